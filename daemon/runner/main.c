@@ -25,7 +25,7 @@ static const char help[] =
 	"                                           prints such lines\n"
 	"       flopwatch-runner --help | --version\n"
 	"\n"
-	"Exit status: 0 done, 1 error, 2 usage, 3 the device was lost to a kernel (its fault record says whose).\n"
+	"Exit status: 0 done, 1 error, 2 usage, 3 a kernel lost the device (the fault record names its side).\n"
 	"FLOPWATCH_CPU_THREADS sets the threads of device cpu.\n";
 
 static int usage_error(const char *what)
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 	}
 	if (optind < argc)
 		return usage_error("unexpected argument");
-	/* Kernels that load at their first call would be timed while they load. Set before anything touches CUDA. */
+	/* Set before any use of CUDA: kernels that load at their first call would be timed while they load. */
 	if (setenv("CUDA_MODULE_LOADING", "EAGER", 1) != 0)
 		return 1;
 	signal(SIGPIPE, SIG_IGN);

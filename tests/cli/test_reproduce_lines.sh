@@ -83,10 +83,10 @@ for side in base target; do
 done
 ok "the line for ncu, pasted" pasted "$(block 'the counters of its kernels')"
 is "makes a report of either side" "$(grep ^report <<<"$out" | tr '\n' ' ')" "report flopwatch-$id-c$(api "comparisons/$id" | jq "[.cells[].cell] | index(\"$worst\")")-base report flopwatch-$id-c$(api "comparisons/$id" | jq "[.cells[].cell] | index(\"$worst\")")-target "
-is "whose times are none" "$(grep -c 'on sim-0: 1 calls, no times: they would be those of ncu (NV_NSIGHT_INJECTION_PORT_BASE)' <<<"$out")" 2
+is "whose times are none" "$(grep -c 'on sim-0: 1 calls, no times: ncu (NV_NSIGHT_INJECTION_PORT_BASE) would distort them' <<<"$out")" 2
 unlike "so that none is printed" "$out" 'median'
 is "ncu looks at this cell's ranges alone" "$(grep -c "^filter flopwatch@${worst//\//\\\\/}/\$" <<<"$out")" 2
 ok "the line for nsys" pasted "$(block 'its timeline')"
-is "likewise" "$(grep -c 'on sim-0: 1 calls, no times: they would be those of nsys (NSYS_PROFILING_SESSION_ID)' <<<"$out")" 2
+is "likewise" "$(grep -c 'on sim-0: 1 calls, no times: nsys (NSYS_PROFILING_SESSION_ID) would distort them' <<<"$out")" 2
 is "which begins at this cell's first range" "$(grep -c "^range $worst@flopwatch\$" <<<"$out")" 2
 stop_daemon

@@ -140,7 +140,7 @@ ok "a module that quantises weights in every call builds" build often cpu/cpu.c 
 look once often
 is "has nothing to show there, which its base had" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + " " + .[-1]] | join(", ")' "$tmp/out.json")" \
 	"int8wo once, int4wo-64 once, float8dq-tensor once"
-like "in words" "$(at linear/linear/int8wo/m4/k256/n48/bf16/once .detail)" 'cpu does nothing once for this problem'
+like "in words" "$(at linear/linear/int8wo/m4/k256/n48/bf16/once .detail)" 'cpu has no phase that is done once for this problem'
 ok "a module that keeps X as it was in its first call builds" build keeps cpu/cpu.c \
 	's/^\tbool is_bound;/&\n\tvoid *kept;/; s/^\tconst struct contract_matrix x = sides_left(product, s);/\tstruct contract_matrix x = sides_left(product, s);\n\tconst size_t bytes = (size_t)left->rows * (size_t)x.stride * 2;\n\tif (!p->kept \&\& (phases \& FW_LINEAR_QUANTISE_ACTIVATION) \&\& (p->kept = malloc(bytes)))\n\t\tmemcpy(p->kept, x.data, bytes);\n\tif (p->kept)\n\t\tx.data = p->kept;/'
 suite few 'shapes: [{name: custom, shapes: [[1, 256, 24], [2, 264, 24], [17, 256, 1]]}]

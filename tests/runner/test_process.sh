@@ -177,7 +177,7 @@ fi
 counters() { "$runner" --counters "$@" | jq -r '"\(.t) \(.path) \(.why)"'; }
 ok "a device without counters says so" is "$(counters --device cpu)" "profile code device cpu has no counters"
 ok "and one that is not there" grep -q "^profile code no device 'cuda:63' here" <<<"$(counters --device cuda:63)"
-no_times() { alone "$1" "2 calls, no times: they would be those of $2"'$' && ! grep -q median "$tmp/out"; }
+no_times() { alone "$1" "2 calls, no times: $2 would distort them"'$' && ! grep -q median "$tmp/out"; }
 ok "under ncu there are no times" no_times NV_NSIGHT_INJECTION_PORT_BASE=49152 'ncu (NV_NSIGHT_INJECTION_PORT_BASE)'
 ok "nor under nsys" no_times NSYS_PROFILING_SESSION_ID=7 'nsys (NSYS_PROFILING_SESSION_ID)'
 ok "nor where something is injected into CUDA" no_times CUDA_INJECTION64_PATH=/x.so 'a CUDA injection (CUDA_INJECTION64_PATH)'

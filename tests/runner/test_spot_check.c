@@ -116,7 +116,7 @@ static void a_changed_copy_of_an_input_is_nobodys_in_particular(void **state)
 	(void)state;
 	assert_int_equal(watch(SPOILED, -1, &f, &copies, text, sizeof text), -1);
 	assert_string_equal(f.name, "oob");
-	assert_string_equal(f.detail, "somebody changed what V is restored from");
+	assert_string_equal(f.detail, "the data that V is restored from has changed");
 }
 
 static void a_full_device_is_timed_without_copies(void **state)

@@ -17,7 +17,7 @@ spoiled() { # module, base, class, reason
 spoiled cheat_degenerate good wrong '^base: its forward: LSE\[query [0-9]+, head [01]\] is inf, should be .*'
 spoiled cheat_degenerate_second good wrong '^base: its forward: with other inputs: LSE\[query [0-9]+, head [01]\] is inf, should be .*'
 spoiled cheat_degenerate_audit plodding wrong '^base: its forward: LSE\[query [0-9]+, head [01]\] is inf, should be .*'
-spoiled cheat_degenerate_late good oob '^somebody changed what LSE is restored from'
+spoiled cheat_degenerate_late good oob '^the data that LSE is restored from has changed'
 
 # ---- honest ones, whose forwards and backwards have memory, threads and plans of their own ----
 for module in packs recomputes persist workspace openmp memory; do

@@ -71,7 +71,7 @@ like "fails its health check" "$out" 'device lost: after .*fails its health chec
 ok "a module that leaves things behind" compare '' leftover --cells "$cell"
 like "its rounding mode is named" "$out" '^note: target: changed rounding mode from 0 to [0-9]+, which was set back'
 like "that denormals count as zero is said in words" "$out" '^note: target: changed whether denormal numbers count as zero, which was set back'
-like "and its memory" "$out" '^note: target: left heap bytes behind: 4[0-9]{6}'
+like "and its memory" "$out" '^note: target: leaked heap bytes: 4[0-9]{6}'
 is "each once" "$(grep -c '^note: target' <<<"$out")" 3
 
 # ---- sustained runs, slow calls ----

@@ -1,6 +1,6 @@
 /*
- * crash.c - a handler on a stack of its own. What it calls to walk the stack takes locks that a dying process may hold, so a clock runs
- * beside it: at its end the process dies without a word more, by the signal that it was about to die of.
+ * crash.c - crash handler on its own stack. Walking the stack takes locks that a dying process may hold, so a timer limits the
+ * handler; at its end the process dies by the original signal.
  */
 #include "runner/call/crash.h"
 
@@ -16,7 +16,7 @@
 enum { STACK_BYTES = 256 << 10, FRAMES_MAX = 32, WALK_S = 2 };
 
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
-static const char handed_on[] = "/proc/self/fd/"; /* how modules are named here; nothing else is */
+static const char handed_on[] = "/proc/self/fd/"; /* path prefix of modules, and of no other library */
 static volatile sig_atomic_t died_of;
 
 static void die(int number)
@@ -32,10 +32,10 @@ static void die(int number)
 
 struct place {
 	uintptr_t address;
-	bool is_exact; /* of the instruction itself, not of the one that a call returns to */
+	bool is_exact; /* address of the instruction itself, not a return address */
 };
 
-static int tell_if_inside(struct dl_phdr_info *object, size_t size, void *arg)
+static int print_if_inside(struct dl_phdr_info *object, size_t size, void *arg)
 {
 	const struct place *p = arg;
 	char line[128];
@@ -66,10 +66,10 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	signal(SIGALRM, die);
 	alarm(WALK_S);
 	int n = backtrace(frame, FRAMES_MAX);
-	/* frame 0 is here, frame 1 the system's way into a handler, frame 2 the instruction that died */
+	/* frame 0 is here, frame 1 the signal trampoline, frame 2 the crashing instruction */
 	for (int i = 2; i < n; i++) {
 		struct place place = { .address = (uintptr_t)frame[i], .is_exact = i == 2 };
-		dl_iterate_phdr(tell_if_inside, &place);
+		dl_iterate_phdr(print_if_inside, &place);
 	}
 	alarm(0);
 	die(0);
@@ -82,7 +82,7 @@ void crash_watch(void)
 	struct sigaction how = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER };
 	void *frame[1];
 
-	backtrace(frame, 1); /* it loads a library the first time, which is nothing for a process that dies */
+	backtrace(frame, 1); /* the first call loads a library, which a dying process should not */
 	sigaltstack(&own, NULL);
 	sigemptyset(&how.sa_mask);
 	for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)

@@ -1,12 +1,12 @@
-/* forward.c - forwards on the named inputs and on rolled ones, and sums of what inputs are restored from. */
+/* forward.c - forward calls on the named and on rolled inputs, and checksums of the masters. */
 #include "runner/call/forward.h"
 
 #include "runner/call/verifier.h"
 
-/* As few places as the acceptance takes: whether it computes at all is asked here, not how exactly. */
+/* The fewest positions, as in the acceptance: this tests whether results are computed, not how exactly. */
 #define VISITS_AGAIN 1.0
 
-/* Planned and bound. The inputs besides those that it shares are settled. */
+/* Requires a plan and bind; shared inputs must be final. */
 static int run_on(struct subject *s, const struct input_variant *a, struct failure *f)
 {
 	struct problem *p = s->problem;
@@ -23,7 +23,7 @@ static int run_on(struct subject *s, const struct input_variant *a, struct failu
 	return subject_stayed_inside(s, f);
 }
 
-/* A reference of backward takes O and LSE as given, so they are held against one of their own. */
+/* The reference of backward takes O and LSE as given, so the forward results have a separate reference. */
 static int verify(const struct problem *p, bool second, const struct forward_check *check, struct failure *f)
 {
 	struct accept_result result;
@@ -35,8 +35,8 @@ static int verify(const struct problem *p, bool second, const struct forward_che
 	return rc;
 }
 
-/* What is summed up is what was looked at, not the copy that was made before: forward_hold_inputs compares the two. `check` may be NULL. */
-static int take(struct subject *s, const struct input_variant *a, const struct forward_check *check, struct failure *f)
+/* Sums the checked data, not the copy made before: forward_hold_inputs compares the two. `check` may be NULL. */
+static int take_results(struct subject *s, const struct input_variant *a, const struct forward_check *check, struct failure *f)
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
@@ -49,16 +49,18 @@ static int take(struct subject *s, const struct input_variant *a, const struct f
 	return problem_sum_forward(p, a->second, &err) == 0 ? 0 : failure_device(f, p, &err);
 }
 
-static int take_all(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f)
+static int take_all_results(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f)
 {
 	struct forward_check again = { .seed = check ? check->seed : 0, .visits = VISITS_AGAIN };
 	struct fw_err err = { 0 };
-	if (subject_plan(s, p, DIRECTION_FORWARD, f) != 0 || subject_bind(s, f) != 0 || take(s, &p->named, check, f) != 0)
+	if (subject_plan(s, p, DIRECTION_FORWARD, f) != 0 || subject_bind(s, f) != 0 || take_results(s, &p->named, check, f) != 0)
 		return -1;
-	/* The named one comes first, so that what a module keeps of its first call is seen, and named, where inputs change; and last: what it
-	 * wrote and nobody keeps is looked at beside the inputs as they are restored. */
-	if (p->varied &&
-		(take(s, &p->second, check ? &again : NULL, f) != 0 || take(s, &p->named, check ? &again : NULL, f) != 0))
+	/*
+	 * The named inputs come first, so that results cached by a module's first call show once inputs change; and last, so
+	 * that stray writes show next to the restored inputs.
+	 */
+	if (p->varied && (take_results(s, &p->second, check ? &again : NULL, f) != 0 ||
+				 take_results(s, &p->named, check ? &again : NULL, f) != 0))
 		return -1;
 	return problem_restore(p, &err) == 0 ? 0 : failure_device(f, p, &err);
 }
@@ -66,7 +68,7 @@ static int take_all(struct subject *s, struct problem *p, const struct forward_c
 int forward_run(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f)
 {
 	struct failure inner = { 0 };
-	int result = take_all(s, p, check, &inner);
+	int result = take_all_results(s, p, check, &inner);
 	subject_unplan(s);
 	f->lost = f->lost || inner.lost;
 	return result == 0 ? 0 : failure_set(f, inner.name, "its forward: %.480s", inner.detail);
@@ -80,5 +82,5 @@ int forward_hold_inputs(const struct problem *p, struct failure *f)
 		return failure_device(f, p, &err);
 	if (slot < 0)
 		return 0;
-	return failure_set(f, "oob", "somebody changed what %s is restored from", family_slot_name(p->family, slot));
+	return failure_set(f, "oob", "the data that %s is restored from has changed", family_slot_name(p->family, slot));
 }

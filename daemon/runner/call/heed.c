@@ -1,11 +1,11 @@
-/* heed.c - see config_contains.h. */
+/* heed.c - word-wise comparison of configurations. */
 #include "runner/call/config_contains.h"
 
 #include <string.h>
 
 static const char separators[] = " ,;\t\n";
 
-static bool holds(const char *text, const char *word, size_t len)
+static bool has_word(const char *text, const char *word, size_t len)
 {
 	for (text += strspn(text, separators); *text; text += strspn(text, separators)) {
 		size_t n = strcspn(text, separators);
@@ -20,7 +20,7 @@ bool config_contains_all(const char *asked, const char *chosen)
 {
 	for (asked += strspn(asked, separators); *asked; asked += strspn(asked, separators)) {
 		size_t n = strcspn(asked, separators);
-		if (!holds(chosen, asked, n))
+		if (!has_word(chosen, asked, n))
 			return false;
 		asked += n;
 	}

@@ -1,4 +1,4 @@
-/* hoststate.c - a few dozen cheap questions to the kernel. */
+/* hoststate.c - snapshots of process state by a few dozen cheap system calls. */
 #include "runner/call/hoststate.h"
 
 #include <dirent.h>
@@ -15,12 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Ended in one go: more than any limit on processes lets be. */
+/* More than any process limit allows. */
 enum { CHILDREN_MAX = 10000 };
 
 static const int interval_timers[] = { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF };
 
-/* Numbers of the timers that timer_create made in this process. Returns how many; 0 where the kernel does not say. */
+/* List the timers that timer_create made in this process. Returns their number; 0 if unknown. */
 static int list_timers(int timer[HOSTSTATE_TIMERS_MAX])
 {
 	char text[2048] = "\n";
@@ -35,7 +35,7 @@ static int list_timers(int timer[HOSTSTATE_TIMERS_MAX])
 	return n;
 }
 
-/* Filters stay for good, and may answer in the kernel's place: one that keeps this file from being read is seen by that. */
+/* Filters are permanent, and may fake results of system calls. A filter that blocks this file shows by that. */
 static int count_filters(void)
 {
 	static const char name[] = "\nSeccomp_filters:";
@@ -48,7 +48,7 @@ static int count_filters(void)
 	text[got > 0 ? got : 0] = '\0';
 	const char *at = strstr(text, name);
 	return at ? atoi(at + sizeof name - 1)
-		  : -1 - prctl(PR_GET_SECCOMP, 0, 0, 0, 0); /* Linux before 5.9 shows the mode alone */
+		  : -1 - prctl(PR_GET_SECCOMP, 0, 0, 0, 0); /* Linux before 5.9 shows only the mode */
 }
 
 static int read_adopts(void)
@@ -69,7 +69,7 @@ void hoststate_take(struct hoststate *s)
 
 	memset(s, 0, sizeof *s);
 	for (int i = 1; i < HOSTSTATE_SIGNALS; i++)
-		(void)sigaction(i, NULL, &s->handler[i]); /* two of them are the C library's own and stay zero */
+		(void)sigaction(i, NULL, &s->handler[i]); /* two belong to the C library and stay zero */
 	pthread_sigmask(SIG_SETMASK, NULL, &s->blocked);
 	s->n_timers = list_timers(s->timer);
 	(void)sched_getaffinity(0, sizeof s->cores, &s->cores);
@@ -84,7 +84,7 @@ void hoststate_take(struct hoststate *s)
 	s->filters = count_filters();
 }
 
-/* First the timers: a signal without its handler would end the process. */
+/* First stop the timers: a signal without its handler would end the process. */
 static void stop_timers(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
 {
 	int timer[HOSTSTATE_TIMERS_MAX], n = list_timers(timer);
@@ -118,7 +118,7 @@ static void restore_signals(const struct hoststate *s, hoststate_changed_fn *cha
 	for (int i = 1; i < HOSTSTATE_SIGNALS; i++) {
 		if (sigaction(i, NULL, &now) != 0 || same_handler(&now, &s->handler[i]))
 			continue;
-		(void)signal(i, SIG_IGN); /* what is on its way, to whichever thread, was meant for that handler: this drops it */
+		(void)signal(i, SIG_IGN); /* drops pending signals meant for that handler */
 		snprintf(what, sizeof what, "the handler of signal %d", i);
 		changed(arg, what, sigaction(i, &s->handler[i], NULL) == 0);
 	}
@@ -174,8 +174,8 @@ void hoststate_adopt(void)
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-/* Whether a process lives, and its parent. False: it is gone. */
-static bool look_at(const char *pid, bool *lives, pid_t *parent)
+/* Read whether a process lives, and its parent. Returns false if it is gone. */
+static bool read_process(const char *pid, bool *lives, pid_t *parent)
 {
 	char path[32], text[512];
 	snprintf(path, sizeof path, "/proc/%.12s/stat", pid);
@@ -184,17 +184,17 @@ static bool look_at(const char *pid, bool *lives, pid_t *parent)
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	const char *behind = strrchr(text, ')'); /* the name may hold anything */
+	const char *behind = strrchr(text, ')'); /* the name may contain any byte */
 	char state;
 	long threads;
 	if (!behind || sscanf(behind + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
 			       parent, &threads) != 3)
 		return false;
-	*lives = (state != 'Z' && state != 'X') || threads > 1; /* a first thread that has ended leaves the others running */
+	*lives = (state != 'Z' && state != 'X') || threads > 1; /* a first thread that ended leaves the others running */
 	return true;
 }
 
-/* A child that has not ended; 0 none. */
+/* Return a child that has not ended; 0 none. */
 static pid_t find_child(void)
 {
 	pid_t found = 0, parent;
@@ -202,8 +202,8 @@ static pid_t find_child(void)
 	DIR *all = opendir("/proc");
 
 	for (struct dirent *e; all && !found && (e = readdir(all));)
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && look_at(e->d_name, &lives, &parent) && parent == getpid() &&
-			lives)
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && read_process(e->d_name, &lives, &parent) &&
+			parent == getpid() && lives)
 			found = (pid_t)atoi(e->d_name);
 	if (all)
 		closedir(all);
@@ -216,7 +216,7 @@ pid_t hoststate_end_children(void)
 	pid_t first = 0, child;
 
 	if (waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
-		return 0; /* there are none at all */
+		return 0; /* no child at all */
 	for (int i = 0; i < CHILDREN_MAX && (child = find_child()); i++) {
 		first = first ? first : child;
 		if (kill(child, SIGKILL) == 0)

@@ -1,11 +1,11 @@
-/* input_variant.c - two copies for each rolled tensor, one for the others. */
+/* input_variant.c - two master copies for each rolled tensor, one for others. */
 #include "runner/call/input_variant.h"
 
 #include <string.h>
 
 #include "runner/call/problem.h"
 
-/* As aligned as a row is where that leaves enough of them; fewer rows than this come back too soon. */
+/* Step alignment of a row if that leaves enough steps; fewer rows would repeat too soon. */
 enum { STEP_ELEMENTS = 8, STEPS_FEW = 16 };
 
 static bool is_input(const struct problem *p, int slot)

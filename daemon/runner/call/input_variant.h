@@ -1,10 +1,9 @@
 /**
- * input_variant.h - other inputs for each call, for the price of restoring them: rows that come from elsewhere in the masters.
+ * input_variant.h - different inputs for each call at the cost of restoring them: rows from another offset of the masters.
  *
- * What the family lets roll is rolled, each tensor by rows of its own, so that every row of every result becomes another one and
- * nothing fits that was kept from an earlier call: no result, no copy of an input. A tensor of few rows is rolled by some of its
- * elements, across its rows. What a forward has left belongs together with the
- * inputs that it ran on: they are as named, or those of a second forward, which ran on rolled ones.
+ * Each tensor that the family lets roll is rolled by its own number of rows, so every row of every result changes, and no
+ * result or input copy of an earlier call is valid. A tensor of few rows is rolled by elements, across its rows. A forward's
+ * results belong to the inputs of that forward: the named ones, or those of a second, rolled forward.
  */
 #ifndef RUNNER_CALL_INPUT_VARIANT_H
 #define RUNNER_CALL_INPUT_VARIANT_H
@@ -18,30 +17,29 @@
 struct problem;
 
 /**
- * What of an input changes from call to call. What the forward alone reads, of a direction that needs one, is SLOT_ROLLS_FORWARD
- * where the forward lets it change: what that has left would be the same both times.
+ * Return how an input changes from call to call. In a direction that needs a forward, an input that only the forward reads is
+ * SLOT_ROLLS_FORWARD if rolling it leaves the forward's other results valid.
  */
 enum slot_change variant_change(const struct problem *p, int slot);
 
-/** Zeros: inputs as they are named. */
+/** Offsets of one set of inputs. Zeros: the named inputs. */
 struct input_variant {
-	bool second;                    /* what the second forward left */
-	int32_t roll[FAMILY_SLOTS_MAX]; /* steps by which the first element lies further on in the master */
-	uint64_t sum[FAMILY_SLOTS_MAX]; /* checksums of the inputs as they then are, by variant_sum */
+	bool second;                    /* use the second forward's results */
+	int32_t roll[FAMILY_SLOTS_MAX]; /* offset of the first element in the master, in steps */
+	uint64_t sum[FAMILY_SLOTS_MAX]; /* checksums of these inputs, set by variant_sum */
 };
 
-/** Bytes of a step: a row, or where there are too few of them to be another one in every call, a part of one. */
+/** Return the bytes of a step: a row, or part of one if there are too few rows. */
 size_t variant_step(const struct problem *p, int slot);
-/** Asynchronous: all inputs. */
+/** Set all inputs. Asynchronous. */
 int variant_inputs(struct problem *p, const struct input_variant *a, struct fw_err *err);
-/** Asynchronous: one input; the others stay. */
+/** Set one input. Asynchronous. */
 int variant_slot(struct problem *p, int slot, const struct input_variant *a, struct fw_err *err);
-/** variant_inputs, wait, and note their sums in `a`. */
+/** Set all inputs, wait, and store their checksums in `a`. */
 int variant_sum(struct problem *p, struct input_variant *a, struct fw_err *err);
 
 /**
- * From now on forward_run runs twice on a problem that needs one, the second time with inputs rolled as in `rolled`.
- * Err: no memory; then there is no second forward.
+ * Make forward_run run a second time with inputs rolled as in `rolled`. Err: out of memory; then there is no second forward.
  */
 int variant_add_second(struct problem *p, const struct input_variant *rolled, struct fw_err *err);
 

@@ -1,13 +1,13 @@
-/* leaked_state.c - two snapshots of the device's settings and of the process, and an account of memory for each subject. */
+/* leaked_state.c - snapshots of device settings and process state, and memory accounts of each subject. */
 #include "runner/call/leaked_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Who is looked at, and what came of it. */
+/* State of one comparison. */
 struct look {
 	struct runner *runner;
-	int cell; /* place in run->cell; -1 none */
+	int cell; /* position in run->cell; -1 none */
 	const struct subject *subject;
 	bool silent;
 	int found;
@@ -36,21 +36,21 @@ static void host_changed(void *arg, const char *what, bool back)
 		failure_set(l->failure, "slowed", "%s: later calls run under it, the base's too", text);
 }
 
-static void account(struct look *l, const struct device_setting *was, const struct device_setting *now, bool end)
+static void update_account(struct look *l, const struct device_setting *was, const struct device_setting *now, bool end)
 {
 	int64_t *held = &l->runner->held[l->subject - l->runner->subject];
 	char text[200];
 	*held += now->value - was->value;
 	if (!end)
 		return;
-	snprintf(text, sizeof text, "left %s behind: %lld", was->name, (long long)*held);
+	snprintf(text, sizeof text, "leaked %s: %lld", was->name, (long long)*held);
 	if (*held > was->slack)
 		name(l, text);
 	*held = 0;
 }
 
-/* `quick`: those that a glance tells, which come first. */
-static void look_at_device(struct look *l, bool quick, bool end)
+/* `quick`: only settings that are cheap to read, which come first. */
+static void compare_device(struct look *l, bool quick, bool end)
 {
 	struct runner *r = l->runner;
 	struct device_setting now[DEVICE_SETTINGS_MAX];
@@ -59,9 +59,9 @@ static void look_at_device(struct look *l, bool quick, bool end)
 	for (int k = 0; k < n && k < r->n_settings; k++) {
 		const struct device_setting *was = &r->setting[k];
 		if (!was->can_set) {
-			account(l, was, &now[k], end);
+			update_account(l, was, &now[k], end);
 		} else if (now[k].value != was->value) {
-			if (strncmp(was->name, "whether ", 8) == 0) /* bits of a register tell nobody anything */
+			if (strncmp(was->name, "whether ", 8) == 0) /* register bits mean nothing to the user */
 				snprintf(text, sizeof text, "changed %s, which was set back", was->name);
 			else
 				snprintf(text, sizeof text, "changed %s from %lld to %lld, which was set back", was->name,
@@ -75,7 +75,7 @@ static void look_at_device(struct look *l, bool quick, bool end)
 static int look(struct look *l, bool quick, bool end)
 {
 	pid_t child = hoststate_end_children();
-	look_at_device(l, quick, end);
+	compare_device(l, quick, end);
 	hoststate_set_back(&l->runner->host, host_changed, l);
 	if (child)
 		return failure_set(l->failure, "escaped",

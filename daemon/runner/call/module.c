@@ -1,29 +1,29 @@
-/* module.c - dlopen, and the distrust that belongs to it. */
+/* module.c - dlopen and validation of a module's tables. */
 #include "runner/call/module.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A table entry is usable when it reaches up to and including enqueue. */
+/* A table entry is usable if it reaches up to and including enqueue. */
 static const size_t provider_least = offsetof(struct fw_provider, enqueue) + sizeof(((struct fw_provider *)0)->enqueue);
 static const size_t module_least = offsetof(struct fw_module, provider) + sizeof(((struct fw_module *)0)->provider);
 
 enum { ABI_1 = 1, ABI_1_FAMILIES = 2 };
 
-/* struct fw_problem of ABI 1: each family had a pointer of its own to its sizes, the others are NULL. */
+/* struct fw_problem of ABI 1: each family has its own pointer to its sizes, the others are NULL. */
 struct problem_abi_1 {
 	uint32_t struct_size;
 	int32_t family, direction, flags;
 	const void *shape[ABI_1_FAMILIES]; /* of families 1 and 2 */
 };
 
-/* The problem as a module's ABI has it, in `old` where that is 1; NULL: there is no such problem in its ABI. */
+/* Convert the problem to the module's ABI, in `old` for ABI 1; NULL: that ABI has no such problem. */
 static const struct fw_problem *problem_for(const struct module *m, const struct fw_problem *problem, struct problem_abi_1 *old)
 {
 	if (m->abi == FW_ABI)
 		return problem;
-	if (problem->family != 1) /* the sizes of family 2 are others today */
+	if (problem->family != 1) /* the sizes of family 2 have changed since */
 		return NULL;
 	*old = (struct problem_abi_1){ sizeof *old, problem->family, problem->direction, problem->flags, { problem->shape } };
 	return (const struct fw_problem *)(const void *)old;

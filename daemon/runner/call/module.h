@@ -1,7 +1,7 @@
 /**
- * module.h - open a kernel library and find in it the provider for a problem.
+ * module.h - a kernel library and its provider for a problem.
  *
- * Nothing that a library says is believed before it was checked: ABI number, sizes of its tables, names, missing functions.
+ * All data of a library is checked before use: ABI number, sizes of its tables, names, missing functions.
  */
 #ifndef RUNNER_CALL_MODULE_H
 #define RUNNER_CALL_MODULE_H
@@ -22,15 +22,13 @@ struct module {
 };
 
 /**
- * Load a shared object for itself (RTLD_LOCAL), all symbols now. `path` may be /proc/self/fd/N. One that does not serve our ABI is
- * asked for ABI 1.
- * Err: ERR_INVALID it does not load, has no fw_entry, another ABI or a broken table. Own: module_close.
+ * Load a shared object with RTLD_LOCAL and all symbols bound. `path` may be /proc/self/fd/N. Falls back to ABI 1. Err:
+ * ERR_INVALID it does not load, has no fw_entry, another ABI or a broken table. Own: module_close.
  */
 int module_open(struct module *m, const char *path, struct fw_err *err);
-/** Accepts a zeroed module. */
 void module_close(struct module *m);
 
-/** can, plan and count of a provider of `m`, which gets the problem as its ABI has it. Err: FW_UNSUPPORTED its ABI has no such problem. */
+/** Call can, plan or count of a provider with the problem in its ABI. Err: FW_UNSUPPORTED its ABI has no such problem. */
 int module_can(const struct module *m, const struct fw_provider *p, const struct fw_problem *problem, char *why, size_t why_size);
 int module_plan(const struct module *m, const struct fw_provider *p, const struct fw_problem *problem, const char *config,
 	int index, struct fw_plan **plan, struct fw_info *info, char *why, size_t why_size);
@@ -38,7 +36,7 @@ int module_count(const struct module *m, const struct fw_provider *p, const stru
 	const struct fw_io *host, struct fw_work *work);
 
 /**
- * The provider called `name`, or with "" the first that can solve the problem on this kind of device. NULL with `err`:
+ * Find the provider `name`, or for "" the first that supports the problem on this kind of device. Returns NULL with `err`:
  * ERR_UNSUPPORTED with every provider's reason, ERR_NOT_FOUND no provider has that name.
  */
 const struct fw_provider *module_choose(

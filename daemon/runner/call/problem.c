@@ -1,4 +1,4 @@
-/* problem.c - buffers of a cell, by what its family says of them. */
+/* problem.c - buffers of a cell, laid out by its family. */
 #include "runner/call/problem.h"
 
 #include <stdio.h>
@@ -39,8 +39,8 @@ static int make_slot(struct problem *p, int slot, struct fw_err *err)
 	return is_input(s) ? p->ops->alloc(p->dev, s->bytes, &s->master, err) : 0;
 }
 
-/* Master first, then its checksum and the copy that subjects see. */
-static int settle_input(struct problem *p, int slot, struct fw_err *err)
+/* Allocate the master, then its checksum and the subjects' copy. */
+static int make_input(struct problem *p, int slot, struct fw_err *err)
 {
 	struct problem_slot *s = &p->slot[slot];
 	if (p->ops->checksum(p->dev, s->master, s->bytes, &p->named.sum[slot], err) != 0)
@@ -57,7 +57,7 @@ static int lay_slots(struct problem *p, struct fw_err *err)
 		if (!s->laid)
 			continue;
 		p->family->lay(p->cell.shape.bytes, p->cell.seed, i, s->laid);
-		if (p->ops->upload(p->dev, s->master, s->laid, s->bytes, err) != 0 || settle_input(p, i, err) != 0)
+		if (p->ops->upload(p->dev, s->master, s->laid, s->bytes, err) != 0 || make_input(p, i, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -71,14 +71,16 @@ static int draw_slots(struct problem *p, struct fw_err *err)
 		if ((s->use == SLOT_INPUT || s->is_forwards) && !s->laid &&
 			(p->ops->fill_inputs(p->dev, s->master, p->cell.seed, (uint32_t)i, s->bytes / sizeof(uint16_t), err) !=
 					0 ||
-				settle_input(p, i, err) != 0))
+				make_input(p, i, err) != 0))
 			return -1;
 	}
 	return 0;
 }
 
-/* Says what a cell was given without reading gigabytes on the host: every input's size and checksum. What comes from the base's
- * forward is left out, since it may differ in rounding. */
+/*
+ * Write every input's size and checksum, to identify the inputs without reading gigabytes on the host. Results of the base's
+ * forward are left out, since rounding may differ.
+ */
 static void name_inputs(struct problem *p)
 {
 	struct hash_state h;
@@ -94,7 +96,7 @@ static void name_inputs(struct problem *p)
 	hash_end(&h, p->input_sha256);
 }
 
-/* What only the forward reads and writes, which a problem that needs one has beside its own. */
+/* Add the slots that only the forward reads and writes. */
 static int add_forward_slots(struct problem *p, struct fw_err *err)
 {
 	for (int i = 0; p->needs_forward && i < p->family->n_slots; i++) {
@@ -222,7 +224,7 @@ int problem_sum_forward(struct problem *p, bool second, struct fw_err *err)
 	return 0;
 }
 
-/* Whether `from`, if there is such a copy, has another sum. */
+/* Whether the copy `from`, if any, has another checksum. */
 static int differs(const struct problem *p, const void *from, size_t bytes, uint64_t want, bool *out, struct fw_err *err)
 {
 	uint64_t sum = want;

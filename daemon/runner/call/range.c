@@ -1,4 +1,4 @@
-/* range.c - handles are made when the first range begins: only then has a tool been loaded that could give them. */
+/* range.c - NVTX ranges. Handles are made with the first range, when a profiler that provides them has been loaded. */
 #include "runner/call/range.h"
 
 #if defined(FW_HAVE_CUDA) && __has_include(<nvtx3/nvToolsExt.h>)
@@ -22,7 +22,7 @@
 
 enum { KEY_SIZE = 512, CATEGORY_PHASE = ROLES + 1 };
 
-/* As the schema describes it. */
+/* Layout as in the schema. */
 struct payload {
 	uint64_t seed;
 	uint32_t process_run, pass, call;
@@ -58,7 +58,7 @@ static uint64_t make_schema(nvtxDomainHandle_t domain)
 	return nvtxPayloadSchemaRegister(domain, &schema);
 }
 
-/* `data` has to live until the event is told. */
+/* `data` must live until the event is emitted. */
 static void attach(nvtxEventAttributes_t *a, nvtxPayloadData_t *data, const struct payload *payload)
 {
 	*data = (nvtxPayloadData_t){ .schemaId = state.schema, .size = sizeof *payload, .payload = payload };

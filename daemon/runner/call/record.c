@@ -1,4 +1,4 @@
-/* record.c - one write(2) a record, through the protocol's writer. */
+/* record.c - one write(2) per record, by the protocol's writer. */
 #include "runner/call/record.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ void records_fini(struct records *r)
 	buf_fini(&r->line);
 }
 
-/* Room for the MAC, which is known once the line is. */
+/* Leave space for the MAC, which depends on the line. */
 static void write_line(struct records *r, const struct msg *m)
 {
 	buf_clear(&r->line);
@@ -91,7 +91,7 @@ void record_look(struct records *r, int cell, enum role role)
 	do
 		ready = poll(&answer, 1, LOOK_MS);
 	while (ready < 0 && errno == EINTR);
-	/* a worker that answers late, or whose answer something else has read, has looked all the same */
+	/* a late or intercepted answer still means that the worker has compared */
 	r->waits = ready == 1 && read(r->fd, &byte, 1) == 1;
 }
 

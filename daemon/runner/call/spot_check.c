@@ -1,4 +1,4 @@
-/* spot_check.c - inputs, copies and sums around a watched call. */
+/* spot_check.c - inputs, copies and checksums around a watched call. */
 #include "runner/call/spot_check.h"
 
 #include <stdio.h>
@@ -6,17 +6,17 @@
 
 #include "runner/call/forward.h"
 
-/* What may still be going on beside the stream after a call: bookkeeping of a runtime library, no kernel's work. */
+/* Time after a call that bookkeeping of a runtime library may take besides the stream; no kernel is that short. */
 #define LATE_US 500.0
-/* How long a thread that is still to write may wait for a core of a busy machine. Only a wrong result waits for it. */
+/* How long a late thread may wait for a core of a busy machine. Only a wrong result waits for it. */
 #define WRITER_WAIT_US 1e6
 
 enum {
-	LATE_AGAIN = 2,   /* a host that was interrupted sees lateness too, but not in one call after the other */
+	LATE_AGAIN = 2,   /* an interrupted host also sees late work, but not in two calls in a row */
 	POISON_AGAIN = 63 /* of the calls that this takes */
 };
 
-/* Any number of steps but none, and not that of `other`, as far as there are as many. */
+/* A random number of steps except 0 and `other`, if there are enough. */
 static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, int32_t other)
 {
 	int32_t n = (int32_t)(p->slot[slot].bytes / variant_step(p, slot)), roll;
@@ -28,7 +28,7 @@ static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, in
 	return roll;
 }
 
-/* What belongs to a forward rolls differently, each of it, or the pairs that they make would stay what they were. */
+/* Inputs of a forward roll by different steps each, or their pairs would not change. */
 static void roll_forward(struct runner *r, const struct problem *p, struct input_variant *out)
 {
 	int32_t other = 0;
@@ -73,7 +73,7 @@ void spot_check_vary(struct runner *r, struct problem *p)
 	roll_forward(r, p, &rolled);
 	if (variant_add_second(p, &rolled, &err) != 0)
 		record_note(r->records, -1, ROLE_DEVICE,
-			"no memory for a second forward: whether the inputs that it shares are read in every call is not looked at");
+			"no memory for a second forward: whether the shared inputs are read in every call is not tested");
 }
 
 static void free_copy(const struct spot_check *w, struct spot_check_copy *c)
@@ -104,7 +104,7 @@ void spot_check_make_later(struct spot_check *w, int n)
 			room = w->later[i][k].has_room = room && make_copy(w, &w->later[i][k].copy);
 	if (w->active && !room)
 		record_note(w->runner->records, -1, ROLE_DEVICE,
-			"no memory for copies of the results: fewer calls are looked at when all are over");
+			"no memory for copies of the results: fewer calls are checked at the end");
 }
 
 bool spot_check_later_before(struct spot_check *w, const struct subject *u, int k)
@@ -128,7 +128,7 @@ int spot_check_later_after(struct spot_check *w, const struct subject *u, int k,
 	return 0;
 }
 
-static int look_at_copy(const struct spot_check *w, const struct spot_check_copy *c, const char *when, struct failure *f)
+static int compare_copy(const struct spot_check *w, const struct spot_check_copy *c, const char *when, struct failure *f)
 {
 	const struct problem *p = w->problem;
 	struct accept_result result;
@@ -146,7 +146,7 @@ int spot_check_later_look(struct spot_check *w, const struct subject *u, const c
 		if (!w->later[i][k].is_taken)
 			continue;
 		w->later[i][k].is_taken = false;
-		if (look_at_copy(w, &w->later[i][k].copy, when, f) != 0)
+		if (compare_copy(w, &w->later[i][k].copy, when, f) != 0)
 			return -1;
 	}
 	return 0;
@@ -161,13 +161,13 @@ int spot_check_open(struct spot_check *w, struct runner *r, struct problem *p, e
 	w->problem = p;
 	w->active = !r->ops->work;
 	w->change = change;
-	if (forward_hold_inputs(p, f) != 0) /* or what is known would be computed from what somebody made of them */
+	if (forward_hold_inputs(p, f) != 0) /* or the reference would be computed from modified inputs */
 		return -1;
 	if (!w->active)
 		return 0;
-	if (!make_copy(w, &w->copy)) /* it is timed all the same: only results that change after a call go unseen */
+	if (!make_copy(w, &w->copy)) /* the cell is timed all the same: only late changes of results go unseen */
 		record_note(r->records, -1, ROLE_DEVICE,
-			"no memory for copies of the results: whether they change after a call is not looked at");
+			"no memory for copies of the results: whether they change after a call is not tested");
 	spot_check_draw(r, p, change, &w->known);
 	if (variant_sum(p, &w->known, &err) != 0)
 		return failure_device(f, p, &err);
@@ -226,7 +226,7 @@ int spot_check_before(struct spot_check *w, const struct subject *u, struct fail
 	w->n_belongings = 0;
 	if (r->ops->guards(r->dev, &which, &err) != 0) {
 		w->anyones = which != NULL;
-		return which ? failure_set(f, "oob", "somebody wrote outside a buffer during the timed calls")
+		return which ? failure_set(f, "oob", "a write outside a buffer happened during the timed calls")
 			     : failure_device(f, w->problem, &err);
 	}
 	if (forward_hold_inputs(w->problem, f) != 0) {
@@ -244,7 +244,7 @@ int spot_check_before(struct spot_check *w, const struct subject *u, struct fail
 	return 0;
 }
 
-/* Which output is not as it was when the call was done; -1 none. */
+/* Find an output that changed since the call was done; -1 none. */
 static int find_changed(struct spot_check *w, int *slot, struct failure *f)
 {
 	struct runner *r = w->runner;
@@ -264,8 +264,8 @@ static int find_changed(struct spot_check *w, int *slot, struct failure *f)
 	return 0;
 }
 
-/* Let everything end that runs beside the stream. */
-static int settle(struct spot_check *w, double *late_us, struct failure *f)
+/* Wait for all work outside the stream. */
+static int wait_for_rest(struct spot_check *w, double *late_us, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	if (w->runner->ops->settle(w->runner->dev, late_us, &err) == 0)
@@ -274,14 +274,14 @@ static int settle(struct spot_check *w, double *late_us, struct failure *f)
 	return failure_set(f, "crash", "%.500s", err.text);
 }
 
-static int say_changed(const struct spot_check *w, struct failure *f, int slot)
+static int report_changed(const struct spot_check *w, struct failure *f, int slot)
 {
 	return failure_set(f, "escaped", "%s was still being written after the call was done: part of the work is not timed",
 		family_slot_name(w->problem->family, slot));
 }
 
-/* Copies as the call left its outputs, then as much time as whatever else goes on takes: do they stay like that? */
-static int look_for_late_work(struct spot_check *w, double *late_us, struct failure *f)
+/* Compare the outputs with their copies after all late work had time to end. */
+static int check_late_work(struct spot_check *w, double *late_us, struct failure *f)
 {
 	struct runner *r = w->runner;
 	struct problem *p = w->problem;
@@ -290,12 +290,12 @@ static int look_for_late_work(struct spot_check *w, double *late_us, struct fail
 	for (int i = 0; i < FAMILY_SLOTS_MAX; i++)
 		if (w->copy.data[i] && r->ops->copy(r->dev, w->copy.data[i], p->slot[i].data, p->slot[i].bytes, &err) != 0)
 			return failure_device(f, p, &err);
-	if (settle(w, late_us, f) != 0 || find_changed(w, &slot, f) != 0)
+	if (wait_for_rest(w, late_us, f) != 0 || find_changed(w, &slot, f) != 0)
 		return -1;
-	return slot >= 0 ? say_changed(w, f, slot) : 0;
+	return slot >= 0 ? report_changed(w, f, slot) : 0;
 }
 
-/* The call that was watched, once more. */
+/* Repeat the watched call. */
 static int call_again(struct spot_check *w, struct subject *u, struct failure *f)
 {
 	struct fw_err err = { 0 };
@@ -311,14 +311,14 @@ static int call_again(struct spot_check *w, struct subject *u, struct failure *f
 	return subject_timed(u, f) == 0 ? subject_behind(u, f) : -1;
 }
 
-/* The outputs are complete when the call is done, and nothing goes on beside it. */
-static int nothing_escaped(struct spot_check *w, struct subject *u, struct failure *f)
+/* Check that the outputs are complete when the call is done, and that no work continues outside it. */
+static int check_escaped(struct spot_check *w, struct subject *u, struct failure *f)
 {
 	double late_us = 0;
 	for (int again = 0; again <= LATE_AGAIN; again++) {
 		if (again > 0 && call_again(w, u, f) != 0)
 			return -1;
-		if (look_for_late_work(w, &late_us, f) != 0)
+		if (check_late_work(w, &late_us, f) != 0)
 			return -1;
 		if (late_us <= LATE_US)
 			return 0;
@@ -328,25 +328,25 @@ static int nothing_escaped(struct spot_check *w, struct subject *u, struct failu
 		late_us * 1e-3);
 }
 
-/* A wrong result may be one that a thread, which a busy machine has not let run yet, is still to write. */
-static int is_wrong_or_late(struct spot_check *w, struct failure *f)
+/* A wrong result may still be written by a thread that a busy machine has not scheduled yet. */
+static int check_result(struct spot_check *w, struct failure *f)
 {
 	const struct runner *r = w->runner;
 	struct failure other = { 0 };
 	double late_us, end_us = r->ops->host_us(r->dev) + WRITER_WAIT_US;
 	int slot = -1;
 	while (slot < 0 && r->ops->host_us(r->dev) < end_us)
-		if (settle(w, &late_us, &other) != 0 || find_changed(w, &slot, &other) != 0)
+		if (wait_for_rest(w, &late_us, &other) != 0 || find_changed(w, &slot, &other) != 0)
 			return -1;
 	if (slot >= 0) {
 		memset(f, 0, sizeof *f);
-		say_changed(w, f, slot);
+		report_changed(w, f, slot);
 	}
 	return -1;
 }
 
-/* Workspaces of the others, which only their owners may touch while they are timed together. */
-static int left_alone(struct spot_check *w, struct failure *f)
+/* Check the other subjects' workspaces, which only their owners may write during timed calls. */
+static int check_workspaces(struct spot_check *w, struct failure *f)
 {
 	for (int i = 0; i < w->n_belongings; i++) {
 		struct fw_err err = { 0 };
@@ -368,10 +368,10 @@ int spot_check_after(struct spot_check *w, struct subject *u, const char *when, 
 		return 0;
 	w->watching = false;
 	record_look(w->runner->records, w->runner->at_cell, u->role);
-	if (nothing_escaped(w, u, f) != 0 || left_alone(w, f) != 0)
+	if (check_escaped(w, u, f) != 0 || check_workspaces(w, f) != 0)
 		return -1;
 	if (verifier_result(&w->verifier, when, &result, f) != 0)
-		return strcmp(f->name, "wrong") == 0 ? is_wrong_or_late(w, f) : -1;
+		return strcmp(f->name, "wrong") == 0 ? check_result(w, f) : -1;
 	return subject_stayed_inside(u, f);
 }
 

@@ -1,4 +1,4 @@
-/* subject.c - the five steps of the kernel ABI, each answer checked. */
+/* subject.c - the five steps of the kernel ABI, with checked answers. */
 #include "runner/call/subject.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "runner/call/config_contains.h"
 #include "runner/device/sim_traits.h"
 
-/* Configurations that are looked at; who tries more tells the first of them. */
+/* Number of recorded configurations of a search; the first ones count. */
 enum { CANDIDATES_MAX = 4096 };
 #define CANDIDATE_MS_MAX 1e6
 
@@ -58,8 +58,8 @@ void subject_unload(struct subject *s)
 	s->loaded = false;
 }
 
-/* A status other than FW_OK of plan, bind or enqueue. */
-static int refused(struct subject *s, const char *step, int status, const char *why, struct failure *f)
+/* Set the failure for a status other than FW_OK of plan, bind or enqueue. */
+static int set_refused(struct subject *s, const char *step, int status, const char *why, struct failure *f)
 {
 	if (!*why && s->plan && s->provider->error) {
 		const char *text = s->provider->error(s->plan);
@@ -86,10 +86,10 @@ static int check_info(struct subject *s, const struct fw_info *info, struct fail
 	return 0;
 }
 
-/* What it says of its search. Times that are none count as not known. */
+/* Take the provider's report of its search. Invalid times count as unknown. */
 static int take_tried(struct subject *s, const struct fw_info *info, struct failure *f)
 {
-	/* a library of an earlier header wrote less, and says so */
+	/* a library of an earlier header has a shorter struct, with its size */
 	bool is_told = info->struct_size >= sizeof *info && info->candidate && info->n_candidates;
 	size_t n = is_told && info->n_candidates < CANDIDATES_MAX ? (size_t)info->n_candidates : is_told ? CANDIDATES_MAX : 0;
 	tried_fini(&s->tried);
@@ -129,7 +129,7 @@ void subject_count(struct subject *s)
 		s->flops = work.flops_issued;
 }
 
-/* Which phases a call is, and which run before and after it. */
+/* Divide the phases into those of a call, before it and after it. */
 static int divide_phases(struct subject *s, enum direction direction, uint32_t once, struct failure *f)
 {
 	const struct problem *p = s->problem;
@@ -140,7 +140,8 @@ static int divide_phases(struct subject *s, enum direction direction, uint32_t o
 	s->timed = rest;
 	if (is_called && direction == DIRECTION_ONCE) {
 		if (once == 0)
-			return failure_set(f, "unsupported", "%.40s does nothing once for this problem", s->provider->name);
+			return failure_set(
+				f, "unsupported", "%.40s has no phase that is done once for this problem", s->provider->name);
 		s->timed = once;
 		s->behind = rest;
 	} else {
@@ -168,7 +169,7 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	why[sizeof why - 1] = '\0';
 	if (status != FW_OK) {
 		s->plan = NULL;
-		return refused(s, pin ? "plan with the configuration that it was handed" : "plan", status, why, f);
+		return set_refused(s, pin ? "plan with the configuration that it was handed" : "plan", status, why, f);
 	}
 	if (!s->plan)
 		return failure_set(f, "abi", "%.40s: plan returned FW_OK but no plan", s->provider->name);
@@ -222,9 +223,9 @@ int subject_plan_again(struct subject *s, struct failure *f)
 	memcpy(chosen, s->config, sizeof chosen);
 	if (!chosen[0] || strlen(chosen) == sizeof chosen - 1)
 		return failure_set(f, "abi",
-			"%.40s: says that it searches, and then needs a configuration of 1 to %zu bytes to be handed back",
+			"%.40s: reports that it searches, and then needs a configuration of 1 to %zu bytes to pass back",
 			s->provider->name, sizeof chosen - 2);
-	struct tried tried = s->tried; /* the first time; nothing is searched for now */
+	struct tried tried = s->tried; /* from the first plan; this one searches nothing */
 	s->tried = (struct tried){ 0 };
 	subject_unplan(s);
 	s->pin = chosen;
@@ -255,10 +256,10 @@ int subject_bind(struct subject *s, struct failure *f)
 		.persist = s->persist,
 	};
 	int status = s->provider->bind(s->plan, &io);
-	return status == FW_OK ? 0 : refused(s, "bind", status, "", f);
+	return status == FW_OK ? 0 : set_refused(s, "bind", status, "", f);
 }
 
-/* sim: the whole call takes the FLOPs that count told; side phases a small fixed share, the main kernel the rest. */
+/* sim: the whole call takes the FLOPs that count reported; side phases a small fixed share, the main kernel the rest. */
 static double flops_of(const struct subject *s, uint32_t phases)
 {
 	uint32_t have = s->phases & phases;
@@ -282,7 +283,7 @@ int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f)
 		return 0;
 	}
 	int status = s->provider->enqueue(s->plan, phases, p->ops->stream(p->dev));
-	return status == FW_OK ? 0 : refused(s, "enqueue", status, "", f);
+	return status == FW_OK ? 0 : set_refused(s, "enqueue", status, "", f);
 }
 
 static bool is_unseen(const struct problem *p, int slot)
@@ -343,7 +344,7 @@ int subject_stayed_inside(struct subject *s, struct failure *f)
 			name ? name : "a buffer");
 	}
 	const char *modified;
-	/* A forward that a problem needs rightly writes what are no settled inputs yet. */
+	/* a forward writes slots that are inputs of the problem itself */
 	if (s->abi != &p->abi)
 		return 0;
 	if (problem_modified(s->problem, &modified, &err) != 0)

@@ -1,7 +1,7 @@
 /**
- * subject.h - one module under test, and its plan for the cell at hand.
+ * subject.h - one module under test, and its plan for the current cell.
  *
- * Every failure of branch code ends in a struct failure: one of the protocol's classes and one line that says what happened.
+ * Every failure of branch code becomes a struct failure: one of the protocol's classes and one line of text.
  */
 #ifndef RUNNER_CALL_SUBJECT_H
 #define RUNNER_CALL_SUBJECT_H
@@ -11,22 +11,22 @@
 #include "runner/call/module.h"
 #include "runner/call/problem.h"
 
-/** `name` "": nothing failed. */
+/** A failure; `name` "": none. */
 struct failure {
-	char name[16]; /* "abi" "unsupported" "provider" "crash" "wrong" "oob", or "device" when the device itself refuses */
+	char name[16]; /* "abi" "unsupported" "provider" "crash" "wrong" "oob", or "device" if the device itself refuses */
 	char detail[512];
 	bool lost; /* the device's context is gone: nothing more can run in this process */
 };
 
-/** Set a failure unless one is there already. Returns -1. */
+/** Set a failure unless one is set already. Returns -1. */
 int failure_set(struct failure *f, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/** A request of ours to the device failed: "crash" when its context is lost, "device" else. Returns -1. */
+/** Set the failure of a device operation: "crash" if its context is lost, else "device". Returns -1. */
 int failure_device(struct failure *f, const struct problem *p, const struct fw_err *err);
 
 struct subject {
 	enum role role;
 	char provider_name[48]; /* "": the module's default */
-	const char *pin;        /* configuration that plan gets for the problem itself; NULL: it chooses. Own: the caller's */
+	const char *pin;        /* configuration for plan of the problem itself; NULL: it chooses. Own: the caller's */
 	struct module module;
 	bool loaded;
 
@@ -36,63 +36,60 @@ struct subject {
 	const struct fw_provider *provider;
 	struct fw_plan *plan;
 	uint32_t phases;
-	uint32_t ahead, timed,
-		behind; /* of them: what is done once, before a call's time begins; a call; what is left to do for a result */
+	uint32_t ahead, timed, behind; /* phases done once, before a call's time begins; phases of a call; phases after it */
 	size_t workspace_bytes, persist_bytes;
 	void *workspace, *persist;
-	struct fw_tensor tensor[FAMILY_SLOTS_MAX]; /* what bind gets */
+	struct fw_tensor tensor[FAMILY_SLOTS_MAX]; /* arguments of bind */
 	char config[160];
-	struct tried tried; /* before it chose that; owned, till the next plan for the problem itself */
+	struct tried tried; /* from its search; owned, until the next plan for the problem itself */
 	bool has_work;      /* count answered */
 	struct fw_work work;
-	double flops;   /* issued; useful ones where count is silent */
-	bool pass_time; /* sim: enqueue only lets time pass */
+	double flops;   /* issued; useful ones if count has no answer */
+	bool pass_time; /* sim: enqueue only advances time */
 };
 
-/** Load the module. */
 int subject_load(struct subject *s, enum role role, const char *module, const char *provider, struct failure *f);
 /** Unplan and close the module. Accepts a zeroed subject. */
 void subject_unload(struct subject *s);
 
 /**
- * Choose the provider, plan, allocate workspace. `direction` forward is possible on a problem that needs one: it writes what the problem starts from.
- * Own: subject_unplan, also after a failure.
+ * Choose the provider, plan, allocate workspace. `direction` forward is also valid for a backward problem: it computes the
+ * inputs that the problem starts from. Own: subject_unplan, also after a failure.
  */
 int subject_plan(struct subject *s, struct problem *p, enum direction direction, struct failure *f);
 void subject_unplan(struct subject *s);
 /**
- * After a plan for the problem itself: plan anew with the configuration that it chose, which has to give the same one. For providers that
- * search, so that what was found can be handed back in other processes. Clears `pin`. Own: as subject_plan.
+ * Plan again with the configuration that the first plan chose, which must choose it again: shows that a search's result can be
+ * used in other processes. Clears `pin`. Own: as subject_plan.
  */
 int subject_plan_again(struct subject *s, struct failure *f);
-/** Ask the provider what it computes on this problem's mask: fills work and flops. Costs host time; done by plan on sim only. */
+/** Ask the provider for its work on this problem's mask: fills work and flops. Takes host time; plan does it on sim only. */
 void subject_count(struct subject *s);
-/** Give the plan its addresses. */
 int subject_bind(struct subject *s, struct failure *f);
-/** Put phases on the stream. */
+/** Enqueue phases on the stream. */
 int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f);
 /**
- * Once inputs are arranged: do what is done once, while the inputs that it must not depend on hold byte `filler`. Nothing where nothing is.
+ * Run the phases that are done once, after inputs are set, while the inputs that they must not depend on hold byte `filler`.
  */
 int subject_ahead(struct subject *s, int filler, struct failure *f);
-/** What a call is timed by. */
+/** Enqueue the timed phases of a call. */
 int subject_timed(struct subject *s, struct failure *f);
-/** After the time: the rest of the result, where the call was a part of it. */
+/** Enqueue the phases after the timed ones, to complete the result. */
 int subject_behind(struct subject *s, struct failure *f);
-/** Wait for the stream; what fails there is this subject's. */
+/** Wait for the stream; a failure is this subject's. */
 int subject_wait(struct subject *s, struct failure *f);
-/** After a wait: this subject wrote into an input, beside a buffer, or not. */
+/** After a wait, check for writes to inputs and outside buffers. */
 int subject_stayed_inside(struct subject *s, struct failure *f);
-/** How subject_call goes about it. */
+/** Parameters of subject_call. */
 struct subject_way {
-	const struct input_variant *inputs; /* with their sums; NULL: as they are named */
+	const struct input_variant *inputs; /* with checksums; NULL: the named inputs */
 	int poison, workspace_fill;         /* bytes */
-	bool one_by_one;                    /* phases in turn instead of all at once */
-	bool cold;                          /* as timed calls are: the cache is displaced, clocks are stamped, in slot 0 */
+	bool one_by_one;                    /* one phase after the other instead of all at once */
+	bool cold;                          /* as timed calls: displaced cache, clock stamps in slot 0 */
 };
 /**
- * One whole call by itself: inputs arranged, outputs and workspace filled with bytes, enqueue, wait, and a look at what it must
- * not have written. Marks 0 and 1 are around its work.
+ * Make one whole call: set inputs, fill outputs and workspace with bytes, enqueue, wait, check for stray writes. Marks 0 and 1
+ * surround its work.
  */
 int subject_call(struct subject *s, const struct subject_way *way, struct failure *f);
 

@@ -1,4 +1,4 @@
-/* verifier.c - binds what a family holds to be right to a problem's buffers. */
+/* verifier.c - a family's check on a problem's buffers. */
 #include "runner/call/verifier.h"
 
 #include <string.h>

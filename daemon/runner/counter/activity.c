@@ -1,17 +1,17 @@
-/* activity.c - the library fills a buffer that we lend it, and gives it back when it is asked to. */
+/* activity.c - kernel tracing. The library fills buffers that we provide, and returns them on request. */
 #include "runner/counter/activity.h"
 
 #include <stdlib.h>
 
 enum { BUFFER_BYTES = 1 << 20, BUFFER_ALIGN = 8 };
 
-static struct activity *taker; /* whoever traces; the callbacks have no argument */
+static struct activity *taker; /* the tracer in use; the callbacks have no argument */
 
 static void lend(uint8_t **buffer, size_t *size, size_t *records_max)
 {
 	*buffer = aligned_alloc(BUFFER_ALIGN, BUFFER_BYTES);
 	*size = *buffer ? BUFFER_BYTES : 0;
-	*records_max = 0; /* as many as fit */
+	*records_max = 0; /* no limit */
 }
 
 static void add(struct activity *a, const struct activity_kernel *k)
@@ -69,7 +69,7 @@ int activity_take(struct activity *a, struct fw_err *err)
 void activity_close(struct activity *a)
 {
 	if (a->is_on) {
-		(void)a->cupti->disable(ACTIVITY_CONCURRENT_KERNEL); /* what was taken stays as it is */
+		(void)a->cupti->disable(ACTIVITY_CONCURRENT_KERNEL); /* earlier records stay valid */
 		(void)a->cupti->flush(ACTIVITY_FLUSH_FORCED);
 	}
 	a->is_on = false;

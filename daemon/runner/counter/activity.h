@@ -1,7 +1,7 @@
 /**
- * activity.h - when each kernel of a call began and ended, as the driver's tracer has it, which asks for no privilege.
+ * activity.h - start and end of each kernel of a call, from the driver's tracer, which needs no privilege.
  *
- * One tracer a process: the library calls back without saying for whom.
+ * There is one tracer per process: the library's callbacks do not identify it.
  */
 #ifndef RUNNER_COUNTER_ACTIVITY_H
 #define RUNNER_COUNTER_ACTIVITY_H
@@ -13,18 +13,20 @@ enum { ACTIVITY_KERNELS_MAX = 512 };
 struct activity {
 	const struct cupti_activity *cupti;
 	bool is_on;
-	int n; /* more than ACTIVITY_KERNELS_MAX: some are not kept */
+	int n; /* if above ACTIVITY_KERNELS_MAX, the rest was dropped */
 	struct activity_seen {
 		uint64_t start_ns, end_ns;
 		int grid[3];
-	} kernel[ACTIVITY_KERNELS_MAX]; /* by their beginning */
+	} kernel[ACTIVITY_KERNELS_MAX]; /* by start */
 };
 
-/** Begin to trace. Own: activity_close, also after -1; `a` has to stay where it is until then. Err: ERR_UNSUPPORTED in a sentence for people. */
+/**
+ * Start to trace. Own: activity_close, also after -1; do not move `a` until then. Err: ERR_UNSUPPORTED with a message for the
+ * user.
+ */
 int activity_open(struct activity *a, struct fw_err *err);
-/** All work was waited for: take the kernels that ended since the last call. */
+/** Take the kernels that ended since the last call; requires that all work was waited for. */
 int activity_take(struct activity *a, struct fw_err *err);
-/** A zeroed one is fine. */
 void activity_close(struct activity *a);
 
 #endif

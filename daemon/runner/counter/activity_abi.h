@@ -1,4 +1,4 @@
-/** activity_abi.h - what CUPTI's tracer of kernels takes and gives, in C; see cupti_abi.h. */
+/** activity_abi.h - C declarations of CUPTI's kernel tracer; see cupti_abi.h. */
 #ifndef RUNNER_COUNTER_ACTIVITY_ABI_H
 #define RUNNER_COUNTER_ACTIVITY_ABI_H
 
@@ -7,7 +7,7 @@
 
 enum { ACTIVITY_CONCURRENT_KERNEL = 10, ACTIVITY_FLUSH_FORCED = 1 };
 
-/** How a record of a kernel begins, in all its versions since CUDA 9; it is longer. */
+/** Start of a kernel record, the same in all versions since CUDA 9; real records are longer. */
 struct activity_kernel {
 	int kind;
 	uint8_t cache, shared;
@@ -18,7 +18,7 @@ struct activity_kernel {
 	int grid[3], block[3];
 };
 
-/** The library wants a buffer; and it gives one back, in which the first `valid` bytes are records. */
+/** Callbacks: the library requests a buffer; it returns one, whose first `valid` bytes are records. */
 typedef void activity_lend_fn(uint8_t **buffer, size_t *size, size_t *records_max);
 typedef void activity_back_fn(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 

@@ -1,4 +1,4 @@
-/* counter.c - CUPTI's range profiler with replays that its user makes. Privileges can be refused at any of its calls. */
+/* counter.c - CUPTI's range profiler in user replay mode. Any of its calls may fail for lack of privileges. */
 #include "runner/counter/counter.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int read_availability(struct counter *c, void *context, struct fw_err *er
 	return code == 0 ? 0 : cupti_fail(code, "cuptiProfilerGetCounterAvailability", err);
 }
 
-/* The image that values are decoded into. */
+/* Make the image into which values are decoded. */
 static int make_image(struct counter *c, size_t ranges_max, struct fw_err *err)
 {
 	struct cupti_counter_size size = { .size = CUPTI_SIZE(struct cupti_counter_size, image_bytes),
@@ -88,7 +88,7 @@ int counter_open(
 	return make_image(c, ranges_max, err) == 0 && set(c, ranges_max, err) == 0 ? 0 : -1;
 }
 
-static int ask(struct counter *c, int (*function)(struct cupti_on *), const char *name, struct fw_err *err)
+static int call_cupti(struct counter *c, int (*function)(struct cupti_on *), const char *name, struct fw_err *err)
 {
 	struct cupti_on on = { .size = CUPTI_SIZE(struct cupti_on, profiler), .profiler = c->profiler };
 	int code = function(&on);
@@ -99,7 +99,7 @@ int counter_begin(struct counter *c, struct fw_err *err)
 {
 	if (c->made++ == REPLAYS_MAX)
 		return err_set(err, ERR_UNSUPPORTED, "counters are not complete after %d replays of the call", REPLAYS_MAX);
-	return ask(c, c->cupti->start, "cuptiRangeProfilerStart", err);
+	return call_cupti(c, c->cupti->start, "cuptiRangeProfilerStart", err);
 }
 
 int counter_end(struct counter *c, struct fw_err *err)
@@ -151,7 +151,7 @@ void counter_close(struct counter *c)
 	struct fw_err ignored = { 0 };
 	struct cupti_plain plain = { .size = CUPTI_SIZE(struct cupti_plain, none) };
 	if (c->profiler)
-		(void)ask(c, c->cupti->disable, "cuptiRangeProfilerDisable", &ignored); /* what was read stays as it is */
+		(void)call_cupti(c, c->cupti->disable, "cuptiRangeProfilerDisable", &ignored); /* earlier values stay valid */
 	schedule_close(&c->schedule);
 	if (c->is_initialized)
 		(void)c->cupti->finish(&plain);

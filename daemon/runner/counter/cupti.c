@@ -1,6 +1,6 @@
 /*
- * cupti.c - CUPTI through dlopen, like NVML. It loads libnvperf_host.so and libnvperf_target.so from the folder that it lies in, so it is
- * opened by the name of its folder where that is known.
+ * cupti.c - CUPTI through dlopen, like NVML. It loads libnvperf_host.so and libnvperf_target.so from its own folder, so it is
+ * opened by full path if that is known.
  */
 #include "runner/counter/cupti.h"
 
@@ -17,14 +17,14 @@ static struct {
 	struct cupti_activity activity;
 } state;
 
-/* A set of functions that are asked for together. */
+/* A set of functions that is loaded together. */
 struct set {
 	bool tried;
-	struct fw_err why; /* not loaded: why not */
+	struct fw_err why; /* why it is not loaded */
 };
 static struct set counting_set, sampling_set, activity_set;
 
-/* The newest first: it knows the older ones' GPUs. The range profiler came with CUDA 12.6. */
+/* Newest first: it supports older GPUs too. The range profiler came with CUDA 12.6. */
 static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
 static const char *const folders[] = { "/usr/local/cuda/lib64", "/usr/local/cuda/lib", "/usr/local/cuda/extras/CUPTI/lib64",
 	"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu" };
@@ -32,7 +32,7 @@ enum { NAMES = sizeof names / sizeof names[0], FOLDERS = sizeof folders / sizeof
 
 struct function {
 	const char *name;
-	size_t at; /* in the struct of pointers */
+	size_t at; /* offset in the struct of pointers */
 };
 static const struct function functions[] = {
 #define FUNCTION(name, member)                                                                                                   \
@@ -119,7 +119,7 @@ static void *open_library(void)
 	return library;
 }
 
-/* Shape: f[n], their places in `to`. */
+/* Shape: f[n], with their offsets in `to`. */
 static int load(const struct function *f, size_t n, void *to, const char *since, struct fw_err *err)
 {
 	if (!state.is_sought)
@@ -185,18 +185,18 @@ void cupti_name(const struct cupti *c, char *out, size_t size)
 	snprintf(out, size, "CUPTI %u", version);
 }
 
-/* What people can do about it. The rest are mistakes of ours, or unknown. */
+/* Errors that the user can fix. Others are bugs or unknown. */
 static const struct {
 	int code;
 	const char *words;
 } sentences[] = {
 	{ 2, "the driver knows no such device" },
 	{ 8, "there is no memory left for counters on the device" },
-	{ 14, "CUPTI and the driver do not fit together: install the CUPTI of the driver's CUDA version, or a newer driver" },
-	{ 15, "CUPTI could not start: libnvperf_host.so and libnvperf_target.so have to lie beside libcupti, and the driver must not be older "
+	{ 14, "CUPTI and the driver do not match: install the CUPTI of the driver's CUDA version, or a newer driver" },
+	{ 15, "CUPTI could not start: libnvperf_host.so and libnvperf_target.so must be next to libcupti, and the driver must not be older "
 	      "than it" },
 	{ 17, "this GPU has not all of the counters" },
-	{ 26, "somebody else reads the GPU's counters; where that is DCGM, `dcgmi profile --pause` stops it" },
+	{ 26, "another process reads the GPU's counters; if that is DCGM, `dcgmi profile --pause` stops it" },
 	{ 27, "counters of this GPU cannot be read by this CUPTI" },
 	{ 33, "this is a virtual GPU, whose counters cannot be read" },
 	{ 35, "the driver shows counters to administrators only: load it with NVreg_RestrictProfilingToAdminUsers=0 "

@@ -1,7 +1,4 @@
-/**
- * cupti.h - NVIDIA's library that reads a GPU's counters, where this machine has one. It is looked for when the first asks; a runner has to
- * start, and time, without it.
- */
+/** cupti.h - NVIDIA's library that reads a GPU's counters, loaded on first use: a runner must start, and time, without it. */
 #ifndef RUNNER_COUNTER_CUPTI_H
 #define RUNNER_COUNTER_CUPTI_H
 
@@ -14,7 +11,7 @@
 #include "runner/counter/cupti_abi.h"
 #include "runner/counter/sampling_abi.h"
 
-/** Its functions, all of which are there once cupti_open has returned 0. They return 0 or what cupti_fail puts into words. */
+/** Its functions; all are set once cupti_open has returned 0. They return 0 or a code for cupti_fail. */
 struct cupti {
 	int (*version)(uint32_t *out);
 	int (*initialize)(struct cupti_plain *);
@@ -40,7 +37,7 @@ struct cupti {
 	int (*info)(struct cupti_info *);
 };
 
-/** Those that sample program counters, likewise. */
+/** Functions that sample program counters. */
 struct cupti_sampling {
 	int (*enable)(struct sampling_on *);
 	int (*disable)(struct sampling_on *);
@@ -52,7 +49,7 @@ struct cupti_sampling {
 	int (*get)(struct sampling_get *);
 };
 
-/** And those that trace kernels. */
+/** Functions that trace kernels. */
 struct cupti_activity {
 	int (*callbacks)(activity_lend_fn *, activity_back_fn *);
 	int (*enable)(int kind);
@@ -61,16 +58,16 @@ struct cupti_activity {
 	int (*next)(uint8_t *buffer, size_t valid, void **record);
 };
 
-/** Load it, once a process. Err: ERR_UNSUPPORTED it is not installed or too old; the sentence says what to install. Own: never freed. */
+/** Load it, once a process. Err: ERR_UNSUPPORTED it is missing or too old, with the package to install. Own: never freed. */
 int cupti_open(const struct cupti **out, struct fw_err *err);
-/** The same, for the sampler's functions, which older ones have too. */
+/** Load the sampler's functions, which older versions have too. */
 int cupti_sampling_open(const struct cupti_sampling **out, struct fw_err *err);
-/** The same, for the tracer's. */
+/** Load the tracer's functions. */
 int cupti_activity_open(const struct cupti_activity **out, struct fw_err *err);
-/** "CUPTI 130001". Shape: out[size]. */
+/** Write "CUPTI 130001". Shape: out[size]. */
 void cupti_name(const struct cupti *c, char *out, size_t size);
 
-/** A sentence for people on what a function returned: who forbids it, and what to change. Returns -1. Err: ERR_UNSUPPORTED. */
+/** Set an error with the cause of a function's code and the remedy. Returns -1. Err: ERR_UNSUPPORTED. */
 int cupti_fail(int code, const char *function, struct fw_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /**
- * cupti_abi.h - what CUPTI's functions take, in C: the toolkit's header of the host half is C++, and a runner is built where there is no
- * toolkit. The first two members of each are its size, by which the library knows the version, and NULL.
+ * cupti_abi.h - C declarations of CUPTI's functions: the toolkit's host header is C++, and a runner is built without a toolkit.
+ * The first two members of each struct are its size, which gives its version, and NULL.
  */
 #ifndef RUNNER_COUNTER_CUPTI_ABI_H
 #define RUNNER_COUNTER_CUPTI_ABI_H
@@ -10,7 +10,7 @@
 
 enum { CUPTI_RANGE_PROFILER = 0, CUPTI_AUTO_RANGE = 1, CUPTI_USER_REPLAY = 3 };
 
-/** Up to and with the last member: what follows it is padding, which a longer version may use. */
+/** Size up to and including the last member: a longer version may use the padding after it. */
 #define CUPTI_SIZE(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
 
 struct cupti_plain { /* cuptiProfilerInitialize, DeInitialize */
@@ -30,7 +30,7 @@ struct cupti_availability { /* cuptiProfilerGetCounterAvailability */
 	void *none;
 	void *context;
 	size_t image_bytes; /* in and out */
-	uint8_t *image;     /* NULL: only its size is asked for */
+	uint8_t *image;     /* NULL: return the size only */
 };
 
 /* ---- host half: needs no GPU ------------------------------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ struct cupti_stop { /* cuptiRangeProfilerStop */
 	void *none;
 	void *profiler;
 	size_t pass, level; /* out */
-	uint8_t is_last;    /* out: every pass was made */
+	uint8_t is_last;    /* out: all passes are done */
 };
 
 struct cupti_decode { /* cuptiRangeProfilerDecodeData */

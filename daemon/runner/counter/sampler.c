@@ -1,4 +1,4 @@
-/* sampler.c - samples are added up by function, instruction and stall. An instruction of all GPUs since Volta takes 16 bytes. */
+/* sampler.c - samples added up by function, instruction and stall. An instruction takes 16 bytes on all GPUs since Volta. */
 #include "runner/counter/sampler.h"
 
 #include <stdio.h>
@@ -13,8 +13,6 @@ enum {
 	SCRATCH_BYTES = 8 << 20,
 	GETS_MAX = 1000
 };
-
-/* ---- buffers that the library fills --------------------------------------------------------------------------------------- */
 
 static int make_data(struct sampling_data *d, size_t reasons, struct fw_err *err)
 {
@@ -41,8 +39,6 @@ static void free_data(struct sampling_data *d)
 	free(d->pc);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------- */
-
 static int name_reasons(struct sampler *s, uint32_t index[SAMPLER_REASONS_MAX], struct fw_err *err)
 {
 	char text[SAMPLER_REASONS_MAX][SAMPLING_NAME_SIZE] = { 0 }, *name[SAMPLER_REASONS_MAX];
@@ -51,7 +47,7 @@ static int name_reasons(struct sampler *s, uint32_t index[SAMPLER_REASONS_MAX], 
 	if (code != 0)
 		return cupti_fail(code, "cuptiPCSamplingGetNumStallReasons", err);
 	if (s->n_names == 0 || s->n_names > SAMPLER_REASONS_MAX)
-		return err_set(err, ERR_UNSUPPORTED, "the GPU tells %zu reasons for stalls; 1 to %d were expected", s->n_names,
+		return err_set(err, ERR_UNSUPPORTED, "the GPU reports %zu reasons for stalls; 1 to %d were expected", s->n_names,
 			SAMPLER_REASONS_MAX);
 	for (size_t i = 0; i < s->n_names; i++)
 		name[i] = text[i];
@@ -69,7 +65,7 @@ static int name_reasons(struct sampler *s, uint32_t index[SAMPLER_REASONS_MAX], 
 		if (index[i] < SAMPLER_REASONS_MAX && stallname_of_sample(text[i], s->reason[s->reasons]))
 			s->of_index[index[i]] = (int)s->reasons++;
 	}
-	return s->reasons ? 0 : err_set(err, ERR_UNSUPPORTED, "the GPU tells no stall by a name that is known");
+	return s->reasons ? 0 : err_set(err, ERR_UNSUPPORTED, "the GPU reports no known stall reason");
 }
 
 static int set(struct sampler *s, uint32_t *index, struct fw_err *err)
@@ -89,7 +85,7 @@ static int set(struct sampler *s, uint32_t *index, struct fw_err *err)
 	return code == 0 ? 0 : cupti_fail(code, "cuptiPCSamplingSetConfigurationAttribute", err);
 }
 
-static int ask(struct sampler *s, int (*function)(struct sampling_on *), const char *name, struct fw_err *err)
+static int call_cupti(struct sampler *s, int (*function)(struct sampling_on *), const char *name, struct fw_err *err)
 {
 	struct sampling_on on = { .size = CUPTI_SIZE(struct sampling_on, context), .context = s->context };
 	int code = function(&on);
@@ -100,7 +96,7 @@ int sampler_open(struct sampler *s, void *context, struct fw_err *err)
 {
 	uint32_t index[SAMPLER_REASONS_MAX] = { 0 };
 	*s = (struct sampler){ .context = context };
-	if (cupti_sampling_open(&s->cupti, err) != 0 || ask(s, s->cupti->enable, "cuptiPCSamplingEnable", err) != 0)
+	if (cupti_sampling_open(&s->cupti, err) != 0 || call_cupti(s, s->cupti->enable, "cuptiPCSamplingEnable", err) != 0)
 		return -1;
 	s->is_enabled = true;
 	if (name_reasons(s, index, err) != 0 || make_data(&s->got, s->n_names, err) != 0 ||
@@ -109,11 +105,9 @@ int sampler_open(struct sampler *s, void *context, struct fw_err *err)
 	return set(s, index, err);
 }
 
-/* ---- sampling ------------------------------------------------------------------------------------------------------------ */
-
 int sampler_begin(struct sampler *s, struct fw_err *err)
 {
-	return ask(s, s->cupti->start, "cuptiPCSamplingStart", err);
+	return call_cupti(s, s->cupti->start, "cuptiPCSamplingStart", err);
 }
 
 static struct sampler_function *find(struct sampler *s, const char *symbol, struct fw_err *err)
@@ -162,7 +156,7 @@ static int add(struct sampler *s, const struct sampling_pc *pc, struct fw_err *e
 
 int sampler_end(struct sampler *s, struct fw_err *err)
 {
-	if (ask(s, s->cupti->stop, "cuptiPCSamplingStop", err) != 0)
+	if (call_cupti(s, s->cupti->stop, "cuptiPCSamplingStop", err) != 0)
 		return -1;
 	for (int get = 0; get < GETS_MAX; get++) {
 		struct sampling_get data = {
@@ -189,7 +183,7 @@ void sampler_close(struct sampler *s)
 {
 	struct fw_err ignored = { 0 };
 	if (s->is_enabled)
-		(void)ask(s, s->cupti->disable, "cuptiPCSamplingDisable", &ignored); /* what was read stays as it is */
+		(void)call_cupti(s, s->cupti->disable, "cuptiPCSamplingDisable", &ignored); /* earlier samples stay valid */
 	for (size_t i = 0; i < s->n; i++) {
 		free(s->function[i].symbol);
 		free(s->function[i].count);

@@ -1,4 +1,4 @@
-/** sampling_abi.h - what CUPTI's functions that sample program counters take, in C; see cupti_abi.h. */
+/** sampling_abi.h - C declarations of CUPTI's sampling functions; see cupti_abi.h. */
 #ifndef RUNNER_COUNTER_SAMPLING_ABI_H
 #define RUNNER_COUNTER_SAMPLING_ABI_H
 
@@ -68,9 +68,9 @@ struct sampling_pc {
 	size_t size; /* sizeof */
 	uint64_t cubin_crc, offset;
 	uint32_t function, pad;
-	char *name; /* of the function, mangled; stays the library's, which shares it between records */
+	char *name; /* of the function, mangled; owned by the library, shared between records */
 	size_t n_reasons;
-	struct sampling_reason *reason; /* reason[all that there are], the caller's */
+	struct sampling_reason *reason; /* reason[all reasons], the caller's */
 	uint32_t correlation;
 };
 
@@ -78,7 +78,7 @@ struct sampling_data {
 	size_t size; /* sizeof */
 	size_t room; /* pc[room], the caller's */
 	uint64_t total, dropped;
-	size_t n, remaining; /* out: that are in pc, and those that wait for another call */
+	size_t n, remaining; /* out: number in pc, and remaining number */
 	uint64_t range;
 	struct sampling_pc *pc;
 	uint64_t elsewhere;

@@ -1,4 +1,4 @@
-/* schedule.c - one call adds all metrics: added one by one, they take several times as many replays. */
+/* schedule.c - metrics are added in one call: one by one they take several times as many replays. */
 #include "runner/counter/schedule.h"
 
 #include <stdlib.h>
@@ -69,7 +69,7 @@ void schedule_close(struct schedule *s)
 {
 	if (s->host) {
 		struct cupti_host_end end = { .size = CUPTI_SIZE(struct cupti_host_end, host), .host = s->host };
-		(void)s->cupti->host_close(&end); /* nothing depends on it any more */
+		(void)s->cupti->host_close(&end); /* the configuration is copied already */
 	}
 	free(s->name);
 	free(s->config);

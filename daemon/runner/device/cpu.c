@@ -1,4 +1,4 @@
-/* cpu.c - the host as a device: memory is malloc's, the stream is program order, marks are the raw monotonic clock. */
+/* cpu.c - the host as a device: memory from malloc, the stream is program order, marks are the raw monotonic clock. */
 #include "runner/device/device.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ enum {
 	HEAP_SLACK = 1 << 20
 };
 
-/* More than any core has: its clock, and what it moves through its caches. */
+/* Upper bounds of a core: its clock, and its cache bandwidth. */
 #define CLOCK_GHZ 6.0
 #define CORE_GB_S 400.0
 
@@ -62,7 +62,7 @@ static int cpu_threads(void)
 	return n < 1 ? 1 : (int)n;
 }
 
-/* Last-level cache; not every kernel tells. */
+/* Size of the last-level cache; not every kernel shows it. */
 static size_t cache_bytes(void)
 {
 	long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -90,8 +90,10 @@ static void cpu_model(char *out, size_t size)
 	fclose(f);
 }
 
-/* FLOPs of one core in one cycle that no kernel passes, by the widest unit that the kernel of the system names. Generous: a
- * limit that is too high lets a lie through, one that is too low accuses an honest kernel. */
+/*
+ * Upper bound of one core's FLOPs in one cycle, by the widest vector unit that the system reports. Generous: too high a limit
+ * misses a forgery, too low a limit rejects an honest kernel.
+ */
 static double core_flops(void)
 {
 	static const struct {
@@ -279,7 +281,7 @@ static int cpu_fill_bytes(struct device *d, void *to, int value, size_t bytes, s
 static int cpu_scrub(struct device *d, struct fw_err *err)
 {
 	(void)err;
-	/* A volatile pass over the lines keeps the compiler from dropping a write that nobody reads. */
+	/* A volatile pass over the lines: the compiler may not drop these unread writes. */
 	volatile unsigned char *p = d->scrub;
 	unsigned char next = (unsigned char)(p[0] + 1);
 	for (size_t i = 0; i < d->scrub_bytes; i += 64)
@@ -325,7 +327,7 @@ static int64_t clock_us(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Threads that spin while they wait cannot be told from threads that work: then nothing is said about them. */
+/* Spinning threads look like working threads: then nothing is reported about them. */
 static int cpu_settle(struct device *d, double *late_us, struct fw_err *err)
 {
 	const char *policy = getenv("OMP_WAIT_POLICY");
@@ -372,12 +374,12 @@ static void cpu_profiler(struct device *d, bool start)
 
 static void cpu_device_check(struct device *d, struct msg_device_check *out)
 {
-	(void)d, (void)out; /* no driver to ask */
+	(void)d, (void)out; /* no driver */
 }
 
 enum { SETTING_THREADS, SETTING_DYNAMIC, SETTING_LEVELS, SETTING_ROUNDING, SETTING_DENORMALS, SETTING_HEAP, SETTINGS };
 
-/* Flush-to-zero and denormals-are-zero make later arithmetic faster, whoever's it is. */
+/* Flush-to-zero and denormals-are-zero make later arithmetic of any subject faster. */
 #ifdef __SSE2__
 #define DENORMAL_BITS 0x8040u
 static int64_t denormals(void)
@@ -435,7 +437,7 @@ static void cpu_set_back(struct device *d, int which, int64_t value)
 		set_denormals(value);
 }
 
-/* What is resident: buffers count as ours once they were written to. */
+/* Resident memory: buffers count once they were written to. */
 static int64_t cpu_taken_bytes(struct device *d)
 {
 	FILE *f = fopen("/proc/self/statm", "re");

@@ -1,4 +1,4 @@
-/* cublas_version.c - asks libcublas itself for its properties, which needs no handle, and so no context. */
+/* cublas_version.c - properties read from libcublas, which needs no handle and so no context. */
 #include "runner/device/cublas_version.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,8 @@ void cublas_version(char *out, size_t size)
 
 	snprintf(out, size, "%s", "");
 	for (size_t i = 0; i < sizeof places / sizeof *places && !library; i++)
-		library = dlopen(places[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE); /* it does not undo all that loading does */
+		library = dlopen(
+			places[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE); /* unloading does not undo all effects of loading */
 	if (!library)
 		return;
 	/* ISO C forbids the cast from an object pointer that dlsym needs */

@@ -1,6 +1,6 @@
 /*
- * cuda.cu - an NVIDIA GPU as a device: one context, one stream of our own, events as marks.
- * Modules bring their own static CUDA runtime and share this context and stream. Its buffers are cuda_memory.cu's.
+ * cuda.cu - an NVIDIA GPU as a device: one context, one stream, events as marks. Modules bring their own static CUDA runtime
+ * and share this context and stream. Buffers are in cuda_memory.cu.
  */
 #include <cstdarg>
 #include <cstddef>
@@ -26,9 +26,7 @@ extern "C" {
 #include "runner/device/cuda_graph.cuh"
 #include "runner/device/cuda_inside.cuh"
 
-static const int64_t memory_slack = 512 << 20; /* the driver's own: modules' code, local memory of all threads */
-
-/* ---- description ---------------------------------------------------------------------------------------------------- */
+static const int64_t memory_slack = 512 << 20; /* used by the driver: modules' code, local memory of all threads */
 
 static void format_uuid(const cudaUUID_t *uuid, char *out, size_t size)
 {
@@ -37,8 +35,10 @@ static void format_uuid(const cudaUUID_t *uuid, char *out, size_t size)
 		b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
 }
 
-/* Dense bf16 FLOPs of one SM in one cycle, by compute capability; the most that is known for those that are not. Source: NVIDIA's
- * architecture white papers. */
+/*
+ * Dense bf16 FLOPs of one SM in one cycle, by compute capability; the highest known value for unknown ones. Source: NVIDIA's
+ * architecture white papers.
+ */
 static double sm_flops(int major, int minor)
 {
 	if (major < 8)
@@ -88,20 +88,18 @@ static int cuda_describe(int index, struct msg_device *out, struct fw_err *err)
 		out->clock_max_mhz = clock_khz * 1e-3;
 	int memory_khz = 0, bus_bits = 0;
 	out->peak_tflops = out->cores * sm_flops(prop.major, prop.minor) * out->clock_max_mhz * 1e-6;
-	/* Of an instance the width of the bus may be its GPU's, of which it has a share. */
+	/* An instance may report the bus width of its whole GPU, so it gets no peak bandwidth. */
 	if (!is_instance && cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, index) == cudaSuccess &&
 		cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index) == cudaSuccess)
 		out->peak_gb_s = 2.0 * memory_khz * (bus_bits / 8) * 1e-6; /* both edges of the clock */
 	return 0;
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------------- */
-
 static void cuda_close(struct device *d)
 {
 	if (!d)
 		return;
-	/* Nothing here can be answered to: the process ends after it. */
+	/* Errors cannot be handled here: the process ends next. */
 	for (int i = 0; i < CUDA_BLOCKS_MAX; i++)
 		if (d->block[i].base)
 			cudaFree(d->block[i].base);
@@ -173,8 +171,6 @@ static int cuda_plan_index(const struct device *d)
 	return d->index;
 }
 
-/* ---- time ----------------------------------------------------------------------------------------------------------- */
-
 int cuda_wait(struct device *d, struct fw_err *err)
 {
 	cudaError_t e = cudaStreamSynchronize(d->stream);
@@ -207,7 +203,7 @@ static int cuda_mark(struct device *d, int slot, struct fw_err *err)
 	return 0;
 }
 
-/* Several blocks may land on one SM: each writes a pair that belongs together, in one 16-byte store. */
+/* Several blocks may run on one SM: each writes a consistent pair in one 16-byte store. */
 static __global__ void stamp_kernel(ulonglong2 *table)
 {
 	unsigned sm;
@@ -224,7 +220,7 @@ static __global__ void stamp_kernel(ulonglong2 *table)
 static int cuda_stamp(struct device *d, int slot, int end, struct fw_err *err)
 {
 	ulonglong2 *table = d->stamps + (size_t)slot * 2 * STAMP_WIDTH;
-	if (end == 0) /* an SM that gets no block must not keep the stamp of an earlier cell */
+	if (end == 0) /* an SM without a block must not keep the stamp of an earlier cell */
 		TRY(cudaMemsetAsync(table, 0, sizeof(*table) * 2 * STAMP_WIDTH, d->stream), "cannot clear clock stamps");
 	stamp_kernel<<<2 * d->sms, 32, 0, d->stream>>>(table + (size_t)end * STAMP_WIDTH);
 	TRY(cudaGetLastError(), "cannot stamp clocks");
@@ -241,7 +237,7 @@ static int cuda_wait_mark(struct device *d, int slot, struct fw_err *err)
 
 static bool cuda_passed_mark(struct device *d, int slot)
 {
-	return cudaEventQuery(d->event[slot]) != cudaErrorNotReady; /* an error is wait_mark's to tell */
+	return cudaEventQuery(d->event[slot]) != cudaErrorNotReady; /* wait_mark reports errors */
 }
 
 static double cuda_host_us(struct device *d)
@@ -299,8 +295,6 @@ static float cuda_clock_mhz(struct device *d, int slot)
 	return mhz[n / 2];
 }
 
-/* ---- graphs --------------------------------------------------------------------------------------------------------- */
-
 static int cuda_capture(struct device *d, int (*enqueue)(void *arg, void *stream), void *arg, device_node_fn *node,
 	void *node_arg, struct fw_err *err)
 {
@@ -322,8 +316,6 @@ static int cuda_capture(struct device *d, int (*enqueue)(void *arg, void *stream
 	return rc != 0 ? rc : e == cudaSuccess ? 0 : cuda_graph_fail(e, "cannot free a graph", err);
 }
 
-/* ---- profiler and guards -------------------------------------------------------------------------------------------- */
-
 static void cuda_profiler(struct device *d, bool start)
 {
 	(void)d;
@@ -331,7 +323,7 @@ static void cuda_profiler(struct device *d, bool start)
 		cudaGetLastError(); /* no profiler attached */
 }
 
-/* What the driver says of a device, but for its processes, XIDs and errors. */
+/* Copy the driver's reading, without processes, XIDs and errors. */
 static void take_reading(const struct nvml_reading *now, struct msg_device_check *out)
 {
 	out->power_w = now->power_w;
@@ -387,8 +379,10 @@ static void cuda_look(int index, struct msg_device_check *out, char *who, size_t
 	out->foreign = n;
 }
 
-/* Limits of the context, and memory in use that is not ours. The stack's limit is left out: the driver raises it by itself for
- * a kernel that needs more. */
+/*
+ * Limits of the context, and foreign memory in use. The stack limit is left out: the driver raises it itself for a kernel that
+ * needs more.
+ */
 static const enum cudaLimit limits[] = { cudaLimitPersistingL2CacheSize, cudaLimitMallocHeapSize, cudaLimitPrintfFifoSize };
 static const char *const limit_names[] = { "persisting L2 bytes", "malloc heap bytes", "printf buffer bytes" };
 enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };

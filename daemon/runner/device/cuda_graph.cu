@@ -1,6 +1,6 @@
 /*
- * cuda_graph.cu - which kernels a captured graph holds. They belong to the static runtime of a module and are unknown to ours,
- * so they are read through the driver's functions.
+ * cuda_graph.cu - kernels of a captured graph. They belong to the static runtime of a module and are unknown to ours, so the
+ * driver's functions read them.
  */
 #include <cstdarg>
 #include <cstddef>
@@ -21,12 +21,12 @@ extern "C" {
 
 int cuda_graph_fail(cudaError_t e, const char *what, struct fw_err *err)
 {
-	cudaGetLastError(); /* a plain error must not come up again at the next call; a lost context reports itself anyway */
+	cudaGetLastError(); /* a plain error must not appear again at the next call; a lost context fails every call anyway */
 	return err_set(err, e == cudaErrorMemoryAllocation ? ERR_FULL : ERR_INTERNAL, "%s: %s (%s)", what, cudaGetErrorString(e),
 		cudaGetErrorName(e));
 }
 
-/* The driver's functions about a graph's kernels; found at run time, for libcuda is not linked. */
+/* The driver's functions on a graph's kernels, found at run time: libcuda is not linked. */
 struct graph_functions {
 	CUresult(CUDAAPI *params)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
 	CUresult(CUDAAPI *attribute)(int *, CUfunction_attribute, CUfunction);

@@ -1,8 +1,8 @@
 /*
- * cuda_memory.cu - buffers on an NVIDIA GPU: redzones around them, and what is done to their bytes.
+ * cuda_memory.cu - buffers on an NVIDIA GPU with redzones, and operations on their bytes.
  *
- * Memory that is released stays here for the next cell, because a run of twenty cells would else spend more time in
- * cudaMalloc than in kernels.
+ * Released memory stays here for the next cell: otherwise a run of twenty cells would spend more time in cudaMalloc than in
+ * kernels.
  */
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ extern "C" {
 enum { THREADS = 256, GRID_MAX = 4096 };
 
 static const size_t granularity = (size_t)2 << 20;     /* of cudaMalloc */
-static const size_t cached_max = (size_t)24 << 30;     /* released memory that is kept */
+static const size_t cached_max = (size_t)24 << 30;     /* limit of released memory that stays cached */
 static const size_t zone_bytes = DEVICE_REDZONE_BYTES; /* of one redzone */
 
 static __global__ void fill_inputs_kernel(uint16_t *to, uint64_t stream, size_t n)
@@ -63,7 +63,7 @@ static __global__ void lay_zones_kernel(unsigned char *front, unsigned char *beh
 		zone[i] = redzone_byte(i);
 }
 
-/* One block a zone; a damaged one is repaired. */
+/* One block per zone; repairs a damaged one. */
 static __global__ void look_at_zones_kernel(unsigned char *const *zones, unsigned *damaged)
 {
 	unsigned char *zone = zones[blockIdx.x];
@@ -85,7 +85,7 @@ static unsigned grid_for(size_t n)
 	return (unsigned)(blocks < 1 ? 1 : blocks > GRID_MAX ? GRID_MAX : blocks);
 }
 
-/* The smallest released block that holds `need` and is not far too large. */
+/* Find the smallest released block that holds `need` and is not far too large. */
 static struct block *reusable(struct device *d, size_t need)
 {
 	struct block *best = NULL;

@@ -1,4 +1,4 @@
-/* cudnn_version.c - asks libcudnn itself, at the places where provider "cudnn" looks for it. */
+/* cudnn_version.c - version read from libcudnn, at the paths where provider "cudnn" searches. */
 #include "runner/device/cudnn_version.h"
 
 #include <dlfcn.h>

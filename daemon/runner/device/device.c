@@ -1,4 +1,4 @@
-/* device.c - which devices this machine has, and which of them a name means. */
+/* device.c - list of devices, and lookup by name. */
 #include "runner/device/device.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ int device_list(struct msg_device *out, int max, device_left_out_fn *left_out)
 			}
 			if (err.code == ERR_NOT_FOUND || i == PROTOCOL_DEVICES_MAX)
 				break;
-			char address[24]; /* it is there, but broken: those behind it are not */
+			char address[24]; /* a broken device does not hide those after it */
 			snprintf(address, sizeof address, "%s:%d", device_kind_name(all_ops[k]->kind), i);
 			if (left_out)
 				left_out(address, err.text);
@@ -43,7 +43,7 @@ int device_list(struct msg_device *out, int max, device_left_out_fn *left_out)
 }
 
 /* Make it the only GPU of this process. */
-static int enter(const struct mig_names *names, int which, const struct device_ops **ops, int *index, struct fw_err *err)
+static int open_instance(const struct mig_names *names, int which, const struct device_ops **ops, int *index, struct fw_err *err)
 {
 	*ops = all_ops[0];
 	*index = 0;
@@ -54,9 +54,9 @@ int device_find(const char *name, const struct device_ops **ops, int *index, str
 {
 	struct mig_names names;
 	mig_names(&names);
-	int which = mig_find(&names, name); /* describing them all takes a second */
+	int which = mig_find(&names, name); /* describing all devices takes a second */
 	if (which >= 0 && all_ops[0]->kind == DEVICE_CUDA)
-		return enter(&names, which, ops, index, err);
+		return open_instance(&names, which, ops, index, err);
 	struct msg_device found[PROTOCOL_DEVICES_MAX];
 	int n = device_list(found, PROTOCOL_DEVICES_MAX, NULL);
 	char present[512] = "";
@@ -71,7 +71,7 @@ int device_find(const char *name, const struct device_ops **ops, int *index, str
 				if (all_ops[k]->kind == found[i].kind)
 					*ops = all_ops[k];
 			*index = found[i].index;
-			return found[i].kind == DEVICE_CUDA && names.n > 0 ? enter(&names, *index, ops, index, err) : 0;
+			return found[i].kind == DEVICE_CUDA && names.n > 0 ? open_instance(&names, *index, ops, index, err) : 0;
 		}
 		int wrote = snprintf(present + used, sizeof present - used, "%s%s", i ? ", " : "", address);
 		if (wrote > 0 && (size_t)wrote < sizeof present - used)

@@ -1,4 +1,4 @@
-/* device_check_script.c - a few words a line, taken one by one. */
+/* device_check_script.c - rules of a few words a line. */
 #include "runner/device/device_check_script.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ struct word {
 	size_t name_len, value_len;
 };
 
-/* The next NAME=VALUE of a line. Returns where to go on, NULL at its end. */
+/* Parse the next NAME=VALUE of a line. Returns the rest, NULL at its end. */
 static const char *next_word(const char *at, struct word *w)
 {
 	at += strspn(at, " \t");
@@ -37,7 +37,7 @@ static bool in_range(const struct word *w, int n)
 	return n >= low && n <= high;
 }
 
-static bool holds(const char *line, const struct device_check_moment *when)
+static bool rule_applies(const char *line, const struct device_check_moment *when)
 {
 	static const char *const moments[] = { [DEVICE_CHECK_AT_TIME] = "time",
 		[DEVICE_CHECK_AT_IDLE] = "idle",
@@ -88,7 +88,7 @@ bool device_check_script_apply(const char *script, const struct device_check_mom
 {
 	bool lost = false;
 	for (const char *line = script; *line; line += strcspn(line, "\n"), line += *line == '\n')
-		if (holds(line, when) && take(line, g))
+		if (rule_applies(line, when) && take(line, g))
 			lost = true;
 	return lost;
 }

@@ -1,4 +1,4 @@
-/* mig.c - CUDA_VISIBLE_DEVICES is read when CUDA is first called, and never again. */
+/* mig.c - MIG instances by CUDA_VISIBLE_DEVICES, which CUDA reads once, at its first call. */
 #include "runner/device/mig.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static bool has_instance(const struct mig_names *names)
 	return false;
 }
 
-/* What the variable lists. A number in it counts as CUDA does and tells nobody which device it is: such a list is CUDA's to read. */
+/* Parse the variable's list. Numbers in it are CUDA's own numbering, without UUIDs: such a list is left to CUDA. */
 static void split(const char *list, struct mig_names *out)
 {
 	while (*list && out->n < PROTOCOL_DEVICES_MAX) {
@@ -47,7 +47,7 @@ void mig_names(struct mig_names *out)
 		out->n = 0;
 }
 
-/* The child's life: CUDA is called in it for the first time. */
+/* Child process: CUDA is called in it for the first time. */
 static _Noreturn void describe_alone(const struct mig_names *names, int which, mig_describe_fn *describe, int fd)
 {
 	struct msg_device about;
@@ -84,7 +84,7 @@ static bool describe_one(const struct mig_names *names, int which, mig_describe_
 int mig_list(const struct mig_names *names, mig_describe_fn *describe, struct msg_device *out, int max)
 {
 	int n = 0;
-	fflush(NULL); /* or a child would have it, too */
+	fflush(NULL); /* or a child would print the buffer again */
 	for (int i = 0; i < names->n && n < max; i++) {
 		if (!describe_one(names, i, describe, &out[n]))
 			continue;

@@ -1,6 +1,6 @@
 /*
- * nvml.c - NVML through dlopen, with prototypes of our own: the library comes with the driver, its header with the toolkit,
- * and a runner has to start where neither is.
+ * nvml.c - NVML through dlopen, with our own prototypes: the driver brings the library, the toolkit its header, and a runner
+ * must start without either.
  */
 #include "runner/device/nvml.h"
 
@@ -20,7 +20,7 @@ enum {
 	EVENT_XID = 8,
 	EVENTS_MAX = 64,
 	MIG_ON = 1,
-	ALL_INSTANCES = -1, /* of an event that no instance is to blame for */
+	ALL_INSTANCES = -1, /* of an event that belongs to no instance */
 	BUSY_PCT = 50
 };
 
@@ -70,9 +70,9 @@ static struct {
 	int (*listen)(void *device, unsigned long long kinds, void *set);
 	int (*wait)(void *set, struct event *out, unsigned timeout_ms);
 	void *events;  /* of `device`; NULL: not listening */
-	char uuid[96]; /* of the handle that was looked up last */
+	char uuid[96]; /* of the last handle looked up */
 	void *device;
-	void *gpu;         /* that it is an instance of, or itself: what has a clock and a temperature */
+	void *gpu;         /* its GPU, or itself: has clock and temperature */
 	unsigned instance; /* its number there */
 } nvml;
 
@@ -124,8 +124,8 @@ int nvml_open(void)
 	return nvml.ready ? 0 : -1;
 }
 
-/* Add what `gpu` is cut into; false: it is whole. One that is cut and has no instance yet cannot compute. */
-static bool list_parts(void *gpu, char (*uuid)[NVML_UUID_SIZE], int max, int *n)
+/* Add the instances of `gpu`; false: it is not partitioned. A partitioned GPU without instances cannot compute. */
+static bool list_instances(void *gpu, char (*uuid)[NVML_UUID_SIZE], int max, int *n)
 {
 	unsigned current, pending, most;
 	void *part;
@@ -148,7 +148,7 @@ int nvml_list(char (*uuid)[NVML_UUID_SIZE], int max)
 		void *gpu;
 		if (nvml.by_index(i, &gpu) != OK)
 			continue;
-		if (!list_parts(gpu, uuid, max, &n) && n < max && nvml.uuid_of(gpu, uuid[n], sizeof uuid[0]) == OK)
+		if (!list_instances(gpu, uuid, max, &n) && n < max && nvml.uuid_of(gpu, uuid[n], sizeof uuid[0]) == OK)
 			n++;
 	}
 	return n;
@@ -178,11 +178,11 @@ static void *device_of(const char *uuid)
 	if (nvml.is_part && nvml.is_part(device, &is_part) == OK && is_part &&
 		(!nvml.whole || !nvml.instance_of || nvml.whole(device, &nvml.gpu) != OK ||
 			nvml.instance_of(device, &nvml.instance) != OK))
-		nvml.device = NULL; /* whose readings it shares it does not say */
+		nvml.device = NULL; /* an instance does not name its GPU */
 	return nvml.device;
 }
 
-/* The GPU of this uuid, or whose instance that is. */
+/* Find the GPU of this uuid, or of this instance. */
 static void *gpu_of(const char *uuid)
 {
 	return device_of(uuid) ? nvml.gpu : NULL;
@@ -262,7 +262,7 @@ int nvml_xid(const char *uuid)
 		if (nvml.set_create(&nvml.events) != OK)
 			nvml.events = NULL;
 		else if (nvml.listen(device, EVENT_XID, nvml.events) != OK)
-			nvml.wait = NULL; /* this driver does not tell us */
+			nvml.wait = NULL; /* this driver has no events */
 		return 0;
 	}
 	struct event e = { 0 };
@@ -273,7 +273,7 @@ int nvml_xid(const char *uuid)
 	return last;
 }
 
-/* It holds a context for its clients from the first of them on, and does nothing by itself. */
+/* It holds a context for its clients from the first one on, without computing. */
 static bool is_mps_server(unsigned pid)
 {
 	static const char server[] = "nvidia-cuda-mps-server";
@@ -291,7 +291,7 @@ int nvml_compute_pids(const char *uuid, unsigned *pid, int max)
 	struct process list[NVML_PIDS_MAX];
 	unsigned n = NVML_PIDS_MAX;
 	int status = device && nvml.processes ? nvml.processes(device, &n, list) : -1;
-	if (status == INSUFFICIENT_SIZE) { /* who they are it does not say then, but that they are there */
+	if (status == INSUFFICIENT_SIZE) { /* the list is too short, but there are processes */
 		memset(pid, 0, (size_t)max * sizeof *pid);
 		return max;
 	}
@@ -312,7 +312,7 @@ unsigned nvml_own_pid(unsigned own, const unsigned *before, int n_before, const 
 		bool seen = false;
 		for (int k = 0; k < n_before; k++)
 			seen = seen || before[k] == after[i];
-		if (seen) /* also where it has our number: somebody of another namespace */
+		if (seen) /* also for our number: a process of another namespace */
 			continue;
 		if (after[i] == own)
 			return own;

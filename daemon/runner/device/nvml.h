@@ -1,6 +1,4 @@
-/**
- * nvml.h - the driver's monitoring library, loaded when it is there. Needs no CUDA toolkit; what cannot be read is unknown.
- */
+/** nvml.h - the driver's monitoring library, loaded if present. Needs no CUDA toolkit; unreadable values are unknown. */
 #ifndef RUNNER_DEVICE_NVML_H
 #define RUNNER_DEVICE_NVML_H
 
@@ -17,41 +15,52 @@ enum { NVML_PIDS_MAX = 64, NVML_UUID_SIZE = 64 };
 struct nvml_reading {
 	double power_w, temp_c, sm_mhz;
 	double energy_j; /* since the driver was loaded */
-	int64_t reasons; /* core/protocol/device_check.h names the bits */
-	int64_t ecc;     /* memory errors since the driver was loaded that were not corrected */
+	int64_t reasons; /* bits as in core/protocol/device_check.h */
+	int64_t ecc;     /* uncorrected memory errors since the driver was loaded */
 };
 
-/** Load the library once. Returns 0, or -1 when it is absent; every other function then answers "unknown". */
+/** Load the library once. Returns 0, or -1 when it is absent; every other function then returns "unknown". */
 int nvml_open(void);
 /**
- * UUIDs of what computes here: whole GPUs ("GPU-...") and, of one that is cut, its instances ("MIG-...") in its place. Shape:
- * uuid[max]. Returns their number; 0 where the driver cannot say.
+ * List UUIDs of computing devices: whole GPUs ("GPU-...") and, in place of a partitioned one, its instances ("MIG-..."). Shape:
+ * uuid[max]. Returns their number; 0 if the driver does not report them.
  */
 int nvml_list(char (*uuid)[NVML_UUID_SIZE], int max);
-/** Driver version. Shape: out[size]; "" unknown. */
+/** Write the driver version. Shape: out[size]; "" unknown. */
 void nvml_driver(char *out, size_t size);
-/** VBIOS of the GPU with this UUID, or whose instance that is; "" unknown. Shape: out[size]. */
+/** Write the VBIOS of the GPU of this UUID or instance; "" unknown. Shape: out[size]. */
 void nvml_vbios(const char *uuid, char *out, size_t size);
 /**
- * Read the GPU with this UUID. Takes some 10 ms on an H200. Of an instance: temperature, clock and errors are its GPU's; power and
- * energy, which all instances draw together, are unknown.
+ * Read the GPU of this UUID. Takes some 10 ms on an H200. For an instance, temperature, clock and errors are its GPU's; power
+ * and energy, which all instances share, are unknown.
  */
 void nvml_read(const char *uuid, struct nvml_reading *out);
-/** SM clock while at least half of the driver's last look at it saw a kernel; -1: none did, or unknown. Units: MHz. Takes less than 1 ms. */
+/**
+ * Return the SM clock if the driver's last sample period had a kernel for at least half of its time; -1: not, or unknown.
+ * Units: MHz. Takes less than 1 ms.
+ */
 double nvml_busy_mhz(const char *uuid);
-/** What it is held to, an instance as its GPU. Units: W, MHz; -1 unknown. */
+/** Read the limits of the GPU. Units: W, MHz; -1 unknown. */
 void nvml_limits(const char *uuid, double *power_w, double *sm_mhz);
-/** Processes with a compute context on it, but for the servers of MPS, whose clients are listed too. Shape: pid[max]. Returns their number, -1 unknown. */
+/**
+ * List processes with a compute context on it, without MPS servers, whose clients are listed too. Shape: pid[max]. Returns
+ * their number, -1 unknown.
+ */
 int nvml_compute_pids(const char *uuid, unsigned *pid, int max);
 /**
- * The caller, process `own`, among those listed after it made its context: a pid namespace may give it another number. 0: which
- * one it is cannot be told. Shape: before[n_before], after[n_after]; a negative number is an unknown list.
+ * Find the caller, process `own`, among processes listed after it made its context: a pid namespace may change its number. 0:
+ * ambiguous. Shape: before[n_before], after[n_after]; a negative number is an unknown list.
  */
 unsigned nvml_own_pid(unsigned own, const unsigned *before, int n_before, const unsigned *after, int n_after);
 
-/** Energy used since the driver was loaded; -1 unknown, as that of an instance. Units: J. Takes 3 to 7 ms on an H200. */
+/**
+ * Return the energy used since the driver was loaded; -1 unknown, also for an instance. Units: J. Takes 3 to 7 ms on an H200.
+ */
 double nvml_energy_j(const char *uuid);
-/** The last XID that the driver reported for it since the call before, not for another instance of its GPU; 0 none. The first call begins to listen. */
+/**
+ * Return the last XID that the driver reported for it, not for another instance of its GPU, since the previous call; 0 none.
+ * The first call starts to listen.
+ */
 int nvml_xid(const char *uuid);
 
 #ifdef __cplusplus

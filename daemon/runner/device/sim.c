@@ -1,13 +1,14 @@
 /*
- * sim.c - a device with a clock of its own, for tests of everything that times lead to.
+ * sim.c - a device with a simulated clock, for tests of all code that uses times.
  *
- * Modules compute on the CPU, but time passes only through work(): FLOPs at a fixed rate, times the noise of one recorded
- * call. The noise comes in runs of neighbouring calls, so that drift and outliers are those of a real GPU, and depends on the
- * run's seed and the number of calls so far, never on whose call it is.
+ * Modules compute on the CPU, but time passes only through work(): FLOPs at a fixed rate, times the noise of one recorded call.
+ * The noise comes in runs of neighbouring calls, so drift and outliers are those of a real GPU. It depends on the run's seed
+ * and the number of calls so far, never on the subject.
  *
- * Two clocks run: the device's, which work and scrubs move, and the host's, which runs ahead of it until it waits. A call that
- * names its power draw moves the device's clock: a governor holds the mean draw of the last SETTLE_MS at the power limit, with
- * power taken as the cube of the clock. That of a real GPU swings around where it settles: FLOPWATCH_SIM_ENVIRONMENT="swing=0.1" begins so.
+ * There are two clocks: the device's, which work and scrubs advance, and the host's, which runs ahead of it until it waits. A
+ * call that names its power draw changes the device's frequency: a governor keeps the mean draw of the last SETTLE_MS at the
+ * power limit, with power as the cube of the frequency. A real GPU's frequency oscillates before it stabilises:
+ * FLOPWATCH_SIM_ENVIRONMENT="swing=0.1" starts like that.
  */
 #include "runner/device/device.h"
 
@@ -21,15 +22,15 @@
 #include "runner/device/sim_trace.h"
 
 enum { NUMBERS_MAX = 1000 };
-enum { RUN_OF_CALLS = 64 }; /* neighbours in the trace that follow each other here too */
+enum { RUN_OF_CALLS = 64 }; /* neighbours in the trace that also follow each other here */
 
 #define FLOPS_PER_NS 100.0 /* a call of the smoke suite takes milliseconds */
 #define SCRUB_NS     1e6
 #define LEAST_FLOPS  1000.0
 #define HOST_US      3.0   /* of an enqueue */
-#define LIMIT_W      700.0 /* that of the GPU in the trace, which was at it */
+#define LIMIT_W      700.0 /* of the GPU in the trace, which was at its limit */
 #define SETTLE_MS    20.0
-#define SWING_NS     1e9 /* and the time in which a swing becomes a third of itself, as H100 have it */
+#define SWING_NS     1e9 /* time in which a swing falls to a third, as on H100 */
 #define SWING_ENDS   4.5e9
 #define IDLE_W       90.0
 
@@ -37,13 +38,13 @@ struct device {
 	struct device *host; /* device_cpu's; owns memory and computes */
 	uint64_t seed;
 	uint64_t calls;
-	double slower;   /* by what factor its driver makes every call longer */
-	double swing;    /* of the clock, as a share of it, at first */
-	unsigned at;     /* place in the trace */
+	double slower;   /* factor by which its driver lengthens every call */
+	double swing;    /* initial oscillation, as a share of the frequency */
+	unsigned at;     /* position in the trace */
 	double now_ns;   /* the device's clock */
 	double host_ns;  /* the host's */
 	double call_mhz; /* of the last call */
-	double draw_w;   /* mean of the last calls at the trace's clock */
+	double draw_w;   /* mean of the last calls at the trace's frequency */
 	double energy_j;
 	double mark_ns[DEVICE_MARKS_MAX];
 	float stamp_mhz[DEVICE_STAMPS_MAX];
@@ -51,7 +52,7 @@ struct device {
 
 enum { SIM_NONE = -1, SIM_BROKEN = -2 };
 
-/* Which devices are simulated, as "0,broken,2"; the number of the one at `index`, or that there is none, or that it does not work. */
+/* Parse the list of simulated devices, "0,broken,2": returns the number of the one at `index`, or none, or broken. */
 static int sim_number(int index)
 {
 	const char *list = getenv("FLOPWATCH_SIM_DEVICES");
@@ -68,7 +69,9 @@ static int sim_number(int index)
 	return number >= 0 && number < NUMBERS_MAX && end != list ? (int)number : SIM_NONE;
 }
 
-/* A word of FLOPWATCH_SIM_ENVIRONMENT, "driver=551.2 vbios=96 power_w=650 slower=1.05 swing=0.1"; "" none. Shape: out[32]. */
+/*
+ * Find a word of FLOPWATCH_SIM_ENVIRONMENT, "driver=551.2 vbios=96 power_w=650 slower=1.05 swing=0.1"; "" none. Shape: out[32].
+ */
 static void sim_setting(const char *name, char *out)
 {
 	const char *text = getenv("FLOPWATCH_SIM_ENVIRONMENT");
@@ -102,7 +105,7 @@ static int sim_describe(int index, struct msg_device *out, struct fw_err *err)
 	snprintf(out->cublas, sizeof out->cublas, "%.23s", word);
 	sim_setting("power_w", word);
 	out->power_limit_w = word[0] ? strtod(word, NULL) : 0;
-	out->peak_tflops = out->peak_gb_s = 0; /* its times are made from work that modules claim */
+	out->peak_tflops = out->peak_gb_s = 0; /* its times come from work that modules claim */
 	return 0;
 }
 
@@ -132,7 +135,7 @@ static int sim_open(int index, uint64_t seed, struct device **out, struct fw_err
 		sim_close(d);
 		return -1;
 	}
-	/* One thread: sums in one order on every machine, and no barrier to wait at on a busy one. */
+	/* One thread: the same order of sums on every machine, and no barrier on a busy one. */
 	omp_set_num_threads(1);
 	*out = d;
 	return 0;
@@ -179,7 +182,7 @@ static int sim_fill_bytes(struct device *d, void *to, int value, size_t bytes, s
 	return device_cpu.fill_bytes(d->host, to, value, bytes, err);
 }
 
-/* Nothing real needs displacing; the time passes so that a warm-up by time ends. */
+/* There is no cache to displace; time passes so that a warm-up by time ends. */
 static int sim_scrub(struct device *d, struct fw_err *err)
 {
 	(void)err;
@@ -245,7 +248,7 @@ static double sim_host_us(struct device *d)
 	return d->host_ns * 1e-3;
 }
 
-/* The clock that the governor allows, over that of the trace. */
+/* Return the governor's frequency over that of the trace. */
 static double governed(struct device *d, double power_w, double ms)
 {
 	double share = 1 - exp(-ms / SETTLE_MS);
@@ -257,7 +260,7 @@ static double governed(struct device *d, double power_w, double ms)
 static void sim_work(struct device *d, const struct device_work *w)
 {
 	d->host_ns += (w->host_us > 0 ? w->host_us : HOST_US) * 1e3;
-	d->now_ns = fmax(d->now_ns, d->host_ns); /* a queue that ran dry */
+	d->now_ns = fmax(d->now_ns, d->host_ns); /* the queue was empty */
 	if (d->calls % RUN_OF_CALLS == 0)
 		d->at = (unsigned)(inputs_mix(d->seed + inputs_mix(d->calls)) % SIM_TRACE_CALLS);
 	else

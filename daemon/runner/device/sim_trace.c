@@ -1,4 +1,4 @@
-/* sim_trace.c - recorded, never edited by hand. */
+/* sim_trace.c - recorded trace, never edited by hand. */
 #include "runner/device/sim_trace.h"
 
 // clang-format off

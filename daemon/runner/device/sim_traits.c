@@ -1,10 +1,10 @@
-/* sim_traits.c - five words, looked up by name. */
+/* sim_traits.c - five words, found by name. */
 #include "runner/device/sim_traits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The number behind NAME=, else 0. */
+/* The number after NAME=, else 0. */
 static double trait(const char *config, const char *name)
 {
 	size_t len = strlen(name);

@@ -1,8 +1,8 @@
 /*
- * audit.c - calls for the supervisor's clock: how long they take by a clock that branch code cannot reach.
+ * audit.c - batches of calls for the supervisor's clock, which branch code cannot reach.
  *
- * Calls are made as in the series that decides. The difference between a long batch and a short one is calls and nothing else: pipes,
- * wake-ups and waits are in both. Sizes vary at random, so that no call knows whether it is the last of its batch, whose result is looked at.
+ * Calls are made as in the series that decides. A long and a short batch differ only in calls: pipes, wake-ups and waits are in
+ * both. Sizes are random, so no call can know that it is the last of its batch, whose result is checked.
  */
 #include "runner/mode/audit.h"
 
@@ -17,7 +17,7 @@
 enum { CALLS_MAX = 256, LONG = 3 };
 
 #define BATCH_MS      10.0 /* of a short batch */
-#define AUDIT_VISITS  1.0  /* as few places as the acceptance takes */
+#define AUDIT_VISITS  1.0  /* the fewest positions, as in the acceptance */
 #define POISON_ANY(r) (1 + (int)runner_random((r), 126))
 
 struct audited {
@@ -35,7 +35,7 @@ static int wait_for_go(struct failure *f)
 	return n == 1 ? 0 : failure_set(f, "device", "the supervisor of the audit is gone");
 }
 
-/* What a call is timed by, in the series that decides. */
+/* Enqueue the timed part of a call, as in the series that decides. */
 static int timed_part(struct runner *r, int i, struct subject *u, struct failure *f)
 {
 	bool whole = r->run->cell[i].decide == SERIES_CALL;
@@ -82,7 +82,7 @@ static int batch(struct runner *r, int i, struct spot_check *w, struct audited *
 	return verifier_result(&w->verifier, "in the audit: ", &result, f);
 }
 
-/* Plan, one watched call, and how many calls make a batch long enough. */
+/* Plan, make one watched call, and choose the batch size. */
 static int prepare(struct runner *r, int i, struct spot_check *w, struct audited *a, struct failure *f)
 {
 	struct problem *p = w->problem;
@@ -132,7 +132,7 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 	if (result == 0)
 		*who = NULL;
 	if (result == 0)
-		result = spot_check_open(&w, r, p, SPOT_CHECK_FIRST, AUDIT_VISITS, f); /* copies are on the clock here */
+		result = spot_check_open(&w, r, p, SPOT_CHECK_FIRST, AUDIT_VISITS, f); /* copies of inputs are timed here */
 	for (int k = 0; result == 0 && k < r->n_subjects; k++) {
 		a[k] = (struct audited){ .subject = *who = &r->subject[k] };
 		result = prepare(r, i, &w, &a[k], f);
@@ -157,7 +157,7 @@ int mode_audit_run(struct runner *r)
 {
 	for (int k = 0; k < r->n_subjects; k++)
 		if (!r->subject[k].loaded)
-			return 0; /* the fault record said it all */
+			return 0; /* the fault record has been written */
 	for (int i = 0; i < r->run->n_cells && !r->lost && !r->records->failed; i++) {
 		struct problem problem;
 		struct subject *who = NULL;

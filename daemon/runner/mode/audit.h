@@ -4,13 +4,13 @@
 
 #include "runner/call/runner.h"
 
-/** Descriptor on which the supervisor says go, one byte a batch. */
+/** Descriptor of the supervisor's go, one byte a batch. */
 enum { MODE_AUDIT_GO_FD = 4, MODE_AUDIT_PAIRS = 5 };
 
 /**
- * For every cell and subject MODE_AUDIT_PAIRS times about K and about 3K calls back to back, subjects in turn: a record `ready`, a
- * wait for the go, the calls, a record `done` with the device's own time of them. The last result of every batch is checked.
- * Returns an exit status.
+ * For every cell and subject make MODE_AUDIT_PAIRS times about K and about 3K calls back to back, subjects interleaved: a
+ * record `ready`, a wait for the go, the calls, a record `done` with the device's own time. Checks the last result of every
+ * batch. Returns an exit status.
  */
 int mode_audit_run(struct runner *r);
 

@@ -1,4 +1,4 @@
-/* capture.c - one subject, one cell, n calls: what a profiler should see and nothing else. */
+/* capture.c - one subject, one cell, n calls, and no other work for a profiler to see. */
 #include "runner/mode/capture.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static int compare_floats(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A profiler sees the phases apart; without one a call is enqueued as it is when it is timed. */
+/* For a profiler the phases are separate; otherwise a call is enqueued as in timing. */
 static int enqueue(struct subject *u, bool is_profiled, struct failure *f)
 {
 	if (!is_profiled)
@@ -55,7 +55,7 @@ static int enqueue(struct subject *u, bool is_profiled, struct failure *f)
 	return result;
 }
 
-/* The calls themselves: cold, one after the other, the measured ones inside the profiler's range. */
+/* Make cold calls one after the other, the measured ones inside the profiler's range. */
 static int run_calls(struct runner *r, struct problem *p, const struct capture_options *o, float *ms, struct failure *f)
 {
 	struct subject *u = &r->subject[0];
@@ -93,12 +93,12 @@ static int run_calls(struct runner *r, struct problem *p, const struct capture_o
 	return 0;
 }
 
-static void tell(const struct subject *u, const struct cell *cell, const struct capture_options *o, float *ms)
+static void print_result(const struct subject *u, const struct cell *cell, const struct capture_options *o, float *ms)
 {
 	char who[256];
 	printf("%s %s on %s: %d calls, ", cell->key, u->provider->name, o->device, o->calls);
 	if (profiled_by(who, sizeof who)) {
-		printf("no times: they would be those of %s\n", who);
+		printf("no times: %s would distort them\n", who);
 		return;
 	}
 	qsort(ms, (size_t)o->calls, sizeof *ms, compare_floats);
@@ -126,7 +126,7 @@ static int capture_cell(struct runner *r, const struct cell *cell, const struct 
 	if (result == 0)
 		result = run_calls(r, &p, o, ms, f);
 	if (result == 0)
-		tell(u, cell, o, ms);
+		print_result(u, cell, o, ms);
 	r->lost = f->lost;
 	if (!r->lost) {
 		subject_unplan(u);
@@ -165,7 +165,7 @@ static int with_cell(struct cell *cell, const struct capture_options *o)
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 	} else if (!runner.subject[0].loaded) {
 		struct module m;
-		module_open(&m, o->module, &err); /* a second time, for its words */
+		module_open(&m, o->module, &err); /* opened again for the reason */
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 		module_close(&m);
 	} else if (capture_cell(&runner, cell, o, ms, &f) != 0) {

@@ -1,20 +1,21 @@
-/**
- * capture.h - mode capture: calls of one cell between cudaProfilerStart and cudaProfilerStop, for ncu and nsys.
- */
+/** capture.h - mode capture: calls of one cell between cudaProfilerStart and cudaProfilerStop, for ncu and nsys. */
 #ifndef RUNNER_MODE_CAPTURE_H
 #define RUNNER_MODE_CAPTURE_H
 
 #include "core/protocol/protocol.h"
 
-/** What `flopwatch-runner --capture` was asked for. */
+/** Arguments of `flopwatch-runner --capture`. */
 struct capture_options {
 	const char *cell; /* key of a cell of the suite, or a cell as JSON, which needs no suite */
 	const char *module, *suite, *device, *provider;
-	const char *config; /* handed to the provider; "" it chooses */
+	const char *config; /* passed to the provider; "" it chooses */
 	int calls, warmup;
 };
 
-/** Run them and print one line on stdout; under a profiler it holds no times. Returns the exit status; errors are one line on stderr. */
+/**
+ * Make the calls and print one line on stdout, without times under a profiler. Returns the exit status; errors are one line on
+ * stderr.
+ */
 int mode_capture_run(const struct capture_options *o);
 
 #endif

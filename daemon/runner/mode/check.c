@@ -1,10 +1,10 @@
 /*
- * check.c - acceptance of results, and the promises that timing relies on.
+ * check.c - acceptance of results, and of the guarantees that timing relies on.
  *
- * A result is compared with the reference after each of: a plain call; the phases one by one with other bytes in the workspace; a watched
- * call with other inputs, and another problem of equal size where the family has one, on the same plan. Each of these was broken by kernels that passed the plain
- * call and would have been timed wrongly: caches filled by the first call, work done in a phase that is not timed. Calls are long, so
- * what may be wrong is tried together, and told apart only where something is.
+ * A result is compared with the reference after each of: a plain call; the phases one by one with other bytes in the workspace;
+ * a watched call with other inputs, and with another problem of equal size if the family has one, on the same plan. Kernels
+ * that passed the plain call have failed each of these and would have been timed wrongly: caches filled by the first call, work
+ * in an untimed phase. Calls are long, so the changes are tested together, and one by one only after a failure.
  */
 #include "runner/mode/check.h"
 
@@ -18,17 +18,17 @@
 
 enum { POISON_NAN = 0xff, POISON_PLAIN = 0x2d, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
 
-/* Products to compute for the second problem: it is the plan's memory that is tested, not the arithmetic. */
+/* Products to compute for the second problem: it tests the plan's memory, not the arithmetic. */
 #define SECOND_VISITS 2e8
 
-/* As few places as the acceptance takes: whether it computes at all is asked here, not how exactly. */
+/* The fewest positions, as in the acceptance: this tests whether results are computed, not how exactly. */
 #define WATCHED_VISITS 1.0
 
-/* Calls that are made for their time. */
+/* Extra calls for their times. */
 #define MORE_TIMES_US 3e4
 enum { MORE_TIMES_MAX = 6 };
 
-/* What is known of a forward that another direction of the same case needs. */
+/* Outcome of a forward that another direction of the same case needs. */
 struct forward {
 	bool known;
 	char failure[16]; /* "" accepted */
@@ -37,9 +37,9 @@ struct forward {
 struct checker {
 	struct runner *runner;
 	struct subject *subject;
-	const char *repeats;                   /* of the cell that is checked: "same" "differs", "" unknown */
-	double alone_ms, alone_mhz;            /* likewise: its shortest cold call, 0 unknown */
-	struct msg_work work;                  /* as it was told; borrows from the subject */
+	const char *repeats;                   /* of the current cell: "same" "differs", "" unknown */
+	double alone_ms, alone_mhz;            /* of the current cell: its shortest cold call, 0 unknown */
+	struct msg_work work;                  /* as reported; borrows from the subject */
 	struct forward forward[JOB_CELLS_MAX]; /* of run->cell[i] */
 };
 
@@ -49,7 +49,7 @@ static int64_t taken_bytes(const struct checker *c)
 	return r->ops->taken_bytes ? r->ops->taken_bytes(r->dev) : -1;
 }
 
-/* What plan, bind and a call took of the device beside the buffers that they were given. */
+/* Report the device memory of plan, bind and a call besides their buffers. */
 static void report_taken(struct checker *c, int64_t before)
 {
 	int64_t after = before < 0 ? -1 : taken_bytes(c);
@@ -62,7 +62,7 @@ static void report_taken(struct checker *c, int64_t before)
 static void report_work(struct checker *c, int i)
 {
 	struct subject *u = c->subject;
-	int64_t blocks, kept = problem_kept(u->problem, &blocks); /* before a module is handed what is laid out */
+	int64_t blocks, kept = problem_kept(u->problem, &blocks); /* before a module can change the laid data */
 	subject_count(u);
 	struct msg_work m = {
 		.cell = c->runner->run->index[i],
@@ -89,7 +89,7 @@ static void report_work(struct checker *c, int i)
 	c->work = m;
 }
 
-/* One phase on its way into a graph. */
+/* Arguments of a phase's capture. */
 struct capture {
 	struct checker *checker;
 	int cell;
@@ -100,7 +100,7 @@ struct capture {
 static int capture_enqueue(void *arg, void *stream)
 {
 	struct capture *c = arg;
-	(void)stream; /* subject_enqueue takes the device'r, which is this one */
+	(void)stream; /* subject_enqueue uses the device's stream, which is this one */
 	return subject_enqueue(c->checker->subject, c->phase, c->failure);
 }
 
@@ -128,7 +128,7 @@ static int capture_phases(struct checker *c, int i, struct failure *f)
 {
 	struct runner *r = c->runner;
 	struct subject *u = c->subject;
-	/* A provider that says it synchronises cannot be captured, and is timed accordingly. */
+	/* A provider that synchronises cannot be captured, and its flag changes how it is timed. */
 	if (!r->ops->queues || (u->provider->flags & FW_SYNCS))
 		return 0;
 	for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
@@ -144,7 +144,7 @@ static int capture_phases(struct checker *c, int i, struct failure *f)
 	return 0;
 }
 
-/* How long the call took that has just been made, cold, with nobody beside it. */
+/* Store the time of the last call, which was cold and alone. */
 static void note_time(struct checker *c)
 {
 	const struct runner *r = c->runner;
@@ -155,7 +155,7 @@ static void note_time(struct checker *c)
 	c->alone_mhz = r->ops->clocks ? (double)r->ops->clock_mhz(r->dev, 0) : 0;
 }
 
-/* Where no clock tells what disturbed a call, the shortest of several says more. */
+/* Without a clock reading, the shortest of several calls is closest to an undisturbed one. */
 static int note_more_times(struct checker *c, const struct subject_way *way, struct failure *f)
 {
 	const struct device_ops *ops = c->runner->ops;
@@ -168,7 +168,7 @@ static int note_more_times(struct checker *c, const struct subject_way *way, str
 	return 0;
 }
 
-/* As timed calls are: other inputs than those of the call before, and the outputs are looked at the moment it is done. */
+/* Make a call as in timing: with other inputs than before, and outputs checked as soon as it is done. */
 static int watched_call(struct checker *c, struct problem *p, double visits, struct failure *f)
 {
 	struct spot_check w;
@@ -182,7 +182,7 @@ static int watched_call(struct checker *c, struct problem *p, double visits, str
 	return result;
 }
 
-/* The problem becomes another one of its sizes, which the subject is not told of. */
+/* Change the data of the problem without a new plan. */
 static int change_problem(struct checker *c, struct problem *p, struct failure *f)
 {
 	struct subject *u = c->subject;
@@ -197,7 +197,7 @@ static int change_problem(struct checker *c, struct problem *p, struct failure *
 	return forward_run(&forward, p, &(struct forward_check){ .seed = runner_secret(c->runner), .visits = WATCHED_VISITS }, f);
 }
 
-/* One call on these inputs, by itself. `inputs` NULL: as they are named. */
+/* Make one call alone on these inputs. `inputs` NULL: the named ones. */
 static int call_on(struct checker *c, struct problem *p, struct input_variant *inputs, double visits, const char *with,
 	struct accept_result *result, struct failure *f)
 {
@@ -217,16 +217,18 @@ static int call_on(struct checker *c, struct problem *p, struct input_variant *i
 	return rc;
 }
 
-/* All inputs are others, what belongs to them included. */
-static int call_on_any(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
+/* Change all inputs, and the forward's results with them. */
+static int call_on_all_inputs(
+	struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
 {
 	struct input_variant any;
 	spot_check_draw(c->runner, p, SPOT_CHECK_OTHER, &any);
 	return call_on(c, p, &any, visits, "with other inputs on the same plan: ", result, f);
 }
 
-/* What comes first among the inputs is as it was, and all others are not, what belongs to them included. */
-static int call_on_others(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
+/* Change all inputs but the first, and the forward's results with them. */
+static int call_on_other_inputs(
+	struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
 {
 	struct input_variant others;
 	char names[60], with[120];
@@ -236,7 +238,7 @@ static int call_on_others(struct checker *c, struct problem *p, double visits, s
 	return call_on(c, p, &others, visits, with, result, f);
 }
 
-/* Wrong on another problem: by what is laid out, by what comes first among its inputs, or else by the others? */
+/* Wrong on another problem: find whether the laid data, the first inputs or the others cause it. */
 static int name_the_change(
 	struct checker *c, struct problem *p, bool second, double visits, struct accept_result *result, struct failure *f)
 {
@@ -251,24 +253,27 @@ static int name_the_change(
 		call_on(c, p, &first, visits, with, result, &one);
 	}
 	if (!one.name[0])
-		call_on_others(c, p, visits, result, &one);
+		call_on_other_inputs(c, p, visits, result, &one);
 	if (one.name[0])
 		*f = one;
 	return -1;
 }
 
-/* Other inputs and another problem of these sizes at once, on the same plan. Only what is wrong then is told apart. */
+/* Change inputs and problem at once, on the same plan. Only a failure is separated. */
 static int other_problem(struct checker *c, struct problem *p, struct accept_result *result, struct failure *f)
 {
 	bool second = problem_has_second(p);
 	double visits = second ? SECOND_VISITS : WATCHED_VISITS;
 	if (second && change_problem(c, p, f) != 0)
 		return -1;
-	int rc = c->runner->ops->work ? call_on_any(c, p, visits, result, f) : watched_call(c, p, visits, f);
+	int rc = c->runner->ops->work ? call_on_all_inputs(c, p, visits, result, f) : watched_call(c, p, visits, f);
 	return rc == 0 || strcmp(f->name, "wrong") != 0 ? rc : name_the_change(c, p, second, visits, result, f);
 }
 
-/* The same inputs, other bytes in the workspace, the phases one by one: whether that gives the same bits is told, not judged. */
+/*
+ * Repeat the call on the same inputs with other bytes in the workspace and separate phases. Bitwise equality is reported, not
+ * judged.
+ */
 static int call_again(struct checker *c, struct problem *p, struct failure *f)
 {
 	struct fw_err err = { 0 };
@@ -284,8 +289,8 @@ static int call_again(struct checker *c, struct problem *p, struct failure *f)
 	return 0;
 }
 
-/* Wrong the second time: by its workspace, or by its phases? */
-static int tell_separate(struct checker *c, struct verifier *v, struct accept_result *result, struct failure *f)
+/* Wrong the second time: find whether the workspace or the separate phases cause it. */
+static int separate_causes(struct checker *c, struct verifier *v, struct accept_result *result, struct failure *f)
 {
 	const struct subject_way at_once = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND };
 	struct failure whole = { 0 };
@@ -296,7 +301,7 @@ static int tell_separate(struct checker *c, struct verifier *v, struct accept_re
 	return -1;
 }
 
-/* The same problem under other circumstances: the same result. `result` is that of the first call that is wrong. */
+/* Make the same call under other circumstances, which must give the same result. `result`: of the first wrong call. */
 static int examine_calls(
 	struct checker *c, int i, struct verifier *v, struct problem *p, struct accept_result *result, struct failure *f)
 {
@@ -305,7 +310,7 @@ static int examine_calls(
 		return -1;
 	if (verifier_result(v, "with its phases one by one: ", &other, f) != 0) {
 		*result = other;
-		return tell_separate(c, v, result, f);
+		return separate_causes(c, v, result, f);
 	}
 	if (capture_phases(c, i, f) != 0 || subject_wait(c->subject, f) != 0)
 		return -1;
@@ -316,7 +321,7 @@ static int examine_calls(
 	return -1;
 }
 
-/* Everything about one cell whose inputs are there. */
+/* Check one cell whose inputs are ready. */
 static int examine(struct checker *c, int i, struct problem *p, struct accept_result *result, struct failure *f)
 {
 	const struct subject_way plain = {
@@ -328,7 +333,7 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	struct fw_err err = { 0 };
 	runner_at(c->runner, i, u, "plan");
 	u->pin = runner_pin(c->runner, i, u);
-	if (problem_poison(p, POISON_PLAIN, &err) != 0) /* buffers that nobody wrote to yet may take no memory */
+	if (problem_poison(p, POISON_PLAIN, &err) != 0) /* unwritten buffers may take no memory yet */
 		return failure_device(f, p, &err);
 	int64_t before = taken_bytes(c);
 	if (subject_plan(u, p, p->cell.direction, f) != 0)
@@ -341,7 +346,7 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 		return -1;
 	note_time(c);
 	report_taken(c, before);
-	/* places that did not exist while it ran */
+	/* positions that were drawn only after the call */
 	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);
 	if (rc == 0)
 		rc = examine_calls(c, i, &v, p, result, f);
@@ -351,7 +356,7 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	return rc;
 }
 
-/* Some directions start from the results of this module's own forward, which has to be right first. */
+/* Some directions start from this module's own forward results, which must be right first. */
 static int prepare_forward(struct checker *c, int i, struct problem *p, struct failure *f)
 {
 	struct runner *r = c->runner;
@@ -364,7 +369,7 @@ static int prepare_forward(struct checker *c, int i, struct problem *p, struct f
 			direction_name(p->cell.direction));
 	runner_at(r, i, c->subject, "plan");
 	spot_check_vary(r, p);
-	/* what was accepted of the forward itself need not be what it leaves for another direction */
+	/* the accepted forward may leave other results for another direction */
 	const struct forward_check check = { .seed = runner_secret(r), .visits = forward ? WATCHED_VISITS : 0 };
 	return forward_run(c->subject, p, &check, f);
 }

@@ -1,7 +1,7 @@
 /**
- * check.h - mode check: is every cell of a module right, and does it keep the contract of the kernel ABI?
+ * check.h - mode check: test every cell of a module for right results and for the contract of the kernel ABI.
  *
- * For each subject and cell one `check` record, and for each cell that could be planned `work` and, on CUDA, `node` records.
+ * Writes a `check` record for each subject and cell, and for each planned cell `work` and, on CUDA, `node` records.
  */
 #ifndef RUNNER_MODE_CHECK_H
 #define RUNNER_MODE_CHECK_H

@@ -1,4 +1,4 @@
-/* counters.c - the whole way of mode profile with one metric; privileges can be refused at each of its steps. */
+/* counters.c - all steps of mode profile with one metric; each may fail for lack of privileges. */
 #include "runner/mode/counters.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * device.c - the health check fills a buffer with known numbers, sums it up, copies it and sums up the copy; the sum was taken
- * once on a CPU. Then two equal series of such fills alternate: identical work whose times differ means a device that is
- * not fit to compare anything.
+ * device.c - device probes. The health check fills a buffer with known numbers, sums it up, copies it and sums up the copy; a
+ * CPU computed the expected sum once. Then two equal series of such fills alternate: equal work with different times means a
+ * device unfit for comparisons.
  */
 #include "runner/mode/device.h"
 
@@ -18,7 +18,7 @@
 enum {
 	ELEMENTS = 1 << 20,
 	FILLS = 8,
-	FILLS_QUEUED = 64, /* a GPU needs some 5 us for one, and its marks are half a microsecond apart at best */
+	FILLS_QUEUED = 64, /* a GPU needs some 5 us for one fill, and its marks are half a microsecond apart at best */
 	PAIRS = 16,
 	TENSOR = 1,
 	TAIL_PAIRS = 4,
@@ -27,8 +27,8 @@ enum {
 
 #define HEALTH_CHECK_SEED UINT64_C(20240229)
 #define HEALTH_CHECK_SUM                                                                                                         \
-	UINT64_C(0x38d646dab8dab0e8) /* of ELEMENTS bf16 of that seed and tensor, as device_ops.checksum sums them up */
-#define HEALTH_CHECK_WORK     1e8    /* FLOPs that a fill stands for on device sim */
+	UINT64_C(0x38d646dab8dab0e8) /* of ELEMENTS bf16 of that seed and tensor, summed as by device_ops.checksum */
+#define HEALTH_CHECK_WORK     1e8    /* FLOPs of a fill on device sim */
 #define HEALTH_CHECK_SEPARATE 0.02   /* median log ratio of equal work */
 
 struct health_check {
@@ -65,8 +65,8 @@ static int check_sums(struct health_check *c, struct fw_err *err)
 	return 0;
 }
 
-/* One timed bout of the known work. */
-static int bout(struct health_check *c, float *ms, struct fw_err *err)
+/* Time the known work once. */
+static int time_work(struct health_check *c, float *ms, struct fw_err *err)
 {
 	if (c->ops->scrub(c->dev, err) != 0 || c->ops->mark(c->dev, 0, err) != 0)
 		return -1;
@@ -82,16 +82,16 @@ static int bout(struct health_check *c, float *ms, struct fw_err *err)
 	return 0;
 }
 
-/* A against A, in the order of a comparison. `apart`: the median log ratio. */
+/* A against A, in the order of a comparison. `separate`: the median log ratio. */
 static int take_times(struct health_check *c, double *separate, struct fw_err *err)
 {
 	float ratio[PAIRS], ms[2];
 	for (int i = 0; i < TAIL_PAIRS; i++)
-		if (bout(c, ms, err) != 0)
+		if (time_work(c, ms, err) != 0)
 			return -1;
 	for (int pair = 0; pair < PAIRS; pair++) {
 		int first = (pair + 1) / 2 % 2;
-		if (bout(c, &ms[first], err) != 0 || bout(c, &ms[!first], err) != 0)
+		if (time_work(c, &ms[first], err) != 0 || time_work(c, &ms[!first], err) != 0)
 			return -1;
 		ratio[pair] = ms[0] > 0 && ms[1] > 0 ? (float)log((double)ms[1] / (double)ms[0]) : INFINITY;
 	}
@@ -111,14 +111,14 @@ static int try_device(struct health_check *c, struct msg_device_check *device_ch
 		return -1;
 	read_device_check(c, 1, &after);
 	device_check_merge(device_check, &after);
-	/* Who shares a device disturbs its times and does not make it unfit; a CPU is shared with whatever else runs on it. */
+	/* Another user of the device disturbs its times but does not make it unfit; a CPU always has other users. */
 	bool shared = device_check->foreign > 0 || c->ops->kind == DEVICE_CPU;
 	after = *device_check;
 	after.foreign = 0;
 	if (device_check_discards(&after, why))
 		return err_set(err, ERR_INVALID, "%s", why);
 	if (fabs(separate) > HEALTH_CHECK_SEPARATE && !shared)
-		return err_set(err, ERR_INVALID, "equal work took times that lie %.2f %% apart", 100 * fabs(expm1(separate)));
+		return err_set(err, ERR_INVALID, "equal work took times that differ by %.2f %%", 100 * fabs(expm1(separate)));
 	return 0;
 }
 

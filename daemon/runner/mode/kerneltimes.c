@@ -1,4 +1,4 @@
-/* kerneltimes.c - kernel i that ran since the call began is kernel i of the call, where their sizes agree. */
+/* kerneltimes.c - kernel times by tracing: traced kernel i is kernel i of the call, if their sizes agree. */
 #include "runner/mode/kerneltimes.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int trace(struct runner *r, int i, struct subject *u, struct launched *l,
 	struct failure *f, struct fw_err *err)
 {
 	for (int call = 0; call < CALLS; call++) {
-		if (settle_state(r, u, f) != 0 || activity_take(a, err) != 0) /* what settling ran is forgotten */
+		if (settle_state(r, u, f) != 0 || activity_take(a, err) != 0) /* drops the kernels of settle_state */
 			return -1;
 		runner_at(r, i, u, "phase");
 		if (subject_timed(u, f) != 0 || subject_wait(u, f) != 0)

@@ -1,6 +1,6 @@
 /*
- * launched.c - the call is captured whole, for that is what counters see; its phases are captured one by one beside it. Where their nodes
- * in turn are those of the whole, each node has a phase.
+ * launched.c - kernels of a captured call. The call is captured whole, as counters see it, and its phases one by one. If the
+ * phases' nodes in order equal those of the whole, each node has a phase.
  */
 #include "runner/mode/launched.h"
 
@@ -72,7 +72,7 @@ static bool is_same(const struct msg_kernel *a, const struct msg_kernel *b)
 	       memcmp(a->grid, b->grid, sizeof a->grid) == 0;
 }
 
-/* Phases are named where that is certain. */
+/* Name phases where they are certain. */
 static int name_phases(struct launched *l, struct runner *r, struct capture *c, struct fw_err *err)
 {
 	struct launched by_phase;

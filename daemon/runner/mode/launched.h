@@ -1,4 +1,4 @@
-/** launched.h - which kernels a call runs, in order, and in which phase: read from captured graphs. */
+/** launched.h - kernels of a call in order, and their phases, read from captured graphs. */
 #ifndef RUNNER_MODE_LAUNCHED_H
 #define RUNNER_MODE_LAUNCHED_H
 
@@ -12,9 +12,11 @@ struct launched {
 	bool *is_kernel;
 };
 
-/** Of subject `u`, planned and bound, in cell place `i`. Own: launched_free, also after -1. Err: the call cannot be captured. */
+/**
+ * List the kernels of subject `u`, planned and bound, in cell position `i`. Own: launched_free, also after -1. Err: the call
+ * cannot be captured.
+ */
 int launched_list(struct launched *l, struct runner *r, int i, struct subject *u, struct fw_err *err);
-/** A zeroed one is fine. */
 void launched_free(struct launched *l);
 
 #endif

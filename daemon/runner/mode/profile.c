@@ -1,6 +1,6 @@
 /*
- * profile.c - calls by themselves, each from the same state: inputs restored, outputs poisoned, the cache displaced. The GPU counts a few
- * things in each, until all are counted; range i of what it counted is kernel i of the call.
+ * profile.c - single calls, each from the same state: inputs restored, outputs poisoned, the cache displaced. The GPU counts
+ * some metrics in each until all are counted; counted range i is kernel i of the call.
  */
 #include "runner/mode/profile.h"
 
@@ -26,14 +26,14 @@ struct profiled {
 	struct runner *runner;
 	struct subject *subject;
 	struct problem *problem;
-	int i; /* cell's place in the run */
+	int i; /* cell's position in the run */
 	struct launched kernels;
 	struct msg_profile about;
 	double call_ms;
-	bool is_timed; /* of a kernel at least */
+	bool is_timed; /* at least one kernel */
 };
 
-/* The first call, uncounted: it loads what loads late, and says how long a call is. */
+/* Make the first call, uncounted: it loads lazily loaded code, and shows how long a call is. */
 static int warm(struct profiled *p, struct failure *f)
 {
 	const struct device_ops *ops = p->runner->ops;
@@ -54,7 +54,7 @@ static int warm(struct profiled *p, struct failure *f)
 	return 0;
 }
 
-/* Kernels that the values of `c` belong to: with or without what the system copies and fills by kernels of its own. */
+/* Assign the values of `c` to kernels, with or without copies and fills that the system does by kernels. */
 static int give_values(struct profiled *p, const struct counter *c, struct fw_err *err)
 {
 	struct launched *l = &p->kernels;
@@ -66,8 +66,7 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 		return err_set(err, ERR_FULL, "no memory for counters");
 	if (!with_others && c->ranges != (size_t)l->n_kernels)
 		result = err_set(err, ERR_UNSUPPORTED,
-			"the GPU counted %zu kernels where the call runs %d: whose counters they are is not known", c->ranges,
-			l->n_kernels);
+			"the GPU counted %zu kernels where the call runs %d: they cannot be assigned", c->ranges, l->n_kernels);
 	for (int k = 0; result == 0 && k < l->n; k++) {
 		struct msg_kernel *node = &l->node[k];
 		if (!with_others && !l->is_kernel[k])
@@ -86,7 +85,7 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 	return result;
 }
 
-/* Returns -1 with `f` where the call failed, with `err` where its counters could not be read. */
+/* Returns -1 with `f` if the call failed, with `err` if its counters could not be read. */
 static int replay(struct profiled *p, struct counter *c, struct fw_err *err, struct failure *f)
 {
 	while (!c->is_done) {
@@ -116,7 +115,7 @@ static int count(struct profiled *p, struct fw_err *err, struct failure *f)
 		return err_set(err, ERR_UNSUPPORTED, "the call runs more than %d kernels", EVIDENCE_KERNELS_MAX);
 	void *context = r->ops->context(r->dev, &driver_index);
 	if (!context)
-		return err_set(err, ERR_UNSUPPORTED, "the driver does not tell its context");
+		return err_set(err, ERR_UNSUPPORTED, "the driver does not give its context");
 	runner_at(r, p->i, p->subject, "count");
 	int n = p->call_ms > LONG_CALL_MS ? METRICS_BASIC : METRICS;
 	int result = counter_open(&c, context, driver_index, (size_t)p->kernels.n + SPARE_RANGES, metric_names, (size_t)n, err);
@@ -125,7 +124,7 @@ static int count(struct profiled *p, struct fw_err *err, struct failure *f)
 	if (c.cupti)
 		cupti_name(c.cupti, p->about.tool, sizeof p->about.tool);
 	p->about.passes = result == 0 ? c.made : 0;
-	if (!f->lost) /* a lost context answers nothing */
+	if (!f->lost) /* a lost context returns nothing */
 		counter_close(&c);
 	return result;
 }
@@ -136,7 +135,7 @@ static int compare_floats(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The only node of a phase; NULL: there are several, or none. */
+/* Find the only node of a phase; NULL: several, or none. */
 static struct msg_kernel *only_kernel(struct launched *l, const char *phase)
 {
 	struct msg_kernel *found = NULL;
@@ -150,7 +149,7 @@ static struct msg_kernel *only_kernel(struct launched *l, const char *phase)
 	return found;
 }
 
-/* Without a tracer: how long a phase takes, and with it the kernel that is alone in it. */
+/* Without a tracer: time each phase, and so the kernel that is alone in it. */
 static int time_phases(struct profiled *p, struct failure *f)
 {
 	const struct device_ops *ops = p->runner->ops;
@@ -192,7 +191,7 @@ static int time_phases(struct profiled *p, struct failure *f)
 	return 0;
 }
 
-/* Without counters, what anybody may know: how long each kernel takes, or at least those that are alone in their phase. */
+/* Without counters: time each kernel, or at least those that are alone in their phase. */
 static int time_kernels(struct profiled *p, struct failure *f)
 {
 	struct fw_err untraced = { 0 };
@@ -203,7 +202,7 @@ static int time_kernels(struct profiled *p, struct failure *f)
 	return f->name[0] ? -1 : time_phases(p, f);
 }
 
-/* What an attempt left behind that came to nothing. */
+/* Drop the values of a failed attempt. */
 static void forget_counters(struct launched *l)
 {
 	for (int k = 0; k < l->n; k++) {
@@ -223,7 +222,7 @@ static void report(struct profiled *p, const char *why)
 	record_profile(r->records, &p->about);
 }
 
-/* In place of counters, and instead of kernels: those are known from another process. */
+/* Sample stalls instead of counters and kernels, which another process provides. */
 static int sample_cell(struct profiled *p, bool is_listed, struct fw_err *err, struct failure *f)
 {
 	struct runner *r = p->runner;
@@ -268,7 +267,7 @@ static int profile_cell(struct profiled *p, struct failure *f)
 	if (is_listed && r->run->counters && count(p, &err, f) != 0 && f->name[0])
 		return -1;
 	if (is_listed && !r->run->counters)
-		err_set(&err, ERR_UNSUPPORTED, "nobody asked for counters");
+		err_set(&err, ERR_UNSUPPORTED, "counters were not requested");
 	if (p->about.passes == 0)
 		forget_counters(&p->kernels);
 	if (is_listed && p->about.passes == 0 && r->ops->queues && time_kernels(p, f) != 0)
@@ -281,7 +280,7 @@ static int profile_cell(struct profiled *p, struct failure *f)
 int mode_profile_run(struct runner *r)
 {
 	if (r->n_subjects != 1 || !r->subject[0].loaded)
-		return 0; /* the fault record said it all */
+		return 0; /* the fault record has been written */
 	for (int i = 0; i < r->run->n_cells && !r->lost && !r->records->failed; i++) {
 		struct problem problem;
 		struct profiled p = {

@@ -1,4 +1,4 @@
-/* profiled.c - see profiled.h. */
+/* profiled.c - signs of a profiler in the environment, the memory map and the tracer. */
 #include "runner/mode/profiled.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 extern char **environ;
 
-/* What profilers set in the processes that they start; a name that ends in _ stands for all that begin so. */
+/* Variables that profilers set in processes that they start; a name that ends in _ is a prefix. */
 static const struct {
 	const char *name, *who;
 } variables[] = {
@@ -18,7 +18,7 @@ static const struct {
 	{ "CUDA_INJECTION64_PATH", "a CUDA injection" },
 };
 
-/* Parts of the names of libraries that profilers, tracers and sanitizers put into a process. */
+/* Parts of library names that profilers, tracers and sanitizers load into a process. */
 static const struct {
 	const char *part, *who;
 } libraries[] = {

@@ -1,7 +1,7 @@
 /**
- * profiled.h - whether something sits between this process and its device or clock, so that no time of it means anything.
+ * profiled.h - detection of tools between this process and its device or clock, which make its times meaningless.
  *
- * Profilers of kernels replay each of them many times at clocks that they lock; tracers, sanitizers and debuggers stop calls.
+ * Kernel profilers replay each kernel many times at locked clocks; tracers, sanitizers and debuggers stop calls.
  */
 #ifndef RUNNER_MODE_PROFILED_H
 #define RUNNER_MODE_PROFILED_H
@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 /**
- * Look at the environment, at what is mapped into this process and at who traces it: call it once the device is open, since drivers load
- * what is injected. Shape: what[size] names it: "ncu (NV_NSIGHT_INJECTION_PORT_BASE)". False: nothing was found.
+ * Search the environment, the memory map and the tracer of this process. Call it once the device is open, since drivers load
+ * injected libraries. `what` receives the tool: "ncu (NV_NSIGHT_INJECTION_PORT_BASE)". Returns false if none was found. Shape:
+ * what[size].
  */
 bool profiled_by(char *what, size_t size);
 

@@ -1,4 +1,4 @@
-/* settle.c - see settle.h. */
+/* settle.c - start state of a profiled call. */
 #include "runner/mode/settle.h"
 
 enum { POISON = 0x55 };

@@ -1,10 +1,13 @@
-/** settle.h - the state that each call of a profile begins in. */
+/** settle.h - the state in which each call of a profile begins. */
 #ifndef RUNNER_MODE_SETTLE_H
 #define RUNNER_MODE_SETTLE_H
 
 #include "runner/call/runner.h"
 
-/** Inputs restored, outputs poisoned, the cache displaced, as before a timed call; and waited for. -1 with `f`: the device refused. */
+/**
+ * Restore inputs, poison outputs and displace the cache, as before a timed call, and wait. Returns -1 with `f`: the device
+ * refused.
+ */
 int settle_state(struct runner *r, struct subject *u, struct failure *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* stalls.c - a kernel's samples go out under the hash of its symbol, by which the worker knows its code. */
+/* stalls.c - stall samples of a call. Records name a kernel by the hash of its symbol, by which the worker finds its code. */
 #include "runner/mode/stalls.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 enum { CALLS = 20, INSTRUCTION_BYTES = 16 };
 
-/* Long calls are sampled fewer times: they are seen often enough. */
+/* Long calls are sampled fewer times: each gives enough samples. */
 #define ENOUGH_MS 1000.0
 
 static int sample(const struct stalls_call *c, struct sampler *s, struct failure *f, struct fw_err *err)
@@ -36,7 +36,7 @@ static int clip(unsigned long long n)
 	return n < INT32_MAX ? (int)n : INT32_MAX;
 }
 
-/* "selected" leads where nothing else was seen: such a warp waits for nothing. */
+/* "selected" only leads if no other reason was sampled: such a warp does not wait. */
 static struct evidence_stall stall_of(const struct sampler *s, const uint32_t *count, size_t at)
 {
 	struct evidence_stall e = { .offset = (uint32_t)(at * INSTRUCTION_BYTES) };
@@ -57,8 +57,8 @@ static struct evidence_stall stall_of(const struct sampler *s, const uint32_t *c
 	return e;
 }
 
-/* Of very long kernels the instructions that were seen least are left out. */
-static int tell(const struct stalls_call *c, const struct sampler *s, const struct sampler_function *f, struct fw_err *err)
+/* Drop the least sampled instructions of very long kernels. */
+static int send_record(const struct stalls_call *c, const struct sampler *s, const struct sampler_function *f, struct fw_err *err)
 {
 	struct msg_stalls m = { .cell = c->runner->run->index[c->i], .role = c->subject->role, .samples = (long long)f->samples };
 	struct evidence_stall *line = calloc(f->n + 1, sizeof *line);
@@ -109,12 +109,12 @@ int stalls_take(const struct stalls_call *c, struct failure *f, struct fw_err *e
 		result = sample(c, &s, f, err);
 	for (size_t i = 0; i < s.n && result == 0; i++)
 		if (s.function[i].samples && is_launched(c->kernels, s.function[i].symbol)) {
-			result = tell(c, &s, &s.function[i], err);
+			result = send_record(c, &s, &s.function[i], err);
 			told++;
 		}
 	if (result == 0 && told == 0)
-		result = err_set(err, ERR_UNSUPPORTED, "no warp of the call's kernels was seen");
-	if (!f->lost) /* a lost context answers nothing */
+		result = err_set(err, ERR_UNSUPPORTED, "no warp of the call's kernels was sampled");
+	if (!f->lost) /* a lost context returns nothing */
 		sampler_close(&s);
 	return result;
 }

@@ -1,10 +1,10 @@
-/** stalls.h - where warps of a call's kernels wait, instruction by instruction; in a process that does nothing else. */
+/** stalls.h - warp stalls of a call's kernels by instruction, in a process that only samples. */
 #ifndef RUNNER_MODE_STALLS_H
 #define RUNNER_MODE_STALLS_H
 
 #include "runner/mode/launched.h"
 
-/** A call that is planned and bound, in cell place `i`, and what it runs. */
+/** A planned and bound call in cell position `i`, and its kernels. */
 struct stalls_call {
 	struct runner *runner;
 	struct subject *subject;
@@ -14,8 +14,8 @@ struct stalls_call {
 };
 
 /**
- * Sample some calls, and record a line for each kernel that was seen. -1 with `err`: samples cannot be had, in a sentence for people; with `f`
- * (and `err`): the call itself failed.
+ * Sample some calls, and write a record for each sampled kernel. Returns -1 with `err`: no samples, with a message for the
+ * user; with `f` (and `err`): the call failed.
  */
 int stalls_take(const struct stalls_call *c, struct failure *f, struct fw_err *err);
 

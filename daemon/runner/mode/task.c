@@ -1,4 +1,4 @@
-/* task.c - from a line on stdin to an exit status, also when branch code ends the process by itself. */
+/* task.c - from a line on stdin to an exit status, also if branch code ends the process. */
 #include "runner/mode/task.h"
 
 #include <errno.h>
@@ -23,9 +23,9 @@
 
 enum { EXIT_NO_TASK = 2, WIPE = 0xa5 };
 
-/* Branch code may call exit(). The process must not look finished then, and the one who called is named. */
+/* Branch code may call exit(). Such a process must not look finished, and the calling side is named. */
 static struct runner *unfinished;
-static pid_t own_pid; /* a child that a module forks may call exit as it likes */
+static pid_t own_pid; /* a child that a module forks may call exit */
 
 static void end_unfinished(const char *detail)
 {
@@ -41,14 +41,14 @@ static void at_exit(void)
 	end_unfinished("the module ended the process by calling exit");
 }
 
-/* Else the process would stay for as long as any other thread does, saying nothing. */
+/* Otherwise the process would live without records as long as any other thread does. */
 static void at_thread_exit(void *arg)
 {
 	(void)arg;
 	end_unfinished("the module ended the measuring thread by calling pthread_exit");
 }
 
-/* Shape: *line is NUL-ended, `in` owns it. */
+/* Shape: *line is NUL-terminated, owned by `in`. */
 static int read_line(int fd, struct lines *in, char **line, size_t *len, struct fw_err *err)
 {
 	char chunk[16384];
@@ -70,8 +70,8 @@ static int read_line(int fd, struct lines *in, char **line, size_t *len, struct 
 }
 
 /*
- * The task holds the key of the records and the seed. Branch code is to find them on no descriptor: the file is emptied, which
- * also those see who hold it by another number (bubblewrap's first process does). Memory is another matter.
+ * The task holds the key of the records and the seed. Branch code must not find them on any descriptor: the file is emptied,
+ * also for other holders of it (bubblewrap's first process). Memory is handled separately.
  */
 static int take_task(int fd, struct msg *m, struct fw_err *err)
 {
@@ -79,7 +79,7 @@ static int take_task(int fd, struct msg *m, struct fw_err *err)
 	char *line;
 	size_t len;
 
-	mallopt(M_PERTURB, WIPE); /* what is freed from here on is written over */
+	mallopt(M_PERTURB, WIPE); /* freed memory is overwritten from here on */
 	lines_init(&in, PROTOCOL_LINE_MAX);
 	int result = read_line(fd, &in, &line, &len, err);
 	if (result == 0)
@@ -89,7 +89,7 @@ static int take_task(int fd, struct msg *m, struct fw_err *err)
 	if (result != 0)
 		return -1;
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-	(void)!ftruncate(fd, 0); /* a task that somebody wrote by hand is in a file or a pipe, which has its own rules */
+	(void)!ftruncate(fd, 0); /* a task written by hand may be a pipe or a read-only file */
 	if (nothing >= 0 && dup2(nothing, fd) == fd) {
 		close(nothing);
 		return 0;
@@ -101,7 +101,7 @@ static int take_task(int fd, struct msg *m, struct fw_err *err)
 static int run_mode(const struct msg_run *run, struct records *records, struct fw_err *err)
 {
 	struct runner runner;
-	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may be made of setjmp */
+	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may use setjmp */
 	if (run->mode == RUN_IDLE || run->mode == RUN_DEVICE_CHECK)
 		return mode_look_run(run, records);
 	if (run->mode == RUN_HEALTH_CHECK)
@@ -141,7 +141,7 @@ int task_run(int in_fd, int records_fd)
 		goto out;
 	if (m.t != MSG_RUN || m.u.run->mode == RUN_CAPTURE) {
 		err_set(&err, ERR_PROTOCOL,
-			"expected a run line with mode check, run, audit, profile, idle, guard, health check or clocks");
+			"expected a run line with mode check, time, audit, profile, idle, device_check, health_check or clocks");
 		msg_fini(&m);
 		goto out;
 	}
@@ -155,19 +155,19 @@ out:
 	if (err.code != ERR_NONE)
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 	if (records.failed)
-		fprintf(stderr, "flopwatch-runner: nobody reads the records\n");
+		fprintf(stderr, "flopwatch-runner: the reader of the records is gone\n");
 	records_fini(&records);
 	return status;
 }
 
-/* Those that modules would find. */
-static void find_libraries(struct msg_device *d)
+/* Versions of libraries that modules would load. */
+static void read_library_versions(struct msg_device *d)
 {
 	cudnn_version(d->cudnn, sizeof d->cudnn);
 	cublas_version(d->cublas, sizeof d->cublas);
 }
 
-static void tell_left_out(const char *address, const char *why)
+static void print_left_out(const char *address, const char *why)
 {
 	fprintf(stderr, "%s is left out: %s\n", address, why);
 }
@@ -181,10 +181,10 @@ int task_list(void)
 	m.u.hello.protocol = PROTOCOL_VERSION;
 	snprintf(m.u.hello.version, sizeof m.u.hello.version, "%s", FW_VERSION);
 	snprintf(m.u.hello.isolation, sizeof m.u.hello.isolation, "none");
-	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX, tell_left_out);
+	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX, print_left_out);
 	for (int i = 0; i < m.u.hello.n_devices; i++)
 		if (m.u.hello.device[i].kind == DEVICE_CUDA)
-			find_libraries(&m.u.hello.device[i]);
+			read_library_versions(&m.u.hello.device[i]);
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	protocol_write(&line, &m);
 	if (!line.failed && fwrite(line.data, 1, line.len, stdout) == line.len && fflush(stdout) == 0)

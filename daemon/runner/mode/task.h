@@ -1,12 +1,10 @@
-/**
- * task.h - one whole runner process: read the `run` line, do it, leave nothing unsaid.
- */
+/** task.h - one whole runner process: read the `run` line, do it, report all results. */
 #ifndef RUNNER_MODE_TASK_H
 #define RUNNER_MODE_TASK_H
 
 /**
- * Read one `run` line from `in_fd`, write records to `records_fd`. Returns the exit status: 0 all was reported, 1 error,
- * 2 the line is no task, 3 the device was lost to a kernel and a fault record says so.
+ * Read one `run` line from `in_fd`, write records to `records_fd`. Returns the exit status: 0 all was reported, 1 error, 2 the
+ * line is no task, 3 a kernel lost the device and a fault record names its side.
  */
 int task_run(int in_fd, int records_fd);
 

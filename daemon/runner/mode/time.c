@@ -1,9 +1,8 @@
 /*
- * process_run.c - a cell's way through a run: plan in random order, one checked call of each subject alone, warm-up, the timed
- * passes with watched calls among them, and a last watched call of each.
+ * time.c - a cell in a run: plans in random order, one checked call of each subject alone, warm-up, timed passes with watched
+ * calls, and a last watched call of each.
  *
- * A subject that fails at a cell ends that cell for everybody, since a time without its partner says nothing, unless it is
- * neither base nor target.
+ * If base or target fails at a cell, the cell ends for all subjects: a time without its partner is useless.
  */
 #include "runner/mode/time.h"
 
@@ -18,11 +17,11 @@
 #include "runner/timing/sustained.h"
 #include "runner/timing/timing.h"
 
-/* The least that reference_plan_make does: results were accepted before, this finds those that change later. */
+/* The fewest positions of a reference: results were accepted before, this finds later changes. */
 #define RECHECK_VISITS 1.0
-/* Calls of each subject in a pass whose results are looked at later. */
+/* Calls of each subject in a pass whose results are checked later. */
 enum { LATER = 2, LATER_IN_SUSTAINED_RUNS = SPOT_CHECK_LATER_MAX };
-/* Rounds of the series call and phase, a share of those of the device series, at most this many. */
+/* Rounds of the series call and phase: a share of the device series, within limits. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
 
 static bool is_essential(const struct subject *u)
@@ -30,10 +29,11 @@ static bool is_essential(const struct subject *u)
 	return u->role == ROLE_BASE || u->role == ROLE_TARGET;
 }
 
-/* Drop a subject that failed. Returns -1 when the cell has to end. */
+/* Drop a subject that failed. Returns -1 if the cell must end. */
 static int drop(struct timing *t, struct subject *u, const struct failure *f)
 {
-	if (is_essential(u) || strcmp(f->name, "unsupported") != 0) /* what a reference commit does not do its check has said */
+	if (is_essential(u) || strcmp(f->name, "unsupported") !=
+				       0) /* its check has reported that a reference commit does not support the cell */
 		runner_fault(t->runner, t->cell, u, f);
 	if (t->runner->lost || is_essential(u))
 		return -1;
@@ -48,7 +48,7 @@ static int drop(struct timing *t, struct subject *u, const struct failure *f)
 	return t->n >= 1 ? 0 : -1;
 }
 
-/* The one whose forward everybody's backward starts from. */
+/* The subject whose forward all backwards start from. */
 static struct subject *base_of(struct timing *t)
 {
 	for (int k = 0; k < t->n; k++)
@@ -57,7 +57,7 @@ static struct subject *base_of(struct timing *t)
 	return t->subject[0];
 }
 
-/* A random order of those who are still in. */
+/* List the remaining subjects in random order. */
 static int shuffled(struct timing *t, struct subject *out[PROTOCOL_SUBJECTS_MAX])
 {
 	int order[PROTOCOL_SUBJECTS_MAX];
@@ -98,7 +98,7 @@ static int plan_all(struct timing *t)
 	return 0;
 }
 
-/* Each subject alone: who fails here is known, and its result is compared once more. */
+/* Call each subject alone, so that a failure has a known cause, and compare its result again. */
 static int solo_calls(struct timing *t, const struct verifier *verifier)
 {
 	struct runner *r = t->runner;
@@ -120,8 +120,8 @@ static int solo_calls(struct timing *t, const struct verifier *verifier)
 	return 0;
 }
 
-/* Any of them may have written beside a buffer: the zones are whole again, so whoever does it a second time is known. */
-static void who_wrote(struct timing *t, const struct failure *f)
+/* Any subject may have written outside a buffer: the zones are repaired, so a second write shows the subject. */
+static void find_writer(struct timing *t, const struct failure *f)
 {
 	struct runner *r = t->runner;
 	for (int k = 0; k < t->n && !f->lost; k++) {
@@ -134,8 +134,8 @@ static void who_wrote(struct timing *t, const struct failure *f)
 	runner_fault(r, t->cell, t->n == 1 ? t->subject[0] : NULL, f);
 }
 
-/* Each subject once more, watched: what it did in passes that nobody watched shows here. */
-static void look_back(struct timing *t)
+/* Watch each subject once more: changes by unwatched passes show here. */
+static void check_last_calls(struct timing *t)
 {
 	struct runner *r = t->runner;
 	struct subject *order[PROTOCOL_SUBJECTS_MAX];
@@ -148,20 +148,20 @@ static void look_back(struct timing *t)
 			timing_leave(t, order[k], &f) == 0)
 			continue;
 		if (t->spot_check->anyones)
-			who_wrote(t, &f);
+			find_writer(t, &f);
 		else
 			runner_fault(r, t->cell, t->spot_check->unnamed && t->n > 1 ? NULL : order[k], &f);
 		return;
 	}
 }
 
-/* Whom a failure in an interleaved pass is put on: on a queue it shows later than it happened. */
-static void fault_of_pass(struct timing *t, struct failure *f)
+/* Assign a failure of an interleaved pass: with a queue it shows later than it happened. */
+static void report_pass_failure(struct timing *t, struct failure *f)
 {
 	const struct runner *r = t->runner;
 	const struct subject *who = t->culprit;
 	if (t->spot_check->anyones) {
-		who_wrote(t, f);
+		find_writer(t, f);
 		return;
 	}
 	for (int k = 0; !who && !t->spot_check->unnamed && k < t->n; k++)
@@ -176,9 +176,9 @@ static int side_rounds(int rounds)
 	return n < SIDE_MIN ? SIDE_MIN : n > SIDE_MAX ? SIDE_MAX : n;
 }
 
-/* What a run does with a cell beside the pass that counts. */
+/* Extra series of a cell besides the deciding pass. */
 struct extra_series {
-	bool decides; /* the series call does, in full */
+	bool decides; /* the series call decides, in full */
 	bool sustained_run, calls, phases;
 	bool long_call;
 };
@@ -195,8 +195,8 @@ static void plan_extra_series(const struct timing *t, int rounds, struct extra_s
 }
 
 /*
- * The series beside the device's: the one that decides comes last, and with it the last look at each subject. Too few rounds for a warning
- * are as good as one, and then that is the last look, too.
+ * Time the extra series. The deciding one comes last, and with it the last check of each subject. Rounds too few for a warning
+ * are reduced to one, which is then the last check.
  */
 static int time_extra_series(struct timing *t, const struct extra_series *a, int rounds, bool *looked, struct failure *f)
 {
@@ -221,7 +221,7 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 	if (!r->run->only_sustained_runs && timing_device(t, rounds, f) != 0)
 		return -1;
 	if (a.sustained_run && sustained_run(t, busy_since_us, f) !=
-				       0) /* while the device is warm: the series aside leave it idle between calls */
+				       0) /* while the device is warm: the extra series leave it idle between calls */
 		return -1;
 	return time_extra_series(t, &a, rounds, looked, f);
 }
@@ -258,13 +258,13 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 	runner_at(r, t->cell, NULL, "warm");
 	double busy_since_us = r->ops->host_us(r->dev);
 	if (timing_warm(t, until_us, &f) != 0 || time_passes(t, busy_since_us, &looked, &f) != 0)
-		fault_of_pass(t, &f);
+		report_pass_failure(t, &f);
 	else if (!looked)
-		look_back(t);
+		check_last_calls(t);
 }
 
-/* What results are held against, computed from inputs that are as they were accepted, whatever plan and bind did. */
-static int open_looks(struct timing *t, struct verifier *verifier, struct failure *f)
+/* Open the references, computed from inputs as accepted, whatever plan and bind changed. */
+static int open_references(struct timing *t, struct verifier *verifier, struct failure *f)
 {
 	struct problem *p = t->problem;
 	struct fw_err err = { 0 };
@@ -292,7 +292,7 @@ static void run_cell(struct runner *r, int i, double warm_s)
 		runner_error(r, i, &err);
 	} else if (plan_all(&t) == 0) {
 		struct failure f = { 0 };
-		if (open_looks(&t, &verifier, &f) != 0)
+		if (open_references(&t, &verifier, &f) != 0)
 			runner_fault(r, i, NULL, &f);
 		else
 			time_cell(&t, &verifier, warm_s);
@@ -300,7 +300,7 @@ static void run_cell(struct runner *r, int i, double warm_s)
 	}
 	if (r->lost)
 		return;
-	if (r->ops->wait(r->dev, &err) != 0) { /* a pass that ended early may have left calls behind */
+	if (r->ops->wait(r->dev, &err) != 0) { /* an aborted pass may have queued calls */
 		r->lost = true;
 		return;
 	}
@@ -322,7 +322,7 @@ int mode_time_run(struct runner *r)
 
 	for (int k = 0; k < r->n_subjects; k++)
 		if (!r->subject[k].loaded)
-			return 0; /* the fault record said it all */
+			return 0; /* the fault record has been written */
 	runner_shuffle(r, order, run->n_cells);
 	for (int i = 0; i < run->n_cells && !r->lost && !r->records->failed; i++)
 		run_cell(r, order[i], i == 0 && run->warm_s > run->cell_warm_s ? run->warm_s : run->cell_warm_s);

@@ -1,6 +1,4 @@
-/**
- * process_run.h - mode run: all cells of one run timed for all its subjects, cells in random order.
- */
+/** time.h - mode time: one run of all subjects over all cells, cells in random order. */
 #ifndef RUNNER_MODE_TIME_H
 #define RUNNER_MODE_TIME_H
 

@@ -1,4 +1,4 @@
-/* family_check.c - the table of what families hold to be right, which make writes from the folders, and how tensors are read. */
+/* family_check.c - the generated table of families' checks, and reading of tensors. */
 #include "runner/reference/family_check.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static bool is_finite(int32_t dtype, const unsigned char *element)
 	return (narrow & 0x7f80u) != 0x7f80u;
 }
 
-/* Place of the first that is not finite, `n` where all are. */
+/* Position of the first non-finite element, `n` if all are finite. */
 static int64_t first_bad(int32_t dtype, const unsigned char *data, int64_t n)
 {
 	size_t width = family_element_bytes(dtype);

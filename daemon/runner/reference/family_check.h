@@ -1,8 +1,9 @@
 /**
- * family_check.h - what the runner asks of a family about results: are they right?
+ * family_check.h - interface to a family's check of results.
  *
- * NAME/reference/ of a family defines `const struct family_check family_check_NAME`. What is right is computed in fp64 from the inputs
- * as they are, at every place of a small problem and at sampled places of a large one, and compared with any number of results.
+ * NAME/reference/ of a family defines `const struct family_check family_check_NAME`. It computes right results in fp64 from the
+ * current inputs, at every position of a small problem and at sampled positions of a large one, and compares any number of
+ * results with them.
  */
 #ifndef RUNNER_REFERENCE_FAMILY_CHECK_H
 #define RUNNER_REFERENCE_FAMILY_CHECK_H
@@ -19,44 +20,41 @@ struct accept_result {
 	double error_ratio; /* largest error over its allowed error; accepted results are <= 1; 1e9 for NaN and Inf */
 	int slot;           /* tensor that has it */
 	char detail
-		[256]; /* "dK[key 17, head 3, 64] is 0.123, should be 0.124 (allowed error 0.0004)"; filled for accepted results too */
+		[256]; /* "dK[key 17, head 3, 64] is 0.123, should be 0.124 (allowed error 0.0004)"; set for accepted results too */
 };
 
-/** Where one cell's tensors are. Own: borrows everything. */
+/** Location of one cell's tensors. Own: borrows everything. */
 struct check_io {
 	const struct cell *cell;                 /* of the direction that is checked */
 	const void *laid[FAMILY_SLOTS_MAX];      /* host copies of SLOT_LAID slots */
 	const void *host[FAMILY_SLOTS_MAX];      /* whole tensor in host memory, or NULL */
 	const void *on_device[FAMILY_SLOTS_MAX]; /* device address, or NULL */
-	/** Copy elements [first, first + n) of a slot to `out`, of a tensor that is not in `host`. */
+	/** Copy elements [first, first + n) of a slot that is not in `host` to `out`. */
 	int (*read)(void *arg, int slot, int64_t first, size_t n, void *out, struct fw_err *err);
 	void *arg;
 };
 
-/** A reference that was computed; the family's own. */
+/** A computed reference; the family's own type. */
 struct expected;
 
 struct family_check {
 	/**
-	 * Compute what the direction of io->cell has to give on these inputs. Places that are sampled are drawn from `seed`; `visits`
-	 * bounds the products to compute, 0 the default of about a second on two cores. Outputs are not read.
-	 * Own: close, NULL after an error. `io` lives as long.
+	 * Compute the reference of io->cell's direction for these inputs. Sampled positions are drawn from `seed`; `visits`
+	 * bounds the products to compute, 0 the default of about a second on two cores. Does not read outputs. Own: close, NULL
+	 * after an error; `io` must outlive it.
 	 */
 	struct expected *(*open)(const struct check_io *io, uint64_t seed, double visits, struct fw_err *err);
-	/** Compare the outputs as they are now. Err: -1 only when a tensor cannot be read; a wrong result returns 0 and !result->ok. */
+	/** Compare the current outputs. Err: -1 only if a tensor cannot be read; a wrong result returns 0 and !result->ok. */
 	int (*compare)(struct expected *e, struct accept_result *result, struct fw_err *err);
-	/** Accepts NULL. */
 	void (*close)(struct expected *e);
 };
 
-/** Of a family by its name; there is one for each. */
+/** Find a family's check by name; each family has one. */
 const struct family_check *family_check_find(const char *name);
 
-/** Elements of a bf16 or fp32 tensor as floats, wherever it is. Shape: out[n]. */
+/** Read elements of a bf16 or fp32 tensor as floats from host or device. Shape: out[n]. */
 int check_read(const struct check_io *io, int slot, int64_t first, size_t n, float *out, struct fw_err *err);
-/**
- * Index of the first element of an output that is NaN or infinite, -1 if there is none; reads all of it.
- */
+/** Find the first NaN or infinite element of an output, -1 if none; reads all of it. */
 int check_find_nonfinite(const struct check_io *io, int slot, int64_t *index, struct fw_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* values.c - see values.h. */
+/* values.c - comparison of values with their allowed errors. */
 #include "runner/reference/values.h"
 
 #include <math.h>
@@ -8,10 +8,10 @@
 #include "core/case/inputs.h"
 
 #define HOPELESS 1e9
-/* Where two precisions are equally near. */
+/* Equally near to both precisions. */
 #define HALF_WAY 0.5
 
-/* How far results have gone to another precision, in units of what is allowed. */
+/* Distance of results towards another precision, in units of the allowed error. */
 struct way {
 	double gone, all;
 };
@@ -20,7 +20,7 @@ struct span {
 	int slot;
 	int64_t first;
 	size_t n;
-	double *exact, *allowed, *other; /* NULL: there is no other */
+	double *exact, *allowed, *other; /* NULL: no other precision */
 };
 
 struct values {
@@ -102,7 +102,7 @@ bool values_is_drawn(uint64_t seed, int64_t row, int n, int64_t rows)
 	       inputs_mix(seed + (uint64_t)row * INPUTS_INCREMENT) % (uint64_t)rows < (uint64_t)n;
 }
 
-/* "dX[17, 3]": the index of an element, by its tensor's strides. */
+/* Format "dX[17, 3]": the index of an element, by its tensor's strides. */
 static void name_element(const struct check_io *io, int slot, int64_t at, char *out, size_t size)
 {
 	const struct family *f = case_family(io->cell);
@@ -132,7 +132,7 @@ static void compare_way(const struct check_io *io, const struct way *way, int sl
 {
 	if (way->all <= 0)
 		return;
-	/* what is allowed of an element is six standard deviations, so this is as much of what chance makes of all of them */
+	/* the allowed error of an element is six standard deviations; this is the same share for the chance of all of them */
 	double share = way->gone / way->all, allowed = HALF_WAY + 1 / sqrt(way->all);
 
 	if (share <= allowed || share / allowed <= r->error_ratio)

@@ -1,11 +1,11 @@
-/* device.c - the pass that decides: calls queued ahead, some of them watched, readings of the device around them. */
+/* device.c - the deciding pass: queued calls, some of them watched, and device readings around them. */
 #include "runner/timing/timing.h"
 
 #include <stdlib.h>
 
 #include "core/protocol/order.h"
 
-enum { DEVICE_CHECK_BEHIND = 2 }; /* calls queued, behind which a reading takes place */
+enum { DEVICE_CHECK_BEHIND = 2 }; /* queued calls during a reading */
 
 #define UNSEEN_MS 20 /* a reading takes some 15 ms, which two calls of this length hide */
 

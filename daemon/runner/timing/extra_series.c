@@ -1,4 +1,4 @@
-/* extra_series.c - passes from an idle stream: whole calls, which decide where the suite says so, and phase by phase. */
+/* extra_series.c - passes from an idle stream: whole calls, which decide if the suite says so, and phase by phase. */
 #include "runner/timing/timing.h"
 
 #include <stdlib.h>
@@ -92,13 +92,15 @@ out:
 	return result;
 }
 
-/* Times of every phase. Shape: ms[phase bit][subject][round]; empty[round] between two marks with nothing between them. */
+/* Times of every phase. Shape: ms[phase bit][subject][round]; empty[round] between two marks without work. */
 struct phase_times {
 	float ms[PHASES][PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
 	float empty[PROTOCOL_SAMPLES_MAX];
 };
 
-/* Whether phase `b` is part of the call's time: what is done once, ahead of a call, is not, and of a cell of that nothing else is. */
+/*
+ * Whether phase `b` is part of the call's time: a phase that is done once is not, unless the cell times it, and then only it.
+ */
 static bool is_timed(const struct subject *u, int b)
 {
 	return (u->phases & u->timed & (1u << b)) != 0;

@@ -1,7 +1,7 @@
-/* meter.c - see meter.h. */
+/* meter.c - readings of the energy counter. */
 #include "runner/timing/meter.h"
 
-#define BETWEEN_US 8e3 /* two readings: one takes 3 to 7 ms of the host, which has calls to queue */
+#define BETWEEN_US 8e3 /* between two readings: one takes 3 to 7 ms of the host, which has calls to queue */
 
 void meter_read(struct meter *m, const struct device_ops *ops, struct device *dev)
 {

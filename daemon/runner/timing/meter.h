@@ -1,12 +1,10 @@
-/**
- * meter.h - power from the driver's energy counter, which moves in coarse steps: between the first and the last step that were seen.
- */
+/** meter.h - power from the driver's energy counter, which moves in coarse steps: between the first and the last step. */
 #ifndef RUNNER_TIMING_METER_H
 #define RUNNER_TIMING_METER_H
 
 #include "runner/call/runner.h"
 
-/** Steps of the counter that were seen. Begins as METER_NEW. */
+/** Observed steps of the counter. Initialise with METER_NEW. */
 struct meter {
 	double read_us, last_j, first_us, first_j, end_us, end_j;
 	int steps;
@@ -17,9 +15,9 @@ struct meter {
 		.last_j = -1                                                                                                     \
 	}
 
-/** Read the counter, unless that was just done or the device has none. */
+/** Read the counter, unless it was just read or the device has none. */
 void meter_read(struct meter *m, const struct device_ops *ops, struct device *dev);
-/** Units: W. 0: fewer than two steps were seen. */
+/** Return the mean power; 0: fewer than two steps were observed. Units: W. */
 double meter_power_w(const struct meter *m);
 
 #endif

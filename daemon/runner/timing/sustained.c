@@ -1,6 +1,4 @@
-/*
- * sustained.c - sustained runs by the host's clock. Each begins where the limiter's swing is as it was for the one before.
- */
+/* sustained.c - sustained runs by the host's clock. Each begins at the same phase of the power limiter's oscillation. */
 #include "runner/timing/sustained.h"
 
 #include <math.h>
@@ -13,37 +11,37 @@
 #include "core/protocol/device_check.h"
 #include "runner/timing/meter.h"
 
-enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of calls that are not kept */ };
+enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of unrecorded calls */ };
 
 #define SUSTAINED_US (SUSTAINED_S * 1e6)
 #define SETTLE_US    (SUSTAINED_SETTLES_S * 1e6)
 #define INTERLEAVE_US                                                                                                            \
-	0.6e6 /* of both sides in turns before the first sustained run: a GPU that comes from rest runs above its power limit's clock for about so long */
-#define PACE_ROOM     1.1 /* times as many calls as the settling ones foretell: a clock that rises must not leave the end unseen */
+	0.6e6 /* interleaved calls before the first sustained run: an idle GPU starts above its power limit's clock for about so long */
+#define PACE_ROOM     1.1 /* factor on the predicted number of calls: a rising clock must not leave the end unrecorded */
 #define ENERGY_AGREES 0.015
 #define POLL_NS       500000
-#define QUEUE_US      2e4 /* of calls ahead, which the sustained run outlasts its end by */
+#define QUEUE_US      2e4 /* of queued calls, by which the sustained run may outlast its end */
 
-/* A call whose result is looked at when all sustained runs are over, so that nothing waits for it. */
+/* A call whose result is checked after all sustained runs, so that it does not wait. */
 struct look {
-	int stretch; /* of its side's calls: sustained run by sustained run those that settle, then those that count */
-	double at;   /* of that stretch; 1: its last call */
+	int stretch; /* of its side's calls: for each sustained run a warm-up stretch and a counted one */
+	double at;   /* position in that stretch; 1: its last call */
 };
-/* Of a side: two calls that count, at random; one that settles, since energy is of all of them; and the last of all. */
+/* Checks of a side: two counted calls at random; one of the warm-up, since energy covers all calls; and the very last. */
 enum { LOOKS = SPOT_CHECK_LATER_MAX };
 #define UNIT 1000000
 
-/* Calls that follow each other. Every `stride`-th has a slot of marks and stamps that no other takes; 0: none has. */
+/* Consecutive calls. Every `stride`-th has its own slot of marks and stamps; 0: none. */
 struct run {
-	struct meter *meter;     /* NULL: nobody asks for energy */
-	int stride, kept;        /* found: kept */
-	int calls;               /* found */
+	struct meter *meter;     /* NULL: energy is not measured */
+	int stride, kept;        /* result: recorded */
+	int calls;               /* result */
 	int slot[FLIGHT];        /* of the last calls */
 	const struct look *look; /* [LOOKS] of this side; NULL: none is watched */
 	int stretch;
 };
 
-/* Calls in flight: two hide the host, and six of a quarter of a second each would make the sustained run four times as long. */
+/* Calls in flight: two hide the host; six of a quarter of a second each would make the sustained run four times as long. */
 static int calls_ahead(double call_us)
 {
 	int n = call_us * TIMING_AHEAD > QUEUE_US ? (int)(QUEUE_US / call_us) : TIMING_AHEAD;
@@ -62,7 +60,7 @@ static int wait_for_call(struct timing *t, const struct run *x, int call, struct
 	struct device *dev = t->runner->dev;
 	struct fw_err err = { 0 };
 	const int mark = 2 * x->slot[call % FLIGHT] + 1;
-	while (x->meter && ops->passed_mark && !ops->passed_mark(dev, mark)) { /* long calls would hide when the counter steps */
+	while (x->meter && ops->passed_mark && !ops->passed_mark(dev, mark)) { /* long calls would hide the counter's steps */
 		meter_read(x->meter, ops, dev);
 		nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
 	}
@@ -78,7 +76,7 @@ static double random_share(struct timing *t)
 	return (double)runner_random(t->runner, UNIT) / UNIT;
 }
 
-/* Other calls in every pass. Shape: look[2][LOOKS]. */
+/* Choose other calls in every pass. Shape: look[2][LOOKS]. */
 static void choose_looks(struct timing *t, int rounds, struct look look[2][LOOKS])
 {
 	int last = 2 * rounds - 1;
@@ -92,7 +90,10 @@ static void choose_looks(struct timing *t, int rounds, struct look look[2][LOOKS
 	}
 }
 
-/* Which look the coming call gets: then it has the known inputs. `share` of the stretch is over when it is done; `last`: none of it follows. */
+/*
+ * Check for the next call, which then has the known inputs. `share` of the stretch is over after it; `last`: it is the last
+ * one.
+ */
 static int look_at_call(struct timing *t, const struct subject *u, const struct run *x, double share, bool last)
 {
 	for (int k = 0; x->look && k < LOOKS; k++)
@@ -102,7 +103,7 @@ static int look_at_call(struct timing *t, const struct subject *u, const struct 
 	return -1;
 }
 
-/* Calls of one side, two or more in flight, that end nearest to `until_us`; at least one. -1 with `f`. */
+/* Make calls of one side, two or more in flight, that end nearest to `until_us`; at least one. Returns -1 with `f`. */
 static int calls_until(struct timing *t, struct subject *u, double until_us, struct run *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
@@ -139,7 +140,7 @@ struct sustained_run {
 	const struct look *look; /* [LOOKS] of this side */
 };
 
-/* One that begins now, and the energy of a call, settling included; 0 unknown. */
+/* Make one sustained run now; `energy_j`: of a call, warm-up included; 0 unknown. */
 static int run_sustained(
 	struct timing *t, const struct sustained_run *which, struct sustained_calls *b, double *energy_j, struct failure *f)
 {
@@ -169,14 +170,17 @@ static int run_sustained(
 	return 0;
 }
 
-/* Energy of a call from two sustained runs; 0 where one is not known or they do not agree. Of one sustained run it is a hint: what decides has two. */
+/*
+ * Energy of a call from two sustained runs; 0 if one is unknown or they disagree. One sustained run is only a hint: a decision
+ * takes two.
+ */
 static double agreed_energy(double a, double b)
 {
 	return a > 0 && b > 0 && fabs(log(a / b)) < ENERGY_AGREES ? (a + b) / 2 : 0;
 }
 
-/* Of a call of each side. */
-static void tell_energy(const double energy_j[SUSTAINED_RUNS_MAX], int rounds, int first, double out_j[2])
+/* Energy of a call of each side. */
+static void write_energy(const double energy_j[SUSTAINED_RUNS_MAX], int rounds, int first, double out_j[2])
 {
 	for (int i = 0; i < 2; i++)
 		out_j[sustained_side_of(first, i)] = rounds > 1 ? agreed_energy(energy_j[i], energy_j[3 - i]) : energy_j[i];
@@ -200,8 +204,8 @@ static void write_record(
 	record_cell(t->runner->records, m);
 }
 
-/* Both sides in turns, untimed, until `until_us`, when the clock has come down to what the power limit allows. */
-static int take_interleave(struct timing *t, struct subject *const side[2], double until_us, struct failure *f)
+/* Run both sides interleaved and untimed until `until_us`, when the clock has dropped to the power limit. */
+static int run_interleaved(struct timing *t, struct subject *const side[2], double until_us, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	for (int i = 0; ops->host_us(t->runner->dev) < until_us; i ^= 1) {
@@ -244,7 +248,7 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		struct msg_device_check after;
 		char why[DEVICE_CHECK_WHY_SIZE];
 		runner_device_check(t->runner, t->cell, redo, &device_check);
-		if (take_interleave(t, sides, busy_since_us + INTERLEAVE_US, f) != 0)
+		if (run_interleaved(t, sides, busy_since_us + INTERLEAVE_US, f) != 0)
 			goto out;
 		double began_us = t->runner->ops->host_us(t->runner->dev);
 		choose_looks(t, rounds, look);
@@ -264,7 +268,7 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		busy_since_us = t->runner->ops->host_us(t->runner->dev);
 	}
 	timing_begin_record(t, m, SERIES_SUSTAINED, "", sustained_gather(b, rounds, first, side));
-	tell_energy(energy_j, rounds, first, of_side_j);
+	write_energy(energy_j, rounds, first, of_side_j);
 	m->redo = redo;
 	m->device_check = device_check;
 	write_record(t, m, rounds, first, side, of_side_j);

@@ -1,9 +1,9 @@
 /**
- * sustained.h - series sustained: one side at a time for a while, so that each settles at the clock that its own power draw allows.
+ * sustained.h - series sustained: one side at a time for a while, so that each stabilises at the clock of its own power draw.
  *
- * Pairs share one clock and give the ratio at equal clocks; sustained runs A B B A, or B A A B by chance, give the ratio that lasts. Both are
- * true. Before them both sides run in turns until the clock has come down under load. The order takes out what is linear in time, and
- * chance over runs what is not. A first look is A B or B A.
+ * Pairs share one clock and give the ratio at equal clocks; sustained runs A B B A, or B A A B at random, give the lasting
+ * ratio. Both sides run interleaved first, until the clock has dropped under load. The order cancels linear drift, and
+ * randomness over runs the rest. A first sentinel run is A B or B A.
  */
 #ifndef RUNNER_TIMING_SUSTAINED_H
 #define RUNNER_TIMING_SUSTAINED_H
@@ -11,8 +11,8 @@
 #include "runner/timing/timing.h"
 
 /**
- * Sustained runs of base and target, both of which have to be among the subjects; as many rounds as the run says. Guards decide about a redo.
- * Writes one record. `busy_since_us`, of the device's host clock: since when both have run in turns.
+ * Make sustained runs of base and target, which must be among the subjects, with the run's number of rounds; device readings
+ * decide on a redo. Writes one record. `busy_since_us`: start of the interleaved load, on the device's host clock.
  */
 int sustained_run(struct timing *t, double busy_since_us, struct failure *f);
 

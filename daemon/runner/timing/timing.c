@@ -1,4 +1,4 @@
-/* timing.c - whose turn it is, what a cold call is, warm-up, and the records that passes end in. */
+/* timing.c - order of calls, cold calls, warm-up, and records of passes. */
 #include "runner/timing/timing.h"
 
 #include <stdio.h>
@@ -10,13 +10,13 @@
 #include "runner/call/range.h"
 
 enum {
-	REDO_MAX = 3, /* passes thrown away because the device was disturbed */
-	DRAWS = 8     /* for a round in which nothing is watched yet */
+	REDO_MAX = 3, /* passes discarded because the device was disturbed */
+	DRAWS = 8     /* attempts to find an unwatched round */
 };
 
-#define LONG_SHARE 0.7   /* of a cell's warm-up: a round that takes as long leaves it warm after the solo calls, */
-#define REST_SHARE 0.25  /* if what is left of the warm-up is less than this of a round */
-#define LEAST_MS   1e-6f /* a time that rounds to nothing is still a time */
+#define LONG_SHARE 0.7   /* of a cell's warm-up: so long a round leaves the device warm after the solo calls, */
+#define REST_SHARE 0.25  /* if the rest of the warm-up is less than this share of a round */
+#define LEAST_MS   1e-6f /* a time that rounds to zero stays positive */
 
 int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const struct device_ops *ops)
 {
@@ -24,7 +24,7 @@ int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const s
 	return n > most ? most - most % 4 : n;
 }
 
-/* A branch that can tell checked from timed calls can cheat: all calls get random bytes. 0x01..0x7e makes no NaN. */
+/* Random, because a branch that can tell checked from timed calls can cheat. 0x01..0x7e makes no NaN. */
 static int random_byte(struct runner *r)
 {
 	return 1 + (int)runner_random(r, 126);
@@ -80,7 +80,7 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 	if (ops->mark(dev, 2 * c + 1, &err) != 0 || ops->stamp(dev, c, 1, &err) != 0)
 		return failure_device(f, t->problem, &err);
 	return t->spot_check->watching ? subject_behind(u, f)
-				       : timing_leave(t, u, f); /* outputs of a watched call are looked at first */
+				       : timing_leave(t, u, f); /* outputs of a watched call are checked first */
 }
 
 int timing_leave(struct timing *t, struct subject *u, struct failure *f)
@@ -188,7 +188,7 @@ void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x
 	record_cell(t->runner->records, m);
 }
 
-/* Of `n` from `first` on, one in which nothing is watched yet; -1 where chance finds none. */
+/* Find an unwatched round among `n` from `first` on; -1 if chance finds none. */
 static int other_round(struct timing *t, const struct timing_watch *w, int who, int first, int n)
 {
 	for (int i = 0; i < DRAWS; i++) {
