@@ -316,7 +316,7 @@ static void no_change_of_a_program_is_called_by_chance(void **state)
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 1);
 	assert_string_equal(j.reason,
-		"after 2 of at most 32 runs: programs run at a speed of their own each time, which takes at least 3 to see");
+		"after 2 of at most 32 runs: each process of a program has its own speed, which takes at least 3 to see");
 	for (int i = 2; i < 5; i++)
 		e[i] = e[0];
 	verdict_judge(&r, 1.5, false, e, 5, &j);

@@ -84,7 +84,7 @@ static void the_worst_of_two_readings(void **state)
 static void scripts_say_when(void **state)
 {
 	const char *script =
-		"run=2 cell=1 pass=0-1 reasons=0x20 temp_c=93.5\nat=idle run=1-3 foreign=2\nat=health check lost=1\n";
+		"run=2 cell=1 pass=0-1 reasons=0x20 temp_c=93.5\nat=idle run=1-3 foreign=2\nat=health_check lost=1\n";
 	struct msg_device_check g;
 	(void)state;
 	device_check_unknown(&g);
@@ -172,10 +172,10 @@ static void questions_about_the_device(void **state)
 	} row[] = {
 		{ RUN_HEALTH_CHECK, "sim", "", true },
 		{ RUN_HEALTH_CHECK, "cpu", "", true },
-		{ RUN_HEALTH_CHECK, "sim", "at=health check lost=1", false },
-		{ RUN_HEALTH_CHECK, "sim", "at=health check pass=1 xid=79", false },
-		{ RUN_HEALTH_CHECK, "sim", "at=health check foreign=2", true }, /* who shares a device does not make it unfit */
-		{ RUN_HEALTH_CHECK, "sim", "at=health check foreign=2 reasons=0x40", false },
+		{ RUN_HEALTH_CHECK, "sim", "at=health_check lost=1", false },
+		{ RUN_HEALTH_CHECK, "sim", "at=health_check pass=1 xid=79", false },
+		{ RUN_HEALTH_CHECK, "sim", "at=health_check foreign=2", true }, /* who shares a device does not make it unfit */
+		{ RUN_HEALTH_CHECK, "sim", "at=health_check foreign=2 reasons=0x40", false },
 		{ RUN_HEALTH_CHECK, "cuda:99", "", false },
 		{ RUN_IDLE, "sim", "", true },
 		{ RUN_IDLE, "cpu", "at=idle run=1 foreign=3", false },
@@ -198,7 +198,7 @@ static void questions_about_the_device(void **state)
 static void leftovers_are_named(void **state)
 {
 	static struct run_result r;
-	const char *const modules[] = { "good", "leaked_state" };
+	const char *const modules[] = { "good", "leftover" };
 	const int32_t one[] = { 32 };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1], rounding = 0;

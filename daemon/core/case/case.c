@@ -1,8 +1,7 @@
 /*
- * case.c - names and useful work of what is measured, which its family knows.
+ * case.c - names and useful work of cells, delegated to their family.
  *
- * FLOPs are counted there and nowhere else, from the exact work of a shape, so that no branch can claim more work than its problem
- * holds.
+ * FLOPs are counted only there, from the exact work of a shape, so a branch cannot claim more work than its problem has.
  */
 #include "core/case/case.h"
 

@@ -1,8 +1,8 @@
 /*
- * inputs.c - the host's loops over the element functions of inputs.h.
+ * inputs.c - loops over the element functions of inputs.h on the host.
  *
- * The header holds the arithmetic, because the GPU compiles it too. tests/lib/inputs.py is an independent second version; golden
- * hashes in tests/core/test_inputs.c tie both to the same bits.
+ * The header holds the arithmetic, because the GPU compiles it too. tests/lib/inputs.py is an independent implementation;
+ * golden hashes in tests/core/test_inputs.c check both.
  */
 #include "core/case/inputs.h"
 
@@ -30,7 +30,7 @@ uint16_t inputs_float_to_bf16(float v)
 	uint32_t u;
 
 	memcpy(&u, &v, sizeof u);
-	if ((u & 0x7fffffffu) > 0x7f800000u) /* NaN stays one: rounding could carry it into infinity */
+	if ((u & 0x7fffffffu) > 0x7f800000u) /* NaN stays NaN: rounding could turn it into infinity */
 		return (uint16_t)((u >> 16) | 0x40u);
 	return (uint16_t)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
 }

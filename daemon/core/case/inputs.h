@@ -1,10 +1,10 @@
 /**
- * inputs.h - inputs that are the same bits on the CPU, on the GPU and in Python, without storing them.
+ * inputs.h - inputs with the same bits on the CPU, on the GPU and in Python, without storing them.
  *
- * Element i of tensor t under a seed is a pure function: h = mix(stream(seed, t) + i * K), mix the finaliser of splitmix64 and
- * K its increment; the four 16-bit lanes of h summed, less 2 * 65535, times 2^-15, rounded to bf16 (nearest, ties to even).
- * That is close to a normal distribution with standard deviation 1.15, and exact in integers. Sources: Steele, Lea, Flood,
- * "Fast splittable pseudorandom number generators" (OOPSLA 2014). tests/lib/inputs.py says the same in Python.
+ * Element i of tensor t under a seed is a pure function: h = mix(stream(seed, t) + i * K), with mix the finaliser of splitmix64
+ * and K its increment; the four 16-bit lanes of h summed, less 2 * 65535, times 2^-15, rounded to bf16 (nearest, ties to even).
+ * That is close to a normal distribution with standard deviation 1.15, and exact in integers. Source: Steele, Lea, Flood, "Fast
+ * splittable pseudorandom number generators" (OOPSLA 2014).
  */
 #ifndef CORE_CASE_INPUTS_H
 #define CORE_CASE_INPUTS_H
@@ -29,19 +29,19 @@ INPUTS_FN uint64_t inputs_mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/** What 8 bytes at place `i` of a buffer add to its checksum; the last of them may be less, filled up with zeros. */
+/** Return the contribution of 8 bytes at index `i` to a buffer's checksum; a shorter rest is padded with zeros. */
 INPUTS_FN uint64_t inputs_summand(uint64_t bytes, uint64_t i)
 {
 	return inputs_mix(bytes + i * INPUTS_INCREMENT);
 }
 
-/** Start value of one tensor's stream. `tensor` is its slot number in the kernel ABI. */
+/** Return the start value of one tensor's stream. `tensor` is its slot number in the kernel ABI. */
 INPUTS_FN uint64_t inputs_stream(uint64_t seed, uint32_t tensor)
 {
 	return inputs_mix(seed ^ ((uint64_t)tensor + 1) * 0xd1342543de82ef95ull);
 }
 
-/** bf16 bits of element `i` of a stream. */
+/** Return the bf16 bits of element `i` of a stream. */
 INPUTS_FN uint16_t inputs_element(uint64_t stream, uint64_t i)
 {
 	uint64_t h = inputs_mix(stream + i * INPUTS_INCREMENT);
@@ -55,7 +55,7 @@ INPUTS_FN uint16_t inputs_element(uint64_t stream, uint64_t i)
 	return (uint16_t)((v.u + 0x7fffu + ((v.u >> 16) & 1u)) >> 16);
 }
 
-/** Elements [first, first + n) of a stream. Shape: out[n] bf16 bits. */
+/** Fill elements [first, first + n) of a stream. Shape: out[n] bf16 bits. */
 void inputs_fill(uint64_t seed, uint32_t tensor, uint64_t first, size_t n, uint16_t *out);
 
 float inputs_bf16_to_float(uint16_t bits);

@@ -1,14 +1,14 @@
-/* amount.c - see amount.h. */
+/* amount.c - values and texts of one metric. */
 #include "core/cause/amount.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define NOISE_UNKNOWN 0.01 /* of a value that only one process of each side tells */
-#define NOISES        3    /* that a change has to be larger than */
-#define ONE           0.5  /* less is none of something that is counted */
-#define MANY          999  /* times as many, which say no more than both numbers do */
+#define NOISE_UNKNOWN 0.01 /* of a value from only one process of each side */
+#define NOISES        3    /* multiple of the noise that a change must exceed */
+#define ONE           0.5  /* a counted value below this is zero */
+#define MANY          999  /* larger factors are no clearer than both numbers */
 
 double amount_value(const struct cause_kernel *k, const char *metric)
 {

@@ -1,4 +1,4 @@
-/** amount.h - one metric of one kernel on both sides, with what equal processes differ by; and amounts in words. */
+/** amount.h - one metric of one kernel on both sides, with the difference of equal processes, and its text. */
 #ifndef CORE_CAUSE_AMOUNT_H
 #define CORE_CAUSE_AMOUNT_H
 
@@ -6,24 +6,27 @@
 
 struct amount {
 	bool is_known;              /* on both sides */
-	double base, target, noise; /* means of the processes; the larger difference of two of one side */
+	double base, target, noise; /* means of the processes; the larger difference within one side */
 };
 
-/** A value of one kernel; NAN where it was not collected, is negative or no number. */
+/** Return a value of one kernel; NAN if missing, negative or no number. */
 double amount_value(const struct cause_kernel *k, const char *metric);
 struct amount amount_of(const struct pair *p, const char *metric);
-/** The sum of some metrics, of which those that are known count. Shape: metric[] ends with NULL. */
+/** Sum the known ones of some metrics. Shape: metric[] ends with NULL. */
 struct amount amount_sum(const struct pair *p, const char *const metric[]);
-/** Whether it changed by more than three times its noise, or three times `floor` (a share of the larger one) where that is more. */
+/**
+ * Return whether it changed by more than three times its noise, or three times `floor` (a share of the larger value) if that is
+ * more.
+ */
 bool amount_differs(const struct amount *a, double floor);
 
 enum { AMOUNT_SIZE = 120 };
 
-/** "1.24 M", "12". Shape: out[AMOUNT_SIZE], as below. */
+/** Format "1.24 M", "12". Shape: out[AMOUNT_SIZE], as below. */
 void amount_count(double n, char *out);
-/** "1.24 GB". */
+/** Format "1.24 GB". */
 void amount_bytes(double bytes, char *out);
-/** "12 % more tensor instructions (1.34 M instead of 1.20 M)", "3.0 times the ...", "2.1 M ... instead of none". */
+/** Format "12 % more tensor instructions (1.34 M instead of 1.20 M)", "3.0 times the ...", "2.1 M ... instead of none". */
 void amount_more(double base, double target, const char *noun, char *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* answer.c - see answer.h. */
+/* answer.c - the sentence for each state of a profile. */
 #include "core/cause/answer.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ static void of_cell(const struct cause_known *k, char *out)
 		snprintf(out, CAUSE_ANSWER_SIZE, "not known: the profile found nothing to compare; %.700s",
 			or_else(k->why, "both sides are built to the same module"));
 	else if (k->cell == CAUSE_CELL_UNSUPPORTED)
-		/* a sentence of its own begins with a capital */
+		/* a complete sentence begins with a capital */
 		snprintf(out, CAUSE_ANSWER_SIZE, "not known%s %.700s",
 			or_else(k->why, "t")[0] >= 'A' && or_else(k->why, "t")[0] <= 'Z' ? "." : ":",
 			or_else(k->why, "this cell cannot be profiled"));

@@ -1,4 +1,7 @@
-/** answer.h - what is known of why a cell lost, as one sentence: the same for pages, messages, the command line and review comments. Pure. */
+/**
+ * answer.h - the known cause of a cell's regression as one sentence, for pages, messages, the command line and review comments.
+ * Pure.
+ */
 #ifndef CORE_CAUSE_ANSWER_H
 #define CORE_CAUSE_ANSWER_H
 
@@ -6,28 +9,28 @@
 
 enum { CAUSE_ANSWER_SIZE = 1024 };
 
-/** What became of a cell in a profile. */
+/** Outcome of a cell in a profile. */
 enum cause_cell { CAUSE_CELL_NONE, CAUSE_CELL_DONE, CAUSE_CELL_IDENTICAL, CAUSE_CELL_UNSUPPORTED, CAUSE_CELL_FAILED };
-/** From the word of a stored row: "done" "identical" "unsupported"; another: CAUSE_CELL_FAILED. */
+/** Parse a stored word: "done" "identical" "unsupported"; others: CAUSE_CELL_FAILED. */
 enum cause_cell cause_cell_from_name(const char *word);
 
-/** How a profile stands and what it found of one cell. Texts are "" where there is none. */
+/** State of a profile and its result for one cell. Texts "": none. */
 struct cause_known {
 	bool is_pending, is_done;                /* of the profile; neither: it ended without a result */
-	const char *profile_state, *profile_why; /* its word, and the reason where it ended without one */
+	const char *profile_state, *profile_why; /* its state, and the reason if it has no result */
 	enum cause_cell cell;                    /* CAUSE_CELL_NONE: the profile has no such cell */
-	const char *why;                         /* of the cell */
-	bool is_counted;                         /* counters were read */
-	double base_ms, target_ms;               /* as the comparison timed it; NAN unknown */
-	/* the first cause that is more than "not explained" */
+	const char *why;
+	bool is_counted;
+	double base_ms, target_ms; /* times in the comparison; NAN unknown */
+	/* the first cause other than "not explained" */
 	const char *sentence, *confidence;
 	bool is_open; /* less than half of the difference is explained */
 };
 
 /**
- * What follows "Why: ", without a full stop. A cause is named as the reason only where causes explain at least half of the difference; else
- * it is "known in part" or "also changed". Without a cause the sentence says why none is known, and never that nothing differs. Bytes that
- * do not fit are left out. Shape: out[CAUSE_ANSWER_SIZE].
+ * Write the text after "Why: ", without a full stop. A cause is named as the reason only if causes explain at least half of the
+ * difference; else it is "known in part" or "also changed". Without a cause the sentence says why none is known, and never that
+ * there is no difference. Text that does not fit is cut. Shape: out[CAUSE_ANSWER_SIZE].
  */
 void cause_answer(const struct cause_known *k, char *out);
 

@@ -1,4 +1,7 @@
-/* cause.c - all classes are asked, then the strongest finding takes its part of the difference, then the next takes of what is left. */
+/*
+ * cause.c - ranking of findings: all classes report, the strongest finding takes its share of the difference, then the next
+ * takes its share of the rest.
+ */
 #include "core/cause/cause.h"
 
 #include <math.h>
@@ -10,11 +13,11 @@
 #include "core/cause/sentence.h"
 
 #define DIFFERENCE_LEAST 0.001 /* of a time: less is no difference */
-#define TELL_LEAST       0.03  /* of the difference */
-#define FOLLOWS_BELOW    0.1   /* part of its own cost that a finding has to find unexplained still */
-#define WAITS_BELOW      0.5   /* the same of a wait, which anything may cause */
+#define TELL_LEAST       0.03  /* minimum share of the difference worth reporting */
+#define FOLLOWS_BELOW    0.1   /* minimum unexplained share of a finding's own cost */
+#define WAITS_BELOW      0.5   /* the same for a wait, which has many possible causes */
 #define ENOUGH           0.5   /* of the difference */
-#define KERNEL_LEAST     0.1   /* of the difference: a kernel that changed by less is not asked what its machine code has */
+#define KERNEL_LEAST     0.1   /* of the difference: kernels that changed by less are not searched for machine code causes */
 
 const char *const cause_kind_names[CAUSE_KINDS + 1] = { "extra_node", "missing_node", "config", "clock", "host",
 	"tensor_instructions", "exponentials", "instructions", "spills", "bank_conflicts", "shared_memory", "atomics", "l2_reads",
@@ -27,17 +30,17 @@ struct ranking {
 	const struct cause_evidence *e;
 	struct pairing pairing;
 	struct findings found;
-	double left[PAIRING_MAX]; /* of what each kernel can explain, towards the difference */
-	double of_ms, all_left;   /* of the difference, likewise */
+	double left[PAIRING_MAX]; /* unexplained part of each kernel, in the direction of the difference */
+	double of_ms, all_left;   /* of the difference, in its direction */
 };
 
-/* Which kernel of the call. */
+/* Index of the finding's kernel in the call. */
 static size_t index_of(const struct ranking *r, const struct finding *f)
 {
 	return (size_t)(f->pair - r->pairing.pair);
 }
 
-/* The most that a kernel can have to do with the difference: what it lost, and what that may be off by. */
+/* Upper bound of a kernel's share in the difference: its loss plus its uncertainty. */
 static double most_of(const struct ranking *r, const struct pair *p)
 {
 	if (!p->is_timed)
@@ -82,7 +85,7 @@ static double unexplained_by_kernels(const struct ranking *r)
 	return left;
 }
 
-/* What a finding weighs where its kernel cannot have lost more than it has. */
+/* Weight of a finding, bounded by its kernel's loss. */
 static double bounded(const struct ranking *r, const struct finding *f)
 {
 	double most = fabs(r->of_ms);
@@ -92,7 +95,7 @@ static double bounded(const struct ranking *r, const struct finding *f)
 	return fmin(f->ms, most);
 }
 
-/* Strongest first; where two weigh the same, the order of kinds, of the call and of words decides, never that of the evidence. */
+/* Strongest first. Ties follow the order of kinds, of the call and of words, never that of the evidence. */
 static int compare(const void *x, const void *y, void *context)
 {
 	const struct ranking *r = context;
@@ -111,7 +114,7 @@ static int compare(const void *x, const void *y, void *context)
 	return strcmp(a->what, b->what);
 }
 
-/* The same twice: what machine code and launch both show, or two ways in which one grid tells. */
+/* Whether two findings show the same: machine code and launch, or two views of one grid. */
 static bool is_repeated(const struct findings *f, size_t at)
 {
 	const struct finding *of = &f->item[at];
@@ -123,7 +126,7 @@ static bool is_repeated(const struct findings *f, size_t at)
 	return false;
 }
 
-/* Give a finding its part of what is left; how sure it is then. */
+/* Give a finding its share of the rest; return its confidence. */
 static enum cause_confidence take(struct ranking *r, const struct finding *f, double *explained)
 {
 	bool of_kernel = f->confidence == CAUSE_MEASURED && f->pair && pair_is_whole(f->pair);
@@ -146,7 +149,8 @@ static enum cause_confidence take(struct ranking *r, const struct finding *f, do
 	return f->confidence;
 }
 
-static struct cause told(const struct ranking *r, const struct finding *f, enum cause_confidence confidence, double explained)
+static struct cause is_worth_reporting(
+	const struct ranking *r, const struct finding *f, enum cause_confidence confidence, double explained)
 {
 	struct cause c = {
 		.kind = f->kind, .confidence = confidence, .explained_ms = explained * r->found.sign, .of_ms = r->of_ms
@@ -158,8 +162,8 @@ static struct cause told(const struct ranking *r, const struct finding *f, enum 
 	return c;
 }
 
-/* How a configuration that comes first does what it does: the strongest of what the counters show. */
-static void tell_how(struct ranking *r, struct cause *first)
+/* Explain the effect of a configuration that comes first by the strongest counter finding. */
+static void explain_first(struct ranking *r, struct cause *first)
 {
 	char kernel[CAUSE_NAME_SIZE];
 
@@ -177,7 +181,7 @@ static void tell_how(struct ranking *r, struct cause *first)
 	}
 }
 
-/* Those of one confidence behind `n` others; how many there are then. */
+/* Append causes of one confidence; return the new number. */
 static size_t append(const struct cause *from, size_t n_from, enum cause_confidence least, enum cause_confidence most,
 	struct cause *out, size_t n, size_t room)
 {
@@ -206,7 +210,7 @@ static size_t settle(struct ranking *r, struct cause *out, size_t room)
 			continue;
 		enum cause_confidence confidence = take(r, f, &explained);
 
-		all[n++] = told(r, f, confidence, explained);
+		all[n++] = is_worth_reporting(r, f, confidence, explained);
 	}
 	bool open = r->all_left > (1 - ENOUGH) * whole;
 
@@ -217,7 +221,7 @@ static size_t settle(struct ranking *r, struct cause *out, size_t room)
 	n_out = append(all, n, CAUSE_SEEN, CAUSE_SEEN, out, n_out, room);
 	n_out = append(all, n, CAUSE_FOLLOWS, CAUSE_FOLLOWS, out, n_out, room);
 	if (n_out > 0)
-		tell_how(r, &out[0]);
+		explain_first(r, &out[0]);
 	return n_out;
 }
 

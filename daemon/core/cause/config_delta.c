@@ -1,4 +1,4 @@
-/* config_delta.c - see config_delta.h. */
+/* config_delta.c - comparison of configurations by key. */
 #include "core/cause/config_delta.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 static const char separators[] = " ,;\t\n";
 
-/* The next word from `*at` on; false at the end. */
+/* Parse the next word from `*at` on; false at the end. */
 static bool next(const char **at, const char **key, size_t *key_len, const char **value, size_t *value_len)
 {
 	const char *word = *at + strspn(*at, separators);

@@ -1,4 +1,4 @@
-/* diagnostic.c - see diagnostic.h. */
+/* diagnostic.c - matching of kernel names. */
 #include "core/cause/diagnostic.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ struct plain {
 	size_t stem; /* length without template arguments */
 };
 
-/* "void (anonymous namespace)::f<128, (queries)1>(job)" is "f<128,1>". */
+/* "void (anonymous namespace)::f<128, (queries)1>(job)" becomes "f<128,1>". */
 static void strip(const char *name, struct plain *out)
 {
 	size_t n = 0;

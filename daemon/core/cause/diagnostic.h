@@ -1,16 +1,19 @@
-/** diagnostic.h - which of the assembler's diagnostics is about a kernel of the call. */
+/** diagnostic.h - the assembler's diagnostics about a kernel of the call. */
 #ifndef CORE_CAUSE_DIAGNOSTIC_H
 #define CORE_CAUSE_DIAGNOSTIC_H
 
 #include "core/cause/pairing.h"
 
 /**
- * Whether a profiler's name of a kernel and a log's are of the same one: without what it returns, its parameters and the types of its
- * constants. "f<...>" is any f.
+ * Return whether a profiler's and a log's name mean the same kernel, ignoring return type, parameters and types of constants.
+ * "f<...>" matches any f.
  */
 bool diagnostic_names(const char *kernel, const char *logged);
 
-/** One about that kernel which came with the loss (`sign` 1), or went with the gain (-1), of serial products or of spills. NULL none. */
+/**
+ * Find a diagnostic of serial products or spills about that kernel that came with the loss (`sign` 1), or went with the gain
+ * (-1). NULL none.
+ */
 const struct cause_diagnostic *diagnostic_of(const struct cause_evidence *e, const struct pair *p, double sign, bool of_serial);
 
 #endif

@@ -1,11 +1,11 @@
-/* finding.c - see finding.h. */
+/* finding.c - weights and thresholds of findings. */
 #include "core/cause/finding.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define CLAIM_LEAST 0.15 /* part of what a kernel lost, from which on a quantity answers for the waits that it makes */
-#define CLAIM_GREW  0.5  /* and as part of how much longer it takes, in proportion */
+#define CLAIM_LEAST 0.15 /* minimum share of a kernel's loss from which a quantity accounts for the waits that it causes */
+#define CLAIM_GREW  0.5  /* and as a share of the growth in time, in proportion */
 
 double finding_score(const struct finding *f)
 {

@@ -1,7 +1,4 @@
-/*
- * given.c - what was measured and is not predicted: how much of the difference a clock makes, how much the host, and how much the target gets
- * back with the base's configuration.
- */
+/* given.c - measured shares of the difference: clock, host, and the target with the base's configuration. */
 #include <math.h>
 #include <stdio.h>
 
@@ -34,7 +31,7 @@ void setting_find(const struct cause_evidence *e, struct findings *f)
 		finding_seen(f, CAUSE_CONFIG, NULL, 2, what);
 		return;
 	}
-	/* the run was one of its own: of its difference the same share is the configuration's as of the verdict's */
+	/* that run has its own difference: the configuration gets the same share of the verdict's difference */
 	double of = e->target_ms - e->base_ms, share = lost * of > 0 ? back / lost : NAN;
 
 	finding_exact(f, CAUSE_CONFIG, NULL, isfinite(share) ? of * fmin(share, 1) : back, what);

@@ -1,4 +1,4 @@
-/* process_run.c - how the device is filled: blocks, multiprocessors that work, warps that are there to hide a wait. */
+/* launch.c - utilisation of the device: blocks, busy multiprocessors, warps that hide waits. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #define WARPS       "sm__warps_active.avg.pct_of_peak_sustained_active"
 #define IDLE_FLOOR  0.002
 #define WARPS_FLOOR 0.01
-#define GRID_LEAST  0.03 /* part of the blocks that has to come or go */
+#define GRID_LEAST  0.03 /* minimum change of the number of blocks, as a share */
 
 static double blocks_of(const struct cause_kernel *k)
 {
@@ -26,7 +26,7 @@ static bool other_grid(const struct look *l, double *base, double *target)
 	return *base > 0 && *target > 0 && fabs(*target / *base - 1) > GRID_LEAST;
 }
 
-/* Time in which multiprocessors have nothing to do: the base's and the target's, in the verdict's milliseconds. */
+/* Idle time of multiprocessors of both sides, in the verdict's milliseconds. */
 static void find_idle(const struct look *l, struct findings *f)
 {
 	struct amount active = amount_of(l->pair, ACTIVE), elapsed = amount_of(l->pair, ELAPSED);
@@ -55,7 +55,7 @@ static void find_idle(const struct look *l, struct findings *f)
 	finding_add(f, CAUSE_IMBALANCE, l->pair, ms, WEIGHT_WAIT, what);
 }
 
-/* Fewer warps hide less: what the kernel waits anyway grows as they become fewer. */
+/* Fewer warps hide less, so the kernel's waits grow. */
 static void find_occupancy(const struct look *l, struct findings *f)
 {
 	struct amount warps = amount_of(l->pair, WARPS);

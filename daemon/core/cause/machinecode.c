@@ -1,4 +1,4 @@
-/* machinecode.c - what two builds' machine code and launches tell without any counter: what differs, not what it costs. */
+/* machinecode.c - differences of two builds' machine code and launches without counters: what changed, not its cost. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "core/cause/classes.h"
 #include "core/cause/diagnostic.h"
 
-#define GREW_MOST 2.0 /* beyond three times as many more do not stand out more */
+#define GREW_MOST 2.0 /* a factor above three does not stand out more */
 
-/* Opcodes by what they begin with. How telling they are: a rare one that became frequent more than a common one. */
+/* Opcode groups by prefix, with their significance: a rare opcode that became frequent counts more than a common one. */
 static const struct {
 	const char *opcode[8];
 	enum cause_kind kind;
@@ -31,7 +31,7 @@ static const struct {
 
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
-/* "RED" begins "RED.E.ADD" and not "REDUX". */
+/* "RED" matches "RED.E.ADD" and not "REDUX". */
 static bool begins(const char *opcode, const char *word)
 {
 	size_t len = strlen(word);

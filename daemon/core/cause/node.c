@@ -1,10 +1,10 @@
-/* node.c - kernels, memsets and copies that only one side's call has: each its own time. */
+/* node.c - kernels, memsets and copies that only one side's call has, with their own times. */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/cause/classes.h"
 
-/* How many nodes of this pair's kind (side, name) there are; 0 where an earlier one stands for them. */
+/* Number of nodes with this pair's side and name; 0 if an earlier one counted them. */
 static int count(const struct pairing *p, size_t at, int side, double *ms, bool *is_timed)
 {
 	const struct pair *of = &p->pair[at];
@@ -55,7 +55,7 @@ void node_find(const struct pairing *p, double left_ms, struct findings *f)
 
 		if (is_timed)
 			finding_exact(f, kind, pair, is_extra ? ms : -ms, what);
-		else if ((left_ms > 0) == is_extra) /* by elimination: nothing else is left for it */
+		else if ((left_ms > 0) == is_extra) /* the rest can only belong to this node */
 			finding_add(f, kind, pair, left_ms * n / untimed, WEIGHT_EXACT, what);
 	}
 }

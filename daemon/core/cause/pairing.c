@@ -1,4 +1,4 @@
-/* pairing.c - a longest common part of two lists of nodes, then what lies between its members. */
+/* pairing.c - longest common subsequence of two lists of nodes, then rules for the gaps. */
 #include "core/cause/pairing.h"
 
 #include <math.h>
@@ -10,10 +10,10 @@
 
 #define CYCLES     "gpc__cycles_elapsed.max"
 #define DURATION   "gpu__time_duration.sum" /* ns */
-#define TIME_FLOOR 0.001                    /* of a time: no process repeats it better */
+#define TIME_FLOOR 0.001                    /* of a time: processes do not repeat it better */
 #define NOISES     3
 
-/* A side's nodes in launch order, from the process that has most of them. */
+/* A side's nodes in launch order, from the process with most of them. */
 struct side {
 	size_t n;
 	const struct cause_kernel *node[CAUSE_KERNELS_MAX];
@@ -76,7 +76,7 @@ static void side_of(const struct cause_evidence *e, bool of_target, struct side 
 	*out = of[1].n > of[0].n ? of[1] : of[0];
 }
 
-/* Where names end that differ in what they were made for alone: "void f<128, 3>(job)" is "void f". */
+/* Length of a name without its template arguments: "void f<128, 3>(job)" is "void f". */
 static size_t stem(const char *name)
 {
 	return strcspn(name, "<(");
@@ -100,7 +100,7 @@ static bool alike(const struct cause_evidence *e, const struct cause_kernel *a, 
 	return how == PLACED && strncmp(x, "mem", 3) != 0 && strncmp(y, "mem", 3) != 0;
 }
 
-/* The same node in a side's other process: at the same place under the same name. */
+/* Pair the same node of a side's other process: same position, same name. */
 static void add_pair(
 	const struct cause_evidence *e, struct pairing *out, const struct cause_kernel *base, const struct cause_kernel *target)
 {
@@ -117,7 +117,7 @@ static void add_pair(
 	}
 }
 
-/* Nodes [a, a_end) and [b, b_end), of which none is like another by `how`; each by the next rule, then alone. */
+/* Pair nodes [a, a_end) and [b, b_end), of which no two match by `how`, by the next rule, then alone. */
 static void pair_range(const struct cause_evidence *e, struct pairing *out, const struct side *base, size_t a, size_t a_end,
 	const struct side *target, size_t b, size_t b_end, enum likeness how)
 {
@@ -166,7 +166,7 @@ static double time_of(const struct cause_kernel *k)
 	return isfinite(k->ms) && k->ms >= 0 ? k->ms : ns / 1e6;
 }
 
-/* The mean of a side's processes, NAN unknown; `noise` becomes what they differ by, where that is more. */
+/* Mean of a side's processes, NAN unknown; raises `noise` to their difference. */
 static double time_of_side(const struct pair *p, int side, double *noise)
 {
 	double a = time_of(p->at[side][0]), b = time_of(p->at[side][1]);
@@ -176,7 +176,7 @@ static double time_of_side(const struct pair *p, int side, double *noise)
 	return isnan(a) ? b : isnan(b) ? a : (a + b) / 2;
 }
 
-/* Cycles, where they were counted, compare the two sides at one clock; times do not. */
+/* Counted cycles compare both sides at one clock; times do not. */
 static void time_pair(struct pair *p, double mhz)
 {
 	double noise = 0, base = time_of_side(p, 0, &noise), target = time_of_side(p, 1, &noise);
@@ -203,7 +203,7 @@ static void time_pair(struct pair *p, double mhz)
 	p->slack_ms = NOISES * fmax(noise, TIME_FLOOR * p->base_ms);
 }
 
-/* A kernel alone under a profiler takes another time than in a call: what all of the base's take together is what the verdict's base took. */
+/* A kernel under a profiler takes another time than in a call: scale the base's sum to the base's time in the verdict. */
 static double scale_of(const struct cause_evidence *e, const struct pairing *of)
 {
 	double sum = 0;

@@ -1,4 +1,4 @@
-/* pipe.c - instructions by the pipe that executes them: what a kernel computes. */
+/* pipe.c - instructions by the pipe that executes them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static const struct {
 	enum cause_kind kind;
 	const char *noun;
 	double weight;
-	unsigned waits; /* that more of them make */
+	unsigned waits; /* waits that more of them cause */
 } pipes[] = {
 	{ QUANTITY_TENSOR, CAUSE_TENSOR_INSTRUCTIONS, "tensor instructions", WEIGHT_WORK,
 		1u << STALL_GMMA | 1u << STALL_MATH_PIPE_THROTTLE },
@@ -26,7 +26,7 @@ static const struct {
 	{ QUANTITY_ALL, CAUSE_INSTRUCTIONS, "other instructions", WEIGHT_LAUNCH, 1u << STALL_WAIT | 1u << STALL_NO_INSTRUCTION },
 };
 
-/* Whether the machine code has more (or fewer) reductions than before: then they are what the load and store pipe does more of. */
+/* Whether the machine code has more or fewer reductions: then the load and store pipe changed because of them. */
 static bool reduces_otherwise(const struct look *l)
 {
 	long base = 0, target = 0;
@@ -49,7 +49,7 @@ void pipe_find(const struct look *l, struct findings *f)
 		char more[AMOUNT_SIZE], what[FINDING_SIZE];
 		enum cause_kind kind = pipes[i].kind;
 
-		if (pipes[i].quantity == QUANTITY_ALL) /* those of no pipe above: what is left of the change */
+		if (pipes[i].quantity == QUANTITY_ALL) /* instructions of no pipe above: the rest of the change */
 			amount_more(c->base, c->base + c->own, pipes[i].noun, more);
 		else
 			amount_more(c->base, c->target, pipes[i].noun, more);

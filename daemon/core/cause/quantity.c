@@ -1,4 +1,4 @@
-/* quantity.c - see quantity.h. */
+/* quantity.c - own changes of counted quantities. */
 #include "core/cause/quantity.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@
 
 #define TENSOR_BUSY   "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
 #define LSU_BUSY      "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
-#define BUSIEST_LEAST 0.3 /* a kernel that keeps nothing busy waits, and more work does not cost it in proportion */
+#define BUSIEST_LEAST 0.3 /* a kernel without a busy unit waits, and more work does not cost it in proportion */
 #define LOCAL_SECTORS 4   /* of a warp's 32 words */
 
-/* What a value varies by at least where nothing changed, as a share of it. */
+/* Variation of an unchanged value, as a share of it. */
 #define FLOOR_COUNT   0.0005
 #define FLOOR_TRAFFIC 0.005
 #define FLOOR_DRAM    0.01
@@ -36,7 +36,7 @@ static const struct {
 	[QUANTITY_DRAM_WRITES] = { { "dram__bytes_write.sum" }, FLOOR_DRAM },
 };
 
-/* The share of a unit's time that one of them takes. */
+/* Share of a unit's time that one of them takes. */
 static double share_of_one(enum quantity q, const struct pair *p, const struct rates *r)
 {
 	double each_sm = 1 / (r->sms * p->cycles), ms = p->cycles / (r->mhz * 1e3);
@@ -70,7 +70,7 @@ static double share_of_one(enum quantity q, const struct pair *p, const struct r
 	}
 }
 
-/* Take from a quantity's own change what follows from another; never more than there is. */
+/* Subtract the part of a quantity's change that follows from another; never more than its change. */
 static void follows(struct quantities *q, enum quantity what, double part)
 {
 	double *own = &q->of[what].own;
@@ -84,7 +84,7 @@ static double growth(const struct quantity_change *c)
 	return c->is_real && c->base > 0 ? c->own / c->base : 0;
 }
 
-static void settle_own(struct quantities *q)
+static void subtract_followers(struct quantities *q)
 {
 	struct quantity_change *of = q->of;
 	double products = growth(&of[QUANTITY_TENSOR]);
@@ -105,7 +105,7 @@ static void settle_own(struct quantities *q)
 		follows(q, QUANTITY_ALL, of[i].target - of[i].base);
 	follows(q, QUANTITY_WAVEFRONTS, of[QUANTITY_CONFLICTS].own);
 	follows(q, QUANTITY_DRAM_READS, growth(&of[QUANTITY_L2_READS]) * of[QUANTITY_DRAM_READS].base);
-	/* what comes from DRAM is filled in by reads of the L2 that no multiprocessor asked for */
+	/* data from DRAM fills the L2 by reads that no multiprocessor requested */
 	if (of[QUANTITY_DRAM_READS].own != 0)
 		follows(q, QUANTITY_L2_READS, (of[QUANTITY_DRAM_READS].target - of[QUANTITY_DRAM_READS].base) / RATES_SECTOR);
 	follows(q, QUANTITY_DRAM_WRITES, growth(&of[QUANTITY_L2_WRITES]) * of[QUANTITY_DRAM_WRITES].base);
@@ -133,7 +133,7 @@ void quantities_read(const struct pair *p, const struct rates *r, struct quantit
 		c->share = fmin(1, a.base * of_one[i]);
 		out->busiest = fmax(out->busiest, c->share);
 	}
-	settle_own(out);
+	subtract_followers(out);
 	for (int i = 0; i < QUANTITIES; i++)
 		out->of[i].ms = p->base_ms * out->of[i].own * of_one[i] / out->busiest;
 }

@@ -1,10 +1,10 @@
 /**
- * quantity.h - what a kernel does and moves, counted: how much of it changed, how much of that does not merely follow from another
- * change, and the milliseconds that it costs.
+ * quantity.h - counted work and traffic of a kernel: its change, the part of the change that does not follow from another one,
+ * and its cost in milliseconds.
  *
- * More products bring loads, exponentials and instructions with them in their proportion; spills are loads and stores; writes to L2 end in
- * DRAM. Only what goes beyond that is a quantity's own. It costs the share of its unit's time, drawn out as far as the kernel's
- * busiest unit falls short of being busy all the time.
+ * More products bring loads, exponentials and instructions in proportion; spills are loads and stores; writes to L2 end in
+ * DRAM. Only the excess is a quantity's own change. Its cost is the share of its unit's time, extended by the idle share of the
+ * kernel's busiest unit.
  */
 #ifndef CORE_CAUSE_QUANTITY_H
 #define CORE_CAUSE_QUANTITY_H
@@ -18,15 +18,15 @@ enum quantity {
 	QUANTITY_FMA,
 	QUANTITY_ALU,
 	QUANTITY_LSU,
-	QUANTITY_ALL, /* instructions of any kind */
+	QUANTITY_ALL,
 	QUANTITY_LOCAL_LOADS,
 	QUANTITY_LOCAL_STORES,
 	QUANTITY_CONFLICTS,
 	QUANTITY_WAVEFRONTS,
-	QUANTITY_ATOMICS, /* sectors, as the reads and writes are */
+	QUANTITY_ATOMICS, /* sectors, as the reads and writes */
 	QUANTITY_L2_READS,
 	QUANTITY_L2_WRITES,
-	QUANTITY_DRAM_READS, /* bytes */
+	QUANTITY_DRAM_READS,
 	QUANTITY_DRAM_WRITES,
 	QUANTITIES
 };
@@ -35,8 +35,8 @@ struct quantity_change {
 	bool is_real;        /* it changed by more than its noise */
 	double base, target; /* 0 unknown */
 	double own;          /* of the change */
-	double share;        /* of the unit's time that the base takes, 0 to 1 */
-	double ms;           /* what `own` costs; below 0 it saves that */
+	double share;        /* of the base's time on the unit, 0 to 1 */
+	double ms;           /* cost of `own`; below 0 a saving */
 };
 
 struct quantities {

@@ -1,13 +1,13 @@
-/* rates.c - see rates.h. */
+/* rates.c - known rates, or their defaults. */
 #include "core/cause/rates.h"
 
 #include <math.h>
 
 #define H200_SMS        132
-#define H200_MHZ        1700 /* that attention settles at beside its power limit */
+#define H200_MHZ        1700 /* clock of attention at the power limit */
 #define H200_DRAM_GB_S  4800
 #define DRAM_REACHED    0.9
-#define L2_BYTES        24.0 /* a cycle and multiprocessor */
+#define L2_BYTES        24.0 /* per cycle and multiprocessor */
 #define REDUCE_REACHED  0.5
 #define BYTES_IN_MS(gb) ((gb)*1e6)
 

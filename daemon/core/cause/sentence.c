@@ -1,4 +1,4 @@
-/* sentence.c - see sentence.h. */
+/* sentence.c - text of causes. */
 #include "core/cause/sentence.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { ARGUMENTS_MAX = 40 };
 
-/* "f<128, (int)1>" becomes "f<128, 1>": a demangler says the type of each number. */
+/* "f<128, (int)1>" becomes "f<128, 1>": demanglers add the type of each number. */
 static void drop_casts(char *name)
 {
 	char *to = name;

@@ -1,4 +1,4 @@
-/* shared.c - passes over the banks of shared memory, and those that conflicts add; tensor instructions make them too. */
+/* shared.c - passes over the banks of shared memory, and those added by conflicts; tensor instructions make them too. */
 #include <stdio.h>
 
 #include "core/cause/amount.h"

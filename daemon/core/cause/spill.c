@@ -1,4 +1,4 @@
-/* spill.c - registers that did not suffice: loads and stores of a thread's own memory. */
+/* spill.c - spilled registers: loads and stores of a thread's local memory. */
 #include <math.h>
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ void spill_find(const struct look *l, struct findings *f)
 	char more[AMOUNT_SIZE], what[FINDING_SIZE];
 	double ms = look_cost(l, QUANTITY_LOCAL_LOADS, waits), stored_ms = look_cost(l, QUANTITY_LOCAL_STORES, waits);
 
-	/* each may answer for all waits, so that the larger one does */
+	/* loads and stores may each account for all waits, so the larger one does */
 	ms = ms * stored_ms < 0 ? ms + stored_ms
 				: copysign(fmax(fabs(ms), fmax(fabs(stored_ms), fabs(loads->ms + stores->ms))), ms + stored_ms);
 	amount_more(loads->base + stores->base, loads->target + stores->target, "loads and stores of spilled registers", more);

@@ -1,4 +1,4 @@
-/* stalls.c - see stalls.h. */
+/* stalls.c - shares of warp stalls. */
 #include "core/cause/stalls.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 #include "core/cause/amount.h"
 
 #define NOISES    3
-#define FLOOR     0.003 /* of a kernel's time: no process repeats what it waits for better */
-#define OWN_LEAST 0.2   /* part of a wait's growth that goes beyond that of all waits */
+#define FLOOR     0.003 /* of a kernel's time: processes do not repeat stalls better */
+#define OWN_LEAST 0.2   /* minimum share of a wait's growth beyond that of all waits */
 
 const char *const stall_names[STALLS + 1] = { "barrier", "branch_resolving", "dispatch_stall", "drain", "gmma", "imc_miss",
 	"lg_throttle", "long_scoreboard", "math_pipe_throttle", "membar", "mio_throttle", "misc", "no_instruction",

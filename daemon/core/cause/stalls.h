@@ -1,4 +1,4 @@
-/** stalls.h - what warps wait for instead of issuing, as parts of a kernel's time on both sides. */
+/** stalls.h - reasons for which warps do not issue, as shares of a kernel's time on both sides. */
 #ifndef CORE_CAUSE_STALLS_H
 #define CORE_CAUSE_STALLS_H
 
@@ -30,7 +30,7 @@ enum stall {
 /** As in the names of metrics: "long_scoreboard". Shape: ends with NULL. */
 extern const char *const stall_names[STALLS + 1];
 
-/** "smsp__warps_issue_stalled_long_scoreboard.sum". Shape: out[STALL_METRIC_SIZE]. */
+/** Size of "smsp__warps_issue_stalled_long_scoreboard.sum". */
 enum { STALL_METRIC_SIZE = 80 };
 void stall_metric(enum stall s, char *out);
 
@@ -38,12 +38,12 @@ struct stalls {
 	bool is_known;
 	struct {
 		double base, target; /* share of all */
-		double ms;           /* how much longer the kernel waits for that; 0 where it is noise, or grows as all do */
+		double ms;           /* additional wait of the kernel for this reason; 0 if noise, or growing like all waits */
 	} of[STALLS];
 };
 
 void stalls_read(const struct pair *p, struct stalls *out);
-/** The sum of ms over some of them, of those that have the sign of `sign`. Shape: bit `1u << enum stall`. */
+/** Sum `ms` over the selected reasons that have the sign of `sign`. Shape: bit `1u << enum stall`. */
 double stalls_sum(const struct stalls *s, unsigned which, double sign);
 
 #endif

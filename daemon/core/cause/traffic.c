@@ -1,4 +1,4 @@
-/* traffic.c - what is moved between the caches and the device's memory. */
+/* traffic.c - traffic between the caches and the device's memory. */
 #include <stdio.h>
 
 #include "core/cause/amount.h"
@@ -22,7 +22,7 @@ static void moved(const struct quantity_change *c, double bytes, const char *ver
 		snprintf(out, FINDING_SIZE, "%s %.12s %s instead of nothing", verb, is, place);
 }
 
-/* ", L2 hits 71.0 % instead of 93.0 %" where that is known and differs. */
+/* Append ", L2 hits 71.0 % instead of 93.0 %" if known and different. */
 static void add_hits(const struct pair *p, char *out)
 {
 	struct amount hits = amount_of(p, HITS), all = amount_of(p, SECTORS);

@@ -1,11 +1,11 @@
-/* wait.c - what warps wait for: the last in a row of causes, and the only trace that some leave. */
+/* wait.c - warp waits: the last consequence of other causes, and the only sign of some. */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/cause/classes.h"
 #include "core/cause/diagnostic.h"
 
-#define GREW 1.5 /* waits a product, where they are serial */
+#define GREW 1.5 /* growth of waits per product, if products are serial */
 
 static const struct {
 	enum cause_kind kind;
@@ -23,7 +23,7 @@ static const struct {
 	{ CAUSE_WAIT, 1u << STALL_WAIT, WEIGHT_SYMPTOM, "for the instruction before" },
 };
 
-/* Instructions that begin with `word`. Shape: of[base, target]. Those that both sides have alike are not listed. */
+/* Count instructions that begin with `word`. Shape: of[base, target]. Opcodes with equal counts are not listed. */
 static void count(const struct cause_code *code, const char *word, long of[2])
 {
 	of[0] = of[1] = 0;
@@ -35,9 +35,9 @@ static void count(const struct cause_code *code, const char *word, long of[2])
 }
 
 /*
- * Products of the tensor cores that the compiler makes wait for each other: where it runs out of registers, or where something touches an
- * accumulator too early (C7510 to C7518 in ptxas's log). Then a wait stands behind every product in the machine code, and who waits for
- * this group does so at a barrier, so its waits count, too.
+ * Whether the compiler made tensor core products wait for each other: it ran out of registers, or an accumulator is used too
+ * early (C7510 to C7518 in ptxas's log). Then a wait follows every product in the machine code, and other warps wait at a
+ * barrier, so those waits count too.
  */
 static bool is_serial(const struct look *l, long waits[2])
 {

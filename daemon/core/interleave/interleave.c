@@ -1,4 +1,4 @@
-/* interleave.c - see interleave.h. */
+/* interleave.c - parser, writer and state machine of the interleave protocol. */
 #include "core/interleave/interleave.h"
 
 #include <math.h>
@@ -21,9 +21,7 @@ static const struct {
 	[INTERLEAVE_OUTPUT] = { "output", true },
 	[INTERLEAVE_CONFIG] = { "config", true } };
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------- */
-
-/* The next word, ended in place. NULL none. */
+/* Next word, terminated in place. NULL none. */
 static char *word(char **at)
 {
 	char *begin = *at, *space;
@@ -37,7 +35,7 @@ static char *word(char **at)
 	return begin;
 }
 
-/* What is left of the line, for people. Shape: out[size]. */
+/* The rest of the line, cleaned for display. Shape: out[size]. */
 static void clean(const char *text, char *out, size_t size)
 {
 	struct buf shown;
@@ -63,7 +61,7 @@ static int read_number(const char *text, double above, double max, double *out, 
 	return 0;
 }
 
-/* A key shows all that it is, and has no spaces. */
+/* A key must be visible text without spaces. */
 static int read_key(const char *text, char key[CASE_KEY_SIZE], struct fw_err *err)
 {
 	size_t len = text ? strlen(text) : 0, at = 0;
@@ -202,8 +200,6 @@ int interleave_parse(const char *line, size_t len, struct interleave_line *out, 
 	return result;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------- */
-
 void interleave_write_welcome(struct buf *out, bool is_list)
 {
 	buf_printf(out, "welcome %d %s\n", INTERLEAVE_VERSION, is_list ? "list" : "pairs");
@@ -218,8 +214,6 @@ void interleave_write_next(struct buf *out)
 {
 	buf_puts(out, "next\n");
 }
-
-/* ---- who may say what ---------------------------------------------------------------------------------------------------- */
 
 bool interleave_holds(const struct interleave_side *s)
 {
@@ -238,7 +232,7 @@ void interleave_sent_on(struct interleave_side *s)
 	s->state = INTERLEAVE_BUSY;
 }
 
-static int breach(struct fw_err *err, const char *what)
+static int find_violation(struct fw_err *err, const char *what)
 {
 	return err_set(err, ERR_PROTOCOL, "%s", what);
 }
@@ -246,38 +240,39 @@ static int breach(struct fw_err *err, const char *what)
 int interleave_hear(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err)
 {
 	if (s->state == INTERLEAVE_GONE)
-		return breach(err, "speaks after its `bye`");
+		return find_violation(err, "speaks after its `bye`");
 	if ((s->state == INTERLEAVE_STARTING) != (line->word == INTERLEAVE_HELLO))
-		return breach(err, s->state == INTERLEAVE_STARTING ? "says something before its hello" : "says hello twice");
+		return find_violation(
+			err, s->state == INTERLEAVE_STARTING ? "says something before its hello" : "says hello twice");
 	switch (line->word) {
 	case INTERLEAVE_HELLO:
 		s->state = INTERLEAVE_BUSY;
 		return 0;
 	case INTERLEAVE_TURN:
 		if (s->state == INTERLEAVE_RESTING)
-			return breach(err, "asks for a turn while it waits for one");
+			return find_violation(err, "asks for a turn while it waits for one");
 		if (s->state == INTERLEAVE_HOLDING)
-			return breach(err, "asks for another turn before the calls of this one are done");
+			return find_violation(err, "asks for another turn before the calls of this one are done");
 		s->state = INTERLEAVE_RESTING;
 		memcpy(s->key, line->key, sizeof s->key);
 		return 0;
 	case INTERLEAVE_DONE:
 		if (s->state != INTERLEAVE_HOLDING)
-			return breach(err, "made a call without a turn");
+			return find_violation(err, "made a call without a turn");
 		s->state = --s->calls_left > 0 ? INTERLEAVE_HOLDING : INTERLEAVE_AFTER;
 		return 0;
 	case INTERLEAVE_FACT:
 	case INTERLEAVE_FAIL:
 		if (!interleave_holds(s))
-			return breach(err, "tells of a cell without having its turn");
+			return find_violation(err, "tells of a cell without having its turn");
 		if (++s->facts > INTERLEAVE_FACTS_MAX)
-			return breach(err, "tells too much in one turn");
+			return find_violation(err, "tells too much in one turn");
 		if (line->word == INTERLEAVE_FAIL)
 			s->state = INTERLEAVE_AFTER;
 		return 0;
 	default:
 		if (s->state == INTERLEAVE_RESTING || s->state == INTERLEAVE_HOLDING)
-			return breach(err, "says bye in the middle of a turn");
+			return find_violation(err, "says bye in the middle of a turn");
 		s->state = INTERLEAVE_GONE;
 		return 0;
 	}

@@ -1,4 +1,4 @@
-/* plan.c - see plan.h. */
+/* plan.c - longest common chain of cells, and numbers of pairs. */
 #include "core/interleave/plan.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #define CELL_BUDGET_MS 500
 #define ALL_BUDGET_MS  12000
 
-/* place[side][cell]: where a side comes to it, -1 nowhere. */
+/* place[side][cell]: position in the side's order, -1 none. */
 static void find_places(const struct interleave_order *side, int n_sides, int n_cells, int *place)
 {
 	for (int i = 0; i < n_sides * n_cells; i++)
@@ -53,7 +53,7 @@ int interleave_chain(const struct interleave_order *side, int n_sides, const boo
 	for (int i = 0; i < side[0].n; i++)
 		if (wanted[side[0].cell[i]] && has_all(place, n_sides, n_cells, side[0].cell[i]))
 			common[n++] = side[0].cell[i];
-	/* the longest chain that ends at each cell, and the one before it there */
+	/* length of the longest chain that ends at each cell, and its predecessor */
 	for (int i = 0; i < n; i++) {
 		length[i] = 1;
 		before[i] = -1;
@@ -78,7 +78,7 @@ int interleave_warm(double call_ms)
 	return call_ms < WARM_BELOW_MS;
 }
 
-/* Who wants more pairs gives them the time. */
+/* A cell with more pairs gets more time. */
 double interleave_budget_ms(int n_cells, int most)
 {
 	double share_ms = (double)ALL_BUDGET_MS / (n_cells > 0 ? n_cells : 1);
@@ -112,8 +112,8 @@ void interleave_cost_add(
 }
 
 /*
- * A run of n pairs has the variance tau^2 + sd^2 / n and costs c_run + n c_pair: the variance that a second buys is least at
- * n = sqrt(c_run / c_pair) sd / tau.
+ * A run of n pairs has the variance tau^2 + sd^2 / n and costs c_run + n c_pair: variance per second is least at n = sqrt(c_run
+ * / c_pair) sd / tau.
  */
 int interleave_pairs_wanted(const struct interleave_cost *c, double tau, int most)
 {

@@ -1,4 +1,4 @@
-/* trust.c - see trust.h. */
+/* trust.c - statistics of turns, and the thresholds for rejecting reported times. */
 #include "core/interleave/trust.h"
 
 #include <math.h>
@@ -7,26 +7,26 @@
 #include "core/stats/stats.h"
 
 enum {
-	PROOFS = 2,  /* turns that have to say the same */
-	FEW = 4,     /* fewer turns say nothing */
-	ENOUGH = 20, /* turns of a side, from which on it may be accused of a gain that is not there */
+	PROOFS = 2,  /* turns that must show the same */
+	FEW = 4,     /* fewer turns prove nothing */
+	ENOUGH = 20, /* turns of a side required to accuse it of a false gain */
 };
 
-#define SLACK            1.02 /* of two clocks, */
+#define SLACK            1.02 /* between two clocks */
 #define SLACK_MS         0.02
-#define GAIN             0.8 /* audited from this ratio on */
+#define GAIN             0.8 /* gains from this ratio on are audited */
 #define HEARD            0.5 /* of the gain */
-#define SURE             3.0 /* standard errors that it is missing by, in each half of the runs, */
-#define CONFIRMED        2.0 /* or is there by, in all of them */
+#define SURE             3.0 /* standard errors of the missing part, in each half of the runs */
+#define CONFIRMED        2.0 /* standard errors of a confirmed gain, over all runs */
 #define AUDIBLE_MS       0.1 /* of a turn */
 #define REST_SHARE       0.2 /* of a core */
 #define REST_CPU_S       0.004
-#define RESTLESS_SHARE   0.02 /* of a core: then its queue is looked at, */
-#define CROWDED_SHARE    0.04 /* and this much of a core accuses */
-#define WANTED_SHARE     0.8  /* of one that wanted a core nearly all the time */
+#define RESTLESS_SHARE   0.02 /* of a core: from here on its run queue is read */
+#define CROWDED_SHARE    0.04 /* use of a core that accuses */
+#define WANTED_SHARE     0.8  /* share of a core wanted by a thread that never rests */
 #define IDLE_TIMES       4.0
 #define IDLE_SEPARATE_US 500.0
-#define QUEUED_SHARE     0.05 /* of a turn that is said to have been interrupted: for so long its threads wanted a core at least */
+#define QUEUED_SHARE     0.05 /* minimum wait for a core in a turn reported as interrupted */
 
 void interleave_bound(struct interleave_seen *s, double ms, double turn_ms)
 {
@@ -99,9 +99,7 @@ static bool never_rests(const struct interleave_rest *r)
 	return r->cpu_s > CROWDED_SHARE * r->s && r->cpu_s + r->queued_s > WANTED_SHARE * r->s;
 }
 
-/* ---- over runs ------------------------------------------------------------------------------------------------------- */
-
-/* The turns of a session, the oldest first. */
+/* Add the turns of a session, the oldest first. */
 static void add_interleave(struct interleave_seen *sum, const struct interleave_seen *s)
 {
 	for (int i = 0; i < s->n; i++) {
@@ -139,8 +137,8 @@ void interleave_evidence_add_times(struct interleave_evidence *e, const struct i
 	}
 }
 
-/* What one half shows; NULL nothing. */
-static const char *half_shows(const struct interleave_seen *side, const struct interleave_seen *other, char *why)
+/* Return the failure class that one half shows; NULL none. */
+static const char *judge_half(const struct interleave_seen *side, const struct interleave_seen *other, char *why)
 {
 	if (interleave_overstates(side, why))
 		return "clock";
@@ -149,7 +147,7 @@ static const char *half_shows(const struct interleave_seen *side, const struct i
 
 const char *interleave_is_caught(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why)
 {
-	return half_shows(&side->half[0], &other->half[0], why) ? half_shows(&side->half[1], &other->half[1], why) : NULL;
+	return judge_half(&side->half[0], &other->half[0], why) ? judge_half(&side->half[1], &other->half[1], why) : NULL;
 }
 
 bool interleave_may_go_on(const struct interleave_evidence *e)
@@ -161,16 +159,14 @@ bool interleave_may_go_on(const struct interleave_evidence *e)
 	return computes(&all) || never_rests(&watched);
 }
 
-/* ---- a gain, by the worker's clock -------------------------------------------------------------------------------------- */
-
-/* How the times of calls are held against turns. */
+/* How reported times are compared with turns. */
 struct hearing {
-	bool single;  /* against turns of single calls, */
+	bool single;  /* with turns of single calls, */
 	bool matches; /* which both sides repeated equally often */
-	double calls; /* of a turn, warm ones and repeats included */
+	double calls; /* of a turn, warm-up and repeats included */
 };
 
-/* The mean of the middle half of some calls and turns of a side, and its variance. */
+/* Mean of the middle half of a side's calls and turns, and its variance. */
 struct middle {
 	int n, interleave;
 	double ms, ms_q, turn_ms, turn_q;
@@ -197,7 +193,7 @@ static struct middle middle_of(const struct interleave_seen *s, const struct hea
 	return m;
 }
 
-/* Of both halves together. */
+/* Combine both halves. */
 static struct middle both(const struct interleave_evidence *e, const struct hearing *how, bool with_cut)
 {
 	struct middle a = middle_of(&e->timed[0], how, with_cut), b = middle_of(&e->timed[1], how, with_cut);
@@ -223,7 +219,7 @@ static bool is_claimed(const struct middle *base, const struct middle *target, c
 	return base->n >= FEW && target->n >= FEW && target->ms <= GAIN * base->ms && claimed_ms(base, target, how) >= AUDIBLE_MS;
 }
 
-/* By how much more the turns would have to become shorter to confirm the gain; above 0: it is not heard. `error` of that. */
+/* Missing reduction of the turns to confirm the gain; above 0: not confirmed. `error`: its standard error. */
 static double missing_ms(const struct middle *base, const struct middle *target, const struct hearing *how, double *error)
 {
 	double part = HEARD * how->calls;
@@ -239,7 +235,7 @@ static bool is_unheard(const struct middle *base, const struct middle *target, c
 	return base->interleave < FEW || target->interleave < FEW || missing > -CONFIRMED * error;
 }
 
-/* Both halves for themselves, from turns that nothing cut short. */
+/* Whether each half alone misses the gain, by uninterrupted turns. */
 static bool is_missing(
 	const struct interleave_evidence *base, const struct interleave_evidence *target, const struct hearing *how)
 {
@@ -262,7 +258,7 @@ static bool is_any(const struct interleave_evidence *e, bool chooses)
 	return chooses ? e->timed[0].chooses || e->timed[1].chooses : e->timed[0].repeats || e->timed[1].repeats;
 }
 
-/* How often calls were repeated in turns of single calls; 0: there is none, or not always as often. */
+/* Repetitions of calls in turns of single calls; 0: none, or not constant. */
 static double single_repeats(const struct interleave_evidence *e)
 {
 	double a = e->timed[0].single.repeats, b = e->timed[1].single.repeats;
@@ -270,7 +266,7 @@ static double single_repeats(const struct interleave_evidence *e)
 	return a < 0 || b < 0 || (a > 0 && b > 0 && a != b) ? 0 : fmax(a, b);
 }
 
-/* What the sides say: `why` of a gain that the turns do not show. */
+/* Write the reports of both sides: `why` for a gain that the turns do not show. */
 static void explain(const struct middle *b, const struct middle *t, const struct hearing *how, char *why)
 {
 	if (b->interleave < FEW || t->interleave < FEW)
@@ -297,8 +293,7 @@ enum interleave_gain interleave_gain(
 
 	how.matches = single && repeats > 0 && repeats == single_repeats(target);
 	how.calls *= how.matches ? repeats : 1;
-	for (int i = 0; i < 2;
-		i++) { /* without turns that were cut short, which is less noise, and with them, where there are hardly others */
+	for (int i = 0; i < 2; i++) { /* without interrupted turns, which is less noisy, and with them, if there are few others */
 		b = both(base, &how, i > 0);
 		t = both(target, &how, i > 0);
 		if (!is_claimed(&b, &t, &how))
@@ -315,8 +310,6 @@ enum interleave_gain interleave_gain(
 	return is_missing(base, target, &how) ? INTERLEAVE_GAIN_MISSING : INTERLEAVE_GAIN_UNHEARD;
 }
 
-/* ---- work in the turns of others ----------------------------------------------------------------------------------------- */
-
 void interleave_rest_note(struct interleave_seen *s, const struct interleave_rest *rest, bool is_watched)
 {
 	add(&s->rest, rest);
@@ -329,7 +322,7 @@ bool interleave_is_restless(const struct interleave_seen *s)
 	return s->rest.s > 0 && s->rest.cpu_s > RESTLESS_SHARE * s->rest.s;
 }
 
-/* How long the device takes to answer, in turns that nothing cut short; 0 from too few of them. */
+/* Time until the device answers, in uninterrupted turns; 0 with too few. */
 static double idle_us(const struct interleave_seen *s)
 {
 	float us[INTERLEAVE_SEEN_MAX];
@@ -365,8 +358,6 @@ bool interleave_goes_on(const struct interleave_seen *side, const struct interle
 		late_us, own_us);
 	return true;
 }
-
-/* ---- waiting for a core -------------------------------------------------------------------------------------------------- */
 
 void interleave_wait_begin(struct interleave_wait *w, double queued_s)
 {

@@ -1,8 +1,8 @@
 /**
- * trust.h - what a program says of its calls, held against what the worker saw of its turns. Pure.
+ * trust.h - comparison of a program's reports with the worker's observation of its turns. Pure.
  *
- * A turn is never shorter than what was done in it, however busy the machine. But one session on a busy machine can look like anything, so
- * nothing that a single session shows accuses a program for good: an accusation takes two runs that show the same.
+ * A turn is never shorter than the work in it, however busy the machine. But one session on a busy machine can show anything,
+ * so an accusation takes two runs that show the same.
  */
 #ifndef CORE_INTERLEAVE_TRUST_H
 #define CORE_INTERLEAVE_TRUST_H
@@ -12,109 +12,113 @@
 
 enum { INTERLEAVE_SEEN_MAX = 160, INTERLEAVE_SINGLE_MAX = 64, INTERLEAVE_WHY_SIZE = 300 };
 
-/** The last turns of one side in one cell of a session: nobody is seen in the first ones alone. Shape: rings; idle_us 0: not told. */
+/** The last turns of one side in one cell of a session. Shape: rings; idle_us 0: not reported. */
 struct interleave_seen {
 	int n, next;
-	float ms[INTERLEAVE_SEEN_MAX];      /* as it says */
+	float ms[INTERLEAVE_SEEN_MAX];      /* as reported */
 	float turn_ms[INTERLEAVE_SEEN_MAX]; /* from go to done, by the worker's clock */
 	float idle_us[INTERLEAVE_SEEN_MAX];
-	bool cut[INTERLEAVE_SEEN_MAX]; /* something else took the processor in it */
-	bool chooses, repeats;         /* it tells how often it repeats its calls; it repeated one */
-	struct interleave_single {     /* the last turns in which the worker asked for single calls */
+	bool cut[INTERLEAVE_SEEN_MAX]; /* another process took the processor during it */
+	bool chooses, repeats;         /* it reports repetitions; it repeated a call */
+	struct interleave_single {     /* last turns in which the worker requested single calls */
 		int n, next;
-		double repeats; /* how often each call was repeated all the same; 0: no turn yet, below 0: not always as often */
+		double repeats; /* repetitions of each call all the same; 0: no turn yet, below 0: not constant */
 		float turn_ms[INTERLEAVE_SINGLE_MAX];
 		bool cut[INTERLEAVE_SINGLE_MAX];
 	} single;
-	int too_long;             /* turns in which calls are said to take longer than the turn, */
-	double said_ms, lived_ms; /* and what they said and were, of the worst of them */
+	int too_long;             /* turns with reported calls longer than the turn, */
+	double said_ms, lived_ms; /* and the reported and actual time of the worst of them */
 	struct interleave_rest {
-		double s;        /* how long the turns of others were, */
-		double cpu_s;    /* processor time that it used in them, */
-		double queued_s; /* and time that its threads waited for a core; 0 where nobody looked */
-	} rest, watched;         /* all of them; those in which the queue was looked at */
+		double s;        /* length of the turns of others, */
+		double cpu_s;    /* its processor time in them, */
+		double queued_s; /* and the time that its threads waited for a core; 0 if not read */
+	} rest, watched;         /* all of them; those with a read queue */
 };
 
-/** One turn of one timed call, or of so many that the program chose to make, of `ms` in the mean. */
+/** One turn of one timed call, or of `repeats` calls with mean `ms`. */
 struct interleave_one {
 	double ms, turn_ms, idle_us;
 	double repeats; /* 0: the program does not choose */
-	bool cut;       /* something else took the processor in it */
+	bool cut;       /* another process took the processor during it */
 };
-/** Note such a turn. */
+/** Record such a turn. */
 void interleave_see(struct interleave_seen *s, const struct interleave_one *turn);
-/** Note a turn in which the worker asked for single calls: its length tells how long a call of a program is that otherwise repeats its calls. */
+/**
+ * Record a turn with requested single calls: its length shows the length of a call of a program that otherwise repeats calls.
+ */
 void interleave_see_single(struct interleave_seen *s, const struct interleave_one *turn);
-/** Note a turn of another kind, whose calls are said to have taken `ms` together: it shows only what is impossible. */
+/** Record a turn of another kind with `ms` reported for all calls: it shows only impossible times. */
 void interleave_bound(struct interleave_seen *s, double ms, double turn_ms);
 
-/** Whether calls of a session are said to have taken longer than they can have. `why` in words. Shape: why[INTERLEAVE_WHY_SIZE]. */
+/**
+ * Return whether a session reports calls longer than they can have been, with `why` as text. Shape: why[INTERLEAVE_WHY_SIZE].
+ */
 bool interleave_overstates(const struct interleave_seen *s, char *why);
 
 enum { INTERLEAVE_HALVES = 2 };
 
-/** One side in one cell over all runs: the sum of every second session, and of the others. Starts zeroed. */
+/** One side in one cell over all runs: sums over even and odd sessions. Starts zeroed. */
 struct interleave_evidence {
 	struct interleave_seen half[INTERLEAVE_HALVES]; /* of all sessions */
 	int sessions;
-	struct interleave_seen timed[INTERLEAVE_HALVES]; /* of those whose times make the verdict */
+	struct interleave_seen timed[INTERLEAVE_HALVES]; /* of those whose times count */
 	int timed_sessions;
 };
 
 /** Add a session. */
 void interleave_evidence_add(struct interleave_evidence *e, const struct interleave_seen *s);
-/** Add a session whose times make the verdict, for interleave_gain: times that do not count say nothing about a gain. */
+/** Add a session whose times count, for interleave_gain. */
 void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_seen *s);
 /**
- * Whether each half of the runs for itself shows interleave_overstates or interleave_goes_on; both halves need not show the same. Returns the class
- * of the failure, "clock" or "escaped"; NULL: they do not.
+ * Return the failure class, "clock" or "escaped", if each half of the runs alone shows interleave_overstates or
+ * interleave_goes_on; both need not show the same. NULL: not.
  */
 const char *interleave_is_caught(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why);
-/** Whether it computes in others' turns so much that it would be accused, had they lasted longer. */
+/** Return whether it computes in others' turns enough to be accused if those had lasted longer. */
 bool interleave_may_go_on(const struct interleave_evidence *e);
 
-/** What the worker's clock says of a gain of the target. */
+/** Result of the worker's clock for a gain of the target. */
 enum interleave_gain {
-	INTERLEAVE_GAIN_NONE,    /* it is there, or none that could be heard is claimed */
-	INTERLEAVE_GAIN_UNHEARD, /* the clock does not confirm it, which accuses nobody yet */
-	INTERLEAVE_GAIN_MISSING  /* it is not there */
+	INTERLEAVE_GAIN_NONE,    /* confirmed, or no audible gain is reported */
+	INTERLEAVE_GAIN_UNHEARD, /* not confirmed, without an accusation */
+	INTERLEAVE_GAIN_MISSING  /* it does not exist */
 };
 /**
- * Whether a gain of the target, by 20 % or more as both sides tell it, is there by the worker's clock: turns of `calls` calls each, warm ones
- * included, have to become shorter by half of it, and by two standard errors more. Changes too small to be seen beside a turn's own cost are
- * believed. Where the base chooses how often it repeats a call, and a side does repeat, turns of single calls have to become shorter instead;
- * without such turns, or where the sides repeat differently in them, no gain is heard. Where the base does not choose, the target may not.
- * Both are taken as the mean of the middle half, which is what a verdict is made of, so that a few calls with a wrong time count for nothing. A
- * gain is missing only where at least 20 turns a side that nothing cut short, and both halves of the runs for themselves, show by three
- * standard errors that turns have not become shorter by half of it.
- * `why` in words but for INTERLEAVE_GAIN_NONE. Shape: why[INTERLEAVE_WHY_SIZE].
+ * Test a reported gain of the target of 20 % or more by the worker's clock: turns of `calls` calls each, warm-up included, must
+ * shrink by half of it, plus two standard errors. Changes too small against a turn's own cost are accepted. If the base chooses
+ * its repetitions, and a side does repeat, turns of single calls must shrink instead; without such turns, or with unequal
+ * repetitions in them, no gain is confirmed. If the base does not choose, the target may not. Both are means of the middle
+ * half, as in a verdict, so a few calls with a wrong time do not matter. A gain is missing only if at least 20 uninterrupted
+ * turns a side, and both halves of the runs alone, show by three standard errors that turns did not shrink by half of it. `why`
+ * has the text unless INTERLEAVE_GAIN_NONE. Shape: why[INTERLEAVE_WHY_SIZE].
  */
 enum interleave_gain interleave_gain(
 	const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why);
-/** Note what a side did in a turn of another one. `is_watched`: its queue was looked at. */
+/** Record the work of a side in a turn of another one. `is_watched`: its run queue was read. */
 void interleave_rest_note(struct interleave_seen *s, const struct interleave_rest *rest, bool is_watched);
-/** Whether a side uses so much of others' turns that its queue is worth a look: that costs a read for each of its threads. */
+/** Return whether a side uses enough of others' turns to read its run queue, which takes a read per thread. */
 bool interleave_is_restless(const struct interleave_seen *s);
 /**
- * Whether a side computed on while the other one had the turn: its processor time, or a device that answers the other one late. On a busy machine a
- * thread that never rests gets little of a core and waits for one all the rest of the time; both together give it away.
+ * Return whether a side computes while the other one has the turn: by its processor time, or by a device that answers the other
+ * one late. On a busy machine a thread that never rests gets little of a core and waits for one the rest of the time; both
+ * together reveal it.
  */
 bool interleave_goes_on(const struct interleave_seen *side, const struct interleave_seen *other, char *why);
 
 /**
- * How long the threads of a side wait for a core, as far as the system counts it: a program may say that a call was interrupted, and the
- * counter confirms that or not. The counter is only read for a side that has said so before. Starts zeroed.
+ * Time for which the threads of a side wait for a core, by the system's counter: it confirms or refutes a reported interrupt.
+ * It is read only for a side that has reported one before. Starts zeroed.
  */
 struct interleave_wait {
-	bool is_counted; /* the side has said once that a call was interrupted */
-	double before_s; /* the counter at the beginning of the turn; below 0: not read */
+	bool is_counted; /* the side has reported an interrupt before */
+	double before_s; /* counter at the start of the turn; below 0: not read */
 };
-/** At the beginning of a turn. `queued_s`: the counter; not used unless is_counted. */
+/** Start of a turn. `queued_s`: the counter; unused unless is_counted. */
 void interleave_wait_begin(struct interleave_wait *w, double queued_s);
 /**
- * At the end of a turn of which the program says that something interrupted it: whether the threads waited that long within this turn. A turn
- * at whose beginning the counter was not read does not count as interrupted; where the system does not count (`queued_s` 0), the program is
- * believed. Units: `turn_ms` of the turn.
+ * End of a turn with a reported interrupt: return whether the threads waited that long within it. A turn without a reading at
+ * its start does not count as interrupted; if the system does not count (`queued_s` 0), the report is accepted. Units:
+ * `turn_ms` of the turn.
  */
 bool interleave_wait_end(struct interleave_wait *w, double queued_s, double turn_ms);
 

@@ -1,7 +1,7 @@
 /*
- * cubin.c - a kernel K has its instructions in section .text.K; sections such as .nv.constant0.K and .nv.shared.K say in their
- * header whose they are, and so do lists of relocations. Functions that are called but not part of .text.K are found through its
- * relocations.
+ * cubin.c - functions of a cubin. Section .text.K holds the instructions of kernel K; headers of sections such as
+ * .nv.constant0.K and .nv.shared.K name their owner, and so do relocations. Called functions outside .text.K are found through
+ * its relocations.
  */
 #include "core/machine/cubin.h"
 
@@ -14,14 +14,14 @@
 
 #include "core/machine/elf.h"
 
-/* How much may be hashed, as a multiple of the file: functions that many kernels call are hashed for each. */
+/* Limit of hashed bytes as a multiple of the file: functions that many kernels call are hashed for each. */
 enum { WORK_FACTOR = 16, WORK_LEAST = 1 << 20, STEP_COST = 64 };
 
 struct image {
 	struct elf elf;
 	uint32_t *first, *next; /* sections that belong to section i, as a list; 0 ends it */
-	uint32_t *seen;         /* the kernel that last asked for section i, plus 1 */
-	uint32_t *queue;        /* text sections of the kernel at hand */
+	uint32_t *seen;         /* last kernel that visited section i, plus 1 */
+	uint32_t *queue;        /* text sections of the current kernel */
 	uint32_t *group;        /* sections of one text section, in order */
 	size_t n_queue;
 	struct resources *resources; /* by section */
@@ -47,17 +47,15 @@ static void feed_number(struct image *m, struct hash_state *h, uint64_t v)
 	feed(m, h, &v, sizeof v);
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------------ */
-
 static bool is_mark(const char *p)
 {
 	return strspn(p, "0123456789abcdef") >= 8;
 }
 
 /*
- * The compiler marks what is private to a file: "_3c4aacd4_4_a_cu_73fc6ea7" is a number of the source, the length of the file's
- * name, the name, and a second number. Both numbers change with anything in the file. Returns the bytes of such a mark at `p`,
- * and in *name where its name begins, in *name_len how long that is. 0: there is none.
+ * The compiler marks names private to a file: "_3c4aacd4_4_a_cu_73fc6ea7" is a number of the source, the length of the file's
+ * name, the name, and a second number. Both numbers change with the file. Returns the bytes of such a mark at `p`, with the
+ * file name in *name and *name_len; 0: none.
  */
 static size_t mark_at(const char *p, const char **name, size_t *name_len)
 {
@@ -76,7 +74,7 @@ static size_t mark_at(const char *p, const char **name, size_t *name_len)
 	return (size_t)(behind - p) + (second ? 9 : 0);
 }
 
-/* A name without the numbers of its file. */
+/* Hash a name without the numbers of its file. */
 static void feed_name(struct image *m, struct hash_state *h, const char *name)
 {
 	const char *from = name, *file;
@@ -95,7 +93,7 @@ static void feed_name(struct image *m, struct hash_state *h, const char *name)
 	feed(m, h, from, strlen(from) + 1);
 }
 
-/* "__nv_static_25__c65a33c0_4_s_cu__Z3go2Pf__Z2skPf": the length of the mark and what goes with it, both, and the symbol. */
+/* "__nv_static_25__c65a33c0_4_s_cu__Z3go2Pf__Z2skPf": length of the mark and its contents, both, and the symbol. */
 const char *cubin_plain_symbol(const char *symbol)
 {
 	static const char prefix[] = "__nv_static_";
@@ -125,7 +123,7 @@ void cubin_steady_symbol(const char *symbol, struct buf *out)
 	buf_puts(out, from);
 }
 
-/* The symbol of a text section; NULL: it is none of a function. */
+/* Symbol of a text section; NULL: no function. */
 static const char *symbol_of(const struct elf_section *s)
 {
 	static const char prefix[] = ".text.";
@@ -133,14 +131,12 @@ static const char *symbol_of(const struct elf_section *s)
 	return code && s->name[sizeof prefix - 1] ? s->name + sizeof prefix - 1 : NULL;
 }
 
-/* ---- what belongs to a function --------------------------------------------------------------------------------------- */
-
 static bool is_relocations(const struct elf_section *s)
 {
 	return s->type == SHT_REL || s->type == SHT_RELA;
 }
 
-/* Whether a section that belongs to a function says something about its code. */
+/* Whether a section of a function affects its code. */
 static bool counts(const struct elf_section *s)
 {
 	static const char *const kinds[] = { ".nv.constant", ".nv.shared.", ".nv.local." };
@@ -154,7 +150,7 @@ static bool counts(const struct elf_section *s)
 
 static void list_owned(struct image *m)
 {
-	/* from the end, so that lists are in order of the file */
+	/* from the end, so that lists have the order of the file */
 	for (size_t i = m->elf.n_sections; i-- > 1;) {
 		struct elf_section s;
 		if (!elf_section(&m->elf, i, &s) || !counts(&s) || s.info >= m->elf.n_sections || s.info == i)
@@ -164,9 +160,7 @@ static void list_owned(struct image *m)
 	}
 }
 
-/* ---- relocations ------------------------------------------------------------------------------------------------------ */
-
-/* Ask for the function that a relocation refers to, where that has code of its own. */
+/* Queue the function that a relocation refers to, if it has its own code. */
 static void call(struct image *m, const Elf64_Sym *symbol, uint32_t kernel)
 {
 	struct elf_section s;
@@ -210,9 +204,7 @@ static void feed_relocations(struct image *m, struct hash_state *h, const struct
 	}
 }
 
-/* ---- one function ----------------------------------------------------------------------------------------------------- */
-
-/* ".nv.constant2.K" of K is ".nv.constant2": its name without its function's. */
+/* ".nv.constant2.K" of K becomes ".nv.constant2": the section's name without its function's. */
 static void feed_kind(struct image *m, struct hash_state *h, const char *name, const char *symbol)
 {
 	size_t len = strlen(name), own = strlen(symbol);
@@ -235,7 +227,7 @@ static void feed_section(struct image *m, struct hash_state *h, const struct elf
 	feed(m, h, s->data ? s->data : (const void *)"", s->len);
 }
 
-/* Everything that belongs to section `at`, and what belongs to that in turn: constants have relocations, too. */
+/* Hash section `at` with its sections, recursively: constants have relocations too. */
 static void feed_owned(struct image *m, struct hash_state *h, uint32_t at, const char *symbol, uint32_t kernel)
 {
 	size_t n = 0;

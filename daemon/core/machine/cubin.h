@@ -1,12 +1,10 @@
 /**
- * cubin.h - a hash for the compiled code of each kernel in a piece of device code, so that two builds can be compared kernel by kernel,
- * and what it takes of a multiprocessor.
+ * cubin.h - hash and resources of each compiled kernel in device code, to compare two builds kernel by kernel.
  *
- * What counts for the hash: the instructions of the kernel and of every function that it calls, the constants that the compiler made for it,
- * the sizes of its parameters and of its static shared and local memory, and the names of what it refers to. What does not: its
- * own name, other kernels, debug information, the initial contents of __constant__ and __device__ variables, and the numbers
- * that the compiler puts into names because a file changed. A kernel that reads such variables holds their places, which move
- * when its file gets others.
+ * The hash covers the instructions of the kernel and of every function that it calls, its compiler-made constants, the sizes of
+ * its parameters and of its static shared and local memory, and the names that it refers to. It excludes its own name, other
+ * kernels, debug information, the initial contents of __constant__ and __device__ variables, and numbers in names that change
+ * with the file. A kernel that reads such variables contains their addresses, which change when its file gets others.
  */
 #ifndef CORE_MACHINE_CUBIN_H
 #define CORE_MACHINE_CUBIN_H
@@ -19,24 +17,24 @@
 #include "core/machine/resources.h"
 
 /**
- * The symbol that people know a kernel by. One that is private to its file gets the file's name and a number of its source in
- * front where device code is linked, which change with the file; without them it can be demangled and found again. Own: `symbol`'s.
+ * Return the symbol as users know it. Linked device code prefixes a file-private symbol with the file's name and a number of
+ * its source, which change with the file; without them it can be demangled and found again. Own: `symbol`'s.
  */
 const char *cubin_plain_symbol(const char *symbol);
 
-/** Append the symbol without the numbers of its file, which change when anything in the file does. */
+/** Append the symbol without the numbers of its file. */
 void cubin_steady_symbol(const char *symbol, struct buf *out);
 
 struct cubin_function {
-	const char *symbol; /* as the compiler mangled it; borrowed for the call, like all of this */
+	const char *symbol; /* mangled; borrowed for the call, like all members */
 	char code_sha256[HASH_HEX];
 	const struct resources *resources;
 };
 
-/** Take one function. Err: -1 ends the reading. */
+/** Take one function. Err: -1 stops. */
 typedef int cubin_fn(void *arg, const struct cubin_function *f, struct fw_err *err);
 
-/** All functions with code of their own, kernels and others. Err: ERR_INVALID no ELF file; ERR_FULL it would take for ever. */
+/** Visit all functions with their own code, kernels and others. Err: ERR_INVALID no ELF file; ERR_FULL too much work. */
 int cubin_read(const void *elf, size_t len, cubin_fn *function, void *arg, struct fw_err *err);
 
 #endif

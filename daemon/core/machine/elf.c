@@ -1,4 +1,4 @@
-/* elf.c - headers are copied out before they are read: an offset from the file need not be aligned. */
+/* elf.c - ELF headers are copied before reading: an offset need not be aligned. */
 #include "core/machine/elf.h"
 
 #include <elf.h>
@@ -35,7 +35,7 @@ int elf_open(struct elf *e, const void *data, size_t len, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "the ELF section table lies outside of the file");
 	e->table = h.e_shoff;
 	section_header(e, 0, &first);
-	/* too many for their field of the header: the first section tells */
+	/* too many for the header's field: the first section has the number */
 	uint64_t n = h.e_shnum ? h.e_shnum : first.sh_size;
 	if (n > (len - h.e_shoff) / sizeof(Elf64_Shdr))
 		return err_set(err, ERR_INVALID, "the ELF section table lies outside of the file");

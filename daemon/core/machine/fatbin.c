@@ -1,4 +1,4 @@
-/* fatbin.c - a container is a header and entries; an entry is a header and its bytes. All numbers are little-endian. */
+/* fatbin.c - containers of entries, each a header and bytes. Numbers are little-endian. */
 #include "core/machine/fatbin.h"
 
 #include <stdint.h>
@@ -16,13 +16,13 @@ enum { KIND_CODE = 2, ENTRY_HEADER = 64 };
 struct container_header {
 	uint32_t magic;
 	uint16_t version, header_bytes;
-	uint64_t bytes; /* of all entries */
+	uint64_t bytes;
 };
 
 struct entry_header {
 	uint16_t kind, version;
 	uint32_t header_bytes;
-	uint64_t bytes; /* that follow the header */
+	uint64_t bytes; /* after the header */
 	uint32_t packed_bytes, options;
 	uint16_t minor, major; /* of the layout */
 	uint32_t sm, name, name_bytes;
@@ -61,7 +61,7 @@ static int read_container(const unsigned char *data, size_t len, fatbin_fn *entr
 	return 0;
 }
 
-/* Containers of one file each, with gaps where the linker aligned them. */
+/* Read containers of one file each, with alignment gaps of the linker. */
 static int read_section(const unsigned char *data, size_t len, fatbin_fn *entry, void *arg, struct fw_err *err)
 {
 	struct container_header h;
@@ -92,7 +92,7 @@ int fatbin_read(const void *module, size_t len, fatbin_fn *entry, void *arg, str
 		struct elf_section s;
 		if (!elf_section(&elf, i, &s) || !s.data || strcmp(s.name, ".nv_fatbin") != 0)
 			continue;
-		if (s.len > left) /* they may not lie upon each other: reading them would have no end */
+		if (s.len > left) /* sections must not overlap: reading them would never end */
 			return err_set(err, ERR_INVALID, "sections of device code overlap");
 		left -= s.len;
 		has_containers = true;

@@ -1,4 +1,4 @@
-/* metric.c - the one table. Names that exist on Hopper; what another GPU has not is left out there. */
+/* metric.c - table of metrics. The names exist on Hopper; a GPU without one omits it. */
 #include "core/machine/metric.h"
 
 #define STALLED(reason) "smsp__warps_issue_stalled_" reason ".sum"
@@ -52,11 +52,11 @@ const char *const metric_names[METRICS] = {
 	/* spills */
 	"smsp__inst_executed_op_local_ld.sum",
 	"smsp__inst_executed_op_local_st.sum",
-	/* METRICS_BASIC: here it ends. Which bank conflicts */
+	/* end of METRICS_BASIC. Kinds of bank conflicts */
 	"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
 	"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
 	"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_gmma.sum",
-	/* what warps wait for */
+	/* warp stalls */
 	STALLED("barrier"),
 	STALLED("branch_resolving"),
 	STALLED("dispatch_stall"),

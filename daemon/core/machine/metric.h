@@ -1,15 +1,15 @@
 /**
- * metric.h - the counters of a GPU that tell what a kernel does with its time, by the names that NVIDIA's tools give them.
+ * metric.h - GPU counters that explain a kernel's time, by the names of NVIDIA's tools.
  *
- * They are counts and sums: hit rates and shares are divided from them afterwards, since the ready-made ratios cost replays of their own.
+ * They are counts and sums: hit rates and shares are computed from them, since the ready-made ratios need extra replays.
  */
 #ifndef CORE_MACHINE_METRIC_H
 #define CORE_MACHINE_METRIC_H
 
-/** The first METRICS_BASIC cost 4 replays of a call on an H100, all of them 10. */
+/** The first METRICS_BASIC take 4 replays of a call on an H100, all of them 10. */
 enum { METRICS_BASIC = 38, METRICS = 60 };
 
-/** Time and clocks, memory, pipes, occupancy, spills; then which bank conflicts, and what warps wait for. */
+/** Time and clocks, memory, pipes, occupancy, spills; then kinds of bank conflicts, and warp stalls. */
 extern const char *const metric_names[METRICS];
 
 #endif

@@ -1,4 +1,4 @@
-/* occupancy.c - the limits are those of NVIDIA's programming guide, table "technical specifications per compute capability". */
+/* occupancy.c - limits from NVIDIA's programming guide, table "technical specifications per compute capability". */
 #include "core/machine/occupancy.h"
 
 enum {
@@ -6,9 +6,9 @@ enum {
 	PARTITIONS = 4, /* of a multiprocessor; each has a quarter of the registers */
 	REGISTERS = 65536,
 	REGISTERS_EACH_MAX = 255,
-	REGISTER_STEP = 256, /* that a warp's are rounded up to */
+	REGISTER_STEP = 256, /* granularity of a warp's registers */
 	SYSTEM_SHARED_SINCE = 80,
-	BARRIERS_SINCE = 90,       /* from here on they are shared by all blocks */
+	BARRIERS_SINCE = 90,       /* from here on all blocks share them */
 	SYSTEM_SHARED_BYTES = 1024 /* of each block */
 };
 
@@ -57,7 +57,7 @@ bool occupancy_of(int sm, const struct resources *r, struct occupancy *out)
 		at_most(out, 0, "registers");
 	} else if (r->registers > 0) {
 		int64_t each = round_up((int64_t)r->registers * WARP, REGISTER_STEP);
-		/* a launch is let in by what all partitions would take, then each partition holds whole warps */
+		/* admission rounds up over all partitions, then each partition holds whole warps */
 		bool fits = each * round_up(warps, PARTITIONS) <= REGISTERS;
 		at_most(out, fits ? REGISTERS / PARTITIONS / each * PARTITIONS / warps : 0, "registers");
 	}

@@ -1,4 +1,4 @@
-/** occupancy.h - how many blocks of a kernel fit on a multiprocessor together, from what they take of it. */
+/** occupancy.h - number of blocks of a kernel that fit on a multiprocessor, from its resources. */
 #ifndef CORE_MACHINE_OCCUPANCY_H
 #define CORE_MACHINE_OCCUPANCY_H
 
@@ -7,12 +7,12 @@
 struct occupancy {
 	int ctas;          /* on one multiprocessor */
 	int warps;         /* of these blocks */
-	const char *limit; /* what allows no more of them: "registers", "shared memory", "warps", "blocks", "barriers" */
+	const char *limit; /* the limiting resource: "registers", "shared memory", "warps", "blocks", "barriers" */
 };
 
 /**
- * For blocks of `r->max_threads` and no shared memory but the static. False: the architecture is unknown here, or the file does not say
- * how large blocks and how many registers are.
+ * Compute it for blocks of `r->max_threads` without dynamic shared memory. Returns false if the architecture is unknown here,
+ * or block size or registers are unknown.
  */
 bool occupancy_of(int sm, const struct resources *r, struct occupancy *out);
 

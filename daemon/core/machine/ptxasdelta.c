@@ -1,4 +1,4 @@
-/* ptxasdelta.c - see ptxasdelta.h. */
+/* ptxasdelta.c - comparison of two logs. */
 #include "core/machine/ptxasdelta.h"
 
 #include <stdio.h>
@@ -24,8 +24,6 @@ static struct ptxas_change *add(struct list *l, enum ptxas_change_how how, enum 
 	return c;
 }
 
-/* ---- diagnostics --------------------------------------------------------------------------------------------------------- */
-
 static int times_in(const struct ptxaslog *in, const struct ptxaslog *of, const struct ptxaslog_diagnostic *c)
 {
 	for (size_t i = 0; i < in->n_diagnostics; i++)
@@ -36,7 +34,7 @@ static int times_in(const struct ptxaslog *in, const struct ptxaslog *of, const 
 	return 0;
 }
 
-/* Those of one side that the other has less often. A line that names its function says the same however often it is printed. */
+/* Add diagnostics that one side has more often. A line that names its function counts once. */
 static void compare_diagnostics(struct list *l, enum ptxas_kind kind, int side)
 {
 	const struct ptxaslog *of = l->of[side], *other = l->of[!side];
@@ -65,10 +63,8 @@ static void compare_diagnostics(struct list *l, enum ptxas_kind kind, int side)
 	}
 }
 
-/* ---- spills ------------------------------------------------------------------------------------------------------------- */
-
-/* What a function that only the target has is compared with. */
-static const struct ptxaslog_function nobody = { .registers = -1 };
+/* Counterpart of a function that only the target has. */
+static const struct ptxaslog_function no_function = { .registers = -1 };
 
 static long known(long bytes)
 {
@@ -96,7 +92,7 @@ static void write_spills(const struct ptxaslog_function *base, const struct ptxa
 
 	if (spilled(base) == spilled(target)) {
 		used = snprintf(out, PTXASDELTA_WHAT_SIZE, "a stack frame of %ld bytes", known(target->stack_bytes));
-		if (base != &nobody)
+		if (base != &no_function)
 			used += snprintf(
 				out + used, PTXASDELTA_WHAT_SIZE - (size_t)used, " instead of %ld", known(base->stack_bytes));
 	} else {
@@ -105,7 +101,7 @@ static void write_spills(const struct ptxaslog_function *base, const struct ptxa
 		if (spilled(base) > 0)
 			used += snprintf(out + used, PTXASDELTA_WHAT_SIZE - (size_t)used, " instead of %ld and %ld",
 				known(base->store_bytes), known(base->load_bytes));
-		else if (base != &nobody)
+		else if (base != &no_function)
 			used += snprintf(out + used, PTXASDELTA_WHAT_SIZE - (size_t)used, " instead of none");
 	}
 	if (target->registers > 0 && base->registers > 0 && target->registers != base->registers)
@@ -115,7 +111,7 @@ static void write_spills(const struct ptxaslog_function *base, const struct ptxa
 		snprintf(out + used, PTXASDELTA_WHAT_SIZE - (size_t)used, ", with %d registers", target->registers);
 }
 
-/* How the spills, or where they are alike the frame, of a function that both sides printed changed. 1 more, -1 fewer, 0 neither. */
+/* Compare the spills of a function in both logs, or its frame if they are equal: 1 more, -1 fewer, 0 neither. */
 static int direction(const struct ptxaslog_function *base, const struct ptxaslog_function *target)
 {
 	long more = spilled(target) - spilled(base);
@@ -140,7 +136,7 @@ static void compare_spills(struct list *l, int wanted)
 					       *base = find_function(l->of[0], l->of[1], target);
 
 		if (!base && l->of[0]->is_whole && l->of[0]->n_functions > 0)
-			base = &nobody;
+			base = &no_function;
 		if (!base || direction(base, target) != wanted)
 			continue;
 		struct ptxas_change *to = add(l, how_of(base, target), PTXAS_SPILLS, ptxaslog_mangled(l->of[1], target->symbol));

@@ -1,8 +1,8 @@
 /**
- * ptxasdelta.h - what ptxas complains of in one build and not in the other, function by function.
+ * ptxasdelta.h - diagnostics of ptxas that only one of two builds has, function by function.
  *
- * Nothing is concluded from what a log does not hold: where it is cut nothing is said to be missing, and registers and spills are
- * compared where both builds printed them.
+ * Nothing is concluded from missing text: in a truncated log no diagnostic counts as missing, and registers and spills are
+ * compared only if both builds printed them.
  */
 #ifndef CORE_MACHINE_PTXASDELTA_H
 #define CORE_MACHINE_PTXASDELTA_H
@@ -21,14 +21,14 @@ struct ptxas_change {
 	enum ptxas_change_how how;
 	enum ptxas_kind kind;
 	char code[8];                 /* "C7512"; "" none */
-	char kernel[SYMBOLNAME_SIZE]; /* as people write it; "" the line names none */
-	int architecture;             /* 90 for sm_90a; 0 not known */
+	char kernel[SYMBOLNAME_SIZE]; /* readable name; "" if the line names none */
+	int architecture;             /* 90 for sm_90a; 0 unknown */
 	char what
 		[PTXASDELTA_WHAT_SIZE]; /* "wgmma is serialised for want of registers", "spills of 104 bytes by stores and ..." */
 };
 
 /**
- * Serial products first, then setmaxnreg, spills and the rest; what became worse before what became better. How many there are. Shape:
+ * List serial products first, then setmaxnreg, spills and others; regressions before improvements. Returns their number. Shape:
  * out[room].
  */
 size_t ptxasdelta(const struct ptxaslog *base, const struct ptxaslog *target, struct ptxas_change *out, size_t room);

@@ -1,4 +1,4 @@
-/* ptxaslog.c - line by line; words of ptxas are looked for anywhere in a line, because build systems put their own in front. */
+/* ptxaslog.c - line parser; text of ptxas may start anywhere in a line, because build systems prefix lines. */
 #include "core/machine/ptxaslog.h"
 
 #include <stdint.h>
@@ -17,12 +17,12 @@ struct span {
 	size_t len;
 };
 
-/* A line tells of the function that the line before it named. */
+/* Parser state: a line may refer to the function named by the line before. */
 struct reading {
 	struct ptxaslog *log;
 	struct fw_err *err;
-	int architecture; /* of the entry function that was begun last */
-	long told;        /* function of the line before, -1 none */
+	int architecture;   /* of the last entry function */
+	long line_function; /* function of the line before, -1 none */
 };
 
 static bool find(struct span line, const char *word, struct span *behind)
@@ -41,7 +41,7 @@ static bool begins(struct span s, const char *word)
 	return s.len >= strlen(word) && memcmp(s.at, word, strlen(word)) == 0;
 }
 
-/* Up to one of `marks`. */
+/* Cut at one of `marks`. */
 static struct span until(struct span s, const char *marks)
 {
 	size_t n = 0;
@@ -51,7 +51,7 @@ static struct span until(struct span s, const char *marks)
 	return (struct span){ s.at, n };
 }
 
-/* A number that ends where `word` begins: "88 bytes spill stores". -1 there is none. */
+/* The number before `word`: "88 bytes spill stores". -1 none. */
 static long number_before(struct span line, const char *word)
 {
 	struct span behind;
@@ -66,9 +66,7 @@ static long number_before(struct span line, const char *word)
 	return at == end ? -1 : n;
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------------------------------- */
-
-static int keep_symbol(struct reading *r, struct span s, size_t *symbol)
+static int add_symbol(struct reading *r, struct span s, size_t *symbol)
 {
 	char text[SYMBOL_MAX];
 	struct ptxaslog *l = r->log;
@@ -81,7 +79,7 @@ static int keep_symbol(struct reading *r, struct span s, size_t *symbol)
 	return l->symbols.failed ? err_set(r->err, ERR_FULL, "the symbols in a build's log do not fit") : 0;
 }
 
-/* Room for one more of `max`; NULL without a failure: there are too many. */
+/* Grow for one more of at most `max`; NULL without a failure: too many. */
 static void *grow(void *list, size_t n, size_t max, size_t size, struct reading *r, int *result)
 {
 	if (n == max) {
@@ -102,7 +100,7 @@ static int add_diagnostic(struct reading *r, const struct ptxaslog_diagnostic *c
 	struct ptxaslog *l = r->log;
 	struct ptxaslog_diagnostic new = *c;
 	size_t before = l->symbols.len;
-	int result = keep_symbol(r, symbol, &new.symbol);
+	int result = add_symbol(r, symbol, &new.symbol);
 
 	if (result != 0)
 		return -1;
@@ -126,19 +124,19 @@ static int add_diagnostic(struct reading *r, const struct ptxaslog_diagnostic *c
 	return 0;
 }
 
-/* The function of that name for the architecture at hand, from now on the one that is told of. */
+/* Find or add the function for the current architecture, and make it current. */
 static int begin_function(struct reading *r, struct span name)
 {
 	struct ptxaslog *l = r->log;
 	size_t before = l->symbols.len, symbol;
-	int result = keep_symbol(r, name, &symbol);
+	int result = add_symbol(r, name, &symbol);
 
 	if (result != 0)
 		return -1;
 	for (size_t i = 0; i < l->n_functions; i++)
 		if (l->function[i].architecture == r->architecture &&
 			strcmp(ptxaslog_symbol(l, l->function[i].symbol), ptxaslog_symbol(l, symbol)) == 0) {
-			r->told = (long)i;
+			r->line_function = (long)i;
 			l->symbols.len = before;
 			return 0;
 		}
@@ -147,14 +145,12 @@ static int begin_function(struct reading *r, struct span name)
 	if (!list)
 		return result;
 	l->function = list;
-	r->told = (long)l->n_functions;
+	r->line_function = (long)l->n_functions;
 	list[l->n_functions++] = (struct ptxaslog_function){ symbol, r->architecture, -1, -1, -1, -1 };
 	return 0;
 }
 
-/* ---- diagnostics --------------------------------------------------------------------------------------------------------- */
-
-/* What keeps products from running at the same time, in ptxas's words and in ours. */
+/* Causes of serial products, in ptxas's words and in ours. */
 static const char *const reasons[][2] = {
 	{ "insufficient register resources", "for want of registers" },
 	{ "Extern calls", "because of calls out of its file" },
@@ -166,7 +162,7 @@ static const char *const reasons[][2] = {
 	{ "compiler-inserted", "because fences would stand where warps go different ways" },
 };
 
-/* ptxas's own words, without those that are always there and without anything that is no plain text. */
+/* The text of ptxas without its fixed parts and non-printable bytes. */
 static void clean(struct span s, char *out)
 {
 	static const char *const ends[] = { " in the function '", " for the function '", " in function '" };
@@ -231,14 +227,12 @@ static int read_diagnostic(struct reading *r, struct span line, bool *is_one)
 	return add_diagnostic(r, &c, symbol);
 }
 
-/* ---- functions ---------------------------------------------------------------------------------------------------------- */
-
 static int read_function(struct reading *r, struct span line)
 {
 	struct span behind;
-	long told = r->told;
+	long line_function = r->line_function;
 
-	r->told = -1;
+	r->line_function = -1;
 	if (find(line, "Compiling entry function '", &behind)) {
 		r->architecture = 0;
 		if (find(behind, "' for 'sm_", &behind))
@@ -253,12 +247,12 @@ static int read_function(struct reading *r, struct span line)
 	if (find(line, "Registers are spilled to local memory in function '", &behind)) {
 		if (begin_function(r, until(behind, "'")) != 0)
 			return -1;
-		told = r->told;
-		r->told = -1;
+		line_function = r->line_function;
+		r->line_function = -1;
 	}
-	if (told < 0)
+	if (line_function < 0)
 		return 0;
-	struct ptxaslog_function *f = &r->log->function[told];
+	struct ptxaslog_function *f = &r->log->function[line_function];
 
 	if (find(line, " bytes spill stores", &behind)) {
 		long stack = number_before(line, " bytes stack frame");
@@ -266,7 +260,7 @@ static int read_function(struct reading *r, struct span line)
 		f->stack_bytes = stack >= 0 ? stack : f->stack_bytes;
 		f->store_bytes = number_before(line, " bytes spill stores");
 		f->load_bytes = number_before(line, " bytes spill loads");
-		r->told = told; /* the next line has its registers */
+		r->line_function = line_function; /* the next line has its registers */
 	} else if (find(line, "Used ", &behind)) {
 		f->registers = (int)number_before(line, " registers");
 	}
@@ -275,7 +269,7 @@ static int read_function(struct reading *r, struct span line)
 
 int ptxaslog_read(struct ptxaslog *l, const char *text, size_t len, struct fw_err *err)
 {
-	struct reading r = { .log = l, .err = err, .told = -1 };
+	struct reading r = { .log = l, .err = err, .line_function = -1 };
 	int result = 0;
 
 	*l = (struct ptxaslog){ .is_whole = true };

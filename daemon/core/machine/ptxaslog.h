@@ -1,9 +1,9 @@
 /**
- * ptxaslog.h - what NVIDIA's assembler complained of, read out of a build's log: products that it made serial (C7510 to C7519), setmaxnreg
- * that it ignored, and of each function its registers, stack and spills where `-Xptxas -v` or `-warn-spills` printed them.
+ * ptxaslog.h - diagnostics of NVIDIA's assembler in a build's log: products made serial (C7510 to C7519), ignored setmaxnreg,
+ * and each function's registers, stack and spills if `-Xptxas -v` or `-warn-spills` printed them.
  *
- * The log may hold anything else, before and behind in the same line, too. Lines of two compilations that were printed at once are told
- * apart only where they are whole and follow each other.
+ * The log may hold any other text, also in the same line. Lines of two concurrent compilations are separated only if they are
+ * whole and in sequence.
  */
 #ifndef CORE_MACHINE_PTXASLOG_H
 #define CORE_MACHINE_PTXASLOG_H
@@ -27,16 +27,16 @@ enum ptxas_kind {
 /** "serial" "setmaxnreg" "spills" "other". Shape: ends with NULL. */
 extern const char *const ptxas_kind_names[PTXAS_KINDS + 1];
 
-/** One diagnostic, however often it stands there. */
+/** One diagnostic, counted once. */
 struct ptxaslog_diagnostic {
 	enum ptxas_kind kind;
 	char code[8];                  /* "C7512"; "" none */
-	size_t symbol;                 /* ptxaslog_symbol; of "" where the line names no function */
+	size_t symbol;                 /* ptxaslog_symbol; of "" if the line names no function */
 	char what[PTXASLOG_WHAT_SIZE]; /* "wgmma is serialised for want of registers" */
 	int times;
 };
 
-/** What one function was compiled to, for one architecture. -1: not printed. */
+/** Compilation result of one function for one architecture. -1: not printed. */
 struct ptxaslog_function {
 	size_t symbol;
 	int architecture; /* 90 for sm_90a; 0 not printed */
@@ -45,21 +45,20 @@ struct ptxaslog_function {
 };
 
 struct ptxaslog {
-	bool is_whole; /* nothing is left out of it */
+	bool is_whole; /* the log is not truncated */
 	size_t n_diagnostics, n_functions;
 	struct ptxaslog_diagnostic *diagnostic;
 	struct ptxaslog_function *function;
 	struct buf symbols;
 };
 
-/** Own: ptxaslog_fini, also after -1. Err: memory alone; a log without a word of ptxas is empty. */
+/** Parse a log. Own: ptxaslog_fini, also after -1. Err: out of memory only; a log without ptxas lines gives an empty result. */
 int ptxaslog_read(struct ptxaslog *l, const char *text, size_t len, struct fw_err *err);
-/** Zeros are fine. */
 void ptxaslog_fini(struct ptxaslog *l);
 
-/** Without the numbers that come from its file: what is the same in another build. */
+/** Return the symbol without the numbers of its file: equal in another build. */
 const char *ptxaslog_symbol(const struct ptxaslog *l, size_t symbol);
-/** As the compiler mangled it. */
+/** Return the mangled symbol. */
 const char *ptxaslog_mangled(const struct ptxaslog *l, size_t symbol);
 
 #endif

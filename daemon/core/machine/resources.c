@@ -1,6 +1,6 @@
 /*
- * resources.c - the compiler writes attributes into .nv.info (of any function, which a symbol names) and .nv.info.K (of K). One is a
- * format, a number, and 16 bits that are its value or the length of what follows. Unknown ones are passed over.
+ * resources.c - attributes in .nv.info (of any function, named by a symbol) and .nv.info.K (of K). An attribute is a format, a
+ * number, and 16 bits that are its value or the length of its data. Unknown ones are skipped.
  */
 #include "core/machine/resources.h"
 
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the low byte of an attribute says of its value. */
+/* Format byte of an attribute. */
 enum { FORMAT_NONE = 1, FORMAT_BYTE, FORMAT_HALF, FORMAT_SIZED };
 
 enum attribute {
 	FIXED_THREADS_EACH = 0x10, /* x, y, z */
 	FRAME_BYTES = 0x11,        /* symbol, bytes: its own */
-	STACK_BYTES = 0x12,        /* symbol, bytes: with what it calls */
+	STACK_BYTES = 0x12,        /* symbol, bytes: with called functions */
 	MAX_THREADS_EACH = 0x05,   /* x, y, z */
 	PARAMETER_BYTES = 0x19,
 	REGISTERS = 0x2f, /* symbol, number */
@@ -26,15 +26,15 @@ enum {
 	ENTRY_POINT = 0x10, /* in st_other of a symbol */
 	SYSTEM_SHARED_BYTES = 1024,
 	SYSTEM_SHARED_SINCE = 90, /* from here on static shared memory begins with it */
-	WORK_FACTOR = 16          /* how much may be read, as a multiple of the file */
+	WORK_FACTOR = 16          /* limit of bytes read, as a multiple of the file */
 };
 
 struct reader {
 	const struct elf *elf;
 	struct resources *all;
-	uint32_t *named; /* text section whose function symbol i names; 0: none */
+	uint32_t *named; /* text section of the function that symbol i names; 0: none */
 	size_t n_named;
-	uint64_t work; /* bytes that may still be read: sections of a hostile file lie upon each other */
+	uint64_t work; /* bytes that may still be read: sections of a hostile file may overlap */
 };
 
 static bool pay(struct reader *r, uint64_t cost)
@@ -54,8 +54,6 @@ static bool is_text(const struct reader *r, size_t at, struct elf_section *s)
 {
 	return at < r->elf->n_sections && elf_section(r->elf, at, s) && s->type == SHT_PROGBITS && own_name(s, ".text.");
 }
-
-/* ---- symbols ---------------------------------------------------------------------------------------------------------- */
 
 static bool read_symbols(struct reader *r, const struct elf_section *table)
 {
@@ -77,8 +75,6 @@ static bool read_symbols(struct reader *r, const struct elf_section *table)
 	return true;
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------------------------- */
-
 static uint32_t word_at(const unsigned char *p)
 {
 	uint32_t v;
@@ -91,7 +87,7 @@ static int as_int(uint32_t v)
 	return v > INT_MAX ? -1 : (int)v;
 }
 
-/* A number of the function that a symbol names. */
+/* Store a number of the function that a symbol names. */
 static void take_named(struct reader *r, int attribute, const unsigned char *value)
 {
 	uint32_t symbol = word_at(value), v = word_at(value + 4);
@@ -115,7 +111,7 @@ static void take_threads(struct resources *f, bool is_fixed, const unsigned char
 	f->is_block_fixed = is_fixed;
 }
 
-/* `f`: the function that the section belongs to; NULL: none. */
+/* `f`: the section's function; NULL: none. */
 static void take_sized(struct reader *r, struct resources *f, int attribute, const unsigned char *value, size_t len)
 {
 	bool has_name = attribute == REGISTERS || attribute == FRAME_BYTES || attribute == STACK_BYTES;
@@ -137,7 +133,7 @@ static void read_attributes(struct reader *r, const struct elf_section *s, struc
 			take_sized(r, f, attribute, p + 4, (size_t)value);
 			at += (size_t)value;
 		} else if (format < FORMAT_NONE || format > FORMAT_SIZED) {
-			return; /* where the next begins is not known */
+			return; /* the start of the next one is unknown */
 		} else if (f && format == FORMAT_HALF && attribute == PARAMETER_BYTES) {
 			f->parameter_bytes = value;
 		} else if (f && format == FORMAT_BYTE && attribute == BARRIERS) {
@@ -145,8 +141,6 @@ static void read_attributes(struct reader *r, const struct elf_section *s, struc
 		}
 	}
 }
-
-/* ---- sections --------------------------------------------------------------------------------------------------------- */
 
 static int64_t plus(int64_t sum, uint64_t v)
 {
@@ -167,7 +161,7 @@ static void take_section(struct reader *r, size_t at, const struct elf_section *
 		f->constant_bytes = plus(f->constant_bytes, s->size);
 }
 
-/* Device code says what it is for in the header, in two ways. */
+/* The header contains the architecture, in one of two forms. */
 int resources_architecture(const struct elf *elf)
 {
 	Elf64_Ehdr h;

@@ -1,4 +1,4 @@
-/* sass.c - a line is read by itself: section headers begin a function, addresses in a comment begin an instruction. */
+/* sass.c - line parser: section headers begin a function, addresses in a comment begin an instruction. */
 #include "core/machine/sass.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@ enum { INSTRUCTIONS_MAX = 1 << 21, FUNCTIONS_MAX = 1 << 16, LINE_MAX_BYTES = 1 <
 
 static const size_t strings_max_bytes = (size_t)512 << 20;
 
-/* A piece of a line; never NUL-ended. */
+/* Part of a line; not NUL-terminated. */
 struct span {
 	const char *p, *end;
 };
@@ -35,9 +35,7 @@ static bool take(struct span *s, const char *word)
 	return true;
 }
 
-/* ---- the plain form --------------------------------------------------------------------------------------------------- */
-
-/* "R12" and the like at `s`: how long what stays of it is, and in *len how long it is. 0: it is none. */
+/* "R12" and the like at `s`: returns the length of its plain form, with its own length in *len. 0: none. */
 static size_t numbered(const struct span *s, size_t *len)
 {
 	static const char *const kinds[] = { "UR", "UP", "SB", "R", "P", "B" };
@@ -56,7 +54,7 @@ static size_t numbered(const struct span *s, size_t *len)
 	return 0;
 }
 
-/* Whether its operand is a place in the code. */
+/* Whether its operand is a code address. */
 static bool is_jump(const char *opcode)
 {
 	static const char *const jumps[] = { "BRA", "BRX", "BRXU", "BSSY", "CALL", "JMP", "JMX", "JMXU", "RET", "WARPSYNC",
@@ -83,7 +81,7 @@ static void skip_word(struct span *s)
 		s->p++;
 }
 
-/* `symbol`: the function's own, which a file's numbers may be part of. */
+/* `symbol`: the function's own, which may contain a file's numbers. */
 static void add_plain(struct buf *out, struct span s, const char *symbol, bool jumps)
 {
 	const char *begin = s.p;
@@ -113,8 +111,6 @@ static void add_plain(struct buf *out, struct span s, const char *symbol, bool j
 	}
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------------ */
-
 static void *grown(void *list, size_t n, size_t max, size_t each)
 {
 	if (n & (n - 1))
@@ -130,7 +126,7 @@ static uint32_t add_string(struct sass *s, struct span what)
 	return (uint32_t)at;
 }
 
-/* What fills the last lines of a function up is none of its instructions. */
+/* Padding at the end of a function is no instruction. */
 static void end_function(struct sass *s)
 {
 	struct sass_function *f = s->n_functions ? &s->function[s->n_functions - 1] : NULL;
@@ -140,7 +136,7 @@ static void end_function(struct sass *s)
 	}
 }
 
-/* 	.section	.text.K,"ax",@progbits */
+/* .section	.text.K,"ax",@progbits */
 static int add_function(struct sass *s, struct span name, struct fw_err *err)
 {
 	end_function(s);
@@ -186,7 +182,7 @@ static int add_instruction(struct sass *s, uint32_t address, struct span text, s
 	return 0;
 }
 
-/* An address in a comment: 4 hex digits or more, and nothing else. */
+/* An address in a comment: 4 or more hex digits only. */
 static bool take_address(struct span *s, uint32_t *address)
 {
 	size_t n = 0;
@@ -231,7 +227,7 @@ int sass_parse(struct sass *s, const char *text, size_t len, struct fw_err *err)
 	while (p < end) {
 		const char *stop = memchr(p, '\n', (size_t)(end - p));
 		struct span line = { p, stop ? stop : end };
-		/* none of ours is that long, and a NUL would end a string */
+		/* real lines are shorter, and a NUL would end a string */
 		bool is_text = line.end - line.p < LINE_MAX_BYTES / 2 && !memchr(line.p, 0, (size_t)(line.end - line.p));
 		if (is_text && read_line(s, line, &is_inside, err) != 0)
 			return -1;

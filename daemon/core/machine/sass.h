@@ -1,8 +1,8 @@
 /**
- * sass.h - machine code as `nvdisasm -c` (or -c -hex) prints it: functions and their instructions.
+ * sass.h - machine code as printed by `nvdisasm -c` (or -c -hex): functions and their instructions.
  *
- * Each instruction is kept as it was printed and in a plain form, in which numbers of registers, predicates, barriers and labels, targets
- * of jumps and hints for the register cache are left out: two builds that differ in these alone have equal plain forms.
+ * Each instruction is stored as printed and in a plain form without numbers of registers, predicates, barriers and labels, jump
+ * targets and register cache hints: two builds that differ only in these have equal plain forms.
  */
 #ifndef CORE_MACHINE_SASS_H
 #define CORE_MACHINE_SASS_H
@@ -14,8 +14,8 @@
 #include "base/err.h"
 
 struct sass_instruction {
-	uint32_t address;             /* bytes from the beginning of its section */
-	uint32_t text, opcode, plain; /* NUL-ended strings: where they begin in `strings` */
+	uint32_t address;             /* bytes from the start of its section */
+	uint32_t text, opcode, plain; /* NUL-terminated strings: offsets in `strings` */
 };
 
 struct sass_function {
@@ -30,13 +30,12 @@ struct sass {
 	struct buf strings;
 };
 
-/** Read all functions of `text`. Lines that are none of ours are passed over. Own: sass_fini, also after -1. Err: ERR_FULL. */
+/** Read all functions of `text`. Unknown lines are skipped. Own: sass_fini, also after -1. Err: ERR_FULL. */
 int sass_parse(struct sass *s, const char *text, size_t len, struct fw_err *err);
-/** A zeroed one is fine. */
 void sass_fini(struct sass *s);
-/** The function of that symbol; NULL: there is none. */
+/** Find a function by symbol; NULL: none. */
 const struct sass_function *sass_find(const struct sass *s, const char *symbol);
-/** A string of `s`, borrowed. */
+/** Return a string of `s`, borrowed. */
 const char *sass_string(const struct sass *s, uint32_t at);
 
 #endif

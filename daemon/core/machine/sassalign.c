@@ -1,6 +1,6 @@
 /*
- * sassalign.c - E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986): the farthest that each number of edits reaches on
- * each diagonal; all frontiers are kept for the way back, which bounds how many edits there may be.
+ * sassalign.c - E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986): furthest point of each number of edits
+ * on each diagonal. All frontiers are stored for the way back, which bounds the number of edits.
  */
 #include "core/machine/sassalign.h"
 
@@ -16,17 +16,17 @@ static size_t place(int d, int k)
 	return (size_t)d * (size_t)(d + 1) / 2 + (size_t)((k + d) / 2);
 }
 
-/* Whether the best way to diagonal `k` in `d` edits comes from the one above: an entry of b more. Else an entry of a is left out. */
+/* Whether the best path to diagonal `k` in `d` edits inserts an entry of b; else it deletes one of a. */
 static bool is_down(const int *x, int d, int k)
 {
 	return k == -d || (k != d && x[place(d - 1, k - 1)] < x[place(d - 1, k + 1)]);
 }
 
-/* The number of edits; -1: too many. In x, all frontiers. */
+/* Return the number of edits; -1: too many. `x` holds all frontiers. */
 static int search(const uint32_t *a, int n, const uint32_t *b, int m, int **x)
 {
 	for (int d = 0; d <= n + m && d <= EDITS_MAX; d++) {
-		if ((d & (d - 1)) == 0) { /* room for twice as many */
+		if ((d & (d - 1)) == 0) { /* grow to twice the size */
 			int *more = realloc(*x, place(2 * d + 1, -2 * d - 1) * sizeof **x);
 			if (!more)
 				return -1;
@@ -36,7 +36,7 @@ static int search(const uint32_t *a, int n, const uint32_t *b, int m, int **x)
 			int i = 0;
 			if (d > 0)
 				i = is_down(*x, d, k) ? (*x)[place(d - 1, k + 1)] : (*x)[place(d - 1, k - 1)] + 1;
-			/* beyond the end of either it stays where it is */
+			/* beyond the end of either list it stays */
 			while (i < n && i - k < m && i - k >= 0 && a[i] == b[i - k])
 				i++;
 			(*x)[place(d, k)] = i;

@@ -1,4 +1,4 @@
-/* sassdelta.c - instructions become numbers, equal ones the same; numbers are counted and aligned. */
+/* sassdelta.c - equal instructions get equal numbers, which are counted and aligned. */
 #include "core/machine/sassdelta.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void sort_entries(struct streams *s, bool want_opcodes)
 		qsort(s->entry, k, sizeof *s->entry, by_text);
 }
 
-/* The end of the equal ones that begin at `from`, and how many of them each side has. */
+/* End of the group of equal entries that begins at `from`, and the number of each side. */
 static size_t group(const struct streams *s, size_t from, size_t n_of[2])
 {
 	size_t to = from;
@@ -80,7 +80,7 @@ static bool count_opcodes(struct sassdelta *d, struct streams *s)
 	return true;
 }
 
-/* Give equal instructions equal numbers, and count those that one side has more of. */
+/* Number equal instructions equally, and count those that one side has more of. */
 static void number(struct sassdelta *d, struct streams *s, uint32_t *id)
 {
 	uint32_t next = 0;
@@ -95,7 +95,7 @@ static void number(struct sassdelta *d, struct streams *s, uint32_t *id)
 	}
 }
 
-/* What is not kept on either side, run by run. */
+/* Cut the unmatched entries of both sides into hunks. */
 static bool cut_hunks(struct sassdelta *d, const struct streams *s, const bool *kept)
 {
 	const bool *kept_b = kept + s->n[0];

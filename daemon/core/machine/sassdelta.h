@@ -1,6 +1,6 @@
 /**
- * sassdelta.h - two streams of instructions side by side: whether they are the same instructions, in the same order, and else where and
- * in which opcodes they differ. Equal are instructions with equal plain forms (sass.h).
+ * sassdelta.h - comparison of two instruction streams: the same instructions, in the same order, or the differing positions and
+ * opcodes. Instructions with equal plain forms (sass.h) are equal.
  */
 #ifndef CORE_MACHINE_SASSDELTA_H
 #define CORE_MACHINE_SASSDELTA_H
@@ -15,7 +15,7 @@ enum sassdelta_kind {
 	SASSDELTA_CHANGED
 };
 
-/** Instructions [base_from, base_from + base_n) stand where [target_from, ...) stood; both are counted from the function's first. */
+/** Instructions [target_from, ...) replace [base_from, base_from + base_n); both count from the function's start. */
 struct sassdelta_hunk {
 	size_t base_from, base_n, target_from, target_n;
 };
@@ -27,18 +27,16 @@ struct sassdelta_opcode {
 
 struct sassdelta {
 	enum sassdelta_kind kind;
-	size_t removed,
-		added;   /* instructions; those that only changed their place are in neither where the kind is RESCHEDULED */
-	bool is_aligned; /* false: too different for hunks */
+	size_t removed, added; /* number of instructions; moved ones are in neither if the kind is RESCHEDULED */
+	bool is_aligned;       /* false: too different for hunks */
 	size_t n_hunks, n_opcodes;
 	struct sassdelta_hunk *hunk;
-	struct sassdelta_opcode *opcode; /* whose number differs, most different first */
+	struct sassdelta_opcode *opcode; /* with different counts, largest difference first */
 };
 
-/** Own: sassdelta_fini; `a` and `b` have to outlive it. Err: ERR_FULL out of memory. */
+/** Compare. Own: sassdelta_fini; `a` and `b` must outlive it. Err: ERR_FULL out of memory. */
 int sassdelta_make(struct sassdelta *d, const struct sass *a, const struct sass_function *of_a, const struct sass *b,
 	const struct sass_function *of_b, struct fw_err *err);
-/** A zeroed one is fine. */
 void sassdelta_fini(struct sassdelta *d);
 
 #endif

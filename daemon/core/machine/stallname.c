@@ -1,4 +1,4 @@
-/* stallname.c - see stallname.h. */
+/* stallname.c - table of names. */
 #include "core/machine/stallname.h"
 
 #include <stdio.h>

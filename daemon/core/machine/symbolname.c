@@ -1,4 +1,4 @@
-/* symbolname.c - the part of the Itanium C++ ABI's names that kernels have. */
+/* symbolname.c - the part of the Itanium C++ ABI's mangling that kernels use. */
 #include "core/machine/symbolname.h"
 
 #include <ctype.h>
@@ -45,7 +45,7 @@ static bool take(struct reader *r, const char *word)
 	return true;
 }
 
-/* "4gemm"; `is_hidden` becomes true for what the compiler named: the namespace without a name, of one file alone. */
+/* "4gemm"; `is_hidden` becomes true for the unnamed namespace of a file. */
 static bool read_word(struct reader *r, const char **word, size_t *len, bool *is_hidden)
 {
 	size_t n = 0;
@@ -67,7 +67,7 @@ static bool read_word(struct reader *r, const char **word, size_t *len, bool *is
 	return true;
 }
 
-/* Behind "N" up to "E". */
+/* The part from "N" to "E". */
 static bool read_nested(struct reader *r)
 {
 	const char *word;
@@ -100,7 +100,7 @@ static bool read_nested(struct reader *r)
 	return !is_first && take(r, "E");
 }
 
-/* A name without its template arguments, or with all of them where it is nested. */
+/* A name without its template arguments, or with all of them if nested. */
 static bool read_name(struct reader *r)
 {
 	const char *word;
@@ -154,7 +154,7 @@ static bool read_type(struct reader *r)
 	return is_read;
 }
 
-/* Behind "L": the type, which only an integer's suffix tells, and the value. */
+/* The part after "L": the type, which only an integer's suffix shows, and the value. */
 static bool read_literal(struct reader *r)
 {
 	static const struct {

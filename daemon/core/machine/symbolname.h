@@ -1,9 +1,9 @@
 /**
- * symbolname.h - a compiler's symbol as people write the function: "_Z4gemmILi128ELb1EEvPf" is "gemm<128, true>".
+ * symbolname.h - readable form of a compiler's symbol: "_Z4gemmILi128ELb1EEvPf" becomes "gemm<128, true>".
  *
- * It reads names, namespaces and template arguments, which tell functions apart, in one pass and in bounded memory, whatever a branch
- * wrote. Parameters and results are left out, and what it does not know (substitutions, expressions) makes arguments "<...>", or leaves
- * the symbol as it is.
+ * It reads names, namespaces and template arguments, which distinguish functions, in one pass and bounded memory, for any
+ * input. Parameters and results are left out. Unknown parts (substitutions, expressions) become arguments "<...>", or leave the
+ * symbol as it is.
  */
 #ifndef CORE_MACHINE_SYMBOLNAME_H
 #define CORE_MACHINE_SYMBOLNAME_H
@@ -12,7 +12,7 @@
 
 enum { SYMBOLNAME_SIZE = 256 };
 
-/** Without unnamed namespaces, and cut where it does not fit. Shape: out[SYMBOLNAME_SIZE]. */
+/** Convert without unnamed namespaces, cut to fit. Shape: out[SYMBOLNAME_SIZE]. */
 void symbolname(const char *symbol, char *out);
 
 #endif

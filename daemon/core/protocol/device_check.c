@@ -1,4 +1,4 @@
-/* device_check.c - bounds of readings. Numbers of limit reasons are NVML's, those of XIDs the driver's catalogue's. */
+/* device_check.c - bounds of readings. Limit reasons are numbered by NVML, XIDs by the driver's catalogue. */
 #include "core/protocol/device_check.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /**
- * device_check.h - what a device's own readings say about times that were taken between them. Pure; runner, worker and daemon ask
- * the same question, so that nobody believes what another threw away.
+ * device_check.h - judgement of times by device readings around them. Pure; runner, worker and daemon share it, so they discard
+ * the same times.
  */
 #ifndef CORE_PROTOCOL_DEVICE_CHECK_H
 #define CORE_PROTOCOL_DEVICE_CHECK_H
@@ -9,7 +9,7 @@
 
 #include "core/protocol/protocol.h"
 
-/** Limit reasons of a GPU's clocks, as its driver numbers them. A power cap is normal and never a reason to throw times away. */
+/** Limit reasons of a GPU's clocks, in the driver's numbering. A power cap is normal and never discards times. */
 enum {
 	DEVICE_CHECK_POWER_CAP = 0x4,
 	DEVICE_CHECK_HW_SLOWDOWN = 0x8,
@@ -21,26 +21,26 @@ enum {
 struct device_check_reason {
 	uint64_t bit;
 	const char *name, *words; /* "sw_thermal", "software thermal" */
-	bool limits;              /* clocks are below what they could be */
+	bool limits;              /* clocks are below their possible values */
 };
 enum { DEVICE_CHECK_REASONS = 9 };
 /** All of them, the worst first. */
 extern const struct device_check_reason device_check_reason[DEVICE_CHECK_REASONS];
 
 enum { DEVICE_CHECK_WHY_SIZE = 96 };
-/** Runs of a cell whose readings discard them, after which it gets no more. */
+/** Discarded runs of a cell, after which it gets no more. */
 enum { DEVICE_CHECK_DISCARDED_MAX = 3 };
 
-/** A reading without knowledge. */
+/** Set all fields to unknown. */
 void device_check_unknown(struct msg_device_check *g);
-/** The worst of two readings, for the worst is what may have touched the times between them; energy is what was used. */
+/** Take the worse of two readings: either may affect the times between them; energy becomes the difference. */
 void device_check_merge(struct msg_device_check *g, const struct msg_device_check *after);
 /**
- * Why times taken under this reading mean nothing: hardware slowdown, heat, power brake, another process, an XID, an ECC error.
- * Returns whether there is such a reason; `why` gets it in words, "" else. Shape: why[DEVICE_CHECK_WHY_SIZE].
+ * Return whether times under this reading are invalid: hardware slowdown, heat, power brake, another process, an XID, an ECC
+ * error. `why` receives the reason, "" else. Shape: why[DEVICE_CHECK_WHY_SIZE].
  */
 bool device_check_discards(const struct msg_device_check *g, char why[DEVICE_CHECK_WHY_SIZE]);
-/** Whether an XID means that the device itself is broken, whoever used it (fallen off the bus, firmware, links): no job may follow. */
+/** Return whether an XID means a broken device whatever ran on it (fallen off the bus, firmware, links): no job may follow. */
 bool device_check_xid_breaks(int xid);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * job.c - reading of job and run: everything that makes a process start, allocate or build passes through here, so
- * every size is checked against its limit and every cell against core/case/case.c before it is believed.
+ * job.c - parser of job and run. These messages start processes, allocate and build, so every size is checked against its limit
+ * and every cell by core/case/case.c.
  */
 #include "core/protocol/job.h"
 
@@ -14,7 +14,7 @@
 #define SECONDS_MAX 86400.0
 #define TURN_MAX    (1 << 24)
 
-/* Rules of before version 3 say nothing of clocks: they get what holds today, and keep their own noise. */
+/* Rules before version 3 have no clocks: they get today's values, and keep their own noise. */
 static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
 {
 	struct fields clock;
@@ -37,7 +37,7 @@ static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
 	f->failed = f->failed || clock.failed;
 }
 
-/* Rules of before version 5 make their intervals by what decides. */
+/* Rules before version 5 use the deciding priors for their intervals. */
 static void read_cover(struct fields *f, struct rule *out, struct fw_err *err)
 {
 	struct fields cover;
@@ -54,7 +54,7 @@ static void read_cover(struct fields *f, struct rule *out, struct fw_err *err)
 	f->failed = f->failed || cover.failed;
 }
 
-/* Rules of before version 5 look at no evidence this way; programs are those that have no calls to pair. */
+/* Rules before version 5 have no interim looks; programs are those without paired calls. */
 static void read_looks(struct fields *f, struct rule *out, struct fw_err *err)
 {
 	static const char *const names[PAIRINGS] = { "modules", "interleave", "processes" };
@@ -107,7 +107,7 @@ int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, 
 	return f.failed ? -1 : 0;
 }
 
-/* The fields make the key; the key that came must be the same, or sender and receiver mean different work. */
+/* The fields determine the key; the received key must equal it, or sender and receiver mean different work. */
 static int read_cell(json_t *object, const char *where, struct cell *c, int *index, struct fw_err *err)
 {
 	static const char *const decides[] = { [SERIES_DEVICE] = "device", [SERIES_CALL] = "call", NULL };
@@ -155,7 +155,7 @@ int protocol_job_read_cell(json_t *object, const char *where, struct cell *out, 
 	return read_cell(object, where, out, NULL, err);
 }
 
-/* Shape: *cells and, where asked for, *index hold *n items; the caller frees them also after a failure. */
+/* Shape: *cells and, if requested, *index hold *n items; the caller frees them also after a failure. */
 static int read_cells(struct fields *f, const char *message, size_t min, struct cell **cells, int **index, int *n)
 {
 	json_t *list = field_array(f, "cells", min, JOB_CELLS_MAX);
@@ -222,7 +222,7 @@ static int read_outputs(struct fields *f, struct manifest *m)
 	return 0;
 }
 
-/* A list of strings below `size` bytes. Shape: rows[max][size]. Returns how many. */
+/* Read a list of strings below `size` bytes. Shape: rows[max][size]. Returns their number. */
 static int read_texts(struct fields *f, const char *key, size_t min, size_t max, char *rows, size_t size)
 {
 	json_t *list = field_array(f, key, min, max);
@@ -239,7 +239,7 @@ static int read_texts(struct fields *f, const char *key, size_t min, size_t max,
 	return n;
 }
 
-/* A benchmark that is a program of its own. */
+/* Read a benchmark program. */
 static int read_benchmark(struct fields *f, struct benchmark *b)
 {
 	static const char *const times[] = { "real", "cpu", NULL };
@@ -288,7 +288,7 @@ static int read_build(struct fields *f, struct manifest *m)
 	return read_outputs(&b, m);
 }
 
-/* What builds it, where that is not the worker's own. */
+/* Read its toolchain, if it is not the worker's own. */
 static int read_tools(struct fields *f, struct toolchain_override *w)
 {
 	struct fields t;
@@ -312,7 +312,7 @@ static int read_tools(struct fields *f, struct toolchain_override *w)
 	return t.failed ? -1 : 0;
 }
 
-/* The role of somebody whose code is built or run. */
+/* Read the role of a side whose code is built or run. */
 static enum role read_side(struct fields *f)
 {
 	static const char *const sides[] = { "base", "target", "reference", NULL };
@@ -431,7 +431,7 @@ static void read_guards(struct fields *f, struct msg_run *run)
 		snprintf(run->guards, sizeof run->guards, "%s", text);
 }
 
-/* Job's numbers of the cells that also run in sustained runs. */
+/* Read the job's numbers of the cells that also have sustained runs. */
 static int read_sustained_runs(struct fields *f, struct msg_run *run)
 {
 	run->sustained_run = calloc((size_t)run->n_cells + 1, sizeof *run->sustained_run);
@@ -454,7 +454,7 @@ static int read_sustained_runs(struct fields *f, struct msg_run *run)
 	return list ? 0 : -1;
 }
 
-/* Configurations that are handed back, each of one of the run's cells and subjects. */
+/* Read pinned configurations, each of one of the run's cells and subjects. */
 static int read_pins(struct fields *f, struct msg_run *run)
 {
 	if (!field_has(f, "pins"))

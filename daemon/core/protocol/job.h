@@ -1,4 +1,4 @@
-/** job.h - reading of what a worker or a runner is asked to do: job, run, and the rule they carry. For protocol.c. */
+/** job.h - parser of tasks for a worker or runner: job, run, and their rule. For protocol.c. */
 #ifndef CORE_PROTOCOL_JOB_H
 #define CORE_PROTOCOL_JOB_H
 
@@ -10,9 +10,9 @@
 int protocol_job_read(json_t *object, struct msg *out, struct fw_err *err);
 /** Fill out->u.run. Own: as above. */
 int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err);
-/** One cell of either. Err: ERR_PROTOCOL naming `where` and the key. */
+/** Read one cell of either. Err: ERR_PROTOCOL naming `where` and the key. */
 int protocol_job_read_cell(json_t *object, const char *where, struct cell *out, struct fw_err *err);
-/** Err: ERR_PROTOCOL naming `where` and the key. */
+/** Read a rule. Err: ERR_PROTOCOL naming `where` and the key. */
 int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, struct fw_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* order.c - see order.h. */
+/* order.c - order of subjects. */
 #include "core/protocol/order.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ int order_first(int n, int base, int target, int turn)
 
 	for (int i = 0; i < n; i++)
 		fits += base_comes_first(n, base, target, i) == wanted;
-	int place = turn / 2 % fits; /* both orders exist: base and target each can begin */
+	int place = turn / 2 % fits; /* both orders exist: base and target can each begin */
 	for (int i = 0; i < n; i++)
 		if (base_comes_first(n, base, target, i) == wanted && place-- == 0)
 			return i;

@@ -1,4 +1,4 @@
-/* profile.c - both directions of the lines of a profile, side by side. */
+/* profile.c - parser and writer of a profile's messages. */
 #include "core/protocol/profile.h"
 
 #include <limits.h>
@@ -32,8 +32,6 @@ bool protocol_profile_is(enum msg_type t)
 {
 	return t == MSG_KERNEL || t == MSG_CODE || t == MSG_COUNTERFACTUAL || t == MSG_PROFILE || t == MSG_STALLS;
 }
-
-/* ---- kernel ------------------------------------------------------------------------------------------------------------ */
 
 static int read_values(struct fields *f, struct msg_kernel *m)
 {
@@ -121,8 +119,6 @@ static void put_kernel(struct jsonw *j, const struct msg_kernel *m)
 		jsonw_kv_double(j, m->value[i].metric, m->value[i].value);
 	jsonw_object_end(j);
 }
-
-/* ---- code -------------------------------------------------------------------------------------------------------------- */
 
 static int read_takes(struct fields *f, const char *key, struct evidence_takes *t)
 {
@@ -214,8 +210,6 @@ static void put_code(struct jsonw *j, const struct msg_code *m)
 		}
 }
 
-/* ---- counterfactual and profile ---------------------------------------------------------------------------------------- */
-
 static void read_counterfactual(struct fields *f, struct msg_counterfactual *m)
 {
 	m->cell = read_cell_number(f);
@@ -275,8 +269,6 @@ static void put_profile(struct jsonw *j, const struct msg_profile *m)
 		tried_write(j, &m->target_tried);
 	}
 }
-
-/* ---- all ---------------------------------------------------------------------------------------------------------------- */
 
 int protocol_profile_read(struct fields *f, struct msg *out)
 {

@@ -1,18 +1,21 @@
-/** profile.h - reading and writing of the lines of a profile (evidence.h). For protocol.c, record.c and write.c. */
+/** profile.h - parser and writer of a profile's messages (evidence.h). For protocol.c, record.c and write.c. */
 #ifndef CORE_PROTOCOL_PROFILE_H
 #define CORE_PROTOCOL_PROFILE_H
 
 #include "core/protocol/protocol.h"
 #include "core/text/field.h"
 
-/** Whether `t` is one of these messages. */
+/** Return whether `t` is one of these messages. */
 bool protocol_profile_is(enum msg_type t);
 
-/** Fill out->u for out->t, which is one of these. Own: protocol_profile_fini's, also after a failure. Err: ERR_PROTOCOL with the key. */
+/**
+ * Fill out->u for out->t, which is one of these. Own: protocol_profile_fini's, also after a failure. Err: ERR_PROTOCOL with the
+ * key.
+ */
 int protocol_profile_read(struct fields *f, struct msg *out);
 void protocol_profile_fini(struct msg *m);
 
-/** Keys and values behind "t". */
+/** Write keys and values after "t". */
 void protocol_put_profile(struct jsonw *j, const struct msg *m);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * protocol.c - the table of messages, the entry of the parser, and what a message owns.
+ * protocol.c - table of messages, entry of the parser, and ownership of message parts.
  *
- * Reading is spread over job.c (tasks) and record.c (reports), writing is write.c. Everything a
- * peer sends passes protocol_parse; tests/core/fuzz_protocol.c drives it.
+ * job.c parses tasks, record.c reports; write.c writes. All received data passes protocol_parse; tests/core/fuzz_protocol.c
+ * tests it.
  */
 #include "core/protocol/protocol.h"
 
@@ -51,7 +51,7 @@ const char *protocol_name(enum msg_type t)
 	return (unsigned)t < NAMES ? names[t] : "unknown";
 }
 
-/* Parse one JSON text. jansson quotes the input in its messages, so what it says is made printable first. */
+/* Parse one JSON text. jansson quotes the input in its messages, so they are made printable first. */
 static json_t *load(const char *text, size_t len, struct fw_err *err)
 {
 	json_error_t why;

@@ -1,9 +1,9 @@
 /**
- * protocol.h - the lines between daemon and worker (protocol 1) and between worker and runner: parse and write.
+ * protocol.h - messages between daemon and worker (protocol 1) and between worker and runner: parser and writer.
  *
- * One LF-ended JSON object a line, UTF-8, at most PROTOCOL_LINE_MAX bytes; unknown keys are ignored, an unknown "t" is an
- * error. Reading validates types, ranges and array lengths before anything is believed; the same parser reads all three
- * directions and is fuzzed. doc/protocol.md lists every message with an example.
+ * One LF-terminated JSON object a line, UTF-8, at most PROTOCOL_LINE_MAX bytes; unknown keys are ignored, an unknown "t" is an
+ * error. The parser validates types, ranges and array lengths first; all directions share it, and it is fuzzed. doc/protocol.md
+ * lists every message with an example.
  */
 #ifndef CORE_PROTOCOL_PROTOCOL_H
 #define CORE_PROTOCOL_PROTOCOL_H
@@ -33,7 +33,7 @@
 #define PROTOCOL_VERSION    1
 #define PROTOCOL_LINE_MAX   (1u << 20)
 #define PROTOCOL_BANNER_MAX (64u << 10)  /* bytes skipped before hello */
-#define PROTOCOL_LOG_MAX    (640u << 10) /* bytes of a build log that travel, its end; their base64 fits a line */
+#define PROTOCOL_LOG_MAX    (640u << 10) /* sent bytes of a build log, from its end; their base64 fits a line */
 
 #define PROTOCOL_BUILDER "build" /* the device of a worker that only builds */
 
@@ -70,27 +70,27 @@ enum msg_type {
 
 struct msg_device {
 	enum device_kind kind;
-	char uuid[64]; /* "GPU-..." or "cpu-<hash of model>" */
+	char uuid[64];
 	char name[96];
 	char driver[48];
 	char toolkit[TOOLCHAIN_TEXT_SIZE]; /* compiler versions that enter the build's cache key */
-	char cudnn[24];                    /* version that modules find; "" none */
-	char cublas[24];                   /* likewise */
-	char image[64];                    /* what the worker's system is: "debian 12.5, glibc 2.36" */
+	char cudnn[24];                    /* version that modules load; "" none */
+	char cublas[24];                   /* version that modules load; "" none */
+	char image[64];                    /* the worker's system: "debian 12.5, glibc 2.36" */
 	char vbios[32];                    /* "" unknown */
 	int index;
-	char pci[32];         /* address on the bus, "0000:1b:00.0"; "" it has none */
+	char pci[32];         /* bus address, "0000:1b:00.0"; "" none */
 	double power_limit_w; /* 0: unknown */
 	int cores;            /* SMs or CPU threads */
 	int64_t memory_bytes, l2_bytes;
 	double clock_max_mhz;
-	double peak_tflops, peak_gb_s; /* nothing on it is faster: dense bf16, and its memory; 0: unknown */
+	double peak_tflops, peak_gb_s; /* upper bounds: dense bf16, and memory; 0: unknown */
 };
 
-/** Where a worker keeps what it built, for people who want to run it by hand. Texts "": not said. */
+/** Location of a worker's builds, for runs by hand. Texts "": unknown. */
 struct msg_place {
 	char host[64], user[33];
-	bool is_system;                   /* an account of the machine's own, as which nobody logs in */
+	bool is_system;                   /* a system account without login */
 	char runner[1024], modules[1024]; /* paths: the program, and the folder of SHA256.so */
 };
 
@@ -98,17 +98,17 @@ struct msg_hello {
 	int protocol;
 	char version[32];
 	char isolation[8]; /* "bwrap" or "none" */
-	bool builds_only;  /* no device is open: its one entry is what builds are for, PROTOCOL_BUILDER its uuid */
+	bool builds_only;  /* no device is open: its one entry names the builds' target, with uuid PROTOCOL_BUILDER */
 	struct msg_place place;
 	int n_read_only;
-	char read_only[READONLY_MAX][READONLY_PATH_SIZE]; /* folders of its machine that branch code may read there */
+	char read_only[READONLY_MAX][READONLY_PATH_SIZE]; /* folders of its machine that branch code may read */
 	int n_devices;
 	struct msg_device device[PROTOCOL_DEVICES_MAX];
 };
 
-/** One thing under test. In a job: sources to build. */
+/** One side under test. In a job: sources to build. */
 struct msg_subject {
-	enum role role; /* a side's */
+	enum role role; /* of the side */
 	char commit[65];
 	int n_inputs;
 	struct {
@@ -117,14 +117,14 @@ struct msg_subject {
 	} input[MANIFEST_LIST_MAX];
 	struct manifest build;           /* only dir, command, outputs, timeout_s are used */
 	char provider[48];               /* "": the module's default */
-	char config[160];                /* handed to the provider's plan of every cell; "": it chooses */
-	struct toolchain_override tools; /* that build it, where not the worker's own */
-	struct benchmark run;            /* a program of its own that is measured instead of a module; run.name "": none */
+	char config[160];                /* configuration for the provider's plan of every cell; "": it chooses */
+	struct toolchain_override tools; /* its toolchain, if not the worker's own */
+	struct benchmark run;            /* a benchmark program that is measured instead of a module; run.name "": none */
 };
 
 struct msg_limits {
 	double build_s, check_s, run_s, budget_s;
-	double wait_s; /* for other processes to leave the device; 600 unless said */
+	double wait_s; /* wait for other processes to leave the device; default 600 */
 	int64_t log_bytes;
 };
 
@@ -133,18 +133,18 @@ struct msg_job {
 	int attempt;
 	char nonce[33];
 	enum jobkind kind; /* not JOBKIND_IMPORT */
-	char device[64];   /* uuid */
+	char device[64];
 	int n_beside;
 	char beside[PROTOCOL_DEVICES_MAX]
-		   [64]; /* devices that may have a job there at the same time, with its own; none: all of its kind */
+		   [64]; /* devices that may have a concurrent job there, including its own; none: all of its kind */
 	uint64_t seed;
-	bool quick;                    /* one run per cell, no confirming set: a look, not a verdict */
-	sentinel_set looked_elsewhere; /* classes of its cells whose power draw another part of the comparison looks at */
-	sentinel_set sustained_runs;   /* classes whose cells run in sustained runs: power draw is known to differ */
+	bool quick;                    /* one run per cell without confirmation: no reliable verdict */
+	sentinel_set looked_elsewhere; /* classes of its cells whose sentinel another partition of the comparison runs */
+	sentinel_set sustained_runs;   /* classes whose cells have sustained runs: their power draw is known to differ */
 	int n_subjects;
 	struct msg_subject subject[PROTOCOL_SUBJECTS_MAX];
 	int n_cells;
-	struct cell *cell; /* cell[n_cells]; owned by the message; none where the subjects are programs of their own */
+	struct cell *cell; /* cell[n_cells]; owned by the message; none for benchmark programs */
 	struct rule rule;
 	struct msg_limits limits;
 };
@@ -162,14 +162,14 @@ struct msg_tree {
 
 struct msg_build {
 	enum role role;
-	char state[8]; /* "start" "cached" "ok" "failed" */
+	char state[8];
 	int exit, signal;
 	int64_t duration_ms;
-	char family[16];        /* of the module; "" of a foreign benchmark */
+	char family[16];        /* of the module; "" for a benchmark program */
 	char module_sha256[65]; /* "" unless ok or cached */
 	char toolchain[TOOLCHAIN_TEXT_SIZE];
 	struct buf log;   /* decoded from log_b64; owned by the message */
-	char detail[256]; /* why it failed, in words */
+	char detail[256]; /* why it failed */
 };
 
 struct msg_check {
@@ -177,16 +177,16 @@ struct msg_check {
 	int cell;
 	bool ok;
 	char failure
-		[16]; /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "provider" (it has none such) "abi", or why it is not believed */
-	double error_ratio; /* our error over the allowed error; < 1 is accepted; -1 unknown */
-	double alone_ms;    /* a cold call by itself: the shorter of those that the check makes; 0 unknown */
-	double alone_mhz;   /* the clock that it ran at; 0 unknown */
-	char repeats[8];    /* whether two calls on the same inputs gave the same bits: "same" "differs"; "" unknown */
+		[16]; /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "provider" (missing) "abi", or the class of a rejection */
+	double error_ratio; /* error over the allowed error; < 1 is accepted; -1 unknown */
+	double alone_ms;    /* shortest cold call alone in the check; 0 unknown */
+	double alone_mhz;   /* its clock; 0 unknown */
+	char repeats[8];    /* bitwise equality of two calls on the same inputs: "same" "differs"; "" unknown */
 	char input_sha256[65];
 	char detail[512]; /* the worst element, or the reason */
 };
 
-/** The rows that a benchmark of its own writes: from now on they are the job's cells. */
+/** The rows of a benchmark program, which become the job's cells. */
 struct msg_found {
 	int n;
 	struct {
@@ -202,19 +202,19 @@ struct msg_process_run {
 	int cell[JOB_CELLS_MAX];
 };
 
-/** Where a process stands, so that its death can be blamed. */
+/** Current step of a process, to assign its death. */
 struct msg_at {
-	int process_run, cell; /* cell -1: none in particular */
+	int process_run, cell; /* cell -1: no single cell */
 	enum role role;
 	char step
-		[8]; /* "load" "plan" "check" "warm" "time" "phase" "count" "sample"; "look": the runner waits until the worker has looked at its processes */
+		[8]; /* "load" "plan" "check" "warm" "time" "phase" "count" "sample"; "look": waits for the worker's comparison */
 };
 
 struct msg_device_check {
 	double power_w, temp_c, sm_mhz; /* -1: unknown */
 	uint64_t reasons;               /* clock event reasons of NVML */
 	int foreign;                    /* other processes on the device; -1: unknown */
-	int xid, ecc;                   /* since the reading before: last XID, memory errors that were not corrected; 0: none */
+	int xid, ecc;                   /* since the reading before: last XID, uncorrected memory errors; 0: none */
 	double energy_j;                /* used while the times were taken; -1: unknown */
 	char regime[16];                /* "boost" "power_limited" "" */
 };
@@ -236,7 +236,7 @@ struct msg_cell {
 	struct msg_device_check device_check;
 };
 
-/** What a module says it does for a cell, and what the runner saw of it. */
+/** A module's claims for a cell, and the runner's observations. */
 struct msg_work {
 	enum role role;
 	int cell;
@@ -244,11 +244,11 @@ struct msg_work {
 	double flops_issued, bytes_moved; /* -1 unknown */
 	int64_t tiles_total, tiles_skipped, tiles_partial, blocks_kept, workspace_bytes;
 	int64_t persist_bytes,
-		tensor_bytes; /* the runner's: what it allocated for the module, and for the tensors of a call; 0 unknown */
-	int64_t taken_bytes;  /* the runner's: what plan, bind and the first call took of the device beside these; -1 unknown */
-	int64_t mask_blocks, mask_kept; /* the runner's count of a block mask, over all key heads; 0 there is none */
+		tensor_bytes;           /* observed: memory allocated for the module, and for the tensors of a call; 0 unknown */
+	int64_t taken_bytes;            /* observed: other device memory of plan, bind and the first call; -1 unknown */
+	int64_t mask_blocks, mask_kept; /* counted blocks of a mask, over all key heads; 0 none */
 	uint32_t phases;
-	bool tunes;         /* the configuration was searched for: it is handed back in every later process */
+	bool tunes;         /* the configuration was searched for: later processes receive it */
 	struct tried tried; /* owned by the message */
 };
 
@@ -259,49 +259,48 @@ struct msg_node {
 	char phase[16];
 	char kernel[256]; /* "memset" and "memcpy" for such nodes */
 	int grid[3], block[3], registers, local_bytes, shared_bytes;
-	int sm;                 /* what its code was compiled for: 90; 0 unknown */
+	int sm;                 /* architecture of its code: 90; 0 unknown */
 	char symbol_sha256[65]; /* runner to worker: of its mangled name; "" unknown */
 	char code_sha256[65];   /* worker to daemon: of its compiled code (core/machine/cubin.h); "" unknown */
 };
 
 struct msg_fault {
-	int cell; /* -1: none in particular */
+	int cell; /* -1: no single cell */
 	enum role role;
 	char failure
-		[16]; /* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol" "reported" (by the program itself), or why it is not believed */
+		[16]; /* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol" "reported", or of a rejection */
 	char detail[512];
 };
 
-/** Daemon to worker: end the job. */
 struct msg_cancel {
-	bool stays; /* and say hello once more, for another job; one that knows nothing of it leaves */
+	bool stays; /* and send hello again, for another job; a worker that does not know this key exits */
 };
 
 struct msg_done {
 	double gpu_s;
 	double wall_s;
 	bool cancelled;
-	sentinel_set sustained_runs; /* classes whose cells run in sustained runs, because power draw differs */
+	sentinel_set sustained_runs; /* classes whose cells have sustained runs, because power draw differs */
 };
 
-/** Something that people should know and that decides nothing: a wait, what a module left behind. */
+/** Information that decides nothing: a wait, leaked state of a module. */
 struct msg_note {
-	int cell;       /* -1: none in particular */
-	enum role role; /* whose doing */
+	int cell;       /* -1: no single cell */
+	enum role role; /* the side that caused it */
 	char text[400];
 };
 
-/** How a device is. */
+/** State of a device. */
 struct msg_state {
 	enum run_mode what; /* from RUN_IDLE on */
 	bool ok;
 	struct msg_device_check device_check;
-	char detail[400]; /* what is wrong with it; "" when ok */
+	char detail[400]; /* its fault; "" when ok */
 };
 
-/** Daemon to worker instead of a job: try the device with something small and known. The answer is a state. */
+/** Daemon to worker instead of a job: test the device with a known computation. The answer is a state. */
 struct msg_health_check {
-	char device[64]; /* uuid */
+	char device[64];
 };
 
 /** Runner to worker in an audit: a batch of calls is ready and waits for its go, or is done. */
@@ -310,24 +309,24 @@ struct msg_audit {
 	enum role role;
 	int calls;
 	bool done;
-	double ms; /* of a done one: device time of all its calls */
+	double ms; /* if done: device time of all its calls */
 };
 
-/** A configuration that a provider found by searching, handed back to it so that every process runs the same. */
+/** A configuration that a provider found by searching, passed back so that every process runs the same. */
 struct msg_pin {
-	int cell, subject; /* the cell's number in the job; place among the run's subjects */
+	int cell, subject; /* the cell's number in the job; position among the run's subjects */
 	char config[160];
 };
 
-/** Worker to runner, on the runner's standard input: one process's whole task. */
+/** Worker to runner, on the runner's standard input: the whole task of one process. */
 struct msg_run {
-	enum run_mode mode; /* from RUN_IDLE on with neither subjects nor cells */
-	char device[64];    /* uuid, or "cpu:0" "cuda:0" "sim:0" */
+	enum run_mode mode; /* modes from RUN_IDLE on have neither subjects nor cells */
+	char device[64];
 	int process_run, set;
-	int pass; /* mode guard: times of this run that readings made void before; clocks: processes before this one */
+	int pass; /* mode device_check: discarded times of this run before; clocks: processes before this one */
 	uint64_t seed;
-	int turn; /* mode run: of who begins (order.h), with each further cell the next one; 0: by chance */
-	char signature[SIGNATURE_KEY + 1]; /* key that the process's lines are sealed with (signature.h); "": they are not */
+	int turn;                          /* mode time: which side begins (order.h), advancing with each cell; 0: random */
+	char signature[SIGNATURE_KEY + 1]; /* key of the signatures of the process's lines (signature.h); "": none */
 	int n_subjects;
 	struct {
 		enum role role;
@@ -344,12 +343,12 @@ struct msg_run {
 	bool phases, calls;         /* also series phase and call */
 	int calls_n, warmup_n;      /* mode capture */
 	bool only_sustained_runs;   /* no series but sustained */
-	int sustained_rounds;       /* of series sustained: 1 is A B, 2 A B B A; 0: there are none */
-	int repeat;                 /* mode profile: the how manieth process of its role */
+	int sustained_rounds;       /* of series sustained: 1 is A B, 2 A B B A; 0: none */
+	int repeat;                 /* mode profile: number of the process within its role */
 	bool counters;              /* mode profile: read counters; else only name the kernels */
-	bool samples;               /* mode profile: only sample where warps wait */
-	bool *sustained_run;        /* sustained run[n_cells]: also series sustained; owned by the message */
-	char guards[2048]; /* devices sim and cpu: readings that a test wants to see (runner/device/device_check_script.h) */
+	bool samples;               /* mode profile: only sample warp stalls */
+	bool *sustained_run;        /* sustained_run[n_cells]: also series sustained; owned by the message */
+	char guards[2048];          /* devices sim and cpu: readings that a test injects (runner/device/device_check_script.h) */
 };
 
 struct msg {
@@ -383,34 +382,34 @@ struct msg {
 	} u;
 };
 
-/** The word of "t": "hello". */
+/** Return the value of "t": "hello". */
 const char *protocol_name(enum msg_type t);
 
 /**
- * Read one line, with or without its LF. Text for people (detail, names, versions) is cleaned of control characters and cut
- * to its field; everything that decides anything is refused unless it is exact.
- * Err: ERR_PROTOCOL with the key that is wrong; `out` then needs no msg_fini. Own: msg_fini frees.
+ * Parse one line, with or without its LF. Display text (detail, names, versions) is cleaned of control characters and cut to
+ * its field; deciding fields must be exact. Err: ERR_PROTOCOL with the wrong key; `out` then needs no msg_fini. Own: msg_fini
+ * frees.
  */
 int protocol_parse(const char *line, size_t len, struct msg *out, struct fw_err *err);
 void msg_fini(struct msg *m);
 
 /**
- * Append one line with its LF. Of a build log only the last PROTOCOL_LOG_MAX bytes are written. A line that would pass
- * PROTOCOL_LINE_MAX is left out whole and sets out->failed.
+ * Append one line with its LF. Only the last PROTOCOL_LOG_MAX bytes of a build log are written. A line that would exceed
+ * PROTOCOL_LINE_MAX is left out and sets out->failed.
  */
 void protocol_write(struct buf *out, const struct msg *m);
 
-/** One cell as a JSON object, as it stands in a job, and back. Err: ERR_PROTOCOL with the key that is wrong. */
+/** Write one cell as a JSON object, as in a job, and parse it. Err: ERR_PROTOCOL with the wrong key. */
 void protocol_put_cell(struct jsonw *j, const struct cell *c);
 int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct fw_err *err);
 
-/** A worker's place as one JSON object. */
+/** Write a worker's location as one JSON object. */
 void protocol_put_place(struct jsonw *j, const struct msg_place *p);
 
-/** A reading as one JSON object, as it stands in a record and beside a stored sample. */
+/** Write a reading as one JSON object, as in a record and with a stored sample. */
 void protocol_put_device_check(struct jsonw *j, const struct msg_device_check *g);
 
-/** A rule as one JSON object without LF, for storing beside a result, and back. Err: ERR_PROTOCOL. */
+/** Write a rule as one JSON object without LF, for storage with a result, and parse it. Err: ERR_PROTOCOL. */
 void protocol_write_rule(struct buf *out, const struct rule *r);
 int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct fw_err *err);
 

@@ -1,8 +1,8 @@
 /*
- * record.c - reading of everything a worker or runner reports.
+ * record.c - parser of reports of workers and runners.
  *
- * A runner shares its process with branch code, so nothing here is believed for its shape: arrays must be equally long, times
- * finite and above zero, numbers of cells inside their limits.
+ * A runner shares its process with branch code, so every report is validated: arrays equally long, times finite and above zero,
+ * cell numbers inside their limits.
  */
 #include "core/protocol/record.h"
 
@@ -39,7 +39,7 @@ static int read_cell_number(struct fields *f)
 	return (int)field_int(f, "cell", 0, JOB_CELLS_MAX - 1);
 }
 
-/* Cell may be null: the record is about no cell in particular. */
+/* A null cell: the record belongs to no single cell. */
 static int read_cell_or_none(struct fields *f)
 {
 	return (int)field_int_or(f, "cell", -1, JOB_CELLS_MAX - 1, -1);
@@ -67,7 +67,7 @@ static void read_device(struct fields *f, struct msg_device *d)
 	d->peak_gb_s = field_double_or(f, "peak_gb_s", 0, 1e9, 0);
 }
 
-/* Of workers that say it. */
+/* Optional: only some workers report it. */
 static void read_place(struct fields *f, struct msg_place *p)
 {
 	struct fields in;
@@ -227,7 +227,7 @@ static int read_at(struct fields *f, struct msg_at *m)
 	return 0;
 }
 
-/* Shape: *out[n], freed by the caller also after a failure. `above` is excluded from the range, `max` is not. */
+/* Shape: *out[n], freed by the caller also after a failure. The range excludes `above` and includes `max`. */
 static int read_floats(struct fields *f, const char *key, json_t *list, int n, double above, double max, float **out)
 {
 	if (!json_is_array(list) || json_array_size(list) != (size_t)n)
@@ -242,7 +242,7 @@ static int read_floats(struct fields *f, const char *key, json_t *list, int n, d
 		double value = json_number_value(v) + 0.0;
 
 		(*out)[i] = (float)value;
-		/* compared as the float that is kept: a tiny double may round to 0 */
+		/* compared as the stored float: a tiny double may round to 0 */
 		if (!json_is_number(v) || !((double)(*out)[i] > above) || value > max)
 			return field_fail(
 				f, key, "item %d is no number above %g and at most %g", i, above < 0 ? 0.0 : above, max);
@@ -250,7 +250,7 @@ static int read_floats(struct fields *f, const char *key, json_t *list, int n, d
 	return 0;
 }
 
-/* Optional columns: an object of arrays under the roles of "ms"; a role may be absent. Zero stands for unknown. */
+/* Optional columns: an object of arrays under the roles of "ms"; a role may be absent. Zero means unknown. */
 static int read_column(struct fields *f, const char *key, const struct msg_cell *m, double max, float *out[])
 {
 	if (!field_has(f, key))
@@ -349,7 +349,9 @@ static int read_cell(struct fields *f, struct msg_cell *m)
 	int series = field_word(f, "series", series_names, NULL, 0);
 	m->series = series < 0 ? SERIES_DEVICE : (enum series)series;
 	field_token(f, "phase", FIELD_WORD, 0, m->phase, sizeof m->phase);
-	/* programs of their own bring their inputs along; the worker holds the sustained runs of a module to those that were checked */
+	/*
+	 * benchmark programs have their own inputs; the worker compares the sustained runs of a module with the checked inputs
+	 */
 	field_digest(f, "input_sha256", true, series == SERIES_PROCESS || series == SERIES_SUSTAINED, m->input_sha256);
 	m->n = (int)field_int(f, "n", 1, PROTOCOL_SAMPLES_MAX);
 	json_t *ms = field_object(f, "ms");
@@ -513,7 +515,7 @@ static int read_body(struct fields *f, struct msg *out)
 	case MSG_PROFILE:
 	case MSG_STALLS:
 		return protocol_profile_read(f, out);
-	case MSG_JOB: /* job.c reads these */
+	case MSG_JOB: /* parsed by job.c */
 	case MSG_RUN:
 	case MSG_PING:
 		break;

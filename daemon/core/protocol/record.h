@@ -1,4 +1,4 @@
-/** record.h - reading of what workers and runners report: builds, checks, runs, timings, faults. For protocol.c. */
+/** record.h - parser of reports of workers and runners: builds, checks, runs, timings, faults. For protocol.c. */
 #ifndef CORE_PROTOCOL_RECORD_H
 #define CORE_PROTOCOL_RECORD_H
 

@@ -1,4 +1,4 @@
-/* probe.c - see probe.h. */
+/* sentinel.c - classes of cells as bits and names. */
 #include "core/protocol/sentinel.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ sentinel_set sentinel_direction(enum direction d)
 	return bit_of(d, false) | bit_of(d, true);
 }
 
-/* The n-th class there is, and its name; 0 behind the last. */
+/* Return the n-th class and its name; 0 after the last. */
 static sentinel_set nth(int n, char name[NAME_SIZE])
 {
 	enum direction d = (enum direction)(1 + n / 2);

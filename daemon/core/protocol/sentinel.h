@@ -1,6 +1,6 @@
 /**
- * probe.h - whose power draw is looked at. One cell is looked at for all of its class: those of one direction that are regular, or that
- * are not. Of a comparison whose cells stand on several devices each class is looked at on one of them.
+ * sentinel.h - classes of cells by power draw. One cell, the sentinel, has sustained runs for all of its class: the regular or
+ * the irregular cells of one direction. If a comparison uses several devices, each class has its sentinel on one of them.
  */
 #ifndef CORE_PROTOCOL_SENTINEL_H
 #define CORE_PROTOCOL_SENTINEL_H
@@ -13,11 +13,11 @@
 typedef unsigned sentinel_set;
 
 sentinel_set sentinel_class(const struct cell *c);
-/** Both classes of a direction. */
+/** Return both classes of a direction. */
 sentinel_set sentinel_direction(enum direction d);
-/** "key":["forward","backward irregular"]; nothing where there are none. */
+/** Write "key":["forward","backward irregular"]; nothing for an empty set. */
 void look_write(struct jsonw *j, const char *key, sentinel_set s);
-/** Absent: none. Err: ERR_PROTOCOL with the key. */
+/** Read a set; absent: none. Err: ERR_PROTOCOL with the key. */
 int look_read(struct fields *f, const char *key, sentinel_set *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* signature.c - one HMAC a line. */
+/* signature.c - one HMAC per line. */
 #include "core/protocol/signature.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /**
- * signature.h - what tells a line that the runner wrote from any that branch code writes into the same channel.
+ * signature.h - authentication of the runner's lines against lines that branch code writes into the same channel.
  *
- * A sealed line is "MAC NUMBER {record}": HMAC-SHA-256 over "NUMBER {record}", cut to SIGNATURE_MAC digits, under a key that only
- * worker and runner know; numbers go from 0. Whoever reads lines on their way learns nothing that would make another one.
+ * A signed line is "MAC NUMBER {record}": HMAC-SHA-256 over "NUMBER {record}", cut to SIGNATURE_MAC digits, under a key that
+ * only worker and runner know; numbers count from 0. A reader of such lines cannot make another one.
  */
 #ifndef CORE_PROTOCOL_SIGNATURE_H
 #define CORE_PROTOCOL_SIGNATURE_H
@@ -10,12 +10,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Hex digits of a key, and of a line's MAC; the most bytes before a sealed record. */
+/** Hex digits of a key, and of a line's MAC; maximum bytes before a signed record. */
 enum { SIGNATURE_KEY = 32, SIGNATURE_MAC = 32, SIGNATURE_ROOM = SIGNATURE_MAC + 24 };
 
-/** Hex of the MAC of `text`, "NUMBER {record}" without LF. `key` is hex of SIGNATURE_KEY digits. Shape: mac[SIGNATURE_MAC + 1]. */
+/**
+ * Compute the MAC of `text`, "NUMBER {record}" without LF, as hex. `key`: SIGNATURE_KEY hex digits. Shape: mac[SIGNATURE_MAC +
+ * 1].
+ */
 void signature_make(const char *key, const char *text, size_t len, char *mac);
-/** The record within a sealed line that has this number; NULL: the line is not sealed with this key. Own: points into `line`. */
+/** Return the record in a signed line with this number; NULL: the signature is wrong. Own: points into `line`. */
 const char *signature_open(const char *key, unsigned long long number, const char *line, size_t len);
 
 #endif

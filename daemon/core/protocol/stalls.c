@@ -1,11 +1,11 @@
-/* stalls.c - an instruction is a list: offset, samples, what most of them waited for, how many those are; the hottest with their text. */
+/* stalls.c - stalls as lists: offset, samples, main reason, samples of that reason; the hottest with their instruction. */
 #include "core/protocol/stalls.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* [offset, samples, reason, samples of it], and of the hottest the instruction. -1 it is none. */
+/* Parse [offset, samples, reason, samples of it], and for the hottest the instruction. -1 malformed. */
 static int read_stall(const json_t *item, struct evidence_stall *s)
 {
 	const json_t *number[] = { json_array_get(item, 0), json_array_get(item, 1), json_array_get(item, 3) };

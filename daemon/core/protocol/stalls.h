@@ -1,17 +1,17 @@
-/** stalls.h - reading and writing where warps wait (evidence.h). */
+/** stalls.h - parser and writer of warp stalls (evidence.h). */
 #ifndef CORE_PROTOCOL_STALLS_H
 #define CORE_PROTOCOL_STALLS_H
 
 #include "core/protocol/protocol.h"
 #include "core/text/field.h"
 
-/** The record of one kernel. Own: the caller frees m->line, also after a failure. Err: ERR_PROTOCOL with the key. */
+/** Read the record of one kernel. Own: the caller frees m->line, also after a failure. Err: ERR_PROTOCOL with the key. */
 int protocol_stalls_read(struct fields *f, struct msg_stalls *m);
 void protocol_stalls_put(struct jsonw *j, const struct msg_stalls *m);
 
-/** The object at `key`, where there is one. Err: as above. */
+/** Read the object at `key`, if any. Err: as above. */
 int protocol_stalls_read_hot(struct fields *f, const char *key, struct evidence_hot *h);
-/** The same as one JSON object: {"samples":N,"lines":[[offset,samples,reason,of_reason,text],...]}. */
+/** Write it as one JSON object: {"samples":N,"lines":[[offset,samples,reason,of_reason,text],...]}. */
 void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h);
 
 #endif

@@ -1,4 +1,4 @@
-/* sustained.c - see sustained.h. */
+/* sustained.c - order and selection of calls. */
 #include "core/protocol/sustained.h"
 
 int sustained_side_of(int first, int i)

@@ -1,4 +1,4 @@
-/* tried.c - see tried.h. */
+/* tried.c - list of tried configurations. */
 #include "core/protocol/tried.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * write.c - writing of every message, of what workers and runners report in full: the counterpart of record.c, as write_job.c is of
- * job.c. test_protocol.c sends each message through both.
+ * write.c - writer of every message, counterpart of record.c, as write_job.c is of job.c. test_protocol.c sends each message
+ * through both.
  */
 #include "core/protocol/protocol.h"
 

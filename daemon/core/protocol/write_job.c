@@ -1,4 +1,4 @@
-/* write_job.c - see write_job.h. */
+/* write_job.c - writer of tasks. */
 #include "core/protocol/write_job.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ void protocol_put_texts(struct jsonw *j, const char *key, const char *rows, size
 	jsonw_array_end(j);
 }
 
-/* A rule from before them has none. */
+/* A rule of an earlier version has none. */
 static void put_looks(struct jsonw *j, const struct rule *r)
 {
 	static const char *const names[PAIRINGS] = { "modules", "interleave", "processes" };
@@ -101,7 +101,7 @@ void protocol_put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_object_end(j);
 }
 
-/* `index` < 0: the cell's place in the list is its number. */
+/* `index` < 0: the cell's number is its position in the list. */
 static void put_cell(struct jsonw *j, const struct cell *c, int index)
 {
 	jsonw_object(j);

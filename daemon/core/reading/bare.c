@@ -1,4 +1,4 @@
-/* bare.c - their places are taken by strings of a character that no program writes. */
+/* bare.c - replacement by strings of a character that no program writes. */
 #include "core/reading/bare.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum { MARK = 0x7f };
 
 static const char *const words[] = { "infinity", "nan", "inf" };
 
-/* How long a bare one is that begins here, with its sign; 0: none does. */
+/* Length of a bare value that begins here, with its sign; 0: none. */
 static size_t length_at(const char *at, const char *end)
 {
 	size_t sign = *at == '-';

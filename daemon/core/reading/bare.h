@@ -1,4 +1,4 @@
-/** bare.h - NaN and Infinity as they stand, which are no JSON and which printf and Google Benchmark write nevertheless. */
+/** bare.h - bare NaN and Infinity, which are no JSON but which printf and Google Benchmark write. */
 #ifndef CORE_READING_BARE_H
 #define CORE_READING_BARE_H
 
@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 /**
- * A copy of a text in which every bare NaN and Infinity that stands for a value is another value of the same length, so that the rest keeps
- * its lines and columns. Shape: [len]. Own: free. NULL: out of memory.
+ * Copy a text, replacing each bare NaN and Infinity in a value's position by another value of the same length, so that lines
+ * and columns stay valid. Shape: [len]. Own: free. NULL: out of memory.
  */
 char *bare_replace(const char *text, size_t len);
-/** Whether a value was such a one. */
+/** Return whether a value replaces one. */
 bool bare_is(const json_t *value);
 
 #endif

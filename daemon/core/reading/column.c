@@ -1,4 +1,4 @@
-/* column.c - see column.h. Words are what stands between signs, whatever their case. */
+/* column.c - words and units in column names. Words are separated by punctuation; case does not matter. */
 #include "core/reading/column.h"
 
 #include <ctype.h>
@@ -10,9 +10,7 @@
 
 enum { WORD_SIZE = 64 };
 
-/* ---- words -------------------------------------------------------------------------------------------------------------------- */
-
-/* The next word from *at on, in small letters. */
+/* Read the next word from *at on, in lower case. */
 static bool next_word(const char **at, char word[WORD_SIZE])
 {
 	size_t n = 0;
@@ -113,8 +111,6 @@ bool column_is_statistic(const char *name)
 	return any_word(name, words) != NULL;
 }
 
-/* ---- units -------------------------------------------------------------------------------------------------------------------- */
-
 static bool is_known(const char *unit)
 {
 	double ms, tflops;
@@ -123,7 +119,7 @@ static bool is_known(const char *unit)
 	return unit[0] && reading_convert(1, unit, &ms, &tflops, &suffix) == 0;
 }
 
-/* Where the bracket opens that ends a name; NULL: none does. */
+/* The bracket that begins a suffix; NULL: none. */
 static const char *find_bracket(const char *name, size_t n)
 {
 	static const char closing[] = ")]}", opening[] = "([{";
@@ -132,7 +128,7 @@ static const char *find_bracket(const char *name, size_t n)
 	return kind && *kind ? strrchr(name, opening[kind - closing]) : NULL;
 }
 
-/* "triton_time_in_" is "triton_time". */
+/* "triton_time_in_" becomes "triton_time". */
 static void end_series(char *series)
 {
 	size_t n = strlen(series);
@@ -147,7 +143,7 @@ static void end_series(char *series)
 		series[n] = '\0';
 }
 
-/* A second in one letter is a word of its own kind: it needs a word that speaks of time. */
+/* "s" alone counts as seconds only next to a word for time. */
 static bool speaks_of_time(const char *series)
 {
 	static const char *const words[] = { "time", "times", "latency", "duration", "elapsed", "runtime", "wall", NULL };
@@ -160,7 +156,7 @@ static void copy(char *out, size_t size, const char *from, size_t n)
 	snprintf(out, size, "%.*s", (int)(n < size ? n : size - 1), from);
 }
 
-/* A unit behind the last space, comma or line: "triton_us". Its place, NULL none. */
+/* Find a unit after the last space, comma or underscore: "triton_us". NULL none. */
 static const char *find_suffix(const char *name, size_t n)
 {
 	for (size_t i = n; i > 1; i--) {

@@ -1,4 +1,4 @@
-/** column.h - what the name of a column of a table says: whose figures it holds, in which unit, or that they are no times at all. */
+/** column.h - meaning of a column's name: its series, its unit, or that it holds no times. */
 #ifndef CORE_READING_COLUMN_H
 #define CORE_READING_COLUMN_H
 
@@ -9,8 +9,8 @@ enum { COLUMN_UNIT_SIZE = 32 };
 
 enum column_unit {
 	COLUMN_NO_UNIT,
-	COLUMN_TIME_OR_RATE, /* that reading_convert knows */
-	COLUMN_OTHER_UNIT,   /* in brackets, and none of those: "M (tokens)", "speedup (x)" */
+	COLUMN_TIME_OR_RATE, /* known to reading_convert */
+	COLUMN_OTHER_UNIT,   /* another unit in brackets: "M (tokens)", "speedup (x)" */
 };
 
 /**
@@ -18,17 +18,20 @@ enum column_unit {
  * unit[COLUMN_UNIT_SIZE]. Without a unit the series is the name.
  */
 enum column_unit column_split(const char *name, char *series, size_t size, char unit[COLUMN_UNIT_SIZE]);
-/** As column_split says COLUMN_TIME_OR_RATE, and the unit stands in brackets. */
+/** Return whether column_split gives COLUMN_TIME_OR_RATE and the unit is in brackets. */
 bool column_has_brackets(const char *name);
-/** The word by which a name says that its figures compare times and are none: ratio, speedup, stddev. NULL none. Own: static. */
+/** Return the word that marks a comparison of times: ratio, speedup, stddev. NULL none. Own: static. */
 const char *column_compares(const char *name);
-/** The same, and words of counts and shares: calls, instances, percentage. What `unit` (of all columns; "" none) is said by is no such word. */
+/**
+ * Return such a word, or one of counts and shares: calls, instances, percentage. Words of `unit` (of all columns; "" none) do
+ * not count.
+ */
 const char *column_counts(const char *name, const char *unit);
-/** Whether a name is that of a size: M, seqlen, head_dim. */
+/** Return whether a name is a size: M, seqlen, head_dim. */
 bool column_is_size(const char *name);
-/** Whether a name is that of what is measured: triton, torch, cublas. */
+/** Return whether a name is an implementation: triton, torch, cublas. */
 bool column_is_subject(const char *name);
-/** Whether a name has one of these words of profilers and other tools, whose tables are no reports of triton. */
+/** Return whether a name has a word of profilers and similar tools, whose tables are no triton reports. */
 bool column_is_statistic(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* ffa.c - see ffa.h. */
+/* ffa.c - parser of MagiAttention's CSV files. */
 #include "core/reading/ffa.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "core/reading/table.h"
 
-/* How these files write that there is no time. */
+/* Values for a missing time. */
 enum { OUT_OF_MEMORY = -1, NOT_SUPPORTED = -2 };
 
 static int leave_absent(struct reading *out, const char *key, double value, struct fw_err *err)
@@ -16,8 +16,6 @@ static int leave_absent(struct reading *out, const char *key, double value, stru
 	return reading_leave(
 		out, key, err, "%s", value == OUT_OF_MEMORY ? "-1: out of memory, or not measured" : "-2: not supported");
 }
-
-/* ---- profile_*.csv ------------------------------------------------------------------------------------------------------- */
 
 struct ffa_columns {
 	int tokens, direction, latency, tflops;
@@ -54,7 +52,7 @@ static bool is_true(const struct csv *c, int at)
 	return at >= 0 && (strcasecmp(c->cell[at], "true") == 0 || strcmp(c->cell[at], "1") == 0);
 }
 
-/* Only what differs from the usual settings enters a key, so that old and new files name a case alike. */
+/* Only unusual settings enter a key, so that old and new files name a case alike. */
 static void ffa_key(const struct csv *c, const struct ffa_columns *f, const char *direction, char key[TABLE_KEY_SIZE])
 {
 	if (f->mask >= 0) {
@@ -111,9 +109,7 @@ static int read_profile(struct reading *out, struct csv *c, const struct table_h
 	return result || got < 0 ? -1 : 0;
 }
 
-/* ---- flops.csv ------------------------------------------------------------------------------------------------------------ */
-
-/* "seqlen,fa3,ffa": sizes, then TFLOP/s of one implementation a column. Only what its scripts sweep begins one. */
+/* "seqlen,fa3,ffa": sizes, then TFLOP/s of one implementation a column. Only sizes that its scripts vary can be first. */
 static bool is_flops(const struct table_header *h)
 {
 	static const char *const swept[] = { "seqlen", "sparsity_ratio", "topk", "ratio" };
@@ -124,7 +120,7 @@ static bool is_flops(const struct table_header *h)
 	return known && h->n >= 2 && table_column(h, "direction") < 0 && table_column(h, "latency_ms") < 0;
 }
 
-/* The same folder has mem.csv with the same columns, and what is in it is no speed. */
+/* mem.csv in the same folder has the same columns, with no speeds. */
 static int check_flops_name(const struct csv *c, struct fw_err *err)
 {
 	const char *slash = strrchr(c->file, '/'), *name = slash ? slash + 1 : c->file;

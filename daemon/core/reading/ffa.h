@@ -1,12 +1,12 @@
-/** ffa.h - CSV files of MagiAttention; called through reading_parse. */
+/** ffa.h - CSV files of MagiAttention; called by reading_parse. */
 #ifndef CORE_READING_FFA_H
 #define CORE_READING_FFA_H
 
 #include "core/reading/row.h"
 
 /**
- * Its profile_*.csv: dense (seqlen, mask_type) and block-sparse, with `block_size` (old) or `q_block_size` and `k_block_size` (new);
- * latency_ms is the time, the breakdown into phases is not read. Or its flops.csv: a column of sizes, then TFLOP/s of one
+ * Read its profile_*.csv: dense (seqlen, mask_type) and block-sparse, with `block_size` (old) or `q_block_size` and
+ * `k_block_size` (new); latency_ms is the time, phases are not read. Or its flops.csv: a column of sizes, then TFLOP/s of one
  * implementation a column. Rows of -1 (out of memory) and -2 (not supported) are left out.
  */
 reading_fn read_ffa;

@@ -1,4 +1,4 @@
-/* ffa_compare.c - see ffa_compare.h. */
+/* ffa_compare.c - join of two profiles. */
 #include "core/reading/ffa_compare.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 static const char *const settings[] = { "swap_ab", "pack_gqa", "sparse_load", "kblockm", "kblockn" };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
-/* A whole file; texts stand one after the other in `text`, NUL-ended. */
+/* A whole file; texts are consecutive in `text`, NUL-terminated. */
 struct table {
 	const char *name;
 	int n_columns, n_rows;
@@ -90,7 +90,7 @@ static void free_table(struct table *t)
 	buf_fini(&t->at);
 }
 
-/* NAN: the text is no figure, or says that there is none. */
+/* NAN: the text is no number, or a missing value. */
 static double number(const char *text)
 {
 	char *end;
@@ -136,7 +136,7 @@ static bool is_square(const struct table *t)
 	return true;
 }
 
-/* Columns that name a row of the comparison, in their order. Shape: key[4 + SETTINGS]; returns how many. */
+/* Columns that identify a row of the comparison, in their order. Shape: key[4 + SETTINGS]; returns their number. */
 static int key_columns(const struct table *t, bool square, bool with_settings, int *key, const char **name)
 {
 	int n = 0;
@@ -158,7 +158,7 @@ static int key_columns(const struct table *t, bool square, bool with_settings, i
 	return n;
 }
 
-/* Figures begin with the throughput of a dense file, and with the latency of a block-sparse one. */
+/* Results begin with the throughput in a dense file, and with the latency in a block-sparse one. */
 static int first_figure(const struct table *t)
 {
 	int tflops = t->mask >= 0 ? column_of(t, "tflops_per_sec") : -1, latency = column_of(t, "latency_ms");

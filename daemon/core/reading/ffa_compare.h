@@ -1,4 +1,4 @@
-/** ffa_compare.h - two profiles of MagiAttention's profile_ffa beside each other, as its compare_*.csv. Pure. */
+/** ffa_compare.h - two profiles of MagiAttention's profile_ffa side by side, in the format of its compare_*.csv. Pure. */
 #ifndef CORE_READING_FFA_COMPARE_H
 #define CORE_READING_FFA_COMPARE_H
 
@@ -14,9 +14,9 @@ struct ffa_file {
 };
 
 /**
- * Write each row that both have, with every figure of base and target and the change of the figure in percent: a longer time is positive,
- * a lower throughput negative; empty where a side has none. Rows are matched by what was asked for, and by settings of the
- * kernel where they alone tell two rows of a file apart. `rows` gets how many were written. Err: ERR_INVALID with file and line.
+ * Write each common row, with every result of base and target and its change in percent: a longer time is positive, a lower
+ * throughput negative; empty if a side has none. Rows are matched by their inputs, and by kernel settings if only those
+ * distinguish two rows of a file. `rows` receives the number. Err: ERR_INVALID with file and line.
  */
 int ffa_compare(const struct ffa_file *base, const struct ffa_file *target, struct buf *out, int *rows, struct fw_err *err);
 

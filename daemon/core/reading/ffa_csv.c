@@ -1,4 +1,4 @@
-/* ffa_csv.c - see ffa_csv.h. */
+/* ffa_csv.c - writer of profile rows. */
 #include "core/reading/ffa_csv.h"
 
 #include <math.h>

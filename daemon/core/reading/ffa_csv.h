@@ -1,8 +1,8 @@
 /**
- * ffa_csv.h - the CSV files of MagiAttention's profile_ffa: profile_dense and profile_block_sparse, one side each.
+ * ffa_csv.h - writer of the CSV files of MagiAttention's profile_ffa: profile_dense and profile_block_sparse, one side each.
  *
- * Columns and their order are theirs. Absent figures are -1, phases of the other direction are empty. Figures have four decimals as
- * theirs, and more where a short time would otherwise lose what its verdict stands on. Pure.
+ * Columns and their order are MagiAttention's. Missing results are -1, phases of the other direction are empty. Numbers have
+ * four decimals as there, and more for short times, so that they keep the verdict's precision. Pure.
  */
 #ifndef CORE_READING_FFA_CSV_H
 #define CORE_READING_FFA_CSV_H
@@ -14,22 +14,22 @@
 
 enum { FFA_CSV_PHASES = 11 };
 
-/** A row of a profile. Units: ms, TFLOP/s; not above 0: absent. */
+/** A row of a profile. Units: ms, TFLOP/s; not above 0: missing. */
 struct ffa_csv_row {
 	int tokens;
 	bool backward;
 	const char *mask;   /* dense */
-	double ratio;       /* block-sparse, as all that follows */
+	double ratio;       /* block-sparse, as all that follow */
 	int block;          /* tokens */
-	int tile_q, tile_k; /* of the kernel that ran; 0: not known */
+	int tile_q, tile_k; /* of the kernel; 0: unknown */
 	double latency_ms, tflops;
-	double phase_ms[FFA_CSV_PHASES]; /* at ffa_csv_phase's number */
+	double phase_ms[FFA_CSV_PHASES]; /* indexed by ffa_csv_phase */
 };
 
-/** The number of a phase, "run", in that direction; -1: these files have no such column. `len`: bytes of the name. */
+/** Return the number of a phase, "run", in that direction; -1: no such column. `len`: bytes of the name. */
 int ffa_csv_phase(const char *name, size_t len, bool backward);
 
-/** The header of a profile, and one row of it. */
+/** Write the header of a profile, and one row. */
 void ffa_csv_head(struct buf *out, bool sparse);
 void ffa_csv_put(struct buf *out, bool sparse, const struct ffa_csv_row *row);
 

@@ -1,8 +1,8 @@
 /*
- * google.c - see google.h.
+ * google.c - Google Benchmark JSON.
  *
- * Items that belong together are a result: the repetitions of one benchmark, and their aggregates. Since 2021 an item says which it
- * belongs to (family_index, per_family_instance_index), since 2019 which repetition it is; before that their order says it.
+ * A result is the repetitions of one benchmark, and their aggregates. Since 2021 an item has its result (family_index,
+ * per_family_instance_index), since 2019 its repetition; before that only the order shows them.
  */
 #include "core/reading/google.h"
 
@@ -18,16 +18,16 @@ enum { NONE = -1 };
 
 /* One item of the file. */
 struct run {
-	char name[OBJECT_NAME_SIZE]; /* of the benchmark, without that of a statistic */
-	char statistic[64];          /* "" a repetition, "median", "?" one that is not known */
+	char name[OBJECT_NAME_SIZE]; /* of the benchmark, without a statistic's suffix */
+	char statistic[64];          /* "" a repetition, "median", "?" unknown */
 	char unit[16];
 	bool failed, skipped;
-	int64_t family, instance;        /* NONE: the file does not say */
-	int64_t repetition, repetitions; /* which one, of how many; NONE */
-	int result;                      /* the number of the result that it belongs to */
+	int64_t family, instance;        /* NONE: not in the file */
+	int64_t repetition, repetitions; /* number and total; NONE */
+	int result;                      /* number of its result */
 };
 
-/* A result while the items are walked through. */
+/* A result during the scan. */
 struct result {
 	const struct run *first;
 	int64_t n, last_repetition; /* repetitions so far */
@@ -35,7 +35,7 @@ struct result {
 	bool broken; /* an item of it has no time */
 };
 
-/* Take "_mean" off "BM_Sum_mean". Shape: statistic[64]. */
+/* Cut "_mean" off "BM_Sum_mean". Shape: statistic[64]. */
 static bool take_statistic(char *name, char *statistic)
 {
 	static const char *const known[] = { "mean", "median", "stddev", "cv", "BigO", "RMS" };
@@ -51,8 +51,8 @@ static bool take_statistic(char *name, char *statistic)
 }
 
 /*
- * Files of today say which rows are aggregates, and of what. Those of 2018 say of a row that it is one and not which; older ones
- * tell it only by the end of its name.
+ * Current files mark aggregates and name their statistic. Files of 2018 only mark them; in older ones only the suffix of the
+ * name shows it.
  */
 static int read_run(struct fields *f, struct run *r)
 {
@@ -80,14 +80,15 @@ static int read_run(struct fields *f, struct run *r)
 	return f->failed ? -1 : 0;
 }
 
-/* ---- which items are one result ------------------------------------------------------------------------------------------- */
-
 static bool is_same_benchmark(const struct run *a, const struct run *b)
 {
 	return a->family == b->family && a->instance == b->instance && strcmp(a->name, b->name) == 0;
 }
 
-/* Whether another repetition may belong to a result, as far as both say. Without any word of it only aggregates tell, see join_by_aggregates. */
+/*
+ * Whether another repetition may belong to a result, as far as both report. Without repetition numbers only aggregates show it,
+ * see join_by_aggregates.
+ */
 static bool takes_repetition(const struct result *in, const struct run *r)
 {
 	if (in->has_aggregates)
@@ -117,8 +118,8 @@ static void note_item(struct result *in, const struct run *r)
 }
 
 /*
- * Old files do not say that two items of one name are repetitions; that aggregates follow them says it. So an item without a word of its
- * repetition opens a result of its own, and the first aggregate makes one of all of its name that stand directly before it.
+ * Old files do not mark items of one name as repetitions; only following aggregates show it. So an item without a repetition
+ * number starts a new result, and the first aggregate joins all results of its name directly before it.
  */
 static int join_by_aggregates(struct run *run, size_t at, struct result *result)
 {
@@ -139,13 +140,13 @@ static int join_by_aggregates(struct run *run, size_t at, struct result *result)
 	return joined;
 }
 
-/* What is an aggregate of several benchmarks, or nobody knows of what. */
+/* Aggregates of several benchmarks, or of unknown ones. */
 static bool is_passed_over(const struct run *r)
 {
 	return strcmp(r->statistic, "BigO") == 0 || strcmp(r->statistic, "RMS") == 0 || strcmp(r->statistic, "?") == 0;
 }
 
-/* The newest result that an item belongs to; NONE. A result that is complete hides the older ones of its name. */
+/* Find the newest result that an item belongs to; NONE. A complete result hides older ones of its name. */
 static int find_result(const struct run *r, const struct result *result, int n_results)
 {
 	for (int k = n_results - 1; k >= 0; k--)
@@ -180,9 +181,7 @@ static int group(struct run *run, size_t n, struct result *result, struct fw_err
 	return 0;
 }
 
-/* ---- times --------------------------------------------------------------------------------------------------------------- */
-
-/* Why an item has no time, else its time. */
+/* Read an item's time, or why it has none. */
 static bool has_time(json_t *object, const struct run *r, const char *time, double *ms, char why[READING_WHY_SIZE])
 {
 	const json_t *value = json_object_get(object, time);
@@ -223,7 +222,7 @@ static int add_repetition(struct reading *out, json_t *object, const struct run 
 	return result->broken ? reading_leave(out, r->name, err, "%s", why) : reading_add(out, r->name, ms, NAN, where, err);
 }
 
-/* A result of aggregates alone: its median and its mean. Shape: run[n], the first of them at `at`. */
+/* Add a result of aggregates only: its median and its mean. Shape: run[n], the first of them at `at`. */
 static int add_aggregates(struct reading *out, json_t *list, const struct run *run, size_t n, size_t at, const char *time,
 	const char *where, struct fw_err *err)
 {

@@ -1,4 +1,4 @@
-/* hyperfine.c - see hyperfine.h. */
+/* hyperfine.c - hyperfine JSON. */
 #include "core/reading/hyperfine.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A value by what it is: 4, "4" and 4.0 are one, true is true. */
+/* Write a value canonically: 4, "4" and 4.0 are one, true is true. */
 static void put_value(struct buf *key, const json_t *value)
 {
 	const char *text = json_string_value(value);
@@ -34,7 +34,7 @@ static void put_value(struct buf *key, const json_t *value)
 	}
 }
 
-/* The command, and what it was run with: "sort data.txt [threads=4]". The parameters stand in the order of their names. */
+/* Write the command with its parameters in the order of their names: "sort data.txt [threads=4]". */
 static void put_key(struct buf *key, const json_t *object)
 {
 	const char *command = json_string_value(json_object_get(object, "command")), *name[PARAMETERS_MAX], *each;
@@ -59,8 +59,8 @@ static void put_key(struct buf *key, const json_t *object)
 			key->data[i] = ' ';
 }
 
-/* Why its times are none, as far as it is seen before they are read; NULL nothing. */
-static const char *unfit(const json_t *object)
+/* Why its times are unusable, if visible before reading them; NULL: usable. */
+static const char *unusable_reason(const json_t *object)
 {
 	json_t *list = json_object_get(object, "exit_codes"), *item;
 	size_t i;
@@ -79,7 +79,7 @@ static const char *unfit(const json_t *object)
 	return NULL;
 }
 
-/* The result has no list of times: someone took them out. */
+/* A result without its list of times, which was removed. */
 static int add_statistics(struct reading *out, const struct fields *f, const char *file, const char *key, struct fw_err *err)
 {
 	static const struct {
@@ -112,7 +112,7 @@ static int read_result(struct reading *out, json_t *object, size_t i, const char
 	buf_init(&key, KEY_MAX);
 	put_key(&key, object);
 	reading_entry(out, (int)i);
-	const char *why = unfit(object);
+	const char *why = unusable_reason(object);
 
 	if (key.failed || !json_is_string(json_object_get(object, "command")))
 		result = field_fail(&f, "command", key.failed ? "is too long" : "is missing");

@@ -1,13 +1,13 @@
-/** hyperfine.h - the JSON of hyperfine; called through reading_parse. */
+/** hyperfine.h - JSON of hyperfine; called by reading_parse. */
 #ifndef CORE_READING_HYPERFINE_H
 #define CORE_READING_HYPERFINE_H
 
 #include "core/reading/row.h"
 
 /**
- * --export-json: all times of a command, where they were taken out its median and mean. The name is the command and all its parameters. Each
- * result is a row, also where two have one name. One that ended with a failure, or whose time was not distinguished from the shell's (0 s), or that has
- * no times, is left out.
+ * Read --export-json: all times of a command; if they were removed, its median and mean. The name is the command with all
+ * parameters. Each result is a row, also with equal names. A result that ended with a failure, has a time not distinguished
+ * from the shell's (0 s), or has no times, is left out.
  */
 reading_fn read_hyperfine;
 

@@ -1,4 +1,4 @@
-/* lines.c - see lines.h. Every value comes through core/text/field.c, so that each mistake has its JSON path. */
+/* lines.c - JSON lines. Values pass core/text/field.c, so each mistake has its JSON path. */
 #include "core/reading/lines.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "core/reading/object.h"
 
-/* The unit that a row's times are in; NULL: `why` says what is wrong. */
+/* The unit of a row's times; NULL: `why` has the fault. */
 static const char *unit_of(const struct fields *f, char why[READING_WHY_SIZE])
 {
 	static const char *const units[] = { "ms", "us", "ns", "s" };
@@ -43,7 +43,7 @@ static int cell_line(struct reading *out, struct fields *f, const char *file, st
 		out, f, file, unit, key, reading_unit_ms(unit), json_is_number(tflops) ? json_number_value(tflops) : NAN, err);
 }
 
-/* A figure of our own benchmarks: counts, bytes and percentages are no times and are passed over. */
+/* A result of our own benchmarks: counts, bytes and percentages are no times and are skipped. */
 static int bench_line(struct reading *out, struct fields *f, const char *file, struct fw_err *err)
 {
 	char name[OBJECT_NAME_SIZE], peer[OBJECT_NAME_SIZE], cell[OBJECT_NAME_SIZE], unit[32];

@@ -1,4 +1,4 @@
-/* marks.c - see marks.h. */
+/* marks.c - inference of decimal and thousands marks. */
 #include "core/reading/marks.h"
 
 #include <ctype.h>
@@ -9,7 +9,10 @@
 
 enum { GROUPS_MAX = 16, NUMBER_SIZE = 64, GROUP = 3 };
 
-/* A number in its parts: digits[0] mark[0] digits[1] ... exponent. Marks are '.', ',' and 'g', which is any other sign between thousands. */
+/*
+ * A number in its parts: digits[0] mark[0] digits[1] ... exponent. Marks are '.', ',' and 'g', any other sign between
+ * thousands.
+ */
 struct parts {
 	bool negative;
 	int n_marks;
@@ -18,7 +21,7 @@ struct parts {
 	char exponent[8];
 };
 
-/* Length of a sign that groups thousands here, 0 none: apostrophes, spaces, no-break, narrow no-break, thin and figure spaces. */
+/* Length of a thousands sign here, 0 none: apostrophes, spaces, no-break, narrow no-break, thin and figure spaces. */
 static size_t grouping_at(const char *at)
 {
 	static const char *const signs[] = { "'", "\u2019", " ", "\u00a0", "\u202f", "\u2009", "\u2007", "_" };
@@ -69,7 +72,7 @@ static bool split(const char *cell, struct parts *p)
 	return !*skip_spaces(at) && (p->digits[0][0] || (p->n_marks == 1 && p->digits[1][0]));
 }
 
-/* Whether the first n marks stand between thousands: one to three digits, then three and three. */
+/* Whether the first n marks separate thousands: one to three digits, then groups of three. */
 static bool are_thousands(const struct parts *p, int n)
 {
 	if (n == 0)
@@ -94,8 +97,8 @@ static char other(char mark)
 	return mark == '.' ? ',' : '.';
 }
 
-/* What one number shows: its decimal mark; 'g' that thousands have a sign of their own; 0 nothing; -1 it is no number; '?' it may be two. */
-static int shows(const struct parts *p)
+/* What one number shows: its decimal mark; 'g' a separate thousands sign; 0 nothing; -1 no number; '?' ambiguous. */
+static int mark_shown_by(const struct parts *p)
 {
 	int points = count(p, '.'), commas = count(p, ','), own = count(p, 'g');
 	char last = p->n_marks ? p->mark[p->n_marks - 1] : 0;
@@ -119,7 +122,7 @@ static int shows(const struct parts *p)
 void marks_learn(struct marks *m, const char *cell, const char *unit, int line)
 {
 	struct parts p;
-	int shown = split(cell, &p) ? shows(&p) : -1;
+	int shown = split(cell, &p) ? mark_shown_by(&p) : -1;
 
 	if (shown == '?' && strcmp(unit, "%") == 0)
 		shown = p.mark[0];
@@ -142,7 +145,7 @@ enum marks_kind marks_read(const struct marks *m, const char *cell, double *valu
 	char plain[(GROUPS_MAX + 1) * NUMBER_SIZE + 16];
 	size_t used = 0;
 	struct parts p;
-	int shown = split(cell, &p) ? shows(&p) : -1;
+	int shown = split(cell, &p) ? mark_shown_by(&p) : -1;
 
 	if (shown < 0)
 		return MARKS_NO_NUMBER;

@@ -1,18 +1,18 @@
 /**
- * marks.h - numbers whose marks of decimals and thousands depend on a locale: 1,234.5 is 1.234,5 or 1'234.5 or 1 234,5 elsewhere.
+ * marks.h - numbers with locale-dependent decimal and thousands marks: 1,234.5 is 1.234,5 or 1'234.5 or 1 234,5 elsewhere.
  *
- * One cell may not say which: 12,345 is two numbers. A file is written in one locale, so its other cells may. Nothing is guessed.
+ * One cell may be ambiguous: 12,345 is two numbers. A file has one locale, so its other cells may decide. Nothing is guessed.
  */
 #ifndef CORE_READING_MARKS_H
 #define CORE_READING_MARKS_H
 
 #include <stdbool.h>
 
-/** What a file's numbers have shown so far. Zeroed: nothing. */
+/** Marks shown by a file's numbers so far. Zeroed: none. */
 struct marks {
-	char decimal;      /* '.' or ','; 0 not shown */
-	bool has_grouping; /* thousands are marked by something that is no decimal mark anywhere: a space, an apostrophe */
-	int line_point, line_comma; /* where each was seen to be the decimal mark; 0 nowhere */
+	char decimal;               /* '.' or ','; 0 unknown */
+	bool has_grouping;          /* thousands have a sign that is never a decimal mark: a space, an apostrophe */
+	int line_point, line_comma; /* line in which each was the decimal mark; 0 none */
 };
 
 enum marks_kind {
@@ -21,11 +21,11 @@ enum marks_kind {
 	MARKS_UNDECIDED, /* a number, but the file does not show which */
 };
 
-/** Learn from a number in `line`. `unit` is its unit: a thousand percent are none. What is no number teaches nothing. */
+/** Learn from a number in `line`. `unit` is its unit: a percentage of a thousand is impossible. Other text is ignored. */
 void marks_learn(struct marks *m, const char *cell, const char *unit, int line);
-/** Whether the file shows both marks as that of decimals. */
+/** Return whether the file shows both marks as decimal mark. */
 bool marks_contradict(const struct marks *m);
-/** Read a number as the file as a whole shows. */
+/** Read a number by the marks of the whole file. */
 enum marks_kind marks_read(const struct marks *m, const char *cell, double *value);
 
 #endif

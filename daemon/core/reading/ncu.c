@@ -1,7 +1,7 @@
 /*
- * ncu.c - see ncu.h. Two exports are laid side by side by the names of their kernels.
+ * ncu.c - rows and launches of an ncu export, and the match of two exports by kernel names.
  *
- * All launches are collected first: what tells the launches of a kernel apart, and how many there are, is known at the end of the file alone.
+ * All launches are collected first: only the end of the file shows how the launches of a kernel differ, and their number.
  */
 #include "core/reading/ncu.h"
 
@@ -24,12 +24,12 @@ struct figure {
 };
 
 struct launch {
-	int line, id; /* id -1: the file has none */
-	int kernel;   /* place among the kernels */
+	int line, id; /* id -1: not in the file */
+	int kernel;   /* position among the kernels */
 	char field[FIELDS][FIELD_SIZE];
 	bool has_time;
 	double ms;
-	char bad[CELL_SIZE]; /* what stands in the place of its time and is no number; "" nothing */
+	char bad[CELL_SIZE]; /* text in place of its time; "" none */
 	int n_figures;
 	struct figure *figure;
 };
@@ -46,13 +46,11 @@ struct launches {
 	int n, room, n_kernels;
 	struct launch *list;
 	struct kernel *kernel;
-	int last;       /* ncu's number of the launch at hand */
+	int last;       /* ncu's number of the current launch */
 	bool wants_all; /* not only fields */
 };
 
-/* ---- collecting --------------------------------------------------------------------------------------------------------------- */
-
-/* "void forward<128>(args)" is "void forward<128>": the parentheses that end it are taken away. */
+/* "void forward<128>(args)" becomes "void forward<128>": cut the final parentheses. */
 static void name_kernel(const char *kernel, char out[KEY_SIZE])
 {
 	size_t n = strlen(kernel), depth = 0, end = n;
@@ -69,7 +67,7 @@ static void name_kernel(const char *kernel, char out[KEY_SIZE])
 		snprintf(out, KEY_SIZE, "%s", kernel[0] ? kernel : "kernel");
 }
 
-/* "(132, 1, 1)" is "132", "(16, 8, 1)" is "16x8". */
+/* "(132, 1, 1)" becomes "132", "(16, 8, 1)" becomes "16x8". */
 static void name_triple(const char *text, const int v[3], char out[FIELD_SIZE])
 {
 	if (v[0] == 0)
@@ -90,7 +88,7 @@ static int find_kernel(const struct launches *l, const char *name)
 	return -1;
 }
 
-/* The kernel of a name, which becomes one when it is new. -1: no memory, or too many. */
+/* Find or add the kernel of a name. -1: out of memory, or too many. */
 static int kernel_of(struct launches *l, const char *demangled, struct fw_err *err)
 {
 	char name[KEY_SIZE];
@@ -152,7 +150,7 @@ static int begin_launch(struct launches *l, const struct ncu_value *v, struct fw
 	return 0;
 }
 
-/* Whether `name` fits one of the patterns, by comma. */
+/* Whether `name` matches one of the comma-separated patterns. */
 static bool fits(const char *patterns, const char *name)
 {
 	char one[256];
@@ -181,7 +179,7 @@ static int take_time(struct launches *l, struct launch *one, const struct ncu_va
 	double unit_ms = reading_unit_ms(v->unit);
 
 	if (one->has_time)
-		return 0; /* two sections may say it */
+		return 0; /* two sections may contain it */
 	if (v->kind == MARKS_UNDECIDED)
 		return undecided(l, v, err);
 	if (v->kind == MARKS_NUMBER && unit_ms <= 0)
@@ -245,13 +243,14 @@ static void forget(struct launches *l)
 	free(l->kernel);
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------------------------ */
-
-/* What differs in the file beside this one differs here as well, so that both name a launch alike. A kernel that has one shape in each keeps its name. */
+/*
+ * Take over the differing fields of the other file, so that both name a launch alike. A kernel with one shape in each keeps its
+ * name.
+ */
 static int take_other(struct launches *l, struct reading *out, struct fw_err *err)
 {
 	struct launches other = { .file = "the other file", .how = l->how };
-	struct fw_err ignored = { 0 }; /* its own reading says what is wrong with it */
+	struct fw_err ignored = { 0 }; /* reading that file reports its faults */
 	int result = 0;
 
 	if (!l->how->other)
@@ -286,8 +285,6 @@ static void name_launch(const struct launches *l, const struct launch *one, char
 		if (l->kernel[one->kernel].differs >> f & 1)
 			used += (size_t)snprintf(key + used, KEY_SIZE - used, "/%s=%s", field_names[f], one->field[f]);
 }
-
-/* ---- which launches ------------------------------------------------------------------------------------------------------------ */
 
 /* Whether an ID is in "3-5,9". */
 static bool in_list(const char *list, int id)
@@ -350,7 +347,7 @@ static bool is_chosen(const struct launches *l, const struct launch *one)
 	       (!how->ids || in_list(how->ids, one->id));
 }
 
-/* One launch into its row. */
+/* Add one launch to its row. */
 static int add_launch(
 	struct reading *out, const struct launches *l, const struct launch *one, struct group *g, struct fw_err *err)
 {
@@ -372,7 +369,7 @@ static int add_launch(
 	return result;
 }
 
-/* What the choice left out, in sentences. */
+/* Report the launches that the options left out. */
 static int tell_choice(struct reading *out, const struct launches *l, const struct groups *g, int passed_over, struct fw_err *err)
 {
 	const struct reading_how *how = l->how;

@@ -1,4 +1,4 @@
-/* ncu_source.c - see ncu_source.h. A warp that waits for wgmma has no column of its own in ncu 2025.3: it is in the sum alone. */
+/* ncu_source.c - parser of the source page. ncu 2025.3 has no column for waits on wgmma: they are only in the sum. */
 #include "core/reading/ncu_source.h"
 
 #include <limits.h>
@@ -34,7 +34,7 @@ static const struct {
 enum { REASONS = sizeof reasons / sizeof reasons[0], SELECTED = 14 };
 
 struct table {
-	int n, all, column[REASONS]; /* of the header at hand; -1 none */
+	int n, all, column[REASONS]; /* of the current header; -1 none */
 	int launches;
 	bool has_rows;
 	uint64_t first; /* address of the kernel's first instruction */
@@ -93,14 +93,14 @@ static int take_row(struct table *t, const struct csv *c, ncu_stall_fn *take, vo
 		s.of_reason = s.samples - named;
 		s.reason = "other";
 	}
-	if (s.of_reason == 0) { /* it waits for nothing */
+	if (s.of_reason == 0) { /* it does not wait */
 		s.of_reason = selected;
 		s.reason = reasons[SELECTED].reason;
 	}
 	return s.samples > 0 && address >= t->first && address - t->first <= UINT32_MAX ? take(arg, &s, err) : 0;
 }
 
-/* Where the first table begins. */
+/* Find the first table. */
 static const char *find_table(const char *text, size_t len)
 {
 	static const char begin[] = "\"Kernel Name\",";

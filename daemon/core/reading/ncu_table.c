@@ -1,8 +1,8 @@
 /*
- * ncu_table.c - see ncu_table.h.
+ * ncu_table.c - parser of ncu tables.
  *
- * The program prints into the same stream as ncu, so that any line may stand anywhere. A row is a line that begins with the numbers of a launch and
- * of a process; it is looked for at the begin of a line and, where the table is quoted, behind what the program printed without an end of line.
+ * The program prints into the same stream as ncu, so any line may appear anywhere. A row begins with the numbers of a launch
+ * and of a process; it is searched at the start of a line and, in a quoted table, after program output without a newline.
  */
 #include "core/reading/ncu_table.h"
 
@@ -26,9 +26,9 @@ struct table {
 	int launches;
 	char last_id[64];
 	struct marks marks;
-	/* A row of another length: refused where it is the last one, else left out. */
+	/* A row of another length: refused if it is the last one, else left out. */
 	int odd_line, odd_cells;
-	/* Where values go; NULL while marks are learned. */
+	/* Receives values; NULL while marks are learned. */
 	ncu_value_fn *take;
 	void *arg;
 	struct reading *out;
@@ -42,7 +42,7 @@ static int column(const struct table *t, const char *name)
 	return -1;
 }
 
-/* "Duration [us]" into name and unit. */
+/* Split "Duration [us]" into name and unit. */
 static void split_unit(char name[NAME_SIZE], char unit[UNIT_SIZE])
 {
 	char *open = strrchr(name, '[');
@@ -89,8 +89,6 @@ static int read_header(struct table *t, struct fw_err *err)
 	return 0;
 }
 
-/* ---- which lines are rows ---------------------------------------------------------------------------------------------------- */
-
 static const char *skip_digits(const char *at, const char *end)
 {
 	const char *from = at;
@@ -100,7 +98,7 @@ static const char *skip_digits(const char *at, const char *end)
 	return at > from ? at : NULL;
 }
 
-/* "0","4000", or 0,4000, or "","", of the row of units. Needs two cells: how a row begins. */
+/* "0","4000", or 0,4000, or "","", of the row of units: two cells show the start of a row. */
 static bool is_row(const struct table *t, const char *at, const char *end)
 {
 	for (int i = 0; i < 2; i++) {
@@ -133,7 +131,7 @@ static bool is_header(const char *at, const char *end, bool *is_quoted)
 	return false;
 }
 
-/* Where a row or header begins in a line; NULL: it is no line of the table. */
+/* Start of a row or header in a line; NULL: not a line of the table. */
 static const char *find_row(struct table *t, const char *line, const char *end, bool *header)
 {
 	for (const char *at = line; at < end; at++) {
@@ -150,9 +148,7 @@ static const char *find_row(struct table *t, const char *line, const char *end, 
 	return NULL;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------------------- */
-
-/* Rows of one launch follow each other. */
+/* Rows of one launch are consecutive. */
 static void count_launch(struct table *t)
 {
 	char id[sizeof t->last_id];
@@ -169,7 +165,7 @@ static const char *text_of(const struct table *t, int at)
 	return at >= 0 && at < t->csv.n ? t->csv.cell[at] : "";
 }
 
-/* The card and the host that a launch ran on, where the file says so. */
+/* Report the card and the host of a launch, if the file has them. */
 static int tell_conditions(struct table *t, struct fw_err *err)
 {
 	static const struct {
@@ -195,7 +191,7 @@ static void triple_of(const char *text, int out[3])
 		memset(out, 0, 3 * sizeof *out);
 }
 
-/* What a row says of the launch itself, and of its rules. */
+/* Whether column `i` is a metric, not a field of the launch or a rule. */
 static bool is_metric(const struct table *t, int i)
 {
 	static const char *const fixed[] = { "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time",
@@ -253,7 +249,7 @@ static int take_row(struct table *t, struct fw_err *err)
 	return 0;
 }
 
-/* Details end early where a version writes no cells of rules behind a metric. */
+/* Details end early if a version writes no rule cells after a metric. */
 static bool is_whole(const struct table *t)
 {
 	int last = t->kernel > t->metric ? t->kernel : t->metric; /* of the cells that a row of a metric needs */
@@ -262,7 +258,7 @@ static bool is_whole(const struct table *t)
 	return t->metric >= 0 ? t->csv.n > last && t->csv.n <= t->n : t->csv.n == t->n;
 }
 
-/* A row of another length that another row follows is one row lost, which is said. */
+/* A row of another length, followed by another row, is lost; report that. */
 static int tell_odd(struct table *t, struct fw_err *err)
 {
 	int line = t->odd_line;
@@ -274,7 +270,7 @@ static int tell_odd(struct table *t, struct fw_err *err)
 		       : 0;
 }
 
-/* One line that looks like a row, at the csv's place. */
+/* Read one line that looks like a row, at the csv's position. */
 static int read_row(struct table *t, struct fw_err *err)
 {
 	bool of_launch = t->csv.cell[0][0]; /* else the row of units, or the program's */
@@ -302,7 +298,7 @@ static int read_row(struct table *t, struct fw_err *err)
 	return tell_conditions(t, err) || take_row(t, err) ? -1 : 0;
 }
 
-/* A line that is a row as far as its begin says. What csv.c cannot read there (a quote without an end) is a line of the program, or cut. */
+/* Read a line that starts like a row. If csv.c cannot read it (a quote without an end), it is the program's, or cut. */
 static int read_line(struct table *t, const char *at, const char *end, int line, bool header, struct fw_err *err)
 {
 	struct fw_err wrong = { 0 };
@@ -339,7 +335,7 @@ static int walk(struct table *t, ncu_value_fn *take, struct fw_err *err)
 
 		if (row && read_line(t, row, stop, line, header, err) != 0)
 			return -1;
-		if (row && t->csv.next_line > line) { /* a cell may have ends of lines */
+		if (row && t->csv.next_line > line) { /* a cell may contain newlines */
 			line = t->csv.next_line;
 			at = text + t->csv.at;
 		} else {

@@ -1,4 +1,4 @@
-/* note.c - see note.h. */
+/* note.c - notes and metrics of a reading. */
 #include "core/reading/note.h"
 
 #include <ctype.h>
@@ -33,9 +33,7 @@ int reading_note(struct reading *r, struct fw_err *err, const char *sentence, ..
 	return 0;
 }
 
-/* ---- units of figures ---------------------------------------------------------------------------------------------------------- */
-
-/* How large one is, and the quantity: "Mbyte" is 1e6 of "byte", "us" 1e-3 of "ms". Shape: quantity[size]. */
+/* Scale and quantity of a unit: "Mbyte" is 1e6 of "byte", "us" 1e-3 of "ms". Shape: quantity[size]. */
 static double scale_of(const char *unit, char *quantity, size_t size)
 {
 	static const char prefixes[] = "KMGT";
@@ -75,8 +73,6 @@ double reading_unit_factor(const char *from, const char *to)
 
 	return strcmp(a, b) == 0 ? scale : 0;
 }
-
-/* ---- figures ------------------------------------------------------------------------------------------------------------------- */
 
 static struct reading_figure *find(const struct reading *r, const char *key, const char *metric, const char *unit)
 {

@@ -1,8 +1,8 @@
 /*
- * nvbench.c - see nvbench.h.
+ * nvbench.c - nvbench JSON.
  *
- * Since January 2022 files have a version, states and summaries are lists, and a summary has a "tag". Before, either may be an object
- * whose keys are the names, and a summary is known by its title.
+ * Since January 2022 files have a version, states and summaries are lists, and a summary has a "tag". Before, either may be an
+ * object whose keys are the names, and a summary is identified by its title.
  */
 #include "core/reading/nvbench.h"
 
@@ -15,7 +15,7 @@
 
 enum { VERSION = 1, LIST_MAX = 10000 };
 
-/* One value as a string of digits, or as a number. NAN: null, or none. */
+/* A value as a string of digits, or as a number. NAN: null, or neither. */
 static double value_of(const json_t *v)
 {
 	const char *text = json_string_value(v);
@@ -26,7 +26,7 @@ static double value_of(const json_t *v)
 	return text && reading_number(text, &value) ? value : NAN;
 }
 
-/* Of a summary: {"data":[{"name":"value","value":"1.5"}]}, in old files "values", or {"value":{"value":"1.5"}}. */
+/* Value of a summary: {"data":[{"name":"value","value":"1.5"}]}, in old files "values", or {"value":{"value":"1.5"}}. */
 static double summary_value(struct fields *summary)
 {
 	json_t *item, *plain = json_object_get(summary->object, "value");
@@ -46,7 +46,7 @@ static double summary_value(struct fields *summary)
 	return NAN;
 }
 
-/* Figures of time, the best first. Those of one rank are one statistic, whose tag was a title in 2021. */
+/* Statistics of time, the best first. Those of one rank are the same statistic, whose tag was a title in 2021. */
 static const struct {
 	const char *tag;
 	int rank;
@@ -71,7 +71,7 @@ _Static_assert((int)READING_TIMES_MAX >= 8, "a row holds a statistic of each ran
 struct stated {
 	int n;
 	struct reading_time time[READING_TIMES_MAX];
-	bool has_unfit; /* a statistic is there and is no time */
+	bool has_unfit; /* a statistic is present and is no time */
 };
 
 static void take_statistic(struct stated *to, int statistic, double seconds)
@@ -127,18 +127,16 @@ static void read_summaries(struct fields *state, struct stated *to)
 	}
 }
 
-/* ---- cards --------------------------------------------------------------------------------------------------------------- */
-
 enum { DEVICES_MAX = 64, NO_DEVICE = -1 };
 
-/* The cards that the states of a file ran on, by their numbers. */
+/* The cards of a file's states, by their numbers. */
 struct devices {
 	int n;
 	int64_t id[DEVICES_MAX];
-	const json_t *list; /* what the file says of them */
+	const json_t *list; /* their descriptions in the file */
 };
 
-/* The number behind "Device=" at the beginning of a state's name, and where the rest begins. */
+/* The number after "Device=" at the start of a state's name, and the start of the rest. */
 static int64_t take_device(const char **axes)
 {
 	static const char prefix[] = "Device=";
@@ -155,7 +153,7 @@ static int64_t take_device(const char **axes)
 	return id;
 }
 
-/* Its name says it, or its number alone. */
+/* The card of a state: from its name, or its number only. */
 static int64_t device_of(const json_t *state, const char **axes)
 {
 	const json_t *number = json_object_get(state, "device");
@@ -202,8 +200,8 @@ static void note_device(struct devices *d, int64_t id)
 }
 
 /*
- * What stands for a card in the name of a row: what it is called, among several of that name "(2)" for the second. So the cards of two files
- * meet by name and order, whatever their numbers are.
+ * Name of a card in a row's name: its own, with "(2)" for the second of that name. So the cards of two files match by name and
+ * order, whatever their numbers.
  */
 static void label_device(const struct devices *d, int64_t id, char *out, size_t size)
 {
@@ -248,14 +246,12 @@ static int tell_devices(struct reading *out, const struct devices *d, struct fw_
 	return 0;
 }
 
-/* ---- states -------------------------------------------------------------------------------------------------------------- */
-
-/* What is done with each state: its card is noted, then it is read. */
+/* Two passes over the states: first collect cards, then read. */
 struct walk {
 	struct reading *out;
 	const char *file;
 	struct devices devices;
-	bool looks, name_device; /* at cards alone; the card is a part of names */
+	bool looks, name_device; /* first pass; the card is part of names */
 	int n_states, n_unmeasured;
 };
 
@@ -339,7 +335,7 @@ static int check_version(json_t *root, const char *file, struct fw_err *err)
 		text && field_is(FIELD_WORD, text) ? text : "?", VERSION);
 }
 
-/* The version of nvbench, and whatever else its meta says of the build. */
+/* Report the version of nvbench, and other build data. */
 static int tell_versions(struct reading *out, json_t *root, struct fw_err *err)
 {
 	json_t *meta = json_object_get(root, "meta"), *version = json_object_get(json_object_get(meta, "version"), "nvbench");

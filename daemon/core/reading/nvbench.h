@@ -1,13 +1,14 @@
-/** nvbench.h - the JSON of nvbench; called through reading_parse. */
+/** nvbench.h - JSON of nvbench; called by reading_parse. */
 #ifndef CORE_READING_NVBENCH_H
 #define CORE_READING_NVBENCH_H
 
 #include "core/reading/row.h"
 
 /**
- * The median of cold GPU times of each state, else the best statistic that it states; all statistics stay at hand (reading_settle). A card is a part of
- * names only where the file has several, or `name_device` asks for it; it is stated in any case. Skipped states and those without a time are left
- * out. Files of version 1, and the unversioned ones of 2021, whose states and summaries are named otherwise; another version is refused by name.
+ * Read the median of cold GPU times of each state, else its best statistic; all statistics stay available (reading_settle). A
+ * card is part of names only if the file has several, or `name_device` requests it; it becomes a condition in any case. Skipped
+ * states and those without a time are left out. Reads files of version 1, and unversioned ones of 2021, whose states and
+ * summaries have other names; any other version is refused by name.
  */
 reading_fn read_nvbench;
 

@@ -1,4 +1,4 @@
-/* object.c - see object.h. */
+/* object.c - loading of JSON files. */
 #include "core/reading/object.h"
 
 #include <stdio.h>
@@ -30,8 +30,8 @@ const char *object_place(char out[OBJECT_TEXT_SIZE], const char *file, const str
 	return out;
 }
 
-/* Why the values of a row are no times; NULL nothing. */
-static const char *unfit(json_t *v, double unit_ms, char why[READING_WHY_SIZE], const char *name)
+/* Why the values of a row are no times; NULL: they are. */
+static const char *unusable_reason(json_t *v, double unit_ms, char why[READING_WHY_SIZE], const char *name)
 {
 	size_t n = json_is_array(v) ? json_array_size(v) : 1;
 
@@ -56,7 +56,7 @@ int object_add_times(struct reading *out, struct fields *f, const char *file, co
 {
 	json_t *v = json_object_get(f->object, name);
 	char where[OBJECT_TEXT_SIZE], text[READING_WHY_SIZE];
-	const char *why = unfit(v, unit_ms, text, name);
+	const char *why = unusable_reason(v, unit_ms, text, name);
 	size_t n = json_is_array(v) ? json_array_size(v) : 1;
 
 	if (why)
@@ -70,8 +70,6 @@ int object_add_times(struct reading *out, struct fields *f, const char *file, co
 	}
 	return 0;
 }
-
-/* ---- how it was measured ---------------------------------------------------------------------------------------------------- */
 
 int object_tell_conditions(struct reading *out, json_t *object, struct fw_err *err)
 {

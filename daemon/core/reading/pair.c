@@ -1,4 +1,4 @@
-/* pair.c - see pair.h. */
+/* pair.c - matching of two readings. */
 #include "core/reading/pair.h"
 
 #include <math.h>
@@ -7,9 +7,7 @@
 
 #include "core/reading/row.h"
 
-/* ---- statistics ------------------------------------------------------------------------------------------------------------- */
-
-/* The statistic of a rank that a row states; false: it does not. */
+/* Read a row's statistic of a rank; false: it has none. */
 static bool statistic_of(const struct reading_row *row, int rank, struct reading_time *out)
 {
 	double sum = 0;
@@ -56,8 +54,6 @@ bool reading_settle(struct reading_row *const *row, int n)
 	return false;
 }
 
-/* ---- conditions ---------------------------------------------------------------------------------------------------------- */
-
 static const struct reading_fact *find_fact(const struct reading *r, const char *name)
 {
 	for (int i = 0; i < r->n_facts; i++)
@@ -66,7 +62,7 @@ static const struct reading_fact *find_fact(const struct reading *r, const char 
 	return NULL;
 }
 
-/* A clock is read again by each run, and is never twice the same to the last digit. */
+/* Measured clocks are never equal to the last digit. */
 static bool is_same_value(const struct reading_fact *a, const struct reading_fact *b)
 {
 	bool clock = strstr(a->name, "mhz") || strstr(a->name, "clock");
@@ -78,7 +74,7 @@ static bool is_same_value(const struct reading_fact *a, const struct reading_fac
 	       fabs(x - y) <= 0.01 * fmax(fabs(x), fabs(y));
 }
 
-static void tell_conditions(
+static void write_conditions(
 	const struct reading *base, const char *base_file, const struct reading *target, const char *target_file, struct buf *out)
 {
 	for (int i = 0; i < base->n_facts; i++) {
@@ -99,9 +95,7 @@ static void tell_conditions(
 				target->fact[i].name, target->fact[i].value, target_file, base_file);
 }
 
-/* ---- pairs --------------------------------------------------------------------------------------------------------------- */
-
-/* Row `i` leaves the reading, and why is remembered under its key. */
+/* Remove row `i` from the reading, and store the reason under its key. */
 static int leave_row(struct reading *r, int i, const char *why, struct fw_err *err)
 {
 	const struct reading_row *row = &r->row[i];
@@ -121,7 +115,7 @@ static int leave_row(struct reading *r, int i, const char *why, struct fw_err *e
 	return 0;
 }
 
-/* How many results of a name the file has, timed or not. */
+/* Number of results of a name in the file, timed or not. */
 static int count_of(const struct reading *r, const char *name)
 {
 	for (int i = 0; i < r->n_rows; i++)
@@ -142,8 +136,8 @@ static int leave_name(struct reading *r, const char *name, const char *why, stru
 }
 
 /*
- * Results of one name differ by their order alone. Where one file has more of them than the other, any of them may be the one that
- * the other has not.
+ * Results of one name differ only by their order. If one file has more of them, any of them may be the missing one, so none is
+ * compared.
  */
 static int leave_uneven(struct reading *in, const char *file, struct reading *other, const char *other_file, struct buf *warnings,
 	int *unpaired, struct fw_err *err)
@@ -169,7 +163,7 @@ static int leave_uneven(struct reading *in, const char *file, struct reading *ot
 	return 0;
 }
 
-/* What a row's time is. */
+/* Name of a row's time. */
 static const char *name_best(const struct reading_row *row, struct reading_time *best)
 {
 	return row->statistic[0] ? row->statistic : statistic_of(row, 0, best) ? best->name : READING_MEDIAN;
@@ -193,8 +187,8 @@ static int settle_pair(
 		       : 0;
 }
 
-/* Which statistics were taken, where they are not the best of the format: a sentence for each. */
-static void tell_statistics(const struct reading *base, const struct reading *target, struct buf *out)
+/* Report the used statistics that are not the best of the format, a sentence each. */
+static void write_statistics(const struct reading *base, const struct reading *target, struct buf *out)
 {
 	enum { NAMED = 3 };
 
@@ -229,7 +223,7 @@ int reading_pair(struct reading *base, const char *base_file, struct reading *ta
 	struct buf *warnings, int *unpaired, struct fw_err *err)
 {
 	*unpaired = 0;
-	tell_conditions(base, base_file, target, target_file, warnings);
+	write_conditions(base, base_file, target, target_file, warnings);
 	if (leave_uneven(base, base_file, target, target_file, warnings, unpaired, err) ||
 		leave_uneven(target, target_file, base, base_file, warnings, unpaired, err))
 		return -1;
@@ -241,6 +235,6 @@ int reading_pair(struct reading *base, const char *base_file, struct reading *ta
 			return -1;
 		i += settled;
 	}
-	tell_statistics(base, target, warnings);
+	write_statistics(base, target, warnings);
 	return warnings->failed ? err_set(err, ERR_INTERNAL, "out of memory") : 0;
 }

@@ -1,4 +1,4 @@
-/* reading.c - the table of formats, and what holds for the rows of all of them. */
+/* reading.c - table of formats, and operations on rows of all formats. */
 #include "core/reading/reading.h"
 
 #include <math.h>
@@ -52,13 +52,13 @@ bool reading_has_times(const char *format)
 	return strcmp(format, "google-benchmark") == 0;
 }
 
-/* Whether `word` stands in a text. */
+/* Whether a text contains `word`. */
 static bool has(const char *text, size_t len, const char *word)
 {
 	return memmem(text, len, word, strlen(word)) != NULL;
 }
 
-/* "outs/attn-fwd/flops.csv" and "flops_report.csv", as MagiAttention names rates over sizes. */
+/* "outs/attn-fwd/flops.csv" and "flops_report.csv": MagiAttention's names for rates over sizes. */
 static bool is_flops_file(const char *file)
 {
 	const char *slash = strrchr(file, '/');
@@ -66,7 +66,7 @@ static bool is_flops_file(const char *file)
 	return strncmp(slash ? slash + 1 : file, "flops", 5) == 0;
 }
 
-/* A key of JSON, not a word in a text. */
+/* A JSON key, not a word in a text. */
 static bool has_key(const char *text, size_t len, const char *key)
 {
 	size_t n = strlen(key);
@@ -82,7 +82,7 @@ static bool has_key(const char *text, size_t len, const char *key)
 	return false;
 }
 
-/* Each by keys that no other program writes; a file of other keys is of no known format. */
+/* Guess by keys that no other program writes; other keys mean no known format. */
 static const char *guess_object(const char *text, size_t len, size_t head)
 {
 	/* a whole object on the first line, with our keys: JSON lines */
@@ -102,8 +102,8 @@ static const char *guess_object(const char *text, size_t len, size_t head)
 }
 
 /*
- * By what its columns are called. A report of triton begins with a size; then every column has a time or rate in brackets or is known by its name, or one
- * is called after what is measured. Words of profilers say that it is theirs.
+ * Guess by column names. A report of triton begins with a size; then every column has a time or rate in brackets or a known
+ * name, or one is named after an implementation. Words of profilers indicate a profiler's table.
  */
 static const char *guess_table(const struct table_header *h, const char *file)
 {
@@ -213,7 +213,7 @@ static int median_of(const double *value, int count, double *median, struct fw_e
 	return 0;
 }
 
-/* A row that failed has none, whatever its other repetitions took. */
+/* A failed row has no median, whatever its other repetitions took. */
 static int fill_median(struct reading_row *row, struct fw_err *err)
 {
 	if (row->failure[0]) {
@@ -326,7 +326,7 @@ const struct reading_left *reading_find_unpaired(const struct reading *r, const 
 
 void reading_tell_left(const struct reading *r, char *out, size_t size)
 {
-	enum { REST = 24 }; /* room for "and 1234 more" */
+	enum { REST = 24 }; /* space for "and 1234 more" */
 	size_t used = 0;
 
 	out[0] = '\0';
@@ -349,8 +349,6 @@ void reading_tell_left(const struct reading *r, char *out, size_t size)
 		used += (size_t)n;
 	}
 }
-
-/* ---- units ----------------------------------------------------------------------------------------------------------------- */
 
 double reading_unit_ms(const char *unit)
 {

@@ -1,4 +1,4 @@
-/* row.c - see row.h. */
+/* row.c - rows of a reading. */
 #include "core/reading/row.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static struct reading_row *row_for(struct reading *r, const char *key)
 	char clean[CASE_KEY_SIZE];
 
 	reading_clean_key(key, clean);
-	for (int i = r->n_rows - 1; i >= 0; i--) /* repetitions follow each other */
+	for (int i = r->n_rows - 1; i >= 0; i--) /* repetitions are consecutive */
 		if (r->row[i].entry == r->entry && strcmp(r->row[i].key, clean) == 0)
 			return &r->row[i];
 	if (r->n_rows == r->room) {
@@ -161,7 +161,7 @@ int reading_state(
 	return reading_add(r, key, time[best].ms, NAN, where, err);
 }
 
-/* A word of "library_build_type" or "GPU-name". */
+/* Whether a name like "library_build_type" or "GPU-name" contains the word. */
 static bool has_word(const char *name, const char *word)
 {
 	size_t n = strlen(word);
@@ -187,7 +187,7 @@ bool reading_is_condition(const char *name)
 	return false;
 }
 
-/* What makes every time of a file doubtful, as Google Benchmark itself warns of it. */
+/* Conditions that make every time of a file doubtful; Google Benchmark itself warns of them. */
 static bool is_doubtful(const char *name, const char *value)
 {
 	return (has_word(name, "build") && strcasecmp(value, "debug") == 0) ||
@@ -271,8 +271,6 @@ int reading_leave(struct reading *r, const char *key, struct fw_err *err, const 
 	return 0;
 }
 
-/* ---- results of one name ------------------------------------------------------------------------------------------------- */
-
 /* One result, timed or left out. */
 struct result {
 	const char *name;
@@ -296,7 +294,7 @@ static bool is_taken(const struct result *list, int n, const char *key)
 	return false;
 }
 
-/* "a#2"; more marks where the file has a result that is called that. Keys stay unique: a file that takes all of them is refused. */
+/* "a#2"; more marks if the file has a result of that name. Keys stay unique: a file that uses all of them is refused. */
 static int number_result(const struct result *list, int n, const struct result *one, int number, struct fw_err *err)
 {
 	enum { MARKS_MAX = 8 };
@@ -340,8 +338,6 @@ int reading_number_twins(struct reading *r, struct fw_err *err)
 	free(list);
 	return result;
 }
-
-/* ---- several files ------------------------------------------------------------------------------------------------------- */
 
 int reading_join(struct reading *all, struct reading *more, const char *file, struct fw_err *err)
 {
@@ -397,7 +393,7 @@ bool reading_number(const char *text, double *value)
 
 void reading_spell(const char *text, char *out, size_t size)
 {
-	enum { DIGITS = 15 }; /* a double keeps so many */
+	enum { DIGITS = 15 }; /* precision of a double */
 	char again[64];
 	double value;
 

@@ -1,4 +1,4 @@
-/* table.c - see table.h. */
+/* table.c - CSV tables. */
 #include "core/reading/table.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ int table_need(const struct csv *c, const struct table_header *h, const char *na
 	return at >= 0 ? at : err_set(err, ERR_INVALID, "%s:1: has no column %s", c->file, name);
 }
 
-/* A row that is no CSV is left out up to the end of its line. -1: it has none, so that the file may be cut. */
+/* Skip a malformed row up to the end of its line. -1: it has none, so the file may be cut. */
 static int leave_line(struct csv *c, struct reading *out, const struct fw_err *wrong, struct fw_err *err)
 {
 	const char *stop = c->at < c->len ? memchr(c->text + c->at, '\n', c->len - c->at) : NULL;

@@ -1,4 +1,4 @@
-/* torchao.c - see torchao.h. */
+/* torchao.c - torchao CSV. */
 #include "core/reading/torchao.h"
 
 #include <math.h>
@@ -16,10 +16,10 @@ struct times {
 	int at;                 /* column */
 	char name[SERIES_SIZE]; /* begins with "/"; "" the only one of old files */
 	double unit_ms;
-	double passes; /* multiplications of a call: 3 where it goes forward and backward; NAN not known */
+	double passes; /* multiplications of a call: 3 for forward and backward; NAN unknown */
 };
 
-/* What a file's columns are. */
+/* Columns of a file. */
 struct torchao {
 	int m, k, n, model, failure; /* columns, -1 none */
 	int n_series;
@@ -31,7 +31,7 @@ static bool begins(const char *name, const char *with)
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* Of a name that ends in `end`, what stands before; NULL it does not. */
+/* The part of a name before the suffix `end`; NULL: another suffix. */
 static const char *before(const char *name, const char *end, char out[SERIES_SIZE])
 {
 	size_t n = strlen(name), m = strlen(end);
@@ -42,7 +42,7 @@ static const char *before(const char *name, const char *end, char out[SERIES_SIZ
 	return out;
 }
 
-/* "baseline_model_eager_inference_time_in_ms" is "/baseline_model_eager". */
+/* "baseline_model_eager_inference_time_in_ms" becomes "/baseline_model_eager". */
 static void name_series(const char *name, char out[SERIES_SIZE])
 {
 	size_t n = strlen(name);
@@ -79,14 +79,14 @@ static bool series_of(const char *name, struct times *out)
 			return true;
 		}
 	out->unit_ms = 1e3;
-	out->passes = NAN; /* several multiplications, and what is around them */
+	out->passes = NAN; /* several multiplications, and other work */
 	if (!begins(name, "b_") || !before(name, "_s", rest))
 		return false;
 	name_series(rest, out->name);
 	return true;
 }
 
-/* Figures of a model of the card, and what would be none in any table. */
+/* Modelled values, and names that are never times. */
 static bool is_model(const char *name)
 {
 	return begins(name, "r_") || begins(name, "rb_");
@@ -101,7 +101,7 @@ static int size_column(const struct table_header *h, const char *name)
 	return -1;
 }
 
-/* Columns that look like times and are none are said; others (names, rates, memory) are not looked for. */
+/* Report columns that look like times and are not; others (names, rates, memory) are ignored. */
 static int find_columns(
 	struct reading *out, const struct csv *c, const struct table_header *h, struct torchao *t, struct fw_err *err)
 {
@@ -139,7 +139,7 @@ static int find_columns(
 				 c->file);
 }
 
-/* A transformer block has these columns too, and they are not all of its work. */
+/* A transformer block has these columns too, and does other work as well. */
 static double flops_of(const struct csv *c, const struct torchao *t)
 {
 	const char *model = t->model >= 0 ? c->cell[t->model] : "linear";
@@ -151,7 +151,7 @@ static double flops_of(const struct csv *c, const struct torchao *t)
 	return 2 * m * k * n;
 }
 
-/* Everything that tells rows apart; switches only where they are on. */
+/* Write all distinguishing columns; switches only if on. */
 static void name_row(const struct csv *c, const struct table_header *h, char key[TABLE_KEY_SIZE])
 {
 	static const char *const parts[] = { "name", "model_type", "quantization", "sparsity", "m", "k", "n", "shape",

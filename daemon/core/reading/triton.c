@@ -1,4 +1,4 @@
-/* triton.c - see triton.h. */
+/* triton.c - triton CSV. */
 #include "core/reading/triton.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 
 enum { KNOWN_ROWS_MAX = 4096 };
 
-/* How results are asked for; the unit in a name settles it as well. */
+/* Request to name the result columns; a unit in a name decides as well. */
 #define ASK_RESULTS                                                                                                              \
 	"say which columns are results with --results, as in --results %s, or write their unit into their names, as in `%s (us)`"
 
@@ -22,17 +22,15 @@ struct triton_columns {
 	bool is_result[TABLE_COLUMNS_MAX];
 	enum column_unit kind[TABLE_COLUMNS_MAX];
 	char series[TABLE_COLUMNS_MAX][TABLE_NAME_SIZE];
-	char unit[TABLE_COLUMNS_MAX][COLUMN_UNIT_SIZE]; /* of a result; else as the name says it */
+	char unit[TABLE_COLUMNS_MAX][COLUMN_UNIT_SIZE]; /* of a result; else from the name */
 };
 
-/* What the cells of a column are. */
+/* Contents of a column. */
 struct content {
 	int numbers, whole; /* cells that are numbers, and those without a fraction */
 };
 
-/* ---- what cells say ----------------------------------------------------------------------------------------------------------- */
-
-static int look(
+static int read_contents(
 	const char *text, size_t len, const char *file, const struct table_header *h, struct content *content, struct fw_err *err)
 {
 	struct csv c;
@@ -53,7 +51,7 @@ static int look(
 	return got;
 }
 
-/* The cells of one file up to and with a column: "1024/1024" and "12". Own: the caller frees text. */
+/* The cells of one file up to and including a column: "1024/1024" and "12". Own: the caller frees text. */
 struct known {
 	int n;
 	struct {
@@ -86,7 +84,7 @@ static int know(const char *text, size_t len, const struct table_header *h, int 
 	return got < 0 ? -1 : 0;
 }
 
-/* Whether `a` has a cell behind `before` that `b` has not. */
+/* Whether `a` has a cell after `before` that `b` lacks. */
 static bool has_more(const struct known *a, const struct known *b, const char *before)
 {
 	for (int i = 0; i < a->n; i++) {
@@ -101,14 +99,14 @@ static bool has_more(const struct known *a, const struct known *b, const char *b
 }
 
 /*
- * Whether two files say that a column is no size: behind equal cells each has some that the other has not. One that has rows more than the other says
- * nothing. *differs; -1 no memory.
+ * Whether two files show that a column is no size: after equal cells each has some that the other lacks. Extra rows in one file
+ * show nothing. *differs; -1 out of memory.
  */
 static int compare_cells(const char *text, size_t len, const struct reading_how *how, const struct table_header *h, int column,
 	bool *differs, struct fw_err *err)
 {
 	struct known here, there = { 0 };
-	struct fw_err ignored = { 0 }; /* the other file is read by itself */
+	struct fw_err ignored = { 0 }; /* reading that file reports its faults */
 	int result = know(text, len, h, column, &here, err);
 
 	*differs = false;
@@ -126,9 +124,7 @@ static int compare_cells(const char *text, size_t len, const struct reading_how 
 	return result;
 }
 
-/* ---- which columns are results ------------------------------------------------------------------------------------------------ */
-
-/* Whether a column is named in a list by comma, by its name or its series. */
+/* Whether a comma-separated list names a column by its name or its series. */
 static bool is_named(const char *list, const char *name, const char *series)
 {
 	for (const char *at = list; *at;) {
@@ -141,14 +137,14 @@ static bool is_named(const char *list, const char *name, const char *series)
 	return false;
 }
 
-/* Of files whose columns do not say it. */
+/* For files whose column names do not show it. */
 static int count_x(const char *text, size_t len, const char *file, const struct table_header *h, const struct triton_columns *t,
 	const struct reading_how *how, int *n_x, struct fw_err *err)
 {
 	struct content content[TABLE_COLUMNS_MAX] = { 0 };
 	bool differs;
 
-	if (look(text, len, file, h, content, err) < 0)
+	if (read_contents(text, len, file, h, content, err) < 0)
 		return -1;
 	for (*n_x = 1; *n_x < h->n; ++*n_x) {
 		const char *name = h->name[*n_x];
@@ -199,7 +195,7 @@ static int find_results(struct triton_columns *t, const struct table_header *h, 
 				    t->n_x == 0 ? "names the first column" : "names no column");
 }
 
-/* Results in the order of the file: all from the first one on whose names do not say otherwise. */
+/* Results in the order of the file: all from the first one on unless names contradict. */
 static int choose_results(const char *text, size_t len, struct triton_columns *t, const struct table_header *h,
 	const struct reading_how *how, const char *file, struct fw_err *err)
 {
@@ -241,8 +237,8 @@ static bool is_same_unit(const char *a, const char *b)
 	       strcmp(suffix[0], suffix[1]) == 0;
 }
 
-/* The unit of each result; what the file states is never overruled. */
-static int settle_units(struct triton_columns *t, const struct table_header *h, const struct reading_how *how, const char *file,
+/* Determine the unit of each result; units in the file always win. */
+static int find_units(struct triton_columns *t, const struct table_header *h, const struct reading_how *how, const char *file,
 	struct fw_err *err)
 {
 	double ms, tflops;
@@ -273,7 +269,7 @@ static int settle_units(struct triton_columns *t, const struct table_header *h, 
 	return 0;
 }
 
-/* Columns that are neither sizes nor results. */
+/* Report columns that are neither sizes nor results. */
 static int tell_columns(struct reading *out, const struct triton_columns *t, const struct table_header *h,
 	const struct reading_how *how, const char *file, struct fw_err *err)
 {
@@ -309,12 +305,10 @@ static int triton_find(struct reading *out, const char *text, size_t len, const 
 		t->kind[i] = column_split(h->name[i], t->series[i], TABLE_NAME_SIZE, t->unit[i]);
 	if (h->n < 2 && t->kind[0] != COLUMN_TIME_OR_RATE)
 		return err_set(err, ERR_INVALID, "%s:1: has one column; a report has x values and a column for each line", file);
-	if (choose_results(text, len, t, h, how, file, err) != 0 || settle_units(t, h, how, file, err) != 0)
+	if (choose_results(text, len, t, h, how, file, err) != 0 || find_units(t, h, how, file, err) != 0)
 		return -1;
 	return tell_columns(out, t, h, how, file, err);
 }
-
-/* ---- rows ----------------------------------------------------------------------------------------------------------------------- */
 
 static int triton_row(struct reading *out, const struct csv *c, const struct table_header *h, const struct triton_columns *t,
 	struct fw_err *err)

@@ -1,14 +1,14 @@
-/** triton.h - the CSV of triton.testing; called through reading_parse. */
+/** triton.h - CSV of triton.testing; called by reading_parse. */
 #ifndef CORE_READING_TRITON_H
 #define CORE_READING_TRITON_H
 
 #include "core/reading/row.h"
 
 /**
- * What perf_report writes: columns of x values, then one column a line. The newer "Triton (TFLOPS)" says its unit, and a `unit` that contradicts it
- * is refused. In older files `unit` must be given, and the columns of results begin where a name or a fraction says it, or where this file and the
- * one beside it differ in the same row; a column of whole numbers of which nothing says what it is, is asked for (`results`). Columns that
- * are neither are left out, and so is a cell without a time; both are said.
+ * Read the output of perf_report: columns of x values, then one column a line. The newer "Triton (TFLOPS)" contains its unit,
+ * and a contradicting `unit` is refused. For older files `unit` is required, and results begin at the column that a name or a
+ * fraction shows, or in which this file and the other one differ in the same row; an ambiguous column of whole numbers requires
+ * `results`. Other columns, and cells without a time, are left out with notes.
  */
 reading_fn read_triton;
 

@@ -1,4 +1,4 @@
-/* alertkind.c - the words. */
+/* alertkind.c - names. */
 #include "core/state/alertkind.h"
 
 #include "core/state/name_list.h"

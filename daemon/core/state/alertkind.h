@@ -1,15 +1,15 @@
-/** alertkind.h - what an alert is about: of a commit what it lost, of a device why jobs wait for it. */
+/** alertkind.h - kinds of alerts: a commit's regression, or a device for which jobs wait. */
 #ifndef CORE_STATE_ALERTKIND_H
 #define CORE_STATE_ALERTKIND_H
 
 enum alertkind {
-	ALERTKIND_REGRESSION,     /* cells became slower */
-	ALERTKIND_DRIFT,          /* so did the history, a little at a time */
-	ALERTKIND_FAILING,        /* cells fail, or nothing can be measured */
-	ALERTKIND_MISSING,        /* cells are gone */
-	ALERTKIND_DEVICE_OFFLINE, /* a device does not answer */
-	ALERTKIND_QUARANTINED,    /* a device is not trusted */
-	ALERTKIND_ENVIRONMENT,    /* cells became slower by another compiler, library, driver or setting */
+	ALERTKIND_REGRESSION,
+	ALERTKIND_DRIFT,   /* the history became slower in small steps */
+	ALERTKIND_FAILING, /* cells fail, or nothing can be measured */
+	ALERTKIND_MISSING, /* cells disappeared */
+	ALERTKIND_DEVICE_OFFLINE,
+	ALERTKIND_QUARANTINED,
+	ALERTKIND_ENVIRONMENT, /* cells became slower by another compiler, library, driver or setting */
 	ALERTKIND_N
 };
 

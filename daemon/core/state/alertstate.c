@@ -1,4 +1,4 @@
-/* alertstate.c - the words. */
+/* alertstate.c - names. */
 #include "core/state/alertstate.h"
 
 #include "core/state/name_list.h"

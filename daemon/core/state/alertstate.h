@@ -1,4 +1,4 @@
-/** alertstate.h - where an alert stands: it lasts until it is resolved, or until a person answers for it. */
+/** alertstate.h - states of an alert: it lasts until it is resolved, or until a user decides. */
 #ifndef CORE_STATE_ALERTSTATE_H
 #define CORE_STATE_ALERTSTATE_H
 
@@ -6,10 +6,10 @@
 
 enum alertstate {
 	ALERTSTATE_OPEN,
-	ALERTSTATE_ACKNOWLEDGED, /* a person looks at it */
-	ALERTSTATE_ACCEPTED,     /* the loss is wanted */
-	ALERTSTATE_RESOLVED,     /* it is over */
-	ALERTSTATE_INVALID,      /* a person says that it is not real */
+	ALERTSTATE_ACKNOWLEDGED, /* a user works on it */
+	ALERTSTATE_ACCEPTED,     /* the regression is intended */
+	ALERTSTATE_RESOLVED,     /* it ended */
+	ALERTSTATE_INVALID,      /* a user declared it false */
 	ALERTSTATE_N
 };
 

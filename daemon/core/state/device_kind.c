@@ -1,4 +1,4 @@
-/* device_kind.c - the words. */
+/* device_kind.c - names. */
 #include "core/state/device_kind.h"
 
 #include "core/state/name_list.h"

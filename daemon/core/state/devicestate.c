@@ -1,4 +1,4 @@
-/* devicestate.c - the words. */
+/* devicestate.c - names. */
 #include "core/state/devicestate.h"
 
 #include "core/state/name_list.h"

@@ -1,12 +1,12 @@
-/** devicestate.h - whether a device gets jobs. */
+/** devicestate.h - states that decide whether a device gets jobs. */
 #ifndef CORE_STATE_DEVICESTATE_H
 #define CORE_STATE_DEVICESTATE_H
 
 enum devicestate {
 	DEVICESTATE_OK,
-	DEVICESTATE_PAUSED,       /* by a person */
-	DEVICESTATE_QUARANTINED,  /* it failed in a way that is no fault of what it ran */
-	DEVICESTATE_HEALTH_CHECK, /* a person asked for its return, and it is tried first */
+	DEVICESTATE_PAUSED,       /* by a user */
+	DEVICESTATE_QUARANTINED,  /* it failed, and the jobs on it were not at fault */
+	DEVICESTATE_HEALTH_CHECK, /* a user requested its return, and it is tested first */
 	DEVICESTATE_ABSENT,
 	DEVICESTATE_N
 };

@@ -1,4 +1,4 @@
-/* direction.c - see direction.h. */
+/* direction.c - names. */
 #include "core/state/direction.h"
 
 #include <string.h>

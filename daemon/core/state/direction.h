@@ -1,4 +1,4 @@
-/** direction.h - what of a case one call computes. A family says which of these it has. */
+/** direction.h - the computation of one call of a case. A family lists those that it has. */
 #ifndef CORE_STATE_DIRECTION_H
 #define CORE_STATE_DIRECTION_H
 
@@ -10,13 +10,13 @@ enum direction {
 	DIRECTION_DGRAD = FW_DGRAD,
 	DIRECTION_WGRAD = FW_WGRAD,
 	DIRECTION_TOTAL = FW_TOTAL,
-	DIRECTION_ONCE, /* to modules a forward: of it what is done once, as long as weights stay (fw_info.once) */
+	DIRECTION_ONCE, /* for modules a forward: its part that is done once, as long as weights stay (fw_info.once) */
 	DIRECTIONS
 };
 
 /** As in keys, lines and files: "forward" "backward" "dgrad" "wgrad" "total" "once". */
 const char *direction_name(enum direction d);
-/** 0 for a word that is none. */
+/** 0 for an unknown word. */
 enum direction direction_from_name(const char *name);
 
 #endif

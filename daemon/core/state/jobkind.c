@@ -1,4 +1,4 @@
-/* jobkind.c - the words. */
+/* jobkind.c - names and properties. */
 #include "core/state/jobkind.h"
 
 #include "core/state/name_list.h"

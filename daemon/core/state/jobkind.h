@@ -1,22 +1,22 @@
-/** jobkind.h - what a job is for, and with it its comparison: which base it has, who hears of it, what follows from it. */
+/** jobkind.h - purpose of a job and its comparison: determines the base, the notified users, and the next steps. */
 #ifndef CORE_STATE_JOBKIND_H
 #define CORE_STATE_JOBKIND_H
 
 #include <stdbool.h>
 
 enum jobkind {
-	JOBKIND_COMPARE,     /* what a commit changes */
+	JOBKIND_COMPARE,     /* effect of a commit */
 	JOBKIND_SELFCHECK,   /* one commit against itself */
-	JOBKIND_REFERENCE,   /* a history's reference commit, timed beside the one before it */
-	JOBKIND_VERIFY,      /* whether a change that the history suspects is one */
-	JOBKIND_BACKFILL,    /* a commit that a history has no point of */
-	JOBKIND_CALIBRATE,   /* how much equal builds noise */
+	JOBKIND_REFERENCE,   /* a history's reference commit, timed against the one before it */
+	JOBKIND_VERIFY,      /* test of a change suspected in the history */
+	JOBKIND_BACKFILL,    /* a commit without a point in the history */
+	JOBKIND_CALIBRATE,   /* noise of equal builds */
 	JOBKIND_BISECT,      /* a step of a search */
-	JOBKIND_PEER,        /* a commit beside a provider that is a yardstick */
-	JOBKIND_IMPORT,      /* figures that somebody else measured */
-	JOBKIND_CONFIG,      /* a provider in a configuration that a person wants, beside another side */
-	JOBKIND_ENVIRONMENT, /* a commit built by one toolchain beside itself built by another */
-	JOBKIND_PROFILE,     /* why a cell lost: counters and machine code of both sides; it is no comparison */
+	JOBKIND_PEER,        /* a commit against a peer's provider */
+	JOBKIND_IMPORT,      /* results measured elsewhere */
+	JOBKIND_CONFIG,      /* a provider with a configuration requested by a user */
+	JOBKIND_ENVIRONMENT, /* a commit built by one toolchain against itself built by another */
+	JOBKIND_PROFILE,     /* cause of a regression: counters and machine code of both sides; no comparison */
 	JOBKIND_N
 };
 
@@ -24,14 +24,14 @@ enum jobkind {
 const char *jobkind_name(enum jobkind kind);
 /** JOBKIND_N for an unknown word. */
 enum jobkind jobkind_from_name(const char *name);
-/** Whether a module is timed beside itself. Of all others equal modules are not timed. */
+/** Return whether a module is timed against itself. For other kinds equal modules are not timed. */
 bool jobkind_is_itself(enum jobkind kind);
 /**
- * Whether it sets a provider, a configuration or a toolchain beside another, which says nothing of what a commit does as it is: it is no commit's verdict,
- * is in no history, and nobody is called by it as for a commit.
+ * Return whether it compares providers, configurations or toolchains, which shows nothing about a commit as it is: it sets no
+ * commit's verdict, belongs to no history, and alerts nobody as for a commit.
  */
 bool jobkind_is_side_by_side(enum jobkind kind);
-/** Whether it is part of the daemon's upkeep rather than what somebody pushed or asked to compare: lists keep such jobs apart. */
+/** Return whether it is the daemon's own work rather than pushed or requested: lists show such jobs separately. */
 bool jobkind_is_upkeep(enum jobkind kind);
 
 #endif

@@ -1,4 +1,4 @@
-/* jobstate.c - the table; nothing else in the daemon decides what may follow what. */
+/* jobstate.c - table of transitions; no other code decides them. */
 #include "core/state/jobstate.h"
 
 #include "core/state/name_list.h"

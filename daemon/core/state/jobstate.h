@@ -1,8 +1,8 @@
 /**
- * jobstate.h - the life of a job as one table: which event leads from which state to which.
+ * jobstate.h - states of a job and their transitions as one table.
  *
- * queued -> sent -> building -> checking -> measuring -> done | failed | cancelled | superseded | gone. A job that lost its
- * worker goes back to queued; what has ended stays ended.
+ * queued -> assigned -> building -> checking -> measuring -> done | failed | cancelled | superseded | target_missing. A job
+ * that lost its worker returns to queued; final states never change.
  */
 #ifndef CORE_STATE_JOBSTATE_H
 #define CORE_STATE_JOBSTATE_H
@@ -31,15 +31,15 @@ enum jobstate_event {
 	JOBSTATE_ON_DONE,
 	JOBSTATE_ON_FAIL,
 	JOBSTATE_ON_CANCEL,
-	JOBSTATE_ON_WORKER_LOST,    /* the worker, with attempts left */
+	JOBSTATE_ON_WORKER_LOST,    /* with attempts left */
 	JOBSTATE_ON_SUPERSEDE,      /* a newer tip of the branch */
-	JOBSTATE_ON_TARGET_MISSING, /* its commit is not there any more */
+	JOBSTATE_ON_TARGET_MISSING, /* its commit no longer exists */
 	JOBSTATE_EVENTS
 };
 
-/** State after `on`; `from` itself where the event changes nothing there. */
+/** Return the state after `on`; `from` itself if the event changes nothing. */
 enum jobstate jobstate_next(enum jobstate from, enum jobstate_event on);
-/** Not of JOBSTATE_N, which is no state. */
+/** False for JOBSTATE_N, which is no state. */
 bool jobstate_is_final(enum jobstate s);
 /** As in the database: "measuring". */
 const char *jobstate_name(enum jobstate s);

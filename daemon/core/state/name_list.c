@@ -1,4 +1,4 @@
-/* name_list.c - lists are short, so they are walked. */
+/* name_list.c - linear search in short lists. */
 #include "core/state/name_list.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* role.c - the words. */
+/* role.c - names. */
 #include "core/state/role.h"
 
 #include "core/state/name_list.h"

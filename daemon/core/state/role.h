@@ -1,18 +1,18 @@
-/** role.h - whose doing a record is about: a side of a job, or what is around them. */
+/** role.h - the subject of a record: a side of a job, the device or the worker. */
 #ifndef CORE_STATE_ROLE_H
 #define CORE_STATE_ROLE_H
 
 enum role {
-	ROLE_NONE, /* nobody's in particular */
+	ROLE_NONE, /* no single side */
 	ROLE_BASE,
 	ROLE_TARGET,
-	ROLE_REFERENCE, /* a history's fixed build, timed beside both */
+	ROLE_REFERENCE, /* a history's fixed build, timed with both sides */
 	ROLE_DEVICE,
 	ROLE_WORKER,
 	ROLES
 };
 
-/** As in lines, rows and text: "" "base" "target" "reference commit" "device" "worker". Shape: ends with NULL. */
+/** As in lines, rows and text: "" "base" "target" "reference" "device" "worker". Shape: ends with NULL. */
 extern const char *const role_names[ROLES + 1];
 
 const char *role_name(enum role role);

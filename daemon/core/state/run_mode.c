@@ -1,4 +1,4 @@
-/* run_mode.c - see run_mode.h. */
+/* run_mode.c - names. */
 #include "core/state/run_mode.h"
 
 const char *const run_mode_names[RUN_MODES + 1] = {

@@ -1,4 +1,4 @@
-/* series.c - the words. */
+/* series.c - names. */
 #include "core/state/series.h"
 
 #include "core/state/name_list.h"

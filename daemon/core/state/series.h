@@ -1,13 +1,13 @@
-/** series.h - the ways in which a cell is timed; times of one are a series. */
+/** series.h - ways of timing a cell; the times of one way are a series. */
 #ifndef CORE_STATE_SERIES_H
 #define CORE_STATE_SERIES_H
 
 enum series {
-	SERIES_DEVICE,    /* a call as the device sees it */
-	SERIES_CALL,      /* from an idle stream, the host's time included */
+	SERIES_DEVICE,    /* device time of a call */
+	SERIES_CALL,      /* from an idle stream, host time included */
 	SERIES_PHASE,     /* one phase of a call */
-	SERIES_SUSTAINED, /* sustained runs, in which each side settles at the clock that its own power draw allows */
-	SERIES_PROCESS,   /* what a program of its own says */
+	SERIES_SUSTAINED, /* sustained runs, in which each side stabilises at the clock of its own power draw */
+	SERIES_PROCESS,   /* reported by a benchmark program */
 	SERIES_N
 };
 

@@ -1,4 +1,4 @@
-/* calibration.c - pooled variances, and what they mean for the rule. */
+/* calibration.c - pooled variances, and their effect on the rule. */
 #include "core/stats/calibration.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /**
- * calibration.h - what comparisons of equal builds say about a cell on a device: how far runs noise although nothing
- * changed, and which losses it can therefore see. Pure: no I/O, no clock, no state.
+ * calibration.h - noise of a cell's equal builds on a device, and the regressions that it can detect. Pure: no I/O, no clock,
+ * no state.
  */
 #ifndef CORE_STATS_CALIBRATION_H
 #define CORE_STATS_CALIBRATION_H
@@ -10,42 +10,41 @@
 #include "core/stats/stats.h"
 
 enum {
-	CALIBRATION_RUNS_MIN = 6,   /* a cell in a calibrating comparison, at least */
-	CALIBRATION_PARTS_MAX = 64, /* comparisons that are kept of a cell */
-	CALIBRATION_DAYS_MAX = 30   /* after which a comparison says nothing of a device any more */
+	CALIBRATION_RUNS_MIN = 6,   /* per cell in a calibrating comparison, at least */
+	CALIBRATION_PARTS_MAX = 64, /* stored comparisons of a cell */
+	CALIBRATION_DAYS_MAX = 30   /* age limit of a comparison */
 };
 
 /** Runs of equal builds: of one comparison, or of several pooled. Zeros: none yet. */
 struct calibration {
 	int runs;
-	int freedom;     /* runs less comparisons */
+	int freedom;     /* runs minus comparisons */
 	double squares;  /* of run estimates around the mean of their comparison */
-	double variance; /* sum of the variances inside runs */
+	double variance; /* sum of the variances within runs */
 };
 
-/** Pool the runs of one more comparison. Fewer than two say nothing. */
+/** Pool the runs of one more comparison. Fewer than two are ignored. */
 void calibration_add(struct calibration *c, const struct run_estimate *e, int n);
 
 /**
- * What is remembered of a cell: its newest comparisons until they hold 40 degrees of freedom. What is older than the newest ten degrees
- * counts only where it scattered at most three times as much: a busy hour is forgotten once the quiet ones after it are known.
- * Shape: part[n], newest first.
+ * Pool the newest comparisons of a cell up to 40 degrees of freedom. Those older than the newest ten degrees count only if they
+ * are at most three times as noisy: a busy hour is dropped once quiet ones follow. Shape: part[n], newest first.
  */
 struct calibration calibration_pool(const struct calibration *part, int n);
 
-/** The whole noise of runs, as their estimates show it: log ratio; 0: none is known. */
+/** Return the total noise of runs from their estimates: log ratio; 0: unknown. */
 double calibration_noise(const struct calibration *c);
 
 /**
- * What the rule of this cell is told once 5 degrees of freedom are known: the noise of its runs (at least 0.01 %), and how often
- * it was seen (20 at most, since a device changes). False: too little is known, and the rule's own prior holds.
+ * Give the learned values for this cell's rule, from 5 degrees of freedom on: the noise of its runs (at least 0.01 %), and its
+ * degrees of freedom (20 at most, since a device changes). Returns false with fewer; the rule's own prior applies then.
  */
 bool calibration_learned(const struct calibration *c, double *tau0, double *nu0);
 
 /**
- * Smallest loss in percent that a full set of runs would call, `theta` being the threshold. False: the cell is underpowered, as
- * its runs noise so much that this is more than twice the threshold, or that the rule ends undecided. A cell that has
- * not been calibrated (5 degrees of freedom) is not called underpowered.
+ * Compute the smallest loss in percent that a full set of runs would detect, with threshold `theta`. Returns false if the cell
+ * is underpowered: that loss exceeds twice the threshold, or the rule would end undecided. A cell that has not been calibrated
+ * (5 degrees of freedom) is not underpowered.
  */
 bool calibration_sees(const struct calibration *c, const struct rule *r, double theta, double *mde_pct);
 

@@ -1,4 +1,4 @@
-/* candidate.c - what two levels leave unexplained, set against what a line and a straight rise leave. */
+/* candidate.c - residuals of two levels, compared with those of a line and of a straight rise. */
 #include "core/stats/candidate.h"
 
 #include <math.h>
@@ -6,21 +6,19 @@
 
 #include "core/stats/median.h"
 
-enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* points, of which a line that is none leaves enough */ };
+enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* points from which a wrong line leaves enough residual */ };
 
 #define SHARE_OF_LINE       0.7
 #define SHARE_OF_LINE_FEW   0.55
 #define SHARE_OF_RISE       0.8
-#define SHARE_OF_LINE_SMALL 0.8 /* of a small step whose levels are even */
+#define SHARE_OF_LINE_SMALL 0.8 /* for a small step with even levels */
 #define SMALL_NOISES        3.5
 #define EVEN                1.1
-#define NORMAL_DISTANCE     0.798 /* mean distance of a normal value from its middle, in standard deviations */
-#define JUMP_NOISES         5.0   /* 3.5 standard deviations of a move from point to point */
+#define NORMAL_DISTANCE     0.798 /* mean absolute deviation of a normal value, in standard deviations */
+#define JUMP_NOISES         5.0   /* 3.5 standard deviations of the difference of neighbours */
 #define LARGER              1.5
 #define PAIR_NOISES         1.0
 #define CLEAR_NOISES        5.0
-
-/* ---- what is left ---------------------------------------------------------------------------------------------------- */
 
 static double left_by_levels(const double *x, int n, int at)
 {
@@ -28,7 +26,9 @@ static double left_by_levels(const double *x, int n, int at)
 	return changepoint_unexplained(x, at, &before) + changepoint_unexplained(x + at, n - at, &after);
 }
 
-/** Theil's line: its slope is the median of the slopes between all pairs of points. Shape: x[n], n <= CHANGEPOINT_POINTS_MAX. */
+/**
+ * Theil's line: its slope is the median of the slopes between all pairs of points. Shape: x[n], n <= CHANGEPOINT_POINTS_MAX.
+ */
 static double left_by_line(const double *x, int n)
 {
 	double slope[CHANGEPOINT_POINTS_MAX * (CHANGEPOINT_POINTS_MAX - 1) / 2], rest[CHANGEPOINT_POINTS_MAX], level;
@@ -42,7 +42,7 @@ static double left_by_line(const double *x, int n)
 	return changepoint_unexplained(rest, n, &level);
 }
 
-/** The least that two levels leave with a straight rise of RISE_MIN commits or more between them, which holds `at`. */
+/** Least residual of two levels with a straight rise of RISE_MIN or more commits between them, which contains `at`. */
 static double left_by_rise(const double *x, int n, int at)
 {
 	double least = INFINITY;
@@ -58,9 +58,7 @@ static double left_by_rise(const double *x, int n, int at)
 	return least;
 }
 
-/* ---- a step or not --------------------------------------------------------------------------------------------------- */
-
-/** Whether the neighbourhood of `at` shows the step without what lies further away. */
+/** Whether the neighbourhood of `at` alone shows the step. */
 static bool is_step_nearby(const double *x, int n, int at)
 {
 	int from = at > CANDIDATE_NEAR ? at - CANDIDATE_NEAR : 0, to = at + CANDIDATE_NEAR < n ? at + CANDIDATE_NEAR : n;
@@ -69,7 +67,7 @@ static bool is_step_nearby(const double *x, int n, int at)
 	       left_by_levels(x + from, to - from, at - from) < SHARE_OF_LINE_FEW * left_by_line(x + from, to - from);
 }
 
-/** Whether two neighbours at `at` lie about as far apart as the levels do: levels that wandered apart have no such pair. */
+/** Whether two neighbours at `at` differ by about the step: levels that drifted apart have no such pair. */
 static bool has_jump(const double *x, int n, int at)
 {
 	double step = changepoint_step(x, n, at), most = -INFINITY;
@@ -79,8 +77,8 @@ static bool has_jump(const double *x, int n, int at)
 }
 
 /**
- * Whether the step is of the size of single points' noise, and its levels leave no more than that noise does. A line leaves little more than
- * they, so that its share says nothing of such a step; noise that wanders leaves more.
+ * Whether the step has the size of single points' noise, and its levels leave no more than that noise. A line leaves little
+ * more, so its share proves nothing for such a step; drifting noise leaves more.
  */
 static bool is_small_and_even(const double *x, int n, int at, double left, double line)
 {
@@ -115,7 +113,7 @@ static bool find_in_all(const double *x, int n, struct changepoint *out)
 	return true;
 }
 
-/** A step that comes on top of a slope: the levels of the whole series lie further apart because of the slope, and elsewhere. */
+/** Find a step on top of a slope: the slope separates the levels of the whole series, and elsewhere. */
 static bool find_in_newest(const double *x, int n, struct changepoint *out)
 {
 	int skipped = n - NEWEST;

@@ -1,6 +1,6 @@
 /*
- * changepoint.c - a scan over all splits with robust levels. One outlier moves neither the noise (a median of differences) nor
- * a level (clipped around a median), so isolated bad points raise nothing.
+ * changepoint.c - a scan over all splits with robust levels. An outlier changes neither the noise (a median of differences) nor
+ * a level (clipped around a median), so isolated bad points trigger nothing.
  */
 #include "core/stats/changepoint.h"
 
@@ -76,7 +76,10 @@ double changepoint_unexplained(const double *x, int n, double *level)
 	return sum;
 }
 
-/* Clipped levels hardly notice a few points of the old level in the new one, so the statistic peaks early; this does not. */
+/*
+ * Clipped levels barely react to a few points of the old level in the new one, so the statistic peaks early; the residual does
+ * not.
+ */
 static int best_place(const double *x, int n)
 {
 	double least = INFINITY;
@@ -158,7 +161,7 @@ bool changepoint_drift(const double *x, int n, double theta, double *loss)
 	double noise = changepoint_noise(x, n);
 
 	*loss = 0;
-	if (n < 1 || x[n - 1] <= theta - LEVEL_ERRORS * noise) /* the level is that of commits before one that mended them */
+	if (n < 1 || x[n - 1] <= theta - LEVEL_ERRORS * noise) /* a later commit has fixed the level */
 		return false;
 	for (size_t i = 0; i < sizeof windows / sizeof *windows && windows[i] <= n; i++) {
 		*loss = newest_level(x, n, windows[i], noise);

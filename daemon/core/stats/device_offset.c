@@ -1,4 +1,4 @@
-/* device_offset.c - see device_offset.h. */
+/* device_offset.c - medians over a device class. */
 #include "core/stats/device_offset.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 
 #include "core/stats/median.h"
 
-/* What the class takes for one cell; NAN: fewer than two have timed it. */
-static double class_takes(const double *cell, int n_devices, double *room)
+/* Time of the class for one cell; NAN: fewer than two devices have timed it. */
+static double class_time(const double *cell, int n_devices, double *room)
 {
 	int n = 0;
 	for (int i = 0; i < n_devices; i++)
@@ -24,7 +24,7 @@ void device_offset_find(const double *ln_ms, int n_cells, int n_devices, double 
 	for (int i = 0; i < n_devices; i++)
 		off[i] = NAN;
 	for (int c = 0; room && c < n_cells; c++)
-		class[c] = class_takes(ln_ms + (size_t)c * (size_t)n_devices, n_devices, room);
+		class[c] = class_time(ln_ms + (size_t)c * (size_t)n_devices, n_devices, room);
 	for (int i = 0; room && i < n_devices; i++) {
 		int n = 0;
 		for (int c = 0; c < n_cells; c++) {

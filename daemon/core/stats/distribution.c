@@ -1,8 +1,8 @@
 /*
- * distribution.c - the two distributions that stats.h needs: Student's t for intervals and clocks, the hypergeometric for Fisher's test.
+ * distribution.c - distributions for stats.h: Student's t for intervals and clocks, the hypergeometric for Fisher's test.
  *
- * Written out instead of linked, so that worker and daemon need no numeric library and give the same digits. lgamma_r, because
- * lgamma keeps a global.
+ * Implemented here, so that worker and daemon need no numeric library and get the same digits. lgamma_r, because lgamma keeps a
+ * global.
  */
 #include "core/stats/stats.h"
 
@@ -15,7 +15,7 @@ static double ln_gamma(double x)
 	return lgamma_r(x, &sign);
 }
 
-/* Continued fraction of the incomplete beta function by Lentz's method; converges where x < (a + 1) / (a + b + 2). */
+/* Continued fraction of the incomplete beta function by Lentz's method; converges for x < (a + 1) / (a + b + 2). */
 static double beta_fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300;
@@ -62,7 +62,7 @@ double stats_t_tail(double t, double degrees)
 	return t > 0 ? half : 1 - half;
 }
 
-/* Newton's method on ln P over ln t, which is concave: from the first step on it comes down to the root from one side. */
+/* Newton's method on ln P over ln t, which is concave: from the first step on it approaches the root from one side. */
 double stats_t_above(double p, double degrees)
 {
 	double t = 1, nu = degrees >= 1 ? degrees : 1;

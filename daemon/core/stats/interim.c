@@ -1,17 +1,17 @@
-/* interim.c - see interim.h. */
+/* interim.c - moderated and plain t tests at interim looks. */
 #include "core/stats/interim.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#define P_LAST 1e-4 /* of a change that varies too much, or has too few runs, for its interval to be believed */
-#define P_LEFT 0.01 /* that a loss is left there, likewise */
+#define P_LAST 1e-4 /* required of a change that varies too much, or has too few runs, for its interval */
+#define P_LEFT 0.01 /* likewise, of a remaining loss */
 
 enum { INTERVAL_MIN = 6 }; /* runs whose noise is no accident */
 
 static const int looks[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
-/* Whether runs are known to noise as the prior says. */
+/* Whether the noise of the runs agrees with the prior. */
 static bool is_expected(const struct rule *r, const struct run_estimate *e, int n)
 {
 	bool is_clocked = true;
@@ -72,7 +72,7 @@ void interim_look(const struct rule *r, double theta, const struct run_estimate 
 	out->p_gain_alone = stats_t_tail((-out->m - theta) / alone, n - 1);
 }
 
-/* The runs of the last look at or before the n-th; 0 none. */
+/* Number of runs of the last look up to the n-th; 0 none. */
 static int looked_at(int n)
 {
 	int last = 0;

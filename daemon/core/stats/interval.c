@@ -1,4 +1,4 @@
-/* interval.c - quantiles of a mixture of normals, found by bisection and Newton's steps. */
+/* interval.c - quantiles of a mixture of normals by bisection and Newton's steps. */
 #include "core/stats/interval.h"
 
 #include <math.h>
@@ -6,16 +6,16 @@
 enum { NODES_MAX = 64, STEPS_MAX = 60, DOUBLINGS_MAX = 60 };
 
 #define STEP_MAX  0.7 /* between nodes, of the logarithm of the variance */
-#define FADED     16  /* a node whose density lies so far below the highest, in logarithms, adds nothing */
+#define FADED     16  /* nodes with a density so far below the highest, in logarithms, add nothing */
 #define OUTSIDE   0.025
-#define PRECISION 1e-4 /* of the scale at which the search begins */
+#define PRECISION 1e-4 /* of the initial scale */
 
 struct mixture {
 	int n;
 	double weight[NODES_MAX * INTERVAL_PARTS_MAX], mean[NODES_MAX * INTERVAL_PARTS_MAX], sd[NODES_MAX * INTERVAL_PARTS_MAX];
 };
 
-/* Density of u = ln(chi-squared), up to a factor. It is highest at ln(degrees). */
+/* Density of u = ln(chi-squared), up to a factor; maximal at ln(degrees). */
 static double ln_density(double u, double degrees)
 {
 	return degrees / 2 * u - exp(u) / 2;
@@ -72,7 +72,7 @@ static double below(const struct mixture *m, double x, double *density)
 	return p;
 }
 
-/* Newton's steps inside a bracket that shrinks; where a step leaves it, half of the bracket. */
+/* Newton's steps inside a shrinking bracket; a step that leaves it is replaced by bisection. */
 static double quantile(const struct mixture *m, double p, double start, double scale)
 {
 	double low = start, high = start, density, x = start;

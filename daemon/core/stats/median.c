@@ -1,4 +1,4 @@
-/* median.c - see median.h. */
+/* median.c - by sorting. */
 #include "core/stats/median.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* memory.c - the F test that sets memory and evidence against each other. */
+/* memory.c - F test of learned noise against the observed one. */
 #include "core/stats/memory.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static double beta_series(double a, double b, double x)
 	return front * sum;
 }
 
-/* How often chance makes the ratio of two equal variances smaller than `f`. */
+/* Probability that the ratio of two equal variances is below `f`. */
 static double below(double f, double above_freedom, double under_freedom)
 {
 	double a = above_freedom / 2, b = under_freedom / 2, x = a * f / (a * f + b);

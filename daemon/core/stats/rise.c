@@ -1,14 +1,14 @@
-/* rise.c - see rise.h. */
+/* rise.c - fits of a rise by a line and by isotonic regression. */
 #include "core/stats/rise.h"
 
 #include <math.h>
 
-#define FREE_COST    3    /* points' worth, of a rise of any shape: a step is not to be followed into its noise */
-#define NARROW_HOLDS 0.85 /* of such a rise: what a told step was mistaken by looks like a pause and a little rise */
+#define FREE_COST    3    /* in points, of a rise of any shape: a step must not be followed into its noise */
+#define NARROW_HOLDS 0.85 /* share of such a rise: the uncertainty of a known step looks like a pause and a small rise */
 
 /** The points on one side of a range, as one level. */
 struct side {
-	double level, left; /* distance from it, summed up */
+	double level, left; /* sum of distances from it */
 };
 
 static double left_by_line(const double *x, const int64_t *place, int from, int to, double low, double high)
@@ -19,9 +19,7 @@ static double left_by_line(const double *x, const int64_t *place, int from, int 
 	return left;
 }
 
-/**
- * The nearest values that fall nowhere (neighbours that fall are pooled until none does), within two levels. Shape: x[n], fit[n].
- */
+/** Isotonic regression (falling neighbours are pooled), within two levels. Shape: x[n], fit[n]. */
 static void any_rise(const double *x, int n, double low, double high, double *fit)
 {
 	double mean[CHANGEPOINT_POINTS_MAX];
@@ -50,7 +48,8 @@ static double left_by_any_rise(const double *x, int n, double low, double high)
 }
 
 /**
- * The fewest commits that hold nearly all of a rise of any shape, of as many those that hold the most, if that spares half of them.
+ * Find the fewest commits that contain nearly all of a rise, and among equals those with most of it, if that spares half of
+ * them.
  */
 static void narrow(const double *x, const int64_t *place, double low, double high, struct rise *r)
 {

@@ -2,8 +2,8 @@
  * stats.c - estimates and the sequential decision.
  *
  * The procedure: trimmed mean of pair log ratios per run, the clock of each call as control variate, one moderated variance
- * over runs, and a three-way decision after each run. Trimming is the only handling of outliers: nothing is ever
- * discarded by hand. Distribution functions are in distribution.c.
+ * over runs, and a three-way decision after each run. Trimming is the only handling of outliers; no value is discarded by hand.
+ * Distribution functions are in distribution.c.
  */
 #include "core/stats/stats.h"
 
@@ -15,11 +15,11 @@
 enum { MEDIAN_MAX = 4096, FITS = 3 };
 
 #define REST_SD                                                                                                                  \
-	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
+	0.001 /* noise of y - beta z, and its number of pairs: observed on an H200 for calls above 1 ms, 0.0001 to 0.002 */
 #define REST_PRIOR  2
-#define HOPE        0.67 /* of the noise that was seen: what is left where the rest of the runs noise less */
-#define CLOCK_USUAL 1.1  /* times what branches usually do: above it runs may still tell whose doing a clock is */
-#define FAR         8    /* standard deviations of the pairs of a run; what a clock that changes within a call does lies nearer */
+#define HOPE        0.67 /* share of the observed noise that remains if further runs are less noisy */
+#define CLOCK_USUAL 1.1 /* factor on the usual effect of branches: above it runs may still show the cause of a clock difference */
+#define FAR         8   /* standard deviations of a run's pairs; a clock change within a call has smaller effects */
 
 double rule_k(int n_cells)
 {
@@ -71,9 +71,9 @@ struct rule stats_rule_of_cell(const struct rule *general, double tau0, double n
 }
 
 /*
- * Fewest pairs of a run: pairs_min where the clock of each call is known, twice that where it is not. On recorded runs
- * without it, 4 pairs of the long calls find a 2 % slowdown in 85 of 100 comparisons and leave one in six without a word; 8
- * find 99.6 and leave none, in less device time, because fewer runs are needed (tests/bench/bench_rule.c).
+ * Fewest pairs of a run: pairs_min if each call's clock is known, else twice that. On recorded runs without clocks, 4 pairs of
+ * the long calls find a 2 % slowdown in 85 of 100 comparisons and leave one in six undecided; 8 find 99.6 and leave none, in
+ * less device time, because fewer runs are needed (tests/bench/bench_rule.c).
  */
 static int fewest_pairs(const struct rule *r, bool clocked)
 {
@@ -82,7 +82,7 @@ static int fewest_pairs(const struct rule *r, bool clocked)
 	return least < r->pairs_max ? least : r->pairs_max;
 }
 
-/* How many of `most` pairs fit into `budget_s`: a multiple of 4. */
+/* Number of pairs, up to `most`, that fit into `budget_s`: a multiple of 4. */
 static int pairs_within(double budget_s, double pair_s, int most)
 {
 	double wanted = pair_s > 0 ? budget_s / pair_s : most;
@@ -91,8 +91,9 @@ static int pairs_within(double budget_s, double pair_s, int most)
 }
 
 /*
- * Of calls of 10 to 90 us pairs noise by 3 to 6 %, and what 4, 8, 16 or 32 of them say varies by the root of that less, in 279 runs
- * on an H200 (tests/data/gpu/h200-2026-11-24-short-calls.jsonl): it is noise of calls, which more of them take away, not of the run.
+ * Pairs of 10 to 90 us calls are noisy by 3 to 6 %, and the mean of 4, 8, 16 or 32 of them varies by the root of that less, in
+ * 279 runs on an H200 (tests/data/gpu/h200-2026-11-24-short-calls.jsonl): it is noise of calls, which more calls reduce, not of
+ * the run.
  */
 int stats_pairs(const struct rule *r, double pair_s, bool clocked, bool queued)
 {
@@ -181,13 +182,13 @@ static double mean_of(const double *v, int n)
 	return sum / n;
 }
 
-/* What the pairs say about beta: their slope of y on z and its variance, together with what is known before. */
+/* The slope beta of y on z from pairs and prior, and its variance. */
 struct slope {
 	double beta, variance;
 };
 
 /*
- * The pairs that lie among the others of their run, given this slope: a call that takes long for a reason of its own says nothing of the
+ * The pairs that are no outliers in their run for this slope: a call that is slow for another reason shows nothing of the
  * clock.
  */
 static void keep_near(const struct logs *l, double beta, struct logs *out)
@@ -215,9 +216,9 @@ static void keep_near(const struct logs *l, double beta, struct logs *out)
 }
 
 /*
- * Least squares after the mean of each run is taken from both, so that only movement inside runs counts, and a normal prior over
- * [beta_min, 0]: a kernel bound by arithmetic follows the clock, one bound by memory does not. Where all pairs of few runs saw
- * nearly the same two clocks the pairs cannot tell, and the prior's width is what stays in doubt.
+ * Least squares on run-centred pairs, so that only movement within runs counts, and a normal prior over [beta_min, 0]: a kernel
+ * bound by arithmetic follows the clock, one bound by memory does not. If all pairs of few runs had nearly the same two clocks,
+ * the pairs cannot show it, and the prior's width remains.
  */
 static struct slope least_squares(const struct rule *r, const struct logs *l)
 {
@@ -331,8 +332,8 @@ enum pairing_kind stats_pairing_kind(const struct rule *r, const struct run_esti
 }
 
 /*
- * What is known of a cell's runs before they are seen. Each process runs at a speed of its own, which only more processes average: what
- * programs' runs noise by has little to do with what modules' in one process do, whether clocks are known or not.
+ * Prior of a cell's runs. Each process has its own speed, which only more processes average: the noise of programs' runs
+ * differs from that of modules in one process, with or without clocks.
  */
 static struct run_prior prior_of(const struct rule *r, const struct sums *s)
 {
@@ -340,13 +341,13 @@ static struct run_prior prior_of(const struct rule *r, const struct sums *s)
 
 	if (!r->learned && r->p_look > 0 && pairing != PAIRING_MODULES)
 		return r->look[pairing];
-	/* the clock of a whole process explains only part of what processes differ by: memory, and the order of what they do */
+	/* the clock of a whole process explains only part of the difference of processes: memory and order matter too */
 	return (struct run_prior){ s->clocked && pairing != PAIRING_PROCESSES ? r->tau0_clocked : r->tau0, r->nu0 };
 }
 
 /*
- * Variance of a run's estimate before its cell's runs are seen. What was learned is the whole of it, and holds unless the pairs of
- * this very comparison noise far more: on recorded runs pairs that drift say up to twice the variance that runs then show.
+ * Prior variance of a run's estimate. Learned noise is the total, and applies unless the pairs of this comparison are far
+ * noisier: on recorded runs, drifting pairs show up to twice the variance of runs.
  */
 static double prior_variance(const struct rule *r, const struct run_prior *prior, const struct sums *s)
 {
@@ -355,7 +356,7 @@ static double prior_variance(const struct rule *r, const struct run_prior *prior
 	return r->learned ? fmax(square, s->q / 2) : square + s->q;
 }
 
-/* What the branch does to the clock, as log ratios of clocks; `apart`: standard errors that clocks lie apart by. */
+/* The branch's effect on the clock, as log ratios of clocks; `separate`: the difference of clocks in standard errors. */
 static struct clock_part clock_of(const struct rule *r, const struct sums *s, int n, double *separate)
 {
 	double freedom = r->clock.nu + n - 1, se = sqrt((r->clock.nu * s->z_q + s->z_noise) / freedom / n);
@@ -365,9 +366,9 @@ static struct clock_part clock_of(const struct rule *r, const struct sums *s, in
 }
 
 /*
- * The interval of a rule with its own priors: quantiles of Student's t of the code's part plus the mixture that the clock's part is. A
- * normal distribution with the variance of that mixture is too wide where a few odd branches make it, and a usual branch moves
- * the clock of long calls unseen by more than decisions reckon with. `rest`: variance that no run takes away.
+ * Interval of a rule with its own priors: quantiles of Student's t of the code's part plus the mixture of the clock's part. A
+ * normal distribution with that mixture's variance is too wide because of a few odd branches, while a usual branch changes the
+ * clock of long calls by more, unseen, than decisions assume. `rest`: variance that no run reduces.
  */
 static void cover(const struct rule *r, const struct sums *s, int n, double rest, struct estimate *out)
 {
@@ -435,7 +436,7 @@ static int smaller(int a, int b)
 	return a < b ? a : b;
 }
 
-/* All that runs can tell has been told: what is left is the doubt about any branch's clock. */
+/* Runs have no more information: only the clock effect of any branch remains open. */
 static bool only_clock_is_open(const struct rule *r, double limit, const struct estimate *e)
 {
 	return e->se_clock > 0 && e->se_clock <= CLOCK_USUAL * r->clock.usual && fabs(e->m - limit) > e->margin_sampled;
@@ -446,7 +447,7 @@ bool stats_excludes_loss(const struct rule *r, double theta, const struct estima
 	return e->runs >= smaller(r->runs_ok_min, r->runs_max) && e->m + e->margin < theta;
 }
 
-/* How many runs show more than half of the threshold, in the direction `sign`: 1 a loss, -1 a gain. */
+/* Number of runs with more than half of the threshold, in the direction `sign`: 1 a loss, -1 a gain. */
 static int showing(double theta, const struct run_estimate *e, int n, const struct estimate *all, int sign)
 {
 	int count = 0;
@@ -456,7 +457,7 @@ static int showing(double theta, const struct run_estimate *e, int n, const stru
 	return count;
 }
 
-/* Beyond the threshold by the margin of a decision, and three in four runs say so. */
+/* Beyond the threshold by the margin of a decision, with three in four runs in agreement. */
 static bool is_beyond(
 	const struct rule *r, double theta, const struct run_estimate *e, int n, const struct estimate *all, int sign)
 {
@@ -464,7 +465,7 @@ static bool is_beyond(
 	       4 * showing(theta, e, n, all, sign) >= 3 * n;
 }
 
-/* No loss, but what may be a gain: most of one is seen, and the margin reaches beyond its threshold. */
+/* No loss, but possibly a gain: most of one is visible, and the margin reaches beyond its threshold. */
 static bool gain_is_open(const struct rule *r, double theta, const struct estimate *all)
 {
 	return r->p_look > 0 && all->m < -theta / 2 && all->m - all->margin < -theta;
@@ -490,7 +491,7 @@ enum decision stats_decide(const struct rule *r, double theta, const struct run_
 
 	if (n < r->runs_max && !(n >= least && only_clock_is_open(r, excluded ? -theta : theta, &all)))
 		return DECISION_MORE;
-	/* A quick look has too few runs to flip a coin on. */
+	/* A quick job has too few runs to decide by sign. */
 	if (all.se > r->se_max || r->runs_max < r->runs_regression_min)
 		return excluded ? DECISION_OK : DECISION_UNDECIDED;
 	*borderline = true;

@@ -1,4 +1,4 @@
-/* tail.c - what is slow, by how much, and how many of it are more than chance. */
+/* tail.c - counts, lengths and significance of slow calls. */
 #include "core/stats/tail.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #define TAIL_MORE   0.05 /* of share */
 
 enum {
-	PAIRS_MIN = 4,  /* of two or three calls the middle one is no typical one */
-	CHANCE_RUNS = 6 /* for how many runs the assumption counts that slow calls come by chance */
+	PAIRS_MIN = 4,  /* with two or three calls the middle one is not typical */
+	CHANCE_RUNS = 6 /* weight in runs of the assumption that slow calls are random */
 };
 
 static bool has_clock(const float *mhz, int n)
@@ -89,7 +89,8 @@ double tail_share_variance(const struct tail *t, enum tail_which side)
 
 	if (share <= 0 || share >= 1 || t->runs < 2)
 		return by_chance;
-	double seen = fmax(0, s->spread - s->slow * share) / (share * (1 - share)); /* by chance one for each run but the first */
+	double seen =
+		fmax(0, s->spread - s->slow * share) / (share * (1 - share)); /* chance gives one for each run but the first */
 
 	return by_chance * (CHANCE_RUNS + seen) / (CHANCE_RUNS + t->runs - 1);
 }

@@ -1,4 +1,4 @@
-/* transient.c - see transient.h. */
+/* transient.c - cut of a process's start by medians. */
 #include "core/stats/transient.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ enum { CALLS_MIN = 8 };
 #define SEPARATE  4.0 /* standard errors of a difference of medians */
 #define MAD_SD    1.4826
 #define MEDIAN_SE 1.2533
-#define LEAST     1e-3 /* of the median: what calls differ by is never known better */
+#define LEAST     1e-3 /* of the median: lower bound of the difference between calls */
 
 /* Shape: room[n] is overwritten. */
 static double median(const double *v, int n, double *room)
@@ -21,7 +21,7 @@ static double median(const double *v, int n, double *room)
 	return median_of(room, n);
 }
 
-/* Standard error of the median, by what neighbours differ by: a trend is no noise. */
+/* Standard error of the median, from differences of neighbours: a trend is no noise. */
 static double error_of(const double *v, int n, double middle, double *room)
 {
 	double *separate = room + n;

@@ -1,4 +1,4 @@
-/* benchmark.c - see benchmark.h. */
+/* benchmark.c - parser of `benchmarks:` items, and their rule. */
 #include "core/suite/benchmark.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void read_artifacts(struct yaml *y, struct yaml_node *list, struct benchm
 	}
 }
 
-/* Which of two times decides. Other formats have one. */
+/* Read the deciding time. Other formats have one time only. */
 static void read_time(struct yaml *y, struct yaml_node *time, struct benchmark *b)
 {
 	char word[16] = "";

@@ -1,5 +1,5 @@
 /*
- * manifest.c - reads `.flopwatch.yaml`. The file comes from a branch, so paths are held inside the tree here and every size is
+ * manifest.c - parser of `.flopwatch.yaml`. The file comes from a branch, so paths must stay inside the tree and every size is
  * limited.
  */
 #include "core/suite/manifest.h"
@@ -65,7 +65,7 @@ void manifest_read_text(struct yaml *y, struct yaml_node *n, bool path, char *ou
 		snprintf(out, size, "%s", text);
 }
 
-/* Shape: rows[max][size]. Returns how many; an absent list keeps the default of `n`. */
+/* Shape: rows[max][size]. Returns the number; an absent list keeps the default of `n`. */
 int manifest_read_list(struct yaml *y, struct yaml_node *list, bool path, char *rows, size_t size, int max, int n)
 {
 	if (!list)
@@ -83,7 +83,7 @@ int manifest_read_list(struct yaml *y, struct yaml_node *list, bool path, char *
 	return yaml_count(list);
 }
 
-/* Of things that there is one of each: a name that comes twice is mistyped. */
+/* Reject a name that appears twice. */
 static void check_once(struct yaml *y, struct yaml_node *list, const char *rows, size_t size)
 {
 	for (int i = 1; i < yaml_count(list); i++)
@@ -121,7 +121,7 @@ static void read_outputs(struct yaml *y, struct yaml_node *map, struct manifest 
 	}
 }
 
-/* Programs of their own. What the file does not say suits a repository that holds nothing else. */
+/* Read benchmark programs. Defaults suit a repository with nothing else. */
 static void read_benchmarks(struct yaml *y, struct yaml_node *map, struct manifest *m)
 {
 	if (!map)

@@ -1,4 +1,4 @@
-/* mistakes.c - an error is one line, a document's mistakes are many: joined here. Who wants them apart reads the document's own. */
+/* mistakes.c - joins a document's mistakes into one line. For separate mistakes read the document's own list. */
 #include "core/suite/mistakes.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/yaml.h"
 
-/** 0 when `y` has no mistake. Err: ERR_INVALID with all of them, separated by " | ", cut where they do not fit. */
+/** Return 0 if `y` has no mistake. Err: ERR_INVALID with all of them, separated by " | ", cut to fit. */
 int mistakes_report(const struct yaml *y, struct fw_err *err);
 
 #endif

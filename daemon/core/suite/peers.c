@@ -1,4 +1,4 @@
-/* peers.c - see peers.h. */
+/* peers.c - parser of peers. */
 #include "core/suite/peers.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ bool peers_is_provider(const char *text)
 	return len > 0 && len < PEERS_PROVIDER_SIZE && strspn(text, provider_bytes) == len;
 }
 
-/* Add what `word` names. NULL, or what is wrong with it. */
+/* Add the peer in `word`. Returns NULL, or the fault. */
 static const char *add(struct peers *p, const char *word, size_t len)
 {
 	char text[PEERS_PROVIDER_SIZE + 8];
@@ -34,7 +34,7 @@ static const char *add(struct peers *p, const char *word, size_t len)
 	if (p->n == PEERS_MAX)
 		return "is one too many; at most 8 peers";
 	p->of[p->n].at = (struct yaml_place){ 0, 0 };
-	snprintf(p->of[p->n].provider, sizeof p->of[0].provider, "%.47s", text); /* no provider is longer */
+	snprintf(p->of[p->n].provider, sizeof p->of[0].provider, "%.47s", text); /* no provider's name is longer */
 	p->of[p->n].device = device;
 	p->n++;
 	return NULL;

@@ -1,7 +1,7 @@
 /**
- * peers.h - whom a repository's kernels are measured beside: providers of its own modules ("cudnn") whose speed is a yardstick.
+ * peers.h - providers of a repository's modules ("cudnn") to which its kernels are compared.
  *
- * One is written PROVIDER, or PROVIDER@DEVICE where it exists on one kind of device alone: [cudnn@cuda, naive].
+ * Written PROVIDER, or PROVIDER@DEVICE if it exists on one kind of device only: [cudnn@cuda, naive].
  */
 #ifndef CORE_SUITE_PEERS_H
 #define CORE_SUITE_PEERS_H
@@ -16,25 +16,25 @@ struct peers {
 	struct {
 		char provider[PEERS_PROVIDER_SIZE];
 		enum device_kind device;
-		struct yaml_place at; /* where it is named; nowhere for one that was read back from a line */
+		struct yaml_place at; /* position in the file; none if read from a stored line */
 	} of[PEERS_MAX];
 };
 
-/** Whether `text` can be the name of a provider: 1 to 47 of A-Z a-z 0-9 _ - . : + */
+/** Return whether `text` can be a provider's name: 1 to 47 of A-Z a-z 0-9 _ - . : + */
 bool peers_is_provider(const char *text);
 
-/** A list of peers, or one alone; an empty list is none. Absent leaves `out` as it is. Mistakes go into `y`. */
+/** Read a list of peers, or a single one; an empty list is none. Absent leaves `out` unchanged. Mistakes go into `y`. */
 void peers_read(struct yaml *y, struct yaml_node *node, struct peers *out);
 
-/** As one line, as it is stored: "cudnn@cuda naive". Shape: text[PEERS_TEXT_SIZE]. */
+/** Write the stored form: "cudnn@cuda naive". Shape: text[PEERS_TEXT_SIZE]. */
 void peers_write(const struct peers *p, char *text);
-/** Back from that line; words that name no peer are left out. */
+/** Parse the stored form; invalid words are left out. */
 void peers_parse(const char *text, struct peers *out);
 
-/** Position of a provider, -1 if it is none of them. */
+/** Return the position of a provider, -1 if missing. */
 int peers_find(const struct peers *p, const char *provider);
 
-/** The first at or after `i` that exists on this kind of device; p->n: no more. */
+/** Return the first peer at or after `i` that exists on this kind of device; p->n: none. */
 int peers_next(const struct peers *p, int i, enum device_kind kind);
 
 #endif

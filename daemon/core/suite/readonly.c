@@ -1,4 +1,4 @@
-/* readonly.c - see readonly.h. */
+/* readonly.c - tables of closed paths. */
 #include "core/suite/readonly.h"
 
 #include <stddef.h>
@@ -7,10 +7,10 @@
 /* These and everything in them. */
 static const char *const closed[] = { "/proc", "/dev", "/sys", "/run", "/boot", "/etc", "/job", "/var/run", "/var/log",
 	"/var/spool", "/var/mail" };
-/* These, but not what is in them. */
+/* These, but not their contents. */
 static const char *const too_much[] = { "/", "/home", "/root", "/var", "/var/lib", "/var/cache", "/var/tmp", "/tmp", "/srv",
 	"/mnt", "/media" };
-/* Wherever they stand in a path. */
+/* Anywhere in a path. */
 static const char *const keys[] = { ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config", ".netrc", ".pki",
 	".mozilla", ".password-store", ".git-credentials" };
 
@@ -70,5 +70,5 @@ const char *readonly_wrong(const char *path)
 			return "belongs to the system and stays closed";
 	if (is_home(path))
 		return "is a whole home; name the folder of the toolchain in it";
-	return holds_keys(path) ? "is where keys are kept" : NULL;
+	return holds_keys(path) ? "is a folder of keys" : NULL;
 }

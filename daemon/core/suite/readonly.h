@@ -1,6 +1,6 @@
 /**
- * readonly.h - which folders of a machine branch code may be shown, read-only, beside the system's: those that hold a toolchain (conda, a
- * virtual environment, a library), and none that holds the system, a whole home, or keys. Pure: told by the path alone.
+ * readonly.h - folders of a machine that branch code may read besides the system's: those with a toolchain (conda, a virtual
+ * environment, a library), and none with the system, a whole home, or keys. Pure: decided by the path only.
  */
 #ifndef CORE_SUITE_READONLY_H
 #define CORE_SUITE_READONLY_H
@@ -9,9 +9,11 @@
 
 enum { READONLY_MAX = 16, READONLY_PATH_SIZE = 512 };
 
-/** What is wrong with a path, in words that follow it; NULL nothing. Letters that a remote shell would act on are wrong, too. */
+/**
+ * Return the fault of a path as a predicate of it; NULL none. Characters that a remote shell would interpret are faults, too.
+ */
 const char *readonly_wrong(const char *path);
-/** Whether `inner` is `outer` or lies in it. Both absolute and plain. */
+/** Return whether `inner` is `outer` or lies in it. Both absolute and plain. */
 bool readonly_lies_in(const char *inner, const char *outer);
 
 #endif

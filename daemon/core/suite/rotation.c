@@ -1,4 +1,4 @@
-/* rotation.c - see rotation.h. */
+/* rotation.c - choice by age and by changes. */
 #include "core/suite/rotation.h"
 
 static int oldest(const struct rotation_part *part, int n)

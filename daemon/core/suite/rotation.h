@@ -1,9 +1,9 @@
 /**
- * rotation.h - which part of a large suite is measured next at night. Pure.
+ * rotation.h - the next shard of a large suite to measure off-peak. Pure.
  *
- * Each night first the share that has waited longest, so that every part is measured within the suite's nights however much else
- * happens; then parts whose last comparison had something to tell, the newest first; then again those that have waited longest.
- * Of several suites each has its share before any has more.
+ * Each night first the shards that have waited longest, so that all are measured within the suite's nights; then shards whose
+ * last comparison found a change, the newest first; then again the longest waiting. With several suites each gets its share
+ * before any gets more.
  */
 #ifndef CORE_SUITE_ROTATION_H
 #define CORE_SUITE_ROTATION_H
@@ -11,19 +11,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** A part; part[0] of a list is the suite's part 1. */
+/** A shard; part[0] of a list is the suite's shard 1. */
 struct rotation_part {
 	int64_t measured_at;  /* 0: never */
-	bool is_asked;        /* it was asked for with this commit already */
+	bool is_asked;        /* already requested for this commit */
 	bool is_alert_update; /* its last comparison found a change, or failed */
 };
 
 /**
- * The place of the part to measure next, -1: none is left. `night_at`: when this night began. Shape: part[n]. Units: ms since 1970.
+ * Return the position of the next shard, -1: none is left. `night_at`: start of this night. Shape: part[n]. Units: ms since
+ * 1970.
  */
 int rotation_next(const struct rotation_part *part, int n, int nights, int64_t night_at);
 
-/** Whether this night's share is still to be measured. As rotation_next. */
+/** Return whether this night's share is unfinished. As rotation_next. */
 bool rotation_is_behind(const struct rotation_part *part, int n, int nights, int64_t night_at);
 
 #endif

@@ -1,15 +1,15 @@
-/* shard.c - see shard.h. */
+/* shard.c - sampling and partition of a suite's cells. */
 #include "core/suite/shard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is drawn of a suite, by the places of its cells. */
+/* State of the sampling, by positions of cells. */
 struct draw {
 	const struct suite *suite;
-	int n_parts, *part_of;  /* part_of[n_cells]: the part that a cell is a member of */
-	int *order, *companion; /* [n_cells]: places by rising mark; the cell that it is held against, -1 none */
+	int n_parts, *part_of;  /* part_of[n_cells]: the shard of a cell */
+	int *order, *companion; /* [n_cells]: positions by rising hash; baseline cell, -1 none */
 };
 
 static uint64_t mark_of(const char *key)
@@ -39,7 +39,7 @@ static int by_key(const void *a, const void *b, void *arg)
 	return strcmp(s->cell[*(const int *)a].key, s->cell[*(const int *)b].key);
 }
 
-/* Place of the cell of that key; `order` is by key. */
+/* Position of the cell of that key; `order` is by key. */
 static int find(const struct draw *d, const char *key)
 {
 	int low = 0, high = d->suite->n_cells;
@@ -66,7 +66,7 @@ static void find_companions(struct draw *d)
 		d->companion[i] = s->cell[i].baseline[0] ? find(d, s->cell[i].baseline) : -1;
 }
 
-/* Draw a cell with its companion, where both are no more than `room`. Returns how many were not drawn before. */
+/* Draw a cell with its baseline cell if both fit into `room`. Returns the number of new cells. */
 static int draw_one(struct draw *d, int cell, int room)
 {
 	int companion = d->companion[cell], n = d->part_of[cell] != 0;
@@ -150,7 +150,7 @@ struct suite_size suite_size(const struct suite *s)
 	return (struct suite_size){ .cells = s->n_cells, .parts = suite_parts(s), .nights = s->nights };
 }
 
-/* Mark its members and their companions: a 1 in `order`. */
+/* Mark its members and their baseline cells: a 1 in `order`. */
 static void mark_part(struct draw *d, int part)
 {
 	memset(d->order, 0, (size_t)d->suite->n_cells * sizeof *d->order);

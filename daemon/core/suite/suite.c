@@ -1,8 +1,7 @@
 /*
- * suite.c - reads a suite file and makes cells of the cases that its family finds there.
+ * suite.c - parser of suite files, and creation of cells from their family's cases.
  *
- * Shapes are checked one by one through case_check, so that a mistake is reported at the list it came from and a suite that is
- * accepted can be run.
+ * case_check tests each shape, so that a mistake is reported at its list and an accepted suite can run.
  */
 #include "core/suite/suite.h"
 
@@ -18,15 +17,15 @@
 enum {
 	FAMILIES_MAX = 16,
 	DIGEST_BYTES_MAX = 1 << 16,
-	PUSH_CELLS = 40, /* unless the suite says */
+	PUSH_CELLS = 40, /* default */
 	NIGHTS = 7,
 	THRESHOLDS_MAX = 400,
 	ALWAYS_MAX = 32,
 	ALWAYS_BYTES_MAX = 4096,
-	PLACES = 2 * SUITE_CELLS_MAX /* of the table of keys; a power of two */
+	PLACES = 2 * SUITE_CELLS_MAX /* size of the hash table of keys; a power of two */
 };
 
-/* What the file holds before it is multiplied out. */
+/* Contents of the file before cells are made. */
 struct draft {
 	struct yaml *y;
 	struct suite *suite;
@@ -35,8 +34,8 @@ struct draft {
 	int n_directions;
 	enum direction direction[DIRECTIONS];
 	enum series decide;              /* of every cell */
-	short place[PLACES];             /* 1 + the cell whose key lies there, 0 none */
-	const struct yaml_node *told_at; /* a list whose cases are wrong is told once */
+	short place[PLACES];             /* 1 + the cell with that key, 0 none */
+	const struct yaml_node *told_at; /* list with reported mistakes, reported once */
 };
 
 static void read_name(struct draft *d, struct yaml_node *root, const char *key, char *out, size_t size)
@@ -67,7 +66,7 @@ static void list_directions(const struct family *f, char *out, size_t size)
 			direction_name(f->direction[i]));
 }
 
-/* Without a list all that the family has, in its order, but those on request. */
+/* Without a list all directions of the family, in its order, except those on request. */
 static void read_directions(struct draft *d, struct yaml_node *root)
 {
 	const struct family *f = d->family;
@@ -93,7 +92,7 @@ static void read_directions(struct draft *d, struct yaml_node *root)
 			d->direction[d->n_directions++] = f->direction[i];
 }
 
-/* Cells double whenever their number is a power of two: most suites have twenty, and each is more than a kilobyte. */
+/* Capacity doubles at every power of two: most suites have twenty cells, and each takes more than a kilobyte. */
 static int keep_cell(struct suite *s, const struct cell *cell)
 {
 	if ((s->n_cells & (s->n_cells - 1)) == 0) {
@@ -107,7 +106,7 @@ static int keep_cell(struct suite *s, const struct cell *cell)
 	return 0;
 }
 
-/* Find the next cell's key a place in the table; false: there is one of that key. */
+/* Insert the next cell's key into the table; false: it exists. */
 static bool take_place(struct draft *d, const char *key)
 {
 	const struct suite *s = d->suite;
@@ -206,7 +205,7 @@ static void read_thresholds(struct draft *d, struct yaml_node *root)
 	}
 }
 
-/* "a b" of a list of globs, each of which has to match. */
+/* Read a list of globs, each of which must match, into "a b". */
 static void read_always(struct draft *d, struct yaml_node *list)
 {
 	struct suite *s = d->suite;
@@ -240,14 +239,14 @@ static void read_always(struct draft *d, struct yaml_node *list)
 
 	for (int c = 0; c < s->n_cells; c++)
 		always += suite_matches(s->cell[c].key, globs.data);
-	if (globs.failed || 2 * always > JOB_CELLS_MAX) /* with what each is held against */
+	if (globs.failed || 2 * always > JOB_CELLS_MAX) /* including their baseline cells */
 		yaml_mistake(d->y, list, "%d cells match; a push measures at most %d", always, JOB_CELLS_MAX / 2);
 	else if (!(s->always = strdup(globs.data)))
 		yaml_mistake(d->y, list, "out of memory");
 	buf_fini(&globs);
 }
 
-/* Which part of a large suite a push measures. */
+/* Read the selection that a push measures of a large suite. */
 static void read_parts(struct draft *d, struct yaml_node *root)
 {
 	struct yaml_node *push = yaml_get(d->y, root, "push"), *nights = yaml_get(d->y, root, "nights");
@@ -415,7 +414,7 @@ void suite_hash(const struct suite *s, char hex[65])
 		buf_printf(&line, "%s\n", c->decide == SERIES_CALL ? " decide=call" : "");
 		hash_update(&h, line.data, line.len);
 	}
-	if (s->push_cells) { /* parts are numbered by it */
+	if (s->push_cells) { /* it affects the numbering of shards */
 		buf_clear(&line);
 		buf_printf(&line, "push=%d %s\n", s->push_cells, s->always ? s->always : "");
 		hash_update(&h, line.data, line.len);

@@ -1,4 +1,4 @@
-/* toolchain_override.c - see toolchain_override.h. */
+/* toolchain_override.c - checks of folders and flags. */
 #include "core/suite/toolchain_override.h"
 
 #include <ctype.h>

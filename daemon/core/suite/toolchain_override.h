@@ -1,6 +1,6 @@
 /**
- * toolchain_override.h - what a side is to be built with where that is not its worker's own toolchain: another folder of compilers, words for them,
- * or nothing at all, because its module was built before. Pure: whether the folder is there is seen by the worker.
+ * toolchain_override.h - toolchain of a side if it is not its worker's own: another folder of compilers, flags, or an existing
+ * module instead of a build. Pure: only the worker checks that the folder exists.
  */
 #ifndef CORE_SUITE_TOOLCHAIN_OVERRIDE_H
 #define CORE_SUITE_TOOLCHAIN_OVERRIDE_H
@@ -10,16 +10,16 @@
 enum { TOOLCHAIN_OVERRIDE_DIR_SIZE = 200, TOOLCHAIN_OVERRIDE_FLAGS_SIZE = 120, TOOLCHAIN_TEXT_SIZE = 400 };
 
 struct toolchain_override {
-	char dir[TOOLCHAIN_OVERRIDE_DIR_SIZE];     /* whose compilers come first, in it or in its bin; "" the worker's own */
-	char flags[TOOLCHAIN_OVERRIDE_FLAGS_SIZE]; /* words that every compiler gets last; "" none */
-	char module[65]; /* SHA-256 of the module that the worker still keeps; nothing is built then. "" it is built */
-	char made_by[TOOLCHAIN_TEXT_SIZE]; /* the toolchain that built that module, as the worker called it */
+	char dir[TOOLCHAIN_OVERRIDE_DIR_SIZE]; /* folder whose compilers, in it or in its bin, come first; "" the worker's own */
+	char flags[TOOLCHAIN_OVERRIDE_FLAGS_SIZE]; /* flags appended to every compiler call; "" none */
+	char module[65];                   /* SHA-256 of a module in the worker's cache, used instead of a build; "" build */
+	char made_by[TOOLCHAIN_TEXT_SIZE]; /* the toolchain that built that module, in the worker's words */
 };
 
-/** Whether nothing is wished: the worker's own toolchain builds. */
+/** Return whether it changes nothing: the worker's own toolchain builds. */
 bool toolchain_override_is_none(const struct toolchain_override *w);
 bool toolchain_override_is_same(const struct toolchain_override *a, const struct toolchain_override *b);
-/** What is wrong with a folder, or with words for compilers, in words that follow them; NULL nothing. "" is fine. */
+/** Return the fault of a folder, or of flags, as a predicate; NULL none. "" is valid. */
 const char *toolchain_override_wrong_dir(const char *dir);
 const char *toolchain_override_wrong_flags(const char *flags);
 

@@ -1,4 +1,7 @@
-/* branch.c - git allows any byte in a branch's name, so names are keys to look up and texts to show; see branch.h. */
+/*
+ * branch.c - encoding of branch names. git allows any byte in them, so names are keys for lookup and text for display; see
+ * branch.h.
+ */
 #include "core/text/branch.h"
 
 #include <ctype.h>
@@ -22,9 +25,9 @@ void branch_text(struct buf *out, const char *key)
 	buf_fini(&bytes);
 }
 
-static const char PLAIN[] = "-._~/"; /* beside letters and digits, what a key holds as it is */
+static const char PLAIN[] = "-._~/"; /* plain characters of a key, besides letters and digits */
 
-/* A key is canonical: encoding what it stands for gives it again. Anything else is a name as people write it. */
+/* A key is canonical: encoding its name gives the key again. Other text is a name. */
 static bool is_key(const char *given)
 {
 	for (const char *c = given; *c;) {

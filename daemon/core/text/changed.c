@@ -1,4 +1,4 @@
-/* changed.c - see changed.h. */
+/* changed.c - text of an environment change. */
 #include "core/text/changed.h"
 
 #include <jansson.h>

@@ -1,4 +1,4 @@
-/* csv.c - see csv.h. Cells are copied into one buffer, NUL-ended, and addressed when the row is whole. */
+/* csv.c - CSV parser. Cells are copied into one buffer, NUL-terminated, and addressed when the row is complete. */
 #include "core/text/csv.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static bool at_end_of_line(const struct csv *c)
 	return c->text[c->at] == '\n' || (c->text[c->at] == '\r' && c->at + 1 < c->len && c->text[c->at + 1] == '\n');
 }
 
-/* Past the end of this line. */
+/* Skip the end of this line. */
 static void end_line(struct csv *c)
 {
 	if (c->at < c->len && c->text[c->at] == '\r')
@@ -36,7 +36,7 @@ static void end_line(struct csv *c)
 	c->next_line++;
 }
 
-/* A cell in quotes; `at` stands behind the first one. */
+/* Read a quoted cell; `at` is after the first quote. */
 static int quoted(struct csv *c, struct fw_err *err)
 {
 	for (; c->at < c->len; c->at++) {

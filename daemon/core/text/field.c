@@ -1,6 +1,4 @@
-/*
- * field.c - see field.h. The only place where a foreign JSON value becomes a C value.
- */
+/* field.c - the only conversion of foreign JSON values to C values. */
 #include "core/text/field.h"
 
 #include <limits.h>
@@ -94,7 +92,7 @@ static double check_double(struct fields *f, const char *key, const json_t *v, d
 		field_fail(f, key, "must be a number");
 		return min;
 	}
-	double n = json_number_value(v) + 0.0; /* -0 is written back as an integer and would come again as 0 */
+	double n = json_number_value(v) + 0.0; /* -0 would be written as an integer and read again as 0 */
 
 	if (!(n >= min && n <= max)) {
 		field_fail(f, key, "%g is outside %g..%g", n, min, max);
@@ -186,7 +184,7 @@ bool field_is(enum field_set set, const char *text)
 	return true;
 }
 
-/* The string at `key`, NULL after a failure. jansson refuses NUL inside strings, so C strings lose nothing. */
+/* The string at `key`, NULL after a failure. jansson refuses NUL inside strings, so C strings are complete. */
 static const char *string_of(struct fields *f, const char *key, size_t *len)
 {
 	json_t *v = required(f, key);
@@ -255,8 +253,8 @@ int field_word(struct fields *f, const char *key, const char *const *words, char
 	return -1;
 }
 
-/* Control characters but those of `keep` become spaces. */
-static void clean_text(struct fields *f, const char *key, const char *keep, char *out, size_t size)
+/* Replace control characters except those of `kept_characters` by spaces. */
+static void clean_text(struct fields *f, const char *key, const char *kept_characters, char *out, size_t size)
 {
 	json_t *v = value_of(f, key);
 
@@ -276,7 +274,7 @@ static void clean_text(struct fields *f, const char *key, const char *keep, char
 			len--;
 	}
 	for (size_t i = 0; i < len; i++)
-		out[i] = ((unsigned char)text[i] < 0x20 && !strchr(keep, text[i])) || text[i] == 0x7f ? ' ' : text[i];
+		out[i] = ((unsigned char)text[i] < 0x20 && !strchr(kept_characters, text[i])) || text[i] == 0x7f ? ' ' : text[i];
 	out[len] = 0;
 }
 

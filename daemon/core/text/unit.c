@@ -1,4 +1,4 @@
-/* unit.c - see unit.h. */
+/* unit.c - units of rates and times. */
 #include "core/text/unit.h"
 
 #include <math.h>
@@ -20,10 +20,10 @@ struct unit unit_of_rates(double most_tflops)
 
 double unit_more(double a, double b)
 {
-	return fmax(a, b); /* which passes over a NAN */
+	return fmax(a, b); /* ignores a NAN */
 }
 
-/* Decimals that show `digits` significant ones, at least `least`. */
+/* Format with `digits` significant digits, and at least `least` decimals. */
 static void write_figure(double v, int digits, int least, char *out)
 {
 	int decimals = least;

@@ -1,4 +1,4 @@
-/** unit.h - rates and times as people read them: one unit for a whole table, and never a figure that rounds to 0. Pure. */
+/** unit.h - display of rates and times: one unit for a whole table, and no number that rounds to 0. Pure. */
 #ifndef CORE_TEXT_UNIT_H
 #define CORE_TEXT_UNIT_H
 
@@ -9,14 +9,20 @@ struct unit {
 	double factor;    /* of TFLOP/s */
 };
 
-/** TFLOP/s, GFLOP/s, MFLOP/s or kFLOP/s: the first in which the largest rate of a table is at least 1. `most_tflops` NAN or 0: TFLOP/s. */
+/**
+ * Return TFLOP/s, GFLOP/s, MFLOP/s or kFLOP/s: the first in which the largest rate of a table is at least 1. `most_tflops` NAN
+ * or 0: TFLOP/s.
+ */
 struct unit unit_of_rates(double most_tflops);
-/** The larger of two rates, either of which may be NAN. */
+/** Return the larger of two rates; either may be NAN. */
 double unit_more(double a, double b);
 
-/** A rate in its unit with at least three significant digits, from 10 on with one decimal. Shape: out[UNIT_FIGURE_SIZE]. "" where it is not finite. */
+/**
+ * Format a rate in its unit with at least three significant digits, from 10 on with one decimal. Shape: out[UNIT_FIGURE_SIZE].
+ * "" if not finite.
+ */
 void unit_rate(struct unit unit, double tflops, char *out);
-/** The same of a time with at least four. Units: ms. */
+/** Format a time with at least four. Units: ms. */
 void unit_ms(double ms, char *out);
 
 #endif

@@ -1,10 +1,8 @@
-/* cell_verdict.c - what failed before what was measured, and among the latter what decides. */
+/* cell_verdict.c - order of failures and measurements in a cell's verdict. */
 #include "core/verdict/cell_verdict.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- what failed ----------------------------------------------------------------------------------------------------- */
 
 static enum verdict blame(enum cell_cause whose, enum verdict v, enum cell_cause *cause)
 {
@@ -35,8 +33,6 @@ enum verdict cell_unmeasured(int voided)
 	return voided > 0 ? VERDICT_REJECTED : VERDICT_UNDECIDED;
 }
 
-/* ---- what was measured ------------------------------------------------------------------------------------------------ */
-
 bool cell_estimate(const struct rule *rule, struct cell_runs *l)
 {
 	for (int i = 0; i < l->n; i++)
@@ -61,14 +57,12 @@ bool cell_judge(const struct rule *general, const struct verdict_options *option
 
 	if (has_samples)
 		count_slow(pairs, out->tail);
-	(void)cell_estimate(&of_sustained_runs, sustained_runs); /* else they are judged by the estimates that they have */
+	(void)cell_estimate(&of_sustained_runs, sustained_runs); /* else they are judged by their estimates */
 	verdict_of_cell(general, options, pairs->estimate, pairs->n, sustained_runs->estimate, sustained_runs->n, &out->typical,
 		&out->sustained);
 	out->typical.beta = pairs->beta;
 	return has_samples;
 }
-
-/* ---- what decides ------------------------------------------------------------------------------------------------------ */
 
 static void decide_by_runs(const struct cell_finding *f, struct cell_verdict *out)
 {

@@ -1,4 +1,4 @@
-/* commit_verdict.c - one word for each suite, and the worst of them. */
+/* commit_verdict.c - one verdict for each suite, and the worst of them. */
 #include "core/verdict/commit_verdict.h"
 
 #include <math.h>
@@ -33,8 +33,6 @@ bool commit_verdict_is_unmeasured(const struct commit_suite *s)
 	return !s->word.id && s->job.end == COMMIT_UNMEASURED;
 }
 
-/* ---- the newest of each suite ---------------------------------------------------------------------------------------- */
-
 static struct commit_suite *find(struct commit_verdict *v, const struct commit_job *job)
 {
 	for (int i = 0; i < v->n; i++)
@@ -58,7 +56,7 @@ static struct commit_suite *append(struct commit_verdict *v, const struct commit
 	return &v->suite[v->n++];
 }
 
-/* What was measured is worth more than what failed later for another reason. */
+/* A measurement outweighs a later failure for another reason. */
 static bool is_better_word(const struct commit_job *job, const struct commit_job *word)
 {
 	if (job->end != COMMIT_JUDGED && job->end != COMMIT_FAILED)
@@ -85,15 +83,13 @@ int commit_verdict_add(struct commit_verdict *v, const struct commit_job *job, s
 	return 0;
 }
 
-/* ---- the worst of all ------------------------------------------------------------------------------------------------ */
-
 static int by_plan(const void *a, const void *b)
 {
 	const struct commit_suite *x = a, *y = b;
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* What stands beside the suites without being one: a plan that is still to be made, or could not be. A later one that was made replaces it. */
+/* Handle plans that are not suites: open, or failed. A later successful plan replaces them. */
 static void leave_out_old_plans(struct commit_verdict *v)
 {
 	for (int i = 0; i < v->n; i++) {
@@ -108,12 +104,12 @@ static void leave_out_old_plans(struct commit_verdict *v)
 			memmove(s, s + 1, (size_t)(v->n - i - 1) * sizeof *s);
 			v->n--;
 		}
-		return; /* there is one at most */
+		return; /* there is at most one */
 	}
 }
 
-/* Whether suite `i` says the worse thing: by verdict, then by what was lost. */
-static bool says_worse(const struct commit_verdict *v, int i, int than)
+/* Whether suite `i` is worse: by verdict, then by the size of the loss. */
+static bool is_worse(const struct commit_verdict *v, int i, int than)
 {
 	enum verdict a = commit_verdict_of(&v->suite[i]), b = than < 0 ? VERDICT_NONE : commit_verdict_of(&v->suite[than]);
 	if (a != b || than < 0)
@@ -149,13 +145,13 @@ void commit_verdict_end(struct commit_verdict *v)
 		qsort(v->suite, (size_t)v->n, sizeof *v->suite, by_plan);
 	for (int i = 0; i < v->n; i++) {
 		const struct commit_suite *s = &v->suite[i];
-		bool is_known = s->word.id || (!s->job.suite[0] && v->planned); /* what is planned again is known from before */
+		bool is_known = s->word.id || (!s->job.suite[0] && v->planned); /* a repeated plan is known already */
 		v->n_open += commit_verdict_is_open(s);
 		n_wordless += commit_verdict_is_open(s) && !is_known;
 		v->regressions += s->word.regressions;
 		if (commit_verdict_is_unmeasured(s) && v->n_unmeasured++ == 0)
 			unmeasured = i;
-		if (says_worse(v, i, v->decides))
+		if (is_worse(v, i, v->decides))
 			v->decides = i;
 		if (lost_more(v, i, v->worst))
 			v->worst = i;

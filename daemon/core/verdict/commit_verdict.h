@@ -1,6 +1,6 @@
 /**
- * commit_verdict.h - the verdict that a commit deserves: the worst over all suites and benchmarks that it is measured with, whichever of
- * them ended last. Pure.
+ * commit_verdict.h - verdict of a commit: the worst over all suites and benchmarks that measure it, in any order of their ends.
+ * Pure.
  */
 #ifndef CORE_VERDICT_COMMIT_VERDICT_H
 #define CORE_VERDICT_COMMIT_VERDICT_H
@@ -13,39 +13,39 @@
 #include "core/verdict/verdict.h"
 
 enum commit_end {
-	COMMIT_OPEN,      /* waits or runs */
+	COMMIT_OPEN,      /* queued or running */
 	COMMIT_JUDGED,    /* has a comparison */
 	COMMIT_FAILED,    /* could not be planned or measured */
-	COMMIT_UNMEASURED /* nobody wants its result any more: cancelled, superseded, gone */
+	COMMIT_UNMEASURED /* its result is no longer wanted: cancelled, superseded, target_missing */
 };
 
 /** A job that measures the commit with one suite. */
 struct commit_job {
 	int64_t id;
-	int64_t plan;        /* first job of the plan that asked for it; 0: a person asked for this suite alone */
-	char suite[64];      /* or benchmark; "" not planned yet, or it could not be */
-	char device_kind[8]; /* that was asked for; "" any */
+	int64_t plan;        /* first job of the requesting plan; 0: a user requested this suite */
+	char suite[64];      /* or benchmark; "" not planned yet, or planning failed */
+	char device_kind[8]; /* requested kind; "" any */
 	enum jobstate state;
 	char why[512];
 	enum commit_end end;
 	/* its comparison; 0 none */
 	int64_t comparison, finished_at;
-	enum verdict verdict;  /* VERDICT_ACCEPTED where a person has accepted all that was lost */
-	enum verdict measured; /* what was measured, whatever people say of it */
+	enum verdict verdict;  /* VERDICT_ACCEPTED if a user has accepted all regressions */
+	enum verdict measured; /* verdict of the measurement, without acceptances */
 	int cells, regressions;
 	int accepted;           /* cells of these regressions */
-	int64_t accepted_alert; /* with which; 0 none */
+	int64_t accepted_alert; /* accepted alert; 0 none */
 	char accepted_by[128], accepted_why[256];
 	double worst_pct; /* lowest change of a timed cell; NAN none */
 	char worst_key[256];
-	double best_pct; /* of an improvement the highest change; NAN: it is none */
+	double best_pct; /* improvement: the highest change; else NAN */
 	char best_key[256];
 };
 
-/** Where the commit stands with one suite on one wanted kind of device. */
+/** State of the commit with one suite on one requested kind of device. */
 struct commit_suite {
-	struct commit_job job;  /* the newest; one that is open before any that has ended */
-	struct commit_job word; /* whose verdict is the suite's: the newest that was judged, else that failed; id 0 none yet */
+	struct commit_job job;  /* the newest; an open one before any finished one */
+	struct commit_job word; /* the job whose verdict counts: the newest judged one, else a failed one; id 0 none yet */
 	int64_t first;          /* its first job: the order of the plan */
 };
 
@@ -53,35 +53,35 @@ struct commit_verdict {
 	int n, cap;
 	struct commit_suite *suite; /* suite[n], in the order of the plan; own */
 	/* set by commit_verdict_end */
-	enum verdict verdict; /* VERDICT_NONE: nothing is known that later suites could not make worse than it sounds */
-	bool is_final;        /* something was asked for, and all of it has ended */
+	enum verdict verdict; /* VERDICT_NONE: open suites could still make it worse */
+	bool is_final;        /* something was requested, and all of it has ended */
 	int n_open, n_unmeasured;
 	int regressions; /* cells of all suites */
-	int decides;     /* position of the suite whose verdict this is; -1 none */
+	int decides;     /* position of the suite with this verdict; -1 none */
 	int worst;       /* position of the suite with the lowest change; -1 none */
-	int best;        /* of an improvement, position of the suite that gained most; -1 none */
-	int64_t planned; /* newest plan whose suites are known; 0 none */
+	int best;        /* improvement: position of the suite with the largest gain; -1 none */
+	int64_t planned; /* newest plan with known suites; 0 none */
 };
 
 void commit_verdict_init(struct commit_verdict *v);
 void commit_verdict_fini(struct commit_verdict *v);
-/** Jobs come in any order, each once. Err: ERR_FULL. */
+/** Add a job; in any order, each once. Err: ERR_FULL. */
 int commit_verdict_add(struct commit_verdict *v, const struct commit_job *job, struct fw_err *err);
 /**
- * After the last job. A suite's word is that of its newest comparison; a suite that was never judged is `failed` where its job failed, and
- * leaves a commit `undecided` where nobody measured it. While suites without a word are open, only what they cannot better is told: failed,
- * rejected, regression. A plan that could not be made counts until a later one could.
+ * Compute the verdict after the last job. A suite has the verdict of its newest comparison; a suite without one is `failed` if
+ * its job failed, and makes the commit `undecided` if it was not measured. While suites are open, only a verdict that they
+ * cannot improve is set: failed, rejected, regression. A failed plan counts until a later one succeeds.
  */
 void commit_verdict_end(struct commit_verdict *v);
-/** After commit_verdict_end: the same as if nobody had accepted anything. */
+/** After commit_verdict_end: compute the verdict without acceptances. */
 void commit_verdict_strict(struct commit_verdict *v);
-/** The newest acceptance that the verdict rests on; NULL: on none. */
+/** Return the newest acceptance that the verdict depends on; NULL none. */
 const struct commit_job *commit_verdict_acceptance(const struct commit_verdict *v);
-/** Verdict of one suite, VERDICT_NONE where it has none. */
+/** Return the verdict of one suite, VERDICT_NONE if it has none. */
 enum verdict commit_verdict_of(const struct commit_suite *s);
-/** It waits or runs and has no word yet, or is measured again. */
+/** Return whether it is queued or running without a verdict, or measured again. */
 bool commit_verdict_is_open(const struct commit_suite *s);
-/** It has ended, and nobody knows anything of it. */
+/** Return whether it has ended without a result. */
 bool commit_verdict_is_unmeasured(const struct commit_suite *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* commit_verdict_json.c - see commit_verdict_json.h. */
+/* commit_verdict_json.c - JSON of a commit's verdict. */
 #include "core/verdict/commit_verdict_json.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
 
 static const struct words {
 	const char *what, *sentence, *unit; /* unit: "" a count */
-	double scale;                       /* of a figure to that unit */
-	bool has_figures;                   /* else it is so, or it is not */
+	double scale;                       /* from the value to that unit */
+	bool has_figures;                   /* else it has no values, only true or false */
 } known[] = {
 	{ "local_bytes", "its kernels keep more in local memory, where registers spill", " bytes a thread", 1, true },
 	{ "launches", "a call launches more kernels", "", 1, true },

@@ -1,4 +1,4 @@
-/* explain.c - figures into sentences. */
+/* explain.c - sentences from numbers. */
 #include "core/verdict/explain.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #define CLOCK_SAME 0.005 /* of a clock */
-#define POWER_SAME 0.03  /* of a power: the driver's counter is no finer */
-#define MANY       3.5   /* one in so many or more is told as one in how many */
+#define POWER_SAME 0.03  /* of a power: the resolution of the driver's counter */
+#define MANY       3.5   /* from here on a share is written as one in how many */
 
 void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE])
 {
@@ -53,7 +53,7 @@ void explain_underpowered(double noise_pct, double seen, double below_pct, char 
 		noise_pct > 0 ? "so" : "that", below_pct);
 }
 
-/* "1 call in 10" or, where that says too little, "4 calls in 10". */
+/* "1 call in 10" or, if that is too coarse, "4 calls in 10". */
 static size_t count_words(double share, char *out, size_t size)
 {
 	if (1 / share >= MANY)

@@ -1,4 +1,4 @@
-/* flag.c - one word a bit, and the bounds from which on a figure is worth a word. */
+/* flag.c - one word per bit, and the thresholds of flags. */
 #include "core/verdict/flag.h"
 
 #include <math.h>

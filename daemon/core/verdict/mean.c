@@ -1,4 +1,4 @@
-/* mean.c - shares of a group, lengths of a cell, and the sequential decision on what both make of the mean. */
+/* mean.c - shares of a group, lengths of a cell, and the sequential decision on the mean. */
 #include "core/verdict/mean.h"
 
 #include <math.h>
@@ -7,20 +7,20 @@
 
 #include "core/verdict/explain.h"
 
-#define P_FIRST    0.001 /* of slow calls being more frequent by chance, for the first set of runs */
+#define P_FIRST    0.001 /* chance of more frequent slow calls, for the first set of runs */
 #define P_AGAIN    0.01  /* for the confirming one */
 #define P_SUSPECT  0.1   /* worth more runs */
-#define P_NEW      0.25  /* the same where the other side has none */
-#define P_SEPARATE 0.001 /* of a cell's share being that of its group */
-#define CALM       1.5 /* margins by which a confirming set has to stay below the threshold before it is believed over the first */
-#define MEAN_K     2   /* standard errors of what slow calls add, in a decision */
+#define P_NEW      0.25  /* the same if the other side has none */
+#define P_SEPARATE 0.001 /* that a cell's share equals its group's */
+#define CALM       1.5   /* margins below the threshold at which a confirming set overrules the first */
+#define MEAN_K     2     /* standard errors of the slow calls' part, in a decision */
 
-enum { SPREAD_MIN = 3 }; /* slow calls whose lengths show how far lengths noise */
+enum { SPREAD_MIN = 3 }; /* slow calls required to estimate the noise of their lengths */
 
-/* What one set of runs, or both, say of slow calls that became more frequent on side `more`. */
-struct look {
+/* Evidence of one set of runs, or both, for more frequent slow calls on side `more`. */
+struct set_evidence {
 	int runs;
-	double p; /* that they did by chance: in its own calls, or in its group's where it has some of those; 1 where it hardly matters */
+	double p; /* chance: in its own calls, or in its group's if the group has some; 1 if irrelevant */
 	bool is_suspect;
 	struct mean mean;
 };
@@ -30,13 +30,11 @@ struct evidence {
 	const struct rule *rule;
 	double theta;
 	const struct judgement *pairs;
-	struct tail own, group; /* of the looked at set */
+	struct tail own, group; /* of the current set */
 	struct tail own_all, group_all;
 };
 
-/* ---- figures ---------------------------------------------------------------------------------------------------------- */
-
-/* Whether a cell's shares may be those of the other cells of its group. */
+/* Whether a cell's shares may equal those of its group. */
 static bool is_alike(const struct tail *own, const struct tail *group)
 {
 	int rest = group->calls - own->calls;
@@ -63,7 +61,7 @@ static double longer_variance(const struct tail_side *own, const struct tail_sid
 	double mean = longer_of(from), n = own->slow ? own->slow : group->slow;
 
 	if (from->slow < SPREAD_MIN)
-		return mean * mean / (n > 0 ? n : 1); /* nothing is known of it: as long again, or not at all */
+		return mean * mean / (n > 0 ? n : 1); /* unknown: as long again, or not at all */
 	return fmax(0, from->squares / from->slow - mean * mean) * from->slow / (from->slow - 1) / n;
 }
 
@@ -93,7 +91,7 @@ static struct mean figures(const struct evidence *e, bool alike)
 	return out;
 }
 
-static struct look look(const struct evidence *e, enum tail_which more)
+static struct set_evidence set_evidence(const struct evidence *e, enum tail_which more)
 {
 	enum tail_which less = more == TAIL_TARGET ? TAIL_BASE : TAIL_TARGET;
 	bool alike = is_alike(&e->own, &e->group), has_some = e->own_all.side[more].slow > e->own_all.side[less].slow;
@@ -101,26 +99,24 @@ static struct look look(const struct evidence *e, enum tail_which more)
 	double p_own = tail_matters(&e->own, more, e->theta) ? own : 1,
 	       p_group = tail_matters(&e->group, more, e->theta) ? group : 1;
 
-	return (struct look){ .runs = e->own.runs,
+	return (struct set_evidence){ .runs = e->own.runs,
 		.p = has_some ? fmin(p_own, p_group) : p_own,
 		.is_suspect = fmin(own, group) < (e->group_all.side[less].slow ? P_SUSPECT : P_NEW),
 		.mean = figures(e, alike) };
 }
 
-/* ---- decision --------------------------------------------------------------------------------------------------------- */
-
-static bool is_enough(const struct rule *r, const struct look *l)
+static bool is_enough(const struct rule *r, const struct set_evidence *l)
 {
 	return l->runs >= r->runs_ok_min || l->runs >= r->runs_max;
 }
 
-static bool is_last(const struct rule *r, const struct look *l)
+static bool is_last(const struct rule *r, const struct set_evidence *l)
 {
 	return l->runs >= r->runs_max;
 }
 
-/* The first set of runs, as stats_decide does it for pairs: DECISION_OK is that nothing is called. `sign`: 1 a loss, -1 a gain. */
-static enum decision decide(const struct evidence *e, const struct look *l, int sign, bool *borderline)
+/* Decide the first set of runs, as stats_decide does for pairs: DECISION_OK calls nothing. `sign`: 1 a loss, -1 a gain. */
+static enum decision decide(const struct evidence *e, const struct set_evidence *l, int sign, bool *borderline)
 {
 	const struct rule *r = e->rule;
 	double m = sign * l->mean.m;
@@ -136,8 +132,9 @@ static enum decision decide(const struct evidence *e, const struct look *l, int 
 	return *borderline ? DECISION_REGRESSION : DECISION_OK;
 }
 
-/* The confirming set shows the change again by itself, and both together leave no doubt of it. `sign` as above. */
-static enum decision confirm(const struct evidence *e, const struct look *l, const struct mean *both, int sign, bool *borderline)
+/* The confirming set shows the change again by itself, and both together are certain. `sign` as above. */
+static enum decision confirm(
+	const struct evidence *e, const struct set_evidence *l, const struct mean *both, int sign, bool *borderline)
 {
 	bool again = l->p < P_AGAIN && is_enough(e->rule, l) && sign * l->mean.m > e->theta;
 
@@ -178,11 +175,11 @@ static void judge_loss(struct evidence *e, const struct tail *own, const struct 
 	double limit = stats_change_pct(e->theta);
 
 	take_set(e, own, group, 1);
-	struct look one = look(e, TAIL_TARGET);
+	struct set_evidence one = set_evidence(e, TAIL_TARGET);
 	enum decision first = decide(e, &one, 1, &borderline[0]);
 
 	take_set(e, own, group, 2);
-	struct look two = look(e, TAIL_TARGET);
+	struct set_evidence two = set_evidence(e, TAIL_TARGET);
 	enum decision second = confirm(e, &two, &out->all, 1, &borderline[1]);
 
 	if (first == DECISION_REGRESSION && (!e->rule->confirm || second == DECISION_REGRESSION)) {
@@ -207,17 +204,17 @@ static void judge_loss(struct evidence *e, const struct tail *own, const struct 
 			stats_change_pct(one.mean.m), stats_change_pct(two.mean.m));
 }
 
-/* A gain needs a confirming set as a loss does, unless the rule is one from before version 5. */
+/* A gain needs a confirming set like a loss, unless the rule is before version 5. */
 static void judge_gain(struct evidence *e, const struct tail *own, const struct tail *group, struct mean_judgement *out)
 {
 	bool confirms = e->rule->confirm && e->rule->p_look > 0, none;
 
 	take_set(e, own, group, 1);
-	struct look one = look(e, TAIL_BASE);
+	struct set_evidence one = set_evidence(e, TAIL_BASE);
 	enum decision first = decide(e, &one, -1, &none);
 
 	take_set(e, own, group, 2);
-	struct look two = look(e, TAIL_BASE);
+	struct set_evidence two = set_evidence(e, TAIL_BASE);
 	enum decision second = confirm(e, &two, &out->all, -1, &none);
 
 	if (first == DECISION_REGRESSION && (!confirms || second == DECISION_REGRESSION)) {
@@ -244,7 +241,7 @@ void mean_judge(const struct rule *r, double threshold_pct, const struct judgeme
 	if (e.own_all.calls == 0 || (lost && !in_sustained_runs))
 		return;
 	take_set(&e, own, group, 0);
-	struct look more = look(&e, TAIL_TARGET), less = look(&e, TAIL_BASE);
+	struct set_evidence more = set_evidence(&e, TAIL_TARGET), less = set_evidence(&e, TAIL_BASE);
 
 	out->all = more.mean;
 	out->is_tail = more.p < P_FIRST;
@@ -252,7 +249,7 @@ void mean_judge(const struct rule *r, double threshold_pct, const struct judgeme
 	judge_loss(&e, own, group, out);
 	if (!out->is_tail && out->want_set == 0)
 		judge_gain(&e, own, group, out);
-	if (lost) { /* nothing is left to decide */
+	if (lost) { /* the decision is made */
 		out->verdict = VERDICT_UNCHANGED;
 		out->want_set = 0;
 		out->reason[0] = '\0';

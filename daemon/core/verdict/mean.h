@@ -1,10 +1,11 @@
 /**
- * mean.h - the change of the mean call, where slow calls became more or less frequent: a series of its own beside the typical call. Pure.
+ * mean.h - change of the mean call if slow calls became more or less frequent: a separate series next to the typical call.
+ * Pure.
  *
- * How often calls are slow is a property of a kernel, so cells that run the same one share what they counted, unless a cell's own calls
- * contradict it; how much longer its slow calls take is each cell's own. The change of the mean is that of the typical call and what slow
- * calls add: ln(1 + share x longer) of the target less that of the base. Decided as marginal pairs are: a change beyond the threshold, a gain as a loss,
- * has to show again in a second set of runs.
+ * The share of slow calls is a property of a kernel, so cells that run the same one share their counts, unless a cell's own
+ * calls contradict them; the length of its slow calls is each cell's own. The change of the mean is that of the typical call
+ * plus the slow calls' part: ln(1 + share x longer) of the target minus that of the base. It is decided like marginal pairs: a
+ * change beyond the threshold, a gain or a loss, must show again in a second set of runs.
  */
 #ifndef CORE_VERDICT_MEAN_H
 #define CORE_VERDICT_MEAN_H
@@ -18,33 +19,34 @@ enum { MEAN_SETS = 2 };
 
 /** Shape: by enum tail_which. */
 struct mean {
-	double share[2];  /* of calls that are slow */
-	double longer[2]; /* than the typical call, as a share of it; 0 where none was slow */
+	double share[2];  /* of slow calls */
+	double longer[2]; /* excess over the typical call, as a share of it; 0 without slow calls */
 	double m, se;     /* log ratio of the means, and its standard error */
-	double margin;    /* what has to lie between m and a threshold before it is called */
+	double margin;    /* required distance of m from a threshold */
 };
 
 struct mean_judgement {
-	bool is_tail;         /* the target's calls are slow more often: more than chance */
-	bool is_known;        /* `all` says something: slow calls became more, or less, frequent */
-	enum verdict verdict; /* regression or improvement; unchanged: nothing that the mean alone would call */
+	bool is_tail;         /* the target's calls are slow more often, beyond chance */
+	bool is_known;        /* `all` is set: slow calls became more, or less, frequent */
+	enum verdict verdict; /* regression or improvement; unchanged: the mean alone calls nothing */
 	bool borderline;      /* by sign at the last run */
-	int want_set;         /* set whose next run would tell more; 0: none */
+	int want_set;         /* set whose next run would add information; 0: none */
 	struct mean all;      /* of both sets */
-	char reason[160];     /* why a tail was not called, in words; "" else */
+	char reason[160];     /* why a tail was not called; "" else */
 };
 
 /**
- * Judge a cell by its slow calls and those of its group (which holds the cell, too), of set 1 and set 2. `pairs`: what the typical call
- * says; where that is a regression slow calls are no news, and nothing is said or wanted; beside one of sustained runs nothing is decided. Shape: own[MEAN_SETS], group[MEAN_SETS].
+ * Judge a cell by its slow calls and those of its group (which includes the cell), of set 1 and set 2. `pairs`: judgement of
+ * the typical call; if that is a regression, slow calls add nothing, and nothing is reported or requested; with a sustained
+ * regression nothing is decided. Shape: own[MEAN_SETS], group[MEAN_SETS].
  */
 void mean_judge(const struct rule *r, double threshold_pct, const struct judgement *pairs, const struct tail *own,
 	const struct tail *group, struct mean_judgement *out);
 
-/** Whether the mean decides a cell whose pairs and sustained runs say `j`. */
+/** Return whether the mean decides a cell with judgement `j` of pairs and sustained runs. */
 bool mean_decides(const struct mean_judgement *mean, const struct judgement *j);
 
-/** How much longer slow calls take than typical ones, on the side that has more of them. */
+/** Return the excess length of slow calls on the side with more of them. */
 double mean_longer(const struct mean *mean);
 
 #endif

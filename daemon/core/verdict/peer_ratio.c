@@ -1,4 +1,4 @@
-/* peer_ratio.c - see peer_ratio.h. */
+/* peer_ratio.c - ratios and intervals. */
 #include "core/verdict/peer_ratio.h"
 
 #include <math.h>

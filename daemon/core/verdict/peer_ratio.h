@@ -1,6 +1,6 @@
 /**
- * peer_ratio.h - how fast something is in percent of a peer's speed, from what was measured: side by side, over a base that both
- * were measured beside, or at another time.
+ * peer_ratio.h - speed in percent of a peer's: measured side by side, through a base that both were measured with, or at
+ * different times.
  */
 #ifndef CORE_VERDICT_PEER_RATIO_H
 #define CORE_VERDICT_PEER_RATIO_H
@@ -15,19 +15,22 @@ struct peer_ratio_pair {
 	double m, ci_low_pct, ci_high_pct; /* NAN: none */
 };
 
-/** Of a target that was timed beside the peer: `beside` has the peer as its base. */
+/** Compute it for a target timed with the peer: `beside` has the peer as its base. */
 struct peer_ratio peer_ratio_paired(const struct peer_ratio_pair *beside);
 
 /**
- * Of a target that was timed beside `base`, which was timed beside the peer: the log ratios add up, and as they come from different
- * runs, the half-widths of their intervals as the root of the sum of squares.
+ * Compute it for a target timed with `base`, which was timed with the peer: the log ratios add up. They come from different
+ * runs, so the half-widths add up in squares.
  */
 struct peer_ratio peer_ratio_chained(const struct peer_ratio_pair *base, const struct peer_ratio_pair *target);
 
-/** From two times that were not taken side by side: no interval. Units: ms, both at the same clock where there is one. */
+/** Compute it from two separate times, without an interval. Units: ms, both at the same clock if known. */
 struct peer_ratio peer_ratio_scaled(double peer_ms, double target_ms);
 
-/** Time at another clock, as far as the clock explains a cell's times (`beta`). NAN: a clock is not known. Units: ms, MHz. */
+/**
+ * Return the time at another clock, as far as the clock explains a cell's times (`beta`). NAN: a clock is unknown. Units: ms,
+ * MHz.
+ */
 double peer_ratio_at_clock(double ms, double beta, double mhz, double held_mhz);
 
 #endif

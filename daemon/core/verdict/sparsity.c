@@ -1,4 +1,4 @@
-/* sparsity.c - see sparsity.h. */
+/* sparsity.c - text of masks, and consistency of claims. */
 #include "core/verdict/sparsity.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ void sparsity_words(const struct sparsity_mask *mask, const struct sparsity_clai
 void sparsity_contradiction(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[EXPLAIN_SIZE])
 {
 	out[0] = '\0';
-	/* comparisons with NAN are false: what was not told contradicts nothing */
+	/* comparisons with NAN are false: a missing value contradicts nothing */
 	if (claim->blocks_kept < mask->kept || claim->blocks_kept > mask->kept)
 		snprintf(out, EXPLAIN_SIZE, "says it keeps %.0f blocks, the mask keeps %.0f", claim->blocks_kept, mask->kept);
 	else if (claim->tiles_skipped + claim->tiles_partial > claim->tiles_total)

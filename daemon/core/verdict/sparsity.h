@@ -1,7 +1,4 @@
-/**
- * sparsity.h - what a mask leaves out, as the runner counted it, beside what a module says it skipped. Pure; counts are NAN where they are
- * not known.
- */
+/** sparsity.h - work that a mask leaves out, counted by the runner, and claimed by a module. Pure; unknown counts are NAN. */
 #ifndef CORE_VERDICT_SPARSITY_H
 #define CORE_VERDICT_SPARSITY_H
 
@@ -13,18 +10,22 @@ struct sparsity_mask {
 	double flops_useful; /* of a call */
 };
 
-/** Said by a module (struct fw_work). */
+/** Claimed by a module (struct fw_work). */
 struct sparsity_claim {
 	double tiles_total, tiles_skipped, tiles_partial; /* of its configuration */
 	double blocks_kept, flops_issued;
 };
 
-/** "fully masked blocks 720/800 (90 %), tiles skipped 51200/56320, partial 3 %"; without tiles where none were told. Shape: out[EXPLAIN_SIZE]. */
+/**
+ * Format "fully masked blocks 720/800 (90 %), tiles skipped 51200/56320, partial 3 %"; without tiles if none are claimed.
+ * Shape: out[EXPLAIN_SIZE].
+ */
 void sparsity_words(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[EXPLAIN_SIZE]);
 
 /**
- * The first thing in a claim that cannot be: "says it keeps 90 blocks, the mask keeps 80". "" none. What a tile is is the module's to choose,
- * so tiles are held against each other, and the multiplications that it issues against those that the mask asks for.
+ * Write the first contradiction in a claim: "says it keeps 90 blocks, the mask keeps 80". "" none. The module defines its
+ * tiles, so tiles are compared with each other, and its issued multiplications with those of the mask. Shape:
+ * out[EXPLAIN_SIZE].
  */
 void sparsity_contradiction(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[EXPLAIN_SIZE]);
 

@@ -1,6 +1,4 @@
-/*
- * verdict.c - words, and the step from runs to a word.
- */
+/* verdict.c - names of verdicts, and the judgement of runs. */
 #include "core/verdict/verdict.h"
 
 #include <math.h>
@@ -11,13 +9,14 @@
 #include "core/stats/interim.h"
 #include "core/stats/memory.h"
 
-#define SUSTAINED_NOISE 0.004 /* between runs of sustained runs, log ratio: 0.12 to 0.59 % of eight sorts of cells on two H100 */
+#define SUSTAINED_NOISE 0.004 /* between runs of sustained runs, log ratio: 0.12 to 0.59 % for eight kinds of cells on two H100 */
 #define SUSTAINED_NOISE_BRIEF                                                                                                    \
-	0.014 /* of those of 0.4 s, which rules of before version 4 judged: they saw a piece of the limiter's swing */
+	0.014 /* for those of 0.4 s, under rules before version 4: they covered a part of the limiter's oscillation */
 enum { SUSTAINED_RUNS_MIN = 2, SUSTAINED_RUNS_MAX = 4 };
-enum { WIDTH_RUNS_MAX = 12 }; /* of a set, for a narrower interval alone */
+enum { WIDTH_RUNS_MAX = 12 }; /* of a set, only for a narrower interval */
 
-#define CLOCKS_SEPARATE 2.5 /* standard errors; in one of forty cells of equal builds, and few of those could be a loss */
+#define CLOCKS_SEPARATE                                                                                                          \
+	2.5 /* standard errors; exceeded by one in forty cells of equal builds, and few of those could be a loss */
 
 static const char *const names[] = {
 	[VERDICT_FAILED] = "failed",
@@ -132,7 +131,7 @@ static void undecided(struct judgement *out, const char *format, ...)
 	va_end(args);
 }
 
-/* Undecided, because runs of one build do not agree with each other. */
+/* Undecided, because runs of one build disagree. */
 #define noisy(out, ...) (undecided((out), __VA_ARGS__), (void)((out)->flags |= FLAG_NOISY))
 
 static const char *plural(int n)
@@ -140,15 +139,15 @@ static const char *plural(int n)
 	return n == 1 ? "" : "s";
 }
 
-/* Points of percent that `margin`, a log ratio, is where the change is. */
+/* `margin`, a log ratio, as points of percent at the change. */
 static double points(const struct estimate *e, double margin)
 {
 	return fabs(stats_change_pct(e->m - margin) - stats_change_pct(e->m));
 }
 
 /*
- * What is missing, never as a second interval beside the 95 % one that a cell shows. `limit`: the threshold that is open, theta or -theta; `when`:
- * after how many runs.
+ * Explain the missing distance, never as a second interval next to the 95 % one. `limit`: the open threshold, theta or -theta;
+ * `when`: after which runs.
  */
 static void explain_distance(double limit, const struct estimate *e, double margin, const char *when, struct judgement *out)
 {
@@ -161,7 +160,7 @@ static void say_runs(const struct rule *r, const char *which, int n, char *out, 
 	snprintf(out, size, "after %s%d of at most %d runs", which, n, r->runs_max);
 }
 
-/* More runs of a set of modules are wanted: of what. */
+/* Explain why modules need more runs of a set. */
 static void explain_more(const struct rule *r, double theta, const char *which, const struct estimate *e, struct judgement *out)
 {
 	double limit = stats_excludes_loss(r, theta, e) ? -theta : theta;
@@ -178,7 +177,7 @@ static void explain_more(const struct rule *r, double theta, const char *which, 
 			when);
 }
 
-/* No decision from the runs of one set: why, and whether more of them would help. */
+/* Explain a set without a decision, and whether more runs would help. */
 static void explain_open(
 	const struct rule *r, double theta, int set, enum decision d, const struct estimate *e, struct judgement *out)
 {
@@ -202,7 +201,7 @@ static void explain_open(
 		out->want_set = set;
 }
 
-/* The runs of one set. Shape: out[STATS_RUNS_MAX]. */
+/* Select the runs of one set. Shape: out[STATS_RUNS_MAX]. */
 static int pick(const struct run_estimate *e, int n, int set, struct run_estimate *out)
 {
 	int kept = 0;
@@ -220,20 +219,20 @@ static bool too_wide(const struct rule *r, bool sparse, const struct estimate *e
 	return half_pct > (sparse ? r->half_width_sparse_pct : r->half_width_dense_pct);
 }
 
-/* Whether a cell that did not change is worth a run for its width. `n`: of set 1 so far. */
+/* Whether an unchanged cell is worth a run for its width. `n`: runs of set 1 so far. */
 static bool wants_width(const struct rule *r, bool sparse, int n, const struct judgement *j)
 {
 	return n < r->runs_max && n < WIDTH_RUNS_MAX && too_wide(r, sparse, &j->all);
 }
 
-/* What the runs of one set say. */
-struct set_says {
+/* Result of the runs of one set. */
+struct set_result {
 	enum decision decision;
 	bool borderline;
 	struct estimate all;
 };
 
-static void ask_set(const struct rule *r, double theta, const struct run_estimate *e, int n, int set, struct set_says *out)
+static void ask_set(const struct rule *r, double theta, const struct run_estimate *e, int n, int set, struct set_result *out)
 {
 	struct run_estimate of_set[STATS_RUNS_MAX];
 	int runs = pick(e, n, set, of_set);
@@ -242,8 +241,8 @@ static void ask_set(const struct rule *r, double theta, const struct run_estimat
 	stats_combine(r, of_set, runs, &out->all);
 }
 
-/* Set 1 saw no change. A second set exists only where an earlier look at set 1 did. */
-static void judge_ok(const struct rule *r, double theta, bool sparse, const struct set_says *one, const struct set_says *two,
+/* Set 1 shows no change. A second set exists only if an earlier look at set 1 showed one. */
+static void judge_ok(const struct rule *r, double theta, bool sparse, const struct set_result *one, const struct set_result *two,
 	struct judgement *out)
 {
 	bool gains = !(r->p_look > 0) && one->all.m + one->all.margin < -theta; /* a gain by one set, before version 5 */
@@ -257,17 +256,17 @@ static void judge_ok(const struct rule *r, double theta, bool sparse, const stru
 	out->want_precision = wants_width(r, sparse, one->all.runs, out);
 }
 
-/* Both sets say the same, or the rule asks for one alone. */
+/* Both sets agree, or the rule needs one set only. */
 static void call(
-	const struct rule *r, enum verdict v, const struct set_says *one, const struct set_says *two, struct judgement *out)
+	const struct rule *r, enum verdict v, const struct set_result *one, const struct set_result *two, struct judgement *out)
 {
 	out->verdict = v;
 	out->flags |= one->borderline || (r->confirm && two->borderline) ? FLAG_BORDERLINE : 0;
 }
 
-/* Set 1 says regression or improvement, and set 2 does not say the same (yet). */
+/* Set 1 shows a regression or improvement, and set 2 does not (yet). */
 static void judge_unconfirmed(
-	const struct rule *r, double theta, const struct set_says *one, const struct set_says *two, struct judgement *out)
+	const struct rule *r, double theta, const struct set_result *one, const struct set_result *two, struct judgement *out)
 {
 	bool is_open = two->decision == DECISION_MORE || two->decision == DECISION_UNDECIDED;
 
@@ -278,8 +277,8 @@ static void judge_unconfirmed(
 			stats_change_pct(two->all.m));
 }
 
-/* What is open is a gain alone: nobody lost anything, and what runs are wanted for stays as the reason. */
-static void settle_for_unchanged(struct judgement *out)
+/* Only a gain is open: nothing became slower, and the wish for runs stays as the reason. */
+static void conclude_unchanged(struct judgement *out)
 {
 	out->verdict = VERDICT_UNCHANGED;
 	out->flags &= ~FLAG_NOISY;
@@ -288,7 +287,7 @@ static void settle_for_unchanged(struct judgement *out)
 static void judge_modules(
 	const struct rule *r, double theta, bool sparse, const struct run_estimate *e, int n, struct judgement *out)
 {
-	struct set_says one, two;
+	struct set_result one, two;
 
 	ask_set(r, theta, e, n, 1, &one);
 	ask_set(r, theta, e, n, 2, &two);
@@ -297,7 +296,7 @@ static void judge_modules(
 	case DECISION_UNDECIDED:
 		explain_open(r, theta, 1, one.decision, &one.all, out);
 		if (r->p_look > 0 && stats_excludes_loss(r, theta, &one.all) && two.decision != DECISION_REGRESSION)
-			settle_for_unchanged(out);
+			conclude_unchanged(out);
 		break;
 	case DECISION_OK:
 		judge_ok(r, theta, sparse, &one, &two, out);
@@ -315,12 +314,12 @@ static void judge_modules(
 		}
 		judge_unconfirmed(r, theta, &one, &two, out);
 		if (two.decision != DECISION_REGRESSION)
-			settle_for_unchanged(out);
+			conclude_unchanged(out);
 		break;
 	}
 }
 
-/* Runs of programs that leave it open: what is missing. */
+/* Explain open runs of programs. */
 static void explain_programs(
 	const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over, struct judgement *out)
 {
@@ -332,7 +331,7 @@ static void explain_programs(
 	if (n == 0)
 		undecided(out, "not measured yet");
 	else if (n < INTERIM_PROGRAMS_MIN)
-		undecided(out, "%s: programs run at a speed of their own each time, which takes at least %d to see", when,
+		undecided(out, "%s: each process of a program has its own speed, which takes at least %d to see", when,
 			INTERIM_PROGRAMS_MIN);
 	else if (is_over && out->all.se > r->se_max)
 		undecided(out, "runs vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed", 100 * out->all.se,
@@ -345,7 +344,7 @@ static void explain_programs(
 	out->flags |= n >= r->runs_max && out->all.se > r->se_max ? FLAG_NOISY : 0;
 }
 
-/* Programs whose looks left them open. */
+/* Judge programs that interim looks left open. */
 static void judge_programs(
 	const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over, struct judgement *out)
 {
@@ -364,8 +363,8 @@ static void judge_programs(
 }
 
 /*
- * What decides at once has to be overwhelming beside what is remembered of the cell, too: where runs lie closer together than those before,
- * that may be chance, which one comparison in a thousand has (memory.h), and is no chance of one in a million.
+ * An immediate decision must be overwhelming under the learned noise, too: if runs agree better than before, that may be
+ * chance, at one comparison in a thousand (memory.h), which is far from one in a million.
  */
 static enum decision decide_at_once(
 	const struct rule *r, const struct rule *remembered, double theta, bool is_over, const struct run_estimate *e, int n)
@@ -375,7 +374,7 @@ static enum decision decide_at_once(
 	return at_once == interim_decide(remembered, theta, e, n, is_over) ? at_once : DECISION_MORE;
 }
 
-/* `remembered`: the rule of this cell, whatever its runs at hand say to that. */
+/* `remembered`: the rule of this cell, whether or not its current runs agree with it. */
 static void judge(const struct rule *r, const struct rule *remembered, double threshold_pct, bool sparse, bool is_over,
 	const struct run_estimate *e, int n, struct judgement *out)
 {
@@ -435,7 +434,7 @@ struct rule verdict_rule_of_sustained_runs(const struct rule *general)
 	r.runs_max = SUSTAINED_RUNS_MAX;
 	r.learned = false;
 	r.p_alone = 1;      /* that noise was measured */
-	r.programs = false; /* both sides are alive at once, and take turns in one run, as modules do */
+	r.programs = false; /* both sides are alive at once and interleaved in one run, like modules */
 	return r;
 }
 
@@ -459,7 +458,7 @@ void verdict_underpowered(const struct rule *r, double underpowered_pct, const s
 
 	if (!(underpowered_pct > 0))
 		return;
-	j->flags = (j->flags & ~FLAG_NOISY) | FLAG_UNDERPOWERED; /* another hour will not show more */
+	j->flags = (j->flags & ~FLAG_NOISY) | FLAG_UNDERPOWERED; /* another run will not show more */
 	if (j->verdict != VERDICT_REGRESSION || is_clear || -change_pct >= underpowered_pct)
 		return;
 	j->flags &= ~FLAG_BORDERLINE;
