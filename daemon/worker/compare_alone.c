@@ -15,7 +15,6 @@
 
 enum { EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
 
-/* Progress on a terminal, one line that is overwritten. */
 struct progress {
 	const struct bench *bench;
 	bool shown;

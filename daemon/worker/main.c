@@ -267,7 +267,6 @@ static int read_options(int argc, char **argv, struct arguments *a)
 	return status;
 }
 
-/* Print the output of `kernels` or `sassdiff`. Returns the exit status. */
 static int print_code(const char *const *path, bool want_difference, bool as_json)
 {
 	struct fw_err err = { 0 };

@@ -130,7 +130,6 @@ static struct both both_of(const struct profile_report *r, int n_base, int n_tar
 		fmax(fabs(v[0][0] - v[0][1]), fabs(v[1][0] - v[1][1])) };
 }
 
-/* Counters of kernel n of the base and of its counterpart. */
 static void print_counters(
 	const struct profile_report *r, const struct msg_kernel *base, const struct msg_kernel *target, struct buf *out)
 {
@@ -187,7 +186,6 @@ static void print_hunks(const char *text, struct buf *out)
 		buf_puts(out, "  ... --json has more, `flopwatch-worker sassdiff` has all\n");
 }
 
-/* The instructions with the most stalls. */
 static void print_hot(const struct evidence_hot *h, const char *side, struct buf *out)
 {
 	for (int i = 0; i < h->n && i < HOT_LINES; i++) {

@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "core/protocol/protocol.h"
 
-/** The records of one cell. */
 struct profile_report {
 	int n_kernels, n_codes;
 	struct msg_kernel *kernel; /* with their values */

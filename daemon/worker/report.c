@@ -12,7 +12,6 @@
 
 enum { TEXT_MAX = 4 << 20 };
 
-/* Results of one cell. */
 struct figures {
 	enum verdict verdict;
 	bool measured;
@@ -85,7 +84,6 @@ static const char *border(const struct figures *f)
 	return f->decision.flags & FLAG_BORDERLINE ? " (borderline)" : "";
 }
 
-/* Print every flag in brackets after the verdict. */
 static void put_flags(const struct figures *f, struct buf *out)
 {
 	char words[FLAG_WORDS_SIZE];

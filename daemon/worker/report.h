@@ -8,11 +8,8 @@
 
 /** Return the comparison's verdict: the first in verdict order among its cells. */
 enum verdict report_verdict(const struct bench *b);
-/**
- * Print tables (dense, block-sparse), a summary line, and a warning for every cell beyond its threshold or without a result.
- */
+/** Print tables (dense, block-sparse), a summary line, and warnings for cells beyond their threshold or without result. */
 int report_text(const struct bench *b, const char *suite, FILE *out);
-/** Print one JSON object and LF. */
 int report_json(const struct bench *b, const char *suite, FILE *out);
 
 #endif

@@ -13,14 +13,12 @@ static double known(double v)
 	return v >= 0 ? v : NAN;
 }
 
-/* Memory traffic that its kernels claim. */
 static double claimed_gb_s(const struct bench *b, int cell, int side)
 {
 	double bytes = known(b->cell[cell].work[side].bytes_moved), ms = bench_median_ms(b, cell, side == BENCH_TARGET);
 	return ms > 0 ? bytes / ms * 1e-6 : NAN;
 }
 
-/* Memory that the runner allocated for a call. */
 static double allocated_mb(const struct msg_work *w)
 {
 	return w->tensor_bytes > 0 ? (double)(w->tensor_bytes + w->workspace_bytes + w->persist_bytes) * 1e-6 : NAN;

@@ -437,7 +437,6 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 	return result;
 }
 
-/* Serve a health check instead of a job. The answer is one `state`. */
 static int run_health_check(struct peer *peer, struct sandbox *sandbox, const struct msg_hello *hello,
 	const struct msg_health_check *ask, struct fw_err *err)
 {
@@ -457,7 +456,6 @@ static int run_health_check(struct peer *peer, struct sandbox *sandbox, const st
 	return result < 0 ? -1 : peer_send(peer, &m, err);
 }
 
-/* Send a hello, and serve the daemon's request. */
 static int serve_one(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
 	const struct msg_hello *hello, struct fw_err *err)
 {

@@ -23,7 +23,6 @@ struct serve_options {
 
 /** Serve one job. Returns 0 when it was done or cancelled, -1 with `err` otherwise. */
 int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err);
-/** Print the hello line and return. */
 int serve_probe(const struct serve_options *o, int out, struct fw_err *err);
 
 #endif

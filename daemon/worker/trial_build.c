@@ -37,7 +37,6 @@ static int write_source(const char *folder, struct fw_err *err)
 	return result;
 }
 
-/* Run one command in the folder, as a build does. */
 static int run(const struct sandbox *s, const char *folder, const char *step, const char *const *argv, struct fw_err *err)
 {
 	struct sandbox_argv *v = malloc(sizeof *v);

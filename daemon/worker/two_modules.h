@@ -19,7 +19,6 @@ struct two_modules_options {
 	const char *const *shown;
 };
 
-/** Use both modules on a device of the sandbox. */
 typedef int two_modules_fn(const struct two_modules_options *o, const struct suite *suite, const struct sandbox *sandbox,
 	const struct msg_device *device, void *arg, struct fw_err *err);
 

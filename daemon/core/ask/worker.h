@@ -6,7 +6,7 @@
 
 #include "core/suite/readonly.h"
 
-/** State of a configured worker. All texts live for the call. */
+/** All texts live for the call. */
 struct worker_status {
 	const char *name;
 	int slot;               /* number among its concurrent jobs, from 0 */

@@ -18,7 +18,6 @@
 
 enum { CASE_KEY_SIZE = FAMILY_KEY_SIZE };
 
-/** The shape of a case, in the family's type. */
 union shape {
 	unsigned char bytes[FAMILY_SHAPE_BYTES];
 	max_align_t aligned;
@@ -58,7 +57,6 @@ double case_flops(const struct cell *c);
 /** Return the minimum bytes of any implementation: each input read and each output written once. */
 double case_bytes(const struct cell *c);
 
-/** Return the metric that shows its speed. */
 enum family_metric case_metric(const struct cell *c);
 
 /** Return whether its runs are noisier than others', by its table. */

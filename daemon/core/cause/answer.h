@@ -1,7 +1,4 @@
-/**
- * answer.h - the known cause of a cell's regression as one sentence, for pages, messages, the command line and review comments.
- * Pure.
- */
+/** answer.h - the known cause of a cell's regression as one sentence, for pages, messages, CLI and review comments. Pure. */
 #ifndef CORE_CAUSE_ANSWER_H
 #define CORE_CAUSE_ANSWER_H
 
@@ -9,7 +6,6 @@
 
 enum { CAUSE_ANSWER_SIZE = 1024 };
 
-/** Outcome of a cell in a profile. */
 enum cause_cell { CAUSE_CELL_NONE, CAUSE_CELL_DONE, CAUSE_CELL_IDENTICAL, CAUSE_CELL_UNSUPPORTED, CAUSE_CELL_FAILED };
 /** Parse a stored word: "done" "identical" "unsupported"; others: CAUSE_CELL_FAILED. */
 enum cause_cell cause_cell_from_name(const char *word);

@@ -34,7 +34,6 @@ struct ranking {
 	double of_ms, all_left;   /* of the difference, in its direction */
 };
 
-/* Index of the finding's kernel in the call. */
 static size_t index_of(const struct ranking *r, const struct finding *f)
 {
 	return (size_t)(f->pair - r->pairing.pair);
@@ -85,7 +84,6 @@ static double unexplained_by_kernels(const struct ranking *r)
 	return left;
 }
 
-/* Weight of a finding, bounded by its kernel's loss. */
 static double bounded(const struct ranking *r, const struct finding *f)
 {
 	double most = fabs(r->of_ms);
@@ -181,7 +179,6 @@ static void explain_first(struct ranking *r, struct cause *first)
 	}
 }
 
-/* Append causes of one confidence; return the new number. */
 static size_t append(const struct cause *from, size_t n_from, enum cause_confidence least, enum cause_confidence most,
 	struct cause *out, size_t n, size_t room)
 {

@@ -4,7 +4,6 @@
 
 #include "core/cause/finding.h"
 
-/* findings of the call */
 /** Find nodes that only one side has (node.c). Units: `left_ms` signed, not explained by kernels of both sides. */
 void node_find(const struct pairing *p, double left_ms, struct findings *f);
 /** Find a different configuration, by the target's time with the base's (given.c). */
@@ -12,7 +11,6 @@ void setting_find(const struct cause_evidence *e, struct findings *f);
 /** Find the shares of clock and host, measured by the comparison (given.c). */
 void given_find(const struct cause_evidence *e, struct findings *f);
 
-/* findings of a kernel that both sides have */
 void pipe_find(const struct look *l, struct findings *f);
 void spill_find(const struct look *l, struct findings *f);
 void shared_find(const struct look *l, struct findings *f);

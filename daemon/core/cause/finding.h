@@ -32,7 +32,6 @@ struct findings {
 	struct finding item[FINDINGS_MAX];
 };
 
-/** One kernel that both sides have. */
 struct look {
 	const struct cause_evidence *e;
 	const struct pair *pair;
@@ -47,11 +46,9 @@ struct look {
  * Add a finding if its `ms` (signed as the verdict's difference) has the direction of the difference and is worth reporting.
  */
 void finding_add(struct findings *f, enum cause_kind kind, const struct pair *p, double ms, double weight, const char *what);
-/** Add a counted or timed finding. */
 void finding_exact(struct findings *f, enum cause_kind kind, const struct pair *p, double ms, const char *what);
 /** Add a finding of unknown cost; larger ones come first. */
 void finding_seen(struct findings *f, enum cause_kind kind, const struct pair *p, double size, const char *what);
-/** Return the weight of a finding against others. */
 double finding_score(const struct finding *f);
 
 /**

@@ -55,7 +55,6 @@ static void find_idle(const struct look *l, struct findings *f)
 	finding_add(f, CAUSE_IMBALANCE, l->pair, ms, WEIGHT_WAIT, what);
 }
 
-/* Fewer warps hide less, so the kernel's waits grow. */
 static void find_occupancy(const struct look *l, struct findings *f)
 {
 	struct amount warps = amount_of(l->pair, WARPS);

@@ -27,9 +27,7 @@ struct pairing {
 void pairing_make(const struct cause_evidence *e, struct pairing *out);
 /** Return a side's kernel from any process; NULL none. `side` 0 base, 1 target. */
 const struct cause_kernel *pair_kernel(const struct pair *p, int side);
-/** Return whether both sides have it. */
 bool pair_is_whole(const struct pair *p);
-/** Return the target's name, or the base's. */
 const char *pair_name(const struct pair *p);
 /** Return the comparison of its machine code; NULL none. */
 const struct cause_code *pair_code(const struct cause_evidence *e, const struct pair *p);

@@ -36,7 +36,6 @@ static const struct {
 	[QUANTITY_DRAM_WRITES] = { { "dram__bytes_write.sum" }, FLOOR_DRAM },
 };
 
-/* Share of a unit's time that one of them takes. */
 static double share_of_one(enum quantity q, const struct pair *p, const struct rates *r)
 {
 	double each_sm = 1 / (r->sms * p->cycles), ms = p->cycles / (r->mhz * 1e3);

@@ -9,7 +9,6 @@
 
 static const unsigned waits = 1u << STALL_LONG_SCOREBOARD | 1u << STALL_LG_THROTTLE;
 
-/* "moves 1.2 GB instead of 0.4 GB" */
 static void moved(const struct quantity_change *c, double bytes, const char *verb, const char *place, char *out)
 {
 	char is[AMOUNT_SIZE], was[AMOUNT_SIZE];
@@ -22,7 +21,6 @@ static void moved(const struct quantity_change *c, double bytes, const char *ver
 		snprintf(out, FINDING_SIZE, "%s %.12s %s instead of nothing", verb, is, place);
 }
 
-/* Append ", L2 hits 71.0 % instead of 93.0 %" if known and different. */
 static void add_hits(const struct pair *p, char *out)
 {
 	struct amount hits = amount_of(p, HITS), all = amount_of(p, SECTORS);

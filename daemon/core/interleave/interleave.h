@@ -26,7 +26,6 @@ enum {
 	INTERLEAVE_FACTS_MAX = 64       /* lines of a program in one turn besides its times */
 };
 
-/** Message of a program. */
 enum interleave_word { INTERLEAVE_HELLO, INTERLEAVE_TURN, INTERLEAVE_DONE, INTERLEAVE_FACT, INTERLEAVE_FAIL, INTERLEAVE_BYE };
 
 enum interleave_fact {
@@ -38,7 +37,6 @@ enum interleave_fact {
 	INTERLEAVE_CONFIG
 };
 
-/** A parsed line of a program. */
 struct interleave_line {
 	enum interleave_word word;
 	char text[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail: the reason; facts output and config: the value */
@@ -65,7 +63,6 @@ void interleave_write_welcome(struct buf *out, bool is_list);
  * calls must make each one once.
  */
 void interleave_write_go(struct buf *out, int warm, int calls, bool is_single);
-/** Write the end of this cell's turns. */
 void interleave_write_next(struct buf *out);
 
 enum interleave_state {
@@ -86,7 +83,6 @@ struct interleave_side {
 
 /** Apply a line to the state. Err: ERR_PROTOCOL the line is not allowed now; trust no further lines of the program. */
 int interleave_hear(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err);
-/** Apply the worker's answer to a resting program. */
 void interleave_granted(struct interleave_side *s, int calls);
 void interleave_sent_on(struct interleave_side *s);
 /** Return whether it computes, or may. */

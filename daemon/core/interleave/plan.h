@@ -11,7 +11,6 @@ enum {
 	INTERLEAVE_PAIRS_FIRST = 20 /* before the first run */
 };
 
-/** The cells of a side in its order, each once. */
 struct interleave_order {
 	int n;
 	const int *cell;
@@ -25,10 +24,7 @@ int interleave_chain(const struct interleave_order *side, int n_sides, const boo
 
 /** Return the untimed calls before each timed call of a cell: 1, 0 for long ones. Units: ms of a call. */
 int interleave_warm(double call_ms);
-/**
- * Return the time limit for pairs of a cell in one session of `n_cells` cells with `most` pairs a cell; 0: INTERLEAVE_PAIRS of
- * them.
- */
+/** Return the time limit for pairs of a cell in a session of `n_cells` cells with `most` pairs each; 0: INTERLEAVE_PAIRS. */
 double interleave_budget_ms(int n_cells, int most);
 /**
  * Return the pairs of a cell in one session of `n_cells` cells, a multiple of four from 8 to `most`; 0: INTERLEAVE_PAIRS.

@@ -99,7 +99,6 @@ static bool never_rests(const struct interleave_rest *r)
 	return r->cpu_s > CROWDED_SHARE * r->s && r->cpu_s + r->queued_s > WANTED_SHARE * r->s;
 }
 
-/* Add the turns of a session, the oldest first. */
 static void add_interleave(struct interleave_seen *sum, const struct interleave_seen *s)
 {
 	for (int i = 0; i < s->n; i++) {
@@ -193,7 +192,6 @@ static struct middle middle_of(const struct interleave_seen *s, const struct hea
 	return m;
 }
 
-/* Combine both halves. */
 static struct middle both(const struct interleave_evidence *e, const struct hearing *how, bool with_cut)
 {
 	struct middle a = middle_of(&e->timed[0], how, with_cut), b = middle_of(&e->timed[1], how, with_cut);
@@ -322,7 +320,6 @@ bool interleave_is_restless(const struct interleave_seen *s)
 	return s->rest.s > 0 && s->rest.cpu_s > RESTLESS_SHARE * s->rest.s;
 }
 
-/* Time until the device answers, in uninterrupted turns; 0 with too few. */
 static double idle_us(const struct interleave_seen *s)
 {
 	float us[INTERLEAVE_SEEN_MAX];

@@ -41,7 +41,6 @@ struct interleave_one {
 	double repeats; /* 0: the program does not choose */
 	bool cut;       /* another process took the processor during it */
 };
-/** Record such a turn. */
 void interleave_see(struct interleave_seen *s, const struct interleave_one *turn);
 /**
  * Record a turn with requested single calls: its length shows the length of a call of a program that otherwise repeats calls.
@@ -65,7 +64,6 @@ struct interleave_evidence {
 	int timed_sessions;
 };
 
-/** Add a session. */
 void interleave_evidence_add(struct interleave_evidence *e, const struct interleave_seen *s);
 /** Add a session whose times count, for interleave_gain. */
 void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_seen *s);

@@ -74,7 +74,6 @@ static size_t mark_at(const char *p, const char **name, size_t *name_len)
 	return (size_t)(behind - p) + (second ? 9 : 0);
 }
 
-/* Hash a name without the numbers of its file. */
 static void feed_name(struct image *m, struct hash_state *h, const char *name)
 {
 	const char *from = name, *file;
@@ -136,7 +135,6 @@ static bool is_relocations(const struct elf_section *s)
 	return s->type == SHT_REL || s->type == SHT_RELA;
 }
 
-/* Whether a section of a function affects its code. */
 static bool counts(const struct elf_section *s)
 {
 	static const char *const kinds[] = { ".nv.constant", ".nv.shared.", ".nv.local." };

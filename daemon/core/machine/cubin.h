@@ -22,7 +22,6 @@
  */
 const char *cubin_plain_symbol(const char *symbol);
 
-/** Append the symbol without the numbers of its file. */
 void cubin_steady_symbol(const char *symbol, struct buf *out);
 
 struct cubin_function {

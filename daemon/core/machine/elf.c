@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <string.h>
 
-/* Whether [offset, offset + size) lies in `len` bytes. */
 static bool within(uint64_t offset, uint64_t size, uint64_t len)
 {
 	return offset <= len && size <= len - offset;

@@ -13,7 +13,6 @@
 
 enum fatbin_packing { FATBIN_PLAIN, FATBIN_LZ4, FATBIN_ZSTD };
 
-/** One piece of device code: an ELF file once unpacked. */
 struct fatbin_entry {
 	int sm; /* 10 x major + minor of its architecture: 90 */
 	enum fatbin_packing packing;

@@ -41,7 +41,6 @@ static bool begins(struct span s, const char *word)
 	return s.len >= strlen(word) && memcmp(s.at, word, strlen(word)) == 0;
 }
 
-/* Cut at one of `marks`. */
 static struct span until(struct span s, const char *marks)
 {
 	size_t n = 0;
@@ -183,7 +182,6 @@ static void clean(struct span s, char *out)
 	out[n] = '\0';
 }
 
-/* "(C7512)". */
 static bool find_code(struct span line, struct ptxaslog_diagnostic *c)
 {
 	struct span behind;

@@ -27,7 +27,6 @@ enum ptxas_kind {
 /** "serial" "setmaxnreg" "spills" "other". Shape: ends with NULL. */
 extern const char *const ptxas_kind_names[PTXAS_KINDS + 1];
 
-/** One diagnostic, counted once. */
 struct ptxaslog_diagnostic {
 	enum ptxas_kind kind;
 	char code[8];                  /* "C7512"; "" none */
@@ -58,7 +57,6 @@ void ptxaslog_fini(struct ptxaslog *l);
 
 /** Return the symbol without the numbers of its file: equal in another build. */
 const char *ptxaslog_symbol(const struct ptxaslog *l, size_t symbol);
-/** Return the mangled symbol. */
 const char *ptxaslog_mangled(const struct ptxaslog *l, size_t symbol);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Format byte of an attribute. */
 enum { FORMAT_NONE = 1, FORMAT_BYTE, FORMAT_HALF, FORMAT_SIZED };
 
 enum attribute {
@@ -87,7 +86,6 @@ static int as_int(uint32_t v)
 	return v > INT_MAX ? -1 : (int)v;
 }
 
-/* Store a number of the function that a symbol names. */
 static void take_named(struct reader *r, int attribute, const unsigned char *value)
 {
 	uint32_t symbol = word_at(value), v = word_at(value + 4);
@@ -161,7 +159,6 @@ static void take_section(struct reader *r, size_t at, const struct elf_section *
 		f->constant_bytes = plus(f->constant_bytes, s->size);
 }
 
-/* The header contains the architecture, in one of two forms. */
 int resources_architecture(const struct elf *elf)
 {
 	Elf64_Ehdr h;

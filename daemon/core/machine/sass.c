@@ -54,7 +54,6 @@ static size_t numbered(const struct span *s, size_t *len)
 	return 0;
 }
 
-/* Whether its operand is a code address. */
 static bool is_jump(const char *opcode)
 {
 	static const char *const jumps[] = { "BRA", "BRX", "BRXU", "BSSY", "CALL", "JMP", "JMX", "JMXU", "RET", "WARPSYNC",
@@ -182,7 +181,6 @@ static int add_instruction(struct sass *s, uint32_t address, struct span text, s
 	return 0;
 }
 
-/* An address in a comment: 4 or more hex digits only. */
 static bool take_address(struct span *s, uint32_t *address)
 {
 	size_t n = 0;

@@ -35,7 +35,6 @@ int sass_parse(struct sass *s, const char *text, size_t len, struct fw_err *err)
 void sass_fini(struct sass *s);
 /** Find a function by symbol; NULL: none. */
 const struct sass_function *sass_find(const struct sass *s, const char *symbol);
-/** Return a string of `s`, borrowed. */
 const char *sass_string(const struct sass *s, uint32_t at);
 
 #endif

@@ -95,7 +95,6 @@ static void number(struct sassdelta *d, struct streams *s, uint32_t *id)
 	}
 }
 
-/* Cut the unmatched entries of both sides into hunks. */
 static bool cut_hunks(struct sassdelta *d, const struct streams *s, const bool *kept)
 {
 	const bool *kept_b = kept + s->n[0];

@@ -31,7 +31,6 @@ struct evidence_value {
 	double value;
 };
 
-/** One kernel of one call. */
 struct msg_kernel {
 	int cell;
 	enum role role;
@@ -49,7 +48,6 @@ struct msg_kernel {
 	struct evidence_value *value; /* value[n_values], each metric once; owned by the message */
 };
 
-/** Warps sampled at one instruction. */
 struct evidence_stall {
 	uint32_t offset; /* bytes from the start of its function */
 	int samples;
@@ -67,7 +65,6 @@ struct msg_stalls {
 	struct evidence_stall *line; /* line[n], by offset; owned by the message */
 };
 
-/** The instructions of a kernel with most samples. */
 struct evidence_hot {
 	long long samples; /* of the whole kernel; 0: not sampled */
 	int n;
@@ -96,7 +93,6 @@ enum evidence_code {
 /** "same" "renamed" "rescheduled" "changed" "added" "removed" "differs". Shape: ends with NULL. */
 extern const char *const evidence_code_names[EVIDENCE_CODES + 1];
 
-/** Differences in the machine code of one kernel. */
 struct msg_code {
 	int cell;
 	char base[EVIDENCE_NAME_SIZE], target[EVIDENCE_NAME_SIZE]; /* the kernel on each side; "" if missing */

@@ -239,7 +239,6 @@ static int read_texts(struct fields *f, const char *key, size_t min, size_t max,
 	return n;
 }
 
-/* Read a benchmark program. */
 static int read_benchmark(struct fields *f, struct benchmark *b)
 {
 	static const char *const times[] = { "real", "cpu", NULL };
@@ -288,7 +287,6 @@ static int read_build(struct fields *f, struct manifest *m)
 	return read_outputs(&b, m);
 }
 
-/* Read its toolchain, if it is not the worker's own. */
 static int read_tools(struct fields *f, struct toolchain_override *w)
 {
 	struct fields t;
@@ -312,7 +310,6 @@ static int read_tools(struct fields *f, struct toolchain_override *w)
 	return t.failed ? -1 : 0;
 }
 
-/* Read the role of a side whose code is built or run. */
 static enum role read_side(struct fields *f)
 {
 	static const char *const sides[] = { "base", "target", "reference", NULL };
@@ -431,7 +428,6 @@ static void read_guards(struct fields *f, struct msg_run *run)
 		snprintf(run->guards, sizeof run->guards, "%s", text);
 }
 
-/* Read the job's numbers of the cells that also have sustained runs. */
 static int read_sustained_runs(struct fields *f, struct msg_run *run)
 {
 	run->sustained_run = calloc((size_t)run->n_cells + 1, sizeof *run->sustained_run);
@@ -454,7 +450,6 @@ static int read_sustained_runs(struct fields *f, struct msg_run *run)
 	return list ? 0 : -1;
 }
 
-/* Read pinned configurations, each of one of the run's cells and subjects. */
 static int read_pins(struct fields *f, struct msg_run *run)
 {
 	if (!field_has(f, "pins"))

@@ -5,7 +5,6 @@
 #include "core/protocol/protocol.h"
 #include "core/text/field.h"
 
-/** Return whether `t` is one of these messages. */
 bool protocol_profile_is(enum msg_type t);
 
 /**

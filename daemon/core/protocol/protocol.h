@@ -202,7 +202,6 @@ struct msg_process_run {
 	int cell[JOB_CELLS_MAX];
 };
 
-/** Current step of a process, to assign its death. */
 struct msg_at {
 	int process_run, cell; /* cell -1: no single cell */
 	enum role role;
@@ -252,7 +251,6 @@ struct msg_work {
 	struct tried tried; /* owned by the message */
 };
 
-/** One node of a captured phase. */
 struct msg_node {
 	enum role role;
 	int cell;
@@ -290,7 +288,6 @@ struct msg_note {
 	char text[400];
 };
 
-/** State of a device. */
 struct msg_state {
 	enum run_mode what; /* from RUN_IDLE on */
 	bool ok;
@@ -382,7 +379,6 @@ struct msg {
 	} u;
 };
 
-/** Return the value of "t": "hello". */
 const char *protocol_name(enum msg_type t);
 
 /**
@@ -403,7 +399,6 @@ void protocol_write(struct buf *out, const struct msg *m);
 void protocol_put_cell(struct jsonw *j, const struct cell *c);
 int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct fw_err *err);
 
-/** Write a worker's location as one JSON object. */
 void protocol_put_place(struct jsonw *j, const struct msg_place *p);
 
 /** Write a reading as one JSON object, as in a record and with a stored sample. */

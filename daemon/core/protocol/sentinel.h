@@ -9,11 +9,9 @@
 #include "core/case/case.h"
 #include "core/text/field.h"
 
-/** Classes, a bit each. */
 typedef unsigned sentinel_set;
 
 sentinel_set sentinel_class(const struct cell *c);
-/** Return both classes of a direction. */
 sentinel_set sentinel_direction(enum direction d);
 /** Write "key":["forward","backward irregular"]; nothing for an empty set. */
 void look_write(struct jsonw *j, const char *key, sentinel_set s);

@@ -12,13 +12,11 @@ struct tried_config {
 	double ms; /* of a call; 0 not timed */
 };
 
-/** Zeros: none. */
 struct tried {
 	int of, n;                   /* number tried; number in the list */
 	struct tried_config *config; /* config[n], the fastest first, then those without a time; owned */
 };
 
-/** Sort into the required order. */
 void tried_sort(struct tried *t);
 void tried_fini(struct tried *t);
 

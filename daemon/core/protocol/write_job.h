@@ -5,10 +5,8 @@
 #include "base/jsonw.h"
 #include "core/protocol/protocol.h"
 
-/** Write the members of the open object. */
 void protocol_put_job(struct jsonw *j, const struct msg_job *m);
 void protocol_put_run(struct jsonw *j, const struct msg_run *m);
-/** Write a rule as an object. */
 void protocol_put_rule(struct jsonw *j, const struct rule *r);
 
 /** Write a 64-bit number as text, because JSON readers lose bits. */

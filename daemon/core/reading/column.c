@@ -10,7 +10,6 @@
 
 enum { WORD_SIZE = 64 };
 
-/* Read the next word from *at on, in lower case. */
 static bool next_word(const char **at, char word[WORD_SIZE])
 {
 	size_t n = 0;
@@ -119,7 +118,6 @@ static bool is_known(const char *unit)
 	return unit[0] && reading_convert(1, unit, &ms, &tflops, &suffix) == 0;
 }
 
-/* The bracket that begins a suffix; NULL: none. */
 static const char *find_bracket(const char *name, size_t n)
 {
 	static const char closing[] = ")]}", opening[] = "([{";

@@ -12,7 +12,6 @@
 static const char *const settings[] = { "swap_ab", "pack_gqa", "sparse_load", "kblockm", "kblockn" };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
-/* A whole file; texts are consecutive in `text`, NUL-terminated. */
 struct table {
 	const char *name;
 	int n_columns, n_rows;

@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/** A file's text and its name in messages. */
 struct ffa_file {
 	const char *text, *name;
 	size_t len;

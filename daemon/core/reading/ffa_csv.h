@@ -29,7 +29,6 @@ struct ffa_csv_row {
 /** Return the number of a phase, "run", in that direction; -1: no such column. `len`: bytes of the name. */
 int ffa_csv_phase(const char *name, size_t len, bool backward);
 
-/** Write the header of a profile, and one row. */
 void ffa_csv_head(struct buf *out, bool sparse);
 void ffa_csv_put(struct buf *out, bool sparse, const struct ffa_csv_row *row);
 

@@ -16,7 +16,6 @@
 
 enum { NONE = -1 };
 
-/* One item of the file. */
 struct run {
 	char name[OBJECT_NAME_SIZE]; /* of the benchmark, without a statistic's suffix */
 	char statistic[64];          /* "" a repetition, "median", "?" unknown */
@@ -27,7 +26,6 @@ struct run {
 	int result;                      /* number of its result */
 };
 
-/* A result during the scan. */
 struct result {
 	const struct run *first;
 	int64_t n, last_repetition; /* repetitions so far */
@@ -181,7 +179,6 @@ static int group(struct run *run, size_t n, struct result *result, struct fw_err
 	return 0;
 }
 
-/* Read an item's time, or why it has none. */
 static bool has_time(json_t *object, const struct run *r, const char *time, double *ms, char why[READING_WHY_SIZE])
 {
 	const json_t *value = json_object_get(object, time);

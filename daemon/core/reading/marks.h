@@ -25,7 +25,6 @@ enum marks_kind {
 void marks_learn(struct marks *m, const char *cell, const char *unit, int line);
 /** Return whether the file shows both marks as decimal mark. */
 bool marks_contradict(const struct marks *m);
-/** Read a number by the marks of the whole file. */
 enum marks_kind marks_read(const struct marks *m, const char *cell, double *value);
 
 #endif

@@ -150,7 +150,6 @@ static int begin_launch(struct launches *l, const struct ncu_value *v, struct fw
 	return 0;
 }
 
-/* Whether `name` matches one of the comma-separated patterns. */
 static bool fits(const char *patterns, const char *name)
 {
 	char one[256];
@@ -286,7 +285,6 @@ static void name_launch(const struct launches *l, const struct launch *one, char
 			used += (size_t)snprintf(key + used, KEY_SIZE - used, "/%s=%s", field_names[f], one->field[f]);
 }
 
-/* Whether an ID is in "3-5,9". */
 static bool in_list(const char *list, int id)
 {
 	for (const char *at = list; *at;) {
@@ -347,7 +345,6 @@ static bool is_chosen(const struct launches *l, const struct launch *one)
 	       (!how->ids || in_list(how->ids, one->id));
 }
 
-/* Add one launch to its row. */
 static int add_launch(
 	struct reading *out, const struct launches *l, const struct launch *one, struct group *g, struct fw_err *err)
 {

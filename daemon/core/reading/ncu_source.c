@@ -100,7 +100,6 @@ static int take_row(struct table *t, const struct csv *c, ncu_stall_fn *take, vo
 	return s.samples > 0 && address >= t->first && address - t->first <= UINT32_MAX ? take(arg, &s, err) : 0;
 }
 
-/* Find the first table. */
 static const char *find_table(const char *text, size_t len)
 {
 	static const char begin[] = "\"Kernel Name\",";

@@ -42,7 +42,6 @@ static int column(const struct table *t, const char *name)
 	return -1;
 }
 
-/* Split "Duration [us]" into name and unit. */
 static void split_unit(char name[NAME_SIZE], char unit[UNIT_SIZE])
 {
 	char *open = strrchr(name, '[');
@@ -118,7 +117,6 @@ static bool is_row(const struct table *t, const char *at, const char *end)
 	return true;
 }
 
-/* The header: its first two names. */
 static bool is_header(const char *at, const char *end, bool *is_quoted)
 {
 	static const char *const begins[] = { "\"ID\",\"Process ID\"", "ID,Process ID," };
@@ -270,7 +268,6 @@ static int tell_odd(struct table *t, struct fw_err *err)
 		       : 0;
 }
 
-/* Read one line that looks like a row, at the csv's position. */
 static int read_row(struct table *t, struct fw_err *err)
 {
 	bool of_launch = t->csv.cell[0][0]; /* else the row of units, or the program's */

@@ -129,7 +129,6 @@ static void read_summaries(struct fields *state, struct stated *to)
 
 enum { DEVICES_MAX = 64, NO_DEVICE = -1 };
 
-/* The cards of a file's states, by their numbers. */
 struct devices {
 	int n;
 	int64_t id[DEVICES_MAX];
@@ -266,7 +265,6 @@ static void name_state(const struct walk *w, const char *bench, const char *axes
 		label[0] && axes[0] ? " " : "", axes);
 }
 
-/* `name` NULL: the state has it itself. */
 static int read_state(struct walk *w, json_t *object, const char *bench, const char *name, size_t b, size_t i, struct fw_err *err)
 {
 	struct fields f;
@@ -335,7 +333,6 @@ static int check_version(json_t *root, const char *file, struct fw_err *err)
 		text && field_is(FIELD_WORD, text) ? text : "?", VERSION);
 }
 
-/* Report the version of nvbench, and other build data. */
 static int tell_versions(struct reading *out, json_t *root, struct fw_err *err)
 {
 	json_t *meta = json_object_get(root, "meta"), *version = json_object_get(json_object_get(meta, "version"), "nvbench");

@@ -95,7 +95,6 @@ static void write_conditions(
 				target->fact[i].name, target->fact[i].value, target_file, base_file);
 }
 
-/* Remove row `i` from the reading, and store the reason under its key. */
 static int leave_row(struct reading *r, int i, const char *why, struct fw_err *err)
 {
 	const struct reading_row *row = &r->row[i];
@@ -115,7 +114,6 @@ static int leave_row(struct reading *r, int i, const char *why, struct fw_err *e
 	return 0;
 }
 
-/* Number of results of a name in the file, timed or not. */
 static int count_of(const struct reading *r, const char *name)
 {
 	for (int i = 0; i < r->n_rows; i++)
@@ -163,7 +161,6 @@ static int leave_uneven(struct reading *in, const char *file, struct reading *ot
 	return 0;
 }
 
-/* Name of a row's time. */
 static const char *name_best(const struct reading_row *row, struct reading_time *best)
 {
 	return row->statistic[0] ? row->statistic : statistic_of(row, 0, best) ? best->name : READING_MEDIAN;

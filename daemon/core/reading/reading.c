@@ -52,7 +52,6 @@ bool reading_has_times(const char *format)
 	return strcmp(format, "google-benchmark") == 0;
 }
 
-/* Whether a text contains `word`. */
 static bool has(const char *text, size_t len, const char *word)
 {
 	return memmem(text, len, word, strlen(word)) != NULL;

@@ -86,7 +86,6 @@ struct reading_figure {
 	double median;
 };
 
-/** A condition of the measurement in a file. */
 struct reading_fact {
 	char name[48], value[160]; /* "GPU", "NVIDIA H200"; "library_build_type", "release" */
 	bool doubtful;             /* worth a warning alone: a debug build */
@@ -110,7 +109,6 @@ struct reading {
 	int line; /* current line; 0 unknown */
 };
 
-/** Return whether `name` is a format. */
 bool reading_known(const char *name);
 /** Return whether `time` selects among several times of a format. */
 bool reading_has_times(const char *format);

@@ -271,7 +271,6 @@ int reading_leave(struct reading *r, const char *key, struct fw_err *err, const 
 	return 0;
 }
 
-/* One result, timed or left out. */
 struct result {
 	const char *name;
 	int entry, *twins;

@@ -4,7 +4,6 @@
 
 #include "core/reading/reading.h"
 
-/** A reader: see reading_parse. */
 typedef int reading_fn(
 	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err);
 
@@ -58,7 +57,6 @@ bool reading_number(const char *text, double *value);
 void reading_spell(const char *text, char *out, size_t size);
 /** Number the results of one name, once all rows exist. Err: out of memory. */
 int reading_number_twins(struct reading *r, struct fw_err *err);
-/** Find a left out row by its key; NULL none. */
 const struct reading_left *reading_find_left(const struct reading *r, const char *key);
 
 #endif

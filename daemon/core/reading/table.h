@@ -30,7 +30,6 @@ int table_next(struct csv *c, const struct table_header *h, struct reading *out,
 int table_begin_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err);
 /** Return why a cell is no time or rate; NULL: it is one, *value. Shape: why[READING_WHY_SIZE]. */
 const char *table_unfit(const char *cell, double *value, char why[READING_WHY_SIZE]);
-/** Format "file:3: column name", for messages. */
 const char *table_place(char out[TABLE_PLACE_SIZE], const struct csv *c, const char *name);
 /** Read the number in a column. Err: no number. */
 int table_number(const struct csv *c, const struct table_header *h, int column, double *value, struct fw_err *err);

@@ -19,7 +19,6 @@ struct times {
 	double passes; /* multiplications of a call: 3 for forward and backward; NAN unknown */
 };
 
-/* Columns of a file. */
 struct torchao {
 	int m, k, n, model, failure; /* columns, -1 none */
 	int n_series;
@@ -59,7 +58,6 @@ static double passes_of(const char *name)
 	return strstr(name, "forward") ? 1 : strstr(name, "backward") ? 2 : 3;
 }
 
-/* Whether a column holds measured times, and which. */
 static bool series_of(const char *name, struct times *out)
 {
 	static const struct {

@@ -25,7 +25,6 @@ struct triton_columns {
 	char unit[TABLE_COLUMNS_MAX][COLUMN_UNIT_SIZE]; /* of a result; else from the name */
 };
 
-/* Contents of a column. */
 struct content {
 	int numbers, whole; /* cells that are numbers, and those without a fraction */
 };
@@ -84,7 +83,6 @@ static int know(const char *text, size_t len, const struct table_header *h, int 
 	return got < 0 ? -1 : 0;
 }
 
-/* Whether `a` has a cell after `before` that `b` lacks. */
 static bool has_more(const struct known *a, const struct known *b, const char *before)
 {
 	for (int i = 0; i < a->n; i++) {
@@ -269,7 +267,6 @@ static int find_units(struct triton_columns *t, const struct table_header *h, co
 	return 0;
 }
 
-/* Report columns that are neither sizes nor results. */
 static int tell_columns(struct reading *out, const struct triton_columns *t, const struct table_header *h,
 	const struct reading_how *how, const char *file, struct fw_err *err)
 {

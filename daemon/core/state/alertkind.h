@@ -13,7 +13,6 @@ enum alertkind {
 	ALERTKIND_N
 };
 
-/** As in rows and JSON; "" for ALERTKIND_N. */
 const char *alertkind_name(enum alertkind v);
 /** ALERTKIND_N for an unknown word. */
 enum alertkind alertkind_from_name(const char *name);

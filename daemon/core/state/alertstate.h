@@ -13,11 +13,9 @@ enum alertstate {
 	ALERTSTATE_N
 };
 
-/** As in rows and JSON; "" for ALERTSTATE_N. */
 const char *alertstate_name(enum alertstate v);
 /** ALERTSTATE_N for an unknown word. */
 enum alertstate alertstate_from_name(const char *name);
-/** Open or acknowledged. */
 bool alertstate_is_live(enum alertstate v);
 
 #endif

@@ -11,7 +11,6 @@ enum devicestate {
 	DEVICESTATE_N
 };
 
-/** As in rows and JSON; "" for DEVICESTATE_N. */
 const char *devicestate_name(enum devicestate v);
 /** DEVICESTATE_N for an unknown word. */
 enum devicestate devicestate_from_name(const char *name);

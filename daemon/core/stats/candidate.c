@@ -58,7 +58,6 @@ static double left_by_rise(const double *x, int n, int at)
 	return least;
 }
 
-/** Whether the neighbourhood of `at` alone shows the step. */
 static bool is_step_nearby(const double *x, int n, int at)
 {
 	int from = at > CANDIDATE_NEAR ? at - CANDIDATE_NEAR : 0, to = at + CANDIDATE_NEAR < n ? at + CANDIDATE_NEAR : n;

@@ -27,7 +27,6 @@ static double median(const double *v, int n)
 	return median_of(sorted, n);
 }
 
-/* Only the newest points count. */
 static const double *newest(const double *x, int *n)
 {
 	int skipped = *n > CHANGEPOINT_POINTS_MAX ? *n - CHANGEPOINT_POINTS_MAX : 0;

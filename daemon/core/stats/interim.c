@@ -11,7 +11,6 @@ enum { INTERVAL_MIN = 6 }; /* runs whose noise is no accident */
 
 static const int looks[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
-/* Whether the noise of the runs agrees with the prior. */
 static bool is_expected(const struct rule *r, const struct run_estimate *e, int n)
 {
 	bool is_clocked = true;

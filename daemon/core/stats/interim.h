@@ -19,10 +19,7 @@
 
 #include "core/stats/stats.h"
 
-/**
- * Evidence of some runs: probabilities that chance shows at least this change if the true change only just reaches the
- * threshold.
- */
+/** Evidence of some runs: probabilities that chance shows at least this change if the true change equals the threshold. */
 struct interim {
 	double m, se, degrees;
 	double p_loss, p_gain;

@@ -6,7 +6,6 @@
 #define FREE_COST    3    /* in points, of a rise of any shape: a step must not be followed into its noise */
 #define NARROW_HOLDS 0.85 /* share of such a rise: the uncertainty of a known step looks like a pause and a small rise */
 
-/** The points on one side of a range, as one level. */
 struct side {
 	double level, left; /* sum of distances from it */
 };
@@ -47,10 +46,7 @@ static double left_by_any_rise(const double *x, int n, double low, double high)
 	return left;
 }
 
-/**
- * Find the fewest commits that contain nearly all of a rise, and among equals those with most of it, if that spares half of
- * them.
- */
+/** Find the fewest commits that contain nearly all of a rise, if that spares half of them; among equals those with most. */
 static void narrow(const double *x, const int64_t *place, double low, double high, struct rise *r)
 {
 	double fit[CHANGEPOINT_POINTS_MAX];

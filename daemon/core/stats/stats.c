@@ -147,7 +147,6 @@ void stats_trimmed(const double *y, int n, double *d, double *q)
 	*q = n > 1 ? squares / (n - 1) * n / ((double)kept * kept) : 0;
 }
 
-/* One cell's pairs as logarithms. */
 struct logs {
 	int runs;
 	int n[STATS_RUNS_MAX];
@@ -286,7 +285,6 @@ void stats_runs(const struct rule *r, const struct run_pairs *process_run, int n
 	*beta = slope.beta;
 }
 
-/* Runs of a cell, summed up. */
 struct sums {
 	double d, q, raw, z, z_q; /* means */
 	double spread, z_noise;   /* squared distances from d and z */

@@ -9,7 +9,6 @@
 
 #include "core/stats/stats.h"
 
-/** Slow calls of one side. */
 struct tail_side {
 	int slow;
 	double longer, squares; /* excess over the typical call, as a share: sum, and sum of squares */
@@ -26,7 +25,6 @@ struct tail {
 
 /** Count those of one run. `beta`: of the cell, from stats_runs. A run of fewer than four pairs has no typical call. */
 void tail_count(struct tail *t, const struct run_pairs *process_run, double beta);
-/** Add counts of another set. */
 void tail_pool(struct tail *t, const struct tail *other);
 
 /** Return the share of a side's calls that are slow; 0 without calls. */

@@ -7,7 +7,6 @@
 #include "core/suite/manifest.h"
 #include "core/reading/reading.h"
 
-/* Whether `inner` is `outer` or lies in it. */
 static bool lies_in(const char *inner, const char *outer)
 {
 	size_t n = strlen(outer);

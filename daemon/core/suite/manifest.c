@@ -50,7 +50,6 @@ bool manifest_path_ok(const char *path)
 	return true;
 }
 
-/* Copy a string value into a field. */
 void manifest_read_text(struct yaml *y, struct yaml_node *n, bool path, char *out, size_t size)
 {
 	const char *text = NULL;
@@ -83,7 +82,6 @@ int manifest_read_list(struct yaml *y, struct yaml_node *list, bool path, char *
 	return yaml_count(list);
 }
 
-/* Reject a name that appears twice. */
 static void check_once(struct yaml *y, struct yaml_node *list, const char *rows, size_t size)
 {
 	for (int i = 1; i < yaml_count(list); i++)

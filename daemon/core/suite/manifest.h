@@ -43,7 +43,6 @@ void manifest_default(struct manifest *m);
  * ".." are mistakes.
  */
 int manifest_parse(const char *text, size_t len, const char *file, struct manifest *out, struct fw_err *err);
-/** Find a benchmark by name, NULL none. */
 const struct benchmark *manifest_benchmark(const struct manifest *m, const char *name);
 /**
  * Return whether `path` is relative and stays inside: no leading slash, no "..", no empty or "." component; "." alone is the

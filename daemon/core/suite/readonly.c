@@ -34,7 +34,6 @@ static bool is_plain(const char *path)
 	return true;
 }
 
-/* "/home/alice", all of it. */
 static bool is_home(const char *path)
 {
 	return strncmp(path, "/home/", 6) == 0 && !strchr(path + 6, '/');

@@ -9,9 +9,7 @@
 
 enum { READONLY_MAX = 16, READONLY_PATH_SIZE = 512 };
 
-/**
- * Return the fault of a path as a predicate of it; NULL none. Characters that a remote shell would interpret are faults, too.
- */
+/** Return the fault of a path as a predicate of it; NULL none. Characters that a remote shell interprets are faults, too. */
 const char *readonly_wrong(const char *path);
 /** Return whether `inner` is `outer` or lies in it. Both absolute and plain. */
 bool readonly_lies_in(const char *inner, const char *outer);

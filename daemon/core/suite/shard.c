@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of the sampling, by positions of cells. */
 struct draw {
 	const struct suite *suite;
 	int n_parts, *part_of;  /* part_of[n_cells]: the shard of a cell */

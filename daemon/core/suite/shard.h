@@ -15,7 +15,6 @@ enum { PART_CELLS = 40 /* of an off-peak shard, without added baseline cells */ 
 /** Return the number of shards, 1 to all: with 1 a push measures everything. */
 int suite_parts(const struct suite *s);
 
-/** Size data of a suite, without its cells. */
 struct suite_size {
 	int cells, parts; /* of the whole suite, including shard 0 */
 	int nights;       /* in which all are to be measured */
@@ -29,7 +28,6 @@ int suite_take_part(struct suite *s, int part, struct fw_err *err);
  */
 int suite_choose(struct suite *s, const char *globs, int part, struct fw_err *err);
 
-/** Data of a comparison of one shard, for its description. */
 struct part_words {
 	int number, of;         /* 0 the push's shard; others off-peak */
 	int cells, suite_cells; /* of the comparison, and of the whole suite */

@@ -25,7 +25,6 @@ enum {
 	PLACES = 2 * SUITE_CELLS_MAX /* size of the hash table of keys; a power of two */
 };
 
-/* Contents of the file before cells are made. */
 struct draft {
 	struct yaml *y;
 	struct suite *suite;
@@ -52,7 +51,6 @@ static void read_name(struct draft *d, struct yaml_node *root, const char *key, 
 		snprintf(out, size, "%s", text);
 }
 
-/* "forward or backward" */
 static void list_directions(const struct family *f, char *out, size_t size)
 {
 	size_t used = 0;
@@ -246,7 +244,6 @@ static void read_always(struct draft *d, struct yaml_node *list)
 	buf_fini(&globs);
 }
 
-/* Read the selection that a push measures of a large suite. */
 static void read_parts(struct draft *d, struct yaml_node *root)
 {
 	struct yaml_node *push = yaml_get(d->y, root, "push"), *nights = yaml_get(d->y, root, "nights");

@@ -26,7 +26,6 @@ static bool at_end_of_line(const struct csv *c)
 	return c->text[c->at] == '\n' || (c->text[c->at] == '\r' && c->at + 1 < c->len && c->text[c->at + 1] == '\n');
 }
 
-/* Skip the end of this line. */
 static void end_line(struct csv *c)
 {
 	if (c->at < c->len && c->text[c->at] == '\r')

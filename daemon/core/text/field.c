@@ -253,7 +253,6 @@ int field_word(struct fields *f, const char *key, const char *const *words, char
 	return -1;
 }
 
-/* Replace control characters except those of `kept_characters` by spaces. */
 static void clean_text(struct fields *f, const char *key, const char *kept_characters, char *out, size_t size)
 {
 	json_t *v = value_of(f, key);

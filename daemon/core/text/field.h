@@ -21,7 +21,6 @@ struct fields {
 	bool failed;
 };
 
-/** Allowed characters of a token. */
 enum field_set {
 	FIELD_WORD, /* A-Z a-z 0-9 _ - . : + */
 	FIELD_PATH, /* printable without control characters; any UTF-8 */
@@ -34,7 +33,6 @@ void field_begin(struct fields *f, json_t *object, struct fw_err *err, const cha
 /** Record "where.key: what". Returns -1. */
 int field_fail(struct fields *f, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/** Return whether the key exists and is not null. */
 bool field_has(const struct fields *f, const char *key);
 
 /* Required values in a range, both ends included. */
@@ -70,7 +68,6 @@ int field_sizes(struct fields *f, const char *key, int *out, size_t n);
 /** Read an object; NULL after a failure. Own: borrowed. */
 json_t *field_object(struct fields *f, const char *key);
 
-/** Return whether `text` holds only characters of `set`. */
 bool field_is(enum field_set set, const char *text);
 
 #endif

@@ -42,7 +42,6 @@ struct cell_runs {
 /** Estimate all runs from their samples. Returns false without changes if samples of one are missing. */
 bool cell_estimate(const struct rule *rule, struct cell_runs *l);
 
-/** Findings from a cell's runs. */
 struct cell_finding {
 	struct judgement typical;    /* pairs and sustained runs together */
 	struct judgement sustained;  /* sustained runs only; all.runs 0: none */

@@ -19,7 +19,6 @@ enum commit_end {
 	COMMIT_UNMEASURED /* its result is no longer wanted: cancelled, superseded, target_missing */
 };
 
-/** A job that measures the commit with one suite. */
 struct commit_job {
 	int64_t id;
 	int64_t plan;        /* first job of the requesting plan; 0: a user requested this suite */

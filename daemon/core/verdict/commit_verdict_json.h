@@ -7,7 +7,6 @@
 
 /** Write "suites": an object each, in the order of the plan. */
 void commit_verdict_write_suites(struct jsonw *j, const struct commit_verdict *v);
-/** Write "unfinished": the names of queued and running suites. */
 void commit_verdict_write_unfinished(struct jsonw *j, const struct commit_verdict *v);
 /** Write a commit's verdict as an object. `branch` (its key) "": of the commit on any branch. */
 void commit_verdict_write(struct jsonw *j, const char *repo, const char *sha, const char *branch, const struct commit_verdict *v);

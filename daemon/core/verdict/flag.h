@@ -28,10 +28,7 @@ int flag_parse(const char *words);
 
 /** Minimum pairs of whole calls for a warning: long calls have few, and their clock varies more than any host time. */
 enum { FLAG_CALL_PAIRS_MIN = 4 };
-/**
- * Return FLAG_CALL if throughput with host time lost more than 1.5 %, the interval excludes no loss, and there are enough
- * pairs.
- */
+/** Return FLAG_CALL if throughput with host time lost over 1.5 %, the interval excludes no loss, and pairs are enough. */
 int flag_call(const struct estimate *call);
 /** Noise of host time between runs of the same code, as a log ratio: caches and placement differ from process to process. */
 #define FLAG_HOST_TAU0 0.05

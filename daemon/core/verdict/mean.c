@@ -25,7 +25,6 @@ struct set_evidence {
 	struct mean mean;
 };
 
-/* The evidence about one cell. */
 struct evidence {
 	const struct rule *rule;
 	double theta;
@@ -54,7 +53,6 @@ static double longer_of(const struct tail_side *s)
 	return s->slow ? s->longer / s->slow : 0;
 }
 
-/* Variance of the mean length of slow calls. */
 static double longer_variance(const struct tail_side *own, const struct tail_side *group)
 {
 	const struct tail_side *from = own->slow >= SPREAD_MIN ? own : group;

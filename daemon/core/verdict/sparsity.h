@@ -4,7 +4,6 @@
 
 #include "core/verdict/explain.h"
 
-/** Counted from the mask. */
 struct sparsity_mask {
 	double blocks, kept; /* over all key heads */
 	double flops_useful; /* of a call */

@@ -160,7 +160,6 @@ static void say_runs(const struct rule *r, const char *which, int n, char *out, 
 	snprintf(out, size, "after %s%d of at most %d runs", which, n, r->runs_max);
 }
 
-/* Explain why modules need more runs of a set. */
 static void explain_more(const struct rule *r, double theta, const char *which, const struct estimate *e, struct judgement *out)
 {
 	double limit = stats_excludes_loss(r, theta, e) ? -theta : theta;
@@ -194,7 +193,7 @@ static void explain_open(
 		snprintf(look, sizeof look, "in a quick look of %d run%s", e->runs, plural(e->runs));
 		explain_distance(theta, e, e->margin, look, out);
 	} else {
-		noisy(out, "%slaunches noise too much: standard error %.2f %% after %d runs, %.2f %% is allowed", which,
+		noisy(out, "%sruns vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed", which,
 			100 * e->se, e->runs, 100 * r->se_max);
 	}
 	if (d == DECISION_MORE)
@@ -225,7 +224,6 @@ static bool wants_width(const struct rule *r, bool sparse, int n, const struct j
 	return n < r->runs_max && n < WIDTH_RUNS_MAX && too_wide(r, sparse, &j->all);
 }
 
-/* Result of the runs of one set. */
 struct set_result {
 	enum decision decision;
 	bool borderline;
@@ -319,7 +317,6 @@ static void judge_modules(
 	}
 }
 
-/* Explain open runs of programs. */
 static void explain_programs(
 	const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over, struct judgement *out)
 {
@@ -344,7 +341,6 @@ static void explain_programs(
 	out->flags |= n >= r->runs_max && out->all.se > r->se_max ? FLAG_NOISY : 0;
 }
 
-/* Judge programs that interim looks left open. */
 static void judge_programs(
 	const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over, struct judgement *out)
 {

@@ -59,7 +59,6 @@ enum verdict verdict_worse(enum verdict a, enum verdict b);
 enum verdict verdict_of_absence(const char *base, const char *target, bool rows);
 /** Return whether it is removed, added, or unsupported: nothing was compared. */
 bool verdict_is_absence(enum verdict v);
-/** Return whether the speed changed: regression or improvement. */
 bool verdict_is_change(enum verdict v);
 
 /** The series that a cell's verdict is based on. */
@@ -86,7 +85,6 @@ struct judgement {
 	char reason[160];    /* why undecided, or why a visible gain is not called; "" else */
 };
 
-/** Parameters of a cell's judgement besides its runs. */
 struct verdict_options {
 	double threshold_pct;
 	double tau0, nu0;        /* learned noise of its runs; 0: none */

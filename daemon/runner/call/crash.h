@@ -7,9 +7,7 @@
 #ifndef RUNNER_CALL_CRASH_H
 #define RUNNER_CALL_CRASH_H
 
-/**
- * Install the handler for this thread, and for other threads whose stacks have space. Call once, before any module is loaded.
- */
+/** Install the handler for this thread, and others whose stacks have space. Call once, before any module is loaded. */
 void crash_watch(void);
 
 #endif

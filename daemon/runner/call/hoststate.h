@@ -28,7 +28,6 @@ struct hoststate {
 	int filters;                  /* seccomp filters of the calling thread; below 0: number unknown */
 };
 
-/** Take a snapshot of the calling thread and its process. */
 void hoststate_take(struct hoststate *s);
 /** Report one difference, such as "its handler of signal 14". `back`: it was restored. */
 typedef void hoststate_changed_fn(void *arg, const char *what, bool back);
@@ -37,9 +36,7 @@ void hoststate_set_back(const struct hoststate *s, hoststate_changed_fn *changed
 
 /** Make orphaned descendants children of this process, so that none is hidden. Call once, before any module is loaded. */
 void hoststate_adopt(void);
-/**
- * End every child that still runs or sleeps. Returns the pid of one; 0 if there was none. Children that exited stay zombies.
- */
+/** End every child that still runs or sleeps. Returns the pid of one; 0 none. Children that exited stay zombies. */
 pid_t hoststate_end_children(void);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* State of one comparison. */
 struct look {
 	struct runner *runner;
 	int cell; /* position in run->cell; -1 none */

@@ -96,7 +96,6 @@ static void name_inputs(struct problem *p)
 	hash_end(&h, p->input_sha256);
 }
 
-/* Add the slots that only the forward reads and writes. */
 static int add_forward_slots(struct problem *p, struct fw_err *err)
 {
 	for (int i = 0; p->needs_forward && i < p->family->n_slots; i++) {
@@ -224,7 +223,6 @@ int problem_sum_forward(struct problem *p, bool second, struct fw_err *err)
 	return 0;
 }
 
-/* Whether the copy `from`, if any, has another checksum. */
 static int differs(const struct problem *p, const void *from, size_t bytes, uint64_t want, bool *out, struct fw_err *err)
 {
 	uint64_t sum = want;

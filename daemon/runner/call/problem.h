@@ -59,7 +59,6 @@ void problem_close(struct problem *p);
 
 /** Lay out another problem of the same sizes, such as another mask. `cell` becomes that case. */
 int problem_second(struct problem *p, struct fw_err *err);
-/** Return whether there is another problem of these sizes. */
 bool problem_has_second(const struct problem *p);
 
 /** Return the amount of work that the laid slots keep, and the total in `*of`; 0 if none is left out. */

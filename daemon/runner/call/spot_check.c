@@ -244,7 +244,6 @@ int spot_check_before(struct spot_check *w, const struct subject *u, struct fail
 	return 0;
 }
 
-/* Find an output that changed since the call was done; -1 none. */
 static int find_changed(struct spot_check *w, int *slot, struct failure *f)
 {
 	struct runner *r = w->runner;
@@ -264,7 +263,6 @@ static int find_changed(struct spot_check *w, int *slot, struct failure *f)
 	return 0;
 }
 
-/* Wait for all work outside the stream. */
 static int wait_for_rest(struct spot_check *w, double *late_us, struct failure *f)
 {
 	struct fw_err err = { 0 };
@@ -295,7 +293,6 @@ static int check_late_work(struct spot_check *w, double *late_us, struct failure
 	return slot >= 0 ? report_changed(w, f, slot) : 0;
 }
 
-/* Repeat the watched call. */
 static int call_again(struct spot_check *w, struct subject *u, struct failure *f)
 {
 	struct fw_err err = { 0 };

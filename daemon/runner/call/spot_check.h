@@ -58,7 +58,6 @@ struct spot_check {
 	} belonging[SPOT_CHECK_BELONGINGS_MAX];
 };
 
-/** Choose random inputs for a call. */
 void spot_check_draw(struct runner *r, const struct problem *p, enum spot_check_change change, struct input_variant *out);
 /** Write the names of the changing tensors: "Q", "K and V". Shape: out[size]. */
 void spot_check_names(const struct problem *p, enum spot_check_change change, char *out, size_t size);

@@ -129,7 +129,6 @@ void subject_count(struct subject *s)
 		s->flops = work.flops_issued;
 }
 
-/* Divide the phases into those of a call, before it and after it. */
 static int divide_phases(struct subject *s, enum direction direction, uint32_t once, struct failure *f)
 {
 	const struct problem *p = s->problem;

@@ -66,21 +66,17 @@ int subject_plan_again(struct subject *s, struct failure *f);
 /** Ask the provider for its work on this problem's mask: fills work and flops. Takes host time; plan does it on sim only. */
 void subject_count(struct subject *s);
 int subject_bind(struct subject *s, struct failure *f);
-/** Enqueue phases on the stream. */
 int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f);
 /**
  * Run the phases that are done once, after inputs are set, while the inputs that they must not depend on hold byte `filler`.
  */
 int subject_ahead(struct subject *s, int filler, struct failure *f);
-/** Enqueue the timed phases of a call. */
 int subject_timed(struct subject *s, struct failure *f);
 /** Enqueue the phases after the timed ones, to complete the result. */
 int subject_behind(struct subject *s, struct failure *f);
-/** Wait for the stream; a failure is this subject's. */
 int subject_wait(struct subject *s, struct failure *f);
 /** After a wait, check for writes to inputs and outside buffers. */
 int subject_stayed_inside(struct subject *s, struct failure *f);
-/** Parameters of subject_call. */
 struct subject_way {
 	const struct input_variant *inputs; /* with checksums; NULL: the named inputs */
 	int poison, workspace_fill;         /* bytes */

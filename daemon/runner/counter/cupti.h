@@ -37,7 +37,6 @@ struct cupti {
 	int (*info)(struct cupti_info *);
 };
 
-/** Functions that sample program counters. */
 struct cupti_sampling {
 	int (*enable)(struct sampling_on *);
 	int (*disable)(struct sampling_on *);
@@ -49,7 +48,6 @@ struct cupti_sampling {
 	int (*get)(struct sampling_get *);
 };
 
-/** Functions that trace kernels. */
 struct cupti_activity {
 	int (*callbacks)(activity_lend_fn *, activity_back_fn *);
 	int (*enable)(int kind);
@@ -62,7 +60,6 @@ struct cupti_activity {
 int cupti_open(const struct cupti **out, struct fw_err *err);
 /** Load the sampler's functions, which older versions have too. */
 int cupti_sampling_open(const struct cupti_sampling **out, struct fw_err *err);
-/** Load the tracer's functions. */
 int cupti_activity_open(const struct cupti_activity **out, struct fw_err *err);
 /** Write "CUPTI 130001". Shape: out[size]. */
 void cupti_name(const struct cupti *c, char *out, size_t size);

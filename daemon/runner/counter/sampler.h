@@ -10,7 +10,6 @@
 
 enum { SAMPLER_REASONS_MAX = 64 };
 
-/** Samples of one function. */
 struct sampler_function {
 	char *symbol;               /* mangled */
 	size_t n;                   /* instructions, up to the last sampled one */

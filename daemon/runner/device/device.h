@@ -73,10 +73,7 @@ struct device_ops {
 	/** Return the `index` argument of plan: CUDA ordinal, or number of CPU threads. */
 	int (*plan_index)(const struct device *);
 
-	/**
-	 * Allocate a buffer between two redzones, 4 KiB aligned; the second zone starts right after its last byte. Own:
-	 * release.
-	 */
+	/** Allocate a buffer between two redzones, 4 KiB aligned; the second zone follows its last byte. Own: release. */
 	int (*alloc)(struct device *, size_t bytes, void **out, struct fw_err *err);
 	/** Free a buffer, or cache it for a later alloc. Accepts NULL. */
 	void (*release)(struct device *, void *);
@@ -101,9 +98,7 @@ struct device_ops {
 	/** Overwrite twice the last-level cache. */
 	int (*scrub)(struct device *, struct fw_err *err);
 
-	/**
-	 * Return the driver's context, for tools that read its counters, and the number of its device. NULL: no such context.
-	 */
+	/** Return the driver's context, for tools that read counters, and the number of its device. NULL: no such context. */
 	void *(*context)(struct device *, int *driver_index);
 	/** Return the `stream` argument of enqueue: cudaStream_t, or NULL. */
 	void *(*stream)(struct device *);
@@ -115,9 +110,7 @@ struct device_ops {
 	int (*wait_mark)(struct device *, int slot, struct fw_err *err);
 	/** Return whether wait_mark would return at once. NULL: it always would. */
 	bool (*passed_mark)(struct device *, int slot);
-	/**
-	 * Wait until all work on the stream is done. Err: ERR_INVALID a kernel failed; the device is then lost to this process.
-	 */
+	/** Wait until the stream is done. Err: ERR_INVALID a kernel failed; the device is then lost to this process. */
 	int (*wait)(struct device *, struct fw_err *err);
 	/**
 	 * Wait for the stream, then for other work of this process: other streams; on a CPU, other threads for a moment.
@@ -142,9 +135,7 @@ struct device_ops {
 
 	/** Start or stop a profiler's range. */
 	void (*profiler)(struct device *, bool start);
-	/**
-	 * Read power, temperature, clock, limit reasons, foreign processes, XIDs, memory errors; unknown fields stay unchanged.
-	 */
+	/** Read power, temperature, clock, limit reasons, foreign processes, XIDs, memory errors; skip unknown fields. */
 	void (*device_check)(struct device *, struct msg_device_check *out);
 	/**
 	 * Read device `index`, which this process has not opened: all processes on it are foreign, `who` names them, and memory

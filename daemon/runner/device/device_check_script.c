@@ -29,7 +29,6 @@ static bool is(const struct word *w, const char *name)
 	return strlen(name) == w->name_len && memcmp(name, w->name, w->name_len) == 0;
 }
 
-/* "2" or "1-3" */
 static bool in_range(const struct word *w, int n)
 {
 	char *end;

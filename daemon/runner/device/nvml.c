@@ -182,7 +182,6 @@ static void *device_of(const char *uuid)
 	return nvml.device;
 }
 
-/* Find the GPU of this uuid, or of this instance. */
 static void *gpu_of(const char *uuid)
 {
 	return device_of(uuid) ? nvml.gpu : NULL;

@@ -82,7 +82,6 @@ static int batch(struct runner *r, int i, struct spot_check *w, struct audited *
 	return verifier_result(&w->verifier, "in the audit: ", &result, f);
 }
 
-/* Plan, make one watched call, and choose the batch size. */
 static int prepare(struct runner *r, int i, struct spot_check *w, struct audited *a, struct failure *f)
 {
 	struct problem *p = w->problem;

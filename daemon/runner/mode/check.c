@@ -89,7 +89,6 @@ static void report_work(struct checker *c, int i)
 	c->work = m;
 }
 
-/* Arguments of a phase's capture. */
 struct capture {
 	struct checker *checker;
 	int cell;
@@ -144,7 +143,6 @@ static int capture_phases(struct checker *c, int i, struct failure *f)
 	return 0;
 }
 
-/* Store the time of the last call, which was cold and alone. */
 static void note_time(struct checker *c)
 {
 	const struct runner *r = c->runner;
@@ -321,7 +319,6 @@ static int examine_calls(
 	return -1;
 }
 
-/* Check one cell whose inputs are ready. */
 static int examine(struct checker *c, int i, struct problem *p, struct accept_result *result, struct failure *f)
 {
 	const struct subject_way plain = {

@@ -65,7 +65,6 @@ static int check_sums(struct health_check *c, struct fw_err *err)
 	return 0;
 }
 
-/* Time the known work once. */
 static int time_work(struct health_check *c, float *ms, struct fw_err *err)
 {
 	if (c->ops->scrub(c->dev, err) != 0 || c->ops->mark(c->dev, 0, err) != 0)

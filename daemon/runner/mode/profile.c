@@ -202,7 +202,6 @@ static int time_kernels(struct profiled *p, struct failure *f)
 	return f->name[0] ? -1 : time_phases(p, f);
 }
 
-/* Drop the values of a failed attempt. */
 static void forget_counters(struct launched *l)
 {
 	for (int k = 0; k < l->n; k++) {

@@ -4,10 +4,7 @@
 
 #include "runner/call/runner.h"
 
-/**
- * Restore inputs, poison outputs and displace the cache, as before a timed call, and wait. Returns -1 with `f`: the device
- * refused.
- */
+/** Restore inputs, poison outputs, displace the cache, as before a timed call, and wait. Returns -1 with `f`. */
 int settle_state(struct runner *r, struct subject *u, struct failure *f);
 
 #endif

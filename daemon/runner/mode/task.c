@@ -160,7 +160,6 @@ out:
 	return status;
 }
 
-/* Versions of libraries that modules would load. */
 static void read_library_versions(struct msg_device *d)
 {
 	cudnn_version(d->cudnn, sizeof d->cudnn);

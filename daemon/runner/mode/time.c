@@ -57,7 +57,6 @@ static struct subject *base_of(struct timing *t)
 	return t->subject[0];
 }
 
-/* List the remaining subjects in random order. */
 static int shuffled(struct timing *t, struct subject *out[PROTOCOL_SUBJECTS_MAX])
 {
 	int order[PROTOCOL_SUBJECTS_MAX];
@@ -176,7 +175,6 @@ static int side_rounds(int rounds)
 	return n < SIDE_MIN ? SIDE_MIN : n > SIDE_MAX ? SIDE_MAX : n;
 }
 
-/* Extra series of a cell besides the deciding pass. */
 struct extra_series {
 	bool decides; /* the series call decides, in full */
 	bool sustained_run, calls, phases;

@@ -4,7 +4,6 @@
 
 #include "runner/call/runner.h"
 
-/** Time every cell of the run. Returns the exit status of the process. */
 int mode_time_run(struct runner *r);
 
 #endif

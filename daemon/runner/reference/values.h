@@ -14,12 +14,10 @@ struct values;
 /** Compute the reference for `io`, as open of struct family_check. */
 typedef int values_fn(const struct check_io *io, uint64_t seed, double visits, struct values *out, struct fw_err *err);
 
-/** Implement a family's open, compare and close. */
 struct expected *values_make(const struct check_io *io, values_fn *compute, uint64_t seed, double visits, struct fw_err *err);
 int values_compare(struct expected *e, struct accept_result *result, struct fw_err *err);
 void values_free(struct expected *e);
 
-/** Define the family_check of a family by its values_fn. */
 #define VALUES_CHECK(family, compute)                                                                                            \
 	static struct expected *open_##family(const struct check_io *io, uint64_t seed, double visits, struct fw_err *err)       \
 	{                                                                                                                        \

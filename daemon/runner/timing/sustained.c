@@ -132,7 +132,6 @@ static int calls_until(struct timing *t, struct subject *u, double until_us, str
 	return ops->wait(dev, &err) != 0 ? failure_device(f, t->problem, &err) : 0;
 }
 
-/* A sustained run of one side. */
 struct sustained_run {
 	struct subject *subject;
 	int nth; /* of this side */
@@ -179,7 +178,6 @@ static double agreed_energy(double a, double b)
 	return a > 0 && b > 0 && fabs(log(a / b)) < ENERGY_AGREES ? (a + b) / 2 : 0;
 }
 
-/* Energy of a call of each side. */
 static void write_energy(const double energy_j[SUSTAINED_RUNS_MAX], int rounds, int first, double out_j[2])
 {
 	for (int i = 0; i < 2; i++)

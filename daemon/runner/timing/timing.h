@@ -59,8 +59,6 @@ int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f);
  */
 int timing_phase(struct timing *t, int rounds, struct failure *f);
 
-/* Parts of every pass. */
-
 /** Prepare a call before its time begins. A subject that only lets time pass touches no buffer. */
 int timing_cold(struct timing *t, struct subject *u, struct failure *f);
 /** Begin a call's range for profilers; range_end ends it. */
@@ -82,13 +80,11 @@ bool timing_is_watched(const struct timing *t, const struct timing_watch *w, int
 int timing_later_before(struct timing *t, const struct timing_watch *w, int who, int round);
 /** Copy the results after that call and its marks. Returns -1 with `f`, and t->culprit. */
 int timing_later_after(struct timing *t, struct subject *u, int k, struct failure *f);
-/** Check all of them. Returns -1 with `f`, and t->culprit. */
 int timing_later_look(struct timing *t, struct failure *f);
 /** Finish a watched call. `when` precedes the message. Returns -1 with `f`, and t->culprit. */
 int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f);
 /** Make one cold call, between marks 2c and 2c + 1 and in stamp c; `host_us` receives the host's time of enqueue. */
 int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f);
-/** One pass over all rounds, and the device readings around it. */
 struct timing_pass {
 	int rounds, redo; /* discarded passes before this one */
 	unsigned how;     /* of series call */
@@ -102,11 +98,9 @@ typedef int timing_pass_fn(struct timing *t, struct timing_pass *p, struct sampl
 int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p, struct samples *x, struct failure *f);
 /** Return the time, or the least positive one if it rounds to zero. */
 float timing_at_least(float ms);
-/** Fill the common fields of this cell's records. */
 void timing_begin_record(const struct timing *t, struct msg_cell *m, enum series series, const char *phase, int rounds);
 /** Write m->order: subjects of the record, in its own numbering. `number[r]` -1: subject r is not in it. */
 void timing_write_order(const struct timing *t, struct msg_cell *m, const int *number, int rounds);
-/** Write a begun record of all subjects. */
 void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x, bool mhz, bool host_us);
 /** Return -1 with `f` if a reading showed that the device's context is gone. */
 int timing_lost(struct timing *t, struct failure *f);

@@ -10,7 +10,6 @@
 
 enum { ENTRY_MAX = 256 << 10 };
 
-/* State of the check of one subject over all cells. */
 struct examination {
 	struct bench *bench;
 	struct bench_subject *subject;

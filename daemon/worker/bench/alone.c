@@ -27,10 +27,8 @@
 
 enum { FRUITLESS_MAX = 3 };
 
-/* The sides that one process times: one alone, or both as a pair. */
 enum who { WHO_BASE = BENCH_BASE, WHO_TARGET = BENCH_TARGET, WHO_BOTH, WHO_N };
 
-/* Interleaved runs of some cells. */
 struct interleave {
 	struct bench *bench;
 	enum who who;

@@ -29,10 +29,7 @@ double alone_excess(const struct bench_alone *base, const struct bench_alone *ta
 double alone_turn_excess(const struct alone_turn *t, const struct estimate *pairs);
 /** Return whether the times of both checks justify runs alone. Pure. */
 bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
-/**
- * Classify the excess of `n` turns over pairs with standard error `se`: ALONE_SAME as soon as one turn agrees. Pure. Shape:
- * turn[n].
- */
+/** Classify the excess of `n` turns over pairs with standard error `se`; one agreeing turn is ALONE_SAME. Shape: turn[n]. */
 enum alone_word alone_judge(const double *turn, int n, double se);
 
 /** Test every timed cell; a slowed base is a fault of the target. Does nothing on sim or for equal modules. */

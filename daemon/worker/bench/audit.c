@@ -13,7 +13,6 @@
 #include "worker/bench/process_run.h"
 #include "worker/bench/runner_child.h"
 
-/* State of one audit process over some cells. */
 struct auditor {
 	struct bench *bench;
 	struct audit *audit; /* batches of this process. Shape: audit[n_cells of the bench], pool and suspicion as well */
@@ -130,7 +129,6 @@ static bool too_good(const struct bench *b, int cell)
 	       stats_change_pct(c->found.typical.all.m) >= AUDIT_CHANGE_PCT;
 }
 
-/* The gain that the pairs report. */
 static struct audit_claim claim(const struct bench *b, int cell)
 {
 	return (struct audit_claim){ .gain = -b->cell[cell].found.typical.all.m, .base_ms = bench_median_ms(b, cell, false) };

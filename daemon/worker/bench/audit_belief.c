@@ -71,7 +71,6 @@ void audit_pool_add(struct audit_pool *pool, const struct audit *a)
 	pool->n += AUDIT_PAIRS;
 }
 
-/* Host time of a call besides the call itself. */
 static double host_overhead(double base_wall_ms, const struct audit_claim *claim)
 {
 	return fmin(fmax(base_wall_ms - claim->base_ms, 0), AUDIT_BESIDE_MS);

@@ -38,7 +38,6 @@ struct bench_run {
 	float *values;
 };
 
-/** The first failure of one side. */
 struct bench_failure {
 	enum role role;
 	char failure[16]; /* "": none */
@@ -163,24 +162,14 @@ void bench_note(struct bench *b, int cell, enum role role, const char *failure, 
 int bench_turn(const struct bench *b);
 /** Return the position of a role among the subjects of a record; -1 none. */
 int bench_role(const struct msg_cell *m, enum role role);
-/** Return whether a record belongs to the series that decides its cell. */
 bool bench_decides(const struct bench *b, const struct msg_cell *m);
-/**
- * Append the timings of a record to a list; a second record of the same run replaces the first. Shape: list[STATS_RUNS_MAX].
- */
+/** Append the timings of a record to a list, or replace those of the same run. Shape: list[STATS_RUNS_MAX]. */
 int bench_keep(struct bench_run *list, int *n, const struct msg_cell *m, struct fw_err *err);
-/**
- * Store the timings of a `cell` record of the series that decides. Returns 1 stored; 0 discarded because of device readings.
- */
+/** Store the timings of a `cell` record of the deciding series. Returns 1 stored; 0 discarded because of device readings. */
 int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
-/** Judge a cell again from its runs. */
 void bench_judge(struct bench *b, int cell);
-/** End the runs: judge every cell by the runs it has. */
 void bench_end(struct bench *b);
-/**
- * Return whether set 1 is so noisy that all runs the rule allows would leave the cell undecided. `se`: its expected standard
- * error.
- */
+/** Return whether set 1 is so noisy that all allowed runs would leave the cell undecided. `se`: expected standard error. */
 bool bench_is_hopeless(const struct bench *b, int cell, double *se);
 /** Return the failure that prevents a cell's verdict; NULL none. A failure of both sides counts as the base's. */
 const struct bench_failure *bench_failure(const struct bench *b, int cell);

@@ -19,10 +19,7 @@ struct clocks {
 	int n;
 };
 
-/**
- * Start sampling; return when samples arrive. `process`: number of earlier processes of this run. Err: cancelled. Own:
- * clocks_end.
- */
+/** Start sampling; return when samples arrive. `process`: earlier processes of this run. Err: cancelled. Own: clocks_end. */
 int clocks_begin(struct clocks *c, struct bench *b, int process, struct fw_err *err);
 /** Read the samples so far; call several times a second. Shape: arg is a struct clocks. Err: none. */
 int clocks_take(void *arg, struct fw_err *err);

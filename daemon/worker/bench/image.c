@@ -9,7 +9,6 @@
 
 enum { FILE_SIZE = 4096, WORD_SIZE = 32 };
 
-/* Find the value of a line KEY=value or KEY="value"; "" none. */
 static void value_of(const char *text, const char *key, char out[WORD_SIZE])
 {
 	size_t n = strlen(key);

@@ -12,9 +12,7 @@
 
 #include "worker/bench/bench.h"
 
-/**
- * Time all open cells. Records and run lines go to the bench's sink, judgements stay in its cells. Err: cancelled, no runner.
- */
+/** Time all open cells. Records go to the bench's sink, judgements stay in its cells. Err: cancelled, no runner. */
 int measure_run(struct bench *b, struct fw_err *err);
 
 /** Choose the cells of the next run and its set; 0 if nothing is left. Pure. Shape: list[n_cells]. */

@@ -10,7 +10,6 @@
 
 #include "worker/box/procs.h"
 
-/* Find the number after `name`; -1 none. */
 static int number_of(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);

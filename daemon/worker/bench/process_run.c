@@ -219,7 +219,6 @@ int run_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct 
 	return blame(b, f->cell, ROLE_DEVICE, f->failure, how, was_lost, err);
 }
 
-/* Handle a run that ended badly or left cells out. */
 static int handle_end(struct run_state *l, struct runner_end *end, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = l->bench;
@@ -264,7 +263,6 @@ static int announce(struct bench *b, const struct runner_task *t, struct fw_err 
 	return status;
 }
 
-/* Test after a run whether the device works and is free. */
 static int test_device(struct run_state *l, const struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = l->bench;

@@ -64,7 +64,6 @@ static bool in_task(const struct runner_task *t, int cell)
 	return false;
 }
 
-/* Role of the subject at a position in the task. */
 static enum role role_of(const struct bench *b, const struct runner_task *t, int place)
 {
 	return t->copy_fd > 0 && place == 1 ? ROLE_TARGET : b->subject[t->subject[place]].role;
@@ -602,7 +601,6 @@ int runner_child_beside(struct bench *b, const struct runner_task *t, struct pro
 	return result;
 }
 
-/* Parse the hello line that the runner prints. */
 static int read_devices(const struct buf *text, struct msg_device *out, int max, struct fw_err *err)
 {
 	struct msg m;
@@ -619,7 +617,6 @@ static int read_devices(const struct buf *text, struct msg_device *out, int max,
 	return n;
 }
 
-/* Log devices that exist but do not work, one a line. */
 static void log_left_out(const char *lines)
 {
 	for (size_t n; *lines; lines += n + (lines[n] == '\n')) {

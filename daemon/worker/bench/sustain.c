@@ -79,7 +79,6 @@ static double level(const float *v, int n)
 	return sum / known;
 }
 
-/* Whether a record holds A B only, without B A. */
 static bool is_brief(const struct msg_cell *m)
 {
 	return m->order[0] && m->order[0] != m->order[2 * m->n - 1];
@@ -105,7 +104,6 @@ static struct separate separate(const struct msg_cell *m, const float *a, const 
 	return (struct separate){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
 }
 
-/* Whether each sustained run has a call. */
 static bool is_enough(const struct msg_cell *m)
 {
 	return m->n > (is_brief(m) ? 0 : 1);

@@ -8,10 +8,7 @@
 
 #include "worker/box/sandbox.h"
 
-/**
- * Clear the keyrings of the build user, unless it is the worker's own user or a user namespace of the sandbox had separate
- * ones.
- */
+/** Clear the keyrings of the build user, unless it is the worker's own user or the sandbox had separate ones. */
 void keyring_clear(const struct sandbox *s);
 
 #endif

@@ -12,7 +12,6 @@ struct lastwords {
 	size_t n;
 };
 
-/** Append output; only the end stays. */
 void lastwords_keep(struct lastwords *w, const char *data, size_t len);
 /** Write its last line, made printable. Shape: out[size]. */
 void lastwords_tell(const struct lastwords *w, char *out, size_t size);

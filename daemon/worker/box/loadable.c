@@ -148,7 +148,6 @@ static int hash_range(struct hash_state *s, const struct image *m, uint64_t from
 	return result;
 }
 
-/* Whether only debuggers read the section. */
 static bool is_debug(const char *name)
 {
 	static const char *const whole[] = { ".symtab", ".strtab", ".shstrtab", ".comment", ".gnu_debuglink", ".gnu_debugaltlink",

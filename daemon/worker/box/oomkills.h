@@ -7,7 +7,6 @@ struct oomkills {
 	long machine, group;
 };
 
-/** Read both counters. */
 void oomkills_read(struct oomkills *out);
 /** Return the value of `name` in lines of "NAME VALUE"; -1: no such line. */
 long oomkills_count(const char *text, const char *name);

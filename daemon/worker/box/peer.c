@@ -178,7 +178,6 @@ int peer_attend(struct peer *p, const struct pollfd *fd, struct fw_err *err)
 	return ping(p, err);
 }
 
-/* Wait for data. */
 static int wait_more(struct peer *p, int64_t deadline_ns, struct fw_err *err)
 {
 	int got = 0;

@@ -37,9 +37,7 @@ bool peer_go_on(struct peer *p);
 
 /** Send one message. Err: the daemon is gone or has not read for 30 s; the job is then cancelled. */
 int peer_send(struct peer *p, const struct msg *m, struct fw_err *err);
-/**
- * Wait for the next message. Own: msg_fini. Err: ERR_TIMEOUT after `timeout_ms`, ERR_CANCELLED at end of input, ERR_PROTOCOL.
- */
+/** Wait for the next message. Own: msg_fini. Err: ERR_TIMEOUT after `timeout_ms`, ERR_CANCELLED, ERR_PROTOCOL. */
 int peer_receive(struct peer *p, int64_t timeout_ms, struct msg *out, struct fw_err *err);
 /** Write the `bytes` of payload that follow a tree line to `fd`. */
 int peer_payload(struct peer *p, int64_t bytes, int64_t timeout_ms, int fd, struct fw_err *err);

@@ -9,15 +9,12 @@
 
 #include <sys/types.h>
 
-/** Make orphaned descendants children of this process from now on. */
 void procs_adopt(void);
 /** Return the number of living descendants; -1 if /proc cannot be read. */
 int procs_count(void);
 /** List `root` and its living descendants. Shape: out[max]. Returns their number, at most max. */
 int procs_below(pid_t root, pid_t *out, int max);
-/**
- * Count as procs_count does; if more than `many`, give them the lowest priority, so that the watching process does not starve.
- */
+/** Count as procs_count does; give more than `many` the lowest priority, so that the watching process does not starve. */
 int procs_count_or_yield(int many);
 /**
  * Return the number of processes that one build may run at once: enough for a parallel build, and no more than this machine can
@@ -26,9 +23,7 @@ int procs_count_or_yield(int many);
 int procs_of_a_build(void);
 /** Return the number of threads on the machine, from one small file: cheap enough for 100 calls a second. -1 unknown. */
 int procs_threads(void);
-/**
- * Kill and reap all descendants until none is left, at most 3 s. Requires procs_adopt. Returns the least number that is left.
- */
+/** Kill and reap all descendants, at most 3 s. Requires procs_adopt. Returns the least number that is left. */
 int procs_end_all(void);
 
 #endif

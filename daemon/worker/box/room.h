@@ -20,7 +20,6 @@ struct room {
 
 /** Read the free space of the file system of `fd`. Returns false if it is unknown. */
 bool room_look(int fd, struct room *out);
-/** Return whether the reserve is in use. */
 bool room_is_low(const struct room *r);
 struct room_usage {
 	int64_t bytes, files;

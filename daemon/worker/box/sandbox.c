@@ -247,7 +247,6 @@ static void become_nobody(struct sandbox_argv *v)
 	args(v, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all");
 }
 
-/* Arguments for branch code in its work folder. */
 static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu,
 	const struct sandbox_more *more)
 {
@@ -319,7 +318,6 @@ void sandbox_environment(const struct sandbox *s, const char *const *more, struc
 	out->list[n] = NULL;
 }
 
-/* Mount a program's folder, and ../lib of a bundle. */
 static void show_program(struct sandbox_argv *v, const char *program)
 {
 	char folder[PATH_MAX], lib[PATH_MAX + 8], *slash;
@@ -394,7 +392,6 @@ void sandbox_run_under(const struct sandbox *s, struct sandbox_argv *v, const ch
 	sandbox_arg(v, program);
 }
 
-/* Explain why bubblewrap fails on this machine, naming the setting. */
 static void explain_failure(struct sandbox *s, const char *said)
 {
 	char text[128] = "";

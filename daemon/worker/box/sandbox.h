@@ -35,7 +35,6 @@ struct sandbox {
 	char shown[READONLY_MAX][READONLY_PATH_SIZE];
 };
 
-/** Environment variable with the path of the kit, for builds and programs. */
 #define SANDBOX_KIT_VARIABLE "FLOPWATCH_KIT"
 
 /** An argument vector under construction; it owns the strings that it makes. */
@@ -47,7 +46,6 @@ struct sandbox_argv {
 	bool failed;
 };
 
-/** Extras of one build. */
 struct sandbox_more {
 	const char *const *variable; /* NAME=value instead of, or in addition to, sandbox_build_env; NULL-terminated, or NULL */
 	const char *folder;          /* of this machine, readable inside under the same path; "" none */
@@ -55,9 +53,7 @@ struct sandbox_more {
 
 /** Parse "auto", "required", "none". Returns -1 for other text. */
 int sandbox_want(const char *word, enum sandbox_want *out);
-/**
- * Find bubblewrap and test it. Err: ERR_UNSUPPORTED when required and not possible: one line that names the missing setting.
- */
+/** Find bubblewrap and test it. Err: ERR_UNSUPPORTED if required and not possible, naming the missing setting. */
 int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err);
 /**
  * Let all code inside read `n` folders of this machine; requires sandbox_open, and tests the result. `cache` is the worker's

@@ -199,7 +199,6 @@ static int on_tick(void *arg, struct fw_err *err)
 	return 0;
 }
 
-/* Format the command for messages: "make DEVICE=cpu". */
 static void command_text(const struct build_context *c, const struct msg_subject *s, char *out, size_t size)
 {
 	char word[MANIFEST_TEXT_SIZE + 16];

@@ -41,7 +41,6 @@ typedef int build_tree_fn(void *arg, const char *oid, struct fw_err *err);
 
 /** Describe each side's toolchain by running its compilers. `usual`: text of the worker's own toolchain. */
 void build_tools(struct build_context *c, const struct msg_job *job, const char *usual);
-/** Compute the cache key of this subject's build. */
 void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX]);
 
 /**

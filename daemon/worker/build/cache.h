@@ -57,9 +57,7 @@ int cache_lock_place(const struct cache *c, int n, int *place, struct fw_err *er
  */
 int cache_lock_beside(const struct cache *c, bool *alone, struct fw_err *err);
 int cache_lock_share(int fd, struct fw_err *err);
-/**
- * Remove the least recently used entries beyond `keep` in each folder, and half-written files. Call while no other build runs.
- */
+/** Remove the least recently used entries beyond `keep` per folder, and half-written files. Requires that no build runs. */
 void cache_trim(const struct cache *c, int keep);
 
 #endif

@@ -30,14 +30,12 @@ struct kernelcode {
 	struct kernel *kernel;
 };
 
-/* Callback for the pieces, and the memory left for them. */
 struct unpacking {
 	kernelcode_piece_fn *piece;
 	void *arg;
 	size_t unpacked_bytes;
 };
 
-/* Callback for the kernels. */
 struct walk {
 	kernelcode_fn *kernel;
 	void *arg;

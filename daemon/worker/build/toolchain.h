@@ -20,7 +20,6 @@ void toolchain_describe(enum device_kind kind, const char *dir, const char *flag
 void toolchain_path(const char *dir, char *path);
 /** Return whether `dir`, or bin in it, holds a compiler. */
 bool toolchain_is_in(const char *dir);
-/** Return whether that compiler is nvcc. */
 bool toolchain_has_nvcc(const char *dir);
 /** Extract the version number from the output of `nvcc --version` ("13.0.88"), "" if none. */
 void toolchain_nvcc_version(const char *text, char *out, size_t size);

@@ -143,7 +143,6 @@ static int note_unpaired(struct command *m, int cell, const struct reading *targ
 	return bench_fault(m->bench, cell, ROLE_DEVICE, "unpaired", left->why, err) < 0 ? -1 : 0;
 }
 
-/* Report rows without a time on one side, or without a pair. */
 static int note_absent(struct command *m, const struct reading *base, const struct reading *target, struct fw_err *err)
 {
 	for (int i = 0; i < m->bench->n_cells; i++) {
@@ -320,7 +319,6 @@ static int note_excluded_calls(struct command *m, struct fw_err *err)
 	return bench_send(m->bench, &message, err);
 }
 
-/* Measure runs of whole processes, one after the other. */
 static int measure_processes(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;

@@ -11,13 +11,11 @@
 #include "worker/bench/bench.h"
 #include "worker/build/build.h"
 
-/** Return whether the job measures programs, not modules. */
 bool command_is(const struct msg_job *ask);
 /** Return a name for the folders of this worker's sides: build_context.sides. Shape: out[64]. */
 void command_sides(char out[64]);
 /** Remove folders of workers that are gone from the cache. Call under the build lock. */
 void command_sweep(const struct cache *cache);
-/** Remove this job's folders. */
 void command_clear(const struct build_context *c, const struct msg_job *ask);
 
 /**

@@ -25,7 +25,6 @@ struct interleave_known {
 	int calls; /* of a turn, warm-up included */
 };
 
-/* State of all interleaved runs. */
 struct all_interleave {
 	struct command *command;
 	int n_cells;
@@ -190,7 +189,6 @@ static double others_s(const struct interleave_session *s)
 	return fmax(0, rest_s);
 }
 
-/* Take a session's results, cell by cell. */
 static int take_cells(struct interleave_run *l, struct interleave_session *s, const struct msg_device_check *device_check,
 	int redo, struct fw_err *err)
 {

@@ -57,11 +57,8 @@ void interleave_child_go(struct interleave_child *c, int warm, int calls, bool i
 void interleave_child_next(struct interleave_child *c);
 /** Record the problem that it did not do `what` within `limit_s`. */
 void interleave_child_late(struct interleave_child *c, const char *what, double limit_s);
-/** Look up its processes. */
 void interleave_child_count(struct interleave_child *c);
-/** Return whether each of its processes has one thread. */
 bool interleave_child_is_single(const struct interleave_child *c);
-/** Restrict all of its threads to these cores. */
 void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cores);
 /** Return its processor time so far. Units: s. */
 double interleave_child_cpu_s(const struct interleave_child *c);

@@ -182,7 +182,6 @@ static void note_rest(struct interleave_session *s, int side, const struct resti
 		}
 }
 
-/* Parameters of a turn. */
 struct order_of_turn {
 	int warm, calls;
 	bool is_single; /* a program that repeats calls must not do so */
@@ -241,7 +240,6 @@ static bool was_cut(struct interleave_session *s, int side, double turn_ms)
 	return s->turn.cut > 0 && interleave_wait_end(&s->wait[side], interleave_child_queued_s(&s->child[side]), turn_ms);
 }
 
-/* The given turn, for the comparison with its reported time. */
 static struct interleave_one turn_of(struct interleave_session *s, int side, double turn_ms)
 {
 	return (struct interleave_one){ .ms = (double)s->turn.ms,
@@ -375,7 +373,6 @@ static int take_sustained_runs(struct interleave_session *s, struct fw_err *err)
 	return 1;
 }
 
-/* Choose one of the allowed cores by the seed. */
 static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
 {
 	int n = (int)(seed % (uint64_t)CPU_COUNT(ours));

@@ -191,7 +191,6 @@ static int sides_with(const struct taken *l, const char *key)
 	return all ? COMMAND_SIDES_MAX : COMMAND_REFERENCE;
 }
 
-/* Fill in the clocks of a side's processes if all of them are known. */
 static int fill_clocks(const struct taken *l, int side, struct msg_cell *c, struct fw_err *err)
 {
 	for (int round = 0; round < ROUNDS; round++)
@@ -309,7 +308,6 @@ static int add_cell(struct taken *l, int cell, struct fw_err *err)
 	return status < 0 ? -1 : 0;
 }
 
-/* Send the run's records, then check the device's readings. */
 static int finish(struct taken *l, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = l->command->bench;

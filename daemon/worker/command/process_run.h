@@ -16,7 +16,6 @@ struct command_settled {
 	int calls, cut;
 };
 
-/** Sides and state of a comparison of programs. */
 struct command {
 	struct bench *bench;
 	const struct build_context *build;
@@ -28,9 +27,7 @@ struct command {
 
 /** Find the sides of a job; a reference commit only if it was built. Own: the job's. Err: base or target is missing. */
 int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err);
-/** Send the daemon the side that runs now. */
 int command_tell(struct command *m, int side, const char *step, struct fw_err *err);
-/** Send the daemon a run over the `n` listed cells. */
 int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
 /** Continue without the reference commit, with a note of the reason. Does nothing if it is excluded already. */
 int command_drop_reference(struct command *m, const char *why, struct fw_err *err);

@@ -29,7 +29,6 @@ struct running {
 	bool reads_stdout, too_much;
 };
 
-/* Path of an output, relative to the side's folder. */
 static void output_path(const struct build_context *c, const struct msg_subject *s, int i, char out[3 * BENCHMARK_TEXT_SIZE])
 {
 	char name[BENCHMARK_TEXT_SIZE + 16];

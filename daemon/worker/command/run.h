@@ -17,7 +17,6 @@ struct command_failure {
 	char detail[512];
 };
 
-/** Clock during a process. */
 struct command_clock {
 	int process; /* number of earlier processes of its run */
 	double mhz;  /* 0: unknown */

@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "worker/machine/sassdiff.h"
 
-/** Print each changed function, with hunks up to a few hundred lines. */
 void sassdiff_print(const struct sassdiff *d, struct buf *out);
 /**
  * Write a note on the instruction of a side (0 base, 1 target) at that address. Shape: note[SASSDIFF_NOTE_SIZE]; stays ""
@@ -19,7 +18,6 @@ typedef void sassdiff_note_fn(void *arg, int side, uint32_t address, char *note)
  */
 size_t sassdiff_print_hunks(
 	const struct sassdiff_pair *p, size_t lines_max, sassdiff_note_fn *note, void *note_arg, struct buf *out);
-/** Print all data as JSON. */
 void sassdiff_print_json(const struct sassdiff *d, struct buf *out);
 
 /** Read both files, append the text or JSON. Returns 1 if the code is the same, 0 if not, -1 with the reason. */

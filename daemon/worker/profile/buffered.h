@@ -1,7 +1,4 @@
-/**
- * buffered.h - records of a profile's processes, stored until all are known: the path that worked decides which of them are
- * sent.
- */
+/** buffered.h - records of a profile's processes, stored until it is known which of them are sent. */
 #ifndef WORKER_PROFILE_BUFFERED_H
 #define WORKER_PROFILE_BUFFERED_H
 
@@ -9,7 +6,6 @@
 
 enum { BUFFERED_SIDES = 2, BUFFERED_WHY_SIZE = 400 };
 
-/** One process of one side, for one cell. */
 struct buffered_process {
 	bool is_there, is_counted, is_timed; /* its kernels are known; their counters too; or times only */
 	int passes, n;
@@ -46,7 +42,6 @@ struct buffered {
 void buffered_init(struct buffered *k, struct bench *b, const int *cell, int n);
 void buffered_free(struct buffered *k);
 
-/** Find the cell with that number in the bench; NULL: not profiled. */
 struct buffered_cell *buffered_find(struct buffered *k, int cell);
 /** Add a record of a process. Own: takes the values of the kernel. Err: out of memory. */
 int buffered_kernel(struct buffered_process *p, struct msg_kernel *kernel, struct fw_err *err);
@@ -55,7 +50,6 @@ int buffered_copy(struct buffered_process *to, const struct buffered_process *fr
 /** Add the stalls of one kernel. Own: takes the lines. Err: out of memory, more kernels than a call has. */
 int buffered_add_stalls(struct buffered_stalls *s, struct msg_stalls *stalls, struct fw_err *err);
 void buffered_clear_stalls(struct buffered_stalls *s);
-/** Remove its kernels. */
 void buffered_clear(struct buffered_process *p);
 /** Add a reason, once. */
 void buffered_why(struct buffered_cell *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

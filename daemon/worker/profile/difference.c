@@ -60,7 +60,6 @@ void difference_close(struct difference *d)
 	*d = (struct difference){ 0 };
 }
 
-/* A kernel that a side launches, once per kernel. */
 struct launched {
 	const struct msg_kernel *kernel;
 	const struct modulecode_function *function; /* NULL: not found in its module */
@@ -176,7 +175,6 @@ static struct launched *launched_as(struct launched *list, int n, const struct m
 	return NULL;
 }
 
-/* Send kernels of the same symbol on both sides. */
 static int send_same_names(struct difference *d, struct bench *b, const struct buffered_cell *c, struct launched *base,
 	int n_base, struct launched *target, int n_target, struct fw_err *err)
 {

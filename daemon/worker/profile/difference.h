@@ -1,7 +1,4 @@
-/**
- * difference.h - differences in the machine code of a cell's kernels, read from the sealed modules and never from their
- * processes.
- */
+/** difference.h - differences in the machine code of a cell's kernels, read from the sealed modules. */
 #ifndef WORKER_PROFILE_DIFFERENCE_H
 #define WORKER_PROFILE_DIFFERENCE_H
 
