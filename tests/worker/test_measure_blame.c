@@ -85,7 +85,8 @@ static void a_runner_that_is_killed(void **state)
 		runner(s, script, "");
 		assert_int_equal(acceptance_run(&s->bench, &s->err), -1);
 		assert_int_equal(s->err.code, ERR_BUSY);
-		assert_non_null(strstr(s->err.text, "in step check; out of memory, or killed by another process on this machine"));
+		assert_non_null(
+			strstr(s->err.text, "in step check; out of memory, or killed by another process on this machine"));
 		assert_int_equal(s->faults, 0);
 		err_clear(&s->err);
 		bench_fini(&s->bench);
@@ -187,7 +188,7 @@ static void a_target_that_is_killed_in_its_own_calls_has_failed(void **state)
 
 /* The runner asks the worker to look before there is a module, and when a call is done. */
 #define LOOK(role)                                                                                                               \
-	"say \"{\\\"t\\\":\\\"at\\\",\\\"run\\\":$run,\\\"cell\\\":$i,\\\"role\\\":" role                                     \
+	"say \"{\\\"t\\\":\\\"at\\\",\\\"run\\\":$run,\\\"cell\\\":$i,\\\"role\\\":" role                                        \
 	",\\\"step\\\":\\\"look\\\"}\"; read -r -n1 -u3 -t 60"
 #define BEFORE LOOK("\\\"\\\"")
 #define AFTER  LOOK("\\\"target\\\"")
@@ -200,7 +201,8 @@ static void processes_that_the_runner_does_not_find_are_found(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
 	assert_string_equal(bench_failure(&s->bench, 1)->failure, "escaped");
 	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_TARGET);
-	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "a process that the runner did not find exists next to it after a call"));
+	assert_non_null(strstr(
+		bench_failure(&s->bench, 1)->detail, "a process that the runner did not find exists next to it after a call"));
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 	assert_int_equal(procs_count(), 0);
 }

@@ -28,8 +28,8 @@ static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
 	assert_string_equal(bench_failure(&s->bench, 1)->failure, "slowed");
 	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_TARGET);
-	assert_non_null(
-		strstr(bench_failure(&s->bench, 1)->detail, "2 times the base's speed next to it, 1.11 times when each is alone"));
+	assert_non_null(strstr(
+		bench_failure(&s->bench, 1)->detail, "2 times the base's speed next to it, 1.11 times when each is alone"));
 	assert_int_equal(runs_of(s, "alone"), 12);
 	assert_int_equal(s->bench.cell[1].n_runs, s->runs); /* nobody hears of the others */
 }

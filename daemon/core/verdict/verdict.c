@@ -193,8 +193,8 @@ static void explain_open(
 		snprintf(look, sizeof look, "in a quick look of %d run%s", e->runs, plural(e->runs));
 		explain_distance(theta, e, e->margin, look, out);
 	} else {
-		noisy(out, "%sruns vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed", which,
-			100 * e->se, e->runs, 100 * r->se_max);
+		noisy(out, "%sruns vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed", which, 100 * e->se,
+			e->runs, 100 * r->se_max);
 	}
 	if (d == DECISION_MORE)
 		out->want_set = set;
