@@ -5,9 +5,9 @@
 . "$root/tests/lib/integrity.sh"
 
 caught cheat_husk good 'rejected escaped' '^left process [0-9]+ running when its call was done'
-caught cheat_underpowered good 'rejected (escaped|slowed)' 'which cannot be undone|a process that the runner did not find' '(target|device)'
-caught cheat_kin good 'rejected escaped' '^(base: )?a process runs beside the runner when a call is done' '(target|device)'
-caught cheat_orphan good 'rejected escaped' '^(base: )?a process runs beside the runner when a call is done' '(target|device)'
+caught cheat_blind good 'rejected (escaped|slowed)' 'which cannot be undone|a process that the runner did not find' '(target|device)'
+caught cheat_kin good 'rejected escaped' '^(base: )?a process that the runner did not find exists next to it after a call' '(target|device)'
+caught cheat_orphan good 'rejected escaped' '^(base: )?a process that the runner did not find exists next to it after a call' '(target|device)'
 # a parent that is the worker itself
 if [ "$("$worker" probe --device cpu --sandbox none >/dev/null 2>&1; echo $?)" = 0 ]; then
 	forward good cheat_kin --sandbox none
