@@ -50,19 +50,19 @@ unlike "nothing is to be said" "$(notes)" 'is not measured'
 is "the place in the history has its ratios" "$(sql "SELECT count(*) FROM ratio WHERE target_sha = '$(head_of one)'")" 3
 
 is "a reference commit that dies in one cell" "$(beside dies)" "done unchanged"
-is "is left out of that cell" "$(sides)" "a reference commit,base,target;b base,target;c reference commit,base,target"
+is "is left out of that cell" "$(sides)" "a base,reference,target;b base,target;c base,reference,target"
 like "which a note says, with its last words" "$(notes)" 'the reference commit of the history is not measured in 1 of 3 cells: b: .*killed by SIGABRT; last words: "row 7 is odd"'
 is "one that ends between cells" "$(beside leaves)" "done unchanged"
-is "is left out of those that it did not come to" "$(sides)" "a reference commit,base,target;b reference commit,base,target;c base,target"
-like "and a note says why" "$(notes)" '^reference commit: the reference commit [0-9a-f]{12} of the history is not measured, .*ended with exit 4; last words: "enough"'
+is "is left out of those that it did not come to" "$(sides)" "a base,reference,target;b base,reference,target;c base,target"
+like "and a note says why" "$(notes)" '^reference: the reference commit [0-9a-f]{12} of the history is not measured, .*ended with exit 4; last words: "enough"'
 is "one for which the device has no room" "$(beside large)" "done unchanged"
 is "leaves base and target" "$(sides)" "$none"
-like "which says so" "$(notes)" '^reference commit: .*is not measured, .*out of memory'
+like "which says so" "$(notes)" '^reference: .*is not measured, .*out of memory'
 like "and they take turns" "$(notes)" 'interleaved programs: '
 is "one that takes no turns" "$(beside mute)" "done unchanged"
 is "is no side" "$(sides)" "$none"
-like "it is said" "$(notes)" '^reference commit: .*is not measured, .*the benchmark is not interleaved at this commit, unlike at base and target'
+like "it is said" "$(notes)" '^reference: .*is not measured, .*the benchmark is not interleaved at this commit, unlike at base and target'
 is "one that does not run any more" "$(beside broken)" "done unchanged"
 is "is none either" "$(sides)" "$none"
-like "for what it said" "$(notes)" '^reference commit: .*is not measured, .*ended with exit 3; last words: "no such library"'
+like "for what it said" "$(notes)" '^reference: .*is not measured, .*ended with exit 3; last words: "no such library"'
 is "the next commit has its place again" "$(beside fine) $(sides)" "done unchanged $all"
