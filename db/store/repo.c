@@ -325,7 +325,7 @@ int store_device_through(struct db *db, int64_t device, const char *worker, cons
 
 int store_device_health_check_host(struct db *db, const char *worker, char host[64], struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT host FROM device WHERE state = 'health check' AND worker = :worker LIMIT 1", err);
+	struct stmt *s = db_stmt(db, "SELECT host FROM device WHERE state = 'health_check' AND worker = :worker LIMIT 1", err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":worker", worker);

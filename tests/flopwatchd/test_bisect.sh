@@ -85,6 +85,7 @@ push kernels main
 tip=$(head_of kernels)
 is "a build that breaks on main" "$(result_of "$tip")" "done failed"
 is "is an alert that names who broke it" "$(named "$tip" failing)" "broken-2 breaks the build(1)"
+is "and whose search knows each commit after one look" "$(api "bisects?limit=1" | jq -r '.items[0].goal')" failing
 factor 1.20 "broken-4"
 push kernels main
 is "which stays broken" "$(result_of "$(head_of kernels)")" "done failed"

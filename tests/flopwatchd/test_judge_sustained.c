@@ -2,6 +2,8 @@
 #include "judge_run.h"
 #include "flopwatchd/judge/figures.h"
 
+#include "flopwatchd/judge/figures.h"
+
 /* A loss of the sustained runs is one, whichever way the pairs lean; that of an underpowered cell is called where it is clear. */
 static void sustained_losses_are_called(void **state)
 {
@@ -59,6 +61,9 @@ static void sustained_losses_are_told_by_what_decided(void **state)
 					   "grouped ->> '$[0].sustained' FROM alert"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT worst_pct < -7 FROM comparison"), 1);
+	struct figures figures;
+	ok(figures_read(f->db, c.id, &figures, &err));
+	assert_true(figures.sustained.runs == 12);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history is one of pairs */
 	ok(store_bisect_cells(f->db, out.comparison, take_change, &m, &err));
 	assert_true(fabs(m - 0.08) < 0.005);

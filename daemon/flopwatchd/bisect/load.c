@@ -81,7 +81,7 @@ int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_searc
 	struct bisect_search *s = calloc(1, sizeof *s);
 	if (!s)
 		return err_set(err, ERR_INTERNAL, "out of memory for a bisect");
-	s->certain = strcmp(b->goal, alertkind_name(ALERTKIND_FAILING)) == 0;
+	s->certain = strcmp(b->goal, "failing") == 0;
 	make_tracks(s, b->cells);
 	if (store_bisect_last(db, b->id, &s->n, err) || store_bisect_points(db, b, add_point, s, err) ||
 		store_bisect_ended_jobs(db, b->id, note_ended_job, s, err)) {
@@ -110,8 +110,8 @@ int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err)
 {
 	static const struct {
 		enum verdict verdict;
-		enum alertkind goal;
-	} goals[] = { { VERDICT_REGRESSION, ALERTKIND_REGRESSION }, { VERDICT_FAILED, ALERTKIND_FAILING } };
+		const char *goal;
+	} goals[] = { { VERDICT_REGRESSION, "regression" }, { VERDICT_FAILED, "failing" } };
 	b->goal[0] = 0;
 	for (int i = 0; i < 2 && !b->goal[0]; i++) {
 		struct goal g = { .wanted = goals[i].verdict, .worst = VERDICT_NONE, .cells = b->cells };
