@@ -19,6 +19,7 @@
 #include "flopwatchd/bisect/bisect.h"
 #include "flopwatchd/runtime/config.h"
 #include "flopwatchd/control.h"
+#include "db/sqlite/carry_over.h"
 #include "db/sqlite/migrate.h"
 #include "db/store/clock_set.h"
 #include "db/store/job.h"
@@ -34,7 +35,7 @@
 #include "flopwatchd/intake/watch.h"
 #include "web/answer/access.h"
 
-enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10, EXIT_CONFIGURATION = 2, EXIT_DATABASE = 3 };
+enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10, CARRY_TELL_S = 5, EXIT_CONFIGURATION = 2, EXIT_DATABASE = 3 };
 
 struct server {
 	const char *config_path;
@@ -296,9 +297,21 @@ static int check_rights(const char *path, struct fw_err *err)
 	return err_set(err, ERR_INVALID, "%s must belong to the user of flopwatchd, who has no right to read and write it", path);
 }
 
+/* That a large database takes minutes to be carried over is no reason for the service manager to end the start. */
+static void tell_carried(void *arg, const char *what, int n, int of)
+{
+	int64_t *told_ns = arg, now_ns = clock_mono_ns();
+	sd_notify("EXTEND_TIMEOUT_USEC=600000000");
+	if (*told_ns && now_ns - *told_ns < CARRY_TELL_S * 1000000000LL)
+		return;
+	*told_ns = now_ns;
+	log_info("database.carry", "step=%s n=%d of=%d", log_quote(what), n, of);
+}
+
 static int open_state(struct server *s, struct fw_err *err)
 {
 	char path[600];
+	int64_t told_ns = 0;
 	umask(0077);
 	if (make_folder(s->config->state_dir, err) != 0)
 		return err_context(err, "state_dir");
@@ -312,8 +325,9 @@ static int open_state(struct server *s, struct fw_err *err)
 		return -1;
 	if (db_open(path, false, &s->db, err) != 0)
 		return -1;
-	/* a damaged database must be neither read nor written */
-	if (check_here(s->db, path, &s->is_checked, err) != 0 || migrate(s->db, err) != 0)
+	/* what is damaged would be answered from and written to as if it were not */
+	if (check_here(s->db, path, &s->is_checked, err) != 0 || carry_over(&s->db, path, tell_carried, &told_ns, err) != 0 ||
+		migrate(s->db, err) != 0)
 		return err_context(err, "%s", path);
 	if (recover(s, err) != 0)
 		return -1;

@@ -97,6 +97,11 @@ int migrate(struct db *db, struct fw_err *err)
 	return migrate_list(db, embedded, migrate_latest(), err) == 0 ? check_tables(db, err) : -1;
 }
 
+int migrate_first(struct db *db, struct fw_err *err)
+{
+	return migrate_list(db, embedded, 1, err);
+}
+
 int migrate_latest(void)
 {
 	return (int)(sizeof embedded / sizeof embedded[0]);

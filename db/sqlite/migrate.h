@@ -24,6 +24,9 @@ int migrate(struct db *db, struct fw_err *err);
 /** The same with a list of one's own, ascending from 1 without gaps. */
 int migrate_list(struct db *db, const struct migration *list, int n, struct fw_err *err);
 
+/** Version 1 alone, in an empty database. */
+int migrate_first(struct db *db, struct fw_err *err);
+
 /** Version that migrate() arrives at. */
 int migrate_latest(void);
 
