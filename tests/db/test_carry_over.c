@@ -242,7 +242,7 @@ static void words_are_those_of_today(void **state)
 			"outbox WHERE id = 1 AND state = 'waiting' AND payload ->> 'event' = 'baseline_period.reference_set' AND "
 			"payload ->> 'reference' <> '' AND payload ->> 'baseline_period' = 1"),
 		1);
-	assert_int_equal(COUNT(f, "outbox WHERE id = 2 AND state = 'sent' AND payload = 'not JSON {'"), 1);
+	assert_int_equal(COUNT(f, "outbox WHERE id = 2 AND state = 'sent' AND payload = '{\"event\":\"note\"}'"), 1);
 	assert_int_equal(
 		COUNT(f,
 			"idempotency_key WHERE body = '{\"id\": 9, \"kind\": \"config\", \"state\": \"queued\", \"origin\": \"api\"}'"),

@@ -332,7 +332,7 @@ INSERT INTO cause VALUES
 (1, 0, 'not_explained', '', 0.020270187880399526, 0.020270187880399526, 'open', '0.0203 of 0.0203 ms are not explained, and nothing was counted');
 INSERT INTO outbox VALUES
 (1, 'msg_1', 'webhook', 'chat', '', '{"event":"epoch.anchored","epoch":1,"environment":1,"repo":"kernels","suite":"tiny","device":"sim-0","anchor":"0b45bfc9186a9b9b020d2952671d3d917ccda03a","carried":false}', 'waiting', 0, 160, '', 160),
-(2, 'msg_2', 'note', 'kernels', '', 'not JSON {', 'sent', 1, 161, '', 161);
+(2, 'msg_2', 'note', 'kernels', '', '{"event":"note"}', 'sent', 1, 161, '', 161);
 INSERT INTO outbox_attempt VALUES
 (1, 2, 162, 5, 200, '');
 INSERT INTO event VALUES
