@@ -91,7 +91,7 @@ static int check_room(const struct carry *c, struct fw_err *err)
 		return 0;
 	return err_set(err, ERR_FULL,
 		"its tables are those of commit 91174416 and are carried over to today's in a new file beside it, for which %lld MiB have "
-		"to be free and %lld MiB are; free some space",
+		"to be free and %lld MiB are; free some space (see doc/troubleshooting.md#database-carry)",
 		(long long)(needed >> 20), (long long)(is_free >> 20));
 }
 
@@ -109,7 +109,7 @@ static int check_old_name(const struct carry *c, struct fw_err *err)
 		return 0;
 	return err_set(err, ERR_UNSUPPORTED,
 		"its tables are those of commit 91174416, which is carried over and stays beside the new one as %s, and another file has "
-		"that name; move that file away",
+		"that name; move that file away (see doc/troubleshooting.md#database-carry)",
 		c->old_path);
 }
 

@@ -224,12 +224,9 @@ git -C "$tmp/kernels" checkout -q main
 push_there main
 ok "it is upgraded" inside dpkg --force-confold -i /srv/flopwatch.deb
 unlike "without a word of warning" "$out" '[Ww]arning|[Ee]rror|[Ff]ailed'
-if ! git -C "$root" diff --quiet "$older_commit" -- db/schema.sql; then # it was edited, as it may be before it is released
-	said_so() { inside journalctl -u flopwatchd --no-pager | grep -q 'its tables are not those of version 1.*no such column: '; }
-	ok "a database of tables that no release had is named" await said_so
-	ok "it is moved away, as troubleshooting says" inside sh -c 'mkdir /var/lib/flopwatch/old && mv /var/lib/flopwatch/flopwatch.db* /var/lib/flopwatch/old'
-	inside systemctl restart flopwatchd.service
-fi
+said_so() { inside journalctl -u flopwatchd --no-pager | grep -q 'ev=database.carried .*from=91174416'; }
+ok "the database of the older package is carried over" await said_so
+ok "and stays beside the new one" inside test -s /var/lib/flopwatch/flopwatch.db.91174416
 is "the units run" "$(inside systemctl is-active flopwatchd.service flopwatch-worker.socket | paste -sd' ')" "active active"
 is "and the push that waited is judged" "$(verdict_of slower)" 3
 ok "purged" inside dpkg --purge flopwatch
