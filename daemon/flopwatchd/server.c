@@ -308,10 +308,34 @@ static void tell_carried(void *arg, const char *what, int n, int of)
 	log_info("database.carry", "step=%s n=%d of=%d", log_quote(what), n, of);
 }
 
+/* What is there already is only read until it is known to be ours, whole and of tables that can be brought up. */
+static int look_at_database(struct server *s, const char *path, struct fw_err *err)
+{
+	struct stat st;
+	char journal[640];
+	int64_t told_ns = 0;
+	snprintf(journal, sizeof journal, "%s-journal", path);
+	if (stat(path, &st) != 0 || st.st_size == 0)
+		return 0;
+	if (access(journal, F_OK) == 0 && db_open(path, false, &s->db, err) != 0) /* who only reads cannot roll back */
+		return -1;
+	db_close(s->db);
+	if (db_open(path, true, &s->db, err) != 0)
+		return -1;
+	/* what is damaged would be answered from and written to as if it were not */
+	int result = check_here(s->db, path, &s->is_checked, err) != 0 ||
+				     carry_over(&s->db, path, tell_carried, &told_ns, err) != 0 ||
+				     (s->db && migrate_look(s->db, err) != 0)
+			     ? err_context(err, "%s", path)
+			     : 0;
+	db_close(s->db);
+	s->db = NULL;
+	return result;
+}
+
 static int open_state(struct server *s, struct fw_err *err)
 {
 	char path[600];
-	int64_t told_ns = 0;
 	umask(0077);
 	if (make_folder(s->config->state_dir, err) != 0)
 		return err_context(err, "state_dir");
@@ -323,11 +347,9 @@ static int open_state(struct server *s, struct fw_err *err)
 		return -1;
 	if (lock_state(s, err) != 0)
 		return -1;
-	if (db_open(path, false, &s->db, err) != 0)
+	if (look_at_database(s, path, err) != 0 || db_open(path, false, &s->db, err) != 0)
 		return -1;
-	/* what is damaged would be answered from and written to as if it were not */
-	if (check_here(s->db, path, &s->is_checked, err) != 0 || carry_over(&s->db, path, tell_carried, &told_ns, err) != 0 ||
-		migrate(s->db, err) != 0)
+	if (migrate(s->db, err) != 0)
 		return err_context(err, "%s", path);
 	if (recover(s, err) != 0)
 		return -1;

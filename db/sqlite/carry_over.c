@@ -281,19 +281,32 @@ static int flush_folder(const struct carry *c, struct fw_err *err)
 	return flush(slash ? folder : ".", O_RDONLY | O_DIRECTORY, err);
 }
 
-/* All that was committed stands in the file alone, without the log beside it. */
-static int complete_old(struct carry *c, struct db **db, struct fw_err *err)
+static int checkpoint(struct db *db, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(c->from, "PRAGMA wal_checkpoint(TRUNCATE)", err);
+	struct stmt *s = db_stmt(db, "PRAGMA wal_checkpoint(TRUNCATE)", err);
 	int64_t is_busy;
 
 	if (!s || stmt_first_int(s, &is_busy, err) < 0)
 		return -1;
-	if (is_busy)
-		return err_set(err, ERR_BUSY, "another process reads the database; end it");
+	return is_busy ? err_set(err, ERR_BUSY, "another process reads the database; end it") : 0;
+}
+
+/* All that was committed stands in the file alone, without a log beside it. */
+static int complete_old(struct carry *c, struct db **db, struct fw_err *err)
+{
+	char log[PATH_MAX + SUFFIX_MAX];
+	struct db *writer;
+
 	db_close(*db);
 	*db = c->from = NULL;
-	return 0;
+	snprintf(log, sizeof log, "%s-wal", c->path);
+	if (access(log, F_OK) != 0)
+		return 0;
+	if (db_open(c->path, false, &writer, err) != 0)
+		return -1;
+	int result = checkpoint(writer, err);
+	db_close(writer);
+	return result;
 }
 
 /* Both names lead to the old file until the new one has taken the first, which is one step for the file system. */
@@ -358,5 +371,5 @@ int carry_over(struct db **db, const char *path, carry_tell_fn *tell, void *arg,
 	if (carry(&c, db, err) != 0)
 		return err_context(err, "carrying it over");
 	log_info("database.carried", "from=91174416 old=%s", log_quote(c.old_path));
-	return db_open(path, false, db, err);
+	return 0;
 }

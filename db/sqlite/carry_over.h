@@ -16,9 +16,9 @@
 typedef void carry_tell_fn(void *arg, const char *what, int n, int of);
 
 /**
- * Carry over what *db holds, the database open at `path` that no other process writes to. *db: the same where its tables are others, of
- * which nothing is touched, or the new database; NULL where the old one was closed before a failure. Err: ERR_FULL there is not enough
- * space, ERR_UNSUPPORTED PATH.91174416 is another file, ERR_DAMAGED, ERR_IO, ERR_BUSY; the old database is where it was.
+ * Carry over what *db holds, the database at `path` that is opened to be read and that no other process writes to. *db: NULL where it was
+ * carried over, and `path` is the new one; the same where its tables are others. Err: ERR_FULL there is not enough space, ERR_UNSUPPORTED
+ * PATH.91174416 is another file, ERR_DAMAGED, ERR_IO, ERR_BUSY; the old database is where it was.
  */
 int carry_over(struct db **db, const char *path, carry_tell_fn *tell, void *arg, struct fw_err *err);
 

@@ -97,6 +97,16 @@ int migrate(struct db *db, struct fw_err *err)
 	return migrate_list(db, embedded, migrate_latest(), err) == 0 ? check_tables(db, err) : -1;
 }
 
+int migrate_look(struct db *db, struct fw_err *err)
+{
+	int version;
+
+	if (db_version(db, &version, err) != 0)
+		return -1;
+	/* where scripts are missing, they are run once it is opened to be written */
+	return version >= 0 && version < migrate_latest() ? 0 : migrate(db, err);
+}
+
 int migrate_first(struct db *db, struct fw_err *err)
 {
 	return migrate_list(db, embedded, 1, err);

@@ -24,6 +24,11 @@ int migrate(struct db *db, struct fw_err *err);
 /** The same with a list of one's own, ascending from 1 without gaps. */
 int migrate_list(struct db *db, const struct migration *list, int n, struct fw_err *err);
 
+/**
+ * Refuse what migrate() would refuse, without a write: opening a copy that is in no WAL mode to write changes it already. Err: as migrate().
+ */
+int migrate_look(struct db *db, struct fw_err *err);
+
 /** Version 1 alone, in an empty database. */
 int migrate_first(struct db *db, struct fw_err *err);
 

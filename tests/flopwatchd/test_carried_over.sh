@@ -26,6 +26,7 @@ write_config
 mkdir -p "$tmp/state"
 make_old
 before=$(sha256sum <"$db")
+: >"$db-journal" # as one that ended while it wrote a copy
 start_daemon || exit 1
 like "and says that it carried it over" "$(cat "$tmp/log")" "ev=database.carried .*from=91174416 old=$db.91174416"
 is "the old one stays beside it" "$(sha256sum <"$db.91174416")" "$before"
@@ -71,6 +72,12 @@ before=$(sha256sum <"$db")
 fails "tables of any other commit" 3 "$bin/flopwatchd" --config "$tmp/c.yml"
 like "are named, with what to do" "$out" "$db: its tables are not those of version 1.*no such column: .*move it away"
 ok "and left as they are" unchanged
+for version in 1 2; do # a copy, which opening for writing would change
+	sqlite3 "$db" "PRAGMA journal_mode = DELETE; PRAGMA user_version = $version" >/dev/null
+	before=$(sha256sum <"$db")
+	fails "a copy of version $version" 3 "$bin/flopwatchd" --config "$tmp/c.yml"
+	ok "is left as it is, too" unchanged
+done
 make_old
 before=$(sha256sum <"$db")
 echo mine >"$db.91174416"
