@@ -62,17 +62,34 @@ bool db_in_transaction(const struct db *db);
 /**
  * Take the cached statement for constant text `sql`, reset and with nothing bound. Own: the db's; valid until the same line
  * takes it again, so a loop over its rows must not call itself. NULL and `err` when it does not prepare.
+ *
+ * All stmt_* functions accept NULL: those that return a result then return -1, with the error that `err` has from here. So a caller binds
+ * and steps without a check in between.
  */
 #define db_stmt(db, sql, err) db_stmt_at(db, __FILE__, __LINE__, sql, err)
 struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *sql, struct fw_err *err);
 
-/* Bind by name (":id"). An unknown name is a programming error and aborts. Texts and blobs are copied. */
+/**
+ * db_stmt(sql), with a value for every parameter: db_query(db, err, "... WHERE id = :id AND name = :name", "id=%ld name=%s", id, name).
+ * The compiler checks the values against the conversions: %ld int64_t, %d int, bool, enum, %f double (not finite: NULL), %s text (NULL:
+ * NULL), %.*s an int length and a text. Texts are copied. A parameter that is unknown, missing or given twice, and any other conversion:
+ * NULL and `err`.
+ */
+#define db_query(db, err, ...) db_query_at(db, __FILE__, __LINE__, err, __VA_ARGS__)
+struct stmt *db_query_at(struct db *db, const char *file, int line, struct fw_err *err, const char *sql, const char *binds, ...)
+	__attribute__((format(printf, 6, 7)));
+/** Run db_query's statement, which gives no rows, to its end. */
+#define db_exec(db, err, ...) stmt_run(db_query(db, err, __VA_ARGS__), err)
+
+/*
+ * Bind by name (":id"). Texts and blobs are copied. stmt_step reports the first failure: an unknown name, memory, a value that is too long.
+ */
 void stmt_int(struct stmt *s, const char *name, int64_t v);
 void stmt_double(struct stmt *s, const char *name, double v);                /* not finite: NULL */
 void stmt_text(struct stmt *s, const char *name, const char *v);             /* NULL: NULL */
-void stmt_part(struct stmt *s, const char *name, const char *v, size_t len); /* a text that ends earlier */
-void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len);
-void stmt_int_or_null(struct stmt *s, const char *name, int64_t v); /* 0, no row and no time: NULL */
+void stmt_part(struct stmt *s, const char *name, const char *v, size_t len); /* the first `len` bytes */
+void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len); /* NULL: NULL */
+void stmt_int_or_null(struct stmt *s, const char *name, int64_t v);          /* 0, no row and no time: NULL */
 
 /** 1 a row, 0 done (the statement is reset), -1 error. */
 int stmt_step(struct stmt *s, struct fw_err *err);

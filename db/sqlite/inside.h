@@ -6,7 +6,7 @@
 
 #include "db/sqlite/db.h"
 
-enum { STATEMENT_BUCKETS = 128, VALUE_MAX_BYTES = 16 << 20, BUSY_HURRIED_MS = 200 };
+enum { STATEMENT_BUCKETS = 128, VALUE_MAX_BYTES = 16 << 20, BUSY_HURRIED_MS = 200, PARAMETERS_MAX = 64 };
 
 struct stmt {
 	struct db *db;
@@ -14,6 +14,8 @@ struct stmt {
 	const char *text; /* the caller's pointer: the key */
 	const char *file;
 	int line;
+	const char *unknown; /* the first name bound that is no parameter; NULL: none */
+	int bind_rc;         /* result code of the first bind that failed */
 	bool only_reads;
 	struct stmt *next;
 };

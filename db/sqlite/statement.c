@@ -1,9 +1,10 @@
 /**
- * statement.c - statements and their columns. They are found again by the address of their text, so a hot query costs one hash lookup
+ * statement.c - prepared statements and their columns. The cache is keyed by the address of the text, so a hot query costs one hash lookup
  * and no parsing.
  */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@ struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *s
 		if (s->text == sql && strcmp(sqlite3_sql(s->handle), sql) == 0) {
 			s->file = file;
 			s->line = line;
+			s->unknown = NULL;
+			s->bind_rc = SQLITE_OK;
 			sqlite3_reset(s->handle);
 			sqlite3_clear_bindings(s->handle);
 			return s;
@@ -56,64 +59,151 @@ struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *s
 	return s;
 }
 
+/* ---- binding ------------------------------------------------------------------------------------------------------- */
+
+/** Index of a parameter; 0 where the statement is NULL or has no such parameter, which stmt_step then reports. */
 static int parameter(struct stmt *s, const char *name)
 {
-	int i = sqlite3_bind_parameter_index(s->handle, name);
-	if (i)
-		return i;
-	fprintf(stderr, "database: %s:%d: no parameter %s in: %s\n", s->file, s->line, name, sqlite3_sql(s->handle));
-	abort();
+	int i = s ? sqlite3_bind_parameter_index(s->handle, name) : 0;
+	if (s && !i && !s->unknown)
+		s->unknown = name;
+	return i;
 }
 
-/* A bind can only fail for want of memory or for size; the value then is NULL, and NOT NULL columns refuse it. */
-static void bind_null(struct stmt *s, const char *name)
+/** Remember the first bind that failed, for stmt_step. */
+static void note_bind(struct stmt *s, int rc)
 {
-	(void)sqlite3_bind_null(s->handle, parameter(s, name));
+	if (rc != SQLITE_OK && s->bind_rc == SQLITE_OK)
+		s->bind_rc = rc;
+}
+
+static void bind_int(struct stmt *s, int i, int64_t v)
+{
+	note_bind(s, sqlite3_bind_int64(s->handle, i, v));
+}
+
+static void bind_double(struct stmt *s, int i, double v)
+{
+	note_bind(s, isfinite(v) ? sqlite3_bind_double(s->handle, i, v) : sqlite3_bind_null(s->handle, i));
+}
+
+/** `len` < 0: up to its NUL. */
+static void bind_text(struct stmt *s, int i, const char *v, int len)
+{
+	note_bind(s, v ? sqlite3_bind_text(s->handle, i, v, len, SQLITE_TRANSIENT) : sqlite3_bind_null(s->handle, i));
 }
 
 void stmt_int(struct stmt *s, const char *name, int64_t v)
 {
-	(void)sqlite3_bind_int64(s->handle, parameter(s, name), v);
+	int i = parameter(s, name);
+	if (i)
+		bind_int(s, i, v);
 }
 
 void stmt_double(struct stmt *s, const char *name, double v)
 {
-	if (isfinite(v))
-		(void)sqlite3_bind_double(s->handle, parameter(s, name), v);
-	else
-		bind_null(s, name);
+	int i = parameter(s, name);
+	if (i)
+		bind_double(s, i, v);
 }
 
 void stmt_text(struct stmt *s, const char *name, const char *v)
 {
-	if (v)
-		(void)sqlite3_bind_text(s->handle, parameter(s, name), v, -1, SQLITE_TRANSIENT);
-	else
-		bind_null(s, name);
+	int i = parameter(s, name);
+	if (i)
+		bind_text(s, i, v, -1);
 }
 
 void stmt_part(struct stmt *s, const char *name, const char *v, size_t len)
 {
-	(void)sqlite3_bind_text(s->handle, parameter(s, name), v, (int)len, SQLITE_TRANSIENT);
+	int i = parameter(s, name);
+	if (i)
+		bind_text(s, i, v, (int)len);
 }
 
 void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len)
 {
+	int i = parameter(s, name);
+	if (!i)
+		return;
 	if (!v)
-		bind_null(s, name);
+		note_bind(s, sqlite3_bind_null(s->handle, i));
 	else if (len == 0)
-		(void)sqlite3_bind_zeroblob(s->handle, parameter(s, name), 0);
+		note_bind(s, sqlite3_bind_zeroblob(s->handle, i, 0));
 	else
-		(void)sqlite3_bind_blob64(s->handle, parameter(s, name), v, len, SQLITE_TRANSIENT);
+		note_bind(s, sqlite3_bind_blob64(s->handle, i, v, len, SQLITE_TRANSIENT));
 }
 
 void stmt_int_or_null(struct stmt *s, const char *name, int64_t v)
 {
-	if (v)
-		stmt_int(s, name, v);
-	else
-		bind_null(s, name);
+	int i = parameter(s, name);
+	if (i)
+		note_bind(s, v ? sqlite3_bind_int64(s->handle, i, v) : sqlite3_bind_null(s->handle, i));
 }
+
+/** Bind the value of parameter `i` for one conversion of db_query's `binds`. False: unknown conversion. */
+static bool bind_value(struct stmt *s, int i, const char *conversion, size_t len, va_list *args)
+{
+	if (len == 3 && memcmp(conversion, "%ld", 3) == 0)
+		bind_int(s, i, va_arg(*args, long));
+	else if (len == 2 && memcmp(conversion, "%d", 2) == 0)
+		bind_int(s, i, va_arg(*args, int));
+	else if (len == 2 && memcmp(conversion, "%f", 2) == 0)
+		bind_double(s, i, va_arg(*args, double));
+	else if (len == 2 && memcmp(conversion, "%s", 2) == 0)
+		bind_text(s, i, va_arg(*args, const char *), -1);
+	else if (len == 4 && memcmp(conversion, "%.*s", 4) == 0) {
+		int n = va_arg(*args, int);
+		bind_text(s, i, va_arg(*args, const char *), n);
+	} else
+		return false;
+	return true;
+}
+_Static_assert(sizeof(long) == sizeof(int64_t), "db_query reads an int64_t by %ld");
+
+static int bind_all(struct stmt *s, const char *binds, va_list *args, struct fw_err *err)
+{
+	bool is_bound[PARAMETERS_MAX] = { false };
+	int n = 0, all = sqlite3_bind_parameter_count(s->handle);
+	if (all > PARAMETERS_MAX)
+		return err_set(err, ERR_INTERNAL, "database: %s:%d: more than %d parameters", s->file, s->line, PARAMETERS_MAX);
+	for (const char *p = binds; *p; n++) {
+		char name[64];
+		size_t len = strcspn(p, "= "), conversion = p[len] == '=' ? strcspn(p + len + 1, " ") : 0;
+		snprintf(name, sizeof name, ":%.*s", (int)len, p);
+		int i = sqlite3_bind_parameter_index(s->handle, name);
+		if (!i)
+			return err_set(
+				err, ERR_INTERNAL, "database: %s:%d: no parameter %s in: %s", s->file, s->line, name, s->text);
+		if (is_bound[i - 1])
+			return err_set(err, ERR_INTERNAL, "database: %s:%d: parameter %s is bound twice", s->file, s->line, name);
+		if (!bind_value(s, i, p + len + 1, conversion, args))
+			return err_set(err, ERR_INTERNAL, "database: %s:%d: no valid conversion for %s in: %s", s->file, s->line,
+				name, binds);
+		is_bound[i - 1] = true;
+		p += len + 1 + conversion;
+		p += *p == ' ';
+	}
+	for (int i = 0; n < all && i < all; i++)
+		if (!is_bound[i])
+			return err_set(err, ERR_INTERNAL, "database: %s:%d: no value for parameter %s of: %s", s->file, s->line,
+				sqlite3_bind_parameter_name(s->handle, i + 1), s->text);
+	return 0;
+}
+
+struct stmt *db_query_at(struct db *db, const char *file, int line, struct fw_err *err, const char *sql, const char *binds, ...)
+{
+	struct stmt *s = db_stmt_at(db, file, line, sql, err);
+	va_list args;
+	if (!s)
+		return NULL;
+	va_start(args, binds);
+	int result = bind_all(s, binds, &args, err);
+	va_end(args);
+	return result == 0 ? s : NULL;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------------- */
 
 int db_check_place(struct db *db, struct fw_err *err)
 {
@@ -126,7 +216,15 @@ int db_check_place(struct db *db, struct fw_err *err)
 
 int stmt_step(struct stmt *s, struct fw_err *err)
 {
+	if (!s) /* err_set leaves the error of db_stmt or db_query, if `err` has it */
+		return err_set(err, ERR_INTERNAL, "database: a statement was not prepared");
+	if (s->unknown)
+		return err_set(
+			err, ERR_INTERNAL, "database: %s:%d: no parameter %s in: %s", s->file, s->line, s->unknown, s->text);
 	struct db *db = s->db;
+	if (s->bind_rc != SQLITE_OK)
+		return err_set(err, db_code_of(NULL, s->bind_rc), "database: %s:%d: cannot bind a value: %s (%d)", s->file,
+			s->line, sqlite3_errstr(s->bind_rc), s->bind_rc);
 	bool begins_to_write = !s->only_reads && !db_in_transaction(db) && !sqlite3_stmt_busy(s->handle);
 	if (begins_to_write && db_check_place(db, err) != 0)
 		return -1;
@@ -196,7 +294,8 @@ int stmt_first_text(struct stmt *s, char *out, size_t size, struct fw_err *err)
 
 void stmt_reset(struct stmt *s)
 {
-	sqlite3_reset(s->handle);
+	if (s)
+		sqlite3_reset(s->handle);
 }
 
 /* ---- columns ------------------------------------------------------------------------------------------------------- */
@@ -209,7 +308,7 @@ int64_t row_int(struct stmt *s, int column)
 double row_double(struct stmt *s, int column)
 {
 	double v = sqlite3_column_double(s->handle, column);
-	return v == 0 && row_is_null(s, column) ? NAN : v; /* NULL reads as 0: the type is asked for only then */
+	return v == 0 && row_is_null(s, column) ? NAN : v; /* NULL reads as 0, so the type is fetched only then */
 }
 
 const char *row_text(struct stmt *s, int column)

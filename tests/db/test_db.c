@@ -106,6 +106,118 @@ static void statements_are_kept(void **state)
 	assert_non_null(strstr(err.text, "nowhere"));
 }
 
+/* A caller binds and steps without a check: the error of db_stmt has to come through, and none may crash. */
+static void a_statement_that_does_not_prepare_fails_at_its_end(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = 7;
+	int n = 7;
+	char text[8] = "before";
+	err_clear(&err);
+	struct stmt *s = db_stmt(f->db, "SELECT id FROM nowhere WHERE id = :id", &err);
+	assert_null(s);
+	stmt_int(s, ":id", 1);
+	stmt_double(s, ":id", 1);
+	stmt_text(s, ":id", "1");
+	stmt_part(s, ":id", "1", 1);
+	stmt_blob(s, ":id", "1", 1);
+	stmt_int_or_null(s, ":id", 1);
+	assert_int_equal(stmt_step(s, &err), -1);
+	assert_int_equal(stmt_run(s, &err), -1);
+	assert_int_equal(stmt_insert(s, &id, &err), -1);
+	assert_int_equal(stmt_run_count(s, &n, &err), -1);
+	assert_int_equal(stmt_any(s, &err), -1);
+	assert_int_equal(stmt_first_int(s, &id, &err), -1);
+	assert_int_equal(stmt_first_text(s, text, sizeof text, &err), -1);
+	stmt_reset(s);
+	assert_int_equal(err.code, ERR_INTERNAL);
+	assert_non_null(strstr(err.text, "test_db.c"));
+	assert_non_null(strstr(err.text, "no such table: nowhere"));
+	assert_true(id == 7 && n == 7);
+	assert_string_equal(text, "before");
+	refused(ERR_INTERNAL, db_exec(f->db, &err, "DELETE FROM nowhere WHERE id = :id", "id=%ld", id));
+	assert_non_null(strstr(err.text, "no such table: nowhere"));
+	refused(ERR_INTERNAL, stmt_run(NULL, &err)); /* where `err` was cleared in between there is an error all the same */
+}
+
+static void a_bind_that_fails_is_reported(void **state)
+{
+	struct fixture *f = *state;
+	static char large[(16 << 20) + 2];
+	ok(db_script(f->db, "CREATE TABLE t (a TEXT, b TEXT) STRICT", &err));
+	struct stmt *s = db_stmt(f->db, "INSERT INTO t VALUES (:a, :b)", &err);
+	stmt_text(s, ":c", "x");
+	refused(ERR_INTERNAL, stmt_run(s, &err));
+	assert_non_null(strstr(err.text, "no parameter :c in: INSERT INTO t"));
+	memset(large, 'x', sizeof large - 1);
+	s = db_stmt(f->db, "INSERT INTO t VALUES (:a, :b)", &err);
+	stmt_text(s, ":a", large);
+	stmt_text(s, ":b", "x");
+	refused(ERR_FULL, stmt_run(s, &err));
+	assert_non_null(strstr(err.text, "too big"));
+	refused(ERR_FULL, db_exec(f->db, &err, "INSERT INTO t VALUES (:a, 'b')", "a=%s", large));
+	s = db_stmt(f->db, "SELECT a FROM t WHERE b IS :b UNION ALL VALUES ('x'), ('y')", &err);
+	assert_int_equal(stmt_step(s, &err), 1);
+	stmt_text(s, ":b", "x"); /* it is not reset */
+	refused(ERR_INTERNAL, stmt_run(s, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM t"), 0);
+	err_clear(&err);
+	static const char again[] = "INSERT INTO t VALUES (:a, NULL)";
+	for (int i = 0; i < 2; i++) { /* nothing of a failure is left in the cached statement */
+		s = db_stmt(f->db, again, &err);
+		stmt_text(s, i ? ":a" : ":none", "x");
+		assert_int_equal(stmt_run(s, &err), i ? 0 : -1);
+		err_clear(&err);
+	}
+}
+
+static void queries_bind_every_type(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_script(f->db, "CREATE TABLE v (l INTEGER, i INTEGER, d REAL, n REAL, t TEXT, z TEXT, p TEXT) STRICT", &err));
+	const char *none = NULL;
+	ok(db_exec(f->db, &err, "INSERT INTO v VALUES (:l, :i, :d, :n, :t, :z, :p)", "p=%.*s l=%ld i=%d d=%f n=%f t=%s z=%s", 2,
+		"xyz", INT64_MIN, -3, 0.1, NAN, "a'; --", none));
+	struct stmt *s = db_query(f->db, &err, "SELECT l, i, d, n, t, z, p FROM v WHERE i = :i AND i < :i + 1", "i=%d", -3);
+	assert_int_equal(stmt_step(s, &err), 1);
+	assert_true(row_int(s, 0) == INT64_MIN);
+	assert_true(row_int(s, 1) == -3);
+	assert_true(row_double(s, 2) == 0.1);
+	assert_true(row_is_null(s, 3));
+	assert_string_equal(row_text(s, 4), "a'; --");
+	assert_true(row_is_null(s, 5));
+	assert_string_equal(row_text(s, 6), "xy");
+	assert_int_equal(stmt_step(s, &err), 0);
+}
+
+static void a_query_bound_wrongly_fails(void **state)
+{
+	struct fixture *f = *state;
+	static const char sql[] = "SELECT :a, :b";
+	struct db *db = f->db;
+	ok(stmt_any(db_query(db, &err, sql, "a=%d b=%d", 1, 2), &err) - 1);
+	refused(ERR_INTERNAL, stmt_any(db_query(db, &err, sql, "a=%d", 1), &err));
+	assert_non_null(strstr(err.text, "no value for parameter :b of: SELECT :a, :b"));
+	assert_non_null(strstr(err.text, "test_db.c:"));
+	refused(ERR_INTERNAL, stmt_any(db_query(db, &err, sql, "b=%d", 1), &err));
+	assert_non_null(strstr(err.text, "no value for parameter :a"));
+	refused(ERR_INTERNAL, stmt_any(db_query(db, &err, sql, "a=%d b=%d c=%d", 1, 2, 3), &err));
+	assert_non_null(strstr(err.text, "no parameter :c in"));
+	refused(ERR_INTERNAL, stmt_any(db_query(db, &err, sql, "a=%d a=%d", 1, 2), &err));
+	assert_non_null(strstr(err.text, "parameter :a is bound twice"));
+	refused(ERR_INTERNAL, stmt_any(db_query(db, &err, sql, "a=%d %d", 1, 2), &err));
+	assert_non_null(strstr(err.text, "no parameter :%d"));
+	refused(ERR_INTERNAL, stmt_any(db_query(db, &err, sql, "a=%d b", 1), &err));
+	assert_non_null(strstr(err.text, "no valid conversion for :b in: a=%d b"));
+	refused(ERR_INTERNAL, stmt_any(db_query(db, &err, sql, "a=%d b=%x", 1, 2u), &err));
+	assert_non_null(strstr(err.text, "no valid conversion for :b"));
+	refused(ERR_INTERNAL, stmt_any(db_query(db, &err, sql, "a=%d b=%d,", 1, 2), &err));
+	assert_non_null(strstr(err.text, "no valid conversion for :b"));
+	refused(ERR_INTERNAL, stmt_any(db_query(db, &err, sql, "a=%d  b=%d", 1, 2), &err));
+	err_clear(&err);
+	ok(stmt_any(db_query(db, &err, sql, "b=%d a=%d", 1, 2), &err) - 1);
+}
+
 static void transactions_hold_or_vanish(void **state)
 {
 	struct fixture *f = *state;
@@ -426,6 +538,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(settings_are_safe, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(values_come_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(statements_are_kept, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_statement_that_does_not_prepare_fails_at_its_end, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_bind_that_fails_is_reported, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(queries_bind_every_type, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_query_bound_wrongly_fails, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(transactions_hold_or_vanish, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_was_deleted_takes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_outer_transaction_decides, fixture_setup, fixture_teardown),
