@@ -48,12 +48,9 @@ int archived_folder(struct db *db, char *folder, size_t size, struct fw_err *err
 
 static int find_oldest(struct db *db, int64_t before, int64_t *comparison, int64_t *finished_at, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT id, finished_at FROM comparison WHERE is_raw AND finished_at < :before ORDER BY finished_at LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":before", before);
+		"before=%ld", before);
 	int found = stmt_step(s, err);
 	if (found == 1) {
 		*comparison = row_int(s, 0);
@@ -65,15 +62,12 @@ static int find_oldest(struct db *db, int64_t before, int64_t *comparison, int64
 
 static int read_rows(struct db *db, int64_t comparison, struct buf *rows, struct buf *floats, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT t.cell, t.run, t.kind, t.ms, t.mhz, t.host_us FROM cell c CROSS JOIN sample t ON t.cell = c.id WHERE "
-		"c.comparison = :comparison AND (t.ms IS NOT NULL OR t.mhz IS NOT NULL OR t.host_us IS NOT NULL) ORDER BY t.cell, "
-		"t.run, t.kind",
-		err);
 	int result;
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
+	struct stmt *s = db_query(db, err,
+		"SELECT t.cell, t.run, t.kind, t.ms, t.mhz, t.host_us FROM cell c CROSS JOIN sample t ON t.cell = c.id WHERE "
+		"c.comparison = :comparison AND (t.ms IS NOT NULL OR t.mhz IS NOT NULL OR t.host_us IS NOT NULL) ORDER BY "
+		"t.cell, t.run, t.kind",
+		"comparison=%ld", comparison);
 	while ((result = stmt_step(s, err)) == 1) {
 		struct packed_row row = { (int64_t)htole64((uint64_t)row_int(s, 0)), (int64_t)htole64((uint64_t)row_int(s, 1)),
 			htole32((uint32_t)row_int(s, 2)), { 0 } };
@@ -108,11 +102,9 @@ static void join(const char *planes, size_t n, char *values)
 /** How long the month's file is as far as anybody remembers. */
 static int known_end(struct db *db, const char *month, int64_t *end, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT at + bytes FROM archived WHERE month = :month ORDER BY at DESC LIMIT 1", err);
 	*end = 0;
-	if (!s)
-		return -1;
-	stmt_text(s, ":month", month);
+	struct stmt *s = db_query(
+		db, err, "SELECT at + bytes FROM archived WHERE month = :month ORDER BY at DESC LIMIT 1", "month=%s", month);
 	return stmt_first_int(s, end, err) < 0 ? -1 : 0;
 }
 
@@ -144,8 +136,6 @@ static int append(struct db *db, int64_t comparison, const struct buf *rows, con
 
 static int run_for(struct stmt *s, int64_t comparison, struct fw_err *err)
 {
-	if (!s)
-		return -1;
 	stmt_int(s, ":comparison", comparison);
 	return stmt_run(s, err);
 }
@@ -160,8 +150,7 @@ static int run_for(struct stmt *s, int64_t comparison, struct fw_err *err)
  */
 static int let_go(struct db *db, int64_t comparison, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "CREATE TEMP TABLE IF NOT EXISTS kept (" KEPT ")", err);
-	if (!s || stmt_run(s, err) != 0 ||
+	if (stmt_run(db_stmt(db, "CREATE TEMP TABLE IF NOT EXISTS kept (" KEPT ")", err), err) != 0 ||
 		run_for(db_stmt(db,
 				"INSERT INTO kept SELECT " KEPT
 				" FROM sample WHERE cell IN (SELECT id FROM cell WHERE comparison = "
@@ -171,23 +160,16 @@ static int let_go(struct db *db, int64_t comparison, struct fw_err *err)
 		run_for(db_stmt(db, "DELETE FROM sample WHERE cell IN (SELECT id FROM cell WHERE comparison = :comparison)", err),
 			comparison, err) != 0)
 		return -1;
-	s = db_stmt(db, "INSERT INTO sample (" KEPT ") SELECT " KEPT " FROM kept ORDER BY cell, run, kind", err);
-	if (!s || stmt_run(s, err) != 0 || !(s = db_stmt(db, "DELETE FROM kept", err)) || stmt_run(s, err) != 0)
+	struct stmt *s = db_stmt(db, "INSERT INTO sample (" KEPT ") SELECT " KEPT " FROM kept ORDER BY cell, run, kind", err);
+	if (stmt_run(s, err) != 0 || !(s = db_stmt(db, "DELETE FROM kept", err)) || stmt_run(s, err) != 0)
 		return -1;
 	return run_for(db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :comparison", err), comparison, err);
 }
 
 static int remember(struct db *db, int64_t comparison, const struct archive_place *place, struct fw_err *err)
 {
-	struct stmt *s =
-		db_stmt(db, "INSERT INTO archived (comparison, month, at, bytes) VALUES (:comparison, :month, :at, :bytes)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
-	stmt_text(s, ":month", place->month);
-	stmt_int(s, ":at", place->at);
-	stmt_int(s, ":bytes", place->bytes);
-	return stmt_run(s, err);
+	return db_exec(db, err, "INSERT INTO archived (comparison, month, at, bytes) VALUES (:comparison, :month, :at, :bytes)",
+		"comparison=%ld month=%s at=%ld bytes=%ld", comparison, place->month, place->at, place->bytes);
 }
 
 int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
@@ -219,12 +201,10 @@ int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
 
 static int find_place(struct db *db, int64_t cell, struct archive_place *place, int64_t *comparison, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT a.comparison, a.month, a.at, a.bytes FROM cell c JOIN archived a ON a.comparison = c.comparison WHERE c.id = :cell",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
+	struct stmt *s = db_query(db, err,
+		"SELECT a.comparison, a.month, a.at, a.bytes FROM cell c JOIN archived a ON a.comparison = c.comparison WHERE "
+		"c.id = :cell",
+		"cell=%ld", cell);
 	int found = stmt_step(s, err);
 	if (found == 1) {
 		*comparison = row_int(s, 0);
@@ -395,14 +375,12 @@ const float *archived_values(
 int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *err)
 {
 	/* from month to month through the index, instead of counting all of them */
-	struct stmt *s = db_stmt(db,
-		"WITH RECURSIVE m(month) AS (SELECT min(month) FROM archived UNION ALL SELECT (SELECT min(month) FROM archived WHERE month "
-		"> m.month) FROM m WHERE m.month IS NOT NULL) SELECT a.month, a.at, a.bytes FROM m JOIN archived a ON a.month = m.month "
-		"AND a.at = (SELECT max(at) FROM archived WHERE month = m.month)",
-		err);
 	int result;
-	if (!s)
-		return -1;
+	struct stmt *s = db_stmt(db,
+		"WITH RECURSIVE m(month) AS (SELECT min(month) FROM archived UNION ALL SELECT (SELECT min(month) FROM archived "
+		"WHERE month > m.month) FROM m WHERE m.month IS NOT NULL) SELECT a.month, a.at, a.bytes FROM m JOIN archived a "
+		"ON a.month = m.month AND a.at = (SELECT max(at) FROM archived WHERE month = m.month)",
+		err);
 	while ((result = stmt_step(s, err)) == 1) {
 		struct archive_place last = { .at = row_int(s, 1), .bytes = row_int(s, 2) };
 		row_copy(s, 0, last.month, sizeof last.month);
@@ -414,10 +392,7 @@ int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *er
 int archived_forget(struct db *db, const char *before, char *month, int *n, struct fw_err *err)
 {
 	*n = 0;
-	struct stmt *s = db_stmt(db, "SELECT min(month) FROM archived WHERE month < :before", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":before", before);
+	struct stmt *s = db_query(db, err, "SELECT min(month) FROM archived WHERE month < :before", "before=%s", before);
 	if (stmt_first_text(s, month, ARCHIVE_MONTH_SIZE, err) < 0)
 		return -1;
 	if (!month[0])
@@ -432,10 +407,7 @@ int archived_forget(struct db *db, const char *before, char *month, int *n, stru
 /** Whether anything is remembered of the month. 1, 0, -1. */
 static int is_remembered(struct db *db, const char *month, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT 1 FROM archived WHERE month = :month LIMIT 1", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":month", month);
+	struct stmt *s = db_query(db, err, "SELECT 1 FROM archived WHERE month = :month LIMIT 1", "month=%s", month);
 	return stmt_any(s, err);
 }
 

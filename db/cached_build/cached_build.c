@@ -10,27 +10,19 @@ int store_job_places(struct db *db, const struct store_cached_build_request *req
 	int *n, struct fw_err *err)
 {
 	int result = 1;
-	struct stmt *s = db_stmt(db,
-		"SELECT j.id, j.priority, coalesce((SELECT d.host FROM device d WHERE d.uuid = j.device_uuid), '') FROM job j "
-		"WHERE j.state = 'queued' AND j.id > :after AND " STORE_JOB_RESOLVED
-		"AND (j.device_kind = '' OR j.device_kind = :device_kind) AND (j.device_uuid = '' OR j.device_uuid IN "
-		"(SELECT uuid FROM device WHERE worker = :worker AND (state = 'ok' OR (state = 'absent' AND on_call)))) "
-		"AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
-			"mine.class") ")) "
-				      "AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND j.id NOT IN (SELECT value FROM json_each(:besides)) AND (:which = 0 OR (" STORE_JOB_KNOWN
-				      "AND (:which = 1) = " STORE_JOB_KEPT ")) " STORE_JOB_FIRST "LIMIT :most",
-		err);
 	*n = 0;
-	if (!s)
-		return -1;
-	stmt_text(s, ":device_kind", device_kind_name(request->kind));
-	stmt_text(s, ":worker", request->worker);
-	stmt_text(s, ":cache", request->worker);
-	stmt_int(s, ":which", request->which);
-	stmt_text(s, ":held", request->held);
-	stmt_text(s, ":besides", request->besides);
-	stmt_int(s, ":after", request->after);
-	stmt_int(s, ":most", most);
+	struct stmt *s = db_query(db, err,
+		"SELECT j.id, j.priority, coalesce((SELECT d.host FROM device d WHERE d.uuid = j.device_uuid), '') FROM job j "
+		"WHERE j.state = 'queued' AND j.id > :after AND " STORE_JOB_RESOLVED "AND (j.device_kind = '' OR j.device_kind = "
+		":device_kind) AND (j.device_uuid = '' OR j.device_uuid IN (SELECT uuid FROM device WHERE worker = :worker AND "
+		"(state = 'ok' OR (state = 'absent' AND on_call)))) AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device "
+		"mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
+			"mine.class") ")) AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND j.id NOT IN (SELECT value FROM "
+				      "json_each(:besides)) AND (:which = 0 OR (" STORE_JOB_KNOWN
+				      "AND (:which = 1) = " STORE_JOB_KEPT ")) " STORE_JOB_FIRST "LIMIT :most",
+		"device_kind=%s worker=%s cache=%s which=%d held=%s besides=%s after=%ld most=%d",
+		device_kind_name(request->kind), request->worker, request->worker, request->which, request->held,
+		request->besides, request->after, most);
 	while (*n < most && (result = stmt_step(s, err)) == 1) {
 		out[*n].id = row_int(s, 0);
 		out[*n].priority = (int)row_int(s, 1);
@@ -44,26 +36,16 @@ int store_job_places(struct db *db, const struct store_cached_build_request *req
 
 int store_job_newest(struct db *db, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT coalesce(max(id), 0) FROM job", err);
-	if (!s)
-		return -1;
-	return stmt_first_int(s, id, err) < 0 ? -1 : 0;
+	return stmt_first_int(db_stmt(db, "SELECT coalesce(max(id), 0) FROM job", err), id, err) < 0 ? -1 : 0;
 }
 
 int store_cached_build_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM job_source WHERE job = :job", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":job", job);
+	struct stmt *s = db_query(db, err, "DELETE FROM job_source WHERE job = :job", "job=%ld", job);
 	int result = stmt_run(s, err);
 	for (int i = -1; i < n && result == 0; i++) {
-		s = db_stmt(db, "INSERT OR IGNORE INTO job_source (job, source) VALUES (:job, :source)", err);
-		if (!s)
-			return -1;
-		stmt_int(s, ":job", job);
-		stmt_text(s, ":source", i < 0 ? "" : source[i]);
-		result = stmt_run(s, err);
+		result = db_exec(db, err, "INSERT OR IGNORE INTO job_source (job, source) VALUES (:job, :source)",
+			"job=%ld source=%s", job, i < 0 ? "" : source[i]);
 	}
 	return result;
 }
@@ -76,38 +58,26 @@ int store_cached_build_unknown(struct db *db, int64_t job, struct fw_err *err)
 
 int store_cached_build_next_unknown(struct db *db, int64_t after, int64_t *job, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT j.id FROM job j WHERE j.state = 'queued' AND j.id > :after AND " STORE_JOB_RESOLVED
 		"AND NOT " STORE_JOB_KNOWN "ORDER BY j.id LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":after", after);
+		"after=%ld", after);
 	return stmt_first_int(s, job, err);
 }
 
 int store_cached_build_all(struct db *db, const char *worker, int64_t job, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT 1 FROM job j WHERE j.id = :job AND " STORE_JOB_KEPT, err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":job", job);
-	stmt_text(s, ":cache", worker);
+	struct stmt *s =
+		db_query(db, err, "SELECT 1 FROM job j WHERE j.id = :job AND " STORE_JOB_KEPT, "job=%ld cache=%s", job, worker);
 	return stmt_any(s, err);
 }
 
 int store_cached_build_send(struct db *db, int64_t job, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = 'assigned', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device = NULL, "
-		"started_at = :now WHERE id = :id AND state = 'queued'",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", job);
-	stmt_text(s, ":nonce", nonce);
-	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err) != 0)
+	if (db_exec(db, err,
+		    "UPDATE job SET state = 'assigned', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device "
+		    "= NULL, started_at = :now WHERE id = :id AND state = 'queued'",
+		    "id=%ld nonce=%s now=%ld", job, nonce, now_ms) != 0)
 		return -1;
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld is not queued any more", (long long)job);
 }
@@ -115,55 +85,32 @@ int store_cached_build_send(struct db *db, int64_t job, const char *nonce, int64
 int store_cached_build_put(
 	struct db *db, const char *worker, const char *source, const char *made_by, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO cached_build (worker, source, made_by, used_at) VALUES (:worker, :source, :made_by, :now) "
-		"ON CONFLICT (worker, source) DO UPDATE SET made_by = excluded.made_by, used_at = excluded.used_at",
-		err);
-	if (!s)
+	if (db_exec(db, err,
+		    "INSERT INTO cached_build (worker, source, made_by, used_at) VALUES (:worker, :source, :made_by, :now) ON "
+		    "CONFLICT (worker, source) DO UPDATE SET made_by = excluded.made_by, used_at = excluded.used_at",
+		    "worker=%s source=%s made_by=%s now=%ld", worker, source, made_by, now_ms) != 0)
 		return -1;
-	stmt_text(s, ":worker", worker);
-	stmt_text(s, ":source", source);
-	stmt_text(s, ":made_by", made_by);
-	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err) != 0)
-		return -1;
-	s = db_stmt(db,
-		"DELETE FROM cached_build WHERE worker = :worker AND source IN (SELECT source FROM cached_build WHERE worker = :worker "
-		"ORDER BY used_at DESC, source LIMIT -1 OFFSET :keep)",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":worker", worker);
-	stmt_int(s, ":keep", KEEP);
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"DELETE FROM cached_build WHERE worker = :worker AND source IN (SELECT source FROM cached_build WHERE worker = "
+		":worker ORDER BY used_at DESC, source LIMIT -1 OFFSET :keep)",
+		"worker=%s keep=%d", worker, KEEP);
 }
 
 int store_cached_build_get(struct db *db, const char *worker, const char *source, char *made_by, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT made_by FROM cached_build WHERE worker = :worker AND source = :source", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":worker", worker);
-	stmt_text(s, ":source", source);
+	struct stmt *s = db_query(db, err, "SELECT made_by FROM cached_build WHERE worker = :worker AND source = :source",
+		"worker=%s source=%s", worker, source);
 	return stmt_first_text(s, made_by, STORE_MADE_BY_SIZE, err);
 }
 
 int store_cached_build_forget(struct db *db, const char *worker, const char *source, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM cached_build WHERE worker = :worker AND :source IN (source, '')", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":worker", worker);
-	stmt_text(s, ":source", source);
-	return stmt_run(s, err);
+	return db_exec(db, err, "DELETE FROM cached_build WHERE worker = :worker AND :source IN (source, '')",
+		"worker=%s source=%s", worker, source);
 }
 
 int store_cached_build_only(struct db *db, const char *worker, const char *made_by, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM cached_build WHERE worker = :worker AND made_by <> :made_by", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":worker", worker);
-	stmt_text(s, ":made_by", made_by);
-	return stmt_run(s, err);
+	return db_exec(db, err, "DELETE FROM cached_build WHERE worker = :worker AND made_by <> :made_by", "worker=%s made_by=%s",
+		worker, made_by);
 }

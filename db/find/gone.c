@@ -30,12 +30,10 @@ static void bind_comparison(struct stmt *s, const struct store_comparison *c)
 int find_gone_removed(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = :id AND k.verdict = 'removed' AND NOT EXISTS (SELECT 1 FROM "
-		"cell h WHERE h.comparison = (SELECT p.id " BEFORE_COMPARISON
-		") AND h.key = k.key AND h.verdict = 'removed') ORDER BY k.n",
+		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = :id AND k.verdict = 'removed' AND NOT EXISTS "
+		"(SELECT 1 FROM cell h WHERE h.comparison = (SELECT p.id " BEFORE_COMPARISON ") AND h.key = k.key AND h.verdict "
+		"= 'removed') ORDER BY k.n",
 		err);
-	if (!s)
-		return -1;
 	bind_comparison(s, c);
 	return each_cell(s, each, arg, err);
 }
@@ -44,11 +42,9 @@ int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gon
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id " BEFORE_COMPARISON
-		") AND k.verdict <> 'removed' AND NOT EXISTS (SELECT 1 FROM cell h "
-		"WHERE h.comparison = :id AND h.key = k.key) ORDER BY k.n",
+		") AND k.verdict <> 'removed' AND NOT EXISTS (SELECT 1 FROM cell h WHERE h.comparison = :id AND h.key = k.key) "
+		"ORDER BY k.n",
 		err);
-	if (!s)
-		return -1;
 	bind_comparison(s, c);
 	return each_cell(s, each, arg, err);
 }
@@ -68,8 +64,6 @@ int find_gone_suite(
 		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id " BEFORE_JOB
 		") AND k.verdict <> 'removed' ORDER BY k.n",
 		err);
-	if (!s)
-		return -1;
 	bind(s, job);
 	stmt_text(s, ":suite", suite);
 	return each_cell(s, each, arg, err);
@@ -89,8 +83,6 @@ static int read_last(struct stmt *s, struct find_gone_last *out, struct fw_err *
 int find_gone_last(struct db *db, const struct store_comparison *c, struct find_gone_last *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, u.parts " BEFORE_COMPARISON, err);
-	if (!s)
-		return -1;
 	bind_comparison(s, c);
 	return read_last(s, out, err);
 }
@@ -99,8 +91,6 @@ int find_gone_last_of(
 	struct db *db, const struct store_job *job, const char *suite, struct find_gone_last *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, 0 " BEFORE_JOB, err);
-	if (!s)
-		return -1;
 	bind(s, job);
 	stmt_text(s, ":suite", suite);
 	return read_last(s, out, err);
@@ -108,10 +98,7 @@ int find_gone_last_of(
 
 int find_gone_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT CAST(text AS BLOB) FROM suite WHERE id = :suite", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":suite", suite);
+	struct stmt *s = db_query(db, err, "SELECT CAST(text AS BLOB) FROM suite WHERE id = :suite", "suite=%ld", suite);
 	int found = stmt_step(s, err);
 	if (found == 1) {
 		size_t len;
@@ -128,20 +115,14 @@ int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *
 	struct find_gone_word *out, struct fw_err *err)
 {
 	/* where the base fails, too, nothing is said of the target */
-	struct stmt *s = db_stmt(db,
-		"SELECT k.comparison, k.verdict NOT IN ('failed', 'rejected', 'removed', 'unsupported') FROM cell k JOIN comparison p "
-		"ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = :key AND k.repo = :repo "
-		"AND k.branch = :branch AND k.comparison < :before AND k.verdict <> 'not_comparable' AND p.kind IN ('compare', "
-		"'selfcheck') AND t.name = :suite AND NOT j.quick AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1",
-		err);
 	*out = (struct find_gone_word){ .comparison = 0 };
-	if (!s)
-		return -1;
-	stmt_text(s, ":key", key);
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", branch);
-	stmt_int(s, ":before", before);
-	stmt_text(s, ":suite", suite);
+	struct stmt *s = db_query(db, err,
+		"SELECT k.comparison, k.verdict NOT IN ('failed', 'rejected', 'removed', 'unsupported') FROM cell k JOIN "
+		"comparison p ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = "
+		":key AND k.repo = :repo AND k.branch = :branch AND k.comparison < :before AND k.verdict <> 'not_comparable' AND "
+		"p.kind IN ('compare', 'selfcheck') AND t.name = :suite AND NOT j.quick AND (NOT j.some_cells OR j.part > 0) "
+		"ORDER BY k.comparison DESC LIMIT 1",
+		"key=%s repo=%ld branch=%s before=%ld suite=%s", key, repo, branch, before, suite);
 	int found = stmt_step(s, err);
 	if (found == 1) {
 		*out = (struct find_gone_word){ row_int(s, 0), row_int(s, 1) != 0 };
@@ -156,8 +137,6 @@ int find_gone_is_told(struct db *db, const struct store_job *job, struct fw_err 
 		"SELECT 1 FROM alert WHERE repo = :repo AND branch = :branch AND target_sha <> :target AND kind = 'failing' AND "
 		"comparison IS NULL AND state IN ('open', 'acknowledged', 'accepted') AND :job > 0 LIMIT 1",
 		err);
-	if (!s)
-		return -1;
 	bind(s, job);
 	return stmt_any(s, err);
 }
@@ -179,11 +158,9 @@ static int read_ids(struct stmt *s, int64_t *ids, int *n, struct fw_err *err)
 int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE
-		"AND a.kind = 'failing' AND a.comparison IS NULL AND a.cells = '[]'",
+		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'failing' AND a.comparison IS NULL AND a.cells = "
+		"'[]'",
 		err);
-	if (!s)
-		return -1;
 	bind(s, job);
 	return read_ids(s, ids, n, err);
 }
@@ -191,12 +168,10 @@ int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, 
 int find_gone_named(struct db *db, const struct store_job *job, const char *suites_json, int64_t *ids, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE
-		"AND a.kind = 'missing' AND a.cells <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(a.cells) w WHERE "
-		"w.value ->> 'comparison' IS NULL OR w.value ->> 'suite' NOT IN (SELECT value FROM json_each(:suites)))",
+		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'missing' AND a.cells <> '[]' AND NOT EXISTS (SELECT "
+		"1 FROM json_each(a.cells) w WHERE w.value ->> 'comparison' IS NULL OR w.value ->> 'suite' NOT IN (SELECT value "
+		"FROM json_each(:suites)))",
 		err);
-	if (!s)
-		return -1;
 	bind(s, job);
 	stmt_text(s, ":suites", suites_json);
 	return read_ids(s, ids, n, err);

@@ -10,8 +10,6 @@ static int gather(struct stmt *s, const char *why, int64_t now_ms, struct find_m
 {
 	int n = 0, room = 0, result;
 	*out = NULL;
-	if (!s)
-		return -1;
 	stmt_text(s, ":why", why);
 	stmt_int(s, ":now", now_ms);
 	while ((result = stmt_step(s, err)) == 1) {
@@ -39,9 +37,8 @@ int find_missing_of(struct db *db, const struct find_inventory *has, const char 
 	struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		ABSENT
-		"worker = :worker AND host = :host AND (NOT on_call OR seen_at < :since) AND uuid NOT IN (SELECT value FROM "
-		"json_each(:named)) RETURNING uuid, class",
+		ABSENT "worker = :worker AND host = :host AND (NOT on_call OR seen_at < :since) AND uuid NOT IN (SELECT value "
+		       "FROM json_each(:named)) RETURNING uuid, class",
 		err);
 	if (s) {
 		stmt_text(s, ":worker", has->worker);
@@ -63,13 +60,9 @@ int find_missing_without(
 
 int find_missing_job(struct db *db, const char *uuid, int64_t after, int64_t *job, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT id FROM job WHERE state = 'queued' AND origin = 'idle' AND device_uuid = :uuid AND id > :after ORDER BY id "
-		"LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":uuid", uuid);
-	stmt_int(s, ":after", after);
+	struct stmt *s = db_query(db, err,
+		"SELECT id FROM job WHERE state = 'queued' AND origin = 'idle' AND device_uuid = :uuid AND id > :after ORDER BY "
+		"id LIMIT 1",
+		"uuid=%s after=%ld", uuid, after);
 	return stmt_first_int(s, job, err);
 }

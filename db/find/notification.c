@@ -7,19 +7,13 @@ int find_notification_ended(struct db *db, int64_t ended_at, const char *repo_na
 	int *n, struct fw_err *err)
 {
 	int result;
-	struct stmt *s = db_stmt(db,
-		"SELECT o.id, o.repo, r.name, o.target_sha, o.suite, o.state, o.state_why FROM job o JOIN repo r ON r.id = "
-		"o.repo "
-		"WHERE o.ended_at = :now AND +o.state IN ('superseded', 'failed', 'target_missing') AND :repo IN ('', r.name) AND o.branch "
-		"<> '' AND o.id IN (SELECT id FROM job WHERE ended_at = :now AND " STORE_JOB_COUNTS
-		") ORDER BY o.id DESC LIMIT :max",
-		err);
 	*n = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":now", ended_at);
-	stmt_text(s, ":repo", repo_name);
-	stmt_int(s, ":max", max);
+	struct stmt *s = db_query(db, err,
+		"SELECT o.id, o.repo, r.name, o.target_sha, o.suite, o.state, o.state_why FROM job o JOIN repo r ON r.id = "
+		"o.repo WHERE o.ended_at = :now AND +o.state IN ('superseded', 'failed', 'target_missing') AND :repo IN ('', "
+		"r.name) AND o.branch <> '' AND o.id IN (SELECT id FROM job WHERE ended_at = :now AND " STORE_JOB_COUNTS
+		") ORDER BY o.id DESC LIMIT :max",
+		"now=%ld repo=%s max=%d", ended_at, repo_name, max);
 	while ((result = stmt_step(s, err)) == 1) {
 		struct find_notification_job *job = &out[(*n)++];
 		job->id = row_int(s, 0);
@@ -36,15 +30,11 @@ int find_notification_ended(struct db *db, int64_t ended_at, const char *repo_na
 int find_notification_cells(
 	struct db *db, int64_t comparison, enum verdict verdict, struct find_notification_cells *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT (SELECT count(*) FROM cell WHERE comparison = :id), count(*) OVER (), decided_pct, key, reason FROM cell "
-		"WHERE comparison = :id AND verdict = :verdict "
-		"ORDER BY iif(verdict = 'improvement', -decided_pct, decided_pct), n LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
-	stmt_text(s, ":verdict", verdict_name(verdict));
+		"WHERE comparison = :id AND verdict = :verdict ORDER BY iif(verdict = 'improvement', -decided_pct, decided_pct), "
+		"n LIMIT 1",
+		"id=%ld verdict=%s", comparison, verdict_name(verdict));
 	int result = stmt_step(s, err);
 	if (result != 1)
 		return result;
@@ -59,17 +49,12 @@ int find_notification_suites(
 	struct db *db, int64_t repo, const char *sha, struct find_notification_suite *out, int max, int *n, struct fw_err *err)
 {
 	int result;
-	struct stmt *s = db_stmt(db,
-		"SELECT max(c.id), t.name, c.verdict, c.base_sha, c.kind FROM comparison c JOIN suite t ON t.id = c.suite "
-		"JOIN job j ON j.id = c.job WHERE c.repo = :repo AND c.target_sha = :sha AND c.kind IN ('compare', 'selfcheck') "
-		"AND NOT j.quick AND NOT j.some_cells GROUP BY t.name ORDER BY t.name LIMIT :max",
-		err);
 	*n = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":sha", sha);
-	stmt_int(s, ":max", max);
+	struct stmt *s = db_query(db, err,
+		"SELECT max(c.id), t.name, c.verdict, c.base_sha, c.kind FROM comparison c JOIN suite t ON t.id = c.suite JOIN "
+		"job j ON j.id = c.job WHERE c.repo = :repo AND c.target_sha = :sha AND c.kind IN ('compare', 'selfcheck') AND "
+		"NOT j.quick AND NOT j.some_cells GROUP BY t.name ORDER BY t.name LIMIT :max",
+		"repo=%ld sha=%s max=%d", repo, sha, max);
 	while ((result = stmt_step(s, err)) == 1) {
 		struct find_notification_suite *suite = &out[(*n)++];
 		suite->comparison = row_int(s, 0);
@@ -85,16 +70,11 @@ int find_notification_each(
 	struct db *db, int64_t comparison, int max, find_notification_cell_fn *each, void *arg, struct fw_err *err)
 {
 	int result;
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT key, verdict, failure, decided_by, change_pct, ci_low_pct, ci_high_pct, decided_pct, slow_base, "
-		"slow_target, "
-		"slow_longer FROM cell WHERE comparison = :id AND verdict NOT IN ('unchanged', 'identical', 'unsupported') "
-		"ORDER BY n LIMIT :max",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
-	stmt_int(s, ":max", max);
+		"slow_target, slow_longer FROM cell WHERE comparison = :id AND verdict NOT IN ('unchanged', 'identical', "
+		"'unsupported') ORDER BY n LIMIT :max",
+		"id=%ld max=%d", comparison, max);
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct find_notification_cell){ .key = row_text(s, 0),
 				  .verdict = verdict_from_name(row_text(s, 1)),

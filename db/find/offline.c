@@ -36,34 +36,26 @@ static int each_waiting(struct stmt *s, struct find_waiting *out, int *n, struct
 
 int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, iif(d.state = 'ok', (SELECT count(*) FROM job j WHERE " FITS
-		"AND j.queued_at < :since), (SELECT count(*) FROM job j WHERE " NEEDS "AND j.queued_at < :since)) AS waiting "
-		"FROM device d WHERE d.state IN ('ok', 'absent') AND d.on_call = 0 AND d.seen_at < :since AND NOT " HAS_JOB
-		"AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = 'device_offline' AND "
-		"a.state IN ('open', 'acknowledged', 'accepted'))) WHERE waiting > 0 LIMIT :limit",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":since", since);
-	stmt_int(s, ":limit", max);
+	struct stmt *s = db_query(db, err,
+		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, iif(d.state = 'ok', (SELECT count(*) FROM job j "
+		"WHERE " FITS "AND j.queued_at < :since), (SELECT count(*) FROM job j WHERE " NEEDS "AND j.queued_at < :since)) "
+		"AS waiting FROM device d WHERE d.state IN ('ok', 'absent') AND d.on_call = 0 AND d.seen_at < :since AND NOT " HAS_JOB
+		"AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = 'device_offline' AND a.state "
+		"IN ('open', 'acknowledged', 'accepted'))) WHERE waiting > 0 LIMIT :limit",
+		"since=%ld limit=%d", since, max);
 	return each_waiting(s, out, n, err);
 }
 
 int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, (SELECT count(*) FROM job j WHERE " FITS
-		"AND (j.queued_at < :since OR NOT EXISTS (" OTHER_MAY_HAVE " AND o.seen_at >= :since))) AS waiting "
-		"FROM device d WHERE d.state = 'quarantined' AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND "
-		"a.kind = 'quarantined' AND (a.state IN ('open', 'acknowledged') OR (a.changed_at >= d.state_at AND (SELECT "
-		"e.who FROM alert_event e WHERE e.alert = a.id ORDER BY e.id DESC LIMIT 1) <> 'flopwatch')))) "
-		"WHERE waiting > 0 LIMIT :limit",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":since", since);
-	stmt_int(s, ":limit", max);
+		"AND (j.queued_at < :since OR NOT EXISTS (" OTHER_MAY_HAVE " AND o.seen_at >= :since))) AS waiting FROM device d "
+		"WHERE d.state = 'quarantined' AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = "
+		"'quarantined' AND (a.state IN ('open', 'acknowledged') OR (a.changed_at >= d.state_at AND (SELECT e.who FROM "
+		"alert_event e WHERE e.alert = a.id ORDER BY e.id DESC LIMIT 1) <> 'flopwatch')))) WHERE waiting > 0 LIMIT "
+		":limit",
+		"since=%ld limit=%d", since, max);
 	return each_waiting(s, out, n, err);
 }
 
@@ -81,27 +73,20 @@ static int each_over(struct stmt *s, struct find_offline_over *out, int *n, stru
 
 int find_offline_heard(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'device_offline' AND a.state IN "
-		"('open', "
-		"'acknowledged') AND (d.seen_at > a.opened_at OR d.state NOT IN ('ok', 'absent') OR " HAS_JOB
+	struct stmt *s = db_query(db, err,
+		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'device_offline' AND a.state "
+		"IN ('open', 'acknowledged') AND (d.seen_at > a.opened_at OR d.state NOT IN ('ok', 'absent') OR " HAS_JOB
 		"OR (d.state = 'absent' AND NOT EXISTS (SELECT 1 FROM job j WHERE " NEEDS "))) ORDER BY a.id LIMIT :limit",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":limit", max);
+		"limit=%d", max);
 	return each_over(s, out, n, err);
 }
 
 int find_offline_back(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'quarantined' AND "
-		"a.state IN ('open', 'acknowledged') AND (d.state <> 'quarantined' OR NOT EXISTS (SELECT 1 FROM job j WHERE " FITS
+	struct stmt *s = db_query(db, err,
+		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'quarantined' AND a.state IN "
+		"('open', 'acknowledged') AND (d.state <> 'quarantined' OR NOT EXISTS (SELECT 1 FROM job j WHERE " FITS
 		")) ORDER BY a.id LIMIT :limit",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":limit", max);
+		"limit=%d", max);
 	return each_over(s, out, n, err);
 }

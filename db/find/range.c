@@ -4,20 +4,13 @@
 int find_range_commits(struct db *db, const struct store_change *c, const char *from, const char *to, int *commits,
 	int *unmeasured, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT count(*), total(NOT EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = :baseline_period AND r.key = :key AND "
-		"r.target_sha = l.sha)) FROM mainline l WHERE l.repo = :repo AND NOT l.dropped AND "
-		"l.place > (SELECT place FROM mainline WHERE repo = :repo AND sha = :from) AND "
-		"l.place <= (SELECT place FROM mainline WHERE repo = :repo AND sha = :to)",
-		err);
 	*commits = *unmeasured = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", c->baseline_period);
-	stmt_text(s, ":key", c->key);
-	stmt_int(s, ":repo", c->repo);
-	stmt_text(s, ":from", from);
-	stmt_text(s, ":to", to);
+	struct stmt *s = db_query(db, err,
+		"SELECT count(*), total(NOT EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = :baseline_period AND r.key = "
+		":key AND r.target_sha = l.sha)) FROM mainline l WHERE l.repo = :repo AND NOT l.dropped AND l.place > (SELECT "
+		"place FROM mainline WHERE repo = :repo AND sha = :from) AND l.place <= (SELECT place FROM mainline WHERE repo = "
+		":repo AND sha = :to)",
+		"baseline_period=%ld key=%s repo=%ld from=%s to=%s", c->baseline_period, c->key, c->repo, from, to);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		*commits = (int)row_int(s, 0);
@@ -29,34 +22,22 @@ int find_range_commits(struct db *db, const struct store_change *c, const char *
 
 int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char *key, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.kind = 'reference' AND "
-		"j.state IN ('queued', 'assigned', 'building', 'checking', 'measuring') AND "
-		"EXISTS (SELECT 1 FROM job_cell w WHERE w.job = j.id AND w.word = :key) LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":target", sha);
-	stmt_text(s, ":key", key);
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.kind = 'reference' AND j.state IN "
+		"('queued', 'assigned', 'building', 'checking', 'measuring') AND EXISTS (SELECT 1 FROM job_cell w WHERE w.job = "
+		"j.id AND w.word = :key) LIMIT 1",
+		"repo=%ld target=%s key=%s", repo, sha, key);
 	return stmt_any(s, err);
 }
 
 int find_range_asked(struct db *db, const struct store_baseline_period *e, const char *origin, int64_t after, int64_t *place,
 	struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT coalesce(max(l.place), 0) FROM mainline l INDEXED BY mainline_by_place CROSS JOIN job j ON j.repo = l.repo "
-		"AND j.target_sha = l.sha WHERE l.repo = :repo AND l.place > :after AND j.origin = :origin AND j.suite = :suite AND "
-		"j.device_class = (SELECT class FROM environment WHERE id = :environment)",
-		err);
 	*place = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", e->repo);
-	stmt_int(s, ":after", after);
-	stmt_text(s, ":origin", origin);
-	stmt_text(s, ":suite", e->suite);
-	stmt_int(s, ":environment", e->environment);
+	struct stmt *s = db_query(db, err,
+		"SELECT coalesce(max(l.place), 0) FROM mainline l INDEXED BY mainline_by_place CROSS JOIN job j ON j.repo = "
+		"l.repo AND j.target_sha = l.sha WHERE l.repo = :repo AND l.place > :after AND j.origin = :origin AND j.suite = "
+		":suite AND j.device_class = (SELECT class FROM environment WHERE id = :environment)",
+		"repo=%ld after=%ld origin=%s suite=%s environment=%ld", e->repo, after, origin, e->suite, e->environment);
 	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
 }

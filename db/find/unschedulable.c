@@ -18,7 +18,7 @@ int find_unschedulable(struct db *db, const char *devices, const char *workers, 
 	void *arg, struct fw_err *err)
 {
 	/* a queue is full of jobs that want the same: devices and workers are gone through once for all of these */
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"WITH want AS MATERIALIZED (SELECT j.*, c.model, c.driver, c.toolkit, (SELECT w.value ->> 'name' " WORKER(
 			"down") "LIMIT 1) AS down "
 				"FROM (SELECT json_group_array(id) AS ids, device_kind, device_uuid, device_class FROM job "
@@ -32,13 +32,7 @@ int find_unschedulable(struct db *db, const char *devices, const char *workers, 
 		"AND " FITS
 		")))) SELECT id.value, device_kind, device_uuid, model, driver, toolkit, down FROM want, json_each(ids) id "
 		"ORDER BY id.value",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":devices", devices);
-	stmt_text(s, ":workers", workers);
-	stmt_int(s, ":first", job);
-	stmt_int(s, ":last", job ? job : INT64_MAX);
+		"devices=%s workers=%s first=%ld last=%ld", devices, workers, job, job ? job : INT64_MAX);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct find_unschedulable){ .job = row_int(s, 0),

@@ -32,18 +32,15 @@ int profile_answer(struct db *db, int64_t profile, enum jobstate state, const ch
 		.profile_state = jobstate_name(state),
 		.profile_why = state_why };
 	*out = (struct profile_answer){ .has_cause = false };
-	struct stmt *s = db_stmt(db,
-		"SELECT key, state, why, path, base_ms, target_ms, sentence, confidence, is_open, is_worst FROM (SELECT x.key, x.state, x.why, "
-		"x.path, x.base_ms, x.target_ms, k.sentence, k.confidence, EXISTS (SELECT 1 FROM cause o WHERE o.profile_cell = x.id AND "
-		"o.code = 'not_explained') AS is_open, x.id = first_value(x.id) OVER (ORDER BY coalesce(x.target_ms / x.base_ms, 0) "
-		"DESC, x.n) AS is_worst, coalesce(x.target_ms / x.base_ms, 0) AS loss, x.n FROM profile_cell x LEFT JOIN cause k ON "
-		"k.profile_cell = x.id AND k.rank = (SELECT min(o.rank) FROM cause o WHERE o.profile_cell = x.id AND o.code <> "
-		"'not_explained') WHERE x.profile = :profile) WHERE :key = '' OR key = :key ORDER BY sentence IS NULL, loss DESC, n LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":profile", profile);
-	stmt_text(s, ":key", key ? key : "");
+	struct stmt *s = db_query(db, err,
+		"SELECT key, state, why, path, base_ms, target_ms, sentence, confidence, is_open, is_worst FROM (SELECT x.key, "
+		"x.state, x.why, x.path, x.base_ms, x.target_ms, k.sentence, k.confidence, EXISTS (SELECT 1 FROM cause o WHERE "
+		"o.profile_cell = x.id AND o.code = 'not_explained') AS is_open, x.id = first_value(x.id) OVER (ORDER BY "
+		"coalesce(x.target_ms / x.base_ms, 0) DESC, x.n) AS is_worst, coalesce(x.target_ms / x.base_ms, 0) AS loss, x.n "
+		"FROM profile_cell x LEFT JOIN cause k ON k.profile_cell = x.id AND k.rank = (SELECT min(o.rank) FROM cause o "
+		"WHERE o.profile_cell = x.id AND o.code <> 'not_explained') WHERE x.profile = :profile) WHERE :key = '' OR key = "
+		":key ORDER BY sentence IS NULL, loss DESC, n LIMIT 1",
+		"profile=%ld key=%s", profile, key ? key : "");
 	int found = stmt_step(s, err);
 	if (found == 1 && known.is_done)
 		take_cell(s, &known, key != NULL, out);

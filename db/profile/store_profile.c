@@ -1,6 +1,7 @@
 /* store_profile.c - rows of profiles; see store_profile.h. */
 #include "db/profile/store_profile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,22 +17,15 @@ static const char *const states[] = { "done", "identical", "unsupported", "faile
 
 int store_profile_insert(struct db *db, struct store_profile *p, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "INSERT INTO profile (job, comparison, alert) VALUES (:job, nullif(:comparison, 0), nullif(:alert, 0))", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":job", p->job);
-	stmt_int(s, ":comparison", p->comparison);
-	stmt_int(s, ":alert", p->alert);
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO profile (job, comparison, alert) VALUES (:job, nullif(:comparison, 0), nullif(:alert, 0))",
+		"job=%ld comparison=%ld alert=%ld", p->job, p->comparison, p->alert);
 	return stmt_insert(s, &p->id, err);
 }
 
 int store_profile_of_job(struct db *db, int64_t job, struct store_profile *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT id, job, comparison, alert FROM profile WHERE job = :job", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":job", job);
+	struct stmt *s = db_query(db, err, "SELECT id, job, comparison, alert FROM profile WHERE job = :job", "job=%ld", job);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		*out = (struct store_profile){
@@ -45,11 +39,8 @@ int store_profile_of_job(struct db *db, int64_t job, struct store_profile *out, 
 int store_profile_asked(struct db *db, int64_t alert, int *cells, struct fw_err *err)
 {
 	int64_t n = 0;
-	struct stmt *s =
-		db_stmt(db, "SELECT count(*) FROM profile p JOIN job_cell w ON w.job = p.job WHERE p.alert = :alert", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":alert", alert);
+	struct stmt *s = db_query(db, err,
+		"SELECT count(*) FROM profile p JOIN job_cell w ON w.job = p.job WHERE p.alert = :alert", "alert=%ld", alert);
 	if (stmt_first_int(s, &n, err) < 0)
 		return -1;
 	*cells = (int)n;
@@ -58,42 +49,28 @@ int store_profile_asked(struct db *db, int64_t alert, int *cells, struct fw_err 
 
 int store_profile_comparison(struct db *db, const struct store_profile_of *of, int64_t *comparison, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT c.id FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
-		"c.target_sha = :target AND c.base_sha = :base AND c.environment IS NOT NULL AND c.kind <> 'import' AND "
+	struct stmt *s = db_query(db, err,
+		"SELECT c.id FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo "
+		"AND c.target_sha = :target AND c.base_sha = :base AND c.environment IS NOT NULL AND c.kind <> 'import' AND "
 		"j.base_provider = :base_provider AND j.target_provider = :target_provider AND j.base_config = :base_config AND "
-		"j.target_config = :target_config AND j.base_toolchain = :base_toolchain AND j.target_toolchain = :target_toolchain AND "
-		"j.base_flags = :base_flags AND j.target_flags = :target_flags AND j.base_module = :base_module AND (:suite = '' OR t.name = :suite) ORDER BY c.id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", of->repo);
-	stmt_text(s, ":target", of->target_sha);
-	stmt_text(s, ":base", of->base_sha);
-	stmt_text(s, ":base_provider", of->base_provider);
-	stmt_text(s, ":target_provider", of->target_provider);
-	stmt_text(s, ":base_config", of->base_config);
-	stmt_text(s, ":target_config", of->target_config);
-	stmt_text(s, ":base_toolchain", of->base_tools.dir);
-	stmt_text(s, ":target_toolchain", of->target_tools.dir);
-	stmt_text(s, ":base_flags", of->base_tools.flags);
-	stmt_text(s, ":target_flags", of->target_tools.flags);
-	stmt_text(s, ":base_module", of->base_tools.module);
-	stmt_text(s, ":suite", of->suite);
+		"j.target_config = :target_config AND j.base_toolchain = :base_toolchain AND j.target_toolchain = "
+		":target_toolchain AND j.base_flags = :base_flags AND j.target_flags = :target_flags AND j.base_module = "
+		":base_module AND (:suite = '' OR t.name = :suite) ORDER BY c.id DESC LIMIT 1",
+		"repo=%ld target=%s base=%s base_provider=%s target_provider=%s base_config=%s target_config=%s base_toolchain=%s target_toolchain=%s base_flags=%s target_flags=%s base_module=%s suite=%s",
+		of->repo, of->target_sha, of->base_sha, of->base_provider, of->target_provider, of->base_config,
+		of->target_config, of->base_tools.dir, of->target_tools.dir, of->base_tools.flags, of->target_tools.flags,
+		of->base_tools.module, of->suite);
 	return stmt_first_int(s, comparison, err);
 }
 
 int store_profile_read_comparison(struct db *db, int64_t comparison, struct store_profile_of *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT c.repo, r.name, c.base_sha, c.target_sha, t.name, j.base_provider, j.target_provider, coalesce(d.uuid, ''), "
-		"c.kind, j.base_config, j.target_config, j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags, j.base_module, "
-		"j.base_made_by FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON t.id = c.suite JOIN job j ON j.id = c.job "
-		"LEFT JOIN device d ON d.id = c.device WHERE c.id = :id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
+	struct stmt *s = db_query(db, err,
+		"SELECT c.repo, r.name, c.base_sha, c.target_sha, t.name, j.base_provider, j.target_provider, coalesce(d.uuid, "
+		"''), c.kind, j.base_config, j.target_config, j.base_toolchain, j.target_toolchain, j.base_flags, "
+		"j.target_flags, j.base_module, j.base_made_by FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON "
+		"t.id = c.suite JOIN job j ON j.id = c.job LEFT JOIN device d ON d.id = c.device WHERE c.id = :id",
+		"id=%ld", comparison);
 	int result = stmt_step(s, err);
 	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)comparison);
@@ -144,38 +121,19 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 	static const struct msg_profile nothing;
 	const struct msg_profile *end = c->end ? c->end : &nothing;
 	struct buf base_tried, target_tried;
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO profile_cell (profile, n, key, state, why, path, tool, passes, stalls_why, base_config, target_config, "
-		"base_tried, target_tried, base_ms, target_ms, gpu_s, with_config, with_base_ms, with_target_ms, with_ms) VALUES "
-		"(:profile, :n, :key, :state, :why, :path, :tool, :passes, :stalls_why, :base_config, :target_config, :base_tried, "
-		":target_tried, :base_ms, :target_ms, :gpu_s, :with_config, :with_base_ms, :with_target_ms, :with_ms)",
-		err);
-	if (!s)
-		return -1;
 	write_tried(&base_tried, &end->base_tried);
 	write_tried(&target_tried, &end->target_tried);
-	stmt_text(s, ":base_tried", base_tried.data);
-	stmt_text(s, ":target_tried", target_tried.data);
-	stmt_int(s, ":profile", c->profile);
-	stmt_int(s, ":n", c->n);
-	stmt_text(s, ":key", c->key);
-	stmt_text(s, ":state", states[c->state]);
-	stmt_text(s, ":why", c->why);
-	stmt_text(s, ":path", c->end ? evidence_path_names[end->path] : "");
-	stmt_text(s, ":tool", end->tool);
-	stmt_int(s, ":passes", end->passes);
-	stmt_text(s, ":stalls_why", end->stalls_why);
-	stmt_text(s, ":base_config", end->base_config);
-	stmt_text(s, ":target_config", end->target_config);
-	stmt_double(s, ":base_ms", c->base_ms);
-	stmt_double(s, ":target_ms", c->target_ms);
-	stmt_double(s, ":gpu_s", end->gpu_s);
-	if (c->with) { /* unbound: NULL */
-		stmt_text(s, ":with_config", c->with->config);
-		stmt_double(s, ":with_base_ms", c->with->base_ms);
-		stmt_double(s, ":with_target_ms", c->with->target_ms);
-		stmt_double(s, ":with_ms", c->with->with_ms);
-	}
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO profile_cell (profile, n, key, state, why, path, tool, passes, stalls_why, base_config, "
+		"target_config, base_tried, target_tried, base_ms, target_ms, gpu_s, with_config, with_base_ms, with_target_ms, "
+		"with_ms) VALUES (:profile, :n, :key, :state, :why, :path, :tool, :passes, :stalls_why, :base_config, "
+		":target_config, :base_tried, :target_tried, :base_ms, :target_ms, :gpu_s, :with_config, :with_base_ms, "
+		":with_target_ms, :with_ms)",
+		"base_tried=%s target_tried=%s profile=%ld n=%d key=%s state=%s why=%s path=%s tool=%s passes=%d stalls_why=%s base_config=%s target_config=%s base_ms=%f target_ms=%f gpu_s=%f with_config=%s with_base_ms=%f with_target_ms=%f with_ms=%f",
+		base_tried.data, target_tried.data, c->profile, c->n, c->key, states[c->state], c->why,
+		c->end ? evidence_path_names[end->path] : "", end->tool, end->passes, end->stalls_why, end->base_config,
+		end->target_config, c->base_ms, c->target_ms, end->gpu_s, c->with ? c->with->config : NULL,
+		c->with ? c->with->base_ms : NAN, c->with ? c->with->target_ms : NAN, c->with ? c->with->with_ms : NAN);
 	int result = stmt_insert(s, &c->id, err);
 	buf_fini(&base_tried);
 	buf_fini(&target_tried);
@@ -184,17 +142,11 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 
 static int name_id(struct db *db, const char *metric, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT id FROM metric_name WHERE name = :name AND unit = ''", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", metric);
+	struct stmt *s = db_query(db, err, "SELECT id FROM metric_name WHERE name = :name AND unit = ''", "name=%s", metric);
 	int found = stmt_first_int(s, id, err);
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	s = db_stmt(db, "INSERT INTO metric_name (name, unit) VALUES (:name, '')", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", metric);
+	s = db_query(db, err, "INSERT INTO metric_name (name, unit) VALUES (:name, '')", "name=%s", metric);
 	return stmt_insert(s, id, err);
 }
 
@@ -203,43 +155,23 @@ static int put_value(struct db *db, int64_t kernel, const struct evidence_value 
 	int64_t name;
 	if (name_id(db, v->metric, &name, err) != 0)
 		return -1;
-	struct stmt *s = db_stmt(db, "INSERT INTO profile_value (kernel, name, value) VALUES (:kernel, :name, :value)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":kernel", kernel);
-	stmt_int(s, ":name", name);
-	stmt_double(s, ":value", v->value);
-	return stmt_run(s, err);
+	return db_exec(db, err, "INSERT INTO profile_value (kernel, name, value) VALUES (:kernel, :name, :value)",
+		"kernel=%ld name=%ld value=%f", kernel, name, v->value);
 }
 
 int store_profile_kernel_put(struct db *db, int64_t cell, const struct msg_kernel *k, struct fw_err *err)
 {
 	char grid[40], block[40];
 	int64_t id;
-	struct stmt *s = db_stmt(db,
+	snprintf(grid, sizeof grid, "%d %d %d", k->grid[0], k->grid[1], k->grid[2]);
+	snprintf(block, sizeof block, "%d %d %d", k->block[0], k->block[1], k->block[2]);
+	struct stmt *s = db_query(db, err,
 		"INSERT INTO profile_kernel (profile_cell, side, repeat, n, phase, kernel, code_sha, ms, grid, block, registers, "
 		"local_bytes, shared_bytes, ctas_per_sm) VALUES (:cell, :side, :repeat, :n, :phase, :kernel, :code, :ms, :grid, "
 		":block, :registers, :local, :shared, :ctas)",
-		err);
-	if (!s)
-		return -1;
-	snprintf(grid, sizeof grid, "%d %d %d", k->grid[0], k->grid[1], k->grid[2]);
-	snprintf(block, sizeof block, "%d %d %d", k->block[0], k->block[1], k->block[2]);
-	stmt_int(s, ":cell", cell);
-	stmt_text(s, ":side", role_name(k->role));
-	stmt_int(s, ":repeat", k->repeat);
-	stmt_int(s, ":n", k->n);
-	stmt_text(s, ":phase", k->phase);
-	stmt_text(s, ":kernel", k->kernel);
-	stmt_text(s, ":code", k->code_sha256);
-	if (k->ms >= 0)
-		stmt_double(s, ":ms", k->ms);
-	stmt_text(s, ":grid", grid);
-	stmt_text(s, ":block", block);
-	stmt_int(s, ":registers", k->registers);
-	stmt_int(s, ":local", k->local_bytes);
-	stmt_int(s, ":shared", k->shared_bytes);
-	stmt_int(s, ":ctas", k->ctas_per_sm);
+		"cell=%ld side=%s repeat=%d n=%d phase=%s kernel=%s code=%s ms=%f grid=%s block=%s registers=%d local=%d shared=%d ctas=%d",
+		cell, role_name(k->role), k->repeat, k->n, k->phase, k->kernel, k->code_sha256, k->ms >= 0 ? k->ms : NAN, grid,
+		block, k->registers, k->local_bytes, k->shared_bytes, k->ctas_per_sm);
 	if (stmt_insert(s, &id, err) != 0)
 		return -1;
 	for (int i = 0; i < k->n_values; i++)
@@ -304,9 +236,9 @@ int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c
 		result = err_set(err, ERR_FULL, "what differs in machine code does not fit");
 	if (result == 0)
 		s = db_stmt(db,
-			"INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, base_stalls, "
-			"target_stalls, hunks_len, hunks) VALUES (:cell, :base, :target, :what, :opcodes, :base_takes, :target_takes, "
-			"nullif(:base_stalls, ''), nullif(:target_stalls, ''), :len, :hunks)",
+			"INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, "
+			"base_stalls, target_stalls, hunks_len, hunks) VALUES (:cell, :base, :target, :what, :opcodes, "
+			":base_takes, :target_takes, nullif(:base_stalls, ''), nullif(:target_stalls, ''), :len, :hunks)",
 			err);
 	if (s) {
 		stmt_int(s, ":cell", cell);
@@ -335,19 +267,9 @@ int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c
 
 int store_profile_cause_put(struct db *db, int64_t cell, const struct store_profile_cause *c, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	return db_exec(db, err,
 		"INSERT INTO cause (profile_cell, rank, code, kernel, explained_ms, of_ms, confidence, sentence) VALUES (:cell, "
 		":rank, :code, :kernel, :explained, :of, :confidence, :sentence)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
-	stmt_int(s, ":rank", c->rank);
-	stmt_text(s, ":code", c->code);
-	stmt_text(s, ":kernel", c->kernel);
-	stmt_double(s, ":explained", c->explained_ms);
-	stmt_double(s, ":of", c->of_ms);
-	stmt_text(s, ":confidence", c->confidence);
-	stmt_text(s, ":sentence", c->sentence);
-	return stmt_run(s, err);
+		"cell=%ld rank=%d code=%s kernel=%s explained=%f of=%f confidence=%s sentence=%s", cell, c->rank, c->code,
+		c->kernel, c->explained_ms, c->of_ms, c->confidence, c->sentence);
 }

@@ -3,16 +3,13 @@
 
 int view_measured(struct db *db, int64_t profile, view_measured_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT x.id, x.key, x.state, x.path, x.base_config, x.target_config, coalesce(c.suite_group, ''), "
-		"coalesce(c.title, ''), coalesce(c.direction, ''), coalesce(c.size, 0), c.flops, x.base_ms, "
-		"x.target_ms FROM profile_cell x JOIN profile p ON p.id = x.profile LEFT JOIN cell c ON c.comparison = p.comparison "
-		"AND c.key = x.key WHERE x.profile = :profile ORDER BY x.n",
-		err);
 	int result;
-	if (!s)
-		return -1;
-	stmt_int(s, ":profile", profile);
+	struct stmt *s = db_query(db, err,
+		"SELECT x.id, x.key, x.state, x.path, x.base_config, x.target_config, coalesce(c.suite_group, ''), "
+		"coalesce(c.title, ''), coalesce(c.direction, ''), coalesce(c.size, 0), c.flops, x.base_ms, x.target_ms FROM "
+		"profile_cell x JOIN profile p ON p.id = x.profile LEFT JOIN cell c ON c.comparison = p.comparison AND c.key = "
+		"x.key WHERE x.profile = :profile ORDER BY x.n",
+		"profile=%ld", profile);
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_measured){ .cell = row_int(s, 0),
 				  .key = row_text(s, 1),

@@ -66,19 +66,12 @@ int view_profiles(struct db *db, const struct view_profile_filter *f, view_profi
 {
 	struct stmt *s;
 	if (f->alert)
-		s = db_stmt(db,
-			PROFILE_SELECT "WHERE p.alert = :of AND p.id < :before ORDER BY p.id DESC "
-				       "LIMIT :limit",
-			err);
+		s = db_stmt(db, PROFILE_SELECT "WHERE p.alert = :of AND p.id < :before ORDER BY p.id DESC LIMIT :limit", err);
 	else if (f->comparison)
-		s = db_stmt(db,
-			PROFILE_SELECT "WHERE p.comparison = :of AND p.id < :before ORDER BY p.id "
-				       "DESC LIMIT :limit",
-			err);
+		s = db_stmt(
+			db, PROFILE_SELECT "WHERE p.comparison = :of AND p.id < :before ORDER BY p.id DESC LIMIT :limit", err);
 	else
 		s = db_stmt(db, PROFILE_SELECT "WHERE p.id < :before ORDER BY p.id DESC LIMIT :limit", err);
-	if (!s)
-		return -1;
 	if (f->alert || f->comparison)
 		stmt_int(s, ":of", f->alert ? f->alert : f->comparison);
 	stmt_int(s, ":before", store_page_before(f->before));
@@ -88,10 +81,7 @@ int view_profiles(struct db *db, const struct view_profile_filter *f, view_profi
 
 int view_profile(struct db *db, int64_t id, view_profile_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, PROFILE_SELECT "WHERE p.id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, PROFILE_SELECT "WHERE p.id = :id", "id=%ld", id);
 	return store_page_one(each_profile(db, s, each, arg, err), "profile", id, err);
 }
 
@@ -99,8 +89,6 @@ static int is_asked(struct db *db, int64_t alert, int64_t comparison, struct fw_
 {
 	struct stmt *s = alert ? db_stmt(db, "SELECT 1 FROM profile WHERE alert = :of LIMIT 1", err)
 			       : db_stmt(db, "SELECT 1 FROM profile WHERE comparison = :of LIMIT 1", err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":of", alert ? alert : comparison);
 	return stmt_any(s, err);
 }
@@ -114,8 +102,6 @@ int view_profile_of(struct db *db, int64_t alert, int64_t comparison, view_profi
 		alert ? db_stmt(db, PROFILE_SELECT "WHERE p.alert = :of ORDER BY " SENTENCE " IS NULL, p.id DESC LIMIT 1", err)
 		      : db_stmt(db, PROFILE_SELECT "WHERE p.comparison = :of ORDER BY " SENTENCE " IS NULL, p.id DESC LIMIT 1",
 				err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":of", alert ? alert : comparison);
 	return each_profile(db, s, each, arg, err);
 }
@@ -158,15 +144,12 @@ int view_profile_explains(struct db *db, int64_t alert, struct fw_err *err)
 
 int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT id, n, key, state, why, path, tool, base_config, target_config, with_config, passes, base_ms, target_ms, "
-		"gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried, stalls_why FROM profile_cell WHERE profile = :profile "
-		"ORDER BY coalesce(target_ms / base_ms, 0) DESC, n",
-		err);
 	int result;
-	if (!s)
-		return -1;
-	stmt_int(s, ":profile", profile);
+	struct stmt *s = db_query(db, err,
+		"SELECT id, n, key, state, why, path, tool, base_config, target_config, with_config, passes, base_ms, target_ms, "
+		"gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried, stalls_why FROM profile_cell WHERE "
+		"profile = :profile ORDER BY coalesce(target_ms / base_ms, 0) DESC, n",
+		"profile=%ld", profile);
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_profile_cell){ .id = row_int(s, 0),
 				  .n = (int)row_int(s, 1),
@@ -194,14 +177,11 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 
 int view_profile_causes(struct db *db, int64_t cell, view_cause_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT rank, code, kernel, sentence, explained_ms, of_ms, confidence FROM cause WHERE profile_cell = :cell ORDER "
-		"BY rank",
-		err);
 	int result;
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
+	struct stmt *s = db_query(db, err,
+		"SELECT rank, code, kernel, sentence, explained_ms, of_ms, confidence FROM cause WHERE profile_cell = :cell "
+		"ORDER BY rank",
+		"cell=%ld", cell);
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_cause){ .rank = (int)row_int(s, 0),
 				  .code = row_text(s, 1),
@@ -215,14 +195,11 @@ int view_profile_causes(struct db *db, int64_t cell, view_cause_fn *each, void *
 
 int view_profile_kernels(struct db *db, int64_t cell, view_profile_kernel_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	int result;
+	struct stmt *s = db_query(db, err,
 		"SELECT id, side, repeat, n, phase, kernel, code_sha, ms, grid, block, registers, local_bytes, shared_bytes, "
 		"ctas_per_sm FROM profile_kernel WHERE profile_cell = :cell ORDER BY side, repeat, n",
-		err);
-	int result;
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
+		"cell=%ld", cell);
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_profile_kernel){ .id = row_int(s, 0),
 				  .side = row_text(s, 1),
@@ -243,14 +220,11 @@ int view_profile_kernels(struct db *db, int64_t cell, view_profile_kernel_fn *ea
 
 int view_profile_values(struct db *db, int64_t kernel, view_profile_value_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT m.name, v.value FROM profile_value v JOIN metric_name m ON m.id = v.name WHERE v.kernel = :kernel ORDER BY "
-		"m.name",
-		err);
 	int result;
-	if (!s)
-		return -1;
-	stmt_int(s, ":kernel", kernel);
+	struct stmt *s = db_query(db, err,
+		"SELECT m.name, v.value FROM profile_value v JOIN metric_name m ON m.id = v.name WHERE v.kernel = :kernel ORDER "
+		"BY m.name",
+		"kernel=%ld", kernel);
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_double(s, 1));
 	return result;
@@ -258,16 +232,12 @@ int view_profile_values(struct db *db, int64_t kernel, view_profile_value_fn *ea
 
 int view_profile_codes(struct db *db, int64_t cell, view_profile_code_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT base, target, what, opcodes, base_takes, target_takes, hunks_len, hunks, base_stalls, target_stalls FROM "
-		"profile_code WHERE "
-		"profile_cell = :cell ORDER BY id",
-		err);
 	struct buf text;
 	int result;
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
+	struct stmt *s = db_query(db, err,
+		"SELECT base, target, what, opcodes, base_takes, target_takes, hunks_len, hunks, base_stalls, target_stalls FROM "
+		"profile_code WHERE profile_cell = :cell ORDER BY id",
+		"cell=%ld", cell);
 	buf_init(&text, HUNKS_MAX);
 	while ((result = stmt_step(s, err)) == 1) {
 		size_t len;

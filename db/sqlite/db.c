@@ -277,7 +277,7 @@ bool db_in_transaction(const struct db *db)
 static int run_plain(struct db *db, const char *file, int line, const char *sql, struct fw_err *err)
 {
 	struct stmt *s = db_stmt_at(db, file, line, sql, err);
-	return s ? stmt_run(s, err) : -1;
+	return stmt_run(s, err);
 }
 
 static const char sql_look[] = "BEGIN", sql_begin[] = "BEGIN IMMEDIATE", sql_commit[] = "COMMIT", sql_rollback[] = "ROLLBACK";
@@ -461,7 +461,7 @@ int64_t db_steps(struct db *db)
 static int check_file(struct db *db, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "PRAGMA integrity_check(1)", err);
-	int result = s ? stmt_step(s, err) : -1;
+	int result = stmt_step(s, err);
 	if (result == 1 && strcmp(row_text(s, 0), "ok") != 0)
 		result = err_set(err, ERR_DAMAGED,
 			"database: integrity_check found damage (%.200s); restore a backup (see doc/troubleshooting.md#database-damaged)",
@@ -474,8 +474,6 @@ static int check_file(struct db *db, struct fw_err *err)
 static int check_references(struct db *db, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 1", err);
-	if (!s)
-		return -1;
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		err_set(err, ERR_DAMAGED, "database: row %lld of %s points to a row of %s that is not there; restore a backup",

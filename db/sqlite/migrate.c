@@ -56,10 +56,8 @@ int migrate_list(struct db *db, const struct migration *list, int n, struct fw_e
 /* Every column of `wanted` is in `db`. */
 static int compare_columns(struct db *db, struct db *wanted, struct fw_err *err)
 {
-	struct stmt *want = db_stmt(wanted,
-		"SELECT t.name, c.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c "
-		"WHERE t.schema = 'main' AND t.type = 'table' ORDER BY 1, 2",
-		err);
+	struct stmt *want = db_stmt(wanted, "SELECT t.name, c.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c "
+		"WHERE t.schema = 'main' AND t.type = 'table' ORDER BY 1, 2", err);
 	struct stmt *have = db_stmt(db, "SELECT count(*) FROM pragma_table_info(:table) WHERE name = :column", err);
 	int more = want && have ? 1 : -1;
 

@@ -56,11 +56,10 @@ int store_range_put(
 	struct db *db, int64_t repo, const char *base, const char *target, const char (*shas)[65], int n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO commit_range (repo, base_sha, target_sha, sha) VALUES (:repo, :base, :target, :sha) ON CONFLICT DO NOTHING",
+		"INSERT INTO commit_range (repo, base_sha, target_sha, sha) VALUES (:repo, :base, :target, :sha) ON CONFLICT DO "
+		"NOTHING",
 		err);
 	for (int i = 0; i < n; i++) {
-		if (!s)
-			return -1;
 		stmt_int(s, ":repo", repo);
 		stmt_text(s, ":base", base);
 		stmt_text(s, ":target", target);
@@ -73,52 +72,36 @@ int store_range_put(
 
 int store_range_known(struct db *db, int64_t repo, const char *base, const char *target, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "SELECT 1 FROM commit_range WHERE repo = :repo AND base_sha = :base AND target_sha = :target LIMIT 1", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":base", base);
-	stmt_text(s, ":target", target);
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM commit_range WHERE repo = :repo AND base_sha = :base AND target_sha = :target LIMIT 1",
+		"repo=%ld base=%s target=%s", repo, base, target);
 	return stmt_any(s, err);
 }
 
 int store_accepted_cell(struct db *db, int64_t comparison, const char *key, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, LOSSES "SELECT 1 FROM loss WHERE key = :key AND alert", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
-	stmt_text(s, ":key", key);
+	struct stmt *s = db_query(
+		db, err, LOSSES "SELECT 1 FROM loss WHERE key = :key AND alert", "comparison=%ld key=%s", comparison, key);
 	return stmt_any(s, err);
 }
 
 int store_accepted_step(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, const char *key,
 	int64_t *alert, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT max(c.id) FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND c.target_sha = :sha AND "
-		"c.branch = :branch AND c.kind = 'compare' AND c.verdict = 'regression' AND t.name = :suite",
-		err);
 	int64_t comparison = 0;
 	*alert = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":sha", sha);
-	stmt_text(s, ":branch", branch);
-	stmt_text(s, ":suite", suite);
+	struct stmt *s = db_query(db, err,
+		"SELECT max(c.id) FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND c.target_sha = :sha "
+		"AND c.branch = :branch AND c.kind = 'compare' AND c.verdict = 'regression' AND t.name = :suite",
+		"repo=%ld sha=%s branch=%s suite=%s", repo, sha, branch, suite);
 	int result = stmt_step(s, err);
 	if (result == 1)
 		comparison = row_int(s, 0);
 	stmt_reset(s);
 	if (result < 0 || !comparison)
 		return result < 0 ? -1 : 0;
-	s = db_stmt(db, LOSSES "SELECT alert FROM loss WHERE key = :key AND alert", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
-	stmt_text(s, ":key", key);
+	s = db_query(
+		db, err, LOSSES "SELECT alert FROM loss WHERE key = :key AND alert", "comparison=%ld key=%s", comparison, key);
 	result = stmt_step(s, err);
 	if (result == 1)
 		*alert = row_int(s, 0);
@@ -129,13 +112,11 @@ int store_accepted_step(struct db *db, int64_t repo, const char *branch, const c
 /* The worst of the cells that did not regress. */
 static int find_rest(struct db *db, int64_t comparison, enum verdict *out, struct fw_err *err)
 {
-	struct stmt *s =
-		db_stmt(db, "SELECT DISTINCT verdict FROM cell WHERE comparison = :comparison AND verdict <> 'regression'", err);
 	int result;
 	*out = VERDICT_ACCEPTED;
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
+	struct stmt *s =
+		db_query(db, err, "SELECT DISTINCT verdict FROM cell WHERE comparison = :comparison AND verdict <> 'regression'",
+			"comparison=%ld", comparison);
 	while ((result = stmt_step(s, err)) == 1)
 		*out = verdict_worse(*out, verdict_from_name(row_text(s, 0)));
 	return result;
@@ -143,17 +124,14 @@ static int find_rest(struct db *db, int64_t comparison, enum verdict *out, struc
 
 int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	*out = (struct store_accepted){ .verdict = VERDICT_REGRESSION };
+	struct stmt *s = db_query(db, err,
 		LOSSES
 		"SELECT count(alert), count(*) - count(alert), max(alert), (SELECT who FROM alert_event e WHERE e.alert = "
 		"(SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1), (SELECT reason FROM "
-		"alert_event e WHERE e.alert = (SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1) "
-		"FROM loss",
-		err);
-	*out = (struct store_accepted){ .verdict = VERDICT_REGRESSION };
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
+		"alert_event e WHERE e.alert = (SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT "
+		"1) FROM loss",
+		"comparison=%ld", comparison);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		out->covered = (int)row_int(s, 0);
@@ -172,8 +150,6 @@ int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *
 static int read_ids(struct stmt *s, int64_t alert, int64_t *ids, int max, struct fw_err *err)
 {
 	int result, n = 0;
-	if (!s)
-		return -1;
 	stmt_int(s, ":alert", alert);
 	stmt_int(s, ":max", max);
 	while ((result = stmt_step(s, err)) == 1)
@@ -184,12 +160,12 @@ static int read_ids(struct stmt *s, int64_t alert, int64_t *ids, int max, struct
 int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT id FROM (SELECT DISTINCT x.id FROM alert a, json_each(a.cells) w JOIN comparison x ON x.repo = a.repo AND "
-		"x.verdict = 'regression' AND x.kind = 'compare' AND x.branch <> '' JOIN suite u ON u.id = x.suite JOIN cell k ON "
-		"k.comparison = x.id AND k.verdict = 'regression' WHERE a.id = :alert AND " COVERS
-		"AND NOT EXISTS (SELECT 1 FROM "
-		"comparison n JOIN suite z ON z.id = n.suite WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND n.kind = 'compare' "
-		"AND n.branch <> '' AND z.name = u.name AND n.id > x.id) ORDER BY x.id DESC LIMIT :max) ORDER BY id",
+		"SELECT id FROM (SELECT DISTINCT x.id FROM alert a, json_each(a.cells) w JOIN comparison x ON x.repo = a.repo "
+		"AND x.verdict = 'regression' AND x.kind = 'compare' AND x.branch <> '' JOIN suite u ON u.id = x.suite JOIN cell "
+		"k ON k.comparison = x.id AND k.verdict = 'regression' WHERE a.id = :alert AND " COVERS "AND NOT EXISTS (SELECT "
+		"1 FROM comparison n JOIN suite z ON z.id = n.suite WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND "
+		"n.kind = 'compare' AND n.branch <> '' AND z.name = u.name AND n.id > x.id) ORDER BY x.id DESC LIMIT :max) ORDER "
+		"BY id",
 		err);
 	return read_ids(s, alert, ids, max, err);
 }
@@ -197,13 +173,12 @@ int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int m
 int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT b.id FROM alert b JOIN comparison x ON x.id = b.comparison WHERE b.repo = "
-		"(SELECT repo FROM alert WHERE id = :alert) AND b.kind = 'regression' AND b.state IN ('open', "
-		"'acknowledged') AND NOT EXISTS (SELECT 1 FROM json_each(b.cells) v WHERE NOT EXISTS "
-		"(SELECT 1 FROM suite u JOIN cell k ON k.comparison = x.id AND k.key = v.value ->> 'cell' AND "
-		"k.verdict = 'regression' JOIN alert a, json_each(a.cells) w WHERE u.id = x.suite AND u.name = coalesce(v.value ->> "
-		"'suite', u.name) AND a.id = :alert AND " COVERS "AND k.decided_m + " EXPECTED_M "<= "
-		"-ln(1 - k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0))) ORDER BY b.id LIMIT :max",
+		"SELECT b.id FROM alert b JOIN comparison x ON x.id = b.comparison WHERE b.repo = (SELECT repo FROM alert WHERE "
+		"id = :alert) AND b.kind = 'regression' AND b.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM "
+		"json_each(b.cells) v WHERE NOT EXISTS (SELECT 1 FROM suite u JOIN cell k ON k.comparison = x.id AND k.key = "
+		"v.value ->> 'cell' AND k.verdict = 'regression' JOIN alert a, json_each(a.cells) w WHERE u.id = x.suite AND "
+		"u.name = coalesce(v.value ->> 'suite', u.name) AND a.id = :alert AND " COVERS "AND k.decided_m + " EXPECTED_M
+		"<= -ln(1 - k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0))) ORDER BY b.id LIMIT :max",
 		err);
 	return read_ids(s, alert, ids, max, err);
 }

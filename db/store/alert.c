@@ -10,54 +10,27 @@ enum { CELLS_BYTES_MAX = 1 << 21 };
 static int add_event(struct db *db, int64_t alert, int64_t now_ms, const char *who, enum alertstate state, const char *reason,
 	struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "INSERT INTO alert_event (alert, at, who, state, reason) VALUES (:alert, :at, :who, :state, :reason)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":alert", alert);
-	stmt_int(s, ":at", now_ms);
-	stmt_text(s, ":who", who);
-	stmt_text(s, ":state", alertstate_name(state));
-	stmt_text(s, ":reason", reason);
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"INSERT INTO alert_event (alert, at, who, state, reason) VALUES (:alert, :at, :who, :state, :reason)",
+		"alert=%ld at=%ld who=%s state=%s reason=%s", alert, now_ms, who, alertstate_name(state), reason);
 }
 
 static int set_state(struct db *db, int64_t id, enum alertstate state, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE alert SET state = :state, changed_at = :now WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":state", alertstate_name(state));
-	stmt_int(s, ":now", now_ms);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE alert SET state = :state, changed_at = :now WHERE id = :id", "id=%ld state=%s now=%ld",
+		id, alertstate_name(state), now_ms);
 }
 
 static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO alert (kind, repo, device, branch, target_sha, changed, comparison, title, cells, grouped, culprits, "
-		"worst_pct, "
-		"opened_at, "
-		"changed_at) VALUES (:kind, nullif(:repo, 0), nullif(:device, 0), :branch, :target, :changed, nullif(:comparison, 0), "
-		":title, "
-		":cells, :groups, :culprits, :worst, :now, :now)",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":kind", alertkind_name(a->kind));
-	stmt_int(s, ":repo", a->repo);
-	stmt_int(s, ":device", a->device);
-	stmt_text(s, ":branch", a->branch);
-	stmt_text(s, ":target", a->target_sha);
-	stmt_text(s, ":changed", a->changed ? a->changed : "");
-	stmt_int(s, ":comparison", a->comparison);
-	stmt_text(s, ":title", a->title ? a->title : "");
-	stmt_text(s, ":cells", a->cells_json);
-	stmt_text(s, ":groups", a->groups_json ? a->groups_json : "[]");
-	stmt_text(s, ":culprits", a->culprits_json ? a->culprits_json : "[]");
-	stmt_double(s, ":worst", a->worst_pct);
-	stmt_int(s, ":now", now_ms);
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO alert (kind, repo, device, branch, target_sha, changed, comparison, title, cells, grouped, "
+		"culprits, worst_pct, opened_at, changed_at) VALUES (:kind, nullif(:repo, 0), nullif(:device, 0), :branch, "
+		":target, :changed, nullif(:comparison, 0), :title, :cells, :groups, :culprits, :worst, :now, :now)",
+		"kind=%s repo=%ld device=%ld branch=%s target=%s changed=%s comparison=%ld title=%s cells=%s groups=%s culprits=%s worst=%f now=%ld",
+		alertkind_name(a->kind), a->repo, a->device, a->branch, a->target_sha, a->changed ? a->changed : "",
+		a->comparison, a->title ? a->title : "", a->cells_json, a->groups_json ? a->groups_json : "[]",
+		a->culprits_json ? a->culprits_json : "[]", a->worst_pct, now_ms);
 	if (stmt_insert(s, &a->id, err))
 		return -1;
 	a->state = ALERTSTATE_OPEN;
@@ -69,15 +42,13 @@ static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 {
 	struct stmt *s =
 		a->repo ? db_stmt(db,
-				  "SELECT id, state FROM alert WHERE repo = :owner AND target_sha = :target AND kind = "
-				  ":kind AND changed = :changed AND state NOT IN ('accepted', 'invalid')",
+				  "SELECT id, state FROM alert WHERE repo = :owner AND target_sha = :target AND kind = :kind AND changed = "
+				  ":changed AND state NOT IN ('accepted', 'invalid')",
 				  err)
 			: db_stmt(db,
-				  "SELECT id, state FROM alert WHERE device = :owner AND target_sha = :target AND kind "
-				  "= :kind AND changed = :changed AND state IN ('open', 'acknowledged') ORDER BY id DESC LIMIT 1",
+				  "SELECT id, state FROM alert WHERE device = :owner AND target_sha = :target AND kind = :kind AND "
+				  "changed = :changed AND state IN ('open', 'acknowledged') ORDER BY id DESC LIMIT 1",
 				  err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":owner", a->repo ? a->repo : a->device);
 	stmt_text(s, ":target", a->target_sha);
 	stmt_text(s, ":changed", a->changed ? a->changed : "");
@@ -107,19 +78,11 @@ static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 
 static int update(struct db *db, const struct store_alert *a, const char *cells, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE alert SET title = coalesce(nullif(:title, ''), title), cells = :cells, grouped = :groups, "
-		"worst_pct = :worst, culprits = iif(state = 'resolved', :culprits, (" CULPRITS_WITH_OURS ")) WHERE id = :id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", a->id);
-	stmt_text(s, ":title", a->title ? a->title : "");
-	stmt_text(s, ":cells", cells);
-	stmt_text(s, ":groups", a->groups_json ? a->groups_json : "[]");
-	stmt_text(s, ":culprits", a->culprits_json ? a->culprits_json : "[]");
-	stmt_double(s, ":worst", a->worst_pct);
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"UPDATE alert SET title = coalesce(nullif(:title, ''), title), cells = :cells, grouped = :groups, worst_pct = "
+		":worst, culprits = iif(state = 'resolved', :culprits, (" CULPRITS_WITH_OURS ")) WHERE id = :id",
+		"id=%ld title=%s cells=%s groups=%s culprits=%s worst=%f", a->id, a->title ? a->title : "", cells,
+		a->groups_json ? a->groups_json : "[]", a->culprits_json ? a->culprits_json : "[]", a->worst_pct);
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------------------- */
@@ -136,34 +99,24 @@ struct gathered {
  */
 static int gather(struct db *db, struct store_alert *a, struct gathered *g, struct buf *due, struct buf *all, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"WITH ours AS (SELECT value AS v, value ->> 'cell' AS key, value ->> 'suite' AS suite FROM json_each(:cells)), "
-		"held AS (SELECT a.id, a.state, w.value AS v, w.value ->> 'cell' AS key, w.value ->> 'suite' AS suite "
-		"FROM alert a, json_each(a.cells) w "
-		"WHERE a.repo = :repo AND a.target_sha = :target AND a.kind = :kind AND a.changed = :changed AND a.state <> 'resolved'), "
-		"due AS (SELECT * FROM ours o WHERE NOT EXISTS (SELECT 1 FROM held e WHERE e.key = o.key AND "
-		"coalesce(e.suite = o.suite, 1) AND e.state IN ('accepted', 'invalid'))), "
-		"said AS (SELECT t.name FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.id = :comparison), "
-		"kept AS (SELECT v FROM held e WHERE e.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM due o "
-		"WHERE o.key = e.key AND coalesce(e.suite = o.suite, 1)) AND NOT (coalesce(e.suite = (SELECT name FROM said), 1) "
-		"AND EXISTS (SELECT 1 FROM cell c WHERE c.comparison = :comparison AND c.key = e.key) AND NOT EXISTS (SELECT 1 "
-		"FROM change_point p WHERE p.alert = e.id AND p.key = e.key AND p.ended_at IS NULL))), "
-		"answered AS (SELECT id, state FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND "
-		"changed = :changed AND state IN ('accepted', 'invalid') ORDER BY id DESC LIMIT 1) "
-		"SELECT (SELECT count(*) FROM due), (SELECT count(*) FROM kept), (SELECT count(*) FROM due o WHERE NOT EXISTS "
-		"(SELECT 1 FROM held e WHERE e.key = o.key AND coalesce(e.suite = o.suite, 1))), "
-		"(SELECT id FROM answered), (SELECT state FROM answered), (SELECT json_group_array(json(v)) FROM due), "
+		"held AS (SELECT a.id, a.state, w.value AS v, w.value ->> 'cell' AS key, w.value ->> 'suite' AS suite FROM alert "
+		"a, json_each(a.cells) w WHERE a.repo = :repo AND a.target_sha = :target AND a.kind = :kind AND a.changed = "
+		":changed AND a.state <> 'resolved'), due AS (SELECT * FROM ours o WHERE NOT EXISTS (SELECT 1 FROM held e WHERE "
+		"e.key = o.key AND coalesce(e.suite = o.suite, 1) AND e.state IN ('accepted', 'invalid'))), said AS (SELECT "
+		"t.name FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.id = :comparison), kept AS (SELECT v FROM held "
+		"e WHERE e.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM due o WHERE o.key = e.key AND "
+		"coalesce(e.suite = o.suite, 1)) AND NOT (coalesce(e.suite = (SELECT name FROM said), 1) AND EXISTS (SELECT 1 "
+		"FROM cell c WHERE c.comparison = :comparison AND c.key = e.key) AND NOT EXISTS (SELECT 1 FROM change_point p "
+		"WHERE p.alert = e.id AND p.key = e.key AND p.ended_at IS NULL))), answered AS (SELECT id, state FROM alert "
+		"WHERE repo = :repo AND target_sha = :target AND kind = :kind AND changed = :changed AND state IN ('accepted', "
+		"'invalid') ORDER BY id DESC LIMIT 1) SELECT (SELECT count(*) FROM due), (SELECT count(*) FROM kept), (SELECT "
+		"count(*) FROM due o WHERE NOT EXISTS (SELECT 1 FROM held e WHERE e.key = o.key AND coalesce(e.suite = o.suite, "
+		"1))), (SELECT id FROM answered), (SELECT state FROM answered), (SELECT json_group_array(json(v)) FROM due), "
 		"(SELECT json_group_array(json(v)) FROM (SELECT v FROM kept UNION ALL SELECT v FROM due LIMIT :most))",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", a->repo);
-	stmt_text(s, ":target", a->target_sha);
-	stmt_text(s, ":kind", alertkind_name(a->kind));
-	stmt_text(s, ":changed", a->changed ? a->changed : "");
-	stmt_text(s, ":cells", a->cells_json);
-	stmt_int(s, ":comparison", a->comparison);
-	stmt_int(s, ":most", STORE_ALERT_CELLS_MAX);
+		"repo=%ld target=%s kind=%s changed=%s cells=%s comparison=%ld most=%d", a->repo, a->target_sha,
+		alertkind_name(a->kind), a->changed ? a->changed : "", a->cells_json, a->comparison, STORE_ALERT_CELLS_MAX);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		g->due = (int)row_int(s, 0);
@@ -235,10 +188,7 @@ int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool 
 
 int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT cells FROM alert WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT cells FROM alert WHERE id = :id", "id=%ld", id);
 	int result = stmt_step(s, err);
 	if (result == 1)
 		buf_puts(out, row_text(s, 0));
@@ -251,41 +201,26 @@ int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err 
 int store_alert_describe(
 	struct db *db, int64_t id, const char *title, const char *groups_json, double worst_pct, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	return db_exec(db, err,
 		"UPDATE alert SET title = coalesce(nullif(:title, ''), title), grouped = :groups, worst_pct = :worst WHERE id = "
 		":id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":title", title);
-	stmt_text(s, ":groups", groups_json);
-	stmt_double(s, ":worst", worst_pct);
-	return stmt_run(s, err);
+		"id=%ld title=%s groups=%s worst=%f", id, title, groups_json, worst_pct);
 }
 
 int store_alert_said(struct db *db, const struct store_alert *a, const char *suite, const char *cell,
 	struct store_alert_said *out, struct fw_err *err)
 {
 	*out = (struct store_alert_said){ .change_pct = NAN, .others_pct = NAN, .range_pct = NAN };
-	struct stmt *s = db_stmt(db,
-		"WITH one AS (SELECT * FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND "
-		"state IN ('open', 'acknowledged')), "
-		"held AS (SELECT w.value ->> 'change_pct' AS pct, w.value ->> 'cell' = :cell AND coalesce(w.value ->> 'suite' = :suite, 1) "
-		"AS ours FROM one, json_each(one.cells) w) "
-		"SELECT one.id, (SELECT pct FROM held WHERE ours), (SELECT min(pct) FROM held WHERE NOT ours), "
-		"json_array_length(one.cells) >= :most, d.value ->> 'from', d.value ->> 'to', d.value ->> 'commits', "
-		"d.value ->> 'skipped', iif(json_array_length(d.value, '$.cells') = 1, d.value ->> 'change_pct', NULL) FROM one "
-		"LEFT JOIN json_each(one.culprits) d ON EXISTS (SELECT 1 FROM json_each(d.value, '$.cells') c WHERE c.value = :cell)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", a->repo);
-	stmt_text(s, ":target", a->target_sha);
-	stmt_text(s, ":kind", alertkind_name(a->kind));
-	stmt_text(s, ":suite", suite);
-	stmt_text(s, ":cell", cell);
-	stmt_int(s, ":most", STORE_ALERT_CELLS_MAX);
+	struct stmt *s = db_query(db, err,
+		"WITH one AS (SELECT * FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND state IN "
+		"('open', 'acknowledged')), held AS (SELECT w.value ->> 'change_pct' AS pct, w.value ->> 'cell' = :cell AND "
+		"coalesce(w.value ->> 'suite' = :suite, 1) AS ours FROM one, json_each(one.cells) w) SELECT one.id, (SELECT pct "
+		"FROM held WHERE ours), (SELECT min(pct) FROM held WHERE NOT ours), json_array_length(one.cells) >= :most, "
+		"d.value ->> 'from', d.value ->> 'to', d.value ->> 'commits', d.value ->> 'skipped', "
+		"iif(json_array_length(d.value, '$.cells') = 1, d.value ->> 'change_pct', NULL) FROM one LEFT JOIN "
+		"json_each(one.culprits) d ON EXISTS (SELECT 1 FROM json_each(d.value, '$.cells') c WHERE c.value = :cell)",
+		"repo=%ld target=%s kind=%s suite=%s cell=%s most=%d", a->repo, a->target_sha, alertkind_name(a->kind), suite,
+		cell, STORE_ALERT_CELLS_MAX);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		out->id = row_int(s, 0);
@@ -304,15 +239,10 @@ int store_alert_said(struct db *db, const struct store_alert *a, const char *sui
 
 int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT id FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND "
-		"state IN ('open', 'acknowledged')",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":target", target_sha);
-	stmt_text(s, ":kind", alertkind_name(kind));
+	struct stmt *s = db_query(db, err,
+		"SELECT id FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND state IN ('open', "
+		"'acknowledged')",
+		"repo=%ld target=%s kind=%s", repo, target_sha, alertkind_name(kind));
 	int result = stmt_step(s, err);
 	*id = result == 1 ? row_int(s, 0) : 0;
 	stmt_reset(s);
@@ -329,10 +259,7 @@ static bool allowed(enum alertstate from, enum alertstate to)
 int store_alert_change(
 	struct db *db, int64_t id, enum alertstate state, const char *who, const char *reason, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT state FROM alert WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT state FROM alert WHERE id = :id", "id=%ld", id);
 	int result = stmt_step(s, err);
 	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
@@ -353,12 +280,9 @@ int store_alert_change(
 int store_alert_culprits(
 	struct db *db, int64_t id, const char *culprits_json, const char *reason, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE alert SET culprits = (" CULPRITS_WITH_OURS ") WHERE id = :id RETURNING state", err);
 	enum alertstate state = ALERTSTATE_N;
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":culprits", culprits_json);
+	struct stmt *s = db_query(db, err, "UPDATE alert SET culprits = (" CULPRITS_WITH_OURS ") WHERE id = :id RETURNING state",
+		"id=%ld culprits=%s", id, culprits_json);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		state = alertstate_from_name(row_text(s, 0));
@@ -379,8 +303,6 @@ int store_alert_culprits(
 static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
 {
 	*n = 0;
-	if (!s)
-		return -1;
 	stmt_int(s, ":comparison", comparison);
 	stmt_int(s, ":limit", STORE_ALERT_RECOVER_MAX);
 	int result;
@@ -453,13 +375,11 @@ int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int 
 {
 	return read_ids(
 		db_stmt(db,
-			"SELECT a.id " OPEN_ALERTS_OF_BRANCH
-			"AND a.kind = 'regression' AND a.target_sha <> x.target_sha AND EXISTS (SELECT 1 FROM comparison o "
-			"WHERE o.id = a.comparison AND o.base_sha = x.base_sha AND o.id < x.id) AND NOT EXISTS (SELECT 1 FROM "
-			"json_each(a.cells) w "
-			"WHERE NOT EXISTS (SELECT 1 FROM comparison n WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND "
-			"n.branch = x.branch AND n.kind = 'compare' AND " SUITE_OF("n.id") "= " SUITE_OF_CELL
-											   ")) ORDER BY a.id LIMIT :limit",
+			"SELECT a.id " OPEN_ALERTS_OF_BRANCH "AND a.kind = 'regression' AND a.target_sha <> x.target_sha AND "
+			"EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.base_sha = x.base_sha AND o.id < "
+			"x.id) AND NOT EXISTS (SELECT 1 FROM json_each(a.cells) w WHERE NOT EXISTS (SELECT 1 FROM comparison n "
+			"WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND n.branch = x.branch AND n.kind = 'compare' "
+			"AND " SUITE_OF("n.id") "= " SUITE_OF_CELL ")) ORDER BY a.id LIMIT :limit",
 			err),
 		comparison, ids, n, err);
 }
@@ -467,42 +387,28 @@ int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int 
 int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum alertkind kind, const char *suite, const char *cell,
 	const char *target_sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = :repo AND a.branch = :branch AND a.kind = :kind "
-		"AND "
-		"a.state IN ('open', 'acknowledged', 'accepted') AND a.target_sha <> :target AND w.value ->> 'cell' = :cell "
+		"AND a.state IN ('open', 'acknowledged', 'accepted') AND a.target_sha <> :target AND w.value ->> 'cell' = :cell "
 		"AND " SUITE_OF_CELL "= :suite LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", branch);
-	stmt_text(s, ":kind", alertkind_name(kind));
-	stmt_text(s, ":target", target_sha);
-	stmt_text(s, ":suite", suite);
-	stmt_text(s, ":cell", cell);
+		"repo=%ld branch=%s kind=%s target=%s suite=%s cell=%s", repo, branch, alertkind_name(kind), target_sha, suite,
+		cell);
 	return stmt_any(s, err);
 }
 
 int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT 1 FROM alert WHERE id = :id AND state = 'invalid'", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT 1 FROM alert WHERE id = :id AND state = 'invalid'", "id=%ld", id);
 	return stmt_any(s, err);
 }
 
 int store_alert_open_drift(struct db *db, int64_t repo, const char *cell, char *sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT a.target_sha FROM alert a WHERE a.repo = :repo AND a.kind = 'drift' AND a.state IN ('open', 'acknowledged') AND "
-		"NOT EXISTS (SELECT 1 FROM alert b, json_each(b.cells) w WHERE b.repo = a.repo AND b.target_sha = a.target_sha AND "
-		"b.kind = 'drift' AND b.state IN ('accepted', 'invalid') AND w.value ->> 'cell' = :cell) ORDER BY a.id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":cell", cell);
-	stmt_int(s, ":repo", repo);
+	struct stmt *s = db_query(db, err,
+		"SELECT a.target_sha FROM alert a WHERE a.repo = :repo AND a.kind = 'drift' AND a.state IN ('open', "
+		"'acknowledged') AND NOT EXISTS (SELECT 1 FROM alert b, json_each(b.cells) w WHERE b.repo = a.repo AND "
+		"b.target_sha = a.target_sha AND b.kind = 'drift' AND b.state IN ('accepted', 'invalid') AND w.value ->> 'cell' "
+		"= :cell) ORDER BY a.id DESC LIMIT 1",
+		"cell=%s repo=%ld", cell, repo);
 	return stmt_first_text(s, sha, 65, err);
 }

@@ -4,10 +4,8 @@ static const int64_t keep_ms = (int64_t)24 * 3600 * 1000;
 
 int store_answer_find(struct db *db, const char *key, struct store_answer *out, struct buf *body, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT status, fingerprint, location, body FROM idempotency_key WHERE key = :key", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":key", key);
+	struct stmt *s = db_query(
+		db, err, "SELECT status, fingerprint, location, body FROM idempotency_key WHERE key = :key", "key=%s", key);
 	int result = stmt_step(s, err);
 	if (result != 1)
 		return result;
@@ -22,24 +20,11 @@ int store_answer_find(struct db *db, const char *key, struct store_answer *out, 
 int store_answer_keep(struct db *db, const char *key, const struct store_answer *answer, const struct buf *body, int64_t now_ms,
 	struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM idempotency_key WHERE at < :before", err);
-	if (!s)
+	if (db_exec(db, err, "DELETE FROM idempotency_key WHERE at < :before", "before=%ld", now_ms - keep_ms) != 0)
 		return -1;
-	stmt_int(s, ":before", now_ms - keep_ms);
-	if (stmt_run(s, err) != 0)
-		return -1;
-	s = db_stmt(db,
+	return db_exec(db, err,
 		"INSERT INTO idempotency_key (key, fingerprint, status, location, body, at) VALUES (:key, :fingerprint, :status, "
-		":location, "
-		":body, :now)",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":key", key);
-	stmt_text(s, ":fingerprint", answer->fingerprint);
-	stmt_int(s, ":status", answer->status);
-	stmt_text(s, ":location", answer->location);
-	stmt_text(s, ":body", body->data);
-	stmt_int(s, ":now", now_ms);
-	return stmt_run(s, err);
+		":location, :body, :now)",
+		"key=%s fingerprint=%s status=%d location=%s body=%s now=%ld", key, answer->fingerprint, answer->status,
+		answer->location, body->data, now_ms);
 }

@@ -29,15 +29,9 @@ static const char sql_word[] =
 int store_base_get(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, struct store_base *out,
 	struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, sql_word, err);
 	*out = (struct store_base){ .word = STORE_BASE_UNKNOWN };
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", branch);
-	stmt_text(s, ":sha", sha);
-	stmt_text(s, ":suite", suite);
-	stmt_int(s, ":tries", STORE_BASE_TRIES);
+	struct stmt *s = db_query(
+		db, err, sql_word, "repo=%ld branch=%s sha=%s suite=%s tries=%d", repo, branch, sha, suite, STORE_BASE_TRIES);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		row_copy(s, 0, out->base_sha, sizeof out->base_sha);
@@ -49,36 +43,26 @@ int store_base_get(struct db *db, int64_t repo, const char *branch, const char *
 
 int store_base_last(struct db *db, int64_t repo, const char *branch, const char *but, char *sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT target_sha FROM comparison WHERE repo = :repo AND branch = :branch AND verdict <> 'failed' AND "
 		"target_sha <> :but ORDER BY id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", branch);
-	stmt_text(s, ":but", but);
+		"repo=%ld branch=%s but=%s", repo, branch, but);
 	sha[0] = 0;
 	return stmt_first_text(s, sha, 65, err) < 0 ? -1 : 0;
 }
 
 int store_base_told(struct db *db, int64_t comparison, const char *key, struct store_base_told *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT iif(k.verdict IN ('regression', 'improvement') AND k.decided_by = '', k.m, 0.0), "
-		"iif(k.verdict IN ('regression', 'improvement'), k.decided_m, 0.0), p.target_sha FROM comparison c "
-		"JOIN comparison p ON p.repo = c.repo AND p.branch = c.branch AND p.base_sha = c.base_sha AND p.id < c.id AND "
-		"p.target_sha <> c.target_sha AND p.kind = 'compare' JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = "
-		"c.suite AND "
-		"u.name = t.name JOIN job j ON j.id = p.job AND j.quick = 0 AND NOT j.some_cells "
-		"JOIN cell k ON k.comparison = p.id AND (k.key = :key OR p.rows_unknown) AND k.verdict IN ('regression', 'improvement', 'unchanged', "
-		"'identical') WHERE c.id = :comparison AND c.branch <> '' ORDER BY p.id DESC LIMIT 1",
-		err);
 	*out = (struct store_base_told){ .m = 0 };
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
-	stmt_text(s, ":key", key);
+	struct stmt *s = db_query(db, err,
+		"SELECT iif(k.verdict IN ('regression', 'improvement') AND k.decided_by = '', k.m, 0.0), iif(k.verdict IN "
+		"('regression', 'improvement'), k.decided_m, 0.0), p.target_sha FROM comparison c JOIN comparison p ON p.repo = "
+		"c.repo AND p.branch = c.branch AND p.base_sha = c.base_sha AND p.id < c.id AND p.target_sha <> c.target_sha AND "
+		"p.kind = 'compare' JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = c.suite AND u.name = t.name JOIN job j "
+		"ON j.id = p.job AND j.quick = 0 AND NOT j.some_cells JOIN cell k ON k.comparison = p.id AND (k.key = :key OR "
+		"p.rows_unknown) AND k.verdict IN ('regression', 'improvement', 'unchanged', 'identical') WHERE c.id = "
+		":comparison AND c.branch <> '' ORDER BY p.id DESC LIMIT 1",
+		"comparison=%ld key=%s", comparison, key);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		out->m = row_double(s, 0);

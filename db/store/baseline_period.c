@@ -33,54 +33,36 @@ static int read_baseline_period(struct stmt *s, struct store_baseline_period *ou
 int store_baseline_period_find(
 	struct db *db, int64_t repo, int64_t environment, struct store_baseline_period *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, BASELINE_PERIOD_COLUMNS "WHERE repo = :repo AND environment = :environment", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_int(s, ":environment", environment);
+	struct stmt *s = db_query(db, err, BASELINE_PERIOD_COLUMNS "WHERE repo = :repo AND environment = :environment",
+		"repo=%ld environment=%ld", repo, environment);
 	return read_baseline_period(s, out, err);
 }
 
 int store_baseline_period_get(struct db *db, int64_t id, struct store_baseline_period *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, BASELINE_PERIOD_COLUMNS "WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, BASELINE_PERIOD_COLUMNS "WHERE id = :id", "id=%ld", id);
 	int result = read_baseline_period(s, out, err);
 	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no baseline period %lld", (long long)id) : result < 0 ? -1 : 0;
 }
 
 int store_baseline_period_reference(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT e.reference_sha FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = c.model JOIN "
-		"environment v ON v.class = k.id JOIN baseline_period e ON e.environment = v.id "
-		"WHERE d.id = :device AND e.repo = :repo AND e.suite = :suite ORDER BY k.id = c.id DESC, e.id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":suite", suite);
-	stmt_int(s, ":device", device);
+	struct stmt *s = db_query(db, err,
+		"SELECT e.reference_sha FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = "
+		"c.model JOIN environment v ON v.class = k.id JOIN baseline_period e ON e.environment = v.id WHERE d.id = "
+		":device AND e.repo = :repo AND e.suite = :suite ORDER BY k.id = c.id DESC, e.id DESC LIMIT 1",
+		"repo=%ld suite=%s device=%ld", repo, suite, device);
 	sha[0] = 0;
 	return stmt_first_text(s, sha, 65, err) < 0 ? -1 : 0;
 }
 
 int store_baseline_period_insert(struct db *db, struct store_baseline_period *e, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO baseline_period (repo, environment, suite, reference_sha, first_sha, held_mhz, started_at) "
-		"VALUES (:repo, :environment, :suite, :reference, :reference, :held, :started_at)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", e->repo);
-	stmt_int(s, ":environment", e->environment);
-	stmt_text(s, ":suite", e->suite);
-	stmt_text(s, ":reference", e->reference_sha);
-	stmt_double(s, ":held", e->held_mhz);
-	stmt_int(s, ":started_at", e->started_at);
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO baseline_period (repo, environment, suite, reference_sha, first_sha, held_mhz, started_at) VALUES "
+		"(:repo, :environment, :suite, :reference, :reference, :held, :started_at)",
+		"repo=%ld environment=%ld suite=%s reference=%s held=%f started_at=%ld", e->repo, e->environment, e->suite,
+		e->reference_sha, e->held_mhz, e->started_at);
 	if (stmt_insert(s, &e->id, err))
 		return -1;
 	memcpy(e->first_sha, e->reference_sha, sizeof e->first_sha);
@@ -89,41 +71,22 @@ int store_baseline_period_insert(struct db *db, struct store_baseline_period *e,
 
 int store_baseline_period_clock(struct db *db, int64_t id, double held_mhz, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE baseline_period SET held_mhz = :held WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_double(s, ":held", held_mhz);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE baseline_period SET held_mhz = :held WHERE id = :id", "id=%ld held=%f", id, held_mhz);
 }
 
 int store_baseline_period_rereference(struct db *db, int64_t id, const char *reference_sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE baseline_period SET reference_sha = :reference WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":reference", reference_sha);
-	stmt_int(s, ":id", id);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE baseline_period SET reference_sha = :reference WHERE id = :id", "reference=%s id=%ld",
+		reference_sha, id);
 }
 
 int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT OR REPLACE INTO reference_link (baseline_period, reference_sha, key, x, se, comparison) VALUES (:baseline_period, :reference, :key, "
-		":x, "
-		":se, "
-		":comparison)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", c->baseline_period);
-	stmt_text(s, ":reference", c->reference_sha);
-	stmt_text(s, ":key", c->key);
-	stmt_double(s, ":x", c->x);
-	stmt_double(s, ":se", c->se);
-	stmt_int(s, ":comparison", c->comparison);
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"INSERT OR REPLACE INTO reference_link (baseline_period, reference_sha, key, x, se, comparison) VALUES "
+		"(:baseline_period, :reference, :key, :x, :se, :comparison)",
+		"baseline_period=%ld reference=%s key=%s x=%f se=%f comparison=%ld", c->baseline_period, c->reference_sha, c->key,
+		c->x, c->se, c->comparison);
 }
 
 int store_chain_get(struct db *db, const struct store_baseline_period *e, const char *reference_sha, const char *key, double *x,
@@ -132,14 +95,10 @@ int store_chain_get(struct db *db, const struct store_baseline_period *e, const 
 	*x = *se = 0;
 	if (strcmp(reference_sha, e->first_sha) == 0)
 		return 1;
-	struct stmt *s = db_stmt(db,
-		"SELECT x, se FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference AND key = :key",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", e->id);
-	stmt_text(s, ":reference", reference_sha);
-	stmt_text(s, ":key", key);
+	struct stmt *s = db_query(db, err,
+		"SELECT x, se FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference AND "
+		"key = :key",
+		"baseline_period=%ld reference=%s key=%s", e->id, reference_sha, key);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		*x = row_double(s, 0);
@@ -153,13 +112,9 @@ int store_baseline_period_had(struct db *db, const struct store_baseline_period 
 {
 	if (strcmp(sha, e->first_sha) == 0)
 		return 1;
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT 1 FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", e->id);
-	stmt_text(s, ":reference", sha);
+		"baseline_period=%ld reference=%s", e->id, sha);
 	return stmt_any(s, err);
 }
 
@@ -167,24 +122,16 @@ int store_baseline_period_had(struct db *db, const struct store_baseline_period 
 
 int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *place, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT place FROM mainline WHERE repo = :repo AND sha = :sha AND NOT dropped", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":sha", sha);
+	struct stmt *s = db_query(db, err, "SELECT place FROM mainline WHERE repo = :repo AND sha = :sha AND NOT dropped",
+		"repo=%ld sha=%s", repo, sha);
 	*place = 0;
 	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
 }
 
 static int drop_after(struct db *db, int64_t repo, int64_t place, struct fw_err *err)
 {
-	struct stmt *s =
-		db_stmt(db, "UPDATE mainline SET dropped = 1 WHERE repo = :repo AND place > :place AND NOT dropped", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_int(s, ":place", place);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE mainline SET dropped = 1 WHERE repo = :repo AND place > :place AND NOT dropped",
+		"repo=%ld place=%ld", repo, place);
 }
 
 int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err)
@@ -200,12 +147,9 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 	if ((known < n || !is_cut) && drop_after(db, repo, place, err))
 		return -1;
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO mainline (repo, sha, place) "
-		"VALUES (:repo, :sha, (SELECT coalesce(max(place), 0) + 1 FROM mainline WHERE repo = :repo)) "
-		"ON CONFLICT (repo, sha) DO UPDATE SET place = excluded.place, dropped = 0",
+		"INSERT INTO mainline (repo, sha, place) VALUES (:repo, :sha, (SELECT coalesce(max(place), 0) + 1 FROM mainline "
+		"WHERE repo = :repo)) ON CONFLICT (repo, sha) DO UPDATE SET place = excluded.place, dropped = 0",
 		err);
-	if (!s)
-		return -1;
 	for (int i = known - 1; i >= 0; i--) {
 		stmt_int(s, ":repo", repo);
 		stmt_text(s, ":sha", sha[i]);
@@ -217,17 +161,12 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 
 int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY place) AS i FROM mainline l "
-		"WHERE repo = :repo AND place > :after AND place < :before AND NOT dropped AND NOT EXISTS "
-		"(SELECT 1 FROM comparison c WHERE c.repo = l.repo AND c.target_sha = l.sha AND c.kind NOT IN ('peer', 'config', 'environment')) ORDER BY abs(2 "
-		"* i - n - 1) LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_int(s, ":after", after);
-	stmt_int(s, ":before", before);
+	struct stmt *s = db_query(db, err,
+		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY place) AS i FROM mainline l WHERE repo = :repo "
+		"AND place > :after AND place < :before AND NOT dropped AND NOT EXISTS (SELECT 1 FROM comparison c WHERE c.repo "
+		"= l.repo AND c.target_sha = l.sha AND c.kind NOT IN ('peer', 'config', 'environment')) ORDER BY abs(2 * i - n - "
+		"1) LIMIT 1",
+		"repo=%ld after=%ld before=%ld", repo, after, before);
 	return stmt_first_text(s, sha, 65, err);
 }
 
@@ -235,32 +174,20 @@ int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t be
 
 int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO ratio (baseline_period, key, target_sha, x, se, comparison) VALUES (:baseline_period, :key, :target, :x, :se, "
-		":comparison)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", r->baseline_period);
-	stmt_text(s, ":key", r->key);
-	stmt_text(s, ":target", r->target_sha);
-	stmt_double(s, ":x", r->x);
-	stmt_double(s, ":se", r->se);
-	stmt_int(s, ":comparison", r->comparison);
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"INSERT INTO ratio (baseline_period, key, target_sha, x, se, comparison) VALUES (:baseline_period, :key, "
+		":target, :x, :se, :comparison)",
+		"baseline_period=%ld key=%s target=%s x=%f se=%f comparison=%ld", r->baseline_period, r->key, r->target_sha, r->x,
+		r->se, r->comparison);
 }
 
 int store_ratio_of(
 	struct db *db, int64_t baseline_period, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT x, se FROM ratio WHERE baseline_period = :baseline_period AND key = :key AND comparison = :comparison LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", baseline_period);
-	stmt_text(s, ":key", key);
-	stmt_int(s, ":comparison", comparison);
+	struct stmt *s = db_query(db, err,
+		"SELECT x, se FROM ratio WHERE baseline_period = :baseline_period AND key = :key AND comparison = :comparison "
+		"LIMIT 1",
+		"baseline_period=%ld key=%s comparison=%ld", baseline_period, key, comparison);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		*x = row_double(s, 0);
@@ -293,19 +220,11 @@ int store_series(struct db *db, const struct store_baseline_period *e, const cha
 	double again[AGAIN_MAX];
 	int result;
 	memset(out, 0, sizeof *out);
-	struct stmt *s = db_stmt(db,
-		"SELECT l.sha, l.place, r.x FROM mainline l INDEXED BY mainline_by_place CROSS JOIN ratio r "
-		"ON r.baseline_period = :baseline_period AND r.key = :key AND r.target_sha = l.sha "
-		"WHERE l.repo = :repo AND l.place >= max(:from, (SELECT max(place) FROM mainline WHERE repo = :repo) - :look) "
-		"AND NOT l.dropped ORDER BY l.place DESC",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", e->id);
-	stmt_text(s, ":key", key);
-	stmt_int(s, ":repo", e->repo);
-	stmt_int(s, ":from", from);
-	stmt_int(s, ":look", STORE_LINE_LOOK);
+	struct stmt *s = db_query(db, err,
+		"SELECT l.sha, l.place, r.x FROM mainline l INDEXED BY mainline_by_place CROSS JOIN ratio r ON r.baseline_period "
+		"= :baseline_period AND r.key = :key AND r.target_sha = l.sha WHERE l.repo = :repo AND l.place >= max(:from, "
+		"(SELECT max(place) FROM mainline WHERE repo = :repo) - :look) AND NOT l.dropped ORDER BY l.place DESC",
+		"baseline_period=%ld key=%s repo=%ld from=%ld look=%d", e->id, key, e->repo, from, STORE_LINE_LOOK);
 	while ((result = stmt_step(s, err)) == 1) {
 		int64_t place = row_int(s, 1);
 		if (out->n == 0 || out->point[out->n - 1].place != place) {
@@ -328,12 +247,9 @@ int store_series(struct db *db, const struct store_baseline_period *e, const cha
 
 int store_series_count(struct db *db, int64_t baseline_period, const char *key, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "SELECT count(DISTINCT target_sha) FROM ratio WHERE baseline_period = :baseline_period AND key = :key", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", baseline_period);
-	stmt_text(s, ":key", key);
+	struct stmt *s = db_query(db, err,
+		"SELECT count(DISTINCT target_sha) FROM ratio WHERE baseline_period = :baseline_period AND key = :key",
+		"baseline_period=%ld key=%s", baseline_period, key);
 	int64_t count = 0;
 	int result = stmt_first_int(s, &count, err);
 	*n = (int)count;
@@ -344,15 +260,13 @@ int store_baseline_period_devices(struct db *db, int64_t repo, struct store_base
 {
 	int result, n = 0, room = 0;
 	*out = NULL;
-	struct stmt *s = db_stmt(db,
-		"SELECT d.uuid, d.class, d.stands_out <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id <> d.id AND o.state <> 'absent'), "
-		"coalesce((SELECT max(c.finished_at) FROM reference_time a JOIN baseline_period e ON e.id = a.baseline_period JOIN comparison c ON c.id = "
-		"a.comparison WHERE a.device = d.id AND e.repo = :repo), 0) FROM device d WHERE d.state = 'ok' AND EXISTS (SELECT 1 "
-		"FROM environment v JOIN baseline_period e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
+	struct stmt *s = db_query(db, err,
+		"SELECT d.uuid, d.class, d.stands_out <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id "
+		"<> d.id AND o.state <> 'absent'), coalesce((SELECT max(c.finished_at) FROM reference_time a JOIN "
+		"baseline_period e ON e.id = a.baseline_period JOIN comparison c ON c.id = a.comparison WHERE a.device = d.id "
+		"AND e.repo = :repo), 0) FROM device d WHERE d.state = 'ok' AND EXISTS (SELECT 1 FROM environment v JOIN "
+		"baseline_period e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id",
+		"repo=%ld", repo);
 	while ((result = stmt_step(s, err)) == 1) {
 		if (n == room) {
 			room = room ? 2 * room : 16;
@@ -381,14 +295,9 @@ int store_baseline_period_devices(struct db *db, int64_t repo, struct store_base
 int store_baseline_period_of_class(
 	struct db *db, int64_t repo, int64_t class, struct store_baseline_period *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		BASELINE_PERIOD_COLUMNS
-		"WHERE repo = :repo AND environment IN (SELECT id FROM environment WHERE class = :class) ORDER BY id DESC "
-		"LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_int(s, ":class", class);
+	struct stmt *s = db_query(db, err,
+		BASELINE_PERIOD_COLUMNS "WHERE repo = :repo AND environment IN (SELECT id FROM environment WHERE class = :class) "
+					"ORDER BY id DESC LIMIT 1",
+		"repo=%ld class=%ld", repo, class);
 	return read_baseline_period(s, out, err);
 }

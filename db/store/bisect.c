@@ -49,35 +49,18 @@ static int put_cells(struct db *db, const struct store_bisect *b, struct fw_err 
 
 static int drop_cells(struct db *db, int64_t id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM bisect_cell WHERE bisect = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	return stmt_run(s, err);
+	return db_exec(db, err, "DELETE FROM bisect_cell WHERE bisect = :id", "id=%ld", id);
 }
 
 int store_bisect_insert(struct db *db, struct store_bisect *b, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO bisect (repo, alert, origin, goal, good_sha, bad_sha, suite, device_kind, verdict, "
-		"comparison, "
-		"created_at) VALUES (:repo, nullif(:alert, 0), :origin, :goal, :good, :bad, :suite, :device_kind, "
-		":verdict, "
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO bisect (repo, alert, origin, goal, good_sha, bad_sha, suite, device_kind, verdict, comparison, "
+		"created_at) VALUES (:repo, nullif(:alert, 0), :origin, :goal, :good, :bad, :suite, :device_kind, :verdict, "
 		"nullif(:comparison, 0), :now)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", b->repo);
-	stmt_int(s, ":alert", b->alert);
-	stmt_text(s, ":origin", b->origin);
-	stmt_text(s, ":goal", b->goal);
-	stmt_text(s, ":good", b->good_sha);
-	stmt_text(s, ":bad", b->bad_sha);
-	stmt_text(s, ":suite", b->suite);
-	stmt_text(s, ":device_kind", device_kind_name(b->device_kind));
-	stmt_text(s, ":verdict", b->verdict);
-	stmt_int(s, ":comparison", b->comparison);
-	stmt_int(s, ":now", now_ms);
+		"repo=%ld alert=%ld origin=%s goal=%s good=%s bad=%s suite=%s device_kind=%s verdict=%s comparison=%ld now=%ld",
+		b->repo, b->alert, b->origin, b->goal, b->good_sha, b->bad_sha, b->suite, device_kind_name(b->device_kind),
+		b->verdict, b->comparison, now_ms);
 	return stmt_insert(s, &b->id, err) || put_cells(db, b, err) ? -1 : 0;
 }
 
@@ -94,10 +77,7 @@ static int first_bisect(struct stmt *s, struct store_bisect *out, struct fw_err 
 
 int store_bisect_get(struct db *db, int64_t id, struct store_bisect *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT " BISECT_COLUMNS "WHERE b.id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT " BISECT_COLUMNS "WHERE b.id = :id", "id=%ld", id);
 	int result = first_bisect(s, out, err);
 	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no bisect %lld", (long long)id);
@@ -106,76 +86,51 @@ int store_bisect_get(struct db *db, int64_t id, struct store_bisect *out, struct
 
 int store_bisect_next_open(struct db *db, int64_t after_id, struct store_bisect *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "SELECT " BISECT_COLUMNS "WHERE b.state IN " OPEN_STATES " AND b.id > :after ORDER BY b.id LIMIT 1", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":after", after_id);
+	struct stmt *s = db_query(db, err,
+		"SELECT " BISECT_COLUMNS "WHERE b.state IN " OPEN_STATES " AND b.id > :after ORDER BY b.id LIMIT 1", "after=%ld",
+		after_id);
 	return first_bisect(s, out, err);
 }
 
 int store_bisect_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE bisect SET state = :state, state_why = :why, ended_at = iif(:state IN " OPEN_STATES ", NULL, :now) "
-		"WHERE id = :id AND state IN " OPEN_STATES,
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":state", state);
-	stmt_text(s, ":why", why);
-	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err))
+	if (db_exec(db, err,
+		    "UPDATE bisect SET state = :state, state_why = :why, ended_at = iif(:state IN " OPEN_STATES
+		    ", NULL, :now) WHERE id = :id AND state IN " OPEN_STATES,
+		    "id=%ld state=%s why=%s now=%ld", id, state, why, now_ms))
 		return -1;
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "bisect %lld has ended already", (long long)id);
 }
 
 int store_bisect_goal(struct db *db, const struct store_bisect *b, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE bisect SET goal = :goal, verdict = :verdict, comparison = nullif(:comparison, 0), "
-		"suite = :suite WHERE id = :id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", b->id);
-	stmt_text(s, ":goal", b->goal);
-	stmt_text(s, ":verdict", b->verdict);
-	stmt_int(s, ":comparison", b->comparison);
-	stmt_text(s, ":suite", b->suite);
-	return stmt_run(s, err) || drop_cells(db, b->id, err) || put_cells(db, b, err) ? -1 : 0;
+	return db_exec(db, err,
+		       "UPDATE bisect SET goal = :goal, verdict = :verdict, comparison = nullif(:comparison, 0), suite = :suite WHERE "
+		       "id = :id",
+		       "id=%ld goal=%s verdict=%s comparison=%ld suite=%s", b->id, b->goal, b->verdict, b->comparison,
+		       b->suite) ||
+			       drop_cells(db, b->id, err) || put_cells(db, b, err)
+		       ? -1
+		       : 0;
 }
 
 int store_bisect_culprits(struct db *db, int64_t id, const char *culprits_json, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE bisect SET culprits = :culprits WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":culprits", culprits_json);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE bisect SET culprits = :culprits WHERE id = :id", "id=%ld culprits=%s", id, culprits_json);
 }
 
 /* ---- commits and jobs ------------------------------------------------------------------------------------------------ */
 
 int store_bisect_commit(struct db *db, int64_t id, int n, const char *sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "INSERT INTO bisect_commit (bisect, n, sha) VALUES (:id, :n, :sha)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_int(s, ":n", n);
-	stmt_text(s, ":sha", sha);
-	return stmt_run(s, err);
+	return db_exec(
+		db, err, "INSERT INTO bisect_commit (bisect, n, sha) VALUES (:id, :n, :sha)", "id=%ld n=%d sha=%s", id, n, sha);
 }
 
 int store_bisect_last(struct db *db, int64_t id, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT n FROM bisect_commit WHERE bisect = :id ORDER BY n DESC LIMIT 1", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s =
+		db_query(db, err, "SELECT n FROM bisect_commit WHERE bisect = :id ORDER BY n DESC LIMIT 1", "id=%ld", id);
 	int64_t last;
 	int result = stmt_first_int(s, &last, err);
 	if (result == 1)
@@ -185,33 +140,17 @@ int store_bisect_last(struct db *db, int64_t id, int *n, struct fw_err *err)
 
 int store_bisect_sha(struct db *db, int64_t id, int n, char *sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT sha FROM bisect_commit WHERE bisect = :id AND n = :n", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_int(s, ":n", n);
+	struct stmt *s = db_query(db, err, "SELECT sha FROM bisect_commit WHERE bisect = :id AND n = :n", "id=%ld n=%d", id, n);
 	int result = stmt_first_text(s, sha, 65, err);
 	return result == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commit %d", (long long)id, n) : result < 0 ? -1 : 0;
 }
 
 int store_bisect_wait(struct db *db, int64_t id, int64_t job, int base_n, int target_n, struct fw_err *err)
 {
-	struct stmt *s =
-		db_stmt(db, "INSERT INTO bisect_job (job, bisect, base_n, target_n) VALUES (:job, :id, :base, :target)", err);
-	if (!s)
+	if (db_exec(db, err, "INSERT INTO bisect_job (job, bisect, base_n, target_n) VALUES (:job, :id, :base, :target)",
+		    "job=%ld id=%ld base=%d target=%d", job, id, base_n, target_n))
 		return -1;
-	stmt_int(s, ":job", job);
-	stmt_int(s, ":id", id);
-	stmt_int(s, ":base", base_n);
-	stmt_int(s, ":target", target_n);
-	if (stmt_run(s, err))
-		return -1;
-	s = db_stmt(db, "UPDATE bisect SET job = :job, n_jobs = n_jobs + 1 WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":job", job);
-	stmt_int(s, ":id", id);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE bisect SET job = :job, n_jobs = n_jobs + 1 WHERE id = :id", "job=%ld id=%ld", job, id);
 }
 
 /* ---- what is known --------------------------------------------------------------------------------------------------- */
@@ -235,36 +174,24 @@ static int each_point(struct stmt *s, store_bisect_point_fn *each, void *arg, st
 
 int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisect_point_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT o.n, k.n, x.id, c.key, c.verdict, c.decided_m, c.decided_se, c.decided_pct, c.threshold_pct "
-		"FROM bisect_commit k "
-		"CROSS JOIN comparison x INDEXED BY comparison_by_pair ON x.repo = :repo AND x.target_sha = k.sha "
-		"JOIN bisect_commit o ON o.bisect = k.bisect AND o.sha = x.base_sha "
-		"JOIN suite u ON u.id = x.suite JOIN job j ON j.id = x.job LEFT JOIN device d ON d.id = x.device "
-		"JOIN cell c ON c.comparison = x.id "
-		"WHERE k.bisect = :id AND o.n < k.n AND u.name = :suite AND j.quick = 0 AND j.kind IN ('compare', 'selfcheck', "
-		"'bisect') AND "
+	struct stmt *s = db_query(db, err,
+		"SELECT o.n, k.n, x.id, c.key, c.verdict, c.decided_m, c.decided_se, c.decided_pct, c.threshold_pct FROM "
+		"bisect_commit k CROSS JOIN comparison x INDEXED BY comparison_by_pair ON x.repo = :repo AND x.target_sha = "
+		"k.sha JOIN bisect_commit o ON o.bisect = k.bisect AND o.sha = x.base_sha JOIN suite u ON u.id = x.suite JOIN "
+		"job j ON j.id = x.job LEFT JOIN device d ON d.id = x.device JOIN cell c ON c.comparison = x.id WHERE k.bisect = "
+		":id AND o.n < k.n AND u.name = :suite AND j.quick = 0 AND j.kind IN ('compare', 'selfcheck', 'bisect') AND "
 		"(d.kind IS NULL OR :kind = '' OR d.kind = :kind) ORDER BY x.id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", b->id);
-	stmt_int(s, ":repo", b->repo);
-	stmt_text(s, ":suite", b->suite);
-	stmt_text(s, ":kind", device_kind_name(b->device_kind));
+		"id=%ld repo=%ld suite=%s kind=%s", b->id, b->repo, b->suite, device_kind_name(b->device_kind));
 	return each_point(s, each, arg, err);
 }
 
 int store_bisect_ended_jobs(struct db *db, int64_t id, store_bisect_job_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT k.base_n, k.target_n, " WORDS_TEXT(
-			"job_cell", "job", "j.id") " FROM bisect_job k JOIN job j ON j.id = k.job "
-						   "WHERE k.bisect = :id AND j.state IN " ENDED_JOB,
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+			"job_cell", "job", "j.id") " FROM bisect_job k JOIN job j ON j.id = "
+						   "k.job WHERE k.bisect = :id AND j.state IN " ENDED_JOB,
+		"id=%ld", id);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, (int)row_int(s, 0), (int)row_int(s, 1), row_text(s, 2));
@@ -273,14 +200,10 @@ int store_bisect_ended_jobs(struct db *db, int64_t id, store_bisect_job_fn *each
 
 int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT 0, 0, c.comparison, c.key, c.verdict, c.decided_m, c.decided_se, c.decided_pct, c.threshold_pct FROM "
-		"cell c "
-		"WHERE c.comparison = :id ORDER BY c.n",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
+		"cell c WHERE c.comparison = :id ORDER BY c.n",
+		"id=%ld", comparison);
 	return each_point(s, each, arg, err);
 }
 
@@ -325,19 +248,13 @@ static int each_bisect(struct stmt *s, view_bisect_fn *each, void *arg, struct f
 
 int view_bisects(struct db *db, int64_t before, int limit, view_bisect_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, VIEW_SELECT "WHERE b.id < :before ORDER BY b.id DESC LIMIT :limit", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":before", store_page_before(before));
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+	struct stmt *s = db_query(db, err, VIEW_SELECT "WHERE b.id < :before ORDER BY b.id DESC LIMIT :limit",
+		"before=%ld limit=%d", store_page_before(before), store_page_size(limit, VIEW_ROWS_MAX));
 	return each_bisect(s, each, arg, err) < 0 ? -1 : 0;
 }
 
 int view_bisect(struct db *db, int64_t id, view_bisect_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, VIEW_SELECT "WHERE b.id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, VIEW_SELECT "WHERE b.id = :id", "id=%ld", id);
 	return store_page_one(each_bisect(s, each, arg, err), "bisect", id, err);
 }

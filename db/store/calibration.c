@@ -19,37 +19,17 @@ static int64_t oldest_at(int64_t now_ms)
 
 int store_noise_add(struct db *db, const struct store_noise *c, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO noise (comparison, repo, environment, key, at, itself, alarm, runs, freedom, squares, "
-		"variance) "
-		"VALUES (:comparison, :repo, :environment, :key, :at, :itself, :alarm, :runs, :freedom, :squares, :variance)",
-		err);
-	if (!s)
+	if (db_exec(db, err,
+		    "INSERT INTO noise (comparison, repo, environment, key, at, itself, alarm, runs, freedom, squares, variance) "
+		    "VALUES (:comparison, :repo, :environment, :key, :at, :itself, :alarm, :runs, :freedom, :squares, :variance)",
+		    "comparison=%ld repo=%ld environment=%ld key=%s at=%ld itself=%d alarm=%d runs=%d freedom=%d squares=%f variance=%f",
+		    c->comparison, c->repo, c->environment, c->key, c->at, c->is_itself, c->is_alarm, c->shown.runs,
+		    c->shown.freedom, c->shown.squares, c->shown.variance))
 		return -1;
-	stmt_int(s, ":comparison", c->comparison);
-	stmt_int(s, ":repo", c->repo);
-	stmt_int(s, ":environment", c->environment);
-	stmt_text(s, ":key", c->key);
-	stmt_int(s, ":at", c->at);
-	stmt_int(s, ":itself", c->is_itself);
-	stmt_int(s, ":alarm", c->is_alarm);
-	stmt_int(s, ":runs", c->shown.runs);
-	stmt_int(s, ":freedom", c->shown.freedom);
-	stmt_double(s, ":squares", c->shown.squares);
-	stmt_double(s, ":variance", c->shown.variance);
-	if (stmt_run(s, err))
-		return -1;
-	s = db_stmt(db,
+	return db_exec(db, err,
 		"DELETE FROM noise WHERE environment = :environment AND repo = :repo AND key = :key AND id <= (SELECT id FROM "
 		"noise WHERE environment = :environment AND repo = :repo AND key = :key ORDER BY id DESC LIMIT 1 OFFSET :kept)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":environment", c->environment);
-	stmt_int(s, ":repo", c->repo);
-	stmt_text(s, ":key", c->key);
-	stmt_int(s, ":kept", CALIBRATION_PARTS_MAX);
-	return stmt_run(s, err);
+		"environment=%ld repo=%ld key=%s kept=%d", c->environment, c->repo, c->key, CALIBRATION_PARTS_MAX);
 }
 
 int store_noise_get(struct db *db, int64_t repo, int64_t environment, const char *key, int64_t now_ms, struct calibration *out,
@@ -57,18 +37,12 @@ int store_noise_get(struct db *db, int64_t repo, int64_t environment, const char
 {
 	struct calibration part[CALIBRATION_PARTS_MAX];
 	int n = 0, result;
-	struct stmt *s = db_stmt(db,
-		"SELECT runs, freedom, squares, variance FROM noise WHERE environment = :environment AND repo = :repo AND "
-		"key = :key AND at > :oldest ORDER BY id DESC LIMIT :limit",
-		err);
 	*out = (struct calibration){ 0 };
-	if (!s)
-		return -1;
-	stmt_int(s, ":environment", environment);
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":key", key);
-	stmt_int(s, ":oldest", oldest_at(now_ms));
-	stmt_int(s, ":limit", CALIBRATION_PARTS_MAX);
+	struct stmt *s = db_query(db, err,
+		"SELECT runs, freedom, squares, variance FROM noise WHERE environment = :environment AND repo = :repo AND key = "
+		":key AND at > :oldest ORDER BY id DESC LIMIT :limit",
+		"environment=%ld repo=%ld key=%s oldest=%ld limit=%d", environment, repo, key, oldest_at(now_ms),
+		CALIBRATION_PARTS_MAX);
 	while ((result = stmt_step(s, err)) == 1)
 		part[n++] = (struct calibration){ .runs = (int)row_int(s, 0),
 			.freedom = (int)row_int(s, 1),
@@ -85,11 +59,8 @@ int store_noise_forget(struct db *db, int64_t repo, const char *device_uuid, con
 	int result;
 	*n = 0;
 	for (;;) { /* cell by cell: no statement is read while its rows go */
-		struct stmt *s = db_stmt(db, "SELECT min(key) FROM noise WHERE repo = :repo AND key > :key", err);
-		if (!s)
-			return -1;
-		stmt_int(s, ":repo", repo);
-		stmt_text(s, ":key", key);
+		struct stmt *s = db_query(
+			db, err, "SELECT min(key) FROM noise WHERE repo = :repo AND key > :key", "repo=%ld key=%s", repo, key);
 		result = stmt_step(s, err);
 		bool found = result == 1 && !row_is_null(s, 0);
 		if (found)
@@ -99,17 +70,10 @@ int store_noise_forget(struct db *db, int64_t repo, const char *device_uuid, con
 			return result < 0 ? -1 : 0;
 		if (*globs && !suite_matches(key, globs))
 			continue;
-		s = db_stmt(db,
-			"DELETE FROM noise WHERE repo = :repo AND key = :key AND (:device = '' OR environment IN (SELECT e.id "
-			"FROM "
-			"environment e JOIN device d ON d.class = e.class WHERE d.uuid = :device))",
-			err);
-		if (!s)
-			return -1;
-		stmt_int(s, ":repo", repo);
-		stmt_text(s, ":key", key);
-		stmt_text(s, ":device", device_uuid);
-		if (stmt_run(s, err))
+		if (db_exec(db, err,
+			    "DELETE FROM noise WHERE repo = :repo AND key = :key AND (:device = '' OR environment IN (SELECT e.id "
+			    "FROM environment e JOIN device d ON d.class = e.class WHERE d.uuid = :device))",
+			    "repo=%ld key=%s device=%s", repo, key, device_uuid))
 			return -1;
 		*n += db_changes(db) > 0;
 	}
@@ -117,28 +81,20 @@ int store_noise_forget(struct db *db, int64_t repo, const char *device_uuid, con
 
 int store_calibration_environment(struct db *db, int64_t device, const char *suite_sha, int64_t *environment, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT e.id FROM device d JOIN environment e ON e.class = d.class AND e.cudnn = d.cudnn WHERE d.id = :device AND "
-		"e.suite_sha = :suite ORDER BY e.id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":device", device);
-	stmt_text(s, ":suite", suite_sha);
+	struct stmt *s = db_query(db, err,
+		"SELECT e.id FROM device d JOIN environment e ON e.class = d.class AND e.cudnn = d.cudnn WHERE d.id = :device "
+		"AND e.suite_sha = :suite ORDER BY e.id DESC LIMIT 1",
+		"device=%ld suite=%s", device, suite_sha);
 	*environment = 0;
 	return stmt_first_int(s, environment, err) < 0 ? -1 : 0;
 }
 
 int store_calibration_asked(struct db *db, int64_t repo, const char *device_uuid, int64_t *at, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT queued_at FROM job INDEXED BY job_calibrates WHERE repo = :repo AND kind = 'calibrate' AND device_uuid = "
 		":device ORDER BY id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":device", device_uuid);
+		"repo=%ld device=%s", repo, device_uuid);
 	*at = 0;
 	return stmt_first_int(s, at, err) < 0 ? -1 : 0;
 }
@@ -167,11 +123,9 @@ static double upper_bound_pct(int alarms, int n)
 
 int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT comparisons, alarms, last_at FROM self_check WHERE device = :device", err);
 	*out = (struct view_false_alarms){ .upper_pct = NAN };
-	if (!s)
-		return -1;
-	stmt_int(s, ":device", device);
+	struct stmt *s = db_query(
+		db, err, "SELECT comparisons, alarms, last_at FROM self_check WHERE device = :device", "device=%ld", device);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		out->comparisons = (int)row_int(s, 0);
@@ -198,15 +152,10 @@ static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
 	struct calibration known = calibration_pool(g->part, g->n);
 	struct rule rule;
 	double tau0, nu0, threshold_pct;
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT p.rule, k.threshold_pct FROM comparison p JOIN cell k ON k.comparison = p.id AND k.key = :key WHERE p.id "
-		"= "
-		":comparison",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":key", g->cell);
-	stmt_int(s, ":comparison", g->newest);
+		"= :comparison",
+		"key=%s comparison=%ld", g->cell, g->newest);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		const char *text = row_text(s, 0);
@@ -264,21 +213,15 @@ int view_calibrations(struct db *db, const char *repo, const char *device, int64
 {
 	struct gathered g = { .n = 0 };
 	int result;
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT r.name, c.model, c.id, k.key, k.comparison, k.at, k.itself, k.alarm, k.runs, k.freedom, k.squares, "
-		"k.variance, k.environment, t.name FROM environment e JOIN device_class c ON c.id = e.class JOIN noise k ON k.environment = e.id AND k.at > :oldest JOIN repo r ON r.id = k.repo "
-		"JOIN "
-		"suite t ON t.sha = e.suite_sha WHERE "
-		"EXISTS (SELECT 1 FROM device d WHERE d.class = c.id AND d.cudnn = e.cudnn AND (:device = '' OR d.uuid = :device)) AND (:repo = '' OR r.name = :repo) AND NOT EXISTS (SELECT 1 FROM environment "
-		"n "
-		"WHERE n.class = c.id AND n.cudnn = e.cudnn AND n.suite_sha = e.suite_sha AND n.id > e.id) ORDER BY r.name, c.id, k.key, "
+		"k.variance, k.environment, t.name FROM environment e JOIN device_class c ON c.id = e.class JOIN noise k ON "
+		"k.environment = e.id AND k.at > :oldest JOIN repo r ON r.id = k.repo JOIN suite t ON t.sha = e.suite_sha WHERE "
+		"EXISTS (SELECT 1 FROM device d WHERE d.class = c.id AND d.cudnn = e.cudnn AND (:device = '' OR d.uuid = "
+		":device)) AND (:repo = '' OR r.name = :repo) AND NOT EXISTS (SELECT 1 FROM environment n WHERE n.class = c.id "
+		"AND n.cudnn = e.cudnn AND n.suite_sha = e.suite_sha AND n.id > e.id) ORDER BY r.name, c.id, k.key, "
 		"k.environment, k.id DESC",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":device", device ? device : "");
-	stmt_text(s, ":repo", repo ? repo : "");
-	stmt_int(s, ":oldest", oldest_at(now_ms));
+		"device=%s repo=%s oldest=%ld", device ? device : "", repo ? repo : "", oldest_at(now_ms));
 	while ((result = stmt_step(s, err)) == 1) {
 		bool same = g.environment == row_int(s, 12) && strcmp(g.repo, row_text(s, 0)) == 0 &&
 			    strcmp(g.cell, row_text(s, 3)) == 0;

@@ -56,12 +56,11 @@ static void bind_changing(struct stmt *s, const struct store_change *c)
 int store_change_insert(struct db *db, struct store_change *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO change_point (repo, baseline_period, key, kind, origin, before_sha, commit_sha, step, state, tried, points, "
-		"comparison, found_at, decided_at, alert, level, ended_at, job) VALUES (:repo, :baseline_period, :key, :kind, :origin, :before, "
-		":commit, :step, :state, :tried, :points, :comparison, :found_at, :decided_at, :alert, :level, :ended_at, :job)",
+		"INSERT INTO change_point (repo, baseline_period, key, kind, origin, before_sha, commit_sha, step, state, tried, "
+		"points, comparison, found_at, decided_at, alert, level, ended_at, job) VALUES (:repo, :baseline_period, :key, "
+		":kind, :origin, :before, :commit, :step, :state, :tried, :points, :comparison, :found_at, :decided_at, :alert, "
+		":level, :ended_at, :job)",
 		err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":repo", c->repo);
 	stmt_int(s, ":baseline_period", c->baseline_period);
 	stmt_text(s, ":key", c->key);
@@ -74,10 +73,7 @@ int store_change_insert(struct db *db, struct store_change *c, struct fw_err *er
 
 int store_change_get(struct db *db, int64_t id, struct store_change *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, CHANGE_COLUMNS "WHERE c.id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, CHANGE_COLUMNS "WHERE c.id = :id", "id=%ld", id);
 	int result = read_change(s, out, err);
 	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no change point %lld", (long long)id) : result < 0 ? -1 : 0;
 }
@@ -89,8 +85,6 @@ int store_change_update(struct db *db, const struct store_change *c, struct fw_e
 		":tried, points = :points, comparison = :comparison, decided_at = :decided_at, alert = :alert, level = :level, "
 		"ended_at = :ended_at, job = :job WHERE id = :id",
 		err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":id", c->id);
 	bind_changing(s, c);
 	return stmt_run(s, err);
@@ -99,8 +93,6 @@ int store_change_update(struct db *db, const struct store_change *c, struct fw_e
 /** Bind a cell of a baseline period and look for a first row. 1, 0, -1. */
 static int any_of_cell(struct stmt *s, int64_t baseline_period, const char *key, struct fw_err *err)
 {
-	if (!s)
-		return -1;
 	stmt_int(s, ":baseline_period", baseline_period);
 	stmt_text(s, ":key", key);
 	return stmt_any(s, err);
@@ -110,68 +102,53 @@ int store_change_is_open(struct db *db, int64_t baseline_period, const char *key
 {
 	return any_of_cell(
 		db_stmt(db,
-			"SELECT 1 FROM change_point WHERE baseline_period = :baseline_period AND key = :key AND state IN ('candidate', 'placing') "
-			"LIMIT 1",
+			"SELECT 1 FROM change_point WHERE baseline_period = :baseline_period AND key = :key AND state IN "
+			"('candidate', 'placing') LIMIT 1",
 			err),
 		baseline_period, key, err);
 }
 
 int store_change_orphan(struct db *db, int64_t after, struct store_change *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		CHANGE_COLUMNS "WHERE c.state IN ('candidate', 'placing') AND c.id > :after AND NOT EXISTS "
-			       "(SELECT 1 FROM job j WHERE j.id = c.job AND j.state IN "
-			       "('queued', 'assigned', 'building', 'checking', 'measuring')) ORDER BY c.id LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":after", after);
+	struct stmt *s = db_query(db, err,
+		CHANGE_COLUMNS
+		"WHERE c.state IN ('candidate', 'placing') AND c.id > :after AND NOT EXISTS (SELECT 1 FROM job j "
+		"WHERE j.id = c.job AND j.state IN ('queued', 'assigned', 'building', 'checking', 'measuring')) ORDER BY c.id "
+		"LIMIT 1",
+		"after=%ld", after);
 	return read_change(s, out, err);
 }
 
 int store_change_of_job(struct db *db, int64_t job, int64_t after, struct store_change *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		CHANGE_COLUMNS
-		"WHERE c.job = :job AND c.state IN ('candidate', 'placing') AND c.id > :after ORDER BY c.id LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":job", job);
-	stmt_int(s, ":after", after);
+	struct stmt *s = db_query(db, err,
+		CHANGE_COLUMNS "WHERE c.job = :job AND c.state IN ('candidate', 'placing') AND c.id > :after ORDER BY c.id LIMIT "
+			       "1",
+		"job=%ld after=%ld", job, after);
 	return read_change(s, out, err);
 }
 
 int store_change_from(struct db *db, int64_t baseline_period, const char *key, int64_t *place, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT coalesce(max(l.place), 0) FROM change_point c JOIN mainline l ON l.repo = c.repo AND l.sha = "
-		"c.commit_sha "
-		"WHERE c.baseline_period = :baseline_period AND c.key = :key AND c.state = 'confirmed' AND c.kind = 'step' AND NOT l.dropped",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", baseline_period);
-	stmt_text(s, ":key", key);
+		"c.commit_sha WHERE c.baseline_period = :baseline_period AND c.key = :key AND c.state = 'confirmed' AND c.kind = "
+		"'step' AND NOT l.dropped",
+		"baseline_period=%ld key=%s", baseline_period, key);
 	*place = 0;
 	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
 }
 
 int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT max(iif(l.place < here.place, l.place, 0)), min(iif(l.place > here.place, l.place, NULL)) "
-		"FROM mainline here LEFT JOIN change_point c ON c.baseline_period = :baseline_period AND c.key = :key AND c.state = 'confirmed' AND "
-		"c.kind = 'step' LEFT JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "
-		"WHERE here.repo = :repo AND here.sha = :commit",
-		err);
 	*from = *to = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", change->baseline_period);
-	stmt_text(s, ":key", change->key);
-	stmt_int(s, ":repo", change->repo);
-	stmt_text(s, ":commit", change->commit_sha);
+	struct stmt *s = db_query(db, err,
+		"SELECT max(iif(l.place < here.place, l.place, 0)), min(iif(l.place > here.place, l.place, NULL)) FROM mainline "
+		"here LEFT JOIN change_point c ON c.baseline_period = :baseline_period AND c.key = :key AND c.state = "
+		"'confirmed' AND c.kind = 'step' LEFT JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT "
+		"l.dropped WHERE here.repo = :repo AND here.sha = :commit",
+		"baseline_period=%ld key=%s repo=%ld commit=%s", change->baseline_period, change->key, change->repo,
+		change->commit_sha);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		*from = row_int(s, 0);
@@ -203,20 +180,15 @@ int store_change_explained(
 	int result;
 	*out = (struct store_explained){ .n = 0 };
 	/* one commit that two baseline periods tell of counts once, as the newer one has it: max() picks the row that the others come from */
-	struct stmt *s = db_stmt(db,
-		"SELECT c.step, l.place, c.kind = 'drift', max(c.id) " OF_THIS_MODEL
-		"AND l.place > coalesce((SELECT a.place FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT "
-		"a.dropped), 0) AND iif(c.kind = 'step', c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN "
-		"mainline h "
-		"ON h.repo = g.repo AND h.sha = g.commit_sha AND NOT h.dropped WHERE g.baseline_period = c.baseline_period AND g.key = c.key AND "
-		"g.kind = 'step' AND g.state = 'confirmed' AND g.step <= -c.step / 2 AND h.place > l.place), "
-		"c.ended_at IS NULL AND EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND "
-		"t.state IN ('accepted', 'invalid', 'resolved'))) GROUP BY c.kind, c.commit_sha ORDER BY l.place",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", e->id);
-	stmt_text(s, ":key", key);
+	struct stmt *s = db_query(db, err,
+		"SELECT c.step, l.place, c.kind = 'drift', max(c.id) " OF_THIS_MODEL "AND l.place > coalesce((SELECT a.place "
+		"FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT a.dropped), 0) AND iif(c.kind = 'step', "
+		"c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN mainline h ON h.repo = g.repo AND h.sha = "
+		"g.commit_sha AND NOT h.dropped WHERE g.baseline_period = c.baseline_period AND g.key = c.key AND g.kind = "
+		"'step' AND g.state = 'confirmed' AND g.step <= -c.step / 2 AND h.place > l.place), c.ended_at IS NULL AND "
+		"EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND t.state IN ('accepted', 'invalid', 'resolved'))) GROUP "
+		"BY c.kind, c.commit_sha ORDER BY l.place",
+		"baseline_period=%ld key=%s", e->id, key);
 	while ((result = stmt_step(s, err)) == 1) {
 		explain(out, row_int(s, 1), row_double(s, 0));
 		if (row_int(s, 2))
@@ -236,16 +208,11 @@ double store_explained_at(const struct store_explained *x, int64_t place)
 int store_change_past(
 	struct db *db, int64_t baseline_period, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT count(*), coalesce(max(c.points), 0), coalesce(max(abs(c.step)), 0.0) FROM change_point c JOIN mainline l ON "
-		"l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped AND l.place >= :from "
-		"WHERE c.baseline_period = :baseline_period AND c.key = :key AND c.kind = 'step' AND c.state = 'dropped'",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", baseline_period);
-	stmt_text(s, ":key", key);
-	stmt_int(s, ":from", from);
+	struct stmt *s = db_query(db, err,
+		"SELECT count(*), coalesce(max(c.points), 0), coalesce(max(abs(c.step)), 0.0) FROM change_point c JOIN mainline "
+		"l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped AND l.place >= :from WHERE c.baseline_period = "
+		":baseline_period AND c.key = :key AND c.kind = 'step' AND c.state = 'dropped'",
+		"baseline_period=%ld key=%s from=%ld", baseline_period, key, from);
 	int result = stmt_step(s, err);
 	if (result == 1)
 		*out = (struct candidate_past){ .n = (int)row_int(s, 0), .points = (int)row_int(s, 1), .step = row_double(s, 2) };
@@ -256,42 +223,30 @@ int store_change_past(
 int store_change_drift(
 	struct db *db, const struct store_baseline_period *e, const char *key, struct store_change *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		CHANGE_COLUMNS "WHERE c.id = (SELECT max(c.id) " OF_THIS_MODEL
-			       "AND c.kind = 'drift' AND c.ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM alert t WHERE t.id = "
-			       "c.alert AND t.state IN ('accepted', 'invalid', 'resolved')))",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", e->id);
-	stmt_text(s, ":key", key);
+	struct stmt *s = db_query(db, err,
+		CHANGE_COLUMNS
+		"WHERE c.id = (SELECT max(c.id) " OF_THIS_MODEL "AND c.kind = 'drift' AND c.ended_at IS NULL AND "
+		"NOT EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND t.state IN ('accepted', 'invalid', 'resolved')))",
+		"baseline_period=%ld key=%s", e->id, key);
 	return read_change(s, out, err);
 }
 
 int store_change_lasting(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after,
 	struct store_change *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		CHANGE_COLUMNS "WHERE c.id = (SELECT min(c.id) " OF_THIS_MODEL
-			       "AND c.step > 0 AND c.ended_at IS NULL AND c.id > :after)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":baseline_period", e->id);
-	stmt_text(s, ":key", key);
-	stmt_int(s, ":after", after);
+	struct stmt *s = db_query(db, err,
+		CHANGE_COLUMNS "WHERE c.id = (SELECT min(c.id) " OF_THIS_MODEL "AND c.step > 0 AND c.ended_at IS NULL AND c.id > "
+			       ":after)",
+		"baseline_period=%ld key=%s after=%ld", e->id, key, after);
 	return read_change(s, out, err);
 }
 
 int store_change_alert_over(struct db *db, int64_t alert, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM alert a WHERE a.id = :alert AND a.state IN ('open', 'acknowledged') AND NOT EXISTS "
-		"(SELECT 1 FROM change_point c WHERE c.alert = a.id AND c.ended_at IS NULL) AND NOT EXISTS "
-		"(SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.kind = 'compare' AND o.n_regressions > 0)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":alert", alert);
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM alert a WHERE a.id = :alert AND a.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM "
+		"change_point c WHERE c.alert = a.id AND c.ended_at IS NULL) AND NOT EXISTS (SELECT 1 FROM comparison o WHERE "
+		"o.id = a.comparison AND o.kind = 'compare' AND o.n_regressions > 0)",
+		"alert=%ld", alert);
 	return stmt_any(s, err);
 }

@@ -8,12 +8,7 @@
 /* :now is the latest time that may come of it. */
 static int move(struct db *db, const char *sql, int64_t by_ms, int64_t latest, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, sql, err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":by", by_ms);
-	stmt_int(s, ":now", latest);
-	return stmt_run(s, err);
+	return db_exec(db, err, sql, "by=%ld now=%ld", by_ms, latest);
 }
 
 #define SESSIONS "UPDATE session SET expires_at = min(expires_at + :by, :now)"
@@ -47,10 +42,10 @@ int store_clock_ahead(struct db *db, int64_t now_ms, int64_t *ahead_ms, struct f
 {
 	int64_t newest;
 	struct stmt *s = db_stmt(db,
-		"SELECT max(coalesce((SELECT max(ended_at) FROM job), 0), coalesce((SELECT max(max(queued_at, coalesce(started_at, "
-		"0))) FROM job WHERE " OPEN "), 0), coalesce((SELECT max(seen_at) FROM device), 0))",
+		"SELECT max(coalesce((SELECT max(ended_at) FROM job), 0), coalesce((SELECT max(max(queued_at, "
+		"coalesce(started_at, 0))) FROM job WHERE " OPEN "), 0), coalesce((SELECT max(seen_at) FROM device), 0))",
 		err);
-	if (!s || stmt_first_int(s, &newest, err) != 1)
+	if (stmt_first_int(s, &newest, err) != 1)
 		return -1;
 	*ahead_ms = newest > now_ms ? newest - now_ms : 0;
 	return 0;

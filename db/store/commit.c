@@ -87,8 +87,7 @@ int store_commit_verdict(
 	commit_verdict_init(out);
 	struct stmt *s = db_stmt(db,
 		"WITH counting(id, rank) AS MATERIALIZED (SELECT id, CASE branch WHEN '' THEN 2 WHEN :branch THEN 0 ELSE 1 END "
-		"FROM "
-		"job WHERE repo = :repo AND target_sha = :sha AND " STORE_JOB_COUNTS ") SELECT " COLUMNS
+		"FROM job WHERE repo = :repo AND target_sha = :sha AND " STORE_JOB_COUNTS ") SELECT " COLUMNS
 		"FROM counting n CROSS JOIN job j ON j.id = n.id " JOINS "WHERE n.rank = (SELECT min(rank) FROM counting)",
 		err);
 	if (s) {
@@ -113,20 +112,12 @@ int store_commit_plan(struct db *db, int64_t job, struct commit_verdict *out, st
 static int list_pushes(struct db *db, int64_t repo, const char *branch, const char *tip, char (*sha)[65], struct fw_err *err)
 {
 	/* a push is as old as its first job, so that one that is measured again later does not become the newest */
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT pushes.target_sha FROM (SELECT DISTINCT target_sha FROM (SELECT target_sha FROM job WHERE repo = :repo "
-		"AND "
-		"branch "
-		"= :branch AND " STORE_JOB_COUNTS
-		"ORDER BY id DESC LIMIT :n)) pushes WHERE pushes.target_sha <> :tip ORDER BY (SELECT "
-		"min(x.id) FROM job x WHERE x.repo = :repo AND x.target_sha = pushes.target_sha AND +x.branch = :branch) DESC",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", branch);
-	stmt_text(s, ":tip", tip);
-	stmt_int(s, ":n", PUSHES_MAX);
+		"AND branch = :branch AND " STORE_JOB_COUNTS "ORDER BY id DESC LIMIT :n)) pushes WHERE pushes.target_sha <> :tip "
+		"ORDER BY (SELECT min(x.id) FROM job x WHERE x.repo = :repo AND x.target_sha = pushes.target_sha AND +x.branch = "
+		":branch) DESC",
+		"repo=%ld branch=%s tip=%s n=%d", repo, branch, tip, PUSHES_MAX);
 	int result, n = 0;
 	while ((result = stmt_step(s, err)) == 1)
 		row_copy(s, 0, sha[n++], 65);
@@ -169,19 +160,13 @@ int store_commit_find(struct db *db, const char *repo, const char *prefix, struc
 	memcpy(last, prefix, len);
 	last[len] = 'g';
 	last[len + 1] = 0;
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT r.id, r.name, j.target_sha AS sha FROM repo r CROSS JOIN job j ON j.repo = r.id AND j.target_sha >= "
-		":first AND "
-		"j.target_sha < :last WHERE :repo = r.name OR (:repo = '' AND r.state <> 'gone') UNION SELECT r.id, r.name, "
-		"b.commit_sha FROM repo r CROSS JOIN "
-		"branch_tip b ON b.repo = r.id AND b.commit_sha >= :first AND b.commit_sha < :last AND b.gone = 0 WHERE :repo = "
-		"r.name OR (:repo = '' AND r.state <> 'gone') ORDER BY 1, 3 LIMIT 2",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":first", prefix);
-	stmt_text(s, ":last", last);
-	stmt_text(s, ":repo", store_page_given(repo) ? repo : "");
+		":first AND j.target_sha < :last WHERE :repo = r.name OR (:repo = '' AND r.state <> 'gone') UNION SELECT r.id, "
+		"r.name, b.commit_sha FROM repo r CROSS JOIN branch_tip b ON b.repo = r.id AND b.commit_sha >= :first AND "
+		"b.commit_sha < :last AND b.gone = 0 WHERE :repo = r.name OR (:repo = '' AND r.state <> 'gone') ORDER BY 1, 3 "
+		"LIMIT 2",
+		"first=%s last=%s repo=%s", prefix, last, store_page_given(repo) ? repo : "");
 	int result;
 	while ((result = stmt_step(s, err)) == 1) {
 		if (out->n++)
@@ -195,15 +180,10 @@ int store_commit_find(struct db *db, const char *repo, const char *prefix, struc
 
 int store_commit_abbreviated(struct db *db, int64_t repo, const char *prefix, char *sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT sha FROM git_commit WHERE repo = :repo AND sha >= :low AND sha < :low || 'g' "
-		"UNION SELECT commit_sha FROM branch_tip WHERE repo = :repo AND commit_sha >= :low AND commit_sha < :low || 'g' "
-		"LIMIT 2",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":low", prefix);
+	struct stmt *s = db_query(db, err,
+		"SELECT sha FROM git_commit WHERE repo = :repo AND sha >= :low AND sha < :low || 'g' UNION SELECT commit_sha "
+		"FROM branch_tip WHERE repo = :repo AND commit_sha >= :low AND commit_sha < :low || 'g' LIMIT 2",
+		"repo=%ld low=%s", repo, prefix);
 	int got = stmt_step(s, err), more = 0;
 	if (got == 1) {
 		row_copy(s, 0, sha, 65);

@@ -28,70 +28,48 @@ int store_class_put(struct db *db, const struct msg_device *d, int64_t *id, stru
 	char model[STORE_MODEL_SIZE], hash[HASH_HEX];
 	name_model(d, model);
 	class_hash(d, model, hash);
-	struct stmt *s = db_stmt(db, "SELECT id FROM device_class WHERE hash = :hash", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":hash", hash);
+	struct stmt *s = db_query(db, err, "SELECT id FROM device_class WHERE hash = :hash", "hash=%s", hash);
 	int found = stmt_first_int(s, id, err);
 	if (found)
 		return found < 0 ? -1 : 0;
-	s = db_stmt(db,
-		"INSERT INTO device_class (hash, kind, model, power_limit_w, driver, toolkit) VALUES (:hash, :kind, :model, :power, "
-		":driver, :toolkit)",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":hash", hash);
-	stmt_text(s, ":kind", device_kind_name(d->kind));
-	stmt_text(s, ":model", model);
-	stmt_double(s, ":power", d->power_limit_w);
-	stmt_text(s, ":driver", d->driver);
-	stmt_text(s, ":toolkit", d->toolkit);
+	s = db_query(db, err,
+		"INSERT INTO device_class (hash, kind, model, power_limit_w, driver, toolkit) VALUES (:hash, :kind, :model, "
+		":power, :driver, :toolkit)",
+		"hash=%s kind=%s model=%s power=%f driver=%s toolkit=%s", hash, device_kind_name(d->kind), model,
+		d->power_limit_w, d->driver, d->toolkit);
 	return stmt_insert(s, id, err);
 }
 
 int store_class_of_environment(struct db *db, int64_t environment, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT class FROM environment WHERE id = :environment", err);
 	*id = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":environment", environment);
+	struct stmt *s =
+		db_query(db, err, "SELECT class FROM environment WHERE id = :environment", "environment=%ld", environment);
 	return stmt_first_int(s, id, err) < 0 ? -1 : 0;
 }
 
 int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT model FROM device_class WHERE id = :id", err);
 	model[0] = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT model FROM device_class WHERE id = :id", "id=%ld", id);
 	return stmt_first_text(s, model, STORE_MODEL_SIZE, err) < 0 ? -1 : 0;
 }
 
 int store_class_has_other(struct db *db, int64_t device, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn AND o.id <> d.id WHERE d.id = :device AND "
-		"o.state = 'ok' AND o.stands_out = '' LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":device", device);
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn AND o.id <> d.id WHERE d.id = "
+		":device AND o.state = 'ok' AND o.stands_out = '' LIMIT 1",
+		"device=%ld", device);
 	return stmt_any(s, err);
 }
 
 int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn WHERE d.id = :device AND o.id = :other "
-		"AND o.stands_out = ''",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":device", device);
-	stmt_int(s, ":other", other);
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn WHERE d.id = :device AND o.id = "
+		":other AND o.stands_out = ''",
+		"device=%ld other=%ld", device, other);
 	return stmt_any(s, err);
 }
 
@@ -99,31 +77,21 @@ int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err
 
 int store_reference_time_put(struct db *db, const struct store_reference_time *t, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT OR REPLACE INTO reference_time (device, baseline_period, key, ln_ms, comparison) VALUES (:device, :baseline_period, :key, :ln_ms, "
-		":comparison)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":device", t->device);
-	stmt_int(s, ":baseline_period", t->baseline_period);
-	stmt_text(s, ":key", t->key);
-	stmt_double(s, ":ln_ms", t->ln_ms);
-	stmt_int(s, ":comparison", t->comparison);
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"INSERT OR REPLACE INTO reference_time (device, baseline_period, key, ln_ms, comparison) VALUES (:device, "
+		":baseline_period, :key, :ln_ms, :comparison)",
+		"device=%ld baseline_period=%ld key=%s ln_ms=%f comparison=%ld", t->device, t->baseline_period, t->key, t->ln_ms,
+		t->comparison);
 }
 
 int store_reference_times(struct db *db, int64_t class, store_reference_time_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT a.device, a.baseline_period, a.comparison, a.key, a.ln_ms FROM environment v JOIN baseline_period e ON e.environment = v.id JOIN "
-		"reference_time a ON a.baseline_period = e.id JOIN device d ON d.id = a.device AND d.class = v.class WHERE v.class = :class ORDER "
-		"BY a.baseline_period, a.key",
-		err);
 	int result;
-	if (!s)
-		return -1;
-	stmt_int(s, ":class", class);
+	struct stmt *s = db_query(db, err,
+		"SELECT a.device, a.baseline_period, a.comparison, a.key, a.ln_ms FROM environment v JOIN baseline_period e ON "
+		"e.environment = v.id JOIN reference_time a ON a.baseline_period = e.id JOIN device d ON d.id = a.device AND "
+		"d.class = v.class WHERE v.class = :class ORDER BY a.baseline_period, a.key",
+		"class=%ld", class);
 	while ((result = stmt_step(s, err)) == 1) {
 		const struct store_reference_time t = { .device = row_int(s, 0),
 			.baseline_period = row_int(s, 1),
@@ -139,18 +107,17 @@ int store_reference_times(struct db *db, int64_t class, store_reference_time_fn 
 
 int store_class_devices(struct db *db, int64_t class, struct store_class_device **out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT d.id, d.uuid, d.stands_out, d.state, coalesce((SELECT sum(n_regressions > 0) FROM (SELECT n_regressions FROM "
-		"comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') ORDER BY c.id DESC LIMIT :look)), 0), "
-		"(SELECT count(*) FROM (SELECT 1 FROM comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') "
-		"LIMIT :look)) FROM device d WHERE d.class = :class AND d.state <> 'absent' ORDER BY d.id LIMIT :most",
-		err);
 	int n = 0, result;
 	*out = calloc(STORE_CLASS_DEVICES_MAX, sizeof **out);
+	struct stmt *s = db_stmt(db,
+		"SELECT d.id, d.uuid, d.stands_out, d.state, coalesce((SELECT sum(n_regressions > 0) FROM (SELECT n_regressions "
+		"FROM comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') ORDER BY c.id DESC LIMIT "
+		":look)), 0), (SELECT count(*) FROM (SELECT 1 FROM comparison c WHERE c.device = d.id AND c.kind IN "
+		"('selfcheck', 'calibrate') LIMIT :look)) FROM device d WHERE d.class = :class AND d.state <> 'absent' ORDER BY "
+		"d.id LIMIT :most",
+		err);
 	if (!*out)
 		return err_set(err, ERR_INTERNAL, "out of memory for the devices of a class");
-	if (!s)
-		return -1;
 	stmt_int(s, ":class", class);
 	stmt_int(s, ":look", STORE_CLASS_LOOK);
 	stmt_int(s, ":most", STORE_CLASS_DEVICES_MAX);
@@ -168,40 +135,26 @@ int store_class_devices(struct db *db, int64_t class, struct store_class_device 
 
 int store_class_stands_out(struct db *db, int64_t device, const char *why, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE device SET stands_out = :why WHERE id = :device", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":device", device);
-	stmt_text(s, ":why", why);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE device SET stands_out = :why WHERE id = :device", "device=%ld why=%s", device, why);
 }
 
 /* ---- clocks that were held back ---------------------------------------------------------------------------------------------- */
 
 int store_throttle_add(struct db *db, int64_t device, const char *reason, double seconds, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO device_throttle (device, reason, seconds) VALUES (:device, :reason, :seconds) ON CONFLICT (device, reason) DO UPDATE SET seconds = seconds + excluded.seconds",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":reason", reason);
-	stmt_double(s, ":seconds", seconds);
-	stmt_int(s, ":device", device);
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"INSERT INTO device_throttle (device, reason, seconds) VALUES (:device, :reason, :seconds) ON CONFLICT (device, "
+		"reason) DO UPDATE SET seconds = seconds + excluded.seconds",
+		"reason=%s seconds=%f device=%ld", reason, seconds, device);
 }
 
 static int each_of(struct db *db, const char *reason, store_throttle_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT d.uuid, coalesce(t.seconds, 0) FROM device d LEFT JOIN device_throttle t ON t.device = d.id AND t.reason "
-		"= "
-		":reason WHERE d.kind <> 'cpu' ORDER BY d.uuid",
-		err);
 	int result;
-	if (!s)
-		return -1;
-	stmt_text(s, ":reason", reason);
+	struct stmt *s = db_query(db, err,
+		"SELECT d.uuid, coalesce(t.seconds, 0) FROM device d LEFT JOIN device_throttle t ON t.device = d.id AND t.reason "
+		"= :reason WHERE d.kind <> 'cpu' ORDER BY d.uuid",
+		"reason=%s", reason);
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), reason, row_double(s, 1));
 	return result;

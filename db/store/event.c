@@ -33,26 +33,17 @@ int store_event_end(struct store_event *e, struct db *db, int64_t now_ms, struct
 
 int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "INSERT INTO event (at, kind, payload) VALUES (:at, :kind, :payload)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":at", now_ms);
-	stmt_text(s, ":kind", kind);
-	stmt_text(s, ":payload", payload);
+	struct stmt *s = db_query(db, err, "INSERT INTO event (at, kind, payload) VALUES (:at, :kind, :payload)",
+		"at=%ld kind=%s payload=%s", now_ms, kind, payload);
 	return stmt_insert(s, id, err);
 }
 
 int store_event_prune(struct db *db, int64_t before, int64_t after, int limit, int *n, struct fw_err *err)
 {
 	/* ids grow with time, so only the oldest rows have to be looked at */
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"DELETE FROM event WHERE id IN (SELECT id FROM (SELECT id, at FROM event ORDER BY id LIMIT :limit) WHERE at NOT "
 		"BETWEEN :before AND :after)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":before", before);
-	stmt_int(s, ":after", after);
-	stmt_int(s, ":limit", limit);
+		"before=%ld after=%ld limit=%d", before, after, limit);
 	return stmt_run_count(s, n, err);
 }

@@ -105,11 +105,7 @@ static int change_one(struct db *db, struct stmt *s, int64_t id, const char *wha
 
 static int begin_plan(struct db *db, int64_t id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE job SET plan = :id WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE job SET plan = :id WHERE id = :id", "id=%ld", id);
 }
 
 static int put_cells(struct db *db, const struct store_job *j, struct fw_err *err)
@@ -122,18 +118,14 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 {
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, some_cells, quick, "
-		"origin, "
-		"priority, device_uuid, threshold_pct, base_provider, target_provider, base_name, "
-		"target_name, plan, base_config, target_config, every_cell, part, base_toolchain, target_toolchain, base_flags, target_flags, "
-		"base_module, base_made_by, device_class, queued_at) VALUES (:repo, "
-		":branch, :target, :base, "
-		":base_how, :kind, :suite, :device_kind, :some_cells, "
-		":quick, :origin, :priority, :device_uuid, :threshold, :base_provider, :target_provider, "
-		":base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :part, :base_toolchain, :target_toolchain, "
-		":base_flags, :target_flags, :base_module, :base_made_by, :device_class, :now)",
+		"origin, priority, device_uuid, threshold_pct, base_provider, target_provider, base_name, target_name, plan, "
+		"base_config, target_config, every_cell, part, base_toolchain, target_toolchain, base_flags, target_flags, "
+		"base_module, base_made_by, device_class, queued_at) VALUES (:repo, :branch, :target, :base, :base_how, :kind, "
+		":suite, :device_kind, :some_cells, :quick, :origin, :priority, :device_uuid, :threshold, :base_provider, "
+		":target_provider, :base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :part, "
+		":base_toolchain, :target_toolchain, :base_flags, :target_flags, :base_module, :base_made_by, :device_class, "
+		":now)",
 		err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":repo", j->repo);
 	stmt_text(s, ":branch", j->branch);
 	stmt_text(s, ":target", j->target_sha);
@@ -172,41 +164,23 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 
 int store_job_add_cell(struct db *db, struct store_job *j, const char *key, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT j.id FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.base_sha = :base AND j.kind = :kind AND "
-		"j.suite = :suite AND j.device_class IS :device_class AND j.state = 'queued' AND j.queued_at = :now AND "
-		"(SELECT coalesce(sum(length(word) + 1), 0) FROM job_cell WHERE job = j.id) + length(:key) < :room "
-		"ORDER BY j.id LIMIT 1",
-		err);
 	int64_t id = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", j->repo);
-	stmt_text(s, ":target", j->target_sha);
-	stmt_text(s, ":base", j->base_sha);
-	stmt_text(s, ":kind", jobkind_name(j->kind));
-	stmt_text(s, ":suite", j->suite);
-	stmt_int_or_null(s, ":device_class", j->device_class);
-	stmt_int(s, ":now", j->queued_at);
-	stmt_text(s, ":key", key);
-	stmt_int(s, ":room", STORE_JOB_CELLS_SIZE - 1);
+	struct stmt *s = db_query(db, err,
+		"SELECT j.id FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.base_sha = :base AND j.kind = "
+		":kind AND j.suite = :suite AND j.device_class IS nullif(:device_class, 0) AND j.state = 'queued' AND "
+		"j.queued_at = :now AND (SELECT coalesce(sum(length(word) + 1), 0) FROM job_cell WHERE job = j.id) + "
+		"length(:key) < :room ORDER BY j.id LIMIT 1",
+		"repo=%ld target=%s base=%s kind=%s suite=%s device_class=%ld now=%ld key=%s room=%d", j->repo, j->target_sha,
+		j->base_sha, jobkind_name(j->kind), j->suite, j->device_class, j->queued_at, key, STORE_JOB_CELLS_SIZE - 1);
 	int found = stmt_first_int(s, &id, err);
 	if (found < 1)
 		return found;
-	s = db_stmt(db,
-		"INSERT INTO job_cell (job, n, word) VALUES (:id, (SELECT max(n) + 1 FROM job_cell WHERE job = :id), :key)", err);
-	if (!s)
+	if (db_exec(db, err,
+		    "INSERT INTO job_cell (job, n, word) VALUES (:id, (SELECT max(n) + 1 FROM job_cell WHERE job = :id), :key)",
+		    "id=%ld key=%s", id, key))
 		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":key", key);
-	if (stmt_run(s, err))
-		return -1;
-	s = db_stmt(db, "UPDATE job SET threshold_pct = min(threshold_pct, :threshold) WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_double(s, ":threshold", j->threshold_pct);
-	if (stmt_run(s, err))
+	if (db_exec(db, err, "UPDATE job SET threshold_pct = min(threshold_pct, :threshold) WHERE id = :id",
+		    "id=%ld threshold=%f", id, j->threshold_pct))
 		return -1;
 	j->id = id;
 	return 1;
@@ -214,10 +188,7 @@ int store_job_add_cell(struct db *db, struct store_job *j, const char *key, stru
 
 int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT " JOB_COLUMNS "WHERE j.id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT " JOB_COLUMNS "WHERE j.id = :id", "id=%ld", id);
 	int result = first_job(s, out, err);
 	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
@@ -284,114 +255,78 @@ static int move_and_tell(struct db *db, struct stmt *s, int64_t now_ms, int *n, 
 
 int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = 'superseded', state_why = 'superseded by job ' || :newer, ended_at = :now "
-		"FROM (SELECT repo, branch, suite, target_sha FROM job WHERE id = :newer) AS n "
-		"WHERE job.repo = n.repo AND job.branch = n.branch AND job.branch <> '' AND job.state = 'queued' AND "
-		"job.id < :newer AND job.origin IN ('push', 'retry') AND job.target_sha <> n.target_sha AND "
-		"(job.suite = n.suite OR job.suite = '' OR n.suite = '') RETURNING job.id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":newer", newer);
-	stmt_int(s, ":now", now_ms);
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = 'superseded', state_why = 'superseded by job ' || :newer, ended_at = :now FROM (SELECT "
+		"repo, branch, suite, target_sha FROM job WHERE id = :newer) AS n WHERE job.repo = n.repo AND job.branch = "
+		"n.branch AND job.branch <> '' AND job.state = 'queued' AND job.id < :newer AND job.origin IN ('push', 'retry') "
+		"AND job.target_sha <> n.target_sha AND (job.suite = n.suite OR job.suite = '' OR n.suite = '') RETURNING "
+		"job.id",
+		"newer=%ld now=%ld", newer, now_ms);
 	return move_and_tell(db, s, now_ms, n, err);
 }
 
 int store_job_drop(struct db *db, int64_t repo, const char *branch, enum jobstate state, const char *why, int64_t now_ms, int *n,
 	struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = :state, state_why = :why, ended_at = :now "
-		"WHERE repo = :repo AND branch = :branch AND state = 'queued' AND origin IN ('push', 'retry') RETURNING id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", branch);
-	stmt_text(s, ":state", jobstate_name(state));
-	stmt_text(s, ":why", why);
-	stmt_int(s, ":now", now_ms);
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = :state, state_why = :why, ended_at = :now WHERE repo = :repo AND branch = :branch AND "
+		"state = 'queued' AND origin IN ('push', 'retry') RETURNING id",
+		"repo=%ld branch=%s state=%s why=%s now=%ld", repo, branch, jobstate_name(state), why, now_ms);
 	return move_and_tell(db, s, now_ms, n, err);
 }
 
 int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT count(*) FROM job WHERE state = 'queued'", err);
-	return s && stmt_first_int(s, n, err) == 1 ? 0 : -1;
+	return stmt_first_int(db_stmt(db, "SELECT count(*) FROM job WHERE state = 'queued'", err), n, err) == 1 ? 0 : -1;
 }
 
 int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch <> '' AND plan > 0 "
-		"AND " STORE_JOB_COUNTS
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch <> '' AND plan > 0 AND " STORE_JOB_COUNTS
 		"AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring', 'done') LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":target", target_sha);
+		"repo=%ld target=%s", repo, target_sha);
 	return stmt_any(s, err);
 }
 
 int store_job_covers(struct db *db, const struct store_job *like, const char *suite, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND +branch = :branch AND device_kind = :device "
-		"AND "
-		"suite IN (:suite, '') AND " STORE_JOB_COUNTS "AND (state IN ('queued', 'assigned', 'building', 'checking', "
+		"AND suite IN (:suite, '') AND " STORE_JOB_COUNTS "AND (state IN ('queued', 'assigned', 'building', 'checking', "
 		"'measuring') OR (state = 'done' AND :origin = 'push')) AND id <> :id LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", like->repo);
-	stmt_text(s, ":target", like->target_sha);
-	stmt_text(s, ":branch", like->branch);
-	stmt_text(s, ":device", device_kind_name(like->device_kind));
-	stmt_text(s, ":suite", suite);
-	stmt_text(s, ":origin", like->origin);
-	stmt_int(s, ":id", like->id);
+		"repo=%ld target=%s branch=%s device=%s suite=%s origin=%s id=%ld", like->repo, like->target_sha, like->branch,
+		device_kind_name(like->device_kind), suite, like->origin, like->id);
 	return stmt_any(s, err);
 }
 
 int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char *device_uuid, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT 1 FROM job j WHERE j.id = :job AND " MAY_HAVE_DEVICE, err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":job", job);
-	stmt_text(s, ":device_kind", device_kind_name(kind));
-	stmt_text(s, ":device_uuid", device_uuid);
+	struct stmt *s = db_query(db, err, "SELECT 1 FROM job j WHERE j.id = :job AND " MAY_HAVE_DEVICE,
+		"job=%ld device_kind=%s device_uuid=%s", job, device_kind_name(kind), device_uuid);
 	return stmt_any(s, err);
 }
 
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT 1 FROM job j JOIN device d ON d.uuid = :device WHERE (j.state IN ('assigned', 'building', 'checking', "
-		"'measuring') AND j.device = d.id) OR (j.state = 'queued' AND j.device_uuid IN ('', d.uuid) AND "
-		"j.device_kind IN ('', d.kind) AND " STORE_CLASS_FITS("d.class") ") LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":device", device_uuid);
+		"'measuring') AND j.device = d.id) OR (j.state = 'queued' AND j.device_uuid IN ('', d.uuid) AND j.device_kind IN "
+		"('', d.kind) AND " STORE_CLASS_FITS("d.class") ") LIMIT 1",
+		"device=%s", device_uuid);
 	return stmt_any(s, err);
 }
 
 int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT 1 WHERE EXISTS (SELECT 1 FROM job j WHERE j.state = 'queued' AND j.device_kind IN ('', (SELECT kind FROM "
-		"device_class WHERE id = :class)) AND (j.device_uuid = '' OR j.device_uuid IN (SELECT uuid FROM device WHERE class = "
-		":class)) AND " STORE_CLASS_FITS(
-			":class") ") OR NOT EXISTS (SELECT 1 FROM device d WHERE d.class = :class AND d.state "
-				  "= 'ok' AND NOT EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND "
-				  "j.device = d.id))",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":class", device_class);
+		"device_class WHERE id = :class)) AND (j.device_uuid = '' OR j.device_uuid IN (SELECT uuid FROM device WHERE "
+		"class = :class)) AND " STORE_CLASS_FITS(
+			":class") ") OR NOT EXISTS (SELECT 1 FROM device d WHERE d.class = "
+				  ":class AND d.state = 'ok' AND NOT EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', "
+				  "'checking', 'measuring') AND j.device = d.id))",
+		"class=%ld", device_class);
 	return stmt_any(s, err);
 }
 
@@ -404,34 +339,23 @@ int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid
 int store_job_next_cached(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, const char *cache,
 	struct store_job *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " STORE_JOB_RESOLVED "AND " MAY_HAVE_DEVICE
 		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND (:cache = '' OR " STORE_JOB_KEPT ") " STORE_JOB_FIRST
 		"LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":cache", cache);
-	stmt_text(s, ":device_kind", device_kind_name(kind));
-	stmt_text(s, ":device_uuid", device_uuid);
-	stmt_text(s, ":held", held);
+		"cache=%s device_kind=%s device_uuid=%s held=%s", cache, device_kind_name(kind), device_uuid, held);
 	return first_job(s, out, err);
 }
 
 int store_job_next_unresolved(
 	struct db *db, struct store_job_turn *turn, const char *besides, struct store_job *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT " JOB_COLUMNS
 		"WHERE j.id = (SELECT j.id FROM job AS j WHERE j.state = 'queued' AND NOT (" STORE_JOB_RESOLVED
-		") AND j.id NOT IN (SELECT value FROM json_each(:besides)) ORDER BY j.priority DESC, j.repo <= :repo, j.repo, "
-		"iif(:newest = (j.repo > :repo), -j.id, j.id) LIMIT 1)",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":besides", besides);
-	stmt_int(s, ":repo", turn->repo);
-	stmt_int(s, ":newest", turn->takes_newest);
+		") AND j.id NOT IN (SELECT value FROM json_each(:besides)) ORDER BY j.priority DESC, j.repo "
+		"<= :repo, j.repo, iif(:newest = (j.repo > :repo), -j.id, j.id) LIMIT 1)",
+		"besides=%s repo=%ld newest=%d", besides, turn->repo, turn->takes_newest);
 	int result = first_job(s, out, err);
 	if (result == 1) {
 		turn->takes_newest = turn->takes_newest == (out->repo > turn->repo); /* a round is over: the other way round */
@@ -443,188 +367,119 @@ int store_job_next_unresolved(
 int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, enum jobkind kind, const char *suite,
 	struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"UPDATE job SET base_sha = :base, base_how = :how, kind = :kind, suite = :suite, state_why = '' WHERE id = :id "
-		"AND state = "
-		"'queued'",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":base", base_sha);
-	stmt_text(s, ":how", how);
-	stmt_text(s, ":kind", jobkind_name(kind));
-	stmt_text(s, ":suite", suite);
+		"AND state = 'queued'",
+		"id=%ld base=%s how=%s kind=%s suite=%s", id, base_sha, how, jobkind_name(kind), suite);
 	return change_one(db, s, id, "is not queued any more", err);
 }
 
 static int count_turn(struct db *db, int64_t job, struct fw_err *err)
 {
-	struct stmt *s =
-		db_stmt(db, "UPDATE repo SET interleave = interleave + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":job", job);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE repo SET interleave = interleave + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)",
+		"job=%ld", job);
 }
 
 int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = 'assigned', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device = "
-		":device, "
-		"started_at = :now WHERE id = :id AND state = 'queued'",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_int_or_null(s, ":device", device);
-	stmt_text(s, ":nonce", nonce);
-	stmt_int(s, ":now", now_ms);
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = 'assigned', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device "
+		"= nullif(:device, 0), started_at = :now WHERE id = :id AND state = 'queued'",
+		"id=%ld device=%ld nonce=%s now=%ld", id, device, nonce, now_ms);
 	return change_one(db, s, id, "is not queued any more", err) != 0 ? -1 : count_turn(db, id, err);
 }
 
 int store_job_bind(struct db *db, int64_t id, int64_t device, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE job SET device = :device WHERE id = :id AND state = 'assigned'", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_int(s, ":device", device);
+	struct stmt *s = db_query(db, err, "UPDATE job SET device = :device WHERE id = :id AND state = 'assigned'",
+		"id=%ld device=%ld", id, device);
 	return change_one(db, s, id, "does not wait for its worker any more", err);
 }
 
 int store_job_state(struct db *db, int64_t id, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = :state, state_why = :why, "
-		"ended_at = CASE WHEN :state IN ('queued', 'assigned', 'building', 'checking', 'measuring') THEN NULL ELSE :now END "
-		"WHERE id = :id AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring')",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":state", jobstate_name(state));
-	stmt_text(s, ":why", why ? why : "");
-	stmt_int(s, ":now", now_ms);
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = :state, state_why = :why, ended_at = CASE WHEN :state IN ('queued', 'assigned', "
+		"'building', 'checking', 'measuring') THEN NULL ELSE :now END WHERE id = :id AND state IN ('queued', 'assigned', "
+		"'building', 'checking', 'measuring')",
+		"id=%ld state=%s why=%s now=%ld", id, jobstate_name(state), why ? why : "", now_ms);
 	return change_one(db, s, id, "has ended already", err);
 }
 
 int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE job SET progress = :progress WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":progress", progress_json);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE job SET progress = :progress WHERE id = :id", "id=%ld progress=%s", id, progress_json);
 }
 
 int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = 'done', state_why = '', ended_at = :now "
-		"WHERE id = :id AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring')",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_int(s, ":now", now_ms);
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = 'done', state_why = '', ended_at = :now WHERE id = :id AND state IN ('queued', "
+		"'assigned', 'building', 'checking', 'measuring')",
+		"id=%ld now=%ld", id, now_ms);
 	return change_one(db, s, id, "has ended already", err);
 }
 
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = 'failed', state_why = 'interrupted: flopwatchd was killed ' || (daemon_ends + 1) || "
-		"' times while the job ran', daemon_ends = daemon_ends + 1, progress = '', ended_at = :now "
-		"WHERE state IN ('assigned', 'building', 'checking', 'measuring') AND daemon_ends + 1 >= :max RETURNING id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":now", now_ms);
-	stmt_int(s, ":max", STORE_JOB_DAEMON_ENDS_MAX);
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = 'failed', state_why = 'interrupted: flopwatchd was killed ' || (daemon_ends + 1) || ' "
+		"times while the job ran', daemon_ends = daemon_ends + 1, progress = '', ended_at = :now WHERE state IN "
+		"('assigned', 'building', 'checking', 'measuring') AND daemon_ends + 1 >= :max RETURNING id",
+		"now=%ld max=%d", now_ms, STORE_JOB_DAEMON_ENDS_MAX);
 	if (move_and_tell(db, s, now_ms, failed, err))
 		return -1;
 	s = db_stmt(db,
-		"UPDATE job SET state = 'queued', state_why = 'interrupted, queued again', progress = '', "
-		"attempt = max(attempt - 1, 0), daemon_ends = daemon_ends + 1 "
-		"WHERE state IN ('assigned', 'building', 'checking', 'measuring') RETURNING id",
+		"UPDATE job SET state = 'queued', state_why = 'interrupted, queued again', progress = '', attempt = max(attempt "
+		"- 1, 0), daemon_ends = daemon_ends + 1 WHERE state IN ('assigned', 'building', 'checking', 'measuring') "
+		"RETURNING id",
 		err);
 	return s ? move_and_tell(db, s, now_ms, requeued, err) : -1;
 }
 
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "INSERT INTO job_log (job, at, line) VALUES (:job, :at, :line)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":job", id);
-	stmt_int(s, ":at", now_ms);
-	stmt_text(s, ":line", line);
-	return stmt_run(s, err);
+	return db_exec(db, err, "INSERT INTO job_log (job, at, line) VALUES (:job, :at, :line)", "job=%ld at=%ld line=%s", id,
+		now_ms, line);
 }
 
 int store_notification(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "INSERT INTO webhook_seen (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":id", id);
-	stmt_int(s, ":at", now_ms);
-	return stmt_run(s, err) ? -1 : db_changes(db) > 0;
+	return db_exec(db, err, "INSERT INTO webhook_seen (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", "id=%s at=%ld",
+		       id, now_ms)
+		       ? -1
+		       : db_changes(db) > 0;
 }
 
 int store_notification_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"DELETE FROM webhook_seen WHERE id IN (SELECT id FROM (SELECT id, at, row_number() OVER (ORDER BY at DESC, id) "
-		"AS n "
-		"FROM webhook_seen) WHERE at < :before OR n > :kept ORDER BY at LIMIT :limit)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":before", before);
-	stmt_int(s, ":kept", kept);
-	stmt_int(s, ":limit", limit);
+		"AS n FROM webhook_seen) WHERE at < :before OR n > :kept ORDER BY at LIMIT :limit)",
+		"before=%ld kept=%d limit=%d", before, kept, limit);
 	return stmt_run_count(s, n, err);
 }
 
 int store_job_release(struct db *db, int64_t id, const char *why, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"UPDATE job SET state = 'queued', state_why = :why, progress = '', attempt = max(attempt - 1, 0), started_at = "
-		"NULL "
-		"WHERE id = :id AND state IN ('assigned', 'building', 'checking', 'measuring')",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":why", why);
+		"NULL WHERE id = :id AND state IN ('assigned', 'building', 'checking', 'measuring')",
+		"id=%ld why=%s", id, why);
 	return change_one(db, s, id, "has ended already", err);
 }
 
 int store_job_nonce(struct db *db, int64_t id, const char *nonce, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE job SET nonce = :nonce WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":nonce", nonce);
-	stmt_int(s, ":id", id);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE job SET nonce = :nonce WHERE id = :id", "nonce=%s id=%ld", nonce, id);
 }
 
 int store_job_imported(
 	struct db *db, int64_t repo, const char *target_sha, const char *nonce, int64_t *comparison, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT c.id FROM job j JOIN comparison c ON c.job = j.id WHERE j.repo = :repo AND j.target_sha = :target AND "
 		"j.kind = 'import' AND j.nonce = :nonce LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":target", target_sha);
-	stmt_text(s, ":nonce", nonce);
+		"repo=%ld target=%s nonce=%s", repo, target_sha, nonce);
 	return stmt_first_int(s, comparison, err);
 }

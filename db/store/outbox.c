@@ -8,18 +8,10 @@
 static int insert(struct db *db, const char *kind, const char *target, const char *subject, const char *payload, int64_t now_ms,
 	struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	return db_exec(db, err,
 		"INSERT INTO outbox (message_id, kind, target, subject, payload, next_at, created_at) VALUES ('msg_' || "
 		"lower(hex(randomblob(16))), :kind, :target, :subject, :payload, :now, :now)",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":kind", kind);
-	stmt_text(s, ":target", target);
-	stmt_text(s, ":subject", subject);
-	stmt_text(s, ":payload", payload);
-	stmt_int(s, ":now", now_ms);
-	return stmt_run(s, err);
+		"kind=%s target=%s subject=%s payload=%s now=%ld", kind, target, subject, payload, now_ms);
 }
 
 int store_outbox_insert(
@@ -32,17 +24,10 @@ int store_outbox_insert(
 static int is_said(
 	struct db *db, const char *kind, const char *target, const char *subject, const char *payload, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT payload = :payload FROM outbox WHERE kind = :kind AND target = :target AND subject = :subject AND "
-		"subject "
-		"<> '' ORDER BY id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":kind", kind);
-	stmt_text(s, ":target", target);
-	stmt_text(s, ":subject", subject);
-	stmt_text(s, ":payload", payload);
+		"subject <> '' ORDER BY id DESC LIMIT 1",
+		"kind=%s target=%s subject=%s payload=%s", kind, target, subject, payload);
 	int64_t is_this = 0;
 	return stmt_first_int(s, &is_this, err) < 0 ? -1 : is_this != 0;
 }
@@ -53,16 +38,12 @@ int store_outbox_replace(struct db *db, const char *kind, const char *target, co
 	int said = is_said(db, kind, target, subject, payload, err);
 	if (said != 0)
 		return said < 0 ? -1 : 0;
-	struct stmt *s = db_stmt(db,
-		"UPDATE outbox SET state = 'superseded' WHERE kind = :kind AND target = :target AND subject = :subject AND "
-		"subject <> '' AND state = 'waiting'",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":kind", kind);
-	stmt_text(s, ":target", target);
-	stmt_text(s, ":subject", subject);
-	return stmt_run(s, err) ? -1 : insert(db, kind, target, subject, payload, now_ms, err);
+	return db_exec(db, err,
+		       "UPDATE outbox SET state = 'superseded' WHERE kind = :kind AND target = :target AND subject = :subject AND "
+		       "subject <> '' AND state = 'waiting'",
+		       "kind=%s target=%s subject=%s", kind, target, subject)
+		       ? -1
+		       : insert(db, kind, target, subject, payload, now_ms, err);
 }
 
 int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int n_busy, struct store_outbox *out,
@@ -74,8 +55,6 @@ int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int
 		"OR attempts = 0 OR next_at > :now + :longest) AND kind || ' ' || target NOT IN (:b0, :b1, :b2, :b3) ORDER BY "
 		"next_at, id LIMIT 1",
 		err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":now", now_ms);
 	stmt_int(s, ":longest", STORE_OUTBOX_PAUSE_MAX_MS); /* a clock that was set back */
 	for (int i = 0; i < STORE_OUTBOX_BUSY_MAX; i++)
@@ -95,53 +74,34 @@ int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int
 
 int store_outbox_next_at(struct db *db, int64_t after, int64_t *at, struct fw_err *err)
 {
-	struct stmt *s =
-		db_stmt(db, "SELECT coalesce(min(next_at), 0) FROM outbox WHERE state = 'waiting' AND next_at > :after", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":after", after);
+	struct stmt *s = db_query(db, err,
+		"SELECT coalesce(min(next_at), 0) FROM outbox WHERE state = 'waiting' AND next_at > :after", "after=%ld", after);
 	return stmt_first_int(s, at, err) == 1 ? 0 : -1;
 }
 
 static int note_attempt(struct db *db, int64_t id, const struct store_attempt *a, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	return db_exec(db, err,
 		"INSERT INTO outbox_attempt (outbox, at, duration_ms, status, error) VALUES (:id, :at, :duration, :status, "
 		":error)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_int(s, ":at", a->at);
-	stmt_int(s, ":duration", a->duration_ms);
-	stmt_int(s, ":status", a->status);
-	stmt_text(s, ":error", a->error ? a->error : "");
-	return stmt_run(s, err);
+		"id=%ld at=%ld duration=%ld status=%d error=%s", id, a->at, a->duration_ms, a->status, a->error ? a->error : "");
 }
 
 int store_outbox_result(struct db *db, int64_t id, const struct store_attempt *attempt, int64_t next_at, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE outbox SET attempts = attempts + 1, last_error = :error, next_at = :next, state = CASE WHEN :sent THEN "
-		"'sent' WHEN state = 'superseded' THEN state WHEN :next = 0 THEN 'failed' ELSE 'waiting' END WHERE id = :id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_int(s, ":sent", !attempt->error);
-	stmt_text(s, ":error", attempt->error ? attempt->error : "");
-	stmt_int(s, ":next", attempt->error ? next_at : 0);
-	return stmt_run(s, err) ? -1 : note_attempt(db, id, attempt, err);
+	return db_exec(db, err,
+		       "UPDATE outbox SET attempts = attempts + 1, last_error = :error, next_at = :next, state = CASE WHEN :sent THEN "
+		       "'sent' WHEN state = 'superseded' THEN state WHEN :next = 0 THEN 'failed' ELSE 'waiting' END WHERE id = :id",
+		       "id=%ld sent=%d error=%s next=%ld", id, !attempt->error, attempt->error ? attempt->error : "",
+		       attempt->error ? next_at : 0)
+		       ? -1
+		       : note_attempt(db, id, attempt, err);
 }
 
 int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE outbox SET state = 'waiting', attempts = 0, next_at = :now WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err))
+	if (db_exec(db, err, "UPDATE outbox SET state = 'waiting', attempts = 0, next_at = :now WHERE id = :id", "id=%ld now=%ld",
+		    id, now_ms))
 		return -1;
 	return store_page_one(db_changes(db), "notification", id, err);
 }
@@ -149,14 +109,10 @@ int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err 
 int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
 {
 	/* ids grow with time, so only the oldest rows have to be looked at */
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"DELETE FROM outbox WHERE id IN (SELECT id FROM (SELECT id, state, created_at FROM outbox ORDER BY id LIMIT "
 		":limit) WHERE state <> 'waiting' AND created_at < :before)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":before", before);
-	stmt_int(s, ":limit", limit);
+		"before=%ld limit=%d", before, limit);
 	return stmt_run_count(s, n, err);
 }
 
@@ -184,8 +140,6 @@ int view_notifications(
 {
 	struct stmt *s = store_page_given(state) ? notifications_in(db, state, err)
 						 : db_stmt(db, NOTIFICATIONS "WHERE id < :before ORDER BY id DESC LIMIT :n", err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":before", store_page_before(before));
 	stmt_int(s, ":n", store_page_size(limit, VIEW_ROWS_MAX));
 	int result;
@@ -206,10 +160,8 @@ int view_notifications(
 int view_attempts(struct db *db, int64_t notification, view_attempt_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s =
-		db_stmt(db, "SELECT at, duration_ms, status, error FROM outbox_attempt WHERE outbox = :id ORDER BY id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", notification);
+		db_query(db, err, "SELECT at, duration_ms, status, error FROM outbox_attempt WHERE outbox = :id ORDER BY id",
+			"id=%ld", notification);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct store_attempt){ .at = row_int(s, 0),
@@ -221,9 +173,7 @@ int view_attempts(struct db *db, int64_t notification, view_attempt_fn *each, vo
 
 int view_outbox_stuck(struct db *db, int64_t *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT count(*) FROM outbox WHERE state = 'waiting' AND attempts >= :stuck", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":stuck", STORE_OUTBOX_STUCK);
+	struct stmt *s = db_query(db, err, "SELECT count(*) FROM outbox WHERE state = 'waiting' AND attempts >= :stuck",
+		"stuck=%d", STORE_OUTBOX_STUCK);
 	return stmt_first_int(s, n, err) == 1 ? 0 : -1;
 }

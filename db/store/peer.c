@@ -18,28 +18,17 @@ enum { NEWEST_OF_BRANCH = 32 };
 
 int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_peer_target_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT id, environment, target_sha, module_sha, suite, class, kind, peers FROM ("
-		"SELECT c.id, c.environment, c.target_sha, b.module_sha, b.state, j.suite, e.class, k.kind, " WORDS_TEXT(
-			"job_peer", "job",
-			"j.id") " AS peers, "
-				"row_number() OVER (PARTITION BY j.suite, e.class ORDER BY c.id DESC) AS age FROM "
-				"(SELECT id FROM comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT "
-				":newest) n "
-				"JOIN comparison c ON c.id = n.id AND c.kind IN ('compare', 'selfcheck') JOIN job j ON j.id = "
-				"c.job AND " IS_WHOLE
-				"JOIN environment e ON e.id = c.environment JOIN device_class k ON k.id = e.class "
-				"LEFT JOIN build b ON b.id = c.target_build) t WHERE age = 1 AND EXISTS (SELECT 1 FROM device d WHERE "
-				"d.class = t.class AND d.state = 'ok') AND state = 'ok' "
-				"AND module_sha "
-				"<> '' "
-				"AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = t.id AND k.series = 'process')",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", branch);
-	stmt_int(s, ":newest", NEWEST_OF_BRANCH);
+	struct stmt *s = db_query(db, err,
+		"SELECT id, environment, target_sha, module_sha, suite, class, kind, peers FROM (SELECT c.id, c.environment, "
+		"c.target_sha, b.module_sha, b.state, j.suite, e.class, k.kind, " WORDS_TEXT("job_peer", "job",
+			"j.id") " AS peers, row_number() OVER (PARTITION BY j.suite, e.class ORDER BY c.id DESC) AS age FROM (SELECT id FROM "
+				"comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT :newest) n JOIN comparison c ON c.id "
+				"= n.id AND c.kind IN ('compare', 'selfcheck') JOIN job j ON j.id = c.job AND " IS_WHOLE
+				"JOIN environment e ON "
+				"e.id = c.environment JOIN device_class k ON k.id = e.class LEFT JOIN build b ON b.id = c.target_build) t WHERE "
+				"age = 1 AND EXISTS (SELECT 1 FROM device d WHERE d.class = t.class AND d.state = 'ok') AND state = 'ok' AND "
+				"module_sha <> '' AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = t.id AND k.series = 'process')",
+		"repo=%ld branch=%s newest=%d", repo, branch, NEWEST_OF_BRANCH);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct store_peer_target){ .comparison = row_int(s, 0),
@@ -56,34 +45,21 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 int store_peer_known(
 	struct db *db, int64_t repo, const struct store_peer_target *target, const char *provider, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT EXISTS (SELECT 1 FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.kind = 'peer' AND "
-		"j.base_provider = :provider AND j.suite = :suite AND j.device_class = :class AND " IS_YARDSTICK ") OR EXISTS "
-		"(SELECT 1 FROM comparison c JOIN job j ON j.id = c.job AND " IS_YARDSTICK
-		"JOIN build b ON b.id = c.target_build "
-		"WHERE c.kind = 'peer' AND c.repo = :repo AND c.environment = :environment AND j.base_provider = :provider AND "
-		"b.module_sha = :module)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":target", target->target_sha);
-	stmt_text(s, ":provider", provider);
-	stmt_text(s, ":suite", target->suite);
-	stmt_int(s, ":class", target->device_class);
-	stmt_int(s, ":environment", target->environment);
-	stmt_text(s, ":module", target->module_sha);
+		"j.base_provider = :provider AND j.suite = :suite AND j.device_class = :class AND " IS_YARDSTICK
+		") OR EXISTS (SELECT 1 FROM comparison c JOIN job j ON j.id = c.job AND " IS_YARDSTICK "JOIN build b ON b.id = "
+		"c.target_build WHERE c.kind = 'peer' AND c.repo = :repo AND c.environment = :environment AND j.base_provider = "
+		":provider AND b.module_sha = :module)",
+		"repo=%ld target=%s provider=%s suite=%s class=%ld environment=%ld module=%s", repo, target->target_sha, provider,
+		target->suite, target->device_class, target->environment, target->module_sha);
 	int64_t known;
 	return stmt_first_int(s, &known, err) == 1 ? known != 0 : -1;
 }
 
 int store_peer_names(struct db *db, int64_t job, const char *peers, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM job_peer WHERE job = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", job);
-	if (stmt_run(s, err))
+	if (db_exec(db, err, "DELETE FROM job_peer WHERE job = :id", "id=%ld", job))
 		return -1;
 	return words_put(db_stmt(db, "INSERT INTO job_peer (job, n, word) VALUES (:owner, :n, :word)", err), job, peers, err);
 }
@@ -113,18 +89,14 @@ static int take_source(struct store_peer_source *out, int n, const struct store_
 
 int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_source *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT p.id, j.base_provider, p.target_sha, m.module_sha, coalesce(t.module_sha, ''), coalesce(b.module_sha, "
-		"'') "
-		"FROM comparison c JOIN comparison p ON p.kind = 'peer' AND p.repo = c.repo AND p.environment = c.environment "
-		"JOIN job j ON j.id = p.job AND " IS_YARDSTICK "JOIN build m ON m.id = p.target_build "
-		"LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
-		"WHERE c.id = :id AND m.module_sha <> '' AND (c.kind NOT IN ('peer', 'config', 'environment') OR p.id = c.id) ORDER BY p.id DESC LIMIT 200",
-		err);
 	int result, n = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
+	struct stmt *s = db_query(db, err,
+		"SELECT p.id, j.base_provider, p.target_sha, m.module_sha, coalesce(t.module_sha, ''), coalesce(b.module_sha, "
+		"'') FROM comparison c JOIN comparison p ON p.kind = 'peer' AND p.repo = c.repo AND p.environment = "
+		"c.environment JOIN job j ON j.id = p.job AND " IS_YARDSTICK "JOIN build m ON m.id = p.target_build LEFT JOIN "
+		"build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build WHERE c.id = :id AND m.module_sha <> "
+		"'' AND (c.kind NOT IN ('peer', 'config', 'environment') OR p.id = c.id) ORDER BY p.id DESC LIMIT 200",
+		"id=%ld", comparison);
 	while ((result = stmt_step(s, err)) == 1) {
 		struct store_peer_source source = { .comparison = row_int(s, 0), .basis = STORE_PEER_SCALED };
 		row_copy(s, 1, source.provider, sizeof source.provider);
@@ -140,18 +112,13 @@ int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_sour
 
 int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct store_peer_cell *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT x.m, x.ci_low_pct, x.ci_high_pct, x.base_median_ms, coalesce(x.beta, 0), "
-		"(SELECT f.value FROM metric_name m JOIN metric f ON f.cell = x.id AND f.name = m.id WHERE m.name = "
-		"'clock.base_mhz'), e.held_mhz "
-		"FROM cell x JOIN comparison c ON c.id = x.comparison "
-		"LEFT JOIN baseline_period e ON e.repo = c.repo AND e.environment = c.environment "
-		"WHERE x.comparison = :id AND x.key = :key AND x.m IS NOT NULL AND x.base_median_ms > 0",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
-	stmt_text(s, ":key", key);
+	struct stmt *s = db_query(db, err,
+		"SELECT x.m, x.ci_low_pct, x.ci_high_pct, x.base_median_ms, coalesce(x.beta, 0), (SELECT f.value FROM "
+		"metric_name m JOIN metric f ON f.cell = x.id AND f.name = m.id WHERE m.name = 'clock.base_mhz'), e.held_mhz "
+		"FROM cell x JOIN comparison c ON c.id = x.comparison LEFT JOIN baseline_period e ON e.repo = c.repo AND "
+		"e.environment = c.environment WHERE x.comparison = :id AND x.key = :key AND x.m IS NOT NULL AND "
+		"x.base_median_ms > 0",
+		"id=%ld key=%s", comparison, key);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		*out = (struct store_peer_cell){ .m = row_double(s, 0),
@@ -166,11 +133,8 @@ int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct s
 
 int store_peer_held_ms(struct db *db, int64_t cell, double *ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT held_ms FROM cell WHERE id = :id", err);
 	*ms = NAN;
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", cell);
+	struct stmt *s = db_query(db, err, "SELECT held_ms FROM cell WHERE id = :id", "id=%ld", cell);
 	int result = stmt_step(s, err);
 	if (result == 1)
 		*ms = row_double(s, 0);
@@ -180,20 +144,15 @@ int store_peer_held_ms(struct db *db, int64_t cell, double *ms, struct fw_err *e
 
 int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT c.id FROM comparison p JOIN job j ON j.id = p.job AND " IS_YARDSTICK
-		"JOIN build m ON m.id = p.target_build JOIN (SELECT id FROM comparison WHERE repo = (SELECT repo FROM comparison "
-		"WHERE "
-		"id = :id) ORDER BY id DESC LIMIT 200) n JOIN comparison c ON c.id = n.id AND c.environment = p.environment AND "
-		"c.kind NOT IN ('peer', 'config', 'environment') LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
-		"WHERE p.id = :id AND p.kind = 'peer' AND m.module_sha <> '' AND m.module_sha IN (t.module_sha, b.module_sha) "
-		"ORDER BY c.id DESC LIMIT :limit",
-		err);
 	int result, n = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", peer);
-	stmt_int(s, ":limit", STORE_PEER_READERS_MAX);
+	struct stmt *s = db_query(db, err,
+		"SELECT c.id FROM comparison p JOIN job j ON j.id = p.job AND " IS_YARDSTICK "JOIN build m ON m.id = "
+		"p.target_build JOIN (SELECT id FROM comparison WHERE repo = (SELECT repo FROM comparison WHERE id = :id) ORDER "
+		"BY id DESC LIMIT 200) n JOIN comparison c ON c.id = n.id AND c.environment = p.environment AND c.kind NOT IN "
+		"('peer', 'config', 'environment') LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = "
+		"c.base_build WHERE p.id = :id AND p.kind = 'peer' AND m.module_sha <> '' AND m.module_sha IN (t.module_sha, "
+		"b.module_sha) ORDER BY c.id DESC LIMIT :limit",
+		"id=%ld limit=%d", peer, STORE_PEER_READERS_MAX);
 	while ((result = stmt_step(s, err)) == 1)
 		ids[n++] = row_int(s, 0);
 	return result < 0 ? -1 : n;
@@ -203,24 +162,15 @@ int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err 
 
 int view_peers(struct db *db, const char *repo, const char *device, int limit, view_peer_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT c.id, c.job, c.finished_at, r.name, j.suite, j.base_provider, c.target_sha, coalesce(m.subject, ''), "
-		"d.uuid, "
-		"d.kind, d.name, c.verdict, c.n_cells, row_number() OVER (PARTITION BY c.repo, j.suite, d.id, j.base_provider "
-		"ORDER BY "
-		"c.id DESC) = 1, (SELECT count(*) FROM cell x WHERE x.comparison = c.id AND x.m IS NOT NULL), "
-		"(SELECT avg(x.m) FROM cell x WHERE x.comparison = c.id) "
-		"FROM comparison c JOIN repo r ON r.id = c.repo JOIN job j ON j.id = c.job AND " IS_YARDSTICK
-		"JOIN device d ON d.id = c.device "
-		"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "
-		"WHERE c.kind = 'peer' AND (:repo = '' OR r.name = :repo) AND (:device = '' OR d.uuid = :device) "
-		"ORDER BY 14 DESC, c.id DESC LIMIT :limit",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":repo", repo ? repo : "");
-	stmt_text(s, ":device", device ? device : "");
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+		"d.uuid, d.kind, d.name, c.verdict, c.n_cells, row_number() OVER (PARTITION BY c.repo, j.suite, d.id, "
+		"j.base_provider ORDER BY c.id DESC) = 1, (SELECT count(*) FROM cell x WHERE x.comparison = c.id AND x.m IS NOT "
+		"NULL), (SELECT avg(x.m) FROM cell x WHERE x.comparison = c.id) FROM comparison c JOIN repo r ON r.id = c.repo "
+		"JOIN job j ON j.id = c.job AND " IS_YARDSTICK "JOIN device d ON d.id = c.device LEFT JOIN git_commit m ON "
+		"m.repo = c.repo AND m.sha = c.target_sha WHERE c.kind = 'peer' AND (:repo = '' OR r.name = :repo) AND (:device "
+		"= '' OR d.uuid = :device) ORDER BY 14 DESC, c.id DESC LIMIT :limit",
+		"repo=%s device=%s limit=%d", repo ? repo : "", device ? device : "", store_page_size(limit, VIEW_ROWS_MAX));
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_peer){ .comparison = row_int(s, 0),
@@ -244,13 +194,9 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 
 int store_peer_named(struct db *db, int64_t repo, const char *branch, char *peers, size_t size, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT " WORDS_TEXT("job_peer", "job", "j.id") " FROM job j WHERE j.repo = :repo AND j.branch = :branch AND "
 								"j.state = 'done' ORDER BY j.id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", branch);
+		"repo=%ld branch=%s", repo, branch);
 	return stmt_first_text(s, peers, size, err);
 }

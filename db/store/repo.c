@@ -1,6 +1,7 @@
 /** repo.c - what git and the devices told us: repositories, tips, commits, suites, devices, environments. */
 #include "db/store/repo.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -13,19 +14,11 @@
 int store_repo_put(
 	struct db *db, const char *name, const char *url, bool is_local, const char *upstream, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"INSERT INTO repo (name, url, is_local, upstream, created_at) VALUES (:name, :url, :is_local, :upstream, :now) "
 		"ON CONFLICT (name) DO UPDATE SET url = excluded.url, is_local = excluded.is_local, upstream = "
-		"excluded.upstream, "
-		"state = CASE state WHEN 'gone' THEN 'new' ELSE state END RETURNING id",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", name);
-	stmt_text(s, ":url", url);
-	stmt_int(s, ":is_local", is_local);
-	stmt_text(s, ":upstream", upstream);
-	stmt_int(s, ":now", clock_utc_ms());
+		"excluded.upstream, state = CASE state WHEN 'gone' THEN 'new' ELSE state END RETURNING id",
+		"name=%s url=%s is_local=%d upstream=%s now=%ld", name, url, is_local, upstream, clock_utc_ms());
 	if (stmt_step(s, err) != 1)
 		return -1;
 	*id = row_int(s, 0);
@@ -34,10 +27,7 @@ int store_repo_put(
 
 int store_repo_find(struct db *db, const char *name, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT id FROM repo WHERE name = :name", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", name);
+	struct stmt *s = db_query(db, err, "SELECT id FROM repo WHERE name = :name", "name=%s", name);
 	return stmt_first_int(s, id, err);
 }
 
@@ -70,44 +60,27 @@ int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *e
 
 int store_repo_state(struct db *db, int64_t repo, const char *state, const char *error, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE repo SET state = :state, error = :error WHERE id = :id AND (state <> :state OR error <> :error)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", repo);
-	stmt_text(s, ":state", state);
-	stmt_text(s, ":error", error ? error : "");
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"UPDATE repo SET state = :state, error = :error WHERE id = :id AND (state <> :state OR error <> :error)",
+		"id=%ld state=%s error=%s", repo, state, error ? error : "");
 }
 
 int store_repo_failed(struct db *db, int64_t repo, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE repo SET fetch_failures = fetch_failures + 1 WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", repo);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE repo SET fetch_failures = fetch_failures + 1 WHERE id = :id", "id=%ld", repo);
 }
 
 int store_repo_fetched(struct db *db, int64_t repo, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE repo SET fetched_at = :now WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", repo);
-	stmt_int(s, ":now", now_ms);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE repo SET fetched_at = :now WHERE id = :id", "id=%ld now=%ld", repo, now_ms);
 }
 
 /* ---- branches -------------------------------------------------------------------------------------------------------- */
 
 int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool *gone, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT commit_sha, gone FROM branch_tip WHERE repo = :repo AND name = :name", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":name", name);
+	struct stmt *s = db_query(db, err, "SELECT commit_sha, gone FROM branch_tip WHERE repo = :repo AND name = :name",
+		"repo=%ld name=%s", repo, name);
 	int result = stmt_step(s, err);
 	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "branch %s was never seen", name);
@@ -122,54 +95,32 @@ int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool
 int store_tip_put(struct db *db, int64_t repo, const char *name, const char *display, const char *sha, bool watched,
 	int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO branch_tip (repo, name, display, commit_sha, watched, seen_at) "
-		"VALUES (:repo, :name, :display, :sha, :watched, :now) "
-		"ON CONFLICT (repo, name) DO UPDATE SET display = excluded.display, watched = excluded.watched, gone = 0, "
-		"seen_at = CASE WHEN commit_sha = excluded.commit_sha THEN seen_at ELSE excluded.seen_at END, "
-		"commit_sha = excluded.commit_sha",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":name", name);
-	stmt_text(s, ":display", display);
-	stmt_text(s, ":sha", sha);
-	stmt_int(s, ":watched", watched);
-	stmt_int(s, ":now", now_ms);
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"INSERT INTO branch_tip (repo, name, display, commit_sha, watched, seen_at) VALUES (:repo, :name, :display, "
+		":sha, :watched, :now) ON CONFLICT (repo, name) DO UPDATE SET display = excluded.display, watched = "
+		"excluded.watched, gone = 0, seen_at = CASE WHEN commit_sha = excluded.commit_sha THEN seen_at ELSE "
+		"excluded.seen_at END, commit_sha = excluded.commit_sha",
+		"repo=%ld name=%s display=%s sha=%s watched=%d now=%ld", repo, name, display, sha, watched, now_ms);
 }
 
 int store_tip_watch(struct db *db, int64_t repo, const char *name, bool watched, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "UPDATE branch_tip SET watched = :watched WHERE repo = :repo AND name = :name AND watched <> :watched", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":name", name);
-	stmt_int(s, ":watched", watched);
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"UPDATE branch_tip SET watched = :watched WHERE repo = :repo AND name = :name AND watched <> :watched",
+		"repo=%ld name=%s watched=%d", repo, name, watched);
 }
 
 int store_tip_gone(struct db *db, int64_t repo, const char *name, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE branch_tip SET gone = 1 WHERE repo = :repo AND name = :name", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":name", name);
-	return stmt_run(s, err);
+	return db_exec(
+		db, err, "UPDATE branch_tip SET gone = 1 WHERE repo = :repo AND name = :name", "repo=%ld name=%s", repo, name);
 }
 
 int store_tip_each(
 	struct db *db, int64_t repo, void (*each)(void *arg, const char *name, const char *sha), void *arg, struct fw_err *err)
 {
-	struct stmt *s =
-		db_stmt(db, "SELECT name, commit_sha FROM branch_tip WHERE repo = :repo AND gone = 0 ORDER BY name", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
+	struct stmt *s = db_query(db, err,
+		"SELECT name, commit_sha FROM branch_tip WHERE repo = :repo AND gone = 0 ORDER BY name", "repo=%ld", repo);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_text(s, 1));
@@ -180,31 +131,19 @@ int store_tip_each(
 
 int store_commit_put(struct db *db, int64_t repo, const struct store_commit *c, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO git_commit (repo, sha, tree, first_parent, author, subject, committed_at) "
-		"VALUES (:repo, :sha, :tree, :first_parent, :author, :subject, :committed_at) ON CONFLICT (repo, sha) DO NOTHING",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":sha", c->sha);
-	stmt_text(s, ":tree", c->tree);
-	stmt_text(s, ":first_parent", c->first_parent);
-	stmt_text(s, ":author", c->author);
-	stmt_text(s, ":subject", c->subject);
-	stmt_int(s, ":committed_at", c->committed_at);
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"INSERT INTO git_commit (repo, sha, tree, first_parent, author, subject, committed_at) VALUES (:repo, :sha, "
+		":tree, :first_parent, :author, :subject, :committed_at) ON CONFLICT (repo, sha) DO NOTHING",
+		"repo=%ld sha=%s tree=%s first_parent=%s author=%s subject=%s committed_at=%ld", repo, c->sha, c->tree,
+		c->first_parent, c->author, c->subject, c->committed_at);
 }
 
 int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_commit *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT sha, tree, first_parent, author, subject, committed_at FROM git_commit WHERE repo = :repo AND sha = :sha",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":sha", sha);
+	struct stmt *s = db_query(db, err,
+		"SELECT sha, tree, first_parent, author, subject, committed_at FROM git_commit WHERE repo = :repo AND sha = "
+		":sha",
+		"repo=%ld sha=%s", repo, sha);
 	int result = stmt_step(s, err);
 	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "commit %s is not stored", sha);
@@ -223,8 +162,6 @@ int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_
 /** One row by a unique text. 1 and its id, 0, -1. */
 static int id_by_text(struct stmt *s, const char *parameter, const char *value, int64_t *id, struct fw_err *err)
 {
-	if (!s)
-		return -1;
 	stmt_text(s, parameter, value);
 	return stmt_first_int(s, id, err);
 }
@@ -238,8 +175,6 @@ int store_suite_put(struct db *db, const char *sha, const char *name, const char
 		return found < 0 ? -1 : 0;
 	struct stmt *s = db_stmt(
 		db, "INSERT INTO suite (sha, name, text, origin) VALUES (:sha, :name, CAST(:text AS TEXT), :origin)", err);
-	if (!s)
-		return -1;
 	stmt_text(s, ":sha", sha);
 	stmt_text(s, ":name", name);
 	stmt_blob(s, ":text", text, len);
@@ -249,14 +184,8 @@ int store_suite_put(struct db *db, const char *sha, const char *name, const char
 
 int store_suite_size(struct db *db, int64_t suite, const struct suite_size *p, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE suite SET cells = :cells, parts = :parts, nights = :nights WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", suite);
-	stmt_int(s, ":cells", p->cells);
-	stmt_int(s, ":parts", p->parts);
-	stmt_int(s, ":nights", p->nights);
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE suite SET cells = :cells, parts = :parts, nights = :nights WHERE id = :id",
+		"id=%ld cells=%d parts=%d nights=%d", suite, p->cells, p->parts, p->nights);
 }
 
 /* ---- devices and environments ---------------------------------------------------------------------------------------- */
@@ -279,16 +208,15 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 	jsonw_kv_double(&j, "peak_tflops", d->peak_tflops);
 	jsonw_kv_double(&j, "peak_gb_s", d->peak_gb_s);
 	jsonw_object_end(&j);
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO device (uuid, kind, name, driver, toolkit, cudnn, class, info, seen_at) "
-		"VALUES (:uuid, :kind, :name, :driver, :toolkit, :cudnn, :class, :info, :now) "
-		"ON CONFLICT (uuid) DO UPDATE SET kind = excluded.kind, name = excluded.name, driver = excluded.driver, "
-		"toolkit = excluded.toolkit, cudnn = excluded.cudnn, class = excluded.class, "
-		"stands_out = iif(class = excluded.class, stands_out, ''), info = excluded.info, seen_at = excluded.seen_at, "
-		"state = CASE state WHEN 'absent' THEN 'ok' ELSE state END, "
-		"state_why = CASE state WHEN 'absent' THEN '' ELSE state_why END RETURNING id",
-		err);
 	int result = -1;
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO device (uuid, kind, name, driver, toolkit, cudnn, class, info, seen_at) VALUES (:uuid, :kind, "
+		":name, :driver, :toolkit, :cudnn, :class, :info, :now) ON CONFLICT (uuid) DO UPDATE SET kind = excluded.kind, "
+		"name = excluded.name, driver = excluded.driver, toolkit = excluded.toolkit, cudnn = excluded.cudnn, class = "
+		"excluded.class, stands_out = iif(class = excluded.class, stands_out, ''), info = excluded.info, seen_at = "
+		"excluded.seen_at, state = CASE state WHEN 'absent' THEN 'ok' ELSE state END, state_why = CASE state WHEN "
+		"'absent' THEN '' ELSE state_why END RETURNING id",
+		err);
 	if (s) {
 		stmt_text(s, ":uuid", d->uuid);
 		stmt_text(s, ":kind", device_kind_name(d->kind));
@@ -310,25 +238,16 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 
 int store_device_through(struct db *db, int64_t device, const char *worker, const char *host, bool on_call, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	return db_exec(db, err,
 		"UPDATE device SET worker = :worker, host = :host, on_call = :on_call WHERE id = :device AND (worker <> :worker "
 		"OR host <> :host OR on_call <> :on_call)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":device", device);
-	stmt_text(s, ":worker", worker);
-	stmt_text(s, ":host", host);
-	stmt_int(s, ":on_call", on_call);
-	return stmt_run(s, err);
+		"device=%ld worker=%s host=%s on_call=%d", device, worker, host, on_call);
 }
 
 int store_device_health_check_host(struct db *db, const char *worker, char host[64], struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT host FROM device WHERE state = 'health_check' AND worker = :worker LIMIT 1", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":worker", worker);
+	struct stmt *s = db_query(db, err, "SELECT host FROM device WHERE state = 'health check' AND worker = :worker LIMIT 1",
+		"worker=%s", worker);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		row_copy(s, 0, host, 64);
@@ -342,17 +261,15 @@ int store_device_place(struct db *db, int64_t device, const struct msg_place *pl
 	struct buf text;
 	struct jsonw j;
 	char sha[HASH_HEX];
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES ('device', :device, 'place', :sha, :bytes) ON "
-		"CONFLICT "
-		"(owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes WHERE sha <> excluded.sha",
-		err);
-	if (!s)
-		return -1;
 	buf_init(&text, 1 << 16);
 	jsonw_init(&j, &text);
 	protocol_put_place(&j, place);
 	hash_hex(text.data, text.len, sha);
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES ('device', :device, 'place', :sha, :bytes) ON "
+		"CONFLICT (owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes WHERE sha <> "
+		"excluded.sha",
+		err);
 	stmt_int(s, ":device", device);
 	stmt_text(s, ":sha", sha);
 	stmt_blob(s, ":bytes", text.data, text.len);
@@ -363,22 +280,13 @@ int store_device_place(struct db *db, int64_t device, const struct msg_place *pl
 
 int store_device_state(struct db *db, int64_t device, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE device SET state = :state, state_why = :why, state_at = :now WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", device);
-	stmt_text(s, ":state", devicestate_name(state));
-	stmt_int(s, ":now", now_ms);
-	stmt_text(s, ":why", why ? why : "");
-	return stmt_run(s, err);
+	return db_exec(db, err, "UPDATE device SET state = :state, state_why = :why, state_at = :now WHERE id = :id",
+		"id=%ld state=%s now=%ld why=%s", device, devicestate_name(state), now_ms, why ? why : "");
 }
 
 int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicestate *state, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT id, state FROM device WHERE uuid = :uuid", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":uuid", uuid);
+	struct stmt *s = db_query(db, err, "SELECT id, state FROM device WHERE uuid = :uuid", "uuid=%s", uuid);
 	int result = stmt_step(s, err);
 	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "no device %s was ever seen", uuid);
@@ -392,11 +300,8 @@ int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicest
 
 int store_device_uuid(struct db *db, int64_t device, char *uuid, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT uuid FROM device WHERE id = :id", err);
 	uuid[0] = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", device);
+	struct stmt *s = db_query(db, err, "SELECT uuid FROM device WHERE id = :id", "id=%ld", device);
 	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
 }
 
@@ -426,36 +331,19 @@ int store_environment_put(struct db *db, const struct msg_device *d, const char 
 	*is_new = found == 0;
 	if (found)
 		return found < 0 ? -1 : 0;
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO environment (class, hash, driver, toolkit, cudnn, cublas, image, vbios, suite_sha, timing, power_limit_w, isolation, "
-		"first_at) "
-		"VALUES (:class, :hash, :driver, :toolkit, :cudnn, :cublas, :image, :vbios, :suite_sha, :timing, :power, :isolation, :now)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":class", class);
-	stmt_text(s, ":hash", hash);
-	stmt_text(s, ":driver", d->driver);
-	stmt_text(s, ":toolkit", d->toolkit);
-	stmt_text(s, ":cudnn", d->cudnn);
-	stmt_text(s, ":cublas", d->cublas);
-	stmt_text(s, ":image", d->image);
-	stmt_text(s, ":vbios", d->vbios);
-	stmt_text(s, ":suite_sha", suite_sha);
-	stmt_text(s, ":timing", timing);
-	if (d->power_limit_w > 0)
-		stmt_double(s, ":power", d->power_limit_w);
-	stmt_text(s, ":isolation", isolation);
-	stmt_int(s, ":now", now_ms);
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO environment (class, hash, driver, toolkit, cudnn, cublas, image, vbios, suite_sha, timing, "
+		"power_limit_w, isolation, first_at) VALUES (:class, :hash, :driver, :toolkit, :cudnn, :cublas, :image, :vbios, "
+		":suite_sha, :timing, :power, :isolation, :now)",
+		"class=%ld hash=%s driver=%s toolkit=%s cudnn=%s cublas=%s image=%s vbios=%s suite_sha=%s timing=%s power=%f isolation=%s now=%ld",
+		class, hash, d->driver, d->toolkit, d->cudnn, d->cublas, d->image, d->vbios, suite_sha, timing,
+		d->power_limit_w > 0 ? d->power_limit_w : NAN, isolation, now_ms);
 	return stmt_insert(s, id, err);
 }
 
 int store_repo_upstream(struct db *db, int64_t repo, char *upstream, size_t size, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT upstream FROM repo WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", repo);
+	struct stmt *s = db_query(db, err, "SELECT upstream FROM repo WHERE id = :id", "id=%ld", repo);
 	int found = stmt_first_text(s, upstream, size, err);
 	if (found == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %lld", (long long)repo);
@@ -464,13 +352,10 @@ int store_repo_upstream(struct db *db, int64_t repo, char *upstream, size_t size
 
 int store_repo_upstream_branch(struct db *db, int64_t repo, char *branch, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	branch[0] = 0;
+	struct stmt *s = db_query(db, err,
 		"SELECT coalesce((SELECT b.name FROM branch_tip b WHERE b.repo = r.id AND b.display = r.upstream), r.upstream) "
 		"FROM repo r WHERE r.id = :repo",
-		err);
-	branch[0] = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
+		"repo=%ld", repo);
 	return stmt_first_text(s, branch, 1024, err) < 0 ? -1 : 0;
 }

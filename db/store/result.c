@@ -14,16 +14,10 @@
 static int find_build(
 	struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT id FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND "
 		"module_sha = :module AND state = 'ok' ORDER BY id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":inputs", inputs_hash);
-	stmt_text(s, ":toolchain", b->toolchain);
-	stmt_text(s, ":kind", device_kind_name(kind));
-	stmt_text(s, ":module", b->module_sha256);
+		"inputs=%s toolchain=%s kind=%s module=%s", inputs_hash, b->toolchain, device_kind_name(kind), b->module_sha256);
 	return stmt_first_int(s, id, err);
 }
 
@@ -37,12 +31,9 @@ int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kin
 	}
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO build (inputs_hash, toolchain, device_kind, module_sha, state, exit_status, exit_signal, detail, "
-		"log, "
-		"duration_ms, built_at) VALUES (:inputs, :toolchain, :kind, :module, :state, :exit, :signal, :detail, :log, "
+		"log, duration_ms, built_at) VALUES (:inputs, :toolchain, :kind, :module, :state, :exit, :signal, :detail, :log, "
 		":duration, :now)",
 		err);
-	if (!s)
-		return -1;
 	stmt_text(s, ":inputs", inputs_hash);
 	stmt_text(s, ":toolchain", b->toolchain);
 	stmt_text(s, ":kind", device_kind_name(kind));
@@ -60,16 +51,10 @@ int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kin
 int store_build_log(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, struct buf *log,
 	struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT log FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND module_sha = "
-		":module AND state = 'ok' AND length(log) > 0 ORDER BY id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":inputs", inputs_hash);
-	stmt_text(s, ":toolchain", b->toolchain);
-	stmt_text(s, ":kind", device_kind_name(kind));
-	stmt_text(s, ":module", b->module_sha256);
+	struct stmt *s = db_query(db, err,
+		"SELECT log FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND "
+		"module_sha = :module AND state = 'ok' AND length(log) > 0 ORDER BY id DESC LIMIT 1",
+		"inputs=%s toolchain=%s kind=%s module=%s", inputs_hash, b->toolchain, device_kind_name(kind), b->module_sha256);
 	int result = stmt_step(s, err);
 	if (result != 1)
 		return result;
@@ -86,13 +71,10 @@ int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw
 {
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO comparison (job, repo, branch, kind, base_sha, base_how, target_sha, base_build, target_build, "
-		"suite, rule, "
-		"environment, device, identical_by, rows_unknown, verdict, gpu_s, wall_s, finished_at) VALUES (:job, :repo, :branch, "
-		":kind, :base, :base_how, :target, :base_build, :target_build, :suite, :rule, :environment, :device, :identical_by, "
-		":rows_unknown, :verdict, :gpu_s, :wall_s, :finished_at)",
+		"suite, rule, environment, device, identical_by, rows_unknown, verdict, gpu_s, wall_s, finished_at) VALUES "
+		"(:job, :repo, :branch, :kind, :base, :base_how, :target, :base_build, :target_build, :suite, :rule, "
+		":environment, :device, :identical_by, :rows_unknown, :verdict, :gpu_s, :wall_s, :finished_at)",
 		err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":job", c->job);
 	stmt_int(s, ":repo", c->repo);
 	stmt_text(s, ":branch", c->branch);
@@ -134,31 +116,21 @@ int store_comparison_body(struct db *db, int64_t id, const void *body, size_t le
 
 int store_comparison_verdict(struct db *db, int64_t id, enum verdict v, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE comparison SET verdict = :verdict, "
-		"n_cells = (SELECT count(*) FROM cell WHERE comparison = :id), "
-		"n_regressions = (SELECT count(*) FROM cell WHERE comparison = :id AND verdict = 'regression'), "
-		"worst_pct = (SELECT min(decided_pct) FROM cell WHERE comparison = :id), "
-		"worst_key = coalesce((SELECT key FROM cell WHERE comparison = :id AND decided_pct IS NOT NULL "
-		"ORDER BY decided_pct, n LIMIT 1), '') WHERE id = :id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_text(s, ":verdict", verdict_name(v));
-	return stmt_run(s, err);
+	return db_exec(db, err,
+		"UPDATE comparison SET verdict = :verdict, n_cells = (SELECT count(*) FROM cell WHERE comparison = :id), "
+		"n_regressions = (SELECT count(*) FROM cell WHERE comparison = :id AND verdict = 'regression'), worst_pct = "
+		"(SELECT min(decided_pct) FROM cell WHERE comparison = :id), worst_key = coalesce((SELECT key FROM cell WHERE "
+		"comparison = :id AND decided_pct IS NOT NULL ORDER BY decided_pct, n LIMIT 1), '') WHERE id = :id",
+		"id=%ld verdict=%s", id, verdict_name(v));
 }
 
 int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out, struct buf *rule, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT id, job, repo, base_build, target_build, suite, environment, branch, kind, base_sha, base_how, "
-		"target_sha, "
-		"identical_by, verdict, gpu_s, wall_s, finished_at, rule, device, rows_unknown FROM comparison WHERE id = :id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+		"target_sha, identical_by, verdict, gpu_s, wall_s, finished_at, rule, device, rows_unknown FROM comparison WHERE "
+		"id = :id",
+		"id=%ld", id);
 	int result = stmt_step(s, err);
 	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)id);
@@ -247,8 +219,6 @@ static void bind_form(struct stmt *s, const struct store_cell *c)
 static int insert_form(struct db *db, const struct store_cell *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, CELL_FORM_INSERT, err);
-	if (!s)
-		return -1;
 	bind_form(s, c);
 	return stmt_run(s, err);
 }
@@ -258,8 +228,6 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	if (insert_form(db, c, err) != 0)
 		return -1;
 	struct stmt *s = db_stmt(db, CELL_INSERT "FROM comparison p WHERE p.id = :comparison", err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":comparison", c->comparison);
 	stmt_text(s, ":branch", c->history_branch);
 	stmt_int_or_null(s, ":device", c->device);
@@ -299,10 +267,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 /** The stored point of a cell, which has to be there. */
 static int get_point(struct db *db, int64_t cell, unsigned char *point, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT point FROM cell WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", cell);
+	struct stmt *s = db_query(db, err, "SELECT point FROM cell WHERE id = :id", "id=%ld", cell);
 	int result = stmt_step(s, err);
 	if (result < 0)
 		return -1;
@@ -324,8 +289,6 @@ int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err 
 		return -1;
 	struct stmt *s =
 		db_stmt(db, "UPDATE cell SET verdict = :verdict, point = :point" CELL_FOUND(CELL_SET) " WHERE id = :id", err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":id", c->id);
 	bind_verdict(s, c);
 	point_verdict(point, c);
@@ -340,11 +303,8 @@ static double or_zero(double v)
 
 int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, CELL_SELECT "WHERE comparison = :comparison AND n > :after ORDER BY n LIMIT 1", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
-	stmt_int(s, ":after", after_n);
+	struct stmt *s = db_query(db, err, CELL_SELECT "WHERE comparison = :comparison AND n > :after ORDER BY n LIMIT 1",
+		"comparison=%ld after=%d", comparison, after_n);
 	int result = stmt_step(s, err);
 	if (result != 1)
 		return result;
@@ -404,29 +364,18 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 /** A name and its unit are written once, whoever has them first. */
 static int add_metric_name(struct db *db, const char *name, const char *unit, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "INSERT INTO metric_name (name, unit) VALUES (:name, :unit) ON CONFLICT DO NOTHING", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", name);
-	stmt_text(s, ":unit", unit);
-	return stmt_run(s, err);
+	return db_exec(db, err, "INSERT INTO metric_name (name, unit) VALUES (:name, :unit) ON CONFLICT DO NOTHING",
+		"name=%s unit=%s", name, unit);
 }
 
 /** *n: 1, or 0 where nobody had that name so far. */
 static int put_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO metric (cell, name, n, value) SELECT :cell, m.id, "
-		"(SELECT coalesce(max(n), 0) + 1 FROM metric WHERE cell = :cell), :value "
-		"FROM metric_name m WHERE m.name = :name AND m.unit = :unit "
-		"ON CONFLICT (cell, name) DO UPDATE SET value = excluded.value",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
-	stmt_text(s, ":name", name);
-	stmt_text(s, ":unit", unit);
-	stmt_double(s, ":value", value);
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO metric (cell, name, n, value) SELECT :cell, m.id, (SELECT coalesce(max(n), 0) + 1 FROM metric WHERE "
+		"cell = :cell), :value FROM metric_name m WHERE m.name = :name AND m.unit = :unit ON CONFLICT (cell, name) DO "
+		"UPDATE SET value = excluded.value",
+		"cell=%ld name=%s unit=%s value=%f", cell, name, unit, value);
 	return stmt_run_count(s, n, err);
 }
 
@@ -443,14 +392,12 @@ int store_metric(struct db *db, int64_t cell, const char *name, const char *unit
 int store_artifact(
 	struct db *db, const char *owner_kind, int64_t owner, const char *kind, const void *bytes, size_t len, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES (:owner_kind, :owner, :kind, :sha, :bytes) "
-		"ON CONFLICT (owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes",
-		err);
-	if (!s)
-		return -1;
 	char sha[HASH_HEX];
 	hash_hex(bytes, len, sha);
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES (:owner_kind, :owner, :kind, :sha, :bytes) ON "
+		"CONFLICT (owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes",
+		err);
 	stmt_text(s, ":owner_kind", owner_kind);
 	stmt_int(s, ":owner", owner);
 	stmt_text(s, ":kind", kind);

@@ -9,14 +9,10 @@
 
 int store_run_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
 {
+	/* SQLite has no unsigned integers: the seed is stored as the int64_t of the same bits */
 	struct stmt *s =
-		db_stmt(db, "INSERT INTO run (comparison, n, set_number, seed) VALUES (:comparison, :n, :set, :seed)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
-	stmt_int(s, ":n", n);
-	stmt_int(s, ":set", set);
-	stmt_int(s, ":seed", (int64_t)seed); /* SQLite has no unsigned; the bits are kept */
+		db_query(db, err, "INSERT INTO run (comparison, n, set_number, seed) VALUES (:comparison, :n, :set, :seed)",
+			"comparison=%ld n=%d set=%d seed=%ld", comparison, n, set, (int64_t)seed);
 	return stmt_insert(s, id, err);
 }
 
@@ -46,15 +42,9 @@ static void bind_device_check(struct stmt *s, const struct msg_device_check *g)
 
 static int add_sample_kind(struct db *db, enum series series, const char *phase, const char *subject, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	return db_exec(db, err,
 		"INSERT INTO sample_kind (series, phase, subject) VALUES (:series, :phase, :subject) ON CONFLICT DO NOTHING",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":series", series_name(series));
-	stmt_text(s, ":phase", phase);
-	stmt_text(s, ":subject", subject);
-	return stmt_run(s, err);
+		"series=%s phase=%s subject=%s", series_name(series), phase, subject);
 }
 
 /** What subject `i` of a message says. *n: 1, or 0 where nothing of that kind was timed so far. */
@@ -62,16 +52,14 @@ static int put_sample(struct db *db, int64_t process_run, int64_t cell, const st
 	const struct run_estimate *e, int *n, struct fw_err *err)
 {
 	size_t bytes = (size_t)m->n * sizeof(float);
+	bool target = m->role[i] == ROLE_TARGET;
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO sample (run, cell, kind, n, ms, mhz, host_us, call_order, d, q, d_raw, z, z_q, beta, beta_q, "
-		"power_w, temp_c, sm_mhz, reasons, foreign_processes, xid, ecc, energy_j, regime) "
-		"SELECT :run, :cell, k.id, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, :z, :z_q, :beta, :beta_q, "
-		":power, :temp, :mhz_seen, :reasons, :foreign, :xid, :ecc, :energy, :regime "
-		"FROM sample_kind k WHERE k.series = :series AND k.phase = :phase AND k.subject = :subject",
+		"power_w, temp_c, sm_mhz, reasons, foreign_processes, xid, ecc, energy_j, regime) SELECT :run, :cell, k.id, :n, "
+		":ms, :mhz, :host_us, :order, :d, :q, :d_raw, :z, :z_q, :beta, :beta_q, :power, :temp, :mhz_seen, :reasons, "
+		":foreign, :xid, :ecc, :energy, :regime FROM sample_kind k WHERE k.series = :series AND k.phase = :phase AND "
+		"k.subject = :subject",
 		err);
-	if (!s)
-		return -1;
-	bool target = m->role[i] == ROLE_TARGET;
 	stmt_int(s, ":run", process_run);
 	stmt_int(s, ":cell", cell);
 	stmt_text(s, ":series", series_name(m->series));
@@ -152,20 +140,15 @@ int store_cell_runs(struct db *db, int64_t cell, enum series series, struct stor
 	buf_init(&out->values, 4 << 20);
 	struct span spans[STATS_RUNS_MAX][6];
 	int64_t kind[2];
-	struct stmt *s = db_stmt(db,
-		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
-		"t.host_us, t.run, t.reasons, t.foreign_processes, t.xid, t.ecc, "
-		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0), coalesce(t.power_w, -1), "
-		"coalesce(t.temp_c, -1), kb.id, k.id FROM sample_kind k "
-		"JOIN sample_kind kb ON kb.series = k.series AND kb.phase = k.phase AND kb.subject = 'base' "
-		"CROSS JOIN sample t ON t.cell = :cell AND t.kind = k.id CROSS JOIN run l ON l.id = t.run "
-		"CROSS JOIN sample b ON b.cell = t.cell AND b.run = t.run AND b.kind = kb.id "
-		"WHERE k.series = :series AND k.phase = '' AND k.subject = 'target' ORDER BY l.n",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
-	stmt_text(s, ":series", series_name(series));
+	struct stmt *s = db_query(db, err,
+		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, t.host_us, t.run, t.reasons, "
+		"t.foreign_processes, t.xid, t.ecc, coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), "
+		"coalesce(t.beta_q, 0), coalesce(t.power_w, -1), coalesce(t.temp_c, -1), kb.id, k.id FROM sample_kind k JOIN "
+		"sample_kind kb ON kb.series = k.series AND kb.phase = k.phase AND kb.subject = 'base' CROSS JOIN sample t ON "
+		"t.cell = :cell AND t.kind = k.id CROSS JOIN run l ON l.id = t.run CROSS JOIN sample b ON b.cell = t.cell AND "
+		"b.run = t.run AND b.kind = kb.id WHERE k.series = :series AND k.phase = '' AND k.subject = 'target' ORDER BY "
+		"l.n",
+		"cell=%ld series=%s", cell, series_name(series));
 	int result, n = 0;
 	while ((result = stmt_step(s, err)) == 1) {
 		if (n == STATS_RUNS_MAX) {
@@ -231,12 +214,10 @@ int store_sample_estimate(
 	struct db *db, int64_t cell, int64_t process_run, enum series series, const struct run_estimate *e, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q "
-		"WHERE cell = :cell AND run = :run AND kind = (SELECT id FROM sample_kind WHERE series = :series AND "
-		"phase = '' AND subject = 'target')",
+		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q WHERE cell "
+		"= :cell AND run = :run AND kind = (SELECT id FROM sample_kind WHERE series = :series AND phase = '' AND subject "
+		"= 'target')",
 		err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":cell", cell);
 	stmt_int(s, ":run", process_run);
 	stmt_text(s, ":series", series_name(series));
@@ -250,32 +231,18 @@ int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, s
 {
 	for (int i = 0; i < MEAN_SETS; i++) {
 		const struct tail_side *base = &tail[i].side[TAIL_BASE], *target = &tail[i].side[TAIL_TARGET];
-		struct stmt *s = db_stmt(db,
-			"INSERT INTO slow_calls (cell, set_number, runs, calls, base, base_longer, base_squares, "
-			"base_spread, "
-			"target, target_longer, target_squares, target_spread) SELECT :cell, :set, :runs, :calls, :base, "
-			":base_longer, :base_squares, :base_spread, :target, :target_longer, :target_squares, :target_spread "
-			"WHERE :calls > 0 ON CONFLICT (cell, set_number) DO UPDATE SET "
-			"runs = excluded.runs, calls = excluded.calls, base = excluded.base, "
-			"base_longer = excluded.base_longer, base_squares = excluded.base_squares, "
-			"base_spread = excluded.base_spread, target = excluded.target, target_longer = excluded.target_longer, "
-			"target_squares = excluded.target_squares, target_spread = excluded.target_spread",
-			err);
-		if (!s)
-			return -1;
-		stmt_int(s, ":cell", cell);
-		stmt_int(s, ":set", i + 1);
-		stmt_int(s, ":runs", tail[i].runs);
-		stmt_int(s, ":calls", tail[i].calls);
-		stmt_int(s, ":base", base->slow);
-		stmt_double(s, ":base_longer", base->longer);
-		stmt_double(s, ":base_squares", base->squares);
-		stmt_double(s, ":base_spread", base->spread);
-		stmt_int(s, ":target", target->slow);
-		stmt_double(s, ":target_longer", target->longer);
-		stmt_double(s, ":target_squares", target->squares);
-		stmt_double(s, ":target_spread", target->spread);
-		if (stmt_run(s, err))
+		if (db_exec(db, err,
+			    "INSERT INTO slow_calls (cell, set_number, runs, calls, base, base_longer, base_squares, base_spread, "
+			    "target, target_longer, target_squares, target_spread) SELECT :cell, :set, :runs, :calls, :base, "
+			    ":base_longer, :base_squares, :base_spread, :target, :target_longer, :target_squares, :target_spread "
+			    "WHERE :calls > 0 ON CONFLICT (cell, set_number) DO UPDATE SET runs = excluded.runs, calls = "
+			    "excluded.calls, base = excluded.base, base_longer = excluded.base_longer, base_squares = "
+			    "excluded.base_squares, base_spread = excluded.base_spread, target = excluded.target, target_longer = "
+			    "excluded.target_longer, target_squares = excluded.target_squares, target_spread = "
+			    "excluded.target_spread",
+			    "cell=%ld set=%d runs=%d calls=%d base=%d base_longer=%f base_squares=%f base_spread=%f target=%d target_longer=%f target_squares=%f target_spread=%f",
+			    cell, i + 1, tail[i].runs, tail[i].calls, base->slow, base->longer, base->squares, base->spread,
+			    target->slow, target->longer, target->squares, target->spread))
 			return -1;
 	}
 	return 0;
@@ -283,16 +250,12 @@ int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, s
 
 int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT set_number, runs, calls, base, base_longer, base_squares, base_spread, target, target_longer, "
-		"target_squares, "
-		"target_spread FROM slow_calls WHERE cell = :cell AND set_number IN (1, 2)",
-		err);
 	int result;
 	memset(tail, 0, MEAN_SETS * sizeof *tail);
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
+	struct stmt *s = db_query(db, err,
+		"SELECT set_number, runs, calls, base, base_longer, base_squares, base_spread, target, target_longer, "
+		"target_squares, target_spread FROM slow_calls WHERE cell = :cell AND set_number IN (1, 2)",
+		"cell=%ld", cell);
 	while ((result = stmt_step(s, err)) == 1)
 		tail[row_int(s, 0) - 1] = (struct tail){ .runs = (int)row_int(s, 1),
 			.calls = (int)row_int(s, 2),

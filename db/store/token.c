@@ -50,8 +50,6 @@ int store_token_insert(struct db *db, const struct token_new *token, int64_t now
 		"INSERT INTO token (name, hash, scope, made_by, created_at) VALUES (:name, :hash, :scope, :by, :now) ON CONFLICT "
 		"DO NOTHING",
 		err);
-	if (!s)
-		return -1;
 	bind(s, token, now_ms);
 	if (stmt_run(s, err) != 0)
 		return -1;
@@ -60,29 +58,22 @@ int store_token_insert(struct db *db, const struct token_new *token, int64_t now
 
 int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT id, name, scope, made_by, created_at, used_at, revoked_at FROM token WHERE hash = :hash AND revoked_at "
 		"IS NULL",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":hash", hash);
+		"hash=%s", hash);
 	int result = read_one(s, out, err);
 	if (result != 1 || now_ms - out->used_at < NOTE_USE_EVERY_MS)
 		return result;
-	s = db_stmt(db, "UPDATE token SET used_at = :now WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", out->id);
-	stmt_int(s, ":now", now_ms);
-	return stmt_run(s, err) == 0 ? 1 : -1;
+	return db_exec(db, err, "UPDATE token SET used_at = :now WHERE id = :id", "id=%ld now=%ld", out->id, now_ms) == 0 ? 1
+															  : -1;
 }
 
 int store_token_list(struct db *db, void (*each)(void *arg, const struct token_row *row), void *arg, struct fw_err *err)
 {
+	int result = -1;
 	struct stmt *s =
 		db_stmt(db, "SELECT id, name, scope, made_by, created_at, used_at, revoked_at FROM token ORDER BY name", err);
-	int result = -1;
 	while (s && (result = stmt_step(s, err)) == 1) {
 		struct token_row row;
 		read_row(s, &row);
@@ -93,20 +84,13 @@ int store_token_list(struct db *db, void (*each)(void *arg, const struct token_r
 
 static int end_sessions(struct db *db, const char *name, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM session WHERE token IN (SELECT id FROM token WHERE name = :name)", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", name);
-	return stmt_run(s, err);
+	return db_exec(db, err, "DELETE FROM session WHERE token IN (SELECT id FROM token WHERE name = :name)", "name=%s", name);
 }
 
 static int revoke(struct db *db, const char *name, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE token SET revoked_at = :now WHERE name = :name AND revoked_at IS NULL", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", name);
-	stmt_int(s, ":now", now_ms);
+	struct stmt *s = db_query(db, err, "UPDATE token SET revoked_at = :now WHERE name = :name AND revoked_at IS NULL",
+		"name=%s now=%ld", name, now_ms);
 	if (stmt_run(s, err) != 0)
 		return -1;
 	if (db_changes(db) != 1)
@@ -132,11 +116,9 @@ static int replace(struct db *db, const struct token_new *token, int64_t now_ms,
 {
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO token (name, hash, scope, made_by, created_at) VALUES (:name, :hash, :scope, :by, :now) ON CONFLICT "
-		"(name) DO UPDATE SET hash = :hash, scope = :scope, made_by = :by, created_at = :now, used_at = NULL, "
-		"revoked_at = NULL",
+		"(name) DO UPDATE SET hash = :hash, scope = :scope, made_by = :by, created_at = :now, used_at = NULL, revoked_at "
+		"= NULL",
 		err);
-	if (!s)
-		return -1;
 	bind(s, token, now_ms);
 	return stmt_run(s, err) == 0 ? end_sessions(db, token->name, err) : -1;
 }
@@ -148,15 +130,13 @@ int store_token_replace(struct db *db, const struct token_new *token, int64_t no
 
 static int revoke_unvouched(struct db *db, int64_t now_ms, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "UPDATE token SET revoked_at = :now WHERE scope = 'admin' AND made_by = '' AND revoked_at IS NULL", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":now", now_ms);
+	struct stmt *s = db_query(db, err,
+		"UPDATE token SET revoked_at = :now WHERE scope = 'admin' AND made_by = '' AND revoked_at IS NULL", "now=%ld",
+		now_ms);
 	if (stmt_run_count(s, n, err) != 0)
 		return -1;
 	s = db_stmt(db, "DELETE FROM session WHERE token IN (SELECT id FROM token WHERE revoked_at IS NOT NULL)", err);
-	return s ? stmt_run(s, err) : -1;
+	return stmt_run(s, err);
 }
 
 int store_token_revoke_unvouched(struct db *db, int64_t now_ms, int *n, struct fw_err *err)
@@ -166,43 +146,25 @@ int store_token_revoke_unvouched(struct db *db, int64_t now_ms, int *n, struct f
 
 int store_session_insert(struct db *db, const char *hash, int64_t token, int64_t expires_at, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM session WHERE expires_at <= :now", err);
-	if (!s)
+	if (db_exec(db, err, "DELETE FROM session WHERE expires_at <= :now", "now=%ld", now_ms) != 0)
 		return -1;
-	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err) != 0)
-		return -1;
-	s = db_stmt(db, "INSERT INTO session (hash, token, expires_at) VALUES (:hash, :token, :expires)", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":hash", hash);
-	stmt_int(s, ":token", token);
-	stmt_int(s, ":expires", expires_at);
-	return stmt_run(s, err);
+	return db_exec(db, err, "INSERT INTO session (hash, token, expires_at) VALUES (:hash, :token, :expires)",
+		"hash=%s token=%ld expires=%ld", hash, token, expires_at);
 }
 
 int store_session_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT t.id, t.name, t.scope, t.made_by, t.created_at, t.used_at, t.revoked_at FROM session s JOIN token t ON "
-		"t.id = "
-		"s.token "
-		"WHERE s.hash = :hash AND s.expires_at > :now AND t.revoked_at IS NULL",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":hash", hash);
-	stmt_int(s, ":now", now_ms);
+		"t.id = s.token WHERE s.hash = :hash AND s.expires_at > :now AND t.revoked_at IS NULL",
+		"hash=%s now=%ld", hash, now_ms);
 	return read_one(s, out, err);
 }
 
 int store_session_end(struct db *db, const char *hash, bool *was_open, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM session WHERE hash = :hash", err);
 	int n = 0;
-	if (!s)
-		return -1;
-	stmt_text(s, ":hash", hash);
+	struct stmt *s = db_query(db, err, "DELETE FROM session WHERE hash = :hash", "hash=%s", hash);
 	int result = stmt_run_count(s, &n, err);
 	*was_open = n > 0;
 	return result;

@@ -39,10 +39,7 @@ static int read_shown_job(struct db *db, int64_t id, struct shown_job *out, stru
 	buf_clear(&out->progress);
 	if (!id)
 		return 0;
-	struct stmt *s = db_stmt(db, "SELECT state, progress FROM job WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT state, progress FROM job WHERE id = :id", "id=%ld", id);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		out->state = jobstate_from_name(row_text(s, 0));
@@ -106,8 +103,6 @@ static int read_branches(struct db *db, struct stmt *s, const struct view_branch
 {
 	struct shown_job job = { .id = 0 };
 	int result, n = 0;
-	if (!s)
-		return -1;
 	stmt_int(s, ":repo", f->repo);
 	stmt_int(s, ":after", f->after);
 	stmt_int(s, ":watched", f->watched);
@@ -154,25 +149,16 @@ int view_branches(struct db *db, const struct view_branch_filter *f, view_branch
 
 int view_branch_repo(struct db *db, int64_t id, int64_t *repo, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT repo FROM branch_tip WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT repo FROM branch_tip WHERE id = :id", "id=%ld", id);
 	return store_page_one(stmt_first_int(s, repo, err), "branch", id, err);
 }
 
 int view_branch_names(struct db *db, int64_t repo, int limit, view_branch_name_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT b.name, b.display, coalesce(m.subject, '') FROM branch_tip b LEFT JOIN git_commit m ON m.repo = b.repo "
-		"AND "
-		"m.sha = "
-		"b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY b.name LIMIT :limit",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_int(s, ":limit", limit);
+		"AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY b.name LIMIT :limit",
+		"repo=%ld limit=%d", repo, limit);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_text(s, 1), row_text(s, 2));
@@ -202,15 +188,10 @@ static int name_suites(const struct commit_verdict *v, view_suite_fn *each, void
 
 static int name_newest_suite(struct db *db, int64_t repo, const char *branch, view_suite_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT t.name FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND c.branch = :branch "
-		"ORDER BY "
-		"c.id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", branch);
+		"ORDER BY c.id DESC LIMIT 1",
+		"repo=%ld branch=%s", repo, branch);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		each(arg, row_text(s, 0));

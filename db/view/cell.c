@@ -16,21 +16,16 @@ enum { GRID_MAX = 100, GRID_SUITES = 8 /* of one branch, in turns */, KEYS_WINDO
 int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err)
 {
 	*out = (struct view_around){ .previous = 0 };
-	struct stmt *s = db_stmt(db,
-		"SELECT c.etag, c.verdict, p.id, p.base_sha, p.target_sha, p.verdict, e.hash, p.etag, a.id, a.state, "
-		"(SELECT x.id FROM comparison x WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id > c.id "
-		"AND x.suite = c.suite ORDER BY x.id LIMIT 1) "
-		"FROM comparison c LEFT JOIN comparison p ON p.id = (SELECT x.id FROM comparison x WHERE x.repo = c.repo AND "
-		"x.branch = c.branch AND x.branch <> '' AND x.id < c.id AND x.suite = c.suite ORDER BY x.id DESC LIMIT 1) "
-		"LEFT JOIN environment e ON e.id = p.environment "
-		"LEFT JOIN alert a ON a.id = (SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = "
-		"c.target_sha AND iif(y.kind = 'environment', EXISTS (SELECT 1 FROM json_each(y.cells) w WHERE w.value ->> 'comparison' = c.id), "
-		"c.kind NOT IN ('peer', 'config', 'environment'))) "
-		"WHERE c.id = :id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
+	struct stmt *s = db_query(db, err,
+		"SELECT c.etag, c.verdict, p.id, p.base_sha, p.target_sha, p.verdict, e.hash, p.etag, a.id, a.state, (SELECT "
+		"x.id FROM comparison x WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id > c.id AND "
+		"x.suite = c.suite ORDER BY x.id LIMIT 1) FROM comparison c LEFT JOIN comparison p ON p.id = (SELECT x.id FROM "
+		"comparison x WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id < c.id AND x.suite = "
+		"c.suite ORDER BY x.id DESC LIMIT 1) LEFT JOIN environment e ON e.id = p.environment LEFT JOIN alert a ON a.id = "
+		"(SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = c.target_sha AND iif(y.kind = "
+		"'environment', EXISTS (SELECT 1 FROM json_each(y.cells) w WHERE w.value ->> 'comparison' = c.id), c.kind NOT IN "
+		"('peer', 'config', 'environment'))) WHERE c.id = :id",
+		"id=%ld", comparison);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		row_copy(s, 0, out->etag, sizeof out->etag);
@@ -51,10 +46,8 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 
 int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT key, change_pct FROM cell WHERE comparison = :comparison", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
+	struct stmt *s = db_query(
+		db, err, "SELECT key, change_pct FROM cell WHERE comparison = :comparison", "comparison=%ld", comparison);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_double(s, 1));
@@ -63,11 +56,8 @@ int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *ea
 
 int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT id FROM cell WHERE comparison = :comparison AND key = :key", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
-	stmt_text(s, ":key", key);
+	struct stmt *s = db_query(db, err, "SELECT id FROM cell WHERE comparison = :comparison AND key = :key",
+		"comparison=%ld key=%s", comparison, key);
 	int result = stmt_first_int(s, id, err);
 	return result == 0  ? err_set(err, ERR_NOT_FOUND, "comparison %lld has no cell %s", (long long)comparison, key)
 	       : result < 0 ? -1
@@ -76,10 +66,7 @@ int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id
 
 int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT info FROM device WHERE uuid = :uuid", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":uuid", uuid);
+	struct stmt *s = db_query(db, err, "SELECT info FROM device WHERE uuid = :uuid", "uuid=%s", uuid);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0));
@@ -97,22 +84,15 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 	int64_t repo_row;
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"WITH newest(id, subject) AS MATERIALIZED (SELECT w.id, coalesce(m.subject, '') FROM (SELECT id, suite, repo, "
-		"target_sha FROM comparison WHERE repo = :repo AND branch = :branch AND NOT rows_unknown ORDER BY id DESC LIMIT :window) w JOIN suite "
-		"t ON t.id = w.suite AND t.name = :suite LEFT JOIN git_commit m ON m.repo = w.repo AND m.sha = w.target_sha "
-		"ORDER BY w.id DESC LIMIT :n) "
-		"SELECT x.comparison, x.target_sha, x.key, x.suite_group, x.title, x.direction, x.size, "
-		"x.flops, x.target_median_ms, x.change_pct, x.verdict, w.subject "
-		"FROM newest w CROSS JOIN cell x ON x.comparison = w.id ORDER BY x.comparison DESC, x.n",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo_row);
-	stmt_text(s, ":branch", branch);
-	stmt_text(s, ":suite", suite);
-	stmt_int(s, ":window", GRID_SUITES * store_page_size(n, GRID_MAX));
-	stmt_int(s, ":n", store_page_size(n, GRID_MAX));
+		"target_sha FROM comparison WHERE repo = :repo AND branch = :branch AND NOT rows_unknown ORDER BY id DESC LIMIT "
+		":window) w JOIN suite t ON t.id = w.suite AND t.name = :suite LEFT JOIN git_commit m ON m.repo = w.repo AND "
+		"m.sha = w.target_sha ORDER BY w.id DESC LIMIT :n) SELECT x.comparison, x.target_sha, x.key, x.suite_group, "
+		"x.title, x.direction, x.size, x.flops, x.target_median_ms, x.change_pct, x.verdict, w.subject FROM newest w "
+		"CROSS JOIN cell x ON x.comparison = w.id ORDER BY x.comparison DESC, x.n",
+		"repo=%ld branch=%s suite=%s window=%d n=%d", repo_row, branch, suite, GRID_SUITES * store_page_size(n, GRID_MAX),
+		store_page_size(n, GRID_MAX));
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_grid){ .comparison = row_int(s, 0),
@@ -160,18 +140,13 @@ static double run_mhz(struct stmt *s, int column, const struct archived *a, int6
 
 static int each_run(struct db *db, int64_t cell, const struct archived *a, view_run_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order, t.q, t.run, kb.id, k.id FROM cell x JOIN "
-		"sample_kind k ON "
-		"k.series = x.series AND k.phase = '' AND k.subject = 'target' "
-		"JOIN sample_kind kb ON kb.series = x.series AND kb.phase = '' AND kb.subject = 'base' "
-		"CROSS JOIN sample t ON t.cell = x.id AND t.kind = k.id CROSS JOIN run l ON l.id = t.run "
-		"LEFT JOIN sample b ON b.cell = t.cell AND b.run = t.run AND b.kind = kb.id "
-		"WHERE x.id = :cell ORDER BY l.n",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
+	struct stmt *s = db_query(db, err,
+		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order, t.q, t.run, kb.id, k.id FROM cell x "
+		"JOIN sample_kind k ON k.series = x.series AND k.phase = '' AND k.subject = 'target' JOIN sample_kind kb ON "
+		"kb.series = x.series AND kb.phase = '' AND kb.subject = 'base' CROSS JOIN sample t ON t.cell = x.id AND t.kind "
+		"= k.id CROSS JOIN run l ON l.id = t.run LEFT JOIN sample b ON b.cell = t.cell AND b.run = t.run AND b.kind = "
+		"kb.id WHERE x.id = :cell ORDER BY l.n",
+		"cell=%ld", cell);
 	int result;
 	while ((result = stmt_step(s, err)) == 1) {
 		double d = row_double(s, 3), raw = row_double(s, 4), half = NORMAL_95 * sqrt(row_double(s, 8));
@@ -207,25 +182,19 @@ int view_runs(struct db *db, int64_t cell, view_run_fn *each, void *arg, struct 
 
 int view_confirmed(struct db *db, int64_t cell, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "SELECT 1 FROM sample s JOIN run l ON l.id = s.run WHERE s.cell = :cell AND l.set_number = 2 LIMIT 1", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM sample s JOIN run l ON l.id = s.run WHERE s.cell = :cell AND l.set_number = 2 LIMIT 1", "cell=%ld",
+		cell);
 	return stmt_any(s, err);
 }
 
 int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT total(s.n) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = :cell AND k.series = 'call' "
-		"AND "
-		"k.subject = 'target'",
-		err);
 	*pairs = 0;
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
+	struct stmt *s = db_query(db, err,
+		"SELECT total(s.n) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = :cell AND k.series = 'call' "
+		"AND k.subject = 'target'",
+		"cell=%ld", cell);
 	return stmt_first_int(s, pairs, err) < 0 ? -1 : 0;
 }
 
@@ -235,17 +204,11 @@ int view_usual_s(
 	enum { LAST = 20 };
 	float seconds[LAST];
 	int n = 0, result;
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT j.ended_at - j.started_at FROM job j JOIN device d ON d.id = j.device WHERE j.state = 'done' AND j.suite "
-		"= :suite AND j.kind = :kind AND (:device_kind = '' OR d.kind = :device_kind) AND NOT j.quick AND NOT j.some_cells AND "
-		"j.started_at > 0 AND j.id > (SELECT max(id) FROM job) - 5000 "
-		"ORDER BY j.id DESC LIMIT 20",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":suite", suite);
-	stmt_text(s, ":kind", jobkind_name(kind));
-	stmt_text(s, ":device_kind", device_kind);
+		"= :suite AND j.kind = :kind AND (:device_kind = '' OR d.kind = :device_kind) AND NOT j.quick AND NOT "
+		"j.some_cells AND j.started_at > 0 AND j.id > (SELECT max(id) FROM job) - 5000 ORDER BY j.id DESC LIMIT 20",
+		"suite=%s kind=%s device_kind=%s", suite, jobkind_name(kind), device_kind);
 	while ((result = stmt_step(s, err)) == 1)
 		if (n < LAST)
 			seconds[n++] = (float)row_int(s, 0) / 1000;
@@ -255,15 +218,12 @@ int view_usual_s(
 
 int view_last_device_check(struct db *db, int64_t device, struct buf *device_check_json, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT t.power_w, t.temp_c, t.sm_mhz, t.reasons, t.foreign_processes, t.xid, t.ecc, t.energy_j, t.regime "
-		"FROM device d CROSS JOIN run l ON l.id = d.last_run CROSS JOIN cell x ON x.comparison = l.comparison "
-		"CROSS JOIN sample t ON t.cell = x.id AND t.run = l.id CROSS JOIN sample_kind k ON k.id = t.kind "
-		"WHERE d.id = :device AND k.subject = 'target' ORDER BY x.n, k.series, k.phase LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":device", device);
+	struct stmt *s = db_query(db, err,
+		"SELECT t.power_w, t.temp_c, t.sm_mhz, t.reasons, t.foreign_processes, t.xid, t.ecc, t.energy_j, t.regime FROM "
+		"device d CROSS JOIN run l ON l.id = d.last_run CROSS JOIN cell x ON x.comparison = l.comparison CROSS JOIN "
+		"sample t ON t.cell = x.id AND t.run = l.id CROSS JOIN sample_kind k ON k.id = t.kind WHERE d.id = :device AND "
+		"k.subject = 'target' ORDER BY x.n, k.series, k.phase LIMIT 1",
+		"device=%ld", device);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		struct jsonw j;
@@ -304,8 +264,6 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 #define OF_BRANCH(table) "AND " table ".branch = :branch"
 #define OF_ANY(table)    ""
 	struct stmt *s = store_page_given(branch) ? db_stmt(db, KEYS(OF_BRANCH), err) : db_stmt(db, KEYS(OF_ANY), err);
-	if (!s)
-		return -1;
 	stmt_int(s, ":repo", repo_row);
 	stmt_int(s, ":window", KEYS_WINDOW);
 	if (store_page_given(branch))

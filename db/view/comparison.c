@@ -20,15 +20,12 @@
 
 int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT id, name, url, upstream, state, error, is_local, fetched_at, "
-		"(SELECT count(*) FROM branch_tip b WHERE b.repo = r.id AND b.watched AND NOT b.gone), "
-		"(SELECT count(*) FROM alert a WHERE a.repo = r.id AND a.state IN ('open', 'acknowledged')) FROM repo r ORDER BY "
-		"name",
-		err);
-	if (!s)
-		return -1;
 	int result;
+	struct stmt *s = db_stmt(db,
+		"SELECT id, name, url, upstream, state, error, is_local, fetched_at, (SELECT count(*) FROM branch_tip b WHERE "
+		"b.repo = r.id AND b.watched AND NOT b.gone), (SELECT count(*) FROM alert a WHERE a.repo = r.id AND a.state IN "
+		"('open', 'acknowledged')) FROM repo r ORDER BY name",
+		err);
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_repo){ .id = row_int(s, 0),
 				  .name = row_text(s, 1),
@@ -58,16 +55,10 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 	memcpy(last, prefix, len);
 	last[len] = 'g';
 	last[len + 1] = 0;
-	struct stmt *s = db_stmt(db,
-		"SELECT m.repo, r.name, m.sha, m.tree, m.first_parent, m.author, m.subject, m.committed_at FROM repo r "
-		"CROSS JOIN git_commit m ON m.repo = r.id AND m.sha >= :first AND m.sha < :last ORDER BY r.id, m.sha LIMIT "
-		":limit",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":first", prefix);
-	stmt_text(s, ":last", last);
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+	struct stmt *s = db_query(db, err,
+		"SELECT m.repo, r.name, m.sha, m.tree, m.first_parent, m.author, m.subject, m.committed_at FROM repo r CROSS "
+		"JOIN git_commit m ON m.repo = r.id AND m.sha >= :first AND m.sha < :last ORDER BY r.id, m.sha LIMIT :limit",
+		"first=%s last=%s limit=%d", prefix, last, store_page_size(limit, VIEW_ROWS_MAX));
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_commit){ .repo_id = row_int(s, 0),
@@ -176,8 +167,6 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 			return found;
 	}
 	struct stmt *s = db_stmt(db, sql, err);
-	if (!s)
-		return -1;
 	if (filters & BY_REPO)
 		stmt_int(s, ":repo", repo);
 	if (filters & BY_BRANCH)
@@ -193,19 +182,13 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 
 int view_comparison(struct db *db, int64_t id, view_comparison_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, COMPARISON_SELECT "WHERE c.id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, COMPARISON_SELECT "WHERE c.id = :id", "id=%ld", id);
 	return store_page_one(each_comparison(s, each, arg, err), "comparison", id, err);
 }
 
 int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT etag, body, body_len FROM comparison WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT etag, body, body_len FROM comparison WHERE id = :id", "id=%ld", id);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		size_t len;
@@ -221,10 +204,7 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 
 int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT etag, body_len FROM comparison WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT etag, body_len FROM comparison WHERE id = :id", "id=%ld", id);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		row_copy(s, 0, etag, 65);
@@ -240,17 +220,11 @@ int view_compare(
 	int64_t repo_row;
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT max(c.id), c.verdict FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
-		"c.target_sha = "
-		":target AND c.base_sha = :base AND c.kind NOT IN ('peer', 'config', 'environment') AND :suite IN ('', t.name) GROUP BY t.name ORDER BY 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo_row);
-	stmt_text(s, ":base", base);
-	stmt_text(s, ":target", target);
-	stmt_text(s, ":suite", store_page_given(suite) ? suite : "");
+		"c.target_sha = :target AND c.base_sha = :base AND c.kind NOT IN ('peer', 'config', 'environment') AND :suite IN "
+		"('', t.name) GROUP BY t.name ORDER BY 1",
+		"repo=%ld base=%s target=%s suite=%s", repo_row, base, target, store_page_given(suite) ? suite : "");
 	enum verdict worst = VERDICT_NONE;
 	int result;
 	*id = 0;
@@ -274,10 +248,7 @@ static double tflops(double flops, double ms)
 
 int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, CELL_SELECT "WHERE comparison = :comparison ORDER BY n", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
+	struct stmt *s = db_query(db, err, CELL_SELECT "WHERE comparison = :comparison ORDER BY n", "comparison=%ld", comparison);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_cell){ .id = row_int(s, CELL_id),
@@ -332,13 +303,10 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 
 int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT m.name, m.unit, f.value FROM metric f JOIN metric_name m ON m.id = f.name WHERE f.cell = :cell ORDER BY "
 		"f.n",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":cell", cell);
+		"cell=%ld", cell);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_text(s, 1), row_double(s, 2));
@@ -363,12 +331,8 @@ static int take_bytes(struct stmt *s, struct buf *out, const char *what, const c
 int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s =
-		db_stmt(db, "SELECT bytes FROM artifact WHERE owner_kind = :owner_kind AND owner = :owner AND kind = :kind", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":owner_kind", owner_kind);
-	stmt_int(s, ":owner", owner);
-	stmt_text(s, ":kind", kind);
+		db_query(db, err, "SELECT bytes FROM artifact WHERE owner_kind = :owner_kind AND owner = :owner AND kind = :kind",
+			"owner_kind=%s owner=%ld kind=%s", owner_kind, owner, kind);
 	char name[64];
 	snprintf(name, sizeof name, "%s %lld", owner_kind, (long long)owner);
 	return take_bytes(s, out, kind, name, err);
@@ -376,48 +340,34 @@ int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const ch
 
 int view_place(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT a.bytes FROM device d JOIN artifact a ON a.owner_kind = 'device' AND a.owner = d.id AND a.kind = 'place' "
-		"WHERE "
-		"d.uuid = :uuid",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":uuid", device_uuid);
+		"WHERE d.uuid = :uuid",
+		"uuid=%s", device_uuid);
 	return take_bytes(s, out, "place", device_uuid, err);
 }
 
 int view_suite(struct db *db, int64_t comparison, int64_t *suite, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT suite FROM comparison WHERE id = :comparison", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
+	struct stmt *s = db_query(db, err, "SELECT suite FROM comparison WHERE id = :comparison", "comparison=%ld", comparison);
 	return stmt_first_int(s, suite, err);
 }
 
 int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "SELECT CAST(s.text AS BLOB) FROM comparison c JOIN suite s ON s.id = c.suite WHERE c.id = :comparison", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
+	struct stmt *s = db_query(db, err,
+		"SELECT CAST(s.text AS BLOB) FROM comparison c JOIN suite s ON s.id = c.suite WHERE c.id = :comparison",
+		"comparison=%ld", comparison);
 	return take_bytes(s, out, "suite", "the comparison", err);
 }
 
 int view_environment(struct db *db, int64_t comparison, view_environment_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT e.id, e.first_at, e.hash, d.uuid, d.kind, d.name, e.driver, e.toolkit, e.timing, e.isolation, "
-		"e.suite_sha, "
-		"e.power_limit_w, e.cudnn, nullif(d.info ->> 'peak_gb_s', 0.0) FROM comparison c JOIN environment e ON e.id = c.environment JOIN device d ON d.id = "
-		"c.device "
-		"WHERE c.id = :comparison",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
+		"e.suite_sha, e.power_limit_w, e.cudnn, nullif(d.info ->> 'peak_gb_s', 0.0) FROM comparison c JOIN environment e "
+		"ON e.id = c.environment JOIN device d ON d.id = c.device WHERE c.id = :comparison",
+		"comparison=%ld", comparison);
 	int result = stmt_step(s, err);
 	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "comparison %lld was not measured", (long long)comparison);
@@ -443,17 +393,11 @@ int view_environment(struct db *db, int64_t comparison, view_environment_fn *eac
 
 int view_build(struct db *db, int64_t comparison, const char *side, view_build_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT b.id, b.inputs_hash, b.toolchain, b.device_kind, b.module_sha, b.state, b.detail, b.exit_status, "
-		"b.exit_signal, "
-		"b.duration_ms, b.built_at, b.log FROM comparison c JOIN build b ON b.id = CASE :side WHEN 'base' THEN "
-		"c.base_build "
-		"WHEN 'target' THEN c.target_build END WHERE c.id = :comparison",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":comparison", comparison);
-	stmt_text(s, ":side", side);
+		"b.exit_signal, b.duration_ms, b.built_at, b.log FROM comparison c JOIN build b ON b.id = CASE :side WHEN 'base' "
+		"THEN c.base_build WHEN 'target' THEN c.target_build END WHERE c.id = :comparison",
+		"comparison=%ld side=%s", comparison, side);
 	int result = stmt_step(s, err);
 	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "comparison %lld has no build of its %s", (long long)comparison, side);

@@ -40,9 +40,8 @@ static void hand_on(struct stmt *s, view_headline_fn *each, void *arg)
 			       "ELSE (SELECT count(*) FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict) END, c.n_cells, "      \
 			       "k.decided_by, k.mean_m, k.mean_se, k.threshold_pct FROM comparison c JOIN cell k ON k."
 
-static int tell(struct stmt *s, int64_t comparison, view_headline_fn *each, void *arg, struct fw_err *err)
+static int tell(struct stmt *s, view_headline_fn *each, void *arg, struct fw_err *err)
 {
-	stmt_int(s, ":comparison", comparison);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		hand_on(s, each, arg);
@@ -53,24 +52,20 @@ static int tell(struct stmt *s, int64_t comparison, view_headline_fn *each, void
 
 int view_headline(struct db *db, int64_t comparison, view_headline_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		TOLD
-		"id = CASE "
-		"WHEN c.verdict = 'improvement' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict = "
-		"'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) "
-		"WHEN c.verdict IN ('failed', 'rejected') THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict "
-		"= c.verdict ORDER BY b.n LIMIT 1) "
-		"WHEN c.worst_key <> '' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.key = c.worst_key) "
-		"ELSE (SELECT b.id FROM cell b WHERE b.comparison = c.id ORDER BY b.n LIMIT 1) END WHERE c.id = :comparison",
-		err);
-	return s ? tell(s, comparison, each, arg, err) : -1;
+		"id = CASE WHEN c.verdict = 'improvement' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND "
+		"b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) WHEN c.verdict IN ('failed', 'rejected') "
+		"THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict ORDER BY b.n LIMIT 1) WHEN "
+		"c.worst_key <> '' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.key = c.worst_key) ELSE (SELECT "
+		"b.id FROM cell b WHERE b.comparison = c.id ORDER BY b.n LIMIT 1) END WHERE c.id = :comparison",
+		"comparison=%ld", comparison);
+	return tell(s, each, arg, err);
 }
 
 int view_told(struct db *db, int64_t comparison, const char *key, view_headline_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, TOLD "comparison = c.id AND k.key = :key WHERE c.id = :comparison", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":key", key);
-	return tell(s, comparison, each, arg, err);
+	struct stmt *s = db_query(db, err, TOLD "comparison = c.id AND k.key = :key WHERE c.id = :comparison",
+		"comparison=%ld key=%s", comparison, key);
+	return tell(s, each, arg, err);
 }

@@ -32,10 +32,7 @@ static int name_device(struct db *db, struct device_name *name, int64_t id, stru
 {
 	if (name->id == id)
 		return 0;
-	struct stmt *s = db_stmt(db, "SELECT uuid FROM device WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, "SELECT uuid FROM device WHERE id = :id", "id=%ld", id);
 	int result = stmt_step(s, err);
 	if (result < 0)
 		return -1;
@@ -52,10 +49,7 @@ static int find_rows(struct db *db, const struct view_scope *of, int64_t *repo, 
 	int found = store_repo_find(db, of->repo, repo, err);
 	if (found != 1 || !store_page_given(of->device))
 		return found;
-	struct stmt *s = db_stmt(db, "SELECT id FROM device WHERE uuid = :uuid", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":uuid", of->device);
+	struct stmt *s = db_query(db, err, "SELECT id FROM device WHERE uuid = :uuid", "uuid=%s", of->device);
 	return stmt_first_int(s, device, err);
 }
 
@@ -63,11 +57,13 @@ int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *e
 {
 	int64_t repo, device;
 	int found = find_rows(db, of, &repo, &device, err);
-	struct stmt *s = found == 1 ? db_stmt(db,
-					      "SELECT 1 FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND "
-					      "(:branch = '' OR branch = :branch) AND (:device = 0 OR device = :device) LIMIT 1",
-					      err)
-				    : NULL;
+	struct stmt *s =
+		found == 1
+			? db_stmt(db,
+				  "SELECT 1 FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND (:branch = '' OR branch = "
+				  ":branch) AND (:device = 0 OR device = :device) LIMIT 1",
+				  err)
+			: NULL;
 	if (found < 0 || (found == 1 && !s))
 		return -1;
 	if (s) {
@@ -111,8 +107,6 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 					   POINTS SOME UP_TO "AND comparison NOT IN (SELECT id FROM comparison WHERE kind IN "
 							     "('peer', 'config', 'environment') AND repo = :repo) " NEWEST,
 					   err);
-	if (!s)
-		return -1;
 	stmt_text(s, ":key", of->cell);
 	stmt_int(s, ":repo", repo);
 	if (has_branch)
@@ -166,11 +160,8 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 int view_history_last(struct db *db, int64_t at, int64_t *last, struct fw_err *err)
 {
 	*last = 0;
-	struct stmt *s =
-		db_stmt(db, "SELECT id FROM comparison WHERE finished_at <= :at ORDER BY finished_at DESC, id DESC LIMIT 1", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":at", at);
+	struct stmt *s = db_query(db, err,
+		"SELECT id FROM comparison WHERE finished_at <= :at ORDER BY finished_at DESC, id DESC LIMIT 1", "at=%ld", at);
 	return stmt_first_int(s, last, err);
 }
 
@@ -194,10 +185,10 @@ int view_baseline_periods(
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT e.id, e.started_at, e.suite, e.reference_sha, c.model, v.driver, v.toolkit, v.isolation, e.held_mhz, "
-		"v.power_limit_w, e.first_sha, v.cudnn, v.class FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN device_class c ON "
-		"c.id = v.class "
-		"WHERE e.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND "
-		"EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = e.id AND r.key = :key) ORDER BY e.id",
+		"v.power_limit_w, e.first_sha, v.cudnn, v.class FROM baseline_period e JOIN environment v ON v.id = "
+		"e.environment JOIN device_class c ON c.id = v.class WHERE e.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE
+		") AND EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = e.id AND r.key = :key) ORDER BY "
+		"e.id",
 		err);
 	int result = bind_scope(db, s, of, err);
 	while (result == 1 && (result = stmt_step(s, err)) == 1)
@@ -220,10 +211,10 @@ int view_baseline_periods(
 int view_changes(struct db *db, const struct view_scope *of, view_change_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT c.id, c.baseline_period, c.comparison, c.found_at, c.decided_at, c.kind, c.origin, c.state, c.before_sha, "
-		"c.commit_sha, c.step, c.ended_at, c.alert FROM baseline_period e JOIN environment v ON v.id = e.environment "
-		"JOIN change_point c ON c.baseline_period = e.id AND c.key = :key "
-		"WHERE e.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND c.state <> 'dropped' ORDER BY c.id",
+		"SELECT c.id, c.baseline_period, c.comparison, c.found_at, c.decided_at, c.kind, c.origin, c.state, "
+		"c.before_sha, c.commit_sha, c.step, c.ended_at, c.alert FROM baseline_period e JOIN environment v ON v.id = "
+		"e.environment JOIN change_point c ON c.baseline_period = e.id AND c.key = :key WHERE e.repo = :repo AND "
+		"(:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND c.state <> 'dropped' ORDER BY c.id",
 		err);
 	int result = bind_scope(db, s, of, err);
 	while (result == 1 && (result = stmt_step(s, err)) == 1)
@@ -247,14 +238,13 @@ int view_environment_changes(
 	struct db *db, const struct view_scope *of, view_environment_change_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT c.id, c.seen_at, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, c.changed, "
-		"p.change_pct, p.ci_low_pct, p.ci_high_pct, u.change_pct FROM environment_change c JOIN device d ON d.id = c.device "
-		"JOIN baseline_period e ON e.id = c.baseline_period JOIN environment v ON v.id = e.environment "
-		"LEFT JOIN environment_effect p ON p.key = :key AND p.change = c.id AND p.is_paired = 1 "
-		"LEFT JOIN environment_effect u ON u.key = :key AND u.change = c.id AND u.is_paired = 0 "
-		"WHERE c.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE
-		") AND (c.is_hash <> '' OR coalesce(c.paired, c.unpaired) IS NOT "
-		"NULL) AND EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = c.baseline_period AND r.key = :key) ORDER BY c.id",
+		"SELECT c.id, c.seen_at, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, "
+		"c.changed, p.change_pct, p.ci_low_pct, p.ci_high_pct, u.change_pct FROM environment_change c JOIN device d ON "
+		"d.id = c.device JOIN baseline_period e ON e.id = c.baseline_period JOIN environment v ON v.id = e.environment "
+		"LEFT JOIN environment_effect p ON p.key = :key AND p.change = c.id AND p.is_paired = 1 LEFT JOIN "
+		"environment_effect u ON u.key = :key AND u.change = c.id AND u.is_paired = 0 WHERE c.repo = :repo AND (:device "
+		"= 0 OR v.class IN " MODEL_OF_DEVICE ") AND (c.is_hash <> '' OR coalesce(c.paired, c.unpaired) IS NOT NULL) AND "
+		"EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = c.baseline_period AND r.key = :key) ORDER BY c.id",
 		err);
 	int result = bind_scope(db, s, of, err);
 	while (result == 1 && (result = stmt_step(s, err)) == 1)
@@ -281,15 +271,10 @@ int view_cell_alerts(struct db *db, const struct view_scope *of, view_cell_alert
 	int result = find_rows(db, of, &repo, &device, err);
 	if (result < 1)
 		return result;
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT id, kind, state, target_sha FROM alert WHERE repo = :repo AND (:branch = '' OR branch = :branch) AND "
 		"instr(cells, '\"' || :key || '\"') ORDER BY id DESC LIMIT 100",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":branch", of->branch ? of->branch : "");
-	stmt_text(s, ":key", of->cell);
+		"repo=%ld branch=%s key=%s", repo, of->branch ? of->branch : "", of->cell);
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_int(s, 0), alertkind_from_name(row_text(s, 1)), alertstate_from_name(row_text(s, 2)),
 			row_text(s, 3));

@@ -49,8 +49,6 @@ int view_alerts(struct db *db, const char *state, int64_t before, int limit, vie
 			? db_stmt(db, ALERT_SELECT "WHERE a.state = :state AND a.id < :before ORDER BY a.id DESC LIMIT :limit",
 				  err)
 			: db_stmt(db, ALERT_SELECT "WHERE a.id < :before ORDER BY a.id DESC LIMIT :limit", err);
-	if (!s)
-		return -1;
 	if (store_page_given(state))
 		stmt_text(s, ":state", state);
 	stmt_int(s, ":before", store_page_before(before));
@@ -60,29 +58,21 @@ int view_alerts(struct db *db, const char *state, int64_t before, int limit, vie
 
 int view_alert(struct db *db, int64_t id, view_alert_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, ALERT_SELECT "WHERE a.id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, ALERT_SELECT "WHERE a.id = :id", "id=%ld", id);
 	return store_page_one(each_alert(s, each, arg, err), "alert", id, err);
 }
 
 int view_alert_of(struct db *db, const char *repo, const char *target, view_alert_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, ALERT_SELECT "WHERE r.name = :repo AND a.target_sha = :target", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":repo", repo);
-	stmt_text(s, ":target", target);
+	struct stmt *s = db_query(
+		db, err, ALERT_SELECT "WHERE r.name = :repo AND a.target_sha = :target", "repo=%s target=%s", repo, target);
 	return each_alert(s, each, arg, err) < 0 ? -1 : 0;
 }
 
 int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT at, who, state, reason FROM alert_event WHERE alert = :alert ORDER BY id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":alert", alert);
+	struct stmt *s = db_query(
+		db, err, "SELECT at, who, state, reason FROM alert_event WHERE alert = :alert ORDER BY id", "alert=%ld", alert);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_alert_event){ .at = row_int(s, 0),
@@ -157,16 +147,13 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 	struct stmt *s;
 	if (open)
 		s = db_stmt(db,
-			JOB_SELECT
-			"WHERE j.state IN ('queued', 'assigned', 'building', 'checking', 'measuring') AND j.id < :before "
-			"ORDER BY j.id DESC LIMIT :limit",
+			JOB_SELECT "WHERE j.state IN ('queued', 'assigned', 'building', 'checking', 'measuring') AND j.id < "
+				   ":before ORDER BY j.id DESC LIMIT :limit",
 			err);
 	else if (store_page_given(state))
 		s = db_stmt(db, JOB_SELECT "WHERE j.state = :state AND j.id < :before ORDER BY j.id DESC LIMIT :limit", err);
 	else
 		s = db_stmt(db, JOB_SELECT "WHERE j.id < :before ORDER BY j.id DESC LIMIT :limit", err);
-	if (!s)
-		return -1;
 	if (store_page_given(state) && !open)
 		stmt_text(s, ":state", state);
 	stmt_int(s, ":before", store_page_before(before));
@@ -176,74 +163,53 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 
 int view_running(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		JOB_SELECT "WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') ORDER BY j.id DESC LIMIT :limit",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+		"limit=%d", store_page_size(limit, VIEW_ROWS_MAX));
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }
 
 int view_jobs_ended(struct db *db, int64_t since, int limit, view_job_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, JOB_SELECT "WHERE j.ended_at >= :since ORDER BY j.ended_at DESC LIMIT :limit", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":since", since);
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+	struct stmt *s = db_query(db, err, JOB_SELECT "WHERE j.ended_at >= :since ORDER BY j.ended_at DESC LIMIT :limit",
+		"since=%ld limit=%d", since, store_page_size(limit, VIEW_ROWS_MAX));
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }
 
 int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		JOB_SELECT
-		"JOIN (SELECT w.id AS id, row_number() OVER (ORDER BY w.priority DESC, min(2 * w.aged - 1 + w.odd, 2 * w.fresh - w.odd), "
-		"w.served, w.id) AS place FROM (SELECT j.id, j.priority, mine.interleave % 2 AS odd, (SELECT max(started_at) FROM job AS served "
-		"WHERE served.repo = j.repo) AS served, "
-		"row_number() OVER (PARTITION BY j.repo, j.priority ORDER BY max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED
-		", 0)), j.id) AS aged, "
+		"JOIN (SELECT w.id AS id, row_number() OVER (ORDER BY w.priority DESC, min(2 * w.aged - 1 + w.odd, 2 "
+		"* w.fresh - w.odd), w.served, w.id) AS place FROM (SELECT j.id, j.priority, mine.interleave % 2 AS odd, (SELECT "
+		"max(started_at) FROM job AS served WHERE served.repo = j.repo) AS served, row_number() OVER (PARTITION BY "
+		"j.repo, j.priority ORDER BY max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED ", 0)), j.id) AS aged, "
 		"row_number() OVER (PARTITION BY j.repo, j.priority ORDER BY coalesce(" STORE_JOB_BRANCH_SERVED
-		", 0) >= j.queued_at, j.id DESC) AS fresh FROM job AS j JOIN repo AS mine ON mine.id = j.repo WHERE j.state = 'queued') w "
-		"ORDER BY place LIMIT :limit) t ON t.id = j.id ORDER BY t.place",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+		", 0) >= j.queued_at, j.id DESC) AS fresh FROM job AS j JOIN repo AS mine ON mine.id = j.repo WHERE j.state = "
+		"'queued') w ORDER BY place LIMIT :limit) t ON t.id = j.id ORDER BY t.place",
+		"limit=%d", store_page_size(limit, VIEW_ROWS_MAX));
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }
 
 int view_jobs_of(struct db *db, int64_t repo, const char *target, int limit, view_job_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s =
-		db_stmt(db, JOB_SELECT "WHERE j.repo = :repo AND j.target_sha = :target ORDER BY j.id DESC LIMIT :limit", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":target", target);
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+		db_query(db, err, JOB_SELECT "WHERE j.repo = :repo AND j.target_sha = :target ORDER BY j.id DESC LIMIT :limit",
+			"repo=%ld target=%s limit=%d", repo, target, store_page_size(limit, VIEW_ROWS_MAX));
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }
 
 int view_job(struct db *db, int64_t id, view_job_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, JOB_SELECT "WHERE j.id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, JOB_SELECT "WHERE j.id = :id", "id=%ld", id);
 	return store_page_one(each_job(s, each, arg, err), "job", id, err);
 }
 
 int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s =
-		db_stmt(db, "SELECT id, at, line FROM job_log WHERE job = :job AND id > :after ORDER BY id LIMIT :limit", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":job", job);
-	stmt_int(s, ":after", after);
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
+		db_query(db, err, "SELECT id, at, line FROM job_log WHERE job = :job AND id > :after ORDER BY id LIMIT :limit",
+			"job=%ld after=%ld limit=%d", job, after, store_page_size(limit, VIEW_HISTORY_MAX));
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_int(s, 0), row_int(s, 1), row_text(s, 2));
@@ -254,15 +220,13 @@ int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *
 
 int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *err)
 {
+	int result;
 	struct stmt *s = db_stmt(db,
 		"SELECT d.id, d.seen_at, d.uuid, d.kind, d.name, d.state, d.state_why, d.driver, d.toolkit, d.info, d.cudnn, "
 		"(SELECT j.id FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device = d.id "
-		"LIMIT 1), d.class, c.model, d.stands_out "
-		"FROM device d JOIN device_class c ON c.id = d.class ORDER BY d.kind, d.name, d.uuid",
+		"LIMIT 1), d.class, c.model, d.stands_out FROM device d JOIN device_class c ON c.id = d.class ORDER BY d.kind, "
+		"d.name, d.uuid",
 		err);
-	if (!s)
-		return -1;
-	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_device){ .id = row_int(s, 0),
 				  .seen_at = row_int(s, 1),
@@ -284,11 +248,8 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 
 int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT id, at, kind, payload FROM event WHERE id > :after ORDER BY id LIMIT :limit", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":after", after);
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+	struct stmt *s = db_query(db, err, "SELECT id, at, kind, payload FROM event WHERE id > :after ORDER BY id LIMIT :limit",
+		"after=%ld limit=%d", after, store_page_size(limit, VIEW_ROWS_MAX));
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_int(s, 0), row_int(s, 1), row_text(s, 2), row_text(s, 3));
@@ -299,7 +260,7 @@ int view_event_ends(struct db *db, int64_t *first, int64_t *last, struct fw_err 
 {
 	struct stmt *s =
 		db_stmt(db, "SELECT coalesce((SELECT min(id) FROM event), 0), coalesce((SELECT max(id) FROM event), 0)", err);
-	if (!s || stmt_step(s, err) != 1)
+	if (stmt_step(s, err) != 1)
 		return -1;
 	*first = row_int(s, 0);
 	*last = row_int(s, 1);
@@ -310,8 +271,6 @@ int view_event_ends(struct db *db, int64_t *first, int64_t *last, struct fw_err 
 /** Rows of (label, count) under one name. */
 static int count_rows(struct stmt *s, const char *what, view_count_fn *each, void *arg, struct fw_err *err)
 {
-	if (!s)
-		return -1;
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, what, row_text(s, 0), row_int(s, 1));

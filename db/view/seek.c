@@ -11,10 +11,7 @@ static const char *const newest_up_to[] = {
 /* The newest row up to `id`: 1 there is one, 0 none, -1 failed. */
 static int look(struct db *db, enum view_list list, int64_t id, int64_t *found, int64_t *at, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, newest_up_to[list], err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
+	struct stmt *s = db_query(db, err, newest_up_to[list], "id=%ld", id);
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		*found = row_int(s, 0);

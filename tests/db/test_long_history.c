@@ -181,7 +181,7 @@ static void ask_reference(struct fixture *f, unsigned n)
 static void ask_for_an_reference(struct fixture *f, unsigned n)
 {
 	struct stmt *s = db_stmt(f->db,
-		"UPDATE job SET origin = 'reanchor', device_class = (SELECT class FROM device) WHERE branch = 'main' AND "
+		"UPDATE job SET origin = 'rereference', device_class = (SELECT class FROM device) WHERE branch = 'main' AND "
 		"target_sha = :sha",
 		&err);
 	fill(f, n);

@@ -246,8 +246,8 @@ static void gone_branches_drop_their_queue(void **state)
 	char told[512];
 	snprintf(told, sizeof told,
 		"SELECT (SELECT payload FROM event ORDER BY id DESC LIMIT 1) = '{\"job\":%d,\"repo\":\"kernels\",\"branch\":\"topic\","
-		"\"commit\":\"%s\",\"state\":\"gone\",\"why\":\"the branch was deleted\"}' AND EXISTS (SELECT 1 FROM job_log "
-		"WHERE job = %d AND line = 'gone: the branch was deleted')",
+		"\"commit\":\"%s\",\"state\":\"target_missing\",\"why\":\"the branch was deleted\"}' AND EXISTS (SELECT 1 FROM job_log "
+		"WHERE job = %d AND line = 'target_missing: the branch was deleted')",
 		(int)queued, fixture_sha(2), (int)queued);
 	assert_int_equal(fixture_number(f, told), 1);
 	assert_int_equal(job_of(f, running).state, JOBSTATE_ASSIGNED);
