@@ -117,7 +117,8 @@ int store_environment_change_insert(struct db *db, struct store_environment_chan
 		"INSERT INTO environment_change (repo, suite, device, baseline_period, was_hash, is_hash, changed, is_outside, "
 		"paired_job, unpaired_job, seen_at) VALUES (:repo, :suite, (SELECT id FROM device WHERE uuid = :uuid), "
 		":baseline_period, :was, :is, :changed, :outside, nullif(:paired_job, 0), nullif(:unpaired_job, 0), :seen)",
-		"repo=%ld suite=%s uuid=%s baseline_period=%ld was=%s is=%s changed=%s outside=%d paired_job=%ld unpaired_job=%ld seen=%ld",
+		"repo=%ld suite=%s uuid=%s baseline_period=%ld was=%s is=%s changed=%s outside=%d paired_job=%ld "
+		"unpaired_job=%ld seen=%ld",
 		e->repo, e->suite, e->uuid, e->baseline_period, e->was, e->is, e->changed, e->is_outside, e->paired_job,
 		e->unpaired_job, e->seen_at);
 	return stmt_insert(s, &e->id, err);

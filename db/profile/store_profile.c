@@ -56,7 +56,8 @@ int store_profile_comparison(struct db *db, const struct store_profile_of *of, i
 		"j.target_config = :target_config AND j.base_toolchain = :base_toolchain AND j.target_toolchain = "
 		":target_toolchain AND j.base_flags = :base_flags AND j.target_flags = :target_flags AND j.base_module = "
 		":base_module AND (:suite = '' OR t.name = :suite) ORDER BY c.id DESC LIMIT 1",
-		"repo=%ld target=%s base=%s base_provider=%s target_provider=%s base_config=%s target_config=%s base_toolchain=%s target_toolchain=%s base_flags=%s target_flags=%s base_module=%s suite=%s",
+		"repo=%ld target=%s base=%s base_provider=%s target_provider=%s base_config=%s target_config=%s "
+		"base_toolchain=%s target_toolchain=%s base_flags=%s target_flags=%s base_module=%s suite=%s",
 		of->repo, of->target_sha, of->base_sha, of->base_provider, of->target_provider, of->base_config,
 		of->target_config, of->base_tools.dir, of->target_tools.dir, of->base_tools.flags, of->target_tools.flags,
 		of->base_tools.module, of->suite);
@@ -129,7 +130,9 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 		"with_ms) VALUES (:profile, :n, :key, :state, :why, :path, :tool, :passes, :stalls_why, :base_config, "
 		":target_config, :base_tried, :target_tried, :base_ms, :target_ms, :gpu_s, :with_config, :with_base_ms, "
 		":with_target_ms, :with_ms)",
-		"base_tried=%s target_tried=%s profile=%ld n=%d key=%s state=%s why=%s path=%s tool=%s passes=%d stalls_why=%s base_config=%s target_config=%s base_ms=%f target_ms=%f gpu_s=%f with_config=%s with_base_ms=%f with_target_ms=%f with_ms=%f",
+		"base_tried=%s target_tried=%s profile=%ld n=%d key=%s state=%s why=%s path=%s tool=%s passes=%d stalls_why=%s "
+		"base_config=%s target_config=%s base_ms=%f target_ms=%f gpu_s=%f with_config=%s with_base_ms=%f "
+		"with_target_ms=%f with_ms=%f",
 		base_tried.data, target_tried.data, c->profile, c->n, c->key, states[c->state], c->why,
 		c->end ? evidence_path_names[end->path] : "", end->tool, end->passes, end->stalls_why, end->base_config,
 		end->target_config, c->base_ms, c->target_ms, end->gpu_s, c->with ? c->with->config : NULL,
@@ -169,7 +172,8 @@ int store_profile_kernel_put(struct db *db, int64_t cell, const struct msg_kerne
 		"INSERT INTO profile_kernel (profile_cell, side, repeat, n, phase, kernel, code_sha, ms, grid, block, registers, "
 		"local_bytes, shared_bytes, ctas_per_sm) VALUES (:cell, :side, :repeat, :n, :phase, :kernel, :code, :ms, :grid, "
 		":block, :registers, :local, :shared, :ctas)",
-		"cell=%ld side=%s repeat=%d n=%d phase=%s kernel=%s code=%s ms=%f grid=%s block=%s registers=%d local=%d shared=%d ctas=%d",
+		"cell=%ld side=%s repeat=%d n=%d phase=%s kernel=%s code=%s ms=%f grid=%s block=%s registers=%d local=%d "
+		"shared=%d ctas=%d",
 		cell, role_name(k->role), k->repeat, k->n, k->phase, k->kernel, k->code_sha256, k->ms >= 0 ? k->ms : NAN, grid,
 		block, k->registers, k->local_bytes, k->shared_bytes, k->ctas_per_sm);
 	if (stmt_insert(s, &id, err) != 0)

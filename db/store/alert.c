@@ -27,7 +27,8 @@ static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct f
 		"INSERT INTO alert (kind, repo, device, branch, target_sha, changed, comparison, title, cells, grouped, "
 		"culprits, worst_pct, opened_at, changed_at) VALUES (:kind, nullif(:repo, 0), nullif(:device, 0), :branch, "
 		":target, :changed, nullif(:comparison, 0), :title, :cells, :groups, :culprits, :worst, :now, :now)",
-		"kind=%s repo=%ld device=%ld branch=%s target=%s changed=%s comparison=%ld title=%s cells=%s groups=%s culprits=%s worst=%f now=%ld",
+		"kind=%s repo=%ld device=%ld branch=%s target=%s changed=%s comparison=%ld title=%s cells=%s groups=%s "
+		"culprits=%s worst=%f now=%ld",
 		alertkind_name(a->kind), a->repo, a->device, a->branch, a->target_sha, a->changed ? a->changed : "",
 		a->comparison, a->title ? a->title : "", a->cells_json, a->groups_json ? a->groups_json : "[]",
 		a->culprits_json ? a->culprits_json : "[]", a->worst_pct, now_ms);

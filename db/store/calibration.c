@@ -22,7 +22,8 @@ int store_noise_add(struct db *db, const struct store_noise *c, struct fw_err *e
 	if (db_exec(db, err,
 		    "INSERT INTO noise (comparison, repo, environment, key, at, itself, alarm, runs, freedom, squares, variance) "
 		    "VALUES (:comparison, :repo, :environment, :key, :at, :itself, :alarm, :runs, :freedom, :squares, :variance)",
-		    "comparison=%ld repo=%ld environment=%ld key=%s at=%ld itself=%d alarm=%d runs=%d freedom=%d squares=%f variance=%f",
+		    "comparison=%ld repo=%ld environment=%ld key=%s at=%ld itself=%d alarm=%d runs=%d freedom=%d squares=%f "
+		    "variance=%f",
 		    c->comparison, c->repo, c->environment, c->key, c->at, c->is_itself, c->is_alarm, c->shown.runs,
 		    c->shown.freedom, c->shown.squares, c->shown.variance))
 		return -1;

@@ -335,7 +335,8 @@ int store_environment_put(struct db *db, const struct msg_device *d, const char 
 		"INSERT INTO environment (class, hash, driver, toolkit, cudnn, cublas, image, vbios, suite_sha, timing, "
 		"power_limit_w, isolation, first_at) VALUES (:class, :hash, :driver, :toolkit, :cudnn, :cublas, :image, :vbios, "
 		":suite_sha, :timing, :power, :isolation, :now)",
-		"class=%ld hash=%s driver=%s toolkit=%s cudnn=%s cublas=%s image=%s vbios=%s suite_sha=%s timing=%s power=%f isolation=%s now=%ld",
+		"class=%ld hash=%s driver=%s toolkit=%s cudnn=%s cublas=%s image=%s vbios=%s suite_sha=%s timing=%s power=%f "
+		"isolation=%s now=%ld",
 		class, hash, d->driver, d->toolkit, d->cudnn, d->cublas, d->image, d->vbios, suite_sha, timing,
 		d->power_limit_w > 0 ? d->power_limit_w : NAN, isolation, now_ms);
 	return stmt_insert(s, id, err);

@@ -240,7 +240,8 @@ int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, s
 			    "excluded.base_squares, base_spread = excluded.base_spread, target = excluded.target, target_longer = "
 			    "excluded.target_longer, target_squares = excluded.target_squares, target_spread = "
 			    "excluded.target_spread",
-			    "cell=%ld set=%d runs=%d calls=%d base=%d base_longer=%f base_squares=%f base_spread=%f target=%d target_longer=%f target_squares=%f target_spread=%f",
+			    "cell=%ld set=%d runs=%d calls=%d base=%d base_longer=%f base_squares=%f base_spread=%f target=%d "
+			    "target_longer=%f target_squares=%f target_spread=%f",
 			    cell, i + 1, tail[i].runs, tail[i].calls, base->slow, base->longer, base->squares, base->spread,
 			    target->slow, target->longer, target->squares, target->spread))
 			return -1;

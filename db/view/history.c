@@ -60,8 +60,8 @@ int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *e
 	struct stmt *s =
 		found == 1
 			? db_stmt(db,
-				  "SELECT 1 FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND (:branch = '' OR branch = "
-				  ":branch) AND (:device = 0 OR device = :device) LIMIT 1",
+				  "SELECT 1 FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND (:branch = '' "
+				  "OR branch = :branch) AND (:device = 0 OR device = :device) LIMIT 1",
 				  err)
 			: NULL;
 	if (found < 0 || (found == 1 && !s))
