@@ -1,6 +1,6 @@
--- The tables of flopwatch, version 1. Facts are append-only; verdicts and alerts can be derived from them again.
+-- Schema version 1. Facts are append-only; verdicts and alerts can be derived from them again.
 -- Every `_at` is ms since 1970-01-01 UTC. Hashes are lower-case hex. Names of refs are raw bytes percent-encoded (`name`),
--- beside their readable form (`display`), because git allows any byte in them. doc/schema.md draws how the tables hang together.
+-- next to their readable form (`display`), because git allows any byte in them. doc/schema.md draws the references between tables.
 
 -- ---- watched repositories -------------------------------------------------------------------------------------------
 
@@ -12,9 +12,9 @@ CREATE TABLE repo (
 	upstream       TEXT    NOT NULL DEFAULT 'main', -- branch whose merge-base is a branch's base
 	state          TEXT    NOT NULL DEFAULT 'new',  -- new ok error gone (no longer configured)
 	error          TEXT    NOT NULL DEFAULT '',
-	fetch_failures INTEGER NOT NULL DEFAULT 0,      -- how often it could not be read
+	fetch_failures INTEGER NOT NULL DEFAULT 0,      -- failed fetches
 	fetched_at     INTEGER,
-	interleave     INTEGER NOT NULL DEFAULT 0,      -- jobs of it that were begun: every other one goes to who came last
+	interleave     INTEGER NOT NULL DEFAULT 0,      -- jobs started; every other one goes to the branch pushed last
 	created_at     INTEGER NOT NULL
 ) STRICT;
 
@@ -42,34 +42,35 @@ CREATE TABLE git_commit (
 	UNIQUE (repo, sha)
 ) STRICT;
 
--- The upstream branch along its first parents, also commits that were never measured. A force-push drops what it cuts off.
+-- First-parent history of the upstream branch, unmeasured commits included. A force-push marks the commits that it removes as dropped.
 CREATE TABLE mainline (
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	sha           TEXT    NOT NULL,
-	place         INTEGER NOT NULL,                -- grows along the branch
+	place         INTEGER NOT NULL,                -- increases along the branch
 	dropped       INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (repo, sha)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX mainline_by_place ON mainline(repo, place);
 
--- Commits of a comparison's target that its base does not hold, also those that a merge brought: an answer about one of them holds there, too.
+-- Commits that a comparison's target contains and its base does not, merged commits included: an accepted alert of one of them also covers
+-- this comparison.
 CREATE TABLE commit_range (
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	base_sha      TEXT    NOT NULL,
 	target_sha    TEXT    NOT NULL,
-	sha           TEXT    NOT NULL,                -- the newest of them, where they are many
+	sha           TEXT    NOT NULL,                -- only the newest commits of a long range
 	PRIMARY KEY (repo, base_sha, target_sha, sha)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX commit_range_holds ON commit_range(repo, sha);
 
 -- ---- devices and environments ---------------------------------------------------------------------------------------
 
--- What devices have to share for figures of one to stand beside those of another. Queue, calibration and history belong to it.
+-- Properties that devices must share for their times to be comparable. Queue, calibration and history are per class.
 CREATE TABLE device_class (
 	id            INTEGER PRIMARY KEY,
 	hash          TEXT    NOT NULL UNIQUE,         -- of all that follows
 	kind          TEXT    NOT NULL,                -- cuda cpu sim
-	model         TEXT    NOT NULL,                -- "NVIDIA H200, 132 SMs, 140 GiB": what no setting changes
+	model         TEXT    NOT NULL,                -- "NVIDIA H200, 132 SMs, 140 GiB": properties that no setting changes
 	power_limit_w REAL    NOT NULL,                -- 0: unknown
 	driver        TEXT    NOT NULL,
 	toolkit       TEXT    NOT NULL
@@ -83,42 +84,42 @@ CREATE TABLE device (
 	name          TEXT    NOT NULL,
 	state         TEXT    NOT NULL DEFAULT 'ok',   -- ok paused quarantined absent
 	state_why     TEXT    NOT NULL DEFAULT '',
-	state_at      INTEGER NOT NULL DEFAULT 0,      -- when it came into that state; what people answered since is not told again
+	state_at      INTEGER NOT NULL DEFAULT 0,      -- start of that state; a quarantine alert that a user closed since then does not open again
 	driver        TEXT    NOT NULL DEFAULT '',
 	toolkit       TEXT    NOT NULL DEFAULT '',
-	cudnn         TEXT    NOT NULL DEFAULT '',     -- "9.13.0"; "" none was found
-	class         INTEGER NOT NULL REFERENCES device_class(id), -- as it is set up now
-	stands_out    TEXT    NOT NULL DEFAULT '',     -- in what it does not fit its class; "" it fits
+	cudnn         TEXT    NOT NULL DEFAULT '',     -- "9.13.0"; "" not found
+	class         INTEGER NOT NULL REFERENCES device_class(id), -- with its current settings
+	stands_out    TEXT    NOT NULL DEFAULT '',     -- how it deviates from its class; "" it does not
 	info          TEXT    NOT NULL DEFAULT '{}',   -- JSON: cores, memory, l2, power limit
 	seen_at       INTEGER NOT NULL,
-	last_run      INTEGER NOT NULL DEFAULT 0,      -- the newest that measured on it; 0 none
-	worker        TEXT    NOT NULL DEFAULT '',     -- that last said it has it
-	host          TEXT    NOT NULL DEFAULT '',     -- the machine that it is in, as that worker calls it
-	on_call       INTEGER NOT NULL DEFAULT 0       -- the worker has it only while a scheduler gives it
+	last_run      INTEGER NOT NULL DEFAULT 0,      -- newest run on it; 0 none
+	worker        TEXT    NOT NULL DEFAULT '',     -- that reported it last
+	host          TEXT    NOT NULL DEFAULT '',     -- machine name reported by that worker
+	on_call       INTEGER NOT NULL DEFAULT 0       -- the worker has it only during an allocation of a scheduler
 ) STRICT;
 CREATE INDEX device_by_class ON device(class);
 
--- How long a device's clocks were held back while something was timed on it, by the reason that its driver gave.
+-- Seconds of throttling during timed runs, by the driver's reason.
 CREATE TABLE device_throttle (
 	device        INTEGER NOT NULL REFERENCES device(id),
 	reason        TEXT    NOT NULL,                -- sw_power_cap hw_slowdown sync_boost sw_thermal hw_thermal hw_power_brake display_clocks
-	seconds       REAL    NOT NULL,                -- only ever grows
+	seconds       REAL    NOT NULL,                -- monotonic
 	PRIMARY KEY (device, reason)
 ) STRICT, WITHOUT ROWID;
 
--- What must stay equal for two absolute figures to be comparable.
+-- Properties that must be equal for two absolute times to be comparable.
 CREATE TABLE environment (
 	id            INTEGER PRIMARY KEY,
 	class         INTEGER NOT NULL REFERENCES device_class(id),
 	hash          TEXT    NOT NULL UNIQUE,         -- of all that follows
-	driver        TEXT    NOT NULL,                -- these and the power limit are its class's
+	driver        TEXT    NOT NULL,                -- driver, toolkit and power limit are those of the class
 	toolkit       TEXT    NOT NULL,
 	cudnn         TEXT    NOT NULL DEFAULT '',     -- a provider may be NVIDIA's own attention
 	cublas        TEXT    NOT NULL DEFAULT '',
-	image         TEXT    NOT NULL DEFAULT '',     -- "debian 12.5, glibc 2.36": what the worker's system is
+	image         TEXT    NOT NULL DEFAULT '',     -- "debian 12.5, glibc 2.36": the worker's system
 	vbios         TEXT    NOT NULL DEFAULT '',
 	suite_sha     TEXT    NOT NULL,
-	timing        TEXT    NOT NULL,                -- the timing contract in words
+	timing        TEXT    NOT NULL,                -- the timing contract as text
 	power_limit_w REAL,
 	isolation     TEXT    NOT NULL,                -- bwrap none
 	first_at      INTEGER NOT NULL
@@ -129,11 +130,11 @@ CREATE TABLE suite (
 	id            INTEGER PRIMARY KEY,
 	sha           TEXT    NOT NULL UNIQUE,         -- of the resolved cells
 	name          TEXT    NOT NULL,
-	text          TEXT    NOT NULL,                -- the file as it was read
+	text          TEXT    NOT NULL,                -- content of the file
 	origin        TEXT    NOT NULL,                -- "installed" or "<repo>@<commit>"
-	cells         INTEGER NOT NULL DEFAULT 0,      -- of a suite that is measured in parts; else 0
-	parts         INTEGER NOT NULL DEFAULT 1,      -- part 0 on a push, the others at night
-	nights        INTEGER NOT NULL DEFAULT 0       -- in which all of them are to be measured
+	cells         INTEGER NOT NULL DEFAULT 0,      -- of a sharded suite; else 0
+	parts         INTEGER NOT NULL DEFAULT 1,      -- shard 0 on a push, the others off-peak
+	nights        INTEGER NOT NULL DEFAULT 0       -- nights in which all shards are measured once
 ) STRICT;
 
 CREATE TABLE build (
@@ -161,60 +162,60 @@ CREATE TABLE job (
 	target_sha       TEXT    NOT NULL,
 	base_sha         TEXT    NOT NULL DEFAULT '',     -- "" until resolved
 	base_how         TEXT    NOT NULL DEFAULT '',     -- merge-base first-parent last-judged last-night given self
-	base_name        TEXT    NOT NULL DEFAULT '',     -- what a person called the sides: a branch, or the beginning of a commit
+	base_name        TEXT    NOT NULL DEFAULT '',     -- side as the user named it: a branch or an abbreviated commit
 	target_name      TEXT    NOT NULL DEFAULT '',
-	base_provider    TEXT    NOT NULL DEFAULT '',     -- "": the module's default; a comparison of two providers is of kind peer
+	base_provider    TEXT    NOT NULL DEFAULT '',     -- "": the module's default; two different providers: kind peer
 	target_provider  TEXT    NOT NULL DEFAULT '',
-	base_config      TEXT    NOT NULL DEFAULT '',     -- what a person wants its provider to run; "": it chooses. Such a comparison is of kind pinned
+	base_config      TEXT    NOT NULL DEFAULT '',     -- configuration that the user requests of the provider; "": the provider chooses; else: kind config
 	target_config    TEXT    NOT NULL DEFAULT '',
-	base_toolchain   TEXT    NOT NULL DEFAULT '',     -- folder of compilers that builds it; "": the worker's own. Such a comparison is of kind environment
+	base_toolchain   TEXT    NOT NULL DEFAULT '',     -- folder of the compilers; "": the worker's; else: kind environment
 	target_toolchain TEXT    NOT NULL DEFAULT '',
-	base_flags       TEXT    NOT NULL DEFAULT '',     -- words that its compilers get last
+	base_flags       TEXT    NOT NULL DEFAULT '',     -- appended to the compiler's arguments
 	target_flags     TEXT    NOT NULL DEFAULT '',
-	base_module      TEXT    NOT NULL DEFAULT '',     -- that was built before and is taken as it was kept; "": it is built
-	base_made_by     TEXT    NOT NULL DEFAULT '',     -- toolchain that built it
+	base_module      TEXT    NOT NULL DEFAULT '',     -- stored module to use; "": build the base
+	base_made_by     TEXT    NOT NULL DEFAULT '',     -- toolchain of base_module
 	kind             TEXT    NOT NULL DEFAULT 'compare', -- compare selfcheck reference verify backfill calibrate bisect peer config environment import profile
 	suite            TEXT    NOT NULL DEFAULT '',     -- name; "" until resolved
-	device_kind      TEXT    NOT NULL DEFAULT '',     -- wanted kind; "" any
-	device_uuid      TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
-	device_class     INTEGER REFERENCES device_class(id), -- wanted class; NULL any
-	threshold_pct    REAL,                            -- in place of the suite's; NULL: the suite's
+	device_kind      TEXT    NOT NULL DEFAULT '',     -- requested kind; "" any
+	device_uuid      TEXT    NOT NULL DEFAULT '',     -- requested device; "" any
+	device_class     INTEGER REFERENCES device_class(id), -- requested class; NULL any
+	threshold_pct    REAL,                            -- overrides the suite's; NULL: the suite's
 	quick            INTEGER NOT NULL DEFAULT 0,
-	some_cells       INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
-	every_cell       INTEGER NOT NULL DEFAULT 0,      -- of a profile: all of these, instead of the three largest
-	part             INTEGER NOT NULL DEFAULT 0,      -- of its suite: 0 what a push measures, all of most suites
-	origin           TEXT    NOT NULL,                -- push api retry bisect baseline_period environment trend backfill remeasure import idle again alert night
+	some_cells       INTEGER NOT NULL DEFAULT 0,      -- only the cells of job_cell
+	every_cell       INTEGER NOT NULL DEFAULT 0,      -- of a profile: all cells of job_cell instead of the three largest
+	part             INTEGER NOT NULL DEFAULT 0,      -- shard of its suite; 0: the one of a push, which is the whole suite unless it is sharded
+	origin           TEXT    NOT NULL,                -- push api retry bisect baseline_period rereference environment trend backfill remeasure import idle again alert night
 	priority         INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
-	plan             INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
-	again_of         INTEGER REFERENCES job(id),      -- the one that this asks again
-	again_at         INTEGER,                         -- when it is to be asked again; NULL: it is not
+	plan             INTEGER NOT NULL DEFAULT 0,      -- first job of the same request; 0: the request named this suite
+	again_of         INTEGER REFERENCES job(id),      -- job that this one retries
+	again_at         INTEGER,                         -- due time of its retry; NULL: none
 	state            TEXT    NOT NULL DEFAULT 'queued'
 	                CHECK (state IN ('queued','assigned','building','checking','measuring',
 	                                 'done','failed','cancelled','superseded', 'target_missing')),
 	state_why        TEXT    NOT NULL DEFAULT '',
 	progress         TEXT    NOT NULL DEFAULT '',     -- JSON: run, cell, step
-	attempt          INTEGER NOT NULL DEFAULT 0,      -- of a worker; one that ended with the daemon does not count
-	daemon_ends      INTEGER NOT NULL DEFAULT 0,      -- times that the daemon was killed, or crashed, while a worker had it
+	attempt          INTEGER NOT NULL DEFAULT 0,      -- assignments to a worker, without those that ended with the daemon
+	daemon_ends      INTEGER NOT NULL DEFAULT 0,      -- times that the daemon was killed or crashed while a worker had it
 	nonce            TEXT    NOT NULL DEFAULT '',
 	device           INTEGER REFERENCES device(id),
 	queued_at        INTEGER NOT NULL,
 	started_at       INTEGER,
 	ended_at         INTEGER
 ) STRICT;
--- Every index ends in the row's id by itself, so lists "newest first" need no sorting.
+-- SQLite appends the row's id to every index, so lists in the order of ids need no sorting.
 CREATE INDEX job_by_state ON job(state);
 CREATE INDEX job_by_branch ON job(repo, branch);
 CREATE INDEX job_by_target ON job(repo, target_sha);
 CREATE INDEX job_by_plan ON job(plan) WHERE plan > 0;
 CREATE INDEX job_by_part ON job(repo, suite, part) WHERE part > 0;
-CREATE INDEX job_by_end ON job(ended_at);                  -- what ended in one transaction, such as all that a push has superseded
-CREATE INDEX job_served ON job(repo, branch, started_at);  -- who was served longest ago
+CREATE INDEX job_by_end ON job(ended_at);                  -- jobs that ended in one transaction, such as those that a push supersedes
+CREATE INDEX job_served ON job(repo, branch, started_at);  -- least recently served branch
 CREATE INDEX job_served_repo ON job(repo, started_at);
 CREATE INDEX job_calibrates ON job(repo, device_uuid) WHERE kind = 'calibrate';
 CREATE INDEX job_again ON job(again_at) WHERE again_at IS NOT NULL;
 CREATE UNIQUE INDEX job_again_of ON job(again_of) WHERE again_of IS NOT NULL;
 
--- Which cells a job is about, where it is about some: keys, or globs over them.
+-- Cells of a job that does not measure its whole suite: keys, or globs over keys.
 CREATE TABLE job_cell (
 	job           INTEGER NOT NULL REFERENCES job(id),
 	n             INTEGER NOT NULL,
@@ -222,7 +223,7 @@ CREATE TABLE job_cell (
 	PRIMARY KEY (job, n)
 ) STRICT, WITHOUT ROWID;
 
--- Peers that the manifest of a job's base names.
+-- Peers in the manifest of a job's base.
 CREATE TABLE job_peer (
 	job           INTEGER NOT NULL REFERENCES job(id),
 	n             INTEGER NOT NULL,
@@ -230,17 +231,17 @@ CREATE TABLE job_peer (
 	PRIMARY KEY (job, n)
 ) STRICT, WITHOUT ROWID;
 
--- What a job's sides are built from, where builds have allocations of their own, until it has ended. No row: nobody has looked yet.
+-- Sources of a job's sides where builds run in separate allocations, until the job ends. No row: not resolved yet.
 CREATE TABLE job_source (
 	job           INTEGER NOT NULL REFERENCES job(id),
-	source        TEXT    NOT NULL,                -- SHA-256 over inputs, command and compilers wished for; "" always
+	source        TEXT    NOT NULL,                -- SHA-256 over inputs, command and requested compilers; "" in every resolved job
 	PRIMARY KEY (job, source)
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER job_source_end AFTER UPDATE OF state ON job WHEN NEW.state IN ('done', 'failed', 'cancelled', 'superseded', 'target_missing') BEGIN
 	DELETE FROM job_source WHERE job = NEW.id;
 END;
 
--- Sources whose module lies in the cache that a worker's allocations share. It may be gone: then it is built where it is measured.
+-- Sources whose module was put into the cache that a worker's allocations share. Where the cache lost it, the measuring allocation builds it.
 CREATE TABLE cached_build (
 	worker        TEXT    NOT NULL,
 	source        TEXT    NOT NULL,                -- as in job_source
@@ -272,23 +273,23 @@ CREATE TABLE comparison (
 	target_build  INTEGER REFERENCES build(id),
 	suite         INTEGER NOT NULL REFERENCES suite(id),
 	environment   INTEGER REFERENCES environment(id), -- NULL: nothing ran
-	device        INTEGER REFERENCES device(id),   -- likewise; of several the first
+	device        INTEGER REFERENCES device(id),   -- NULL: nothing ran; the first of several
 	identical_by  TEXT    NOT NULL DEFAULT '',     -- "", tree, module
-	rows_unknown  INTEGER NOT NULL DEFAULT 0,      -- 1: of a program that was not run to its end; its one cell may bear the benchmark's name
+	rows_unknown  INTEGER NOT NULL DEFAULT 0,      -- 1: no run of the benchmark program wrote all rows; its one cell may have the benchmark's name
 	verdict       TEXT    NOT NULL,
 	n_cells       INTEGER NOT NULL DEFAULT 0,
 	n_regressions INTEGER NOT NULL DEFAULT 0,
-	worst_pct     REAL,                            -- lowest change of a timed cell, and that cell
+	worst_pct     REAL,                            -- lowest change of a timed cell, and its key
 	worst_key     TEXT    NOT NULL DEFAULT '',
 	gpu_s         REAL    NOT NULL DEFAULT 0,      -- seconds the device was held
 	wall_s        REAL    NOT NULL DEFAULT 0,
 	finished_at   INTEGER NOT NULL,
-	is_raw        INTEGER NOT NULL DEFAULT 1,      -- its times are in `sample`
+	is_raw        INTEGER NOT NULL DEFAULT 1,      -- its times are in `sample`, not archived
 	etag          TEXT    NOT NULL DEFAULT '',     -- SHA-256 of the body
-	-- long values last: lists then read one page a row and never the bodies
+	-- long values last: a list reads one page a row and no bodies
 	rule          TEXT    NOT NULL,                -- JSON: the constants used
 	body_len      INTEGER NOT NULL DEFAULT 0,      -- unpacked
-	body          BLOB    NOT NULL DEFAULT x''     -- the JSON that the API serves, a frame of LZ4
+	body          BLOB    NOT NULL DEFAULT x''     -- the JSON that the API serves, an LZ4 frame
 ) STRICT;
 CREATE INDEX comparison_by_repo ON comparison(repo);
 CREATE INDEX comparison_by_branch ON comparison(repo, branch);
@@ -296,19 +297,19 @@ CREATE INDEX comparison_by_verdict ON comparison(verdict);
 CREATE INDEX comparison_by_repo_verdict ON comparison(repo, verdict);
 CREATE INDEX comparison_by_branch_verdict ON comparison(repo, branch, verdict);
 CREATE INDEX comparison_by_target ON comparison(repo, target_sha);
-CREATE INDEX comparison_by_pair ON comparison(repo, target_sha, base_sha); -- a measurement of two commits, whoever asked for it
+CREATE INDEX comparison_by_pair ON comparison(repo, target_sha, base_sha); -- a measurement of two commits, of any origin
 CREATE INDEX comparison_by_finish ON comparison(finished_at);
 CREATE INDEX comparison_of_itself ON comparison(device) WHERE kind IN ('selfcheck', 'calibrate');
-CREATE INDEX comparison_raw ON comparison(finished_at) WHERE is_raw;       -- what is to be archived, in its order
+CREATE INDEX comparison_raw ON comparison(finished_at) WHERE is_raw;       -- comparisons to archive, in order
 CREATE INDEX comparison_peer ON comparison(repo, environment) WHERE kind = 'peer';
 
--- What a case is, the same in every comparison of it. Written once.
+-- Properties of a cell that are equal in all comparisons.
 CREATE TABLE cell_shape (
 	id            INTEGER PRIMARY KEY,
 	shape         TEXT    NOT NULL,                -- canonical JSON; '' of foreign benchmarks
-	line          TEXT    NOT NULL,                -- what cells share whose times lie on a line over their pieces
-	pieces        REAL    NOT NULL,                -- that the work consists of: kept blocks
-	baseline      TEXT    NOT NULL,                -- key of the cell beside which it is shown
+	line          TEXT    NOT NULL,                -- shared by cells whose times are linear in their pieces
+	pieces        REAL    NOT NULL,                -- units of work: unmasked blocks
+	baseline      TEXT    NOT NULL,                -- key of the cell that it is shown next to
 	UNIQUE (shape, line, pieces, baseline)
 ) STRICT;
 
@@ -317,30 +318,30 @@ CREATE TABLE cell (
 	comparison       INTEGER NOT NULL REFERENCES comparison(id),
 	n                INTEGER NOT NULL,                -- order in the suite
 	key              TEXT    NOT NULL,
-	-- copied from the comparison, because a cell's history is one walk through one index
+	-- copied from the comparison, so that one index holds a cell's history
 	repo             INTEGER NOT NULL REFERENCES repo(id),
 	branch           TEXT    NOT NULL,
 	target_sha       TEXT    NOT NULL,
-	device           INTEGER REFERENCES device(id),   -- that its first set was timed on; NULL: nothing ran
-	confirmed_on     INTEGER REFERENCES device(id),   -- that its confirming set was timed on; NULL: on the same, or there is none
+	device           INTEGER REFERENCES device(id),   -- of its first set of runs; NULL: nothing ran
+	confirmed_on     INTEGER REFERENCES device(id),   -- of its confirming set; NULL: the same, or no such set
 	finished_at      INTEGER NOT NULL,
-	-- what the key says, since nobody parses keys; its family has said it
+	-- the content of the key, written by the family: no code parses keys
 	cell_shape       INTEGER NOT NULL REFERENCES cell_shape(id),
-	suite_group      TEXT    NOT NULL DEFAULT '',     -- the table it is shown in
-	title            TEXT    NOT NULL DEFAULT '',     -- of its row there, without the size
-	size             INTEGER NOT NULL DEFAULT 0,      -- the number that grows along cells of one title
+	suite_group      TEXT    NOT NULL DEFAULT '',     -- table on pages
+	title            TEXT    NOT NULL DEFAULT '',     -- title of its row there, without the size
+	size             INTEGER NOT NULL DEFAULT 0,      -- orders the cells of one title
 	direction        TEXT    NOT NULL DEFAULT '',
-	series           TEXT    NOT NULL DEFAULT 'device', -- the one that decides
+	series           TEXT    NOT NULL DEFAULT 'device', -- series that decides
 	input_sha        TEXT    NOT NULL DEFAULT '',
-	flops            REAL,                            -- useful, by which it is shown to be fast; NULL where it is not
-	bytes            REAL,                            -- likewise
+	flops            REAL,                            -- useful work of a call, for throughput; NULL: not shown
+	bytes            REAL,                            -- moved by a call, for throughput; NULL: not shown
 	threshold_pct    REAL    NOT NULL,
-	-- what its runs say
+	-- estimates over its runs
 	m                REAL,                            -- log time ratio of wall time, positive = slower
 	m_raw            REAL,                            -- of the raw pairs
 	m_code           REAL,                            -- at equal clocks
 	se               REAL,
-	se_clock         REAL,                            -- how well the rest is known, which is what the branch does to the clock
+	se_clock         REAL,                            -- standard error of m - m_code, the part that the clock explains
 	beta             REAL,
 	runs             INTEGER NOT NULL DEFAULT 0,
 	samples          INTEGER NOT NULL DEFAULT 0,      -- calls of each side
@@ -350,31 +351,31 @@ CREATE TABLE cell (
 	ci_low_pct       REAL,
 	ci_high_pct      REAL,
 	mde_pct          REAL,
-	tau0             REAL,                            -- calibrated; NULL: the rule's
-	nu0              REAL,                            -- in how many runs tau0 was seen; NULL: it comes beside what pairs say
-	underpowered_pct REAL    NOT NULL DEFAULT 0,         -- cannot see its threshold, only losses above this; 0: sees
-	-- the change of the mean call, where slow calls became more or less frequent; NULL: they are as before
+	tau0             REAL,                            -- calibrated noise between runs; NULL: the rule's
+	nu0              REAL,                            -- degrees of freedom of tau0; NULL: tau0 is added to the estimate of the pairs
+	underpowered_pct REAL    NOT NULL DEFAULT 0,         -- smallest detectable slowdown, where it exceeds the threshold; 0: it does not
+	-- change of the mean call, where slow calls became more or less frequent; NULL: they did not
 	mean_m           REAL,                            -- log ratio of the mean call's times
 	mean_se          REAL,
-	slow_base        REAL,                            -- share of calls that are slow, of the cell or of those that run the same kernel together
+	slow_base        REAL,                            -- share of slow calls, of the cell or pooled over the cells of one kernel
 	slow_target      REAL,
-	slow_longer      REAL,                            -- than the typical call, as a share of it, on the side that has more of them
-	-- what was decided, and the change that the verdict stands for: alerts, searches and acceptances go by it
+	slow_longer      REAL,                            -- excess over the typical call, as a share of it, on the side with more slow calls
+	-- the verdict, and the change that it is based on, which alerts, bisects and acceptances use
 	verdict          TEXT    NOT NULL,
-	failure          TEXT    NOT NULL DEFAULT '',     -- class when failed
+	failure          TEXT    NOT NULL DEFAULT '',     -- class of the failure
 	reason           TEXT    NOT NULL DEFAULT '',
 	flags            INTEGER NOT NULL DEFAULT 0,      -- bits of daemon/core/verdict/flag.h
 	decided_by       TEXT    NOT NULL DEFAULT '',     -- pairs sustained mean
 	decided_m        REAL,
 	decided_se       REAL,
 	decided_pct      REAL,
-	-- its place in the history
+	-- position in the history
 	baseline_period  INTEGER REFERENCES baseline_period(id),
 	held_ms          REAL,                            -- target's median at the baseline period's clock
-	point            BLOB,                            -- what its history shows (db/store/cell_columns.h), throughput against the reference commit's there alone
+	point            BLOB,                            -- values of its history page (db/store/cell_columns.h), including throughput against the reference commit
 	UNIQUE (comparison, key)
 ) STRICT;
--- Holds all that a history shows: ten thousand points without one look into the table.
+-- Covers all values of a history page: ten thousand points are read without the table.
 CREATE INDEX cell_history ON cell(key, repo, branch, comparison, device, target_sha, finished_at, target_median_ms, verdict, point);
 
 CREATE TABLE run (
@@ -386,17 +387,17 @@ CREATE TABLE run (
 	UNIQUE (comparison, n)
 ) STRICT;
 
--- What is timed: one subject in one series and phase. Written once.
+-- One side in one series and phase.
 CREATE TABLE sample_kind (
 	id            INTEGER PRIMARY KEY,
 	series        TEXT    NOT NULL,                -- device call phase sustained process
-	phase         TEXT    NOT NULL,                -- of series phase; "" of the others
-	subject       TEXT    NOT NULL,                -- role: base target reference
+	phase         TEXT    NOT NULL,                -- set in series phase only
+	subject       TEXT    NOT NULL,                -- side: base target reference
 	UNIQUE (series, phase, subject)
 ) STRICT;
 
--- One subject's calls of one cell in one run and series. What the run says of the pair, and what the device was seen doing,
--- stand on the target's row; the estimates outlive the times.
+-- Calls of one side of one cell in one run and series. The target's row also holds the run's estimates of the pair and the device check;
+-- the estimates outlive the times.
 CREATE TABLE sample (
 	cell              INTEGER NOT NULL REFERENCES cell(id),
 	run               INTEGER NOT NULL REFERENCES run(id),
@@ -413,10 +414,10 @@ CREATE TABLE sample (
 	power_w           REAL,                            -- -1: unknown, in all of these
 	temp_c            REAL,
 	sm_mhz            REAL,
-	reasons           INTEGER,                         -- why clocks were held back, bits of NVML
+	reasons           INTEGER,                         -- throttle reasons, bits of NVML
 	foreign_processes INTEGER,
-	xid               INTEGER,                         -- last one since the reading before; 0: none
-	ecc               INTEGER,                         -- memory errors since then that were not corrected
+	xid               INTEGER,                         -- last XID since the previous reading; 0: none
+	ecc               INTEGER,                         -- uncorrected memory errors since then
 	energy_j          REAL,
 	regime            TEXT,                            -- boost power_limited ""
 	ms                BLOB,                            -- float32 [n], in order of pairs; NULL when archived or gone
@@ -425,23 +426,23 @@ CREATE TABLE sample (
 	PRIMARY KEY (cell, run, kind)
 ) STRICT, WITHOUT ROWID;
 
--- Where a comparison's times are that are no longer in `sample`: a frame of samples/MONTH.zst, beside the database (db/archive/archived.h).
+-- Position of a comparison's archived times: a frame of samples/MONTH.zst in the database's folder (db/archive/archived.h).
 CREATE TABLE archived (
 	comparison    INTEGER PRIMARY KEY REFERENCES comparison(id),
-	month         TEXT    NOT NULL,                -- "2026-10": in which it finished
+	month         TEXT    NOT NULL,                -- "2026-10": month in which the comparison finished
 	at            INTEGER NOT NULL,                -- the frame's first byte in that file
 	bytes         INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX archived_by_place ON archived(month, at);
 
--- What was counted of a cell's slow calls in one set of runs. Outlives the samples, so that a cell can be judged again beside its group.
+-- Slow calls of a cell in one set of runs. Outlives the samples, so that a cell can be judged again together with its group.
 CREATE TABLE slow_calls (
 	cell           INTEGER NOT NULL REFERENCES cell(id),
 	set_number     INTEGER NOT NULL,
 	runs           INTEGER NOT NULL,
-	calls          INTEGER NOT NULL, -- of each side
-	base           INTEGER NOT NULL, -- slow ones
-	base_longer    REAL    NOT NULL, -- by what share they are longer than the typical call: sum, and sum of squares
+	calls          INTEGER NOT NULL, -- of one side
+	base           INTEGER NOT NULL, -- slow calls
+	base_longer    REAL    NOT NULL, -- excess over the typical call, as a share of it: sum, and sum of squares
 	base_squares   REAL    NOT NULL,
 	base_spread    REAL    NOT NULL, -- slow^2 / calls of each run, summed
 	target         INTEGER NOT NULL,
@@ -451,7 +452,7 @@ CREATE TABLE slow_calls (
 	PRIMARY KEY (cell, set_number)
 ) STRICT, WITHOUT ROWID;
 
--- Any other number of a cell: error_ratio, flops_issued, registers, host_us ... Its name is written once.
+-- Other numbers of a cell: error_ratio, flops_issued, registers, host_us ...
 CREATE TABLE metric_name (
 	id            INTEGER PRIMARY KEY,
 	name          TEXT    NOT NULL,                -- "base.error_ratio"
@@ -461,12 +462,12 @@ CREATE TABLE metric_name (
 CREATE TABLE metric (
 	cell          INTEGER NOT NULL REFERENCES cell(id),
 	name          INTEGER NOT NULL REFERENCES metric_name(id),
-	n             INTEGER NOT NULL,                -- in the order in which they were found
+	n             INTEGER NOT NULL,                -- order of insertion
 	value         REAL    NOT NULL,
 	PRIMARY KEY (cell, name)
 ) STRICT, WITHOUT ROWID;
 
--- Text or bytes that belong to a thing: graph nodes as JSON, a trace.
+-- Texts or bytes of an owner: graph nodes as JSON, a trace.
 CREATE TABLE artifact (
 	id            INTEGER PRIMARY KEY,
 	owner_kind    TEXT    NOT NULL,                -- cell comparison device
@@ -477,8 +478,7 @@ CREATE TABLE artifact (
 	UNIQUE (owner_kind, owner, kind)
 ) STRICT;
 
--- What a comparison says of how a cell's runs noise where nothing changed. Pooled when it is asked for, so that it ages and can be
--- forgotten.
+-- Noise between runs of a cell in one comparison without a change. Queries pool the rows, so that old ones expire.
 CREATE TABLE noise (
 	id            INTEGER PRIMARY KEY,
 	comparison    INTEGER NOT NULL REFERENCES comparison(id),
@@ -486,10 +486,10 @@ CREATE TABLE noise (
 	environment   INTEGER NOT NULL REFERENCES environment(id),
 	key           TEXT    NOT NULL,                -- of the cell
 	at            INTEGER NOT NULL,
-	itself        INTEGER NOT NULL,                -- a module with itself
-	alarm         INTEGER NOT NULL,                -- which called the cell a regression
+	itself        INTEGER NOT NULL,                -- 1: compared a module with itself
+	alarm         INTEGER NOT NULL,                -- 1: the verdict was regression
 	runs          INTEGER NOT NULL,
-	freedom       INTEGER NOT NULL,                -- runs less one
+	freedom       INTEGER NOT NULL,                -- degrees of freedom: runs - 1
 	squares       REAL    NOT NULL,                -- of run estimates around their mean
 	variance      REAL    NOT NULL                 -- sum of the variances inside runs
 ) STRICT;
@@ -498,16 +498,15 @@ CREATE INDEX noise_of_repo ON noise(repo, key);
 
 -- ---- history --------------------------------------------------------------------------------------------------------
 
--- A stretch of time in which the figures of a repository stand beside each other: one environment, and one commit of the
--- upstream branch that everything in it is measured against.
+-- A period in which all results of a repository are comparable: one environment, and one commit of the upstream branch as reference.
 CREATE TABLE baseline_period (
 	id            INTEGER PRIMARY KEY,
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	environment   INTEGER NOT NULL REFERENCES environment(id),
 	suite         TEXT    NOT NULL,                -- name
-	first_sha     TEXT    NOT NULL DEFAULT '',     -- the reference commit that it began with, which its ratios are stated against
-	reference_sha TEXT    NOT NULL,                -- that commits are measured against now
-	held_mhz      REAL,                            -- clock that held figures are stated at; NULL: none known
+	first_sha     TEXT    NOT NULL DEFAULT '',     -- its first reference commit, which ratios are relative to
+	reference_sha TEXT    NOT NULL,                -- current reference commit
+	held_mhz      REAL,                            -- clock that held times are scaled to; NULL: unknown
 	started_at    INTEGER NOT NULL,
 	UNIQUE (repo, environment)
 ) STRICT;
@@ -524,7 +523,7 @@ CREATE TABLE ratio (
 	PRIMARY KEY (baseline_period, key, target_sha, comparison)
 ) STRICT, WITHOUT ROWID;
 
--- A later reference commit against the first one of its baseline period: ratios measured against it are moved by x, and carry its error.
+-- A later reference commit relative to the first one of its baseline period: x is added to ratios measured against it, with its error.
 CREATE TABLE reference_link (
 	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id),
 	reference_sha   TEXT    NOT NULL,
@@ -535,18 +534,18 @@ CREATE TABLE reference_link (
 	PRIMARY KEY (baseline_period, reference_sha, key)
 ) STRICT, WITHOUT ROWID;
 
--- What the reference commit of a baseline period last took on one device, at the baseline period's clock: by it a device is held against its class.
+-- Latest time of the reference commit on one device, at the baseline period's clock: compares a device with its class.
 CREATE TABLE reference_time (
 	device          INTEGER NOT NULL REFERENCES device(id),
 	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id),
 	key             TEXT    NOT NULL,                -- of the cell
-	ln_ms           REAL    NOT NULL,                -- of the first reference commit
+	ln_ms           REAL    NOT NULL,                -- ln (time of the first reference commit in ms)
 	comparison      INTEGER NOT NULL REFERENCES comparison(id),
 	PRIMARY KEY (baseline_period, key, device)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX reference_time_of_device ON reference_time(device, baseline_period);
 
--- In which baseline period a device measured last.
+-- Latest baseline period of a device.
 CREATE TABLE current_baseline (
 	device          INTEGER NOT NULL REFERENCES device(id),
 	repo            INTEGER NOT NULL REFERENCES repo(id),
@@ -555,30 +554,30 @@ CREATE TABLE current_baseline (
 	PRIMARY KEY (device, repo, suite)
 ) STRICT, WITHOUT ROWID;
 
--- What is around a device is not what it was when it measured last. A commit is built anew beside the module that it had, and the reference commit is
--- timed again.
+-- The environment of a device changed since its last measurement. One job compares a commit's new build with its stored module (paired),
+-- another times the reference commit again (unpaired).
 CREATE TABLE environment_change (
 	id              INTEGER PRIMARY KEY,
 	repo            INTEGER NOT NULL REFERENCES repo(id),
 	suite           TEXT    NOT NULL,                -- name
 	device          INTEGER NOT NULL REFERENCES device(id),
-	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id), -- that it ended
-	was_hash        TEXT    NOT NULL,                -- of what was around the device
-	is_hash         TEXT    NOT NULL,                -- and is; '': it was over before it was measured, or another device measures it
+	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id), -- the period that it ended
+	was_hash        TEXT    NOT NULL,                -- of the previous environment
+	is_hash         TEXT    NOT NULL,                -- of the new one; '': over before it was measured, or another device measures it
 	changed         TEXT    NOT NULL,                -- JSON: [{what, from, to}]
-	is_outside      INTEGER NOT NULL,                -- something changed that no build can show
-	paired_job      INTEGER REFERENCES job(id),      -- NULL: no module of before is known, or no build changes
+	is_outside      INTEGER NOT NULL,                -- something changed that does not affect builds
+	paired_job      INTEGER REFERENCES job(id),      -- NULL: no earlier module is stored, or no build changes
 	unpaired_job    INTEGER REFERENCES job(id),
-	paired          INTEGER REFERENCES comparison(id), -- that measured it; NULL: not yet
+	paired          INTEGER REFERENCES comparison(id), -- result of paired_job; NULL: none yet
 	unpaired        INTEGER REFERENCES comparison(id),
-	alert           INTEGER REFERENCES alert(id),    -- that tells of it; NULL: none
+	alert           INTEGER REFERENCES alert(id),    -- that reports it; NULL: none
 	seen_at         INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX environment_change_last ON environment_change(repo, suite, device);
 CREATE INDEX environment_change_paired ON environment_change(paired_job) WHERE paired_job IS NOT NULL;
 CREATE INDEX environment_change_unpaired ON environment_change(unpaired_job) WHERE unpaired_job IS NOT NULL;
 
--- What such a change did to one cell.
+-- Effect of an environment change on one cell.
 CREATE TABLE environment_effect (
 	key           TEXT    NOT NULL,                -- of the cell
 	change        INTEGER NOT NULL REFERENCES environment_change(id),
@@ -597,21 +596,21 @@ CREATE TABLE change_point (
 	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id),
 	key             TEXT    NOT NULL,
 	kind            TEXT    NOT NULL,                -- step drift
-	origin          TEXT    NOT NULL,                -- comparison (seen at once), series (found by looking back)
-	before_sha      TEXT    NOT NULL,                -- last commit of the old level (drift: the reference commit)
-	commit_sha      TEXT    NOT NULL,                -- first of the new one
+	origin          TEXT    NOT NULL,                -- comparison (found by one comparison), series (found in the history)
+	before_sha      TEXT    NOT NULL,                -- last commit of the old level; drift: the reference commit
+	commit_sha      TEXT    NOT NULL,                -- first commit of the new level
 	step            REAL    NOT NULL,                -- log ratio, positive = slower
-	level           REAL,                            -- of the series before it; drift: what was expected
+	level           REAL,                            -- of the series before it; drift: expected level
 	state           TEXT    NOT NULL
 	              CHECK (state IN ('candidate', 'placing', 'confirmed', 'dropped')),
 	tried           INTEGER NOT NULL DEFAULT 0,      -- pairs of commits compared directly so far
-	job             INTEGER REFERENCES job(id),      -- that was last asked for it; one job may compare several cells
-	points          INTEGER NOT NULL DEFAULT 0,      -- of the series when it was found, or dropped
-	comparison      INTEGER REFERENCES comparison(id), -- that saw or confirmed it
-	alert           INTEGER REFERENCES alert(id),    -- that tells of it
+	job             INTEGER REFERENCES job(id),      -- latest job for it; one job may compare several cells
+	points          INTEGER NOT NULL DEFAULT 0,      -- points of the series when it was found or dropped
+	comparison      INTEGER REFERENCES comparison(id), -- that found or confirmed it
+	alert           INTEGER REFERENCES alert(id),    -- that reports it
 	found_at        INTEGER NOT NULL,
 	decided_at      INTEGER,
-	ended_at        INTEGER                          -- later commits made up for it
+	ended_at        INTEGER                          -- later commits compensated it
 ) STRICT;
 CREATE INDEX change_point_by_cell ON change_point(baseline_period, key);
 CREATE INDEX change_point_by_key ON change_point(key, repo);
@@ -623,31 +622,31 @@ CREATE INDEX change_point_open ON change_point(state) WHERE state IN ('candidate
 
 CREATE TABLE alert (
 	id            INTEGER PRIMARY KEY,
-	kind          TEXT    NOT NULL DEFAULT 'regression', -- regression drift broken vanished silent quarantined environment
+	kind          TEXT    NOT NULL DEFAULT 'regression', -- regression drift failing missing device_offline quarantined environment
 	repo          INTEGER REFERENCES repo(id),     -- NULL: about a device
 	device        INTEGER REFERENCES device(id),   -- NULL: about a commit
 	branch        TEXT    NOT NULL DEFAULT '',
 	target_sha    TEXT    NOT NULL DEFAULT '',
-	changed       TEXT    NOT NULL DEFAULT '',     -- around the code, as its environment_change has it; '' nothing: one of a commit
+	changed       TEXT    NOT NULL DEFAULT '',     -- of kind environment: environment_change.changed; '' else
 	comparison    INTEGER REFERENCES comparison(id), -- that opened it; NULL none
 	state         TEXT    NOT NULL DEFAULT 'open'
 	              CHECK (state IN ('open','acknowledged','accepted','resolved','invalid')),
 	title         TEXT    NOT NULL DEFAULT '',     -- one line for people
-	worst_pct     REAL,                            -- NULL: nothing was lost in per cent
+	worst_pct     REAL,                            -- NULL: no slowdown in per cent
 	opened_at     INTEGER NOT NULL,
 	changed_at    INTEGER NOT NULL,
 	cells         TEXT    NOT NULL,                -- JSON array of {cell, change_pct, borderline, ...}
 	grouped       TEXT    NOT NULL DEFAULT '[]',   -- JSON array of {family, direction, phase, kernel, cells, worst_pct}
-	culprits      TEXT    NOT NULL DEFAULT '[]',   -- JSON array of {from, to, commits, cells, ...}; [] not known yet
+	culprits      TEXT    NOT NULL DEFAULT '[]',   -- JSON array of {from, to, commits, cells, ...}; []: unknown so far
 	CHECK (repo IS NOT NULL OR device IS NOT NULL)
 ) STRICT;
--- What people have answered for stays as they saw it; a further loss of the same commit has an alert of its own.
+-- Accepted and invalid alerts are not changed any more; a further regression of the same commit opens a separate alert.
 CREATE UNIQUE INDEX alert_of_commit ON alert(repo, target_sha, kind, changed) WHERE repo IS NOT NULL AND state NOT IN ('accepted', 'invalid');
 CREATE INDEX alert_by_commit ON alert(repo, target_sha, kind);
 CREATE INDEX alert_of_device ON alert(device) WHERE device IS NOT NULL;
 CREATE INDEX alert_by_state ON alert(state);
 CREATE INDEX alert_by_branch ON alert(repo, branch);
-CREATE INDEX alert_accepted ON alert(repo, kind) WHERE state = 'accepted'; -- every regression asks for these
+CREATE INDEX alert_accepted ON alert(repo, kind) WHERE state = 'accepted'; -- read for every regression
 CREATE INDEX alert_by_comparison ON alert(comparison) WHERE comparison IS NOT NULL;
 
 CREATE TABLE alert_event (
@@ -660,12 +659,12 @@ CREATE TABLE alert_event (
 ) STRICT;
 CREATE INDEX alert_event_by_alert ON alert_event(alert);
 
--- A search over the first parents from good to bad. What was measured stands in comparisons of kind bisect; the next step
--- follows from these, so that nothing else has to be remembered.
+-- A bisect over the first parents from good to bad. Its measurements are comparisons of kind bisect; the next step follows from them, so no
+-- other state is stored.
 CREATE TABLE bisect (
 	id            INTEGER PRIMARY KEY,
 	repo          INTEGER NOT NULL REFERENCES repo(id),
-	alert         INTEGER REFERENCES alert(id),    -- that is to name the culprit; NULL: asked for by a person
+	alert         INTEGER REFERENCES alert(id),    -- alert that needs the culprit; NULL: requested by a user
 	origin        TEXT    NOT NULL,                -- alert api
 	goal          TEXT    NOT NULL DEFAULT '',     -- regression failing; "" until both ends are measured
 	good_sha      TEXT    NOT NULL,
@@ -685,7 +684,7 @@ CREATE TABLE bisect (
 ) STRICT;
 CREATE INDEX bisect_by_state ON bisect(state);
 CREATE INDEX bisect_by_alert ON bisect(alert);
--- The cells to look at: keys, or globs over them.
+-- Cells to measure: keys, or globs over keys.
 CREATE TABLE bisect_cell (
 	bisect        INTEGER NOT NULL REFERENCES bisect(id),
 	n             INTEGER NOT NULL,
@@ -708,36 +707,36 @@ CREATE INDEX bisect_job_by_bisect ON bisect_job(bisect);
 
 -- ---- profiles -------------------------------------------------------------------------------------------------------
 
--- What was asked for to find out why cells lost: one job, which makes no comparison and no verdict. Its cells are those of the job.
+-- A request to explain slower cells: one job without a comparison and a verdict. Its cells are those of the job.
 CREATE TABLE profile (
 	id            INTEGER PRIMARY KEY,
 	job           INTEGER NOT NULL UNIQUE REFERENCES job(id),
-	comparison    INTEGER REFERENCES comparison(id), -- that it explains; NULL: these two sides were never compared
-	alert         INTEGER REFERENCES alert(id)     -- that asked for it; NULL: a person did
+	comparison    INTEGER REFERENCES comparison(id), -- that it explains; NULL: the two sides were never compared
+	alert         INTEGER REFERENCES alert(id)     -- that requested it; NULL: a user did
 ) STRICT;
 CREATE INDEX profile_by_comparison ON profile(comparison) WHERE comparison IS NOT NULL;
 CREATE INDEX profile_by_alert ON profile(alert) WHERE alert IS NOT NULL;
 
--- What came of one cell, written when the job ends. Most of it was said by processes that run a branch's code.
+-- Result of one cell, written when the job ends. Most values come from processes that run a branch's code and are not trusted.
 CREATE TABLE profile_cell (
 	id             INTEGER PRIMARY KEY,
 	profile        INTEGER NOT NULL REFERENCES profile(id),
 	n              INTEGER NOT NULL,                -- order in the job
 	key            TEXT    NOT NULL,
 	state          TEXT    NOT NULL CHECK (state IN ('done','identical','unsupported','failed')),
-	why            TEXT    NOT NULL DEFAULT '',     -- why not done, or why nothing better than `path` could be read
+	why            TEXT    NOT NULL DEFAULT '',     -- why not done, or why no better source than `path` was available
 	path           TEXT    NOT NULL DEFAULT '',     -- range ncu activity code; "" not done
 	tool           TEXT    NOT NULL DEFAULT '',     -- "CUPTI 130001"
 	passes         INTEGER NOT NULL DEFAULT 0,      -- replays of a call
-	stalls_why     TEXT    NOT NULL DEFAULT '',     -- why it is not known where warps wait; "" it is, or nothing was counted either
+	stalls_why     TEXT    NOT NULL DEFAULT '',     -- why stalls are unknown; "" they are known, or no counters were read either
 	base_config    TEXT    NOT NULL DEFAULT '',
 	target_config  TEXT    NOT NULL DEFAULT '',
-	base_tried     TEXT    NOT NULL DEFAULT 'null', -- JSON: {"of", "list": [{"config", "ms"}]} that the provider tried before it chose
+	base_tried     TEXT    NOT NULL DEFAULT 'null', -- JSON: {"of", "list": [{"config", "ms"}]} configurations that the provider tried before it chose
 	target_tried   TEXT    NOT NULL DEFAULT 'null',
 	base_ms        REAL,                            -- medians of the comparison; NULL: it has none
 	target_ms      REAL,
 	gpu_s          REAL    NOT NULL DEFAULT 0,
-	-- the target in the base's configuration, beside both as they are; NULL: not tried
+	-- the target in the base's configuration, interleaved with both sides; NULL: not tried
 	with_config    TEXT,
 	with_base_ms   REAL,
 	with_target_ms REAL,
@@ -750,11 +749,11 @@ CREATE TABLE profile_kernel (
 	id            INTEGER PRIMARY KEY,
 	profile_cell  INTEGER NOT NULL REFERENCES profile_cell(id),
 	side          TEXT    NOT NULL,                -- base target
-	repeat        INTEGER NOT NULL,                -- which process of that side, from 0: what two of them differ in is noise
-	n             INTEGER NOT NULL,                -- place in run order of a call
+	repeat        INTEGER NOT NULL,                -- process of that side, from 0: differences between two of them are noise
+	n             INTEGER NOT NULL,                -- launch order in a call
 	phase         TEXT    NOT NULL,
 	kernel        TEXT    NOT NULL,
-	code_sha      TEXT    NOT NULL,                -- of its machine code; "" unknown
+	code_sha      TEXT    NOT NULL,                -- SHA-256 of its machine code; "" unknown
 	ms            REAL,                            -- NULL: unknown
 	grid          TEXT    NOT NULL,                -- "132 1 1"
 	block         TEXT    NOT NULL,
@@ -771,43 +770,43 @@ CREATE TABLE profile_value (
 	PRIMARY KEY (kernel, name)
 ) STRICT, WITHOUT ROWID;
 
--- What the machine code of one kernel differs in.
+-- Differences in the machine code of one kernel.
 CREATE TABLE profile_code (
 	id            INTEGER PRIMARY KEY,
 	profile_cell  INTEGER NOT NULL REFERENCES profile_cell(id),
-	base          TEXT    NOT NULL,                -- the kernel on each side; "" it is not there
+	base          TEXT    NOT NULL,                -- name of the kernel on each side; "" absent
 	target        TEXT    NOT NULL,
 	what          TEXT    NOT NULL,                -- same renamed rescheduled changed added removed differs
-	opcodes       TEXT    NOT NULL,                -- JSON: [[opcode, times in the base, times in the target]], the biggest difference first
+	opcodes       TEXT    NOT NULL,                -- JSON: [[opcode, count in the base, count in the target]], the largest difference first
 	base_takes    TEXT    NOT NULL,                -- JSON: registers, local_bytes, shared_bytes, ctas_per_sm; -1 unknown
 	target_takes  TEXT    NOT NULL,
-	-- JSON: {samples, lines: [[offset, samples, what most of them waited for, how many those are, instruction]]}, the most first; NULL:
-	-- that side was not sampled
+	-- JSON: {samples, lines: [[offset, samples, most frequent stall, samples of that stall, instruction]]}, most samples first; NULL: that
+	-- side was not sampled
 	base_stalls   TEXT,
 	target_stalls TEXT,
 	hunks_len     INTEGER NOT NULL,                -- unpacked
-	hunks         BLOB    NOT NULL                 -- lines for people, packed by zlib
+	hunks         BLOB    NOT NULL                 -- diff for display, an LZ4 frame
 ) STRICT;
 CREATE INDEX profile_code_by_cell ON profile_code(profile_cell);
 
--- What ptxas complained of while it built one side, and not, or less, while it built the other: read out of the builds' logs.
+-- Diagnostics of ptxas that differ between the builds of the two sides, read from their logs.
 CREATE TABLE profile_diagnostic (
 	profile       INTEGER NOT NULL REFERENCES profile(id),
-	n             INTEGER NOT NULL,                -- serial products first
+	n             INTEGER NOT NULL,                -- kind serial first
 	change        TEXT    NOT NULL CHECK (change IN ('new','more','fewer','gone')),
 	kind          TEXT    NOT NULL,                -- serial setmaxnreg spills other
 	code          TEXT    NOT NULL,                -- C7512; "" none
-	kernel        TEXT    NOT NULL,                -- "" the line names none
+	kernel        TEXT    NOT NULL,                -- "" the message names none
 	what          TEXT    NOT NULL,
 	PRIMARY KEY (profile, n)
 ) STRICT, WITHOUT ROWID;
 
--- What explains the difference of a cell, the most of it first.
+-- Causes of a cell's difference, the largest first.
 CREATE TABLE cause (
 	profile_cell  INTEGER NOT NULL REFERENCES profile_cell(id),
 	rank          INTEGER NOT NULL,
 	code          TEXT    NOT NULL,                -- instructions spills dram config ...
-	kernel        TEXT    NOT NULL,                -- "" none in particular
+	kernel        TEXT    NOT NULL,                -- "" no single kernel
 	explained_ms  REAL    NOT NULL,
 	of_ms         REAL    NOT NULL,                -- the whole difference
 	confidence    TEXT    NOT NULL,                -- exact measured follows seen open
@@ -817,17 +816,17 @@ CREATE TABLE cause (
 
 -- ---- notifications and access ---------------------------------------------------------------------------------------
 
--- What is to be told outside, written in the verdict's own transaction. A newer word about the same subject (the status of a commit)
--- takes the place of an older one that still waits.
+-- Notifications to send, written in the transaction of the verdict. A newer one about the same subject (the status of a commit) supersedes
+-- an older one that was not sent yet.
 CREATE TABLE outbox (
 	id            INTEGER PRIMARY KEY,
 	message_id    TEXT    NOT NULL UNIQUE,         -- webhook-id of every attempt
 	kind          TEXT    NOT NULL,                -- webhook status note
 	target        TEXT    NOT NULL,                -- name of the receiver or repository in the configuration
-	subject       TEXT    NOT NULL DEFAULT '',     -- what it is about, where only the newest word counts
+	subject       TEXT    NOT NULL DEFAULT '',     -- of notifications of which only the newest counts
 	payload       TEXT    NOT NULL,                -- JSON
 	state         TEXT    NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting','sent','failed','superseded')),
-	attempts      INTEGER NOT NULL DEFAULT 0,      -- since it was written or asked for again
+	attempts      INTEGER NOT NULL DEFAULT 0,      -- since it was written or sent again by a user
 	next_at       INTEGER NOT NULL,
 	last_error    TEXT    NOT NULL DEFAULT '',
 	created_at    INTEGER NOT NULL
@@ -840,12 +839,12 @@ CREATE TABLE outbox_attempt (
 	outbox        INTEGER NOT NULL REFERENCES outbox(id) ON DELETE CASCADE,
 	at            INTEGER NOT NULL,
 	duration_ms   INTEGER NOT NULL,
-	status        INTEGER NOT NULL,                -- HTTP; 0 no answer
+	status        INTEGER NOT NULL,                -- HTTP status; 0 no response
 	error         TEXT    NOT NULL                 -- '' delivered
 ) STRICT;
 CREATE INDEX outbox_attempt_of ON outbox_attempt(outbox);
 
--- What changed, for /events and for people: job.*, alert.*, device.*, baseline_period.*
+-- Events for /events and the event page: job.*, alert.*, device.*, baseline_period.*
 CREATE TABLE event (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT,
 	at            INTEGER NOT NULL,
@@ -853,16 +852,16 @@ CREATE TABLE event (
 	payload       TEXT    NOT NULL                 -- JSON
 ) STRICT;
 
--- Webhooks that came in, so that a replay starts nothing.
+-- Webhooks received, so that a replayed one starts nothing.
 CREATE TABLE webhook_seen (
-	id            TEXT    NOT NULL PRIMARY KEY,    -- as the forge calls the notification
+	id            TEXT    NOT NULL PRIMARY KEY,    -- delivery id of the forge
 	at            INTEGER NOT NULL
 ) STRICT;
 
--- Answers to POSTs that carried an Idempotency-Key, so that asking twice starts nothing twice.
+-- Responses to POSTs with an Idempotency-Key, so that a repeated request starts nothing twice.
 CREATE TABLE idempotency_key (
 	key           TEXT    NOT NULL PRIMARY KEY,
-	fingerprint   TEXT    NOT NULL,                -- SHA-256 of who asked for what
+	fingerprint   TEXT    NOT NULL,                -- SHA-256 of token and request
 	status        INTEGER NOT NULL,
 	location      TEXT    NOT NULL,
 	body          TEXT    NOT NULL,
@@ -870,19 +869,19 @@ CREATE TABLE idempotency_key (
 ) STRICT;
 CREATE INDEX idempotency_key_by_at ON idempotency_key(at);
 
--- Who may ask, once others than this machine can reach the daemon. Only hashes are kept.
+-- Access tokens, required once other machines can reach the daemon. Only hashes are stored.
 CREATE TABLE token (
 	id            INTEGER PRIMARY KEY,
 	name          TEXT    NOT NULL UNIQUE,
 	hash          TEXT    NOT NULL UNIQUE,         -- SHA-256 of the token, which is 256 random bits
 	scope         TEXT    NOT NULL CHECK (scope IN ('read','trigger','admin')),
-	made_by       TEXT    NOT NULL DEFAULT '',     -- the token that its maker showed; '' nobody knows
+	made_by       TEXT    NOT NULL DEFAULT '',     -- token that its creator used; '' unknown
 	created_at    INTEGER NOT NULL,
 	used_at       INTEGER,                         -- to the hour
 	revoked_at    INTEGER
 ) STRICT;
 
--- A browser that logged in with a token.
+-- Browser sessions opened with a token.
 CREATE TABLE session (
 	hash          TEXT    NOT NULL PRIMARY KEY,
 	token         INTEGER NOT NULL REFERENCES token(id),
@@ -890,9 +889,9 @@ CREATE TABLE session (
 ) STRICT;
 
 -- ---- counters -------------------------------------------------------------------------------------------------------
--- /metrics says these as they are, so that it costs the same however long the history is.
+-- /metrics reads these tables, so that its cost does not grow with the history.
 
--- Rows of a table by the state that they are in.
+-- Rows of a table by state.
 CREATE TABLE counted (
 	what          TEXT    NOT NULL,                -- jobs comparisons alerts notifications
 	label         TEXT    NOT NULL,
@@ -911,7 +910,7 @@ CREATE TRIGGER counted_job_gone AFTER DELETE ON job BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'jobs' AND label = OLD.state;
 END;
 
--- A loss against a peer, or of a configuration that somebody wanted to see, is nobody's.
+-- Comparisons with peers, requested configurations and toolchains judge no commit, so they are not counted.
 CREATE TRIGGER counted_comparison AFTER INSERT ON comparison WHEN NEW.kind NOT IN ('peer', 'config', 'environment') BEGIN
 	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
@@ -945,7 +944,7 @@ CREATE TRIGGER counted_outbox_gone AFTER DELETE ON outbox BEGIN
 	UPDATE counted SET n = n - 1 WHERE what = 'notifications' AND label = OLD.state;
 END;
 
--- How long jobs took, done or failed: each in the smallest bound that holds it. Only ever grows.
+-- Histogram of the durations of done and failed jobs: each in the smallest bound that holds it. Monotonic.
 CREATE TABLE job_duration (
 	bound_s       REAL    NOT NULL PRIMARY KEY,    -- 9e999: any
 	n             INTEGER NOT NULL,
@@ -959,7 +958,7 @@ CREATE TRIGGER job_duration_end AFTER UPDATE OF state ON job WHEN NEW.state IN (
 		WHERE bound_s = (SELECT min(bound_s) FROM job_duration WHERE bound_s >= (NEW.ended_at - NEW.started_at) / 1000.0);
 END;
 
--- Comparisons of equal builds on a device, and those of them that would have alerted.
+-- Comparisons of equal builds on a device, and the false alarms among them.
 CREATE TABLE self_check (
 	device        INTEGER NOT NULL PRIMARY KEY REFERENCES device(id),
 	comparisons   INTEGER NOT NULL,
@@ -976,7 +975,7 @@ CREATE TRIGGER self_check_judged AFTER UPDATE OF n_regressions ON comparison
 		WHERE device = NEW.device;
 END;
 
--- By the newest comparison that measured on it: judging an older one again does not bring that back.
+-- last_run never decreases: judging an older comparison again must not set it back.
 CREATE TRIGGER device_measured AFTER UPDATE OF verdict ON comparison WHEN NEW.environment IS NOT NULL BEGIN
 	UPDATE device SET last_run = max(last_run, coalesce((SELECT max(l.id) FROM run l WHERE l.comparison = NEW.id
 		AND EXISTS (SELECT 1 FROM cell x CROSS JOIN sample t ON t.cell = x.id AND t.run = l.id
