@@ -246,7 +246,7 @@ int store_device_through(struct db *db, int64_t device, const char *worker, cons
 
 int store_device_health_check_host(struct db *db, const char *worker, char host[64], struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT host FROM device WHERE state = 'health check' AND worker = :worker LIMIT 1",
+	struct stmt *s = db_query(db, err, "SELECT host FROM device WHERE state = 'health_check' AND worker = :worker LIMIT 1",
 		"worker=%s", worker);
 	int result = stmt_step(s, err);
 	if (result == 1) {

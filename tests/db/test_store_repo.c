@@ -116,15 +116,16 @@ static void devices_keep_their_pause(void **state)
 	refused(ERR_NOT_FOUND, store_device_get(f->db, "GPU-none", &id, &word, &err));
 }
 
-static void hosts_that_wait_for_a_health_check_are_found(void **state)
+static void the_host_of_a_health_check_is_found(void **state)
 {
 	struct fixture *f = *state;
 	char host[64] = "";
-	ok(db_script(f->db, "UPDATE device SET worker = 'far', host = 'node-7'", &err));
-	assert_int_equal(store_device_health_check_host(f->db, "far", host, &err), 0);
-	ok(store_device_state(f->db, f->device, DEVICESTATE_HEALTH_CHECK, "asked for", 1, &err));
-	assert_int_equal(store_device_health_check_host(f->db, "far", host, &err), 1);
-	assert_string_equal(host, "node-7");
+	ok(store_device_through(f->db, f->device, "w", "node7", true, &err));
+	assert_int_equal(store_device_health_check_host(f->db, "w", host, &err), 0);
+	ok(store_device_state(f->db, f->device, DEVICESTATE_HEALTH_CHECK, "", 1, &err));
+	assert_int_equal(store_device_health_check_host(f->db, "other", host, &err), 0);
+	assert_int_equal(store_device_health_check_host(f->db, "w", host, &err), 1);
+	assert_string_equal(host, "node7");
 }
 
 static int64_t baseline_period(
@@ -168,7 +169,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(commits_are_facts, setup, teardown),
 		cmocka_unit_test_setup_teardown(suites_are_kept_by_their_cells, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_keep_their_pause, setup, teardown),
-		cmocka_unit_test_setup_teardown(hosts_that_wait_for_a_health_check_are_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_host_of_a_health_check_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(anything_that_matters_is_a_new_baseline_period, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void test_a_job_goes_through_a_worker(void **state)
 	begin();
 	fixture_until(STATE_IS("done"));
 	assert_string_equal(fixture_text("SELECT base_how || ' ' || suite || ' ' || kind || ' ' || attempt FROM job"),
-		"merge-base tiny change 1");
+		"merge-base tiny compare 1");
 	assert_int_equal(fixture_number("SELECT length(nonce) FROM job"), 32);
 	assert_int_equal(fixture_number("SELECT count(*) FROM comparison WHERE verdict = 'failed' AND job = 1"), 1);
 	assert_int_equal(fixture_number("SELECT count(*) FROM git_commit"), 2);

@@ -42,7 +42,7 @@ static void cell(const char *verdict, double ms)
 	assert_non_null(s);
 	ok(stmt_run(s, &err));
 	s = db_stmt(db,
-		"INSERT INTO cell (comparison, n, key, form, repo, branch, target_sha, finished_at, threshold_pct, verdict, "
+		"INSERT INTO cell (comparison, n, key, cell_shape, repo, branch, target_sha, finished_at, threshold_pct, verdict, "
 		"target_median_ms) "
 		"SELECT id, 0, 'k', 1, repo, branch, target_sha, 1, 1.5, :verdict, nullif(:ms, 0.0) FROM comparison ORDER BY id "
 		"DESC "
@@ -66,7 +66,7 @@ static void judged_by(const char *suite, const char *branch, const char *base, c
 	ok(stmt_run(s, &err));
 	s = db_stmt(db,
 		"INSERT INTO comparison (job, repo, branch, kind, base_sha, target_sha, suite, rule, verdict, finished_at) "
-		"SELECT :job, :repo, :branch, 'change', :base, :sha, id, '{}', :verdict, 1 FROM suite WHERE sha = :suite",
+		"SELECT :job, :repo, :branch, 'compare', :base, :sha, id, '{}', :verdict, 1 FROM suite WHERE sha = :suite",
 		&err);
 	assert_non_null(s);
 	stmt_int(s, ":job", j.id);

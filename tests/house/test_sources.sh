@@ -23,7 +23,7 @@ sql_elsewhere() { none -w 'db_(stmt|query|exec)' $(git ls-files 'daemon/*.[ch]' 
 # From the edge on these are enums (core/state, core/verdict). Other words of those lists, such as "failed", name several things.
 compared_words() {
 	local words='regression|improvement|undecided|not_comparable|unchanged|identical|rejected'
-	words+='|selfcheck|calibrate|backfill|queued|checking|superseded|acknowledged|resolved|quarantined|paused|health check'
+	words+='|selfcheck|calibrate|backfill|queued|checking|superseded|acknowledged|resolved|quarantined|paused|health_check'
 	none "strcmp\\([^;]*\"($words)\"" $(git ls-files 'daemon/*.c' 'db/*.c' 'web/*.c')
 }
 pairs() { # every .c but main.c has its header
