@@ -1,47 +1,46 @@
-/** base.h - what is known of a commit of the upstream branch, as a base of later ones. Loop only; reads alone. */
+/** base.h - whether a commit of the upstream branch can be the base of later commits. Loop only; reads only. */
 #ifndef DB_STORE_BASE_H
 #define DB_STORE_BASE_H
 
 #include "db/sqlite/db.h"
 
 enum store_base_word {
-	STORE_BASE_UNKNOWN, /* never compared, or only by a look that is no verdict (quick, some cells, a base that a person gave) */
-	STORE_BASE_OPEN,    /* compared, but what it lost has not been told in every cell */
-	STORE_BASE_SETTLED /* every cell has its word, so nothing is lost by comparing later commits with this one */
+	STORE_BASE_UNKNOWN, /* never compared, or only by a job without a verdict of the commit (quick, some cells, a given base) */
+	STORE_BASE_OPEN,    /* compared, with cells whose verdict is open */
+	STORE_BASE_SETTLED /* every cell has a verdict, so later commits can be compared with this one and no regression is missed */
 };
 
-/** Comparisons in a row that left a cell undecided; then it is not waited for any longer. */
+/** Undecided comparisons in a row after which a cell no longer keeps its commit open. */
 enum { STORE_BASE_TRIES = 6 };
 
 struct store_base {
 	enum store_base_word word;
-	char base_sha[65]; /* what it was compared with, where it was */
+	char base_sha[65]; /* base of its comparison; "" none */
 };
 
 /**
- * Settled is a commit of which one whole comparison on this branch left no cell open. A cell is open where it failed, where
- * its times are not believed, where it was not measured, and also where honest times could not decide: they may hide a loss
- * of about the threshold, which would be in the base for good and never be compared with anything. Measured times alone
- * that stay undecided STORE_BASE_TRIES comparisons in a row end it: such a cell varies too much here, or lies on the threshold,
- * and may not keep all others from a newer base; the history goes on watching it against the reference commit. What was not measured
- * never ends it, but one that the module does no more does once a person has accepted that (alert broken). A cell whose base is broken is no open one: this commit is the first that can be compared with. Of a commit measured
- * against itself only a fault of its own counts, since it has lost nothing.
+ * A commit is settled if one whole comparison on this branch left no cell open. A cell is open if it failed, was rejected, was not measured
+ * or is undecided: undecided times may hide a regression of about the threshold, which a later comparison against this commit could not
+ * find. A measured cell that stays undecided in STORE_BASE_TRIES comparisons in a row counts as settled, since its noise or a change close
+ * to the threshold must not keep all other cells from a newer base; the history still compares it with the reference commit. An unmeasured
+ * cell stays open until a user accepts the alert of kind failing. A cell whose base failed is not open: this commit is its first usable
+ * base. Of a commit measured against itself only failures of the target count.
  * `suite` "": of any. Err: -1.
  */
 int store_base_get(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, struct store_base *out,
 	struct fw_err *err);
-/** Target of the branch's latest comparison that has not failed, other than `but`; "" none. Shape: sha[65]. */
+/** Target of the branch's latest comparison that did not fail, other than `but`; "" none. Shape: sha[65]. */
 int store_base_last(struct db *db, int64_t repo, const char *branch, const char *but, char *sha, struct fw_err *err);
 
-/** What an earlier commit of the branch showed against the same base. */
+/** Change of one cell in an earlier commit of the branch against the same base. */
 struct store_base_told {
-	double m; /* log ratio of its time to the base's by pairs, positive slower; 0: nothing significant, or there is none such */
-	double decided_m; /* the same of what decided */
-	char sha[65];     /* that commit; "" none */
+	double m; /* log ratio of its time to the base's by pairs, positive slower; 0: not significant, or no such commit */
+	double decided_m; /* log ratio that the verdict is based on */
+	char sha[65];     /* of the commit; "" none */
 };
 /**
- * Several commits are held against one base where those between were open, or came while it was measured. What the newest earlier one
- * of them showed in this cell has been told already; only what goes beyond it is news. Whole comparisons of the branch and suite of `comparison`
+ * Several commits are compared with one base where the commits between were open or came during the measurement. The change of this cell in
+ * the newest earlier commit was reported already, so only the difference is new. Whole comparisons of the branch and suite of `comparison`
  * count. Err: -1.
  */
 int store_base_told(struct db *db, int64_t comparison, const char *key, struct store_base_told *out, struct fw_err *err);

@@ -1,6 +1,6 @@
 /**
- * baseline_period.h - baseline periods, the upstream branch as a line of commits, and their ratios to the reference commit. Loop only; writes inside the
- * caller's transaction.
+ * baseline_period.h - baseline periods, the first-parent history of the upstream branch, and ratios of commits to the reference commit. Loop
+ * only; writes inside the caller's transaction.
  */
 #ifndef DB_STORE_BASELINE_PERIOD_H
 #define DB_STORE_BASELINE_PERIOD_H
@@ -13,8 +13,8 @@ enum { STORE_LINE_LOOK = 2000 };
 struct store_baseline_period {
 	int64_t id, repo, environment;
 	char suite[64], reference_sha[65];
-	char first_sha[65]; /* the reference commit that it began with: what its ratios are stated against */
-	double held_mhz;    /* NAN: no clock is known */
+	char first_sha[65]; /* its first reference commit, which ratios are relative to */
+	double held_mhz;    /* clock that held times are scaled to; NAN: unknown */
 	int64_t started_at;
 };
 
@@ -22,41 +22,41 @@ struct store_baseline_period {
 int store_baseline_period_find(
 	struct db *db, int64_t repo, int64_t environment, struct store_baseline_period *out, struct fw_err *err);
 int store_baseline_period_get(struct db *db, int64_t id, struct store_baseline_period *out, struct fw_err *err);
-/** Reference commit of the newest baseline period of a suite for a device: of its class, else of another of the same model; "" where there was none. Shape: sha[65]. */
+/** Reference commit of a suite's newest baseline period on the device's class, else on another class of the same model; "" none. Shape: sha[65]. */
 int store_baseline_period_reference(
 	struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err);
-/** Sets e->id; its first reference commit is the one that it has. */
+/** Insert with reference_sha as its first reference commit. Sets e->id. */
 int store_baseline_period_insert(struct db *db, struct store_baseline_period *e, struct fw_err *err);
-/** State the clock that held figures are given at. */
+/** Set held_mhz. */
 int store_baseline_period_clock(struct db *db, int64_t id, double held_mhz, struct fw_err *err);
 
-/** Measure against another commit from now on. */
+/** Replace the current reference commit. */
 int store_baseline_period_rereference(struct db *db, int64_t id, const char *reference_sha, struct fw_err *err);
 
-/** A reference commit of a baseline period against the baseline period's first one, in one cell. */
+/** A later reference commit relative to the first one of its baseline period, in one cell. */
 struct store_chain {
 	int64_t baseline_period, comparison;
 	const char *reference_sha, *key;
 	double x, se; /* log ratio of times, and its standard error */
 };
 int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err);
-/** Where `reference_sha` lies in this cell: 0 without error for the first one. 1; 0 it never was a reference commit here, -1. */
+/** Log ratio of `reference_sha` to the first reference commit; 0 with se 0 for the first. 1; 0 never a reference commit of this cell, -1. */
 int store_chain_get(struct db *db, const struct store_baseline_period *e, const char *reference_sha, const char *key, double *x,
 	double *se, struct fw_err *err);
-/** Whether a commit is, or once was, the reference commit of a baseline period. 1, 0, -1. */
+/** Whether a commit is or was the reference commit of a baseline period. 1, 0, -1. */
 int store_baseline_period_had(struct db *db, const struct store_baseline_period *e, const char *sha, struct fw_err *err);
 
 /**
- * Note the upstream branch: sha[n], newest first, each the first parent of the one before. New commits take places after all
- * known ones; known ones that this line leaves out after the last common commit are dropped. `is_cut`: the list ends before
- * the first commit, so that meeting none that is known says nothing about those.
+ * Store the upstream branch: sha[n], newest first, each the first parent of the one before. New commits get positions after all stored ones;
+ * stored commits after the last common one that are not in the list are dropped. `is_cut`: the list ends before the first commit, so stored
+ * commits are not dropped where it has none of them.
  */
 int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err);
-/** Place of a commit on the line, 0 when it is not on it. */
+/** Position of a commit on the upstream branch; 0 not on it. */
 int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *place, struct fw_err *err);
 /**
- * The commit in the middle of those strictly between two places that nobody has measured yet as a target (comparisons of any
- * kind count, also those that failed). Shape: sha[65]. 1, 0, -1.
+ * The middle one of the commits strictly between two positions that are no comparison's target yet (of any kind, failed ones included). Shape:
+ * sha[65]. 1, 0, -1.
  */
 int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err);
 
@@ -66,11 +66,11 @@ struct store_ratio {
 	double x, se; /* log ratio of times, target over reference commit, and its standard error */
 };
 int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err *err);
-/** What one comparison measured of a cell. 1, 0, -1. */
+/** The ratio of a cell in one comparison. 1, 0, -1. */
 int store_ratio_of(
 	struct db *db, int64_t baseline_period, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err);
 
-/** A cell's newest points along the line, oldest first; a commit measured several times is its median. */
+/** A cell's newest points along the upstream branch, oldest first; the median of a commit measured several times. */
 struct store_series {
 	int n;
 	struct store_series_point {
@@ -78,22 +78,22 @@ struct store_series {
 		int64_t place;
 	} point[CHANGEPOINT_POINTS_MAX];
 	double x[CHANGEPOINT_POINTS_MAX];
-	int measured[CHANGEPOINT_POINTS_MAX]; /* times */
+	int measured[CHANGEPOINT_POINTS_MAX]; /* number of measurements */
 };
-/** Only points from place `from` on, and of the last STORE_LINE_LOOK commits. */
+/** Reads only points from position `from` on, and of the last STORE_LINE_LOOK commits. */
 int store_series(struct db *db, const struct store_baseline_period *e, const char *key, int64_t from, struct store_series *out,
 	struct fw_err *err);
-/** Commits of the whole baseline period that have a point for this cell. */
+/** Count the commits of the baseline period with a point for this cell. */
 int store_series_count(struct db *db, int64_t baseline_period, const char *key, int *n, struct fw_err *err);
 
 struct store_baseline_period_device {
-	int64_t class, last_reference_at; /* when a repository's reference commit was last timed on it, 0 never */
+	int64_t class, last_reference_at; /* last measurement of the repository's reference commit; 0 never */
 	char uuid[64];
-	bool stands_out, is_alone; /* of its class; in it */
+	bool stands_out, is_alone; /* deviates from its class; is the only device of its class */
 };
-/** Devices in order of classes that have measured a repository. The count, -1. Own: free(*out); NULL where there is none, and on -1. */
+/** Devices in state ok of classes that measured a repository. The count, -1. Own: free(*out); NULL where there is none, and on -1. */
 int store_baseline_period_devices(struct db *db, int64_t repo, struct store_baseline_period_device **out, struct fw_err *err);
-/** The newest baseline period of a repository that a device of this class measures in. 1, 0, -1. */
+/** The newest baseline period of a repository on this class. 1, 0, -1. */
 int store_baseline_period_of_class(
 	struct db *db, int64_t repo, int64_t class, struct store_baseline_period *out, struct fw_err *err);
 

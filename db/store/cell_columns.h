@@ -1,8 +1,8 @@
 /**
- * cell_columns.h - the columns of a cell, once: what is written, judged anew and read goes by these lists.
+ * cell_columns.h - lists of a cell's columns, from which its INSERT, UPDATE and SELECT are made.
  *
- * Each list takes a macro that is given one column after the other. A value is bound by the name of its column, and a column is
- * read as row_double(s, CELL_m) from a statement that begins with CELL_SELECT.
+ * Each list applies a macro to every column. A value is bound by the name of its column, and a column is read as row_double(s, CELL_m) from a
+ * statement that begins with CELL_SELECT.
  */
 #ifndef DB_STORE_CELL_COLUMNS_H
 #define DB_STORE_CELL_COLUMNS_H
@@ -14,21 +14,21 @@
 
 /* clang-format off */
 
-/** What it is: from the plan and the suite. */
+/** From the plan and the suite. */
 #define CELL_GIVEN(X)                                                                                                            \
 	X(n) X(key) X(suite_group) X(title) X(size) X(direction) X(series) X(input_sha) X(flops) X(bytes)                          \
 	X(threshold_pct) X(tau0) X(nu0) X(underpowered_pct)
-/** What its case is: a row that all comparisons of it share. */
+/** Of cell_shape, shared by all comparisons. */
 #define CELL_FORM(X) X(shape) X(line) X(pieces) X(baseline)
-/** Its place in the history. */
+/** Position in the history. */
 #define CELL_PLACED(X) X(baseline_period) X(held_ms)
-/** What judging finds, beside the verdict. */
+/** Results of judging, except the verdict. */
 #define CELL_FOUND(X)                                                                                                            \
 	X(m) X(m_raw) X(m_code) X(se) X(se_clock) X(beta) X(runs) X(samples) X(base_median_ms) X(target_median_ms)           \
 	X(change_pct) X(ci_low_pct) X(ci_high_pct) X(mde_pct) X(mean_m) X(mean_se) X(slow_base) X(slow_target) X(slow_longer)    \
 	X(failure) X(reason) X(flags) X(decided_by) X(decided_m) X(decided_se) X(decided_pct)
 
-/** Figures of `point`, what its history shows of it in one column, eight bytes each: reading that costs what reading one would. */
+/** Doubles in `point`, one column with all values of the history page: reading it costs as much as one column. */
 #define CELL_POINT(X)                                                                                                            \
 	X(flops) X(held_ms) X(reference_change_pct) X(reference_ci_low_pct) X(reference_ci_high_pct) X(base_median_ms) X(change_pct)      \
 	X(ci_low_pct) X(ci_high_pct)
@@ -42,13 +42,12 @@
 #define CELL_NUMBER(column) CELL_##column,
 #define POINT_NUMBER(column) POINT_##column,
 
-/** Into it from `comparison p`. */
+/** Insert a cell of `comparison p`; CELL_FORM_INSERT comes first. */
 #define CELL_INSERT                                                                                                              \
 	"INSERT INTO cell (comparison, repo, branch, target_sha, device, confirmed_on, finished_at, point, cell_shape" CELL_OWN(CELL_NAME) ") "      \
 	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, coalesce(:device, p.device), :confirmed_on, p.finished_at, :point, "             \
 	"(SELECT id FROM cell_shape WHERE shape = :shape AND line = :line AND pieces = :pieces AND baseline = :baseline)"              \
 	CELL_OWN(CELL_VALUE) " "
-/** Before it. */
 #define CELL_FORM_INSERT                                                                                                         \
 	"INSERT OR IGNORE INTO cell_shape (shape, line, pieces, baseline) VALUES (:shape, :line, :pieces, :baseline)"
 #define CELL_SELECT                                                                                                              \

@@ -1,6 +1,6 @@
 /**
- * device.h - classes of devices, which share their queue, their calibration and their history, and how long the clocks of each were held
- * back. Loop only; writes inside the caller's transaction.
+ * device.h - classes of devices, which share queue, calibration and history, and the throttling of each device. Loop only; writes inside the
+ * caller's transaction.
  */
 #ifndef DB_STORE_DEVICE_H
 #define DB_STORE_DEVICE_H
@@ -11,44 +11,44 @@
 
 enum { STORE_MODEL_SIZE = 160 };
 
-/** The class of a device as it describes itself, made when it is the first of it. */
+/** The class of a device, inserted where it is new. */
 int store_class_put(struct db *db, const struct msg_device *d, int64_t *id, struct fw_err *err);
-/** Of an environment; 0 there is no such. */
+/** The class of an environment; 0 no such environment. */
 int store_class_of_environment(struct db *db, int64_t environment, int64_t *id, struct fw_err *err);
-/** Whether another device of its class is in order and fits it. 1, 0, -1. */
+/** Whether another device of its class is in state ok and does not deviate from the class. 1, 0, -1. */
 int store_class_has_other(struct db *db, int64_t device, struct fw_err *err);
-/** Whether a device is of the class of another, has the same cuDNN and fits its class. 1, 0, -1. */
+/** Whether a device has the class and the cuDNN of another, and does not deviate from the class. 1, 0, -1. */
 int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err *err);
-/** Its model, "" there is no such class. Shape: model[STORE_MODEL_SIZE]. */
+/** Model of a class; "" no such class. Shape: model[STORE_MODEL_SIZE]. */
 int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err);
 
-/** What the reference commit of a baseline period took on a device in one cell. */
+/** Time of the reference commit of a baseline period on a device in one cell. */
 struct store_reference_time {
 	int64_t device, baseline_period, comparison;
 	const char *key;
-	double ln_ms; /* of the baseline period's first reference commit, at the baseline period's clock */
+	double ln_ms; /* of the first reference commit, at the baseline period's clock */
 };
-/** In place of what it took there before. */
+/** Insert, or replace the earlier time. */
 int store_reference_time_put(struct db *db, const struct store_reference_time *t, struct fw_err *err);
 typedef int store_reference_time_fn(void *arg, const struct store_reference_time *t);
-/** All of the devices of a class that are in it now, cell by cell. A callback that says other than 0 ends it. */
+/** Times of the devices that are in a class now, cell by cell. Stops where the callback returns other than 0. */
 int store_reference_times(struct db *db, int64_t class, store_reference_time_fn *each, void *arg, struct fw_err *err);
 
 struct store_class_device {
 	int64_t id;
 	char uuid[64], stands_out[256];
 	enum devicestate state;
-	int alarms, of_itself; /* of its newest comparisons of equal builds, at most STORE_CLASS_LOOK: with an alarm, and all */
+	int alarms, of_itself; /* false alarms and comparisons among its newest STORE_CLASS_LOOK comparisons of equal builds */
 };
 enum { STORE_CLASS_LOOK = 3, STORE_CLASS_DEVICES_MAX = 512 };
-/** Devices that are in a class now and that a worker has. How many, -1. Own: free(*out). */
+/** Devices that are in a class now, without absent ones. How many, -1. Own: free(*out). */
 int store_class_devices(struct db *db, int64_t class, struct store_class_device **out, struct fw_err *err);
-/** In what a device does not fit its class; "" it fits. */
+/** Set how a device deviates from its class; "" it does not. */
 int store_class_stands_out(struct db *db, int64_t device, const char *why, struct fw_err *err);
 
 /**
- * SQL that says whether a device of class `class` may have job j: it wants any, or this one, or one that no device is of any more, as
- * after a new driver or where all of them are absent, and this is the same model.
+ * SQL condition: a device of class `class` may run job j. The job requests any class, or this one, or a class of the same model that no
+ * present device has, as after a driver update.
  */
 #define STORE_CLASS_FITS(class)                                                                                                  \
 	"(j.device_class IS NULL OR j.device_class = " class                                                                     \
@@ -56,13 +56,13 @@ int store_class_stands_out(struct db *db, int64_t device, const char *why, struc
 		"j.device_class AND last.state <> 'absent') AND (SELECT model FROM device_class WHERE id = j.device_class) = "   \
 		"(SELECT model FROM device_class WHERE id = " class "))) "
 
-/* ---- clocks that were held back ---------------------------------------------------------------------------------------------- */
+/* ---- throttling --------------------------------------------------------------------------------------------------------- */
 
-/** Add to what the device of an environment was held back for `reason`. Units: s, at least 0. */
+/** Add to the device's throttled time for `reason`. Units: s, at least 0. */
 int store_throttle_add(struct db *db, int64_t device, const char *reason, double seconds, struct fw_err *err);
 
 typedef void store_throttle_fn(void *arg, const char *device_uuid, const char *reason, double seconds);
-/** Every GPU (real or simulated) with every reason that limits (core/protocol/device_check.h), also those that never did. */
+/** Every GPU (real or simulated) with every throttle reason (core/protocol/device_check.h), also those with 0 s. */
 int store_throttle_each(struct db *db, store_throttle_fn *each, void *arg, struct fw_err *err);
 
 #endif

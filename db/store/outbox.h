@@ -1,6 +1,6 @@
 /**
- * outbox.h - notifications that are owed, written in the transaction of what they tell, and each attempt at them.
- * Loop only; writes inside the caller's transaction.
+ * outbox.h - notifications to send, written in the transaction of the change that they report, and delivery attempts. Loop only; writes
+ * inside the caller's transaction.
  */
 #ifndef DB_STORE_OUTBOX_H
 #define DB_STORE_OUTBOX_H
@@ -14,41 +14,41 @@ struct store_outbox {
 	int64_t id;
 	char message_id[40]; /* the same in every attempt */
 	char kind[16], target[128];
-	int attempts; /* that failed */
+	int attempts; /* failed ones */
 };
 
 /** How an attempt ended. */
 struct store_attempt {
 	int64_t at, duration_ms;
-	int status;        /* of HTTP; 0: no answer */
+	int status;        /* HTTP status; 0: no response */
 	const char *error; /* NULL: delivered */
 };
 
-/** Owe a notification, due at once. */
+/** Enqueue a notification, due at once. */
 int store_outbox_insert(
 	struct db *db, const char *kind, const char *target, const char *payload, int64_t now_ms, struct fw_err *err);
 /**
- * The same where only the newest word about `subject` counts: older ones that wait become superseded, and nothing is written
- * when the newest says just this already.
+ * Enqueue a notification of which only the newest about `subject` counts: supersedes waiting ones, and writes nothing where the newest has
+ * the same payload.
  */
 int store_outbox_replace(struct db *db, const char *kind, const char *target, const char *subject, const char *payload,
 	int64_t now_ms, struct fw_err *err);
 /**
- * The next due row whose kind and target is none of `busy` ("webhook chat"). 1, 0, -1. `payload` is appended to.
- * One that was never tried is always due, and so is one that waits for longer than the longest pause: the clock was set back since.
+ * The next due row whose kind and target is none of `busy` ("webhook chat"). 1, 0, -1. Appends to `payload`.
+ * A row without an attempt is always due, and so is one due later than the longest pause from now: the clock was set back.
  */
 int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int n_busy, struct store_outbox *out,
 	struct buf *payload, struct fw_err *err);
-/** When the next waiting row after `after` is due; 0: none waits. */
+/** Earliest due time of waiting rows after `after`; 0: none. */
 int store_outbox_next_at(struct db *db, int64_t after, int64_t *at, struct fw_err *err);
-/** Note an attempt, and mark the row sent, or failed with the time of the next try (0: give up). */
+/** Store an attempt, and mark the row sent, or due again at `next_at` (0: failed for good). */
 int store_outbox_result(struct db *db, int64_t id, const struct store_attempt *attempt, int64_t next_at, struct fw_err *err);
-/** Due again at once, with all its tries, under the same id. Err: ERR_NOT_FOUND. */
+/** Make a row due at once, with a reset count of attempts and the same message_id. Err: ERR_NOT_FOUND. */
 int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err);
-/** Delete ended rows from before `before`, of the oldest `limit`; *n counts them. */
+/** Delete ended rows created before `before` among the oldest `limit`; *n counts them. */
 int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
 
-/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+/* ---- views ------------------------------------------------------------------------------------------------------------ */
 
 struct view_notification {
 	int64_t id;
@@ -60,10 +60,10 @@ typedef void view_notification_fn(void *arg, const struct view_notification *row
 /** Newest first, before id `before` (0: all); `state` NULL: any. */
 int view_notifications(
 	struct db *db, const char *state, int64_t before, int limit, view_notification_fn *each, void *arg, struct fw_err *err);
-/** How many still wait after STORE_OUTBOX_STUCK attempts. */
+/** Count the waiting rows with at least STORE_OUTBOX_STUCK attempts. */
 int view_outbox_stuck(struct db *db, int64_t *n, struct fw_err *err);
 typedef void view_attempt_fn(void *arg, const struct store_attempt *row);
-/** Attempts at a notification, oldest first; error "" where it arrived. */
+/** Attempts of a notification, oldest first; error "" where it was delivered. */
 int view_attempts(struct db *db, int64_t notification, view_attempt_fn *each, void *arg, struct fw_err *err);
 
 #endif
