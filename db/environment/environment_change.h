@@ -1,6 +1,6 @@
 /**
- * environment_change.h - what is around a device changed: what it was and is, who measures what that does, and what came out for each cell.
- * Loop only; writes inside the caller's transaction.
+ * environment_change.h - changes of a device's environment, the jobs that measure them, and their effect on each cell. Loop only; writes
+ * inside the caller's transaction.
  */
 #ifndef DB_ENVIRONMENT_ENVIRONMENT_CHANGE_H
 #define DB_ENVIRONMENT_ENVIRONMENT_CHANGE_H
@@ -11,101 +11,101 @@
 
 enum { STORE_STANDINGS_MAX = 64 /* at once */, STORE_CHANGED_SIZE = 2048 };
 
-/** Where the figures of one repository and suite stand that a device measured last. */
+/** The latest baseline period of a device for one repository and suite. */
 struct store_current_baseline {
 	int64_t repo, device, baseline_period, environment;
 	char suite[64], reference_sha[65];
 	struct msg_device
-		was; /* what its environment says: uuid, driver, toolkit, cudnn, cublas, image, vbios, power limit; else zeros */
+		was; /* its environment: uuid, driver, toolkit, cudnn, cublas, image, vbios, power limit; other fields are zeros */
 };
 
-/** Note that a device measured last in this baseline period. `uuid` is the device's. */
+/** Set the latest baseline period of the device `uuid`. */
 int store_current_baseline_put(
 	struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err);
 /**
- * Where a device stands, by repository and suite, behind `after` (NULL: from the first). Shape: out[STORE_STANDINGS_MAX]. The count, -1: fewer
- * than fit are the last.
+ * Latest baseline periods of a device, by repository and suite, after `after` (NULL: from the first). Shape: out[STORE_STANDINGS_MAX]. The
+ * count, -1; less than STORE_STANDINGS_MAX: no more follow.
  */
 int store_standings(struct db *db, const char *uuid, const struct store_current_baseline *after,
 	struct store_current_baseline *out, struct fw_err *err);
-/** Forget where a device stood whose place another one took. */
+/** Delete the latest baseline periods of a device that another one replaced. */
 int store_standings_drop(struct db *db, const char *uuid, struct fw_err *err);
-/** A device of this worker and kind that stands somewhere and was not seen at `now_ms`, the newest; "" none. Shape: uuid[64]. */
+/** The newest device of this worker and kind with a baseline period that was not seen at `now_ms`; "" none. Shape: uuid[64]. */
 int store_device_before(struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err);
 
-/** Hash of a device and of what is around it. Shape: hex[65]. */
+/** Hash of a device and its environment. Shape: hex[65]. */
 void store_around(const struct msg_device *d, char hex[65]);
 
 struct store_environment_change {
-	int64_t id, repo, baseline_period; /* baseline period: that it ended */
+	int64_t id, repo, baseline_period; /* baseline_period: the one that the change ended */
 	int64_t paired_job, unpaired_job;  /* 0: none */
-	int64_t paired, unpaired, alert;   /* comparisons that measured it; 0: not yet */
+	int64_t paired, unpaired, alert;   /* results of the jobs; 0: none yet */
 	char suite[64], uuid[64];
 	char was[65],
-		is[65]; /* store_around of the device, before and after; is: "" where that was over before it was measured, or others do that */
+		is[65]; /* store_around before and after; is: "" over before it was measured, or measured on another device */
 	char changed[STORE_CHANGED_SIZE]; /* JSON: [{"what","from","to"}] */
-	bool is_outside; /* something changed that no build can show: driver, VBIOS, power limit, device, a library */
+	bool is_outside; /* something changed that does not affect builds: driver, VBIOS, power limit, device, a library */
 	int64_t seen_at;
 };
 
 /** Sets e->id. */
 int store_environment_change_insert(struct db *db, struct store_environment_change *e, struct fw_err *err);
-/** The newest of a repository and suite on a device. 1, 0, -1. */
+/** The newest change of a repository and suite on a device. 1, 0, -1. */
 int store_environment_change_last(struct db *db, int64_t repo, const char *suite, const char *uuid,
 	struct store_environment_change *out, struct fw_err *err);
 /**
- * Whether another device of the class has seen just this change, which ended the baseline period for all of them, and has measured it, may still
- * do so, or is not to: a person has cancelled that. 1, 0, -1.
+ * Whether another device of the class has the same change, which ended the baseline period for all of them, and has measured it, may still
+ * measure it, or must not, because a user cancelled the job. 1, 0, -1.
  */
 int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err);
-/** Likewise a device that is not in order, so that what it was asked for waits or has failed. 1, 0, -1. Shape: uuid[64]. */
+/** Such a device that is not in state ok, so that its job waits or has failed. 1, 0, -1. Shape: uuid[64]. */
 int store_environment_change_stuck(struct db *db, const struct store_environment_change *e, char *uuid, struct fw_err *err);
-/** The first change of a device for which a job still waits, or whose reference commit was not measured but has failed. 1, 0, -1. */
+/** The first change of a device with a queued job, or whose measurement of the reference commit failed. 1, 0, -1. */
 int store_environment_change_undone(struct db *db, const char *uuid, struct store_environment_change *out, struct fw_err *err);
-/** How many jobs like this one have failed since any device of the class saw the change. */
+/** Count the failed jobs like this one since the first device of the class had the change. */
 int store_environment_change_tries(
 	struct db *db, const struct store_environment_change *e, const struct store_job *like, int *n, struct fw_err *err);
-/** Other jobs measure it. */
+/** Replace paired_job and unpaired_job. */
 int store_environment_change_ask(struct db *db, const struct store_environment_change *e, struct fw_err *err);
-/** Note that what it changed to was over before it was measured: it is asked for again when it comes again. */
+/** Mark a change whose new environment was over before it was measured; it is measured when that environment returns. */
 int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *err);
 /**
- * A live alert about a change of this device that is over where e->is is around it: the newest that began with that, and all that came since.
- * 1, 0, -1.
+ * An open or acknowledged alert about a change of this device that is over once its environment is e->is: the newest change away
+ * from e->is, and all later ones. 1, 0, -1.
  */
 int store_environment_change_told(struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err);
-/** Whether this is what builds for the device of a change now. 1, 0, -1. */
+/** Whether `toolkit` is the current toolkit of the change's device. 1, 0, -1. */
 int store_environment_builds(struct db *db, const struct store_environment_change *e, const char *toolkit, struct fw_err *err);
-/** The one that a job measures. 1, 0, -1. */
+/** The change that a job measures. 1, 0, -1. */
 int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err);
-/** Note the comparison that measured it, paired or not, and the alert that tells of it (0: what is there stays). */
+/** Set the comparison that measured it, paired or unpaired, and its alert (0: unchanged). */
 int store_environment_change_measured(
 	struct db *db, int64_t id, bool is_paired, int64_t comparison, int64_t alert, struct fw_err *err);
 
-/** What it did to one cell. */
+/** Effect of a change on one cell. */
 struct store_environment_effect {
 	int64_t change;
 	bool is_paired;
 	const char *key;
-	double change_pct, ci_low_pct, ci_high_pct; /* of throughput; the interval is NAN where it is not paired */
-	double before_ms, after_ms;                 /* at one clock where that is known */
+	double change_pct, ci_low_pct, ci_high_pct; /* of throughput; the interval is NAN where not paired */
+	double before_ms, after_ms;                 /* at the same clock where known */
 };
 int store_environment_effect_put(struct db *db, const struct store_environment_effect *e, struct fw_err *err);
 
 typedef void store_environment_lost_fn(void *arg, const char *key, double change_pct);
-/** Cells whose reference commit, unpaired, lost more than this by a change, in the order of their keys. Units: percent, above 0. */
+/** Cells whose unpaired reference commit became slower by more than `beyond_pct`, by key. Units: percent, above 0. */
 int store_environment_lost(
 	struct db *db, int64_t change, double beyond_pct, store_environment_lost_fn *each, void *arg, struct fw_err *err);
-/** Whether pairs have shown what a change did to any cell. 1, 0, -1. */
+/** Whether a change has a paired effect on any cell. 1, 0, -1. */
 int store_environment_has_pairs(struct db *db, int64_t change, struct fw_err *err);
 
-/** The newest commit of the upstream branch that was judged in an environment, its module and what built that. 1, 0, -1. */
+/** The newest judged commit of the upstream branch in an environment, with its module and toolchain. 1, 0, -1. */
 struct store_judged {
 	char sha[65], module[65], toolchain[TOOLCHAIN_TEXT_SIZE];
 };
 int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err);
 
-/** A cell's time of the reference commit in a baseline period, at its held clock where that is known: the middle of the latest. NAN: none. Units: ms. */
+/** A cell's time of the reference commit in a baseline period, at the held clock where known: median of the latest. Units: ms; NAN none. */
 int store_reference_ms(
 	struct db *db, int64_t baseline_period, const char *reference_sha, const char *key, double *ms, struct fw_err *err);
 

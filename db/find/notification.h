@@ -1,4 +1,7 @@
-/** notification.h - what statuses and notes tell: jobs that ended beside another, a comparison in one line, the newest of each suite. Loop only. */
+/**
+ * notification.h - content of statuses and git notes: jobs that ended together, a comparison's summary, the newest of each suite.
+ * Loop only.
+ */
 #ifndef DB_FIND_NOTIFICATION_H
 #define DB_FIND_NOTIFICATION_H
 
@@ -7,17 +10,17 @@
 #include "core/verdict/verdict.h"
 #include "db/sqlite/db.h"
 
-/** A job that ended beside the one that a transaction is about. */
+/** A job that ended in the transaction of another job. */
 struct find_notification_job {
 	int64_t id, repo;
 	char repo_name[128], sha[65], suite[64], why[512];
 	enum jobstate state;
 };
-/** Those that count, of a branch, that ended at `ended_at` without a verdict, newest first. `repo_name` "": of any. Shape: out[max]. */
+/** Jobs of branches that count and ended at `ended_at` without a verdict, newest first. `repo_name` "": any. Shape: out[max]. */
 int find_notification_ended(struct db *db, int64_t ended_at, const char *repo_name, struct find_notification_job *out, int max,
 	int *n, struct fw_err *err);
 
-/** The cells with one verdict: how many of all, and the first of them: the worst, of improvements the best. */
+/** Cells with one verdict: the number of all cells and of these, and the worst of these, the best of improvements. */
 struct find_notification_cells {
 	int64_t all, n;
 	double decided_pct;
@@ -45,7 +48,7 @@ struct find_notification_cell {
 	double slow_share[2], slow_longer; /* as in struct view_cell */
 };
 typedef void find_notification_cell_fn(void *arg, const struct find_notification_cell *cell);
-/** The first `max` cells of a comparison of which there is something to tell, in its order. */
+/** The first `max` cells of a comparison that are not unchanged, identical or unsupported, in order. */
 int find_notification_each(
 	struct db *db, int64_t comparison, int max, find_notification_cell_fn *each, void *arg, struct fw_err *err);
 

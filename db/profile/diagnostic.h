@@ -1,6 +1,4 @@
-/**
- * diagnostic.h - what ptxas complains of in one build and not in the other, as rows of a profile. A branch's build wrote it: testimony.
- */
+/** diagnostic.h - diagnostics of ptxas that differ between two builds, as rows of a profile. The branch's build wrote them: not trusted. */
 #ifndef DB_PROFILE_DIAGNOSTIC_H
 #define DB_PROFILE_DIAGNOSTIC_H
 

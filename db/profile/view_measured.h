@@ -1,4 +1,4 @@
-/** view_measured.h - the cells of a profile as the comparison that it explains has them: what they are, and how long both sides took. */
+/** view_measured.h - cells of a profile with their properties in the explained comparison, and the times of both sides. */
 #ifndef DB_PROFILE_VIEW_MEASURED_H
 #define DB_PROFILE_VIEW_MEASURED_H
 
@@ -7,8 +7,8 @@
 struct view_measured {
 	int64_t cell; /* a view_profile_cell's id */
 	const char *key, *state, *path, *base_config, *target_config;
-	const char *group, *title, *direction; /* "" where it was never compared */
-	int size;                              /* 0 likewise */
+	const char *group, *title, *direction; /* "" where the profile explains no comparison */
+	int size;                              /* 0 in that case */
 	double flops, base_ms, target_ms;      /* NAN unknown */
 };
 typedef void view_measured_fn(void *arg, const struct view_measured *row);

@@ -1,10 +1,10 @@
 /**
  * accepted.h - regressions that a user accepted, in every comparison whose target contains their commit.
  *
- * An accepted alert covers a cell of a comparison of two commits (not of toolchains or providers) if the target contains the commit and the
- * base does not (commit_range; a later push, a merge or a fast-forward of any branch), or if the comparison has the alert's two commits. The
- * commit is the culprit that a bisect found for the cell, else the alert's. A slowdown is covered up to the accepted one plus the threshold
- * and two standard errors. Loop only.
+ * An accepted alert covers a cell of a comparison of two commits (not of toolchains or providers) if the target contains the
+ * commit and the base does not (commit_range; a later push, a merge or a fast-forward of any branch), or if the comparison has
+ * the alert's two commits. The commit is the culprit that a bisect found for the cell, else the alert's. A slowdown is covered up
+ * to the accepted one plus the threshold and two standard errors. Loop only.
  */
 #ifndef DB_STORE_ACCEPTED_H
 #define DB_STORE_ACCEPTED_H
@@ -35,8 +35,8 @@ struct store_accepted {
 int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *out, struct fw_err *err);
 
 /**
- * Comparisons of branches, the newest of each commit and suite, in which this alert covers a regression, so that their status changes. Oldest
- * first. Shape: ids[max], the newest where there are more. Returns n, -1.
+ * Comparisons of branches, the newest of each commit and suite, in which this alert covers a regression, so that their status
+ * changes. Oldest first. Shape: ids[max], the newest where there are more. Returns n, -1.
  */
 int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err);
 /** Open and acknowledged regression alerts of which `alert` covers every cell. Shape: ids[max]. Returns n, -1. */

@@ -13,8 +13,8 @@ int store_again_due(struct db *db, int64_t now_ms, int64_t *job, struct fw_err *
 /** The job with the earliest scheduled retry, due or not. 1, 0, -1. */
 int store_again_any(struct db *db, int64_t *job, struct fw_err *err);
 /**
- * Whether the retry is still useful: the commit is the tip of its branch, the comparison is undecided, and no later job measures the same. 1,
- * 0, -1.
+ * Whether the retry is still useful: the commit is the tip of its branch, the comparison is undecided, and no later job measures
+ * the same. 1, 0, -1.
  */
 int store_again_wanted(struct db *db, int64_t job, struct fw_err *err);
 /** Clear a scheduled retry: job `by` is the retry; 0: it is not needed any more. */

@@ -30,12 +30,13 @@ struct store_alert {
 };
 
 /**
- * Open the alert of (repo, target, kind, changed), or of the device. An open or acknowledged one keeps its comparison; it gets the cells of
- * `a` and keeps the cells that a's comparison did not measure (other suites) or that the history added. A resolved one opens again, with the
- * cells of `a` alone. Cells that a user accepted or called invalid for this commit are left out; where no other cell remains, `a` gets id and
- * state of that alert and nothing is written. Only the first STORE_ALERT_CELLS_MAX cells are stored, which bounds the size of notifications;
- * the comparisons have all of them. Without a title the stored one stays. Sets id, state, n_kept and n_alert_update of `a`, writes an
- * alert_event for a change of state and for new cells. `is_new`: the alert was not open before this call.
+ * Open the alert of (repo, target, kind, changed), or of the device. An open or acknowledged one keeps its comparison; it gets
+ * the cells of `a` and keeps the cells that a's comparison did not measure (other suites) or that the history added. A resolved
+ * one opens again, with the cells of `a` alone. Cells that a user accepted or called invalid for this commit are left out; where
+ * no other cell remains, `a` gets id and state of that alert and nothing is written. Only the first STORE_ALERT_CELLS_MAX cells
+ * are stored, which bounds the size of notifications; the comparisons have all of them. Without a title the stored one stays.
+ * Sets id, state, n_kept and n_alert_update of `a`, writes an alert_event for a change of state and for new cells. `is_new`: the
+ * alert was not open before this call.
  */
 int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);
 
@@ -76,12 +77,13 @@ int store_alert_culprits(
 	struct db *db, int64_t id, const char *culprits_json, const char *reason, int64_t now_ms, struct fw_err *err);
 
 /**
- * Open and acknowledged alerts of the comparison's branch that are over, by the latest verdict of each of their cells: in this comparison, or
- * in the branch's last one of the cell's suite.
- * - regression: not slower any more. Where the comparison's base is older than the alert's commit, a cell that is not slower than the base is
- *   enough; where the base contains the alert's commit, the significant changes since then must compensate the regression. Alerts that the
- *   history opened, and cells that it added, do not end here.
+ * Open and acknowledged alerts of the comparison's branch that are over, by the latest verdict of each of their cells: in this
+ * comparison, or in the branch's last one of the cell's suite.
+ * - regression: not slower any more. Where the comparison's base is older than the alert's commit, a cell that is not slower than
+ *   the base is enough; where the base contains the alert's commit, the significant changes since then must compensate the
+ *   regression. Alerts that the history opened, and cells that it added, do not end here.
  * - failing: no cell failed. missing: every cell is measured again.
+ *
  * Shape: ids[STORE_ALERT_RECOVER_MAX]; the next call returns further ones.
  */
 int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err);
@@ -93,8 +95,8 @@ int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *
 int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err);
 
 /**
- * Whether an open, acknowledged or accepted alert of `kind` about another commit than `target_sha` already contains this failing (or missing)
- * cell of the branch. 1, 0, -1.
+ * Whether an open, acknowledged or accepted alert of `kind` about another commit than `target_sha` already contains this failing
+ * (or missing) cell of the branch. 1, 0, -1.
  */
 int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum alertkind kind, const char *suite, const char *cell,
 	const char *target_sha, struct fw_err *err);

@@ -1,6 +1,6 @@
 /**
- * baseline_period.h - baseline periods, the first-parent history of the upstream branch, and ratios of commits to the reference commit. Loop
- * only; writes inside the caller's transaction.
+ * baseline_period.h - baseline periods, the first-parent history of the upstream branch, and ratios of commits to the reference
+ * commit. Loop only; writes inside the caller's transaction.
  */
 #ifndef DB_STORE_BASELINE_PERIOD_H
 #define DB_STORE_BASELINE_PERIOD_H
@@ -22,7 +22,10 @@ struct store_baseline_period {
 int store_baseline_period_find(
 	struct db *db, int64_t repo, int64_t environment, struct store_baseline_period *out, struct fw_err *err);
 int store_baseline_period_get(struct db *db, int64_t id, struct store_baseline_period *out, struct fw_err *err);
-/** Reference commit of a suite's newest baseline period on the device's class, else on another class of the same model; "" none. Shape: sha[65]. */
+/**
+ * Reference commit of a suite's newest baseline period on the device's class, else on another class of the same model; "" none.
+ * Shape: sha[65].
+ */
 int store_baseline_period_reference(
 	struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err);
 /** Insert with reference_sha as its first reference commit. Sets e->id. */
@@ -40,23 +43,26 @@ struct store_chain {
 	double x, se; /* log ratio of times, and its standard error */
 };
 int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err);
-/** Log ratio of `reference_sha` to the first reference commit; 0 with se 0 for the first. 1; 0 never a reference commit of this cell, -1. */
+/**
+ * Log ratio of `reference_sha` to the first reference commit; 0 with se 0 for the first. 1; 0 never a reference commit of this
+ * cell, -1.
+ */
 int store_chain_get(struct db *db, const struct store_baseline_period *e, const char *reference_sha, const char *key, double *x,
 	double *se, struct fw_err *err);
 /** Whether a commit is or was the reference commit of a baseline period. 1, 0, -1. */
 int store_baseline_period_had(struct db *db, const struct store_baseline_period *e, const char *sha, struct fw_err *err);
 
 /**
- * Store the upstream branch: sha[n], newest first, each the first parent of the one before. New commits get positions after all stored ones;
- * stored commits after the last common one that are not in the list are dropped. `is_cut`: the list ends before the first commit, so stored
- * commits are not dropped where it has none of them.
+ * Store the upstream branch: sha[n], newest first, each the first parent of the one before. New commits get positions after all
+ * stored ones; stored commits after the last common one that are not in the list are dropped. `is_cut`: the list ends before the
+ * first commit, so stored commits are not dropped where it has none of them.
  */
 int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err);
 /** Position of a commit on the upstream branch; 0 not on it. */
 int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *place, struct fw_err *err);
 /**
- * The middle one of the commits strictly between two positions that are no comparison's target yet (of any kind, failed ones included). Shape:
- * sha[65]. 1, 0, -1.
+ * The middle one of the commits strictly between two positions that are no comparison's target yet (of any kind, failed ones
+ * included). Shape: sha[65]. 1, 0, -1.
  */
 int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err);
 

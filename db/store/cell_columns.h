@@ -1,8 +1,8 @@
 /**
  * cell_columns.h - lists of a cell's columns, from which its INSERT, UPDATE and SELECT are made.
  *
- * Each list applies a macro to every column. A value is bound by the name of its column, and a column is read as row_double(s, CELL_m) from a
- * statement that begins with CELL_SELECT.
+ * Each list applies a macro to every column. A value is bound by the name of its column, and a column is read as row_double(s,
+ * CELL_m) from a statement that begins with CELL_SELECT.
  */
 #ifndef DB_STORE_CELL_COLUMNS_H
 #define DB_STORE_CELL_COLUMNS_H

@@ -43,7 +43,10 @@ int store_change_orphan(struct db *db, int64_t after, struct store_change *out, 
 int store_change_of_job(struct db *db, int64_t job, int64_t after, struct store_change *out, struct fw_err *err);
 /** Position of the newest confirmed step of this cell; 0 none. */
 int store_change_from(struct db *db, int64_t baseline_period, const char *key, int64_t *place, struct fw_err *err);
-/** Positions at which the level before a change point begins (0: start of the branch) and the level after it ends (0: no later confirmed step). */
+/**
+ * Positions at which the level before a change point begins (0: start of the branch) and the level after it ends (0: no later
+ * confirmed step).
+ */
 int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err);
 /**
  * Confirmed steps after the first reference commit, and drift that a user closed (accepted, invalid, or resolved while it lasted), in the

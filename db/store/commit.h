@@ -19,8 +19,8 @@ int store_commit_verdict(
 /** From all jobs of one request, where `job` is its first; else from `job` alone. Jobs of every kind count. */
 int store_commit_plan(struct db *db, int64_t job, struct commit_verdict *out, struct fw_err *err);
 /**
- * Of the newest push of a branch before `tip` that was measured whole or has a regression; else of the newest with any job. `sha` is "" where
- * there is none. Shape: sha[65].
+ * Of the newest push of a branch before `tip` that was measured whole or has a regression; else of the newest with any job. `sha`
+ * is "" where there is none. Shape: sha[65].
  */
 int store_commit_before(struct db *db, int64_t repo, const char *branch, const char *tip, char *sha, struct commit_verdict *out,
 	struct fw_err *err);

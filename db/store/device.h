@@ -1,6 +1,6 @@
 /**
- * device.h - classes of devices, which share queue, calibration and history, and the throttling of each device. Loop only; writes inside the
- * caller's transaction.
+ * device.h - classes of devices, which share queue, calibration and history, and the throttling of each device. Loop only; writes
+ * inside the caller's transaction.
  */
 #ifndef DB_STORE_DEVICE_H
 #define DB_STORE_DEVICE_H

@@ -25,7 +25,10 @@ int store_event_end(struct store_event *e, struct db *db, int64_t now_ms, struct
 
 /** Insert into `event`, and set *id. `payload` is JSON. */
 int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err);
-/** Delete the events before `before`, and those after `after` (dated by a clock that ran ahead), among the oldest `limit`. *n counts them. */
+/**
+ * Delete the events before `before`, and those after `after` (dated by a clock that ran ahead), among the oldest `limit`. *n
+ * counts them.
+ */
 int store_event_prune(struct db *db, int64_t before, int64_t after, int limit, int *n, struct fw_err *err);
 
 #endif

@@ -111,8 +111,8 @@ struct store_job_turn {
 	bool takes_newest; /* in this round over the repositories */
 };
 /**
- * The next queued job whose base or suite is unresolved and that is not in `besides`, a JSON array of ids. By priority; then repositories in
- * turn, and of each alternately its oldest and its newest job. Advances `turn`. 1, 0, -1.
+ * The next queued job whose base or suite is unresolved and that is not in `besides`, a JSON array of ids. By priority; then
+ * repositories in turn, and of each alternately its oldest and its newest job. Advances `turn`. 1, 0, -1.
  */
 int store_job_next_unresolved(
 	struct db *db, struct store_job_turn *turn, const char *besides, struct store_job *out, struct fw_err *err);
@@ -130,8 +130,8 @@ int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err
 /** Times that the daemon may be killed or crash while a job runs before that job is suspected as the cause. */
 enum { STORE_JOB_DAEMON_ENDS_MAX = 20 };
 /**
- * At the daemon's start: jobs in assigned..measuring return to queued, and the attempt does not count, since neither worker nor job ended it;
- * the STORE_JOB_DAEMON_ENDS_MAX-th time they fail as "interrupted".
+ * At the daemon's start: jobs in assigned..measuring return to queued, and the attempt does not count, since neither worker nor
+ * job ended it; the STORE_JOB_DAEMON_ENDS_MAX-th time they fail as "interrupted".
  */
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err);

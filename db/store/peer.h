@@ -12,7 +12,10 @@
 
 /* ---- pending comparisons ----------------------------------------------------------------------------------------------- */
 
-/** The newest whole comparison of a branch with one suite on one class that has a device in state ok. Texts are valid inside the callback. */
+/**
+ * The newest whole comparison of a branch with one suite on one class that has a device in state ok. Texts are valid inside the
+ * callback.
+ */
 struct store_peer_target {
 	int64_t comparison, environment, device_class;
 	const char *target_sha, *module_sha, *suite, *device_kind;
@@ -23,7 +26,10 @@ typedef void store_peer_target_fn(void *arg, const struct store_peer_target *row
 int store_peer_targets(
 	struct db *db, int64_t repo, const char *branch, store_peer_target_fn *each, void *arg, struct fw_err *err);
 
-/** Whether a comparison of this commit with `provider` was requested on this class, or its module was measured in this environment. 1, 0, -1. */
+/**
+ * Whether a comparison of this commit with `provider` was requested on this class, or its module was measured in this
+ * environment. 1, 0, -1.
+ */
 int store_peer_known(
 	struct db *db, int64_t repo, const struct store_peer_target *target, const char *provider, struct fw_err *err);
 
@@ -47,8 +53,8 @@ struct store_peer_source {
 enum { STORE_PEER_SOURCES_MAX = 24 };
 
 /**
- * Comparisons with peers that relate `comparison` to a peer: for each provider the newest of each basis, best basis first, providers by name.
- * A comparison with a peer is its own source. Shape: out[STORE_PEER_SOURCES_MAX]. How many, -1.
+ * Comparisons with peers that relate `comparison` to a peer: for each provider the newest of each basis, best basis first,
+ * providers by name. A comparison with a peer is its own source. Shape: out[STORE_PEER_SOURCES_MAX]. How many, -1.
  */
 int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_source *out, struct fw_err *err);
 

@@ -1,4 +1,7 @@
-/** repo.h - repositories, branch tips, commits, suites, devices, environments. All calls: loop only; writes inside the caller's transaction. */
+/**
+ * repo.h - repositories, branch tips, commits, suites, devices, environments. All calls: loop only; writes inside the caller's
+ * transaction.
+ */
 #ifndef DB_STORE_REPO_H
 #define DB_STORE_REPO_H
 

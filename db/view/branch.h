@@ -1,6 +1,6 @@
 /**
- * branch.h - where branches stand. The rules of comparison.h hold: texts of a row are valid inside the callback only, absent
- * numbers are NAN, absent ids and times 0.
+ * branch.h - state of branches. The rules of comparison.h hold: texts of a row are valid inside the callback only, absent numbers are NAN,
+ * absent ids and times 0.
  */
 #ifndef DB_VIEW_BRANCH_H
 #define DB_VIEW_BRANCH_H
@@ -13,11 +13,11 @@ struct view_branch {
 	const char *repo, *name, *display, *commit, *subject, *author; /* name percent-encoded, display UTF-8 */
 	bool watched, gone;
 	int64_t seen_at;
-	int64_t job;                      /* one that is open for the tip, else the latest of the branch; 0 none */
+	int64_t job;                      /* an open one of the tip, else the latest of the branch; 0 none */
 	enum jobstate job_state;          /* JOBSTATE_N: no job */
 	const char *job_progress;         /* JSON, "" none yet */
-	const struct commit_verdict *tip; /* where the tip stands */
-	/* the tip as soon as it has a verdict, before that the newest push that has one */
+	const struct commit_verdict *tip; /* verdict of the tip */
+	/* fields below: of the tip once it has a verdict, else of the newest push with a verdict */
 	const char *compared; /* commit; "" none */
 	const struct commit_verdict *stands;
 	enum verdict verdict; /* its verdict */
@@ -31,11 +31,11 @@ typedef void view_branch_fn(void *arg, const struct view_branch *row);
 /** Which rows of a repository. */
 struct view_branch_filter {
 	int64_t repo;
-	const char *name;    /* this one alone, by its key; NULL or "": every one */
-	const char *display; /* where none has that key: those that people read so; NULL or "" no more */
-	bool watched;        /* leave the others out */
-	bool strict;         /* as if nobody had accepted anything */
-	int64_t after;       /* id of the last row that the reader has; 0: from the first */
+	const char *name;    /* branch name, percent-encoded; NULL or "": all */
+	const char *display; /* matches display names where no branch has `name`; NULL or "": not used */
+	bool watched;        /* only watched branches */
+	bool strict;         /* ignore accepted alerts */
+	int64_t after;       /* id of the last row of the previous page; 0: from the first */
 	int limit;
 };
 /** Branches that are not gone, by name. */
@@ -44,12 +44,12 @@ int view_branches(struct db *db, const struct view_branch_filter *f, view_branch
 int view_branch_repo(struct db *db, int64_t id, int64_t *repo, struct fw_err *err);
 
 typedef void view_branch_name_fn(void *arg, const char *name, const char *display, const char *subject);
-/** Only how they are called, and the subject of their tips; at most `limit`. */
+/** Names of branches and subjects of their tips only; at most `limit`. */
 int view_branch_names(struct db *db, int64_t repo, int limit, view_branch_name_fn *each, void *arg, struct fw_err *err);
 
 typedef void view_suite_fn(void *arg, const char *suite);
 /**
- * Suites with which a branch's tip, or its newest push that was measured, has comparisons, in the order of its plan; else the suite of the
+ * Suites of the comparisons of a branch's tip, or of its newest measured push, in the order of the plan; else the suite of the
  * branch's newest comparison of any kind.
  */
 int view_branch_suites(struct db *db, const char *repo, const char *branch, view_suite_fn *each, void *arg, struct fw_err *err);

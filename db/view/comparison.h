@@ -1,6 +1,6 @@
 /**
- * comparison.h - the read side for API and pages: rows as structs, handed to a callback one by one. What is stored for good
- * is here; what is still moving (jobs, alerts, devices, events) is in live.h.
+ * comparison.h - views for API and pages: rows as structs, passed to a callback one by one. Views of final rows are here; those of changing
+ * rows (jobs, alerts, devices, events) are in live.h.
  *
  * Texts in a row are valid inside the callback only. A callback must not start the same view again (other views are fine).
  * Lists come newest first; `before` is the last id the reader has (0: from the newest) and `limit` at most VIEW_ROWS_MAX.
@@ -34,7 +34,7 @@ struct view_commit {
 	int64_t committed_at;
 };
 typedef void view_commit_fn(void *arg, const struct view_commit *row);
-/** Commits whose sha begins with `prefix` (lower-case hex; anything else finds none), of every repository; at most `limit`. */
+/** Commits of all repositories whose sha begins with `prefix` (lower-case hex; else none); at most `limit`. */
 int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *each, void *arg, struct fw_err *err);
 
 /* ---- comparisons ------------------------------------------------------------------------------------------------------ */
@@ -48,7 +48,7 @@ struct view_comparison {
 	int cells, regressions, runs;
 	double worst_pct; /* lowest change of a timed cell */
 	const char *worst_cell;
-	double best_pct; /* highest one, where the verdict is improvement; NAN: it is another */
+	double best_pct; /* highest change, where the verdict is improvement; else NAN */
 	const char *best_cell;
 	double gpu_s, wall_s;
 	int64_t finished_at;
@@ -58,7 +58,7 @@ typedef void view_comparison_fn(void *arg, const struct view_comparison *row);
 /** Which rows; NULL or "" takes any. A branch needs its repo. `target` is a whole sha and needs its repo. */
 struct view_filter {
 	const char *repo, *branch, *verdict, *target;
-	bool has_regressions; /* cells that became slower, whatever else happened to others; not beside a verdict or target */
+	bool has_regressions; /* any cell is a regression, whatever the verdict; not together with verdict or target */
 	int64_t before;
 	int limit;
 };
@@ -68,17 +68,17 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 int view_comparison(struct db *db, int64_t id, view_comparison_fn *each, void *arg, struct fw_err *err);
 /** The stored body and its ETag. Shape: etag[65]. ERR_NOT_FOUND. */
 int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw_err *err);
-/** Its ETag and length alone, without reading it. Shape: etag[65]. Units: *len in bytes. ERR_NOT_FOUND. */
+/** ETag and length of the body, without reading it. Shape: etag[65]. Units: *len in bytes. ERR_NOT_FOUND. */
 int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_err *err);
 /**
- * Latest comparison of two commits (whole shas) with a suite, not against a peer. `suite` NULL or "": of those with each suite the one that
- * says the worst. ERR_NOT_FOUND.
+ * Latest comparison of two commits (whole shas) with a suite, not of kind peer, config or environment. `suite` NULL or "": the
+ * latest of each suite, of these the one with the worst verdict. ERR_NOT_FOUND.
  */
 int view_compare(struct db *db, const char *repo, const char *base, const char *target, const char *suite, int64_t *id,
 	struct fw_err *err);
 
 struct view_cell {
-	int64_t id, device, confirmed_on; /* device: that it was timed on, 0 none; confirmed_on: another one, 0 none */
+	int64_t id, device, confirmed_on; /* device: 0 not timed; confirmed_on: another device of its confirming set, 0 none */
 	int n;
 	enum verdict verdict;
 	const char *key, *group, *title, *line, *baseline, *shape, *direction, *input_sha, *failure, *reason;
@@ -87,12 +87,12 @@ struct view_cell {
 	int runs, samples;
 	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
 	int flags;          /* bits of core/verdict/flag.h */
-	const char *series; /* the one that decides */
+	const char *series; /* series that decides */
 	enum decider decided_by;
-	double decided_m;        /* log time ratio that the verdict stands for */
-	double tau0, nu0;        /* noise of runs that was remembered, and how often it was seen; NAN: nothing was */
-	double underpowered_pct; /* a loss below it had to be clear; 0: any */
-	double mean_m, mean_se;  /* of the mean call, where slow calls became more or less frequent; NAN else */
+	double decided_m;        /* log time ratio that the verdict is based on */
+	double tau0, nu0;        /* calibrated noise between runs, and its degrees of freedom; NAN: none */
+	double underpowered_pct; /* smallest detectable slowdown, where it exceeds the threshold; 0: it does not */
+	double mean_m, mean_se;  /* of the mean call, where slow calls became more or less frequent; else NAN */
 	double slow_share[2], slow_longer;
 };
 typedef void view_cell_fn(void *arg, const struct view_cell *row);
@@ -100,25 +100,25 @@ typedef void view_cell_fn(void *arg, const struct view_cell *row);
 int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err);
 
 typedef void view_metric_fn(void *arg, const char *name, const char *unit, double value);
-/** Numbers of a cell in the order in which they were found. */
+/** Metrics of a cell in the order of insertion. */
 int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, struct fw_err *err);
 /** Appends the bytes. ERR_NOT_FOUND. */
 int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err);
 
-/** Where the worker of a device keeps modules, as protocol_put_place writes it. ERR_NOT_FOUND: it never said so. */
+/** Append the folders of modules of a device's worker, as protocol_put_place writes them. ERR_NOT_FOUND: never reported. */
 int view_place(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err);
-/** The suite that a comparison was measured with; what it holds never changes. 1, 0 there is no such comparison, -1. */
+/** The suite of a comparison, which never changes. 1, 0 no such comparison, -1. */
 int view_suite(struct db *db, int64_t comparison, int64_t *suite, struct fw_err *err);
-/** Its text. ERR_NOT_FOUND. */
+/** Append the text of a comparison's suite. ERR_NOT_FOUND. */
 int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err);
 
 struct view_environment {
 	int64_t id, first_at;
 	const char *hash, *uuid, *kind, *name, *driver, *toolkit, *cudnn, *timing, *isolation, *suite_sha;
-	double power_limit_w, peak_gb_s; /* of the device's memory; NAN unknown */
+	double power_limit_w, peak_gb_s; /* peak_gb_s: of the device's memory; NAN unknown */
 };
 typedef void view_environment_fn(void *arg, const struct view_environment *row);
-/** Where a comparison was measured. ERR_NOT_FOUND when nothing ran. */
+/** Environment and device of a comparison. ERR_NOT_FOUND when nothing ran. */
 int view_environment(struct db *db, int64_t comparison, view_environment_fn *each, void *arg, struct fw_err *err);
 
 struct view_build {
@@ -127,7 +127,7 @@ struct view_build {
 	int exit_status, exit_signal;
 	int64_t duration_ms, built_at;
 	const void *log;
-	size_t log_len; /* bytes of any kind */
+	size_t log_len; /* bytes, not necessarily text */
 };
 typedef void view_build_fn(void *arg, const struct view_build *row);
 /** Build of one side of a comparison, `side` "base" or "target". ERR_NOT_FOUND when that side was not built. */

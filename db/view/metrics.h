@@ -1,4 +1,4 @@
-/** metrics.h - figures about the whole database for those who watch the daemon. Loop only; no call needs a transaction. */
+/** metrics.h - statistics of the whole database for monitoring. Loop only; no call needs a transaction. */
 #ifndef DB_VIEW_METRICS_H
 #define DB_VIEW_METRICS_H
 
@@ -11,16 +11,16 @@ extern const int view_duration_bound_s[VIEW_DURATION_BUCKETS];
 struct view_durations {
 	int64_t n;
 	double sum_s;
-	int64_t below[VIEW_DURATION_BUCKETS]; /* jobs that took at most bound i: each includes those before it */
+	int64_t below[VIEW_DURATION_BUCKETS]; /* jobs that took at most bound i, cumulative */
 };
-/** How long jobs took from their start to their end, done or failed. */
+/** Durations of done and failed jobs from start to end. */
 int view_durations(struct db *db, struct view_durations *out, struct fw_err *err);
 
 typedef void view_fetch_fn(void *arg, const char *repo, int64_t failures, int64_t fetched_at);
-/** Configured repositories by name: how often they could not be read, and when they last could (0 never). */
+/** Configured repositories by name, with failed fetches and the time of the last successful one (0 never). */
 int view_fetches(struct db *db, view_fetch_fn *each, void *arg, struct fw_err *err);
 
-/** The file without its log. Units: bytes. */
+/** Size of the database file without its WAL. Units: bytes. */
 int view_size(struct db *db, int64_t *bytes, struct fw_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/** ran.h - what each side of a cell ran: a provider of its module, in a configuration that the provider chose. */
+/** ran.h - provider and configuration that each side of a cell ran. */
 #ifndef DB_VIEW_RAN_H
 #define DB_VIEW_RAN_H
 
@@ -8,16 +8,16 @@
 
 enum { RAN_BASE, RAN_TARGET, RAN_SIDES };
 
-/** "" where a side did not say. */
+/** "" where a side did not report it. */
 struct ran {
 	char provider[RAN_SIDES][48], config[RAN_SIDES][160];
 };
 
-/** Read what the sides of a cell said; nothing is no error. */
+/** Read both sides of a cell; missing reports are no error. */
 int ran_read(struct db *db, int64_t cell, struct ran *out, struct fw_err *err);
-/** Whether both said, and not the same. */
+/** Whether both sides reported different values. */
 bool ran_differs(const struct ran *r);
-/** The whole number behind NAME= in a configuration like "BLOCK_M=128 STAGES=2"; 0 none. */
+/** The integer after NAME= in a configuration like "BLOCK_M=128 STAGES=2"; 0 none. */
 int ran_number(const char *config, const char *name);
 
 #endif

@@ -191,7 +191,7 @@ static void first_sight_queues_upstream_first(void **state)
 	assert_string_equal(text("SELECT branch FROM job ORDER BY id", NULL), "main");
 	assert_string_equal(text("SELECT target_sha FROM job ORDER BY id", NULL), main_sha);
 	assert_string_equal(text("SELECT branch FROM job ORDER BY id DESC", NULL), "a-topic");
-	assert_string_equal(text("SELECT origin || state || kind FROM job ORDER BY id DESC", NULL), "pushqueuedchange");
+	assert_string_equal(text("SELECT origin || state || kind FROM job ORDER BY id DESC", NULL), "pushqueuedcompare");
 	assert_int_equal(number("SELECT count(*) FROM branch_tip", NULL), 3);
 	assert_int_equal(number("SELECT watched FROM branch_tip WHERE name = 'a-topic'", NULL), 1);
 	assert_int_equal(number("SELECT watched FROM branch_tip WHERE name = 'other/x'", NULL), 0);
@@ -248,8 +248,8 @@ static void deleted_branch_takes_its_queued_job_along(void **state)
 	begin();
 	RUN_UNTIL_JOBS(2);
 	GIT("bare.git", "update-ref", "-d", "refs/heads/topic");
-	run_until("SELECT count(*) FROM job WHERE state = 'gone'", 1);
-	assert_string_equal(text("SELECT branch FROM job WHERE state = 'gone'", NULL), "topic");
+	run_until("SELECT count(*) FROM job WHERE state = 'target_missing'", 1);
+	assert_string_equal(text("SELECT branch FROM job WHERE state = 'target_missing'", NULL), "topic");
 	assert_string_equal(text("SELECT state FROM job WHERE branch = 'main'", NULL), "queued");
 }
 
@@ -271,7 +271,7 @@ static void checkouts_worktrees_and_packed_refs(void **state)
 	/* packed-refs alone changes */
 	GIT("co", "pack-refs", "--all");
 	GITREPO_RUN("co", "sed", "-i", "/refs.heads.side$/d", ".git/packed-refs");
-	run_until("SELECT count(*) FROM job WHERE state = 'gone'", 2);
+	run_until("SELECT count(*) FROM job WHERE state = 'target_missing'", 2);
 }
 
 static void bad_repositories_show_their_error_and_the_others_go_on(void **state)
@@ -594,7 +594,7 @@ static void jobs_of_persons_stay(void **state)
 	assert_int_equal(store_job_insert(db, &j, 1, &err), 0);
 	apply("", 10);
 	assert_string_equal(text("SELECT state FROM job WHERE origin = 'api'", NULL), "queued");
-	assert_string_equal(text("SELECT state FROM job WHERE origin = 'push'", NULL), "gone");
+	assert_string_equal(text("SELECT state FROM job WHERE origin = 'push'", NULL), "target_missing");
 }
 
 static void repositories_no_longer_configured_are_gone(void **state)
