@@ -1,4 +1,4 @@
-/* archive.c - a frame is written behind all that is whole, flushed, and only then is its place told. */
+/* archive.c - appends a frame after the last whole one, flushes it, and then returns its position. */
 #include "db/archive/archive.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@ enum { LEVEL = 3 /* of 19 */ };
 
 static _Thread_local int64_t n_reads;
 
-static const unsigned char head_magic[8] = { 0x50, 0x2a, 0x4d, 0x18, ARCHIVE_HEAD_BYTES - 8 }; /* skippable, and how long it is */
+static const unsigned char head_magic[8] = { 0x50, 0x2a, 0x4d, 0x18,
+	ARCHIVE_HEAD_BYTES - 8 }; /* magic and length of a skippable frame */
 static const char head_words[] = "flopwatch samples ";
 
 void archive_month(int64_t at_ms, char *month)
@@ -37,10 +38,10 @@ static bool is_month(const char *text)
 	return true;
 }
 
-/* Months come out of addresses, too. */
+/* Requests pass months, too: they must not leave the folder. */
 static int check_month(const char *month, struct fw_err *err)
 {
-	return is_month(month) ? 0 : err_set(err, ERR_INVALID, "%.20s is no month such as 2026-10", month);
+	return is_month(month) ? 0 : err_set(err, ERR_INVALID, "%.20s is not a month like 2026-10", month);
 }
 
 bool archive_month_of(const char *name, char *month)
@@ -58,7 +59,7 @@ int archive_path(const char *folder, const char *month, char *path, size_t size,
 	return 0;
 }
 
-/* What is to be done is the same whatever is wrong. */
+/* All kinds of damage have the same remedy. */
 static int damaged(const char *path, int64_t at, const char *why, struct fw_err *err)
 {
 	return err_set(
@@ -82,7 +83,7 @@ static int open_to_read(const char *path, struct fw_err *err)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------------- */
 
-/** What is wrong with the frame at `data`; NULL: nothing, and `out` has what it holds. */
+/** Append the content of the frame at `data` to `out`. Returns an error text, NULL none. */
 static const char *unpack_frame(const void *data, size_t len, struct buf *out)
 {
 	size_t had = out->len;
@@ -208,7 +209,7 @@ static int sync_folder(const char *path, struct fw_err *err)
 	return result;
 }
 
-/* The folder is made where it is not there; a file of which something is remembered is not. */
+/* Creates the folder, and the file unless the database refers to it. */
 static int open_to_append(const char *folder, const char *path, bool is_known, struct fw_err *err)
 {
 	int fd = open(path, O_RDWR | (is_known ? 0 : O_CREAT) | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -245,7 +246,7 @@ static int write_head(int fd, const char *folder, const char *path, const char *
 	return sync_folder(folder, err);
 }
 
-/* How many of the `len` bytes are frames that can be read. */
+/* Length of the readable frames at the start of the `len` bytes. */
 static size_t whole_frames(const char *data, size_t len)
 {
 	size_t at = 0;
@@ -262,7 +263,7 @@ static size_t whole_frames(const char *data, size_t len)
 	return at;
 }
 
-/* Where the next frame goes: behind what is whole beyond the remembered `end`. */
+/* Position of the next frame: after the whole frames beyond the stored `end`. */
 static int find_end(int fd, const char *path, int64_t size, int64_t end, int64_t *at, struct fw_err *err)
 {
 	*at = end;
@@ -317,9 +318,9 @@ static int pack_frame(const void *data, size_t len, struct buf *out, struct fw_e
 		got = ZSTD_compress2(c, to, room, data, len);
 	ZSTD_freeCCtx(c);
 	if (!to)
-		return err_set(err, ERR_FULL, "%zu bytes to be archived do not fit in memory", len);
+		return err_set(err, ERR_FULL, "%zu bytes to archive do not fit in memory", len);
 	if (ZSTD_isError(got))
-		return err_set(err, ERR_INTERNAL, "zstd does not pack %zu bytes: %s", len, ZSTD_getErrorName(got));
+		return err_set(err, ERR_INTERNAL, "zstd cannot compress %zu bytes: %s", len, ZSTD_getErrorName(got));
 	buf_grown(out, got);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * archived.c - a frame holds "FWS1", how many rows, the comparison; a struct packed_row a row; then all values, the first byte of each,
- * then the second and so on, because neighbours' upper bytes are alike and zstd finds that out. Little-endian.
+ * archived.c - a frame has "FWS1", the number of rows, the comparison; a struct packed_row a row; then the first bytes of all values, their
+ * second bytes and so on, because the upper bytes of neighbours are similar, which zstd compresses. Little-endian.
  */
 #include "db/archive/archived.h"
 
@@ -84,7 +84,7 @@ static int read_rows(struct db *db, int64_t comparison, struct buf *rows, struct
 	return result;
 }
 
-/* The bytes of `n` values by their place in a value, or back. */
+/* Reorder the bytes of `n` values by their position in a value; join reverses it. */
 static void split(const char *values, size_t n, char *planes)
 {
 	for (size_t i = 0; i < n; i++)
@@ -99,7 +99,7 @@ static void join(const char *planes, size_t n, char *values)
 			values[i * FLOAT + k] = planes[k * n + i];
 }
 
-/** How long the month's file is as far as anybody remembers. */
+/** Minimum length of the month's file by its rows; 0 none. */
 static int known_end(struct db *db, const char *month, int64_t *end, struct fw_err *err)
 {
 	*end = 0;
@@ -145,8 +145,8 @@ static int run_for(struct stmt *s, int64_t comparison, struct fw_err *err)
 	"foreign_processes, xid, ecc, energy_j, regime"
 
 /*
- * Rows that only became shorter would leave their pages half empty for ever, for nothing is written between them again. So they go, with
- * their pages, and what stays is written anew, close together.
+ * Shortened rows would leave their pages half empty for ever, since no row is inserted between them again. So delete the rows, which frees
+ * their pages, and insert the remaining columns again.
  */
 static int let_go(struct db *db, int64_t comparison, struct fw_err *err)
 {
@@ -185,7 +185,7 @@ int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
 	buf_init(&floats, ARCHIVE_FRAME_MAX_BYTES);
 	archive_month(finished_at, place.month);
 	int result = read_rows(db, comparison, &rows, &floats, err);
-	if (result == 0 && rows.len > 0) /* what was imported or failed has no times */
+	if (result == 0 && rows.len > 0) /* imported and failed comparisons have no times */
 		result = append(db, comparison, &rows, &floats, &place, err) != 0 || remember(db, comparison, &place, err) != 0
 				 ? -1
 				 : 0;
@@ -197,7 +197,7 @@ int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
 	return result;
 }
 
-/* ---- finding again ----------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------------- */
 
 static int find_place(struct db *db, int64_t cell, struct archive_place *place, int64_t *comparison, struct fw_err *err)
 {
@@ -216,7 +216,7 @@ static int find_place(struct db *db, int64_t cell, struct archive_place *place, 
 	return found;
 }
 
-/** Rows and values out of a frame's bytes; false: it is not what was written for this comparison. */
+/** Read rows and values of a frame; false: it is no frame of this comparison. */
 static bool take_frame(const struct buf *data, int64_t comparison, struct archived *out)
 {
 	struct packed_head head;
@@ -250,7 +250,7 @@ static bool take_frame(const struct buf *data, int64_t comparison, struct archiv
 	return true;
 }
 
-/* The last frame that was unpacked, between archived_read_begin and archived_read_end. */
+/* The last unpacked frame, between archived_read_begin and archived_read_end. */
 struct kept_frame {
 	struct archive_place place;
 	int64_t comparison; /* 0: none yet */
@@ -350,7 +350,7 @@ void archived_fini(struct archived *a)
 	buf_fini(&a->floats);
 }
 
-/* In the order in which they were read. */
+/* The order of read_rows. */
 static int by_key(const void *a, const void *b)
 {
 	const struct archived_row *x = a, *y = b;
@@ -374,7 +374,7 @@ const float *archived_values(
 
 int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *err)
 {
-	/* from month to month through the index, instead of counting all of them */
+	/* skips from month to month through the index, instead of reading all rows */
 	int result;
 	struct stmt *s = db_stmt(db,
 		"WITH RECURSIVE m(month) AS (SELECT min(month) FROM archived UNION ALL SELECT (SELECT min(month) FROM archived "
@@ -404,7 +404,7 @@ int archived_forget(struct db *db, const char *before, char *month, int *n, stru
 	return stmt_run(s, err);
 }
 
-/** Whether anything is remembered of the month. 1, 0, -1. */
+/** Whether the month has rows. 1, 0, -1. */
 static int is_remembered(struct db *db, const char *month, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT 1 FROM archived WHERE month = :month LIMIT 1", "month=%s", month);

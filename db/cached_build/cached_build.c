@@ -4,7 +4,7 @@
 #include "db/store/device.h"
 #include "db/store/job.h"
 
-enum { KEEP = 150 }; /* fewer than any cache keeps, so that what is believed to be there is */
+enum { KEEP = 150 }; /* less than the size of any cache, so that recorded builds are in it */
 
 int store_job_places(struct db *db, const struct store_cached_build_request *request, int most, struct store_job_place *out,
 	int *n, struct fw_err *err)

@@ -11,7 +11,7 @@
 
 enum { REFERENCE_TIMES = 9, AROUND_MAX = 4096 };
 
-/* ---- where devices stand --------------------------------------------------------------------------------------------- */
+/* ---- latest baseline periods ----------------------------------------------------------------------------------------- */
 
 int store_current_baseline_put(
 	struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err)
@@ -133,12 +133,12 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 	return read_change(s, out, err);
 }
 
-/* Change `c` is the same as e on another device `d`, whose reference commit is timed by job `j`. */
+/* Change `c` equals e on another device `d`; job `j` times the reference commit there. */
 #define ELSEWHERE                                                                                                                  \
 	"FROM environment_change c JOIN device d ON d.id = c.device JOIN job j ON j.id = c.unpaired_job WHERE c.repo = :repo AND " \
 	"c.suite = :suite AND c.baseline_period = :baseline_period AND c.changed = :changed AND c.is_hash <> '' AND d.uuid <> :uuid AND "
 
-/* It can still be measured there, has been, or is not to be. */
+/* It was measured there, can still be, or a user cancelled it. */
 #define CARED_FOR "(c.unpaired IS NOT NULL OR d.state = 'ok' OR j.state NOT IN ('queued', 'failed')) "
 
 static void bind_change(struct stmt *s, const struct store_environment_change *e)
@@ -288,7 +288,7 @@ int store_environment_has_pairs(struct db *db, int64_t change, struct fw_err *er
 	return stmt_any(s, err);
 }
 
-/* ---- what is measured ------------------------------------------------------------------------------------------------ */
+/* ---- effects --------------------------------------------------------------------------------------------------------- */
 
 int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err)
 {

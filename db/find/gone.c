@@ -9,7 +9,7 @@ static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_er
 	return result;
 }
 
-/* The branch's last whole comparison `p` with the suite of `t`, of a program one that saw its rows. */
+/* The branch's last whole comparison `p` with the suite of `t` and known rows. */
 #define BEFORE_COMPARISON                                                                                                        \
 	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE "       \
 	"p.repo = :repo AND p.branch = :branch AND p.id < :id AND p.kind IN ('compare', 'selfcheck') AND t.name = u.name AND "   \
@@ -114,7 +114,7 @@ int find_gone_text(struct db *db, int64_t suite, struct buf *out, struct fw_err 
 int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
 	struct find_gone_word *out, struct fw_err *err)
 {
-	/* where the base fails, too, nothing is said of the target */
+	/* a failure of the base says nothing about the target */
 	*out = (struct find_gone_word){ .comparison = 0 };
 	struct stmt *s = db_query(db, err,
 		"SELECT k.comparison, k.verdict NOT IN ('failed', 'rejected', 'removed', 'unsupported') FROM cell k JOIN "

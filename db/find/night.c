@@ -1,7 +1,7 @@
 /* night.c - see night.h. */
 #include "db/find/night.h"
 
-enum { NEWEST_OF_BRANCH = 64 }; /* whole ones: parts, of which a night may bring hundreds, do not push them out */
+enum { NEWEST_OF_BRANCH = 64 }; /* whole comparisons; hundreds of shards a night do not displace them */
 
 int find_night_suites(struct db *db, int64_t repo, const char *branch, find_night_suite_fn *each, void *arg, struct fw_err *err)
 {
@@ -24,7 +24,7 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 	return result;
 }
 
-/* What was measured before the branch's suite was another one does not count: the commits of then have that other one in their trees. */
+/* Comparisons from before the branch's suite changed do not count: their commits have the other suite in their trees. */
 #define SINCE_IT_IS_THIS_ONE                                                                                                     \
 	"coalesce((SELECT z.id FROM comparison z JOIN job y ON y.id = z.job WHERE z.repo = :repo AND z.branch = :branch AND "    \
 	"z.suite IN (SELECT id FROM suite WHERE name = :name AND id <> :suite) AND z.kind IN ('compare', 'selfcheck') AND NOT "  \

@@ -6,17 +6,17 @@
 #define HAS_JOB                                                                                                                  \
 	"EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device = d.id) "
 
-/* Job j may have device `d`. */
+/* Job j may run on device `d`. */
 #define MAY_HAVE(d)                                                                                                              \
 	"j.device_kind IN ('', " d ".kind) AND coalesce(j.device_uuid, '') IN ('', " d ".uuid) AND " STORE_CLASS_FITS(d ".class")
 
-/* Job j may have device `o`, which is in order. */
+/* Job j may run on device `o`, which is in state ok. */
 #define OTHER_MAY_HAVE "SELECT 1 FROM device o WHERE o.state = 'ok' AND " MAY_HAVE("o")
 
 /* Queued jobs `j` that device `d` could run. */
 #define FITS "j.state = 'queued' AND " MAY_HAVE("d")
 
-/* Those of them that no other device can have: what anybody may take is not kept by one that was taken out. */
+/* Those of them that no other device can run. */
 #define NEEDS FITS "AND NOT EXISTS (" OTHER_MAY_HAVE ") "
 
 static int each_waiting(struct stmt *s, struct find_waiting *out, int *n, struct fw_err *err)

@@ -3,21 +3,21 @@
 
 #include "db/store/device.h"
 
-/* The kind of what job `j` wants, by its name, its device or its class; '' any. */
+/* Kind of device that job `j` requests, by kind, device or class; '' any. */
 #define WANTED_KIND "coalesce(nullif(j.device_kind, ''), (SELECT d.kind FROM device d WHERE d.uuid = j.device_uuid), c.kind, '')"
 
-/* A worker `w` of :workers whose devices are of that kind. */
+/* A worker `w` of :workers with devices of that kind. */
 #define WORKER(how)                                                                                                              \
 	"FROM json_each(:workers) w WHERE w.value ->> 'how' = '" how "' AND (w.value ->> 'kind' = '' OR " WANTED_KIND            \
 	" IN ('', w.value ->> 'kind')) "
 
-/* Device `d` is what job `j` wants. */
+/* Device `d` fits the request of job `j`. */
 #define FITS "j.device_kind IN ('', d.kind) AND j.device_uuid IN ('', d.uuid) AND " STORE_CLASS_FITS("d.class")
 
 int find_unschedulable(struct db *db, const char *devices, const char *workers, int64_t job, find_unschedulable_fn *each,
 	void *arg, struct fw_err *err)
 {
-	/* a queue is full of jobs that want the same: devices and workers are gone through once for all of these */
+	/* many queued jobs have equal requests: check devices and workers once for all of them */
 	struct stmt *s = db_query(db, err,
 		"WITH want AS MATERIALIZED (SELECT j.*, c.model, c.driver, c.toolkit, (SELECT w.value ->> 'name' " WORKER(
 			"down") "LIMIT 1) AS down "
@@ -27,7 +27,7 @@ int find_unschedulable(struct db *db, const char *devices, const char *workers, 
 				"WHERE NOT EXISTS (SELECT 1 FROM device d WHERE d.uuid IN (SELECT value FROM json_each(:devices)) AND " FITS
 				") "
 				"AND NOT EXISTS (SELECT 1 " WORKER("starting") ") AND NOT EXISTS (SELECT 1 " WORKER("on call")
-		/* one that no allocation has ever shown may be there all the same */
+		/* a device that no allocation had so far may exist */
 		"AND ((j.device_uuid = '' AND j.device_class IS NULL) OR EXISTS (SELECT 1 FROM device d WHERE d.worker = w.value ->> 'name' "
 		"AND " FITS
 		")))) SELECT id.value, device_kind, device_uuid, model, driver, toolkit, down FROM want, json_each(ids) id "

@@ -13,7 +13,7 @@ enum { TEXT_MAX = 1 << 16 };
 
 static const char *const states[] = { "done", "identical", "unsupported", "failed" };
 
-/* ---- what was asked for ------------------------------------------------------------------------------------------------ */
+/* ---- requests ---------------------------------------------------------------------------------------------------------- */
 
 int store_profile_insert(struct db *db, struct store_profile *p, struct fw_err *err)
 {
@@ -98,15 +98,15 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 	row_copy(s, 16, out->base_tools.made_by, sizeof out->base_tools.made_by);
 	stmt_reset(s);
 	if (is_imported)
-		return err_set(err, ERR_INVALID, "comparison %lld holds imported figures; there is nothing to look into",
+		return err_set(err, ERR_INVALID, "comparison %lld has imported results; there is nothing to profile",
 			(long long)comparison);
 	if (!out->device_uuid[0])
-		return err_set(err, ERR_INVALID, "nothing ran for comparison %lld, so there is nothing to look into",
+		return err_set(err, ERR_INVALID, "nothing ran for comparison %lld, so there is nothing to profile",
 			(long long)comparison);
 	return 0;
 }
 
-/* ---- what came of it --------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------------- */
 
 /* Own: buf_fini. */
 static void write_tried(struct buf *out, const struct tried *t)
@@ -237,7 +237,7 @@ int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c
 	int result = pack(c->hunks, len, &hunks, err);
 	struct stmt *s = NULL;
 	if (result == 0 && (opcodes.failed || base.failed || target.failed || stalls[0].failed || stalls[1].failed))
-		result = err_set(err, ERR_FULL, "what differs in machine code does not fit");
+		result = err_set(err, ERR_FULL, "the difference of the machine code does not fit");
 	if (result == 0)
 		s = db_stmt(db,
 			"INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, "

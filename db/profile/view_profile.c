@@ -1,4 +1,4 @@
-/* view_profile.c - queries over profiles; each list has a text a filter, so that each walks one index. */
+/* view_profile.c - queries over profiles; one statement a filter, so that each reads one index. */
 #include "db/profile/view_profile.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 
 enum { HUNKS_MAX = 1 << 20 };
 
-/* ---- what was asked for ------------------------------------------------------------------------------------------------ */
+/* ---- requests ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether it found anything. */
+/* Whether it found a cause. */
 #define SENTENCE                                                                                                                 \
 	"(SELECT 1 FROM profile_cell x JOIN cause k ON k.profile_cell = x.id WHERE x.profile = p.id AND "                        \
 	"k.code <> 'not_explained' LIMIT 1)"
@@ -95,7 +95,8 @@ static int is_asked(struct db *db, int64_t alert, int64_t comparison, struct fw_
 
 int view_profile_of(struct db *db, int64_t alert, int64_t comparison, view_profile_fn *each, void *arg, struct fw_err *err)
 {
-	int found = is_asked(db, alert, comparison, err); /* of most there is none, and to sort none costs ten times as much */
+	int found =
+		is_asked(db, alert, comparison, err); /* mostly none: a sort without rows costs ten times as much as this query */
 	if (found < 1)
 		return found;
 	struct stmt *s =
@@ -140,7 +141,7 @@ int view_profile_explains(struct db *db, int64_t alert, struct fw_err *err)
 	return view_profile_of(db, alert, 0, note_sentence, &explained, err) < 0 ? -1 : explained;
 }
 
-/* ---- what came of it --------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------------- */
 
 int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *each, void *arg, struct fw_err *err)
 {

@@ -1,4 +1,4 @@
-/* backup.c - a copy of the whole database, while it is read and written. */
+/* backup.c - a copy of the whole database during use. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,13 +16,13 @@ static int copy_pages(struct db *db, sqlite3 *to, int to_fd, struct fw_err *err)
 	sqlite3_backup *b = sqlite3_backup_init(to, "main", db->handle, "main");
 	if (!b)
 		return err_set(err, ERR_IO, "backup: %s", sqlite3_errmsg(to));
-	int rc, patience = 200, flushed = 0; /* the source can be read: busy is only ever somebody who looks into the new file */
+	int rc, patience = 200, flushed = 0; /* the source can be read, so busy means that another process reads the new file */
 	do {
 		errno = 0;
 		rc = sqlite3_backup_step(b, BACKUP_PORTION_PAGES);
 		if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
 			sqlite3_sleep(5);
-		/* bit by bit, because the writer's next commit would wait for all that the disk has yet to take */
+		/* in small steps, because the writer's next commit would wait for all pages that are not on the disk yet */
 		else if (rc == SQLITE_OK)
 			flushed = fdatasync(to_fd);
 	} while (flushed == 0 && (rc == SQLITE_OK || ((rc == SQLITE_BUSY || rc == SQLITE_LOCKED) && --patience > 0)));
@@ -34,10 +34,10 @@ static int copy_pages(struct db *db, sqlite3 *to, int to_fd, struct fw_err *err)
 	return err_set(err, code, "backup: %s (%d)%s", sqlite3_errstr(rc), rc, db_advice(code));
 }
 
-/* One reading transaction for all portions: without it every commit of another connection would begin the copy anew. */
+/* One read transaction for all portions: without it every commit of another connection would restart the copy. */
 static int copy_snapshot(struct db *db, sqlite3 *to, int to_fd, struct fw_err *err)
 {
-	/* nobody will ever want back what the new file held before, and it is flushed here */
+	/* the new file needs no rollback, and this function flushes it */
 	if (sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL) != SQLITE_OK)
 		return err_set(err, ERR_IO, "backup: %s", sqlite3_errmsg(to));
 	int rc = sqlite3_exec(db->handle, "BEGIN; SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
@@ -45,17 +45,17 @@ static int copy_snapshot(struct db *db, sqlite3 *to, int to_fd, struct fw_err *e
 	db_rollback(db);
 	if (result != 0)
 		return result;
-	/* A copy in WAL mode leaves a -wal beside it; one plain file is easier to carry away. flopwatchd turns WAL on again. */
+	/* A copy in WAL mode has a -wal file; a single file is easier to copy. flopwatchd turns WAL on again. */
 	if (sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK)
 		return err_set(err, ERR_IO, "backup: %s", sqlite3_errmsg(to));
 	return 0;
 }
 
-/* Locked, because another backup to the same place would take this file for what somebody left that was killed, or for its own. */
+/* Locked, because another backup to the same path would take this file for the rest of a killed one. */
 static int open_part(const char *path, const char *temp, struct fw_err *err)
 {
 	int fd = open(temp, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0 && (errno == EACCES || errno == ELOOP) && unlink(temp) == 0) /* of another user, who was killed */
+	if (fd < 0 && (errno == EACCES || errno == ELOOP) && unlink(temp) == 0) /* from a killed process of another user */
 		fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_sys(err, "backup: cannot create %s", temp);
@@ -63,7 +63,7 @@ static int open_part(const char *path, const char *temp, struct fw_err *err)
 	if (claimed == 1)
 		return fd;
 	if (claimed == 0)
-		err_set(err, ERR_CONFLICT, "another one is being made to %s; wait for it, or name another file", path);
+		err_set(err, ERR_CONFLICT, "another backup is being written to %s; wait for it, or name another file", path);
 	err_context(err, "backup");
 	close(fd);
 	return -1;

@@ -1,6 +1,6 @@
 /**
- * db.c - a database: opening with safe settings, errors, transactions, what concerns the whole file. statement.c has its statements,
- * backup.c its copies.
+ * db.c - opening with safe settings, errors, transactions, and operations on the whole file. Statements are in statement.c, copies in
+ * backup.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ enum {
 
 /* ---- errors -------------------------------------------------------------------------------------------------------- */
 
-/** What the operating system said last. SQLite keeps it for most statements, but not for a commit that fails. */
+/** errno of the latest failure. SQLite stores it for most statements, but not for a failed commit. */
 static int system_errno(sqlite3 *handle)
 {
 	int kept = handle ? sqlite3_system_errno(handle) : 0;
@@ -74,7 +74,8 @@ int db_fail(struct db *db, int rc, const char *file, int line, struct fw_err *er
 {
 	enum err_code code = db_code_of(db->handle, rc);
 	int system = system_errno(db->handle);
-	if (code == ERR_BUSY && db->is_hurried && !db->is_held) { /* waited for once; nobody waits again before it is free */
+	if (code == ERR_BUSY && db->is_hurried &&
+		!db->is_held) { /* waited once: later writes do not wait until the lock is free */
 		sqlite3_busy_timeout(db->handle, 0);
 		db->is_held = true;
 	}
@@ -85,7 +86,7 @@ int db_fail(struct db *db, int rc, const char *file, int line, struct fw_err *er
 
 /* ---- opening ------------------------------------------------------------------------------------------------------- */
 
-/** Run a pragma whose answer, if any, must be `want` (NULL: not looked at). */
+/** Run a pragma whose result must be `want` (NULL: any). */
 static int pragma(struct db *db, const char *sql, const char *want, struct fw_err *err)
 {
 	sqlite3_stmt *s = NULL;
@@ -125,7 +126,7 @@ static int pragma_int(struct db *db, const char *sql, int64_t *out, struct fw_er
 	return 0;
 }
 
-/** A file of somebody else's must not be written to: our mark, or nothing at all, has to be inside. */
+/** Accept only an empty file or one with our application_id: files of other programs must not be written. */
 static int claim(struct db *db, bool read_only, struct fw_err *err)
 {
 	int64_t id = 0, pages = 0;
@@ -135,14 +136,13 @@ static int claim(struct db *db, bool read_only, struct fw_err *err)
 		return 0;
 	if (id == APPLICATION_ID_UNRELEASED)
 		return err_set(err, ERR_UNSUPPORTED,
-			"its tables are those of before version 1, which nothing reads any more; move it away, and flopwatchd "
-			"makes a "
-			"new one and measures the branches anew");
+			"its tables are older than version 1 and unsupported; move it away, and flopwatchd creates a new database and "
+			"measures all branches again");
 	if (id != 0 || pages != 0)
-		return err_set(err, ERR_INVALID, "it is a database of another program; move it away or name another place");
+		return err_set(err, ERR_INVALID, "it is a database of another program; move it away or configure another path");
 	if (read_only)
-		return err_set(err, ERR_INVALID, "it is empty; start flopwatchd once to make it");
-	/* before the first table, or never */
+		return err_set(err, ERR_INVALID, "it is empty; start flopwatchd once to create it");
+	/* takes effect only before the first table */
 	if (pragma(db, "PRAGMA auto_vacuum = INCREMENTAL", NULL, err))
 		return -1;
 	return pragma(db, "PRAGMA application_id = 1718382711", NULL, err);
@@ -166,7 +166,7 @@ static int configure(struct db *db, bool read_only, struct fw_err *err)
 		return -1;
 	if (read_only)
 		return pragma(db, "PRAGMA query_only = ON", NULL, err);
-	/* The answers are read because a file system without shared memory silently stays at another mode. */
+	/* Check the results: on a file system without shared memory SQLite silently stays in another mode. */
 	if (pragma(db, "PRAGMA journal_mode = WAL", "wal", err) || pragma(db, "PRAGMA synchronous = FULL", NULL, err) ||
 		pragma(db, "PRAGMA synchronous", "2", err) || pragma(db, "PRAGMA foreign_keys = ON", NULL, err) ||
 		pragma(db, "PRAGMA foreign_keys", "1", err) || pragma(db, "PRAGMA journal_size_limit = 67108864", NULL, err) ||
@@ -179,7 +179,7 @@ int db_open(const char *path, bool read_only, struct db **out, struct fw_err *er
 {
 	*out = NULL;
 	if (!read_only) {
-		/* Made by us, so that nobody else may read it. O_EXCL: closing a file that is open already would drop its locks. */
+		/* Create the file with mode 0600. O_EXCL: closing a file that is open already would drop its locks. */
 		int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd >= 0)
 			close(fd);
@@ -273,7 +273,7 @@ bool db_in_transaction(const struct db *db)
 	return !sqlite3_get_autocommit(db->handle);
 }
 
-/* Begin, commit and rollback run through cached statements too: they happen at every event of the loop. */
+/* Cached statements for begin, commit and rollback, too: they run at every event of the loop. */
 static int run_plain(struct db *db, const char *file, int line, const char *sql, struct fw_err *err)
 {
 	struct stmt *s = db_stmt_at(db, file, line, sql, err);
@@ -283,7 +283,7 @@ static int run_plain(struct db *db, const char *file, int line, const char *sql,
 static const char sql_look[] = "BEGIN", sql_begin[] = "BEGIN IMMEDIATE", sql_commit[] = "COMMIT", sql_rollback[] = "ROLLBACK";
 static const char sql_enter[] = "SAVEPOINT inside", sql_leave[] = "RELEASE inside", sql_undo[] = "ROLLBACK TO inside";
 
-/* A reader that was left in the middle would keep the transaction's snapshot. */
+/* A statement that was not read to its end would keep the transaction's snapshot. */
 static void reset_all(struct db *db)
 {
 	for (int i = 0; i < STATEMENT_BUCKETS; i++)
@@ -368,7 +368,7 @@ bool db_in_outer(const struct db *db)
 int db_outer_end(struct db *db, bool keep, struct fw_err *err)
 {
 	db->has_outer = false;
-	if (db->is_inside || !keep) /* what was left open inside was not finished */
+	if (db->is_inside || !keep) /* an inner transaction that is still open was not finished */
 		db->is_inside = false, keep = false;
 	if (keep)
 		return db_commit(db, err);
@@ -389,7 +389,7 @@ int db_version(struct db *db, int *version, struct fw_err *err)
 
 int db_set_version(struct db *db, int version, struct fw_err *err)
 {
-	char sql[64]; /* a pragma takes no bound values; this one holds a number and nothing else */
+	char sql[64]; /* a pragma takes no bound values; the text is a constant and a number */
 	snprintf(sql, sizeof sql, "PRAGMA user_version = %d", version);
 	return pragma(db, sql, NULL, err);
 }
@@ -407,7 +407,7 @@ int db_shrink(struct db *db, struct fw_err *err)
 	int64_t pages, empty;
 	if (pragma_int(db, "PRAGMA page_count", &pages, err) || pragma_int(db, "PRAGMA freelist_count", &empty, err))
 		return -1;
-	/* what is free is used again soon: only where much of it lies idle is the file worth moving */
+	/* later rows reuse free pages: move pages only where many are free */
 	if (empty < DB_SHRINK_PAGES || empty < pages / 10)
 		return 0;
 	return pragma(db, "PRAGMA incremental_vacuum(512)", NULL, err) ? -1 : 1;
@@ -457,7 +457,7 @@ int64_t db_steps(struct db *db)
 	return steps;
 }
 
-/* The first finding of SQLite's own check. */
+/* SQLite's integrity check, up to its first finding. */
 static int check_file(struct db *db, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "PRAGMA integrity_check(1)", err);
@@ -476,7 +476,7 @@ static int check_references(struct db *db, struct fw_err *err)
 	struct stmt *s = db_stmt(db, "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 1", err);
 	int result = stmt_step(s, err);
 	if (result == 1) {
-		err_set(err, ERR_DAMAGED, "database: row %lld of %s points to a row of %s that is not there; restore a backup",
+		err_set(err, ERR_DAMAGED, "database: row %lld of %s refers to a missing row of %s; restore a backup",
 			(long long)row_int(s, 1), row_text(s, 0), row_text(s, 2));
 		stmt_reset(s);
 	}
@@ -502,5 +502,5 @@ int db_check_within(struct db *db, int64_t ms, struct fw_err *err)
 	if (result == 0 || err->code != ERR_CANCELLED)
 		return result;
 	err_clear(err);
-	return err_set(err, ERR_TIMEOUT, "database: %lld ms were not enough to look at all of it", (long long)ms);
+	return err_set(err, ERR_TIMEOUT, "database: %lld ms were not enough to check the whole file", (long long)ms);
 }

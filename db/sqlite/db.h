@@ -1,9 +1,9 @@
 /**
- * db.h - the only door to SQLite (sqlite3.h is included in inside.h alone).
+ * db.h - the only interface to SQLite (sqlite3.h is included in inside.h alone).
  *
- * One connection, one writer. WAL, synchronous FULL, foreign keys on: what a transaction committed survives kill -9 and a
- * power cut. Statements are prepared from constant text and values are bound by name; there is no way to run SQL built at
- * run time. Every failure carries the statement's place in the source.
+ * One connection, one writer. WAL, synchronous FULL, foreign keys on: a committed transaction survives kill -9 and a power cut. Statements
+ * are prepared from constant text and values are bound by name; SQL is never built at run time. Every error has the source position of its
+ * statement.
  */
 #ifndef DB_SQLITE_DB_H
 #define DB_SQLITE_DB_H
@@ -20,19 +20,19 @@ enum { DB_SHRINK_PAGES = 512 };
 struct db;
 struct stmt;
 
-/** Open or create. `read_only` opens query_only. Err: ERR_BUSY another daemon has it, ERR_IO, ERR_FULL, ERR_INVALID not our file. */
+/** Open or create. `read_only` opens query_only. Err: ERR_BUSY another daemon uses it, ERR_IO, ERR_FULL, ERR_INVALID not our file. */
 int db_open(const char *path, bool read_only, struct db **out, struct fw_err *err);
-/** An empty database in memory, of no file, to try scripts on. */
+/** An empty database in memory, to test scripts. */
 int db_open_scratch(struct db **out, struct fw_err *err);
 /**
- * From now on a write does not wait long for another process that holds the lock, and those after it not at all until it is free: whoever
- * serves others has no time for it. Err of such a write: ERR_BUSY.
+ * From now on a write waits only BUSY_HURRIED_MS for the lock of another process, and later writes not at all until it is free, so that the
+ * daemon's loop goes on. Err of such a write: ERR_BUSY.
  */
 void db_hurry(struct db *db);
 /** Finalises all statements; accepts NULL. */
 void db_close(struct db *db);
 
-/** BEGIN IMMEDIATE / COMMIT / ROLLBACK; they do not nest, but inside db_outer_begin. A failed commit has rolled back. */
+/** BEGIN IMMEDIATE / COMMIT / ROLLBACK; they nest only inside db_outer_begin. A failed commit has rolled back. */
 #define db_begin(db, err) db_begin_at(db, __FILE__, __LINE__, err)
 int db_begin_at(struct db *db, const char *file, int line, struct fw_err *err);
 int db_commit(struct db *db, struct fw_err *err);
@@ -40,23 +40,23 @@ int db_commit(struct db *db, struct fw_err *err);
 void db_rollback(struct db *db);
 
 /**
- * What is read from here to db_look_end is one state of the database, and is locked once instead of once a statement. Nothing may be
- * written in between.
+ * Read transaction until db_look_end: all reads see one state of the database and take one lock instead of one a statement. Writes are not
+ * allowed in between.
  */
 #define db_look_begin(db, err) db_look_begin_at(db, __FILE__, __LINE__, err)
 int db_look_begin_at(struct db *db, const char *file, int line, struct fw_err *err);
 void db_look_end(struct db *db);
 
 /**
- * A transaction around others: what is begun inside becomes part of it, so that it is stored with what comes after, or not at all. One at a
- * time; db_outer_end(keep) commits or rolls all of it back. Err: nothing was stored.
+ * An outer transaction: transactions inside are savepoints of it, so that all are stored together or not at all. One at a time;
+ * db_outer_end commits (`keep`) or rolls back. Err: nothing was stored.
  */
 #define db_outer_begin(db, err) db_outer_begin_at(db, __FILE__, __LINE__, err)
 int db_outer_begin_at(struct db *db, const char *file, int line, struct fw_err *err);
 int db_outer_end(struct db *db, bool keep, struct fw_err *err);
 bool db_in_outer(const struct db *db);
 
-/** Whether a transaction is open. A write that met a full disk may have rolled it back already. */
+/** Whether a transaction is open. A write that failed on a full disk may have rolled it back. */
 bool db_in_transaction(const struct db *db);
 
 /**
@@ -95,15 +95,15 @@ void stmt_int_or_null(struct stmt *s, const char *name, int64_t v);          /* 
 int stmt_step(struct stmt *s, struct fw_err *err);
 /** Step a statement that gives no rows to its end. */
 int stmt_run(struct stmt *s, struct fw_err *err);
-/** stmt_run of an INSERT of one row; *id is the row's (NULL: not asked for). */
+/** stmt_run of an INSERT of one row; sets *id (NULL: ignored). */
 int stmt_insert(struct stmt *s, int64_t *id, struct fw_err *err);
-/** stmt_run; *n counts the rows that were changed. */
+/** stmt_run; *n counts the changed rows. */
 int stmt_run_count(struct stmt *s, int *n, struct fw_err *err);
-/** Whether there is a row, and what its first column holds: 1, 0 none (the place is left as it was), -1. The statement is reset. */
+/** Whether there is a row, and its first column: 1, 0 none (the output is unchanged), -1. The statement is reset. */
 int stmt_any(struct stmt *s, struct fw_err *err);
 int stmt_first_int(struct stmt *s, int64_t *v, struct fw_err *err);
 int stmt_first_text(struct stmt *s, char *out, size_t size, struct fw_err *err); /* cut to fit */
-/** Give up reading before the last row. */
+/** End reading before the last row. */
 void stmt_reset(struct stmt *s);
 
 /* Columns of the current row, by number. Texts and blobs are valid until the next step or reset. NULL reads 0, NAN, "". */
@@ -115,43 +115,39 @@ bool row_is_null(struct stmt *s, int column);
 /** Copy a text, cut to fit. */
 void row_copy(struct stmt *s, int column, char *out, size_t size);
 
-/** The folder that the database lies in, absolute. Shape: out[size]; cut to fit. */
+/** Absolute path of the database's folder. Shape: out[size]; cut to fit. */
 void db_folder(struct db *db, char *out, size_t size);
-/**
- * Keep something beside this connection for who reads it, one thing at a time: `drop` frees it when another (or NULL) takes its place, and
- * in db_close.
- */
+/** Attach one object to this connection, such as a cache. `drop` frees it when another one (or NULL) replaces it, and in db_close. */
 void db_keep(struct db *db, void *what, void (*drop)(void *what));
-/** What is kept; NULL: nothing. */
+/** The attached object; NULL: none. */
 void *db_kept(const struct db *db);
 /** Rows that the latest statement changed. */
 int db_changes(struct db *db);
 /** Rows written through this connection so far. */
 int64_t db_written(struct db *db);
-/** Write something, what is there already, to see whether it can be done. */
+/** Test whether the file is writable: writes an unchanged value. */
 int db_try_write(struct db *db, struct fw_err *err);
 /**
- * Copy the whole database, as it is now, to `path`: at PATH.part first, flushed, then renamed. Other connections read and write
- * meanwhile. Ctx: takes as long as the disk does, so never on the daemon's loop. Err: ERR_IO, ERR_FULL, ERR_CONFLICT another one is being
- * made to the same place.
+ * Copy the whole database to `path`: written to PATH.part, flushed, then renamed. Other connections may read and write meanwhile.
+ * Ctx: slow, never on the daemon's loop. Err: ERR_IO, ERR_FULL, ERR_CONFLICT another backup to the same path is running.
  */
 int db_backup(struct db *db, const char *path, struct fw_err *err);
-/** Remove what a db_backup to `path` left that was killed. */
+/** Remove the incomplete file of a killed db_backup to `path`. */
 void db_backup_discard(const char *path);
-/** Schema version as stored, 0 in a new file; and set it (migrations only). */
+/** Get the stored schema version, 0 in a new file; set it (migrations only). */
 int db_version(struct db *db, int *version, struct fw_err *err);
 int db_set_version(struct db *db, int version, struct fw_err *err);
-/** Give up to DB_SHRINK_PAGES free pages back to the file system where a tenth of the file is free. 1 more could go, 0 done, -1. */
+/** Return up to DB_SHRINK_PAGES free pages to the file system where a tenth of the file is free. 1 call again, 0 done, -1. */
 int db_shrink(struct db *db, struct fw_err *err);
 /** Run a whole script of statements (migrations only). */
 int db_script(struct db *db, const char *sql, struct fw_err *err);
-/** Tell the query plan of every statement taken so far, one step a call. For tests: nothing may read a large table whole. */
+/** Pass the query plan of every cached statement, one step a call. For tests: no statement may scan a large table. */
 int db_explain(struct db *db, void (*each)(void *arg, const char *sql, const char *step), void *arg, struct fw_err *err);
-/** How many steps SQLite's machine took for all of them. For tests: what must not grow with the history does not. */
+/** Steps of SQLite's virtual machine over all cached statements. For tests: they must not grow with the history. */
 int64_t db_steps(struct db *db);
-/** SQLite's own check of the whole file, and of all references. Err: ERR_DAMAGED with the first finding. */
+/** SQLite's integrity check of the whole file and of all references. Err: ERR_DAMAGED with the first finding. */
 int db_check(struct db *db, struct fw_err *err);
-/** As much of db_check as `ms` allow. Err: ERR_TIMEOUT nothing was found so far. */
+/** db_check for at most `ms`. Err: ERR_TIMEOUT no finding so far. */
 int db_check_within(struct db *db, int64_t ms, struct fw_err *err);
 
 #endif

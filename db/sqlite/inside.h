@@ -1,4 +1,4 @@
-/** inside.h - what the parts of db.h share, and the only header that knows SQLite. */
+/** inside.h - shared by the sources of db.h; the only header that includes SQLite's. */
 #ifndef DB_SQLITE_INSIDE_H
 #define DB_SQLITE_INSIDE_H
 
@@ -33,12 +33,12 @@ struct db {
 
 /** Which error a result code is; `handle` may be NULL. */
 enum err_code db_code_of(sqlite3 *handle, int rc);
-/** What a person can do about it; "" when the message says enough. */
+/** Advice to append to a message; "" none. */
 const char *db_advice(enum err_code code);
-/** -1 with what SQLite says of `rc`, and the place of the statement. */
+/** Set `err` from SQLite's message for `rc` and the source position of the statement. Returns -1. */
 int db_fail(struct db *db, int rc, const char *file, int line, struct fw_err *err);
 
-/** SQLite would write on into a file that has no name any more. Err: ERR_IO it has none. */
+/** Check that the file was not deleted or replaced: SQLite would go on writing into it. Err: ERR_IO it was. */
 int db_check_place(struct db *db, struct fw_err *err);
 
 #endif

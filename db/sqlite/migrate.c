@@ -1,4 +1,4 @@
-/** migrate.c - the embedded scripts and the loop over those not applied yet. */
+/** migrate.c - the embedded scripts, and running those that are not applied yet. */
 #include "db/sqlite/migrate.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ extern const char _binary_db_schema_sql_start[];
 extern const char _binary_db_schema_sql_end[];
 
 /*
- * The tables as they were released first. To change them: db/migrations/NNNN_<what>.sql, numbered from 0002, whose symbols are
+ * The tables of the first release. To change them, add db/migrations/NNNN_<what>.sql, numbered from 0002, whose symbols are
  * _binary_db_migrations_NNNN_<what>_sql_start and _end, and a row here.
  */
 static const struct migration embedded[] = {
@@ -53,11 +53,13 @@ int migrate_list(struct db *db, const struct migration *list, int n, struct fw_e
 	return 0;
 }
 
-/* Every column of `wanted` is in `db`. */
+/* Check that `db` has every column of `wanted`. */
 static int compare_columns(struct db *db, struct db *wanted, struct fw_err *err)
 {
-	struct stmt *want = db_stmt(wanted, "SELECT t.name, c.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c "
-		"WHERE t.schema = 'main' AND t.type = 'table' ORDER BY 1, 2", err);
+	struct stmt *want = db_stmt(wanted,
+		"SELECT t.name, c.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c "
+		"WHERE t.schema = 'main' AND t.type = 'table' ORDER BY 1, 2",
+		err);
 	struct stmt *have = db_stmt(db, "SELECT count(*) FROM pragma_table_info(:table) WHERE name = :column", err);
 	int more = want && have ? 1 : -1;
 
@@ -77,7 +79,7 @@ static int compare_columns(struct db *db, struct db *wanted, struct fw_err *err)
 	return more;
 }
 
-/* The number alone does not tell: before a release its script changes, and the number does not. */
+/* The version alone is not enough: before a release a script changes without a new number. */
 static int check_tables(struct db *db, struct fw_err *err)
 {
 	struct db *wanted;

@@ -3,33 +3,33 @@
 
 #include <string.h>
 
-/* Suite of cell `w` of alert `a`. Alerts of former versions do not say it and have one suite. */
+/* Suite of cell `w` of alert `a`; of cells without one the suite of the alert's comparison. */
 #define SUITE_OF_CELL                                                                                                            \
 	"coalesce(w.value ->> 'suite', (SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = a.comparison)) "
 
-/* Comparison `x` is known to have commit `sha` in its target and not in its base. */
+/* The target of comparison `x` contains commit `sha`, and its base does not. */
 #define IS_IN(sha)                                                                                                               \
 	"EXISTS (SELECT 1 FROM commit_range g WHERE g.repo = x.repo AND g.base_sha = x.base_sha AND g.target_sha = "             \
 	"x.target_sha AND g.sha = " sha ") "
-/* One commit is named for cell `w` of alert `a`, and `condition` holds for it. */
+/* A bisect found a single culprit for cell `w` of alert `a`, and `condition` holds for it. */
 #define CULPRIT(condition)                                                                                                       \
 	"EXISTS (SELECT 1 FROM json_each(a.culprits) d, json_each(d.value, '$.cells') e WHERE d.value ->> 'commits' = 1 AND "    \
 	"e.value = w.value ->> 'cell' AND " condition ") "
 
-/* Comparison `x` is of what two commits do, and of nothing that a person chose beside them. */
+/* Comparison `x` compares two commits with default providers and configurations. */
 #define IS_CHANGE "x.kind = 'compare' AND (SELECT j.base_provider || j.target_provider FROM job j WHERE j.id = x.job) = '' "
 
-/* Builds `p` and `q` were made by one toolchain of the same sources with the same commands; not where one is not known. */
+/* Builds `p` and `q` have the same inputs and toolchain; false where one is unknown. */
 #define IS_SAME_BUILD(p, q)                                                                                                      \
 	"(SELECT b.inputs_hash || ' ' || b.toolchain FROM build b WHERE b.id = " p ") = (SELECT b.inputs_hash || ' ' || "        \
 	"b.toolchain FROM build b WHERE b.id = " q ") "
 
-/* Comparison `o` is of the same two commits as `x`, or of the same two builds: a squash or a rebase that changes nothing that is built. */
+/* Comparison `o` has the same commits as `x`, or the same builds, as after a squash or rebase. */
 #define IS_SAME_QUESTION                                                                                                         \
 	"((o.base_sha = x.base_sha AND o.target_sha = x.target_sha) OR (o.kind = 'compare' AND " IS_SAME_BUILD(                  \
 		"o.base_build", "x.base_build") "AND " IS_SAME_BUILD("o.target_build", "x.target_build") "))"
 
-/* Cell `w` of alert `a` is accepted for comparison `x`, whose suite is `u`: it has the commit, or asks what the alert's comparison asked. */
+/* Accepted cell `w` of alert `a` applies to comparison `x` with suite `u`: it contains the commit, or equals the alert's comparison. */
 #define APPLIES                                                                                                                  \
 	"a.repo = x.repo AND a.state = 'accepted' AND a.kind = 'regression' AND " IS_CHANGE "AND " SUITE_OF_CELL                 \
 	"= u.name AND (EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND " IS_SAME_QUESTION                       \
@@ -37,12 +37,12 @@
 /* Accepted alert `a` covers cell `k` of comparison `x`, as cell `w`. */
 #define COVERS APPLIES "AND w.value ->> 'cell' = k.key "
 
-/* Log time ratio that cell `w` of an alert stands for. */
+/* Log time ratio of cell `w` of an alert. */
 #define EXPECTED_M "ln(1 + (w.value ->> 'change_pct') / 100.0) "
 
 /*
- * Losses of comparison :comparison, with the newest alert that accepts each; NULL: none does, or more was lost. Alerts are read once for
- * all cells; `max` takes the row of the newest with it.
+ * Regressions of comparison :comparison, each with the newest alert that covers it; NULL: none. Alerts are read once for all cells; the other
+ * columns are those of the row that max() picks.
  */
 #define LOSSES                                                                                                                   \
 	"WITH expected AS MATERIALIZED (SELECT w.value ->> 'cell' AS key, max(a.id) AS alert, " EXPECTED_M                       \
@@ -109,7 +109,7 @@ int store_accepted_step(struct db *db, int64_t repo, const char *branch, const c
 	return result < 0 ? -1 : 0;
 }
 
-/* The worst of the cells that did not regress. */
+/* The worst verdict of the other cells. */
 static int find_rest(struct db *db, int64_t comparison, enum verdict *out, struct fw_err *err)
 {
 	int result;
@@ -146,7 +146,7 @@ int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *
 	return out->covered && !out->lost ? find_rest(db, comparison, &out->verdict, err) : 0;
 }
 
-/* The ids that a statement with :alert and :max gives. Returns how many, -1. */
+/* Read the ids of a statement with :alert and :max. Returns how many, -1. */
 static int read_ids(struct stmt *s, int64_t alert, int64_t *ids, int max, struct fw_err *err)
 {
 	int result, n = 0;

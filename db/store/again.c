@@ -1,4 +1,4 @@
-/** again.c - when a job is asked again, by which one, and whether anybody still wants that. */
+/** again.c - see again.h. */
 #include "db/store/again.h"
 
 #include "core/verdict/flag.h"

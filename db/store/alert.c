@@ -1,4 +1,4 @@
-/** alert.c - alerts and the steps between their states, each step an event with who, when and why. */
+/** alert.c - alerts and their changes of state, each with an alert_event. */
 #include "db/store/alert.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct f
 	return add_event(db, a->id, now_ms, "flopwatch", ALERTSTATE_OPEN, "", err);
 }
 
-/** 1 and id and state of the alert of this commit that nobody has answered for, or of the device, 0, -1. One about a device that has ended is not opened again. */
+/** Set id and state from the alert of this commit that is not accepted or invalid, or from the open one of the device. 1, 0, -1. */
 static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 {
 	struct stmt *s =
@@ -63,7 +63,7 @@ static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 	return result;
 }
 
-/* The alert's culprits with those of :culprits: what was known of the same cells goes, and one range is named once. */
+/* The alert's culprits merged with :culprits, which replace those of the same cells; equal ranges become one. */
 #define CULPRITS_WITH_OURS                                                                                                       \
 	"WITH ours AS (SELECT value AS v, value ->> 'from' AS f, value ->> 'to' AS t FROM json_each(:culprits)), "               \
 	"named AS (SELECT c.value AS cell FROM json_each(:culprits) o, json_each(o.value, '$.cells') c), "                       \
@@ -89,14 +89,14 @@ static int update(struct db *db, const struct store_alert *a, const char *cells,
 /* ---- opening --------------------------------------------------------------------------------------------------------- */
 
 struct gathered {
-	int due;               /* cells of `a` that nobody has answered for */
-	int64_t answered;      /* the latest alert of the commit that somebody has; 0: none */
-	enum alertstate state; /* of that one */
+	int due;               /* cells of `a` that are not accepted or invalid */
+	int64_t answered;      /* latest accepted or invalid alert of the commit; 0: none */
+	enum alertstate state; /* of `answered` */
 };
 
 /**
- * `due`: cells of `a` without those that somebody has answered for. `all`: with those before them that the alert keeps. What a's
- * comparison measured in its suite and did not lose is not kept, unless the history says otherwise.
+ * `due`: cells of `a` that are not accepted or invalid. `all`: the cells that the alert keeps, then `due`. The alert does not
+ * keep cells that a's comparison measured without a regression, unless an open change point has them.
  */
 static int gather(struct db *db, struct store_alert *a, struct gathered *g, struct buf *due, struct buf *all, struct fw_err *err)
 {
@@ -144,7 +144,7 @@ static int open_again(struct db *db, struct store_alert *a, int64_t now_ms, stru
 {
 	a->state = ALERTSTATE_OPEN;
 	return set_state(db, a->id, ALERTSTATE_OPEN, now_ms, err) || add_event(db, a->id, now_ms, "flopwatch", ALERTSTATE_OPEN,
-									     "measured again, and it is still so", err)
+									     "measured again with the same result", err)
 		       ? -1
 		       : 0;
 }
@@ -250,7 +250,7 @@ int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum a
 	return result < 0 ? -1 : 0;
 }
 
-/* ---- what people and searches say ------------------------------------------------------------------------------------- */
+/* ---- changes by users and bisects ------------------------------------------------------------------------------------- */
 
 static bool allowed(enum alertstate from, enum alertstate to)
 {
@@ -294,7 +294,7 @@ int store_alert_culprits(
 	return add_event(db, id, now_ms, "flopwatch", state, reason, err);
 }
 
-/* ---- what a comparison says about other alerts ------------------------------------------------------------------------ */
+/* ---- other alerts of a comparison's branch ---------------------------------------------------------------------------- */
 
 #define OPEN_ALERTS_OF_BRANCH                                                                                                    \
 	"FROM comparison x JOIN alert a ON a.repo = x.repo AND a.branch = x.branch "                                             \
@@ -315,16 +315,16 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
 /* Name of the suite of comparison `c`. */
 #define SUITE_OF(c) "(SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = " c ") "
 
-/* Suite of cell `w` of alert `a`. Alerts of former versions do not say it and have one suite. */
+/* Suite of cell `w` of alert `a`; of cells without one the suite of the alert's comparison. */
 #define SUITE_OF_CELL "coalesce(w.value ->> 'suite', " SUITE_OF("a.comparison") ") "
 
-/* Comparison `p` of job `j` says something about a branch: every cell of its suite, or of its part. */
+/* Comparison `p` of job `j` counts for its branch: it has every cell of its suite or shard. */
 #define SPEAKS_OF_BRANCH                                                                                                         \
 	"p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'compare' AND t.name = v.suite AND j.quick = 0 "
 
 /**
- * The cells `c` of alert `a` (key and suite in `v`) as the branch's latest whole comparison `y` of their suite has them; of a suite in
- * parts, as the latest has that measured them. Of a program that is identical one cell stands for all rows.
+ * The cells `c` of alert `a` (key and suite in `v`) in the branch's latest whole comparison `y` of their suite, or of a sharded
+ * suite in the latest that measured them. An identical benchmark program has one cell for all rows.
  */
 #define LATEST_CELLS                                                                                                             \
 	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS told, " SUITE_OF_CELL                               \
@@ -338,8 +338,8 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
 	"LEFT JOIN cell c ON c.comparison = y.id AND (c.key = v.key OR (y.rows_unknown AND y.identical_by <> '')) "
 
 /**
- * A base that was judged on this branch at or after the alert holds the loss, so there the last word on every commit since
- * then is summed up (significant changes only: noise must not add up to a recovery). Each suite has its own words.
+ * A base that was judged on this branch at or after the alert contains the regression. In that case the latest significant changes of all
+ * commits since then are summed; noise must not sum to a recovery. Suites are judged separately.
  */
 static const char sql_recovered[] =
 	"SELECT a.id " OPEN_ALERTS_OF_BRANCH "AND CASE a.kind "

@@ -1,4 +1,4 @@
-/** baseline_period.c - what stands beside what: environments with a reference commit, and the order of main's commits. */
+/** baseline_period.c - see baseline_period.h. */
 #include "db/store/baseline_period.h"
 
 #include <math.h>
@@ -118,7 +118,7 @@ int store_baseline_period_had(struct db *db, const struct store_baseline_period 
 	return stmt_any(s, err);
 }
 
-/* ---- the line -------------------------------------------------------------------------------------------------------- */
+/* ---- upstream branch ------------------------------------------------------------------------------------------------- */
 
 int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *place, struct fw_err *err)
 {
@@ -197,7 +197,7 @@ int store_ratio_of(
 	return result;
 }
 
-enum { AGAIN_MAX = 16 }; /* measurements of one commit that count */
+enum { AGAIN_MAX = 16 }; /* measurements of one commit in its median */
 
 static void reverse(struct store_series *s)
 {

@@ -1,4 +1,4 @@
-/** bisect.c - a search is its row, its commits and its jobs; what it knows stands in comparisons. */
+/** bisect.c - a bisect has a row, commits and jobs; its measurements are comparisons. */
 #include "db/store/bisect.h"
 
 #include <string.h>
@@ -153,7 +153,7 @@ int store_bisect_wait(struct db *db, int64_t id, int64_t job, int base_n, int ta
 	return db_exec(db, err, "UPDATE bisect SET job = :job, n_jobs = n_jobs + 1 WHERE id = :id", "job=%ld id=%ld", job, id);
 }
 
-/* ---- what is known --------------------------------------------------------------------------------------------------- */
+/* ---- measurements ---------------------------------------------------------------------------------------------------- */
 
 /** Rows of (base_n, target_n, comparison, key, verdict, decided_m, decided_se, decided_pct, threshold_pct). */
 static int each_point(struct stmt *s, store_bisect_point_fn *each, void *arg, struct fw_err *err)
@@ -207,7 +207,7 @@ int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn 
 	return each_point(s, each, arg, err);
 }
 
-/* ---- reading for people ---------------------------------------------------------------------------------------------- */
+/* ---- views ----------------------------------------------------------------------------------------------------------- */
 
 #define VIEW_SELECT                                                                                                              \
 	"SELECT b.id, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, "                  \

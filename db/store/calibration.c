@@ -1,4 +1,4 @@
-/** calibration.c - what comparisons of equal builds showed of each cell, pooled when it is asked for; false alarms a device. */
+/** calibration.c - noise of cells, pooled by each query, and false alarms of devices. */
 #include "db/store/calibration.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ int store_noise_forget(struct db *db, int64_t repo, const char *device_uuid, con
 	char key[CASE_KEY_SIZE] = "";
 	int result;
 	*n = 0;
-	for (;;) { /* cell by cell: no statement is read while its rows go */
+	for (;;) { /* cell by cell, so that no statement is read while its rows are deleted */
 		struct stmt *s = db_query(
 			db, err, "SELECT min(key) FROM noise WHERE repo = :repo AND key > :key", "repo=%ld key=%s", repo, key);
 		result = stmt_step(s, err);
@@ -100,9 +100,9 @@ int store_calibration_asked(struct db *db, int64_t repo, const char *device_uuid
 	return stmt_first_int(s, at, err) < 0 ? -1 : 0;
 }
 
-/* ---- for people ------------------------------------------------------------------------------------------------------ */
+/* ---- views ----------------------------------------------------------------------------------------------------------- */
 
-/** Clopper and Pearson's one-sided bound for a share, by bisection on the binomial. Units: per cent. */
+/** One-sided Clopper-Pearson bound of a share, by bisection on the binomial. Units: per cent. */
 static double upper_bound_pct(int alarms, int n)
 {
 	double low = 0, high = 1;
@@ -138,7 +138,7 @@ int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *o
 	return result < 0 ? -1 : 0;
 }
 
-/** The rows of one cell, as they come: newest first. */
+/** Rows of one cell, newest first. */
 struct gathered {
 	struct view_calibration row;
 	char repo[128], suite[64], model[STORE_MODEL_SIZE], cell[CASE_KEY_SIZE];
@@ -147,7 +147,7 @@ struct gathered {
 	struct calibration part[CALIBRATION_PARTS_MAX];
 };
 
-/** What the rule of the cell's newest comparison makes of it. */
+/** Apply the rule of the cell's newest comparison. */
 static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
 {
 	struct calibration known = calibration_pool(g->part, g->n);

@@ -90,7 +90,7 @@ int store_change_update(struct db *db, const struct store_change *c, struct fw_e
 	return stmt_run(s, err);
 }
 
-/** Bind a cell of a baseline period and look for a first row. 1, 0, -1. */
+/** Bind a cell of a baseline period, and test for a row. 1, 0, -1. */
 static int any_of_cell(struct stmt *s, int64_t baseline_period, const char *key, struct fw_err *err)
 {
 	stmt_int(s, ":baseline_period", baseline_period);
@@ -158,7 +158,7 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 	return result < 0 ? -1 : 0;
 }
 
-/* Change points of one cell in all baseline periods of the same repository, suite and model of device as :epoch, on the line, as c, o, l. */
+/* Change points c of one cell in all baseline periods o of the repository, suite and model of device of :epoch, at positions l. */
 #define OF_THIS_MODEL                                                                                                                                                                            \
 	"FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "                                                         \
 	"c.state = 'confirmed' JOIN baseline_period o ON o.id = c.baseline_period AND o.suite = e.suite JOIN environment w ON w.id = o.environment "                                             \
@@ -179,7 +179,7 @@ int store_change_explained(
 {
 	int result;
 	*out = (struct store_explained){ .n = 0 };
-	/* one commit that two baseline periods tell of counts once, as the newer one has it: max() picks the row that the others come from */
+	/* a commit in two baseline periods counts once, as in the newer one: the other columns are those of the row that max() picks */
 	struct stmt *s = db_query(db, err,
 		"SELECT c.step, l.place, c.kind = 'drift', max(c.id) " OF_THIS_MODEL "AND l.place > coalesce((SELECT a.place "
 		"FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT a.dropped), 0) AND iif(c.kind = 'step', "

@@ -1,11 +1,11 @@
-/* clock_set.c - see clock_set.h. Nothing that happened may come to lie in the future: hence the min. */
+/* clock_set.c - see clock_set.h. min() keeps times of past events out of the future. */
 #include "db/store/clock_set.h"
 
 #include "db/store/outbox.h"
 
 #define OPEN "state IN ('queued', 'assigned', 'building', 'checking', 'measuring')"
 
-/* :now is the latest time that may come of it. */
+/* :now is the upper bound of the result. */
 static int move(struct db *db, const char *sql, int64_t by_ms, int64_t latest, struct fw_err *err)
 {
 	return db_exec(db, err, sql, "by=%ld now=%ld", by_ms, latest);

@@ -1,4 +1,4 @@
-/** commit.c - each query walks the jobs of one commit, or the last of one branch. */
+/** commit.c - each query reads the jobs of one commit, or the last ones of one branch. */
 #include "db/store/commit.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void read_job(struct stmt *s, struct commit_job *job)
 	job->end = end_of(job->state, job->comparison != 0);
 }
 
-/* What people have accepted of a loss. */
+/* Read what users accepted of a regression. */
 static int read_accepted(struct db *db, struct commit_job *job, struct fw_err *err)
 {
 	struct store_accepted a;
@@ -65,7 +65,7 @@ static int read_accepted(struct db *db, struct commit_job *job, struct fw_err *e
 	return 0;
 }
 
-/** Add every row of `s` (NULL: it could not be made) and judge. */
+/** Add every row of `s` and judge. */
 static int judge(struct db *db, struct stmt *s, struct commit_verdict *out, struct fw_err *err)
 {
 	int result = s ? 0 : -1;
@@ -108,10 +108,10 @@ int store_commit_plan(struct db *db, int64_t job, struct commit_verdict *out, st
 	return judge(db, s, out, err);
 }
 
-/** Its last pushes, newest first. Returns how many, -1. Shape: sha[PUSHES_MAX][65]. */
+/** Last pushes of a branch, newest first. Returns how many, -1. Shape: sha[PUSHES_MAX][65]. */
 static int list_pushes(struct db *db, int64_t repo, const char *branch, const char *tip, char (*sha)[65], struct fw_err *err)
 {
-	/* a push is as old as its first job, so that one that is measured again later does not become the newest */
+	/* the age of a push is that of its first job, so that a later measurement does not make it the newest */
 	struct stmt *s = db_query(db, err,
 		"SELECT pushes.target_sha FROM (SELECT DISTINCT target_sha FROM (SELECT target_sha FROM job WHERE repo = :repo "
 		"AND branch = :branch AND " STORE_JOB_COUNTS "ORDER BY id DESC LIMIT :n)) pushes WHERE pushes.target_sha <> :tip "
@@ -191,6 +191,6 @@ int store_commit_abbreviated(struct db *db, int64_t repo, const char *prefix, ch
 	}
 	stmt_reset(s);
 	if (more == 1)
-		return err_set(err, ERR_CONFLICT, "%s is the beginning of several commits; write more digits", prefix);
+		return err_set(err, ERR_CONFLICT, "%s matches several commits; give more digits", prefix);
 	return more < 0 ? -1 : got;
 }

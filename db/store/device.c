@@ -1,4 +1,4 @@
-/** device.c - classes as devices describe themselves, who stands out of them, and one row a device and reason of held clocks. */
+/** device.c - see device.h. */
 #include "db/store/device.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "core/protocol/device_check.h"
 
-/* Memory in whole GiB: what a driver keeps of it differs by some pages between two of a kind. */
+/* Memory in whole GiB: the part that the driver reserves differs by some pages between equal devices. */
 static void name_model(const struct msg_device *d, char model[STORE_MODEL_SIZE])
 {
 	snprintf(model, STORE_MODEL_SIZE, "%s, %d %s, %lld GiB", d->name, d->cores, d->kind == DEVICE_CPU ? "threads" : "SMs",
@@ -73,7 +73,7 @@ int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err
 	return stmt_any(s, err);
 }
 
-/* ---- who is in it ---------------------------------------------------------------------------------------------------------- */
+/* ---- devices of a class ---------------------------------------------------------------------------------------------------- */
 
 int store_reference_time_put(struct db *db, const struct store_reference_time *t, struct fw_err *err)
 {
@@ -138,7 +138,7 @@ int store_class_stands_out(struct db *db, int64_t device, const char *why, struc
 	return db_exec(db, err, "UPDATE device SET stands_out = :why WHERE id = :device", "device=%ld why=%s", device, why);
 }
 
-/* ---- clocks that were held back ---------------------------------------------------------------------------------------------- */
+/* ---- throttling ------------------------------------------------------------------------------------------------------------ */
 
 int store_throttle_add(struct db *db, int64_t device, const char *reason, double seconds, struct fw_err *err)
 {

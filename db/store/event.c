@@ -1,4 +1,4 @@
-/* event.c - an event is a row: when, of which kind, and an object as text. */
+/* event.c - see event.h. */
 #include "db/store/event.h"
 
 enum { EVENT_BYTES_MAX = 1 << 20 };
@@ -40,7 +40,7 @@ int store_event(struct db *db, int64_t now_ms, const char *kind, const char *pay
 
 int store_event_prune(struct db *db, int64_t before, int64_t after, int limit, int *n, struct fw_err *err)
 {
-	/* ids grow with time, so only the oldest rows have to be looked at */
+	/* ids increase with time, so only the oldest rows are read */
 	struct stmt *s = db_query(db, err,
 		"DELETE FROM event WHERE id IN (SELECT id FROM (SELECT id, at FROM event ORDER BY id LIMIT :limit) WHERE at NOT "
 		"BETWEEN :before AND :after)",

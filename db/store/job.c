@@ -27,12 +27,12 @@
 					", j.device_class, j.part FROM job j JOIN repo r ON r.id = j.repo "
 
 #define CLASS_OF_DEVICE "(SELECT class FROM device WHERE uuid = :device_uuid)"
-/* It stands out of its class, and another, which fits, can do the work. */
+/* It deviates from its class, and another device of the class can run the job. */
 #define LEFT_OUT                                                                                                                 \
 	"SELECT 1 FROM device AS odd JOIN device AS other ON other.class = odd.class AND other.state = 'ok' AND "                \
 	"other.stands_out = '' WHERE odd.uuid = :device_uuid AND odd.stands_out <> ''"
 
-/* Job j may have device :device_uuid, of kind :device_kind. */
+/* Job j may run on device :device_uuid of kind :device_kind. */
 #define MAY_HAVE_DEVICE                                                                                                                        \
 	"(j.device_kind = '' OR j.device_kind = :device_kind) AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) AND " STORE_CLASS_FITS( \
 		CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" LEFT_OUT ")) "
@@ -84,7 +84,7 @@ static void read_job(struct stmt *s, struct store_job *out)
 	out->part = (int)row_int(s, 41);
 }
 
-/** 1 and the row, 0, -1. Only the first row is looked at. */
+/** Read the first row. 1, 0, -1. */
 static int first_job(struct stmt *s, struct store_job *out, struct fw_err *err)
 {
 	int result = stmt_step(s, err);
@@ -95,7 +95,7 @@ static int first_job(struct stmt *s, struct store_job *out, struct fw_err *err)
 	return result;
 }
 
-/** Run an update that has to hit the one row it means. */
+/** Run an update of one row. Err: ERR_CONFLICT no row. */
 static int change_one(struct db *db, struct stmt *s, int64_t id, const char *what, struct fw_err *err)
 {
 	if (stmt_run(s, err))
@@ -221,14 +221,14 @@ int store_job_tell_state(
 	return store_job_tell(db, job, "job.state", state, why[0] ? why : NULL, now_ms, err);
 }
 
-/** Tell the state that a job has now. */
+/** Write event and log line of a job's current state. */
 static int tell_moved(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
 {
 	struct store_job job;
 	return store_job_get(db, id, &job, err) != 0 ? -1 : store_job_tell_state(db, &job, job.state, job.state_why, now_ms, err);
 }
 
-/** Run an UPDATE that returns the ids of the jobs it moved, and tell of each. *n counts them. */
+/** Run an UPDATE that returns ids of jobs, and write event and log line of each. *n counts them. */
 static int move_and_tell(struct db *db, struct stmt *s, int64_t now_ms, int *n, struct fw_err *err)
 {
 	int64_t *id = NULL, *more;
@@ -358,7 +358,7 @@ int store_job_next_unresolved(
 		"besides=%s repo=%ld newest=%d", besides, turn->repo, turn->takes_newest);
 	int result = first_job(s, out, err);
 	if (result == 1) {
-		turn->takes_newest = turn->takes_newest == (out->repo > turn->repo); /* a round is over: the other way round */
+		turn->takes_newest = turn->takes_newest == (out->repo > turn->repo); /* after a round the order is reversed */
 		turn->repo = out->repo;
 	}
 	return result;

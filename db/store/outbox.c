@@ -1,4 +1,4 @@
-/** outbox.c - notifications that are owed: when, how often tried, how each try and all of it ended. */
+/** outbox.c - see outbox.h. */
 #include "db/store/outbox.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ int store_outbox_insert(
 	return insert(db, kind, target, "", payload, now_ms, err);
 }
 
-/** Whether the newest word about the subject is this one. 1, 0, -1. */
+/** Whether the newest notification about the subject has this payload. 1, 0, -1. */
 static int is_said(
 	struct db *db, const char *kind, const char *target, const char *subject, const char *payload, struct fw_err *err)
 {
@@ -56,7 +56,7 @@ int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int
 		"next_at, id LIMIT 1",
 		err);
 	stmt_int(s, ":now", now_ms);
-	stmt_int(s, ":longest", STORE_OUTBOX_PAUSE_MAX_MS); /* a clock that was set back */
+	stmt_int(s, ":longest", STORE_OUTBOX_PAUSE_MAX_MS); /* the clock was set back */
 	for (int i = 0; i < STORE_OUTBOX_BUSY_MAX; i++)
 		stmt_text(s, names[i], i < n_busy ? busy[i] : "");
 	int result = stmt_step(s, err);
@@ -108,7 +108,7 @@ int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err 
 
 int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
 {
-	/* ids grow with time, so only the oldest rows have to be looked at */
+	/* ids increase with time, so only the oldest rows are read */
 	struct stmt *s = db_query(db, err,
 		"DELETE FROM outbox WHERE id IN (SELECT id FROM (SELECT id, state, created_at FROM outbox ORDER BY id LIMIT "
 		":limit) WHERE state <> 'waiting' AND created_at < :before)",
@@ -119,7 +119,7 @@ int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct 
 #define NOTIFICATIONS                                                                                                            \
 	"SELECT id, message_id, kind, target, payload, state, last_error, attempts, next_at, created_at FROM outbox "
 
-/* The newest of those that are sent are near; of the others there may be none before the oldest of all. */
+/* Sent rows are found near the end; of other states there may be none, and their index avoids reading all rows. */
 static struct stmt *notifications_in(struct db *db, const char *state, struct fw_err *err)
 {
 	struct stmt *s =

@@ -1,4 +1,4 @@
-/* peer.c - comparisons of kind peer are few, so their queries walk the index of them and join what they need. */
+/* peer.c - comparisons of kind peer are few, so the queries read the index of these and join the rest. */
 #include "db/store/peer.h"
 
 #include <math.h>
@@ -10,11 +10,11 @@
 
 enum { NEWEST_OF_BRANCH = 32 };
 
-/* What counts as a yardstick. `j` is the job. */
+/* Conditions for a comparison that counts. `j` is the job. */
 #define IS_WHOLE     "NOT j.quick AND NOT j.some_cells "
 #define IS_YARDSTICK "j.target_provider = '' AND j.base_provider <> '' AND " IS_WHOLE
 
-/* ---- what is to be measured -------------------------------------------------------------------------------------------- */
+/* ---- pending comparisons ----------------------------------------------------------------------------------------------- */
 
 int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_peer_target_fn *each, void *arg, struct fw_err *err)
 {
@@ -64,7 +64,7 @@ int store_peer_names(struct db *db, int64_t job, const char *peers, struct fw_er
 	return words_put(db_stmt(db, "INSERT INTO job_peer (job, n, word) VALUES (:owner, :n, :word)", err), job, peers, err);
 }
 
-/* ---- what was ----------------------------------------------------------------------------------------------------------- */
+/* ---- measured comparisons ----------------------------------------------------------------------------------------------- */
 
 static bool is_before(const struct store_peer_source *a, const struct store_peer_source *b)
 {
@@ -72,7 +72,7 @@ static bool is_before(const struct store_peer_source *a, const struct store_peer
 	return order ? order < 0 : a->basis < b->basis;
 }
 
-/* Into its place, unless a newer one of its kind is there. */
+/* Insert in order, unless a newer source of the same provider and basis is there. */
 static int take_source(struct store_peer_source *out, int n, const struct store_peer_source *source)
 {
 	int at = n;
@@ -158,7 +158,7 @@ int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err 
 	return result < 0 ? -1 : n;
 }
 
-/* ---- for people --------------------------------------------------------------------------------------------------------- */
+/* ---- views --------------------------------------------------------------------------------------------------------------- */
 
 int view_peers(struct db *db, const char *repo, const char *device, int limit, view_peer_fn *each, void *arg, struct fw_err *err)
 {

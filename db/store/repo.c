@@ -1,4 +1,4 @@
-/** repo.c - what git and the devices told us: repositories, tips, commits, suites, devices, environments. */
+/** repo.c - see repo.h. */
 #include "db/store/repo.h"
 
 #include <math.h>
@@ -159,7 +159,7 @@ int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_
 	return 0;
 }
 
-/** One row by a unique text. 1 and its id, 0, -1. */
+/** Id of a row by a unique text. 1, 0, -1. */
 static int id_by_text(struct stmt *s, const char *parameter, const char *value, int64_t *id, struct fw_err *err)
 {
 	stmt_text(s, parameter, value);
@@ -169,7 +169,7 @@ static int id_by_text(struct stmt *s, const char *parameter, const char *value, 
 int store_suite_put(struct db *db, const char *sha, const char *name, const char *text, size_t len, const char *origin,
 	int64_t *id, struct fw_err *err)
 {
-	/* Looked up first: a suite arrives with every result and is new once. */
+	/* Look it up first: every result has a suite, which is new only once. */
 	int found = id_by_text(db_stmt(db, "SELECT id FROM suite WHERE sha = :sha", err), ":sha", sha, id, err);
 	if (found)
 		return found < 0 ? -1 : 0;
@@ -308,7 +308,7 @@ int store_device_uuid(struct db *db, int64_t device, char *uuid, struct fw_err *
 static void environment_hash(int64_t class, const struct msg_device *d, const char *suite_sha, const char *timing,
 	const char *isolation, char hex[HASH_HEX])
 {
-	struct buf text; /* one field a line; none of them holds a line end */
+	struct buf text; /* one field a line; no field contains a line end */
 	buf_init(&text, 1 << 16);
 	buf_printf(&text, "%lld\n%s\n%s\n%s\n%s\n", (long long)class, d->cudnn, suite_sha, timing, isolation);
 	const char *const more[][2] = { { "cublas", d->cublas }, { "image", d->image }, { "vbios", d->vbios } };

@@ -1,4 +1,4 @@
-/** result.c - a finished job's rows, and reading them back to judge again. */
+/** result.c - results of a job, and reading them to judge again. */
 #include "db/store/result.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 /* ---- builds ---------------------------------------------------------------------------------------------------------- */
 
-/** 1 and the id of the newest equal build, 0, -1. */
+/** Id of the newest equal build. 1, 0, -1. */
 static int find_build(
 	struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, int64_t *id, struct fw_err *err)
 {
@@ -198,7 +198,7 @@ static void bind_verdict(struct stmt *s, const struct store_cell *c)
 	stmt_double(s, ":decided_pct", c->decided_pct);
 }
 
-/** The figures of `point` that judging finds. */
+/** Set the values of `point` that judging writes. */
 static void point_verdict(unsigned char *point, const struct store_cell *c)
 {
 	point_put(point, POINT_base_median_ms, c->base_median_ms);
@@ -264,7 +264,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)c->comparison);
 }
 
-/** The stored point of a cell, which has to be there. */
+/** Read the point of a cell. Err: ERR_DAMAGED it has none. */
 static int get_point(struct db *db, int64_t cell, unsigned char *point, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT point FROM cell WHERE id = :id", "id=%ld", cell);
@@ -276,10 +276,9 @@ static int get_point(struct db *db, int64_t cell, unsigned char *point, struct f
 	if (len == POINT_BYTES)
 		memcpy(point, stored, POINT_BYTES);
 	stmt_reset(s);
-	return len == POINT_BYTES
-		       ? 0
-		       : err_set(err, ERR_DAMAGED, "database: cell %lld has no figures for its history; restore a backup",
-				 (long long)cell);
+	return len == POINT_BYTES ? 0
+				  : err_set(err, ERR_DAMAGED, "database: cell %lld has no history values; restore a backup",
+					    (long long)cell);
 }
 
 int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err *err)
@@ -361,14 +360,13 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 
 /* ---- metrics and artifacts ------------------------------------------------------------------------------------------- */
 
-/** A name and its unit are written once, whoever has them first. */
 static int add_metric_name(struct db *db, const char *name, const char *unit, struct fw_err *err)
 {
 	return db_exec(db, err, "INSERT INTO metric_name (name, unit) VALUES (:name, :unit) ON CONFLICT DO NOTHING",
 		"name=%s unit=%s", name, unit);
 }
 
-/** *n: 1, or 0 where nobody had that name so far. */
+/** *n: 1, or 0 where the name is not in metric_name yet. */
 static int put_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,

@@ -47,7 +47,7 @@ static int add_sample_kind(struct db *db, enum series series, const char *phase,
 		"series=%s phase=%s subject=%s", series_name(series), phase, subject);
 }
 
-/** What subject `i` of a message says. *n: 1, or 0 where nothing of that kind was timed so far. */
+/** Insert side `i` of a message. *n: 1, or 0 where its kind is not in sample_kind yet. */
 static int put_sample(struct db *db, int64_t process_run, int64_t cell, const struct msg_cell *m, int i,
 	const struct run_estimate *e, int *n, struct fw_err *err)
 {
@@ -69,7 +69,7 @@ static int put_sample(struct db *db, int64_t process_run, int64_t cell, const st
 	stmt_blob(s, ":ms", m->ms[i], bytes);
 	stmt_blob(s, ":mhz", m->mhz[i], bytes);
 	stmt_blob(s, ":host_us", m->host_us[i], bytes);
-	stmt_text(s, ":order", target ? m->order : ""); /* the same for every subject: once is enough */
+	stmt_text(s, ":order", target ? m->order : ""); /* equal for all sides: store it once */
 	if (target)
 		bind_device_check(s, &m->device_check);
 	if (target && e)
@@ -91,7 +91,7 @@ int store_samples_insert(struct db *db, int64_t process_run, int64_t cell, const
 	return 0;
 }
 
-/** Where one blob of floats stands in `values`, and how many; -1: there is none. */
+/** Position and length of one blob of floats in `values`; at -1: none. */
 struct span {
 	long at;
 	int n;
@@ -111,7 +111,7 @@ static struct span take_floats(struct stmt *s, int column, struct buf *values)
 	return row_is_null(s, column) ? (struct span){ -1, 0 } : put_floats(data, (int)(len / sizeof(float)), values);
 }
 
-/** What of the runs' times has left the database, where it is in the archive. `kind`: rows of sample_kind, base and target. */
+/** Add the archived times of runs. `kind`: rows of sample_kind, base and target. */
 static int take_archived(struct db *db, int64_t cell, const int64_t *kind, int n, const int64_t *process_run,
 	struct span (*spans)[6], struct buf *values, struct fw_err *err)
 {
@@ -187,7 +187,7 @@ int store_cell_runs(struct db *db, int64_t cell, enum series series, struct stor
 		return err_set(err, ERR_FULL, "the samples of cell %lld do not fit in memory", (long long)cell);
 	out->n = n;
 	out->raw = n > 0;
-	for (int i = 0; i < n; i++) { /* only now: the buffer has stopped moving */
+	for (int i = 0; i < n; i++) { /* now, since the buffer does not move any more */
 		int pairs = out->estimate[i].n;
 		out->pairs[i] = (struct run_pairs){ .set = out->estimate[i].set,
 			.n = pairs,

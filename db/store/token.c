@@ -53,7 +53,7 @@ int store_token_insert(struct db *db, const struct token_new *token, int64_t now
 	bind(s, token, now_ms);
 	if (stmt_run(s, err) != 0)
 		return -1;
-	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "a token called %s exists; take another name", token->name);
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "a token named %s exists; choose another name", token->name);
 }
 
 int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err)
@@ -94,11 +94,11 @@ static int revoke(struct db *db, const char *name, int64_t now_ms, struct fw_err
 	if (stmt_run(s, err) != 0)
 		return -1;
 	if (db_changes(db) != 1)
-		return err_set(err, ERR_NOT_FOUND, "there is no token called %s that still works", name);
+		return err_set(err, ERR_NOT_FOUND, "there is no valid token named %s", name);
 	return end_sessions(db, name, err);
 }
 
-/* `rc` of what was done since db_begin: keep it, or none of it. */
+/* Commit where `rc` is 0, else roll back. */
 static int end(struct db *db, int rc, struct fw_err *err)
 {
 	if (rc == 0)

@@ -1,4 +1,4 @@
-/** branch.c - a line a branch: what is open for its tip, and the newest verdict that it has. */
+/** branch.c - one row a branch: the open job of its tip, and its newest verdict. */
 #include "db/view/branch.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "db/store/repo.h"
 #include "db/view/comparison.h"
 
-/** The job that a branch's line leads to: what its tip waits for, before what came last. */
+/** Job of a branch's row: the one that its tip waits for, else the latest. */
 static int64_t job_to_show(const struct commit_verdict *tip, int64_t latest)
 {
 	int64_t waiting = 0;
@@ -25,7 +25,7 @@ static int64_t job_to_show(const struct commit_verdict *tip, int64_t latest)
 	return waiting ? waiting : latest;
 }
 
-/** What a branch's line says of a job. */
+/** Columns of a branch's job. */
 struct shown_job {
 	int64_t id;
 	enum jobstate state;
@@ -49,7 +49,7 @@ static int read_shown_job(struct db *db, int64_t id, struct shown_job *out, stru
 	return result < 0 ? -1 : 0;
 }
 
-/** Complete `row` by where its branch stands, and hand it on. */
+/** Add the verdicts of its branch to `row`, and pass it to the callback. */
 static int tell_branch(struct db *db, const struct view_branch_filter *f, struct view_branch *row, struct shown_job *job,
 	view_branch_fn *each, void *arg, struct fw_err *err)
 {
@@ -89,7 +89,7 @@ static int tell_branch(struct db *db, const struct view_branch_filter *f, struct
 	return result;
 }
 
-/* A page begins behind the name of the row that the reader has. */
+/* A page begins after the name of the last row of the previous page. */
 #define BRANCHES(which)                                                                                                                                \
 	"SELECT b.id, r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, (SELECT "                        \
 	"max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name), coalesce(m.author, '') FROM branch_tip b JOIN repo r ON r.id = b.repo LEFT " \
@@ -97,7 +97,7 @@ static int tell_branch(struct db *db, const struct view_branch_filter *f, struct
 	"coalesce((SELECT name FROM branch_tip WHERE id = :after), '') AND b.watched >= :watched" which                                                \
 	" ORDER BY b.name LIMIT :limit"
 
-/** Run one of the statements above. Returns how many rows, -1. */
+/** Run a statement of BRANCHES. Returns the number of rows, -1. */
 static int read_branches(struct db *db, struct stmt *s, const struct view_branch_filter *f, const char *name,
 	view_branch_fn *each, void *arg, struct fw_err *err)
 {
@@ -211,7 +211,7 @@ int view_branch_suites(struct db *db, const char *repo, const char *branch, view
 	if (store_tip_get(db, id, branch, tip, &gone, err) != 0) {
 		if (err->code != ERR_NOT_FOUND)
 			return -1;
-		err_clear(err); /* figures may be imported for a branch that nobody pushes */
+		err_clear(err); /* results may be imported for a branch without pushes */
 		return name_newest_suite(db, id, branch, each, arg, err);
 	}
 	commit_verdict_init(&before);

@@ -1,4 +1,4 @@
-/** cell.c - queries behind single pages; each walks an index from its newest end and reads only what is drawn. */
+/** cell.c - queries of single pages; each reads an index from its newest end and only the rows that are drawn. */
 #include "db/view/cell.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "db/store/page.h"
 
 #define NORMAL_95 1.96 /* standard errors of a 95 % interval */
-enum { GRID_MAX = 100, GRID_SUITES = 8 /* of one branch, in turns */, KEYS_WINDOW = 64 };
+enum { GRID_MAX = 100, GRID_SUITES = 8 /* suites of one branch */, KEYS_WINDOW = 64 };
 
 int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err)
 {
@@ -110,7 +110,7 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 	return result;
 }
 
-/** Mean of the clocks that are known. Units: MHz; NAN when none is. */
+/** Mean of the known clocks. Units: MHz; NAN none. */
 static double mean_mhz(const unsigned char *data, size_t len)
 {
 	double sum = 0;
@@ -126,7 +126,7 @@ static double mean_mhz(const unsigned char *data, size_t len)
 	return n ? sum / n : NAN;
 }
 
-/* The clock of one side, from the row or from where its values went. */
+/* The clock of one side, from the row or the archive. */
 static double run_mhz(struct stmt *s, int column, const struct archived *a, int64_t cell, int64_t process_run, int64_t kind)
 {
 	size_t len;
@@ -170,8 +170,8 @@ int view_runs(struct db *db, int64_t cell, view_run_fn *each, void *arg, struct 
 {
 	struct archived a;
 	struct fw_err lost = { 0 };
-	int result =
-		archived_read(db, cell, &a, &lost); /* without it the clocks are not known; whoever shows the calls says why */
+	int result = archived_read(
+		db, cell, &a, &lost); /* on failure the clocks are unknown; the page of the calls reports the error */
 	if (result < 0 && lost.code != ERR_INVALID && lost.code != ERR_NOT_FOUND)
 		err_set(err, lost.code, "%s", lost.text);
 	else
@@ -248,7 +248,7 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 	int64_t repo_row;
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
-		/* of a suite in parts the newest of each, whatever it was cut from: a cell is listed until its part was measured without it */
+		/* of a sharded suite the newest comparison of each shard: a cell is listed until its shard was measured without it */
 #define KEYS(of_branch)                                                                                                                       \
 	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM comparison "              \
 	"c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo AND NOT c.rows_unknown " of_branch(                                 \

@@ -1,7 +1,7 @@
 /**
- * comparison.c - queries for people: lists with cursors, single things, counts.
+ * comparison.c - lists of repositories, commits and comparisons, and single rows.
  *
- * Each combination of filters has a text of its own, so that each walks exactly one index from its newest end.
+ * Each combination of filters has a separate statement, so that each reads exactly one index from its newest end.
  */
 #include "db/view/comparison.h"
 
@@ -74,7 +74,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 
 /* ---- comparisons ----------------------------------------------------------------------------------------------------- */
 
-/* CASE, since only it keeps SQLite from looking for the best cell where none can be. */
+/* CASE, so that SQLite searches the best cell only of improvements. */
 #define COMPARISON_SELECT                                                                                                        \
 	"SELECT c.id, c.job, r.name, c.branch, c.kind, s.name, c.verdict, c.base_sha, c.base_how, c.target_sha, "                \
 	"coalesce(m.subject, ''), c.identical_by, coalesce(d.uuid, ''), c.etag, c.n_cells, c.n_regressions, c.worst_pct, "       \
@@ -121,7 +121,7 @@ static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, 
 	return result < 0 ? -1 : n;
 }
 
-/* Those with a cell that lost: no verdict is as bad but these, and each has an index, so that rare ones need not be looked for. */
+/* Comparisons with a regression have one of these verdicts, each of which has an index, so that rare ones are found without a scan. */
 #define REGRESSED_AS(of, verdict)                                                                                                \
 	"SELECT * FROM (SELECT id FROM comparison WHERE " of "verdict = '" verdict                                               \
 	"' AND n_regressions > 0 AND id < :before ORDER BY id DESC LIMIT :limit)"
@@ -313,7 +313,7 @@ int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, s
 	return result;
 }
 
-/** Append the bytes of the one row; what is not there is `what` of `name`. */
+/** Append the bytes of the only row. Err: ERR_NOT_FOUND "there is no `what` of `name`". */
 static int take_bytes(struct stmt *s, struct buf *out, const char *what, const char *name, struct fw_err *err)
 {
 	size_t len;

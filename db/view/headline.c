@@ -5,7 +5,7 @@
 #include "core/stats/stats.h"
 #include "core/verdict/mean.h"
 
-/* Of sustained runs the interval is a number beside the cell, of the mean call it follows from what is kept of that. */
+/* The interval of sustained runs is a metric; that of the mean call follows from mean_m and mean_se. */
 #define END_OF(which)                                                                                                            \
 	"CASE k.decided_by WHEN 'sustained' THEN (SELECT t.value FROM metric t JOIN metric_name w ON w.id = t.name WHERE "       \
 	"t.cell = k.id AND w.name = 'sustained." which "') ELSE k." which " END"

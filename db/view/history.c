@@ -1,4 +1,4 @@
-/** history.c - a cell's history: its points from one index, and the few rows that explain them. */
+/** history.c - a cell's history: its points from one index, and the rows that explain them. */
 #include "db/view/history.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "db/store/page.h"
 #include "db/store/repo.h"
 
-/* Only columns of the index cell_history: one walk through it, newest first. */
+/* Only columns of the index cell_history, newest first. */
 #define POINTS                                                                                                                   \
 	"SELECT comparison, finished_at, target_sha, device, target_median_ms, verdict, point FROM cell INDEXED BY "             \
 	"cell_history WHERE key = :key AND repo = :repo AND target_median_ms IS NOT NULL "
@@ -18,11 +18,11 @@
 #define UP_TO  "AND comparison <= :last "
 #define NEWEST "ORDER BY comparison DESC LIMIT :limit"
 
-/* Classes of the device's model: what it is now, was before a new driver, and what others of its kind are. */
+/* Classes of the device's model, with other drivers and settings, too. */
 #define MODEL_OF_DEVICE                                                                                                          \
 	"(SELECT k.id FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = c.model WHERE d.id = :device)"
 
-/** The uuid of a device, remembered over the rows of one answer, since a history rarely has more than one. */
+/** Uuid of the previous row's device, cached since a history rarely has several devices. */
 struct device_name {
 	int64_t id;
 	char uuid[64];
@@ -42,7 +42,7 @@ static int name_device(struct db *db, struct device_name *name, int64_t id, stru
 	return 0;
 }
 
-/** Rows that a scope names; device 0: any. 1, 0 one of them is not known, -1. */
+/** Ids of a scope's repository and device; device 0: any. 1, 0 one is unknown, -1. */
 static int find_rows(struct db *db, const struct view_scope *of, int64_t *repo, int64_t *device, struct fw_err *err)
 {
 	*device = 0;
@@ -87,7 +87,7 @@ static double tflops(double flops, double ms)
 	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
 }
 
-/* Most rows say what the one before them said. */
+/* Most rows have the verdict of the previous row. */
 static enum verdict verdict_after(enum verdict last, const char *name)
 {
 	return strcmp(verdict_name(last), name) == 0 ? last : verdict_from_name(name);
@@ -129,7 +129,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 		size_t len;
 		const unsigned char *point = row_blob(s, 6, &len);
 		if (len != POINT_BYTES) {
-			result = err_set(err, ERR_DAMAGED, "database: a cell of comparison %lld has no figures; restore a backup",
+			result = err_set(err, ERR_DAMAGED, "database: a cell of comparison %lld has no values; restore a backup",
 				(long long)row_int(s, 0));
 			stmt_reset(s);
 			return result;
@@ -165,7 +165,7 @@ int view_history_last(struct db *db, int64_t at, int64_t *last, struct fw_err *e
 	return stmt_first_int(s, last, err);
 }
 
-/* ---- what explains them ---------------------------------------------------------------------------------------------- */
+/* ---- baseline periods, change points, alerts ------------------------------------------------------------------------- */
 
 /** Bind a scope to a query over baseline periods. */
 static int bind_scope(struct db *db, struct stmt *s, const struct view_scope *of, struct fw_err *err)

@@ -1,4 +1,4 @@
-/** live.c - queries over alerts, jobs, devices and events; each list has a text a filter, so that each walks one index. */
+/** live.c - queries over alerts, jobs, devices and events; one statement a filter, so that each reads one index. */
 #include "db/view/live.h"
 
 #include <string.h>
@@ -277,7 +277,7 @@ static int count_rows(struct stmt *s, const char *what, view_count_fn *each, voi
 	return result;
 }
 
-/* The words are listed, so that a state that nothing is in says 0. */
+/* The states are listed, so that a state without rows has count 0. */
 #define COUNTED(what, words)                                                                                                     \
 	"WITH w(word) AS (VALUES " words ") SELECT word, coalesce((SELECT n FROM counted WHERE what = '" what                    \
 	"' AND label = word), 0) FROM w"

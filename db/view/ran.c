@@ -40,7 +40,7 @@ static int read_said(const struct buf *text, struct ran *out, struct fw_err *err
 		snprintf(out->config[i], sizeof out->config[i], "%s", said.config[i]);
 	}
 	free(room);
-	return r.failed ? err_set(err, ERR_INTERNAL, "what the sides of a cell ran cannot be read") : 0;
+	return r.failed ? err_set(err, ERR_INTERNAL, "the stored provider and configuration of a cell cannot be read") : 0;
 }
 
 int ran_read(struct db *db, int64_t cell, struct ran *out, struct fw_err *err)

@@ -8,7 +8,7 @@ static const char *const newest_up_to[] = {
 	[VIEW_LIST_NOTIFICATIONS] = "SELECT id, created_at FROM outbox WHERE id <= :id ORDER BY id DESC LIMIT 1",
 };
 
-/* The newest row up to `id`: 1 there is one, 0 none, -1 failed. */
+/* The newest row up to `id`. 1, 0 none, -1. */
 static int look(struct db *db, enum view_list list, int64_t id, int64_t *found, int64_t *at, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, newest_up_to[list], "id=%ld", id);

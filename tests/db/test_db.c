@@ -408,7 +408,7 @@ static void a_backup_that_is_being_made_is_not_disturbed(void **state)
 	int other = open(part, O_RDWR);
 	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
 	refused(ERR_CONFLICT, db_backup(f->db, path, &err));
-	assert_non_null(strstr(err.text, "another one is being made to "));
+	assert_non_null(strstr(err.text, "another backup is being written to "));
 	assert_int_equal(access(path, F_OK), -1);
 	int fd = open(part, O_RDONLY);
 	assert_int_equal(read(fd, text, sizeof text), 4);

@@ -152,7 +152,7 @@ static void databases_of_before_version_1_are_refused(void **state)
 	db_close(f->db);
 	f->db = NULL;
 	refused(ERR_UNSUPPORTED, db_open(f->path, false, &f->db, &err));
-	assert_non_null(strstr(err.text, "those of before version 1"));
+	assert_non_null(strstr(err.text, "older than version 1"));
 	assert_non_null(strstr(err.text, "move it away"));
 	assert_null(strchr(err.text, '\n'));
 }

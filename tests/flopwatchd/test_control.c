@@ -65,8 +65,7 @@ static void test_commits_by_hash_branch_and_abbreviation(void **state)
 	assert_string_equal(fixture_text("SELECT target_sha FROM job WHERE id = 4"), one);
 	asked((struct job_request){ .target = "abcdef01" });
 	assert_string_equal(fixture_text("SELECT target_sha FROM job WHERE id = 5"), "abcdef0100000000000000000000000000000000");
-	refused((struct job_request){ .target = "abcdef0" }, ERR_CONFLICT,
-		"abcdef0 is the beginning of several commits; write more digits");
+	refused((struct job_request){ .target = "abcdef0" }, ERR_CONFLICT, "abcdef0 matches several commits; give more digits");
 	refused((struct job_request){ .target = "abcde" }, ERR_NOT_FOUND,
 		"there is no branch or known commit abcde (see doc/troubleshooting.md#no-commit)");
 	refused((struct job_request){ .target = "nope" }, ERR_NOT_FOUND,

@@ -101,7 +101,7 @@ for page in $(seq 2 9 $((size / 4096 - 1))); do # a page of nothing, one at a ti
 	await ended
 	if kill -0 $daemon_pid 2>/dev/null; then started+=" $page"; fi
 	stop_daemon
-	grep -qE 'flopwatchd: .*flopwatch.db: .*(damage|points to a row).*restore a backup' "$tmp/said" || unsaid+=" $page: $(tail -n 1 "$tmp/said")"
+	grep -qE 'flopwatchd: .*flopwatch.db: .*(damage|refers to a missing row).*restore a backup' "$tmp/said" || unsaid+=" $page: $(tail -n 1 "$tmp/said")"
 done
 ok "of $n damaged databases" test $n -gt 3
 is "none is used" "$started" ""
