@@ -74,12 +74,7 @@ int store_cached_build_all(struct db *db, const char *worker, int64_t job, struc
 
 int store_cached_build_send(struct db *db, int64_t job, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
-	if (db_exec(db, err,
-		    "UPDATE job SET state = 'assigned', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device "
-		    "= NULL, started_at = :now WHERE id = :id AND state = 'queued'",
-		    "id=%ld nonce=%s now=%ld", job, nonce, now_ms) != 0)
-		return -1;
-	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld is not queued any more", (long long)job);
+	return store_job_assign(db, job, 0, nonce, now_ms, err);
 }
 
 int store_cached_build_put(

@@ -99,16 +99,7 @@ int find_gone_last_of(
 int find_gone_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT CAST(text AS BLOB) FROM suite WHERE id = :suite", "suite=%ld", suite);
-	int found = stmt_step(s, err);
-	if (found == 1) {
-		size_t len;
-		const void *text = row_blob(s, 0, &len);
-		buf_append(out, text, len);
-		stmt_reset(s);
-	}
-	if (found == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no suite %lld", (long long)suite);
-	return found < 0 ? -1 : out->failed ? err_set(err, ERR_FULL, "suite %lld does not fit", (long long)suite) : 0;
+	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no suite %lld", (long long)suite);
 }
 
 int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
@@ -145,16 +136,6 @@ int find_gone_is_told(struct db *db, const struct store_job *job, struct fw_err 
 	"a.repo = :repo AND a.branch = :branch AND a.state IN ('open', 'acknowledged') AND a.target_sha <> :target AND "         \
 	"NOT EXISTS (SELECT 1 FROM job j WHERE j.repo = a.repo AND j.target_sha = a.target_sha AND j.id > :job) "
 
-static int read_ids(struct stmt *s, int64_t *ids, int *n, struct fw_err *err)
-{
-	int result;
-	*n = 0;
-	while ((result = stmt_step(s, err)) == 1)
-		if (*n < FIND_GONE_MAX)
-			ids[(*n)++] = row_int(s, 0);
-	return result;
-}
-
 int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
@@ -162,7 +143,8 @@ int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, 
 		"'[]'",
 		err);
 	bind(s, job);
-	return read_ids(s, ids, n, err);
+	*n = stmt_ids(s, ids, FIND_GONE_MAX, err);
+	return *n < 0 ? -1 : 0;
 }
 
 int find_gone_named(struct db *db, const struct store_job *job, const char *suites_json, int64_t *ids, int *n, struct fw_err *err)
@@ -174,5 +156,6 @@ int find_gone_named(struct db *db, const struct store_job *job, const char *suit
 		err);
 	bind(s, job);
 	stmt_text(s, ":suites", suites_json);
-	return read_ids(s, ids, n, err);
+	*n = stmt_ids(s, ids, FIND_GONE_MAX, err);
+	return *n < 0 ? -1 : 0;
 }

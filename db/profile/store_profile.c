@@ -72,10 +72,7 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 		"j.target_flags, j.base_module, j.base_made_by FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON "
 		"t.id = c.suite JOIN job j ON j.id = c.job LEFT JOIN device d ON d.id = c.device WHERE c.id = :id",
 		"id=%ld", comparison);
-	int result = stmt_step(s, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)comparison);
-	if (result < 0)
+	if (stmt_require(stmt_step(s, err), err, "there is no comparison %lld", (long long)comparison))
 		return -1;
 	bool is_imported = strcmp(row_text(s, 8), "import") == 0;
 	out->repo = row_int(s, 0);

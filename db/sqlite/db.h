@@ -103,6 +103,12 @@ int stmt_run_count(struct stmt *s, int *n, struct fw_err *err);
 int stmt_any(struct stmt *s, struct fw_err *err);
 int stmt_first_int(struct stmt *s, int64_t *v, struct fw_err *err);
 int stmt_first_text(struct stmt *s, char *out, size_t size, struct fw_err *err); /* cut to fit */
+/** Append the first column of the first row. 1, 0 none, -1; ERR_FULL it does not fit into `out`. The statement is reset. */
+int stmt_first_bytes(struct stmt *s, struct buf *out, struct fw_err *err);
+/** Read the first columns of at most `max` rows. Shape: ids[max]. Returns how many, -1. The statement is reset. */
+int stmt_ids(struct stmt *s, int64_t *ids, int max, struct fw_err *err);
+/** Require a row: maps the result 1 of a step to 0, and 0 to -1 with ERR_NOT_FOUND and this message. */
+int stmt_require(int result, struct fw_err *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /** End reading before the last row. */
 void stmt_reset(struct stmt *s);
 

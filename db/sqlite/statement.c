@@ -292,6 +292,42 @@ int stmt_first_text(struct stmt *s, char *out, size_t size, struct fw_err *err)
 	return result;
 }
 
+int stmt_first_bytes(struct stmt *s, struct buf *out, struct fw_err *err)
+{
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		size_t len;
+		const void *data = row_blob(s, 0, &len);
+		buf_append(out, data, len);
+		if (out->failed)
+			result = err_set(
+				err, ERR_FULL, "database: %s:%d: a value of %zu bytes does not fit", s->file, s->line, len);
+	}
+	stmt_reset(s);
+	return result;
+}
+
+int stmt_ids(struct stmt *s, int64_t *ids, int max, struct fw_err *err)
+{
+	int n = 0, result = 1;
+	while (n < max && (result = stmt_step(s, err)) == 1)
+		ids[n++] = row_int(s, 0);
+	stmt_reset(s);
+	return result < 0 ? -1 : n;
+}
+
+int stmt_require(int result, struct fw_err *err, const char *format, ...)
+{
+	char message[sizeof err->text];
+	va_list args;
+	if (result != 0)
+		return result == 1 ? 0 : -1;
+	va_start(args, format);
+	vsnprintf(message, sizeof message, format, args);
+	va_end(args);
+	return err_set(err, ERR_NOT_FOUND, "%s", message);
+}
+
 void stmt_reset(struct stmt *s)
 {
 	if (s)

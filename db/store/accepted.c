@@ -146,39 +146,28 @@ int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *
 	return out->covered && !out->lost ? find_rest(db, comparison, &out->verdict, err) : 0;
 }
 
-/* Read the ids of a statement with :alert and :max. Returns how many, -1. */
-static int read_ids(struct stmt *s, int64_t alert, int64_t *ids, int max, struct fw_err *err)
-{
-	int result, n = 0;
-	stmt_int(s, ":alert", alert);
-	stmt_int(s, ":max", max);
-	while ((result = stmt_step(s, err)) == 1)
-		ids[n++] = row_int(s, 0);
-	return result < 0 ? -1 : n;
-}
-
 int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT id FROM (SELECT DISTINCT x.id FROM alert a, json_each(a.cells) w JOIN comparison x ON x.repo = a.repo "
 		"AND x.verdict = 'regression' AND x.kind = 'compare' AND x.branch <> '' JOIN suite u ON u.id = x.suite JOIN cell "
 		"k ON k.comparison = x.id AND k.verdict = 'regression' WHERE a.id = :alert AND " COVERS "AND NOT EXISTS (SELECT "
 		"1 FROM comparison n JOIN suite z ON z.id = n.suite WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND "
 		"n.kind = 'compare' AND n.branch <> '' AND z.name = u.name AND n.id > x.id) ORDER BY x.id DESC LIMIT :max) ORDER "
 		"BY id",
-		err);
-	return read_ids(s, alert, ids, max, err);
+		"alert=%ld max=%d", alert, max);
+	return stmt_ids(s, ids, max, err);
 }
 
 int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT b.id FROM alert b JOIN comparison x ON x.id = b.comparison WHERE b.repo = (SELECT repo FROM alert WHERE "
 		"id = :alert) AND b.kind = 'regression' AND b.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM "
 		"json_each(b.cells) v WHERE NOT EXISTS (SELECT 1 FROM suite u JOIN cell k ON k.comparison = x.id AND k.key = "
 		"v.value ->> 'cell' AND k.verdict = 'regression' JOIN alert a, json_each(a.cells) w WHERE u.id = x.suite AND "
 		"u.name = coalesce(v.value ->> 'suite', u.name) AND a.id = :alert AND " COVERS "AND k.decided_m + " EXPECTED_M
 		"<= -ln(1 - k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0))) ORDER BY b.id LIMIT :max",
-		err);
-	return read_ids(s, alert, ids, max, err);
+		"alert=%ld max=%d", alert, max);
+	return stmt_ids(s, ids, max, err);
 }

@@ -190,13 +190,7 @@ int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool 
 int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT cells FROM alert WHERE id = :id", "id=%ld", id);
-	int result = stmt_step(s, err);
-	if (result == 1)
-		buf_puts(out, row_text(s, 0));
-	stmt_reset(s);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
-	return result < 0 ? -1 : out->failed ? err_set(err, ERR_FULL, "the cells of alert %lld do not fit", (long long)id) : 0;
+	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no alert %lld", (long long)id);
 }
 
 int store_alert_describe(
@@ -261,10 +255,7 @@ int store_alert_change(
 	struct db *db, int64_t id, enum alertstate state, const char *who, const char *reason, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT state FROM alert WHERE id = :id", "id=%ld", id);
-	int result = stmt_step(s, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
-	if (result < 0)
+	if (stmt_require(stmt_step(s, err), err, "there is no alert %lld", (long long)id))
 		return -1;
 	enum alertstate from = alertstate_from_name(row_text(s, 0));
 	stmt_reset(s);
@@ -300,17 +291,6 @@ int store_alert_culprits(
 	"FROM comparison x JOIN alert a ON a.repo = x.repo AND a.branch = x.branch "                                             \
 	"WHERE x.id = :comparison AND x.branch <> '' AND a.state IN ('open', 'acknowledged') AND coalesce(a.comparison, 0) <> "  \
 	"x.id "
-
-static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
-{
-	*n = 0;
-	stmt_int(s, ":comparison", comparison);
-	stmt_int(s, ":limit", STORE_ALERT_RECOVER_MAX);
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		ids[(*n)++] = row_int(s, 0);
-	return result;
-}
 
 /* Name of the suite of comparison `c`. */
 #define SUITE_OF(c) "(SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = " c ") "
@@ -369,20 +349,22 @@ static const char sql_recovered[] =
 
 int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
 {
-	return read_ids(db_stmt(db, sql_recovered, err), comparison, ids, n, err);
+	struct stmt *s = db_query(db, err, sql_recovered, "comparison=%ld limit=%d", comparison, STORE_ALERT_RECOVER_MAX);
+	*n = stmt_ids(s, ids, STORE_ALERT_RECOVER_MAX, err);
+	return *n < 0 ? -1 : 0;
 }
 
 int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
 {
-	return read_ids(
-		db_stmt(db,
-			"SELECT a.id " OPEN_ALERTS_OF_BRANCH "AND a.kind = 'regression' AND a.target_sha <> x.target_sha AND "
-			"EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.base_sha = x.base_sha AND o.id < "
-			"x.id) AND NOT EXISTS (SELECT 1 FROM json_each(a.cells) w WHERE NOT EXISTS (SELECT 1 FROM comparison n "
-			"WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND n.branch = x.branch AND n.kind = 'compare' "
-			"AND " SUITE_OF("n.id") "= " SUITE_OF_CELL ")) ORDER BY a.id LIMIT :limit",
-			err),
-		comparison, ids, n, err);
+	struct stmt *s = db_query(db, err,
+		"SELECT a.id " OPEN_ALERTS_OF_BRANCH "AND a.kind = 'regression' AND a.target_sha <> x.target_sha AND EXISTS "
+		"(SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.base_sha = x.base_sha AND o.id < x.id) AND NOT "
+		"EXISTS (SELECT 1 FROM json_each(a.cells) w WHERE NOT EXISTS (SELECT 1 FROM comparison n WHERE n.repo = x.repo "
+		"AND n.target_sha = x.target_sha AND n.branch = x.branch AND n.kind = 'compare' AND " SUITE_OF(
+			"n.id") "= " SUITE_OF_CELL ")) ORDER BY a.id LIMIT :limit",
+		"comparison=%ld limit=%d", comparison, STORE_ALERT_RECOVER_MAX);
+	*n = stmt_ids(s, ids, STORE_ALERT_RECOVER_MAX, err);
+	return *n < 0 ? -1 : 0;
 }
 
 int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum alertkind kind, const char *suite, const char *cell,

@@ -41,8 +41,7 @@ int store_baseline_period_find(
 int store_baseline_period_get(struct db *db, int64_t id, struct store_baseline_period *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, BASELINE_PERIOD_COLUMNS "WHERE id = :id", "id=%ld", id);
-	int result = read_baseline_period(s, out, err);
-	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no baseline period %lld", (long long)id) : result < 0 ? -1 : 0;
+	return stmt_require(read_baseline_period(s, out, err), err, "there is no baseline period %lld", (long long)id);
 }
 
 int store_baseline_period_reference(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err)

@@ -78,10 +78,7 @@ static int first_bisect(struct stmt *s, struct store_bisect *out, struct fw_err 
 int store_bisect_get(struct db *db, int64_t id, struct store_bisect *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT " BISECT_COLUMNS "WHERE b.id = :id", "id=%ld", id);
-	int result = first_bisect(s, out, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no bisect %lld", (long long)id);
-	return result < 0 ? -1 : 0;
+	return stmt_require(first_bisect(s, out, err), err, "there is no bisect %lld", (long long)id);
 }
 
 int store_bisect_next_open(struct db *db, int64_t after_id, struct store_bisect *out, struct fw_err *err)
@@ -135,14 +132,13 @@ int store_bisect_last(struct db *db, int64_t id, int *n, struct fw_err *err)
 	int result = stmt_first_int(s, &last, err);
 	if (result == 1)
 		*n = (int)last;
-	return result == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commits yet", (long long)id) : result < 0 ? -1 : 0;
+	return stmt_require(result, err, "bisect %lld has no commits yet", (long long)id);
 }
 
 int store_bisect_sha(struct db *db, int64_t id, int n, char *sha, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT sha FROM bisect_commit WHERE bisect = :id AND n = :n", "id=%ld n=%d", id, n);
-	int result = stmt_first_text(s, sha, 65, err);
-	return result == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commit %d", (long long)id, n) : result < 0 ? -1 : 0;
+	return stmt_require(stmt_first_text(s, sha, 65, err), err, "bisect %lld has no commit %d", (long long)id, n);
 }
 
 int store_bisect_wait(struct db *db, int64_t id, int64_t job, int base_n, int target_n, struct fw_err *err)

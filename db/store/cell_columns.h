@@ -54,6 +54,10 @@
 	"SELECT id, comparison" CELL_COLUMNS(CELL_NAME) ", device, confirmed_on FROM cell "                                                         \
 	"JOIN (SELECT id AS its_cell_shape, shape, line, pieces, baseline FROM cell_shape) ON its_cell_shape = cell_shape "
 
+/** Row of the best cell of improvement `c`. */
+#define CELL_BEST                                                                                                                \
+	"(SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) "
+
 /* clang-format on */
 
 enum { CELL_id, CELL_comparison, CELL_COLUMNS(CELL_NUMBER) CELL_device, CELL_confirmed_on };

@@ -74,8 +74,7 @@ int store_change_insert(struct db *db, struct store_change *c, struct fw_err *er
 int store_change_get(struct db *db, int64_t id, struct store_change *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, CHANGE_COLUMNS "WHERE c.id = :id", "id=%ld", id);
-	int result = read_change(s, out, err);
-	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no change point %lld", (long long)id) : result < 0 ? -1 : 0;
+	return stmt_require(read_change(s, out, err), err, "there is no change point %lld", (long long)id);
 }
 
 int store_change_update(struct db *db, const struct store_change *c, struct fw_err *err)

@@ -189,10 +189,7 @@ int store_job_add_cell(struct db *db, struct store_job *j, const char *key, stru
 int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT " JOB_COLUMNS "WHERE j.id = :id", "id=%ld", id);
-	int result = first_job(s, out, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
-	return result < 0 ? -1 : 0;
+	return stmt_require(first_job(s, out, err), err, "there is no job %lld", (long long)id);
 }
 
 int store_job_tell(struct db *db, const struct store_job *job, const char *kind, enum jobstate state, const char *why,
@@ -380,13 +377,18 @@ static int count_turn(struct db *db, int64_t job, struct fw_err *err)
 		"job=%ld", job);
 }
 
-int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
+int store_job_assign(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"UPDATE job SET state = 'assigned', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device "
 		"= nullif(:device, 0), started_at = :now WHERE id = :id AND state = 'queued'",
 		"id=%ld device=%ld nonce=%s now=%ld", id, device, nonce, now_ms);
-	return change_one(db, s, id, "is not queued any more", err) != 0 ? -1 : count_turn(db, id, err);
+	return change_one(db, s, id, "is not queued any more", err);
+}
+
+int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
+{
+	return store_job_assign(db, id, device, nonce, now_ms, err) != 0 ? -1 : count_turn(db, id, err);
 }
 
 int store_job_bind(struct db *db, int64_t id, int64_t device, struct fw_err *err)

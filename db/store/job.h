@@ -118,7 +118,9 @@ int store_job_next_unresolved(
 	struct db *db, struct store_job_turn *turn, const char *besides, struct store_job *out, struct fw_err *err);
 int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, enum jobkind kind, const char *suite,
 	struct fw_err *err);
-/** queued -> assigned: attempt + 1, nonce, device, started_at. Err: ERR_CONFLICT it is not queued any more. */
+/** queued -> assigned: attempt + 1, nonce, device (0: none), started_at. Err: ERR_CONFLICT it is not queued any more. */
+int store_job_assign(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err);
+/** The same, and count a turn of the job's repository. */
 int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err);
 /** Change the device of an assigned job. Err: ERR_CONFLICT it is not assigned any more. */
 int store_job_bind(struct db *db, int64_t id, int64_t device, struct fw_err *err);

@@ -144,7 +144,6 @@ int store_peer_held_ms(struct db *db, int64_t cell, double *ms, struct fw_err *e
 
 int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err *err)
 {
-	int result, n = 0;
 	struct stmt *s = db_query(db, err,
 		"SELECT c.id FROM comparison p JOIN job j ON j.id = p.job AND " IS_YARDSTICK "JOIN build m ON m.id = "
 		"p.target_build JOIN (SELECT id FROM comparison WHERE repo = (SELECT repo FROM comparison WHERE id = :id) ORDER "
@@ -153,9 +152,7 @@ int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err 
 		"c.base_build WHERE p.id = :id AND p.kind = 'peer' AND m.module_sha <> '' AND m.module_sha IN (t.module_sha, "
 		"b.module_sha) ORDER BY c.id DESC LIMIT :limit",
 		"id=%ld limit=%d", peer, STORE_PEER_READERS_MAX);
-	while ((result = stmt_step(s, err)) == 1)
-		ids[n++] = row_int(s, 0);
-	return result < 0 ? -1 : n;
+	return stmt_ids(s, ids, STORE_PEER_READERS_MAX, err);
 }
 
 /* ---- views --------------------------------------------------------------------------------------------------------------- */

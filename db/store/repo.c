@@ -81,10 +81,7 @@ int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool
 {
 	struct stmt *s = db_query(db, err, "SELECT commit_sha, gone FROM branch_tip WHERE repo = :repo AND name = :name",
 		"repo=%ld name=%s", repo, name);
-	int result = stmt_step(s, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "branch %s was never seen", name);
-	if (result < 0)
+	if (stmt_require(stmt_step(s, err), err, "branch %s was never seen", name))
 		return -1;
 	row_copy(s, 0, sha, 65);
 	*gone = row_int(s, 1) != 0;
@@ -144,10 +141,7 @@ int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_
 		"SELECT sha, tree, first_parent, author, subject, committed_at FROM git_commit WHERE repo = :repo AND sha = "
 		":sha",
 		"repo=%ld sha=%s", repo, sha);
-	int result = stmt_step(s, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "commit %s is not stored", sha);
-	if (result < 0)
+	if (stmt_require(stmt_step(s, err), err, "commit %s is not stored", sha))
 		return -1;
 	*out = (struct store_commit){ .committed_at = row_int(s, 5) };
 	row_copy(s, 0, out->sha, sizeof out->sha);
@@ -287,10 +281,7 @@ int store_device_state(struct db *db, int64_t device, enum devicestate state, co
 int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicestate *state, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT id, state FROM device WHERE uuid = :uuid", "uuid=%s", uuid);
-	int result = stmt_step(s, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "no device %s was ever seen", uuid);
-	if (result < 0)
+	if (stmt_require(stmt_step(s, err), err, "no device %s was ever seen", uuid))
 		return -1;
 	*id = row_int(s, 0);
 	*state = devicestate_from_name(row_text(s, 1));
@@ -345,10 +336,7 @@ int store_environment_put(struct db *db, const struct msg_device *d, const char 
 int store_repo_upstream(struct db *db, int64_t repo, char *upstream, size_t size, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT upstream FROM repo WHERE id = :id", "id=%ld", repo);
-	int found = stmt_first_text(s, upstream, size, err);
-	if (found == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no repository %lld", (long long)repo);
-	return found < 0 ? -1 : 0;
+	return stmt_require(stmt_first_text(s, upstream, size, err), err, "there is no repository %lld", (long long)repo);
 }
 
 int store_repo_upstream_branch(struct db *db, int64_t repo, char *branch, struct fw_err *err)

@@ -10,22 +10,19 @@
 
 /* ---- builds ---------------------------------------------------------------------------------------------------------- */
 
-/** Id of the newest equal build. 1, 0, -1. */
-static int find_build(
-	struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, int64_t *id, struct fw_err *err)
-{
-	struct stmt *s = db_query(db, err,
-		"SELECT id FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND "
-		"module_sha = :module AND state = 'ok' ORDER BY id DESC LIMIT 1",
-		"inputs=%s toolchain=%s kind=%s module=%s", inputs_hash, b->toolchain, device_kind_name(kind), b->module_sha256);
-	return stmt_first_int(s, id, err);
-}
+/* Builds with the same inputs, toolchain and module. */
+#define EQUAL_BUILDS                                                                                                              \
+	"FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND module_sha = :module AND " \
+	"state = 'ok' "
+#define EQUAL_BINDS "inputs=%s toolchain=%s kind=%s module=%s"
 
 int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, int64_t now_ms,
 	int64_t *id, struct fw_err *err)
 {
 	if (strcmp(b->state, "cached") == 0) {
-		int found = find_build(db, inputs_hash, kind, b, id, err);
+		struct stmt *s = db_query(db, err, "SELECT id " EQUAL_BUILDS "ORDER BY id DESC LIMIT 1", EQUAL_BINDS, inputs_hash,
+			b->toolchain, device_kind_name(kind), b->module_sha256);
+		int found = stmt_first_int(s, id, err);
 		if (found)
 			return found < 0 ? -1 : 0;
 	}
@@ -51,18 +48,9 @@ int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kin
 int store_build_log(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, struct buf *log,
 	struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
-		"SELECT log FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND "
-		"module_sha = :module AND state = 'ok' AND length(log) > 0 ORDER BY id DESC LIMIT 1",
-		"inputs=%s toolchain=%s kind=%s module=%s", inputs_hash, b->toolchain, device_kind_name(kind), b->module_sha256);
-	int result = stmt_step(s, err);
-	if (result != 1)
-		return result;
-	size_t len;
-	const void *text = row_blob(s, 0, &len);
-	buf_append(log, text, len);
-	stmt_reset(s);
-	return log->failed ? err_set(err, ERR_FULL, "a stored build's log does not fit") : 1;
+	struct stmt *s = db_query(db, err, "SELECT log " EQUAL_BUILDS "AND length(log) > 0 ORDER BY id DESC LIMIT 1", EQUAL_BINDS,
+		inputs_hash, b->toolchain, device_kind_name(kind), b->module_sha256);
+	return stmt_first_bytes(s, log, err);
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------------------------------- */
@@ -131,10 +119,7 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 		"target_sha, identical_by, verdict, gpu_s, wall_s, finished_at, rule, device, rows_unknown FROM comparison WHERE "
 		"id = :id",
 		"id=%ld", id);
-	int result = stmt_step(s, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)id);
-	if (result < 0)
+	if (stmt_require(stmt_step(s, err), err, "there is no comparison %lld", (long long)id))
 		return -1;
 	*out = (struct store_comparison){ .id = row_int(s, 0),
 		.job = row_int(s, 1),

@@ -58,10 +58,7 @@ int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id
 {
 	struct stmt *s = db_query(db, err, "SELECT id FROM cell WHERE comparison = :comparison AND key = :key",
 		"comparison=%ld key=%s", comparison, key);
-	int result = stmt_first_int(s, id, err);
-	return result == 0  ? err_set(err, ERR_NOT_FOUND, "comparison %lld has no cell %s", (long long)comparison, key)
-	       : result < 0 ? -1
-			    : 0;
+	return stmt_require(stmt_first_int(s, id, err), err, "comparison %lld has no cell %s", (long long)comparison, key);
 }
 
 int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err)
@@ -71,11 +68,6 @@ int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0));
 	return result;
-}
-
-static double tflops(double flops, double ms)
-{
-	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
 }
 
 int view_grid(struct db *db, const char *repo, const char *branch, const char *suite, int n, view_grid_fn *each, void *arg,
@@ -102,7 +94,7 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 				  .title = row_text(s, 4),
 				  .direction = row_text(s, 5),
 				  .size = row_int(s, 6),
-				  .tflops = tflops(row_double(s, 7), row_double(s, 8)),
+				  .tflops = view_tflops(row_double(s, 7), row_double(s, 8)),
 				  .target_median_ms = row_double(s, 8),
 				  .change_pct = row_double(s, 9),
 				  .verdict = verdict_from_name(row_text(s, 10)),

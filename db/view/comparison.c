@@ -42,8 +42,7 @@ int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err)
 
 int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err)
 {
-	int result = store_repo_find(db, name, id, err);
-	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no repository %s", name) : result < 0 ? -1 : 0;
+	return stmt_require(store_repo_find(db, name, id, err), err, "there is no repository %s", name);
 }
 
 int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *each, void *arg, struct fw_err *err)
@@ -83,8 +82,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
 	"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "                                                    \
 	"LEFT JOIN device d ON d.id = c.device "                                                                                 \
-	"LEFT JOIN cell k ON k.id = CASE c.verdict WHEN 'improvement' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id "  \
-	"AND b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) END "
+	"LEFT JOIN cell k ON k.id = CASE c.verdict WHEN 'improvement' THEN " CELL_BEST "END "
 #define NEWEST "c.id < :before ORDER BY c.id DESC LIMIT :limit"
 
 static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, struct fw_err *err)
@@ -240,12 +238,6 @@ int view_compare(
 	return err_set(err, ERR_NOT_FOUND, "%.12s and %.12s were not compared in %s", base, target, repo);
 }
 
-/** Useful FLOPs in a time. Units: TFLOP/s; NAN when either is unknown. */
-static double tflops(double flops, double ms)
-{
-	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
-}
-
 int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, CELL_SELECT "WHERE comparison = :comparison ORDER BY n", "comparison=%ld", comparison);
@@ -279,8 +271,8 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 				  .samples = (int)row_int(s, CELL_samples),
 				  .base_median_ms = row_double(s, CELL_base_median_ms),
 				  .target_median_ms = row_double(s, CELL_target_median_ms),
-				  .base_tflops = tflops(row_double(s, CELL_flops), row_double(s, CELL_base_median_ms)),
-				  .target_tflops = tflops(row_double(s, CELL_flops), row_double(s, CELL_target_median_ms)),
+				  .base_tflops = view_tflops(row_double(s, CELL_flops), row_double(s, CELL_base_median_ms)),
+				  .target_tflops = view_tflops(row_double(s, CELL_flops), row_double(s, CELL_target_median_ms)),
 				  .change_pct = row_double(s, CELL_change_pct),
 				  .ci_low_pct = row_double(s, CELL_ci_low_pct),
 				  .ci_high_pct = row_double(s, CELL_ci_high_pct),
@@ -313,29 +305,12 @@ int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, s
 	return result;
 }
 
-/** Append the bytes of the only row. Err: ERR_NOT_FOUND "there is no `what` of `name`". */
-static int take_bytes(struct stmt *s, struct buf *out, const char *what, const char *name, struct fw_err *err)
-{
-	size_t len;
-	int result = stmt_step(s, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no %s of %s", what, name);
-	if (result < 0)
-		return -1;
-	const void *data = row_blob(s, 0, &len);
-	buf_append(out, data, len);
-	stmt_reset(s);
-	return out->failed ? err_set(err, ERR_FULL, "the %s of %s does not fit", what, name) : 0;
-}
-
 int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s =
 		db_query(db, err, "SELECT bytes FROM artifact WHERE owner_kind = :owner_kind AND owner = :owner AND kind = :kind",
 			"owner_kind=%s owner=%ld kind=%s", owner_kind, owner, kind);
-	char name[64];
-	snprintf(name, sizeof name, "%s %lld", owner_kind, (long long)owner);
-	return take_bytes(s, out, kind, name, err);
+	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no %s of %s %lld", kind, owner_kind, (long long)owner);
 }
 
 int view_place(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err)
@@ -344,7 +319,7 @@ int view_place(struct db *db, const char *device_uuid, struct buf *out, struct f
 		"SELECT a.bytes FROM device d JOIN artifact a ON a.owner_kind = 'device' AND a.owner = d.id AND a.kind = 'place' "
 		"WHERE d.uuid = :uuid",
 		"uuid=%s", device_uuid);
-	return take_bytes(s, out, "place", device_uuid, err);
+	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no place of %s", device_uuid);
 }
 
 int view_suite(struct db *db, int64_t comparison, int64_t *suite, struct fw_err *err)
@@ -358,7 +333,7 @@ int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct f
 	struct stmt *s = db_query(db, err,
 		"SELECT CAST(s.text AS BLOB) FROM comparison c JOIN suite s ON s.id = c.suite WHERE c.id = :comparison",
 		"comparison=%ld", comparison);
-	return take_bytes(s, out, "suite", "the comparison", err);
+	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no comparison %lld", (long long)comparison);
 }
 
 int view_environment(struct db *db, int64_t comparison, view_environment_fn *each, void *arg, struct fw_err *err)
@@ -368,10 +343,7 @@ int view_environment(struct db *db, int64_t comparison, view_environment_fn *eac
 		"e.suite_sha, e.power_limit_w, e.cudnn, nullif(d.info ->> 'peak_gb_s', 0.0) FROM comparison c JOIN environment e "
 		"ON e.id = c.environment JOIN device d ON d.id = c.device WHERE c.id = :comparison",
 		"comparison=%ld", comparison);
-	int result = stmt_step(s, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "comparison %lld was not measured", (long long)comparison);
-	if (result < 0)
+	if (stmt_require(stmt_step(s, err), err, "comparison %lld was not measured", (long long)comparison))
 		return -1;
 	each(arg, &(struct view_environment){ .id = row_int(s, 0),
 			  .first_at = row_int(s, 1),
@@ -398,10 +370,7 @@ int view_build(struct db *db, int64_t comparison, const char *side, view_build_f
 		"b.exit_signal, b.duration_ms, b.built_at, b.log FROM comparison c JOIN build b ON b.id = CASE :side WHEN 'base' "
 		"THEN c.base_build WHEN 'target' THEN c.target_build END WHERE c.id = :comparison",
 		"comparison=%ld side=%s", comparison, side);
-	int result = stmt_step(s, err);
-	if (result == 0)
-		return err_set(err, ERR_NOT_FOUND, "comparison %lld has no build of its %s", (long long)comparison, side);
-	if (result < 0)
+	if (stmt_require(stmt_step(s, err), err, "comparison %lld has no build of its %s", (long long)comparison, side))
 		return -1;
 	struct view_build row = { .id = row_int(s, 0),
 		.inputs_hash = row_text(s, 1),

@@ -9,9 +9,17 @@
 #ifndef DB_VIEW_COMPARISON_H
 #define DB_VIEW_COMPARISON_H
 
+#include <math.h>
+
 #include "core/verdict/verdict.h"
 #include "db/sqlite/db.h"
 #include "db/view/live.h"
+
+/** Useful FLOPs in a time. Units: TFLOP/s; NAN when either is unknown. */
+static inline double view_tflops(double flops, double ms)
+{
+	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
+}
 
 /* ---- repositories, commits --------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 
 #include "core/stats/stats.h"
 #include "core/verdict/mean.h"
+#include "db/store/cell_columns.h"
 
 /* The interval of sustained runs is a metric; that of the mean call follows from mean_m and mean_se. */
 #define END_OF(which)                                                                                                            \
@@ -54,8 +55,7 @@ int view_headline(struct db *db, int64_t comparison, view_headline_fn *each, voi
 {
 	struct stmt *s = db_query(db, err,
 		TOLD
-		"id = CASE WHEN c.verdict = 'improvement' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND "
-		"b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) WHEN c.verdict IN ('failed', 'rejected') "
+		"id = CASE WHEN c.verdict = 'improvement' THEN " CELL_BEST "WHEN c.verdict IN ('failed', 'rejected') "
 		"THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict ORDER BY b.n LIMIT 1) WHEN "
 		"c.worst_key <> '' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.key = c.worst_key) ELSE (SELECT "
 		"b.id FROM cell b WHERE b.comparison = c.id ORDER BY b.n LIMIT 1) END WHERE c.id = :comparison",

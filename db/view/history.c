@@ -81,12 +81,6 @@ int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *e
 			   : 0;
 }
 
-/** Useful FLOPs in a time. Units: TFLOP/s; NAN when either is unknown. */
-static double tflops(double flops, double ms)
-{
-	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
-}
-
 /* Most rows have the verdict of the previous row. */
 static enum verdict verdict_after(enum verdict last, const char *name)
 {
@@ -142,14 +136,14 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 				  .device = name.uuid,
 				  .base_median_ms = point_get(point, POINT_base_median_ms),
 				  .median_ms = median_ms,
-				  .tflops = tflops(flops, median_ms),
+				  .tflops = view_tflops(flops, median_ms),
 				  .change_pct = point_get(point, POINT_change_pct),
 				  .ci_low_pct = point_get(point, POINT_ci_low_pct),
 				  .ci_high_pct = point_get(point, POINT_ci_high_pct),
 				  .verdict = verdict,
 				  .borderline = (point_get_whole(point, POINT_FLAGS_AT, 2) & FLAG_BORDERLINE) != 0,
 				  .baseline_period = (int64_t)point_get_whole(point, POINT_BASELINE_PERIOD_AT, 4),
-				  .held_tflops = tflops(flops, point_get(point, POINT_held_ms)),
+				  .held_tflops = view_tflops(flops, point_get(point, POINT_held_ms)),
 				  .reference_change_pct = point_get(point, POINT_reference_change_pct),
 				  .reference_ci_low_pct = point_get(point, POINT_reference_ci_low_pct),
 				  .reference_ci_high_pct = point_get(point, POINT_reference_ci_high_pct) });

@@ -218,6 +218,36 @@ static void a_query_bound_wrongly_fails(void **state)
 	ok(stmt_any(db_query(db, &err, sql, "b=%d a=%d", 1, 2), &err) - 1);
 }
 
+static void rows_are_required_and_gathered(void **state)
+{
+	struct fixture *f = *state;
+	struct db *db = f->db;
+	struct buf out;
+	int64_t ids[3] = { 0, 0, 7 };
+	ok(db_script(
+		db, "CREATE TABLE t (a INTEGER, b BLOB) STRICT; INSERT INTO t VALUES (1, x'0041'), (2, NULL), (3, NULL)", &err));
+	ok(stmt_require(1, &err, "no row"));
+	refused(ERR_NOT_FOUND, stmt_require(stmt_any(db_stmt(db, "SELECT 1 FROM t WHERE a = 9", &err), &err), &err, "no %d", 9));
+	assert_string_equal(err.text, "no 9");
+	refused(ERR_INTERNAL, stmt_require(stmt_any(db_stmt(db, "SELECT 1 FROM nowhere", &err), &err), &err, "no row"));
+	assert_non_null(strstr(err.text, "nowhere"));
+	err_clear(&err);
+	assert_int_equal(stmt_ids(db_stmt(db, "SELECT a FROM t ORDER BY a", &err), ids, 2, &err), 2);
+	assert_true(ids[0] == 1 && ids[1] == 2 && ids[2] == 7);
+	assert_int_equal(stmt_ids(db_stmt(db, "SELECT a FROM t WHERE a > 2", &err), ids, 3, &err), 1);
+	refused(ERR_INTERNAL, stmt_ids(db_stmt(db, "SELECT a FROM nowhere", &err), ids, 3, &err));
+	err_clear(&err);
+	buf_init(&out, 3);
+	assert_int_equal(stmt_first_bytes(db_stmt(db, "SELECT b FROM t WHERE a = 1", &err), &out, &err), 1);
+	assert_int_equal(out.len, 2);
+	assert_memory_equal(out.data, "\0A", 2);
+	assert_int_equal(stmt_first_bytes(db_stmt(db, "SELECT b FROM t WHERE a = 9", &err), &out, &err), 0);
+	refused(ERR_FULL, stmt_first_bytes(db_stmt(db, "SELECT b FROM t WHERE a = 1", &err), &out, &err));
+	buf_fini(&out);
+	err_clear(&err);
+	ok(db_script(db, "DROP TABLE t", &err)); /* no statement is left in the middle */
+}
+
 static void transactions_hold_or_vanish(void **state)
 {
 	struct fixture *f = *state;
@@ -543,6 +573,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_bind_that_fails_is_reported, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(queries_bind_every_type, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_query_bound_wrongly_fails, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(rows_are_required_and_gathered, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(transactions_hold_or_vanish, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_was_deleted_takes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_outer_transaction_decides, fixture_setup, fixture_teardown),
