@@ -100,7 +100,7 @@ static void join(const char *planes, size_t n, char *values)
 }
 
 /** Minimum length of the month's file by its rows; 0 none. */
-static int known_end(struct db *db, const char *month, int64_t *end, struct fw_err *err)
+static int read_end(struct db *db, const char *month, int64_t *end, struct fw_err *err)
 {
 	*end = 0;
 	struct stmt *s = db_query(
@@ -117,7 +117,7 @@ static int append(struct db *db, int64_t comparison, const struct buf *rows, con
 	struct packed_head head = { .n_rows = htole32((uint32_t)(rows->len / sizeof(struct packed_row))),
 		.comparison = (int64_t)htole64((uint64_t)comparison) };
 	memcpy(head.magic, magic, sizeof magic);
-	if (archived_folder(db, folder, sizeof folder, err) != 0 || known_end(db, place->month, &end, err) != 0)
+	if (archived_folder(db, folder, sizeof folder, err) != 0 || read_end(db, place->month, &end, err) != 0)
 		return -1;
 	buf_init(&data, ARCHIVE_FRAME_MAX_BYTES);
 	buf_append(&data, &head, sizeof head);
@@ -134,13 +134,13 @@ static int append(struct db *db, int64_t comparison, const struct buf *rows, con
 	return result;
 }
 
-static int run_for(struct stmt *s, int64_t comparison, struct fw_err *err)
+static int run_for_comparison(struct stmt *s, int64_t comparison, struct fw_err *err)
 {
 	stmt_int(s, ":comparison", comparison);
 	return stmt_run(s, err);
 }
 
-#define KEPT                                                                                                                     \
+#define REMAINING                                                                                                                \
 	"cell, run, kind, n, call_order, d, q, d_raw, z, z_q, beta, beta_q, power_w, temp_c, sm_mhz, reasons, "                  \
 	"foreign_processes, xid, ecc, energy_j, regime"
 
@@ -148,25 +148,27 @@ static int run_for(struct stmt *s, int64_t comparison, struct fw_err *err)
  * Shortened rows would leave their pages half empty for ever, since no row is inserted between them again. So delete the rows, which frees
  * their pages, and insert the remaining columns again.
  */
-static int let_go(struct db *db, int64_t comparison, struct fw_err *err)
+static int delete_times(struct db *db, int64_t comparison, struct fw_err *err)
 {
-	if (stmt_run(db_stmt(db, "CREATE TEMP TABLE IF NOT EXISTS kept (" KEPT ")", err), err) != 0 ||
-		run_for(db_stmt(db,
-				"INSERT INTO kept SELECT " KEPT
-				" FROM sample WHERE cell IN (SELECT id FROM cell WHERE comparison = "
-				":comparison)",
-				err),
+	if (stmt_run(db_stmt(db, "CREATE TEMP TABLE IF NOT EXISTS kept (" REMAINING ")", err), err) != 0 ||
+		run_for_comparison(db_stmt(db,
+					   "INSERT INTO kept SELECT " REMAINING
+					   " FROM sample WHERE cell IN (SELECT id FROM cell WHERE comparison = "
+					   ":comparison)",
+					   err),
 			comparison, err) != 0 ||
-		run_for(db_stmt(db, "DELETE FROM sample WHERE cell IN (SELECT id FROM cell WHERE comparison = :comparison)", err),
+		run_for_comparison(
+			db_stmt(db, "DELETE FROM sample WHERE cell IN (SELECT id FROM cell WHERE comparison = :comparison)", err),
 			comparison, err) != 0)
 		return -1;
-	struct stmt *s = db_stmt(db, "INSERT INTO sample (" KEPT ") SELECT " KEPT " FROM kept ORDER BY cell, run, kind", err);
+	struct stmt *s =
+		db_stmt(db, "INSERT INTO sample (" REMAINING ") SELECT " REMAINING " FROM kept ORDER BY cell, run, kind", err);
 	if (stmt_run(s, err) != 0 || !(s = db_stmt(db, "DELETE FROM kept", err)) || stmt_run(s, err) != 0)
 		return -1;
-	return run_for(db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :comparison", err), comparison, err);
+	return run_for_comparison(db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :comparison", err), comparison, err);
 }
 
-static int remember(struct db *db, int64_t comparison, const struct archive_place *place, struct fw_err *err)
+static int insert_position(struct db *db, int64_t comparison, const struct archive_place *place, struct fw_err *err)
 {
 	return db_exec(db, err, "INSERT INTO archived (comparison, month, at, bytes) VALUES (:comparison, :month, :at, :bytes)",
 		"comparison=%ld month=%s at=%ld bytes=%ld", comparison, place->month, place->at, place->bytes);
@@ -186,11 +188,12 @@ int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
 	archive_month(finished_at, place.month);
 	int result = read_rows(db, comparison, &rows, &floats, err);
 	if (result == 0 && rows.len > 0) /* imported and failed comparisons have no times */
-		result = append(db, comparison, &rows, &floats, &place, err) != 0 || remember(db, comparison, &place, err) != 0
+		result = append(db, comparison, &rows, &floats, &place, err) != 0 ||
+					 insert_position(db, comparison, &place, err) != 0
 				 ? -1
 				 : 0;
 	if (result == 0)
-		result = let_go(db, comparison, err);
+		result = delete_times(db, comparison, err);
 	*n = result == 0;
 	buf_fini(&rows);
 	buf_fini(&floats);
@@ -251,7 +254,7 @@ static bool take_frame(const struct buf *data, int64_t comparison, struct archiv
 }
 
 /* The last unpacked frame, between archived_read_begin and archived_read_end. */
-struct kept_frame {
+struct cached_frame {
 	struct archive_place place;
 	int64_t comparison; /* 0: none yet */
 	struct archived frame;
@@ -281,20 +284,20 @@ static int read_frame(
 	return result;
 }
 
-static void drop_kept(void *what)
+static void free_cached(void *what)
 {
-	struct kept_frame *k = what;
+	struct cached_frame *k = what;
 	archived_fini(&k->frame);
 	free(k);
 }
 
 int archived_read_begin(struct db *db, struct fw_err *err)
 {
-	struct kept_frame *k = calloc(1, sizeof *k);
+	struct cached_frame *k = calloc(1, sizeof *k);
 	if (!k)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	frame_init(&k->frame);
-	db_keep(db, k, drop_kept);
+	db_keep(db, k, free_cached);
 	return 0;
 }
 
@@ -303,14 +306,14 @@ void archived_read_end(struct db *db)
 	db_keep(db, NULL, NULL);
 }
 
-static bool is_at(const struct kept_frame *k, const struct archive_place *place, int64_t comparison)
+static bool is_at(const struct cached_frame *k, const struct archive_place *place, int64_t comparison)
 {
 	return k->comparison == comparison && strcmp(k->place.month, place->month) == 0 && k->place.at == place->at &&
 	       k->place.bytes == place->bytes;
 }
 
-static int read_kept(
-	struct db *db, struct kept_frame *k, const struct archive_place *place, int64_t comparison, struct fw_err *err)
+static int copy_cached(
+	struct db *db, struct cached_frame *k, const struct archive_place *place, int64_t comparison, struct fw_err *err)
 {
 	if (is_at(k, place, comparison))
 		return 0;
@@ -327,7 +330,7 @@ static int read_kept(
 int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_err *err)
 {
 	struct archive_place place;
-	struct kept_frame *k = db_kept(db);
+	struct cached_frame *k = db_kept(db);
 	int64_t comparison;
 	frame_init(out);
 	int found = find_place(db, cell, &place, &comparison, err);
@@ -335,7 +338,7 @@ int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_e
 		return found;
 	if (!k)
 		return read_frame(db, &place, comparison, out, err) == 0 ? 1 : -1;
-	if (read_kept(db, k, &place, comparison, err) != 0)
+	if (copy_cached(db, k, &place, comparison, err) != 0)
 		return -1;
 	*out = k->frame;
 	out->is_kept = true;
@@ -405,7 +408,7 @@ int archived_forget(struct db *db, const char *before, char *month, int *n, stru
 }
 
 /** Whether the month has rows. 1, 0, -1. */
-static int is_remembered(struct db *db, const char *month, struct fw_err *err)
+static int has_rows(struct db *db, const char *month, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT 1 FROM archived WHERE month = :month LIMIT 1", "month=%s", month);
 	return stmt_any(s, err);
@@ -423,7 +426,7 @@ int archived_stray(struct db *db, const char *before, char *month, struct fw_err
 		return errno == ENOENT ? 0 : err_sys(err, "cannot read %s", folder);
 	while (errno = 0, remembered == 1 && (file = readdir(dir)))
 		if (archive_month_of(file->d_name, month) && strcmp(month, before) < 0)
-			remembered = is_remembered(db, month, err);
+			remembered = has_rows(db, month, err);
 	if (remembered == 1 && errno != 0)
 		remembered = err_sys(err, "cannot read %s", folder);
 	closedir(dir);

@@ -139,7 +139,7 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 	"c.suite = :suite AND c.baseline_period = :baseline_period AND c.changed = :changed AND c.is_hash <> '' AND d.uuid <> :uuid AND "
 
 /* It was measured there, can still be, or a user cancelled it. */
-#define CARED_FOR "(c.unpaired IS NOT NULL OR d.state = 'ok' OR j.state NOT IN ('queued', 'failed')) "
+#define IS_HANDLED "(c.unpaired IS NOT NULL OR d.state = 'ok' OR j.state NOT IN ('queued', 'failed')) "
 
 static void bind_change(struct stmt *s, const struct store_environment_change *e)
 {
@@ -151,7 +151,7 @@ static void bind_change(struct stmt *s, const struct store_environment_change *e
 
 int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT 1 " ELSEWHERE CARED_FOR "LIMIT 1", err);
+	struct stmt *s = db_stmt(db, "SELECT 1 " ELSEWHERE IS_HANDLED "LIMIT 1", err);
 	bind_change(s, e);
 	stmt_text(s, ":uuid", e->uuid);
 	return stmt_any(s, err);
@@ -160,7 +160,7 @@ int store_environment_change_elsewhere(struct db *db, const struct store_environ
 int store_environment_change_stuck(struct db *db, const struct store_environment_change *e, char *uuid, struct fw_err *err)
 {
 	uuid[0] = 0;
-	struct stmt *s = db_stmt(db, "SELECT d.uuid " ELSEWHERE "NOT " CARED_FOR "ORDER BY c.id LIMIT 1", err);
+	struct stmt *s = db_stmt(db, "SELECT d.uuid " ELSEWHERE "NOT " IS_HANDLED "ORDER BY c.id LIMIT 1", err);
 	bind_change(s, e);
 	stmt_text(s, ":uuid", e->uuid);
 	return stmt_first_text(s, uuid, 64, err);
@@ -240,20 +240,11 @@ int store_environment_change_of_job(struct db *db, int64_t job, struct store_env
 int store_environment_change_measured(
 	struct db *db, int64_t id, bool is_paired, int64_t comparison, int64_t alert, struct fw_err *err)
 {
-	struct stmt *s =
+	return db_exec(db, err,
 		is_paired
-			? db_stmt(db,
-				  "UPDATE environment_change SET paired = :comparison, alert = coalesce(:alert, alert) WHERE id = "
-				  ":id",
-				  err)
-			: db_stmt(db,
-				  "UPDATE environment_change SET unpaired = :comparison, alert = coalesce(:alert, alert) WHERE id "
-				  "= :id",
-				  err);
-	stmt_int(s, ":comparison", comparison);
-	stmt_int_or_null(s, ":alert", alert);
-	stmt_int(s, ":id", id);
-	return stmt_run(s, err);
+			? "UPDATE environment_change SET paired = :comparison, alert = coalesce(nullif(:alert, 0), alert) WHERE id = :id"
+			: "UPDATE environment_change SET unpaired = :comparison, alert = coalesce(nullif(:alert, 0), alert) WHERE id = :id",
+		"comparison=%ld alert=%ld id=%ld", comparison, alert, id);
 }
 
 int store_environment_effect_put(struct db *db, const struct store_environment_effect *e, struct fw_err *err)

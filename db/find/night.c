@@ -25,7 +25,7 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 }
 
 /* Comparisons from before the branch's suite changed do not count: their commits have the other suite in their trees. */
-#define SINCE_IT_IS_THIS_ONE                                                                                                     \
+#define SINCE_SUITE_CHANGED                                                                                                      \
 	"coalesce((SELECT z.id FROM comparison z JOIN job y ON y.id = z.job WHERE z.repo = :repo AND z.branch = :branch AND "    \
 	"z.suite IN (SELECT id FROM suite WHERE name = :name AND id <> :suite) AND z.kind IN ('compare', 'selfcheck') AND NOT "  \
 	"y.quick AND NOT y.some_cells ORDER BY z.id DESC LIMIT 1), 0)"
@@ -37,7 +37,7 @@ int find_night_parts(struct db *db, int64_t repo, const char *branch, const stru
 		"SELECT p.part, coalesce(c.finished_at, 0), coalesce(c.target_sha, ''), coalesce(c.verdict IN ('regression', "
 		"'improvement', 'failed', 'rejected'), 0), p.is_asked FROM (SELECT j.part, max(j.target_sha = :target) AS "
 		"is_asked, (SELECT max(o.id) FROM job w JOIN comparison o ON o.job = w.id WHERE w.repo = :repo AND w.suite = "
-		":name AND w.part = j.part AND w.part > 0 AND w.device_class = :class AND o.suite = :suite AND o.id > " SINCE_IT_IS_THIS_ONE
+		":name AND w.part = j.part AND w.part > 0 AND w.device_class = :class AND o.suite = :suite AND o.id > " SINCE_SUITE_CHANGED
 		") AS newest FROM job j WHERE j.repo = :repo AND j.suite = :name AND j.part > 0 AND "
 		"j.device_class = :class GROUP BY j.part) p LEFT JOIN comparison c ON c.id = p.newest ORDER BY p.part",
 		"repo=%ld branch=%s suite=%ld name=%s target=%s class=%ld", repo, branch, like->suite, like->name,

@@ -13,7 +13,7 @@ enum { HUNKS_MAX = 1 << 20 };
 /* ---- requests ---------------------------------------------------------------------------------------------------------- */
 
 /* Whether it found a cause. */
-#define SENTENCE                                                                                                                 \
+#define HAS_CAUSE                                                                                                                \
 	"(SELECT 1 FROM profile_cell x JOIN cause k ON k.profile_cell = x.id WHERE x.profile = p.id AND "                        \
 	"k.code <> 'not_explained' LIMIT 1)"
 
@@ -85,25 +85,25 @@ int view_profile(struct db *db, int64_t id, view_profile_fn *each, void *arg, st
 	return store_page_one(each_profile(db, s, each, arg, err), "profile", id, err);
 }
 
-static int is_asked(struct db *db, int64_t alert, int64_t comparison, struct fw_err *err)
+static int has_profile(struct db *db, int64_t alert, int64_t comparison, struct fw_err *err)
 {
-	struct stmt *s = alert ? db_stmt(db, "SELECT 1 FROM profile WHERE alert = :of LIMIT 1", err)
-			       : db_stmt(db, "SELECT 1 FROM profile WHERE comparison = :of LIMIT 1", err);
-	stmt_int(s, ":of", alert ? alert : comparison);
+	struct stmt *s = db_query(db, err,
+		alert ? "SELECT 1 FROM profile WHERE alert = :of LIMIT 1"
+		      : "SELECT 1 FROM profile WHERE comparison = :of LIMIT 1",
+		"of=%ld", alert ? alert : comparison);
 	return stmt_any(s, err);
 }
 
 int view_profile_of(struct db *db, int64_t alert, int64_t comparison, view_profile_fn *each, void *arg, struct fw_err *err)
 {
-	int found =
-		is_asked(db, alert, comparison, err); /* mostly none: a sort without rows costs ten times as much as this query */
+	/* mostly none: a sort without rows costs ten times as much as has_profile */
+	int found = has_profile(db, alert, comparison, err);
 	if (found < 1)
 		return found;
-	struct stmt *s =
-		alert ? db_stmt(db, PROFILE_SELECT "WHERE p.alert = :of ORDER BY " SENTENCE " IS NULL, p.id DESC LIMIT 1", err)
-		      : db_stmt(db, PROFILE_SELECT "WHERE p.comparison = :of ORDER BY " SENTENCE " IS NULL, p.id DESC LIMIT 1",
-				err);
-	stmt_int(s, ":of", alert ? alert : comparison);
+	struct stmt *s = db_query(db, err,
+		alert ? PROFILE_SELECT "WHERE p.alert = :of ORDER BY " HAS_CAUSE " IS NULL, p.id DESC LIMIT 1"
+		      : PROFILE_SELECT "WHERE p.comparison = :of ORDER BY " HAS_CAUSE " IS NULL, p.id DESC LIMIT 1",
+		"of=%ld", alert ? alert : comparison);
 	return each_profile(db, s, each, arg, err);
 }
 
@@ -130,7 +130,7 @@ int view_profile_why(struct db *db, int64_t alert, int64_t comparison, struct js
 	return found < 0 ? -1 : 0;
 }
 
-static void note_sentence(void *arg, const struct view_profile *row)
+static void set_explained(void *arg, const struct view_profile *row)
 {
 	*(int *)arg = row->sentence[0] != 0;
 }
@@ -138,7 +138,7 @@ static void note_sentence(void *arg, const struct view_profile *row)
 int view_profile_explains(struct db *db, int64_t alert, struct fw_err *err)
 {
 	int explained = 0;
-	return view_profile_of(db, alert, 0, note_sentence, &explained, err) < 0 ? -1 : explained;
+	return view_profile_of(db, alert, 0, set_explained, &explained, err) < 0 ? -1 : explained;
 }
 
 /* ---- results ----------------------------------------------------------------------------------------------------------- */

@@ -127,7 +127,7 @@ static int pragma_int(struct db *db, const char *sql, int64_t *out, struct fw_er
 }
 
 /** Accept only an empty file or one with our application_id: files of other programs must not be written. */
-static int claim(struct db *db, bool read_only, struct fw_err *err)
+static int check_application(struct db *db, bool read_only, struct fw_err *err)
 {
 	int64_t id = 0, pages = 0;
 	if (pragma_int(db, "PRAGMA application_id", &id, err) || pragma_int(db, "PRAGMA page_count", &pages, err))
@@ -162,7 +162,7 @@ static int configure(struct db *db, bool read_only, struct fw_err *err)
 	if (pragma(db, "PRAGMA mmap_size = 0", NULL, err) || pragma(db, "PRAGMA cell_size_check = ON", NULL, err) ||
 		pragma(db, "PRAGMA temp_store = MEMORY", NULL, err) || pragma(db, "PRAGMA cache_size = -4096", NULL, err))
 		return -1;
-	if (claim(db, read_only, err))
+	if (check_application(db, read_only, err))
 		return -1;
 	if (read_only)
 		return pragma(db, "PRAGMA query_only = ON", NULL, err);

@@ -8,7 +8,7 @@
 	"coalesce(w.value ->> 'suite', (SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = a.comparison)) "
 
 /* The target of comparison `x` contains commit `sha`, and its base does not. */
-#define IS_IN(sha)                                                                                                               \
+#define CONTAINS(sha)                                                                                                            \
 	"EXISTS (SELECT 1 FROM commit_range g WHERE g.repo = x.repo AND g.base_sha = x.base_sha AND g.target_sha = "             \
 	"x.target_sha AND g.sha = " sha ") "
 /* A bisect found a single culprit for cell `w` of alert `a`, and `condition` holds for it. */
@@ -25,15 +25,15 @@
 	"b.toolchain FROM build b WHERE b.id = " q ") "
 
 /* Comparison `o` has the same commits as `x`, or the same builds, as after a squash or rebase. */
-#define IS_SAME_QUESTION                                                                                                         \
+#define HAS_SAME_SIDES                                                                                                           \
 	"((o.base_sha = x.base_sha AND o.target_sha = x.target_sha) OR (o.kind = 'compare' AND " IS_SAME_BUILD(                  \
 		"o.base_build", "x.base_build") "AND " IS_SAME_BUILD("o.target_build", "x.target_build") "))"
 
 /* Accepted cell `w` of alert `a` applies to comparison `x` with suite `u`: it contains the commit, or equals the alert's comparison. */
 #define APPLIES                                                                                                                  \
 	"a.repo = x.repo AND a.state = 'accepted' AND a.kind = 'regression' AND " IS_CHANGE "AND " SUITE_OF_CELL                 \
-	"= u.name AND (EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND " IS_SAME_QUESTION                       \
-	") OR " CULPRIT(IS_IN("(d.value ->> 'to')")) "OR (NOT " CULPRIT("1 ") "AND " IS_IN("a.target_sha") ")) "
+	"= u.name AND (EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND " HAS_SAME_SIDES                         \
+	") OR " CULPRIT(CONTAINS("(d.value ->> 'to')")) "OR (NOT " CULPRIT("1 ") "AND " CONTAINS("a.target_sha") ")) "
 /* Accepted alert `a` covers cell `k` of comparison `x`, as cell `w`. */
 #define COVERS APPLIES "AND w.value ->> 'cell' = k.key "
 
@@ -44,7 +44,7 @@
  * Regressions of comparison :comparison, each with the newest alert that covers it; NULL: none. Alerts are read once for all cells; the other
  * columns are those of the row that max() picks.
  */
-#define LOSSES                                                                                                                   \
+#define REGRESSIONS                                                                                                              \
 	"WITH expected AS MATERIALIZED (SELECT w.value ->> 'cell' AS key, max(a.id) AS alert, " EXPECTED_M                       \
 	"AS m FROM comparison x CROSS JOIN suite u ON u.id = x.suite CROSS JOIN alert a CROSS JOIN json_each(a.cells) w "        \
 	"WHERE x.id = :comparison AND " APPLIES "GROUP BY 1), "                                                                  \
@@ -81,7 +81,7 @@ int store_range_known(struct db *db, int64_t repo, const char *base, const char 
 int store_accepted_cell(struct db *db, int64_t comparison, const char *key, struct fw_err *err)
 {
 	struct stmt *s = db_query(
-		db, err, LOSSES "SELECT 1 FROM loss WHERE key = :key AND alert", "comparison=%ld key=%s", comparison, key);
+		db, err, REGRESSIONS "SELECT 1 FROM loss WHERE key = :key AND alert", "comparison=%ld key=%s", comparison, key);
 	return stmt_any(s, err);
 }
 
@@ -100,8 +100,8 @@ int store_accepted_step(struct db *db, int64_t repo, const char *branch, const c
 	stmt_reset(s);
 	if (result < 0 || !comparison)
 		return result < 0 ? -1 : 0;
-	s = db_query(
-		db, err, LOSSES "SELECT alert FROM loss WHERE key = :key AND alert", "comparison=%ld key=%s", comparison, key);
+	s = db_query(db, err, REGRESSIONS "SELECT alert FROM loss WHERE key = :key AND alert", "comparison=%ld key=%s",
+		comparison, key);
 	result = stmt_step(s, err);
 	if (result == 1)
 		*alert = row_int(s, 0);
@@ -110,7 +110,7 @@ int store_accepted_step(struct db *db, int64_t repo, const char *branch, const c
 }
 
 /* The worst verdict of the other cells. */
-static int find_rest(struct db *db, int64_t comparison, enum verdict *out, struct fw_err *err)
+static int find_worst_other(struct db *db, int64_t comparison, enum verdict *out, struct fw_err *err)
 {
 	int result;
 	*out = VERDICT_ACCEPTED;
@@ -126,7 +126,7 @@ int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *
 {
 	*out = (struct store_accepted){ .verdict = VERDICT_REGRESSION };
 	struct stmt *s = db_query(db, err,
-		LOSSES
+		REGRESSIONS
 		"SELECT count(alert), count(*) - count(alert), max(alert), (SELECT who FROM alert_event e WHERE e.alert = "
 		"(SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1), (SELECT reason FROM "
 		"alert_event e WHERE e.alert = (SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT "
@@ -143,7 +143,7 @@ int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *
 	}
 	if (result < 0)
 		return -1;
-	return out->covered && !out->lost ? find_rest(db, comparison, &out->verdict, err) : 0;
+	return out->covered && !out->lost ? find_worst_other(db, comparison, &out->verdict, err) : 0;
 }
 
 int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)

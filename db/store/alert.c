@@ -41,19 +41,14 @@ static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct f
 /** Set id and state from the alert of this commit that is not accepted or invalid, or from the open one of the device. 1, 0, -1. */
 static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 {
-	struct stmt *s =
-		a->repo ? db_stmt(db,
-				  "SELECT id, state FROM alert WHERE repo = :owner AND target_sha = :target AND kind = :kind AND changed = "
-				  ":changed AND state NOT IN ('accepted', 'invalid')",
-				  err)
-			: db_stmt(db,
-				  "SELECT id, state FROM alert WHERE device = :owner AND target_sha = :target AND kind = :kind AND "
-				  "changed = :changed AND state IN ('open', 'acknowledged') ORDER BY id DESC LIMIT 1",
-				  err);
-	stmt_int(s, ":owner", a->repo ? a->repo : a->device);
-	stmt_text(s, ":target", a->target_sha);
-	stmt_text(s, ":changed", a->changed ? a->changed : "");
-	stmt_text(s, ":kind", alertkind_name(a->kind));
+	static const char of_repo[] =
+		"SELECT id, state FROM alert WHERE repo = :owner AND target_sha = :target AND kind = :kind AND "
+		"changed = :changed AND state NOT IN ('accepted', 'invalid')";
+	static const char of_device[] =
+		"SELECT id, state FROM alert WHERE device = :owner AND target_sha = :target AND kind = :kind AND "
+		"changed = :changed AND state IN ('open', 'acknowledged') ORDER BY id DESC LIMIT 1";
+	struct stmt *s = db_query(db, err, a->repo ? of_repo : of_device, "owner=%ld target=%s changed=%s kind=%s",
+		a->repo ? a->repo : a->device, a->target_sha, a->changed ? a->changed : "", alertkind_name(a->kind));
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		a->id = row_int(s, 0);
@@ -143,10 +138,9 @@ static int extend(struct db *db, const struct store_alert *a, int64_t now_ms, st
 static int open_again(struct db *db, struct store_alert *a, int64_t now_ms, struct fw_err *err)
 {
 	a->state = ALERTSTATE_OPEN;
-	return set_state(db, a->id, ALERTSTATE_OPEN, now_ms, err) || add_event(db, a->id, now_ms, "flopwatch", ALERTSTATE_OPEN,
-									     "measured again with the same result", err)
-		       ? -1
-		       : 0;
+	if (set_state(db, a->id, ALERTSTATE_OPEN, now_ms, err))
+		return -1;
+	return add_event(db, a->id, now_ms, "flopwatch", ALERTSTATE_OPEN, "measured again with the same result", err);
 }
 
 static int open_with(
@@ -299,7 +293,7 @@ int store_alert_culprits(
 #define SUITE_OF_CELL "coalesce(w.value ->> 'suite', " SUITE_OF("a.comparison") ") "
 
 /* Comparison `p` of job `j` counts for its branch: it has every cell of its suite or shard. */
-#define SPEAKS_OF_BRANCH                                                                                                         \
+#define COUNTS_FOR_BRANCH                                                                                                        \
 	"p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'compare' AND t.name = v.suite AND j.quick = 0 "
 
 /**
@@ -312,8 +306,9 @@ int store_alert_culprits(
 	"LEFT JOIN comparison y ON y.id = iif(EXISTS (SELECT 1 FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = "   \
 	"coalesce(v.told, a.comparison) AND t.parts > 1), (SELECT k.comparison FROM cell k JOIN comparison p ON p.id = "         \
 	"k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = v.key AND k.repo = a.repo AND "    \
-	"k.branch = a.branch AND " SPEAKS_OF_BRANCH "AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1), " \
-	"(SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE " SPEAKS_OF_BRANCH       \
+	"k.branch = a.branch AND " COUNTS_FOR_BRANCH                                                                             \
+	"AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1), "                                             \
+	"(SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE " COUNTS_FOR_BRANCH      \
 	"AND NOT j.some_cells ORDER BY p.id DESC LIMIT 1)) "                                                                     \
 	"LEFT JOIN cell c ON c.comparison = y.id AND (c.key = v.key OR (y.rows_unknown AND y.identical_by <> '')) "
 

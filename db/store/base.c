@@ -2,14 +2,14 @@
 #include "db/store/base.h"
 
 /* Whether the last verdicts of cell k of comparison c are all undecided with times. Reads the index cell_history only. */
-#define HOPELESS                                                                                                                 \
+#define STAYS_UNDECIDED                                                                                                          \
 	"(SELECT count(*) FROM (SELECT h.verdict, h.target_median_ms FROM cell h WHERE h.key = k.key AND h.repo = c.repo AND "   \
 	"h.branch = c.branch AND h.comparison <= c.id AND EXISTS (SELECT 1 FROM comparison o JOIN job g ON g.id = o.job WHERE "  \
 	"o.id = h.comparison AND g.quick = 0) ORDER BY h.comparison DESC LIMIT :tries) AS w "                                    \
 	"WHERE w.verdict = 'undecided' AND w.target_median_ms IS NOT NULL) = :tries"
 
 /* The module reports cell k of comparison c as unsupported, and a user accepted that for the branch. */
-#define GIVEN_UP                                                                                                                 \
+#define IS_ACCEPTED_UNSUPPORTED                                                                                                  \
 	"k.failure = 'unsupported' AND EXISTS (SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = c.repo AND "       \
 	"a.branch = c.branch AND a.kind = 'failing' AND a.state = 'accepted' AND a.comparison <= c.id AND "                      \
 	"w.value ->> 'cell' = k.key AND w.value ->> 'suite' = t.name)"
@@ -20,8 +20,8 @@ static const char sql_word[] =
 	"AND k.verdict NOT IN ('regression', 'not_comparable', 'improvement', 'unchanged', 'identical', 'removed', 'added', "
 	"'unsupported') "
 	"AND NOT (c.kind = 'selfcheck' AND k.verdict <> 'failed' AND k.failure IN ('', 'device')) "
-	"AND NOT (" GIVEN_UP ") AND NOT (k.verdict = 'undecided' AND k.target_median_ms IS NOT NULL AND " HOPELESS
-	")) AS settled "
+	"AND NOT (" IS_ACCEPTED_UNSUPPORTED
+	") AND NOT (k.verdict = 'undecided' AND k.target_median_ms IS NOT NULL AND " STAYS_UNDECIDED ")) AS settled "
 	"FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
 	"c.target_sha = :sha AND c.branch = :branch AND c.kind IN ('compare', 'selfcheck') AND c.base_how <> 'given' AND "
 	"j.quick = 0 AND NOT j.some_cells AND (:suite = '' OR t.name = :suite) ORDER BY settled DESC, c.id DESC LIMIT 1";

@@ -101,14 +101,12 @@ int store_bisect_state(struct db *db, int64_t id, const char *state, const char 
 
 int store_bisect_goal(struct db *db, const struct store_bisect *b, struct fw_err *err)
 {
-	return db_exec(db, err,
-		       "UPDATE bisect SET goal = :goal, verdict = :verdict, comparison = nullif(:comparison, 0), suite = :suite WHERE "
-		       "id = :id",
-		       "id=%ld goal=%s verdict=%s comparison=%ld suite=%s", b->id, b->goal, b->verdict, b->comparison,
-		       b->suite) ||
-			       drop_cells(db, b->id, err) || put_cells(db, b, err)
-		       ? -1
-		       : 0;
+	if (db_exec(db, err,
+		    "UPDATE bisect SET goal = :goal, verdict = :verdict, comparison = nullif(:comparison, 0), suite = :suite WHERE "
+		    "id = :id",
+		    "id=%ld goal=%s verdict=%s comparison=%ld suite=%s", b->id, b->goal, b->verdict, b->comparison, b->suite))
+		return -1;
+	return drop_cells(db, b->id, err) || put_cells(db, b, err) ? -1 : 0;
 }
 
 int store_bisect_culprits(struct db *db, int64_t id, const char *culprits_json, struct fw_err *err)

@@ -157,7 +157,7 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 	return result < 0 ? -1 : 0;
 }
 
-/* Change points c of one cell in all baseline periods o of the repository, suite and model of device of :epoch, at positions l. */
+/* Change points c of one cell in all baseline periods o of the repository, suite and model of device of :baseline_period, at positions l. */
 #define OF_THIS_MODEL                                                                                                                                                                            \
 	"FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "                                                         \
 	"c.state = 'confirmed' JOIN baseline_period o ON o.id = c.baseline_period AND o.suite = e.suite JOIN environment w ON w.id = o.environment "                                             \

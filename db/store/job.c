@@ -28,14 +28,14 @@
 
 #define CLASS_OF_DEVICE "(SELECT class FROM device WHERE uuid = :device_uuid)"
 /* It deviates from its class, and another device of the class can run the job. */
-#define LEFT_OUT                                                                                                                 \
+#define DEVIATES                                                                                                                 \
 	"SELECT 1 FROM device AS odd JOIN device AS other ON other.class = odd.class AND other.state = 'ok' AND "                \
 	"other.stands_out = '' WHERE odd.uuid = :device_uuid AND odd.stands_out <> ''"
 
 /* Job j may run on device :device_uuid of kind :device_kind. */
 #define MAY_HAVE_DEVICE                                                                                                                        \
 	"(j.device_kind = '' OR j.device_kind = :device_kind) AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) AND " STORE_CLASS_FITS( \
-		CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" LEFT_OUT ")) "
+		CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" DEVIATES ")) "
 
 static void read_job(struct stmt *s, struct store_job *out)
 {
@@ -219,14 +219,14 @@ int store_job_tell_state(
 }
 
 /** Write event and log line of a job's current state. */
-static int tell_moved(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
+static int report_state(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
 {
 	struct store_job job;
 	return store_job_get(db, id, &job, err) != 0 ? -1 : store_job_tell_state(db, &job, job.state, job.state_why, now_ms, err);
 }
 
 /** Run an UPDATE that returns ids of jobs, and write event and log line of each. *n counts them. */
-static int move_and_tell(struct db *db, struct stmt *s, int64_t now_ms, int *n, struct fw_err *err)
+static int change_states(struct db *db, struct stmt *s, int64_t now_ms, int *n, struct fw_err *err)
 {
 	int64_t *id = NULL, *more;
 	int room = 0, result;
@@ -245,7 +245,7 @@ static int move_and_tell(struct db *db, struct stmt *s, int64_t now_ms, int *n, 
 		id[(*n)++] = row_int(s, 0);
 	}
 	for (int i = 0; i < *n && result == 0; i++)
-		result = tell_moved(db, id[i], now_ms, err);
+		result = report_state(db, id[i], now_ms, err);
 	free(id);
 	return result;
 }
@@ -259,7 +259,7 @@ int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, st
 		"AND job.target_sha <> n.target_sha AND (job.suite = n.suite OR job.suite = '' OR n.suite = '') RETURNING "
 		"job.id",
 		"newer=%ld now=%ld", newer, now_ms);
-	return move_and_tell(db, s, now_ms, n, err);
+	return change_states(db, s, now_ms, n, err);
 }
 
 int store_job_drop(struct db *db, int64_t repo, const char *branch, enum jobstate state, const char *why, int64_t now_ms, int *n,
@@ -269,7 +269,7 @@ int store_job_drop(struct db *db, int64_t repo, const char *branch, enum jobstat
 		"UPDATE job SET state = :state, state_why = :why, ended_at = :now WHERE repo = :repo AND branch = :branch AND "
 		"state = 'queued' AND origin IN ('push', 'retry') RETURNING id",
 		"repo=%ld branch=%s state=%s why=%s now=%ld", repo, branch, jobstate_name(state), why, now_ms);
-	return move_and_tell(db, s, now_ms, n, err);
+	return change_states(db, s, now_ms, n, err);
 }
 
 int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
@@ -429,14 +429,14 @@ int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed,
 		"times while the job ran', daemon_ends = daemon_ends + 1, progress = '', ended_at = :now WHERE state IN "
 		"('assigned', 'building', 'checking', 'measuring') AND daemon_ends + 1 >= :max RETURNING id",
 		"now=%ld max=%d", now_ms, STORE_JOB_DAEMON_ENDS_MAX);
-	if (move_and_tell(db, s, now_ms, failed, err))
+	if (change_states(db, s, now_ms, failed, err))
 		return -1;
 	s = db_stmt(db,
 		"UPDATE job SET state = 'queued', state_why = 'interrupted, queued again', progress = '', attempt = max(attempt "
 		"- 1, 0), daemon_ends = daemon_ends + 1 WHERE state IN ('assigned', 'building', 'checking', 'measuring') "
 		"RETURNING id",
 		err);
-	return s ? move_and_tell(db, s, now_ms, requeued, err) : -1;
+	return s ? change_states(db, s, now_ms, requeued, err) : -1;
 }
 
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err)
@@ -447,10 +447,10 @@ int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, s
 
 int store_notification(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
 {
-	return db_exec(db, err, "INSERT INTO webhook_seen (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", "id=%s at=%ld",
-		       id, now_ms)
-		       ? -1
-		       : db_changes(db) > 0;
+	if (db_exec(db, err, "INSERT INTO webhook_seen (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", "id=%s at=%ld",
+		    id, now_ms))
+		return -1;
+	return db_changes(db) > 0;
 }
 
 int store_notification_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)

@@ -21,7 +21,7 @@ int store_outbox_insert(
 }
 
 /** Whether the newest notification about the subject has this payload. 1, 0, -1. */
-static int is_said(
+static int is_newest_payload(
 	struct db *db, const char *kind, const char *target, const char *subject, const char *payload, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
@@ -35,15 +35,15 @@ static int is_said(
 int store_outbox_replace(struct db *db, const char *kind, const char *target, const char *subject, const char *payload,
 	int64_t now_ms, struct fw_err *err)
 {
-	int said = is_said(db, kind, target, subject, payload, err);
-	if (said != 0)
-		return said < 0 ? -1 : 0;
-	return db_exec(db, err,
-		       "UPDATE outbox SET state = 'superseded' WHERE kind = :kind AND target = :target AND subject = :subject AND "
-		       "subject <> '' AND state = 'waiting'",
-		       "kind=%s target=%s subject=%s", kind, target, subject)
-		       ? -1
-		       : insert(db, kind, target, subject, payload, now_ms, err);
+	int found = is_newest_payload(db, kind, target, subject, payload, err);
+	if (found)
+		return found < 0 ? -1 : 0;
+	if (db_exec(db, err,
+		    "UPDATE outbox SET state = 'superseded' WHERE kind = :kind AND target = :target AND subject = :subject AND "
+		    "subject <> '' AND state = 'waiting'",
+		    "kind=%s target=%s subject=%s", kind, target, subject))
+		return -1;
+	return insert(db, kind, target, subject, payload, now_ms, err);
 }
 
 int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int n_busy, struct store_outbox *out,
@@ -89,13 +89,13 @@ static int note_attempt(struct db *db, int64_t id, const struct store_attempt *a
 
 int store_outbox_result(struct db *db, int64_t id, const struct store_attempt *attempt, int64_t next_at, struct fw_err *err)
 {
-	return db_exec(db, err,
-		       "UPDATE outbox SET attempts = attempts + 1, last_error = :error, next_at = :next, state = CASE WHEN :sent THEN "
-		       "'sent' WHEN state = 'superseded' THEN state WHEN :next = 0 THEN 'failed' ELSE 'waiting' END WHERE id = :id",
-		       "id=%ld sent=%d error=%s next=%ld", id, !attempt->error, attempt->error ? attempt->error : "",
-		       attempt->error ? next_at : 0)
-		       ? -1
-		       : note_attempt(db, id, attempt, err);
+	if (db_exec(db, err,
+		    "UPDATE outbox SET attempts = attempts + 1, last_error = :error, next_at = :next, state = CASE WHEN :sent THEN "
+		    "'sent' WHEN state = 'superseded' THEN state WHEN :next = 0 THEN 'failed' ELSE 'waiting' END WHERE id = :id",
+		    "id=%ld sent=%d error=%s next=%ld", id, !attempt->error, attempt->error ? attempt->error : "",
+		    attempt->error ? next_at : 0))
+		return -1;
+	return note_attempt(db, id, attempt, err);
 }
 
 int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
@@ -130,8 +130,7 @@ static struct stmt *notifications_in(struct db *db, const char *state, struct fw
 				  "WHERE id IN (SELECT id FROM outbox INDEXED BY outbox_due WHERE state = :state AND "
 				  "id < :before ORDER BY id DESC LIMIT :n) ORDER BY id DESC",
 				  err);
-	if (s)
-		stmt_text(s, ":state", state);
+	stmt_text(s, ":state", state);
 	return s;
 }
 

@@ -11,8 +11,8 @@
 enum { NEWEST_OF_BRANCH = 32 };
 
 /* Conditions for a comparison that counts. `j` is the job. */
-#define IS_WHOLE     "NOT j.quick AND NOT j.some_cells "
-#define IS_YARDSTICK "j.target_provider = '' AND j.base_provider <> '' AND " IS_WHOLE
+#define IS_WHOLE           "NOT j.quick AND NOT j.some_cells "
+#define IS_PEER_COMPARISON "j.target_provider = '' AND j.base_provider <> '' AND " IS_WHOLE
 
 /* ---- pending comparisons ----------------------------------------------------------------------------------------------- */
 
@@ -47,8 +47,9 @@ int store_peer_known(
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT EXISTS (SELECT 1 FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.kind = 'peer' AND "
-		"j.base_provider = :provider AND j.suite = :suite AND j.device_class = :class AND " IS_YARDSTICK
-		") OR EXISTS (SELECT 1 FROM comparison c JOIN job j ON j.id = c.job AND " IS_YARDSTICK "JOIN build b ON b.id = "
+		"j.base_provider = :provider AND j.suite = :suite AND j.device_class = :class AND " IS_PEER_COMPARISON
+		") OR EXISTS (SELECT 1 FROM comparison c JOIN job j ON j.id = c.job AND " IS_PEER_COMPARISON
+		"JOIN build b ON b.id = "
 		"c.target_build WHERE c.kind = 'peer' AND c.repo = :repo AND c.environment = :environment AND j.base_provider = "
 		":provider AND b.module_sha = :module)",
 		"repo=%ld target=%s provider=%s suite=%s class=%ld environment=%ld module=%s", repo, target->target_sha, provider,
@@ -73,7 +74,7 @@ static bool is_before(const struct store_peer_source *a, const struct store_peer
 }
 
 /* Insert in order, unless a newer source of the same provider and basis is there. */
-static int take_source(struct store_peer_source *out, int n, const struct store_peer_source *source)
+static int insert_source(struct store_peer_source *out, int n, const struct store_peer_source *source)
 {
 	int at = n;
 	for (int i = 0; i < n; i++)
@@ -93,7 +94,8 @@ int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_sour
 	struct stmt *s = db_query(db, err,
 		"SELECT p.id, j.base_provider, p.target_sha, m.module_sha, coalesce(t.module_sha, ''), coalesce(b.module_sha, "
 		"'') FROM comparison c JOIN comparison p ON p.kind = 'peer' AND p.repo = c.repo AND p.environment = "
-		"c.environment JOIN job j ON j.id = p.job AND " IS_YARDSTICK "JOIN build m ON m.id = p.target_build LEFT JOIN "
+		"c.environment JOIN job j ON j.id = p.job AND " IS_PEER_COMPARISON
+		"JOIN build m ON m.id = p.target_build LEFT JOIN "
 		"build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build WHERE c.id = :id AND m.module_sha <> "
 		"'' AND (c.kind NOT IN ('peer', 'config', 'environment') OR p.id = c.id) ORDER BY p.id DESC LIMIT 200",
 		"id=%ld", comparison);
@@ -105,7 +107,7 @@ int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_sour
 			source.basis = STORE_PEER_PAIRED;
 		else if (strcmp(row_text(s, 3), row_text(s, 5)) == 0)
 			source.basis = STORE_PEER_CHAINED;
-		n = take_source(out, n, &source);
+		n = insert_source(out, n, &source);
 	}
 	return result < 0 ? -1 : n;
 }
@@ -145,7 +147,7 @@ int store_peer_held_ms(struct db *db, int64_t cell, double *ms, struct fw_err *e
 int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		"SELECT c.id FROM comparison p JOIN job j ON j.id = p.job AND " IS_YARDSTICK "JOIN build m ON m.id = "
+		"SELECT c.id FROM comparison p JOIN job j ON j.id = p.job AND " IS_PEER_COMPARISON "JOIN build m ON m.id = "
 		"p.target_build JOIN (SELECT id FROM comparison WHERE repo = (SELECT repo FROM comparison WHERE id = :id) ORDER "
 		"BY id DESC LIMIT 200) n JOIN comparison c ON c.id = n.id AND c.environment = p.environment AND c.kind NOT IN "
 		"('peer', 'config', 'environment') LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = "
@@ -164,7 +166,7 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 		"d.uuid, d.kind, d.name, c.verdict, c.n_cells, row_number() OVER (PARTITION BY c.repo, j.suite, d.id, "
 		"j.base_provider ORDER BY c.id DESC) = 1, (SELECT count(*) FROM cell x WHERE x.comparison = c.id AND x.m IS NOT "
 		"NULL), (SELECT avg(x.m) FROM cell x WHERE x.comparison = c.id) FROM comparison c JOIN repo r ON r.id = c.repo "
-		"JOIN job j ON j.id = c.job AND " IS_YARDSTICK "JOIN device d ON d.id = c.device LEFT JOIN git_commit m ON "
+		"JOIN job j ON j.id = c.job AND " IS_PEER_COMPARISON "JOIN device d ON d.id = c.device LEFT JOIN git_commit m ON "
 		"m.repo = c.repo AND m.sha = c.target_sha WHERE c.kind = 'peer' AND (:repo = '' OR r.name = :repo) AND (:device "
 		"= '' OR d.uuid = :device) ORDER BY 14 DESC, c.id DESC LIMIT :limit",
 		"repo=%s device=%s limit=%d", repo ? repo : "", device ? device : "", store_page_size(limit, VIEW_ROWS_MAX));

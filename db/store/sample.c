@@ -112,7 +112,7 @@ static struct span take_floats(struct stmt *s, int column, struct buf *values)
 }
 
 /** Add the archived times of runs. `kind`: rows of sample_kind, base and target. */
-static int take_archived(struct db *db, int64_t cell, const int64_t *kind, int n, const int64_t *process_run,
+static int add_archived(struct db *db, int64_t cell, const int64_t *kind, int n, const int64_t *process_run,
 	struct span (*spans)[6], struct buf *values, struct fw_err *err)
 {
 	static const enum archived_times which[] = { ARCHIVED_MS, ARCHIVED_MHZ, ARCHIVED_HOST_US };
@@ -181,7 +181,7 @@ int store_cell_runs(struct db *db, int64_t cell, enum series series, struct stor
 	bool is_short = false;
 	for (int i = 0; i < n; i++)
 		is_short = is_short || spans[i][0].at < 0 || spans[i][1].at < 0;
-	if (result < 0 || (is_short && take_archived(db, cell, kind, n, out->process_run, spans, &out->values, err) != 0))
+	if (result < 0 || (is_short && add_archived(db, cell, kind, n, out->process_run, spans, &out->values, err) != 0))
 		return -1;
 	if (out->values.failed)
 		return err_set(err, ERR_FULL, "the samples of cell %lld do not fit in memory", (long long)cell);

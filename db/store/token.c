@@ -99,7 +99,7 @@ static int revoke(struct db *db, const char *name, int64_t now_ms, struct fw_err
 }
 
 /* Commit where `rc` is 0, else roll back. */
-static int end(struct db *db, int rc, struct fw_err *err)
+static int end_transaction(struct db *db, int rc, struct fw_err *err)
 {
 	if (rc == 0)
 		return db_commit(db, err);
@@ -109,7 +109,7 @@ static int end(struct db *db, int rc, struct fw_err *err)
 
 int store_token_revoke(struct db *db, const char *name, int64_t now_ms, struct fw_err *err)
 {
-	return db_begin(db, err) == 0 ? end(db, revoke(db, name, now_ms, err), err) : -1;
+	return db_begin(db, err) == 0 ? end_transaction(db, revoke(db, name, now_ms, err), err) : -1;
 }
 
 static int replace(struct db *db, const struct token_new *token, int64_t now_ms, struct fw_err *err)
@@ -125,7 +125,7 @@ static int replace(struct db *db, const struct token_new *token, int64_t now_ms,
 
 int store_token_replace(struct db *db, const struct token_new *token, int64_t now_ms, struct fw_err *err)
 {
-	return db_begin(db, err) == 0 ? end(db, replace(db, token, now_ms, err), err) : -1;
+	return db_begin(db, err) == 0 ? end_transaction(db, replace(db, token, now_ms, err), err) : -1;
 }
 
 static int revoke_unvouched(struct db *db, int64_t now_ms, int *n, struct fw_err *err)
@@ -141,7 +141,7 @@ static int revoke_unvouched(struct db *db, int64_t now_ms, int *n, struct fw_err
 
 int store_token_revoke_unvouched(struct db *db, int64_t now_ms, int *n, struct fw_err *err)
 {
-	return db_begin(db, err) == 0 ? end(db, revoke_unvouched(db, now_ms, n, err), err) : -1;
+	return db_begin(db, err) == 0 ? end_transaction(db, revoke_unvouched(db, now_ms, n, err), err) : -1;
 }
 
 int store_session_insert(struct db *db, const char *hash, int64_t token, int64_t expires_at, int64_t now_ms, struct fw_err *err)

@@ -50,7 +50,7 @@ static int read_shown_job(struct db *db, int64_t id, struct shown_job *out, stru
 }
 
 /** Add the verdicts of its branch to `row`, and pass it to the callback. */
-static int tell_branch(struct db *db, const struct view_branch_filter *f, struct view_branch *row, struct shown_job *job,
+static int pass_branch(struct db *db, const struct view_branch_filter *f, struct view_branch *row, struct shown_job *job,
 	view_branch_fn *each, void *arg, struct fw_err *err)
 {
 	struct commit_verdict tip, before;
@@ -123,7 +123,7 @@ static int read_branches(struct db *db, struct stmt *s, const struct view_branch
 			.job = row_int(s, 9),
 			.author = row_text(s, 10) };
 		n++;
-		if (tell_branch(db, f, &row, &job, each, arg, err) != 0) {
+		if (pass_branch(db, f, &row, &job, each, arg, err) != 0) {
 			stmt_reset(s);
 			result = -1;
 			break;

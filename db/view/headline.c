@@ -11,7 +11,7 @@
 	"CASE k.decided_by WHEN 'sustained' THEN (SELECT t.value FROM metric t JOIN metric_name w ON w.id = t.name WHERE "       \
 	"t.cell = k.id AND w.name = 'sustained." which "') ELSE k." which " END"
 
-static void hand_on(struct stmt *s, view_headline_fn *each, void *arg)
+static void pass_row(struct stmt *s, view_headline_fn *each, void *arg)
 {
 	struct view_headline row = { .key = row_text(s, 0),
 		.title = row_text(s, 1),
@@ -34,18 +34,18 @@ static void hand_on(struct stmt *s, view_headline_fn *each, void *arg)
 	each(arg, &row);
 }
 
-#define TOLD                                                                                                                                  \
+#define HEADLINE_SELECT                                                                                                                       \
 	"SELECT k.key, k.title, k.direction, k.size, k.n, coalesce(k.decided_pct, k.change_pct), " END_OF("ci_low_pct") ", " END_OF(          \
 		"ci_high_pct") ", k.failure, k.reason, "                                                                                      \
 			       "CASE WHEN c.verdict = 'regression' THEN c.n_regressions WHEN c.verdict IN ('unchanged', 'identical') THEN 0 " \
 			       "ELSE (SELECT count(*) FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict) END, c.n_cells, "      \
 			       "k.decided_by, k.mean_m, k.mean_se, k.threshold_pct FROM comparison c JOIN cell k ON k."
 
-static int tell(struct stmt *s, view_headline_fn *each, void *arg, struct fw_err *err)
+static int pass_first(struct stmt *s, view_headline_fn *each, void *arg, struct fw_err *err)
 {
 	int result = stmt_step(s, err);
 	if (result == 1) {
-		hand_on(s, each, arg);
+		pass_row(s, each, arg);
 		stmt_reset(s);
 	}
 	return result < 0 ? -1 : 0;
@@ -54,18 +54,18 @@ static int tell(struct stmt *s, view_headline_fn *each, void *arg, struct fw_err
 int view_headline(struct db *db, int64_t comparison, view_headline_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		TOLD
+		HEADLINE_SELECT
 		"id = CASE WHEN c.verdict = 'improvement' THEN " CELL_BEST "WHEN c.verdict IN ('failed', 'rejected') "
 		"THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict ORDER BY b.n LIMIT 1) WHEN "
 		"c.worst_key <> '' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.key = c.worst_key) ELSE (SELECT "
 		"b.id FROM cell b WHERE b.comparison = c.id ORDER BY b.n LIMIT 1) END WHERE c.id = :comparison",
 		"comparison=%ld", comparison);
-	return tell(s, each, arg, err);
+	return pass_first(s, each, arg, err);
 }
 
 int view_told(struct db *db, int64_t comparison, const char *key, view_headline_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, TOLD "comparison = c.id AND k.key = :key WHERE c.id = :comparison",
+	struct stmt *s = db_query(db, err, HEADLINE_SELECT "comparison = c.id AND k.key = :key WHERE c.id = :comparison",
 		"comparison=%ld key=%s", comparison, key);
-	return tell(s, each, arg, err);
+	return pass_first(s, each, arg, err);
 }

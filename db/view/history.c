@@ -57,28 +57,17 @@ int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *e
 {
 	int64_t repo, device;
 	int found = find_rows(db, of, &repo, &device, err);
-	struct stmt *s =
-		found == 1
-			? db_stmt(db,
-				  "SELECT 1 FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND (:branch = '' "
-				  "OR branch = :branch) AND (:device = 0 OR device = :device) LIMIT 1",
-				  err)
-			: NULL;
-	if (found < 0 || (found == 1 && !s))
-		return -1;
-	if (s) {
-		stmt_text(s, ":key", of->cell);
-		stmt_int(s, ":repo", repo);
-		stmt_text(s, ":branch", of->branch ? of->branch : "");
-		stmt_int(s, ":device", device);
-		found = stmt_any(s, err);
-	}
+	if (found == 1)
+		found = stmt_any(
+			db_query(db, err,
+				"SELECT 1 FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND (:branch = '' OR branch = "
+				":branch) AND (:device = 0 OR device = :device) LIMIT 1",
+				"key=%s repo=%ld branch=%s device=%ld", of->cell, repo, of->branch ? of->branch : "", device),
+			err);
 	bool on_branch = store_page_given(of->branch), on_device = store_page_given(of->device);
-	return found == 0  ? err_set(err, ERR_NOT_FOUND, "%s has no cell %.300s%s%.100s%s%.64s", of->repo, of->cell,
-                                    on_branch ? " of branch " : "", on_branch ? of->branch : "", on_device ? " on device " : "",
-                                    on_device ? of->device : "")
-	       : found < 0 ? -1
-			   : 0;
+	return stmt_require(found, err, "%s has no cell %.300s%s%.100s%s%.64s", of->repo, of->cell,
+		on_branch ? " of branch " : "", on_branch ? of->branch : "", on_device ? " on device " : "",
+		on_device ? of->device : "");
 }
 
 /* Most rows have the verdict of the previous row. */

@@ -26,7 +26,7 @@ static const struct jsonr_field base_side[] = SIDE(RAN_BASE), target_side[] = SI
 static const struct jsonr_field sides[] = { { JSONR_KEY("base"), .kind = JSONR_OBJECT, .inner = base_side },
 	{ JSONR_KEY("target"), .kind = JSONR_OBJECT, .inner = target_side }, { .key = NULL } };
 
-static int read_said(const struct buf *text, struct ran *out, struct fw_err *err)
+static int read_report(const struct buf *text, struct ran *out, struct fw_err *err)
 {
 	struct jsonr r;
 	struct said said = { { "", "" }, { "", "" } };
@@ -51,7 +51,7 @@ int ran_read(struct db *db, int64_t cell, struct ran *out, struct fw_err *err)
 	buf_init(&text, NODES_MAX_BYTES);
 	int result = view_artifact(db, "cell", cell, "nodes", &text, &why);
 	if (result == 0)
-		result = read_said(&text, out, err);
+		result = read_report(&text, out, err);
 	else
 		result = why.code == ERR_NOT_FOUND ? 0 : err_set(err, why.code, "%s", why.text);
 	buf_fini(&text);

@@ -9,7 +9,7 @@ static const char *const newest_up_to[] = {
 };
 
 /* The newest row up to `id`. 1, 0 none, -1. */
-static int look(struct db *db, enum view_list list, int64_t id, int64_t *found, int64_t *at, struct fw_err *err)
+static int read_newest(struct db *db, enum view_list list, int64_t id, int64_t *found, int64_t *at, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, newest_up_to[list], "id=%ld", id);
 	int result = stmt_step(s, err);
@@ -24,11 +24,11 @@ static int look(struct db *db, enum view_list list, int64_t id, int64_t *found, 
 int view_seek(struct db *db, enum view_list list, int64_t at, int64_t *id, struct fw_err *err)
 {
 	int64_t older = 0, found = 0, when = 0; /* rows up to `older` are older, those from *id on are not */
-	int result = look(db, list, INT64_MAX, &found, &when, err);
+	int result = read_newest(db, list, INT64_MAX, &found, &when, err);
 	*id = found + 1;
 	while (result >= 0 && *id - older > 1) {
 		int64_t middle = older + (*id - older) / 2;
-		result = look(db, list, middle, &found, &when, err);
+		result = read_newest(db, list, middle, &found, &when, err);
 		if (result == 1 && when >= at)
 			*id = found;
 		else
