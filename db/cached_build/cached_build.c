@@ -1,4 +1,3 @@
-/* cached_build.c - see cached_build.h. */
 #include "db/cached_build/cached_build.h"
 
 #include "db/store/device.h"

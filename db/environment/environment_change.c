@@ -1,4 +1,3 @@
-/** environment_change.c - see environment_change.h. */
 #include "db/environment/environment_change.h"
 
 #include <math.h>
@@ -82,9 +81,10 @@ void store_around(const struct msg_device *d, char hex[65])
 	buf_fini(&text);
 }
 
-#define CHANGE_COLUMNS                                                                                                                       \
-	"SELECT c.id, c.repo, c.baseline_period, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, c.was_hash, " \
-	"c.is_hash, c.changed, c.is_outside, c.seen_at FROM environment_change c JOIN device d ON d.id = c.device "
+#define CHANGE_COLUMNS                                                                                                           \
+	"SELECT c.id, c.repo, c.baseline_period, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, "                  \
+	"c.suite, d.uuid, c.was_hash, c.is_hash, c.changed, c.is_outside, c.seen_at FROM environment_change c JOIN "             \
+	"device d ON d.id = c.device "
 
 /* 1 and the row, 0, -1. */
 static int read_change(struct stmt *s, struct store_environment_change *out, struct fw_err *err)
@@ -134,9 +134,10 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 }
 
 /* Change `c` equals e on another device `d`; job `j` times the reference commit there. */
-#define ELSEWHERE                                                                                                                  \
-	"FROM environment_change c JOIN device d ON d.id = c.device JOIN job j ON j.id = c.unpaired_job WHERE c.repo = :repo AND " \
-	"c.suite = :suite AND c.baseline_period = :baseline_period AND c.changed = :changed AND c.is_hash <> '' AND d.uuid <> :uuid AND "
+#define ELSEWHERE                                                                                                                \
+	"FROM environment_change c JOIN device d ON d.id = c.device JOIN job j ON j.id = c.unpaired_job WHERE c.repo "           \
+	"= :repo AND c.suite = :suite AND c.baseline_period = :baseline_period AND c.changed = :changed AND c.is_hash "          \
+	"<> '' AND d.uuid <> :uuid AND "
 
 /* It was measured there, can still be, or a user cancelled it. */
 #define IS_HANDLED "(c.unpaired IS NOT NULL OR d.state = 'ok' OR j.state NOT IN ('queued', 'failed')) "

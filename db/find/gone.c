@@ -1,4 +1,3 @@
-/* gone.c - see gone.h. */
 #include "db/find/gone.h"
 
 static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_err *err)
@@ -11,13 +10,13 @@ static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_er
 
 /* The branch's last whole comparison `p` with the suite of `t` and known rows. */
 #define BEFORE_COMPARISON                                                                                                        \
-	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE "       \
-	"p.repo = :repo AND p.branch = :branch AND p.id < :id AND p.kind IN ('compare', 'selfcheck') AND t.name = u.name AND "   \
-	"NOT j.quick AND NOT j.some_cells AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
+	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job "             \
+	"WHERE p.repo = :repo AND p.branch = :branch AND p.id < :id AND p.kind IN ('compare', 'selfcheck') AND t.name "          \
+	"= u.name AND NOT j.quick AND NOT j.some_cells AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
 #define BEFORE_JOB                                                                                                               \
-	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = "       \
-	":branch AND t.name = :suite AND p.kind IN ('compare', 'selfcheck') AND NOT j.quick AND NOT j.some_cells AND "           \
-	"p.target_sha <> :target AND p.job <> :job AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
+	"FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND "                  \
+	"p.branch = :branch AND t.name = :suite AND p.kind IN ('compare', 'selfcheck') AND NOT j.quick AND NOT "                 \
+	"j.some_cells AND p.target_sha <> :target AND p.job <> :job AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
 
 static void bind_comparison(struct stmt *s, const struct store_comparison *c)
 {
@@ -133,8 +132,8 @@ int find_gone_is_told(struct db *db, const struct store_job *job, struct fw_err 
 }
 
 #define OPEN_BEFORE                                                                                                              \
-	"a.repo = :repo AND a.branch = :branch AND a.state IN ('open', 'acknowledged') AND a.target_sha <> :target AND "         \
-	"NOT EXISTS (SELECT 1 FROM job j WHERE j.repo = a.repo AND j.target_sha = a.target_sha AND j.id > :job) "
+	"a.repo = :repo AND a.branch = :branch AND a.state IN ('open', 'acknowledged') AND a.target_sha <> :target "             \
+	"AND NOT EXISTS (SELECT 1 FROM job j WHERE j.repo = a.repo AND j.target_sha = a.target_sha AND j.id > :job) "
 
 int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)
 {

@@ -1,4 +1,3 @@
-/* missing.c - see missing.h. */
 #include "db/find/missing.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* night.c - see night.h. */
 #include "db/find/night.h"
 
 enum { NEWEST_OF_BRANCH = 64 }; /* whole comparisons; hundreds of shards a night do not displace them */
@@ -26,9 +25,9 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 
 /* Comparisons from before the branch's suite changed do not count: their commits have the other suite in their trees. */
 #define SINCE_SUITE_CHANGED                                                                                                      \
-	"coalesce((SELECT z.id FROM comparison z JOIN job y ON y.id = z.job WHERE z.repo = :repo AND z.branch = :branch AND "    \
-	"z.suite IN (SELECT id FROM suite WHERE name = :name AND id <> :suite) AND z.kind IN ('compare', 'selfcheck') AND NOT "  \
-	"y.quick AND NOT y.some_cells ORDER BY z.id DESC LIMIT 1), 0)"
+	"coalesce((SELECT z.id FROM comparison z JOIN job y ON y.id = z.job WHERE z.repo = :repo AND z.branch = "                \
+	":branch AND z.suite IN (SELECT id FROM suite WHERE name = :name AND id <> :suite) AND z.kind IN ('compare', "           \
+	"'selfcheck') AND NOT y.quick AND NOT y.some_cells ORDER BY z.id DESC LIMIT 1), 0)"
 
 int find_night_parts(struct db *db, int64_t repo, const char *branch, const struct find_night_suite *like,
 	find_night_part_fn *each, void *arg, struct fw_err *err)

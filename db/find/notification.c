@@ -1,4 +1,3 @@
-/* notification.c - see notification.h. */
 #include "db/find/notification.h"
 
 #include "db/store/job.h"

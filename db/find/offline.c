@@ -1,10 +1,10 @@
-/* offline.c - see offline.h. */
 #include "db/find/offline.h"
 
 #include "db/store/device.h"
 
 #define HAS_JOB                                                                                                                  \
-	"EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device = d.id) "
+	"EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device "           \
+	"= d.id) "
 
 /* Job j may run on device `d`. */
 #define MAY_HAVE(d)                                                                                                              \

@@ -1,4 +1,3 @@
-/* range.c - see range.h. */
 #include "db/find/range.h"
 
 int find_range_commits(struct db *db, const struct store_change *c, const char *from, const char *to, int *commits,

@@ -1,4 +1,3 @@
-/* unschedulable.c - see unschedulable.h. */
 #include "db/find/unschedulable.h"
 
 #include "db/store/device.h"
@@ -9,7 +8,8 @@
 /* A worker `w` of :workers with devices of that kind. */
 #define WORKER(how)                                                                                                              \
 	"FROM json_each(:workers) w WHERE w.value ->> 'how' = '" how "' AND (w.value ->> 'kind' = '' OR " WANTED_KIND            \
-	" IN ('', w.value ->> 'kind')) "
+	" IN ('', w.value ->> "                                                                                                  \
+	"'kind')) "
 
 /* Device `d` fits the request of job `j`. */
 #define FITS "j.device_kind IN ('', d.kind) AND j.device_uuid IN ('', d.uuid) AND " STORE_CLASS_FITS("d.class")

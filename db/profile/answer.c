@@ -1,4 +1,3 @@
-/* answer.c - see answer.h. */
 #include "db/profile/answer.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* diagnostic.c - see diagnostic.h. */
 #include "db/profile/diagnostic.h"
 
 int store_profile_diagnostic_put(struct db *db, int64_t profile, const struct profile_diagnostic *c, struct fw_err *err)

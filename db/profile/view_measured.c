@@ -1,4 +1,3 @@
-/* view_measured.c - see view_measured.h. */
 #include "db/profile/view_measured.h"
 
 int view_measured(struct db *db, int64_t profile, view_measured_fn *each, void *arg, struct fw_err *err)

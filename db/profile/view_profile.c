@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "db/sqlite/packed.h"
-#include "db/sqlite/words.h"
+#include "db/store/job.h"
 #include "db/profile/answer.h"
 #include "db/store/page.h"
 
@@ -14,14 +14,15 @@ enum { HUNKS_MAX = 1 << 20 };
 
 /* Whether it found a cause. */
 #define HAS_CAUSE                                                                                                                \
-	"(SELECT 1 FROM profile_cell x JOIN cause k ON k.profile_cell = x.id WHERE x.profile = p.id AND "                        \
-	"k.code <> 'not_explained' LIMIT 1)"
+	"(SELECT 1 FROM profile_cell x JOIN cause k ON k.profile_cell = x.id WHERE x.profile = p.id AND k.code <> "              \
+	"'not_explained' LIMIT 1)"
 
-#define PROFILE_SELECT                                                                                                                                                                  \
-	"SELECT p.id, p.job, p.comparison, p.alert, j.state, j.state_why, r.name, j.base_sha, j.target_sha, j.base_name, "                                                              \
-	"j.target_name, j.base_provider, j.target_provider, j.suite, " WORDS_TEXT("job_cell", "job",                                                                                    \
-		"j.id") ", coalesce(d.uuid, j.device_uuid), j.origin, j.queued_at, j.started_at, j.ended_at, j.base_config, j.target_config FROM profile p JOIN job j ON j.id = p.job " \
-			"JOIN repo r ON r.id = j.repo LEFT JOIN device d ON d.id = j.device "
+#define PROFILE_SELECT                                                                                                           \
+	"SELECT p.id, p.job, p.comparison, p.alert, j.state, j.state_why, r.name, j.base_sha, j.target_sha, "                    \
+	"j.base_name, j.target_name, j.base_provider, j.target_provider, j.suite, " STORE_JOB_CELLS                              \
+	", coalesce(d.uuid, j.device_uuid), j.origin, j.queued_at, j.started_at, j.ended_at, j.base_config, "                    \
+	"j.target_config FROM profile p JOIN job j ON j.id = p.job JOIN repo r ON r.id = j.repo LEFT JOIN device d ON "          \
+	"d.id = j.device "
 
 static int each_profile(struct db *db, struct stmt *s, view_profile_fn *each, void *arg, struct fw_err *err)
 {

@@ -1,4 +1,3 @@
-/* words.c - see words.h. */
 #include "db/sqlite/words.h"
 
 #include <string.h>

@@ -9,6 +9,7 @@ int words_put(struct stmt *insert, int64_t owner, const char *text, struct fw_er
 
 /** SQL expression: the words of one owner as text. `table` has the key (owner, n). */
 #define WORDS_TEXT(table, owner, id)                                                                                             \
-	"coalesce((SELECT group_concat(word, ' ') FROM (SELECT word FROM " table " WHERE " owner " = " id " ORDER BY n)), '')"
+	"coalesce((SELECT group_concat(word, ' ') FROM (SELECT word FROM " table " WHERE " owner " = " id " ORDER BY "           \
+	"n)), '')"
 
 #endif

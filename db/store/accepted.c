@@ -1,11 +1,11 @@
-/* accepted.c - see accepted.h. */
 #include "db/store/accepted.h"
 
 #include <string.h>
 
 /* Suite of cell `w` of alert `a`; of cells without one the suite of the alert's comparison. */
 #define SUITE_OF_CELL                                                                                                            \
-	"coalesce(w.value ->> 'suite', (SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = a.comparison)) "
+	"coalesce(w.value ->> 'suite', (SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = "            \
+	"a.comparison)) "
 
 /* The target of comparison `x` contains commit `sha`, and its base does not. */
 #define CONTAINS(sha)                                                                                                            \
@@ -13,16 +13,16 @@
 	"x.target_sha AND g.sha = " sha ") "
 /* A bisect found a single culprit for cell `w` of alert `a`, and `condition` holds for it. */
 #define CULPRIT(condition)                                                                                                       \
-	"EXISTS (SELECT 1 FROM json_each(a.culprits) d, json_each(d.value, '$.cells') e WHERE d.value ->> 'commits' = 1 AND "    \
-	"e.value = w.value ->> 'cell' AND " condition ") "
+	"EXISTS (SELECT 1 FROM json_each(a.culprits) d, json_each(d.value, '$.cells') e WHERE d.value ->> 'commits' = "          \
+	"1 AND e.value = w.value ->> 'cell' AND " condition ") "
 
 /* Comparison `x` compares two commits with default providers and configurations. */
 #define IS_CHANGE "x.kind = 'compare' AND (SELECT j.base_provider || j.target_provider FROM job j WHERE j.id = x.job) = '' "
 
 /* Builds `p` and `q` have the same inputs and toolchain; false where one is unknown. */
 #define IS_SAME_BUILD(p, q)                                                                                                      \
-	"(SELECT b.inputs_hash || ' ' || b.toolchain FROM build b WHERE b.id = " p ") = (SELECT b.inputs_hash || ' ' || "        \
-	"b.toolchain FROM build b WHERE b.id = " q ") "
+	"(SELECT b.inputs_hash || ' ' || b.toolchain FROM build b WHERE b.id = " p ") = (SELECT b.inputs_hash || ' ' "           \
+	"|| b.toolchain FROM build b WHERE b.id = " q ") "
 
 /* Comparison `o` has the same commits as `x`, or the same builds, as after a squash or rebase. */
 #define HAS_SAME_SIDES                                                                                                           \
@@ -46,11 +46,10 @@
  */
 #define REGRESSIONS                                                                                                              \
 	"WITH expected AS MATERIALIZED (SELECT w.value ->> 'cell' AS key, max(a.id) AS alert, " EXPECTED_M                       \
-	"AS m FROM comparison x CROSS JOIN suite u ON u.id = x.suite CROSS JOIN alert a CROSS JOIN json_each(a.cells) w "        \
-	"WHERE x.id = :comparison AND " APPLIES "GROUP BY 1), "                                                                  \
-	"loss AS (SELECT k.key, iif(k.decided_m + f.m <= -ln(1 - k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0), "     \
-	"f.alert, NULL) AS alert FROM cell k LEFT JOIN expected f ON f.key = k.key WHERE k.comparison = :comparison AND "        \
-	"k.verdict = 'regression') "
+	"AS m FROM comparison x CROSS JOIN suite u ON u.id = x.suite CROSS JOIN alert a CROSS JOIN json_each(a.cells) "          \
+	"w WHERE x.id = :comparison AND " APPLIES "GROUP BY 1), loss AS (SELECT k.key, iif(k.decided_m + f.m <= -ln(1 "          \
+	"- k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0), f.alert, NULL) AS alert FROM cell k LEFT JOIN "             \
+	"expected f ON f.key = k.key WHERE k.comparison = :comparison AND k.verdict = 'regression') "
 
 int store_range_put(
 	struct db *db, int64_t repo, const char *base, const char *target, const char (*shas)[65], int n, struct fw_err *err)

@@ -1,4 +1,3 @@
-/** again.c - see again.h. */
 #include "db/store/again.h"
 
 #include "core/verdict/flag.h"

@@ -61,16 +61,15 @@ static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 /* The alert's culprits merged with :culprits, which replace those of the same cells; equal ranges become one. */
 #define CULPRITS_WITH_OURS                                                                                                       \
 	"WITH ours AS (SELECT value AS v, value ->> 'from' AS f, value ->> 'to' AS t FROM json_each(:culprits)), "               \
-	"named AS (SELECT c.value AS cell FROM json_each(:culprits) o, json_each(o.value, '$.cells') c), "                       \
-	"had AS (SELECT d.value AS v, d.value ->> 'from' AS f, d.value ->> 'to' AS t, (SELECT json_group_array(c.value) "        \
-	"FROM json_each(d.value, '$.cells') c WHERE c.value NOT IN (SELECT cell FROM named)) AS rest "                           \
-	"FROM alert a, json_each(a.culprits) d WHERE a.id = :id) "                                                               \
-	"SELECT json_group_array(json(v)) FROM (SELECT json_set(v, '$.cells', json(rest)) AS v FROM had d "                      \
-	"WHERE rest <> '[]' AND NOT EXISTS (SELECT 1 FROM ours o WHERE o.f = d.f AND o.t = d.t) UNION ALL "                      \
-	"SELECT json_set(v, '$.cells', (SELECT json_group_array(value) FROM (SELECT c.value FROM had d, json_each(d.rest) c "    \
-	"WHERE d.f = o.f AND d.t = o.t UNION ALL SELECT value FROM json_each(o.v, '$.cells'))), "                                \
-	"'$.change_pct', (SELECT min(x) FROM (SELECT o.v ->> 'change_pct' AS x UNION ALL SELECT d.v ->> 'change_pct' FROM "      \
-	"had d WHERE d.f = o.f AND d.t = o.t AND d.rest <> '[]'))) FROM ours o)"
+	"named AS (SELECT c.value AS cell FROM json_each(:culprits) o, json_each(o.value, '$.cells') c), had AS "                \
+	"(SELECT d.value AS v, d.value ->> 'from' AS f, d.value ->> 'to' AS t, (SELECT json_group_array(c.value) FROM "          \
+	"json_each(d.value, '$.cells') c WHERE c.value NOT IN (SELECT cell FROM named)) AS rest FROM alert a, "                  \
+	"json_each(a.culprits) d WHERE a.id = :id) SELECT json_group_array(json(v)) FROM (SELECT json_set(v, "                   \
+	"'$.cells', json(rest)) AS v FROM had d WHERE rest <> '[]' AND NOT EXISTS (SELECT 1 FROM ours o WHERE o.f = "            \
+	"d.f AND o.t = d.t) UNION ALL SELECT json_set(v, '$.cells', (SELECT json_group_array(value) FROM (SELECT "               \
+	"c.value FROM had d, json_each(d.rest) c WHERE d.f = o.f AND d.t = o.t UNION ALL SELECT value FROM "                     \
+	"json_each(o.v, '$.cells'))), '$.change_pct', (SELECT min(x) FROM (SELECT o.v ->> 'change_pct' AS x UNION ALL "          \
+	"SELECT d.v ->> 'change_pct' FROM had d WHERE d.f = o.f AND d.t = o.t AND d.rest <> '[]'))) FROM ours o)"
 
 static int update(struct db *db, const struct store_alert *a, const char *cells, struct fw_err *err)
 {
@@ -282,9 +281,8 @@ int store_alert_culprits(
 /* ---- other alerts of a comparison's branch ---------------------------------------------------------------------------- */
 
 #define OPEN_ALERTS_OF_BRANCH                                                                                                    \
-	"FROM comparison x JOIN alert a ON a.repo = x.repo AND a.branch = x.branch "                                             \
-	"WHERE x.id = :comparison AND x.branch <> '' AND a.state IN ('open', 'acknowledged') AND coalesce(a.comparison, 0) <> "  \
-	"x.id "
+	"FROM comparison x JOIN alert a ON a.repo = x.repo AND a.branch = x.branch WHERE x.id = :comparison AND "                \
+	"x.branch <> '' AND a.state IN ('open', 'acknowledged') AND coalesce(a.comparison, 0) <> x.id "
 
 /* Name of the suite of comparison `c`. */
 #define SUITE_OF(c) "(SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = " c ") "
@@ -294,7 +292,8 @@ int store_alert_culprits(
 
 /* Comparison `p` of job `j` counts for its branch: it has every cell of its suite or shard. */
 #define COUNTS_FOR_BRANCH                                                                                                        \
-	"p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'compare' AND t.name = v.suite AND j.quick = 0 "
+	"p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'compare' AND t.name = v.suite AND "              \
+	"j.quick = 0 "
 
 /**
  * The cells `c` of alert `a` (key and suite in `v`) in the branch's latest whole comparison `y` of their suite, or of a sharded
@@ -302,15 +301,14 @@ int store_alert_culprits(
  */
 #define LATEST_CELLS                                                                                                             \
 	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS told, " SUITE_OF_CELL                               \
-	"AS suite FROM json_each(a.cells) w) v "                                                                                 \
-	"LEFT JOIN comparison y ON y.id = iif(EXISTS (SELECT 1 FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = "   \
-	"coalesce(v.told, a.comparison) AND t.parts > 1), (SELECT k.comparison FROM cell k JOIN comparison p ON p.id = "         \
-	"k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = v.key AND k.repo = a.repo AND "    \
-	"k.branch = a.branch AND " COUNTS_FOR_BRANCH                                                                             \
-	"AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1), "                                             \
-	"(SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE " COUNTS_FOR_BRANCH      \
-	"AND NOT j.some_cells ORDER BY p.id DESC LIMIT 1)) "                                                                     \
-	"LEFT JOIN cell c ON c.comparison = y.id AND (c.key = v.key OR (y.rows_unknown AND y.identical_by <> '')) "
+	"AS suite FROM json_each(a.cells) w) v LEFT JOIN comparison y ON y.id = iif(EXISTS (SELECT 1 FROM comparison "           \
+	"o JOIN suite t ON t.id = o.suite WHERE o.id = coalesce(v.told, a.comparison) AND t.parts > 1), (SELECT "                \
+	"k.comparison FROM cell k JOIN comparison p ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j "           \
+	"ON j.id = p.job WHERE k.key = v.key AND k.repo = a.repo AND k.branch = a.branch AND " COUNTS_FOR_BRANCH                 \
+	"AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1), (SELECT p.id FROM comparison p "              \
+	"JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE " COUNTS_FOR_BRANCH "AND NOT j.some_cells "             \
+	"ORDER BY p.id DESC LIMIT 1)) LEFT JOIN cell c ON c.comparison = y.id AND (c.key = v.key OR (y.rows_unknown "            \
+	"AND y.identical_by <> '')) "
 
 /**
  * A base that was judged on this branch at or after the alert contains the regression. In that case the latest significant changes of all

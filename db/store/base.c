@@ -3,16 +3,16 @@
 
 /* Whether the last verdicts of cell k of comparison c are all undecided with times. Reads the index cell_history only. */
 #define STAYS_UNDECIDED                                                                                                          \
-	"(SELECT count(*) FROM (SELECT h.verdict, h.target_median_ms FROM cell h WHERE h.key = k.key AND h.repo = c.repo AND "   \
-	"h.branch = c.branch AND h.comparison <= c.id AND EXISTS (SELECT 1 FROM comparison o JOIN job g ON g.id = o.job WHERE "  \
-	"o.id = h.comparison AND g.quick = 0) ORDER BY h.comparison DESC LIMIT :tries) AS w "                                    \
-	"WHERE w.verdict = 'undecided' AND w.target_median_ms IS NOT NULL) = :tries"
+	"(SELECT count(*) FROM (SELECT h.verdict, h.target_median_ms FROM cell h WHERE h.key = k.key AND h.repo = "              \
+	"c.repo AND h.branch = c.branch AND h.comparison <= c.id AND EXISTS (SELECT 1 FROM comparison o JOIN job g ON "          \
+	"g.id = o.job WHERE o.id = h.comparison AND g.quick = 0) ORDER BY h.comparison DESC LIMIT :tries) AS w WHERE "           \
+	"w.verdict = 'undecided' AND w.target_median_ms IS NOT NULL) = :tries"
 
 /* The module reports cell k of comparison c as unsupported, and a user accepted that for the branch. */
 #define IS_ACCEPTED_UNSUPPORTED                                                                                                  \
-	"k.failure = 'unsupported' AND EXISTS (SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = c.repo AND "       \
-	"a.branch = c.branch AND a.kind = 'failing' AND a.state = 'accepted' AND a.comparison <= c.id AND "                      \
-	"w.value ->> 'cell' = k.key AND w.value ->> 'suite' = t.name)"
+	"k.failure = 'unsupported' AND EXISTS (SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = c.repo "           \
+	"AND a.branch = c.branch AND a.kind = 'failing' AND a.state = 'accepted' AND a.comparison <= c.id AND w.value "          \
+	"->> 'cell' = k.key AND w.value ->> 'suite' = t.name)"
 
 static const char sql_word[] =
 	"SELECT c.base_sha, c.verdict <> 'none' AND (c.verdict <> 'failed' OR EXISTS (SELECT 1 FROM cell k WHERE k.comparison = "

@@ -1,4 +1,3 @@
-/** baseline_period.c - see baseline_period.h. */
 #include "db/store/baseline_period.h"
 
 #include <math.h>

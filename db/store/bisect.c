@@ -11,11 +11,12 @@
 
 /* ---- the row --------------------------------------------------------------------------------------------------------- */
 
+#define CELLS WORDS_TEXT("bisect_cell", "bisect", "b.id")
+
 #define BISECT_COLUMNS                                                                                                           \
-	"b.id, b.repo, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, b.device_kind, "  \
-	"b.verdict, " WORDS_TEXT(                                                                                                \
-		"bisect_cell", "bisect", "b.id") ", b.state, b.state_why, b.n_jobs, b.created_at, b.ended_at FROM bisect b "     \
-						 "JOIN repo r ON r.id = b.repo "
+	"b.id, b.repo, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, "                 \
+	"b.device_kind, b.verdict, " CELLS ", b.state, b.state_why, b.n_jobs, b.created_at, b.ended_at FROM bisect b "           \
+	"JOIN repo r ON r.id = b.repo "
 
 static void read_bisect(struct stmt *s, struct store_bisect *out)
 {
@@ -182,9 +183,8 @@ int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisec
 int store_bisect_ended_jobs(struct db *db, int64_t id, store_bisect_job_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		"SELECT k.base_n, k.target_n, " WORDS_TEXT(
-			"job_cell", "job", "j.id") " FROM bisect_job k JOIN job j ON j.id = "
-						   "k.job WHERE k.bisect = :id AND j.state IN " ENDED_JOB,
+		"SELECT k.base_n, k.target_n, " STORE_JOB_CELLS " FROM bisect_job k JOIN job j ON j.id = k.job WHERE k.bisect = "
+		":id AND j.state IN " ENDED_JOB,
 		"id=%ld", id);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
@@ -205,11 +205,9 @@ int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn 
 
 #define VIEW_SELECT                                                                                                              \
 	"SELECT b.id, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, "                  \
-	"b.device_kind, " WORDS_TEXT(                                                                                            \
-		"bisect_cell", "bisect", "b.id") ", b.state, b.state_why, b.verdict, b.culprits, "                               \
-						 "coalesce((SELECT max(n) FROM bisect_commit k WHERE k.bisect = b.id), 0), "     \
-						 "b.n_jobs, b.created_at, b.ended_at "                                           \
-						 "FROM bisect b JOIN repo r ON r.id = b.repo "
+	"b.device_kind, " CELLS ", b.state, b.state_why, b.verdict, b.culprits, coalesce((SELECT max(n) FROM "                   \
+	"bisect_commit k WHERE k.bisect = b.id), 0), b.n_jobs, b.created_at, b.ended_at FROM bisect b JOIN repo r ON "           \
+	"r.id = b.repo "
 
 static int each_bisect(struct stmt *s, view_bisect_fn *each, void *arg, struct fw_err *err)
 {

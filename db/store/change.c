@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#define CHANGE_COLUMNS                                                                                                                 \
-	"SELECT c.id, c.repo, c.baseline_period, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, c.step, c.state, " \
-	"c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at, c.job FROM change_point c "
+#define CHANGE_COLUMNS                                                                                                           \
+	"SELECT c.id, c.repo, c.baseline_period, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, "            \
+	"c.step, c.state, c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at, c.job FROM "                \
+	"change_point c "
 
 /** 1 and the row, 0, -1. */
 static int read_change(struct stmt *s, struct store_change *out, struct fw_err *err)
@@ -158,11 +159,12 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 }
 
 /* Change points c of one cell in all baseline periods o of the repository, suite and model of device of :baseline_period, at positions l. */
-#define OF_THIS_MODEL                                                                                                                                                                            \
-	"FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "                                                         \
-	"c.state = 'confirmed' JOIN baseline_period o ON o.id = c.baseline_period AND o.suite = e.suite JOIN environment w ON w.id = o.environment "                                             \
-	"JOIN device_class vc ON vc.id = v.class JOIN device_class wc ON wc.id = w.class AND wc.model = vc.model JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped " \
-	"WHERE e.id = :baseline_period "
+#define OF_THIS_MODEL                                                                                                            \
+	"FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND "          \
+	"c.key = :key AND c.state = 'confirmed' JOIN baseline_period o ON o.id = c.baseline_period AND o.suite = "               \
+	"e.suite JOIN environment w ON w.id = o.environment JOIN device_class vc ON vc.id = v.class JOIN device_class "          \
+	"wc ON wc.id = w.class AND wc.model = vc.model JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha "             \
+	"AND NOT l.dropped WHERE e.id = :baseline_period "
 
 static void explain(struct store_explained *out, int64_t place, double step)
 {

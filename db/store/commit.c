@@ -12,12 +12,12 @@
 enum { PUSHES_MAX = 64 };
 
 #define JOINS                                                                                                                    \
-	"LEFT JOIN comparison c ON c.job = j.id LEFT JOIN cell b ON c.verdict = 'improvement' AND b.id = (SELECT k.id FROM "     \
-	"cell k "                                                                                                                \
-	"WHERE k.comparison = c.id AND k.verdict = 'improvement' ORDER BY k.decided_pct DESC, k.n LIMIT 1) "
+	"LEFT JOIN comparison c ON c.job = j.id LEFT JOIN cell b ON c.verdict = 'improvement' AND b.id = (SELECT k.id "          \
+	"FROM cell k WHERE k.comparison = c.id AND k.verdict = 'improvement' ORDER BY k.decided_pct DESC, k.n LIMIT "            \
+	"1) "
 #define COLUMNS                                                                                                                  \
-	"j.id, j.plan, j.suite, j.device_kind, j.state, j.state_why, c.id, c.verdict, c.n_cells, c.n_regressions, c.worst_pct, " \
-	"c.worst_key, c.finished_at, b.decided_pct, coalesce(b.key, '') "
+	"j.id, j.plan, j.suite, j.device_kind, j.state, j.state_why, c.id, c.verdict, c.n_cells, c.n_regressions, "              \
+	"c.worst_pct, c.worst_key, c.finished_at, b.decided_pct, coalesce(b.key, '') "
 
 static enum commit_end end_of(enum jobstate state, bool is_judged)
 {

@@ -1,4 +1,3 @@
-/** device.c - see device.h. */
 #include "db/store/device.h"
 
 #include <stdio.h>

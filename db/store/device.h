@@ -52,9 +52,9 @@ int store_class_stands_out(struct db *db, int64_t device, const char *why, struc
  */
 #define STORE_CLASS_FITS(class)                                                                                                  \
 	"(j.device_class IS NULL OR j.device_class = " class                                                                     \
-		" OR (NOT EXISTS (SELECT 1 FROM device AS last WHERE last.class = "                                              \
-		"j.device_class AND last.state <> 'absent') AND (SELECT model FROM device_class WHERE id = j.device_class) = "   \
-		"(SELECT model FROM device_class WHERE id = " class "))) "
+		" OR (NOT EXISTS (SELECT 1 FROM device AS last WHERE "                                                           \
+		"last.class = j.device_class AND last.state <> 'absent') AND (SELECT model FROM device_class WHERE id = "        \
+		"j.device_class) = (SELECT model FROM device_class WHERE id = " class "))) "
 
 /* ---- throttling --------------------------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,3 @@
-/* event.c - see event.h. */
 #include "db/store/event.h"
 
 enum { EVENT_BYTES_MAX = 1 << 20 };

@@ -16,15 +16,13 @@
 
 #define TOOLS_COLUMNS "j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags, j.base_module, j.base_made_by"
 
-#define JOB_COLUMNS                                                                                                                          \
-	"j.id, j.repo, j.device, (SELECT c.id FROM comparison c WHERE c.job = j.id), r.name, j.branch, j.target_sha, "                       \
-	"j.base_sha, j.base_how, j.kind, j.suite, "                                                                                          \
-	"j.device_kind, " WORDS_TEXT("job_cell", "job",                                                                                      \
-		"j.id") ", j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "                           \
-			"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.base_provider, "                                        \
-			"j.target_provider, " WORDS_TEXT("job_peer", "job",                                                                  \
-				"j.id") ", j.base_name, j.target_name, j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS \
-					", j.device_class, j.part FROM job j JOIN repo r ON r.id = j.repo "
+#define JOB_COLUMNS                                                                                                              \
+	"j.id, j.repo, j.device, (SELECT c.id FROM comparison c WHERE c.job = j.id), r.name, j.branch, j.target_sha, "           \
+	"j.base_sha, j.base_how, j.kind, j.suite, j.device_kind, " STORE_JOB_CELLS ", j.origin, j.state, j.state_why, "          \
+	"j.nonce, j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, j.device_uuid, "                        \
+	"j.threshold_pct, j.base_provider, j.target_provider, " STORE_JOB_PEERS ", j.base_name, j.target_name, "                 \
+	"j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS ", j.device_class, j.part FROM job j "            \
+	"JOIN repo r ON r.id = j.repo "
 
 #define CLASS_OF_DEVICE "(SELECT class FROM device WHERE uuid = :device_uuid)"
 /* It deviates from its class, and another device of the class can run the job. */
@@ -33,9 +31,9 @@
 	"other.stands_out = '' WHERE odd.uuid = :device_uuid AND odd.stands_out <> ''"
 
 /* Job j may run on device :device_uuid of kind :device_kind. */
-#define MAY_HAVE_DEVICE                                                                                                                        \
-	"(j.device_kind = '' OR j.device_kind = :device_kind) AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) AND " STORE_CLASS_FITS( \
-		CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" DEVIATES ")) "
+#define MAY_HAVE_DEVICE                                                                                                          \
+	"(j.device_kind = '' OR j.device_kind = :device_kind) AND (j.device_uuid = '' OR j.device_uuid = "                       \
+	":device_uuid) AND " STORE_CLASS_FITS(CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" DEVIATES ")) "
 
 static void read_job(struct stmt *s, struct store_job *out)
 {

@@ -7,6 +7,7 @@
 #include "core/state/jobstate.h"
 #include "core/suite/toolchain_override.h"
 #include "db/sqlite/db.h"
+#include "db/sqlite/words.h"
 
 enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 
@@ -22,10 +23,13 @@ enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 /* Branches of a repository take turns by the later of queueing and last service. Every other turn of a repository goes to its newest branch
  * that was not served since it was queued, so that one push does not wait for a thousand earlier ones. */
 #define STORE_JOB_FIRST                                                                                                          \
-	"ORDER BY j.priority DESC, (SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "                     \
-	"CASE WHEN (SELECT interleave FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" STORE_JOB_BRANCH_SERVED   \
-	", 0) "                                                                                                                  \
-	"< j.queued_at THEN -j.id ELSE max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED ", 0)) END, j.id "
+	"ORDER BY j.priority DESC, (SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), CASE WHEN "           \
+	"(SELECT interleave FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" STORE_JOB_BRANCH_SERVED             \
+	", 0) < j.queued_at THEN -j.id ELSE max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED ", 0)) END, j.id "
+
+/* Cells and peers of a job as text. */
+#define STORE_JOB_CELLS WORDS_TEXT("job_cell", "job", "j.id")
+#define STORE_JOB_PEERS WORDS_TEXT("job_peer", "job", "j.id")
 
 #define STORE_JOB_RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
@@ -34,8 +38,8 @@ enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 
 /* All sources of the job are recorded in the cache of worker :cache. */
 #define STORE_JOB_KEPT                                                                                                           \
-	"(" STORE_JOB_KNOWN "AND NOT EXISTS (SELECT 1 FROM job_source s WHERE s.job = j.id AND s.source <> '' AND NOT EXISTS "   \
-	"(SELECT 1 FROM cached_build k WHERE k.worker = :cache AND k.source = s.source))) "
+	"(" STORE_JOB_KNOWN "AND NOT EXISTS (SELECT 1 FROM job_source s WHERE s.job = j.id AND s.source <> '' AND NOT "          \
+	"EXISTS (SELECT 1 FROM cached_build k WHERE k.worker = :cache AND k.source = s.source))) "
 
 struct store_job {
 	int64_t id, repo, device, comparison; /* 0: none */

@@ -1,4 +1,3 @@
-/** outbox.c - see outbox.h. */
 #include "db/store/outbox.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/** page.c - see page.h. */
 #include "db/store/page.h"
 
 int store_page_one(int found, const char *what, int64_t id, struct fw_err *err)

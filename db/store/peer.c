@@ -6,7 +6,7 @@
 
 #include "core/verdict/peer_ratio.h"
 #include "db/store/page.h"
-#include "db/sqlite/words.h"
+#include "db/store/job.h"
 
 enum { NEWEST_OF_BRANCH = 32 };
 
@@ -20,14 +20,13 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT id, environment, target_sha, module_sha, suite, class, kind, peers FROM (SELECT c.id, c.environment, "
-		"c.target_sha, b.module_sha, b.state, j.suite, e.class, k.kind, " WORDS_TEXT("job_peer", "job",
-			"j.id") " AS peers, row_number() OVER (PARTITION BY j.suite, e.class ORDER BY c.id DESC) AS age FROM (SELECT id FROM "
-				"comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT :newest) n JOIN comparison c ON c.id "
-				"= n.id AND c.kind IN ('compare', 'selfcheck') JOIN job j ON j.id = c.job AND " IS_WHOLE
-				"JOIN environment e ON "
-				"e.id = c.environment JOIN device_class k ON k.id = e.class LEFT JOIN build b ON b.id = c.target_build) t WHERE "
-				"age = 1 AND EXISTS (SELECT 1 FROM device d WHERE d.class = t.class AND d.state = 'ok') AND state = 'ok' AND "
-				"module_sha <> '' AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = t.id AND k.series = 'process')",
+		"c.target_sha, b.module_sha, b.state, j.suite, e.class, k.kind, " STORE_JOB_PEERS " AS peers, row_number() OVER "
+		"(PARTITION BY j.suite, e.class ORDER BY c.id DESC) AS age FROM (SELECT id FROM comparison WHERE repo = :repo "
+		"AND branch = :branch ORDER BY id DESC LIMIT :newest) n JOIN comparison c ON c.id = n.id AND c.kind IN "
+		"('compare', 'selfcheck') JOIN job j ON j.id = c.job AND " IS_WHOLE "JOIN environment e ON e.id = c.environment "
+		"JOIN device_class k ON k.id = e.class LEFT JOIN build b ON b.id = c.target_build) t WHERE age = 1 AND EXISTS "
+		"(SELECT 1 FROM device d WHERE d.class = t.class AND d.state = 'ok') AND state = 'ok' AND module_sha <> '' AND "
+		"NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = t.id AND k.series = 'process')",
 		"repo=%ld branch=%s newest=%d", repo, branch, NEWEST_OF_BRANCH);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
@@ -49,9 +48,8 @@ int store_peer_known(
 		"SELECT EXISTS (SELECT 1 FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.kind = 'peer' AND "
 		"j.base_provider = :provider AND j.suite = :suite AND j.device_class = :class AND " IS_PEER_COMPARISON
 		") OR EXISTS (SELECT 1 FROM comparison c JOIN job j ON j.id = c.job AND " IS_PEER_COMPARISON
-		"JOIN build b ON b.id = "
-		"c.target_build WHERE c.kind = 'peer' AND c.repo = :repo AND c.environment = :environment AND j.base_provider = "
-		":provider AND b.module_sha = :module)",
+		"JOIN build b ON b.id = c.target_build WHERE c.kind = 'peer' AND c.repo = :repo AND c.environment = :environment "
+		"AND j.base_provider = :provider AND b.module_sha = :module)",
 		"repo=%ld target=%s provider=%s suite=%s class=%ld environment=%ld module=%s", repo, target->target_sha, provider,
 		target->suite, target->device_class, target->environment, target->module_sha);
 	int64_t known;
@@ -94,10 +92,10 @@ int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_sour
 	struct stmt *s = db_query(db, err,
 		"SELECT p.id, j.base_provider, p.target_sha, m.module_sha, coalesce(t.module_sha, ''), coalesce(b.module_sha, "
 		"'') FROM comparison c JOIN comparison p ON p.kind = 'peer' AND p.repo = c.repo AND p.environment = "
-		"c.environment JOIN job j ON j.id = p.job AND " IS_PEER_COMPARISON
-		"JOIN build m ON m.id = p.target_build LEFT JOIN "
-		"build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build WHERE c.id = :id AND m.module_sha <> "
-		"'' AND (c.kind NOT IN ('peer', 'config', 'environment') OR p.id = c.id) ORDER BY p.id DESC LIMIT 200",
+		"c.environment JOIN job j ON j.id = p.job AND " IS_PEER_COMPARISON "JOIN build m ON m.id = p.target_build LEFT "
+		"JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build WHERE c.id = :id AND "
+		"m.module_sha <> '' AND (c.kind NOT IN ('peer', 'config', 'environment') OR p.id = c.id) ORDER BY p.id DESC "
+		"LIMIT 200",
 		"id=%ld", comparison);
 	while ((result = stmt_step(s, err)) == 1) {
 		struct store_peer_source source = { .comparison = row_int(s, 0), .basis = STORE_PEER_SCALED };
@@ -194,8 +192,8 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 int store_peer_named(struct db *db, int64_t repo, const char *branch, char *peers, size_t size, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		"SELECT " WORDS_TEXT("job_peer", "job", "j.id") " FROM job j WHERE j.repo = :repo AND j.branch = :branch AND "
-								"j.state = 'done' ORDER BY j.id DESC LIMIT 1",
+		"SELECT " STORE_JOB_PEERS " FROM job j WHERE j.repo = :repo AND j.branch = :branch AND j.state = 'done' ORDER BY "
+		"j.id DESC LIMIT 1",
 		"repo=%ld branch=%s", repo, branch);
 	return stmt_first_text(s, peers, size, err);
 }

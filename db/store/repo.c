@@ -1,4 +1,3 @@
-/** repo.c - see repo.h. */
 #include "db/store/repo.h"
 
 #include <math.h>

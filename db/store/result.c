@@ -11,9 +11,9 @@
 /* ---- builds ---------------------------------------------------------------------------------------------------------- */
 
 /* Builds with the same inputs, toolchain and module. */
-#define EQUAL_BUILDS                                                                                                              \
-	"FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND module_sha = :module AND " \
-	"state = 'ok' "
+#define EQUAL_BUILDS                                                                                                             \
+	"FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND module_sha = "            \
+	":module AND state = 'ok' "
 #define EQUAL_BINDS "inputs=%s toolchain=%s kind=%s module=%s"
 
 int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, int64_t now_ms,

@@ -90,12 +90,12 @@ static int pass_branch(struct db *db, const struct view_branch_filter *f, struct
 }
 
 /* A page begins after the name of the last row of the previous page. */
-#define BRANCHES(which)                                                                                                                                \
-	"SELECT b.id, r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, (SELECT "                        \
-	"max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name), coalesce(m.author, '') FROM branch_tip b JOIN repo r ON r.id = b.repo LEFT " \
-	"JOIN git_commit m ON m.repo = b.repo AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 AND b.name > "                              \
-	"coalesce((SELECT name FROM branch_tip WHERE id = :after), '') AND b.watched >= :watched" which                                                \
-	" ORDER BY b.name LIMIT :limit"
+#define BRANCHES(which)                                                                                                          \
+	"SELECT b.id, r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, "          \
+	"(SELECT max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name), coalesce(m.author, '') FROM "                  \
+	"branch_tip b JOIN repo r ON r.id = b.repo LEFT JOIN git_commit m ON m.repo = b.repo AND m.sha = b.commit_sha "          \
+	"WHERE b.repo = :repo AND b.gone = 0 AND b.name > coalesce((SELECT name FROM branch_tip WHERE id = :after), "            \
+	"'') AND b.watched >= :watched" which " ORDER BY b.name LIMIT :limit"
 
 /** Run a statement of BRANCHES. Returns the number of rows, -1. */
 static int read_branches(struct db *db, struct stmt *s, const struct view_branch_filter *f, const char *name,

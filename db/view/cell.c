@@ -241,18 +241,18 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
 		/* of a sharded suite the newest comparison of each shard: a cell is listed until its shard was measured without it */
-#define KEYS(of_branch)                                                                                                                       \
-	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM comparison "              \
-	"c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo AND NOT c.rows_unknown " of_branch(                                 \
-		"c") " ORDER BY c.id DESC LIMIT :window) "                                                                                    \
-		     "w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN ('compare', 'selfcheck', 'import') GROUP "  \
-		     "BY t.name, j.quick OR j.some_cells), large AS MATERIALIZED (SELECT t.name, t.parts, max(c.id) FROM newest w JOIN "      \
-		     "comparison c ON c.id = w.id JOIN suite t ON t.id = c.suite GROUP BY t.name), part(suite, n, parts) AS (SELECT name, "   \
-		     "1, parts FROM large WHERE parts > 1 UNION ALL SELECT suite, n + 1, parts FROM part WHERE n + 1 < parts), shown(id) AS " \
-		     "MATERIALIZED (SELECT id FROM newest UNION SELECT (SELECT o.id FROM job j JOIN comparison o ON o.job = j.id WHERE "      \
-		     "j.repo = :repo AND j.suite = w.suite AND j.part = w.n AND j.part > 0 " of_branch(                                       \
-			     "j") " ORDER BY j.id DESC LIMIT 1) "                                                                             \
-				  "FROM part w) SELECT key FROM shown w CROSS JOIN cell x ON x.comparison = w.id GROUP BY key ORDER BY min(w.id), min(x.n)"
+#define KEYS(of_branch)                                                                                                              \
+	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM "                \
+	"comparison c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo AND NOT c.rows_unknown " of_branch(             \
+		"c") " ORDER BY c.id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = "                     \
+		     "w.job WHERE w.kind IN ('compare', 'selfcheck', 'import') GROUP BY t.name, j.quick OR j.some_cells), large AS " \
+		     "MATERIALIZED (SELECT t.name, t.parts, max(c.id) FROM newest w JOIN comparison c ON c.id = w.id JOIN suite t "  \
+		     "ON t.id = c.suite GROUP BY t.name), part(suite, n, parts) AS (SELECT name, 1, parts FROM large WHERE parts > " \
+		     "1 UNION ALL SELECT suite, n + 1, parts FROM part WHERE n + 1 < parts), shown(id) AS MATERIALIZED (SELECT id "  \
+		     "FROM newest UNION SELECT (SELECT o.id FROM job j JOIN comparison o ON o.job = j.id WHERE j.repo = :repo AND "  \
+		     "j.suite = w.suite AND j.part = w.n AND j.part > 0 " of_branch(                                                 \
+			     "j") " ORDER BY j.id DESC LIMIT 1) FROM part "                                                          \
+				  "w) SELECT key FROM shown w CROSS JOIN cell x ON x.comparison = w.id GROUP BY key ORDER BY min(w.id), min(x.n)"
 #define OF_BRANCH(table) "AND " table ".branch = :branch"
 #define OF_ANY(table)    ""
 	struct stmt *s = store_page_given(branch) ? db_stmt(db, KEYS(OF_BRANCH), err) : db_stmt(db, KEYS(OF_ANY), err);

@@ -76,13 +76,12 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 /* CASE, so that SQLite searches the best cell only of improvements. */
 #define COMPARISON_SELECT                                                                                                        \
 	"SELECT c.id, c.job, r.name, c.branch, c.kind, s.name, c.verdict, c.base_sha, c.base_how, c.target_sha, "                \
-	"coalesce(m.subject, ''), c.identical_by, coalesce(d.uuid, ''), c.etag, c.n_cells, c.n_regressions, c.worst_pct, "       \
-	"c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM run l WHERE l.comparison = c.id), "                \
-	"k.decided_pct, coalesce(k.key, ''), coalesce(m.author, '') "                                                            \
-	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
-	"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "                                                    \
-	"LEFT JOIN device d ON d.id = c.device "                                                                                 \
-	"LEFT JOIN cell k ON k.id = CASE c.verdict WHEN 'improvement' THEN " CELL_BEST "END "
+	"coalesce(m.subject, ''), c.identical_by, coalesce(d.uuid, ''), c.etag, c.n_cells, c.n_regressions, "                    \
+	"c.worst_pct, c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM run l WHERE l.comparison = "          \
+	"c.id), k.decided_pct, coalesce(k.key, ''), coalesce(m.author, '') FROM comparison c JOIN repo r ON r.id = "             \
+	"c.repo JOIN suite s ON s.id = c.suite LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "              \
+	"LEFT JOIN device d ON d.id = c.device LEFT JOIN cell k ON k.id = CASE c.verdict WHEN 'improvement' THEN " CELL_BEST     \
+	"END "
 #define NEWEST "c.id < :before ORDER BY c.id DESC LIMIT :limit"
 
 static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, struct fw_err *err)
@@ -121,8 +120,8 @@ static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, 
 
 /* Comparisons with a regression have one of these verdicts, each of which has an index, so that rare ones are found without a scan. */
 #define REGRESSED_AS(of, verdict)                                                                                                \
-	"SELECT * FROM (SELECT id FROM comparison WHERE " of "verdict = '" verdict                                               \
-	"' AND n_regressions > 0 AND id < :before ORDER BY id DESC LIMIT :limit)"
+	"SELECT * FROM (SELECT id FROM comparison WHERE " of "verdict = '" verdict "' AND n_regressions > 0 AND id < "           \
+	":before ORDER BY id DESC LIMIT :limit)"
 #define REGRESSED(of)                                                                                                            \
 	COMPARISON_SELECT "WHERE c.id IN (" REGRESSED_AS(of, "failed") " UNION ALL " REGRESSED_AS(                               \
 		of, "rejected") " UNION ALL " REGRESSED_AS(of, "regression") ") ORDER BY c.id DESC LIMIT :limit"

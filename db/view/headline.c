@@ -8,8 +8,8 @@
 
 /* The interval of sustained runs is a metric; that of the mean call follows from mean_m and mean_se. */
 #define END_OF(which)                                                                                                            \
-	"CASE k.decided_by WHEN 'sustained' THEN (SELECT t.value FROM metric t JOIN metric_name w ON w.id = t.name WHERE "       \
-	"t.cell = k.id AND w.name = 'sustained." which "') ELSE k." which " END"
+	"CASE k.decided_by WHEN 'sustained' THEN (SELECT t.value FROM metric t JOIN metric_name w ON w.id = t.name "             \
+	"WHERE t.cell = k.id AND w.name = 'sustained." which "') ELSE k." which " END"
 
 static void pass_row(struct stmt *s, view_headline_fn *each, void *arg)
 {
@@ -34,12 +34,12 @@ static void pass_row(struct stmt *s, view_headline_fn *each, void *arg)
 	each(arg, &row);
 }
 
-#define HEADLINE_SELECT                                                                                                                       \
-	"SELECT k.key, k.title, k.direction, k.size, k.n, coalesce(k.decided_pct, k.change_pct), " END_OF("ci_low_pct") ", " END_OF(          \
-		"ci_high_pct") ", k.failure, k.reason, "                                                                                      \
-			       "CASE WHEN c.verdict = 'regression' THEN c.n_regressions WHEN c.verdict IN ('unchanged', 'identical') THEN 0 " \
-			       "ELSE (SELECT count(*) FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict) END, c.n_cells, "      \
-			       "k.decided_by, k.mean_m, k.mean_se, k.threshold_pct FROM comparison c JOIN cell k ON k."
+#define HEADLINE_SELECT                                                                                                                      \
+	"SELECT k.key, k.title, k.direction, k.size, k.n, coalesce(k.decided_pct, k.change_pct), " END_OF("ci_low_pct") ", " END_OF(         \
+		"ci_high_pct") ", k.failure, k.reason, CASE WHEN c.verdict = 'regression' THEN c.n_regressions "                             \
+			       "WHEN c.verdict IN ('unchanged', 'identical') THEN 0 ELSE (SELECT count(*) FROM cell b WHERE b.comparison = " \
+			       "c.id AND b.verdict = c.verdict) END, c.n_cells, k.decided_by, k.mean_m, k.mean_se, k.threshold_pct FROM "    \
+			       "comparison c JOIN cell k ON k."
 
 static int pass_first(struct stmt *s, view_headline_fn *each, void *arg, struct fw_err *err)
 {

@@ -20,7 +20,8 @@
 
 /* Classes of the device's model, with other drivers and settings, too. */
 #define MODEL_OF_DEVICE                                                                                                          \
-	"(SELECT k.id FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = c.model WHERE d.id = :device)"
+	"(SELECT k.id FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = c.model "             \
+	"WHERE d.id = :device)"
 
 /** Uuid of the previous row's device, cached since a history rarely has several devices. */
 struct device_name {

@@ -5,15 +5,15 @@
 
 #include "db/store/job.h"
 #include "db/store/page.h"
-#include "db/sqlite/words.h"
 
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
 
-#define ALERT_SELECT                                                                                                                    \
-	"SELECT a.id, a.comparison, coalesce(r.name, ''), a.branch, a.target_sha, coalesce(m.subject, ''), a.state, a.cells, "          \
-	"a.worst_pct, a.opened_at, a.changed_at, a.kind, a.title, coalesce(d.uuid, ''), a.grouped, a.culprits, "                        \
-	"(SELECT max(b.id) FROM bisect b WHERE b.alert = a.id), coalesce(m.author, '') FROM alert a LEFT JOIN repo r ON r.id = a.repo " \
-	"LEFT JOIN device d ON d.id = a.device LEFT JOIN git_commit m ON m.repo = a.repo AND m.sha = a.target_sha "
+#define ALERT_SELECT                                                                                                             \
+	"SELECT a.id, a.comparison, coalesce(r.name, ''), a.branch, a.target_sha, coalesce(m.subject, ''), a.state, "            \
+	"a.cells, a.worst_pct, a.opened_at, a.changed_at, a.kind, a.title, coalesce(d.uuid, ''), a.grouped, "                    \
+	"a.culprits, (SELECT max(b.id) FROM bisect b WHERE b.alert = a.id), coalesce(m.author, '') FROM alert a LEFT "           \
+	"JOIN repo r ON r.id = a.repo LEFT JOIN device d ON d.id = a.device LEFT JOIN git_commit m ON m.repo = a.repo "          \
+	"AND m.sha = a.target_sha "
 
 static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_err *err)
 {
@@ -86,15 +86,13 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 
 #define JOB_SELECT                                                                                                               \
 	"SELECT j.id, c.id, r.name, j.branch, j.target_sha, coalesce(m.subject, ''), j.base_sha, j.base_how, j.kind, "           \
-	"j.suite, j.device_kind, " WORDS_TEXT("job_cell", "job",                                                                 \
-		"j.id") ", j.origin, j.state, j.state_why, j.progress, coalesce(d.uuid, ''), "                                   \
-			"coalesce(c.verdict, ''), j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, "       \
-			"j.base_provider, j.target_provider, CASE WHEN j.base_name = '' AND j.base_how = 'merge-base' THEN "     \
-			"r.upstream ELSE "                                                                                       \
-			"j.base_name END, j.target_name, j.again_at, j.again_of, j.base_config, j.target_config, "               \
-			"j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags FROM job j "                         \
-			"JOIN repo r ON r.id = j.repo LEFT JOIN git_commit m ON m.repo = j.repo AND m.sha = j.target_sha "       \
-			"LEFT JOIN device d ON d.id = j.device LEFT JOIN comparison c ON c.job = j.id "
+	"j.suite, j.device_kind, " STORE_JOB_CELLS ", j.origin, j.state, j.state_why, j.progress, coalesce(d.uuid, "             \
+	"''), coalesce(c.verdict, ''), j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, "                  \
+	"j.base_provider, j.target_provider, CASE WHEN j.base_name = '' AND j.base_how = 'merge-base' THEN r.upstream "          \
+	"ELSE j.base_name END, j.target_name, j.again_at, j.again_of, j.base_config, j.target_config, "                          \
+	"j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags FROM job j JOIN repo r ON r.id = j.repo "            \
+	"LEFT JOIN git_commit m ON m.repo = j.repo AND m.sha = j.target_sha LEFT JOIN device d ON d.id = j.device "              \
+	"LEFT JOIN comparison c ON c.job = j.id "
 
 static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err *err)
 {

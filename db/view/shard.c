@@ -1,4 +1,3 @@
-/* shard.c - see shard.h. */
 #include "db/view/shard.h"
 
 int view_part(struct db *db, int64_t comparison, struct view_part *out, struct fw_err *err)
