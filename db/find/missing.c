@@ -39,12 +39,10 @@ int find_missing_of(struct db *db, const struct find_inventory *has, const char 
 		ABSENT "worker = :worker AND host = :host AND (NOT on_call OR seen_at < :since) AND uuid NOT IN (SELECT value "
 		       "FROM json_each(:named)) RETURNING uuid, class",
 		err);
-	if (s) {
-		stmt_text(s, ":worker", has->worker);
-		stmt_text(s, ":host", has->host);
-		stmt_text(s, ":named", has->named);
-		stmt_int(s, ":since", has->unseen_since);
-	}
+	stmt_text(s, ":worker", has->worker);
+	stmt_text(s, ":host", has->host);
+	stmt_text(s, ":named", has->named);
+	stmt_int(s, ":since", has->unseen_since);
 	return gather(s, why, now_ms, out, err);
 }
 
@@ -52,8 +50,7 @@ int find_missing_without(
 	struct db *db, const char *workers, const char *why, int64_t now_ms, struct find_missing **out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, ABSENT "worker NOT IN (SELECT value FROM json_each(:workers)) RETURNING uuid, class", err);
-	if (s)
-		stmt_text(s, ":workers", workers);
+	stmt_text(s, ":workers", workers);
 	return gather(s, why, now_ms, out, err);
 }
 

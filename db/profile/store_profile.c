@@ -232,31 +232,17 @@ int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c
 	write_takes(&base, &c->base_takes);
 	write_takes(&target, &c->target_takes);
 	int result = pack(c->hunks, len, &hunks, err);
-	struct stmt *s = NULL;
 	if (result == 0 && (opcodes.failed || base.failed || target.failed || stalls[0].failed || stalls[1].failed))
 		result = err_set(err, ERR_FULL, "the difference of the machine code does not fit");
 	if (result == 0)
-		s = db_stmt(db,
+		result = db_exec(db, err,
 			"INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, "
 			"base_stalls, target_stalls, hunks_len, hunks) VALUES (:cell, :base, :target, :what, :opcodes, "
 			":base_takes, :target_takes, nullif(:base_stalls, ''), nullif(:target_stalls, ''), :len, :hunks)",
-			err);
-	if (s) {
-		stmt_int(s, ":cell", cell);
-		stmt_text(s, ":base", c->base);
-		stmt_text(s, ":target", c->target);
-		stmt_text(s, ":what", evidence_code_names[c->what]);
-		stmt_text(s, ":opcodes", opcodes.data);
-		stmt_text(s, ":base_takes", base.data);
-		stmt_text(s, ":target_takes", target.data);
-		stmt_text(s, ":base_stalls", stalls[0].data);
-		stmt_text(s, ":target_stalls", stalls[1].data);
-		stmt_int(s, ":len", (int64_t)len);
-		stmt_blob(s, ":hunks", hunks.data, hunks.len);
-		result = stmt_run(s, err);
-	} else {
-		result = -1;
-	}
+			"cell=%ld base=%s target=%s what=%s opcodes=%s base_takes=%s target_takes=%s base_stalls=%s "
+			"target_stalls=%s len=%ld hunks=%p%zu",
+			cell, c->base, c->target, evidence_code_names[c->what], opcodes.data, base.data, target.data,
+			stalls[0].data, stalls[1].data, (int64_t)len, (const void *)hunks.data, hunks.len);
 	buf_fini(&opcodes);
 	buf_fini(&base);
 	buf_fini(&target);

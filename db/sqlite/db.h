@@ -72,7 +72,7 @@ struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *s
 /**
  * db_stmt(sql), with a value for every parameter: db_query(db, err, "... WHERE id = :id AND name = :name", "id=%ld name=%s", id, name).
  * The compiler checks the values against the conversions: %ld int64_t, %d int, bool, enum, %f double (not finite: NULL), %s text (NULL:
- * NULL), %.*s an int length and a text. Texts are copied. A parameter that is unknown, missing or given twice, and any other conversion:
+ * NULL), %.*s an int length and a text, %p%zu a blob and its length. Texts are copied. A parameter that is unknown, missing or given twice, and any other conversion:
  * NULL and `err`.
  */
 #define db_query(db, err, ...) db_query_at(db, __FILE__, __LINE__, err, __VA_ARGS__)

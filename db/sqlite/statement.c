@@ -121,17 +121,21 @@ void stmt_part(struct stmt *s, const char *name, const char *v, size_t len)
 		bind_text(s, i, v, (int)len);
 }
 
-void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len)
+static void bind_blob(struct stmt *s, int i, const void *v, size_t len)
 {
-	int i = parameter(s, name);
-	if (!i)
-		return;
 	if (!v)
 		note_bind(s, sqlite3_bind_null(s->handle, i));
 	else if (len == 0)
 		note_bind(s, sqlite3_bind_zeroblob(s->handle, i, 0));
 	else
 		note_bind(s, sqlite3_bind_blob64(s->handle, i, v, len, SQLITE_TRANSIENT));
+}
+
+void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len)
+{
+	int i = parameter(s, name);
+	if (i)
+		bind_blob(s, i, v, len);
 }
 
 void stmt_int_or_null(struct stmt *s, const char *name, int64_t v)
@@ -155,6 +159,9 @@ static bool bind_value(struct stmt *s, int i, const char *conversion, size_t len
 	else if (len == 4 && memcmp(conversion, "%.*s", 4) == 0) {
 		int n = va_arg(*args, int);
 		bind_text(s, i, va_arg(*args, const char *), n);
+	} else if (len == 5 && memcmp(conversion, "%p%zu", 5) == 0) {
+		const void *v = va_arg(*args, const void *);
+		bind_blob(s, i, v, va_arg(*args, size_t));
 	} else
 		return false;
 	return true;

@@ -54,19 +54,13 @@
 int store_range_put(
 	struct db *db, int64_t repo, const char *base, const char *target, const char (*shas)[65], int n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO commit_range (repo, base_sha, target_sha, sha) VALUES (:repo, :base, :target, :sha) ON CONFLICT DO "
-		"NOTHING",
-		err);
-	for (int i = 0; i < n; i++) {
-		stmt_int(s, ":repo", repo);
-		stmt_text(s, ":base", base);
-		stmt_text(s, ":target", target);
-		stmt_text(s, ":sha", shas[i]);
-		if (stmt_run(s, err) != 0)
+	for (int i = 0; i < n; i++)
+		if (db_exec(db, err,
+			    "INSERT INTO commit_range (repo, base_sha, target_sha, sha) VALUES (:repo, :base, :target, :sha) ON "
+			    "CONFLICT DO NOTHING",
+			    "repo=%ld base=%s target=%s sha=%s", repo, base, target, shas[i]))
 			return -1;
-	}
-	return s ? 0 : -1;
+	return 0;
 }
 
 int store_range_known(struct db *db, int64_t repo, const char *base, const char *target, struct fw_err *err)

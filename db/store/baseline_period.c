@@ -144,16 +144,12 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 	}
 	if ((known < n || !is_cut) && drop_after(db, repo, place, err))
 		return -1;
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO mainline (repo, sha, place) VALUES (:repo, :sha, (SELECT coalesce(max(place), 0) + 1 FROM mainline "
-		"WHERE repo = :repo)) ON CONFLICT (repo, sha) DO UPDATE SET place = excluded.place, dropped = 0",
-		err);
-	for (int i = known - 1; i >= 0; i--) {
-		stmt_int(s, ":repo", repo);
-		stmt_text(s, ":sha", sha[i]);
-		if (stmt_run(s, err))
+	for (int i = known - 1; i >= 0; i--)
+		if (db_exec(db, err,
+			    "INSERT INTO mainline (repo, sha, place) VALUES (:repo, :sha, (SELECT coalesce(max(place), 0) + 1 FROM "
+			    "mainline WHERE repo = :repo)) ON CONFLICT (repo, sha) DO UPDATE SET place = excluded.place, dropped = 0",
+			    "repo=%ld sha=%s", repo, sha[i]))
 			return -1;
-	}
 	return 0;
 }
 

@@ -68,8 +68,8 @@ static int read_accepted(struct db *db, struct commit_job *job, struct fw_err *e
 /** Add every row of `s` and judge. */
 static int judge(struct db *db, struct stmt *s, struct commit_verdict *out, struct fw_err *err)
 {
-	int result = s ? 0 : -1;
-	while (s && (result = stmt_step(s, err)) == 1) {
+	int result;
+	while ((result = stmt_step(s, err)) == 1) {
 		struct commit_job job;
 		read_job(s, &job);
 		if (read_accepted(db, &job, err) != 0 || commit_verdict_add(out, &job, err) != 0) {
@@ -85,26 +85,19 @@ int store_commit_verdict(
 	struct db *db, int64_t repo, const char *sha, const char *branch, struct commit_verdict *out, struct fw_err *err)
 {
 	commit_verdict_init(out);
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"WITH counting(id, rank) AS MATERIALIZED (SELECT id, CASE branch WHEN '' THEN 2 WHEN :branch THEN 0 ELSE 1 END "
 		"FROM job WHERE repo = :repo AND target_sha = :sha AND " STORE_JOB_COUNTS ") SELECT " COLUMNS
 		"FROM counting n CROSS JOIN job j ON j.id = n.id " JOINS "WHERE n.rank = (SELECT min(rank) FROM counting)",
-		err);
-	if (s) {
-		stmt_int(s, ":repo", repo);
-		stmt_text(s, ":sha", sha);
-		stmt_text(s, ":branch", branch ? branch : "");
-	}
+		"repo=%ld sha=%s branch=%s", repo, sha, branch ? branch : "");
 	return judge(db, s, out, err);
 }
 
 int store_commit_plan(struct db *db, int64_t job, struct commit_verdict *out, struct fw_err *err)
 {
 	commit_verdict_init(out);
-	struct stmt *s =
-		db_stmt(db, "SELECT " COLUMNS "FROM job j " JOINS "WHERE j.id = :job OR (j.plan = :job AND j.plan > 0)", err);
-	if (s)
-		stmt_int(s, ":job", job);
+	struct stmt *s = db_query(db, err,
+		"SELECT " COLUMNS "FROM job j " JOINS "WHERE j.id = :job OR (j.plan = :job AND j.plan > 0)", "job=%ld", job);
 	return judge(db, s, out, err);
 }
 

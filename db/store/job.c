@@ -434,7 +434,7 @@ int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed,
 		"- 1, 0), daemon_ends = daemon_ends + 1 WHERE state IN ('assigned', 'building', 'checking', 'measuring') "
 		"RETURNING id",
 		err);
-	return s ? change_states(db, s, now_ms, requeued, err) : -1;
+	return change_states(db, s, now_ms, requeued, err);
 }
 
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err)

@@ -40,19 +40,12 @@ int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *e
 	for (int i = 0; i < n; i++)
 		jsonw_int(&j, ids[i]);
 	jsonw_array_end(&j);
-	int result = -1;
-	struct stmt *s =
-		list.failed ? NULL
-			    : db_stmt(db,
-				      "UPDATE repo SET state = 'gone' WHERE state <> 'gone' AND id NOT IN (SELECT value FROM "
-				      "json_each(:ids))",
-				      err);
-	if (s) {
-		stmt_text(s, ":ids", list.data);
-		result = stmt_run(s, err);
-	} else {
-		err_set(err, ERR_FULL, "too many repositories");
-	}
+	int result = list.failed
+			     ? err_set(err, ERR_FULL, "too many repositories")
+			     : db_exec(db, err,
+				       "UPDATE repo SET state = 'gone' WHERE state <> 'gone' AND id NOT IN (SELECT value FROM "
+				       "json_each(:ids))",
+				       "ids=%s", list.data);
 	buf_fini(&list);
 	return result;
 }
@@ -166,12 +159,9 @@ int store_suite_put(struct db *db, const char *sha, const char *name, const char
 	int found = id_by_text(db_stmt(db, "SELECT id FROM suite WHERE sha = :sha", err), ":sha", sha, id, err);
 	if (found)
 		return found < 0 ? -1 : 0;
-	struct stmt *s = db_stmt(
-		db, "INSERT INTO suite (sha, name, text, origin) VALUES (:sha, :name, CAST(:text AS TEXT), :origin)", err);
-	stmt_text(s, ":sha", sha);
-	stmt_text(s, ":name", name);
-	stmt_blob(s, ":text", text, len);
-	stmt_text(s, ":origin", origin);
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO suite (sha, name, text, origin) VALUES (:sha, :name, CAST(:text AS TEXT), :origin)",
+		"sha=%s name=%s text=%p%zu origin=%s", sha, name, (const void *)text, len, origin);
 	return stmt_insert(s, id, err);
 }
 
@@ -201,32 +191,20 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 	jsonw_kv_double(&j, "peak_tflops", d->peak_tflops);
 	jsonw_kv_double(&j, "peak_gb_s", d->peak_gb_s);
 	jsonw_object_end(&j);
-	int result = -1;
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"INSERT INTO device (uuid, kind, name, driver, toolkit, cudnn, class, info, seen_at) VALUES (:uuid, :kind, "
 		":name, :driver, :toolkit, :cudnn, :class, :info, :now) ON CONFLICT (uuid) DO UPDATE SET kind = excluded.kind, "
 		"name = excluded.name, driver = excluded.driver, toolkit = excluded.toolkit, cudnn = excluded.cudnn, class = "
 		"excluded.class, stands_out = iif(class = excluded.class, stands_out, ''), info = excluded.info, seen_at = "
 		"excluded.seen_at, state = CASE state WHEN 'absent' THEN 'ok' ELSE state END, state_why = CASE state WHEN "
 		"'absent' THEN '' ELSE state_why END RETURNING id",
-		err);
-	if (s) {
-		stmt_text(s, ":uuid", d->uuid);
-		stmt_text(s, ":kind", device_kind_name(d->kind));
-		stmt_text(s, ":name", d->name);
-		stmt_text(s, ":driver", d->driver);
-		stmt_text(s, ":toolkit", d->toolkit);
-		stmt_text(s, ":cudnn", d->cudnn);
-		stmt_int(s, ":class", class);
-		stmt_text(s, ":info", info.data);
-		stmt_int(s, ":now", now_ms);
-		if (stmt_step(s, err) == 1) {
-			*id = row_int(s, 0);
-			result = stmt_run(s, err);
-		}
-	}
+		"uuid=%s kind=%s name=%s driver=%s toolkit=%s cudnn=%s class=%ld info=%s now=%ld", d->uuid,
+		device_kind_name(d->kind), d->name, d->driver, d->toolkit, d->cudnn, class, info.data, now_ms);
 	buf_fini(&info);
-	return result;
+	if (stmt_step(s, err) != 1)
+		return -1;
+	*id = row_int(s, 0);
+	return stmt_run(s, err);
 }
 
 int store_device_through(struct db *db, int64_t device, const char *worker, const char *host, bool on_call, struct fw_err *err)
@@ -258,15 +236,11 @@ int store_device_place(struct db *db, int64_t device, const struct msg_place *pl
 	jsonw_init(&j, &text);
 	protocol_put_place(&j, place);
 	hash_hex(text.data, text.len, sha);
-	struct stmt *s = db_stmt(db,
+	int result = db_exec(db, err,
 		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES ('device', :device, 'place', :sha, :bytes) ON "
 		"CONFLICT (owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes WHERE sha <> "
 		"excluded.sha",
-		err);
-	stmt_int(s, ":device", device);
-	stmt_text(s, ":sha", sha);
-	stmt_blob(s, ":bytes", text.data, text.len);
-	int result = stmt_run(s, err);
+		"device=%ld sha=%s bytes=%p%zu", device, sha, (const void *)text.data, text.len);
 	buf_fini(&text);
 	return result;
 }

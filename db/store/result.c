@@ -26,22 +26,13 @@ int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kin
 		if (found)
 			return found < 0 ? -1 : 0;
 	}
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"INSERT INTO build (inputs_hash, toolchain, device_kind, module_sha, state, exit_status, exit_signal, detail, "
 		"log, duration_ms, built_at) VALUES (:inputs, :toolchain, :kind, :module, :state, :exit, :signal, :detail, :log, "
 		":duration, :now)",
-		err);
-	stmt_text(s, ":inputs", inputs_hash);
-	stmt_text(s, ":toolchain", b->toolchain);
-	stmt_text(s, ":kind", device_kind_name(kind));
-	stmt_text(s, ":module", b->module_sha256);
-	stmt_text(s, ":state", strcmp(b->state, "failed") == 0 ? "failed" : "ok");
-	stmt_int(s, ":exit", b->exit);
-	stmt_int(s, ":signal", b->signal);
-	stmt_text(s, ":detail", b->detail);
-	stmt_blob(s, ":log", b->log.data ? b->log.data : "", b->log.len);
-	stmt_int(s, ":duration", b->duration_ms);
-	stmt_int(s, ":now", now_ms);
+		EQUAL_BINDS " state=%s exit=%d signal=%d detail=%s log=%p%zu duration=%ld now=%ld", inputs_hash, b->toolchain,
+		device_kind_name(kind), b->module_sha256, strcmp(b->state, "failed") == 0 ? "failed" : "ok", b->exit, b->signal,
+		b->detail, (const void *)(b->log.data ? b->log.data : ""), b->log.len, b->duration_ms, now_ms);
 	return stmt_insert(s, id, err);
 }
 
@@ -89,15 +80,10 @@ int store_comparison_body(struct db *db, int64_t id, const void *body, size_t le
 {
 	struct buf packed;
 	buf_init(&packed, PACKED_MAX_BYTES);
-	struct stmt *s = db_stmt(db, "UPDATE comparison SET body = :body, body_len = :len, etag = :etag WHERE id = :id", err);
-	int result = s ? pack(body, len, &packed, err) : -1;
-	if (result == 0) {
-		stmt_int(s, ":id", id);
-		stmt_int(s, ":len", (int64_t)len);
-		stmt_blob(s, ":body", packed.data, packed.len);
-		stmt_text(s, ":etag", etag);
-		result = stmt_run(s, err);
-	}
+	int result = pack(body, len, &packed, err);
+	if (result == 0)
+		result = db_exec(db, err, "UPDATE comparison SET body = :body, body_len = :len, etag = :etag WHERE id = :id",
+			"id=%ld len=%ld body=%p%zu etag=%s", id, (int64_t)len, (const void *)packed.data, packed.len, etag);
 	buf_fini(&packed);
 	return result;
 }
@@ -377,14 +363,8 @@ int store_artifact(
 {
 	char sha[HASH_HEX];
 	hash_hex(bytes, len, sha);
-	struct stmt *s = db_stmt(db,
+	return db_exec(db, err,
 		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES (:owner_kind, :owner, :kind, :sha, :bytes) ON "
 		"CONFLICT (owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes",
-		err);
-	stmt_text(s, ":owner_kind", owner_kind);
-	stmt_int(s, ":owner", owner);
-	stmt_text(s, ":kind", kind);
-	stmt_text(s, ":sha", sha);
-	stmt_blob(s, ":bytes", bytes, len);
-	return stmt_run(s, err);
+		"owner_kind=%s owner=%ld kind=%s sha=%s bytes=%p%zu", owner_kind, owner, kind, sha, bytes, len);
 }

@@ -71,10 +71,10 @@ int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct tok
 
 int store_token_list(struct db *db, void (*each)(void *arg, const struct token_row *row), void *arg, struct fw_err *err)
 {
-	int result = -1;
+	int result;
 	struct stmt *s =
 		db_stmt(db, "SELECT id, name, scope, made_by, created_at, used_at, revoked_at FROM token ORDER BY name", err);
-	while (s && (result = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		struct token_row row;
 		read_row(s, &row);
 		each(arg, &row);

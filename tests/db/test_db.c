@@ -174,11 +174,13 @@ static void a_bind_that_fails_is_reported(void **state)
 static void queries_bind_every_type(void **state)
 {
 	struct fixture *f = *state;
-	ok(db_script(f->db, "CREATE TABLE v (l INTEGER, i INTEGER, d REAL, n REAL, t TEXT, z TEXT, p TEXT) STRICT", &err));
+	ok(db_script(
+		f->db, "CREATE TABLE v (l INTEGER, i INTEGER, d REAL, n REAL, t TEXT, z TEXT, p TEXT, b BLOB) STRICT", &err));
 	const char *none = NULL;
-	ok(db_exec(f->db, &err, "INSERT INTO v VALUES (:l, :i, :d, :n, :t, :z, :p)", "p=%.*s l=%ld i=%d d=%f n=%f t=%s z=%s", 2,
-		"xyz", INT64_MIN, -3, 0.1, NAN, "a'; --", none));
-	struct stmt *s = db_query(f->db, &err, "SELECT l, i, d, n, t, z, p FROM v WHERE i = :i AND i < :i + 1", "i=%d", -3);
+	ok(db_exec(f->db, &err, "INSERT INTO v VALUES (:l, :i, :d, :n, :t, :z, :p, :b)",
+		"p=%.*s b=%p%zu l=%ld i=%d d=%f n=%f t=%s z=%s", 2, "xyz", (const void *)"\0\1", (size_t)2, INT64_MIN, -3, 0.1,
+		NAN, "a'; --", none));
+	struct stmt *s = db_query(f->db, &err, "SELECT l, i, d, n, t, z, p, b FROM v WHERE i = :i AND i < :i + 1", "i=%d", -3);
 	assert_int_equal(stmt_step(s, &err), 1);
 	assert_true(row_int(s, 0) == INT64_MIN);
 	assert_true(row_int(s, 1) == -3);
@@ -187,6 +189,9 @@ static void queries_bind_every_type(void **state)
 	assert_string_equal(row_text(s, 4), "a'; --");
 	assert_true(row_is_null(s, 5));
 	assert_string_equal(row_text(s, 6), "xy");
+	size_t len;
+	assert_memory_equal(row_blob(s, 7, &len), "\0\1", 2);
+	assert_int_equal(len, 2);
 	assert_int_equal(stmt_step(s, &err), 0);
 }
 
