@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "git/git_lib.h"
 #include "git/layout.h"
 #include "git/limits.h"
+#include "git/url.h"
 
 enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* of "refs/heads/" */ };
 
@@ -96,7 +98,26 @@ int git_lib_fail(struct fw_err *err, int rc, const char *format, ...)
 	return err_set(err, code_of(rc, last), "%s: %s", what, last && last->message ? last->message : "git gives no reason");
 }
 
-int git_repo_library_start(struct fw_err *err)
+/*
+ * At its start libgit2 parses every certificate that the machine trusts, for which it has no option. Where no server is asked it is started
+ * while this process can open no file: it then trusts nobody.
+ */
+static int start_without_certificates(void)
+{
+	struct rlimit files, none;
+	int rc;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return -1;
+	none = (struct rlimit){ .rlim_cur = 0, .rlim_max = files.rlim_max };
+	if (setrlimit(RLIMIT_NOFILE, &none) < 0)
+		return -1;
+	rc = git_libgit2_init();
+	git_error_clear();
+	return setrlimit(RLIMIT_NOFILE, &files) < 0 ? -1 : rc;
+}
+
+int git_repo_library_start(const char *url, struct fw_err *err)
 {
 	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_XDG,
 		GIT_CONFIG_LEVEL_PROGRAMDATA };
@@ -104,7 +125,7 @@ int git_repo_library_start(struct fw_err *err)
 	static const char *extensions[] = { "noop", "partialclone", "preciousobjects", "worktreeconfig", "relativeworktrees" };
 	size_t i;
 
-	if (git_libgit2_init() < 0 ||
+	if ((url && url_is_remote(url) ? git_libgit2_init() : start_without_certificates()) < 0 ||
 		git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof extensions[0]) < 0)
 		return git_lib_fail(err, -1, "start libgit2");
 	for (i = 0; i < sizeof levels / sizeof levels[0]; i++)

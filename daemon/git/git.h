@@ -21,8 +21,8 @@ enum { GIT_BLOB_MAX = 256 << 20 }; /* bytes of one file that may travel */
 
 struct git_repo;
 
-/** Start libgit2 with our settings. Call once, first. */
-int git_repo_library_start(struct fw_err *err);
+/** Start libgit2 with our settings. Call once, first. `url` (NULL: none) is what this process will connect to. */
+int git_repo_library_start(const char *url, struct fw_err *err);
 void git_repo_library_stop(void);
 
 /** Open a bare repository, a checkout or a linked worktree at exactly `path`; with `search` also a folder inside a checkout. Err: ERR_BUSY none there. */

@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 		return status;
 	status = limits_set(verbs[i].cpu_s, &err);
 	if (status == 0)
-		status = git_repo_library_start(&err);
+		status = git_repo_library_start(args.url ? args.url : args.push, &err);
 	if (status == 0) {
 		status = verbs[i].run(&args, &err);
 		git_repo_library_stop();

@@ -66,11 +66,16 @@ static int is_short_ssh(const char *url)
 	       !strpbrk(path, "'!`$\\\"");
 }
 
+bool url_is_remote(const char *url)
+{
+	return url[0] != '/' && strncmp(url, "file:///", 8) != 0;
+}
+
 int url_check(const char *url, struct fw_err *err)
 {
 	if (check_bytes(url, err) != 0)
 		return -1;
-	if (url[0] == '/' || strncmp(url, "file:///", 8) == 0)
+	if (!url_is_remote(url))
 		return 0;
 	if (strncmp(url, "https://", 8) == 0)
 		return check_remote(url, url + 8, 0, err);

@@ -54,6 +54,38 @@ shows_no_token "is refused"
 fails "a password in the url" 1 "$git_" heads --url "https://git:$token@localhost:$https_port/kernels.git"
 shows_no_token "is refused"
 
+# ---- the authorities that the machine trusts ----
+# As if its list were $tmp/machine.pem, whose openings are counted.
+cp "$tmp/tls/cert.pem" machine.pem
+list=/etc/ssl/certs/ca-certificates.crt
+beside_list() { # command...
+	python3 - bwrap --dev-bind / / --bind "$tmp/machine.pem" "$list" "$@" <<'PY'
+import ctypes, os, subprocess, sys
+IN_OPEN = 0x20
+libc = ctypes.CDLL(None)
+watch = libc.inotify_init1(os.O_NONBLOCK)
+assert libc.inotify_add_watch(watch, b"machine.pem", IN_OPEN) > 0
+status = subprocess.run(sys.argv[1:]).returncode
+try:
+    n = len(os.read(watch, 65536)) // 16
+except BlockingIOError:
+    n = 0
+open("openings", "w").write(str(n))
+sys.exit(status)
+PY
+}
+if [ -f "$list" ] && bwrap --dev-bind / / true 2>/dev/null; then
+	ok "an authority that the machine trusts" beside_list "$git_" heads --url "$url" --token-file token
+	is "it lists the branches" "$(jq -r '.name + " " + .commit' <<<"$out")" "main $head"
+	unlike "for that the list is read" "$(cat openings)" "^0$"
+	for args in "tips --repo co" "heads --url $tmp/co" "fetch --url file://$tmp/co --mirror here.git"; do
+		ok "no server: $args" beside_list "$git_" $args
+		is "the list is not read" "$(cat openings)" 0
+	done
+else
+	skip "authorities that the machine trusts" "needs bwrap and $list"
+fi
+
 # ---- redirects ----
 there=$https_port
 start_redirect moved "https://localhost:$there"

@@ -496,7 +496,7 @@ int main(void)
 	struct fw_err err = { 0 };
 	int failed;
 
-	if (git_repo_library_start(&err) != 0) {
+	if (git_repo_library_start(NULL, &err) != 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
