@@ -31,7 +31,7 @@ new_repo() {
 all:
 	mkdir -p build/$(DEVICE)
 	sh recipe
-	gcc -std=gnu17 -O2 -fPIC -shared -fvisibility=hidden -DWORK_FACTOR=$(shell cat factor) $(shell cat flags) -I.. -o build/$(DEVICE)/libattention.so good.c -lm
+	gcc -std=gnu17 -O1 -ftree-vectorize -fPIC -shared -fvisibility=hidden -DWORK_FACTOR=$(shell cat factor) $(shell cat flags) -I.. -o build/$(DEVICE)/libattention.so good.c -lm
 MAKE
 	cat >"$dir/.flopwatch.yaml" <<'YAML'
 flopwatch: 1
