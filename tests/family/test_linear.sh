@@ -12,7 +12,8 @@ suite() { # name, further lines
 }
 build() { # name, [file below kernels/linear, sed script]: the module with that change
 	[ $# = 1 ] || { sed -i "$3" "$tmp/kernels/linear/$2" && ! cmp -s "$tmp/kernels/linear/$2" "$root/kernels/linear/$2"; } || return 1
-	make -s -C "$tmp/kernels" DEVICE=cpu "$module" && mv "$tmp/kernels/$module" "$tmp/$1.so"
+	# What a changed one computes is looked at, not its speed; -O1 compiles in half of the time.
+	make -s -C "$tmp/kernels" DEVICE=cpu EXTRA="$([ $# = 1 ] || echo -O1)" "$module" && mv "$tmp/kernels/$module" "$tmp/$1.so"
 	[ $# = 1 ] || cp "$root/kernels/linear/$2" "$tmp/kernels/linear/$2"
 }
 compare() { # suite, target, options
@@ -67,14 +68,14 @@ model_types: [transformer_block]
 directions: [forward]'
 look large same
 is "and where only some tokens are looked at" "$(verdicts)" "1 accepted"
-suite blocks 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1], [4, 512, 1], [3, 768, 1]]}]
+suite blocks 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1], [2, 512, 1]]}]
 recipes: [int8wo, float8wo, float8dq-row]
 model_types: [transformer_block]
 directions: [forward]'
 look blocks same
-is "so is every size" "$(verdicts)$(details)" "12 accepted"
+is "so is every size, whole or in part" "$(verdicts)$(details)" "9 accepted"
 look blocks plain
-is "blocks that ignore their recipe are not" "$(verdicts)" "12 failed"
+is "blocks that ignore their recipe are not" "$(verdicts)" "9 failed"
 like "which is said of all results together" "$(at linear/transformer_block/float8dq-row/m2/k256/bf16/forward .detail)" '^Y is [0-9]+ % of the way to what another precision gives \(allowed [0-9]+ %\)'
 suite training 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
 recipes: [baseline, float8dq-tensor, float8dq-row]'
