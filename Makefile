@@ -188,18 +188,20 @@ test-programs: $(TESTS) $(FUZZ) $(O)/tests/browser/pages_demo
 modules: $(MODULES)
 
 .PHONY: test deps check unit integration check-layers check-format format
+# A make that is killed outright tells nobody: its end ends the run.
+RUN_TESTS := setpriv --pdeathsig TERM tests/run.sh
 test: ## install what is missing, build, run every test; T="history test_stats" those whose names hold one of these
 	@$(MAKE) --no-print-directory deps
-	@$(MAKE) --no-print-directory check
+	@$(RUN_TESTS) $(T)
 deps: ## install what building and testing need: Debian packages, npm packages for the browser tests
 	@etc/install-dependencies.sh test
 	@etc/install-browser.sh
 check: ## build and run every test, those in C with sanitizers; T= as above
-	@tests/run.sh $(T)
+	@$(RUN_TESTS) $(T)
 unit: ## build fast and run the tests in C that take less than a second; T=stats all whose names hold it
-	@tests/run.sh unit $(T)
+	@$(RUN_TESTS) unit $(T)
 integration: ## build the programs and run the test scripts; T=push those whose names hold it
-	@tests/run.sh integration $(T)
+	@$(RUN_TESTS) integration $(T)
 check-layers: ## the rooms against tests/layers.txt; tests/house.py --figures prints them
 	@tests/house.py
 check-format: ## clang-format 14

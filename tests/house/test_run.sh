@@ -101,3 +101,19 @@ for signal in TERM INT HUP KILL; do
 	[ $signal = KILL ] || is "which counts what it has: SIG$signal" "$(tail -n 1 "$tmp/out")" "0 passed, 0 failed, 0 skipped"
 	ok "and no process is left: SIG$signal" await none_marked
 done
+
+# make, which is killed itself, or with all that it has started, as by a terminal
+printf 'deps:\n' >>"$tree/Makefile"
+for signal in TERM KILL; do
+	for goal in test check; do
+		small waits "setsid bash -c 'exec -a $mark sleep 1000' &" "bash -c 'exec -a $mark sleep 1000' &" "touch $tmp/begun" 'wait'
+		rm -f "$tmp/begun"
+		make -s -C "$tree" -f "$root/Makefile" $goal T=waits >"$tmp/out" 2>&1 </dev/null &
+		pid=$!
+		await test -e "$tmp/begun"
+		kill -$signal $pid
+		wait $pid 2>/dev/null
+		ok "make $goal, SIG$signal: no process is left" await none_marked
+		ok "nor does the run go on" await grep -qx 'ended by SIGTERM' "$tmp/out"
+	done
+done
