@@ -222,8 +222,8 @@ static void programs(double separate_pct, double loss_pct)
 		take_rule(which, true, &r);
 		for (int i = 0; i < PROGRAMS; i++)
 			judge_program(&r, separate_pct / 100, truth, which ? 20 : 60, &dice, &t);
-		snprintf(head, sizeof head, "interleave.speeds_%.0f_separate.%s_%.0f", separate_pct, loss_pct < 0 ? "gain" : "loss",
-			fabs(loss_pct));
+		snprintf(head, sizeof head, "interleave.speeds_%.0f_separate.%s_%.0f", separate_pct,
+			loss_pct < 0 ? "gain" : "loss", fabs(loss_pct));
 		snprintf(name, sizeof name, "%s.regression", head);
 		figure(name, rule, (double)t.regression / t.cells, "of_1");
 		snprintf(name, sizeof name, "%s.improvement", head);
