@@ -325,7 +325,7 @@ static int look_at_database(struct server *s, const char *path, struct fw_err *e
 	/* what is damaged would be answered from and written to as if it were not */
 	int result = check_here(s->db, path, &s->is_checked, err) != 0 ||
 				     carry_over(&s->db, path, tell_carried, &told_ns, err) != 0 ||
-				     (s->db && migrate_look(s->db, err) != 0)
+				     (s->db && migrate_check(s->db, err) != 0)
 			     ? err_context(err, "%s", path)
 			     : 0;
 	db_close(s->db);

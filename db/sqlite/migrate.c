@@ -97,7 +97,7 @@ int migrate(struct db *db, struct fw_err *err)
 	return migrate_list(db, embedded, migrate_latest(), err) == 0 ? check_tables(db, err) : -1;
 }
 
-int migrate_look(struct db *db, struct fw_err *err)
+int migrate_check(struct db *db, struct fw_err *err)
 {
 	int version;
 

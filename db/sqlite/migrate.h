@@ -24,6 +24,14 @@ int migrate(struct db *db, struct fw_err *err);
 /** The same with another list, ascending from 1 without gaps. */
 int migrate_list(struct db *db, const struct migration *list, int n, struct fw_err *err);
 
+/**
+ * Refuse what migrate() refuses, without a write: opening a copy that is not in WAL mode to write changes it already. Err: as migrate().
+ */
+int migrate_check(struct db *db, struct fw_err *err);
+
+/** Version 1 alone, in an empty database. */
+int migrate_first(struct db *db, struct fw_err *err);
+
 /** Version that migrate() upgrades to. */
 int migrate_latest(void);
 

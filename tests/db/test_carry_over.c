@@ -476,7 +476,7 @@ static void other_tables_are_not_touched(void **state)
 		ok(db_open(f->path, true, &f->db, &err));
 		ok(carry_over(&f->db, f->path, tell, &t, &err));
 		assert_true(t.of == 0 && f->db);
-		refused(ERR_UNSUPPORTED, migrate_look(f->db, &err));
+		refused(ERR_UNSUPPORTED, migrate_check(f->db, &err));
 		assert_non_null(strstr(err.text, "its tables are not those of version 1"));
 		db_close(f->db);
 		f->db = NULL;

@@ -110,8 +110,8 @@ int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err)
 {
 	static const struct {
 		enum verdict verdict;
-		const char *goal;
-	} goals[] = { { VERDICT_REGRESSION, "regression" }, { VERDICT_FAILED, "failing" } };
+		enum alertkind goal;
+	} goals[] = { { VERDICT_REGRESSION, ALERTKIND_REGRESSION }, { VERDICT_FAILED, ALERTKIND_FAILING } };
 	b->goal[0] = 0;
 	for (int i = 0; i < 2 && !b->goal[0]; i++) {
 		struct goal g = { .wanted = goals[i].verdict, .worst = VERDICT_NONE, .cells = b->cells };
