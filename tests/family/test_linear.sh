@@ -68,7 +68,7 @@ model_types: [transformer_block]
 directions: [forward]'
 look large same
 is "and where only some tokens are looked at" "$(verdicts)" "1 accepted"
-suite blocks 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1], [2, 512, 1]]}]
+suite blocks 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1], [3, 512, 1]]}]
 recipes: [int8wo, float8wo, float8dq-row]
 model_types: [transformer_block]
 directions: [forward]'
