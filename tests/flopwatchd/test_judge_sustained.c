@@ -1,6 +1,5 @@
 /* What only sustained runs show: losses and gains of a kernel that is kept busy, what they are told by, and how they end. */
 #include "judge_run.h"
-#include "flopwatchd/judge/figures.h"
 
 #include "flopwatchd/judge/figures.h"
 
@@ -67,9 +66,6 @@ static void sustained_losses_are_told_by_what_decided(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history is one of pairs */
 	ok(store_bisect_cells(f->db, out.comparison, take_change, &m, &err));
 	assert_true(fabs(m - 0.08) < 0.005);
-	struct figures figures;
-	ok(figures_read(f->db, c.id, &figures, &err));
-	assert_true(figures.sustained.runs == 12);
 	/* a loss of the pairs is theirs, whatever sustained runs say */
 	c = cell_of(f, compare_sustained_runs(f, "topic", 1, 3, 0.04, 0.08, 6000).comparison, 0);
 	assert_true(c.verdict == VERDICT_REGRESSION && c.decider == DECIDER_PAIRS && c.decided_m == c.m && c.decided_se == c.se);
