@@ -606,8 +606,8 @@ static void test_folders_that_are_shown(void **state)
 		"its end\n"
 		"5:52: sandbox.read_only[4]: /home/alice is a whole home; name the folder of the toolchain in it\n"
 		"5:65: sandbox.read_only[5]: /home/alice/.ssh is a folder of keys\n"
-		"5:83: sandbox.read_only[6]: /srv/fw holds what flopwatch itself keeps, or lies in it\n"
-		"5:92: sandbox.read_only[7]: /srv/cache/x holds what flopwatch itself keeps, or lies in it\n"
+		"5:83: sandbox.read_only[6]: /srv/fw overlaps state_dir or cache_dir\n"
+		"5:92: sandbox.read_only[7]: /srv/cache/x overlaps state_dir or cache_dir\n"
 		"5:106: sandbox.read_only[8]: /opt/a b may hold letters, digits and . _ + @ - / only\n");
 	bad("sandbox: {read_only: [/opt/not-there]}\n",
 		"1:23: sandbox.read_only[0]: /opt/not-there does not exist on this machine\n");
