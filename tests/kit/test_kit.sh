@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/daemon.sh"
 . "$(dirname "$0")/../lib/interleave.sh"
 kit=$root/daemon/kit
-examples=$root/tests/turns
+examples=$root/tests/interleave
 export PYTHONPATH=$kit PYTHONDONTWRITEBYTECODE=1
 python=/usr/bin/python3
 
@@ -68,7 +68,7 @@ plainly() { # 1e-9 as a float
 gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/compare" "$tmp/compare.c" -lm
 is "what is exact is right in C" "$("$tmp/compare" | plainly)" "$compared"
 is "in Python" "$("$python" "$tmp/compare.py" | plainly)" "$compared"
-is "and of tensors" "$(PYTHONPATH=$kit:$root/tests/turns/stand_in "$python" "$tmp/compare.py" tensors | plainly)" "$compared"
+is "and of tensors" "$(PYTHONPATH=$kit:$root/tests/interleave/stand_in "$python" "$tmp/compare.py" tensors | plainly)" "$compared"
 
 # ---- on a device
 mkdir "$tmp/lib"
@@ -113,20 +113,20 @@ is "what a program forks says nothing in its place" "$(sed 's/ .*//' "$tmp/said"
 
 # ---- around scripts
 for script in triton_script timer_script; do
-	PYTHONPATH=$kit:$root/tests/turns/stand_in on_device "$python" -m flopwatch "$examples/$script.py" >"$tmp/said" 2>"$tmp/printed"
+	PYTHONPATH=$kit:$root/tests/interleave/stand_in on_device "$python" -m flopwatch "$examples/$script.py" >"$tmp/said" 2>"$tmp/printed"
 	is "$script asks for its cells" "$(grep '^turn' "$tmp/said" | sort -u | cut -c6- | paste -sd' ')" "$(sed -n 's/^# cells: //p' "$examples/$script.py")"
 	like "and goes on with its times" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
 	is "to its end" "$(tail -n 1 "$tmp/said")" "exit 0"
 done
-alone=$(cd "$tmp" && PYTHONPATH=$kit:$root/tests/turns/stand_in "$python" -m flopwatch "$examples/timer_script.py" 2>"$tmp/printed" | rows)
+alone=$(cd "$tmp" && PYTHONPATH=$kit:$root/tests/interleave/stand_in "$python" -m flopwatch "$examples/timer_script.py" 2>"$tmp/printed" | rows)
 is "by itself its lines are alone" "$alone" "sum(x) true;sums/many true"
 like "with what it prints beside them" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
 is "a search of a compiler is no cell" "$(grep -c searched "$tmp/said")" 0
 fails "without a script" 2 "$python" -m flopwatch
 
 # nvbench runs on GPUs alone: here what the header uses of it is played by a stand-in
-ok "g++ takes the header for nvbench" g++ -std=c++17 -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/turns/stand_in" -o "$tmp/nvbench" "$examples/sums_nvbench.cc"
-ok "and for the oldest that it promises" g++ -std=c++17 -DOLD_NVBENCH -fsyntax-only -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/turns/stand_in" "$examples/sums_nvbench.cc"
+ok "g++ takes the header for nvbench" g++ -std=c++17 -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/interleave/stand_in" -o "$tmp/nvbench" "$examples/sums_nvbench.cc"
+ok "and for the oldest that it promises" g++ -std=c++17 -DOLD_NVBENCH -fsyntax-only -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/interleave/stand_in" "$examples/sums_nvbench.cc"
 is "by itself it is as it was" "$("$tmp/nvbench" | paste -sd';')" "ran sum/Device=0 N=1000;ran sum/Device=0 N=2000;ran sum/Device=1 N=4000;ran sum/Device=1 N=8000;results of 2 benchmarks"
 "$python" "$root/tests/lib/interleave_alone.py" "$tmp/nvbench" >"$tmp/said" 2>"$tmp/printed"
 is "its states ask for turns" "$(grep '^turn' "$tmp/said" | sort | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" \

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Honest programs that do odd things (tests/turns/odd), each pushed against itself: none is accused, and none fails.
+# Honest programs that do odd things (tests/interleave/odd), each pushed against itself: none is accused, and none fails.
 # Runs beside one other.
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/../lib/daemon.sh"
 
-odd=$root/tests/turns/odd
+odd=$root/tests/interleave/odd
 benchmark() { # file of a program
 	local name command
 	name=$(basename "$1")
