@@ -7,7 +7,7 @@ const places = [process.env.CHROMIUM, "/usr/bin/chromium-headless-shell", "/usr/
 export function openBrowser() {
 	const executablePath = places.find((place) => place && existsSync(place));
 	if (!executablePath) throw new Error("no chromium; install the package or set CHROMIUM");
-	return chromium.run({
+	return chromium.launch({
 		executablePath,
 		args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
