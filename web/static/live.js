@@ -78,7 +78,7 @@ function soon() {
 // What a running job says of itself is only put in place: drawing the page anew for it would cost more than it tells.
 function putProgress(event) {
 	const { job, progress: p } = JSON.parse(event.data);
-	const words = p.note ? p.note : p.run ? `run ${p.launch}${p.set === 2 ? ", confirming" : ""}` : p.checks ? `${p.checked} of ${p.checks} checks` : "";
+	const words = p.note ? p.note : p.run ? `run ${p.run}${p.set === 2 ? ", confirming" : ""}` : p.checks ? `${p.checked} of ${p.checks} checks` : "";
 	for (const place of document.querySelectorAll(`[data-progress="${job}"]`)) place.textContent = words;
 }
 
