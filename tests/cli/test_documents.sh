@@ -18,7 +18,7 @@ block() { # file of a block, its name
 		;;
 	scrape_configs:* | dbs:*) ;; # of other programs
 	*) # what it names is not on this machine
-		mistakes=$(flopwatch config check "$1" 2>&1 | grep -E "$place" | grep -vE 'cannot |No such file|does not exist|there is no |no git repository')
+		mistakes=$(flopwatch config check "$1" 2>&1 | grep -E "$place" | grep -vE 'cannot |No such file|does not exist|there is no |the service has none|no git repository')
 		is "$2 is a configuration" "$mistakes" ""
 		;;
 	esac
