@@ -14,7 +14,7 @@ out=$(cd "$2" && pwd)
 shift 2
 parts=${*:-gemm triton torch}
 python=${PYTHON:-$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null || echo python3)}
-interleave=$root/tests/gpu/interleave limit=${LIMIT:-500}
+programs=$root/tests/gpu/interleave limit=${LIMIT:-500}
 : >"$out/interleave.txt"
 : >"$out/interleave.jsonl"
 say() { echo "$*" | tee -a "$out/interleave.txt"; }
