@@ -63,7 +63,7 @@ for cell in sys.argv[4:] or CELLS:
             theirs = number(row.get(metric, ""))
             if theirs:
                 separate.append((100 * (value / theirs - 1), metric, value, theirs))
-        say(f"{kernel['kernel']} beside {row['Kernel Name']}: {len(apart)} compared; bytes, sectors, instructions, and what else is more than 1 % apart:")
+        say(f"{kernel['kernel']} beside {row['Kernel Name']}: {len(separate)} compared; bytes, sectors, instructions, and what else is more than 1 % apart:")
         for percent, metric, value, theirs in separate:
             if abs(percent) > 1 or "bytes" in metric or "sectors" in metric or "inst_" in metric:
                 say(f"  {metric:70} {value:16.9g} {theirs:16.9g} {percent:+7.2f} %")
