@@ -167,15 +167,15 @@ await n_in gpu RUNNING 1
 new_push waits :
 waits=$sha
 ok "a build waits, with its reason" await waits_to build PartitionDown
-like "by the command line" "$(cli jobs)" 'WARNING worker cluster waits for an allocation to build, job [0-9]+ at place 1 of its queue: PartitionDown'
+like "by the command line" "$(cli jobs)" 'WARNING worker cluster waits for an allocation to build, job [0-9]+ at position 1 of its queue: PartitionDown'
 like "to Prometheus" "$(metrics)" 'flopwatch_worker_pending_place\{worker="cluster",slot="[23]",reason="PartitionDown",to="build"\} 1'
-like "on the page of the queue" "$(page)" 'waits for an allocation to build, job [0-9]+ at place 1 of its queue: PartitionDown'
+like "on the page of the queue" "$(page)" 'waits for an allocation to build, job [0-9]+ at position 1 of its queue: PartitionDown'
 is "and to who listens" "$(sql "SELECT payload ->> 'to' || ' ' || (payload ->> 'why') FROM event WHERE kind = 'worker.pending' ORDER BY id DESC LIMIT 1")" "build PartitionDown"
 is "as long as that waits nothing waits for a GPU" "$(in_partition gpu PENDING)" 0
 scontrol update PartitionName=cpu State=UP
 ok "what is built waits for a device, with its reason" await waits_to measure Resources
 ok "it was built before" was_built "$waits"
-like "the command line tells them apart" "$(cli jobs)" 'cluster waits for an allocation to measure, job [0-9]+ at place 1 of its queue: Resources'
+like "the command line tells them apart" "$(cli jobs)" 'cluster waits for an allocation to measure, job [0-9]+ at position 1 of its queue: Resources'
 like "Prometheus too" "$(metrics)" 'slot="[01]",reason="Resources",to="measure"\} 1'
 ok "no build is left in the queue" await n_in cpu PENDING,RUNNING 0
 kill "$busy" 2>/dev/null

@@ -77,7 +77,7 @@ factor "1.0006"
 push kernels main
 await has_failed
 is "a commit of which no plan can be made is told" "$(news)" "failing open, missing resolved"
-like "with the reason" "$(title_of broken)" '^cannot be measured: commit [0-9a-f]{12}: .flopwatch.yaml:4:10: suites\[0\]: there is no suite nosuch: '
+like "with the reason" "$(title_of failing)" '^cannot be measured: commit [0-9a-f]{12}: .flopwatch.yaml:4:10: suites\[0\]: there is no suite nosuch: '
 echo 'speed: high' >>"$tmp/kernels/.flopwatch.yaml"
 factor "1.0008"
 push kernels main
@@ -89,8 +89,8 @@ factor "1.0009"
 pushed
 is "a commit that mends it is measured beside the last that could be" \
 	"$(sql "SELECT t.name || ' ' || c.kind || ' ' || c.verdict || ' ' || m.subject FROM comparison c JOIN suite t ON t.id = c.suite JOIN git_commit m ON m.sha = c.base_sha WHERE c.target_sha = '$(head_of kernels)' ORDER BY 1" | paste -sd,)" \
-	"other change unchanged 1.0003,tiny change unchanged 1.0005"
-is "and everything is over" "$(news)" "broken resolved, missing resolved"
+	"other compare unchanged 1.0003,tiny compare unchanged 1.0005"
+is "and everything is over" "$(news)" "failing resolved, missing resolved"
 factor "1.08"
 pushed
 is "the commit after it is compared with it" "$(sql "SELECT count(*) FROM comparison WHERE target_sha = '$(head_of kernels)' AND kind = 'compare' AND verdict = 'regression'")" 2

@@ -86,10 +86,10 @@ for module in no_entry wrong_abi; do
 	ok "$module: a fault of class abi" records 'any(.[]; .t == "fault" and .class == "abi" and .role == "base")'
 done
 
-run run cpu good crash_run
+run time cpu good crash_run
 ok "a death in a run names the side" is "$status $(last_at | cut -d' ' -f2)" "139 target"
 
-run run sim good slow
+run time sim good slow
 ok "a run times every cell and series" records \
 	'[.[] | select(.t == "cell") | "\(.cell) \(.series)"] | unique == ["3 call", "3 device", "3 phase", "4 call", "4 device", "4 phase"]'
 ok "5 % more work shows" records 'def median: sort | .[length / 2 | floor];
@@ -97,10 +97,10 @@ ok "5 % more work shows" records 'def median: sort | .[length / 2 | floor];
 ok "order and clocks are told" records '[.[] | select(.t == "cell" and .series == "device")] |
 	all((.order | length) == 2 * .n and (.order[0:4] == "ABBA" or .order[0:4] == "BAAB") and (.mhz.base | length) == .n)'
 cp "$tmp/records" "$tmp/first"
-run run sim good slow
+run time sim good slow
 ok "the same seed gives the same run, byte for byte" cmp "$tmp/first" "$tmp/records"
 
-run run cpu good good
+run time cpu good good
 ok "on the CPU times are its own, without a clock" records '[.[] | select(.t == "cell" and .series == "device")] |
 	length == 2 and all(all(.ms.base[]; . > 0) and (has("mhz") | not))'
 

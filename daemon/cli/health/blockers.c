@@ -75,7 +75,7 @@ static void tell_pending(const json_t *worker)
 	const char *why = value_text(worker, "why"), *id = value_text(worker, "allocation"), *aim = value_text(worker, "to");
 	char place[64] = "";
 	if (value_integer(worker, "place"))
-		snprintf(place, sizeof place, " at place %lld of its queue", value_integer(worker, "place"));
+		snprintf(place, sizeof place, " at position %lld of its queue", value_integer(worker, "place"));
 	warn("worker %s waits for an allocation%s%s%s%s%s%s%s", value_text(worker, "name"), *aim ? " to " : "", aim,
 		*id ? ", job " : "", id, place, *why ? ": " : "", why);
 }
