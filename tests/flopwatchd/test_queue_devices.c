@@ -85,7 +85,7 @@ static void a_daemon_that_stops_has_not_seen_the_health_check_fail(void **state)
 	queue_drain(queue, on_drained, NULL);
 	ok(loop_run(loop, &err));
 	assert_string_equal(
-		fixture_text("SELECT state || ': ' || state_why FROM device"), "health_check: a health check was asked for");
+		fixture_text("SELECT state || ': ' || state_why FROM device"), "health_check: health check requested");
 }
 
 /* A line that is cut, or a worker that does not start: it is tried again. */

@@ -432,7 +432,7 @@ class Replay:
         self.expect("post", v1 + "imports", status=201, body={**figures, "commit": facts["target"][:8] + 32 * "0"})
         self.expect("get", v1 + "commits/{sha}/verdict", status=409, sha=facts["target"][:8])
         self.expect("post", v1 + "comparisons/{id}/judge", body={}, id=facts["regression"])
-        self.expect("post", v1 + "deliveries/{id}/redeliver", body={}, id=1)
+        self.expect("post", v1 + "notifications/{id}/redeliver", body={}, id=1)
         change = lambda which, verb, status, **body: self.expect("post", f"{v1}alerts/{{id}}/{verb}", status=status, body=body, id=facts[which])
         change("alert", "acknowledge", 200)
         change("alert", "accept", 400)
