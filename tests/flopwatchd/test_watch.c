@@ -297,7 +297,7 @@ static void bad_repositories_show_their_error_and_the_others_go_on(void **state)
 	assert_non_null(
 		strstr(text("SELECT error FROM repo WHERE name = :v", "missing"), "no git repository there; check the path"));
 	assert_non_null(strstr(text("SELECT error FROM repo WHERE name = :v", "corrupt"), "open repository"));
-	assert_non_null(strstr(text("SELECT error FROM repo WHERE name = :v", "empty"), "no branches yet"));
+	assert_non_null(strstr(text("SELECT error FROM repo WHERE name = :v", "empty"), "has no branches"));
 	assert_non_null(strstr(text("SELECT error FROM repo WHERE name = :v", "lost"), "branch main: its commit is missing"));
 	/* what is repaired recovers by itself; the poke only saves the wait */
 	gitrepo_checkout("nowhere");

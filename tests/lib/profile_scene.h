@@ -86,7 +86,7 @@ static const char runner_head[] =
 	"    global number\n"
 	"    text = '%d %s' % (number, json.dumps({'t': t, **more}))\n"
 	"    number += 1\n"
-	"    out.write(hmac.new(run['seal'].encode(), text.encode(), 'sha256').hexdigest()[:32] + ' ' + text + '\\n')\n"
+	"    out.write(hmac.new(run['signature'].encode(), text.encode(), 'sha256').hexdigest()[:32] + ' ' + text + '\\n')\n"
 	"if run['mode'] in ('idle', 'health_check', 'device_check'):\n"
 	"    say('state', what=run['mode'], ok=True, detail=''); sys.exit(0)\n"
 	"if run['mode'] == 'time':\n"
