@@ -8,7 +8,7 @@ import argparse, hashlib, io, json, os, selectors, subprocess, sys, tarfile, tim
 
 args = argparse.ArgumentParser()
 args.add_argument("--device", default="sim")
-args.add_argument("--kind", default="change")
+args.add_argument("--kind", default="compare")
 args.add_argument("--quick", action="store_true")
 args.add_argument("--cells", type=int, default=2)
 args.add_argument("--limit", action="append", default=[], help="name=value of the job's limits")

@@ -73,9 +73,9 @@ is "both were built" "$(builds)" "base:start base:ok target:start target:ok"
 is "isolation is told" "$(jq -rs '.[0].isolation' "$said")" "$sandbox"
 is "every cell was accepted" "$(checks base) / $(checks target)" "ok ok / ok ok"
 like "work is told" "$(jq -rs '[.[] | select(.t == "work")] | length' "$said")" '^4$'
-is "runs are announced" "$(jq -rs '[.[] | select(.t == "run") | .run] | .[0]' "$said")" 1
-is "a confirming set was run" "$(jq -rs '[.[] | select(.t == "run") | .set] | unique | join(" ")' "$said")" "1 2"
-is "each run timed both cells" "$(timed)" "$(jq -rs '[.[] | select(.t == "run") | .cells | length] | add' "$said")"
+is "runs are announced" "$(jq -rs '[.[] | select(.t == "process_run") | .run] | .[0]' "$said")" 1
+is "a confirming set was run" "$(jq -rs '[.[] | select(.t == "process_run") | .set] | unique | join(" ")' "$said")" "1 2"
+is "each run timed both cells" "$(timed)" "$(jq -rs '[.[] | select(.t == "process_run") | .cells | length] | add' "$said")"
 is "the last word is done" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")" "done false"
 like "the device was held" "$(jq -rs 'last.gpu_s' "$said")" '^[0-9.]+$'
 is "modules carry no names" "$(nm "$cache"/modules/*.so 2>&1 | grep -vc 'no symbols\|^$\|\.so:$')" 0
