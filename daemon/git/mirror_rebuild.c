@@ -1,4 +1,4 @@
-/* mirror_rebuild.c - two files in a mirror: the damage that was met, and all that it was made anew for, a line each. */
+/* mirror_rebuild.c - two files in a mirror: the damage found in it, and every damage it was rebuilt for, a line each. */
 #include "git/mirror_rebuild.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* heed.c - word-wise comparison of configurations. */
+/* config_contains.c - word-wise comparison of configurations. */
 #include "runner/call/config_contains.h"
 
 #include <string.h>
