@@ -80,7 +80,7 @@ ok "so is ProcSubset" await journal_says 'bubblewrap needs a whole /proc .* Proc
 inside sh -c 'rm -r /etc/systemd/system/flopwatch-worker@.service.d && systemctl daemon-reload && systemctl restart flopwatchd.service'
 worker_is_up() { inside flopwatch devices | grep -q ' ok '; }
 ok "without them workers work again" await worker_is_up
-inside sh -c 'rm -r /var/cache/flopwatch-worker/builds && mkdir -m 700 /var/cache/flopwatch-worker/builds && systemctl restart flopwatchd.service'
+inside sh -c 'chown root: /var/cache/flopwatch-worker/builds && systemctl restart flopwatchd.service'
 ok "a folder of root in the cache is named" await doctor_says '/var/cache/flopwatch-worker/builds belongs to root, and the worker runs as flopwatch-run: chown it'
 inside chown flopwatch-run: /var/cache/flopwatch-worker/builds
 is "no unit failed" "$(inside systemctl list-units --failed --no-legend --plain | grep flopwatch)" ""
