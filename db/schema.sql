@@ -46,11 +46,11 @@ CREATE TABLE git_commit (
 CREATE TABLE mainline (
 	repo          INTEGER NOT NULL REFERENCES repo(id),
 	sha           TEXT    NOT NULL,
-	place         INTEGER NOT NULL,                -- increases along the branch
+	position      INTEGER NOT NULL,                -- increases along the branch
 	dropped       INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (repo, sha)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX mainline_by_place ON mainline(repo, place);
+CREATE INDEX mainline_by_position ON mainline(repo, position);
 
 -- Commits that a comparison's target contains and its base does not, merged commits included: an accepted alert of one of them also covers
 -- this comparison.
@@ -433,7 +433,7 @@ CREATE TABLE archived (
 	at            INTEGER NOT NULL,                -- the frame's first byte in that file
 	bytes         INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX archived_by_place ON archived(month, at);
+CREATE INDEX archived_by_position ON archived(month, at);
 
 -- Slow calls of a cell in one set of runs. Outlives the samples, so that a cell can be judged again together with its group.
 CREATE TABLE slow_calls (

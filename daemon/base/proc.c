@@ -378,7 +378,7 @@ void proc_describe(const struct proc_exit *how, char text[64])
 
 int proc_sibling(const char *name, char *path, size_t size, struct fw_err *err)
 {
-	static const char *const places[] = { "", "../bin/", "../sbin/", "../libexec/flopwatch/" };
+	static const char *const positions[] = { "", "../bin/", "../sbin/", "../libexec/flopwatch/" };
 	char self[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
 	size_t i;
@@ -387,8 +387,8 @@ int proc_sibling(const char *name, char *path, size_t size, struct fw_err *err)
 		self[len] = '\0';
 		if (strrchr(self, '/'))
 			strrchr(self, '/')[1] = '\0';
-		for (i = 0; i < sizeof places / sizeof places[0]; i++)
-			if ((size_t)snprintf(path, size, "%s%s%s", self, places[i], name) < size && is_program(path))
+		for (i = 0; i < sizeof positions / sizeof positions[0]; i++)
+			if ((size_t)snprintf(path, size, "%s%s%s", self, positions[i], name) < size && is_program(path))
 				return 0;
 	}
 	return find_in_path(name, path, size, err);

@@ -56,9 +56,9 @@ void yaml_mistake(struct yaml *y, const struct yaml_node *node, const char *form
 	mistake_at(y, node ? node->line : 1, node ? node->column : 1, path, what);
 }
 
-struct yaml_place yaml_place(const struct yaml_node *n)
+struct yaml_position yaml_position(const struct yaml_node *n)
 {
-	return n ? (struct yaml_place){ n->line, n->column } : (struct yaml_place){ 0, 0 };
+	return n ? (struct yaml_position){ n->line, n->column } : (struct yaml_position){ 0, 0 };
 }
 
 const char *yaml_file(const struct yaml *y)
@@ -304,9 +304,9 @@ void yaml_free(struct yaml *y)
 		int i;
 
 		y->all = n->all_next;
-		for (i = 0; i < n->n_asked; i++)
-			free(n->asked[i]);
-		free(n->asked);
+		for (i = 0; i < n->n_requested; i++)
+			free(n->requested[i]);
+		free(n->requested);
 		free(n->key);
 		free(n->pending_key);
 		free(n->text);
@@ -325,21 +325,21 @@ struct yaml_node *yaml_root(struct yaml *y)
 /* ---- walking ---- */
 
 /* Keys are remembered for the suggestions of yaml_finish; without memory there is one suggestion less. */
-static void remember_asked(struct yaml_node *map, const char *key)
+static void remember_requested(struct yaml_node *map, const char *key)
 {
 	char **grown;
 	int i;
 
-	for (i = 0; i < map->n_asked; i++)
-		if (strcmp(map->asked[i], key) == 0)
+	for (i = 0; i < map->n_requested; i++)
+		if (strcmp(map->requested[i], key) == 0)
 			return;
-	grown = realloc(map->asked, (size_t)(map->n_asked + 1) * sizeof *grown);
+	grown = realloc(map->requested, (size_t)(map->n_requested + 1) * sizeof *grown);
 	if (!grown)
 		return;
-	map->asked = grown;
-	map->asked[map->n_asked] = strdup(key);
-	if (map->asked[map->n_asked])
-		map->n_asked++;
+	map->requested = grown;
+	map->requested[map->n_requested] = strdup(key);
+	if (map->requested[map->n_requested])
+		map->n_requested++;
 }
 
 static bool want_kind(struct yaml *y, struct yaml_node *n, enum yaml_kind kind, const char *words)
@@ -367,7 +367,7 @@ struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *ke
 
 	if (!map || !want_kind(y, map, YAML_MAP, "a mapping (`key: value` lines)"))
 		return NULL;
-	remember_asked(map, key);
+	remember_requested(map, key);
 	n = find_child(map, key);
 	if (n)
 		n->known = true;
@@ -385,12 +385,12 @@ static void complain_unknown(struct yaml *y, const struct yaml_node *map, const 
 	char path[PATH_BYTES], what[256];
 	int best = 4, i;
 
-	for (i = 0; i < map->n_asked; i++) {
-		int d = similar_distance(n->key, map->asked[i]);
+	for (i = 0; i < map->n_requested; i++) {
+		int d = similar_distance(n->key, map->requested[i]);
 
-		if (d < best && d < (int)strlen(map->asked[i])) {
+		if (d < best && d < (int)strlen(map->requested[i])) {
 			best = d;
-			nearest = map->asked[i];
+			nearest = map->requested[i];
 		}
 	}
 	node_path(n, path, sizeof path);

@@ -33,10 +33,10 @@ const char *yaml_mistake_text(const struct yaml *y);
 void yaml_mistake(struct yaml *y, const struct yaml_node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /** Where a value stands, for what only shows when the document is gone. From 1; 0 nowhere. */
-struct yaml_place {
+struct yaml_position {
 	int line, column;
 };
-struct yaml_place yaml_place(const struct yaml_node *n);
+struct yaml_position yaml_position(const struct yaml_node *n);
 
 /** Child of a mapping, NULL if absent; marks the key as known. A `map` of NULL gives NULL. */
 struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *key);

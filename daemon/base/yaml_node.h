@@ -19,8 +19,8 @@ struct yaml_node {
 	bool complained;
 	char *pending_key; /* a mapping's key that waits for its value */
 	int pending_line, pending_column;
-	char **asked; /* keys asked of a mapping */
-	int n_asked;
+	char **requested; /* keys asked of a mapping */
+	int n_requested;
 };
 
 struct yaml {

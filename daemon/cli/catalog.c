@@ -11,13 +11,13 @@
 #define AT(member) offsetof(struct options, member)
 
 const struct catalog_option catalog_options[] = {
-	{ "repo", "NAME", "the repository, if the daemon watches several", CATALOG_ASKED, "repos", false, CATALOG_TEXT,
+	{ "repo", "NAME", "the repository, if the daemon watches several", CATALOG_REQUESTED, "repos", false, CATALOG_TEXT,
 		AT(repo) },
 	{ "suite", "NAME", "the suite, if the repository has several", CATALOG_NONE, "", false, CATALOG_TEXT, AT(suite) },
-	{ "cells", "GLOB", "only cells with a matching key: '*/forward'", CATALOG_ASKED, "cells", false, CATALOG_TEXT,
+	{ "cells", "GLOB", "only cells with a matching key: '*/forward'", CATALOG_REQUESTED, "cells", false, CATALOG_TEXT,
 		AT(cells) },
-	{ "branch", "NAME", "only this branch", CATALOG_ASKED, "branches", false, CATALOG_TEXT, AT(branch) },
-	{ "device", "UUID", "the device, or kind of device: cuda, cpu, sim", CATALOG_ASKED, "devices", false, CATALOG_TEXT,
+	{ "branch", "NAME", "only this branch", CATALOG_REQUESTED, "branches", false, CATALOG_TEXT, AT(branch) },
+	{ "device", "UUID", "the device, or kind of device: cuda, cpu, sim", CATALOG_REQUESTED, "devices", false, CATALOG_TEXT,
 		AT(device) },
 	{ "state", "STATE", "only this state", CATALOG_WORDS, JOB_STATES " acknowledged accepted resolved invalid waiting", false,
 		CATALOG_TEXT, AT(state) },

@@ -9,8 +9,8 @@
 
 #include "cli/verbs.h"
 
-/** What a word of the command line may be, for completion. CATALOG_ASKED: a name that the daemon knows, of the kind in `words` (names.h). */
-enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_WORDS, CATALOG_ASKED };
+/** What a word of the command line may be, for completion. CATALOG_REQUESTED: a name that the daemon knows, of the kind in `words` (names.h). */
+enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_WORDS, CATALOG_REQUESTED };
 
 /** What an option leaves in struct options: const char *, int above 0, double above 0 and below 100, bool. */
 enum catalog_holds { CATALOG_TEXT, CATALOG_COUNT, CATALOG_PERCENT, CATALOG_FLAG };
@@ -22,7 +22,7 @@ struct catalog_option {
 	const char *value; /* "FILE"; NULL: it takes none */
 	const char *what;  /* one line for people */
 	enum catalog_kind kind;
-	const char *words; /* with CATALOG_WORDS: separated by spaces; with CATALOG_ASKED: of which kind */
+	const char *words; /* with CATALOG_WORDS: separated by spaces; with CATALOG_REQUESTED: of which kind */
 	bool everywhere;   /* every verb takes it */
 	enum catalog_holds holds;
 	size_t at; /* offset in struct options */

@@ -36,7 +36,7 @@ static void value_options(const char *between, FILE *out)
 }
 
 /* The kind of names that argument `at` of a verb, from 0, is asked for. False: none. Shape: kind[KIND_BYTES]. */
-static bool asked_at(const struct catalog_verb *verb, int at, char *kind)
+static bool requested_at(const struct catalog_verb *verb, int at, char *kind)
 {
 	const char *word = verb->asks ? verb->asks : "";
 	for (; at > 0 && *word; at--) {
@@ -60,8 +60,8 @@ static void bash_values(FILE *out)
 			fputs("COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", out);
 		else if (o->kind == CATALOG_WORDS)
 			fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n", o->words);
-		else if (o->kind == CATALOG_ASKED)
-			fprintf(out, "_flopwatch_ask %s; return ;;\n", o->words);
+		else if (o->kind == CATALOG_REQUESTED)
+			fprintf(out, "_flopwatch_request %s; return ;;\n", o->words);
 		else
 			fputs("return ;;\n", out);
 	}
@@ -75,8 +75,8 @@ static void bash_arguments(const struct catalog_verb *v, FILE *out)
 	for (int at = 0; at < v->max_arg; at++) {
 		if (at == 0 && v->kind == CATALOG_WORDS)
 			fprintf(out, "\t\t[[ $at == 0 ]] && COMPREPLY=($(compgen -W '%s' -- \"$word\"))\n", v->words);
-		if (asked_at(v, at, kind))
-			fprintf(out, "\t\t[[ $at == %d ]] && _flopwatch_ask %s\n", at, kind);
+		if (requested_at(v, at, kind))
+			fprintf(out, "\t\t[[ $at == %d ]] && _flopwatch_request %s\n", at, kind);
 	}
 	if (v->kind == CATALOG_FILE)
 		fputs("\t\tCOMPREPLY+=($(compgen -f -- \"$word\"))\n", out);
@@ -91,7 +91,7 @@ static void bash_start(FILE *out)
 {
 	fputs("# bash completion of flopwatch; made by: flopwatch completion bash\n"
 	      "# Names of the kind $1 that the daemon knows and that begin as the word does: text, which bash must not read again.\n"
-	      "_flopwatch_ask() {\n\tlocal line\n\twhile IFS= read -r line; do\n"
+	      "_flopwatch_request() {\n\tlocal line\n\twhile IFS= read -r line; do\n"
 	      "\t\t[[ $line == \"$word\"* ]] && COMPREPLY+=(\"$(printf %q \"$line\")\")\n"
 	      "\tdone < <(\"${COMP_WORDS[0]}\" \"${given[@]}\" completion \"$1\" 2>/dev/null)\n}\n"
 	      "_flopwatch() {\n"
@@ -152,8 +152,8 @@ static void zsh_option(const struct catalog_option *o, FILE *out)
 		fputs("_files", out);
 	else if (o->kind == CATALOG_WORDS)
 		fprintf(out, "(%s)", o->words);
-	else if (o->kind == CATALOG_ASKED)
-		fprintf(out, "{_flopwatch_ask %s}", o->words);
+	else if (o->kind == CATALOG_REQUESTED)
+		fprintf(out, "{_flopwatch_request %s}", o->words);
 	fputs("'", out);
 }
 
@@ -161,14 +161,14 @@ static void zsh_option(const struct catalog_option *o, FILE *out)
 static void zsh_argument(const struct catalog_verb *v, int at, FILE *out)
 {
 	char kind[KIND_BYTES];
-	bool has_words = at == 0 && v->kind == CATALOG_WORDS, is_asked = asked_at(v, at, kind);
-	if (!has_words && !is_asked)
+	bool has_words = at == 0 && v->kind == CATALOG_WORDS, is_requested = requested_at(v, at, kind);
+	if (!has_words && !is_requested)
 		return;
 	fprintf(out, " '%d: :{", at + 1);
 	if (has_words)
 		fprintf(out, "compadd -- %s; ", v->words);
-	if (is_asked)
-		fprintf(out, "_flopwatch_ask %s; ", kind);
+	if (is_requested)
+		fprintf(out, "_flopwatch_request %s; ", kind);
 	fputs(v->kind == CATALOG_FILE ? "_files}'" : "}'", out);
 }
 
@@ -176,8 +176,8 @@ static void zsh_start(FILE *out)
 {
 	fputs("#compdef flopwatch\n# made by: flopwatch completion zsh\n"
 	      "# Names of the kind $1 that the daemon knows.\n"
-	      "_flopwatch_ask() {\n\tlocal -a found\n"
-	      "\tfound=(${(f)\"$(command $flopwatch_asked completion $1 2>/dev/null)\"})\n\tcompadd -a found\n}\n"
+	      "_flopwatch_request() {\n\tlocal -a found\n"
+	      "\tfound=(${(f)\"$(command $flopwatch_requested completion $1 2>/dev/null)\"})\n\tcompadd -a found\n}\n"
 	      "_flopwatch_verbs() {\n\tlocal -a verbs\n\tverbs=(\n",
 		out);
 }
@@ -191,9 +191,9 @@ static void zsh(FILE *out)
 		fputs("'\n", out);
 	}
 	fputs("\t)\n\t_describe verb verbs\n}\n_flopwatch() {\n"
-	      "\tlocal context state line\n\tlocal -i i\n\tlocal -a flopwatch_asked\n\tflopwatch_asked=(${(Q)words[1]})\n"
+	      "\tlocal context state line\n\tlocal -i i\n\tlocal -a flopwatch_requested\n\tflopwatch_requested=(${(Q)words[1]})\n"
 	      "\tfor ((i = 2; i < CURRENT - 1; i++)); do\n"
-	      "\t\tcase $words[i] in --server|--token-file|--repo) flopwatch_asked+=($words[i] ${(Q)words[i+1]}) ;; esac\n\tdone\n"
+	      "\t\tcase $words[i] in --server|--token-file|--repo) flopwatch_requested+=($words[i] ${(Q)words[i+1]}) ;; esac\n\tdone\n"
 	      "\t_arguments -C",
 		out);
 	for (const struct catalog_option *o = catalog_options; o->name; o++)
@@ -227,8 +227,8 @@ static void fish_option(const struct catalog_option *o, const char *when, FILE *
 		fputs(" -x", out); /* a value that is no file */
 	if (o->kind == CATALOG_WORDS)
 		fprintf(out, " -a '%s'", o->words);
-	else if (o->kind == CATALOG_ASKED)
-		fprintf(out, " -a '(__flopwatch_ask %s)'", o->words);
+	else if (o->kind == CATALOG_REQUESTED)
+		fprintf(out, " -a '(__flopwatch_request %s)'", o->words);
 	fputc('\n', out);
 }
 
@@ -266,7 +266,7 @@ static void fish_start(FILE *out)
 	      "    and test $words[1] = $argv[1]\n"
 	      "end\n"
 	      "# Names of a kind that the daemon knows.\n"
-	      "function __flopwatch_ask\n"
+	      "function __flopwatch_request\n"
 	      "    set -l words (commandline -opc)\n"
 	      "    set -l given\n"
 	      "    for i in (seq 2 (math (count $words) - 1))\n"
@@ -284,9 +284,9 @@ static void fish_arguments(const struct catalog_verb *v, FILE *out)
 {
 	char kind[KIND_BYTES];
 	for (int at = 0; at < v->max_arg; at++)
-		if (asked_at(v, at, kind))
-			fprintf(out, "complete -c flopwatch -n '__flopwatch_at %s %d' -a '(__flopwatch_ask %s)'\n", v->name, at,
-				kind);
+		if (requested_at(v, at, kind))
+			fprintf(out, "complete -c flopwatch -n '__flopwatch_at %s %d' -a '(__flopwatch_request %s)'\n", v->name,
+				at, kind);
 }
 
 static void fish(FILE *out)

@@ -51,7 +51,7 @@ static void print_items(const json_t *items, const char *key)
 }
 
 /* Own: the caller's; NULL where there is no answer, which is nothing to tell of while somebody types. */
-static json_t *ask(struct client *c, const char *path, const char *repo)
+static json_t *request(struct client *c, const char *path, const char *repo)
 {
 	struct fw_err ignored = { 0 };
 	struct buf whole;
@@ -67,7 +67,7 @@ static json_t *ask(struct client *c, const char *path, const char *repo)
 
 static void print_of(struct client *c, const struct kind *kind, const char *repo)
 {
-	json_t *answer = ask(c, kind->path, kind->takes_repo ? repo : NULL);
+	json_t *answer = request(c, kind->path, kind->takes_repo ? repo : NULL);
 	print_items(json_object_get(answer, "items"), kind->key);
 	json_decref(answer);
 }
@@ -83,7 +83,7 @@ void names_print(struct client *c, const struct options *o, const char *kind)
 		return;
 	}
 	size_t i;
-	json_t *repo, *repos = ask(c, "/api/v1/repos", NULL);
+	json_t *repo, *repos = request(c, "/api/v1/repos", NULL);
 	json_array_foreach(json_object_get(repos, "items"), i, repo) print_of(c, k, value_text(repo, "name"));
 	json_decref(repos);
 }

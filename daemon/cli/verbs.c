@@ -79,7 +79,7 @@ void verb_new_job(const json_t *job, const struct options *o)
 		print_queued(value_integer(job, "id"));
 }
 
-int verb_ask_jobs(struct client *c, const struct options *o, const char *path, const struct buf *request)
+int verb_request_jobs(struct client *c, const struct options *o, const char *path, const struct buf *request)
 {
 	struct fw_err err = { 0 };
 	json_t *answer = NULL, *id;

@@ -55,7 +55,7 @@ int verb_show_whole(struct client *c, const struct options *o, const struct buf 
 /** Print the API's answer about a job that was just queued. */
 void verb_new_job(const json_t *job, const struct options *o);
 /** POST `wish` to `path` and print the jobs that were queued by it. */
-int verb_ask_jobs(struct client *c, const struct options *o, const char *path, const struct buf *request);
+int verb_request_jobs(struct client *c, const struct options *o, const char *path, const struct buf *request);
 
 /* token add NAME | list | revoke NAME */
 int verb_token(struct client *c, const struct options *o);

@@ -30,7 +30,7 @@
 #include "core/text/branch.h"
 #include "base/oid.h"
 
-enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7, COVERED_MAX = 64, RULE_MAX = 1 << 16 };
+enum { PRIORITY_REQUESTED = 10, ABBREVIATION_MIN = 7, COVERED_MAX = 64, RULE_MAX = 1 << 16 };
 
 static int find_repo(struct control *c, const char *name, int64_t *id, struct fw_err *err)
 {
@@ -243,7 +243,7 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 	if (result == 0)
 		result = store_job_insert(c->db, job, now, err);
 	if (result == 0)
-		result = store_job_tell(g->db, job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
+		result = store_job_report(g->db, job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
 	if (result == 0)
 		result = store_job_log(c->db, job->id, now, "queued: requested by a user", err);
 	if (txn_end(g, result, err) != 0)
@@ -255,7 +255,7 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 
 int control_enqueue(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err)
 {
-	struct store_job job = { .kind = JOBKIND_COMPARE, .origin = "api", .priority = PRIORITY_ASKED };
+	struct store_job job = { .kind = JOBKIND_COMPARE, .origin = "api", .priority = PRIORITY_REQUESTED };
 	if (control_read_request(c, request, &job, err) != 0 || insert_job(c, &job, err) != 0)
 		return -1;
 	*id = job.id;
@@ -280,7 +280,7 @@ int control_read_device(struct control *c, const char *text, struct store_job *j
 
 int control_calibrate(struct control *c, const struct job_request *request, int runs, int64_t *jobs, struct fw_err *err)
 {
-	struct store_job parameters = { .origin = "api", .priority = PRIORITY_ASKED };
+	struct store_job parameters = { .origin = "api", .priority = PRIORITY_REQUESTED };
 	bool named = request->repo && request->repo[0];
 	if (!named && c->config->n_repos != 1)
 		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
@@ -298,7 +298,7 @@ int control_calibrate(struct control *c, const struct job_request *request, int 
 		struct store_job job = parameters;
 		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
 		if (result == 0)
-			result = store_job_tell(g->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, clock_utc_ms(), err);
+			result = store_job_report(g->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, clock_utc_ms(), err);
 		jobs[i] = job.id;
 	}
 	if (txn_end(g, result, err) != 0)
@@ -373,7 +373,7 @@ static int choose_peers(struct control *c, const struct config_repo *repo, const
 int control_peer(struct control *c, const struct job_request *request, int64_t *jobs, int *n, struct fw_err *err)
 {
 	struct job_request r = *request;
-	struct store_job parameters = { .kind = JOBKIND_PEER, .origin = "api", .priority = PRIORITY_ASKED };
+	struct store_job parameters = { .kind = JOBKIND_PEER, .origin = "api", .priority = PRIORITY_REQUESTED };
 	struct txn *g = queue_txn(c->queue);
 	struct peers peers;
 	if ((!r.repo || !r.repo[0]) && c->config->n_repos == 1)
@@ -395,12 +395,12 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 	int64_t now = clock_utc_ms();
 	int result = control_find_room(c, peers.n, err);
 	if (result == 0)
-		result = peerjobs_ask(c->db, &parameters, &peers, now, jobs, err);
+		result = peerjobs_request(c->db, &parameters, &peers, now, jobs, err);
 	for (int i = 0; i < peers.n && result == 0; i++) {
 		struct store_job job;
 		result = store_job_get(c->db, jobs[i], &job, err);
 		if (result == 0)
-			result = store_job_tell(g->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
+			result = store_job_report(g->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
 	}
 	if (txn_end(g, result, err) != 0)
 		return -1;
@@ -431,7 +431,7 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	if (row.kind == JOBKIND_PROFILE)
 		return control_profile_again(c, &row, new_job, err);
 	row.plan = 0;
-	row.priority = PRIORITY_ASKED;
+	row.priority = PRIORITY_REQUESTED;
 	if (insert_job(c, &row, err) != 0)
 		return -1;
 	*new_job = row.id;

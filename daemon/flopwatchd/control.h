@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "core/ask/figures.h"
-#include "core/ask/job_request.h"
-#include "core/ask/worker.h"
+#include "core/request/imported_results.h"
+#include "core/request/job_request.h"
+#include "core/request/worker.h"
 #include "core/state/alertstate.h"
 #include "flopwatchd/runtime/config.h"
 #include "db/sqlite/db.h"

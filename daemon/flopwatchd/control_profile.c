@@ -13,7 +13,7 @@
 #include "db/view/live.h"
 #include "flopwatchd/alert/alert_profile.h"
 #include "flopwatchd/dispatch/queue.h"
-#include "flopwatchd/job/profile_ask.h"
+#include "flopwatchd/job/profile_request.h"
 
 enum { CELLS_JSON_MAX = 1 << 21 };
 
@@ -49,7 +49,7 @@ static int read_comparison(struct control *c, int64_t comparison, const char *gl
 		return -1;
 	if (config_repo_find(c->config, of.repo_name) < 0)
 		return err_set(err, ERR_CONFLICT, "repository %s is no longer configured", of.repo_name);
-	profile_ask_like(&of, job);
+	profile_request_like(&of, job);
 	if (job->every_cell)
 		snprintf(job->cells_glob, sizeof job->cells_glob, "%s", globs);
 	else
@@ -141,7 +141,7 @@ static int queue_profile(struct control *c, struct store_job *job, struct store_
 		return -1;
 	int result = control_find_room(c, 1, err);
 	if (result == 0)
-		result = profile_ask(c->db, job, p, "queued: requested by a user", clock_utc_ms(), err);
+		result = profile_request(c->db, job, p, "queued: requested by a user", clock_utc_ms(), err);
 	if (txn_end(g, result, err) != 0)
 		return -1;
 	log_info("job.queued", "job=%lld repo=%s commit=%s profile=%lld", (long long)job->id, log_quote(job->repo_name),

@@ -30,13 +30,13 @@ struct idle {
 /** True if no job waits for the device and its last calibration is old enough. 1, 0, -1. */
 static int is_due(const struct config *c, struct db *db, int64_t repo, const char *uuid, int64_t now_ms, struct fw_err *err)
 {
-	int64_t asked;
+	int64_t requested;
 	int wanted = store_job_wants_device(db, uuid, err);
 	if (wanted)
 		return wanted < 0 ? -1 : 0;
-	if (store_calibration_asked(db, repo, uuid, &asked, err))
+	if (store_calibration_requested(db, repo, uuid, &requested, err))
 		return -1;
-	return !asked || now_ms - asked >= c->calibrate_every_ms;
+	return !requested || now_ms - requested >= c->calibrate_every_ms;
 }
 
 /** Queue the reference commit of the device's class, to detect a device offset. Returns the number, -1. */
@@ -123,7 +123,7 @@ static int queue_for_repo(
 /** Inside a transaction. Returns the number of jobs, -1. */
 static int queue_all(const struct config *c, struct db *db, int64_t now_ms, struct fw_err *err)
 {
-	int queued = again_ask(db, c, now_ms, err);
+	int queued = again_request(db, c, now_ms, err);
 	if (queued < 0 || trend_resume(db, c, now_ms, err))
 		return -1;
 	for (int i = 0; i < c->n_repos; i++) {

@@ -48,7 +48,7 @@ static int check_config(const char *path, bool look)
 	buf_init(&mistakes, 1 << 20);
 	int result = config_read(path, &config, &mistakes, &err) == 0 ? 0 : 2;
 	if (result == 0 && look)
-		look_at_config(config);
+		check_config_names(config);
 	else if (result == 0)
 		printf("%s: fine; %d repositories, %d workers, %d webhooks\n", path, config->n_repos, count_workers(config),
 			config->n_webhooks);

@@ -35,7 +35,7 @@
 #include "flopwatchd/intake/watch.h"
 #include "web/answer/access.h"
 
-enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10, CARRY_TELL_S = 5, EXIT_CONFIGURATION = 2, EXIT_DATABASE = 3 };
+enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10, CARRY_REPORT_S = 5, EXIT_CONFIGURATION = 2, EXIT_DATABASE = 3 };
 
 struct server {
 	const char *config_path;
@@ -298,22 +298,22 @@ static int check_rights(const char *path, struct fw_err *err)
 }
 
 /* That a large database takes minutes to be carried over is no reason for the service manager to end the start. */
-static void tell_carried(void *arg, const char *what, int n, int of)
+static void report_carried(void *arg, const char *what, int n, int of)
 {
-	int64_t *told_ns = arg, now_ns = clock_mono_ns();
+	int64_t *reported_ns = arg, now_ns = clock_mono_ns();
 	sd_notify("EXTEND_TIMEOUT_USEC=600000000");
-	if (*told_ns && now_ns - *told_ns < CARRY_TELL_S * 1000000000LL)
+	if (*reported_ns && now_ns - *reported_ns < CARRY_REPORT_S * 1000000000LL)
 		return;
-	*told_ns = now_ns;
+	*reported_ns = now_ns;
 	log_info("database.carry", "step=%s n=%d of=%d", log_quote(what), n, of);
 }
 
 /* What is there already is only read until it is known to be ours, whole and of tables that can be brought up. */
-static int look_at_database(struct server *s, const char *path, struct fw_err *err)
+static int check_database(struct server *s, const char *path, struct fw_err *err)
 {
 	struct stat st;
 	char journal[640];
-	int64_t told_ns = 0;
+	int64_t reported_ns = 0;
 	snprintf(journal, sizeof journal, "%s-journal", path);
 	if (stat(path, &st) != 0 || st.st_size == 0)
 		return 0;
@@ -324,7 +324,7 @@ static int look_at_database(struct server *s, const char *path, struct fw_err *e
 		return -1;
 	/* what is damaged would be answered from and written to as if it were not */
 	int result = check_here(s->db, path, &s->is_checked, err) != 0 ||
-				     carry_over(&s->db, path, tell_carried, &told_ns, err) != 0 ||
+				     carry_over(&s->db, path, report_carried, &reported_ns, err) != 0 ||
 				     (s->db && migrate_check(s->db, err) != 0)
 			     ? err_context(err, "%s", path)
 			     : 0;
@@ -347,7 +347,7 @@ static int open_state(struct server *s, struct fw_err *err)
 		return -1;
 	if (lock_state(s, err) != 0)
 		return -1;
-	if (look_at_database(s, path, err) != 0 || db_open(path, false, &s->db, err) != 0)
+	if (check_database(s, path, err) != 0 || db_open(path, false, &s->db, err) != 0)
 		return -1;
 	if (migrate(s->db, err) != 0)
 		return err_context(err, "%s", path);

@@ -32,7 +32,7 @@ static const unsigned OBJECTS_MAX = 20000000;
 struct transfer {
 	const struct git_access *access;
 	const char *url;
-	int asked; /* times the server wanted credentials */
+	int requested; /* times the server wanted credentials */
 	struct fw_err *err;
 };
 
@@ -87,7 +87,7 @@ static int on_credential(git_credential **out, const char *url, const char *user
 	if (!user)
 		user = "git";
 	/* libgit2 asks again after each refusal, for ever: once for the name, once for the key. */
-	if (++t->asked > (allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT && a->token_file ? 1 : 2)) {
+	if (++t->requested > (allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT && a->token_file ? 1 : 2)) {
 		if (a->token_file)
 			err_set(t->err, ERR_INVALID, "the server refused the token of %s (see doc/troubleshooting.md#token)",
 				a->token_file);
@@ -238,7 +238,7 @@ static int prepare(git_remote_connect_options *connect, struct transfer *t, cons
 	return 0;
 }
 
-static int tell_heads(git_remote *remote, const char *url, git_branch_fn *each, void *arg, struct fw_err *err)
+static int report_heads(git_remote *remote, const char *url, git_branch_fn *each, void *arg, struct fw_err *err)
 {
 	static const char branches[] = "refs/heads/";
 	const git_remote_head **head;
@@ -301,7 +301,7 @@ int git_server_branches(const char *url, const struct git_access *access, git_br
 	if ((rc = git_remote_connect_ext(remote, GIT_DIRECTION_FETCH, &connect)) < 0)
 		git_lib_fail(err, rc, "connect to %s", url);
 	else
-		result = tell_heads(remote, url, each, arg, err);
+		result = report_heads(remote, url, each, arg, err);
 	git_remote_disconnect(remote);
 	git_remote_free(remote);
 	return result;

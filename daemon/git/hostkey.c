@@ -16,7 +16,7 @@
 #include "base/regular.h"
 #include "git/url.h"
 
-enum { FILE_BYTES_MAX = 4 << 20, NAME_BYTES = 300, TYPE_BYTES = 64, PLACE_BYTES = 640, SHA1_BYTES = 20 };
+enum { FILE_BYTES_MAX = 4 << 20, NAME_BYTES = 300, TYPE_BYTES = 64, POSITION_BYTES = 640, SHA1_BYTES = 20 };
 #define SYSTEM_FILE "/etc/ssh/ssh_known_hosts"
 
 struct shown {
@@ -26,8 +26,8 @@ struct shown {
 	char type[TYPE_BYTES]; /* "ssh-ed25519" */
 	char fingerprint[64];  /* "SHA256:..." */
 	bool is_known, is_revoked;
-	char other[PLACE_BYTES]; /* FILE:LINE with another key of this type and server; "" none */
-	char kin[PLACE_BYTES];   /* with one of another type */
+	char other[POSITION_BYTES]; /* FILE:LINE with another key of this type and server; "" none */
+	char kin[POSITION_BYTES];   /* with one of another type */
 };
 
 /* ---- the server's name ---- */
@@ -149,9 +149,9 @@ static void read_line(const char *line, const char *path, int number, struct sho
 		s->is_known = true;
 	else {
 		bool is_of_type = type_len == strlen(s->type) && strncmp(type, s->type, type_len) == 0;
-		char *place = is_of_type ? s->other : s->kin;
-		if (!place[0])
-			snprintf(place, PLACE_BYTES, "%s:%d", path, number);
+		char *position = is_of_type ? s->other : s->kin;
+		if (!position[0])
+			snprintf(position, POSITION_BYTES, "%s:%d", path, number);
 	}
 }
 
@@ -178,7 +178,7 @@ static int read_file(const char *path, struct shown *s, struct fw_err *err)
 /* The file that is named; else the user's and the system's, where they are. */
 static int read_files(const struct git_access *a, struct shown *s, struct fw_err *err)
 {
-	char own[PLACE_BYTES];
+	char own[POSITION_BYTES];
 	const char *home = getenv("HOME");
 	int n = snprintf(own, sizeof own, "%s/.ssh/known_hosts", home ? home : "");
 

@@ -83,7 +83,7 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 {
 	struct {
 		const char *name;
-		const char **place;
+		const char **position;
 	} texts[] = { { "--repo", &a->repo }, { "--url", &a->url }, { "--mirror", &a->mirror },
 		{ "--ssh-key", &a->access.ssh_key }, { "--known-hosts", &a->access.known_hosts },
 		{ "--host-keys", &a->access.host_keys }, { "--token-file", &a->access.token_file },
@@ -94,7 +94,7 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 
 	for (i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		if (strcmp(name, texts[i].name) == 0) {
-			*texts[i].place = value;
+			*texts[i].position = value;
 			return 0;
 		}
 	if (strcmp(name, "--first-parent") == 0) {

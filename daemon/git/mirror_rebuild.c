@@ -11,7 +11,7 @@
 
 enum { WORD_SIZE = 1024, LIST_SIZE = 16 << 10 };
 
-static const char asked_name[] = "flopwatch-damaged", made_name[] = "flopwatch-remade";
+static const char requested_name[] = "flopwatch-damaged", made_name[] = "flopwatch-remade";
 
 /* "" none. Shape: text[size]. */
 static void read_text(const char *dir, const char *name, char *text, size_t size)
@@ -51,7 +51,7 @@ void mirror_rebuild_request(const char *dir, struct fw_err *err)
 	if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, MIRROR_MARKER) >= sizeof path || access(path, F_OK) != 0)
 		return;
 	read_text(dir, made_name, before, sizeof before);
-	if (strstr(before, met.text) || write_text(dir, asked_name, met.text, NULL) != 0)
+	if (strstr(before, met.text) || write_text(dir, requested_name, met.text, NULL) != 0)
 		return;
 	err_clear(err);
 	err_set(err, ERR_BUSY, "%s; the mirror is made anew at its next fetch", met.text);
@@ -61,7 +61,7 @@ bool mirror_rebuild_is_requested(const char *dir, struct fw_err *why)
 {
 	char text[WORD_SIZE];
 
-	read_text(dir, asked_name, text, sizeof text);
+	read_text(dir, requested_name, text, sizeof text);
 	if (text[0])
 		err_set(why, ERR_DAMAGED, "%s", text);
 	return text[0] != '\0';

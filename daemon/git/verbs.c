@@ -42,7 +42,7 @@ static int print(const struct buf *out, struct fw_err *err)
 }
 
 /* Nothing that was found, or not found, holds where the repository was moved away meanwhile. */
-static int check_place(const struct git_repo *repo, const char *path, struct fw_err *err)
+static int check_position(const struct git_repo *repo, const char *path, struct fw_err *err)
 {
 	if (git_repo_is_there(repo))
 		return 0;
@@ -68,7 +68,7 @@ static int answer(const char *path, bool search,
 		buf_clear(&out);
 		status = body(repo, a, &out, err);
 	}
-	if (check_place(repo, path, err) != 0)
+	if (check_position(repo, path, err) != 0)
 		status = -1;
 	else if (status == 0)
 		status = print(&out, err);
@@ -347,8 +347,8 @@ static int print_oid(
 					  : tree_check_file(repo, item.oid, path, problem, err);
 }
 
-static int print_asked(struct git_repo *repo, const struct verb_args *a, struct jsonw *j, const char *tree, struct buf *problem,
-	struct fw_err *err)
+static int print_requested(struct git_repo *repo, const struct verb_args *a, struct jsonw *j, const char *tree,
+	struct buf *problem, struct fw_err *err)
 {
 	int i;
 
@@ -381,7 +381,7 @@ static int tree_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	jsonw_init(&j, out);
 	jsonw_object(&j);
 	print_commit(&j, &info);
-	result = print_asked(repo, a, &j, info.tree, &problem, err);
+	result = print_requested(repo, a, &j, info.tree, &problem, err);
 	jsonw_object_end(&j);
 	buf_putc(out, '\n');
 	buf_fini(&problem);
@@ -438,7 +438,7 @@ int verb_tar(const struct verb_args *a, struct fw_err *err)
 	if (git_repo_open(a->repo, false, &repo, err) != 0)
 		return -1;
 	result = tree_write(repo, a->oid, STDOUT_FILENO, err);
-	if (check_place(repo, a->repo, err) != 0)
+	if (check_position(repo, a->repo, err) != 0)
 		result = -1;
 	git_repo_close(repo);
 	return result;

@@ -103,7 +103,7 @@ int profile_alone_run(const struct two_modules_options *o, enum evidence_path pa
 	return two_modules_run(o, run, &path, err);
 }
 
-static int ask_runner(const struct sandbox *sandbox, const struct msg_device *device, struct buf *said, struct fw_err *err)
+static int request_runner(const struct sandbox *sandbox, const struct msg_device *device, struct buf *said, struct fw_err *err)
 {
 	struct sandbox_argv *v = malloc(sizeof *v);
 	char runner[PATH_MAX], errors_text[200], name[32];
@@ -147,7 +147,7 @@ int profile_alone_probe(const struct two_modules_options *o, struct fw_err *err)
 	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && hardware_hello(&sandbox, o->sandbox, o->device, "", &hello, err) == 0)
 		device = hardware_find(&hello, o->device, err);
 	if (device)
-		result = ask_runner(&sandbox, device, &said, err);
+		result = request_runner(&sandbox, device, &said, err);
 	if (result == 0 && (fwrite(said.data, 1, said.len, stdout) != said.len || fflush(stdout) != 0))
 		result = err_sys(err, "standard output");
 	buf_fini(&said);

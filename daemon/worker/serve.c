@@ -30,14 +30,14 @@ struct job {
 	struct peer *peer;
 	struct cache *cache;
 	struct sandbox *sandbox;
-	const struct msg_job *ask;
+	const struct msg_job *request;
 	const struct msg_device *device;
 	struct build_context build;
 	struct bench bench;
 	struct cell *cells;    /* cells found by a benchmark program; NULL else */
 	int trees_fd;          /* folder of received archives; -1 none */
 	int lock;              /* of the device; -1 none */
-	int n_places;          /* concurrent builds */
+	int n_positions;       /* concurrent builds */
 	const char *tools_dir; /* folder of preferred compilers; "" the system's */
 };
 
@@ -54,10 +54,10 @@ static int try_device(struct job *j, const void *what, struct fw_err *err)
 	return cache_lock(j->cache, what, err);
 }
 
-static int try_place(struct job *j, const void *what, struct fw_err *err)
+static int try_position(struct job *j, const void *what, struct fw_err *err)
 {
 	(void)what;
-	return cache_lock_place(j->cache, j->n_places, &j->build.place, err);
+	return cache_lock_position(j->cache, j->n_positions, &j->build.position, err);
 }
 
 static int try_concurrent(struct job *j, const void *what, struct fw_err *err)
@@ -132,10 +132,10 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 	status = send_build(j, &result, err); /* "cached", or "start" */
 	if (status == 0 && !kept) {
 		buf_fini(&result.log);
-		log_info("build.start", "job=%lld role=%s", (long long)j->ask->job, role_name(s->role));
+		log_info("build.start", "job=%lld role=%s", (long long)j->request->job, role_name(s->role));
 		status = build_make(&j->build, s, trees_open, &j->trees_fd, &result, &fd, err);
-		log_info("build.end", "job=%lld role=%s state=%s dur_ms=%lld err=%s", (long long)j->ask->job, role_name(s->role),
-			result.state, (long long)result.duration_ms, log_quote(result.detail));
+		log_info("build.end", "job=%lld role=%s state=%s dur_ms=%lld err=%s", (long long)j->request->job,
+			role_name(s->role), result.state, (long long)result.duration_ms, log_quote(result.detail));
 		if (status == 0)
 			status = send_build(j, &result, err);
 	}
@@ -168,7 +168,7 @@ static int build_or_wait(struct job *j, const struct msg_subject *s, struct fw_e
 	return result;
 }
 
-static int clear_place(struct job *j, struct fw_err *err)
+static int clear_position(struct job *j, struct fw_err *err)
 {
 	static const char *const what[] = { "job", "trees" };
 	char folder[128];
@@ -185,21 +185,21 @@ static int clear_place(struct job *j, struct fw_err *err)
 static int build_here(struct job *j, struct fw_err *err)
 {
 	int built = 1, i;
-	int result = clear_place(j, err); /* files of a worker that crashed */
+	int result = clear_position(j, err); /* files of a worker that crashed */
 
 	if (result == 0)
-		result = trees_fetch(j->peer, j->cache, &j->build, j->ask, &j->trees_fd, err);
-	for (i = 0; i < j->ask->n_subjects && result >= 0; i++) {
-		enum role role = j->ask->subject[i].role;
+		result = trees_fetch(j->peer, j->cache, &j->build, j->request, &j->trees_fd, err);
+	for (i = 0; i < j->request->n_subjects && result >= 0; i++) {
+		enum role role = j->request->subject[i].role;
 
-		result = build_or_wait(j, &j->ask->subject[i], err);
+		result = build_or_wait(j, &j->request->subject[i], err);
 		if (result == 0 && (role == ROLE_BASE || role == ROLE_TARGET))
 			built = 0;
 	}
 	if (j->trees_fd >= 0)
 		close(j->trees_fd);
 	j->trees_fd = -1;
-	if (clear_place(j, result < 0 ? NULL : err) != 0)
+	if (clear_position(j, result < 0 ? NULL : err) != 0)
 		result = -1;
 	return result < 0 ? -1 : built;
 }
@@ -213,14 +213,14 @@ static int take_cached(struct job *j, struct fw_err *err)
 	struct msg_build found[PROTOCOL_SUBJECTS_MAX];
 	int fd[PROTOCOL_SUBJECTS_MAX], n = 0, result = 1;
 
-	for (; n < j->ask->n_subjects && result == 1; n++)
-		result = build_lookup(&j->build, &j->ask->subject[n], &found[n], &fd[n]);
+	for (; n < j->request->n_subjects && result == 1; n++)
+		result = build_lookup(&j->build, &j->request->subject[n], &found[n], &fd[n]);
 	for (int i = 0; i < n; i++) {
 		if (result == 1 && send_build(j, &found[i], err) != 0)
 			result = -1;
 		buf_fini(&found[i].log);
 		if (result == 1)
-			result = take_module(j, &j->ask->subject[i], fd[i], found[i].module_sha256, err);
+			result = take_module(j, &j->request->subject[i], fd[i], found[i].module_sha256, err);
 		else if (fd[i] >= 0)
 			close(fd[i]);
 	}
@@ -231,11 +231,11 @@ static int take_cached(struct job *j, struct fw_err *err)
 static void remove_stale(struct job *j)
 {
 	struct fw_err busy = { 0 };
-	int place = try_place(j, NULL, &busy);
-	if (place < 0)
+	int position = try_position(j, NULL, &busy);
+	if (position < 0)
 		return;
-	(void)clear_place(j, NULL); /* the next build reports why it failed */
-	close(place);
+	(void)clear_position(j, NULL); /* the next build reports why it failed */
+	close(position);
 }
 
 static int build_all(struct job *j, struct fw_err *err)
@@ -245,14 +245,14 @@ static int build_all(struct job *j, struct fw_err *err)
 		remove_stale(j);
 	if (kept != 0)
 		return kept;
-	int place = wait_for(j, try_place, NULL, err);
-	int beside = place < 0 ? -1 : wait_for(j, try_concurrent, NULL, err);
+	int position = wait_for(j, try_position, NULL, err);
+	int beside = position < 0 ? -1 : wait_for(j, try_concurrent, NULL, err);
 	int result = beside < 0 ? -1 : build_here(j, err);
 
 	if (beside >= 0)
 		close(beside);
-	if (place >= 0)
-		close(place);
+	if (position >= 0)
+		close(position);
 	return result;
 }
 
@@ -288,32 +288,32 @@ static int measure(struct job *j, struct fw_err *err)
 
 	if (bench_ready(&j->bench, err) != 0)
 		return -1;
-	if (j->ask->kind != JOBKIND_PROFILE && bench_identical(&j->bench))
+	if (j->request->kind != JOBKIND_PROFILE && bench_identical(&j->bench))
 		return 0;
 	device_lock_name(j->device, name, sizeof name);
 	j->lock = wait_for(j, try_device, name, err);
 	if (j->lock < 0)
 		return -1;
-	if (j->ask->kind == JOBKIND_PROFILE)
+	if (j->request->kind == JOBKIND_PROFILE)
 		result = profile_cells(j, err);
-	else if (command_is(j->ask))
-		result = command_measure(&j->bench, &j->build, j->ask, &j->cells, err);
+	else if (command_is(j->request))
+		result = command_measure(&j->bench, &j->build, j->request, &j->cells, err);
 	else
 		result = acceptance_run(&j->bench, err) != 0 || measure_run(&j->bench, err) != 0 ? -1 : 0;
 	drop_lock(j);
 	return result;
 }
 
-static bool may_run_concurrently(const struct msg_job *ask, const struct msg_device *device)
+static bool may_run_concurrently(const struct msg_job *request, const struct msg_device *device)
 {
-	for (int i = 0; i < ask->n_beside; i++)
-		if (strcmp(ask->beside[i], device->uuid) == 0)
+	for (int i = 0; i < request->n_beside; i++)
+		if (strcmp(request->beside[i], device->uuid) == 0)
 			return true;
-	return ask->n_beside == 0;
+	return request->n_beside == 0;
 }
 
 /* Other jobs may run at the same time: restrict this job, builds included, to its share of the cores, near its device. */
-static void restrict_to_share(const struct msg_hello *hello, const struct msg_device *device, const struct msg_job *ask)
+static void restrict_to_share(const struct msg_hello *hello, const struct msg_device *device, const struct msg_job *request)
 {
 	cpu_set_t all, mine, near[PROTOCOL_DEVICES_MAX];
 	struct fw_err err = { 0 };
@@ -323,7 +323,7 @@ static void restrict_to_share(const struct msg_hello *hello, const struct msg_de
 	for (int i = 0; i < hello->n_devices; i++) {
 		if (hello->device[i].kind != device->kind)
 			continue;
-		if (&hello->device[i] != device && !may_run_concurrently(ask, &hello->device[i]))
+		if (&hello->device[i] != device && !may_run_concurrently(request, &hello->device[i]))
 			continue;
 		if (&hello->device[i] == device)
 			k = n;
@@ -341,10 +341,10 @@ static void restrict_to_share(const struct msg_hello *hello, const struct msg_de
 
 static int start_job(struct job *j, struct fw_err *err)
 {
-	const struct msg_job *ask = j->ask;
+	const struct msg_job *request = j->request;
 	struct bench *b = &j->bench;
 
-	if (bench_init(b, ask->cell, ask->n_cells, err) != 0)
+	if (bench_init(b, request->cell, request->n_cells, err) != 0)
 		return -1;
 	b->peer = j->peer;
 	b->sandbox = j->sandbox;
@@ -352,13 +352,13 @@ static int start_job(struct job *j, struct fw_err *err)
 	b->emit = send_record;
 	b->emit_arg = j->peer;
 	b->device = *j->device;
-	b->rule = ask->rule;
-	b->limits = ask->limits;
-	b->seed = ask->seed;
-	b->quick = ask->quick;
-	b->selfcheck = jobkind_is_itself(ask->kind);
-	b->looked_elsewhere = ask->looked_elsewhere;
-	b->asked = b->sustained_runs = ask->sustained_runs;
+	b->rule = request->rule;
+	b->limits = request->limits;
+	b->seed = request->seed;
+	b->quick = request->quick;
+	b->selfcheck = jobkind_is_itself(request->kind);
+	b->looked_elsewhere = request->looked_elsewhere;
+	b->requested = b->sustained_runs = request->sustained_runs;
 	if (b->quick) {
 		b->rule.runs_max = 1;
 		b->rule.confirm = false;
@@ -366,15 +366,15 @@ static int start_job(struct job *j, struct fw_err *err)
 	j->build = (struct build_context){ .peer = j->peer,
 		.cache = j->cache,
 		.sandbox = j->sandbox,
-		.timeout_s = ask->limits.build_s,
-		.log_bytes = ask->limits.log_bytes };
+		.timeout_s = request->limits.build_s,
+		.log_bytes = request->limits.log_bytes };
 	j->build.device = j->device->kind == DEVICE_CUDA ? DEVICE_CUDA : DEVICE_CPU;
 	snprintf(j->build.image, sizeof j->build.image, "%s", j->device->image);
 	command_sides(j->build.sides);
-	if (ask->n_cells)
-		snprintf(j->build.family, sizeof j->build.family, "%s", ask->cell[0].family);
+	if (request->n_cells)
+		snprintf(j->build.family, sizeof j->build.family, "%s", request->cell[0].family);
 	snprintf(j->build.tools_dir, sizeof j->build.tools_dir, "%s", j->tools_dir);
-	build_tools(&j->build, ask, j->device->toolkit);
+	build_tools(&j->build, request, j->device->toolkit);
 	return 0;
 }
 
@@ -386,7 +386,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 	m.u.done.wall_s = (double)clock_mono_ns() * 1e-9 - j->bench.started_s;
 	m.u.done.cancelled = j->peer->cancelled;
 	m.u.done.sustained_runs = j->bench.sustained_runs;
-	log_info("job.end", "job=%lld dur_ms=%.0f err=%s", (long long)j->ask->job, m.u.done.wall_s * 1e3,
+	log_info("job.end", "job=%lld dur_ms=%.0f err=%s", (long long)j->request->job, m.u.done.wall_s * 1e3,
 		log_quote(status < 0 ? why->text : ""));
 	if (status < 0 && why->code == ERR_PROTOCOL)
 		return err_set(err, why->code, "%s", why->text);
@@ -399,7 +399,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 }
 
 static int run_job(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
-	const struct msg_hello *hello, const struct msg_job *ask, struct fw_err *err)
+	const struct msg_hello *hello, const struct msg_job *request, struct fw_err *err)
 {
 	struct job *j = calloc(1, sizeof *j);
 	struct fw_err why = { 0 };
@@ -410,16 +410,16 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 	*j = (struct job){ .peer = peer,
 		.cache = cache,
 		.sandbox = sandbox,
-		.ask = ask,
+		.request = request,
 		.trees_fd = -1,
 		.lock = -1,
-		.n_places = o->build_jobs,
+		.n_positions = o->build_jobs,
 		.tools_dir = o->tools_dir };
-	log_info("job.start", "job=%lld device=%s", (long long)ask->job, log_quote(ask->device));
+	log_info("job.start", "job=%lld device=%s", (long long)request->job, log_quote(request->device));
 	j->bench.started_s = (double)clock_mono_ns() * 1e-9;
-	j->device = hardware_find(hello, ask->device, &why);
+	j->device = hardware_find(hello, request->device, &why);
 	if (j->device)
-		restrict_to_share(hello, j->device, ask);
+		restrict_to_share(hello, j->device, request);
 	if (j->device && start_job(j, &why) == 0) {
 		result = build_all(j, &why);
 		if (result == 1 && !o->build_only)
@@ -429,8 +429,8 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 	j->bench.emit = send_record;
 	j->bench.emit_arg = peer;
 	result = finish(j, result, &why, err);
-	if (command_is(ask))
-		command_clear(&j->build, ask);
+	if (command_is(request))
+		command_clear(&j->build, request);
 	bench_fini(&j->bench);
 	free(j->cells);
 	free(j);
@@ -438,9 +438,9 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 }
 
 static int run_health_check(struct peer *peer, struct sandbox *sandbox, const struct msg_hello *hello,
-	const struct msg_health_check *ask, struct fw_err *err)
+	const struct msg_health_check *request, struct fw_err *err)
 {
-	const struct msg_device *device = hardware_find(hello, ask->device, err);
+	const struct msg_device *device = hardware_find(hello, request->device, err);
 	struct msg m = { .t = MSG_STATE };
 	struct bench b;
 	int result;
@@ -545,7 +545,7 @@ int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err
 		result = probe_worker(o, cache.dir, &sandbox, &hello, err);
 	peer_init(&peer, in, out);
 	if (result == 0) {
-		hardware_place(cache.dir, &hello.place);
+		hardware_location(cache.dir, &hello.location);
 		result = room_for_build(cache.fd, cache.dir, err);
 	}
 	result = result == 0 ? session(o, &peer, &cache, &sandbox, &hello, err) : send_refusal(&peer, err);

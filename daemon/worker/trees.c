@@ -32,12 +32,12 @@ static bool is_listed(const struct msg_need *need, const char *oid)
 	return false;
 }
 
-static int list_needed(const struct build_context *c, const struct msg_job *ask, struct msg_need *need, struct fw_err *err)
+static int list_needed(const struct build_context *c, const struct msg_job *request, struct msg_need *need, struct fw_err *err)
 {
 	int i, k, fd;
 
-	for (i = 0; i < ask->n_subjects; i++) {
-		const struct msg_subject *s = &ask->subject[i];
+	for (i = 0; i < request->n_subjects; i++) {
+		const struct msg_subject *s = &request->subject[i];
 		struct msg_build known;
 		int kept = build_lookup(c, s, &known, &fd);
 
@@ -83,14 +83,14 @@ static int receive_tree(struct peer *peer, int folder, const struct msg_need *ne
 	return result;
 }
 
-int trees_fetch(struct peer *peer, const struct cache *cache, const struct build_context *c, const struct msg_job *ask,
+int trees_fetch(struct peer *peer, const struct cache *cache, const struct build_context *c, const struct msg_job *request,
 	int *folder, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_NEED };
 	char name[128];
 	int result, i;
 
-	if (list_needed(c, ask, &m.u.need, err) != 0)
+	if (list_needed(c, request, &m.u.need, err) != 0)
 		return -1;
 	if (m.u.need.n == 0)
 		return 0;

@@ -117,31 +117,31 @@ static int read_fully(int fd, char *to, size_t len, int64_t at)
 	return 0;
 }
 
-int archive_read(const char *folder, const struct archive_place *place, struct buf *out, struct fw_err *err)
+int archive_read(const char *folder, const struct archive_position *position, struct buf *out, struct fw_err *err)
 {
 	char path[PATH_MAX];
-	if (archive_path(folder, place->month, path, sizeof path, err) != 0)
+	if (archive_path(folder, position->month, path, sizeof path, err) != 0)
 		return -1;
-	if (place->bytes <= 0 || place->bytes > ARCHIVE_FRAME_MAX_BYTES)
-		return damaged(path, place->at, "its place is no place", err);
+	if (position->bytes <= 0 || position->bytes > ARCHIVE_FRAME_MAX_BYTES)
+		return damaged(path, position->at, "its place is no place", err);
 	int fd = open_to_read(path, err);
 	if (fd < 0)
 		return -1;
 	struct buf packed;
 	buf_init(&packed, ARCHIVE_FRAME_MAX_BYTES + 64);
-	char *to = buf_room(&packed, (size_t)place->bytes);
-	int got = to ? read_fully(fd, to, (size_t)place->bytes, place->at) : -1, result = 0;
+	char *to = buf_room(&packed, (size_t)position->bytes);
+	int got = to ? read_fully(fd, to, (size_t)position->bytes, position->at) : -1, result = 0;
 	if (!to)
 		result = err_set(err, ERR_FULL, "no memory for a frame of %s", path);
 	else if (got < 0)
 		result = err_sys(err, "cannot read %s", path);
 	else if (got > 0)
-		result = damaged(path, place->at, "it ends before", err);
+		result = damaged(path, position->at, "it ends before", err);
 	close(fd);
 	if (result == 0) {
-		const char *why = unpack_frame(to, (size_t)place->bytes, out);
+		const char *why = unpack_frame(to, (size_t)position->bytes, out);
 		n_reads++;
-		result = why ? damaged(path, place->at, why, err) : 0;
+		result = why ? damaged(path, position->at, why, err) : 0;
 	}
 	buf_fini(&packed);
 	return result;
@@ -152,7 +152,7 @@ int64_t archive_reads(void)
 	return n_reads;
 }
 
-int archive_look(const char *folder, const struct archive_place *last, struct fw_err *err)
+int archive_look(const char *folder, const struct archive_position *last, struct fw_err *err)
 {
 	char mark[17];
 	struct buf out;
@@ -290,7 +290,7 @@ static int append_frame(int fd, const char *path, const struct buf *frame, int64
 }
 
 static int append_to(int fd, const char *folder, const char *path, int64_t end, const struct buf *frame,
-	struct archive_place *place, struct fw_err *err)
+	struct archive_position *position, struct fw_err *err)
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
@@ -298,14 +298,14 @@ static int append_to(int fd, const char *folder, const char *path, int64_t end, 
 	if (st.st_size < end)
 		return damaged(path, st.st_size, "it ends there, and held more", err);
 	if (end == 0 && st.st_size < ARCHIVE_HEAD_BYTES) {
-		if (write_head(fd, folder, path, place->month, err) != 0)
+		if (write_head(fd, folder, path, position->month, err) != 0)
 			return -1;
 		st.st_size = ARCHIVE_HEAD_BYTES;
 	}
-	if (find_end(fd, path, st.st_size, end > 0 ? end : ARCHIVE_HEAD_BYTES, &place->at, err) != 0)
+	if (find_end(fd, path, st.st_size, end > 0 ? end : ARCHIVE_HEAD_BYTES, &position->at, err) != 0)
 		return -1;
-	place->bytes = (int64_t)frame->len;
-	return append_frame(fd, path, frame, place->at, err);
+	position->bytes = (int64_t)frame->len;
+	return append_frame(fd, path, frame, position->at, err);
 }
 
 static int pack_frame(const void *data, size_t len, struct buf *out, struct fw_err *err)
@@ -325,17 +325,18 @@ static int pack_frame(const void *data, size_t len, struct buf *out, struct fw_e
 	return 0;
 }
 
-int archive_append(const char *folder, int64_t end, const void *data, size_t len, struct archive_place *place, struct fw_err *err)
+int archive_append(
+	const char *folder, int64_t end, const void *data, size_t len, struct archive_position *position, struct fw_err *err)
 {
 	char path[PATH_MAX];
 	struct buf frame;
-	if (archive_path(folder, place->month, path, sizeof path, err) != 0)
+	if (archive_path(folder, position->month, path, sizeof path, err) != 0)
 		return -1;
 	buf_init(&frame, 2 * (size_t)ARCHIVE_FRAME_MAX_BYTES);
 	int result = pack_frame(data, len, &frame, err);
 	if (result == 0) {
 		int fd = open_to_append(folder, path, end > 0, err);
-		result = fd < 0 ? -1 : append_to(fd, folder, path, end, &frame, place, err);
+		result = fd < 0 ? -1 : append_to(fd, folder, path, end, &frame, position, err);
 		if (fd >= 0)
 			close(fd);
 	}

@@ -18,7 +18,7 @@
 
 enum { ARCHIVE_MONTH_SIZE = 8, ARCHIVE_FRAME_MAX_BYTES = 272 << 20, ARCHIVE_HEAD_BYTES = 64 };
 
-struct archive_place {
+struct archive_position {
 	char month[ARCHIVE_MONTH_SIZE]; /* "2026-10" */
 	int64_t at, bytes;              /* of the frame in the month's file */
 };
@@ -36,13 +36,13 @@ int archive_path(const char *folder, const char *month, char *path, size_t size,
  * call cuts off. Err: ERR_NOT_FOUND the file is missing, ERR_INVALID it is shorter than `end`, ERR_FULL, ERR_IO.
  */
 int archive_append(
-	const char *folder, int64_t end, const void *data, size_t len, struct archive_place *place, struct fw_err *err);
+	const char *folder, int64_t end, const void *data, size_t len, struct archive_position *position, struct fw_err *err);
 /** Append the content of a frame to `out`. Err: ERR_NOT_FOUND the file is missing, ERR_INVALID it is damaged; both name the file. */
-int archive_read(const char *folder, const struct archive_place *place, struct buf *out, struct fw_err *err);
+int archive_read(const char *folder, const struct archive_position *position, struct buf *out, struct fw_err *err);
 /** Number of frames that this thread has read. */
 int64_t archive_reads(void);
 /** Check that the file exists and that its last stored frame is whole. Err: as archive_read. */
-int archive_look(const char *folder, const struct archive_place *last, struct fw_err *err);
+int archive_look(const char *folder, const struct archive_position *last, struct fw_err *err);
 /** Mark that distinguishes this file from one of another daemon for the same month. Shape: mark[17]. Err: as archive_read. */
 int archive_mark(const char *folder, const char *month, char *mark, struct fw_err *err);
 

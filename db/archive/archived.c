@@ -109,7 +109,7 @@ static int read_end(struct db *db, const char *month, int64_t *end, struct fw_er
 }
 
 static int append(struct db *db, int64_t comparison, const struct buf *rows, const struct buf *floats,
-	struct archive_place *place, struct fw_err *err)
+	struct archive_position *position, struct fw_err *err)
 {
 	char folder[PATH_MAX];
 	int64_t end;
@@ -117,7 +117,7 @@ static int append(struct db *db, int64_t comparison, const struct buf *rows, con
 	struct packed_head head = { .n_rows = htole32((uint32_t)(rows->len / sizeof(struct packed_row))),
 		.comparison = (int64_t)htole64((uint64_t)comparison) };
 	memcpy(head.magic, magic, sizeof magic);
-	if (archived_folder(db, folder, sizeof folder, err) != 0 || read_end(db, place->month, &end, err) != 0)
+	if (archived_folder(db, folder, sizeof folder, err) != 0 || read_end(db, position->month, &end, err) != 0)
 		return -1;
 	buf_init(&data, ARCHIVE_FRAME_MAX_BYTES);
 	buf_append(&data, &head, sizeof head);
@@ -128,7 +128,7 @@ static int append(struct db *db, int64_t comparison, const struct buf *rows, con
 	if (result == 0) {
 		split(floats->data, floats->len / FLOAT, planes);
 		buf_grown(&data, floats->len);
-		result = archive_append(folder, end, data.data, data.len, place, err);
+		result = archive_append(folder, end, data.data, data.len, position, err);
 	}
 	buf_fini(&data);
 	return result;
@@ -168,16 +168,16 @@ static int delete_times(struct db *db, int64_t comparison, struct fw_err *err)
 	return run_for_comparison(db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :comparison", err), comparison, err);
 }
 
-static int insert_position(struct db *db, int64_t comparison, const struct archive_place *place, struct fw_err *err)
+static int insert_position(struct db *db, int64_t comparison, const struct archive_position *position, struct fw_err *err)
 {
 	return db_exec(db, err, "INSERT INTO archived (comparison, month, at, bytes) VALUES (:comparison, :month, :at, :bytes)",
-		"comparison=%ld month=%s at=%ld bytes=%ld", comparison, place->month, place->at, place->bytes);
+		"comparison=%ld month=%s at=%ld bytes=%ld", comparison, position->month, position->at, position->bytes);
 }
 
 int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
 {
 	int64_t comparison, finished_at;
-	struct archive_place place;
+	struct archive_position position;
 	struct buf rows, floats;
 	*n = 0;
 	int found = find_oldest(db, before, &comparison, &finished_at, err);
@@ -185,11 +185,11 @@ int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
 		return found;
 	buf_init(&rows, ROWS_MAX * sizeof(struct packed_row));
 	buf_init(&floats, ARCHIVE_FRAME_MAX_BYTES);
-	archive_month(finished_at, place.month);
+	archive_month(finished_at, position.month);
 	int result = read_rows(db, comparison, &rows, &floats, err);
 	if (result == 0 && rows.len > 0) /* imported and failed comparisons have no times */
-		result = append(db, comparison, &rows, &floats, &place, err) != 0 ||
-					 insert_position(db, comparison, &place, err) != 0
+		result = append(db, comparison, &rows, &floats, &position, err) != 0 ||
+					 insert_position(db, comparison, &position, err) != 0
 				 ? -1
 				 : 0;
 	if (result == 0)
@@ -202,7 +202,7 @@ int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------------- */
 
-static int find_place(struct db *db, int64_t cell, struct archive_place *place, int64_t *comparison, struct fw_err *err)
+static int find_position(struct db *db, int64_t cell, struct archive_position *position, int64_t *comparison, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT a.comparison, a.month, a.at, a.bytes FROM cell c JOIN archived a ON a.comparison = c.comparison WHERE "
@@ -211,9 +211,9 @@ static int find_place(struct db *db, int64_t cell, struct archive_place *place, 
 	int found = stmt_step(s, err);
 	if (found == 1) {
 		*comparison = row_int(s, 0);
-		row_copy(s, 1, place->month, sizeof place->month);
-		place->at = row_int(s, 2);
-		place->bytes = row_int(s, 3);
+		row_copy(s, 1, position->month, sizeof position->month);
+		position->at = row_int(s, 2);
+		position->bytes = row_int(s, 3);
 		stmt_reset(s);
 	}
 	return found;
@@ -255,7 +255,7 @@ static bool take_frame(const struct buf *data, int64_t comparison, struct archiv
 
 /* The last unpacked frame, between archived_read_begin and archived_read_end. */
 struct cached_frame {
-	struct archive_place place;
+	struct archive_position position;
 	int64_t comparison; /* 0: none yet */
 	struct archived frame;
 };
@@ -268,18 +268,18 @@ static void frame_init(struct archived *a)
 }
 
 static int read_frame(
-	struct db *db, const struct archive_place *place, int64_t comparison, struct archived *out, struct fw_err *err)
+	struct db *db, const struct archive_position *position, int64_t comparison, struct archived *out, struct fw_err *err)
 {
 	char folder[PATH_MAX];
 	struct buf data;
 	buf_init(&data, ARCHIVE_FRAME_MAX_BYTES + 64);
 	int result = archived_folder(db, folder, sizeof folder, err);
 	if (result == 0)
-		result = archive_read(folder, place, &data, err);
+		result = archive_read(folder, position, &data, err);
 	if (result == 0 && !take_frame(&data, comparison, out))
 		result = err_set(err, ERR_INVALID,
 			"%s/%s.zst holds something else than comparison %lld at byte %lld; put a backup of the file there",
-			folder, place->month, (long long)comparison, (long long)place->at);
+			folder, position->month, (long long)comparison, (long long)position->at);
 	buf_fini(&data);
 	return result;
 }
@@ -306,39 +306,39 @@ void archived_read_end(struct db *db)
 	db_keep(db, NULL, NULL);
 }
 
-static bool is_at(const struct cached_frame *k, const struct archive_place *place, int64_t comparison)
+static bool is_at(const struct cached_frame *k, const struct archive_position *position, int64_t comparison)
 {
-	return k->comparison == comparison && strcmp(k->place.month, place->month) == 0 && k->place.at == place->at &&
-	       k->place.bytes == place->bytes;
+	return k->comparison == comparison && strcmp(k->position.month, position->month) == 0 && k->position.at == position->at &&
+	       k->position.bytes == position->bytes;
 }
 
 static int copy_cached(
-	struct db *db, struct cached_frame *k, const struct archive_place *place, int64_t comparison, struct fw_err *err)
+	struct db *db, struct cached_frame *k, const struct archive_position *position, int64_t comparison, struct fw_err *err)
 {
-	if (is_at(k, place, comparison))
+	if (is_at(k, position, comparison))
 		return 0;
 	archived_fini(&k->frame);
 	frame_init(&k->frame);
 	k->comparison = 0;
-	if (read_frame(db, place, comparison, &k->frame, err) != 0)
+	if (read_frame(db, position, comparison, &k->frame, err) != 0)
 		return -1;
-	k->place = *place;
+	k->position = *position;
 	k->comparison = comparison;
 	return 0;
 }
 
 int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_err *err)
 {
-	struct archive_place place;
+	struct archive_position position;
 	struct cached_frame *k = db_kept(db);
 	int64_t comparison;
 	frame_init(out);
-	int found = find_place(db, cell, &place, &comparison, err);
+	int found = find_position(db, cell, &position, &comparison, err);
 	if (found != 1)
 		return found;
 	if (!k)
-		return read_frame(db, &place, comparison, out, err) == 0 ? 1 : -1;
-	if (copy_cached(db, k, &place, comparison, err) != 0)
+		return read_frame(db, &position, comparison, out, err) == 0 ? 1 : -1;
+	if (copy_cached(db, k, &position, comparison, err) != 0)
 		return -1;
 	*out = k->frame;
 	out->is_kept = true;
@@ -385,7 +385,7 @@ int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *er
 		"ON a.month = m.month AND a.at = (SELECT max(at) FROM archived WHERE month = m.month)",
 		err);
 	while ((result = stmt_step(s, err)) == 1) {
-		struct archive_place last = { .at = row_int(s, 1), .bytes = row_int(s, 2) };
+		struct archive_position last = { .at = row_int(s, 1), .bytes = row_int(s, 2) };
 		row_copy(s, 0, last.month, sizeof last.month);
 		each(arg, &last);
 	}

@@ -46,7 +46,7 @@ void archived_fini(struct archived *a);
 const float *archived_values(
 	const struct archived *a, int64_t cell, int64_t process_run, int64_t kind, enum archived_times which, int *n);
 
-typedef void archived_fn(void *arg, const struct archive_place *last);
+typedef void archived_fn(void *arg, const struct archive_position *last);
 /** Each month, oldest first, with the position of its last frame, which is the minimum length of its file. */
 int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *err);
 /**

@@ -5,7 +5,7 @@
 
 enum { KEEP = 150 }; /* less than the size of any cache, so that recorded builds are in it */
 
-int store_job_places(struct db *db, const struct store_cached_build_request *request, int most, struct store_job_place *out,
+int store_job_positions(struct db *db, const struct store_cached_build_request *request, int most, struct store_job_position *out,
 	int *n, struct fw_err *err)
 {
 	int result = 1;

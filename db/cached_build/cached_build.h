@@ -16,7 +16,7 @@ enum store_cached_build_which {
 	STORE_CACHED_BUILD_MISSING /* jobs whose sources are resolved and not all cached */
 };
 
-/** Which jobs store_job_places returns. */
+/** Which jobs store_job_positions returns. */
 struct store_cached_build_request {
 	enum device_kind kind;
 	const char *worker;
@@ -26,7 +26,7 @@ struct store_cached_build_request {
 	int64_t after; /* jobs up to this id are skipped; 0 none */
 };
 
-struct store_job_place {
+struct store_job_position {
 	int64_t id;
 	int priority;
 	char host[64]; /* machine of the requested device; "" any */
@@ -36,7 +36,7 @@ struct store_job_place {
  * The first `most` requested jobs that the worker can run, in the order of store_job_next; jobs for a device that it never had are skipped.
  * Shape: out[most]; *n counts them.
  */
-int store_job_places(struct db *db, const struct store_cached_build_request *request, int most, struct store_job_place *out,
+int store_job_positions(struct db *db, const struct store_cached_build_request *request, int most, struct store_job_position *out,
 	int *n, struct fw_err *err);
 
 /** Id of the newest job; 0 none. */

@@ -197,7 +197,7 @@ int store_environment_change_tries(
 	return result < 0 ? -1 : 0;
 }
 
-int store_environment_change_ask(struct db *db, const struct store_environment_change *e, struct fw_err *err)
+int store_environment_change_request(struct db *db, const struct store_environment_change *e, struct fw_err *err)
 {
 	return db_exec(db, err,
 		"UPDATE environment_change SET paired_job = nullif(:paired, 0), unpaired_job = nullif(:unpaired, 0) WHERE id = "
@@ -210,7 +210,7 @@ int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *er
 	return db_exec(db, err, "UPDATE environment_change SET is_hash = '' WHERE id = :id", "id=%ld", id);
 }
 
-int store_environment_change_told(struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err)
+int store_environment_change_reported(struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err)
 {
 	*alert = 0;
 	struct stmt *s = db_query(db, err,
@@ -285,10 +285,10 @@ int store_environment_has_pairs(struct db *db, int64_t change, struct fw_err *er
 int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		"SELECT c.target_sha, b.module_sha, b.toolchain FROM mainline l INDEXED BY mainline_by_place CROSS JOIN "
+		"SELECT c.target_sha, b.module_sha, b.toolchain FROM mainline l INDEXED BY mainline_by_position CROSS JOIN "
 		"comparison c ON c.repo = l.repo AND c.target_sha = l.sha AND c.environment = :environment AND c.kind NOT IN "
 		"('peer', 'config', 'environment', 'import') CROSS JOIN build b ON b.id = c.target_build AND b.module_sha <> '' "
-		"WHERE l.repo = :repo AND NOT l.dropped ORDER BY l.place DESC LIMIT 1",
+		"WHERE l.repo = :repo AND NOT l.dropped ORDER BY l.position DESC LIMIT 1",
 		"repo=%ld environment=%ld", repo, environment);
 	int result = stmt_step(s, err);
 	if (result != 1)

@@ -66,14 +66,15 @@ int store_environment_change_undone(struct db *db, const char *uuid, struct stor
 int store_environment_change_tries(
 	struct db *db, const struct store_environment_change *e, const struct store_job *like, int *n, struct fw_err *err);
 /** Replace paired_job and unpaired_job. */
-int store_environment_change_ask(struct db *db, const struct store_environment_change *e, struct fw_err *err);
+int store_environment_change_request(struct db *db, const struct store_environment_change *e, struct fw_err *err);
 /** Mark a change whose new environment was over before it was measured; it is measured when that environment returns. */
 int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *err);
 /**
  * An open or acknowledged alert about a change of this device that is over once its environment is e->is: the newest change away
  * from e->is, and all later ones. 1, 0, -1.
  */
-int store_environment_change_told(struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err);
+int store_environment_change_reported(
+	struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err);
 /** Whether `toolkit` is the current toolkit of the change's device. 1, 0, -1. */
 int store_environment_builds(struct db *db, const struct store_environment_change *e, const char *toolkit, struct fw_err *err);
 /** The change that a job measures. 1, 0, -1. */

@@ -121,7 +121,7 @@ int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *
 	return found < 0 ? -1 : 0;
 }
 
-int find_gone_is_told(struct db *db, const struct store_job *job, struct fw_err *err)
+int find_gone_is_reported(struct db *db, const struct store_job *job, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT 1 FROM alert WHERE repo = :repo AND branch = :branch AND target_sha <> :target AND kind = 'failing' AND "

@@ -46,7 +46,7 @@ int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *
 	struct find_gone_word *out, struct fw_err *err);
 
 /** Whether an alert about another commit already reports that the job's branch cannot be measured. 1, 0, -1. */
-int find_gone_is_told(struct db *db, const struct store_job *job, struct fw_err *err);
+int find_gone_is_reported(struct db *db, const struct store_job *job, struct fw_err *err);
 
 enum { FIND_GONE_MAX = 16 };
 /* Alerts of the branch that the job's commit ends: no later job reported them. Shape: ids[FIND_GONE_MAX]. */

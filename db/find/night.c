@@ -34,8 +34,8 @@ int find_night_parts(struct db *db, int64_t repo, const char *branch, const stru
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT p.part, coalesce(c.finished_at, 0), coalesce(c.target_sha, ''), coalesce(c.verdict IN ('regression', "
-		"'improvement', 'failed', 'rejected'), 0), p.is_asked FROM (SELECT j.part, max(j.target_sha = :target) AS "
-		"is_asked, (SELECT max(o.id) FROM job w JOIN comparison o ON o.job = w.id WHERE w.repo = :repo AND w.suite = "
+		"'improvement', 'failed', 'rejected'), 0), p.is_requested FROM (SELECT j.part, max(j.target_sha = :target) AS "
+		"is_requested, (SELECT max(o.id) FROM job w JOIN comparison o ON o.job = w.id WHERE w.repo = :repo AND w.suite = "
 		":name AND w.part = j.part AND w.part > 0 AND w.device_class = :class AND o.suite = :suite AND o.id > " SINCE_SUITE_CHANGED
 		") AS newest FROM job j WHERE j.repo = :repo AND j.suite = :name AND j.part > 0 AND "
 		"j.device_class = :class GROUP BY j.part) p LEFT JOIN comparison c ON c.id = p.newest ORDER BY p.part",
@@ -47,6 +47,6 @@ int find_night_parts(struct db *db, int64_t repo, const char *branch, const stru
 				  .measured_at = row_int(s, 1),
 				  .target_sha = row_text(s, 2),
 				  .is_alert_update = row_int(s, 3) != 0,
-				  .is_asked = row_int(s, 4) != 0 });
+				  .is_requested = row_int(s, 4) != 0 });
 	return result;
 }

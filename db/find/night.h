@@ -27,7 +27,7 @@ struct find_night_part {
 	int64_t measured_at;    /* 0: never */
 	const char *target_sha; /* of its last comparison; "" none */
 	bool is_alert_update;   /* its last comparison found a change, or failed */
-	bool is_asked;          /* a job exists for like->target_sha */
+	bool is_requested;      /* a job exists for like->target_sha */
 };
 typedef void find_night_part_fn(void *arg, const struct find_night_part *row);
 /** Shards of `like` in order, without comparisons from before the branch's pushes had another suite by that name. */

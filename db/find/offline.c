@@ -71,7 +71,7 @@ static int each_over(struct stmt *s, struct find_offline_over *out, int *n, stru
 	return result;
 }
 
-int find_offline_heard(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err)
+int find_offline_received(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'device_offline' AND a.state "

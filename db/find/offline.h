@@ -24,7 +24,7 @@ struct find_offline_over {
 	enum devicestate state; /* of the device */
 };
 /** Alerts of kind device_offline whose device was seen since, or is not in use. Shape: out[max]. */
-int find_offline_heard(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err);
+int find_offline_received(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err);
 /** Alerts of kind quarantined whose device is not quarantined any more, or for which no job waits. Shape: out[max]. */
 int find_offline_back(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err);
 

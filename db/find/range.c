@@ -6,8 +6,8 @@ int find_range_commits(struct db *db, const struct store_change *c, const char *
 	*commits = *unmeasured = 0;
 	struct stmt *s = db_query(db, err,
 		"SELECT count(*), total(NOT EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = :baseline_period AND r.key = "
-		":key AND r.target_sha = l.sha)) FROM mainline l WHERE l.repo = :repo AND NOT l.dropped AND l.place > (SELECT "
-		"place FROM mainline WHERE repo = :repo AND sha = :from) AND l.place <= (SELECT place FROM mainline WHERE repo = "
+		":key AND r.target_sha = l.sha)) FROM mainline l WHERE l.repo = :repo AND NOT l.dropped AND l.position > (SELECT "
+		"position FROM mainline WHERE repo = :repo AND sha = :from) AND l.position <= (SELECT position FROM mainline WHERE repo = "
 		":repo AND sha = :to)",
 		"baseline_period=%ld key=%s repo=%ld from=%s to=%s", c->baseline_period, c->key, c->repo, from, to);
 	int result = stmt_step(s, err);
@@ -29,14 +29,14 @@ int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char 
 	return stmt_any(s, err);
 }
 
-int find_range_asked(struct db *db, const struct store_baseline_period *e, const char *origin, int64_t after, int64_t *place,
-	struct fw_err *err)
+int find_range_requested(struct db *db, const struct store_baseline_period *e, const char *origin, int64_t after,
+	int64_t *position, struct fw_err *err)
 {
-	*place = 0;
+	*position = 0;
 	struct stmt *s = db_query(db, err,
-		"SELECT coalesce(max(l.place), 0) FROM mainline l INDEXED BY mainline_by_place CROSS JOIN job j ON j.repo = "
-		"l.repo AND j.target_sha = l.sha WHERE l.repo = :repo AND l.place > :after AND j.origin = :origin AND j.suite = "
+		"SELECT coalesce(max(l.position), 0) FROM mainline l INDEXED BY mainline_by_position CROSS JOIN job j ON j.repo = "
+		"l.repo AND j.target_sha = l.sha WHERE l.repo = :repo AND l.position > :after AND j.origin = :origin AND j.suite = "
 		":suite AND j.device_class = (SELECT class FROM environment WHERE id = :environment)",
 		"repo=%ld after=%ld origin=%s suite=%s environment=%ld", e->repo, after, origin, e->suite, e->environment);
-	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
+	return stmt_first_int(s, position, err) < 0 ? -1 : 0;
 }

@@ -12,7 +12,7 @@ int find_range_commits(struct db *db, const struct store_change *c, const char *
 /** Whether an open job measures this commit's cell against the reference commit. 1, 0, -1. */
 int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char *key, struct fw_err *err);
 /** Position of the newest commit after `after` with a job of this origin, for the baseline period's suite and class; 0 none. */
-int find_range_asked(struct db *db, const struct store_baseline_period *e, const char *origin, int64_t after, int64_t *place,
-	struct fw_err *err);
+int find_range_requested(struct db *db, const struct store_baseline_period *e, const char *origin, int64_t after,
+	int64_t *position, struct fw_err *err);
 
 #endif

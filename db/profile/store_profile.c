@@ -36,7 +36,7 @@ int store_profile_of_job(struct db *db, int64_t job, struct store_profile *out, 
 	return result;
 }
 
-int store_profile_asked(struct db *db, int64_t alert, int *cells, struct fw_err *err)
+int store_profile_requested(struct db *db, int64_t alert, int *cells, struct fw_err *err)
 {
 	int64_t n = 0;
 	struct stmt *s = db_query(db, err,

@@ -18,7 +18,7 @@ int store_profile_insert(struct db *db, struct store_profile *p, struct fw_err *
 /** The profile of a job. 1, 0 there is none, -1. */
 int store_profile_of_job(struct db *db, int64_t job, struct store_profile *out, struct fw_err *err);
 /** Count the cells of an alert's profiles. */
-int store_profile_asked(struct db *db, int64_t alert, int *cells, struct fw_err *err);
+int store_profile_requested(struct db *db, int64_t alert, int *cells, struct fw_err *err);
 /** Settings of a comparison that its profile repeats. Texts: as in job. */
 struct store_profile_of {
 	int64_t repo;

@@ -397,8 +397,8 @@ int db_set_version(struct db *db, int version, struct fw_err *err)
 int db_try_write(struct db *db, struct fw_err *err)
 {
 	int version;
-	return db_check_place(db, err) != 0 || db_version(db, &version, err) != 0 || db_set_version(db, version, err) != 0 ? -1
-															   : 0;
+	return db_check_position(db, err) != 0 || db_version(db, &version, err) != 0 || db_set_version(db, version, err) != 0 ? -1
+															      : 0;
 }
 
 int db_shrink(struct db *db, struct fw_err *err)

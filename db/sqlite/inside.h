@@ -39,6 +39,6 @@ const char *db_advice(enum err_code code);
 int db_fail(struct db *db, int rc, const char *file, int line, struct fw_err *err);
 
 /** Check that the file was not deleted or replaced: SQLite would go on writing into it. Err: ERR_IO it was. */
-int db_check_place(struct db *db, struct fw_err *err);
+int db_check_position(struct db *db, struct fw_err *err);
 
 #endif

@@ -212,7 +212,7 @@ struct stmt *db_query_at(struct db *db, const char *file, int line, struct fw_er
 
 /* ---- running ------------------------------------------------------------------------------------------------------- */
 
-int db_check_place(struct db *db, struct fw_err *err)
+int db_check_position(struct db *db, struct fw_err *err)
 {
 	int has_moved = 0;
 	if (sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) != SQLITE_OK || !has_moved)
@@ -233,7 +233,7 @@ int stmt_step(struct stmt *s, struct fw_err *err)
 		return err_set(err, db_code_of(NULL, s->bind_rc), "database: %s:%d: cannot bind a value: %s (%d)", s->file,
 			s->line, sqlite3_errstr(s->bind_rc), s->bind_rc);
 	bool begins_to_write = !s->only_reads && !db_in_transaction(db) && !sqlite3_stmt_busy(s->handle);
-	if (begins_to_write && db_check_place(db, err) != 0)
+	if (begins_to_write && db_check_position(db, err) != 0)
 		return -1;
 	errno = 0;
 	int rc = sqlite3_step(s->handle);

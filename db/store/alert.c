@@ -300,9 +300,9 @@ int store_alert_culprits(
  * suite in the latest that measured them. An identical benchmark program has one cell for all rows.
  */
 #define LATEST_CELLS                                                                                                             \
-	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS told, " SUITE_OF_CELL                               \
+	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS reported, " SUITE_OF_CELL                           \
 	"AS suite FROM json_each(a.cells) w) v LEFT JOIN comparison y ON y.id = iif(EXISTS (SELECT 1 FROM comparison "           \
-	"o JOIN suite t ON t.id = o.suite WHERE o.id = coalesce(v.told, a.comparison) AND t.parts > 1), (SELECT "                \
+	"o JOIN suite t ON t.id = o.suite WHERE o.id = coalesce(v.reported, a.comparison) AND t.parts > 1), (SELECT "            \
 	"k.comparison FROM cell k JOIN comparison p ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j "           \
 	"ON j.id = p.job WHERE k.key = v.key AND k.repo = a.repo AND k.branch = a.branch AND " COUNTS_FOR_BRANCH                 \
 	"AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1), (SELECT p.id FROM comparison p "              \
@@ -333,10 +333,10 @@ static const char sql_recovered[] =
 	"100))) "
 	"WHEN 'failing' THEN a.cells <> '[]' AND NOT EXISTS (SELECT 1 " LATEST_CELLS
 	"WHERE iif(c.id IS NULL, y.id IS NULL OR y.rows_unknown OR NOT (SELECT o.rows_unknown FROM comparison o WHERE o.id = "
-	"coalesce(v.told, a.comparison)), "
+	"coalesce(v.reported, a.comparison)), "
 	"c.verdict NOT IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided', 'added', 'removed'))) "
 	"WHEN 'missing' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS
-	"WHERE c.id IS NULL OR c.verdict = 'removed' OR y.rows_unknown OR y.id <= coalesce(v.told, a.comparison) OR (v.told AND y.target_sha = "
+	"WHERE c.id IS NULL OR c.verdict = 'removed' OR y.rows_unknown OR y.id <= coalesce(v.reported, a.comparison) OR (v.reported AND y.target_sha = "
 	"a.target_sha)) "
 	"ELSE 0 END ORDER BY a.id LIMIT :limit";
 

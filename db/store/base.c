@@ -51,9 +51,9 @@ int store_base_last(struct db *db, int64_t repo, const char *branch, const char 
 	return stmt_first_text(s, sha, 65, err) < 0 ? -1 : 0;
 }
 
-int store_base_told(struct db *db, int64_t comparison, const char *key, struct store_base_told *out, struct fw_err *err)
+int store_base_reported(struct db *db, int64_t comparison, const char *key, struct store_base_reported *out, struct fw_err *err)
 {
-	*out = (struct store_base_told){ .m = 0 };
+	*out = (struct store_base_reported){ .m = 0 };
 	struct stmt *s = db_query(db, err,
 		"SELECT iif(k.verdict IN ('regression', 'improvement') AND k.decided_by = '', k.m, 0.0), iif(k.verdict IN "
 		"('regression', 'improvement'), k.decided_m, 0.0), p.target_sha FROM comparison c JOIN comparison p ON p.repo = "

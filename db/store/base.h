@@ -33,7 +33,7 @@ int store_base_get(struct db *db, int64_t repo, const char *branch, const char *
 int store_base_last(struct db *db, int64_t repo, const char *branch, const char *but, char *sha, struct fw_err *err);
 
 /** Change of one cell in an earlier commit of the branch against the same base. */
-struct store_base_told {
+struct store_base_reported {
 	double m; /* log ratio of its time to the base's by pairs, positive slower; 0: not significant, or no such commit */
 	double decided_m; /* log ratio that the verdict is based on */
 	char sha[65];     /* of the commit; "" none */
@@ -43,6 +43,6 @@ struct store_base_told {
  * the newest earlier commit was reported already, so only the difference is new. Whole comparisons of the branch and suite of `comparison`
  * count. Err: -1.
  */
-int store_base_told(struct db *db, int64_t comparison, const char *key, struct store_base_told *out, struct fw_err *err);
+int store_base_reported(struct db *db, int64_t comparison, const char *key, struct store_base_reported *out, struct fw_err *err);
 
 #endif

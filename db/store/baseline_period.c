@@ -118,36 +118,36 @@ int store_baseline_period_had(struct db *db, const struct store_baseline_period 
 
 /* ---- upstream branch ------------------------------------------------------------------------------------------------- */
 
-int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *place, struct fw_err *err)
+int store_line_position(struct db *db, int64_t repo, const char *sha, int64_t *position, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT place FROM mainline WHERE repo = :repo AND sha = :sha AND NOT dropped",
+	struct stmt *s = db_query(db, err, "SELECT position FROM mainline WHERE repo = :repo AND sha = :sha AND NOT dropped",
 		"repo=%ld sha=%s", repo, sha);
-	*place = 0;
-	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
+	*position = 0;
+	return stmt_first_int(s, position, err) < 0 ? -1 : 0;
 }
 
-static int drop_after(struct db *db, int64_t repo, int64_t place, struct fw_err *err)
+static int drop_after(struct db *db, int64_t repo, int64_t position, struct fw_err *err)
 {
-	return db_exec(db, err, "UPDATE mainline SET dropped = 1 WHERE repo = :repo AND place > :place AND NOT dropped",
-		"repo=%ld place=%ld", repo, place);
+	return db_exec(db, err, "UPDATE mainline SET dropped = 1 WHERE repo = :repo AND position > :position AND NOT dropped",
+		"repo=%ld position=%ld", repo, position);
 }
 
 int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err)
 {
 	int known = 0;
-	int64_t place = 0;
+	int64_t position = 0;
 	for (; known < n; known++) {
-		if (store_line_place(db, repo, sha[known], &place, err))
+		if (store_line_position(db, repo, sha[known], &position, err))
 			return -1;
-		if (place)
+		if (position)
 			break;
 	}
-	if ((known < n || !is_cut) && drop_after(db, repo, place, err))
+	if ((known < n || !is_cut) && drop_after(db, repo, position, err))
 		return -1;
 	for (int i = known - 1; i >= 0; i--)
 		if (db_exec(db, err,
-			    "INSERT INTO mainline (repo, sha, place) VALUES (:repo, :sha, (SELECT coalesce(max(place), 0) + 1 FROM "
-			    "mainline WHERE repo = :repo)) ON CONFLICT (repo, sha) DO UPDATE SET place = excluded.place, dropped = 0",
+			    "INSERT INTO mainline (repo, sha, position) VALUES (:repo, :sha, (SELECT coalesce(max(position), 0) + 1 FROM "
+			    "mainline WHERE repo = :repo)) ON CONFLICT (repo, sha) DO UPDATE SET position = excluded.position, dropped = 0",
 			    "repo=%ld sha=%s", repo, sha[i]))
 			return -1;
 	return 0;
@@ -156,8 +156,8 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY place) AS i FROM mainline l WHERE repo = :repo "
-		"AND place > :after AND place < :before AND NOT dropped AND NOT EXISTS (SELECT 1 FROM comparison c WHERE c.repo "
+		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY position) AS i FROM mainline l WHERE repo = :repo "
+		"AND position > :after AND position < :before AND NOT dropped AND NOT EXISTS (SELECT 1 FROM comparison c WHERE c.repo "
 		"= l.repo AND c.target_sha = l.sha AND c.kind NOT IN ('peer', 'config', 'environment')) ORDER BY abs(2 * i - n - "
 		"1) LIMIT 1",
 		"repo=%ld after=%ld before=%ld", repo, after, before);
@@ -215,20 +215,20 @@ int store_series(struct db *db, const struct store_baseline_period *e, const cha
 	int result;
 	memset(out, 0, sizeof *out);
 	struct stmt *s = db_query(db, err,
-		"SELECT l.sha, l.place, r.x FROM mainline l INDEXED BY mainline_by_place CROSS JOIN ratio r ON r.baseline_period "
-		"= :baseline_period AND r.key = :key AND r.target_sha = l.sha WHERE l.repo = :repo AND l.place >= max(:from, "
-		"(SELECT max(place) FROM mainline WHERE repo = :repo) - :look) AND NOT l.dropped ORDER BY l.place DESC",
+		"SELECT l.sha, l.position, r.x FROM mainline l INDEXED BY mainline_by_position CROSS JOIN ratio r ON r.baseline_period "
+		"= :baseline_period AND r.key = :key AND r.target_sha = l.sha WHERE l.repo = :repo AND l.position >= max(:from, "
+		"(SELECT max(position) FROM mainline WHERE repo = :repo) - :look) AND NOT l.dropped ORDER BY l.position DESC",
 		"baseline_period=%ld key=%s repo=%ld from=%ld look=%d", e->id, key, e->repo, from, STORE_LINE_LOOK);
 	while ((result = stmt_step(s, err)) == 1) {
-		int64_t place = row_int(s, 1);
-		if (out->n == 0 || out->point[out->n - 1].place != place) {
+		int64_t position = row_int(s, 1);
+		if (out->n == 0 || out->point[out->n - 1].position != position) {
 			if (out->n == CHANGEPOINT_POINTS_MAX) {
 				stmt_reset(s);
 				result = 0;
 				break;
 			}
 			row_copy(s, 0, out->point[out->n].sha, 65);
-			out->point[out->n++].place = place;
+			out->point[out->n++].position = position;
 		}
 		int *measured = &out->measured[out->n - 1];
 		if (*measured < AGAIN_MAX)

@@ -59,7 +59,7 @@ int store_baseline_period_had(struct db *db, const struct store_baseline_period 
  */
 int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err);
 /** Position of a commit on the upstream branch; 0 not on it. */
-int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *place, struct fw_err *err);
+int store_line_position(struct db *db, int64_t repo, const char *sha, int64_t *position, struct fw_err *err);
 /**
  * The middle one of the commits strictly between two positions that are no comparison's target yet (of any kind, failed ones
  * included). Shape: sha[65]. 1, 0, -1.
@@ -81,7 +81,7 @@ struct store_series {
 	int n;
 	struct store_series_point {
 		char sha[65];
-		int64_t place;
+		int64_t position;
 	} point[CHANGEPOINT_POINTS_MAX];
 	double x[CHANGEPOINT_POINTS_MAX];
 	int measured[CHANGEPOINT_POINTS_MAX]; /* number of measurements */

@@ -90,7 +90,7 @@ int store_calibration_environment(struct db *db, int64_t device, const char *sui
 	return stmt_first_int(s, environment, err) < 0 ? -1 : 0;
 }
 
-int store_calibration_asked(struct db *db, int64_t repo, const char *device_uuid, int64_t *at, struct fw_err *err)
+int store_calibration_requested(struct db *db, int64_t repo, const char *device_uuid, int64_t *at, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT queued_at FROM job INDEXED BY job_calibrates WHERE repo = :repo AND kind = 'calibrate' AND device_uuid = "
@@ -173,7 +173,7 @@ static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
 	return 0;
 }
 
-static int tell(struct db *db, struct gathered *g, view_calibration_fn *each, void *arg, struct fw_err *err)
+static int report(struct db *db, struct gathered *g, view_calibration_fn *each, void *arg, struct fw_err *err)
 {
 	if (g->n == 0)
 		return 0;
@@ -227,7 +227,7 @@ int view_calibrations(struct db *db, const char *repo, const char *device, int64
 		bool same = g.environment == row_int(s, 12) && strcmp(g.repo, row_text(s, 0)) == 0 &&
 			    strcmp(g.cell, row_text(s, 3)) == 0;
 		if (!same) {
-			if (tell(db, &g, each, arg, err)) {
+			if (report(db, &g, each, arg, err)) {
 				stmt_reset(s);
 				return -1;
 			}
@@ -235,7 +235,7 @@ int view_calibrations(struct db *db, const char *repo, const char *device, int64
 		}
 		take_part(&g, s);
 	}
-	return result < 0 || tell(db, &g, each, arg, err) ? -1 : 0;
+	return result < 0 || report(db, &g, each, arg, err) ? -1 : 0;
 }
 
 static void count_cell(void *arg, const struct view_calibration *row)

@@ -25,7 +25,7 @@ int store_noise_forget(struct db *db, int64_t repo, const char *device_uuid, con
 int store_calibration_environment(struct db *db, int64_t device, const char *suite_sha, int64_t *environment, struct fw_err *err);
 
 /** Time of the latest calibration job of this repository on this device; 0 never. */
-int store_calibration_asked(struct db *db, int64_t repo, const char *device_uuid, int64_t *at, struct fw_err *err);
+int store_calibration_requested(struct db *db, int64_t repo, const char *device_uuid, int64_t *at, struct fw_err *err);
 
 /* ---- views ------------------------------------------------------------------------------------------------------------ */
 

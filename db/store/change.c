@@ -128,22 +128,22 @@ int store_change_of_job(struct db *db, int64_t job, int64_t after, struct store_
 	return read_change(s, out, err);
 }
 
-int store_change_from(struct db *db, int64_t baseline_period, const char *key, int64_t *place, struct fw_err *err)
+int store_change_from(struct db *db, int64_t baseline_period, const char *key, int64_t *position, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		"SELECT coalesce(max(l.place), 0) FROM change_point c JOIN mainline l ON l.repo = c.repo AND l.sha = "
+		"SELECT coalesce(max(l.position), 0) FROM change_point c JOIN mainline l ON l.repo = c.repo AND l.sha = "
 		"c.commit_sha WHERE c.baseline_period = :baseline_period AND c.key = :key AND c.state = 'confirmed' AND c.kind = "
 		"'step' AND NOT l.dropped",
 		"baseline_period=%ld key=%s", baseline_period, key);
-	*place = 0;
-	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
+	*position = 0;
+	return stmt_first_int(s, position, err) < 0 ? -1 : 0;
 }
 
 int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err)
 {
 	*from = *to = 0;
 	struct stmt *s = db_query(db, err,
-		"SELECT max(iif(l.place < here.place, l.place, 0)), min(iif(l.place > here.place, l.place, NULL)) FROM mainline "
+		"SELECT max(iif(l.position < here.position, l.position, 0)), min(iif(l.position > here.position, l.position, NULL)) FROM mainline "
 		"here LEFT JOIN change_point c ON c.baseline_period = :baseline_period AND c.key = :key AND c.state = "
 		"'confirmed' AND c.kind = 'step' LEFT JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT "
 		"l.dropped WHERE here.repo = :repo AND here.sha = :commit",
@@ -166,12 +166,12 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 	"wc ON wc.id = w.class AND wc.model = vc.model JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha "             \
 	"AND NOT l.dropped WHERE e.id = :baseline_period "
 
-static void explain(struct store_explained *out, int64_t place, double step)
+static void explain(struct store_explained *out, int64_t position, double step)
 {
 	double x = fmax(0, (out->n ? out->at[out->n - 1].x : 0) + step);
 	if (out->n == STORE_EXPLAINED_MAX)
 		memmove(out->at, out->at + 1, (size_t)--out->n * sizeof out->at[0]);
-	out->at[out->n].place = place;
+	out->at[out->n].position = position;
 	out->at[out->n++].x = x;
 }
 
@@ -182,13 +182,14 @@ int store_change_explained(
 	*out = (struct store_explained){ .n = 0 };
 	/* a commit in two baseline periods counts once, as in the newer one: the other columns are those of the row that max() picks */
 	struct stmt *s = db_query(db, err,
-		"SELECT c.step, l.place, c.kind = 'drift', max(c.id) " OF_THIS_MODEL "AND l.place > coalesce((SELECT a.place "
+		"SELECT c.step, l.position, c.kind = 'drift', max(c.id) " OF_THIS_MODEL
+		"AND l.position > coalesce((SELECT a.position "
 		"FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT a.dropped), 0) AND iif(c.kind = 'step', "
 		"c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN mainline h ON h.repo = g.repo AND h.sha = "
 		"g.commit_sha AND NOT h.dropped WHERE g.baseline_period = c.baseline_period AND g.key = c.key AND g.kind = "
-		"'step' AND g.state = 'confirmed' AND g.step <= -c.step / 2 AND h.place > l.place), c.ended_at IS NULL AND "
+		"'step' AND g.state = 'confirmed' AND g.step <= -c.step / 2 AND h.position > l.position), c.ended_at IS NULL AND "
 		"EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND t.state IN ('accepted', 'invalid', 'resolved'))) GROUP "
-		"BY c.kind, c.commit_sha ORDER BY l.place",
+		"BY c.kind, c.commit_sha ORDER BY l.position",
 		"baseline_period=%ld key=%s", e->id, key);
 	while ((result = stmt_step(s, err)) == 1) {
 		explain(out, row_int(s, 1), row_double(s, 0));
@@ -198,10 +199,10 @@ int store_change_explained(
 	return result;
 }
 
-double store_explained_at(const struct store_explained *x, int64_t place)
+double store_explained_at(const struct store_explained *x, int64_t position)
 {
 	double at = 0;
-	for (int i = 0; i < x->n && x->at[i].place <= place; i++)
+	for (int i = 0; i < x->n && x->at[i].position <= position; i++)
 		at = x->at[i].x;
 	return at;
 }
@@ -211,7 +212,7 @@ int store_change_past(
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT count(*), coalesce(max(c.points), 0), coalesce(max(abs(c.step)), 0.0) FROM change_point c JOIN mainline "
-		"l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped AND l.place >= :from WHERE c.baseline_period = "
+		"l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped AND l.position >= :from WHERE c.baseline_period = "
 		":baseline_period AND c.key = :key AND c.kind = 'step' AND c.state = 'dropped'",
 		"baseline_period=%ld key=%s from=%ld", baseline_period, key, from);
 	int result = stmt_step(s, err);

@@ -23,7 +23,7 @@ enum { STORE_EXPLAINED_MAX = 64 }; /* earlier steps beyond these are part of the
 struct store_explained {
 	int n;
 	struct {
-		int64_t place;
+		int64_t position;
 		double x; /* log ratio from this position on */
 	} at[STORE_EXPLAINED_MAX];
 	int64_t answered; /* position at which the newest drift in it was reported; 0: none */
@@ -42,7 +42,7 @@ int store_change_orphan(struct db *db, int64_t after, struct store_change *out, 
 /** An open change point that waits for this job, with an id above `after`. 1, 0, -1. */
 int store_change_of_job(struct db *db, int64_t job, int64_t after, struct store_change *out, struct fw_err *err);
 /** Position of the newest confirmed step of this cell; 0 none. */
-int store_change_from(struct db *db, int64_t baseline_period, const char *key, int64_t *place, struct fw_err *err);
+int store_change_from(struct db *db, int64_t baseline_period, const char *key, int64_t *position, struct fw_err *err);
 /**
  * Positions at which the level before a change point begins (0: start of the branch) and the level after it ends (0: no later
  * confirmed step).
@@ -56,7 +56,7 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 int store_change_explained(
 	struct db *db, const struct store_baseline_period *e, const char *key, struct store_explained *out, struct fw_err *err);
 /** Expected log ratio at this position; INT64_MAX: of the newest commit. */
-double store_explained_at(const struct store_explained *x, int64_t place);
+double store_explained_at(const struct store_explained *x, int64_t position);
 /** Steps of this cell at or after position `from` that were dropped because no direct comparison confirmed them. */
 int store_change_past(
 	struct db *db, int64_t baseline_period, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err);

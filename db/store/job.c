@@ -190,7 +190,7 @@ int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_er
 	return stmt_require(first_job(s, out, err), err, "there is no job %lld", (long long)id);
 }
 
-int store_job_tell(struct db *db, const struct store_job *job, const char *kind, enum jobstate state, const char *why,
+int store_job_report(struct db *db, const struct store_job *job, const char *kind, enum jobstate state, const char *why,
 	int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
@@ -206,21 +206,22 @@ int store_job_tell(struct db *db, const struct store_job *job, const char *kind,
 	return store_event_end(&event, db, now_ms, err);
 }
 
-int store_job_tell_state(
+int store_job_report_state(
 	struct db *db, const struct store_job *job, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	char line[1200];
 	snprintf(line, sizeof line, "%s: %s", jobstate_name(state), why);
 	if (why[0] && store_job_log(db, job->id, now_ms, line, err) != 0)
 		return -1;
-	return store_job_tell(db, job, "job.state", state, why[0] ? why : NULL, now_ms, err);
+	return store_job_report(db, job, "job.state", state, why[0] ? why : NULL, now_ms, err);
 }
 
 /** Write event and log line of a job's current state. */
 static int report_state(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
 {
 	struct store_job job;
-	return store_job_get(db, id, &job, err) != 0 ? -1 : store_job_tell_state(db, &job, job.state, job.state_why, now_ms, err);
+	return store_job_get(db, id, &job, err) != 0 ? -1
+						     : store_job_report_state(db, &job, job.state, job.state_why, now_ms, err);
 }
 
 /** Run an UPDATE that returns ids of jobs, and write event and log line of each. *n counts them. */

@@ -142,10 +142,10 @@ enum { STORE_JOB_DAEMON_ENDS_MAX = 20 };
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err);
 /** Event `kind` with {"job","repo","branch","commit"}, "state" where it is not JOBSTATE_N and "why" where it is not NULL. */
-int store_job_tell(struct db *db, const struct store_job *job, const char *kind, enum jobstate state, const char *why,
+int store_job_report(struct db *db, const struct store_job *job, const char *kind, enum jobstate state, const char *why,
 	int64_t now_ms, struct fw_err *err);
 /** Event "job.state" and, with a reason, a log line. */
-int store_job_tell_state(
+int store_job_report_state(
 	struct db *db, const struct store_job *job, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err);
 
 /** Store the id of a received webhook. 1 new, 0 seen before, -1. */

@@ -227,14 +227,14 @@ int store_device_health_check_host(struct db *db, const char *worker, char host[
 	return result;
 }
 
-int store_device_place(struct db *db, int64_t device, const struct msg_place *place, struct fw_err *err)
+int store_device_location(struct db *db, int64_t device, const struct msg_location *location, struct fw_err *err)
 {
 	struct buf text;
 	struct jsonw j;
 	char sha[HASH_HEX];
 	buf_init(&text, 1 << 16);
 	jsonw_init(&j, &text);
-	protocol_put_place(&j, place);
+	protocol_put_location(&j, location);
 	hash_hex(text.data, text.len, sha);
 	int result = db_exec(db, err,
 		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES ('device', :device, 'place', :sha, :bytes) ON "

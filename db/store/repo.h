@@ -57,7 +57,7 @@ int store_device_through(struct db *db, int64_t device, const char *worker, cons
 /** The machine of a device of this worker that is in state health_check. 1, 0 none, -1. Shape: host[64]. */
 int store_device_health_check_host(struct db *db, const char *worker, char host[64], struct fw_err *err);
 /** Store the folders of modules that a device's worker reported. */
-int store_device_place(struct db *db, int64_t device, const struct msg_place *place, struct fw_err *err);
+int store_device_location(struct db *db, int64_t device, const struct msg_location *location, struct fw_err *err);
 int store_device_state(
 	struct db *db, int64_t device, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err);
 /** Row and state of a device by uuid. ERR_NOT_FOUND. */

@@ -63,7 +63,7 @@ int view_headline(struct db *db, int64_t comparison, view_headline_fn *each, voi
 	return pass_first(s, each, arg, err);
 }
 
-int view_told(struct db *db, int64_t comparison, const char *key, view_headline_fn *each, void *arg, struct fw_err *err)
+int view_reported(struct db *db, int64_t comparison, const char *key, view_headline_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, HEADLINE_SELECT "comparison = c.id AND k.key = :key WHERE c.id = :comparison",
 		"comparison=%ld key=%s", comparison, key);

@@ -19,6 +19,6 @@ typedef void view_headline_fn(void *arg, const struct view_headline *row);
 /** One row; none for an unknown comparison, or one without cells. */
 int view_headline(struct db *db, int64_t comparison, view_headline_fn *each, void *arg, struct fw_err *err);
 /** The same for a cell by its key. */
-int view_told(struct db *db, int64_t comparison, const char *key, view_headline_fn *each, void *arg, struct fw_err *err);
+int view_reported(struct db *db, int64_t comparison, const char *key, view_headline_fn *each, void *arg, struct fw_err *err);
 
 #endif

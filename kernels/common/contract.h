@@ -13,7 +13,7 @@
 enum { CONTRACT_ALIGNMENT = 256, CONTRACT_TEXT_BYTES = 256 };
 
 /** Say why in words, where there is room for words. Returns `status`. */
-__attribute__((format(printf, 4, 5))) static inline int contract_say(
+__attribute__((format(printf, 4, 5))) static inline int contract_refuse(
 	int status, char *why, size_t why_size, const char *format, ...)
 {
 	if (why && why_size > 0) {

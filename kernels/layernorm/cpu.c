@@ -95,7 +95,7 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 	char *why, size_t why_size)
 {
 	if (config && strcmp(config, "PARTS=16") != 0)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "there is no %s", config);
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "there is no %s", config);
 	int status = layernorm_plan(problem, PARTS, "PARTS=16", out, info, why, why_size);
 	if (status == FW_OK)
 		(*out)->device = cpu_threads(index);
@@ -106,7 +106,7 @@ static int cpu_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 {
 	(void)stream;
 	if (!p->is_bound)
-		return contract_say(FW_INVALID, p->error, sizeof p->error, "no bind came before");
+		return contract_refuse(FW_INVALID, p->error, sizeof p->error, "no bind came before");
 	if (p->direction == FW_FORWARD && (phases & FW_LAYERNORM_ROWS)) {
 #pragma omp parallel for num_threads(p->device)
 		for (int64_t row = 0; row < p->a.rows; row++)

@@ -21,7 +21,7 @@ static int can(const struct fw_problem *problem, char *why, size_t why_size)
 	const int status = layernorm_can(problem, why, why_size);
 	const int most = THREADS_MAX * VECTORS_MAX * VECTOR;
 	if (status == FW_OK && fw_layernorm_of(problem)->columns > most)
-		return contract_say(
+		return contract_refuse(
 			FW_UNSUPPORTED, why, why_size, "a row of more than %d columns does not fit into registers", most);
 	return status;
 }
@@ -65,11 +65,11 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	const bool can_walk = is_backward || a->columns <= THREADS_MAX * WALK_VECTORS_MAX * VECTOR;
 	bool walks = is_backward || (can_walk && (int64_t)a->rows * a->columns <= WALK_ELEMENTS_MAX);
 	if (config && !(can_walk && strcmp(config, "WALKS=1") == 0) && !(!is_backward && strcmp(config, "WALKS=0") == 0))
-		return contract_say(FW_UNSUPPORTED, why, why_size, "there is no %s of this problem", config);
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "there is no %s of this problem", config);
 	walks = config ? strcmp(config, "WALKS=1") == 0 : walks;
 	const cudaError_t e = walkers(a, problem->direction, index, &blocks);
 	if (e != cudaSuccess)
-		return contract_say(FW_FAILED, why, why_size, "device %d: %s", index, cudaGetErrorString(e));
+		return contract_refuse(FW_FAILED, why, why_size, "device %d: %s", index, cudaGetErrorString(e));
 	return layernorm_plan(problem, walks ? blocks : a->rows, walks ? "WALKS=1" : "WALKS=0", out, info, why, why_size);
 }
 
@@ -87,7 +87,7 @@ static cudaError_t enqueue_rows(const struct fw_plan *p, cudaStream_t stream)
 static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 {
 	if (!p->is_bound)
-		return contract_say(FW_INVALID, p->error, sizeof p->error, "no bind came before");
+		return contract_refuse(FW_INVALID, p->error, sizeof p->error, "no bind came before");
 	cudaError_t e = phases & FW_LAYERNORM_ROWS ? enqueue_rows(p, (cudaStream_t)stream) : cudaSuccess;
 	if (p->direction == FW_BACKWARD && (phases & FW_LAYERNORM_COLUMNS))
 		columns<<<dim3((unsigned)(p->a.columns + COLUMNS_A_BLOCK - 1) / COLUMNS_A_BLOCK, 2), dim3(COLUMNS_A_BLOCK, 32), 0,
@@ -96,7 +96,7 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	const cudaError_t last = cudaGetLastError();
 	e = e == cudaSuccess ? last : e;
 	return e == cudaSuccess ? FW_OK
-				: contract_say(FW_FAILED, p->error, sizeof p->error, "a launch: %s", cudaGetErrorString(e));
+				: contract_refuse(FW_FAILED, p->error, sizeof p->error, "a launch: %s", cudaGetErrorString(e));
 }
 
 extern "C" const struct fw_provider layernorm_cuda = { sizeof(struct fw_provider), FW_CUDA, FW_LAYERNORM, 0, "cuda", can, plan,

@@ -21,11 +21,11 @@ static inline int layernorm_can(const struct fw_problem *problem, char *why, siz
 {
 	const struct fw_layernorm *a = problem ? fw_layernorm_of(problem) : NULL;
 	if (!a)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "only layer normalisation");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "only layer normalisation");
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "only forward and backward");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "only forward and backward");
 	if (a->rows < 1 || a->columns < 8 || a->columns % 8 != 0)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "columns %d is no multiple of 8", a->columns);
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "columns %d is no multiple of 8", a->columns);
 	return FW_OK;
 }
 
@@ -36,7 +36,7 @@ static inline int layernorm_plan(const struct fw_problem *problem, int parts, co
 	int status = layernorm_can(problem, why, why_size), backward = status == FW_OK && problem->direction == FW_BACKWARD;
 	struct fw_plan *p = status == FW_OK ? (struct fw_plan *)calloc(1, sizeof *p) : NULL;
 	if (!p)
-		return status == FW_OK ? contract_say(FW_FAILED, why, why_size, "out of memory") : status;
+		return status == FW_OK ? contract_refuse(FW_FAILED, why, why_size, "out of memory") : status;
 	p->a = *fw_layernorm_of(problem);
 	p->direction = problem->direction;
 	p->parts = parts;
@@ -70,9 +70,9 @@ static inline int layernorm_bind(struct fw_plan *p, const struct fw_io *io)
 		const int back = i >= FW_LAYERNORM_DY, front = i == FW_LAYERNORM_BETA || i == FW_LAYERNORM_Y;
 		p->slot[i] = i < (int)io->n_slots ? io->slot[i].data : NULL;
 		if (!p->slot[i] && !(forward ? back : front))
-			return contract_say(FW_INVALID, p->error, sizeof p->error, "slot %d is missing", i);
+			return contract_refuse(FW_INVALID, p->error, sizeof p->error, "slot %d is missing", i);
 		if (p->slot[i] && !layernorm_is_packed(p, i, io->slot[i].stride))
-			return contract_say(
+			return contract_refuse(
 				FW_UNSUPPORTED, p->error, sizeof p->error, "slot %d must be row-major without gaps", i);
 	}
 	p->partial = (float *)io->workspace;

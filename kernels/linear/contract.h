@@ -37,20 +37,20 @@ static inline int contract_linear_problem(const struct fw_problem *problem, char
 {
 	const int64_t elements_max = 0x7fffffff;
 	if (!problem || problem->family != FW_LINEAR)
-		return contract_say(FW_UNSUPPORTED, why, size, "only linear");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only linear");
 	const struct fw_linear_shape s = contract_linear(problem);
 	if (s.prologue == FW_LINEAR_BLOCK)
-		return contract_say(FW_UNSUPPORTED, why, size, "only products, no transformer block");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only products, no transformer block");
 	if (problem->direction != FW_FORWARD && problem->direction != FW_DGRAD && problem->direction != FW_WGRAD)
-		return contract_say(FW_UNSUPPORTED, why, size, "only forward, dgrad, wgrad and total");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only forward, dgrad, wgrad and total");
 	if (s.m < 1 || s.n < 1 || s.k < 1)
-		return contract_say(FW_UNSUPPORTED, why, size, "m, n and k must be at least 1");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "m, n and k must be at least 1");
 	if ((int64_t)s.m * s.k > elements_max || (int64_t)s.n * s.k > elements_max || (int64_t)s.m * s.n > elements_max)
-		return contract_say(FW_UNSUPPORTED, why, size, "a tensor has more than 2^31 - 1 elements");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "a tensor has more than 2^31 - 1 elements");
 	if (problem->direction != FW_FORWARD && (s.prologue || s.activation || s.bias))
-		return contract_say(FW_UNSUPPORTED, why, size, "gradients come without prologue, activation and bias");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "gradients come without prologue, activation and bias");
 	if (s.activation < 0 || s.activation >= FW_LINEAR_N_ACTIVATIONS || s.prologue < 0 || s.prologue > FW_LINEAR_LAYERNORM)
-		return contract_say(FW_UNSUPPORTED, why, size, "unknown prologue or activation");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "unknown prologue or activation");
 	return FW_OK;
 }
 
@@ -65,14 +65,14 @@ static inline int contract_matrix(
 	const struct fw_io *io, int slot, const char *name, int64_t columns, struct contract_matrix *matrix, char *error)
 {
 	if ((uint32_t)slot >= io->n_slots || !io->slot[slot].data)
-		return contract_say(FW_INVALID, error, CONTRACT_TEXT_BYTES, "%s is missing", name);
+		return contract_refuse(FW_INVALID, error, CONTRACT_TEXT_BYTES, "%s is missing", name);
 	const struct fw_tensor *t = &io->slot[slot];
 	if (t->dtype != FW_BF16)
-		return contract_say(FW_INVALID, error, CONTRACT_TEXT_BYTES, "%s must be bf16", name);
+		return contract_refuse(FW_INVALID, error, CONTRACT_TEXT_BYTES, "%s must be bf16", name);
 	matrix->data = t->data;
 	matrix->stride = t->stride[0] ? t->stride[0] : columns;
 	if ((t->stride[0] && t->stride[1] != 1) || matrix->stride < columns || matrix->stride % 8 || (uintptr_t)t->data % 16)
-		return contract_say(FW_UNSUPPORTED, error, CONTRACT_TEXT_BYTES,
+		return contract_refuse(FW_UNSUPPORTED, error, CONTRACT_TEXT_BYTES,
 			"%s: rows must be contiguous and start at multiples of 16 bytes", name);
 	return FW_OK;
 }

@@ -34,27 +34,27 @@ static inline int operand_check(const struct fw_linear_shape *s, const struct op
 	switch (as->dtype) {
 	case FW_BF16:
 		if (as->scaling != FW_LINEAR_UNSCALED || as->flags)
-			return contract_say(FW_UNSUPPORTED, why, why_size, "%s in bf16 has no scale", name);
+			return contract_refuse(FW_UNSUPPORTED, why, why_size, "%s in bf16 has no scale", name);
 		return FW_OK;
 	case FW_E4M3:
 	case FW_E5M2:
 	case FW_I8:
 		if (as->scaling != FW_LINEAR_BY_TENSOR && as->scaling != FW_LINEAR_BY_ROW)
-			return contract_say(FW_UNSUPPORTED, why, why_size, "%s in 8 bits is scaled by tensor or by row", name);
+			return contract_refuse(FW_UNSUPPORTED, why, why_size, "%s in 8 bits is scaled by tensor or by row", name);
 		if (as->flags & ~(as->dtype == FW_I8 ? 0 : FW_LINEAR_POWER_OF_TWO))
-			return contract_say(FW_UNSUPPORTED, why, why_size, "flags %d of %s are unknown", as->flags, name);
+			return contract_refuse(FW_UNSUPPORTED, why, why_size, "flags %d of %s are unknown", as->flags, name);
 		return FW_OK;
 	case FW_I4:
 		if (o->slot != FW_LINEAR_W || as->scaling != FW_LINEAR_BY_GROUP || as->flags != FW_LINEAR_ASYMMETRIC ||
 			as->group < 1)
-			return contract_say(FW_UNSUPPORTED, why, why_size,
+			return contract_refuse(FW_UNSUPPORTED, why, why_size,
 				"only W can be in 4 bits, asymmetric, with a scale for every group along k");
 		if (s->k % as->group)
-			return contract_say(
+			return contract_refuse(
 				FW_UNSUPPORTED, why, why_size, "k = %d is not a multiple of the group of %d", s->k, as->group);
 		return FW_OK;
 	default:
-		return contract_say(FW_UNSUPPORTED, why, why_size, "type %d of %s is unknown", as->dtype, name);
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "type %d of %s is unknown", as->dtype, name);
 	}
 }
 
@@ -98,13 +98,13 @@ static inline int matrix_take(const struct fw_io *io, int slot, int32_t columns,
 {
 	static const char *const names[] = { "X", "W", "BIAS", "Y", "DY", "DX", "DW" };
 	if (!io || !io->slot || (uint32_t)slot >= io->n_slots || !io->slot[slot].data)
-		return contract_say(FW_INVALID, error, CONTRACT_TEXT_BYTES, "bind: %s is missing", names[slot]);
+		return contract_refuse(FW_INVALID, error, CONTRACT_TEXT_BYTES, "bind: %s is missing", names[slot]);
 	const struct fw_tensor *t = &io->slot[slot];
 	if (t->dtype != FW_BF16)
-		return contract_say(FW_INVALID, error, CONTRACT_TEXT_BYTES, "bind: %s must be bf16", names[slot]);
+		return contract_refuse(FW_INVALID, error, CONTRACT_TEXT_BYTES, "bind: %s must be bf16", names[slot]);
 	const bool is_packed = !t->stride[0] && !t->stride[1] && !t->stride[2];
 	if (!is_packed && slot != FW_LINEAR_BIAS && t->stride[1] != 1)
-		return contract_say(
+		return contract_refuse(
 			FW_UNSUPPORTED, error, CONTRACT_TEXT_BYTES, "bind: the rows of %s must be contiguous", names[slot]);
 	m->data = t->data;
 	m->stride = is_packed ? columns : t->stride[0];

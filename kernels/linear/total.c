@@ -47,8 +47,8 @@ static int pass_on(int status, int n, int i, const char *inner, char *why, size_
 {
 	if (status == FW_OK)
 		return FW_OK;
-	return n == 1 ? contract_say(status, why, why_size, "%s", inner)
-		      : contract_say(status, why, why_size, "%s: %s", names[i], inner);
+	return n == 1 ? contract_refuse(status, why, why_size, "%s", inner)
+		      : contract_refuse(status, why, why_size, "%s: %s", names[i], inner);
 }
 
 int total_can(const struct fw_provider *of, const struct fw_problem *problem, char *why, size_t why_size)
@@ -123,10 +123,10 @@ int total_plan(const struct fw_provider *of, const struct fw_problem *problem, c
 	struct fw_plan **out, struct fw_info *info, char *why, size_t why_size)
 {
 	if (!problem || !out || !info)
-		return contract_say(FW_INVALID, why, why_size, "problem, plan and info must not be NULL");
+		return contract_refuse(FW_INVALID, why, why_size, "problem, plan and info must not be NULL");
 	struct fw_plan *const p = calloc(1, sizeof *p);
 	if (!p)
-		return contract_say(FW_FAILED, why, why_size, "out of memory");
+		return contract_refuse(FW_FAILED, why, why_size, "out of memory");
 	p->of = of;
 	p->n = count_parts(problem);
 	int status = FW_OK;

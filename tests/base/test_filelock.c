@@ -73,7 +73,7 @@ static void a_file_without_its_name_is_nobody_s(void **state)
 	close(fd);
 }
 
-static void what_cannot_be_emptied_is_told(void **state)
+static void what_cannot_be_emptied_is_reported(void **state)
 {
 	struct fw_err err = { 0 };
 	int fd = open(path, O_RDONLY);
@@ -89,7 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(who_is_first_has_it_until_it_is_closed, make, drop),
 		cmocka_unit_test_setup_teardown(a_file_without_its_name_is_nobody_s, make, drop),
-		cmocka_unit_test_setup_teardown(what_cannot_be_emptied_is_told, make, drop),
+		cmocka_unit_test_setup_teardown(what_cannot_be_emptied_is_reported, make, drop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

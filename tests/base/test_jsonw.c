@@ -106,7 +106,7 @@ static void any_bytes_stay_valid(void **state)
 }
 
 /* Whatever stands wherever in a text that is otherwise plain. */
-static void each_character_at_each_place(void **state)
+static void each_character_at_each_position(void **state)
 {
 	struct buf b;
 	struct jsonw j;
@@ -114,9 +114,9 @@ static void each_character_at_each_place(void **state)
 	(void)state;
 	buf_init(&b, 1000);
 	for (int c = 1; c < 128; c++)
-		for (size_t place = 0; place < 20; place++) {
+		for (size_t position = 0; position < 20; position++) {
 			char text[21] = "aaaaaaaaaaaaaaaaaaaa";
-			text[place] = (char)c;
+			text[position] = (char)c;
 			buf_clear(&b);
 			jsonw_init(&j, &b);
 			jsonw_array(&j);
@@ -259,7 +259,7 @@ static void figures_have_seven_digits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(structure), cmocka_unit_test(strings_escape),
-		cmocka_unit_test(any_bytes_stay_valid), cmocka_unit_test(each_character_at_each_place),
+		cmocka_unit_test(any_bytes_stay_valid), cmocka_unit_test(each_character_at_each_position),
 		cmocka_unit_test(literals_are_keys), cmocka_unit_test(numbers_read_back_equal),
 		cmocka_unit_test(nesting_mistakes_fail), cmocka_unit_test(figures_have_seven_digits) };
 

@@ -109,7 +109,7 @@ static void only_listed_descriptors(void **state)
 	buf_fini(&out);
 }
 
-static void descriptors_may_swap_places(void **state)
+static void descriptors_may_swap_positions(void **state)
 {
 	static const char *const argv[] = { "sh", "-c", "cat <&3; cat <&4; cat <&9", NULL };
 	int a[2], b[2];
@@ -232,7 +232,7 @@ static void used_up_time_has_a_signal_of_its_own(void **state)
 }
 
 /* It may be in the middle of something that is not ours. */
-static void a_careful_child_is_asked_and_not_killed(void **state)
+static void a_careful_child_is_requested_and_not_killed(void **state)
 {
 	struct proc_spec spec = { .argv = (const char *const[]){ "sh", "-c", "trap 'exit 7' TERM; echo; read x; sleep 1000",
 					  NULL },
@@ -256,7 +256,7 @@ static void a_careful_child_is_asked_and_not_killed(void **state)
 	close(in[0]), close(in[1]), close(out[0]), close(out[1]);
 }
 
-static void start_errors_are_told(void **state)
+static void start_errors_are_reported(void **state)
 {
 	struct proc_spec spec = { .argv = (const char *const[]){ "/nonexistent/program", NULL } };
 	struct fw_err err = { 0 };
@@ -418,10 +418,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(exit_and_output),
 		cmocka_unit_test(input_is_fed_and_arguments_are_no_shell), cmocka_unit_test(output_beyond_the_maximum_is_dropped),
-		cmocka_unit_test(only_listed_descriptors), cmocka_unit_test(descriptors_may_swap_places),
+		cmocka_unit_test(only_listed_descriptors), cmocka_unit_test(descriptors_may_swap_positions),
 		cmocka_unit_test(environment_is_clean), cmocka_unit_test(own_session_and_default_signals),
 		cmocka_unit_test(limits_hold), cmocka_unit_test(used_up_time_has_a_signal_of_its_own),
-		cmocka_unit_test(a_careful_child_is_asked_and_not_killed), cmocka_unit_test(start_errors_are_told),
+		cmocka_unit_test(a_careful_child_is_requested_and_not_killed), cmocka_unit_test(start_errors_are_reported),
 		cmocka_unit_test(deadline_ends_the_whole_group), cmocka_unit_test(leftovers_of_an_ended_child_go_with_it),
 		cmocka_unit_test(reap_does_not_block_and_end_kills), cmocka_unit_test(death_of_the_parent_is_passed_on),
 		cmocka_unit_test(siblings_are_found_beside_us_then_in_path) };

@@ -57,7 +57,7 @@ static void reads_a_tree(void **state)
 	yaml_free(NULL);
 }
 
-static void all_mistakes_with_their_places(void **state)
+static void all_mistakes_with_their_positions(void **state)
 {
 	struct yaml *y =
 		doc("poll: 30\nportt: 8080\nflag: no\nsub:\n  - {size: 12x}\n  - {size: 99}\npoll: 30s\nzzzzzzzzzz: 1\n");
@@ -248,7 +248,7 @@ static void a_long_file_of_unknown_keys_ends_soon(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(reads_a_tree), cmocka_unit_test(all_mistakes_with_their_places),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(reads_a_tree), cmocka_unit_test(all_mistakes_with_their_positions),
 		cmocka_unit_test(wrong_kinds_are_mistakes), cmocka_unit_test(numbers_to_their_last_character),
 		cmocka_unit_test(good_values), cmocka_unit_test(hostile_documents_are_mistakes),
 		cmocka_unit_test(a_long_file_of_unknown_keys_ends_soon) };

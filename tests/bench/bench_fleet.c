@@ -202,7 +202,7 @@ static void run_day(struct day *d)
 	ok(db_commit(d->f->db, &err));
 }
 
-static void told(const char *name, double *s, int n)
+static void reported(const char *name, double *s, int n)
 {
 	qsort(s, (size_t)n, sizeof *s, by_size);
 	printf("bench fleet.%s_median %.3g s\n", name, n ? s[n / 2] : 0);
@@ -289,8 +289,8 @@ int main(int argc, char **argv)
 	printf("bench fleet.pushes %d count\nbench fleet.comparisons %d count\nbench fleet.superseded %d count\n", n, d->n_judged,
 		d->n_superseded);
 	printf("bench fleet.busy_devices %.3g count\n", (double)d->busy_ms / DAY_MS);
-	told("queue", d->waited, d->n_waited);
-	told("flood_queue", d->flooded, d->n_flooded);
+	reported("queue", d->waited, d->n_waited);
+	reported("flood_queue", d->flooded, d->n_flooded);
 	getrusage(RUSAGE_SELF, &u);
 	printf("bench fleet.cpu %.3g ms_per_comparison\n", 1000 * cpu / d->n_judged);
 	printf("bench fleet.cpu_of_core %.3g pct\n", 100 * cpu / 86400 * 10000 / n);
@@ -301,8 +301,8 @@ int main(int argc, char **argv)
 	d = new_day(n, FEW_DEVICES, false);
 	run_day(d);
 	printf("bench fleet.few.busy_devices %.3g count\n", (double)d->busy_ms / DAY_MS);
-	told("few.queue", d->waited, d->n_waited);
-	told("few.flood_queue", d->flooded, d->n_flooded);
+	reported("few.queue", d->waited, d->n_waited);
+	reported("few.flood_queue", d->flooded, d->n_flooded);
 	free_day(d);
 	return 0;
 }

@@ -21,11 +21,11 @@ int main(void)
 	for (int i = 0; i < WAITING; i++)
 		fixture_job(f, "more", 0, (unsigned)i, 1000 + i);
 	const struct store_cached_build_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_CACHED_BUILD_ANY, 0 };
-	struct store_job_place place[ALLOCATIONS];
+	struct store_job_position position[ALLOCATIONS];
 	int n = 0;
 	int64_t begun_ns = clock_mono_ns();
 	for (int i = 0; i < INTERLEAVE; i++)
-		ok(store_job_places(f->db, &request, ALLOCATIONS, place, &n, &err));
+		ok(store_job_positions(f->db, &request, ALLOCATIONS, position, &n, &err));
 	assert_int_equal(n, ALLOCATIONS);
 	printf("bench queue.flood_10000.allocations_64 %.3g ms_per_turn\n",
 		(double)(clock_mono_ns() - begun_ns) / 1e6 / INTERLEAVE);

@@ -75,7 +75,7 @@ static double median_us(int64_t *ns, int n)
 	return (double)ns[n / 2] * 1e-3;
 }
 
-static void tell(const char *name, http_handler_fn *handler, struct site *site, const char *cell, int n)
+static void report(const char *name, http_handler_fn *handler, struct site *site, const char *cell, int n)
 {
 	static int64_t took[2][PAGES];
 	char number[16], query[512];
@@ -115,8 +115,8 @@ int main(int argc, char **argv)
 	}
 	printf("bench emit.number %.6g ns\n", median_us(took[0], ROUNDS) * 1e3 / NUMBERS);
 	printf("bench emit.number_printf %.6g ns\n", median_us(took[1], ROUNDS) * 1e3 / NUMBERS);
-	tell("comparison", page_comparison, &site, "", n);
-	tell("history", page_history, &site, argv[3], n);
+	report("comparison", page_comparison, &site, "", n);
+	report("history", page_history, &site, argv[3], n);
 	buf_fini(&page[0]);
 	buf_fini(&page[1]);
 	db_close(site.db);

@@ -122,7 +122,7 @@ static void note(struct history *h, int before, int commit, double step, bool at
 	}
 }
 
-static void look_for_step(struct history *h)
+static void find_step(struct history *h)
 {
 	struct changepoint found;
 	int n = h->n - h->from, first;
@@ -145,7 +145,7 @@ static void look_for_step(struct history *h)
 	h->past = (struct candidate_past){ h->past.n + 1, h->n, fmax(h->past.step, fabs(found.step)) };
 }
 
-static void look_for_drift(struct history *h)
+static void find_drift(struct history *h)
 {
 	double explained = 0, loss;
 	int first = h->n > CHANGEPOINT_POINTS_MAX ? h->n - CHANGEPOINT_POINTS_MAX : 0;
@@ -169,9 +169,9 @@ static void grow(struct history *h)
 		note(h, i - 1, i, a.judgement.all.m, true);
 	if (i > 0 && changepoint_is_odd(h->x + h->from, h->n - h->from))
 		measure_again(h, i);
-	look_for_step(h);
+	find_step(h);
 	if (h->drift < 0)
-		look_for_drift(h);
+		find_drift(h);
 }
 
 static void begin(struct history *h, int which)
@@ -259,7 +259,7 @@ static void planted(int histories, double pct, const char *name)
 /* `commits` lose `pct` each; `before`: a step that comes, and is told, before them. */
 static void drift(int histories, double before, double pct, int commits, const char *name)
 {
-	int told = 0, late = 0, accused = 0, runs = 0, of_kernel[KERNELS] = { 0 }, tried[KERNELS] = { 0 };
+	int reported = 0, late = 0, accused = 0, runs = 0, of_kernel[KERNELS] = { 0 }, tried[KERNELS] = { 0 };
 	double worst = 100;
 	struct history h;
 
@@ -271,7 +271,7 @@ static void drift(int histories, double before, double pct, int commits, const c
 				     (i == STEP_AT ? stats_theta(before) : 0);
 		while (h.n < from + commits + STILL)
 			grow(&h);
-		told += h.drift >= 0;
+		reported += h.drift >= 0;
 		late += h.drift >= 0 ? h.drift - (from + commits - 1) : 0;
 		for (int i = 0, any = 0; i < h.n_found; i++) {
 			accused += !any && h.found[i].commit >= from;
@@ -283,9 +283,9 @@ static void drift(int histories, double before, double pct, int commits, const c
 	}
 	for (int k = 0; k < KERNELS; k++)
 		worst = fmin(worst, tried[k] ? 100.0 * of_kernel[k] / tried[k] : 100);
-	figure_of(name, "found", 100.0 * told / histories, "pct");
+	figure_of(name, "found", 100.0 * reported / histories, "pct");
 	figure_of(name, "found.worst_cell", worst, "pct");
-	figure_of(name, "commits_after_its_last", told ? (double)late / told : NAN, "count");
+	figure_of(name, "commits_after_its_last", reported ? (double)late / reported : NAN, "count");
 	figure_of(name, "taken_for_a_step", 100.0 * accused / histories, "pct");
 	figure_of(name, "runs", (double)runs / histories, "count");
 }
@@ -401,7 +401,7 @@ static int old_rule(struct cell *c, int n)
 /* All cells after commit n - 1. Cells that ask for the same pair at the same time share a job. Returns the jobs. */
 static int new_rule(struct cell *cell, int n)
 {
-	bool is_asked[CHANGEPOINT_PAIRS][COMMITS] = { { false } };
+	bool is_requested[CHANGEPOINT_PAIRS][COMMITS] = { { false } };
 	int jobs = 0;
 
 	for (int k = 0; k < CELLS; k++) {
@@ -414,8 +414,8 @@ static int new_rule(struct cell *cell, int n)
 		for (int tried = 0; tried < CHANGEPOINT_PAIRS && !is_confirmed; tried++) {
 			if (!candidate_pair(c->x + from, n - from, found.at, tried, &first))
 				continue;
-			jobs += !is_asked[tried][from + first];
-			is_asked[tried][from + first] = true;
+			jobs += !is_requested[tried][from + first];
+			is_requested[tried][from + first] = true;
 			is_confirmed = pair_confirms(c, n, from + first);
 		}
 		if (!is_confirmed)

@@ -65,18 +65,18 @@ static struct result *begin(const char *branch, unsigned base, unsigned target, 
 {
 	struct plan plan;
 	plan_init(&plan);
-	struct msg_job *ask = &plan.ask;
-	ask->job = add_job(branch, base, target, how);
-	ask->kind = JOBKIND_COMPARE;
-	ask->n_subjects = 2;
-	ask->subject[0].role = ROLE_BASE;
-	ask->subject[1].role = ROLE_TARGET;
-	snprintf(ask->subject[0].commit, 65, "%s", sha_of(base));
-	snprintf(ask->subject[1].commit, 65, "%s", sha_of(target));
-	ask->n_cells = story.suite.n_cells;
-	ask->cell = calloc((size_t)ask->n_cells, sizeof *ask->cell);
-	memcpy(ask->cell, story.suite.cell, (size_t)ask->n_cells * sizeof *ask->cell);
-	rule_default(&ask->rule, ask->n_cells);
+	struct msg_job *request = &plan.request;
+	request->job = add_job(branch, base, target, how);
+	request->kind = JOBKIND_COMPARE;
+	request->n_subjects = 2;
+	request->subject[0].role = ROLE_BASE;
+	request->subject[1].role = ROLE_TARGET;
+	snprintf(request->subject[0].commit, 65, "%s", sha_of(base));
+	snprintf(request->subject[1].commit, 65, "%s", sha_of(target));
+	request->n_cells = story.suite.n_cells;
+	request->cell = calloc((size_t)request->n_cells, sizeof *request->cell);
+	memcpy(request->cell, story.suite.cell, (size_t)request->n_cells * sizeof *request->cell);
+	rule_default(&request->rule, request->n_cells);
 	snprintf(plan.base_how, sizeof plan.base_how, "%s", how);
 	snprintf(plan.suite_name, sizeof plan.suite_name, "ffa");
 	suite_hash(&story.suite, plan.suite_sha);
@@ -113,7 +113,7 @@ static void add_timing(
 	struct result *r, int process_run, int set, int i, enum series series, const char *phase, double share, double d)
 {
 	struct noise *n = &story.noise;
-	double ms = usual_ms(&r->plan.ask.cell[i]) * share, offset = 0.0004 * noise_normal(n);
+	double ms = usual_ms(&r->plan.request.cell[i]) * share, offset = 0.0004 * noise_normal(n);
 	struct msg m = { .t = MSG_CELL };
 	struct msg_cell *c = m.u.cell = calloc(1, sizeof *c);
 	*c = (struct msg_cell){ .process_run = process_run, .set = set, .cell = i, .n_subjects = 2, .n = PAIRS };
@@ -142,7 +142,7 @@ static void add_timing(
 
 static void add_work(struct result *r, int i, int side, bool slower)
 {
-	const struct cell *c = &r->plan.ask.cell[i];
+	const struct cell *c = &r->plan.request.cell[i];
 	enum role role = side ? ROLE_TARGET : ROLE_BASE;
 	struct msg m = { .t = MSG_WORK,
 		.u.work = { .cell = i,
@@ -151,7 +151,7 @@ static void add_work(struct result *r, int i, int side, bool slower)
 			.workspace_bytes = 64 << 20,
 			.blocks_kept = -1 } };
 	m.u.work.role = role;
-	const char *named = r->plan.ask.subject[side].provider;
+	const char *named = r->plan.request.subject[side].provider;
 	snprintf(m.u.work.provider, sizeof m.u.work.provider, "%s", *named ? named : "hopper.v2");
 	snprintf(m.u.work.config, sizeof m.u.work.config, "tile 128x128 stages %d", side && slower ? 3 : 2);
 	fixture_add(r, &m);
@@ -179,7 +179,7 @@ static void add_work(struct result *r, int i, int side, bool slower)
 /* The peer of this story knows no block masks. */
 static bool lacks(const struct result *r, int i)
 {
-	return r->plan.ask.kind == JOBKIND_PEER && is_sparse(&r->plan.ask.cell[i]);
+	return r->plan.request.kind == JOBKIND_PEER && is_sparse(&r->plan.request.cell[i]);
 }
 
 static void refuse(struct result *r, int i)
@@ -197,23 +197,23 @@ static void measured(struct result *r, double (*d)(const struct cell *), double 
 	char module[65];
 	for (int s = 0; s < 2; s++) {
 		/* one commit, one module */
-		snprintf(module, sizeof module, "%.32s%.32s", r->plan.ask.subject[s].commit + 8, sha_of(7));
+		snprintf(module, sizeof module, "%.32s%.32s", r->plan.request.subject[s].commit + 8, sha_of(7));
 		fixture_build(r, s ? ROLE_TARGET : ROLE_BASE, "ok", module);
-		for (int i = 0; i < r->plan.ask.n_cells; i++) {
+		for (int i = 0; i < r->plan.request.n_cells; i++) {
 			bool cannot = s == 0 && lacks(r, i);
 			if (cannot)
 				refuse(r, i);
 			else
 				fixture_check(r, s ? ROLE_TARGET : ROLE_BASE, i, "", "feed");
 			if (!cannot)
-				add_work(r, i, s, d(&r->plan.ask.cell[i]) > 0.01);
+				add_work(r, i, s, d(&r->plan.request.cell[i]) > 0.01);
 		}
 	}
 	for (int process_run = 1; process_run <= 2 * RUNS; process_run++) {
 		int set = process_run <= RUNS ? 1 : 2;
 		fixture_run(r, process_run, set);
-		for (int i = 0; i < r->plan.ask.n_cells; i++) {
-			double loss = d(&r->plan.ask.cell[i]),
+		for (int i = 0; i < r->plan.request.n_cells; i++) {
+			double loss = d(&r->plan.request.cell[i]),
 			       shift = loss + (loss != 0 ? run_noise * noise_normal(&story.noise) : 0);
 			if ((set == 2 && loss <= 0.01) || lacks(r, i))
 				continue;
@@ -230,7 +230,7 @@ static void measured(struct result *r, double (*d)(const struct cell *), double 
 static int64_t finish(struct result *r)
 {
 	struct judge_outcome outcome;
-	int64_t job = r->plan.ask.job;
+	int64_t job = r->plan.request.job;
 	char text[256];
 	r->done = (struct msg_done){ .gpu_s = 52 + 6 * noise_uniform(&story.noise), .wall_s = 68 };
 	result_end(r);
@@ -256,7 +256,7 @@ static double faster(const struct cell *c)
 {
 	return is_sparse(c) ? nothing(c) : -0.034;
 }
-static double hard_to_tell(const struct cell *c)
+static double hard_to_report(const struct cell *c)
 {
 	return is_sparse(c) && attention_in(c)->block == 128 ? 0.0145 : nothing(c);
 }
@@ -277,20 +277,20 @@ static void tip(const char *key, const char *display, unsigned n)
 /* What a profile of one cell found out: the counters of a recorded shape, for the times of this story. */
 static void explain(int64_t profile, int n, const struct cell *c, const char *file, double d)
 {
-	struct profile_case *told = profile_case_new(file);
-	double factor = usual_ms(c) / told->e.base_ms; /* as if it had as much more to do */
-	for (size_t i = 0, kernel = 0; i < told->n_lines; i++) {
-		struct msg_kernel *k = &told->line[i].u.kernel;
-		if (told->line[i].t != MSG_KERNEL)
+	struct profile_case *reported = profile_case_new(file);
+	double factor = usual_ms(c) / reported->e.base_ms; /* as if it had as much more to do */
+	for (size_t i = 0, kernel = 0; i < reported->n_lines; i++) {
+		struct msg_kernel *k = &reported->line[i].u.kernel;
+		if (reported->line[i].t != MSG_KERNEL)
 			continue;
-		told->kernel[kernel].ms = k->ms *= factor;
+		reported->kernel[kernel].ms = k->ms *= factor;
 		for (int v = 0; v < k->n_values; v++)
 			if (!strstr(k->value[v].metric, "pct_of") && !strstr(k->value[v].metric, "ctas"))
-				told->value[kernel][v].value = k->value[v].value *= factor;
+				reported->value[kernel][v].value = k->value[v].value *= factor;
 		kernel++;
 	}
-	profile_cell_put(&story.f, profile, n, c->key, told, usual_ms(c), usual_ms(c) * exp(d));
-	profile_case_free(told);
+	profile_cell_put(&story.f, profile, n, c->key, reported, usual_ms(c), usual_ms(c) * exp(d));
+	profile_case_free(reported);
 }
 
 static int64_t last_comparison(void)
@@ -308,7 +308,7 @@ static void explained(int64_t alert)
 	static const char *const files[] = { "tests/data/profiles/02-register-cap.jsonl",
 		"tests/data/profiles/06-other-parts.jsonl" };
 	int n = 0;
-	int64_t profile = profile_ask(&story.f, last_comparison(), alert, "done", "");
+	int64_t profile = profile_request(&story.f, last_comparison(), alert, "done", "");
 	for (int i = 0; i < story.suite.n_cells && n < 2; i++) {
 		const struct cell *c = &story.suite.cell[i];
 		if (is_sparse(c) && c->direction == DIRECTION_BACKWARD)
@@ -334,11 +334,11 @@ static void measured_beside_peer(unsigned commit)
 	char text[160];
 	story.now_ms += HOUR_MS / 2;
 	struct result *r = begin("", commit, commit, "given");
-	r->plan.ask.kind = JOBKIND_PEER;
-	r->plan.ask.rule.confirm = false;
-	snprintf(r->plan.ask.subject[0].provider, sizeof r->plan.ask.subject[0].provider, "cudnn");
+	r->plan.request.kind = JOBKIND_PEER;
+	r->plan.request.rule.confirm = false;
+	snprintf(r->plan.request.subject[0].provider, sizeof r->plan.request.subject[0].provider, "cudnn");
 	snprintf(text, sizeof text, "UPDATE job SET kind = 'peer', origin = 'idle', base_provider = 'cudnn' WHERE id = %lld",
-		(long long)r->plan.ask.job);
+		(long long)r->plan.request.job);
 	ok(db_script(story.f.db, text, &err));
 	measured(r, beside_cudnn, 0.0004);
 	finish(r);
@@ -390,14 +390,14 @@ static void branches(void)
 	story.now_ms += HOUR_MS;
 	add_commit(104, top, "Kim Osei", "cache hints on value loads");
 	tip("kim/cache-hints", "kim/cache-hints", 104);
-	judged("kim/cache-hints", top, 104, "merge-base", hard_to_tell, 0.0022);
+	judged("kim/cache-hints", top, 104, "merge-base", hard_to_report, 0.0022);
 	story.now_ms += HOUR_MS;
 	add_commit(105, top, "Kim Osei", "one accumulator for both halves");
 	tip("kim/accumulator", "kim/accumulator", 105);
 	struct result *r = begin("kim/accumulator", top, 105, "merge-base");
 	fixture_build(r, ROLE_BASE, "ok", sha_of(700));
 	fixture_build(r, ROLE_TARGET, "ok", sha_of(701));
-	for (int i = 0; i < r->plan.ask.n_cells; i++) {
+	for (int i = 0; i < r->plan.request.n_cells; i++) {
 		fixture_check(r, ROLE_BASE, i, "", "feed");
 		fixture_check(r, ROLE_TARGET, i, "wrong", "feed");
 	}
@@ -423,7 +423,7 @@ static void queue(void)
 	ok(store_job_log(story.f.db, running, story.now_ms - 20000, "20 cells of both sides accepted", &err));
 }
 
-static void tell(const char *folder)
+static void report(const char *folder)
 {
 	struct fixture *f = &story.f;
 	FILE *file = fopen("etc/suites/ffa.yaml", "re");
@@ -574,7 +574,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	struct http *http;
-	tell(argv[1]);
+	report(argv[1]);
 	struct site site = { .db = story.f.db, .pages = page_cache_new() };
 	site.act = &actions;
 	ok(site_start(&site, "127.0.0.1", argc > 2 ? atoi(argv[2]) : 0, &http, &err));

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (result == 0) {
 			check_line(&line);
-			result = interleave_hear(&side, &line, &err);
+			result = interleave_receive(&side, &line, &err);
 			must(result != 0 || line.word != INTERLEAVE_DONE || held, "a call without a turn was believed");
 		}
 		must((result != 0) == (err.code != ERR_NONE), "a refusal without an error, or an error without one");

@@ -126,7 +126,7 @@ static void drift_by_hand(void **state)
 }
 
 /* What five noisy points cannot say, twenty can. */
-static void more_points_say_more(void **state)
+static void more_points_report_more(void **state)
 {
 	double x[20], loss;
 
@@ -225,7 +225,7 @@ static void finds_steps_soon(void **state)
 {
 	static const struct {
 		double step;
-		int found_of_40, place_error;
+		int found_of_40, position_error;
 	} row[] = { { 0.005, 38, 3 }, { 0.010, 39, 2 }, { -0.010, 39, 2 }, { 0.030, 40, 1 } };
 	struct noise n = { .state = 11 };
 
@@ -244,7 +244,7 @@ static void finds_steps_soon(void **state)
 				if (!changepoint_find(x, i + 1, &c))
 					c.at = -1;
 			}
-			found += abs(c.at - 30) <= row[k].place_error;
+			found += abs(c.at - 30) <= row[k].position_error;
 		}
 		if (found < row[k].found_of_40)
 			fail_msg("a step of %g: %d of 40 found within ten points", row[k].step, found);
@@ -260,7 +260,7 @@ int main(void)
 		cmocka_unit_test(small_steps_are_left),
 		cmocka_unit_test(odd_points_are_named),
 		cmocka_unit_test(drift_by_hand),
-		cmocka_unit_test(more_points_say_more),
+		cmocka_unit_test(more_points_report_more),
 		cmocka_unit_test(neighbours_confirm_a_step),
 		cmocka_unit_test(a_slope_is_no_step),
 		cmocka_unit_test(silent_on_noise_with_outliers),

@@ -36,7 +36,7 @@ static struct commit_job judged(int64_t id, int64_t plan, const char *suite, enu
 }
 
 /* As one line: "regression final by gemm, worst second, 1 open: gemm regression, second -". */
-static void tell(const struct commit_verdict *v, char *text, size_t size)
+static void report(const struct commit_verdict *v, char *text, size_t size)
 {
 	int n = snprintf(text, size, "%s%s", verdict_name(v->verdict), v->is_final ? " final" : "");
 	if (v->decides >= 0)
@@ -77,7 +77,7 @@ static void every_order(const struct commit_job *jobs, int n, const char *want)
 		for (int i = 0; i < n; i++)
 			assert_int_equal(commit_verdict_add(&v, &jobs[order[i]], &err), 0);
 		commit_verdict_end(&v);
-		tell(&v, got, sizeof got);
+		report(&v, got, sizeof got);
 		commit_verdict_fini(&v);
 		if (strcmp(got, want) != 0)
 			fail_msg("order %d: %s\ninstead of:  %s", k, got, want);
@@ -172,7 +172,7 @@ static void plans_that_could_not_be_made(void **state)
 		judged(2, 2, "gemm", VERDICT_UNCHANGED, 0.1));
 }
 
-static void nothing_was_asked_for(void **state)
+static void nothing_was_requested_for(void **state)
 {
 	(void)state;
 	struct commit_verdict v;
@@ -191,7 +191,7 @@ int main(void)
 		cmocka_unit_test(the_newest_word_of_a_suite_counts),
 		cmocka_unit_test(what_nobody_measured),
 		cmocka_unit_test(plans_that_could_not_be_made),
-		cmocka_unit_test(nothing_was_asked_for),
+		cmocka_unit_test(nothing_was_requested_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

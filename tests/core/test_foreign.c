@@ -313,7 +313,7 @@ static const struct reading_figure *figure(const char *key, const char *metric)
 	return NULL;
 }
 
-static void metrics_are_read_where_they_are_asked_for(void **state)
+static void metrics_are_read_where_they_are_requested_for(void **state)
 {
 	struct reading_how how = {
 		.format = "ncu", .metrics = "dram__bytes_*,launch__registers_per_thread,lts__t_sector_hit_rate.pct", .warmup = 1
@@ -486,7 +486,7 @@ static void columns_of_whole_numbers(void **state)
 	reading_has_row(&target, "mine/M=1024/N=1024", 1, 0.0035, 1e-5);
 }
 
-static void whole_columns_of_which_nothing_is_known_are_asked_for(void **state)
+static void whole_columns_of_which_nothing_is_known_are_requested_for(void **state)
 {
 	static const char text[] = "M,wave,mine\n1024,3,12\n2048,6,48\n";
 	struct reading_how how = us;
@@ -804,7 +804,7 @@ int main(void)
 		cmocka_unit_test_teardown(both_files_name_a_launch_alike, tear_down),
 		cmocka_unit_test_teardown(the_warm_up_is_cut, tear_down),
 		cmocka_unit_test_teardown(launches_are_chosen, tear_down),
-		cmocka_unit_test_teardown(metrics_are_read_where_they_are_asked_for, tear_down),
+		cmocka_unit_test_teardown(metrics_are_read_where_they_are_requested_for, tear_down),
 		cmocka_unit_test_teardown(units_of_metrics_are_converted, tear_down),
 		cmocka_unit_test_teardown(rows_of_details_end_early, tear_down),
 		cmocka_unit_test_teardown(a_time_that_two_sections_have_is_one, tear_down),
@@ -813,7 +813,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_row_of_ncu_that_is_cut_is_not_passed_over, tear_down),
 		cmocka_unit_test_teardown(a_short_row_of_ncu_lacks_its_kernel, tear_down),
 		cmocka_unit_test_teardown(columns_of_whole_numbers, tear_down),
-		cmocka_unit_test_teardown(whole_columns_of_which_nothing_is_known_are_asked_for, tear_down),
+		cmocka_unit_test_teardown(whole_columns_of_which_nothing_is_known_are_requested_for, tear_down),
 		cmocka_unit_test_teardown(a_unit_has_many_spellings, tear_down),
 		cmocka_unit_test_teardown(columns_that_are_no_times_are_left_out_and_said, tear_down),
 		cmocka_unit_test_teardown(sizes_have_units_too, tear_down),

@@ -97,12 +97,12 @@ static void nonsense_is_refused(void **state)
 	assert_non_null(strstr(err.text, "zero byte"));
 }
 
-static void hear(struct interleave_side *s, const char *text)
+static void receive(struct interleave_side *s, const char *text)
 {
 	struct interleave_line line = good(text);
 	struct fw_err err = { 0 };
 
-	if (interleave_hear(s, &line, &err) != 0)
+	if (interleave_receive(s, &line, &err) != 0)
 		fail_msg("%s: %s", text, err.text);
 }
 
@@ -111,7 +111,7 @@ static void not_now(struct interleave_side s, const char *text, const char *why)
 	struct interleave_line line = good(text);
 	struct fw_err err = { 0 };
 
-	assert_int_equal(interleave_hear(&s, &line, &err), -1);
+	assert_int_equal(interleave_receive(&s, &line, &err), -1);
 	assert_int_equal(err.code, ERR_PROTOCOL);
 	if (!strstr(err.text, why))
 		fail_msg("%s: %s lacks %s", text, err.text, why);
@@ -124,12 +124,12 @@ static void interleave_have_an_order(void **state)
 	(void)state;
 	not_now(s, "turn a", "before its hello");
 	not_now(s, "bye", "before its hello");
-	hear(&s, "flopwatch 1 x");
+	receive(&s, "flopwatch 1 x");
 	assert_int_equal(s.state, INTERLEAVE_BUSY);
 	not_now(s, "flopwatch 1 x", "twice");
 	not_now(s, "done 1", "without a turn");
 	not_now(s, "fact flops 1", "without having its turn");
-	hear(&s, "turn a");
+	receive(&s, "turn a");
 	assert_int_equal(s.state, INTERLEAVE_RESTING);
 	assert_string_equal(s.key, "a");
 	not_now(s, "done 1", "without a turn");
@@ -139,22 +139,22 @@ static void interleave_have_an_order(void **state)
 	assert_true(interleave_holds(&s));
 	not_now(s, "turn a", "before the calls");
 	not_now(s, "bye", "middle of a turn");
-	hear(&s, "fact flops 1");
-	hear(&s, "done 1");
+	receive(&s, "fact flops 1");
+	receive(&s, "done 1");
 	assert_int_equal(s.state, INTERLEAVE_HOLDING);
-	hear(&s, "done 1");
+	receive(&s, "done 1");
 	assert_int_equal(s.state, INTERLEAVE_AFTER);
 	assert_true(interleave_holds(&s));
 	not_now(s, "done 1", "without a turn");
-	hear(&s, "turn b");
+	receive(&s, "turn b");
 	interleave_sent_on(&s);
 	assert_int_equal(s.state, INTERLEAVE_BUSY);
 	assert_false(interleave_holds(&s));
-	hear(&s, "turn c");
+	receive(&s, "turn c");
 	interleave_granted(&s, 1);
-	hear(&s, "fail wrong x");
+	receive(&s, "fail wrong x");
 	not_now(s, "done 1", "without a turn");
-	hear(&s, "bye");
+	receive(&s, "bye");
 	not_now(s, "turn a", "after its `bye`");
 }
 
@@ -165,7 +165,7 @@ static void a_talkative_program_is_refused(void **state)
 	(void)state;
 	interleave_granted(&s, 1);
 	for (int i = 0; i < INTERLEAVE_FACTS_MAX; i++)
-		hear(&s, "fact flops 1");
+		receive(&s, "fact flops 1");
 	not_now(s, "fact flops 1", "too much");
 }
 

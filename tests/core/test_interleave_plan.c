@@ -213,7 +213,7 @@ static enum interleave_gain after(const struct interleave_seen *base, const stru
 	return interleave_gain(&b, &t, 2, why);
 }
 
-static void a_gain_is_heard(void **state)
+static void a_gain_is_received(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_seen base = interleave(1, 2.3, 0), quick = interleave(0.5, 1.3, 0), liar = interleave(0.5, 2.3, 0),
@@ -292,7 +292,7 @@ static struct interleave_seen with_singles(struct interleave_seen s, int n, doub
 }
 
 /* A framework that repeats short calls makes turns longer as calls become shorter: turns of single calls tell. */
-static void who_chooses_how_often_to_call_is_heard_in_single_calls(void **state)
+static void who_chooses_how_often_to_call_is_received_in_single_calls(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_seen base = repeated(2.5, 1, 5), quick = repeated(1.5, 2, 9), untold = interleave(2.5, 5, 0),
@@ -467,12 +467,12 @@ int main(void)
 		cmocka_unit_test(runs_of_few_pairs_are_bought),
 		cmocka_unit_test(a_call_is_no_longer_than_its_turn),
 		cmocka_unit_test(one_session_accuses_nobody),
-		cmocka_unit_test(a_gain_is_heard),
+		cmocka_unit_test(a_gain_is_received),
 		cmocka_unit_test(interleave_that_were_cut_short_accuse_nobody),
 		cmocka_unit_test(twenty_interleave_of_a_side_accuse),
 		cmocka_unit_test(who_lies_in_some_calls_is_seen),
 		cmocka_unit_test(equal_programs_are_not_accused),
-		cmocka_unit_test(who_chooses_how_often_to_call_is_heard_in_single_calls),
+		cmocka_unit_test(who_chooses_how_often_to_call_is_received_in_single_calls),
 		cmocka_unit_test(repeats_hide_no_gain),
 		cmocka_unit_test(only_waits_in_the_turn_confirm_that_a_call_was_cut),
 		cmocka_unit_test(who_lies_and_escapes_by_interleave_is_caught),

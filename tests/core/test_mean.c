@@ -190,7 +190,7 @@ static void other_losses_come_first(void **state)
 	assert_true(!j.is_known && j.want_set == 0);
 }
 
-static void words_say_how_many(void **state)
+static void words_report_how_many(void **state)
 {
 	char words[EXPLAIN_SIZE];
 	(void)state;
@@ -217,7 +217,7 @@ int main(void)
 		cmocka_unit_test_setup(a_cell_that_contradicts_its_group_is_left_alone, setup),
 		cmocka_unit_test_setup(fewer_slow_calls_are_a_gain, setup),
 		cmocka_unit_test_setup(other_losses_come_first, setup),
-		cmocka_unit_test_setup(words_say_how_many, setup),
+		cmocka_unit_test_setup(words_report_how_many, setup),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

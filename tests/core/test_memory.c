@@ -41,7 +41,7 @@ static struct judgement judge(const struct run_estimate *e, int n, double tau0, 
 }
 
 /* Quantiles of F at 0.001: of 4 and 20 degrees 0.02169 and 7.096; of 6 and 10, 0.05432 and 9.926. */
-static void variances_are_told_separate(void **state)
+static void variances_are_reported_separate(void **state)
 {
 	struct run_estimate e[STATS_RUNS_MAX];
 	int n = runs(3, 3, 0, 0.01, e); /* in each set the mean lies a third off: 4 degrees, variance 4/3 of 0.01 squared */
@@ -170,7 +170,7 @@ static void noise_that_is_known_raises_no_alarm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(variances_are_told_separate),
+		cmocka_unit_test(variances_are_reported_separate),
 		cmocka_unit_test(the_rule_is_that_of_what_is_believed),
 		cmocka_unit_test(what_is_clear_outweighs_what_is_remembered),
 		cmocka_unit_test(a_sign_is_no_evidence_where_cells_are_underpowered),

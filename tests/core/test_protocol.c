@@ -12,9 +12,9 @@ static void hello(void **state)
 	(void)state;
 	COPY(in.u.hello.version, "0.1.0");
 	COPY(in.u.hello.isolation, "bwrap");
-	in.u.hello.place = (struct msg_place){ .host = "gpu1", .user = "flopwatch-run", .is_system = true };
-	COPY(in.u.hello.place.runner, "/opt/it's here/flopwatch-runner");
-	COPY(in.u.hello.place.modules, "/var/cache/flopwatch-worker/modules");
+	in.u.hello.location = (struct msg_location){ .host = "gpu1", .user = "flopwatch-run", .is_system = true };
+	COPY(in.u.hello.location.runner, "/opt/it's here/flopwatch-runner");
+	COPY(in.u.hello.location.modules, "/var/cache/flopwatch-worker/modules");
 	in.u.hello.n_read_only = 1;
 	COPY(in.u.hello.read_only[0], "/opt/conda");
 	d[0].kind = DEVICE_CUDA;
@@ -35,9 +35,9 @@ static void hello(void **state)
 	assert_int_equal(protocol_parse(line.data, line.len, &out, &err), 0);
 	assert_int_equal(out.u.hello.n_devices, 2);
 	assert_false(out.u.hello.builds_only);
-	assert_string_equal(out.u.hello.place.runner, "/opt/it's here/flopwatch-runner");
-	assert_string_equal(out.u.hello.place.modules, "/var/cache/flopwatch-worker/modules");
-	assert_true(out.u.hello.place.is_system && strcmp(out.u.hello.place.user, "flopwatch-run") == 0);
+	assert_string_equal(out.u.hello.location.runner, "/opt/it's here/flopwatch-runner");
+	assert_string_equal(out.u.hello.location.modules, "/var/cache/flopwatch-worker/modules");
+	assert_true(out.u.hello.location.is_system && strcmp(out.u.hello.location.user, "flopwatch-run") == 0);
 	assert_int_equal(out.u.hello.n_read_only, 1);
 	assert_string_equal(out.u.hello.read_only[0], "/opt/conda");
 	assert_true(out.u.hello.device[0].memory_bytes == INT64_C(150754820096));

@@ -34,10 +34,10 @@ static void no_message(void **state)
 static void wrong_records(void **state)
 {
 	(void)state;
-	refuse("{\"t\":\"hello\",\"protocol\":1,\"isolation\":\"none\",\"place\":{\"host\":\"a\",\"user\":\"b\",\"runner\":\"/"
+	refuse("{\"t\":\"hello\",\"protocol\":1,\"isolation\":\"none\",\"location\":{\"host\":\"a\",\"user\":\"b\",\"runner\":\"/"
 	       "r\\n\",\"modules\":\"/m\"},"
 	       "\"devices\":[]}",
-		"hello.place.runner: ");
+		"hello.location.runner: ");
 	refuse("{\"t\":\"hello\",\"protocol\":1,\"isolation\":\"chroot\",\"devices\":[]}", "hello.isolation: must be one of");
 	refuse("{\"t\":\"hello\",\"protocol\":\"1\",\"isolation\":\"none\",\"devices\":[]}",
 		"hello.protocol: must be an integer");

@@ -171,17 +171,17 @@ static void one_bad_repetition(void **state)
 		"{\"name\":\"b\",\"run_type\":\"iteration\",\"repetition_index\":1,\"real_time\":0},"
 		"{\"name\":\"c\",\"run_type\":\"iteration\",\"skipped\":true,\"skip_message\":\"no GPU\"}]}";
 	struct fw_err err = { 0 };
-	char told[256];
+	char reported[256];
 
 	(void)state;
 	assert_int_equal(parse("google-benchmark", "", text, sizeof text - 1, "out", &reading, &err), 0);
 	assert_int_equal(reading.n_rows, 1);
 	lacks("a", "lost it");
 	assert_true(isnan(reading.row[0].median_ms));
-	reading_tell_left(&reading, told, sizeof told);
-	assert_string_equal(told, "2 rows were left out: b (a real_time of 0 is no time), c (skipped: no GPU)");
-	reading_tell_left(&reading, told, 64);
-	assert_string_equal(told, "2 rows were left out: 2 more");
+	reading_report_left(&reading, reported, sizeof reported);
+	assert_string_equal(reported, "2 rows were left out: b (a real_time of 0 is no time), c (skipped: no GPU)");
+	reading_report_left(&reading, reported, 64);
+	assert_string_equal(reported, "2 rows were left out: 2 more");
 }
 
 static void hyperfine(void **state)
@@ -309,16 +309,16 @@ static void bare_numbers_that_are_none(void **state)
 		"{\"name\":\"e\",\"run_type\":\"iteration\",\"repetition_index\":0,\"real_time\":6},\n"
 		"{\"name\":\"e\",\"run_type\":\"iteration\",\"repetition_index\":1,\"real_time\":inf}]}";
 	struct fw_err err = { 0 };
-	char told[400];
+	char reported[400];
 
 	(void)state;
 	if (parse("google-benchmark", "", text, sizeof text - 1, "out", &reading, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(reading.n_rows, 1);
 	has("a", 1, 5e-6, NAN);
-	reading_tell_left(&reading, told, sizeof told);
-	assert_non_null(strstr(told, "4 rows were left out: "));
-	assert_non_null(strstr(told, "b (its real_time is NaN or infinite)"));
+	reading_report_left(&reading, reported, sizeof reported);
+	assert_non_null(strstr(reported, "4 rows were left out: "));
+	assert_non_null(strstr(reported, "b (its real_time is NaN or infinite)"));
 	lacks("e", "its real_time is NaN or infinite");
 	/* what else is wrong keeps its place */
 	refused("google-benchmark",
@@ -332,7 +332,7 @@ static void bare_numbers_that_are_none(void **state)
 	refused("nvbench", "{\"benchmarks\":[NaN]}", "out:1: is no JSON");
 }
 
-static void mistakes_have_a_place(void **state)
+static void mistakes_have_a_position(void **state)
 {
 	(void)state;
 	refused("fa", "x", "`fa` is no format that is read; use one of flopwatch, ffa");
@@ -521,7 +521,7 @@ int main(void)
 		cmocka_unit_test_teardown(ncu, tear_down),
 		cmocka_unit_test_teardown(torchao_training, tear_down),
 		cmocka_unit_test(failures_show_all_they_are),
-		cmocka_unit_test(mistakes_have_a_place),
+		cmocka_unit_test(mistakes_have_a_position),
 		cmocka_unit_test_teardown(a_cut_number_is_none, tear_down),
 		cmocka_unit_test(hexadecimal_is_no_number),
 		cmocka_unit_test_teardown(bytes_that_are_no_text, tear_down),

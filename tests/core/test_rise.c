@@ -18,18 +18,18 @@ static void add_loss(double *x, int n, int begin, int end, double each)
 		x[i] += each * ((i < end ? i : end - 1) - begin + 1);
 }
 
-static void places_in_line(int64_t *place, int n)
+static void positions_in_line(int64_t *position, int n)
 {
 	for (int i = 0; i < n; i++)
-		place[i] = i + 1;
+		position[i] = i + 1;
 }
 
 static void range_is(const double *x, int n, double least, int from, int to, double step)
 {
-	int64_t place[CHANGEPOINT_POINTS_MAX];
+	int64_t position[CHANGEPOINT_POINTS_MAX];
 	struct rise r = { .from = -1 };
-	places_in_line(place, n);
-	assert_true(rise_find(x, place, n, least, &r));
+	positions_in_line(position, n);
+	assert_true(rise_find(x, position, n, least, &r));
 	assert_int_equal(r.from, from);
 	assert_int_equal(r.to, to);
 	assert_true(fabs(r.step - step) < 1e-12);
@@ -58,7 +58,7 @@ static void drift_that_pauses(void **state)
 }
 
 /* A step that was told, taken out by a quarter of a percent too little, is no part of it. */
-static void told_step_taken_out_badly(void **state)
+static void reported_step_taken_out_badly(void **state)
 {
 	double x[36] = { 0 };
 	(void)state;
@@ -70,31 +70,31 @@ static void told_step_taken_out_badly(void **state)
 static void what_is_not_there(void **state)
 {
 	double x[20] = { 0 };
-	int64_t place[20];
+	int64_t position[20];
 	struct rise r;
 	(void)state;
-	places_in_line(place, 20);
-	assert_false(rise_find(x, place, 0, 0.01, &r));
-	assert_false(rise_find(x, place, 1, 0.01, &r));
-	assert_false(rise_find(x, place, 20, 0.01, &r));
+	positions_in_line(position, 20);
+	assert_false(rise_find(x, position, 0, 0.01, &r));
+	assert_false(rise_find(x, position, 1, 0.01, &r));
+	assert_false(rise_find(x, position, 20, 0.01, &r));
 	add_loss(x, 20, 10, 11, -0.02);
-	assert_false(rise_find(x, place, 20, 0.01, &r)); /* it became faster */
+	assert_false(rise_find(x, position, 20, 0.01, &r)); /* it became faster */
 }
 
 /* Commits that nobody measured lie between points: a straight line goes by commits. */
 static void unmeasured_commits(void **state)
 {
-	const int64_t place[] = { 1, 2, 3, 4, 5, 6, 14, 15, 16, 17, 18, 19 };
+	const int64_t position[] = { 1, 2, 3, 4, 5, 6, 14, 15, 16, 17, 18, 19 };
 	const double x[] = { 0, 0, 0, 0, 0, 0, 0.016, 0.018, 0.02, 0.02, 0.02, 0.02 };
 	struct rise r;
 	(void)state;
-	assert_true(rise_find(x, place, 12, 0.015, &r));
+	assert_true(rise_find(x, position, 12, 0.015, &r));
 	assert_int_equal(r.from, 5);
 	assert_int_equal(r.to, 8);
 }
 
 struct timed {
-	int64_t place;
+	int64_t position;
 	double x;
 };
 
@@ -107,17 +107,17 @@ static void as_a_device_timed_it(void **state)
 		{ 52, 0.02373 }, { 53, 0.02199 }, { 54, 0.02363 }, { 55, 0.02321 }, { 56, 0.02345 }, { 57, 0.02580 },
 		{ 58, 0.02491 }, { 59, 0.02517 }, { 60, 0.02052 } };
 	double x[CHANGEPOINT_POINTS_MAX];
-	int64_t place[CHANGEPOINT_POINTS_MAX];
+	int64_t position[CHANGEPOINT_POINTS_MAX];
 	int n = (int)(sizeof a / sizeof *a);
 	struct rise r;
 	(void)state;
 	for (int i = 0; i < n; i++) {
 		x[i] = a[i].x;
-		place[i] = a[i].place;
+		position[i] = a[i].position;
 	}
-	assert_true(rise_find(x, place, n, 0.75 * 0.0245, &r));
-	assert_int_equal(place[r.from], 44);
-	assert_int_equal(place[r.to], 52);
+	assert_true(rise_find(x, position, n, 0.75 * 0.0245, &r));
+	assert_int_equal(position[r.from], 44);
+	assert_int_equal(position[r.to], 52);
 	assert_true(fabs(r.step - 0.0217) < 0.002);
 }
 
@@ -128,7 +128,7 @@ static int right_by_one(int n, int begin, int end, int again, int again_end, dou
 	int right = 0;
 	for (int trial = 0; trial < 200; trial++) {
 		double x[CHANGEPOINT_POINTS_MAX];
-		int64_t place[CHANGEPOINT_POINTS_MAX];
+		int64_t position[CHANGEPOINT_POINTS_MAX];
 		int last = again ? again_end : end;
 		struct rise r;
 		for (int i = 0; i < n; i++)
@@ -136,8 +136,8 @@ static int right_by_one(int n, int begin, int end, int again, int again_end, dou
 		add_loss(x, n, begin, end, each);
 		if (again)
 			add_loss(x, n, again, again_end, each);
-		places_in_line(place, n);
-		right += rise_find(x, place, n, 0.75 * each * (end - begin + again_end - again), &r) &&
+		positions_in_line(position, n);
+		right += rise_find(x, position, n, 0.75 * each * (end - begin + again_end - again), &r) &&
 			 abs(r.from - (begin - 1)) <= 1 && abs(r.to - (last - 1)) <= 1;
 	}
 	return right;
@@ -158,7 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_hand),
 		cmocka_unit_test(drift_that_pauses),
-		cmocka_unit_test(told_step_taken_out_badly),
+		cmocka_unit_test(reported_step_taken_out_badly),
 		cmocka_unit_test(what_is_not_there),
 		cmocka_unit_test(unmeasured_commits),
 		cmocka_unit_test(as_a_device_timed_it),

@@ -13,14 +13,14 @@ enum { PARTS = 30, NIGHTS = 7, SHARE = 5, DAY = 86400000 };
 static void pass_night(struct rotation_part *part, int64_t night_at, int many)
 {
 	for (int i = 0; i < PARTS; i++)
-		part[i].is_asked = false;
+		part[i].is_requested = false;
 	for (int k = 0; k < many; k++) {
 		int i = rotation_next(part, PARTS, NIGHTS, night_at);
 
 		assert_int_equal(rotation_is_behind(part, PARTS, NIGHTS, night_at), k < SHARE);
-		assert_true(i >= 0 && !part[i].is_asked);
+		assert_true(i >= 0 && !part[i].is_requested);
 		part[i].measured_at = night_at + k + 1;
-		part[i].is_asked = true;
+		part[i].is_requested = true;
 	}
 }
 
@@ -49,12 +49,12 @@ static void what_changed_last_comes_after_the_share(void **state)
 	for (int k = 0; k < SHARE; k++) {
 		assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), k);
 		part[k].measured_at = DAY + k;
-		part[k].is_asked = true;
+		part[k].is_requested = true;
 	}
 	assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), 25);
-	part[25].is_asked = true;
+	part[25].is_requested = true;
 	assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), 20);
-	part[20].is_asked = true;
+	part[20].is_requested = true;
 	assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), SHARE);
 }
 

@@ -315,7 +315,7 @@ static void clock_is_taken_out(void **state)
 }
 
 /* Calls that take a quarter longer for a reason of their own, one in ten and mostly at a high clock: the slope is that of the others. */
-static void slow_calls_say_nothing_of_the_clock(void **state)
+static void slow_calls_report_nothing_of_the_clock(void **state)
 {
 	struct noise n = { .state = 12, .white = 0.001, .process_run = 0.0005, .clock = 0.02 };
 	struct rule r;
@@ -471,7 +471,7 @@ static void equal_values(void **state)
 }
 
 /* Runs that all say the same. */
-static void runs_cannot_tell_the_clock(void **state)
+static void runs_cannot_report_the_clock(void **state)
 {
 	struct run_estimate e[12];
 	struct rule r;
@@ -514,13 +514,13 @@ int main(void)
 		cmocka_unit_test(fisher),
 		cmocka_unit_test(medians),
 		cmocka_unit_test(clock_is_taken_out),
-		cmocka_unit_test(slow_calls_say_nothing_of_the_clock),
+		cmocka_unit_test(slow_calls_report_nothing_of_the_clock),
 		cmocka_unit_test(no_clock_no_beta),
 		cmocka_unit_test(unrelated_clock),
 		cmocka_unit_test(clocks_that_stood_separate),
 		cmocka_unit_test(missing_clock_in_one_call),
 		cmocka_unit_test(equal_values),
-		cmocka_unit_test(runs_cannot_tell_the_clock),
+		cmocka_unit_test(runs_cannot_report_the_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

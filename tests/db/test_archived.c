@@ -329,7 +329,7 @@ static void what_a_killed_writer_left(void **state)
 {
 	struct fixture *f = *state;
 	char path[256], folder[200];
-	struct archive_place stray = { .month = "1970-01" };
+	struct archive_position stray = { .month = "1970-01" };
 	put_some(f, 1, 3, day_ms);
 	assert_int_equal(archive(f, day_ms + 1), 1);
 	ok(archived_folder(f->db, folder, sizeof folder, &err));
@@ -431,16 +431,16 @@ static void damage_is_named(void **state)
 	assert_non_null(strstr(err.text, "holds something else than comparison 2"));
 }
 
-static void see_last(void *arg, const struct archive_place *last)
+static void see_last(void *arg, const struct archive_position *last)
 {
-	struct archive_place **to = arg;
+	struct archive_position **to = arg;
 	*(*to)++ = *last;
 }
 
-static void months_are_told_and_forgotten(void **state)
+static void months_are_reported_and_forgotten(void **state)
 {
 	struct fixture *f = *state;
-	struct archive_place last[4] = { 0 }, *to = last;
+	struct archive_position last[4] = { 0 }, *to = last;
 	char folder[200], month[ARCHIVE_MONTH_SIZE], mark[2][17];
 	int n;
 	ok(archived_folder(f->db, folder, sizeof folder, &err));
@@ -539,7 +539,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_a_killed_writer_left, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_older_database_overwrites_nothing, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_is_named, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(months_are_told_and_forgotten, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(months_are_reported_and_forgotten, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(kill_at_any_moment_loses_nothing, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

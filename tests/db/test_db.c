@@ -13,7 +13,7 @@
 
 static char text_of_pragma[64];
 
-static const char *ask(struct db *db, struct stmt *s)
+static const char *request(struct db *db, struct stmt *s)
 {
 	(void)db;
 	assert_non_null(s);
@@ -27,14 +27,14 @@ static void settings_are_safe(void **state)
 {
 	struct fixture *f = *state;
 	struct stat st;
-	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA journal_mode", &err)), "wal");
-	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA synchronous", &err)), "2");
-	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA foreign_keys", &err)), "1");
-	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA trusted_schema", &err)), "0");
-	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA cell_size_check", &err)), "1");
-	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA mmap_size", &err)), "0");
-	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA secure_delete", &err)), "2");
-	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA auto_vacuum", &err)), "2");
+	assert_string_equal(request(f->db, db_stmt(f->db, "PRAGMA journal_mode", &err)), "wal");
+	assert_string_equal(request(f->db, db_stmt(f->db, "PRAGMA synchronous", &err)), "2");
+	assert_string_equal(request(f->db, db_stmt(f->db, "PRAGMA foreign_keys", &err)), "1");
+	assert_string_equal(request(f->db, db_stmt(f->db, "PRAGMA trusted_schema", &err)), "0");
+	assert_string_equal(request(f->db, db_stmt(f->db, "PRAGMA cell_size_check", &err)), "1");
+	assert_string_equal(request(f->db, db_stmt(f->db, "PRAGMA mmap_size", &err)), "0");
+	assert_string_equal(request(f->db, db_stmt(f->db, "PRAGMA secure_delete", &err)), "2");
+	assert_string_equal(request(f->db, db_stmt(f->db, "PRAGMA auto_vacuum", &err)), "2");
 	assert_int_equal(stat(f->path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	refused(ERR_INTERNAL,
@@ -348,7 +348,7 @@ static void rollback_ends_open_readers(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM t"), 2);
 }
 
-static void errors_say_where(void **state)
+static void errors_report_where(void **state)
 {
 	struct fixture *f = *state;
 	struct stmt *s = db_stmt(f->db, "INSERT INTO job_log (job, at, line) VALUES (77, 1, 'x')", &err);
@@ -358,7 +358,7 @@ static void errors_say_where(void **state)
 	assert_null(strchr(err.text, '\n'));
 }
 
-static void second_writer_waits_and_is_told(void **state)
+static void second_writer_waits_and_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct db *other;
@@ -584,8 +584,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_outer_transaction_decides, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_look_sees_one_state, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rollback_ends_open_readers, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(errors_say_where, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(second_writer_waits_and_is_told, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(errors_report_where, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(second_writer_waits_and_is_reported, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(reader_cannot_write, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(foreign_files_are_left_alone, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(backup_is_whole_and_atomic, fixture_setup, fixture_teardown),

@@ -20,10 +20,11 @@ static void fill(struct fixture *f, unsigned n)
 		snprintf(branch, sizeof branch, "b%u", i);
 		fixture_comparison(f, branch, i, 1000000 + i, VERDICT_UNCHANGED, i);
 		fixture_comparison(f, "main", i - 1, i, VERDICT_UNCHANGED, i);
-		struct stmt *s = db_stmt(f->db, "INSERT INTO mainline (repo, sha, place) VALUES (:repo, :sha, :place)", &err);
+		struct stmt *s =
+			db_stmt(f->db, "INSERT INTO mainline (repo, sha, position) VALUES (:repo, :sha, :position)", &err);
 		stmt_int(s, ":repo", f->repo);
 		stmt_text(s, ":sha", fixture_sha(i));
-		stmt_int(s, ":place", i);
+		stmt_int(s, ":position", i);
 		ok(stmt_run(s, &err));
 	}
 	ok(stmt_run(db_stmt(f->db, "UPDATE comparison SET target_build = 1", &err), &err));
@@ -45,25 +46,25 @@ static int setup(void **state)
 	return result;
 }
 
-typedef void ask_fn(struct fixture *f, unsigned n);
+typedef void request_fn(struct fixture *f, unsigned n);
 
-static int64_t steps_beside(struct fixture *f, unsigned n, ask_fn *ask)
+static int64_t steps_beside(struct fixture *f, unsigned n, request_fn *request)
 {
 	fill(f, n);
-	ask(f, n); /* takes its statement */
+	request(f, n); /* takes its statement */
 	int64_t before = db_steps(f->db);
-	ask(f, n);
+	request(f, n);
 	return db_steps(f->db) - before;
 }
 
-static void costs_the_same(struct fixture *f, ask_fn *ask)
+static void costs_the_same(struct fixture *f, request_fn *request)
 {
-	int64_t few = steps_beside(f, SOME, ask), many = steps_beside(f, MANY, ask);
+	int64_t few = steps_beside(f, SOME, request), many = steps_beside(f, MANY, request);
 	if (many > few)
 		fail_msg("%lld steps beside %d commits, %lld beside %d", (long long)few, SOME, (long long)many, MANY);
 }
 
-static void ask_what_was_judged(struct fixture *f, unsigned n)
+static void request_what_was_judged(struct fixture *f, unsigned n)
 {
 	struct store_judged judged;
 	err_clear(&err);
@@ -74,7 +75,7 @@ static void ask_what_was_judged(struct fixture *f, unsigned n)
 
 static void what_was_judged_before_an_environment_changed(void **state)
 {
-	costs_the_same(*state, ask_what_was_judged);
+	costs_the_same(*state, request_what_was_judged);
 }
 
 static void see_part(void *arg, const struct find_night_part *row)
@@ -83,7 +84,7 @@ static void see_part(void *arg, const struct find_night_part *row)
 	*sum += 100 * row->part + row->measured_at;
 }
 
-static void ask_parts(struct fixture *f, unsigned n)
+static void request_parts(struct fixture *f, unsigned n)
 {
 	const struct find_night_suite like = { .suite = f->suite,
 		.device_class = fixture_number(f, "SELECT class FROM device"),
@@ -101,7 +102,7 @@ static void which_parts_of_a_suite_a_night_is_to_measure(void **state)
 	ok(stmt_run(db_stmt(f->db, "UPDATE job SET part = id / 2, device_class = (SELECT class FROM device) WHERE id IN (2, 4)",
 			    &err),
 		&err));
-	costs_the_same(f, ask_parts);
+	costs_the_same(f, request_parts);
 }
 
 static void see_point(void *arg, const struct store_bisect_point *p)
@@ -112,7 +113,7 @@ static void see_point(void *arg, const struct store_bisect_point *p)
 
 static int64_t bisect;
 
-static void ask_points(struct fixture *f, unsigned n)
+static void request_points(struct fixture *f, unsigned n)
 {
 	struct store_bisect b;
 	int points = 0;
@@ -137,10 +138,10 @@ static void what_a_search_knows_already(void **state)
 		fixture_cell(f, 2 * (3 + i), 0, "cell", 0.01, VERDICT_UNCHANGED);
 	ok(db_commit(f->db, &err));
 	bisect = b.id;
-	costs_the_same(f, ask_points);
+	costs_the_same(f, request_points);
 }
 
-static void ask_import(struct fixture *f, unsigned n)
+static void request_import(struct fixture *f, unsigned n)
 {
 	int64_t comparison = 0;
 	(void)n;
@@ -155,10 +156,10 @@ static void whether_figures_were_imported_before(void **state)
 	struct fixture *f = *state;
 	fill(f, 2);
 	ok(stmt_run(db_stmt(f->db, "UPDATE job SET kind = 'import', nonce = 'figures' WHERE id = 2", &err), &err));
-	costs_the_same(f, ask_import);
+	costs_the_same(f, request_import);
 }
 
-static void ask_cover(struct fixture *f, unsigned n)
+static void request_cover(struct fixture *f, unsigned n)
 {
 	struct store_job job;
 	ok(store_job_get(f->db, 2 * n, &job, &err)); /* the newest of main */
@@ -167,18 +168,18 @@ static void ask_cover(struct fixture *f, unsigned n)
 
 static void whether_another_job_measures_the_same_commit(void **state)
 {
-	costs_the_same(*state, ask_cover);
+	costs_the_same(*state, request_cover);
 }
 
-static void ask_reference(struct fixture *f, unsigned n)
+static void request_reference(struct fixture *f, unsigned n)
 {
 	const struct store_baseline_period e = { .repo = f->repo, .environment = f->environment, .suite = "ffa" };
-	int64_t place;
-	ok(find_range_asked(f->db, &e, "rereference", (int64_t)n - 5, &place, &err));
-	assert_int_equal(place, n - 2);
+	int64_t position;
+	ok(find_range_requested(f->db, &e, "rereference", (int64_t)n - 5, &position, &err));
+	assert_int_equal(position, n - 2);
 }
 
-static void ask_for_an_reference(struct fixture *f, unsigned n)
+static void request_for_an_reference(struct fixture *f, unsigned n)
 {
 	struct stmt *s = db_stmt(f->db,
 		"UPDATE job SET origin = 'rereference', device_class = (SELECT class FROM device) WHERE branch = 'main' AND "
@@ -189,13 +190,13 @@ static void ask_for_an_reference(struct fixture *f, unsigned n)
 	ok(stmt_run(s, &err));
 }
 
-static void whether_another_reference_was_asked_for(void **state)
+static void whether_another_reference_was_requested_for(void **state)
 {
 	struct fixture *f = *state;
-	ask_for_an_reference(f, SOME);
-	int64_t few = steps_beside(f, SOME, ask_reference);
-	ask_for_an_reference(f, MANY);
-	assert_int_equal(steps_beside(f, MANY, ask_reference), few);
+	request_for_an_reference(f, SOME);
+	int64_t few = steps_beside(f, SOME, request_reference);
+	request_for_an_reference(f, MANY);
+	assert_int_equal(steps_beside(f, MANY, request_reference), few);
 }
 
 static void see_comparison(void *arg, const struct view_comparison *row)
@@ -204,7 +205,7 @@ static void see_comparison(void *arg, const struct view_comparison *row)
 	*seen = 10 * *seen + row->id;
 }
 
-static void ask_regressions(struct fixture *f, unsigned n)
+static void request_regressions(struct fixture *f, unsigned n)
 {
 	(void)n;
 	for (int i = 0; i < 3; i++) {
@@ -226,7 +227,7 @@ static void which_comparisons_lost_something(void **state)
 			    "'regression' ELSE 'failed' END WHERE id IN (2, 4, 6, 8)",
 			    &err),
 		&err));
-	costs_the_same(f, ask_regressions);
+	costs_the_same(f, request_regressions);
 }
 
 int main(void)
@@ -236,7 +237,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_a_night_is_to_measure, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_search_knows_already, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_another_job_measures_the_same_commit, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(whether_another_reference_was_asked_for, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(whether_another_reference_was_requested_for, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(which_comparisons_lost_something, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_figures_were_imported_before, setup, fixture_teardown),
 	};

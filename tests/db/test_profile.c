@@ -18,7 +18,7 @@ static int64_t number(struct fixture *f, const char *sql)
 	return n;
 }
 
-static int64_t ask(struct fixture *f, int64_t comparison, int64_t alert, const char *cells)
+static int64_t request(struct fixture *f, int64_t comparison, int64_t alert, const char *cells)
 {
 	struct store_job job = {
 		.repo = f->repo, .kind = JOBKIND_PROFILE, .origin = "alert", .base_how = "given", .suite = "ffa"
@@ -121,7 +121,7 @@ static void what_was_stored_comes_back(void **state)
 	fill(f, 3);
 	buf_init(&out, 1 << 16);
 	ok(db_begin(f->db, &err));
-	int64_t id = ask(f, 2, 0, "*/forward"), cell = put_cell(f, id, 0, keys[0], 1, 1.5);
+	int64_t id = request(f, 2, 0, "*/forward"), cell = put_cell(f, id, 0, keys[0], 1, 1.5);
 	ok(store_profile_kernel_put(f->db, cell, &k, &err));
 	k.role = ROLE_BASE;
 	ok(store_profile_kernel_put(f->db, cell, &k, &err));
@@ -156,7 +156,7 @@ static void the_sentence_is_of_the_cell_that_lost_most(void **state)
 	fill(f, 3);
 	buf_init(&out, 1 << 16);
 	ok(db_begin(f->db, &err));
-	int64_t id = ask(f, 2, 0, "");
+	int64_t id = request(f, 2, 0, "");
 	int64_t little = put_cell(f, id, 0, keys[0], 10, 10.5), much = put_cell(f, id, 1, keys[1], 1, 1.5);
 	ok(db_script(f->db, "UPDATE job SET state = 'done' WHERE kind = 'profile'", &err));
 	put_cause(f, little, 0, "it reads more");
@@ -167,7 +167,7 @@ static void the_sentence_is_of_the_cell_that_lost_most(void **state)
 		.code = "not_explained", .kernel = "", .confidence = "open", .sentence = "1 ms is not explained"
 	};
 	ok(store_profile_cause_put(f->db, open, &left, &err));
-	int64_t later = ask(f, 2, 0, ""); /* has nothing to say yet */
+	int64_t later = request(f, 2, 0, ""); /* has nothing to say yet */
 	ok(db_commit(f->db, &err));
 	jsonw_init(&j, &out);
 	ok(view_profile_why(f->db, 0, 2, &j, &err));
@@ -243,7 +243,7 @@ static void an_alert_takes_little_room(void **state)
 	int64_t size[2];
 	for (int part = 0; part < 2; part++) {
 		ok(db_begin(f->db, &err));
-		int64_t id = ask(f, 2, 0, "");
+		int64_t id = request(f, 2, 0, "");
 		for (int c = 0; c < (part ? 3 : 1); c++) { /* the first only makes the names */
 			snprintf(cells[c], sizeof cells[c], "attention/dense/full/s%d/forward", c);
 			int64_t cell = put_cell(f, id, c, cells[c], 1, 1.5);

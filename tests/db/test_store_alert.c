@@ -58,7 +58,7 @@ static void see_event(void *arg, const struct view_alert_event *row)
 	e->n++;
 }
 
-static void every_step_is_told(void **state)
+static void every_step_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct events e = { 0 };
@@ -240,7 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(steps_go_one_way, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_step_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_step_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(seen_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_more_cells_than_a_message_holds, setup, teardown),
 		cmocka_unit_test_setup_teardown(culprits_of_several_searches, setup, teardown),

@@ -20,10 +20,10 @@ static void line(struct fixture *f, const unsigned *commits, bool is_cut)
 }
 #define LINE(f, ...) line(f, (const unsigned[]){ __VA_ARGS__, 0 }, false)
 
-static int64_t place(struct fixture *f, unsigned commit)
+static int64_t position(struct fixture *f, unsigned commit)
 {
 	int64_t p;
-	ok(store_line_place(f->db, f->repo, fixture_sha(commit), &p, &err));
+	ok(store_line_position(f->db, f->repo, fixture_sha(commit), &p, &err));
 	return p;
 }
 
@@ -48,22 +48,23 @@ static void line_follows_pushes_and_force_pushes(void **state)
 	struct fixture *f = *state;
 	LINE(f, 2, 1);
 	LINE(f, 4, 3, 2, 1);
-	assert_true(place(f, 1) > 0 && place(f, 1) < place(f, 2) && place(f, 2) < place(f, 3) && place(f, 3) < place(f, 4));
-	int64_t two = place(f, 2);
+	assert_true(position(f, 1) > 0 && position(f, 1) < position(f, 2) && position(f, 2) < position(f, 3) &&
+		    position(f, 3) < position(f, 4));
+	int64_t two = position(f, 2);
 	LINE(f, 4, 3, 2, 1); /* again: nothing moves */
-	assert_int_equal(place(f, 2), two);
+	assert_int_equal(position(f, 2), two);
 	LINE(f, 5, 2, 1); /* 3 and 4 are cut off */
-	assert_int_equal(place(f, 3), 0);
-	assert_int_equal(place(f, 4), 0);
-	assert_true(place(f, 5) > two);
+	assert_int_equal(position(f, 3), 0);
+	assert_int_equal(position(f, 4), 0);
+	assert_true(position(f, 5) > two);
 	LINE(f, 4, 3, 2, 1); /* and back */
-	assert_true(place(f, 3) > two && place(f, 4) > place(f, 3));
-	assert_int_equal(place(f, 5), 0);
+	assert_true(position(f, 3) > two && position(f, 4) > position(f, 3));
+	assert_int_equal(position(f, 5), 0);
 	/* a list that ends early says nothing about what it does not show */
 	line(f, (const unsigned[]){ 9, 8, 0 }, true);
-	assert_true(place(f, 4) > 0 && place(f, 9) > place(f, 8) && place(f, 8) > place(f, 4));
+	assert_true(position(f, 4) > 0 && position(f, 9) > position(f, 8) && position(f, 8) > position(f, 4));
 	LINE(f, 20); /* another history */
-	assert_int_equal(place(f, 9), 0);
+	assert_int_equal(position(f, 9), 0);
 }
 
 static void series_in_the_order_of_commits(void **state)
@@ -84,7 +85,7 @@ static void series_in_the_order_of_commits(void **state)
 	assert_string_equal(s.point[2].sha, fixture_sha(5));
 	assert_true(s.x[1] > 0.0309 && s.x[1] < 0.0311);
 	assert_int_equal(s.measured[1], 3);
-	ok(store_series(f->db, &e, key, place(f, 3), &s, &err));
+	ok(store_series(f->db, &e, key, position(f, 3), &s, &err));
 	assert_int_equal(s.n, 2);
 	ok(store_series_count(f->db, e.id, key, &n, &err));
 	assert_int_equal(n, 3);
@@ -101,13 +102,13 @@ static void middle_of_the_skipped_commits(void **state)
 	LINE(f, 7, 6, 5, 4, 3, 2, 1);
 	measured(f, &e, 1, 0);
 	measured(f, &e, 7, 0.01);
-	assert_int_equal(store_line_unmeasured(f->db, f->repo, place(f, 1), place(f, 7), sha, &err), 1);
+	assert_int_equal(store_line_unmeasured(f->db, f->repo, position(f, 1), position(f, 7), sha, &err), 1);
 	assert_string_equal(sha, fixture_sha(4));
 	measured(f, &e, 4, 0.01);
-	assert_int_equal(store_line_unmeasured(f->db, f->repo, place(f, 1), place(f, 4), sha, &err), 1);
+	assert_int_equal(store_line_unmeasured(f->db, f->repo, position(f, 1), position(f, 4), sha, &err), 1);
 	measured(f, &e, 2, 0);
 	measured(f, &e, 3, 0);
-	assert_int_equal(store_line_unmeasured(f->db, f->repo, place(f, 1), place(f, 4), sha, &err), 0);
+	assert_int_equal(store_line_unmeasured(f->db, f->repo, position(f, 1), position(f, 4), sha, &err), 0);
 }
 
 static struct store_change change(struct fixture *f, const struct store_baseline_period *e, const char *kind, const char *state,
@@ -157,11 +158,11 @@ static void change_points(void **state)
 	assert_int_equal(past.n, 0);
 	snprintf(c.state, sizeof c.state, "dropped");
 	ok(store_change_update(f->db, &c, &err));
-	ok(store_change_past(f->db, e.id, key, place(f, 5), &past, &err));
+	ok(store_change_past(f->db, e.id, key, position(f, 5), &past, &err));
 	assert_int_equal(past.n, 1);
 	assert_int_equal(past.points, 12);
 	assert_true(fabs(past.step - 0.01) < 1e-9);
-	ok(store_change_past(f->db, e.id, key, place(f, 6), &past, &err));
+	ok(store_change_past(f->db, e.id, key, position(f, 6), &past, &err));
 	assert_int_equal(past.n, 0);
 	/* a loss, a gain larger than it, a loss: only the last is left to explain anything */
 	change(f, &e, "step", "confirmed", 3, 0.02);
@@ -169,12 +170,12 @@ static void change_points(void **state)
 	change(f, &e, "step", "confirmed", 6, -0.05);
 	ok(store_change_explained(f->db, &e, key, &explained, &err));
 	assert_true(fabs(store_explained_at(&explained, INT64_MAX) - 0.004) < 1e-4);
-	assert_true(store_explained_at(&explained, place(f, 2)) == 0);
-	assert_true(fabs(store_explained_at(&explained, place(f, 5)) - 0.02) < 1e-4);
-	assert_true(store_explained_at(&explained, place(f, 6)) == 0);
+	assert_true(store_explained_at(&explained, position(f, 2)) == 0);
+	assert_true(fabs(store_explained_at(&explained, position(f, 5)) - 0.02) < 1e-4);
+	assert_true(store_explained_at(&explained, position(f, 6)) == 0);
 	assert_int_equal(explained.answered, 0);
 	ok(store_change_from(f->db, e.id, key, &from, &err));
-	assert_int_equal(from, place(f, 7));
+	assert_int_equal(from, position(f, 7));
 }
 
 static void one_job_compares_several_cells(void **state)

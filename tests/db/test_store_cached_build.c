@@ -22,11 +22,11 @@ static int64_t job(struct fixture *f, const char *branch)
 /** The first job of these; 0 there is none. */
 static int64_t first(struct fixture *f, const char *worker, enum store_cached_build_which which)
 {
-	struct store_job_place place;
+	struct store_job_position position;
 	int n;
 	const struct store_cached_build_request request = { DEVICE_CPU, worker, "[]", "[]", which, 0 };
-	ok(store_job_places(f->db, &request, 1, &place, &n, &err));
-	return n ? place.id : 0;
+	ok(store_job_positions(f->db, &request, 1, &position, &n, &err));
+	return n ? position.id : 0;
 }
 
 static int64_t to_measure(struct fixture *f, const char *worker)
@@ -82,23 +82,23 @@ static void what_others_have_is_passed_over(void **state)
 {
 	struct fixture *f = *state;
 	int64_t first_id = job(f, "a"), second = job(f, "b");
-	struct store_job_place place[3];
+	struct store_job_position position[3];
 	char besides[40];
 	int n;
 	ok(store_cached_build_plan(f->db, first_id, two, 2, &err));
 	ok(store_cached_build_plan(f->db, second, two, 2, &err));
 	struct store_cached_build_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_CACHED_BUILD_MISSING, 0 };
-	ok(store_job_places(f->db, &request, 3, place, &n, &err));
+	ok(store_job_positions(f->db, &request, 3, position, &n, &err));
 	assert_int_equal(n, 2);
-	int64_t last = place[1].id, head = last == second ? first_id : second;
-	assert_int_equal(place[0].id, head);
-	ok(store_job_places(f->db, &request, 1, place, &n, &err));
+	int64_t last = position[1].id, head = last == second ? first_id : second;
+	assert_int_equal(position[0].id, head);
+	ok(store_job_positions(f->db, &request, 1, position, &n, &err));
 	assert_int_equal(n, 1);
 	snprintf(besides, sizeof besides, "[0,%lld]", (long long)head);
 	request.besides = besides;
-	ok(store_job_places(f->db, &request, 3, place, &n, &err));
+	ok(store_job_positions(f->db, &request, 3, position, &n, &err));
 	assert_int_equal(n, 1);
-	assert_int_equal(place[0].id, last);
+	assert_int_equal(position[0].id, last);
 }
 
 /* Its worker learns which node it needs, and how important it is. */
@@ -106,20 +106,20 @@ static void a_job_says_where_it_has_to_run(void **state)
 {
 	struct fixture *f = *state;
 	int64_t pinned = job(f, "a"), any = job(f, "b");
-	struct store_job_place place[2];
+	struct store_job_position position[2];
 	int n;
 	ok(store_device_through(f->db, f->device, "w", "node7", true, &err));
 	ok(stmt_run(
 		db_stmt(f->db, "UPDATE job SET device_uuid = (SELECT uuid FROM device), priority = 3 WHERE branch = 'a'", &err),
 		&err));
 	const struct store_cached_build_request request = { DEVICE_CPU, "w", "[]", "[]", STORE_CACHED_BUILD_ANY, 0 };
-	ok(store_job_places(f->db, &request, 2, place, &n, &err));
+	ok(store_job_positions(f->db, &request, 2, position, &n, &err));
 	assert_int_equal(n, 2);
-	assert_int_equal(place[0].id, pinned);
-	assert_int_equal(place[0].priority, 3);
-	assert_string_equal(place[0].host, "node7");
-	assert_int_equal(place[1].id, any);
-	assert_string_equal(place[1].host, "");
+	assert_int_equal(position[0].id, pinned);
+	assert_int_equal(position[0].priority, 3);
+	assert_string_equal(position[0].host, "node7");
+	assert_int_equal(position[1].id, any);
+	assert_string_equal(position[1].host, "");
 }
 
 static void a_build_is_forgotten(void **state)

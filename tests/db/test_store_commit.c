@@ -23,7 +23,7 @@ static int teardown(void **state)
 }
 
 /** A job of commit 0xc0 by the plan `like` (0: the suite alone was asked for); VERDICT_NONE leaves it queued. */
-struct ask {
+struct request {
 	int64_t plan;
 	const char *branch, *suite, *base_how;
 	enum jobkind kind;
@@ -32,7 +32,7 @@ struct ask {
 	enum verdict verdict;
 };
 
-static int64_t put(struct fixture *f, struct ask a)
+static int64_t put(struct fixture *f, struct request a)
 {
 	struct store_job j = { .repo = f->repo, .plan = a.plan, .origin = "push", .quick = a.quick, .kind = a.kind };
 	int64_t suite;
@@ -64,7 +64,7 @@ static int64_t put(struct fixture *f, struct ask a)
 }
 
 /** "regression: gemm regression, second -". Own: a static buffer. */
-static const char *tell(struct commit_verdict *v)
+static const char *report(struct commit_verdict *v)
 {
 	static char text[512];
 	int n = snprintf(text, sizeof text, "%s:", verdict_name(v->verdict));
@@ -79,7 +79,7 @@ static const char *of_commit(struct fixture *f, const char *branch)
 {
 	struct commit_verdict v;
 	ok(store_commit_verdict(f->db, f->repo, fixture_sha(0xc0), branch, &v, &err));
-	return tell(&v);
+	return report(&v);
 }
 
 static void other_kinds_do_not_count(void **state)
@@ -88,26 +88,27 @@ static void other_kinds_do_not_count(void **state)
 		JOBKIND_BACKFILL, JOBKIND_IMPORT, JOBKIND_BISECT, JOBKIND_CONFIG };
 	struct fixture *f = *state;
 	assert_string_equal(of_commit(f, NULL), "none:");
-	int64_t plan = put(f, (struct ask){ .branch = "topic", .suite = "gemm", .verdict = VERDICT_UNCHANGED });
+	int64_t plan = put(f, (struct request){ .branch = "topic", .suite = "gemm", .verdict = VERDICT_UNCHANGED });
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		put(f, (struct ask){ .branch = "topic", .suite = "gemm", .kind = kinds[i], .verdict = VERDICT_REGRESSION });
-	put(f, (struct ask){ .branch = "topic", .suite = "gemm", .quick = true, .verdict = VERDICT_REGRESSION });
-	put(f, (struct ask){ .branch = "", .suite = "gemm", .base_how = "given", .verdict = VERDICT_REGRESSION });
+		put(f, (struct request){ .branch = "topic", .suite = "gemm", .kind = kinds[i], .verdict = VERDICT_REGRESSION });
+	put(f, (struct request){ .branch = "topic", .suite = "gemm", .quick = true, .verdict = VERDICT_REGRESSION });
+	put(f, (struct request){ .branch = "", .suite = "gemm", .base_how = "given", .verdict = VERDICT_REGRESSION });
 	assert_string_equal(of_commit(f, NULL), "unchanged: gemm unchanged");
-	put(f, (struct ask){ plan, .branch = "topic", .suite = "second", .kind = JOBKIND_SELFCHECK, .verdict = VERDICT_NONE });
+	put(f, (struct request){
+		       plan, .branch = "topic", .suite = "second", .kind = JOBKIND_SELFCHECK, .verdict = VERDICT_NONE });
 	assert_string_equal(of_commit(f, NULL), "none: gemm unchanged, second -");
 }
 
 static void a_branch_has_its_own_word(void **state)
 {
 	struct fixture *f = *state;
-	put(f, (struct ask){ .branch = "", .suite = "gemm", .verdict = VERDICT_FAILED });
+	put(f, (struct request){ .branch = "", .suite = "gemm", .verdict = VERDICT_FAILED });
 	assert_string_equal(of_commit(f, NULL), "failed: gemm failed");
 	assert_string_equal(of_commit(f, "topic"), "failed: gemm failed");
-	put(f, (struct ask){ .branch = "topic", .suite = "gemm", .verdict = VERDICT_REGRESSION });
+	put(f, (struct request){ .branch = "topic", .suite = "gemm", .verdict = VERDICT_REGRESSION });
 	assert_string_equal(of_commit(f, NULL), "regression: gemm regression");
 	assert_string_equal(of_commit(f, "main"), "regression: gemm regression");
-	put(f, (struct ask){ .branch = "main", .suite = "gemm", .verdict = VERDICT_UNCHANGED });
+	put(f, (struct request){ .branch = "main", .suite = "gemm", .verdict = VERDICT_UNCHANGED });
 	assert_string_equal(of_commit(f, "topic"), "regression: gemm regression");
 	assert_string_equal(of_commit(f, "main"), "unchanged: gemm unchanged");
 	assert_string_equal(of_commit(f, NULL), "unchanged: gemm unchanged");
@@ -117,24 +118,24 @@ static void a_plan_is_its_jobs(void **state)
 {
 	struct fixture *f = *state;
 	struct commit_verdict v;
-	int64_t first = put(f, (struct ask){ .branch = "", .suite = "", .base_how = "given", .verdict = VERDICT_NONE });
+	int64_t first = put(f, (struct request){ .branch = "", .suite = "", .base_how = "given", .verdict = VERDICT_NONE });
 	ok(store_job_resolve(f->db, first, fixture_sha(0xb0), "given", JOBKIND_COMPARE, "gemm", &err));
-	int64_t second = put(
-		f, (struct ask){ first, .branch = "", .suite = "second", .base_how = "given", .verdict = VERDICT_REGRESSION });
-	put(f, (struct ask){ .branch = "", .suite = "third", .base_how = "given", .verdict = VERDICT_FAILED });
+	int64_t second = put(f,
+		(struct request){ first, .branch = "", .suite = "second", .base_how = "given", .verdict = VERDICT_REGRESSION });
+	put(f, (struct request){ .branch = "", .suite = "third", .base_how = "given", .verdict = VERDICT_FAILED });
 	ok(store_commit_plan(f->db, first, &v, &err));
-	assert_string_equal(tell(&v), "regression: gemm -, second regression");
+	assert_string_equal(report(&v), "regression: gemm -, second regression");
 	ok(store_commit_plan(f->db, second, &v, &err));
-	assert_string_equal(tell(&v), "regression: second regression");
+	assert_string_equal(report(&v), "regression: second regression");
 	ok(store_commit_plan(f->db, 4711, &v, &err));
-	assert_string_equal(tell(&v), "none:");
+	assert_string_equal(report(&v), "none:");
 }
 
 /** A push of topic: gemm and second. */
 static void push(struct fixture *f, unsigned target, enum verdict gemm, enum verdict second)
 {
-	int64_t plan = put(f, (struct ask){ .branch = "topic", .suite = "gemm", .target = target, .verdict = gemm });
-	put(f, (struct ask){ plan, .branch = "topic", .suite = "second", .target = target, .verdict = second });
+	int64_t plan = put(f, (struct request){ .branch = "topic", .suite = "gemm", .target = target, .verdict = gemm });
+	put(f, (struct request){ plan, .branch = "topic", .suite = "second", .target = target, .verdict = second });
 }
 
 struct line {
@@ -171,7 +172,7 @@ static void a_branch_stands_where_its_last_whole_push_did(void **state)
 	ok(store_job_state(f->db, 6, JOBSTATE_SUPERSEDED, "by a test", 2, &err));
 	push(f, 0xd4, VERDICT_UNCHANGED, VERDICT_NONE);
 	assert_string_equal(of_branch(f, 0xd4), "improvement of d2, 1 of tip open, job queued, decided by second");
-	put(f, (struct ask){
+	put(f, (struct request){
 		       .branch = "topic", .suite = "gemm", .target = 0xd1, .verdict = VERDICT_FAILED }); /* again, long after */
 	assert_string_equal(of_branch(f, 0xd4), "improvement of d2, 1 of tip open, job queued, decided by second");
 	assert_string_equal(of_branch(f, 0xd3), "undecided of the tip, 0 of tip open, job done, decided by second");
@@ -185,7 +186,7 @@ static void commits_are_found_before_they_are_read(void **state)
 	struct fixture *f = *state;
 	struct store_commit_found found;
 	int64_t other;
-	put(f, (struct ask){ .branch = "topic", .suite = "", .target = 0xabc1, .verdict = VERDICT_NONE });
+	put(f, (struct request){ .branch = "topic", .suite = "", .target = 0xabc1, .verdict = VERDICT_NONE });
 	ok(store_tip_put(f->db, f->repo, "topic", "topic", fixture_sha(0xabc1), true, 1, &err));
 	ok(store_commit_find(f->db, NULL, fixture_sha(0xabc1), &found, &err));
 	assert_int_equal(found.n, 1);

@@ -200,9 +200,9 @@ static void newer_tip_supersedes_queued_ones(void **state)
 	int64_t old = fixture_job(f, "main", 0, 2, 3);
 	int64_t elsewhere = fixture_job(f, "dev", 0, 3, 4);
 	int64_t same = fixture_job(f, "main", 0, 9, 5); /* of the newer tip itself, another suite say */
-	struct store_job asked = job_of(f, old);
-	snprintf(asked.origin, sizeof asked.origin, "api");
-	ok(store_job_insert(f->db, &asked, 6, &err));
+	struct store_job requested = job_of(f, old);
+	snprintf(requested.origin, sizeof requested.origin, "api");
+	ok(store_job_insert(f->db, &requested, 6, &err));
 	int64_t newest = fixture_job(f, "main", 0, 9, 7);
 	ok(store_job_supersede(f->db, newest, 8, &n, &err));
 	assert_int_equal(n, 1);
@@ -211,11 +211,11 @@ static void newer_tip_supersedes_queued_ones(void **state)
 	assert_int_equal(job_of(f, old).ended_at, 8);
 	assert_int_equal(job_of(f, elsewhere).state, JOBSTATE_QUEUED);
 	assert_int_equal(job_of(f, same).state, JOBSTATE_QUEUED);
-	assert_int_equal(job_of(f, asked.id).state, JOBSTATE_QUEUED);
+	assert_int_equal(job_of(f, requested.id).state, JOBSTATE_QUEUED);
 	assert_int_equal(job_of(f, newest).state, JOBSTATE_QUEUED);
 }
 
-static void commits_asked_for_do_not_supersede(void **state)
+static void commits_requested_for_do_not_supersede(void **state)
 {
 	struct fixture *f = *state;
 	int n;
@@ -233,9 +233,9 @@ static void gone_branches_drop_their_queue(void **state)
 	int64_t running = fixture_job(f, "topic", 0, 1, 1);
 	ok(store_job_send(f->db, running, f->device, "n", 2, &err));
 	int64_t queued = fixture_job(f, "topic", 0, 2, 3), other = fixture_job(f, "main", 0, 3, 4);
-	struct store_job asked = job_of(f, queued);
-	snprintf(asked.origin, sizeof asked.origin, "api");
-	ok(store_job_insert(f->db, &asked, 5, &err));
+	struct store_job requested = job_of(f, queued);
+	snprintf(requested.origin, sizeof requested.origin, "api");
+	ok(store_job_insert(f->db, &requested, 5, &err));
 	ok(store_job_waiting(f->db, &waiting, &err));
 	assert_int_equal(waiting, 3);
 	ok(store_job_drop(f->db, f->repo, "topic", JOBSTATE_TARGET_MISSING, "the branch was deleted", 6, &n, &err));
@@ -243,16 +243,16 @@ static void gone_branches_drop_their_queue(void **state)
 	assert_int_equal(job_of(f, queued).state, JOBSTATE_TARGET_MISSING);
 	assert_string_equal(job_of(f, queued).state_why, "the branch was deleted");
 	assert_int_equal(job_of(f, queued).ended_at, 6);
-	char told[512];
-	snprintf(told, sizeof told,
+	char reported[512];
+	snprintf(reported, sizeof reported,
 		"SELECT (SELECT payload FROM event ORDER BY id DESC LIMIT 1) = '{\"job\":%d,\"repo\":\"kernels\",\"branch\":\"topic\","
 		"\"commit\":\"%s\",\"state\":\"target_missing\",\"why\":\"the branch was deleted\"}' AND EXISTS (SELECT 1 FROM job_log "
 		"WHERE job = %d AND line = 'target_missing: the branch was deleted')",
 		(int)queued, fixture_sha(2), (int)queued);
-	assert_int_equal(fixture_number(f, told), 1);
+	assert_int_equal(fixture_number(f, reported), 1);
 	assert_int_equal(job_of(f, running).state, JOBSTATE_ASSIGNED);
 	assert_int_equal(job_of(f, other).state, JOBSTATE_QUEUED);
-	assert_int_equal(job_of(f, asked.id).state, JOBSTATE_QUEUED);
+	assert_int_equal(job_of(f, requested.id).state, JOBSTATE_QUEUED);
 	ok(store_job_waiting(f->db, &waiting, &err));
 	assert_int_equal(waiting, 2);
 }
@@ -292,7 +292,7 @@ static void suites_that_are_covered(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = fixture_job(f, "main", 0, 5, 1), done = fixture_job(f, "main", 0, 6, 1);
-	struct store_job push = job_of(f, fixture_job(f, "main", 0, 5, 2)), topic = push, asked = push;
+	struct store_job push = job_of(f, fixture_job(f, "main", 0, 5, 2)), topic = push, requested = push;
 	snprintf(topic.branch, sizeof topic.branch, "topic");
 	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 1);
 	assert_int_equal(store_job_covers(f->db, &push, "mma", &err), 0);
@@ -303,9 +303,9 @@ static void suites_that_are_covered(void **state)
 	ok(store_job_state(f->db, done, JOBSTATE_DONE, "", 3, &err));
 	snprintf(push.target_sha, sizeof push.target_sha, "%s", fixture_sha(6));
 	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 1);
-	snprintf(asked.target_sha, sizeof asked.target_sha, "%s", fixture_sha(6));
-	snprintf(asked.origin, sizeof asked.origin, "api");
-	assert_int_equal(store_job_covers(f->db, &asked, "ffa", &err), 0);
+	snprintf(requested.target_sha, sizeof requested.target_sha, "%s", fixture_sha(6));
+	snprintf(requested.origin, sizeof requested.origin, "api");
+	assert_int_equal(store_job_covers(f->db, &requested, "ffa", &err), 0);
 }
 
 static void sending_counts_attempts(void **state)
@@ -407,7 +407,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_branch_cannot_starve_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(kind_of_device_is_respected, setup, teardown),
 		cmocka_unit_test_setup_teardown(newer_tip_supersedes_queued_ones, setup, teardown),
-		cmocka_unit_test_setup_teardown(commits_asked_for_do_not_supersede, setup, teardown),
+		cmocka_unit_test_setup_teardown(commits_requested_for_do_not_supersede, setup, teardown),
 		cmocka_unit_test_setup_teardown(gone_branches_drop_their_queue, setup, teardown),
 		cmocka_unit_test_setup_teardown(plans_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(suites_that_are_covered, setup, teardown),

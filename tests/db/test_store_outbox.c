@@ -56,7 +56,7 @@ static void rows_wait_are_tried_and_end(void **state)
 }
 
 /** Owe a word about a commit. */
-static void say(struct fixture *f, const char *word)
+static void report(struct fixture *f, const char *word)
 {
 	ok(store_outbox_replace(f->db, "status", "kernels", "89ab flopwatch/ffa", word, 100, &err));
 }
@@ -66,16 +66,16 @@ static void only_the_newest_word_counts(void **state)
 	struct fixture *f = *state;
 	char what[300];
 	int attempts;
-	say(f, "\"queued\"");
-	say(f, "\"queued\"");
+	report(f, "\"queued\"");
+	report(f, "\"queued\"");
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox"), 1);
-	say(f, "\"running\"");
+	report(f, "\"running\"");
 	ok(store_outbox_replace(f->db, "status", "kernels", "cdef flopwatch/ffa", "\"queued\"", 100, &err));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'superseded'"), 1);
 	int64_t id = due(f, 100, what, sizeof what, &attempts);
 	assert_string_equal(what, "status kernels \"running\"");
 	/* it is on its way while the next word comes, fails, and is not tried again */
-	say(f, "\"failure\"");
+	report(f, "\"failure\"");
 	ok(store_outbox_result(f->db, id, &(struct store_attempt){ 100, 1, 500, "500" }, 5000, &err));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'superseded'"), 2);
 	ok(store_outbox_replace(f->db, "status", "kernels", "cdef flopwatch/ffa", "\"running\"", 100, &err));

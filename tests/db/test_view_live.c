@@ -44,14 +44,14 @@ static void a_time_is_found_in_a_list(void **state)
 	}
 }
 
-struct places {
+struct positions {
 	int n;
 	int64_t id[16];
 };
 
-static void see_place(void *arg, const struct view_job *row)
+static void see_position(void *arg, const struct view_job *row)
 {
-	struct places *p = arg;
+	struct positions *p = arg;
 	p->id[p->n++] = row->id;
 }
 
@@ -71,10 +71,10 @@ static int64_t waits(struct fixture *f, int64_t repo, const char *branch, int pr
 }
 
 /* One repository is flooded; whoever looks sees that the other's pushes do not wait for that. */
-static void the_place_of_a_job_is_its_turn(void **state)
+static void the_position_of_a_job_is_its_turn(void **state)
 {
 	struct fixture *f = *state;
-	struct places seen = { 0 }, before = { 0 };
+	struct positions seen = { 0 }, before = { 0 };
 	int64_t other;
 	ok(store_repo_put(f->db, "others", "/srv/git/others.git", true, "main", &other, &err));
 	waits(f, f->repo, "", -6, 900);
@@ -85,9 +85,9 @@ static void the_place_of_a_job_is_its_turn(void **state)
 	}
 	waits(f, other, "one", 0, 2000);
 	waits(f, other, "two", 0, 2001);
-	ok(view_waiting(f->db, 16, see_place, &seen, &err));
+	ok(view_waiting(f->db, 16, see_position, &seen, &err));
 	assert_int_equal(seen.n, 9);
-	ok(view_waiting(f->db, 4, see_place, &before, &err));
+	ok(view_waiting(f->db, 4, see_position, &before, &err));
 	assert_int_equal(before.n, 4);
 	assert_memory_equal(before.id, seen.id, 4 * sizeof *seen.id);
 	for (int i = 0; i < seen.n; i++) {
@@ -223,7 +223,7 @@ static void see_count(void *arg, const char *what, const char *label, int64_t n)
 		s->last = n;
 }
 
-static void counts_tell_every_state(void **state)
+static void counts_report_every_state(void **state)
 {
 	struct fixture *f = *state;
 	struct seen s = { 0 };
@@ -241,12 +241,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_time_is_found_in_a_list, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_place_of_a_job_is_its_turn, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_position_of_a_job_is_its_turn, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_by_state, setup, teardown),
 		cmocka_unit_test_setup_teardown(logs_are_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_are_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_show_their_job, setup, teardown),
-		cmocka_unit_test_setup_teardown(counts_tell_every_state, setup, teardown),
+		cmocka_unit_test_setup_teardown(counts_report_every_state, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

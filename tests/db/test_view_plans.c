@@ -200,7 +200,7 @@ static void take_live_statements(struct fixture *f)
 static int scans, accepted_by_index;
 static bool print_scans = true;
 
-static void look_at_step(void *arg, const char *sql, const char *step)
+static void check_step(void *arg, const char *sql, const char *step)
 {
 	static const char *const large[] = { "job", "cell", "sample", "comparison", "event", "run", "git_commit", "job_log",
 		"metric", "artifact", "c", "j", "x", "a", "b", "l", "t", "h", "served", "alert", "alert_event", "m", "q", "p",
@@ -232,13 +232,13 @@ static void no_query_reads_a_large_table_whole(void **state)
 	take_live_statements(f);
 	take_commit_statements(f);
 	scans = 0;
-	ok(db_explain(f->db, look_at_step, NULL, &err));
+	ok(db_explain(f->db, check_step, NULL, &err));
 	assert_int_equal(scans, 0);
 	assert_int_equal(accepted_by_index, 2); /* statements that ask which losses of a comparison are accepted */
 	/* the test sees scans at all */
 	print_scans = false;
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE state_why = 'x'"), 0);
-	ok(db_explain(f->db, look_at_step, NULL, &err));
+	ok(db_explain(f->db, check_step, NULL, &err));
 	assert_int_equal(scans, 1);
 }
 

@@ -80,15 +80,15 @@ static void improvements_have_a_best_cell(void **state)
 	assert_true(isnan(s.number) && s.n == 2);
 }
 
-struct told {
+struct reported {
 	char key[64];
 	double low_pct, high_pct;
 	int alike, cells;
 };
 
-static void see_told(void *arg, const struct view_headline *row)
+static void see_reported(void *arg, const struct view_headline *row)
 {
-	struct told *t = arg;
+	struct reported *t = arg;
 	snprintf(t->key, sizeof t->key, "%s", row->key);
 	t->low_pct = row->low_pct;
 	t->high_pct = row->high_pct;
@@ -97,17 +97,17 @@ static void see_told(void *arg, const struct view_headline *row)
 }
 
 /* The interval is that of what decided, whichever series it was. */
-static void a_verdict_is_told_by_the_cell_that_it_is_about(void **state)
+static void a_verdict_is_reported_by_the_cell_that_it_is_about(void **state)
 {
 	struct fixture *f = *state;
-	struct told t = { .alike = -1 };
+	struct reported t = { .alike = -1 };
 	commit(f, 1, "a subject");
 	int64_t id = fixture_comparison(f, "main", 0, 1, VERDICT_REGRESSION, 1000);
 	fixture_cell(f, id, 0, "fast", 0.02, VERDICT_REGRESSION);
 	int64_t cell = fixture_cell(f, id, 1, "slow", 0.04, VERDICT_REGRESSION);
 	fixture_cell(f, id, 2, "same", 0.001, VERDICT_UNCHANGED);
 	ok(store_comparison_verdict(f->db, id, VERDICT_REGRESSION, &err));
-	ok(view_headline(f->db, id, see_told, &t, &err));
+	ok(view_headline(f->db, id, see_reported, &t, &err));
 	assert_string_equal(t.key, "slow");
 	assert_int_equal(t.alike, 2);
 	assert_int_equal(t.cells, 3);
@@ -115,13 +115,13 @@ static void a_verdict_is_told_by_the_cell_that_it_is_about(void **state)
 	ok(store_metric(f->db, cell, "sustained.ci_low_pct", "pct", -7, &err));
 	ok(store_metric(f->db, cell, "sustained.ci_high_pct", "pct", -6, &err));
 	ok(db_script(f->db, "UPDATE cell SET decided_by = 'sustained' WHERE key = 'slow'", &err));
-	ok(view_headline(f->db, id, see_told, &t, &err));
+	ok(view_headline(f->db, id, see_reported, &t, &err));
 	assert_true(fabs(t.low_pct + 7) < 1e-9 && fabs(t.high_pct + 6) < 1e-9);
 	ok(db_script(f->db, "UPDATE cell SET decided_by = 'mean', mean_m = 0.05, mean_se = 0.01 WHERE key = 'slow'", &err));
-	ok(view_headline(f->db, id, see_told, &t, &err));
+	ok(view_headline(f->db, id, see_reported, &t, &err));
 	assert_true(fabs(t.low_pct - stats_change_pct(0.05 + MEAN_CI * 0.01)) < 1e-9);
 	t.alike = -1;
-	ok(view_headline(f->db, id + 1, see_told, &t, &err)); /* there is none */
+	ok(view_headline(f->db, id + 1, see_reported, &t, &err)); /* there is none */
 	assert_int_equal(t.alike, -1);
 }
 
@@ -265,7 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(comparisons_page_by_page, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(improvements_have_a_best_cell, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_verdict_is_told_by_the_cell_that_it_is_about, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_verdict_is_reported_by_the_cell_that_it_is_about, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(lists_read_no_cells_where_none_improved, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(filters_combine, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(commits_are_found_by_prefix, setup, fixture_teardown),

@@ -170,7 +170,7 @@ static void results(void **state)
 }
 
 /* Where a problem is too large for every place, the same ones are drawn. */
-static void places(void **state)
+static void positions(void **state)
 {
 	struct attention_run r;
 	struct looked l;
@@ -193,7 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results),
-		cmocka_unit_test(places),
+		cmocka_unit_test(positions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,7 @@ static void what_loses_more_is_not(void **state)
 }
 
 /* Who asks for exact sums gets none that stayed in the tensor core. */
-static void exact_sums_are_asked_for(void **state)
+static void exact_sums_are_requested_for(void **state)
 {
 	(void)state;
 	make(8192, true);
@@ -140,7 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_hopper_loses_is_accepted),
 		cmocka_unit_test(what_loses_more_is_not),
-		cmocka_unit_test(exact_sums_are_asked_for),
+		cmocka_unit_test(exact_sums_are_requested_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

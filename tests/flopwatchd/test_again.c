@@ -11,9 +11,9 @@ static int64_t compared(struct fixture *f, unsigned target, bool noisy, bool qui
 {
 	struct noise noise = { .state = 5, .white = 0.001 };
 	struct result *r = fixture_result(f, "topic", 1, target, 1);
-	int64_t job = r->plan.ask.job;
+	int64_t job = r->plan.request.job;
 	ok(store_tip_put(f->db, f->repo, "topic", "topic", fixture_sha(target), true, 1000, &err));
-	r->plan.ask.quick = quick;
+	r->plan.request.quick = quick;
 	fixture_accepted(r);
 	for (int process_run = 1; process_run <= 12; process_run++) {
 		fixture_run(r, process_run, 1);
@@ -35,9 +35,9 @@ static int setup_again(void **state)
 	return 0;
 }
 
-static int asked(struct fixture *f, int64_t now_ms)
+static int requested(struct fixture *f, int64_t now_ms)
 {
-	int n = again_ask(f->db, config, now_ms, &err);
+	int n = again_request(f->db, config, now_ms, &err);
 	if (n < 0)
 		fail_msg("%s", err.text);
 	return n;
@@ -49,9 +49,9 @@ static void once_and_in_another_hour(void **state)
 	char sql[160];
 	int64_t first = compared(f, 2, true, false);
 	assert_int_equal(fixture_number(f, "SELECT again_at FROM job WHERE state = 'done'"), NOW_MS + LATER_MS);
-	assert_int_equal(asked(f, NOW_MS + LATER_MS - 1), 0);
-	assert_int_equal(asked(f, NOW_MS + LATER_MS), 1);
-	assert_int_equal(asked(f, NOW_MS + 2 * LATER_MS), 0);
+	assert_int_equal(requested(f, NOW_MS + LATER_MS - 1), 0);
+	assert_int_equal(requested(f, NOW_MS + LATER_MS), 1);
+	assert_int_equal(requested(f, NOW_MS + 2 * LATER_MS), 0);
 	struct store_job job;
 	int64_t again = fixture_number(f, "SELECT max(id) FROM job");
 	ok(store_job_get(f->db, again, &job, &err));
@@ -69,7 +69,7 @@ static void once_and_in_another_hour(void **state)
 	/* undecided a second time, it stays so */
 	struct store_comparison c = { .id = fixture_number(f, "SELECT max(id) FROM comparison"), .verdict = VERDICT_UNDECIDED };
 	ok(again_note(f->db, config, &job, &c, NOW_MS + LATER_MS, &err));
-	assert_int_equal(asked(f, NOW_MS + 9 * LATER_MS), 0);
+	assert_int_equal(requested(f, NOW_MS + 9 * LATER_MS), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE '%again: the comparison stays undecided'"), 1);
@@ -91,11 +91,11 @@ static void never_when_it_is_switched_off(void **state)
 	struct fixture *f = *state;
 	compared(f, 2, true, false);
 	config->again_ms = 0;
-	assert_int_equal(asked(f, NOW_MS + 1), 0);
+	assert_int_equal(requested(f, NOW_MS + 1), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'no retry: %'"), 1);
 	config->again_ms = LATER_MS;
-	assert_int_equal(asked(f, NOW_MS + LATER_MS), 0);
+	assert_int_equal(requested(f, NOW_MS + LATER_MS), 0);
 }
 
 /* A shorter pause is one of what is noted from then on. */
@@ -104,8 +104,8 @@ static void a_shorter_pause_starts_nothing_early(void **state)
 	struct fixture *f = *state;
 	compared(f, 2, true, false);
 	config->again_ms = 1000;
-	assert_int_equal(asked(f, NOW_MS + 1), 0);
-	assert_int_equal(asked(f, NOW_MS + LATER_MS), 1);
+	assert_int_equal(requested(f, NOW_MS + 1), 0);
+	assert_int_equal(requested(f, NOW_MS + LATER_MS), 1);
 }
 
 /* The clock was set back by a year: nobody waits for a year. */
@@ -113,7 +113,7 @@ static void a_clock_that_was_set_back_delays_nothing(void **state)
 {
 	struct fixture *f = *state;
 	compared(f, 2, true, false);
-	assert_int_equal(asked(f, NOW_MS - 1), 1);
+	assert_int_equal(requested(f, NOW_MS - 1), 1);
 }
 
 static void only_while_somebody_wants_to_know(void **state)
@@ -141,7 +141,7 @@ static void only_while_somebody_wants_to_know(void **state)
 			ok(stmt_run(s, &err));
 			config->n_repos = 0;
 		}
-		if (asked(f, NOW_MS + LATER_MS) != 0)
+		if (requested(f, NOW_MS + LATER_MS) != 0)
 			fail_msg("asked again in spite of %s", reasons[k]);
 		assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
 	}

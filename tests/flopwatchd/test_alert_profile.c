@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/job/profile_ask.h"
+#include "flopwatchd/job/profile_request.h"
 #include "flopwatchd/job/profile_cells.h"
 
 static struct config *config;
@@ -126,7 +126,7 @@ static void off_is_off(void **state)
 	assert_string_equal(text(f, "SELECT count(*) FROM profile"), "0");
 }
 
-static void what_lost_no_time_is_not_asked(void **state)
+static void what_lost_no_time_is_not_requested(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = compare(f);
@@ -170,7 +170,7 @@ int main(void)
 		CASE(cells_that_are_no_alert_update_are_not_looked_at),
 		CASE(an_alert_asks_of_three_cells_in_all),
 		CASE(off_is_off),
-		CASE(what_lost_no_time_is_not_asked),
+		CASE(what_lost_no_time_is_not_requested),
 		cmocka_unit_test(cells_are_chosen_by_their_loss),
 	};
 	return cmocka_run_group_tests_name("alerts ask why", tests, NULL, NULL);

@@ -20,7 +20,7 @@ static bool all_wait(void)
 	return !strstr(cluster_workers(), "free") && !strstr(cluster_workers(), "busy") && strstr(cluster_workers(), "Resources");
 }
 
-static bool nothing_is_asked(void)
+static bool nothing_is_requested(void)
 {
 	return !strstr(cluster_workers(), "pending") && !strstr(cluster_workers(), "busy");
 }
@@ -28,7 +28,7 @@ static bool nothing_is_asked(void)
 #define DONE(branch) "SELECT count(*) FROM job WHERE branch = '" branch "' AND state = 'done'"
 
 /* What waits for a node that is busy is of less importance than a push, and has the only place. */
-static void what_is_more_important_takes_the_place(void **state)
+static void what_is_more_important_takes_the_position(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-a");
@@ -44,7 +44,7 @@ static void what_is_more_important_takes_the_place(void **state)
 	assert_string_equal(fixture_text("SELECT state FROM job WHERE branch = 'profile'"), "queued");
 	cluster_take("gpu/a/sim-a", false);
 	fixture_until(DONE("profile"));
-	CLUSTER_UNTIL(nothing_is_asked);
+	CLUSTER_UNTIL(nothing_is_requested);
 	assert_string_equal(cluster_said("had"), "gpus/gpu/b/sim-b\ngpus/gpu/a/sim-a");
 }
 
@@ -62,11 +62,11 @@ static void each_job_has_an_allocation_of_its_own(void **state)
 	fixture_until("SELECT count(*) FROM event WHERE kind = 'worker.pending' AND payload ->> 'why' = 'Resources'");
 	cluster_job("push", sha, "", 0);
 	fixture_until(DONE("push"));
-	assert_string_equal(cluster_said("asked"), "gpu a\ngpu *");
+	assert_string_equal(cluster_said("requested"), "gpu a\ngpu *");
 }
 
 /* Of equal importance is no reason: whoever waits keeps its place in the scheduler's queue. */
-static void an_equal_takes_no_place(void **state)
+static void an_equal_takes_no_position(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-a");
@@ -81,14 +81,14 @@ static void an_equal_takes_no_place(void **state)
 	fixture_until("SELECT base_how <> '' FROM job WHERE branch = 'second'");
 	fixture_until("SELECT 1");
 	CLUSTER_UNTIL(all_wait);
-	assert_string_equal(cluster_said("asked"), "gpu a");
+	assert_string_equal(cluster_said("requested"), "gpu a");
 	ok(queue_cancel(queue, first, "not needed", &err)); /* what it waited for is gone: now there is */
 	queue_wake(queue);
 	fixture_until(DONE("second"));
 }
 
 /* The first partition is drained for hours. */
-static void another_partition_is_asked_when_the_first_lets_wait(void **state)
+static void another_partition_is_requested_when_the_first_lets_wait(void **state)
 {
 	(void)state;
 	cluster_gpu("first/a/sim-a");
@@ -99,8 +99,8 @@ static void another_partition_is_asked_when_the_first_lets_wait(void **state)
 	cluster_begin();
 	cluster_job("push", sha, "", 0);
 	fixture_until(DONE("push"));
-	CLUSTER_UNTIL(nothing_is_asked);
-	assert_string_equal(cluster_said("asked"), "first *\nsecond *");
+	CLUSTER_UNTIL(nothing_is_requested);
+	assert_string_equal(cluster_said("requested"), "first *\nsecond *");
 	assert_string_equal(cluster_said("had"), "gpus/second/b/sim-b");
 }
 
@@ -129,7 +129,7 @@ static void a_device_that_is_out_of_order_is_not_handed_out_again(void **state)
 	cluster_state("sim-0", DEVICESTATE_PAUSED);
 	cluster_job("push", sha, "", 0);
 	fixture_until(DONE("push"));
-	CLUSTER_UNTIL(nothing_is_asked);
+	CLUSTER_UNTIL(nothing_is_requested);
 	assert_string_equal(cluster_said("had"), "gpus/gpu/a/sim-0\ngpus/gpu/a/sim-1");
 	cluster_job("next", sha, "", 0); /* and costs those that come later nothing */
 	fixture_until(DONE("next"));
@@ -148,8 +148,8 @@ static void a_job_gets_the_device_that_it_asks_for(void **state)
 	cluster_device("on-gpu", "a", "sim-3");
 	cluster_job("profile", sha, "sim-3", -6);
 	fixture_until(DONE("profile"));
-	assert_string_equal(cluster_said("asked"), "gpu a\ngpu a\ngpu a\ngpu a");
-	CLUSTER_UNTIL(nothing_is_asked);
+	assert_string_equal(cluster_said("requested"), "gpu a\ngpu a\ngpu a\ngpu a");
+	CLUSTER_UNTIL(nothing_is_requested);
 }
 
 /* It is told why, kept no longer than the job waits, and takes a job that it fits. */
@@ -167,17 +167,17 @@ static void a_idle_allocation_allocation_says_why(void **state)
 	CLUSTER_UNTIL(one_is_idle_allocation);
 	ok(queue_cancel(queue, job, "not needed", &err));
 	queue_wake(queue);
-	CLUSTER_UNTIL(nothing_is_asked);
+	CLUSTER_UNTIL(nothing_is_requested);
 	cluster_job("next", sha, "", 0);
 	CLUSTER_UNTIL(one_is_idle_allocation);
 	cluster_state("sim-0", DEVICESTATE_OK);
 	queue_wake(queue);
 	fixture_until(DONE("next"));
-	CLUSTER_UNTIL(nothing_is_asked);
+	CLUSTER_UNTIL(nothing_is_requested);
 }
 
 /* With one allocation at most there is none to ask with: it rests, says why, and asks again. */
-static void without_another_to_ask_for_it_rests(void **state)
+static void without_another_to_request_for_it_rests(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-0");
@@ -209,7 +209,7 @@ static void a_idle_allocation_allocation_is_given_back(void **state)
 	fixture_until(DONE("push"));
 }
 
-static void without_space_nothing_is_asked_for(void **state)
+static void without_space_nothing_is_requested_for(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-0");
@@ -222,14 +222,14 @@ static void without_space_nothing_is_asked_for(void **state)
 	memcpy(real, config->state_dir, sizeof real);
 	snprintf(config->state_dir, sizeof config->state_dir, "/proc"); /* where nothing is free */
 	queue_wake(queue);
-	CLUSTER_UNTIL(nothing_is_asked);
+	CLUSTER_UNTIL(nothing_is_requested);
 	memcpy(config->state_dir, real, sizeof real);
 	queue_wake(queue);
 	CLUSTER_UNTIL(all_wait);
 	fixture_until("SELECT 1");
 	snprintf(config->state_dir, sizeof config->state_dir, "/proc");
 	cluster_take("gpu/a/sim-0", false); /* one that comes before the queue has looked */
-	CLUSTER_UNTIL(nothing_is_asked);
+	CLUSTER_UNTIL(nothing_is_requested);
 	assert_string_equal(fixture_text("SELECT state || attempt FROM job"), "queued0");
 	memcpy(config->state_dir, real, sizeof real);
 	fixture_until(DONE("push"));
@@ -241,16 +241,16 @@ int main(void)
 {
 	gitrepo_use_our_programs();
 	const struct CMUnitTest tests[] = {
-		CASE(what_is_more_important_takes_the_place),
+		CASE(what_is_more_important_takes_the_position),
 		CASE(each_job_has_an_allocation_of_its_own),
-		CASE(an_equal_takes_no_place),
-		CASE(another_partition_is_asked_when_the_first_lets_wait),
+		CASE(an_equal_takes_no_position),
+		CASE(another_partition_is_requested_when_the_first_lets_wait),
 		CASE(a_device_that_is_out_of_order_is_not_handed_out_again),
 		CASE(a_job_gets_the_device_that_it_asks_for),
 		CASE(a_idle_allocation_allocation_says_why),
-		CASE(without_another_to_ask_for_it_rests),
+		CASE(without_another_to_request_for_it_rests),
 		CASE(a_idle_allocation_allocation_is_given_back),
-		CASE(without_space_nothing_is_asked_for),
+		CASE(without_space_nothing_is_requested_for),
 	};
 	return cmocka_run_group_tests_name("allocations", tests, NULL, NULL);
 }

@@ -32,9 +32,9 @@ static struct result *result_of(struct fixture *f, const char *path, unsigned ta
 	read_file(path, &text);
 	ok(suite_parse(text.data, text.len, path, &s, &err));
 	buf_fini(&text);
-	free(r->plan.ask.cell);
-	r->plan.ask.cell = s.cell;
-	r->plan.ask.n_cells = s.n_cells;
+	free(r->plan.request.cell);
+	r->plan.request.cell = s.cell;
+	r->plan.request.n_cells = s.n_cells;
 	s.cell = NULL;
 	snprintf(r->plan.suite_name, sizeof r->plan.suite_name, "%s", s.name);
 	suite_fini(&s);
@@ -65,7 +65,7 @@ static void put_cell(struct buf *out, const struct store_cell *c)
 static void push(struct fixture *f, struct buf *out, const char *path, unsigned target, double shift)
 {
 	struct result *r = result_of(f, path, target);
-	int n = r->plan.ask.n_cells;
+	int n = r->plan.request.n_cells;
 	double *shifts = calloc((size_t)n, sizeof *shifts);
 	assert_non_null(shifts);
 	for (int i = 0; i < n; i++)
@@ -129,8 +129,8 @@ static void rows_and_histories_are_what_they_were(void **state)
 		push(f, &now, "etc/suites/demo.yaml", 2 + i, shift[i]);
 	push(f, &now, "etc/suites/ffa-smoke.yaml", 2 + PUSHES, 0.03);
 	struct result *last = result_of(f, "etc/suites/demo.yaml", 3 + PUSHES);
-	for (int i = 0; i < last->plan.ask.n_cells; i++)
-		put_history(f, &now, last->plan.ask.cell[i].key);
+	for (int i = 0; i < last->plan.request.n_cells; i++)
+		put_history(f, &now, last->plan.request.cell[i].key);
 	result_free(last);
 	assert_false(now.failed);
 	read_file(RECORDED, &before);

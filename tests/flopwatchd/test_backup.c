@@ -92,11 +92,11 @@ static bool has_traces(const struct bench *b)
 	       is_there(b, "backup.download.part-shm") || is_there(b, "backup.download.old");
 }
 
-static void look_for_traces(void *arg)
+static void find_traces(void *arg)
 {
 	struct bench *b = arg;
 	if (has_traces(b))
-		ok(loop_after(b->loop, 5, look_for_traces, b, NULL, &err));
+		ok(loop_after(b->loop, 5, find_traces, b, NULL, &err));
 	else
 		loop_stop(b->loop);
 }
@@ -129,7 +129,7 @@ static void test_beside_a_writer(void **state)
 	ok(backup_take(b->backup, b->path, sizeof b->path, &err));
 	ok(access(b->path, R_OK));
 	backup_over(b->backup);
-	ok(loop_after(b->loop, 0, look_for_traces, b, NULL, &err));
+	ok(loop_after(b->loop, 0, find_traces, b, NULL, &err));
 	ok(loop_run(b->loop, &err));
 }
 

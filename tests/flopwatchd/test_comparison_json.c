@@ -50,7 +50,7 @@ static bool is_null(const json_t *j, const char *key)
 	return json_is_null(json_object_get(j, key));
 }
 
-static void tell_work(struct result *r, enum role role, int cell, const char *config)
+static void report_work(struct result *r, enum role role, int cell, const char *config)
 {
 	struct msg m = { .t = MSG_WORK,
 		.u.work = { .cell = cell, .flops_issued = -1, .bytes_moved = -1, .workspace_bytes = -1 } };
@@ -71,8 +71,8 @@ static void every_promised_key_is_there(void **state)
 	ok(store_commit_put(f->db, f->repo, &c, &err));
 	struct result *r = fixture_result(f, "feature/x", 1, 2, 4);
 	fixture_measured(r, shift);
-	tell_work(r, ROLE_BASE, 0, "BLOCK_M=128 STAGES=2");
-	tell_work(r, ROLE_TARGET, 0, "BLOCK_M=64 \"STAGES\"=3");
+	report_work(r, ROLE_BASE, 0, "BLOCK_M=128 STAGES=2");
+	report_work(r, ROLE_TARGET, 0, "BLOCK_M=64 \"STAGES\"=3");
 	json_t *j = body_of(f, judged(f, r), &body);
 	assert_int_equal(number(j, "id"), 1);
 	assert_string_equal(text(j, "repo"), "kernels");
@@ -130,7 +130,7 @@ static void every_promised_key_is_there(void **state)
 	buf_fini(&body);
 }
 
-static void tell_mask(struct result *r, enum role role, int cell, int64_t claimed)
+static void report_mask(struct result *r, enum role role, int cell, int64_t claimed)
 {
 	struct msg m = { .t = MSG_WORK,
 		.u.work = { .cell = cell,
@@ -183,13 +183,13 @@ static void masks_stand_beside_claims_and_dense_cases(void **state)
 	static const double shift[4] = { 0 };
 	struct buf body;
 	struct result *r = fixture_result(f, "feature/x", 1, 2, 4);
-	struct cell *dense = &r->plan.ask.cell[1];
+	struct cell *dense = &r->plan.request.cell[1];
 	attention_of(dense)->mask = FW_FULL;
 	attention_of(dense)->seqlen = attention_of(dense)->length[0] = 4096;
 	case_name(dense);
 	fixture_measured(r, shift);
-	tell_mask(r, ROLE_BASE, 3, 819);
-	tell_mask(r, ROLE_TARGET, 3, 800);
+	report_mask(r, ROLE_BASE, 3, 819);
+	report_mask(r, ROLE_TARGET, 3, 800);
 	double expected = beside_in_runs(r, 3, 1);
 	json_t *j = body_of(f, judged(f, r), &body);
 	const json_t *cells = json_object_get(j, "cells"), *full = json_array_get(cells, 1), *sparse = json_array_get(cells, 3);

@@ -306,31 +306,31 @@ static void test_names_lists_and_shapes(void **state)
 static void test_where_settings_stand(void **state)
 {
 	(void)state;
-	char place[640], want[640];
+	char position[640], want[640];
 	struct config *c =
 		good("repos:\n  - {name: a, url: /a, upstream: trunk, suites: [ffa, x],\n     peers: [naive, \"cudnn@cuda\"]}\n"
 		     "  - {name: b, url: /b, suites: y}\n");
 	const struct config_repo *a = &c->repo[0], *b = &c->repo[1];
-	config_place(a, a->suite_at[1], "suites", 1, place, sizeof place);
+	config_position(a, a->suite_at[1], "suites", 1, position, sizeof position);
 	snprintf(want, sizeof want, "%s:2:55: repos[0].suites[1]: ", path);
-	assert_string_equal(place, want);
-	config_place(a, a->peers.of[1].at, "peers", 1, place, sizeof place);
+	assert_string_equal(position, want);
+	config_position(a, a->peers.of[1].at, "peers", 1, position, sizeof position);
 	snprintf(want, sizeof want, "%s:3:21: repos[0].peers[1]: ", path);
-	assert_string_equal(place, want);
-	config_place(b, b->suite_at[0], "suites", -1, place, sizeof place);
+	assert_string_equal(position, want);
+	config_position(b, b->suite_at[0], "suites", -1, position, sizeof position);
 	snprintf(want, sizeof want, "%s:4:32: repos[1].suites: ", path);
-	assert_string_equal(place, want);
-	config_no_upstream(a, place, sizeof place);
+	assert_string_equal(position, want);
+	config_no_upstream(a, position, sizeof position);
 	snprintf(want, sizeof want,
 		"%s:2:34: repos[0].upstream: there is no branch trunk to compare others with; push it, or set `upstream` of this "
 		"repository",
 		path);
-	assert_string_equal(place, want);
-	config_no_upstream(b, place, sizeof place);
+	assert_string_equal(position, want);
+	config_no_upstream(b, position, sizeof position);
 	snprintf(want, sizeof want,
 		"%s:4:5: repos[1].upstream: there is no branch main to compare others with, the default of `upstream`; push it, or set `upstream` of this repository",
 		path);
-	assert_string_equal(place, want);
+	assert_string_equal(position, want);
 	config_free(c);
 }
 
@@ -453,14 +453,14 @@ static void test_access_that_cannot_work(void **state)
 static void test_credentials_of_systemd(void **state)
 {
 	(void)state;
-	char place[300], want[600];
+	char position[300], want[600];
 	const char *token = make_file("token", "ghp_0123456789\n", 0400);
 	static const char https[] = "https://example.org/a.git";
 	setenv("CREDENTIALS_DIRECTORY", folder, 1);
 	struct config *c = good(
 		"repos: [{name: a, url: \"https://example.org/a.git\", token_file: \"credential:token\", secret_file: \"credential:token\"}]\n");
-	snprintf(place, sizeof place, "%s/token", folder);
-	assert_string_equal(c->repo[0].token_file, place);
+	snprintf(position, sizeof position, "%s/token", folder);
+	assert_string_equal(c->repo[0].token_file, position);
 	assert_string_equal(c->repo[0].secret, "ghp_0123456789");
 	config_free(c);
 	bad_setting(https, "token_file", "is not credential:NAME, with letters, digits and . _ - in NAME", "credential:../token");

@@ -81,7 +81,7 @@ static void test_serve_gets_the_settings(void **state)
 	hears("serve --sandbox required --device sim --cache /var/cache/x");
 }
 
-static void test_who_builds_is_told_so(void **state)
+static void test_who_builds_is_reported_so(void **state)
 {
 	(void)state;
 	config->worker[0].builds = true;
@@ -104,7 +104,7 @@ static void test_another_command_is_left_as_it_is(void **state)
 	finish(&d);
 }
 
-static void test_it_hears_and_is_heard(void **state)
+static void test_it_hears_and_is_received(void **state)
 {
 	(void)state;
 	struct fw_err err = { 0 };
@@ -156,9 +156,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_serve_gets_the_settings),
-		CASE(test_who_builds_is_told_so),
+		CASE(test_who_builds_is_reported_so),
 		CASE(test_another_command_is_left_as_it_is),
-		CASE(test_it_hears_and_is_heard),
+		CASE(test_it_hears_and_is_received),
 		CASE(test_a_socket),
 	};
 	return cmocka_run_group_tests_name("dial", tests, NULL, NULL);

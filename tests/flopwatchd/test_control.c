@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-static int64_t asked(struct job_request r)
+static int64_t requested(struct job_request r)
 {
 	int64_t id = 0;
 	r.repo = r.repo ? r.repo : "kernels";
@@ -53,17 +53,17 @@ static void refused(struct job_request r, enum err_code code, const char *why)
 static void test_commits_by_hash_branch_and_abbreviation(void **state)
 {
 	(void)state;
-	asked((struct job_request){ .target = two });
+	requested((struct job_request){ .target = two });
 	assert_string_equal(
 		fixture_text("SELECT target_sha || branch || origin || priority FROM job WHERE id = 1") + 40, "api10");
-	asked((struct job_request){ .target = "main" });
+	requested((struct job_request){ .target = "main" });
 	assert_string_equal(fixture_text("SELECT target_sha FROM job WHERE id = 2"), two);
 	assert_string_equal(fixture_text("SELECT branch FROM job WHERE id = 2"), "main");
-	asked((struct job_request){ .target = "a<b" });
+	requested((struct job_request){ .target = "a<b" });
 	assert_string_equal(fixture_text("SELECT branch FROM job WHERE id = 3"), "a%3Cb");
-	asked((struct job_request){ .target = "a%3Cb" });
+	requested((struct job_request){ .target = "a%3Cb" });
 	assert_string_equal(fixture_text("SELECT target_sha FROM job WHERE id = 4"), one);
-	asked((struct job_request){ .target = "abcdef01" });
+	requested((struct job_request){ .target = "abcdef01" });
 	assert_string_equal(fixture_text("SELECT target_sha FROM job WHERE id = 5"), "abcdef0100000000000000000000000000000000");
 	refused((struct job_request){ .target = "abcdef0" }, ERR_CONFLICT, "abcdef0 matches several commits; give more digits");
 	refused((struct job_request){ .target = "abcde" }, ERR_NOT_FOUND,
@@ -76,7 +76,7 @@ static void test_commits_by_hash_branch_and_abbreviation(void **state)
 static void test_a_base_and_what_to_measure(void **state)
 {
 	(void)state;
-	asked((struct job_request){ .target = "main",
+	requested((struct job_request){ .target = "main",
 		.base = "a<b",
 		.suite = "ffa",
 		.device_kind = "cuda",
@@ -123,7 +123,7 @@ static void test_bad_questions(void **state)
 static void test_cancel_and_retry(void **state)
 {
 	(void)state;
-	int64_t id = asked((struct job_request){ .target = two, .base = one, .suite = "ffa" }), again = 0;
+	int64_t id = requested((struct job_request){ .target = two, .base = one, .suite = "ffa" }), again = 0;
 	assert_int_equal(control_retry(&control, id, &again, &err), -1);
 	assert_string_equal(err.text, "job 1 is still open: queued");
 	ok(control_cancel(&control, id, "me", &err));

@@ -54,7 +54,7 @@ static void hello(struct fixture *f, int64_t now_ms)
 	ok(store_device_put(f->db, &d, now_ms, &id, &err));
 }
 
-static void told_once_until_it_is_heard(void **state)
+static void reported_once_until_it_is_received(void **state)
 {
 	struct fixture *f = *state;
 	hello(f, 1000);
@@ -127,7 +127,7 @@ static void quarantined_while_jobs_wait(void **state)
 	assert_int_equal(quarantined_alerts(f, "open"), 0);
 }
 
-static void an_answered_quarantine_is_told_again_when_it_is_new(void **state)
+static void an_answered_quarantine_is_reported_again_when_it_is_new(void **state)
 {
 	struct fixture *f = *state;
 	hello(f, 1000);
@@ -190,10 +190,10 @@ static void jobs_of_another_class_do_not_wait_for_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(told_once_until_it_is_heard, setup, teardown),
+		cmocka_unit_test_setup_teardown(reported_once_until_it_is_received, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_on_purpose, setup, teardown),
 		cmocka_unit_test_setup_teardown(quarantined_while_jobs_wait, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answered_quarantine_is_told_again_when_it_is_new, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answered_quarantine_is_reported_again_when_it_is_new, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_device_takes_the_jobs, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_of_another_kind_do_not_wait_for_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_of_another_class_do_not_wait_for_it, setup, teardown),

@@ -15,7 +15,7 @@ struct class_fixture {
 };
 static struct class_fixture all;
 
-static int64_t say_hello(struct fixture *f, const char *uuid, const char *driver, int64_t memory_bytes)
+static int64_t report_hello(struct fixture *f, const char *uuid, const char *driver, int64_t memory_bytes)
 {
 	struct msg_device d = fixture_device();
 	int64_t id;
@@ -46,7 +46,7 @@ static int setup(void **state)
 	for (int i = 0; i < DEVICES; i++) {
 		char uuid[16];
 		snprintf(uuid, sizeof uuid, "sim-%d", i);
-		all.device[i] = say_hello(f, uuid, "1", 0);
+		all.device[i] = report_hello(f, uuid, "1", 0);
 	}
 	all.class = class_of(f, all.device[0]);
 	struct store_baseline_period e = {
@@ -101,15 +101,15 @@ static void equal_devices_are_one_class_and_one_environment(void **state)
 	ok(store_environment_put(f->db, &other, "5a17e", "pairs", "none", 1, &environment, &is_new, &err));
 	assert_false(is_new);
 	assert_int_equal(environment, f->environment);
-	int64_t few_pages = say_hello(f, "sim-7", "1", 1 << 20);
+	int64_t few_pages = report_hello(f, "sim-7", "1", 1 << 20);
 	assert_int_equal(class_of(f, few_pages), all.class);
 	ok(store_class_model(f->db, all.class, model, &err));
 	assert_string_equal(model, "simulated, 4 SMs, 0 GiB");
 	other.power_limit_w = 600;
 	ok(store_environment_put(f->db, &other, "5a17e", "pairs", "none", 1, &environment, &is_new, &err));
 	assert_true(is_new);
-	assert_int_not_equal(class_of(f, say_hello(f, "sim-8", "2", 0)), all.class);
-	assert_int_not_equal(class_of(f, say_hello(f, "sim-9", "1", INT64_C(80) << 30)), all.class);
+	assert_int_not_equal(class_of(f, report_hello(f, "sim-8", "2", 0)), all.class);
+	assert_int_not_equal(class_of(f, report_hello(f, "sim-9", "1", INT64_C(80) << 30)), all.class);
 	ok(db_commit(f->db, &err));
 }
 
@@ -201,8 +201,8 @@ static void one_alone_has_nothing_to_stand_out_of(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err));
-	say_hello(f, "sim-0", "2", 0);
-	say_hello(f, "sim-1", "2", 0);
+	report_hello(f, "sim-0", "2", 0);
+	report_hello(f, "sim-1", "2", 0);
 	measured_itself(f, 2, 20, true);
 	measured_itself(f, 2, 21, true);
 	look();
@@ -219,15 +219,15 @@ static void a_job_for_a_class_goes_to_any_of_it_and_outlives_a_new_driver(void *
 	ok(db_script(f->db, "UPDATE job SET state = 'cancelled'", &err));
 	like.device_class = all.class;
 	ok(store_job_insert(f->db, &like, 600, &err));
-	say_hello(f, "sim-9", "2", 0);
-	say_hello(f, "sim-8", "1", INT64_C(80) << 30);
+	report_hello(f, "sim-9", "2", 0);
+	report_hello(f, "sim-8", "1", INT64_C(80) << 30);
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-1", "[]", &job, &err), 1);
 	assert_int_equal(job.device_class, all.class);
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-9", "[]", &job, &err), 0);
 	for (int i = 0; i < DEVICES; i++) {
 		char uuid[16];
 		snprintf(uuid, sizeof uuid, "sim-%d", i);
-		say_hello(f, uuid, "2", 0);
+		report_hello(f, uuid, "2", 0);
 	}
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-9", "[]", &job, &err), 1);
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-8", "[]", &job, &err), 0); /* another model */

@@ -34,7 +34,7 @@ static int setup(void **state)
 	snprintf(config->repo[0].name, sizeof config->repo[0].name, "kernels");
 	snprintf(config->repo[0].upstream, sizeof config->repo[0].upstream, "main");
 	snprintf(config->worker[0].name, sizeof config->worker[0].name, "gpu");
-	snprintf(hello->place.host, sizeof hello->place.host, "here");
+	snprintf(hello->location.host, sizeof hello->location.host, "here");
 	txn = (struct txn){ .db = f->db, .config = config };
 	return 0;
 }
@@ -96,13 +96,13 @@ static void what_a_worker_names_no_more_is_absent_until_it_does(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 2);
 }
 
-static void a_worker_without_any_and_one_in_another_machine_say_nothing_of_others(void **state)
+static void a_worker_without_any_and_one_in_another_machine_report_nothing_of_others(void **state)
 {
 	struct fixture *f = *state;
 	says("0 1", 1000);
 	says("", 2000);
 	assert_string_equal(states(f), "ok ok");
-	snprintf(hello->place.host, sizeof hello->place.host, "there");
+	snprintf(hello->location.host, sizeof hello->location.host, "there");
 	says("2", 3000);
 	assert_string_equal(states(f), "ok ok ok");
 }
@@ -202,7 +202,7 @@ static void the_last_of_a_class_gets_its_jobs(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device WHERE stands_out <> ''"), 0);
 }
 
-static void who_waits_for_it_alone_is_told(void **state)
+static void who_waits_for_it_alone_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	int changed;
@@ -231,14 +231,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_a_worker_names_no_more_is_absent_until_it_does, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_worker_without_any_and_one_in_another_machine_say_nothing_of_others, setup, teardown),
+			a_worker_without_any_and_one_in_another_machine_report_nothing_of_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_people_decided_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_that_it_may_not_use_are_none_of_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scheduler_hides_what_it_does_not_give, setup, teardown),
 		cmocka_unit_test_setup_teardown(workers_that_are_not_configured_have_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(calibrations_for_it_end_and_come_no_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_last_of_a_class_gets_its_jobs, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_waits_for_it_alone_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_waits_for_it_alone_is_reported, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,10 +17,10 @@ static void run_sql(struct fixture *f, const char *sql)
 	ok(stmt_run(s, &err));
 }
 
-static struct result *asked(struct fixture *f, enum jobkind kind, unsigned commit)
+static struct result *requested(struct fixture *f, enum jobkind kind, unsigned commit)
 {
 	struct result *r = fixture_result(f, "", commit, commit, 1);
-	r->plan.ask.kind = kind;
+	r->plan.request.kind = kind;
 	return r;
 }
 
@@ -38,11 +38,11 @@ static struct store_environment_change seen(struct fixture *f, const char *chang
 	ok(store_baseline_period_insert(f->db, &e, &err));
 	struct result *r = fixture_result(f, "main", REFERENCE, NEWEST, 1);
 	int64_t comparison = fixture_comparison(f, "main", REFERENCE, NEWEST, VERDICT_UNCHANGED, 900);
-	fixture_cell(f, comparison, 0, r->plan.ask.cell[0].key, 0, VERDICT_UNCHANGED);
+	fixture_cell(f, comparison, 0, r->plan.request.cell[0].key, 0, VERDICT_UNCHANGED);
 	run_sql(f, was_fast ? "UPDATE cell SET held_ms = 1e-6 WHERE id = (SELECT max(id) FROM cell)"
 			    : "UPDATE cell SET held_ms = 1e6 WHERE id = (SELECT max(id) FROM cell)");
-	ok(store_ratio_insert(
-		f->db, &(struct store_ratio){ e.id, comparison, r->plan.ask.cell[0].key, fixture_sha(NEWEST), 0, 0.001 }, &err));
+	ok(store_ratio_insert(f->db,
+		&(struct store_ratio){ e.id, comparison, r->plan.request.cell[0].key, fixture_sha(NEWEST), 0, 0.001 }, &err));
 	result_free(r);
 	d = fixture_device();
 	c.baseline_period = e.id;
@@ -56,31 +56,31 @@ static struct store_environment_change seen(struct fixture *f, const char *chang
 /* The reference commit as it is now. */
 static struct judge_outcome unpaired(struct fixture *f, struct store_environment_change *c)
 {
-	struct result *r = asked(f, JOBKIND_SELFCHECK, REFERENCE);
-	c->unpaired_job = r->plan.ask.job;
+	struct result *r = requested(f, JOBKIND_SELFCHECK, REFERENCE);
+	c->unpaired_job = r->plan.request.job;
 	if (c->id)
-		ok(store_environment_change_ask(f->db, c, &err));
+		ok(store_environment_change_request(f->db, c, &err));
 	else
 		ok(store_environment_change_insert(f->db, c, &err));
 	fixture_measured(r, &(double){ 0 });
 	return judged(f, r, 5000);
 }
 
-static int64_t told(struct fixture *f)
+static int64_t reported(struct fixture *f)
 {
 	return fixture_number(f, "SELECT count(*) FROM outbox WHERE target = 'chat' AND payload ->> 'event' = 'alert.opened'");
 }
 
-static void each_change_of_a_driver_is_told(void **state)
+static void each_change_of_a_driver_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change first = seen(f, DRIVER, true), second = seen(f, LATER, true);
 	struct judge_outcome out = unpaired(f, &first);
 	assert_true(out.alert > 0);
-	assert_int_equal(told(f), 1);
+	assert_int_equal(reported(f), 1);
 	struct judge_outcome again = unpaired(f, &second);
 	assert_true(again.alert > 0 && again.alert != out.alert);
-	assert_int_equal(told(f), 2);
+	assert_int_equal(reported(f), 2);
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open' AND title LIKE 'driver 1 to 2: %'"), 1);
 	assert_int_equal(
@@ -94,19 +94,19 @@ static void what_people_accepted_of_one_change_is_not_the_next(void **state)
 	struct judge_outcome out = unpaired(f, &first);
 	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "needed", 5500, &err));
 	out = unpaired(f, &second);
-	assert_int_equal(told(f), 2);
+	assert_int_equal(reported(f), 2);
 	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "needed", 5500, &err));
 	assert_int_equal(unpaired(f, &same).alert, out.alert); /* the same change on another device: that was answered */
-	assert_int_equal(told(f), 2);
+	assert_int_equal(reported(f), 2);
 }
 
 /* The newest commit, built by what is there now, beside the module that it had. */
 static struct judge_outcome paired(struct fixture *f, struct store_environment_change *c, const char *base, const char *target)
 {
-	struct result *r = asked(f, JOBKIND_ENVIRONMENT, NEWEST);
-	c->paired_job = r->plan.ask.job;
+	struct result *r = requested(f, JOBKIND_ENVIRONMENT, NEWEST);
+	c->paired_job = r->plan.request.job;
 	if (c->id)
-		ok(store_environment_change_ask(f->db, c, &err));
+		ok(store_environment_change_request(f->db, c, &err));
 	else
 		ok(store_environment_change_insert(f->db, c, &err));
 	fixture_build(r, ROLE_BASE, base, strcmp(base, "failed") == 0 ? "" : "aaaa");
@@ -114,13 +114,13 @@ static struct judge_outcome paired(struct fixture *f, struct store_environment_c
 	return judged(f, r, 5000);
 }
 
-static void a_commit_that_does_not_build_any_more_is_told(void **state)
+static void a_commit_that_does_not_build_any_more_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change c = seen(f, GCC, false);
 	struct judge_outcome out = paired(f, &c, "cached", "failed");
 	assert_true(out.alert > 0);
-	assert_int_equal(told(f), 1);
+	assert_int_equal(reported(f), 1);
 	assert_int_equal(
 		fixture_number(f,
 			"SELECT kind = 'environment' AND title = 'gcc 12.2.0 to 12.3.0: build: attention forward, 1 cell: "
@@ -163,8 +163,8 @@ static void what_pairs_can_show_the_reference_does_not_call(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change c = seen(f, GCC, true);
-	struct result *r = asked(f, JOBKIND_ENVIRONMENT, NEWEST);
-	c.paired_job = r->plan.ask.job;
+	struct result *r = requested(f, JOBKIND_ENVIRONMENT, NEWEST);
+	c.paired_job = r->plan.request.job;
 	ok(store_environment_change_insert(f->db, &c, &err));
 	fixture_measured(r, &(double){ 0 });
 	assert_int_equal(judged(f, r, 5000).alert, 0);
@@ -179,8 +179,8 @@ static void what_is_built_separate_measures_the_change(void **state)
 	static const char *const toolkit[] = { "gcc 12.2.0", "gcc 4.8.5" };
 	for (int i = 0; i < 2; i++) {
 		struct store_environment_change c = seen(f, GCC, false);
-		struct result *r = asked(f, JOBKIND_ENVIRONMENT, NEWEST);
-		c.paired_job = r->plan.ask.job;
+		struct result *r = requested(f, JOBKIND_ENVIRONMENT, NEWEST);
+		c.paired_job = r->plan.request.job;
 		ok(store_environment_change_insert(f->db, &c, &err));
 		fixture_build(r, ROLE_BASE, "cached", "aaaa");
 		fixture_build(r, ROLE_TARGET, "ok", "aaaa");
@@ -206,9 +206,9 @@ static void what_ran_elsewhere_measures_no_change(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(each_change_of_a_driver_is_told, setup, teardown),
+	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(each_change_of_a_driver_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_people_accepted_of_one_change_is_not_the_next, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_commit_that_does_not_build_any_more_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_commit_that_does_not_build_any_more_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_module_that_is_gone_is_nobodys_loss, setup, teardown),
 		cmocka_unit_test_setup_teardown(where_pairs_show_nothing_the_reference_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_pairs_can_show_the_reference_does_not_call, setup, teardown),

@@ -57,7 +57,7 @@ static int setup(void **state)
 		"INSERT INTO build (inputs_hash, toolchain, device_kind, module_sha, state, built_at) VALUES ('i', 'nvcc 13.0.48', 'sim', "
 		"'0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef', 'ok', 1)");
 	run_sql(f, "UPDATE comparison SET target_build = (SELECT max(id) FROM build)");
-	run_sql(f, "INSERT INTO mainline (repo, sha, place) SELECT repo, target_sha, 1 FROM comparison");
+	run_sql(f, "INSERT INTO mainline (repo, sha, position) SELECT repo, target_sha, 1 FROM comparison");
 	return 0;
 }
 
@@ -70,7 +70,7 @@ static int teardown(void **state)
 }
 
 /* How many jobs are asked for by a device that is as `d`. */
-static int asked(struct fixture *f, const struct msg_device *d, bool is_new)
+static int requested(struct fixture *f, const struct msg_device *d, bool is_new)
 {
 	int n = 0;
 	int64_t id;
@@ -84,29 +84,29 @@ static int asked(struct fixture *f, const struct msg_device *d, bool is_new)
 #define CHANGED "SELECT changed" NEWEST
 #define HOW     "SELECT (paired_job IS NOT NULL) || ' ' || (unpaired_job IS NOT NULL) || ' ' || is_outside" NEWEST
 
-static void is_told(struct fixture *f, const struct msg_device *d, int n, const char *changed, const char *how)
+static void is_reported(struct fixture *f, const struct msg_device *d, int n, const char *changed, const char *how)
 {
-	assert_int_equal(asked(f, d, false), n);
+	assert_int_equal(requested(f, d, false), n);
 	assert_string_equal(text(f, CHANGED), changed);
 	assert_string_equal(text(f, HOW), how);
-	assert_int_equal(asked(f, d, false), 0);
+	assert_int_equal(requested(f, d, false), 0);
 }
 
-static void compilers_ask_for_both(void **state)
+static void compilers_request_for_both(void **state)
 {
 	struct msg_device d = was;
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 ptxas 13.0.40 gcc 12.2.0");
-	is_told(*state, &d, 2, "[{\"what\":\"nvcc\",\"from\":\"13.0.48\",\"to\":\"13.1.80\"}]", "1 1 0");
+	is_reported(*state, &d, 2, "[{\"what\":\"nvcc\",\"from\":\"13.0.48\",\"to\":\"13.1.80\"}]", "1 1 0");
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 ptxas 13.0.41 gcc 12.2.0");
-	is_told(*state, &d, 2, "[{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":\"13.0.41\"}]", "1 1 0");
+	is_reported(*state, &d, 2, "[{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":\"13.0.41\"}]", "1 1 0");
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 ptxas 13.0.40 gcc 13.3.0");
-	is_told(*state, &d, 2, "[{\"what\":\"gcc\",\"from\":\"12.2.0\",\"to\":\"13.3.0\"}]", "1 1 0");
+	is_reported(*state, &d, 2, "[{\"what\":\"gcc\",\"from\":\"12.2.0\",\"to\":\"13.3.0\"}]", "1 1 0");
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 ptxas 13.0.40 gcc 12.2.0 in /opt/nvcc 1 gcc 2");
-	is_told(*state, &d, 2, "[{\"what\":\"toolchain\",\"from\":null,\"to\":\"/opt/nvcc 1 gcc 2\"}]", "1 1 0");
+	is_reported(*state, &d, 2, "[{\"what\":\"toolchain\",\"from\":null,\"to\":\"/opt/nvcc 1 gcc 2\"}]", "1 1 0");
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 gcc 12.2.0"); /* ptxas is that of nvcc */
-	is_told(*state, &d, 2, "[{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":\"13.0.48\"}]", "1 1 0");
+	is_reported(*state, &d, 2, "[{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":\"13.0.48\"}]", "1 1 0");
 	snprintf(d.toolkit, sizeof d.toolkit, "gcc 12.2.0");
-	is_told(*state, &d, 2,
+	is_reported(*state, &d, 2,
 		"[{\"what\":\"nvcc\",\"from\":\"13.0.48\",\"to\":null},{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":null}]",
 		"1 1 0");
 }
@@ -115,36 +115,36 @@ static void libraries_are_linked_in_or_found_later(void **state)
 {
 	struct msg_device d = was;
 	snprintf(d.cudnn, sizeof d.cudnn, "9.14.0");
-	is_told(*state, &d, 2, "[{\"what\":\"cuDNN\",\"from\":\"9.13.0\",\"to\":\"9.14.0\"}]", "1 1 1");
+	is_reported(*state, &d, 2, "[{\"what\":\"cuDNN\",\"from\":\"9.13.0\",\"to\":\"9.14.0\"}]", "1 1 1");
 	d = was;
 	snprintf(d.cublas, sizeof d.cublas, "13.1.0");
-	is_told(*state, &d, 2, "[{\"what\":\"cuBLAS\",\"from\":\"13.0.0\",\"to\":\"13.1.0\"}]", "1 1 1");
+	is_reported(*state, &d, 2, "[{\"what\":\"cuBLAS\",\"from\":\"13.0.0\",\"to\":\"13.1.0\"}]", "1 1 1");
 	d = was;
 	snprintf(d.image, sizeof d.image, "debian 13.1, glibc 2.41");
-	is_told(*state, &d, 2, "[{\"what\":\"image\",\"from\":\"debian 12.5, glibc 2.36\",\"to\":\"debian 13.1, glibc 2.41\"}]",
-		"1 1 1");
+	is_reported(*state, &d, 2,
+		"[{\"what\":\"image\",\"from\":\"debian 12.5, glibc 2.36\",\"to\":\"debian 13.1, glibc 2.41\"}]", "1 1 1");
 }
 
 static void no_build_shows_a_machine(void **state)
 {
 	struct msg_device d = was;
 	snprintf(d.driver, sizeof d.driver, "2");
-	is_told(*state, &d, 1, "[{\"what\":\"driver\",\"from\":\"1\",\"to\":\"2\"}]", "0 1 1");
+	is_reported(*state, &d, 1, "[{\"what\":\"driver\",\"from\":\"1\",\"to\":\"2\"}]", "0 1 1");
 	d = was;
 	snprintf(d.vbios, sizeof d.vbios, "97.00");
-	is_told(*state, &d, 1, "[{\"what\":\"VBIOS\",\"from\":\"96.00\",\"to\":\"97.00\"}]", "0 1 1");
+	is_reported(*state, &d, 1, "[{\"what\":\"VBIOS\",\"from\":\"96.00\",\"to\":\"97.00\"}]", "0 1 1");
 	d = was;
 	d.power_limit_w = 650;
-	is_told(*state, &d, 1, "[{\"what\":\"power limit\",\"from\":\"700 W\",\"to\":\"650 W\"}]", "0 1 1");
+	is_reported(*state, &d, 1, "[{\"what\":\"power limit\",\"from\":\"700 W\",\"to\":\"650 W\"}]", "0 1 1");
 }
 
-static void what_is_asked_for_names_the_sides(void **state)
+static void what_is_requested_for_names_the_sides(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
 	char wanted[160];
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
-	assert_int_equal(asked(f, &d, false), 2);
+	assert_int_equal(requested(f, &d, false), 2);
 	snprintf(wanted, sizeof wanted, "%s %s nvcc 13.0.48 sim-0 -1", fixture_sha(2), fixture_sha(2));
 	assert_string_equal(
 		text(f, "SELECT base_sha || ' ' || target_sha || ' ' || base_made_by || ' ' || device_uuid || ' ' || priority FROM "
@@ -161,58 +161,58 @@ static void without_a_module_of_before_the_reference_is_all(void **state)
 	struct msg_device d = was;
 	run_sql(f, "UPDATE build SET module_sha = ''");
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
-	assert_int_equal(asked(f, &d, false), 1);
+	assert_int_equal(requested(f, &d, false), 1);
 	assert_string_equal(text(f, HOW), "0 1 0");
 }
 
-static void nothing_is_asked_where_nothing_differs(void **state)
+static void nothing_is_requested_where_nothing_differs(void **state)
 {
 	struct msg_device d = was;
-	assert_int_equal(asked(*state, &d, false), 0);
+	assert_int_equal(requested(*state, &d, false), 0);
 	d.power_limit_w = 700.2; /* as it is read, not as it is set */
-	assert_int_equal(asked(*state, &d, false), 0);
+	assert_int_equal(requested(*state, &d, false), 0);
 	assert_string_equal(text(*state, "SELECT count(*) FROM environment_change"), "0");
 }
 
-static void devices_of_a_class_ask_once(void **state)
+static void devices_of_a_class_request_once(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device one = was, other = was;
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
-	assert_int_equal(asked(f, &other, false), 0);
+	assert_int_equal(requested(f, &other, false), 0);
 	run_sql(f,
 		"INSERT INTO current_baseline SELECT d.id, t.repo, t.suite, t.baseline_period FROM current_baseline t JOIN device d ON d.uuid = 'sim-1'");
 	snprintf(one.driver, sizeof one.driver, "2");
 	snprintf(other.driver, sizeof other.driver, "2");
-	assert_int_equal(asked(f, &one, false), 1);
-	assert_int_equal(asked(f, &other, false), 0);
+	assert_int_equal(requested(f, &one, false), 1);
+	assert_int_equal(requested(f, &other, false), 0);
 	run_sql(f, "UPDATE environment_change SET is_hash = ''"); /* it was over before it was measured */
-	assert_int_equal(asked(f, &other, false), 1);
+	assert_int_equal(requested(f, &other, false), 1);
 }
 
-static void what_failed_is_asked_again_a_few_times(void **state)
+static void what_failed_is_requested_again_a_few_times(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
-	assert_int_equal(asked(f, &d, false), 2);
+	assert_int_equal(requested(f, &d, false), 2);
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE kind = 'reference'");
-	assert_int_equal(asked(f, &d, false), 1); /* the other still waits */
-	assert_int_equal(asked(f, &d, false), 0);
+	assert_int_equal(requested(f, &d, false), 1); /* the other still waits */
+	assert_int_equal(requested(f, &d, false), 0);
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
-	assert_int_equal(asked(f, &d, false), 2);
+	assert_int_equal(requested(f, &d, false), 2);
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
-	assert_int_equal(asked(f, &d, false), 1); /* the reference commit has had its three */
+	assert_int_equal(requested(f, &d, false), 1); /* the reference commit has had its three */
 	assert_string_equal(
 		text(f, "SELECT group_concat(kind || ' ' || base_made_by || ' ' || device_uuid || ' ' || priority) FROM job "
 			"WHERE state = 'queued'"),
 		"environment nvcc 13.0.48 sim-0 -1");
 	assert_string_equal(text(f, "SELECT paired_job = (SELECT max(id) FROM job)" NEWEST), "1");
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
-	assert_int_equal(asked(f, &d, false), 0);
+	assert_int_equal(requested(f, &d, false), 0);
 	assert_string_equal(text(f, "SELECT count(*) FROM environment_change"), "1");
 	snprintf(d.driver, sizeof d.driver, "2"); /* another change is another question */
-	assert_int_equal(asked(f, &d, false), 2);
+	assert_int_equal(requested(f, &d, false), 2);
 }
 
 static void what_a_person_cancelled_stays_so(void **state)
@@ -220,15 +220,15 @@ static void what_a_person_cancelled_stays_so(void **state)
 	struct fixture *f = *state;
 	struct msg_device d = was, other = was;
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
-	assert_int_equal(asked(f, &other, false), 0);
+	assert_int_equal(requested(f, &other, false), 0);
 	run_sql(f,
 		"INSERT INTO current_baseline SELECT d.id, t.repo, t.suite, t.baseline_period FROM current_baseline t JOIN device d ON d.uuid = 'sim-1'");
 	snprintf(d.driver, sizeof d.driver, "2");
 	snprintf(other.driver, sizeof other.driver, "2");
-	assert_int_equal(asked(f, &d, false), 1);
+	assert_int_equal(requested(f, &d, false), 1);
 	run_sql(f, "UPDATE job SET state = 'cancelled' WHERE kind = 'reference'");
-	assert_int_equal(asked(f, &d, false), 0);
-	assert_int_equal(asked(f, &other, false), 0);
+	assert_int_equal(requested(f, &d, false), 0);
+	assert_int_equal(requested(f, &other, false), 0);
 }
 
 static void another_device_measures_what_one_in_quarantine_cannot(void **state)
@@ -236,42 +236,42 @@ static void another_device_measures_what_one_in_quarantine_cannot(void **state)
 	struct fixture *f = *state;
 	struct msg_device d = was, other = was;
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
-	assert_int_equal(asked(f, &other, false), 0);
+	assert_int_equal(requested(f, &other, false), 0);
 	run_sql(f,
 		"INSERT INTO current_baseline SELECT d.id, t.repo, t.suite, t.baseline_period FROM current_baseline t JOIN device d ON d.uuid = 'sim-1'");
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
 	snprintf(other.toolkit, sizeof other.toolkit, "nvcc 13.1.80 gcc 12.2.0");
-	assert_int_equal(asked(f, &d, false), 2);
-	assert_int_equal(asked(f, &other, false), 0);
+	assert_int_equal(requested(f, &d, false), 2);
+	assert_int_equal(requested(f, &other, false), 0);
 	run_sql(f, "UPDATE device SET state = 'quarantined' WHERE uuid = 'sim-0'");
-	assert_int_equal(asked(f, &other, false), 2);
+	assert_int_equal(requested(f, &other, false), 2);
 	assert_string_equal(text(f, "SELECT count(*) FROM job WHERE state = 'cancelled' AND device_uuid = 'sim-0' AND "
 				    "state_why = 'device sim-0 is not in state ok, and sim-1 measures the change'"),
 		"2");
 	assert_string_equal(text(f, "SELECT group_concat(DISTINCT device_uuid) FROM job WHERE state = 'queued'"), "sim-1");
 	run_sql(f, "UPDATE device SET state = 'ok' WHERE uuid = 'sim-0'");
-	assert_int_equal(asked(f, &d, false), 0); /* it is back, and the other is at it */
-	assert_int_equal(asked(f, &other, false), 0);
+	assert_int_equal(requested(f, &d, false), 0); /* it is back, and the other is at it */
+	assert_int_equal(requested(f, &other, false), 0);
 }
 
-static void what_a_device_that_is_gone_would_measure_is_asked_when_it_is_back(void **state)
+static void what_a_device_that_is_gone_would_measure_is_requested_when_it_is_back(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
 	snprintf(d.driver, sizeof d.driver, "2");
-	assert_int_equal(asked(f, &d, false), 1);
+	assert_int_equal(requested(f, &d, false), 1);
 	ok(environment_leave(f->db, d.uuid, "gone", 3000, &err));
 	assert_string_equal(text(f, "SELECT group_concat(state) FROM job WHERE kind = 'reference'"), "cancelled");
-	assert_int_equal(asked(f, &d, false), 1);
+	assert_int_equal(requested(f, &d, false), 1);
 }
 
-static void pairs_that_failed_are_asked_again_although_the_reference_is_there(void **state)
+static void pairs_that_failed_are_requested_again_although_the_reference_is_there(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
 	bool is_new;
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
-	assert_int_equal(asked(f, &d, false), 2);
+	assert_int_equal(requested(f, &d, false), 2);
 	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &f->environment, &is_new, &err));
 	struct store_baseline_period e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1500, .started_at = 2
@@ -282,7 +282,7 @@ static void pairs_that_failed_are_asked_again_although_the_reference_is_there(vo
 	run_sql(f, "UPDATE environment_change SET unpaired = (SELECT max(id) FROM comparison)");
 	run_sql(f, "UPDATE job SET state = 'done' WHERE kind = 'reference'");
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE kind = 'environment'");
-	assert_int_equal(asked(f, &d, false), 1);
+	assert_int_equal(requested(f, &d, false), 1);
 	assert_string_equal(text(f, "SELECT kind FROM job WHERE state = 'queued'"), "environment");
 }
 
@@ -320,13 +320,13 @@ static void pairs_and_reference_are_taken_back_both(void **state)
 	struct fixture *f = *state;
 	struct msg_device d = was;
 	snprintf(d.image, sizeof d.image, "debian 13.1, glibc 2.41");
-	assert_int_equal(asked(f, &d, false), 2);
+	assert_int_equal(requested(f, &d, false), 2);
 	is_a_loss(f, true, 2);
 	is_a_loss(f, false, 1);
 	stands(f, &d);
-	assert_int_equal(asked(f, &d, false), 0);
+	assert_int_equal(requested(f, &d, false), 0);
 	assert_string_equal(text(f, ALERTS), "open open");
-	assert_true(asked(f, &was, false) > 0);
+	assert_true(requested(f, &was, false) > 0);
 	assert_string_equal(text(f, ALERTS), "resolved resolved");
 }
 
@@ -335,15 +335,15 @@ static void what_is_taken_back_before_the_reference_was_timed_is_over(void **sta
 	struct fixture *f = *state;
 	struct msg_device d = was;
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 gcc 12.2.0");
-	assert_int_equal(asked(f, &d, false), 2);
+	assert_int_equal(requested(f, &d, false), 2);
 	is_a_loss(f, true, 2);
 	run_sql(f, "UPDATE job SET state = 'done' WHERE kind = 'environment'");
-	assert_int_equal(asked(f, &was, false), 0);
+	assert_int_equal(requested(f, &was, false), 0);
 	assert_string_equal(text(f, ALERTS), "resolved");
 	assert_string_equal(text(f, "SELECT state || ': ' || state_why FROM job WHERE kind = 'reference'"),
 		"cancelled: the environment is as it was before");
-	assert_int_equal(asked(f, &was, false), 0);
-	assert_int_equal(asked(f, &d, false), 2); /* it is there again */
+	assert_int_equal(requested(f, &was, false), 0);
+	assert_int_equal(requested(f, &d, false), 2); /* it is there again */
 }
 
 static void what_is_taken_back_over_another_change_is_over(void **state)
@@ -352,14 +352,14 @@ static void what_is_taken_back_over_another_change_is_over(void **state)
 	struct msg_device b = was, c = was;
 	snprintf(b.toolkit, sizeof b.toolkit, "nvcc 13.1.80 gcc 12.2.0");
 	snprintf(c.toolkit, sizeof c.toolkit, "nvcc 13.2.10 gcc 12.2.0");
-	assert_int_equal(asked(f, &b, false), 2);
+	assert_int_equal(requested(f, &b, false), 2);
 	is_a_loss(f, true, 2);
 	stands(f, &b);
-	assert_true(asked(f, &c, false) > 0);
+	assert_true(requested(f, &c, false) > 0);
 	assert_string_equal(text(f, ALERTS), "open"); /* it is still another than before */
 	is_a_loss(f, false, 1);
 	stands(f, &c);
-	assert_true(asked(f, &was, false) > 0);
+	assert_true(requested(f, &was, false) > 0);
 	assert_string_equal(text(f, ALERTS), "resolved resolved");
 }
 
@@ -369,17 +369,17 @@ static void what_came_before_a_change_that_is_taken_back_stays(void **state)
 	struct msg_device b = was, c = was;
 	snprintf(b.toolkit, sizeof b.toolkit, "nvcc 13.1.80 gcc 12.2.0");
 	snprintf(c.toolkit, sizeof c.toolkit, "nvcc 13.2.10 gcc 12.2.0");
-	assert_int_equal(asked(f, &b, false), 2);
+	assert_int_equal(requested(f, &b, false), 2);
 	is_a_loss(f, true, 2);
 	stands(f, &b);
-	assert_true(asked(f, &c, false) > 0);
+	assert_true(requested(f, &c, false) > 0);
 	is_a_loss(f, false, 1);
 	stands(f, &c);
-	assert_true(asked(f, &b, false) > 0);
+	assert_true(requested(f, &b, false) > 0);
 	assert_string_equal(text(f, ALERTS), "open resolved");
 }
 
-static void every_suite_that_a_device_measures_is_asked_for(void **state)
+static void every_suite_that_a_device_measures_is_requested_for(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -387,43 +387,43 @@ static void every_suite_that_a_device_measures_is_asked_for(void **state)
 		"WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO current_baseline SELECT t.device, "
 		"t.repo, 'suite' || i, t.baseline_period FROM n, current_baseline t");
 	snprintf(d.driver, sizeof d.driver, "2");
-	assert_int_equal(asked(f, &d, false), 201);
+	assert_int_equal(requested(f, &d, false), 201);
 	assert_string_equal(text(f, "SELECT count(DISTINCT suite) FROM job WHERE kind = 'reference'"), "201");
-	assert_int_equal(asked(f, &d, false), 0);
+	assert_int_equal(requested(f, &d, false), 0);
 }
 
-static void a_new_device_takes_one_place_once(void **state)
+static void a_new_device_takes_one_position_once(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
 	snprintf(d.uuid, sizeof d.uuid, "sim-7");
-	assert_int_equal(asked(f, &d, true), 1);
+	assert_int_equal(requested(f, &d, true), 1);
 	assert_string_equal(text(f, CHANGED), "[{\"what\":\"device\",\"from\":\"sim-0\",\"to\":\"sim-7\"}]");
 	snprintf(d.uuid, sizeof d.uuid, "sim-8");
-	assert_int_equal(asked(f, &d, true), 0);
+	assert_int_equal(requested(f, &d, true), 0);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(compilers_ask_for_both, setup, teardown),
+	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(compilers_request_for_both, setup, teardown),
 		cmocka_unit_test_setup_teardown(libraries_are_linked_in_or_found_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_build_shows_a_machine, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_asked_for_names_the_sides, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_requested_for_names_the_sides, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_module_of_before_the_reference_is_all, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_asked_where_nothing_differs, setup, teardown),
-		cmocka_unit_test_setup_teardown(devices_of_a_class_ask_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_failed_is_asked_again_a_few_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_requested_where_nothing_differs, setup, teardown),
+		cmocka_unit_test_setup_teardown(devices_of_a_class_request_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_failed_is_requested_again_a_few_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_a_person_cancelled_stays_so, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_device_measures_what_one_in_quarantine_cannot, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			what_a_device_that_is_gone_would_measure_is_asked_when_it_is_back, setup, teardown),
+			what_a_device_that_is_gone_would_measure_is_requested_when_it_is_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			pairs_that_failed_are_asked_again_although_the_reference_is_there, setup, teardown),
+			pairs_that_failed_are_requested_again_although_the_reference_is_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(pairs_and_reference_are_taken_back_both, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_taken_back_before_the_reference_was_timed_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_taken_back_over_another_change_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_came_before_a_change_that_is_taken_back_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_suite_that_a_device_measures_is_asked_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_new_device_takes_one_place_once, setup, teardown) };
+		cmocka_unit_test_setup_teardown(every_suite_that_a_device_measures_is_requested_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_device_takes_one_position_once, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_seen", tests, NULL, NULL);
 }

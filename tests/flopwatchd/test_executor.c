@@ -35,10 +35,10 @@ static struct fw_err err;
 
 /* What the session told. */
 static struct {
-	int n_pending, n_hello, n_end, place;
+	int n_pending, n_hello, n_end, position;
 	char id[32], reason[300], why[1024];
 	enum session_end how;
-} told;
+} reported;
 
 static void script(const char *name, const char *text)
 {
@@ -76,7 +76,7 @@ static int setup(void **state)
 	log_open("test", LOG_ERROR - 1);
 	snprintf(path, sizeof path, "%s:/usr/bin:/bin", folder);
 	setenv("PATH", path, 1);
-	memset(&told, 0, sizeof told);
+	memset(&reported, 0, sizeof reported);
 	config = calloc(1, sizeof *config);
 	assert_non_null(config);
 	snprintf(config->state_dir, sizeof config->state_dir, "%s", folder);
@@ -119,16 +119,16 @@ static int teardown(void **state)
 static void on_pending(void *arg, const struct executor_wait *wait)
 {
 	(void)arg;
-	told.n_pending++;
-	told.place = wait->place;
-	snprintf(told.id, sizeof told.id, "%s", wait->id);
-	snprintf(told.reason, sizeof told.reason, "%s", wait->reason);
+	reported.n_pending++;
+	reported.position = wait->position;
+	snprintf(reported.id, sizeof reported.id, "%s", wait->id);
+	snprintf(reported.reason, sizeof reported.reason, "%s", wait->reason);
 }
 
 static void on_hello(void *arg, const struct msg_hello *h)
 {
 	(void)arg, (void)h;
-	told.n_hello++;
+	reported.n_hello++;
 }
 
 static void on_word(void *arg, const struct msg *m)
@@ -141,9 +141,9 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	(void)arg;
 	assert_null(result);
 	session = NULL;
-	told.n_end++;
-	told.how = how;
-	snprintf(told.why, sizeof told.why, "%s", why);
+	reported.n_end++;
+	reported.how = how;
+	snprintf(reported.why, sizeof reported.why, "%s", why);
 }
 
 static const struct session_hooks hooks = { on_pending, on_hello, on_word, on_end };
@@ -183,19 +183,19 @@ static void look(void *arg)
 
 static bool has_reason(void)
 {
-	return told.reason[0] && told.place;
+	return reported.reason[0] && reported.position;
 }
-static bool was_asked(void)
+static bool was_requested(void)
 {
-	return is_there("asked");
+	return is_there("requested");
 }
 static bool has_hello(void)
 {
-	return told.n_hello > 0;
+	return reported.n_hello > 0;
 }
 static bool has_ended(void)
 {
-	return told.n_end > 0;
+	return reported.n_end > 0;
 }
 static bool has_term(void)
 {
@@ -207,7 +207,7 @@ static bool has_cancelled(void)
 }
 static bool is_unreachable(void)
 {
-	return strstr(told.reason, "Unable to contact") != NULL;
+	return strstr(reported.reason, "Unable to contact") != NULL;
 }
 static bool waited_long(void)
 {
@@ -230,20 +230,20 @@ static const char *content(const char *name)
 	return text;
 }
 
-static void test_pending_has_a_reason_and_a_place(void **state)
+static void test_pending_has_a_reason_and_a_position(void **state)
 {
 	(void)state;
 	begin();
 	submit("");
 	UNTIL(has_reason);
-	assert_string_equal(told.id, "17");
-	assert_string_equal(told.reason, "Resources");
-	assert_int_equal(told.place, 2); /* somebody else is before it */
+	assert_string_equal(reported.id, "17");
+	assert_string_equal(reported.reason, "Resources");
+	assert_int_equal(reported.position, 2); /* somebody else is before it */
 	assert_non_null(strstr(content("looked"), "--partition=gpu"));
-	assert_int_equal(told.n_hello, 0);
+	assert_int_equal(reported.n_hello, 0);
 	touch("go");
 	UNTIL(has_hello);
-	assert_int_equal(told.n_end, 0);
+	assert_int_equal(reported.n_end, 0);
 }
 
 static void test_pending_is_no_silence(void **state)
@@ -252,9 +252,9 @@ static void test_pending_is_no_silence(void **state)
 	config->hello_ms = 50;
 	begin();
 	submit("");
-	UNTIL(was_asked);
+	UNTIL(was_requested);
 	UNTIL(waited_long);
-	assert_int_equal(told.n_end, 0);
+	assert_int_equal(reported.n_end, 0);
 }
 
 static void test_silence_counts_when_it_runs(void **state)
@@ -266,23 +266,23 @@ static void test_silence_counts_when_it_runs(void **state)
 	begin();
 	submit("");
 	UNTIL(has_ended);
-	assert_int_equal(told.how, SESSION_LOST);
-	assert_memory_equal(told.why, "the worker sent nothing for ", 28);
+	assert_int_equal(reported.how, SESSION_LOST);
+	assert_memory_equal(reported.why, "the worker sent nothing for ", 28);
 }
 
-static void test_what_is_pending_is_asked_to_end(void **state)
+static void test_what_is_pending_is_requested_to_end(void **state)
 {
 	(void)state;
 	begin();
 	submit("");
-	UNTIL(was_asked);
+	UNTIL(was_requested);
 	session_cancel(session);
 	UNTIL(has_ended);
-	assert_int_equal(told.how, SESSION_CANCELLED);
+	assert_int_equal(reported.how, SESSION_CANCELLED);
 	UNTIL(has_term);
 }
 
-static void test_srun_is_told_what_to_ask_for(void **state)
+static void test_srun_is_reported_what_to_request_for(void **state)
 {
 	(void)state;
 	struct config_slurm *s = &config->worker[0].slurm;
@@ -294,8 +294,8 @@ static void test_srun_is_told_what_to_ask_for(void **state)
 	snprintf(s->option[0], sizeof s->option[0], "--constraint=h200");
 	begin();
 	submit("node7");
-	UNTIL(was_asked);
-	assert_non_null(strstr(content("asked"),
+	UNTIL(was_requested);
+	assert_non_null(strstr(content("requested"),
 		" --partition=gpu --gres=gpu:h200:1 --account=kernels --nodelist=node7 --exclusive --time=30 "
 		"--constraint=h200 worker"));
 }
@@ -307,7 +307,7 @@ static void test_a_controller_that_is_away(void **state)
 	begin();
 	submit("");
 	UNTIL(is_unreachable);
-	assert_int_equal(told.n_end, 0);
+	assert_int_equal(reported.n_end, 0);
 }
 
 static void test_an_srun_that_is_killed_leaves_nothing(void **state)
@@ -318,8 +318,8 @@ static void test_an_srun_that_is_killed_leaves_nothing(void **state)
 	begin();
 	submit("");
 	UNTIL(has_ended);
-	assert_int_equal(told.how, SESSION_LOST);
-	assert_string_equal(told.why, "the worker ended before its hello (killed by SIGKILL)");
+	assert_int_equal(reported.how, SESSION_LOST);
+	assert_string_equal(reported.why, "the worker ended before its hello (killed by SIGKILL)");
 	UNTIL(has_cancelled);
 	assert_string_equal(content("cancelled"), "--quiet 17\n");
 }
@@ -366,11 +366,11 @@ static void test_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_pending_has_a_reason_and_a_place),
+		CASE(test_pending_has_a_reason_and_a_position),
 		CASE(test_pending_is_no_silence),
 		CASE(test_silence_counts_when_it_runs),
-		CASE(test_what_is_pending_is_asked_to_end),
-		CASE(test_srun_is_told_what_to_ask_for),
+		CASE(test_what_is_pending_is_requested_to_end),
+		CASE(test_srun_is_reported_what_to_request_for),
 		CASE(test_a_controller_that_is_away),
 		CASE(test_an_srun_that_is_killed_leaves_nothing),
 		CASE(test_ghosts_of_an_earlier_daemon),

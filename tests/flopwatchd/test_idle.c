@@ -149,7 +149,7 @@ static void paused_devices_are_left_alone(void **state)
 }
 
 /* It is left out of everything else, so this is how it shows that it fits again. */
-static void who_stands_out_is_looked_at_although_nobody_asked(void **state)
+static void who_stands_out_is_looked_at_although_nobody_requested(void **state)
 {
 	struct fixture *f = *state;
 	config->calibrate_idle = false;
@@ -176,7 +176,7 @@ static void main_was_judged(struct fixture *f, const char *peers)
 	ok(db_commit(f->db, &err));
 }
 
-static void peers_are_asked_for_once_and_first(void **state)
+static void peers_are_requested_for_once_and_first(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job job;
@@ -218,8 +218,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_hundred_devices_are_all_looked_at, setup, teardown),
 		cmocka_unit_test_setup_teardown(work_goes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(paused_devices_are_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_stands_out_is_looked_at_although_nobody_asked, setup, teardown),
-		cmocka_unit_test_setup_teardown(peers_are_asked_for_once_and_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_stands_out_is_looked_at_although_nobody_requested, setup, teardown),
+		cmocka_unit_test_setup_teardown(peers_are_requested_for_once_and_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_configuration_knows_better, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -272,7 +272,7 @@ static void a_full_disk_keeps_single_times(void **state)
 	assert_int_equal(count(f, "SELECT count(*) FROM archived"), 1);
 }
 
-static void a_broken_database_is_told(void **state)
+static void a_broken_database_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err)); /* somebody forgot to end it: a step must not join in */
@@ -294,7 +294,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_month_that_is_lost_is_forgotten_in_its_time, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_killed_janitor_left_is_removed, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_full_disk_keeps_single_times, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_broken_database_is_told, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_broken_database_is_reported, fixture_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests_name("janitor", tests, NULL, NULL);
 }

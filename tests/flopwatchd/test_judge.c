@@ -134,7 +134,7 @@ static void looks_accuse_nobody(void **state)
 	struct fixture *f = *state;
 	double shift = 0.05;
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
-	r->plan.ask.quick = true;
+	r->plan.request.quick = true;
 	fixture_measured(r, &shift);
 	assert_int_equal(judged(f, r, 5000).verdict, VERDICT_REGRESSION);
 	assert_int_equal(compare(f, "", 1, 3, 0.05, 6000).alert, 0);
@@ -151,7 +151,7 @@ static void equal_inputs_are_identical_without_a_worker(void **state)
 	plan_init(&r->plan);
 	result_free(r);
 	ok(judge_unrun(f->db, config, &plan, 5000, &out, &err));
-	assert_null(plan.ask.cell); /* taken over */
+	assert_null(plan.request.cell); /* taken over */
 	assert_int_equal(out.verdict, VERDICT_IDENTICAL);
 	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_IDENTICAL);
 	assert_true(isnan(cell_of(f, out.comparison, 0).change_pct));
@@ -199,7 +199,7 @@ static void broken_sides_are_blamed_rightly(void **state)
 		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing'"), 1); /* of the first, whose fault it is */
 
 	r = fixture_result(f, "main", 1, 5, 1); /* a commit against itself has nobody to inherit from */
-	r->plan.ask.kind = JOBKIND_SELFCHECK;
+	r->plan.request.kind = JOBKIND_SELFCHECK;
 	fixture_build(r, ROLE_BASE, "failed", "");
 	fixture_build(r, ROLE_TARGET, "failed", "");
 	out = judged(f, r, 8000);
@@ -257,7 +257,7 @@ static void what_a_side_does_not_do_is_no_trouble(void **state)
 	assert_string_equal(cell_of(f, out.comparison, 2).failure, "unsupported"); /* its base did it */
 	for (int k = 0; k < 2; k++) {                                              /* of a commit beside itself, too */
 		r = fixture_result(f, "main", 2, 3 + (unsigned)k, 2);
-		r->plan.ask.kind = k ? JOBKIND_SELFCHECK : JOBKIND_COMPARE;
+		r->plan.request.kind = k ? JOBKIND_SELFCHECK : JOBKIND_COMPARE;
 		fixture_measured(r, shift);
 		fixture_check(r, ROLE_BASE, 1, "unsupported", "");
 		fixture_check(r, ROLE_TARGET, 1, "unsupported", "");
@@ -277,8 +277,8 @@ static void beside_a_peer_nobody_loses_a_function(void **state)
 	struct fixture *f = *state;
 	static const double shift[] = { 0, 0 };
 	struct result *r = fixture_result(f, "", 1, 2, 2);
-	r->plan.ask.kind = JOBKIND_PEER;
-	snprintf(r->plan.ask.subject[0].provider, sizeof r->plan.ask.subject[0].provider, "cudnn");
+	r->plan.request.kind = JOBKIND_PEER;
+	snprintf(r->plan.request.subject[0].provider, sizeof r->plan.request.subject[0].provider, "cudnn");
 	fixture_measured(r, shift);
 	fixture_check(r, ROLE_TARGET, 0, "unsupported", "");
 	fixture_check(r, ROLE_BASE, 1, "unsupported", "");
@@ -323,7 +323,7 @@ static void what_kept_a_cell_open_is_said(void **state)
 		fixture_run(r, process_run, 1);
 		fixture_timing(r, &noise, process_run, 1, 0, SERIES_DEVICE, "", 0, process_run > 1 ? 0x40 : 0x4);
 	}
-	r->plan.ask.limits.budget_s = 60;
+	r->plan.request.limits.budget_s = 60;
 	r->done.gpu_s = 60.5;
 	int64_t id = judged(f, r, 5000).comparison;
 	for (int again = 0; again < 2; again++) {
@@ -379,9 +379,9 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 	for (int k = 0; k < 2; k++) {
 		struct noise noise = { .state = 21, .white = 0.002, .process_run = k ? 0.04 : 0.012 };
 		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + k), 1);
-		r->plan.ask.cell[0].tau0 = k ? 0.08 : 0.26;
-		r->plan.ask.cell[0].nu0 = 10;
-		r->plan.ask.cell[0].underpowered_pct = k ? 9.3 : 27.9;
+		r->plan.request.cell[0].tau0 = k ? 0.08 : 0.26;
+		r->plan.request.cell[0].nu0 = 10;
+		r->plan.request.cell[0].underpowered_pct = k ? 9.3 : 27.9;
 		fixture_accepted(r);
 		for (int process_run = 1; process_run <= 8; process_run++) {
 			fixture_run(r, process_run, process_run > 4 ? 2 : 1);
@@ -426,7 +426,7 @@ static void ended_jobs_get_no_result(void **state)
 	struct judge_outcome out;
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
 	fixture_measured(r, &shift);
-	ok(store_job_state(f->db, r->plan.ask.job, JOBSTATE_CANCELLED, "by anna", 4000, &err));
+	ok(store_job_state(f->db, r->plan.request.job, JOBSTATE_CANCELLED, "by anna", 4000, &err));
 	ok(db_commit(f->db, &err));
 	ok(db_begin(f->db, &err));
 	refused(ERR_CONFLICT, judge_finish(f->db, config, r, 5000, &out, &err));

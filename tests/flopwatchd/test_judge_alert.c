@@ -78,7 +78,7 @@ static void main_is_broken_once_until_it_is_mended(void **state)
 	assert_true(compare_broken(f, "main", 4, 5, 8000).alert_is_new);
 }
 
-static void main_that_is_not_believed_is_told(void **state)
+static void main_that_is_not_believed_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	for (int i = 0; i < 3; i++) { /* a branch, main, and main beside a device that went wrong */
@@ -176,12 +176,12 @@ static struct judge_outcome compare_part(
 	struct result *r = fixture_result(f, "main", base, target, 1);
 	struct stmt *s = db_stmt(f->db, "UPDATE job SET part = :part, some_cells = :part > 0 WHERE id = :id", &err);
 	stmt_int(s, ":part", part);
-	stmt_int(s, ":id", r->plan.ask.job);
+	stmt_int(s, ":id", r->plan.request.job);
 	ok(stmt_run(s, &err));
 	r->plan.part = part;
 	r->plan.size = (struct suite_size){ .cells = 3, .parts = 3, .nights = 7 };
-	attention_of(&r->plan.ask.cell[0])->seqlen = attention_of(&r->plan.ask.cell[0])->length[0] = 1024 * (part + 1);
-	case_name(&r->plan.ask.cell[0]);
+	attention_of(&r->plan.request.cell[0])->seqlen = attention_of(&r->plan.request.cell[0])->length[0] = 1024 * (part + 1);
+	case_name(&r->plan.request.cell[0]);
 	fixture_measured(r, &shift);
 	return judged(f, r, now_ms);
 }
@@ -334,7 +334,7 @@ static void cells_that_no_phase_explains_stay_with_those_of_the_only_phase(void 
 	}
 }
 
-static void rows_that_vanish_are_told(void **state)
+static void rows_that_vanish_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	double shift[] = { 0, 0 };
@@ -358,7 +358,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(branch_recovers_against_the_same_base, setup, teardown),
 		cmocka_unit_test_setup_teardown(main_recovers_only_when_the_loss_is_made_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(main_is_broken_once_until_it_is_mended, setup, teardown),
-		cmocka_unit_test_setup_teardown(main_that_is_not_believed_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(main_that_is_not_believed_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_loss_is_the_new_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_suite_that_lost_nothing_clears_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_alert_holds_the_cells_of_all_suites, setup, teardown),
@@ -368,7 +368,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_newer_tip_says_it_all_once_every_suite_has, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_phase_is_named_only_where_it_explains_half, setup, teardown),
 		cmocka_unit_test(cells_that_no_phase_explains_stay_with_those_of_the_only_phase),
-		cmocka_unit_test_setup_teardown(rows_that_vanish_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(rows_that_vanish_are_reported, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

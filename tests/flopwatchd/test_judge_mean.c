@@ -34,7 +34,7 @@ static void take_change(void *arg, const struct store_bisect_point *p)
 		*(double *)arg = p->m;
 }
 
-static void a_lost_mean_is_a_regression_told_in_words(void **state)
+static void a_lost_mean_is_a_regression_reported_in_words(void **state)
 {
 	struct fixture *f = *state;
 	double m = 0;
@@ -64,7 +64,7 @@ static void a_lost_mean_is_a_regression_told_in_words(void **state)
 	assert_true(fabs(m - 0.0247) < 0.003);
 	struct buf body;
 	char etag[65];
-	int64_t told = 0;
+	int64_t reported = 0;
 	buf_init(&body, 8 << 20);
 	ok(view_body(f->db, out.comparison, &body, etag, &err));
 	struct stmt *s = db_stmt(f->db,
@@ -73,8 +73,8 @@ static void a_lost_mean_is_a_regression_told_in_words(void **state)
 		"BETWEEN :body ->> '$.cells[0].mean.ci_low_pct' AND -2 AND :body ->> '$.cells[3].mean' IS NULL",
 		&err);
 	stmt_text(s, ":body", body.data);
-	assert_int_equal(stmt_first_int(s, &told, &err), 1);
-	assert_int_equal(told, 1);
+	assert_int_equal(stmt_first_int(s, &reported, &err), 1);
+	assert_int_equal(reported, 1);
 	buf_fini(&body);
 }
 
@@ -156,7 +156,7 @@ static void judging_again_says_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_lost_mean_is_a_regression_told_in_words, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_lost_mean_is_a_regression_reported_in_words, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_calls_alone_are_not_enough, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lost_mean_ends_by_a_gained_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_tail_is_the_new_level, setup, teardown),

@@ -1,7 +1,7 @@
 /* What only sustained runs show: losses and gains of a kernel that is kept busy, what they are told by, and how they end. */
 #include "judge_run.h"
 
-#include "flopwatchd/judge/figures.h"
+#include "flopwatchd/judge/cell_metrics.h"
 
 /* A loss of the sustained runs is one, whichever way the pairs lean; that of an underpowered cell is called where it is clear. */
 static void sustained_losses_are_called(void **state)
@@ -10,7 +10,7 @@ static void sustained_losses_are_called(void **state)
 	for (int underpowered = 0; underpowered < 2; underpowered++) {
 		struct noise noise = { .state = 13, .white = 0.001 };
 		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + underpowered), 1);
-		r->plan.ask.cell[0].underpowered_pct = underpowered ? 6 : 0;
+		r->plan.request.cell[0].underpowered_pct = underpowered ? 6 : 0;
 		fixture_accepted(r);
 		for (int process_run = 1; process_run <= 12; process_run++) {
 			int set = process_run > 6 ? 2 : 1;
@@ -46,7 +46,7 @@ static void take_change(void *arg, const struct store_bisect_point *p)
 	*(double *)arg = p->m;
 }
 
-static void sustained_losses_are_told_by_what_decided(void **state)
+static void sustained_losses_are_reported_by_what_decided(void **state)
 {
 	struct fixture *f = *state;
 	double m = 0;
@@ -132,7 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(sustained_losses_are_called, setup, teardown),
-		cmocka_unit_test_setup_teardown(sustained_losses_are_told_by_what_decided, setup, teardown),
+		cmocka_unit_test_setup_teardown(sustained_losses_are_reported_by_what_decided, setup, teardown),
 		cmocka_unit_test_setup_teardown(sustained_losses_end_by_sustained_gains, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sustained_gain_is_an_improvement, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_sustained_loss_is_the_new_level, setup, teardown),

@@ -40,14 +40,14 @@ static struct result *part_of(struct fixture *f, const char *lengths, int push, 
 	struct result *r = fixture_result(f, "main", base, target, s.n_cells);
 	struct stmt *update = db_stmt(f->db, "UPDATE job SET part = :part, some_cells = :part > 0 WHERE id = :id", &err);
 	stmt_int(update, ":part", part);
-	stmt_int(update, ":id", r->plan.ask.job);
+	stmt_int(update, ":id", r->plan.request.job);
 	ok(stmt_run(update, &err));
 	buf_fini(&r->plan.suite_text);
 	write_suite(&r->plan.suite_text, lengths, push);
 	snprintf(r->plan.suite_sha, sizeof r->plan.suite_sha, "%s", sha);
 	r->plan.part = part;
 	r->plan.size = size;
-	memcpy(r->plan.ask.cell, s.cell, (size_t)s.n_cells * sizeof *s.cell);
+	memcpy(r->plan.request.cell, s.cell, (size_t)s.n_cells * sizeof *s.cell);
 	suite_fini(&s);
 	return r;
 }
@@ -85,7 +85,7 @@ static void check_draw(void)
 	suite_fini(&s);
 }
 
-static void a_cell_that_only_nights_measure_is_told(void **state)
+static void a_cell_that_only_nights_measure_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	check_draw();
@@ -185,15 +185,15 @@ static struct judge_outcome measured_without(struct fixture *f, const char *leng
 	double shift[8] = { 0 };
 	struct result *r = part_of(f, lengths, 2, part, base, target);
 	fixture_measured(r, shift);
-	for (int i = 0; i < r->plan.ask.n_cells; i++)
-		if (strstr(r->plan.ask.cell[i].key, length)) {
+	for (int i = 0; i < r->plan.request.n_cells; i++)
+		if (strstr(r->plan.request.cell[i].key, length)) {
 			fixture_check(r, ROLE_BASE, i, failure, "feed");
 			fixture_check(r, ROLE_TARGET, i, failure, "feed");
 		}
 	return judged(f, r, now_ms);
 }
 
-static void what_was_lost_before_the_parts_were_cut_anew_is_told(void **state)
+static void what_was_lost_before_the_parts_were_cut_anew_is_reported(void **state)
 {
 	static const char *const failures[] = { "unsupported", "wrong" };
 	struct fixture *f = *state;
@@ -235,13 +235,13 @@ static void what_the_branch_never_did_is_no_loss(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_cell_that_only_nights_measure_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cell_that_only_nights_measure_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_never_measured_is_missed_by_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_another_draw_moves_is_not_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_suite_that_becomes_small_and_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_suite_that_is_named_no_more_is_gone_whole, setup, teardown),
 		cmocka_unit_test(of_thousands_of_cells_an_alert_keeps_some_and_tells_how_many),
-		cmocka_unit_test_setup_teardown(what_was_lost_before_the_parts_were_cut_anew_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_lost_before_the_parts_were_cut_anew_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_the_branch_never_did_is_no_loss, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void push(struct fixture *f, const char *suite, const char *sha, int part
 }
 
 /* What was asked for last, while it waits. */
-static struct store_job asked(struct fixture *f)
+static struct store_job requested(struct fixture *f)
 {
 	struct store_job job;
 	int64_t id = fixture_number(f, "SELECT max(id) FROM job WHERE state = 'queued' AND origin = 'night'");
@@ -92,7 +92,7 @@ static void every_part_of_a_commit_once(void **state)
 	for (int i = 1; i <= PARTS; i++) {
 		assert_int_equal(look(NOW_MS + i), 1);
 		assert_int_equal(look(NOW_MS + i), 0); /* one after the other */
-		struct store_job job = asked(f);
+		struct store_job job = requested(f);
 		assert_int_equal(job.part, i);
 		measure(f, &job, NOW_MS + i);
 	}
@@ -110,7 +110,7 @@ static void every_suite_has_its_share_before_any_has_more(void **state)
 	suite[1] = f->suite;
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(look(NOW_MS + i), 1);
-		struct store_job job = asked(f);
+		struct store_job job = requested(f);
 		assert_string_equal(job.suite, wanted[i]);
 		f->suite = suite[wanted[i][0] - 'a'];
 		measure(f, &job, NOW_MS + i);
@@ -122,12 +122,12 @@ static void beside_what_it_was_measured_with_before(void **state)
 	struct fixture *f = *state;
 	push(f, "large", "1", 2, 2);
 	assert_int_equal(look(NOW_MS), 1);
-	struct store_job job = asked(f);
+	struct store_job job = requested(f);
 	assert_string_equal(job.base_sha, ""); /* as a push's */
 	measure(f, &job, NOW_MS);
 	push(f, "large", "1", 2, 5);
 	assert_int_equal(look(NOW_MS + 1), 1);
-	job = asked(f);
+	job = requested(f);
 	assert_string_equal(job.target_sha, fixture_sha(5));
 	assert_string_equal(job.base_sha, fixture_sha(2));
 	assert_string_equal(job.base_how, "last-night");
@@ -135,20 +135,20 @@ static void beside_what_it_was_measured_with_before(void **state)
 	push(f, "large", "2", 3, 6); /* its cells are others now: part 1 is no longer what it was */
 	for (int part = 1; part <= 2; part++) {
 		assert_int_equal(look(NOW_MS + 2), 1);
-		job = asked(f);
+		job = requested(f);
 		assert_int_equal(job.part, part);
 		assert_string_equal(job.base_sha, "");
 		measure(f, &job, NOW_MS + 2);
 	}
 	push(f, "large", "1", 2, 7); /* as before, but the commits between have the other one */
 	assert_int_equal(look(NOW_MS + 3), 1);
-	job = asked(f);
+	job = requested(f);
 	assert_int_equal(job.part, 1);
 	assert_string_equal(job.base_sha, "");
 	measure(f, &job, NOW_MS + 3);
 	push(f, "large", "1", 2, 8);
 	assert_int_equal(look(NOW_MS + 4), 1);
-	job = asked(f);
+	job = requested(f);
 	assert_string_equal(job.base_sha, fixture_sha(7));
 	measure(f, &job, NOW_MS + 4);
 	push(f, "large", "3", 1, 9); /* small enough for a push */

@@ -4,7 +4,7 @@
 
 #include "db/store/alert.h"
 #include "flopwatchd/dispatch/queue.h"
-#include "flopwatchd/job/profile_ask.h"
+#include "flopwatchd/job/profile_request.h"
 
 #define HELLO                                                                                                                    \
 	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \
@@ -66,7 +66,7 @@ static void begin(void)
 }
 
 /* Ask for a profile of topic against main. */
-static int64_t ask(const char *suite)
+static int64_t request(const char *suite)
 {
 	struct store_job job = { .repo = repo_id, .origin = "api" };
 	struct store_profile p = { .job = 0 };
@@ -74,7 +74,7 @@ static int64_t ask(const char *suite)
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", two);
 	snprintf(job.suite, sizeof job.suite, "%s", suite);
 	ok(db_begin(db, &err));
-	ok(profile_ask(db, &job, &p, "queued: requested by a user", clock_utc_ms(), &err));
+	ok(profile_request(db, &job, &p, "queued: requested by a user", clock_utc_ms(), &err));
 	ok(db_commit(db, &err));
 	return job.id;
 }
@@ -85,7 +85,7 @@ static void test_what_a_worker_found_is_stored(void **state)
 {
 	(void)state;
 	add_worker(HELLO KERNEL CODE END DONE);
-	ask("tiny");
+	request("tiny");
 	begin();
 	fixture_until(STATE_IS("done"));
 	assert_string_equal(fixture_text("SELECT state || ' ' || path || ': ' || why || ' ' || gpu_s FROM profile_cell"),
@@ -112,7 +112,7 @@ static void test_the_suite_is_found_where_nobody_names_it(void **state)
 	fixture_commit("1", "two suites", one);
 	fixture_commit("2", "slower", two);
 	add_worker(HELLO CODE END DONE);
-	ask("");
+	request("");
 	begin();
 	fixture_until(STATE_IS("done"));
 	assert_string_equal(fixture_text("SELECT suite || ' ' || base_how FROM job"), "tiny given");
@@ -128,7 +128,7 @@ static void test_the_largest_cell_of_each_table_and_direction(void **state)
 	fixture_commit("1", "a larger suite", one);
 	fixture_commit("2", "slower", two);
 	add_worker(HELLO DONE);
-	ask("big");
+	request("big");
 	begin();
 	fixture_until(STATE_IS("done"));
 	assert_string_equal(
@@ -144,7 +144,7 @@ static void test_equal_sides_need_no_worker(void **state)
 	fixture_commit("2", "words", one);
 	GIT("w", "commit", "-q", "--allow-empty", "-m", "nothing");
 	snprintf(two, sizeof two, "%.64s", GIT("w", "rev-parse", "HEAD"));
-	ask("");
+	request("");
 	begin();
 	fixture_until(STATE_IS("done"));
 	assert_string_equal(fixture_text("SELECT state || ' [' || path || ']' FROM profile_cell"), "identical []");
@@ -158,7 +158,7 @@ static void test_programs_are_not_profiled(void **state)
 		"flopwatch: 1\ninputs: [kernels]\nbenchmarks:\n  gemm: {command: [cat, kernels/code], reader: flopwatch}\n");
 	fixture_commit("3", "a program", one);
 	fixture_commit("4", "a slower program", two);
-	ask("gemm");
+	request("gemm");
 	add_worker(HELLO "kill -9 $$");
 	begin();
 	fixture_until("SELECT count(*) FROM job WHERE state IN ('done', 'failed')");
@@ -170,7 +170,7 @@ static void test_programs_are_not_profiled(void **state)
 static void test_a_push_goes_first(void **state)
 {
 	(void)state;
-	ask("tiny");
+	request("tiny");
 	fixture_push("topic", two);
 	begin();
 	fixture_until("SELECT count(*) = 2 FROM job WHERE base_how <> ''");
@@ -192,7 +192,7 @@ static void test_a_push_interrupts_a_profile(void **state)
 				 ";; *) " PUSH ";; esac",
 		gitrepo_root, gitrepo_root);
 	add_worker(script);
-	ask("tiny");
+	request("tiny");
 	begin();
 	fixture_until(STATE_IS("measuring"));
 	struct store_job push = fixture_push("topic", two);
@@ -214,7 +214,7 @@ static void test_a_profile_that_is_over_does_not_make_way(void **state)
 		HELLO IF_PROFILE KERNEL END DONE "; while [ ! -e %.100s/go ]; do sleep 0.05; done;; *) " PUSH ";; esac",
 		gitrepo_root);
 	add_worker(script);
-	ask("tiny");
+	request("tiny");
 	begin();
 	fixture_until("SELECT count(*) FROM job_log WHERE line LIKE 'measured%'");
 	fixture_push("topic", two);
@@ -235,7 +235,7 @@ static void test_on_a_paused_device_nothing_makes_way(void **state)
 		HELLO IF_PROFILE KERNEL "while [ ! -e %.100s/go ]; do sleep 0.05; done; " END DONE ";; *) " PUSH ";; esac",
 		gitrepo_root);
 	add_worker(script);
-	ask("tiny");
+	request("tiny");
 	begin();
 	fixture_until(STATE_IS("measuring"));
 	ok(db_script(db, "UPDATE device SET state = 'paused'", &err));
@@ -256,7 +256,7 @@ static void test_what_is_no_push_waits_for_a_profile(void **state)
 				 ";; esac",
 		gitrepo_root, gitrepo_root);
 	add_worker(script);
-	ask("tiny");
+	request("tiny");
 	begin();
 	fixture_until("SELECT count(*) FROM job_log WHERE line LIKE 'sent to%'");
 	struct store_job search = {
@@ -284,7 +284,7 @@ static void test_another_free_device_takes_the_push(void **state)
 				 ";; esac",
 		gitrepo_root, gitrepo_root);
 	add_worker(script);
-	ask("tiny");
+	request("tiny");
 	begin();
 	fixture_until(STATE_IS("assigned"));
 	queue_stop(queue);
@@ -315,7 +315,7 @@ static void test_another_free_device_takes_the_push(void **state)
 	",\"grid\":[1,1,1],\"block\":[1,1,1],\"values\":{}}'; "
 
 /* The target runs a kernel more: what that is costs nothing to say, and the alert and its webhook hear of it. */
-static void test_the_alert_is_told_why(void **state)
+static void test_the_alert_is_reported_why(void **state)
 {
 	(void)state;
 	struct store_alert a = {
@@ -331,7 +331,7 @@ static void test_the_alert_is_told_why(void **state)
 	ok(db_begin(db, &err));
 	ok(store_alert_open(db, &a, 1, &is_new, &err));
 	struct store_profile p = { .alert = a.id };
-	ok(profile_ask(db, &job, &p, "queued", 1, &err));
+	ok(profile_request(db, &job, &p, "queued", 1, &err));
 	ok(db_commit(db, &err));
 	add_worker(HELLO RAN("base", "0", "0", "forward", "1.0") RAN("base", "1", "0", "forward", "1.0")
 			RAN("target", "0", "0", "forward", "1.0") RAN("target", "0", "1", "memset", "0.5")
@@ -353,7 +353,7 @@ static void test_a_worker_that_is_lost(void **state)
 {
 	(void)state;
 	add_worker(HELLO KERNEL "kill -9 $$");
-	ask("tiny");
+	request("tiny");
 	begin();
 	fixture_until(STATE_IS("failed"));
 	assert_int_equal(fixture_number("SELECT attempt FROM job"), 3);
@@ -361,7 +361,7 @@ static void test_a_worker_that_is_lost(void **state)
 		fixture_number("SELECT count(*) FROM profile_cell") + fixture_number("SELECT count(*) FROM profile_kernel"), 0);
 }
 
-static void test_lines_that_the_job_did_not_ask_for(void **state)
+static void test_lines_that_the_job_did_not_request_for(void **state)
 {
 	(void)state;
 	static const struct {
@@ -378,7 +378,7 @@ static void test_lines_that_the_job_did_not_ask_for(void **state)
 		snprintf(script, sizeof script, HELLO "%s" DONE, cases[i].said);
 		config->n_workers = 0;
 		add_worker(script);
-		int64_t job = ask("tiny");
+		int64_t job = request("tiny");
 		begin();
 		snprintf(sql, sizeof sql, "SELECT count(*) FROM job WHERE id = %lld AND state = 'failed' AND state_why LIKE '%s'",
 			(long long)job, cases[i].why);
@@ -389,7 +389,7 @@ static void test_lines_that_the_job_did_not_ask_for(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM profile_cell"), 0);
 }
 
-static void test_a_push_has_no_kernels_to_tell_of(void **state)
+static void test_a_push_has_no_kernels_to_report_of(void **state)
 {
 	(void)state;
 	add_worker(HELLO KERNEL DONE);
@@ -403,7 +403,7 @@ static void test_a_side_that_does_not_build(void **state)
 {
 	(void)state;
 	add_worker(HELLO PUSH);
-	ask("tiny");
+	request("tiny");
 	begin();
 	fixture_until(STATE_IS("done"));
 	assert_string_equal(fixture_text("SELECT state || ': ' || why FROM profile_cell"),
@@ -427,10 +427,10 @@ int main(void)
 		CASE(test_on_a_paused_device_nothing_makes_way),
 		CASE(test_what_is_no_push_waits_for_a_profile),
 		CASE(test_another_free_device_takes_the_push),
-		CASE(test_the_alert_is_told_why),
+		CASE(test_the_alert_is_reported_why),
 		CASE(test_a_worker_that_is_lost),
-		CASE(test_lines_that_the_job_did_not_ask_for),
-		CASE(test_a_push_has_no_kernels_to_tell_of),
+		CASE(test_lines_that_the_job_did_not_request_for),
+		CASE(test_a_push_has_no_kernels_to_report_of),
 		CASE(test_a_side_that_does_not_build),
 	};
 	return cmocka_run_group_tests_name("profile queue", tests, NULL, NULL);

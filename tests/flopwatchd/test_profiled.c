@@ -46,7 +46,7 @@ static void refused(struct profiled *p, struct msg m, enum err_code code)
 	assert_int_equal(err.code, code);
 }
 
-static void each_thing_is_told_once(void **state)
+static void each_thing_is_reported_once(void **state)
 {
 	struct profiled p = { .n_ends = 0 };
 	struct msg with = { .t = MSG_COUNTERFACTUAL, .u.counterfactual = { .cell = 1, .with_ms = 2 } };
@@ -114,7 +114,7 @@ static void there_is_an_end_to_what_is_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_thing_is_told_once),
+		cmocka_unit_test(each_thing_is_reported_once),
 		cmocka_unit_test(cells_are_those_of_the_job),
 		cmocka_unit_test(every_cell_of_a_suite_has_room),
 		cmocka_unit_test(there_is_an_end_to_what_is_kept),

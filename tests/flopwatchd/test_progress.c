@@ -14,17 +14,17 @@ static int setup(void **state)
 	txn = (struct txn){ .db = db };
 	progress_init(&progress, loop, &txn);
 	struct store_job j = fixture_push("topic", "0123456789012345678901234567890123456789");
-	struct msg_job *ask = calloc(1, sizeof *ask);
-	if (!ask)
+	struct msg_job *request = calloc(1, sizeof *request);
+	if (!request)
 		return -1;
 	snprintf(cells[0].key, sizeof cells[0].key, "first/forward");
 	snprintf(cells[1].key, sizeof cells[1].key, "second/forward");
-	ask->cell = cells;
-	ask->n_cells = 2;
-	ask->n_subjects = 2;
+	request->cell = cells;
+	request->n_cells = 2;
+	request->n_subjects = 2;
 	progress_for(&progress, &j);
-	progress_begin(&progress, ask);
-	free(ask);
+	progress_begin(&progress, request);
+	free(request);
 	return 0;
 }
 
@@ -35,12 +35,12 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-static void hear(const char *line)
+static void receive(const char *line)
 {
 	struct msg m;
 	if (protocol_parse(line, strlen(line), &m, &err) != 0)
 		fail_msg("%s: %s", line, err.text);
-	progress_hear(&progress, &m);
+	progress_receive(&progress, &m);
 	msg_fini(&m);
 }
 
@@ -53,13 +53,13 @@ static void hear(const char *line)
 static void test_words_become_lines(void **state)
 {
 	(void)state;
-	hear("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
-	hear(CHECK("base", "0", "true", "", ""));
-	hear(CHECK("target", "1", "false", "wrong", "worst O[0]:\\n1 for 2"));
-	hear("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,1]}");
-	hear("{\"t\":\"fault\",\"cell\":1,\"role\":\"target\",\"class\":\"crash\",\"detail\":\"SIGSEGV\"}");
-	hear("{\"t\":\"fault\",\"cell\":null,\"role\":\"device\",\"class\":\"device\",\"detail\":\"hot\"}");
-	hear("{\"t\":\"done\",\"gpu_s\":1.5,\"wall_s\":2,\"cancelled\":false}");
+	receive("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
+	receive(CHECK("base", "0", "true", "", ""));
+	receive(CHECK("target", "1", "false", "wrong", "worst O[0]:\\n1 for 2"));
+	receive("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,1]}");
+	receive("{\"t\":\"fault\",\"cell\":1,\"role\":\"target\",\"class\":\"crash\",\"detail\":\"SIGSEGV\"}");
+	receive("{\"t\":\"fault\",\"cell\":null,\"role\":\"device\",\"class\":\"device\",\"detail\":\"hot\"}");
+	receive("{\"t\":\"done\",\"gpu_s\":1.5,\"wall_s\":2,\"cancelled\":false}");
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 0); /* not one write a word */
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT group_concat(line, '|') FROM (SELECT line FROM job_log ORDER BY id)"),
@@ -71,13 +71,13 @@ static void test_words_become_lines(void **state)
 static void test_progress_says_where_it_is(void **state)
 {
 	(void)state;
-	hear(CHECK("base", "1", "true", "", ""));
+	receive(CHECK("base", "1", "true", "", ""));
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
 		"{\"run\":0,\"set\":0,\"cell\":\"second/"
 		"forward\",\"role\":\"base\",\"step\":\"check\",\"checked\":1,\"checks\":4,\"note\":null}");
-	hear("{\"t\":\"process_run\",\"run\":3,\"set\":2,\"seed\":\"7\",\"cells\":[0]}");
-	hear("{\"t\":\"at\",\"run\":3,\"cell\":0,\"role\":\"target\",\"step\":\"time\"}");
+	receive("{\"t\":\"process_run\",\"run\":3,\"set\":2,\"seed\":\"7\",\"cells\":[0]}");
+	receive("{\"t\":\"at\",\"run\":3,\"cell\":0,\"role\":\"target\",\"step\":\"time\"}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
 		"{\"run\":3,\"set\":2,\"cell\":\"first/"
@@ -91,16 +91,16 @@ static void test_progress_says_where_it_is(void **state)
 static void test_a_second_begin_counts_from_nothing(void **state)
 {
 	(void)state;
-	struct msg_job *ask = calloc(1, sizeof *ask);
-	assert_non_null(ask);
-	ask->cell = cells + 1;
-	ask->n_cells = 1;
-	ask->n_subjects = 2;
-	hear(CHECK("base", "0", "true", "", ""));
-	hear(CHECK("base", "1", "true", "", ""));
-	progress_begin(&progress, ask);
-	free(ask);
-	hear(CHECK("target", "0", "true", "", ""));
+	struct msg_job *request = calloc(1, sizeof *request);
+	assert_non_null(request);
+	request->cell = cells + 1;
+	request->n_cells = 1;
+	request->n_subjects = 2;
+	receive(CHECK("base", "0", "true", "", ""));
+	receive(CHECK("base", "1", "true", "", ""));
+	progress_begin(&progress, request);
+	free(request);
+	receive(CHECK("target", "0", "true", "", ""));
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
 		"{\"run\":0,\"set\":0,\"cell\":\"second/"
@@ -111,13 +111,13 @@ static void test_a_device_that_is_waited_for_is_named_until_the_next_step(void *
 {
 	(void)state;
 	const char *note = "SELECT coalesce(json_extract(progress, '$.note'), 'nothing') FROM job";
-	hear("{\"t\":\"note\",\"cell\":null,\"role\":\"device\",\"text\":\"waiting for 1 other process on sim-0\"}");
+	receive("{\"t\":\"note\",\"cell\":null,\"role\":\"device\",\"text\":\"waiting for 1 other process on sim-0\"}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text(note), "waiting for 1 other process on sim-0");
-	hear("{\"t\":\"note\",\"cell\":0,\"role\":\"target\",\"text\":\"a module's own\"}");
+	receive("{\"t\":\"note\",\"cell\":0,\"role\":\"target\",\"text\":\"a module's own\"}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text(note), "waiting for 1 other process on sim-0");
-	hear("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0]}");
+	receive("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0]}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text(note), "nothing");
 }
@@ -126,7 +126,7 @@ static void test_many_words_are_few_writes(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 1000; i++)
-		hear("{\"t\":\"at\",\"run\":1,\"cell\":0,\"role\":\"base\",\"step\":\"time\"}");
+		receive("{\"t\":\"at\",\"run\":1,\"cell\":0,\"role\":\"base\",\"step\":\"time\"}");
 	fixture_until("SELECT count(*) FROM event WHERE kind = 'job.progress'"); /* by its own timer */
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 1);
 }
@@ -134,10 +134,10 @@ static void test_many_words_are_few_writes(void **state)
 static void test_the_end_writes_what_waits(void **state)
 {
 	(void)state;
-	hear("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
+	receive("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
 	progress_end(&progress);
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 1);
-	hear("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}"); /* of no job any more */
+	receive("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}"); /* of no job any more */
 	progress_flush(&progress);
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 1);
 }

@@ -92,7 +92,7 @@ static void expect_base(const struct store_job *j, const char *sha, const char *
 		fail_msg("%s: %s", jobstate_name(a->state), a->why);
 	assert_string_equal(a->base.sha, sha);
 	assert_string_equal(a->plan.base_how, how);
-	assert_string_equal(jobkind_name(a->plan.ask.kind), kind);
+	assert_string_equal(jobkind_name(a->plan.request.kind), kind);
 }
 
 static void test_the_first_commit_is_its_own_base(void **state)
@@ -106,9 +106,9 @@ static void test_the_first_commit_is_its_own_base(void **state)
 	assert_int_equal(last.n_suites, 1);
 	assert_string_equal(last.suite[0], "tiny");
 	assert_string_equal(last.target.subject, "first");
-	assert_int_equal(last.plan.ask.n_cells, 1);
-	assert_string_equal(last.plan.ask.subject[0].input[0].path, "kernels");
-	assert_int_equal(strlen(last.plan.ask.subject[0].input[0].oid), 40);
+	assert_int_equal(last.plan.request.n_cells, 1);
+	assert_string_equal(last.plan.request.subject[0].input[0].path, "kernels");
+	assert_int_equal(strlen(last.plan.request.subject[0].input[0].oid), 40);
 }
 
 static void test_a_branch_takes_its_merge_base(void **state)
@@ -369,7 +369,7 @@ static void test_upstreams_that_are_no_base(void **state)
 	fixture_commit("2", "topic", two);
 	snprintf(repo->upstream, sizeof repo->upstream, "mian");
 	snprintf(repo->file, sizeof repo->file, "c.yml");
-	repo->upstream_at = (struct yaml_place){ 7, 12 };
+	repo->upstream_at = (struct yaml_position){ 7, 12 };
 	struct store_job j = job_for("topic", two);
 	expect_end(&j, "failed", "c.yml:7:12: repos[0].upstream: there is no branch mian to compare others with");
 	snprintf(repo->upstream, sizeof repo->upstream, "topic"); /* it holds all of main */
@@ -423,7 +423,7 @@ static void test_suites_that_a_branch_misnames(void **state)
 	GIT("w", "checkout", "-q", "-f", "main"); /* the configuration says what is measured */
 	snprintf(config->repo[0].file, sizeof config->repo[0].file, "c.yml");
 	snprintf(config->repo[0].suite[0], sizeof config->repo[0].suite[0], "nowhere");
-	config->repo[0].suite_at[0] = (struct yaml_place){ 9, 3 };
+	config->repo[0].suite_at[0] = (struct yaml_position){ 9, 3 };
 	config->repo[0].n_suites = 1;
 	j = job_for("topic", two);
 	expect_end(&j, "failed", "c.yml:9:3: repos[0].suites[0]: there is no suite nowhere");

@@ -11,20 +11,20 @@
 
 #include "flopwatchd/job/result.h"
 
-static struct result *asked(void)
+static struct result *requested(void)
 {
 	struct plan p;
 	plan_init(&p);
-	p.ask.n_subjects = 2;
-	p.ask.kind = JOBKIND_COMPARE;
-	p.ask.subject[0].role = ROLE_BASE;
-	p.ask.subject[1].role = ROLE_TARGET;
-	p.ask.n_cells = 3;
-	p.ask.cell = calloc(3, sizeof *p.ask.cell);
-	assert_non_null(p.ask.cell);
+	p.request.n_subjects = 2;
+	p.request.kind = JOBKIND_COMPARE;
+	p.request.subject[0].role = ROLE_BASE;
+	p.request.subject[1].role = ROLE_TARGET;
+	p.request.n_cells = 3;
+	p.request.cell = calloc(3, sizeof *p.request.cell);
+	assert_non_null(p.request.cell);
 	struct result *r = result_new(&p);
 	assert_non_null(r);
-	assert_null(p.ask.cell);
+	assert_null(p.request.cell);
 	plan_fini(&p);
 	return r;
 }
@@ -54,33 +54,33 @@ static int add(struct result *r, const char *line, const char *diagnostic)
 static void test_rows_of_a_program_become_cells(void **state)
 {
 	(void)state;
-	struct result *r = asked();
+	struct result *r = requested();
 	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"a\"}]}", "found names cells for a job that has cells already");
 	result_free(r);
-	r = asked();
-	r->plan.ask.n_cells = 0;
-	r->plan.ask.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	r = requested();
+	r->plan.request.n_cells = 0;
+	r->plan.request.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
 	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"a\",\"flops\":2e9},{\"key\":\"b\"}]}", NULL);
-	assert_int_equal(r->plan.ask.n_cells, 2);
-	assert_string_equal(r->plan.ask.cell[1].key, "b");
-	assert_true(
-		case_flops(&r->plan.ask.cell[0]) == 2e9 && case_flops(&r->plan.ask.cell[1]) != case_flops(&r->plan.ask.cell[1]));
-	assert_true(r->plan.ask.cell[0].threshold_pct == 4);
+	assert_int_equal(r->plan.request.n_cells, 2);
+	assert_string_equal(r->plan.request.cell[1].key, "b");
+	assert_true(case_flops(&r->plan.request.cell[0]) == 2e9 &&
+		    case_flops(&r->plan.request.cell[1]) != case_flops(&r->plan.request.cell[1]));
+	assert_true(r->plan.request.cell[0].threshold_pct == 4);
 	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"c\"}]}", "found names cells for a job that has cells already");
 	result_free(r);
-	r = asked(); /* nothing was built: one row says so */
-	r->plan.ask.n_cells = 0;
-	r->plan.ask.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	r = requested(); /* nothing was built: one row says so */
+	r->plan.request.n_cells = 0;
+	r->plan.request.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
 	result_end(r);
-	assert_int_equal(r->plan.ask.n_cells, 1);
-	assert_string_equal(r->plan.ask.cell[0].key, "sums");
+	assert_int_equal(r->plan.request.n_cells, 1);
+	assert_string_equal(r->plan.request.cell[0].key, "sums");
 	result_free(r);
 }
 
 static void test_messages_are_kept(void **state)
 {
 	(void)state;
-	struct result *r = asked();
+	struct result *r = requested();
 	add(r, "{\"t\":\"build\",\"role\":\"target\",\"state\":\"start\"}", NULL);
 	add(r,
 		"{\"t\":\"build\",\"role\":\"target\",\"state\":\"failed\",\"exit\":2,\"log_b64\":\"aGk=\",\"detail\":\"make: "
@@ -111,7 +111,7 @@ static void test_messages_are_kept(void **state)
 static void test_later_words_replace_earlier_ones(void **state)
 {
 	(void)state;
-	struct result *r = asked();
+	struct result *r = requested();
 	add(r,
 		"{\"t\":\"check\",\"role\":\"base\",\"cell\":2,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS
 		"\",\"error_ratio\":"
@@ -152,7 +152,7 @@ static void test_later_words_replace_earlier_ones(void **state)
 static void test_what_the_job_does_not_have_is_refused(void **state)
 {
 	(void)state;
-	struct result *r = asked();
+	struct result *r = requested();
 	add(r, "{\"t\":\"check\",\"role\":\"base\",\"cell\":3,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS "\"}",
 		"check names cell 3 of 3");
 	add(r, "{\"t\":\"check\",\"role\":\"reference\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS "\"}",
@@ -173,7 +173,7 @@ static void test_what_the_job_does_not_have_is_refused(void **state)
 static void test_faults_belong_to_a_cell_or_to_all(void **state)
 {
 	(void)state;
-	struct result *r = asked();
+	struct result *r = requested();
 	add(r, "{\"t\":\"fault\",\"cell\":1,\"role\":\"target\",\"class\":\"crash\",\"detail\":\"one\"}", NULL);
 	add(r, "{\"t\":\"fault\",\"cell\":null,\"role\":\"base\",\"class\":\"abi\",\"detail\":\"all\"}", NULL);
 	add(r, "{\"t\":\"fault\",\"cell\":null,\"role\":\"device\",\"class\":\"device\",\"detail\":\"hot\"}", NULL);
@@ -191,7 +191,7 @@ static void test_equal_modules_are_identical_except_in_a_selfcheck(void **state)
 	memset(sha, 'a', 64);
 	sha[64] = 0;
 	for (int selfcheck = 0; selfcheck < 2; selfcheck++) {
-		struct result *r = asked();
+		struct result *r = requested();
 		result_end(r);
 		assert_string_equal(r->identical_by, "");
 		for (int i = 0; i < 2; i++) {
@@ -201,7 +201,7 @@ static void test_equal_modules_are_identical_except_in_a_selfcheck(void **state)
 			add(r, line, NULL);
 		}
 		if (selfcheck)
-			r->plan.ask.kind = JOBKIND_SELFCHECK;
+			r->plan.request.kind = JOBKIND_SELFCHECK;
 		result_end(r);
 		assert_string_equal(r->identical_by, selfcheck ? "" : "module");
 		result_free(r);

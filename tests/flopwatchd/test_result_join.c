@@ -10,17 +10,17 @@ static void fill_plan(struct plan *p)
 {
 	plan_init(p);
 	buf_init(&p->suite_text, 64);
-	p->ask.n_subjects = 2;
-	p->ask.subject[0].role = ROLE_BASE;
-	p->ask.subject[1].role = ROLE_TARGET;
-	p->ask.n_cells = CELLS;
-	p->ask.rule.k = 7;
-	p->ask.cell = calloc(CELLS, sizeof *p->ask.cell);
-	assert_non_null(p->ask.cell);
+	p->request.n_subjects = 2;
+	p->request.subject[0].role = ROLE_BASE;
+	p->request.subject[1].role = ROLE_TARGET;
+	p->request.n_cells = CELLS;
+	p->request.rule.k = 7;
+	p->request.cell = calloc(CELLS, sizeof *p->request.cell);
+	assert_non_null(p->request.cell);
 	for (int i = 0; i < CELLS; i++) {
-		snprintf(p->ask.cell[i].key, sizeof p->ask.cell[i].key, "cell %d", i);
-		snprintf(p->ask.cell[i].family, sizeof p->ask.cell[i].family, BENCHMARK_FAMILY);
-		p->ask.cell[i].flops = i == 2 ? 100 : 1;
+		snprintf(p->request.cell[i].key, sizeof p->request.cell[i].key, "cell %d", i);
+		snprintf(p->request.cell[i].family, sizeof p->request.cell[i].family, BENCHMARK_FAMILY);
+		p->request.cell[i].flops = i == 2 ? 100 : 1;
 	}
 }
 
@@ -34,7 +34,7 @@ static void the_heaviest_cell_leaves_the_rest_to_the_other(void **state)
 	assert_int_equal(part_of[2], 0);
 	assert_int_equal(part_of[0] + part_of[1] + part_of[3], 3);
 	for (int i = 0; i < CELLS; i++)
-		p.ask.cell[i].flops = 0; /* nothing is known: as many each */
+		p.request.cell[i].flops = 0; /* nothing is known: as many each */
 	ok(plan_partition(&p, 2, part_of, &err));
 	assert_int_equal(part_of[0] + part_of[1] + part_of[2] + part_of[3], 2);
 	plan_fini(&p);
@@ -49,13 +49,13 @@ static void who_has_more_gives_of_it(void **state)
 	int part_of[5];
 	double of_first = 0;
 	fill_plan(&p);
-	free(p.ask.cell);
-	p.ask.n_cells = 5;
-	p.ask.cell = calloc(5, sizeof *p.ask.cell);
-	assert_non_null(p.ask.cell);
+	free(p.request.cell);
+	p.request.n_cells = 5;
+	p.request.cell = calloc(5, sizeof *p.request.cell);
+	assert_non_null(p.request.cell);
 	for (int i = 0; i < 5; i++) {
-		snprintf(p.ask.cell[i].family, sizeof p.ask.cell[i].family, BENCHMARK_FAMILY);
-		p.ask.cell[i].flops = flops[i];
+		snprintf(p.request.cell[i].family, sizeof p.request.cell[i].family, BENCHMARK_FAMILY);
+		p.request.cell[i].flops = flops[i];
 	}
 	ok(plan_partition(&p, 2, part_of, &err));
 	for (int i = 0; i < 5; i++)
@@ -70,7 +70,7 @@ static struct result *measured(const struct plan *whole, const int *cell, int n,
 	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	struct plan mine;
 	ok(plan_part(whole, cell, n, &mine, &err));
-	assert_int_equal(mine.ask.rule.k, 7); /* as many cells are judged as ever */
+	assert_int_equal(mine.request.rule.k, 7); /* as many cells are judged as ever */
 	struct result *r = result_new(&mine);
 	assert_non_null(r);
 	fixture_accepted(r);

@@ -14,7 +14,7 @@
 
 #include "flopwatchd/runtime/sd_notify.h"
 
-static void heard_at(const char *name, bool abstract)
+static void received_at(const char *name, bool abstract)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	char text[64] = "";
@@ -35,10 +35,10 @@ static void test_messages_arrive(void **state)
 	(void)state;
 	char name[64];
 	snprintf(name, sizeof name, "/tmp/fw-notify-%d", (int)getpid());
-	heard_at(name, false);
+	received_at(name, false);
 	unlink(name);
 	name[0] = '@';
-	heard_at(name, true);
+	received_at(name, true);
 }
 
 static void test_without_a_manager_nothing_happens(void **state)

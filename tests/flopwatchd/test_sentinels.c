@@ -24,23 +24,23 @@ static struct result *begin(void)
 	struct plan p;
 	plan_init(&p);
 	buf_init(&p.suite_text, 64);
-	p.ask.n_subjects = 2;
-	p.ask.subject[0].role = ROLE_BASE;
-	p.ask.subject[1].role = ROLE_TARGET;
-	p.ask.n_cells = CELLS;
-	p.ask.cell = calloc(CELLS, sizeof *p.ask.cell);
-	assert_non_null(p.ask.cell);
+	p.request.n_subjects = 2;
+	p.request.subject[0].role = ROLE_BASE;
+	p.request.subject[1].role = ROLE_TARGET;
+	p.request.n_cells = CELLS;
+	p.request.cell = calloc(CELLS, sizeof *p.request.cell);
+	assert_non_null(p.request.cell);
 	for (int i = 0; i < CELLS; i++) {
-		snprintf(p.ask.cell[i].key, sizeof p.ask.cell[i].key, "cell %d", i);
-		snprintf(p.ask.cell[i].family, sizeof p.ask.cell[i].family, BENCHMARK_FAMILY);
-		p.ask.cell[i].direction = i < BACKWARD_LONG ? DIRECTION_FORWARD : DIRECTION_BACKWARD;
-		p.ask.cell[i].flops = flops[i % 3];
+		snprintf(p.request.cell[i].key, sizeof p.request.cell[i].key, "cell %d", i);
+		snprintf(p.request.cell[i].family, sizeof p.request.cell[i].family, BENCHMARK_FAMILY);
+		p.request.cell[i].direction = i < BACKWARD_LONG ? DIRECTION_FORWARD : DIRECTION_BACKWARD;
+		p.request.cell[i].flops = flops[i % 3];
 	}
 	share[0] = (struct share){ .n = 3, .cell = mine };
 	share[1] = (struct share){ .n = 3, .cell = yours };
 	sentinels_assign(&p, share, 2);
-	forward = sentinel_class(&p.ask.cell[FORWARD_LONG]);
-	backward = sentinel_class(&p.ask.cell[BACKWARD_LONG]);
+	forward = sentinel_class(&p.request.cell[FORWARD_LONG]);
+	backward = sentinel_class(&p.request.cell[BACKWARD_LONG]);
 	struct result *r = result_new(&p);
 	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	assert_non_null(r);
@@ -65,7 +65,7 @@ static void again(const struct result *r, const char *expected)
 	for (int i = 0; i < out.n; i++)
 		snprintf(found + i, sizeof found - (size_t)i, "%d", cell[i]);
 	assert_string_equal(found, expected);
-	assert_int_equal(out.asked, share[0].sustained_runs | share[1].sustained_runs);
+	assert_int_equal(out.requested, share[0].sustained_runs | share[1].sustained_runs);
 }
 
 static void each_part_looks_at_one_direction(void **state)
@@ -164,7 +164,7 @@ static void cells_without_flops_are_looked_at_too(void **state)
 	(void)state;
 	struct result *r = begin();
 	for (int i = 0; i < CELLS; i++)
-		r->plan.ask.cell[i].flops = 0;
+		r->plan.request.cell[i].flops = 0;
 	share[0].elsewhere = share[1].elsewhere = 0;
 	sentinels_assign(&r->plan, share, 2);
 	assert_int_equal(share[0].elsewhere, backward);

@@ -35,14 +35,14 @@ struct talk {
 static void make_plan(struct plan *p)
 {
 	plan_init(p);
-	p->ask.job = 12;
-	p->ask.attempt = 1;
-	snprintf(p->ask.nonce, sizeof p->ask.nonce, "%032d", 7);
-	p->ask.kind = JOBKIND_COMPARE;
-	snprintf(p->ask.device, sizeof p->ask.device, "sim-1");
-	p->ask.n_subjects = 2;
+	p->request.job = 12;
+	p->request.attempt = 1;
+	snprintf(p->request.nonce, sizeof p->request.nonce, "%032d", 7);
+	p->request.kind = JOBKIND_COMPARE;
+	snprintf(p->request.device, sizeof p->request.device, "sim-1");
+	p->request.n_subjects = 2;
 	for (int i = 0; i < 2; i++) {
-		struct msg_subject *s = &p->ask.subject[i];
+		struct msg_subject *s = &p->request.subject[i];
 		s->role = i ? ROLE_TARGET : ROLE_BASE;
 		snprintf(s->commit, sizeof s->commit, "%s", OID);
 		s->n_inputs = 1;
@@ -56,10 +56,10 @@ static void make_plan(struct plan *p)
 	struct fw_err err = { 0 };
 	if (suite_parse(suite, strlen(suite), "t", &s, &err) != 0)
 		fail_msg("%s", err.text);
-	p->ask.cell = s.cell;
-	p->ask.n_cells = s.n_cells;
-	rule_default(&p->ask.rule, s.n_cells);
-	p->ask.limits = (struct msg_limits){ 900, 300, 300, 600, 60, 1000 };
+	p->request.cell = s.cell;
+	p->request.n_cells = s.n_cells;
+	rule_default(&p->request.rule, s.n_cells);
+	p->request.limits = (struct msg_limits){ 900, 300, 300, 600, 60, 1000 };
 }
 
 static void on_hello(void *arg, const struct msg_hello *h)
@@ -75,7 +75,7 @@ static void on_hello(void *arg, const struct msg_hello *h)
 	}
 	make_plan(&p);
 	assert_int_equal(session_send(t->session, &p, "/nowhere", &h->device[0], &err), 0);
-	assert_null(p.ask.cell);
+	assert_null(p.request.cell);
 	plan_fini(&p);
 }
 
@@ -206,7 +206,7 @@ static void test_one_that_is_to_stay_may_leave(void **state)
 }
 
 /* One that does not listen: SIGTERM comes before SIGKILL, so that it can let go of what it holds elsewhere. */
-static void test_one_that_does_not_listen_is_asked_to_end(void **state)
+static void test_one_that_does_not_listen_is_requested_to_end(void **state)
 {
 	(void)state;
 	char path[64], script[512];
@@ -321,7 +321,7 @@ int main(void)
 		CASE(test_cancelling_ends_a_worker_that_listens),
 		CASE(test_one_that_stays_gets_another_job),
 		CASE(test_one_that_is_to_stay_may_leave),
-		CASE(test_one_that_does_not_listen_is_asked_to_end),
+		CASE(test_one_that_does_not_listen_is_requested_to_end),
 		CASE(test_workers_that_are_lost),
 		CASE(test_nonsense_is_named),
 		CASE(test_a_banner_has_an_end),

@@ -168,7 +168,7 @@ new_push waits :
 waits=$sha
 ok "a build waits, with its reason" await waits_to build PartitionDown
 like "by the command line" "$(cli jobs)" 'WARNING worker cluster waits for an allocation to build, job [0-9]+ at position 1 of its queue: PartitionDown'
-like "to Prometheus" "$(metrics)" 'flopwatch_worker_pending_place\{worker="cluster",slot="[23]",reason="PartitionDown",to="build"\} 1'
+like "to Prometheus" "$(metrics)" 'flopwatch_worker_pending_position\{worker="cluster",slot="[23]",reason="PartitionDown",to="build"\} 1'
 like "on the page of the queue" "$(page)" 'waits for an allocation to build, job [0-9]+ at position 1 of its queue: PartitionDown'
 is "and to who listens" "$(sql "SELECT payload ->> 'to' || ' ' || (payload ->> 'why') FROM event WHERE kind = 'worker.pending' ORDER BY id DESC LIMIT 1")" "build PartitionDown"
 is "as long as that waits nothing waits for a GPU" "$(in_partition gpu PENDING)" 0

@@ -141,30 +141,30 @@ static void figures_agree(void **state)
 	assert_true(s.row[1].comparisons == 1 && s.row[1].runs == 6 && s.row[1].underpowered && !s.row[0].underpowered);
 
 	plan_init(&plan);
-	plan.ask.kind = JOBKIND_COMPARE;
-	plan.ask.n_cells = 2;
-	plan.ask.cell = calloc(2, sizeof *plan.ask.cell);
-	assert_non_null(plan.ask.cell);
-	rule_default(&plan.ask.rule, 2);
+	plan.request.kind = JOBKIND_COMPARE;
+	plan.request.n_cells = 2;
+	plan.request.cell = calloc(2, sizeof *plan.request.cell);
+	assert_non_null(plan.request.cell);
+	rule_default(&plan.request.rule, 2);
 	struct stmt *q = db_stmt(f->db, "SELECT suite_sha FROM environment WHERE id = :id", &err);
 	stmt_int(q, ":id", f->environment);
 	assert_int_equal(stmt_first_text(q, plan.suite_sha, sizeof plan.suite_sha, &err), 1);
 	for (int i = 0; i < 2; i++) {
-		snprintf(plan.ask.cell[i].key, sizeof plan.ask.cell[i].key, "%s", keys[1 - i]);
-		plan.ask.cell[i].threshold_pct = 1.5;
+		snprintf(plan.request.cell[i].key, sizeof plan.request.cell[i].key, "%s", keys[1 - i]);
+		plan.request.cell[i].threshold_pct = 1.5;
 	}
 	ok(calibrate_plan(f->db, &plan, f->repo, f->device, NOW + DAY_MS, &err));
 	for (int i = 0; i < 2; i++) {
-		const struct cell *c = &plan.ask.cell[i];
+		const struct cell *c = &plan.request.cell[i];
 		assert_true(fabs(100 * c->tau0 - s.row[i].tau0_pct) < 1e-9 && c->nu0 > 0);
 		assert_true(fabs(c->underpowered_pct - (s.row[i].underpowered ? s.row[i].mde_pct : 0)) < 1e-9);
 		/* a full set of runs with that noise: threshold and k standard errors */
-		double full = stats_theta(1.5) + plan.ask.rule.k * c->tau0 / sqrt(plan.ask.rule.runs_max);
+		double full = stats_theta(1.5) + plan.request.rule.k * c->tau0 / sqrt(plan.request.rule.runs_max);
 		assert_true(fabs(s.row[i].mde_pct + stats_change_pct(full)) < 1e-9);
 	}
 	/* of another repository nothing is remembered */
 	ok(calibrate_plan(f->db, &plan, f->repo + 1, f->device, NOW + DAY_MS, &err));
-	assert_true(plan.ask.cell[0].tau0 == 0 && plan.ask.cell[1].underpowered_pct == 0);
+	assert_true(plan.request.cell[0].tau0 == 0 && plan.request.cell[1].underpowered_pct == 0);
 	plan_fini(&plan);
 
 	struct view_calibrated counted;

@@ -90,7 +90,7 @@ static void the_newest_of_main_is_to_be_measured(void **state)
 	assert_int_equal(s.n, 0); /* nothing to run, and the one before is not the newest */
 }
 
-static void it_is_asked_for_once(void **state)
+static void it_is_requested_for_once(void **state)
 {
 	struct fixture *f = *state;
 	char sha[65], other[65];
@@ -217,7 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PEER_TEST(the_newest_of_main_is_to_be_measured),
-		PEER_TEST(it_is_asked_for_once),
+		PEER_TEST(it_is_requested_for_once),
 		PEER_TEST(roads_to_a_figure),
 		PEER_TEST(parts_are_no_yardstick),
 		PEER_TEST(who_reads_of_it),

@@ -101,7 +101,7 @@ static struct view_point newest_point(struct fixture *f)
 	return seen;
 }
 
-static void a_history_shows_what_judging_again_found_in_its_old_place(void **state)
+static void a_history_shows_what_judging_again_found_in_its_old_position(void **state)
 {
 	struct fixture *f = *state;
 	struct store_baseline_period e = { .repo = f->repo, .environment = f->environment, .started_at = 1, .held_mhz = 1500 };
@@ -221,7 +221,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cached_builds_are_found_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(comparisons_read_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(cells_read_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_history_shows_what_judging_again_found_in_its_old_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_history_shows_what_judging_again_found_in_its_old_position, setup, teardown),
 		cmocka_unit_test_setup_teardown(samples_come_back_bit_for_bit, setup, teardown),
 		cmocka_unit_test_setup_teardown(forgetting_keeps_the_estimates, setup, teardown),
 	};

@@ -49,7 +49,7 @@ static struct store_baseline_period history(struct fixture *f, const double x[CO
 	return e;
 }
 
-static void look_for_drift(struct fixture *f, const struct store_baseline_period *e, const char *of)
+static void find_drift(struct fixture *f, const struct store_baseline_period *e, const char *of)
 {
 	struct trend t = { .db = f->db, .now_ms = 9000 };
 	struct store_cell cell = { .threshold_pct = 1.5 };
@@ -84,7 +84,7 @@ static struct said {
 static void drift(struct fixture *f, const double x[COMMITS], char title[256], int64_t *commits, int64_t *skipped)
 {
 	struct store_baseline_period e = history(f, x);
-	look_for_drift(f, &e, key);
+	find_drift(f, &e, key);
 	struct said a = read_drift(f);
 	snprintf(title, 256, "%s", a.title);
 	*commits = a.commits;
@@ -123,7 +123,7 @@ static void points_that_come_sharpen_the_range(void **state)
 			ok(stmt_run(db_stmt(f->db, "UPDATE alert SET culprits = '[]'", &err), &err));
 		if (commit < 9)
 			continue;
-		look_for_drift(f, &e, key);
+		find_drift(f, &e, key);
 		int64_t commits = read_drift(f).commits;
 		if (commit == 9)
 			assert_int_equal(commits, 3);
@@ -145,18 +145,18 @@ static void title_of_the_worst_cell(void **state)
 	for (unsigned commit = 1; commit <= 20; commit++) {
 		double risen = commit < 5 ? 0 : commit < 9 ? (commit - 4) / 4.0 : 1;
 		add_point(f, &e, key, commit, 0.03 * risen);
-		look_for_drift(f, &e, key);
+		find_drift(f, &e, key);
 		add_point(f, &e, other, commit, 0.02 * risen);
-		look_for_drift(f, &e, other);
+		find_drift(f, &e, other);
 	}
 	says(read_drift(f).title, "2.9");
 	/* it is over, and comes again, less than the other one */
 	ok(stmt_run(db_stmt(f->db, "UPDATE change_point SET ended_at = 9000 WHERE key LIKE '%forward'", &err), &err));
 	for (unsigned commit = 21; commit <= 40; commit++) {
 		add_point(f, &e, key, commit, commit < 30 ? 0 : 0.0175);
-		look_for_drift(f, &e, key);
+		find_drift(f, &e, key);
 		add_point(f, &e, other, commit, 0.02);
-		look_for_drift(f, &e, other);
+		find_drift(f, &e, other);
 	}
 	assert_null(strstr(read_drift(f).title, "2.9"));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 1);
@@ -173,7 +173,7 @@ static void drift_after_drift_that_was_accepted(void **state)
 	for (unsigned commit = 1; commit <= 44; commit++) {
 		x += (commit > 10 && commit <= 17) || (commit > 20 && commit <= 23) || (commit > 30 && commit <= 37) ? 0.003 : 0;
 		add_point(f, &e, key, commit, x);
-		look_for_drift(f, &e, key);
+		find_drift(f, &e, key);
 		if (commit == 30)
 			ok(store_alert_change(f->db, read_drift(f).id, ALERTSTATE_ACCEPTED, "me", "so it is", 9000, &err));
 	}
@@ -197,7 +197,7 @@ static void drift_from_below_what_was_accepted(void **state)
 			   : commit <= 36 ? 0.017
 					  : 0.04;
 		add_point(f, &e, key, commit, x);
-		look_for_drift(f, &e, key);
+		find_drift(f, &e, key);
 		if (commit == 20)
 			ok(store_alert_change(f->db, read_drift(f).id, ALERTSTATE_ACCEPTED, "me", "so it is", 9000, &err));
 	}
@@ -216,7 +216,7 @@ static void drift_that_grows_in_another_baseline_period(void **state)
 	begin_line(f, 40);
 	for (unsigned commit = 1; commit <= 20; commit++) {
 		add_point(f, &older, key, commit, commit <= 6 ? 0 : commit <= 13 ? 0.003 * (commit - 6) : 0.021);
-		look_for_drift(f, &older, key);
+		find_drift(f, &older, key);
 	}
 	struct said before = read_drift(f);
 	says(before.title, "1.99 % lost");
@@ -226,7 +226,7 @@ static void drift_that_grows_in_another_baseline_period(void **state)
 	add_point(f, &e, key, 1, 0);
 	for (unsigned commit = 21; commit <= 40; commit++) {
 		add_point(f, &e, key, commit, commit <= 24 ? 0.021 : commit <= 31 ? 0.021 + 0.003 * (commit - 24) : 0.042);
-		look_for_drift(f, &e, key);
+		find_drift(f, &e, key);
 	}
 	struct said after = read_drift(f);
 	says(after.title, "4.");
@@ -261,7 +261,7 @@ static void drift_behind_a_step_of_an_earlier_baseline_period(void **state)
 	add_point(f, &e, key, 1, 0);
 	for (unsigned commit = 12; commit <= 40; commit++) {
 		add_point(f, &e, key, commit, 0.03 + (commit <= 20 ? 0 : commit <= 27 ? 0.003 * (commit - 20) : 0.021));
-		look_for_drift(f, &e, key);
+		find_drift(f, &e, key);
 	}
 	struct said a = read_drift(f);
 	assert_string_equal(a.from, fixture_sha(20));

@@ -547,7 +547,7 @@ static void nonsense_writes_nothing(void **state)
 	}
 }
 
-static void a_full_queue_is_told_and_tried_again(void **state)
+static void a_full_queue_is_reported_and_tried_again(void **state)
 {
 	struct branch_tips_result r;
 
@@ -570,7 +570,7 @@ static void a_full_queue_is_told_and_tried_again(void **state)
 	assert_int_equal(r.jobs + r.moved + r.gone, 0);
 }
 
-static void a_missing_upstream_branch_is_told(void **state)
+static void a_missing_upstream_branch_is_reported(void **state)
 {
 	struct branch_tips_result r;
 
@@ -620,8 +620,8 @@ int main(void)
 		TEST(a_number_of_another_start_is_unknown), TEST(a_repository_that_is_replaced_is_watched_again),
 		TEST(heads_made_again_are_watched_below_a_path_like_them), TEST(remotes_are_mirrored),
 		TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude), TEST(patterns_that_match_nothing),
-		TEST(nonsense_writes_nothing), TEST(a_full_queue_is_told_and_tried_again),
-		TEST(a_missing_upstream_branch_is_told), TEST(jobs_of_persons_stay),
+		TEST(nonsense_writes_nothing), TEST(a_full_queue_is_reported_and_tried_again),
+		TEST(a_missing_upstream_branch_is_reported), TEST(jobs_of_persons_stay),
 		TEST(repositories_no_longer_configured_are_gone) };
 
 	gitrepo_use_our_programs();

@@ -24,20 +24,20 @@ texts = [text for top in ("daemon", "db", "web") for path in sorted((ROOT / top)
 page = (ROOT / PAGE).read_text()
 messages = [(found[1], found[3]) for found in re.finditer(r'^### (?:<a id="([^"]+)"></a>)?(`+)(.*)\2$', page, re.M)]
 wrong = []
-for place, message in messages:
+for position, message in messages:
     parts = [re.escape(part.strip(" ")) for part in message.split("…") if part.strip(" ")]
     shape = re.compile(r".*?".join(parts), re.S)
     said = [text for text in texts if shape.search(text)]
     if not said:
         wrong.append(f"{PAGE}: no source says `{message}`")
-    if place and not all(f"see {PAGE}#{place}" in text for text in said):
-        wrong.append(f"{PAGE}: `{message}` is said without its place, #{place}")
+    if position and not all(f"see {PAGE}#{position}" in text for text in said):
+        wrong.append(f"{PAGE}: `{message}` is said without its place, #{position}")
 if len(messages) < LEAST:
     wrong.append(f"{PAGE}: {len(messages)} messages were found, at least {LEAST} were expected")
-places = re.findall(r'<a id="([^"]+)"></a>', page)
-wrong += [f"{PAGE}: #{place} is there twice" for place in set(places) if places.count(place) > 1]
-named = {place for text in texts for place in re.findall(re.escape(PAGE) + r"#([\w-]+)", text)}
-wrong += [f"{PAGE}: has no #{place}, which a source names" for place in sorted(named - set(places))]
-wrong += [f"{PAGE}: no source names #{place}" for place in sorted(set(places) - named)]
+positions = re.findall(r'<a id="([^"]+)"></a>', page)
+wrong += [f"{PAGE}: #{position} is there twice" for position in set(positions) if positions.count(position) > 1]
+named = {position for text in texts for position in re.findall(re.escape(PAGE) + r"#([\w-]+)", text)}
+wrong += [f"{PAGE}: has no #{position}, which a source names" for position in sorted(named - set(positions))]
+wrong += [f"{PAGE}: no source names #{position}" for position in sorted(set(positions) - named)]
 print("\n".join(wrong), end="\n" if wrong else "")
 sys.exit(bool(wrong))

@@ -490,7 +490,7 @@ static void strides_of_0_are_row_major(void **state)
 }
 
 /* What the contract calls the caller's fault is told, not obeyed. */
-static void a_broken_contract_is_told(void **state)
+static void a_broken_contract_is_reported(void **state)
 {
 	(void)state;
 	struct attention_run r;
@@ -531,7 +531,7 @@ int main(void)
 		cmocka_unit_test(refuses_what_it_cannot_do),
 		cmocka_unit_test(structs_of_an_older_caller),
 		cmocka_unit_test(strides_of_0_are_row_major),
-		cmocka_unit_test(a_broken_contract_is_told),
+		cmocka_unit_test(a_broken_contract_is_reported),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -54,7 +54,7 @@ static int bind(void)
 	return cpu->bind(plan, &io);
 }
 
-static void test_strides_that_say_row_major_are_the_same(void **state)
+static void test_strides_that_report_row_major_are_the_same(void **state)
 {
 	(void)state;
 	assert_int_equal(bind(), FW_OK);
@@ -90,7 +90,7 @@ static void test_a_vector_with_gaps_is_refused(void **state)
 	assert_int_equal(bind(), FW_UNSUPPORTED);
 }
 
-static void test_a_slot_that_is_missing_is_told(void **state)
+static void test_a_slot_that_is_missing_is_reported(void **state)
 {
 	(void)state;
 	slot[FW_LAYERNORM_BETA].data = NULL;
@@ -103,11 +103,11 @@ static void test_a_slot_that_is_missing_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_strides_that_say_row_major_are_the_same),
+		CASE(test_strides_that_report_row_major_are_the_same),
 		CASE(test_rows_with_gaps_are_refused),
 		CASE(test_columns_separate_are_refused),
 		CASE(test_a_vector_with_gaps_is_refused),
-		CASE(test_a_slot_that_is_missing_is_told),
+		CASE(test_a_slot_that_is_missing_is_reported),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -52,7 +52,7 @@ __attribute__((constructor)) static void read_plan(void)
 }
 
 /* Who writes the file has made it before its text is in it. */
-static void look_for_plan(void)
+static void find_plan(void)
 {
 	char text[512] = "";
 	FILE *f = fopen(later, "re");
@@ -90,7 +90,7 @@ static int before(const char *name, const char *path, int fd, int *after)
 
 	*after = 0;
 	if (later && !plan)
-		look_for_plan();
+		find_plan();
 	struct plan *p = plan;
 	int seen = is_meant(p, name, path, fd) ? ++p->seen : 0;
 	if (!p || seen < p->n)

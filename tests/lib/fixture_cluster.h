@@ -9,7 +9,7 @@
 
 #include "fixture_daemon.h"
 
-#include "core/ask/worker.h"
+#include "core/request/worker.h"
 #include "flopwatchd/dispatch/queue.h"
 #include "flopwatchd/job/devicestate.h"
 
@@ -33,7 +33,7 @@ static inline int cluster_setup(void **state)
 		"./worker ${gpu##*/} ${at##*/} <&3 & child=$!; wait $child; rmdir $mine\n");
 	gitrepo_write("worker",
 		"#!/bin/sh\n"
-		"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"place\":{\"host\":\"'$2'\",\"user\":\"u\","
+		"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"location\":{\"host\":\"'$2'\",\"user\":\"u\","
 		"\"runner\":\"/r\",\"modules\":\"/m\"},\"devices\":[{\"kind\":\"sim\",\"uuid\":\"'$1'\",\"name\":\"s\",\"driver\":\"\","
 		"\"toolkit\":\"x\"}]}'\nread job || exit 0\n"
 		"while [ -e hold-$1 ]; do sleep 0.02; done\n"

@@ -14,25 +14,25 @@ static inline struct result *fixture_result_of(struct fixture *f, int64_t job, u
 {
 	struct plan plan;
 	plan_init(&plan);
-	struct msg_job *ask = &plan.ask;
-	ask->job = job;
-	ask->kind = JOBKIND_COMPARE;
-	ask->n_subjects = 2;
-	ask->subject[0].role = ROLE_BASE;
-	ask->subject[1].role = ROLE_TARGET;
-	snprintf(ask->subject[0].commit, 65, "%s", fixture_sha(base));
-	snprintf(ask->subject[1].commit, 65, "%s", fixture_sha(target));
-	for (int i = 0; i < ask->n_subjects; i++) { /* every commit has sources of its own */
-		struct msg_subject *m = &ask->subject[i];
+	struct msg_job *request = &plan.request;
+	request->job = job;
+	request->kind = JOBKIND_COMPARE;
+	request->n_subjects = 2;
+	request->subject[0].role = ROLE_BASE;
+	request->subject[1].role = ROLE_TARGET;
+	snprintf(request->subject[0].commit, 65, "%s", fixture_sha(base));
+	snprintf(request->subject[1].commit, 65, "%s", fixture_sha(target));
+	for (int i = 0; i < request->n_subjects; i++) { /* every commit has sources of its own */
+		struct msg_subject *m = &request->subject[i];
 		m->n_inputs = 1;
 		snprintf(m->input[0].path, sizeof m->input[0].path, "attention.c");
 		snprintf(m->input[0].oid, sizeof m->input[0].oid, "%s", m->commit);
 	}
-	ask->n_cells = n_cells;
-	ask->cell = calloc((size_t)n_cells, sizeof *ask->cell);
-	assert_non_null(ask->cell);
+	request->n_cells = n_cells;
+	request->cell = calloc((size_t)n_cells, sizeof *request->cell);
+	assert_non_null(request->cell);
 	for (int i = 0; i < n_cells; i++) {
-		struct cell *c = &ask->cell[i];
+		struct cell *c = &request->cell[i];
 		bool sparse = i % 4 == 3;
 		c->direction = DIRECTION_FORWARD;
 		c->threshold_pct = 1.5;
@@ -50,7 +50,7 @@ static inline struct result *fixture_result_of(struct fixture *f, int64_t job, u
 		c->seed = 42;
 		case_name(c);
 	}
-	rule_default(&ask->rule, n_cells);
+	rule_default(&request->rule, n_cells);
 	snprintf(plan.base_how, sizeof plan.base_how, "merge-base");
 	snprintf(plan.suite_name, sizeof plan.suite_name, "ffa");
 	snprintf(plan.suite_sha, sizeof plan.suite_sha, "5a17e");
@@ -117,7 +117,7 @@ static inline void fixture_accepted(struct result *r)
 	static const enum role roles[] = { ROLE_BASE, ROLE_TARGET };
 	for (int s = 0; s < 2; s++) {
 		fixture_build(r, roles[s], "ok", s ? "bbbb" : "aaaa");
-		for (int i = 0; i < r->plan.ask.n_cells; i++)
+		for (int i = 0; i < r->plan.request.n_cells; i++)
 			fixture_check(r, roles[s], i, "", "feed");
 	}
 }
@@ -183,7 +183,7 @@ static inline void fixture_measured(struct result *r, const double *shift)
 	for (int process_run = 1; process_run <= 12; process_run++) {
 		int set = process_run <= 6 ? 1 : 2;
 		fixture_run(r, process_run, set);
-		for (int i = 0; i < r->plan.ask.n_cells; i++) {
+		for (int i = 0; i < r->plan.request.n_cells; i++) {
 			fixture_timing(r, &noise, process_run, set, i, SERIES_DEVICE, "", shift[i], 0);
 			if (process_run == 1)
 				fixture_timing(r, &noise, process_run, set, i, SERIES_CALL, "", shift[i], 0);

@@ -102,8 +102,8 @@ static inline double linear_4bit(const uint16_t *w, int64_t at, int group)
 	}
 	float s = (max - min) / 15.0f;
 	s = s < 1e-6f ? 1e-6f : s;
-	const float zero = min + 8.0f * s, place = ((float)linear_widen(w[at]) - min) / s;
-	double q = nearbyint((double)place);
+	const float zero = min + 8.0f * s, position = ((float)linear_widen(w[at]) - min) / s;
+	double q = nearbyint((double)position);
 	q = q < 0 ? 0 : q > 15 ? 15 : q;
 	return linear_to_bf16((q - 8) * linear_to_bf16((double)s) + linear_to_bf16((double)zero));
 }

@@ -31,7 +31,7 @@ struct control {
 
 struct run {
 	struct fixture *f;
-	struct control asked;
+	struct control requested;
 	struct site site;
 	struct http *http;
 };
@@ -165,9 +165,9 @@ static inline int run_setup(void **state)
 		return -1;
 	run->f = f;
 	fixture_ground(run->f);
-	run->site.db = run->asked.db = run->f->db;
-	snprintf(run->asked.backup, sizeof run->asked.backup, "%s/backup.download", run->f->folder);
-	run->site.control = &run->asked;
+	run->site.db = run->requested.db = run->f->db;
+	snprintf(run->requested.backup, sizeof run->requested.backup, "%s/backup.download", run->f->folder);
+	run->site.control = &run->requested;
 	run->site.act = &actions;
 	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
 	*state = run;
@@ -205,7 +205,7 @@ static inline int dial(struct run *run)
 }
 
 /** Bytes as they are to the daemon; what it says until it closes. Closes `fd`. Own: answer_free. */
-static inline struct answer ask_on(struct run *run, int fd, const char *request, size_t len)
+static inline struct answer request_on(struct run *run, int fd, const char *request, size_t len)
 {
 	struct answer a = { 0 };
 	struct buf in;
@@ -238,13 +238,13 @@ static inline struct answer ask_on(struct run *run, int fd, const char *request,
 	return a;
 }
 
-static inline struct answer ask_raw(struct run *run, const char *request, size_t len)
+static inline struct answer request_raw(struct run *run, const char *request, size_t len)
 {
-	return ask_on(run, dial(run), request, len);
+	return request_on(run, dial(run), request, len);
 }
 
 /** `headers` are lines that end in CRLF; `body` NULL sends none. */
-static inline struct answer ask_with(
+static inline struct answer request_with(
 	struct run *run, const char *method, const char *target, const char *headers, const char *body, size_t len)
 {
 	struct buf request;
@@ -256,19 +256,19 @@ static inline struct answer ask_with(
 	buf_puts(&request, "\r\n");
 	if (body)
 		buf_append(&request, body, len);
-	struct answer a = ask_raw(run, request.data, request.len);
+	struct answer a = request_raw(run, request.data, request.len);
 	buf_fini(&request);
 	return a;
 }
 
 static inline struct answer get(struct run *run, const char *target)
 {
-	return ask_with(run, "GET", target, "", NULL, 0);
+	return request_with(run, "GET", target, "", NULL, 0);
 }
 
 static inline struct answer post(struct run *run, const char *target, const char *body)
 {
-	return ask_with(run, "POST", target, "Content-Type: application/json\r\n", body, strlen(body));
+	return request_with(run, "POST", target, "Content-Type: application/json\r\n", body, strlen(body));
 }
 
 /** How often `what` stands in `text`. */

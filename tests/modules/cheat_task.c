@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <stdint.h>
 struct fw_plan;
-static void only_what_is_asked(struct fw_plan *p, uint32_t phases);
-#define COMPUTE(p, phases) only_what_is_asked(p, phases)
+static void only_what_is_requested(struct fw_plan *p, uint32_t phases);
+#define COMPUTE(p, phases) only_what_is_requested(p, phases)
 #include "good.c"
 
 #include "family/attention/reference/reference.h"
@@ -38,9 +38,9 @@ static int find_task(void)
 	return 0;
 }
 
-static void only_what_is_asked(struct fw_plan *p, uint32_t phases)
+static void only_what_is_requested(struct fw_plan *p, uint32_t phases)
 {
-	static struct reference_plan places;
+	static struct reference_plan positions;
 	static int known;
 	const struct fw_attention *a = &p->a;
 	if (!known) {
@@ -54,8 +54,8 @@ static void only_what_is_asked(struct fw_plan *p, uint32_t phases)
 			.length = { a->total_q } };
 		struct fw_err err = { 0 };
 		known = find_task() && strstr(task, "\"mode\":\"check\"") == NULL && p->direction == FW_FORWARD &&
-					reference_plan_make(
-						&cell, strtoull(strstr(task, "\"seed\":\"") + 8, NULL, 10), 1, &places, &err) == 0
+					reference_plan_make(&cell, strtoull(strstr(task, "\"seed\":\"") + 8, NULL, 10), 1,
+						&positions, &err) == 0
 				? 1
 				: -1;
 	}
@@ -63,6 +63,6 @@ static void only_what_is_asked(struct fw_plan *p, uint32_t phases)
 		run(p, phases);
 		return;
 	}
-	for (int i = 0; i < places.n_rows; i++)
-		forward_row(p, places.row[i].head, places.row[i].row);
+	for (int i = 0; i < positions.n_rows; i++)
+		forward_row(p, positions.row[i].head, positions.row[i].row);
 }

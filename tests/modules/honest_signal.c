@@ -2,8 +2,8 @@
 #include <signal.h>
 #include <sys/time.h>
 struct fw_plan;
-static void ask(void);
-#define BEFORE_ENQUEUE(p) ask()
+static void request(void);
+#define BEFORE_ENQUEUE(p) request()
 #include "good.c"
 
 static volatile sig_atomic_t answered;
@@ -14,7 +14,7 @@ static void answer(int number)
 	answered = 1;
 }
 
-static void ask(void)
+static void request(void)
 {
 	struct sigaction mine = { .sa_handler = answer }, alarm_before, user_before;
 	struct itimerval soon = { .it_value = { 0, 50 } }, none = { 0 };

@@ -202,7 +202,7 @@ static void gradients_match_differences(void **state)
 	run_fini(&r);
 }
 
-static void sampled_places_agree_with_all(void **state)
+static void sampled_positions_agree_with_all(void **state)
 {
 	(void)state;
 	struct attention_run r;
@@ -266,7 +266,7 @@ static void plan_is_seeded_and_covers_ends(void **state)
 }
 
 static void result_of_a_change(
-	struct attention_run *r, int slot, struct reference_place at, int column, uint16_t bits, const char *name)
+	struct attention_run *r, int slot, struct reference_position at, int column, uint16_t bits, const char *name)
 {
 	int64_t i = reference_slot_offset(&r->cell, slot, at) + column;
 	uint16_t *x = r->buffer[slot], kept = x[i];
@@ -286,9 +286,10 @@ static void names_the_wrong_element(void **state)
 	run_init(&r, FW_CAUSAL, 80, NULL, 1, 8, 4, 64, 0, 0);
 	assert_int_equal(run_once(&r, good(), NULL, 0), FW_OK);
 	uint16_t three = inputs_float_to_bf16(3);
-	result_of_a_change(&r, FW_O, (struct reference_place){ 5, 70 }, 63, three, "O[query 70, head 5, 63] is 3, should be ");
-	result_of_a_change(&r, FW_O, (struct reference_place){ 0, 1 }, 0, 0x7fc0, "O[query 1, head 0, 0] is nan, should be ");
-	result_of_a_change(&r, FW_O, (struct reference_place){ 7, 79 }, 1, 0xff80, "O[query 79, head 7, 1] is -inf, should be ");
+	result_of_a_change(&r, FW_O, (struct reference_position){ 5, 70 }, 63, three, "O[query 70, head 5, 63] is 3, should be ");
+	result_of_a_change(&r, FW_O, (struct reference_position){ 0, 1 }, 0, 0x7fc0, "O[query 1, head 0, 0] is nan, should be ");
+	result_of_a_change(
+		&r, FW_O, (struct reference_position){ 7, 79 }, 1, 0xff80, "O[query 79, head 7, 1] is -inf, should be ");
 	float *lse = r.buffer[FW_LSE], kept = lse[3 * 80 + 17];
 	lse[3 * 80 + 17] += 0.1f;
 	struct accept_result result = judge(&r, 0);
@@ -297,10 +298,10 @@ static void names_the_wrong_element(void **state)
 	lse[3 * 80 + 17] = kept;
 	run_direction(&r, DIRECTION_BACKWARD);
 	assert_int_equal(run_once(&r, good(), NULL, 0), FW_OK);
-	result_of_a_change(&r, FW_DQ, (struct reference_place){ 6, 33 }, 2, three, "dQ[query 33, head 6, 2] is 3, should be ");
+	result_of_a_change(&r, FW_DQ, (struct reference_position){ 6, 33 }, 2, three, "dQ[query 33, head 6, 2] is 3, should be ");
 	result_of_a_change(
-		&r, FW_DK, (struct reference_place){ 3, 17 }, 64 - 1, three, "dK[key 17, head 3, 63] is 3, should be ");
-	result_of_a_change(&r, FW_DV, (struct reference_place){ 1, 0 }, 9, 0x7f80, "dV[key 0, head 1, 9] is inf, should be ");
+		&r, FW_DK, (struct reference_position){ 3, 17 }, 64 - 1, three, "dK[key 17, head 3, 63] is 3, should be ");
+	result_of_a_change(&r, FW_DV, (struct reference_position){ 1, 0 }, 9, 0x7f80, "dV[key 0, head 1, 9] is inf, should be ");
 	run_fini(&r);
 }
 
@@ -332,7 +333,7 @@ static void rows_without_keys_must_be_zero(void **state)
 	assert_true(judge(&r, 0).ok);
 	uint16_t tiny = 0x3580;
 	result_of_a_change(
-		&r, FW_O, (struct reference_place){ 1, 40 }, 7, tiny, "O[query 40, head 1, 7] is 9.53674e-07, should be 0 ");
+		&r, FW_O, (struct reference_position){ 1, 40 }, 7, tiny, "O[query 40, head 1, 7] is 9.53674e-07, should be 0 ");
 	float *lse = r.buffer[FW_LSE];
 	lse[40] = -1e30f;
 	assert_false(judge(&r, 0).ok);
@@ -341,7 +342,7 @@ static void rows_without_keys_must_be_zero(void **state)
 	assert_int_equal(run_once(&r, good(), NULL, 0), FW_OK);
 	assert_true(judge(&r, 0).ok);
 	result_of_a_change(
-		&r, FW_DQ, (struct reference_place){ 0, 63 }, 0, tiny, "dQ[query 63, head 0, 0] is 9.53674e-07, should be 0 ");
+		&r, FW_DQ, (struct reference_position){ 0, 63 }, 0, tiny, "dQ[query 63, head 0, 0] is 9.53674e-07, should be 0 ");
 	run_fini(&r);
 }
 
@@ -389,16 +390,16 @@ static int read_fails(void *arg, int slot, int64_t first, size_t n, void *out, s
 /* Few large errors of naive code must not pay for many small ones: only the share of elements that miss tells. */
 static void many_small_misses_show(void **state)
 {
-	enum { PLACES = 64, EARLY = 8, WIDTH = 64 };
-	static uint16_t x[PLACES * WIDTH];
-	static float lse[PLACES], naive[PLACES * WIDTH], noise[PLACES * WIDTH];
-	static double exact[PLACES * WIDTH];
-	struct reference_place at[PLACES];
+	enum { POSITIONS = 64, EARLY = 8, WIDTH = 64 };
+	static uint16_t x[POSITIONS * WIDTH];
+	static float lse[POSITIONS], naive[POSITIONS * WIDTH], noise[POSITIONS * WIDTH];
+	static double exact[POSITIONS * WIDTH];
+	struct reference_position at[POSITIONS];
 	struct attention_run r;
 	(void)state;
-	run_init(&r, FW_FULL, PLACES, NULL, 1, 1, 1, WIDTH, 0, 0);
-	for (int i = 0; i < PLACES; i++) {
-		at[i] = (struct reference_place){ 0, i };
+	run_init(&r, FW_FULL, POSITIONS, NULL, 1, 1, 1, WIDTH, 0, 0);
+	for (int i = 0; i < POSITIONS; i++) {
+		at[i] = (struct reference_position){ 0, i };
 		for (int j = 0; j < WIDTH; j++) {
 			int e = i * WIDTH + j;
 			double unit = 2.0 * ((e * 37) % 101) / 101 - 1;
@@ -408,13 +409,18 @@ static void many_small_misses_show(void **state)
 	}
 	struct reference ref = { .cell = &r.cell,
 		.n_tensors = 1,
-		.tensor[0] = {
-			.slot = FW_O, .n = PLACES, .width = WIDTH, .at = at, .exact = exact, .naive = naive, .noise = noise } };
+		.tensor[0] = { .slot = FW_O,
+			.n = POSITIONS,
+			.width = WIDTH,
+			.at = at,
+			.exact = exact,
+			.naive = naive,
+			.noise = noise } };
 	struct reference_io io = { .cell = &r.cell, .host = { [FW_O] = x, [FW_LSE] = lse } };
 	for (int off = 0; off < 2; off++) {
 		struct accept_result result;
 		struct fw_err err = { 0 };
-		for (int e = 0; e < PLACES * WIDTH; e++)
+		for (int e = 0; e < POSITIONS * WIDTH; e++)
 			x[e] = to_bf16((float)(exact[e] + (off && e >= EARLY * WIDTH ? 0.0035 : 0)));
 		assert_int_equal(accept_check(&ref, NULL, &io, &result, &err), 0);
 		assert_int_equal(result.ok, !off);
@@ -458,7 +464,7 @@ int main(void)
 		cmocka_unit_test(naive_values_pass_their_own_test),
 		cmocka_unit_test(equal_keys_give_the_mean),
 		cmocka_unit_test(gradients_match_differences),
-		cmocka_unit_test(sampled_places_agree_with_all),
+		cmocka_unit_test(sampled_positions_agree_with_all),
 		cmocka_unit_test(plan_is_seeded_and_covers_ends),
 		cmocka_unit_test(names_the_wrong_element),
 		cmocka_unit_test(a_lost_block_shows),

@@ -157,7 +157,7 @@ static void a_backward_is_not_tried_on_a_wrong_forward(void **state)
 	run_result_fini(&r);
 }
 
-static void an_unknown_provider_is_told(void **state)
+static void an_unknown_provider_is_reported(void **state)
 {
 	static struct run_result r;
 	const char *const modules[] = { "good" };
@@ -193,7 +193,7 @@ static void what_a_call_takes_is_measured(void **state)
 	assert_true(taken[1] >= 60 << 20);
 }
 
-static const struct msg_work *work_told(const struct run_result *r)
+static const struct msg_work *work_reported(const struct run_result *r)
 {
 	for (int i = 0; i < r->n; i++)
 		if (r->record[i].t == MSG_WORK)
@@ -201,7 +201,7 @@ static const struct msg_work *work_told(const struct run_result *r)
 	return NULL;
 }
 
-static void what_a_search_tried_is_told(void **state)
+static void what_a_search_tried_is_reported(void **state)
 {
 	static struct run_result r;
 	const char *const tuner[] = { "honest_tuner" }, *const older[] = { "older_info" }, *const boastful[] = { "boastful" };
@@ -211,7 +211,7 @@ static void what_a_search_tried_is_told(void **state)
 	struct msg_run run = small_run(RUN_CHECK, "cpu", tuner, 1, cell, index, 1);
 	run_task(&run, &r);
 	assert_true(find_check(&r, index[0])->ok);
-	const struct tried *t = &work_told(&r)->tried;
+	const struct tried *t = &work_reported(&r)->tried;
 	assert_int_equal(t->of, 9);
 	assert_int_equal(t->n, 9);
 	assert_string_equal(t->config[0].config, "TILE=0"); /* the fastest first, what does not run last */
@@ -223,12 +223,12 @@ static void what_a_search_tried_is_told(void **state)
 	run = small_run(RUN_CHECK, "cpu", older, 1, cell, index, 1);
 	run_task(&run, &r);
 	assert_true(find_check(&r, index[0])->ok);
-	assert_int_equal(work_told(&r)->tried.n, 0);
+	assert_int_equal(work_reported(&r)->tried.n, 0);
 	run_result_fini(&r);
 	run = small_run(RUN_CHECK, "cpu", boastful, 1, cell, index, 1);
 	run_task(&run, &r);
 	assert_true(find_check(&r, index[0])->ok);
-	t = &work_told(&r)->tried;
+	t = &work_reported(&r)->tried;
 	assert_int_equal(t->of, TRIED_OF_MAX);
 	assert_int_equal(t->n, TRIED_MAX);
 	assert_string_equal(t->config[0].config, "");
@@ -237,7 +237,7 @@ static void what_a_search_tried_is_told(void **state)
 	run_result_fini(&r);
 }
 
-static void a_search_is_not_told_of_one_that_is_pinned(void **state)
+static void a_search_is_not_reported_of_one_that_is_pinned(void **state)
 {
 	static struct run_result r;
 	const char *const tuner[] = { "honest_tuner" };
@@ -249,17 +249,17 @@ static void a_search_is_not_told_of_one_that_is_pinned(void **state)
 	run.n_pins = 1;
 	run.pin = &pin;
 	run_task(&run, &r);
-	int told = 0;
+	int reported = 0;
 	for (int i = 0; i < r.n; i++) {
 		const struct msg_work *w = &r.record[i].u.work;
 		if (r.record[i].t != MSG_WORK)
 			continue;
-		told += w->taken_bytes < 0;
+		reported += w->taken_bytes < 0;
 		assert_int_equal(w->tried.n, w->cell == index[1] ? 0 : 9);
 		if (w->cell == index[1])
 			assert_string_equal(w->config, "TILE=5");
 	}
-	assert_int_equal(told, 2);
+	assert_int_equal(reported, 2);
 	run_result_fini(&r);
 }
 
@@ -314,10 +314,10 @@ int main(void)
 		cmocka_unit_test(backward_alone_checks_its_forward),
 		cmocka_unit_test(each_fault_has_its_class),
 		cmocka_unit_test(a_backward_is_not_tried_on_a_wrong_forward),
-		cmocka_unit_test(an_unknown_provider_is_told),
+		cmocka_unit_test(an_unknown_provider_is_reported),
 		cmocka_unit_test(what_a_call_takes_is_measured),
-		cmocka_unit_test(what_a_search_tried_is_told),
-		cmocka_unit_test(a_search_is_not_told_of_one_that_is_pinned),
+		cmocka_unit_test(what_a_search_tried_is_reported),
+		cmocka_unit_test(a_search_is_not_reported_of_one_that_is_pinned),
 		cmocka_unit_test(a_task_is_taken_away),
 		cmocka_unit_test(nonsense_is_no_task),
 	};

@@ -27,7 +27,7 @@ static bool is_here(void)
 	return access("/usr/local/cuda/lib64/libcublas.so", F_OK) == 0;
 }
 
-static void the_library_is_asked(void **state)
+static void the_library_is_requested(void **state)
 {
 	char version[24] = "?";
 	(void)state;
@@ -60,7 +60,7 @@ static void hello_carries_what_is_around_a_device(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(the_library_is_asked),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(the_library_is_requested),
 		cmocka_unit_test(hello_carries_what_is_around_a_device) };
 	return cmocka_run_group_tests_name("cublas_version", tests, NULL, NULL);
 }

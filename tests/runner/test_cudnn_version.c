@@ -14,7 +14,7 @@
 #include "core/protocol/protocol.h"
 #include "runner/device/cudnn_version.h"
 
-static void the_library_is_asked(void **state)
+static void the_library_is_requested(void **state)
 {
 	char version[24] = "?";
 	(void)state;
@@ -59,6 +59,6 @@ static void hello_carries_it(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(the_library_is_asked), cmocka_unit_test(hello_carries_it) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(the_library_is_requested), cmocka_unit_test(hello_carries_it) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,13 +86,13 @@ static void names_that_do_not_exist_are_left_out(void **state)
  */
 static void stalls_of_samples_are_those_of_counters(void **state)
 {
-	FILE *told = fopen("tests/data/gpu/h200-2026-11-23-stall-reasons.txt", "re");
+	FILE *reported = fopen("tests/data/gpu/h200-2026-11-23-stall-reasons.txt", "re");
 	bool seen[METRICS] = { false };
 	char line[200], name[160], out[STALLNAME_SIZE], metric[128];
 	int n = 0;
 	(void)state;
-	assert_non_null(told);
-	while (fgets(line, sizeof line, told)) {
+	assert_non_null(reported);
+	while (fgets(line, sizeof line, reported)) {
 		if (sscanf(line, "%*d %159s", name) != 1 || !stallname_of_sample(name, out))
 			continue;
 		snprintf(metric, sizeof metric, "smsp__warps_issue_stalled_%s.sum", out);
@@ -104,7 +104,7 @@ static void stalls_of_samples_are_those_of_counters(void **state)
 		seen[m] = true;
 		n++;
 	}
-	fclose(told);
+	fclose(reported);
 	assert_int_equal(n, 19);
 	assert_false(stallname_of_sample("smsp__pcsamp_sample_count", out));
 	assert_false(stallname_of_sample("smsp__warps_issue_stalled_wait.sum", out));

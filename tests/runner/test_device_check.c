@@ -81,7 +81,7 @@ static void the_worst_of_two_readings(void **state)
 	assert_int_equal(a.ecc, 1);
 }
 
-static void scripts_say_when(void **state)
+static void scripts_report_when(void **state)
 {
 	const char *script =
 		"run=2 cell=1 pass=0-1 reasons=0x20 temp_c=93.5\nat=idle run=1-3 foreign=2\nat=health_check lost=1\n";
@@ -253,7 +253,7 @@ int main(void)
 		cmocka_unit_test(reasons_that_void_times),
 		cmocka_unit_test(xids_of_branches_and_of_devices),
 		cmocka_unit_test(the_worst_of_two_readings),
-		cmocka_unit_test(scripts_say_when),
+		cmocka_unit_test(scripts_report_when),
 		cmocka_unit_test(a_bad_pass_is_taken_again),
 		cmocka_unit_test(a_lost_context_ends_the_run),
 		cmocka_unit_test(questions_about_the_device),

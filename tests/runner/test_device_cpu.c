@@ -87,7 +87,7 @@ static void inputs_are_those_of_core(void **state)
 	ops->release(d, got);
 }
 
-static void checksum_sees_values_and_places(void **state)
+static void checksum_sees_values_and_positions(void **state)
 {
 	struct device *d = *state;
 	struct fw_err err = { 0 };
@@ -184,7 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(device_check_zones_begin_at_the_first_foreign_byte, setup, teardown),
 		cmocka_unit_test_setup_teardown(inputs_are_those_of_core, setup, teardown),
-		cmocka_unit_test_setup_teardown(checksum_sees_values_and_places, setup, teardown),
+		cmocka_unit_test_setup_teardown(checksum_sees_values_and_positions, setup, teardown),
 		cmocka_unit_test_setup_teardown(marks_count_time_forward, setup, teardown),
 		cmocka_unit_test(names_find_devices),
 		cmocka_unit_test(cpu_threads_can_be_set),

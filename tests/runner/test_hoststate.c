@@ -20,20 +20,20 @@
 #include "runner/call/hoststate.h"
 #include "tests/modules/filters.h"
 
-static char told[1024];
+static char reported[1024];
 
-static void tell(void *arg, const char *what, bool back)
+static void report(void *arg, const char *what, bool back)
 {
-	size_t used = strlen(told);
+	size_t used = strlen(reported);
 	(void)arg;
-	snprintf(told + used, sizeof told - used, "%s%s%s", used ? ", " : "", what, back ? "" : " (stays)");
+	snprintf(reported + used, sizeof reported - used, "%s%s%s", used ? ", " : "", what, back ? "" : " (stays)");
 }
 
 static const char *find(const struct hoststate *s)
 {
-	told[0] = '\0';
-	hoststate_set_back(s, tell, NULL);
-	return told;
+	reported[0] = '\0';
+	hoststate_set_back(s, report, NULL);
+	return reported;
 }
 
 static void nothing(int signal)
@@ -56,10 +56,10 @@ static void handlers_and_masks_are_set_back(void **state)
 	sigaddset(&one, SIGURG);
 	pthread_sigmask(SIG_BLOCK, &one, NULL);
 	find(&s);
-	assert_non_null(strstr(told, "the handler of signal 10"));
-	assert_non_null(strstr(told, "the handler of signal 12"));
-	assert_non_null(strstr(told, "the handler of signal 39"));
-	assert_non_null(strstr(told, "whether signal 23 is blocked"));
+	assert_non_null(strstr(reported, "the handler of signal 10"));
+	assert_non_null(strstr(reported, "the handler of signal 12"));
+	assert_non_null(strstr(reported, "the handler of signal 39"));
+	assert_non_null(strstr(reported, "whether signal 23 is blocked"));
 	assert_string_equal(find(&s), "");
 	raise(SIGUSR2); /* its handler is there again */
 	signal(SIGUSR2, SIG_DFL);
@@ -77,7 +77,7 @@ static void a_signal_on_its_way_is_dropped_with_its_handler(void **state)
 	pthread_sigmask(SIG_BLOCK, &one, NULL);
 	raise(SIGUSR1); /* pending, and deadly as soon as nobody handles it */
 	find(&s);
-	assert_non_null(strstr(told, "the handler of signal 10"));
+	assert_non_null(strstr(reported, "the handler of signal 10"));
 	assert_string_equal(find(&s), "");
 }
 
@@ -122,7 +122,7 @@ static void the_thread_keeps_its_cores(void **state)
 }
 
 /* A child of the test changes what only a privileged one may change back. */
-static void what_cannot_be_set_back_is_told(void **state)
+static void what_cannot_be_set_back_is_reported(void **state)
 {
 	int status;
 	pid_t child = fork();
@@ -324,7 +324,7 @@ static int takes_orphans_in_again(void)
 	return strcmp(find(&s), "") == 0 ? 0 : 2;
 }
 
-static void filters_are_told(void **state)
+static void filters_are_reported(void **state)
 {
 	int (*const test[])(void) = { tells_of_filters, tells_of_what_hides_itself, tells_of_privileges };
 	(void)state;
@@ -353,9 +353,9 @@ int main(void)
 		cmocka_unit_test(a_signal_of_another_thread_is_dropped_too),
 		cmocka_unit_test(timers_are_stopped),
 		cmocka_unit_test(the_thread_keeps_its_cores),
-		cmocka_unit_test(what_cannot_be_set_back_is_told),
+		cmocka_unit_test(what_cannot_be_set_back_is_reported),
 		cmocka_unit_test(children_are_found),
-		cmocka_unit_test(filters_are_told),
+		cmocka_unit_test(filters_are_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

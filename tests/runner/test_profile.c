@@ -251,7 +251,7 @@ static void a_trace_of_other_kernels_is_not_believed(void **state)
 	assert_int_equal(fake->tracing, 0);
 }
 
-static void nobody_has_to_ask_for_counters(void **state)
+static void nobody_has_to_request_for_counters(void **state)
 {
 	(void)state;
 	profile(&result, false);
@@ -409,7 +409,7 @@ static void a_library_that_hangs_leaves_what_was_known(void **state)
 	memset(&result, 0, sizeof result);
 }
 
-static void devices_without_counters_say_so(void **state)
+static void devices_without_counters_report_so(void **state)
 {
 	static const char *const devices[] = { "cpu", "sim" };
 	const char *const modules[] = { "good" };
@@ -469,7 +469,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_kernel_that_is_alone_in_its_phase_is_timed, fresh, forget),
 		cmocka_unit_test_setup_teardown(without_counters_every_kernel_is_traced, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_trace_of_other_kernels_is_not_believed, fresh, forget),
-		cmocka_unit_test_setup_teardown(nobody_has_to_ask_for_counters, fresh, forget),
+		cmocka_unit_test_setup_teardown(nobody_has_to_request_for_counters, fresh, forget),
 		cmocka_unit_test_setup_teardown(phases_that_do_not_make_the_call_are_not_named, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_call_that_cannot_be_captured_has_no_kernels, fresh, forget),
 		cmocka_unit_test_setup_teardown(warps_are_seen_instruction_by_instruction, fresh, forget),
@@ -477,7 +477,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_call_of_unknown_kernels_is_not_sampled, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_library_that_hangs_leaves_what_was_known, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_device_is_tried_with_one_counter, fresh, forget),
-		cmocka_unit_test_setup_teardown(devices_without_counters_say_so, fresh, forget),
+		cmocka_unit_test_setup_teardown(devices_without_counters_report_so, fresh, forget),
 	};
 	return cmocka_run_group_tests(tests, load_fake, NULL);
 }

@@ -23,7 +23,7 @@ static void two_subjects_go_ab_ba_ba_ab(void **state)
 		assert_int_equal(order_side(2, 1, call / 2, call % 2), 'B' - want[call]);
 }
 
-static void many_subjects_share_all_places(void **state)
+static void many_subjects_share_all_positions(void **state)
 {
 	(void)state;
 	for (int n = 1; n <= 6; n++) {
@@ -221,7 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_subjects_go_ab_ba_ba_ab),
-		cmocka_unit_test(many_subjects_share_all_places),
+		cmocka_unit_test(many_subjects_share_all_positions),
 		cmocka_unit_test(rounds_follow_the_length),
 		cmocka_unit_test(a_run_times_all_series),
 		cmocka_unit_test(the_seed_decides_everything),

@@ -1,7 +1,7 @@
 /* /compare: any two commits, by branch or by digits, lead to their comparison, or to the button that asks for one. */
 #include "site_fill.h"
 
-static struct answer ask(struct run *run, const char *base, const char *target)
+static struct answer request(struct run *run, const char *base, const char *target)
 {
 	char path[400];
 	snprintf(path, sizeof path, "/compare?repo=kernels&base=%s&target=%s", base, target);
@@ -13,12 +13,12 @@ static void two_that_were_compared_lead_to_their_comparison(void **state)
 	struct run *run = *state;
 	char digits[13];
 	fill(run);
-	struct answer a = ask(run, "main", "team/a%2Bb"); /* as people read it */
+	struct answer a = request(run, "main", "team/a%2Bb"); /* as people read it */
 	assert_int_equal(a.status, 303);
 	assert_string_equal(header_of(&a, "Location"), "/comparisons/2");
 	answer_free(&a);
 	snprintf(digits, sizeof digits, "%s", fixture_sha(0xb2));
-	a = ask(run, "main", digits);
+	a = request(run, "main", digits);
 	assert_int_equal(a.status, 303);
 	assert_string_equal(header_of(&a, "Location"), "/comparisons/2");
 	answer_free(&a);
@@ -29,7 +29,7 @@ static void two_that_were_not_can_be_measured(void **state)
 	struct run *run = *state;
 	char wanted[200];
 	fill(run);
-	struct answer a = ask(run, "team/a%2Bb", "main"); /* the other way round is another question */
+	struct answer a = request(run, "team/a%2Bb", "main"); /* the other way round is another question */
 	assert_int_equal(a.status, 200);
 	assert_non_null(strstr(a.body, "These two were not compared yet"));
 	assert_non_null(strstr(a.body, "<form method=post action=/api/v1/jobs>"));
@@ -45,7 +45,7 @@ static void what_nobody_knows_is_said(void **state)
 {
 	struct run *run = *state;
 	fill(run);
-	struct answer a = ask(run, "nobody%3Cb%3E", "main");
+	struct answer a = request(run, "nobody%3Cb%3E", "main");
 	assert_int_equal(a.status, 200);
 	assert_non_null(strstr(a.body, "Base: no branch and no commit is called <b>nobody&lt;b&gt;</b>"));
 	assert_null(strstr(a.body, "Target: "));

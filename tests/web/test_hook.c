@@ -10,13 +10,13 @@ static int setup(void **state)
 {
 	if (run_setup(state) != 0)
 		return -1;
-	((struct run *)*state)->asked.secret = SECRET;
+	((struct run *)*state)->requested.secret = SECRET;
 	return 0;
 }
 
 static struct answer hook_with(struct run *run, const char *headers, const char *body, size_t len)
 {
-	return ask_with(run, "POST", HOOK, headers, body, len);
+	return request_with(run, "POST", HOOK, headers, body, len);
 }
 
 static struct answer hook(struct run *run, const char *headers, const char *body)
@@ -24,19 +24,19 @@ static struct answer hook(struct run *run, const char *headers, const char *body
 	return hook_with(run, headers, body, strlen(body));
 }
 
-static void accepted(struct run *run, struct answer a, const char *asked)
+static void accepted(struct run *run, struct answer a, const char *requested)
 {
 	if (a.status != 202)
 		fail_msg("%d: %s", a.status, a.body);
 	answer_free(&a);
-	assert_string_equal(run->asked.what, asked);
-	run->asked.what[0] = '\0';
+	assert_string_equal(run->requested.what, requested);
+	run->requested.what[0] = '\0';
 }
 
 static void refused_hook(struct run *run, struct answer a)
 {
 	assert_problem(a, 401, "does not match");
-	assert_string_equal(run->asked.what, "");
+	assert_string_equal(run->requested.what, "");
 }
 
 static const char *hex_of(const char *secret, const char *body, size_t len)
@@ -68,7 +68,7 @@ static void test_github(void **state)
 	assert_int_equal(a.status, 200);
 	assert_string_equal(a.body, "pong\n");
 	answer_free(&a);
-	assert_string_equal(run->asked.what, "");
+	assert_string_equal(run->requested.what, "");
 }
 
 /* Every single flipped bit of the signature is a wrong one. */
@@ -149,7 +149,7 @@ static void test_gitlab_signature(void **state)
 	refused_hook(run, hook(run, "webhook-id: a\r\nwebhook-timestamp: soon\r\nwebhook-signature: v1,AAAA\r\n", "{}"));
 	refused_hook(run, hook(run, "webhook-signature: v1,AAAA\r\n", "{}"));
 	/* a secret that is base64 behind whsec_ signs with its bytes */
-	run->asked.secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+	run->requested.secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 	struct buf key;
 	buf_init(&key, 64);
 	assert_int_equal(buf_unbase64(&key, "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", 32), 0);
@@ -179,10 +179,10 @@ static void test_replay(void **state)
 	accepted(run, hook(run, third, "third"), "poke kernels\n");
 	/* nor does one that could not be followed: its sender tries again */
 	snprintf(late, sizeof late, "X-Hub-Signature-256: sha256=%s\r\nX-GitHub-Delivery: late\r\n", hex_of(SECRET, "late", 4));
-	run->asked.refuse = (struct fw_err){ .code = ERR_BUSY, .text = "no repository is watched at the moment" };
+	run->requested.refuse = (struct fw_err){ .code = ERR_BUSY, .text = "no repository is watched at the moment" };
 	assert_problem(hook(run, late, "late"), 503, "no repository is watched");
-	run->asked.refuse = (struct fw_err){ 0 };
-	run->asked.what[0] = '\0';
+	run->requested.refuse = (struct fw_err){ 0 };
+	run->requested.what[0] = '\0';
 	accepted(run, hook(run, late, "late"), "poke kernels\n");
 	accepted(run, hook(run, late, "late"), "");
 	assert_int_equal(fixture_number(run->f, "SELECT count(*) FROM webhook_seen"), 3); /* disguises leave nothing */
@@ -193,7 +193,7 @@ static void test_replay(void **state)
 	assert_problem(hook(run, headers, "Hello, World!"), 400, "longer than 200 bytes");
 	/* beside a signed id, one that is not signed changes nothing */
 	signed_headers(headers, sizeof headers, SECRET, strlen(SECRET), "msg_9", clock_utc_ms() / 1000, "{}");
-	run->asked.what[0] = '\0';
+	run->requested.what[0] = '\0';
 	accepted(run, hook(run, headers, "{}"), "poke kernels\n");
 	static const char *const beside[] = { "X-GitHub-Delivery: another-1\r\n", "X-Gitea-Delivery: another-3\r\n",
 		"X-Forgejo-Delivery: 4\r\n", "X-Gitlab-Event-UUID: 5\r\n" };
@@ -225,13 +225,13 @@ static void test_payload_is_not_used(void **state)
 static void test_no_webhook(void **state)
 {
 	struct run *run = *state;
-	struct answer a =
-		ask_with(run, "POST", "/api/v1/hooks/other", "X-Hub-Signature-256: sha256=" VECTOR "\r\n", "Hello, World!", 13);
+	struct answer a = request_with(
+		run, "POST", "/api/v1/hooks/other", "X-Hub-Signature-256: sha256=" VECTOR "\r\n", "Hello, World!", 13);
 	assert_problem(a, 404, "takes no webhooks");
-	run->asked.secret = NULL;
+	run->requested.secret = NULL;
 	assert_problem(hook(run, "X-Hub-Signature-256: sha256=" VECTOR "\r\n", "Hello, World!"), 404, "takes no webhooks");
 	assert_problem(get(run, HOOK), 405, "Allow");
-	assert_string_equal(run->asked.what, "");
+	assert_string_equal(run->requested.what, "");
 }
 
 #define HOOK_TEST(name) cmocka_unit_test_setup_teardown(name, setup, run_teardown)

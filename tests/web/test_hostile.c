@@ -389,7 +389,7 @@ static void test_csv(void **state)
 	}
 }
 
-static int ask_for(struct run *run, const char *path, const char *name, const char *value, struct buf *elements)
+static int request_for(struct run *run, const char *path, const char *name, const char *value, struct buf *elements)
 {
 	struct buf target;
 	buf_init(&target, 65536);
@@ -425,9 +425,9 @@ static void test_requests(void **state)
 	buf_init(&hostile, 1 << 20);
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
 		for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-			int status = ask_for(run, paths[i], names[k], harmless, &plain);
+			int status = request_for(run, paths[i], names[k], harmless, &plain);
 			for (int p = 0; p < N_PAYLOAD; p++) {
-				assert_int_equal(ask_for(run, paths[i], names[k], payloads[p], &hostile), status);
+				assert_int_equal(request_for(run, paths[i], names[k], payloads[p], &hostile), status);
 				assert_string_equal(hostile.data, plain.data);
 			}
 		}

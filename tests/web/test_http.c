@@ -576,7 +576,7 @@ static void settle(void)
 }
 
 /* Who leaves frees his place at once: it wakes the server, which need not first find something to tell him. */
-static void test_places_of_closed_streams(void **state)
+static void test_positions_of_closed_streams(void **state)
 {
 	(void)state;
 	enum { STREAMS = 128, ROUNDS = 20 };
@@ -662,7 +662,7 @@ int main(void)
 		cmocka_unit_test(test_empty_answer),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_stream_limit),
-		cmocka_unit_test(test_places_of_closed_streams),
+		cmocka_unit_test(test_positions_of_closed_streams),
 		cmocka_unit_test(test_unread_answers),
 		cmocka_unit_test(test_port_in_use),
 	};

@@ -520,13 +520,13 @@ static void a_queue_without_devices_is_no_picture(void **state)
 
 /* ---- jobs that no worker has a device for ----------------------------------------------------------------------------------- */
 
-static int asked;
+static int requested;
 
 /* Every other job of 60 waits for nobody. */
 static int half_unschedulable(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *e)
 {
 	(void)c, (void)e;
-	asked++;
+	requested++;
 	for (int64_t id = 2; id <= 60; id += 2) {
 		char why[64];
 		snprintf(why, sizeof why, "waits for card %lld, which nobody has", (long long)id);
@@ -539,20 +539,20 @@ static int half_unschedulable(const struct control *c, int64_t job, worker_unsch
 static int nobody_knows(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *e)
 {
 	(void)c, (void)job, (void)each, (void)to;
-	asked++;
+	requested++;
 	return err_set(e, ERR_IO, "the disk is gone");
 }
 
-static void expect_lacks(struct run *run, const char *target, int n_asked, int n)
+static void expect_lacks(struct run *run, const char *target, int n_requested, int n)
 {
-	asked = 0;
+	requested = 0;
 	struct answer a = get(run, target);
-	if (a.status != 200 || asked != n_asked || count(a.body, "which nobody has") != n)
-		fail_msg("%s: %d, asked %d times: %s", target, a.status, asked, a.body);
+	if (a.status != 200 || requested != n_requested || count(a.body, "which nobody has") != n)
+		fail_msg("%s: %d, asked %d times: %s", target, a.status, requested, a.body);
 	answer_free(&a);
 }
 
-static void what_a_list_lacks_is_asked_once(void **state)
+static void what_a_list_lacks_is_requested_once(void **state)
 {
 	struct run *run = *state;
 	struct site_actions act = actions;
@@ -610,7 +610,7 @@ int main(void)
 		LIST_TEST(a_flood_does_not_hide_what_runs),
 		LIST_TEST(each_of_twenty_devices_has_its_lane),
 		LIST_TEST(a_queue_without_devices_is_no_picture),
-		LIST_TEST(what_a_list_lacks_is_asked_once),
+		LIST_TEST(what_a_list_lacks_is_requested_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,18 +205,18 @@ static void test_asking(void **state)
 	assert_int_equal(a.status, 201);
 	assert_string_equal(header_of(&a, "Location"), "/api/v1/profiles/6");
 	answer_free(&a);
-	assert_string_equal(run->asked.what, "profile - -..- alert=1 comparison=0 cells=\n");
-	run->asked.what[0] = '\0';
+	assert_string_equal(run->requested.what, "profile - -..- alert=1 comparison=0 cells=\n");
+	run->requested.what[0] = '\0';
 	a = post(run, "/api/v1/profiles", "{\"repo\":\"r\",\"base\":\"a\",\"target\":\"b\",\"cells\":\"*/forward\"}");
 	assert_int_equal(a.status, 201);
 	answer_free(&a);
-	assert_string_equal(run->asked.what, "profile r a..b alert=0 comparison=0 cells=*/forward\n");
-	run->asked.what[0] = '\0';
+	assert_string_equal(run->requested.what, "profile r a..b alert=0 comparison=0 cells=*/forward\n");
+	run->requested.what[0] = '\0';
 	static const char *const wrong[] = { "{}", "{\"alert\":1,\"comparison\":2}", "{\"repo\":\"r\",\"target\":\"b\"}",
 		"{\"comparison\":2,\"target\":\"b\"}", "{\"alert\":0}", "{\"alert\":\"x\"}" };
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		assert_problem(post(run, "/api/v1/profiles", wrong[i]), 400, "");
-	assert_string_equal(run->asked.what, "");
+	assert_string_equal(run->requested.what, "");
 }
 
 int main(void)

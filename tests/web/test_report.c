@@ -90,7 +90,7 @@ static struct answer get_as(struct run *run, const char *target, const char *acc
 {
 	char header[128];
 	snprintf(header, sizeof header, "Accept: %s\r\n", accept);
-	struct answer a = ask_with(run, "GET", target, header, "", 0);
+	struct answer a = request_with(run, "GET", target, header, "", 0);
 	assert_int_equal(a.status, 200);
 	if (strncmp(header_of(&a, "Content-Type"), type, strlen(type)) != 0)
 		fail_msg("%s as %s is %s", target, accept, header_of(&a, "Content-Type"));
@@ -130,7 +130,7 @@ static void test_forms(void **state)
 	answer_free(&a);
 	a = get_as(run, "/api/v1/report?format=json", "text/csv, */*;q=0.1", "application/json");
 	answer_free(&a);
-	a = ask_with(run, "GET", "/api/v1/report", "Accept: image/png\r\n", "", 0);
+	a = request_with(run, "GET", "/api/v1/report", "Accept: image/png\r\n", "", 0);
 	assert_problem(a, 406, "Accept");
 	assert_problem(get(run, "/api/v1/report?format=xml"), 400, "format must be one of: json csv md");
 	assert_problem(get(run, "/api/v1/report?repo=unknown&format=csv"), 404, "there is no repository unknown");

@@ -269,22 +269,22 @@ static void test_api_body(void **state)
 	assert_string_equal(text_at(json_array_get(json_object_get(root, "cells"), 0), "cell"), CELL);
 	json_decref(root);
 	snprintf(condition, sizeof condition, "If-None-Match: %s\r\n", etag);
-	a = ask_with(run, "GET", path, condition, NULL, 0);
+	a = request_with(run, "GET", path, condition, NULL, 0);
 	assert_int_equal(a.status, 304);
 	assert_int_equal(a.body_len, 0);
 	assert_string_equal(header_of(&a, "ETag"), etag);
 	assert_string_equal(header_of(&a, "Content-Length"), length); /* of what is spared */
 	answer_free(&a);
-	a = ask_with(run, "HEAD", path, condition, NULL, 0);
+	a = request_with(run, "HEAD", path, condition, NULL, 0);
 	assert_int_equal(a.status, 304);
 	assert_string_equal(header_of(&a, "Content-Length"), length);
 	answer_free(&a);
 	snprintf(condition, sizeof condition, "If-None-Match: %s\r\nAccept: text/html\r\n", etag);
-	a = ask_with(run, "GET", path, condition, NULL, 0);
+	a = request_with(run, "GET", path, condition, NULL, 0);
 	assert_int_equal(a.status, 406);
 	assert_true(a.body_len > 0);
 	answer_free(&a);
-	a = ask_with(run, "GET", path, "If-None-Match: \"other\"\r\n", NULL, 0);
+	a = request_with(run, "GET", path, "If-None-Match: \"other\"\r\n", NULL, 0);
 	assert_int_equal(a.status, 200);
 	snprintf(condition, sizeof condition, "%zu", a.body_len);
 	assert_string_equal(condition, length);
@@ -536,16 +536,16 @@ static void test_api_refuses(void **state)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		assert_problem(get(*state, cases[i].target), cases[i].status, cases[i].says);
-	struct answer a = ask_with(*state, "POST", "/api/v1/repos", "", "", 0);
+	struct answer a = request_with(*state, "POST", "/api/v1/repos", "", "", 0);
 	assert_string_equal(header_of(&a, "Allow"), "GET, HEAD");
 	assert_problem(a, 405, "Allow header");
 	a = get(*state, "/api/v1/backup");
 	assert_string_equal(header_of(&a, "Allow"), "POST");
 	assert_problem(a, 405, "Allow header");
-	a = ask_with(*state, "DELETE", "/api/v1/jobs", "", NULL, 0);
+	a = request_with(*state, "DELETE", "/api/v1/jobs", "", NULL, 0);
 	assert_string_equal(header_of(&a, "Allow"), "GET, HEAD, POST");
 	assert_problem(a, 405, "Allow header");
-	a = ask_with(*state, "PUT", "/api/v1/jobs/1", "", NULL, 0);
+	a = request_with(*state, "PUT", "/api/v1/jobs/1", "", NULL, 0);
 	assert_string_equal(header_of(&a, "Allow"), "GET, HEAD");
 	assert_problem(a, 405, "Allow header");
 }

@@ -28,7 +28,7 @@ static void test_health_and_metrics(void **state)
 	assert_non_null(strstr(a.body, "flopwatch_comparisons{verdict=\"regression\"} 1\n"));
 	assert_non_null(strstr(a.body, "flopwatch_alerts{state=\"open\"} 1\n"));
 	answer_free(&a);
-	run->asked.refuse = (struct fw_err){ .code = ERR_FULL, .text = "the disk is full" };
+	run->requested.refuse = (struct fw_err){ .code = ERR_FULL, .text = "the disk is full" };
 	a = get(run, "/healthz");
 	assert_string_equal(header_of(&a, "Retry-After"), "5");
 	assert_problem(a, 503, "the disk is full");
@@ -52,18 +52,18 @@ static void test_events(void **state)
 	snprintf(request, sizeof request, "GET /api/v1/events HTTP/1.1\r\nHost: localhost:%d\r\nLast-Event-ID: 1\r\n\r\n",
 		http_port(run->http));
 	assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
-	bool told = false;
+	bool reported = false;
 	for (int64_t end_ns = clock_mono_ns() + INT64_C(120000000000); clock_mono_ns() < end_ns && !strstr(text, "id: 4\n");) {
 		http_run(run->http);
 		ssize_t n = recv(fd, text + len, sizeof text - 1 - len, MSG_DONTWAIT);
 		len += n > 0 ? (size_t)n : 0;
 		text[len] = '\0';
-		if (!told && strstr(text, "id: 3\n")) {
+		if (!reported && strstr(text, "id: 3\n")) {
 			ok(db_begin(run->f->db, &err));
 			ok(store_event(run->f->db, 2000, "job.done", "{\"job\":1}", NULL, &err));
 			ok(db_commit(run->f->db, &err));
 			http_notify(run->http);
-			told = true;
+			reported = true;
 		}
 		poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 1);
 	}
@@ -84,9 +84,9 @@ static int begin_backup(struct run *run)
 		"POST /api/v1/backup HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n", http_port(run->http));
 	assert_true(poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, 20000) == 1);
 	assert_int_equal(send(fd, request, (size_t)len, 0), len);
-	while (!run->asked.what[0])
+	while (!run->requested.what[0])
 		http_run(run->http);
-	assert_string_equal(run->asked.what, "backup\n");
+	assert_string_equal(run->requested.what, "backup\n");
 	assert_int_equal(recv(fd, &byte, 1, 0), -1);
 	return fd;
 }
@@ -101,19 +101,19 @@ static void test_backup(void **state)
 	struct answer a = get(run, "/healthz");
 	assert_int_equal(a.status, 200);
 	answer_free(&a);
-	run->asked.refuse = (struct fw_err){ .code = ERR_CONFLICT, .text = "one is being made" };
-	assert_problem(ask_with(run, "POST", "/api/v1/backup", "", "", 0), 409, "one is being made");
-	run->asked.refuse.code = ERR_NONE;
+	run->requested.refuse = (struct fw_err){ .code = ERR_CONFLICT, .text = "one is being made" };
+	assert_problem(request_with(run, "POST", "/api/v1/backup", "", "", 0), 409, "one is being made");
+	run->requested.refuse.code = ERR_NONE;
 	char byte;
 	assert_int_equal(recv(fd, &byte, 1, 0), -1);
 	assert_int_equal(errno, EAGAIN);
-	ok(db_backup(run->f->db, run->asked.backup, &err));
-	run->asked.backup_is_whole = true;
+	ok(db_backup(run->f->db, run->requested.backup, &err));
+	run->requested.backup_is_whole = true;
 	http_notify(run->http);
-	a = ask_on(run, fd, "", 0);
+	a = request_on(run, fd, "", 0);
 	assert_int_equal(a.status, 200);
 	assert_string_equal(header_of(&a, "Content-Type"), "application/vnd.sqlite3");
-	assert_string_equal(run->asked.what, "backup\nbackup\nbackup over\n");
+	assert_string_equal(run->requested.what, "backup\nbackup\nbackup over\n");
 	char path[160];
 	snprintf(path, sizeof path, "%s/copy.db", run->f->folder);
 	FILE *file = fopen(path, "w");
@@ -131,10 +131,10 @@ static void test_backup_that_fails(void **state)
 {
 	struct run *run = *state;
 	int fd = begin_backup(run);
-	run->asked.refuse = (struct fw_err){ .code = ERR_FULL, .text = "the disk is full" };
+	run->requested.refuse = (struct fw_err){ .code = ERR_FULL, .text = "the disk is full" };
 	http_notify(run->http);
-	assert_problem(ask_on(run, fd, "", 0), 503, "the disk is full");
-	assert_string_equal(run->asked.what, "backup\nbackup over\n");
+	assert_problem(request_on(run, fd, "", 0), 503, "the disk is full");
+	assert_string_equal(run->requested.what, "backup\nbackup over\n");
 }
 
 static void test_backup_that_nobody_waits_for(void **state)
@@ -142,9 +142,9 @@ static void test_backup_that_nobody_waits_for(void **state)
 	struct run *run = *state;
 	close(begin_backup(run));
 	for (int64_t end_ns = clock_mono_ns() + INT64_C(120000000000);
-		!strstr(run->asked.what, "over") && clock_mono_ns() < end_ns;)
+		!strstr(run->requested.what, "over") && clock_mono_ns() < end_ns;)
 		poll(NULL, 0, http_run(run->http) ? 10 : 0);
-	assert_string_equal(run->asked.what, "backup\nbackup over\n");
+	assert_string_equal(run->requested.what, "backup\nbackup over\n");
 }
 
 static void test_backup_when_the_daemon_ends(void **state)
@@ -152,7 +152,7 @@ static void test_backup_when_the_daemon_ends(void **state)
 	struct run *run = *state;
 	char text[4096] = "";
 	int fd = begin_backup(run);
-	run->asked.refuse = (struct fw_err){ .code = ERR_BUSY, .text = "it is stopping" };
+	run->requested.refuse = (struct fw_err){ .code = ERR_BUSY, .text = "it is stopping" };
 	http_stop(run->http);
 	run->http = NULL;
 	assert_true(recv(fd, text, sizeof text - 1, 0) > 0);
@@ -161,12 +161,12 @@ static void test_backup_when_the_daemon_ends(void **state)
 	close(fd);
 	/* and where it has nothing to say, nobody waits any more */
 	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
-	run->asked.refuse.code = ERR_NONE;
-	run->asked.what[0] = '\0';
+	run->requested.refuse.code = ERR_NONE;
+	run->requested.what[0] = '\0';
 	fd = begin_backup(run);
 	http_stop(run->http);
 	run->http = NULL;
-	assert_string_equal(run->asked.what, "backup\nbackup over\n");
+	assert_string_equal(run->requested.what, "backup\nbackup over\n");
 	close(fd);
 }
 

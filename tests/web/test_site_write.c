@@ -20,19 +20,19 @@ static void test_job_post(void **state)
 	assert_int_equal(int_at(root, "id"), 4711);
 	assert_string_equal(text_at(root, "state"), "queued");
 	json_decref(root);
-	assert_string_equal(run->asked.what, "enqueue kernels main x ffa cuda */full/* 1\n");
-	run->asked.what[0] = '\0';
+	assert_string_equal(run->requested.what, "enqueue kernels main x ffa cuda */full/* 1\n");
+	run->requested.what[0] = '\0';
 	a = post(run, "/api/v1/jobs", "{\"repo\":\"kernels\",\"target\":\"x\",\"base\":null}");
 	assert_int_equal(a.status, 201);
 	answer_free(&a);
-	assert_string_equal(run->asked.what, "enqueue kernels - x - - - 0\n");
-	run->asked.what[0] = '\0';
-	a = ask_with(
+	assert_string_equal(run->requested.what, "enqueue kernels - x - - - 0\n");
+	run->requested.what[0] = '\0';
+	a = request_with(
 		run, "POST", "/api/v1/jobs", PAGE_FORM, "repo=kernels&base=main&target=x", 31); /* from a page, back to one */
 	assert_int_equal(a.status, 303);
 	assert_string_equal(header_of(&a, "Location"), "/jobs/4711");
 	answer_free(&a);
-	run->asked.what[0] = '\0';
+	run->requested.what[0] = '\0';
 	static const struct {
 		const char *body, *says;
 	} wrong[] = {
@@ -62,7 +62,7 @@ static void test_job_post(void **state)
 	buf_puts(&large, "\",\"target\":\"x\"}");
 	assert_problem(post(run, "/api/v1/jobs", large.data), 400, "key repo is not known, of another type or too long");
 	buf_fini(&large);
-	assert_string_equal(run->asked.what, "");
+	assert_string_equal(run->requested.what, "");
 }
 
 static void test_daemon_refuses(void **state)
@@ -74,7 +74,7 @@ static void test_daemon_refuses(void **state)
 		{ ERR_IO, 503 }, { ERR_INTERNAL, 500 } };
 	struct run *run = *state;
 	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-		run->asked.refuse = (struct fw_err){ .code = codes[i].code, .text = "because <of> \"this\"" };
+		run->requested.refuse = (struct fw_err){ .code = codes[i].code, .text = "because <of> \"this\"" };
 		assert_problem(
 			post(run, "/api/v1/jobs", "{\"repo\":\"a\",\"target\":\"b\"}"), codes[i].status, "because <of> \"this\"");
 		assert_problem(post(run, "/api/v1/jobs/3/cancel", ""), codes[i].status, "because");
@@ -100,16 +100,16 @@ static void test_job_and_device_verbs(void **state)
 	assert_true(json_is_true(json_object_get(root, "paused")));
 	json_decref(root);
 	/* from the page's own form: back to the page */
-	a = ask_with(run, "POST", "/api/v1/devices/sim-0/resume", PAGE_FORM, "", 0);
+	a = request_with(run, "POST", "/api/v1/devices/sim-0/resume", PAGE_FORM, "", 0);
 	assert_int_equal(a.status, 303);
 	assert_string_equal(header_of(&a, "Location"), "/devices");
 	answer_free(&a);
-	assert_string_equal(run->asked.what, "cancel 3 local\nretry 3\npause sim-0 local\nresume sim-0 local\n");
+	assert_string_equal(run->requested.what, "cancel 3 local\nretry 3\npause sim-0 local\nresume sim-0 local\n");
 	assert_problem(post(run, "/api/v1/jobs/x/cancel", ""), 404, "a job is named by its number");
 	/* a page of another site cannot do it */
-	a = ask_with(run, "POST", "/api/v1/jobs/3/cancel", "Origin: http://evil.example\r\n", "", 0);
+	a = request_with(run, "POST", "/api/v1/jobs/3/cancel", "Origin: http://evil.example\r\n", "", 0);
 	assert_problem(a, 403, "not from other sites");
-	assert_null(strstr(run->asked.what, "resume sim-0 local\ncancel"));
+	assert_null(strstr(run->requested.what, "resume sim-0 local\ncancel"));
 }
 
 static void test_bisects(void **state)
@@ -145,7 +145,7 @@ static void test_bisects(void **state)
 	a = post(run, "/api/v1/bisects/5/cancel", "");
 	assert_int_equal(a.status, 200);
 	answer_free(&a);
-	assert_string_equal(run->asked.what, "bisect a b..c suite= cells=*/forward\ncancel bisect 5 local\n");
+	assert_string_equal(run->requested.what, "bisect a b..c suite= cells=*/forward\ncancel bisect 5 local\n");
 }
 
 /* Names that people read in lists, pages and comments hold nothing that they cannot see. */
@@ -170,7 +170,7 @@ static void test_import_of_hidden_names(void **state)
 	static const char row[] =
 		"{\"repo\":\"kernels\",\"commit\":\"c\",\"name\":\"n\",\"rows\":[{\"cell\":\"a\",\"ms\":1,\"unit\":\"s\"}]}";
 	assert_problem(post(run, "/api/v1/imports", row), 400, "rows[0].unit: a row is");
-	assert_string_equal(run->asked.what, "");
+	assert_string_equal(run->requested.what, "");
 }
 
 static void test_alert_steps(void **state)
@@ -181,14 +181,15 @@ static void test_alert_steps(void **state)
 	assert_problem(post(run, "/api/v1/alerts/x/accept", ""), 404, "an alert is named by its number");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":7}"), 400, "key reason is not known, of another type");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reasn\":\"meant\"}"), 400, "key reasn is not known");
-	assert_problem(
-		ask_with(run, "POST", "/api/v1/alerts/1/accept", PLAIN_FORM, "reasn=meant", 11), 400, "key reasn is not known");
+	assert_problem(request_with(run, "POST", "/api/v1/alerts/1/accept", PLAIN_FORM, "reasn=meant", 11), 400,
+		"key reasn is not known");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{}"), 400, "reason");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":\"meant \\u001b[2J\"}"), 400, "cannot be seen");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":\"meant \\u202e\"}"), 400, "cannot be seen");
 	static const char *const forms[] = { "reason=a%1b%5b2J", "reason=a%e2%80%ae", "reason=a%ff" };
 	for (size_t i = 0; i < 3; i++) {
-		struct answer refused = ask_with(run, "POST", "/api/v1/alerts/1/accept", PAGE_FORM, forms[i], strlen(forms[i]));
+		struct answer refused =
+			request_with(run, "POST", "/api/v1/alerts/1/accept", PAGE_FORM, forms[i], strlen(forms[i]));
 		assert_int_equal(refused.status, 400);
 		answer_free(&refused);
 	}
@@ -197,11 +198,11 @@ static void test_alert_steps(void **state)
 	json_t *root = json_of(&a);
 	assert_string_equal(text_at(root, "state"), "acknowledged");
 	json_decref(root);
-	a = ask_with(run, "POST", "/api/v1/alerts/1/invalidate", PAGE_FORM, "reason=a+noisy%20neighbour", 26);
+	a = request_with(run, "POST", "/api/v1/alerts/1/invalidate", PAGE_FORM, "reason=a+noisy%20neighbour", 26);
 	assert_int_equal(a.status, 303);
 	assert_string_equal(header_of(&a, "Location"), "/alerts");
 	answer_free(&a);
-	a = ask_with(run, "POST", "/api/v1/alerts/1/invalidate", PAGE_FORM, "back=/alerts/1&reason=x", 23);
+	a = request_with(run, "POST", "/api/v1/alerts/1/invalidate", PAGE_FORM, "back=/alerts/1&reason=x", 23);
 	assert_int_equal(a.status, 409); /* once is enough */
 	answer_free(&a);
 	root = get_json(run, "/api/v1/alerts?state=invalid&repo=kernels");
@@ -212,13 +213,13 @@ static void test_alert_steps(void **state)
 	json_decref(root);
 	/* a step that is none: a program reads a document, a person a page */
 	assert_problem(post(run, "/api/v1/alerts/1/acknowledge", ""), 409, "invalid");
-	a = ask_with(run, "POST", "/api/v1/alerts/1/acknowledge", PAGE_FORM, "", 0);
+	a = request_with(run, "POST", "/api/v1/alerts/1/acknowledge", PAGE_FORM, "", 0);
 	assert_int_equal(a.status, 409);
 	assert_string_equal(header_of(&a, "Content-Type"), "text/html; charset=utf-8");
 	answer_free(&a);
 	/* a program's form is answered as its JSON is */
-	assert_problem(ask_with(run, "POST", "/api/v1/alerts/1/acknowledge", PLAIN_FORM, "", 0), 409, "invalid");
-	a = ask_with(run, "POST", "/api/v1/devices/sim-0/pause", PLAIN_FORM, "", 0);
+	assert_problem(request_with(run, "POST", "/api/v1/alerts/1/acknowledge", PLAIN_FORM, "", 0), 409, "invalid");
+	a = request_with(run, "POST", "/api/v1/devices/sim-0/pause", PLAIN_FORM, "", 0);
 	assert_int_equal(a.status, 200);
 	root = json_of(&a);
 	assert_true(json_is_true(json_object_get(root, "paused")));

@@ -9,19 +9,19 @@ static struct answer page(struct run *run, const char *path)
 	return a;
 }
 
-static void every_place_is_served(void **state)
+static void every_position_is_served(void **state)
 {
 	struct run *run = *state;
-	char line[1024], place[64], wanted[128];
+	char line[1024], position[64], wanted[128];
 	int n = 0, level;
 	struct answer a = page(run, "/troubleshooting");
 	FILE *file = fopen("doc/troubleshooting.md", "re");
 	assert_non_null(file);
 	while (fgets(line, sizeof line, file)) {
 		level = (int)strspn(line, "#");
-		if (level < 2 || sscanf(line + level, " <a id=\"%63[^\"]\"", place) != 1)
+		if (level < 2 || sscanf(line + level, " <a id=\"%63[^\"]\"", position) != 1)
 			continue;
-		snprintf(wanted, sizeof wanted, "<h%d id=\"%s\">", level, place);
+		snprintf(wanted, sizeof wanted, "<h%d id=\"%s\">", level, position);
 		if (!strstr(a.body, wanted))
 			fail_msg("there is no %s", wanted);
 		n++;
@@ -46,7 +46,7 @@ static void its_markdown_is_drawn(void **state)
 	answer_free(&a);
 }
 
-static void a_message_leads_to_its_place(void **state)
+static void a_message_leads_to_its_position(void **state)
 {
 	struct run *run = *state;
 	static const char lead[] =
@@ -73,9 +73,9 @@ static void a_message_leads_to_its_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_place_is_served, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(every_position_is_served, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(its_markdown_is_drawn, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(a_message_leads_to_its_place, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(a_message_leads_to_its_position, run_setup, run_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

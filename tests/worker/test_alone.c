@@ -58,7 +58,7 @@ static enum alone_word slowed(double factor, double noise, double se)
 	return alone_judge(turn, ALONE_INTERLEAVE, se);
 }
 
-static void a_slowed_base_is_told(void **state)
+static void a_slowed_base_is_reported(void **state)
 {
 	(void)state;
 	assert_int_equal(slowed(1.12, 0.001, 0.001), ALONE_SLOWED);
@@ -137,7 +137,7 @@ int main(void)
 		cmocka_unit_test(the_lower_excess_counts),
 		cmocka_unit_test(pairs_of_now_count_where_no_clock_is_known),
 		cmocka_unit_test(one_turn_that_agrees_ends_it),
-		cmocka_unit_test(a_slowed_base_is_told),
+		cmocka_unit_test(a_slowed_base_is_reported),
 		cmocka_unit_test(without_a_clock_it_takes_more_to_be_suspected),
 		cmocka_unit_test(nobody_is_accused_on_a_busy_machine),
 	};

@@ -26,7 +26,7 @@ struct scene {
 	struct msg_build result;
 	struct buf tar;
 	int module;
-	int trees_asked;
+	int trees_requested;
 	struct fw_err err;
 };
 
@@ -87,12 +87,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int give_tree(void *arg, const char *asked, struct fw_err *err)
+static int give_tree(void *arg, const char *requested, struct fw_err *err)
 {
 	struct scene *s = arg;
 
-	s->trees_asked++;
-	return strcmp(asked, oid) == 0 ? tar_fd(&s->tar) : err_set(err, ERR_NOT_FOUND, "no tree %s", asked);
+	s->trees_requested++;
+	return strcmp(requested, oid) == 0 ? tar_fd(&s->tar) : err_set(err, ERR_NOT_FOUND, "no tree %s", requested);
 }
 
 static void project(struct scene *s, const char *makefile)
@@ -144,7 +144,7 @@ static void beside_what_it_had_a_side_is_built_anew(void **state)
 	assert_int_equal(s->module, -1);
 	build(s);
 	assert_string_equal(s->result.state, "ok");
-	assert_int_equal(s->trees_asked, 2);
+	assert_int_equal(s->trees_requested, 2);
 	assert_string_equal(s->result.module_sha256, s->context.kept);
 	snprintf(s->subject.tools.module, sizeof s->subject.tools.module, "%s", s->context.kept);
 	close(s->module);
@@ -284,10 +284,10 @@ static void a_module_that_was_kept_is_not_built_again(void **state)
 	buf_fini(&kept.log);
 	close(fd);
 	memset(s->subject.tools.module, '0', 64);
-	s->trees_asked = 0;
+	s->trees_requested = 0;
 	close(s->module);
 	expect_failure(s, "module 000000000000, built by gcc 4.2, is no longer in the cache of this worker");
-	assert_int_equal(s->trees_asked, 0);
+	assert_int_equal(s->trees_requested, 0);
 }
 
 static void failing_command(void **state)

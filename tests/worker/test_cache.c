@@ -139,7 +139,7 @@ static void trim_keeps_the_newest(void **state)
 	assert_int_equal(fstatat(s->cache.builds_fd, ".1-2.tmp", &st, 0), -1);
 }
 
-static void unusable_places_are_named(void **state)
+static void unusable_positions_are_named(void **state)
 {
 	struct scene *s = *state;
 	struct cache c;
@@ -219,7 +219,7 @@ static void logs_keep_both_ends(void **state)
 enum { STRANGER = 31337 };
 
 /* What cache_open says to a user; "" when it opens. Shape: said[1024]. */
-static void ask_as(uid_t uid, const char *dir, char *said)
+static void request_as(uid_t uid, const char *dir, char *said)
 {
 	int ends[2], status;
 	ssize_t n;
@@ -253,21 +253,21 @@ static void each_user_has_a_cache(void **state)
 		skip();
 	assert_int_equal(setenv("CACHE_DIRECTORY", s->cache.dir, 1), 0);
 	assert_int_equal(chmod(s->folder.path, 0755), 0);
-	ask_as(STRANGER, s->cache.dir, said);
+	request_as(STRANGER, s->cache.dir, said);
 	snprintf(wanted, sizeof wanted, "cache %s belongs to root, and the worker runs as user %d: chown it, or remove it",
 		s->cache.dir, STRANGER);
 	assert_string_equal(said, wanted);
 	assert_int_equal(chown(s->cache.dir, STRANGER, STRANGER), 0);
-	ask_as(STRANGER, s->cache.dir, said);
+	request_as(STRANGER, s->cache.dir, said);
 	snprintf(wanted, sizeof wanted, "cache %s/builds belongs to root, and the worker runs as user %d: chown it, or remove it",
 		s->cache.dir, STRANGER);
 	assert_string_equal(said, wanted);
-	ask_as(0, NULL, said);
+	request_as(0, NULL, said);
 	snprintf(wanted, sizeof wanted,
 		"cache %s belongs to user %d, who could not read files that root writes into it: run the worker as user %d, or give --cache DIR",
 		s->cache.dir, STRANGER, STRANGER);
 	assert_string_equal(said, wanted);
-	ask_as(0, s->cache.dir, said);
+	request_as(0, s->cache.dir, said);
 	assert_string_equal(said, "");
 	for (int i = 0; i < 4; i++) {
 		static const char *const names[] = { "builds", "modules", "names", "checks" };
@@ -275,7 +275,7 @@ static void each_user_has_a_cache(void **state)
 		snprintf(folder, sizeof folder, "%s/%s", s->cache.dir, names[i]);
 		assert_int_equal(chown(folder, STRANGER, STRANGER), 0);
 	}
-	ask_as(STRANGER, NULL, said);
+	request_as(STRANGER, NULL, said);
 	assert_string_equal(said, "");
 	assert_int_equal(unsetenv("CACHE_DIRECTORY"), 0);
 }
@@ -288,7 +288,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sealed_open_refuses_what_is_no_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(locks_exclude_each_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(trim_keeps_the_newest, setup, teardown),
-		cmocka_unit_test_setup_teardown(unusable_places_are_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(unusable_positions_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_user_has_a_cache, setup, teardown),
 		cmocka_unit_test_setup_teardown(deep_and_locked_folders_go, setup, teardown),
 		cmocka_unit_test(logs_keep_both_ends),

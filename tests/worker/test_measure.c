@@ -381,7 +381,7 @@ static void runs_that_bring_nothing_end(void **state)
 	assert_non_null(strstr(bench_failure(&s->bench, 0)->detail, "heat held the clock back (limit reasons 0x40), in 3 runs"));
 }
 
-static void reports_say_it_all(void **state)
+static void reports_report_it_all(void **state)
 {
 	struct scene *s = *state;
 	char text[16384];
@@ -429,7 +429,7 @@ int main(void)
 		T(the_code_of_kernels_is_read_from_the_module),
 		T(nothing_is_faster_than_the_device),
 		T(runs_that_bring_nothing_end),
-		T(reports_say_it_all),
+		T(reports_report_it_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state
 }
 
 /* Where the target is asked once more beside the base, it lets the base fail, or end the process. */
-static void a_base_that_fails_when_it_is_asked_again_is_no_yardstick(void **state)
+static void a_base_that_fails_when_it_is_requested_again_is_no_yardstick(void **state)
 {
 	static const char *const ends[] = { "fault base wrong", "fault base crash", "at base time; kill -SEGV $$",
 		"at base time; exit 0" };
@@ -132,7 +132,7 @@ static void a_gain_that_is_gone_since_is_none_and_no_forgery(void **state)
 	assert_int_not_equal(bench_verdict(&s->bench, 1), VERDICT_IMPROVEMENT);
 }
 
-static void a_machine_that_is_another_since_is_told_not_the_target(void **state)
+static void a_machine_that_is_another_since_is_reported_not_the_target(void **state)
 {
 	struct scene *s = *state;
 
@@ -170,13 +170,13 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_base_that_is_slower_beside_the_target_is_no_yardstick),
-		T(a_base_that_fails_when_it_is_asked_again_is_no_yardstick),
+		T(a_base_that_fails_when_it_is_requested_again_is_no_yardstick),
 		T(a_target_that_is_as_fast_alone_is_believed),
 		T(a_check_that_errs_costs_two_runs),
 		T(a_machine_that_became_busy_accuses_nobody),
 		T(a_gain_that_no_other_clock_sees_is_forged),
 		T(a_gain_that_is_gone_since_is_none_and_no_forgery),
-		T(a_machine_that_is_another_since_is_told_not_the_target),
+		T(a_machine_that_is_another_since_is_reported_not_the_target),
 		T(a_device_that_is_lost_accuses_nobody),
 	};
 

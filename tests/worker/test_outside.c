@@ -45,7 +45,7 @@ static void start(struct child *c, char (*act)(void))
 	c->talk[1] = to[1];
 }
 
-static char tell(struct child *c)
+static char report(struct child *c)
 {
 	char byte = 'g';
 
@@ -98,7 +98,7 @@ static const char *seen(char (*act)(void), char *did)
 	outside_begin(&o, c.pid);
 	assert_int_equal(o.n, 1);
 	assert_null(outside_compare(&o, c.pid, why));
-	*did = tell(&c);
+	*did = report(&c);
 	const char *class = outside_compare(&o, c.pid, why);
 
 	outside_end(&o);

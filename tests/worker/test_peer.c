@@ -54,7 +54,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void say(struct scene *s, const char *text)
+static void report(struct scene *s, const char *text)
 {
 	assert_int_equal(write(s->daemon, text, strlen(text)), (ssize_t)strlen(text));
 }
@@ -66,8 +66,8 @@ static void lines_and_payload(void **state)
 	struct msg m;
 	int file[2];
 
-	say(s, "{\"t\":\"ping\"}\n{\"t\":\"tree\",\"oid\":\"0123456789012345678901234567890123456789\",\"bytes\":7}\npay");
-	say(s, "load{\"t\":\"cancel\"}\n");
+	report(s, "{\"t\":\"ping\"}\n{\"t\":\"tree\",\"oid\":\"0123456789012345678901234567890123456789\",\"bytes\":7}\npay");
+	report(s, "load{\"t\":\"cancel\"}\n");
 	assert_int_equal(peer_receive(&s->peer, 1000, &m, &s->err), 0);
 	assert_int_equal(m.t, MSG_TREE);
 	assert_int_equal(pipe(file), 0);
@@ -96,7 +96,7 @@ static void nonsense_ends_the_session(void **state)
 	struct scene *s = *state;
 	struct msg m;
 
-	say(s, "{\"t\":\"sing\"}\n");
+	report(s, "{\"t\":\"sing\"}\n");
 	assert_int_equal(peer_receive(&s->peer, 1000, &m, &s->err), -1);
 	assert_int_equal(s->err.code, ERR_PROTOCOL);
 	assert_true(s->peer.cancelled);
@@ -110,7 +110,7 @@ static void a_line_without_end_is_refused(void **state)
 
 	memset(much, 'x', sizeof much - 1);
 	for (int i = 0; i < 11; i++) {
-		say(s, much);
+		report(s, much);
 		if (peer_receive(&s->peer, i < 10 ? 1 : 1000, &m, &s->err) != 0 && s->err.code == ERR_PROTOCOL)
 			break;
 		err_clear(&s->err);
@@ -249,7 +249,7 @@ static void cancel_ends_the_child(void **state)
 	struct scene *s = *state;
 	struct proc_exit how;
 
-	say(s, "{\"t\":\"cancel\"}\n");
+	report(s, "{\"t\":\"cancel\"}\n");
 	assert_int_equal(run(s, "sleep 100", 60000, &how), -1);
 	assert_int_equal(s->err.code, ERR_CANCELLED);
 	assert_int_equal(procs_count(), 0);

@@ -185,7 +185,7 @@ static void a_configuration_that_was_searched_for_is_handed_back(void **state)
 		runs());
 }
 
-static void counters_that_are_refused_are_not_asked_for_again(void **state)
+static void counters_that_are_refused_are_not_requested_for_again(void **state)
 {
 	(void)state;
 	runner("for c in cells: kernels(c, {}); end(c, 'code', 'the driver shows counters to administrators only')\n");
@@ -255,7 +255,7 @@ static void kernels_that_hang_when_they_are_counted_are_given_up(void **state)
 	assert_null(strstr(runs(), "ncu")); /* it runs them one by one, too */
 }
 
-static void a_side_that_never_runs_is_told(void **state)
+static void a_side_that_never_runs_is_reported(void **state)
 {
 	(void)state;
 	runner("if role == 'target':\n    say('fault', cell=None, role=role, **{'class': 'abi'}, detail='no entry'); sys.exit(0)\n"
@@ -302,12 +302,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_loss_is_looked_for_in_the_configuration, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(equal_configurations_need_no_such_run, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_configuration_that_was_searched_for_is_handed_back, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(counters_that_are_refused_are_not_asked_for_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(counters_that_are_refused_are_not_requested_for_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(times_are_better_than_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_cell_may_be_counted_and_another_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_dies_costs_its_cell, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(kernels_that_hang_when_they_are_counted_are_given_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_side_that_never_runs_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_side_that_never_runs_is_reported, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(whoever_forges_is_not_believed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_push_ends_it_at_once, set_up, tear_down),
 	};

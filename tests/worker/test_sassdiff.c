@@ -231,7 +231,7 @@ static void without_a_disassembler_hashes_speak(void **state)
 	not_compared("nvdisasm"); /* none, or one that cannot read what this test made up */
 }
 
-static void a_disassembler_that_fails_is_told(void **state)
+static void a_disassembler_that_fails_is_reported(void **state)
 {
 	(void)state;
 	disassembler("#!/bin/sh\necho 'nvdisasm fatal   : unknown format' >&2\nexit 255\n");
@@ -266,7 +266,7 @@ int main(void)
 		cmocka_unit_test(people_get_a_table_and_hunks),
 		cmocka_unit_test(programs_get_json),
 		cmocka_unit_test(without_a_disassembler_hashes_speak),
-		cmocka_unit_test(a_disassembler_that_fails_is_told),
+		cmocka_unit_test(a_disassembler_that_fails_is_reported),
 		cmocka_unit_test(what_cannot_be_read_is_one_line),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

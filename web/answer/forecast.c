@@ -10,7 +10,7 @@
 
 enum { USUAL_MAX = 64 };
 
-struct place {
+struct position {
 	char uuid[64], kind[8];
 	double free_s; /* from now; NAN nobody knows */
 	bool is_late;  /* since what runs there takes longer than such jobs take */
@@ -26,20 +26,20 @@ struct usual {
 struct start {
 	int64_t job;
 	double in_s;
-	int place;
+	int position;
 };
 
 struct forecast {
 	struct unschedulable *unschedulable;
 	int64_t now;
 	bool is_anybody_missing, has_no_memory, is_waited_for; /* is_waited_for: jobs wait */
-	struct place *place;
+	struct position *position;
 	struct start start[FORECAST_WAITING_MAX];
 	int n, n_starts, n_usual;
 	struct usual usual[USUAL_MAX];
 };
 
-static double ask(struct forecast *f, const struct view_job *row)
+static double request(struct forecast *f, const struct view_job *row)
 {
 	struct fw_err err = { 0 };
 	double s = 0;
@@ -58,7 +58,7 @@ double forecast_usual_s(struct forecast *f, const struct view_job *row)
 		if (u->kind == row->kind && strcmp(u->suite, row->suite) == 0 && strcmp(u->device_kind, row->device_kind) == 0)
 			return u->s;
 	}
-	double s = ask(f, row);
+	double s = request(f, row);
 	if (f->n_usual < USUAL_MAX && strlen(row->suite) < sizeof f->usual[0].suite) {
 		struct usual *u = &f->usual[f->n_usual++];
 		*u = (struct usual){ .kind = row->kind, .s = s };
@@ -79,14 +79,14 @@ static void take_device(void *arg, const struct view_device *row)
 	struct forecast *f = arg;
 	if (row->state != DEVICESTATE_OK)
 		return;
-	struct place *more = realloc(f->place, (size_t)(f->n + 1) * sizeof *more);
+	struct position *more = realloc(f->position, (size_t)(f->n + 1) * sizeof *more);
 	if (!more) {
 		f->has_no_memory = true;
 		return;
 	}
-	f->place = more;
-	struct place *p = &f->place[f->n++];
-	*p = (struct place){ .free_s = f->is_anybody_missing ? NAN : 0 };
+	f->position = more;
+	struct position *p = &f->position[f->n++];
+	*p = (struct position){ .free_s = f->is_anybody_missing ? NAN : 0 };
 	snprintf(p->uuid, sizeof p->uuid, "%s", row->uuid);
 	snprintf(p->kind, sizeof p->kind, "%s", row->kind);
 }
@@ -96,7 +96,7 @@ static void take_running(void *arg, const struct view_job *row)
 	struct forecast *f = arg;
 	double usual = forecast_usual_s(f, row), elapsed_s = row->started_at ? (double)(f->now - row->started_at) / 1000 : 0;
 	for (int i = 0; i < f->n; i++) {
-		struct place *p = &f->place[i];
+		struct position *p = &f->position[i];
 		if (strcmp(p->uuid, row->device) != 0)
 			continue;
 		p->is_late = usual > 0 && elapsed_s > usual;
@@ -107,13 +107,13 @@ static void take_running(void *arg, const struct view_job *row)
 static void take_waiting(void *arg, const struct view_job *row)
 {
 	struct forecast *f = arg;
-	struct place *first = NULL;
+	struct position *first = NULL;
 	bool is_late = false;
 	f->is_waited_for = true;
 	if (f->n_starts == FORECAST_WAITING_MAX || *unschedulable_of(f->unschedulable, row->id))
 		return;
 	for (int i = 0; i < f->n; i++) {
-		struct place *p = &f->place[i];
+		struct position *p = &f->position[i];
 		bool fits = !*row->device_kind || strcmp(p->kind, row->device_kind) == 0;
 		is_late |= fits && p->is_late;
 		if (fits && !isnan(p->free_s) && (!first || p->free_s < first->free_s))
@@ -124,7 +124,7 @@ static void take_waiting(void *arg, const struct view_job *row)
 	if (!first)
 		return;
 	double usual = forecast_usual_s(f, row);
-	f->start[f->n_starts++] = (struct start){ row->id, first->free_s, (int)(first - f->place) };
+	f->start[f->n_starts++] = (struct start){ row->id, first->free_s, (int)(first - f->position) };
 	first->free_s = usual > 0 ? first->free_s + usual : NAN;
 }
 
@@ -161,7 +161,7 @@ void forecast_free(struct forecast *f)
 {
 	if (!f)
 		return;
-	free(f->place);
+	free(f->position);
 	free(f);
 }
 
@@ -170,7 +170,7 @@ double forecast_start_s(const struct forecast *f, int64_t job, const char **devi
 	*device = NULL;
 	for (int i = 0; i < f->n_starts; i++)
 		if (f->start[i].job == job && f->start[i].in_s >= 0) {
-			*device = f->place[f->start[i].place].uuid;
+			*device = f->position[f->start[i].position].uuid;
 			return f->start[i].in_s;
 		}
 	return -1;
@@ -188,6 +188,6 @@ bool forecast_is_idle(const struct forecast *f)
 {
 	bool has_free = false;
 	for (int i = 0; i < f->n; i++)
-		has_free = has_free || f->place[i].free_s == 0;
+		has_free = has_free || f->position[i].free_s == 0;
 	return has_free && !f->is_waited_for;
 }

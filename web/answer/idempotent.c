@@ -28,7 +28,7 @@ static bool replay(struct site *site, struct http_request *r, const char *key, s
 {
 	struct fw_err err = { 0 };
 	struct store_answer kept;
-	char asked[HASH_HEX];
+	char requested[HASH_HEX];
 	if (!*key || strlen(key) > KEY_MAX) {
 		answer_problem(r, response, 400, "Idempotency-Key must have 1 to 128 characters");
 		return true;
@@ -36,10 +36,10 @@ static bool replay(struct site *site, struct http_request *r, const char *key, s
 	int found = store_answer_find(site->db, key, &kept, &response->body, &err);
 	if (found == 0)
 		return false;
-	fingerprint(r, asked);
+	fingerprint(r, requested);
 	if (found < 0) {
 		answer_error(r, response, &err);
-	} else if (strcmp(asked, kept.fingerprint) != 0) {
+	} else if (strcmp(requested, kept.fingerprint) != 0) {
 		answer_problem(r, response, 422, "this Idempotency-Key was used for another request; take a new one");
 	} else {
 		response->status = kept.status;

@@ -2,9 +2,9 @@
 #ifndef WEB_ANSWER_SITE_H
 #define WEB_ANSWER_SITE_H
 
-#include "core/ask/figures.h"
-#include "core/ask/job_request.h"
-#include "core/ask/worker.h"
+#include "core/request/imported_results.h"
+#include "core/request/job_request.h"
+#include "core/request/worker.h"
 #include "core/state/alertstate.h"
 #include "db/sqlite/db.h"
 #include "web/http/http.h"

@@ -21,7 +21,7 @@ static void take(void *to, int64_t job, const char *why)
 	json_object_set_new(to, key_of(job, key), json_stringn_nocheck(why, strlen(why)));
 }
 
-static void ask(struct unschedulable *l)
+static void request(struct unschedulable *l)
 {
 	struct fw_err err = { 0 };
 	l->why = json_object();
@@ -33,7 +33,7 @@ const char *unschedulable_of(struct unschedulable *l, int64_t job)
 {
 	char key[KEY_SIZE];
 	if (!l->why)
-		ask(l);
+		request(l);
 	const char *why = json_string_value(json_object_get(l->why, key_of(job, key)));
 	return why ? why : "";
 }

@@ -46,14 +46,14 @@ void api_commit_verdict(void *arg, struct http_request *r, struct http_response 
 	commit_verdict_fini(&v);
 }
 
-struct asked {
+struct requested {
 	struct http_response *response;
 	const struct commit_verdict *v;
 };
 
-static void write_asked(void *arg, const struct view_job *row)
+static void write_requested(void *arg, const struct view_job *row)
 {
-	struct asked *a = arg;
+	struct requested *a = arg;
 	write(a->response, row->repo, row->target, row->branch, a->v);
 }
 
@@ -62,7 +62,7 @@ void api_job_verdict(void *arg, struct http_request *r, struct http_response *re
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct commit_verdict v;
-	struct asked asked = { response, &v };
+	struct requested requested = { response, &v };
 	int64_t id = answer_path_id(r, response, "job");
 	const char *strict;
 	if (id < 0 || answer_choice(r, response, "strict", "yes", &strict) != 0)
@@ -70,7 +70,7 @@ void api_job_verdict(void *arg, struct http_request *r, struct http_response *re
 	int result = store_commit_plan(site->db, id, &v, &err);
 	if (result == 0 && strict)
 		commit_verdict_strict(&v);
-	if (result != 0 || view_job(site->db, id, write_asked, &asked, &err) != 0)
+	if (result != 0 || view_job(site->db, id, write_requested, &requested, &err) != 0)
 		answer_error(r, response, &err);
 	commit_verdict_fini(&v);
 }

@@ -16,7 +16,7 @@ static void worker_row(void *arg, const struct worker_status *w)
 	jsonw_kv_int(j, "slot", w->slot);
 	answer_text(j, "allocation", w->allocation);
 	answer_text(j, "to", w->aim);
-	answer_id(j, "place", w->place);
+	answer_id(j, "position", w->position);
 	jsonw_key(j, "read_only");
 	jsonw_array(j);
 	for (int i = 0; i < w->n_read_only; i++)

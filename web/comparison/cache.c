@@ -71,7 +71,7 @@ bool page_cache_get(struct page_cache *cache, int64_t id, const char *stamp, str
 }
 
 /* A free place, else the one unused for longest. */
-static struct kept *place(struct page_cache *cache)
+static struct kept *position(struct page_cache *cache)
 {
 	struct kept *oldest = &cache->page[0];
 	for (int i = 0; i < PAGES_MAX; i++) {
@@ -100,7 +100,7 @@ void page_cache_put(struct page_cache *cache, int64_t id, const char *stamp, con
 		return;
 	while (cache->bytes + page->len > PAGE_CACHE_BYTES)
 		drop_oldest(cache);
-	struct kept *k = place(cache);
+	struct kept *k = position(cache);
 	char *text = malloc(page->len);
 	if (!text)
 		return;

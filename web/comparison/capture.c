@@ -80,7 +80,7 @@ static void drop(struct read_suite *s)
 }
 
 /* The place of a suite, else one for it: a free one, else the one unused for longest. */
-static struct read_suite *place(struct captures *captures, int64_t id)
+static struct read_suite *position(struct captures *captures, int64_t id)
 {
 	struct read_suite *oldest = &captures->suite[0];
 	for (int i = 0; i < SUITES_MAX; i++) {
@@ -96,13 +96,13 @@ static struct read_suite *place(struct captures *captures, int64_t id)
 int captures_cell(struct captures *captures, struct db *db, const struct comparison *c, const char *key, struct buf *out,
 	struct fw_err *err)
 {
-	struct read_suite anew = { .id = 0 }, *s = &anew;
+	struct read_suite rebuilt = { .id = 0 }, *s = &rebuilt;
 	int64_t id;
 	int found = view_suite(db, c->id, &id, err);
 	if (found < 1)
 		return found;
 	if (captures)
-		s = place(captures, id);
+		s = position(captures, id);
 	if (s->id != id) {
 		drop(s);
 		buf_init(&s->cells, CELLS_MAX_BYTES);

@@ -258,7 +258,7 @@ static bool same_kernel(const json_t *a, const json_t *b)
 }
 
 /* The node of the other side that stands where node `at` does: same kernel and phase, equally often before. */
-static const json_t *same_place(const json_t *others, const json_t *nodes, size_t at)
+static const json_t *same_position(const json_t *others, const json_t *nodes, size_t at)
 {
 	const json_t *node = json_array_get(nodes, at), *other;
 	size_t nth = 0, i;
@@ -368,8 +368,8 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 	}
 	layout_table(out, 8, columns);
 	json_array_foreach(nodes, i, node) if (i < NODES_SHOWN)
-		kernel_row(out, c, node, same_place(base_nodes, nodes, i), same_module);
-	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !same_place(nodes, base_nodes, i)) gone_row(out, node);
+		kernel_row(out, c, node, same_position(base_nodes, nodes, i), same_module);
+	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !same_position(nodes, base_nodes, i)) gone_row(out, node);
 	layout_table_end(out);
 	if (json_array_size(nodes) > NODES_SHOWN)
 		emit_rawf(out, "<p><small>The first %d of %zu.</small></p>", NODES_SHOWN, json_array_size(nodes));

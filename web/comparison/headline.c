@@ -31,16 +31,16 @@ static struct headline nothing(void)
 	return (struct headline){ .threshold_pct = NAN, .change_pct = NAN, .low_pct = NAN, .high_pct = NAN };
 }
 
-int told_of(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err)
+int reported_of(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err)
 {
 	*out = nothing();
-	if (comparison && view_told(db, comparison, cell, take, out, err) != 0)
+	if (comparison && view_reported(db, comparison, cell, take, out, err) != 0)
 		return -1;
 	out->comparison = *out->key ? comparison : 0;
 	return 0;
 }
 
-int told_read(struct db *db, int64_t comparison, struct headline *out, struct fw_err *err)
+int reported_read(struct db *db, int64_t comparison, struct headline *out, struct fw_err *err)
 {
 	*out = nothing();
 	if (comparison && view_headline(db, comparison, take, out, err) != 0)
@@ -66,7 +66,7 @@ static void undecided(struct buf *out, const struct headline *t)
 	}
 }
 
-void told_why(struct buf *out, const struct headline *t, enum verdict verdict)
+void reported_why(struct buf *out, const struct headline *t, enum verdict verdict)
 {
 	if (!t->comparison || t->alike == 0)
 		return;

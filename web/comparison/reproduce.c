@@ -8,14 +8,14 @@
 #include "web/answer/site.h"
 #include "web/comparison/capture.h"
 
-enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, PLACE_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
+enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, POSITION_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 
 /* What the lines are made of. */
 struct reproduce {
 	const struct comparison *c;
 	const struct comparison_cell *cell;
 	struct buf json;                            /* the cell */
-	json_t *place;                              /* of the device's worker */
+	json_t *position;                           /* of the device's worker */
 	const char *runner, *modules, *host, *user; /* of the place */
 	bool is_system;
 	reproduce_line_fn *each;
@@ -49,21 +49,21 @@ static void give(const struct reproduce *k, const char *what, struct buf *line)
 /* ---- what is known ------------------------------------------------------------------------------------------------------ */
 
 /* 1, 0 its worker never said where it keeps what it built, -1. */
-static int read_place(struct db *db, struct reproduce *k, struct fw_err *err)
+static int read_position(struct db *db, struct reproduce *k, struct fw_err *err)
 {
 	struct buf text;
 	struct fw_err why = { 0 };
-	buf_init(&text, PLACE_MAX);
-	int result = *k->c->environment.device ? view_place(db, k->c->environment.device, &text, &why) : 1;
+	buf_init(&text, POSITION_MAX);
+	int result = *k->c->environment.device ? view_position(db, k->c->environment.device, &text, &why) : 1;
 	if (result < 0 && why.code != ERR_NOT_FOUND)
 		return buf_fini(&text), err_set(err, why.code, "%s", why.text);
-	k->place = result == 0 ? jsonr_tree(text.data, text.len) : NULL;
+	k->position = result == 0 ? jsonr_tree(text.data, text.len) : NULL;
 	buf_fini(&text);
-	k->runner = comparison_text(k->place, "runner");
-	k->modules = comparison_text(k->place, "modules");
-	k->host = comparison_text(k->place, "host");
-	k->user = comparison_text(k->place, "user");
-	k->is_system = json_is_true(json_object_get(k->place, "is_system"));
+	k->runner = comparison_text(k->position, "runner");
+	k->modules = comparison_text(k->position, "modules");
+	k->host = comparison_text(k->position, "host");
+	k->user = comparison_text(k->position, "user");
+	k->is_system = json_is_true(json_object_get(k->position, "is_system"));
 	return *k->runner && *k->modules;
 }
 
@@ -153,7 +153,7 @@ static void run_both(const struct reproduce *k, const char *what, const char *pr
 	give(k, what, line);
 }
 
-static void say_where(const struct reproduce *k, char where[REPRODUCE_WHERE_SIZE])
+static void report_where(const struct reproduce *k, char where[REPRODUCE_WHERE_SIZE])
 {
 	const char *as = k->is_system ? "root" : *k->user ? k->user : "";
 	snprintf(where, REPRODUCE_WHERE_SIZE, "on %.63s%s%.33s", *k->host ? k->host : "the worker's machine", *as ? ", as " : "",
@@ -190,23 +190,23 @@ int reproduce_lines(struct site *site, const struct comparison *c, const struct 
 		return 0;
 	buf_init(&k.json, LINE_MAX_BYTES);
 	buf_init(&line, LINE_MAX_BYTES);
-	int has_place = read_place(site->db, &k, err);
-	if (has_place == 1) /* for nothing else is the suite read */
-		has_place = captures_cell(site->captures, site->db, c, cell->key, &k.json, err);
-	if (has_place == 1)
-		say_where(&k, where);
-	if (has_place >= 0)
+	int has_position = read_position(site->db, &k, err);
+	if (has_position == 1) /* for nothing else is the suite read */
+		has_position = captures_cell(site->captures, site->db, c, cell->key, &k.json, err);
+	if (has_position == 1)
+		report_where(&k, where);
+	if (has_position >= 0)
 		measure_again(&k, site->public_url, &line);
-	if (has_place == 1) {
+	if (has_position == 1) {
 		run_both(&k, "run its calls alone", "", "", "--calls 30 --warmup 20", &line);
 		if (strcmp(c->environment.kind, "cuda") == 0) {
 			profile_both(&k, &line);
 		}
 	}
-	json_decref(k.place);
+	json_decref(k.position);
 	buf_fini(&k.json);
 	buf_fini(&line);
-	return has_place < 0 ? -1 : 0;
+	return has_position < 0 ? -1 : 0;
 }
 
 void reproduce_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line)

@@ -65,7 +65,7 @@ static int suite_row(struct db *db, struct buf *out, const struct commit_suite *
 {
 	const struct commit_job *word = &s->word;
 	struct headline headline;
-	if (told_read(db, word->comparison, &headline, err) != 0)
+	if (reported_read(db, word->comparison, &headline, err) != 0)
 		return -1;
 	emit_raw(out, "<tr><th scope=row>");
 	name(out, s);
@@ -78,7 +78,7 @@ static int suite_row(struct db *db, struct buf *out, const struct commit_suite *
 		emit_raw(out, "\u2013");
 	if (word->comparison)
 		emit_raw(out, "</a>");
-	told_why(out, &headline, commit_verdict_of(s));
+	reported_why(out, &headline, commit_verdict_of(s));
 	emit_raw(out, "</td><td class=n>");
 	headline_change(out, &headline, commit_verdict_of(s),
 		!word->id                  ? NAN

@@ -49,7 +49,7 @@ static bool is_shown(const struct comparison_cell *cell, const struct comparison
 }
 
 struct order {
-	enum { BY_PLACE, BY_VERDICT, BY_CHANGE, BY_BASE, BY_TARGET } by;
+	enum { BY_POSITION, BY_VERDICT, BY_CHANGE, BY_BASE, BY_TARGET } by;
 	bool falling;
 };
 
@@ -58,7 +58,7 @@ static struct order order_of(const char *sort)
 	static const char *const names[] = {
 		[BY_VERDICT] = "verdict", [BY_CHANGE] = "change", [BY_BASE] = "base", [BY_TARGET] = "target"
 	};
-	struct order order = { .by = BY_PLACE, .falling = *sort == '-' };
+	struct order order = { .by = BY_POSITION, .falling = *sort == '-' };
 	for (unsigned by = BY_VERDICT; by <= BY_TARGET; by++)
 		if (strcmp(sort + order.falling, names[by]) == 0)
 			order.by = by;

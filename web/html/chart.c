@@ -34,8 +34,9 @@ static double x_of(const struct scale *s, const struct chart_line *line, int i)
 {
 	if (s->by_date)
 		return x_at(s, line->point[i].at);
-	int place = s->longest - line->n + i;
-	return s->longest < 2 ? (LEFT + WIDTH - RIGHT) / 2.0 : LEFT + (double)(WIDTH - LEFT - RIGHT) * place / (s->longest - 1);
+	int position = s->longest - line->n + i;
+	return s->longest < 2 ? (LEFT + WIDTH - RIGHT) / 2.0
+			      : LEFT + (double)(WIDTH - LEFT - RIGHT) * position / (s->longest - 1);
 }
 
 static double y_of(const struct scale *s, double v)

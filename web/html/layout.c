@@ -96,12 +96,12 @@ void layout_follow(struct buf *out, const char *kinds)
 	emit_rawf(out, "<span hidden data-follow=\"%s\"></span>", kinds);
 }
 
-void layout_live(struct buf *out, const char *id, const char *say)
+void layout_live(struct buf *out, const char *id, const char *report)
 {
 	emit_rawf(out, "<div id=\"%s\" data-live", id);
-	if (say) {
+	if (report) {
 		emit_raw(out, " data-say=\"");
-		emit_attribute(out, say);
+		emit_attribute(out, report);
 		emit_raw(out, "\"");
 	}
 	emit_raw(out, ">");

@@ -17,7 +17,7 @@ void layout_end(struct http_response *response);
 /** The page is drawn again where it has a live region, when an event of these kinds ("job. alert.") happens. */
 void layout_follow(struct buf *out, const char *kinds);
 /** A region that live updates replace; `say` (may be NULL) is what ears are told when it changes. Close it with </div>. */
-void layout_live(struct buf *out, const char *id, const char *say);
+void layout_live(struct buf *out, const char *id, const char *report);
 /** A place where nothing is yet: what is missing, and the next step. Both our own markup. */
 void layout_empty(struct buf *out, const char *tone, const char *what, const char *next);
 

@@ -17,7 +17,7 @@ static double x_of(double ratio)
 	return LEFT + (WIDTH - LEFT - RIGHT) * (fmin(fmax(ratio, LOW), HIGH) - LOW) / (HIGH - LOW);
 }
 
-static char *put_place(char *at, char before, long v)
+static char *put_position(char *at, char before, long v)
 {
 	*at++ = before;
 	for (long unit = v < 10 ? 1 : v < 100 ? 10 : 100; unit; unit /= 10)
@@ -31,7 +31,7 @@ static void dot(struct buf *out, long x, long y)
 	char *begin = buf_room(out, sizeof "M123 123h0");
 	if (!begin)
 		return;
-	char *at = put_place(put_place(begin, 'M', x), ' ', y);
+	char *at = put_position(put_position(begin, 'M', x), ' ', y);
 	*at++ = 'h';
 	*at++ = '0';
 	buf_grown(out, (size_t)(at - begin));
@@ -43,14 +43,14 @@ static void dot(struct buf *out, long x, long y)
  */
 static void dots(struct buf *out, const struct store_runs *l, const double *median, bool target, bool slow)
 {
-	int place = 0; /* the call's number, which spreads it and is its place in time */
+	int position = 0; /* the call's number, which spreads it and is its place in time */
 	emit_rawf(out, "<path class=\"%s\" d=\"", slow ? "calls slow" : "calls");
 	for (int i = 0; i < l->n; i++) {
 		const float *ms = target ? l->pairs[i].target_ms : l->pairs[i].base_ms;
-		for (int k = 0; k < l->pairs[i].n; k++, place++) {
+		for (int k = 0; k < l->pairs[i].n; k++, position++) {
 			double ratio = (double)ms[k] / median[i];
 			if ((ratio > SLOW) == slow)
-				dot(out, lrint(x_of(ratio)), TOP + target * LANE + 4 + place * 7 % 24);
+				dot(out, lrint(x_of(ratio)), TOP + target * LANE + 4 + position * 7 % 24);
 		}
 	}
 	emit_raw(out, "\"/>");

@@ -9,8 +9,8 @@
 
 extern const char _binary_doc_troubleshooting_md_start[], _binary_doc_troubleshooting_md_end[];
 
-enum { PLACE_BYTES = 64, NAMED_MAX = 16 };
-#define BEGIN_PLACE "<a id=\""
+enum { POSITION_BYTES = 64, NAMED_MAX = 16 };
+#define BEGIN_POSITION "<a id=\""
 
 static const char *end_of_line(const char *at, const char *end)
 {
@@ -23,16 +23,16 @@ static const char *end_of_line(const char *at, const char *end)
 /* "### <a id="x"></a>`text`"; the title of the whole is the page's own. */
 static void draw_headline(struct buf *out, const char *at, const char *end)
 {
-	char place[PLACE_BYTES] = "";
+	char position[POSITION_BYTES] = "";
 	int level = (int)strspn(at, "#");
 	at += level + 1;
-	if (end - at > (long)sizeof BEGIN_PLACE && strncmp(at, BEGIN_PLACE, sizeof BEGIN_PLACE - 1) == 0)
-		at = prose_take(at, end, BEGIN_PLACE, "\"></a>", place, sizeof place);
+	if (end - at > (long)sizeof BEGIN_POSITION && strncmp(at, BEGIN_POSITION, sizeof BEGIN_POSITION - 1) == 0)
+		at = prose_take(at, end, BEGIN_POSITION, "\"></a>", position, sizeof position);
 	if (!at || level == 1)
 		return;
 	emit_rawf(out, "<h%d", level);
-	if (*place)
-		emit_rawf(out, " id=\"%s\"", place);
+	if (*position)
+		emit_rawf(out, " id=\"%s\"", position);
 	emit_raw(out, ">");
 	prose_draw(out, at, end, true);
 	emit_rawf(out, "</h%d>\n", level);
@@ -69,35 +69,35 @@ void troubleshooting_draw(struct buf *out)
 /* ---- the foot --------------------------------------------------------------------------------------------------------- */
 
 /* The headline of a place, behind its reference commit; NULL there is no such place. */
-static const char *headline_of(const char *place)
+static const char *headline_of(const char *position)
 {
-	char reference[PLACE_BYTES + 16];
+	char reference[POSITION_BYTES + 16];
 	const char *begin = _binary_doc_troubleshooting_md_start, *end = _binary_doc_troubleshooting_md_end;
-	int len = snprintf(reference, sizeof reference, BEGIN_PLACE "%s\"></a>", place);
+	int len = snprintf(reference, sizeof reference, BEGIN_POSITION "%s\"></a>", position);
 	const char *found = memmem(begin, (size_t)(end - begin), reference, (size_t)len);
 	return found ? found + len : NULL;
 }
 
 /* The names of places, each once, in the order they come. Shape: named[NAMED_MAX]. */
-static int find_named(const char *at, const char *end, char named[][PLACE_BYTES])
+static int find_named(const char *at, const char *end, char named[][POSITION_BYTES])
 {
 	static const char mark[] = "doc/troubleshooting.md#";
 	int n = 0;
 	while (n < NAMED_MAX && (at = memmem(at, (size_t)(end - at), mark, sizeof mark - 1))) {
 		at += sizeof mark - 1;
 		size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789-");
-		bool is_new = len > 0 && len < PLACE_BYTES;
+		bool is_new = len > 0 && len < POSITION_BYTES;
 		for (int i = 0; is_new && i < n; i++)
 			is_new = strlen(named[i]) != len || memcmp(named[i], at, len) != 0;
 		if (is_new)
-			snprintf(named[n++], PLACE_BYTES, "%.*s", (int)len, at);
+			snprintf(named[n++], POSITION_BYTES, "%.*s", (int)len, at);
 	}
 	return n;
 }
 
 void troubleshooting_foot(struct buf *out, size_t begin)
 {
-	char named[NAMED_MAX][PLACE_BYTES];
+	char named[NAMED_MAX][POSITION_BYTES];
 	int n = find_named(out->data + begin, out->data + out->len, named);
 	for (int i = 0; i < n; i++) {
 		const char *headline = headline_of(named[i]);

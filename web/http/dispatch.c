@@ -42,7 +42,7 @@ static enum MHD_Result rest(struct http_request *r, struct http_response *respon
 	return MHD_YES;
 }
 
-enum MHD_Result http_ask_again(struct http_request *r)
+enum MHD_Result http_request_again(struct http_request *r)
 {
 	struct http_response response = { .status = 200, .type = "text/plain; charset=utf-8" };
 	if (r->abandoned)
@@ -83,7 +83,7 @@ enum MHD_Result http_dispatch(struct http_request *r)
 			if (response.later)
 				return rest(r, &response);
 			judge_form(r, &response);
-			if (response.stream && !stream_has_place(h))
+			if (response.stream && !stream_has_position(h))
 				http_refuse(r, &response, 503);
 			return http_send(r, &response);
 		}

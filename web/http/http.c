@@ -34,7 +34,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	return r->later ? http_ask_again(r) : http_dispatch(r);
+	return r->later ? http_request_again(r) : http_dispatch(r);
 }
 
 static void completed(void *arg, struct MHD_Connection *connection, void **request, enum MHD_RequestTerminationCode code)

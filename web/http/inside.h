@@ -91,7 +91,7 @@ bool request_is_read(const struct http_request *r);
 /** Let its route answer a request that is whole, or refuse it. */
 enum MHD_Result http_dispatch(struct http_request *r);
 /** Ask once more for an answer that was not there. */
-enum MHD_Result http_ask_again(struct http_request *r);
+enum MHD_Result http_request_again(struct http_request *r);
 /** Whoever may not write need not send what: a body is kept in memory until it is whole. False: `refusal` says why. */
 bool http_may_send_body(struct http_request *r, struct http_response *refusal);
 
@@ -105,7 +105,7 @@ void http_refuse(struct http_request *r, struct http_response *response, int sta
 /* ---- stream.c ---- */
 
 /** Whether there is a place for one more reader. */
-bool stream_has_place(struct http *h);
+bool stream_has_position(struct http *h);
 /** NULL: out of memory. */
 struct MHD_Response *stream_response(struct http_request *r, const struct http_response *response);
 /** Let every reader go whose socket says that he left. */

@@ -88,7 +88,7 @@ static void stream_free(void *arg)
 	free(s);
 }
 
-bool stream_has_place(struct http *h)
+bool stream_has_position(struct http *h)
 {
 	if (h->n_stream >= STREAM_LIMIT)
 		streams_reap(h);

@@ -238,13 +238,13 @@ static void pending_row(void *arg, const struct worker_status *w)
 	struct metrics *m = arg;
 	if (strcmp(w->state, "pending") != 0)
 		return;
-	buf_puts(m->out, "flopwatch_worker_pending_place{worker=\"");
+	buf_puts(m->out, "flopwatch_worker_pending_position{worker=\"");
 	put_label(m->out, w->name);
 	buf_printf(m->out, "\",slot=\"%d\",reason=\"", w->slot);
 	put_label(m->out, w->why);
 	if (*w->aim)
 		buf_printf(m->out, "\",to=\"%s", w->aim);
-	buf_printf(m->out, "\"} %d\n", w->place);
+	buf_printf(m->out, "\"} %d\n", w->position);
 }
 
 static void write_workers(struct metrics *m, const struct site *site)
@@ -255,7 +255,8 @@ static void write_workers(struct metrics *m, const struct site *site)
 	family(m, "workers", "gauge", "Jobs at once that a worker may have, by how each of these stands.");
 	site->act->workers(site->control, count_worker, &all);
 	write_worker(&all);
-	family(m, "worker_pending_place", "gauge", "Place of an allocation in its scheduler's queue, from 1; 0 not known yet.");
+	family(m, "worker_pending_position", "gauge",
+		"Place of an allocation in its scheduler's queue, from 1; 0 not known yet.");
 	site->act->workers(site->control, pending_row, m);
 }
 

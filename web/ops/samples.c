@@ -14,7 +14,7 @@ struct months {
 };
 
 /* Only as long as the database knows: what lies behind may be torn. */
-static void month_row(void *arg, const struct archive_place *last)
+static void month_row(void *arg, const struct archive_position *last)
 {
 	struct months *m = arg;
 	struct fw_err err = { 0 };
@@ -50,7 +50,7 @@ struct wanted {
 	int64_t bytes; /* 0: there is no such month */
 };
 
-static void find_month(void *arg, const struct archive_place *last)
+static void find_month(void *arg, const struct archive_position *last)
 {
 	struct wanted *w = arg;
 	if (strcmp(last->month, w->month) == 0)

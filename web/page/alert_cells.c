@@ -126,7 +126,7 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 	for (int i = 0; i < n && result == 0; i++) {
 		line[i].comparison = json_integer_value(json_object_get(line[i].cell, "comparison"));
 		line[i].change_pct = number(line[i].cell, "change_pct");
-		result = told_of(db, line[i].comparison ? line[i].comparison : row->comparison, text(line[i].cell, "cell"),
+		result = reported_of(db, line[i].comparison ? line[i].comparison : row->comparison, text(line[i].cell, "cell"),
 			&line[i].headline, err);
 		axis_cover(&axis, line[i].headline.low_pct);
 		axis_cover(&axis, line[i].headline.high_pct);

@@ -15,7 +15,7 @@ enum { OFFERED_MAX = 200, PREFIX_MIN = 4, SUBJECT_BYTES = 200 };
 
 /* What somebody wrote for one side, and the commit that it means. */
 struct side {
-	const char *label, *field, *asked;
+	const char *label, *field, *requested;
 	char sha[65], subject[SUBJECT_BYTES];
 	const char *repo;
 	int n; /* commits that it fits */
@@ -43,15 +43,15 @@ static void take_commit(void *arg, const struct view_commit *row)
 static int resolve(struct db *db, int64_t repo, struct side *s, struct fw_err *err)
 {
 	enum { LOOKED_AT = 50 }; /* a commit may be in several repositories */
-	size_t len = strlen(s->asked);
-	const struct view_branch_filter named = { .repo = repo, .name = s->asked, .display = s->asked, .limit = 2 };
+	size_t len = strlen(s->requested);
+	const struct view_branch_filter named = { .repo = repo, .name = s->requested, .display = s->requested, .limit = 2 };
 	if (len == 0)
 		return 0;
 	if (view_branches(db, &named, take_branch, s, err) != 0)
 		return -1;
-	if (s->n || len < PREFIX_MIN || strspn(s->asked, "0123456789abcdef") != len)
+	if (s->n || len < PREFIX_MIN || strspn(s->requested, "0123456789abcdef") != len)
 		return 0;
-	return view_commits(db, s->asked, LOOKED_AT, take_commit, s, err);
+	return view_commits(db, s->requested, LOOKED_AT, take_commit, s, err);
 }
 
 /* ---- the form --------------------------------------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ static int form(struct db *db, struct buf *out, const char *repo, int64_t id, co
 		emit_rawf(out,
 			"<label class=grow>%s <input type=search name=%s list=refs placeholder=\"branch or commit\" value=\"",
 			side[i].label, side[i].field);
-		emit_attribute(out, side[i].asked);
+		emit_attribute(out, side[i].requested);
 		emit_raw(out, "\"></label>");
 	}
 	emit_raw(out, "<button>Compare</button><datalist id=refs>");
@@ -83,7 +83,7 @@ static int form(struct db *db, struct buf *out, const char *repo, int64_t id, co
 
 /* ---- what there is ---------------------------------------------------------------------------------------------------- */
 
-static void say_unknown(struct buf *out, const struct side *s)
+static void report_unknown(struct buf *out, const struct side *s)
 {
 	emit_rawf(out, "<p class=\"banner warn\">%s: ", s->label);
 	if (s->n > 1)
@@ -91,7 +91,7 @@ static void say_unknown(struct buf *out, const struct side *s)
 	else
 		emit_raw(out, "no branch and no commit is called ");
 	emit_raw(out, "<b>");
-	emit_text(out, s->asked);
+	emit_text(out, s->requested);
 	emit_raw(out, s->n > 1 ? "</b>; say more of it.</p>\n"
 			       : "</b>; a commit needs four digits, and has to have been pushed.</p>\n");
 }
@@ -140,7 +140,7 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	struct fw_err why = { 0 };
 	const char *repo = http_query(r, "repo");
 	int64_t id = 0, comparison;
-	bool asked = true, known = true;
+	bool requested = true, known = true;
 	if ((!repo || !*repo) && view_repos(site->db, take_first, &first, err) != 0)
 		return -1;
 	repo = repo && *repo ? repo : first.name;
@@ -148,13 +148,13 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 		return -1;
 	for (int i = 0; i < 2; i++) {
 		side[i].repo = repo;
-		side[i].asked = http_query(r, side[i].field) ? http_query(r, side[i].field) : "";
+		side[i].requested = http_query(r, side[i].field) ? http_query(r, side[i].field) : "";
 		if (id && resolve(site->db, id, &side[i], err) != 0)
 			return -1;
-		asked &= *side[i].asked != '\0';
+		requested &= *side[i].requested != '\0';
 		known &= side[i].n == 1;
 	}
-	if (asked && known && view_compare(site->db, repo, side[0].sha, side[1].sha, NULL, &comparison, &why) == 0) {
+	if (requested && known && view_compare(site->db, repo, side[0].sha, side[1].sha, NULL, &comparison, &why) == 0) {
 		snprintf(response->location, sizeof response->location, "/comparisons/%lld", (long long)comparison);
 		response->status = 303;
 		return 0;
@@ -165,9 +165,9 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	if (form(site->db, out, repo, id, side, err) != 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
-		if (*side[i].asked && side[i].n != 1)
-			say_unknown(out, &side[i]);
-	if (asked && known)
+		if (*side[i].requested && side[i].n != 1)
+			report_unknown(out, &side[i]);
+	if (requested && known)
 		offer_to_measure(out, repo, side);
 	layout_end(response);
 	return 0;

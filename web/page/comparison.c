@@ -190,7 +190,7 @@ static void part(struct buf *out, const struct comparison *c)
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
 
-static const char *asked(struct http_request *r, const char *name)
+static const char *requested(struct http_request *r, const char *name)
 {
 	const char *value = http_query(r, name);
 	return value ? value : "";
@@ -239,9 +239,10 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 
 static int answer(struct site *site, struct http_request *r, struct http_response *response, int64_t id, struct fw_err *err)
 {
-	struct comparison_view view = {
-		.show = asked(r, "show"), .find = asked(r, "q"), .sort = asked(r, "sort"), .open = asked(r, "open")
-	};
+	struct comparison_view view = { .show = requested(r, "show"),
+		.find = requested(r, "q"),
+		.sort = requested(r, "sort"),
+		.open = requested(r, "open") };
 	struct view_around around;
 	char stamp[PAGE_STAMP_MAX], profile[WHY_STAMP_SIZE];
 	if (view_around(site->db, id, &around, err) != 0 || why_stamp(site->db, id, profile, err) != 0)

@@ -43,7 +43,7 @@ static void draw_line(struct drawing *d, const struct view_comparison *row, cons
 		(long long)row->id, (long long)row->id, (long long)row->id);
 	layout_verdict(out, verdict_word(row->kind, row->verdict));
 	emit_raw(out, "</a>");
-	told_why(out, headline, row->verdict);
+	reported_why(out, headline, row->verdict);
 	emit_raw(out, "</td><td class=n>");
 	headline_change(out, headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td class=branch>");
@@ -77,7 +77,7 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	if (!is_wanted(d, row))
 		answer_list_pass(&d->list, row->id);
 	else if (answer_list_take(&d->list, row->id, row->finished_at, NULL) && d->result == 0) {
-		d->result = told_read(d->site->db, row->id, &headline, &d->err);
+		d->result = reported_read(d->site->db, row->id, &headline, &d->err);
 		if (d->result == 0)
 			draw_line(d, row, &headline);
 	}
@@ -103,7 +103,7 @@ static void since_options(struct buf *out, const char *since)
 static void work_options(struct buf *out, const char *work)
 {
 	emit_raw(out, "<label>Measured for <select name=work data-go>");
-	layout_option(out, WORK_ASKED, "pushes and requests", work);
+	layout_option(out, WORK_REQUESTED, "pushes and requests", work);
 	layout_option(out, WORK_UPKEEP, "peers, noise, histories", work);
 	layout_option(out, WORK_ALL, "anything", work);
 	emit_raw(out, "</select></label>");
@@ -151,7 +151,7 @@ static int draw_rows(struct drawing *d, struct view_filter *filter)
 }
 
 /* Which rows the request asks for. Err: -1 and the problem is written. */
-static int read_asked(struct drawing *d, struct http_request *r, struct http_response *response, struct view_filter *filter)
+static int read_requested(struct drawing *d, struct http_request *r, struct http_response *response, struct view_filter *filter)
 {
 	const char *work, *author = http_query(r, "author");
 	d->list.limit = ROWS;
@@ -162,7 +162,7 @@ static int read_asked(struct drawing *d, struct http_request *r, struct http_res
 		period_read(r, response, &d->list.period) != 0 ||
 		answer_list_seek(d->site->db, r, response, &d->list, VIEW_LIST_COMPARISONS, &filter->before) != 0)
 		return -1;
-	d->work = work ? work : WORK_ASKED;
+	d->work = work ? work : WORK_REQUESTED;
 	return 0;
 }
 
@@ -174,7 +174,7 @@ void page_comparisons(void *arg, struct http_request *r, struct http_response *r
 	char branch[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
 	const char *since = http_query(r, "since");
-	if (read_asked(&d, r, response, &filter) != 0)
+	if (read_requested(&d, r, response, &filter) != 0)
 		return;
 	layout_begin(response, "Comparisons", "comparisons");
 	layout_follow(d.out, "job.done");

@@ -249,8 +249,8 @@ static void pending_banner(struct buf *out, const struct worker_status *w)
 		emit_raw(out, ", job ");
 		emit_text(out, w->allocation);
 	}
-	if (w->place)
-		emit_rawf(out, " at position %d of its queue", w->place);
+	if (w->position)
+		emit_rawf(out, " at position %d of its queue", w->position);
 	if (*w->why) {
 		emit_raw(out, ": ");
 		emit_text(out, w->why);

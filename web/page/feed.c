@@ -60,7 +60,7 @@ static void entry(struct feed *f, const char *kind, int64_t id, const char *page
 	emit_raw(out, "\"/><title>");
 }
 
-static void place(struct buf *out, const char *repo, const char *branch)
+static void position(struct buf *out, const char *repo, const char *branch)
 {
 	struct buf shown;
 	buf_init(&shown, 4 * BRANCH_KEY_MAX);
@@ -105,7 +105,7 @@ static void alert_entry(void *arg, const struct view_alert *row)
 	if (*row->device)
 		emit_text(out, row->device);
 	else
-		place(out, row->repo, row->branch);
+		position(out, row->repo, row->branch);
 	emit_raw(out, "</title>");
 	time_of(out, "published", row->opened_at);
 	emit_raw(out, "<summary>");
@@ -129,7 +129,7 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 	entry(f, "comparison", row->id, page, row->finished_at);
 	emit_text(out, verdict_name(row->verdict));
 	emit_raw(out, ": ");
-	place(out, row->repo, row->branch);
+	position(out, row->repo, row->branch);
 	emit_rawf(out, " %.12s, suite ", row->target);
 	emit_text(out, row->suite);
 	emit_raw(out, "</title><summary>");

@@ -19,7 +19,7 @@
 
 enum { OVER_MAX = CHART_LINES_MAX - 1 };
 
-struct asked {
+struct requested {
 	struct scope scope;
 	const char *cell, *device, *axis, *since, *metric;
 	struct period period;
@@ -29,7 +29,7 @@ struct asked {
 	char overlay[OVER_MAX][BRANCH_KEY_MAX];
 };
 
-static struct view_scope scope_of(const struct asked *a, const char *cell, const char *branch)
+static struct view_scope scope_of(const struct requested *a, const char *cell, const char *branch)
 {
 	return (struct view_scope){ .repo = a->scope.repo,
 		.branch = branch,
@@ -41,7 +41,7 @@ static struct view_scope scope_of(const struct asked *a, const char *cell, const
 
 /* ---- the form --------------------------------------------------------------------------------------------------------- */
 
-static void api_address(struct buf *out, const struct asked *a, const char *cell, const char *branch)
+static void api_address(struct buf *out, const struct requested *a, const char *cell, const char *branch)
 {
 	buf_puts(out, "/api/v1/history?repo=");
 	emit_argument(out, a->scope.repo);
@@ -59,7 +59,7 @@ static void api_address(struct buf *out, const struct asked *a, const char *cell
 
 /* The cells to choose from: in the form's list, and where none is chosen yet as links. */
 struct choice {
-	const struct asked *asked;
+	const struct requested *requested;
 	const char *typed; /* a part of a name, in place of one; "" nothing was */
 	int at;            /* which field it stands in: -1 the first cell, else of `also` */
 	bool is_offered;
@@ -69,9 +69,9 @@ struct choice {
 
 enum { KEYS_LISTED_BYTES = 16384, KEYS_LINKED_BYTES = 6144 }; /* a link has the name twice, and an option has it, too */
 
-static void choice_init(struct choice *c, const struct asked *a)
+static void choice_init(struct choice *c, const struct requested *a)
 {
-	*c = (struct choice){ .asked = a, .typed = "", .at = -1 };
+	*c = (struct choice){ .requested = a, .typed = "", .at = -1 };
 	buf_init(&c->options, 1 << 20);
 	buf_init(&c->links, 1 << 20);
 }
@@ -93,7 +93,7 @@ static void argument(struct buf *out, const char *name, const char *value)
 /* The address of this page with `key` in place of what was typed. */
 static void link_to(struct buf *out, const struct choice *c, const char *key)
 {
-	const struct asked *a = c->asked;
+	const struct requested *a = c->requested;
 	emit_raw(out, "<li><a href=\"/history?cell=");
 	emit_argument(out, c->at < 0 ? key : a->cell);
 	argument(out, "repo", a->scope.repo);
@@ -120,7 +120,7 @@ static void take_choice(void *arg, const char *key)
 }
 
 /* Whether it was ever measured in this repository, on whatever branch. 1, 0, -1. */
-static int is_known(struct site *site, const struct asked *a, const char *cell, struct fw_err *err)
+static int is_known(struct site *site, const struct requested *a, const char *cell, struct fw_err *err)
 {
 	struct view_scope anywhere = { .repo = a->scope.repo, .cell = cell };
 	struct fw_err why = { 0 };
@@ -130,7 +130,7 @@ static int is_known(struct site *site, const struct asked *a, const char *cell, 
 }
 
 /* The first field that holds no cell's name. */
-static int find_typed(struct site *site, const struct asked *a, struct choice *c, struct fw_err *err)
+static int find_typed(struct site *site, const struct requested *a, struct choice *c, struct fw_err *err)
 {
 	int known = 1;
 	for (int i = -1; known == 1 && i < a->n_also; i++) {
@@ -144,7 +144,7 @@ static int find_typed(struct site *site, const struct asked *a, struct choice *c
 	return known < 0 ? -1 : 0;
 }
 
-static int choose(struct site *site, const struct asked *a, struct choice *c, struct fw_err *err)
+static int choose(struct site *site, const struct requested *a, struct choice *c, struct fw_err *err)
 {
 	if (!a->scope.repo[0])
 		return 0;
@@ -168,7 +168,7 @@ static void cell_input(struct buf *out, const char *label, const char *name, con
 }
 
 /* What lies over the first line, each in a field of its own, and an empty field for the next. */
-static int over_fields(struct site *site, struct buf *out, const struct asked *a, struct fw_err *err)
+static int over_fields(struct site *site, struct buf *out, const struct requested *a, struct fw_err *err)
 {
 	int result = 0, room = OVER_MAX - a->n_also - a->n_overlay;
 	for (int i = 0; i < a->n_also; i++)
@@ -181,7 +181,7 @@ static int over_fields(struct site *site, struct buf *out, const struct asked *a
 	return result;
 }
 
-static void since_field(struct buf *out, const struct asked *a)
+static void since_field(struct buf *out, const struct requested *a)
 {
 	static const char *const known[][2] = { { "", "ever" }, { "7d", "last week" }, { "30d", "last month" },
 		{ "13w", "last quarter" } };
@@ -196,7 +196,7 @@ static void since_field(struct buf *out, const struct asked *a)
 	emit_raw(out, "</select></label>");
 }
 
-static int form(struct site *site, struct buf *out, const struct asked *a, const struct choice *cells,
+static int form(struct site *site, struct buf *out, const struct requested *a, const struct choice *cells,
 	const struct trend_metric *metric, bool flops, struct fw_err *err)
 {
 	emit_raw(out, "<form class=filter action=/history>");
@@ -284,7 +284,7 @@ static void list_marks(struct buf *out, const struct trend *t)
 			"<p>Each environment begins a new series, and steps are detected only within a series. The first commit of an environment is judged by its comparison, with both sides in that environment.</p>\n");
 }
 
-static void draw(struct buf *out, const struct asked *a, struct trend *t, const char *data)
+static void draw(struct buf *out, const struct requested *a, struct trend *t, const char *data)
 {
 	char title[16];
 	snprintf(title, sizeof title, ">%s", t->unit.name);
@@ -309,7 +309,7 @@ static void draw(struct buf *out, const struct asked *a, struct trend *t, const 
 }
 
 /* A line is called by what tells it from the others: its branch, its cell where there are several, or both. */
-static void line_name(const struct asked *a, const char *cell, const char *branch, char *name, size_t size)
+static void line_name(const struct requested *a, const char *cell, const char *branch, char *name, size_t size)
 {
 	struct buf text;
 	buf_init(&text, 16 * BRANCH_KEY_MAX);
@@ -323,8 +323,8 @@ static void line_name(const struct asked *a, const char *cell, const char *branc
 	buf_fini(&text);
 }
 
-static int add(struct site *site, struct trend *t, const struct asked *a, const char *cell, const char *branch, struct buf *data,
-	struct fw_err *err)
+static int add(struct site *site, struct trend *t, const struct requested *a, const char *cell, const char *branch,
+	struct buf *data, struct fw_err *err)
 {
 	struct view_scope of = scope_of(a, cell, branch);
 	char name[sizeof t->chart.line[0].name];
@@ -336,7 +336,7 @@ static int add(struct site *site, struct trend *t, const struct asked *a, const 
 	return is_first ? trend_first(site->db, t, &of, name, err) : trend_over(site->db, t, &of, name, err);
 }
 
-static int show(struct site *site, struct buf *out, const struct asked *a, const struct trend_metric *metric, bool flops,
+static int show(struct site *site, struct buf *out, const struct requested *a, const struct trend_metric *metric, bool flops,
 	struct unit unit, struct fw_err *err)
 {
 	struct trend *t = trend_new(metric, flops, unit);
@@ -360,7 +360,7 @@ void page_history_svg(void *arg, struct http_request *r, struct http_response *r
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct asked a = { .cell = http_query(r, "cell"), .device = http_query(r, "device") };
+	struct requested a = { .cell = http_query(r, "cell"), .device = http_query(r, "device") };
 	const char *axis, *metric;
 	bool flops;
 	struct unit unit;
@@ -387,7 +387,7 @@ void page_history_svg(void *arg, struct http_request *r, struct http_response *r
 }
 
 /* Err: -1 and the problem is written. */
-static int read_asked(struct site *site, struct http_request *r, struct http_response *response, struct asked *a)
+static int read_requested(struct site *site, struct http_request *r, struct http_response *response, struct requested *a)
 {
 	const char *value, *cell = http_query(r, "cell"), *axis = http_query(r, "axis"), *since = http_query(r, "since");
 	a->cell = cell ? cell : "";
@@ -417,10 +417,10 @@ void page_history(void *arg, struct http_request *r, struct http_response *respo
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct buf *out = &response->body, data;
-	struct asked a = { .n_also = 0 };
+	struct requested a = { .n_also = 0 };
 	bool flops = true;
 	struct unit unit = unit_of_rates(NAN);
-	if (read_asked(site, r, response, &a) != 0)
+	if (read_requested(site, r, response, &a) != 0)
 		return;
 	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
 	struct choice cells;

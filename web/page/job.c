@@ -276,8 +276,8 @@ static int draw_ended(struct drawing *d, struct http_request *r, const char *sta
 /* What ended for people and what flopwatch asked of itself stand apart: the latter is most of a quiet night. */
 static void work_tabs(struct buf *out, const char *work, const char *state)
 {
-	static const char *const tabs[][2] = { { WORK_ASKED, "pushes and requests" }, { WORK_UPKEEP, "peers, noise, histories" },
-		{ WORK_ALL, "all" } };
+	static const char *const tabs[][2] = { { WORK_REQUESTED, "pushes and requests" },
+		{ WORK_UPKEEP, "peers, noise, histories" }, { WORK_ALL, "all" } };
 	emit_raw(out, "<nav class=tabs aria-label=\"Jobs by origin\">");
 	for (size_t i = 0; i < sizeof tabs / sizeof tabs[0]; i++)
 		emit_rawf(out, "<a href=\"/jobs?work=%s%s%s\"%s>%s</a>", tabs[i][0], state ? "&amp;state=" : "",
@@ -295,7 +295,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 	if (answer_choice(r, response, "state", answer_job_states(), &state) != 0 ||
 		answer_choice(r, response, "work", WORK_WORDS, &work) != 0 || answer_cursor(r, response, &before) != 0)
 		return;
-	d.work = work ? work : WORK_ASKED;
+	d.work = work ? work : WORK_REQUESTED;
 	bool is_whole = !state && !before;
 	int result = 0;
 	layout_begin(response, "Queue", "jobs");

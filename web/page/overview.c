@@ -115,7 +115,7 @@ static void branch_line(void *arg, const struct view_branch *row)
 	const struct commit_verdict *v = row->stands;
 	b->n++;
 	b->last = row->id;
-	if (b->result != 0 || told_read(b->site->db, row->comparison, &headline, b->err) != 0) {
+	if (b->result != 0 || reported_read(b->site->db, row->comparison, &headline, b->err) != 0) {
 		b->result = -1;
 		return;
 	}
@@ -131,7 +131,7 @@ static void branch_line(void *arg, const struct view_branch *row)
 		emit_raw(out, " <small>of an earlier push</small>");
 	suites_which(out, row->stands, row->compared);
 	suites_unfinished(out, row->tip);
-	told_why(out, &headline, row->verdict);
+	reported_why(out, &headline, row->verdict);
 	if (!headline.comparison && row->verdict == VERDICT_FAILED && v->decides >= 0) {
 		emit_raw(out, "<span class=why>");
 		emit_text(out, v->suite[v->decides].word.why);

@@ -10,10 +10,10 @@ http_handler_fn page_alerts, page_alert, page_bisects, page_bisect, page_devices
 http_handler_fn page_notifications, page_glossary, page_troubleshooting, page_compare;
 struct site;
 /* ?work= of lists: what somebody pushed or asked for, what keeps histories, peers and noise up to date (jobkind_is_upkeep), both. */
-#define WORK_ASKED  "asked"
-#define WORK_UPKEEP "upkeep"
-#define WORK_ALL    "all"
-#define WORK_WORDS  WORK_ASKED " " WORK_UPKEEP " " WORK_ALL
+#define WORK_REQUESTED "requested"
+#define WORK_UPKEEP    "upkeep"
+#define WORK_ALL       "all"
+#define WORK_WORDS     WORK_REQUESTED " " WORK_UPKEEP " " WORK_ALL
 /** A banner where the daemon begins no job, and one for each worker that is down, with the reasons. */
 void page_worker_banners(struct site *site, struct buf *out);
 /* Atom. */

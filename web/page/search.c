@@ -100,9 +100,9 @@ void page_search(void *arg, struct http_request *r, struct http_response *respon
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	const char *asked = http_query(r, "q");
+	const char *requested = http_query(r, "q");
 	char words[128];
-	snprintf(words, sizeof words, "%s", asked ? asked + strspn(asked, " ") : "");
+	snprintf(words, sizeof words, "%s", requested ? requested + strspn(requested, " ") : "");
 	for (size_t n = strlen(words); n && words[n - 1] == ' ';)
 		words[--n] = '\0';
 	struct search s = { .site = site, .out = &response->body, .words = words };

@@ -28,7 +28,7 @@ void profile_json_row(struct jsonw *j, const struct view_profile *row)
 	answer_text(j, "base_config", row->base_config);
 	answer_text(j, "target_config", row->target_config);
 	answer_text(j, "suite", row->suite);
-	answer_text(j, "asked_cells", row->cells_glob);
+	answer_text(j, "requested_cells", row->cells_glob);
 	answer_text(j, "device", row->device);
 	jsonw_kv_string(j, "origin", row->origin);
 	answer_time(j, "queued_at", row->queued_at);

@@ -86,7 +86,7 @@ static int write_in(const char *dir, const char *name, const struct buf *text, j
 }
 
 /* The files do not say what loss their suite calls one. */
-static void tell_threshold(const json_t *comparison)
+static void print_threshold(const json_t *comparison)
 {
 	double threshold = value_number(json_array_get(json_object_get(comparison, "cells"), 0), "threshold_pct");
 	if (isfinite(threshold) && threshold != FILES_THRESHOLD_PCT)
@@ -127,7 +127,7 @@ static int export_ffa(
 		return verb_fail_here(&err);
 	}
 	if (!names)
-		tell_threshold(comparison);
+		print_threshold(comparison);
 	return EXIT_OK;
 }
 

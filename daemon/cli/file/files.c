@@ -256,10 +256,10 @@ void files_print_warnings(const struct buf *warnings, FILE *to)
 /* ---- what no table shows ------------------------------------------------------------------------------------------------ */
 
 /* Rows by their lines where the format has them, else all in one sentence. `names`: all files that leave them out; the lines are those of `file`. */
-static void tell_left(const struct reading *r, const char *file, const char *names)
+static void print_left(const struct reading *r, const char *file, const char *names)
 {
 	enum { SAID_MAX = 20 };
-	char told[600];
+	char reported[600];
 	int said = 0;
 
 	fflush(stdout); /* the table stands before what it lacks */
@@ -273,9 +273,9 @@ static void tell_left(const struct reading *r, const char *file, const char *nam
 		fprintf(stderr, "WARNING %s: %d %s left out\n", names, r->n_left, r->n_left == 1 ? "row was" : "rows were");
 		return;
 	}
-	reading_tell_left(r, told, sizeof told);
-	if (told[0])
-		fprintf(stderr, "WARNING %s: %s\n", names, told);
+	reading_report_left(r, reported, sizeof reported);
+	if (reported[0])
+		fprintf(stderr, "WARNING %s: %s\n", names, reported);
 }
 
 int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to)
@@ -288,7 +288,7 @@ int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to)
 				fprintf(to, "WARNING %s failed in %s: %s\n", r->row[i].key, file, r->row[i].failure);
 		}
 	if (to)
-		tell_left(r, file, file);
+		print_left(r, file, file);
 	for (int i = 0; i < r->n_notes && to; i++)
 		fprintf(to, "NOTE %s: %s\n", file, r->note[i]);
 	return n;
@@ -315,13 +315,13 @@ static bool has_note(const struct reading *r, const char *note)
 }
 
 /* Rows of `r` that `other` leaves out alike, or those that it does not; all of them where there is no memory to sort them. */
-static void tell_left_part(const struct reading *r, const struct reading *other, bool alike, const char *file, const char *names)
+static void print_left_part(const struct reading *r, const struct reading *other, bool alike, const char *file, const char *names)
 {
 	struct reading part = { .left = calloc((size_t)r->n_left + 1, sizeof *part.left) };
 	for (int i = 0; i < r->n_left && part.left; i++)
 		if (is_left_alike(&r->left[i], other) == alike)
 			part.left[part.n_left++] = r->left[i];
-	tell_left(part.left ? &part : r, file, names);
+	print_left(part.left ? &part : r, file, names);
 	free(part.left);
 }
 
@@ -352,9 +352,9 @@ int files_warn_of_both(const struct reading reading[2], const char *const path[2
 		}
 	}
 	if (to) {
-		tell_left_part(&reading[0], &reading[1], true, path[0], both.data);
+		print_left_part(&reading[0], &reading[1], true, path[0], both.data);
 		for (int side = 0; side < 2; side++)
-			tell_left_part(&reading[side], &reading[!side], false, path[side], path[side]);
+			print_left_part(&reading[side], &reading[!side], false, path[side], path[side]);
 	}
 	buf_fini(&both);
 	return n;

@@ -24,7 +24,7 @@ static int fail_of_mistakes(const struct yaml *y)
 }
 
 /* What was left out, said once more where the text itself went into a file. */
-static void tell_notes(const struct buf *text, FILE *to)
+static void print_notes(const struct buf *text, FILE *to)
 {
 	for (const char *line = text->data; *line == '#'; line += strcspn(line, "\n") + 1)
 		if (strncmp(line, "# line ", 7) == 0)
@@ -61,7 +61,7 @@ static int write_suite(const char *from, const struct buf *text, const struct op
 	else if (files_write(o->output, text, &err) == 0 && !o->quiet)
 		fprintf(stderr, "%s: suite %s of %d cells\n", o->output, suite.name, suite.n_cells);
 	if (o->output && !o->quiet && !err.code)
-		tell_notes(text, stderr);
+		print_notes(text, stderr);
 	suite_fini(&suite);
 	return err.code ? verb_fail_here(&err) : EXIT_OK;
 }

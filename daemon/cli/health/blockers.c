@@ -33,7 +33,7 @@ static json_t *get(struct client *c, const char *path)
 	return client_get(c, path, &answer, &ignored) == 0 ? answer : NULL;
 }
 
-static void tell_health(struct client *c)
+static void print_health(struct client *c)
 {
 	struct fw_err err = { 0 };
 	struct buf text;
@@ -47,21 +47,21 @@ void blockers_broken(struct client *c, const char *repo)
 {
 	json_t *repos = get(c, "/api/v1/repos"), *workers = get(c, "/api/v1/workers"), *item;
 	size_t i;
-	tell_health(c);
+	print_health(c);
 	json_array_foreach(json_object_get(repos, "items"), i, item)
 	{
 		const char *name = value_text(item, "name");
 		if (strcmp(value_text(item, "state"), "error") == 0 && (!repo || strcmp(repo, name) == 0))
 			warn("%s: %s", name, value_text(item, "error"));
 	}
-	const char *told = "";
+	const char *reported = "";
 	json_array_foreach(json_object_get(workers, "items"), i, item)
 	{
 		bool is_down = strcmp(value_text(item, "state"), "down") == 0;
-		if (is_down && strcmp(told, value_text(item, "name")) != 0)
+		if (is_down && strcmp(reported, value_text(item, "name")) != 0)
 			warn("worker %s is down: %s", value_text(item, "name"), value_text(item, "why"));
 		if (is_down)
-			told = value_text(item, "name");
+			reported = value_text(item, "name");
 	}
 	json_decref(repos);
 	json_decref(workers);
@@ -70,17 +70,17 @@ void blockers_broken(struct client *c, const char *repo)
 /* ---- what waits ---------------------------------------------------------------------------------------------------------- */
 
 /* What a scheduler is asked for, and what that waits for. */
-static void tell_pending(const json_t *worker)
+static void print_pending(const json_t *worker)
 {
 	const char *why = value_text(worker, "why"), *id = value_text(worker, "allocation"), *aim = value_text(worker, "to");
-	char place[64] = "";
-	if (value_integer(worker, "place"))
-		snprintf(place, sizeof place, " at position %lld of its queue", value_integer(worker, "place"));
+	char position[64] = "";
+	if (value_integer(worker, "position"))
+		snprintf(position, sizeof position, " at position %lld of its queue", value_integer(worker, "position"));
 	warn("worker %s waits for an allocation%s%s%s%s%s%s%s", value_text(worker, "name"), *aim ? " to " : "", aim,
-		*id ? ", job " : "", id, place, *why ? ": " : "", why);
+		*id ? ", job " : "", id, position, *why ? ": " : "", why);
 }
 
-static void tell_workers(const json_t *workers)
+static void print_workers(const json_t *workers)
 {
 	size_t i;
 	json_t *worker;
@@ -91,11 +91,11 @@ static void tell_workers(const json_t *workers)
 		if (strcmp(value_text(worker, "state"), "starting") == 0)
 			warn("worker %s is starting: it has not reported its devices yet", value_text(worker, "name"));
 		if (strcmp(value_text(worker, "state"), "pending") == 0)
-			tell_pending(worker);
+			print_pending(worker);
 	}
 }
 
-static void tell_devices(const json_t *devices)
+static void print_devices(const json_t *devices)
 {
 	size_t i;
 	json_t *device;
@@ -122,7 +122,7 @@ static void tell_devices(const json_t *devices)
 }
 
 /* Whom jobs wait for that have a device. */
-static void tell_jobs(const json_t *open)
+static void print_jobs(const json_t *open)
 {
 	size_t i;
 	json_t *job;
@@ -135,32 +135,32 @@ static void tell_jobs(const json_t *open)
 }
 
 /* Each thing that no worker has once, however many jobs wait for it. */
-static void tell_unschedulable(const json_t *open)
+static void print_unschedulable(const json_t *open)
 {
 	size_t i;
-	json_t *job, *told = json_object();
+	json_t *job, *reported = json_object();
 	json_array_foreach(open, i, job)
 	{
 		const char *what = value_text(job, "no_device");
-		json_t *count = *what ? json_object_get(told, what) : NULL;
+		json_t *count = *what ? json_object_get(reported, what) : NULL;
 		if (count)
 			json_integer_set(count, json_integer_value(count) + 1);
 		else if (*what)
-			json_object_set_new(told, what, json_integer(0));
+			json_object_set_new(reported, what, json_integer(0));
 	}
 	json_array_foreach(open, i, job)
 	{
 		char more[48] = "";
 		const char *what = value_text(job, "no_device");
-		const json_t *count = *what ? json_object_get(told, what) : NULL;
+		const json_t *count = *what ? json_object_get(reported, what) : NULL;
 		if (!count)
 			continue;
 		if (json_integer_value(count))
 			snprintf(more, sizeof more, " (and %lld more)", (long long)json_integer_value(count));
 		warn("job %lld%s %s", value_integer(job, "id"), more, what);
-		json_object_del(told, what);
+		json_object_del(reported, what);
 	}
-	json_decref(told);
+	json_decref(reported);
 }
 
 void blockers_waiting(struct client *c, const json_t *open)
@@ -174,11 +174,11 @@ void blockers_waiting(struct client *c, const json_t *open)
 	}
 	json_t *devices = waits ? get(c, "/api/v1/devices") : NULL, *workers = waits ? get(c, "/api/v1/workers") : NULL;
 	if (waits) {
-		tell_workers(workers);
-		tell_devices(devices);
-		tell_unschedulable(open);
+		print_workers(workers);
+		print_devices(devices);
+		print_unschedulable(open);
 	}
-	tell_jobs(open);
+	print_jobs(open);
 	json_decref(devices);
 	json_decref(workers);
 }

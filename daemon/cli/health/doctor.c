@@ -14,7 +14,7 @@
 #include "core/state/devicestate.h"
 #include "cli/verbs.h"
 
-enum { ASK_MS = 20000, BUILD_MS = 200000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128 };
+enum { REQUEST_MS = 20000, BUILD_MS = 200000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128 };
 
 struct doctor {
 	struct client *c;
@@ -22,17 +22,17 @@ struct doctor {
 };
 
 /* Run a program; its output without its line ends' rest. False: it cannot be run, or failed. Shape: out is a buf. */
-static bool ask(const char *const *argv, struct buf *out)
+static bool request(const char *const *argv, struct buf *out)
 {
 	struct proc_spec spec = { .argv = argv };
 	struct proc_exit how;
 	struct fw_err err = { 0 };
-	return proc_run(&spec, NULL, out, NULL, ASK_MS, &how, &err) == 0 && how.status == 0 && !out->failed;
+	return proc_run(&spec, NULL, out, NULL, REQUEST_MS, &how, &err) == 0 && how.status == 0 && !out->failed;
 }
 
 /* ---- this machine ------------------------------------------------------------------------------------------------------ */
 
-static void look_at_devices(struct doctor *d)
+static void check_devices(struct doctor *d)
 {
 	char program[4096];
 	struct fw_err err = { 0 };
@@ -42,7 +42,7 @@ static void look_at_devices(struct doctor *d)
 	bool cuda = false;
 	buf_init(&out, 1 << 20);
 	const char *argv[] = { program, "probe", NULL };
-	if (proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && ask(argv, &out))
+	if (proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && request(argv, &out))
 		hello = json_loadb(out.data, out.len, JSON_DISABLE_EOF_CHECK, NULL);
 	if (!hello) {
 		answers_add(&d->answers, FAIL, "worker", "install flopwatch-worker next to this program",
@@ -74,7 +74,7 @@ static void look_at_devices(struct doctor *d)
 }
 
 /* A module of a few lines is built and run as those of a push are. */
-static void look_at_build(struct doctor *d)
+static void check_build(struct doctor *d)
 {
 	char program[4096];
 	struct fw_err err = { 0 };
@@ -100,15 +100,15 @@ static void look_at_build(struct doctor *d)
 	buf_fini(&errors);
 }
 
-static void look_at_nvcc(struct doctor *d)
+static void check_nvcc(struct doctor *d)
 {
-	static const char *const places[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
+	static const char *const positions[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
 	struct buf out;
 	bool found = false;
 	buf_init(&out, 1 << 16);
 	for (size_t i = 0; i < 2 && !found; i++) {
 		buf_clear(&out);
-		found = ask((const char *const[]){ places[i], "--version", NULL }, &out);
+		found = request((const char *const[]){ positions[i], "--version", NULL }, &out);
 	}
 	const char *release = found ? strstr(out.data, "release ") : NULL;
 	if (found)
@@ -121,7 +121,7 @@ static void look_at_nvcc(struct doctor *d)
 }
 
 /* One kernel is counted, as a profile counts: inside the sandbox, by the account that asks. */
-static void look_at_counters(struct doctor *d)
+static void check_counters(struct doctor *d)
 {
 	char program[4096];
 	struct fw_err err = { 0 };
@@ -130,7 +130,7 @@ static void look_at_counters(struct doctor *d)
 		return;
 	buf_init(&out, 1 << 16);
 	const char *argv[] = { program, "probe", "--counters", "--device", "cuda", NULL };
-	bool answered = proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && ask(argv, &out);
+	bool answered = proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && request(argv, &out);
 	json_t *line = answered ? json_loads(out.data, 0, NULL) : NULL;
 	const char *why = value_text(line, "why");
 	if (strcmp(value_text(line, "path"), "range") == 0)
@@ -143,7 +143,7 @@ static void look_at_counters(struct doctor *d)
 	buf_fini(&out);
 }
 
-static void look_at_disk(struct doctor *d)
+static void check_disk(struct doctor *d)
 {
 	static const char *const folders[] = { "/var/lib/flopwatch", "/var/cache/flopwatch", "/tmp" };
 	for (size_t i = 0; i < 3; i++) {
@@ -163,7 +163,7 @@ static void look_at_disk(struct doctor *d)
 	}
 }
 
-static void look_at_clock(struct doctor *d)
+static void check_clock(struct doctor *d)
 {
 	struct timex clock = { .modes = 0 };
 	int state = adjtimex(&clock);
@@ -188,7 +188,7 @@ static const char *advice_for(const struct failures *f)
 	return "flopwatch log JOB prints all messages; flopwatch try does the same with a local checkout";
 }
 
-static void look_at_jobs(struct doctor *d, const char *repo)
+static void check_jobs(struct doctor *d, const char *repo)
 {
 	struct failures f;
 	if (!failures_find(d->c, repo, &f))
@@ -197,7 +197,7 @@ static void look_at_jobs(struct doctor *d, const char *repo)
 		repo, f.n, f.is_one ? " alike, " : ", in several ways", f.is_one ? f.class : "", f.job, f.text);
 }
 
-static void look_at_repos(struct doctor *d, const json_t *repos)
+static void check_repos(struct doctor *d, const json_t *repos)
 {
 	size_t i;
 	json_t *repo;
@@ -207,13 +207,13 @@ static void look_at_repos(struct doctor *d, const json_t *repos)
 		answers_add(&d->answers, broken ? FAIL : OK, "repository",
 			broken ? "mend its url, key or permissions; flopwatch config check" : "", "%s%s%s",
 			value_text(repo, "name"), broken ? ": " : " is read", broken ? value_text(repo, "error") : "");
-		look_at_jobs(d, value_text(repo, "name"));
+		check_jobs(d, value_text(repo, "name"));
 	}
 	if (i == 0)
 		answers_add(&d->answers, WARN, "repository", "add one under repos: in flopwatchd.yml", "none is watched");
 }
 
-static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
+static void check_daemon_devices(struct doctor *d, const json_t *devices)
 {
 	size_t i;
 	json_t *device;
@@ -240,7 +240,7 @@ static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
 }
 
 /* ", shows /opt/conda": folders that branch code may read there. Shape: out[size]. */
-static void tell_shown(const json_t *worker, char *out, size_t size)
+static void print_shown(const json_t *worker, char *out, size_t size)
 {
 	size_t i, used = 0;
 	json_t *path;
@@ -252,7 +252,7 @@ static void tell_shown(const json_t *worker, char *out, size_t size)
 	}
 }
 
-static void look_at_workers(struct doctor *d, const json_t *workers)
+static void check_workers(struct doctor *d, const json_t *workers)
 {
 	size_t i;
 	json_t *worker;
@@ -260,7 +260,7 @@ static void look_at_workers(struct doctor *d, const json_t *workers)
 	{
 		bool down = strcmp(value_text(worker, "state"), "down") == 0;
 		char shown[200];
-		tell_shown(worker, shown, sizeof shown);
+		print_shown(worker, shown, sizeof shown);
 		answers_add(&d->answers, down ? FAIL : OK, "worker",
 			down ? "mend its command or socket under workers: in flopwatchd.yml; it is tried again" : "",
 			"%s is %s%s%s%s", value_text(worker, "name"), value_text(worker, "state"), down ? ": " : "",
@@ -269,7 +269,7 @@ static void look_at_workers(struct doctor *d, const json_t *workers)
 }
 
 /* Months of single times that left the database. */
-static void look_at_samples(struct doctor *d, const json_t *months)
+static void check_samples(struct doctor *d, const json_t *months)
 {
 	size_t i;
 	json_t *month;
@@ -288,7 +288,7 @@ static void look_at_samples(struct doctor *d, const json_t *months)
 }
 
 /* What /healthz says after its first line. */
-static void look_at_warnings(struct doctor *d, char *health)
+static void check_warnings(struct doctor *d, char *health)
 {
 	static const char mark[] = "warning: ";
 	char *line;
@@ -298,7 +298,7 @@ static void look_at_warnings(struct doctor *d, char *health)
 			answers_add(&d->answers, WARN, "daemon", "see `flopwatch notifications`", "%s", line + sizeof mark - 1);
 }
 
-static void look_at_daemon(struct doctor *d)
+static void check_daemon(struct doctor *d)
 {
 	struct fw_err err = { 0 };
 	struct buf text;
@@ -315,13 +315,13 @@ static void look_at_daemon(struct doctor *d)
 			"%s answers, but not to us: %s", client_server(d->c), err.text);
 	} else {
 		answers_add(&d->answers, OK, "daemon", "", "%s answers and can store results", client_server(d->c));
-		look_at_warnings(d, text.data);
-		look_at_repos(d, repos);
+		check_warnings(d, text.data);
+		check_repos(d, repos);
 		if (client_get(d->c, "/api/v1/workers", &workers, &err) == 0) /* a daemon of before has no such list */
-			look_at_workers(d, workers);
-		look_at_daemon_devices(d, devices);
+			check_workers(d, workers);
+		check_daemon_devices(d, devices);
 		if (client_get(d->c, "/api/v1/samples", &months, &err) == 0)
-			look_at_samples(d, months);
+			check_samples(d, months);
 	}
 	json_decref(repos);
 	json_decref(devices);
@@ -333,7 +333,7 @@ static void look_at_daemon(struct doctor *d)
 /* ---- all of it --------------------------------------------------------------------------------------------------------- */
 
 /* What the daemon's own look at its configuration finds: it tries folders, repositories with their credentials, and workers. */
-static void look_at_config(struct doctor *d, const struct options *o)
+static void check_config_names(struct doctor *d, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	const char *file = o->n_arg ? o->arg[0] : CONFIG_USUAL;
@@ -357,14 +357,14 @@ int verb_doctor(struct client *c, const struct options *o)
 {
 	struct doctor d = { .c = c };
 	service_look(&d.answers, "");
-	look_at_config(&d, o);
-	look_at_devices(&d);
-	look_at_build(&d);
-	look_at_nvcc(&d);
-	look_at_counters(&d);
-	look_at_disk(&d);
-	look_at_clock(&d);
-	look_at_daemon(&d);
+	check_config_names(&d, o);
+	check_devices(&d);
+	check_build(&d);
+	check_nvcc(&d);
+	check_counters(&d);
+	check_disk(&d);
+	check_clock(&d);
+	check_daemon(&d);
 	bool good = answers_print(&d.answers, o->json);
 	answers_fini(&d.answers);
 	return good ? EXIT_OK : EXIT_ERROR;

@@ -29,7 +29,7 @@ static bool is_listed(const char *root, const char *file, const char *name)
 	return found;
 }
 
-static void look_at_units(struct answers *a, const char *root)
+static void check_units(struct answers *a, const char *root)
 {
 	static const char *const names[] = { "flopwatchd.service", "flopwatch-worker.socket", "flopwatch-worker@.service" };
 	static const char *const folders[] = { "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
@@ -44,7 +44,7 @@ static void look_at_units(struct answers *a, const char *root)
 	}
 }
 
-static void look_at_accounts(struct answers *a, const char *root)
+static void check_accounts(struct answers *a, const char *root)
 {
 	static const char *const users[] = { "flopwatch", "flopwatch-run" };
 	static const char *const groups[] = { "video", "render" };
@@ -60,7 +60,7 @@ static void look_at_accounts(struct answers *a, const char *root)
 }
 
 /* Ubuntu's setting, under which bubblewrap works only with a profile of its own. */
-static void look_at_namespaces(struct answers *a, const char *root)
+static void check_namespaces(struct answers *a, const char *root)
 {
 	static const char *const profiles[] = { "bwrap", "bwrap-userns-restrict", "usr.bin.bwrap" };
 	char path[PATH_BYTES], value = '0';
@@ -86,9 +86,9 @@ void service_look(struct answers *a, const char *root)
 	int before = a->n;
 	if (!exists(root, "/etc/flopwatch", "flopwatchd.yml") || !exists(root, "/run/systemd", "system"))
 		return;
-	look_at_units(a, root);
-	look_at_accounts(a, root);
-	look_at_namespaces(a, root);
+	check_units(a, root);
+	check_accounts(a, root);
+	check_namespaces(a, root);
 	if (a->n == before)
 		answers_add(a, OK, "service", "", "units, users and groups are there");
 }

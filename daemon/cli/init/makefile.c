@@ -200,12 +200,14 @@ static bool ends_in(const char *path, const char *name)
 /* What a pattern makes of the source: "build/%" of "build/%: src/%.c" and "src/sums.c" is "build/sums". */
 static bool matches(const char *pattern, const char *need, const char *source, char *out, size_t size)
 {
-	const char *mark = strchr(need, '%'), *place = strchr(pattern, '%');
+	const char *mark = strchr(need, '%'), *position = strchr(pattern, '%');
 	size_t head = mark ? (size_t)(mark - need) : 0, tail = mark ? strlen(mark + 1) : 0, n = strlen(source);
 
-	if (!mark || !place || n <= head + tail || strncmp(source, need, head) != 0 || strcmp(source + n - tail, mark + 1) != 0)
+	if (!mark || !position || n <= head + tail || strncmp(source, need, head) != 0 ||
+		strcmp(source + n - tail, mark + 1) != 0)
 		return false;
-	snprintf(out, size, "%.*s%.*s%s", (int)(place - pattern), pattern, (int)(n - head - tail), source + head, place + 1);
+	snprintf(
+		out, size, "%.*s%.*s%s", (int)(position - pattern), pattern, (int)(n - head - tail), source + head, position + 1);
 	return !strchr(out, '?') && !strstr(out, ".o");
 }
 

@@ -130,22 +130,22 @@ static void package_folder(const struct scan *l, const struct scan_program *prog
 	scan_dir(program->path, dir, sizeof dir);
 	for (const char *line = program->text.data; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		const char *word = strncmp(line, "import ", 7) == 0 ? line + 7 : strncmp(line, "from ", 5) == 0 ? line + 5 : NULL;
-		static const char *const places[] = { ".", "src", "python" };
+		static const char *const positions[] = { ".", "src", "python" };
 		char name[64], path[SCAN_PATH_SIZE + 96];
 
 		if (!word)
 			continue;
 		snprintf(name, sizeof name, "%.*s",
 			(int)strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"), word);
-		for (size_t i = 0; name[0] && i < sizeof places / sizeof places[0]; i++) {
-			if (strcmp(places[i], dir) == 0)
+		for (size_t i = 0; name[0] && i < sizeof positions / sizeof positions[0]; i++) {
+			if (strcmp(positions[i], dir) == 0)
 				continue;
-			snprintf(path, sizeof path, "%s/%s/__init__.py", places[i], name);
+			snprintf(path, sizeof path, "%s/%s/__init__.py", positions[i], name);
 			bool is_there = scan_is_there(l, path);
 
-			snprintf(path, sizeof path, "%s/%s.py", places[i], name);
+			snprintf(path, sizeof path, "%s/%s.py", positions[i], name);
 			if (is_there || scan_is_there(l, path)) {
-				snprintf(out, size, "%s", places[i]);
+				snprintf(out, size, "%s", positions[i]);
 				return;
 			}
 		}

@@ -64,14 +64,14 @@ static void print_reasons(const json_t *cells, FILE *out)
 	{
 		const char *why = value_text(cell, "why");
 		size_t alike = 0;
-		bool told = false;
+		bool reported = false;
 		json_array_foreach(cells, k, other)
 		{
 			bool same = strcmp(value_text(other, "why"), why) == 0;
-			told = told || (same && k < i);
+			reported = reported || (same && k < i);
 			alike += same;
 		}
-		if (!*why || told)
+		if (!*why || reported)
 			continue;
 		fprintf(out, "%zu cell%s: ", alike, alike == 1 ? "" : "s");
 		plain_print(out, why);

@@ -136,7 +136,7 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 }
 
 /* Cells whose equal builds vary: the largest noise, where it was measured, and how to go on. */
-static void tell_blindness(const json_t *comparison, FILE *out)
+static void print_blindness(const json_t *comparison, FILE *out)
 {
 	const json_t *environment = json_object_get(comparison, "environment"), *most = NULL, *cell;
 	size_t i;
@@ -161,9 +161,9 @@ static void tell_blindness(const json_t *comparison, FILE *out)
 }
 
 /* Why a side does not do cells, each reason once, with the first cell that has it. */
-static void tell_reasons(const json_t *cells, FILE *out)
+static void print_reasons(const json_t *cells, FILE *out)
 {
-	const char *told[REASONS_MAX];
+	const char *reported[REASONS_MAX];
 	size_t i;
 	int n = 0;
 	json_t *cell;
@@ -174,20 +174,20 @@ static void tell_reasons(const json_t *cells, FILE *out)
 		bool is_new =
 			*reason && (verdict == VERDICT_REMOVED || verdict == VERDICT_ADDED || verdict == VERDICT_UNSUPPORTED);
 		for (int k = 0; k < n; k++)
-			is_new = is_new && strcmp(told[k], reason) != 0;
+			is_new = is_new && strcmp(reported[k], reason) != 0;
 		if (!is_new)
 			continue;
 		if (n == REASONS_MAX) {
 			plain_line(out, "  and further reasons: --json has each cell's");
 			return;
 		}
-		told[n++] = reason;
+		reported[n++] = reason;
 		plain_line(out, "  %s: %s", value_text(cell, "cell"), reason);
 	}
 }
 
 /* Rows of which there was nothing to compare. */
-static void tell_absences(const json_t *cells, FILE *out)
+static void print_absences(const json_t *cells, FILE *out)
 {
 	static const struct {
 		enum verdict verdict;
@@ -205,7 +205,7 @@ static void tell_absences(const json_t *cells, FILE *out)
 	}
 	if (used)
 		plain_line(out, "not compared: %s", text);
-	tell_reasons(cells, out);
+	print_reasons(cells, out);
 }
 
 /* A change beside medians whose quotient reads otherwise wants a word. */
@@ -246,15 +246,15 @@ static void configurations(const json_t *cells, FILE *out)
 	{
 		const json_t *base = json_object_get(cell, "base"), *target = json_object_get(cell, "target");
 		const char *was = value_text(base, "configuration"), *is = value_text(target, "configuration");
-		bool separate = strcmp(value_text(base, "provider"), value_text(target, "provider")) != 0, told = false;
+		bool separate = strcmp(value_text(base, "provider"), value_text(target, "provider")) != 0, reported = false;
 		size_t alike = 0;
 		json_array_foreach(cells, k, other)
 		{
 			bool same = ran_alike(cell, other);
-			told = told || (same && k < i);
+			reported = reported || (same && k < i);
 			alike += same;
 		}
-		if (told || !*is)
+		if (reported || !*is)
 			continue;
 		if (!*was || (!separate && strcmp(was, is) == 0))
 			plain_line(out, "configuration: %s in %zu cell%s", is, alike, alike == 1 ? "" : "s");
@@ -274,7 +274,7 @@ static bool is_blockers(const json_t *cell)
 }
 
 /* What there is to do about cells without a clear answer, which is longer than a line. */
-static void tell_remedies(const json_t *cells, FILE *out)
+static void print_remedies(const json_t *cells, FILE *out)
 {
 	bool undecided = false, rejected = false;
 	size_t i;
@@ -308,11 +308,11 @@ void footnotes_print(const json_t *comparison, FILE *out)
 		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
 	}
 	if (!beside_peer)
-		tell_blindness(comparison, out);
-	tell_absences(cells, out);
+		print_blindness(comparison, out);
+	print_absences(cells, out);
 	warn_of_costs(comparison, out);
 	if (!beside_peer && kind != JOBKIND_IMPORT)
-		tell_remedies(cells, out);
+		print_remedies(cells, out);
 	if (build)
 		plain_line(out, "flopwatch log %lld prints the build log", value_integer(comparison, "job"));
 	if (kernels && !beside_peer && value_verdict(comparison) == VERDICT_REGRESSION)

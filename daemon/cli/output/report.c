@@ -272,7 +272,7 @@ static void memory_table(const json_t *cells, double peak_gb_s, FILE *out)
 			peak_gb_s);
 }
 
-static void tell_lengths(const json_t *comparison, FILE *out)
+static void print_lengths(const json_t *comparison, FILE *out)
 {
 	size_t i;
 	const json_t *row;
@@ -337,7 +337,7 @@ static void toolchains(const json_t *comparison, FILE *out)
 		value_text(json_object_get(comparison, "target"), "toolchain"));
 }
 
-static void tell_part(const json_t *comparison, FILE *out)
+static void print_part(const json_t *comparison, FILE *out)
 {
 	const json_t *part = json_object_get(comparison, "part");
 	char text[240];
@@ -369,14 +369,14 @@ void report_comparison(const json_t *comparison, FILE *out)
 									: "the default provider",
 		*identical ? ", " : "", identity(identical, cells));
 	pins(comparison, out);
-	tell_part(comparison, out);
+	print_part(comparison, out);
 	if (kind == JOBKIND_ENVIRONMENT)
 		toolchains(comparison, out);
 	if (!*identical) {
 		tables(cells, kind, out);
 		sparse_table(cells, out);
 		memory_table(cells, value_number(json_object_get(comparison, "environment"), "peak_gb_s"), out);
-		tell_lengths(comparison, out);
+		print_lengths(comparison, out);
 	}
 	fputc('\n', out);
 	if (kind == JOBKIND_SELFCHECK)

@@ -138,7 +138,7 @@ static void take_build(struct outcome *o, const struct msg_build *b)
 	}
 }
 
-int outcome_hear(struct outcome *o, const struct msg *m, struct fw_err *err)
+int outcome_receive(struct outcome *o, const struct msg *m, struct fw_err *err)
 {
 	struct outcome_cell *c;
 

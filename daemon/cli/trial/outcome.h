@@ -40,7 +40,7 @@ void outcome_fini(struct outcome *o);
 /** The cells that are asked for. Err: memory. */
 int outcome_cells(struct outcome *o, const struct cell *cell, int n, struct fw_err *err);
 /** Take note of a message. Err: memory. */
-int outcome_hear(struct outcome *o, const struct msg *m, struct fw_err *err);
+int outcome_receive(struct outcome *o, const struct msg *m, struct fw_err *err);
 /** Cells with a time, cells that are not supported, cells that failed. */
 void outcome_count(const struct outcome *o, int *timed, int *unsupported, int *failed);
 

@@ -16,7 +16,7 @@
 enum { CHUNK = 64 << 10 };
 
 struct session {
-	const struct session_ask *ask;
+	const struct session_request *request;
 	struct outcome *out;
 	struct proc worker;
 	struct lines in;
@@ -38,7 +38,7 @@ static int send_all(struct session *s, const char *data, size_t len, struct fw_e
 	return 0;
 }
 
-static int say(struct session *s, const struct msg *m, struct fw_err *err)
+static int print(struct session *s, const struct msg *m, struct fw_err *err)
 {
 	struct buf line;
 
@@ -53,7 +53,7 @@ static int say(struct session *s, const struct msg *m, struct fw_err *err)
 
 static int send_tree(struct session *s, const char *oid, struct fw_err *err)
 {
-	int fd = tree_pack(s->ask->tree, oid, err), result = fd < 0 ? -1 : 0;
+	int fd = tree_pack(s->request->tree, oid, err), result = fd < 0 ? -1 : 0;
 	struct msg m = { .t = MSG_TREE };
 	char piece[CHUNK];
 	struct stat st;
@@ -64,7 +64,7 @@ static int send_tree(struct session *s, const char *oid, struct fw_err *err)
 	if (result == 0) {
 		snprintf(m.u.tree.oid, sizeof m.u.tree.oid, "%s", oid);
 		m.u.tree.bytes = st.st_size;
-		result = say(s, &m, err);
+		result = print(s, &m, err);
 	}
 	while (result == 0 && (n = read(fd, piece, sizeof piece)) != 0)
 		result = n < 0 ? err_sys(err, "a packed tree") : send_all(s, piece, (size_t)n, err);
@@ -88,23 +88,23 @@ static const struct msg_device *choose(const struct msg_hello *h, const char *wa
 
 static int take_hello(struct session *s, const struct msg_hello *h, struct fw_err *err)
 {
-	const struct msg_device *d = choose(h, s->ask->device);
-	struct msg m = { .t = MSG_JOB, .u.job = s->ask->job };
+	const struct msg_device *d = choose(h, s->request->device);
+	struct msg m = { .t = MSG_JOB, .u.job = s->request->job };
 
 	if (!d)
 		return err_set(err, ERR_NOT_FOUND, "there is no device %s here; flopwatch-worker probe names those that are",
-			s->ask->device ? s->ask->device : "at all");
+			s->request->device ? s->request->device : "at all");
 	s->out->device = *d;
 	s->out->is_sandboxed = strcmp(h->isolation, "bwrap") == 0;
-	snprintf(s->ask->job->device, sizeof s->ask->job->device, "%s", d->uuid);
-	return say(s, &m, err);
+	snprintf(s->request->job->device, sizeof s->request->job->device, "%s", d->uuid);
+	return print(s, &m, err);
 }
 
 static void show(const struct session *s, const struct msg *m)
 {
 	const struct msg_at *at = &m->u.at;
 
-	if (!s->ask->is_shown)
+	if (!s->request->is_shown)
 		return;
 	if (m->t == MSG_BUILD)
 		fprintf(stderr, "\r\033[Kbuild: %s", m->u.build.state);
@@ -125,7 +125,7 @@ static int take(struct session *s, const struct msg *m, struct fw_err *err)
 		if (send_tree(s, m->u.need.oid[i], err) != 0)
 			return -1;
 	show(s, m);
-	if (outcome_hear(s->out, m, err) != 0)
+	if (outcome_receive(s->out, m, err) != 0)
 		return -1;
 	return m->t == MSG_DONE;
 }
@@ -176,22 +176,24 @@ static int converse(struct session *s, struct fw_err *err)
 	return status < 0 ? -1 : 0;
 }
 
-int session_run(const struct session_ask *ask, struct outcome *out, struct fw_err *err)
+int session_run(const struct session_request *request, struct outcome *out, struct fw_err *err)
 {
-	struct session s = { .ask = ask, .out = out, .fd = -1, .errors_fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) };
+	struct session s = {
+		.request = request, .out = out, .fd = -1, .errors_fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
+	};
 	char program[PATH_MAX], device[80];
 	const char *argv[10] = { program, "serve" };
 	int pair[2] = { -1, -1 }, n = 2, result = -1;
 
 	lines_init(&s.in, PROTOCOL_LINE_MAX);
-	if (ask->device) {
-		snprintf(device, sizeof device, "%s", ask->device);
+	if (request->device) {
+		snprintf(device, sizeof device, "%s", request->device);
 		argv[n++] = "--device";
 		argv[n++] = device;
 	}
-	if (ask->read_only) {
+	if (request->read_only) {
 		argv[n++] = "--read-only";
-		argv[n++] = ask->read_only;
+		argv[n++] = request->read_only;
 	}
 	if (s.errors_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
 		err_sys(err, "a line to the worker");
@@ -215,7 +217,7 @@ int session_run(const struct session_ask *ask, struct outcome *out, struct fw_er
 			usleep(10000);
 		proc_end(&s.worker);
 	}
-	if (ask->is_shown)
+	if (request->is_shown)
 		fputs("\r\033[K", stderr);
 	if (s.fd >= 0)
 		close(s.fd);

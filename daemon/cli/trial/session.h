@@ -5,7 +5,7 @@
 #include "cli/trial/outcome.h"
 #include "cli/trial/tree.h"
 
-struct session_ask {
+struct session_request {
 	const struct tree *tree;
 	const char *device;    /* kind or uuid; NULL: the best that is here */
 	const char *read_only; /* a folder that branch code may read; NULL none */
@@ -14,6 +14,6 @@ struct session_ask {
 };
 
 /** Run it to its end. Err: the worker cannot be started, has no such device, or ended in the middle, with its last line. */
-int session_run(const struct session_ask *ask, struct outcome *out, struct fw_err *err);
+int session_run(const struct session_request *request, struct outcome *out, struct fw_err *err);
 
 #endif

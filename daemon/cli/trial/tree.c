@@ -22,7 +22,7 @@ enum { ANSWER_MAX = 32 << 20, GIT_MS = 120000, ARGS_MAX = 2 * MANIFEST_LIST_MAX 
 static const char manifest_name[] = ".flopwatch.yaml";
 
 /* What flopwatch-git answers. Own: json_decref. NULL with err. */
-static json_t *ask_git(const char *const *args, struct fw_err *err)
+static json_t *request_git(const char *const *args, struct fw_err *err)
 {
 	const char *argv[ARGS_MAX + 1];
 	char program[PATH_MAX];
@@ -77,7 +77,7 @@ static int find_root(struct tree *t, const char *folder, struct fw_err *err)
 	}
 }
 
-static json_t *ask_tree(const struct tree *t, const char *const *more, struct fw_err *err)
+static json_t *request_tree(const struct tree *t, const char *const *more, struct fw_err *err)
 {
 	const char *args[ARGS_MAX] = { "tree", "--repo", t->root, "--commit", t->commit };
 	int n = 5;
@@ -85,7 +85,7 @@ static json_t *ask_tree(const struct tree *t, const char *const *more, struct fw
 	for (; *more && n + 1 < ARGS_MAX; more++)
 		args[n++] = *more;
 	args[n] = NULL;
-	return ask_git(args, err);
+	return request_git(args, err);
 }
 
 /* A blob of an answer. False: it is not there. */
@@ -98,7 +98,7 @@ static bool take_blob(const json_t *answer, const char *path, struct buf *out)
 
 static int read_manifest(struct tree *t, struct fw_err *err)
 {
-	json_t *answer = ask_tree(t, (const char *const[]){ "--blob", manifest_name, NULL }, err);
+	json_t *answer = request_tree(t, (const char *const[]){ "--blob", manifest_name, NULL }, err);
 
 	if (!answer)
 		return -1;
@@ -116,7 +116,7 @@ static int find_inputs(struct tree *t, struct fw_err *err)
 		args[2 * i] = "--oid";
 		args[2 * i + 1] = m->input[i];
 	}
-	json_t *answer = ask_tree(t, args, err);
+	json_t *answer = request_tree(t, args, err);
 
 	if (!answer)
 		return -1;
@@ -153,7 +153,7 @@ int tree_open(struct tree *t, const char *folder, struct fw_err *err)
 	buf_init(&t->text, SUITE_MAX);
 	if (find_root(t, folder, err) != 0)
 		return -1;
-	json_t *answer = ask_git((const char *const[]){ "snapshot", "--worktree", t->root, NULL }, err);
+	json_t *answer = request_git((const char *const[]){ "snapshot", "--worktree", t->root, NULL }, err);
 
 	if (!answer)
 		return -1;
@@ -174,7 +174,7 @@ void tree_free(struct tree *t)
 /* Where suites are installed: seen from our program, as in a tree that was built. Shape: path[size]. */
 static int open_installed(const char *name, char *path, size_t size)
 {
-	static const char *const places[] = { "../share/flopwatch/suites", "../../etc/suites", "../share/suites" };
+	static const char *const positions[] = { "../share/flopwatch/suites", "../../etc/suites", "../share/suites" };
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	char *slash;
@@ -183,8 +183,8 @@ static int open_installed(const char *name, char *path, size_t size)
 	self[n > 0 ? n : 0] = '\0';
 	if ((slash = strrchr(self, '/')))
 		*slash = '\0';
-	for (size_t i = 0; i < sizeof places / sizeof places[0] && fd < 0; i++) {
-		if ((size_t)snprintf(path, size, "%s/%s/%s.yaml", self, places[i], name) < size)
+	for (size_t i = 0; i < sizeof positions / sizeof positions[0] && fd < 0; i++) {
+		if ((size_t)snprintf(path, size, "%s/%s/%s.yaml", self, positions[i], name) < size)
 			fd = regular_open("", path, NULL);
 	}
 	if (fd < 0 && (size_t)snprintf(path, size, "/usr/share/flopwatch/suites/%s.yaml", name) < size)
@@ -200,7 +200,7 @@ int tree_suite(const struct tree *t, const char *name, struct buf *out, char fil
 		return err_set(err, ERR_INVALID, "`%s` is not the name of a suite; e.g. ffa", name);
 	snprintf(path[0], sizeof path[0], "etc/suites/%.200s.yaml", name);
 	snprintf(path[1], sizeof path[1], ".flopwatch/suites/%.200s.yaml", name);
-	json_t *answer = ask_tree(t, (const char *const[]){ "--blob", path[0], "--blob", path[1], NULL }, err);
+	json_t *answer = request_tree(t, (const char *const[]){ "--blob", path[0], "--blob", path[1], NULL }, err);
 
 	if (!answer)
 		return -1;
@@ -257,7 +257,7 @@ int tree_pack(const struct tree *t, const char *oid, struct fw_err *err)
 
 bool tree_holds(const struct tree *t, const char *path)
 {
-	json_t *answer = ask_tree(t, (const char *const[]){ "--oid", path, NULL }, NULL);
+	json_t *answer = request_tree(t, (const char *const[]){ "--oid", path, NULL }, NULL);
 	bool is_there = json_is_object(json_object_get(json_object_get(answer, "oids"), path));
 
 	json_decref(answer);

@@ -107,13 +107,13 @@ static int attempt(struct attempt *a, const char *name, json_t *list, struct fw_
 
 	outcome_init(&outcome);
 	fill_job(a);
-	struct session_ask ask = { .tree = a->tree,
+	struct session_request request = { .tree = a->tree,
 		.device = o->device,
 		.read_only = o->read_only,
 		.job = a->job,
 		.is_shown = !o->quiet && terminal_width(stderr) > 0 };
 
-	if (outcome_cells(&outcome, a->suite.cell, a->suite.n_cells, err) == 0 && session_run(&ask, &outcome, err) == 0) {
+	if (outcome_cells(&outcome, a->suite.cell, a->suite.n_cells, err) == 0 && session_run(&request, &outcome, err) == 0) {
 		hint_all(a->tree, &outcome, a->run, &hints);
 		struct report report = { .name = name,
 			.tree = a->tree,

@@ -13,7 +13,7 @@
 
 enum { RESTART_POLLS = 80 };
 
-static int ask(struct client *c, const struct options *o, const char *repo, json_t **out, struct fw_err *err)
+static int request(struct client *c, const struct options *o, const char *repo, json_t **out, struct fw_err *err)
 {
 	struct buf body;
 	struct jsonw j;
@@ -70,7 +70,7 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 		if (got == 0) {
 			failures = 0;
 			describe(bisect, text, sizeof text);
-			follow_say(&said, what, text);
+			follow_print(&said, what, text);
 			if (has_ended(bisect)) {
 				follow_end(&said);
 				*out = bisect;
@@ -151,15 +151,15 @@ static int conclude(const struct options *o, const json_t *bisect, struct fw_err
 int verb_bisect(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	json_t *asked = NULL, *bisect = NULL;
+	json_t *requested = NULL, *bisect = NULL;
 	char repo[256];
 	int status = checkout_repo(c, o, o->arg[1], repo, sizeof repo);
 	if (status != EXIT_OK)
 		return status;
 	status = -1;
-	if (ask(c, o, repo, &asked, &err) == 0 && follow(c, o, value_integer(asked, "id"), &bisect, &err) == 0)
+	if (request(c, o, repo, &requested, &err) == 0 && follow(c, o, value_integer(requested, "id"), &bisect, &err) == 0)
 		status = conclude(o, bisect, &err);
-	json_decref(asked);
+	json_decref(requested);
 	json_decref(bisect);
 	return status < 0 ? verb_fail(&err) : status;
 }

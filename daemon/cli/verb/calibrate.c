@@ -114,7 +114,7 @@ int verb_calibrate(struct client *c, const struct options *o)
 	}
 	buf_init(&request, 4096);
 	write_request(&request, o);
-	int status = verb_ask_jobs(c, o, "/api/v1/calibrate", &request);
+	int status = verb_request_jobs(c, o, "/api/v1/calibrate", &request);
 	buf_fini(&request);
 	return status;
 }

@@ -331,7 +331,7 @@ static int add_holders(struct client *c, const char *what, struct candidates *of
 	return result;
 }
 
-int checkout_ask_which(const char *what, const char *repos, struct fw_err *err)
+int checkout_request_which(const char *what, const char *repos, struct fw_err *err)
 {
 	return err_set(err, ERR_CONFLICT, "%s is in several repositories: %s; name one with --repo NAME", what, repos);
 }
@@ -351,7 +351,7 @@ static int choose(struct client *c, const char *what, struct candidates *of, str
 	if (what && add_holders(c, what, of, err) != 0)
 		return -1;
 	if (of->n > 1)
-		return checkout_ask_which(what, of->names.data, err);
+		return checkout_request_which(what, of->names.data, err);
 	if (of->n == 1)
 		return 0;
 	if (add_all(c, of, err) != 0)

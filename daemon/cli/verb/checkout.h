@@ -32,6 +32,6 @@ bool checkout_has_newer(const struct checkout *here, const char *branch, const c
  */
 int checkout_repo(struct client *c, const struct options *o, const char *what, char *name, size_t size);
 /** Always ERR_CONFLICT: which of `repos`, names separated by commas, is meant with `what`? */
-int checkout_ask_which(const char *what, const char *repos, struct fw_err *err);
+int checkout_request_which(const char *what, const char *repos, struct fw_err *err);
 
 #endif

@@ -89,8 +89,8 @@ static int repo_of(struct client *c, const struct options *o, const char *target
 	return checkout_repo(c, o, is_uncommitted(target) ? NULL : target, name, size);
 }
 
-static int ask(struct client *c, const struct options *o, const char *repo, const char *base, const char *target, json_t **job,
-	struct fw_err *err)
+static int request(struct client *c, const struct options *o, const char *repo, const char *base, const char *target,
+	json_t **job, struct fw_err *err)
 {
 	char worktree[4096], sha[65];
 	if (is_uncommitted(target)) {
@@ -127,20 +127,20 @@ int verb_compare(struct client *c, const struct options *o)
 			o->arg[0], o->arg[1]);
 		return EXIT_USAGE;
 	}
-	json_t *asked = NULL, *verdict = NULL;
+	json_t *requested = NULL, *verdict = NULL;
 	char path[64], repo[256];
 	int status = repo_of(c, o, o->arg[1], repo, sizeof repo);
 	if (status != EXIT_OK)
 		return status;
 	status = -1;
-	if (ask(c, o, repo, o->arg[0], o->arg[1], &asked, &err) == 0) {
-		snprintf(path, sizeof path, "/api/v1/jobs/%lld/verdict", value_integer(asked, "id"));
+	if (request(c, o, repo, o->arg[0], o->arg[1], &requested, &err) == 0) {
+		snprintf(path, sizeof path, "/api/v1/jobs/%lld/verdict", value_integer(requested, "id"));
 		if (follow_verdict(c, o, path, follow_deadline(o), &verdict, &err) == 0)
 			status = conclude(c, o, verdict, &err);
 	}
 	if (status < 0 && is_uncommitted(o->arg[1]) && has_ended_as(verdict, JOBSTATE_TARGET_MISSING))
 		err_context(&err, "this checkout is not the one that the daemon reads; push a branch and name that instead of .");
-	json_decref(asked);
+	json_decref(requested);
 	json_decref(verdict);
 	return status < 0 ? verb_fail(&err) : status;
 }
@@ -153,7 +153,7 @@ int verb_submit(struct client *c, const struct options *o)
 	int status = repo_of(c, o, o->arg[0], repo, sizeof repo);
 	if (status != EXIT_OK)
 		return status;
-	if (ask(c, o, repo, NULL, o->arg[0], &job, &err) != 0)
+	if (request(c, o, repo, NULL, o->arg[0], &job, &err) != 0)
 		return verb_fail(&err);
 	verb_new_job(job, o);
 	json_decref(job);

@@ -116,12 +116,12 @@ static void print_suite(const json_t *suite, bool first)
 {
 	enum verdict verdict = value_verdict(suite);
 	const char *name = value_text(suite, "suite");
-	double told = value_number(suite, verdict == VERDICT_IMPROVEMENT ? "best_pct" : "worst_pct");
+	double reported = value_number(suite, verdict == VERDICT_IMPROVEMENT ? "best_pct" : "worst_pct");
 	printf("%s", first ? ": " : ", ");
 	plain_print(stdout, *name ? name : "the plan");
 	printf(" %s", verdict != VERDICT_NONE ? verdict_name(verdict) : "not measured");
-	if ((verdict == VERDICT_REGRESSION || verdict == VERDICT_IMPROVEMENT) && !isnan(told))
-		printf(" %+.2f %%", told);
+	if ((verdict == VERDICT_REGRESSION || verdict == VERDICT_IMPROVEMENT) && !isnan(reported))
+		printf(" %+.2f %%", reported);
 }
 
 /* One line about several suites, after their tables. */

@@ -71,7 +71,7 @@ struct follow_said follow_begin(const struct options *o)
 	return s;
 }
 
-void follow_say(struct follow_said *s, const char *what, const char *text)
+void follow_print(struct follow_said *s, const char *what, const char *text)
 {
 	if (strcmp(text, s->last) == 0 || clock_mono_ns() < s->quiet_until_ns)
 		return;
@@ -89,7 +89,7 @@ void follow_end(const struct follow_said *s)
 		fputs("\r\033[K", stderr);
 }
 
-static void tell(struct follow_said *s, const json_t *job, long long id)
+static void print(struct follow_said *s, const json_t *job, long long id)
 {
 	char text[512], what[32];
 	describe(job, text, sizeof text);
@@ -97,7 +97,7 @@ static void tell(struct follow_said *s, const json_t *job, long long id)
 		fprintf(stderr, "%sjob %lld goes on without us; Ctrl-C again stops waiting, flopwatch cancel %lld ends it\n",
 			s->terminal ? "\r\033[K" : "", id, id);
 	snprintf(what, sizeof what, "job %lld", id);
-	follow_say(s, what, text);
+	follow_print(s, what, text);
 }
 
 /* Until job `id` has ended. */
@@ -112,7 +112,7 @@ static int follow_job(
 		if (get_patiently(c, path, &job, err) != 0)
 			return -1;
 		bool ended = jobstate_is_final(state_of(job));
-		tell(said, job, id);
+		print(said, job, id);
 		json_decref(job);
 		if (ended) {
 			follow_end(said);

@@ -16,7 +16,7 @@ struct follow_said {
 };
 struct follow_said follow_begin(const struct options *o);
 /** Say `what`, such as "job 7", and `text`, unless that was said last or it is too early. */
-void follow_say(struct follow_said *s, const char *what, const char *text);
+void follow_print(struct follow_said *s, const char *what, const char *text);
 /** Nothing is waited for any more: a line that changed goes. */
 void follow_end(const struct follow_said *s);
 

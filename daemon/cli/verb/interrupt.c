@@ -7,7 +7,7 @@
 
 #include "cli/verbs.h"
 
-static volatile sig_atomic_t times, told;
+static volatile sig_atomic_t times, reported;
 
 static void on_interrupt(int number)
 {
@@ -28,7 +28,7 @@ void interrupt_arm(void)
 
 bool interrupt_came(void)
 {
-	bool fresh = times > told;
-	told = times;
+	bool fresh = times > reported;
+	reported = times;
 	return fresh;
 }

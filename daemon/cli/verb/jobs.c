@@ -49,7 +49,7 @@ static void print_jobs(const json_t *items)
 }
 
 /* The list may be of one state, or end before the oldest that waits. */
-static void tell_why_nothing_moves(struct client *c, const struct options *o)
+static void print_why_nothing_moves(struct client *c, const struct options *o)
 {
 	struct fw_err ignored = { 0 };
 	struct buf path;
@@ -78,6 +78,6 @@ int verb_jobs(struct client *c, const struct options *o)
 	bool of_open =
 		!o->state || jobstate_from_name(o->state) == JOBSTATE_N || !jobstate_is_final(jobstate_from_name(o->state));
 	if (status == EXIT_OK && !o->json && of_open)
-		tell_why_nothing_moves(c, o);
+		print_why_nothing_moves(c, o);
 	return status;
 }

@@ -12,7 +12,7 @@ enum { BROWSER_MS = 10000 };
 /* What `flopwatch open WHAT ID` leads to, and the API's address that says whether it is there ("" nobody asks). */
 static const struct {
 	const char *what, *page, *api;
-} places[] = {
+} positions[] = {
 	{ "comparison", "/comparisons/", "/api/v1/comparisons/" },
 	{ "job", "/jobs/", "/api/v1/jobs/" },
 	{ "commit", "/commits/", "/api/v1/commits/" },
@@ -20,7 +20,7 @@ static const struct {
 	{ "device", "/devices", "" },
 	{ "cell", "/history?cell=", "" },
 };
-enum { N_PLACE = sizeof places / sizeof places[0] };
+enum { N_POSITION = sizeof positions / sizeof positions[0] };
 
 static int is_there(struct client *c, const char *api, const char *id, struct fw_err *err)
 {
@@ -59,15 +59,15 @@ int verb_open(struct client *c, const struct options *o)
 	buf_init(&address, 16384);
 	buf_puts(&address, client_server(c));
 	if (o->n_arg > 0) {
-		while (at < N_PLACE && strcmp(places[at].what, o->arg[0]) != 0)
+		while (at < N_POSITION && strcmp(positions[at].what, o->arg[0]) != 0)
 			at++;
-		if (at == N_PLACE || o->n_arg != 2) {
+		if (at == N_POSITION || o->n_arg != 2) {
 			fputs("usage: flopwatch open [comparison|job|alert|commit|cell|device ID]\n", stderr);
 			buf_fini(&address);
 			return EXIT_USAGE;
 		}
-		buf_puts(&address, places[at].page);
-		if (places[at].page[strlen(places[at].page) - 1] != 's')
+		buf_puts(&address, positions[at].page);
+		if (positions[at].page[strlen(positions[at].page) - 1] != 's')
 			client_argument(&address, o->arg[1]);
 		for (int i = 0; i < 2 && strcmp(o->arg[0], "cell") == 0; i++) {
 			const char *value = i ? o->branch : o->repo;
@@ -79,7 +79,7 @@ int verb_open(struct client *c, const struct options *o)
 	} else {
 		buf_putc(&address, '/');
 	}
-	int result = o->n_arg && *places[at].api ? is_there(c, places[at].api, o->arg[1], &err) : 0;
+	int result = o->n_arg && *positions[at].api ? is_there(c, positions[at].api, o->arg[1], &err) : 0;
 	if (result == 0 && o->json)
 		print_json(address.data);
 	else if (result == 0)

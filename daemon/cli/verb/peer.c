@@ -80,7 +80,7 @@ int verb_peer(struct client *c, const struct options *o)
 		return status;
 	buf_init(&request, 65536);
 	write_request(&request, o, repo);
-	status = verb_ask_jobs(c, o, "/api/v1/peers", &request);
+	status = verb_request_jobs(c, o, "/api/v1/peers", &request);
 	buf_fini(&request);
 	return status;
 }

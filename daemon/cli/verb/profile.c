@@ -52,7 +52,7 @@ static int find_upstream(struct client *c, const char *repo, char *out, size_t s
 	return result;
 }
 
-static int ask_times(struct client *c, const struct options *o, const char *repo, const char *base, const char *target,
+static int request_times(struct client *c, const struct options *o, const char *repo, const char *base, const char *target,
 	json_t **job, struct fw_err *err)
 {
 	struct buf body;
@@ -87,7 +87,7 @@ static int time_suite(struct client *c, const struct options *o, const char *rep
 		result = find_upstream(c, repo, upstream, sizeof upstream, err);
 	const char *base = o->n_arg ? o->arg[0] : upstream, *target = o->n_arg ? o->arg[1] : upstream;
 	if (result == 0)
-		result = ask_times(c, o, repo, base, target, &job, err);
+		result = request_times(c, o, repo, base, target, &job, err);
 	snprintf(path, sizeof path, "/api/v1/jobs/%lld/verdict", value_integer(job, "id"));
 	if (result == 0)
 		result = follow_verdict(c, o, path, follow_deadline(o), &verdict, err);
@@ -102,7 +102,7 @@ static int time_suite(struct client *c, const struct options *o, const char *rep
 }
 
 /* Every cell of a comparison that was made for it. */
-static int ask_suite(struct client *c, const struct options *o, const char *repo, json_t **out, struct fw_err *err)
+static int request_suite(struct client *c, const struct options *o, const char *repo, json_t **out, struct fw_err *err)
 {
 	long long comparison;
 	struct buf body;
@@ -121,7 +121,7 @@ static int ask_suite(struct client *c, const struct options *o, const char *repo
 	return result;
 }
 
-static int ask(struct client *c, const struct options *o, const char *repo, const char *of, json_t **out, struct fw_err *err)
+static int request(struct client *c, const struct options *o, const char *repo, const char *of, json_t **out, struct fw_err *err)
 {
 	struct buf body;
 	struct jsonw j;
@@ -164,7 +164,7 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 			return -1;
 		if (got == 0) {
 			failures = 0;
-			follow_say(&said, what, value_text(profile, "state"));
+			follow_print(&said, what, value_text(profile, "state"));
 			if (has_ended(profile)) {
 				follow_end(&said);
 				*out = profile;
@@ -182,7 +182,7 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 int verb_profile(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	json_t *asked = NULL, *profile = NULL;
+	json_t *requested = NULL, *profile = NULL;
 	const char *of = NULL;
 	char repo[256] = "";
 	int status = EXIT_OK;
@@ -206,8 +206,8 @@ int verb_profile(struct client *c, const struct options *o)
 		return status;
 	status = -1;
 	bool is_suite = !of && o->suite;
-	if ((is_suite ? ask_suite(c, o, repo, &asked, &err) : ask(c, o, repo, of, &asked, &err)) == 0 &&
-		follow(c, o, value_integer(asked, "id"), &profile, &err) == 0) {
+	if ((is_suite ? request_suite(c, o, repo, &requested, &err) : request(c, o, repo, of, &requested, &err)) == 0 &&
+		follow(c, o, value_integer(requested, "id"), &profile, &err) == 0) {
 		bool is_table = is_suite && !o->json && strcmp(value_text(profile, "state"), "done") == 0;
 		status = EXIT_OK;
 		if (is_table)
@@ -217,7 +217,7 @@ int verb_profile(struct client *c, const struct options *o)
 		if (status == EXIT_UNDECIDED) /* it ended without an answer */
 			status = EXIT_ERROR;
 	}
-	json_decref(asked);
+	json_decref(requested);
 	json_decref(profile);
 	return status < 0 ? verb_fail(&err) : status;
 }

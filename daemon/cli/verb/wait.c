@@ -56,7 +56,7 @@ static void set_path(struct wanted *w, const char *sha, const char *branch, cons
 }
 
 /* Whether anything was asked for at the path that is set; else it is cleared. */
-static int keep_if_asked(struct client *c, struct wanted *w, struct fw_err *err)
+static int keep_if_requested(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	json_t *answer = NULL;
 	int result = client_get(c, w->path.data, &answer, err);
@@ -70,7 +70,7 @@ static int keep_if_asked(struct client *c, struct wanted *w, struct fw_err *err)
 	return 0;
 }
 
-static int ask_for_digits(const struct wanted *w, struct fw_err *err)
+static int request_for_digits(const struct wanted *w, struct fw_err *err)
 {
 	err_clear(err);
 	return err_set(err, ERR_CONFLICT, "several commits begin with %s; write more digits", w->what);
@@ -87,9 +87,9 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 	buf_puts(&w->path, "/api/v1/branches");
 	client_query(&w->path, "branch", w->what);
 	client_query(&w->path, "repo", w->repo);
-	int asked = client_get_all(c, w->path.data, &answer, err);
+	int requested = client_get_all(c, w->path.data, &answer, err);
 	buf_clear(&w->path);
-	if (asked != 0 && (!w->repo || err->code != ERR_NOT_FOUND))
+	if (requested != 0 && (!w->repo || err->code != ERR_NOT_FOUND))
 		return -1;
 	err_clear(err);
 	buf_init(&repos, NAMES_MAX);
@@ -101,21 +101,21 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 	}
 	int result = 0;
 	if (n > 1)
-		result = checkout_ask_which(w->what, repos.data, err);
+		result = checkout_request_which(w->what, repos.data, err);
 	buf_fini(&repos);
 	if (n == 1) {
 		w->is_branch = true;
 		snprintf(w->tip, sizeof w->tip, "%s", value_text(found, "commit"));
 		snprintf(w->of, sizeof w->of, "%s", value_text(found, "repo"));
 		set_path(w, w->tip, value_text(found, "name"), w->of);
-		result = keep_if_asked(c, w, err);
+		result = keep_if_requested(c, w, err);
 	}
 	json_decref(answer);
 	return result;
 }
 
 /* The digits begin commits of several repositories, or several of one: name the repositories. */
-static int ask_which_of(struct client *c, struct wanted *w, struct fw_err *err)
+static int request_which_of(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	struct buf names;
 	json_t *repos = NULL, *repo;
@@ -130,7 +130,7 @@ static int ask_which_of(struct client *c, struct wanted *w, struct fw_err *err)
 	{
 		const char *name = value_text(repo, "name");
 		set_path(w, w->what, NULL, name);
-		result = keep_if_asked(c, w, err);
+		result = keep_if_requested(c, w, err);
 		if (result != 0 && err->code != ERR_CONFLICT)
 			break;
 		if (result != 0 || w->path.len)
@@ -138,7 +138,7 @@ static int ask_which_of(struct client *c, struct wanted *w, struct fw_err *err)
 		err_clear(err);
 	}
 	if (err->code == ERR_NONE)
-		result = n > 1 ? checkout_ask_which(w->what, names.data, err) : ask_for_digits(w, err);
+		result = n > 1 ? checkout_request_which(w->what, names.data, err) : request_for_digits(w, err);
 	buf_clear(&w->path);
 	buf_fini(&names);
 	json_decref(repos);
@@ -150,11 +150,11 @@ static int find_commit(struct client *c, struct wanted *w, struct fw_err *err)
 	if (!oid_is_prefix(w->what, COMMIT_MIN))
 		return 0;
 	set_path(w, w->what, NULL, w->repo);
-	int result = keep_if_asked(c, w, err);
+	int result = keep_if_requested(c, w, err);
 	if (result != 0 && err->code == ERR_CONFLICT && !w->repo) {
-		return ask_which_of(c, w, err);
+		return request_which_of(c, w, err);
 	}
-	return result != 0 && err->code == ERR_CONFLICT ? ask_for_digits(w, err) : result;
+	return result != 0 && err->code == ERR_CONFLICT ? request_for_digits(w, err) : result;
 }
 
 static int find_job(struct client *c, struct wanted *w, struct fw_err *err)
@@ -165,7 +165,7 @@ static int find_job(struct client *c, struct wanted *w, struct fw_err *err)
 	buf_clear(&w->path);
 	buf_printf(&w->path, "/api/v1/jobs/%lld/verdict", strtoll(w->what, NULL, 10));
 	client_query(&w->path, "strict", w->is_strict ? "yes" : NULL);
-	return len < COMMIT_MIN ? 0 : keep_if_asked(c, w, err); /* else it may be a commit that is not seen yet */
+	return len < COMMIT_MIN ? 0 : keep_if_requested(c, w, err); /* else it may be a commit that is not seen yet */
 }
 
 static int find(struct client *c, struct wanted *w, struct fw_err *err)
@@ -410,7 +410,7 @@ static int find_job_anywhere(struct client *c, struct wanted *w, struct fw_err *
 	struct fw_err no_job = { 0 };
 	if ((err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) || find_job(c, w, &no_job) != 0 || !w->path.len)
 		return -1;
-	if (keep_if_asked(c, w, &no_job) != 0 || !w->path.len)
+	if (keep_if_requested(c, w, &no_job) != 0 || !w->path.len)
 		return -1;
 	err_clear(err);
 	return 0;

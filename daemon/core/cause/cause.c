@@ -13,7 +13,7 @@
 #include "core/cause/sentence.h"
 
 #define DIFFERENCE_LEAST 0.001 /* of a time: less is no difference */
-#define TELL_LEAST       0.03  /* minimum share of the difference worth reporting */
+#define REPORT_LEAST     0.03  /* minimum share of the difference worth reporting */
 #define FOLLOWS_BELOW    0.1   /* minimum unexplained share of a finding's own cost */
 #define WAITS_BELOW      0.5   /* the same for a wait, which has many possible causes */
 #define ENOUGH           0.5   /* of the difference */
@@ -47,7 +47,7 @@ static double most_of(const struct ranking *r, const struct pair *p)
 	return fmax(0, fmin(fabs(r->of_ms), p->change_ms * r->found.sign + p->slack_ms));
 }
 
-static void ask_of_kernels(struct ranking *r, bool of_code)
+static void request_of_kernels(struct ranking *r, bool of_code)
 {
 	struct rates rates = rates_of(&r->e->device);
 
@@ -232,13 +232,13 @@ size_t cause_rank(const struct cause_evidence *e, struct cause *out, size_t room
 		return 0;
 	r.all_left = whole;
 	r.found.sign = r.of_ms > 0 ? 1 : -1;
-	r.found.least_ms = TELL_LEAST * whole;
+	r.found.least_ms = REPORT_LEAST * whole;
 	pairing_make(e, &r.pairing);
 	setting_find(e, &r.found);
 	given_find(e, &r.found);
-	ask_of_kernels(&r, false);
+	request_of_kernels(&r, false);
 	node_find(&r.pairing, unexplained_by_kernels(&r), &r.found);
-	ask_of_kernels(&r, true);
+	request_of_kernels(&r, true);
 	size_t n = settle(&r, out, room);
 
 	if (r.all_left <= (1 - ENOUGH) * whole)

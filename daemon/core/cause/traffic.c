@@ -9,16 +9,16 @@
 
 static const unsigned waits = 1u << STALL_LONG_SCOREBOARD | 1u << STALL_LG_THROTTLE;
 
-static void moved(const struct quantity_change *c, double bytes, const char *verb, const char *place, char *out)
+static void moved(const struct quantity_change *c, double bytes, const char *verb, const char *position, char *out)
 {
 	char is[AMOUNT_SIZE], was[AMOUNT_SIZE];
 
 	amount_bytes(c->target * bytes, is);
 	amount_bytes(c->base * bytes, was);
 	if (c->base > 0)
-		snprintf(out, FINDING_SIZE, "%s %.12s %s instead of %.12s", verb, is, place, was);
+		snprintf(out, FINDING_SIZE, "%s %.12s %s instead of %.12s", verb, is, position, was);
 	else
-		snprintf(out, FINDING_SIZE, "%s %.12s %s instead of nothing", verb, is, place);
+		snprintf(out, FINDING_SIZE, "%s %.12s %s instead of nothing", verb, is, position);
 }
 
 static void add_hits(const struct pair *p, char *out)

@@ -237,7 +237,7 @@ static int find_violation(struct fw_err *err, const char *what)
 	return err_set(err, ERR_PROTOCOL, "%s", what);
 }
 
-int interleave_hear(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err)
+int interleave_receive(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err)
 {
 	if (s->state == INTERLEAVE_GONE)
 		return find_violation(err, "speaks after its `bye`");

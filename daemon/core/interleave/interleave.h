@@ -82,7 +82,7 @@ struct interleave_side {
 };
 
 /** Apply a line to the state. Err: ERR_PROTOCOL the line is not allowed now; trust no further lines of the program. */
-int interleave_hear(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err);
+int interleave_receive(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err);
 void interleave_granted(struct interleave_side *s, int calls);
 void interleave_sent_on(struct interleave_side *s);
 /** Return whether it computes, or may. */

@@ -11,27 +11,27 @@
 #define ALL_BUDGET_MS  12000
 
 /* place[side][cell]: position in the side's order, -1 none. */
-static void find_places(const struct interleave_order *side, int n_sides, int n_cells, int *place)
+static void find_positions(const struct interleave_order *side, int n_sides, int n_cells, int *position)
 {
 	for (int i = 0; i < n_sides * n_cells; i++)
-		place[i] = -1;
+		position[i] = -1;
 	for (int s = 0; s < n_sides; s++)
 		for (int i = 0; i < side[s].n; i++)
-			place[s * n_cells + side[s].cell[i]] = i;
+			position[s * n_cells + side[s].cell[i]] = i;
 }
 
-static bool has_all(const int *place, int n_sides, int n_cells, int cell)
+static bool has_all(const int *position, int n_sides, int n_cells, int cell)
 {
 	for (int s = 0; s < n_sides; s++)
-		if (place[s * n_cells + cell] < 0)
+		if (position[s * n_cells + cell] < 0)
 			return false;
 	return true;
 }
 
-static bool comes_before(const int *place, int n_sides, int n_cells, int a, int b)
+static bool comes_before(const int *position, int n_sides, int n_cells, int a, int b)
 {
 	for (int s = 0; s < n_sides; s++)
-		if (place[s * n_cells + a] >= place[s * n_cells + b])
+		if (position[s * n_cells + a] >= position[s * n_cells + b])
 			return false;
 	return true;
 }
@@ -39,26 +39,26 @@ static bool comes_before(const int *place, int n_sides, int n_cells, int a, int 
 int interleave_chain(const struct interleave_order *side, int n_sides, const bool *wanted, int n_cells, int *out)
 {
 	size_t room = (size_t)n_cells + 1;
-	int *place = malloc((size_t)n_sides * room * sizeof *place), *common = malloc(3 * room * sizeof *common);
+	int *position = malloc((size_t)n_sides * room * sizeof *position), *common = malloc(3 * room * sizeof *common);
 	int n = 0, best = -1;
 
-	if (!place || !common) {
-		free(place);
+	if (!position || !common) {
+		free(position);
 		free(common);
 		return -1;
 	}
 	int *length = common + room, *before = length + room;
 
-	find_places(side, n_sides, n_cells, place);
+	find_positions(side, n_sides, n_cells, position);
 	for (int i = 0; i < side[0].n; i++)
-		if (wanted[side[0].cell[i]] && has_all(place, n_sides, n_cells, side[0].cell[i]))
+		if (wanted[side[0].cell[i]] && has_all(position, n_sides, n_cells, side[0].cell[i]))
 			common[n++] = side[0].cell[i];
 	/* length of the longest chain that ends at each cell, and its predecessor */
 	for (int i = 0; i < n; i++) {
 		length[i] = 1;
 		before[i] = -1;
 		for (int k = 0; k < i; k++)
-			if (length[k] >= length[i] && comes_before(place, n_sides, n_cells, common[k], common[i])) {
+			if (length[k] >= length[i] && comes_before(position, n_sides, n_cells, common[k], common[i])) {
 				length[i] = length[k] + 1;
 				before[i] = k;
 			}
@@ -68,7 +68,7 @@ int interleave_chain(const struct interleave_order *side, int n_sides, const boo
 	n = best < 0 ? 0 : length[best];
 	for (int i = n - 1; i >= 0; i--, best = before[best])
 		out[i] = common[best];
-	free(place);
+	free(position);
 	free(common);
 	return n;
 }

@@ -15,7 +15,7 @@ enum {
 #define SLACK            1.02 /* between two clocks */
 #define SLACK_MS         0.02
 #define GAIN             0.8 /* gains from this ratio on are audited */
-#define HEARD            0.5 /* of the gain */
+#define RECEIVED         0.5 /* of the gain */
 #define SURE             3.0 /* standard errors of the missing part, in each half of the runs */
 #define CONFIRMED        2.0 /* standard errors of a confirmed gain, over all runs */
 #define AUDIBLE_MS       0.1 /* of a turn */
@@ -220,10 +220,10 @@ static bool is_claimed(const struct middle *base, const struct middle *target, c
 /* Missing reduction of the turns to confirm the gain; above 0: not confirmed. `error`: its standard error. */
 static double missing_ms(const struct middle *base, const struct middle *target, const struct hearing *how, double *error)
 {
-	double part = HEARD * how->calls;
+	double part = RECEIVED * how->calls;
 
 	*error = sqrt(base->turn_q + target->turn_q + part * part * (base->ms_q + target->ms_q));
-	return HEARD * claimed_ms(base, target, how) - (base->turn_ms - target->turn_ms);
+	return RECEIVED * claimed_ms(base, target, how) - (base->turn_ms - target->turn_ms);
 }
 
 static bool is_unheard(const struct middle *base, const struct middle *target, const struct hearing *how)
@@ -285,7 +285,7 @@ enum interleave_gain interleave_gain(
 {
 	bool single = is_any(base, true) && (is_any(base, false) || is_any(target, false));
 	double repeats = single ? single_repeats(base) : 1;
-	bool claimed = false, heard = false, with_cut = false;
+	bool claimed = false, received = false, with_cut = false;
 	struct hearing how = { .single = single, .calls = calls };
 	struct middle b, t;
 
@@ -298,9 +298,9 @@ enum interleave_gain interleave_gain(
 			continue;
 		claimed = true;
 		with_cut = i > 0;
-		heard = heard || !is_unheard(&b, &t, &how);
+		received = received || !is_unheard(&b, &t, &how);
 	}
-	if (!claimed || heard)
+	if (!claimed || received)
 		return INTERLEAVE_GAIN_NONE;
 	b = both(base, &how, with_cut);
 	t = both(target, &how, with_cut);

@@ -54,14 +54,14 @@ static struct span until(struct span s, const char *marks)
 static long number_before(struct span line, const char *word)
 {
 	struct span behind;
-	long n = 0, place = 1;
+	long n = 0, position = 1;
 
 	if (!find(line, word, &behind))
 		return -1;
 	const char *end = behind.at - strlen(word), *at = end;
 
-	for (; at > line.at && at[-1] >= '0' && at[-1] <= '9' && place <= 100000000; place *= 10)
-		n += (*--at - '0') * place;
+	for (; at > line.at && at[-1] >= '0' && at[-1] <= '9' && position <= 100000000; position *= 10)
+		n += (*--at - '0') * position;
 	return at == end ? -1 : n;
 }
 

@@ -11,7 +11,7 @@
 enum { EDITS_MAX = 4000 };
 
 /* Frontier `d` has d + 1 diagonals, -d to d in steps of two. */
-static size_t place(int d, int k)
+static size_t position(int d, int k)
 {
 	return (size_t)d * (size_t)(d + 1) / 2 + (size_t)((k + d) / 2);
 }
@@ -19,7 +19,7 @@ static size_t place(int d, int k)
 /* Whether the best path to diagonal `k` in `d` edits inserts an entry of b; else it deletes one of a. */
 static bool is_down(const int *x, int d, int k)
 {
-	return k == -d || (k != d && x[place(d - 1, k - 1)] < x[place(d - 1, k + 1)]);
+	return k == -d || (k != d && x[position(d - 1, k - 1)] < x[position(d - 1, k + 1)]);
 }
 
 /* Return the number of edits; -1: too many. `x` holds all frontiers. */
@@ -27,7 +27,7 @@ static int search(const uint32_t *a, int n, const uint32_t *b, int m, int **x)
 {
 	for (int d = 0; d <= n + m && d <= EDITS_MAX; d++) {
 		if ((d & (d - 1)) == 0) { /* grow to twice the size */
-			int *more = realloc(*x, place(2 * d + 1, -2 * d - 1) * sizeof **x);
+			int *more = realloc(*x, position(2 * d + 1, -2 * d - 1) * sizeof **x);
 			if (!more)
 				return -1;
 			*x = more;
@@ -35,11 +35,11 @@ static int search(const uint32_t *a, int n, const uint32_t *b, int m, int **x)
 		for (int k = -d; k <= d; k += 2) {
 			int i = 0;
 			if (d > 0)
-				i = is_down(*x, d, k) ? (*x)[place(d - 1, k + 1)] : (*x)[place(d - 1, k - 1)] + 1;
+				i = is_down(*x, d, k) ? (*x)[position(d - 1, k + 1)] : (*x)[position(d - 1, k - 1)] + 1;
 			/* beyond the end of either list it stays */
 			while (i < n && i - k < m && i - k >= 0 && a[i] == b[i - k])
 				i++;
-			(*x)[place(d, k)] = i;
+			(*x)[position(d, k)] = i;
 			if (i >= n && i - k >= m && k == n - m)
 				return d;
 		}
@@ -54,7 +54,7 @@ static void go_back(const int *x, int edits, int n, int m, bool *kept_a, bool *k
 		int k = i - j;
 		bool down = is_down(x, d, k);
 		int before = down ? k + 1 : k - 1;
-		int from = x[place(d - 1, before)], start = down ? from : from + 1;
+		int from = x[position(d - 1, before)], start = down ? from : from + 1;
 		for (; i > start; i--, j--)
 			kept_a[i - 1] = kept_b[j - 1] = true;
 		i = from;

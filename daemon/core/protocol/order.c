@@ -15,16 +15,16 @@ int order_first(int n, int base, int target, int turn)
 
 	for (int i = 0; i < n; i++)
 		fits += base_comes_first(n, base, target, i) == wanted;
-	int place = turn / 2 % fits; /* both orders exist: base and target can each begin */
+	int position = turn / 2 % fits; /* both orders exist: base and target can each begin */
 	for (int i = 0; i < n; i++)
-		if (base_comes_first(n, base, target, i) == wanted && place-- == 0)
+		if (base_comes_first(n, base, target, i) == wanted && position-- == 0)
 			return i;
 	return base;
 }
 
 int order_side(int n, int first, int round, int k)
 {
-	int place = round & 1 ? n - 1 - k : k;
+	int position = round & 1 ? n - 1 - k : k;
 
-	return (first + (round >> 1) + place) % n;
+	return (first + (round >> 1) + position) % n;
 }

@@ -88,7 +88,7 @@ struct msg_device {
 };
 
 /** Location of a worker's builds, for runs by hand. Texts "": unknown. */
-struct msg_place {
+struct msg_location {
 	char host[64], user[33];
 	bool is_system;                   /* a system account without login */
 	char runner[1024], modules[1024]; /* paths: the program, and the folder of SHA256.so */
@@ -99,7 +99,7 @@ struct msg_hello {
 	char version[32];
 	char isolation[8]; /* "bwrap" or "none" */
 	bool builds_only;  /* no device is open: its one entry names the builds' target, with uuid PROTOCOL_BUILDER */
-	struct msg_place place;
+	struct msg_location location;
 	int n_read_only;
 	char read_only[READONLY_MAX][READONLY_PATH_SIZE]; /* folders of its machine that branch code may read */
 	int n_devices;
@@ -399,7 +399,7 @@ void protocol_write(struct buf *out, const struct msg *m);
 void protocol_put_cell(struct jsonw *j, const struct cell *c);
 int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct fw_err *err);
 
-void protocol_put_place(struct jsonw *j, const struct msg_place *p);
+void protocol_put_location(struct jsonw *j, const struct msg_location *p);
 
 /** Write a reading as one JSON object, as in a record and with a stored sample. */
 void protocol_put_device_check(struct jsonw *j, const struct msg_device_check *g);

@@ -68,13 +68,13 @@ static void read_device(struct fields *f, struct msg_device *d)
 }
 
 /* Optional: only some workers report it. */
-static void read_place(struct fields *f, struct msg_place *p)
+static void read_location(struct fields *f, struct msg_location *p)
 {
 	struct fields in;
 
-	if (!field_has(f, "place"))
+	if (!field_has(f, "location"))
 		return;
-	field_begin(&in, field_object(f, "place"), f->err, "hello.place");
+	field_begin(&in, field_object(f, "location"), f->err, "hello.location");
 	field_token(&in, "host", FIELD_PATH, 0, p->host, sizeof p->host);
 	field_token(&in, "user", FIELD_PATH, 0, p->user, sizeof p->user);
 	p->is_system = field_bool_or(&in, "is_system", false);
@@ -108,7 +108,7 @@ static int read_hello(struct fields *f, struct msg_hello *h)
 	field_text(f, "version", h->version, sizeof h->version);
 	field_word(f, "isolation", isolations, h->isolation, sizeof h->isolation);
 	h->builds_only = field_bool_or(f, "builds_only", false);
-	read_place(f, &h->place);
+	read_location(f, &h->location);
 	if (read_folders(f, h))
 		return -1;
 	json_t *list = field_array(f, "devices", 0, PROTOCOL_DEVICES_MAX);

@@ -19,7 +19,7 @@ static void put_cell_number(struct jsonw *j, int cell)
 		jsonw_kv_int(j, "cell", cell);
 }
 
-void protocol_put_place(struct jsonw *j, const struct msg_place *p)
+void protocol_put_location(struct jsonw *j, const struct msg_location *p)
 {
 	jsonw_object(j);
 	jsonw_kv_string(j, "host", p->host);
@@ -39,9 +39,9 @@ static void put_hello(struct jsonw *j, const struct msg_hello *m)
 		jsonw_kv_bool(j, "builds_only", true);
 	if (m->n_read_only)
 		protocol_put_texts(j, "read_only", m->read_only[0], sizeof m->read_only[0], m->n_read_only);
-	if (m->place.modules[0]) {
-		jsonw_key(j, "place");
-		protocol_put_place(j, &m->place);
+	if (m->location.modules[0]) {
+		jsonw_key(j, "location");
+		protocol_put_location(j, &m->location);
 	}
 	jsonw_key(j, "devices");
 	jsonw_array(j);

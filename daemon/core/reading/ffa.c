@@ -83,7 +83,7 @@ static int ffa_row(struct reading *out, const struct csv *c, const struct ffa_co
 	bool forward = strcmp(word, "fwd") == 0 || strcmp(word, "forward") == 0;
 	bool known = forward || strcmp(word, "bwd") == 0 || strcmp(word, "backward") == 0;
 	double ms, tflops = NAN;
-	char key[TABLE_KEY_SIZE], where[TABLE_PLACE_SIZE];
+	char key[TABLE_KEY_SIZE], where[TABLE_POSITION_SIZE];
 
 	ffa_key(c, f, forward ? "forward" : known ? "backward" : word, key);
 	if (!known)
@@ -96,7 +96,7 @@ static int ffa_row(struct reading *out, const struct csv *c, const struct ffa_co
 		return reading_leave(out, key, err, "%g ms is no time", ms);
 	if (f->tflops >= 0 && !reading_number(c->cell[f->tflops], &tflops))
 		tflops = NAN;
-	return reading_add(out, key, ms, tflops, table_place(where, c, "latency_ms"), err);
+	return reading_add(out, key, ms, tflops, table_position(where, c, "latency_ms"), err);
 }
 
 static int read_profile(struct reading *out, struct csv *c, const struct table_header *h, struct fw_err *err)
@@ -133,7 +133,7 @@ static int check_flops_name(const struct csv *c, struct fw_err *err)
 static int flops_cell(
 	struct reading *out, const struct csv *c, const struct table_header *h, int i, const char *key, struct fw_err *err)
 {
-	char where[TABLE_PLACE_SIZE];
+	char where[TABLE_POSITION_SIZE];
 	double tflops, ms, same;
 	const char *suffix;
 
@@ -146,7 +146,7 @@ static int flops_cell(
 	(void)reading_convert(tflops, "TFLOPS", &ms, &same, &suffix);
 	if (!reading_is_time(ms))
 		return reading_leave(out, key, err, "%g TFLOP/s is no speed", tflops);
-	return reading_add(out, key, ms, tflops, table_place(where, c, h->name[i]), err);
+	return reading_add(out, key, ms, tflops, table_position(where, c, h->name[i]), err);
 }
 
 static int flops_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err)

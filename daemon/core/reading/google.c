@@ -302,7 +302,7 @@ int read_google(
 		return -1;
 	field_begin(&f, root, err, "file");
 	json_t *list = field_array(&f, "benchmarks", 0, READING_VALUES_MAX);
-	int result = f.failed ? -1 : object_tell_conditions(out, json_object_get(root, "context"), err);
+	int result = f.failed ? -1 : object_report_conditions(out, json_object_get(root, "context"), err);
 
 	if (result == 0)
 		result = read_items(out, list, time, file, err);

@@ -97,7 +97,7 @@ static int add_statistics(struct reading *out, const struct fields *f, const cha
 	}
 	if (n == 0)
 		return reading_leave(out, key, err, "it has neither times nor a median or mean");
-	return reading_state(out, key, time, n, object_place(where, file, f, "median"), err);
+	return reading_state(out, key, time, n, object_position(where, file, f, "median"), err);
 }
 
 static int read_result(struct reading *out, json_t *object, size_t i, const char *file, struct fw_err *err)
@@ -137,7 +137,7 @@ int read_hyperfine(
 		return -1;
 	field_begin(&f, root, err, "file");
 	json_t *list = field_array(&f, "results", 0, READING_ROWS_MAX);
-	int result = f.failed ? -1 : object_tell_conditions(out, root, err);
+	int result = f.failed ? -1 : object_report_conditions(out, root, err);
 
 	for (size_t i = 0; result == 0 && i < json_array_size(list); i++)
 		result = read_result(out, json_array_get(list, i), i, file, err);

@@ -34,7 +34,7 @@ static int cell_line(struct reading *out, struct fields *f, const char *file, st
 	if (f->failed)
 		return -1;
 	if (failure[0])
-		return reading_fail(out, key, failure, object_place(where, file, f, "error"), err);
+		return reading_fail(out, key, failure, object_position(where, file, f, "error"), err);
 	const char *unit = unit_of(f, why);
 
 	if (!unit)
@@ -63,7 +63,7 @@ static int bench_line(struct reading *out, struct fields *f, const char *file, s
 	snprintf(key, sizeof key, "%s%s%s%s%s%s", name, peer[0] ? "/" : "", peer, cell[0] ? "/" : "", cell, suffix);
 	if (!json_is_number(value))
 		return reading_leave(out, key, err, "its value is no number");
-	return reading_is_time(ms) ? reading_add(out, key, ms, tflops, object_place(where, file, f, "value"), err)
+	return reading_is_time(ms) ? reading_add(out, key, ms, tflops, object_position(where, file, f, "value"), err)
 				   : reading_leave(out, key, err, "%g %s is no measured value", json_number_value(value), unit);
 }
 
@@ -79,8 +79,8 @@ static int read_line(struct reading *out, const char *line, size_t len, int numb
 		return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", name, why.text);
 	field_begin(&f, object, err, "row");
 	reading_entry(out, 0); /* lines of one cell are its repetitions */
-	int result = f.failed || object_tell_conditions(out, object, err) ? -1
-		     : field_has(&f, "bench")                             ? bench_line(out, &f, name, err)
+	int result = f.failed || object_report_conditions(out, object, err) ? -1
+		     : field_has(&f, "bench")                               ? bench_line(out, &f, name, err)
 		     : !field_has(&f, "cell") ? field_fail(&f, "cell", "is missing; a row is {\"cell\":\"name\",\"ms\":[...]}")
 					      : cell_line(out, &f, name, err);
 

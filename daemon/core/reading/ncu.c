@@ -367,7 +367,8 @@ static int add_launch(
 }
 
 /* Report the launches that the options left out. */
-static int tell_choice(struct reading *out, const struct launches *l, const struct groups *g, int passed_over, struct fw_err *err)
+static int report_choice(
+	struct reading *out, const struct launches *l, const struct groups *g, int passed_over, struct fw_err *err)
 {
 	const struct reading_how *how = l->how;
 	char list[200] = "";
@@ -434,7 +435,7 @@ static int fill(struct reading *out, const struct launches *l, struct groups *g,
 		else if (counted && g->list[i].timed == 0 && (g->list[i].bad > 0 || out->n_rows > 0))
 			result = reading_leave(out, g->list[i].key, err, "none of its launches has a time");
 	}
-	return result != 0 ? -1 : tell_choice(out, l, g, passed_over, err);
+	return result != 0 ? -1 : report_choice(out, l, g, passed_over, err);
 }
 
 int read_ncu(

@@ -164,7 +164,7 @@ static const char *text_of(const struct table *t, int at)
 }
 
 /* Report the card and the host of a launch, if the file has them. */
-static int tell_conditions(struct table *t, struct fw_err *err)
+static int report_conditions(struct table *t, struct fw_err *err)
 {
 	static const struct {
 		const char *column, *name;
@@ -176,7 +176,7 @@ static int tell_conditions(struct table *t, struct fw_err *err)
 
 		for (int i = 0; i < t->n && !value[0]; i++)
 			value = strcmp(t->name[i], said[k].column) == 0 ? text_of(t, i) : "";
-		if (value[0] && reading_tell(t->out, said[k].name, value, err))
+		if (value[0] && reading_report(t->out, said[k].name, value, err))
 			return -1;
 	}
 	return 0;
@@ -257,7 +257,7 @@ static bool is_whole(const struct table *t)
 }
 
 /* A row of another length, followed by another row, is lost; report that. */
-static int tell_odd(struct table *t, struct fw_err *err)
+static int report_odd(struct table *t, struct fw_err *err)
 {
 	int line = t->odd_line;
 
@@ -275,13 +275,13 @@ static int read_row(struct table *t, struct fw_err *err)
 	if (!is_whole(t)) {
 		if (!of_launch)
 			return 0;
-		if (tell_odd(t, err) != 0)
+		if (report_odd(t, err) != 0)
 			return -1;
 		t->odd_line = t->csv.line;
 		t->odd_cells = t->csv.n;
 		return 0;
 	}
-	if (tell_odd(t, err) != 0)
+	if (report_odd(t, err) != 0)
 		return -1;
 	if (t->csv.is_open)
 		return err_set(err, ERR_INVALID, "%s:%d: the last row is cut; let ncu write it again", t->csv.file, t->csv.line);
@@ -292,7 +292,7 @@ static int read_row(struct table *t, struct fw_err *err)
 		return 0;
 	}
 	count_launch(t);
-	return tell_conditions(t, err) || take_row(t, err) ? -1 : 0;
+	return report_conditions(t, err) || take_row(t, err) ? -1 : 0;
 }
 
 /* Read a line that starts like a row. If csv.c cannot read it (a quote without an end), it is the program's, or cut. */

@@ -222,7 +222,7 @@ static void label_device(const struct devices *d, int64_t id, char *out, size_t 
 		snprintf(out, size, "%.100s", name);
 }
 
-static int tell_devices(struct reading *out, const struct devices *d, struct fw_err *err)
+static int report_devices(struct reading *out, const struct devices *d, struct fw_err *err)
 {
 	static const char *const said[] = { "sm_default_clock_rate", "number_of_sms", "ecc_state" };
 
@@ -230,12 +230,12 @@ static int tell_devices(struct reading *out, const struct devices *d, struct fw_
 		const json_t *device = find_device(d, d->id[i]);
 		const char *name = device_name(d, d->id[i]);
 
-		if (name && reading_tell(out, "GPU", name, err))
+		if (name && reading_report(out, "GPU", name, err))
 			return -1;
 		for (size_t k = 0; k < sizeof said / sizeof said[0]; k++) {
 			const json_t *value = json_object_get(device, said[k]);
 			char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
-			int result = text ? reading_tell(out, said[k], text, err) : 0;
+			int result = text ? reading_report(out, said[k], text, err) : 0;
 
 			free(text);
 			if (result != 0)
@@ -291,7 +291,7 @@ static int read_state(struct walk *w, json_t *object, const char *bench, const c
 	if (f.failed)
 		return -1;
 	if (stated.n > 0)
-		return reading_state(w->out, key, stated.time, stated.n, object_place(where, w->file, &f, "summaries"), err);
+		return reading_state(w->out, key, stated.time, stated.n, object_position(where, w->file, &f, "summaries"), err);
 	w->n_unmeasured++;
 	return reading_leave(w->out, key, err, stated.has_unfit ? "its time is no time" : "its summaries hold no time");
 }
@@ -333,17 +333,17 @@ static int check_version(json_t *root, const char *file, struct fw_err *err)
 		text && field_is(FIELD_WORD, text) ? text : "?", VERSION);
 }
 
-static int tell_versions(struct reading *out, json_t *root, struct fw_err *err)
+static int report_versions(struct reading *out, json_t *root, struct fw_err *err)
 {
 	json_t *meta = json_object_get(root, "meta"), *version = json_object_get(json_object_get(meta, "version"), "nvbench");
 	const char *text = json_string_value(json_object_get(version, "git_version"));
 
 	if (!text)
 		text = json_string_value(json_object_get(version, "string"));
-	if (text && *text && reading_tell(out, "version of nvbench", text, err))
+	if (text && *text && reading_report(out, "version of nvbench", text, err))
 		return -1;
-	return object_tell_conditions(out, meta, err) || object_tell_conditions(out, version, err) ||
-			       object_tell_conditions(out, root, err)
+	return object_report_conditions(out, meta, err) || object_report_conditions(out, version, err) ||
+			       object_report_conditions(out, root, err)
 		       ? -1
 		       : 0;
 }
@@ -371,7 +371,7 @@ int read_nvbench(
 	}
 	out->n_devices = w.devices.n;
 	if (result == 0)
-		result = tell_devices(out, &w.devices, err) || tell_versions(out, root, err) ? -1 : 0;
+		result = report_devices(out, &w.devices, err) || report_versions(out, root, err) ? -1 : 0;
 	if (result == 0 && out->n_rows == 0 && w.n_unmeasured > 0)
 		result = err_set(err, ERR_INVALID, "%s: none of its states holds a time; run it without --profile", file);
 	json_decref(root);

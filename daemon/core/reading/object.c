@@ -24,7 +24,7 @@ int object_mistake(struct fw_err *err, const char *file)
 	return err_context(err, "%s", file);
 }
 
-const char *object_place(char out[OBJECT_TEXT_SIZE], const char *file, const struct fields *f, const char *key)
+const char *object_position(char out[OBJECT_TEXT_SIZE], const char *file, const struct fields *f, const char *key)
 {
 	snprintf(out, OBJECT_TEXT_SIZE, "%.500s: %s.%s", file, f->where, key);
 	return out;
@@ -61,7 +61,7 @@ int object_add_times(struct reading *out, struct fields *f, const char *file, co
 
 	if (why)
 		return reading_leave(out, key, err, "%s", why);
-	object_place(where, file, f, name);
+	object_position(where, file, f, name);
 	for (size_t i = 0; i < n; i++) {
 		const json_t *item = json_is_array(v) ? json_array_get(v, i) : v;
 
@@ -71,7 +71,7 @@ int object_add_times(struct reading *out, struct fields *f, const char *file, co
 	return 0;
 }
 
-int object_tell_conditions(struct reading *out, json_t *object, struct fw_err *err)
+int object_report_conditions(struct reading *out, json_t *object, struct fw_err *err)
 {
 	const char *name;
 	json_t *value;
@@ -82,7 +82,7 @@ int object_tell_conditions(struct reading *out, json_t *object, struct fw_err *e
 			continue;
 		char *dump = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
 		const char *text = json_is_string(value) ? json_string_value(value) : dump;
-		int result = text && *text ? reading_tell(out, name, text, err) : 0;
+		int result = text && *text ? reading_report(out, name, text, err) : 0;
 
 		free(dump);
 		if (result != 0)

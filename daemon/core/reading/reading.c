@@ -274,7 +274,7 @@ int reading_parse(
 	if (rc == 0)
 		rc = reading_number_twins(out, err);
 	if (rc == 0 && out->n_rows == 0 && out->n_figures == 0) {
-		reading_tell_left(out, left, sizeof left);
+		reading_report_left(out, left, sizeof left);
 		rc = err_set(err, ERR_INVALID, "%s: holds no measured row%s%s", file, left[0] ? "; " : "", left);
 	}
 	for (int i = 0; i < out->n_rows && rc == 0; i++)
@@ -323,7 +323,7 @@ const struct reading_left *reading_find_unpaired(const struct reading *r, const 
 	return left && left->unpaired ? left : NULL;
 }
 
-void reading_tell_left(const struct reading *r, char *out, size_t size)
+void reading_report_left(const struct reading *r, char *out, size_t size)
 {
 	enum { REST = 24 }; /* space for "and 1234 more" */
 	size_t used = 0;

@@ -127,7 +127,7 @@ const char *reading_why(const struct reading *r, const char *key);
 /** Find the row of a key that reading_pair left out, NULL none. */
 const struct reading_left *reading_find_unpaired(const struct reading *r, const char *key);
 /** Format the left out rows: "2 rows were left out: a (skipped), b (line 7: 0 is no time)". Shape: out[size]; "" none. */
-void reading_tell_left(const struct reading *r, char *out, size_t size);
+void reading_report_left(const struct reading *r, char *out, size_t size);
 
 /** Return the ms of one `unit` of time, 0 for other units. "ns" "us" "ms" "s" and their usual spellings. */
 double reading_unit_ms(const char *unit);

@@ -194,7 +194,7 @@ static bool is_doubtful(const char *name, const char *value)
 	       (strcasecmp(name, "cpu_scaling_enabled") == 0 && strcmp(value, "true") == 0);
 }
 
-int reading_tell(struct reading *r, const char *name, const char *value, struct fw_err *err)
+int reading_report(struct reading *r, const char *name, const char *value, struct fw_err *err)
 {
 	bool doubtful = is_doubtful(name, value);
 	char clean[sizeof r->fact->value], shown[sizeof r->fact->name];
@@ -371,7 +371,7 @@ int reading_join(struct reading *all, struct reading *more, const char *file, st
 	for (int i = 0; i < more->n_notes && result == 0; i++)
 		result = reading_note(all, err, "%s", more->note[i]);
 	for (int i = 0; i < more->n_facts && result == 0; i++)
-		result = reading_tell(all, more->fact[i].name, more->fact[i].value, err);
+		result = reading_report(all, more->fact[i].name, more->fact[i].value, err);
 	reading_fini(more);
 	return result;
 }

@@ -31,7 +31,7 @@ int reading_state(
  * Store a condition of the measurement; a second, different value of a name is appended to the first. Invisible characters are
  * replaced, long text is cut, and entries beyond READING_FACTS_MAX are dropped. Err: out of memory.
  */
-int reading_tell(struct reading *r, const char *name, const char *value, struct fw_err *err);
+int reading_report(struct reading *r, const char *name, const char *value, struct fw_err *err);
 /** Return whether a name is a condition of measurements: a card, a host, a compiler, a kind of build. */
 bool reading_is_condition(const char *name);
 /** Mark a row as failed by the benchmark: it has no times, whatever else the file holds. Err: as reading_add. */

@@ -112,22 +112,22 @@ int table_begin_row(struct reading *out, const struct csv *c, const struct table
 	reading_entry(out, c->line);
 	for (int i = 0; i < h->n; i++)
 		if (c->cell[i][0] && !reading_number(c->cell[i], &number) && reading_is_condition(h->name[i]) &&
-			reading_tell(out, h->name[i], c->cell[i], err))
+			reading_report(out, h->name[i], c->cell[i], err))
 			return -1;
 	return 0;
 }
 
-const char *table_place(char out[TABLE_PLACE_SIZE], const struct csv *c, const char *name)
+const char *table_position(char out[TABLE_POSITION_SIZE], const struct csv *c, const char *name)
 {
-	snprintf(out, TABLE_PLACE_SIZE, "%.500s:%d: column %s", c->file, c->line, name);
+	snprintf(out, TABLE_POSITION_SIZE, "%.500s:%d: column %s", c->file, c->line, name);
 	return out;
 }
 
 int table_number(const struct csv *c, const struct table_header *h, int column, double *value, struct fw_err *err)
 {
-	char where[TABLE_PLACE_SIZE];
+	char where[TABLE_POSITION_SIZE];
 
 	if (reading_number(c->cell[column], value))
 		return 0;
-	return err_set(err, ERR_INVALID, "%s: `%.20s` is no number", table_place(where, c, h->name[column]), c->cell[column]);
+	return err_set(err, ERR_INVALID, "%s: `%.20s` is no number", table_position(where, c, h->name[column]), c->cell[column]);
 }

@@ -5,7 +5,7 @@
 #include "core/text/csv.h"
 #include "core/reading/row.h"
 
-enum { TABLE_COLUMNS_MAX = 64, TABLE_KEY_SIZE = 2048, TABLE_NAME_SIZE = 160, TABLE_PLACE_SIZE = 1024 };
+enum { TABLE_COLUMNS_MAX = 64, TABLE_KEY_SIZE = 2048, TABLE_NAME_SIZE = 160, TABLE_POSITION_SIZE = 1024 };
 
 /** The header's names, stored while rows are read. Columns may have any order. */
 struct table_header {
@@ -25,12 +25,12 @@ int table_need(const struct csv *c, const struct table_header *h, const char *na
 int table_next(struct csv *c, const struct table_header *h, struct reading *out, struct fw_err *err);
 /**
  * Assign further values to the current row: two rows of one name stay two (reading_entry). Columns like `gpu` or `host` become
- * conditions (reading_tell). Err: out of memory.
+ * conditions (reading_report). Err: out of memory.
  */
 int table_begin_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err);
 /** Return why a cell is no time or rate; NULL: it is one, *value. Shape: why[READING_WHY_SIZE]. */
 const char *table_unfit(const char *cell, double *value, char why[READING_WHY_SIZE]);
-const char *table_place(char out[TABLE_PLACE_SIZE], const struct csv *c, const char *name);
+const char *table_position(char out[TABLE_POSITION_SIZE], const struct csv *c, const char *name);
 /** Read the number in a column. Err: no number. */
 int table_number(const struct csv *c, const struct table_header *h, int column, double *value, struct fw_err *err);
 

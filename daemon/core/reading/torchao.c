@@ -182,7 +182,7 @@ static void name_row(const struct csv *c, const struct table_header *h, char key
 static int read_row(
 	struct reading *out, const struct csv *c, const struct table_header *h, const struct torchao *t, struct fw_err *err)
 {
-	char key[TABLE_KEY_SIZE], full[TABLE_KEY_SIZE + SERIES_SIZE], where[TABLE_PLACE_SIZE], why[READING_WHY_SIZE];
+	char key[TABLE_KEY_SIZE], full[TABLE_KEY_SIZE + SERIES_SIZE], where[TABLE_POSITION_SIZE], why[READING_WHY_SIZE];
 	const char *failure = t->failure >= 0 ? c->cell[t->failure] : "";
 	double flops = flops_of(c, t), time;
 
@@ -193,7 +193,7 @@ static int read_row(
 		double ms = unfit ? NAN : time * s->unit_ms;
 		int result;
 
-		table_place(where, c, h->name[s->at]);
+		table_position(where, c, h->name[s->at]);
 		snprintf(full, sizeof full, "%s%s", key, key[0] ? s->name : s->name[0] ? s->name + 1 : "row");
 		if (!unfit && !reading_is_time(ms)) {
 			snprintf(why, sizeof why, "%g ms is no time", ms);

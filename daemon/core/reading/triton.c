@@ -14,7 +14,7 @@
 enum { KNOWN_ROWS_MAX = 4096 };
 
 /* Request to name the result columns; a unit in a name decides as well. */
-#define ASK_RESULTS                                                                                                              \
+#define REQUEST_RESULTS                                                                                                          \
 	"say which columns are results with --results, as in --results %s, or write their unit into their names, as in `%s (us)`"
 
 struct triton_columns {
@@ -161,8 +161,8 @@ static int count_x(const char *text, size_t len, const char *file, const struct 
 		if (differs)
 			return 0;
 		return err_set(err, ERR_INVALID,
-			"%s:1: column %d, `%.60s`, holds whole numbers alone, which may be sizes or results; " ASK_RESULTS, file,
-			*n_x + 1, name, name, name);
+			"%s:1: column %d, `%.60s`, holds whole numbers alone, which may be sizes or results; " REQUEST_RESULTS,
+			file, *n_x + 1, name, name, name);
 	}
 	return 0;
 }
@@ -267,7 +267,7 @@ static int find_units(struct triton_columns *t, const struct table_header *h, co
 	return 0;
 }
 
-static int tell_columns(struct reading *out, const struct triton_columns *t, const struct table_header *h,
+static int report_columns(struct reading *out, const struct triton_columns *t, const struct table_header *h,
 	const struct reading_how *how, const char *file, struct fw_err *err)
 {
 	int results = 0;
@@ -290,7 +290,7 @@ static int tell_columns(struct reading *out, const struct triton_columns *t, con
 			return -1;
 	}
 	return results > 0 ? 0
-			   : err_set(err, ERR_INVALID, "%s:1: has no column of times or rates; " ASK_RESULTS, file, "triton",
+			   : err_set(err, ERR_INVALID, "%s:1: has no column of times or rates; " REQUEST_RESULTS, file, "triton",
 				     "triton");
 }
 
@@ -304,13 +304,13 @@ static int triton_find(struct reading *out, const char *text, size_t len, const 
 		return err_set(err, ERR_INVALID, "%s:1: has one column; a report has x values and a column for each line", file);
 	if (choose_results(text, len, t, h, how, file, err) != 0 || find_units(t, h, how, file, err) != 0)
 		return -1;
-	return tell_columns(out, t, h, how, file, err);
+	return report_columns(out, t, h, how, file, err);
 }
 
 static int triton_row(struct reading *out, const struct csv *c, const struct table_header *h, const struct triton_columns *t,
 	struct fw_err *err)
 {
-	char x[TABLE_KEY_SIZE / 2] = "", key[TABLE_KEY_SIZE], where[TABLE_PLACE_SIZE], cell[TABLE_NAME_SIZE],
+	char x[TABLE_KEY_SIZE / 2] = "", key[TABLE_KEY_SIZE], where[TABLE_POSITION_SIZE], cell[TABLE_NAME_SIZE],
 				why[READING_WHY_SIZE];
 	size_t used = 0;
 
@@ -332,7 +332,7 @@ static int triton_row(struct reading *out, const struct csv *c, const struct tab
 		}
 		snprintf(key, sizeof key, "%s%s%s", t->series[i], x, suffix);
 		if (unfit ? reading_leave(out, key, err, "%s", unfit)
-			  : reading_add(out, key, ms, tflops, table_place(where, c, h->name[i]), err))
+			  : reading_add(out, key, ms, tflops, table_position(where, c, h->name[i]), err))
 			return -1;
 	}
 	return 0;

@@ -79,10 +79,10 @@ double changepoint_unexplained(const double *x, int n, double *level)
  * Clipped levels barely react to a few points of the old level in the new one, so the statistic peaks early; the residual does
  * not.
  */
-static int best_place(const double *x, int n)
+static int best_position(const double *x, int n)
 {
 	double least = INFINITY;
-	int place = -1;
+	int position = -1;
 
 	for (int i = CHANGEPOINT_LEFT_MIN; i < n; i++) {
 		double before, after;
@@ -90,10 +90,10 @@ static int best_place(const double *x, int n)
 
 		if (left < least) {
 			least = left;
-			place = i;
+			position = i;
 		}
 	}
-	return place;
+	return position;
 }
 
 double changepoint_step(const double *x, int n, int at)
@@ -127,11 +127,11 @@ bool changepoint_find(const double *x, int n, struct changepoint *out)
 	}
 	if (out->t <= CHANGEPOINT_LIMIT)
 		return false;
-	int place = best_place(x, n);
+	int position = best_position(x, n);
 
-	out->at = place + (int)(x - first);
-	out->step = changepoint_step(x, n, place);
-	return place <= n - CHANGEPOINT_RIGHT_MIN;
+	out->at = position + (int)(x - first);
+	out->step = changepoint_step(x, n, position);
+	return position <= n - CHANGEPOINT_RIGHT_MIN;
 }
 
 int changepoint_pair(int tried)

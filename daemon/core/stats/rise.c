@@ -10,11 +10,11 @@ struct side {
 	double level, left; /* sum of distances from it */
 };
 
-static double left_by_line(const double *x, const int64_t *place, int from, int to, double low, double high)
+static double left_by_line(const double *x, const int64_t *position, int from, int to, double low, double high)
 {
-	double left = 0, slope = (high - low) / (double)(place[to] - place[from]);
+	double left = 0, slope = (high - low) / (double)(position[to] - position[from]);
 	for (int i = from + 1; i < to; i++)
-		left += fabs(x[i] - low - slope * (double)(place[i] - place[from]));
+		left += fabs(x[i] - low - slope * (double)(position[i] - position[from]));
 	return left;
 }
 
@@ -47,18 +47,18 @@ static double left_by_any_rise(const double *x, int n, double low, double high)
 }
 
 /** Find the fewest commits that contain nearly all of a rise, if that spares half of them; among equals those with most. */
-static void narrow(const double *x, const int64_t *place, double low, double high, struct rise *r)
+static void narrow(const double *x, const int64_t *position, double low, double high, struct rise *r)
 {
 	double fit[CHANGEPOINT_POINTS_MAX];
 	struct rise best = *r;
 	int first = r->from, n = r->to - first + 1;
-	int64_t all = place[r->to] - place[first], fewest = all;
+	int64_t all = position[r->to] - position[first], fewest = all;
 	fit[0] = low;
 	any_rise(x + first + 1, n - 2, low, high, fit + 1);
 	fit[n - 1] = high;
 	for (int from = 0; from < n; from++)
 		for (int to = from + 1; to < n; to++) {
-			int64_t commits = place[first + to] - place[first + from];
+			int64_t commits = position[first + to] - position[first + from];
 			double step = fit[to] - fit[from];
 			bool is_better = commits < fewest || (commits == fewest && step > best.step);
 			if (step < NARROW_HOLDS * (high - low) || !is_better)
@@ -70,7 +70,7 @@ static void narrow(const double *x, const int64_t *place, double low, double hig
 		*r = best;
 }
 
-bool rise_find(const double *x, const int64_t *place, int n, double least, struct rise *out)
+bool rise_find(const double *x, const int64_t *position, int n, double least, struct rise *out)
 {
 	struct side before[CHANGEPOINT_POINTS_MAX], after[CHANGEPOINT_POINTS_MAX];
 	double noise = changepoint_noise(x, n), best = INFINITY;
@@ -84,7 +84,7 @@ bool rise_find(const double *x, const int64_t *place, int n, double least, struc
 			double low = before[from].level, high = after[to].level;
 			if (high - low < least)
 				continue;
-			double line = left_by_line(x, place, from, to, low, high), price = noise * (to - from - 1 + FREE_COST);
+			double line = left_by_line(x, position, from, to, low, high), price = noise * (to - from - 1 + FREE_COST);
 			double any = line > price ? price + left_by_any_rise(x + from + 1, to - from - 1, low, high) : INFINITY;
 			double left = before[from].left + after[to].left + fmin(line, any);
 			if (left < best) {
@@ -94,6 +94,6 @@ bool rise_find(const double *x, const int64_t *place, int n, double least, struc
 			}
 		}
 	if (is_free)
-		narrow(x, place, before[out->from].level, after[out->to].level, out);
+		narrow(x, position, before[out->from].level, after[out->to].level, out);
 	return isfinite(best);
 }

@@ -24,6 +24,6 @@ struct rise {
  * its rise, if they are at most half of them. Returns false if there is none. Shape: x[n], place[n] ascending; n <=
  * CHANGEPOINT_POINTS_MAX.
  */
-bool rise_find(const double *x, const int64_t *place, int n, double least, struct rise *out);
+bool rise_find(const double *x, const int64_t *position, int n, double least, struct rise *out);
 
 #endif

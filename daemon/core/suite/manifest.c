@@ -151,7 +151,7 @@ static void read_suites(struct yaml *y, struct yaml_node *list, struct manifest 
 	if (!list || m->n_suites != yaml_count(list))
 		return;
 	for (int i = 0; i < m->n_suites; i++)
-		m->suite_at[i] = yaml_place(yaml_item(y, list, i));
+		m->suite_at[i] = yaml_position(yaml_item(y, list, i));
 	check_once(y, list, m->suite[0], sizeof m->suite[0]);
 }
 

@@ -29,8 +29,8 @@ struct manifest {
 	char output[8][MANIFEST_TEXT_SIZE]; /* path of the module, relative to dir */
 	int n_suites;
 	char suite[8][64];
-	struct yaml_place suite_at[8]; /* position of each name in the file; none for defaults */
-	double timeout_s;              /* of the build; default 900 */
+	struct yaml_position suite_at[8]; /* position of each name in the file; none for defaults */
+	double timeout_s;                 /* of the build; default 900 */
 	int n_benchmarks;
 	struct benchmark benchmark[MANIFEST_BENCHMARKS_MAX];
 	struct peers peers; /* peers of the upstream branch */

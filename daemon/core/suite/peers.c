@@ -33,7 +33,7 @@ static const char *add(struct peers *p, const char *word, size_t len)
 			return "is named twice";
 	if (p->n == PEERS_MAX)
 		return "is one too many; at most 8 peers";
-	p->of[p->n].at = (struct yaml_place){ 0, 0 };
+	p->of[p->n].at = (struct yaml_position){ 0, 0 };
 	snprintf(p->of[p->n].provider, sizeof p->of[0].provider, "%.47s", text); /* no provider's name is longer */
 	p->of[p->n].device = device;
 	p->n++;
@@ -49,7 +49,7 @@ static void read_one(struct yaml *y, struct yaml_node *node, struct peers *out)
 	if (wrong)
 		yaml_mistake(y, node, "%s", wrong);
 	else
-		out->of[out->n - 1].at = yaml_place(node);
+		out->of[out->n - 1].at = yaml_position(node);
 }
 
 void peers_read(struct yaml *y, struct yaml_node *node, struct peers *out)

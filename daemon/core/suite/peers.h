@@ -16,7 +16,7 @@ struct peers {
 	struct {
 		char provider[PEERS_PROVIDER_SIZE];
 		enum device_kind device;
-		struct yaml_place at; /* position in the file; none if read from a stored line */
+		struct yaml_position at; /* position in the file; none if read from a stored line */
 	} of[PEERS_MAX];
 };
 

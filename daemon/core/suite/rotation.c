@@ -6,7 +6,7 @@ static int oldest(const struct rotation_part *part, int n)
 	int best = -1;
 
 	for (int i = 0; i < n; i++)
-		if (!part[i].is_asked && (best < 0 || part[i].measured_at < part[best].measured_at))
+		if (!part[i].is_requested && (best < 0 || part[i].measured_at < part[best].measured_at))
 			best = i;
 	return best;
 }
@@ -16,7 +16,7 @@ static int newest_alert_update(const struct rotation_part *part, int n, int64_t 
 	int best = -1;
 
 	for (int i = 0; i < n; i++)
-		if (!part[i].is_asked && part[i].is_alert_update && part[i].measured_at < night_at &&
+		if (!part[i].is_requested && part[i].is_alert_update && part[i].measured_at < night_at &&
 			(best < 0 || part[i].measured_at > part[best].measured_at))
 			best = i;
 	return best;

@@ -14,7 +14,7 @@
 /** A shard; part[0] of a list is the suite's shard 1. */
 struct rotation_part {
 	int64_t measured_at;  /* 0: never */
-	bool is_asked;        /* already requested for this commit */
+	bool is_requested;    /* already requested for this commit */
 	bool is_alert_update; /* its last comparison found a change, or failed */
 };
 

@@ -22,7 +22,7 @@ enum {
 	THRESHOLDS_MAX = 400,
 	ALWAYS_MAX = 32,
 	ALWAYS_BYTES_MAX = 4096,
-	PLACES = 2 * SUITE_CELLS_MAX /* size of the hash table of keys; a power of two */
+	POSITIONS = 2 * SUITE_CELLS_MAX /* size of the hash table of keys; a power of two */
 };
 
 struct draft {
@@ -32,9 +32,9 @@ struct draft {
 	uint64_t seed;
 	int n_directions;
 	enum direction direction[DIRECTIONS];
-	enum series decide;              /* of every cell */
-	short place[PLACES];             /* 1 + the cell with that key, 0 none */
-	const struct yaml_node *told_at; /* list with reported mistakes, reported once */
+	enum series decide;                  /* of every cell */
+	short position[POSITIONS];           /* 1 + the cell with that key, 0 none */
+	const struct yaml_node *reported_at; /* list with reported mistakes, reported once */
 };
 
 static void read_name(struct draft *d, struct yaml_node *root, const char *key, char *out, size_t size)
@@ -105,17 +105,17 @@ static int keep_cell(struct suite *s, const struct cell *cell)
 }
 
 /* Insert the next cell's key into the table; false: it exists. */
-static bool take_place(struct draft *d, const char *key)
+static bool take_position(struct draft *d, const char *key)
 {
 	const struct suite *s = d->suite;
 	uint32_t at = 2166136261u;
 
 	for (const char *c = key; *c; c++)
 		at = (at ^ (unsigned char)*c) * 16777619u;
-	for (at %= PLACES; d->place[at]; at = (at + 1) % PLACES)
-		if (strcmp(s->cell[d->place[at] - 1].key, key) == 0)
+	for (at %= POSITIONS; d->position[at]; at = (at + 1) % POSITIONS)
+		if (strcmp(s->cell[d->position[at] - 1].key, key) == 0)
 			return false;
-	d->place[at] = (short)(s->n_cells + 1);
+	d->position[at] = (short)(s->n_cells + 1);
 	return true;
 }
 
@@ -129,14 +129,14 @@ static void refuse_case(struct draft *d, struct yaml_node *at, const char *forma
 	vsnprintf(what, sizeof what, format, args);
 	va_end(args);
 	yaml_mistake(d->y, at, "%s", what);
-	d->told_at = at;
+	d->reported_at = at;
 }
 
 static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
 {
 	struct draft *d = r->arg;
 
-	for (int i = 0; i < d->n_directions && d->told_at != at; i++) {
+	for (int i = 0; i < d->n_directions && d->reported_at != at; i++) {
 		struct suite *s = d->suite;
 
 		if (d->direction[i] == DIRECTION_ONCE && !d->family->once(shape, DIRECTION_ONCE))
@@ -157,7 +157,7 @@ static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
 			return;
 		}
 		case_name(&c);
-		if (!take_place(d, c.key)) {
+		if (!take_position(d, c.key)) {
 			refuse_case(d, at, "%s appears twice", c.case_key);
 			return;
 		}

@@ -155,7 +155,7 @@ static void explain_distance(double limit, const struct estimate *e, double marg
 		fabs(stats_change_pct(e->m) - stats_change_pct(limit)), points(e, margin), 100 * e->se);
 }
 
-static void say_runs(const struct rule *r, const char *which, int n, char *out, size_t size)
+static void report_runs(const struct rule *r, const char *which, int n, char *out, size_t size)
 {
 	snprintf(out, size, "after %s%d of at most %d runs", which, n, r->runs_max);
 }
@@ -165,7 +165,7 @@ static void explain_more(const struct rule *r, double theta, const char *which, 
 	double limit = stats_excludes_loss(r, theta, e) ? -theta : theta;
 	char when[80];
 
-	say_runs(r, which, e->runs, when, sizeof when);
+	report_runs(r, which, e->runs, when, sizeof when);
 	if (fabs(e->m - limit) <= e->margin)
 		explain_distance(limit, e, e->margin, when, out);
 	else if (e->runs < r->runs_regression_min)
@@ -230,7 +230,7 @@ struct set_result {
 	struct estimate all;
 };
 
-static void ask_set(const struct rule *r, double theta, const struct run_estimate *e, int n, int set, struct set_result *out)
+static void request_set(const struct rule *r, double theta, const struct run_estimate *e, int n, int set, struct set_result *out)
 {
 	struct run_estimate of_set[STATS_RUNS_MAX];
 	int runs = pick(e, n, set, of_set);
@@ -287,8 +287,8 @@ static void judge_modules(
 {
 	struct set_result one, two;
 
-	ask_set(r, theta, e, n, 1, &one);
-	ask_set(r, theta, e, n, 2, &two);
+	request_set(r, theta, e, n, 1, &one);
+	request_set(r, theta, e, n, 2, &two);
 	switch (one.decision) {
 	case DECISION_MORE:
 	case DECISION_UNDECIDED:
@@ -323,7 +323,7 @@ static void explain_programs(
 	struct interim l;
 	char when[80];
 
-	say_runs(r, "", n, when, sizeof when);
+	report_runs(r, "", n, when, sizeof when);
 	interim_look(r, theta, e, n, &l);
 	if (n == 0)
 		undecided(out, "not measured yet");

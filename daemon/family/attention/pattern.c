@@ -9,24 +9,24 @@
 const char *const pattern_names[PATTERNS + 1] = { "uniform", "banded", "strided", "random_tokens", "bigbird", NULL };
 
 /* One row: the first `keep` places of a Fisher-Yates shuffle of 0..n-1. The rest of the shuffle is never needed. */
-static void shuffle_row(uint64_t row, int n, int keep, uint16_t *place, uint32_t *bits)
+static void shuffle_row(uint64_t row, int n, int keep, uint16_t *position, uint32_t *bits)
 {
 	for (int i = 0; i < n; i++)
-		place[i] = (uint16_t)i;
+		position[i] = (uint16_t)i;
 	for (int j = 0; j < keep; j++) {
 		uint64_t number = inputs_mix(row + (uint64_t)j * INPUTS_INCREMENT);
 		int r = j + (int)(number % (uint64_t)(n - j));
-		uint16_t chosen = place[r];
+		uint16_t chosen = position[r];
 
-		place[r] = place[j];
-		place[j] = chosen;
+		position[r] = position[j];
+		position[j] = chosen;
 		bits[chosen / 32] |= UINT32_C(1) << (chosen % 32);
 	}
 }
 
 void pattern_drawn_bits(uint64_t seed, int nhk, int q_blocks, int k_blocks, int keep, uint32_t *bits)
 {
-	uint16_t place[PATTERN_BLOCKS_MAX];
+	uint16_t position[PATTERN_BLOCKS_MAX];
 	size_t words = ((size_t)k_blocks + 31) / 32;
 
 	assert(k_blocks > 0 && k_blocks <= PATTERN_BLOCKS_MAX && keep >= 0 && keep <= k_blocks);
@@ -37,7 +37,7 @@ void pattern_drawn_bits(uint64_t seed, int nhk, int q_blocks, int k_blocks, int 
 		for (int q = 0; q < q_blocks; q++) {
 			uint64_t row = inputs_mix(stream + (uint64_t)q * INPUTS_INCREMENT);
 
-			shuffle_row(row, k_blocks, keep, place, bits + ((size_t)head * (size_t)q_blocks + (size_t)q) * words);
+			shuffle_row(row, k_blocks, keep, position, bits + ((size_t)head * (size_t)q_blocks + (size_t)q) * words);
 		}
 	}
 }
@@ -77,19 +77,19 @@ static int keep_block(int block, int k_blocks, uint32_t *row)
 static void lay_bigbird(uint64_t number, int diagonal, int k_blocks, int keep, uint32_t *row)
 {
 	const int placed[PATTERN_BIGBIRD_PLACED] = { 0, k_blocks - 1, diagonal, diagonal - 1, diagonal + 1 };
-	uint16_t place[PATTERN_BLOCKS_MAX];
+	uint16_t position[PATTERN_BLOCKS_MAX];
 	int kept = 0;
 
 	for (int i = 0; i < PATTERN_BIGBIRD_PLACED && kept < keep; i++)
 		kept += keep_block(placed[i], k_blocks, row);
 	for (int i = 0; i < k_blocks; i++)
-		place[i] = (uint16_t)i;
+		position[i] = (uint16_t)i;
 	for (int j = 0; kept < keep; j++) {
 		int r = j + (int)(inputs_mix(number + (uint64_t)j * INPUTS_INCREMENT) % (uint64_t)(k_blocks - j));
-		uint16_t chosen = place[r];
+		uint16_t chosen = position[r];
 
-		place[r] = place[j];
-		place[j] = chosen;
+		position[r] = position[j];
+		position[j] = chosen;
 		kept += keep_block(chosen, k_blocks, row);
 	}
 }

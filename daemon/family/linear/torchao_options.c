@@ -10,7 +10,7 @@
 
 void import_note(struct import *p, const struct yaml_node *at, const char *format, ...)
 {
-	struct yaml_place place = yaml_place(at);
+	struct yaml_position position = yaml_position(at);
 	char text[400];
 	va_list args;
 
@@ -20,19 +20,19 @@ void import_note(struct import *p, const struct yaml_node *at, const char *forma
 	for (char *c = text; *c; c++)
 		if (iscntrl((unsigned char)*c))
 			*c = ' '; /* it stays inside its comment */
-	buf_printf(&p->notes, "# line %d:%d: %s\n", place.line, place.column, text);
+	buf_printf(&p->notes, "# line %d:%d: %s\n", position.line, position.column, text);
 }
 
 void import_note_key(struct import *p, struct yaml_node *map, const char *key, const char *why)
 {
 	struct yaml_node *n = yaml_get(p->y, map, key);
 	const char *text = NULL;
-	char told[80];
+	char reported[80];
 
 	if (!n || yaml_is_null(n) || yaml_string(p->y, n, &text) || !text || !strcasecmp(text, "false"))
 		return;
-	snprintf(told, sizeof told, ": %s has no meaning here", key);
-	if (p->notes.len == 0 || !strstr(p->notes.data, told))
+	snprintf(reported, sizeof reported, ": %s has no meaning here", key);
+	if (p->notes.len == 0 || !strstr(p->notes.data, reported))
 		import_note(p, n, "%s has no meaning here: %s", key, why);
 }
 

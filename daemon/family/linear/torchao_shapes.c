@@ -15,7 +15,7 @@ struct found {
 	struct yaml_node *at;
 	const bool *takes;
 	int model, first, again; /* `first` of its shapes in all->of; how many were there before */
-	bool is_told, is_block;
+	bool is_reported, is_block;
 };
 
 void torchao_shapes_init(struct torchao_shapes *s, struct yaml *y, bool is_training, bool is_exact, int32_t plain)
@@ -35,22 +35,22 @@ void torchao_shapes_fini(struct torchao_shapes *s)
 
 static void mistake(struct found *f, const char *what)
 {
-	if (!f->is_told)
+	if (!f->is_reported)
 		yaml_mistake(f->all->y, f->at, "%s", what);
-	f->is_told = true;
+	f->is_reported = true;
 }
 
 /* Once of a set. */
 static void note_unsupported(struct found *f, const struct linear_case *a)
 {
-	struct yaml_place place = yaml_place(f->at);
+	struct yaml_position position = yaml_position(f->at);
 	struct buf *notes = &f->all->notes;
 	struct fw_err err = { 0 };
 	char line[400];
 
 	if (family_linear.fits(a, DIRECTION_FORWARD, &err) == 0)
 		return;
-	snprintf(line, sizeof line, "# line %d:%d: %s is unsupported: %.300s\n", place.line, place.column,
+	snprintf(line, sizeof line, "# line %d:%d: %s is unsupported: %.300s\n", position.line, position.column,
 		linear_recipes[a->recipe], err.text);
 	if (notes->len == 0 || !strstr(notes->data, line))
 		buf_puts(notes, line);
@@ -61,7 +61,7 @@ static void check(struct found *f, int32_t m, int32_t k, int32_t n)
 	static const enum direction directions[] = { DIRECTION_FORWARD, DIRECTION_DGRAD, DIRECTION_WGRAD, DIRECTION_TOTAL };
 	struct fw_err err = { 0 };
 
-	for (int i = 0; i < LINEAR_RECIPES && !f->is_told; i++) {
+	for (int i = 0; i < LINEAR_RECIPES && !f->is_reported; i++) {
 		struct linear_case a = { .m = m, .k = k, .n = n, .recipe = i, .model = f->model };
 
 		if (!f->takes[i])
@@ -125,7 +125,7 @@ static void read_custom(struct found *f, struct yaml_node *map, struct yaml_node
 		int before = yaml_mistakes(y);
 
 		f->at = yaml_item(y, list, i);
-		f->is_told = false;
+		f->is_reported = false;
 		if (reader_ints(&reader, f->at, 3, INT32_MAX, size) == 3)
 			add(f, size[0], size[1], size[2]);
 		else if (yaml_mistakes(y) == before)
@@ -160,10 +160,10 @@ static void write_set(const struct found *f, enum linear_set set, const int64_t 
 /* What a set does not read, of those that there are. */
 static void note_foreign(struct torchao_shapes *s, const struct yaml_node *n, const char *key, int set, bool is_foreign)
 {
-	struct yaml_place place = yaml_place(n);
+	struct yaml_position position = yaml_position(n);
 
 	if (n && set >= 0 && is_foreign)
-		buf_printf(&s->notes, "# line %d:%d: %s has no meaning here: %s has none\n", place.line, place.column, key,
+		buf_printf(&s->notes, "# line %d:%d: %s has no meaning here: %s has none\n", position.line, position.column, key,
 			linear_sets[set]);
 }
 
@@ -199,9 +199,10 @@ void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map, int mo
 		linear_set_each((enum linear_set)set, power[0], power[1], add, &f);
 	yaml_finish(y, map);
 	if (f.again) {
-		struct yaml_place place = yaml_place(map);
+		struct yaml_position position = yaml_position(map);
 
-		buf_printf(&s->notes, "# line %d:%d: left out what is there already: %d\n", place.line, place.column, f.again);
+		buf_printf(
+			&s->notes, "# line %d:%d: left out what is there already: %d\n", position.line, position.column, f.again);
 	}
 	if (set >= 0)
 		write_set(&f, (enum linear_set)set, power);

@@ -191,7 +191,8 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 	};
 	bool failed = c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED || c->verdict == VERDICT_UNSUPPORTED ||
 		      c->verdict == VERDICT_NOT_COMPARABLE;
-	snprintf(g.family, sizeof g.family, "%s", plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.ask.cell[i].family);
+	snprintf(g.family, sizeof g.family, "%s",
+		plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.request.cell[i].family);
 	snprintf(g.direction, sizeof g.direction, "%s", c->direction);
 	if (!failed && g.decider == DECIDER_MEAN)
 		explain_slow_calls(c->mean.share, c->mean.longer, g.slow);

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "db/store/result.h"
-#include "flopwatchd/job/profile_ask.h"
+#include "flopwatchd/job/profile_request.h"
 
 static bool is_named(const json_t *cells, const char *key)
 {
@@ -45,25 +45,25 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 	struct store_job job = { .origin = "alert" };
 	struct fw_err why = { 0 };
 	char line[96];
-	int asked;
+	int requested;
 	bool is_loss = a->kind == ALERTKIND_REGRESSION || a->kind == ALERTKIND_DRIFT || a->kind == ALERTKIND_ENVIRONMENT;
 	if (!config || !config->profile || !is_loss || !a->comparison)
 		return 0;
-	if (store_profile_asked(db, a->id, &asked, err) != 0)
+	if (store_profile_requested(db, a->id, &requested, err) != 0)
 		return -1;
-	if (asked >= EVIDENCE_CELLS_MAX)
+	if (requested >= EVIDENCE_CELLS_MAX)
 		return 0;
 	if (store_profile_read_comparison(db, a->comparison, &of, &why) != 0)
 		return why.code == ERR_INVALID ? 0 : err_set(err, why.code, "%s", why.text);
 	bool is_one_module = toolchain_override_is_none(&of.base_tools) && toolchain_override_is_none(&of.target_tools);
 	if (a->kind == ALERTKIND_ENVIRONMENT && is_one_module) /* the same module on both sides: the cause is not in the code */
 		return 0;
-	if (alert_profile_choose(db, a->comparison, a->cells_json, EVIDENCE_CELLS_MAX - asked, &cells, err) != 0)
+	if (alert_profile_choose(db, a->comparison, a->cells_json, EVIDENCE_CELLS_MAX - requested, &cells, err) != 0)
 		return -1;
 	if (cells.n == 0)
 		return 0;
-	profile_ask_like(&of, &job);
+	profile_request_like(&of, &job);
 	profile_cells_words(&cells, job.cells_glob, sizeof job.cells_glob);
 	snprintf(line, sizeof line, "queued: alert %lld requests a profile", (long long)a->id);
-	return profile_ask(db, &job, &p, line, now_ms, err);
+	return profile_request(db, &job, &p, line, now_ms, err);
 }

@@ -50,7 +50,7 @@ static int find_offline(struct db *db, int64_t since, int64_t now_ms, struct fou
 static int find_online_again(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
 	struct find_offline_over over[AT_ONCE_MAX];
-	if (find_offline_heard(db, over, AT_ONCE_MAX, n, err) != 0)
+	if (find_offline_received(db, over, AT_ONCE_MAX, n, err) != 0)
 		return -1;
 	for (int i = 0; i < *n; i++) {
 		out[i].id = over[i].alert;
@@ -120,16 +120,16 @@ int device_alert_look(struct db *db, const struct config *config, int64_t now_ms
 {
 	struct found found[AT_ONCE_MAX];
 	int64_t since = now_ms - config->offline_after_ms;
-	int heard, back, silent, quarantined;
+	int received, back, silent, quarantined;
 	*changed = 0;
-	if (find_online_again(db, found, &heard, err) != 0 || resolve_all(db, config, found, heard, now_ms, err) != 0 ||
+	if (find_online_again(db, found, &received, err) != 0 || resolve_all(db, config, found, received, now_ms, err) != 0 ||
 		find_quarantine_over(db, found, &back, err) != 0 || resolve_all(db, config, found, back, now_ms, err) != 0 ||
 		find_offline(db, since, now_ms, found, &silent, err) != 0 ||
 		open_all(db, config, ALERTKIND_DEVICE_OFFLINE, found, silent, now_ms, err) != 0 ||
 		find_quarantined(db, since, found, &quarantined, err) != 0 ||
 		open_all(db, config, ALERTKIND_QUARANTINED, found, quarantined, now_ms, err) != 0)
 		return -1;
-	*changed = heard + back + silent + quarantined;
+	*changed = received + back + silent + quarantined;
 	return 0;
 }
 

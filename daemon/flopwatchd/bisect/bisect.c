@@ -90,7 +90,7 @@ static int queue_job(struct bisects *b, const struct store_bisect *row, int base
 		store_bisect_sha(db, row->id, target, job.target_sha, err) != 0 || store_job_insert(db, &job, now, err) != 0 ||
 		store_job_log(db, job.id, now, line, err) != 0 || store_bisect_wait(db, row->id, job.id, base, target, err) != 0)
 		return -1;
-	return store_job_tell(b->txn->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
+	return store_job_report(b->txn->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
 }
 
 static int queue_next_job(struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int base, int target,
@@ -265,7 +265,7 @@ static void run_steps(void *arg)
 	struct bisects *b = arg;
 	struct fw_err err = { 0 };
 	struct store_bisect *row = malloc(sizeof *row);
-	bool asked = false;
+	bool requested = false;
 	int got = row ? 1 : 0;
 	b->step_timer = NULL;
 	for (int64_t after = 0; got == 1; after = row->id) {
@@ -279,13 +279,13 @@ static void run_steps(void *arg)
 			if (txn_begin(b->txn, &err) != 0)
 				break;
 			end_step(b, step(b, row, clock_utc_ms(), &err), &err);
-			asked = true;
+			requested = true;
 		}
 	}
 	if (got < 0)
 		log_error("bisect.read", "err=%s", log_quote(err.text));
 	free(row);
-	if (asked)
+	if (requested)
 		b->on_job(b->arg);
 }
 

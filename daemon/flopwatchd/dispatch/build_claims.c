@@ -33,17 +33,17 @@ static bool measures_builds_of(const struct slot *s, const struct config_worker 
 }
 
 /* The first jobs that a worker has built and that wait for its devices. Shape: out[most]. */
-static int find_built(const struct slot_host *host, const struct config_worker *w, int most, struct store_job_place *out, int *n,
-	struct fw_err *err)
+static int find_built(const struct slot_host *host, const struct config_worker *w, int most, struct store_job_position *out,
+	int *n, struct fw_err *err)
 {
 	const struct store_cached_build_request request = { w->device, w->name, host->held(host->arg), "[]",
 		STORE_CACHED_BUILD_THERE, 0 };
-	return store_job_places(host->txn->db, &request, most, out, n, err);
+	return store_job_positions(host->txn->db, &request, most, out, n, err);
 }
 
 int build_claims_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err)
 {
-	struct store_job_place job[CONFIG_JOBS_MAX];
+	struct store_job_position job[CONFIG_JOBS_MAX];
 	const struct slot *s;
 	int result = 0;
 	for (int i = 0; result == 0 && (s = host->nth_slot(host->arg, i));) {
@@ -61,7 +61,7 @@ int build_claims_for(const struct slot_host *host, const struct config_worker *w
 
 int build_claims_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err)
 {
-	struct store_job_place job[CONFIG_JOBS_MAX];
+	struct store_job_position job[CONFIG_JOBS_MAX];
 	const struct slot *s;
 	int n_slots = 0, n_busy = 0, n_built = 0;
 	bool is_alone = true;

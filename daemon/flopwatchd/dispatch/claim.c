@@ -118,7 +118,7 @@ static int report_sent(struct db *db, struct store_job *job, const char *line, i
 {
 	int result = store_job_log(db, job->id, now_ms, line, err);
 	if (result == 0)
-		result = store_job_tell(db, job, "job.state", JOBSTATE_ASSIGNED, NULL, now_ms, err);
+		result = store_job_report(db, job, "job.state", JOBSTATE_ASSIGNED, NULL, now_ms, err);
 	return result == 0 ? store_job_get(db, job->id, job, err) : result;
 }
 
@@ -126,9 +126,9 @@ int claim_build(struct txn *g, const struct store_cached_build_request *request,
 {
 	char nonce[33], line[256];
 	int64_t now = clock_utc_ms();
-	struct store_job_place first;
+	struct store_job_position first;
 	int n;
-	if (store_job_places(g->db, request, 1, &first, &n, err) != 0)
+	if (store_job_positions(g->db, request, 1, &first, &n, err) != 0)
 		return -1;
 	if (n == 0)
 		return 0;

@@ -8,6 +8,6 @@
  * Write into `ask` the devices that may have jobs next to that of `s`, including its own: those that workers of this machine
  * may use by the configuration. None for a scheduler's allocation, whose devices are all its own.
  */
-void concurrent_find(const struct slot *s, struct msg_job *ask);
+void concurrent_find(const struct slot *s, struct msg_job *request);
 
 #endif

@@ -68,15 +68,15 @@ void progress_for(struct progress *c, const struct store_job *job)
 	c->is_dirty = false;
 }
 
-void progress_begin(struct progress *c, const struct msg_job *ask)
+void progress_begin(struct progress *c, const struct msg_job *request)
 {
 	free(c->key);
-	c->key = calloc((size_t)ask->n_cells, sizeof *c->key);
-	c->n_cells = c->key ? ask->n_cells : 0;
+	c->key = calloc((size_t)request->n_cells, sizeof *c->key);
+	c->n_cells = c->key ? request->n_cells : 0;
 	c->n_checked = 0;
-	c->n_subjects = ask->n_subjects;
+	c->n_subjects = request->n_subjects;
 	for (int i = 0; i < c->n_cells; i++)
-		snprintf(c->key[i], sizeof c->key[i], "%s", ask->cell[i].key);
+		snprintf(c->key[i], sizeof c->key[i], "%s", request->cell[i].key);
 }
 
 void progress_end(struct progress *c)
@@ -150,7 +150,7 @@ static void on_note(struct progress *c, const struct msg_note *m)
 		m->cell >= 0 ? cell_key(c, m->cell) : "");
 }
 
-void progress_hear(struct progress *c, const struct msg *m)
+void progress_receive(struct progress *c, const struct msg *m)
 {
 	if (!c->job.id)
 		return;

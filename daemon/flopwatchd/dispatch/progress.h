@@ -29,9 +29,9 @@ void progress_init(struct progress *c, struct loop *l, struct txn *g);
 /** Start a job; lines may be added from here on. */
 void progress_for(struct progress *c, const struct store_job *job);
 /** Set the job's cells; again before each further set of runs, with the cells of that set. */
-void progress_begin(struct progress *c, const struct msg_job *ask);
+void progress_begin(struct progress *c, const struct msg_job *request);
 /** Update log and progress from a message. */
-void progress_hear(struct progress *c, const struct msg *m);
+void progress_receive(struct progress *c, const struct msg *m);
 /** Write pending lines now. */
 void progress_flush(struct progress *c);
 /** Write pending lines and drop the job; no effect without a job. */

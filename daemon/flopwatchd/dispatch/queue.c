@@ -25,7 +25,7 @@
 #include "flopwatchd/executor/executor.h"
 #include "flopwatchd/runtime/config_worker.h"
 #include "flopwatchd/notify/commit_status.h"
-#include "core/ask/worker.h"
+#include "core/request/worker.h"
 #include "flopwatchd/job/record.h"
 #include "flopwatchd/profile/profile_finish.h"
 #include "core/state/jobstate.h"
@@ -115,8 +115,8 @@ static int store_commits(struct queue *q, const struct store_job *job, const str
 	if (a->n_line && store_line_put(q->txn.db, job->repo, (const char(*)[65])a->line, a->n_line,
 				 a->n_line > GITREAD_PARENTS_MAX, err) != 0)
 		return -1;
-	if (a->n_range && store_range_put(q->txn.db, job->repo, a->plan.ask.subject[0].commit, a->plan.ask.subject[1].commit,
-				  (const char(*)[65])a->range, a->n_range, err) != 0)
+	if (a->n_range && store_range_put(q->txn.db, job->repo, a->plan.request.subject[0].commit,
+				  a->plan.request.subject[1].commit, (const char(*)[65])a->range, a->n_range, err) != 0)
 		return -1;
 	return a->base.sha[0] ? store_commit_put(q->txn.db, job->repo, &a->base, err) : 0;
 }
@@ -163,20 +163,20 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 	struct plan *p = &a->plan;
 	char line[512];
 	int superseded;
-	const char *base = p->ask.subject[0].commit;
-	if (store_job_resolve(q->txn.db, job->id, base, p->base_how, p->ask.kind, a->suite[0], err) != 0 ||
+	const char *base = p->request.subject[0].commit;
+	if (store_job_resolve(q->txn.db, job->id, base, p->base_how, p->request.kind, a->suite[0], err) != 0 ||
 		store_peers(q, job, &a->peers, err) != 0 ||
 		(sources_matter(q->config) && sources_put(q->txn.db, job->id, p, err) != 0) ||
 		add_other_suites(q, job, a, now, err) != 0 ||
 		(!strcmp(job->origin, "push") && store_job_supersede(q->txn.db, job->id, now, &superseded, err) != 0) ||
 		update_forge(q, job, a->suite[0], now, err) != 0)
 		return -1;
-	const char *by = p->ask.subject[0].provider;
+	const char *by = p->request.subject[0].provider;
 	snprintf(line, sizeof line, "base %.12s (%s)%s%s, suite %s from %.200s", base, p->base_how, by[0] ? " by " : "", by,
 		a->suite[0], p->suite_origin);
 	if (store_job_log(q->txn.db, job->id, now, line, err) != 0)
 		return -1;
-	return store_job_tell(q->txn.db, job, "job.resolved", JOBSTATE_QUEUED, NULL, now, err);
+	return store_job_report(q->txn.db, job, "job.resolved", JOBSTATE_QUEUED, NULL, now, err);
 }
 
 static int write_answer(
@@ -196,7 +196,7 @@ static int write_answer(
 		return job_move(&q->txn, job, a->state, a->why, now, err);
 	if (write_resolved(q, job, a, now, err) != 0)
 		return -1;
-	a->plan.ask.job = job->id;
+	a->plan.request.job = job->id;
 	if (plan_needs_worker(&a->plan))
 		return 0;
 	if (job->kind == JOBKIND_PROFILE)
@@ -515,7 +515,7 @@ void queue_workers(const struct queue *q, worker_status_fn *each, void *to)
 {
 	for (int i = 0; i < q->n_slots; i++) {
 		struct worker_status w;
-		slot_tell(q->slot[i], &w);
+		slot_report(q->slot[i], &w);
 		each(to, &w);
 	}
 }

@@ -49,7 +49,7 @@ struct session {
 	bool is_process;   /* a process whose end was not reported yet */
 	bool wants_out;
 	bool is_cancel_sent; /* while clearing: the cancel was sent */
-	int64_t heard_ns;    /* time of its last line */
+	int64_t received_ns; /* time of its last line */
 	int64_t job_ns;      /* time when it got its job */
 	struct lines in;
 	size_t banner_bytes;
@@ -343,10 +343,10 @@ bool session_stay(struct session *s)
 
 static bool is_job_tree(const struct session *s, const char *oid)
 {
-	const struct msg_job *ask = &s->result->plan.ask;
-	for (int i = 0; i < ask->n_subjects; i++)
-		for (int k = 0; k < ask->subject[i].n_inputs; k++)
-			if (!strcmp(ask->subject[i].input[k].oid, oid))
+	const struct msg_job *request = &s->result->plan.request;
+	for (int i = 0; i < request->n_subjects; i++)
+		for (int k = 0; k < request->subject[i].n_inputs; k++)
+			if (!strcmp(request->subject[i].input[k].oid, oid))
 				return true;
 	return false;
 }
@@ -455,7 +455,7 @@ static void read_bytes(struct session *s, const char *bytes, size_t n)
 	struct fw_err err = { 0 };
 	char *line;
 	size_t len;
-	s->heard_ns = clock_mono_ns();
+	s->received_ns = clock_mono_ns();
 	if (s->phase == PHASE_ENDING)
 		return;
 	if (lines_feed(&s->in, bytes, n, &err) != 0) {
@@ -522,7 +522,7 @@ static void on_running(void *arg, int fd)
 	struct session *s = arg;
 	struct fw_err err = { 0 };
 	s->fd = fd;
-	s->heard_ns = clock_mono_ns();
+	s->received_ns = clock_mono_ns();
 	if (loop_watch(s->loop, fd, EPOLLIN, on_io, s, &s->io, &err) != 0)
 		fail_session(s, err.text);
 }
@@ -549,7 +549,7 @@ static void on_watchdog(void *arg)
 	struct fw_err err = { 0 };
 	char why[128];
 	s->watchdog = NULL;
-	int64_t offline_ms = (clock_mono_ns() - s->heard_ns) / 1000000;
+	int64_t offline_ms = (clock_mono_ns() - s->received_ns) / 1000000;
 	int64_t limit_ms = s->phase == PHASE_BANNER ? s->config->hello_ms : OFFLINE_AFTER_MS;
 	if (s->fd >= 0 && s->phase != PHASE_READY && offline_ms > limit_ms) {
 		snprintf(why, sizeof why, "the worker sent nothing for %d s (see doc/troubleshooting.md#silent-worker)",
@@ -587,7 +587,7 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 		return err_set(err, ERR_INTERNAL, "worker %s is not ready for a job", s->worker->name);
 	if (strlen(repo_path) >= sizeof s->repo_path)
 		return err_set(err, ERR_FULL, "the path of the repository is too long");
-	if (write_job(s, &plan->ask, err) != 0)
+	if (write_job(s, &plan->request, err) != 0)
 		return -1;
 	s->result = result_new(plan);
 	if (!s->result)
@@ -596,7 +596,7 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 	s->result->device = *device;
 	memcpy(s->repo_path, repo_path, strlen(repo_path) + 1);
 	s->phase = PHASE_JOB;
-	s->heard_ns = clock_mono_ns();
+	s->received_ns = clock_mono_ns();
 	write_output(s);
 	return 0;
 }
@@ -609,7 +609,7 @@ int session_health_check(struct session *s, const char *uuid, struct fw_err *err
 	snprintf(m.u.health_check.device, sizeof m.u.health_check.device, "%s", uuid);
 	write_line(s, &m);
 	s->phase = PHASE_HEALTH_CHECK;
-	s->heard_ns = clock_mono_ns();
+	s->received_ns = clock_mono_ns();
 	write_output(s);
 	return 0;
 }

@@ -15,7 +15,7 @@
 #include "flopwatchd/planning/devices_seen.h"
 #include "flopwatchd/planning/refusal.h"
 #include "flopwatchd/runtime/config_worker.h"
-#include "core/ask/worker.h"
+#include "core/request/worker.h"
 #include "flopwatchd/job/record.h"
 
 enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
@@ -87,7 +87,7 @@ void slot_go_free(struct slot *s)
 static void store_devices(struct slot *s, const struct msg_hello *hello)
 {
 	struct fw_err err = { 0 };
-	int n_asked = 0;
+	int n_requested = 0;
 	if (!s->has_hello || s->failures)
 		log_info("worker.up", "worker=%s version=%s isolation=%s devices=%d", s->worker->name, log_quote(hello->version),
 			hello->isolation, hello->n_devices);
@@ -96,9 +96,9 @@ static void store_devices(struct slot *s, const struct msg_hello *hello)
 	s->failures = 0;
 	if (s->worker->builds)
 		slot_meet_builder(s); /* a builder has no device */
-	else if (devices_seen(s->host->txn, s->worker, hello, clock_utc_ms(), &n_asked, &err) != 0)
+	else if (devices_seen(s->host->txn, s->worker, hello, clock_utc_ms(), &n_requested, &err) != 0)
 		log_error("device.store", "worker=%s err=%s", s->worker->name, log_quote(err.text));
-	if (n_asked)
+	if (n_requested)
 		s->host->changed(s->host->arg);
 }
 
@@ -157,23 +157,23 @@ static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_
 static void send_job(struct slot *s, const struct msg_hello *hello)
 {
 	struct fw_err err = { 0 };
-	struct msg_job *ask_for = &s->plan.ask;
+	struct msg_job *request_for = &s->plan.request;
 	const struct msg_device *d = &s->device;
 	if (bind_device(s, hello, &err) != 0 || split_group_fits(s, &err) != 0) {
 		s->is_suspect = true;
 		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
 	}
-	ask_for->job = s->job.id;
-	ask_for->attempt = s->job.attempt;
-	snprintf(ask_for->nonce, sizeof ask_for->nonce, "%s", s->job.nonce);
-	snprintf(ask_for->device, sizeof ask_for->device, "%s", d->uuid);
-	concurrent_find(s, ask_for);
-	ask_for->seed = get_seed(d, s->job.id);
+	request_for->job = s->job.id;
+	request_for->attempt = s->job.attempt;
+	snprintf(request_for->nonce, sizeof request_for->nonce, "%s", s->job.nonce);
+	snprintf(request_for->device, sizeof request_for->device, "%s", d->uuid);
+	concurrent_find(s, request_for);
+	request_for->seed = get_seed(d, s->job.id);
 	/* A worker that never starts to measure may take as long as its builds may, and no longer. */
-	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * ask_for->n_subjects;
+	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * request_for->n_subjects;
 	if (!split_group_is_helper(s))
-		progress_begin(&s->progress, ask_for);
+		progress_begin(&s->progress, request_for);
 	slot_note_sources(s);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
 		bool is_wrong = err.code == ERR_INVALID; /* otherwise memory is short */
@@ -189,7 +189,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 /* The worker reports that the device does not recover. The job may be the cause, so the attempt counts. */
 static void quarantine(struct slot *s, const char *why)
 {
-	devicestate_tell(s->host->txn, s->device.uuid, DEVICESTATE_QUARANTINED, why);
+	devicestate_report(s->host->txn, s->device.uuid, DEVICESTATE_QUARANTINED, why);
 	slot_lose_worker(s, why);
 }
 
@@ -231,7 +231,7 @@ static void on_pending(void *arg, const struct executor_wait *wait)
 	bool is_new = strcmp(s->wait_why, wait->reason) != 0 || strcmp(s->wait_id, wait->id) != 0;
 	snprintf(s->wait_id, sizeof s->wait_id, "%s", wait->id);
 	snprintf(s->wait_why, sizeof s->wait_why, "%s", wait->reason);
-	s->wait_place = wait->place;
+	s->wait_position = wait->position;
 	if (is_new && slot_write_pending(s, &err) != 0 && !s->host->txn->is_broken)
 		log_error("worker.pending", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 	if (is_new)
@@ -259,21 +259,21 @@ static void on_message(void *arg, const struct msg *m)
 	struct slot *s = arg;
 	enum jobstate_event on = JOBSTATE_EVENTS;
 	if (s->phase == PHASE_HEALTH_CHECK && m->t == MSG_STATE)
-		slot_hear_health_check(s, &m->u.state);
+		slot_receive_health_check(s, &m->u.state);
 	if (s->phase != PHASE_RUNNING)
 		return;
 	if (m->t == MSG_FAULT && m->u.fault.role == ROLE_DEVICE && strcmp(m->u.fault.failure, "lost") == 0) {
-		progress_hear(&s->progress, m);
+		progress_receive(&s->progress, m);
 		quarantine(s, m->u.fault.detail);
 		return;
 	}
 	if (m->t == MSG_FAULT && m->u.fault.role == ROLE_WORKER) {
-		progress_hear(&s->progress, m);
+		progress_receive(&s->progress, m);
 		return_job(s, &m->u.fault);
 		return;
 	}
 	if (m->t == MSG_BUILD)
-		slot_hear_build(s, &m->u.build);
+		slot_receive_build(s, &m->u.build);
 	if (m->t == MSG_BUILD)
 		on = JOBSTATE_ON_BUILD;
 	else if (m->t == MSG_CHECK)
@@ -292,7 +292,7 @@ static void on_message(void *arg, const struct msg *m)
 			log_debug("job.move", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
 	}
 	if (!s->worker->builds || m->t != MSG_DONE) /* a build reports no measurement */
-		progress_hear(&s->progress, m);
+		progress_receive(&s->progress, m);
 }
 
 static void on_end(void *arg, enum session_end how, struct result *result, const char *why)
@@ -393,7 +393,7 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	}
 	s->plan = a->plan;
 	plan_init(&a->plan);
-	s->plan.ask.job = s->job.id;
+	s->plan.request.job = s->job.id;
 	if (!plan_needs_worker(&s->plan)) { /* e.g. measured before */
 		s->result = result_new(&s->plan);
 		if (s->result && result_unrun(s->result, &err) == 0) {
@@ -514,7 +514,7 @@ int slot_submit(struct slot *s, const struct slot_request *request, struct fw_er
 	s->phase = PHASE_WAITING;
 	s->request = *request;
 	s->wait_id[0] = s->wait_why[0] = 0;
-	s->wait_place = 0;
+	s->wait_position = 0;
 	if (slot_open_session(s, s->request.node, err) == 0)
 		return 0;
 	mark_down(s, err->text);

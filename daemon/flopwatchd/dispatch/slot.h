@@ -87,7 +87,7 @@ int64_t slot_job(const struct slot *s);
 const char *slot_device(const struct slot *s);
 struct worker_status;
 /** Status of its worker. Own: texts point into the slot. */
-void slot_tell(const struct slot *s, struct worker_status *out);
+void slot_report(const struct slot *s, struct worker_status *out);
 /** True if its worker measures on this kind of device, or may. */
 bool slot_measures(const struct slot *s, enum device_kind kind);
 /** True if any process or session of it runs. */

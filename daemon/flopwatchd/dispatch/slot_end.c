@@ -6,7 +6,7 @@
 #include "db/store/repo.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
-#include "flopwatchd/job/profile_ask.h"
+#include "flopwatchd/job/profile_request.h"
 #include "flopwatchd/job/record.h"
 #include "flopwatchd/profile/profile_finish.h"
 #include "flopwatchd/runtime/config_worker.h"

@@ -23,7 +23,7 @@ void slot_send_health_check(struct slot *s, const struct msg_hello *hello)
 	session_cancel(s->session);
 }
 
-void slot_hear_health_check(struct slot *s, const struct msg_state *state)
+void slot_receive_health_check(struct slot *s, const struct msg_state *state)
 {
 	s->health_check = HEALTH_CHECK_SAID;
 	s->health_check_ok = state->ok;
@@ -56,7 +56,7 @@ void slot_end_health_check(struct slot *s, enum session_end how, const char *why
 		snprintf(text, sizeof text, "its health check passed");
 	else
 		snprintf(text, sizeof text, "its health check failed: %.600s", s->health_check_why);
-	devicestate_tell(s->host->txn, s->device.uuid, s->health_check_ok ? DEVICESTATE_OK : DEVICESTATE_QUARANTINED, text);
+	devicestate_report(s->host->txn, s->device.uuid, s->health_check_ok ? DEVICESTATE_OK : DEVICESTATE_QUARANTINED, text);
 	slot_go_free(s);
 }
 

@@ -47,7 +47,7 @@ static void report_wait(struct slot *s, const char *before, const char *after)
 	snprintf(s->wait_why, sizeof s->wait_why, "%s%.150s, which fits no queued job: %s", before,
 		devices.len ? devices.data : "no device", after);
 	buf_fini(&devices);
-	s->wait_place = 0;
+	s->wait_position = 0;
 	if (slot_write_pending(s, &err) != 0 && !s->host->txn->is_broken)
 		log_error("worker.pending", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }

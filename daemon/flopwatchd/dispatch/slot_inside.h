@@ -1,7 +1,7 @@
 /**
  * slot_inside.h - state and functions shared by the files of a slot: slot.c leads a worker from its hello to a running job,
  * slot_end.c ends the job and stores its result, slot_part.c runs a part of a split job, slot_health_check.c checks a device,
- * slot_build.c builds in separate allocations, slot_idle_allocation.c keeps an allocation that fits no job, slot_tell.c reports
+ * slot_build.c builds in separate allocations, slot_idle_allocation.c keeps an allocation that fits no job, slot_report.c reports
  * the status.
  */
 #ifndef FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
@@ -49,7 +49,7 @@ struct slot {
 	int64_t allocated_ns;            /* start of the allocation */
 	struct slot_request request;     /* properties of the requested allocation */
 	char wait_id[32], wait_why[300]; /* the scheduler's id and reason */
-	int wait_place;
+	int wait_position;
 
 	struct store_job job; /* id 0: none */
 	enum jobstate state;
@@ -80,7 +80,7 @@ struct slot {
 	struct loop_source *timer, *job_timer;
 };
 
-/* slot_tell.c */
+/* slot_report.c */
 
 /** Purpose of its allocations: "build", "measure", "" both. */
 const char *slot_aim(const struct slot *s);
@@ -114,7 +114,7 @@ void slot_take_part(struct slot *s, struct result *part);
 void slot_begin_health_check(struct slot *s);
 /** Send the check; the worker is ready. */
 void slot_send_health_check(struct slot *s, const struct msg_hello *hello);
-void slot_hear_health_check(struct slot *s, const struct msg_state *state);
+void slot_receive_health_check(struct slot *s, const struct msg_state *state);
 /** Set the device's state from the answer; without an answer the check is repeated. */
 void slot_end_health_check(struct slot *s, enum session_end how, const char *why);
 
@@ -144,7 +144,7 @@ int slot_write_cached(struct slot *s, int64_t now_ms, struct fw_err *err);
 /** Before the plan is sent to a measuring worker: note the sources that its cache should hold. */
 void slot_note_sources(struct slot *s);
 /** The measuring worker reported a build: log one that its cache should have held. */
-void slot_hear_build(struct slot *s, const struct msg_build *b);
+void slot_receive_build(struct slot *s, const struct msg_build *b);
 
 /* slot_end.c */
 

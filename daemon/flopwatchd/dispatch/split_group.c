@@ -102,10 +102,10 @@ int split_group_plan(
 {
 	if (plan_part(whole, s->cell, s->n, out, err) != 0)
 		return -1;
-	out->ask.looked_elsewhere = s->elsewhere;
-	out->ask.sustained_runs = s->asked;
+	out->request.looked_elsewhere = s->elsewhere;
+	out->request.sustained_runs = s->requested;
 	if (c->confirms)
-		out->ask.rule.confirm = false; /* each part decides by its own first set; another device confirms */
+		out->request.rule.confirm = false; /* each part decides by its own first set; another device confirms */
 	return 0;
 }
 
@@ -117,7 +117,7 @@ static bool has_sustained_runs(const struct slot *leader)
 
 static int partition_plan(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
-	int n = leader->plan.ask.n_cells, *part_of = calloc((size_t)n, sizeof *part_of);
+	int n = leader->plan.request.n_cells, *part_of = calloc((size_t)n, sizeof *part_of);
 	struct share share[PLAN_PARTS_MAX] = { { .n = 0 } };
 	int result = part_of ? 0 : err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	if (result == 0)
@@ -153,8 +153,8 @@ static int make_leader(struct split_group *c, struct slot *leader, struct fw_err
 		return err_set(err, ERR_INTERNAL, "out of memory for a result");
 	}
 	leader->plan = mine;
-	c->whole->cell_device = calloc((size_t)c->whole->plan.ask.n_cells + 1, sizeof *c->whole->cell_device);
-	c->whole->confirmed_on = calloc((size_t)c->whole->plan.ask.n_cells + 1, sizeof *c->whole->confirmed_on);
+	c->whole->cell_device = calloc((size_t)c->whole->plan.request.n_cells + 1, sizeof *c->whole->cell_device);
+	c->whole->confirmed_on = calloc((size_t)c->whole->plan.request.n_cells + 1, sizeof *c->whole->confirmed_on);
 	return c->whole->cell_device && c->whole->confirmed_on ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a result");
 }
 
@@ -189,7 +189,7 @@ int split_group_gather(struct slot *leader, struct fw_err *err)
 {
 	const struct config *config = leader->host->config;
 	struct split_group *c = may_split(leader) && (config->split || config->confirm_elsewhere) ? calloc(1, sizeof *c) : NULL;
-	int most = leader->plan.ask.n_cells < PLAN_PARTS_MAX ? leader->plan.ask.n_cells : PLAN_PARTS_MAX, result = 0;
+	int most = leader->plan.request.n_cells < PLAN_PARTS_MAX ? leader->plan.request.n_cells : PLAN_PARTS_MAX, result = 0;
 	if (!c)
 		return 0;
 	c->part[c->n_parts++] = (struct split_group_part){ .slot = leader, .device_id = leader->device_id };

@@ -24,7 +24,7 @@ static struct split_group_part *add_part(struct split_group *c, struct slot *s, 
 {
 	struct split_group_part *part = &c->part[c->n_parts];
 	*part = (struct split_group_part){ .slot = s, .device_id = s->device_id };
-	part->share.cell = calloc((size_t)c->whole->plan.ask.n_cells, sizeof *part->share.cell);
+	part->share.cell = calloc((size_t)c->whole->plan.request.n_cells, sizeof *part->share.cell);
 	if (!part->share.cell) {
 		err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 		return NULL;
@@ -71,8 +71,9 @@ static int start_part(const struct split_group *c, struct split_group_part *part
 		plan_init(&s->plan);
 		return -1;
 	}
-	double most_s = BUDGETS_OF_JOB * (double)s->host->config->job_timeout_ms / 1e3, budget_s = s->plan.ask.limits.budget_s;
-	s->plan.ask.limits.budget_s = fmax(budget_s, fmin(budget_s * budgets, most_s));
+	double most_s = BUDGETS_OF_JOB * (double)s->host->config->job_timeout_ms / 1e3,
+	       budget_s = s->plan.request.limits.budget_s;
+	s->plan.request.limits.budget_s = fmax(budget_s, fmin(budget_s * budgets, most_s));
 	return slot_open_helper(s, err);
 }
 
@@ -83,13 +84,13 @@ static void request_sustained_runs(const struct result *whole, struct share *s)
 {
 	for (int i = 0; i < s->n; i++)
 		if (judge_lost_in_sustained_runs(whole, s->cell[i]))
-			s->asked |= sentinel_class(&whole->plan.ask.cell[s->cell[i]]);
-	s->elsewhere = s->asked;
+			s->requested |= sentinel_class(&whole->plan.request.cell[s->cell[i]]);
+	s->elsewhere = s->requested;
 }
 
 int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
-	int *cell = calloc((size_t)c->whole->plan.ask.n_cells + 1, sizeof *cell), result = 0;
+	int *cell = calloc((size_t)c->whole->plan.request.n_cells + 1, sizeof *cell), result = 0;
 	if (!cell)
 		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	int n = judge_groups_unconfirmed(c->whole, cell);
@@ -142,6 +143,6 @@ int split_group_look_again(struct split_group *c, struct slot *leader, struct fw
 	}
 	c->n_again++;
 	result_forget(c->whole, part->share.cell, part->share.n);
-	const char *why = part->share.asked ? "again, since power draw differs" : "again, since power draw was not measured";
+	const char *why = part->share.requested ? "again, since power draw differs" : "again, since power draw was not measured";
 	return split_group_log_parts(c, leader, why, n, err) != 0 || start_part(c, part, n, err) != 0 ? -1 : 0;
 }

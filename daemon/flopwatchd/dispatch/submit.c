@@ -19,7 +19,7 @@ struct slot_range {
 };
 
 struct match_jobs {
-	struct store_job_place job[CONFIG_JOBS_MAX];
+	struct store_job_position job[CONFIG_JOBS_MAX];
 	bool job_is_met[CONFIG_JOBS_MAX], slot_is_met[CONFIG_JOBS_MAX];
 	int n;
 	bool is_all; /* there are no further jobs that it may request */
@@ -47,12 +47,12 @@ static int count_waiting(const struct slot_range *r, enum slot_wait waits)
 }
 
 /* A build runs on any machine, whatever machine has the device. */
-static const char *get_node(const struct slot_range *r, const struct store_job_place *job)
+static const char *get_node(const struct slot_range *r, const struct store_job_position *job)
 {
 	return r->worker->builds ? "" : job->host;
 }
 
-static void make_request(const struct slot_range *r, const struct store_job_place *job, struct slot_request *out)
+static void make_request(const struct slot_range *r, const struct store_job_position *job, struct slot_request *out)
 {
 	*out = (struct slot_request){ .job = job->id, .priority = job->priority };
 	snprintf(out->node, sizeof out->node, "%s", get_node(r, job));
@@ -69,7 +69,7 @@ static int match_jobs(const struct slot_range *r, const struct store_cached_buil
 		count_waiting(r, SLOT_WAITS_JOB) + count_waiting(r, SLOT_WAITS_NOT) + count_waiting(r, SLOT_WAITS_HEALTH_CHECK);
 	int most = n_asking ? n_asking : 1; /* at least one: is there any job? */
 	memset(m, 0, sizeof *m);
-	if (store_job_places(r->host->txn->db, request, room < most ? room : most, m->job, &m->n, err) != 0)
+	if (store_job_positions(r->host->txn->db, request, room < most ? room : most, m->job, &m->n, err) != 0)
 		return -1;
 	m->is_all = m->n < n_asking;
 	for (int k = 0; k < m->n; k++)
@@ -101,7 +101,7 @@ static int get_priority(const struct slot_range *r, struct slot *s, int *worth, 
  * do not replace each other: each change of the order would cost all of them their position in the scheduler's queue.
  */
 static int displace_request(
-	const struct slot_range *r, const struct match_jobs *m, const struct store_job_place *job, struct fw_err *err)
+	const struct slot_range *r, const struct match_jobs *m, const struct store_job_position *job, struct fw_err *err)
 {
 	struct slot *least = NULL;
 	int below = job->priority;

@@ -2,7 +2,7 @@
 #ifndef FLOPWATCHD_DISPATCH_UNSCHEDULABLE_H
 #define FLOPWATCHD_DISPATCH_UNSCHEDULABLE_H
 
-#include "core/ask/worker.h"
+#include "core/request/worker.h"
 #include "flopwatchd/dispatch/slot.h"
 
 /** Report each queued job (`job` 0: any) that no slot of the host has a device for, with the device it waits for and a remedy. */

@@ -18,7 +18,7 @@ struct executor;  /* one submission */
 struct executor_wait {
 	const char *id;     /* the scheduler's id; "": none yet */
 	const char *reason; /* "Resources", or the error of the query */
-	int place;          /* position in the queue, from 1; 0 unknown */
+	int position;       /* position in the queue, from 1; 0 unknown */
 };
 
 struct executor_hooks {

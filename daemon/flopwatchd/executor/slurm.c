@@ -15,7 +15,7 @@ enum {
 	LOOK_FIRST_MS = 250,
 	LOOK_MS = 3000,
 	SEARCH_MS = 30000,
-	ASK_MS = 30000,
+	REQUEST_MS = 30000,
 	LIST_MAX = 16 << 20,
 	GHOSTS_MAX = 64,
 	PREFIX_SIZE = 40
@@ -63,7 +63,7 @@ static int run_query(struct slurm *s, const char *program, const char *const *ar
 	char text[CONNECT_ENV_MAX][CONNECT_ENV_TEXT];
 	connect_environment(env, text);
 	struct child_spec spec = {
-		.program = program, .args = args, .env = env, .out_fd = -1, .out_max = LIST_MAX, .deadline_ms = ASK_MS
+		.program = program, .args = args, .env = env, .out_fd = -1, .out_max = LIST_MAX, .deadline_ms = REQUEST_MS
 	};
 	return child_start(s->all->loop, &spec, fn, s, &s->asking, err);
 }
@@ -100,16 +100,16 @@ static void on_waiting(void *arg, const struct buf *out, const struct fw_err *fa
 	struct slurm *s = arg;
 	struct slurm_row row;
 	char *rest = out->data, *line;
-	int place = 0;
+	int position = 0;
 	s->asking = NULL;
 	if (failed)
 		report_to_all(s, failed->text);
 	while (!failed && rest && (line = strsep(&rest, "\n"))) {
 		if (!slurm_row_read(line, &row))
 			continue;
-		place++;
+		position++;
 		bool is_looked_at = strcmp(row.reason, "None") != 0;
-		const struct executor_wait wait = { row.id, is_looked_at ? row.reason : "", place };
+		const struct executor_wait wait = { row.id, is_looked_at ? row.reason : "", position };
 		for (struct executor *e = s->all->first; e; e = e->next)
 			if (is_waiting(s, e) && !strcmp(e->name, row.name))
 				e->hooks->pending(e->arg, &wait);

@@ -16,7 +16,7 @@ enum { PRIORITY_REFERENCE = -1 };
 static const char *get_commit(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
-	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
+	return subject >= 0 ? r->plan.request.subject[subject].commit : "";
 }
 
 static bool was_timed(const struct result *r, enum role role)
@@ -43,7 +43,7 @@ static double get_clock(const struct result *r)
 {
 	float clock[JOB_CELLS_MAX];
 	int n = 0;
-	for (int i = 0; i < r->plan.ask.n_cells && n < JOB_CELLS_MAX; i++) {
+	for (int i = 0; i < r->plan.request.n_cells && n < JOB_CELLS_MAX; i++) {
 		double mhz = judge_median(r, i, SERIES_DEVICE, "", ROLE_TARGET, JUDGE_MHZ);
 		if (mhz > 0)
 			clock[n++] = (float)mhz;
@@ -73,16 +73,16 @@ static int send_event(struct db *db, const struct result *r, const struct store_
 static int measure_reference(
 	struct db *db, const struct store_job *job, const struct store_baseline_period *e, struct fw_err *err)
 {
-	struct store_job ask = {
+	struct store_job request = {
 		.repo = job->repo, .kind = JOBKIND_REFERENCE, .origin = "baseline_period", .priority = PRIORITY_REFERENCE
 	};
-	snprintf(ask.target_sha, sizeof ask.target_sha, "%s", e->reference_sha);
-	snprintf(ask.base_sha, sizeof ask.base_sha, "%s", e->reference_sha);
-	snprintf(ask.base_how, sizeof ask.base_how, "given");
-	snprintf(ask.suite, sizeof ask.suite, "%s", e->suite);
-	return store_class_of_environment(db, e->environment, &ask.device_class, err) ||
-			       store_job_insert(db, &ask, e->started_at, err) ||
-			       store_job_log(db, ask.id, e->started_at,
+	snprintf(request.target_sha, sizeof request.target_sha, "%s", e->reference_sha);
+	snprintf(request.base_sha, sizeof request.base_sha, "%s", e->reference_sha);
+	snprintf(request.base_how, sizeof request.base_how, "given");
+	snprintf(request.suite, sizeof request.suite, "%s", e->suite);
+	return store_class_of_environment(db, e->environment, &request.device_class, err) ||
+			       store_job_insert(db, &request, e->started_at, err) ||
+			       store_job_log(db, request.id, e->started_at,
 				       "queued: the reference commit is measured in its new baseline period", err)
 		       ? -1
 		       : 0;
@@ -125,7 +125,7 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 {
 	*out = (struct baseline_period){ .against = ROLE_NONE, .clock_mhz = get_clock(r) };
 	/* Peer and configuration comparisons belong to no history: one commit on both sides, or options set by hand. */
-	if (!environment || !was_timed(r, ROLE_TARGET) || jobkind_is_side_by_side(r->plan.ask.kind))
+	if (!environment || !was_timed(r, ROLE_TARGET) || jobkind_is_side_by_side(r->plan.request.kind))
 		return 0;
 	int found = store_baseline_period_find(db, job->repo, environment, &out->row, err);
 	if (found < 0)

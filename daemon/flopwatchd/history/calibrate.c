@@ -18,8 +18,8 @@ static int max_int(int a, int b)
 int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t device, int64_t now_ms, struct fw_err *err)
 {
 	int64_t environment = 0;
-	struct rule *rule = &plan->ask.rule;
-	if (plan->ask.kind == JOBKIND_CALIBRATE) { /* no sequential stop either: the full minimum counts */
+	struct rule *rule = &plan->request.rule;
+	if (plan->request.kind == JOBKIND_CALIBRATE) { /* no sequential stop either: the full minimum counts */
 		rule->runs_ok_min = max_int(rule->runs_ok_min, CALIBRATION_RUNS_MIN);
 		rule->runs_regression_min = max_int(rule->runs_regression_min, CALIBRATION_RUNS_MIN);
 	}
@@ -27,8 +27,8 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t devic
 		return 0;
 	if (store_calibration_environment(db, device, plan->suite_sha, &environment, err))
 		return -1;
-	for (int i = 0; environment && i < plan->ask.n_cells; i++) {
-		struct cell *c = &plan->ask.cell[i];
+	for (int i = 0; environment && i < plan->request.n_cells; i++) {
+		struct cell *c = &plan->request.cell[i];
 		struct calibration known;
 		double mde_pct;
 		if (store_noise_get(db, repo, environment, c->key, now_ms, &known, err))
@@ -55,9 +55,9 @@ int calibrate_learn(struct db *db, const struct result *r, const struct store_co
 	const struct store_cell *cell, struct fw_err *err)
 {
 	struct run_estimate e[STATS_RUNS_MAX];
-	bool itself = jobkind_is_itself(r->plan.ask.kind);
+	bool itself = jobkind_is_itself(r->plan.request.kind);
 	bool equal =
-		r->plan.ask.kind == JOBKIND_COMPARE && cell->verdict == VERDICT_UNCHANGED && !(cell->flags & FLAG_BORDERLINE);
+		r->plan.request.kind == JOBKIND_COMPARE && cell->verdict == VERDICT_UNCHANGED && !(cell->flags & FLAG_BORDERLINE);
 	struct store_noise shown = { .comparison = c->id,
 		.repo = c->repo,
 		.environment = c->environment,

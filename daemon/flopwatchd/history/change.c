@@ -58,7 +58,7 @@ static int read_segment(const struct trend *t, const struct store_change *c, con
 	int64_t from, to;
 	if (store_change_segment(t->db, c, &from, &to, err) || store_series(t->db, e, c->key, from, s, err))
 		return -1;
-	while (to && s->n && s->point[s->n - 1].place >= to)
+	while (to && s->n && s->point[s->n - 1].position >= to)
 		s->n--;
 	return 0;
 }
@@ -106,7 +106,7 @@ static int confirm(const struct trend *t, struct store_change *c, const struct s
 	c->level = changepoint_level(s.x, find_point(&s, c->before_sha) + 1);
 	snprintf(c->state, sizeof c->state, "confirmed");
 	c->decided_at = t->now_ms;
-	return store_change_update(t->db, c, err) || trend_tell(t, c, err) ? -1 : 0;
+	return store_change_update(t->db, c, err) || trend_report(t, c, err) ? -1 : 0;
 }
 
 /** Measure the middle one of the unmeasured commits between the two levels; without any, the position is known. */
@@ -114,8 +114,8 @@ static int locate_step(const struct trend *t, struct store_change *c, const stru
 {
 	int64_t before, commit;
 	char middle[65], why[160];
-	if (store_line_place(t->db, c->repo, c->before_sha, &before, err) ||
-		store_line_place(t->db, c->repo, c->commit_sha, &commit, err))
+	if (store_line_position(t->db, c->repo, c->before_sha, &before, err) ||
+		store_line_position(t->db, c->repo, c->commit_sha, &commit, err))
 		return -1;
 	int found = before && commit ? store_line_unmeasured(t->db, c->repo, before, commit, middle, err) : 0;
 	if (found < 1)
@@ -234,7 +234,7 @@ static int send_event(const struct trend *t, const struct store_change *c, struc
 	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
 }
 
-int trend_tell(const struct trend *t, struct store_change *c, struct fw_err *err)
+int trend_report(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
 	if (send_event(t, c, err))
 		return -1;

@@ -28,6 +28,6 @@ int trend_answer(const struct trend *t, const struct store_job *job, const struc
 int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *err);
 
 /** Report a confirmed change point: an event, and an alert if it is slower. */
-int trend_tell(const struct trend *t, struct store_change *c, struct fw_err *err);
+int trend_report(const struct trend *t, struct store_change *c, struct fw_err *err);
 
 #endif

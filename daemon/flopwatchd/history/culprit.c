@@ -31,20 +31,20 @@ static int find_drift_range(const struct trend *t, const struct store_change *c,
 	struct store_explained explained;
 	struct store_series s;
 	struct rise rise;
-	int64_t place[CHANGEPOINT_POINTS_MAX];
+	int64_t position[CHANGEPOINT_POINTS_MAX];
 	if (store_baseline_period_get(t->db, c->baseline_period, &e, err) ||
 		store_change_explained(t->db, &e, c->key, &explained, err) ||
 		store_series(t->db, &e, c->key, explained.answered, &s, err))
 		return -1;
 	for (int i = 0; i < s.n; i++) {
-		place[i] = s.point[i].place;
-		s.x[i] -= store_explained_at(&explained, place[i]);
+		position[i] = s.point[i].position;
+		s.x[i] -= store_explained_at(&explained, position[i]);
 	}
 	/* Users answered for all drift up to then: only later loss counts. */
 	double least = -ANSWERED_NOISES * changepoint_noise(s.x, s.n);
 	for (int i = 0; explained.answered && i < s.n; i++)
 		s.x[i] = fmax(least, s.x[i]);
-	if (!rise_find(s.x, place, s.n, RANGE_HOLDS * c->step, &rise))
+	if (!rise_find(s.x, position, s.n, RANGE_HOLDS * c->step, &rise))
 		return 0;
 	snprintf(out->from, sizeof out->from, "%s", s.point[rise.from].sha);
 	snprintf(out->to, sizeof out->to, "%s", s.point[rise.to].sha);

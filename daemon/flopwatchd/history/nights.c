@@ -63,7 +63,7 @@ static void add_shard(void *arg, const struct find_night_part *row)
 	if (row->part > k->n)
 		return;
 	k->part[row->part - 1] = (struct rotation_part){
-		.measured_at = row->measured_at, .is_asked = row->is_asked, .is_alert_update = row->is_alert_update
+		.measured_at = row->measured_at, .is_requested = row->is_requested, .is_alert_update = row->is_alert_update
 	};
 	snprintf(k->target[row->part - 1], sizeof k->target[0], "%s", row->target_sha);
 }

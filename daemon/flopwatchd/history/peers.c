@@ -94,7 +94,7 @@ int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id,
 	return queued;
 }
 
-int peerjobs_ask(
+int peerjobs_request(
 	struct db *db, const struct store_job *like, const struct peers *peers, int64_t now_ms, int64_t *jobs, struct fw_err *err)
 {
 	for (int i = 0; i < peers->n; i++) {
@@ -108,7 +108,7 @@ int peerjobs_ask(
 	return 0;
 }
 
-int peerjobs_tell(struct db *db, int64_t comparison, struct fw_err *err)
+int peerjobs_report(struct db *db, int64_t comparison, struct fw_err *err)
 {
 	int64_t readers[STORE_PEER_READERS_MAX];
 	int n = store_peer_readers(db, comparison, readers, err);

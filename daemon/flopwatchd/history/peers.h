@@ -18,10 +18,10 @@ int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id,
  * Queue `like` against each of `peers`. `like` holds repo, target_sha and optionally suite, device_kind, device_uuid, priority
  * and origin. Shape: jobs[peers->n]. 0, -1.
  */
-int peerjobs_ask(struct db *db, const struct store_job *like, const struct peers *peers, int64_t now_ms, int64_t *jobs,
+int peerjobs_request(struct db *db, const struct store_job *like, const struct peers *peers, int64_t now_ms, int64_t *jobs,
 	struct fw_err *err);
 
 /** Rewrite the stored bodies of comparisons that a judged peer comparison affects. */
-int peerjobs_tell(struct db *db, int64_t comparison, struct fw_err *err);
+int peerjobs_report(struct db *db, int64_t comparison, struct fw_err *err);
 
 #endif

@@ -10,20 +10,20 @@
 
 enum { PRIORITY_REREFERENCE = -3, PAUSE_COMMITS = 5 };
 
-int rereference_ask(const struct trend *t, const struct store_baseline_period *e, const char *key, const struct store_series *s,
-	struct fw_err *err)
+int rereference_request(const struct trend *t, const struct store_baseline_period *e, const char *key,
+	const struct store_series *s, struct fw_err *err)
 {
 	const struct store_series_point *newest = &s->point[s->n - 1];
 	struct store_job job = { .kind = JOBKIND_REFERENCE, .origin = REREFERENCE_ORIGIN, .priority = PRIORITY_REREFERENCE };
 	double reference, se;
-	int64_t asked;
+	int64_t requested;
 	char why[200];
 	int known = store_chain_get(t->db, e, e->reference_sha, key, &reference, &se, err);
 	if (known < 1 || !changepoint_is_far(s->x, s->n, reference))
 		return known < 0 ? -1 : 0;
-	if (find_range_asked(t->db, e, REREFERENCE_ORIGIN, newest->place - PAUSE_COMMITS, &asked, err))
+	if (find_range_requested(t->db, e, REREFERENCE_ORIGIN, newest->position - PAUSE_COMMITS, &requested, err))
 		return -1;
-	if (asked)
+	if (requested)
 		return 0;
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", newest->sha);
 	snprintf(job.base_sha, sizeof job.base_sha, "%s", e->reference_sha);
@@ -69,11 +69,12 @@ static int put_chain(const struct trend *t, const struct store_comparison *c, co
 int rereference_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,
 	const struct store_baseline_period *e, struct fw_err *err)
 {
-	int64_t place;
+	int64_t position;
 	bool is_whole = false;
 	if (strcmp(job->base_sha, e->reference_sha) != 0)
 		return 0; /* another job replaced it first */
-	if (store_line_place(t->db, e->repo, c->target_sha, &place, err) || (place && put_chain(t, c, e, &is_whole, err)))
+	if (store_line_position(t->db, e->repo, c->target_sha, &position, err) ||
+		(position && put_chain(t, c, e, &is_whole, err)))
 		return -1;
 	if (!is_whole)
 		return store_job_log(t->db, job->id, t->now_ms,

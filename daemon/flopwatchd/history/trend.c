@@ -56,10 +56,10 @@ static void set_range(struct store_change *c, const char *before, const char *co
  */
 static int store_seen_step(const struct point *p, struct fw_err *err)
 {
-	struct store_base_told reported;
+	struct store_base_reported reported;
 	struct store_series s;
 	int64_t from;
-	if (store_base_told(p->t->db, p->c->id, p->cell->key, &reported, err))
+	if (store_base_reported(p->t->db, p->c->id, p->cell->key, &reported, err))
 		return -1;
 	if (reported.m != 0 && fabs(p->cell->m - reported.m) <= stats_theta(p->cell->threshold_pct))
 		return 0;
@@ -137,7 +137,7 @@ static int scan_series(const struct point *p, struct fw_err *err)
 		return settled;
 	return scan_for_step(p, &s, from, err) || trend_drift(p->t, p->baseline_period, p->cell, err) ||
 			       trend_end(p->t, p->c->id, p->baseline_period, p->cell, &s, err) ||
-			       rereference_ask(p->t, p->baseline_period, p->cell->key, &s, err)
+			       rereference_request(p->t, p->baseline_period, p->cell->key, &s, err)
 		       ? -1
 		       : 0;
 }

@@ -15,10 +15,10 @@
 static int find_point_after(
 	const struct trend *t, const struct store_series *s, const struct store_change *c, int *i, struct fw_err *err)
 {
-	int64_t place;
-	if (store_line_place(t->db, c->repo, c->commit_sha, &place, err))
+	int64_t position;
+	if (store_line_position(t->db, c->repo, c->commit_sha, &position, err))
 		return -1;
-	for (*i = 0; *i < s->n && s->point[*i].place <= place;)
+	for (*i = 0; *i < s->n && s->point[*i].position <= position;)
 		++*i;
 	return 0;
 }
@@ -60,7 +60,7 @@ static int report_drift(const struct trend *t, const struct store_baseline_perio
 	snprintf(c.key, sizeof c.key, "%s", key);
 	snprintf(c.before_sha, sizeof c.before_sha, "%s", e->first_sha);
 	snprintf(c.commit_sha, sizeof c.commit_sha, "%s", s->point[s->n - 1].sha);
-	return store_change_insert(t->db, &c, err) || trend_tell(t, &c, err) ? -1 : 0;
+	return store_change_insert(t->db, &c, err) || trend_report(t, &c, err) ? -1 : 0;
 }
 
 int trend_drift(const struct trend *t, const struct store_baseline_period *e, const struct store_cell *cell, struct fw_err *err)

@@ -35,7 +35,7 @@ int devicestate_set(struct txn *g, const char *uuid, enum devicestate state, con
 	return 0;
 }
 
-void devicestate_tell(struct txn *g, const char *uuid, enum devicestate state, const char *why)
+void devicestate_report(struct txn *g, const char *uuid, enum devicestate state, const char *why)
 {
 	struct fw_err err = { 0 };
 	if (devicestate_set(g, uuid, state, why, "flopwatchd", &err) != 0)

@@ -12,6 +12,6 @@
 int devicestate_set(
 	struct txn *g, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err);
 /** As devicestate_set, for changes by the daemon itself: a failure is logged and changes nothing. */
-void devicestate_tell(struct txn *g, const char *uuid, enum devicestate state, const char *why);
+void devicestate_report(struct txn *g, const char *uuid, enum devicestate state, const char *why);
 
 #endif

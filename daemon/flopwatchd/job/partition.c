@@ -11,12 +11,12 @@ int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out
 	*out = *whole;
 	memset(&out->suite_text, 0, sizeof out->suite_text);
 	buf_init(&out->suite_text, 16);
-	out->ask.n_cells = n;
-	out->ask.cell = calloc((size_t)n + 1, sizeof *out->ask.cell);
-	if (!out->ask.cell)
+	out->request.n_cells = n;
+	out->request.cell = calloc((size_t)n + 1, sizeof *out->request.cell);
+	if (!out->request.cell)
 		return err_set(err, ERR_INTERNAL, "out of memory for a part of a job");
 	for (int i = 0; i < n; i++)
-		out->ask.cell[i] = whole->ask.cell[cell[i]];
+		out->request.cell[i] = whole->request.cell[cell[i]];
 	return 0;
 }
 
@@ -27,15 +27,15 @@ int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out
 /* Shape: cost[n_cells]. Err: no memory. */
 static double *estimate_costs(const struct plan *whole)
 {
-	int n = whole->ask.n_cells, known = 0;
+	int n = whole->request.n_cells, known = 0;
 	double total = 0, *cost = calloc((size_t)n + 1, sizeof *cost);
 	for (int i = 0; i < n; i++) {
-		double flops = case_flops(&whole->ask.cell[i]);
+		double flops = case_flops(&whole->request.cell[i]);
 		total += flops > 0 ? flops : 0;
 		known += flops > 0;
 	}
 	for (int i = 0; cost && i < n; i++) {
-		double flops = case_flops(&whole->ask.cell[i]);
+		double flops = case_flops(&whole->request.cell[i]);
 		cost[i] = FIXED_COST + (flops > 0 ? flops * known / total : 1);
 	}
 	return cost;
@@ -97,7 +97,7 @@ static bool reduce_largest_load(const double *cost, int n, int n_parts, int *par
 int plan_partition(const struct plan *whole, int n_parts, int *part_of, struct fw_err *err)
 {
 	double load[PLAN_PARTS_MAX] = { 0 }, *cost = estimate_costs(whole);
-	int n = whole->ask.n_cells;
+	int n = whole->request.n_cells;
 	if (!cost)
 		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	assign_largest_first(cost, n, n_parts, part_of, load);

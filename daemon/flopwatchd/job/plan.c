@@ -23,7 +23,7 @@ void plan_init(struct plan *p)
 
 void plan_fini(struct plan *p)
 {
-	free(p->ask.cell);
+	free(p->request.cell);
 	buf_fini(&p->suite_text);
 	memset(p, 0, sizeof *p);
 }
@@ -45,7 +45,7 @@ void plan_suite_paths(const char *name, char path[2][MANIFEST_TEXT_SIZE])
 int plan_subject(
 	struct plan *p, int i, enum role role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err)
 {
-	struct msg_subject *s = &p->ask.subject[i];
+	struct msg_subject *s = &p->request.subject[i];
 	memset(s, 0, sizeof *s);
 	s->role = role;
 	snprintf(s->commit, sizeof s->commit, "%s", c->commit.sha);
@@ -70,8 +70,8 @@ int plan_subject(
 	}
 	s->n_inputs = m->n_inputs;
 	s->build = *m;
-	if (p->ask.n_subjects <= i)
-		p->ask.n_subjects = i + 1;
+	if (p->request.n_subjects <= i)
+		p->request.n_subjects = i + 1;
 	return 0;
 }
 
@@ -153,12 +153,12 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 		suite_fini(&s);
 		return -1;
 	}
-	free(p->ask.cell);
-	p->ask.cell = s.cell;
-	p->ask.n_cells = s.n_cells;
+	free(p->request.cell);
+	p->request.cell = s.cell;
+	p->request.n_cells = s.n_cells;
 	s.cell = NULL;
 	s.n_cells = 0;
-	p->ask.limits = (struct msg_limits){
+	p->request.limits = (struct msg_limits){
 		.build_s = config->build_s,
 		.check_s = config->check_s,
 		.run_s = config->run_s,
@@ -166,14 +166,14 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 		.wait_s = config->wait_s,
 		.log_bytes = 512 << 10,
 	};
-	rule_default(&p->ask.rule, p->ask.n_cells);
+	rule_default(&p->request.rule, p->request.n_cells);
 	suite_fini(&s);
 	return 0;
 }
 
 bool plan_is_benchmark(const struct plan *p)
 {
-	return p->ask.subject[0].run.name[0] != 0;
+	return p->request.subject[0].run.name[0] != 0;
 }
 
 /* Write the settings that the base fixes for both sides; stored as the suite. */
@@ -199,12 +199,12 @@ static void write_settings(const struct benchmark *b, struct buf *out)
 
 int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err)
 {
-	const struct benchmark *base = &p->ask.subject[0].run, *found = manifest_benchmark(own, base->name);
-	struct benchmark *run = &p->ask.subject[i].run;
+	const struct benchmark *base = &p->request.subject[0].run, *found = manifest_benchmark(own, base->name);
+	struct benchmark *run = &p->request.subject[i].run;
 
 	if (!found)
-		return err_set(err, ERR_INVALID, "commit %.12s: .flopwatch.yaml names no benchmark %s", p->ask.subject[i].commit,
-			base->name);
+		return err_set(err, ERR_INVALID, "commit %.12s: .flopwatch.yaml names no benchmark %s",
+			p->request.subject[i].commit, base->name);
 	*run = *found;
 	run->threshold_pct = base->threshold_pct;
 	run->timeout_s = base->timeout_s;
@@ -218,14 +218,14 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 void plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
 	const struct manifest *target)
 {
-	p->ask.subject[0].run = *base;
+	p->request.subject[0].run = *base;
 	p->dropped = plan_run(p, 1, target, NULL) != 0;
 	buf_clear(&p->suite_text);
 	write_settings(base, &p->suite_text);
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", base->name);
-	snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, p->ask.subject[0].commit);
+	snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, p->request.subject[0].commit);
 	hash_hex(p->suite_text.data, p->suite_text.len, p->suite_sha);
-	p->ask.limits = (struct msg_limits){
+	p->request.limits = (struct msg_limits){
 		.build_s = config->build_s,
 		.check_s = config->check_s,
 		.run_s = config->run_s,
@@ -233,7 +233,7 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
 		.wait_s = config->wait_s,
 		.log_bytes = 512 << 10,
 	};
-	benchmark_rule(base, 0, &p->ask.rule);
+	benchmark_rule(base, 0, &p->request.rule);
 }
 
 void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65])
@@ -271,22 +271,22 @@ void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char h
 
 bool plan_is_named(const struct plan *p)
 {
-	const struct msg_subject *base = &p->ask.subject[0], *target = &p->ask.subject[1];
+	const struct msg_subject *base = &p->request.subject[0], *target = &p->request.subject[1];
 	return base->provider[0] || target->provider[0] || base->config[0] || target->config[0];
 }
 
 void plan_compare(struct plan *p)
 {
 	char base[65], target[65];
-	plan_inputs_hash(&p->ask.subject[0], DEVICE_ANY, base);
-	plan_inputs_hash(&p->ask.subject[1], DEVICE_ANY, target);
+	plan_inputs_hash(&p->request.subject[0], DEVICE_ANY, base);
+	plan_inputs_hash(&p->request.subject[1], DEVICE_ANY, target);
 	bool is_named = plan_is_named(p); /* a named provider may not exist */
-	bool has_tools =
-		!toolchain_override_is_none(&p->ask.subject[0].tools) || !toolchain_override_is_none(&p->ask.subject[1].tools);
-	p->identical = strcmp(base, target) == 0 && !is_named && !has_tools && !jobkind_is_itself(p->ask.kind);
+	bool has_tools = !toolchain_override_is_none(&p->request.subject[0].tools) ||
+			 !toolchain_override_is_none(&p->request.subject[1].tools);
+	p->identical = strcmp(base, target) == 0 && !is_named && !has_tools && !jobkind_is_itself(p->request.kind);
 }
 
 bool plan_needs_worker(const struct plan *p)
 {
-	return !p->identical && !p->dropped && !(p->ask.kind == JOBKIND_PROFILE && plan_is_benchmark(p));
+	return !p->identical && !p->dropped && !(p->request.kind == JOBKIND_PROFILE && plan_is_benchmark(p));
 }

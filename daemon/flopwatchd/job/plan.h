@@ -16,13 +16,13 @@
 
 /** The content of a job. `ask.subject[0]` is the base, `[1]` the target, `[2]` the reference commit if it is neither. */
 struct plan {
-	struct msg_job ask;     /* as sent, except job, attempt, nonce, seed and device; the plan owns ask.cell */
+	struct msg_job request; /* as sent, except job, attempt, nonce, seed and device; the plan owns ask.cell */
 	char base_how[16];      /* merge-base first-parent last-judged last-night given self */
 	char suite_name[64];    /* "ffa" */
 	char suite_sha[65];     /* of the resolved cells, before cells_glob */
 	char suite_origin[256]; /* "installed" or "<repo>@<commit>" */
 	/* position of the base's provider, as the start of a message; "": set by a user, or there is none */
-	char provider_place[1024];
+	char provider_position[1024];
 	int part;               /* shard of the suite, set before plan_suite; 0: the cells that a push measures */
 	struct suite_size size; /* of the suite; zeros for a benchmark */
 	struct buf suite_text;  /* the file as read */

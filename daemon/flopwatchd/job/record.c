@@ -14,14 +14,14 @@ int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const
 		log_quote(job->branch), jobstate_name(to), log_quote(why));
 	if (status_job(g->db, g->config, job, NULL, to, why, now_ms, err) != 0)
 		return -1;
-	return store_job_tell_state(g->db, job, to, why, now_ms, err);
+	return store_job_report_state(g->db, job, to, why, now_ms, err);
 }
 
 int job_release(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	if (store_job_release(g->db, job->id, why, err) != 0)
 		return -1;
-	return store_job_tell_state(g->db, job, JOBSTATE_QUEUED, why, now_ms, err);
+	return store_job_report_state(g->db, job, JOBSTATE_QUEUED, why, now_ms, err);
 }
 
 int job_wait(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err)
@@ -30,7 +30,7 @@ int job_wait(struct txn *g, const struct store_job *job, const char *why, int64_
 		return 0;
 	log_warning("job.wait", "job=%lld repo=%s err=%s", (long long)job->id, log_quote(job->repo_name), log_quote(why));
 	return store_job_state(g->db, job->id, JOBSTATE_QUEUED, why, now_ms, err) != 0 ||
-			       store_job_tell_state(g->db, job, JOBSTATE_QUEUED, why, now_ms, err) != 0
+			       store_job_report_state(g->db, job, JOBSTATE_QUEUED, why, now_ms, err) != 0
 		       ? -1
 		       : 0;
 }

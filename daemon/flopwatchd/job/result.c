@@ -47,8 +47,8 @@ void result_free(struct result *r)
 
 int result_subject(const struct result *r, enum role role)
 {
-	for (int i = 0; i < r->plan.ask.n_subjects; i++)
-		if (r->plan.ask.subject[i].role == role)
+	for (int i = 0; i < r->plan.request.n_subjects; i++)
+		if (r->plan.request.subject[i].role == role)
 			return i;
 	return -1;
 }
@@ -90,9 +90,9 @@ static void *grow(struct result *r, void **list, int *n, size_t size, size_t ext
 
 static int check_cell(const struct result *r, int cell, bool none_allowed, const char *what, struct fw_err *err)
 {
-	if (cell >= 0 ? cell < r->plan.ask.n_cells : none_allowed)
+	if (cell >= 0 ? cell < r->plan.request.n_cells : none_allowed)
 		return 0;
-	return err_set(err, ERR_PROTOCOL, "%s names cell %d of %d", what, cell, r->plan.ask.n_cells);
+	return err_set(err, ERR_PROTOCOL, "%s names cell %d of %d", what, cell, r->plan.request.n_cells);
 }
 
 static int check_role(const struct result *r, enum role role, const char *what, struct fw_err *err)
@@ -248,27 +248,27 @@ static int add_fault(struct result *r, const struct msg_fault *f, struct fw_err 
 
 static int add_found(struct result *r, const struct msg_found *f, struct fw_err *err)
 {
-	struct msg_job *ask = &r->plan.ask;
-	if (!plan_is_benchmark(&r->plan) || ask->n_cells > 0)
+	struct msg_job *request = &r->plan.request;
+	if (!plan_is_benchmark(&r->plan) || request->n_cells > 0)
 		return err_set(err, ERR_PROTOCOL, "found names cells for a job that has cells already");
 	struct cell *cells = calloc((size_t)f->n + 1, sizeof *cells);
 	if (!cells)
 		return err_set(err, ERR_INTERNAL, "out of memory for cells");
 	for (int i = 0; i < f->n; i++)
-		benchmark_cell(&ask->subject[0].run, f->cell[i].key, f->cell[i].flops, &cells[i]);
-	free(ask->cell);
-	ask->cell = cells;
-	ask->n_cells = f->n;
-	ask->rule.k = rule_k(f->n);
+		benchmark_cell(&request->subject[0].run, f->cell[i].key, f->cell[i].flops, &cells[i]);
+	free(request->cell);
+	request->cell = cells;
+	request->n_cells = f->n;
+	request->rule.k = rule_k(f->n);
 	return 0;
 }
 
 int result_name_cell(struct result *r, struct fw_err *err)
 {
 	struct msg_found one = { .n = 1 };
-	if (!plan_is_benchmark(&r->plan) || r->plan.ask.n_cells > 0)
+	if (!plan_is_benchmark(&r->plan) || r->plan.request.n_cells > 0)
 		return 0;
-	snprintf(one.cell[0].key, sizeof one.cell[0].key, "%s", r->plan.ask.subject[0].run.name);
+	snprintf(one.cell[0].key, sizeof one.cell[0].key, "%s", r->plan.request.subject[0].run.name);
 	r->is_named = true;
 	return add_found(r, &one, err);
 }
@@ -301,9 +301,9 @@ static int add_note(struct result *r, const struct msg_note *n, struct fw_err *e
 
 static int add_profiled(struct result *r, struct msg *m, struct fw_err *err)
 {
-	if (r->plan.ask.kind != JOBKIND_PROFILE)
+	if (r->plan.request.kind != JOBKIND_PROFILE)
 		return err_set(err, ERR_PROTOCOL, "%s was sent for a job that is not a profile", protocol_name(m->t));
-	return profiled_add(&r->profiled, m, r->plan.ask.n_cells, err);
+	return profiled_add(&r->profiled, m, r->plan.request.n_cells, err);
 }
 
 int result_add(struct result *r, struct msg *m, struct fw_err *err)
@@ -344,7 +344,7 @@ void result_end(struct result *r)
 {
 	int base = result_subject(r, ROLE_BASE), target = result_subject(r, ROLE_TARGET);
 	(void)result_name_cell(r, NULL); /* without memory for one cell the judge fails next */
-	if (base < 0 || target < 0 || r->identical_by[0] || jobkind_is_itself(r->plan.ask.kind))
+	if (base < 0 || target < 0 || r->identical_by[0] || jobkind_is_itself(r->plan.request.kind))
 		return;
 	const char *a = r->build[base].module_sha256, *b = r->build[target].module_sha256;
 	if (a[0] && !plan_is_named(&r->plan) && !strcmp(a, b))

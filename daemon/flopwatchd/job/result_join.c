@@ -77,7 +77,7 @@ static int join_facts(struct result *whole, struct result *part, const int *cell
 static bool is_timed(const struct result *r, int cell)
 {
 	for (int i = 0; i < r->n_cells; i++)
-		if (r->cell[i]->cell == cell && r->cell[i]->series == r->plan.ask.cell[cell].decide)
+		if (r->cell[i]->cell == cell && r->cell[i]->series == r->plan.request.cell[cell].decide)
 			return true;
 	return false;
 }
@@ -103,7 +103,7 @@ static int join_faults(struct result *whole, struct result *part, const int *cel
 /* Each part requested the same builds; if they differ, the failed one counts. */
 static int join_builds(struct result *whole, struct result *part, struct fw_err *err)
 {
-	for (int i = 0; i < part->plan.ask.n_subjects; i++) {
+	for (int i = 0; i < part->plan.request.n_subjects; i++) {
 		struct msg m = { .t = MSG_BUILD, .u.build = part->build[i] };
 		if (part->build[i].role == ROLE_NONE ||
 			(whole->build[i].role != ROLE_NONE && strcmp(part->build[i].state, "failed") != 0))

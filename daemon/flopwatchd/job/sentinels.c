@@ -12,7 +12,7 @@ static double longest_flops(const struct plan *whole, const struct share *s, sen
 {
 	double most = -1;
 	for (int i = 0; i < s->n; i++) {
-		const struct cell *c = &whole->ask.cell[s->cell[i]];
+		const struct cell *c = &whole->request.cell[s->cell[i]];
 		double flops = case_flops(c);
 		if (sentinel_class(c) == class)
 			most = fmax(most, flops > 0 ? flops : 0);
@@ -43,8 +43,8 @@ void sentinels_assign(const struct plan *whole, struct share *share, int n)
 {
 	int looks[PLAN_PARTS_MAX] = { 0 };
 	sentinel_set dealt = 0;
-	for (int i = 0; i < whole->ask.n_cells; i++) {
-		sentinel_set class = sentinel_class(&whole->ask.cell[i]);
+	for (int i = 0; i < whole->request.n_cells; i++) {
+		sentinel_set class = sentinel_class(&whole->request.cell[i]);
 		if (!(dealt & class))
 			assign_class(whole, share, n, class, looks);
 		dealt |= class;
@@ -84,7 +84,7 @@ static sentinel_set missed_classes(const struct result *r, const struct share *s
 {
 	sentinel_set own = 0, looked = 0;
 	for (int i = 0; i < s->n; i++) {
-		sentinel_set class = sentinel_class(&r->plan.ask.cell[s->cell[i]]);
+		sentinel_set class = sentinel_class(&r->plan.request.cell[s->cell[i]]);
 		own |= class;
 		looked |= has_sustained_runs(r, s->cell[i]) ? class : 0;
 	}
@@ -99,17 +99,17 @@ void sentinels_again(const struct result *whole, const struct share *share, int 
 		differs |= share[p].sustained_runs;
 	}
 	again->n = 0;
-	again->asked = again->elsewhere = differs;
+	again->requested = again->elsewhere = differs;
 	for (int p = n - 1; p >= 0; p--) /* cells measured again are also in a later share */
 		for (int i = 0; i < share[p].n; i++) {
 			int cell = share[p].cell[i];
-			sentinel_set class = sentinel_class(&whole->plan.ask.cell[cell]);
-			bool is_asked = class & differs & ~share[p].sustained_runs,
+			sentinel_set class = sentinel_class(&whole->plan.request.cell[cell]);
+			bool is_requested = class & differs & ~share[p].sustained_runs,
 			     is_unseen = class & unseen & share[p].elsewhere;
 			bool is_later = false;
 			for (int k = p + 1; k < n && !is_later; k++)
 				is_later = contains(&share[k], cell);
-			if (!is_later && (is_asked || is_unseen) && is_timed(whole, cell) && !has_sustained_runs(whole, cell))
+			if (!is_later && (is_requested || is_unseen) && is_timed(whole, cell) && !has_sustained_runs(whole, cell))
 				again->cell[again->n++] = cell;
 		}
 }

@@ -14,7 +14,7 @@
 struct share {
 	int n, *cell;                /* cell[n]: indices in the whole plan; owned by the code that filled it */
 	sentinel_set elsewhere;      /* classes that other shares measure */
-	sentinel_set asked;          /* classes whose cells need sustained runs */
+	sentinel_set requested;      /* classes whose cells need sustained runs */
 	sentinel_set sustained_runs; /* reported: classes whose cells had sustained runs */
 };
 

@@ -51,7 +51,7 @@ void judge_timed_init(struct judge_timed *t)
 
 enum series judge_series(const struct result *r, int cell)
 {
-	return r->plan.ask.cell[cell].decide;
+	return r->plan.request.cell[cell].decide;
 }
 
 /* Collect all timings of a cell. Own: everything stays the result's. */
@@ -158,12 +158,12 @@ bool judge_estimate(const struct result *r, int cell, enum role role, struct est
 	struct judge_runs all = { .n = 0 };
 	struct counted counted;
 	char why[DEVICE_CHECK_WHY_SIZE];
-	const struct cell *c = &r->plan.ask.cell[cell];
+	const struct cell *c = &r->plan.request.cell[cell];
 	collect_runs(r, cell, judge_series(r, cell), role, false, &all);
-	if (select_valid(&all, &counted, why) == 0 || !cell_estimate(&r->plan.ask.rule, &counted.good))
+	if (select_valid(&all, &counted, why) == 0 || !cell_estimate(&r->plan.request.rule, &counted.good))
 		return false;
 	struct cell_runs *good = &counted.good;
-	struct rule rule = memory_rule(&r->plan.ask.rule, c->tau0, c->nu0, good->estimate, good->n);
+	struct rule rule = memory_rule(&r->plan.request.rule, c->tau0, c->nu0, good->estimate, good->n);
 	stats_combine(&rule, good->estimate, good->n, out);
 	return isfinite(out->m) && isfinite(out->se);
 }
@@ -210,7 +210,7 @@ static void explain_void(const struct judge_timed *t, int counted, const char *w
 /* Parts of a split job have separate budgets. */
 static void explain_budget(const struct result *r, const struct judge_timed *t, struct store_cell *c)
 {
-	double budget_s = r->cell_device ? 0 : r->plan.ask.limits.budget_s;
+	double budget_s = r->cell_device ? 0 : r->plan.request.limits.budget_s;
 	bool given_up = t->decides.n - t->found.typical.all.runs >= DEVICE_CHECK_DISCARDED_MAX;
 	size_t at = strlen(c->reason);
 	if (c->verdict == VERDICT_UNDECIDED && t->found.typical.want_set && !given_up && !r->done.cancelled && budget_s > 0 &&
@@ -357,15 +357,15 @@ static const struct msg_fault *outer_fault(const struct result *r, int cell, boo
 
 static bool is_side_by_side(const struct result *r)
 {
-	return jobkind_is_side_by_side(r->plan.ask.kind);
+	return jobkind_is_side_by_side(r->plan.request.kind);
 }
 
 /** Name of a side in messages: in a comparison of two providers, the requested provider. */
 static const char *get_side_name(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
-	bool is_named = is_side_by_side(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
-	return is_named ? r->plan.ask.subject[subject].provider : role_name(role);
+	bool is_named = is_side_by_side(r) && subject >= 0 && r->plan.request.subject[subject].provider[0];
+	return is_named ? r->plan.request.subject[subject].provider : role_name(role);
 }
 
 /** Set the reason of a cell that a side does not support, which is not a failure. */
@@ -394,7 +394,7 @@ static bool judge_failure(const struct result *r, int i, const struct judge_time
 	v = cell_obstacle(&(struct cell_failure){ .base = base.class,
 				  .target = target.class,
 				  .outside = outside ? outside->failure : "",
-				  .is_itself = jobkind_is_itself(r->plan.ask.kind),
+				  .is_itself = jobkind_is_itself(r->plan.request.kind),
 				  .may_be_absent = rows || is_side_by_side(r),
 				  .target_does = rows || (check && check->ok),
 				  .other_inputs = !same_inputs(r, i, inputs) },
@@ -446,7 +446,7 @@ static void copy_shape(const struct cell *cell, struct store_cell *c)
 
 void judge_cell(const struct result *r, int i, struct judge_timed *t, struct store_cell *c)
 {
-	const struct cell *cell = &r->plan.ask.cell[i];
+	const struct cell *cell = &r->plan.request.cell[i];
 	*c = (struct store_cell){ .n = i,
 		.device = r->cell_device ? r->cell_device[i] : 0,
 		.confirmed_on = r->confirmed_on ? r->confirmed_on[i] : 0,
@@ -480,7 +480,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 	}
 	if (judge_failure(r, i, t, c))
 		return;
-	judge_timings(&r->plan.ask.rule, case_is_irregular(cell), t, c);
+	judge_timings(&r->plan.request.rule, case_is_irregular(cell), t, c);
 	if (t->decides.n > 0)
 		explain_budget(r, t, c);
 	else
@@ -530,7 +530,7 @@ struct judge_change judge_change(const struct result *r, int cell, enum series s
 	}
 	if (runs == 0)
 		return out;
-	stats_combine(&r->plan.ask.rule, process_run, runs, &all);
+	stats_combine(&r->plan.request.rule, process_run, runs, &all);
 	out.change_pct = stats_change_pct(all.m);
 	if (runs > 1) {
 		out.ci_low_pct = stats_change_pct(all.ci_high); /* a longer time is a lower throughput */

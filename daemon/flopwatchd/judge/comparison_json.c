@@ -19,7 +19,7 @@
 #include "core/text/branch.h"
 #include "db/view/shard.h"
 #include "db/view/ran.h"
-#include "flopwatchd/judge/figures.h"
+#include "flopwatchd/judge/cell_metrics.h"
 #include "flopwatchd/judge/over_baseline.h"
 
 enum { BODY_MAX = 8 << 20 };

@@ -197,7 +197,7 @@ static void write_nodes(struct jsonw *j, const struct result *r, int i, enum rol
 	jsonw_object_end(j);
 }
 
-static bool same_place(const struct msg_node *a, const struct msg_node *b)
+static bool same_position(const struct msg_node *a, const struct msg_node *b)
 {
 	return strcmp(a->phase, b->phase) == 0 && strcmp(a->kernel, b->kernel) == 0;
 }
@@ -214,9 +214,9 @@ static const struct msg_node *find_counterpart(const struct result *r, int k, en
 	const struct msg_node *n = &r->node[k];
 	int nth = 0;
 	for (int p = 0; p < k; p++)
-		nth += is_node(&r->node[p], n->cell, n->role) && same_place(&r->node[p], n);
+		nth += is_node(&r->node[p], n->cell, n->role) && same_position(&r->node[p], n);
 	for (int p = 0; p < r->n_nodes; p++)
-		if (is_node(&r->node[p], n->cell, role) && same_place(&r->node[p], n) && nth-- == 0)
+		if (is_node(&r->node[p], n->cell, role) && same_position(&r->node[p], n) && nth-- == 0)
 			return &r->node[p];
 	return NULL;
 }

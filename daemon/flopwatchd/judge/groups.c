@@ -30,7 +30,7 @@ void judge_groups_add(struct judge_groups *g, const struct store_cell *c, const 
 void judge_groups_of_result(const struct result *r, struct judge_groups *g)
 {
 	g->n = 0;
-	for (int i = 0; i < r->plan.ask.n_cells; i++) {
+	for (int i = 0; i < r->plan.request.n_cells; i++) {
 		struct judge_timed t;
 		struct store_cell c;
 		judge_cell(r, i, &t, &c);
@@ -49,7 +49,7 @@ int judge_groups_unconfirmed(const struct result *r, int *cell)
 	struct judge_groups groups;
 	int n = 0;
 	judge_groups_of_result(r, &groups);
-	for (int i = 0; i < r->plan.ask.n_cells; i++) {
+	for (int i = 0; i < r->plan.request.n_cells; i++) {
 		struct judge_timed t;
 		struct store_cell c;
 		struct cell_verdict v;
@@ -58,7 +58,8 @@ int judge_groups_unconfirmed(const struct result *r, int *cell)
 		if (c.runs == 0)
 			continue;
 		int group = find_group(&groups, &c);
-		cell_decide(&r->plan.ask.rule, c.threshold_pct, &t.found, group >= 0 ? groups.of[group].tail : t.found.tail, &v);
+		cell_decide(
+			&r->plan.request.rule, c.threshold_pct, &t.found, group >= 0 ? groups.of[group].tail : t.found.tail, &v);
 		if (t.found.typical.want_set == 2 || t.found.sustained.want_set == 2 || v.mean.want_set == 2)
 			cell[n++] = i;
 	}

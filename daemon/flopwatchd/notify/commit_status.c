@@ -11,7 +11,7 @@
 
 enum { ENDED_MAX = 4096 }; /* above the limit of queued jobs */
 
-bool status_is_told(const struct store_job *job)
+bool status_is_reported(const struct store_job *job)
 {
 	return (job->kind == JOBKIND_COMPARE || job->kind == JOBKIND_SELFCHECK) && !job->quick && !job->cells_glob[0] &&
 	       !job->part && job->branch[0];
@@ -49,7 +49,7 @@ int status_job(struct db *db, const struct config *config, const struct store_jo
 	char text[640], page[40];
 	if (!suite)
 		suite = job->suite;
-	if (!repo || !status_is_told(job) || state >= JOBSTATE_N || !words[state].state)
+	if (!repo || !status_is_reported(job) || state >= JOBSTATE_N || !words[state].state)
 		return 0;
 	bool has_reason = why[0] && (state == JOBSTATE_QUEUED || jobstate_is_final(state));
 	snprintf(text, sizeof text, "%s%s%s", words[state].text, has_reason ? ": " : "", has_reason ? why : "");
@@ -112,7 +112,7 @@ int status_verdict(struct db *db, const struct config *config, const struct stor
 {
 	const struct config_repo *repo = find_repo(config, job->repo_name);
 	char text[900] = "", page[40];
-	if (!repo || !status_is_told(job))
+	if (!repo || !status_is_reported(job))
 		return 0;
 	struct store_accepted accepted = { .verdict = c->verdict };
 	if ((c->verdict == VERDICT_REGRESSION && store_accepted_of(db, c->id, &accepted, err)) ||

@@ -10,7 +10,7 @@
 #include "db/store/result.h"
 
 /** True if a job has statuses: it compares a whole commit of a branch. */
-bool status_is_told(const struct store_job *job);
+bool status_is_reported(const struct store_job *job);
 /** Queue the status of a job in `state`, with a reason or "". `suite` NULL: the job's. */
 int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, enum jobstate state,
 	const char *why, int64_t now_ms, struct fw_err *err);

@@ -94,7 +94,7 @@ int gitnote_enqueue(struct db *db, const struct config *config, const struct sto
 	int at = config ? config_repo_find(config, job->repo_name) : -1;
 	struct buf text, payload;
 	struct jsonw j;
-	if (at < 0 || !strcmp(config->repo[at].notes, "none") || !config->repo[at].notes[0] || !status_is_told(job))
+	if (at < 0 || !strcmp(config->repo[at].notes, "none") || !config->repo[at].notes[0] || !status_is_reported(job))
 		return 0;
 	buf_init(&text, TEXT_MAX);
 	buf_init(&payload, PAYLOAD_MAX);

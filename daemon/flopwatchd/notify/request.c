@@ -58,7 +58,7 @@ static void write_slack_text(struct buf *out, const char *text)
 			buf_putc(out, *text);
 }
 
-static void write_slack_place(struct buf *out, const json_t *m)
+static void write_slack_position(struct buf *out, const json_t *m)
 {
 	if (*get_text(m, "device"))
 		buf_puts(out, " device "), write_slack_text(out, get_text(m, "device"));
@@ -103,7 +103,7 @@ static void write_slack_body(const json_t *m, struct buf *out)
 	/* an automatic end names no user */
 	if (*get_text(m, "by") && strcmp(get_text(m, "by"), "flopwatch") != 0)
 		buf_puts(&text, " by "), write_slack_text(&text, get_text(m, "by"));
-	write_slack_place(&text, m);
+	write_slack_position(&text, m);
 	if (*get_text(m, "title"))
 		buf_puts(&text, ": "), write_slack_text(&text, get_text(m, "title"));
 	if (json_is_number(worst))

@@ -8,7 +8,7 @@
 
 struct ancestor_search {
 	struct db *db;
-	const struct ancestor_ask *ask;
+	const struct ancestor_request *request;
 	const struct gitread_base *line;
 	bool is_rewritten;
 	int from; /* index of the first permitted base */
@@ -34,11 +34,11 @@ static int set_base(struct ancestor_search *s, const char *sha)
 static int try_merge_base(struct ancestor_search *s, const char *suite, struct store_base *tip, struct fw_err *err)
 {
 	struct store_base fork;
-	if (store_base_get(s->db, s->ask->repo, s->ask->branch, s->ask->last_judged, suite, tip, err) != 0 ||
-		store_base_get(s->db, s->ask->repo, s->ask->branch, s->line->merge_base, suite, &fork, err) != 0)
+	if (store_base_get(s->db, s->request->repo, s->request->branch, s->request->last_judged, suite, tip, err) != 0 ||
+		store_base_get(s->db, s->request->repo, s->request->branch, s->line->merge_base, suite, &fork, err) != 0)
 		return -1;
-	bool told = tip->word == STORE_BASE_SETTLED || fork.word == STORE_BASE_SETTLED;
-	return told ? set_base(s, s->line->merge_base) : 0;
+	bool reported = tip->word == STORE_BASE_SETTLED || fork.word == STORE_BASE_SETTLED;
+	return reported ? set_base(s, s->line->merge_base) : 0;
 }
 
 /* Search by the comparisons of this suite. 1 found, 0 none, -1. */
@@ -53,7 +53,7 @@ static int search_line(struct ancestor_search *s, const char *suite, struct fw_e
 		newest.word = STORE_BASE_UNKNOWN; /* no longer in the history either */
 	for (int i = s->from; i < line->n_first_parents; i++) {
 		const char *sha = line->first_parent[i];
-		if (store_base_get(s->db, s->ask->repo, s->ask->branch, sha, suite, &one, err) != 0)
+		if (store_base_get(s->db, s->request->repo, s->request->branch, sha, suite, &one, err) != 0)
 			return -1;
 		if (one.word == STORE_BASE_SETTLED)
 			return set_base(s, sha);
@@ -61,22 +61,22 @@ static int search_line(struct ancestor_search *s, const char *suite, struct fw_e
 		if (one.word == STORE_BASE_OPEN && newest.word == STORE_BASE_UNKNOWN && strcmp(one.base_sha, sha) != 0)
 			newest = one;
 	}
-	bool is_held = newest.word == STORE_BASE_OPEN && newest.base_sha[0] && strcmp(newest.base_sha, s->ask->target) != 0;
+	bool is_held = newest.word == STORE_BASE_OPEN && newest.base_sha[0] && strcmp(newest.base_sha, s->request->target) != 0;
 	return is_held ? set_base(s, newest.base_sha) : 0;
 }
 
-int ancestor_choose(
-	struct db *db, const struct ancestor_ask *ask, const struct gitread_base *line, struct ancestor *out, struct fw_err *err)
+int ancestor_choose(struct db *db, const struct ancestor_request *request, const struct gitread_base *line, struct ancestor *out,
+	struct fw_err *err)
 {
-	struct ancestor_search s = { .db = db, .ask = ask, .line = line, .out = out };
-	bool is_followed = !ask->last_judged[0] || find_index(line, ask->last_judged) >= 0;
-	s.is_rewritten = !is_followed && line->merge_base[0] && strcmp(line->merge_base, ask->target) != 0;
+	struct ancestor_search s = { .db = db, .request = request, .line = line, .out = out };
+	bool is_followed = !request->last_judged[0] || find_index(line, request->last_judged) >= 0;
+	s.is_rewritten = !is_followed && line->merge_base[0] && strcmp(line->merge_base, request->target) != 0;
 	int fork = find_index(line, line->merge_base);
 	s.from = s.is_rewritten && fork >= 0 ? fork : 0;
 	if (s.is_rewritten && fork < 0) /* merged in: no first parent is known to be older */
 		return set_base(&s, line->merge_base) == 1 ? 0 : -1;
-	int got = search_line(&s, ask->suite, err);
-	if (got == 0 && ask->suite[0])
+	int got = search_line(&s, request->suite, err);
+	if (got == 0 && request->suite[0])
 		got = search_line(&s, "", err);
 	if (got != 0)
 		return got < 0 ? -1 : 0;
@@ -85,7 +85,7 @@ int ancestor_choose(
 	} else if (line->n_first_parents) {
 		set_base(&s, line->first_parent[0]);
 	} else {
-		snprintf(out->sha, sizeof out->sha, "%s", ask->target);
+		snprintf(out->sha, sizeof out->sha, "%s", request->target);
 		out->how = "self";
 	}
 	return 0;

@@ -5,7 +5,7 @@
 #include "db/sqlite/db.h"
 #include "flopwatchd/job/gitread.h"
 
-struct ancestor_ask {
+struct ancestor_request {
 	int64_t repo;
 	const char *branch; /* the upstream branch, percent-encoded */
 	const char *target;
@@ -27,7 +27,7 @@ struct ancestor {
  * newest compared one; without a comparison by this suite: the result for another suite; else the first parent, else the commit
  * itself.
  */
-int ancestor_choose(
-	struct db *db, const struct ancestor_ask *ask, const struct gitread_base *line, struct ancestor *out, struct fw_err *err);
+int ancestor_choose(struct db *db, const struct ancestor_request *request, const struct gitread_base *line, struct ancestor *out,
+	struct fw_err *err);
 
 #endif

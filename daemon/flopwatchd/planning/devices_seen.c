@@ -63,9 +63,9 @@ static int mark_missing(struct txn *g, const struct config_worker *w, const stru
 {
 	struct find_missing *gone;
 	char why[WHY_SIZE];
-	const struct find_inventory has = { w->name, hello->place.host, named, now_ms - month_ms };
+	const struct find_inventory has = { w->name, hello->location.host, named, now_ms - month_ms };
 	if (config_worker_is_slurm(w))
-		snprintf(why, sizeof why, "in a month worker %s got only other devices of %s", w->name, hello->place.host);
+		snprintf(why, sizeof why, "in a month worker %s got only other devices of %s", w->name, hello->location.host);
 	else
 		snprintf(why, sizeof why, "worker %s no longer has the device", w->name);
 	int n = find_missing_of(g->db, &has, why, now_ms, &gone, err);
@@ -110,12 +110,12 @@ static int store_one(struct txn *g, const struct config_worker *w, const struct 
 	/* an allocation shows one of many devices, so a new one replaces none */
 	*is_new = !on_call && !is_known;
 	if (store_device_put(g->db, d, now_ms, &id, err) != 0 ||
-		store_device_through(g->db, id, w->name, hello->place.host, on_call, err) != 0)
+		store_device_through(g->db, id, w->name, hello->location.host, on_call, err) != 0)
 		return -1;
 	if (is_known && state == DEVICESTATE_ABSENT &&
 		send_event(g->db, d->uuid, DEVICESTATE_OK, "the device is back", now_ms, err) != 0)
 		return -1;
-	return hello->place.modules[0] ? store_device_place(g->db, id, &hello->place, err) : 0;
+	return hello->location.modules[0] ? store_device_location(g->db, id, &hello->location, err) : 0;
 }
 
 static int store_devices(

@@ -22,7 +22,7 @@ static int queue_again(
 	snprintf(why, sizeof why, "queued: job %lld for this environment change failed", (long long)of);
 	job.plan = 0;
 	if (store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, why, err) ||
-		store_job_tell(db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now_ms, err))
+		store_job_report(db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now_ms, err))
 		return -1;
 	log_info("environment.again", "job=%lld after=%lld", (long long)job.id, (long long)of);
 	*id = job.id;
@@ -41,7 +41,7 @@ int environment_again(struct db *db, const struct store_environment_change *chan
 	if (paired < 0 || unpaired < 0)
 		return -1;
 	*n += paired + unpaired;
-	return paired + unpaired ? store_environment_change_ask(db, &next, err) : 0;
+	return paired + unpaired ? store_environment_change_request(db, &next, err) : 0;
 }
 
 static int end_queued(struct db *db, int64_t id, const char *why, int64_t now_ms, struct fw_err *err)
@@ -54,7 +54,7 @@ static int end_queued(struct db *db, int64_t id, const char *why, int64_t now_ms
 	if (job.state != JOBSTATE_QUEUED)
 		return 0;
 	return store_job_state(db, id, JOBSTATE_CANCELLED, why, now_ms, err) ||
-			       store_job_tell_state(db, &job, JOBSTATE_CANCELLED, why, now_ms, err)
+			       store_job_report_state(db, &job, JOBSTATE_CANCELLED, why, now_ms, err)
 		       ? -1
 		       : 0;
 }

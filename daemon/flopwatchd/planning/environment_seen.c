@@ -110,7 +110,7 @@ static int queue_job(struct db *db, struct store_job *job, const struct store_cu
 	snprintf(job->suite, sizeof job->suite, "%s", t->suite);
 	snprintf(job->device_uuid, sizeof job->device_uuid, "%s", uuid);
 	return store_job_insert(db, job, now_ms, err) || store_job_log(db, job->id, now_ms, why, err) ||
-			       store_job_tell(db, job, "job.queued", JOBSTATE_QUEUED, NULL, now_ms, err)
+			       store_job_report(db, job, "job.queued", JOBSTATE_QUEUED, NULL, now_ms, err)
 		       ? -1
 		       : 0;
 }
@@ -143,7 +143,7 @@ static int resolve_undone(struct db *db, const struct config *config, const stru
 {
 	int64_t alert;
 	int found;
-	while ((found = store_environment_change_told(db, change, &alert, err)) == 1)
+	while ((found = store_environment_change_reported(db, change, &alert, err)) == 1)
 		if (alert_resolve(db, config, alert, 0, as_before, now_ms, err))
 			return -1;
 	return found;

@@ -45,9 +45,9 @@ static int open_no_plan(struct db *db, const struct config *config, const struct
 {
 	char title[1100];
 	bool is_new;
-	int told = find_gone_is_told(db, job, err);
-	if (told)
-		return told < 0 ? -1 : 0;
+	int reported = find_gone_is_reported(db, job, err);
+	if (reported)
+		return reported < 0 ? -1 : 0;
 	snprintf(title, sizeof title, "cannot be measured: %s", why);
 	struct store_alert a = make_alert(job, ALERTKIND_FAILING, title);
 	return alert_open(db, config, &a, now_ms, &is_new, err);

@@ -18,8 +18,8 @@ void refusal_contained(const struct config_repo *repo, const struct store_job *j
 void refusal_unrelated(const struct config_repo *repo, const struct store_job *job, char why[REFUSAL_SIZE]);
 
 /** Position that names suite `name`, as the start of a message; "": a user requested it. */
-void refusal_suite_place(
-	const struct config_repo *repo, const struct manifest *m, const char *commit, const char *name, char place[REFUSAL_SIZE]);
+void refusal_suite_position(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *name,
+	char position[REFUSAL_SIZE]);
 /**
  * Check that all suites in a commit's own manifest can be measured: each is one of its benchmarks, or a valid suite of its tree
  * (requested as blobs) or installed. `base`: manifest of the base, for a suggestion. Err: ERR_INVALID.
@@ -32,8 +32,8 @@ int refusal_of_build(
 	const struct config_repo *repo, const struct manifest *m, const char *commit, const char *suite, struct fw_err *err);
 
 /** As above, for a peer. */
-void refusal_peer_place(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *provider,
-	char place[REFUSAL_SIZE]);
+void refusal_peer_position(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *provider,
+	char position[REFUSAL_SIZE]);
 
 /** Describe a provider that a module lacks, or rows that a benchmark does not write. Returns false without either. */
 bool refusal_of_result(const struct result *r, const struct store_job *job, char why[REFUSAL_SIZE]);

@@ -13,19 +13,19 @@
 #include "db/store/base.h"
 #include "db/store/baseline_period.h"
 #include "flopwatchd/planning/refusal.h"
-#include "flopwatchd/planning/suites_asked.h"
+#include "flopwatchd/planning/suites_requested.h"
 #include "flopwatchd/planning/measurement_options.h"
 #include "flopwatchd/planning/tree_question.h"
 #include "flopwatchd/runtime/config.h"
 
-enum { OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, ASK_AGAIN_MAX = 3 };
+enum { OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, REQUEST_AGAIN_MAX = 3 };
 
 /* One side: queried with guessed inputs first, and again if its manifest names others. */
 struct side {
 	struct gitread_commit *commit;
 	struct manifest manifest;
 	bool has_manifest;
-	int asked; /* number of queries */
+	int requested; /* number of queries */
 };
 
 struct resolve {
@@ -113,10 +113,10 @@ static void start_git(struct resolve *r, const char *const *args, child_fn *fn)
 		end_for_error(r, &err);
 }
 
-static int get_suites(const struct resolve *r, const struct side *s, const struct manifest *m, char out[SUITES_ASKED_MAX][64])
+static int get_suites(const struct resolve *r, const struct side *s, const struct manifest *m, char out[SUITES_REQUESTED_MAX][64])
 {
 	enum suites_side side = s == &r->target ? SUITES_OF_TARGET : s == &r->base ? SUITES_OF_BASE : SUITES_OF_REFERENCE;
-	return suites_asked(&r->job, r->repo, side, m, out);
+	return suites_requested(&r->job, r->repo, side, m, out);
 }
 
 static void list_suites(struct resolve *r)
@@ -127,19 +127,19 @@ static void list_suites(struct resolve *r)
 /* Query a commit: its manifest, and the inputs and suites that the manifest names or probably names. */
 static void query_tree(struct resolve *r, struct side *s, const char *sha, child_fn *fn)
 {
-	char suite[SUITES_ASKED_MAX][64];
+	char suite[SUITES_REQUESTED_MAX][64];
 	struct tree_question question;
 	struct manifest guess;
 	manifest_default(&guess);
 	const struct manifest *m = s->has_manifest ? &s->manifest : r->target.has_manifest ? &r->target.manifest : &guess;
 	tree_question(&question, r->repo_path, sha, m, suite, get_suites(r, s, m, suite));
-	s->asked++;
+	s->requested++;
 	start_git(r, question.arg, fn);
 }
 
 static bool is_covered(struct resolve *r, const struct side *s)
 {
-	char suite[SUITES_ASKED_MAX][64];
+	char suite[SUITES_REQUESTED_MAX][64];
 	int n = get_suites(r, s, &s->manifest, suite);
 	return tree_is_covered(s->commit, &s->manifest, suite, n);
 }
@@ -159,7 +159,7 @@ static int read_tree(struct resolve *r, struct side *s, const struct buf *out, c
 		list_suites(r);
 	if (is_covered(r, s))
 		return 1;
-	if (s->asked >= ASK_AGAIN_MAX)
+	if (s->requested >= REQUEST_AGAIN_MAX)
 		return err_set(err, ERR_PROTOCOL, "flopwatch-git omits a requested path");
 	snprintf(sha, sizeof sha, "%s", s->commit->commit.sha);
 	query_tree(r, s, sha, fn);
@@ -176,7 +176,7 @@ static void use_base(struct resolve *r, const char *sha, const char *how)
 	enum jobkind kind = r->job.kind;
 	bool is_itself =
 		kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(kind) || kind == JOBKIND_PROFILE; /* also for one commit */
-	r->answer.plan.ask.kind = self && !is_itself ? JOBKIND_SELFCHECK : r->job.kind;
+	r->answer.plan.request.kind = self && !is_itself ? JOBKIND_SELFCHECK : r->job.kind;
 	query_tree(r, &r->base, sha, on_base_tree);
 }
 
@@ -196,14 +196,14 @@ static const char *likely_suite(const struct resolve *r)
 static int find_ancestor(struct resolve *r, const char *suite, struct ancestor *out, struct fw_err *err)
 {
 	char upstream[1024];
-	struct ancestor_ask ask = { .repo = r->job.repo,
+	struct ancestor_request request = { .repo = r->job.repo,
 		.branch = upstream,
 		.target = r->job.target_sha,
 		.suite = suite,
 		.last_judged = r->last_judged };
 	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, err) != 0)
 		return -1;
-	return ancestor_choose(r->db, &ask, r->ancestors, out, err);
+	return ancestor_choose(r->db, &request, r->ancestors, out, err);
 }
 
 /* For the upstream branch, and for commits on it. */
@@ -379,11 +379,11 @@ static void finish_plan(struct resolve *r)
 {
 	struct fw_err err = { 0 };
 	const struct plan *p = &r->answer.plan;
-	const char *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
+	const char *base = p->request.subject[0].commit, *target = p->request.subject[1].commit;
 	char count[16];
 	snprintf(count, sizeof count, "%d", RESOLVE_RANGE_MAX);
-	bool is_asked = r->job.branch[0] && p->ask.kind == JOBKIND_COMPARE && strcmp(base, target) != 0;
-	int known = is_asked ? store_range_known(r->db, r->job.repo, base, target, &err) : 1;
+	bool is_requested = r->job.branch[0] && p->request.kind == JOBKIND_COMPARE && strcmp(base, target) != 0;
+	int known = is_requested ? store_range_known(r->db, r->job.repo, base, target, &err) : 1;
 	if (known < 0) {
 		end_for_error(r, &err);
 	} else if (known) {
@@ -417,7 +417,7 @@ static void on_reference_tree(void *arg, const struct buf *out, const struct fw_
 		(plan_is_benchmark(&a->plan) ? plan_run(&a->plan, 2, &r->reference.manifest, &err)
 					     : refusal_of_build(r->repo, &r->reference.manifest, r->reference.commit->commit.sha,
 						       a->suite[0], &err)) != 0) {
-		a->plan.ask.n_subjects = 2;
+		a->plan.request.n_subjects = 2;
 		snprintf(a->note, sizeof a->note, "not measured against the reference commit: %.400s", err.text);
 	}
 	finish_plan(r);
@@ -444,14 +444,14 @@ static void copy_suites(const struct resolve *r, const struct side *side, struct
 		snprintf(out->name[i], sizeof out->name[i], "%s", side->manifest.suite[i]);
 }
 
-static void add_suite_place(const struct resolve *r, struct fw_err *e)
+static void add_suite_position(const struct resolve *r, struct fw_err *e)
 {
-	char place[REFUSAL_SIZE];
+	char position[REFUSAL_SIZE];
 	size_t len;
-	refusal_suite_place(r->repo, &r->base.manifest, r->base.commit->commit.sha, r->answer.suite[0], place);
-	len = strlen(place);
+	refusal_suite_position(r->repo, &r->base.manifest, r->base.commit->commit.sha, r->answer.suite[0], position);
+	len = strlen(position);
 	if (len > 2)
-		err_context(e, "%.*s", (int)len - 2, place);
+		err_context(e, "%.*s", (int)len - 2, position);
 }
 
 static void make_plan(struct resolve *r)
@@ -459,7 +459,7 @@ static void make_plan(struct resolve *r)
 	struct fw_err err = { 0 };
 	struct resolve_answer *a = &r->answer;
 	struct plan *p = &a->plan;
-	p->ask.quick = r->job.quick;
+	p->request.quick = r->job.quick;
 	p->part = r->job.part;
 	if (suites_of_target(&r->job, r->repo) &&
 		refusal_of_suites(r->config, r->target.commit, &r->target.manifest, &r->base.manifest, &err) != 0) {
@@ -480,13 +480,14 @@ static void make_plan(struct resolve *r)
 	}
 	const struct benchmark *benchmark = manifest_benchmark(&r->base.manifest, a->suite[0]);
 
-	refusal_peer_place(r->repo, &r->base.manifest, p->ask.subject[0].commit, r->job.base_provider, p->provider_place);
-	snprintf(p->ask.subject[0].provider, sizeof p->ask.subject[0].provider, "%s", r->job.base_provider);
-	snprintf(p->ask.subject[1].provider, sizeof p->ask.subject[1].provider, "%s", r->job.target_provider);
-	snprintf(p->ask.subject[0].config, sizeof p->ask.subject[0].config, "%s", r->job.base_config);
-	snprintf(p->ask.subject[1].config, sizeof p->ask.subject[1].config, "%s", r->job.target_config);
-	p->ask.subject[0].tools = r->job.base_tools;
-	p->ask.subject[1].tools = r->job.target_tools;
+	refusal_peer_position(
+		r->repo, &r->base.manifest, p->request.subject[0].commit, r->job.base_provider, p->provider_position);
+	snprintf(p->request.subject[0].provider, sizeof p->request.subject[0].provider, "%s", r->job.base_provider);
+	snprintf(p->request.subject[1].provider, sizeof p->request.subject[1].provider, "%s", r->job.target_provider);
+	snprintf(p->request.subject[0].config, sizeof p->request.subject[0].config, "%s", r->job.base_config);
+	snprintf(p->request.subject[1].config, sizeof p->request.subject[1].config, "%s", r->job.target_config);
+	p->request.subject[0].tools = r->job.base_tools;
+	p->request.subject[1].tools = r->job.target_tools;
 	if (benchmark && (r->job.base_provider[0] || r->job.target_provider[0])) {
 		end_job(r, JOBSTATE_FAILED, "a benchmark has no providers; only modules have");
 		return;
@@ -500,7 +501,7 @@ static void make_plan(struct resolve *r)
 		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a benchmark writes them all");
 	if (benchmark)
 		plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest);
-	if (p->dropped && p->ask.kind != JOBKIND_COMPARE) { /* a search for a change learns nothing from it */
+	if (p->dropped && p->request.kind != JOBKIND_COMPARE) { /* a search for a change learns nothing from it */
 		plan_run(p, 1, &r->target.manifest, &err);
 		end_for_error(r, &err);
 		return;
@@ -508,7 +509,7 @@ static void make_plan(struct resolve *r)
 	if (!benchmark && plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
 		bool is_wrong = err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* and a later commit may have fixed it */
 		if (err.code == ERR_NOT_FOUND)
-			add_suite_place(r, &err);
+			add_suite_position(r, &err);
 		if (is_wrong && !r->job.cells_glob[0])
 			replace_base(r, &err);
 		else
@@ -530,7 +531,7 @@ static void make_plan(struct resolve *r)
 		end_for_error(r, &err);
 		return;
 	}
-	const char *reference = p->reference, *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
+	const char *reference = p->reference, *base = p->request.subject[0].commit, *target = p->request.subject[1].commit;
 	if (!plan_needs_worker(p) || !reference[0] || !strcmp(reference, base) || !strcmp(reference, target))
 		finish_plan(r);
 	else

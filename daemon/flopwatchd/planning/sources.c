@@ -15,13 +15,13 @@ bool sources_matter(const struct config *c)
 
 bool sources_name(const struct plan *p, int i, char hex[STORE_SOURCE_SIZE])
 {
-	const struct msg_subject *s = &p->ask.subject[i];
+	const struct msg_subject *s = &p->request.subject[i];
 	struct hash_state h;
 	char inputs[65];
 	if (s->run.name[0] || s->tools.module[0])
 		return false;
 	plan_inputs_hash(s, DEVICE_ANY, inputs);
-	const char *const words[] = { inputs, s->build.dir, p->ask.n_cells ? p->ask.cell[0].family : "", s->tools.dir,
+	const char *const words[] = { inputs, s->build.dir, p->request.n_cells ? p->request.cell[0].family : "", s->tools.dir,
 		s->tools.flags };
 	hash_begin(&h);
 	for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
@@ -34,7 +34,7 @@ int sources_put(struct db *db, int64_t job, const struct plan *p, struct fw_err 
 {
 	char source[PROTOCOL_SUBJECTS_MAX][STORE_SOURCE_SIZE];
 	int n = 0;
-	for (int i = 0; i < p->ask.n_subjects; i++)
+	for (int i = 0; i < p->request.n_subjects; i++)
 		n += sources_name(p, i, source[n]);
 	return store_cached_build_plan(db, job, (const char(*)[STORE_SOURCE_SIZE])source, n, err);
 }

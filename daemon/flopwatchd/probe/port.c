@@ -93,7 +93,7 @@ static long find_daemon(const struct config *c)
 	return is_free ? 0 : strtol(text, NULL, 10);
 }
 
-void look_at_port(const struct config *c)
+void check_port(const struct config *c)
 {
 	struct fw_err err = { 0 };
 	char who[160] = "a program that this user cannot see";

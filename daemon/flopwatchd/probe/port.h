@@ -5,6 +5,6 @@
 #include "flopwatchd/runtime/config.h"
 
 /** Try to bind `listen`; names the process that uses it, which may be the daemon of the same state_dir. */
-void look_at_port(const struct config *c);
+void check_port(const struct config *c);
 
 #endif

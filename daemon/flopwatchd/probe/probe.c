@@ -158,13 +158,13 @@ static void check_programs(void)
 	}
 }
 
-void look_at_config(const struct config *c)
+void check_config_names(const struct config *c)
 {
 	check_folder("state_dir", c->state_dir);
 	check_folder("cache_dir", c->cache_dir);
-	look_at_port(c);
+	check_port(c);
 	check_suites(c);
 	check_programs();
-	look_at_repos(c);
-	look_at_workers(c);
+	check_repos(c);
+	check_workers(c);
 }

@@ -9,11 +9,11 @@
 #include "flopwatchd/runtime/config.h"
 
 /** Run all checks in order; probe_print writes the results. May take minutes if servers do not answer. */
-void look_at_config(const struct config *c);
+void check_config_names(const struct config *c);
 
 /** Check that each repository can be read and has its upstream branch. */
-void look_at_repos(const struct config *c);
+void check_repos(const struct config *c);
 /** Check that each worker answers, as the daemon would start it or connect to it, and list its devices. */
-void look_at_workers(const struct config *c);
+void check_workers(const struct config *c);
 
 #endif

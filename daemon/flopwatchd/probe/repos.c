@@ -11,7 +11,7 @@
 #include "flopwatchd/probe/probe_print.h"
 #include "flopwatchd/runtime/branch_patterns.h"
 
-enum { ASK_MS = 60000, TIPS_MAX_BYTES = 64 << 20, ERRORS_MAX_BYTES = 1 << 16, NAME_BYTES = 1024 };
+enum { REQUEST_MS = 60000, TIPS_MAX_BYTES = 64 << 20, ERRORS_MAX_BYTES = 1 << 16, NAME_BYTES = 1024 };
 
 /* Set the error to the first line of flopwatch-git's errors, without the program's name. */
 static int set_error(const struct buf *errors, enum err_code code, struct fw_err *err)
@@ -39,9 +39,9 @@ static int read_branches(const struct config_repo *r, struct buf *out, struct fw
 		n += config_repo_access(r, argv + n);
 	struct proc_spec spec = { .argv = argv };
 	buf_init(&errors, ERRORS_MAX_BYTES);
-	int result = proc_run(&spec, NULL, out, &errors, ASK_MS, &how, err);
+	int result = proc_run(&spec, NULL, out, &errors, REQUEST_MS, &how, err);
 	if (result == 0 && how.timed_out)
-		result = err_set(err, ERR_TIMEOUT, "the server did not answer within %d s", ASK_MS / 1000);
+		result = err_set(err, ERR_TIMEOUT, "the server did not answer within %d s", REQUEST_MS / 1000);
 	else if (result == 0 && how.status != 0)
 		result = set_error(&errors, how.status == PROC_EXIT_AGAIN ? ERR_IO : ERR_INVALID, err);
 	else if (result == 0 && out->failed)
@@ -136,7 +136,7 @@ static void check_repo(const struct config_repo *r)
 	buf_fini(&out);
 }
 
-void look_at_repos(const struct config *c)
+void check_repos(const struct config *c)
 {
 	for (int i = 0; i < c->n_repos; i++)
 		check_repo(&c->repo[i]);

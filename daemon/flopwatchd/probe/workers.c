@@ -187,7 +187,7 @@ static void check_worker(const struct config *c, const struct config_worker *con
 	}
 }
 
-void look_at_workers(const struct config *c)
+void check_workers(const struct config *c)
 {
 	for (int i = 0; i < c->n_workers; i++)
 		check_worker(c, &c->worker[i]);

@@ -20,7 +20,7 @@ static int read_log(struct db *db, const struct result *r, enum role role, struc
 		buf_append(log, b->log.data, b->log.len);
 		return log->failed ? err_set(err, ERR_FULL, "a build's log does not fit") : 1;
 	}
-	plan_inputs_hash(&r->plan.ask.subject[subject], kind, inputs);
+	plan_inputs_hash(&r->plan.request.subject[subject], kind, inputs);
 	return store_build_log(db, inputs, kind, b, log, err);
 }
 

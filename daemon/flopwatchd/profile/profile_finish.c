@@ -15,9 +15,9 @@ enum { WHY_SIZE = 700 };
 
 static const char *describe_failed_build(const struct result *r, char text[WHY_SIZE])
 {
-	for (int i = 0; i < r->plan.ask.n_subjects; i++)
+	for (int i = 0; i < r->plan.request.n_subjects; i++)
 		if (strcmp(r->build[i].state, "failed") == 0) {
-			snprintf(text, WHY_SIZE, "the build of %s failed: %.255s", role_name(r->plan.ask.subject[i].role),
+			snprintf(text, WHY_SIZE, "the build of %s failed: %.255s", role_name(r->plan.request.subject[i].role),
 				r->build[i].detail);
 			return text;
 		}
@@ -100,7 +100,7 @@ static int put_cell(struct db *db, const struct result *r, const struct store_pr
 	struct store_cell timed;
 	struct store_profile_cell c = { .profile = p->id,
 		.n = i,
-		.key = r->plan.ask.cell[i].key,
+		.key = r->plan.request.cell[i].key,
 		.state = get_state(r, i, why),
 		.why = why,
 		.end = profiled_end(&r->profiled, i),
@@ -125,7 +125,7 @@ static int put_cells(struct db *db, const struct result *r, const struct store_p
 	int result = diagnostics_read(db, r, &said, err);
 	if (result == 0)
 		result = diagnostics_put(db, p->id, &said, err);
-	for (int i = 0; i < r->plan.ask.n_cells && result == 0; i++)
+	for (int i = 0; i < r->plan.request.n_cells && result == 0; i++)
 		result = put_cell(db, r, p, &said, i, err);
 	diagnostics_fini(&said);
 	return result;
@@ -152,7 +152,7 @@ int profile_finish(
 {
 	struct store_job job;
 	struct store_profile p;
-	if (store_job_get(db, r->plan.ask.job, &job, err) != 0)
+	if (store_job_get(db, r->plan.request.job, &job, err) != 0)
 		return -1;
 	int found = store_profile_of_job(db, job.id, &p, err);
 	if (found == 0)
@@ -162,7 +162,8 @@ int profile_finish(
 	if (put_cells(db, r, &p, err) != 0)
 		return err_context(err, "profile %lld", (long long)p.id);
 	*profile = p.id;
-	if (store_job_done(db, job.id, now_ms, err) != 0 || store_job_tell_state(db, &job, JOBSTATE_DONE, "", now_ms, err) != 0 ||
+	if (store_job_done(db, job.id, now_ms, err) != 0 ||
+		store_job_report_state(db, &job, JOBSTATE_DONE, "", now_ms, err) != 0 ||
 		send_event(db, &job, &p, now_ms, err) != 0)
 		return -1;
 	return p.alert ? alert_explain(db, config, p.alert, now_ms, err) : 0;

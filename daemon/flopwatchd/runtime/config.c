@@ -74,7 +74,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->keep_archive_ms = fresh->keep_archive_ms;
 }
 
-void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size)
+void config_position(const struct config_repo *r, struct yaml_position at, const char *setting, int item, char *text, size_t size)
 {
 	char number[16] = "";
 	if (item >= 0)
@@ -86,11 +86,11 @@ void config_place(const struct config_repo *r, struct yaml_place at, const char 
 
 void config_no_upstream(const struct config_repo *r, char *text, size_t size)
 {
-	char place[640];
+	char position[640];
 	bool is_named = r->upstream_at.line > 0;
-	config_place(r, is_named ? r->upstream_at : r->at, "upstream", -1, place, sizeof place);
+	config_position(r, is_named ? r->upstream_at : r->at, "upstream", -1, position, sizeof position);
 	snprintf(text, size, "%sthere is no branch %s to compare others with%s; push it, or set `upstream` of this repository",
-		place, r->upstream, is_named || !place[0] ? "" : ", the default of `upstream`");
+		position, r->upstream, is_named || !position[0] ? "" : ", the default of `upstream`");
 }
 
 int config_repo_find(const struct config *c, const char *name)

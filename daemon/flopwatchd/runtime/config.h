@@ -35,16 +35,16 @@ struct config_repo {
 	char file[512]; /* the configuration file, and the index in `repos`: for messages that the daemon writes later */
 	int index;
 	char name[128];
-	char url[1024];                    /* absolute path, file://, https://, ssh:// or user@host:path */
-	bool is_local;                     /* a path on this machine: read in place */
-	char upstream[256];                /* "main" */
-	struct yaml_place at, upstream_at; /* of the entry; `upstream_at` is zero if the entry leaves `upstream` out */
+	char url[1024];                       /* absolute path, file://, https://, ssh:// or user@host:path */
+	bool is_local;                        /* a path on this machine: read in place */
+	char upstream[256];                   /* "main" */
+	struct yaml_position at, upstream_at; /* of the entry; `upstream_at` is zero if the entry leaves `upstream` out */
 	int n_branches;
 	char branch[CONFIG_LIST_MAX]
 		   [256]; /* globs; the last that matches decides, "!" excludes (branch_patterns.h); default "*" */
 	int n_suites;
 	char suite[8][64]; /* "": the manifest decides */
-	struct yaml_place suite_at[8];
+	struct yaml_position suite_at[8];
 	bool has_peers; /* false: the manifest decides */
 	struct peers peers;
 	int64_t poll_ms; /* default: remote 60 s, local 30 s (inotify reports earlier) */
@@ -157,7 +157,8 @@ void config_free(struct config *c);
  */
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);
 /** Write a setting's position as the start of a message: "FILE:7:12: repos[0].suites[1]: ", "" unknown. Shape: text[size]. */
-void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size);
+void config_position(
+	const struct config_repo *r, struct yaml_position at, const char *setting, int item, char *text, size_t size);
 /** Write the message for a repository without its `upstream` branch. Shape: text[size]. */
 void config_no_upstream(const struct config_repo *r, char *text, size_t size);
 /** Index of a repository or webhook by name, -1 if there is none. */

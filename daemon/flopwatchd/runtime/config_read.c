@@ -159,7 +159,7 @@ static void locate_suites(struct yaml *y, struct yaml_node *n, struct config_rep
 	bool is_list = n && yaml_is_list(n);
 	for (int i = 0; i < r->n_suites; i++) {
 		struct yaml_node *item = is_list ? yaml_item(y, n, i) : n;
-		r->suite_at[i] = yaml_place(item);
+		r->suite_at[i] = yaml_position(item);
 		for (int k = 0; k < i; k++)
 			if (strcmp(r->suite[i], r->suite[k]) == 0)
 				yaml_mistake(y, item, "is named twice");
@@ -173,7 +173,7 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	memset(r, 0, sizeof *r);
 	snprintf(r->file, sizeof r->file, "%s", yaml_file(y));
 	r->index = c->n_repos;
-	r->at = yaml_place(map);
+	r->at = yaml_position(map);
 	config_text_name(y, map, r->name, sizeof r->name);
 	if (r->name[0] && config_repo_find(c, r->name) >= 0)
 		yaml_mistake(y, yaml_get(y, map, "name"), "there is another repository named %s", r->name);
@@ -184,7 +184,7 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	r->is_local = r->url[0] == '/';
 	snprintf(r->upstream, sizeof r->upstream, "main");
 	if (config_text(y, map, "upstream", r->upstream, sizeof r->upstream))
-		r->upstream_at = yaml_place(yaml_get(y, map, "upstream"));
+		r->upstream_at = yaml_position(yaml_get(y, map, "upstream"));
 	const char *branch = config_after_prefix(r->upstream, "refs/heads/");
 	if (branch)
 		yaml_mistake(y, yaml_get(y, map, "upstream"), "is the name of a branch; write %s", branch);

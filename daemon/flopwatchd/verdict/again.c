@@ -59,7 +59,7 @@ static int drop_all(struct db *db, int64_t now_ms, struct fw_err *err)
 	return result;
 }
 
-int again_ask(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err)
+int again_request(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err)
 {
 	int64_t id;
 	int queued = 0, due;

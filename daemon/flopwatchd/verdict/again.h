@@ -14,6 +14,6 @@ int again_note(struct db *db, const struct config *config, const struct store_jo
 	int64_t now_ms, struct fw_err *err);
 
 /** Queue due retries below jobs that wait for a first result; with a delay of 0 drop all. Returns the number, -1. */
-int again_ask(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
+int again_request(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
 
 #endif

@@ -50,11 +50,11 @@ static int is_upstream(struct db *db, const struct store_comparison *c, struct f
 /** True for a loss on the upstream branch that an older commit showed against the same base. 1, 0, -1. */
 static int is_reported(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
 {
-	struct store_base_told reported;
+	struct store_base_reported reported;
 	int upstream = is_upstream(db, c, err);
 	if (upstream != 1)
 		return upstream;
-	if (store_base_told(db, c->id, cell->key, &reported, err))
+	if (store_base_reported(db, c->id, cell->key, &reported, err))
 		return -1;
 	return reported.decided_m > 0 && cell->decided_m - reported.decided_m <= stats_theta(cell->threshold_pct);
 }
@@ -163,7 +163,7 @@ static int send_job_done(struct db *db, const struct config *config, const struc
 	jsonw_kv_string(j, "branch", c->branch);
 	jsonw_kv_string(j, "target", c->target_sha);
 	jsonw_kv_string(j, "suite", job->suite);
-	if (status_is_told(job) && write_commit(db, job, j, err) != 0) {
+	if (status_is_reported(job) && write_commit(db, job, j, err) != 0) {
 		store_event_fini(&event);
 		return -1;
 	}
@@ -172,7 +172,7 @@ static int send_job_done(struct db *db, const struct config *config, const struc
 		snprintf(url, sizeof url, "%s/comparisons/%lld", config->public_url, (long long)c->id);
 		jsonw_kv_string(j, "url", url);
 	}
-	return alert_deliver(db, status_is_told(job) ? config : NULL, &event, now_ms, err);
+	return alert_deliver(db, status_is_reported(job) ? config : NULL, &event, now_ms, err);
 }
 
 /** Send the event of improvements, which open no alert. */

@@ -59,14 +59,14 @@ static int put_build(struct db *db, const struct result *r, enum role role, int6
 		return 0;
 	/* `sim` runs modules built for the CPU */
 	enum device_kind kind = r->device.kind == DEVICE_CUDA ? DEVICE_CUDA : DEVICE_CPU;
-	plan_inputs_hash(&r->plan.ask.subject[subject], kind, inputs);
+	plan_inputs_hash(&r->plan.request.subject[subject], kind, inputs);
 	return store_build_put(db, inputs, kind, b, now_ms, id, err);
 }
 
 static const char *get_commit(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
-	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
+	return subject >= 0 ? r->plan.request.subject[subject].commit : "";
 }
 
 static int put_comparison(struct db *db, const struct result *r, const struct store_job *job, int64_t now_ms,
@@ -81,7 +81,7 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 		.wall_s = r->done.wall_s,
 		.finished_at = now_ms };
 	snprintf(c->branch, sizeof c->branch, "%s", job->branch);
-	c->kind = p->ask.kind;
+	c->kind = p->request.kind;
 	snprintf(c->base_sha, sizeof c->base_sha, "%s", get_commit(r, ROLE_BASE));
 	snprintf(c->base_how, sizeof c->base_how, "%s", p->base_how);
 	snprintf(c->target_sha, sizeof c->target_sha, "%s", get_commit(r, ROLE_TARGET));
@@ -94,7 +94,7 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 		put_build(db, r, ROLE_TARGET, now_ms, &c->target_build, err))
 		return -1;
 	buf_init(&rule, 1 << 16);
-	protocol_write_rule(&rule, &p->ask.rule);
+	protocol_write_rule(&rule, &p->request.rule);
 	c->rule_json = rule.data;
 	int result = rule.failed ? err_set(err, ERR_INTERNAL, "the rule does not fit") : store_comparison_insert(db, c, err);
 	buf_fini(&rule);
@@ -159,12 +159,12 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 	struct judge_groups groups;
 	judge_groups_of_result(r, &groups);
 	*verdict = VERDICT_NONE;
-	for (int i = 0; i < r->plan.ask.n_cells; i++) {
+	for (int i = 0; i < r->plan.request.n_cells; i++) {
 		struct judge_timed t;
 		struct store_cell cell;
 		double x, se;
 		judge_cell(r, i, &t, &cell);
-		judge_groups_mean(&groups, &r->plan.ask.rule, &t, &cell);
+		judge_groups_mean(&groups, &r->plan.request.rule, &t, &cell);
 		cell.comparison = c->id;
 		if (baseline_period_cell(db, e, r, i, &cell, &x, &se, err) || calibrate_learn(db, r, c, &t.decides, &cell, err))
 			return -1;
@@ -193,7 +193,7 @@ static int put_notes(struct db *db, const struct result *r, int64_t comparison, 
 	for (int i = 0; i < r->n_notes; i++) {
 		const struct msg_note *n = &r->note[i];
 		jsonw_object(&j);
-		jsonw_kv_string(&j, "cell", n->cell >= 0 ? r->plan.ask.cell[n->cell].key : NULL);
+		jsonw_kv_string(&j, "cell", n->cell >= 0 ? r->plan.request.cell[n->cell].key : NULL);
 		jsonw_kv_string(&j, "role", role_name(n->role));
 		jsonw_kv_string(&j, "text", n->text);
 		jsonw_object_end(&j);
@@ -239,7 +239,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	out->verdict = c.verdict;
 	int64_t environment_alert;
 	/* A part of a comparison neither accuses a commit nor clears one. */
-	bool whole = c.kind == JOBKIND_COMPARE && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
+	bool whole = c.kind == JOBKIND_COMPARE && !r->plan.request.quick && !job->cells_glob[0] && c.branch[0];
 	if (alert_update_publish(db, config, alert_update, r, job, &c, whole, now_ms, out, err) ||
 		environment_follow(db, config, r, &c, &alert_update->lost, now_ms, &environment_alert, err) ||
 		(whole && !job->part && again_note(db, config, job, &c, now_ms, err)) || check_class(db, &c, now_ms, err) ||
@@ -248,7 +248,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 		return -1;
 	if (environment_alert)
 		out->alert = environment_alert;
-	return body_store(db, c.id, err) || peerjobs_tell(db, c.id, err) ? -1 : 0;
+	return body_store(db, c.id, err) || peerjobs_report(db, c.id, err) ? -1 : 0;
 }
 
 int judge_finish(struct db *db, const struct config *config, const struct result *r, int64_t now_ms, struct judge_outcome *out,
@@ -257,7 +257,7 @@ int judge_finish(struct db *db, const struct config *config, const struct result
 	struct store_job job;
 	struct alert_update alert_update;
 	*out = (struct judge_outcome){ .verdict = VERDICT_NONE };
-	if (store_job_get(db, r->plan.ask.job, &job, err))
+	if (store_job_get(db, r->plan.request.job, &job, err))
 		return -1;
 	alert_update_init(&alert_update);
 	int result = finish(db, config, r, &job, &alert_update, now_ms, out, err);
@@ -423,7 +423,7 @@ static int rejudge_comparison(struct db *db, int64_t comparison, bool *changed, 
 	if (result || rejudge_all(db, comparison, &rule, &verdict, changed, err) ||
 		store_comparison_verdict(db, comparison, verdict, err))
 		return -1;
-	return body_store(db, comparison, err) || peerjobs_tell(db, comparison, err) ? -1 : 0;
+	return body_store(db, comparison, err) || peerjobs_report(db, comparison, err) ? -1 : 0;
 }
 
 int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err *err)

@@ -110,7 +110,7 @@ static int compare_growth(const void *a, const void *b)
 static int find_grown(const struct result *r, const struct cost *c, struct grown *out)
 {
 	int n = 0;
-	for (int i = 0; i < r->plan.ask.n_cells; i++) {
+	for (int i = 0; i < r->plan.request.n_cells; i++) {
 		double base = c->of(r, i, ROLE_BASE), target = c->of(r, i, ROLE_TARGET);
 		if (isfinite(base) && isfinite(target) && target > base * c->grows)
 			out[n++] = (struct grown){ i, base, target };
@@ -127,7 +127,7 @@ static void write_cost(struct jsonw *j, const struct result *r, const struct cos
 	jsonw_array(j);
 	for (int i = 0; i < n; i++) {
 		jsonw_object(j);
-		jsonw_kv_string(j, "cell", r->plan.ask.cell[grown[i].cell].key);
+		jsonw_kv_string(j, "cell", r->plan.request.cell[grown[i].cell].key);
 		jsonw_kv_figure(j, "base", grown[i].base);
 		jsonw_kv_figure(j, "target", grown[i].target);
 		jsonw_object_end(j);
@@ -174,7 +174,7 @@ static int store_costs(struct db *db, const struct result *r, int64_t comparison
 int judge_costs(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, int64_t now_ms,
 	struct fw_err *err)
 {
-	struct grown *grown = calloc((size_t)r->plan.ask.n_cells + 1, sizeof *grown);
+	struct grown *grown = calloc((size_t)r->plan.request.n_cells + 1, sizeof *grown);
 	int result = grown ? store_costs(db, r, comparison, grown, err) : err_set(err, ERR_INTERNAL, "out of memory");
 	for (size_t i = 0; i < COSTS && result == 0; i++) {
 		int n = find_grown(r, &costs[i], grown);

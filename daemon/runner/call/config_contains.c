@@ -16,13 +16,13 @@ static bool has_word(const char *text, const char *word, size_t len)
 	return false;
 }
 
-bool config_contains_all(const char *asked, const char *chosen)
+bool config_contains_all(const char *requested, const char *chosen)
 {
-	for (asked += strspn(asked, separators); *asked; asked += strspn(asked, separators)) {
-		size_t n = strcspn(asked, separators);
-		if (!has_word(chosen, asked, n))
+	for (requested += strspn(requested, separators); *requested; requested += strspn(requested, separators)) {
+		size_t n = strcspn(requested, separators);
+		if (!has_word(chosen, requested, n))
 			return false;
-		asked += n;
+		requested += n;
 	}
 	return true;
 }

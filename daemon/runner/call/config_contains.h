@@ -8,6 +8,6 @@
  * Return whether every word of `asked` ("STAGES=2") is in `chosen` ("BLOCK_M=128 STAGES=2"), in any order: a provider of a
  * later commit may have more keys.
  */
-bool config_contains_all(const char *asked, const char *chosen);
+bool config_contains_all(const char *requested, const char *chosen);
 
 #endif

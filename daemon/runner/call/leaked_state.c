@@ -94,9 +94,9 @@ int leaked_state_leave(struct runner *r, int i, const struct subject *subject, b
 
 int leaked_state_between(struct runner *r, int i, const struct subject *subject, struct failure *f)
 {
-	bool *told = &r->told[subject - r->subject];
-	struct look l = { .runner = r, .cell = i, .subject = subject, .silent = *told, .failure = f };
+	bool *reported = &r->reported[subject - r->subject];
+	struct look l = { .runner = r, .cell = i, .subject = subject, .silent = *reported, .failure = f };
 	int result = look(&l, true, false);
-	*told = *told || l.found > 0;
+	*reported = *reported || l.found > 0;
 	return result;
 }

@@ -23,11 +23,11 @@ struct runner {
 	uint64_t random;                                    /* state of runner_random */
 	struct device_setting setting[DEVICE_SETTINGS_MAX]; /* before one module's code runs alone (leaked_state.h) */
 	int n_settings;
-	struct hoststate host;               /* before any module was loaded */
-	bool told[PROTOCOL_SUBJECTS_MAX];    /* changes of a subject in timed calls were reported */
-	int64_t held[PROTOCOL_SUBJECTS_MAX]; /* bytes that each subject holds besides its requested buffers */
-	bool lost;                           /* nothing more can run in this process */
-	int at_cell;                         /* as in the last `at` record */
+	struct hoststate host;                /* before any module was loaded */
+	bool reported[PROTOCOL_SUBJECTS_MAX]; /* changes of a subject in timed calls were reported */
+	int64_t held[PROTOCOL_SUBJECTS_MAX];  /* bytes that each subject holds besides its requested buffers */
+	bool lost;                            /* nothing more can run in this process */
+	int at_cell;                          /* as in the last `at` record */
 	enum role at_role;
 };
 

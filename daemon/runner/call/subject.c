@@ -90,8 +90,10 @@ static int check_info(struct subject *s, const struct fw_info *info, struct fail
 static int take_tried(struct subject *s, const struct fw_info *info, struct failure *f)
 {
 	/* a library of an earlier header has a shorter struct, with its size */
-	bool is_told = info->struct_size >= sizeof *info && info->candidate && info->n_candidates;
-	size_t n = is_told && info->n_candidates < CANDIDATES_MAX ? (size_t)info->n_candidates : is_told ? CANDIDATES_MAX : 0;
+	bool is_reported = info->struct_size >= sizeof *info && info->candidate && info->n_candidates;
+	size_t n = is_reported && info->n_candidates < CANDIDATES_MAX ? (size_t)info->n_candidates
+		   : is_reported                                      ? CANDIDATES_MAX
+								      : 0;
 	tried_fini(&s->tried);
 	if (n == 0)
 		return 0;
@@ -263,10 +265,10 @@ static double flops_of(const struct subject *s, uint32_t phases)
 {
 	uint32_t have = s->phases & phases;
 	uint32_t main_phase = s->problem->family->main_phase;
-	int sides = __builtin_popcount(s->phases & ~main_phase), asked = __builtin_popcount(have & ~main_phase);
+	int sides = __builtin_popcount(s->phases & ~main_phase), requested = __builtin_popcount(have & ~main_phase);
 	double run = s->phases & main_phase ? 1 - SIM_SIDE_PHASE * sides : 0;
 	double share =
-		(have & main_phase ? run : 0) + (s->phases & main_phase ? SIM_SIDE_PHASE : 1.0 / (sides ? sides : 1)) * asked;
+		(have & main_phase ? run : 0) + (s->phases & main_phase ? SIM_SIDE_PHASE : 1.0 / (sides ? sides : 1)) * requested;
 	return share * s->flops;
 }
 

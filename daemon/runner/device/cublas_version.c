@@ -12,24 +12,24 @@ enum { PROPERTIES = 3 /* major, minor, patch */ };
 
 void cublas_version(char *out, size_t size)
 {
-	static const char *const places[] = { "libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so" };
+	static const char *const positions[] = { "libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so" };
 	void *library = NULL, *symbol;
 	property_fn *property = NULL;
 	int value[PROPERTIES] = { 0 };
-	bool is_told = false;
+	bool is_reported = false;
 
 	snprintf(out, size, "%s", "");
-	for (size_t i = 0; i < sizeof places / sizeof *places && !library; i++)
-		library = dlopen(
-			places[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE); /* unloading does not undo all effects of loading */
+	for (size_t i = 0; i < sizeof positions / sizeof *positions && !library; i++)
+		library = dlopen(positions[i],
+			RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE); /* unloading does not undo all effects of loading */
 	if (!library)
 		return;
 	/* ISO C forbids the cast from an object pointer that dlsym needs */
 	symbol = dlsym(library, "cublasGetProperty");
 	memcpy(&property, &symbol, sizeof symbol);
 	for (int i = 0; i < PROPERTIES && property; i++)
-		is_told = property(i, &value[i]) == 0;
-	if (is_told)
+		is_reported = property(i, &value[i]) == 0;
+	if (is_reported)
 		snprintf(out, size, "%d.%d.%d", value[0], value[1], value[2]);
 	dlclose(library);
 }

@@ -64,7 +64,7 @@ static __global__ void lay_zones_kernel(unsigned char *front, unsigned char *beh
 }
 
 /* One block per zone; repairs a damaged one. */
-static __global__ void look_at_zones_kernel(unsigned char *const *zones, unsigned *damaged)
+static __global__ void check_zones_kernel(unsigned char *const *zones, unsigned *damaged)
 {
 	unsigned char *zone = zones[blockIdx.x];
 	unsigned bad = 0;
@@ -209,7 +209,7 @@ int cuda_guards(struct device *d, void **which, struct fw_err *err)
 		return 0;
 	if (cuda_upload(d, d->zones, zone, n * sizeof(zone[0]), err) != 0)
 		return -1;
-	look_at_zones_kernel<<<n, THREADS, 0, d->stream>>>(d->zones, d->damaged);
+	check_zones_kernel<<<n, THREADS, 0, d->stream>>>(d->zones, d->damaged);
 	TRY(cudaGetLastError(), "cannot look at redzones");
 	if (cuda_download(d, damaged, d->damaged, n * sizeof(damaged[0]), err) != 0)
 		return -1;

@@ -9,13 +9,13 @@ typedef size_t version_fn(void);
 
 void cudnn_version(char *out, size_t size)
 {
-	static const char *const places[] = { "libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9" };
+	static const char *const positions[] = { "libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9" };
 	void *library = NULL, *symbol;
 	version_fn *version = NULL;
 
 	snprintf(out, size, "%s", "");
-	for (size_t i = 0; i < sizeof places / sizeof *places && !library; i++)
-		library = dlopen(places[i], RTLD_LAZY | RTLD_LOCAL);
+	for (size_t i = 0; i < sizeof positions / sizeof *positions && !library; i++)
+		library = dlopen(positions[i], RTLD_LAZY | RTLD_LOCAL);
 	if (!library)
 		return;
 	/* ISO C forbids the cast from an object pointer that dlsym needs */

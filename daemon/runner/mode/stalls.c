@@ -99,7 +99,7 @@ int stalls_take(const struct stalls_call *c, struct failure *f, struct fw_err *e
 {
 	struct runner *r = c->runner;
 	struct sampler s = { 0 };
-	int driver_index = 0, told = 0;
+	int driver_index = 0, reported = 0;
 	void *context = r->ops->context ? r->ops->context(r->dev, &driver_index) : NULL;
 	if (!context)
 		return err_set(err, ERR_UNSUPPORTED, "device %s has no counters", device_kind_name(r->ops->kind));
@@ -110,9 +110,9 @@ int stalls_take(const struct stalls_call *c, struct failure *f, struct fw_err *e
 	for (size_t i = 0; i < s.n && result == 0; i++)
 		if (s.function[i].samples && is_launched(c->kernels, s.function[i].symbol)) {
 			result = send_record(c, &s, &s.function[i], err);
-			told++;
+			reported++;
 		}
-	if (result == 0 && told == 0)
+	if (result == 0 && reported == 0)
 		result = err_set(err, ERR_UNSUPPORTED, "no warp of the call's kernels was sampled");
 	if (!f->lost) /* a lost context returns nothing */
 		sampler_close(&s);

@@ -224,7 +224,7 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 	return time_extra_series(t, &a, rounds, looked, f);
 }
 
-static int place_of(const struct timing *t, enum role role)
+static int position_of(const struct timing *t, enum role role)
 {
 	for (int k = 0; k < t->n; k++)
 		if (t->subject[k]->role == role)
@@ -235,7 +235,7 @@ static int place_of(const struct timing *t, enum role role)
 static void choose_order(struct timing *t)
 {
 	struct runner *r = t->runner;
-	int base = place_of(t, ROLE_BASE), target = place_of(t, ROLE_TARGET);
+	int base = position_of(t, ROLE_BASE), target = position_of(t, ROLE_TARGET);
 	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_INTERLEAVE);
 
 	t->target_first = turn % 2;

@@ -26,7 +26,7 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 				runner_device_check(t->runner, t->cell, p->redo, &p->device_check);
 			if (calls >= TIMING_AHEAD && ops->wait_mark(dev, 2 * (calls - TIMING_AHEAD) + 1, &err) != 0)
 				return failure_device(f, t->problem, &err);
-			timing_say_at(t, t->subject[who], "time");
+			timing_report_at(t, t->subject[who], "time");
 			if (look && spot_check_before(t->spot_check, t->subject[who], f) != 0)
 				return -1;
 			int later = look ? -1 : timing_later_before(t, &watch, who, round);

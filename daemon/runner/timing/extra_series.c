@@ -35,7 +35,7 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 				return -1;
 			if (ops->stamp(dev, calls, 0, &err) != 0 || ops->wait(dev, &err) != 0)
 				return failure_device(f, t->problem, &err);
-			timing_say_at(t, u, "time");
+			timing_report_at(t, u, "time");
 			timing_range(t, u, calls);
 			double began = ops->host_us(dev);
 			int result = subject_bind(u, f);
@@ -118,7 +118,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 	for (int k = 0; k < t->n; k++) {
 		int who = order_side(t->n, t->start, round, k), mark = 2 + who * (PHASES + 1);
 		struct subject *u = t->subject[who];
-		timing_say_at(t, u, "phase");
+		timing_report_at(t, u, "phase");
 		timing_range(t, u, round);
 		if (timing_cold(t, u, f) != 0)
 			return -1;

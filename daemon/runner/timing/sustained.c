@@ -94,7 +94,7 @@ static void choose_looks(struct timing *t, int rounds, struct look look[2][LOOKS
  * Check for the next call, which then has the known inputs. `share` of the stretch is over after it; `last`: it is the last
  * one.
  */
-static int look_at_call(struct timing *t, const struct subject *u, const struct run *x, double share, bool last)
+static int check_call(struct timing *t, const struct subject *u, const struct run *x, double share, bool last)
 {
 	for (int k = 0; x->look && k < LOOKS; k++)
 		if (x->look[k].stretch == x->stretch && (last || share > x->look[k].at) &&
@@ -118,7 +118,7 @@ static int calls_until(struct timing *t, struct subject *u, double until_us, str
 			return -1;
 		double ends_us = ops->host_us(dev) + (*n + 1 - done) * call_us; /* of this call */
 		last = ends_us + call_us / 2 >= until_us;
-		int look = look_at_call(t, u, x, (ends_us - from_us) / (until_us - from_us), last);
+		int look = check_call(t, u, x, (ends_us - from_us) / (until_us - from_us), last);
 		if (timing_one(t, u, slot_of(x, *n), &host_us, f) != 0)
 			return -1;
 		if (look >= 0 && timing_later_after(t, u, look, f) != 0)

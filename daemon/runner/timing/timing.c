@@ -43,7 +43,7 @@ int timing_cold(struct timing *t, struct subject *u, struct failure *f)
 	return 0;
 }
 
-void timing_say_at(struct timing *t, const struct subject *u, const char *step)
+void timing_report_at(struct timing *t, const struct subject *u, const char *step)
 {
 	if (!t->runner->ops->queues && !u->pass_time)
 		runner_at(t->runner, t->cell, u, step);
@@ -107,7 +107,7 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 		float host_us;
 		for (int k = 0; k < t->n; k++) {
 			struct subject *u = t->subject[order_side(t->n, t->start, round, k)];
-			timing_say_at(t, u, "warm");
+			timing_report_at(t, u, "warm");
 			if (timing_one(t, u, k, &host_us, f) != 0)
 				return -1;
 		}

@@ -64,7 +64,7 @@ int timing_cold(struct timing *t, struct subject *u, struct failure *f);
 /** Begin a call's range for profilers; range_end ends it. */
 void timing_range(const struct timing *t, const struct subject *u, int call);
 /** Report the step before each call if calls die at once; with a queue that would cost time and blame the wrong call. */
-void timing_say_at(struct timing *t, const struct subject *u, const char *step);
+void timing_report_at(struct timing *t, const struct subject *u, const char *step);
 /** Check after a call and its marks that the process state is unchanged. Returns -1 with `f`, and t->culprit. */
 int timing_leave(struct timing *t, struct subject *u, struct failure *f);
 /**

@@ -106,7 +106,7 @@ struct bench {
 	bool quick;
 	bool selfcheck;                /* equal modules are timed too */
 	sentinel_set looked_elsewhere; /* classes of cells whose sentinel runs elsewhere */
-	sentinel_set asked;            /* classes whose cells run in sustained runs, whatever pairs show */
+	sentinel_set requested;        /* classes whose cells run in sustained runs, whatever pairs show */
 	sentinel_set sustained_runs;   /* classes in sustained runs: those requested, and those whose power draw differs */
 	bool set_begun[3];
 	bool over;   /* no further run follows */

@@ -90,11 +90,11 @@ static char *take_line(char **text)
 }
 
 /* Format "sum_rows (kernel.c:42)" from the two lines, without the folders of the removed build. */
-static void name_frame(const char *function, char *place, bool is_exact, char *out, size_t size)
+static void name_frame(const char *function, char *position, bool is_exact, char *out, size_t size)
 {
-	const char *file = strrchr(place, '/') ? strrchr(place, '/') + 1 : place;
+	const char *file = strrchr(position, '/') ? strrchr(position, '/') + 1 : position;
 
-	place[strcspn(place, " ")] = '\0'; /* a discriminator may follow */
+	position[strcspn(position, " ")] = '\0'; /* a discriminator may follow */
 	if (!is_exact || *file == '?' || strstr(file, ":?") || strstr(file, ":0"))
 		snprintf(out, size, "%.80s", function);
 	else
@@ -111,13 +111,13 @@ static void write_names(const struct crashplace *p, char *printed, bool is_exact
 		if (p->frame[i].module != p->frame[0].module)
 			continue;
 		const char *function = take_line(&printed);
-		char *place = take_line(&printed);
+		char *position = take_line(&printed);
 		if (*function == '?' && i > 0)
 			break;
 		if (*function == '?')
 			snprintf(frame, sizeof frame, "offset 0x%llx of the module", p->frame[i].offset);
 		else
-			name_frame(function, place, is_exact, frame, sizeof frame);
+			name_frame(function, position, is_exact, frame, sizeof frame);
 		int n = snprintf(out + used, CRASHPLACE_SIZE - used, "%s%s", used ? ", called from " : "", frame);
 		if (used + (size_t)n >= CRASHPLACE_SIZE) { /* drop a frame that does not fit whole */
 			out[used] = '\0';
@@ -143,7 +143,7 @@ static int open_names(const struct bench *b, const struct bench_subject *s)
 	return copy;
 }
 
-void crashplace_tell(const struct bench *b, const int *subject, int n, const struct crashplace *p, char *out)
+void crashplace_report(const struct bench *b, const int *subject, int n, const struct crashplace *p, char *out)
 {
 	int module = p->n > 0 ? p->frame[0].module : -1;
 	struct buf printed;

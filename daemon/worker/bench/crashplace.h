@@ -26,6 +26,6 @@ void crashplace_take(struct crashplace *p, struct lastwords *words);
  * only by addr2line, from the unstripped module, in the sandbox. `subject` [n]: positions in the bench of the task's subjects.
  * Shape: out[CRASHPLACE_SIZE], "" if nothing is known.
  */
-void crashplace_tell(const struct bench *b, const int *subject, int n, const struct crashplace *p, char *out);
+void crashplace_report(const struct bench *b, const int *subject, int n, const struct crashplace *p, char *out);
 
 #endif

@@ -122,7 +122,7 @@ const struct msg_device *hardware_find(const struct msg_hello *hello, const char
 	return NULL;
 }
 
-void hardware_place(const char *cache_dir, struct msg_place *out)
+void hardware_location(const char *cache_dir, struct msg_location *out)
 {
 	enum { PEOPLE_FROM = 1000 }; /* lower user ids are system accounts */
 	struct fw_err unknown = { 0 };

@@ -26,6 +26,6 @@ int hardware_builder(
 /** Find the device `name` (uuid, "cuda:0", "cuda"; "auto": the first). Returns NULL with `err`, which lists the devices. */
 const struct msg_device *hardware_find(const struct msg_hello *hello, const char *name, struct fw_err *err);
 /** Report where, and as which user, modules of this cache can be run by hand. Unknown parts stay empty. */
-void hardware_place(const char *cache_dir, struct msg_place *out);
+void hardware_location(const char *cache_dir, struct msg_location *out);
 
 #endif

@@ -10,7 +10,7 @@
 #include "core/protocol/device_check.h"
 #include "worker/box/pump.h"
 
-enum { TRIES = 3, AGAIN_MS = 1000, POLL_MS = 1000, PAUSE_SIM_MS = 20, SAY_S = 60, QUESTION_S = 60 };
+enum { TRIES = 3, AGAIN_MS = 1000, POLL_MS = 1000, PAUSE_SIM_MS = 20, REPORT_S = 60, QUESTION_S = 60 };
 
 static int take_state(void *arg, struct msg *m, struct fw_err *err)
 {
@@ -93,7 +93,7 @@ int health_check_after(struct bench *b, const struct runner_end *end, struct fw_
 }
 
 /* Only a GPU has a driver to read; tests inject readings for other devices. */
-bool health_check_can_tell(const struct bench *b)
+bool health_check_can_report(const struct bench *b)
 {
 	return b->device.kind == DEVICE_CUDA || getenv("FLOPWATCH_SIM_DEVICE_CHECK");
 }
@@ -104,7 +104,7 @@ int health_check_device_check(struct bench *b, int pass, struct msg_device_check
 	int i, errors;
 
 	device_check_unknown(out);
-	if (!health_check_can_tell(b))
+	if (!health_check_can_report(b))
 		return 0;
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
@@ -146,11 +146,11 @@ static int note_waiting(struct bench *b, const struct msg_state *state, double w
 
 int health_check_wait_idle(struct bench *b, struct fw_err *err)
 {
-	double began_s = (double)clock_mono_ns() * 1e-9, said_s = -SAY_S, waited_s = 0;
+	double began_s = (double)clock_mono_ns() * 1e-9, said_s = -REPORT_S, waited_s = 0;
 	struct msg_state state;
 	char why[200];
 
-	if (!health_check_can_tell(b))
+	if (!health_check_can_report(b))
 		return 1;
 	for (;;) {
 		if (run_probe(b, RUN_IDLE, ++b->idle_looks, 0, &state, err) != 0)
@@ -160,7 +160,7 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err)
 		waited_s = (double)clock_mono_ns() * 1e-9 - began_s;
 		if (waited_s >= b->limits.wait_s)
 			break;
-		if (waited_s - said_s >= SAY_S) {
+		if (waited_s - said_s >= REPORT_S) {
 			if (note_waiting(b, &state, waited_s, err) < 0)
 				return -1;
 			said_s = waited_s;

@@ -21,7 +21,7 @@ int health_check_lost(struct bench *b, const char *why, struct fw_err *err);
 int health_check_xid(struct bench *b, int xid, struct fw_err *err);
 
 /** Return whether the device has readable state. */
-bool health_check_can_tell(const struct bench *b);
+bool health_check_can_report(const struct bench *b);
 /**
  * Read the device's state from a process that is not on it; unknown where no driver reports. Call before and after times of
  * other programs. `pass`: number of discarded times before. Memory errors count since the last reading.

@@ -64,14 +64,14 @@ static bool in_task(const struct runner_task *t, int cell)
 	return false;
 }
 
-static enum role role_of(const struct bench *b, const struct runner_task *t, int place)
+static enum role role_of(const struct bench *b, const struct runner_task *t, int position)
 {
-	return t->copy_fd > 0 && place == 1 ? ROLE_TARGET : b->subject[t->subject[place]].role;
+	return t->copy_fd > 0 && position == 1 ? ROLE_TARGET : b->subject[t->subject[position]].role;
 }
 
-static int module_of(const struct bench *b, const struct runner_task *t, int place)
+static int module_of(const struct bench *b, const struct runner_task *t, int position)
 {
-	return t->copy_fd > 0 && place == 1 ? t->copy_fd : b->subject[t->subject[place]].fd;
+	return t->copy_fd > 0 && position == 1 ? t->copy_fd : b->subject[t->subject[position]].fd;
 }
 
 static bool role_in_task(const struct child *c, enum role role)
@@ -250,7 +250,7 @@ static void blame(struct child *c, const char *failure, const char *what)
 	struct runner_end *end = c->end;
 	char said[200];
 
-	lastwords_tell(&c->words, said, sizeof said);
+	lastwords_report(&c->words, said, sizeof said);
 	snprintf(end->failure, sizeof end->failure, "%s", failure);
 	snprintf(end->detail, sizeof end->detail, "%s%s%s%s%s%s", what, c->last.step[0] ? " in step " : "", c->last.step,
 		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
@@ -290,7 +290,7 @@ static bool was_interrupted(struct child *c, const struct proc_exit *given, stru
 	if (c->end->killed)
 		return false;
 	proc_describe(&how, ended);
-	lastwords_tell(&c->words, said, sizeof said);
+	lastwords_report(&c->words, said, sizeof said);
 	err_set(err, ERR_BUSY, "the runner: %s%s%s%s%s%s%s", ended, c->last.step[0] ? " in step " : "", c->last.step,
 		proc_is_outside(&how) ? "; out of memory, or killed by another process on this machine"
 				      : " before branch code ran",
@@ -316,12 +316,12 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	} else if (how.status == EXIT_LOST) {
 		c->end->lost = true;
 	} else if (how.status != 0) {
-		struct crashplace place;
+		struct crashplace position;
 		char where[CRASHPLACE_SIZE], died[sizeof where + sizeof ended + 8];
 
 		proc_describe(&how, ended);
-		crashplace_take(&place, &c->words);
-		crashplace_tell(c->bench, c->task->subject, c->task->n_subjects, &place, where);
+		crashplace_take(&position, &c->words);
+		crashplace_report(c->bench, c->task->subject, c->task->n_subjects, &position, where);
 		snprintf(died, sizeof died, how.signal ? "%s%s%s" : "ended the process (%s)", ended, where[0] ? " at " : "",
 			where);
 		blame(c, "crash", died);
@@ -374,10 +374,10 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 		snprintf(run->subject[i].module, sizeof run->subject[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
 	}
 	for (i = 0; i < b->n_pins; i++)
-		for (int place = 0; place < t->n_subjects && in_task(t, b->pin[i].cell); place++) {
-			if (t->subject[place] != b->pin[i].subject)
+		for (int position = 0; position < t->n_subjects && in_task(t, b->pin[i].cell); position++) {
+			if (t->subject[position] != b->pin[i].subject)
 				continue;
-			run->pin[run->n_pins] = (struct msg_pin){ .cell = b->pin[i].cell, .subject = place };
+			run->pin[run->n_pins] = (struct msg_pin){ .cell = b->pin[i].cell, .subject = position };
 			memcpy(run->pin[run->n_pins++].config, b->pin[i].config, sizeof b->pin[i].config);
 		}
 	run->n_cells = t->n_cells;

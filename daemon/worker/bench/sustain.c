@@ -190,12 +190,12 @@ static int wanted_set(const struct bench *b, int cell)
 	const struct bench_cell *c = &b->cell[cell];
 
 	bool lost_in_pairs = c->found.typical.verdict == VERDICT_REGRESSION && !(c->found.typical.flags & FLAG_SUSTAINED) &&
-			     !(b->asked & sentinel_class(&b->cells[cell]));
+			     !(b->requested & sentinel_class(&b->cells[cell]));
 
-	bool asked = is_in_sustained_runs(b, cell) || c->found.typical.want_sustained_runs;
+	bool requested = is_in_sustained_runs(b, cell) || c->found.typical.want_sustained_runs;
 
 	/* once the pairs are decided; a regression in pairs needs no further evidence */
-	if (!c->open || !asked || c->found.typical.want_set != 0 || lost_in_pairs)
+	if (!c->open || !requested || c->found.typical.want_set != 0 || lost_in_pairs)
 		return 0;
 	return c->n_sustained_runs == 0 ? 1 : c->n_sustained_runs < STATS_RUNS_MAX ? c->found.sustained.want_set : 0;
 }

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static long ask(long what, long a, long b)
+static long request(long what, long a, long b)
 {
 	return syscall(SYS_keyctl, what, a, b, 0, 0);
 }
@@ -20,12 +20,12 @@ static void clear_as_nobody(void)
 	if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, SANDBOX_NOBODY, SANDBOX_NOBODY, SANDBOX_NOBODY) < 0 ||
 		syscall(SYS_setresuid, SANDBOX_NOBODY, SANDBOX_NOBODY, SANDBOX_NOBODY) < 0)
 		return;
-	ask(KEYCTL_JOIN_SESSION_KEYRING, 0, 0);
-	ask(KEYCTL_CLEAR, KEY_SPEC_USER_KEYRING, 0);
-	ask(KEYCTL_CLEAR, KEY_SPEC_USER_SESSION_KEYRING, 0);
-	persistent = ask(KEYCTL_GET_PERSISTENT, -1, KEY_SPEC_PROCESS_KEYRING);
+	request(KEYCTL_JOIN_SESSION_KEYRING, 0, 0);
+	request(KEYCTL_CLEAR, KEY_SPEC_USER_KEYRING, 0);
+	request(KEYCTL_CLEAR, KEY_SPEC_USER_SESSION_KEYRING, 0);
+	persistent = request(KEYCTL_GET_PERSISTENT, -1, KEY_SPEC_PROCESS_KEYRING);
 	if (persistent > 0)
-		ask(KEYCTL_CLEAR, persistent, 0);
+		request(KEYCTL_CLEAR, persistent, 0);
 }
 
 void keyring_clear(const struct sandbox *s)

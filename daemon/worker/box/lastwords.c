@@ -19,7 +19,7 @@ void lastwords_keep(struct lastwords *w, const char *data, size_t len)
 	w->n += len;
 }
 
-void lastwords_tell(const struct lastwords *w, char *out, size_t size)
+void lastwords_report(const struct lastwords *w, char *out, size_t size)
 {
 	size_t end = w->n, start, n = 0;
 

@@ -14,7 +14,7 @@ struct lastwords {
 
 void lastwords_keep(struct lastwords *w, const char *data, size_t len);
 /** Write its last line, made printable. Shape: out[size]. */
-void lastwords_tell(const struct lastwords *w, char *out, size_t size);
+void lastwords_report(const struct lastwords *w, char *out, size_t size);
 /** Return whether the device refused the process because its memory is full or because it admits one process only. */
 bool lastwords_of_no_room(const struct lastwords *w);
 

@@ -438,7 +438,7 @@ static void find_cuda(struct sandbox *s)
 /* The kit is at its installed path, next to the bundle, or in the source tree of the build. */
 static void find_kit(struct sandbox *s)
 {
-	static const char *const places[] = { "../../share/flopwatch/kit", "../share/kit", "../../daemon/kit" };
+	static const char *const positions[] = { "../../share/flopwatch/kit", "../share/kit", "../../daemon/kit" };
 	char self[PATH_MAX], path[PATH_MAX + 64], *slash;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
@@ -447,8 +447,8 @@ static void find_kit(struct sandbox *s)
 	if (!slash)
 		return;
 	*slash = '\0';
-	for (size_t i = 0; i < sizeof places / sizeof places[0] && !*s->kit; i++) {
-		snprintf(path, sizeof path, "%s/%s/flopwatch.py", self, places[i]);
+	for (size_t i = 0; i < sizeof positions / sizeof positions[0] && !*s->kit; i++) {
+		snprintf(path, sizeof path, "%s/%s/flopwatch.py", self, positions[i]);
 		if (access(path, R_OK) != 0)
 			continue;
 		*strrchr(path, '/') = '\0';

@@ -141,11 +141,11 @@ int build_lookup(const struct build_context *c, const struct msg_subject *s, str
 	build_key(c, s, key);
 	buf_init(&entry, 1024);
 	if (cache_get(c->cache->builds_fd, key, &entry) && entry.len >= HASH_HEX - 1) {
-		bool is_to_be_anew = strncmp(entry.data, c->kept, HASH_HEX - 1) == 0;
+		bool is_to_be_rebuilt = strncmp(entry.data, c->kept, HASH_HEX - 1) == 0;
 		snprintf(out->module_sha256, sizeof out->module_sha256, "%.64s", entry.data);
-		if (!is_to_be_anew && strspn(out->module_sha256, "0123456789abcdef") == 64)
+		if (!is_to_be_rebuilt && strspn(out->module_sha256, "0123456789abcdef") == 64)
 			*module_fd = open_sealed(c, out->module_sha256);
-		if (!is_to_be_anew && *module_fd < 0)
+		if (!is_to_be_rebuilt && *module_fd < 0)
 			cache_forget(c->cache->builds_fd, key);
 	}
 	buf_fini(&entry);
@@ -483,8 +483,8 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 
 void build_folder(const struct build_context *c, const char *what, char name[128])
 {
-	if (c->place > 0)
-		snprintf(name, 128, "%.100s-%d", what, c->place);
+	if (c->position > 0)
+		snprintf(name, 128, "%.100s-%d", what, c->position);
 	else
 		snprintf(name, 128, "%.100s", what);
 }

@@ -32,7 +32,7 @@ struct build_context {
 	int64_t print_max;   /* output bytes that end it; 0: 64 MiB */
 	int process_max;     /* concurrent processes that end it; 0: procs_of_a_build */
 	char family[16];     /* required family of the module */
-	int place;           /* slot of this build among concurrent builds */
+	int position;        /* slot of this build among concurrent builds */
 	char sides[64];      /* benchmark programs are built and run in <cache>/<sides>-<role> */
 };
 

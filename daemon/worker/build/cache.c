@@ -331,19 +331,19 @@ int cache_lock(const struct cache *c, const char *name, struct fw_err *err)
 	return lock(c, name, LOCK_EX, err);
 }
 
-int cache_lock_place(const struct cache *c, int n, int *place, struct fw_err *err)
+int cache_lock_position(const struct cache *c, int n, int *position, struct fw_err *err)
 {
-	for (*place = 0; *place < n; ++*place) {
+	for (*position = 0; *position < n; ++*position) {
 		struct fw_err why = { 0 };
 		char name[32] = "build";
 
-		if (*place > 0)
-			snprintf(name, sizeof name, "build-%d", *place);
+		if (*position > 0)
+			snprintf(name, sizeof name, "build-%d", *position);
 		int fd = lock(c, name, LOCK_EX, &why);
 
 		if (fd >= 0)
 			return fd;
-		if (why.code != ERR_BUSY || *place == n - 1)
+		if (why.code != ERR_BUSY || *position == n - 1)
 			return err_set(err, why.code, "%s", why.text);
 	}
 	return err_set(err, ERR_BUSY, "no build may run in %s", c->dir);

@@ -51,7 +51,7 @@ int cache_open_names(const struct cache *c, const char *sha256);
 /** Try to take lock `name`. Returns its descriptor (close to release), or -1 with ERR_BUSY while another process holds it. */
 int cache_lock(const struct cache *c, const char *name, struct fw_err *err);
 /** Lock one of `n` build slots, each with its own folders. Returns as cache_lock. */
-int cache_lock_place(const struct cache *c, int n, int *place, struct fw_err *err);
+int cache_lock_position(const struct cache *c, int n, int *position, struct fw_err *err);
 /**
  * Join the concurrent builds. `*alone`: there is no other, and none may start before cache_lock_share. Returns as cache_lock.
  */

@@ -23,9 +23,9 @@ enum { HOPELESS_FROM = 4 }; /* runs */
 
 static const char prefix[] = "side-";
 
-bool command_is(const struct msg_job *ask)
+bool command_is(const struct msg_job *request)
 {
-	return ask->n_subjects > 0 && ask->subject[0].run.name[0];
+	return request->n_subjects > 0 && request->subject[0].run.name[0];
 }
 
 void command_sides(char out[64])
@@ -52,12 +52,12 @@ void command_sweep(const struct cache *cache)
 		closedir(dir);
 }
 
-void command_clear(const struct build_context *c, const struct msg_job *ask)
+void command_clear(const struct build_context *c, const struct msg_job *request)
 {
 	char side[128];
 
-	for (int i = 0; i < ask->n_subjects; i++) {
-		build_side(c, &ask->subject[i], side);
+	for (int i = 0; i < request->n_subjects; i++) {
+		build_side(c, &request->subject[i], side);
 		(void)workdir_remove(c->cache->fd, side, NULL);
 	}
 }
@@ -175,7 +175,7 @@ static int note_rows_without_times(struct command *m, int side, const struct rea
 	}
 	if (r->n_left == 0)
 		return 0;
-	reading_tell_left(r, message.u.note.text, sizeof message.u.note.text);
+	reading_report_left(r, message.u.note.text, sizeof message.u.note.text);
 	return bench_send(m->bench, &message, err);
 }
 
@@ -213,7 +213,7 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 	int ran[COMMAND_SIDES_MAX] = { 0 }, status = message.u.found ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
 
 	for (int side = BASE; side < m->n_sides && status == 0; side++) {
-		status = command_tell(m, side, "check", err);
+		status = command_report(m, side, "check", err);
 		if (status == 0)
 			ran[side] = command_run(
 				m->bench, m->build, m->side[side], &m->list[side], NULL, &reading[side], &problem[side], err);
@@ -340,13 +340,13 @@ static int measure_processes(struct command *m, struct fw_err *err)
 }
 
 int command_measure(
-	struct bench *b, const struct build_context *c, const struct msg_job *ask, struct cell **cells, struct fw_err *err)
+	struct bench *b, const struct build_context *c, const struct msg_job *request, struct cell **cells, struct fw_err *err)
 {
 	struct command m = { .bench = b, .build = c };
 	int status = 1, by_interleave = 0;
 
 	*cells = NULL;
-	if (command_open(&m, ask, err) != 0)
+	if (command_open(&m, request, err) != 0)
 		return -1;
 	if (note_sources_alone(&m, err) < 0)
 		return -1;

@@ -11,18 +11,18 @@
 #include "worker/bench/bench.h"
 #include "worker/build/build.h"
 
-bool command_is(const struct msg_job *ask);
+bool command_is(const struct msg_job *request);
 /** Return a name for the folders of this worker's sides: build_context.sides. Shape: out[64]. */
 void command_sides(char out[64]);
 /** Remove folders of workers that are gone from the cache. Call under the build lock. */
 void command_sweep(const struct cache *cache);
-void command_clear(const struct build_context *c, const struct msg_job *ask);
+void command_clear(const struct build_context *c, const struct msg_job *request);
 
 /**
  * Find the cells and time them until each is decided or the budget is spent. `*cells` become the bench's cells: the caller
  * frees them after the bench. Err: cancelled, or an error of the worker.
  */
 int command_measure(
-	struct bench *b, const struct build_context *c, const struct msg_job *ask, struct cell **cells, struct fw_err *err);
+	struct bench *b, const struct build_context *c, const struct msg_job *request, struct cell **cells, struct fw_err *err);
 
 #endif

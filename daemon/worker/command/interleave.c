@@ -28,8 +28,8 @@ struct interleave_known {
 struct all_interleave {
 	struct command *command;
 	int n_cells;
-	int *place; /* place[side][n_cells]: position of each cell in the side's order */
-	int n_place[INTERLEAVE_SIDES_MAX];
+	int *position; /* place[side][n_cells]: position of each cell in the side's order */
+	int n_position[INTERLEAVE_SIDES_MAX];
 	int *missed;                      /* missed[n_cells]: sessions in which a side did not reach the cell */
 	struct interleave_known *known;   /* known[n_cells] */
 	int deaths[INTERLEAVE_SIDES_MAX]; /* cells in whose turns it died */
@@ -59,16 +59,16 @@ bool interleave_taken(const struct command *m)
 
 int interleave_listed(struct command *m, int side, int cell, struct fw_err *err)
 {
-	const struct interleave_told *told = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
+	const struct interleave_reported *reported = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
 	enum role role = m->side[side]->role;
 
-	if (told && !told->failure[0] && told->ms > 0)
+	if (reported && !reported->failure[0] && reported->ms > 0)
 		return 1;
-	if (!told)
+	if (!reported)
 		return bench_fault(m->bench, cell, role, "unsupported", "the benchmark does not have this cell", err) < 0 ? -1
 															  : 0;
-	return bench_fault(m->bench, cell, role, told->failure[0] ? told->failure : "reported",
-		       told->failure[0] ? told->detail : "the benchmark made no call of it", err) < 0
+	return bench_fault(m->bench, cell, role, reported->failure[0] ? reported->failure : "reported",
+		       reported->failure[0] ? reported->detail : "the benchmark made no call of it", err) < 0
 		       ? -1
 		       : 0;
 }
@@ -84,12 +84,12 @@ static int cell_of(const struct bench *b, const char *key)
 /* Continue this cell with base and target only. */
 static void leave_reference_out(struct all_interleave *a, int cell, const char *why)
 {
-	int *place = a->place + COMMAND_REFERENCE * a->n_cells, kept = 0;
+	int *position = a->position + COMMAND_REFERENCE * a->n_cells, kept = 0;
 
-	for (int i = 0; i < a->n_place[COMMAND_REFERENCE]; i++)
-		if (place[i] != cell)
-			place[kept++] = place[i];
-	a->n_place[COMMAND_REFERENCE] = kept;
+	for (int i = 0; i < a->n_position[COMMAND_REFERENCE]; i++)
+		if (position[i] != cell)
+			position[kept++] = position[i];
+	a->n_position[COMMAND_REFERENCE] = kept;
 	if (a->n_without_reference++ == 0)
 		snprintf(
 			a->without_reference, sizeof a->without_reference, "%s: %.300s", a->command->bench->cells[cell].key, why);
@@ -100,20 +100,20 @@ static int prepare(struct all_interleave *a, struct fw_err *err)
 	struct bench *b = a->command->bench;
 
 	a->n_cells = b->n_cells;
-	a->place = calloc((size_t)(INTERLEAVE_SIDES_MAX * b->n_cells) + 1, sizeof *a->place);
+	a->position = calloc((size_t)(INTERLEAVE_SIDES_MAX * b->n_cells) + 1, sizeof *a->position);
 	a->missed = calloc((size_t)b->n_cells + 1, sizeof *a->missed);
 	a->known = calloc((size_t)b->n_cells + 1, sizeof *a->known);
-	if (!a->place || !a->missed || !a->known)
+	if (!a->position || !a->missed || !a->known)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	for (int side = 0; side < a->command->n_sides; side++)
 		for (int i = 0; i < a->command->list[side].n; i++) {
-			const struct interleave_told *told = &a->command->list[side].cell[i];
-			int cell = cell_of(b, told->key);
+			const struct interleave_reported *reported = &a->command->list[side].cell[i];
+			int cell = cell_of(b, reported->key);
 
-			if (cell >= 0 && side == COMMAND_REFERENCE && told->failure[0])
-				leave_reference_out(a, cell, told->detail);
+			if (cell >= 0 && side == COMMAND_REFERENCE && reported->failure[0])
+				leave_reference_out(a, cell, reported->detail);
 			else if (cell >= 0)
-				a->place[side * a->n_cells + a->n_place[side]++] = cell;
+				a->position[side * a->n_cells + a->n_position[side]++] = cell;
 		}
 	return 0;
 }
@@ -125,7 +125,7 @@ static int next_chain(const struct interleave_run *l, int n_sides, struct fw_err
 	struct interleave_order order[INTERLEAVE_SIDES_MAX];
 
 	for (int side = 0; side < n_sides; side++)
-		order[side] = (struct interleave_order){ .n = a->n_place[side], .cell = a->place + side * a->n_cells };
+		order[side] = (struct interleave_order){ .n = a->n_position[side], .cell = a->position + side * a->n_cells };
 	int n = interleave_chain(order, n_sides, l->todo, a->n_cells, l->chain);
 
 	return n < 0 ? err_set(err, ERR_INTERNAL, "out of memory") : n;
@@ -136,9 +136,9 @@ static double alone_ms(const struct command *m, int n_sides, int cell)
 	double longest = 0;
 
 	for (int side = 0; side < n_sides; side++) {
-		const struct interleave_told *told = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
+		const struct interleave_reported *reported = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
 
-		longest = told ? fmax(longest, told->ms) : longest;
+		longest = reported ? fmax(longest, reported->ms) : longest;
 	}
 	return longest;
 }
@@ -516,7 +516,7 @@ int interleave_measure(struct command *m, struct fw_err *err)
 	if (status == 0)
 		status = prepare(&all, err);
 	if (status == 0)
-		status = interleave_tell_lists(m, err);
+		status = interleave_report_lists(m, err);
 	if (status == 0)
 		status = run_all(&l, err);
 	if (status == 0 && !all.no_room)
@@ -530,7 +530,7 @@ int interleave_measure(struct command *m, struct fw_err *err)
 	free(l.chain);
 	free(l.todo);
 	free(l.sustained_run);
-	free(all.place);
+	free(all.position);
 	free(all.missed);
 	free(all.known);
 	return status < 0 ? -1 : !all.no_room;

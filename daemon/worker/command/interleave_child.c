@@ -31,7 +31,7 @@ static void blame(struct interleave_child *c, const char *failure, const char *w
 
 	if (c->problem.failure[0])
 		return;
-	lastwords_tell(&c->words, said, sizeof said);
+	lastwords_report(&c->words, said, sizeof said);
 	snprintf(c->problem.failure, sizeof c->problem.failure, "%s", failure);
 	snprintf(c->problem.detail, sizeof c->problem.detail, "the benchmark %.280s%s%s%s", what,
 		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
@@ -138,7 +138,7 @@ static void take_lines(struct interleave_child *c)
 	}
 	status = lines_feed(&c->lines, chunk, (size_t)n, &err);
 	while (status == 0 && lines_next(&c->lines, &text, &len)) {
-		status = interleave_parse(text, len, &line, &err) != 0 || interleave_hear(&c->side, &line, &err) != 0 ? -1 : 0;
+		status = interleave_parse(text, len, &line, &err) != 0 || interleave_receive(&c->side, &line, &err) != 0 ? -1 : 0;
 		if (status == 0 && line.word == INTERLEAVE_HELLO)
 			hello(c);
 		else if (status == 0)

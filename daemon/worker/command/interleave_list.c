@@ -27,7 +27,7 @@ void interleave_list_fini(struct interleave_list *l)
 	*l = (struct interleave_list){ .n = 0 };
 }
 
-const struct interleave_told *interleave_list_find(const struct interleave_list *l, const char *key)
+const struct interleave_reported *interleave_list_find(const struct interleave_list *l, const char *key)
 {
 	for (int i = 0; i < l->n; i++)
 		if (strcmp(l->cell[i].key, key) == 0)
@@ -58,14 +58,14 @@ static int begin_cell(struct interleave_list *l, bool *is_new, struct fw_err *er
 	}
 	if (l->n == l->room) {
 		int room = l->room ? 2 * l->room : 64;
-		struct interleave_told *more = l->n < READING_ROWS_MAX ? realloc(l->cell, (size_t)room * sizeof *more) : NULL;
+		struct interleave_reported *more = l->n < READING_ROWS_MAX ? realloc(l->cell, (size_t)room * sizeof *more) : NULL;
 
 		if (!more)
 			return err_set(err, ERR_PROTOCOL, "has more than %d cells", READING_ROWS_MAX);
 		l->cell = more;
 		l->room = room;
 	}
-	l->cell[l->n] = (struct interleave_told){ .ms = 0 };
+	l->cell[l->n] = (struct interleave_reported){ .ms = 0 };
 	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", l->side.key);
 	l->calls = l->untimed = 0;
 	l->spent_ms = 0;
@@ -94,7 +94,7 @@ static int answer(struct interleave_list *l, struct fw_err *err)
 	return result;
 }
 
-static void take_fact(struct interleave_told *cell, const struct interleave_line *line)
+static void take_fact(struct interleave_reported *cell, const struct interleave_line *line)
 {
 	switch (line->fact) {
 	case INTERLEAVE_FLOPS:
@@ -120,7 +120,7 @@ static void take_fact(struct interleave_told *cell, const struct interleave_line
 
 static int take(struct interleave_list *l, const struct interleave_line *line, struct fw_err *err)
 {
-	struct interleave_told *cell = l->n ? &l->cell[l->n - 1] : NULL;
+	struct interleave_reported *cell = l->n ? &l->cell[l->n - 1] : NULL;
 
 	switch (line->word) {
 	case INTERLEAVE_HELLO: {
@@ -175,7 +175,7 @@ int interleave_list_read(void *arg, const char *data, size_t len, struct fw_err 
 	int result = lines_feed(&l->lines, data, len, err);
 
 	while (result == 0 && lines_next(&l->lines, &text, &n)) {
-		result = interleave_parse(text, n, &line, err) != 0 || interleave_hear(&l->side, &line, err) != 0 ? -1 : 0;
+		result = interleave_parse(text, n, &line, err) != 0 || interleave_receive(&l->side, &line, err) != 0 ? -1 : 0;
 		if (result == 0)
 			result = take(l, &line, err);
 	}
@@ -188,7 +188,7 @@ int interleave_list_reading(const struct interleave_list *l, struct reading *out
 	memset(out, 0, sizeof *out);
 	snprintf(out->format, sizeof out->format, "interleave");
 	for (int i = 0; i < l->n; i++) {
-		const struct interleave_told *cell = &l->cell[i];
+		const struct interleave_reported *cell = &l->cell[i];
 		const char *key = cell->key;
 		double tflops = cell->flops > 0 && cell->ms > 0 ? cell->flops / (cell->ms * 1e9) : NAN;
 		int result =

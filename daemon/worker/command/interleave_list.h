@@ -10,7 +10,7 @@
 #include "core/interleave/interleave.h"
 
 /** A cell as its program reports it. Numbers 0 and texts "": not reported. */
-struct interleave_told {
+struct interleave_reported {
 	char key[CASE_KEY_SIZE];
 	double ms;       /* shortest call but the first; the first if it is the only one */
 	double first_ms; /* of the very first call */
@@ -23,7 +23,7 @@ struct interleave_list {
 	bool speaks; /* it sent hello: it can be interleaved */
 	bool broken; /* it sent an invalid line */
 	int n;
-	struct interleave_told *cell; /* cell[n] in the order in which the program reached them */
+	struct interleave_reported *cell; /* cell[n] in the order in which the program reached them */
 	/* internal */
 	struct interleave_side side;
 	struct lines lines;
@@ -41,6 +41,6 @@ int interleave_list_read(void *arg, const char *data, size_t len, struct fw_err 
 /** Convert the list to a reading, as if from an output file. Own: reading_fini. Err: more cells than a benchmark may have. */
 int interleave_list_reading(const struct interleave_list *l, struct reading *out, struct fw_err *err);
 /** Return the program's data of a cell; NULL none. */
-const struct interleave_told *interleave_list_find(const struct interleave_list *l, const char *key);
+const struct interleave_reported *interleave_list_find(const struct interleave_list *l, const char *key);
 
 #endif

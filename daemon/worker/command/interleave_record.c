@@ -217,22 +217,22 @@ int interleave_record(struct command *m, const struct interleave_session *s, con
 	return c->n_sustained > 0 ? record_sustained_runs(m, c, set, device_check, err) : 0;
 }
 
-static int send_work(struct command *m, int side, int cell, const struct interleave_told *told, struct fw_err *err)
+static int send_work(struct command *m, int side, int cell, const struct interleave_reported *reported, struct fw_err *err)
 {
 	struct msg work = { .t = MSG_WORK,
 		.u.work = { .cell = cell,
 			.taken_bytes = -1,
-			.flops_issued = told->flops > 0 ? told->flops : -1,
-			.bytes_moved = told->bytes > 0 ? told->bytes : -1,
-			.workspace_bytes = (int64_t)told->memory_bytes } };
+			.flops_issued = reported->flops > 0 ? reported->flops : -1,
+			.bytes_moved = reported->bytes > 0 ? reported->bytes : -1,
+			.workspace_bytes = (int64_t)reported->memory_bytes } };
 
 	work.u.work.role = m->side[side]->role;
-	snprintf(work.u.work.config, sizeof work.u.work.config, "%s", told->config);
+	snprintf(work.u.work.config, sizeof work.u.work.config, "%s", reported->config);
 	return bench_send(m->bench, &work, err);
 }
 
-static int send_output_note(
-	struct command *m, int cell, const struct interleave_told *base, const struct interleave_told *target, struct fw_err *err)
+static int send_output_note(struct command *m, int cell, const struct interleave_reported *base,
+	const struct interleave_reported *target, struct fw_err *err)
 {
 	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
 
@@ -247,8 +247,8 @@ static int send_output_note(
  * Late compilation or tuning happens in the very first call, which no pair contains. It varies: only changes to half or double
  * are reported.
  */
-static int send_first_call_note(
-	struct command *m, int cell, const struct interleave_told *base, const struct interleave_told *target, struct fw_err *err)
+static int send_first_call_note(struct command *m, int cell, const struct interleave_reported *base,
+	const struct interleave_reported *target, struct fw_err *err)
 {
 	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
 
@@ -260,21 +260,21 @@ static int send_first_call_note(
 	return bench_send(m->bench, &note, err);
 }
 
-int interleave_tell_lists(struct command *m, struct fw_err *err)
+int interleave_report_lists(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;
 
 	for (int cell = 0; cell < b->n_cells; cell++) {
-		const struct interleave_told *told[COMMAND_SIDES_MAX] = { NULL };
+		const struct interleave_reported *reported[COMMAND_SIDES_MAX] = { NULL };
 
 		for (int side = 0; side < m->n_sides; side++) {
-			told[side] = interleave_list_find(&m->list[side], b->cells[cell].key);
-			if (side < COMMAND_REFERENCE && told[side] && told[side]->ms > 0 &&
-				send_work(m, side, cell, told[side], err) < 0)
+			reported[side] = interleave_list_find(&m->list[side], b->cells[cell].key);
+			if (side < COMMAND_REFERENCE && reported[side] && reported[side]->ms > 0 &&
+				send_work(m, side, cell, reported[side], err) < 0)
 				return -1;
 		}
-		if (send_output_note(m, cell, told[COMMAND_BASE], told[COMMAND_TARGET], err) < 0 ||
-			send_first_call_note(m, cell, told[COMMAND_BASE], told[COMMAND_TARGET], err) < 0)
+		if (send_output_note(m, cell, reported[COMMAND_BASE], reported[COMMAND_TARGET], err) < 0 ||
+			send_first_call_note(m, cell, reported[COMMAND_BASE], reported[COMMAND_TARGET], err) < 0)
 			return -1;
 	}
 	return 0;

@@ -27,6 +27,6 @@ int interleave_judge_gain(struct command *m, int cell, const struct interleave_e
 int interleave_record(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
 	const struct msg_device_check *device_check, int redo, struct fw_err *err);
 /** Send the programs' reports from their lists: first calls, memory, configurations, and differing outputs. */
-int interleave_tell_lists(struct command *m, struct fw_err *err);
+int interleave_report_lists(struct command *m, struct fw_err *err);
 
 #endif

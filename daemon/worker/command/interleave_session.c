@@ -389,7 +389,7 @@ static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
  * Place single-threaded programs on one common core, another in each run: on separate cores a third process on one of them
  * would slow down one side only. Programs with several threads get all cores.
  */
-static void place_programs(struct interleave_session *s)
+static void position_programs(struct interleave_session *s)
 {
 	cpu_set_t ours, one;
 	bool single = true;
@@ -419,7 +419,7 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 	int64_t began = clock_mono_ns(); /* compilation or tuning in a first call does not reduce the pairs */
 
 	if (status >= 1) /* the threads of the first call exist by now */
-		place_programs(s);
+		position_programs(s);
 	while (status >= 1 && !is_enough(at, began) && at->untimed < UNTIMED_TIMES * at->pairs) {
 		enum pair pair = take_pair(s, err);
 

@@ -24,22 +24,22 @@ struct taken {
 	struct msg_device_check device_check;  /* of the rounds that count */
 };
 
-int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err)
+int command_open(struct command *m, const struct msg_job *request, struct fw_err *err)
 {
 	static const enum role roles[COMMAND_SIDES_MAX] = { ROLE_BASE, ROLE_TARGET, ROLE_REFERENCE };
 
 	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
-		for (int i = 0; i < ask->n_subjects; i++)
+		for (int i = 0; i < request->n_subjects; i++)
 			for (int k = 0; k < m->bench->n_subjects; k++)
-				if (ask->subject[i].role == roles[side] && m->bench->subject[k].role == roles[side])
-					m->side[side] = &ask->subject[i];
+				if (request->subject[i].role == roles[side] && m->bench->subject[k].role == roles[side])
+					m->side[side] = &request->subject[i];
 	if (!m->side[COMMAND_BASE] || !m->side[COMMAND_TARGET])
 		return err_set(err, ERR_PROTOCOL, "a comparison needs a base and a target");
 	m->n_sides = m->side[COMMAND_REFERENCE] ? COMMAND_SIDES_MAX : COMMAND_REFERENCE;
 	return 0;
 }
 
-int command_tell(struct command *m, int side, const char *step, struct fw_err *err)
+int command_report(struct command *m, int side, const char *step, struct fw_err *err)
 {
 	struct msg at = { .t = MSG_AT, .u.at = { .process_run = m->bench->runs, .cell = -1 } };
 
@@ -127,7 +127,7 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 		int side = side_at(l, n, round, k);
 		struct command_clock clock = { .process = round * n + k };
 
-		if (command_tell(m, side, "time", err) < 0)
+		if (command_report(m, side, "time", err) < 0)
 			return -1;
 		ran = command_run(m->bench, m->build, m->side[side], NULL, m->side[side]->run.gpu ? &clock : NULL,
 			&l->reading[round][side], &problem, err);

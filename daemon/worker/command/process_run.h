@@ -26,8 +26,8 @@ struct command {
 };
 
 /** Find the sides of a job; a reference commit only if it was built. Own: the job's. Err: base or target is missing. */
-int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err);
-int command_tell(struct command *m, int side, const char *step, struct fw_err *err);
+int command_open(struct command *m, const struct msg_job *request, struct fw_err *err);
+int command_report(struct command *m, int side, const char *step, struct fw_err *err);
 int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
 /** Continue without the reference commit, with a note of the reason. Does nothing if it is excluded already. */
 int command_drop_reference(struct command *m, const char *why, struct fw_err *err);

@@ -79,7 +79,7 @@ static int blame(struct command_failure *t, const struct running *r, const char 
 {
 	char said[200];
 
-	lastwords_tell(&r->words, said, sizeof said);
+	lastwords_report(&r->words, said, sizeof said);
 	snprintf(t->failure, sizeof t->failure, "%s", failure);
 	snprintf(t->detail, sizeof t->detail, "the benchmark %.280s%s%s%s", what, said[0] ? "; last words: \"" : "", said,
 		said[0] ? "\"" : "");

@@ -15,7 +15,7 @@ struct modulecode_piece {
 	int sm;
 	void *elf;
 	size_t len;
-	bool is_asked;
+	bool is_requested;
 	struct sass sass;
 	struct fw_err unread; /* why instructions are missing */
 };
@@ -127,8 +127,8 @@ int modulecode_sass(struct modulecode *m, const struct modulecode_function *f, c
 	const struct sass_function **function, struct fw_err *err)
 {
 	struct modulecode_piece *p = &m->piece[f->piece];
-	if (!p->is_asked) {
-		p->is_asked = true;
+	if (!p->is_requested) {
+		p->is_requested = true;
 		(void)nvdisasm_run(nvdisasm, p->elf, p->len, &p->sass, &p->unread);
 	}
 	if (p->unread.code != ERR_NONE)

@@ -113,7 +113,7 @@ static void print_line(struct lines *l, char sign, int side, size_t i, const cha
 	l->left--;
 }
 
-static void ask(const struct lines *l, int side, size_t i, char note[SASSDIFF_NOTE_SIZE])
+static void request(const struct lines *l, int side, size_t i, char note[SASSDIFF_NOTE_SIZE])
 {
 	note[0] = '\0';
 	if (l->note)
@@ -124,7 +124,7 @@ static void print_lines(struct lines *l, int side, size_t from, size_t n)
 {
 	for (size_t i = from; i < from + n && l->left > 0; i++) {
 		char note[SASSDIFF_NOTE_SIZE];
-		ask(l, side, i, note);
+		request(l, side, i, note);
 		print_line(l, side ? '+' : '-', side, i, note);
 	}
 }
@@ -134,8 +134,8 @@ static void print_near(struct lines *l, size_t base, size_t target, size_t n)
 {
 	for (size_t i = 0; i < n && i < NEAR && l->left > 0; i++) {
 		char note[2][SASSDIFF_NOTE_SIZE], both[2 * SASSDIFF_NOTE_SIZE + 16];
-		ask(l, 0, base + i, note[0]);
-		ask(l, 1, target + i, note[1]);
+		request(l, 0, base + i, note[0]);
+		request(l, 1, target + i, note[1]);
 		snprintf(both, sizeof both, "%s, before: %s", note[1][0] ? note[1] : "0 %", note[0][0] ? note[0] : "0 %");
 		if (note[0][0] || note[1][0])
 			print_line(l, ' ', 1, target + i, both);

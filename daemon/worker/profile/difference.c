@@ -63,7 +63,7 @@ void difference_close(struct difference *d)
 struct launched {
 	const struct msg_kernel *kernel;
 	const struct modulecode_function *function; /* NULL: not found in its module */
-	bool is_told;
+	bool is_reported;
 };
 
 static int list_launched(const struct difference *d, const struct buffered_cell *c, int side, struct launched *out)
@@ -183,7 +183,7 @@ static int send_same_names(struct difference *d, struct bench *b, const struct b
 		struct launched *x = launched_as(base, n_base, p->base), *y = launched_as(target, n_target, p->target);
 		if (!x || !y)
 			continue;
-		x->is_told = y->is_told = true;
+		x->is_reported = y->is_reported = true;
 		if (send_pair(d, b, c, p, x, y, words[p->verdict], err) != 0)
 			return -1;
 	}
@@ -219,12 +219,12 @@ static int send_other_names(struct difference *d, struct bench *b, const struct 
 {
 	for (int i = 0; i < n_base; i++) {
 		struct launched *x = &base[i], *y = NULL;
-		for (int j = 0; j < n_target && !x->is_told && !y; j++)
-			if (!target[j].is_told && has_name_of(x, &target[j]))
+		for (int j = 0; j < n_target && !x->is_reported && !y; j++)
+			if (!target[j].is_reported && has_name_of(x, &target[j]))
 				y = &target[j];
-		if (x->is_told || !y)
+		if (x->is_reported || !y)
 			continue;
-		x->is_told = y->is_told = true;
+		x->is_reported = y->is_reported = true;
 		struct sassdiff_pair p = { .verdict = SASSDIFF_DIFFERS, .base = x->function, .target = y->function };
 		if (p.base && p.target && strcmp(p.base->code_sha256, p.target->code_sha256) == 0)
 			p.verdict = SASSDIFF_SAME;
@@ -251,10 +251,10 @@ int difference_send(struct difference *d, struct bench *b, const struct buffered
 		if (result == 0)
 			result = send_other_names(d, b, c, base, n_base, target, n_target, err);
 		for (int i = 0; i < n_base && result == 0; i++)
-			if (!base[i].is_told)
+			if (!base[i].is_reported)
 				result = send_pair(d, b, c, NULL, &base[i], NULL, EVIDENCE_CODE_REMOVED, err);
 		for (int i = 0; i < n_target && result == 0; i++)
-			if (!target[i].is_told)
+			if (!target[i].is_reported)
 				result = send_pair(d, b, c, NULL, NULL, &target[i], EVIDENCE_CODE_ADDED, err);
 	}
 	free(base);

@@ -14,7 +14,7 @@
 
 struct swapping {
 	struct buffered *buffered;
-	bool is_told[EVIDENCE_CELLS_MAX]; /* of cell[i]: its reason was sent */
+	bool is_reported[EVIDENCE_CELLS_MAX]; /* of cell[i]: its reason was sent */
 };
 
 static const char *config_of(const struct buffered_cell *c, int side)
@@ -44,10 +44,10 @@ static int note(struct bench *b, int cell, const char *what, const char *why, st
 static int send_reason(struct swapping *s, int cell, const char *what, const char *why, struct fw_err *err)
 {
 	struct buffered_cell *c = buffered_find(s->buffered, cell);
-	if (c && s->is_told[c - s->buffered->cell])
+	if (c && s->is_reported[c - s->buffered->cell])
 		return 0;
 	if (c)
-		s->is_told[c - s->buffered->cell] = true;
+		s->is_reported[c - s->buffered->cell] = true;
 	return note(s->buffered->bench, cell, what, why, err);
 }
 

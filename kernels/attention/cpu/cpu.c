@@ -65,25 +65,25 @@ int task_attention(const struct fw_problem *problem, struct fw_attention *a, cha
 {
 	memset(a, 0, sizeof *a);
 	if (!problem || !fw_attention_of(problem))
-		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: only attention");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: only attention");
 	*a = contract_attention(problem);
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: only forward and backward");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: only forward and backward");
 	if (a->dtype != FW_BF16)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: only bf16");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: only bf16");
 	if (a->headdim != a->headdim_v || a->headdim % 32 || a->headdim < 32 || a->headdim > HEADDIM_MAX)
-		return contract_say(
+		return contract_refuse(
 			FW_UNSUPPORTED, why, why_size, "cpu: head dimensions must be equal, a multiple of 32, at most 128");
 	if (a->nhk < 1 || a->nhq < a->nhk || a->nhq % a->nhk)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: query heads must be a multiple of key heads");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: query heads must be a multiple of key heads");
 	if (a->total_q < 1 || a->total_k < 1 || a->n_seqs < 1)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: no tokens");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: no tokens");
 	if (!(a->scale > 0) || !isfinite(a->scale))
-		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: the scale must be positive");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: the scale must be positive");
 	if (a->mask != FW_FULL && a->mask != FW_CAUSAL && a->mask != FW_BLOCKS)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: unknown mask");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: unknown mask");
 	if (a->mask == FW_BLOCKS && (a->block_q < 1 || a->block_k < 1 || a->n_seqs != 1))
-		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: a block mask needs block sizes and one sequence");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: a block mask needs block sizes and one sequence");
 	return FW_OK;
 }
 
@@ -127,11 +127,11 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 		return status;
 	const struct attention_passes *passes = choose(config);
 	if (!passes)
-		return contract_say(
+		return contract_refuse(
 			FW_UNSUPPORTED, why, why_size, "cpu: the configuration is not one of this library on this machine");
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)
-		return contract_say(FW_FAILED, why, why_size, "cpu: out of memory");
+		return contract_refuse(FW_FAILED, why, why_size, "cpu: out of memory");
 	struct attention_task *t = &p->task;
 	t->a = a;
 	t->threads = cpu_threads(index);

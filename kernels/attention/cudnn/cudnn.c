@@ -32,24 +32,24 @@ struct fw_plan {
 static int can(const struct fw_problem *problem, char *why, size_t size)
 {
 	if (!problem || !fw_attention_of(problem))
-		return contract_say(FW_UNSUPPORTED, why, size, "only attention");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only attention");
 	const struct fw_attention a = contract_attention(problem);
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
-		return contract_say(FW_UNSUPPORTED, why, size, "only forward and backward");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only forward and backward");
 	if (problem->flags & FW_DETERMINISTIC && problem->direction == FW_BACKWARD)
-		return contract_say(FW_UNSUPPORTED, why, size, "cuDNN's backward as used here is not deterministic");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "cuDNN's backward as used here is not deterministic");
 	if (a.mask != FW_FULL)
-		return contract_say(FW_UNSUPPORTED, why, size, "only the full mask: cuDNN's attention node takes no other");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only the full mask: cuDNN's attention node takes no other");
 	if (a.n_seqs != 1)
-		return contract_say(FW_UNSUPPORTED, why, size, "only one sequence");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only one sequence");
 	if (a.dtype != FW_BF16)
-		return contract_say(FW_UNSUPPORTED, why, size, "only bf16");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only bf16");
 	if ((a.headdim != 64 && a.headdim != 128) || a.headdim_v != a.headdim)
-		return contract_say(FW_UNSUPPORTED, why, size, "only headdim 64 and 128, the same for V");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only headdim 64 and 128, the same for V");
 	if (a.nhq < 1 || a.nhk < 1 || a.nhq % a.nhk)
-		return contract_say(FW_UNSUPPORTED, why, size, "query heads must be a multiple of key heads");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "query heads must be a multiple of key heads");
 	if (a.total_q < 1 || a.total_k < 1 || a.total_q > TOKENS_MAX || a.total_k > TOKENS_MAX)
-		return contract_say(FW_UNSUPPORTED, why, size, "1 to %d tokens", TOKENS_MAX);
+		return contract_refuse(FW_UNSUPPORTED, why, size, "1 to %d tokens", TOKENS_MAX);
 	return cudnn_api(why, size) ? FW_OK : FW_UNSUPPORTED;
 }
 
@@ -61,7 +61,7 @@ static int compile_on(struct fw_plan *p, const struct cudnn_api *api, int index,
 	if (e == cudaSuccess)
 		e = cudaSetDevice(index);
 	if (e != cudaSuccess)
-		return contract_say(
+		return contract_refuse(
 			FW_FAILED, p->graph.error, sizeof p->graph.error, "device %d: %s", index, cudaGetErrorString(e));
 	int status = cudnn_graph_make(&p->graph, api, &p->attention, p->backward, engine);
 	cudaSetDevice(previous);
@@ -76,23 +76,23 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	if (status != FW_OK)
 		return status;
 	if (!out || !info)
-		return contract_say(FW_INVALID, why, size, "plan and info must not be NULL");
+		return contract_refuse(FW_INVALID, why, size, "plan and info must not be NULL");
 	const struct cudnn_api *api = cudnn_api(NULL, 0);
 	size_t version = 0;
 	int engine = -1, used = 0;
 	if (config && (sscanf(config, "CUDNN=%zu ENGINE=%d%n", &version, &engine, &used) != 2 || config[used] || engine < 0 ||
 			      version != api->version()))
-		return contract_say(FW_UNSUPPORTED, why, size, "config \"%s\" is none of cudnn %zu", config, api->version());
+		return contract_refuse(FW_UNSUPPORTED, why, size, "config \"%s\" is none of cudnn %zu", config, api->version());
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)
-		return contract_say(FW_FAILED, why, size, "out of memory");
+		return contract_refuse(FW_FAILED, why, size, "out of memory");
 	p->attention = contract_attention(problem);
 	p->backward = problem->direction == FW_BACKWARD;
 	p->scale = (float)p->attention.scale;
 	p->one = 1.0f;
 	status = compile_on(p, api, index, engine);
 	if (status != FW_OK) {
-		contract_say(status, why, size, "%s", p->graph.error);
+		contract_refuse(status, why, size, "%s", p->graph.error);
 		cudnn_graph_free(&p->graph);
 		free(p);
 		return status;
@@ -128,15 +128,15 @@ static int take(struct fw_plan *p, const struct fw_io *io, int slot, const char 
 {
 	const struct fw_attention *a = &p->attention;
 	if ((uint32_t)slot >= io->n_slots || !io->slot[slot].data)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "%s is missing", name);
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "%s is missing", name);
 	const struct fw_tensor *t = &io->slot[slot];
 	const bool of_queries = slot == FW_Q || slot == FW_O || slot == FW_DO || slot == FW_DQ;
 	const int64_t heads = of_queries ? a->nhq : a->nhk;
 	const int64_t outer = slot == FW_LSE ? a->total_q : heads * a->headdim, middle = slot == FW_LSE ? 1 : a->headdim;
 	if (t->stride[0] && (t->stride[0] != outer || t->stride[1] != middle || (slot != FW_LSE && t->stride[2] != 1)))
-		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "%s: only row-major tensors", name);
+		return contract_refuse(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "%s: only row-major tensors", name);
 	if ((uintptr_t)t->data % 16)
-		return contract_say(
+		return contract_refuse(
 			FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "%s must start at a multiple of 16 bytes", name);
 	*address = t->data;
 	return FW_OK;
@@ -159,9 +159,9 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 	p->bound = false;
 	p->error[0] = '\0';
 	if (!io || !io->slot)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
 	if (p->workspace_bytes > 0 && (!io->workspace || (uintptr_t)io->workspace % CONTRACT_ALIGNMENT))
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "the workspace is missing or not %d-aligned",
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "the workspace is missing or not %d-aligned",
 			CONTRACT_ALIGNMENT);
 	for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
 		if (used[i].backward_only && !p->backward)
@@ -197,7 +197,7 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 	cudnn_graph_finish(g, pack, "addresses");
 	p->pack = pack; /* to be dropped by the next bind, also if it is unfinished */
 	p->bound = !g->error[0];
-	return p->bound ? FW_OK : contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "%s", g->error);
+	return p->bound ? FW_OK : contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "%s", g->error);
 }
 
 static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
@@ -205,7 +205,7 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	if (!p)
 		return FW_INVALID;
 	if (!p->bound)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
 	p->error[0] = '\0';
 	if (!(phases & FW_RUN))
 		return FW_OK;
@@ -217,7 +217,7 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 		return FW_OK;
 	char text[160] = "";
 	api->last_error(text, sizeof text);
-	return contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "cuDNN: status %d %s", status, text);
+	return contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "cuDNN: status %d %s", status, text);
 }
 
 static const char *error(const struct fw_plan *p)

@@ -11,33 +11,34 @@ static const int64_t l2_share_bytes = 32 << 20; /* what the heads of one section
 int job_can(const struct stage *stage, const struct fw_problem *problem, char *why, size_t size)
 {
 	if (!problem || !fw_attention_of(problem))
-		return contract_say(FW_UNSUPPORTED, why, size, "only attention");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only attention");
 	const struct fw_attention a = contract_attention(problem);
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
-		return contract_say(FW_UNSUPPORTED, why, size, "only forward and backward");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only forward and backward");
 	if (problem->flags & FW_DETERMINISTIC && problem->direction == FW_BACKWARD && !stage->ordered)
-		return contract_say(FW_UNSUPPORTED, why, size, "dQ is summed in an open order, so backward is not deterministic");
+		return contract_refuse(
+			FW_UNSUPPORTED, why, size, "dQ is summed in an open order, so backward is not deterministic");
 	if (a.dtype != FW_BF16)
-		return contract_say(FW_UNSUPPORTED, why, size, "only bf16");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only bf16");
 	if ((a.headdim != 64 && a.headdim != 128) || a.headdim_v != a.headdim)
-		return contract_say(FW_UNSUPPORTED, why, size, "only headdim 64 and 128, the same for V");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only headdim 64 and 128, the same for V");
 	if (a.nhq < 1 || a.nhk < 1 || a.nhq % a.nhk || a.nhq > 65535)
-		return contract_say(FW_UNSUPPORTED, why, size, "query heads must be a multiple of key heads, at most 65535");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "query heads must be a multiple of key heads, at most 65535");
 	if (a.total_q < 1 || a.total_k < 1 || a.total_q > JOB_TOKENS_MAX || a.total_k > JOB_TOKENS_MAX)
-		return contract_say(FW_UNSUPPORTED, why, size, "1 to %d tokens", JOB_TOKENS_MAX);
+		return contract_refuse(FW_UNSUPPORTED, why, size, "1 to %d tokens", JOB_TOKENS_MAX);
 	if (!(a.scale > 0.0) || !isfinite(a.scale))
-		return contract_say(FW_UNSUPPORTED, why, size, "the scale must be positive");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "the scale must be positive");
 	if (a.n_seqs < 1 || a.n_seqs > JOB_SEQS_MAX)
-		return contract_say(FW_UNSUPPORTED, why, size, "1 to %d sequences", JOB_SEQS_MAX);
+		return contract_refuse(FW_UNSUPPORTED, why, size, "1 to %d sequences", JOB_SEQS_MAX);
 	if (a.mask == FW_BLOCKS) {
 		if (a.block_q != a.block_k || (a.block_q != 64 && a.block_q != 128))
-			return contract_say(FW_UNSUPPORTED, why, size, "only square mask blocks of 64 or 128 tokens");
+			return contract_refuse(FW_UNSUPPORTED, why, size, "only square mask blocks of 64 or 128 tokens");
 		if (a.n_seqs != 1)
-			return contract_say(FW_UNSUPPORTED, why, size, "a block mask takes one sequence");
+			return contract_refuse(FW_UNSUPPORTED, why, size, "a block mask takes one sequence");
 		if (a.max_blocks < 0 || a.max_blocks > 0x7fffffff)
-			return contract_say(FW_UNSUPPORTED, why, size, "at most 2^31 - 1 kept blocks");
+			return contract_refuse(FW_UNSUPPORTED, why, size, "at most 2^31 - 1 kept blocks");
 	} else if (a.mask != FW_FULL && a.mask != FW_CAUSAL) {
-		return contract_say(FW_UNSUPPORTED, why, size, "only masks full, causal and blocks");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only masks full, causal and blocks");
 	}
 	return stage->can ? stage->can(&a, problem->direction, why, size) : FW_OK;
 }

@@ -50,7 +50,7 @@ int plan_can(const struct stage *stage, const struct fw_problem *problem, char *
 	const int status = job_can(stage, problem, why, size);
 	if (status != FW_OK || cudaGetDevice(&device) != cudaSuccess || has_code(stage, device, &major, &minor))
 		return status;
-	return contract_say(FW_UNSUPPORTED, why, size, "needs compute capability %d.%d, device %d has %d.%d",
+	return contract_refuse(FW_UNSUPPORTED, why, size, "needs compute capability %d.%d, device %d has %d.%d",
 		stage->capability / 10, stage->capability % 10, device, major, minor);
 }
 
@@ -75,10 +75,10 @@ static int ready(const struct stage *stage, const struct job *job, int index, ch
 		return FW_OK;
 	(void)cudaGetLastError();
 	if (e == cudaErrorNoKernelImageForDevice)
-		return contract_say(FW_UNSUPPORTED, why, size, "%s has no code for device %d", stage->name, index);
+		return contract_refuse(FW_UNSUPPORTED, why, size, "%s has no code for device %d", stage->name, index);
 	if (e != cudaSuccess)
-		return contract_say(FW_FAILED, why, size, "device %d: %s", index, cudaGetErrorString(e));
-	return contract_say(FW_UNSUPPORTED, why, size, "device %d has %d bytes of shared memory a block, %d are needed", index,
+		return contract_refuse(FW_FAILED, why, size, "device %d: %s", index, cudaGetErrorString(e));
+	return contract_refuse(FW_UNSUPPORTED, why, size, "device %d has %d bytes of shared memory a block, %d are needed", index,
 		shared_max, shared + 1024);
 }
 
@@ -122,16 +122,16 @@ int plan_make(const struct stage *stage, const struct fw_problem *problem, const
 	if (status != FW_OK)
 		return status;
 	if (!out || !info)
-		return contract_say(FW_INVALID, why, size, "plan and info must not be NULL");
+		return contract_refuse(FW_INVALID, why, size, "plan and info must not be NULL");
 	struct fw_plan *p = new_plan(stage);
 	if (!p)
-		return contract_say(FW_FAILED, why, size, "out of memory");
+		return contract_refuse(FW_FAILED, why, size, "out of memory");
 	struct shape shape;
 	if (job_make(stage, problem, config, p->job, &shape) != FW_OK)
-		status = contract_say(
+		status = contract_refuse(
 			FW_UNSUPPORTED, why, size, "config \"%s\" is none of %s for this problem", config, stage->name);
 	else if (job_items(p->job, p->job->backward ? 1 : job_forward_units(p->job)) > 0x7fffffff)
-		status = contract_say(FW_UNSUPPORTED, why, size, "more than 2^31 - 1 tiles");
+		status = contract_refuse(FW_UNSUPPORTED, why, size, "more than 2^31 - 1 tiles");
 	else
 		status = ready(stage, p->job, index, why, size);
 	if (status != FW_OK) {
@@ -156,16 +156,16 @@ int plan_make(const struct stage *stage, const struct fw_problem *problem, const
 static int take_tensor(struct fw_plan *p, const struct fw_io *io, int slot, const char *name, int heads, struct tensor *tensor)
 {
 	if ((uint32_t)slot >= io->n_slots || !io->slot[slot].data)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "%s is missing", name);
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "%s is missing", name);
 	const struct fw_tensor *t = &io->slot[slot];
 	const bool packed = t->stride[0] == 0 && t->stride[1] == 0 && t->stride[2] == 0;
 	tensor->data = t->data;
 	tensor->token = packed ? (int64_t)heads * p->job->headdim : t->stride[0];
 	tensor->head = packed ? p->job->headdim : t->stride[1];
 	if (t->dtype != FW_BF16)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "%s must be bf16", name);
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "%s must be bf16", name);
 	if ((!packed && t->stride[2] != 1) || tensor->token % 8 || tensor->head % 8 || (uintptr_t)t->data % 16)
-		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES,
+		return contract_refuse(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES,
 			"%s: rows must be contiguous and start at multiples of 16 bytes", name);
 	return FW_OK;
 }
@@ -177,7 +177,7 @@ int plan_bind(struct fw_plan *p, const struct fw_io *io)
 	p->bound = false;
 	p->error[0] = '\0';
 	if (!io || !io->slot)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
 	struct job *job = p->job;
 	int status = take_tensor(p, io, FW_Q, "Q", job->nhq, &job->q);
 	if (status == FW_OK)
@@ -199,20 +199,20 @@ int plan_bind(struct fw_plan *p, const struct fw_io *io)
 
 	job->lse = (float *)job_slot(io, FW_LSE);
 	if (!job->lse)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "LSE is missing");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "LSE is missing");
 	job->lse_head = io->slot[FW_LSE].stride[0] ? io->slot[FW_LSE].stride[0] : job->total_q;
 	job->cu_q = (const int32_t *)job_slot(io, FW_CU_Q);
 	job->cu_k = (const int32_t *)job_slot(io, FW_CU_K);
 	if (job->n_seqs > 1 && (!job->cu_q || !job->cu_k))
-		return contract_say(
+		return contract_refuse(
 			FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "CU_Q or CU_K is missing for %d sequences", job->n_seqs);
 	if (job->n_seqs == 1)
 		job->cu_q = job->cu_k = NULL; /* one sequence is all tokens */
 	job->bits = (const uint32_t *)job_slot(io, FW_BLOCK_BITS);
 	if (job->block && !job->bits)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "BLOCK_BITS is missing");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "BLOCK_BITS is missing");
 	if (p->workspace_bytes > 0 && (!io->workspace || (uintptr_t)io->workspace % CONTRACT_ALIGNMENT))
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "the workspace is missing or not %d-aligned",
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "the workspace is missing or not %d-aligned",
 			CONTRACT_ALIGNMENT);
 
 	unsigned char *workspace = (unsigned char *)io->workspace;
@@ -238,7 +238,7 @@ static int launched(struct fw_plan *p, const char *phase, cudaError_t e)
 {
 	if (e == cudaSuccess)
 		return FW_OK;
-	return contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "%s: %s", phase, cudaGetErrorString(e));
+	return contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "%s: %s", phase, cudaGetErrorString(e));
 }
 
 int plan_enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
@@ -246,7 +246,7 @@ int plan_enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
 	if (!p)
 		return FW_INVALID;
 	if (!p->bound)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
 	p->error[0] = '\0';
 	const cudaStream_t stream = (cudaStream_t)stream_handle;
 	const struct job *job = p->job;

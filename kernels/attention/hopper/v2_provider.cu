@@ -33,7 +33,7 @@ static int choose_parts(const struct fw_attention *a, int group, int passes)
 static int can(const struct fw_attention *a, int direction, char *why, size_t size)
 {
 	if (direction == FW_FORWARD && a->nhq / a->nhk % 2 != 0 && a->mask == FW_BLOCKS && a->block_q == 64)
-		return contract_say(FW_UNSUPPORTED, why, size, "blocks of 64 need an even number of query heads a key head");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "blocks of 64 need an even number of query heads a key head");
 	return FW_OK; /* else 128 rows of one head would straddle two blocks */
 }
 
@@ -134,7 +134,7 @@ static int make_map(CUtensorMap *map, tensor_map_encode_fn encode, const struct 
 		CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 	if (status == CUDA_SUCCESS)
 		return FW_OK;
-	return contract_say(FW_UNSUPPORTED, why, size,
+	return contract_refuse(FW_UNSUPPORTED, why, size,
 		"%s: the driver makes no tensor map of strides %lld, %lld elements (error %d)", name, (long long)tensor->token,
 		(long long)tensor->head, (int)status);
 }
@@ -145,11 +145,11 @@ static int bound(struct job *job, char *why, size_t size)
 	int device = 0, processors = 0;
 	if (cudaGetDevice(&device) != cudaSuccess ||
 		cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-		return contract_say(FW_FAILED, why, size, "the current device does not answer");
+		return contract_refuse(FW_FAILED, why, size, "the current device does not answer");
 	wide->processors = processors;
 	const tensor_map_encode_fn encode = tensor_map_encode();
 	if (!encode)
-		return contract_say(FW_UNSUPPORTED, why, size, "the driver has no cuTensorMapEncodeTiled");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "the driver has no cuTensorMapEncodeTiled");
 	const struct room room = room_of(job);
 	wide->grad_kv = (float *)(job->extra + room.grad_kv);
 	const bool walks = !job->backward || job->passes == 2; /* rows over keys */

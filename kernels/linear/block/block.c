@@ -33,22 +33,22 @@ static int check(const struct fw_problem *problem, struct fw_linear_shape *s, ch
 {
 	const int64_t elements_max = 0x7fffffff;
 	if (!problem || problem->family != FW_LINEAR)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "only linear");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "only linear");
 	*s = contract_linear(problem);
 	if (s->prologue != FW_LINEAR_BLOCK)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "only transformer blocks");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "only transformer blocks");
 	if (problem->direction != FW_FORWARD)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "a transformer block has forward alone");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "a transformer block has forward alone");
 	if (s->activation || s->bias)
-		return contract_say(
+		return contract_refuse(
 			FW_UNSUPPORTED, why, why_size, "a transformer block has no bias, and an activation of its own");
 	if (s->m < 1 || s->k < HEADS || s->n != s->k || s->k % HEADS)
-		return contract_say(FW_UNSUPPORTED, why, why_size,
+		return contract_refuse(FW_UNSUPPORTED, why, why_size,
 			"a transformer block needs m of at least 1, k a multiple of its %d heads, and n = k", HEADS);
 	if ((int64_t)s->m * TOKENS * WIDENS * s->k > elements_max || 12 * (int64_t)s->k * s->k > elements_max)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "a tensor has more than 2^31 - 1 elements");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "a tensor has more than 2^31 - 1 elements");
 	if (s->x.scaling == FW_LINEAR_BY_TENSOR)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "in a transformer block X has no scale by tensor");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "in a transformer block X has no scale by tensor");
 	return FW_OK;
 }
 
@@ -149,7 +149,7 @@ int block_plan(const struct block_kind *kind, const struct fw_problem *problem, 
 {
 	struct fw_plan *p = (struct fw_plan *)calloc(1, sizeof *p);
 	if (!p)
-		return contract_say(FW_FAILED, why, why_size, "out of memory");
+		return contract_refuse(FW_FAILED, why, why_size, "out of memory");
 	p->kind = kind;
 	p->phases = FW_LINEAR_RUN;
 	int status = divide(problem, p->part, why, why_size);
@@ -159,7 +159,7 @@ int block_plan(const struct block_kind *kind, const struct fw_problem *problem, 
 		snprintf(p->config, sizeof p->config, "QKV=%s PROJECT=%s UP=%s DOWN=%s", p->part[QKV].by->name,
 			p->part[PROJECT].by->name, p->part[UP].by->name, p->part[DOWN].by->name);
 		if (config && strcmp(config, p->config) != 0)
-			status = contract_say(FW_UNSUPPORTED, why, why_size, "the only configuration is %s", p->config);
+			status = contract_refuse(FW_UNSUPPORTED, why, why_size, "the only configuration is %s", p->config);
 	}
 	if (status != FW_OK) {
 		block_destroy(p);
@@ -210,7 +210,7 @@ static int bind_part(struct fw_plan *p, int i, const struct contract_matrix *w, 
 	one.persist = a->info.persist_bytes ? (char *)io->persist + a->persist_at : NULL;
 	const int status = a->by->bind(a->plan, &one);
 	return status == FW_OK ? FW_OK
-			       : contract_say(status, p->error, sizeof p->error, "%s: %s", a->by->name, a->by->error(a->plan));
+			       : contract_refuse(status, p->error, sizeof p->error, "%s: %s", a->by->name, a->by->error(a->plan));
 }
 
 int block_bind(struct fw_plan *p, const struct fw_io *io)
@@ -228,9 +228,10 @@ int block_bind(struct fw_plan *p, const struct fw_io *io)
 	if (status != FW_OK)
 		return status;
 	if (w.stride != p->k)
-		return contract_say(FW_UNSUPPORTED, p->error, sizeof p->error, "bind: W of a transformer block must be packed");
+		return contract_refuse(
+			FW_UNSUPPORTED, p->error, sizeof p->error, "bind: W of a transformer block must be packed");
 	if (!io->workspace || (p->persist_bytes && !io->persist))
-		return contract_say(FW_INVALID, p->error, sizeof p->error, "bind: workspace or persist is missing");
+		return contract_refuse(FW_INVALID, p->error, sizeof p->error, "bind: workspace or persist is missing");
 	char *const workspace = (char *)io->workspace;
 	p->narrow = (uint16_t *)(workspace + p->narrow_at);
 	p->branch = (uint16_t *)(workspace + p->branch_at);
@@ -250,12 +251,12 @@ static int multiply(struct fw_plan *p, int i, uint32_t phases, void *stream)
 	const struct part *a = &p->part[i];
 	const int status = a->by->enqueue(a->plan, phases, stream);
 	return status == FW_OK ? FW_OK
-			       : contract_say(status, p->error, sizeof p->error, "%s: %s", a->by->name, a->by->error(a->plan));
+			       : contract_refuse(status, p->error, sizeof p->error, "%s: %s", a->by->name, a->by->error(a->plan));
 }
 
 static int passed(struct fw_plan *p, const char *wrong)
 {
-	return wrong ? contract_say(FW_FAILED, p->error, sizeof p->error, "%s", wrong) : FW_OK;
+	return wrong ? contract_refuse(FW_FAILED, p->error, sizeof p->error, "%s", wrong) : FW_OK;
 }
 
 /* Everything but what is `once`. */
@@ -289,7 +290,7 @@ int block_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 		return FW_INVALID;
 	p->error[0] = '\0';
 	if (!p->is_bound)
-		return contract_say(FW_INVALID, p->error, sizeof p->error, "enqueue before bind");
+		return contract_refuse(FW_INVALID, p->error, sizeof p->error, "enqueue before bind");
 	for (int i = 0; status == FW_OK && i < PRODUCTS && (phases & p->phases & FW_LINEAR_QUANTISE_WEIGHT); i++)
 		status = multiply(p, i, FW_LINEAR_QUANTISE_WEIGHT, stream);
 	return status == FW_OK && (phases & FW_LINEAR_RUN) ? run(p, stream) : status;

@@ -76,11 +76,11 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 		return status;
 	const struct isa *isa = choose(config);
 	if (!isa)
-		return contract_say(
+		return contract_refuse(
 			FW_UNSUPPORTED, why, why_size, "the configuration is not one of this library on this machine");
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)
-		return contract_say(FW_FAILED, why, why_size, "out of memory");
+		return contract_refuse(FW_FAILED, why, why_size, "out of memory");
 	p->product = product;
 	p->isa = isa;
 	p->threads = cpu_threads(index);
@@ -108,7 +108,7 @@ static int cpu_bind(struct fw_plan *p, const struct fw_io *io)
 	uintptr_t workspace = (uintptr_t)io->workspace, persist = (uintptr_t)io->persist;
 	lay_out(p, &workspace, &persist);
 	if (!io->workspace || (!io->persist && persist))
-		return contract_say(FW_INVALID, p->error, sizeof p->error, "bind: workspace or persist is missing");
+		return contract_refuse(FW_INVALID, p->error, sizeof p->error, "bind: workspace or persist is missing");
 	p->is_bound = true;
 	return FW_OK;
 }
@@ -120,7 +120,7 @@ static int cpu_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 		return FW_INVALID;
 	p->error[0] = '\0';
 	if (!p->is_bound)
-		return contract_say(FW_INVALID, p->error, sizeof p->error, "enqueue before bind");
+		return contract_refuse(FW_INVALID, p->error, sizeof p->error, "enqueue before bind");
 	const struct product *product = &p->product;
 	const struct operand *left = &product->left, *right = &product->right;
 	const struct sides *s = &p->sides;

@@ -37,15 +37,16 @@ static int can(const struct fw_problem *problem, char *why, size_t size)
 	const bool fp8 = s.x.dtype == FW_E4M3 && s.w.dtype == FW_E4M3 && s.x.scaling == s.w.scaling &&
 			 (s.x.scaling == FW_LINEAR_BY_TENSOR || s.x.scaling == FW_LINEAR_BY_ROW);
 	if (s.prologue)
-		return contract_say(FW_UNSUPPORTED, why, size, "cuBLASLt has no layer normalisation");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "cuBLASLt has no layer normalisation");
 	if (s.activation && s.activation != FW_LINEAR_RELU)
-		return contract_say(
+		return contract_refuse(
 			FW_UNSUPPORTED, why, size, "of the activations cuBLASLt has only relu; its gelu is another one");
 	if (fp8 ? !forward || s.bias : !contract_is_plain(&s.x) || !contract_is_plain(&s.w) || !contract_is_plain(&s.dy))
-		return contract_say(FW_UNSUPPORTED, why, size,
+		return contract_refuse(FW_UNSUPPORTED, why, size,
 			"only bf16, and in forward without bias e4m3 of both operands with equal scaling by tensor or row");
 	if (s.m % (fp8 ? 1 : 8) || s.n % 8 || s.k % (fp8 ? 16 : 8))
-		return contract_say(FW_UNSUPPORTED, why, size, "n and k must be multiples of 8, m too in bf16, k of 16 in e4m3");
+		return contract_refuse(
+			FW_UNSUPPORTED, why, size, "n and k must be multiples of 8, m too in bf16, k of 16 in e4m3");
 	return cublaslt_api(why, size) ? FW_OK : FW_UNSUPPORTED;
 }
 
@@ -59,9 +60,9 @@ static int ask(struct fw_plan *p, int index, int wanted)
 	if (e == cudaSuccess)
 		e = cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, index);
 	if (e != cudaSuccess)
-		return contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "device %d: %s", index, cudaGetErrorString(e));
+		return contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "device %d: %s", index, cudaGetErrorString(e));
 	const int status = cublaslt_product_make(&p->of, cublaslt_api(NULL, 0), &p->request, wanted);
-	contract_say(status, p->error, sizeof p->error, "%s", p->of.error);
+	contract_refuse(status, p->error, sizeof p->error, "%s", p->of.error);
 	cudaSetDevice(previous);
 	(void)cudaGetLastError();
 	return status;
@@ -103,23 +104,24 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	if (status != FW_OK)
 		return status;
 	if (!out || !info)
-		return contract_say(FW_INVALID, why, size, "plan and info must not be NULL");
+		return contract_refuse(FW_INVALID, why, size, "plan and info must not be NULL");
 	const struct cublaslt_api *api = cublaslt_api(NULL, 0);
 	size_t version = 0;
 	int wanted = -1, used = 0;
 	if (config && (sscanf(config, "CUBLASLT=%zu CHOICE=%d%n", &version, &wanted, &used) != 2 || config[used] || wanted < 0 ||
 			      version != api->version()))
-		return contract_say(FW_UNSUPPORTED, why, size, "config \"%s\" is none of cublaslt %zu", config, api->version());
+		return contract_refuse(
+			FW_UNSUPPORTED, why, size, "config \"%s\" is none of cublaslt %zu", config, api->version());
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)
-		return contract_say(FW_FAILED, why, size, "out of memory");
+		return contract_refuse(FW_FAILED, why, size, "out of memory");
 	p->request.shape = contract_linear(problem);
 	p->request.direction = problem->direction;
 	p->request.is_fp8 = p->request.shape.x.dtype == FW_E4M3;
 	p->request.is_fast = problem->flags & FW_FAST_ACCUM;
 	status = ask(p, index, wanted);
 	if (status != FW_OK) {
-		contract_say(status, why, size, "%s", p->error);
+		contract_refuse(status, why, size, "%s", p->error);
 		destroy(p);
 		return status;
 	}
@@ -148,7 +150,7 @@ static int take(struct fw_plan *p, const struct fw_io *io, int slot, const char 
 	if (status != FW_OK)
 		return status;
 	if (matrix.stride != columns)
-		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "%s: only row-major matrices", name);
+		return contract_refuse(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "%s: only row-major matrices", name);
 	*data = matrix.data;
 	return FW_OK;
 }
@@ -170,7 +172,7 @@ static int point(struct fw_plan *p, const void *x, const void *w, const void *bi
 	}
 	if (status == 0 && bias)
 		status = api->product_set(p->of.product, CUBLASLT_BIAS_POINTER, &bias, sizeof bias);
-	return status == 0 ? FW_OK : contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt: status %d", status);
+	return status == 0 ? FW_OK : contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt: status %d", status);
 }
 
 static int bind(struct fw_plan *p, const struct fw_io *io)
@@ -180,9 +182,9 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 	p->bound = false;
 	p->error[0] = '\0';
 	if (!io || !io->slot)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
 	if ((p->workspace_bytes && !io->workspace) || (p->persist_bytes && !io->persist))
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "workspace or persist is missing");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "workspace or persist is missing");
 	const bool forward = p->request.direction == FW_FORWARD, dgrad = p->request.direction == FW_DGRAD,
 		   wgrad = p->request.direction == FW_WGRAD;
 	const int64_t n = p->request.shape.n, k = p->request.shape.k;
@@ -225,7 +227,7 @@ static int quantise(struct fw_plan *p, const struct quantise_source *source, voi
 			      : quantise_tensor(source, QUANTISE_E4M3, values, scales, p->partial, stream);
 	if (e == cudaSuccess)
 		return FW_OK;
-	return contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "quantise: %s", cudaGetErrorString((cudaError_t)e));
+	return contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "quantise: %s", cudaGetErrorString((cudaError_t)e));
 }
 
 static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
@@ -235,7 +237,7 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	if (!p)
 		return FW_INVALID;
 	if (!p->bound)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
 	p->error[0] = '\0';
 	if (p->request.is_fp8 && phases & FW_LINEAR_QUANTISE_WEIGHT)
 		status = quantise(p, &p->w, p->w_q, p->w_scale, stream);
@@ -246,7 +248,7 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	const int done =
 		p->of.api->multiply(p->of.handle, p->of.product, &one, p->a_data, p->of.a, p->b_data, p->of.b, &zero, p->d_data,
 			p->of.d, p->d_data, p->of.d, &p->of.choice.algorithm, p->scratch, p->of.choice.workspace_bytes, stream);
-	return done == 0 ? FW_OK : contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt: status %d", done);
+	return done == 0 ? FW_OK : contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt: status %d", done);
 }
 
 static const char *error(const struct fw_plan *p)

@@ -66,10 +66,11 @@ static int choose(struct cublaslt_product *p, int wanted)
 	if (request)
 		api->request_drop(request);
 	if (status != 0)
-		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt knows no kernel: status %d", status);
+		return contract_refuse(
+			FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt knows no kernel: status %d", status);
 	p->index = wanted < 0 ? 0 : wanted;
 	if (p->index >= found || list[p->index].state != 0)
-		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt offers %d kernels, not number %d",
+		return contract_refuse(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt offers %d kernels, not number %d",
 			found, p->index);
 	p->choice = list[p->index];
 	return FW_OK;
@@ -84,7 +85,7 @@ int cublaslt_product_make(
 	if (status == 0)
 		status = describe(p, request);
 	return status == 0 ? choose(p, wanted)
-			   : contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt: status %d", status);
+			   : contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt: status %d", status);
 }
 
 void cublaslt_product_free(struct cublaslt_product *p)

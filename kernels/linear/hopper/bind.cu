@@ -13,13 +13,13 @@ static int make_map(
 	const cuuint32_t box[2] = { bytes ? 128u : 64u, (cuuint32_t)tall }, step[2] = { 1, 1 };
 	const tensor_map_encode_fn encode = tensor_map_encode();
 	if (!encode)
-		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "the driver has no cuTensorMapEncodeTiled");
+		return contract_refuse(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "the driver has no cuTensorMapEncodeTiled");
 	const CUresult status = encode(map, bytes ? CU_TENSOR_MAP_DATA_TYPE_UINT8 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2,
 		const_cast<void *>(data), dims, strides, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
 		CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 	if (status == CUDA_SUCCESS)
 		return FW_OK;
-	return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES,
+	return contract_refuse(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES,
 		"the driver makes no tensor map of %d x %d, %lld bytes a row (error %d)", rows, columns, (long long)stride,
 		(int)status);
 }
@@ -87,9 +87,9 @@ int plan_bind(struct fw_plan *p, const struct fw_io *io)
 	p->bound = false;
 	p->error[0] = '\0';
 	if (!io || !io->slot)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
 	if ((p->workspace_bytes && !io->workspace) || (p->persist_bytes && !io->persist))
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "workspace or persist is missing");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "workspace or persist is missing");
 	int status = take(p, io, &x, &w, &dy, &out);
 	if (status == FW_OK && p->shape.bias)
 		status = contract_matrix(io, FW_LINEAR_BIAS, "BIAS", p->shape.n, &bias, p->error);

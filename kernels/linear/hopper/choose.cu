@@ -35,13 +35,13 @@ int plan_can(const struct fw_problem *problem, char *why, size_t size)
 	const bool forward = problem->direction == FW_FORWARD, plain = is_plain(&s, problem->direction);
 	const bool e4m3 = is_e4m3(&s.x) && is_e4m3(&s.w);
 	if (!plain && s.w.dtype == FW_I4 && s.w.group > 0 && s.k % s.w.group)
-		return contract_say(FW_UNSUPPORTED, why, size, "k = %d is not a multiple of the group of %d", s.k, s.w.group);
+		return contract_refuse(FW_UNSUPPORTED, why, size, "k = %d is not a multiple of the group of %d", s.k, s.w.group);
 	if (!plain && !(forward && (e4m3 || is_weight_only(&s))))
-		return contract_say(FW_UNSUPPORTED, why, size,
+		return contract_refuse(FW_UNSUPPORTED, why, size,
 			"only bf16, and in forward e4m3 of both operands or W in 8 or 4 bits, groups of 32 to 256");
 	const int multiple = !plain && e4m3 ? 16 : 8;
 	if (s.k % multiple || s.n % 8)
-		return contract_say(FW_UNSUPPORTED, why, size,
+		return contract_refuse(FW_UNSUPPORTED, why, size,
 			"rows must be multiples of 16 bytes: k of %d elements, n of 8, not k %d, n %d", multiple, s.k, s.n);
 	return FW_OK;
 }
@@ -128,10 +128,12 @@ static int ready(struct fw_plan *p, int processors)
 	}
 	if (e != cudaSuccess) {
 		(void)cudaGetLastError();
-		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "no kernel here: %s", cudaGetErrorString(e));
+		return contract_refuse(
+			FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "no kernel here: %s", cudaGetErrorString(e));
 	}
 	if (most < 1)
-		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "the device holds no cluster of the kernel");
+		return contract_refuse(
+			FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "the device holds no cluster of the kernel");
 	const int tiles = p->job.pairs * p->job.columns;
 	p->job.clusters = tiles < most ? tiles : most;
 	return FW_OK;
@@ -170,7 +172,7 @@ int plan_choose(struct fw_plan *p, const char *config, bool is_fast, int process
 {
 	int status = choose(p, config, is_fast, processors);
 	if (status != FW_OK)
-		return contract_say(status, p->error, CONTRACT_TEXT_BYTES, "config \"%s\" is none of hopper for this problem",
+		return contract_refuse(status, p->error, CONTRACT_TEXT_BYTES, "config \"%s\" is none of hopper for this problem",
 			config ? config : "");
 	status = ready(p, processors);
 	lay_out(p, processors);

@@ -17,7 +17,8 @@ static int can(const struct fw_problem *problem, char *why, size_t size)
 		return status; /* whoever asks the device next says what is wrong with it */
 	if (major * 10 + minor == 90)
 		return FW_OK;
-	return contract_say(FW_UNSUPPORTED, why, size, "needs compute capability 9.0, device %d has %d.%d", device, major, minor);
+	return contract_refuse(
+		FW_UNSUPPORTED, why, size, "needs compute capability 9.0, device %d has %d.%d", device, major, minor);
 }
 
 /* The product that the problem is. */
@@ -46,11 +47,12 @@ static int plan_on(struct fw_plan *p, const char *config, bool is_fast, int inde
 	if (e == cudaSuccess)
 		e = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, index);
 	const int status = e == cudaSuccess ? plan_choose(p, config, is_fast, processors)
-					    : contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "device %d: %s", index,
+					    : contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "device %d: %s", index,
 						      cudaGetErrorString(e));
 	e = cudaSetDevice(previous);
 	if (e != cudaSuccess && status == FW_OK)
-		return contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "device %d: %s", previous, cudaGetErrorString(e));
+		return contract_refuse(
+			FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "device %d: %s", previous, cudaGetErrorString(e));
 	return status;
 }
 
@@ -68,15 +70,15 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	if (status != FW_OK)
 		return status;
 	if (!out || !info)
-		return contract_say(FW_INVALID, why, size, "plan and info must not be NULL");
+		return contract_refuse(FW_INVALID, why, size, "plan and info must not be NULL");
 	struct fw_plan *p = (struct fw_plan *)aligned_alloc(line, (sizeof *p + line - 1) / line * line);
 	if (!p)
-		return contract_say(FW_FAILED, why, size, "out of memory");
+		return contract_refuse(FW_FAILED, why, size, "out of memory");
 	memset(p, 0, sizeof *p);
 	describe(p, problem);
 	status = plan_on(p, config, problem->flags & FW_FAST_ACCUM, index);
 	if (status != FW_OK) {
-		contract_say(status, why, size, "%s", p->error);
+		contract_refuse(status, why, size, "%s", p->error);
 		free(p);
 		return status;
 	}
@@ -136,7 +138,7 @@ static int said(struct fw_plan *p, const char *phase, int e)
 {
 	if (e == cudaSuccess)
 		return FW_OK;
-	return contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "%s: %s", phase, cudaGetErrorString((cudaError_t)e));
+	return contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "%s: %s", phase, cudaGetErrorString((cudaError_t)e));
 }
 
 static int enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
@@ -146,7 +148,7 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
 	if (!p)
 		return FW_INVALID;
 	if (!p->bound)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
 	p->error[0] = '\0';
 	phases &= phases_of(p);
 	if (phases & FW_LINEAR_QUANTISE_WEIGHT)

@@ -31,10 +31,10 @@ static int naive_plan(const struct fw_problem *problem, const char *config, int,
 	if (status != FW_OK)
 		return status;
 	if (config && strcmp(config, config_text) != 0)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "the only configuration is %s", config_text);
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "the only configuration is %s", config_text);
 	struct fw_plan *p = (struct fw_plan *)calloc(1, sizeof *p);
 	if (!p)
-		return contract_say(FW_FAILED, why, why_size, "out of memory");
+		return contract_refuse(FW_FAILED, why, why_size, "out of memory");
 	p->product = product;
 	uintptr_t workspace = 0, persist = 0;
 	sides_lay_out(&p->product, &p->sides, &workspace, &persist);
@@ -63,7 +63,7 @@ static int naive_bind(struct fw_plan *p, const struct fw_io *io)
 	uintptr_t workspace = 0, persist = 0;
 	sides_lay_out(&p->product, &p->sides, &workspace, &persist);
 	if ((workspace && !io->workspace) || (persist && !io->persist))
-		return contract_say(FW_INVALID, p->error, sizeof p->error, "bind: workspace or persist is missing");
+		return contract_refuse(FW_INVALID, p->error, sizeof p->error, "bind: workspace or persist is missing");
 	workspace = (uintptr_t)io->workspace;
 	persist = (uintptr_t)io->persist;
 	sides_lay_out(&p->product, &p->sides, &workspace, &persist);
@@ -99,9 +99,9 @@ static int naive_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 		return FW_INVALID;
 	p->error[0] = '\0';
 	if (!p->is_bound)
-		return contract_say(FW_INVALID, p->error, sizeof p->error, "enqueue before bind");
+		return contract_refuse(FW_INVALID, p->error, sizeof p->error, "enqueue before bind");
 	const cudaError_t e = put(p, phases, (cudaStream_t)stream);
-	return e == cudaSuccess ? FW_OK : contract_say(FW_FAILED, p->error, sizeof p->error, "%s", cudaGetErrorString(e));
+	return e == cudaSuccess ? FW_OK : contract_refuse(FW_FAILED, p->error, sizeof p->error, "%s", cudaGetErrorString(e));
 }
 
 static const char *naive_error(const struct fw_plan *p)

@@ -31,15 +31,15 @@ static int take_problem(const struct fw_problem *problem, struct product *p, cha
 		return status;
 	const struct fw_linear_shape *s = &p->shape;
 	if (problem->direction != FW_FORWARD || (!contract_is_plain(&s->x) && s->x.dtype != FW_E4M3))
-		return contract_say(FW_UNSUPPORTED, why, why_size, "only forward of X in bf16 or e4m3");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "only forward of X in bf16 or e4m3");
 	if (!contract_is_plain(&s->w) && s->w.dtype != FW_I4 && s->w.dtype != FW_I8 && s->w.dtype != FW_E4M3)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "only W in bf16, i4, i8 or e4m3");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "only W in bf16, i4, i8 or e4m3");
 	if (s->m > SKINNY_M_MAX)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "m is at most %d", SKINNY_M_MAX);
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "m is at most %d", SKINNY_M_MAX);
 	if (s->k % 8)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "k must be a multiple of 8");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "k must be a multiple of 8");
 	if (s->w.dtype == FW_I4 && s->w.group != 32 && s->w.group != 64 && s->w.group != 128 && s->w.group != 256)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "groups are of 32, 64, 128 or 256");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "groups are of 32, 64, 128 or 256");
 	return FW_OK;
 }
 
@@ -96,12 +96,12 @@ static int skinny_plan(const struct fw_problem *problem, const char *config, int
 	if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index) != cudaSuccess ||
 		cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, index) != cudaSuccess ||
 		cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, index) != cudaSuccess)
-		return contract_say(FW_FAILED, why, why_size, "device %d does not say what it is", index);
+		return contract_refuse(FW_FAILED, why, why_size, "device %d does not say what it is", index);
 	if (major != 9)
-		return contract_say(FW_UNSUPPORTED, why, why_size, "only compute capability 9.0");
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "only compute capability 9.0");
 	struct fw_plan *p = (struct fw_plan *)aligned_alloc(line, (sizeof *p + line - 1) / line * line);
 	if (!p)
-		return contract_say(FW_FAILED, why, why_size, "out of memory");
+		return contract_refuse(FW_FAILED, why, why_size, "out of memory");
 	memset(p, 0, sizeof *p);
 	const struct fw_linear_shape *s = &product.shape;
 	struct skinny_task *t = &p->task;
@@ -116,7 +116,8 @@ static int skinny_plan(const struct fw_problem *problem, const char *config, int
 		t->group_log2++;
 	if (!skinny_choose(t, config, shared)) {
 		free(p);
-		return contract_say(FW_UNSUPPORTED, why, why_size, "the configuration is not one of this library for this shape");
+		return contract_refuse(
+			FW_UNSUPPORTED, why, why_size, "the configuration is not one of this library for this shape");
 	}
 	snprintf(p->config, sizeof p->config, "TILES=%d WARPS_K=%d BLOCK_K=%d SPLIT=%d", t->shape.tiles, t->shape.warps_k,
 		t->shape.block_k, t->shape.split);
@@ -153,7 +154,7 @@ static int map_x(struct fw_plan *p, tensor_map_encode_fn encode)
 		CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
 		CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 	if (result != CUDA_SUCCESS)
-		return contract_say(FW_FAILED, p->error, sizeof p->error, "no tensor map of X: error %d", (int)result);
+		return contract_refuse(FW_FAILED, p->error, sizeof p->error, "no tensor map of X: error %d", (int)result);
 	return FW_OK;
 }
 
@@ -167,7 +168,7 @@ static int map_w(struct fw_plan *p, tensor_map_encode_fn encode)
 		CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
 		CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 	if (result != CUDA_SUCCESS)
-		return contract_say(FW_FAILED, p->error, sizeof p->error, "no tensor map of W: error %d", (int)result);
+		return contract_refuse(FW_FAILED, p->error, sizeof p->error, "no tensor map of W: error %d", (int)result);
 	return FW_OK;
 }
 
@@ -190,10 +191,10 @@ static int skinny_bind(struct fw_plan *p, const struct fw_io *io)
 	if (status != FW_OK)
 		return status;
 	if ((p->persist_bytes && !io->persist) || (p->workspace_bytes && !io->workspace))
-		return contract_say(FW_INVALID, p->error, sizeof p->error, "workspace or persist is missing");
+		return contract_refuse(FW_INVALID, p->error, sizeof p->error, "workspace or persist is missing");
 	const tensor_map_encode_fn encode = tensor_map_encode();
 	if (!encode)
-		return contract_say(FW_FAILED, p->error, sizeof p->error, "the driver has no cuTensorMapEncodeTiled");
+		return contract_refuse(FW_FAILED, p->error, sizeof p->error, "the driver has no cuTensorMapEncodeTiled");
 	p->workspace = (unsigned char *)io->workspace;
 	p->task.x_scale = s->x.dtype == FW_E4M3 ? (const float *)(p->workspace + p->x_scale_at) : NULL;
 	p->task.x_scale_step = s->x.scaling == FW_LINEAR_BY_ROW;
@@ -232,7 +233,7 @@ static int skinny_enqueue(struct fw_plan *p, uint32_t phases, void *stream_handl
 		return FW_INVALID;
 	p->error[0] = '\0';
 	if (!p->is_bound)
-		return contract_say(FW_INVALID, p->error, sizeof p->error, "enqueue before bind");
+		return contract_refuse(FW_INVALID, p->error, sizeof p->error, "enqueue before bind");
 	const cudaStream_t stream = (cudaStream_t)stream_handle;
 	cudaError_t e = cudaSuccess;
 	phases &= phases_of(p);
@@ -247,7 +248,7 @@ static int skinny_enqueue(struct fw_plan *p, uint32_t phases, void *stream_handl
 		e = skinny_launch(&p->task, !p->is_fresh, stream);
 		p->is_fresh = false;
 	}
-	return e == cudaSuccess ? FW_OK : contract_say(FW_FAILED, p->error, sizeof p->error, "%s", cudaGetErrorString(e));
+	return e == cudaSuccess ? FW_OK : contract_refuse(FW_FAILED, p->error, sizeof p->error, "%s", cudaGetErrorString(e));
 }
 
 static int skinny_count(const struct fw_problem *problem, const char *, const struct fw_io *, struct fw_work *work)

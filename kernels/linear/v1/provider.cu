@@ -25,14 +25,14 @@ static int can(const struct fw_problem *problem, char *why, size_t size)
 		return status;
 	const struct fw_linear_shape s = contract_linear(problem);
 	if (s.prologue || s.activation || s.bias)
-		return contract_say(FW_UNSUPPORTED, why, size, "only the product, without prologue, activation and bias");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only the product, without prologue, activation and bias");
 	if (!contract_is_plain(&s.x) || !contract_is_plain(&s.w) || !contract_is_plain(&s.dy))
-		return contract_say(FW_UNSUPPORTED, why, size, "only bf16");
+		return contract_refuse(FW_UNSUPPORTED, why, size, "only bf16");
 	if (s.k % 8 || s.n % 8)
-		return contract_say(FW_UNSUPPORTED, why, size, "k and n must be multiples of 8, not %d and %d", s.k, s.n);
+		return contract_refuse(FW_UNSUPPORTED, why, size, "k and n must be multiples of 8, not %d and %d", s.k, s.n);
 	const int32_t columns = problem->direction == FW_FORWARD ? s.n : s.k;
 	if (columns > V1_COLUMNS_MAX)
-		return contract_say(FW_UNSUPPORTED, why, size,
+		return contract_refuse(FW_UNSUPPORTED, why, size,
 			"%d columns of the result are more than the %d that a launch has blocks for", columns, V1_COLUMNS_MAX);
 	return FW_OK;
 }
@@ -58,12 +58,12 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	if (status != FW_OK)
 		return status;
 	if (!out || !info)
-		return contract_say(FW_INVALID, why, size, "plan and info must not be NULL");
+		return contract_refuse(FW_INVALID, why, size, "plan and info must not be NULL");
 	if (config && strcmp(config, config_text))
-		return contract_say(FW_UNSUPPORTED, why, size, "config \"%s\" is not %s", config, config_text);
+		return contract_refuse(FW_UNSUPPORTED, why, size, "config \"%s\" is not %s", config, config_text);
 	struct fw_plan *p = (struct fw_plan *)calloc(1, sizeof *p);
 	if (!p)
-		return contract_say(FW_FAILED, why, size, "out of memory");
+		return contract_refuse(FW_FAILED, why, size, "out of memory");
 	const struct fw_linear_shape s = p->shape = contract_linear(problem);
 	const bool forward = problem->direction == FW_FORWARD, wgrad = problem->direction == FW_WGRAD;
 	p->direction = problem->direction;
@@ -75,8 +75,8 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	const cudaError_t e = ready(&p->job, index);
 	if (e != cudaSuccess) {
 		free(p);
-		return contract_say(e == cudaErrorNoKernelImageForDevice ? FW_UNSUPPORTED : FW_FAILED, why, size, "device %d: %s",
-			index, cudaGetErrorString(e));
+		return contract_refuse(e == cudaErrorNoKernelImageForDevice ? FW_UNSUPPORTED : FW_FAILED, why, size,
+			"device %d: %s", index, cudaGetErrorString(e));
 	}
 	struct fw_info answer;
 	memset(&answer, 0, sizeof answer);
@@ -96,7 +96,7 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 	p->bound = false;
 	p->error[0] = '\0';
 	if (!io || !io->slot)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
 	const bool forward = p->direction == FW_FORWARD, wgrad = p->direction == FW_WGRAD;
 	const int64_t n = p->shape.n, k = p->shape.k;
 	int status = forward ? contract_matrix(io, FW_LINEAR_X, "X", k, &left, p->error)
@@ -125,11 +125,11 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	if (!p)
 		return FW_INVALID;
 	if (!p->bound)
-		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
+		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
 	p->error[0] = '\0';
 	const cudaError_t e = phases & FW_LINEAR_RUN ? v1_run(&p->job, (cudaStream_t)stream) : cudaSuccess;
 	return e == cudaSuccess ? FW_OK
-				: contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "run: %s", cudaGetErrorString(e));
+				: contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "run: %s", cudaGetErrorString(e));
 }
 
 static const char *error(const struct fw_plan *p)

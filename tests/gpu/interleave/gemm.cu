@@ -8,7 +8,7 @@
 
 using namespace nvcuda;
 
-enum { PLACES = 5 /* odd: a warm and a timed call in turns visit all */, TILE = 128, DEEP = 32, PAD = 8, THREADS = 256 };
+enum { POSITIONS = 5 /* odd: a warm and a timed call in turns visit all */, TILE = 128, DEEP = 32, PAD = 8, THREADS = 256 };
 
 // C = A B over the first `deep` columns of A and rows of B, row by row; all sizes are multiples of the tiles.
 static __global__ void __run_bounds__(THREADS)
@@ -104,12 +104,12 @@ int main()
 	const size_t most = (size_t)8192 * 5120;
 	std::vector<__nv_bfloat16> host(most);
 	// Where memory lies moves the time of a call: one after the other takes the next place.
-	__nv_bfloat16 *a[PLACES], *b[PLACES];
-	float *c[PLACES];
+	__nv_bfloat16 *a[POSITIONS], *b[POSITIONS];
+	float *c[POSITIONS];
 
 	for (size_t i = 0; i < most; i++)
 		host[i] = __float2bfloat16(at(i));
-	for (int i = 0; i < PLACES; i++) {
+	for (int i = 0; i < POSITIONS; i++) {
 		flopwatch_must(cudaMalloc(&a[i], most * 2), "A");
 		flopwatch_must(cudaMalloc(&b[i], most * 2), "B");
 		flopwatch_must(cudaMalloc(&c[i], most * 4), "C");
@@ -126,9 +126,9 @@ int main()
 		flopwatch_check(check, &p);
 		FLOPWATCH_CUDA(key, 2.0 * s[0] * s[1] * s[2], 0, nullptr)
 		{
-			const unsigned place = made++ % PLACES;
+			const unsigned position = made++ % POSITIONS;
 
-			gemm<<<dim3(p.n / TILE, p.m / TILE), THREADS>>>(a[place], b[place], c[place], p.n, p.k, p.deep);
+			gemm<<<dim3(p.n / TILE, p.m / TILE), THREADS>>>(a[position], b[position], c[position], p.n, p.k, p.deep);
 		}
 	}
 	return 0;

@@ -14,7 +14,7 @@ int main(void)
 		n = flopwatch_cell.is_single ? 1 : 1 + (int)(wild >> 30);
 		for (int i = 0; i < n; i++)
 			odd_work(3000);
-		flopwatch_cell.told_ms[slot] = (double)(flopwatch_ns() - begin) * 1e-6 / n;
+		flopwatch_cell.reported_ms[slot] = (double)(flopwatch_ns() - begin) * 1e-6 / n;
 		flopwatch_cell.repeats[slot] = n;
 	}
 	return 0;

@@ -15,7 +15,7 @@
 #include "family/attention/reference/math.h"
 
 /* The criteria's factors. */
-static const double max_factor = 2.0, floor_offset = 0.3, norm_factor = 1.1, noise_factor = 4.0, place_factor = 4.0,
+static const double max_factor = 2.0, floor_offset = 0.3, norm_factor = 1.1, noise_factor = 4.0, position_factor = 4.0,
 		    lse_tolerance = 1e-3, hopeless = 1e9;
 
 /* Of the mismatch fraction; relative tolerances are in relative_tolerance(). */
@@ -36,7 +36,7 @@ static double ratio_of(double error, double allowed)
 	return allowed > 0 && error / allowed < hopeless ? error / allowed : hopeless;
 }
 
-static void place_name(const struct compared *c, struct reference_place at, int column, char *out, size_t size)
+static void position_name(const struct compared *c, struct reference_position at, int column, char *out, size_t size)
 {
 	bool key = c->t->slot == FW_DK || c->t->slot == FW_DV;
 	if (c->t->slot == FW_LSE)
@@ -46,13 +46,13 @@ static void place_name(const struct compared *c, struct reference_place at, int 
 }
 
 /* Keep the finding if it is the worst so far. `place` indexes c->t->at, `column` the element in it. */
-static void note(struct accept_result *r, const struct compared *c, double ratio, int place, int column, double allowed)
+static void note(struct accept_result *r, const struct compared *c, double ratio, int position, int column, double allowed)
 {
 	if (r->detail[0] && ratio <= r->error_ratio)
 		return;
 	char name[96];
-	size_t i = (size_t)place * (size_t)c->t->width + (size_t)column;
-	place_name(c, c->t->at[place], column, name, sizeof name);
+	size_t i = (size_t)position * (size_t)c->t->width + (size_t)column;
+	position_name(c, c->t->at[position], column, name, sizeof name);
 	r->error_ratio = ratio;
 	r->slot = c->t->slot;
 	snprintf(r->detail, sizeof r->detail, "%s is %.6g, should be %.6g (allowed error %.3g)", name, (double)c->x[i],
@@ -123,16 +123,16 @@ struct mismatches {
 	double expected, worst_excess;
 };
 
-static void count_mismatch(struct mismatches *m, const struct reference_tensor *t, int place, int column, double error)
+static void count_mismatch(struct mismatches *m, const struct reference_tensor *t, int position, int column, double error)
 {
-	size_t e = (size_t)place * (size_t)t->width + (size_t)column;
+	size_t e = (size_t)position * (size_t)t->width + (size_t)column;
 	double exact = t->exact[e], noise = (double)t->noise[e];
 	double tolerance = absolute_tolerance + relative_tolerance(t->slot) * fabs(exact);
 	if (error > tolerance) {
 		m->kernel++;
 		if (error / tolerance > m->worst_excess) {
 			m->worst_excess = error / tolerance;
-			m->worst = place;
+			m->worst = position;
 			m->worst_column = column;
 		}
 	}
@@ -169,8 +169,8 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 
 	for (int i = 0; i < t->n; i++) {
 		struct norms one = { 0 };
-		double place_error = -1;
-		int place_column = 0;
+		double position_error = -1;
+		int position_column = 0;
 		for (int j = 0; j < t->width; j++) {
 			size_t e = (size_t)i * (size_t)t->width + (size_t)j;
 			double exact = t->exact[e], error = fabs((double)c->x[e] - exact),
@@ -183,9 +183,9 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 			count_mismatch(&mismatches, t, i, j, error);
 			max_naive = fmax(max_naive, naive);
 			max_floor = fmax(max_floor, noise > 0 ? rounding_floor(exact) : 0);
-			if (error > place_error) {
-				place_error = error;
-				place_column = j;
+			if (error > position_error) {
+				position_error = error;
+				position_column = j;
 			}
 			one.error += error * error;
 			one.naive += naive * naive;
@@ -193,12 +193,12 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 			one.rounding += rounding * rounding;
 			one.shift += t->shift ? (double)t->shift[e] * (double)t->shift[e] : 0;
 		}
-		double allowed = place_factor * sqrt(one.naive + one.noise + one.rounding) + sqrt(one.shift);
-		note(r, c, ratio_of(sqrt(one.error), allowed), i, place_column, allowed / sqrt(t->width));
-		if (place_error > max_error) {
-			max_error = place_error;
+		double allowed = position_factor * sqrt(one.naive + one.noise + one.rounding) + sqrt(one.shift);
+		note(r, c, ratio_of(sqrt(one.error), allowed), i, position_column, allowed / sqrt(t->width));
+		if (position_error > max_error) {
+			max_error = position_error;
 			worst = i;
-			worst_column = place_column;
+			worst_column = position_column;
 		}
 		all.error += one.error;
 		all.naive += one.naive;
@@ -224,18 +224,18 @@ static int search_nonfinite(const struct compared *c, const struct reference_ops
 		return -1;
 	if (index < 0 || r->error_ratio >= hopeless)
 		return 0;
-	struct reference_place at;
+	struct reference_position at;
 	char name[96];
 	int column = 0;
 	if (c->t->slot == FW_LSE) {
-		at = (struct reference_place){ (int32_t)(index / a->seqlen), (int32_t)(index % a->seqlen) };
+		at = (struct reference_position){ (int32_t)(index / a->seqlen), (int32_t)(index % a->seqlen) };
 	} else {
 		int64_t vector = index / a->headdim,
 			heads = reference_slot_elements(c->cell, c->t->slot) / a->headdim / a->seqlen;
 		column = (int)(index % a->headdim);
-		at = (struct reference_place){ (int32_t)(vector % heads), (int32_t)(vector / heads) };
+		at = (struct reference_position){ (int32_t)(vector % heads), (int32_t)(vector / heads) };
 	}
-	place_name(c, at, column, name, sizeof name);
+	position_name(c, at, column, name, sizeof name);
 	r->error_ratio = hopeless;
 	r->slot = c->t->slot;
 	snprintf(r->detail, sizeof r->detail, "%s is not finite", name);

@@ -31,7 +31,7 @@ struct problem {
 
 /* Tokens that each place sees: token[first[i]] .. token[first[i + 1] - 1]. */
 struct lists {
-	const reference_place *at;
+	const reference_position *at;
 	const int64_t *first;
 	const int32_t *token;
 };
@@ -140,7 +140,7 @@ static __device__ void store_row(struct column c, struct totals out, int64_t row
 static __global__ void forward_rows(struct problem p, struct lists l, struct totals o, double *lse)
 {
 	__shared__ struct factors f;
-	reference_place at = l.at[blockIdx.x];
+	reference_position at = l.at[blockIdx.x];
 	const int32_t *token = l.token + l.first[blockIdx.x];
 	int n = (int)(l.first[blockIdx.x + 1] - l.first[blockIdx.x]), kv_head = at.head / (p.nhq / p.nhk), d = p.headdim;
 	int warp = threadIdx.x / 32;
@@ -195,7 +195,7 @@ static __global__ void backward_rows(
 	struct problem p, struct lists l, struct totals dq, struct totals p_k, struct reference_row *row)
 {
 	__shared__ struct factors f, weight;
-	reference_place at = l.at[blockIdx.x];
+	reference_position at = l.at[blockIdx.x];
 	const int32_t *token = l.token + l.first[blockIdx.x];
 	int n = (int)(l.first[blockIdx.x + 1] - l.first[blockIdx.x]), kv_head = at.head / (p.nhq / p.nhk), d = p.headdim;
 	const uint16_t *q = vector_of(p.q, p.nhq, d, at.row, at.head), *dout = vector_of(p.dout, p.nhq, d, at.row, at.head);
@@ -237,7 +237,7 @@ static __global__ void backward_rows(
 static __global__ void backward_keys(struct problem p, struct lists l, struct totals dk, struct totals dv)
 {
 	__shared__ struct factors to_k, to_v;
-	reference_place at = l.at[blockIdx.x];
+	reference_position at = l.at[blockIdx.x];
 	const int32_t *token = l.token + l.first[blockIdx.x];
 	int n = (int)(l.first[blockIdx.x + 1] - l.first[blockIdx.x]), d = p.headdim;
 	int head = at.head * (p.nhq / p.nhk) + blockIdx.y;
@@ -333,7 +333,7 @@ static struct totals reserve_totals(struct memory *m, size_t elements)
 }
 
 /* Lists of the places' tokens on the device. Err: -1 out of host memory. */
-static int upload_lists(struct memory *m, const struct reference_io *io, const struct reference_place *at, int n, bool keys,
+static int upload_lists(struct memory *m, const struct reference_io *io, const struct reference_position *at, int n, bool keys,
 	struct lists *out, struct fw_err *err)
 {
 	const struct attention_case *a = attention_in(io->cell);
@@ -363,7 +363,7 @@ static int upload_lists(struct memory *m, const struct reference_io *io, const s
 		}
 	}
 	if (status == 0) {
-		out->at = (const reference_place *)upload(m, at, (size_t)n * sizeof *at);
+		out->at = (const reference_position *)upload(m, at, (size_t)n * sizeof *at);
 		out->first = (const int64_t *)upload(m, first, ((size_t)n + 1) * sizeof *first);
 		out->token = (const int32_t *)upload(m, token, (size_t)first[n] * sizeof *token);
 	}

@@ -45,9 +45,9 @@ static void key_work_fini(struct key_work *w)
 	free(w->dv.noise);
 }
 
-static bool partial_sums(struct reference_tensor *t, size_t places, int width)
+static bool partial_sums(struct reference_tensor *t, size_t positions, int width)
 {
-	size_t n = places * (size_t)width;
+	size_t n = positions * (size_t)width;
 	t->width = width;
 	t->exact = array(n, sizeof *t->exact);
 	t->naive = array(n, sizeof *t->naive);
@@ -60,7 +60,7 @@ static int key_work_init(const struct reference_plan *plan, const struct referen
 	const struct attention_case *a = attention_in(io->cell);
 	size_t n = (size_t)plan->n_keys, d = (size_t)a->headdim, room = (size_t)reference_mask_room(a), s = (size_t)a->seqlen;
 	int group = a->nhq / a->nhk;
-	int64_t places = 0;
+	int64_t positions = 0;
 
 	w->task = array((size_t)a->nhq, sizeof *w->task);
 	if (!w->task)
@@ -69,8 +69,8 @@ static int key_work_init(const struct reference_plan *plan, const struct referen
 		int kv_head = plan->key[first].head;
 		for (end = first; end < plan->n_keys && plan->key[end].head == kv_head; end++)
 			continue;
-		for (int head = kv_head * group; head < (kv_head + 1) * group; head++, places += end - first)
-			w->task[w->n_tasks++] = (struct head_task){ head, first, end, places };
+		for (int head = kv_head * group; head < (kv_head + 1) * group; head++, positions += end - first)
+			w->task[w->n_tasks++] = (struct head_task){ head, first, end, positions };
 	}
 	w->k = array(n * d, sizeof *w->k);
 	w->v = array(n * d, sizeof *w->v);
@@ -80,10 +80,10 @@ static int key_work_init(const struct reference_plan *plan, const struct referen
 	w->delta = array((size_t)w->n_tasks * s, sizeof *w->delta);
 	w->delta_noise = array((size_t)w->n_tasks * s, sizeof *w->delta_noise);
 	if (!w->k || !w->v || !w->range || !w->ranges || !w->lse || !w->delta || !w->delta_noise ||
-		!partial_sums(&w->dk, (size_t)places, a->headdim) || !partial_sums(&w->dv, (size_t)places, a->headdim))
+		!partial_sums(&w->dk, (size_t)positions, a->headdim) || !partial_sums(&w->dv, (size_t)positions, a->headdim))
 		return err_set(err, ERR_FULL, "reference: out of memory");
 	for (size_t i = 0; i < n; i++) {
-		struct reference_place at = plan->key[i];
+		struct reference_position at = plan->key[i];
 		if (read_row(io, FW_K, at, w->k + i * d, err) || read_row(io, FW_V, at, w->v + i * d, err))
 			return -1;
 		w->ranges[i] = reference_mask_rows(io, at.head, at.row, w->range + i * room);
@@ -112,7 +112,7 @@ static int read_statistics(const struct reference_io *io, struct key_work *w, st
 		for (int i = 0; i < n; i++)
 			for (int t = 0; t < w->n_tasks; t++) {
 				float dout[HEADDIM_MAX], row[HEADDIM_MAX];
-				struct reference_place at = { w->task[t].head, first + i };
+				struct reference_position at = { w->task[t].head, first + i };
 				load_row(io, FW_DO, at, dout);
 				for (int j = 0; j < d; j++)
 					row[j] = reference_from_bf16(o[(size_t)i * token + (size_t)(at.head * d + j)]);
@@ -151,7 +151,7 @@ static void run_task(const struct reference_io *io, struct key_work *w, int t, f
 				struct reference_range range = w->range[(int64_t)key * room + r];
 				int begin = range.begin > first ? range.begin : first, end = range.end < last ? range.end : last;
 				for (int row = first; row < last && begin < end && !loaded; row++) {
-					struct reference_place at = { task->head, row };
+					struct reference_position at = { task->head, row };
 					load_row(io, FW_Q, at, q + (int64_t)(row - first) * d);
 					load_row(io, FW_DO, at, dout + (int64_t)(row - first) * d);
 				}

@@ -46,7 +46,7 @@ int64_t reference_slot_elements(const struct cell *cell, int slot)
 	return (int64_t)a->seqlen * (of_keys(slot) ? a->nhk : a->nhq) * a->headdim;
 }
 
-int64_t reference_slot_offset(const struct cell *cell, int slot, struct reference_place at)
+int64_t reference_slot_offset(const struct cell *cell, int slot, struct reference_position at)
 {
 	const struct attention_case *a = attention_in(cell);
 	if (slot == FW_LSE)
@@ -83,20 +83,20 @@ static int32_t draw_below(struct draw *d, int32_t n)
 	return (int32_t)(d->state % (uint64_t)n);
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
-	const struct reference_place *x = a, *y = b;
+	const struct reference_position *x = a, *y = b;
 	if (x->head != y->head)
 		return x->head < y->head ? -1 : 1;
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-static int sort_unique(struct reference_place *at, int n)
+static int sort_unique(struct reference_position *at, int n)
 {
 	int kept = 0;
-	qsort(at, (size_t)n, sizeof *at, compare_places);
+	qsort(at, (size_t)n, sizeof *at, compare_positions);
 	for (int i = 0; i < n; i++)
-		if (i == 0 || compare_places(&at[i], &at[kept - 1]) != 0)
+		if (i == 0 || compare_positions(&at[i], &at[kept - 1]) != 0)
 			at[kept++] = at[i];
 	return kept;
 }
@@ -132,8 +132,8 @@ static int special_tokens(const struct attention_case *a, int32_t *list)
 }
 
 /* `n` draws, about a third of them special tokens, the first and last token always. `heads` of `heads_total` may be used. */
-static int draw_places(
-	const struct attention_case *a, struct draw *d, const int32_t *head, int heads, int n, struct reference_place *out)
+static int draw_positions(
+	const struct attention_case *a, struct draw *d, const int32_t *head, int heads, int n, struct reference_position *out)
 {
 	int32_t special[SPECIAL_MAX];
 	int n_special = special_tokens(a, special);
@@ -149,12 +149,12 @@ static int draw_places(
 	return sort_unique(out, n);
 }
 
-static int all_places(int heads, int rows, struct reference_place *out)
+static int all_positions(int heads, int rows, struct reference_position *out)
 {
 	int n = 0;
 	for (int head = 0; head < heads; head++)
 		for (int row = 0; row < rows; row++)
-			out[n++] = (struct reference_place){ head, row };
+			out[n++] = (struct reference_position){ head, row };
 	return n;
 }
 
@@ -186,8 +186,8 @@ int reference_plan_make(const struct cell *cell, uint64_t seed, double visits, s
 		return err_set(err, ERR_FULL, "reference: out of memory");
 	}
 	if (out->complete) {
-		out->n_rows = all_places(a->nhq, a->seqlen, out->row);
-		out->n_keys = backward ? all_places(a->nhk, a->seqlen, out->key) : 0;
+		out->n_rows = all_positions(a->nhq, a->seqlen, out->row);
+		out->n_keys = backward ? all_positions(a->nhk, a->seqlen, out->key) : 0;
 	} else {
 		double per_row = area / a->seqlen * a->headdim;
 		bool big = (double)a->seqlen * a->nhk * a->headdim > big_elements;
@@ -202,9 +202,9 @@ int reference_plan_make(const struct cell *cell, uint64_t seed, double visits, s
 			for (int h = 0; h < group; h++)
 				heads[n_heads++] = key_heads[i] * group + h;
 		}
-		out->n_rows = draw_places(a, &d, heads, n_heads, within(budget / per_row, ROWS_MIN, ROWS_MAX), out->row);
+		out->n_rows = draw_positions(a, &d, heads, n_heads, within(budget / per_row, ROWS_MIN, ROWS_MAX), out->row);
 		if (backward)
-			out->n_keys = draw_places(
+			out->n_keys = draw_positions(
 				a, &d, key_heads, n_key_heads, within(budget / per_row / group, KEYS_MIN, KEYS_MAX), out->key);
 	}
 	free(heads);
@@ -221,7 +221,7 @@ void reference_plan_fini(struct reference_plan *p)
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-static int add_tensor(struct reference *r, int slot, int width, int n, const struct reference_place *at, struct fw_err *err)
+static int add_tensor(struct reference *r, int slot, int width, int n, const struct reference_position *at, struct fw_err *err)
 {
 	struct reference_tensor *t = &r->tensor[r->n_tensors++];
 	size_t count = (size_t)n * (size_t)width;

@@ -41,7 +41,7 @@ struct reference_io {
 /** Fetch elements as the comment above says. */
 int reference_read(const struct reference_io *io, int slot, int64_t first, size_t n, void *out, struct fw_err *err);
 
-struct reference_place {
+struct reference_position {
 	int32_t head; /* query head for O LSE DQ, key head for DK DV */
 	int32_t row;  /* token over all sequences */
 };
@@ -50,8 +50,8 @@ struct reference_place {
 struct reference_plan {
 	bool complete; /* every place of the tensors */
 	int n_rows, n_keys;
-	struct reference_place *row; /* of O and LSE (forward), DQ (backward) */
-	struct reference_place *key; /* of DK and DV (backward); none forward */
+	struct reference_position *row; /* of O and LSE (forward), DQ (backward) */
+	struct reference_position *key; /* of DK and DV (backward); none forward */
 };
 
 /**
@@ -66,7 +66,7 @@ void reference_plan_fini(struct reference_plan *p);
 struct reference_tensor {
 	int slot; /* enum fw_attention_slot */
 	int n, width;
-	const struct reference_place *at; /* at[n], the plan's */
+	const struct reference_position *at; /* at[n], the plan's */
 	double *exact;
 	float *naive; /* already rounded to bf16 */
 	float *noise; /* standard deviation of what rounding each P (each dS) to bf16 does to this element */
@@ -112,6 +112,6 @@ const char *reference_slot_name(int slot);
 /** Elements of a slot's tensor. */
 int64_t reference_slot_elements(const struct cell *cell, int slot);
 /** Index of the first element of a place. */
-int64_t reference_slot_offset(const struct cell *cell, int slot, struct reference_place at);
+int64_t reference_slot_offset(const struct cell *cell, int slot, struct reference_position at);
 
 #endif

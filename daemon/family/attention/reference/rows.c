@@ -12,7 +12,7 @@ static void load_head(const struct reference_io *io, int slot, int head, float *
 	const struct attention_case *a = attention_in(io->cell);
 #pragma omp parallel for schedule(static)
 	for (int row = 0; row < a->seqlen; row++)
-		load_row(io, slot, (struct reference_place){ head, row }, out + (int64_t)row * a->headdim);
+		load_row(io, slot, (struct reference_position){ head, row }, out + (int64_t)row * a->headdim);
 }
 
 /* What the rows of a plan need of Q, and backward of dO and O; read before threads start, because `read` may not be shared. */

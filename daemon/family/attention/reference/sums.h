@@ -68,7 +68,7 @@ static inline struct sums sums_of(const struct reference_tensor *t, int64_t i)
 }
 
 /* One vector of Q, K, V or dO, which are in host memory or generated: cannot fail, and any thread may. */
-static inline void load_row(const struct reference_io *io, int slot, struct reference_place at, float *out)
+static inline void load_row(const struct reference_io *io, int slot, struct reference_position at, float *out)
 {
 	uint16_t bits[HEADDIM_MAX] = { 0 };
 	int d = attention_in(io->cell)->headdim;
@@ -77,7 +77,7 @@ static inline void load_row(const struct reference_io *io, int slot, struct refe
 		out[j] = reference_from_bf16(bits[j]);
 }
 
-static inline int read_row(const struct reference_io *io, int slot, struct reference_place at, float *out, struct fw_err *err)
+static inline int read_row(const struct reference_io *io, int slot, struct reference_position at, float *out, struct fw_err *err)
 {
 	uint16_t bits[HEADDIM_MAX];
 	int d = attention_in(io->cell)->headdim;

@@ -1,6 +1,6 @@
 /** worker.h - state of the workers, for status pages. */
-#ifndef CORE_ASK_WORKER_H
-#define CORE_ASK_WORKER_H
+#ifndef CORE_REQUEST_WORKER_H
+#define CORE_REQUEST_WORKER_H
 
 #include <stdint.h>
 
@@ -14,7 +14,7 @@ struct worker_status {
 	const char *aim;        /* use of its allocations: "build" "measure"; "" both, or it has none */
 	const char *why;        /* why it is down, or its allocation is pending; "" else, or unknown */
 	const char *allocation; /* the scheduler's id of a pending allocation; "" unknown, or none is pending */
-	int place;              /* position in the scheduler's queue, from 1; 0 unknown */
+	int position;           /* position in the scheduler's queue, from 1; 0 unknown */
 	const char *version;    /* "" before its first hello */
 	const char *device;     /* current device; "" none */
 	int64_t job;

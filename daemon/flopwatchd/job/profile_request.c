@@ -1,8 +1,8 @@
-#include "flopwatchd/job/profile_ask.h"
+#include "flopwatchd/job/profile_request.h"
 
 #include <stdio.h>
 
-void profile_ask_like(const struct store_profile_of *of, struct store_job *job)
+void profile_request_like(const struct store_profile_of *of, struct store_job *job)
 {
 	job->repo = of->repo;
 	snprintf(job->base_sha, sizeof job->base_sha, "%s", of->base_sha);
@@ -17,7 +17,7 @@ void profile_ask_like(const struct store_profile_of *of, struct store_job *job)
 	snprintf(job->device_uuid, sizeof job->device_uuid, "%s", of->device_uuid);
 }
 
-int profile_ask(
+int profile_request(
 	struct db *db, struct store_job *job, struct store_profile *p, const char *line, int64_t now_ms, struct fw_err *err)
 {
 	job->kind = JOBKIND_PROFILE;
@@ -29,7 +29,7 @@ int profile_ask(
 		return -1;
 	p->job = job->id;
 	return store_profile_insert(db, p, err) != 0 || store_job_log(db, job->id, now_ms, line, err) != 0 ||
-			       store_job_tell(db, job, "job.queued", JOBSTATE_QUEUED, NULL, now_ms, err) != 0
+			       store_job_report(db, job, "job.queued", JOBSTATE_QUEUED, NULL, now_ms, err) != 0
 		       ? -1
 		       : 0;
 }

@@ -1,6 +1,6 @@
-/** suites_asked.h - the suites of a job, before and after its manifests are known. Pure. */
-#ifndef FLOPWATCHD_PLANNING_SUITES_ASKED_H
-#define FLOPWATCHD_PLANNING_SUITES_ASKED_H
+/** suites_requested.h - the suites of a job, before and after its manifests are known. Pure. */
+#ifndef FLOPWATCHD_PLANNING_SUITES_REQUESTED_H
+#define FLOPWATCHD_PLANNING_SUITES_REQUESTED_H
 
 #include <stdbool.h>
 
@@ -8,7 +8,7 @@
 #include "db/store/job.h"
 #include "flopwatchd/runtime/config.h"
 
-enum { SUITES_ASKED_MAX = 8 };
+enum { SUITES_REQUESTED_MAX = 8 };
 enum suites_side { SUITES_OF_TARGET, SUITES_OF_BASE, SUITES_OF_REFERENCE };
 
 /** True if the branch's own suites are checked: its base's suites judge it, but those it names must exist before they apply. */
@@ -16,10 +16,10 @@ bool suites_of_target(const struct store_job *job, const struct config_repo *rep
 
 /**
  * List suites whose files are needed of a side: for the base the job's, else the configured ones, else those of its manifest
- * `m`. Returns their number. Shape: out[SUITES_ASKED_MAX].
+ * `m`. Returns their number. Shape: out[SUITES_REQUESTED_MAX].
  */
-int suites_asked(const struct store_job *job, const struct config_repo *repo, enum suites_side side, const struct manifest *m,
-	char out[SUITES_ASKED_MAX][64]);
+int suites_requested(const struct store_job *job, const struct config_repo *repo, enum suites_side side, const struct manifest *m,
+	char out[SUITES_REQUESTED_MAX][64]);
 
 /** The probable suite of the commit: the base decides, and the target mostly agrees. "" unknown. */
 const char *suites_likely(const struct store_job *job, const struct config_repo *repo, const struct manifest *target);

@@ -1,9 +1,9 @@
 /**
- * profile_ask.h - profile jobs, which find out why cells lost. Their priority is below all other work that users wait for.
+ * profile_request.h - profile jobs, which find out why cells lost. Their priority is below all other work that users wait for.
  * Inside the caller's transaction.
  */
-#ifndef FLOPWATCHD_JOB_PROFILE_ASK_H
-#define FLOPWATCHD_JOB_PROFILE_ASK_H
+#ifndef FLOPWATCHD_JOB_PROFILE_REQUEST_H
+#define FLOPWATCHD_JOB_PROFILE_REQUEST_H
 
 #include "db/profile/store_profile.h"
 #include "db/store/job.h"
@@ -12,11 +12,11 @@
 enum { PROFILE_PRIORITY = -6, PROFILE_PRIORITY_YIELDS = 0 };
 
 /** Copy sides, suite and device of a comparison into `job`; the caller sets cells, origin and names. */
-void profile_ask_like(const struct store_profile_of *of, struct store_job *job);
+void profile_request_like(const struct store_profile_of *of, struct store_job *job);
 /**
  * Insert `job` and its profile `p`, which holds the explained comparison; sets both ids. `line`: the reason, for the job's log.
  */
-int profile_ask(
+int profile_request(
 	struct db *db, struct store_job *job, struct store_profile *p, const char *line, int64_t now_ms, struct fw_err *err);
 
 #endif

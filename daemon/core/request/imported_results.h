@@ -1,6 +1,6 @@
-/** figures.h - measured rows of a foreign benchmark, as submitted. */
-#ifndef CORE_ASK_FIGURES_H
-#define CORE_ASK_FIGURES_H
+/** imported_results.h - measured rows of a foreign benchmark, as submitted. */
+#ifndef CORE_REQUEST_FIGURES_H
+#define CORE_REQUEST_FIGURES_H
 
 /** Rows measured elsewhere. `base_ms` 0: the target only. Times are medians; tflops 0: unknown. */
 struct foreign_row {

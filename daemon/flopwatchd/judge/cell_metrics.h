@@ -1,6 +1,6 @@
-/** figures.h - stored metrics of a cell beyond its verdict: phases, calls, clocks, work, sustained runs. */
-#ifndef FLOPWATCHD_JUDGE_FIGURES_H
-#define FLOPWATCHD_JUDGE_FIGURES_H
+/** imported_results.h - stored metrics of a cell beyond its verdict: phases, calls, clocks, work, sustained runs. */
+#ifndef FLOPWATCHD_JUDGE_CELL_METRICS_H
+#define FLOPWATCHD_JUDGE_CELL_METRICS_H
 
 #include <stdint.h>
 

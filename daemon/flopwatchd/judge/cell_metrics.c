@@ -1,4 +1,4 @@
-#include "flopwatchd/judge/figures.h"
+#include "flopwatchd/judge/cell_metrics.h"
 
 #include <math.h>
 #include <stdio.h>

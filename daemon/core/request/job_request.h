@@ -1,6 +1,6 @@
 /** job_request.h - a requested measurement, as submitted. */
-#ifndef CORE_ASK_JOB_REQUEST_H
-#define CORE_ASK_JOB_REQUEST_H
+#ifndef CORE_REQUEST_JOB_REQUEST_H
+#define CORE_REQUEST_JOB_REQUEST_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
-#include "flopwatchd/planning/suites_asked.h"
+#include "flopwatchd/planning/suites_requested.h"
 
 #include <string.h>
 
-static int copy_suites(const char (*names)[64], int n, char out[SUITES_ASKED_MAX][64])
+static int copy_suites(const char (*names)[64], int n, char out[SUITES_REQUESTED_MAX][64])
 {
 	memcpy(out, names, (size_t)n * sizeof *names);
 	return n;
@@ -13,8 +13,8 @@ bool suites_of_target(const struct store_job *job, const struct config_repo *rep
 	return !job->suite[0] && !repo->n_suites && job->kind == JOBKIND_COMPARE;
 }
 
-int suites_asked(const struct store_job *job, const struct config_repo *repo, enum suites_side side, const struct manifest *m,
-	char out[SUITES_ASKED_MAX][64])
+int suites_requested(const struct store_job *job, const struct config_repo *repo, enum suites_side side, const struct manifest *m,
+	char out[SUITES_REQUESTED_MAX][64])
 {
 	if (side == SUITES_OF_REFERENCE || (side == SUITES_OF_TARGET && !suites_of_target(job, repo)))
 		return 0;

@@ -1,7 +1,7 @@
-/* slot_tell.c - status queries of slot.h; none changes a slot. */
+/* slot_report.c - status queries of slot.h; none changes a slot. */
 #include <stdio.h>
 
-#include "core/ask/worker.h"
+#include "core/request/worker.h"
 #include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 #include "flopwatchd/runtime/config_worker.h"
@@ -60,7 +60,7 @@ const char *slot_device(const struct slot *s)
 	return s->job.id || s->phase == PHASE_HEALTH_CHECK ? s->device.uuid : "";
 }
 
-void slot_tell(const struct slot *s, struct worker_status *out)
+void slot_report(const struct slot *s, struct worker_status *out)
 {
 	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = slot_is_down(s);
 	bool on_call = config_worker_is_slurm(s->worker), rests = on_call && s->n_backoff && s->wait_why[0];
@@ -79,7 +79,7 @@ void slot_tell(const struct slot *s, struct worker_status *out)
 		       : pending ? s->wait_why
 				 : "",
 		.allocation = pending && !rests ? s->wait_id : "",
-		.place = s->phase == PHASE_WAITING ? s->wait_place : 0,
+		.position = s->phase == PHASE_WAITING ? s->wait_position : 0,
 		.version = s->has_hello ? s->hello.version : "",
 		.device = slot_device(s),
 		.job = s->job.id,
