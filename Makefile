@@ -49,25 +49,31 @@ CUDA_LIB := $(if $(NVCC),-L$(CUDA_LIBRARIES) -lcudart_static -lrt)
 # ---- sources -------------------------------------------------------------------------------------------------------
 src      = $(filter-out $(1)/main.c,$(sort $(shell find $(1) -name node_modules -prune -o -name '*.$(or $(2),c)' -print)))
 obj      = $(patsubst %,$(O)/obj/%.o,$(1))
-BASE_SRC   := $(call src,daemon/base)
-# A folder below daemon/family is a family: what it is is everybody's, what its results have to be is the runner's alone.
-FAMILIES   := $(notdir $(patsubst %/,%,$(sort $(wildcard daemon/family/*/))))
-FAMILY_SRC := $(sort $(wildcard daemon/family/*.c daemon/family/*/*.c))
-CORE_SRC   := $(call src,daemon/core) $(FAMILY_SRC)
-GIT_SRC    := $(call src,daemon/git)
-WORKER_SRC := $(call src,daemon/worker)
-RUNNER_SRC := $(call src,daemon/runner) $(sort $(wildcard daemon/family/*/reference/*.c)) \
-              $(if $(NVCC),$(call src,daemon/runner,cu) $(sort $(wildcard daemon/family/*/reference/*.cu)))
-SEND_SRC   := $(call src,daemon/send)
-CLI_SRC    := $(call src,daemon/cli)
-DAEMON_SRC := $(call src,daemon/flopwatchd)
-DB_SRC     := $(call src,db)
-WEB_SRC    := $(call src,web)
+LIB_SRC     := $(call src,daemon/lib)
+STATS_SRC   := $(call src,daemon/stats)
+# A folder below daemon/families is a family. All programs may know its shapes; the runner alone links what its results must be.
+FAMILIES    := $(notdir $(patsubst %/,%,$(sort $(wildcard daemon/families/*/))))
+REFERENCES  := $(sort $(wildcard daemon/families/*/reference*.c))
+MODEL_SRC   := $(call src,daemon/model) $(filter-out $(REFERENCES),$(sort $(wildcard daemon/families/*/*.c)))
+READERS_SRC := $(call src,daemon/readers)
+PROFILE_SRC := $(call src,daemon/profile)
+VERDICT_SRC := $(call src,daemon/verdict)
+PROTOCOL_SRC := $(call src,daemon/protocol)
+GIT_SRC     := $(call src,daemon/git)
+WORKER_SRC  := $(call src,daemon/worker)
+RUNNER_SRC  := $(call src,daemon/runner) $(REFERENCES) \
+               $(if $(NVCC),$(call src,daemon/runner,cu) $(sort $(wildcard daemon/families/*/reference*.cu)))
+SEND_SRC    := $(call src,daemon/send)
+CLI_SRC     := $(call src,daemon/cli)
+DAEMON_SRC  := $(call src,daemon/flopwatchd)
+DB_SRC      := $(call src,db)
+WEB_SRC     := $(call src,web)
 NPM        := build/npm/uplot.js build/npm/uplot.css
 EMBED      := $(sort $(wildcard db/schema.sql db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) doc/glossary.md doc/troubleshooting.md $(NPM))
 
 lib      = $(O)/lib/lib$(1).a
-LIBS     := base core git worker runner send cli flopwatchd db web
+CORE     := protocol verdict profile readers model stats lib
+LIBS     := $(CORE) git worker runner send cli flopwatchd db web
 PROGRAMS := flopwatchd flopwatch-git flopwatch-worker flopwatch-runner flopwatch-send flopwatch
 BIN      := $(addprefix $(O)/bin/,$(PROGRAMS))
 
@@ -78,8 +84,13 @@ STATIC   := $(if $(SANITIZE),-lnettle -lyaml -ljansson -llz4,-Wl$(comma)-Bstatic
 .PHONY: all
 all: $(BIN) ## the programs, into build/bin; what make does where nothing is named
 
-$(call lib,base):   $(call obj,$(BASE_SRC))
-$(call lib,core):   $(call obj,$(CORE_SRC))
+$(call lib,lib):    $(call obj,$(LIB_SRC))
+$(call lib,stats):  $(call obj,$(STATS_SRC))
+$(call lib,model):  $(call obj,$(MODEL_SRC))
+$(call lib,readers): $(call obj,$(READERS_SRC))
+$(call lib,profile): $(call obj,$(PROFILE_SRC))
+$(call lib,verdict): $(call obj,$(VERDICT_SRC))
+$(call lib,protocol): $(call obj,$(PROTOCOL_SRC))
 $(call lib,git):    $(call obj,$(GIT_SRC))
 $(call lib,worker): $(call obj,$(WORKER_SRC))
 $(call lib,runner): $(call obj,$(RUNNER_SRC))
@@ -96,22 +107,22 @@ $(O)/lib/lib%.a:
 
 program = $(call say,ld ,$@)$(CC) $(LINK) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
 
-$(O)/bin/flopwatchd: $(call obj,daemon/flopwatchd/main.c) $(call lib,flopwatchd) $(call lib,web) $(call lib,db) $(call lib,core) $(call lib,base)
+$(O)/bin/flopwatchd: $(call obj,daemon/flopwatchd/main.c) $(call lib,flopwatchd) $(call lib,web) $(call lib,db) $(foreach l,$(CORE),$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(program) -lsqlite3 -llz4 -lzstd -lmicrohttpd -ljansson -lyaml -lnettle -lm
-$(O)/bin/flopwatch-git: $(call obj,daemon/git/main.c) $(call lib,git) $(call lib,base)
+$(O)/bin/flopwatch-git: $(call obj,daemon/git/main.c) $(call lib,git) $(call lib,lib)
 	@mkdir -p $(@D)
 	$(program) -lgit2 -lnettle -lyaml -lm
-$(O)/bin/flopwatch-worker: $(call obj,daemon/worker/main.c) $(call lib,worker) $(call lib,core) $(call lib,base)
+$(O)/bin/flopwatch-worker: $(call obj,daemon/worker/main.c) $(call lib,worker) $(foreach l,$(CORE),$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(program) $(STATIC) $(SECCOMP) -lm
-$(O)/bin/flopwatch-runner: $(call obj,daemon/runner/main.c) $(call lib,runner) $(call lib,core) $(call lib,base)
+$(O)/bin/flopwatch-runner: $(call obj,daemon/runner/main.c) $(call lib,runner) $(foreach l,$(CORE),$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(program) $(STATIC) $(CUDA_LIB) $(if $(NVCC),-Wl$(comma)-Bstatic -lstdc++ -Wl$(comma)-Bdynamic) -fopenmp -ldl -lpthread -lm
-$(O)/bin/flopwatch-send: $(call obj,daemon/send/main.c) $(call lib,send) $(call lib,core) $(call lib,base)
+$(O)/bin/flopwatch-send: $(call obj,daemon/send/main.c) $(call lib,send) $(foreach l,$(CORE),$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(program) $(STATIC) -lcurl -lm
-$(O)/bin/flopwatch: $(call obj,daemon/cli/main.c) $(call lib,cli) $(call lib,core) $(call lib,base)
+$(O)/bin/flopwatch: $(call obj,daemon/cli/main.c) $(call lib,cli) $(foreach l,$(CORE),$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(program) $(STATIC) -lcurl -lm
 
@@ -120,7 +131,7 @@ $(O)/obj/%.c.o: %.c
 	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
 $(O)/obj/%.cu.o: %.cu
 	@mkdir -p $(@D)
-	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -DFW_HAVE_CUDA -Idaemon -I. -Xcompiler -fPIE,-Wall -MD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -DFW_HAVE_CUDA -Idaemon -I. -Xcompiler -fPIE,-Wall,-Wno-unknown-pragmas -MD -MP -MF $(@:.o=.d) -c -o $@ $<
 # Assets become objects whose symbols carry their path: _binary_db_schema_sql_start.
 define embed_rule
 $(O)/obj/$(1).o: $(1)
@@ -134,7 +145,7 @@ build/npm/uplot.%: $(wildcard web/node_modules/.package-lock.json)
 	@mkdir -p $(@D)
 	@cp web/node_modules/uplot/dist/$(if $(filter js,$*),uPlot.iife.min.js,uPlot.min.css) $@ 2>/dev/null && touch $@ || : >$@
 
-$(O)/obj/daemon/runner/%.c.o $(O)/obj/daemon/family/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
+$(O)/obj/daemon/runner/%.c.o $(O)/obj/daemon/families/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
 
 # The table of families, FAMILY(name) a line, written anew when a folder comes or goes.
 $(shell mkdir -p build && for f in $(FAMILIES); do echo "FAMILY($$f)"; done | cmp -s - build/families.h || for f in $(FAMILIES); do echo "FAMILY($$f)"; done >build/families.h)
@@ -147,17 +158,22 @@ FUZZ     := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/*/fuzz_*.c
 
 # A test links its program's archives: an edit in the daemon links no test of the runner again. Its own source is run once, so that
 # optimising it costs more than it gains; the archives are the same for all.
-LIBS_base   := base
-LIBS_core   := core base
-LIBS_family := runner core base
-LIBS_git    := git base
-LIBS_send   := send core base
-LIBS_cli    := cli core base
-LIBS_worker := worker core base
-LIBS_runner := runner core base
-LIBS_db     := db core base
-LIBS_web    := flopwatchd web db core base
-LIBS_flopwatchd := flopwatchd worker web db core base
+LIBS_lib      := lib
+LIBS_stats    := stats lib
+LIBS_model    := model readers stats lib
+LIBS_readers  := readers model stats lib
+LIBS_profile  := $(CORE)
+LIBS_verdict  := verdict readers model stats lib
+LIBS_protocol := protocol verdict readers model stats lib
+LIBS_families := runner $(CORE)
+LIBS_git      := git lib
+LIBS_send     := send lib
+LIBS_cli      := cli $(CORE)
+LIBS_worker   := worker $(CORE)
+LIBS_runner   := runner $(CORE)
+LIBS_db       := db $(CORE)
+LIBS_web      := flopwatchd web db $(CORE)
+LIBS_flopwatchd := flopwatchd worker web db $(CORE)
 define test_rule
 $(O)/tests/$(1)/%: tests/$(1)/%.c $(foreach l,$(or $(LIBS_$(1)),$(LIBS)),$(call lib,$(l)))
 	@mkdir -p $$(@D)
@@ -173,11 +189,11 @@ $(O)/tests/db/test_archived: LINK += -Wl,--wrap=fdatasync
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))
 build/tests/modules/honest_openmp.so build/tests/modules/honest_settings.so build/tests/modules/cheat_omp.so: MODULE_FLAGS := -fopenmp
-build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/family/attention/reference/reference.c daemon/family/attention/area.c daemon/family/attention/pattern.c daemon/core/case/inputs.c daemon/base/err.c
+build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/families/attention/reference.c daemon/families/attention/area.c daemon/families/attention/pattern.c daemon/model/inputs.c daemon/lib/err.c
 build/tests/modules/fake_cudnn.so: MODULE_FLAGS := -Wl,-soname,libcudnn.so.9
 build/tests/modules/fake_nvml.so: MODULE_FLAGS := -Wl,-soname,libnvidia-ml.so.1
 build/tests/modules/fake_cupti.so: MODULE_FLAGS := -Wl,-soname,libcupti.so.13
-build/tests/modules/fake_cupti.so: $(wildcard daemon/runner/counter/*_abi.h)
+build/tests/modules/fake_cupti.so: $(wildcard daemon/runner/*_abi.h)
 build/tests/modules/long_tail.so: tests/modules/long.c
 build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard tests/modules/*.h kernels/fw_*.h)
 	@mkdir -p $(@D)
@@ -256,7 +272,7 @@ gpu-check: build/gpu/attention_check build/gpu/linear_check build/gpu/layernorm_
 	@build/gpu/attention_check kernels/build/cuda/libattention.so
 	@build/gpu/linear_check kernels/build/cuda/liblinear.so
 	@build/gpu/layernorm_check kernels/build/cuda/liblayernorm.so
-build/gpu/attention_check: $(wildcard tests/gpu/*.cuh) daemon/core/case/inputs.h
+build/gpu/attention_check: $(wildcard tests/gpu/*.cuh) daemon/model/inputs.h
 build/gpu/linear_check build/gpu/layernorm_check: tests/lib/linear_reference.h
 build/gpu/%: tests/gpu/%.cu $(wildcard kernels/fw_*.h)
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }

@@ -6,7 +6,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/page/page.h"
-#include "web/profile/profile.h"
+#include "web/page/profile.h"
 
 static const struct http_route routes[] = {
 	{ "GET", "/", page_overview, HTTP_READ, NULL },

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/similar.h"
-#include "core/reading/reading.h"
+#include "lib/similar.h"
+#include "readers/reading.h"
 
 #define JOB_STATES "open queued assigned building checking measuring done failed cancelled superseded target_missing"
 #define AT(member) offsetof(struct options, member)

@@ -11,7 +11,7 @@
 
 #include "cli/catalog.h"
 #include "cli/help.h"
-#include "cli/output/terminal.h"
+#include "cli/terminal.h"
 
 enum { FIRST_OPTION = 256 /* of getopt: beyond every letter */, TOKEN_MS = 20000 };
 

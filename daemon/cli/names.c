@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/output/plain.h"
-#include "cli/output/value.h"
+#include "cli/plain.h"
+#include "cli/value.h"
 
 enum { HURRY_MS = 1500, PATH_BYTES = 4096 };
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/output/plain.h"
-#include "cli/output/value.h"
+#include "cli/plain.h"
+#include "cli/value.h"
 
 int verb_fail(const struct fw_err *err)
 {

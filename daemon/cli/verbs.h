@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "cli/output/client.h"
-#include "core/verdict/verdict.h"
+#include "cli/client.h"
+#include "verdict/verdict.h"
 
 enum exit_status {
 	EXIT_OK = 0,

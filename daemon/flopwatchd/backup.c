@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "flopwatchd/runtime/child.h"
-#include "db/sqlite/db.h"
+#include "lib/log.h"
+#include "lib/child.h"
+#include "db/db.h"
 
 enum { DEADLINE_MS = 600000, PRINTED_MAX = 1024 };
 

@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-#include "base/err.h"
-#include "flopwatchd/runtime/loop.h"
+#include "lib/err.h"
+#include "lib/loop.h"
 
 struct backup;
 

@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "base/log.h"
-#include "flopwatchd/runtime/child.h"
+#include "lib/log.h"
+#include "lib/child.h"
 
 enum { DEADLINE_MS = 60000, PRINTED_MAX = 1024 };
 

@@ -6,8 +6,8 @@
 #ifndef FLOPWATCHD_CHECK_H
 #define FLOPWATCHD_CHECK_H
 
-#include "db/sqlite/db.h"
-#include "flopwatchd/runtime/loop.h"
+#include "db/db.h"
+#include "lib/loop.h"
 
 enum { CHECK_MS = 10000, CHECK_HERE_BYTES = 16 << 20 };
 

@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/err.h"
-#include "core/request/imported_results.h"
-#include "core/request/job_request.h"
-#include "core/request/worker.h"
-#include "core/state/alertstate.h"
-#include "flopwatchd/runtime/config.h"
-#include "db/sqlite/db.h"
+#include "lib/err.h"
+#include "model/imported_results.h"
+#include "model/job_request.h"
+#include "model/worker.h"
+#include "model/alertstate.h"
+#include "flopwatchd/config/config.h"
+#include "db/db.h"
 
 struct backup;
 struct queue;

@@ -2,7 +2,7 @@
 #ifndef FLOPWATCHD_CONTROL_INSIDE_H
 #define FLOPWATCHD_CONTROL_INSIDE_H
 
-#include "db/store/job.h"
+#include "db/job.h"
 #include "flopwatchd/control.h"
 
 /* control.c */

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "core/suite/suite.h"
-#include "db/store/result.h"
-#include "db/view/live.h"
+#include "lib/buf.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "model/suite.h"
+#include "db/result.h"
+#include "db/live.h"
 #include "flopwatchd/alert/alert_profile.h"
-#include "flopwatchd/dispatch/queue.h"
+#include "flopwatchd/schedule/queue.h"
 #include "flopwatchd/job/profile_request.h"
 
 enum { CELLS_JSON_MAX = 1 << 21 };

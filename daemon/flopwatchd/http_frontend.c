@@ -8,13 +8,13 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/hash.h"
-#include "base/log.h"
-#include "db/store/token.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "lib/log.h"
+#include "db/token.h"
 #include "web/answer/access.h"
-#include "web/comparison/cache.h"
-#include "web/comparison/capture.h"
+#include "web/page/cache.h"
+#include "web/page/capture.h"
 #include "web/site.h"
 
 struct http_frontend {

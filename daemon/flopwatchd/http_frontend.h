@@ -2,10 +2,10 @@
 #ifndef FLOPWATCHD_HTTP_FRONTEND_H
 #define FLOPWATCHD_HTTP_FRONTEND_H
 
-#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/config/config.h"
 #include "flopwatchd/control.h"
-#include "db/sqlite/db.h"
-#include "flopwatchd/runtime/loop.h"
+#include "db/db.h"
+#include "lib/loop.h"
 
 struct http_frontend;
 

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flopwatchd/verdict/again.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "flopwatchd/record/again.h"
+#include "lib/clock.h"
+#include "lib/log.h"
 #include "flopwatchd/history/calibrate.h"
-#include "db/store/calibration.h"
-#include "db/store/baseline_period.h"
-#include "db/store/repo.h"
+#include "db/calibration.h"
+#include "db/baseline_period.h"
+#include "db/repo.h"
 #include "flopwatchd/history/nights.h"
 #include "flopwatchd/history/peers.h"
 #include "flopwatchd/history/trend.h"

@@ -5,9 +5,9 @@
 #ifndef FLOPWATCHD_IDLE_H
 #define FLOPWATCHD_IDLE_H
 
-#include "flopwatchd/runtime/config.h"
-#include "flopwatchd/runtime/txn.h"
-#include "flopwatchd/runtime/loop.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/config/txn.h"
+#include "lib/loop.h"
 
 struct idle;
 

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/hash.h"
-#include "core/protocol/protocol.h"
-#include "db/store/job.h"
-#include "db/store/repo.h"
-#include "db/store/result.h"
-#include "flopwatchd/judge/comparison_json.h"
+#include "lib/buf.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "protocol/protocol.h"
+#include "db/job.h"
+#include "db/repo.h"
+#include "db/result.h"
+#include "flopwatchd/job/comparison_json.h"
 
 #define THRESHOLD_PCT 1.5
 

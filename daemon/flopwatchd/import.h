@@ -5,8 +5,8 @@
 #ifndef FLOPWATCHD_IMPORT_H
 #define FLOPWATCHD_IMPORT_H
 
-#include "flopwatchd/runtime/txn.h"
-#include "core/request/imported_results.h"
+#include "flopwatchd/config/txn.h"
+#include "model/imported_results.h"
 
 /** Store `figures` for repository `repo` in a transaction. Equal ones give the existing comparison, and `is_new` false. */
 int import_store(struct txn *g, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new,

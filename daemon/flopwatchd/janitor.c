@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "db/archive/archived.h"
-#include "db/store/event.h"
-#include "db/store/job.h"
-#include "db/store/outbox.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "db/archived.h"
+#include "db/event.h"
+#include "db/job.h"
+#include "db/outbox.h"
 
 enum { STEP_ROWS = 500, STEP_PAUSE_MS = 250, FIRST_MS = 5000, ROUND_MS = 3600 * 1000 };
 #define DAY_MS (INT64_C(24) * 3600 * 1000)

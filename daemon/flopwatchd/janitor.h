@@ -1,6 +1,6 @@
 /**
  * janitor.h - limits the growth of the database: once an hour, in small steps with pauses. Single times move to the archive
- * after `keep_samples` (db/archive/archived.h), whose months are deleted after `keep_archive`; each run's estimate stays, so
+ * after `keep_samples` (db/archived.h), whose months are deleted after `keep_archive`; each run's estimate stays, so
  * that a verdict can be computed again. Notifications are deleted after JANITOR_SENT_DAYS, events after JANITOR_EVENT_DAYS, and
  * received webhook ids (which prevent replays) after JANITOR_NOTIFICATION_DAYS and beyond the newest JANITOR_NOTIFICATIONS.
  * Everything else stays. The file shrinks if much of it is free.
@@ -8,9 +8,9 @@
 #ifndef FLOPWATCHD_JANITOR_H
 #define FLOPWATCHD_JANITOR_H
 
-#include "db/sqlite/db.h"
-#include "flopwatchd/runtime/config.h"
-#include "flopwatchd/runtime/loop.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "lib/loop.h"
 
 enum { JANITOR_SENT_DAYS = 90, JANITOR_EVENT_DAYS = 7, JANITOR_NOTIFICATION_DAYS = 180, JANITOR_NOTIFICATIONS = 20000 };
 

@@ -5,9 +5,9 @@
 
 #include "flopwatchd/backup.h"
 #include "flopwatchd/check.h"
-#include "base/log.h"
-#include "flopwatchd/probe/probe.h"
-#include "flopwatchd/runtime/config.h"
+#include "lib/log.h"
+#include "flopwatchd/probe.h"
+#include "flopwatchd/config/config.h"
 #include "flopwatchd/server.h"
 
 static const char usage[] =

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/regular.h"
+#include "lib/regular.h"
 #include "git/git_lib.h"
 #include "git/layout.h"
 #include "git/limits.h"

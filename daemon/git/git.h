@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "lib/buf.h"
+#include "lib/err.h"
 #include "git/access.h"
 
 #define GIT_HEX 65

@@ -7,9 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/percent.h"
-#include "base/regular.h"
-#include "base/secret.h"
+#include "lib/percent.h"
+#include "lib/regular.h"
+#include "lib/secret.h"
 #include "git/git_lib.h"
 #include "git/hostkey.h"
 #include "git/layout.h"

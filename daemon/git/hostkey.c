@@ -11,9 +11,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/hash.h"
-#include "base/regular.h"
+#include "lib/buf.h"
+#include "lib/hash.h"
+#include "lib/regular.h"
 #include "git/url.h"
 
 enum { FILE_BYTES_MAX = 4 << 20, NAME_BYTES = 300, TYPE_BYTES = 64, POSITION_BYTES = 640, SHA1_BYTES = 20 };

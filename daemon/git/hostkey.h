@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "base/err.h"
+#include "lib/err.h"
 #include "git/access.h"
 
 /**

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/regular.h"
+#include "lib/regular.h"
 
 enum { ALTERNATES_MAX = 5 /* of alternates, as git */, DEPTH_MAX = 128 /* of folders */, TEXT_BYTES = 64 << 10 };
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "lib/err.h"
 
 /**
  * Check the files of the repository at `path`, with `search` also of one above it, and those that they name: HEAD, config, packed-refs and their

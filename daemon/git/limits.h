@@ -2,7 +2,7 @@
 #ifndef GIT_LIMITS_H
 #define GIT_LIMITS_H
 
-#include "base/err.h"
+#include "lib/err.h"
 
 /**
  * Bound processor time (a lower limit that is already set stays), address space and core files of this process. When the time is up

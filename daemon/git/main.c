@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/proc.h"
+#include "lib/proc.h"
 #include "git/git.h"
 #include "git/limits.h"
 #include "git/mirror_rebuild.h"

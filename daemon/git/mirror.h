@@ -2,7 +2,7 @@
 #ifndef GIT_MIRROR_H
 #define GIT_MIRROR_H
 
-#include "base/err.h"
+#include "lib/err.h"
 #include "git/access.h"
 
 #define MIRROR_MARKER "flopwatch-mirror" /* a file; its presence says that the folder is ours to delete */

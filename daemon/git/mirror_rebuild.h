@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "lib/err.h"
 
 /** `err` (ERR_DAMAGED) was met in the repository `dir`. Becomes ERR_BUSY where that is a mirror of ours that was not made anew for it yet. */
 void mirror_rebuild_request(const char *dir, struct fw_err *err);

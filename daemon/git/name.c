@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/percent.h"
-#include "base/utf8.h"
+#include "lib/percent.h"
+#include "lib/utf8.h"
 
 void name_encode(struct buf *out, const char *bytes, size_t len)
 {

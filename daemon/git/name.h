@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 void name_encode(struct buf *out, const char *bytes, size_t len);
 /** Err: -1 for a bad escape or a NUL; `out` then holds nothing usable. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 enum { POINTER_MAX_BYTES = 1024 /* git-LFS takes no larger file for a pointer */ };
 

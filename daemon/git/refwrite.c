@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/filelock.h"
+#include "lib/filelock.h"
 
 enum { FILE_MODE = 0666, FOLDER_MODE = 0777 }; /* as git makes them; the umask takes from it */
 

@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "lib/err.h"
 
 struct refwrite {
 	int fd;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "lib/err.h"
 
 struct tar {
 	int fd;

@@ -2,7 +2,7 @@
 #ifndef GIT_TREE_H
 #define GIT_TREE_H
 
-#include "base/buf.h"
+#include "lib/buf.h"
 #include "git/git.h"
 
 enum { TREE_DEPTH_MAX = 64, TREE_ENTRIES_MAX = 200000, TREE_BYTES_MAX = 1 << 30 };

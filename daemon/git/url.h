@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
+#include "lib/err.h"
 
 /**
  * Accept https://host/path, ssh://[user@]host[:port]/path, user@host:path, file:///path and absolute paths; refuse everything

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/jsonw.h"
+#include "lib/jsonw.h"
 #include "git/git.h"
 #include "git/mirror.h"
 #include "git/name.h"

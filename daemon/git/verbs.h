@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "lib/err.h"
 #include "git/access.h"
 
 enum { VERBS_PATHS_MAX = 64 };

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/mode/capture.h"
-#include "runner/mode/counters.h"
-#include "runner/mode/task.h"
+#include "runner/capture.h"
+#include "runner/counters.h"
+#include "runner/task.h"
 
 enum { RECORDS_FD = 3, EXIT_USAGE = 2, CALLS_MAX = 1000000 };
 

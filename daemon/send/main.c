@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/jsonw.h"
+#include "lib/buf.h"
+#include "lib/jsonw.h"
 #include "send/send.h"
 
 static void print_answer(const struct send_answer *answer)

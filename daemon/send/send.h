@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#include "base/err.h"
+#include "lib/err.h"
 
 enum { SEND_HEADERS_MAX = 16 };
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/case/inputs.h"
-#include "core/suite/suite.h"
-#include "worker/bench/acceptance.h"
-#include "worker/bench/hardware.h"
-#include "worker/bench/measure.h"
+#include "model/inputs.h"
+#include "model/suite.h"
+#include "worker/acceptance.h"
+#include "worker/hardware.h"
+#include "worker/measure.h"
 #include "worker/report.h"
 #include "worker/two_modules.h"
 

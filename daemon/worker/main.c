@@ -5,15 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cores.h"
-#include "base/log.h"
+#include "lib/cores.h"
+#include "lib/log.h"
 #include "worker/compare_alone.h"
-#include "worker/box/peer.h"
-#include "worker/bench/bench.h"
-#include "worker/box/procs.h"
-#include "worker/machine/kernels.h"
+#include "worker/sandbox/peer.h"
+#include "worker/bench.h"
+#include "worker/sandbox/procs.h"
+#include "worker/kernels.h"
 #include "worker/profile_alone.h"
-#include "worker/machine/sassdiff_print.h"
+#include "worker/sassdiff_print.h"
 #include "worker/serve.h"
 #include "worker/trial_build.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/proc.h"
-#include "worker/bench/hardware.h"
-#include "worker/profile/profile.h"
+#include "lib/proc.h"
+#include "worker/hardware.h"
+#include "worker/profile.h"
 #include "worker/profile_report.h"
 #include "worker/two_modules.h"
 

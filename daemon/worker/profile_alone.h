@@ -2,7 +2,7 @@
 #ifndef WORKER_PROFILE_ALONE_H
 #define WORKER_PROFILE_ALONE_H
 
-#include "core/protocol/protocol.h"
+#include "protocol/protocol.h"
 #include "worker/two_modules.h"
 
 /** Run as compare does; `path`: the best way of counting to try. Returns the exit status: 0 printed, -1 with `err`. */

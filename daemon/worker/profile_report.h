@@ -2,8 +2,8 @@
 #ifndef WORKER_PROFILE_REPORT_H
 #define WORKER_PROFILE_REPORT_H
 
-#include "base/buf.h"
-#include "core/protocol/protocol.h"
+#include "lib/buf.h"
+#include "protocol/protocol.h"
 
 struct profile_report {
 	int n_kernels, n_codes;

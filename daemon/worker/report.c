@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/jsonw.h"
-#include "core/verdict/explain.h"
+#include "lib/buf.h"
+#include "lib/clock.h"
+#include "lib/jsonw.h"
+#include "verdict/explain.h"
 #include "worker/report_work.h"
 
 enum { TEXT_MAX = 4 << 20 };

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "worker/bench/bench.h"
+#include "worker/bench.h"
 
 /** Return the comparison's verdict: the first in verdict order among its cells. */
 enum verdict report_verdict(const struct bench *b);

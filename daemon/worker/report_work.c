@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/verdict/sparsity.h"
+#include "verdict/sparsity.h"
 
 static const char *const names[] = { "base", "target" };
 

@@ -2,7 +2,7 @@
 #ifndef WORKER_REPORT_WORK_H
 #define WORKER_REPORT_WORK_H
 
-#include "worker/bench/bench.h"
+#include "worker/bench.h"
 
 /** Print tables of the cells with reports of either side; claims and measurements are separate columns. */
 void report_work_text(const struct bench *b, struct buf *out);

@@ -7,8 +7,8 @@
 #ifndef WORKER_SERVE_H
 #define WORKER_SERVE_H
 
-#include "base/err.h"
-#include "worker/box/sandbox.h"
+#include "lib/err.h"
+#include "worker/sandbox/sandbox.h"
 
 struct serve_options {
 	const char *cache;  /* NULL: the default path */

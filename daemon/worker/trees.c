@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/oid.h"
-#include "worker/box/pump.h"
-#include "worker/box/workdir.h"
+#include "lib/oid.h"
+#include "worker/sandbox/pump.h"
+#include "worker/sandbox/workdir.h"
 
 enum { TREE_WAIT_MS = 600 * 1000 };
 

@@ -2,8 +2,8 @@
 #ifndef WORKER_TREES_H
 #define WORKER_TREES_H
 
-#include "worker/box/peer.h"
-#include "worker/build/build.h"
+#include "worker/sandbox/peer.h"
+#include "worker/sandbox/build.h"
 
 /**
  * Request each input that no cached build replaces, once, and wait for it. `*folder` holds the archives, -1 if none was

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/proc.h"
+#include "lib/proc.h"
 
 enum { STEP_MS = 60000, SAID_MAX_BYTES = 64 << 10 };
 

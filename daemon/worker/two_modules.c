@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/suite/shard.h"
-#include "worker/bench/hardware.h"
-#include "worker/box/sealed.h"
+#include "model/shard.h"
+#include "worker/hardware.h"
+#include "worker/sandbox/sealed.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 

@@ -2,9 +2,9 @@
 #ifndef WORKER_TWO_MODULES_H
 #define WORKER_TWO_MODULES_H
 
-#include "core/suite/suite.h"
-#include "worker/bench/bench.h"
-#include "worker/box/sandbox.h"
+#include "model/suite.h"
+#include "worker/bench.h"
+#include "worker/sandbox/sandbox.h"
 
 struct two_modules_options {
 	const char *suite, *base, *target;           /* files */

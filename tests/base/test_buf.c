@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 static void grows_and_ends_with_nul(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "base/csv.h"
+#include "lib/csv_write.h"
 
 static struct buf out;
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/decimal.h"
-#include "core/case/inputs.h"
+#include "lib/decimal.h"
+#include "model/inputs.h"
 
 static int written;
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "lib/err.h"
 
 static void first_error_stays(void **state)
 {

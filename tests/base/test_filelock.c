@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/filelock.h"
+#include "lib/filelock.h"
 
 static char path[64];
 

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/hash.h"
-#include "base/log.h"
-#include "base/utf8.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "lib/log.h"
+#include "lib/utf8.h"
 
 static void sha256_vectors(void **state)
 {

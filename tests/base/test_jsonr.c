@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonr.h"
-#include "base/jsonw.h"
+#include "lib/jsonr.h"
+#include "lib/jsonw.h"
 
 struct story {
 	const char *name, *missing, *nothing, *words;

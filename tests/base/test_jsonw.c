@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "lib/jsonw.h"
 
 static void structure(void **state)
 {

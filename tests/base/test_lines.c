@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lines.h"
+#include "lib/lines.h"
 
 /* What came out: lines in [], payload bytes in (). */
 static void drain(struct lines *l, struct buf *seen)

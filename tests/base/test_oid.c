@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "base/oid.h"
+#include "lib/oid.h"
 
 #define TEN "0123456789"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/percent.h"
+#include "lib/percent.h"
 
 static void test_kept(void **state)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/yaml.h"
+#include "lib/yaml.h"
 
 static struct yaml *doc(const char *text)
 {

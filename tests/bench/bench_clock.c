@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stats/stats.h"
+#include "stats/stats.h"
 #include "noise.h"
 #include "samples.h"
 

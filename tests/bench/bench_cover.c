@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stats/calibration.h"
-#include "core/stats/memory.h"
-#include "core/verdict/verdict.h"
+#include "stats/calibration.h"
+#include "stats/memory.h"
+#include "verdict/verdict.h"
 #include "replay.h"
 
 enum { LEARNED_RUNS = 12, KEPT_RUNS = 8, SERIES = 4, RULES = 2, RECORDINGS_MAX = 8 };

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/suite/benchmark.h"
-#include "core/verdict/verdict.h"
+#include "model/benchmark.h"
+#include "verdict/verdict.h"
 #include "replay.h"
 
 enum { SOURCES = 4, RULES = 2, EQUAL_CELLS = 172000, CHANGED_CELLS = 2000, PROGRAMS = 1500 };

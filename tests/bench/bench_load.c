@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "core/case/inputs.h"
+#include "lib/clock.h"
+#include "model/inputs.h"
 
 enum { CONNECTIONS_MAX = 64, HEAD_MAX = 4096, SAMPLES_MAX = 4 << 20 };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "core/case/inputs.h"
+#include "lib/clock.h"
+#include "model/inputs.h"
 #include "web/answer/site.h"
 #include "web/html/emit.h"
 #include "web/http/inside.h"

@@ -15,8 +15,8 @@
 
 #include "attention_cell.h"
 #include "replay.h"
-#include "worker/bench/bench.h"
-#include "worker/bench/measure.h"
+#include "worker/bench.h"
+#include "worker/measure.h"
 
 enum { CALLS_MAX = 256, PROCESSES_MAX = 8 };
 

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/hash.h"
-#include "core/case/inputs.h"
-#include "core/suite/suite.h"
-#include "db/sqlite/migrate.h"
-#include "db/store/baseline_period.h"
-#include "db/store/job.h"
-#include "db/store/repo.h"
-#include "db/store/result.h"
-#include "db/store/sample.h"
-#include "family/family.h"
-#include "flopwatchd/judge/comparison_json.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "model/inputs.h"
+#include "model/suite.h"
+#include "db/migrate.h"
+#include "db/baseline_period.h"
+#include "db/job.h"
+#include "db/repo.h"
+#include "db/result.h"
+#include "db/sample.h"
+#include "model/family.h"
+#include "flopwatchd/job/comparison_json.h"
 
 enum { RUNS = 4, PAIRS = 16, LOSS_EVERY = 10, BATCH = 100 };
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/protocol/device_check.h"
+#include "protocol/device_check.h"
 #include "replay.h"
-#include "worker/bench/measure.h"
+#include "worker/measure.h"
 
 enum { KINDS = 4 }; /* dense forward, dense backward, sparse forward, sparse backward */
 enum plant { PLANT_NONE, PLANT_EVERY_TENTH, PLANT_ONE_IN_TEN, PLANT_BOTH_SIDES };

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stats/candidate.h"
-#include "core/verdict/verdict.h"
+#include "stats/candidate.h"
+#include "verdict/verdict.h"
 #include "noise.h"
 #include "recorded.h"
 

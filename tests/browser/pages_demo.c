@@ -11,9 +11,9 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
-#include "core/suite/suite.h"
-#include "web/comparison/cache.h"
+#include "lib/clock.h"
+#include "model/suite.h"
+#include "web/page/cache.h"
 #include "web/site.h"
 
 enum { PAIRS = 12, RUNS = 4, MAIN_PUSHES = 24, HOUR_MS = 3600 * 1000 };

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "cli/output/report.h"
+#include "cli/report.h"
 
 static char *printed;
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/health/service.h"
+#include "cli/service.h"
 
 static char root[] = "/tmp/fw-service-XXXXXX";
 

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/plain.h"
-#include "cli/output/footnotes.h"
-#include "cli/output/report.h"
-#include "cli/output/table.h"
-#include "cli/output/value.h"
+#include "cli/plain.h"
+#include "cli/footnotes.h"
+#include "cli/report.h"
+#include "cli/table.h"
+#include "cli/value.h"
 
 static char *text; /* of the last thing printed */
 static size_t text_len;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/file/torchao.h"
+#include "cli/torchao.h"
 
 enum { COLUMNS = 40 };
 

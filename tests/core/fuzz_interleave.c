@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "core/interleave/interleave.h"
+#include "protocol/interleave.h"
 #include "fuzz_replay.h"
 
 static void check_line(const struct interleave_line *l)

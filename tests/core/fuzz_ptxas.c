@@ -4,12 +4,12 @@
  *
  * As a test it runs the inputs under tests/data/fuzz/ptxas, and each of them with a hundred changes (fixed seed). To search, in bash:
  *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/lib \
- *     -o build/fuzz_ptxas tests/core/fuzz_ptxas.c daemon/core/machine/{ptxas*,symbolname,cubin,resources}.c \
- *     daemon/core/case/inputs.c daemon/base/{err,buf,hash,elf}.c -lm -lnettle
+ *     -o build/fuzz_ptxas tests/core/fuzz_ptxas.c daemon/profile/{ptxas*,symbolname,cubin,resources}.c \
+ *     daemon/model/inputs.c daemon/lib/{err,buf,hash,elf}.c -lm -lnettle
  *   mkdir -p build/corpus && build/fuzz_ptxas -max_len=4096 build/corpus tests/data/fuzz/ptxas
  */
-#include "core/case/inputs.h"
-#include "core/machine/ptxasdelta.h"
+#include "model/inputs.h"
+#include "profile/ptxasdelta.h"
 #include "fuzz_replay.h"
 
 enum { CHANGES = 100, LINE_MAX_BYTES = 1024 };

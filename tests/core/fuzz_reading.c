@@ -9,8 +9,8 @@
  */
 #include <math.h>
 
-#include "core/reading/ncu_source.h"
-#include "core/reading/reading.h"
+#include "readers/ncu_source.h"
+#include "readers/reading.h"
 #include "fuzz_replay.h"
 
 static void check(const struct reading *r)

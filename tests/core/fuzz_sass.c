@@ -3,11 +3,11 @@
  *
  * As a test it runs the inputs under tests/data/fuzz/sass, and each of them with a hundred changes (fixed seed). To search, in bash:
  *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/lib \
- *     -o build/fuzz_sass tests/core/fuzz_sass.c daemon/core/machine/sass*.c daemon/core/case/inputs.c daemon/base/{err,buf}.c -lm
+ *     -o build/fuzz_sass tests/core/fuzz_sass.c daemon/profile/sass*.c daemon/model/inputs.c daemon/lib/{err,buf}.c -lm
  *   mkdir -p build/corpus && build/fuzz_sass -max_len=4096 build/corpus tests/data/fuzz/sass
  */
-#include "core/case/inputs.h"
-#include "core/machine/sassdelta.h"
+#include "model/inputs.h"
+#include "profile/sassdelta.h"
 #include "fuzz_replay.h"
 
 enum { CHANGES = 100, PAIRS_MAX = 6 };

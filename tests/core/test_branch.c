@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
-#include "core/text/branch.h"
+#include "lib/utf8.h"
+#include "lib/branch.h"
 
 static void shows(const char *key, const char *text)
 {

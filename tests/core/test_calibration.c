@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/stats/calibration.h"
+#include "stats/calibration.h"
 
 static void near(double value, double wanted, double error)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stats/candidate.h"
+#include "stats/candidate.h"
 #include "noise.h"
 
 enum { CELLS = 20, POINTS = 90, SMALL_FOUND_MIN = 30, WALK_MAX = 24 };

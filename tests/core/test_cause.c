@@ -9,8 +9,8 @@
 #include <glob.h>
 #include <math.h>
 
-#include "core/cause/diagnostic.h"
-#include "core/cause/sentence.h"
+#include "profile/diagnostic.h"
+#include "profile/sentence.h"
 #include "noise.h"
 #include "profile_case.h"
 

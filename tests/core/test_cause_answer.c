@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/cause/answer.h"
+#include "profile/answer.h"
 
 static void says(const struct cause_known *k, const char *want)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/verdict/cell_verdict.h"
+#include "verdict/cell_verdict.h"
 #include "noise.h"
 
 static const struct cell_failure clear = { .base = "", .target = "", .outside = "" };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stats/changepoint.h"
+#include "stats/changepoint.h"
 #include "noise.h"
 
 static void near(double value, double wanted, double error)

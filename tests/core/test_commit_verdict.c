@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/verdict/commit_verdict.h"
+#include "verdict/commit_verdict.h"
 
 static struct fw_err err;
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/verdict/cost.h"
+#include "verdict/cost.h"
 
 static void said(const char *what, size_t n_cells, double base, double target, const char *wanted)
 {

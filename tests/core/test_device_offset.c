@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/stats/device_offset.h"
+#include "stats/device_offset.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 

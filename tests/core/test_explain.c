@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/verdict/explain.h"
+#include "verdict/explain.h"
 
 static void parts_of_a_change(void **state)
 {

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "core/reading/ffa_compare.h"
-#include "core/reading/ffa_csv.h"
+#include "readers/ffa_compare.h"
+#include "readers/ffa_csv.h"
 
 static struct buf out;
 

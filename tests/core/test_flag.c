@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/verdict/verdict.h"
+#include "verdict/verdict.h"
 
 static void words_go_both_ways(void **state)
 {

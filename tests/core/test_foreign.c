@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "core/reading/marks.h"
-#include "core/reading/note.h"
+#include "lib/buf.h"
+#include "readers/marks.h"
+#include "readers/note.h"
 #include "reading_file.h"
 
 /* The first lines of ncu's pages. */

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "attention_cell.h"
-#include "base/hash.h"
-#include "core/case/inputs.h"
-#include "family/attention/pattern.h"
+#include "lib/hash.h"
+#include "model/inputs.h"
+#include "families/attention/pattern.h"
 #include "kernels/fw_attention.h"
 
 static const struct {

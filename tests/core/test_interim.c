@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/stats/interim.h"
-#include "core/suite/benchmark.h"
-#include "core/verdict/verdict.h"
+#include "stats/interim.h"
+#include "model/benchmark.h"
+#include "verdict/verdict.h"
 #include "noise.h"
 
 /* Against values by other means: exact for 1, 2 and 4 degrees, the others from tables of t and the normal distribution. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/interleave/interleave.h"
+#include "protocol/interleave.h"
 
 static struct interleave_line good(const char *text)
 {

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "core/protocol/order.h"
-#include "core/verdict/verdict.h"
+#include "protocol/order.h"
+#include "verdict/verdict.h"
 #include "noise.h"
 
 enum { PAIRS = 20, SIDES = 2 };

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/interleave/plan.h"
-#include "core/interleave/trust.h"
+#include "protocol/plan.h"
+#include "protocol/trust.h"
 #include "noise.h"
 
 static void chain_is(const char *a, const char *b, const char *c, const char *wanted, const char *expected)

@@ -1,8 +1,8 @@
 /* Intervals of a sum of Student's t and a mixture of normals, held against tables and against a convolution by brute force. */
 #include "near.h"
 
-#include "core/stats/interval.h"
-#include "core/stats/stats.h"
+#include "stats/interval.h"
+#include "stats/stats.h"
 
 /* P(t + x < at) by integrating over t with Simpson's rule in a variable that reaches its tails. */
 static double probability_below(double at, double scale, double degrees, const struct normal_part *part, int n)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/state/jobstate.h"
+#include "model/jobstate.h"
 
 static enum jobstate after(enum jobstate from, const enum jobstate_event *on, int n)
 {

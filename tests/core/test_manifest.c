@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/suite/manifest.h"
+#include "model/manifest.h"
 
 static void defaults(void **state)
 {

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/verdict/explain.h"
-#include "core/verdict/mean.h"
+#include "verdict/explain.h"
+#include "verdict/mean.h"
 
 static struct rule rule;
 static struct judgement pairs; /* of a cell whose typical call did not move */

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/stats/memory.h"
-#include "core/verdict/verdict.h"
+#include "stats/memory.h"
+#include "verdict/verdict.h"
 #include "noise.h"
 
 /* Runs of both sets at `d`, `spread` above and below in turn. Shape: e[one + two]. */

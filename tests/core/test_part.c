@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/suite/shard.h"
+#include "model/shard.h"
 
 #define HEAD "suite: s\nfamily: linear\ndirections: [forward]\n"
 #define SWEEP                                                                                                                               \

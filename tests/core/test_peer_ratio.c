@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/suite/peers.h"
-#include "core/verdict/peer_ratio.h"
+#include "model/peers.h"
+#include "verdict/peer_ratio.h"
 
 static void near(double got, double wanted)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/machine/ptxasdelta.h"
+#include "profile/ptxasdelta.h"
 
 static void read_text(struct ptxaslog *l, const char *text)
 {

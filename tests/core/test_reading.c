@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "core/text/csv.h"
-#include "core/reading/row.h"
+#include "lib/buf.h"
+#include "lib/csv_read.h"
+#include "readers/row.h"
 #include "reading_file.h"
 
 static struct reading reading;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "core/reading/pair.h"
+#include "lib/buf.h"
+#include "readers/pair.h"
 #include "reading_file.h"
 
 static struct reading base, target;

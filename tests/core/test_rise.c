@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/stats/rise.h"
+#include "stats/rise.h"
 #include "noise.h"
 
 /* One commit a point, of which those in [begin, end) lose `each`. */

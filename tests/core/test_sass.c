@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/case/inputs.h"
-#include "core/machine/sassalign.h"
-#include "core/machine/sassdelta.h"
+#include "model/inputs.h"
+#include "profile/sassalign.h"
+#include "profile/sassdelta.h"
 
 static void parse(struct sass *s, const char *text, size_t len)
 {

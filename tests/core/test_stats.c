@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/stats/stats.h"
+#include "stats/stats.h"
 #include "noise.h"
 
 static void constants(void **state)

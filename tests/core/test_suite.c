@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "attention_cell.h"
-#include "base/buf.h"
-#include "core/suite/suite.h"
+#include "lib/buf.h"
+#include "model/suite.h"
 
 static void load(const char *path, struct suite *s)
 {

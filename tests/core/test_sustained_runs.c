@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/protocol/sustained.h"
+#include "protocol/sustained.h"
 
 static void letters_go_by_rounds(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/stats/tail.h"
+#include "stats/tail.h"
 
 enum { N = 8 };
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "core/stats/transient.h"
+#include "stats/transient.h"
 #include "noise.h"
 
 static void steady_calls_stay(void **state)

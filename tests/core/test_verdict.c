@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/verdict/verdict.h"
+#include "verdict/verdict.h"
 #include "noise.h"
 
 static void words(void **state)

@@ -7,14 +7,14 @@
 
 #include <cmocka.h>
 
-#include "core/state/alertkind.h"
-#include "core/state/alertstate.h"
-#include "core/state/device_kind.h"
-#include "core/state/devicestate.h"
-#include "core/state/role.h"
-#include "core/state/run_mode.h"
-#include "core/state/series.h"
-#include "core/state/name_list.h"
+#include "model/alertkind.h"
+#include "model/alertstate.h"
+#include "model/device_kind.h"
+#include "model/devicestate.h"
+#include "model/role.h"
+#include "model/run_mode.h"
+#include "model/series.h"
+#include "model/name_list.h"
 
 /* Every value has a word of its own, and the list ends behind the last. */
 static void assert_whole(const char *const *names, int n)

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <zstd.h>
 
-#include "db/archive/archived.h"
-#include "db/store/sample.h"
+#include "db/archived.h"
+#include "db/sample.h"
 
 enum { PAIRS = 16, CELLS = 3, RUNS = 2 };
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/hash.h"
-#include "db/sqlite/carry_json.h"
-#include "db/sqlite/carry_over.h"
-#include "db/view/comparison.h"
+#include "lib/hash.h"
+#include "db/carry_json.h"
+#include "db/carry_over.h"
+#include "db/comparison.h"
 
 #define DATA "tests/data/migration/"
 

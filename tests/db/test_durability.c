@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "db/store/event.h"
+#include "lib/clock.h"
+#include "db/event.h"
 
 enum { KILLS = 100 };
 

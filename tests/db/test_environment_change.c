@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#include "db/environment/environment_change.h"
-#include "db/store/alert.h"
-#include "db/store/baseline_period.h"
-#include "db/store/repo.h"
-#include "db/view/cell.h"
-#include "db/view/history.h"
+#include "db/environment_change.h"
+#include "db/alert.h"
+#include "db/baseline_period.h"
+#include "db/repo.h"
+#include "db/cell.h"
+#include "db/history.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "db/find/unschedulable.h"
-#include "db/store/device.h"
+#include "db/unschedulable.h"
+#include "db/device.h"
 
 static int64_t job(struct fixture *f, enum device_kind kind, const char *uuid, int64_t class)
 {

@@ -2,11 +2,11 @@
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
-#include "db/environment/environment_change.h"
-#include "db/find/night.h"
-#include "db/find/range.h"
-#include "db/store/bisect.h"
-#include "db/view/comparison.h"
+#include "db/environment_change.h"
+#include "db/night.h"
+#include "db/range.h"
+#include "db/bisect.h"
+#include "db/comparison.h"
 
 enum { SOME = 20, MANY = 400 };
 

@@ -1,10 +1,10 @@
 /* Profiles as rows: what was stored is what is read, in little room, and the sentence is that of the cell that lost most. */
 #include "fixture_views.h"
 
-#include "base/jsonw.h"
-#include "core/protocol/protocol.h"
-#include "db/profile/store_profile.h"
-#include "db/profile/view_profile.h"
+#include "lib/jsonw.h"
+#include "protocol/protocol.h"
+#include "db/store_profile.h"
+#include "db/view_profile.h"
 
 enum { METRICS = 60 };
 static const int kernels[] = { 2, 5, 3 }; /* of a forward, a backward and a sparse cell */

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "db/store/alert.h"
-#include "db/view/live.h"
+#include "db/alert.h"
+#include "db/live.h"
 
 static struct store_alert open_one(struct fixture *f, unsigned target, const char *cells, bool *is_new)
 {

@@ -1,8 +1,8 @@
 /* Builds apart: which jobs wait for a build, which only for a device, and what is believed to lie in a worker's cache. */
 #include "fixture_transaction.h"
 
-#include "db/store/event.h"
-#include "db/cached_build/cached_build.h"
+#include "db/event.h"
+#include "db/cached_build.h"
 
 static const char one[1][STORE_SOURCE_SIZE] = { "base" };
 static const char two[2][STORE_SOURCE_SIZE] = { "base", "target" };

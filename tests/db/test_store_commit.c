@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "db/view/branch.h"
-#include "db/store/commit.h"
+#include "db/branch.h"
+#include "db/commit.h"
 
 static int setup(void **state)
 {

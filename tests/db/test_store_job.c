@@ -2,8 +2,8 @@
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
-#include "db/store/event.h"
-#include "db/store/peer.h"
+#include "db/event.h"
+#include "db/peer.h"
 
 static int setup(void **state)
 {

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "db/view/cell.h"
-#include "db/store/sample.h"
+#include "db/cell.h"
+#include "db/sample.h"
 
 static void bodies_and_artifacts_come_back(void **state)
 {

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "base/clock.h"
-#include "db/view/history.h"
+#include "lib/clock.h"
+#include "db/history.h"
 
 struct history {
 	int n;

@@ -1,9 +1,9 @@
 /* Jobs, logs, devices, events and counts as people see them. */
 #include "fixture_transaction.h"
 
-#include "db/store/event.h"
-#include "db/view/live.h"
-#include "db/view/seek.h"
+#include "db/event.h"
+#include "db/live.h"
+#include "db/seek.h"
 
 struct seen {
 	int n;

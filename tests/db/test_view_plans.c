@@ -1,17 +1,17 @@
 /* That no query of the read side, or of the queue, reads a large table whole. */
 #include "fixture_views.h"
 
-#include "db/store/accepted.h"
-#include "db/store/alert.h"
-#include "db/view/branch.h"
-#include "db/view/live.h"
-#include "db/store/device.h"
-#include "db/store/outbox.h"
-#include "db/view/history.h"
-#include "db/view/seek.h"
-#include "db/view/headline.h"
-#include "db/view/cell.h"
-#include "db/store/sample.h"
+#include "db/accepted.h"
+#include "db/alert.h"
+#include "db/branch.h"
+#include "db/live.h"
+#include "db/device.h"
+#include "db/outbox.h"
+#include "db/history.h"
+#include "db/seek.h"
+#include "db/headline.h"
+#include "db/cell.h"
+#include "db/sample.h"
 
 static void see_nothing_comparison(void *arg, const struct view_comparison *row)
 {

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "db/view/branch.h"
-#include "core/verdict/mean.h"
-#include "db/view/headline.h"
+#include "db/branch.h"
+#include "verdict/mean.h"
+#include "db/headline.h"
 
 struct seen {
 	int n;

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "attention_cell.h"
-#include "base/buf.h"
-#include "base/hash.h"
-#include "core/suite/suite.h"
-#include "runner/call/problem.h"
+#include "lib/buf.h"
+#include "lib/hash.h"
+#include "model/suite.h"
+#include "runner/problem.h"
 #include "runner_run.h"
 
 static void same(const char *of, const char *got, const char *want)

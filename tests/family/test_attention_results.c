@@ -15,8 +15,8 @@
 
 #include "attention_cell.h"
 #include "attention_run.h"
-#include "base/hash.h"
-#include "family/attention/reference/accept.h"
+#include "lib/hash.h"
+#include "families/attention/reference_accept.h"
 
 struct looked {
 	struct reference_plan plan;

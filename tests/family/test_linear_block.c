@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/case/inputs.h"
-#include "family/linear/linear.h"
-#include "runner/reference/family_check.h"
+#include "model/inputs.h"
+#include "families/linear/linear.h"
+#include "runner/family_check.h"
 
 static uint16_t *drawn(int slot, int64_t n)
 {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/suite/suite.h"
+#include "model/suite.h"
 #include "kernels/fw_linear.h"
 
 static void parse(const char *lines, struct suite *s)

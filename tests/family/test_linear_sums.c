@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/case/inputs.h"
-#include "core/suite/suite.h"
-#include "family/linear/reference/quantise.h"
-#include "runner/reference/family_check.h"
+#include "model/inputs.h"
+#include "model/suite.h"
+#include "families/linear/reference_quantise.h"
+#include "runner/family_check.h"
 
 enum { M = 4, N = 512, K_MAX = 8192, AT_ONCE = 32, HOPPER_BITS = 13 };
 

@@ -6,8 +6,8 @@
 
 #include <fcntl.h>
 
-#include "core/suite/suite.h"
-#include "db/view/history.h"
+#include "model/suite.h"
+#include "db/history.h"
 
 #define RECORDED "tests/data/attention/history.txt"
 

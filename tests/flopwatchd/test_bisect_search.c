@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "flopwatchd/bisect/search.h"
-#include "core/stats/stats.h"
+#include "stats/stats.h"
 #include "noise.h"
 
 enum { N = 16 };

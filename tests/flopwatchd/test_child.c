@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flopwatchd/runtime/child.h"
+#include "lib/child.h"
 
 struct git_task {
 	struct loop *loop;

@@ -6,9 +6,9 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "base/hash.h"
-#include "db/view/comparison.h"
-#include "flopwatchd/judge/comparison_json.h"
+#include "lib/hash.h"
+#include "db/comparison.h"
+#include "flopwatchd/job/comparison_json.h"
 
 static int64_t judged(struct fixture *f, struct result *r)
 {

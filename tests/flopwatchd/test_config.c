@@ -3,8 +3,8 @@
 
 #include <sys/xattr.h>
 
-#include "base/secret.h"
-#include "flopwatchd/runtime/config_worker.h"
+#include "lib/secret.h"
+#include "flopwatchd/config/config_worker.h"
 
 static void test_an_empty_file_is_the_installed_default(void **state)
 {

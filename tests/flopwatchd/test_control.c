@@ -3,7 +3,7 @@
 #include "fixture_daemon.h"
 
 #include "flopwatchd/control.h"
-#include "flopwatchd/dispatch/queue.h"
+#include "flopwatchd/schedule/queue.h"
 
 static struct control control;
 static char one[65], two[65];

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "db/store/device.h"
-#include "db/store/baseline_period.h"
+#include "db/device.h"
+#include "db/baseline_period.h"
 #include "flopwatchd/history/device_offset.h"
 
 enum { DEVICES = 3, CELLS = 3 };

@@ -3,9 +3,9 @@
 
 #include "flopwatchd/alert/device_alert.h"
 #include "flopwatchd/idle.h"
-#include "flopwatchd/planning/devices_seen.h"
-#include "db/store/device.h"
-#include "db/store/baseline_period.h"
+#include "flopwatchd/plan/devices_seen.h"
+#include "db/device.h"
+#include "db/baseline_period.h"
 
 enum { DAY_MS = 24 * 3600 * 1000 };
 

@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "flopwatchd/dispatch/session.h"
-#include "flopwatchd/executor/slurm.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "flopwatchd/session/session.h"
+#include "flopwatchd/session/slurm.h"
 #include "tmp_folder.h"
 
 #define HELLO                                                                                                                    \

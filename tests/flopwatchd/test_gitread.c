@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "flopwatchd/job/gitread.h"
+#include "flopwatchd/watch/gitread.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"

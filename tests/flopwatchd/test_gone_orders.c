@@ -5,8 +5,8 @@
 /* Left to `make check`: takes seconds. */
 #include "judge_run.h"
 
-#include "db/store/alert.h"
-#include "db/store/base.h"
+#include "db/alert.h"
+#include "db/base.h"
 
 /* What can be pushed, a letter each. */
 static const char pushes[] = {

@@ -3,8 +3,8 @@
 
 #include "flopwatchd/idle.h"
 
-#include "db/store/baseline_period.h"
-#include "db/store/peer.h"
+#include "db/baseline_period.h"
+#include "db/peer.h"
 
 enum { EVERY_MS = 60000 };
 

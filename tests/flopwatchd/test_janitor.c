@@ -3,8 +3,8 @@
 
 #include <sys/stat.h>
 
-#include "db/store/event.h"
-#include "db/store/sample.h"
+#include "db/event.h"
+#include "db/sample.h"
 #include "flopwatchd/janitor.h"
 
 static const int64_t day_ms = INT64_C(24) * 3600 * 1000;

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "flopwatchd/job/record.h"
-#include "flopwatchd/runtime/txn.h"
+#include "flopwatchd/config/txn.h"
 
 static int events;
 

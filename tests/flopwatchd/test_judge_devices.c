@@ -2,7 +2,7 @@
 #include "judge_run.h"
 #include "flopwatchd/job/partition.h"
 #include "flopwatchd/job/result_join.h"
-#include "flopwatchd/judge/groups.h"
+#include "flopwatchd/job/groups.h"
 
 /* Two cells of main, timed by the device of the fixture; "another", whose clock was held back, confirmed that the first is slower. */
 static void confirm_elsewhere(struct fixture *f)

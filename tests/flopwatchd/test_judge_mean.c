@@ -1,6 +1,6 @@
 /* A loss that only slow calls show, from its verdict to its end: alert, acceptance, searches, recovery, and judging again. */
 #include "judge_run.h"
-#include "db/store/sample.h"
+#include "db/sample.h"
 
 enum { CELLS = 4 }; /* three dense ones, and a block-sparse one of a group of its own */
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "flopwatchd/runtime/loop.h"
+#include "lib/loop.h"
 
 struct fixture {
 	struct loop *loop;

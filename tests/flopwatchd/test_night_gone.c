@@ -1,7 +1,7 @@
 /* What a branch has no more of a suite in parts: cells that only nights measure are told as those of a push are. */
 #include "judge_run.h"
 
-#include "core/suite/shard.h"
+#include "model/shard.h"
 #include "flopwatchd/alert/alert_cells.h"
 #include "flopwatchd/alert/gone_cells.h"
 

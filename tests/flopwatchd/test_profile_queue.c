@@ -2,8 +2,8 @@
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
-#include "db/store/alert.h"
-#include "flopwatchd/dispatch/queue.h"
+#include "db/alert.h"
+#include "flopwatchd/schedule/queue.h"
 #include "flopwatchd/job/profile_request.h"
 
 #define HELLO                                                                                                                    \

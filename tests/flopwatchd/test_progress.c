@@ -1,7 +1,7 @@
 /* A worker's words as log lines and progress. */
 #include "fixture_daemon.h"
 
-#include "flopwatchd/dispatch/progress.h"
+#include "flopwatchd/session/progress.h"
 
 static struct txn txn;
 static struct progress progress;

@@ -2,7 +2,7 @@
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
-#include "flopwatchd/dispatch/queue.h"
+#include "flopwatchd/schedule/queue.h"
 #include "flopwatchd/job/devicestate.h"
 
 #define HELLO_OF(uuid, name)                                                                                                     \

@@ -6,7 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "db/store/outbox.h"
+#include "db/outbox.h"
 #include "flopwatchd/notify/sender.h"
 
 static struct txn txn;

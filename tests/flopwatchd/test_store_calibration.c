@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "flopwatchd/history/calibrate.h"
-#include "core/protocol/protocol.h"
-#include "db/store/calibration.h"
+#include "protocol/protocol.h"
+#include "db/calibration.h"
 
 #define DAY_MS (24 * 3600 * INT64_C(1000))
 #define NOW    (1000 * DAY_MS)

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "core/stats/stats.h"
-#include "db/store/alert.h"
+#include "stats/stats.h"
+#include "db/alert.h"
 #include "flopwatchd/history/trend_end.h"
 #include "flopwatchd/history/culprit.h"
 

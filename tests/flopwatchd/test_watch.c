@@ -8,16 +8,16 @@
 
 #include "gitrepo.h"
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "db/sqlite/db.h"
-#include "db/sqlite/migrate.h"
-#include "db/store/job.h"
-#include "db/store/repo.h"
-#include "flopwatchd/runtime/branch_patterns.h"
-#include "flopwatchd/runtime/loop.h"
-#include "flopwatchd/intake/branch_tips.h"
-#include "flopwatchd/intake/watch.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "db/db.h"
+#include "db/migrate.h"
+#include "db/job.h"
+#include "db/repo.h"
+#include "flopwatchd/config/branch_patterns.h"
+#include "lib/loop.h"
+#include "flopwatchd/watch/branch_tips.h"
+#include "flopwatchd/watch/watch.h"
 
 /* Ends a test that would hang; no assertion depends on it. */
 enum { DEVICE_CHECK_MS = 180000, TICK_MS = 5 };

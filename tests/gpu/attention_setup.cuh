@@ -5,7 +5,7 @@
 #define GPU_ATTENTION_SETUP_CUH
 
 #include "kernels/fw_attention.h"
-#include "core/case/inputs.h"
+#include "model/inputs.h"
 #include "attention_reference.cuh"
 
 #include <cuda_runtime.h>

@@ -17,12 +17,12 @@ ROOT = pathlib.Path(os.environ.get("ROOT", pathlib.Path(__file__).resolve().pare
 WORDS = {"attention": "nhq nhk headdim seqlen seqlens causal varlen block_sparse sparsity_ratio attention_case"}
 FOREIGN = "columns and keys in files of another project, which hold attention alone"
 ALLOWED = {
-    "daemon/core/reading/ffa.c": (FOREIGN, "seqlen sparsity_ratio block_sparse"),
-    "daemon/core/reading/ffa_compare.c": (FOREIGN, "seqlen sparsity_ratio"),
-    "daemon/core/reading/ffa_csv.c": (FOREIGN, "seqlen sparsity_ratio"),
-    "daemon/cli/file/compare_files.c": (FOREIGN, "block_sparse"),
+    "daemon/readers/ffa.c": (FOREIGN, "seqlen sparsity_ratio block_sparse"),
+    "daemon/readers/ffa_compare.c": (FOREIGN, "seqlen sparsity_ratio"),
+    "daemon/readers/ffa_csv.c": (FOREIGN, "seqlen sparsity_ratio"),
+    "daemon/cli/compare_files.c": (FOREIGN, "block_sparse"),
     "web/api/ffa.c": ("what such files are made of, and a refusal to make an empty one", "seqlen sparsity_ratio block_sparse attention"),
-    "daemon/cli/file/export.c": ("the same refusal", "attention"),
+    "daemon/cli/export.c": ("the same refusal", "attention"),
     "daemon/cli/catalog.c": ("help: whose files these are, and a key that can be typed", "attention"),
 }
 
@@ -46,7 +46,7 @@ def places():
         for top in ("daemon", "db", "web"):
             for path in sorted((ROOT / top).rglob("*")):
                 where = path.relative_to(ROOT).as_posix()
-                if path.suffix not in (".c", ".h", ".cu", ".cuh", ".sql") or where.startswith(f"daemon/family/{name}/"):
+                if path.suffix not in (".c", ".h", ".cu", ".cuh", ".sql") or where.startswith(f"daemon/families/{name}/"):
                     continue
                 if "node_modules" in path.parts:
                     continue

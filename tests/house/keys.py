@@ -36,10 +36,10 @@ def part_of(text, headline):
 page = (ROOT / "doc/reference.md").read_text()
 man = (ROOT / "etc/man/flopwatch.yaml.5.scd").read_text()
 for reader, in_page, in_man in PARTS:
-    source = f"daemon/core/suite/{reader}"
+    source = f"daemon/model/{reader}"
     read = keys_of(source)
     if reader == "suite.c":
-        read |= keys_of("daemon/family/attention/suite.c")
+        read |= keys_of("daemon/families/attention/suite.c")
     rows = re.findall(r"^\| (`[^|]+) \|", part_of(page, in_page), re.M)
     told = {word for row in rows for path in re.findall(r"`([^`]+)`", row) for word in re.findall(r"\w+", path)}
     shown = {word for name in re.findall(r"^\*([\w., *]+)\*", part_of(man, in_man), re.M) for word in re.findall(r"\w+", name)}
@@ -58,8 +58,8 @@ for folder in sorted((ROOT / "daemon/family").iterdir()):
     theirs = set(re.findall(r'\b(?:yaml_get|note_key)\([^;]*?"(\w+)"', "".join(path.read_text() for path in imports)))
     listed = set(re.findall(r"`(\w+)`", page.read_text().split("| theirs |")[1].split("\n\n")[0])) if imports else set()
     wrong += [f"{page.relative_to(ROOT)}: of theirs lacks {key}" for key in sorted(theirs - listed)]
-    wrong += [f"{page.relative_to(ROOT)}: lacks {key}, which daemon/family/{folder.name} reads" for key in sorted(read - told)]
-    wrong += [f"{page.relative_to(ROOT)}: {key} is read by nobody in daemon/family/{folder.name}" for key in sorted(told - read)]
+    wrong += [f"{page.relative_to(ROOT)}: lacks {key}, which daemon/families/{folder.name} reads" for key in sorted(read - told)]
+    wrong += [f"{page.relative_to(ROOT)}: {key} is read by nobody in daemon/families/{folder.name}" for key in sorted(told - read)]
 man = (ROOT / "etc/man/flopwatchd.yml.5.scd").read_text()
 reader = "".join((ROOT / "daemon/flopwatchd/runtime" / name).read_text() for name in ("config_read.c", "config_secret.c"))
 for key in sorted(set(re.findall(r'\(y, \w+, "(\w+)"|^\t\t\{ "(\w+)", \d', reader, re.M)), key="".join):

@@ -13,20 +13,20 @@ broken() { # name, file, line appended to it, script, what it says
 }
 ok "the copy keeps to its rooms" "$root/tests/house.py"
 ok "and to its families" "$root/tests/house/families.py"
-broken "a family's word elsewhere is found" db/view/live.c 'static int seqlen;' house/families.py 'db/view/live.c:[0-9]+: names seqlen, which is attention'
+broken "a family's word elsewhere is found" db/live.c 'static int seqlen;' house/families.py 'db/live.c:[0-9]+: names seqlen, which is attention'
 broken "so is a name of a family's header" daemon/worker/compare_alone.c 'static int f = FW_LINEAR;' house/families.py 'daemon/worker/compare_alone.c:[0-9]+: names FW_LINEAR, which is linear'
-broken "a file that may name it in a string may not elsewhere" daemon/core/reading/ffa.c 'static int seqlen;' house/families.py 'daemon/core/reading/ffa.c:[0-9]+: names seqlen outside of a string'
-broken "a file that may name one word may not name others" daemon/core/reading/ffa.c 'static const char *x = "causal";' house/families.py 'daemon/core/reading/ffa.c:[0-9]+: names causal'
+broken "a file that may name it in a string may not elsewhere" daemon/readers/ffa.c 'static int seqlen;' house/families.py 'daemon/readers/ffa.c:[0-9]+: names seqlen outside of a string'
+broken "a file that may name one word may not name others" daemon/readers/ffa.c 'static const char *x = "causal";' house/families.py 'daemon/readers/ffa.c:[0-9]+: names causal'
 mv "$ROOT/daemon/cli/file/export.c" "$tmp/export.c"
 fails "a word that is gone is taken from the list" 1 "$root/tests/house/families.py"
-like "says which" "$out" '^daemon/cli/file/export.c: names attention no more'
+like "says which" "$out" '^daemon/cli/export.c: names attention no more'
 mv "$tmp/export.c" "$ROOT/daemon/cli/file/export.c"
-broken "a family that includes another is found" daemon/family/layernorm/layernorm.c '#include "family/linear/linear.h"' house.py \
-	'daemon/family/layernorm/layernorm.c:[0-9]+: daemon/family/layernorm may not include daemon/family/linear'
-broken "and a reference that includes another family's" daemon/family/layernorm/reference/check.c '#include "family/linear/reference/quantise.h"' house.py \
-	'daemon/family/layernorm/reference/check.c:[0-9]+: daemon/family/layernorm/reference may not include daemon/family/linear/reference'
+broken "a family that includes another is found" daemon/families/layernorm/layernorm.c '#include "families/linear/linear.h"' house.py \
+	'daemon/families/layernorm/layernorm.c:[0-9]+: daemon/families/layernorm may not include daemon/families/linear'
+broken "and a reference that includes another family's" daemon/families/layernorm/reference_check.c '#include "families/linear/reference_quantise.h"' house.py \
+	'daemon/families/layernorm/reference_check.c:[0-9]+: daemon/families/layernorm/reference may not include daemon/families/linear/reference'
 mkdir -p "$ROOT/daemon/family/new/reference"
-printf '#include "family/family.h"\n#include "core/text/field.h"\n' >"$ROOT/daemon/family/new/new.c"
-printf '#include "family/new/new.h"\n#include "runner/reference/values.h"\n' >"$ROOT/daemon/family/new/reference/check.c"
+printf '#include "model/family.h"\n#include "lib/field.h"\n' >"$ROOT/daemon/family/new/new.c"
+printf '#include "family/new/new.h"\n#include "runner/values.h"\n' >"$ROOT/daemon/family/new/reference/check.c"
 touch "$ROOT/daemon/family/new/new.h"
 ok "a new family needs no row" "$root/tests/house.py"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "family/attention/attention.h"
+#include "families/attention/attention.h"
 
 static inline void set_attention(struct cell *c, const struct attention_case *a, uint64_t seed)
 {

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "attention_cell.h"
-#include "core/case/case.h"
-#include "core/case/inputs.h"
+#include "model/case.h"
+#include "model/inputs.h"
 #include "kernels/fw_attention.h"
-#include "family/attention/reference/reference.h"
+#include "families/attention/reference.h"
 
 enum { REDZONE_BYTES = 256 };
 

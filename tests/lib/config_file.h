@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/config/config.h"
 
 static char folder[] = "/tmp/fw-config-XXXXXX";
 static char path[128];

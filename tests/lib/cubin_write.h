@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 enum { ELF_SECTIONS_MAX = 64 };
 

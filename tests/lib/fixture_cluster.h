@@ -9,8 +9,8 @@
 
 #include "fixture_daemon.h"
 
-#include "core/request/worker.h"
-#include "flopwatchd/dispatch/queue.h"
+#include "model/worker.h"
+#include "flopwatchd/schedule/queue.h"
 #include "flopwatchd/job/devicestate.h"
 
 static struct queue *queue;

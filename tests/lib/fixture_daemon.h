@@ -12,14 +12,14 @@
 
 #include "gitrepo.h"
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "flopwatchd/runtime/config.h"
-#include "db/sqlite/db.h"
-#include "db/sqlite/migrate.h"
-#include "db/store/job.h"
-#include "db/store/repo.h"
-#include "flopwatchd/runtime/loop.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "flopwatchd/config/config.h"
+#include "db/db.h"
+#include "db/migrate.h"
+#include "db/job.h"
+#include "db/repo.h"
+#include "lib/loop.h"
 
 #define FIXTURE_SUITE                                                                                                            \
 	"suite: tiny\nfamily: attention\ncommon: {nhq: 2, nhk: 1, headdim: 64, dtype: bf16}\n"                                   \

@@ -14,12 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "db/sqlite/db.h"
-#include "db/sqlite/migrate.h"
-#include "db/archive/archived.h"
-#include "db/store/job.h"
-#include "db/store/repo.h"
-#include "db/store/result.h"
+#include "db/db.h"
+#include "db/migrate.h"
+#include "db/archived.h"
+#include "db/job.h"
+#include "db/repo.h"
+#include "db/result.h"
 
 /** Run a call that has to succeed. */
 #define ok(call)                                                                                                                 \

@@ -5,7 +5,7 @@
 #include "attention_cell.h"
 #include "fixture_db.h"
 
-#include "flopwatchd/verdict/judge.h"
+#include "flopwatchd/record/judge.h"
 #include "noise.h"
 #include "flopwatchd/job/result.h"
 

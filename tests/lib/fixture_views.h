@@ -4,7 +4,7 @@
 
 #include "fixture_db.h"
 
-#include "db/store/commit.h"
+#include "db/commit.h"
 
 static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
 

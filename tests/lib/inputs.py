@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Inputs of flopwatch in plain Python, written from the description in daemon/core/case/inputs.h and not from its code.
+"""Inputs of flopwatch in plain Python, written from the description in daemon/model/inputs.h and not from its code.
 
 Import it beside a ctypes script to give a kernel library the same bits the runner gives it, or run it:
 
@@ -7,7 +7,7 @@ Import it beside a ctypes script to give a kernel library the same bits the runn
     tests/lib/inputs.py fill SEED TENSOR FIRST COUNT    bf16 bits, little-endian, on stdout
     tests/lib/inputs.py blocks SEED HEADS Q_BLOCKS K_BLOCKS KEEP [PATTERN]    mask words, little-endian u32, on stdout
 
-Patterns are those of daemon/core/case/pattern.h; random_tokens is uniform with key blocks of one token.
+Patterns are those of daemon/model/pattern.h; random_tokens is uniform with key blocks of one token.
 """
 import array
 import hashlib

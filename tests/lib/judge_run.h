@@ -6,11 +6,11 @@
 
 #include <math.h>
 
-#include "flopwatchd/runtime/config.h"
-#include "db/store/accepted.h"
-#include "db/store/bisect.h"
-#include "db/view/live.h"
-#include "db/view/comparison.h"
+#include "flopwatchd/config/config.h"
+#include "db/accepted.h"
+#include "db/bisect.h"
+#include "db/live.h"
+#include "db/comparison.h"
 
 static struct config *config;
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/proc.h"
+#include "lib/proc.h"
 #include "kernels/fw_kernel.h"
 
 #ifdef __SANITIZE_ADDRESS__

@@ -11,14 +11,14 @@
 #include <math.h>
 
 #include "attention_cell.h"
-#include "core/protocol/device_check.h"
+#include "protocol/device_check.h"
 #include "cubin_write.h"
 #include "tmp_folder.h"
-#include "worker/bench/acceptance.h"
-#include "worker/bench/measure.h"
-#include "worker/box/procs.h"
+#include "worker/acceptance.h"
+#include "worker/measure.h"
+#include "worker/sandbox/procs.h"
 #include "worker/report.h"
-#include "worker/box/sealed.h"
+#include "worker/sandbox/sealed.h"
 
 enum { CELLS = 3 };
 

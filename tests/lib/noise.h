@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/stats/stats.h"
+#include "stats/stats.h"
 
 struct noise {
 	uint64_t state;

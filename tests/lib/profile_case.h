@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "core/cause/cause.h"
-#include "core/protocol/evidence.h"
-#include "core/protocol/protocol.h"
+#include "lib/buf.h"
+#include "profile/cause.h"
+#include "protocol/evidence.h"
+#include "protocol/protocol.h"
 
 enum { PROFILE_CASE_LINES = 256 };
 

@@ -2,8 +2,8 @@
 #ifndef TESTS_PROFILE_PUT_H
 #define TESTS_PROFILE_PUT_H
 
-#include "db/profile/store_profile.h"
-#include "db/store/job.h"
+#include "db/store_profile.h"
+#include "db/job.h"
 #include "fixture_db.h"
 #include "profile_case.h"
 

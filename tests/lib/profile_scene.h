@@ -11,9 +11,9 @@
 #include "attention_cell.h"
 #include "cubin_write.h"
 #include "tmp_folder.h"
-#include "worker/box/procs.h"
-#include "worker/box/sealed.h"
-#include "worker/profile/profile.h"
+#include "worker/sandbox/procs.h"
+#include "worker/sandbox/sealed.h"
+#include "worker/profile.h"
 
 enum { CELLS = 2, RECORDS_MAX = 600 };
 

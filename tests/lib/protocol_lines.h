@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "attention_cell.h"
-#include "core/protocol/protocol.h"
+#include "protocol/protocol.h"
 
 #define OID            "0123456789abcdef0123456789abcdef01234567"
 #define SHA256         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

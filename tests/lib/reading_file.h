@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "core/reading/reading.h"
+#include "lib/buf.h"
+#include "readers/reading.h"
 
 /** The text of a sample. Own: the caller frees. */
 static inline void reading_file_load(const char *name, struct buf *text)

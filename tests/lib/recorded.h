@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stats/stats.h"
+#include "stats/stats.h"
 #include "noise.h"
 
 enum { RECORDED_KERNELS_MAX = 16, RECORDED_RUNS_MAX = 16, RECORDED_PAIRS_MAX = 32, RECORDED_BLOCK = 4 };

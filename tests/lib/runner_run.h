@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "attention_cell.h"
-#include "base/buf.h"
-#include "core/protocol/protocol.h"
-#include "runner/mode/task.h"
+#include "lib/buf.h"
+#include "protocol/protocol.h"
+#include "runner/task.h"
 
 enum { RUN_RECORDS_MAX = 2048 };
 

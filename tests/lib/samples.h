@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stats/stats.h"
+#include "stats/stats.h"
 
 enum { SAMPLES_CELLS_MAX = 64, SAMPLES_RUNS_MAX = 48 };
 

@@ -4,8 +4,8 @@
 
 #include "site_run.h"
 
-#include "db/store/event.h"
-#include "db/store/outbox.h"
+#include "db/event.h"
+#include "db/outbox.h"
 
 #define CELL "attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward"
 

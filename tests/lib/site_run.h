@@ -13,10 +13,10 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "base/clock.h"
-#include "db/store/alert.h"
-#include "db/store/bisect.h"
-#include "flopwatchd/judge/comparison_json.h"
+#include "lib/clock.h"
+#include "db/alert.h"
+#include "db/bisect.h"
+#include "flopwatchd/job/comparison_json.h"
 #include "web/site.h"
 
 /** The daemon as these tests have it: what the site asked, and what is to be answered. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 enum { TAR_BLOCK = 512 };
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "worker/box/workdir.h"
+#include "worker/sandbox/workdir.h"
 
 struct tmp_folder {
 	char path[64];

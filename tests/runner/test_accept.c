@@ -10,8 +10,8 @@
 
 #include "attention_cell.h"
 #include "attention_run.h"
-#include "family/attention/reference/accept.h"
-#include "family/attention/reference/math.h"
+#include "families/attention/reference_accept.h"
+#include "families/attention/reference_math.h"
 #include "tests/modules/good.c"
 
 static const struct fw_provider *good(void)

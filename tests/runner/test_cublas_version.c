@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/protocol/protocol.h"
-#include "runner/device/cublas_version.h"
+#include "protocol/protocol.h"
+#include "runner/cublas_version.h"
 
 static bool is_here(void)
 {

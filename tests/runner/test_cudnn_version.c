@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/protocol/protocol.h"
-#include "runner/device/cudnn_version.h"
+#include "protocol/protocol.h"
+#include "runner/cudnn_version.h"
 
 static void the_library_is_requested(void **state)
 {

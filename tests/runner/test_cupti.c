@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/machine/metric.h"
-#include "core/machine/stallname.h"
-#include "runner/counter/schedule.h"
+#include "profile/metric.h"
+#include "profile/stallname.h"
+#include "runner/schedule.h"
 
 #if defined(FW_HAVE_CUDA) && __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_target.h>)
 #define HAS_HEADERS

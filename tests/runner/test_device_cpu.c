@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "attention_cell.h"
-#include "core/case/inputs.h"
-#include "runner/device/device.h"
+#include "model/inputs.h"
+#include "runner/device.h"
 
 static const struct device_ops *const ops = &device_cpu;
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runner/device/device.h"
+#include "runner/device.h"
 
 enum { CALLS = 512 };
 

@@ -1,5 +1,5 @@
 /* Whether a plan runs what it was handed: every word of it, in whatever order. */
-#include "runner/call/config_contains.h"
+#include "runner/config_contains.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

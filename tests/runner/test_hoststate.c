@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runner/call/hoststate.h"
+#include "runner/hoststate.h"
 #include "tests/modules/filters.h"
 
 static char reported[1024];

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/device/device.h"
-#include "runner/device/mig.h"
+#include "runner/device.h"
+#include "runner/mig.h"
 
 enum { ROOM = 16 };
 

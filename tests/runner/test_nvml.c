@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "runner/device/device.h"
-#include "runner/device/nvml.h"
+#include "runner/device.h"
+#include "runner/nvml.h"
 
 static void an_unknown_gpu_is_unknown(void **state)
 {

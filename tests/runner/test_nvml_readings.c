@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "runner/device/nvml.h"
+#include "runner/nvml.h"
 
 enum { ROOM = 16 };
 

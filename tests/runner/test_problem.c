@@ -6,10 +6,10 @@
 #include <cmocka.h>
 
 #include "attention_cell.h"
-#include "core/case/inputs.h"
+#include "model/inputs.h"
 #include "kernels/fw_layernorm.h"
-#include "runner/call/forward.h"
-#include "runner/call/problem.h"
+#include "runner/forward.h"
+#include "runner/problem.h"
 #include "runner_run.h"
 
 static const struct device_ops *const ops = &device_cpu;

@@ -10,11 +10,11 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "base/hash.h"
+#include "lib/hash.h"
 #include "attention_cell.h"
 #include "fake_cupti.h"
-#include "runner/mode/counters.h"
-#include "runner/mode/profile.h"
+#include "runner/counters.h"
+#include "runner/profile.h"
 #include "runner_run.h"
 
 static const int32_t one[] = { 48 };

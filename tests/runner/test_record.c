@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/call/record.h"
+#include "runner/record.h"
 
 static void read_back(int fd, struct msg *m)
 {

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "attention_cell.h"
-#include "family/linear/linear.h"
+#include "families/linear/linear.h"
 #include "kernels/fw_layernorm.h"
-#include "runner/call/spot_check.h"
+#include "runner/spot_check.h"
 #include "runner_run.h"
 
 /* Device cpu, but for what a test wants of it. */

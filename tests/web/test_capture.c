@@ -1,9 +1,9 @@
 /* Cells as jobs had them: of the suite that a comparison ran with, whether it was read before or not. */
 #include "fixture_db.h"
 
-#include "base/jsonr.h"
-#include "db/store/repo.h"
-#include "web/comparison/capture.h"
+#include "lib/jsonr.h"
+#include "db/repo.h"
+#include "web/page/capture.h"
 
 enum { SUITES = 6 };
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "db/store/sample.h"
+#include "db/sample.h"
 #include "web/html/calls.h"
 #include "web/html/course.h"
 #include "web/html/mark.h"

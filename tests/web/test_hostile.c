@@ -5,11 +5,11 @@
 /* Left to `make check`: takes seconds. */
 #include "site_run.h"
 
-#include "base/jsonw.h"
-#include "base/percent.h"
-#include "base/utf8.h"
-#include "core/text/branch.h"
-#include "db/profile/store_profile.h"
+#include "lib/jsonw.h"
+#include "lib/percent.h"
+#include "lib/utf8.h"
+#include "lib/branch.h"
+#include "db/store_profile.h"
 
 static const char *const harmless = "text";
 static const char *const payloads[] = {

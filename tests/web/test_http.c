@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "web/http/http.h"
 
 static struct http *http;

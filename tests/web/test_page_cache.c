@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "db/store/alert.h"
-#include "db/store/result.h"
-#include "web/comparison/cache.h"
-#include "web/why/why.h"
+#include "db/alert.h"
+#include "db/result.h"
+#include "web/page/cache.h"
+#include "web/page/why.h"
 
 static const char key[] = "attention/dense/causal/s8192/forward";
 

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "db/profile/diagnostic.h"
-#include "db/profile/store_profile.h"
+#include "db/diagnostic.h"
+#include "db/store_profile.h"
 
 #define HOSTILE "fwd<b>|`x`\",=1"
 

@@ -3,20 +3,20 @@
  *
  * As a test it changes a good module 20,000 times (fixed seed). To search, in bash:
  *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/lib \
- *     -o build/fuzz_kernelcode tests/worker/fuzz_kernelcode.c daemon/worker/build/kernelcode.c daemon/core/machine/{fatbin,cubin,resources,occupancy}.c \
- *     daemon/base/{elf,hash,err,buf}.c -llz4 -lnettle -lm
+ *     -o build/fuzz_kernelcode tests/worker/fuzz_kernelcode.c daemon/worker/sandbox/kernelcode.c daemon/profile/{fatbin,cubin,resources,occupancy}.c \
+ *     daemon/lib/{elf,hash,err,buf}.c -llz4 -lnettle -lm
  *   mkdir -p build/corpus && build/fuzz_kernelcode -max_len=65536 build/corpus     # with a few of nvcc's .cubin files in it
  */
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/machine/cubin.h"
-#include "core/machine/fatbin.h"
-#include "core/machine/occupancy.h"
-#include "core/case/inputs.h"
+#include "profile/cubin.h"
+#include "profile/fatbin.h"
+#include "profile/occupancy.h"
+#include "model/inputs.h"
 #include "cubin_write.h"
 #include "fuzz_replay.h"
-#include "worker/build/kernelcode.h"
+#include "worker/sandbox/kernelcode.h"
 
 static int take_function(void *arg, const struct cubin_function *f, struct fw_err *err)
 {

@@ -3,16 +3,16 @@
  *
  * As a test it changes a good archive 4,000 times (fixed seed). To search, in bash:
  *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- *     -o build/fuzz_unpack tests/worker/fuzz_unpack.c daemon/worker/{unpack,workdir}.c daemon/base/[a-z]*.c -lyaml -lnettle
+ *     -o build/fuzz_unpack tests/worker/fuzz_unpack.c daemon/worker/{unpack,workdir}.c daemon/lib/[a-z]*.c -lyaml -lnettle
  */
 /* Left to `make check`: takes seconds. */
 #include <dirent.h>
 
-#include "core/case/inputs.h"
+#include "model/inputs.h"
 #include "fuzz_replay.h"
 #include "tar_write.h"
 #include "tmp_folder.h"
-#include "worker/box/unpack.h"
+#include "worker/sandbox/unpack.h"
 
 /* Every link below `fd` ends inside `root`. Reading through one that leaves it is what a build could do. */
 static void check_links(int fd, const char *root, int depth)

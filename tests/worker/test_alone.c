@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/case/inputs.h"
-#include "core/stats/stats.h"
-#include "worker/bench/alone.h"
+#include "model/inputs.h"
+#include "stats/stats.h"
+#include "worker/alone.h"
 
 static void the_lower_excess_counts(void **state)
 {

@@ -10,8 +10,8 @@
 
 #include "tar_write.h"
 #include "tmp_folder.h"
-#include "worker/build/build.h"
-#include "worker/box/procs.h"
+#include "worker/sandbox/build.h"
+#include "worker/sandbox/procs.h"
 
 static const char source[] = "__attribute__((visibility(\"default\"))) int answer(void) { return 42; }\n";
 static const char oid[] = "0123456789012345678901234567890123456789";

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "tmp_folder.h"
-#include "worker/build/buildlog.h"
-#include "worker/build/cache.h"
-#include "worker/box/sealed.h"
+#include "worker/sandbox/buildlog.h"
+#include "worker/sandbox/cache.h"
+#include "worker/sandbox/sealed.h"
 
 struct scene {
 	struct tmp_folder folder;

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/machine/cubin.h"
-#include "core/machine/fatbin.h"
+#include "profile/cubin.h"
+#include "profile/fatbin.h"
 #include "cubin_write.h"
-#include "worker/build/kernelcode.h"
+#include "worker/sandbox/kernelcode.h"
 
 /* ---- one piece of device code ----------------------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/protocol/device_check.h"
-#include "worker/bench/measure.h"
+#include "protocol/device_check.h"
+#include "worker/measure.h"
 
 enum { FORWARD, OTHER_FORWARD, BACKWARD, CELLS, PAIRS = 32 };
 

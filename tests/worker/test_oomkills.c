@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "worker/box/oomkills.h"
+#include "worker/sandbox/oomkills.h"
 
 static void a_name_is_a_whole_word(void **state)
 {

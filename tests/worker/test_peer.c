@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "worker/box/procs.h"
-#include "worker/box/pump.h"
+#include "lib/clock.h"
+#include "worker/sandbox/procs.h"
+#include "worker/sandbox/pump.h"
 
 struct scene {
 	struct peer peer;

@@ -4,8 +4,8 @@
 #include <signal.h>
 
 #include "profile_scene.h"
-#include "worker/profile/ncu.h"
-#include "worker/profile/ncu_stalls.h"
+#include "worker/ncu.h"
+#include "worker/ncu_stalls.h"
 
 #define REFUSED "for c in cells: kernels(c, {}); end(c, 'code', 'no libcupti')\n"
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "worker/box/procs.h"
-#include "worker/box/pump.h"
+#include "worker/sandbox/procs.h"
+#include "worker/sandbox/pump.h"
 
 struct reading {
 	int calls;

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/machine/cubin.h"
-#include "core/machine/occupancy.h"
+#include "profile/cubin.h"
+#include "profile/occupancy.h"
 #include "cubin_write.h"
 
 enum { INFO = 0x70000000, HOPPER = 90 << 8 | 2 };

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/proc.h"
-#include "worker/box/sandbox.h"
-#include "worker/build/toolchain.h"
+#include "lib/proc.h"
+#include "worker/sandbox/sandbox.h"
+#include "worker/sandbox/toolchain.h"
 
 static int position(const struct sandbox_argv *v, const char *arg)
 {

@@ -5,9 +5,9 @@
 #include <strings.h>
 #include <sys/random.h>
 
-#include "base/clock.h"
-#include "base/hash.h"
-#include "db/store/token.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "db/token.h"
 #include "web/answer/answer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"

@@ -5,7 +5,7 @@
 #ifndef WEB_ANSWER_ACCESS_H
 #define WEB_ANSWER_ACCESS_H
 
-#include "base/err.h"
+#include "lib/err.h"
 #include "web/http/http.h"
 
 enum { ACCESS_SESSION_DAYS = 30 };

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "db/view/live.h"
-#include "db/store/repo.h"
-#include "db/view/comparison.h"
-#include "core/state/alertstate.h"
-#include "core/state/jobstate.h"
-#include "core/text/branch.h"
+#include "lib/clock.h"
+#include "db/live.h"
+#include "db/repo.h"
+#include "db/comparison.h"
+#include "model/alertstate.h"
+#include "model/jobstate.h"
+#include "lib/branch.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/http/media.h"

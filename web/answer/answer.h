@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
-#include "base/jsonw.h"
-#include "db/sqlite/db.h"
-#include "db/view/seek.h"
+#include "lib/err.h"
+#include "lib/jsonw.h"
+#include "db/db.h"
+#include "db/seek.h"
 #include "web/answer/period.h"
 #include "web/http/http.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "db/view/cell.h"
+#include "lib/log.h"
+#include "db/cell.h"
 
 enum { USUAL_MAX = 64 };
 

@@ -5,7 +5,7 @@
 #ifndef WEB_ANSWER_FORECAST_H
 #define WEB_ANSWER_FORECAST_H
 
-#include "db/view/live.h"
+#include "db/live.h"
 #include "web/answer/unschedulable.h"
 
 enum { FORECAST_WAITING_MAX = 100 /* jobs of the queue that are looked at */ };

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/hash.h"
-#include "db/store/answer.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "db/answer.h"
 #include "web/answer/answer.h"
 
 enum { KEY_MAX = 128 };

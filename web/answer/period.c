@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "web/answer/answer.h"
 
 enum { AGE_DIGITS = 6 };

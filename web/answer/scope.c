@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/view/comparison.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
 
 struct choice {

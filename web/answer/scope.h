@@ -2,7 +2,7 @@
 #ifndef WEB_ANSWER_SCOPE_H
 #define WEB_ANSWER_SCOPE_H
 
-#include "core/text/branch.h"
+#include "lib/branch.h"
 #include "web/answer/site.h"
 
 struct scope {

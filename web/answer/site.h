@@ -2,11 +2,11 @@
 #ifndef WEB_ANSWER_SITE_H
 #define WEB_ANSWER_SITE_H
 
-#include "core/request/imported_results.h"
-#include "core/request/job_request.h"
-#include "core/request/worker.h"
-#include "core/state/alertstate.h"
-#include "db/sqlite/db.h"
+#include "model/imported_results.h"
+#include "model/job_request.h"
+#include "model/worker.h"
+#include "model/alertstate.h"
+#include "db/db.h"
 #include "web/http/http.h"
 
 struct control; /* the daemon, as far as the outside may ask of it; nobody in web looks inside */

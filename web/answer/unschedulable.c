@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 enum { KEY_SIZE = 24 };
 

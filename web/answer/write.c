@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/utf8.h"
+#include "lib/utf8.h"
 #include "web/answer/answer.h"
 
 enum { OBJECT_MAX = 64 << 10, TEXT_MAX = 1023 }; /* bytes; every object here is a handful of short texts */

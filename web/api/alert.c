@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/profile/view_profile.h"
-#include "db/view/live.h"
+#include "db/view_profile.h"
+#include "db/live.h"
 #include "web/answer/access.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"

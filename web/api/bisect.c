@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/store/bisect.h"
+#include "db/bisect.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"

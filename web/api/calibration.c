@@ -1,7 +1,7 @@
 /* Calibration: what comparisons of equal builds have shown of each cell, and asking for more of them. */
-#include "base/clock.h"
-#include "db/store/calibration.h"
-#include "db/view/comparison.h"
+#include "lib/clock.h"
+#include "db/calibration.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"

@@ -3,19 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/verdict/explain.h"
-#include "base/csv.h"
-#include "core/stats/stats.h"
-#include "db/store/commit.h"
-#include "db/view/comparison.h"
+#include "verdict/explain.h"
+#include "lib/csv_write.h"
+#include "stats/stats.h"
+#include "db/commit.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/api/comparison_row.h"
-#include "web/comparison/peer.h"
+#include "web/page/peer.h"
 #include "web/html/emit.h"
 #include "web/answer/scope.h"
 #include "web/answer/site.h"
-#include "core/verdict/commit_verdict_json.h"
+#include "verdict/commit_verdict_json.h"
 
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
 

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "db/store/calibration.h"
-#include "db/view/live.h"
+#include "lib/clock.h"
+#include "db/calibration.h"
+#include "db/live.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/site.h"

@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/reading/ffa_compare.h"
-#include "core/reading/ffa_csv.h"
-#include "db/view/comparison.h"
+#include "readers/ffa_compare.h"
+#include "readers/ffa_csv.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "db/view/ran.h"
+#include "db/ran.h"
 #include "web/answer/site.h"
 
 enum { FILE_MAX = 16 << 20 };

@@ -1,7 +1,7 @@
 /* History: one cell over time, straight from its index, and what explains it. */
-#include "base/clock.h"
-#include "db/view/cell.h"
-#include "db/view/history.h"
+#include "lib/clock.h"
+#include "db/cell.h"
+#include "db/history.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/scope.h"

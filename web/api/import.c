@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/reading/reading.h"
-#include "core/suite/suite.h"
+#include "readers/reading.h"
+#include "model/suite.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"

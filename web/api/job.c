@@ -1,8 +1,8 @@
 /* Jobs: the queue, one job with its log, and what a person may do with them. */
 #include <string.h>
 
-#include "base/clock.h"
-#include "db/view/comparison.h"
+#include "lib/clock.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"

@@ -1,7 +1,7 @@
 /* Notifications: what was sent to whom, every attempt at it, and sending it again. */
 #include <string.h>
 
-#include "db/store/outbox.h"
+#include "db/outbox.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/site.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "lib/hash.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 

@@ -1,6 +1,6 @@
 /* Peers: what was measured beside them, and asking for it. */
-#include "db/store/page.h"
-#include "db/store/peer.h"
+#include "db/page.h"
+#include "db/peer.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/view/branch.h"
-#include "db/view/comparison.h"
+#include "db/branch.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/scope.h"
 #include "web/answer/site.h"
-#include "core/verdict/commit_verdict_json.h"
+#include "verdict/commit_verdict_json.h"
 
 static void repo_row(void *arg, const struct view_repo *row)
 {

@@ -1,9 +1,9 @@
 /* What commits changed in a time, with the cells that did: for a mail, a sheet or a program. */
 #include <math.h>
 
-#include "base/csv.h"
-#include "base/clock.h"
-#include "core/verdict/flag.h"
+#include "lib/csv_write.h"
+#include "lib/clock.h"
+#include "verdict/flag.h"
 #include "web/answer/answer.h"
 #include "web/answer/scope.h"
 #include "web/answer/site.h"

@@ -3,7 +3,7 @@
 
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/comparison/reproduce.h"
+#include "web/page/reproduce.h"
 #include "web/answer/site.h"
 
 static const struct comparison_cell *find_cell(const struct comparison *c, const char *key)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "lib/hash.h"
 
 #define ASSET(symbol) extern const char _binary_web_static_##symbol##_start[], _binary_web_static_##symbol##_end[]
 ASSET(style_css);

@@ -2,8 +2,8 @@
 #ifndef WEB_HTML_CALLS_H
 #define WEB_HTML_CALLS_H
 
-#include "db/sqlite/db.h"
-#include "db/store/sample.h"
+#include "db/db.h"
+#include "db/sample.h"
 #include "web/html/ratios.h"
 
 /**

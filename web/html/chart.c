@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "web/html/emit.h"
 
 enum { WIDTH = 960, HEIGHT = 320, LEFT = 84, RIGHT = 16, TOP = 16, BOTTOM = 60 };

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 enum { CHART_POINTS_MAX = 200, CHART_LINES_MAX = 6, CHART_MARKS_MAX = 24 };
 

@@ -2,9 +2,9 @@
 #ifndef WEB_HTML_COURSE_H
 #define WEB_HTML_COURSE_H
 
-#include "base/buf.h"
-#include "db/store/result.h"
-#include "db/store/sample.h"
+#include "lib/buf.h"
+#include "db/result.h"
+#include "db/sample.h"
 
 /** Draw; nothing where the device showed neither. */
 void course_draw(struct buf *out, const struct store_runs *l);

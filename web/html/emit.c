@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/decimal.h"
-#include "base/percent.h"
-#include "base/utf8.h"
+#include "lib/decimal.h"
+#include "lib/percent.h"
+#include "lib/utf8.h"
 
 /* How many characters at the beginning need neither escaping nor decoding, which is nearly always all of them. */
 static size_t plain_length(const char *text, size_t len)

@@ -7,7 +7,7 @@
 #ifndef WEB_HTML_EMIT_H
 #define WEB_HTML_EMIT_H
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 /** Markup that we wrote ourselves. */
 static inline void emit_raw(struct buf *out, const char *markup)

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 /** Every entry, as a list that its reference commits lead to. */
 void glossary_draw(struct buf *out);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "core/text/branch.h"
+#include "lib/clock.h"
+#include "lib/branch.h"
 #include "web/html/emit.h"
 #include "web/html/asset.h"
 #include "web/html/glossary.h"

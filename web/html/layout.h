@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/text/unit.h"
+#include "lib/unit.h"
 #include "web/http/http.h"
 
 /** Head, navigation and the h1. `here` is the navigation entry to mark ("overview", "jobs", ...). */

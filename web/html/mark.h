@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 enum { MARK_SPARK_MAX = 60 };
 /** A line without axes. Shape: y[n], oldest first, not finite: a gap; is_loss[n] marks points. `label` says it in words. */

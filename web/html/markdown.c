@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/utf8.h"
+#include "lib/utf8.h"
 
 /* Inside a span a backslash is a backslash, but tables are cut before spans are seen: there it speaks for the bar behind it. */
 static void code(struct buf *out, const char *text, size_t len)

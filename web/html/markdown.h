@@ -5,7 +5,7 @@
 #ifndef WEB_HTML_MARKDOWN_H
 #define WEB_HTML_MARKDOWN_H
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 /** A name as code, for a cell of a table. What would end the span or the cell is shown as \x60. */
 void markdown_code(struct buf *out, const char *text);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/store/repo.h"
-#include "db/view/history.h"
+#include "db/repo.h"
+#include "db/history.h"
 #include "web/html/emit.h"
 #include "web/html/mark.h"
 

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#include "core/text/branch.h"
-#include "db/sqlite/db.h"
+#include "lib/branch.h"
+#include "db/db.h"
 
 enum { PAST_UPSTREAM = 24, PAST_OWN = 6 }; /* points of each, at most */
 

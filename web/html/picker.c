@@ -3,10 +3,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "db/view/branch.h"
-#include "db/view/cell.h"
-#include "db/view/comparison.h"
-#include "core/text/branch.h"
+#include "db/branch.h"
+#include "db/cell.h"
+#include "db/comparison.h"
+#include "lib/branch.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 

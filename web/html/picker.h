@@ -2,8 +2,8 @@
 #ifndef WEB_HTML_PICKER_H
 #define WEB_HTML_PICKER_H
 
-#include "base/buf.h"
-#include "db/sqlite/db.h"
+#include "lib/buf.h"
+#include "db/db.h"
 
 /** Labelled <select name=repo>; `any` also offers every one. `chosen` NULL or "": none. Err: the database's. */
 int picker_repo(struct buf *out, struct db *db, const char *chosen, bool any, struct fw_err *err);

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 /**
  * What stands between `at` and `end`. Links into the same file and to words of the glossary are links; other files of doc/ are not

@@ -2,9 +2,9 @@
 #ifndef WEB_HTML_RATIOS_H
 #define WEB_HTML_RATIOS_H
 
-#include "base/buf.h"
-#include "db/store/result.h"
-#include "db/store/sample.h"
+#include "lib/buf.h"
+#include "db/result.h"
+#include "db/sample.h"
 
 /** What the histogram is drawn beside. Units: percent of throughput or speed, NAN not known. */
 struct ratios_about {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 struct stack_part {
 	const char *name;

@@ -4,9 +4,9 @@
 #ifndef WEB_HTML_STRIP_H
 #define WEB_HTML_STRIP_H
 
-#include "base/buf.h"
-#include "db/store/result.h"
-#include "db/store/sample.h"
+#include "lib/buf.h"
+#include "db/result.h"
+#include "db/sample.h"
 
 /** Draw; nothing where the samples were thinned. */
 void strip_draw(struct buf *out, const struct store_runs *l);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "core/text/changed.h"
-#include "db/view/live.h"
+#include "lib/clock.h"
+#include "lib/changed.h"
+#include "db/live.h"
 #include "web/html/derive.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"

@@ -5,8 +5,8 @@
 #ifndef WEB_HTML_TREND_H
 #define WEB_HTML_TREND_H
 
-#include "core/text/unit.h"
-#include "db/view/history.h"
+#include "lib/unit.h"
+#include "db/history.h"
 #include "web/html/chart.h"
 
 /** What is drawn of a point. */

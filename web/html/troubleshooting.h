@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 /** All of it but its title; each place has its name as id. */
 void troubleshooting_draw(struct buf *out);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "web/http/inside.h"
 
 #define REQUEST_DEADLINE_NS   (10 * HTTP_SECOND_NS)  /* connect to last byte of the first request */

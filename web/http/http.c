@@ -5,8 +5,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "lib/clock.h"
+#include "lib/log.h"
 #include "web/http/inside.h"
 #include "web/http/listen.h"
 

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "lib/buf.h"
+#include "lib/err.h"
 
 struct http;
 struct http_request;

@@ -4,7 +4,7 @@
 #ifndef WEB_HTTP_LISTEN_H
 #define WEB_HTTP_LISTEN_H
 
-#include "base/err.h"
+#include "lib/err.h"
 
 /**
  * Listen on an address, IPv4 or IPv6; `port` 0: any that is free. Sets *bound to the port. Own: the descriptor is the caller's.

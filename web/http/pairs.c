@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/percent.h"
+#include "lib/percent.h"
 
 /* '+' is a space. */
 static int decode(char *text)

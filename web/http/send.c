@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "lib/clock.h"
+#include "lib/log.h"
 #include "web/http/inside.h"
 
 enum { ANSWERS_MAX = 256 << 20 /* of all answers that are not read yet */, SMALL_MAX = 64 << 10 };

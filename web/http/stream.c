@@ -8,8 +8,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "lib/clock.h"
+#include "lib/log.h"
 #include "web/http/inside.h"
 
 enum { STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20, REAPED_AT_ONCE = 64 };

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/view/comparison.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
-#include "web/comparison/explained.h"
+#include "web/page/explained.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/alert_cells.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/view/history.h"
-#include "web/comparison/headline.h"
+#include "db/history.h"
+#include "web/page/headline.h"
 #include "web/html/axis.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"

@@ -2,7 +2,7 @@
 #ifndef WEB_PAGE_ALERT_CELLS_H
 #define WEB_PAGE_ALERT_CELLS_H
 
-#include "db/view/live.h"
+#include "db/live.h"
 
 /** Every cell in a table, the worst first, with its interval on an axis that all share. Err: the database. */
 int alert_cells_table(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err);

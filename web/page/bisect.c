@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/store/bisect.h"
+#include "db/bisect.h"
 #include "web/answer/answer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"

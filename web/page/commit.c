@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/suite/peers.h"
-#include "db/store/commit.h"
-#include "db/view/comparison.h"
+#include "model/peers.h"
+#include "db/commit.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
 #include "web/answer/site.h"
-#include "web/comparison/suites.h"
+#include "web/page/suites.h"
 
 struct found {
 	int n;

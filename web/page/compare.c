@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/view/branch.h"
-#include "db/view/comparison.h"
+#include "db/branch.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
 #include "web/answer/site.h"
 #include "web/html/emit.h"

@@ -1,278 +1,414 @@
-/* One comparison: the sentence, both sides, what differs around them, the tables, the sums. */
-#include <stdio.h>
+#include "web/page/comparison.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "core/suite/shard.h"
-#include "core/verdict/cost.h"
-#include "web/answer/answer.h"
-#include "web/comparison/detail.h"
-#include "web/comparison/lead.h"
-#include "web/comparison/peer.h"
-#include "web/comparison/setting.h"
-#include "web/comparison/spread.h"
-#include "web/comparison/table.h"
 #include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/page.h"
-#include "web/comparison/cache.h"
-#include "web/answer/site.h"
-#include "web/why/why.h"
 
-/* A list of the body; NULL when it is empty or missing. Own: json_decref. */
-static json_t *open_list(struct jsonr_span span)
+enum { BODY_MAX = 8 << 20 };
+
+double comparison_number(const json_t *object, const char *key)
 {
-	json_t *list = span.len > 2 ? jsonr_tree(span.text, span.len) : NULL;
-	if (json_array_size(list) > 0)
-		return list;
-	json_decref(list);
-	return NULL;
+	const json_t *v = json_object_get(object, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-/* What was noted while it ran. */
-static void notes(struct buf *out, const struct comparison *c)
+const char *comparison_text(const json_t *object, const char *key)
 {
-	size_t i;
-	const json_t *note;
-	json_t *list = open_list(c->notes);
-	if (!list)
-		return;
-	emit_rawf(out, "<details class=card id=notes><summary>%zu note%s of the run</summary><ul>", json_array_size(list),
-		json_array_size(list) == 1 ? "" : "s");
-	json_array_foreach(list, i, note)
-	{
-		emit_raw(out, "<li>");
-		emit_text(out, comparison_text(note, "role"));
-		emit_raw(out, " ");
-		emit_text(out, comparison_text(note, "cell"));
-		emit_raw(out, " ");
-		emit_text(out, comparison_text(note, "text"));
-		emit_raw(out, "</li>");
+	const char *text = json_string_value(json_object_get(object, key));
+	return text ? text : "";
+}
+
+/* ---- the body --------------------------------------------------------------------------------------------------------- */
+
+/* Lists are in the order in which flopwatchd/job/comparison_json.c writes. */
+#define CELL(name, as, member)                                                                                                   \
+	{                                                                                                                        \
+		JSONR_KEY(name), .kind = as, .offset = offsetof(struct comparison_cell, member)                                  \
 	}
-	emit_raw(out, "</ul></details>\n");
-	json_decref(list);
-}
-
-/* What the target has more of than time, a sentence a kind, with the cell where it grew most. */
-static void cost(struct buf *out, const struct comparison *c, const json_t *cost)
-{
-	const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
-	char text[320];
-	cost_text(comparison_text(cost, "what"), json_array_size(cells), comparison_number(most, "base"),
-		comparison_number(most, "target"), text, sizeof text);
-	emit_raw(out, "<p>Besides its time ");
-	emit_text(out, text);
-	emit_raw(out, ", in ");
-	const char *key = comparison_text(most, "cell");
-	bool is_linked = false;
-	for (int i = 0; i < c->n_cells && !is_linked; i++) {
-		is_linked = strcmp(c->cell[i].key, key) == 0;
-		if (is_linked)
-			emit_rawf(out, "<a href=\"?open=%d#c%d\" data-cell=c%d>", i, i, i);
+#define HEAD(name, as, member)                                                                                                   \
+	{                                                                                                                        \
+		JSONR_KEY(name), .kind = as, .offset = offsetof(struct comparison, member)                                       \
 	}
-	emit_text(out, key);
-	emit_raw(out, is_linked ? "</a>.</p>\n" : ".</p>\n");
-}
+#define INNER(name, list)                                                                                                        \
+	{                                                                                                                        \
+		JSONR_KEY(name), .kind = JSONR_OBJECT, .inner = list                                                             \
+	}
+#define NAME(name_, function)                                                                                                    \
+	{                                                                                                                        \
+		JSONR_KEY(name_), .kind = JSONR_NAME, .name = function                                                           \
+	}
+#define PASSED(name)                                                                                                             \
+	{                                                                                                                        \
+		JSONR_KEY(name), .kind = JSONR_SKIP                                                                              \
+	}
+#define LAST                                                                                                                     \
+	{                                                                                                                        \
+		.key = NULL                                                                                                      \
+	}
 
-static void costs(struct buf *out, const struct comparison *c)
+static const struct jsonr_field cell_base[] = { CELL("median_ms", JSONR_NUMBER, base_ms),
+	CELL("tflops", JSONR_NUMBER, base_tflops), CELL("gb_s", JSONR_NUMBER, base_gb_s),
+	CELL("provider", JSONR_TEXT, base_provider), CELL("configuration", JSONR_TEXT, base_config), LAST };
+static const struct jsonr_field cell_target[] = { CELL("median_ms", JSONR_NUMBER, target_ms),
+	CELL("tflops", JSONR_NUMBER, target_tflops), CELL("gb_s", JSONR_NUMBER, target_gb_s),
+	CELL("provider", JSONR_TEXT, target_provider), CELL("configuration", JSONR_TEXT, target_config), LAST };
+static const struct jsonr_field cell_over_baseline[] = { CELL("base", JSONR_NUMBER, base_over_baseline),
+	CELL("target", JSONR_NUMBER, target_over_baseline), CELL("ideal", JSONR_NUMBER, ideal_over_baseline), LAST };
+static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, base_mhz),
+	CELL("target_mhz", JSONR_NUMBER, target_mhz), LAST };
+#define PEER(name, as, member)                                                                                                   \
+	{                                                                                                                        \
+		JSONR_KEY(name), .kind = as, .offset = offsetof(struct comparison_peer, member)                                  \
+	}
+static const struct jsonr_field peer_fields[] = { PEER("provider", JSONR_TEXT, provider),
+	PEER("comparison", JSONR_ID, comparison), PEER("commit", JSONR_TEXT, commit), PEER("basis", JSONR_TEXT, basis),
+	PEER("base_pct", JSONR_NUMBER, base_pct), PEER("target_pct", JSONR_NUMBER, target_pct),
+	PEER("ci_low_pct", JSONR_NUMBER, ci_low_pct), PEER("ci_high_pct", JSONR_NUMBER, ci_high_pct), LAST };
+
+/* A cell's figures beside peers; the ones after COMPARISON_PEERS_MAX are left out. */
+static void read_peers(struct jsonr *r, void *into)
 {
-	size_t i;
-	const json_t *one;
-	json_t *list = open_list(c->costs);
-	if (!list)
+	struct comparison_cell *cell = into;
+	if (!jsonr_array(r))
 		return;
-	emit_raw(out, "<section id=costs class=said>");
-	json_array_foreach(list, i, one) cost(out, c, one);
-	emit_raw(out, "</section>\n");
-	json_decref(list);
-}
-
-static int count(const struct comparison *c, enum verdict verdict)
-{
-	int n = 0;
-	for (int i = 0; i < c->n_cells; i++)
-		n += c->cell[i].verdict == verdict;
-	return n;
-}
-
-static void request_counter(struct buf *out, const struct comparison *c, const struct comparison_view *view)
-{
-	emit_rawf(out, "<nav class=tabs aria-label=\"Cells by verdict\"><a href=\"/comparisons/%lld\"%s>all %d</a>",
-		(long long)c->id, *view->show ? "" : " aria-current=true", c->n_cells);
-	for (unsigned v = 0; v < VERDICT_NONE; v++) {
-		const char *name = verdict_name((enum verdict)v);
-		int n = count(c, (enum verdict)v);
-		if (!n)
+	while (jsonr_item(r)) {
+		if (cell->n_peers == COMPARISON_PEERS_MAX) {
+			jsonr_value(r);
 			continue;
-		emit_rawf(out, "<a href=\"/comparisons/%lld?show=%s\"%s>", (long long)c->id, name,
-			strcmp(view->show, name) == 0 ? " aria-current=true" : "");
-		layout_name(out, verdict_word(c->kind, (enum verdict)v));
-		emit_rawf(out, " %d</a>", n);
-	}
-	emit_raw(out, "</nav>\n");
-}
-
-static void tools(struct buf *out, const struct comparison *c, const struct comparison_view *view)
-{
-	char id[24];
-	snprintf(id, sizeof id, "%lld", (long long)c->job);
-	emit_raw(out, "<div class=tools>");
-	request_counter(out, c, view);
-	emit_rawf(out,
-		"<form class=filter action=\"/comparisons/%lld\"><input type=search name=q data-filter placeholder=\"filter cells\" "
-		"aria-label=\"Filter cells\" value=\"",
-		(long long)c->id);
-	emit_attribute(out, view->find);
-	emit_rawf(out,
-		"\"><button>Filter</button></form><div class=row><a class=button href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button "
-		"href=\"/api/v1/comparisons/%lld.md\" title=\"to paste into a review\">Markdown</a><a class=button "
-		"href=\"/api/v1/comparisons/%lld\">JSON</a>",
-		(long long)c->id, (long long)c->id, (long long)c->id);
-	layout_button(out, "jobs", id, "retry", "Measure again");
-	if (c->around->previous)
-		emit_rawf(out, "<a rel=prev href=\"/comparisons/%lld\">\u2190 comparison %lld</a>",
-			(long long)c->around->previous, (long long)c->around->previous);
-	if (c->around->next)
-		emit_rawf(out, "<a rel=next href=\"/comparisons/%lld\">comparison %lld \u2192</a>", (long long)c->around->next,
-			(long long)c->around->next);
-	emit_raw(out, "</div></div>\n");
-}
-
-static void crumbs(struct buf *out, const struct comparison *c)
-{
-	emit_raw(out, "<p class=\"dim crumbs\"><a href=\"/comparisons?repo=");
-	emit_argument(out, c->repo);
-	emit_raw(out, "\">");
-	emit_text(out, c->repo);
-	emit_raw(out, "</a>");
-	if (*c->branch) {
-		emit_raw(out, " / <a href=\"/comparisons?repo=");
-		emit_argument(out, c->repo);
-		emit_raw(out, "&amp;branch=");
-		emit_argument(out, c->branch);
-		emit_raw(out, "\">");
-		layout_branch(out, c->branch);
-		emit_raw(out, "</a>");
-	}
-	if (c->kind != JOBKIND_COMPARE) {
-		emit_raw(out, ", a ");
-		emit_text(out, jobkind_name(c->kind));
-	}
-	if (c->quick)
-		emit_raw(out, ", a quick look");
-	emit_raw(out, ": ");
-	layout_commit(out, c->target.commit);
-	emit_raw(out, " ");
-	emit_text(out, c->target.subject);
-	emit_raw(out, c->kind == JOBKIND_ENVIRONMENT  ? ", against itself in another environment</p>\n"
-		      : comparison_is_side_by_side(c) ? ", against another implementation</p>\n"
-						      : ", against ");
-	if (comparison_is_side_by_side(c))
-		return;
-	layout_commit(out, c->base.commit);
-	emit_raw(out, " ");
-	emit_text(out, c->base.subject);
-	emit_raw(out, "</p>\n");
-}
-
-/* Of a suite that is too large for a push, what this is of it. */
-static void part(struct buf *out, const struct comparison *c)
-{
-	char text[240];
-	if (!c->part.of)
-		return;
-	part_text(&(struct part_words){ c->part.number, c->part.of, c->n_cells, c->part.suite_cells, c->part.nights,
-			  c->part.measured },
-		text, sizeof text);
-	emit_raw(out, "<p id=part class=dim>");
-	emit_text(out, text);
-	emit_raw(out, "</p>\n");
-}
-
-/* ---- the page --------------------------------------------------------------------------------------------------------- */
-
-static const char *requested(struct http_request *r, const char *name)
-{
-	const char *value = http_query(r, name);
-	return value ? value : "";
-}
-
-static bool is_plain(const struct comparison_view *view)
-{
-	return !*view->show && !*view->find && !*view->sort && !*view->open;
-}
-
-static int draw(struct site *site, struct http_response *response, int64_t id, const struct view_around *around,
-	const struct comparison_view *view, struct fw_err *err)
-{
-	enum { USUAL_BYTES = 40 << 10 }; /* room at once, instead of growing to it by copies */
-	struct comparison c;
-	struct buf *out = &response->body;
-	char title[64], data[64];
-	int result = comparison_read(site->db, id, around, &c, err);
-	if (result == 0) {
-		snprintf(title, sizeof title, "Comparison %lld", (long long)id);
-		snprintf(data, sizeof data, "/api/v1/comparisons/%lld", (long long)id);
-		buf_room(out, USUAL_BYTES);
-		layout_begin(response, title, "comparisons");
-		layout_follow(out, "alert. job.done profile.");
-		crumbs(out, &c);
-		part(out, &c);
-		result = comparison_lead(site->db, out, &c, err);
-		comparison_spread(out, &c);
-		costs(out, &c);
-		tools(out, &c, view);
-		if (result == 0 && (!*c.identical_by || !comparison_is_of_programs(
-								&c))) { /* nobody ran the program, so nobody knows its rows */
-			result = comparison_tables(out, &c, view, comparison_detail, site, err);
-			comparison_setting(out, &c);
-			notes(out, &c);
-			comparison_summary(out, &c);
-		} else {
-			comparison_setting(out, &c);
-			notes(out, &c);
 		}
-		layout_end_data(response, data);
+		struct comparison_peer *peer = &cell->peer[cell->n_peers++];
+		*peer = (struct comparison_peer){ "", "", "", 0, NAN, NAN, NAN, NAN };
+		jsonr_object(r, peer_fields, peer);
 	}
-	comparison_free(&c);
-	return result;
 }
 
-static int answer(struct site *site, struct http_request *r, struct http_response *response, int64_t id, struct fw_err *err)
+static void read_cell_verdict(const char *text, void *into)
 {
-	struct comparison_view view = { .show = requested(r, "show"),
-		.find = requested(r, "q"),
-		.sort = requested(r, "sort"),
-		.open = requested(r, "open") };
-	struct view_around around;
-	char stamp[PAGE_STAMP_MAX], profile[WHY_STAMP_SIZE];
-	if (view_around(site->db, id, &around, err) != 0 || why_stamp(site->db, id, profile, err) != 0)
-		return -1;
-	page_stamp(id, &around, profile, response->logged_in, stamp);
-	if (!is_plain(&view))
-		return draw(site, response, id, &around, &view, err);
-	if (page_cache_get(site->pages, id, stamp, &response->body)) {
-		response->type = "text/html; charset=utf-8";
-	} else {
-		if (draw(site, response, id, &around, &view, err) != 0)
-			return -1;
-		page_cache_put(site->pages, id, stamp, &response->body);
+	((struct comparison_cell *)into)->verdict = verdict_from_name(text);
+}
+
+static void read_decider(const char *text, void *into)
+{
+	((struct comparison_cell *)into)->decided_by = decider_from_name(text);
+}
+
+static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key), NAME("verdict", read_cell_verdict),
+	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), PASSED("series"),
+	NAME("decided_by", read_decider), CELL("device", JSONR_TEXT, device), CELL("confirmed_on", JSONR_TEXT, confirmed_on),
+	CELL("confirmed", JSONR_TRUE, confirmed), CELL("failure", JSONR_TEXT, failure), CELL("reason", JSONR_TEXT, reason),
+	CELL("group", JSONR_TEXT, group), CELL("title", JSONR_TEXT, title), CELL("direction", JSONR_TEXT, direction),
+	CELL("size", JSONR_ID, size), CELL("line", JSONR_TEXT, line), CELL("pieces", JSONR_NUMBER, pieces), PASSED("shape"),
+	PASSED("flops_useful"), PASSED("bytes_useful"), CELL("threshold_pct", JSONR_NUMBER, threshold_pct),
+	INNER("base", cell_base), INNER("target", cell_target), PASSED("tried"), CELL("change_pct", JSONR_NUMBER, change_pct),
+	CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct), CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct),
+	CELL("mde_pct", JSONR_NUMBER, mde_pct), PASSED("underpowered"), PASSED("code_pct"), PASSED("clock_pct"),
+	PASSED("clock_se_pct"), PASSED("parts"), PASSED("change_raw_pct"), PASSED("beta"), CELL("runs", JSONR_WHOLE, runs),
+	CELL("samples", JSONR_WHOLE, samples), PASSED("mean"), PASSED("phases"), PASSED("call"), PASSED("sustained"),
+	PASSED("slow_calls"), PASSED("enqueue"), INNER("clock", cell_clock), PASSED("error_ratio"), PASSED("flops_issued"),
+	PASSED("moved"), PASSED("workspace"), CELL("blocks_kept", JSONR_NUMBER, blocks_kept), PASSED("peak"), PASSED("taken"),
+	PASSED("sparsity"), INNER("over_baseline", cell_over_baseline),
+	{ JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers }, PASSED("nodes"), LAST };
+
+#define SIDE(side)                                                                                                               \
+	{                                                                                                                        \
+		HEAD("commit", JSONR_TEXT, side.commit), HEAD("module_sha256", JSONR_TEXT, side.module_sha256),                  \
+			HEAD("build", JSONR_TEXT, side.build), HEAD("toolchain", JSONR_TEXT, side.toolchain),                    \
+			HEAD("provider", JSONR_TEXT, side.provider), HEAD("pinned", JSONR_TEXT, side.pinned),                    \
+			HEAD("subject", JSONR_TEXT, side.subject), HEAD("author", JSONR_TEXT, side.author), LAST                 \
 	}
-	snprintf(response->etag, sizeof response->etag, "\"%s\"", stamp);
+static const struct jsonr_field base_side[] = SIDE(base), target_side[] = SIDE(target);
+static const struct jsonr_field environment_fields[] = { HEAD("baseline_period", JSONR_TEXT, environment.baseline_period),
+	HEAD("device", JSONR_TEXT, environment.device), HEAD("kind", JSONR_TEXT, environment.kind),
+	HEAD("name", JSONR_TEXT, environment.name), HEAD("driver", JSONR_TEXT, environment.driver),
+	HEAD("toolkit", JSONR_TEXT, environment.toolkit), HEAD("cudnn", JSONR_TEXT, environment.cudnn),
+	HEAD("timing", JSONR_TEXT, environment.timing), HEAD("power_limit_w", JSONR_NUMBER, environment.power_limit_w),
+	HEAD("peak_gb_s", JSONR_NUMBER, environment.peak_gb_s), LAST };
+static const struct jsonr_field part_fields[] = { HEAD("number", JSONR_WHOLE, part.number), HEAD("of", JSONR_WHOLE, part.of),
+	HEAD("suite_cells", JSONR_WHOLE, part.suite_cells), HEAD("nights", JSONR_WHOLE, part.nights),
+	HEAD("measured", JSONR_WHOLE, part.measured), LAST };
+static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
+
+static const struct comparison_cell no_cell = { .key = "",
+	.verdict = VERDICT_NONE,
+	.group = "",
+	.title = "",
+	.line = "",
+	.direction = "",
+	.failure = "",
+	.reason = "",
+	.device = "",
+	.confirmed_on = "",
+	.flags = "",
+	.base_provider = "",
+	.target_provider = "",
+	.base_config = "",
+	.target_config = "",
+	.threshold_pct = NAN,
+	.base_ms = NAN,
+	.target_ms = NAN,
+	.base_tflops = NAN,
+	.base_gb_s = NAN,
+	.target_tflops = NAN,
+	.target_gb_s = NAN,
+	.change_pct = NAN,
+	.ci_low_pct = NAN,
+	.ci_high_pct = NAN,
+	.mde_pct = NAN,
+	.base_mhz = NAN,
+	.target_mhz = NAN,
+	.blocks_kept = NAN,
+	.base_over_baseline = NAN,
+	.target_over_baseline = NAN,
+	.ideal_over_baseline = NAN,
+	.since_previous_pct = NAN };
+
+static const struct comparison no_comparison = { .repo = "",
+	.branch = "",
+	.verdict = VERDICT_NONE,
+	.suite = "",
+	.identical_by = "",
+	.base_how = "",
+	.isolation = "",
+	.finished_at = "",
+	.base = { .commit = "",
+		.module_sha256 = "",
+		.build = "",
+		.toolchain = "",
+		.provider = "",
+		.pinned = "",
+		.subject = "",
+		.author = "" },
+	.target = { .commit = "",
+		.module_sha256 = "",
+		.build = "",
+		.toolchain = "",
+		.provider = "",
+		.pinned = "",
+		.subject = "",
+		.author = "" },
+	.environment = { "", "", "", "", "", "", "", "", NAN, NAN },
+	.gpu_s = NAN,
+	.wall_s = NAN,
+	.rule_k = NAN,
+	.notes = { "", 0 },
+	.costs = { "", 0 },
+	.long_over_short = { "", 0 } };
+
+/* The body's list of cells; the ones after COMPARISON_CELLS_MAX are left out. */
+static void read_cells(struct jsonr *r, void *into)
+{
+	struct comparison *c = into;
+	int room = 0;
+	if (!jsonr_array(r))
+		return;
+	while (jsonr_item(r)) {
+		if (c->n_cells == room && room < COMPARISON_CELLS_MAX) {
+			room = room ? 2 * room : 32;
+			struct comparison_cell *cell = realloc(c->cell, (size_t)room * sizeof *cell);
+			if (!cell) {
+				r->failed = true;
+				return;
+			}
+			c->cell = cell;
+		}
+		if (c->n_cells == room) {
+			jsonr_value(r);
+			continue;
+		}
+		struct comparison_cell *cell = &c->cell[c->n_cells];
+		const char *begin = r->at;
+		*cell = no_cell;
+		cell->n = c->n_cells++;
+		jsonr_object(r, cell_fields, cell);
+		cell->text = (struct jsonr_span){ begin, (size_t)(r->at - begin) };
+	}
+}
+
+static void read_kind(const char *text, void *into)
+{
+	((struct comparison *)into)->kind = jobkind_from_name(text);
+}
+
+static void read_verdict(const char *text, void *into)
+{
+	((struct comparison *)into)->verdict = verdict_from_name(text);
+}
+
+static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEAD("branch", JSONR_TEXT, branch),
+	NAME("kind", read_kind), HEAD("suite", JSONR_TEXT, suite), NAME("verdict", read_verdict),
+	HEAD("identical_by", JSONR_TEXT, identical_by), HEAD("job", JSONR_ID, job), HEAD("quick", JSONR_TRUE, quick),
+	INNER("part", part_fields), HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how),
+	INNER("base", base_side), INNER("target", target_side), INNER("environment", environment_fields),
+	INNER("rule", rule_fields), HEAD("runs", JSONR_WHOLE, runs), HEAD("gpu_s", JSONR_NUMBER, gpu_s),
+	HEAD("wall_s", JSONR_NUMBER, wall_s), HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes),
+	HEAD("costs", JSONR_SPAN, costs), HEAD("long_over_short", JSONR_SPAN, long_over_short),
+	HEAD("regressions", JSONR_WHOLE, regressions), { JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
+
+static int read_body(struct comparison *c, struct fw_err *err)
+{
+	struct jsonr r;
+	c->room = malloc(c->body.len + 1);
+	if (!c->room)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	jsonr_init(&r, c->body.data, c->body.len, c->room);
+	jsonr_object(&r, fields, c);
+	return r.failed ? err_set(err, ERR_INTERNAL, "the stored body of comparison %lld cannot be read", (long long)c->id) : 0;
+}
+
+const json_t *comparison_open(struct comparison_cell *cell)
+{
+	if (!cell->json)
+		cell->json = jsonr_tree(cell->text.text, cell->text.len);
+	return cell->json;
+}
+
+/* ---- around it -------------------------------------------------------------------------------------------------------- */
+
+/* Both pushes against one base: their ratio is the change between them. */
+static void take_previous_cell(void *arg, const char *key, double change_pct)
+{
+	struct comparison *c = arg;
+	for (int i = 0; i < c->n_cells; i++) {
+		struct comparison_cell *cell = &c->cell[i];
+		if (strcmp(cell->key, key) != 0)
+			continue;
+		cell->since_previous_pct = 100 * ((1 + cell->change_pct / 100) / (1 + change_pct / 100) - 1);
+		return;
+	}
+}
+
+static int read_since_previous(struct db *db, struct comparison *c, struct fw_err *err)
+{
+	const struct view_around *around = c->around;
+	/* the base itself was the push before: what changed since the base changed since then */
+	if (around->previous && strcmp(around->previous_target, c->base.commit) == 0)
+		for (int i = 0; i < c->n_cells; i++)
+			c->cell[i].since_previous_pct = c->cell[i].change_pct;
+	else if (around->previous && strcmp(around->previous_base, c->base.commit) == 0)
+		return view_cell_changes(db, around->previous, take_previous_cell, c, err);
 	return 0;
 }
 
-void page_comparison(void *arg, struct http_request *r, struct http_response *response)
+static void take_cores(void *arg, const char *info_json)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "comparison");
-	if (id < 0)
-		return;
-	int result = db_look_begin(site->db, &err);
-	if (result == 0) {
-		result = answer(site, r, response, id, &err);
-		db_look_end(site->db);
+	static const struct jsonr_field info[] = { HEAD("cores", JSONR_WHOLE, cores), LAST };
+	struct jsonr r;
+	jsonr_init(&r, info_json, strlen(info_json), NULL); /* without texts, which need room */
+	jsonr_object(&r, info, arg);
+}
+
+int comparison_read(struct db *db, int64_t id, const struct view_around *around, struct comparison *out, struct fw_err *err)
+{
+	char etag[65];
+	*out = no_comparison;
+	out->id = id;
+	out->around = around;
+	buf_init(&out->body, BODY_MAX);
+	if (view_body(db, id, &out->body, etag, err) || read_body(out, err) || read_since_previous(db, out, err))
+		return -1;
+	out->chip = *out->environment.baseline_period ? derive_chip(out->environment.name) : NULL;
+	return out->chip ? view_device_info(db, out->environment.device, take_cores, out, err) : 0;
+}
+
+void comparison_free(struct comparison *c)
+{
+	for (int i = 0; i < c->n_cells; i++)
+		json_decref(c->cell[i].json);
+	free(c->cell);
+	free(c->room);
+	buf_fini(&c->body);
+	*c = no_comparison;
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------------------- */
+
+bool comparison_is_program(const struct comparison_cell *cell)
+{
+	return !*cell->title;
+}
+
+bool comparison_is_of_programs(const struct comparison *c)
+{
+	return c->n_cells > 0 && comparison_is_program(&c->cell[0]);
+}
+
+bool comparison_has_flops(const struct comparison *c)
+{
+	for (int i = 0; i < c->n_cells; i++)
+		if (isfinite(c->cell[i].base_tflops) || isfinite(c->cell[i].target_tflops))
+			return true;
+	return false;
+}
+
+const json_t *comparison_decided(struct comparison_cell *cell)
+{
+	bool by_pairs = cell->decided_by == DECIDER_PAIRS;
+	return by_pairs ? NULL : json_object_get(comparison_open(cell), decider_name(cell->decided_by));
+}
+
+struct comparison_judged comparison_judged(struct comparison_cell *cell)
+{
+	const json_t *other = comparison_decided(cell);
+	if (!other)
+		return (struct comparison_judged){ cell->change_pct, cell->ci_low_pct, cell->ci_high_pct };
+	return (struct comparison_judged){ comparison_number(other, "change_pct"), comparison_number(other, "ci_low_pct"),
+		comparison_number(other, "ci_high_pct") };
+}
+
+bool comparison_is_quiet(enum verdict verdict)
+{
+	return verdict == VERDICT_UNCHANGED || verdict == VERDICT_IDENTICAL || verdict == VERDICT_UNSUPPORTED;
+}
+
+double comparison_peak_pct(const struct comparison *c, double tflops, double mhz)
+{
+	return 100 * tflops / derive_peak_tflops(c->chip, c->cores, mhz);
+}
+
+bool comparison_is_paired_separate(const struct comparison_cell *cell)
+{
+	double separate = derive_change_pct(cell->base_ms, cell->target_ms) - cell->change_pct;
+	return isfinite(separate) && fabs(separate) >= 0.005; /* in the second decimal */
+}
+
+bool comparison_is_reconfigured(const struct comparison_cell *cell)
+{
+	return *cell->base_config && *cell->target_config && strcmp(cell->base_provider, cell->target_provider) == 0 &&
+	       strcmp(cell->base_config, cell->target_config) != 0;
+}
+
+const char *comparison_cause(struct comparison_cell *cell)
+{
+	size_t i;
+	const json_t *phase, *phases = json_object_get(comparison_open(cell), "phases");
+	const char *cause = NULL;
+	double moved_ms = cell->target_ms - cell->base_ms, most = 0;
+	json_array_foreach(phases, i, phase)
+	{
+		double low = comparison_number(phase, "ci_low_pct"), high = comparison_number(phase, "ci_high_pct");
+		double share = (comparison_number(phase, "target_ms") - comparison_number(phase, "base_ms")) / moved_ms;
+		if ((low > 0 || high < 0) && share >= 0.5 && share > most) {
+			most = share;
+			cause = comparison_text(phase, "phase");
+		}
 	}
-	if (result != 0)
-		answer_error(r, response, &err);
+	return cause;
+}
+
+void comparison_above_peak(struct buf *out, const struct comparison *c, double gb_s)
+{
+	if (gb_s > c->environment.peak_gb_s)
+		emit_rawf(out, "<span class=why title=\"caches serve a part of it\">above the memory\u2019s %.0f</span>",
+			c->environment.peak_gb_s);
+}
+
+struct unit comparison_unit(const struct comparison *c)
+{
+	double most = NAN;
+	for (int i = 0; i < c->n_cells; i++)
+		most = unit_more(most, unit_more(c->cell[i].base_tflops, c->cell[i].target_tflops));
+	return unit_of_rates(most);
 }

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/suite/peers.h"
-#include "db/view/comparison.h"
+#include "model/peers.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -12,7 +12,7 @@
 #include "web/html/picker.h"
 #include "web/answer/scope.h"
 #include "web/answer/site.h"
-#include "web/comparison/headline.h"
+#include "web/page/headline.h"
 
 enum { ROWS = 100 };
 

@@ -2,7 +2,7 @@
 #ifndef WEB_PAGE_CULPRITS_H
 #define WEB_PAGE_CULPRITS_H
 
-#include "base/buf.h"
+#include "lib/buf.h"
 
 /**
  * A paragraph for each culprit: the commit and how probable that is, or the range within which the measurements name none.

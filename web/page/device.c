@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "core/protocol/device_check.h"
-#include "db/store/calibration.h"
-#include "db/view/cell.h"
+#include "lib/clock.h"
+#include "protocol/device_check.h"
+#include "db/calibration.h"
+#include "db/cell.h"
 #include "web/answer/answer.h"
 #include "web/answer/unschedulable.h"
 #include "web/html/emit.h"

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "db/view/comparison.h"
+#include "lib/clock.h"
+#include "db/comparison.h"
 #include "web/answer/answer.h"
-#include "core/text/branch.h"
+#include "lib/branch.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/view/branch.h"
-#include "db/view/cell.h"
+#include "db/branch.h"
+#include "db/cell.h"
 #include "web/answer/answer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/verdict/verdict.h"
+#include "verdict/verdict.h"
 #include "web/html/emit.h"
 #include "web/html/glossary.h"
 #include "web/html/layout.h"

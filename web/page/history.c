@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "db/view/cell.h"
+#include "lib/clock.h"
+#include "db/cell.h"
 #include "web/answer/answer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"

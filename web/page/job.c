@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "db/view/cell.h"
+#include "lib/clock.h"
+#include "db/cell.h"
 #include "web/answer/answer.h"
 #include "web/answer/forecast.h"
 #include "web/answer/unschedulable.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/store/outbox.h"
+#include "db/outbox.h"
 #include "web/answer/answer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"

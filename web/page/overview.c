@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/view/branch.h"
-#include "db/view/cell.h"
+#include "db/branch.h"
+#include "db/cell.h"
 #include "web/answer/answer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/html/mark.h"
 #include "web/page/page.h"
 #include "web/answer/site.h"
-#include "web/comparison/suites.h"
-#include "web/comparison/headline.h"
+#include "web/page/suites.h"
+#include "web/page/headline.h"
 
 enum { REPOS_MAX = 64, GRID_CELLS = 128, GRID_POINTS = 30, BRANCHES_MAX = 100 };
 

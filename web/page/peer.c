@@ -1,248 +1,215 @@
-/* Kernels beside their peers: the newest comparison with each, cell by cell, and how it was before. */
+#include "web/page/peer.h"
+
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "core/suite/peers.h"
-#include "db/store/peer.h"
-#include "web/answer/answer.h"
-#include "web/comparison/table.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
-#include "web/html/mark.h"
-#include "web/page/page.h"
-#include "web/html/picker.h"
-#include "web/answer/site.h"
 
-enum { SHOWN_MAX = 12, SERIES_MAX = VIEW_LIMIT_DEFAULT };
-
-/* One comparison against a peer, remembered beyond its row. */
-struct beside {
-	int64_t id, finished_at;
-	char repo[128], suite[64], provider[48], commit[65], subject[160], device[64], device_name[128];
-	bool current;
-	int cells, timed;
-	double geomean_pct;
-};
-
-struct drawing {
-	struct site *site;
-	struct buf *out;
-	int n;
-	bool is_cut;                   /* there are older ones */
-	struct beside all[SERIES_MAX]; /* newest first */
-};
-
-static void take(void *arg, const struct view_peer *row)
+bool comparison_is_side_by_side(const struct comparison *c)
 {
-	struct drawing *d = arg;
-	if (d->n == SERIES_MAX) {
-		d->is_cut = true;
-		return;
-	}
-	struct beside *b = &d->all[d->n++];
-	b->id = row->comparison;
-	b->finished_at = row->finished_at;
-	b->current = row->current;
-	b->cells = row->cells;
-	b->timed = row->timed;
-	b->geomean_pct = row->geomean_pct;
-	snprintf(b->repo, sizeof b->repo, "%s", row->repo);
-	snprintf(b->suite, sizeof b->suite, "%s", row->suite);
-	snprintf(b->provider, sizeof b->provider, "%s", row->provider);
-	snprintf(b->commit, sizeof b->commit, "%s", row->commit);
-	snprintf(b->subject, sizeof b->subject, "%s", row->subject);
-	snprintf(b->device, sizeof b->device, "%s", row->device);
-	snprintf(b->device_name, sizeof b->device_name, "%s", row->device_name);
+	return jobkind_is_side_by_side(c->kind);
 }
 
-/* ---- one peer ----------------------------------------------------------------------------------------------------------- */
-
-/* Throughput where the FLOPs are known, else the time. */
-static void speed(struct buf *out, struct unit unit, double tflops, double ms)
+const struct comparison_peer *comparison_peer(const struct comparison_cell *cell, const char *provider)
 {
-	emit_raw(out, "<td class=\"n w\">");
-	if (isfinite(tflops)) {
-		layout_rate(out, unit, tflops);
-	} else if (isfinite(ms)) {
-		layout_ms(out, ms);
-		emit_raw(out, "\u00a0ms");
-	} else {
-		emit_raw(out, "\u2013");
-	}
-	emit_raw(out, "</td>");
+	for (int i = 0; i < cell->n_peers; i++)
+		if (strcmp(cell->peer[i].provider, provider) == 0)
+			return &cell->peer[i];
+	return NULL;
 }
 
-struct lines {
-	struct buf *out;
-	int64_t comparison;
-	double most_tflops;
-};
-
-static void take_most(void *arg, const struct view_cell *row)
+/* Add a name in its place. */
+static int take(const char **out, int n, const char *name)
 {
-	struct lines *lines = arg;
-	lines->most_tflops = unit_more(lines->most_tflops, unit_more(row->base_tflops, row->target_tflops));
+	int at = 0;
+	while (at < n && strcmp(out[at], name) < 0)
+		at++;
+	if ((at < n && strcmp(out[at], name) == 0) || n == COMPARISON_PEERS_MAX)
+		return n;
+	memmove(out + at + 1, out + at, (size_t)(n - at) * sizeof *out);
+	out[at] = name;
+	return n + 1;
 }
 
-static void cell_line(void *arg, const struct view_cell *row)
+int comparison_peers(const struct comparison *c, const char **out)
 {
-	const struct lines *lines = arg;
-	struct buf *out = lines->out;
-	emit_rawf(out, "<tr><th scope=row><a href=\"/comparisons/%lld?open=%d#c%d\">", (long long)lines->comparison, row->n,
-		row->n);
-	comparison_group(out, row->group);
-	emit_raw(out, " ");
-	layout_case(out, row->key, row->title, row->size);
-	emit_raw(out, " ");
-	emit_text(out, row->direction);
-	emit_raw(out, "</a></th>");
-	struct unit unit = unit_of_rates(lines->most_tflops);
-	speed(out, unit, row->target_tflops, row->target_median_ms);
-	speed(out, unit, row->base_tflops, row->base_median_ms);
-	if (isfinite(row->change_pct))
-		emit_rawf(out, "<td class=n data-v=\"%.9g\"><b>%.1f\u00a0%%</b></td><td class=\"n w\">%.1f \u2026 %.1f</td><td>",
-			row->change_pct, 100 + row->change_pct, 100 + row->ci_low_pct, 100 + row->ci_high_pct);
-	else
-		emit_raw(out, "<td class=n>\u2013</td><td class=\"n w\">\u2013</td><td>");
-	layout_verdict(out, verdict_word(JOBKIND_PEER, row->verdict));
-	if (*row->reason) {
-		emit_raw(out, "<span class=why>");
-		emit_text(out, row->reason);
-		emit_raw(out, "</span>");
-	}
-	emit_raw(out, "</td></tr>\n");
-}
-
-static bool is_series(const struct beside *a, const struct beside *b)
-{
-	return strcmp(a->repo, b->repo) == 0 && strcmp(a->suite, b->suite) == 0 && strcmp(a->provider, b->provider) == 0 &&
-	       strcmp(a->device, b->device) == 0;
-}
-
-/* How the mean came here: a line, and the comparisons behind it. */
-static void before(struct drawing *d, const struct beside *now)
-{
-	double pct[MARK_SPARK_MAX];
-	bool loss[MARK_SPARK_MAX] = { false };
 	int n = 0;
-	char label[160];
-	for (int i = d->n - 1; i >= 0; i--)
-		if (is_series(&d->all[i], now) && isfinite(d->all[i].geomean_pct)) {
-			if (n == MARK_SPARK_MAX)
-				memmove(pct, pct + 1, (size_t)--n * sizeof *pct);
-			pct[n++] = d->all[i].geomean_pct;
-		}
-	if (n < 2)
+	for (int k = 0; k < c->n_cells; k++)
+		for (int i = 0; i < c->cell[k].n_peers; i++)
+			n = take(out, n, c->cell[k].peer[i].provider);
+	return n;
+}
+
+/* ---- one against a peer ------------------------------------------------------------------------------------------------ */
+
+/* Beside a peer it is the provider that counts, else the side and what it was pinned to. */
+static void name_side(struct buf *out, const struct comparison *c, const struct comparison_side *side)
+{
+	bool is_pinned = c->kind == JOBKIND_CONFIG;
+	if (c->kind == JOBKIND_ENVIRONMENT) {
+		emit_raw(out, side == &c->target ? "the build by " : "that by ");
+		emit_text(out, *side->toolchain ? side->toolchain : "another toolchain");
 		return;
-	snprintf(label, sizeof label, "geometric mean in percent of %.47s, %d commits: from %.1f to %.1f", now->provider, n,
-		pct[0], pct[n - 1]);
-	emit_raw(d->out, "<p>");
-	mark_spark(d->out, pct, loss, n, label);
-	emit_rawf(d->out, " %.1f\u00a0%% \u2192 %.1f\u00a0%% over %d commits</p><details><summary>each of them</summary><ol>",
-		pct[0], pct[n - 1], n);
-	for (int i = 0; i < d->n; i++) {
-		if (!is_series(&d->all[i], now))
-			continue;
-		emit_raw(d->out, "<li>");
-		layout_commit(d->out, d->all[i].commit);
-		emit_raw(d->out, " ");
-		emit_text(d->out, d->all[i].subject);
-		if (isfinite(d->all[i].geomean_pct))
-			emit_rawf(d->out, ", %.1f\u00a0%%", d->all[i].geomean_pct);
-		emit_rawf(d->out, ", <a href=\"/comparisons/%lld\">comparison %lld</a></li>\n", (long long)d->all[i].id,
-			(long long)d->all[i].id);
 	}
-	emit_raw(d->out, "</ol></details>");
-}
-
-static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *err)
-{
-	struct buf *out = d->out;
-	struct lines lines = { out, b->id, NAN };
-	char ours[32], peer[32];
-	emit_raw(out, "<section><h2>");
-	emit_text(out, b->repo);
-	emit_raw(out, " against ");
-	emit_text(out, b->provider);
-	emit_raw(out, "</h2><p class=lead>");
-	if (isfinite(b->geomean_pct))
-		emit_rawf(out, "<b>%.1f\u00a0%%</b> of its speed, geometric mean of %d of %d cells.", b->geomean_pct, b->timed,
-			b->cells);
-	else
-		emit_rawf(out, "None of %d cells has times of both.", b->cells);
-	emit_raw(out, "</p><p>");
-	layout_commit(out, b->commit);
-	emit_raw(out, " ");
-	emit_text(out, b->subject);
-	emit_raw(out, ", suite ");
-	emit_text(out, b->suite);
-	emit_raw(out, " on ");
-	emit_text(out, b->device_name);
-	emit_rawf(out, ", <a href=\"/comparisons/%lld\">comparison %lld</a> of ", (long long)b->id, (long long)b->id);
-	layout_time(out, b->finished_at);
-	emit_raw(out, " UTC</p>");
-	before(d, b);
-	int result = view_cells(d->site->db, b->id, take_most, &lines, err);
-	const char *unit = unit_of_rates(lines.most_tflops).name;
-	snprintf(ours, sizeof ours, "~>Ours, %s", unit);
-	snprintf(peer, sizeof peer, "~>Peer, %s", unit);
-	const char *const columns[] = { "Cell", ours, peer, ">Of its speed", "~>95 % interval", "" };
-	layout_table(out, 6, columns);
-	if (result == 0)
-		result = view_cells(d->site->db, b->id, cell_line, &lines, err);
-	layout_table_end(out);
-	emit_raw(out, "</section>\n");
-	return result;
-}
-
-/* ---- the page ----------------------------------------------------------------------------------------------------------- */
-
-static int draw(struct drawing *d, const char *repo, struct fw_err *err)
-{
-	int shown = 0, left = 0;
-	emit_raw(d->out,
-		"<p>A peer is another provider of the repository\u2019s module to compare with, such as NVIDIA\u2019s library. The newest commit of the upstream branch is timed against it, call by call in one process, while the queue is empty. Peers open no alert.</p>");
-	emit_raw(d->out, "<form class=filter action=/peers>");
-	if (picker_repo(d->out, d->site->db, repo, true, err) != 0)
-		return -1;
-	emit_raw(d->out, "<button>Show</button></form>\n");
-	layout_live(d->out, "peers", "A comparison with a peer has ended");
-	if (view_peers(d->site->db, repo, NULL, SERIES_MAX + 1, take, d, err) != 0)
-		return -1;
-	for (int i = 0; i < d->n; i++) {
-		if (!d->all[i].current)
-			continue;
-		if (shown == SHOWN_MAX) {
-			left++;
-			continue;
-		}
-		shown++;
-		if (draw_peer(d, &d->all[i], err) != 0)
-			return -1;
+	emit_text(out, *side->provider      ? side->provider
+		       : !is_pinned         ? "the default provider"
+		       : side == &c->target ? "the target"
+					    : "the base");
+	if (*side->pinned) {
+		emit_raw(out, " in <code>");
+		emit_text(out, side->pinned);
+		emit_raw(out, "</code>");
 	}
-	if (left)
-		emit_rawf(d->out, "<p>%d more peer%s; choose a repository to see its peers.</p>\n", left, left == 1 ? "" : "s");
-	if (d->is_cut)
-		emit_rawf(d->out, "<p>The newest %d comparisons with peers; older ones are not shown.</p>\n", SERIES_MAX);
-	if (!shown)
-		layout_empty(d->out, "", "No peer comparison yet.",
-			"Name providers as <code>peers: [cudnn]</code> in .flopwatch.yaml or flopwatchd.yml, or run once: "
-			"<code>flopwatch "
-			"peer --provider cudnn</code>");
-	emit_raw(d->out, "</div>");
-	return 0;
 }
 
-void page_peers(void *arg, struct http_request *r, struct http_response *response)
+static int count(const struct comparison *c, enum verdict verdict)
 {
-	struct fw_err err = { 0 };
-	struct drawing d = { .site = arg, .out = &response->body };
-	const char *repo = http_query(r, "repo");
-	layout_begin(response, "Peers", "peers");
-	layout_follow(d.out, "job.done");
-	if (draw(&d, repo && *repo ? repo : NULL, &err) != 0)
-		answer_error(r, response, &err);
+	int n = 0;
+	for (int i = 0; i < c->n_cells; i++)
+		n += c->cell[i].verdict == verdict;
+	return n;
+}
+
+static void clause(struct buf *out, int n, const char *words, bool *begun)
+{
+	if (n)
+		emit_rawf(out, "%s%d %s", *begun ? ", " : "", n, words);
+	*begun = *begun || n;
+}
+
+void comparison_peer_sentence(struct buf *out, const struct comparison *c)
+{
+	bool begun = false;
+	int known = 0;
+	emit_raw(out, "Against <b>");
+	name_side(out, c, &c->base);
+	emit_raw(out, "</b>, of ");
+	emit_rawf(out, "%d cell%s ", c->n_cells, c->n_cells == 1 ? "" : "s");
+	name_side(out, c, &c->target);
+	emit_raw(out, " has ");
+	known += count(c, VERDICT_IMPROVEMENT) + count(c, VERDICT_UNCHANGED) + count(c, VERDICT_REGRESSION);
+	clause(out, count(c, VERDICT_IMPROVEMENT), "faster", &begun);
+	clause(out, count(c, VERDICT_UNCHANGED) + count(c, VERDICT_IDENTICAL), "level", &begun);
+	clause(out, count(c, VERDICT_REGRESSION), "slower", &begun);
+	clause(out, count(c, VERDICT_UNDECIDED), "undecided", &begun);
+	clause(out, count(c, VERDICT_REMOVED) + count(c, VERDICT_ADDED), "that one of the two does not support", &begun);
+	clause(out, count(c, VERDICT_UNSUPPORTED), "that neither supports", &begun);
+	clause(out, count(c, VERDICT_NOT_COMPARABLE), "that fail in the other", &begun);
+	clause(out, count(c, VERDICT_FAILED), "that fail here", &begun);
+	clause(out, count(c, VERDICT_REJECTED), "with rejected times", &begun);
+	if (c->kind == JOBKIND_ENVIRONMENT) {
+		emit_raw(out, ". Another toolchain is not part of a commit, so this sets no commit\u2019s verdict");
+		return;
+	}
+	emit_raw(out, known ? "; this opens no alert" : "; no cell has times of both");
+	if (c->kind == JOBKIND_CONFIG)
+		emit_raw(out, ". A configuration by hand is not part of a commit, so this sets no commit\u2019s verdict");
+}
+
+/* ---- beside what is known of peers -------------------------------------------------------------------------------------- */
+
+static void percent(struct buf *out, double pct)
+{
+	if (isfinite(pct))
+		emit_rawf(out, pct < 999.95 ? "%.1f" : "%.0f", pct);
 	else
-		layout_end_data(response, "/api/v1/peers");
+		emit_raw(out, "\u2013");
+}
+
+static void interval(struct buf *out, const struct comparison_peer *peer)
+{
+	if (isfinite(peer->ci_low_pct) && isfinite(peer->ci_high_pct))
+		emit_rawf(out, "%.1f \u2026 %.1f", peer->ci_low_pct, peer->ci_high_pct);
+}
+
+/* Where a figure is from, as a clause with a link. */
+static void origin(struct buf *out, const struct comparison_peer *peer)
+{
+	const char *basis = peer->basis;
+	long long id = (long long)peer->comparison;
+	emit_rawf(out, "%s <a href=\"/comparisons/%lld\">comparison %lld</a>",
+		strcmp(basis, "paired") == 0    ? "timed side by side in"
+		: strcmp(basis, "chained") == 0 ? "over the base, timed side by side with it in"
+						: "not side by side, from the times of",
+		id, id);
+	if (strcmp(basis, "scaled") == 0) {
+		emit_raw(out, " with the module of ");
+		layout_commit(out, peer->commit);
+	}
+}
+
+/* Over the cells that have both: their geometric mean, and the figure that says where it is from. */
+static void card_line(struct buf *out, const struct comparison *c, const char *provider)
+{
+	const struct comparison_peer *like = NULL;
+	double sum = 0;
+	int n = 0;
+	for (int i = 0; i < c->n_cells; i++) {
+		const struct comparison_peer *peer = comparison_peer(&c->cell[i], provider);
+		if (!peer || !(peer->target_pct > 0))
+			continue;
+		like = like ? like : peer;
+		sum += log(peer->target_pct);
+		n++;
+	}
+	if (!like)
+		return;
+	emit_raw(out, "<dt>");
+	emit_text(out, provider);
+	emit_rawf(out, "</dt><dd>%.1f\u00a0%% of its speed, geometric mean of %d cell%s; ", exp(sum / n), n, n == 1 ? "" : "s");
+	origin(out, like);
+	emit_raw(out, "</dd>");
+}
+
+void comparison_peer_card(struct buf *out, const struct comparison *c)
+{
+	const char *provider[COMPARISON_PEERS_MAX];
+	int n = comparison_peers(c, provider);
+	if (!n)
+		return;
+	emit_raw(out, "<section class=card id=peers><h3>Peers <small>without a verdict</small></h3><dl class=facts>");
+	for (int i = 0; i < n; i++)
+		card_line(out, c, provider[i]);
+	emit_raw(out, "</dl></section>\n");
+}
+
+void comparison_peer_rows(struct buf *out, const struct comparison_cell *cell)
+{
+	if (!cell->n_peers)
+		emit_raw(out, "<tr><th scope=row>of a peer\u2019s speed <span class=dim>%</span></th><td class=\"n dim wrap\" "
+			      "colspan=3>\u2013 no peer was timed for this cell</td></tr>\n");
+	for (int i = 0; i < cell->n_peers; i++) {
+		const struct comparison_peer *peer = &cell->peer[i];
+		emit_raw(out, "<tr><th scope=row>of the speed of ");
+		emit_text(out, peer->provider);
+		emit_raw(out, " <span class=dim>%</span><br><small>");
+		origin(out, peer);
+		emit_raw(out, "</small></th><td class=n>");
+		percent(out, peer->base_pct);
+		emit_raw(out, "</td><td class=n>");
+		percent(out, peer->target_pct);
+		emit_raw(out, "</td><td class=\"n dim\">");
+		interval(out, peer);
+		emit_raw(out, "</td></tr>\n");
+	}
+}
+
+void comparison_peer_column(struct buf *out, const struct comparison_cell *cell, const char *provider)
+{
+	const struct comparison_peer *peer = comparison_peer(cell, provider);
+	if (!peer || !isfinite(peer->target_pct)) {
+		emit_raw(out, "<td class=\"n x\" title=\"no time against this peer\">\u2013</td>");
+		return;
+	}
+	emit_rawf(out, "<td class=\"n x\" data-v=\"%.9g\" title=\"", peer->target_pct);
+	if (isfinite(peer->ci_low_pct)) {
+		emit_raw(out, "95 % interval ");
+		interval(out, peer);
+		emit_raw(out, ", ");
+	}
+	emit_attribute(out, peer->basis);
+	emit_raw(out, "\">");
+	percent(out, peer->target_pct);
+	emit_raw(out, "</td>");
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "core/text/branch.h"
+#include "lib/clock.h"
+#include "lib/branch.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 

@@ -6,11 +6,11 @@
 
 #include "flopwatchd/alert/alert_cells.h"
 #include "flopwatchd/alert/alert_profile.h"
-#include "base/clock.h"
-#include "db/profile/view_profile.h"
-#include "db/view/live.h"
-#include "db/store/outbox.h"
-#include "db/store/result.h"
+#include "lib/clock.h"
+#include "db/view_profile.h"
+#include "db/live.h"
+#include "db/outbox.h"
+#include "db/result.h"
 
 enum { MESSAGE_MAX = 1 << 20 };
 

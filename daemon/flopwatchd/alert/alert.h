@@ -5,9 +5,9 @@
 #ifndef FLOPWATCHD_ALERT_ALERT_H
 #define FLOPWATCHD_ALERT_ALERT_H
 
-#include "flopwatchd/runtime/config.h"
-#include "db/store/alert.h"
-#include "db/store/event.h"
+#include "flopwatchd/config/config.h"
+#include "db/alert.h"
+#include "db/event.h"
 
 /**
  * Open the alert `a` or extend it (store_alert_open defines its keys and the effect of user decisions). Set at least kind, repo

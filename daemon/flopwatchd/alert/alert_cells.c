@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-#include "db/store/alert.h"
-#include "flopwatchd/judge/cell.h"
+#include "db/alert.h"
+#include "flopwatchd/job/cell.h"
 
 #define EXPLAINS_LEAST 0.5 /* of the lost time: a smaller part explains nothing */
 

@@ -7,9 +7,9 @@
 #ifndef FLOPWATCHD_ALERT_ALERT_CELLS_H
 #define FLOPWATCHD_ALERT_ALERT_CELLS_H
 
-#include "base/jsonw.h"
-#include "core/verdict/explain.h"
-#include "db/store/result.h"
+#include "lib/jsonw.h"
+#include "verdict/explain.h"
+#include "db/result.h"
 #include "flopwatchd/job/result.h"
 
 enum { ALERT_GROUPS_MAX = 64, ALERT_KERNEL_SIZE = 128 };

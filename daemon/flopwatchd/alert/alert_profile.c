@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "db/store/result.h"
+#include "db/result.h"
 #include "flopwatchd/job/profile_request.h"
 
 static bool is_named(const json_t *cells, const char *key)

@@ -2,9 +2,9 @@
 #ifndef FLOPWATCHD_ALERT_ALERT_PROFILE_H
 #define FLOPWATCHD_ALERT_ALERT_PROFILE_H
 
-#include "db/store/alert.h"
+#include "db/alert.h"
 #include "flopwatchd/job/profile_cells.h"
-#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/config/config.h"
 
 /**
  * Call it after a comparison opened or extended the alert `a`: queues a profile of its worst cells, at most EVIDENCE_CELLS_MAX

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "flopwatchd/alert/alert.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "db/find/offline.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "db/offline.h"
 
 enum {
 	LOOKS = 4, /* checks in the time after which a device is offline */

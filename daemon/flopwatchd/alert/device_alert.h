@@ -6,9 +6,9 @@
 #ifndef FLOPWATCHD_ALERT_DEVICE_ALERT_H
 #define FLOPWATCHD_ALERT_DEVICE_ALERT_H
 
-#include "flopwatchd/runtime/config.h"
-#include "flopwatchd/runtime/txn.h"
-#include "flopwatchd/runtime/loop.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/config/txn.h"
+#include "lib/loop.h"
 
 struct device_alert_watch;
 

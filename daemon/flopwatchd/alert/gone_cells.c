@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/suite/shard.h"
+#include "model/shard.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 

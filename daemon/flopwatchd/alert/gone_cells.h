@@ -6,7 +6,7 @@
 #ifndef FLOPWATCHD_ALERT_GONE_CELLS_H
 #define FLOPWATCHD_ALERT_GONE_CELLS_H
 
-#include "db/find/gone.h"
+#include "db/gone.h"
 
 /**
  * List cells that are in the suite of the branch's last whole comparison before `c`, were measured there by a push or off-peak,

@@ -8,16 +8,16 @@
 #include <jansson.h>
 
 #include "flopwatchd/alert/alert.h"
-#include "base/clock.h"
-#include "base/jsonw.h"
-#include "base/log.h"
+#include "lib/clock.h"
+#include "lib/jsonw.h"
+#include "lib/log.h"
 #include "flopwatchd/bisect/load.h"
 #include "flopwatchd/bisect/report.h"
-#include "flopwatchd/runtime/child.h"
-#include "db/store/repo.h"
-#include "flopwatchd/job/gitread.h"
-#include "flopwatchd/runtime/config.h"
-#include "core/state/jobstate.h"
+#include "lib/child.h"
+#include "db/repo.h"
+#include "flopwatchd/watch/gitread.h"
+#include "flopwatchd/config/config.h"
+#include "model/jobstate.h"
 
 enum { LOG_BYTES_MAX = 4 << 20, LOG_DEADLINE_MS = 60000, CULPRITS_BYTES_MAX = 1 << 20, AGAIN_MS = 5000 };
 

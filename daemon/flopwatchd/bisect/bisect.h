@@ -7,11 +7,11 @@
 #ifndef FLOPWATCHD_BISECT_BISECT_H
 #define FLOPWATCHD_BISECT_BISECT_H
 
-#include "flopwatchd/runtime/config.h"
-#include "db/store/alert.h"
-#include "db/store/result.h"
-#include "flopwatchd/runtime/txn.h"
-#include "flopwatchd/runtime/loop.h"
+#include "flopwatchd/config/config.h"
+#include "db/alert.h"
+#include "db/result.h"
+#include "flopwatchd/config/txn.h"
+#include "lib/loop.h"
 #include "flopwatchd/job/result.h"
 
 /** priority of bisect jobs: below pushes (0), above jobs that fill gaps (-10) */

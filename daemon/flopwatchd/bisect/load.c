@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/state/alertkind.h"
-#include "core/stats/stats.h"
+#include "model/alertkind.h"
+#include "stats/stats.h"
 
 bool bisect_add_cell(char *cells, const char *key)
 {

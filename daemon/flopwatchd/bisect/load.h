@@ -3,7 +3,7 @@
 #define FLOPWATCHD_BISECT_LOAD_H
 
 #include "flopwatchd/bisect/search.h"
-#include "db/store/bisect.h"
+#include "db/bisect.h"
 
 /** Load cells, points and direct measurements of a search whose goal is known. Own: free(*out). */
 int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_search **out, struct fw_err *err);

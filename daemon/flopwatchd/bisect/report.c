@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-#include "base/jsonw.h"
-#include "db/store/repo.h"
+#include "lib/jsonw.h"
+#include "db/repo.h"
 
 /* A few runs cannot support more digits. */
 #define PROBABILITY_SHOWN 0.9999

@@ -2,9 +2,9 @@
 #ifndef FLOPWATCHD_BISECT_REPORT_H
 #define FLOPWATCHD_BISECT_REPORT_H
 
-#include "base/buf.h"
-#include "db/store/bisect.h"
-#include "db/store/result.h"
+#include "lib/buf.h"
+#include "db/bisect.h"
+#include "db/result.h"
 #include "flopwatchd/bisect/search.h"
 
 /**

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "core/stats/stats.h"
+#include "stats/stats.h"
 
 /* A range reported without a culprit holds at least this part of the loss. */
 #define RANGE_HOLDS 0.9

@@ -14,8 +14,8 @@
 
 #include <stdbool.h>
 
-#include "core/case/case.h"
-#include "core/verdict/verdict.h"
+#include "model/case.h"
+#include "verdict/verdict.h"
 
 enum { BISECT_COMMITS_MAX = 257, BISECT_CELLS_MAX = 64, BISECT_FINDINGS_MAX = 64, BISECT_DIRECT_MAX = 128 };
 

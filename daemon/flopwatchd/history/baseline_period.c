@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/verdict/peer_ratio.h"
-#include "db/store/device.h"
-#include "db/environment/environment_change.h"
+#include "verdict/peer_ratio.h"
+#include "db/device.h"
+#include "db/environment_change.h"
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/judge/cell.h"
+#include "flopwatchd/job/cell.h"
 
 enum { PRIORITY_REFERENCE = -1 };
 

@@ -8,9 +8,9 @@
 #ifndef FLOPWATCHD_HISTORY_BASELINE_PERIOD_H
 #define FLOPWATCHD_HISTORY_BASELINE_PERIOD_H
 
-#include "db/store/baseline_period.h"
-#include "db/store/job.h"
-#include "db/store/result.h"
+#include "db/baseline_period.h"
+#include "db/job.h"
+#include "db/result.h"
 #include "flopwatchd/job/result.h"
 
 struct baseline_period {

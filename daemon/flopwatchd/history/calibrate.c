@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/stats/calibration.h"
-#include "db/store/calibration.h"
-#include "db/store/repo.h"
-#include "flopwatchd/job/gitread.h"
+#include "stats/calibration.h"
+#include "db/calibration.h"
+#include "db/repo.h"
+#include "flopwatchd/watch/gitread.h"
 
 static int max_int(int a, int b)
 {

@@ -5,8 +5,8 @@
 #ifndef FLOPWATCHD_HISTORY_CALIBRATE_H
 #define FLOPWATCHD_HISTORY_CALIBRATE_H
 
-#include "db/store/job.h"
-#include "flopwatchd/judge/cell.h"
+#include "db/job.h"
+#include "flopwatchd/job/cell.h"
 #include "flopwatchd/job/plan.h"
 
 /** Set the stored noise of the plan's cells on `device` (row). A job of kind calibrate gets a minimum of runs. */

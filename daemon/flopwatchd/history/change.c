@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "flopwatchd/alert/alert.h"
-#include "base/jsonw.h"
-#include "core/stats/stats.h"
-#include "db/store/device.h"
+#include "lib/jsonw.h"
+#include "stats/stats.h"
+#include "db/device.h"
 #include "flopwatchd/history/trend_alert.h"
 
 enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };

@@ -2,11 +2,11 @@
 #ifndef FLOPWATCHD_HISTORY_CHANGE_H
 #define FLOPWATCHD_HISTORY_CHANGE_H
 
-#include "flopwatchd/runtime/config.h"
-#include "db/store/change.h"
-#include "db/store/baseline_period.h"
-#include "db/store/job.h"
-#include "db/store/result.h"
+#include "flopwatchd/config/config.h"
+#include "db/change.h"
+#include "db/baseline_period.h"
+#include "db/job.h"
+#include "db/result.h"
 
 struct trend {
 	struct db *db;

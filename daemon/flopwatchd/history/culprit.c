@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "flopwatchd/bisect/report.h"
-#include "core/stats/rise.h"
-#include "core/stats/stats.h"
-#include "db/store/alert.h"
-#include "db/find/range.h"
+#include "stats/rise.h"
+#include "stats/stats.h"
+#include "db/alert.h"
+#include "db/range.h"
 
 /* part of the loss that a range must hold: the steps subtracted from it are estimates */
 #define RANGE_HOLDS 0.75

@@ -2,7 +2,7 @@
 #ifndef FLOPWATCHD_HISTORY_CULPRIT_H
 #define FLOPWATCHD_HISTORY_CULPRIT_H
 
-#include "base/buf.h"
+#include "lib/buf.h"
 #include "flopwatchd/history/change.h"
 
 /** The range of upstream commits that holds a loss. */

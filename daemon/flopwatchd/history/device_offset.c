@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "core/case/case.h"
-#include "core/stats/device_offset.h"
-#include "core/stats/stats.h"
-#include "db/store/device.h"
-#include "db/store/event.h"
+#include "lib/log.h"
+#include "model/case.h"
+#include "stats/device_offset.h"
+#include "stats/stats.h"
+#include "db/device.h"
+#include "db/event.h"
 
 enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_LOOK A/A comparisons */ };
 /* difference between two environments at held clock that is reported */

@@ -6,7 +6,7 @@
 #ifndef FLOPWATCHD_HISTORY_DEVICE_OFFSET_H
 #define FLOPWATCHD_HISTORY_DEVICE_OFFSET_H
 
-#include "db/store/device.h"
+#include "db/device.h"
 
 /** Check the class in the caller's transaction: a row and an event for each changed device. Err: the database. */
 int device_offset_look(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err);

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/text/changed.h"
-#include "core/verdict/peer_ratio.h"
-#include "db/environment/environment_change.h"
-#include "db/store/baseline_period.h"
-#include "db/store/repo.h"
+#include "lib/changed.h"
+#include "verdict/peer_ratio.h"
+#include "db/environment_change.h"
+#include "db/baseline_period.h"
+#include "db/repo.h"
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/judge/cell.h"
+#include "flopwatchd/job/cell.h"
 
 enum { CHANGED_SIZE = 320, TITLE_SIZE = 600 };
 

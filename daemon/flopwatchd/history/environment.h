@@ -6,10 +6,10 @@
 #ifndef FLOPWATCHD_HISTORY_ENVIRONMENT_H
 #define FLOPWATCHD_HISTORY_ENVIRONMENT_H
 
-#include "db/store/result.h"
+#include "db/result.h"
 #include "flopwatchd/alert/alert_cells.h"
 #include "flopwatchd/job/result.h"
-#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/config/config.h"
 
 /** An unpaired loss below this is day-to-day variation. Units: percent. */
 #define ENVIRONMENT_UNPAIRED_PCT 3.0

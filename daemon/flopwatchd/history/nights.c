@@ -5,10 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/suite/rotation.h"
-#include "db/find/night.h"
-#include "db/store/job.h"
-#include "flopwatchd/job/gitread.h"
+#include "model/rotation.h"
+#include "db/night.h"
+#include "db/job.h"
+#include "flopwatchd/watch/gitread.h"
 
 enum { PRIORITY_NIGHT = -18, SUITES_MAX = 32, DAY_MINUTES = 1440, MINUTE_MS = 60000 }; /* below peers, above calibrations */
 

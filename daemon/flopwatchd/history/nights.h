@@ -6,8 +6,8 @@
 #ifndef FLOPWATCHD_HISTORY_NIGHTS_H
 #define FLOPWATCHD_HISTORY_NIGHTS_H
 
-#include "db/sqlite/db.h"
-#include "flopwatchd/runtime/config.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
 
 /** True during the configured hours; `since_ms` is their start. Units: ms since 1970; for `idle` the last day. */
 bool nights_is_now(const struct config *c, int64_t now_ms, int64_t *since_ms);

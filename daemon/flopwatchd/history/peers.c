@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/store/peer.h"
-#include "flopwatchd/job/gitread.h"
-#include "flopwatchd/judge/comparison_json.h"
+#include "db/peer.h"
+#include "flopwatchd/watch/gitread.h"
+#include "flopwatchd/job/comparison_json.h"
 
 /* above calibrations, which repeat; a peer comparison is due once for each module */
 enum { PRIORITY_PEER = -15, TARGETS_MAX = 32 };

@@ -5,8 +5,8 @@
 #ifndef FLOPWATCHD_HISTORY_PEERS_H
 #define FLOPWATCHD_HISTORY_PEERS_H
 
-#include "flopwatchd/runtime/config.h"
-#include "db/store/job.h"
+#include "flopwatchd/config/config.h"
+#include "db/job.h"
 
 /**
  * Queue what is due: the newest measured upstream commit against each peer of the configuration, else of its base's manifest,

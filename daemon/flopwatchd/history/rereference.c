@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/stats/stats.h"
-#include "db/find/range.h"
+#include "stats/stats.h"
+#include "db/range.h"
 #include "flopwatchd/alert/alert.h"
 
 enum { PRIORITY_REREFERENCE = -3, PAUSE_COMMITS = 5 };

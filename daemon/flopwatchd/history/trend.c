@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/stats/stats.h"
-#include "db/store/base.h"
-#include "db/store/change.h"
-#include "db/find/range.h"
+#include "stats/stats.h"
+#include "db/base.h"
+#include "db/change.h"
+#include "db/range.h"
 #include "flopwatchd/history/rereference.h"
 #include "flopwatchd/history/trend_end.h"
 #include "flopwatchd/history/change.h"

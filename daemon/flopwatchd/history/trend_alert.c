@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "flopwatchd/alert/alert.h"
-#include "base/jsonw.h"
-#include "core/stats/stats.h"
-#include "db/store/accepted.h"
-#include "db/store/repo.h"
+#include "lib/jsonw.h"
+#include "stats/stats.h"
+#include "db/accepted.h"
+#include "db/repo.h"
 #include "flopwatchd/history/culprit.h"
 
 enum { MESSAGE_MAX = 1 << 16 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "flopwatchd/alert/alert.h"
-#include "core/stats/stats.h"
+#include "stats/stats.h"
 #include "flopwatchd/history/trend_alert.h"
 
 #define GROWN 0.001 /* log ratio; smaller growth does not rewrite an open alert */

@@ -1,10 +1,10 @@
 /* devicestate.c - one row and one event. */
 #include "flopwatchd/job/devicestate.h"
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "db/store/event.h"
-#include "db/store/repo.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "db/event.h"
+#include "db/repo.h"
 
 static int send_event(
 	struct txn *g, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err)

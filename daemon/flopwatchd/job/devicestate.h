@@ -5,8 +5,8 @@
 #ifndef FLOPWATCHD_JOB_DEVICESTATE_H
 #define FLOPWATCHD_JOB_DEVICESTATE_H
 
-#include "core/state/devicestate.h"
-#include "flopwatchd/runtime/txn.h"
+#include "model/devicestate.h"
+#include "flopwatchd/config/txn.h"
 
 /** Set the state of a device and send the event "device.state" with {"device","state","why","who"}. Err: ERR_NOT_FOUND. */
 int devicestate_set(

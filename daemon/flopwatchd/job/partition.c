@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/case/case.h"
+#include "model/case.h"
 
 int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out, struct fw_err *err)
 {

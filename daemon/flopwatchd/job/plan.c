@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "base/jsonw.h"
-#include "base/regular.h"
-#include "core/suite/shard.h"
+#include "lib/hash.h"
+#include "lib/jsonw.h"
+#include "lib/regular.h"
+#include "model/shard.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 

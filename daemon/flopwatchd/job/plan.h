@@ -7,12 +7,12 @@
 
 #include <stdbool.h>
 
-#include "base/buf.h"
-#include "base/err.h"
-#include "flopwatchd/runtime/config.h"
-#include "core/protocol/protocol.h"
-#include "core/suite/shard.h"
-#include "flopwatchd/job/gitread.h"
+#include "lib/buf.h"
+#include "lib/err.h"
+#include "flopwatchd/config/config.h"
+#include "protocol/protocol.h"
+#include "model/shard.h"
+#include "flopwatchd/watch/gitread.h"
 
 /** The content of a job. `ask.subject[0]` is the base, `[1]` the target, `[2]` the reference commit if it is neither. */
 struct plan {

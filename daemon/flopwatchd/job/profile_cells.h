@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "core/case/case.h"
-#include "core/protocol/evidence.h"
+#include "model/case.h"
+#include "protocol/evidence.h"
 
 enum { PROFILE_CELLS_GROUPS_MAX = 16 };
 

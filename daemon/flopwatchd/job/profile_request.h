@@ -5,8 +5,8 @@
 #ifndef FLOPWATCHD_JOB_PROFILE_REQUEST_H
 #define FLOPWATCHD_JOB_PROFILE_REQUEST_H
 
-#include "db/profile/store_profile.h"
-#include "db/store/job.h"
+#include "db/store_profile.h"
+#include "db/job.h"
 
 /** Below a bisect, the lowest work that users request. A job of PROFILE_PRIORITY_YIELDS or above preempts a running profile. */
 enum { PROFILE_PRIORITY = -6, PROFILE_PRIORITY_YIELDS = 0 };

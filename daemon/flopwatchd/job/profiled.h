@@ -6,8 +6,8 @@
 #ifndef FLOPWATCHD_JOB_PROFILED_H
 #define FLOPWATCHD_JOB_PROFILED_H
 
-#include "base/err.h"
-#include "core/protocol/protocol.h"
+#include "lib/err.h"
+#include "protocol/protocol.h"
 
 /** Limits over all cells: kernels times processes, values, functions. The second set is for a whole suite. */
 enum { PROFILED_KERNELS_MAX = 3072, PROFILED_VALUES_MAX = 32768, PROFILED_CODES_MAX = 96 };

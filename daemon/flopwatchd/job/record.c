@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "lib/clock.h"
+#include "lib/log.h"
 #include "flopwatchd/notify/commit_status.h"
 
 int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err)

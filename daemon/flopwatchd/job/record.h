@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "flopwatchd/runtime/txn.h"
-#include "db/store/job.h"
-#include "core/state/jobstate.h"
+#include "flopwatchd/config/txn.h"
+#include "db/job.h"
+#include "model/jobstate.h"
 
 /** Move a job inside a transaction, with event and (given a reason) log line. Err: ERR_CONFLICT it has ended already. */
 int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err);

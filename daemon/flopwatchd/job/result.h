@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "base/err.h"
-#include "core/protocol/protocol.h"
+#include "lib/buf.h"
+#include "lib/err.h"
+#include "protocol/protocol.h"
 #include "flopwatchd/job/plan.h"
 #include "flopwatchd/job/profiled.h"
 

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "core/case/case.h"
-#include "core/protocol/device_check.h"
+#include "model/case.h"
+#include "protocol/device_check.h"
 
 #define LONG_ENOUGH 0.5 /* of the longest call of its class */
 

@@ -6,8 +6,8 @@
 
 #include "flopwatchd/notify/status_summary.h"
 #include "flopwatchd/notify/status_update.h"
-#include "db/find/notification.h"
-#include "db/store/accepted.h"
+#include "db/notification.h"
+#include "db/accepted.h"
 
 enum { ENDED_MAX = 4096 }; /* above the limit of queued jobs */
 

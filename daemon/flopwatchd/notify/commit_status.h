@@ -5,9 +5,9 @@
 #ifndef FLOPWATCHD_NOTIFICATION_COMMIT_STATUS_H
 #define FLOPWATCHD_NOTIFICATION_COMMIT_STATUS_H
 
-#include "flopwatchd/runtime/config.h"
-#include "db/store/job.h"
-#include "db/store/result.h"
+#include "flopwatchd/config/config.h"
+#include "db/job.h"
+#include "db/result.h"
 
 /** True if a job has statuses: it compares a whole commit of a branch. */
 bool status_is_reported(const struct store_job *job);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "lib/jsonw.h"
 
 static const struct {
 	const char *state, *github, *gitlab, *gitea;

@@ -2,8 +2,8 @@
 #ifndef FLOPWATCHD_NOTIFICATION_FORGE_H
 #define FLOPWATCHD_NOTIFICATION_FORGE_H
 
-#include "base/buf.h"
-#include "flopwatchd/runtime/config.h"
+#include "lib/buf.h"
+#include "flopwatchd/config/config.h"
 
 enum { FORGE_DESCRIPTION_MAX = 140 }; /* characters, GitHub's limit */
 

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonw.h"
-#include "core/verdict/explain.h"
-#include "core/verdict/verdict.h"
-#include "db/store/accepted.h"
-#include "db/store/commit.h"
-#include "db/store/outbox.h"
-#include "db/find/notification.h"
+#include "lib/jsonw.h"
+#include "verdict/explain.h"
+#include "verdict/verdict.h"
+#include "db/accepted.h"
+#include "db/commit.h"
+#include "db/outbox.h"
+#include "db/notification.h"
 #include "flopwatchd/notify/commit_status.h"
 
 enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, SUITES_MAX = 16, CELLS_MAX = 200 };

@@ -5,9 +5,9 @@
 #ifndef FLOPWATCHD_NOTIFICATION_GITNOTE_H
 #define FLOPWATCHD_NOTIFICATION_GITNOTE_H
 
-#include "flopwatchd/runtime/config.h"
-#include "db/store/job.h"
-#include "db/store/result.h"
+#include "flopwatchd/config/config.h"
+#include "db/job.h"
+#include "db/result.h"
 
 /** Queue the note of the comparison's target: the newest comparison of each suite, with the cells that are not unchanged. */
 int gitnote_enqueue(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,

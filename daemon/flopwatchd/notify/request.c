@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/jsonw.h"
+#include "lib/hash.h"
+#include "lib/jsonw.h"
 #include "flopwatchd/notify/forge.h"
-#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/config/config.h"
 
 enum { NOTIFICATION_MAX = 4 << 20, BODY_MAX = 1 << 20 };
 

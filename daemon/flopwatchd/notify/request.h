@@ -5,9 +5,9 @@
 #ifndef FLOPWATCHD_NOTIFICATION_REQUEST_H
 #define FLOPWATCHD_NOTIFICATION_REQUEST_H
 
-#include "base/buf.h"
-#include "flopwatchd/runtime/config.h"
-#include "db/store/outbox.h"
+#include "lib/buf.h"
+#include "flopwatchd/config/config.h"
+#include "db/outbox.h"
 
 enum { DELIVER_ARGS_MAX = 10 + CONFIG_ACCESS_ARGS };
 

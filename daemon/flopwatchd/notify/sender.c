@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "flopwatchd/runtime/child.h"
-#include "db/store/outbox.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/child.h"
+#include "db/outbox.h"
 #include "flopwatchd/notify/request.h"
 
 enum { AT_ONCE = STORE_OUTBOX_BUSY_MAX, MINUTE_MS = 60000, SEND_DEADLINE_MS = 30000, NOTE_DEADLINE_MS = 120000 };

@@ -6,9 +6,9 @@
 #ifndef FLOPWATCHD_NOTIFICATION_SENDER_H
 #define FLOPWATCHD_NOTIFICATION_SENDER_H
 
-#include "flopwatchd/runtime/config.h"
-#include "flopwatchd/runtime/txn.h"
-#include "flopwatchd/runtime/loop.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/config/txn.h"
+#include "lib/loop.h"
 
 struct sender;
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "db/store/commit.h"
+#include "lib/buf.h"
+#include "db/commit.h"
 #include "flopwatchd/notify/status_update.h"
 
 enum { DESCRIPTION_MAX = 4096 };

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "db/sqlite/db.h"
+#include "db/db.h"
 
 /** Queue the summary; no effect before the commit has a plan. `repo_name` as in outbox rows. */
 int status_summary_enqueue(

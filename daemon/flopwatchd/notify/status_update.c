@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "base/jsonw.h"
-#include "db/store/outbox.h"
+#include "lib/jsonw.h"
+#include "db/outbox.h"
 
 enum { PAYLOAD_MAX = 64 << 10 };
 
@@ -39,7 +39,7 @@ const char *status_update_of(enum verdict v)
 		return "error";
 	case VERDICT_UNDECIDED:
 	case VERDICT_NOT_COMPARABLE:
-	case VERDICT_REMOVED: /* set by no commit: see core/verdict/verdict.h */
+	case VERDICT_REMOVED: /* set by no commit: see verdict/verdict.h */
 	case VERDICT_ADDED:
 	case VERDICT_UNSUPPORTED:
 		return "neutral";

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#include "core/verdict/verdict.h"
-#include "db/sqlite/db.h"
+#include "verdict/verdict.h"
+#include "db/db.h"
 
 struct status_update {
 	const char *sha, *suite;         /* suite "": all together */

@@ -1,0 +1,46 @@
+/* Verbs that change something: cancel, retry, pause, resume. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/value.h"
+#include "cli/verbs.h"
+#include "model/devicestate.h"
+
+static int post(struct client *c, const char *collection, const char *id, const char *verb)
+{
+	struct fw_err err = { 0 };
+	return client_post_step(c, collection, id, verb, "", NULL, &err) == 0 ? EXIT_OK : verb_fail(&err);
+}
+
+int verb_cancel(struct client *c, const struct options *o)
+{
+	return post(c, "jobs", o->arg[0], "cancel");
+}
+
+int verb_retry(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	json_t *job = NULL;
+	if (client_post_step(c, "jobs", o->arg[0], "retry", "", &job, &err) != 0)
+		return verb_fail(&err);
+	verb_new_job(job, o);
+	json_decref(job);
+	return EXIT_OK;
+}
+
+int verb_pause(struct client *c, const struct options *o)
+{
+	return post(c, "devices", o->arg[0], "pause");
+}
+
+int verb_resume(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	json_t *answer = NULL;
+	if (client_post_step(c, "devices", o->arg[0], "resume", "", &answer, &err) != 0)
+		return verb_fail(&err);
+	if (devicestate_from_name(value_text(answer, "state")) == DEVICESTATE_HEALTH_CHECK)
+		printf("it was quarantined: a health check tries it now; flopwatch devices shows the outcome\n");
+	json_decref(answer);
+	return EXIT_OK;
+}

@@ -1,0 +1,102 @@
+/* answers.c - see answers.h. */
+#include "cli/answers.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/jsonw.h"
+#include "cli/plain.h"
+#include "cli/terminal.h"
+
+enum { JSON_MAX_BYTES = 16 << 20 };
+
+static const char *const names[HEALTH_N] = { "ok", "warn", "fail" };
+
+void answers_add(struct answers *a, enum health health, const char *what, const char *advice, const char *format, ...)
+{
+	va_list args;
+	if (a->n == a->room) {
+		int room = a->room ? 2 * a->room : 16;
+		struct answer *grown = realloc(a->answer, (size_t)room * sizeof *grown);
+		if (!grown)
+			return;
+		a->answer = grown;
+		a->room = room;
+	}
+	struct answer *one = &a->answer[a->n++];
+	one->health = health;
+	snprintf(one->what, sizeof one->what, "%s", what);
+	snprintf(one->advice, sizeof one->advice, "%s", advice);
+	va_start(args, format);
+	vsnprintf(one->text, sizeof one->text, format, args);
+	va_end(args);
+}
+
+void answers_fini(struct answers *a)
+{
+	free(a->answer);
+	*a = (struct answers){ 0 };
+}
+
+enum health health_from_name(const char *name)
+{
+	enum health h = 0;
+	while (h < HEALTH_N && strcmp(names[h], name) != 0)
+		h++;
+	return h;
+}
+
+static void print_lines(const struct answers *a)
+{
+	bool colors = terminal_colors(stdout);
+	for (int i = 0; i < a->n; i++) {
+		const struct answer *one = &a->answer[i];
+		const char *word = names[one->health];
+		printf("%s%-4s%s  %-10s  ", colors ? terminal_tone(word) : "", word, colors ? TERMINAL_PLAIN : "", one->what);
+		plain_print(stdout, one->text);
+		if (*one->advice) {
+			fputs("\n                  -> ", stdout);
+			plain_print(stdout, one->advice);
+		}
+		putchar('\n');
+	}
+}
+
+static void print_json(const struct answers *a, bool good)
+{
+	struct buf out;
+	struct jsonw j;
+	buf_init(&out, JSON_MAX_BYTES);
+	jsonw_init(&j, &out);
+	jsonw_object(&j);
+	jsonw_kv_bool(&j, "ok", good);
+	jsonw_key(&j, "checks");
+	jsonw_array(&j);
+	for (int i = 0; i < a->n; i++) {
+		const struct answer *one = &a->answer[i];
+		jsonw_object(&j);
+		jsonw_kv_string(&j, "what", one->what);
+		jsonw_kv_string(&j, "health", names[one->health]);
+		jsonw_kv_string(&j, "text", one->text);
+		jsonw_kv_string(&j, "advice", *one->advice ? one->advice : NULL);
+		jsonw_object_end(&j);
+	}
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	puts(out.data);
+	buf_fini(&out);
+}
+
+bool answers_print(const struct answers *a, bool json)
+{
+	bool good = true;
+	for (int i = 0; i < a->n; i++)
+		good = good && a->answer[i].health != FAIL;
+	if (json)
+		print_json(a, good);
+	else
+		print_lines(a);
+	return good;
+}

@@ -1,0 +1,260 @@
+/* builder.c - see builder.h. */
+#include "cli/builder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/makefile.h"
+
+static void stem_of(const char *path, char *out, size_t size)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+
+	snprintf(out, size, "%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+/* Folder above `dir`. False: that is the root. */
+static bool go_up(char *dir)
+{
+	char above[SCAN_PATH_SIZE];
+
+	if (strcmp(dir, ".") == 0)
+		return false;
+	scan_dir(dir, above, sizeof above);
+	memcpy(dir, above, sizeof above);
+	return true;
+}
+
+/* ---- make ----------------------------------------------------------------------------------------------------------------- */
+
+static int by_make(const struct scan *l, const struct scan_program *program, struct builder_step *step, char *file)
+{
+	char dir[SCAN_PATH_SIZE], stem[SCAN_PATH_SIZE], target[COMMAND_WORD_SIZE], made[COMMAND_WORD_SIZE];
+	const char *inside;
+	bool is_found = false, device = false;
+
+	stem_of(program->path, stem, sizeof stem);
+	scan_dir(program->path, dir, sizeof dir);
+	do {
+		const struct scan_builder *b = scan_builder(l, dir, "Makefile");
+		struct makefile *m = b ? makefile_read(b->text.data) : NULL;
+
+		inside = strcmp(dir, ".") == 0 ? program->path : program->path + strlen(dir) + 1;
+		target[0] = '\0';
+		if (m && program->kind == SCAN_MODULE)
+			is_found = makefile_module(m, made, sizeof made);
+		else if (m)
+			is_found = makefile_program(m, stem, inside, target, made, sizeof made);
+		device = is_found && makefile_knows_device(m);
+		makefile_free(m);
+	} while (!is_found && go_up(dir));
+	if (!is_found || made[0] == '/')
+		return 0;
+	*step = (struct builder_step){ 0 };
+	command_add(&step->command, "make");
+	if (strcmp(dir, ".") != 0) {
+		command_add(&step->command, "-C");
+		command_add(&step->command, dir);
+	}
+	if (device)
+		command_add(&step->command, "DEVICE={device}");
+	if (target[0])
+		command_add(&step->command, target);
+	scan_join(dir, strncmp(made, "./", 2) == 0 ? made + 2 : made, file, COMMAND_WORD_SIZE);
+	char shown[SCAN_PATH_SIZE];
+
+	scan_join(dir, "Makefile", shown, sizeof shown);
+	snprintf(step->why, sizeof step->why, "%.150s builds %.150s", shown, made);
+	return 1;
+}
+
+/* ---- CMake ---------------------------------------------------------------------------------------------------------------- */
+
+/* The first word of a call of `command` that names `source` among its words. Shape: name[size]. */
+static bool cmake_target(const char *text, const char *command, const char *source, char *name, size_t size)
+{
+	size_t len = strlen(command);
+
+	for (const char *at = text; (at = strstr(at, command)); at += len) {
+		const char *open = at + len + strspn(at + len, " \t");
+		size_t n = *open == '(' ? strcspn(open, ")") : 0;
+		const char *hit = n ? memmem(open, n, source, strlen(source)) : NULL;
+
+		if (!hit)
+			continue;
+		open++;
+		open += strspn(open, " \t\r\n");
+		n = strcspn(open, " \t\r\n)");
+		if (n == 0 || n >= size || memchr(open, '$', n))
+			continue;
+		snprintf(name, size, "%.*s", (int)n, open);
+		return true;
+	}
+	return false;
+}
+
+/* The topmost folder above `dir` that is a project of its own. */
+static bool cmake_root(const struct scan *l, const char *dir, char *root)
+{
+	char at[SCAN_PATH_SIZE];
+	bool is_found = false;
+
+	snprintf(at, sizeof at, "%s", dir);
+	do {
+		const struct scan_builder *b = scan_builder(l, at, "CMakeLists.txt");
+
+		if (b && strstr(b->text.data, "project")) {
+			snprintf(root, SCAN_PATH_SIZE, "%s", at);
+			is_found = true;
+		}
+	} while (go_up(at));
+	return is_found;
+}
+
+static int by_cmake(const struct scan *l, const struct scan_program *program, struct builder_step *step, char *file)
+{
+	bool is_module = program->kind == SCAN_MODULE;
+	char dir[SCAN_PATH_SIZE], root[SCAN_PATH_SIZE], name[64] = "", made[COMMAND_WORD_SIZE];
+
+	scan_dir(program->path, dir, sizeof dir);
+	do {
+		const struct scan_builder *b = scan_builder(l, dir, "CMakeLists.txt");
+		const char *source = strcmp(dir, ".") == 0 ? program->path : program->path + strlen(dir) + 1;
+
+		if (b && !cmake_target(b->text.data, is_module ? "add_library" : "add_executable", source, name, sizeof name))
+			name[0] = '\0';
+	} while (!name[0] && go_up(dir));
+	if (!name[0] || !cmake_root(l, dir, root))
+		return 0;
+	const struct scan_builder *top = scan_builder(l, root, "CMakeLists.txt");
+	const char *below = strcmp(dir, root) == 0 ? "" : strcmp(root, ".") == 0 ? dir : dir + strlen(root) + 1;
+
+	if (top && strstr(top->text.data, "RUNTIME_OUTPUT_DIRECTORY") && strstr(top->text.data, "/bin") && !is_module)
+		below = "bin";
+	snprintf(made, sizeof made, "build/%.120s%s%s%.60s%s", below, *below ? "/" : "", is_module ? "lib" : "", name,
+		is_module ? ".so" : "");
+	snprintf(file, COMMAND_WORD_SIZE, "%s", made);
+	step[0] = step[1] = (struct builder_step){ 0 };
+	const char *configure[] = { "cmake", "-S", root, "-B", "build", "-DCMAKE_BUILD_TYPE=Release" };
+	const char *make[] = { "cmake", "--build", "build", "--parallel", "2", "--target", name };
+
+	for (size_t i = 0; i < sizeof configure / sizeof configure[0]; i++)
+		command_add(&step[0].command, configure[i]);
+	for (size_t i = 0; i < sizeof make / sizeof make[0]; i++)
+		command_add(&step[1].command, make[i]);
+	snprintf(step[1].why, sizeof step[1].why, "CMakeLists.txt in %.100s has the target %.60s, from %.100s", dir, name,
+		program->path);
+	if (top && strstr(top->text.data, "FetchContent"))
+		snprintf(step[0].why, sizeof step[0].why,
+			"FetchContent downloads, and builds have no network: have it found on the machine, or in the repository");
+	return 2;
+}
+
+/* ---- a compiler alone ------------------------------------------------------------------------------------------------------ */
+
+/* Sources beside the program whose header it includes. */
+static void add_neighbours(struct command *c, const struct scan *l, const struct scan_program *program)
+{
+	static const char *const suffixes[] = { ".c", ".cc", ".cpp", ".cu", NULL };
+	char dir[SCAN_PATH_SIZE], name[128], path[SCAN_PATH_SIZE + 160];
+
+	scan_dir(program->path, dir, sizeof dir);
+	for (const char *at = program->text.data; (at = strstr(at, "#include \"")); at++) {
+		const char *from = at + strlen("#include \"");
+		size_t n = strcspn(from, "\".\n");
+
+		if (n == 0 || n >= sizeof name)
+			continue;
+		snprintf(name, sizeof name, "%.*s", (int)n, from);
+		for (const char *const *s = suffixes; *s; s++) {
+			char source[160];
+
+			snprintf(source, sizeof source, "%s%s", name, *s);
+			scan_join(dir, source, path, sizeof path);
+			if (strcmp(path, program->path) != 0 && scan_is_there(l, path))
+				command_add(c, path);
+		}
+	}
+}
+
+static void add_libraries(struct command *c, const struct scan_program *program)
+{
+	bool is_google = program->kind == SCAN_GOOGLE || program->kind == SCAN_KIT_GOOGLE;
+
+	if (is_google && program->kind == SCAN_GOOGLE && !strstr(program->text.data, "BENCHMARK_MAIN") &&
+		!strstr(program->text.data, "main("))
+		command_add(c, "-lbenchmark_main");
+	if (is_google) {
+		command_add(c, "-lbenchmark");
+		command_add(c, "-lpthread");
+	}
+	if (strstr(program->text.data, "omp.h") || strstr(program->text.data, "#pragma omp"))
+		command_add(c, strstr(program->path, ".cu") ? "-Xcompiler=-fopenmp" : "-fopenmp");
+	if (!strstr(program->path, ".cu"))
+		command_add(c, "-lm");
+}
+
+static int by_compiler(const struct scan *l, const struct scan_program *program, struct builder_step *step, char *file)
+{
+	const char *suffix = strrchr(program->path, '.');
+	bool is_cuda = strcmp(suffix, ".cu") == 0, is_module = program->kind == SCAN_MODULE;
+	struct command *c = &step->command;
+
+	if (program->kind == SCAN_NVBENCH || strpbrk(program->path, " '\"$`\\"))
+		return 0; /* nvbench comes with CMake */
+	*step = (struct builder_step){ 0 };
+	snprintf(file, COMMAND_WORD_SIZE, "%.*s%s", (int)(suffix - program->path), program->path, is_module ? ".so" : "");
+	if (scan_is_there(l, file)) /* a folder of that name */
+		snprintf(file, COMMAND_WORD_SIZE, "%.*s.%s", (int)(suffix - program->path), program->path,
+			is_module ? "module.so" : "out");
+	command_add(c, is_cuda ? "nvcc" : strcmp(suffix, ".c") == 0 ? "gcc" : "g++");
+	command_add(c, "-O3");
+	if (is_cuda) {
+		command_add(c, "-std=c++17");
+		command_add(c, "-gencode=arch=compute_80,code=[compute_80,sm_80]");
+		command_add(c, "-gencode=arch=compute_90,code=sm_90");
+	}
+	if (is_module) {
+		command_add(c, "-shared");
+		command_add(c, is_cuda ? "-Xcompiler=-fPIC,-fvisibility=hidden" : "-fPIC");
+	}
+	command_add(c, "-I.");
+	if (scan_is_there(l, "include"))
+		command_add(c, "-Iinclude");
+	if (program->kind == SCAN_KIT_C || program->kind == SCAN_KIT_GOOGLE) {
+		command_add(c, "-I\"$FLOPWATCH_KIT\"");
+		c->is_shell = true;
+	}
+	command_add(c, "-o");
+	command_add(c, file);
+	command_add(c, program->path);
+	add_neighbours(c, l, program);
+	add_libraries(c, program);
+	snprintf(step->why, sizeof step->why, "no Makefile or CMakeLists.txt names %.150s, so %.40s builds it alone",
+		program->path, c->word[0]);
+	return 1;
+}
+
+int builder_find(
+	const struct scan *l, const struct scan_program *program, struct builder_step *step, char file[COMMAND_WORD_SIZE])
+{
+	int n = by_make(l, program, step, file);
+
+	if (n == 0)
+		n = by_cmake(l, program, step, file);
+	return n ? n : by_compiler(l, program, step, file);
+}
+
+bool builder_python(const struct scan *l, struct builder_step *step)
+{
+	const struct scan_builder *b = scan_builder(l, ".", "setup.py");
+
+	if (!b || (!strstr(b->text.data, "ext_modules") && !strstr(b->text.data, "Extension(")))
+		return false;
+	const char *words[] = { "python3", "setup.py", "build_ext", "--inplace" };
+
+	*step = (struct builder_step){ .why = "setup.py has extensions" };
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		command_add(&step->command, words[i]);
+	return true;
+}

@@ -1,0 +1,379 @@
+/* checkout.c - the checkout around us, and the repository that is read from it. */
+#include "cli/checkout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/oid.h"
+#include "lib/proc.h"
+#include "lib/regular.h"
+#include "cli/value.h"
+#include "cli/remote.h"
+
+enum { COMMIT_MIN = 7, NAMES_MAX = 1 << 15, PATH_MAX_BYTES = 1 << 16, GIT_MS = 20000, GIT_OUTPUT_MAX = 1 << 20 };
+
+/* The checkout around the current directory. */
+int checkout_worktree(char *path, size_t size, struct fw_err *err)
+{
+	if (!getcwd(path, size))
+		return err_sys(err, "the current directory");
+	for (;;) {
+		char git[4200];
+		snprintf(git, sizeof git, "%s/.git", path);
+		if (access(git, F_OK) == 0)
+			return 0;
+		char *slash = strrchr(path, '/');
+		if (!slash || slash == path)
+			return err_set(err, ERR_NOT_FOUND,
+				"this is not inside a git checkout; go there, or name a branch or commit instead of \".\"");
+		*slash = '\0';
+	}
+}
+
+/* What `git` prints in the checkout, appended to `out`. Its exit status, -1: there is no git, or it did not end. */
+static int run_git(const char *worktree, const char *const *words, struct buf *out)
+{
+	const char *argv[12] = { "git", "-C", worktree };
+	struct proc_exit how;
+	struct fw_err ignored = { 0 };
+	for (int n = 0; words[n] && n < 8; n++)
+		argv[3 + n] = words[n];
+	if (proc_run(&(struct proc_spec){ .argv = argv }, NULL, out, NULL, GIT_MS, &how, &ignored) != 0 || out->failed)
+		return -1;
+	return how.status;
+}
+
+/* The folder whose refs a checkout shows: of a linked worktree that of the checkout it belongs to. */
+static void find_main_checkout(const char *worktree, char *path, size_t size)
+{
+	char git[4200], line[4200] = "";
+	snprintf(path, size, "%s", worktree);
+	snprintf(git, sizeof git, "%s/.git", worktree);
+	int fd = regular_open("", git, NULL); /* a folder is none */
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (fgets(line, sizeof line, f) && strncmp(line, "gitdir: ", 8) == 0) {
+		char *end = strstr(line, "/worktrees/");
+		if (end) {
+			*end = '\0';
+			snprintf(path, size, "%s", line + 8);
+		}
+	}
+	fclose(f);
+}
+
+/*
+ * The remote of the checkout at that address, "" none; with `only` no other one than that. `remotes`: what `git remote -v` prints.
+ * Shape: name[size].
+ */
+static void find_remote(const char *remotes, const char *only, const char *url, char *name, size_t size)
+{
+	name[0] = '\0';
+	for (const char *line = remotes; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		char remote[256], address[4096];
+		if (sscanf(line, "%255[^\t\n]\t%4095[^\n]", remote, address) != 2)
+			continue;
+		char *end = strrchr(address, ' '); /* " (fetch)" or " (push)" */
+		if (end)
+			*end = '\0';
+		if ((!only || strcmp(remote, only) == 0) && remote_is_same(address, url)) {
+			snprintf(name, size, "%s", remote);
+			return;
+		}
+	}
+}
+
+/* "origin git@example.org:team/kernels.git, and 1 more", or that there is none. */
+static void describe_remotes(const char *remotes, char *text, size_t size)
+{
+	char remote[256] = "", address[2048] = "";
+	if (sscanf(remotes, "%255[^\t\n]\t%2047[^ \n]", remote, address) == 2)
+		snprintf(text, size, "remote %s is %s", remote, address);
+	else
+		snprintf(text, size, "it has no remote");
+}
+
+static int no_match(struct client *c, const json_t *repos, const char *worktree, const char *remotes, struct fw_err *err)
+{
+	char ours[2400];
+	struct buf theirs;
+	json_t *repo;
+	size_t i;
+	int n = 0;
+	describe_remotes(remotes, ours, sizeof ours);
+	buf_init(&theirs, NAMES_MAX);
+	json_array_foreach(json_object_get(repos, "items"), i, repo)
+	{
+		if (strcmp(value_text(repo, "state"), "gone") != 0)
+			buf_printf(&theirs, "%s%s (%s)", n++ ? ", " : "", value_text(repo, "name"), value_text(repo, "url"));
+	}
+	err_set(err, ERR_NOT_FOUND,
+		"the daemon at %s does not watch the repository of this checkout, %s (%s); it watches %s; name another daemon with "
+		"--server URL, or one of its repositories with --repo NAME (see doc/troubleshooting.md#other-repository)",
+		client_server(c), worktree, ours, n ? theirs.data : "none");
+	buf_fini(&theirs);
+	return -1;
+}
+
+/* Of the repositories those that a remote (`only` NULL: any) leads to, each with that remote in names; `out` is the last one. Their number. */
+static int find_by_remote(const json_t *repos, const char *remotes, const char *only, struct checkout *out, struct buf *names)
+{
+	json_t *repo;
+	size_t i;
+	int n = 0;
+	buf_clear(names);
+	json_array_foreach(json_object_get(repos, "items"), i, repo)
+	{
+		char remote[256];
+		if (strcmp(value_text(repo, "state"), "gone") == 0)
+			continue;
+		find_remote(remotes, only, value_text(repo, "url"), remote, sizeof remote);
+		if (!remote[0])
+			continue;
+		snprintf(out->repo, sizeof out->repo, "%s", value_text(repo, "name"));
+		snprintf(out->remote, sizeof out->remote, "%s", remote);
+		buf_printf(names, "%s%s (remote %s)", n++ ? ", " : "", out->repo, out->remote);
+	}
+	return n;
+}
+
+/* What `git config` has of a key, "" nothing. Shape: value[size]. */
+static void read_config(const char *worktree, const char *key, char *value, size_t size)
+{
+	const char *const get[] = { "config", "--get", key, NULL };
+	struct buf text;
+	buf_init(&text, 4096);
+	bool has = run_git(worktree, get, &text) == 0;
+	snprintf(value, size, "%.*s", has ? (int)strcspn(text.data, "\n") : 0, has ? text.data : "");
+	buf_fini(&text);
+}
+
+/*
+ * Remotes lead to several watched repositories: take the one that git pushes the current branch to, else the one that it pulls it from, else
+ * that of origin. Err: ERR_CONFLICT with the names of all.
+ */
+static int choose_remote(const json_t *repos, const char *remotes, struct checkout *out, struct buf *names, struct fw_err *err)
+{
+	static const char *const head[] = { "symbolic-ref", "--quiet", "--short", "HEAD", NULL };
+	char push[1200], pull[1200], chosen[4][256] = { "", "", "", "origin" };
+	struct buf branch;
+	buf_init(&branch, 4096);
+	if (run_git(out->worktree, head, &branch) == 0) {
+		int len = (int)strcspn(branch.data, "\n");
+		snprintf(push, sizeof push, "branch.%.*s.pushRemote", len, branch.data);
+		snprintf(pull, sizeof pull, "branch.%.*s.remote", len, branch.data);
+		read_config(out->worktree, push, chosen[0], sizeof chosen[0]);
+		read_config(out->worktree, pull, chosen[2], sizeof chosen[2]);
+	}
+	read_config(out->worktree, "remote.pushDefault", chosen[1], sizeof chosen[1]);
+	buf_fini(&branch);
+	for (size_t i = 0; i < sizeof chosen / sizeof chosen[0]; i++)
+		if (chosen[i][0] && find_by_remote(repos, remotes, chosen[i], out, names) == 1)
+			return 0;
+	(void)find_by_remote(repos, remotes, NULL, out, names);
+	out->repo[0] = out->remote[0] = '\0';
+	return err_set(err, ERR_CONFLICT,
+		"remotes of this checkout are several watched repositories: %s; name one with --repo NAME", names->data);
+}
+
+/* The repository that the daemon reads from this very checkout. */
+static bool find_itself(const json_t *repos, const char *main_checkout, struct checkout *out)
+{
+	json_t *repo;
+	size_t i;
+	json_array_foreach(json_object_get(repos, "items"), i, repo)
+	{
+		if (strcmp(value_text(repo, "state"), "gone") == 0 || !remote_is_same(main_checkout, value_text(repo, "url")))
+			continue;
+		snprintf(out->repo, sizeof out->repo, "%s", value_text(repo, "name"));
+		return true;
+	}
+	return false;
+}
+
+int checkout_find(struct client *c, struct checkout *out, struct fw_err *err)
+{
+	static const char *const list_remotes[] = { "remote", "-v", NULL };
+	json_t *repos = NULL;
+	char main_checkout[4200];
+	struct buf remotes, names;
+	int result = 0;
+	*out = (struct checkout){ .worktree = "" };
+	if (checkout_worktree(out->worktree, sizeof out->worktree, NULL) != 0) {
+		out->worktree[0] = '\0';
+		return 0;
+	}
+	if (client_get(c, "/api/v1/repos", &repos, err) != 0)
+		return -1;
+	find_main_checkout(out->worktree, main_checkout, sizeof main_checkout);
+	buf_init(&remotes, GIT_OUTPUT_MAX);
+	buf_init(&names, NAMES_MAX);
+	if (run_git(out->worktree, list_remotes, &remotes) != 0)
+		buf_clear(&remotes);
+	if (!find_itself(repos, main_checkout, out)) {
+		const char *lines = remotes.len ? remotes.data : "";
+		int n = find_by_remote(repos, lines, NULL, out, &names);
+		if (n == 0)
+			result = no_match(c, repos, out->worktree, lines, err);
+		else if (n > 1)
+			result = choose_remote(repos, lines, out, &names, err);
+	}
+	buf_fini(&names);
+	buf_fini(&remotes);
+	json_decref(repos);
+	return result;
+}
+
+int checkout_check(struct client *c, const struct options *o, struct fw_err *err)
+{
+	struct checkout here;
+	if (o->repo || checkout_find(c, &here, err) == 0)
+		return 0;
+	if (err->code != ERR_CONFLICT)
+		return -1;
+	err_clear(err); /* several are of this checkout */
+	return 0;
+}
+
+bool checkout_has_newer(const struct checkout *here, const char *branch, const char *tip, char newer[65])
+{
+	char ref[1200];
+	struct buf sha;
+	bool is_newer = false;
+	if (!here->worktree[0] || !here->repo[0])
+		return false;
+	snprintf(ref, sizeof ref, here->remote[0] ? "refs/remotes/%s/%s" : "refs/heads/%.0s%s", here->remote, branch);
+	const char *const read[] = { "rev-parse", "--verify", "--quiet", ref, NULL };
+	buf_init(&sha, 4096);
+	if (run_git(here->worktree, read, &sha) == 0 && sha.len >= 40) {
+		sha.data[strcspn(sha.data, "\n")] = '\0';
+		snprintf(newer, 65, "%.64s", sha.data);
+		const char *const compare[] = { "merge-base", "--is-ancestor", tip, newer, NULL };
+		struct buf nothing;
+		buf_init(&nothing, 4096);
+		is_newer = oid_is_whole(newer) && strcmp(newer, tip) != 0 && run_git(here->worktree, compare, &nothing) == 0;
+		buf_fini(&nothing);
+	}
+	buf_fini(&sha);
+	return is_newer;
+}
+
+/* Repositories that may be meant. */
+struct candidates {
+	struct buf names; /* separated by commas */
+	char one[256];
+	int n;
+};
+
+static void add(struct candidates *of, const char *name)
+{
+	if (of->n && strcmp(of->one, name) == 0)
+		return; /* lists are by repository, so what comes again comes at once */
+	buf_printf(&of->names, "%s%s", of->n++ ? ", " : "", name);
+	snprintf(of->one, sizeof of->one, "%s", name);
+}
+
+static void forget(struct candidates *of)
+{
+	buf_clear(&of->names);
+	of->n = 0;
+}
+
+/* The rows of an answer that was got as `result`, and is released. Not found is none. */
+static int add_rows(int result, json_t *answer, const char *list, const char *key, struct candidates *of, struct fw_err *err)
+{
+	json_t *item;
+	size_t i;
+	json_array_foreach(json_object_get(answer, list), i, item)
+	{
+		if (strcmp(value_text(item, "state"), "gone") != 0)
+			add(of, value_text(item, key));
+	}
+	json_decref(answer);
+	if (result == 0 || err->code != ERR_NOT_FOUND)
+		return result;
+	err_clear(err);
+	return 0;
+}
+
+static int add_all(struct client *c, struct candidates *of, struct fw_err *err)
+{
+	json_t *answer = NULL;
+	int result = client_get(c, "/api/v1/repos", &answer, err);
+	return add_rows(result, answer, "items", "name", of, err);
+}
+
+/* Those with a branch or a commit of that name. */
+static int add_holders(struct client *c, const char *what, struct candidates *of, struct fw_err *err)
+{
+	struct buf path;
+	json_t *answer = NULL;
+	buf_init(&path, PATH_MAX_BYTES);
+	buf_puts(&path, "/api/v1/branches");
+	client_query(&path, "branch", what);
+	int result = client_get_all(c, path.data, &answer, err);
+	result = add_rows(result, answer, "items", "repo", of, err);
+	if (result == 0 && of->n == 0 && oid_is_prefix(what, COMMIT_MIN)) {
+		buf_clear(&path);
+		buf_puts(&path, "/api/v1/commits/");
+		client_argument(&path, what);
+		answer = NULL;
+		result = client_get(c, path.data, &answer, err);
+		result = add_rows(result, answer, "commits", "repo", of, err);
+	}
+	buf_fini(&path);
+	return result;
+}
+
+int checkout_request_which(const char *what, const char *repos, struct fw_err *err)
+{
+	return err_set(err, ERR_CONFLICT, "%s is in several repositories: %s; name one with --repo NAME", what, repos);
+}
+
+static int choose(struct client *c, const char *what, struct candidates *of, struct fw_err *err)
+{
+	struct checkout here;
+	if (checkout_find(c, &here, err) != 0)
+		return -1;
+	if (here.repo[0])
+		add(of, here.repo);
+	else if (add_all(c, of, err) != 0)
+		return -1;
+	if (of->n == 1)
+		return 0;
+	forget(of);
+	if (what && add_holders(c, what, of, err) != 0)
+		return -1;
+	if (of->n > 1)
+		return checkout_request_which(what, of->names.data, err);
+	if (of->n == 1)
+		return 0;
+	if (add_all(c, of, err) != 0)
+		return -1;
+	if (of->n == 0)
+		return err_set(err, ERR_NOT_FOUND, "no repository is watched; add one under repos: in flopwatchd.yml");
+	return err_set(err, ERR_CONFLICT, "%d repositories are watched: %s; name one with --repo NAME", of->n, of->names.data);
+}
+
+int checkout_repo(struct client *c, const struct options *o, const char *what, char *name, size_t size)
+{
+	struct fw_err err = { 0 };
+	struct candidates of = { 0 };
+	buf_init(&of.names, NAMES_MAX);
+	if (o->repo)
+		add(&of, o->repo);
+	else
+		(void)choose(c, what, &of, &err);
+	snprintf(name, size, "%s", of.one);
+	buf_fini(&of.names);
+	if (err.code == ERR_NONE)
+		return EXIT_OK;
+	int status = verb_fail(&err);
+	return err.code == ERR_CONFLICT ? EXIT_USAGE : status; /* it could be answered, were it asked in full */
+}

@@ -1,0 +1,378 @@
+#include "cli/client.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/percent.h"
+
+enum { ANSWER_MAX = 64 << 20, CONNECT_TIMEOUT_MS = 3000, TIMEOUT_MS = 30000, BACKUP_TIMEOUT_MS = 600000 };
+
+struct client {
+	char server[256];
+	char bearer[256]; /* a header line, "" none */
+	CURL *curl;
+	long timeout_ms; /* of calls that answer in JSON */
+};
+
+int client_open(const char *server, const char *token, struct client **out, struct fw_err *err)
+{
+	if (strncmp(server, "http://", 7) != 0 && strncmp(server, "https://", 8) != 0)
+		return err_set(err, ERR_INVALID, "server %s: must begin with http:// or https://", server);
+	struct client *c = calloc(1, sizeof *c);
+	if (!c || !(c->curl = curl_easy_init())) {
+		free(c);
+		return err_set(err, ERR_INTERNAL, "libcurl did not start");
+	}
+	if ((size_t)snprintf(c->server, sizeof c->server, "%s", server) >= sizeof c->server) {
+		client_close(c);
+		return err_set(err, ERR_INVALID, "server: the address is longer than %zu bytes", sizeof c->server - 1);
+	}
+	if (token && (size_t)snprintf(c->bearer, sizeof c->bearer, "Authorization: Bearer %s", token) >= sizeof c->bearer) {
+		client_close(c);
+		return err_set(err, ERR_INVALID, "the access token is too long to be one");
+	}
+	size_t len = strlen(c->server);
+	if (len && c->server[len - 1] == '/')
+		c->server[len - 1] = '\0';
+	c->timeout_ms = TIMEOUT_MS;
+	*out = c;
+	return 0;
+}
+
+void client_hurry(struct client *c, long timeout_ms)
+{
+	c->timeout_ms = timeout_ms;
+}
+
+void client_close(struct client *c)
+{
+	if (!c)
+		return;
+	curl_easy_cleanup(c->curl);
+	free(c);
+}
+
+int client_again(const struct client *c, struct client **out, struct fw_err *err)
+{
+	int result = client_open(c->server, NULL, out, err);
+	if (result == 0)
+		memcpy((*out)->bearer, c->bearer, sizeof c->bearer);
+	return result;
+}
+
+const char *client_server(const struct client *c)
+{
+	return c->server;
+}
+
+/* Where an answer goes: a refusal is always collected, because its words are the error. */
+struct sink {
+	CURL *curl;
+	struct buf *text;
+	int fd;       /* -1: everything into `text` */
+	long wants;   /* the status whose answer goes to `fd` */
+	int64_t from; /* bytes that are there already */
+	int write_errno;
+};
+
+static size_t take(char *data, size_t size, size_t n, void *arg)
+{
+	struct sink *sink = arg;
+	long status = 0;
+	size_t len = size * n;
+	if (sink->fd < 0 || curl_easy_getinfo(sink->curl, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status != sink->wants) {
+		buf_append(sink->text, data, len);
+		return sink->text->failed ? 0 : len;
+	}
+	for (size_t done = 0; done < len;) {
+		ssize_t written = write(sink->fd, data + done, len - done);
+		if (written < 0 && errno != EINTR) {
+			sink->write_errno = errno;
+			return 0;
+		}
+		done += written > 0 ? (size_t)written : 0;
+	}
+	return len;
+}
+
+/* A problem document's words, or the status alone. */
+static int refuse(long status, const struct buf *answer, struct fw_err *err)
+{
+	json_t *problem = json_loadb(answer->data, answer->len, 0, NULL);
+	const char *detail = json_string_value(json_object_get(problem, "detail"));
+	enum err_code code = status == 404   ? ERR_NOT_FOUND
+			     : status == 409 ? ERR_CONFLICT
+			     : status == 503 ? ERR_BUSY
+			     : status >= 500 ? ERR_INTERNAL
+					     : ERR_INVALID;
+	if (detail)
+		err_set(err, code, "%s", detail);
+	else
+		err_set(err, code, "the daemon answered %ld", status);
+	json_decref(problem);
+	return -1;
+}
+
+static bool set_options(
+	struct client *c, const char *url, struct curl_slist *headers, struct sink *sink, long timeout_ms, char *why)
+{
+	curl_easy_reset(c->curl);
+	return curl_easy_setopt(c->curl, CURLOPT_URL, url) == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_NOPROXY, "*") == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS) == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS, timeout_ms) == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, take) == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, sink) == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, why) == CURLE_OK;
+}
+
+/* What went wrong before an answer was there. */
+static int explain(struct client *c, CURLcode code, const struct sink *sink, const char *why, struct fw_err *err)
+{
+	curl_off_t connected_us = 0;
+	if (sink->write_errno)
+		return err_set(err, ERR_FULL, "cannot write the answer: %s", strerror(sink->write_errno));
+	if (sink->text->failed)
+		return err_set(err, ERR_FULL, "the daemon's answer is too large");
+	if (curl_easy_getinfo(c->curl, CURLINFO_CONNECT_TIME_T, &connected_us) != CURLE_OK)
+		connected_us = 0;
+	if (code == CURLE_OPERATION_TIMEDOUT && connected_us > 0)
+		return err_set(err, ERR_TIMEOUT, "%s did not answer in time", c->server);
+	return err_set(err, ERR_IO, "cannot reach flopwatchd at %s: %s; is it running? (see doc/troubleshooting.md#unreachable)",
+		c->server, why[0] ? why : curl_easy_strerror(code));
+}
+
+static int call(struct client *c, const char *method, const char *path, const char *body, struct sink *sink, long timeout_ms,
+	struct fw_err *err)
+{
+	struct buf url;
+	buf_init(&url, 16384);
+	buf_printf(&url, "%s%s", c->server, path);
+	if (url.failed) {
+		buf_fini(&url);
+		return err_set(err, ERR_INVALID, "the request is too long");
+	}
+	char why[CURL_ERROR_SIZE] = "";
+	sink->curl = c->curl;
+	struct curl_slist bearer = { .data = c->bearer, .next = NULL };
+	struct curl_slist type = { .data = (char[]){ "Content-Type: application/json" }, .next = c->bearer[0] ? &bearer : NULL };
+	struct curl_slist headers = { .data = (char[]){ "Accept: application/json, */*;q=0.5" }, .next = &type };
+	bool ready = set_options(c, url.data, &headers, sink, timeout_ms, why);
+	if (ready && strcmp(method, "POST") == 0)
+		ready = curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE, (long)strlen(body)) == CURLE_OK &&
+			curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, body) == CURLE_OK;
+	if (ready && sink->from > 0)
+		ready = curl_easy_setopt(c->curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)sink->from) == CURLE_OK;
+	CURLcode code = ready ? curl_easy_perform(c->curl) : CURLE_FAILED_INIT;
+	long status = 0;
+	int result = 0;
+	if (code != CURLE_OK)
+		result = explain(c, code, sink, why, err);
+	else if (curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status < 200 || status > 299)
+		result = refuse(status, sink->text, err);
+	buf_fini(&url);
+	return result;
+}
+
+static int as_json(const struct buf *answer, json_t **out, struct fw_err *err)
+{
+	json_error_t where;
+	*out = json_loadb(answer->data, answer->len, 0, &where);
+	return *out ? 0 : err_set(err, ERR_PROTOCOL, "the daemon's answer is not JSON: line %d: %s", where.line, where.text);
+}
+
+int client_get(struct client *c, const char *path, json_t **out, struct fw_err *err)
+{
+	struct buf answer;
+	buf_init(&answer, ANSWER_MAX);
+	int result = client_get_raw(c, path, &answer, err);
+	if (result == 0)
+		result = as_json(&answer, out, err);
+	buf_fini(&answer);
+	return result;
+}
+
+/* The page at `path` from `cursor` on. */
+static int get_page(struct client *c, const char *path, const char *cursor, json_t **out, struct fw_err *err)
+{
+	struct buf page;
+	buf_init(&page, 8192);
+	buf_puts(&page, path);
+	client_query(&page, "limit", "500");
+	client_query(&page, "cursor", cursor);
+	int result = page.failed ? err_set(err, ERR_INVALID, "a name is too long") : client_get(c, page.data, out, err);
+	buf_fini(&page);
+	return result;
+}
+
+int client_get_all(struct client *c, const char *path, json_t **out, struct fw_err *err)
+{
+	const char *cursor;
+	if (get_page(c, path, NULL, out, err) != 0)
+		return -1;
+	while ((cursor = json_string_value(json_object_get(*out, "next_cursor")))) {
+		json_t *page = NULL;
+		int result = get_page(c, path, cursor, &page, err);
+		if (result == 0)
+			result = json_array_extend(json_object_get(*out, "items"), json_object_get(page, "items"));
+		if (result == 0)
+			result = json_object_set(*out, "next_cursor", json_object_get(page, "next_cursor"));
+		json_decref(page);
+		if (result == 0)
+			continue;
+		json_decref(*out);
+		*out = NULL;
+		return err->code ? -1 : err_set(err, ERR_INTERNAL, "the list of %s cannot be put together", path);
+	}
+	return 0;
+}
+
+int client_get_raw(struct client *c, const char *path, struct buf *out, struct fw_err *err)
+{
+	struct sink sink = { .text = out, .fd = -1 };
+	return call(c, "GET", path, "", &sink, c->timeout_ms, err);
+}
+
+int client_post(struct client *c, const char *path, const char *body, json_t **out, struct fw_err *err)
+{
+	struct buf answer;
+	buf_init(&answer, ANSWER_MAX);
+	struct sink sink = { .text = &answer, .fd = -1 };
+	int result = call(c, "POST", path, body, &sink, c->timeout_ms, err);
+	if (result == 0 && out)
+		result = as_json(&answer, out, err);
+	buf_fini(&answer);
+	return result;
+}
+
+int client_post_step(struct client *c, const char *collection, const char *id, const char *step, const char *body, json_t **out,
+	struct fw_err *err)
+{
+	struct buf path;
+	buf_init(&path, 4096);
+	buf_printf(&path, "/api/v1/%s/", collection);
+	client_argument(&path, id);
+	buf_printf(&path, "/%s", step);
+	int result =
+		path.failed ? err_set(err, ERR_INVALID, "%.40s...: no such name", id) : client_post(c, path.data, body, out, err);
+	buf_fini(&path);
+	return result;
+}
+
+int client_post_to_file(struct client *c, const char *path, int fd, struct fw_err *err)
+{
+	struct buf refusal;
+	buf_init(&refusal, ANSWER_MAX);
+	struct sink sink = { .text = &refusal, .fd = fd, .wants = 200 };
+	int result = call(c, "POST", path, "", &sink, BACKUP_TIMEOUT_MS, err);
+	buf_fini(&refusal);
+	return result;
+}
+
+int client_get_to_file(struct client *c, const char *path, int64_t from, int fd, struct fw_err *err)
+{
+	struct buf refusal;
+	buf_init(&refusal, ANSWER_MAX);
+	struct sink sink = { .text = &refusal, .fd = fd, .wants = from > 0 ? 206 : 200, .from = from };
+	int result = call(c, "GET", path, "", &sink, BACKUP_TIMEOUT_MS, err);
+	if (result == 0 && refusal.len > 0)
+		result = err_set(err, ERR_PROTOCOL, "the answer to %s has another part than the request", path);
+	buf_fini(&refusal);
+	return result;
+}
+
+void client_argument(struct buf *out, const char *text)
+{
+	percent_encode(out, text, strlen(text), "-._~");
+}
+
+void client_query(struct buf *path, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(path, "%c%s=", strchr(path->data, '?') ? '&' : '?', name);
+	client_argument(path, value);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------------ */
+
+struct stream {
+	struct buf text; /* what has come of a line */
+	char kind[64];
+	long long *last;
+	stream_fn *each;
+	stream_idle_fn *idle;
+	void *arg;
+	bool ended;
+};
+
+static void take_line(struct stream *s, const char *line)
+{
+	if (strncmp(line, "id: ", 4) == 0) {
+		*s->last = strtoll(line + 4, NULL, 10);
+	} else if (strncmp(line, "event: ", 7) == 0) {
+		snprintf(s->kind, sizeof s->kind, "%s", line + 7);
+	} else if (strncmp(line, "data: ", 6) == 0) {
+		json_t *data = json_loads(line + 6, 0, NULL);
+		s->ended = s->ended || s->each(s->arg, s->kind, data) != 0;
+		json_decref(data);
+	}
+}
+
+static size_t take_events(char *data, size_t size, size_t n, void *arg)
+{
+	struct stream *s = arg;
+	char *end;
+	buf_append(&s->text, data, size * n);
+	while (!s->text.failed && !s->ended && (end = memchr(s->text.data, '\n', s->text.len))) {
+		*end = '\0';
+		take_line(s, s->text.data);
+		buf_consume(&s->text, (size_t)(end - s->text.data) + 1);
+	}
+	return s->text.failed || s->ended ? 0 : size * n;
+}
+
+static int while_waiting(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	struct stream *s = arg;
+	(void)a, (void)b, (void)c, (void)d;
+	s->ended = s->ended || s->idle(s->arg) != 0;
+	return s->ended;
+}
+
+int client_stream(struct client *c, long long *last, stream_fn *each, stream_idle_fn *idle, void *arg, struct fw_err *err)
+{
+	struct stream s = { .last = last, .each = each, .idle = idle, .arg = arg };
+	struct buf url, nothing;
+	char why[CURL_ERROR_SIZE] = "", from[64];
+	snprintf(from, sizeof from, "Last-Event-ID: %lld", *last);
+	struct curl_slist bearer = { .data = c->bearer };
+	struct curl_slist resume = { .data = from, .next = c->bearer[0] ? &bearer : NULL };
+	struct curl_slist accept = { .data = (char[]){ "Accept: text/event-stream" }, .next = *last ? &resume : resume.next };
+	buf_init(&s.text, 4 << 20);
+	buf_init(&url, 4096);
+	buf_init(&nothing, 64);
+	buf_printf(&url, "%s/api/v1/events", c->server);
+	struct sink sink = { .curl = c->curl, .text = &nothing, .fd = -1 };
+	bool ready = set_options(c, url.data, &accept, &sink, 0, why) &&
+		     curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, take_events) == CURLE_OK &&
+		     curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &s) == CURLE_OK &&
+		     curl_easy_setopt(c->curl, CURLOPT_FAILONERROR, 1L) == CURLE_OK &&
+		     curl_easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
+		     curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, while_waiting) == CURLE_OK &&
+		     curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, &s) == CURLE_OK;
+	CURLcode code = ready ? curl_easy_perform(c->curl) : CURLE_FAILED_INIT;
+	int result = s.ended            ? 0
+		     : code == CURLE_OK ? err_set(err, ERR_CONFLICT, "%s ended the stream of events", c->server)
+					: explain(c, code, &sink, why, err);
+	buf_fini(&s.text);
+	buf_fini(&url);
+	buf_fini(&nothing);
+	return result;
+}

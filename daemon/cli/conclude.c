@@ -1,0 +1,180 @@
+/* conclude.c - see conclude.h. */
+#include "cli/conclude.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/plain.h"
+#include "cli/report.h"
+#include "cli/value.h"
+#include "model/peers.h"
+
+/* What the comparisons add up to. */
+struct sum {
+	struct client *c;
+	const struct options *o;
+	json_t *comparisons; /* bodies */
+	bool lost;           /* a cell did, and not beside a peer */
+	bool beside_peers;   /* all of them: nobody is called */
+	int peer_status;     /* being slower than a peer is a fact and no alarm; nothing set beside it is no answer */
+};
+
+/* Whether both sides do any cell. */
+static bool has_pair(const json_t *comparison)
+{
+	size_t i;
+	json_t *cell;
+	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
+	{
+		enum verdict verdict = value_verdict(cell);
+		if (!verdict_is_absence(verdict) && verdict != VERDICT_NOT_COMPARABLE && verdict != VERDICT_REJECTED)
+			return true;
+	}
+	return false;
+}
+
+/* The body says what was measured; what became of that, and by whom, stands beside it. */
+static void print_accepted_json(const json_t *comparison, const json_t *suite, const json_t *accepted)
+{
+	json_t *all = json_copy((json_t *)comparison);
+	json_object_set(all, "commit_verdict", json_object_get(suite, "verdict"));
+	json_object_set(all, "accepted", (json_t *)accepted);
+	verb_print_json(all);
+	json_decref(all);
+}
+
+/* "commit 0123456789ab  branch topic": the branch where the verdict is on one. */
+static void print_commit(const json_t *verdict)
+{
+	const char *branch = value_text(verdict, "branch");
+	printf("\ncommit %.12s  ", value_text(verdict, "commit"));
+	if (!*branch)
+		return;
+	fputs("branch ", stdout);
+	plain_print(stdout, branch);
+	fputs("  ", stdout);
+}
+
+/* "commit 0123456789ab  branch topic  verdict: regression (accepted)", and by whom. */
+static void print_acceptance(const json_t *verdict, const json_t *accepted, bool alone)
+{
+	if (alone) {
+		print_commit(verdict);
+		printf("verdict: %s\n", value_text(verdict, "verdict"));
+	}
+	printf("alert %lld was accepted by ", value_integer(accepted, "alert"));
+	plain_print(stdout, value_text(accepted, "by"));
+	fputs(": ", stdout);
+	plain_print(stdout, value_text(accepted, "reason"));
+	putchar('\n');
+}
+
+/* One comparison: fetched, printed as it comes, and taken into the sum. */
+static int take(struct sum *s, const json_t *suite, const json_t *accepted, bool alone, struct fw_err *err)
+{
+	char path[64];
+	struct buf body;
+	long long comparison = value_integer(suite, "comparison"), n_accepted = value_integer(suite, "accepted");
+	snprintf(path, sizeof path, "/api/v1/comparisons/%lld", comparison);
+	buf_init(&body, 64 << 20);
+	int result = client_get_raw(s->c, path, &body, err);
+	json_t *value = result == 0 ? json_loadb(body.data, body.len, 0, NULL) : NULL;
+	if (result == 0 && !value)
+		result = err_set(err, ERR_PROTOCOL, "the comparison is not JSON");
+	if (result == 0) {
+		enum verdict verdict = value_verdict(value);
+		enum jobkind kind = jobkind_from_name(value_text(value, "kind"));
+		bool beside_peer = jobkind_is_side_by_side(kind) && kind != JOBKIND_ENVIRONMENT;
+		if (!s->o->json)
+			report_comparison(value, stdout);
+		else if (alone && json_is_object(accepted))
+			print_accepted_json(value, suite, accepted);
+		else if (alone)
+			printf("%s\n", body.data);
+		if (!beside_peer)
+			s->lost = s->lost || value_integer(value, "regressions") > n_accepted ||
+				  (verdict == VERDICT_REGRESSION && !n_accepted);
+		else if (verdict == VERDICT_FAILED || !has_pair(value))
+			s->peer_status = verb_status_of_verdict(verdict);
+		s->beside_peers = s->beside_peers && beside_peer;
+		json_array_append(s->comparisons, value);
+	}
+	json_decref(value);
+	buf_fini(&body);
+	return result;
+}
+
+/* Why a suite has no comparison. */
+static void explain(const json_t *suite, bool alone, char *text, size_t size)
+{
+	const char *name = value_text(suite, "suite");
+	snprintf(text, size, "%s%sjob %lld is %s: %s", alone ? "" : name, alone || !*name ? "" : ": ",
+		value_integer(suite, "job"), value_text(suite, "state"), value_text(suite, "state_why"));
+}
+
+static void print_suite(const json_t *suite, bool first)
+{
+	enum verdict verdict = value_verdict(suite);
+	const char *name = value_text(suite, "suite");
+	double reported = value_number(suite, verdict == VERDICT_IMPROVEMENT ? "best_pct" : "worst_pct");
+	printf("%s", first ? ": " : ", ");
+	plain_print(stdout, *name ? name : "the plan");
+	printf(" %s", verdict != VERDICT_NONE ? verdict_name(verdict) : "not measured");
+	if ((verdict == VERDICT_REGRESSION || verdict == VERDICT_IMPROVEMENT) && !isnan(reported))
+		printf(" %+.2f %%", reported);
+}
+
+/* One line about several suites, after their tables. */
+static void print_sum(const json_t *verdict)
+{
+	const json_t *suites = json_object_get(verdict, "suites");
+	const char *word = value_text(verdict, "verdict");
+	size_t i;
+	json_t *suite;
+	print_commit(verdict);
+	printf("%zu suites  verdict: %s", json_array_size(suites), *word ? word : "none");
+	json_array_foreach(suites, i, suite) print_suite(suite, i == 0);
+	putchar('\n');
+}
+
+int conclude(struct client *c, const struct options *o, const json_t *verdict, struct fw_err *err)
+{
+	const json_t *suites = json_object_get(verdict, "suites");
+	const json_t *accepted = json_object_get(verdict, "accepted");
+	bool alone = json_array_size(suites) == 1;
+	struct sum s = { .c = c, .o = o, .comparisons = json_array(), .beside_peers = true };
+	char why[1024];
+	size_t i;
+	json_t *suite;
+	int result = 0;
+	json_array_foreach(suites, i, suite)
+	{
+		long long comparison = value_integer(suite, "comparison");
+		if (comparison && result == 0) {
+			result = take(&s, suite, accepted, alone, err);
+			continue;
+		}
+		explain(suite, alone, why, sizeof why);
+		if (!comparison && !alone)
+			fputs("flopwatch: ", stderr), plain_print(stderr, why), fputc('\n', stderr);
+	}
+	size_t n = json_array_size(s.comparisons);
+	if (result == 0 && n == 0) {
+		result = err_set(err, ERR_INVALID, "%s", alone ? why : "no suite was measured");
+	} else if (result == 0 && !alone && o->json) {
+		json_t *all = json_copy((json_t *)verdict);
+		json_object_set(all, "comparisons", s.comparisons);
+		verb_print_json(all);
+		json_decref(all);
+	} else if (result == 0 && !alone) {
+		print_sum(verdict);
+	}
+	json_decref(s.comparisons);
+	if (result != 0)
+		return -1;
+	if (!o->json && json_is_object(accepted))
+		print_acceptance(verdict, accepted, alone);
+	if (s.beside_peers)
+		return s.peer_status;
+	return s.lost ? EXIT_REGRESSION : verb_status_of_verdict(value_verdict(verdict));
+}

@@ -1,0 +1,371 @@
+/* doctor: is everything there that measuring needs. One question a function; each says ok, warn or fail, and what to do. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include "lib/proc.h"
+#include "cli/answers.h"
+#include "cli/config.h"
+#include "cli/failures.h"
+#include "cli/service.h"
+#include "cli/value.h"
+#include "model/devicestate.h"
+#include "cli/verbs.h"
+
+enum { REQUEST_MS = 20000, BUILD_MS = 200000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128 };
+
+struct doctor {
+	struct client *c;
+	struct answers answers;
+};
+
+/* Run a program; its output without its line ends' rest. False: it cannot be run, or failed. Shape: out is a buf. */
+static bool request(const char *const *argv, struct buf *out)
+{
+	struct proc_spec spec = { .argv = argv };
+	struct proc_exit how;
+	struct fw_err err = { 0 };
+	return proc_run(&spec, NULL, out, NULL, REQUEST_MS, &how, &err) == 0 && how.status == 0 && !out->failed;
+}
+
+/* ---- this machine ------------------------------------------------------------------------------------------------------ */
+
+static void check_devices(struct doctor *d)
+{
+	char program[4096];
+	struct fw_err err = { 0 };
+	struct buf out;
+	json_t *hello = NULL, *device;
+	size_t i;
+	bool cuda = false;
+	buf_init(&out, 1 << 20);
+	const char *argv[] = { program, "probe", NULL };
+	if (proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && request(argv, &out))
+		hello = json_loadb(out.data, out.len, JSON_DISABLE_EOF_CHECK, NULL);
+	if (!hello) {
+		answers_add(&d->answers, FAIL, "worker", "install flopwatch-worker next to this program",
+			"flopwatch-worker does not answer");
+		buf_fini(&out);
+		return;
+	}
+	json_array_foreach(json_object_get(hello, "devices"), i, device)
+	{
+		const char *kind = value_text(device, "kind"), *driver = value_text(device, "driver");
+		cuda = cuda || strcmp(kind, "cuda") == 0;
+		if (strcmp(kind, "sim") != 0)
+			answers_add(&d->answers, OK, strcmp(kind, "cuda") == 0 ? "GPU" : kind, "", "%s%s%s, %s",
+				value_text(device, "name"), *driver ? ", driver " : "", driver, value_text(device, "toolkit"));
+	}
+	if (!cuda && access("/proc/driver/nvidia/version", R_OK) == 0)
+		answers_add(&d->answers, FAIL, "GPU", "run nvidia-smi; after a driver update, reload its kernel module",
+			"the driver is loaded, but no device answers");
+	else if (!cuda)
+		answers_add(&d->answers, WARN, "GPU", "fine where another machine measures; else install the driver",
+			"none on this machine");
+	bool sandboxed = strcmp(value_text(hello, "isolation"), "bwrap") == 0;
+	answers_add(&d->answers, sandboxed ? OK : WARN, "sandbox",
+		sandboxed ? "" : "install bubblewrap, and allow user namespaces (see doc/troubleshooting.md#namespaces)", "%s",
+		sandboxed ? "bubblewrap works"
+			  : "bubblewrap is missing or may not create namespaces: results have isolation none");
+	json_decref(hello);
+	buf_fini(&out);
+}
+
+/* A module of a few lines is built and run as those of a push are. */
+static void check_build(struct doctor *d)
+{
+	char program[4096];
+	struct fw_err err = { 0 };
+	struct proc_exit how = { 0 };
+	struct buf out, errors;
+	buf_init(&out, 1 << 16);
+	buf_init(&errors, 1 << 16);
+	const char *argv[] = { program, "probe", "--build", "--sandbox", "required", NULL };
+	struct proc_spec spec = { .argv = argv };
+	int result = proc_sibling("flopwatch-worker", program, sizeof program, &err);
+	if (result == 0)
+		result = proc_run(&spec, NULL, &out, &errors, BUILD_MS, &how, &err);
+	if (result == 0 && how.status != 0)
+		result = err_set(
+			&err, ERR_IO, "%.*s", (int)strcspn(errors.data, "\n"), how.timed_out ? "it did not end" : errors.data);
+	if (result == 0)
+		answers_add(&d->answers, OK, "build", "", "a module was built in the sandbox, and run there");
+	else
+		answers_add(&d->answers, WARN, "build",
+			"if this machine measures: install a C compiler (package gcc) and bubblewrap, and follow the message",
+			"%s", strncmp(err.text, "flopwatch-worker: ", 18) == 0 ? err.text + 18 : err.text);
+	buf_fini(&out);
+	buf_fini(&errors);
+}
+
+static void check_nvcc(struct doctor *d)
+{
+	static const char *const positions[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
+	struct buf out;
+	bool found = false;
+	buf_init(&out, 1 << 16);
+	for (size_t i = 0; i < 2 && !found; i++) {
+		buf_clear(&out);
+		found = request((const char *const[]){ positions[i], "--version", NULL }, &out);
+	}
+	const char *release = found ? strstr(out.data, "release ") : NULL;
+	if (found)
+		answers_add(&d->answers, OK, "nvcc", "", "%.*s", release ? (int)strcspn(release, "\n") : 5,
+			release ? release : "found");
+	else
+		answers_add(&d->answers, WARN, "nvcc",
+			"where CUDA kernels are built: install the CUDA toolkit, and put nvcc into PATH", "not found");
+	buf_fini(&out);
+}
+
+/* One kernel is counted, as a profile counts: inside the sandbox, by the account that asks. */
+static void check_counters(struct doctor *d)
+{
+	char program[4096];
+	struct fw_err err = { 0 };
+	struct buf out;
+	if (access("/proc/driver/nvidia/params", F_OK) != 0)
+		return;
+	buf_init(&out, 1 << 16);
+	const char *argv[] = { program, "probe", "--counters", "--device", "cuda", NULL };
+	bool answered = proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && request(argv, &out);
+	json_t *line = answered ? json_loads(out.data, 0, NULL) : NULL;
+	const char *why = value_text(line, "why");
+	if (strcmp(value_text(line, "path"), "range") == 0)
+		answers_add(&d->answers, OK, "counters", "", "%s reads them inside the sandbox", value_text(line, "tool"));
+	else
+		answers_add(&d->answers, WARN, "counters",
+			"causes of alerts then come from machine code alone (see doc/troubleshooting.md#counters)",
+			"not read inside the sandbox: %s", *why ? why : "no answer");
+	json_decref(line);
+	buf_fini(&out);
+}
+
+static void check_disk(struct doctor *d)
+{
+	static const char *const folders[] = { "/var/lib/flopwatch", "/var/cache/flopwatch", "/tmp" };
+	for (size_t i = 0; i < 3; i++) {
+		struct statvfs fs;
+		if (statvfs(folders[i], &fs) != 0)
+			continue; /* not used here */
+		unsigned long long mib = (unsigned long long)fs.f_bavail * fs.f_frsize >> 20;
+		answers_add(&d->answers,
+			mib < DISK_FAIL_MIB   ? FAIL
+			: mib < DISK_WARN_MIB ? WARN
+					      : OK,
+			"disk",
+			mib < DISK_WARN_MIB
+				? "make room; no job begins with less than 64 MiB for the database, or 1.25 GiB for the cache"
+				: "",
+			"%llu MiB free in %s", mib, folders[i]);
+	}
+}
+
+static void check_clock(struct doctor *d)
+{
+	struct timex clock = { .modes = 0 };
+	int state = adjtimex(&clock);
+	if (state == TIME_ERROR || (clock.status & STA_UNSYNC))
+		answers_add(&d->answers, WARN, "clock", "start systemd-timesyncd or chrony; times and signatures depend on it",
+			"no time service is active");
+	else
+		answers_add(&d->answers, OK, "clock", "", "synchronised");
+}
+
+/* ---- the daemon -------------------------------------------------------------------------------------------------------- */
+
+static const char *advice_for(const struct failures *f)
+{
+	if (!f->is_one)
+		return "flopwatch log JOB prints the log of each; flopwatch try does the same with a local checkout";
+	if (strcmp(f->class, "build") == 0)
+		return "builds run in a sandbox on the worker's machine, which must have their dependencies; flopwatch try builds a "
+		       "checkout alike";
+	if (strcmp(f->class, "no result") == 0)
+		return "check .flopwatch.yaml, its suites and the messages of the worker; flopwatch log JOB prints them";
+	return "flopwatch log JOB prints all messages; flopwatch try does the same with a local checkout";
+}
+
+static void check_jobs(struct doctor *d, const char *repo)
+{
+	struct failures f;
+	if (!failures_find(d->c, repo, &f))
+		return;
+	answers_add(&d->answers, FAIL, "jobs", advice_for(&f), "%s: its last %d jobs all failed%s%s; the newest, job %lld: %s",
+		repo, f.n, f.is_one ? " alike, " : ", in several ways", f.is_one ? f.class : "", f.job, f.text);
+}
+
+static void check_repos(struct doctor *d, const json_t *repos)
+{
+	size_t i;
+	json_t *repo;
+	json_array_foreach(json_object_get(repos, "items"), i, repo)
+	{
+		bool broken = strcmp(value_text(repo, "state"), "error") == 0;
+		answers_add(&d->answers, broken ? FAIL : OK, "repository",
+			broken ? "mend its url, key or permissions; flopwatch config check" : "", "%s%s%s",
+			value_text(repo, "name"), broken ? ": " : " is read", broken ? value_text(repo, "error") : "");
+		check_jobs(d, value_text(repo, "name"));
+	}
+	if (i == 0)
+		answers_add(&d->answers, WARN, "repository", "add one under repos: in flopwatchd.yml", "none is watched");
+}
+
+static void check_daemon_devices(struct doctor *d, const json_t *devices)
+{
+	size_t i;
+	json_t *device;
+	json_array_foreach(json_object_get(devices, "items"), i, device)
+	{
+		const char *state = value_text(device, "state");
+		enum devicestate is = devicestate_from_name(state);
+		answers_add(&d->answers, is == DEVICESTATE_OK ? OK : WARN, "device",
+			is == DEVICESTATE_OK       ? ""
+			: is == DEVICESTATE_ABSENT ? "nothing where it was taken out; else see doc/operating.md#absent-devices"
+						   : "flopwatch resume DEVICE gives it jobs again",
+			"%s is %s%s%s", value_text(device, "uuid"), state, *value_text(device, "state_why") ? ": " : "",
+			value_text(device, "state_why"));
+		if (*value_text(device, "stands_out"))
+			answers_add(&d->answers, WARN, "device",
+				"check its clocks, its memory and other processes; it gets no jobs until it agrees again",
+				"%s is an outlier of its class: %s", value_text(device, "uuid"),
+				value_text(device, "stands_out"));
+	}
+	if (i == 0)
+		answers_add(&d->answers, WARN, "device",
+			"check workers: in flopwatchd.yml; a device is listed once its worker has connected",
+			"the daemon knows no device");
+}
+
+/* ", shows /opt/conda": folders that branch code may read there. Shape: out[size]. */
+static void print_shown(const json_t *worker, char *out, size_t size)
+{
+	size_t i, used = 0;
+	json_t *path;
+	out[0] = '\0';
+	json_array_foreach(json_object_get(worker, "read_only"), i, path)
+	{
+		int n = snprintf(out + used, size - used, "%s%s", i ? ", " : ", shows ", json_string_value(path));
+		used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
+	}
+}
+
+static void check_workers(struct doctor *d, const json_t *workers)
+{
+	size_t i;
+	json_t *worker;
+	json_array_foreach(json_object_get(workers, "items"), i, worker)
+	{
+		bool down = strcmp(value_text(worker, "state"), "down") == 0;
+		char shown[200];
+		print_shown(worker, shown, sizeof shown);
+		answers_add(&d->answers, down ? FAIL : OK, "worker",
+			down ? "mend its command or socket under workers: in flopwatchd.yml; it is tried again" : "",
+			"%s is %s%s%s%s", value_text(worker, "name"), value_text(worker, "state"), down ? ": " : "",
+			value_text(worker, "why"), shown);
+	}
+}
+
+/* Months of single times that left the database. */
+static void check_samples(struct doctor *d, const json_t *months)
+{
+	size_t i;
+	json_t *month;
+	long long bytes = 0;
+	json_array_foreach(json_object_get(months, "items"), i, month)
+	{
+		bytes += value_integer(month, "bytes");
+		if (strcmp(value_text(month, "state"), "ok") != 0)
+			answers_add(&d->answers, FAIL, "archive",
+				"single times of that month cannot be judged again or shown until then", "%s",
+				value_text(month, "why"));
+	}
+	if (i > 0)
+		answers_add(&d->answers, OK, "archive", "", "%zu month%s of single times, %lld MiB", i, i == 1 ? "" : "s",
+			bytes >> 20);
+}
+
+/* What /healthz says after its first line. */
+static void check_warnings(struct doctor *d, char *health)
+{
+	static const char mark[] = "warning: ";
+	char *line;
+	(void)strsep(&health, "\n");
+	while ((line = strsep(&health, "\n")))
+		if (strncmp(line, mark, sizeof mark - 1) == 0)
+			answers_add(&d->answers, WARN, "daemon", "see `flopwatch notifications`", "%s", line + sizeof mark - 1);
+}
+
+static void check_daemon(struct doctor *d)
+{
+	struct fw_err err = { 0 };
+	struct buf text;
+	json_t *repos = NULL, *devices = NULL, *workers = NULL, *months = NULL;
+	buf_init(&text, 1 << 16);
+	if (client_get_raw(d->c, "/healthz", &text, &err) != 0) {
+		bool away = err.code == ERR_IO || err.code == ERR_TIMEOUT;
+		answers_add(&d->answers, FAIL, "daemon",
+			away ? "start it: systemctl start flopwatchd; or name its address with --server" : "see its journal",
+			"%s", err.text);
+	} else if (client_get(d->c, "/api/v1/repos", &repos, &err) != 0 ||
+		   client_get(d->c, "/api/v1/devices", &devices, &err) != 0) {
+		answers_add(&d->answers, FAIL, "daemon", "show it an access token: --token-file FILE",
+			"%s answers, but not to us: %s", client_server(d->c), err.text);
+	} else {
+		answers_add(&d->answers, OK, "daemon", "", "%s answers and can store results", client_server(d->c));
+		check_warnings(d, text.data);
+		check_repos(d, repos);
+		if (client_get(d->c, "/api/v1/workers", &workers, &err) == 0) /* a daemon of before has no such list */
+			check_workers(d, workers);
+		check_daemon_devices(d, devices);
+		if (client_get(d->c, "/api/v1/samples", &months, &err) == 0)
+			check_samples(d, months);
+	}
+	json_decref(repos);
+	json_decref(devices);
+	json_decref(workers);
+	json_decref(months);
+	buf_fini(&text);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------------- */
+
+/* What the daemon's own look at its configuration finds: it tries folders, repositories with their credentials, and workers. */
+static void check_config_names(struct doctor *d, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	const char *file = o->n_arg ? o->arg[0] : CONFIG_USUAL;
+	if (!o->n_arg && access(file, F_OK) != 0) {
+		answers_add(&d->answers, WARN, "config",
+			"fine where another machine has the daemon; else copy the commented etc/flopwatchd.yml of the sources there, name a repository in it, then flopwatch config check",
+			"there is no %s", file);
+		return;
+	}
+	if (!o->n_arg && access(file, R_OK) != 0) {
+		answers_add(&d->answers, WARN, "config", "sudo flopwatch doctor",
+			"this user may not read %s, so nothing in it is tried", file);
+		return;
+	}
+	if (config_look(file, &d->answers, &err) != 0)
+		answers_add(
+			&d->answers, FAIL, "config", "flopwatch config check FILE names every mistake", "%s: %s", file, err.text);
+}
+
+int verb_doctor(struct client *c, const struct options *o)
+{
+	struct doctor d = { .c = c };
+	service_look(&d.answers, "");
+	check_config_names(&d, o);
+	check_devices(&d);
+	check_build(&d);
+	check_nvcc(&d);
+	check_counters(&d);
+	check_disk(&d);
+	check_clock(&d);
+	check_daemon(&d);
+	bool good = answers_print(&d.answers, o->json);
+	answers_fini(&d.answers);
+	return good ? EXIT_OK : EXIT_ERROR;
+}

@@ -1,0 +1,164 @@
+/* follow.c - one job after the other, until none of what was asked for is open. */
+#include "cli/follow.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "cli/interrupt.h"
+#include "cli/plain.h"
+#include "cli/value.h"
+#include "model/jobstate.h"
+
+/* In a pipe, a line is kept for ever by whoever collects logs. */
+static const int64_t progress_after_ns = INT64_C(1000000000), line_every_ns = INT64_C(10000000000);
+
+enum { POLL_MS = 250, RESTART_POLLS = 80 };
+
+static enum jobstate state_of(const json_t *job)
+{
+	return jobstate_from_name(value_text(job, "state"));
+}
+
+int64_t follow_deadline(const struct options *o)
+{
+	return o->timeout_s ? clock_mono_ns() + (int64_t)o->timeout_s * 1000000000 : INT64_MAX;
+}
+
+void follow_pause(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000 }, NULL);
+}
+
+/* A daemon that restarts goes on with its jobs. */
+static int get_patiently(struct client *c, const char *path, json_t **out, struct fw_err *err)
+{
+	for (int failures = 0; client_get(c, path, out, err) != 0; failures++) {
+		if (err->code != ERR_IO || failures == RESTART_POLLS)
+			return -1;
+		err_clear(err);
+		follow_pause();
+	}
+	return 0;
+}
+
+/* One line about where a job is. */
+static void describe(const json_t *job, char *text, size_t size)
+{
+	enum jobstate state = state_of(job);
+	const json_t *progress = json_object_get(job, "progress");
+	long long process_run = value_integer(progress, "run");
+	const char *cell = value_text(progress, "cell"), *role = value_text(progress, "role"),
+		   *step = value_text(progress, "step"), *note = value_text(progress, "note");
+	if (jobstate_is_final(state))
+		snprintf(text, size, "%s", jobstate_name(state));
+	else if (*note && state != JOBSTATE_QUEUED)
+		snprintf(text, size, "%s, %s", jobstate_name(state), note);
+	else if (state == JOBSTATE_MEASURING && process_run)
+		snprintf(text, size, "measuring, run %lld: %s", process_run, cell);
+	else
+		snprintf(text, size, "%s%s%s%s%s", value_text(job, "state"), *role ? " " : "", role, *cell || *step ? ": " : "",
+			*cell ? cell : step);
+}
+
+struct follow_said follow_begin(const struct options *o)
+{
+	struct follow_said s = { .terminal = isatty(STDERR_FILENO) && !o->quiet && !o->progress };
+	s.lines = o->progress || (!s.terminal && !o->quiet);
+	s.quiet_until_ns = o->progress ? 0 : clock_mono_ns() + progress_after_ns;
+	s.every_ns = o->progress || s.terminal ? 0 : line_every_ns;
+	return s;
+}
+
+void follow_print(struct follow_said *s, const char *what, const char *text)
+{
+	if (strcmp(text, s->last) == 0 || clock_mono_ns() < s->quiet_until_ns)
+		return;
+	if (s->lines)
+		fprintf(stderr, "%s: ", what), plain_print(stderr, text), fputc('\n', stderr);
+	else if (s->terminal)
+		fprintf(stderr, "\r\033[K%s: ", what), plain_print(stderr, text);
+	snprintf(s->last, sizeof s->last, "%s", text);
+	s->quiet_until_ns = clock_mono_ns() + s->every_ns;
+}
+
+void follow_end(const struct follow_said *s)
+{
+	if (s->terminal)
+		fputs("\r\033[K", stderr);
+}
+
+static void print(struct follow_said *s, const json_t *job, long long id)
+{
+	char text[512], what[32];
+	describe(job, text, sizeof text);
+	if (interrupt_came())
+		fprintf(stderr, "%sjob %lld goes on without us; Ctrl-C again stops waiting, flopwatch cancel %lld ends it\n",
+			s->terminal ? "\r\033[K" : "", id, id);
+	snprintf(what, sizeof what, "job %lld", id);
+	follow_print(s, what, text);
+}
+
+/* Until job `id` has ended. */
+static int follow_job(
+	struct client *c, const struct options *o, struct follow_said *said, long long id, int64_t end_ns, struct fw_err *err)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/api/v1/jobs/%lld", id);
+	said->last[0] = '\0';
+	for (;;) {
+		json_t *job = NULL;
+		if (get_patiently(c, path, &job, err) != 0)
+			return -1;
+		bool ended = jobstate_is_final(state_of(job));
+		print(said, job, id);
+		json_decref(job);
+		if (ended) {
+			follow_end(said);
+			return 0;
+		}
+		if (clock_mono_ns() > end_ns)
+			return err_set(err, ERR_TIMEOUT, "job %lld has not ended after %d s; it goes on: flopwatch jobs", id,
+				o->timeout_s);
+		follow_pause();
+	}
+}
+
+/* An open job: one that runs before one that waits. 0: all have ended. */
+static long long find_open(const json_t *verdict)
+{
+	long long waiting = 0;
+	size_t i;
+	json_t *suite;
+	json_array_foreach(json_object_get(verdict, "suites"), i, suite)
+	{
+		enum jobstate state = state_of(suite);
+		if (jobstate_is_final(state))
+			continue;
+		if (state != JOBSTATE_QUEUED)
+			return value_integer(suite, "job");
+		if (!waiting)
+			waiting = value_integer(suite, "job");
+	}
+	return waiting;
+}
+
+int follow_verdict(struct client *c, const struct options *o, const char *path, int64_t end_ns, json_t **out, struct fw_err *err)
+{
+	struct follow_said said = follow_begin(o);
+	interrupt_arm();
+	for (;;) {
+		json_t *verdict = NULL;
+		if (get_patiently(c, path, &verdict, err) != 0)
+			return -1;
+		long long open = find_open(verdict);
+		if (!open) {
+			*out = verdict;
+			return 0;
+		}
+		json_decref(verdict);
+		if (follow_job(c, o, &said, open, end_ns, err) != 0)
+			return -1;
+	}
+}

@@ -1,0 +1,169 @@
+/* hint.c - see hint.h. */
+#include "cli/hint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add(struct hints *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct hints *h, const char *format, ...)
+{
+	char text[HINT_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	for (int i = 0; i < h->n; i++)
+		if (strcmp(h->text[i], text) == 0)
+			return;
+	if (h->n < HINTS_MAX)
+		memcpy(h->text[h->n++], text, sizeof text);
+}
+
+static bool lies_in(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strcmp(folder, ".") == 0 || (strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]));
+}
+
+static bool travels(const struct tree *t, const char *path)
+{
+	for (int i = 0; i < t->manifest.n_inputs; i++)
+		if (lies_in(path, t->manifest.input[i]))
+			return true;
+	return false;
+}
+
+/* A file that somebody looked for in the sandbox and did not find. */
+static void about_missing(const struct tree *t, const char *name, struct hints *h)
+{
+	char path[1024];
+
+	if (strstr(name, "flopwatch.h") || strstr(name, "flopwatch_benchmark.h")) {
+		add(h, "%s comes with flopwatch: compile with -I\"$FLOPWATCH_KIT\", which is set in builds", name);
+		return;
+	}
+	if (!tree_find(t, name, path, sizeof path)) {
+		if (strncmp(name, "../", 3) == 0)
+			add(h, "%s was not copied: it is outside the repository; add it, and name it in `inputs`", name);
+		return;
+	}
+	if (!tree_holds(t, path))
+		add(h, "%s was not copied: git ignores it, so no push has it; git add -f it, or let the build create it", path);
+	else if (!travels(t, path))
+		add(h, "%s was not copied: it is outside `inputs`; name its folder, or the file, there", path);
+	else
+		add(h, "%s was copied, but the build searches another path: it runs in %s of a separate folder", path,
+			t->manifest.dir);
+}
+
+/* What stands before `mark` in its line: the last word, without quotes. Shape: out[size]. */
+static bool word_before(const char *text, const char *mark, char *out, size_t size)
+{
+	const char *end = strstr(text, mark), *begin;
+
+	if (!end)
+		return false;
+	for (begin = end; begin > text && !strchr(" \n'\"`", begin[-1]); begin--) {
+	}
+	if (begin == end || (size_t)(end - begin) >= size)
+		return false;
+	snprintf(out, size, "%.*s", (int)(end - begin), begin);
+	return true;
+}
+
+/* What stands behind `mark`, up to a quote, a colon or the end of the line. Shape: out[size]. */
+static bool word_behind(const char *text, const char *mark, char *out, size_t size)
+{
+	const char *at = strstr(text, mark);
+	size_t n = at ? strcspn(at + strlen(mark), "'\"`:,;\n") : 0;
+
+	if (n == 0 || n >= size)
+		return false;
+	snprintf(out, size, "%.*s", (int)n, at + strlen(mark));
+	return true;
+}
+
+static void about_words(const struct tree *t, const struct outcome *o, const char *text, struct hints *h)
+{
+	char word[256];
+
+	if (word_before(text, ": No such file or directory", word, sizeof word) ||
+		word_behind(text, "No rule to make target '", word, sizeof word) ||
+		word_behind(text, "cannot open source file \"", word, sizeof word) ||
+		word_behind(text, "can't open file '", word, sizeof word))
+		about_missing(t, word, h);
+	if (word_behind(text, "No module named '", word, sizeof word)) {
+		char file[270];
+
+		snprintf(file, sizeof file, "%.*s.py", (int)strcspn(word, "."), word);
+		about_missing(t, file, h);
+		add(h,
+			"Python finds no %s in the sandbox, which shows only /usr: try --read-only FOLDER with the folder of your Python, and name "
+			"it as sandbox: {read_only: [FOLDER]} in flopwatchd.yml",
+			word);
+	}
+	if (word_before(text, ": not found", word, sizeof word) || word_before(text, ": command not found", word, sizeof word))
+		add(h, "%s is not in the sandbox, which has /usr and the kit: install it there, or add its folder with --read-only",
+			word);
+	if (strstr(text, "Could not resolve host") || strstr(text, "Temporary failure in name resolution") ||
+		strstr(text, "Network is unreachable"))
+		add(h, "builds have no network: put their dependencies into the repository or on the machine");
+	if (o->device.kind != DEVICE_CUDA && (strstr(text, "no CUDA-capable device") || strstr(text, "CUDA driver") ||
+						     strstr(text, "NVIDIA driver") || strstr(text, "libcuda")))
+		add(h, "there is no GPU on this machine: try it on the worker, or write gpu: false for programs that need none");
+	if (strstr(text, "nvcc") && (strstr(text, "not found") || strstr(text, "127")))
+		add(h, "nvcc is looked for in PATH and /usr/local/cuda/bin: install the CUDA toolkit, or show its folder with --read-only");
+}
+
+/* The program itself is missing. */
+static void about_program(const struct tree *t, const struct outcome *o, const struct benchmark *run, struct hints *h)
+{
+	const char *program = run->command[0];
+	bool is_ours = strncmp(program, "./", 2) == 0, is_script = false;
+	char path[BENCHMARK_TEXT_SIZE];
+
+	if (!is_ours) {
+		is_script = run->n_command > 1 && strchr(run->command[1], '.') && run->command[1][0] != '-';
+		program = run->command[1];
+	}
+	bool is_missed = false; /* the kernel and setpriv say the one, shells the other */
+
+	for (int i = 0; i < o->n_faults; i++)
+		is_missed = is_missed || strstr(o->fault[i].detail, "No such file") || strstr(o->fault[i].detail, "127");
+	if (!is_missed || (!is_ours && !is_script))
+		return;
+	snprintf(path, sizeof path, "%s", program + (is_ours ? 2 : 0));
+	if (strcmp(o->build_state, "failed") == 0 || tree_holds(t, path))
+		return;
+	if (t->manifest.n_command == 0)
+		add(h, "%s is not in the tree, and nothing builds it: add it to git, or build it in build.command", path);
+	else
+		add(h, "%s is not in the tree, so the build has to make it: in %s, by the name that benchmarks.%s.command runs",
+			path, t->manifest.dir, run->name);
+}
+
+void hint_all(const struct tree *t, const struct outcome *o, const struct benchmark *run, struct hints *out)
+{
+	int timed, unsupported, failed;
+
+	out->n = 0;
+	outcome_count(o, &timed, &unsupported, &failed);
+	if (strcmp(o->build_state, "failed") == 0) {
+		about_words(t, o, o->log.data, out);
+		about_words(t, o, o->build_detail, out);
+	}
+	for (int i = 0; i < o->n_faults; i++)
+		about_words(t, o, o->fault[i].detail, out);
+	for (int i = 0; i < o->n_cells && out->n < HINTS_MAX; i++)
+		about_words(t, o, o->cell[i].detail, out);
+	if (run && timed == 0)
+		about_program(t, o, run, out);
+	if (!run && timed == 0 && unsupported > 0 && o->device.kind != DEVICE_CUDA)
+		add(out, "no provider of the module does these cells on %s; one for GPUs needs one, which is not here",
+			o->device.name);
+	if (!o->is_sandboxed && o->device.kind != DEVICE_ANY)
+		add(out, "this machine has no sandbox (see flopwatch doctor): a worker with one gives a build fewer files");
+}

@@ -1,0 +1,180 @@
+/* init: looks at a checkout and writes its .flopwatch.yaml. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/jsonw.h"
+#include "cli/write.h"
+#include "cli/verbs.h"
+#include "model/manifest.h"
+
+enum { MANIFEST_MAX = 64 << 10 };
+
+static const char file_name[] = ".flopwatch.yaml";
+
+/* The checkout around `dir`, or the folder itself where there is none. Shape: root[PATH_MAX]. */
+static int find_root(const char *dir, char *root, bool *is_checkout, struct fw_err *err)
+{
+	char at[PATH_MAX], git[PATH_MAX + 8];
+
+	if (!realpath(dir, root))
+		return err_sys(err, "%s", dir);
+	snprintf(at, sizeof at, "%s", root);
+	for (;;) {
+		snprintf(git, sizeof git, "%s/.git", at);
+		*is_checkout = access(git, F_OK) == 0;
+		char *slash = strrchr(at, '/');
+
+		if (*is_checkout)
+			snprintf(root, PATH_MAX, "%s", at);
+		if (*is_checkout || !slash || slash == at)
+			return 0;
+		*slash = '\0';
+	}
+}
+
+/* A new file, or none: never one that somebody wrote. */
+static int store(const char *path, const struct buf *text, struct fw_err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	size_t at = 0;
+
+	if (fd < 0 && errno == EEXIST)
+		return err_set(err, ERR_CONFLICT,
+			"%s is there already, and is never overwritten: change it by hand and run flopwatch try, or move it away and run "
+			"flopwatch init again",
+			path);
+	if (fd < 0)
+		return err_sys(err, "%s", path);
+	while (at < text->len) {
+		ssize_t n = write(fd, text->data + at, text->len - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			err_sys(err, "%s", path);
+			close(fd);
+			unlink(path);
+			return -1;
+		}
+		at += (size_t)n;
+	}
+	return close(fd) == 0 ? 0 : err_sys(err, "%s", path);
+}
+
+static void print_json(const char *path, const struct proposal *p, const struct buf *text)
+{
+	struct buf out;
+	struct jsonw j;
+
+	buf_init(&out, 4 * MANIFEST_MAX);
+	jsonw_init(&j, &out);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "file", path);
+	jsonw_kv_string(&j, "kind", p->module[0] ? "module" : "benchmarks");
+	jsonw_key(&j, "found");
+	jsonw_array(&j);
+	if (p->module[0])
+		jsonw_string(&j, p->module_why);
+	for (int i = 0; i < p->n_benchmarks; i++)
+		jsonw_string(&j, p->benchmark[i].why);
+	jsonw_array_end(&j);
+	jsonw_key(&j, "notes");
+	jsonw_array(&j);
+	for (int i = 0; i < p->n_notes; i++)
+		jsonw_string(&j, p->note[i]);
+	jsonw_array_end(&j);
+	jsonw_kv_string(&j, "text", text->data);
+	jsonw_object_end(&j);
+	puts(out.data);
+	buf_fini(&out);
+}
+
+static void print_text(const char *path, const struct proposal *p, bool is_checkout)
+{
+	printf("wrote %s\n", path);
+	if (p->module[0])
+		printf("  module %s: %s\n", p->module, p->module_why);
+	for (int i = 0; i < p->n_benchmarks; i++)
+		printf("  benchmark %s: %s\n", p->benchmark[i].name, p->benchmark[i].why);
+	for (int i = 0; i < p->n_steps; i++)
+		if (p->step_why[i][0])
+			printf("  build: %s\n", p->step_why[i]);
+	for (int i = 0; i < p->n_notes; i++)
+		printf("  note: %s\n", p->note[i]);
+	puts(is_checkout ? "next: flopwatch try" : "next: git init, for this is no checkout yet; then flopwatch try");
+}
+
+static int write_it(const struct scan *l, const struct proposal *p, bool is_checkout, const struct options *o)
+{
+	char path[PATH_MAX + sizeof file_name];
+	struct manifest manifest;
+	struct fw_err err = { 0 };
+	struct buf text;
+
+	snprintf(path, sizeof path, "%s/%s", l->root, file_name);
+	buf_init(&text, MANIFEST_MAX);
+	write_manifest(p, &text);
+	int result = manifest_parse(text.data, text.len, file_name, &manifest, &err);
+
+	if (result != 0)
+		err_context(&err, "the scan found no valid manifest; write it by hand");
+	else
+		result = store(path, &text, &err);
+	if (result == 0 && o->json)
+		print_json(path, p, &text);
+	else if (result == 0)
+		print_text(path, p, is_checkout);
+	buf_fini(&text);
+	return result == 0 ? EXIT_OK : verb_fail_here(&err);
+}
+
+int verb_init(struct client *c, const struct options *o)
+{
+	struct proposal *p = malloc(sizeof *p);
+	struct scan *l = malloc(sizeof *l);
+	char root[PATH_MAX], path[PATH_MAX + sizeof file_name];
+	struct fw_err err = { 0 };
+	bool is_checkout = false;
+	int status = EXIT_ERROR;
+
+	(void)c;
+	if (!p || !l) {
+		free(p);
+		free(l);
+		err_set(&err, ERR_INTERNAL, "out of memory");
+		return verb_fail_here(&err);
+	}
+	l->n_programs = l->n_builders = 0;
+	if (find_root(o->n_arg ? o->arg[0] : ".", root, &is_checkout, &err) != 0) {
+		status = verb_fail_here(&err);
+	} else if (snprintf(path, sizeof path, "%s/%s", root, file_name) > 0 && access(path, F_OK) == 0) {
+		struct buf none;
+
+		buf_init(&none, 1);
+		(void)store(path, &none, &err);
+		status = verb_fail_here(&err);
+		buf_fini(&none);
+	} else if (scan_at(l, root, &err) != 0) {
+		status = verb_fail_here(&err);
+	} else if (propose(l, p)) {
+		status = write_it(l, p, is_checkout, o);
+	} else {
+		fprintf(stderr,
+			"flopwatch: nothing in %s is a benchmark that is known: no module with fw_entry, no program with flopwatch.h, "
+			"flopwatch.py, Google Benchmark or nvbench, no script around hyperfine, Triton's or PyTorch's timers; "
+			"doc/guide.md lists the benchmarks of a branch\n",
+			root);
+		for (int i = 0; i < p->n_notes; i++)
+			fprintf(stderr, "flopwatch: %s\n", p->note[i]);
+		status = EXIT_NOT_FOUND;
+	}
+	scan_free(l);
+	free(l);
+	free(p);
+	return status;
+}

@@ -1,0 +1,108 @@
+/* judge.c - has the daemon judge again, one comparison a request, so that it goes on answering others in between. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/value.h"
+#include "cli/verbs.h"
+
+enum { PAGE = 200 };
+
+struct request_counter {
+	long long judged, changed, failed;
+	json_t *changes; /* numbers of comparisons; NULL: each is told as it comes */
+};
+
+static int judge_one(struct client *c, long long id, struct request_counter *t, struct fw_err *err)
+{
+	char path[80];
+	json_t *answer = NULL;
+	snprintf(path, sizeof path, "/api/v1/comparisons/%lld/judge", id);
+	if (client_post(c, path, "", &answer, err) != 0)
+		return -1;
+	bool changed = json_is_true(json_object_get(answer, "changed"));
+	json_decref(answer);
+	t->judged++;
+	t->changed += changed;
+	if (changed && t->changes)
+		json_array_append_new(t->changes, json_integer(id));
+	else if (changed)
+		printf("comparison %lld has another verdict now\n", id);
+	return 0;
+}
+
+/* One whose single times cannot be read does not stop the others. */
+static int judge_or_name(struct client *c, long long id, struct request_counter *t, struct fw_err *err)
+{
+	struct fw_err why = { 0 };
+	if (judge_one(c, id, t, &why) == 0)
+		return 0;
+	if (why.code != ERR_INVALID && why.code != ERR_NOT_FOUND)
+		return err_set(err, why.code, "%s", why.text);
+	err_context(&why, "comparison %lld", id);
+	(void)verb_fail(&why);
+	t->failed++;
+	return 0;
+}
+
+/* Newest first, page by page. */
+static int judge_all(struct client *c, struct request_counter *t, struct fw_err *err)
+{
+	long long before = 0;
+	for (;;) {
+		char path[96];
+		json_t *page = NULL, *item;
+		size_t i;
+		int result = 0;
+		snprintf(path, sizeof path, "/api/v1/comparisons?limit=%d&cursor=%lld", PAGE, before);
+		if (!before)
+			snprintf(path, sizeof path, "/api/v1/comparisons?limit=%d", PAGE);
+		if (client_get(c, path, &page, err) != 0)
+			return -1;
+		const json_t *items = json_object_get(page, "items");
+		json_array_foreach(items, i, item)
+		{
+			before = value_integer(item, "id");
+			if (result == 0)
+				result = judge_or_name(c, before, t, err);
+		}
+		bool more = json_array_size(items) > 0 && !json_is_null(json_object_get(page, "next_cursor"));
+		json_decref(page);
+		if (result != 0 || !more)
+			return result;
+	}
+}
+
+static void print(const struct request_counter *t)
+{
+	if (t->changes) {
+		json_t *answer = json_pack(
+			"{s:I,s:I,s:O}", "judged", (json_int_t)t->judged, "failed", (json_int_t)t->failed, "changed", t->changes);
+		verb_print_json(answer);
+		json_decref(answer);
+		return;
+	}
+	printf("%lld judged again, %lld changed", t->judged, t->changed);
+	if (t->failed)
+		printf(", %lld not", t->failed);
+	putchar('\n');
+}
+
+int verb_judge(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct request_counter t = { 0 };
+	char *end = NULL;
+	long long id = o->n_arg ? strtoll(o->arg[0], &end, 10) : 0;
+	if (!o->again || (o->n_arg && (*end || id < 1))) {
+		fputs("flopwatch: write: flopwatch judge --again [COMPARISON]\n", stderr);
+		return EXIT_USAGE;
+	}
+	t.changes = o->json ? json_array() : NULL;
+	int result = id ? judge_one(c, id, &t, &err) : judge_all(c, &t, &err);
+	if (result == 0)
+		print(&t);
+	json_decref(t.changes);
+	if (result != 0)
+		return verb_fail(&err);
+	return t.failed ? EXIT_ERROR : EXIT_OK;
+}

@@ -1,0 +1,190 @@
+/* outcome.c - see outcome.h. Both sides are the same files, so what either of them says is said of both. */
+#include "cli/outcome.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/clock.h"
+
+void outcome_init(struct outcome *o)
+{
+	memset(o, 0, sizeof *o);
+	buf_init(&o->log, PROTOCOL_LOG_MAX);
+}
+
+void outcome_fini(struct outcome *o)
+{
+	buf_fini(&o->log);
+	free(o->cell);
+	o->cell = NULL;
+}
+
+static int make_cells(struct outcome *o, int n, struct fw_err *err)
+{
+	free(o->cell);
+	o->n_cells = 0;
+	o->cell = calloc((size_t)n + 1, sizeof *o->cell);
+	if (!o->cell)
+		return err_set(err, ERR_INTERNAL, "out of memory for %d cells", n);
+	o->n_cells = n;
+	for (int i = 0; i < n; i++)
+		o->cell[i].ms = o->cell[i].flops = o->cell[i].bytes = NAN;
+	return 0;
+}
+
+int outcome_cells(struct outcome *o, const struct cell *cell, int n, struct fw_err *err)
+{
+	if (make_cells(o, n, err) != 0)
+		return -1;
+	for (int i = 0; i < n; i++) {
+		snprintf(o->cell[i].key, sizeof o->cell[i].key, "%s", cell[i].key);
+		o->cell[i].flops = case_flops(&cell[i]);
+		if (case_metric(&cell[i]) == METRIC_GBPS)
+			o->cell[i].bytes = case_bytes(&cell[i]);
+	}
+	return 0;
+}
+
+static int take_found(struct outcome *o, const struct msg_found *f, struct fw_err *err)
+{
+	if (make_cells(o, f->n, err) != 0)
+		return -1;
+	for (int i = 0; i < f->n; i++) {
+		snprintf(o->cell[i].key, sizeof o->cell[i].key, "%s", f->cell[i].key);
+		o->cell[i].flops = f->cell[i].flops > 0 ? f->cell[i].flops : NAN;
+	}
+	return 0;
+}
+
+static struct outcome_cell *cell_of(struct outcome *o, int i)
+{
+	return i >= 0 && i < o->n_cells ? &o->cell[i] : NULL;
+}
+
+/* The first reason stays: what follows from it says less. */
+static void take_failure(struct outcome_cell *c, const char *failure, const char *detail)
+{
+	if (c->failure[0])
+		return;
+	snprintf(c->failure, sizeof c->failure, "%s", failure);
+	snprintf(c->detail, sizeof c->detail, "%s", detail);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void take_times(struct outcome *o, const struct msg_cell *m)
+{
+	struct outcome_cell *c = cell_of(o, m->cell);
+	float sorted[PROTOCOL_SAMPLES_MAX];
+	bool decides = m->series == SERIES_DEVICE || m->series == SERIES_PROCESS;
+
+	if (!c || m->n < 1 || m->n > PROTOCOL_SAMPLES_MAX || m->n_subjects < 1 ||
+		(!decides && !(m->series == SERIES_CALL && isnan(c->ms))))
+		return;
+	memcpy(sorted, m->ms[0], (size_t)m->n * sizeof sorted[0]);
+	qsort(sorted, (size_t)m->n, sizeof sorted[0], ascending);
+	c->ms = (double)sorted[m->n / 2];
+}
+
+static void take_fault(struct outcome *o, const struct msg_fault *f)
+{
+	struct outcome_cell *c = cell_of(o, f->cell);
+
+	if (c) {
+		take_failure(c, f->failure, f->detail);
+		return;
+	}
+	for (int i = 0; i < o->n_faults; i++)
+		if (strcmp(o->fault[i].detail, f->detail) == 0)
+			return;
+	if (o->n_faults == OUTCOME_FAULTS_MAX) {
+		o->n_left++;
+		return;
+	}
+	snprintf(o->fault[o->n_faults].failure, sizeof o->fault[0].failure, "%s", f->failure);
+	snprintf(o->fault[o->n_faults++].detail, sizeof o->fault[0].detail, "%s", f->detail);
+}
+
+static void take_note(struct outcome *o, const struct msg_note *n)
+{
+	for (int i = 0; i < o->n_notes; i++)
+		if (strcmp(o->note[i], n->text) == 0)
+			return;
+	if (o->n_notes < OUTCOME_NOTES_MAX)
+		snprintf(o->note[o->n_notes++], sizeof o->note[0], "%s", n->text);
+	else
+		o->n_left++;
+}
+
+static void take_build(struct outcome *o, const struct msg_build *b)
+{
+	o->built_ns = clock_mono_ns();
+	if (strcmp(b->state, "start") == 0 || strcmp(o->build_state, "failed") == 0)
+		return;
+	/* the second of two equal builds comes from the cache: the first says more */
+	if (!o->build_state[0] || strcmp(b->state, "failed") == 0) {
+		snprintf(o->build_state, sizeof o->build_state, "%s", b->state);
+		snprintf(o->build_detail, sizeof o->build_detail, "%s", b->detail);
+		o->build_s = (double)b->duration_ms / 1e3;
+		buf_clear(&o->log);
+		buf_append(&o->log, b->log.data ? b->log.data : "", b->log.len);
+	}
+}
+
+int outcome_receive(struct outcome *o, const struct msg *m, struct fw_err *err)
+{
+	struct outcome_cell *c;
+
+	switch (m->t) {
+	case MSG_BUILD:
+		take_build(o, &m->u.build);
+		return 0;
+	case MSG_FOUND:
+		return take_found(o, m->u.found, err);
+	case MSG_CHECK:
+		if ((c = cell_of(o, m->u.check.cell)) && !m->u.check.ok)
+			take_failure(c, m->u.check.failure, m->u.check.detail);
+		return 0;
+	case MSG_PROCESS_RUN:
+		if (o->runs++ == 0)
+			o->launched_ns = clock_mono_ns();
+		return 0;
+	case MSG_CELL:
+		take_times(o, m->u.cell);
+		return 0;
+	case MSG_FAULT:
+		take_fault(o, &m->u.fault);
+		return 0;
+	case MSG_NOTE:
+		take_note(o, &m->u.note);
+		return 0;
+	case MSG_DONE:
+		o->is_done = true;
+		if (o->runs) {
+			o->check_s = (double)(o->launched_ns - o->built_ns) * 1e-9;
+			o->run_s = (double)(clock_mono_ns() - o->launched_ns) * 1e-9 / o->runs;
+		}
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+void outcome_count(const struct outcome *o, int *timed, int *unsupported, int *failed)
+{
+	*timed = *unsupported = *failed = 0;
+	for (int i = 0; i < o->n_cells; i++) {
+		bool is_unsupported = strcmp(o->cell[i].failure, "unsupported") == 0;
+
+		*unsupported += is_unsupported;
+		*failed += o->cell[i].failure[0] && !is_unsupported;
+		*timed += !o->cell[i].failure[0] && isfinite(o->cell[i].ms);
+	}
+}

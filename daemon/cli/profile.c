@@ -1,0 +1,223 @@
+/* profile.c - ask why: of an alert, of a comparison, or of two commits; wait for the answer and print it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/clock.h"
+#include "lib/jsonw.h"
+#include "cli/configurations.h"
+#include "cli/value.h"
+#include "cli/checkout.h"
+#include "cli/follow.h"
+#include "cli/why.h"
+
+enum { RESTART_POLLS = 80 };
+
+static bool is_number(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
+}
+
+static void write_given(struct jsonw *j, const char *key, const char *text)
+{
+	if (text)
+		jsonw_kv_string(j, key, text);
+}
+
+/* Two commits of a repository. */
+static void write_sides(const struct options *o, const char *repo, struct jsonw *j)
+{
+	jsonw_kv_string(j, "repo", repo);
+	jsonw_kv_string(j, "base", o->arg[0]);
+	jsonw_kv_string(j, "target", o->arg[1]);
+	write_given(j, "device", o->device);
+	write_given(j, "cells", o->cells);
+	write_given(j, "base_provider", o->base_provider);
+	write_given(j, "target_provider", o->target_provider);
+	write_given(j, "base_config", o->base_config);
+	write_given(j, "target_config", o->target_config);
+}
+
+static int find_upstream(struct client *c, const char *repo, char *out, size_t size, struct fw_err *err)
+{
+	json_t *list = NULL, *row;
+	size_t i;
+	out[0] = '\0';
+	int result = client_get(c, "/api/v1/repos", &list, err);
+	json_array_foreach(json_object_get(list, "items"), i, row) if (strcmp(value_text(row, "name"), repo) == 0)
+		snprintf(out, size, "%s", value_text(row, "upstream"));
+	json_decref(list);
+	if (result == 0 && !out[0])
+		result = err_set(err, ERR_NOT_FOUND, "the daemon reports no upstream branch of %s; name two commits", repo);
+	return result;
+}
+
+static int request_times(struct client *c, const struct options *o, const char *repo, const char *base, const char *target,
+	json_t **job, struct fw_err *err)
+{
+	struct buf body;
+	struct jsonw j;
+	buf_init(&body, 65536);
+	jsonw_init(&j, &body);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "repo", repo);
+	jsonw_kv_string(&j, "base", base);
+	jsonw_kv_string(&j, "target", target);
+	write_given(&j, "suite", o->suite);
+	write_given(&j, "cells", o->cells);
+	write_given(&j, "device", o->device);
+	write_given(&j, "base_provider", o->base_provider);
+	write_given(&j, "target_provider", o->target_provider);
+	write_given(&j, "base_config", o->base_config);
+	write_given(&j, "target_config", o->target_config);
+	jsonw_kv_bool(&j, "quick", true);
+	jsonw_object_end(&j);
+	int result = client_post(c, "/api/v1/jobs", body.data, job, err);
+	buf_fini(&body);
+	return result;
+}
+
+/* Both sides on every cell of --suite, one run a cell, in a comparison that is no verdict. Without sides both are the upstream branch. */
+static int time_suite(struct client *c, const struct options *o, const char *repo, long long *comparison, struct fw_err *err)
+{
+	char upstream[256] = "", path[64];
+	json_t *job = NULL, *verdict = NULL;
+	int result = 0;
+	if (o->n_arg == 0)
+		result = find_upstream(c, repo, upstream, sizeof upstream, err);
+	const char *base = o->n_arg ? o->arg[0] : upstream, *target = o->n_arg ? o->arg[1] : upstream;
+	if (result == 0)
+		result = request_times(c, o, repo, base, target, &job, err);
+	snprintf(path, sizeof path, "/api/v1/jobs/%lld/verdict", value_integer(job, "id"));
+	if (result == 0)
+		result = follow_verdict(c, o, path, follow_deadline(o), &verdict, err);
+	const json_t *suite = json_array_get(json_object_get(verdict, "suites"), 0);
+	*comparison = value_integer(suite, "comparison");
+	if (result == 0 && !*comparison)
+		result = err_set(err, ERR_INVALID, "suite %s was not timed: job %lld is %s: %s", o->suite,
+			value_integer(suite, "job"), value_text(suite, "state"), value_text(suite, "state_why"));
+	json_decref(job);
+	json_decref(verdict);
+	return result;
+}
+
+/* Every cell of a comparison that was made for it. */
+static int request_suite(struct client *c, const struct options *o, const char *repo, json_t **out, struct fw_err *err)
+{
+	long long comparison;
+	struct buf body;
+	struct jsonw j;
+	if (time_suite(c, o, repo, &comparison, err) != 0)
+		return -1;
+	buf_init(&body, 65536);
+	jsonw_init(&j, &body);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "comparison", comparison);
+	write_given(&j, "cells", o->cells);
+	jsonw_kv_bool(&j, "every_cell", true);
+	jsonw_object_end(&j);
+	int result = client_post(c, "/api/v1/profiles", body.data, out, err);
+	buf_fini(&body);
+	return result;
+}
+
+static int request(struct client *c, const struct options *o, const char *repo, const char *of, json_t **out, struct fw_err *err)
+{
+	struct buf body;
+	struct jsonw j;
+	buf_init(&body, 65536);
+	jsonw_init(&j, &body);
+	jsonw_object(&j);
+	if (of) {
+		jsonw_kv_int(&j, of, strtol(o->arg[o->n_arg - 1], NULL, 10));
+		write_given(&j, "cells", o->cells);
+	} else {
+		write_sides(o, repo, &j);
+	}
+	jsonw_object_end(&j);
+	int result = client_post(c, "/api/v1/profiles", body.data, out, err);
+	buf_fini(&body);
+	return result;
+}
+
+static bool has_ended(const json_t *profile)
+{
+	static const char *const open[] = { "queued", "assigned", "building", "checking", "measuring" };
+	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
+		if (strcmp(value_text(profile, "state"), open[i]) == 0)
+			return false;
+	return true;
+}
+
+/* Wait until it has ended. Own: *out is the caller's. Err: ERR_TIMEOUT. */
+static int follow(struct client *c, const struct options *o, long long id, json_t **out, struct fw_err *err)
+{
+	int64_t end_ns = follow_deadline(o);
+	struct follow_said said = follow_begin(o);
+	char path[64], what[32];
+	snprintf(path, sizeof path, "/api/v1/profiles/%lld", id);
+	snprintf(what, sizeof what, "profile %lld", id);
+	for (int failures = 0;;) {
+		json_t *profile = NULL;
+		int got = client_get(c, path, &profile, err);
+		if (got != 0 && (err->code != ERR_IO || ++failures > RESTART_POLLS))
+			return -1;
+		if (got == 0) {
+			failures = 0;
+			follow_print(&said, what, value_text(profile, "state"));
+			if (has_ended(profile)) {
+				follow_end(&said);
+				*out = profile;
+				return 0;
+			}
+		}
+		err_clear(err); /* a daemon that restarts goes on with it */
+		json_decref(profile);
+		if (clock_mono_ns() > end_ns)
+			return err_set(err, ERR_TIMEOUT, "profile %lld has not ended after %d s; it goes on", id, o->timeout_s);
+		follow_pause();
+	}
+}
+
+int verb_profile(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	json_t *requested = NULL, *profile = NULL;
+	const char *of = NULL;
+	char repo[256] = "";
+	int status = EXIT_OK;
+	if (o->n_arg == 0 && !o->suite) {
+		fputs("flopwatch: profile takes two commits, an alert or a comparison, or a --suite\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (o->n_arg == 1)
+		of = "alert";
+	else if (o->n_arg == 2 && is_number(o->arg[1]) &&
+		 (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0))
+		of = o->arg[0];
+	if (of && !is_number(o->arg[o->n_arg - 1])) {
+		fputs("flopwatch: profile takes two commits, the number of an alert, or the word comparison and its number\n",
+			stderr);
+		return EXIT_USAGE;
+	}
+	if (!of)
+		status = checkout_repo(c, o, o->n_arg ? o->arg[1] : NULL, repo, sizeof repo);
+	if (status != EXIT_OK)
+		return status;
+	status = -1;
+	bool is_suite = !of && o->suite;
+	if ((is_suite ? request_suite(c, o, repo, &requested, &err) : request(c, o, repo, of, &requested, &err)) == 0 &&
+		follow(c, o, value_integer(requested, "id"), &profile, &err) == 0) {
+		bool is_table = is_suite && !o->json && strcmp(value_text(profile, "state"), "done") == 0;
+		status = EXIT_OK;
+		if (is_table)
+			configurations_print(profile, stdout);
+		else
+			status = why_print(o, profile, NULL);
+		if (status == EXIT_UNDECIDED) /* it ended without an answer */
+			status = EXIT_ERROR;
+	}
+	json_decref(requested);
+	json_decref(profile);
+	return status < 0 ? verb_fail(&err) : status;
+}

@@ -1,0 +1,388 @@
+/* report.c - see report.h. */
+#include "cli/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/plain.h"
+#include "cli/footnotes.h"
+#include "cli/table.h"
+#include "cli/value.h"
+#include "model/shard.h"
+#include "model/peers.h"
+#include "lib/unit.h"
+#include "model/family.h"
+
+static void text_cell(struct table *t, const char *text)
+{
+	table_cell(t, "%s", *text ? text : "-");
+}
+
+static void ms_cell(struct table *t, double v)
+{
+	char text[UNIT_FIGURE_SIZE];
+	unit_ms(v, text);
+	text_cell(t, text);
+}
+
+static void rate_cell(struct table *t, struct unit unit, double v)
+{
+	char text[UNIT_FIGURE_SIZE];
+	unit_rate(unit, v, text);
+	text_cell(t, text);
+}
+
+static void side_cells(struct table *t, const json_t *side, const char *rate, struct unit unit)
+{
+	ms_cell(t, value_number(side, "median_ms"));
+	if (rate)
+		rate_cell(t, unit, value_number(side, rate));
+}
+
+/* The target's speed beside each peer: "97.3 % of cudnn", with a sign where it is not from side by side. */
+static void peer_cell(struct table *t, const json_t *cell)
+{
+	char text[256] = "";
+	size_t i, used = 0;
+	json_t *peer;
+	json_array_foreach(json_object_get(cell, "peers"), i, peer)
+	{
+		double pct = value_number(peer, "target_pct");
+		if (!isnan(pct) && used < sizeof text)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%.1f %% of %s", used ? ", " : "",
+				strcmp(value_text(peer, "basis"), "scaled") == 0 ? "~" : "", pct, value_text(peer, "provider"));
+	}
+	table_cell(t, "%s", text);
+}
+
+/* Words stay whole where a narrow terminal cuts: flags stand in a column of their own, which gives way first. */
+static void verdict_cell(struct table *t, enum jobkind kind, const json_t *cell)
+{
+	const char *failure = value_text(cell, "failure");
+	table_cell(t, "%s%s%s", verdict_word(kind, value_verdict(cell)), *failure ? ": " : "", failure);
+}
+
+static void flags_cell(struct table *t, const json_t *cell)
+{
+	const json_t *flags = json_object_get(cell, "flags"), *flag;
+	char words[128] = "";
+	size_t i, used = 0;
+	json_array_foreach(flags, i, flag)
+	{
+		const char *word = json_string_value(flag);
+		if (used < sizeof words && strcmp(word, "overwhelming") != 0) /* how it was decided is no caution to its reader */
+			used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", word);
+	}
+	table_cell(t, "%s", words);
+}
+
+static bool is_in(const json_t *cell, const char *group, const char *direction)
+{
+	return strcmp(value_text(cell, "group"), group) == 0 && strcmp(value_text(cell, "direction"), direction) == 0;
+}
+
+/* Whether a list of some cell has anything in it. */
+static bool any_has(const json_t *cells, const char *list)
+{
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) if (json_array_size(json_object_get(cell, list))) return true;
+	return false;
+}
+
+/* TFLOP/s or a smaller one for a whole table; bytes stay in GB/s. */
+static struct unit unit_of(const json_t *cells, const char *rate, const char *group, const char *direction)
+{
+	double most = NAN;
+	size_t i;
+	json_t *cell;
+	if (rate && strcmp(rate, "gb_s") == 0)
+		return (struct unit){ "GB/s", 1 };
+	json_array_foreach(cells, i, cell) if (is_in(cell, group, direction)) most =
+		unit_more(most, unit_more(value_number(json_object_get(cell, "base"), "tflops"),
+					value_number(json_object_get(cell, "target"), "tflops")));
+	return unit_of_rates(most);
+}
+
+static void group_table(const json_t *cells, enum jobkind kind, const char *group, const char *direction, FILE *out)
+{
+	struct table t;
+	bool peers = any_has(cells, "peers"), flags = any_has(cells, "flags");
+	const char *rate = NULL;
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) rate = rate || !is_in(cell, group, direction) ? rate : value_rate(cell);
+	struct unit unit = unit_of(cells, rate, group, direction);
+	char base[16], target[16];
+	snprintf(base, sizeof base, "~>%s", unit.name);
+	snprintf(target, sizeof target, ">%s", unit.name);
+	const char *titles[TABLE_COLUMNS_MAX] = { "cell", "~>base ms" };
+	int n = 2;
+	if (rate)
+		titles[n++] = base;
+	titles[n++] = rate ? "~>target ms" : ">target ms";
+	if (rate)
+		titles[n++] = target;
+	titles[n++] = ">change";
+	titles[n++] = "~95 % interval";
+	titles[n++] = "~>runs";
+	titles[n++] = "verdict";
+	if (flags)
+		titles[n++] = "~flags";
+	if (peers)
+		titles[n++] = "~peer";
+	table_init(&t, n, titles);
+	json_array_foreach(cells, i, cell)
+	{
+		double change = value_number(cell, "change_pct"), low = value_number(cell, "ci_low_pct");
+		if (!is_in(cell, group, direction))
+			continue;
+		table_cell(&t, "%s", value_text(cell, "cell"));
+		side_cells(&t, json_object_get(cell, "base"), rate, unit);
+		side_cells(&t, json_object_get(cell, "target"), rate, unit);
+		if (isnan(change))
+			table_cell(&t, "-");
+		else
+			table_cell(&t, "%+.2f %%", change);
+		if (isnan(low))
+			table_cell(&t, "-");
+		else
+			table_cell(&t, "%+.2f .. %+.2f", low, value_number(cell, "ci_high_pct"));
+		table_cell(&t, "%lld", value_integer(cell, "runs"));
+		verdict_cell(&t, kind, cell);
+		if (flags)
+			flags_cell(&t, cell);
+		if (peers)
+			peer_cell(&t, cell);
+	}
+	fputc('\n', out);
+	const struct family_group *known = family_group(group);
+	plain_line(out, "%s %s", known ? known->title : group, direction);
+	table_print(&t, out);
+	table_fini(&t);
+}
+
+static bool is_sparse(const json_t *cell)
+{
+	return json_is_object(json_object_get(cell, "sparsity"));
+}
+
+static void times_as_fast(struct table *t, const json_t *over, const char *side)
+{
+	double times = value_number(over, side);
+	if (isnan(times))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.2f", times);
+}
+
+/* What masks leave out, and what that is worth. A side that says what cannot be is named. */
+static void sparse_table(const json_t *cells, FILE *out)
+{
+	static const char *const columns[] = { "cell", "target", "~>base, times as fast as dense", ">target", ">1/density" };
+	struct table t;
+	bool any = false;
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) any = any || is_sparse(cell);
+	if (!any)
+		return;
+	table_init(&t, 5, columns);
+	json_array_foreach(cells, i, cell)
+	{
+		const json_t *over = json_object_get(cell, "over_baseline");
+		if (!is_sparse(cell))
+			continue;
+		table_cell(&t, "%s", value_text(cell, "cell"));
+		table_cell(&t, "%s", value_text(json_object_get(json_object_get(cell, "sparsity"), "target"), "text"));
+		times_as_fast(&t, over, "base");
+		times_as_fast(&t, over, "target");
+		times_as_fast(&t, over, "ideal");
+	}
+	fputc('\n', out);
+	plain_line(out, "speedup of masks");
+	table_print(&t, out);
+	table_fini(&t);
+	json_array_foreach(cells, i, cell) for (int side = 0; side < 2; side++)
+	{
+		const char *name = side ? "target" : "base";
+		const char *text = value_text(json_object_get(json_object_get(cell, "sparsity"), name), "contradiction");
+		if (*text)
+			plain_line(out, "WARNING %s: the %s %s", value_text(cell, "cell"), name, text);
+	}
+}
+
+static double of_side(const json_t *cell, const char *object, const char *key)
+{
+	return value_number(json_object_get(cell, object), key);
+}
+
+static void figure_cell(struct table *t, double v)
+{
+	if (isfinite(v))
+		table_cell(t, "%.4g", v);
+	else
+		table_cell(t, "-");
+}
+
+/* Claimed traffic is what a module says that its kernels ask for, so that it may be above what memory can do; a mark says that it is. */
+static bool claimed_cell(struct table *t, double gb_s, double peak_gb_s)
+{
+	if (!isfinite(gb_s))
+		table_cell(t, "-");
+	else
+		table_cell(t, gb_s > peak_gb_s ? "%.4g (above memory)" : "%.4g", gb_s);
+	return gb_s > peak_gb_s;
+}
+
+/* What is taken beside the buffers is measured. `peak_gb_s`: of the device's memory; NAN unknown. */
+static void memory_table(const json_t *cells, double peak_gb_s, FILE *out)
+{
+	static const char *const columns[] = { "cell", "~>base claimed", ">claimed", "~>base MB", ">MB", "~>base further",
+		">further" };
+	struct table t;
+	int above = 0;
+	bool any = false;
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) any = any || json_is_object(json_object_get(cell, "peak"));
+	if (!any)
+		return;
+	table_init(&t, 7, columns);
+	json_array_foreach(cells, i, cell)
+	{
+		table_cell(&t, "%s", value_text(cell, "cell"));
+		for (int side = 0; side < 2; side++)
+			above += claimed_cell(&t,
+				of_side(cell, "moved", side ? "target_bytes" : "base_bytes") /
+					of_side(cell, side ? "target" : "base", "median_ms") * 1e-6,
+				peak_gb_s);
+		for (int side = 0; side < 2; side++)
+			figure_cell(&t, of_side(cell, "peak", side ? "target_bytes" : "base_bytes") * 1e-6);
+		for (int side = 0; side < 2; side++)
+			figure_cell(&t, of_side(cell, "taken", side ? "target_bytes" : "base_bytes") * 1e-6);
+	}
+	fputc('\n', out);
+	plain_line(out, "claimed traffic in GB/s, memory in MB");
+	table_print(&t, out);
+	table_fini(&t);
+	if (above)
+		plain_line(out,
+			"the memory of this device does %.0f GB/s: traffic above that is served by caches, or claimed too high",
+			peak_gb_s);
+}
+
+static void print_lengths(const json_t *comparison, FILE *out)
+{
+	size_t i;
+	const json_t *row;
+	json_array_foreach(json_object_get(comparison, "long_over_short"), i, row)
+	{
+		char times[2][16] = { "-", "-" };
+		double over[2] = { value_number(row, "base"), value_number(row, "target") };
+		for (int side = 0; side < 2; side++)
+			if (!isnan(over[side]))
+				snprintf(times[side], sizeof times[side], "%.2f", over[side]);
+		plain_line(out, "long over short: %s %s, throughput at %lld over %lld: base %s, target %s",
+			value_text(row, "title"), value_text(row, "direction"), (long long)value_integer(row, "longest"),
+			(long long)value_integer(row, "shortest"), times[0], times[1]);
+	}
+}
+
+/* Whether no earlier cell stands in its table. */
+static bool is_first_in(const json_t *cells, size_t n)
+{
+	const json_t *cell = json_array_get(cells, n);
+	for (size_t i = 0; i < n; i++)
+		if (is_in(json_array_get(cells, i), value_text(cell, "group"), value_text(cell, "direction")))
+			return false;
+	return true;
+}
+
+/* One table for each group and direction that there is, in the order of the suite. */
+static void tables(const json_t *cells, enum jobkind kind, FILE *out)
+{
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) if (is_first_in(cells, i))
+		group_table(cells, kind, value_text(cell, "group"), value_text(cell, "direction"), out);
+}
+
+/* Why nothing was timed. Cells of modules have masks, programs of their own have files. */
+static const char *identity(const char *identical_by, const json_t *cells)
+{
+	bool module = *value_text(json_array_get(cells, 0), "mask");
+	return !*identical_by                      ? ""
+	       : strcmp(identical_by, "tree") == 0 ? "same code by tree"
+	       : module                            ? "same code by module"
+						   : "the same files, run in the same way";
+}
+
+/* What a person wanted run, so that nobody takes the figures for a commit's own. */
+static void pins(const json_t *comparison, FILE *out)
+{
+	static const char *const sides[] = { "base", "target" };
+	for (int i = 0; i < 2; i++) {
+		const char *pinned = value_text(json_object_get(comparison, sides[i]), "pinned");
+		if (*pinned)
+			plain_line(out, "pinned: the %s runs %s, which is no commit's verdict", sides[i], pinned);
+	}
+}
+
+/* What built them, where that is what they differ in. */
+static void toolchains(const json_t *comparison, FILE *out)
+{
+	plain_line(out, "environment: the base is built by %s", value_text(json_object_get(comparison, "base"), "toolchain"));
+	plain_line(out, "environment: the target is built by %s, which is no commit's verdict",
+		value_text(json_object_get(comparison, "target"), "toolchain"));
+}
+
+static void print_part(const json_t *comparison, FILE *out)
+{
+	const json_t *part = json_object_get(comparison, "part");
+	char text[240];
+	if (!json_is_object(part))
+		return;
+	part_text(&(struct part_words){ (int)value_integer(part, "number"), (int)value_integer(part, "of"),
+			  (int)json_array_size(json_object_get(comparison, "cells")), (int)value_integer(part, "suite_cells"),
+			  (int)value_integer(part, "nights"), (int)value_integer(part, "measured") },
+		text, sizeof text);
+	plain_line(out, "%s", text);
+}
+
+void report_comparison(const json_t *comparison, FILE *out)
+{
+	const json_t *cells = json_object_get(comparison, "cells");
+	const char *identical = value_text(comparison, "identical_by"), *isolation = value_text(comparison, "isolation");
+	double gpu_s = value_number(comparison, "gpu_s");
+	enum jobkind kind = jobkind_from_name(value_text(comparison, "kind"));
+	bool beside_peer = jobkind_is_side_by_side(kind);
+	const char *peer = value_text(json_object_get(comparison, "base"), "provider");
+	const char *branch = value_text(comparison, "branch");
+	plain_line(out, "comparison %lld  %s  %s%s%s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
+		value_text(comparison, "repo"), branch, *branch ? "  " : "", value_text(comparison, "suite"),
+		value_text(json_object_get(comparison, "base"), "commit"),
+		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "result" : "verdict",
+		!beside_peer                                            ? value_text(comparison, "verdict")
+		: *peer                                                 ? peer
+		: kind == JOBKIND_CONFIG || kind == JOBKIND_ENVIRONMENT ? "the base"
+									: "the default provider",
+		*identical ? ", " : "", identity(identical, cells));
+	pins(comparison, out);
+	print_part(comparison, out);
+	if (kind == JOBKIND_ENVIRONMENT)
+		toolchains(comparison, out);
+	if (!*identical) {
+		tables(cells, kind, out);
+		sparse_table(cells, out);
+		memory_table(cells, value_number(json_object_get(comparison, "environment"), "peak_gb_s"), out);
+		print_lengths(comparison, out);
+	}
+	fputc('\n', out);
+	if (kind == JOBKIND_SELFCHECK)
+		plain_line(out, "a commit against itself: there was no base; flopwatch log %lld gives the reason",
+			value_integer(comparison, "job"));
+	plain_line(out, "%lld runs, device held %.1f s%s%s", value_integer(comparison, "runs"), isnan(gpu_s) ? 0 : gpu_s,
+		*isolation ? ", isolation " : "", isolation);
+	footnotes_print(comparison, out);
+}

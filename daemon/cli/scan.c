@@ -1,0 +1,256 @@
+/* probe.c - see probe.h. */
+#include "cli/scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/recognise.h"
+#include "readers/reading.h"
+
+enum { DEPTH_MAX = 6, FILES_MAX = 8000, TEXT_MAX = 256 << 10 };
+
+struct walk {
+	struct scan *scan;
+	int n_files;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static const char *suffix_of(const char *path)
+{
+	const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+
+	return dot && (!slash || dot > slash) ? dot : "";
+}
+
+void scan_dir(const char *path, char *dir, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash)
+		snprintf(dir, size, "%.*s", (int)(slash - path), path);
+	else
+		snprintf(dir, size, ".");
+}
+
+void scan_join(const char *dir, const char *name, char *out, size_t size)
+{
+	if (strcmp(dir, ".") == 0)
+		snprintf(out, size, "%s", name);
+	else
+		snprintf(out, size, "%s/%s", dir, name);
+}
+
+bool scan_is_there(const struct scan *l, const char *path)
+{
+	char whole[sizeof l->root + 1024];
+
+	return (size_t)snprintf(whole, sizeof whole, "%s/%s", l->root, path) < sizeof whole && access(whole, F_OK) == 0;
+}
+
+/* Text of a plain file; empty where it cannot be read, is no text or is too long to be a source. */
+static void read_text(const struct scan *l, const char *path, struct buf *out)
+{
+	char whole[sizeof l->root + SCAN_PATH_SIZE];
+	struct stat st;
+	int fd = -1;
+
+	buf_init(out, TEXT_MAX);
+	if ((size_t)snprintf(whole, sizeof whole, "%s/%s", l->root, path) < sizeof whole)
+		fd = open(whole, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	bool is_read =
+		fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < TEXT_MAX && buf_read_fd(out, fd) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (!is_read || out->failed || strlen(out->data) != out->len)
+		buf_clear(out);
+}
+
+static bool is_builder(const char *name)
+{
+	return strcmp(name, "Makefile") == 0 || strcmp(name, "makefile") == 0 || strcmp(name, "GNUmakefile") == 0 ||
+	       strcmp(name, "CMakeLists.txt") == 0 || strcmp(name, "setup.py") == 0 || strcmp(name, "pyproject.toml") == 0;
+}
+
+static void take_builder(struct scan *l, const char *path, const char *name)
+{
+	if (l->n_builders == SCAN_BUILDERS_MAX) {
+		l->is_cut = true;
+		return;
+	}
+	struct scan_builder *b = &l->builder[l->n_builders++];
+
+	scan_dir(path, b->dir, sizeof b->dir);
+	snprintf(b->name, sizeof b->name, "%s", strcasecmp(name, "makefile") == 0 || *name == 'G' ? "Makefile" : name);
+	read_text(l, path, &b->text);
+}
+
+static void take_source(struct scan *l, const char *path)
+{
+	struct scan_program found = { .why = "" };
+
+	read_text(l, path, &found.text);
+	snprintf(found.path, sizeof found.path, "%s", path);
+	if (!recognise(&found)) {
+		buf_fini(&found.text);
+	} else if (l->n_programs == SCAN_PROGRAMS_MAX) {
+		l->is_cut = true;
+		buf_fini(&found.text);
+	} else {
+		l->program[l->n_programs++] = found;
+	}
+}
+
+/* A suite of the repository's own, by its name. */
+static void take_suite(struct scan *l, const char *path, const char *name)
+{
+	char dir[SCAN_PATH_SIZE];
+
+	scan_dir(path, dir, sizeof dir);
+	bool is_suite = strcmp(dir, "etc/suites") == 0 || strcmp(dir, ".flopwatch/suites") == 0;
+
+	if (is_suite && l->n_suites < SCAN_SUITES_MAX)
+		snprintf(l->suite[l->n_suites++], sizeof l->suite[0], "%.*s", (int)(strlen(name) - strlen(".yaml")), name);
+}
+
+static void take_result(struct scan *l, const char *path, const char *name)
+{
+	struct buf text;
+
+	if (l->result[0])
+		return;
+	read_text(l, path, &text);
+	const char *format = text.len ? reading_guess(text.data, text.len, name) : NULL;
+
+	if (format) {
+		snprintf(l->result, sizeof l->result, "%s", path);
+		snprintf(l->result_format, sizeof l->result_format, "%s", format);
+	}
+	buf_fini(&text);
+}
+
+static void take_file(struct scan *l, const char *path, const char *name)
+{
+	const char *suffix = suffix_of(name);
+
+	if (is_builder(name))
+		take_builder(l, path, name);
+	else if (strcmp(suffix, ".yaml") == 0)
+		take_suite(l, path, name);
+	else if (strcmp(suffix, ".json") == 0 || strcmp(suffix, ".jsonl") == 0 || strcmp(suffix, ".csv") == 0)
+		take_result(l, path, name);
+	else if (recognise_suffix(suffix))
+		take_source(l, path);
+}
+
+/* What is built, fetched or hidden there belongs to nobody's benchmark. */
+static bool is_passed_over(const char *name)
+{
+	static const char *const names[] = { "build", "_build", "out", "node_modules", "third_party", "3rdparty", "external",
+		"extern", "vendor", "_deps", "__pycache__", "venv", "site-packages", "submodules", NULL };
+
+	if (name[0] == '.')
+		return strcmp(name, ".flopwatch") != 0;
+	for (const char *const *n = names; *n; n++)
+		if (strcmp(name, *n) == 0)
+			return true;
+	return strncmp(name, "cmake-build-", strlen("cmake-build-")) == 0;
+}
+
+/* Names of a folder, sorted, so that the same checkout always gives the same manifest. Own: the caller frees each and the list. */
+static int list_names(const char *path, char ***out, struct fw_err *err)
+{
+	DIR *dir = opendir(path);
+	struct dirent *d;
+	int n = 0, room = 0;
+
+	*out = NULL;
+	if (!dir)
+		return err_sys(err, "%s", path);
+	while ((d = readdir(dir)) && n < FILES_MAX) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		if (n == room) {
+			char **more = realloc(*out, (size_t)(room = room ? 2 * room : 64) * sizeof *more);
+
+			if (!more)
+				break;
+			*out = more;
+		}
+		if (!((*out)[n] = strdup(d->d_name)))
+			break;
+		n++;
+	}
+	closedir(dir);
+	if (n)
+		qsort(*out, (size_t)n, sizeof **out, by_name);
+	return n;
+}
+
+static int walk(struct walk *w, const char *dir, int depth, struct fw_err *err)
+{
+	struct scan *l = w->scan;
+	char whole[sizeof l->root + SCAN_PATH_SIZE + 256], **name;
+	struct stat st;
+
+	snprintf(whole, sizeof whole, "%s/%s", l->root, dir);
+	int n = list_names(whole, &name, err);
+
+	if (n < 0)
+		return depth ? 0 : -1; /* a folder that is closed to us is none of ours */
+	for (int folders = 0; folders < 2; folders++)
+		for (int i = 0; i < n; i++) {
+			char path[SCAN_PATH_SIZE + 256];
+
+			scan_join(dir, name[i], path, sizeof path);
+			snprintf(whole, sizeof whole, "%s/%s", l->root, path);
+			if (strlen(path) >= SCAN_PATH_SIZE || lstat(whole, &st) != 0)
+				continue;
+			if (folders && S_ISDIR(st.st_mode) && depth < DEPTH_MAX && !is_passed_over(name[i]))
+				(void)walk(w, path, depth + 1, NULL);
+			else if (!folders && S_ISREG(st.st_mode) && w->n_files++ < FILES_MAX)
+				take_file(l, path, name[i]);
+		}
+	l->is_cut = l->is_cut || w->n_files > FILES_MAX;
+	for (int i = 0; i < n; i++)
+		free(name[i]);
+	free(name);
+	return 0;
+}
+
+int scan_at(struct scan *l, const char *root, struct fw_err *err)
+{
+	struct walk w = { .scan = l };
+
+	memset(l, 0, sizeof *l);
+	if ((size_t)snprintf(l->root, sizeof l->root, "%s", root) >= sizeof l->root)
+		return err_set(err, ERR_INVALID, "%.100s...: the path is too long", root);
+	return walk(&w, ".", 0, err);
+}
+
+void scan_free(struct scan *l)
+{
+	for (int i = 0; i < l->n_programs; i++)
+		buf_fini(&l->program[i].text);
+	for (int i = 0; i < l->n_builders; i++)
+		buf_fini(&l->builder[i].text);
+	l->n_programs = l->n_builders = 0;
+}
+
+const struct scan_builder *scan_builder(const struct scan *l, const char *dir, const char *name)
+{
+	for (int i = 0; i < l->n_builders; i++)
+		if (strcmp(l->builder[i].dir, dir) == 0 && strcmp(l->builder[i].name, name) == 0)
+			return &l->builder[i];
+	return NULL;
+}

@@ -1,0 +1,151 @@
+/* table.c - see table.h. */
+#include "cli/table.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "lib/utf8.h"
+#include "cli/terminal.h"
+
+enum { CELL_MAX = 64 << 10 /* bytes */, CUT_MIN = 8 /* characters that a cut text keeps */ };
+
+void table_init(struct table *t, int n_column, const char *const *titles)
+{
+	t->n_column = n_column;
+	buf_init(&t->cells, 16 << 20);
+	for (int i = 0; i < n_column; i++)
+		table_cell(t, "%s", titles[i]);
+}
+
+void table_cell(struct table *t, const char *format, ...)
+{
+	va_list args;
+	struct buf text;
+	buf_init(&text, CELL_MAX);
+	va_start(args, format);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	utf8_show(&t->cells, text.data, text.len, "");
+	buf_putc(&t->cells, '\0');
+	buf_fini(&text);
+}
+
+/* Columns on a terminal: bytes that begin a character. */
+static int width(const char *text)
+{
+	int n = 0;
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* How the table is laid out: which columns are there, how wide and on which side. */
+struct layout {
+	int width[TABLE_COLUMNS_MAX]; /* 0: left out */
+	bool right[TABLE_COLUMNS_MAX], may_go[TABLE_COLUMNS_MAX];
+};
+
+/* A title without its marks. */
+static const char *title(const char *text)
+{
+	text += *text == '~';
+	return text + (*text == '>');
+}
+
+static void measure(const struct table *t, struct layout *l)
+{
+	const char *end = t->cells.data + t->cells.len;
+	int column = 0;
+	bool first = true;
+	memset(l, 0, sizeof *l);
+	for (const char *s = t->cells.data; s < end; s += strlen(s) + 1) {
+		if (first) {
+			l->may_go[column] = *s == '~';
+			l->right[column] = s[*s == '~'] == '>';
+		}
+		int w = width(first ? title(s) : s);
+		if (w > l->width[column])
+			l->width[column] = w;
+		if (++column == t->n_column)
+			column = 0, first = false;
+	}
+}
+
+static int total(const struct table *t, const struct layout *l)
+{
+	int sum = 0;
+	for (int i = 0; i < t->n_column; i++)
+		sum += l->width[i] ? l->width[i] + 2 : 0;
+	return sum;
+}
+
+/* Leave columns out, then cut the widest texts, until it fits. */
+static void fit(const struct table *t, struct layout *l, int columns)
+{
+	for (int i = t->n_column - 1; i >= 0 && total(t, l) > columns; i--)
+		if (l->may_go[i])
+			l->width[i] = 0;
+	while (total(t, l) > columns) {
+		int widest = -1;
+		for (int i = 0; i < t->n_column; i++)
+			if (!l->right[i] && l->width[i] > CUT_MIN && (widest < 0 || l->width[i] > l->width[widest]))
+				widest = i;
+		if (widest < 0)
+			return;
+		int over = total(t, l) - columns;
+		l->width[widest] -= over < l->width[widest] - CUT_MIN ? over : l->width[widest] - CUT_MIN;
+	}
+}
+
+/* `columns` characters of `text`; where there are more, its end, which is what differs, after a sign that it was cut. */
+static void print_cell(FILE *out, const char *text, int columns)
+{
+	int over = width(text) - columns;
+	if (over > 0) {
+		for (over++; over > 0 && *text; over--)
+			for (text++; ((unsigned char)*text & 0xc0) == 0x80;)
+				text++;
+		fputs("\xe2\x80\xa6", out);
+	}
+	fputs(text, out);
+}
+
+/* Blanks are printed before the next text, so that none stand at the end of a line. */
+static void print_row(const struct table *t, const struct layout *l, const char **s, bool is_title, bool colors, FILE *out)
+{
+	int blanks = 0;
+	for (int i = 0; i < t->n_column; i++, *s += strlen(*s) + 1) {
+		const char *text = is_title ? title(*s) : *s;
+		const char *tone = !colors ? "" : is_title ? TERMINAL_BOLD : terminal_tone(text);
+		int w = width(text), pad = l->width[i] - (w < l->width[i] ? w : l->width[i]);
+		if (!l->width[i])
+			continue;
+		blanks += 2 + (l->right[i] ? pad : 0);
+		if (*text) {
+			fprintf(out, "%*s%s", blanks, "", tone);
+			print_cell(out, text, l->width[i]);
+			fputs(*tone ? TERMINAL_PLAIN : "", out);
+			blanks = 0;
+		}
+		blanks += l->right[i] ? 0 : pad;
+	}
+	fputc('\n', out);
+}
+
+void table_print(struct table *t, FILE *out)
+{
+	struct layout l;
+	const char *s = t->cells.data, *end = s + t->cells.len;
+	int columns = terminal_width(out);
+	bool colors = terminal_colors(out);
+	measure(t, &l);
+	if (columns)
+		fit(t, &l, columns);
+	for (bool is_title = true; s < end; is_title = false)
+		print_row(t, &l, &s, is_title, colors, out);
+}
+
+void table_fini(struct table *t)
+{
+	buf_fini(&t->cells);
+}

@@ -1,0 +1,449 @@
+/* wait: for all suites of a branch's tip or of a commit, or for a job; the exit status is the verdict. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/clock.h"
+#include "cli/conclude.h"
+#include "cli/follow.h"
+#include "cli/checkout.h"
+#include "cli/value.h"
+#include "cli/verbs.h"
+#include "lib/oid.h"
+#include "lib/branch.h"
+
+enum {
+	COMMIT_MIN = 7,
+	UNSEEN_S = 5,
+	NAMES_MAX = 1 << 15,
+	LOOKS_MAX = 64,
+	PAUSE_MS = 100,
+	LOOK_AGAIN_S = 1,     /* after the first look; doubled at each one ... */
+	LOOK_AGAIN_MAX_S = 30 /* ... up to here */
+};
+
+static const int64_t SECOND_NS = 1000000000;
+
+/* A look at one repository that was asked for. */
+struct look {
+	char repo[256];
+	long long number;
+	bool is_held; /* the daemon keeps an older commit of the branch that is waited for */
+};
+
+/* Where the verdict on `what` is asked for. */
+struct wanted {
+	const char *what, *repo; /* repo NULL: any */
+	struct checkout here;    /* the checkout around us */
+	struct buf path;         /* "" not found yet */
+	bool is_branch, is_strict;
+	char tip[65], of[256]; /* of that branch: its commit and its repository */
+	int64_t end_ns;        /* the user's own patience */
+	struct look look[LOOKS_MAX];
+	int n_looks;
+	int64_t look_again_ns, again_s; /* when to request other looks, and the pause after those */
+};
+
+static void set_path(struct wanted *w, const char *sha, const char *branch, const char *repo)
+{
+	buf_clear(&w->path);
+	buf_puts(&w->path, "/api/v1/commits/");
+	client_argument(&w->path, sha);
+	buf_puts(&w->path, "/verdict");
+	client_query(&w->path, "repo", repo);
+	client_query(&w->path, "branch", branch);
+	client_query(&w->path, "strict", w->is_strict ? "yes" : NULL);
+}
+
+/* Whether anything was asked for at the path that is set; else it is cleared. */
+static int keep_if_requested(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	json_t *answer = NULL;
+	int result = client_get(c, w->path.data, &answer, err);
+	size_t n = json_array_size(json_object_get(answer, "suites"));
+	json_decref(answer);
+	if (n == 0)
+		buf_clear(&w->path);
+	if (result == 0 || err->code != ERR_NOT_FOUND)
+		return result;
+	err_clear(err);
+	return 0;
+}
+
+static int request_for_digits(const struct wanted *w, struct fw_err *err)
+{
+	err_clear(err);
+	return err_set(err, ERR_CONFLICT, "several commits begin with %s; write more digits", w->what);
+}
+
+/* By the tip of a branch. */
+static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	json_t *answer = NULL, *item, *found = NULL;
+	size_t i;
+	int n = 0;
+	struct buf repos;
+	buf_clear(&w->path);
+	buf_puts(&w->path, "/api/v1/branches");
+	client_query(&w->path, "branch", w->what);
+	client_query(&w->path, "repo", w->repo);
+	int requested = client_get_all(c, w->path.data, &answer, err);
+	buf_clear(&w->path);
+	if (requested != 0 && (!w->repo || err->code != ERR_NOT_FOUND))
+		return -1;
+	err_clear(err);
+	buf_init(&repos, NAMES_MAX);
+	json_array_foreach(json_object_get(answer, "items"), i, item)
+	{
+		buf_printf(&repos, "%s%s", n ? ", " : "", value_text(item, "repo"));
+		n++;
+		found = item;
+	}
+	int result = 0;
+	if (n > 1)
+		result = checkout_request_which(w->what, repos.data, err);
+	buf_fini(&repos);
+	if (n == 1) {
+		w->is_branch = true;
+		snprintf(w->tip, sizeof w->tip, "%s", value_text(found, "commit"));
+		snprintf(w->of, sizeof w->of, "%s", value_text(found, "repo"));
+		set_path(w, w->tip, value_text(found, "name"), w->of);
+		result = keep_if_requested(c, w, err);
+	}
+	json_decref(answer);
+	return result;
+}
+
+/* The digits begin commits of several repositories, or several of one: name the repositories. */
+static int request_which_of(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	struct buf names;
+	json_t *repos = NULL, *repo;
+	size_t i;
+	int n = 0;
+	err_clear(err);
+	if (client_get(c, "/api/v1/repos", &repos, err) != 0)
+		return -1;
+	buf_init(&names, NAMES_MAX);
+	int result = 0;
+	json_array_foreach(json_object_get(repos, "items"), i, repo)
+	{
+		const char *name = value_text(repo, "name");
+		set_path(w, w->what, NULL, name);
+		result = keep_if_requested(c, w, err);
+		if (result != 0 && err->code != ERR_CONFLICT)
+			break;
+		if (result != 0 || w->path.len)
+			buf_printf(&names, "%s%s", n++ ? ", " : "", name);
+		err_clear(err);
+	}
+	if (err->code == ERR_NONE)
+		result = n > 1 ? checkout_request_which(w->what, names.data, err) : request_for_digits(w, err);
+	buf_clear(&w->path);
+	buf_fini(&names);
+	json_decref(repos);
+	return result;
+}
+
+static int find_commit(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	if (!oid_is_prefix(w->what, COMMIT_MIN))
+		return 0;
+	set_path(w, w->what, NULL, w->repo);
+	int result = keep_if_requested(c, w, err);
+	if (result != 0 && err->code == ERR_CONFLICT && !w->repo) {
+		return request_which_of(c, w, err);
+	}
+	return result != 0 && err->code == ERR_CONFLICT ? request_for_digits(w, err) : result;
+}
+
+static int find_job(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	size_t len = strlen(w->what);
+	if (!len || len >= 19 || strspn(w->what, "0123456789") != len)
+		return 0;
+	buf_clear(&w->path);
+	buf_printf(&w->path, "/api/v1/jobs/%lld/verdict", strtoll(w->what, NULL, 10));
+	client_query(&w->path, "strict", w->is_strict ? "yes" : NULL);
+	return len < COMMIT_MIN ? 0 : keep_if_requested(c, w, err); /* else it may be a commit that is not seen yet */
+}
+
+static int find(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	int (*const ways[])(struct client *, struct wanted *, struct fw_err *) = { find_branch, find_commit, find_job };
+	w->is_branch = false;
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0] && !w->path.len && !w->is_branch; i++)
+		if (ways[i](c, w, err) != 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the newest push -------------------------------------------------------------------------------------------------- */
+
+static void pause_a_moment(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000 }, NULL);
+}
+
+static int begin_look(struct client *c, struct look *look, struct fw_err *err)
+{
+	struct buf path;
+	json_t *answer = NULL;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/repos/");
+	client_argument(&path, look->repo);
+	buf_puts(&path, "/looks");
+	int result = client_post(c, path.data, "", &answer, err);
+	look->number = value_integer(answer, "look");
+	json_decref(answer);
+	buf_fini(&path);
+	return result;
+}
+
+/* The answer about a look. The daemon does not know a number that it gave before it was restarted: then another look begins. */
+static int get_look(struct client *c, struct look *look, json_t **answer, struct fw_err *err)
+{
+	struct buf path;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/repos/");
+	client_argument(&path, look->repo);
+	buf_printf(&path, "/looks/%lld", look->number);
+	int result = client_get(c, path.data, answer, err);
+	buf_fini(&path);
+	if (result == 0 || err->code != ERR_NOT_FOUND)
+		return result;
+	err_clear(err);
+	return begin_look(c, look, err); /* fails where the repository is not watched any more */
+}
+
+static bool is_in(const json_t *names, const char *name)
+{
+	json_t *item;
+	size_t i;
+	json_array_foreach(names, i, item)
+	{
+		if (strcmp(json_string_value(item) ? json_string_value(item) : "", name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Until the look has ended. Err: ERR_IO and others of the client; ERR_INVALID the repository could not be read. */
+static int end_look(struct client *c, const struct wanted *w, struct look *look, struct fw_err *err)
+{
+	char key[BRANCH_KEY_MAX];
+	int result = 0;
+	bool ended = false;
+	branch_key(w->what, key);
+	look->is_held = false;
+	while (result == 0 && !ended) {
+		json_t *answer = NULL;
+		const char *error = "";
+		result = get_look(c, look, &answer, err);
+		ended = json_is_true(json_object_get(answer, "ended"));
+		error = value_text(answer, "error");
+		look->is_held = is_in(json_object_get(answer, "held"), key);
+		if (result == 0 && ended && *error)
+			result = err_set(err, ERR_INVALID,
+				"the newest push of %s is not known: the daemon cannot read the repository: %s", look->repo,
+				error);
+		else if (result == 0 && !ended && clock_mono_ns() > w->end_ns)
+			result = err_set(err, ERR_TIMEOUT, "the daemon has not read repository %s in time", look->repo);
+		json_decref(answer);
+		if (result == 0 && !ended)
+			pause_a_moment();
+	}
+	return result;
+}
+
+/* Names of repositories, of rows that hold `key`. Those that are no longer configured are left out. Shape: looks[LOOKS_MAX]. */
+static int add_names(int result, json_t *answer, const char *key, struct look *looks, int *n, struct fw_err *err)
+{
+	json_t *row;
+	size_t i;
+	json_array_foreach(json_object_get(answer, "items"), i, row)
+	{
+		if (*n < LOOKS_MAX && strcmp(value_text(row, "state"), "gone") != 0)
+			snprintf(looks[(*n)++].repo, sizeof looks[0].repo, "%s", value_text(row, key));
+	}
+	json_decref(answer);
+	if (result != 0 && err->code == ERR_NOT_FOUND) {
+		err_clear(err);
+		return 0;
+	}
+	return result;
+}
+
+/* Repositories that a name may be a branch of: the one that is meant, else those that have one of that name, else all. */
+static int list_repos(struct client *c, const struct wanted *w, struct look *looks, int *n, struct fw_err *err)
+{
+	json_t *answer = NULL;
+	struct buf path;
+	*n = 0;
+	if (w->repo) {
+		snprintf(looks[(*n)++].repo, sizeof looks[0].repo, "%.255s", w->repo);
+		return 0;
+	}
+	buf_init(&path, 1 << 16);
+	buf_puts(&path, "/api/v1/branches");
+	client_query(&path, "branch", w->what);
+	int result = client_get_all(c, path.data, &answer, err);
+	buf_fini(&path);
+	result = add_names(result, answer, "repo", looks, n, err);
+	if (result != 0 || *n)
+		return result;
+	answer = NULL;
+	result = client_get(c, "/api/v1/repos", &answer, err);
+	return add_names(result, answer, "name", looks, n, err);
+}
+
+/* Have the daemon read the repositories: at once the first time, then with a growing pause, since each look may be a fetch. */
+static int begin_looks(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	if (list_repos(c, w, w->look, &w->n_looks, err) != 0)
+		return -1;
+	for (int i = 0; i < w->n_looks; i++)
+		if (begin_look(c, &w->look[i], err) != 0)
+			return -1;
+	w->again_s = w->again_s ? 2 * w->again_s : LOOK_AGAIN_S;
+	if (w->again_s > LOOK_AGAIN_MAX_S)
+		w->again_s = LOOK_AGAIN_MAX_S;
+	return 0;
+}
+
+/*
+ * Wait until the daemon has read the repositories. What it knew before may be older than the push that this command follows.
+ * A repository that cannot be read is an error only where it is the one that is meant.
+ */
+static int look(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	bool is_due = clock_mono_ns() >= w->look_again_ns;
+	if (is_due && begin_looks(c, w, err) != 0)
+		return -1;
+	for (int i = 0; i < w->n_looks; i++) {
+		if (end_look(c, w, &w->look[i], err) != 0) {
+			if (w->n_looks == 1 || err->code != ERR_INVALID)
+				return -1;
+			err_clear(err);
+		}
+	}
+	if (is_due)
+		w->look_again_ns = clock_mono_ns() + w->again_s * SECOND_NS;
+	return 0;
+}
+
+/* The repository in which the branch keeps an older commit: its own one, or any while no branch of that name is known. NULL: none. */
+static const char *held_in(const struct wanted *w)
+{
+	for (int i = 0; i < w->n_looks; i++)
+		if (w->look[i].is_held && (!w->is_branch || strcmp(w->look[i].repo, w->of) == 0))
+			return w->look[i].repo;
+	return NULL;
+}
+
+/* A branch by its tip of now, and what is no branch by what is known, or once it is. */
+static int find_newest(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	char newer[65];
+	if (find(c, w, err) != 0)
+		return -1;
+	if (!w->is_branch && w->path.len)
+		return 0; /* a commit or a job stays what it is */
+	buf_clear(&w->path);
+	if (look(c, w, err) != 0 || find(c, w, err) != 0)
+		return -1;
+	bool is_older = w->is_branch && checkout_has_newer(&w->here, w->what, w->tip, newer);
+	if (is_older) {
+		buf_clear(&w->path);
+		return err_set(err, ERR_BUSY, "the daemon reads %s of %s at %.10s, and this checkout knows the newer %.10s",
+			w->what, w->of, w->tip, newer);
+	}
+	const char *held = w->is_branch || !w->path.len ? held_in(w) : NULL;
+	if (held) {
+		buf_clear(&w->path);
+		return err_set(err, ERR_BUSY,
+			"the daemon has not taken the newest push of %s to repository %s: its queue is full, or git cannot read the "
+			"branch; see flopwatch doctor",
+			w->what, held);
+	}
+	return 0;
+}
+
+/* Until it is found, as long as a push may take to be noticed. */
+static int find_in_time(struct client *c, struct wanted *w, int64_t unseen_ns, struct fw_err *err)
+{
+	for (;;) {
+		int result = find_newest(c, w, err);
+		if (result != 0 && err->code == ERR_TIMEOUT &&
+			!w->is_branch) { /* nothing of that name is known, however long it looks */
+			err_clear(err);
+			return 0;
+		}
+		bool may_come = result != 0 ? err->code == ERR_BUSY : !w->path.len;
+		if (!may_come || clock_mono_ns() >= unseen_ns)
+			return result;
+		err_clear(err);
+		pause_a_moment();
+	}
+}
+
+static int nothing_found(const struct wanted *w, struct fw_err *err)
+{
+	if (w->is_branch)
+		return err_set(err, ERR_NOT_FOUND,
+			"no job for branch %s of %s at %.10s: it is not watched, or its tip is not to be measured (see "
+			"doc/troubleshooting.md#no-job)",
+			w->what, w->of, w->tip);
+	return err_set(err, ERR_NOT_FOUND,
+		"no job for %s: it is no job number, watched branch or commit (see doc/troubleshooting.md#no-job)", w->what);
+}
+
+/* Whether a name says by itself what is meant, whichever repository it is in: a commit in full. */
+static bool is_meant_by_itself(const char *what)
+{
+	return oid_is_whole(what);
+}
+
+/* Numbers of jobs are those of the daemon, whichever repository each is of: where no repository is meant, digits may be one. */
+static int find_job_anywhere(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	struct fw_err no_job = { 0 };
+	if ((err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) || find_job(c, w, &no_job) != 0 || !w->path.len)
+		return -1;
+	if (keep_if_requested(c, w, &no_job) != 0 || !w->path.len)
+		return -1;
+	err_clear(err);
+	return 0;
+}
+
+int verb_wait(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct wanted w = { .what = o->arg[0], .repo = o->repo, .is_strict = o->strict };
+	json_t *verdict = NULL;
+	int status = -1, result = 0;
+	/* a push that was just made is noticed in a moment, on a remote repository with its next poll */
+	w.end_ns = follow_deadline(o);
+	int64_t unseen_ns = o->timeout_s > UNSEEN_S ? w.end_ns : clock_mono_ns() + UNSEEN_S * SECOND_NS;
+	buf_init(&w.path, 1 << 16);
+	if (!o->repo && !is_meant_by_itself(w.what))
+		result = checkout_find(c, &w.here, &err);
+	if (w.here.repo[0])
+		w.repo = w.here.repo;
+	if (result != 0)
+		result = find_job_anywhere(c, &w, &err);
+	if (result == 0 && !w.path.len)
+		result = find_in_time(c, &w, unseen_ns, &err);
+	if (result != 0 && err.code == ERR_CONFLICT) {
+		buf_fini(&w.path);
+		(void)verb_fail(&err);
+		return EXIT_USAGE; /* it could be answered, were it asked in full */
+	}
+	if (result == 0 && !w.path.len)
+		result = nothing_found(&w, &err);
+	if (result == 0 && follow_verdict(c, o, w.path.data, w.end_ns, &verdict, &err) == 0)
+		status = conclude(c, o, verdict, &err);
+	json_decref(verdict);
+	buf_fini(&w.path);
+	return status < 0 ? verb_fail(&err) : status;
+}

@@ -1,0 +1,155 @@
+/* watch: what runs and what was lost, as it happens. A terminal shows the open jobs anew; a pipe gets a line an event. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "cli/interrupt.h"
+#include "cli/plain.h"
+#include "cli/table.h"
+#include "cli/value.h"
+#include "cli/verbs.h"
+#include "model/peers.h"
+
+enum { RESTART_TRIES = 20, ROWS = 20 };
+
+struct watching {
+	struct client *c;
+	const struct options *o;
+	bool terminal, stale; /* stale: something happened since it was drawn */
+	int64_t end_ns;
+	char last[512]; /* the last event in words */
+};
+
+/* "12:03:04 job.state kernels my-branch 89abcdef01 measuring". */
+static void describe(const char *kind, const json_t *data, char *text, size_t size)
+{
+	char now[32];
+	const char *commit = value_text(data, "commit"), *target = value_text(data, "target");
+	const char *verdict = *value_text(data, "verdict")
+				      ? verdict_word(jobkind_from_name(value_text(data, "kind")), value_verdict(data))
+				      : "",
+		   *why = value_text(data, "why"), *title = value_text(data, "title");
+	long long job = value_integer(data, "job"), comparison = value_integer(data, "comparison");
+	clock_format(clock_utc_ms(), now);
+	int n = snprintf(text, size, "%.8s %s", now + 11, kind);
+	const char *const words[] = { value_text(data, "repo"), value_branch(data), value_text(data, "suite"),
+		value_text(data, "device"), value_text(data, "state"), verdict, title, why };
+	if (job && n < (int)size)
+		n += snprintf(text + n, size - (size_t)n, " job %lld", job);
+	if (comparison && n < (int)size)
+		n += snprintf(text + n, size - (size_t)n, " comparison %lld", comparison);
+	if ((*commit || *target) && n < (int)size)
+		n += snprintf(text + n, size - (size_t)n, " %.10s", *commit ? commit : target);
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (*words[i] && n < (int)size)
+			n += snprintf(text + n, size - (size_t)n, " %s", words[i]);
+}
+
+static int on_event(void *arg, const char *kind, const json_t *data)
+{
+	struct watching *w = arg;
+	const char *repo = value_text(data, "repo");
+	if (w->o->repo && *repo && strcmp(repo, w->o->repo) != 0)
+		return 0;
+	describe(kind, data, w->last, sizeof w->last);
+	w->stale = true;
+	if (w->terminal)
+		return 0;
+	if (w->o->json) {
+		printf("{\"event\":\"%s\",\"data\":", kind);
+		json_dumpf(data, stdout, JSON_COMPACT);
+		puts("}");
+	} else {
+		plain_print(stdout, w->last);
+		putchar('\n');
+	}
+	return fflush(stdout) != 0 || (w->end_ns && clock_mono_ns() > w->end_ns);
+}
+
+static void draw_jobs(const json_t *items)
+{
+	static const char *const titles[] = { ">job", "repo", "branch", "~commit", "~suite", "state", "~cell" };
+	struct table t;
+	size_t i;
+	json_t *job;
+	table_init(&t, 7, titles);
+	json_array_foreach(items, i, job)
+	{
+		if (i >= ROWS)
+			break;
+		table_cell(&t, "%lld", value_integer(job, "id"));
+		table_cell(&t, "%s", value_text(job, "repo"));
+		table_cell(&t, "%s", value_branch(job));
+		table_cell(&t, "%.10s", value_text(job, "target"));
+		table_cell(&t, "%s", value_text(job, "suite"));
+		table_cell(&t, "%s", value_text(job, "state"));
+		table_cell(&t, "%s", value_text(json_object_get(job, "progress"), "cell"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+/* A connection of its own: the stream's is taken. */
+static void draw(struct watching *w)
+{
+	struct fw_err err = { 0 };
+	json_t *jobs = NULL, *alerts = NULL;
+	if (client_get(w->c, "/api/v1/jobs?state=open", &jobs, &err) == 0 &&
+		client_get(w->c, "/api/v1/alerts?state=open", &alerts, &err) == 0) {
+		const json_t *items = json_object_get(jobs, "items");
+		fputs("\033[H\033[J", stdout);
+		printf("flopwatch at %s: %zu open job%s, %zu open alert%s (Ctrl-C ends)\n\n", client_server(w->c),
+			json_array_size(items), json_array_size(items) == 1 ? "" : "s",
+			json_array_size(json_object_get(alerts, "items")),
+			json_array_size(json_object_get(alerts, "items")) == 1 ? "" : "s");
+		draw_jobs(items);
+		putchar('\n');
+		plain_print(stdout, w->last);
+		putchar('\n');
+		fflush(stdout);
+	}
+	json_decref(jobs);
+	json_decref(alerts);
+	w->stale = false;
+}
+
+static int on_idle(void *arg)
+{
+	struct watching *w = arg;
+	if (w->terminal && w->stale)
+		draw(w);
+	return interrupt_came() || (w->end_ns && clock_mono_ns() > w->end_ns);
+}
+
+int verb_watch(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct watching w = { .o = o, .terminal = isatty(STDOUT_FILENO) && !o->json, .stale = true };
+	long long last = 0;
+	int result = -1;
+	if (client_again(c, &w.c, &err) != 0)
+		return verb_fail(&err);
+	w.end_ns = o->timeout_s ? clock_mono_ns() + (int64_t)o->timeout_s * 1000000000 : 0;
+	interrupt_arm();
+	if (w.terminal)
+		draw(&w);
+	/* a daemon that restarts goes on, and so do we */
+	for (int tries = 0; result != 0 && tries < RESTART_TRIES; tries++) {
+		long long before = last;
+		err_clear(&err);
+		result = client_stream(c, &last, on_event, on_idle, &w, &err);
+		bool was_there = last != 0 || err.code == ERR_CONFLICT; /* the daemon ends what it began, now and then */
+		if (result != 0 && tries == 0 && !was_there)
+			break;
+		if (result != 0 && on_idle(&w))
+			result = 0;
+		if (last != before || err.code == ERR_CONFLICT)
+			tries = 0;
+		if (result != 0)
+			nanosleep(&(struct timespec){ .tv_nsec = 500000000 }, NULL);
+	}
+	client_close(w.c);
+	return result == 0 ? EXIT_OK : verb_fail(&err);
+}

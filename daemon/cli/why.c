@@ -1,0 +1,277 @@
+/* why.c - why a cell lost, as far as a profile knows. */
+#include "cli/why.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plain.h"
+#include "cli/table.h"
+#include "cli/value.h"
+
+enum { TRIED_SHOWN = 8, STALLS_SHOWN = 5 };
+
+/* ---- one profile --------------------------------------------------------------------------------------------------------- */
+
+static void print_causes(const json_t *causes)
+{
+	static const char *const titles[] = { ">explains", ">of", "how sure", "why" };
+	struct table t;
+	size_t i;
+	json_t *cause;
+	table_init(&t, 4, titles);
+	json_array_foreach(causes, i, cause)
+	{
+		table_cell(&t, "%.4g ms", value_number(cause, "explained_ms"));
+		table_cell(&t, "%.4g ms", value_number(cause, "of_ms"));
+		table_cell(&t, "%s", value_text(cause, "confidence"));
+		table_cell(&t, "%s", value_text(cause, "sentence"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+static void number_cell(struct table *t, double value)
+{
+	if (isfinite(value))
+		table_cell(t, "%.4g", value);
+	else
+		table_cell(t, "-");
+}
+
+static void pair_cell(struct table *t, const json_t *base, const json_t *target, const char *key)
+{
+	long long a = value_integer(base, key), b = value_integer(target, key);
+	if (json_is_object(base) && json_is_object(target) && a != b)
+		table_cell(t, "%lld > %lld", a, b);
+	else
+		table_cell(t, "%lld", json_is_object(target) ? b : a);
+}
+
+static void print_kernels(const json_t *kernels)
+{
+	static const char *const titles[] = { "kernel", ">base ms", ">target ms", ">registers", "~>local bytes", "~>shared bytes",
+		"~>CTAs/SM", "same code" };
+	struct table t;
+	size_t i;
+	json_t *kernel;
+	table_init(&t, 8, titles);
+	json_array_foreach(kernels, i, kernel)
+	{
+		const json_t *base = json_object_get(kernel, "base"), *target = json_object_get(kernel, "target"),
+			     *same = json_object_get(kernel, "same_code");
+		table_cell(&t, "%s", value_text(kernel, "kernel"));
+		number_cell(&t, value_number(base, "ms"));
+		number_cell(&t, value_number(target, "ms"));
+		pair_cell(&t, base, target, "registers");
+		pair_cell(&t, base, target, "local_bytes");
+		pair_cell(&t, base, target, "shared_bytes");
+		pair_cell(&t, base, target, "ctas_per_sm");
+		table_cell(&t, "%s",
+			!json_is_object(target)  ? "only in the base"
+			: !json_is_object(base)  ? "only in the target"
+			: !json_is_boolean(same) ? "-"
+			: json_is_true(same)     ? "yes"
+						 : "no");
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+/* What a provider tried before it chose, as it tells: "TILE=0 1 ms". */
+static void print_tried(const json_t *cell, const char *side)
+{
+	char key[32];
+	size_t i;
+	const json_t *one;
+	snprintf(key, sizeof key, "%s_tried", side);
+	const json_t *tried = json_object_get(cell, key), *list = json_object_get(tried, "list");
+	if (json_array_size(list) == 0)
+		return;
+	snprintf(key, sizeof key, "%s_config", side);
+	printf("the %s tried %lld configurations:", side, value_integer(tried, "of"));
+	json_array_foreach(list, i, one)
+	{
+		const char *config = value_text(one, "config");
+		double ms = value_number(one, "ms");
+		if (i == TRIED_SHOWN) {
+			printf(", ... %zu more in --json", json_array_size(list) - i);
+			break;
+		}
+		fputs(i ? ", " : " ", stdout);
+		plain_print(stdout, config);
+		if (isfinite(ms))
+			printf(" %.4g ms", ms);
+		if (strcmp(config, value_text(cell, key)) == 0)
+			fputs(" (chosen)", stdout);
+	}
+	putchar('\n');
+}
+
+/* Where the warps of a kernel wait most, on both sides. */
+static void print_stalls(const json_t *code)
+{
+	static const char *const titles[] = { "side", ">offset", ">% of samples", "most wait for", "instruction" };
+	const char *name = *value_text(code, "target") ? value_text(code, "target") : value_text(code, "base");
+	struct table t;
+	table_init(&t, 5, titles);
+	for (int side = 0; side < 2; side++) {
+		const json_t *stalls = json_object_get(code, side ? "target_stalls" : "base_stalls");
+		double samples = value_number(stalls, "samples");
+		size_t i;
+		json_t *line;
+		json_array_foreach(json_object_get(stalls, "lines"), i, line)
+		{
+			if (i == STALLS_SHOWN || !(samples > 0))
+				break;
+			const char *reason = json_string_value(json_array_get(line, 2)),
+				   *text = json_string_value(json_array_get(line, 4));
+			table_cell(&t, "%s", side ? "target" : "base");
+			table_cell(&t, "%04llx", (unsigned long long)json_integer_value(json_array_get(line, 0)));
+			table_cell(&t, "%.1f", 100 * (double)json_integer_value(json_array_get(line, 1)) / samples);
+			table_cell(&t, "%s", reason ? reason : "-");
+			table_cell(&t, "%s", text && *text ? text : "-");
+		}
+	}
+	fputs("where warps wait in ", stdout);
+	plain_print(stdout, name);
+	putchar('\n');
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+static void print_code(const json_t *codes)
+{
+	size_t i;
+	json_t *code;
+	json_array_foreach(codes, i, code)
+	{
+		if (json_is_object(json_object_get(code, "base_stalls")) ||
+			json_is_object(json_object_get(code, "target_stalls")))
+			print_stalls(code);
+	}
+}
+
+static void print_cell(const json_t *cell)
+{
+	const char *state = value_text(cell, "state"), *why = value_text(cell, "why"), *path = value_text(cell, "path");
+	double base = value_number(cell, "base_ms"), target = value_number(cell, "target_ms");
+	putchar('\n');
+	plain_print(stdout, value_text(cell, "cell"));
+	if (isfinite(base) && isfinite(target))
+		printf("  %.4g ms > %.4g ms", base, target);
+	if (strcmp(state, "done") == 0)
+		printf("  read by %s", path);
+	else
+		printf("  %s", state);
+	if (*why && strcmp(state, "done") == 0) {
+		fputs(": ", stdout);
+		plain_print(stdout, why);
+	}
+	fputs("\nwhy: ", stdout);
+	plain_print(stdout, value_text(cell, "answer"));
+	putchar('\n');
+	print_tried(cell, "base");
+	print_tried(cell, "target");
+	if (json_array_size(json_object_get(cell, "causes")))
+		print_causes(json_object_get(cell, "causes"));
+	if (json_array_size(json_object_get(cell, "kernels")))
+		print_kernels(json_object_get(cell, "kernels"));
+	print_code(json_object_get(cell, "code"));
+}
+
+static void print_diagnostics(const json_t *diagnostics)
+{
+	size_t i;
+	json_t *row;
+	json_array_foreach(diagnostics, i, row)
+	{
+		const char *code = value_text(row, "code"), *kernel = value_text(row, "kernel");
+		fputs("ptxas, ", stdout);
+		plain_print(stdout, value_text(row, "change"));
+		fputs(*code ? ": (" : ": ", stdout);
+		plain_print(stdout, code);
+		fputs(*code ? ") " : "", stdout);
+		plain_print(stdout, value_text(row, "what"));
+		fputs(*kernel ? " in " : "", stdout);
+		plain_print(stdout, kernel);
+		putchar('\n');
+	}
+}
+
+int why_print(const struct options *o, const json_t *profile, const char *cell)
+{
+	const char *state = value_text(profile, "state");
+	bool is_done = strcmp(state, "done") == 0;
+	size_t i;
+	int shown = 0;
+	json_t *row;
+	if (o->json) {
+		verb_print_json(profile);
+		return is_done ? EXIT_OK : EXIT_UNDECIDED;
+	}
+	printf("profile %lld  %s  %.12s against %.12s: ", value_integer(profile, "id"), value_text(profile, "repo"),
+		value_text(profile, "target"), value_text(profile, "base"));
+	plain_print(stdout, value_text(profile, "answer"));
+	putchar('\n');
+	print_diagnostics(json_object_get(profile, "diagnostics"));
+	json_array_foreach(json_object_get(profile, "cells"), i, row) if (!cell || strcmp(cell, value_text(row, "cell")) == 0)
+	{
+		print_cell(row);
+		shown++;
+	}
+	if (!is_done)
+		return EXIT_UNDECIDED;
+	if (!shown && cell) {
+		fprintf(stderr, "flopwatch: profile %lld has no cell ", value_integer(profile, "id"));
+		plain_print(stderr, cell);
+		fputc('\n', stderr);
+		return EXIT_NOT_FOUND;
+	}
+	return EXIT_OK;
+}
+
+/* ---- the verb ------------------------------------------------------------------------------------------------------------ */
+
+/* The profile that says most: the newest that has a sentence, else the newest. */
+static const json_t *choose(const json_t *list)
+{
+	const json_t *items = json_object_get(list, "items");
+	size_t i;
+	json_t *row;
+	json_array_foreach(items, i, row) if (*value_text(row, "sentence")) return row;
+	return json_array_get(items, 0);
+}
+
+static bool is_number(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
+}
+
+int verb_why(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	char path[96];
+	json_t *list = NULL, *profile = NULL;
+	bool is_named = o->n_arg > 1 && (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0);
+	const char *of = is_named ? o->arg[0] : "alert", *id = o->arg[is_named],
+		   *cell = o->n_arg > 1 + is_named ? o->arg[1 + is_named] : NULL;
+	if (!is_number(id) || o->n_arg > 2 + is_named) {
+		fputs("flopwatch: why takes the number of an alert, or the word comparison and its number; then perhaps a cell\n",
+			stderr);
+		return EXIT_USAGE;
+	}
+	snprintf(path, sizeof path, "/api/v1/profiles?%s=%s", of, id);
+	int result = client_get(c, path, &list, &err);
+	const json_t *row = result == 0 ? choose(list) : NULL;
+	if (result == 0 && !row)
+		result = err_set(&err, ERR_NOT_FOUND, "no profile yet; write: flopwatch profile %s %s", of, id);
+	if (result == 0) {
+		snprintf(path, sizeof path, "/api/v1/profiles/%lld", value_integer(row, "id"));
+		result = client_get(c, path, &profile, &err);
+	}
+	int status = result == 0 ? why_print(o, profile, cell) : verb_fail(&err);
+	json_decref(list);
+	json_decref(profile);
+	return status;
+}

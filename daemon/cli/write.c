@@ -1,0 +1,95 @@
+/* write.c - see write.h. */
+#include "cli/write.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/manifest.h"
+
+void write_shell(const struct proposal *p, struct buf *out)
+{
+	for (int i = 0; i < p->n_steps; i++) {
+		buf_puts(out, i ? " && " : "");
+		command_put_shell(&p->step[i], out);
+	}
+}
+
+static void put_build(struct buf *out, const struct proposal *p)
+{
+	bool is_shell = p->n_steps > 1 || (p->n_steps == 1 && p->step[0].is_shell);
+	struct command c = { 0 };
+	struct buf line;
+
+	if (p->n_steps == 0)
+		return;
+	buf_puts(out, "\n# How it is built: in a sandbox without a network, from the inputs alone.\n");
+	for (int i = 0; i < p->n_steps; i++)
+		if (p->step_why[i][0])
+			buf_printf(out, "# %s.\n", p->step_why[i]);
+	if (is_shell) {
+		buf_init(&line, 4 * COMMAND_WORD_SIZE);
+		write_shell(p, &line);
+		command_add(&c, "sh");
+		command_add(&c, "-c");
+		command_add(&c, line.data);
+		buf_fini(&line);
+	} else {
+		c = p->step[0];
+	}
+	buf_puts(out, "build:\n  dir: .\n  command: ");
+	command_put_yaml(&c, out);
+	buf_putc(out, '\n');
+	if (p->module[0]) {
+		struct manifest usual;
+
+		manifest_default(&usual);
+		buf_printf(out, "  # %s.\n  outputs: {%s: ", p->module_why, usual.family[0]);
+		command_put_word(p->module, out);
+		buf_puts(out, "}\n");
+	}
+}
+
+static void put_benchmark(struct buf *out, const struct propose_benchmark *b)
+{
+	buf_printf(out, "  # %s.\n  %s:\n    command: ", b->why, b->name);
+	command_put_yaml(&b->command, out);
+	buf_printf(out, "\n    reader: %s\n", b->reader);
+	if (b->output[0]) {
+		buf_puts(out, "    outputs: [");
+		command_put_word(b->output, out);
+		buf_puts(out, "]\n");
+	}
+	if (b->artifact[0]) {
+		buf_puts(out,
+			"    # It opens no file that could be seen, so it runs from this alone, and a push that changes only\n"
+			"    # comments is identical. Name its other inputs, or remove the line.\n    artifacts: [");
+		command_put_word(b->artifact, out);
+		buf_puts(out, "]\n");
+	}
+	if (!b->uses_gpu)
+		buf_puts(out, "    gpu: false # nothing of CUDA was seen in it\n");
+}
+
+void write_manifest(const struct proposal *p, struct buf *out)
+{
+	buf_puts(out, "# Builds and benchmarks for flopwatch. Written once by `flopwatch init`; edit it.\n"
+		      "# `flopwatch try` runs it once, without a daemon and without a commit. Every key: man flopwatch.yaml.\n"
+		      "flopwatch: 1\n\n"
+		      "# Files that are copied to the sandbox; it has no others. Fewer folders mean fewer builds.\n"
+		      "inputs: [.]\n");
+	put_build(out, p);
+	if (p->n_suites) {
+		buf_printf(out, "\n# Which cells: %s.\nsuites: [", p->suite_why);
+		for (int i = 0; i < p->n_suites; i++) {
+			buf_puts(out, i ? ", " : "");
+			command_put_word(p->suite[i], out);
+		}
+		buf_puts(out, "]\n");
+	}
+	if (p->n_benchmarks)
+		buf_puts(out, "\n# Programs of their own; every row that one gives is a cell.\nbenchmarks:\n");
+	for (int i = 0; i < p->n_benchmarks; i++)
+		put_benchmark(out, &p->benchmark[i]);
+	for (int i = 0; i < p->n_notes; i++)
+		buf_printf(out, "%s# Not in here: %s.\n", i ? "" : "\n", p->note[i]);
+}

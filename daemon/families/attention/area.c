@@ -1,0 +1,51 @@
+/* area.c - how many pairs of query and key a mask has. */
+#include <math.h>
+
+#include "families/attention/attention.h"
+
+int attention_key_block(const struct attention_case *a)
+{
+	if (a->mask != FW_BLOCKS)
+		return 0;
+	return a->pattern == PATTERN_RANDOM_TOKENS ? 1 : a->block;
+}
+
+int attention_key_blocks(const struct attention_case *a)
+{
+	int block = attention_key_block(a);
+
+	return block > 0 ? a->seqlen / block : 0;
+}
+
+int attention_kept_blocks(const struct attention_case *a)
+{
+	int blocks = attention_key_blocks(a);
+
+	if (blocks == 0)
+		return 0;
+	/* 0.29 * 100 is 28.999999999999996: a person who writes 0.29 means 29 */
+	int kept = (int)floor(a->sparsity_ratio * blocks + 1e-9);
+
+	if (kept > blocks)
+		kept = blocks;
+	return kept < 1 ? 1 : kept;
+}
+
+void attention_block_bits(const struct attention_case *a, uint64_t seed, uint32_t *bits)
+{
+	pattern_bits(a->pattern, seed, a->nhk, a->seqlen / a->block, attention_key_blocks(a), attention_kept_blocks(a), bits);
+}
+
+double attention_area(const struct attention_case *a)
+{
+	double area = 0;
+
+	if (a->mask == FW_BLOCKS)
+		return (double)a->seqlen * attention_kept_blocks(a) * attention_key_block(a);
+	for (int i = 0; i < a->n_seqs; i++) {
+		double s = a->length[i];
+
+		area += a->mask == FW_CAUSAL ? s * (s + 1) / 2 : s * s;
+	}
+	return area;
+}

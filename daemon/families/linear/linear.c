@@ -1,0 +1,276 @@
+/* linear.c - the family of linear layers: names, sizes, recipes and useful work of its cases. */
+#include "families/linear/linear.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "families/linear/torchao.h"
+
+/* An index into a tensor fits 32 bits. */
+#define ELEMENTS_MAX INT64_C(0x7fffffff)
+
+const char *const linear_recipes[LINEAR_RECIPES + 1] = { "baseline", "int8wo", "int4wo-32", "int4wo-64", "int4wo-128",
+	"int4wo-256", "float8wo", "float8dq-tensor", "float8dq-row", NULL };
+const char *const linear_models[LINEAR_MODELS + 1] = { "linear", "ln_linear_relu", "ln_linear_sigmoid", "ln_linear_leakyrelu",
+	"ln_linear_relu6", "ln_linear_gelu", "ln_linear_silu", "ln_linear_hardswish", "transformer_block", NULL };
+
+const char *const linear_operands[LINEAR_OPERANDS] = { "x", "w", "dy" };
+
+bool linear_is_fp8(const struct linear_case *a)
+{
+	return a->recipe == LINEAR_FLOAT8DQ_TENSOR || a->recipe == LINEAR_FLOAT8DQ_ROW;
+}
+
+int linear_group(const struct linear_case *a)
+{
+	return a->recipe >= LINEAR_INT4WO_32 && a->recipe <= LINEAR_INT4WO_256 ? 32 << (a->recipe - LINEAR_INT4WO_32) : 0;
+}
+
+/* Operands that a direction multiplies: X W, DY W, DY X. */
+static int32_t operands_of(enum direction d)
+{
+	return d == DIRECTION_FORWARD || d == DIRECTION_ONCE ? LINEAR_X | LINEAR_W
+	       : d == DIRECTION_DGRAD                        ? LINEAR_W | LINEAR_DY
+	       : d == DIRECTION_WGRAD                        ? LINEAR_X | LINEAR_DY
+							     : LINEAR_X | LINEAR_W | LINEAR_DY;
+}
+
+/* Whether a direction has a product whose operands both are fp8: of three products, with one operand in bf16 one is left. */
+static bool multiplies_fp8(const struct linear_case *a, enum direction d)
+{
+	return linear_is_fp8(a) &&
+	       (d == DIRECTION_TOTAL ? __builtin_popcount((unsigned)a->plain) < 2 : !(a->plain & operands_of(d)));
+}
+
+static int check_options(const struct linear_case *a, enum direction d, struct fw_err *err)
+{
+	if (a->plain && !linear_is_fp8(a))
+		return err_set(err, ERR_INVALID, "%s has no scaling to disable: scaling_type_* belong to float8dq",
+			linear_recipes[a->recipe]);
+	if (a->plain && (a->plain & operands_of(d)) == operands_of(d))
+		return err_set(err, ERR_INVALID,
+			"%s without scaling of what %s multiplies is the baseline; leave one of them dynamic",
+			linear_recipes[a->recipe], direction_name(d));
+	if (a->is_exact && !linear_is_fp8(a))
+		return err_set(err, ERR_INVALID, "%s multiplies no fp8: fast accumulation belongs to float8dq",
+			linear_recipes[a->recipe]);
+	if (a->is_exact && !multiplies_fp8(a, d))
+		return err_set(err, ERR_INVALID,
+			"%s multiplies no two operands in fp8, so nothing accumulates fast; leave it out", direction_name(d));
+	return 0;
+}
+
+/* Weights stay in inference alone: a step of training changes them. */
+static uint32_t once(const void *shape, enum direction d)
+{
+	const struct linear_case *a = shape;
+	bool is_quantised = a->recipe != LINEAR_BASELINE && !(a->plain & LINEAR_W);
+
+	return is_quantised && (d == DIRECTION_FORWARD || d == DIRECTION_ONCE) ? FW_LINEAR_QUANTISE_WEIGHT : 0;
+}
+
+static int check_block(const struct linear_case *a, struct fw_err *err)
+{
+	int64_t widest = (int64_t)a->m * FW_LINEAR_BLOCK_TOKENS * FW_LINEAR_BLOCK_WIDENS * a->k,
+		weights = 12 * (int64_t)a->k * a->k;
+
+	if (a->k % FW_LINEAR_BLOCK_HEADS)
+		return err_set(err, ERR_INVALID, "k %d of a transformer block must be a multiple of its %d heads", a->k,
+			FW_LINEAR_BLOCK_HEADS);
+	if (widest > ELEMENTS_MAX || weights > ELEMENTS_MAX)
+		return err_set(err, ERR_INVALID, "m %d, k %d: a tensor of the transformer block has more than 2^31 - 1 elements",
+			a->m, a->k);
+	return a->n == a->k ? 0 : err_set(err, ERR_INVALID, "n %d of a transformer block must be its k %d", a->n, a->k);
+}
+
+static int check(const void *shape, enum direction d, struct fw_err *err)
+{
+	const struct linear_case *a = shape;
+
+	if (a->m < 1 || a->k < 1 || a->n < 1)
+		return err_set(err, ERR_INVALID, "m %d, k %d and n %d must be at least 1", a->m, a->k, a->n);
+	if (linear_is_block(a) && check_block(a, err) != 0)
+		return -1;
+	if ((int64_t)a->m * a->k > ELEMENTS_MAX || (int64_t)a->n * a->k > ELEMENTS_MAX || (int64_t)a->m * a->n > ELEMENTS_MAX)
+		return err_set(err, ERR_INVALID, "m %d, k %d, n %d: a tensor has more than 2^31 - 1 elements", a->m, a->k, a->n);
+	if (a->recipe < 0 || a->recipe >= LINEAR_RECIPES || a->model < 0 || a->model >= LINEAR_MODELS)
+		return err_set(err, ERR_INVALID, "recipe %d or model type %d is unknown", a->recipe, a->model);
+	if (a->plain < 0 || a->plain >= 1 << LINEAR_OPERANDS)
+		return err_set(err, ERR_INVALID, "operands %d are unknown", a->plain);
+	if (d == DIRECTION_ONCE && !once(a, d))
+		return err_set(err, ERR_INVALID, "%s quantises no weights; leave once out", linear_recipes[a->recipe]);
+	if (d != DIRECTION_FORWARD && d != DIRECTION_ONCE && (a->model || (a->recipe != LINEAR_BASELINE && !linear_is_fp8(a))))
+		return err_set(err, ERR_INVALID, "%s %s is inference alone; give directions: [forward]", linear_models[a->model],
+			linear_recipes[a->recipe]);
+	return check_options(a, d, err);
+}
+
+static int fits(const void *shape, enum direction d, struct fw_err *err)
+{
+	const struct linear_case *a = shape;
+	int group = linear_group(a);
+
+	(void)d;
+	if (group && a->k % group)
+		return err_set(err, ERR_INVALID, "k = %d is not a multiple of the group of %d", a->k, group);
+	if (linear_is_block(a) && a->recipe == LINEAR_FLOAT8DQ_TENSOR)
+		return err_set(err, ERR_INVALID,
+			"float8dq-tensor has a scale over all tokens of a transformer block, which nobody checks; use float8dq-row");
+	return 0;
+}
+
+/* The operands whose scaling is disabled, each with `before` in front. */
+static void plain_words(int32_t plain, const char *before, char out[24])
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < LINEAR_OPERANDS; i++)
+		if (plain & 1 << i)
+			used += (size_t)snprintf(out + used, 24 - used, "%s%s", before, linear_operands[i]);
+}
+
+static void key_of(const struct linear_case *a, int recipe, int32_t plain, bool exact, char key[FAMILY_KEY_SIZE])
+{
+	char words[24], n[16] = "";
+
+	plain_words(plain, "-bf16", words);
+	if (!linear_is_block(a))
+		snprintf(n, sizeof n, "/n%d", a->n);
+	snprintf(key, FAMILY_KEY_SIZE, "linear/%s/%s%s%s/m%d/k%d%s/bf16", linear_models[a->model], linear_recipes[recipe], words,
+		exact ? "-exact" : "", a->m, a->k, n);
+}
+
+static void title_of(const struct linear_case *a, char *title, size_t size)
+{
+	bool is_alone = a->model == LINEAR_PRODUCT || linear_is_block(a);
+	char words[24];
+
+	plain_words(a->plain, " ", words);
+	size_t used = (size_t)snprintf(title, size, "%s%s%s%s%s%s, ", is_alone ? "" : linear_models[a->model] + 10,
+		is_alone ? "" : " ", linear_recipes[a->recipe], words, a->plain ? " bf16" : "", a->is_exact ? " exact" : "");
+
+	if (used < size && linear_is_block(a))
+		snprintf(title + used, size - used, "%d wide", a->k);
+	else if (used < size)
+		snprintf(title + used, size - used, "%d x %d", a->k, a->n);
+}
+
+static void label(const void *shape, struct family_label *out)
+{
+	const struct linear_case *a = shape;
+
+	key_of(a, a->recipe, a->plain, a->is_exact, out->key);
+	snprintf(out->group, sizeof out->group, "%s", linear_is_block(a) ? "block" : a->model ? "ln_linear" : "linear");
+	title_of(a, out->title, sizeof out->title);
+	out->size = a->m;
+	if (a->recipe != LINEAR_BASELINE)
+		key_of(a, LINEAR_BASELINE, 0, false, out->baseline);
+}
+
+static void write_shape(const void *shape, struct jsonw *j)
+{
+	const struct linear_case *a = shape;
+
+	jsonw_kv_int(j, "m", a->m);
+	jsonw_kv_int(j, "k", a->k);
+	jsonw_kv_int(j, "n", a->n);
+	jsonw_kv_string(j, "recipe", linear_recipes[a->recipe]);
+	jsonw_kv_string(j, "model", linear_models[a->model]);
+	jsonw_kv_bool(j, "fast_accumulation", linear_is_fp8(a) && !a->is_exact);
+	if (a->plain)
+		jsonw_kv_int(j, "unscaled", a->plain);
+}
+
+static void parse(struct fields *f, void *shape)
+{
+	struct linear_case *a = shape;
+
+	*a = (struct linear_case){ .m = (int32_t)field_int(f, "m", 1, INT32_MAX),
+		.k = (int32_t)field_int(f, "k", 1, INT32_MAX),
+		.n = (int32_t)field_int(f, "n", 1, INT32_MAX),
+		.recipe = field_word(f, "recipe", linear_recipes, NULL, 0),
+		.model = field_word(f, "model", linear_models, NULL, 0),
+		.plain = (int32_t)field_int_or(f, "unscaled", 0, (1 << LINEAR_OPERANDS) - 1, 0) };
+	a->is_exact = !field_bool(f, "fast_accumulation") && linear_is_fp8(a);
+}
+
+/* The products of a block with its weights, and those of queries with keys and of what comes of it with values. */
+static double flops(const void *shape, enum direction d)
+{
+	const struct linear_case *a = shape;
+
+	if (d == DIRECTION_ONCE)
+		return 0;
+	if (!linear_is_block(a))
+		return (d == DIRECTION_TOTAL ? 6.0 : 2.0) * a->m * a->n * a->k;
+	return 2.0 * (double)linear_tokens(a) * (12.0 * a->k * a->k + 2.0 * FW_LINEAR_BLOCK_TOKENS * a->k);
+}
+
+/* What is done once is no part of a call: forward reads W as it lies then. What else is read or written is bf16. */
+static double bytes(const void *shape, enum direction d)
+{
+	const struct linear_case *a = shape;
+	double rows = (double)linear_tokens(a), x = 2 * rows * a->k, y = 2 * rows * a->n;
+	double w = (linear_is_block(a) ? 24.0 : 2.0) * a->n * a->k;
+	double quantised = !once(a, DIRECTION_FORWARD) ? w : w / (linear_group(a) ? 4 : 2);
+
+	switch (d) {
+	case DIRECTION_ONCE:
+		return w + quantised;
+	case DIRECTION_FORWARD:
+		return x + y + quantised;
+	case DIRECTION_TOTAL:
+		return 2 * (x + y + w);
+	default:
+		return x + y + w;
+	}
+}
+
+static int32_t multiplied(const void *shape, enum direction d)
+{
+	return multiplies_fp8(shape, d) ? FW_E4M3 : FW_BF16;
+}
+
+static int32_t flags(const void *shape, enum direction d)
+{
+	const struct linear_case *a = shape;
+
+	return multiplies_fp8(a, d) && !a->is_exact ? FW_FAST_ACCUM : 0;
+}
+
+static const struct family_slot slots[FW_LINEAR_N_SLOTS] = { { .name = "X" }, { .name = "W" }, { .name = "bias" },
+	{ .name = "Y" }, { .name = "dY" }, { .name = "dX" }, { .name = "dW" } };
+
+const struct family family_linear = {
+	.number = FW_LINEAR,
+	.name = "linear",
+	.shape_bytes = sizeof(struct linear_case),
+	.abi_bytes = sizeof(struct fw_linear_shape),
+	.metric = METRIC_TFLOPS,
+	.direction = { DIRECTION_FORWARD, DIRECTION_DGRAD, DIRECTION_WGRAD, DIRECTION_TOTAL, DIRECTION_ONCE },
+	.n_on_request = 2,
+	.group = { { "linear", "linear", false }, { "ln_linear", "normalised linear", false },
+		{ "block", "transformer block", false } },
+	.phase = FW_LINEAR_PHASE_NAMES,
+	.main_phase = FW_LINEAR_RUN,
+	.n_slots = FW_LINEAR_N_SLOTS,
+	.slot = slots,
+	.read = linear_read,
+	.keys = "shapes and recipes",
+	.import = torchao_import,
+	.check = check,
+	.fits = fits,
+	.label = label,
+	.write = write_shape,
+	.parse = parse,
+	.flops = flops,
+	.bytes = bytes,
+	.multiplied = multiplied,
+	.once = once,
+	.flags = flags,
+	.abi = linear_abi,
+	.use = linear_use,
+	.change = linear_change,
+	.lay_out = linear_lay_out,
+};

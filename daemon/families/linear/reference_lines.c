@@ -1,0 +1,122 @@
+/* lines.c - see lines.h. */
+#include "families/linear/reference_lines.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernels/fw_linear.h"
+
+enum { TOKENS = FW_LINEAR_BLOCK_TOKENS, HEADS = FW_LINEAR_BLOCK_HEADS };
+
+int lines_make(struct lines *l, int n, int64_t width, struct fw_err *err)
+{
+	*l = (struct lines){ n, width, calloc((size_t)n * (size_t)width, sizeof(double)),
+		calloc((size_t)n * (size_t)width, sizeof(double)) };
+	return l->value && l->variance ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+}
+
+void lines_free(struct lines *l)
+{
+	free(l->value);
+	free(l->variance);
+	*l = (struct lines){ 0 };
+}
+
+struct lines lines_one(const struct lines *l, int i)
+{
+	return (struct lines){ 1, l->width, l->value + i * l->width, l->variance + i * l->width };
+}
+
+static void rounded(double value, double *variance)
+{
+	*variance += LINES_SPREAD * value * value;
+}
+
+void lines_rms(const struct lines *x, struct lines *out)
+{
+	for (int i = 0; i < x->n; i++) {
+		const double *v = x->value + i * x->width;
+		double squares = 0;
+
+		for (int64_t j = 0; j < x->width; j++)
+			squares += v[j] * v[j];
+		double factor = 1 / sqrt(squares / (double)x->width + 1e-5);
+
+		for (int64_t j = i * x->width; j < (i + 1) * x->width; j++) {
+			out->value[j] = x->value[j] * factor;
+			out->variance[j] = x->variance[j] * factor * factor;
+			rounded(out->value[j], &out->variance[j]);
+		}
+	}
+}
+
+/* One head of one token: q[width] over the keys and values of its sequence, lines of 2 k: keys, then values. */
+static void attend_head(const struct lines *q, const struct lines *kv, int64_t at, int64_t width, struct lines *out)
+{
+	double p[TOKENS], noise[TOKENS], most = -INFINITY, sum = 0;
+	int64_t k = q->width;
+
+	for (int u = 0; u < TOKENS; u++) {
+		p[u] = noise[u] = 0;
+		for (int64_t c = at; c < at + width; c++) {
+			double key = kv->value[u * 2 * k + c], key_noise = kv->variance[u * 2 * k + c];
+
+			p[u] += q->value[c] * key;
+			noise[u] += q->variance[c] * key * key + q->value[c] * q->value[c] * key_noise;
+		}
+		p[u] /= sqrt((double)width);
+		noise[u] /= (double)width;
+		most = fmax(most, p[u]);
+	}
+	for (int u = 0; u < TOKENS; u++)
+		sum += p[u] = exp(p[u] - most);
+	for (int64_t c = at; c < at + width; c++) {
+		double value = 0, variance = 0;
+
+		for (int u = 0; u < TOKENS; u++)
+			value += p[u] / sum * kv->value[u * 2 * k + k + c];
+		for (int u = 0; u < TOKENS; u++) { /* a share that moves takes from all others */
+			double v = kv->value[u * 2 * k + k + c], share = p[u] / sum;
+
+			variance +=
+				share * share *
+				(noise[u] * (v - value) * (v - value) + kv->variance[u * 2 * k + k + c] + LINES_SPREAD * v * v);
+		}
+		rounded(value, &variance);
+		out->value[c] = value;
+		out->variance[c] = variance;
+	}
+}
+
+void lines_attend(const struct lines *q, const struct lines *kv, struct lines *out)
+{
+	int64_t width = q->width / HEADS;
+
+	for (int i = 0; i < q->n; i++) {
+		struct lines one = lines_one(q, i), to = lines_one(out, i);
+
+		for (int64_t head = 0; head < HEADS; head++)
+			attend_head(&one, kv, head * width, width, &to);
+	}
+}
+
+void lines_add(struct lines *to, const struct lines *from)
+{
+	for (int64_t j = 0; j < to->n * to->width; j++) {
+		to->value[j] += from->value[j];
+		to->variance[j] += from->variance[j];
+		rounded(to->value[j], &to->variance[j]);
+	}
+}
+
+/* It rises by 1.13 at most. */
+void lines_gelu(struct lines *x)
+{
+	for (int64_t j = 0; j < x->n * x->width; j++) {
+		double v = x->value[j];
+
+		x->value[j] = 0.5 * v * erfc(-v / sqrt(2));
+		x->variance[j] *= 1.13 * 1.13;
+		rounded(x->value[j], &x->variance[j]);
+	}
+}

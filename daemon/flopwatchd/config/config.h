@@ -1,0 +1,178 @@
+/** config.h - the settings of flopwatchd.yml, and the operations on them. */
+#ifndef FLOPWATCHD_CONFIG_CONFIG_H
+#define FLOPWATCHD_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/buf.h"
+#include "lib/cores.h"
+#include "lib/err.h"
+#include "model/peers.h"
+#include "model/readonly.h"
+
+enum { CONFIG_SECRET_SIZE = 256 };
+enum {
+	CONFIG_REPOS_MAX = 64,
+	CONFIG_LIST_MAX = 32,
+	CONFIG_WORKERS_MAX = 256,
+	CONFIG_WAYS_MAX = 2 * CONFIG_WORKERS_MAX,
+	CONFIG_DEVICES_MAX = 64,
+	CONFIG_JOBS_MAX = 256, /* concurrent, of one worker */
+	CONFIG_HOOKS_MAX = 32
+};
+
+/** The forge that receives commit statuses. */
+struct config_status {
+	char kind[12];                  /* "github" "gitlab" "gitea" "forgejo"; "" nowhere */
+	char api[512];                  /* "https://api.github.com", "https://git.example.org/api/v1" */
+	char project[256];              /* "owner/name" */
+	char token[CONFIG_SECRET_SIZE]; /* from token_file */
+	bool allow_internal;            /* accept an address in a private network */
+};
+
+struct config_repo {
+	char file[512]; /* the configuration file, and the index in `repos`: for messages that the daemon writes later */
+	int index;
+	char name[128];
+	char url[1024];                       /* absolute path, file://, https://, ssh:// or user@host:path */
+	bool is_local;                        /* a path on this machine: read in place */
+	char upstream[256];                   /* "main" */
+	struct yaml_position at, upstream_at; /* of the entry; `upstream_at` is zero if the entry leaves `upstream` out */
+	int n_branches;
+	char branch[CONFIG_LIST_MAX]
+		   [256]; /* globs; the last that matches decides, "!" excludes (branch_patterns.h); default "*" */
+	int n_suites;
+	char suite[8][64]; /* "": the manifest decides */
+	struct yaml_position suite_at[8];
+	bool has_peers; /* false: the manifest decides */
+	struct peers peers;
+	int64_t poll_ms; /* default: remote 60 s, local 30 s (inotify reports earlier) */
+	int64_t fetch_timeout_ms;
+	char secret[CONFIG_SECRET_SIZE]; /* of its webhook, from secret_file; "": no webhook */
+	/* Credentials and keys of its server; "": none. flopwatch-git reads the files at each use. */
+	char ssh_key[512], known_hosts[512], host_keys[512]; /* host_keys: fingerprints, joined by commas */
+	char token_file[512], token_user[128], ca_file[512];
+	struct config_status status;
+	char notes[8]; /* git notes on judged commits: "none", "write" (to the local repository or mirror), "push" */
+};
+
+enum worker_kind { WORKER_COMMAND, WORKER_SOCKET, WORKER_SSH, WORKER_SLURM };
+
+/** The other host that runs `command`. Empty texts and port 0 leave the choice to ssh. */
+struct config_ssh {
+	char host[256], user[64];
+	int port;
+	char key[512], known_hosts[512]; /* files */
+};
+
+/** srun options for `command`. Empty texts and zeros leave the choice to the cluster. */
+struct config_slurm {
+	char partition[128], gres[128], account[128], qos[128];
+	bool exclusive; /* the whole node */
+	int cpus;
+	int64_t time_ms;
+	int n_options;
+	char option[8][256]; /* further srun options */
+};
+
+struct config_worker {
+	char name[64];
+	enum worker_kind kind;
+	int n_command;
+	char command[CONFIG_LIST_MAX][512]; /* argument vector */
+	char socket[108];                   /* or a Unix socket */
+	struct config_ssh ssh;
+	struct config_slurm slurm;
+	bool builds_separate;    /* its jobs are built in other allocations: the next entry, of the same name, requests them */
+	bool builds;             /* such an entry: only builds in its allocations */
+	enum device_kind device; /* DEVICE_ANY: "auto" */
+	int n_devices;           /* 0: all of this kind */
+	char devices[CONFIG_DEVICES_MAX][64]; /* indices and UUIDs */
+	int max_jobs;                         /* concurrent jobs; 0: one for each device */
+	int build_jobs;                       /* concurrent build processes; 0: the worker decides */
+	char cache[512];                      /* "": cache_dir for a command on this machine, else the worker's default */
+};
+
+struct config_webhook {
+	char name[64];
+	char url[1024];                  /* https://, or http:// */
+	char kind[12];                   /* "webhook": flopwatch's JSON; "slack": {"text"} */
+	char secret[CONFIG_SECRET_SIZE]; /* signs each notification; "": unsigned */
+	bool comparisons;                /* also send finished comparisons, not only alerts */
+	bool allow_internal;             /* accept an address in a private network */
+};
+
+struct config {
+	char state_dir[512]; /* database, mirrors */
+	char cache_dir[512];
+	char suites_dir[512];
+	char listen_host[64];
+	int listen_port;      /* 0: any free port; the daemon writes it to state_dir/port */
+	bool needs_token;     /* `access: token`, or other machines can reach the port */
+	char public_url[512]; /* address of the pages, without a final slash; "": unknown */
+	int n_names;
+	char name[CONFIG_LIST_MAX][128]; /* further accepted Host values: "gpu1.example.org", "gpu1:8451" */
+	int n_repos;
+	struct config_repo repo[CONFIG_REPOS_MAX];
+	int n_workers; /* includes entries that only build */
+	struct config_worker worker[CONFIG_WAYS_MAX];
+	int n_webhooks;
+	struct config_webhook webhook[CONFIG_HOOKS_MAX];
+	double build_s, check_s, run_s; /* limits sent with a job, in seconds */
+	double wait_s;                  /* limit sent with a job: wait for other processes to leave the device */
+	int64_t job_timeout_ms;         /* from the start of the measurement */
+	int64_t hello_ms;               /* from the start of the worker to its hello */
+	int64_t again_ms;               /* delay before a retry of an underpowered comparison; 0: no retry */
+	int64_t offline_after_ms;       /* a device that sends nothing for so long while jobs wait is offline */
+	int queue_max;                  /* most queued jobs */
+	bool calibrate_idle;            /* run A/A comparisons on each device at intervals while no job waits */
+	int64_t calibrate_every_ms;
+	struct {
+		bool is_idle;           /* whenever no job waits */
+		int from, to;           /* minutes of the local day; equal: never */
+	} night;                        /* off-peak hours: measure the cells of large suites that no push measures */
+	bool split;                     /* partition a comparison over all idle devices of its class */
+	bool confirm_elsewhere;         /* a regression must also show on another free device of the class */
+	int64_t keep_samples_ms;        /* age at which single times move from the database to the archive */
+	int64_t keep_archive_ms;        /* age at which they leave the archive; 0: never */
+	bool profile;                   /* profile every alert automatically */
+	char measure_cores[CORES_TEXT]; /* argument of cores_plan */
+	struct cores cores;             /* its result at start */
+	char sandbox[16];               /* "auto" "required" "none": passed to workers that the daemon starts */
+	int n_read_only; /* folders that branch code may read; passed to workers that the daemon starts, required of the others */
+	char read_only[READONLY_MAX][READONLY_PATH_SIZE];
+};
+
+/**
+ * Read `path`. Err: ERR_INVALID with every mistake, one a line, in `mistakes`; ERR_NOT_FOUND no such file. Own: config_free.
+ * The structure takes megabytes, mostly untouched: never put it on the stack.
+ */
+int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err);
+void config_free(struct config *c);
+/**
+ * Copy the settings that may change while the daemon runs: repositories, webhooks, limits, calibrate, night, profile, split,
+ * confirm, keep_samples, keep_archive, suites_dir. `restart` gets the names of changed settings that need a restart, "" none.
+ * Shape: restart[size].
+ */
+void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);
+/** Write a setting's position as the start of a message: "FILE:7:12: repos[0].suites[1]: ", "" unknown. Shape: text[size]. */
+void config_position(
+	const struct config_repo *r, struct yaml_position at, const char *setting, int item, char *text, size_t size);
+/** Write the message for a repository without its `upstream` branch. Shape: text[size]. */
+void config_no_upstream(const struct config_repo *r, char *text, size_t size);
+/** Index of a repository or webhook by name, -1 if there is none. */
+int config_repo_find(const struct config *c, const char *name);
+int config_webhook_find(const struct config *c, const char *name);
+
+enum { CONFIG_ACCESS_ARGS = 12 };
+/**
+ * Append the options with which flopwatch-git reaches a repository's server; returns their number. Shape:
+ * args[CONFIG_ACCESS_ARGS], no final NULL. Own: the texts belong to the configuration.
+ */
+int config_repo_access(const struct config_repo *r, const char **args);
+
+/** Path of a repository for flopwatch-git: its own path if local, else its mirror. Shape: path[size]. Err: ERR_FULL too long. */
+int config_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err);
+
+#endif

@@ -1,0 +1,505 @@
+/* config_read.c - reader of flopwatchd.yml, with every rule about a setting: the rest of the daemon relies on them. */
+#include "flopwatchd/config/config.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/regular.h"
+#include "lib/yaml.h"
+#include "flopwatchd/config/branch_patterns.h"
+#include "flopwatchd/config/config_secret.h"
+#include "flopwatchd/config/config_text.h"
+#include "flopwatchd/config/config_url.h"
+#include "flopwatchd/config/config_worker.h"
+
+enum { FILE_BYTES_MAX = 1 << 20, MINUTE_MS = 60000, HOUR_MS = 3600000 };
+
+/* Check an HTTP address. Pages and logs show it, so it must hold no secret; `instead` names the right place for one. */
+static void check_web_url(struct yaml *y, struct yaml_node *n, const char *url, const char *instead)
+{
+	const char *rest = config_after_prefix(url, "https://");
+	if (!rest)
+		rest = config_after_prefix(url, "http://");
+	size_t len = rest ? strcspn(rest, "/?#\\") : 0;
+	if (!rest)
+		yaml_mistake(y, n, "is not an https:// or http:// address");
+	else if (memchr(rest, '@', len))
+		yaml_mistake(y, n, "holds a user name or password; %s", instead);
+	else if (!isalnum((unsigned char)*rest) && *rest != '[')
+		yaml_mistake(y, n, "has no host");
+}
+
+static void read_listen(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	char text[64] = "";
+	if (!config_text(y, map, "listen", text, sizeof text))
+		return;
+	struct yaml_node *n = yaml_get(y, map, "listen");
+	char *colon = strrchr(text, ':');
+	char *end = NULL;
+	errno = 0;
+	long port = colon && isdigit((unsigned char)colon[1]) ? strtol(colon + 1, &end, 10) : -1;
+	if (port < 0 || port > 65535 || errno || *end) {
+		yaml_mistake(y, n, "is not ADDRESS:PORT; e.g. 127.0.0.1:8451");
+		return;
+	}
+	*colon = 0;
+	size_t len = strlen(text);
+	bool bracketed = len > 2 && text[0] == '[' && text[len - 1] == ']';
+	if (bracketed) {
+		text[len - 1] = 0;
+		memmove(text, text + 1, len - 1);
+	}
+	struct in_addr v4;
+	struct in6_addr v6;
+	bool is_v4 = !bracketed && inet_pton(AF_INET, text, &v4) == 1;
+	if (!is_v4 && !(bracketed && inet_pton(AF_INET6, text, &v6) == 1))
+		yaml_mistake(y, n, "needs an address in numbers; e.g. 127.0.0.1:8451 or [::1]:8451");
+	else {
+		c->needs_token = is_v4 ? ntohl(v4.s_addr) >> 24 != 127 : !IN6_IS_ADDR_LOOPBACK(&v6);
+		snprintf(c->listen_host, sizeof c->listen_host, "%s", text);
+		c->listen_port = (int)port;
+	}
+}
+
+/* An address other than loopback requires tokens, whatever `access` says. */
+static void read_access(struct yaml *y, struct yaml_node *root, struct config *c)
+{
+	static const char *const choices[] = { "local", "token", NULL };
+	char access[16] = "";
+	config_text_choice(y, root, "access", choices, "local, token", access, sizeof access);
+	if (!strcmp(access, "local") && c->needs_token)
+		yaml_mistake(y, yaml_get(y, root, "access"),
+			"is local, but `listen` accepts other machines: write access: token, or listen on 127.0.0.1");
+	c->needs_token |= !strcmp(access, "token");
+	c->n_names = config_text_list(y, root, "names", c->name[0], sizeof c->name[0], CONFIG_LIST_MAX);
+	for (int i = 0; i < c->n_names; i++)
+		if (strpbrk(c->name[i], "/@ "))
+			yaml_mistake(y, yaml_get(y, root, "names"), "%s is not HOST or HOST:PORT", c->name[i]);
+}
+
+static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key, const char *instead, char *out, size_t size)
+{
+	if (!config_text(y, map, key, out, size))
+		return;
+	check_web_url(y, yaml_get(y, map, key), out, instead);
+	for (size_t n = strlen(out); n && out[n - 1] == '/'; n--)
+		out[n - 1] = '\0';
+}
+
+static bool is_project(const char *text)
+{
+	bool slash = false;
+	for (const char *c = text; *c; c++) {
+		slash |= *c == '/';
+		if (!isalnum((unsigned char)*c) && !strchr("._-/", *c))
+			return false;
+	}
+	return slash && !strstr(text, "..") && !strstr(text, "//") && text[0] != '/' && text[strlen(text) - 1] != '/';
+}
+
+static void read_status(struct yaml *y, struct yaml_node *map, struct config_status *s)
+{
+	static const char *const kinds[] = { "github", "gitlab", "gitea", "forgejo", NULL };
+	if (!map)
+		return;
+	if (!yaml_is_map(map)) {
+		yaml_mistake(
+			y, map, "is not a mapping; e.g. {kind: github, project: owner/name, token_file: /etc/flopwatch/token}");
+		return;
+	}
+	if (!yaml_get(y, map, "kind"))
+		yaml_mistake(y, map, "needs `kind`");
+	config_text_choice(y, map, "kind", kinds, "github, gitlab, gitea, forgejo", s->kind, sizeof s->kind);
+	read_web_url(y, map, "api", "put the forge's token into token_file", s->api, sizeof s->api);
+	if (!s->api[0] && !strcmp(s->kind, "github"))
+		snprintf(s->api, sizeof s->api, "https://api.github.com");
+	else if (!s->api[0] && !strcmp(s->kind, "gitlab"))
+		snprintf(s->api, sizeof s->api, "https://gitlab.com/api/v4");
+	else if (!s->api[0] && s->kind[0])
+		yaml_mistake(y, map, "needs `api`; e.g. https://git.example.org/api/v1");
+	config_text_required(y, map, "project", s->project, sizeof s->project);
+	if (s->project[0] && !is_project(s->project))
+		yaml_mistake(y, yaml_get(y, map, "project"), "is not OWNER/NAME");
+	if (!yaml_get(y, map, "token_file"))
+		yaml_mistake(y, map, "needs `token_file`, a file with the forge's access token on its first line");
+	config_secret(y, map, "token_file", s->token, sizeof s->token);
+	yaml_bool(y, yaml_get(y, map, "allow_internal"), &s->allow_internal);
+	yaml_finish(y, map);
+}
+
+static void read_branches(struct yaml *y, struct yaml_node *map, struct config_repo *r)
+{
+	struct yaml_node *n = yaml_get(y, map, "branches");
+	char why[256];
+	bool includes = false;
+
+	r->n_branches = config_text_list(y, map, "branches", r->branch[0], sizeof r->branch[0], CONFIG_LIST_MAX);
+	if (!n)
+		snprintf(r->branch[r->n_branches++], sizeof r->branch[0], "*");
+	for (int i = 0; i < r->n_branches; i++) {
+		includes = includes || r->branch[i][0] != '!';
+		if (branch_pattern_is_wrong(r->branch[i], why, sizeof why))
+			yaml_mistake(y, n && yaml_is_list(n) ? yaml_item(y, n, i) : n, "`%s` %s", r->branch[i], why);
+	}
+	if (r->n_branches > 0 && !includes)
+		yaml_mistake(y, n, "only excludes, so that no branch is watched; begin with \"*\"");
+}
+
+/* `n` is a list, or a single suite. */
+static void locate_suites(struct yaml *y, struct yaml_node *n, struct config_repo *r)
+{
+	bool is_list = n && yaml_is_list(n);
+	for (int i = 0; i < r->n_suites; i++) {
+		struct yaml_node *item = is_list ? yaml_item(y, n, i) : n;
+		r->suite_at[i] = yaml_position(item);
+		for (int k = 0; k < i; k++)
+			if (strcmp(r->suite[i], r->suite[k]) == 0)
+				yaml_mistake(y, item, "is named twice");
+	}
+}
+
+static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	static const char *const notes[] = { "none", "write", "push", NULL };
+	struct config_repo *r = &c->repo[c->n_repos];
+	memset(r, 0, sizeof *r);
+	snprintf(r->file, sizeof r->file, "%s", yaml_file(y));
+	r->index = c->n_repos;
+	r->at = yaml_position(map);
+	config_text_name(y, map, r->name, sizeof r->name);
+	if (r->name[0] && config_repo_find(c, r->name) >= 0)
+		yaml_mistake(y, yaml_get(y, map, "name"), "there is another repository named %s", r->name);
+	config_text_required(y, map, "url", r->url, sizeof r->url);
+	const char *wrong = r->url[0] ? config_repo_url_wrong(r->url) : NULL;
+	if (wrong)
+		yaml_mistake(y, yaml_get(y, map, "url"), "%s", wrong);
+	r->is_local = r->url[0] == '/';
+	snprintf(r->upstream, sizeof r->upstream, "main");
+	if (config_text(y, map, "upstream", r->upstream, sizeof r->upstream))
+		r->upstream_at = yaml_position(yaml_get(y, map, "upstream"));
+	const char *branch = config_after_prefix(r->upstream, "refs/heads/");
+	if (branch)
+		yaml_mistake(y, yaml_get(y, map, "upstream"), "is the name of a branch; write %s", branch);
+	read_branches(y, map, r);
+	r->n_suites =
+		config_text_list(y, map, "suites", r->suite[0], sizeof r->suite[0], (int)(sizeof r->suite / sizeof r->suite[0]));
+	for (int i = 0; i < r->n_suites; i++)
+		if (strchr(r->suite[i], '/') || r->suite[i][0] == '.')
+			yaml_mistake(y, yaml_get(y, map, "suites"), "%s is not the name of a suite; e.g. ffa", r->suite[i]);
+	locate_suites(y, yaml_get(y, map, "suites"), r);
+	r->has_peers = yaml_get(y, map, "peers") != NULL;
+	peers_read(y, yaml_get(y, map, "peers"), &r->peers);
+	r->poll_ms = r->is_local ? 30000 : 60000;
+	yaml_duration_ms(y, yaml_get(y, map, "poll"), 1000, 24 * HOUR_MS, &r->poll_ms);
+	r->fetch_timeout_ms = 2 * MINUTE_MS;
+	yaml_duration_ms(y, yaml_get(y, map, "fetch_timeout"), 1000, HOUR_MS, &r->fetch_timeout_ms);
+	config_secret(y, map, "secret_file", r->secret, sizeof r->secret);
+	config_access(y, map, r);
+	read_status(y, yaml_get(y, map, "status"), &r->status);
+	snprintf(r->notes, sizeof r->notes, "none");
+	config_text_choice(y, map, "notes", notes, "none, write, push", r->notes, sizeof r->notes);
+	if (r->is_local && !strcmp(r->notes, "push"))
+		yaml_mistake(y, yaml_get(y, map, "notes"), "is push, but this repository is local: use write");
+	c->n_repos++;
+}
+
+static void read_webhook(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	static const char *const kinds[] = { "webhook", "slack", NULL };
+	struct config_webhook *w = &c->webhook[c->n_webhooks];
+	memset(w, 0, sizeof *w);
+	config_text_name(y, map, w->name, sizeof w->name);
+	if (w->name[0] && config_webhook_find(c, w->name) >= 0)
+		yaml_mistake(y, yaml_get(y, map, "name"), "there is another webhook named %s", w->name);
+	config_text_required(y, map, "url", w->url, sizeof w->url);
+	if (w->url[0])
+		check_web_url(y, yaml_get(y, map, "url"), w->url, "sign notifications with secret_file instead");
+	snprintf(w->kind, sizeof w->kind, "webhook");
+	config_text_choice(y, map, "kind", kinds, "webhook, slack", w->kind, sizeof w->kind);
+	config_secret(y, map, "secret_file", w->secret, sizeof w->secret);
+	yaml_bool(y, yaml_get(y, map, "comparisons"), &w->comparisons);
+	yaml_bool(y, yaml_get(y, map, "allow_internal"), &w->allow_internal);
+	c->n_webhooks++;
+}
+
+static void read_section(struct yaml *y, struct yaml_node *root, const char *key, int max, struct config *c,
+	void (*read_one)(struct yaml *, struct yaml_node *, struct config *))
+{
+	struct yaml_node *list = yaml_get(y, root, key);
+	if (list && !yaml_is_list(list)) {
+		yaml_mistake(y, list, "is not a list; begin each entry with \"- \"");
+		return;
+	}
+	if (yaml_count(list) > max) {
+		yaml_mistake(y, list, "has %d entries; at most %d", yaml_count(list), max);
+		return;
+	}
+	for (int i = 0; i < yaml_count(list); i++) {
+		struct yaml_node *item = yaml_item(y, list, i);
+		if (!yaml_is_map(item)) {
+			yaml_mistake(y, item, "is not a mapping; e.g. {name: ...}");
+			continue;
+		}
+		read_one(y, item, c);
+		yaml_finish(y, item);
+	}
+}
+
+static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	static const struct {
+		const char *key;
+		int64_t min_ms, max_ms, normal_ms;
+	} row[] = {
+		{ "build", 1000, 24 * HOUR_MS, 15 * MINUTE_MS },
+		{ "check", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
+		{ "run", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
+		{ "job", 1000, 7 * 24 * (int64_t)HOUR_MS, HOUR_MS },
+		{ "wait", 0, 24 * HOUR_MS, 10 * MINUTE_MS },
+		{ "offline_after", 1000, 7 * 24 * (int64_t)HOUR_MS, 15 * MINUTE_MS },
+		{ "again", 0, 7 * 24 * (int64_t)HOUR_MS, 10 * MINUTE_MS },
+		{ "hello", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
+	};
+	enum { ROWS = sizeof row / sizeof row[0] };
+	int64_t ms[ROWS], queue_max = 10000;
+	for (int i = 0; i < ROWS; i++) {
+		ms[i] = row[i].normal_ms;
+		yaml_duration_ms(y, yaml_get(y, map, row[i].key), row[i].min_ms, row[i].max_ms, &ms[i]);
+	}
+	yaml_int(y, yaml_get(y, map, "queue"), 1, 1000000, &queue_max);
+	yaml_finish(y, map);
+	c->build_s = (double)ms[0] / 1e3;
+	c->check_s = (double)ms[1] / 1e3;
+	c->run_s = (double)ms[2] / 1e3;
+	c->job_timeout_ms = ms[3];
+	c->wait_s = (double)ms[4] / 1e3;
+	c->offline_after_ms = ms[5];
+	c->again_ms = ms[6];
+	c->hello_ms = ms[7];
+	c->queue_max = (int)queue_max;
+}
+
+static void read_cores(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	if (map && !yaml_is_map(map)) {
+		yaml_mistake(y, map, "is not a mapping; e.g. cores: {measure: auto}");
+		return;
+	}
+	config_text(y, map, "measure", c->measure_cores, sizeof c->measure_cores);
+	if (!cores_is_plan(c->measure_cores))
+		yaml_mistake(y, yaml_get(y, map, "measure"), "is neither auto, shared nor a list of cores as 2-7,10");
+	yaml_finish(y, map);
+}
+
+static void read_calibrate(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	c->calibrate_every_ms = 24 * (int64_t)HOUR_MS;
+	if (map && !yaml_is_map(map)) {
+		yaml_mistake(y, map, "is not a mapping; e.g. {idle: true, every: 24h}");
+		return;
+	}
+	yaml_bool(y, yaml_get(y, map, "idle"), &c->calibrate_idle);
+	yaml_duration_ms(y, yaml_get(y, map, "every"), 1000, 365 * 24 * (int64_t)HOUR_MS, &c->calibrate_every_ms);
+	yaml_finish(y, map);
+}
+
+static void read_keep(struct yaml *y, struct yaml_node *root, struct config *c)
+{
+	const int64_t day_ms = 24 * (int64_t)HOUR_MS, century_ms = 36525 * day_ms;
+	c->keep_samples_ms = 14 * day_ms;
+	yaml_duration_ms(y, yaml_get(y, root, "keep_samples"), 0, century_ms, &c->keep_samples_ms);
+	yaml_duration_ms(y, yaml_get(y, root, "keep_archive"), day_ms, century_ms, &c->keep_archive_ms);
+}
+
+/* Parse "02:30" at the start of `text` into minutes, -1 invalid; `*end` points after it. */
+static int read_minute(const char *text, const char **end)
+{
+	bool is_time = strspn(text, "0123456789") == 2 && text[2] == ':' && strspn(text + 3, "0123456789") == 2;
+	int hour = is_time ? (text[0] - '0') * 10 + text[1] - '0' : 99,
+	    minute = is_time ? (text[3] - '0') * 10 + text[4] - '0' : 99;
+	*end = is_time ? text + 5 : text;
+	return hour < 24 && minute < 60 ? hour * 60 + minute : -1;
+}
+
+static void read_night(struct yaml *y, struct yaml_node *n, struct config *c)
+{
+	const char *text = "00:00-06:00", *rest;
+	if (yaml_string(y, n, &text) != 0 || !strcmp(text, "off"))
+		return;
+	c->night.is_idle = !strcmp(text, "idle");
+	if (c->night.is_idle)
+		return;
+	int from = read_minute(text, &rest), to = *rest == '-' ? read_minute(rest + 1, &rest) : -1;
+	if (from < 0 || to < 0 || from == to || *rest) {
+		yaml_mistake(y, n, "\"%.40s\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"", text);
+		return;
+	}
+	c->night.from = from;
+	c->night.to = to;
+}
+
+static void read_profile(struct yaml *y, struct yaml_node *root, struct config *c)
+{
+	static const char *const words[] = { "on", "off", NULL };
+	char word[4] = "on";
+	config_text_choice(y, root, "profile", words, "on, off", word, sizeof word);
+	c->profile = !strcmp(word, "on");
+}
+
+static void read_confirm(struct yaml *y, struct yaml_node *root, struct config *c)
+{
+	static const char *const words[] = { "same_device", "other_device", NULL };
+	char word[16] = "same_device";
+	config_text_choice(y, root, "confirm", words, "same_device, other_device", word, sizeof word);
+	c->confirm_elsewhere = !strcmp(word, "other_device");
+}
+
+/* True if a worker runs on this machine, so that its folders can be checked here. */
+static bool has_local_worker(const struct config *c)
+{
+	for (int i = 0; i < c->n_workers; i++)
+		if (c->worker[i].kind == WORKER_SOCKET ||
+			(c->worker[i].kind == WORKER_COMMAND && !strcmp(c->worker[i].command[0], "flopwatch-worker")))
+			return true;
+	return false;
+}
+
+/* Read the folders that branch code may read besides the system's. The daemon's own folders are refused. */
+static void read_read_only(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	struct yaml_node *list = yaml_get(y, map, "read_only");
+	if (list && (!yaml_is_list(list) || yaml_count(list) > READONLY_MAX)) {
+		yaml_mistake(y, list, "is not a list of at most %d folders; e.g. [/opt/conda]", READONLY_MAX);
+		list = NULL;
+	}
+	for (int i = 0; list && i < yaml_count(list); i++) {
+		struct yaml_node *n = yaml_item(y, list, i);
+		char *path = c->read_only[c->n_read_only];
+		struct stat st;
+		if (!config_text_node(y, n, path, READONLY_PATH_SIZE))
+			continue;
+		const char *wrong = readonly_wrong(path);
+		const char *const ours[] = { c->state_dir, c->cache_dir };
+		for (int k = 0; k < 2 && !wrong; k++)
+			if (readonly_lies_in(path, ours[k]) || readonly_lies_in(ours[k], path))
+				wrong = "overlaps state_dir or cache_dir";
+		if (!wrong && has_local_worker(c) && stat(path, &st) != 0 && errno == ENOENT)
+			wrong = "does not exist on this machine";
+		if (wrong)
+			yaml_mistake(y, n, "%s %s", path, wrong);
+		else
+			c->n_read_only++;
+	}
+	yaml_finish(y, map);
+}
+
+/* Accept `required`, or {mode: required, read_only: [/opt/conda]}. */
+static void read_sandbox(struct yaml *y, struct yaml_node *root, struct config *c)
+{
+	static const char *const modes[] = { "auto", "required", "none", NULL };
+	struct yaml_node *n = yaml_get(y, root, "sandbox");
+	config_text_choice(y, yaml_is_map(n) ? n : root, yaml_is_map(n) ? "mode" : "sandbox", modes, "auto, required, none",
+		c->sandbox, sizeof c->sandbox);
+}
+
+static void read_all(struct yaml *y, struct config *c)
+{
+	struct yaml_node *root = yaml_root(y);
+	snprintf(c->state_dir, sizeof c->state_dir, "/var/lib/flopwatch");
+	snprintf(c->cache_dir, sizeof c->cache_dir, "/var/cache/flopwatch");
+	snprintf(c->suites_dir, sizeof c->suites_dir, "/usr/share/flopwatch/suites");
+	snprintf(c->listen_host, sizeof c->listen_host, "127.0.0.1");
+	c->listen_port = 8451;
+	snprintf(c->sandbox, sizeof c->sandbox, "auto");
+	snprintf(c->measure_cores, sizeof c->measure_cores, "auto");
+	if (root && !yaml_is_map(root)) {
+		yaml_mistake(y, root, "is not a mapping; e.g. state_dir: /var/lib/flopwatch");
+		return;
+	}
+	if (yaml_has(root, "suite")) {
+		yaml_mistake(y, root,
+			"is a suite, not a configuration; `flopwatch config check` reads those in the configuration's suites_dir, "
+			"`flopwatch try` those of a checkout");
+		return;
+	}
+	config_text_folder(y, root, "state_dir", c->state_dir, sizeof c->state_dir);
+	config_text_folder(y, root, "cache_dir", c->cache_dir, sizeof c->cache_dir);
+	config_text_folder(y, root, "suites_dir", c->suites_dir, sizeof c->suites_dir);
+	read_listen(y, root, c);
+	read_access(y, root, c);
+	read_web_url(y, root, "public_url", "users log in on the page", c->public_url, sizeof c->public_url);
+	read_sandbox(y, root, c);
+	read_limits(y, yaml_get(y, root, "limits"), c);
+	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
+	read_night(y, yaml_get(y, root, "night"), c);
+	read_profile(y, root, c);
+	yaml_bool(y, yaml_get(y, root, "split"), &c->split);
+	read_confirm(y, root, c);
+	read_keep(y, root, c);
+	read_cores(y, yaml_get(y, root, "cores"), c);
+	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, config_worker_read);
+	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);
+	read_section(y, root, "webhooks", CONFIG_HOOKS_MAX, c, read_webhook);
+	if (yaml_is_list(yaml_get(y, root, "workers")) && yaml_count(yaml_get(y, root, "workers")) == 0)
+		yaml_mistake(
+			y, yaml_get(y, root, "workers"), "is empty, so no job would run; name a worker, or leave `workers` out");
+	if (!yaml_get(y, root, "workers")) {
+		struct config_worker *w = &c->worker[c->n_workers++];
+		snprintf(w->name, sizeof w->name, "local");
+		snprintf(w->command[0], sizeof w->command[0], "flopwatch-worker");
+		snprintf(w->command[1], sizeof w->command[1], "serve");
+		w->n_command = 2;
+	}
+	if (yaml_is_map(yaml_get(y, root, "sandbox")))
+		read_read_only(y, yaml_get(y, root, "sandbox"), c);
+	yaml_finish(y, root);
+}
+
+int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err)
+{
+	*out = NULL;
+	if (access(path, F_OK) != 0 && errno == ENOENT)
+		return err_set(err, ERR_NOT_FOUND,
+			"cannot read the configuration %s: No such file or directory; copy the commented etc/flopwatchd.yml of the sources there (an installation has it as "
+			"/etc/flopwatch/flopwatchd.yml), name a repository in it, then try it: flopwatch config check FILE",
+			path);
+	int fd = regular_open("the configuration ", path, err);
+	if (fd < 0)
+		return -1;
+	struct buf text;
+	buf_init(&text, FILE_BYTES_MAX);
+	int got = buf_read_fd(&text, fd);
+	if (got != 0)
+		err_sys(err, "cannot read the configuration %s", path);
+	close(fd);
+	if (got != 0 || text.failed) {
+		buf_fini(&text);
+		return err_set(err, ERR_INVALID, "the configuration %s is larger than %d bytes", path, FILE_BYTES_MAX);
+	}
+	struct config *c = calloc(1, sizeof *c);
+	struct yaml *y = c ? yaml_new(text.data, text.len, path) : NULL;
+	if (!y) {
+		free(c);
+		buf_fini(&text);
+		return err_set(err, ERR_INTERNAL, "out of memory for the configuration");
+	}
+	read_all(y, c);
+	int n = yaml_mistakes(y);
+	buf_puts(mistakes, yaml_mistake_text(y));
+	yaml_free(y);
+	buf_fini(&text);
+	if (n) {
+		config_free(c);
+		return err_set(err, ERR_INVALID, "%d %s in %s", n, n == 1 ? "mistake" : "mistakes", path);
+	}
+	*out = c;
+	return 0;
+}

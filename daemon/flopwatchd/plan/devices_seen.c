@@ -1,0 +1,157 @@
+#include "flopwatchd/plan/devices_seen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/jsonw.h"
+#include "lib/log.h"
+#include "db/missing.h"
+#include "db/event.h"
+#include "db/job.h"
+#include "db/repo.h"
+#include "flopwatchd/history/device_offset.h"
+#include "flopwatchd/job/record.h"
+#include "flopwatchd/plan/environment_again.h"
+#include "flopwatchd/plan/environment_seen.h"
+#include "flopwatchd/config/config_worker.h"
+
+enum { NAMES_BYTES = 1 << 16, WHY_SIZE = 256 };
+static const int64_t month_ms = INT64_C(30) * 24 * 3600 * 1000;
+
+static int send_event(
+	struct db *db, const char *uuid, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, "device.state");
+	jsonw_kv_string(j, "device", uuid);
+	jsonw_kv_string(j, "state", devicestate_name(state));
+	jsonw_kv_string(j, "why", why);
+	jsonw_kv_string(j, "who", "flopwatchd");
+	log_info("device.state", "device=%s state=%s why=%s", log_quote(uuid), devicestate_name(state), log_quote(why));
+	return store_event_end(&event, db, now_ms, err);
+}
+
+/* Cancel the daemon's own jobs; those of users wait, until a user cancels them. */
+static int drop_jobs(struct txn *g, const char *uuid, int64_t now_ms, struct fw_err *err)
+{
+	char why[WHY_SIZE];
+	struct store_job job;
+	int64_t id = 0;
+	int got;
+	snprintf(why, sizeof why, "device %s is absent", uuid);
+	while ((got = find_missing_job(g->db, uuid, id, &id, err)) == 1)
+		if (store_job_get(g->db, id, &job, err) != 0 || job_move(g, &job, JOBSTATE_CANCELLED, why, now_ms, err) != 0)
+			return -1;
+	return got < 0 ? -1 : environment_leave(g->db, uuid, why, now_ms, err);
+}
+
+/* The remaining devices form a class without it. Own: takes `gone`. */
+static int mark_absent(struct txn *g, struct find_missing *gone, int n, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	int result = n < 0 ? -1 : 0;
+	for (int i = 0; i < n && result == 0; i++)
+		if (send_event(g->db, gone[i].uuid, DEVICESTATE_ABSENT, why, now_ms, err) != 0 ||
+			drop_jobs(g, gone[i].uuid, now_ms, err) != 0 ||
+			device_offset_look(g->db, gone[i].class, now_ms, err) != 0)
+			result = -1;
+	free(gone);
+	return result;
+}
+
+static int mark_missing(struct txn *g, const struct config_worker *w, const struct msg_hello *hello, const char *named,
+	int64_t now_ms, struct fw_err *err)
+{
+	struct find_missing *gone;
+	char why[WHY_SIZE];
+	const struct find_inventory has = { w->name, hello->location.host, named, now_ms - month_ms };
+	if (config_worker_is_slurm(w))
+		snprintf(why, sizeof why, "in a month worker %s got only other devices of %s", w->name, hello->location.host);
+	else
+		snprintf(why, sizeof why, "worker %s no longer has the device", w->name);
+	int n = find_missing_of(g->db, &has, why, now_ms, &gone, err);
+	return mark_absent(g, gone, n, why, now_ms, err);
+}
+
+int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err)
+{
+	static const char why[] = "its worker is no longer configured";
+	struct find_missing *gone;
+	struct buf names;
+	struct jsonw j;
+	int result = -1;
+	buf_init(&names, NAMES_BYTES);
+	jsonw_init(&j, &names);
+	jsonw_array(&j);
+	for (int i = 0; i < g->config->n_workers; i++)
+		jsonw_string(&j, g->config->worker[i].name);
+	jsonw_array_end(&j);
+	if (names.failed)
+		err_set(err, ERR_FULL, "too many workers");
+	else if (txn_begin(g, err) == 0) {
+		int n = find_missing_without(g->db, names.data, why, now_ms, &gone, err);
+		result = txn_end(g, mark_absent(g, gone, n, why, now_ms, err), err);
+	}
+	buf_fini(&names);
+	return result;
+}
+
+static bool is_configured(const struct config_worker *w, const struct msg_device *d)
+{
+	return config_worker_wants(w, d->kind, d->index, d->uuid);
+}
+
+static int store_one(struct txn *g, const struct config_worker *w, const struct msg_hello *hello, const struct msg_device *d,
+	int64_t now_ms, bool *is_new, struct fw_err *err)
+{
+	struct fw_err unknown = { 0 };
+	enum devicestate state = DEVICESTATE_N;
+	int64_t id;
+	bool on_call = config_worker_is_slurm(w), is_known = store_device_get(g->db, d->uuid, &id, &state, &unknown) == 0;
+	/* an allocation shows one of many devices, so a new one replaces none */
+	*is_new = !on_call && !is_known;
+	if (store_device_put(g->db, d, now_ms, &id, err) != 0 ||
+		store_device_through(g->db, id, w->name, hello->location.host, on_call, err) != 0)
+		return -1;
+	if (is_known && state == DEVICESTATE_ABSENT &&
+		send_event(g->db, d->uuid, DEVICESTATE_OK, "the device is back", now_ms, err) != 0)
+		return -1;
+	return hello->location.modules[0] ? store_device_location(g->db, id, &hello->location, err) : 0;
+}
+
+static int store_devices(
+	struct txn *g, const struct config_worker *w, const struct msg_hello *hello, int64_t now_ms, int *n, struct fw_err *err)
+{
+	bool is_new[PROTOCOL_DEVICES_MAX] = { false };
+	struct buf names;
+	struct jsonw named;
+	int result = 0, n_its = 0;
+	buf_init(&names, NAMES_BYTES);
+	jsonw_init(&named, &names);
+	jsonw_array(&named);
+	for (int i = 0; i < hello->n_devices && result == 0; i++) {
+		if (!is_configured(w, &hello->device[i]))
+			continue;
+		n_its++;
+		jsonw_string(&named, hello->device[i].uuid);
+		result = store_one(g, w, hello, &hello->device[i], now_ms, &is_new[i], err);
+	}
+	jsonw_array_end(&named);
+	for (int i = 0; i < hello->n_devices && result == 0; i++)
+		if (is_configured(w, &hello->device[i]))
+			result = environment_seen(g->db, g->config, w->name, &hello->device[i], is_new[i], now_ms, n, err);
+	if (result == 0 && names.failed)
+		result = err_set(err, ERR_FULL, "too many devices");
+	if (result == 0 && n_its > 0)
+		result = mark_missing(g, w, hello, names.data, now_ms, err);
+	buf_fini(&names);
+	return result;
+}
+
+int devices_seen(
+	struct txn *g, const struct config_worker *w, const struct msg_hello *hello, int64_t now_ms, int *n, struct fw_err *err)
+{
+	*n = 0;
+	if (txn_begin(g, err) != 0)
+		return -1;
+	return txn_end(g, store_devices(g, w, hello, now_ms, n, err), err);
+}

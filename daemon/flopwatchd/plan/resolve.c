@@ -1,0 +1,627 @@
+/* resolve.c - a job's three queries to git, one after the other: the target's tree, its base, the base's tree. */
+#include "flopwatchd/plan/resolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flopwatchd/plan/ancestor.h"
+#include "lib/clock.h"
+#include "flopwatchd/history/calibrate.h"
+#include "lib/child.h"
+#include "db/accepted.h"
+#include "db/base.h"
+#include "db/baseline_period.h"
+#include "flopwatchd/plan/refusal.h"
+#include "flopwatchd/plan/suites_requested.h"
+#include "flopwatchd/plan/measurement_options.h"
+#include "flopwatchd/plan/tree_question.h"
+#include "flopwatchd/config/config.h"
+
+enum { OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, REQUEST_AGAIN_MAX = 3 };
+
+/* One side: queried with guessed inputs first, and again if its manifest names others. */
+struct side {
+	struct gitread_commit *commit;
+	struct manifest manifest;
+	bool has_manifest;
+	int requested; /* number of queries */
+};
+
+struct resolve {
+	struct loop *loop;
+	struct db *db;
+	const struct config *config;
+	const struct config_repo *repo;
+	struct store_job job;
+	resolve_fn *fn;
+	void *arg;
+	struct loop_source *start;
+	struct child *git_task;
+	char repo_path[4096];
+	char base_sha[65], last_judged[65];
+	struct gitread_base *ancestors; /* of an upstream commit whose base is not chosen yet; owned */
+	bool is_chosen_again;
+	struct side target, base, reference;
+	struct resolve_answer answer;
+};
+
+static void resolve_free(struct resolve *r)
+{
+	gitread_commit_free(r->target.commit);
+	gitread_commit_free(r->base.commit);
+	gitread_commit_free(r->reference.commit);
+	plan_fini(&r->answer.plan);
+	free(r->ancestors);
+	free(r);
+}
+
+void resolve_cancel(struct resolve *r)
+{
+	if (!r)
+		return;
+	loop_remove(r->loop, r->start);
+	child_cancel(r->git_task);
+	resolve_free(r);
+}
+
+static void finish(struct resolve *r)
+{
+	r->fn(r->arg, &r->answer);
+	resolve_free(r);
+}
+
+static void end_job(struct resolve *r, enum jobstate state, const char *why)
+{
+	r->answer.state = state;
+	snprintf(r->answer.why, sizeof r->answer.why, "%s", why);
+	finish(r);
+}
+
+/* True if the commit is not at fault: memory, disk, a deadline, a killed child. */
+static bool is_temporary(const struct fw_err *err)
+{
+	return err->code == ERR_INTERNAL || err->code == ERR_CRASHED || err->code == ERR_IO || err->code == ERR_FULL ||
+	       err->code == ERR_BUSY || err->code == ERR_TIMEOUT;
+}
+
+/* git failed: the object is missing for good, or a retry may succeed. */
+static void end_for_git(struct resolve *r, const struct fw_err *failed)
+{
+	r->answer.again = is_temporary(failed);
+	r->answer.crashed = failed->code == ERR_CRASHED;
+	end_job(r, failed->code == ERR_NOT_FOUND ? JOBSTATE_TARGET_MISSING : JOBSTATE_FAILED, failed->text);
+}
+
+static void end_for_error(struct resolve *r, const struct fw_err *err)
+{
+	r->answer.again = is_temporary(err);
+	end_job(r, JOBSTATE_FAILED, err->text);
+}
+
+static void start_git(struct resolve *r, const char *const *args, child_fn *fn)
+{
+	struct fw_err err = { 0 };
+	struct child_spec spec = {
+		.program = "flopwatch-git",
+		.args = args,
+		.out_fd = -1,
+		.out_max = OUTPUT_MAX,
+		.deadline_ms = GIT_DEADLINE_MS,
+	};
+	if (child_start(r->loop, &spec, fn, r, &r->git_task, &err) != 0)
+		end_for_error(r, &err);
+}
+
+static int get_suites(const struct resolve *r, const struct side *s, const struct manifest *m, char out[SUITES_REQUESTED_MAX][64])
+{
+	enum suites_side side = s == &r->target ? SUITES_OF_TARGET : s == &r->base ? SUITES_OF_BASE : SUITES_OF_REFERENCE;
+	return suites_requested(&r->job, r->repo, side, m, out);
+}
+
+static void list_suites(struct resolve *r)
+{
+	r->answer.n_suites = get_suites(r, &r->base, &r->base.manifest, r->answer.suite);
+}
+
+/* Query a commit: its manifest, and the inputs and suites that the manifest names or probably names. */
+static void query_tree(struct resolve *r, struct side *s, const char *sha, child_fn *fn)
+{
+	char suite[SUITES_REQUESTED_MAX][64];
+	struct tree_question question;
+	struct manifest guess;
+	manifest_default(&guess);
+	const struct manifest *m = s->has_manifest ? &s->manifest : r->target.has_manifest ? &r->target.manifest : &guess;
+	tree_question(&question, r->repo_path, sha, m, suite, get_suites(r, s, m, suite));
+	s->requested++;
+	start_git(r, question.arg, fn);
+}
+
+static bool is_covered(struct resolve *r, const struct side *s)
+{
+	char suite[SUITES_REQUESTED_MAX][64];
+	int n = get_suites(r, s, &s->manifest, suite);
+	return tree_is_covered(s->commit, &s->manifest, suite, n);
+}
+
+/* Read a `tree` answer. 1: complete, 0: queried again (or the resolve ended), -1 with err: the commit cannot be used. */
+static int read_tree(struct resolve *r, struct side *s, const struct buf *out, child_fn *fn, struct fw_err *err)
+{
+	char sha[65];
+	gitread_commit_free(s->commit);
+	s->commit = NULL;
+	if (gitread_tree(out, &s->commit, err) != 0)
+		return -1;
+	if (plan_manifest(s->commit, &s->manifest, err) != 0)
+		return -1;
+	s->has_manifest = true;
+	if (s == &r->base)
+		list_suites(r);
+	if (is_covered(r, s))
+		return 1;
+	if (s->requested >= REQUEST_AGAIN_MAX)
+		return err_set(err, ERR_PROTOCOL, "flopwatch-git omits a requested path");
+	snprintf(sha, sizeof sha, "%s", s->commit->commit.sha);
+	query_tree(r, s, sha, fn);
+	return 0;
+}
+
+static void on_base_tree(void *arg, const struct buf *out, const struct fw_err *failed);
+
+static void use_base(struct resolve *r, const char *sha, const char *how)
+{
+	snprintf(r->base_sha, sizeof r->base_sha, "%s", sha);
+	snprintf(r->answer.plan.base_how, sizeof r->answer.plan.base_how, "%s", how);
+	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
+	enum jobkind kind = r->job.kind;
+	bool is_itself =
+		kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(kind) || kind == JOBKIND_PROFILE; /* also for one commit */
+	r->answer.plan.request.kind = self && !is_itself ? JOBKIND_SELFCHECK : r->job.kind;
+	query_tree(r, &r->base, sha, on_base_tree);
+}
+
+static void store_line(struct resolve *r, const struct gitread_base *b)
+{
+	struct resolve_answer *a = &r->answer;
+	memcpy(a->line[0], r->job.target_sha, sizeof a->line[0]);
+	memcpy(a->line[1], b->first_parent, (size_t)b->n_first_parents * sizeof a->line[0]);
+	a->n_line = 1 + b->n_first_parents;
+}
+
+static const char *likely_suite(const struct resolve *r)
+{
+	return suites_likely(&r->job, r->repo, &r->target.manifest);
+}
+
+static int find_ancestor(struct resolve *r, const char *suite, struct ancestor *out, struct fw_err *err)
+{
+	char upstream[1024];
+	struct ancestor_request request = { .repo = r->job.repo,
+		.branch = upstream,
+		.target = r->job.target_sha,
+		.suite = suite,
+		.last_judged = r->last_judged };
+	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, err) != 0)
+		return -1;
+	return ancestor_choose(r->db, &request, r->ancestors, out, err);
+}
+
+/* For the upstream branch, and for commits on it. */
+static void choose_ancestor(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	struct ancestor base;
+	if (r->job.branch[0])
+		store_line(r, r->ancestors);
+	if (find_ancestor(r, likely_suite(r), &base, &err) != 0)
+		end_for_error(r, &err);
+	else
+		use_base(r, base.sha, base.how);
+}
+
+/* If the base names another suite, choose once more with that one. Returns true to keep the current base. */
+static bool choose_again(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	struct ancestor base;
+	list_suites(r);
+	if (!r->ancestors || r->is_chosen_again || !r->answer.n_suites || !strcmp(r->answer.suite[0], likely_suite(r)))
+		return false;
+	r->is_chosen_again = true;
+	if (find_ancestor(r, r->answer.suite[0], &base, &err) != 0) {
+		end_for_error(r, &err);
+		return true;
+	}
+	if (!strcmp(base.sha, r->base_sha))
+		return false;
+	gitread_commit_free(r->base.commit);
+	memset(&r->base, 0, sizeof r->base);
+	use_base(r, base.sha, base.how);
+	return true;
+}
+
+/* Read the answer of `flopwatch-git base`. Own: free. NULL: invalid, and the resolve ended. */
+static struct gitread_base *read_base(struct resolve *r, const struct buf *out, const struct fw_err *failed)
+{
+	struct fw_err err = { 0 };
+	struct gitread_base *b = malloc(sizeof *b);
+	r->git_task = NULL;
+	if (failed) {
+		end_for_git(r, failed);
+	} else if (!b) {
+		err_set(&err, ERR_INTERNAL, "out of memory for the ancestors");
+		end_for_error(r, &err);
+	} else if (gitread_base(out, b, &err) != 0) {
+		end_for_error(r, &err);
+	} else {
+		return b;
+	}
+	free(b);
+	return NULL;
+}
+
+static void on_ancestors(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct gitread_base *b = read_base(r, out, failed);
+	if (!b) /* `r` is freed */
+		return;
+	r->ancestors = b;
+	choose_ancestor(r);
+}
+
+static void on_merge_base(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct gitread_base *b = read_base(r, out, failed);
+	if (!b)
+		return;
+	bool is_contained = !strcmp(b->merge_base, r->job.target_sha);
+	if (is_contained && !r->job.branch[0]) {
+		r->ancestors = b; /* requested by commit, and part of the upstream branch */
+		choose_ancestor(r);
+		return;
+	}
+	char why[REFUSAL_SIZE], base[65];
+	bool has_upstream = b->upstream[0] != 0;
+	memcpy(base, b->merge_base, sizeof base);
+	free(b);
+	if (!has_upstream) {
+		config_no_upstream(r->repo, why, sizeof why);
+		end_job(r, JOBSTATE_FAILED, why);
+	} else if (!base[0]) {
+		refusal_unrelated(r->repo, &r->job, why);
+		end_job(r, JOBSTATE_FAILED, why);
+	} else if (is_contained) {
+		refusal_contained(r->repo, &r->job, why);
+		end_job(r, JOBSTATE_CANCELLED, why);
+	} else {
+		use_base(r, base, "merge-base");
+	}
+}
+
+static void query_base(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	char upstream[1024], parents[16];
+	snprintf(parents, sizeof parents, "%d", GITREAD_PARENTS_MAX);
+	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, &err) != 0) {
+		end_for_error(r, &err);
+		return;
+	}
+	bool is_upstream = !strcmp(r->job.branch, upstream);
+	if (is_upstream && store_base_last(r->db, r->job.repo, r->job.branch, r->job.target_sha, r->last_judged, &err) != 0) {
+		end_for_error(r, &err);
+		return;
+	}
+	const char *args[12] = { "base", "--repo", r->repo_path, "--target", r->job.target_sha };
+	int n = 5;
+	if (is_upstream || !r->job.branch[0]) {
+		args[n++] = "--first-parents";
+		args[n++] = parents;
+	}
+	if (!is_upstream) {
+		args[n++] = "--upstream";
+		args[n++] = upstream;
+	} else if (r->last_judged[0]) {
+		args[n++] = "--with";
+		args[n++] = r->last_judged;
+	}
+	start_git(r, args, is_upstream ? on_ancestors : on_merge_base);
+}
+
+static int check_line(struct resolve *r, struct fw_err *err)
+{
+	struct plan *p = &r->answer.plan;
+	bool fills = r->job.kind == JOBKIND_BACKFILL || r->job.kind == JOBKIND_REFERENCE;
+	char upstream[sizeof p->line_branch];
+	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, err) != 0)
+		return -1;
+	p->on_line = fills || (!strcmp(r->job.branch, upstream) && !r->job.quick);
+	snprintf(p->line_branch, sizeof p->line_branch, "%s", p->on_line ? upstream : "");
+	return 0;
+}
+
+/* The reference commit depends on the device: another device has another baseline period. */
+static int choose_reference(struct resolve *r, struct fw_err *err)
+{
+	struct plan *p = &r->answer.plan;
+	p->reference[0] = 0;
+	if (check_line(r, err) != 0)
+		return -1;
+	if (!p->on_line || !r->job.device)
+		return 0;
+	return store_baseline_period_reference(r->db, r->job.repo, p->suite_name, r->job.device, p->reference, err);
+}
+
+static int add_to_range(void *arg, const struct store_commit *commit, struct fw_err *err)
+{
+	struct resolve_answer *a = arg;
+	(void)err;
+	if (a->n_range == RESOLVE_RANGE_MAX)
+		return 1;
+	snprintf(a->range[a->n_range++], sizeof a->range[0], "%s", commit->sha);
+	return 0;
+}
+
+static void on_range(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err ignored = { 0 };
+	r->git_task = NULL;
+	if (failed || gitread_log(out, add_to_range, &r->answer, &ignored) < 0)
+		r->answer.n_range = 0; /* without a range the comparison is still valid */
+	finish(r);
+}
+
+/* Finish a good plan. For a branch's own comparison query the range once, so that accepted losses follow the commit. */
+static void finish_plan(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	const struct plan *p = &r->answer.plan;
+	const char *base = p->request.subject[0].commit, *target = p->request.subject[1].commit;
+	char count[16];
+	snprintf(count, sizeof count, "%d", RESOLVE_RANGE_MAX);
+	bool is_requested = r->job.branch[0] && p->request.kind == JOBKIND_COMPARE && strcmp(base, target) != 0;
+	int known = is_requested ? store_range_known(r->db, r->job.repo, base, target, &err) : 1;
+	if (known < 0) {
+		end_for_error(r, &err);
+	} else if (known) {
+		finish(r);
+	} else {
+		const char *const args[] = { "log", "--repo", r->repo_path, "--from", target, "--not", base, "--count", count,
+			NULL };
+		start_git(r, args, on_range);
+	}
+}
+
+/* Without its reference commit a commit is still compared with its base; only its position in the history is missing. */
+static void on_reference_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct resolve_answer *a = &r->answer;
+	struct fw_err err = { 0 };
+	r->git_task = NULL;
+	if (failed && is_temporary(failed)) {
+		end_for_git(r, failed);
+		return;
+	}
+	int got = -1;
+	if (failed)
+		err = *failed;
+	else
+		got = read_tree(r, &r->reference, out, on_reference_tree, &err);
+	if (got == 0)
+		return;
+	if (got < 0 || plan_subject(&a->plan, 2, ROLE_REFERENCE, r->reference.commit, &r->reference.manifest, &err) != 0 ||
+		(plan_is_benchmark(&a->plan) ? plan_run(&a->plan, 2, &r->reference.manifest, &err)
+					     : refusal_of_build(r->repo, &r->reference.manifest, r->reference.commit->commit.sha,
+						       a->suite[0], &err)) != 0) {
+		a->plan.request.n_subjects = 2;
+		snprintf(a->note, sizeof a->note, "not measured against the reference commit: %.400s", err.text);
+	}
+	finish_plan(r);
+}
+
+/* The base cannot be used: an error if a user gave it, else the commit itself replaces it. */
+static void replace_base(struct resolve *r, const struct fw_err *why)
+{
+	if (is_temporary(why) || !strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
+		end_for_error(r, why);
+		return;
+	}
+	snprintf(r->answer.note, sizeof r->answer.note, "measured against itself, because its base cannot be used: %.400s",
+		why->text);
+	gitread_commit_free(r->base.commit);
+	memset(&r->base, 0, sizeof r->base);
+	use_base(r, r->job.target_sha, "self");
+}
+
+static void copy_suites(const struct resolve *r, const struct side *side, struct resolve_suites *out)
+{
+	out->n = r->repo->n_suites ? 0 : side->manifest.n_suites;
+	for (int i = 0; i < out->n; i++)
+		snprintf(out->name[i], sizeof out->name[i], "%s", side->manifest.suite[i]);
+}
+
+static void add_suite_position(const struct resolve *r, struct fw_err *e)
+{
+	char position[REFUSAL_SIZE];
+	size_t len;
+	refusal_suite_position(r->repo, &r->base.manifest, r->base.commit->commit.sha, r->answer.suite[0], position);
+	len = strlen(position);
+	if (len > 2)
+		err_context(e, "%.*s", (int)len - 2, position);
+}
+
+static void make_plan(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	struct resolve_answer *a = &r->answer;
+	struct plan *p = &a->plan;
+	p->request.quick = r->job.quick;
+	p->part = r->job.part;
+	if (suites_of_target(&r->job, r->repo) &&
+		refusal_of_suites(r->config, r->target.commit, &r->target.manifest, &r->base.manifest, &err) != 0) {
+		end_for_error(r, &err);
+		return;
+	}
+	a->peers = r->base.manifest.peers;
+	copy_suites(r, &r->base, &a->before);
+	copy_suites(r, &r->target, &a->after);
+	if (plan_subject(p, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0 ||
+		plan_subject(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) != 0) {
+		end_for_error(r, &err);
+		return;
+	}
+	if (a->n_suites == 0) {
+		end_job(r, JOBSTATE_FAILED, "neither the configuration nor .flopwatch.yaml of the base names a suite");
+		return;
+	}
+	const struct benchmark *benchmark = manifest_benchmark(&r->base.manifest, a->suite[0]);
+
+	refusal_peer_position(
+		r->repo, &r->base.manifest, p->request.subject[0].commit, r->job.base_provider, p->provider_position);
+	snprintf(p->request.subject[0].provider, sizeof p->request.subject[0].provider, "%s", r->job.base_provider);
+	snprintf(p->request.subject[1].provider, sizeof p->request.subject[1].provider, "%s", r->job.target_provider);
+	snprintf(p->request.subject[0].config, sizeof p->request.subject[0].config, "%s", r->job.base_config);
+	snprintf(p->request.subject[1].config, sizeof p->request.subject[1].config, "%s", r->job.target_config);
+	p->request.subject[0].tools = r->job.base_tools;
+	p->request.subject[1].tools = r->job.target_tools;
+	if (benchmark && (r->job.base_provider[0] || r->job.target_provider[0])) {
+		end_job(r, JOBSTATE_FAILED, "a benchmark has no providers; only modules have");
+		return;
+	}
+	if (benchmark && (r->job.base_config[0] || r->job.target_config[0])) {
+		end_job(r, JOBSTATE_FAILED, "a benchmark takes no configuration; only providers of modules do");
+		return;
+	}
+
+	if (benchmark && r->job.cells_glob[0])
+		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a benchmark writes them all");
+	if (benchmark)
+		plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest);
+	if (p->dropped && p->request.kind != JOBKIND_COMPARE) { /* a search for a change learns nothing from it */
+		plan_run(p, 1, &r->target.manifest, &err);
+		end_for_error(r, &err);
+		return;
+	}
+	if (!benchmark && plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
+		bool is_wrong = err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* and a later commit may have fixed it */
+		if (err.code == ERR_NOT_FOUND)
+			add_suite_position(r, &err);
+		if (is_wrong && !r->job.cells_glob[0])
+			replace_base(r, &err);
+		else
+			end_for_error(r, &err);
+		return;
+	}
+	if (!benchmark && refusal_of_build(r->repo, &r->target.manifest, r->target.commit->commit.sha, a->suite[0], &err) != 0) {
+		end_for_error(r, &err);
+		return;
+	}
+	if (!benchmark && refusal_of_build(r->repo, &r->base.manifest, r->base.commit->commit.sha, a->suite[0], &err) != 0) {
+		replace_base(r, &err);
+		return;
+	}
+	set_measurement_options(p, &r->job, benchmark != NULL);
+	plan_compare(p);
+	p->identical = p->identical && !r->job.every_cell; /* a report on one commit counts as identical too */
+	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_reference(r, &err) != 0) {
+		end_for_error(r, &err);
+		return;
+	}
+	const char *reference = p->reference, *base = p->request.subject[0].commit, *target = p->request.subject[1].commit;
+	if (!plan_needs_worker(p) || !reference[0] || !strcmp(reference, base) || !strcmp(reference, target))
+		finish_plan(r);
+	else
+		query_tree(r, &r->reference, reference, on_reference_tree);
+}
+
+static void on_base_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err err = { 0 };
+	r->git_task = NULL;
+	if (failed) {
+		end_for_git(r, failed);
+		return;
+	}
+	int got = read_tree(r, &r->base, out, on_base_tree, &err);
+	if (got == 0)
+		return;
+	if (r->base.commit)
+		r->answer.base = r->base.commit->commit;
+	if (got > 0 && choose_again(r))
+		return;
+	if (got > 0) { /* check its inputs now, while the base can still be replaced */
+		struct plan *p = &r->answer.plan;
+		if (plan_subject(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) == 0) {
+			make_plan(r);
+			return;
+		}
+	}
+	replace_base(r, &err);
+}
+
+static bool is_skipped(const struct resolve *r)
+{
+	return !strcmp(r->job.origin, "push") && strstr(r->target.commit->commit.subject, "[skip flopwatch]");
+}
+
+static void on_target_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err err = { 0 };
+	r->git_task = NULL;
+	if (failed) {
+		end_for_git(r, failed);
+		return;
+	}
+	int got = read_tree(r, &r->target, out, on_target_tree, &err);
+	if (got == 0)
+		return;
+	if (r->target.commit)
+		r->answer.target = r->target.commit->commit;
+	if (r->target.commit && is_skipped(r)) {
+		end_job(r, JOBSTATE_CANCELLED, "skipped by [skip flopwatch] in the commit message");
+		return;
+	}
+	if (got < 0 || plan_subject(&r->answer.plan, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0) {
+		end_for_error(r, &err);
+		return;
+	}
+	if (!r->job.base_sha[0])
+		query_base(r);
+	else
+		use_base(r, r->job.base_sha, r->job.base_how[0] ? r->job.base_how : "given");
+}
+
+/* No callback may run before resolve_start returns, so the first step waits for the loop. */
+static void on_start(void *arg)
+{
+	struct resolve *r = arg;
+	r->start = NULL;
+	query_tree(r, &r->target, r->job.target_sha, on_target_tree);
+}
+
+int resolve_start(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn, void *arg,
+	struct resolve **out, struct fw_err *err)
+{
+	int at = config_repo_find(c, job->repo_name);
+	if (at < 0)
+		return err_set(err, ERR_NOT_FOUND, "repository %s is no longer configured", job->repo_name);
+	struct resolve *r = calloc(1, sizeof *r);
+	if (!r)
+		return err_set(err, ERR_INTERNAL, "out of memory for a job");
+	*r = (struct resolve){ .loop = l, .db = db, .config = c, .repo = &c->repo[at], .job = *job, .fn = fn, .arg = arg };
+	plan_init(&r->answer.plan);
+	r->answer.state = JOBSTATE_N;
+	if (config_repo_path(c, r->repo, r->repo_path, sizeof r->repo_path, err) != 0 ||
+		loop_after(l, 0, on_start, r, &r->start, err) != 0) {
+		resolve_free(r);
+		return -1;
+	}
+	*out = r;
+	return 0;
+}

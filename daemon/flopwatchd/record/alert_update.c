@@ -1,0 +1,361 @@
+/* alert_update.c - alerts and their notifications, in the verdict's transaction, so that none is lost or doubled. */
+#include "flopwatchd/record/alert_update.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flopwatchd/alert/alert.h"
+#include "flopwatchd/alert/gone_cells.h"
+#include "flopwatchd/bisect/bisect.h"
+#include "flopwatchd/bisect/report.h"
+#include "db/accepted.h"
+#include "db/base.h"
+#include "db/commit.h"
+#include "db/gone.h"
+#include "db/repo.h"
+#include "flopwatchd/watch/gitread.h"
+#include "flopwatchd/job/cell.h"
+#include "flopwatchd/record/judge_costs.h"
+#include "flopwatchd/notify/commit_status.h"
+#include "verdict/commit_verdict_json.h"
+
+enum { ALERT_UPDATE_MAX = 1 << 20 };
+
+void alert_update_init(struct alert_update *n)
+{
+	n->regressions = n->failures = 0;
+	alert_cells_init(&n->lost);
+	alert_cells_init(&n->broken);
+	alert_cells_init(&n->better);
+}
+
+void alert_update_fini(struct alert_update *n)
+{
+	alert_cells_fini(&n->lost);
+	alert_cells_fini(&n->broken);
+	alert_cells_fini(&n->better);
+}
+
+/** True for a comparison of the repository's upstream branch. 1, 0, -1. */
+static int is_upstream(struct db *db, const struct store_comparison *c, struct fw_err *err)
+{
+	char upstream[256], encoded[1024];
+	if (store_repo_upstream(db, c->repo, upstream, sizeof upstream, err) ||
+		gitread_encode(upstream, encoded, sizeof encoded, err))
+		return -1;
+	return strcmp(encoded, c->branch) == 0;
+}
+
+/** True for a loss on the upstream branch that an older commit showed against the same base. 1, 0, -1. */
+static int is_reported(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+{
+	struct store_base_reported reported;
+	int upstream = is_upstream(db, c, err);
+	if (upstream != 1)
+		return upstream;
+	if (store_base_reported(db, c->id, cell->key, &reported, err))
+		return -1;
+	return reported.decided_m > 0 && cell->decided_m - reported.decided_m <= stats_theta(cell->threshold_pct);
+}
+
+/** True for a failure on the upstream branch that no alert has yet. 1, 0, -1. */
+static int is_newly_broken(
+	struct db *db, const char *suite, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+{
+	int upstream = is_upstream(db, c, err);
+	if (upstream != 1)
+		return upstream;
+	int known = store_alert_covers(db, c->repo, c->branch, ALERTKIND_FAILING, suite, cell->key, c->target_sha, err);
+	return known < 0 ? -1 : !known;
+}
+
+/** True if the target fails, or makes its times invalid; heat and device faults do not count. */
+static bool is_target_fault(const struct store_cell *cell)
+{
+	return cell->verdict == VERDICT_FAILED ||
+	       (cell->verdict == VERDICT_REJECTED && verdict_of_class(cell->failure) == VERDICT_REJECTED);
+}
+
+/**
+ * True for a cell of a large suite that the base lacks too, although the branch had it when it was last measured: a new
+ * division into shards compares a shard with a newer commit than before, so a loss between the two is on both sides. `class`:
+ * the target's class of failure. 1, 0, -1.
+ */
+static int is_lost_before(struct db *db, const struct result *r, int i, const struct store_comparison *c,
+	const struct store_cell *cell, char class[16], struct fw_err *err)
+{
+	struct find_gone_word word;
+	class[0] = '\0';
+	if (r->plan.size.parts < 2 || (cell->verdict != VERDICT_UNSUPPORTED && cell->verdict != VERDICT_NOT_COMPARABLE))
+		return 0;
+	judge_target_class(r, i, class);
+	if (!class[0])
+		return 0;
+	if (find_gone_word(db, c->repo, c->branch, r->plan.suite_name, cell->key, c->id, &word, err) != 0)
+		return -1;
+	return word.is_done ? is_newly_broken(db, r->plan.suite_name, c, cell, err) : 0;
+}
+
+static int add_lost_before(struct alert_update *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+	const struct store_cell *cell, struct fw_err *err)
+{
+	char class[16];
+	int result = is_lost_before(db, r, i, c, cell, class, err);
+	if (result == 1) {
+		struct store_cell reported = *cell;
+		snprintf(reported.failure, sizeof reported.failure, "%s", class);
+		alert_cells_add(&n->broken, r, i, &reported);
+	}
+	return result;
+}
+
+int alert_update_cell(struct alert_update *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+	const struct store_cell *cell, struct fw_err *err)
+{
+	int result = 0;
+	if (cell->verdict == VERDICT_REGRESSION) {
+		n->regressions++;
+		result =
+			c->branch[0] ? store_accepted_cell(db, c->id, cell->key, err) : 0; /* the same loss was answered before */
+		if (result == 0)
+			result = is_reported(db, c, cell, err);
+		if (result == 0)
+			alert_cells_add(&n->lost, r, i, cell);
+	} else if (is_target_fault(cell) && c->kind == JOBKIND_ENVIRONMENT) {
+		alert_cells_add(&n->lost, r, i, cell); /* no commit caused it; environment.h reports the change */
+	} else if (is_target_fault(cell)) {
+		result = is_newly_broken(db, r->plan.suite_name, c, cell, err);
+		if (result == 1)
+			alert_cells_add(&n->broken, r, i, cell);
+		n->failures += result == 1 && cell->verdict == VERDICT_FAILED;
+	} else if (cell->verdict == VERDICT_IMPROVEMENT) {
+		alert_cells_add(&n->better, r, i, cell);
+	} else {
+		result = add_lost_before(n, db, r, i, c, cell, err);
+	}
+	return result < 0 ? -1 : 0;
+}
+
+/** Write the verdict of the commit, which includes its other suites. */
+static int write_commit(struct db *db, const struct store_job *job, struct jsonw *j, struct fw_err *err)
+{
+	struct commit_verdict v;
+	int result = store_commit_verdict(db, job->repo, job->target_sha, job->branch, &v, err);
+	jsonw_kv_string(j, "commit_verdict", v.verdict == VERDICT_NONE ? NULL : verdict_name(v.verdict));
+	commit_verdict_write_unfinished(j, &v);
+	commit_verdict_fini(&v);
+	return result;
+}
+
+static int send_job_done(struct db *db, const struct config *config, const struct store_job *job,
+	const struct store_comparison *c, const struct alert_update *n, int64_t now_ms, struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = alert_message(&event, "job.done");
+	jsonw_kv_int(j, "job", job->id);
+	jsonw_kv_string(j, "kind", jobkind_name(c->kind));
+	jsonw_kv_string(j, "state", jobstate_name(JOBSTATE_DONE));
+	jsonw_kv_int(j, "comparison", c->id);
+	jsonw_kv_string(j, "verdict", verdict_name(c->verdict));
+	jsonw_kv_int(j, "regressions", n->regressions);
+	jsonw_kv_string(j, "repo", job->repo_name);
+	jsonw_kv_string(j, "branch", c->branch);
+	jsonw_kv_string(j, "target", c->target_sha);
+	jsonw_kv_string(j, "suite", job->suite);
+	if (status_is_reported(job) && write_commit(db, job, j, err) != 0) {
+		store_event_fini(&event);
+		return -1;
+	}
+	if (config && config->public_url[0]) {
+		char url[640];
+		snprintf(url, sizeof url, "%s/comparisons/%lld", config->public_url, (long long)c->id);
+		jsonw_kv_string(j, "url", url);
+	}
+	return alert_deliver(db, status_is_reported(job) ? config : NULL, &event, now_ms, err);
+}
+
+/** Send the event of improvements, which open no alert. */
+static int send_improvements(struct db *db, struct alert_update *n, const struct store_job *job, const struct store_comparison *c,
+	int64_t now_ms, struct fw_err *err)
+{
+	struct store_event event;
+	const char *cells, *groups;
+	if (n->better.n == 0)
+		return 0;
+	if (alert_cells_end(&n->better, &cells, &groups, err))
+		return -1;
+	struct jsonw *j = alert_message(&event, "improvement.found");
+	jsonw_kv_int(j, "comparison", c->id);
+	jsonw_kv_string(j, "repo", job->repo_name);
+	jsonw_kv_string(j, "branch", c->branch);
+	jsonw_kv_string(j, "target", c->target_sha);
+	jsonw_key(j, "cells");
+	jsonw_raw(j, cells, strlen(cells));
+	jsonw_key(j, "groups");
+	jsonw_raw(j, groups, strlen(groups));
+	return alert_deliver(db, NULL, &event, now_ms, err);
+}
+
+/** Name the culprit of these cells at once if the base is the target's first parent; `search`: else start a search. */
+static int open_alert(struct db *db, const struct config *config, struct store_alert *a, const struct result *r,
+	const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	struct buf culprit;
+	buf_init(&culprit, ALERT_UPDATE_MAX);
+	int known = search ? bisect_report_only(db, c, a->worst_pct, a->cells_json, &culprit, err) : 0;
+	if (known == 1)
+		a->culprits_json = culprit.data;
+	int result = known < 0 ? -1 : alert_open(db, config, a, now_ms, &out->alert_is_new, err);
+	if (result == 0 && (out->alert_is_new || a->n_alert_update) && search && known == 0)
+		result = bisect_begin(db, a, c, r, now_ms, err);
+	out->alert = a->id;
+	buf_fini(&culprit);
+	return result;
+}
+
+static int open_cells(struct db *db, const struct config *config, enum alertkind kind, struct alert_cells *cells,
+	const struct result *r, const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
+{
+	struct store_alert a = { .repo = c->repo, .comparison = c->id, .kind = kind, .worst_pct = cells->worst_pct };
+	char title[600];
+	alert_cells_title(cells, title, sizeof title);
+	a.title = title;
+	snprintf(a.branch, sizeof a.branch, "%s", c->branch);
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", c->target_sha);
+	if (alert_cells_end(cells, &a.cells_json, &a.groups_json, err))
+		return -1;
+	return open_alert(db, config, &a, r, c, search, now_ms, out, err);
+}
+
+/** Resolve alerts of older tips that the newer one covers, once all suites have ended. */
+static int retire_older(
+	struct db *db, const struct config *config, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
+{
+	int64_t older[STORE_ALERT_RECOVER_MAX], alert;
+	int n, upstream = is_upstream(db, c, err);
+	char why[64];
+	if (upstream != 0)
+		return upstream < 0 ? -1 : 0;
+	if (store_alert_live(db, c->repo, c->target_sha, ALERTKIND_REGRESSION, &alert, err))
+		return -1;
+	if (!alert)
+		return 0;
+	snprintf(why, sizeof why, "the newer tip has alert %lld", (long long)alert);
+	if (store_alert_older_tips(db, c->id, older, &n, err))
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (alert_resolve(db, config, older[i], c->id, why, now_ms, err))
+			return -1;
+	return 0;
+}
+
+struct lost {
+	struct alert_cells *cells;
+	const char *suite;
+};
+
+static void add_lost(void *arg, const char *key, int64_t comparison)
+{
+	const struct lost *to = arg;
+	(void)comparison;
+	alert_cells_add_key(to->cells, to->suite, key, "missing");
+}
+
+/** Lost cells: their culprit and suite or benchmark. */
+struct gone {
+	bool are_rows; /* rows of a benchmark that only the base writes */
+	const char *culprit;
+	char from[160];
+};
+
+static int open_gone(struct db *db, const struct config *config, const struct gone *g, const struct result *r,
+	const struct store_comparison *c, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	struct alert_cells gone;
+	char title[240];
+	alert_cells_init(&gone);
+	struct lost lost = { &gone, r->plan.suite_name };
+	int result = g->are_rows ? find_gone_removed(db, c, add_lost, &lost, err)
+				 : gone_cells(db, c, r->plan.suite_name, add_lost, &lost, err);
+	if (result == 0 && gone.n) {
+		snprintf(title, sizeof title, "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
+		struct store_alert a = {
+			.repo = c->repo, .comparison = c->id, .kind = ALERTKIND_MISSING, .title = title, .worst_pct = NAN
+		};
+		snprintf(a.branch, sizeof a.branch, "%s", c->branch);
+		snprintf(a.target_sha, sizeof a.target_sha, "%s", g->culprit);
+		result = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err);
+		if (result == 0)
+			result = open_alert(db, config, &a, r, c, false, now_ms, out, err);
+	}
+	alert_cells_fini(&gone);
+	return result;
+}
+
+/** The base defines the suite, so the base removed its cells; each side defines its rows, which are missing if known. */
+static int open_missing(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
+	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
+	struct gone cells = { .culprit = installed || plan_is_benchmark(&r->plan) ? c->target_sha : c->base_sha };
+	struct gone rows = { .are_rows = true, .culprit = c->target_sha };
+	/* plan_alerts has reported a suite that is gone */
+	int result = r->plan.dropped || c->rows_unknown ? 0 : is_upstream(db, c, err);
+	if (result != 1)
+		return result;
+	if (!plan_is_benchmark(&r->plan))
+		snprintf(cells.from, sizeof cells.from, "suite %.64s%s", r->plan.suite_name,
+			installed ? ", whose installed file changed" : "");
+	else
+		snprintf(cells.from, sizeof cells.from, "benchmark %.64s", r->plan.suite_name);
+	snprintf(rows.from, sizeof rows.from, "benchmark %.64s", r->plan.suite_name);
+	return open_gone(db, config, &cells, r, c, now_ms, out, err) || open_gone(db, config, &rows, r, c, now_ms, out, err) ? -1
+															     : 0;
+}
+
+static int end_alerts(struct db *db, const struct config *config, const struct store_comparison *c, int64_t now_ms,
+	struct judge_outcome *out, struct fw_err *err)
+{
+	char why[64];
+	snprintf(why, sizeof why, "recovered in comparison %lld", (long long)c->id);
+	if (store_alert_recovered(db, c->id, out->recovered, &out->n_recovered, err))
+		return -1;
+	for (int i = 0; i < out->n_recovered; i++)
+		if (alert_resolve(db, config, out->recovered[i], c->id, why, now_ms, err))
+			return -1;
+	return 0;
+}
+
+int alert_update_publish(struct db *db, const struct config *config, struct alert_update *n, const struct result *r,
+	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
+{
+	if (send_job_done(db, config, job, c, n, now_ms, err))
+		return -1;
+	if (!whole)
+		return 0;
+	if ((!job->part && open_missing(db, config, r, c, now_ms, out, err)) ||
+		(n->broken.n && open_cells(db, config, ALERTKIND_FAILING, &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
+		(n->lost.n && open_cells(db, config, ALERTKIND_REGRESSION, &n->lost, r, c, true, now_ms, out, err)) ||
+		(!job->part && retire_older(db, config, c, now_ms, err)) || judge_costs(db, r, job, c->id, now_ms, err) ||
+		send_improvements(db, n, job, c, now_ms, err))
+		return -1;
+	return end_alerts(db, config, c, now_ms, out, err);
+}
+
+int alert_update_baseline_period(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = alert_message(&event, "baseline_period.started");
+	jsonw_kv_int(j, "environment", environment);
+	jsonw_kv_string(j, "device", r->device.uuid);
+	jsonw_kv_string(j, "name", r->device.name);
+	jsonw_kv_string(j, "driver", r->device.driver);
+	jsonw_kv_string(j, "toolkit", r->device.toolkit);
+	if (r->device.cudnn[0])
+		jsonw_kv_string(j, "cudnn", r->device.cudnn);
+	jsonw_kv_string(j, "suite", r->plan.suite_name);
+	return alert_deliver(db, NULL, &event, now_ms, err);
+}

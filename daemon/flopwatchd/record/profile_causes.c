@@ -1,0 +1,146 @@
+#include "flopwatchd/record/profile_causes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/cause.h"
+#include "db/store_profile.h"
+#include "flopwatchd/record/profile_times.h"
+
+struct evidence_buffers {
+	struct cause_kernel *kernel;
+	struct cause_value *value;
+	struct cause_code *code;
+	struct cause_opcode *opcode;
+	struct cause_diagnostic diagnostic[DIAGNOSTICS_MAX];
+};
+
+static void free_buffers(struct evidence_buffers *g)
+{
+	free(g->kernel);
+	free(g->value);
+	free(g->code);
+	free(g->opcode);
+}
+
+static struct cause_takes make_takes(const struct evidence_takes *t)
+{
+	return (struct cause_takes){ .registers = t->registers,
+		.local_bytes = t->local_bytes,
+		.shared_bytes = t->shared_bytes,
+		.ctas_per_sm = t->ctas_per_sm };
+}
+
+static void add_kernel(struct cause_evidence *e, struct evidence_buffers *g, size_t *n_values, const struct msg_kernel *k)
+{
+	struct cause_kernel *to = &g->kernel[e->n_kernels++];
+	*to = (struct cause_kernel){ .of_target = k->role == ROLE_TARGET,
+		.repeat = k->repeat,
+		.n = k->n,
+		.phase = k->phase,
+		.name = k->kernel,
+		.code = k->code_sha256,
+		.ms = k->ms,
+		.registers = k->registers,
+		.local_bytes = k->local_bytes,
+		.shared_bytes = k->shared_bytes,
+		.ctas_per_sm = k->ctas_per_sm,
+		.n_values = (size_t)k->n_values,
+		.value = &g->value[*n_values] };
+	memcpy(to->grid, k->grid, sizeof to->grid);
+	memcpy(to->block, k->block, sizeof to->block);
+	for (int i = 0; i < k->n_values; i++)
+		g->value[(*n_values)++] = (struct cause_value){ .metric = k->value[i].metric, .value = k->value[i].value };
+}
+
+static void add_code(struct cause_evidence *e, struct evidence_buffers *g, const struct msg_code *c)
+{
+	struct cause_opcode *opcode = &g->opcode[e->n_codes * EVIDENCE_OPCODES_MAX];
+	for (int i = 0; i < c->n_opcodes; i++)
+		opcode[i] = (struct cause_opcode){
+			.opcode = c->opcode[i].opcode, .base = c->opcode[i].base, .target = c->opcode[i].target
+		};
+	g->code[e->n_codes++] = (struct cause_code){ .base = c->base,
+		.target = c->target,
+		.what = evidence_code_names[c->what],
+		.n_opcodes = (size_t)c->n_opcodes,
+		.opcode = opcode,
+		.base_takes = make_takes(&c->base_takes),
+		.target_takes = make_takes(&c->target_takes) };
+}
+
+/** Own: free_buffers, also after an error. */
+static int collect_evidence(
+	const struct profiled *p, int cell, struct cause_evidence *e, struct evidence_buffers *g, struct fw_err *err)
+{
+	size_t n_values = 0;
+	g->kernel = calloc((size_t)p->n_kernels + 1, sizeof *g->kernel);
+	g->value = calloc((size_t)p->n_values + 1, sizeof *g->value);
+	g->code = calloc((size_t)p->n_codes + 1, sizeof *g->code);
+	g->opcode = calloc((size_t)(p->n_codes + 1) * EVIDENCE_OPCODES_MAX, sizeof *g->opcode);
+	if (!g->kernel || !g->value || !g->code || !g->opcode)
+		return err_set(err, ERR_INTERNAL, "out of memory for the evidence of a profile");
+	for (int i = 0; i < p->n_kernels; i++)
+		if (p->kernel[i].cell == cell)
+			add_kernel(e, g, &n_values, &p->kernel[i]);
+	for (int i = 0; i < p->n_codes; i++)
+		if (p->code[i]->cell == cell)
+			add_code(e, g, p->code[i]);
+	e->kernel = g->kernel;
+	e->code = g->code;
+	return 0;
+}
+
+static void add_diagnostics(struct cause_evidence *e, struct evidence_buffers *g, const struct diagnostics *said)
+{
+	for (size_t i = 0; i < said->n; i++) {
+		const struct ptxas_change *c = &said->change[i];
+		g->diagnostic[e->n_diagnostics++] =
+			(struct cause_diagnostic){ .is_worse = c->how == PTXAS_NEW || c->how == PTXAS_MORE,
+				.is_serial = c->kind == PTXAS_SERIAL,
+				.is_spill = c->kind == PTXAS_SPILLS,
+				.code = c->code,
+				.kernel = c->kernel,
+				.what = c->what };
+	}
+	e->diagnostic = g->diagnostic;
+}
+
+static int put_cause(struct db *db, const struct cause *cause, int rank, int64_t row, struct fw_err *err)
+{
+	const struct store_profile_cause c = { .rank = rank,
+		.code = cause_kind_names[cause->kind],
+		.kernel = cause->kernel,
+		.confidence = cause_confidence_names[cause->confidence],
+		.sentence = cause->sentence,
+		.explained_ms = cause->explained_ms,
+		.of_ms = cause->of_ms };
+	return store_profile_cause_put(db, row, &c, err);
+}
+
+int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed, const struct diagnostics *said,
+	int64_t row, struct fw_err *err)
+{
+	const struct msg_profile *end = profiled_end(&r->profiled, i);
+	const struct msg_counterfactual *with = profiled_with(&r->profiled, i);
+	struct evidence_buffers g = { .kernel = NULL };
+	struct cause causes[CAUSE_MAX];
+	struct cause_evidence e = { .is_counted = end->path == EVIDENCE_RANGE || end->path == EVIDENCE_NCU,
+		.base_config = end->base_config,
+		.target_config = end->target_config,
+		.device = { .sms = r->device.cores, .mhz = r->device.clock_max_mhz, .dram_gb_s = r->device.peak_gb_s } };
+	int result = collect_evidence(&r->profiled, i, &e, &g, err);
+	add_diagnostics(&e, &g, said);
+	if (with) {
+		e.with_base_ms = with->base_ms;
+		e.with_target_ms = with->target_ms;
+		e.with_ms = with->with_ms;
+	}
+	if (result == 0)
+		profile_times(timed, &e);
+	size_t n = result == 0 && e.base_ms > 0 && e.target_ms > 0 ? cause_rank(&e, causes, CAUSE_MAX) : 0;
+	for (size_t k = 0; k < n && result == 0; k++)
+		result = put_cause(db, &causes[k], (int)k, row, err);
+	free_buffers(&g);
+	return result;
+}

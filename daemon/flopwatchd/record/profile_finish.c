@@ -1,0 +1,181 @@
+#include "flopwatchd/record/profile_finish.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/store_profile.h"
+#include "db/event.h"
+#include "db/job.h"
+#include "db/result.h"
+#include "flopwatchd/alert/alert.h"
+#include "flopwatchd/record/profile_causes.h"
+
+enum { WHY_SIZE = 700 };
+
+static const char *describe_failed_build(const struct result *r, char text[WHY_SIZE])
+{
+	for (int i = 0; i < r->plan.request.n_subjects; i++)
+		if (strcmp(r->build[i].state, "failed") == 0) {
+			snprintf(text, WHY_SIZE, "the build of %s failed: %.255s", role_name(r->plan.request.subject[i].role),
+				r->build[i].detail);
+			return text;
+		}
+	return NULL;
+}
+
+static bool is_refused(const struct result *r, int cell, char text[WHY_SIZE])
+{
+	for (int i = 0; i < r->n_checks; i++)
+		if (r->check[i].cell == cell && strcmp(r->check[i].failure, "unsupported") == 0) {
+			snprintf(text, WHY_SIZE, "%s does not support it: %.500s", role_name(r->check[i].role),
+				r->check[i].detail);
+			return true;
+		}
+	for (int i = 0; i < r->n_faults; i++)
+		if (r->fault[i].cell == cell && strcmp(r->fault[i].failure, "unsupported") == 0) {
+			snprintf(text, WHY_SIZE, "%s does not support it: %.500s", role_name(r->fault[i].role),
+				r->fault[i].detail);
+			return true;
+		}
+	return false;
+}
+
+static enum store_profile_state get_state(const struct result *r, int cell, char why[WHY_SIZE])
+{
+	const struct msg_profile *end = profiled_end(&r->profiled, cell);
+	why[0] = 0;
+	if (plan_is_benchmark(&r->plan)) {
+		snprintf(why, WHY_SIZE, "A benchmark gives only times; counters and machine code are read from modules");
+		return STORE_PROFILE_UNSUPPORTED;
+	}
+	if (r->plan.identical || (!end && r->identical_by[0])) {
+		snprintf(why, WHY_SIZE, "both sides are built from the same files, or to the same module");
+		return STORE_PROFILE_IDENTICAL;
+	}
+	if (end) {
+		snprintf(why, WHY_SIZE, "%s", end->why);
+		return STORE_PROFILE_DONE;
+	}
+	if (is_refused(r, cell, why))
+		return STORE_PROFILE_UNSUPPORTED;
+	if (describe_failed_build(r, why))
+		return STORE_PROFILE_FAILED;
+	for (int i = 0; i < r->n_faults; i++)
+		if (r->fault[i].cell == cell || r->fault[i].cell < 0) {
+			snprintf(why, WHY_SIZE, "%s: %s: %.500s", role_name(r->fault[i].role), r->fault[i].failure,
+				r->fault[i].detail);
+			return STORE_PROFILE_FAILED;
+		}
+	snprintf(why, WHY_SIZE, "the worker sent no profile of the cell");
+	return STORE_PROFILE_FAILED;
+}
+
+/** Find the cell in the explained comparison. 1, 0 there is none, -1. */
+static int find_timed(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)
+{
+	int result = 0;
+	out->n = -1;
+	while (comparison && (result = store_cell_next(db, comparison, out->n, out, err)) == 1)
+		if (strcmp(out->key, key) == 0)
+			return 1;
+	return result;
+}
+
+static int put_evidence(struct db *db, const struct profiled *p, int cell, int64_t row, struct fw_err *err)
+{
+	for (int i = 0; i < p->n_kernels; i++)
+		if (p->kernel[i].cell == cell && store_profile_kernel_put(db, row, &p->kernel[i], err) != 0)
+			return -1;
+	for (int i = 0; i < p->n_codes; i++)
+		if (p->code[i]->cell == cell && store_profile_code_put(db, row, p->code[i], err) != 0)
+			return -1;
+	return 0;
+}
+
+static int put_cell(struct db *db, const struct result *r, const struct store_profile *p, const struct diagnostics *said, int i,
+	struct fw_err *err)
+{
+	char why[WHY_SIZE];
+	struct store_cell timed;
+	struct store_profile_cell c = { .profile = p->id,
+		.n = i,
+		.key = r->plan.request.cell[i].key,
+		.state = get_state(r, i, why),
+		.why = why,
+		.end = profiled_end(&r->profiled, i),
+		.with = profiled_with(&r->profiled, i) };
+	int found = find_timed(db, p->comparison, c.key, &timed, err);
+	if (found < 0)
+		return -1;
+	c.base_ms = found ? timed.base_median_ms : NAN;
+	c.target_ms = found ? timed.target_median_ms : NAN;
+	if (store_profile_cell_put(db, &c, err) != 0)
+		return -1;
+	if (!c.end)
+		return 0;
+	if (put_evidence(db, &r->profiled, i, c.id, err) != 0)
+		return -1;
+	return profile_causes(db, r, i, found ? &timed : NULL, said, c.id, err);
+}
+
+static int put_cells(struct db *db, const struct result *r, const struct store_profile *p, struct fw_err *err)
+{
+	struct diagnostics said;
+	int result = diagnostics_read(db, r, &said, err);
+	if (result == 0)
+		result = diagnostics_put(db, p->id, &said, err);
+	for (int i = 0; i < r->plan.request.n_cells && result == 0; i++)
+		result = put_cell(db, r, p, &said, i, err);
+	diagnostics_fini(&said);
+	return result;
+}
+
+static int send_event(
+	struct db *db, const struct store_job *job, const struct store_profile *p, int64_t now_ms, struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, "profile.done");
+	jsonw_kv_int(j, "profile", p->id);
+	jsonw_kv_int(j, "job", job->id);
+	if (p->comparison)
+		jsonw_kv_int(j, "comparison", p->comparison);
+	if (p->alert)
+		jsonw_kv_int(j, "alert", p->alert);
+	jsonw_kv_string(j, "repo", job->repo_name);
+	jsonw_kv_string(j, "target", job->target_sha);
+	return store_event_end(&event, db, now_ms, err);
+}
+
+int profile_finish(
+	struct db *db, const struct config *config, const struct result *r, int64_t now_ms, int64_t *profile, struct fw_err *err)
+{
+	struct store_job job;
+	struct store_profile p;
+	if (store_job_get(db, r->plan.request.job, &job, err) != 0)
+		return -1;
+	int found = store_profile_of_job(db, job.id, &p, err);
+	if (found == 0)
+		err_set(err, ERR_INTERNAL, "profile job %lld has no profile row", (long long)job.id);
+	if (found != 1)
+		return -1;
+	if (put_cells(db, r, &p, err) != 0)
+		return err_context(err, "profile %lld", (long long)p.id);
+	*profile = p.id;
+	if (store_job_done(db, job.id, now_ms, err) != 0 ||
+		store_job_report_state(db, &job, JOBSTATE_DONE, "", now_ms, err) != 0 ||
+		send_event(db, &job, &p, now_ms, err) != 0)
+		return -1;
+	return p.alert ? alert_explain(db, config, p.alert, now_ms, err) : 0;
+}
+
+int profile_unrun(
+	struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, int64_t *profile, struct fw_err *err)
+{
+	struct result *r = result_new(plan);
+	if (!r)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	int result = result_unrun(r, err) != 0 ? -1 : profile_finish(db, config, r, now_ms, profile, err);
+	result_free(r);
+	return result;
+}

@@ -1,0 +1,577 @@
+/* slot.c - the state machine of a slot: asking, free, waiting, planning, opening, running, leaving, storing, down. */
+#include "flopwatchd/session/slot_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "db/event.h"
+#include "flopwatchd/session/concurrent.h"
+#include "flopwatchd/plan/claim.h"
+#include "flopwatchd/job/devicestate.h"
+#include "flopwatchd/plan/devices_seen.h"
+#include "flopwatchd/plan/refusal.h"
+#include "flopwatchd/config/config_worker.h"
+#include "model/worker.h"
+#include "flopwatchd/job/record.h"
+
+enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
+
+static void query_devices(struct slot *s);
+static const struct session_hooks hooks;
+
+void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn)
+{
+	struct fw_err err = { 0 };
+	loop_remove(s->host->loop, s->timer);
+	s->timer = NULL;
+	if (loop_after(s->host->loop, delay_ms, fn, s, &s->timer, &err) != 0)
+		log_error("slot.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
+}
+
+static void on_retry(void *arg)
+{
+	struct slot *s = arg;
+	s->timer = NULL;
+	s->n_backoff = 0;
+	if (!config_worker_is_slurm(s->worker)) {
+		query_devices(s);
+		return;
+	}
+	s->phase = PHASE_FREE; /* no devices can be queried before there is an allocation */
+	s->host->changed(s->host->arg);
+}
+
+static void mark_down(struct slot *s, const char *why)
+{
+	int64_t pause = (int64_t)DOWN_FIRST_MS << (s->failures < 8 ? s->failures : 8);
+	s->phase = PHASE_DOWN;
+	s->has_hello = false;
+	snprintf(s->why, sizeof s->why, "%s", why);
+	if (s->failures++ == 0)
+		log_warning("worker.down", "worker=%s err=%s", s->worker->name, log_quote(why));
+	slot_set_timer(s, pause < DOWN_MOST_MS ? pause : DOWN_MOST_MS, on_retry);
+	s->host->changed(s->host->arg);
+}
+
+static void clear_job(struct slot *s)
+{
+	s->job.id = 0;
+	s->device.uuid[0] = 0;
+	plan_fini(&s->plan);
+	plan_init(&s->plan);
+	progress_end(&s->progress);
+}
+
+void slot_go_free(struct slot *s)
+{
+	int64_t pause_ms = LOST_PAUSE_MS << (s->n_full < 8 ? s->n_full : 8);
+	clear_job(s);
+	if (s->n_backoff) {
+		pause_ms = slot_backoff_ms(s->n_backoff);
+		s->is_suspect = true;
+	}
+	if (s->is_suspect) {
+		s->is_suspect = false;
+		s->phase = PHASE_DOWN;
+		slot_set_timer(s, pause_ms, on_retry);
+	} else {
+		s->phase = PHASE_FREE;
+	}
+	s->host->changed(s->host->arg);
+}
+
+static void store_devices(struct slot *s, const struct msg_hello *hello)
+{
+	struct fw_err err = { 0 };
+	int n_requested = 0;
+	if (!s->has_hello || s->failures)
+		log_info("worker.up", "worker=%s version=%s isolation=%s devices=%d", s->worker->name, log_quote(hello->version),
+			hello->isolation, hello->n_devices);
+	s->hello = *hello;
+	s->has_hello = true;
+	s->failures = 0;
+	if (s->worker->builds)
+		slot_meet_builder(s); /* a builder has no device */
+	else if (devices_seen(s->host->txn, s->worker, hello, clock_utc_ms(), &n_requested, &err) != 0)
+		log_error("device.store", "worker=%s err=%s", s->worker->name, log_quote(err.text));
+	if (n_requested)
+		s->host->changed(s->host->arg);
+}
+
+const struct msg_device *slot_find_device(const struct msg_hello *hello, const char *uuid)
+{
+	for (int i = 0; i < hello->n_devices; i++)
+		if (!strcmp(hello->device[i].uuid, uuid))
+			return &hello->device[i];
+	return NULL;
+}
+
+/* Seeds are random, except for device sim under FLOPWATCH_SIM_SEED: tests need the same times in every run. */
+static uint64_t get_seed(const struct msg_device *d, int64_t job)
+{
+	uint64_t seed;
+	const char *fixed = d->kind == DEVICE_SIM ? getenv("FLOPWATCH_SIM_SEED") : NULL;
+	if (fixed)
+		return strtoull(fixed, NULL, 10) + (uint64_t)job * UINT64_C(0x9e3779b97f4a7c15);
+	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
+		seed = (uint64_t)clock_mono_ns();
+	return seed;
+}
+
+static struct claim make_claim(const struct slot *s)
+{
+	return (struct claim){ s->host->txn->db, s->worker, &s->hello, s->host->is_taken, s->host->arg,
+		s->host->held(s->host->arg) };
+}
+
+/* Bind the job to its device, or to another suitable one: only the current hello says which devices the worker has. */
+static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_err *err)
+{
+	struct msg_device other;
+	int64_t id;
+	if (s->worker->builds)
+		s->device = hello->device[0];
+	const struct msg_device *d = slot_find_device(hello, s->device.uuid);
+	if (d) {
+		s->device = *d;
+		return 0;
+	}
+	const struct claim claim = make_claim(s);
+	int got = split_group_may_rebind(s) ? claim_other_device(&claim, s->job.id, &other, &id, err) : 0;
+	if (got != 1)
+		return got < 0 ? -1
+			       : err_set(err, ERR_NOT_FOUND, "worker %s does not have device %s any more", s->worker->name,
+					 s->device.uuid);
+	if (claim_mark_bound(s->host->txn, s->worker->name, &other, id, &s->job, err) != 0)
+		return -1;
+	s->device = other;
+	s->device_id = id;
+	split_group_rebind(s);
+	return 0;
+}
+
+static void send_job(struct slot *s, const struct msg_hello *hello)
+{
+	struct fw_err err = { 0 };
+	struct msg_job *request_for = &s->plan.request;
+	const struct msg_device *d = &s->device;
+	if (bind_device(s, hello, &err) != 0 || split_group_fits(s, &err) != 0) {
+		s->is_suspect = true;
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
+		return;
+	}
+	request_for->job = s->job.id;
+	request_for->attempt = s->job.attempt;
+	snprintf(request_for->nonce, sizeof request_for->nonce, "%s", s->job.nonce);
+	snprintf(request_for->device, sizeof request_for->device, "%s", d->uuid);
+	concurrent_find(s, request_for);
+	request_for->seed = get_seed(d, s->job.id);
+	/* A worker that never starts to measure may take as long as its builds may, and no longer. */
+	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * request_for->n_subjects;
+	if (!split_group_is_helper(s))
+		progress_begin(&s->progress, request_for);
+	slot_note_sources(s);
+	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
+		bool is_wrong = err.code == ERR_INVALID; /* otherwise memory is short */
+		slot_finish_job(s, is_wrong ? PENDING_WRITE_MOVE : PENDING_WRITE_RELEASE,
+			is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_WORKER_LOST, err.text);
+		return;
+	}
+	s->phase = PHASE_RUNNING;
+	slot_limit_job(s, limit_ms);
+	s->host->changed(s->host->arg); /* from now on the job can be preempted */
+}
+
+/* The worker reports that the device does not recover. The job may be the cause, so the attempt counts. */
+static void quarantine(struct slot *s, const char *why)
+{
+	devicestate_report(s->host->txn, s->device.uuid, DEVICESTATE_QUARANTINED, why);
+	slot_lose_worker(s, why);
+}
+
+/* A job without disk space on the worker waits; any other fault counts as an attempt, since the job may be the cause. */
+static void return_job(struct slot *s, const struct msg_fault *why)
+{
+	if (strcmp(why->failure, "full") != 0) {
+		slot_count_attempt(s, why->detail);
+		return;
+	}
+	log_warning("worker.full", "worker=%s job=%lld err=%s", s->worker->name, (long long)s->job.id, log_quote(why->detail));
+	s->is_suspect = true;
+	s->n_full++;
+	slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why->detail);
+}
+
+static void use_allocation(struct slot *s);
+
+int slot_write_pending(struct slot *s, struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, "worker.pending");
+	jsonw_kv_string(j, "worker", s->worker->name);
+	jsonw_kv_int(j, "slot", s->index);
+	jsonw_kv_string(j, "allocation", s->wait_id);
+	if (slot_aim(s)[0])
+		jsonw_kv_string(j, "to", slot_aim(s));
+	jsonw_kv_string(j, "why", s->wait_why);
+	return txn_begin(s->host->txn, err) != 0
+		       ? -1
+		       : txn_end(s->host->txn, store_event_end(&event, s->host->txn->db, clock_utc_ms(), err), err);
+}
+
+/* Log a changed reason, not a changed queue position: positions change all the time. */
+static void on_pending(void *arg, const struct executor_wait *wait)
+{
+	struct slot *s = arg;
+	struct fw_err err = { 0 };
+	bool is_new = strcmp(s->wait_why, wait->reason) != 0 || strcmp(s->wait_id, wait->id) != 0;
+	snprintf(s->wait_id, sizeof s->wait_id, "%s", wait->id);
+	snprintf(s->wait_why, sizeof s->wait_why, "%s", wait->reason);
+	s->wait_position = wait->position;
+	if (is_new && slot_write_pending(s, &err) != 0 && !s->host->txn->is_broken)
+		log_error("worker.pending", "worker=%s err=%s", s->worker->name, log_quote(err.text));
+	if (is_new)
+		s->host->changed(s->host->arg); /* another worker may request the same job */
+}
+
+static void on_hello(void *arg, const struct msg_hello *hello)
+{
+	struct slot *s = arg;
+	store_devices(s, hello);
+	if (s->phase == PHASE_WAITING || s->phase == PHASE_LEAVING) {
+		use_allocation(s);
+		return;
+	}
+	if (s->phase == PHASE_OPENING)
+		send_job(s, hello);
+	else if (s->phase == PHASE_HEALTH_CHECK)
+		slot_send_health_check(s, hello);
+	else
+		session_cancel(s->session);
+}
+
+static void on_message(void *arg, const struct msg *m)
+{
+	struct slot *s = arg;
+	enum jobstate_event on = JOBSTATE_EVENTS;
+	if (s->phase == PHASE_HEALTH_CHECK && m->t == MSG_STATE)
+		slot_receive_health_check(s, &m->u.state);
+	if (s->phase != PHASE_RUNNING)
+		return;
+	if (m->t == MSG_FAULT && m->u.fault.role == ROLE_DEVICE && strcmp(m->u.fault.failure, "lost") == 0) {
+		progress_receive(&s->progress, m);
+		quarantine(s, m->u.fault.detail);
+		return;
+	}
+	if (m->t == MSG_FAULT && m->u.fault.role == ROLE_WORKER) {
+		progress_receive(&s->progress, m);
+		return_job(s, &m->u.fault);
+		return;
+	}
+	if (m->t == MSG_BUILD)
+		slot_receive_build(s, &m->u.build);
+	if (m->t == MSG_BUILD)
+		on = JOBSTATE_ON_BUILD;
+	else if (m->t == MSG_CHECK)
+		on = JOBSTATE_ON_CHECK;
+	else if (m->t == MSG_PROCESS_RUN || m->t == MSG_KERNEL || m->t == MSG_CODE || m->t == MSG_PROFILE)
+		on = JOBSTATE_ON_RUN;
+	enum jobstate to = on == JOBSTATE_EVENTS ? s->state : jobstate_next(s->state, on);
+	if (!s->measures && (on == JOBSTATE_ON_CHECK || on == JOBSTATE_ON_RUN)) {
+		s->measures = true;
+		slot_limit_job(s, s->host->config->job_timeout_ms);
+	}
+	if (to != s->state) {
+		struct fw_err err = { 0 };
+		s->state = to;
+		if (!split_group_is_helper(s) && job_move_now(s->host->txn, &s->job, to, "", &err) != 0)
+			log_debug("job.move", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
+	}
+	if (!s->worker->builds || m->t != MSG_DONE) /* a build reports no measurement */
+		progress_receive(&s->progress, m);
+}
+
+static void on_end(void *arg, enum session_end how, struct result *result, const char *why)
+{
+	struct slot *s = arg;
+	enum phase phase = s->phase;
+	char refusal[REFUSAL_SIZE];
+	s->session = NULL;
+	if (phase == PHASE_ASKING && s->has_hello) {
+		slot_go_free(s);
+	} else if (phase == PHASE_WAITING && how == SESSION_CANCELLED) { /* the request was withdrawn */
+		slot_go_free(s);
+	} else if (phase == PHASE_ASKING || phase == PHASE_WAITING) {
+		mark_down(s, why);
+	} else if (phase == PHASE_IDLE_ALLOCATION) { /* so was this idle allocation */
+		slot_stop_idle_allocation(s);
+		s->is_suspect = true;
+		slot_go_free(s);
+	} else if (phase == PHASE_PLANNING) { /* the scheduler revoked the allocation */
+		s->is_suspect = true;
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
+	} else if (phase == PHASE_HEALTH_CHECK) {
+		slot_end_health_check(s, how, why);
+	} else if (phase == PHASE_OPENING) { /* no hello: not the job's fault */
+		s->is_suspect = true;
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
+	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->worker->builds) {
+		slot_take_builds(s, result);
+	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && refusal_of_result(result, &s->job, refusal)) {
+		struct slot *leader = split_group_leader(s);
+		result_free(result);
+		split_group_dismiss(leader);
+		slot_set_pending(leader, PENDING_WRITE_MOVE, JOBSTATE_FAILED, refusal);
+		if (leader->session)
+			session_cancel(leader->session);
+		slot_settle(leader);
+	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->split_group) {
+		slot_take_part(s, result);
+	} else if (phase == PHASE_RUNNING && how == SESSION_DONE) {
+		s->n_full = 0;
+		s->result = result;
+		snprintf(result->isolation, sizeof result->isolation, "%s", s->hello.isolation);
+		snprintf(result->worker_version, sizeof result->worker_version, "%s", s->hello.version);
+		result->device_id = s->device_id;
+		slot_set_pending(s, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
+		slot_settle(s);
+	} else if (phase == PHASE_RUNNING && how == SESSION_STARVED) {
+		s->host->hold(s->host->arg, s->job.repo);
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
+	} else if (phase == PHASE_RUNNING && how == SESSION_REFUSED) {
+		slot_finish_job(s, PENDING_WRITE_MOVE, JOBSTATE_ON_FAIL, why);
+	} else if (phase == PHASE_RUNNING) {
+		slot_lose_worker(s, why);
+	} else if (phase == PHASE_LEAVING) {
+		result_free(result);
+		slot_go_free(s);
+	} else { /* storing: slot_settle continues by its timer */
+		result_free(result);
+	}
+}
+
+static const struct session_hooks hooks = { on_pending, on_hello, on_message, on_end };
+
+int slot_open_session(struct slot *s, const char *node, struct fw_err *err)
+{
+	const struct slot_host *h = s->host;
+	return session_open(h->executors, h->loop, h->config, s->worker, node, &hooks, s, &s->session, err);
+}
+
+static void query_devices(struct slot *s)
+{
+	struct fw_err err = { 0 };
+	s->phase = PHASE_ASKING;
+	s->has_hello = false;
+	if (slot_open_session(s, "", &err) != 0)
+		mark_down(s, err.text);
+}
+
+static void on_plan(void *arg, struct resolve_answer *a)
+{
+	struct slot *s = arg;
+	struct fw_err err = { 0 };
+	s->resolve = NULL;
+	if (a->again) {
+		s->host->hold(s->host->arg, s->job.repo);
+		if (a->crashed)
+			slot_count_attempt(s, a->why);
+		else
+			slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, a->why);
+		return;
+	}
+	if (a->state != JOBSTATE_N) {
+		enum jobstate_event on = a->state == JOBSTATE_TARGET_MISSING ? JOBSTATE_ON_TARGET_MISSING
+					 : a->state == JOBSTATE_CANCELLED    ? JOBSTATE_ON_CANCEL
+									     : JOBSTATE_ON_FAIL;
+		slot_finish_job(s, PENDING_WRITE_MOVE, on, a->why);
+		return;
+	}
+	s->plan = a->plan;
+	plan_init(&a->plan);
+	s->plan.request.job = s->job.id;
+	if (!plan_needs_worker(&s->plan)) { /* e.g. measured before */
+		s->result = result_new(&s->plan);
+		if (s->result && result_unrun(s->result, &err) == 0) {
+			s->result->started_at = s->result->ended_at = clock_utc_ms();
+			slot_set_pending(s, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
+		} else {
+			slot_set_pending(s, PENDING_WRITE_RELEASE, JOBSTATE_QUEUED, "out of memory");
+		}
+		if (s->session)
+			session_cancel(s->session);
+		slot_settle(s);
+		return;
+	}
+	if (s->worker->builds && slot_has_nothing_to_build(s))
+		return;
+	if (split_group_gather(s, &err) != 0) {
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
+		return;
+	}
+	s->phase = PHASE_OPENING;
+	if (s->session) {
+		send_job(s, &s->hello);
+	} else if (slot_open_session(s, "", &err) != 0) {
+		s->is_suspect = true;
+		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
+	}
+}
+
+static void begin_plan(struct slot *s)
+{
+	struct fw_err why = { 0 };
+	s->state = jobstate_next(JOBSTATE_QUEUED, JOBSTATE_ON_ASSIGN);
+	s->phase = PHASE_PLANNING;
+	s->measures = false;
+	progress_for(&s->progress, &s->job);
+	int repo = config_repo_find(s->host->config, s->job.repo_name);
+	if (resolve_start(s->host->loop, s->host->txn->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
+		config_repo_path(s->host->config, &s->host->config->repo[repo], s->repo_path, sizeof s->repo_path, &why) != 0)
+		slot_finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? PENDING_WRITE_RELEASE : PENDING_WRITE_MOVE,
+			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_TARGET_MISSING : JOBSTATE_ON_FAIL, why.text);
+}
+
+/* Start a health check or a job, first one for the device that was `freed` ("" none). 1 started, 0 nothing to do, -1. */
+static int start_work(struct slot *s, const char *freed, struct fw_err *err)
+{
+	const struct claim claim = make_claim(s);
+	int got;
+	if (s->worker->builds) {
+		got = slot_claim_build(s, err);
+		if (got == 1)
+			begin_plan(s);
+		else
+			s->job.id = 0;
+		return got;
+	}
+	got = *freed ? claim_job_on(&claim, freed, &s->device, &s->device_id, &s->job, err) : 0;
+	if (got == 0) {
+		got = claim_health_check(&claim, &s->device, &s->device_id, err);
+		if (got == 1)
+			slot_begin_health_check(s);
+		if (got != 0)
+			return got;
+		got = claim_job_on(&claim, "", &s->device, &s->device_id, &s->job, err);
+	}
+	if (got == 1 && claim_mark_sent(s->host->txn, s->worker->name, &s->device, s->device_id, &s->job, err) != 0)
+		got = -1;
+	if (got != 1) {
+		s->job.id = 0;
+		s->device.uuid[0] = 0;
+		return got;
+	}
+	begin_plan(s);
+	return 1;
+}
+
+int slot_claim(struct slot *s, struct fw_err *err)
+{
+	if (s->phase != PHASE_IDLE_ALLOCATION && (s->phase != PHASE_FREE || config_worker_is_slurm(s->worker)))
+		return 0;
+	bool is_idle_allocation = s->phase == PHASE_IDLE_ALLOCATION;
+	if (is_idle_allocation)
+		slot_stop_idle_allocation(s);
+	int got = start_work(s, "", err);
+	if (is_idle_allocation && got == 1)
+		*slot_backoff(s) = (struct backoff){ 0 };
+	else if (is_idle_allocation)
+		slot_go_on_idle_allocation(s);
+	return got < 0 ? -1 : 0;
+}
+
+/* The allocation started, or its job ended. Its device is known now: choose the next job for it. */
+static void use_allocation(struct slot *s)
+{
+	struct fw_err err = { 0 };
+	char freed[sizeof s->device.uuid] = "";
+	if (s->phase == PHASE_WAITING)
+		s->allocated_ns = clock_mono_ns();
+	else
+		memcpy(freed, s->device.uuid, sizeof freed);
+	clear_job(s);
+	bool has_room = s->host->has_room(s->host->arg);
+	int got = has_room ? start_work(s, freed, &err) : 0;
+	if (got < 0)
+		log_error("job.claim", "err=%s", log_quote(err.text));
+	if (got == 1) {
+		*slot_backoff(s) = (struct backoff){ 0 };
+	} else if (got == 0 && has_room && !s->worker->builds) {
+		slot_keep_idle_allocation(s);
+	} else {
+		s->n_backoff = 1;
+		s->phase = PHASE_LEAVING;
+		session_cancel(s->session);
+	}
+}
+
+int slot_submit(struct slot *s, const struct slot_request *request, struct fw_err *err)
+{
+	s->phase = PHASE_WAITING;
+	s->request = *request;
+	s->wait_id[0] = s->wait_why[0] = 0;
+	s->wait_position = 0;
+	if (slot_open_session(s, s->request.node, err) == 0)
+		return 0;
+	mark_down(s, err->text);
+	return -1;
+}
+
+struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index)
+{
+	struct slot *s = calloc(1, sizeof *s);
+	if (!s)
+		return NULL;
+	s->host = host;
+	s->worker = w;
+	s->index = index;
+	plan_init(&s->plan);
+	progress_init(&s->progress, host->loop, host->txn);
+	slot_set_timer(s, 0, on_retry);
+	return s;
+}
+
+struct slot *slot_new_concurrent(const struct slot *first, int index)
+{
+	struct slot *s = slot_new(first->host, first->worker, index);
+	if (!s)
+		return NULL;
+	loop_remove(s->host->loop, s->timer);
+	s->timer = NULL;
+	s->hello = first->hello;
+	s->has_hello = true;
+	s->phase = PHASE_FREE;
+	return s;
+}
+
+struct slot_request *slot_request(struct slot *s)
+{
+	return &s->request;
+}
+
+void slot_give_up(struct slot *s)
+{
+	if (s->phase != PHASE_WAITING)
+		return;
+	s->phase = PHASE_LEAVING; /* does not count as waiting any more */
+	session_cancel(s->session);
+}
+
+void slot_free(struct slot *s)
+{
+	if (!s)
+		return;
+	split_group_forget(s);
+	resolve_cancel(s->resolve);
+	session_close(s->session);
+	loop_remove(s->host->loop, s->timer);
+	loop_remove(s->host->loop, s->job_timer);
+	progress_end(&s->progress);
+	plan_fini(&s->plan);
+	result_free(s->result);
+	free(s);
+}

@@ -1,0 +1,332 @@
+#include "flopwatchd/session/split_group_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/clock.h"
+#include "db/device.h"
+#include "flopwatchd/plan/claim.h"
+#include "flopwatchd/job/partition.h"
+#include "flopwatchd/job/result_join.h"
+#include "flopwatchd/config/config_worker.h"
+
+bool split_group_is_helper(const struct slot *s)
+{
+	return s->split_group && s->split_group->part[0].slot != s;
+}
+
+struct slot *split_group_leader(struct slot *s)
+{
+	return s->split_group ? s->split_group->part[0].slot : s;
+}
+
+bool split_group_may_rebind(const struct slot *s)
+{
+	return !s->split_group || s->split_group->n_parts == 1;
+}
+
+void split_group_rebind(struct slot *s)
+{
+	if (s->split_group)
+		s->split_group->part[0].device_id = s->device_id;
+}
+
+int split_group_fits(const struct slot *s, struct fw_err *err)
+{
+	const struct split_group *c = s->split_group;
+	for (int p = 1; c && p < c->n_parts; p++) {
+		int64_t first = c->part[0].device_id, device = c->part[p].device_id;
+		int fits = device == first ? 1 : store_class_same(s->host->txn->db, first, device, err);
+		if (fits != 1)
+			return fits < 0 ? -1 : err_set(err, ERR_CONFLICT, "the devices of its parts are no longer of one class");
+	}
+	return 0;
+}
+
+static void split_group_free(struct split_group *c)
+{
+	for (int i = 0; i < c->n_parts; i++)
+		free(c->part[i].share.cell);
+	result_free(c->whole);
+	free(c);
+}
+
+/* True for kinds whose cells may be on different devices; a comparison of devices and a profile need one device. */
+static bool may_split(const struct slot *s)
+{
+	enum jobkind kind = s->job.kind;
+	return (kind == JOBKIND_COMPARE || kind == JOBKIND_BISECT) && !s->job.device_uuid[0] && !plan_is_benchmark(&s->plan) &&
+	       !config_worker_is_slurm(s->worker);
+}
+
+int split_group_could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err)
+{
+	struct store_job job;
+	if (s == leader || s->phase != PHASE_FREE || !s->has_hello || config_worker_is_slurm(s->worker) ||
+		strcmp(s->hello.isolation, leader->hello.isolation) != 0)
+		return 0;
+	const struct claim claim = { s->host->txn->db, s->worker, &s->hello, s->host->is_taken, s->host->arg,
+		s->host->held(s->host->arg) };
+	for (int from = 0, at; (at = claim_free_device(&claim, from, id, err)) != 0; from = at) {
+		if (at < 0)
+			return -1;
+		*device = s->hello.device[at - 1];
+		int fits = store_class_same(s->host->txn->db, leader->device_id, *id, err);
+		int waits = fits == 1 ? store_job_next(claim.db, device->kind, device->uuid, claim.held, &job, err) : 0;
+		if (fits < 0 || waits < 0)
+			return -1;
+		if (fits && !waits)
+			return 1;
+	}
+	return 0;
+}
+
+int split_group_log_parts(const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err)
+{
+	struct buf line;
+	buf_init(&line, 4096);
+	buf_printf(&line, "%s:", what);
+	for (int p = first; p < c->n_parts; p++)
+		buf_printf(&line, "%s %d cells on %s", p > first ? "," : "", c->part[p].share.n, c->part[p].slot->device.uuid);
+	int result = txn_begin(leader->host->txn, err);
+	if (result == 0)
+		result = txn_end(leader->host->txn,
+			store_job_log(leader->host->txn->db, leader->job.id, clock_utc_ms(), line.data, err), err);
+	buf_fini(&line);
+	return result;
+}
+
+int split_group_plan(
+	const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err)
+{
+	if (plan_part(whole, s->cell, s->n, out, err) != 0)
+		return -1;
+	out->request.looked_elsewhere = s->elsewhere;
+	out->request.sustained_runs = s->requested;
+	if (c->confirms)
+		out->request.rule.confirm = false; /* each part decides by its own first set; another device confirms */
+	return 0;
+}
+
+/* Quick jobs and CPU devices have no sustained runs. */
+static bool has_sustained_runs(const struct slot *leader)
+{
+	return !leader->job.quick && leader->device.kind != DEVICE_CPU;
+}
+
+static int partition_plan(struct split_group *c, struct slot *leader, struct fw_err *err)
+{
+	int n = leader->plan.request.n_cells, *part_of = calloc((size_t)n, sizeof *part_of);
+	struct share share[PLAN_PARTS_MAX] = { { .n = 0 } };
+	int result = part_of ? 0 : err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
+	if (result == 0)
+		result = plan_partition(&leader->plan, c->n_parts, part_of, err);
+	for (int p = 0; p < c->n_parts && result == 0; p++) {
+		share[p].cell = c->part[p].share.cell = calloc((size_t)n, sizeof *share[p].cell);
+		for (int i = 0; i < n && share[p].cell; i++)
+			if (part_of[i] == p)
+				share[p].cell[share[p].n++] = i;
+		if (!share[p].cell)
+			result = err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
+	}
+	if (result == 0 && has_sustained_runs(leader))
+		sentinels_assign(&leader->plan, share, c->n_parts);
+	for (int p = 0; p < c->n_parts && result == 0; p++) {
+		c->part[p].share = share[p];
+		if (p > 0)
+			result = split_group_plan(c, &leader->plan, &share[p], &c->part[p].slot->plan, err);
+	}
+	free(part_of);
+	return result;
+}
+
+/* The leader's plan becomes its part, and the whole plan that of the result. */
+static int make_leader(struct split_group *c, struct slot *leader, struct fw_err *err)
+{
+	struct plan mine;
+	if (split_group_plan(c, &leader->plan, &c->part[0].share, &mine, err) != 0)
+		return -1;
+	c->whole = result_new(&leader->plan);
+	if (!c->whole) {
+		plan_fini(&mine);
+		return err_set(err, ERR_INTERNAL, "out of memory for a result");
+	}
+	leader->plan = mine;
+	c->whole->cell_device = calloc((size_t)c->whole->plan.request.n_cells + 1, sizeof *c->whole->cell_device);
+	c->whole->confirmed_on = calloc((size_t)c->whole->plan.request.n_cells + 1, sizeof *c->whole->confirmed_on);
+	return c->whole->cell_device && c->whole->confirmed_on ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a result");
+}
+
+void split_group_recruit(
+	struct slot *s, const struct slot *leader, struct split_group *c, const struct msg_device *device, int64_t device_id)
+{
+	s->split_group = c;
+	s->device = *device;
+	s->device_id = device_id;
+	s->job = leader->job;
+	s->state = leader->state;
+	s->measures = false;
+	memcpy(s->repo_path, leader->repo_path, sizeof s->repo_path);
+}
+
+/* Undo a creation that failed: no worker knows of the split group yet. */
+static void disband(struct split_group *c)
+{
+	for (int p = 1; p < c->n_parts; p++) {
+		struct slot *s = c->part[p].slot;
+		plan_fini(&s->plan);
+		plan_init(&s->plan);
+		s->job.id = 0;
+		s->device.uuid[0] = 0;
+		s->split_group = NULL;
+	}
+	c->part[0].slot->split_group = NULL;
+	split_group_free(c);
+}
+
+int split_group_gather(struct slot *leader, struct fw_err *err)
+{
+	const struct config *config = leader->host->config;
+	struct split_group *c = may_split(leader) && (config->split || config->confirm_elsewhere) ? calloc(1, sizeof *c) : NULL;
+	int most = leader->plan.request.n_cells < PLAN_PARTS_MAX ? leader->plan.request.n_cells : PLAN_PARTS_MAX, result = 0;
+	if (!c)
+		return 0;
+	c->part[c->n_parts++] = (struct split_group_part){ .slot = leader, .device_id = leader->device_id };
+	int others = config->confirm_elsewhere && !leader->job.quick
+			     ? store_class_has_other(leader->host->txn->db, leader->device_id, err)
+			     : 0;
+	c->confirms = others == 1;
+	result = others < 0 ? -1 : 0;
+	for (int i = 0; config->split && c->n_parts < most && result == 0; i++) {
+		struct msg_device device;
+		int64_t id;
+		struct slot *s = leader->host->nth_slot(leader->host->arg, i);
+		int helps = s ? split_group_could_help(s, leader, &device, &id, err) : 0;
+		if (!s)
+			break;
+		if (helps < 0)
+			result = -1;
+		if (helps != 1)
+			continue;
+		split_group_recruit(s, leader, c, &device, id); /* its device is taken from here on */
+		c->part[c->n_parts++] = (struct split_group_part){ .slot = s, .device_id = id };
+	}
+	leader->split_group = c;
+	bool is_needed = c->n_parts > 1 || c->confirms;
+	if (result == 0 && is_needed)
+		result = partition_plan(c, leader, err);
+	if (result == 0 && c->n_parts > 1)
+		result = split_group_log_parts(c, leader, "split", 0, err);
+	if (result != 0 || !is_needed || make_leader(c, leader, err) != 0) {
+		bool is_alone = result == 0 && !is_needed;
+		if (c->whole) { /* the plan is in its result */
+			plan_fini(&leader->plan);
+			leader->plan = c->whole->plan;
+			plan_init(&c->whole->plan);
+		}
+		disband(c);
+		return is_alone ? 0 : -1;
+	}
+	for (int p = 1; p < c->n_parts; p++)
+		if (slot_open_helper(c->part[p].slot, err) != 0)
+			return -1; /* the leader ends its job, and the split group with it */
+	return 0;
+}
+
+static struct split_group_part *find_part(struct split_group *c, const struct slot *s)
+{
+	for (int p = 0; p < c->n_parts; p++)
+		if (c->part[p].slot == s && !c->part[p].is_done)
+			return &c->part[p];
+	return NULL;
+}
+
+/* The result names the leader's worker; each cell names its device. */
+static void copy_device(struct split_group *c, const struct slot *leader, const struct result *part)
+{
+	c->whole->device = part->device;
+	c->whole->device_id = leader->device_id;
+	snprintf(c->whole->isolation, sizeof c->whole->isolation, "%s", leader->hello.isolation);
+	snprintf(c->whole->worker_version, sizeof c->whole->worker_version, "%s", leader->hello.version);
+}
+
+static bool has_times(const struct result *part, int cell)
+{
+	for (int i = 0; i < part->n_cells; i++)
+		if (part->cell[i]->cell == cell)
+			return true;
+	return false;
+}
+
+int split_group_take(struct slot *s, struct result *part, struct fw_err *err)
+{
+	struct split_group *c = s->split_group;
+	struct slot *leader = split_group_leader(s);
+	struct split_group_part *p = find_part(c, s);
+	bool is_second = c->n_first > 0;
+	const struct share *share = &p->share;
+	for (int i = 0; i < share->n; i++)
+		if (!is_second)
+			c->whole->cell_device[share->cell[i]] = p->device_id;
+		else if (c->whole->cell_device[share->cell[i]] != p->device_id && has_times(part, i))
+			c->whole->confirmed_on[share->cell[i]] = p->device_id;
+	p->share.sustained_runs = part->done.sustained_runs;
+	if (p == &c->part[0])
+		copy_device(c, s, part);
+	int result = result_join(c->whole, part, share->cell, share->n, is_second ? 2 : 0, err);
+	result_free(part);
+	p->is_done = true;
+	c->n_done++;
+	if (s != leader) {
+		p->slot = NULL;
+		s->split_group = NULL;
+	}
+	return result;
+}
+
+int split_group_go_on(struct slot *leader, struct result **whole, struct fw_err *err)
+{
+	struct split_group *c = leader->split_group;
+	*whole = NULL;
+	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX && split_group_look_again(c, leader, err) != 0)
+		return -1;
+	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && split_group_confirm(c, leader, err) != 0)
+		return -1;
+	if (c->n_done < c->n_parts)
+		return 0;
+	*whole = c->whole;
+	c->whole = NULL;
+	result_end(*whole);
+	return 0;
+}
+
+void split_group_dismiss(struct slot *leader)
+{
+	struct split_group *c = leader->split_group;
+	if (!c || c->part[0].slot != leader)
+		return;
+	leader->split_group = NULL;
+	for (int p = 1; p < c->n_parts; p++)
+		if (c->part[p].slot && c->part[p].slot != leader) {
+			c->part[p].slot->split_group = NULL;
+			slot_let_go(c->part[p].slot);
+		}
+	split_group_free(c);
+}
+
+void split_group_forget(struct slot *s)
+{
+	struct split_group *c = s->split_group;
+	if (!c)
+		return;
+	s->split_group = NULL;
+	if (c->part[0].slot != s) {
+		find_part(c, s)->slot = NULL;
+		return;
+	}
+	for (int p = 1; p < c->n_parts; p++)
+		if (c->part[p].slot)
+			c->part[p].slot->split_group = NULL;
+	split_group_free(c);
+}

@@ -1,0 +1,124 @@
+/* err.c - builds the one line that a failing function leaves for its caller. */
+#include "lib/err.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Foreign text (a file name, a peer's message) must not split or colour the line it is quoted in. */
+static void keep_one_line(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = ' ';
+}
+
+static void put(struct fw_err *e, enum err_code code, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+static void put(struct fw_err *e, enum err_code code, const char *format, va_list args)
+{
+	e->code = code;
+	vsnprintf(e->text, sizeof e->text, format, args);
+	keep_one_line(e->text);
+}
+
+int err_set(struct fw_err *e, enum err_code code, const char *format, ...)
+{
+	va_list args;
+
+	if (!e || e->code != ERR_NONE)
+		return -1;
+	va_start(args, format);
+	put(e, code, format, args);
+	va_end(args);
+	return -1;
+}
+
+int err_sys(struct fw_err *e, const char *format, ...)
+{
+	int number = errno;
+	enum err_code code = ERR_IO;
+	va_list args;
+	size_t len;
+
+	if (!e || e->code != ERR_NONE)
+		return -1;
+	if (number == ENOSPC || number == EDQUOT)
+		code = ERR_FULL;
+	else if (number == ENOENT)
+		code = ERR_NOT_FOUND;
+	va_start(args, format);
+	put(e, code, format, args);
+	va_end(args);
+	len = strlen(e->text);
+	snprintf(e->text + len, sizeof e->text - len, ": %s", strerror(number));
+	return -1;
+}
+
+int err_context(struct fw_err *e, const char *format, ...)
+{
+	char before[sizeof e->text / 2];
+	size_t len, keep;
+	va_list args;
+
+	if (!e)
+		return -1;
+	va_start(args, format);
+	vsnprintf(before, sizeof before - 2, format, args);
+	va_end(args);
+	keep_one_line(before);
+	len = strlen(before);
+	memcpy(before + len, ": ", 3);
+	if (e->code == ERR_NONE)
+		e->code = ERR_INTERNAL;
+	/* The first cause is what a reader needs: when both do not fit, the context gives way. */
+	keep = strlen(e->text);
+	len += 2;
+	if (len + keep >= sizeof e->text)
+		len = sizeof e->text - 1 - keep;
+	memmove(e->text + len, e->text, keep + 1);
+	memcpy(e->text, before, len);
+	return -1;
+}
+
+void err_clear(struct fw_err *e)
+{
+	if (!e)
+		return;
+	e->code = ERR_NONE;
+	e->text[0] = '\0';
+}
+
+const char *err_name(enum err_code code)
+{
+	switch (code) {
+	case ERR_NONE:
+		return "none";
+	case ERR_INTERNAL:
+		return "internal";
+	case ERR_INVALID:
+		return "invalid";
+	case ERR_NOT_FOUND:
+		return "not_found";
+	case ERR_CONFLICT:
+		return "conflict";
+	case ERR_BUSY:
+		return "busy";
+	case ERR_TIMEOUT:
+		return "timeout";
+	case ERR_IO:
+		return "io";
+	case ERR_FULL:
+		return "full";
+	case ERR_PROTOCOL:
+		return "protocol";
+	case ERR_UNSUPPORTED:
+		return "unsupported";
+	case ERR_DAMAGED:
+		return "damaged";
+	case ERR_CANCELLED:
+		return "cancelled";
+	case ERR_CRASHED:
+		return "crashed";
+	}
+	return "unknown";
+}

@@ -1,0 +1,318 @@
+/* jsonw.c - a writer that cannot produce invalid JSON from foreign bytes or odd numbers. */
+#include "lib/jsonw.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/decimal.h"
+#include "lib/utf8.h"
+
+enum { DEPTH_MAX = 32 };
+
+void jsonw_init(struct jsonw *j, struct buf *out)
+{
+	*j = (struct jsonw){ .out = out };
+}
+
+/* Whether the next value is separated from the one before by a comma; asked once a value. */
+static bool is_comma_due(struct jsonw *j)
+{
+	bool due = !j->after_key && j->need_comma[j->depth];
+
+	if (!j->after_key)
+		j->need_comma[j->depth] = true;
+	j->after_key = false;
+	return due;
+}
+
+static void separate(struct jsonw *j)
+{
+	if (is_comma_due(j))
+		buf_putc(j->out, ',');
+}
+
+static void open_level(struct jsonw *j, char c)
+{
+	separate(j);
+	buf_putc(j->out, c);
+	/* Deeper than any document of ours: a bug, which must not become a write past need_comma. */
+	if (j->depth + 1 >= DEPTH_MAX) {
+		j->out->failed = true;
+		return;
+	}
+	j->need_comma[++j->depth] = false;
+}
+
+static void close_level(struct jsonw *j, char c)
+{
+	if (j->depth == 0) {
+		j->out->failed = true;
+		return;
+	}
+	j->depth--;
+	buf_putc(j->out, c);
+}
+
+void jsonw_object(struct jsonw *j)
+{
+	open_level(j, '{');
+}
+
+void jsonw_object_end(struct jsonw *j)
+{
+	close_level(j, '}');
+}
+
+void jsonw_array(struct jsonw *j)
+{
+	open_level(j, '[');
+}
+
+void jsonw_array_end(struct jsonw *j)
+{
+	close_level(j, ']');
+}
+
+/* Eight at a time: the high bit of each that is a control character, a quote, a backslash, or not of ASCII. */
+static uint64_t odd_ones(uint64_t eight)
+{
+	const uint64_t one = UINT64_C(0x0101010101010101), high = one << 7;
+	uint64_t quote = eight ^ one * '"', backslash = eight ^ one * '\\';
+
+	return (((eight - one * ' ') | (quote - one) | (backslash - one) | (eight + one)) | eight) & high;
+}
+
+static bool is_plain(const char *text, size_t len)
+{
+	static const bool is[256] = { [' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true };
+	uint64_t eight;
+
+	for (; len >= sizeof eight; text += sizeof eight, len -= sizeof eight) {
+		memcpy(&eight, text, sizeof eight);
+		if (odd_ones(eight))
+			break; /* or only looks odd, beside one that is: then each is looked at */
+	}
+	while (len && is[(unsigned char)*text])
+		text++, len--;
+	return len == 0;
+}
+
+static void put_quoted(struct buf *b, const char *text, size_t len)
+{
+	size_t i, plain = 0;
+
+	buf_putc(b, '"');
+	for (i = 0; i < len;) {
+		uint32_t code;
+		size_t bytes;
+
+		/* nearly all there is, and not worth decoding */
+		while (i < len && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' && text[i] != '\\')
+			i++;
+		if (i == len)
+			break;
+		bytes = utf8_next(text + i, len - i, &code);
+
+		if (code >= 0x20 && code != '"' && code != '\\' && code != UTF8_INVALID) {
+			i += bytes;
+			continue;
+		}
+		buf_append(b, text + plain, i - plain);
+		if (code == UTF8_INVALID)
+			buf_puts(b, "\xef\xbf\xbd");
+		else if (code == '"' || code == '\\')
+			buf_printf(b, "\\%c", (char)code);
+		else if (code == '\n')
+			buf_puts(b, "\\n");
+		else if (code == '\t')
+			buf_puts(b, "\\t");
+		else
+			buf_printf(b, "\\u%04x", (unsigned)code);
+		i += bytes;
+		plain = i;
+	}
+	buf_append(b, text + plain, len - plain);
+	buf_putc(b, '"');
+}
+
+/* Separate, then the quoted text and its `tail`, NUL: none. Text that needs no escapes, which is nearly all, is written at once. */
+static void put_text(struct jsonw *j, const char *text, size_t len, char tail)
+{
+	bool comma = is_comma_due(j);
+	char *begin = is_plain(text, len) ? buf_room(j->out, len + 2 + comma + (tail != '\0')) : NULL, *at = begin;
+
+	if (!begin) {
+		if (comma)
+			buf_putc(j->out, ',');
+		put_quoted(j->out, text, len);
+		if (tail)
+			buf_putc(j->out, tail);
+		return;
+	}
+	if (comma)
+		*at++ = ',';
+	*at++ = '"';
+	if (len)
+		memcpy(at, text, len);
+	at += len;
+	*at++ = '"';
+	if (tail)
+		*at++ = tail;
+	buf_grown(j->out, (size_t)(at - begin));
+}
+
+void jsonw_key(struct jsonw *j, const char *key)
+{
+	put_text(j, key, strlen(key), ':');
+	j->after_key = true;
+}
+
+void jsonw_string(struct jsonw *j, const char *text)
+{
+	if (text)
+		jsonw_bytes(j, text, strlen(text));
+	else
+		jsonw_null(j);
+}
+
+void jsonw_bytes(struct jsonw *j, const void *data, size_t len)
+{
+	put_text(j, data, len, '\0');
+}
+
+void jsonw_int(struct jsonw *j, int64_t v)
+{
+	char text[24], *end = text + sizeof text, *s = end;
+	uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+	do
+		*--s = (char)('0' + left % 10);
+	while (left /= 10);
+	if (v < 0)
+		*--s = '-';
+	separate(j);
+	buf_append(j->out, s, (size_t)(end - s));
+}
+
+void jsonw_double(struct jsonw *j, double v)
+{
+	char text[40];
+	int digits;
+
+	separate(j);
+	if (!isfinite(v)) {
+		buf_puts(j->out, "null");
+		return;
+	}
+	for (digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	buf_puts(j->out, text);
+}
+
+static void put_figure(struct buf *b, double v)
+{
+	char text[DECIMAL_MAX], *spare = buf_spare(b, DECIMAL_MAX);
+	size_t len = decimal_general(spare ? spare : text, v == 0 ? 0.0 : v, 7);
+
+	if (len && spare)
+		buf_grown(b, len);
+	else if (len)
+		buf_append(b, text, len);
+	else if (isfinite(v))
+		buf_printf(b, "%.7g", v);
+	else
+		buf_append(b, "null", 4);
+}
+
+void jsonw_figure(struct jsonw *j, double v)
+{
+	separate(j);
+	put_figure(j->out, v);
+}
+
+void jsonw_next_figure(struct jsonw *j, double v)
+{
+	j->after_key = false;
+	put_figure(j->out, v);
+}
+
+void jsonw_next_plain(struct jsonw *j, const char *text)
+{
+	size_t len = strlen(text);
+	char *at = buf_room(j->out, len + 2);
+
+	j->after_key = false;
+	if (!at)
+		return;
+	at[0] = at[len + 1] = '"';
+	memcpy(at + 1, text, len);
+	buf_grown(j->out, len + 2);
+}
+
+void jsonw_float(struct jsonw *j, float v)
+{
+	separate(j);
+	if (isfinite(v))
+		buf_printf(j->out, "%.9g", (double)v);
+	else
+		buf_puts(j->out, "null");
+}
+
+void jsonw_bool(struct jsonw *j, bool v)
+{
+	separate(j);
+	buf_puts(j->out, v ? "true" : "false");
+}
+
+void jsonw_null(struct jsonw *j)
+{
+	separate(j);
+	buf_puts(j->out, "null");
+}
+
+void jsonw_raw(struct jsonw *j, const char *text, size_t len)
+{
+	separate(j);
+	buf_append(j->out, text, len);
+}
+
+void jsonw_kv_string(struct jsonw *j, const char *key, const char *text)
+{
+	jsonw_key(j, key);
+	jsonw_string(j, text);
+}
+
+void jsonw_kv_int(struct jsonw *j, const char *key, int64_t v)
+{
+	jsonw_key(j, key);
+	jsonw_int(j, v);
+}
+
+void jsonw_kv_double(struct jsonw *j, const char *key, double v)
+{
+	jsonw_key(j, key);
+	jsonw_double(j, v);
+}
+
+void jsonw_kv_bool(struct jsonw *j, const char *key, bool v)
+{
+	jsonw_key(j, key);
+	jsonw_bool(j, v);
+}
+
+void jsonw_kv_null(struct jsonw *j, const char *key)
+{
+	jsonw_key(j, key);
+	jsonw_null(j);
+}
+
+void jsonw_kv_figure(struct jsonw *j, const char *key, double v)
+{
+	jsonw_key(j, key);
+	jsonw_figure(j, v);
+}

@@ -1,0 +1,231 @@
+/*
+ * manifest.c - parser of `.flopwatch.yaml`. The file comes from a branch, so paths must stay inside the tree and every size is
+ * limited.
+ */
+#include "model/manifest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/mistakes.h"
+#include "model/family.h"
+
+#define TIMEOUT_DEFAULT_S 900.0
+#define TIMEOUT_MAX_S     86400.0
+
+void manifest_default(struct manifest *m)
+{
+	*m = (struct manifest){
+		.n_inputs = 1,
+		.input = { "kernels" },
+		.dir = "kernels",
+		.n_command = 2,
+		.command = { "make", "DEVICE={device}" },
+		.n_outputs = 1,
+		.n_suites = 1,
+		.suite = { "ffa" },
+		.timeout_s = TIMEOUT_DEFAULT_S,
+		.peers = { .n = 1, .of = { { .provider = "cudnn", .device = DEVICE_CUDA } } },
+	};
+	snprintf(m->family[0], sizeof m->family[0], "%s", family_default()->name);
+	snprintf(m->output[0], sizeof m->output[0], "build/{device}/lib%s.so", family_default()->name);
+}
+
+bool manifest_path_ok(const char *path)
+{
+	if (strcmp(path, ".") == 0)
+		return true;
+	for (const char *part = path;;) {
+		size_t len = strcspn(part, "/");
+
+		if (len == 0 || (len == 1 && part[0] == '.') || (len == 2 && part[0] == '.' && part[1] == '.'))
+			return false;
+		if (!part[len])
+			break;
+		part += len + 1;
+	}
+	for (const unsigned char *c = (const unsigned char *)path; *c; c++)
+		if (*c < 0x20 || *c == 0x7f)
+			return false;
+	return true;
+}
+
+void manifest_read_text(struct yaml *y, struct yaml_node *n, bool path, char *out, size_t size)
+{
+	const char *text = NULL;
+
+	if (yaml_string(y, n, &text) || !text)
+		return;
+	if (!text[0] || strlen(text) >= size)
+		yaml_mistake(y, n, "must have 1 to %zu bytes", size - 1);
+	else if (path && !manifest_path_ok(text))
+		yaml_mistake(y, n, "must be a path inside the repository: relative, without \"..\" or a slash at its end");
+	else
+		snprintf(out, size, "%s", text);
+}
+
+/* Shape: rows[max][size]. Returns the number; an absent list keeps the default of `n`. */
+int manifest_read_list(struct yaml *y, struct yaml_node *list, bool path, char *rows, size_t size, int max, int n)
+{
+	if (!list)
+		return n;
+	if (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > max) {
+		yaml_mistake(y, list, "must be a list of 1 to %d items", max);
+		return n;
+	}
+	for (int i = 0; i < yaml_count(list); i++) {
+		char *row = rows + (size_t)i * size;
+
+		row[0] = 0;
+		manifest_read_text(y, yaml_item(y, list, i), path, row, size);
+	}
+	return yaml_count(list);
+}
+
+static void check_once(struct yaml *y, struct yaml_node *list, const char *rows, size_t size)
+{
+	for (int i = 1; i < yaml_count(list); i++)
+		for (int k = 0; k < i; k++)
+			if (rows[(size_t)i * size] && strcmp(rows + (size_t)i * size, rows + (size_t)k * size) == 0)
+				yaml_mistake(y, yaml_item(y, list, i), "is named twice");
+}
+
+static void read_outputs(struct yaml *y, struct yaml_node *map, struct manifest *m)
+{
+	int max = (int)(sizeof m->family / sizeof m->family[0]);
+
+	if (!map)
+		return;
+	if (!yaml_is_map(map) || yaml_count(map) < 1 || yaml_count(map) > max) {
+		yaml_mistake(y, map,
+			"must name 1 to %d modules, as in {%s: build/{device}/lib%s.so}; what a benchmark runs from is its "
+			"artifacts",
+			max, family_default()->name, family_default()->name);
+		return;
+	}
+	m->n_outputs = yaml_count(map);
+	for (int i = 0; i < m->n_outputs; i++) {
+		const char *family = "";
+		struct yaml_node *path = yaml_pair(y, map, i, &family);
+
+		m->family[i][0] = m->output[i][0] = 0;
+		if (!family[0] || strlen(family) >= sizeof m->family[i] ||
+			strspn(family, "abcdefghijklmnopqrstuvwxyz_") != strlen(family))
+			yaml_mistake(
+				y, path, "\"%.32s\" is no family; use a-z and _, at most %zu", family, sizeof m->family[i] - 1);
+		else
+			snprintf(m->family[i], sizeof m->family[i], "%s", family);
+		manifest_read_text(y, path, true, m->output[i], sizeof m->output[i]);
+	}
+}
+
+/* Read benchmark programs. Defaults suit a repository with nothing else. */
+static void read_benchmarks(struct yaml *y, struct yaml_node *map, struct manifest *m)
+{
+	if (!map)
+		return;
+	if (!yaml_is_map(map) || yaml_count(map) < 1 || yaml_count(map) > MANIFEST_BENCHMARKS_MAX) {
+		yaml_mistake(y, map,
+			"must name 1 to %d benchmarks, as in {vecsum: {command: [python3, bench.py], reader: flopwatch}}",
+			MANIFEST_BENCHMARKS_MAX);
+		return;
+	}
+	m->n_benchmarks = m->n_suites = yaml_count(map);
+	for (int i = 0; i < m->n_benchmarks; i++) {
+		const char *name = "";
+		struct yaml_node *node = yaml_pair(y, map, i, &name);
+
+		benchmark_read(y, node, name, &m->benchmark[i]);
+		snprintf(m->suite[i], sizeof m->suite[i], "%s", m->benchmark[i].name);
+	}
+	snprintf(m->input[0], sizeof m->input[0], ".");
+	snprintf(m->dir, sizeof m->dir, ".");
+	m->n_command = m->n_outputs = 0;
+}
+
+static void read_suites(struct yaml *y, struct yaml_node *list, struct manifest *m)
+{
+	int max = (int)(sizeof m->suite / sizeof m->suite[0]);
+
+	m->n_suites = manifest_read_list(y, list, false, m->suite[0], sizeof m->suite[0], max, m->n_suites);
+	if (!list || m->n_suites != yaml_count(list))
+		return;
+	for (int i = 0; i < m->n_suites; i++)
+		m->suite_at[i] = yaml_position(yaml_item(y, list, i));
+	check_once(y, list, m->suite[0], sizeof m->suite[0]);
+}
+
+static void read_root(struct yaml *y, struct yaml_node *root, struct manifest *m)
+{
+	struct yaml_node *version = yaml_get(y, root, "flopwatch");
+	struct yaml_node *build = yaml_get(y, root, "build");
+	int64_t v = 0;
+
+	if (!version)
+		yaml_mistake(y, root, "flopwatch: is missing; begin the file with \"flopwatch: 1\"");
+	else if (yaml_int(y, version, INT64_MIN, INT64_MAX, &v) == 0 && v != 1)
+		yaml_mistake(y, version, "version %lld is unknown; this flopwatch reads 1", (long long)v);
+	read_benchmarks(y, yaml_get(y, root, "benchmarks"), m);
+	if (build || m->n_benchmarks)
+		m->peers.n = 0; /* the default is a provider of our own modules */
+	peers_read(y, yaml_get(y, root, "peers"), &m->peers);
+	m->n_inputs = manifest_read_list(
+		y, yaml_get(y, root, "inputs"), true, m->input[0], sizeof m->input[0], MANIFEST_LIST_MAX, m->n_inputs);
+	if (yaml_count(yaml_get(y, root, "inputs")) == m->n_inputs)
+		check_once(y, yaml_get(y, root, "inputs"), m->input[0], sizeof m->input[0]);
+	read_suites(y, yaml_get(y, root, "suites"), m);
+	if (build && !yaml_is_map(build)) {
+		yaml_mistake(y, build, "must be a mapping with dir, command and outputs");
+	} else if (build) {
+		manifest_read_text(y, yaml_get(y, build, "dir"), true, m->dir, sizeof m->dir);
+		m->n_command = manifest_read_list(y, yaml_get(y, build, "command"), false, m->command[0], sizeof m->command[0],
+			MANIFEST_LIST_MAX, m->n_command);
+		read_outputs(y, yaml_get(y, build, "outputs"), m);
+		yaml_seconds(y, yaml_get(y, build, "timeout_s"), 1, TIMEOUT_MAX_S, &m->timeout_s);
+		yaml_finish(y, build);
+	}
+	yaml_finish(y, root);
+}
+
+int manifest_parse(const char *text, size_t len, const char *file, struct manifest *out, struct fw_err *err)
+{
+	manifest_default(out);
+	if (!text)
+		return 0;
+	struct yaml *y = yaml_new(text, len, file);
+
+	if (!y)
+		return err_set(err, ERR_INTERNAL, "%s: out of memory", file);
+	if (yaml_is_map(yaml_root(y)))
+		read_root(y, yaml_root(y), out);
+	else if (yaml_mistakes(y) == 0)
+		yaml_mistake(y, yaml_root(y), "must be a mapping that begins with \"flopwatch: 1\"");
+	int result = mistakes_report(y, err);
+
+	yaml_free(y);
+	return result;
+}
+
+const struct benchmark *manifest_benchmark(const struct manifest *m, const char *name)
+{
+	for (int i = 0; i < m->n_benchmarks; i++)
+		if (strcmp(m->benchmark[i].name, name) == 0)
+			return &m->benchmark[i];
+	return NULL;
+}
+
+void manifest_expand(const char *text, const char *device, char *out, size_t size)
+{
+	static const char mark[] = "{device}";
+	size_t used = 0;
+
+	while (*text && used + 1 < size) {
+		if (strncmp(text, mark, sizeof mark - 1) == 0) {
+			used += (size_t)snprintf(out + used, size - used, "%s", device);
+			text += sizeof mark - 1;
+		} else {
+			out[used++] = *text++;
+		}
+	}
+	out[used < size ? used : size - 1] = 0;
+}

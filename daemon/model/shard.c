@@ -1,0 +1,219 @@
+/* shard.c - sampling and partition of a suite's cells. */
+#include "model/shard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct draw {
+	const struct suite *suite;
+	int n_parts, *part_of;  /* part_of[n_cells]: the shard of a cell */
+	int *order, *companion; /* [n_cells]: positions by rising hash; baseline cell, -1 none */
+};
+
+static uint64_t mark_of(const char *key)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *key; key++)
+		h = (h ^ (unsigned char)*key) * UINT64_C(0x100000001b3);
+	h = (h ^ (h >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	h = (h ^ (h >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return h ^ (h >> 31);
+}
+
+static int by_mark(const void *a, const void *b, void *arg)
+{
+	const struct suite *s = arg;
+	const char *x = s->cell[*(const int *)a].key, *y = s->cell[*(const int *)b].key;
+	uint64_t p = mark_of(x), q = mark_of(y);
+
+	return p < q ? -1 : p > q ? 1 : strcmp(x, y);
+}
+
+static int by_key(const void *a, const void *b, void *arg)
+{
+	const struct suite *s = arg;
+
+	return strcmp(s->cell[*(const int *)a].key, s->cell[*(const int *)b].key);
+}
+
+/* Position of the cell of that key; `order` is by key. */
+static int find(const struct draw *d, const char *key)
+{
+	int low = 0, high = d->suite->n_cells;
+
+	while (low < high) {
+		int middle = (low + high) / 2, sign = strcmp(d->suite->cell[d->order[middle]].key, key);
+
+		if (sign == 0)
+			return d->order[middle];
+		if (sign < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
+static void find_companions(struct draw *d)
+{
+	const struct suite *s = d->suite;
+
+	qsort_r(d->order, (size_t)s->n_cells, sizeof *d->order, by_key, (void *)s);
+	for (int i = 0; i < s->n_cells; i++)
+		d->companion[i] = s->cell[i].baseline[0] ? find(d, s->cell[i].baseline) : -1;
+}
+
+/* Draw a cell with its baseline cell if both fit into `room`. Returns the number of new cells. */
+static int draw_one(struct draw *d, int cell, int room)
+{
+	int companion = d->companion[cell], n = d->part_of[cell] != 0;
+
+	if (companion >= 0 && d->part_of[companion] != 0)
+		n++;
+	if (n > room)
+		return 0;
+	d->part_of[cell] = 0;
+	if (companion >= 0)
+		d->part_of[companion] = 0;
+	return n;
+}
+
+static void draw_push(struct draw *d)
+{
+	const struct suite *s = d->suite;
+	int n = 0;
+
+	for (int i = 0; i < s->n_cells; i++)
+		if (s->always && suite_matches(s->cell[i].key, s->always))
+			n += draw_one(d, i, s->n_cells);
+	qsort_r(d->order, (size_t)s->n_cells, sizeof *d->order, by_mark, (void *)s);
+	for (int i = 0; i < s->n_cells && n < s->push_cells; i++)
+		n += draw_one(d, d->order[i], s->push_cells - n);
+}
+
+static void draw_nights(struct draw *d)
+{
+	int n = 0;
+
+	for (int i = 0; i < d->suite->n_cells; i++)
+		if (d->part_of[i] != 0)
+			d->part_of[i] = 1 + n++ / PART_CELLS;
+	d->n_parts = 1 + (n + PART_CELLS - 1) / PART_CELLS;
+}
+
+static void draw_fini(struct draw *d)
+{
+	free(d->part_of);
+	free(d->order);
+	free(d->companion);
+}
+
+/* Own: draw_fini, also after a failure. */
+static int draw(const struct suite *s, struct draw *d)
+{
+	size_t n = (size_t)s->n_cells;
+
+	*d = (struct draw){ .suite = s,
+		.part_of = calloc(n, sizeof *d->part_of),
+		.order = calloc(n, sizeof *d->order),
+		.companion = calloc(n, sizeof *d->companion) };
+	if (!d->part_of || !d->order || !d->companion)
+		return -1;
+	for (int i = 0; i < s->n_cells; i++) {
+		d->order[i] = i;
+		d->part_of[i] = -1;
+	}
+	find_companions(d);
+	draw_push(d);
+	draw_nights(d);
+	return 0;
+}
+
+int suite_parts(const struct suite *s)
+{
+	struct draw d;
+	int n = 1;
+
+	if (!s->push_cells)
+		return 1;
+	if (draw(s, &d) == 0)
+		n = d.n_parts;
+	draw_fini(&d);
+	return n;
+}
+
+struct suite_size suite_size(const struct suite *s)
+{
+	return (struct suite_size){ .cells = s->n_cells, .parts = suite_parts(s), .nights = s->nights };
+}
+
+/* Mark its members and their baseline cells: a 1 in `order`. */
+static void mark_part(struct draw *d, int part)
+{
+	memset(d->order, 0, (size_t)d->suite->n_cells * sizeof *d->order);
+	for (int i = 0; i < d->suite->n_cells; i++)
+		if (d->part_of[i] == part) {
+			d->order[i] = 1;
+			if (d->companion[i] >= 0)
+				d->order[d->companion[i]] = 1;
+		}
+}
+
+int suite_take_part(struct suite *s, int part, struct fw_err *err)
+{
+	struct draw d;
+	int kept = 0;
+
+	if (!s->push_cells)
+		return part == 0 ? 0 : err_set(err, ERR_NOT_FOUND, "suite %s has one part", s->name);
+	if (draw(s, &d) != 0) {
+		draw_fini(&d);
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	}
+	if (part < 0 || part >= d.n_parts) {
+		int n = d.n_parts;
+
+		draw_fini(&d);
+		return err_set(err, ERR_NOT_FOUND, "suite %s has no part %d, only 0 to %d", s->name, part, n - 1);
+	}
+	mark_part(&d, part);
+	for (int i = 0; i < s->n_cells; i++)
+		if (d.order[i]) {
+			if (kept != i)
+				s->cell[kept] = s->cell[i];
+			kept++;
+		}
+	s->n_cells = kept;
+	draw_fini(&d);
+	struct cell *less = realloc(s->cell, (size_t)kept * sizeof *less);
+
+	if (less)
+		s->cell = less;
+	return 0;
+}
+
+int suite_choose(struct suite *s, const char *globs, int part, struct fw_err *err)
+{
+	if (!globs || !globs[0])
+		return suite_take_part(s, part, err);
+	if (suite_filter(s, globs) == 0)
+		return err_set(err, ERR_INVALID, "no cell of suite %s matches %s", s->name, globs);
+	if (s->n_cells > JOB_CELLS_MAX)
+		return err_set(err, ERR_INVALID, "%d cells of suite %s match %.200s; one comparison takes at most %d", s->n_cells,
+			s->name, globs, JOB_CELLS_MAX);
+	return 0;
+}
+
+void part_text(const struct part_words *p, char *text, size_t size)
+{
+	if (p->number)
+		snprintf(text, size, "Part %d of the %d that are measured at night: %d of the %d cells of this suite.", p->number,
+			p->of, p->cells, p->suite_cells);
+	else
+		snprintf(text, size,
+			"A push measures %d of the %d cells of this suite; the others are measured at night, in %d parts within %d nights. "
+			"%d of them had been when this was measured.",
+			p->cells, p->suite_cells, p->of, p->nights, p->measured);
+}

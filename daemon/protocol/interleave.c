@@ -1,0 +1,279 @@
+/* interleave.c - parser, writer and state machine of the interleave protocol. */
+#include "protocol/interleave.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/utf8.h"
+#include "readers/row.h"
+
+#define MS_MAX 1e9
+
+static const struct {
+	const char *name;
+	bool is_text;
+} facts[] = { [INTERLEAVE_FLOPS] = { "flops", false },
+	[INTERLEAVE_BYTES] = { "bytes", false },
+	[INTERLEAVE_FIRST_MS] = { "first_ms", false },
+	[INTERLEAVE_MEMORY_BYTES] = { "memory_bytes", false },
+	[INTERLEAVE_OUTPUT] = { "output", true },
+	[INTERLEAVE_CONFIG] = { "config", true } };
+
+/* Next word, terminated in place. NULL none. */
+static char *word(char **at)
+{
+	char *begin = *at, *space;
+
+	if (!begin || !*begin)
+		return NULL;
+	space = strchr(begin, ' ');
+	if (space)
+		*space = '\0';
+	*at = space ? space + 1 : NULL;
+	return begin;
+}
+
+/* The rest of the line, cleaned for display. Shape: out[size]. */
+static void clean(const char *text, char *out, size_t size)
+{
+	struct buf shown;
+
+	buf_init(&shown, 8 * INTERLEAVE_LINE_MAX);
+	utf8_show(&shown, text ? text : "", text ? strlen(text) : 0, "");
+	snprintf(out, size, "%s", shown.data);
+	buf_fini(&shown);
+}
+
+static int refuse(struct fw_err *err, const char *what, const char *text)
+{
+	char shown[80];
+
+	clean(text, shown, sizeof shown);
+	return err_set(err, ERR_PROTOCOL, "%s: \"%s\"", what, shown);
+}
+
+static int read_number(const char *text, double above, double max, double *out, struct fw_err *err)
+{
+	if (!text || !reading_number(text, out) || !(*out >= above) || *out > max)
+		return refuse(err, "says a number that cannot be", text);
+	return 0;
+}
+
+/* A key must be visible text without spaces. */
+static int read_key(const char *text, char key[CASE_KEY_SIZE], struct fw_err *err)
+{
+	size_t len = text ? strlen(text) : 0, at = 0;
+	uint32_t code;
+
+	if (len == 0 || len >= CASE_KEY_SIZE)
+		return refuse(err, "names a cell by other than 1 to 159 bytes", text);
+	while (at < len) {
+		at += utf8_next(text + at, len - at, &code);
+		if (code == UTF8_INVALID || code == ' ' || utf8_is_hidden(code))
+			return refuse(err, "names a cell with spaces or hidden characters", text);
+	}
+	memcpy(key, text, len + 1);
+	return 0;
+}
+
+static int read_done(char *rest, struct interleave_line *out, struct fw_err *err)
+{
+	char *ms = word(&rest), *item;
+
+	if (read_number(ms, 0, MS_MAX, &out->ms, err) != 0)
+		return -1;
+	while ((item = word(&rest))) {
+		char *equals = strchr(item, '=');
+		double flag = 0;
+		double *to = NULL;
+
+		if (!equals)
+			return refuse(err, "says more of a call than name=number", item);
+		*equals = '\0';
+		to = strcmp(item, "host_us") == 0   ? &out->host_us
+		     : strcmp(item, "mhz") == 0     ? &out->mhz
+		     : strcmp(item, "idle_us") == 0 ? &out->idle_us
+		     : strcmp(item, "repeats") == 0 ? &out->repeats
+		     : strcmp(item, "cut") == 0     ? &flag
+						    : NULL;
+		if (to && read_number(equals + 1, 0, MS_MAX, to, err) != 0)
+			return -1;
+		if (to == &flag)
+			out->cut = flag != 0;
+	}
+	if (out->ms <= 0 && !out->cut)
+		return refuse(err, "says that a call took no time", ms);
+	return 0;
+}
+
+static int read_fact(char *rest, struct interleave_line *out, struct fw_err *err)
+{
+	const char *name = word(&rest);
+
+	for (size_t i = 0; name && i < sizeof facts / sizeof facts[0]; i++) {
+		if (strcmp(name, facts[i].name) != 0)
+			continue;
+		out->fact = (enum interleave_fact)i;
+		if (!facts[i].is_text)
+			return read_number(rest, 0, 1e30, &out->value, err);
+		clean(rest, out->text, sizeof out->text);
+		return 0;
+	}
+	return refuse(err, "tells what is no fact of a cell", name);
+}
+
+static int read_fail(char *rest, struct interleave_line *out, struct fw_err *err)
+{
+	const char *failure = word(&rest);
+
+	if (!failure ||
+		(strcmp(failure, "wrong") != 0 && strcmp(failure, "unsupported") != 0 && strcmp(failure, "reported") != 0))
+		return refuse(err, "fails a cell in a way that is not wrong, unsupported or reported", failure);
+	snprintf(out->failure, sizeof out->failure, "%s", failure);
+	clean(rest, out->text, sizeof out->text);
+	return 0;
+}
+
+static int read_hello(char *rest, struct interleave_line *out, struct fw_err *err)
+{
+	const char *version = word(&rest);
+	double number;
+
+	if (read_number(version, 0, 1e6, &number, err) != 0)
+		return -1;
+	if (number != INTERLEAVE_VERSION)
+		return err_set(
+			err, ERR_PROTOCOL, "speaks version %.6g of turns, this flopwatch speaks %d", number, INTERLEAVE_VERSION);
+	clean(rest, out->text, sizeof out->text);
+	return 0;
+}
+
+static int parse(char *line, struct interleave_line *out, struct fw_err *err)
+{
+	static const struct {
+		const char *name;
+		enum interleave_word word;
+	} words[] = { { "flopwatch", INTERLEAVE_HELLO }, { "turn", INTERLEAVE_TURN }, { "done", INTERLEAVE_DONE },
+		{ "fact", INTERLEAVE_FACT }, { "fail", INTERLEAVE_FAIL }, { "bye", INTERLEAVE_BYE } };
+	char *rest = line;
+	const char *first = word(&rest);
+	size_t i = 0, n = sizeof words / sizeof words[0];
+
+	while (i < n && (!first || strcmp(first, words[i].name) != 0))
+		i++;
+	if (i == n)
+		return refuse(err, "says what is no line of turns", first);
+	out->word = words[i].word;
+	switch (out->word) {
+	case INTERLEAVE_HELLO:
+		return read_hello(rest, out, err);
+	case INTERLEAVE_TURN:
+		return read_key(rest, out->key, err);
+	case INTERLEAVE_DONE:
+		return read_done(rest, out, err);
+	case INTERLEAVE_FACT:
+		return read_fact(rest, out, err);
+	case INTERLEAVE_FAIL:
+		return read_fail(rest, out, err);
+	default:
+		return rest ? refuse(err, "says more than `bye`", rest) : 0;
+	}
+}
+
+int interleave_parse(const char *line, size_t len, struct interleave_line *out, struct fw_err *err)
+{
+	char *copy;
+	int result;
+
+	memset(out, 0, sizeof *out);
+	if (len > INTERLEAVE_LINE_MAX)
+		return err_set(err, ERR_PROTOCOL, "says a line of more than %d bytes", INTERLEAVE_LINE_MAX);
+	if (memchr(line, '\0', len))
+		return err_set(err, ERR_PROTOCOL, "says a line with a zero byte");
+	copy = strndup(line, len);
+	if (!copy)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	result = parse(copy, out, err);
+	free(copy);
+	return result;
+}
+
+void interleave_write_welcome(struct buf *out, bool is_list)
+{
+	buf_printf(out, "welcome %d %s\n", INTERLEAVE_VERSION, is_list ? "list" : "pairs");
+}
+
+void interleave_write_go(struct buf *out, int warm, int calls, bool is_single)
+{
+	buf_printf(out, "go %d %d%s\n", warm, calls, is_single ? " repeats=1" : "");
+}
+
+void interleave_write_next(struct buf *out)
+{
+	buf_puts(out, "next\n");
+}
+
+bool interleave_holds(const struct interleave_side *s)
+{
+	return s->state == INTERLEAVE_HOLDING || s->state == INTERLEAVE_AFTER;
+}
+
+void interleave_granted(struct interleave_side *s, int calls)
+{
+	s->state = INTERLEAVE_HOLDING;
+	s->calls_left = calls;
+	s->facts = 0;
+}
+
+void interleave_sent_on(struct interleave_side *s)
+{
+	s->state = INTERLEAVE_BUSY;
+}
+
+static int find_violation(struct fw_err *err, const char *what)
+{
+	return err_set(err, ERR_PROTOCOL, "%s", what);
+}
+
+int interleave_receive(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err)
+{
+	if (s->state == INTERLEAVE_GONE)
+		return find_violation(err, "speaks after its `bye`");
+	if ((s->state == INTERLEAVE_STARTING) != (line->word == INTERLEAVE_HELLO))
+		return find_violation(
+			err, s->state == INTERLEAVE_STARTING ? "says something before its hello" : "says hello twice");
+	switch (line->word) {
+	case INTERLEAVE_HELLO:
+		s->state = INTERLEAVE_BUSY;
+		return 0;
+	case INTERLEAVE_TURN:
+		if (s->state == INTERLEAVE_RESTING)
+			return find_violation(err, "asks for a turn while it waits for one");
+		if (s->state == INTERLEAVE_HOLDING)
+			return find_violation(err, "asks for another turn before the calls of this one are done");
+		s->state = INTERLEAVE_RESTING;
+		memcpy(s->key, line->key, sizeof s->key);
+		return 0;
+	case INTERLEAVE_DONE:
+		if (s->state != INTERLEAVE_HOLDING)
+			return find_violation(err, "made a call without a turn");
+		s->state = --s->calls_left > 0 ? INTERLEAVE_HOLDING : INTERLEAVE_AFTER;
+		return 0;
+	case INTERLEAVE_FACT:
+	case INTERLEAVE_FAIL:
+		if (!interleave_holds(s))
+			return find_violation(err, "tells of a cell without having its turn");
+		if (++s->facts > INTERLEAVE_FACTS_MAX)
+			return find_violation(err, "tells too much in one turn");
+		if (line->word == INTERLEAVE_FAIL)
+			s->state = INTERLEAVE_AFTER;
+		return 0;
+	default:
+		if (s->state == INTERLEAVE_RESTING || s->state == INTERLEAVE_HOLDING)
+			return find_violation(err, "says bye in the middle of a turn");
+		s->state = INTERLEAVE_GONE;
+		return 0;
+	}
+}

@@ -1,0 +1,30 @@
+/* order.c - order of subjects. */
+#include "protocol/order.h"
+
+#include <stdbool.h>
+
+static bool base_comes_first(int n, int base, int target, int first)
+{
+	return (base - first + n) % n < (target - first + n) % n;
+}
+
+int order_first(int n, int base, int target, int turn)
+{
+	bool wanted = turn % 2 == 0;
+	int fits = 0;
+
+	for (int i = 0; i < n; i++)
+		fits += base_comes_first(n, base, target, i) == wanted;
+	int position = turn / 2 % fits; /* both orders exist: base and target can each begin */
+	for (int i = 0; i < n; i++)
+		if (base_comes_first(n, base, target, i) == wanted && position-- == 0)
+			return i;
+	return base;
+}
+
+int order_side(int n, int first, int round, int k)
+{
+	int position = round & 1 ? n - 1 - k : k;
+
+	return (first + (round >> 1) + position) % n;
+}

@@ -1,0 +1,373 @@
+/* trust.c - statistics of turns, and the thresholds for rejecting reported times. */
+#include "protocol/trust.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "stats/stats.h"
+
+enum {
+	PROOFS = 2,  /* turns that must show the same */
+	FEW = 4,     /* fewer turns prove nothing */
+	ENOUGH = 20, /* turns of a side required to accuse it of a false gain */
+};
+
+#define SLACK            1.02 /* between two clocks */
+#define SLACK_MS         0.02
+#define GAIN             0.8 /* gains from this ratio on are audited */
+#define RECEIVED         0.5 /* of the gain */
+#define SURE             3.0 /* standard errors of the missing part, in each half of the runs */
+#define CONFIRMED        2.0 /* standard errors of a confirmed gain, over all runs */
+#define AUDIBLE_MS       0.1 /* of a turn */
+#define REST_SHARE       0.2 /* of a core */
+#define REST_CPU_S       0.004
+#define RESTLESS_SHARE   0.02 /* of a core: from here on its run queue is read */
+#define CROWDED_SHARE    0.04 /* use of a core that accuses */
+#define WANTED_SHARE     0.8  /* share of a core wanted by a thread that never rests */
+#define IDLE_TIMES       4.0
+#define IDLE_SEPARATE_US 500.0
+#define QUEUED_SHARE     0.05 /* minimum wait for a core in a turn reported as interrupted */
+
+void interleave_bound(struct interleave_seen *s, double ms, double turn_ms)
+{
+	if (ms <= turn_ms * SLACK + SLACK_MS)
+		return;
+	if (s->too_long++ == 0 || ms / turn_ms > s->said_ms / s->lived_ms) {
+		s->said_ms = ms;
+		s->lived_ms = turn_ms;
+	}
+}
+
+static void note(struct interleave_seen *s, float ms, float turn_ms, float idle_us, bool cut)
+{
+	s->ms[s->next] = ms;
+	s->turn_ms[s->next] = turn_ms;
+	s->idle_us[s->next] = idle_us;
+	s->cut[s->next] = cut;
+	s->next = (s->next + 1) % INTERLEAVE_SEEN_MAX;
+	s->n += s->n < INTERLEAVE_SEEN_MAX;
+}
+
+void interleave_see(struct interleave_seen *s, const struct interleave_one *turn)
+{
+	interleave_bound(s, turn->ms * (turn->repeats > 1 ? turn->repeats : 1), turn->turn_ms);
+	s->chooses = s->chooses || turn->repeats > 0;
+	s->repeats = s->repeats || turn->repeats > 1;
+	note(s, (float)turn->ms, (float)turn->turn_ms, (float)turn->idle_us, turn->cut);
+}
+
+static void note_single(struct interleave_single *s, float turn_ms, bool cut, double repeats)
+{
+	s->repeats = s->repeats == 0 || s->repeats == repeats ? repeats : -1;
+	s->turn_ms[s->next] = turn_ms;
+	s->cut[s->next] = cut;
+	s->next = (s->next + 1) % INTERLEAVE_SINGLE_MAX;
+	s->n += s->n < INTERLEAVE_SINGLE_MAX;
+}
+
+void interleave_see_single(struct interleave_seen *s, const struct interleave_one *turn)
+{
+	double repeats = turn->repeats > 1 ? turn->repeats : 1;
+
+	interleave_bound(s, turn->ms * repeats, turn->turn_ms);
+	note_single(&s->single, (float)turn->turn_ms, turn->cut, repeats);
+}
+
+bool interleave_overstates(const struct interleave_seen *s, char *why)
+{
+	if (s->too_long < PROOFS)
+		return false;
+	snprintf(why, INTERLEAVE_WHY_SIZE, "a call is said to have taken %.4g ms in a turn of %.4g ms, and so in %d turns",
+		s->said_ms, s->lived_ms, s->too_long);
+	return true;
+}
+
+static void add(struct interleave_rest *sum, const struct interleave_rest *rest)
+{
+	sum->s += rest->s;
+	sum->cpu_s += rest->cpu_s;
+	sum->queued_s += rest->queued_s;
+}
+
+static bool computes(const struct interleave_rest *r)
+{
+	return r->cpu_s > REST_SHARE * r->s;
+}
+
+static bool never_rests(const struct interleave_rest *r)
+{
+	return r->cpu_s > CROWDED_SHARE * r->s && r->cpu_s + r->queued_s > WANTED_SHARE * r->s;
+}
+
+static void add_interleave(struct interleave_seen *sum, const struct interleave_seen *s)
+{
+	for (int i = 0; i < s->n; i++) {
+		int at = (s->next + INTERLEAVE_SEEN_MAX - s->n + i) % INTERLEAVE_SEEN_MAX;
+
+		note(sum, s->ms[at], s->turn_ms[at], s->idle_us[at], s->cut[at]);
+	}
+}
+
+void interleave_evidence_add(struct interleave_evidence *e, const struct interleave_seen *s)
+{
+	struct interleave_seen *half = &e->half[e->sessions++ % INTERLEAVE_HALVES];
+
+	add_interleave(half, s);
+	if (s->too_long > 0 && (half->too_long == 0 || s->said_ms / s->lived_ms > half->said_ms / half->lived_ms)) {
+		half->said_ms = s->said_ms;
+		half->lived_ms = s->lived_ms;
+	}
+	half->too_long += s->too_long;
+	add(&half->rest, &s->rest);
+	add(&half->watched, &s->watched);
+}
+
+void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_seen *s)
+{
+	struct interleave_seen *half = &e->timed[e->timed_sessions++ % INTERLEAVE_HALVES];
+
+	add_interleave(half, s);
+	half->chooses = half->chooses || s->chooses;
+	half->repeats = half->repeats || s->repeats;
+	for (int i = 0; i < s->single.n; i++) {
+		int at = (s->single.next + INTERLEAVE_SINGLE_MAX - s->single.n + i) % INTERLEAVE_SINGLE_MAX;
+
+		note_single(&half->single, s->single.turn_ms[at], s->single.cut[at], s->single.repeats);
+	}
+}
+
+/* Return the failure class that one half shows; NULL none. */
+static const char *judge_half(const struct interleave_seen *side, const struct interleave_seen *other, char *why)
+{
+	if (interleave_overstates(side, why))
+		return "clock";
+	return interleave_goes_on(side, other, why) ? "escaped" : NULL;
+}
+
+const char *interleave_is_caught(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why)
+{
+	return judge_half(&side->half[0], &other->half[0], why) ? judge_half(&side->half[1], &other->half[1], why) : NULL;
+}
+
+bool interleave_may_go_on(const struct interleave_evidence *e)
+{
+	struct interleave_rest all = e->half[0].rest, watched = e->half[0].watched;
+
+	add(&all, &e->half[1].rest);
+	add(&watched, &e->half[1].watched);
+	return computes(&all) || never_rests(&watched);
+}
+
+/* How reported times are compared with turns. */
+struct hearing {
+	bool single;  /* with turns of single calls, */
+	bool matches; /* which both sides repeated equally often */
+	double calls; /* of a turn, warm-up and repeats included */
+};
+
+/* Mean of the middle half of a side's calls and turns, and its variance. */
+struct middle {
+	int n, interleave;
+	double ms, ms_q, turn_ms, turn_q;
+};
+
+static struct middle middle_of(const struct interleave_seen *s, const struct hearing *how, bool with_cut)
+{
+	double ms[INTERLEAVE_SEEN_MAX], turn_ms[INTERLEAVE_SEEN_MAX];
+	struct middle m = { .n = 0 };
+
+	for (int i = 0; i < s->n; i++)
+		if (with_cut || !s->cut[i]) {
+			ms[m.n++] = (double)s->ms[i];
+			if (!how->single)
+				turn_ms[m.interleave++] = (double)s->turn_ms[i];
+		}
+	for (int i = 0; i < s->single.n && how->single && how->matches; i++)
+		if (with_cut || !s->single.cut[i])
+			turn_ms[m.interleave++] = (double)s->single.turn_ms[i];
+	if (m.n > 0)
+		stats_trimmed(ms, m.n, &m.ms, &m.ms_q);
+	if (m.interleave > 0)
+		stats_trimmed(turn_ms, m.interleave, &m.turn_ms, &m.turn_q);
+	return m;
+}
+
+static struct middle both(const struct interleave_evidence *e, const struct hearing *how, bool with_cut)
+{
+	struct middle a = middle_of(&e->timed[0], how, with_cut), b = middle_of(&e->timed[1], how, with_cut);
+	int n = a.n + b.n, interleave = a.interleave + b.interleave;
+	double share = n > 0 ? (double)a.n / n : 0, rest = 1 - share;
+	double turn_share = interleave > 0 ? (double)a.interleave / interleave : 0, turn_rest = 1 - turn_share;
+
+	return (struct middle){ .n = n,
+		.interleave = interleave,
+		.ms = share * a.ms + rest * b.ms,
+		.ms_q = share * share * a.ms_q + rest * rest * b.ms_q,
+		.turn_ms = turn_share * a.turn_ms + turn_rest * b.turn_ms,
+		.turn_q = turn_share * turn_share * a.turn_q + turn_rest * turn_rest * b.turn_q };
+}
+
+static double claimed_ms(const struct middle *base, const struct middle *target, const struct hearing *how)
+{
+	return (base->ms - target->ms) * how->calls;
+}
+
+static bool is_claimed(const struct middle *base, const struct middle *target, const struct hearing *how)
+{
+	return base->n >= FEW && target->n >= FEW && target->ms <= GAIN * base->ms && claimed_ms(base, target, how) >= AUDIBLE_MS;
+}
+
+/* Missing reduction of the turns to confirm the gain; above 0: not confirmed. `error`: its standard error. */
+static double missing_ms(const struct middle *base, const struct middle *target, const struct hearing *how, double *error)
+{
+	double part = RECEIVED * how->calls;
+
+	*error = sqrt(base->turn_q + target->turn_q + part * part * (base->ms_q + target->ms_q));
+	return RECEIVED * claimed_ms(base, target, how) - (base->turn_ms - target->turn_ms);
+}
+
+static bool is_unheard(const struct middle *base, const struct middle *target, const struct hearing *how)
+{
+	double error, missing = missing_ms(base, target, how, &error);
+
+	return base->interleave < FEW || target->interleave < FEW || missing > -CONFIRMED * error;
+}
+
+/* Whether each half alone misses the gain, by uninterrupted turns. */
+static bool is_missing(
+	const struct interleave_evidence *base, const struct interleave_evidence *target, const struct hearing *how)
+{
+	int n_base = 0, n_target = 0;
+
+	for (int i = 0; i < INTERLEAVE_HALVES; i++) {
+		struct middle b = middle_of(&base->timed[i], how, false), t = middle_of(&target->timed[i], how, false);
+		double error, missing = missing_ms(&b, &t, how, &error);
+
+		if (!is_claimed(&b, &t, how) || b.interleave < FEW || t.interleave < FEW || missing <= SURE * error)
+			return false;
+		n_base += b.interleave;
+		n_target += t.interleave;
+	}
+	return n_base >= ENOUGH && n_target >= ENOUGH;
+}
+
+static bool is_any(const struct interleave_evidence *e, bool chooses)
+{
+	return chooses ? e->timed[0].chooses || e->timed[1].chooses : e->timed[0].repeats || e->timed[1].repeats;
+}
+
+/* Repetitions of calls in turns of single calls; 0: none, or not constant. */
+static double single_repeats(const struct interleave_evidence *e)
+{
+	double a = e->timed[0].single.repeats, b = e->timed[1].single.repeats;
+
+	return a < 0 || b < 0 || (a > 0 && b > 0 && a != b) ? 0 : fmax(a, b);
+}
+
+/* Write the reports of both sides: `why` for a gain that the turns do not show. */
+static void explain(const struct middle *b, const struct middle *t, const struct hearing *how, char *why)
+{
+	if (b->interleave < FEW || t->interleave < FEW)
+		snprintf(why, INTERLEAVE_WHY_SIZE,
+			"calls of %.4g instead of %.4g ms cannot be held against the worker's clock: the programs repeat calls as often as "
+			"they choose, also where the worker asks for single ones (repeats=1, see doc/interleave.md)",
+			t->ms, b->ms);
+	else
+		snprintf(why, INTERLEAVE_WHY_SIZE,
+			"calls of %.4g instead of %.4g ms are said to make a turn %.4g ms shorter; by the worker's clock it became %.4g ms "
+			"%s (%.4g and %.4g ms)",
+			t->ms, b->ms, claimed_ms(b, t, how), fabs(b->turn_ms - t->turn_ms),
+			b->turn_ms > t->turn_ms ? "shorter" : "longer", b->turn_ms, t->turn_ms);
+}
+
+enum interleave_gain interleave_gain(
+	const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why)
+{
+	bool single = is_any(base, true) && (is_any(base, false) || is_any(target, false));
+	double repeats = single ? single_repeats(base) : 1;
+	bool claimed = false, received = false, with_cut = false;
+	struct hearing how = { .single = single, .calls = calls };
+	struct middle b, t;
+
+	how.matches = single && repeats > 0 && repeats == single_repeats(target);
+	how.calls *= how.matches ? repeats : 1;
+	for (int i = 0; i < 2; i++) { /* without interrupted turns, which is less noisy, and with them, if there are few others */
+		b = both(base, &how, i > 0);
+		t = both(target, &how, i > 0);
+		if (!is_claimed(&b, &t, &how))
+			continue;
+		claimed = true;
+		with_cut = i > 0;
+		received = received || !is_unheard(&b, &t, &how);
+	}
+	if (!claimed || received)
+		return INTERLEAVE_GAIN_NONE;
+	b = both(base, &how, with_cut);
+	t = both(target, &how, with_cut);
+	explain(&b, &t, &how, why);
+	return is_missing(base, target, &how) ? INTERLEAVE_GAIN_MISSING : INTERLEAVE_GAIN_UNHEARD;
+}
+
+void interleave_rest_note(struct interleave_seen *s, const struct interleave_rest *rest, bool is_watched)
+{
+	add(&s->rest, rest);
+	if (is_watched)
+		add(&s->watched, rest);
+}
+
+bool interleave_is_restless(const struct interleave_seen *s)
+{
+	return s->rest.s > 0 && s->rest.cpu_s > RESTLESS_SHARE * s->rest.s;
+}
+
+static double idle_us(const struct interleave_seen *s)
+{
+	float us[INTERLEAVE_SEEN_MAX];
+	int n = 0;
+
+	for (int i = 0; i < s->n; i++)
+		if (!s->cut[i])
+			us[n++] = s->idle_us[i];
+	return n < FEW ? 0 : stats_median(us, n);
+}
+
+bool interleave_goes_on(const struct interleave_seen *side, const struct interleave_seen *other, char *why)
+{
+	if (side->rest.cpu_s > REST_CPU_S && computes(&side->rest)) {
+		snprintf(why, INTERLEAVE_WHY_SIZE,
+			"computes while the other side has the turn: %.3g s of processor time in %.3g s", side->rest.cpu_s,
+			side->rest.s);
+		return true;
+	}
+	if (side->watched.cpu_s > REST_CPU_S && never_rests(&side->watched)) {
+		snprintf(why, INTERLEAVE_WHY_SIZE,
+			"computes while the other side has the turn: %.3g s of processor time in %.3g s, and %.3g s of waiting for it",
+			side->watched.cpu_s, side->watched.s, side->watched.queued_s);
+		return true;
+	}
+	double own_us = idle_us(side), late_us = idle_us(other);
+
+	if (own_us <= 0 || late_us < IDLE_TIMES * own_us || late_us < own_us + IDLE_SEPARATE_US)
+		return false;
+	snprintf(why, INTERLEAVE_WHY_SIZE,
+		"leaves work on the device: after its turns the device answers the other side after %.4g us, otherwise after "
+		"%.4g us",
+		late_us, own_us);
+	return true;
+}
+
+void interleave_wait_begin(struct interleave_wait *w, double queued_s)
+{
+	w->before_s = w->is_counted ? queued_s : -1;
+}
+
+bool interleave_wait_end(struct interleave_wait *w, double queued_s, double turn_ms)
+{
+	double before_s = w->before_s;
+
+	w->is_counted = true;
+	w->before_s = -1;
+	if (queued_s <= 0)
+		return true;
+	return before_s >= 0 && (queued_s - before_s) * 1e3 > QUEUED_SHARE * turn_ms;
+}

@@ -1,0 +1,146 @@
+/* hyperfine.c - hyperfine JSON. */
+#include "readers/hyperfine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/buf.h"
+#include "readers/object.h"
+
+enum { PARAMETERS_MAX = 64, KEY_MAX = 1 << 20 };
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Write a value canonically: 4, "4" and 4.0 are one, true is true. */
+static void put_value(struct buf *key, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	double number = json_number_value(value);
+
+	if (json_is_number(value) || (text && reading_number(text, &number)))
+		buf_printf(key, "%.15g", number);
+	else if (text)
+		buf_puts(key, text);
+	else {
+		char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+
+		buf_puts(key, dump ? dump : "?");
+		free(dump);
+	}
+}
+
+/* Write the command with its parameters in the order of their names: "sort data.txt [threads=4]". */
+static void put_key(struct buf *key, const json_t *object)
+{
+	const char *command = json_string_value(json_object_get(object, "command")), *name[PARAMETERS_MAX], *each;
+	json_t *parameters = json_object_get(object, "parameters"), *value;
+	size_t n = 0;
+
+	buf_puts(key, command ? command : "");
+	json_object_foreach(parameters, each, value)
+	{
+		if (n < PARAMETERS_MAX)
+			name[n++] = each;
+	}
+	if (n > 1)
+		qsort(name, n, sizeof *name, by_name);
+	for (size_t i = 0; i < n; i++) {
+		buf_printf(key, " [%s=", name[i]);
+		put_value(key, json_object_get(parameters, name[i]));
+		buf_putc(key, ']');
+	}
+	for (size_t i = 0; i < key->len; i++) /* a command over several lines */
+		if ((unsigned char)key->data[i] < ' ')
+			key->data[i] = ' ';
+}
+
+/* Why its times are unusable, if visible before reading them; NULL: usable. */
+static const char *unusable_reason(const json_t *object)
+{
+	json_t *list = json_object_get(object, "exit_codes"), *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		if (!json_is_integer(item) || json_integer_value(item) != 0)
+			return "it ended with a failure";
+	}
+	list = json_object_get(object, "times");
+	json_array_foreach(list, i, item)
+	{
+		if (json_is_number(item) && json_number_value(item) == 0)
+			return "a time of 0 s, less than starting the shell took; hyperfine -N starts none";
+	}
+	return NULL;
+}
+
+/* A result without its list of times, which was removed. */
+static int add_statistics(struct reading *out, const struct fields *f, const char *file, const char *key, struct fw_err *err)
+{
+	static const struct {
+		const char *field, *name;
+	} statistics[] = { { "median", READING_MEDIAN }, { "mean", READING_MEAN } };
+	struct reading_time time[2];
+	char where[OBJECT_TEXT_SIZE];
+	int n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		double ms = 1e3 * json_number_value(json_object_get(f->object, statistics[i].field));
+
+		if (reading_is_time(ms))
+			time[n++] = (struct reading_time){ .name = statistics[i].name, .rank = i, .ms = ms };
+	}
+	if (n == 0)
+		return reading_leave(out, key, err, "it has neither times nor a median or mean");
+	return reading_state(out, key, time, n, object_position(where, file, f, "median"), err);
+}
+
+static int read_result(struct reading *out, json_t *object, size_t i, const char *file, struct fw_err *err)
+{
+	struct fields f;
+	struct buf key;
+	int result;
+
+	field_begin(&f, object, err, "results[%zu]", i);
+	if (f.failed)
+		return -1;
+	buf_init(&key, KEY_MAX);
+	put_key(&key, object);
+	reading_entry(out, (int)i);
+	const char *why = unusable_reason(object);
+
+	if (key.failed || !json_is_string(json_object_get(object, "command")))
+		result = field_fail(&f, "command", key.failed ? "is too long" : "is missing");
+	else if (why)
+		result = reading_leave(out, key.data, err, "%s", why);
+	else if (json_array_size(json_object_get(object, "times")) > 0)
+		result = object_add_times(out, &f, file, "times", key.data, 1e3, NAN, err);
+	else
+		result = add_statistics(out, &f, file, key.data, err);
+	buf_fini(&key);
+	return result;
+}
+
+int read_hyperfine(
+	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+{
+	json_t *root = object_load(text, len, file, err);
+	struct fields f;
+
+	(void)how;
+	if (!root)
+		return -1;
+	field_begin(&f, root, err, "file");
+	json_t *list = field_array(&f, "results", 0, READING_ROWS_MAX);
+	int result = f.failed ? -1 : object_report_conditions(out, root, err);
+
+	for (size_t i = 0; result == 0 && i < json_array_size(list); i++)
+		result = read_result(out, json_array_get(list, i), i, file, err);
+	json_decref(root);
+	return result != 0 ? object_mistake(err, file) : 0;
+}

@@ -1,0 +1,116 @@
+/* lines.c - JSON lines. Values pass lib/field.c, so each mistake has its JSON path. */
+#include "readers/lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "readers/object.h"
+
+/* The unit of a row's times; NULL: `why` has the fault. */
+static const char *unit_of(const struct fields *f, char why[READING_WHY_SIZE])
+{
+	static const char *const units[] = { "ms", "us", "ns", "s" };
+	const char *unit = NULL;
+
+	snprintf(why, READING_WHY_SIZE, "it has none of ms, us, ns and s");
+	for (int i = 0; i < 4; i++) {
+		if (field_has(f, units[i]) && unit) {
+			snprintf(why, READING_WHY_SIZE, "%s stands beside %s; give one of them", units[i], unit);
+			return NULL;
+		}
+		unit = field_has(f, units[i]) ? units[i] : unit;
+	}
+	return unit;
+}
+
+static int cell_line(struct reading *out, struct fields *f, const char *file, struct fw_err *err)
+{
+	char key[OBJECT_NAME_SIZE], failure[READING_WHY_SIZE], where[OBJECT_TEXT_SIZE], why[READING_WHY_SIZE];
+	const json_t *tflops = json_object_get(f->object, "tflops");
+
+	field_text(f, "cell", key, sizeof key);
+	field_text(f, "error", failure, sizeof failure);
+	if (f->failed)
+		return -1;
+	if (failure[0])
+		return reading_fail(out, key, failure, object_position(where, file, f, "error"), err);
+	const char *unit = unit_of(f, why);
+
+	if (!unit)
+		return reading_leave(out, key, err, "%s", why);
+	return object_add_times(
+		out, f, file, unit, key, reading_unit_ms(unit), json_is_number(tflops) ? json_number_value(tflops) : NAN, err);
+}
+
+/* A result of our own benchmarks: counts, bytes and percentages are no times and are skipped. */
+static int bench_line(struct reading *out, struct fields *f, const char *file, struct fw_err *err)
+{
+	char name[OBJECT_NAME_SIZE], peer[OBJECT_NAME_SIZE], cell[OBJECT_NAME_SIZE], unit[32];
+	char key[OBJECT_TEXT_SIZE], where[OBJECT_TEXT_SIZE];
+	const json_t *value = json_object_get(f->object, "value");
+	double ms, tflops;
+	const char *suffix;
+
+	field_text(f, "bench", name, sizeof name);
+	field_text(f, "peer", peer, sizeof peer);
+	field_text(f, "cell", cell, sizeof cell);
+	field_text(f, "unit", unit, sizeof unit);
+	if (f->failed)
+		return -1;
+	if (reading_convert(json_number_value(value), unit, &ms, &tflops, &suffix))
+		return 0;
+	snprintf(key, sizeof key, "%s%s%s%s%s%s", name, peer[0] ? "/" : "", peer, cell[0] ? "/" : "", cell, suffix);
+	if (!json_is_number(value))
+		return reading_leave(out, key, err, "its value is no number");
+	return reading_is_time(ms) ? reading_add(out, key, ms, tflops, object_position(where, file, f, "value"), err)
+				   : reading_leave(out, key, err, "%g %s is no measured value", json_number_value(value), unit);
+}
+
+static int read_line(struct reading *out, const char *line, size_t len, int number, const char *file, struct fw_err *err)
+{
+	json_error_t why;
+	json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
+	struct fields f;
+	char name[OBJECT_TEXT_SIZE];
+
+	snprintf(name, sizeof name, "%.500s:%d", file, number);
+	if (!object)
+		return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", name, why.text);
+	field_begin(&f, object, err, "row");
+	reading_entry(out, 0); /* lines of one cell are its repetitions */
+	int result = f.failed || object_report_conditions(out, object, err) ? -1
+		     : field_has(&f, "bench")                               ? bench_line(out, &f, name, err)
+		     : !field_has(&f, "cell") ? field_fail(&f, "cell", "is missing; a row is {\"cell\":\"name\",\"ms\":[...]}")
+					      : cell_line(out, &f, name, err);
+
+	json_decref(object);
+	return result != 0 ? object_mistake(err, name) : 0;
+}
+
+static bool is_blank(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r')
+			return false;
+	return true;
+}
+
+int read_lines(
+	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+{
+	const char *end = text + len;
+
+	(void)how;
+	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		text += 3;
+	for (int number = 1; text < end; number++) {
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		size_t n = stop ? (size_t)(stop - text) : (size_t)(end - text);
+
+		if (!is_blank(text, n) && read_line(out, text, n, number, file, err))
+			return -1;
+		text += n + (stop != NULL);
+	}
+	return 0;
+}

@@ -1,0 +1,391 @@
+/* reading.c - table of formats, and operations on rows of all formats. */
+#include "readers/reading.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/utf8.h"
+#include "readers/column.h"
+#include "readers/ffa.h"
+#include "readers/google.h"
+#include "readers/hyperfine.h"
+#include "readers/lines.h"
+#include "readers/ncu.h"
+#include "readers/nvbench.h"
+#include "readers/table.h"
+#include "readers/torchao.h"
+#include "readers/triton.h"
+
+static const struct format {
+	const char *name;
+	reading_fn *read;
+} formats[] = {
+	{ "flopwatch", read_lines },
+	{ "ffa", read_ffa },
+	{ "nvbench", read_nvbench },
+	{ "google-benchmark", read_google },
+	{ "hyperfine", read_hyperfine },
+	{ "triton", read_triton },
+	{ "torchao", read_torchao },
+	{ "ncu", read_ncu },
+};
+enum { N_FORMATS = sizeof formats / sizeof formats[0] };
+
+static const struct format *find_format(const char *name)
+{
+	for (int i = 0; i < N_FORMATS; i++)
+		if (strcmp(formats[i].name, name) == 0)
+			return &formats[i];
+	return NULL;
+}
+
+bool reading_known(const char *name)
+{
+	return find_format(name) != NULL;
+}
+
+bool reading_has_times(const char *format)
+{
+	return strcmp(format, "google-benchmark") == 0;
+}
+
+static bool has(const char *text, size_t len, const char *word)
+{
+	return memmem(text, len, word, strlen(word)) != NULL;
+}
+
+/* "outs/attn-fwd/flops.csv" and "flops_report.csv": MagiAttention's names for rates over sizes. */
+static bool is_flops_file(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return strncmp(slash ? slash + 1 : file, "flops", 5) == 0;
+}
+
+/* A JSON key, not a word in a text. */
+static bool has_key(const char *text, size_t len, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *at = text, *end = text + len; (at = memmem(at, (size_t)(end - at), key, n)); at += n) {
+		const char *next = at + n;
+
+		while (next < end && strchr(" \t\r\n", *next) && *next)
+			next++;
+		if (next < end && *next == ':')
+			return true;
+	}
+	return false;
+}
+
+/* Guess by keys that no other program writes; other keys mean no known format. */
+static const char *guess_object(const char *text, size_t len, size_t head)
+{
+	/* a whole object on the first line, with our keys: JSON lines */
+	if (has_key(text, head, "\"cell\"") || has_key(text, head, "\"bench\""))
+		return "flopwatch";
+	if (has(text, len, "nvbench") || has_key(text, len, "\"sm_version\"") || has_key(text, len, "\"summaries\""))
+		return "nvbench";
+	if (has_key(text, len, "\"results\"") && has_key(text, len, "\"command\""))
+		return "hyperfine";
+	if (has_key(text, len, "\"benchmarks\"") &&
+		(has_key(text, len, "\"real_time\"") || has_key(text, len, "\"cpu_time\"") || has_key(text, len, "\"run_type\"")))
+		return "google-benchmark";
+	return has_key(text, len, "\"context\"") &&
+			       (has_key(text, len, "\"num_cpus\"") || has_key(text, len, "\"library_build_type\""))
+		       ? "google-benchmark"
+		       : NULL;
+}
+
+/*
+ * Guess by column names. A report of triton begins with a size; then every column has a time or rate in brackets or a known
+ * name, or one is named after an implementation. Words of profilers indicate a profiler's table.
+ */
+static const char *guess_table(const struct table_header *h, const char *file)
+{
+	bool roofline = table_column(h, "fwd_M") >= 0, subject = false, brackets = false,
+	     statistic = column_is_statistic(h->name[0]);
+	int times = 0;
+	char series[TABLE_NAME_SIZE], unit[COLUMN_UNIT_SIZE];
+
+	if (table_column(h, "latency_ms") >= 0 && table_column(h, "direction") >= 0)
+		return "ffa";
+	for (int i = 0; i < h->n; i++) {
+		size_t n = strlen(h->name[i]);
+
+		if (strstr(h->name[i], "inference_time_in_ms") || (roofline && (strncmp(h->name[i], "b_", 2) == 0)))
+			return "torchao";
+		times += strcmp(h->name[i], "total_time_ms") == 0 || strcmp(h->name[i], "forward_time_ms") == 0 ||
+			 strcmp(h->name[i], "ref_time_sec") == 0 || (n >= 6 && strcmp(h->name[i] + n - 6, "time_s") == 0);
+		subject = subject || (i > 0 && column_is_subject(h->name[i]));
+		brackets = brackets || (i > 0 && column_has_brackets(h->name[i]));
+		statistic = statistic || (column_is_statistic(h->name[i]) && !column_is_subject(h->name[i]));
+	}
+	bool sized = false;
+
+	for (int i = 0; i < h->n; i++)
+		sized = sized || strcasecmp(h->name[i], "k") == 0 || strcmp(h->name[i], "shape") == 0;
+	if (times > 0 && sized)
+		return "torchao";
+	if (h->n < 2 || column_split(h->name[0], series, sizeof series, unit) == COLUMN_TIME_OR_RATE ||
+		column_is_subject(h->name[0]))
+		return NULL;
+	if (is_flops_file(file) && !brackets)
+		return "ffa";
+	return subject || (brackets && !statistic) ? "triton" : NULL;
+}
+
+const char *reading_guess(const char *text, size_t len, const char *file)
+{
+	static const char *const ncu[] = { "\"ID\",\"Process ID\"", "==PROF==", "\nID,Process ID," };
+	size_t i = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	const char *found = NULL;
+	struct fw_err ignored = { 0 };
+	struct table_header h;
+	struct csv c;
+
+	while (i < len && strchr(" \t\r\n", text[i]) && text[i])
+		i++;
+	text += i;
+	len -= i;
+	const char *end = memchr(text, '\n', len);
+	size_t head = end ? (size_t)(end - text) : len; /* first line */
+
+	if (len == 0)
+		return NULL;
+	if (text[0] == '{')
+		return guess_object(text, len, head);
+	for (size_t k = 0; k < sizeof ncu / sizeof ncu[0]; k++)
+		if (has(text, len, ncu[k]))
+			return "ncu";
+	if (strncmp(text, "ID,Process ID,", len < 14 ? len : 14) == 0 && len >= 14)
+		return "ncu";
+	csv_init(&c, text, head + (end != NULL), file);
+	if (memchr(text, ',', head) && table_header_read(&c, &h, &ignored) == 0)
+		found = guess_table(&h, file);
+	csv_fini(&c);
+	return found;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A result that is left out may have had other times before. */
+static bool was_left(const struct reading *r, const struct reading_row *row)
+{
+	for (int i = 0; i < r->n_left; i++)
+		if (r->left[i].entry == row->entry && strcmp(r->left[i].name, row->name) == 0)
+			return true;
+	return false;
+}
+
+static void drop_left(struct reading *r)
+{
+	int kept = 0;
+
+	for (int i = 0; i < r->n_rows; i++)
+		if (was_left(r, &r->row[i]))
+			free(r->row[i].ms);
+		else
+			r->row[kept++] = r->row[i];
+	r->n_rows = kept;
+}
+
+static int median_of(const double *value, int count, double *median, struct fw_err *err)
+{
+	size_t n = (size_t)count;
+	double *sorted = malloc(n * sizeof *sorted);
+
+	if (!sorted)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	memcpy(sorted, value, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, by_value);
+	*median = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+	free(sorted);
+	return 0;
+}
+
+/* A failed row has no median, whatever its other repetitions took. */
+static int fill_median(struct reading_row *row, struct fw_err *err)
+{
+	if (row->failure[0]) {
+		free(row->ms);
+		row->ms = NULL;
+		row->n = 0;
+		row->median_ms = NAN;
+		return 0;
+	}
+	return median_of(row->ms, row->n, &row->median_ms, err);
+}
+
+static int check_text(const char *text, size_t len, const char *file, struct fw_err *err)
+{
+	size_t begin = 0; /* of the line */
+	int line = 1;
+
+	if (len > READING_BYTES_MAX)
+		return err_set(err, ERR_INVALID, "%s: is larger than %d MiB", file, READING_BYTES_MAX >> 20);
+	if (len >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
+		return err_set(err, ERR_INVALID,
+			"%s:1:1: is no UTF-8 text but UTF-16; write it as UTF-8: iconv -f UTF-16 -t UTF-8", file);
+	for (size_t i = 0; i < len;) {
+		uint32_t code;
+		size_t n = utf8_next(text + i, len - i, &code);
+
+		if (code == 0)
+			return err_set(err, ERR_INVALID,
+				"%s:%d:%zu: is no UTF-8 text: it holds a NUL byte; is it UTF-16, or no text at all?", file, line,
+				i - begin + 1);
+		if (code == UTF8_INVALID)
+			return err_set(err, ERR_INVALID, "%s:%d:%zu: is no UTF-8 text; is this the benchmark's output?", file,
+				line, i - begin + 1);
+		i += n;
+		if (code == '\n') {
+			line++;
+			begin = i;
+		}
+	}
+	return 0;
+}
+
+int reading_parse(
+	const struct reading_how *how, const char *text, size_t len, const char *file, struct reading *out, struct fw_err *err)
+{
+	const struct format *f = find_format(how->format);
+	char left[256];
+
+	memset(out, 0, sizeof *out);
+	if (!f)
+		return err_set(err, ERR_INVALID, "%s: `%.40s` is no format that is read; use one of " READING_FORMATS, file,
+			how->format);
+	snprintf(out->format, sizeof out->format, "%s", f->name);
+	int rc = check_text(text, len, file, err);
+
+	if (rc == 0)
+		rc = f->read(out, text, len, file, how, err);
+	drop_left(out);
+	if (rc == 0)
+		rc = reading_number_twins(out, err);
+	if (rc == 0 && out->n_rows == 0 && out->n_figures == 0) {
+		reading_report_left(out, left, sizeof left);
+		rc = err_set(err, ERR_INVALID, "%s: holds no measured row%s%s", file, left[0] ? "; " : "", left);
+	}
+	for (int i = 0; i < out->n_rows && rc == 0; i++)
+		rc = fill_median(&out->row[i], err);
+	for (int i = 0; i < out->n_figures && rc == 0; i++)
+		rc = median_of(out->figure[i].value, out->figure[i].n, &out->figure[i].median, err);
+	if (rc != 0)
+		reading_fini(out);
+	return rc;
+}
+
+void reading_fini(struct reading *r)
+{
+	for (int i = 0; i < r->n_rows; i++)
+		free(r->row[i].ms);
+	for (int i = 0; i < r->n_figures; i++)
+		free(r->figure[i].value);
+	free(r->figure);
+	free(r->note);
+	free(r->row);
+	free(r->left);
+	free(r->fact);
+	memset(r, 0, sizeof *r);
+}
+
+const struct reading_row *reading_find(const struct reading *r, const char *key)
+{
+	for (int i = 0; i < r->n_rows; i++)
+		if (strcmp(r->row[i].key, key) == 0)
+			return &r->row[i];
+	return NULL;
+}
+
+const char *reading_why(const struct reading *r, const char *key)
+{
+	const struct reading_row *row = reading_find(r, key);
+	const struct reading_left *left = row ? NULL : reading_find_left(r, key);
+
+	return left ? left->why : row && row->failure[0] ? row->failure : NULL;
+}
+
+const struct reading_left *reading_find_unpaired(const struct reading *r, const char *key)
+{
+	const struct reading_left *left = reading_find_left(r, key);
+
+	return left && left->unpaired ? left : NULL;
+}
+
+void reading_report_left(const struct reading *r, char *out, size_t size)
+{
+	enum { REST = 24 }; /* space for "and 1234 more" */
+	size_t used = 0;
+
+	out[0] = '\0';
+	if (r->n_left == 0)
+		return;
+	used += (size_t)snprintf(out, size, "%d %s left out: ", r->n_left, r->n_left == 1 ? "row was" : "rows were");
+	for (int i = 0; i < r->n_left; i++) {
+		char one[CASE_KEY_SIZE + READING_WHY_SIZE + 32];
+		char line[24] = "";
+
+		if (r->left[i].line > 0)
+			snprintf(line, sizeof line, "line %d: ", r->left[i].line);
+		int n = snprintf(one, sizeof one, "%s%s (%s%s)", i ? ", " : "", r->left[i].key, line, r->left[i].why);
+
+		if (used + (size_t)n + REST >= size) {
+			snprintf(out + used, size - used, "%s%d more", i ? " and " : "", r->n_left - i);
+			return;
+		}
+		memcpy(out + used, one, (size_t)n + 1);
+		used += (size_t)n;
+	}
+}
+
+double reading_unit_ms(const char *unit)
+{
+	static const struct {
+		const char *name;
+		double ms;
+	} units[] = { { "ns", 1e-6 }, { "us", 1e-3 }, { "\u00b5s", 1e-3 }, { "\u03bcs", 1e-3 }, { "ms", 1 }, { "s", 1e3 },
+		{ "nsec", 1e-6 }, { "usec", 1e-3 }, { "msec", 1 }, { "sec", 1e3 }, { "nsecs", 1e-6 }, { "usecs", 1e-3 },
+		{ "msecs", 1 }, { "secs", 1e3 }, { "nsecond", 1e-6 }, { "usecond", 1e-3 }, { "msecond", 1 }, { "second", 1e3 },
+		{ "nanosecond", 1e-6 }, { "microsecond", 1e-3 }, { "millisecond", 1 }, { "nanoseconds", 1e-6 },
+		{ "microseconds", 1e-3 }, { "milliseconds", 1 }, { "seconds", 1e3 } };
+
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (strcasecmp(unit, units[i].name) == 0)
+			return units[i].ms;
+	return 0;
+}
+
+int reading_convert(double value, const char *unit, double *ms, double *tflops, const char **suffix)
+{
+	static const struct {
+		const char *name, *suffix;
+		double tflops; /* of one; 0: no FLOPs */
+	} rates[] = { { "tflops", "/per-TFLOP", 1 }, { "tflop/s", "/per-TFLOP", 1 }, { "tflops/s", "/per-TFLOP", 1 },
+		{ "gflops", "/per-GFLOP", 1e-3 }, { "gflop/s", "/per-GFLOP", 1e-3 }, { "gb/s", "/per-GB", 0 },
+		{ "gbps", "/per-GB", 0 }, { "gib/s", "/per-GiB", 0 }, { "tb/s", "/per-TB", 0 } };
+
+	*tflops = NAN;
+	*suffix = "";
+	*ms = value * reading_unit_ms(unit);
+	if (reading_unit_ms(unit) > 0)
+		return 0;
+	for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+		if (strcasecmp(unit, rates[i].name) == 0) {
+			*ms = 1e3 / value; /* a second does `value` units of work */
+			*tflops = rates[i].tflops > 0 ? value * rates[i].tflops : NAN;
+			*suffix = rates[i].suffix;
+			return 0;
+		}
+	return -1;
+}

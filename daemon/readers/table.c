@@ -1,0 +1,133 @@
+/* table.c - CSV tables. */
+#include "readers/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int table_header_read(struct csv *c, struct table_header *h, struct fw_err *err)
+{
+	int got = csv_next(c, err);
+
+	if (got < 0)
+		return -1;
+	if (got == 0)
+		return err_set(err, ERR_INVALID, "%s: is empty; its first line must name the columns", c->file);
+	if (c->n > TABLE_COLUMNS_MAX)
+		return err_set(err, ERR_INVALID, "%s:%d: more than %d columns", c->file, c->line, TABLE_COLUMNS_MAX);
+	h->n = c->n;
+	for (int i = 0; i < c->n; i++) {
+		snprintf(h->name[i], TABLE_NAME_SIZE, "%s", c->cell[i]);
+		for (int k = 0; k < i; k++)
+			if (h->name[i][0] && strcmp(h->name[i], h->name[k]) == 0)
+				return err_set(err, ERR_INVALID,
+					"%s:%d: columns %d and %d are both called `%.80s`, so that nobody can tell them apart",
+					c->file, c->line, k + 1, i + 1, h->name[i]);
+	}
+	return 0;
+}
+
+int table_column(const struct table_header *h, const char *name)
+{
+	for (int i = 0; i < h->n; i++)
+		if (strcmp(h->name[i], name) == 0)
+			return i;
+	return -1;
+}
+
+int table_need(const struct csv *c, const struct table_header *h, const char *name, struct fw_err *err)
+{
+	int at = table_column(h, name);
+
+	return at >= 0 ? at : err_set(err, ERR_INVALID, "%s:1: has no column %s", c->file, name);
+}
+
+/* Skip a malformed row up to the end of its line. -1: it has none, so the file may be cut. */
+static int leave_line(struct csv *c, struct reading *out, const struct fw_err *wrong, struct fw_err *err)
+{
+	const char *stop = c->at < c->len ? memchr(c->text + c->at, '\n', c->len - c->at) : NULL;
+	const char *what = strstr(wrong->text, ": ");
+	char row[32];
+
+	if (!stop)
+		return err_set(err, wrong->code, "%s", wrong->text);
+	c->at = (size_t)(stop + 1 - c->text);
+	c->next_line++;
+	snprintf(row, sizeof row, "line %d", c->line);
+	if (out)
+		out->line = c->line;
+	return out ? reading_leave(out, row, err, "%s", what ? what + 2 : wrong->text) : 0;
+}
+
+int table_next(struct csv *c, const struct table_header *h, struct reading *out, struct fw_err *err)
+{
+	for (;;) {
+		struct fw_err wrong = { 0 };
+		int got = csv_next(c, &wrong);
+		char row[32];
+
+		if (got < 0 && leave_line(c, out, &wrong, err) != 0)
+			return -1;
+		if (got < 0)
+			continue;
+		if (got == 0)
+			return 0;
+		if (c->is_open && c->n != h->n)
+			return err_set(err, ERR_INVALID, "%s:%d: has %d cells, the header has %d; is the file cut off?", c->file,
+				c->line, c->n, h->n);
+		if (c->is_open)
+			return err_set(err, ERR_INVALID,
+				"%s:%d: has no end of line, so its last cell, `%.20s`, may be cut; let the benchmark write it again",
+				c->file, c->line, c->cell[c->n - 1]);
+		if (out)
+			out->line = c->line;
+		if (c->n == h->n)
+			return 1;
+		snprintf(row, sizeof row, "line %d", c->line);
+		if (out && reading_leave(out, row, err, "it has %d cells, the header has %d", c->n, h->n) != 0)
+			return -1;
+	}
+}
+
+const char *table_unfit(const char *cell, double *value, char why[READING_WHY_SIZE])
+{
+	if (!cell[strspn(cell, " ")])
+		return "its cell is empty";
+	if (!reading_number(cell, value)) {
+		char shown[32];
+
+		reading_show(cell, shown, sizeof shown);
+		snprintf(why, READING_WHY_SIZE, "`%s` is no number", shown);
+		return why;
+	}
+	if (*value > 0)
+		return NULL;
+	snprintf(why, READING_WHY_SIZE, "%g is no time and no rate", *value);
+	return why;
+}
+
+int table_begin_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err)
+{
+	double number;
+
+	reading_entry(out, c->line);
+	for (int i = 0; i < h->n; i++)
+		if (c->cell[i][0] && !reading_number(c->cell[i], &number) && reading_is_condition(h->name[i]) &&
+			reading_report(out, h->name[i], c->cell[i], err))
+			return -1;
+	return 0;
+}
+
+const char *table_position(char out[TABLE_POSITION_SIZE], const struct csv *c, const char *name)
+{
+	snprintf(out, TABLE_POSITION_SIZE, "%.500s:%d: column %s", c->file, c->line, name);
+	return out;
+}
+
+int table_number(const struct csv *c, const struct table_header *h, int column, double *value, struct fw_err *err)
+{
+	char where[TABLE_POSITION_SIZE];
+
+	if (reading_number(c->cell[column], value))
+		return 0;
+	return err_set(err, ERR_INVALID, "%s: `%.20s` is no number", table_position(where, c, h->name[column]), c->cell[column]);
+}

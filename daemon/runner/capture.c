@@ -1,0 +1,206 @@
+/* capture.c - one subject, one cell, n calls, and no other work for a profiler to see. */
+#include "runner/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/buf.h"
+#include "model/suite.h"
+#include "runner/profiled.h"
+#include "runner/forward.h"
+#include "runner/range.h"
+#include "runner/runner.h"
+
+enum { SUITE_BYTES_MAX = 1 << 20, USAGE = 2 };
+
+static int read_suite(const char *path, struct suite *out, struct fw_err *err)
+{
+	struct buf text;
+	int result = -1, fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "%s", path);
+	buf_init(&text, SUITE_BYTES_MAX);
+	if (buf_read_fd(&text, fd) != 0 || text.failed)
+		err_sys(err, "%s", path);
+	else
+		result = suite_parse(text.data, text.len, path, out, err);
+	buf_fini(&text);
+	close(fd);
+	return result;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+	return (x > y) - (x < y);
+}
+
+/* For a profiler the phases are separate; otherwise a call is enqueued as in timing. */
+static int enqueue(struct subject *u, bool is_profiled, struct failure *f)
+{
+	if (!is_profiled)
+		return subject_timed(u, f);
+	int result = 0;
+	for (uint32_t bit = 1; bit < FW_ALL && result == 0; bit <<= 1) {
+		if (!(u->phases & u->timed & bit))
+			continue;
+		range_phase(problem_phase_name(u->problem, bit));
+		result = subject_enqueue(u, bit, f);
+		range_end();
+	}
+	return result;
+}
+
+/* Make cold calls one after the other, the measured ones inside the profiler's range. */
+static int run_calls(struct runner *r, struct problem *p, const struct capture_options *o, float *ms, struct failure *f)
+{
+	struct subject *u = &r->subject[0];
+	struct fw_err err = { 0 };
+	char who[256];
+	bool is_profiled = profiled_by(who, sizeof who);
+	for (int i = 0; i < o->warmup + o->calls; i++) {
+		if (i == o->warmup)
+			r->ops->profiler(r->dev, true);
+		if (problem_restore(p, &err) != 0)
+			return failure_device(f, p, &err);
+		if (subject_ahead(u, 0x55, f) != 0)
+			return -1;
+		if (problem_poison(p, 0x55, &err) != 0 || r->ops->scrub(r->dev, &err) != 0 || r->ops->mark(r->dev, 0, &err) != 0)
+			return failure_device(f, p, &err);
+		struct range_call call = {
+			.cell = p->cell.key, .role = u->role, .pass = 1, .call = (uint32_t)(i - o->warmup), .seed = p->cell.seed
+		};
+		if (i < o->warmup)
+			range_phase("warm");
+		else
+			range_cell(&call);
+		int result = enqueue(u, is_profiled, f);
+		range_end();
+		if (result != 0)
+			return -1;
+		if (r->ops->mark(r->dev, 1, &err) != 0)
+			return failure_device(f, p, &err);
+		if (subject_wait(u, f) != 0)
+			return -1;
+		if (i >= o->warmup)
+			ms[i - o->warmup] = r->ops->elapsed_ms(r->dev, 0, 1);
+	}
+	r->ops->profiler(r->dev, false);
+	return 0;
+}
+
+static void print_result(const struct subject *u, const struct cell *cell, const struct capture_options *o, float *ms)
+{
+	char who[256];
+	printf("%s %s on %s: %d calls, ", cell->key, u->provider->name, o->device, o->calls);
+	if (profiled_by(who, sizeof who)) {
+		printf("no times: %s would distort them\n", who);
+		return;
+	}
+	qsort(ms, (size_t)o->calls, sizeof *ms, compare_floats);
+	float median = ms[o->calls / 2];
+	printf("median %.6g ms, least %.6g ms, %.4g TFLOP/s\n", (double)median, (double)ms[0],
+		case_flops(cell) / (double)median * 1e-9);
+}
+
+static int capture_cell(struct runner *r, const struct cell *cell, const struct capture_options *o, float *ms, struct failure *f)
+{
+	struct subject *u = &r->subject[0];
+	struct fw_err err = { 0 };
+	struct problem p;
+	int result = problem_open(&p, r->ops, r->dev, cell, &err);
+	if (result != 0)
+		failure_set(f, "device", "%.500s", err.text);
+	if (result == 0 && p.needs_forward)
+		result = forward_run(u, &p, NULL, f);
+	u->pin = o->config[0] ? o->config : NULL;
+	if (result == 0)
+		result = subject_plan(u, &p, cell->direction, f);
+	if (result == 0)
+		result = subject_bind(u, f);
+	u->pass_time = result == 0 && r->ops->work;
+	if (result == 0)
+		result = run_calls(r, &p, o, ms, f);
+	if (result == 0)
+		print_result(u, cell, o, ms);
+	r->lost = f->lost;
+	if (!r->lost) {
+		subject_unplan(u);
+		problem_close(&p);
+	}
+	return result;
+}
+
+static int find_cell(const struct suite *suite, const char *key)
+{
+	for (int i = 0; i < suite->n_cells; i++)
+		if (strcmp(suite->cell[i].key, key) == 0)
+			return i;
+	return -1;
+}
+
+static int with_cell(struct cell *cell, const struct capture_options *o)
+{
+	struct msg_run run = { .mode = RUN_CAPTURE, .n_subjects = 1, .n_cells = 1, .cell = cell, .index = (int[]){ 0 } };
+	struct records records;
+	struct runner runner;
+	struct failure f = { 0 };
+	struct fw_err err = { 0 };
+	int rc = RUNNER_ERROR;
+
+	snprintf(run.device, sizeof run.device, "%s", o->device);
+	run.subject[0].role = ROLE_TARGET;
+	snprintf(run.subject[0].module, sizeof run.subject[0].module, "%s", o->module);
+	snprintf(run.subject[0].provider, sizeof run.subject[0].provider, "%s", o->provider);
+	float *ms = calloc((size_t)o->calls, sizeof *ms);
+	if (!ms || records_init(&records, -1, 0, &err) != 0) {
+		free(ms);
+		return rc;
+	}
+	if (runner_open(&runner, &run, &records, &err) != 0) {
+		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
+	} else if (!runner.subject[0].loaded) {
+		struct module m;
+		module_open(&m, o->module, &err); /* opened again for the reason */
+		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
+		module_close(&m);
+	} else if (capture_cell(&runner, cell, o, ms, &f) != 0) {
+		fprintf(stderr, "flopwatch-runner: %s: %s: %s\n", cell->key, f.name, f.detail);
+		rc = f.lost ? RUNNER_LOST : RUNNER_ERROR;
+	} else {
+		rc = 0;
+	}
+	runner_close(&runner);
+	records_fini(&records);
+	free(ms);
+	return rc;
+}
+
+int mode_capture_run(const struct capture_options *o)
+{
+	struct suite suite;
+	struct fw_err err = { 0 };
+	if (o->cell[0] == '{') {
+		struct cell cell;
+		if (protocol_parse_cell(o->cell, strlen(o->cell), &cell, &err) == 0)
+			return with_cell(&cell, o);
+		fprintf(stderr, "flopwatch-runner: --capture: %s\n", err.text);
+		return USAGE;
+	}
+	if (read_suite(o->suite, &suite, &err) != 0) {
+		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
+		return USAGE;
+	}
+	int i = find_cell(&suite, o->cell), rc = USAGE;
+	if (i < 0)
+		fprintf(stderr, "flopwatch-runner: %s: no cell '%s'; the first of its %d is '%s'\n", o->suite, o->cell,
+			suite.n_cells, suite.n_cells ? suite.cell[0].key : "");
+	else
+		rc = with_cell(&suite.cell[i], o);
+	suite_fini(&suite);
+	return rc;
+}

@@ -1,0 +1,429 @@
+/*
+ * check.c - acceptance of results, and of the guarantees that timing relies on.
+ *
+ * A result is compared with the reference after each of: a plain call; the phases one by one with other bytes in the workspace;
+ * a watched call with other inputs, and with another problem of equal size if the family has one, on the same plan. Kernels
+ * that passed the plain call have failed each of these and would have been timed wrongly: caches filled by the first call, work
+ * in an untimed phase. Calls are long, so the changes are tested together, and one by one only after a failure.
+ */
+#include "runner/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/hash.h"
+#include "runner/forward.h"
+#include "runner/verifier.h"
+#include "runner/spot_check.h"
+
+enum { POISON_NAN = 0xff, POISON_PLAIN = 0x2d, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
+
+/* Products to compute for the second problem: it tests the plan's memory, not the arithmetic. */
+#define SECOND_VISITS 2e8
+
+/* The fewest positions, as in the acceptance: this tests whether results are computed, not how exactly. */
+#define WATCHED_VISITS 1.0
+
+/* Extra calls for their times. */
+#define MORE_TIMES_US 3e4
+enum { MORE_TIMES_MAX = 6 };
+
+/* Outcome of a forward that another direction of the same case needs. */
+struct forward {
+	bool known;
+	char failure[16]; /* "" accepted */
+};
+
+struct checker {
+	struct runner *runner;
+	struct subject *subject;
+	const char *repeats;                   /* of the current cell: "same" "differs", "" unknown */
+	double alone_ms, alone_mhz;            /* of the current cell: its shortest cold call, 0 unknown */
+	struct msg_work work;                  /* as reported; borrows from the subject */
+	struct forward forward[JOB_CELLS_MAX]; /* of run->cell[i] */
+};
+
+static int64_t taken_bytes(const struct checker *c)
+{
+	const struct runner *r = c->runner;
+	return r->ops->taken_bytes ? r->ops->taken_bytes(r->dev) : -1;
+}
+
+/* Report the device memory of plan, bind and a call besides their buffers. */
+static void report_taken(struct checker *c, int64_t before)
+{
+	int64_t after = before < 0 ? -1 : taken_bytes(c);
+	if (after < 0)
+		return;
+	c->work.taken_bytes = after > before ? after - before : 0;
+	record_work(c->runner->records, &c->work);
+}
+
+static void report_work(struct checker *c, int i)
+{
+	struct subject *u = c->subject;
+	int64_t blocks, kept = problem_kept(u->problem, &blocks); /* before a module can change the laid data */
+	subject_count(u);
+	struct msg_work m = {
+		.cell = c->runner->run->index[i],
+		.flops_issued = u->has_work ? u->work.flops_issued : -1,
+		.bytes_moved = u->has_work ? u->work.bytes_moved : -1,
+		.tiles_total = u->has_work ? u->work.tiles_total : -1,
+		.tiles_skipped = u->has_work ? u->work.tiles_skipped : -1,
+		.tiles_partial = u->has_work ? u->work.tiles_partial : -1,
+		.blocks_kept = u->has_work ? u->work.blocks_kept : -1,
+		.workspace_bytes = (int64_t)u->workspace_bytes,
+		.persist_bytes = (int64_t)u->persist_bytes,
+		.tensor_bytes = problem_tensor_bytes(u->problem),
+		.taken_bytes = -1,
+		.mask_blocks = blocks,
+		.mask_kept = kept,
+		.phases = u->phases,
+		.tunes = (u->provider->flags & FW_TUNES) != 0,
+		.tried = u->tried, /* borrowed */
+	};
+	m.role = u->role;
+	snprintf(m.provider, sizeof m.provider, "%s", u->provider->name);
+	snprintf(m.config, sizeof m.config, "%s", u->config);
+	record_work(c->runner->records, &m);
+	c->work = m;
+}
+
+struct capture {
+	struct checker *checker;
+	int cell;
+	uint32_t phase;
+	struct failure *failure;
+};
+
+static int capture_enqueue(void *arg, void *stream)
+{
+	struct capture *c = arg;
+	(void)stream; /* subject_enqueue uses the device's stream, which is this one */
+	return subject_enqueue(c->checker->subject, c->phase, c->failure);
+}
+
+static void capture_node(void *arg, const struct device_node *node)
+{
+	const struct capture *c = arg;
+	struct msg_node m = {
+		.cell = c->checker->runner->run->index[c->cell],
+		.grid = { node->grid[0], node->grid[1], node->grid[2] },
+		.block = { node->block[0], node->block[1], node->block[2] },
+		.registers = node->registers,
+		.local_bytes = node->local_bytes,
+		.shared_bytes = node->shared_bytes,
+		.sm = node->sm,
+	};
+	m.role = c->checker->subject->role;
+	snprintf(m.phase, sizeof m.phase, "%s", problem_phase_name(c->checker->subject->problem, c->phase));
+	snprintf(m.kernel, sizeof m.kernel, "%s", node->kernel);
+	if (node->symbol)
+		hash_hex(node->symbol, strlen(node->symbol), m.symbol_sha256);
+	record_node(c->checker->runner->records, &m);
+}
+
+static int capture_phases(struct checker *c, int i, struct failure *f)
+{
+	struct runner *r = c->runner;
+	struct subject *u = c->subject;
+	/* A provider that synchronises cannot be captured, and its flag changes how it is timed. */
+	if (!r->ops->queues || (u->provider->flags & FW_SYNCS))
+		return 0;
+	for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
+		struct failure inner = { 0 };
+		struct capture arg = { .checker = c, .cell = i, .phase = bit, .failure = &inner };
+		struct fw_err err = { 0 };
+		if (!(u->phases & bit) || r->ops->capture(r->dev, capture_enqueue, &arg, capture_node, &arg, &err) == 0)
+			continue;
+		return failure_set(f, "abi",
+			"phase %s cannot be captured into a graph: %.200s%s%.200s; enqueue must neither allocate nor synchronise",
+			problem_phase_name(u->problem, bit), err.text, inner.name[0] ? ": " : "", inner.detail);
+	}
+	return 0;
+}
+
+static void note_time(struct checker *c)
+{
+	const struct runner *r = c->runner;
+	double ms = r->ops->work ? 0 : (double)r->ops->elapsed_ms(r->dev, 0, 1);
+	if (ms <= 0 || (c->alone_ms > 0 && ms >= c->alone_ms))
+		return;
+	c->alone_ms = ms;
+	c->alone_mhz = r->ops->clocks ? (double)r->ops->clock_mhz(r->dev, 0) : 0;
+}
+
+/* Without a clock reading, the shortest of several calls is closest to an undisturbed one. */
+static int note_more_times(struct checker *c, const struct subject_way *way, struct failure *f)
+{
+	const struct device_ops *ops = c->runner->ops;
+	double until_us = ops->host_us(c->runner->dev) + MORE_TIMES_US;
+	for (int i = 0; !ops->clocks && i < MORE_TIMES_MAX && ops->host_us(c->runner->dev) < until_us; i++) {
+		if (subject_call(c->subject, way, f) != 0)
+			return -1;
+		note_time(c);
+	}
+	return 0;
+}
+
+/* Make a call as in timing: with other inputs than before, and outputs checked as soon as it is done. */
+static int watched_call(struct checker *c, struct problem *p, double visits, struct failure *f)
+{
+	struct spot_check w;
+	int result = spot_check_open(&w, c->runner, p, SPOT_CHECK_OTHER, visits, f);
+	if (result == 0)
+		result = spot_check_call(
+			&w, c->subject, POISON_PLAIN, c->runner->ops->clocks, "with other inputs on the same plan: ", f);
+	if (result == 0)
+		note_time(c);
+	spot_check_close(&w);
+	return result;
+}
+
+/* Change the data of the problem without a new plan. */
+static int change_problem(struct checker *c, struct problem *p, struct failure *f)
+{
+	struct subject *u = c->subject;
+	struct fw_err err = { 0 };
+	if (problem_second(p, &err) != 0)
+		return failure_device(f, p, &err);
+	if (!p->needs_forward)
+		return 0;
+	struct subject forward = { .module = u->module };
+	forward.role = u->role;
+	memcpy(forward.provider_name, u->provider_name, sizeof forward.provider_name);
+	return forward_run(&forward, p, &(struct forward_check){ .seed = runner_secret(c->runner), .visits = WATCHED_VISITS }, f);
+}
+
+/* Make one call alone on these inputs. `inputs` NULL: the named ones. */
+static int call_on(struct checker *c, struct problem *p, struct input_variant *inputs, double visits, const char *with,
+	struct accept_result *result, struct failure *f)
+{
+	const struct subject_way way = { .inputs = inputs, .poison = POISON_NAN, .workspace_fill = WORKSPACE_THIRD };
+	struct verifier v;
+	struct fw_err err = { 0 };
+	if (inputs && forward_hold_inputs(p, f) != 0)
+		return -1;
+	if (inputs && variant_sum(p, inputs, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_call(c->subject, &way, f) != 0)
+		return -1;
+	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), visits, f);
+	if (rc == 0)
+		rc = verifier_result(&v, with, result, f);
+	verifier_close(&v);
+	return rc;
+}
+
+/* Change all inputs, and the forward's results with them. */
+static int call_on_all_inputs(
+	struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
+{
+	struct input_variant any;
+	spot_check_draw(c->runner, p, SPOT_CHECK_OTHER, &any);
+	return call_on(c, p, &any, visits, "with other inputs on the same plan: ", result, f);
+}
+
+/* Change all inputs but the first, and the forward's results with them. */
+static int call_on_other_inputs(
+	struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
+{
+	struct input_variant others;
+	char names[60], with[120];
+	spot_check_draw(c->runner, p, SPOT_CHECK_OTHERS, &others);
+	spot_check_names(p, SPOT_CHECK_OTHERS, names, sizeof names);
+	snprintf(with, sizeof with, "with other %s on the same plan: ", names[0] ? names : "inputs");
+	return call_on(c, p, &others, visits, with, result, f);
+}
+
+/* Wrong on another problem: find whether the laid data, the first inputs or the others cause it. */
+static int name_the_change(
+	struct checker *c, struct problem *p, bool second, double visits, struct accept_result *result, struct failure *f)
+{
+	struct input_variant first;
+	struct failure one = { 0 };
+	char names[60], with[120];
+	spot_check_draw(c->runner, p, SPOT_CHECK_FIRST, &first);
+	snprintf(with, sizeof with, "with %s on the same plan: ", second ? p->family->second_words : "");
+	if (!second || call_on(c, p, NULL, visits, with, result, &one) == 0) {
+		spot_check_names(p, SPOT_CHECK_FIRST, names, sizeof names);
+		snprintf(with, sizeof with, "with another %s on the same plan: ", names);
+		call_on(c, p, &first, visits, with, result, &one);
+	}
+	if (!one.name[0])
+		call_on_other_inputs(c, p, visits, result, &one);
+	if (one.name[0])
+		*f = one;
+	return -1;
+}
+
+/* Change inputs and problem at once, on the same plan. Only a failure is separated. */
+static int other_problem(struct checker *c, struct problem *p, struct accept_result *result, struct failure *f)
+{
+	bool second = problem_has_second(p);
+	double visits = second ? SECOND_VISITS : WATCHED_VISITS;
+	if (second && change_problem(c, p, f) != 0)
+		return -1;
+	int rc = c->runner->ops->work ? call_on_all_inputs(c, p, visits, result, f) : watched_call(c, p, visits, f);
+	return rc == 0 || strcmp(f->name, "wrong") != 0 ? rc : name_the_change(c, p, second, visits, result, f);
+}
+
+/*
+ * Repeat the call on the same inputs with other bytes in the workspace and separate phases. Bitwise equality is reported, not
+ * judged.
+ */
+static int call_again(struct checker *c, struct problem *p, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	const struct subject_way again = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND, .one_by_one = true };
+	uint64_t first, second;
+	if (problem_outputs_sum(p, &first, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_call(c->subject, &again, f) != 0)
+		return -1;
+	if (problem_outputs_sum(p, &second, &err) != 0)
+		return failure_device(f, p, &err);
+	c->repeats = first == second ? "same" : "differs";
+	return 0;
+}
+
+/* Wrong the second time: find whether the workspace or the separate phases cause it. */
+static int separate_causes(struct checker *c, struct verifier *v, struct accept_result *result, struct failure *f)
+{
+	const struct subject_way at_once = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND };
+	struct failure whole = { 0 };
+	if (strcmp(f->name, "wrong") == 0 &&
+		(subject_call(c->subject, &at_once, &whole) != 0 ||
+			verifier_result(v, "with other bytes in its workspace: ", result, &whole) != 0))
+		*f = whole;
+	return -1;
+}
+
+/* Make the same call under other circumstances, which must give the same result. `result`: of the first wrong call. */
+static int examine_calls(
+	struct checker *c, int i, struct verifier *v, struct problem *p, struct accept_result *result, struct failure *f)
+{
+	struct accept_result other = { .ok = true };
+	if (verifier_result(v, "", result, f) != 0 || call_again(c, p, f) != 0)
+		return -1;
+	if (verifier_result(v, "with its phases one by one: ", &other, f) != 0) {
+		*result = other;
+		return separate_causes(c, v, result, f);
+	}
+	if (capture_phases(c, i, f) != 0 || subject_wait(c->subject, f) != 0)
+		return -1;
+	if (other_problem(c, p, &other, f) == 0)
+		return 0;
+	if (!other.ok)
+		*result = other;
+	return -1;
+}
+
+static int examine(struct checker *c, int i, struct problem *p, struct accept_result *result, struct failure *f)
+{
+	const struct subject_way plain = {
+		.poison = POISON_NAN, .workspace_fill = WORKSPACE_FIRST, .cold = c->runner->ops->clocks
+	};
+	struct subject *u = c->subject;
+	struct verifier v;
+
+	struct fw_err err = { 0 };
+	runner_at(c->runner, i, u, "plan");
+	u->pin = runner_pin(c->runner, i, u);
+	if (problem_poison(p, POISON_PLAIN, &err) != 0) /* unwritten buffers may take no memory yet */
+		return failure_device(f, p, &err);
+	int64_t before = taken_bytes(c);
+	if (subject_plan(u, p, p->cell.direction, f) != 0)
+		return -1;
+	if ((u->provider->flags & FW_TUNES) && subject_plan_again(u, f) != 0)
+		return -1;
+	report_work(c, i);
+	runner_at(c->runner, i, u, "check");
+	if (subject_bind(u, f) != 0 || subject_call(u, &plain, f) != 0)
+		return -1;
+	note_time(c);
+	report_taken(c, before);
+	/* positions that were drawn only after the call */
+	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);
+	if (rc == 0)
+		rc = examine_calls(c, i, &v, p, result, f);
+	if (rc == 0)
+		rc = note_more_times(c, &plain, f);
+	verifier_close(&v);
+	return rc;
+}
+
+/* Some directions start from this module's own forward results, which must be right first. */
+static int prepare_forward(struct checker *c, int i, struct problem *p, struct failure *f)
+{
+	struct runner *r = c->runner;
+	const struct forward *forward = NULL;
+	for (int k = 0; k < r->run->n_cells; k++)
+		if (c->forward[k].known && strcmp(r->run->cell[k].case_key, p->cell.case_key) == 0)
+			forward = &c->forward[k];
+	if (forward && forward->failure[0])
+		return failure_set(f, forward->failure, "%s starts from the forward's result, which was not accepted",
+			direction_name(p->cell.direction));
+	runner_at(r, i, c->subject, "plan");
+	spot_check_vary(r, p);
+	/* the accepted forward may leave other results for another direction */
+	const struct forward_check check = { .seed = runner_secret(r), .visits = forward ? WATCHED_VISITS : 0 };
+	return forward_run(c->subject, p, &check, f);
+}
+
+static void check_cell(struct checker *c, int i)
+{
+	struct runner *r = c->runner;
+	const struct cell *cell = &r->run->cell[i];
+	struct msg_check m = { .cell = r->run->index[i] };
+	struct accept_result result = { .error_ratio = -1 };
+	struct failure f = { 0 };
+	struct fw_err err = { 0 };
+	struct problem p;
+
+	c->repeats = "";
+	c->alone_ms = c->alone_mhz = 0;
+	m.role = c->subject->role;
+	int rc = problem_open(&p, r->ops, r->dev, cell, &err);
+	if (rc != 0) {
+		problem_close(&p);
+		runner_error(r, i, &err);
+		return;
+	}
+	if (p.needs_forward)
+		rc = prepare_forward(c, i, &p, &f);
+	if (rc == 0)
+		rc = examine(c, i, &p, &result, &f);
+	if (cell->direction == DIRECTION_FORWARD) {
+		c->forward[i].known = true;
+		memcpy(c->forward[i].failure, f.name, sizeof f.name);
+	}
+	memcpy(m.input_sha256, p.input_sha256, sizeof m.input_sha256);
+	if (strcmp(f.name, "device") == 0) {
+		runner_fault(r, i, NULL, &f);
+	} else {
+		m.ok = rc == 0;
+		m.error_ratio = result.error_ratio;
+		m.alone_ms = rc == 0 ? c->alone_ms : 0;
+		m.alone_mhz = rc == 0 ? c->alone_mhz : 0;
+		snprintf(m.repeats, sizeof m.repeats, "%s", rc == 0 ? c->repeats : "");
+		snprintf(m.failure, sizeof m.failure, "%s", f.name);
+		snprintf(m.detail, sizeof m.detail, "%s", rc != 0 ? f.detail : result.detail);
+		record_check(r->records, &m);
+		r->lost = r->lost || f.lost;
+	}
+	if (!r->lost) {
+		subject_unplan(c->subject);
+		problem_close(&p);
+	}
+}
+
+int mode_check_run(struct runner *r)
+{
+	for (int k = 0; k < r->n_subjects; k++) {
+		struct checker c = { .runner = r, .subject = &r->subject[k] };
+		for (int i = 0; c.subject->loaded && i < r->run->n_cells && !r->lost; i++)
+			check_cell(&c, i);
+	}
+	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;
+}

@@ -1,0 +1,161 @@
+/* counter.c - CUPTI's range profiler in user replay mode. Any of its calls may fail for lack of privileges. */
+#include "runner/counter.h"
+
+#include <stdlib.h>
+
+/* More than any set of counters needs. */
+enum { REPLAYS_MAX = 100 };
+
+static int read_availability(struct counter *c, void *context, struct fw_err *err)
+{
+	struct cupti_availability a = { .size = CUPTI_SIZE(struct cupti_availability, image), .context = context };
+	int code = c->cupti->availability(&a);
+	if (code != 0)
+		return cupti_fail(code, "cuptiProfilerGetCounterAvailability", err);
+	c->availability = calloc(1, a.image_bytes + 1);
+	if (!c->availability)
+		return err_set(err, ERR_FULL, "no memory for what counters there are");
+	a.image = c->availability;
+	code = c->cupti->availability(&a);
+	return code == 0 ? 0 : cupti_fail(code, "cuptiProfilerGetCounterAvailability", err);
+}
+
+/* Make the image into which values are decoded. */
+static int make_image(struct counter *c, size_t ranges_max, struct fw_err *err)
+{
+	struct cupti_counter_size size = { .size = CUPTI_SIZE(struct cupti_counter_size, image_bytes),
+		.profiler = c->profiler,
+		.names = c->schedule.name,
+		.n = c->schedule.n_names,
+		.ranges_max = ranges_max,
+		.nodes_max = (uint32_t)ranges_max };
+	int code = c->cupti->counter_size(&size);
+	if (code != 0)
+		return cupti_fail(code, "cuptiRangeProfilerGetCounterDataSize", err);
+	c->image_bytes = size.image_bytes;
+	c->image = calloc(1, c->image_bytes + 1);
+	if (!c->image)
+		return err_set(err, ERR_FULL, "no memory for counters of %zu ranges (%zu bytes)", ranges_max, c->image_bytes);
+	struct cupti_counter_image image = { .size = CUPTI_SIZE(struct cupti_counter_image, image),
+		.profiler = c->profiler,
+		.image_bytes = c->image_bytes,
+		.image = c->image };
+	code = c->cupti->counter_image(&image);
+	return code == 0 ? 0 : cupti_fail(code, "cuptiRangeProfilerCounterDataImageInitialize", err);
+}
+
+static int set(struct counter *c, size_t ranges_max, struct fw_err *err)
+{
+	struct cupti_setting setting = { .size = CUPTI_SIZE(struct cupti_setting, level),
+		.profiler = c->profiler,
+		.config_bytes = c->schedule.config_bytes,
+		.config = c->schedule.config,
+		.image_bytes = c->image_bytes,
+		.image = c->image,
+		.range = CUPTI_AUTO_RANGE,
+		.replay = CUPTI_USER_REPLAY,
+		.ranges_max = ranges_max,
+		.levels = 1,
+		.level_min = 1,
+		.level = 1 };
+	int code = c->cupti->set(&setting);
+	return code == 0 ? 0 : cupti_fail(code, "cuptiRangeProfilerSetConfig", err);
+}
+
+int counter_open(
+	struct counter *c, void *context, int device, size_t ranges_max, const char *const *name, size_t n, struct fw_err *err)
+{
+	struct cupti_plain plain = { .size = CUPTI_SIZE(struct cupti_plain, none) };
+	struct cupti_chip chip = { .size = CUPTI_SIZE(struct cupti_chip, chip), .device = (size_t)device };
+	*c = (struct counter){ 0 };
+	if (cupti_open(&c->cupti, err) != 0)
+		return -1;
+	int code = c->cupti->initialize(&plain);
+	if (code != 0)
+		return cupti_fail(code, "cuptiProfilerInitialize", err);
+	c->is_initialized = true;
+	code = c->cupti->chip(&chip);
+	if (code != 0)
+		return cupti_fail(code, "cuptiDeviceGetChipName", err);
+	if (read_availability(c, context, err) != 0 ||
+		schedule_open(&c->schedule, c->cupti, chip.chip, c->availability, name, n, err) != 0)
+		return -1;
+	struct cupti_enable enable = { .size = CUPTI_SIZE(struct cupti_enable, profiler), .context = context };
+	code = c->cupti->enable(&enable);
+	if (code != 0)
+		return cupti_fail(code, "cuptiRangeProfilerEnable", err);
+	c->profiler = enable.profiler;
+	return make_image(c, ranges_max, err) == 0 && set(c, ranges_max, err) == 0 ? 0 : -1;
+}
+
+static int call_cupti(struct counter *c, int (*function)(struct cupti_on *), const char *name, struct fw_err *err)
+{
+	struct cupti_on on = { .size = CUPTI_SIZE(struct cupti_on, profiler), .profiler = c->profiler };
+	int code = function(&on);
+	return code == 0 ? 0 : cupti_fail(code, name, err);
+}
+
+int counter_begin(struct counter *c, struct fw_err *err)
+{
+	if (c->made++ == REPLAYS_MAX)
+		return err_set(err, ERR_UNSUPPORTED, "counters are not complete after %d replays of the call", REPLAYS_MAX);
+	return call_cupti(c, c->cupti->start, "cuptiRangeProfilerStart", err);
+}
+
+int counter_end(struct counter *c, struct fw_err *err)
+{
+	struct cupti_stop stop = { .size = CUPTI_SIZE(struct cupti_stop, is_last), .profiler = c->profiler };
+	int code = c->cupti->stop(&stop);
+	if (code != 0)
+		return cupti_fail(code, "cuptiRangeProfilerStop", err);
+	c->is_done = stop.is_last != 0;
+	return 0;
+}
+
+int counter_decode(struct counter *c, struct fw_err *err)
+{
+	struct cupti_decode decode = { .size = CUPTI_SIZE(struct cupti_decode, dropped), .profiler = c->profiler };
+	int code = c->cupti->decode(&decode);
+	if (code != 0)
+		return cupti_fail(code, "cuptiRangeProfilerDecodeData", err);
+	if (decode.dropped > 0)
+		return err_set(err, ERR_UNSUPPORTED,
+			"counters of %zu kernels were dropped: the call launches more than it did when they were counted",
+			decode.dropped);
+	struct cupti_info info = {
+		.size = CUPTI_SIZE(struct cupti_info, ranges), .image = c->image, .image_bytes = c->image_bytes
+	};
+	code = c->cupti->info(&info);
+	if (code != 0)
+		return cupti_fail(code, "cuptiRangeProfilerGetCounterDataInfo", err);
+	c->ranges = info.ranges;
+	return 0;
+}
+
+int counter_read(const struct counter *c, size_t i, double *value, struct fw_err *err)
+{
+	struct cupti_values values = { .size = CUPTI_SIZE(struct cupti_values, value),
+		.host = c->schedule.host,
+		.image = c->image,
+		.image_bytes = c->image_bytes,
+		.range = i,
+		.names = c->schedule.name,
+		.n = c->schedule.n_names,
+		.value = value };
+	int code = c->cupti->values(&values);
+	return code == 0 ? 0 : cupti_fail(code, "cuptiProfilerHostEvaluateToGpuValues", err);
+}
+
+void counter_close(struct counter *c)
+{
+	struct fw_err ignored = { 0 };
+	struct cupti_plain plain = { .size = CUPTI_SIZE(struct cupti_plain, none) };
+	if (c->profiler)
+		(void)call_cupti(c, c->cupti->disable, "cuptiRangeProfilerDisable", &ignored); /* earlier values stay valid */
+	schedule_close(&c->schedule);
+	if (c->is_initialized)
+		(void)c->cupti->finish(&plain);
+	free(c->image);
+	free(c->availability);
+	*c = (struct counter){ 0 };
+}

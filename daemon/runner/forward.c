@@ -1,0 +1,86 @@
+/* forward.c - forward calls on the named and on rolled inputs, and checksums of the masters. */
+#include "runner/forward.h"
+
+#include "runner/verifier.h"
+
+/* The fewest positions, as in the acceptance: this tests whether results are computed, not how exactly. */
+#define VISITS_AGAIN 1.0
+
+/* Requires a plan and bind; shared inputs must be final. */
+static int run_on(struct subject *s, const struct input_variant *a, struct failure *f)
+{
+	struct problem *p = s->problem;
+	struct fw_err err = { 0 };
+	for (int i = 0; i < p->family->n_slots; i++) {
+		bool shared = variant_change(p, i) == SLOT_ROLLS_FORWARD;
+		if ((shared && variant_slot(p, i, a, &err) != 0) ||
+			(p->slot[i].use == SLOT_FORWARD &&
+				p->ops->fill_bytes(p->dev, p->slot[i].data, 0xff, p->slot[i].bytes, &err) != 0))
+			return failure_device(f, p, &err);
+	}
+	if (subject_enqueue(s, FW_ALL, f) != 0 || subject_wait(s, f) != 0)
+		return -1;
+	return subject_stayed_inside(s, f);
+}
+
+/* The reference of backward takes O and LSE as given, so the forward results have a separate reference. */
+static int verify(const struct problem *p, bool second, const struct forward_check *check, struct failure *f)
+{
+	struct accept_result result;
+	struct verifier v;
+	int rc = verifier_open(&v, p, DIRECTION_FORWARD, check->seed, check->visits, f);
+	if (rc == 0)
+		rc = verifier_result(&v, second ? "with other inputs: " : "", &result, f);
+	verifier_close(&v);
+	return rc;
+}
+
+/* Sums the checked data, not the copy made before: forward_hold_inputs compares the two. `check` may be NULL. */
+static int take_results(struct subject *s, const struct input_variant *a, const struct forward_check *check, struct failure *f)
+{
+	struct problem *p = s->problem;
+	struct fw_err err = { 0 };
+	if (run_on(s, a, f) != 0)
+		return -1;
+	if (problem_copy_forward(p, a->second, &err) != 0)
+		return failure_device(f, p, &err);
+	if (check && verify(p, a->second, check, f) != 0)
+		return -1;
+	return problem_sum_forward(p, a->second, &err) == 0 ? 0 : failure_device(f, p, &err);
+}
+
+static int take_all_results(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f)
+{
+	struct forward_check again = { .seed = check ? check->seed : 0, .visits = VISITS_AGAIN };
+	struct fw_err err = { 0 };
+	if (subject_plan(s, p, DIRECTION_FORWARD, f) != 0 || subject_bind(s, f) != 0 || take_results(s, &p->named, check, f) != 0)
+		return -1;
+	/*
+	 * The named inputs come first, so that results cached by a module's first call show once inputs change; and last, so
+	 * that stray writes show next to the restored inputs.
+	 */
+	if (p->varied && (take_results(s, &p->second, check ? &again : NULL, f) != 0 ||
+				 take_results(s, &p->named, check ? &again : NULL, f) != 0))
+		return -1;
+	return problem_restore(p, &err) == 0 ? 0 : failure_device(f, p, &err);
+}
+
+int forward_run(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f)
+{
+	struct failure inner = { 0 };
+	int result = take_all_results(s, p, check, &inner);
+	subject_unplan(s);
+	f->lost = f->lost || inner.lost;
+	return result == 0 ? 0 : failure_set(f, inner.name, "its forward: %.480s", inner.detail);
+}
+
+int forward_hold_inputs(const struct problem *p, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	int slot;
+	if (problem_damaged(p, &slot, &err) != 0)
+		return failure_device(f, p, &err);
+	if (slot < 0)
+		return 0;
+	return failure_set(f, "oob", "the data that %s is restored from has changed", family_slot_name(p->family, slot));
+}

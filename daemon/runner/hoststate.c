@@ -1,0 +1,226 @@
+/* hoststate.c - snapshots of process state by a few dozen cheap system calls. */
+#include "runner/hoststate.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* More than any process limit allows. */
+enum { CHILDREN_MAX = 10000 };
+
+static const int interval_timers[] = { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF };
+
+/* List the timers that timer_create made in this process. Returns their number; 0 if unknown. */
+static int list_timers(int timer[HOSTSTATE_TIMERS_MAX])
+{
+	char text[2048] = "\n";
+	int n = 0, fd = open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text + 1, sizeof text - 2);
+
+	if (fd >= 0)
+		close(fd);
+	text[got > 0 ? got + 1 : 0] = '\0';
+	for (const char *at = text; (at = strstr(at, "\nID: ")) && n < HOSTSTATE_TIMERS_MAX; at += 5)
+		timer[n++] = atoi(at + 5);
+	return n;
+}
+
+/* Filters are permanent, and may fake results of system calls. A filter that blocks this file shows by that. */
+static int count_filters(void)
+{
+	static const char name[] = "\nSeccomp_filters:";
+	char text[4096];
+	int fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	const char *at = strstr(text, name);
+	return at ? atoi(at + sizeof name - 1)
+		  : -1 - prctl(PR_GET_SECCOMP, 0, 0, 0, 0); /* Linux before 5.9 shows only the mode */
+}
+
+static int read_adopts(void)
+{
+	int adopts = -1;
+	return prctl(PR_GET_CHILD_SUBREAPER, &adopts, 0, 0, 0) == 0 ? adopts : -1;
+}
+
+static int read_nice(void)
+{
+	errno = 0;
+	return getpriority(PRIO_PROCESS, 0); /* of this thread, on Linux */
+}
+
+void hoststate_take(struct hoststate *s)
+{
+	struct sched_param param = { 0 };
+
+	memset(s, 0, sizeof *s);
+	for (int i = 1; i < HOSTSTATE_SIGNALS; i++)
+		(void)sigaction(i, NULL, &s->handler[i]); /* two belong to the C library and stay zero */
+	pthread_sigmask(SIG_SETMASK, NULL, &s->blocked);
+	s->n_timers = list_timers(s->timer);
+	(void)sched_getaffinity(0, sizeof s->cores, &s->cores);
+	s->policy = sched_getscheduler(0);
+	(void)sched_getparam(0, &param);
+	s->priority = param.sched_priority;
+	s->nice = read_nice();
+	s->huge_pages = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
+	s->store_bypass = prctl(PR_GET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, 0, 0, 0);
+	s->no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
+	s->adopts = read_adopts();
+	s->filters = count_filters();
+}
+
+/* First stop the timers: a signal without its handler would end the process. */
+static void stop_timers(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+{
+	int timer[HOSTSTATE_TIMERS_MAX], n = list_timers(timer);
+	struct itimerval at, none = { 0 };
+
+	for (size_t i = 0; i < sizeof interval_timers / sizeof interval_timers[0]; i++)
+		if (getitimer(interval_timers[i], &at) == 0 && (at.it_value.tv_sec || at.it_value.tv_usec))
+			changed(arg, "an interval timer", setitimer(interval_timers[i], &none, NULL) == 0);
+	for (int i = 0; i < n; i++) {
+		bool known = false;
+		for (int k = 0; k < s->n_timers; k++)
+			known = known || s->timer[k] == timer[i];
+		if (!known)
+			changed(arg, "a timer", syscall(SYS_timer_delete, timer[i]) == 0);
+	}
+}
+
+static bool same_handler(const struct sigaction *a, const struct sigaction *b)
+{
+	if (a->sa_handler != b->sa_handler)
+		return false;
+	return a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN || a->sa_flags == b->sa_flags;
+}
+
+static void restore_signals(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+{
+	struct sigaction now;
+	sigset_t blocked;
+	char what[64];
+
+	for (int i = 1; i < HOSTSTATE_SIGNALS; i++) {
+		if (sigaction(i, NULL, &now) != 0 || same_handler(&now, &s->handler[i]))
+			continue;
+		(void)signal(i, SIG_IGN); /* drops pending signals meant for that handler */
+		snprintf(what, sizeof what, "the handler of signal %d", i);
+		changed(arg, what, sigaction(i, &s->handler[i], NULL) == 0);
+	}
+	pthread_sigmask(SIG_SETMASK, &s->blocked, &blocked);
+	for (int i = 1; i < HOSTSTATE_SIGNALS; i++) {
+		if (sigismember(&blocked, i) == sigismember(&s->blocked, i))
+			continue;
+		snprintf(what, sizeof what, "whether signal %d is blocked", i);
+		changed(arg, what, true);
+	}
+}
+
+static void restore_thread(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+{
+	const struct sched_param param = { .sched_priority = s->priority };
+	struct sched_param now = { 0 };
+	cpu_set_t cores;
+
+	if (sched_getaffinity(0, sizeof cores, &cores) == 0 && !CPU_EQUAL(&cores, &s->cores))
+		changed(arg, "the cores of the measuring thread", sched_setaffinity(0, sizeof s->cores, &s->cores) == 0);
+	(void)sched_getparam(0, &now);
+	if (sched_getscheduler(0) != s->policy || now.sched_priority != s->priority)
+		changed(arg, "how the measuring thread is scheduled", sched_setscheduler(0, s->policy, &param) == 0);
+	if (read_nice() != s->nice)
+		changed(arg, "the measuring thread's nice value", setpriority(PRIO_PROCESS, 0, s->nice) == 0);
+	if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) != s->huge_pages)
+		changed(arg, "the use of huge pages", prctl(PR_SET_THP_DISABLE, s->huge_pages, 0, 0, 0) == 0);
+	if (prctl(PR_GET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, 0, 0, 0) != s->store_bypass)
+		changed(arg, "how loads are speculated past stores",
+			prctl(PR_SET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, PR_SPEC_ENABLE, 0, 0) == 0);
+}
+
+static void restore_process(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+{
+	if (read_adopts() != s->adopts)
+		changed(arg, "who takes in orphaned processes", prctl(PR_SET_CHILD_SUBREAPER, s->adopts, 0, 0, 0) == 0);
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != s->no_new_privs)
+		changed(arg, "whether it may gain privileges (no_new_privs)", false);
+	if (count_filters() != s->filters)
+		changed(arg, "which system calls it may make (seccomp)", false);
+}
+
+void hoststate_set_back(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+{
+	stop_timers(s, changed, arg);
+	restore_signals(s, changed, arg);
+	restore_thread(s, changed, arg);
+	restore_process(s, changed, arg);
+}
+
+void hoststate_adopt(void)
+{
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+/* Read whether a process lives, and its parent. Returns false if it is gone. */
+static bool read_process(const char *pid, bool *lives, pid_t *parent)
+{
+	char path[32], text[512];
+	snprintf(path, sizeof path, "/proc/%.12s/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	const char *behind = strrchr(text, ')'); /* the name may contain any byte */
+	char state;
+	long threads;
+	if (!behind || sscanf(behind + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
+			       parent, &threads) != 3)
+		return false;
+	*lives = (state != 'Z' && state != 'X') || threads > 1; /* a first thread that ended leaves the others running */
+	return true;
+}
+
+/* Return a child that has not ended; 0 none. */
+static pid_t find_child(void)
+{
+	pid_t found = 0, parent;
+	bool lives;
+	DIR *all = opendir("/proc");
+
+	for (struct dirent *e; all && !found && (e = readdir(all));)
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && read_process(e->d_name, &lives, &parent) &&
+			parent == getpid() && lives)
+			found = (pid_t)atoi(e->d_name);
+	if (all)
+		closedir(all);
+	return found;
+}
+
+pid_t hoststate_end_children(void)
+{
+	siginfo_t about;
+	pid_t first = 0, child;
+
+	if (waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
+		return 0; /* no child at all */
+	for (int i = 0; i < CHILDREN_MAX && (child = find_child()); i++) {
+		first = first ? first : child;
+		if (kill(child, SIGKILL) == 0)
+			(void)waitid(P_PID, (id_t)child, &about, WEXITED | WNOWAIT | __WALL);
+	}
+	return first;
+}

@@ -1,0 +1,77 @@
+/* kerneltimes.c - kernel times by tracing: traced kernel i is kernel i of the call, if their sizes agree. */
+#include "runner/kerneltimes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner/activity.h"
+#include "runner/settle.h"
+
+enum { CALLS = 5 };
+
+static int take_call(const struct activity *a, const struct launched *l, int call, double (*ms)[CALLS], struct fw_err *err)
+{
+	if (a->n != l->n_kernels)
+		return err_set(err, ERR_UNSUPPORTED, "%d kernels were traced where the call runs %d", a->n, l->n_kernels);
+	for (int k = 0, i = 0; k < l->n; k++) {
+		if (!l->is_kernel[k])
+			continue;
+		const struct activity_seen *seen = &a->kernel[i];
+		if (memcmp(seen->grid, l->node[k].grid, sizeof seen->grid) != 0 || seen->end_ns < seen->start_ns)
+			return err_set(err, ERR_UNSUPPORTED, "kernel %d that was traced is of another size than the call's", i);
+		ms[i++][call] = (double)(seen->end_ns - seen->start_ns) * 1e-6;
+	}
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static void set_medians(struct launched *l, double (*ms)[CALLS])
+{
+	for (int k = 0, i = 0; k < l->n; k++) {
+		if (!l->is_kernel[k])
+			continue;
+		qsort(ms[i], CALLS, sizeof ms[i][0], by_value);
+		l->node[k].ms = ms[i++][CALLS / 2];
+	}
+}
+
+static int trace(struct runner *r, int i, struct subject *u, struct launched *l, struct activity *a, double (*ms)[CALLS],
+	struct failure *f, struct fw_err *err)
+{
+	for (int call = 0; call < CALLS; call++) {
+		if (settle_state(r, u, f) != 0 || activity_take(a, err) != 0) /* drops the kernels of settle_state */
+			return -1;
+		runner_at(r, i, u, "phase");
+		if (subject_timed(u, f) != 0 || subject_wait(u, f) != 0)
+			return -1;
+		if (activity_take(a, err) != 0 || take_call(a, l, call, ms, err) != 0)
+			return -1;
+	}
+	set_medians(l, ms);
+	return 0;
+}
+
+int kerneltimes_take(struct runner *r, int i, struct subject *u, struct launched *l, struct failure *f, struct fw_err *err)
+{
+	int driver_index, result;
+	if (!r->ops->context || !r->ops->context(r->dev, &driver_index))
+		return err_set(err, ERR_UNSUPPORTED, "device %s has no tracer", device_kind_name(r->ops->kind));
+	if (l->n_kernels == 0 || l->is_cut)
+		return err_set(err, ERR_UNSUPPORTED, "there is no whole list of the call's kernels");
+	struct activity *a = calloc(1, sizeof *a);
+	double(*ms)[CALLS] = calloc((size_t)l->n_kernels, sizeof *ms);
+	if (!a || !ms)
+		result = err_set(err, ERR_FULL, "no memory for times of kernels");
+	else
+		result = activity_open(a, err) == 0 ? trace(r, i, u, l, a, ms, f, err) : -1;
+	if (a)
+		activity_close(a);
+	free(a);
+	free(ms);
+	return result;
+}

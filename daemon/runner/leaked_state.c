@@ -1,0 +1,102 @@
+/* leaked_state.c - snapshots of device settings and process state, and memory accounts of each subject. */
+#include "runner/leaked_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct look {
+	struct runner *runner;
+	int cell; /* position in run->cell; -1 none */
+	const struct subject *subject;
+	bool silent;
+	int found;
+	struct failure *failure;
+};
+
+void leaked_state_enter(struct runner *r)
+{
+	r->n_settings = r->ops->settings ? r->ops->settings(r->dev, false, r->setting) : 0;
+}
+
+static void name(struct look *l, const char *text)
+{
+	l->found++;
+	if (!l->silent)
+		record_note(l->runner->records, l->cell < 0 ? -1 : l->runner->run->index[l->cell], l->subject->role, text);
+}
+
+static void host_changed(void *arg, const char *what, bool back)
+{
+	struct look *l = arg;
+	char text[200];
+	snprintf(text, sizeof text, "changed %s, which %s", what, back ? "was set back" : "cannot be undone");
+	name(l, text);
+	if (!back)
+		failure_set(l->failure, "slowed", "%s: later calls run under it, the base's too", text);
+}
+
+static void update_account(struct look *l, const struct device_setting *was, const struct device_setting *now, bool end)
+{
+	int64_t *held = &l->runner->held[l->subject - l->runner->subject];
+	char text[200];
+	*held += now->value - was->value;
+	if (!end)
+		return;
+	snprintf(text, sizeof text, "leaked %s: %lld", was->name, (long long)*held);
+	if (*held > was->slack)
+		name(l, text);
+	*held = 0;
+}
+
+/* `quick`: only settings that are cheap to read, which come first. */
+static void compare_device(struct look *l, bool quick, bool end)
+{
+	struct runner *r = l->runner;
+	struct device_setting now[DEVICE_SETTINGS_MAX];
+	char text[200];
+	int n = r->n_settings ? r->ops->settings(r->dev, quick, now) : 0;
+	for (int k = 0; k < n && k < r->n_settings; k++) {
+		const struct device_setting *was = &r->setting[k];
+		if (!was->can_set) {
+			update_account(l, was, &now[k], end);
+		} else if (now[k].value != was->value) {
+			if (strncmp(was->name, "whether ", 8) == 0) /* register bits mean nothing to the user */
+				snprintf(text, sizeof text, "changed %s, which was set back", was->name);
+			else
+				snprintf(text, sizeof text, "changed %s from %lld to %lld, which was set back", was->name,
+					(long long)was->value, (long long)now[k].value);
+			name(l, text);
+			r->ops->set_back(r->dev, k, was->value);
+		}
+	}
+}
+
+static int look(struct look *l, bool quick, bool end)
+{
+	pid_t child = hoststate_end_children();
+	compare_device(l, quick, end);
+	hoststate_set_back(&l->runner->host, host_changed, l);
+	if (child)
+		return failure_set(l->failure, "escaped",
+			"left process %d running when its call was done: part of the work, or of the load, is not timed",
+			(int)child);
+	return l->failure->name[0] ? -1 : 0;
+}
+
+int leaked_state_leave(struct runner *r, int i, const struct subject *subject, bool end, struct failure *f)
+{
+	struct look l = { .runner = r, .cell = i, .subject = subject, .failure = f };
+	int result = look(&l, false, end);
+	if (!r->ops->work && (end || i < 0))
+		record_look(r->records, i < 0 ? -1 : r->run->index[i], subject->role);
+	return result;
+}
+
+int leaked_state_between(struct runner *r, int i, const struct subject *subject, struct failure *f)
+{
+	bool *reported = &r->reported[subject - r->subject];
+	struct look l = { .runner = r, .cell = i, .subject = subject, .silent = *reported, .failure = f };
+	int result = look(&l, true, false);
+	*reported = *reported || l.found > 0;
+	return result;
+}

@@ -1,0 +1,167 @@
+/* record.c - one write(2) per record, by the protocol's writer. */
+#include "runner/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 20000 };
+
+int records_init(struct records *r, int fd, int process_run, struct fw_err *err)
+{
+	struct stat st;
+
+	memset(r, 0, sizeof *r);
+	r->fd = fd;
+	r->waits = fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+	r->process_run = process_run;
+	buf_init(&r->line, PROTOCOL_LINE_MAX + SIGNATURE_ROOM);
+	if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+		return err_sys(err, "descriptor %d, where records go", fd);
+	return 0;
+}
+
+void records_signature(struct records *r, const char *signature)
+{
+	snprintf(r->signature, sizeof r->signature, "%s", signature);
+	r->n = 0;
+}
+
+void records_fini(struct records *r)
+{
+	buf_fini(&r->line);
+}
+
+/* Leave space for the MAC, which depends on the line. */
+static void write_line(struct records *r, const struct msg *m)
+{
+	buf_clear(&r->line);
+	if (r->signature[0])
+		buf_printf(&r->line, "%*s %llu ", SIGNATURE_MAC, "", r->n++);
+	protocol_write(&r->line, m);
+	if (!r->signature[0] || r->line.failed)
+		return;
+	char mac[SIGNATURE_MAC + 1];
+	signature_make(r->signature, r->line.data + SIGNATURE_MAC + 1, r->line.len - SIGNATURE_MAC - 2, mac);
+	memcpy(r->line.data, mac, SIGNATURE_MAC);
+}
+
+static void put(struct records *r, const struct msg *m)
+{
+	if (r->fd < 0 || r->failed)
+		return;
+	write_line(r, m);
+	if (r->line.failed) {
+		fprintf(stderr, "flopwatch-runner: a record does not fit a line of %u bytes and is dropped\n", PROTOCOL_LINE_MAX);
+		return;
+	}
+	for (size_t done = 0; done < r->line.len;) {
+		ssize_t n = write(r->fd, r->line.data + done, r->line.len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			r->failed = true;
+			return;
+		}
+		done += (size_t)n;
+	}
+}
+
+void record_at(struct records *r, int cell, enum role role, const char *step)
+{
+	struct msg m = { .t = MSG_AT, .u.at = { .process_run = r->process_run, .cell = cell } };
+	m.u.at.role = role;
+	snprintf(m.u.at.step, sizeof m.u.at.step, "%s", step);
+	put(r, &m);
+}
+
+void record_look(struct records *r, int cell, enum role role)
+{
+	struct pollfd answer = { .fd = r->fd, .events = POLLIN };
+	char byte;
+	int ready;
+
+	if (!r->waits || r->failed)
+		return;
+	record_at(r, cell, role, "look");
+	do
+		ready = poll(&answer, 1, LOOK_MS);
+	while (ready < 0 && errno == EINTR);
+	/* a late or intercepted answer still means that the worker has compared */
+	r->waits = ready == 1 && read(r->fd, &byte, 1) == 1;
+}
+
+void record_fault(struct records *r, int cell, enum role role, const char *failure, const char *detail)
+{
+	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = cell } };
+	m.u.fault.role = role;
+	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
+	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%.511s", detail);
+	put(r, &m);
+}
+
+void record_check(struct records *r, const struct msg_check *check)
+{
+	struct msg m = { .t = MSG_CHECK, .u.check = *check };
+	put(r, &m);
+}
+
+void record_work(struct records *r, const struct msg_work *work)
+{
+	struct msg m = { .t = MSG_WORK, .u.work = *work };
+	put(r, &m);
+}
+
+void record_node(struct records *r, const struct msg_node *node)
+{
+	struct msg m = { .t = MSG_NODE, .u.node = *node };
+	put(r, &m);
+}
+
+void record_state(struct records *r, const struct msg_state *state)
+{
+	struct msg m = { .t = MSG_STATE, .u.state = *state };
+	put(r, &m);
+}
+
+void record_note(struct records *r, int cell, enum role role, const char *text)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell } };
+	m.u.note.role = role;
+	snprintf(m.u.note.text, sizeof m.u.note.text, "%s", text);
+	put(r, &m);
+}
+
+void record_audit(struct records *r, const struct msg_audit *audit)
+{
+	struct msg m = { .t = MSG_AUDIT, .u.audit = *audit };
+	put(r, &m);
+}
+
+void record_kernel(struct records *r, const struct msg_kernel *kernel)
+{
+	struct msg m = { .t = MSG_KERNEL, .u.kernel = *kernel };
+	put(r, &m);
+}
+
+void record_profile(struct records *r, const struct msg_profile *profile)
+{
+	struct msg m = { .t = MSG_PROFILE, .u.profile = *profile };
+	put(r, &m);
+}
+
+void record_stalls(struct records *r, const struct msg_stalls *stalls)
+{
+	struct msg m = { .t = MSG_STALLS, .u.stalls = *stalls };
+	put(r, &m);
+}
+
+void record_cell(struct records *r, struct msg_cell *cell)
+{
+	struct msg m = { .t = MSG_CELL, .u.cell = cell };
+	put(r, &m);
+}

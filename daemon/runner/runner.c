@@ -1,0 +1,129 @@
+/* runner.c - start and end of one runner process. */
+#include "runner/runner.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "protocol/device_check.h"
+#include "model/inputs.h"
+#include "runner/device_check_script.h"
+#include "runner/crash.h"
+#include "runner/leaked_state.h"
+
+uint32_t runner_random(struct runner *r, uint32_t n)
+{
+	r->random += 0x9e3779b97f4a7c15ull;
+	return (uint32_t)(((inputs_mix(r->random) >> 32) * n) >> 32);
+}
+
+uint64_t runner_secret(const struct runner *r)
+{
+	uint64_t fresh;
+	if (r->ops->work || getrandom(&fresh, sizeof fresh, 0) != sizeof fresh)
+		return r->run->seed;
+	return fresh;
+}
+
+void runner_shuffle(struct runner *r, int *order, int n)
+{
+	for (int i = 0; i < n; i++)
+		order[i] = i;
+	for (int i = n - 1; i > 0; i--) {
+		int j = (int)runner_random(r, (uint32_t)i + 1), other = order[j];
+		order[j] = order[i];
+		order[i] = other;
+	}
+}
+
+static int job_cell(const struct runner *r, int i)
+{
+	return i < 0 ? -1 : r->run->index[i];
+}
+
+const char *runner_pin(const struct runner *r, int i, const struct subject *subject)
+{
+	for (int k = 0; k < r->run->n_pins; k++)
+		if (r->run->pin[k].cell == r->run->index[i] && subject == &r->subject[r->run->pin[k].subject])
+			return r->run->pin[k].config;
+	return NULL;
+}
+
+void runner_at(struct runner *r, int i, const struct subject *subject, const char *step)
+{
+	r->at_cell = job_cell(r, i);
+	r->at_role = subject ? subject->role : ROLE_NONE;
+	record_at(r->records, r->at_cell, r->at_role, step);
+}
+
+void runner_device_check(struct runner *r, int i, int pass, struct msg_device_check *out)
+{
+	struct device_check_moment now = {
+		.at = DEVICE_CHECK_AT_TIME, .process_run = r->run->process_run, .cell = job_cell(r, i), .pass = pass
+	};
+	device_check_unknown(out);
+	r->ops->device_check(r->dev, out);
+	if (r->run->guards[0] && r->ops->kind != DEVICE_CUDA && device_check_script_apply(r->run->guards, &now, out))
+		r->lost = true;
+}
+
+void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f)
+{
+	record_fault(r->records, job_cell(r, i), subject ? subject->role : ROLE_DEVICE, f->name, f->detail);
+	r->lost = r->lost || f->lost;
+}
+
+void runner_error(struct runner *r, int i, const struct fw_err *err)
+{
+	struct fw_err broken = { 0 };
+	record_fault(r->records, job_cell(r, i), ROLE_DEVICE, "device", err->text);
+	r->lost = r->lost || r->ops->wait(r->dev, &broken) != 0;
+}
+
+int runner_open(struct runner *r, const struct msg_run *run, struct records *records, struct fw_err *err)
+{
+	int index, order[PROTOCOL_SUBJECTS_MAX];
+
+	memset(r, 0, sizeof *r);
+	r->run = run;
+	r->records = records;
+	r->n_subjects = run->n_subjects;
+	r->at_cell = -1;
+	hoststate_adopt();
+	runner_at(r, -1, NULL, "load");
+	if (device_find(run->device, &r->ops, &index, err) != 0)
+		return -1;
+	if (r->ops->open(index, run->seed, &r->dev, err) != 0)
+		return err_context(err, "device %s", run->device);
+	r->random = inputs_mix(runner_secret(r));
+	crash_watch();
+	hoststate_take(&r->host);
+	record_look(records, -1, ROLE_NONE);
+	runner_shuffle(r, order, run->n_subjects);
+	for (int k = 0; k < run->n_subjects; k++) {
+		struct failure f = { 0 };
+		struct subject *u = &r->subject[order[k]];
+		u->role = run->subject[order[k]].role;
+		runner_at(r, -1, u, "load");
+		leaked_state_enter(r);
+		(void)subject_load(
+			u, run->subject[order[k]].role, run->subject[order[k]].module, run->subject[order[k]].provider, &f);
+		if (leaked_state_leave(r, -1, u, false, &f) != 0 || !u->loaded) {
+			runner_fault(r, -1, u, &f);
+			u->loaded = false;
+		}
+	}
+	return 0;
+}
+
+void runner_close(struct runner *r)
+{
+	/* A lost context fails every further call, and the end of the process frees all resources. */
+	if (r->lost)
+		return;
+	for (int i = 0; i < r->n_subjects; i++)
+		subject_unload(&r->subject[i]);
+	if (r->ops)
+		r->ops->close(r->dev);
+	memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,347 @@
+/*
+ * sim.c - a device with a simulated clock, for tests of all code that uses times.
+ *
+ * Modules compute on the CPU, but time passes only through work(): FLOPs at a fixed rate, times the noise of one recorded call.
+ * The noise comes in runs of neighbouring calls, so drift and outliers are those of a real GPU. It depends on the run's seed
+ * and the number of calls so far, never on the subject.
+ *
+ * There are two clocks: the device's, which work and scrubs advance, and the host's, which runs ahead of it until it waits. A
+ * call that names its power draw changes the device's frequency: a governor keeps the mean draw of the last SETTLE_MS at the
+ * power limit, with power as the cube of the frequency. A real GPU's frequency oscillates before it stabilises:
+ * FLOPWATCH_SIM_ENVIRONMENT="swing=0.1" starts like that.
+ */
+#include "runner/device.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/inputs.h"
+#include "runner/sim_trace.h"
+
+enum { NUMBERS_MAX = 1000 };
+enum { RUN_OF_CALLS = 64 }; /* neighbours in the trace that also follow each other here */
+
+#define FLOPS_PER_NS 100.0 /* a call of the smoke suite takes milliseconds */
+#define SCRUB_NS     1e6
+#define LEAST_FLOPS  1000.0
+#define HOST_US      3.0   /* of an enqueue */
+#define LIMIT_W      700.0 /* of the GPU in the trace, which was at its limit */
+#define SETTLE_MS    20.0
+#define SWING_NS     1e9 /* time in which a swing falls to a third, as on H100 */
+#define SWING_ENDS   4.5e9
+#define IDLE_W       90.0
+
+struct device {
+	struct device *host; /* device_cpu's; owns memory and computes */
+	uint64_t seed;
+	uint64_t calls;
+	double slower;   /* factor by which its driver lengthens every call */
+	double swing;    /* initial oscillation, as a share of the frequency */
+	unsigned at;     /* position in the trace */
+	double now_ns;   /* the device's clock */
+	double host_ns;  /* the host's */
+	double call_mhz; /* of the last call */
+	double draw_w;   /* mean of the last calls at the trace's frequency */
+	double energy_j;
+	double mark_ns[DEVICE_MARKS_MAX];
+	float stamp_mhz[DEVICE_STAMPS_MAX];
+};
+
+enum { SIM_NONE = -1, SIM_BROKEN = -2 };
+
+/* Parse the list of simulated devices, "0,broken,2": returns the number of the one at `index`, or none, or broken. */
+static int sim_number(int index)
+{
+	const char *list = getenv("FLOPWATCH_SIM_DEVICES");
+	char *end;
+	if (!list)
+		list = "0";
+	for (; index > 0 && list; index--) {
+		list = strchr(list, ',');
+		list = list ? list + 1 : NULL;
+	}
+	if (list && index == 0 && strncmp(list, "broken", 6) == 0)
+		return SIM_BROKEN;
+	long number = list && index == 0 ? strtol(list, &end, 10) : -1;
+	return number >= 0 && number < NUMBERS_MAX && end != list ? (int)number : SIM_NONE;
+}
+
+/*
+ * Find a word of FLOPWATCH_SIM_ENVIRONMENT, "driver=551.2 vbios=96 power_w=650 slower=1.05 swing=0.1"; "" none. Shape: out[32].
+ */
+static void sim_setting(const char *name, char *out)
+{
+	const char *text = getenv("FLOPWATCH_SIM_ENVIRONMENT");
+	size_t n = strlen(name);
+	out[0] = '\0';
+	for (; text && *text; text += strcspn(text, " "), text += strspn(text, " "))
+		if (strncmp(text, name, n) == 0 && text[n] == '=')
+			snprintf(out, 32, "%.*s", (int)strcspn(text + n + 1, " "), text + n + 1);
+}
+
+static int sim_describe(int index, struct msg_device *out, struct fw_err *err)
+{
+	int number = sim_number(index);
+	if (number == SIM_BROKEN)
+		return err_set(err, ERR_IO, "cannot describe the device: it is broken");
+	if (number < 0)
+		return err_set(err, ERR_NOT_FOUND, "no device sim:%d", index);
+	if (device_cpu.describe(0, out, err) != 0)
+		return -1;
+	out->kind = DEVICE_SIM;
+	out->index = index;
+	snprintf(out->uuid, sizeof out->uuid, "sim-%d", number);
+	snprintf(out->name, sizeof out->name, "simulated device");
+	snprintf(out->toolkit, sizeof out->toolkit, "cpu");
+	out->clock_max_mhz = 1980;
+	char word[32];
+	sim_setting("driver", word);
+	snprintf(out->driver, sizeof out->driver, "%s", word);
+	sim_setting("vbios", out->vbios);
+	sim_setting("cublas", word);
+	snprintf(out->cublas, sizeof out->cublas, "%.23s", word);
+	sim_setting("power_w", word);
+	out->power_limit_w = word[0] ? strtod(word, NULL) : 0;
+	out->peak_tflops = out->peak_gb_s = 0; /* its times come from work that modules claim */
+	return 0;
+}
+
+static void sim_close(struct device *d)
+{
+	if (!d)
+		return;
+	device_cpu.close(d->host);
+	free(d);
+}
+
+static int sim_open(int index, uint64_t seed, struct device **out, struct fw_err *err)
+{
+	if (sim_number(index) < 0)
+		return err_set(err, ERR_NOT_FOUND, "no device sim:%d", index);
+	struct device *d = calloc(1, sizeof *d);
+	char word[32];
+	if (!d)
+		return err_set(err, ERR_FULL, "no memory for the simulated device");
+	d->seed = seed;
+	sim_setting("slower", word);
+	d->slower = word[0] ? strtod(word, NULL) : 1;
+	sim_setting("swing", word);
+	d->swing = strtod(word, NULL);
+	d->draw_w = LIMIT_W;
+	if (device_cpu.open(0, seed, &d->host, err) != 0) {
+		sim_close(d);
+		return -1;
+	}
+	/* One thread: the same order of sums on every machine, and no barrier on a busy one. */
+	omp_set_num_threads(1);
+	*out = d;
+	return 0;
+}
+
+static int sim_plan_index(const struct device *d)
+{
+	(void)d;
+	return 1;
+}
+
+static int sim_alloc(struct device *d, size_t bytes, void **out, struct fw_err *err)
+{
+	return device_cpu.alloc(d->host, bytes, out, err);
+}
+
+static void sim_release(struct device *d, void *data)
+{
+	device_cpu.release(d->host, data);
+}
+
+static int sim_guards(struct device *d, void **which, struct fw_err *err)
+{
+	return device_cpu.guards(d->host, which, err);
+}
+
+static int sim_copy(struct device *d, void *to, const void *from, size_t bytes, struct fw_err *err)
+{
+	return device_cpu.copy(d->host, to, from, bytes, err);
+}
+
+static int sim_checksum(struct device *d, const void *data, size_t bytes, uint64_t *sum, struct fw_err *err)
+{
+	return device_cpu.checksum(d->host, data, bytes, sum, err);
+}
+
+static int sim_fill_inputs(struct device *d, void *to, uint64_t seed, uint32_t tensor, size_t n, struct fw_err *err)
+{
+	return device_cpu.fill_inputs(d->host, to, seed, tensor, n, err);
+}
+
+static int sim_fill_bytes(struct device *d, void *to, int value, size_t bytes, struct fw_err *err)
+{
+	return device_cpu.fill_bytes(d->host, to, value, bytes, err);
+}
+
+/* There is no cache to displace; time passes so that a warm-up by time ends. */
+static int sim_scrub(struct device *d, struct fw_err *err)
+{
+	(void)err;
+	d->now_ns += SCRUB_NS;
+	d->energy_j += IDLE_W * SCRUB_NS * 1e-9;
+	return 0;
+}
+
+static void *sim_stream(struct device *d)
+{
+	(void)d;
+	return NULL;
+}
+
+static int sim_mark(struct device *d, int slot, struct fw_err *err)
+{
+	(void)err;
+	d->mark_ns[slot] = d->now_ns;
+	return 0;
+}
+
+static int sim_stamp(struct device *d, int slot, int end, struct fw_err *err)
+{
+	(void)err;
+	if (end == 1)
+		d->stamp_mhz[slot] = (float)d->call_mhz;
+	return 0;
+}
+
+static int sim_wait_mark(struct device *d, int slot, struct fw_err *err)
+{
+	(void)err;
+	d->host_ns = fmax(d->host_ns, d->mark_ns[slot]);
+	return 0;
+}
+
+static int sim_wait(struct device *d, struct fw_err *err)
+{
+	(void)err;
+	d->host_ns = fmax(d->host_ns, d->now_ns);
+	return 0;
+}
+
+static int sim_settle(struct device *d, double *late_us, struct fw_err *err)
+{
+	(void)d, (void)err;
+	*late_us = 0;
+	return 0;
+}
+
+static float sim_elapsed_ms(struct device *d, int from_slot, int to_slot)
+{
+	return (float)((d->mark_ns[to_slot] - d->mark_ns[from_slot]) * 1e-6);
+}
+
+static float sim_clock_mhz(struct device *d, int slot)
+{
+	return d->stamp_mhz[slot];
+}
+
+static double sim_host_us(struct device *d)
+{
+	return d->host_ns * 1e-3;
+}
+
+/* Return the governor's frequency over that of the trace. */
+static double governed(struct device *d, double power_w, double ms)
+{
+	double share = 1 - exp(-ms / SETTLE_MS);
+	double swing = d->swing * exp(-d->now_ns / SWING_ENDS) * cos(2 * M_PI * d->now_ns / SWING_NS);
+	d->draw_w += share * (power_w - d->draw_w);
+	return cbrt(LIMIT_W / d->draw_w) * (1 + swing);
+}
+
+static void sim_work(struct device *d, const struct device_work *w)
+{
+	d->host_ns += (w->host_us > 0 ? w->host_us : HOST_US) * 1e3;
+	d->now_ns = fmax(d->now_ns, d->host_ns); /* the queue was empty */
+	if (d->calls % RUN_OF_CALLS == 0)
+		d->at = (unsigned)(inputs_mix(d->seed + inputs_mix(d->calls)) % SIM_TRACE_CALLS);
+	else
+		d->at = (d->at + 1) % SIM_TRACE_CALLS;
+	d->calls++;
+	double ns = fmax(w->flops, LEAST_FLOPS) / FLOPS_PER_NS * d->slower * exp(sim_trace[d->at].log_e5 * 1e-5);
+	double chance = (double)(inputs_mix(d->seed ^ inputs_mix(d->calls + 0x51)) >> 11) * 0x1p-53;
+	if (chance < w->slow_share)
+		ns *= w->slow_factor;
+	double power_w = w->power_w > 0 ? w->power_w : LIMIT_W, clock = governed(d, power_w, ns * 1e-6);
+	d->now_ns += ns / clock;
+	d->energy_j += power_w * clock * clock * clock * ns / clock * 1e-9;
+	d->call_mhz = sim_trace[d->at].mhz * clock;
+}
+
+static int sim_capture(struct device *d, int (*enqueue)(void *arg, void *stream), void *arg, device_node_fn *node, void *node_arg,
+	struct fw_err *err)
+{
+	return device_cpu.capture(d->host, enqueue, arg, node, node_arg, err);
+}
+
+static void sim_profiler(struct device *d, bool start)
+{
+	(void)d, (void)start;
+}
+
+static void sim_device_check(struct device *d, struct msg_device_check *out)
+{
+	out->sm_mhz = d->call_mhz > 0 ? d->call_mhz : -1;
+	out->power_w = d->calls ? fmin(d->draw_w, LIMIT_W) : -1;
+	out->energy_j = d->energy_j;
+	snprintf(out->regime, sizeof out->regime, "%s", d->draw_w < LIMIT_W ? "boost" : "power_limited");
+}
+
+static double sim_energy_j(struct device *d)
+{
+	return d->energy_j;
+}
+
+static int sim_settings(struct device *d, bool quick, struct device_setting *out)
+{
+	return device_cpu.settings(d->host, quick, out);
+}
+
+static void sim_set_back(struct device *d, int which, int64_t value)
+{
+	device_cpu.set_back(d->host, which, value);
+}
+
+const struct device_ops device_sim = {
+	.kind = DEVICE_SIM,
+	.abi_device = FW_CPU,
+	.clocks = true,
+	.describe = sim_describe,
+	.open = sim_open,
+	.close = sim_close,
+	.plan_index = sim_plan_index,
+	.alloc = sim_alloc,
+	.release = sim_release,
+	.guards = sim_guards,
+	.upload = sim_copy,
+	.download = sim_copy,
+	.checksum = sim_checksum,
+	.fill_inputs = sim_fill_inputs,
+	.fill_bytes = sim_fill_bytes,
+	.copy = sim_copy,
+	.scrub = sim_scrub,
+	.stream = sim_stream,
+	.mark = sim_mark,
+	.stamp = sim_stamp,
+	.wait_mark = sim_wait_mark,
+	.wait = sim_wait,
+	.settle = sim_settle,
+	.elapsed_ms = sim_elapsed_ms,
+	.clock_mhz = sim_clock_mhz,
+	.host_us = sim_host_us,
+	.work = sim_work,
+	.capture = sim_capture,
+	.profiler = sim_profiler,
+	.device_check = sim_device_check,
+	.energy_j = sim_energy_j,
+	.settings = sim_settings,
+	.set_back = sim_set_back,
+};

@@ -1,0 +1,384 @@
+/* subject.c - the five steps of the kernel ABI, with checked answers. */
+#include "runner/subject.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner/config_contains.h"
+#include "runner/sim_traits.h"
+
+/* Number of recorded configurations of a search; the first ones count. */
+enum { CANDIDATES_MAX = 4096 };
+#define CANDIDATE_MS_MAX 1e6
+
+/* sim: share of a call's time that each phase other than the main kernel takes. */
+#define SIM_SIDE_PHASE 0.02
+
+int failure_set(struct failure *f, const char *name, const char *format, ...)
+{
+	if (f->name[0])
+		return -1;
+	snprintf(f->name, sizeof f->name, "%s", name);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(f->detail, sizeof f->detail, format, args);
+	va_end(args);
+	return -1;
+}
+
+int failure_device(struct failure *f, const struct problem *p, const struct fw_err *err)
+{
+	struct fw_err broken = { 0 };
+	if (p->ops->wait(p->dev, &broken) != 0) {
+		f->lost = true;
+		return failure_set(f, "crash", "%.500s", broken.text);
+	}
+	return failure_set(f, "device", "%.500s", err->text);
+}
+
+int subject_load(struct subject *s, enum role role, const char *module, const char *provider, struct failure *f)
+{
+	memset(s, 0, sizeof *s);
+	s->role = role;
+	snprintf(s->provider_name, sizeof s->provider_name, "%s", provider);
+	struct fw_err err = { 0 };
+	if (module_open(&s->module, module, &err) != 0)
+		return failure_set(f, "abi", "%.500s", err.text);
+	s->loaded = true;
+	return 0;
+}
+
+void subject_unload(struct subject *s)
+{
+	subject_unplan(s);
+	tried_fini(&s->tried);
+	module_close(&s->module);
+	s->loaded = false;
+}
+
+/* Set the failure for a status other than FW_OK of plan, bind or enqueue. */
+static int set_refused(struct subject *s, const char *step, int status, const char *why, struct failure *f)
+{
+	if (!*why && s->plan && s->provider->error) {
+		const char *text = s->provider->error(s->plan);
+		why = text ? text : "";
+	}
+	const char *name = status == FW_UNSUPPORTED ? "unsupported" : status == FW_INVALID ? "abi" : "crash";
+	const char *words = status == FW_UNSUPPORTED ? "is not supported"
+			    : status == FW_INVALID   ? "was refused as a broken contract"
+						     : "failed";
+	return failure_set(
+		f, name, "%.40s: %s %s%s%.300s (status %d)", s->provider->name, step, words, *why ? ": " : "", why, status);
+}
+
+static int check_info(struct subject *s, const struct fw_info *info, struct failure *f)
+{
+	if (info->phases == 0 || (info->phases & ~(uint32_t)FW_ALL) != 0)
+		return failure_set(f, "abi", "%.40s: plan declares phases 0x%x", s->provider->name, info->phases);
+	if ((info->once & ~info->phases) != 0)
+		return failure_set(f, "abi", "%.40s: plan says that phases 0x%x are done once, of which 0x%x are none of its own",
+			s->provider->name, info->once, info->once & ~info->phases);
+	if (info->workspace_bytes > (uint64_t)1 << 37 || info->persist_bytes > (uint64_t)1 << 37)
+		return failure_set(f, "abi", "%.40s: plan asks for %llu + %llu bytes of workspace", s->provider->name,
+			(unsigned long long)info->workspace_bytes, (unsigned long long)info->persist_bytes);
+	return 0;
+}
+
+/* Take the provider's report of its search. Invalid times count as unknown. */
+static int take_tried(struct subject *s, const struct fw_info *info, struct failure *f)
+{
+	/* a library of an earlier header has a shorter struct, with its size */
+	bool is_reported = info->struct_size >= sizeof *info && info->candidate && info->n_candidates;
+	size_t n = is_reported && info->n_candidates < CANDIDATES_MAX ? (size_t)info->n_candidates
+		   : is_reported                                      ? CANDIDATES_MAX
+								      : 0;
+	tried_fini(&s->tried);
+	if (n == 0)
+		return 0;
+	s->tried.config = calloc(n, sizeof *s->tried.config);
+	if (!s->tried.config)
+		return failure_set(f, "device", "out of memory for %zu configurations", n);
+	for (size_t i = 0; i < n; i++) {
+		struct tried_config *c = &s->tried.config[i];
+		const char *config = info->candidate[i].config;
+		double ms = info->candidate[i].ms;
+		snprintf(c->config, sizeof c->config, "%s", config ? config : "");
+		c->ms = ms > 0 && ms < CANDIDATE_MS_MAX ? ms : 0;
+	}
+	s->tried.n = (int)n;
+	s->tried.of = info->n_candidates < TRIED_OF_MAX ? (int)info->n_candidates : TRIED_OF_MAX;
+	tried_sort(&s->tried);
+	if (s->tried.n > TRIED_MAX)
+		s->tried.n = TRIED_MAX;
+	return 0;
+}
+
+void subject_count(struct subject *s)
+{
+	const struct problem *p = s->problem;
+	s->flops = case_flops(s->abi == &p->abi ? &p->cell : &p->forward_cell);
+	if (!s->provider->count)
+		return;
+	struct fw_io io = { .struct_size = sizeof io, .n_slots = (uint32_t)p->family->n_slots, .slot = p->host_tensor };
+	struct fw_work work = { .struct_size = sizeof work };
+	if (module_count(&s->module, s->provider, s->abi, s->config[0] ? s->config : NULL, &io, &work) != FW_OK)
+		return;
+	s->has_work = true;
+	s->work = work;
+	if (work.flops_issued > 0)
+		s->flops = work.flops_issued;
+}
+
+static int divide_phases(struct subject *s, enum direction direction, uint32_t once, struct failure *f)
+{
+	const struct problem *p = s->problem;
+	bool is_called = direction == p->cell.direction;
+	once &= is_called && p->family->once ? p->family->once(p->cell.shape.bytes, direction) : 0;
+	uint32_t rest = once ? FW_ALL & ~once : FW_ALL;
+	s->ahead = s->behind = 0;
+	s->timed = rest;
+	if (is_called && direction == DIRECTION_ONCE) {
+		if (once == 0)
+			return failure_set(
+				f, "unsupported", "%.40s has no phase that is done once for this problem", s->provider->name);
+		s->timed = once;
+		s->behind = rest;
+	} else {
+		s->ahead = once;
+	}
+	return 0;
+}
+
+int subject_plan(struct subject *s, struct problem *p, enum direction direction, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	s->problem = p;
+	if (p->family->fits && p->family->fits(p->cell.shape.bytes, direction, &err) != 0)
+		return failure_set(f, "unsupported", "%.500s", err.text);
+	s->abi = direction == p->cell.direction ? &p->abi : &p->forward_abi;
+	s->provider = module_choose(&s->module, s->provider_name, p->ops->abi_device, s->abi, &err);
+	if (!s->provider)
+		return failure_set(f, err.code == ERR_NOT_FOUND ? "provider" : "unsupported", "%.500s", err.text);
+
+	struct fw_info info = { .struct_size = sizeof info };
+	char why[256] = "";
+	const char *pin = direction == p->cell.direction ? s->pin : NULL;
+	int status =
+		module_plan(&s->module, s->provider, s->abi, pin, p->ops->plan_index(p->dev), &s->plan, &info, why, sizeof why);
+	why[sizeof why - 1] = '\0';
+	if (status != FW_OK) {
+		s->plan = NULL;
+		return set_refused(s, pin ? "plan with the configuration that it was handed" : "plan", status, why, f);
+	}
+	if (!s->plan)
+		return failure_set(f, "abi", "%.40s: plan returned FW_OK but no plan", s->provider->name);
+	if (check_info(s, &info, f) != 0)
+		return -1;
+	s->phases = info.phases;
+	if (divide_phases(s, direction, info.once, f) != 0)
+		return -1;
+	s->workspace_bytes = info.workspace_bytes;
+	s->persist_bytes = info.persist_bytes;
+	snprintf(s->config, sizeof s->config, "%s", info.config ? info.config : "");
+	if (direction == p->cell.direction && take_tried(s, &info, f) != 0)
+		return -1;
+	if (pin && !config_contains_all(pin, s->config))
+		return failure_set(f, "abi",
+			"%.40s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
+			s->provider->name, pin, s->config);
+	if (s->workspace_bytes && p->ops->alloc(p->dev, s->workspace_bytes, &s->workspace, &err) != 0)
+		return failure_device(f, p, &err);
+	if (s->persist_bytes && (p->ops->alloc(p->dev, s->persist_bytes, &s->persist, &err) != 0 ||
+					p->ops->fill_bytes(p->dev, s->persist, 0, s->persist_bytes, &err) != 0))
+		return failure_device(f, p, &err);
+	if (p->ops->work)
+		subject_count(s);
+	return 0;
+}
+
+void subject_unplan(struct subject *s)
+{
+	if (s->plan && s->provider->destroy)
+		s->provider->destroy(s->plan);
+	if (s->problem) {
+		s->problem->ops->release(s->problem->dev, s->workspace);
+		s->problem->ops->release(s->problem->dev, s->persist);
+	}
+	s->problem = NULL;
+	s->abi = NULL;
+	s->provider = NULL;
+	s->plan = NULL;
+	s->workspace = s->persist = NULL;
+	s->workspace_bytes = s->persist_bytes = 0;
+	s->phases = s->ahead = s->timed = s->behind = 0;
+	s->has_work = false;
+	s->pass_time = false;
+}
+
+int subject_plan_again(struct subject *s, struct failure *f)
+{
+	struct problem *p = s->problem;
+	char chosen[sizeof s->config];
+	memcpy(chosen, s->config, sizeof chosen);
+	if (!chosen[0] || strlen(chosen) == sizeof chosen - 1)
+		return failure_set(f, "abi",
+			"%.40s: reports that it searches, and then needs a configuration of 1 to %zu bytes to pass back",
+			s->provider->name, sizeof chosen - 2);
+	struct tried tried = s->tried; /* from the first plan; this one searches nothing */
+	s->tried = (struct tried){ 0 };
+	subject_unplan(s);
+	s->pin = chosen;
+	int result = subject_plan(s, p, p->cell.direction, f);
+	s->pin = NULL;
+	tried_fini(&s->tried);
+	s->tried = tried;
+	if (result == 0 && strcmp(s->config, chosen) != 0)
+		result = failure_set(f, "abi",
+			"%.40s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
+			s->provider->name, chosen, s->config);
+	return result;
+}
+
+int subject_bind(struct subject *s, struct failure *f)
+{
+	const struct problem *p = s->problem;
+	memcpy(s->tensor, p->tensor, sizeof s->tensor);
+	const struct cell *cell = s->abi == &p->abi ? &p->cell : &p->forward_cell;
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (p->family->use(cell->shape.bytes, cell->direction, i) == SLOT_UNUSED)
+			s->tensor[i] = (struct fw_tensor){ 0 };
+	struct fw_io io = {
+		.struct_size = sizeof io,
+		.n_slots = (uint32_t)p->family->n_slots,
+		.slot = s->tensor,
+		.workspace = s->workspace,
+		.persist = s->persist,
+	};
+	int status = s->provider->bind(s->plan, &io);
+	return status == FW_OK ? 0 : set_refused(s, "bind", status, "", f);
+}
+
+/* sim: the whole call takes the FLOPs that count reported; side phases a small fixed share, the main kernel the rest. */
+static double flops_of(const struct subject *s, uint32_t phases)
+{
+	uint32_t have = s->phases & phases;
+	uint32_t main_phase = s->problem->family->main_phase;
+	int sides = __builtin_popcount(s->phases & ~main_phase), requested = __builtin_popcount(have & ~main_phase);
+	double run = s->phases & main_phase ? 1 - SIM_SIDE_PHASE * sides : 0;
+	double share =
+		(have & main_phase ? run : 0) + (s->phases & main_phase ? SIM_SIDE_PHASE : 1.0 / (sides ? sides : 1)) * requested;
+	return share * s->flops;
+}
+
+int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f)
+{
+	const struct problem *p = s->problem;
+	if (s->pass_time && p->ops->work) {
+		struct device_work work = { .flops = phases == FW_ALL ? s->flops : flops_of(s, phases) };
+		sim_traits_read(s->config, &work);
+		if (phases == s->timed && s->behind && work.once_factor > 0)
+			work.flops *= work.once_factor;
+		p->ops->work(p->dev, &work);
+		return 0;
+	}
+	int status = s->provider->enqueue(s->plan, phases, p->ops->stream(p->dev));
+	return status == FW_OK ? 0 : set_refused(s, "enqueue", status, "", f);
+}
+
+static bool is_unseen(const struct problem *p, int slot)
+{
+	return p->slot[slot].use == SLOT_INPUT &&
+	       p->family->change(p->cell.shape.bytes, p->cell.direction, slot) == SLOT_ROLLS_FIRST;
+}
+
+int subject_ahead(struct subject *s, int filler, struct failure *f)
+{
+	struct problem *p = s->problem;
+	struct fw_err err = { 0 };
+	if (!s->ahead || s->pass_time)
+		return 0;
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (is_unseen(p, i) && p->ops->fill_bytes(p->dev, p->slot[i].data, filler, p->slot[i].bytes, &err) != 0)
+			return failure_device(f, p, &err);
+	if (subject_enqueue(s, s->ahead, f) != 0)
+		return -1;
+	for (int i = 0; i < p->family->n_slots; i++)
+		if (is_unseen(p, i) && variant_slot(p, i, &p->now, &err) != 0)
+			return failure_device(f, p, &err);
+	return 0;
+}
+
+int subject_timed(struct subject *s, struct failure *f)
+{
+	return subject_enqueue(s, s->timed, f);
+}
+
+int subject_behind(struct subject *s, struct failure *f)
+{
+	return s->behind && !s->pass_time ? subject_enqueue(s, s->behind, f) : 0;
+}
+
+int subject_wait(struct subject *s, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	if (s->problem->ops->wait(s->problem->dev, &err) == 0)
+		return 0;
+	f->lost = true;
+	return failure_set(f, "crash", "%.500s", err.text);
+}
+
+int subject_stayed_inside(struct subject *s, struct failure *f)
+{
+	const struct problem *p = s->problem;
+	struct fw_err err = { 0 };
+	void *which = NULL;
+	if (p->ops->guards(p->dev, &which, &err) != 0) {
+		if (!which)
+			return failure_device(f, p, &err);
+		const char *name = which == s->workspace ? "its workspace"
+				   : which == s->persist ? "its persistent workspace"
+							 : problem_name(p, which);
+		return failure_set(f, "oob",
+			"wrote outside %s (bytes before or behind it changed; see doc/troubleshooting.md#out-of-bounds)",
+			name ? name : "a buffer");
+	}
+	const char *modified;
+	/* a forward writes slots that are inputs of the problem itself */
+	if (s->abi != &p->abi)
+		return 0;
+	if (problem_modified(s->problem, &modified, &err) != 0)
+		return failure_device(f, p, &err);
+	if (modified)
+		return failure_set(f, "oob", "wrote into its input %s", modified);
+	return 0;
+}
+
+int subject_call(struct subject *s, const struct subject_way *way, struct failure *f)
+{
+	struct problem *p = s->problem;
+	struct fw_err err = { 0 };
+	if (variant_inputs(p, way->inputs ? way->inputs : &p->named, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_ahead(s, way->poison, f) != 0)
+		return -1;
+	if (problem_poison(p, way->poison, &err) != 0)
+		return failure_device(f, p, &err);
+	if (s->workspace && p->ops->fill_bytes(p->dev, s->workspace, way->workspace_fill, s->workspace_bytes, &err) != 0)
+		return failure_device(f, p, &err);
+	if (way->cold && (p->ops->scrub(p->dev, &err) != 0 || p->ops->stamp(p->dev, 0, 0, &err) != 0))
+		return failure_device(f, p, &err);
+	if (p->ops->mark(p->dev, 0, &err) != 0)
+		return failure_device(f, p, &err);
+	for (uint32_t bit = 1; way->one_by_one && bit < FW_ALL; bit <<= 1)
+		if ((s->phases & s->timed & bit) && subject_enqueue(s, bit, f) != 0)
+			return -1;
+	if (!way->one_by_one && subject_timed(s, f) != 0)
+		return -1;
+	if (p->ops->mark(p->dev, 1, &err) != 0 || (way->cold && p->ops->stamp(p->dev, 0, 1, &err) != 0))
+		return failure_device(f, p, &err);
+	if (subject_behind(s, f) != 0 || subject_wait(s, f) != 0)
+		return -1;
+	return subject_stayed_inside(s, f);
+}

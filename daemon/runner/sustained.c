@@ -1,0 +1,279 @@
+/* sustained.c - sustained runs by the host's clock. Each begins at the same phase of the power limiter's oscillation. */
+#include "runner/sustained.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "protocol/sustained.h"
+#include "protocol/device_check.h"
+#include "runner/meter.h"
+
+enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of unrecorded calls */ };
+
+#define SUSTAINED_US (SUSTAINED_S * 1e6)
+#define SETTLE_US    (SUSTAINED_SETTLES_S * 1e6)
+#define INTERLEAVE_US                                                                                                            \
+	0.6e6 /* interleaved calls before the first sustained run: an idle GPU starts above its power limit's clock for about so long */
+#define PACE_ROOM     1.1 /* factor on the predicted number of calls: a rising clock must not leave the end unrecorded */
+#define ENERGY_AGREES 0.015
+#define POLL_NS       500000
+#define QUEUE_US      2e4 /* of queued calls, by which the sustained run may outlast its end */
+
+/* A call whose result is checked after all sustained runs, so that it does not wait. */
+struct look {
+	int stretch; /* of its side's calls: for each sustained run a warm-up stretch and a counted one */
+	double at;   /* position in that stretch; 1: its last call */
+};
+/* Checks of a side: two counted calls at random; one of the warm-up, since energy covers all calls; and the very last. */
+enum { LOOKS = SPOT_CHECK_LATER_MAX };
+#define UNIT 1000000
+
+/* Consecutive calls. Every `stride`-th has its own slot of marks and stamps; 0: none. */
+struct run {
+	struct meter *meter;     /* NULL: energy is not measured */
+	int stride, kept;        /* result: recorded */
+	int calls;               /* result */
+	int slot[FLIGHT];        /* of the last calls */
+	const struct look *look; /* [LOOKS] of this side; NULL: none is watched */
+	int stretch;
+};
+
+/* Calls in flight: two hide the host; six of a quarter of a second each would make the sustained run four times as long. */
+static int calls_ahead(double call_us)
+{
+	int n = call_us * TIMING_AHEAD > QUEUE_US ? (int)(QUEUE_US / call_us) : TIMING_AHEAD;
+	return n < AHEAD_MIN ? AHEAD_MIN : n;
+}
+
+static int slot_of(struct run *x, int call)
+{
+	bool keep = x->stride > 0 && call % x->stride == 0 && x->kept < SUSTAINED_KEPT_MAX;
+	return x->slot[call % FLIGHT] = keep ? FLIGHT + x->kept++ : call % FLIGHT;
+}
+
+static int wait_for_call(struct timing *t, const struct run *x, int call, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct device *dev = t->runner->dev;
+	struct fw_err err = { 0 };
+	const int mark = 2 * x->slot[call % FLIGHT] + 1;
+	while (x->meter && ops->passed_mark && !ops->passed_mark(dev, mark)) { /* long calls would hide the counter's steps */
+		meter_read(x->meter, ops, dev);
+		nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
+	}
+	if (ops->wait_mark(dev, mark, &err) != 0)
+		return failure_device(f, t->problem, &err);
+	if (x->meter)
+		meter_read(x->meter, ops, dev);
+	return 0;
+}
+
+static double random_share(struct timing *t)
+{
+	return (double)runner_random(t->runner, UNIT) / UNIT;
+}
+
+/* Choose other calls in every pass. Shape: look[2][LOOKS]. */
+static void choose_looks(struct timing *t, int rounds, struct look look[2][LOOKS])
+{
+	int last = 2 * rounds - 1;
+	for (int side = 0; t->spot_check->active && side < 2; side++) {
+		double first_part = rounds > 1 ? 1 : 0.5;
+		const struct look chosen[LOOKS] = { { .stretch = 1, .at = first_part * random_share(t) },
+			{ .stretch = last, .at = 1 - first_part * (1 - random_share(t)) },
+			{ .stretch = 2 * (int)runner_random(t->runner, (uint32_t)rounds), .at = random_share(t) },
+			{ .stretch = last, .at = 1 } };
+		memcpy(look[side], chosen, sizeof chosen);
+	}
+}
+
+/*
+ * Check for the next call, which then has the known inputs. `share` of the stretch is over after it; `last`: it is the last
+ * one.
+ */
+static int check_call(struct timing *t, const struct subject *u, const struct run *x, double share, bool last)
+{
+	for (int k = 0; x->look && k < LOOKS; k++)
+		if (x->look[k].stretch == x->stretch && (last || share > x->look[k].at) &&
+			spot_check_later_before(t->spot_check, u, k))
+			return k;
+	return -1;
+}
+
+/* Make calls of one side, two or more in flight, that end nearest to `until_us`; at least one. Returns -1 with `f`. */
+static int calls_until(struct timing *t, struct subject *u, double until_us, struct run *x, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct device *dev = t->runner->dev;
+	struct fw_err err = { 0 };
+	double call_us = t->pair_ms * 1e3 / t->n, from_us = ops->host_us(dev);
+	int done = 0, ahead = calls_ahead(call_us), *n = &x->calls;
+	*n = 0;
+	for (bool last = false; !last; ++*n) {
+		float host_us;
+		if (*n - done >= ahead && wait_for_call(t, x, done++, f) != 0)
+			return -1;
+		double ends_us = ops->host_us(dev) + (*n + 1 - done) * call_us; /* of this call */
+		last = ends_us + call_us / 2 >= until_us;
+		int look = check_call(t, u, x, (ends_us - from_us) / (until_us - from_us), last);
+		if (timing_one(t, u, slot_of(x, *n), &host_us, f) != 0)
+			return -1;
+		if (look >= 0 && timing_later_after(t, u, look, f) != 0)
+			return -1;
+		if (x->meter)
+			meter_read(x->meter, ops, dev);
+	}
+	while (done < *n)
+		if (wait_for_call(t, x, done++, f) != 0)
+			return -1;
+	return ops->wait(dev, &err) != 0 ? failure_device(f, t->problem, &err) : 0;
+}
+
+struct sustained_run {
+	struct subject *subject;
+	int nth; /* of this side */
+	double until_us;
+	const struct look *look; /* [LOOKS] of this side */
+};
+
+/* Make one sustained run now; `energy_j`: of a call, warm-up included; 0 unknown. */
+static int run_sustained(
+	struct timing *t, const struct sustained_run *which, struct sustained_calls *b, double *energy_j, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct device *dev = t->runner->dev;
+	struct meter meter = METER_NEW;
+	struct run settling = { .meter = &meter, .look = which->look, .stretch = 2 * which->nth };
+	struct run timed = { .meter = &meter, .look = which->look, .stretch = 2 * which->nth + 1 };
+	struct subject *u = which->subject;
+	double until_us = which->until_us;
+	double began_us = ops->host_us(dev);
+
+	if (calls_until(t, u, until_us - SUSTAINED_US + SETTLE_US, &settling, f) != 0)
+		return -1;
+	double settled_us = ops->host_us(dev), pace_us = (settled_us - began_us) / settling.calls;
+	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_ROOM / SUSTAINED_KEPT_MAX);
+	if (calls_until(t, u, until_us, &timed, f) != 0)
+		return -1;
+	double sustained_us = ops->host_us(dev) - began_us;
+	b->kept = timed.kept;
+	for (int i = 0; i < b->kept; i++) {
+		int slot = FLIGHT + i;
+		b->ms[i] = ops->elapsed_ms(dev, 2 * slot, 2 * slot + 1);
+		b->mhz[i] = ops->clock_mhz(dev, slot);
+	}
+	*energy_j = meter_power_w(&meter) * 1e-6 * sustained_us / (settling.calls + timed.calls);
+	return 0;
+}
+
+/*
+ * Energy of a call from two sustained runs; 0 if one is unknown or they disagree. One sustained run is only a hint: a decision
+ * takes two.
+ */
+static double agreed_energy(double a, double b)
+{
+	return a > 0 && b > 0 && fabs(log(a / b)) < ENERGY_AGREES ? (a + b) / 2 : 0;
+}
+
+static void write_energy(const double energy_j[SUSTAINED_RUNS_MAX], int rounds, int first, double out_j[2])
+{
+	for (int i = 0; i < 2; i++)
+		out_j[sustained_side_of(first, i)] = rounds > 1 ? agreed_energy(energy_j[i], energy_j[3 - i]) : energy_j[i];
+}
+
+static void write_record(
+	struct timing *t, struct msg_cell *m, int rounds, int first, struct sustained_side side[2], const double energy_j[2])
+{
+	static const enum role role[] = { ROLE_BASE, ROLE_TARGET };
+	int n = m->n;
+	m->n_subjects = 2;
+	for (int s = 0; s < 2; s++) {
+		m->role[s] = role[s];
+		for (int i = 0; i < n; i++)
+			side[s].ms[i] = timing_at_least(side[s].ms[i]);
+		m->ms[s] = side[s].ms;
+		m->mhz[s] = t->runner->ops->clocks ? side[s].mhz : NULL;
+		m->energy_j[s] = energy_j[s];
+	}
+	sustained_order(n, rounds, first, m->order);
+	record_cell(t->runner->records, m);
+}
+
+/* Run both sides interleaved and untimed until `until_us`, when the clock has dropped to the power limit. */
+static int run_interleaved(struct timing *t, struct subject *const side[2], double until_us, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	for (int i = 0; ops->host_us(t->runner->dev) < until_us; i ^= 1) {
+		struct run untimed = { 0 };
+		if (calls_until(t, side[i], fmin(until_us, ops->host_us(t->runner->dev) + INTERLEAVE_US / 6), &untimed, f) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static struct subject *with_role(struct timing *t, enum role role)
+{
+	for (int k = 0; k < t->n; k++)
+		if (t->subject[k]->role == role)
+			return t->subject[k];
+	return NULL;
+}
+
+int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
+{
+	struct subject *base = with_role(t, ROLE_BASE), *target = with_role(t, ROLE_TARGET);
+	struct msg_device_check device_check;
+	struct msg_cell *m = calloc(1, sizeof *m);
+	struct sustained_calls *b = calloc(SUSTAINED_RUNS_MAX, sizeof *b);
+	struct sustained_side *side = calloc(2, sizeof *side);
+	struct look look[2][LOOKS] = { 0 };
+	double energy_j[SUSTAINED_RUNS_MAX], of_side_j[2];
+	int result = -1;
+
+	if (!m || !b || !side || !base || !target) {
+		failure_set(f, "device", base && target ? "no memory for samples" : "sustained runs need a base and a target");
+		goto out;
+	}
+	struct subject *const sides[2] = { base, target };
+	int first = t->target_first;
+	int rounds = t->runner->run->sustained_rounds;
+	runner_at(t->runner, t->cell, NULL, "time");
+	int redo = 0;
+	for (bool again = true; again; redo += again) {
+		struct msg_device_check after;
+		char why[DEVICE_CHECK_WHY_SIZE];
+		runner_device_check(t->runner, t->cell, redo, &device_check);
+		if (run_interleaved(t, sides, busy_since_us + INTERLEAVE_US, f) != 0)
+			goto out;
+		double began_us = t->runner->ops->host_us(t->runner->dev);
+		choose_looks(t, rounds, look);
+		for (int i = 0; i < 2 * rounds; i++) {
+			int s = sustained_side_of(first, i);
+			const struct sustained_run which = {
+				.subject = sides[s], .nth = i / 2, .until_us = began_us + (i + 1) * SUSTAINED_US, .look = look[s]
+			};
+			if (run_sustained(t, &which, &b[i], &energy_j[i], f) != 0)
+				goto out;
+		}
+		runner_device_check(t->runner, t->cell, redo, &after);
+		device_check_merge(&device_check, &after);
+		if (timing_lost(t, f) != 0 || timing_later_look(t, f) != 0)
+			goto out;
+		again = device_check_discards(&device_check, why) && redo < REDO_MAX;
+		busy_since_us = t->runner->ops->host_us(t->runner->dev);
+	}
+	timing_begin_record(t, m, SERIES_SUSTAINED, "", sustained_gather(b, rounds, first, side));
+	write_energy(energy_j, rounds, first, of_side_j);
+	m->redo = redo;
+	m->device_check = device_check;
+	write_record(t, m, rounds, first, side, of_side_j);
+	result = 0;
+out:
+	free(m);
+	free(b);
+	free(side);
+	return result;
+}

@@ -1,0 +1,193 @@
+/* task.c - from a line on stdin to an exit status, also if branch code ends the process. */
+#include "runner/task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/lines.h"
+#include "protocol/protocol.h"
+#include "runner/cublas_version.h"
+#include "runner/cudnn_version.h"
+#include "runner/audit.h"
+#include "runner/check.h"
+#include "runner/mode_device.h"
+#include "runner/time.h"
+#include "runner/profile.h"
+#include "runner/runner.h"
+
+enum { EXIT_NO_TASK = 2, WIPE = 0xa5 };
+
+/* Branch code may call exit(). Such a process must not look finished, and the calling side is named. */
+static struct runner *unfinished;
+static pid_t own_pid; /* a child that a module forks may call exit */
+
+static void end_unfinished(const char *detail)
+{
+	if (!unfinished || getpid() != own_pid)
+		return;
+	enum role role = unfinished->at_role != ROLE_NONE ? unfinished->at_role : ROLE_DEVICE;
+	record_fault(unfinished->records, unfinished->at_cell, role, "crash", detail);
+	_exit(RUNNER_ERROR);
+}
+
+static void at_exit(void)
+{
+	end_unfinished("the module ended the process by calling exit");
+}
+
+/* Otherwise the process would live without records as long as any other thread does. */
+static void at_thread_exit(void *arg)
+{
+	(void)arg;
+	end_unfinished("the module ended the measuring thread by calling pthread_exit");
+}
+
+/* Shape: *line is NUL-terminated, owned by `in`. */
+static int read_line(int fd, struct lines *in, char **line, size_t *len, struct fw_err *err)
+{
+	char chunk[16384];
+	for (;;) {
+		if (lines_next(in, line, len) == 1) {
+			explicit_bzero(chunk, sizeof chunk);
+			return 0;
+		}
+		ssize_t n = read(fd, chunk, sizeof chunk);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(err, "standard input");
+		if (n == 0)
+			return err_set(err, ERR_PROTOCOL, "standard input ended before a whole line");
+		if (lines_feed(in, chunk, (size_t)n, err) != 0)
+			return -1;
+	}
+}
+
+/*
+ * The task holds the key of the records and the seed. Branch code must not find them on any descriptor: the file is emptied,
+ * also for other holders of it (bubblewrap's first process). Memory is handled separately.
+ */
+static int take_task(int fd, struct msg *m, struct fw_err *err)
+{
+	struct lines in;
+	char *line;
+	size_t len;
+
+	mallopt(M_PERTURB, WIPE); /* freed memory is overwritten from here on */
+	lines_init(&in, PROTOCOL_LINE_MAX);
+	int result = read_line(fd, &in, &line, &len, err);
+	if (result == 0)
+		result = protocol_parse(line, len, m, err);
+	lines_fini(&in);
+	mallopt(M_PERTURB, 0);
+	if (result != 0)
+		return -1;
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	(void)!ftruncate(fd, 0); /* a task written by hand may be a pipe or a read-only file */
+	if (nothing >= 0 && dup2(nothing, fd) == fd) {
+		close(nothing);
+		return 0;
+	}
+	msg_fini(m);
+	return err_sys(err, "/dev/null in the place of the task");
+}
+
+static int run_mode(const struct msg_run *run, struct records *records, struct fw_err *err)
+{
+	struct runner runner;
+	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may use setjmp */
+	if (run->mode == RUN_IDLE || run->mode == RUN_DEVICE_CHECK)
+		return mode_look_run(run, records);
+	if (run->mode == RUN_HEALTH_CHECK)
+		return mode_health_check_run(run, records);
+	if (run->mode == RUN_CLOCKS)
+		return mode_clocks_run(run, records);
+	own_pid = getpid();
+	unfinished = &runner;
+	pthread_cleanup_push(at_thread_exit, NULL);
+	if (runner_open(&runner, run, records, err) == 0) {
+		status = run->mode == RUN_CHECK     ? mode_check_run(&runner)
+			 : run->mode == RUN_AUDIT   ? mode_audit_run(&runner)
+			 : run->mode == RUN_PROFILE ? mode_profile_run(&runner)
+						    : mode_time_run(&runner);
+	} else {
+		record_fault(records, -1, ROLE_DEVICE, "device", err->text);
+	}
+	runner_close(&runner);
+	pthread_cleanup_pop(0);
+	unfinished = NULL;
+	return status;
+}
+
+int task_run(int in_fd, int records_fd)
+{
+	struct fw_err err = { 0 };
+	struct records records;
+	struct msg m;
+	int status = EXIT_NO_TASK;
+
+	if (records_init(&records, records_fd, 0, &err) != 0) {
+		fprintf(stderr, "flopwatch-runner: %s; start it through flopwatch-worker, or with 3>FILE\n", err.text);
+		records_fini(&records);
+		return EXIT_NO_TASK;
+	}
+	if (take_task(in_fd, &m, &err) != 0)
+		goto out;
+	if (m.t != MSG_RUN || m.u.run->mode == RUN_CAPTURE) {
+		err_set(&err, ERR_PROTOCOL,
+			"expected a run line with mode check, time, audit, profile, idle, device_check, health_check or clocks");
+		msg_fini(&m);
+		goto out;
+	}
+	records.process_run = m.u.run->process_run;
+	records_signature(&records, m.u.run->signature);
+	explicit_bzero(m.u.run->signature, sizeof m.u.run->signature);
+	if (atexit(at_exit) == 0)
+		status = run_mode(m.u.run, &records, &err);
+	msg_fini(&m);
+out:
+	if (err.code != ERR_NONE)
+		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
+	if (records.failed)
+		fprintf(stderr, "flopwatch-runner: the reader of the records is gone\n");
+	records_fini(&records);
+	return status;
+}
+
+static void read_library_versions(struct msg_device *d)
+{
+	cudnn_version(d->cudnn, sizeof d->cudnn);
+	cublas_version(d->cublas, sizeof d->cublas);
+}
+
+static void print_left_out(const char *address, const char *why)
+{
+	fprintf(stderr, "%s is left out: %s\n", address, why);
+}
+
+int task_list(void)
+{
+	struct msg m = { .t = MSG_HELLO };
+	struct buf line;
+	int status = RUNNER_ERROR;
+
+	m.u.hello.protocol = PROTOCOL_VERSION;
+	snprintf(m.u.hello.version, sizeof m.u.hello.version, "%s", FW_VERSION);
+	snprintf(m.u.hello.isolation, sizeof m.u.hello.isolation, "none");
+	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX, print_left_out);
+	for (int i = 0; i < m.u.hello.n_devices; i++)
+		if (m.u.hello.device[i].kind == DEVICE_CUDA)
+			read_library_versions(&m.u.hello.device[i]);
+	buf_init(&line, PROTOCOL_LINE_MAX);
+	protocol_write(&line, &m);
+	if (!line.failed && fwrite(line.data, 1, line.len, stdout) == line.len && fflush(stdout) == 0)
+		status = 0;
+	buf_fini(&line);
+	return status;
+}

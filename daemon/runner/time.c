@@ -1,0 +1,328 @@
+/*
+ * time.c - a cell in a run: plans in random order, one checked call of each subject alone, warm-up, timed passes with watched
+ * calls, and a last watched call of each.
+ *
+ * If base or target fails at a cell, the cell ends for all subjects: a time without its partner is useless.
+ */
+#include "runner/time.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/order.h"
+#include "verdict/flag.h"
+#include "runner/forward.h"
+#include "runner/leaked_state.h"
+#include "runner/verifier.h"
+#include "runner/sustained.h"
+#include "runner/timing.h"
+
+/* The fewest positions of a reference: results were accepted before, this finds later changes. */
+#define RECHECK_VISITS 1.0
+/* Calls of each subject in a pass whose results are checked later. */
+enum { LATER = 2, LATER_IN_SUSTAINED_RUNS = SPOT_CHECK_LATER_MAX };
+/* Rounds of the series call and phase: a share of the device series, within limits. */
+enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
+
+static bool is_essential(const struct subject *u)
+{
+	return u->role == ROLE_BASE || u->role == ROLE_TARGET;
+}
+
+/* Drop a subject that failed. Returns -1 if the cell must end. */
+static int drop(struct timing *t, struct subject *u, const struct failure *f)
+{
+	if (is_essential(u) || strcmp(f->name, "unsupported") !=
+				       0) /* its check has reported that a reference commit does not support the cell */
+		runner_fault(t->runner, t->cell, u, f);
+	if (t->runner->lost || is_essential(u))
+		return -1;
+	for (int k = 0; k < t->n; k++) {
+		if (t->subject[k] != u)
+			continue;
+		memmove(&t->subject[k], &t->subject[k + 1], (size_t)(t->n - k - 1) * sizeof t->subject[0]);
+		t->n--;
+		break;
+	}
+	subject_unplan(u);
+	return t->n >= 1 ? 0 : -1;
+}
+
+/* The subject whose forward all backwards start from. */
+static struct subject *base_of(struct timing *t)
+{
+	for (int k = 0; k < t->n; k++)
+		if (t->subject[k]->role == ROLE_BASE)
+			return t->subject[k];
+	return t->subject[0];
+}
+
+static int shuffled(struct timing *t, struct subject *out[PROTOCOL_SUBJECTS_MAX])
+{
+	int order[PROTOCOL_SUBJECTS_MAX];
+	runner_shuffle(t->runner, order, t->n);
+	for (int k = 0; k < t->n; k++)
+		out[k] = t->subject[order[k]];
+	return t->n;
+}
+
+static int plan_all(struct timing *t)
+{
+	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	if (t->problem->needs_forward) {
+		const struct forward_check check = { .seed = runner_secret(t->runner), .visits = RECHECK_VISITS };
+		struct failure f = { 0 };
+		struct subject *base = base_of(t);
+		runner_at(t->runner, t->cell, base, "plan");
+		if (!t->runner->ops->work)
+			spot_check_vary(t->runner, t->problem);
+		if (forward_run(base, t->problem, &check, &f) != 0) {
+			runner_fault(t->runner, t->cell, base, &f);
+			return -1;
+		}
+	}
+	int n = shuffled(t, order);
+	for (int k = 0; k < n; k++) {
+		struct failure f = { 0 };
+		runner_at(t->runner, t->cell, order[k], "plan");
+		t->runner->held[order[k] - t->runner->subject] = 0;
+		leaked_state_enter(t->runner);
+		order[k]->pin = runner_pin(t->runner, t->cell, order[k]);
+		bool planned = subject_plan(order[k], t->problem, t->problem->cell.direction, &f) == 0 &&
+			       subject_bind(order[k], &f) == 0;
+		planned = leaked_state_leave(t->runner, t->cell, order[k], false, &f) == 0 && planned;
+		if (!planned && drop(t, order[k], &f) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Call each subject alone, so that a failure has a known cause, and compare its result again. */
+static int solo_calls(struct timing *t, const struct verifier *verifier)
+{
+	struct runner *r = t->runner;
+	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	int n = shuffled(t, order);
+	for (int k = 0; k < n; k++) {
+		struct failure f = { 0 };
+		struct accept_result result;
+		int poison = 1 + (int)runner_random(r, 126), fill = 1 + (int)runner_random(r, 126);
+		runner_at(r, t->cell, order[k], "warm");
+		leaked_state_enter(r);
+		bool called = subject_call(order[k], &(struct subject_way){ .poison = poison, .workspace_fill = fill }, &f) == 0;
+		called = leaked_state_leave(r, t->cell, order[k], false, &f) == 0 && called;
+		if ((!called || verifier_result(verifier, "", &result, &f) != 0) && drop(t, order[k], &f) != 0)
+			return -1;
+		order[k]->pass_time = r->ops->work != NULL;
+		t->pair_ms += (double)r->ops->elapsed_ms(r->dev, 0, 1);
+	}
+	return 0;
+}
+
+/* Any subject may have written outside a buffer: the zones are repaired, so a second write shows the subject. */
+static void find_writer(struct timing *t, const struct failure *f)
+{
+	struct runner *r = t->runner;
+	for (int k = 0; k < t->n && !f->lost; k++) {
+		struct failure again = { 0 };
+		if (subject_call(t->subject[k], &(struct subject_way){ .poison = 1 + (int)runner_random(r, 126) }, &again) != 0) {
+			runner_fault(r, t->cell, t->subject[k], &again);
+			return;
+		}
+	}
+	runner_fault(r, t->cell, t->n == 1 ? t->subject[0] : NULL, f);
+}
+
+/* Watch each subject once more: changes by unwatched passes show here. */
+static void check_last_calls(struct timing *t)
+{
+	struct runner *r = t->runner;
+	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	int n = shuffled(t, order);
+	for (int k = 0; k < n && t->spot_check->active; k++) {
+		struct failure f = { 0 };
+		runner_at(r, t->cell, order[k], "check");
+		if (spot_check_call(
+			    t->spot_check, order[k], 1 + (int)runner_random(r, 126), true, "after the timed calls: ", &f) == 0 &&
+			timing_leave(t, order[k], &f) == 0)
+			continue;
+		if (t->spot_check->anyones)
+			find_writer(t, &f);
+		else
+			runner_fault(r, t->cell, t->spot_check->unnamed && t->n > 1 ? NULL : order[k], &f);
+		return;
+	}
+}
+
+/* Assign a failure of an interleaved pass: with a queue it shows later than it happened. */
+static void report_pass_failure(struct timing *t, struct failure *f)
+{
+	const struct runner *r = t->runner;
+	const struct subject *who = t->culprit;
+	if (t->spot_check->anyones) {
+		find_writer(t, f);
+		return;
+	}
+	for (int k = 0; !who && !t->spot_check->unnamed && k < t->n; k++)
+		if (t->n == 1 || (!r->ops->queues && r->at_role == t->subject[k]->role))
+			who = t->subject[k];
+	runner_fault(t->runner, t->cell, who, f);
+}
+
+static int side_rounds(int rounds)
+{
+	int n = rounds / SIDE_SHARE;
+	return n < SIDE_MIN ? SIDE_MIN : n > SIDE_MAX ? SIDE_MAX : n;
+}
+
+struct extra_series {
+	bool decides; /* the series call decides, in full */
+	bool sustained_run, calls, phases;
+	bool long_call;
+};
+
+static void plan_extra_series(const struct timing *t, int rounds, struct extra_series *a)
+{
+	const struct msg_run *run = t->runner->run;
+	bool pass = !run->only_sustained_runs;
+	a->sustained_run = run->sustained_run && run->sustained_run[t->cell];
+	a->decides = pass && run->cell[t->cell].decide == SERIES_CALL;
+	a->calls = pass && run->calls && !a->decides;
+	a->phases = pass && run->phases;
+	a->long_call = t->runner->ops->clocks && side_rounds(rounds) < FLAG_CALL_PAIRS_MIN;
+}
+
+/*
+ * Time the extra series. The deciding one comes last, and with it the last check of each subject. Rounds too few for a warning
+ * are reduced to one, which is then the last check.
+ */
+static int time_extra_series(struct timing *t, const struct extra_series *a, int rounds, bool *looked, struct failure *f)
+{
+	int few = a->long_call ? 1 : side_rounds(rounds);
+	if (a->calls && !a->long_call && timing_call(t, few, 0, f) != 0)
+		return -1;
+	if (a->phases && timing_phase(t, few, f) != 0)
+		return -1;
+	*looked = *looked || a->decides || (a->calls && a->long_call);
+	if (a->decides)
+		return timing_call(t, rounds, TIMING_DECIDES, f);
+	return a->calls && a->long_call ? timing_call(t, few, TIMING_WATCHED, f) : 0;
+}
+
+static int time_passes(struct timing *t, double busy_since_us, bool *looked, struct failure *f)
+{
+	const struct runner *r = t->runner;
+	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops);
+	struct extra_series a;
+	plan_extra_series(t, rounds, &a);
+	*looked = !r->run->only_sustained_runs && !a.decides && !a.calls && !a.phases && !a.sustained_run;
+	if (!r->run->only_sustained_runs && timing_device(t, rounds, f) != 0)
+		return -1;
+	if (a.sustained_run && sustained_run(t, busy_since_us, f) !=
+				       0) /* while the device is warm: the extra series leave it idle between calls */
+		return -1;
+	return time_extra_series(t, &a, rounds, looked, f);
+}
+
+static int position_of(const struct timing *t, enum role role)
+{
+	for (int k = 0; k < t->n; k++)
+		if (t->subject[k]->role == role)
+			return k;
+	return -1;
+}
+
+static void choose_order(struct timing *t)
+{
+	struct runner *r = t->runner;
+	int base = position_of(t, ROLE_BASE), target = position_of(t, ROLE_TARGET);
+	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_INTERLEAVE);
+
+	t->target_first = turn % 2;
+	t->start = base < 0 || target < 0 ? turn % t->n : order_first(t->n, base, target, turn);
+}
+
+static void time_cell(struct timing *t, const struct verifier *verifier, double warm_s)
+{
+	struct runner *r = t->runner;
+	struct failure f = { 0 };
+	bool looked = false;
+
+	double until_us = r->ops->host_us(r->dev) + warm_s * 1e6;
+	if (solo_calls(t, verifier) != 0)
+		return;
+	choose_order(t);
+	leaked_state_enter(r);
+	runner_at(r, t->cell, NULL, "warm");
+	double busy_since_us = r->ops->host_us(r->dev);
+	if (timing_warm(t, until_us, &f) != 0 || time_passes(t, busy_since_us, &looked, &f) != 0)
+		report_pass_failure(t, &f);
+	else if (!looked)
+		check_last_calls(t);
+}
+
+/* Open the references, computed from inputs as accepted, whatever plan and bind changed. */
+static int open_references(struct timing *t, struct verifier *verifier, struct failure *f)
+{
+	struct problem *p = t->problem;
+	struct fw_err err = { 0 };
+	if (spot_check_open(t->spot_check, t->runner, p, SPOT_CHECK_ANY, RECHECK_VISITS, f) != 0)
+		return -1;
+	spot_check_make_later(t->spot_check,
+		t->runner->run->sustained_run && t->runner->run->sustained_run[t->cell] ? LATER_IN_SUSTAINED_RUNS : LATER);
+	if (problem_restore(p, &err) != 0)
+		return failure_device(f, p, &err);
+	return verifier_open(verifier, p, p->cell.direction, runner_secret(t->runner), RECHECK_VISITS, f);
+}
+
+static void run_cell(struct runner *r, int i, double warm_s)
+{
+	struct problem problem;
+	struct fw_err err = { 0 };
+	struct spot_check spot_check = { 0 };
+	struct timing t = { .runner = r, .problem = &problem, .cell = i, .spot_check = &spot_check };
+	struct verifier verifier = { 0 };
+
+	runner_at(r, i, NULL, "plan");
+	for (int k = 0; k < r->n_subjects; k++)
+		t.subject[t.n++] = &r->subject[k];
+	if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0) {
+		runner_error(r, i, &err);
+	} else if (plan_all(&t) == 0) {
+		struct failure f = { 0 };
+		if (open_references(&t, &verifier, &f) != 0)
+			runner_fault(r, i, NULL, &f);
+		else
+			time_cell(&t, &verifier, warm_s);
+		verifier_close(&verifier);
+	}
+	if (r->lost)
+		return;
+	if (r->ops->wait(r->dev, &err) != 0) { /* an aborted pass may have queued calls */
+		r->lost = true;
+		return;
+	}
+	spot_check_close(&spot_check);
+	for (int k = 0; k < r->n_subjects; k++) {
+		struct failure f = { 0 };
+		leaked_state_enter(r);
+		subject_unplan(&r->subject[k]);
+		if (leaked_state_leave(r, i, &r->subject[k], true, &f) != 0)
+			runner_fault(r, i, &r->subject[k], &f);
+	}
+	problem_close(&problem);
+}
+
+int mode_time_run(struct runner *r)
+{
+	const struct msg_run *run = r->run;
+	int order[JOB_CELLS_MAX];
+
+	for (int k = 0; k < r->n_subjects; k++)
+		if (!r->subject[k].loaded)
+			return 0; /* the fault record has been written */
+	runner_shuffle(r, order, run->n_cells);
+	for (int i = 0; i < run->n_cells && !r->lost && !r->records->failed; i++)
+		run_cell(r, order[i], i == 0 && run->warm_s > run->cell_warm_s ? run->warm_s : run->cell_warm_s);
+	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;
+}

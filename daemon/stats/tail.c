@@ -1,0 +1,120 @@
+/* tail.c - counts, lengths and significance of slow calls. */
+#include "stats/tail.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define SLOW_FACTOR 1.04
+#define TAIL_MORE   0.05 /* of share */
+
+enum {
+	PAIRS_MIN = 4,  /* with two or three calls the middle one is not typical */
+	CHANCE_RUNS = 6 /* weight in runs of the assumption that slow calls are random */
+};
+
+static bool has_clock(const float *mhz, int n)
+{
+	for (int i = 0; mhz && i < n; i++)
+		if (!(mhz[i] > 0))
+			return false;
+	return mhz != NULL;
+}
+
+static void count_run(struct tail_side *s, const float *ms, const float *mhz, int n, double beta)
+{
+	float at_equal_clock[STATS_PAIRS_MAX];
+
+	if (has_clock(mhz, n) && beta < 0) {
+		double typical = stats_median(mhz, n);
+
+		for (int i = 0; i < n; i++)
+			at_equal_clock[i] = (float)((double)ms[i] * pow((double)mhz[i] / typical, -beta));
+		ms = at_equal_clock;
+	}
+	double typical = stats_median(ms, n);
+
+	for (int i = 0; i < n; i++) {
+		double longer = (double)ms[i] / typical - 1;
+
+		if ((double)ms[i] <= SLOW_FACTOR * typical)
+			continue;
+		s->slow++;
+		s->longer += longer;
+		s->squares += longer * longer;
+	}
+}
+
+static void count_side(struct tail_side *s, const float *ms, const float *mhz, int n, double beta)
+{
+	int before = s->slow;
+
+	count_run(s, ms, mhz, n, beta);
+	s->spread += (double)(s->slow - before) * (s->slow - before) / n;
+}
+
+void tail_count(struct tail *t, const struct run_pairs *process_run, double beta)
+{
+	int n = process_run->n < STATS_PAIRS_MAX ? process_run->n : STATS_PAIRS_MAX;
+
+	if (n < PAIRS_MIN)
+		return;
+	count_side(&t->side[TAIL_BASE], process_run->base_ms, process_run->base_mhz, n, beta);
+	count_side(&t->side[TAIL_TARGET], process_run->target_ms, process_run->target_mhz, n, beta);
+	t->calls += n;
+	t->runs++;
+}
+
+void tail_pool(struct tail *t, const struct tail *other)
+{
+	t->runs += other->runs;
+	t->calls += other->calls;
+	for (int i = 0; i < 2; i++) {
+		t->side[i].slow += other->side[i].slow;
+		t->side[i].longer += other->side[i].longer;
+		t->side[i].squares += other->side[i].squares;
+		t->side[i].spread += other->side[i].spread;
+	}
+}
+
+double tail_share(const struct tail *t, enum tail_which side)
+{
+	return t->calls ? (double)t->side[side].slow / t->calls : 0;
+}
+
+double tail_share_variance(const struct tail *t, enum tail_which side)
+{
+	const struct tail_side *s = &t->side[side];
+	double n = fmax(1, t->calls), share = s->slow / n, likely = (s->slow + 0.5) / (n + 1);
+	double by_chance = likely * (1 - likely) / n;
+
+	if (share <= 0 || share >= 1 || t->runs < 2)
+		return by_chance;
+	double seen =
+		fmax(0, s->spread - s->slow * share) / (share * (1 - share)); /* chance gives one for each run but the first */
+
+	return by_chance * (CHANCE_RUNS + seen) / (CHANCE_RUNS + t->runs - 1);
+}
+
+double tail_cost(const struct tail *t)
+{
+	if (t->calls == 0)
+		return 0;
+	return log1p(t->side[TAIL_TARGET].longer / t->calls) - log1p(t->side[TAIL_BASE].longer / t->calls);
+}
+
+static enum tail_which other(enum tail_which side)
+{
+	return side == TAIL_TARGET ? TAIL_BASE : TAIL_TARGET;
+}
+
+double tail_p(const struct tail *t, enum tail_which more)
+{
+	return stats_fisher(t->side[other(more)].slow, t->calls, t->side[more].slow, t->calls);
+}
+
+bool tail_matters(const struct tail *t, enum tail_which more, double theta)
+{
+	double cost = more == TAIL_TARGET ? tail_cost(t) : -tail_cost(t);
+
+	return tail_share(t, more) - tail_share(t, other(more)) > TAIL_MORE || cost > theta;
+}

@@ -1,0 +1,64 @@
+/* transient.c - cut of a process's start by medians. */
+#include "stats/transient.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/median.h"
+
+enum { CALLS_MIN = 8 };
+
+#define SEPARATE  4.0 /* standard errors of a difference of medians */
+#define MAD_SD    1.4826
+#define MEDIAN_SE 1.2533
+#define LEAST     1e-3 /* of the median: lower bound of the difference between calls */
+
+/* Shape: room[n] is overwritten. */
+static double median(const double *v, int n, double *room)
+{
+	memcpy(room, v, (size_t)n * sizeof *v);
+	return median_of(room, n);
+}
+
+/* Standard error of the median, from differences of neighbours: a trend is no noise. */
+static double error_of(const double *v, int n, double middle, double *room)
+{
+	double *separate = room + n;
+
+	for (int i = 0; i + 1 < n; i++)
+		separate[i] = fabs(v[i + 1] - v[i]);
+	return fmax(MEDIAN_SE * MAD_SD / M_SQRT2 * median(separate, n - 1, room) / sqrt(n), LEAST * middle);
+}
+
+static int has_settled(const double *v, int n, double *room)
+{
+	int half = n / 2;
+	double first = median(v, half, room), second = median(v + half, n - half, room);
+
+	return fabs(first - second) <=
+	       SEPARATE * hypot(error_of(v, half, first, room), error_of(v + half, n - half, second, room));
+}
+
+double transient_median(const double *ms, int n, int *cut)
+{
+	double *room = malloc(2 * (size_t)n * sizeof *room), middle;
+	int from = 0;
+
+	if (cut)
+		*cut = 0;
+	if (!room)
+		return ms[0];
+	while (n - from >= CALLS_MIN && !has_settled(ms + from, n - from, room)) {
+		int next = from + (n - from) / 4;
+
+		if (next > n / 2)
+			break;
+		from = next;
+	}
+	middle = median(ms + from, n - from, room);
+	free(room);
+	if (cut)
+		*cut = from;
+	return middle;
+}

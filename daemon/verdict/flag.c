@@ -1,0 +1,64 @@
+/* flag.c - one word per bit, and the thresholds of flags. */
+#include "verdict/flag.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CALL_LOSS_PCT   1.5
+#define ENQUEUE_MORE_US 2.0
+#define ENQUEUE_RATIO   1.10
+#define CLOCK_PART_PCT  0.1
+#define CLOCK_PART_SE   3
+
+static const char *const words_of[] = { "borderline", "tail", "sustained", "call", "enqueue", "clock", "underpowered", "noisy",
+	"overwhelming" };
+
+enum { WORDS = sizeof words_of / sizeof words_of[0] };
+
+void flag_words(int flags, char out[FLAG_WORDS_SIZE])
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < WORDS; i++)
+		if (flags & (1 << i))
+			used += (size_t)snprintf(out + used, FLAG_WORDS_SIZE - used, "%s%s", used ? " " : "", words_of[i]);
+}
+
+int flag_parse(const char *words)
+{
+	int flags = 0;
+
+	while (*words) {
+		size_t len = strcspn(words, " ");
+
+		for (int i = 0; i < WORDS; i++)
+			if (strlen(words_of[i]) == len && memcmp(words_of[i], words, len) == 0)
+				flags |= 1 << i;
+		words += len + (words[len] == ' ');
+	}
+	return flags;
+}
+
+int flag_call(const struct estimate *call)
+{
+	bool slower = call->pairs >= FLAG_CALL_PAIRS_MIN && stats_change_pct(call->m) < -CALL_LOSS_PCT && call->ci_low > 0;
+
+	return slower ? FLAG_CALL : 0;
+}
+
+int flag_enqueue(double base_us, double target_us, double at_least)
+{
+	bool more = target_us - base_us > ENQUEUE_MORE_US && target_us > ENQUEUE_RATIO * base_us && at_least > 0;
+
+	return more ? FLAG_ENQUEUE : 0; /* NAN compares false */
+}
+
+int flag_clock(const struct estimate *e)
+{
+	double part_pct = fabs(stats_change_pct(e->m) - stats_change_pct(e->m_code));
+	bool moves = e->runs > 0 && part_pct > CLOCK_PART_PCT && fabs(e->m - e->m_code) > CLOCK_PART_SE * e->se_clock;
+
+	return moves ? FLAG_CLOCK : 0;
+}

@@ -1,0 +1,266 @@
+/* alone.c - detection of a slowed base by runs of one side at a time. */
+#include "worker/alone.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/device_check.h"
+#include "model/inputs.h"
+#include "worker/process_run.h"
+
+/*
+ * Thresholds as time ratios. A check has few calls and may be a day old; a busy machine halves the speed of any process, and
+ * without a clock reading that cannot be seen.
+ */
+#define SUSPECT          1.12
+#define SUSPECT_NO_CLOCK 1.6
+#define SEPARATE         1.08 /* of runs made now */
+
+/*
+ * Standard errors beyond which a cell is suspected, and is accused. Accusing takes more than a verdict does:
+ * tests/worker/test_alone.c counts false ones.
+ */
+#define SUSPECT_K  2.0
+#define SEPARATE_K 5.0
+
+enum { FRUITLESS_MAX = 3 };
+
+enum who { WHO_BASE = BENCH_BASE, WHO_TARGET = BENCH_TARGET, WHO_BOTH, WHO_N };
+
+struct interleave {
+	struct bench *bench;
+	enum who who;
+	int runs; /* so far, of all cells */
+	struct cell_interleave {
+		int n[WHO_N];
+		struct alone_turn turn[ALONE_INTERLEAVE];
+		int n_runs;         /* runs that included this cell */
+		int last_timed_run; /* number of the last run with a time for it, counted or not */
+	} * of;                     /* of[n_cells of the bench] */
+	struct msg_fault suspicion; /* of the current run; may be caused by another side; failure "": none */
+};
+
+double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs)
+{
+	double by_time = log(target->ms / base->ms), cycles;
+
+	if (base->mhz <= 0 || target->mhz <= 0)
+		return by_time - pairs->m;
+	cycles = by_time + log(target->mhz / base->mhz);
+	return fmin(by_time - pairs->m, cycles - pairs->m_code);
+}
+
+double alone_turn_excess(const struct alone_turn *t, const struct estimate *pairs)
+{
+	const struct bench_alone *alone = t->alone, *beside = t->beside;
+	double then = alone_excess(&alone[BENCH_BASE], &alone[BENCH_TARGET], pairs);
+
+	if (alone[BENCH_BASE].mhz > 0 && alone[BENCH_TARGET].mhz > 0)
+		return then;
+	return fmin(
+		then, log(alone[BENCH_TARGET].ms / alone[BENCH_BASE].ms) - log(beside[BENCH_TARGET].ms / beside[BENCH_BASE].ms));
+}
+
+bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs)
+{
+	bool clocked = base->mhz > 0 && target->mhz > 0;
+
+	return pairs->runs > 0 && base->ms > 0 && target->ms > 0 &&
+	       alone_excess(base, target, pairs) > log(clocked ? SUSPECT : SUSPECT_NO_CLOCK) + SUSPECT_K * pairs->se;
+}
+
+static double mean_of(const double *v, int n)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		sum += v[i];
+	return n > 0 ? sum / n : 0;
+}
+
+enum alone_word alone_judge(const double *turn, int n, double se)
+{
+	double squares = 0, mean = mean_of(turn, n);
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (turn[i] <= log(SEPARATE))
+			return ALONE_SAME;
+	if (n < ALONE_INTERLEAVE)
+		return ALONE_MORE;
+	for (i = 0; i < n; i++)
+		squares += (turn[i] - mean) * (turn[i] - mean);
+	return mean > log(SEPARATE) + SEPARATE_K * sqrt(squares / (n - 1) / n + se * se) ? ALONE_SLOWED : ALONE_SAME;
+}
+
+static bool is_suspect(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	return c->open && c->judged && alone_suspects(&c->alone[BENCH_BASE], &c->alone[BENCH_TARGET], &c->found.typical.all);
+}
+
+static struct bench_alone typical(const struct msg_cell *m, int side)
+{
+	return (struct bench_alone){ .ms = (double)stats_median(m->ms[side], m->n),
+		.mhz = m->mhz[side] ? (double)stats_median(m->mhz[side], m->n) : 0 };
+}
+
+/* Store the times of a run in its turn. Returns false if a side is missing. */
+static bool take_times(struct alone_turn *turn, enum who who, const struct msg_cell *m)
+{
+	static const enum role ROLE[] = { [BENCH_BASE] = ROLE_BASE, [BENCH_TARGET] = ROLE_TARGET };
+	int side;
+
+	for (side = BENCH_BASE; side <= BENCH_TARGET; side++) {
+		int at = bench_role(m, ROLE[side]);
+
+		if (who != WHO_BOTH && (int)who != side)
+			continue;
+		if (at < 0)
+			return false;
+		(who == WHO_BOTH ? turn->beside : turn->alone)[side] = typical(m, at);
+	}
+	return true;
+}
+
+static int take_record(void *arg, struct msg *m, struct fw_err *err)
+{
+	struct interleave *x = arg;
+	char why[DEVICE_CHECK_WHY_SIZE];
+
+	if (m->t == MSG_CELL && bench_decides(x->bench, m->u.cell)) {
+		struct cell_interleave *t = &x->of[m->u.cell->cell];
+
+		t->last_timed_run = x->runs;
+		if (t->n[x->who] < ALONE_INTERLEAVE && !device_check_discards(&m->u.cell->device_check, why) &&
+			take_times(&t->turn[t->n[x->who]], x->who, m->u.cell))
+			t->n[x->who]++;
+		return 0;
+	}
+	if (m->t == MSG_FAULT && x->who == WHO_BOTH && m->u.fault.cell >= 0 && run_suspects(&m->u.fault)) {
+		x->suspicion = m->u.fault; /* sent once the side that caused it is known */
+		return 0;
+	}
+	if (m->t == MSG_FAULT)
+		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
+	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err)
+						   : 0; /* the other records were sent by earlier runs */
+}
+
+/* A process of both sides that ended in the base's call, by exit too. Returns 0, or -1 on error. */
+static int blame_end(struct interleave *x, struct runner_end *end, struct fw_err *err)
+{
+	struct bench *b = x->bench;
+
+	if (x->suspicion.failure[0] && !b->lost)
+		return run_blame(b, &x->suspicion, end->lost, err);
+	if (x->who != WHO_BOTH || end->role != ROLE_BASE || end->cell < 0 || !b->cell[end->cell].open ||
+		(!end->failure[0] && x->of[end->cell].last_timed_run == x->runs))
+		return 0;
+	runner_end_early(end);
+	return run_blame_end(b, end->cell, end, err);
+}
+
+static int process_run(struct interleave *x, const int *list, int n, struct fw_err *err)
+{
+	struct bench *b = x->bench;
+	struct runner_task task = { .mode = RUN_TIME,
+		.set = 1,
+		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)x->runs + 0xa10e)),
+		.n_subjects = x->who == WHO_BOTH ? 2 : 1,
+		.subject = { x->who == WHO_TARGET ? b->target : b->base, b->target },
+		.n_cells = n,
+		.cell = list,
+		.deadline_s = b->limits.run_s,
+		.record = take_record,
+		.arg = x };
+	struct runner_end end;
+	int i;
+
+	x->runs++;
+	x->suspicion = (struct msg_fault){ .cell = -1 };
+	for (i = 0; i < n; i++)
+		x->of[list[i]].n_runs++;
+	return runner_child_run(b, &task, &end, err) != 0 ? -1 : blame_end(x, &end, err);
+}
+
+/* Excess of the complete turns of a cell. Shape: turn[ALONE_INTERLEAVE]. */
+static int turn_excesses(const struct cell_interleave *t, const struct estimate *pairs, double *turn)
+{
+	int n = ALONE_INTERLEAVE, who, i;
+
+	for (who = 0; who < WHO_N; who++)
+		n = t->n[who] < n ? t->n[who] : n;
+	for (i = 0; i < n; i++)
+		turn[i] = alone_turn_excess(&t->turn[i], pairs);
+	return n;
+}
+
+static int report_slowed(struct interleave *x, int cell, const double *turn, int n, struct fw_err *err)
+{
+	char text[256];
+
+	double beside = -x->bench->cell[cell].found.typical.all.m;
+
+	snprintf(text, sizeof text, "%.3g times the base's speed next to it, %.3g times when each is alone: the base is slowed",
+		exp(beside), exp(beside - mean_of(turn, n)));
+	return bench_fault(x->bench, cell, ROLE_TARGET, "slowed", text, err);
+}
+
+/* Reduce the list to the cells that are still undecided. Returns their number, -1 on error. */
+static int keep_undecided(struct interleave *x, int *list, int n, struct fw_err *err)
+{
+	struct bench *b = x->bench;
+	int left = 0, i;
+
+	for (i = 0; i < n; i++) {
+		const struct cell_interleave *t = &x->of[list[i]];
+		const struct estimate *all = &b->cell[list[i]].found.typical.all;
+		double turn[ALONE_INTERLEAVE];
+		int done = turn_excesses(t, all, turn);
+		enum alone_word word = alone_judge(turn, done, all->se);
+
+		if (word == ALONE_SLOWED && report_slowed(x, list[i], turn, done, err) < 0)
+			return -1;
+		/* a device with repeated disturbances cannot decide */
+		if (word == ALONE_MORE && b->cell[list[i]].open &&
+			t->n_runs < t->n[WHO_BASE] + t->n[WHO_TARGET] + t->n[WHO_BOTH] + FRUITLESS_MAX)
+			list[left++] = list[i];
+	}
+	return left;
+}
+
+static int run_turns(struct interleave *x, int *list, int n, struct fw_err *err)
+{
+	static const enum who ORDER[] = { WHO_BASE, WHO_BOTH, WHO_TARGET, WHO_TARGET, WHO_BOTH, WHO_BASE };
+
+	while (n > 0 && !x->bench->lost) {
+		x->who = ORDER[x->runs % (int)(sizeof ORDER / sizeof *ORDER)];
+		if (process_run(x, list, n, err) != 0)
+			return -1;
+		n = keep_undecided(x, list, n, err);
+	}
+	return n < 0 ? -1 : 0;
+}
+
+int alone_run(struct bench *b, struct fw_err *err)
+{
+	struct interleave x = { .bench = b, .of = calloc((size_t)b->n_cells + 1, sizeof *x.of) };
+	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n = 0, result = 0, i;
+
+	if (!x.of || !list) {
+		result = err_set(err, ERR_INTERNAL, "out of memory");
+	} else if (strcmp(b->subject[b->base].sha256, b->subject[b->target].sha256) != 0) {
+		for (i = 0; i < b->n_cells; i++)
+			if (is_suspect(b, i))
+				list[n++] = i;
+		result = run_turns(&x, list, n, err);
+	}
+	free(x.of);
+	free(list);
+	return result;
+}

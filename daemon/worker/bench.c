@@ -1,0 +1,406 @@
+/* bench.c - state of a comparison, without the steps that change it. */
+#include "worker/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/proc.h"
+#include "model/inputs.h"
+#include "protocol/device_check.h"
+#include "protocol/order.h"
+#include "stats/memory.h"
+#include "worker/sandbox/kernelcode.h"
+
+int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
+{
+	memset(b, 0, sizeof *b);
+	b->base = b->target = -1;
+	b->cells = cells;
+	b->n_cells = n_cells;
+	b->started_s = (double)clock_mono_ns() * 1e-9;
+	b->cell = calloc((size_t)n_cells + 1, sizeof *b->cell);
+	if (!b->cell)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	if (proc_sibling("flopwatch-runner", b->runner, sizeof b->runner, err) != 0 ||
+		hash_file(b->runner, b->runner_sha, err) != 0) {
+		bench_fini(b);
+		return -1;
+	}
+	return 0;
+}
+
+void bench_fini(struct bench *b)
+{
+	int i, j;
+
+	for (i = 0; i < b->n_subjects; i++) {
+		if (b->subject[i].fd >= 0)
+			close(b->subject[i].fd);
+		kernelcode_free(b->subject[i].code);
+	}
+	for (i = 0; b->cell && i < b->n_cells; i++)
+		for (j = 0; j < STATS_RUNS_MAX; j++) {
+			free(b->cell[i].process_run[j].values);
+			free(b->cell[i].sustained_run[j].values);
+		}
+	free(b->cell);
+	free(b->pin);
+	memset(b, 0, sizeof *b);
+}
+
+int bench_subject(
+	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err)
+{
+	struct bench_subject *s = &b->subject[b->n_subjects];
+
+	if (b->n_subjects == PROTOCOL_SUBJECTS_MAX) {
+		close(fd);
+		return err_set(err, ERR_INVALID, "more than %d subjects", PROTOCOL_SUBJECTS_MAX);
+	}
+	*s = (struct bench_subject){ .fd = fd };
+	s->role = role;
+	snprintf(s->provider, sizeof s->provider, "%s", provider);
+	snprintf(s->sha256, sizeof s->sha256, "%s", sha256);
+	snprintf(s->file, sizeof s->file, "%s", file);
+	b->n_subjects++;
+	return 0;
+}
+
+int bench_hand(struct bench *b, const char *config, struct fw_err *err)
+{
+	struct bench_subject *s = &b->subject[b->n_subjects - 1];
+
+	snprintf(s->config, sizeof s->config, "%s", config);
+	for (int i = 0; s->config[0] && i < b->n_cells; i++)
+		if (bench_pin(b, b->n_subjects - 1, i, s->config, err) != 0)
+			return -1;
+	return 0;
+}
+
+int bench_ready(struct bench *b, struct fw_err *err)
+{
+	int i;
+
+	for (i = 0; i < b->n_subjects; i++) {
+		if (b->subject[i].role == ROLE_BASE)
+			b->base = i;
+		else if (b->subject[i].role == ROLE_TARGET)
+			b->target = i;
+	}
+	if (b->base < 0 || b->target < 0)
+		return err_set(err, ERR_INVALID, "a comparison needs a subject \"base\" and a subject \"target\"");
+	for (i = 0; i < b->n_cells; i++) {
+		b->cell[i].open = true;
+		b->cell[i].found.typical.want_set = 1;
+	}
+	return 0;
+}
+
+bool bench_identical(const struct bench *b)
+{
+	const struct bench_subject *base = &b->subject[b->base], *target = &b->subject[b->target];
+
+	/* only a check shows whether the provider exists */
+	return !b->selfcheck && strcmp(base->sha256, target->sha256) == 0 && !base->provider[0] && !target->provider[0] &&
+	       b->n_pins == 0;
+}
+
+int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err)
+{
+	struct bench_pin *more, *p = NULL;
+	int i;
+
+	for (i = 0; i < b->n_pins; i++)
+		if (b->pin[i].subject == subject && b->pin[i].cell == cell)
+			p = &b->pin[i];
+	if (!p) {
+		more = realloc(b->pin, (size_t)(b->n_pins + 1) * sizeof *more);
+		if (!more)
+			return err_set(err, ERR_INTERNAL, "out of memory");
+		b->pin = more;
+		p = &b->pin[b->n_pins++];
+	}
+	*p = (struct bench_pin){ .subject = subject, .cell = cell };
+	snprintf(p->config, sizeof p->config, "%s", config);
+	return 0;
+}
+
+const char *bench_pinned(const struct bench *b, int subject, int cell)
+{
+	for (int i = 0; i < b->n_pins; i++)
+		if (b->pin[i].subject == subject && b->pin[i].cell == cell)
+			return b->pin[i].config;
+	return "";
+}
+
+void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX])
+{
+	struct fw_err unread = { 0 };
+
+	code_sha256[0] = '\0';
+	if (symbol_sha256[0] && !s->code_read)
+		(void)kernelcode_open(s->fd, &s->code, &unread); /* on failure the code of its kernels is unknown */
+	s->code_read = s->code_read || symbol_sha256[0];
+	if (symbol_sha256[0] && s->code)
+		(void)kernelcode_find(s->code, symbol_sha256, sm, code_sha256);
+}
+
+int bench_send(struct bench *b, const struct msg *m, struct fw_err *err)
+{
+	return b->emit ? b->emit(b->emit_arg, m, err) : 0;
+}
+
+static int side_of(enum role role)
+{
+	if (role == ROLE_BASE)
+		return BENCH_BASE;
+	if (role == ROLE_TARGET)
+		return BENCH_TARGET;
+	return role == ROLE_DEVICE || role == ROLE_WORKER ? BENCH_OUTSIDE : -1;
+}
+
+void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail)
+{
+	int first = cell < 0 ? 0 : cell, last = cell < 0 ? b->n_cells - 1 : cell, side = side_of(role), i;
+
+	/* an additional subject: the comparison continues without it, and its missing cells do not affect the others */
+	for (i = 0; i < b->n_subjects && side < 0; i++)
+		if (b->subject[i].role == role)
+			b->subject[i].dropped |= cell < 0 || strcmp(failure, "unsupported") != 0;
+	for (i = first; i <= last && side >= 0; i++) {
+		struct bench_failure *t = &b->cell[i].problem[side];
+
+		b->cell[i].open = false;
+		if (t->failure[0] || (cell < 0 && side == BENCH_OUTSIDE && b->cell[i].n_runs > 0))
+			continue;
+		t->role = role;
+		snprintf(t->failure, sizeof t->failure, "%s", failure);
+		snprintf(t->detail, sizeof t->detail, "%s", detail);
+	}
+}
+
+int bench_fault(struct bench *b, int cell, enum role role, const char *failure, const char *detail, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_FAULT };
+
+	bench_note(b, cell, role, failure, detail);
+	m.u.fault.cell = cell;
+	m.u.fault.role = role;
+	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
+	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%s", detail);
+	return bench_send(b, &m, err);
+}
+
+int bench_turn(const struct bench *b)
+{
+	return 1 + (int)(inputs_mix(b->seed) / 64 % ORDER_INTERLEAVE) + b->runs;
+}
+
+int bench_role(const struct msg_cell *m, enum role role)
+{
+	int i;
+
+	for (i = 0; i < m->n_subjects; i++)
+		if (m->role[i] == role)
+			return i;
+	return -1;
+}
+
+bool bench_decides(const struct bench *b, const struct msg_cell *m)
+{
+	return m->series == b->cells[m->cell].decide;
+}
+
+int bench_keep(struct bench_run *list, int *n_list, const struct msg_cell *m, struct fw_err *err)
+{
+	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET);
+	struct bench_run *l = *n_list ? &list[*n_list - 1] : NULL;
+	size_t n = (size_t)(m->n < STATS_PAIRS_MAX ? m->n : STATS_PAIRS_MAX), bytes = n * sizeof(float);
+
+	if (base < 0 || target < 0 || n == 0)
+		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
+	if (!l || l->process_run != m->process_run) {
+		if (*n_list == STATS_RUNS_MAX)
+			return err_set(err, ERR_PROTOCOL, "more than %d runs of one cell", STATS_RUNS_MAX);
+		l = &list[(*n_list)++];
+	}
+	free(l->values);
+	*l = (struct bench_run){
+		.process_run = m->process_run, .set = m->set, .n = (int)n, .values = calloc(4 * n, sizeof(float))
+	};
+	if (!l->values) {
+		(*n_list)--;
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	}
+	memcpy(l->values, m->ms[base], bytes);
+	memcpy(l->values + n, m->ms[target], bytes);
+	l->clocks = m->mhz[base] && m->mhz[target];
+	if (l->clocks) {
+		memcpy(l->values + 2 * n, m->mhz[base], bytes);
+		memcpy(l->values + 3 * n, m->mhz[target], bytes);
+	}
+	return 0;
+}
+
+int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
+{
+	struct bench_cell *c = &b->cell[m->cell];
+	char why[DEVICE_CHECK_WHY_SIZE];
+
+	if (bench_role(m, ROLE_BASE) < 0 || bench_role(m, ROLE_TARGET) < 0)
+		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
+	if (device_check_discards(&m->device_check, why)) {
+		c->discarded++;
+		c->voided++;
+		return 0;
+	}
+	return bench_keep(c->process_run, &c->n_runs, m, err) != 0 ? -1 : 1;
+}
+
+static struct run_pairs pairs_of(const struct bench_run *l)
+{
+	const float *v = l->values;
+
+	return (struct run_pairs){ .set = l->set,
+		.n = l->n,
+		.base_ms = v,
+		.target_ms = v + l->n,
+		.base_mhz = l->clocks ? v + 2 * l->n : NULL,
+		.target_mhz = l->clocks ? v + 3 * l->n : NULL };
+}
+
+static void take_runs(const struct bench_run *list, int n, struct cell_runs *out)
+{
+	out->n = n;
+	out->beta = 0;
+	for (int i = 0; i < n; i++)
+		out->pairs[i] = pairs_of(&list[i]);
+}
+
+void bench_judge(struct bench *b, int cell)
+{
+	const struct cell *of = &b->cells[cell];
+	struct bench_cell *c = &b->cell[cell];
+	struct cell_runs pairs, sustained_runs;
+	struct verdict_options options = { .threshold_pct = of->threshold_pct,
+		.tau0 = of->tau0,
+		.nu0 = of->nu0,
+		.underpowered_pct = of->underpowered_pct,
+		.sparse = case_is_irregular(of),
+		.is_over = b->over };
+
+	take_runs(c->process_run, c->n_runs, &pairs);
+	take_runs(c->sustained_run, c->n_sustained_runs, &sustained_runs);
+	(void)cell_judge(
+		&b->rule, &options, &pairs, &sustained_runs, &c->found); /* all samples are present, so judging cannot fail */
+	c->judged = c->judged || c->n_runs > 0;
+}
+
+void bench_end(struct bench *b)
+{
+	b->over = true;
+	for (int i = 0; i < b->n_cells; i++)
+		if (b->cell[i].judged)
+			bench_judge(b, i);
+}
+
+bool bench_is_hopeless(const struct bench *b, int cell, double *se)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	struct cell_runs l;
+
+	*se = 0;
+	if (!c->open || c->found.typical.want_set != 1)
+		return false;
+	take_runs(c->process_run, c->n_runs, &l);
+	(void)cell_estimate(&b->rule, &l);
+
+	struct rule rule = memory_rule(&b->rule, b->cells[cell].tau0, b->cells[cell].nu0, l.estimate, l.n);
+
+	return stats_is_hopeless(&rule, stats_theta(b->cells[cell].threshold_pct), l.estimate, l.n, se);
+}
+
+/* A row of a benchmark program, or a cell of two providers: one side may do more work than the other. */
+static bool may_differ(const struct bench *b, int cell)
+{
+	return b->cells[cell].decide == SERIES_PROCESS ||
+	       strcmp(b->subject[b->base].provider, b->subject[b->target].provider) != 0;
+}
+
+static enum verdict obstacle(const struct bench *b, int cell, enum cell_cause *cause)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	const char *base = c->check_inputs[BENCH_BASE], *target = c->check_inputs[BENCH_TARGET];
+	struct cell_failure t = { .base = c->problem[BENCH_BASE].failure,
+		.target = c->problem[BENCH_TARGET].failure,
+		.outside = c->problem[BENCH_OUTSIDE].failure,
+		.is_itself = b->selfcheck,
+		.may_be_absent = may_differ(b, cell),
+		.target_does = c->target_passed || b->cells[cell].decide == SERIES_PROCESS,
+		.other_inputs = base[0] && target[0] && strcmp(base, target) != 0 };
+
+	return cell_obstacle(&t, cause);
+}
+
+const struct bench_failure *bench_failure(const struct bench *b, int cell)
+{
+	const struct bench_failure *problem = b->cell[cell].problem;
+	enum cell_cause cause;
+
+	(void)obstacle(b, cell, &cause);
+	if (cause == CELL_ABSENT)
+		return &problem[problem[BENCH_BASE].failure[0] ? BENCH_BASE : BENCH_TARGET];
+	if (cause == CELL_TARGET)
+		return &problem[BENCH_TARGET];
+	if (cause == CELL_BASE)
+		return &problem[BENCH_BASE];
+	return cause == CELL_OUTSIDE ? &problem[BENCH_OUTSIDE] : NULL;
+}
+
+enum verdict bench_verdict(const struct bench *b, int cell)
+{
+	enum cell_cause cause;
+	enum verdict v = obstacle(b, cell, &cause);
+	struct cell_verdict decision;
+
+	if (bench_identical(b))
+		return VERDICT_IDENTICAL;
+	if (cause != CELL_CLEAR)
+		return v;
+	if (!b->cell[cell].judged)
+		return cell_unmeasured(b->cell[cell].voided);
+	bench_decide(b, cell, &decision);
+	return decision.verdict;
+}
+
+static bool same_kernel(const struct cell *a, const struct cell *b)
+{
+	return a->direction == b->direction && strcmp(a->group, b->group) == 0;
+}
+
+void bench_decide(const struct bench *b, int cell, struct cell_verdict *out)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	struct tail group[MEAN_SETS] = { { .calls = 0 }, { .calls = 0 } };
+	int i, k;
+
+	for (i = 0; i < b->n_cells; i++)
+		for (k = 0; k < MEAN_SETS && same_kernel(&b->cells[i], &b->cells[cell]); k++)
+			tail_pool(&group[k], &b->cell[i].found.tail[k]);
+	cell_decide(&b->rule, b->cells[cell].threshold_pct, &c->found, group, out);
+}
+
+double bench_median_ms(const struct bench *b, int cell, bool target)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	float all[STATS_RUNS_MAX * STATS_PAIRS_MAX];
+	int n = 0, i, j;
+
+	for (i = 0; i < c->n_runs; i++)
+		for (j = 0; j < c->process_run[i].n; j++)
+			all[n++] = c->process_run[i].values[j + (target ? c->process_run[i].n : 0)];
+	return stats_median(all, n);
+}

@@ -1,0 +1,366 @@
+/* command.c - cells of two benchmark programs, and their runs. */
+#include "worker/command.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "readers/pair.h"
+#include "worker/health_check.h"
+#include "worker/program_run.h"
+#include "worker/measure.h"
+#include "worker/interleave.h"
+#include "worker/sandbox/workdir.h"
+
+enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
+enum { HOPELESS_FROM = 4 }; /* runs */
+
+static const char prefix[] = "side-";
+
+bool command_is(const struct msg_job *request)
+{
+	return request->n_subjects > 0 && request->subject[0].run.name[0];
+}
+
+void command_sides(char out[64])
+{
+	snprintf(out, 64, "%s%ld", prefix, (long)getpid());
+}
+
+void command_sweep(const struct cache *cache)
+{
+	int fd = openat(cache->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *d;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (d = readdir(dir))) {
+		long pid =
+			strncmp(d->d_name, prefix, sizeof prefix - 1) == 0 ? strtol(d->d_name + sizeof prefix - 1, NULL, 10) : 0;
+
+		if (pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+			(void)workdir_remove(cache->fd, d->d_name, NULL);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void command_clear(const struct build_context *c, const struct msg_job *request)
+{
+	char side[128];
+
+	for (int i = 0; i < request->n_subjects; i++) {
+		build_side(c, &request->subject[i], side);
+		(void)workdir_remove(c->cache->fd, side, NULL);
+	}
+}
+
+static double flops_of(const struct reading_row *row)
+{
+	return row && row->n > 0 && isfinite(row->tflops) ? row->tflops * 1e9 * row->median_ms : 0;
+}
+
+/* Returns 1, or 0 after a fault of the side: too many rows. */
+static int add_row(struct command *m, int side, const char *key, double flops, struct msg_found *found, struct fw_err *err)
+{
+	char detail[128];
+
+	if (found->n == JOB_CELLS_MAX) {
+		snprintf(detail, sizeof detail,
+			"the benchmark writes more than %d rows; measure fewer, or define several benchmarks", JOB_CELLS_MAX);
+		return bench_fault(m->bench, -1, m->side[side]->role, "abi", detail, err) < 0 ? -1 : 0;
+	}
+	snprintf(found->cell[found->n].key, sizeof found->cell[0].key, "%s", key);
+	found->cell[found->n++].flops = flops;
+	return 1;
+}
+
+/* List base's rows in their order, then those that only the target has; the unpaired rows of each side come last. */
+static int collect(
+	struct command *m, const struct reading *base, const struct reading *target, struct msg_found *found, struct fw_err *err)
+{
+	int status = 1;
+
+	for (int side = BASE; side < PAIR; side++) {
+		const struct reading *r = side == BASE ? base : target;
+
+		for (int i = 0; i < r->n_rows && status == 1; i++) {
+			const char *key = r->row[i].key;
+			double flops = flops_of(&r->row[i]);
+
+			if (side == BASE || !reading_find(base, key))
+				status = add_row(
+					m, side, key, flops > 0 ? flops : flops_of(reading_find(target, key)), found, err);
+		}
+		for (int i = 0; i < r->n_left && status == 1; i++)
+			if (r->left[i].unpaired && (side == BASE || !reading_find_unpaired(base, r->left[i].key)))
+				status = add_row(m, side, r->left[i].key, 0, found, err);
+	}
+	return status;
+}
+
+static int make_cells(struct command *m, const struct msg_found *found, struct cell **cells, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+	struct bench_cell *state = calloc((size_t)found->n + 1, sizeof *state);
+
+	*cells = calloc((size_t)found->n + 1, sizeof **cells);
+	if (!*cells || !state) {
+		free(state);
+		return err_set(err, ERR_INTERNAL, "out of memory for %d cells", found->n);
+	}
+	for (int i = 0; i < found->n; i++) {
+		benchmark_cell(&m->side[BASE]->run, found->cell[i].key, found->cell[i].flops, &(*cells)[i]);
+		state[i].open = true;
+		state[i].found.typical.want_set = 1;
+	}
+	free(b->cell);
+	b->cell = state;
+	b->cells = *cells;
+	b->n_cells = found->n;
+	b->rule.k = rule_k(found->n);
+	return 0;
+}
+
+/*
+ * A row that both sides may have but that has no pair counts as not comparable: the job's verdict must not rest on the other
+ * rows only. As undecided it would keep later commits from being compared with this one, the only base that they have a pair
+ * in. A key that only the base has is a missing row of the target.
+ */
+static int note_unpaired(struct command *m, int cell, const struct reading *target, struct fw_err *err)
+{
+	const struct reading_left *left = reading_find_unpaired(target, m->bench->cells[cell].key);
+
+	if (!left)
+		return command_timed(m, TARGET, cell, target, "unsupported", err);
+	return bench_fault(m->bench, cell, ROLE_DEVICE, "unpaired", left->why, err) < 0 ? -1 : 0;
+}
+
+static int note_absent(struct command *m, const struct reading *base, const struct reading *target, struct fw_err *err)
+{
+	for (int i = 0; i < m->bench->n_cells; i++) {
+		const char *key = m->bench->cells[i].key;
+
+		if (reading_find_unpaired(base, key) || reading_find_unpaired(target, key)) {
+			if (note_unpaired(m, i, target, err) < 0)
+				return -1;
+			continue;
+		}
+		for (int side = BASE; side < PAIR; side++)
+			if ((m->list[side].speaks
+					    ? interleave_listed(m, side, i, err)
+					    : command_timed(m, side, i, side == BASE ? base : target, "unsupported", err)) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* Report rows without a time on both sides, and columns without times: they become no cells. */
+static int note_rows_without_times(struct command *m, int side, const struct reading *r, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+
+	message.u.note.role = m->side[side]->role;
+	for (int i = 0; i < r->n_notes; i++) {
+		snprintf(message.u.note.text, sizeof message.u.note.text, "%s", r->note[i]);
+		if (bench_send(m->bench, &message, err) < 0)
+			return -1;
+	}
+	if (r->n_left == 0)
+		return 0;
+	reading_report_left(r, message.u.note.text, sizeof message.u.note.text);
+	return bench_send(m->bench, &message, err);
+}
+
+/* Make base and target comparable; report each difference that prevents it in a note. */
+static int note_incomparable(struct command *m, struct reading *base, struct reading *target, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+	/* as many rows as both outputs may have, each with its message */
+	enum { WARNINGS_MAX_BYTES = 2 * READING_ROWS_MAX * (3 * CASE_KEY_SIZE + 256), WARNINGS_SENT_MAX = 32 };
+	struct buf warnings;
+	int unpaired, result, n = 0;
+
+	buf_init(&warnings, WARNINGS_MAX_BYTES);
+	result = reading_pair(base, "the base's output", target, "the target's output", &warnings, &unpaired, err);
+	for (const char *at = warnings.data; result == 0 && *at; at = strchr(at, '\n') + 1, n++) {
+		snprintf(message.u.note.text, sizeof message.u.note.text, "%.*s", (int)(strchr(at, '\n') - at), at);
+		if (n < WARNINGS_SENT_MAX)
+			result = bench_send(m->bench, &message, err);
+	}
+	if (result == 0 && n > WARNINGS_SENT_MAX) {
+		snprintf(message.u.note.text, sizeof message.u.note.text, "%d more rows are not compared for reasons like these",
+			n - WARNINGS_SENT_MAX);
+		result = bench_send(m->bench, &message, err);
+	}
+	buf_fini(&warnings);
+	return result < 0 ? -1 : 0;
+}
+
+/* Run every side once. Returns 1 with the cells, 0 too many, -1. */
+static int discover(struct command *m, struct cell **cells, struct fw_err *err)
+{
+	struct reading reading[COMMAND_SIDES_MAX] = { 0 };
+	struct command_failure problem[COMMAND_SIDES_MAX];
+	struct msg message = { .t = MSG_FOUND, .u.found = calloc(1, sizeof(struct msg_found)) };
+	int ran[COMMAND_SIDES_MAX] = { 0 }, status = message.u.found ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+
+	for (int side = BASE; side < m->n_sides && status == 0; side++) {
+		status = command_report(m, side, "check", err);
+		if (status == 0)
+			ran[side] = command_run(
+				m->bench, m->build, m->side[side], &m->list[side], NULL, &reading[side], &problem[side], err);
+		status = ran[side] < 0 ? -1 : status;
+	}
+	if (status == 0 && ran[BASE] && ran[TARGET])
+		status = note_incomparable(m, &reading[BASE], &reading[TARGET], err);
+	if (status == 0)
+		status = collect(m, &reading[BASE], &reading[TARGET], message.u.found, err);
+	if (status == 1 && message.u.found->n > 0)
+		status = make_cells(m, message.u.found, cells, err) != 0 || bench_send(m->bench, &message, err) < 0 ? -1 : 1;
+	for (int side = m->n_sides - 1; side >= BASE && status == 1; side--)
+		if (!ran[side] && command_failed(m, side, &problem[side], err) < 0)
+			status = -1;
+	if (status == 1 && ran[BASE] && ran[TARGET] && note_absent(m, &reading[BASE], &reading[TARGET], err) != 0)
+		status = -1;
+	for (int side = BASE; side < m->n_sides && status == 1; side++)
+		if (note_rows_without_times(m, side, &reading[side], err) < 0)
+			status = -1;
+	for (int side = BASE; side < COMMAND_SIDES_MAX; side++)
+		reading_fini(&reading[side]);
+	msg_fini(&message);
+	return status;
+}
+
+/* Hash the files that a side's build made, before any run in its folder. "" none, or unknown. */
+static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
+{
+	char name[128];
+	int fd;
+
+	sha256[0] = '\0';
+	build_side(m->build, m->side[side], name);
+	fd = openat(m->build->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || workdir_hash_made(fd, sha256, NULL) != 0)
+		sha256[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Equal builds of different sources are measured, because the run may read the sources; the user can declare artifacts. */
+static int note_sources_alone(struct command *m, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+	const struct benchmark *base = &m->side[BASE]->run, *target = &m->side[TARGET]->run;
+	char made[PAIR][HASH_HEX];
+
+	if (m->bench->selfcheck || base->n_artifacts || target->n_artifacts)
+		return 0;
+	for (int side = BASE; side < PAIR; side++)
+		hash_made(m, side, made[side]);
+	if (!made[BASE][0] || strcmp(made[BASE], made[TARGET]) != 0)
+		return 0;
+	snprintf(message.u.note.text, sizeof message.u.note.text,
+		"the builds of both sides made the same files, and only sources differ, which %s may read: if it does not, name "
+		"the files that it "
+		"runs from as its artifacts in .flopwatch.yaml, and such a push is identical",
+		base->name);
+	return bench_send(m->bench, &message, err);
+}
+
+/* End cells that all allowed runs would leave undecided: only the user can change the benchmark. */
+static int stop_hopeless(struct bench *b, const int *list, int n, struct fw_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		struct msg message = { .t = MSG_NOTE, .u.note = { .cell = list[i] } };
+		int runs = b->cell[list[i]].n_runs;
+		double se;
+
+		if (b->quick || b->selfcheck || runs < HOPELESS_FROM || !bench_is_hopeless(b, list[i], &se))
+			continue;
+		b->cell[list[i]].open = false;
+		snprintf(message.u.note.text, sizeof message.u.note.text,
+			"stopped after %d runs, whose processes vary so much that %d would leave a standard error of "
+			"%.2f %% "
+			"(%.2f %% is allowed): an interleaved program is paired call by call instead (doc/interleave.md)",
+			runs, b->rule.runs_max, 100 * se, 100 * b->rule.se_max);
+		if (bench_send(b, &message, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Report the number of excluded warm-up calls, and the cell with most of them. */
+static int note_excluded_calls(struct command *m, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+	const struct bench *b = m->bench;
+	int calls = 0, cut = 0, cells = 0, most = 0;
+
+	for (int i = 0; i < b->n_cells; i++) {
+		calls += m->settled[i].calls;
+		cut += m->settled[i].cut;
+		cells += m->settled[i].cut > 0;
+		most = m->settled[i].cut > m->settled[most].cut ? i : most;
+	}
+	if (cut == 0)
+		return 0;
+	snprintf(message.u.note.text, sizeof message.u.note.text,
+		"processes took a while to stabilise: %d of %d calls, at the start of a process and further from its others than "
+		"those vary, are left out, of %d of %d cells; most of %s, %d of %d",
+		cut, calls, cells, b->n_cells, b->cells[most].key, m->settled[most].cut, m->settled[most].calls);
+	return bench_send(m->bench, &message, err);
+}
+
+static int measure_processes(struct command *m, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+	int list[JOB_CELLS_MAX], n, set, result = 0;
+
+	m->settled = calloc((size_t)b->n_cells + 1, sizeof *m->settled);
+	if (!m->settled)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	while (result == 0 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
+		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
+			break; /* open cells stay undecided and report that */
+		result = command_process_run(m, list, n, set, err) < 0 || stop_hopeless(b, list, n, err) != 0 ? -1 : 0;
+	}
+	if (result == 0)
+		result = note_excluded_calls(m, err);
+	free(m->settled);
+	m->settled = NULL;
+	return result;
+}
+
+int command_measure(
+	struct bench *b, const struct build_context *c, const struct msg_job *request, struct cell **cells, struct fw_err *err)
+{
+	struct command m = { .bench = b, .build = c };
+	int status = 1, by_interleave = 0;
+
+	*cells = NULL;
+	if (command_open(&m, request, err) != 0)
+		return -1;
+	if (note_sources_alone(&m, err) < 0)
+		return -1;
+	if (m.side[BASE]->run.gpu)
+		status = health_check_wait_idle(b, err);
+	if (status == 1)
+		status = discover(&m, cells, err);
+	if (status == 1 && interleave_taken(&m))
+		by_interleave = interleave_measure(&m, err);
+	if (status == 1 && by_interleave == 0)
+		status = measure_processes(&m, err);
+	if (status >= 0 && by_interleave >= 0)
+		bench_end(m.bench);
+	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
+		interleave_list_fini(&m.list[side]);
+	return status < 0 || by_interleave < 0 ? -1 : 0;
+}

@@ -1,0 +1,145 @@
+/* hardware.c - devices as branch code will see them. */
+#include "worker/hardware.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/proc.h"
+#include "worker/image.h"
+#include "worker/runner_child.h"
+#include "worker/sandbox/toolchain.h"
+
+static bool is_named(const struct msg_device *d, const char *name)
+{
+	char address[32];
+
+	snprintf(address, sizeof address, "%s:%d", device_kind_name(d->kind), d->index);
+	if (strcmp(name, "auto") == 0) /* simulated times must be requested by name */
+		return d->kind != DEVICE_SIM;
+	return strcmp(name, device_kind_name(d->kind)) == 0 || strcmp(name, address) == 0 || strcmp(name, d->uuid) == 0;
+}
+
+static int count_gpus(const struct msg_device *d, int n)
+{
+	int found = 0, i;
+
+	for (i = 0; i < n; i++)
+		found += d[i].kind == DEVICE_CUDA;
+	return found;
+}
+
+/* List devices inside the sandbox; where the GPU does not work inside and isolation is optional, outside. */
+static int list(struct sandbox *s, enum sandbox_want want, struct msg_device *out, struct fw_err *err)
+{
+	struct msg_device outside[PROTOCOL_DEVICES_MAX];
+	struct fw_err e = { 0 };
+	int n = runner_child_devices(s, true, out, PROTOCOL_DEVICES_MAX, err), m;
+
+	if (!s->active || want == SANDBOX_REQUIRED || (n >= 0 && (count_gpus(out, n) > 0 || access("/dev/nvidiactl", F_OK) != 0)))
+		return n;
+	m = runner_child_devices(s, false, outside, PROTOCOL_DEVICES_MAX, &e);
+	if (m < 0 || (n >= 0 && count_gpus(outside, m) == 0))
+		return n;
+	s->active = s->drops_root = false;
+	snprintf(s->why, sizeof s->why, "%.255s",
+		n < 0 ? err->text : "the GPU does not work inside bubblewrap here (see doc/troubleshooting.md#gpu-in-sandbox)");
+	memcpy(out, outside, sizeof outside);
+	err_clear(err);
+	return m;
+}
+
+static void begin_hello(const struct sandbox *s, struct msg_hello *hello)
+{
+	memset(hello, 0, sizeof *hello);
+	hello->protocol = PROTOCOL_VERSION;
+	snprintf(hello->version, sizeof hello->version, "%s", FW_VERSION);
+	snprintf(hello->isolation, sizeof hello->isolation, "%s", sandbox_isolation(s));
+	hello->n_read_only = s->n_shown;
+	memcpy(hello->read_only, s->shown, sizeof hello->read_only);
+}
+
+int hardware_builder(
+	const struct sandbox *s, const char *kind, const char *tools_dir, struct msg_hello *hello, struct fw_err *err)
+{
+	struct msg_device *d = &hello->device[0];
+	enum device_kind of = device_kind_from_name(kind);
+
+	begin_hello(s, hello);
+	if (of == DEVICE_ANY || of == DEVICE_KINDS)
+		return err_set(err, ERR_INVALID, "--build-only needs --device cuda, cpu or sim, not %s", kind);
+	hello->builds_only = true;
+	hello->n_devices = 1;
+	d->kind = of;
+	snprintf(d->uuid, sizeof d->uuid, PROTOCOL_BUILDER);
+	image_describe(d->image, sizeof d->image);
+	toolchain_describe(of, tools_dir, "", d->toolkit, sizeof d->toolkit);
+	return 0;
+}
+
+int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, const char *tools_dir, struct msg_hello *hello,
+	struct fw_err *err)
+{
+	struct msg_device all[PROTOCOL_DEVICES_MAX];
+	int n = list(s, want, all, err), i;
+
+	if (n < 0)
+		return -1;
+	begin_hello(s, hello);
+	for (i = 0; i < n; i++) {
+		struct msg_device *d = &hello->device[hello->n_devices];
+
+		if (!is_named(&all[i], kind))
+			continue;
+		*d = all[i];
+		image_describe(d->image, sizeof d->image);
+		toolchain_describe(d->kind, tools_dir, "", d->toolkit, sizeof d->toolkit);
+		hello->n_devices++;
+	}
+	return hello->n_devices ? 0 : err_set(err, ERR_NOT_FOUND, "no device \"%s\" on this machine", kind);
+}
+
+const struct msg_device *hardware_find(const struct msg_hello *hello, const char *name, struct fw_err *err)
+{
+	char present[600] = "";
+	size_t used = 0;
+	int i;
+
+	for (i = 0; i < hello->n_devices; i++) {
+		const struct msg_device *d = &hello->device[i];
+		int n;
+
+		if (is_named(d, name))
+			return d;
+		n = snprintf(present + used, sizeof present - used, "%s%s:%d (%s)", used ? ", " : "", device_kind_name(d->kind),
+			d->index, d->uuid);
+		if (n > 0 && (size_t)n < sizeof present - used)
+			used += (size_t)n;
+	}
+	err_set(err, ERR_NOT_FOUND, "no device \"%s\" here; there are: %s", name, *present ? present : "none");
+	return NULL;
+}
+
+void hardware_location(const char *cache_dir, struct msg_location *out)
+{
+	enum { PEOPLE_FROM = 1000 }; /* lower user ids are system accounts */
+	struct fw_err unknown = { 0 };
+	char room[4096];
+	struct passwd owner, *found = NULL;
+	uid_t me = geteuid();
+
+	memset(out, 0, sizeof *out);
+	const char *node = getenv("SLURMD_NODENAME"); /* the node to request when a job is sent to the cluster again */
+	if (node)
+		snprintf(out->host, sizeof out->host, "%s", node);
+	else if (gethostname(out->host, sizeof out->host - 1) != 0)
+		out->host[0] = '\0';
+	if (getpwuid_r(me, &owner, room, sizeof room, &found) == 0 && found)
+		snprintf(out->user, sizeof out->user, "%.32s", owner.pw_name);
+	out->is_system = me != 0 && me < PEOPLE_FROM;
+	if (proc_sibling("flopwatch-runner", out->runner, sizeof out->runner, &unknown) != 0 ||
+		(size_t)snprintf(out->modules, sizeof out->modules, "%s/modules", cache_dir) >= sizeof out->modules)
+		memset(out, 0, sizeof *out);
+}

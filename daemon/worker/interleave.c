@@ -1,0 +1,537 @@
+/* interleave.c - sessions of a run: their cells, their results, and the side at fault when one ends early. */
+#include "worker/interleave.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/device_check.h"
+#include "model/inputs.h"
+#include "protocol/order.h"
+#include "worker/health_check.h"
+#include "worker/measure.h"
+#include "worker/sustain.h"
+#include "worker/interleave_record.h"
+
+enum { REDO_MAX = 3, EMPTY_RUNS_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* runs */ };
+
+#define HALF_WIDTH_PCT 0.3
+
+/* Results of one cell over all sessions. Shape: by side. */
+struct interleave_known {
+	struct interleave_evidence evidence[INTERLEAVE_SIDES_MAX];
+	struct interleave_cost cost;
+	int calls; /* of a turn, warm-up included */
+};
+
+struct all_interleave {
+	struct command *command;
+	int n_cells;
+	int *position; /* place[side][n_cells]: position of each cell in the side's order */
+	int n_position[INTERLEAVE_SIDES_MAX];
+	int *missed;                      /* missed[n_cells]: sessions in which a side did not reach the cell */
+	struct interleave_known *known;   /* known[n_cells] */
+	int deaths[INTERLEAVE_SIDES_MAX]; /* cells in whose turns it died */
+	int n_without_reference;          /* cells without the reference commit, */
+	char without_reference[500];      /* and the reason for the first of them */
+	bool no_room;
+	char no_room_why[512];
+	double interleave_s, calls_s; /* over all pairs */
+	int n_interleave;
+};
+
+/* One run. Shape: all arrays have n_cells elements. */
+struct interleave_run {
+	struct all_interleave *all;
+	uint64_t seed;
+	int set, n, timed;
+	int *list, *spare, *chain;
+	bool *todo, *sustained_run;
+	bool only_sustained_runs;
+	int sustained_rounds;
+};
+
+bool interleave_taken(const struct command *m)
+{
+	return m->list[COMMAND_BASE].speaks && m->list[COMMAND_TARGET].speaks;
+}
+
+int interleave_listed(struct command *m, int side, int cell, struct fw_err *err)
+{
+	const struct interleave_reported *reported = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
+	enum role role = m->side[side]->role;
+
+	if (reported && !reported->failure[0] && reported->ms > 0)
+		return 1;
+	if (!reported)
+		return bench_fault(m->bench, cell, role, "unsupported", "the benchmark does not have this cell", err) < 0 ? -1
+															  : 0;
+	return bench_fault(m->bench, cell, role, reported->failure[0] ? reported->failure : "reported",
+		       reported->failure[0] ? reported->detail : "the benchmark made no call of it", err) < 0
+		       ? -1
+		       : 0;
+}
+
+static int cell_of(const struct bench *b, const char *key)
+{
+	for (int i = 0; i < b->n_cells; i++)
+		if (strcmp(b->cells[i].key, key) == 0)
+			return i;
+	return -1;
+}
+
+/* Continue this cell with base and target only. */
+static void leave_reference_out(struct all_interleave *a, int cell, const char *why)
+{
+	int *position = a->position + COMMAND_REFERENCE * a->n_cells, kept = 0;
+
+	for (int i = 0; i < a->n_position[COMMAND_REFERENCE]; i++)
+		if (position[i] != cell)
+			position[kept++] = position[i];
+	a->n_position[COMMAND_REFERENCE] = kept;
+	if (a->n_without_reference++ == 0)
+		snprintf(
+			a->without_reference, sizeof a->without_reference, "%s: %.300s", a->command->bench->cells[cell].key, why);
+}
+
+static int prepare(struct all_interleave *a, struct fw_err *err)
+{
+	struct bench *b = a->command->bench;
+
+	a->n_cells = b->n_cells;
+	a->position = calloc((size_t)(INTERLEAVE_SIDES_MAX * b->n_cells) + 1, sizeof *a->position);
+	a->missed = calloc((size_t)b->n_cells + 1, sizeof *a->missed);
+	a->known = calloc((size_t)b->n_cells + 1, sizeof *a->known);
+	if (!a->position || !a->missed || !a->known)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	for (int side = 0; side < a->command->n_sides; side++)
+		for (int i = 0; i < a->command->list[side].n; i++) {
+			const struct interleave_reported *reported = &a->command->list[side].cell[i];
+			int cell = cell_of(b, reported->key);
+
+			if (cell >= 0 && side == COMMAND_REFERENCE && reported->failure[0])
+				leave_reference_out(a, cell, reported->detail);
+			else if (cell >= 0)
+				a->position[side * a->n_cells + a->n_position[side]++] = cell;
+		}
+	return 0;
+}
+
+/* Choose the cells of the next session for `n_sides` sides. Returns their number, or -1. */
+static int next_chain(const struct interleave_run *l, int n_sides, struct fw_err *err)
+{
+	const struct all_interleave *a = l->all;
+	struct interleave_order order[INTERLEAVE_SIDES_MAX];
+
+	for (int side = 0; side < n_sides; side++)
+		order[side] = (struct interleave_order){ .n = a->n_position[side], .cell = a->position + side * a->n_cells };
+	int n = interleave_chain(order, n_sides, l->todo, a->n_cells, l->chain);
+
+	return n < 0 ? err_set(err, ERR_INTERNAL, "out of memory") : n;
+}
+
+static double alone_ms(const struct command *m, int n_sides, int cell)
+{
+	double longest = 0;
+
+	for (int side = 0; side < n_sides; side++) {
+		const struct interleave_reported *reported = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
+
+		longest = reported ? fmax(longest, reported->ms) : longest;
+	}
+	return longest;
+}
+
+/*
+ * The manifest's number of pairs; without one, the number that narrows a cell's interval at the least cost. `call_ms`: all
+ * calls of one pair.
+ */
+static int pairs_of(const struct interleave_run *l, int cell, double call_ms, int most)
+{
+	const struct bench *b = l->all->command->bench;
+	const struct interleave_cost *cost = &l->all->known[cell].cost;
+	int n = interleave_pairs(call_ms, l->n, most);
+
+	return most > 0 ? n
+			: interleave_pairs_wanted(
+				  cost, b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.look[PAIRING_INTERLEAVE].s0, n);
+}
+
+static void request_cell(const struct interleave_run *l, struct interleave_session *s)
+{
+	struct command *m = l->all->command;
+	int most = s->subject[COMMAND_BASE]->run.pairs;
+
+	for (int i = 0; i < s->n; i++) {
+		struct interleave_cell *c = &s->cell[i];
+		int cell = l->chain[i];
+		double ms = alone_ms(m, s->n_sides, cell);
+
+		*c = (struct interleave_cell){
+			.cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1
+		};
+		c->warm = interleave_warm(ms);
+		l->all->known[cell].calls = 1 + c->warm;
+		c->pairs = l->only_sustained_runs ? 0 : pairs_of(l, cell, s->n_sides * (1 + c->warm) * ms, most);
+		c->budget_ms = interleave_budget_ms(l->n, most);
+		c->sustained_rounds = l->sustained_run[cell] ? l->sustained_rounds : 0;
+	}
+}
+
+/* Session time besides pairs and sustained runs: process starts, first calls, final checks. */
+static double others_s(const struct interleave_session *s)
+{
+	double rest_s = s->all_s;
+
+	for (int i = 0; i < s->n; i++)
+		rest_s -= s->cell[i].pairs_s + s->cell[i].sustained_runs_s;
+	return fmax(0, rest_s);
+}
+
+static int take_cells(struct interleave_run *l, struct interleave_session *s, const struct msg_device_check *device_check,
+	int redo, struct fw_err *err)
+{
+	struct all_interleave *a = l->all;
+	struct bench *b = a->command->bench;
+	bool is_over = s->failure_side < 0;
+
+	for (int i = 0; i < s->n; i++) {
+		struct interleave_cell *c = &s->cell[i];
+		char why[INTERLEAVE_TEXT_SIZE];
+		enum interleave_belief belief = interleave_judge(a->command, s, c, a->known[c->cell].evidence, why, err);
+		int status = belief == INTERLEAVE_ERROR ? -1 : 0;
+
+		if (belief == INTERLEAVE_REFERENCE_FAULTY) {
+			leave_reference_out(a, c->cell, why);
+			continue;
+		}
+		l->timed += belief == INTERLEAVE_DOUBTED;
+		if (belief == INTERLEAVE_BELIEVED)
+			interleave_cost_add(&a->known[c->cell].cost, c->n, c->pairs_s, others_s(s) / s->n, c->ms[COMMAND_BASE],
+				c->ms[COMMAND_TARGET]);
+		if (belief == INTERLEAVE_BELIEVED && (l->only_sustained_runs ? c->n_sustained > 0 : c->n >= PAIRS_MIN)) {
+			l->timed++;
+			status = interleave_record(a->command, s, c, l->set, device_check, redo, err);
+		}
+		if (status < 0)
+			return -1;
+		a->interleave_s += c->interleave_s;
+		a->calls_s += c->calls_s;
+		a->n_interleave += c->interleave;
+		/* cells lost by a death follow in another session, without the cell of the death */
+		if (is_over || c->reached || c->missed)
+			l->todo[c->cell] = false;
+		if (c->missed && ++a->missed[c->cell] == MISSED_MAX &&
+			bench_fault(b, c->cell, ROLE_TARGET, "abi", "listed by the benchmark, but not reached in the session",
+				err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * The session ended because of the reference commit, or for lack of memory with it: its remaining cells follow without the
+ * reference commit.
+ */
+static int take_failure_of_reference(struct interleave_run *l, const struct interleave_session *s, struct fw_err *err)
+{
+	struct all_interleave *a = l->all;
+	bool is_breach = strcmp(s->problem.failure, "protocol") == 0;
+
+	for (int i = 0; i < s->n; i++)
+		if (s->cell[i].cell == s->failure_cell)
+			l->todo[s->failure_cell] = s->cell[i].n < PAIRS_MIN;
+	if (s->no_room || s->failure_cell < 0 || is_breach || a->deaths[COMMAND_REFERENCE]++ == DEATHS_MAX)
+		return command_drop_reference(a->command, s->problem.detail, err) != 0 ? -1 : 1;
+	leave_reference_out(a, s->failure_cell, s->problem.detail);
+	return 1;
+}
+
+/* A side ended the session. Returns 1 if other cells continue, 0 if nothing can be interleaved, -1. */
+static int take_failure(struct interleave_run *l, struct interleave_session *s, struct fw_err *err)
+{
+	struct all_interleave *a = l->all;
+	struct command *m = a->command;
+	int side = s->failure_side;
+
+	if (side < 0)
+		return 1;
+	if (side == COMMAND_REFERENCE || (s->no_room && s->n_sides > COMMAND_REFERENCE))
+		return take_failure_of_reference(l, s, err);
+	if (s->no_room) {
+		a->no_room = true;
+		snprintf(a->no_room_why, sizeof a->no_room_why, "%.200s: %.300s", role_name(m->side[side]->role),
+			s->problem.detail);
+		return 0;
+	}
+	bool is_breach = strcmp(s->problem.failure, "protocol") == 0;
+
+	if (s->failure_cell >= 0 && !is_breach && a->deaths[side]++ < DEATHS_MAX)
+		return bench_fault(m->bench, s->failure_cell, m->side[side]->role, s->problem.failure, s->problem.detail, err) < 0
+			       ? -1
+			       : 1;
+	return command_failed(m, side, &s->problem, err) < 0 ? -1 : 0;
+}
+
+/* Drop closed cells: they need no session. */
+static void forget_closed(struct interleave_run *l)
+{
+	const struct bench *b = l->all->command->bench;
+
+	for (int i = 0; i < b->n_cells; i++)
+		l->todo[i] = l->todo[i] && b->cell[i].open;
+}
+
+/* Run a session between two readings of the device, and repeat it while they discard it. */
+static int run_guarded(struct interleave_run *l, struct interleave_session *s, struct msg_device_check *device_check, int *redo,
+	struct fw_err *err)
+{
+	struct bench *b = s->bench;
+	bool gpu = s->subject[COMMAND_BASE]->run.gpu;
+	char why[DEVICE_CHECK_WHY_SIZE];
+
+	for (int pass = 0;; pass++) {
+		struct msg_device_check after;
+
+		device_check_unknown(device_check);
+		device_check_unknown(&after);
+		if (gpu && health_check_device_check(b, pass, device_check, err) != 0)
+			return -1;
+		request_cell(l, s);
+		if (interleave_session_run(s, err) != 0 || (gpu && health_check_device_check(b, pass, &after, err) != 0))
+			return -1;
+		device_check_merge(device_check, &after);
+		device_check->energy_j = -1; /* the energy of whole processes is not that of the timed calls */
+		if (!device_check_discards(device_check, why) || pass == REDO_MAX || device_check_xid_breaks(device_check->xid) ||
+			s->failure_side >= 0 || b->gpu_s >= b->limits.budget_s)
+			return 0;
+		++*redo;
+	}
+}
+
+/* Run one session over `n` cells of the chain. Returns 1 to continue, 0 when the run is over, -1. */
+static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_err *err)
+{
+	struct command *m = l->all->command;
+	struct interleave_session *s = calloc(1, sizeof *s);
+	struct msg_device_check device_check;
+	int redo = 0, result = -1;
+
+	if (s)
+		*s = (struct interleave_session){ .bench = m->bench,
+			.build = m->build,
+			.n_sides = n_sides,
+			.n = n,
+			.seed = l->seed,
+			.target_first = bench_turn(m->bench) % 2,
+			.first = order_first(n_sides, COMMAND_BASE, COMMAND_TARGET, bench_turn(m->bench)),
+			.cell = calloc((size_t)n, sizeof *s->cell) };
+	if (!s || !s->cell) {
+		free(s);
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	}
+	for (int side = 0; side < n_sides; side++)
+		s->subject[side] = m->side[side];
+	if (run_guarded(l, s, &device_check, &redo, err) == 0 && take_cells(l, s, &device_check, redo, err) == 0)
+		result = take_failure(l, s, err);
+	forget_closed(l);
+	if (result >= 0 && health_check_xid(m->bench, device_check.xid, err) < 0)
+		result = -1;
+	if (result >= 0 && device_check.foreign > 0 && !m->bench->lost && health_check_wait_idle(m->bench, err) < 0)
+		result = -1;
+	free(s->cell);
+	free(s);
+	return result;
+}
+
+/* Measure all cells of the run, in as many sessions as the sides' orders need; first those with the reference commit. */
+static int run_sessions(struct interleave_run *l, struct fw_err *err)
+{
+	struct command *m = l->all->command;
+	struct bench *b = m->bench;
+	int result = 1, passes = 0;
+
+	for (int n_sides = m->n_sides; n_sides >= COMMAND_REFERENCE && result == 1;) {
+		int n = next_chain(l, n_sides, err);
+
+		if (n < 0)
+			return -1;
+		if (n == 0) {
+			n_sides--;
+			continue;
+		}
+		if (b->lost || (passes++ > 0 && b->gpu_s >= b->limits.budget_s))
+			break;
+		result = run_session(l, n, n_sides, err);
+		n_sides = n_sides < m->n_sides ? n_sides : m->n_sides;
+	}
+	return result < 0 ? -1 : 0;
+}
+
+static int process_run(struct interleave_run *l, struct fw_err *err)
+{
+	struct bench *b = l->all->command->bench;
+	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->runs);
+
+	l->seed = seed;
+	l->timed = 0;
+	l->sustained_rounds = sustain_rounds(b, l->set);
+	for (int i = 0; i < b->n_cells; i++)
+		l->todo[i] = l->sustained_run[i] = false;
+	for (int i = 0; i < l->n; i++) {
+		l->todo[l->list[i]] = true;
+		l->sustained_run[l->list[i]] = sustain_wants(b, l->list[i], l->set);
+	}
+	if (command_announce(l->all->command, l->list, l->n, l->set, seed, err) < 0)
+		return -1;
+	int result = run_sessions(l, err);
+
+	b->set_begun[l->set] = true;
+	return result;
+}
+
+/* Whether more turns can decide if a gain exists by the worker's clock, or if a side computes in the turns of the other. */
+static bool wants_interleave(const struct bench *b, int cell, const struct interleave_known *k)
+{
+	const struct interleave_evidence *base = &k->evidence[COMMAND_BASE], *target = &k->evidence[COMMAND_TARGET];
+	char why[INTERLEAVE_WHY_SIZE];
+
+	if (!b->cell[cell].open || b->cell[cell].n_runs == 0 || b->cell[cell].n_runs >= DOUBTED_MAX)
+		return false;
+	return interleave_may_go_on(base) || interleave_may_go_on(target) ||
+	       (bench_verdict(b, cell) == VERDICT_IMPROVEMENT &&
+		       interleave_gain(base, target, k->calls, why) == INTERLEAVE_GAIN_UNHEARD);
+}
+
+/* List cells that have a verdict but are not yet trusted. Returns their number. */
+static int next_doubtful(struct interleave_run *l)
+{
+	const struct all_interleave *a = l->all;
+	const struct bench *b = a->command->bench;
+
+	l->n = 0;
+	l->set = 1;
+	for (int i = 0; i < b->n_cells && !b->quick; i++)
+		if (wants_interleave(b, i, &a->known[i]))
+			l->list[l->n++] = i;
+	return l->n;
+}
+
+/* Plan the next run: pairs, then sustained runs, then runs for width only. Returns the number of cells. */
+static int plan_next(struct interleave_run *l)
+{
+	const struct bench *b = l->all->command->bench;
+
+	l->only_sustained_runs = false;
+	l->n = measure_next(b, l->list, &l->set);
+	if (l->n == 0 || b->cell[l->list[0]].found.typical.want_set == 0) {
+		int set, n = sustain_next(b, l->spare, &set);
+
+		if (n > 0) {
+			memcpy(l->list, l->spare, (size_t)n * sizeof *l->list);
+			l->n = n;
+			l->set = set;
+			l->only_sustained_runs = true;
+		}
+	}
+	return l->n > 0 ? l->n : next_doubtful(l);
+}
+
+static int run_all(struct interleave_run *l, struct fw_err *err)
+{
+	struct all_interleave *a = l->all;
+	struct bench *b = a->command->bench;
+	int empty = 0, status = 0;
+
+	while (status == 0 && !b->lost && !a->no_room && plan_next(l) > 0) {
+		int before = 0, after = 0;
+
+		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
+			break; /* open cells stay undecided and report that */
+		for (int i = 0; i < b->n_cells; i++)
+			before += b->cell[i].open;
+		status = process_run(l, err);
+		for (int i = 0; i < b->n_cells; i++)
+			after += b->cell[i].open;
+		empty = l->timed > 0 || after < before ? 0 : empty + 1;
+		if (empty == EMPTY_RUNS_MAX && l->only_sustained_runs)
+			break; /* the cell ends without sustained runs */
+		for (int i = 0; i < l->n && empty == EMPTY_RUNS_MAX && status == 0; i++)
+			status = bench_fault(b, l->list[i], ROLE_DEVICE, "device", "interleaved sessions produce no times", err);
+	}
+	return status;
+}
+
+static int note(struct bench *b, const char *text, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+
+	snprintf(m.u.note.text, sizeof m.u.note.text, "%.*s", (int)sizeof m.u.note.text - 1, text);
+	return bench_send(b, &m, err);
+}
+
+static int note_end(struct all_interleave *a, struct fw_err *err)
+{
+	char text[700] = "";
+
+	if (a->no_room)
+		snprintf(text, sizeof text,
+			"base and target cannot be interleaved on this device, and are timed one after the other: %.500s",
+			a->no_room_why);
+	else if (a->n_interleave > 0)
+		snprintf(text, sizeof text,
+			"interleaved programs: %d turns, each %.3g ms for calls of %.3g ms, warm-up included: a turn cost "
+			"%.3g ms",
+			a->n_interleave, a->interleave_s * 1e3 / a->n_interleave, a->calls_s * 1e3 / a->n_interleave,
+			(a->interleave_s - a->calls_s) * 1e3 / a->n_interleave);
+	if (text[0] && note(a->command->bench, text, err) != 0)
+		return -1;
+	if (a->n_without_reference == 0)
+		return 0;
+	snprintf(text, sizeof text, "the reference commit of the history is not measured in %d of %d cells: %s",
+		a->n_without_reference, a->n_cells, a->without_reference);
+	return note(a->command->bench, text, err);
+}
+
+int interleave_measure(struct command *m, struct fw_err *err)
+{
+	struct all_interleave all = { .command = m };
+	size_t room = (size_t)m->bench->n_cells + 1;
+	struct interleave_run l = { .all = &all,
+		.list = calloc(room, sizeof *l.list),
+		.spare = calloc(room, sizeof *l.spare),
+		.chain = calloc(room, sizeof *l.chain),
+		.todo = calloc(room, sizeof *l.todo),
+		.sustained_run = calloc(room, sizeof *l.sustained_run) };
+	int status = 0;
+
+	/* pairs of calls vary far less than whole processes, and a run of them costs little */
+	m->bench->rule.half_width_dense_pct = fmin(m->bench->rule.half_width_dense_pct, HALF_WIDTH_PCT);
+	if (!m->list[COMMAND_REFERENCE].speaks)
+		status = command_drop_reference(
+			m, "the benchmark is not interleaved at this commit, unlike at base and target", err);
+	if (status == 0 && (!l.list || !l.spare || !l.chain || !l.todo || !l.sustained_run))
+		status = err_set(err, ERR_INTERNAL, "out of memory");
+	if (status == 0)
+		status = prepare(&all, err);
+	if (status == 0)
+		status = interleave_report_lists(m, err);
+	if (status == 0)
+		status = run_all(&l, err);
+	if (status == 0 && !all.no_room)
+		bench_end(m->bench);
+	for (int i = 0; i < m->bench->n_cells && status == 0 && all.known; i++)
+		status = interleave_judge_gain(m, i, all.known[i].evidence, all.known[i].calls, err);
+	if (status == 0)
+		status = note_end(&all, err);
+	free(l.list);
+	free(l.spare);
+	free(l.chain);
+	free(l.todo);
+	free(l.sustained_run);
+	free(all.position);
+	free(all.missed);
+	free(all.known);
+	return status < 0 ? -1 : !all.no_room;
+}

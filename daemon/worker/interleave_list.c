@@ -1,0 +1,207 @@
+/* interleave_list.c - listing of a program's cells. */
+#include "worker/interleave_list.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "readers/row.h"
+
+enum { CALLS = 4 /* of a cell, the first one cold */, UNTIMED_MAX = 60 /* calls without a time, which are repeated */ };
+
+#define SPENT_MS_MAX                                                                                                             \
+	2000 /* no further call after this time; compilation or tuning in the first call does not predict the others */
+
+void interleave_list_begin(struct interleave_list *l, const int *fd)
+{
+	*l = (struct interleave_list){ .fd = fd };
+	lines_init(&l->lines, INTERLEAVE_LINE_MAX);
+}
+
+void interleave_list_fini(struct interleave_list *l)
+{
+	lines_fini(&l->lines);
+	free(l->cell);
+	*l = (struct interleave_list){ .n = 0 };
+}
+
+const struct interleave_reported *interleave_list_find(const struct interleave_list *l, const char *key)
+{
+	for (int i = 0; i < l->n; i++)
+		if (strcmp(l->cell[i].key, key) == 0)
+			return &l->cell[i];
+	return NULL;
+}
+
+static int send(struct interleave_list *l, struct buf *text, struct fw_err *err)
+{
+	ssize_t n = write(*l->fd, text->data, text->len);
+
+	/* it waits for this answer, so the buffer has space; its exit shows if it is gone */
+	if (n >= 0 && n != (ssize_t)text->len)
+		return err_set(err, ERR_PROTOCOL, "does not read the answer that it requested");
+	return 0;
+}
+
+/* Start a cell; one that the program reached before is listed already. */
+static int begin_cell(struct interleave_list *l, bool *is_new, struct fw_err *err)
+{
+	*is_new = l->n == 0 || strcmp(l->cell[l->n - 1].key, l->side.key) != 0;
+	if (!*is_new)
+		return 0;
+	if (interleave_list_find(l, l->side.key)) {
+		*is_new = false;
+		l->calls = CALLS;
+		return 0;
+	}
+	if (l->n == l->room) {
+		int room = l->room ? 2 * l->room : 64;
+		struct interleave_reported *more = l->n < READING_ROWS_MAX ? realloc(l->cell, (size_t)room * sizeof *more) : NULL;
+
+		if (!more)
+			return err_set(err, ERR_PROTOCOL, "has more than %d cells", READING_ROWS_MAX);
+		l->cell = more;
+		l->room = room;
+	}
+	l->cell[l->n] = (struct interleave_reported){ .ms = 0 };
+	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", l->side.key);
+	l->calls = l->untimed = 0;
+	l->spent_ms = 0;
+	l->is_slow_to_begin = false;
+	return 0;
+}
+
+static int answer(struct interleave_list *l, struct fw_err *err)
+{
+	bool is_new;
+	struct buf text;
+
+	if (begin_cell(l, &is_new, err) != 0)
+		return -1;
+	buf_init(&text, 256);
+	if (l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0]) {
+		interleave_granted(&l->side, 1);
+		interleave_write_go(&text, l->calls > 0 && !l->is_slow_to_begin, 1, false);
+	} else {
+		interleave_sent_on(&l->side);
+		interleave_write_next(&text);
+	}
+	int result = send(l, &text, err);
+
+	buf_fini(&text);
+	return result;
+}
+
+static void take_fact(struct interleave_reported *cell, const struct interleave_line *line)
+{
+	switch (line->fact) {
+	case INTERLEAVE_FLOPS:
+		cell->flops = line->value;
+		break;
+	case INTERLEAVE_BYTES:
+		cell->bytes = line->value;
+		break;
+	case INTERLEAVE_FIRST_MS:
+		cell->first_ms = line->value;
+		break;
+	case INTERLEAVE_MEMORY_BYTES:
+		cell->memory_bytes = line->value;
+		break;
+	case INTERLEAVE_OUTPUT:
+		snprintf(cell->output, sizeof cell->output, "%.95s", line->text);
+		break;
+	case INTERLEAVE_CONFIG:
+		snprintf(cell->config, sizeof cell->config, "%.159s", line->text);
+		break;
+	}
+}
+
+static int take(struct interleave_list *l, const struct interleave_line *line, struct fw_err *err)
+{
+	struct interleave_reported *cell = l->n ? &l->cell[l->n - 1] : NULL;
+
+	switch (line->word) {
+	case INTERLEAVE_HELLO: {
+		struct buf text;
+
+		l->speaks = true;
+		buf_init(&text, 256);
+		interleave_write_welcome(&text, true);
+		int result = send(l, &text, err);
+		buf_fini(&text);
+		return result;
+	}
+	case INTERLEAVE_TURN:
+		return answer(l, err);
+	case INTERLEAVE_DONE:
+		if (line->ms <= 0) { /* interrupted so that it has no time: repeat it */
+			if (++l->untimed > UNTIMED_MAX && cell->ms <= 0 && !cell->failure[0]) {
+				snprintf(cell->failure, sizeof cell->failure, "reported");
+				snprintf(cell->detail, sizeof cell->detail,
+					"%d calls were interrupted so that none has a time: the machine is too busy", l->untimed);
+			}
+			l->calls += l->untimed > UNTIMED_MAX;
+			return 0;
+		}
+		if (l->calls > 0)
+			l->spent_ms += line->ms;
+		else
+			l->is_slow_to_begin = line->ms >= SPENT_MS_MAX;
+		if (l->calls++ == 0)
+			cell->first_ms = cell->first_ms > 0 ? cell->first_ms : line->ms;
+		if (l->calls <= 2 || line->ms < cell->ms)
+			cell->ms = line->ms;
+		return 0;
+	case INTERLEAVE_FACT:
+		take_fact(cell, line);
+		return 0;
+	case INTERLEAVE_FAIL:
+		snprintf(cell->failure, sizeof cell->failure, "%s", line->failure);
+		snprintf(cell->detail, sizeof cell->detail, "%s", line->text);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int interleave_list_read(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct interleave_list *l = arg;
+	struct interleave_line line;
+	char *text;
+	size_t n;
+	int result = lines_feed(&l->lines, data, len, err);
+
+	while (result == 0 && lines_next(&l->lines, &text, &n)) {
+		result = interleave_parse(text, n, &line, err) != 0 || interleave_receive(&l->side, &line, err) != 0 ? -1 : 0;
+		if (result == 0)
+			result = take(l, &line, err);
+	}
+	l->broken = l->broken || result != 0;
+	return result;
+}
+
+int interleave_list_reading(const struct interleave_list *l, struct reading *out, struct fw_err *err)
+{
+	memset(out, 0, sizeof *out);
+	snprintf(out->format, sizeof out->format, "interleave");
+	for (int i = 0; i < l->n; i++) {
+		const struct interleave_reported *cell = &l->cell[i];
+		const char *key = cell->key;
+		double tflops = cell->flops > 0 && cell->ms > 0 ? cell->flops / (cell->ms * 1e9) : NAN;
+		int result =
+			cell->failure[0] || cell->ms <= 0
+				? reading_fail(out, key, cell->failure[0] ? cell->detail : "no call was made", "interleave", err)
+				: reading_add(out, key, cell->ms, tflops, "interleave", err);
+
+		if (result != 0) {
+			reading_fini(out);
+			return -1;
+		}
+		if (!cell->failure[0] && cell->ms > 0)
+			out->row[out->n_rows - 1].median_ms = cell->ms;
+	}
+	return 0;
+}

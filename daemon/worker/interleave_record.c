@@ -1,0 +1,281 @@
+/* interleave_record.c - checks of a session's results, and their records. */
+#include "worker/interleave_record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/device_check.h"
+#include "worker/process_run.h"
+#include "worker/sustain.h"
+
+/*
+ * Reject a side. A reference commit is left out of the cell; one that computes in the turns of others is left out of all cells.
+ */
+static enum interleave_belief refuse(
+	struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
+{
+	if (side != COMMAND_REFERENCE)
+		return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? INTERLEAVE_ERROR
+											       : INTERLEAVE_FAULTY;
+	return strcmp(failure, "escaped") == 0 && command_drop_reference(m, why, err) != 0 ? INTERLEAVE_ERROR
+											   : INTERLEAVE_REFERENCE_FAULTY;
+}
+
+/*
+ * A side showed impossible times in this session. The machine may cause that once; a side that does so in both halves of the
+ * runs is rejected.
+ */
+static enum interleave_belief doubt(
+	struct command *m, int side, int cell, const char *failure, const char *why, bool is_sure, struct fw_err *err)
+{
+	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
+
+	if (side == COMMAND_REFERENCE || is_sure)
+		return refuse(m, side, cell, failure, why, err);
+	note.u.note.role = m->side[side]->role;
+	snprintf(note.u.note.text, sizeof note.u.note.text,
+		"run %d is left out, and another one shows whether the machine was the cause: %.300s", m->bench->runs, why);
+	return bench_send(m->bench, &note, err) < 0 ? INTERLEAVE_ERROR : INTERLEAVE_DOUBTED;
+}
+
+/* Test one side for impossible times. INTERLEAVE_BELIEVED: none. */
+static enum interleave_belief check_side(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
+	int side, const struct interleave_evidence *evidence, char *why, struct fw_err *err)
+{
+	char now[INTERLEAVE_WHY_SIZE];
+	bool overstates = interleave_overstates(&c->seen[side], now);
+
+	for (int other = 0; other < s->n_sides; other++) {
+		const char *caught = other != side ? interleave_is_caught(&evidence[side], &evidence[other], why) : NULL;
+
+		if (caught)
+			return doubt(m, side, c->cell, caught, why, true, err);
+	}
+	if (overstates)
+		return doubt(m, side, c->cell, "clock", now, false, err);
+	for (int other = 0; other < s->n_sides; other++)
+		if (other != side && interleave_goes_on(&c->seen[side], &c->seen[other], now))
+			return doubt(m, side, c->cell, "escaped", now, false, err);
+	return INTERLEAVE_BELIEVED;
+}
+
+_Static_assert((int)INTERLEAVE_WHY_SIZE <= (int)INTERLEAVE_TEXT_SIZE, "both kinds of cause fit");
+
+enum interleave_belief interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
+	struct interleave_evidence *evidence, char *why, struct fw_err *err)
+{
+	why[0] = '\0';
+	if (!m->bench->cell[c->cell].open)
+		return INTERLEAVE_FAULTY;
+	if (c->failed_side >= 0) {
+		memcpy(why, c->detail, sizeof c->detail);
+		return refuse(m, c->failed_side, c->cell, c->failure, why, err);
+	}
+	for (int side = 0; side < s->n_sides; side++)
+		interleave_evidence_add(&evidence[side], &c->seen[side]);
+	for (int side = 0; side < s->n_sides; side++) {
+		enum interleave_belief belief = check_side(m, s, c, side, evidence, why, err);
+
+		if (belief != INTERLEAVE_BELIEVED)
+			return belief;
+	}
+	for (int side = 0; side < s->n_sides; side++)
+		interleave_evidence_add_times(&evidence[side], &c->seen[side]);
+	if (interleave_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], 1 + c->warm, why) == INTERLEAVE_GAIN_MISSING)
+		return refuse(m, COMMAND_TARGET, c->cell, "clock", why, err);
+	return INTERLEAVE_BELIEVED;
+}
+
+int interleave_judge_gain(struct command *m, int cell, const struct interleave_evidence *evidence, int calls, struct fw_err *err)
+{
+	char why[INTERLEAVE_WHY_SIZE], text[INTERLEAVE_WHY_SIZE + 100];
+
+	if (!m->bench->cell[cell].open || bench_verdict(m->bench, cell) != VERDICT_IMPROVEMENT ||
+		interleave_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], calls, why) == INTERLEAVE_GAIN_NONE)
+		return 0;
+	snprintf(text, sizeof text, "%s: on this machine, with so few turns, neither a gain nor false timing can be shown", why);
+	return bench_fault(m->bench, cell, ROLE_DEVICE, "unsure", text, err) < 0 ? -1 : 0;
+}
+
+static bool all_reported(const float *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (v[i] <= 0)
+			return false;
+	return true;
+}
+
+static float *copy(const float *v, int n)
+{
+	float *out = malloc((size_t)n * sizeof *out);
+
+	if (out)
+		memcpy(out, v, (size_t)n * sizeof *out);
+	return out;
+}
+
+static struct msg *new_record(const struct command *m, const struct interleave_cell *c, enum series series, int n_sides, int set,
+	int n, struct fw_err *err)
+{
+	struct msg *message = calloc(1, sizeof *message);
+
+	if (message) {
+		message->t = MSG_CELL;
+		message->u.cell = calloc(1, sizeof *message->u.cell);
+	}
+	if (!message || !message->u.cell) {
+		free(message);
+		err_set(err, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	*message->u.cell =
+		(struct msg_cell){ .process_run = m->bench->runs, .set = set, .cell = c->cell, .n_subjects = n_sides, .n = n };
+	message->u.cell->series = series;
+	for (int side = 0; side < n_sides; side++)
+		message->u.cell->role[side] = m->side[side]->role;
+	return message;
+}
+
+static void drop_record(struct msg *message)
+{
+	if (message)
+		msg_fini(message);
+	free(message);
+}
+
+/* Fill the columns of one side. Clocks or host times count only if all calls report them. */
+static int fill(struct msg_cell *r, int side, const float *ms, const float *mhz, bool clocks, const float *host_us, bool hosts,
+	struct fw_err *err)
+{
+	r->ms[side] = copy(ms, r->n);
+	r->mhz[side] = clocks ? copy(mhz, r->n) : NULL;
+	r->host_us[side] = hosts ? copy(host_us, r->n) : NULL;
+	if (!r->ms[side] || (clocks && !r->mhz[side]) || (hosts && !r->host_us[side]))
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	return 0;
+}
+
+static int record_pairs(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
+	const struct msg_device_check *device_check, int redo, struct fw_err *err)
+{
+	struct msg *message = new_record(m, c, SERIES_PROCESS, s->n_sides, set, c->n, err);
+	struct bench *b = m->bench;
+	char why[DEVICE_CHECK_WHY_SIZE];
+	bool clocks = true, hosts = true;
+	int status = message ? 0 : -1, at = 0;
+
+	for (int side = 0; side < s->n_sides; side++) {
+		clocks = clocks && all_reported(c->mhz[side], c->n);
+		hosts = hosts && all_reported(c->host_us[side], c->n);
+	}
+	for (int side = 0; side < s->n_sides && status == 0; side++)
+		status = fill(message->u.cell, side, c->ms[side], c->mhz[side], clocks, c->host_us[side], hosts, err);
+	if (status == 0) {
+		message->u.cell->device_check = *device_check;
+		message->u.cell->redo = redo + c->cut;
+		for (int pair = 0; pair < c->n; pair++)
+			for (int k = 0; k < s->n_sides; k++)
+				message->u.cell->order[at++] = (char)('A' + interleave_session_side(s, pair, k));
+		int kept = bench_add(b, message->u.cell, err);
+
+		if (kept == 1)
+			bench_judge(b, c->cell);
+		else if (kept == 0 && device_check_discards(device_check, why))
+			kept = run_void(b, c->cell, why, err);
+		status = kept < 0 ? -1 : bench_send(b, message, err);
+	}
+	drop_record(message);
+	return status;
+}
+
+static int record_sustained_runs(struct command *m, const struct interleave_cell *c, int set,
+	const struct msg_device_check *device_check, struct fw_err *err)
+{
+	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_sustained, err);
+	bool clocks =
+		all_reported(c->sustained_run[0].mhz, c->n_sustained) && all_reported(c->sustained_run[1].mhz, c->n_sustained);
+	int status = message ? 0 : -1;
+
+	for (int side = 0; side < COMMAND_REFERENCE && status == 0; side++)
+		status = fill(
+			message->u.cell, side, c->sustained_run[side].ms, c->sustained_run[side].mhz, clocks, NULL, false, err);
+	if (status == 0) {
+		message->u.cell->device_check = *device_check;
+		sustained_order(c->n_sustained, c->sustained_rounds, c->sustained_first, message->u.cell->order);
+		status = sustain_add(m->bench, message->u.cell, err) < 0 ? -1 : bench_send(m->bench, message, err);
+	}
+	drop_record(message);
+	return status;
+}
+
+int interleave_record(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
+	const struct msg_device_check *device_check, int redo, struct fw_err *err)
+{
+	if (c->n > 0 && record_pairs(m, s, c, set, device_check, redo, err) < 0)
+		return -1;
+	return c->n_sustained > 0 ? record_sustained_runs(m, c, set, device_check, err) : 0;
+}
+
+static int send_work(struct command *m, int side, int cell, const struct interleave_reported *reported, struct fw_err *err)
+{
+	struct msg work = { .t = MSG_WORK,
+		.u.work = { .cell = cell,
+			.taken_bytes = -1,
+			.flops_issued = reported->flops > 0 ? reported->flops : -1,
+			.bytes_moved = reported->bytes > 0 ? reported->bytes : -1,
+			.workspace_bytes = (int64_t)reported->memory_bytes } };
+
+	work.u.work.role = m->side[side]->role;
+	snprintf(work.u.work.config, sizeof work.u.work.config, "%s", reported->config);
+	return bench_send(m->bench, &work, err);
+}
+
+static int send_output_note(struct command *m, int cell, const struct interleave_reported *base,
+	const struct interleave_reported *target, struct fw_err *err)
+{
+	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
+
+	if (!base || !target || !base->output[0] || !target->output[0] || strcmp(base->output, target->output) == 0)
+		return 0;
+	snprintf(note.u.note.text, sizeof note.u.note.text, "the output differs: %s of the base, %s of the target", base->output,
+		target->output);
+	return bench_send(m->bench, &note, err);
+}
+
+/*
+ * Late compilation or tuning happens in the very first call, which no pair contains. It varies: only changes to half or double
+ * are reported.
+ */
+static int send_first_call_note(struct command *m, int cell, const struct interleave_reported *base,
+	const struct interleave_reported *target, struct fw_err *err)
+{
+	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
+
+	if (!base || !target || base->first_ms <= 0 || target->first_ms <= 0 ||
+		(target->first_ms < 2 * base->first_ms && base->first_ms < 2 * target->first_ms))
+		return 0;
+	snprintf(note.u.note.text, sizeof note.u.note.text, "the very first call takes %.4g ms, that of the base %.4g",
+		target->first_ms, base->first_ms);
+	return bench_send(m->bench, &note, err);
+}
+
+int interleave_report_lists(struct command *m, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+
+	for (int cell = 0; cell < b->n_cells; cell++) {
+		const struct interleave_reported *reported[COMMAND_SIDES_MAX] = { NULL };
+
+		for (int side = 0; side < m->n_sides; side++) {
+			reported[side] = interleave_list_find(&m->list[side], b->cells[cell].key);
+			if (side < COMMAND_REFERENCE && reported[side] && reported[side]->ms > 0 &&
+				send_work(m, side, cell, reported[side], err) < 0)
+				return -1;
+		}
+		if (send_output_note(m, cell, reported[COMMAND_BASE], reported[COMMAND_TARGET], err) < 0 ||
+			send_first_call_note(m, cell, reported[COMMAND_BASE], reported[COMMAND_TARGET], err) < 0)
+			return -1;
+	}
+	return 0;
+}

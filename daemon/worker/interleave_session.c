@@ -1,0 +1,523 @@
+/* interleave_session.c - turns, pairs and sustained runs of an interleaved session. */
+#include "worker/interleave_session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/clock.h"
+#include "protocol/order.h"
+#include "worker/sandbox/keyring.h"
+#include "worker/sandbox/procs.h"
+
+enum {
+	WAIT_MS = 100,
+	BOUNDS = 3 /* turns without a warm-up call, which show bounds of a call's time */,
+	SINGLES = 8 /* turns of single calls, where programs choose the number of repetitions */,
+	SUSTAINED_CALLS_MIN = 2
+};
+
+#define CALL_LIMIT_S        30.0
+#define CALL_LIMIT_TIMES    100
+#define SUSTAINED_TURN_S    0.1 /* of its turns: the full time of a call shows in the first */
+#define SUSTAINED_CALLS_MAX 4096
+#define CUT_TIMES           2 /* at most as many pairs are repeated after an interrupt, */
+#define UNTIMED_TIMES       4 /* and as many without a time: those never count */
+
+int interleave_session_side(const struct interleave_session *s, int pair, int k)
+{
+	return order_side(s->n_sides, s->first, pair, k);
+}
+
+static int index_of(const struct interleave_session *s, const char *key)
+{
+	for (int i = 0; i < s->n; i++)
+		if (strcmp(s->cell[i].key, key) == 0)
+			return i;
+	return -1;
+}
+
+/* Store a call; when the list is full, drop every second one. */
+static void add_sustained(struct interleave_sustained *b, float ms, float mhz)
+{
+	struct sustained_calls *c = b->calls;
+
+	if (c->kept == SUSTAINED_KEPT_MAX && b->n % b->stride == 0) {
+		c->kept /= 2;
+		for (int i = 0; i < c->kept; i++) {
+			c->ms[i] = c->ms[2 * i];
+			c->mhz[i] = c->mhz[2 * i];
+		}
+		b->stride *= 2;
+	}
+	if (b->n++ % b->stride != 0)
+		return;
+	c->ms[c->kept] = ms;
+	c->mhz[c->kept++] = mhz;
+}
+
+static void add_call(struct interleave_session *s, const struct interleave_line *line)
+{
+	s->turn.n++;
+	s->turn.ms = (float)line->ms;
+	s->turn.mhz = (float)line->mhz;
+	if (s->sustained_run && line->ms > 0)
+		add_sustained(s->sustained_run, s->turn.ms, s->turn.mhz);
+	s->turn.host_us = (float)line->host_us;
+	s->turn.sum_ms += line->ms * fmax(1, line->repeats);
+	s->turn.repeats = line->repeats;
+	s->turn.idle_us = line->idle_us;
+	s->turn.cut += line->cut;
+	s->turn.done_ns = clock_mono_ns();
+}
+
+static int on_line(void *arg, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err)
+{
+	struct interleave_session *s = arg;
+	int side = (int)(c - s->child);
+
+	(void)err;
+	if (side != s->turn.side || !s->at)
+		return 0;
+	if (line->word == INTERLEAVE_DONE) {
+		add_call(s, line);
+	} else if (line->word == INTERLEAVE_FAIL && s->at->failed_side < 0) {
+		s->at->failed_side = side;
+		snprintf(s->at->failure, sizeof s->at->failure, "%s", line->failure);
+		snprintf(s->at->detail, sizeof s->at->detail, "%s", line->text);
+	}
+	return 0;
+}
+
+/* Time limit of a program's current step, and the name of the step. */
+static double limit_of(const struct interleave_session *s, const struct interleave_child *c, const char **what)
+{
+	double limit_s = c->subject->run.timeout_s;
+
+	*what = c->side.state == INTERLEAVE_HOLDING ? "come back from a call" : "ask for its next turn";
+	if (c->side.state != INTERLEAVE_HOLDING || !s->at)
+		return limit_s;
+	return fmin(limit_s, CALL_LIMIT_S + CALL_LIMIT_TIMES * s->at->alone_ms * 1e-3);
+}
+
+static void watch_clocks(struct interleave_session *s)
+{
+	int64_t now = clock_mono_ns();
+	const char *what;
+
+	for (int k = 0; k < s->n_sides; k++) {
+		struct interleave_child *c = &s->child[k];
+		double limit_s = limit_of(s, c, &what);
+
+		if (c->runs && c->side.state != INTERLEAVE_RESTING && (double)(now - c->since_ns) * 1e-9 > limit_s)
+			interleave_child_late(c, what, limit_s);
+	}
+}
+
+/* The first failure ends the session; it belongs to the cell of the failed side's turn. */
+static bool in_failure(struct interleave_session *s)
+{
+	for (int k = 0; k < s->n_sides && s->failure_side < 0; k++) {
+		struct interleave_child *c = &s->child[k];
+
+		if (!c->problem.failure[0])
+			continue;
+		s->failure_side = k;
+		s->problem = c->problem;
+		s->failure_cell = s->at && interleave_holds(&c->side) ? s->at->cell : -1;
+		s->no_room = lastwords_of_no_room(&c->words);
+	}
+	return s->failure_side >= 0;
+}
+
+/* Wait for the next event. Returns 1; 0 when the session is over; -1. */
+static int attend(struct interleave_session *s, struct fw_err *err)
+{
+	struct pollfd fd[1 + INTERLEAVE_SIDES_MAX * INTERLEAVE_CHILD_FDS];
+	struct peer *peer = s->build->peer;
+	int wait_ms = WAIT_MS;
+
+	if (in_failure(s))
+		return 0;
+	peer_poll(peer, &fd[0], &wait_ms);
+	for (int k = 0; k < s->n_sides; k++)
+		interleave_child_poll(&s->child[k], &fd[1 + k * INTERLEAVE_CHILD_FDS]);
+	if (poll(fd, (nfds_t)(1 + s->n_sides * INTERLEAVE_CHILD_FDS), wait_ms) < 0)
+		memset(fd, 0, sizeof fd);
+	if (peer_attend(peer, &fd[0], err) != 0)
+		return -1;
+	for (int k = 0; k < s->n_sides; k++)
+		if (interleave_child_attend(&s->child[k], &fd[1 + k * INTERLEAVE_CHILD_FDS], s->bench, s->build, err) != 0)
+			return -1;
+	watch_clocks(s);
+	return !in_failure(s);
+}
+
+/* Resources used so far by the sides that must rest while `side` has its turn. */
+struct resting {
+	double cpu_s[INTERLEAVE_SIDES_MAX], queued_s[INTERLEAVE_SIDES_MAX];
+	bool is_watched[INTERLEAVE_SIDES_MAX];
+};
+
+static void read_resting(const struct interleave_session *s, int side, struct resting *r)
+{
+	for (int k = 0; k < s->n_sides; k++)
+		if (k != side) {
+			r->is_watched[k] = interleave_is_restless(&s->at->seen[k]);
+			r->cpu_s[k] = interleave_child_cpu_s(&s->child[k]);
+			r->queued_s[k] = r->is_watched[k] ? interleave_child_queued_s(&s->child[k]) : 0;
+		}
+}
+
+static void note_rest(struct interleave_session *s, int side, const struct resting *r, double turn_s)
+{
+	for (int k = 0; k < s->n_sides; k++)
+		if (k != side) {
+			struct interleave_rest rest = { .s = turn_s,
+				.cpu_s = interleave_child_cpu_s(&s->child[k]) - r->cpu_s[k] };
+
+			if (r->is_watched[k])
+				rest.queued_s = interleave_child_queued_s(&s->child[k]) - r->queued_s[k];
+			interleave_rest_note(&s->at->seen[k], &rest, r->is_watched[k]);
+		}
+}
+
+struct order_of_turn {
+	int warm, calls;
+	bool is_single; /* a program that repeats calls must not do so */
+};
+
+/* Give a turn and wait for its end. Returns 1 with times, *turn_ms until its last call was done; 0 without; -1. */
+static int give_turn(struct interleave_session *s, int side, const struct order_of_turn *o, double *turn_ms, struct fw_err *err)
+{
+	struct interleave_child *c = &s->child[side];
+	struct resting resting = { 0 };
+	int result = 1;
+
+	read_resting(s, side, &resting);
+	interleave_wait_begin(&s->wait[side], s->wait[side].is_counted ? interleave_child_queued_s(c) : 0);
+	memset(&s->turn, 0, sizeof s->turn);
+	s->turn.side = side;
+	interleave_child_go(c, o->warm, o->calls, o->is_single);
+	int64_t began = c->since_ns;
+
+	while (result == 1 && c->side.state == INTERLEAVE_HOLDING)
+		result = attend(s, err);
+	note_rest(s, side, &resting, (double)(clock_mono_ns() - began) * 1e-9);
+	while (result == 1 && interleave_holds(&c->side))
+		result = attend(s, err);
+	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != o->calls)
+		return result < 0 ? -1 : 0;
+	*turn_ms = (double)(s->turn.done_ns - began) * 1e-6;
+	s->turn.all_s = (double)(clock_mono_ns() - began) * 1e-9;
+	return 1;
+}
+
+/* Whether all sides are still at this cell: a program may leave it early. */
+static bool all_at_cell(const struct interleave_session *s)
+{
+	for (int k = 0; k < s->n_sides; k++)
+		if (s->child[k].side.state != INTERLEAVE_RESTING || strcmp(s->child[k].side.key, s->at->key) != 0)
+			return false;
+	return true;
+}
+
+/* Outcome of a pair (of three, with a reference commit). */
+enum pair {
+	PAIR_BROKEN = -1, /* an error */
+	PAIR_OVER,        /* a side does not continue with this cell */
+	PAIR_TAKEN,
+	PAIR_CUT,    /* an external interrupt during a call */
+	PAIR_UNTIMED /* a call has no time */
+};
+
+/*
+ * Whether another process took the processor from this program in its turn, by the system's count of the time its threads
+ * waited for one; otherwise an interrupt is only the program's claim.
+ */
+static bool was_cut(struct interleave_session *s, int side, double turn_ms)
+{
+	return s->turn.cut > 0 && interleave_wait_end(&s->wait[side], interleave_child_queued_s(&s->child[side]), turn_ms);
+}
+
+static struct interleave_one turn_of(struct interleave_session *s, int side, double turn_ms)
+{
+	return (struct interleave_one){ .ms = (double)s->turn.ms,
+		.turn_ms = turn_ms,
+		.idle_us = s->turn.idle_us,
+		.repeats = s->turn.repeats,
+		.cut = was_cut(s, side, turn_ms) };
+}
+
+/* Take the next pair. It repeats an interrupted pair with the same order, so that each position has the order of its record. */
+static enum pair take_pair(struct interleave_session *s, struct fw_err *err)
+{
+	struct interleave_cell *at = s->at;
+	enum pair pair = PAIR_TAKEN;
+
+	for (int k = 0; k < s->n_sides; k++) {
+		int side = interleave_session_side(s, at->n, k), result = all_at_cell(s);
+		double turn_ms;
+
+		if (result == 1)
+			result = give_turn(s, side, &(struct order_of_turn){ .warm = at->warm, .calls = 1 }, &turn_ms, err);
+		if (result != 1)
+			return result < 0 ? PAIR_BROKEN : PAIR_OVER;
+		at->ms[side][at->n] = s->turn.ms;
+		at->mhz[side][at->n] = s->turn.mhz;
+		at->host_us[side][at->n] = s->turn.host_us;
+		at->interleave++;
+		at->interleave_s += s->turn.all_s;
+		at->calls_s += s->turn.sum_ms * 1e-3 * (1 + at->warm);
+		if (s->turn.ms <= 0)
+			pair = PAIR_UNTIMED;
+		else if (pair == PAIR_TAKEN && s->turn.cut > 0)
+			pair = PAIR_CUT;
+		if (s->turn.ms > 0) {
+			struct interleave_one turn = turn_of(s, side, turn_ms);
+
+			interleave_see(&at->seen[side], &turn);
+		}
+	}
+	return pair;
+}
+
+/* Give turns whose times do not count: one of each side to start, and those without warm-up calls that bound a call's time. */
+static int give_uncounted(struct interleave_session *s, int rounds, int warm, struct fw_err *err)
+{
+	int result = 1;
+
+	for (int i = 0; i < rounds; i++)
+		for (int k = 0; k < s->n_sides && result == 1; k++) {
+			double turn_ms;
+
+			result = all_at_cell(s) ? give_turn(s, interleave_session_side(s, i, k),
+							  &(struct order_of_turn){ .warm = warm, .calls = 1 }, &turn_ms, err)
+						: 0;
+			if (result == 1)
+				interleave_bound(&s->at->seen[s->turn.side], s->turn.sum_ms, turn_ms);
+		}
+	return result;
+}
+
+/* A side chooses how often it repeats a call, so its turns do not show the length of one call. */
+static bool hides_calls(const struct interleave_cell *at)
+{
+	const struct interleave_seen *base = &at->seen[COMMAND_BASE], *target = &at->seen[COMMAND_TARGET];
+
+	return base->chooses && (base->repeats || target->repeats);
+}
+
+/* Give turns of single calls. Returns 1, 0, -1 as give_turn. */
+static int give_singles(struct interleave_session *s, struct fw_err *err)
+{
+	const struct order_of_turn single = { .warm = s->at->warm, .calls = 1, .is_single = true };
+	int result = 1;
+
+	for (int i = 0; i < SINGLES; i++)
+		for (int k = 0; k < s->n_sides && result == 1; k++) {
+			int side = interleave_session_side(s, i, k);
+			double turn_ms;
+
+			result = all_at_cell(s) ? give_turn(s, side, &single, &turn_ms, err) : 0;
+			if (result == 1 && s->turn.ms > 0) {
+				struct interleave_one turn = turn_of(s, side, turn_ms);
+
+				interleave_see_single(&s->at->seen[side], &turn);
+			}
+		}
+	return result;
+}
+
+/* Take one sustained run, in turns of some calls each, until `until_ns`. Returns 1, 0, -1 as give_turn. */
+static int take_sustained(
+	struct interleave_session *s, int side, int64_t until_ns, struct sustained_calls *out, struct fw_err *err)
+{
+	int64_t settled_ns = until_ns - (int64_t)((SUSTAINED_S - SUSTAINED_SETTLES_S) * 1e9);
+	int64_t last_ns = until_ns + (int64_t)(SUSTAINED_S * 1e9); /* a sustained run without a time by then is dropped */
+	int calls = SUSTAINED_CALLS_MIN, result;
+
+	struct interleave_sustained sustained_run = { .stride = 1, .calls = out };
+
+	out->kept = 0;
+	do {
+		double turn_ms;
+
+		s->sustained_run = clock_mono_ns() >= settled_ns ? &sustained_run : NULL;
+		result = all_at_cell(s) ? give_turn(s, side, &(struct order_of_turn){ .calls = calls }, &turn_ms, err) : 0;
+		s->sustained_run = NULL;
+		if (result != 1)
+			return result;
+		interleave_bound(&s->at->seen[side], s->turn.sum_ms, turn_ms);
+		calls = (int)fmin(SUSTAINED_CALLS_MAX, fmax(SUSTAINED_CALLS_MIN, calls * SUSTAINED_TURN_S / s->turn.all_s));
+	} while (clock_mono_ns() < until_ns || (out->kept == 0 && clock_mono_ns() < last_ns));
+	return out->kept > 0;
+}
+
+/* Run base and target without a rest, to measure them at stabilised clocks. */
+static int take_sustained_runs(struct interleave_session *s, struct fw_err *err)
+{
+	struct interleave_cell *at = s->at;
+	struct sustained_calls sustained_run[SUSTAINED_RUNS_MAX];
+	int64_t began_ns = clock_mono_ns();
+
+	at->sustained_first = s->target_first;
+	for (int i = 0; i < 2 * at->sustained_rounds; i++) {
+		int side = sustained_side_of(at->sustained_first, i);
+		int result = take_sustained(s, side, began_ns + (int64_t)((i + 1) * SUSTAINED_S * 1e9), &sustained_run[i], err);
+
+		if (result != 1)
+			return result;
+	}
+	at->n_sustained = sustained_gather(sustained_run, at->sustained_rounds, at->sustained_first, at->sustained_run);
+	return 1;
+}
+
+static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
+{
+	int n = (int)(seed % (uint64_t)CPU_COUNT(ours));
+
+	CPU_ZERO(one);
+	for (int core = 0; core < CPU_SETSIZE; core++)
+		if (CPU_ISSET(core, ours) && n-- == 0) {
+			CPU_SET(core, one);
+			return;
+		}
+}
+
+/*
+ * Place single-threaded programs on one common core, another in each run: on separate cores a third process on one of them
+ * would slow down one side only. Programs with several threads get all cores.
+ */
+static void position_programs(struct interleave_session *s)
+{
+	cpu_set_t ours, one;
+	bool single = true;
+
+	for (int k = 0; k < s->n_sides; k++) {
+		interleave_child_count(&s->child[k]);
+		single = single && interleave_child_is_single(&s->child[k]);
+	}
+	if (single == s->is_pinned || sched_getaffinity(0, sizeof ours, &ours) < 0)
+		return;
+	s->is_pinned = single;
+	if (single)
+		choose_core(s->seed, &ours, &one);
+	for (int k = 0; k < s->n_sides; k++)
+		interleave_child_pin(&s->child[k], single ? &one : &ours);
+}
+
+static bool is_enough(const struct interleave_cell *c, int64_t began)
+{
+	return c->n >= c->pairs || (c->n >= INTERLEAVE_PAIRS_MIN && (double)(clock_mono_ns() - began) * 1e-6 > 2 * c->budget_ms);
+}
+
+static int run_cell(struct interleave_session *s, struct fw_err *err)
+{
+	struct interleave_cell *at = s->at;
+	int status = give_uncounted(s, 1, at->warm, err);
+	int64_t began = clock_mono_ns(); /* compilation or tuning in a first call does not reduce the pairs */
+
+	if (status >= 1) /* the threads of the first call exist by now */
+		position_programs(s);
+	while (status >= 1 && !is_enough(at, began) && at->untimed < UNTIMED_TIMES * at->pairs) {
+		enum pair pair = take_pair(s, err);
+
+		at->untimed += pair == PAIR_UNTIMED;
+		if (pair == PAIR_CUT && at->cut < CUT_TIMES * at->pairs)
+			at->cut++;
+		else if (pair == PAIR_TAKEN || pair == PAIR_CUT)
+			at->n++;
+		status = pair == PAIR_BROKEN ? -1 : pair != PAIR_OVER;
+	}
+	if (status >= 1 && hides_calls(at))
+		status = give_singles(s, err);
+	at->pairs_s = (double)(clock_mono_ns() - began) * 1e-9;
+	if (status >= 1 && at->warm > 0)
+		status = give_uncounted(s, BOUNDS, 0, err);
+	if (status >= 1 && at->sustained_rounds > 0) {
+		began = clock_mono_ns();
+		status = take_sustained_runs(s, err);
+		at->sustained_runs_s = (double)(clock_mono_ns() - began) * 1e-9;
+	}
+	return status < 0 ? -1 : 0;
+}
+
+/* Send every program to cell `i`. Returns 1 when all are there, 0 when the session is over, -1; 2 when one skipped it. */
+static int gather(struct interleave_session *s, int i, struct fw_err *err)
+{
+	int result = 1;
+
+	while (result == 1) {
+		int here = 0;
+
+		for (int k = 0; k < s->n_sides; k++) {
+			struct interleave_child *c = &s->child[k];
+			int at = c->side.state == INTERLEAVE_RESTING ? index_of(s, c->side.key) : -1;
+
+			/* its exit shows whether it reached its end */
+			if ((c->side.state == INTERLEAVE_GONE && !c->runs) || at > i)
+				return 2;
+			here += at == i;
+			if (c->side.state == INTERLEAVE_RESTING && at < i)
+				interleave_child_next(c);
+		}
+		if (here == s->n_sides)
+			return 1;
+		result = attend(s, err);
+	}
+	return result;
+}
+
+static int record_outcome(struct interleave_session *s, int cell, struct fw_err *err)
+{
+	struct msg at = { .t = MSG_AT, .u.at = { .process_run = s->bench->runs, .cell = cell, .step = "time" } };
+
+	return bench_send(s->bench, &at, err);
+}
+
+static int run_cells(struct interleave_session *s, struct fw_err *err)
+{
+	int status = 1;
+
+	for (int i = 0; i < s->n && status >= 1; i++) {
+		status = gather(s, i, err);
+		s->cell[i].missed = status == 2;
+		if (status != 1)
+			continue;
+		s->at = &s->cell[i];
+		s->at->reached = true;
+		if (record_outcome(s, s->at->cell, err) < 0 || run_cell(s, err) != 0)
+			return -1;
+		status = !in_failure(s);
+		s->at = NULL;
+	}
+	return status < 0 ? -1 : 0;
+}
+
+int interleave_session_run(struct interleave_session *s, struct fw_err *err)
+{
+	int64_t began = clock_mono_ns();
+	int result = 0;
+
+	s->failure_side = s->failure_cell = -1;
+	s->no_room = s->is_pinned = false;
+	s->at = NULL;
+	for (int i = 0; i < s->n; i++)
+		s->cell[i].failed_side = -1;
+	for (int k = 0; k < s->n_sides; k++) {
+		s->child[k] = (struct interleave_child){ .on_line = on_line, .arg = s, .lines_fd = -1, .words_fd = -1 };
+		s->child[k].proc.pidfd = -1;
+	}
+	for (int k = 0; k < s->n_sides && result == 0; k++)
+		result = interleave_child_start(&s->child[k], s->bench, s->build, s->subject[k], err);
+	if (result == 0)
+		result = run_cells(s, err);
+	for (int k = 0; k < s->n_sides; k++)
+		interleave_child_end(&s->child[k]);
+	(void)procs_end_all();
+	keyring_clear(s->build->sandbox);
+	s->all_s = (double)(clock_mono_ns() - began) * 1e-9;
+	s->bench->gpu_s += s->all_s;
+	return result;
+}

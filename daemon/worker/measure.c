@@ -1,0 +1,138 @@
+/* measure.c - order of runs. */
+#include "worker/measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/alone.h"
+#include "worker/audit.h"
+#include "worker/health_check.h"
+#include "worker/process_run.h"
+#include "worker/sustain.h"
+
+enum { EMPTY_RUNS_MAX = 3, ROUNDS_MAX = 3 };
+
+/* The set that slow calls, or the target width, still require of a cell whose pairs are decided; 0 none. */
+static int set_for_width(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	struct cell_verdict v;
+
+	if (!c->open || c->found.typical.want_set != 0 || b->quick)
+		return 0;
+	if (c->found.typical.want_precision)
+		return 1;
+	bench_decide(b, cell, &v);
+	return v.mean.want_set;
+}
+
+int measure_next(const struct bench *b, int *list, int *set)
+{
+	int want, n, i;
+
+	/* set 1 first, then confirmations */
+	for (want = 1; want <= 2; want++) {
+		for (n = 0, i = 0; i < b->n_cells; i++) {
+			const struct bench_cell *c = &b->cell[i];
+
+			if (c->open && c->found.typical.want_set == want && !(b->quick && c->n_runs > 0))
+				list[n++] = i;
+		}
+		*set = want;
+		if (n > 0)
+			return n;
+	}
+	/* then width and slow calls, and their confirmations, for all cells of a group together */
+	for (want = 1; want <= 2; want++) {
+		for (n = 0, i = 0; i < b->n_cells; i++)
+			if (set_for_width(b, i) == want)
+				list[n++] = i;
+		*set = want;
+		if (n > 0)
+			return n;
+	}
+	*set = 1;
+	return 0;
+}
+
+/* The next run. Shape: all arrays have n_cells elements. */
+struct plan {
+	struct run_order order;
+	int *cell, *spare;
+	bool *sustained_run;
+};
+
+/* Plan the next run: pairs, then sustained runs, then runs for width only. Returns the number of cells. */
+static int plan_next(const struct bench *b, struct plan *p)
+{
+	struct run_order *o = &p->order;
+	int i;
+
+	o->only_sustained_runs = false;
+	o->n = measure_next(b, p->cell, &o->set);
+	if (o->n == 0 || b->cell[p->cell[0]].found.typical.want_set == 0) {
+		int set, n = sustain_next(b, p->spare, &set);
+
+		if (n > 0) {
+			memcpy(p->cell, p->spare, (size_t)n * sizeof *p->cell);
+			o->n = n;
+			o->set = set;
+			o->only_sustained_runs = true;
+		}
+	}
+	for (i = 0; i < o->n; i++)
+		p->sustained_run[i] = sustain_wants(b, p->cell[i], o->set);
+	return o->n;
+}
+
+static int run_all(struct bench *b, struct plan *p, struct fw_err *err)
+{
+	const struct run_order *o = &p->order;
+	int empty = 0, status = health_check_wait_idle(b, err), i;
+	char why[512] = "";
+
+	while (status >= 0 && !b->lost && empty < EMPTY_RUNS_MAX && plan_next(b, p) > 0) {
+		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
+			break; /* open cells stay undecided and report that */
+		status = measure_process_run(b, o, why, sizeof why, err);
+		empty = status == 0 ? empty + 1 : 0;
+		for (i = 0; i < o->n && empty == EMPTY_RUNS_MAX && !o->only_sustained_runs && status >= 0; i++)
+			status = bench_fault(b, o->cell[i], ROLE_DEVICE, "device", why, err);
+	}
+	return status < 0 ? -1 : 0;
+}
+
+/* Run the checks of doubted results. Returns 1 if they may have reopened a cell. */
+static int verify_results(struct bench *b, struct fw_err *err)
+{
+	int before = b->runs;
+
+	if (alone_run(b, err) != 0 || (!b->lost && audit_run(b, err) != 0))
+		return -1;
+	return b->runs > before;
+}
+
+int measure_run(struct bench *b, struct fw_err *err)
+{
+	size_t n = (size_t)b->n_cells + 1;
+	struct plan p = { .cell = calloc(n, sizeof *p.cell),
+		.spare = calloc(n, sizeof *p.spare),
+		.sustained_run = calloc(n, sizeof *p.sustained_run) };
+	int round, result = 1;
+
+	p.order.cell = p.cell;
+	p.order.sustained_run = p.sustained_run;
+	if (!p.cell || !p.spare || !p.sustained_run)
+		result = err_set(err, ERR_INTERNAL, "out of memory");
+	for (round = 0; result == 1 && round < ROUNDS_MAX && !b->lost; round++) {
+		result = run_all(b, &p, err);
+		if (result == 0 && !b->lost)
+			result = verify_results(b, err);
+	}
+	bench_end(b);
+	free(p.cell);
+	free(p.spare);
+	free(p.sustained_run);
+	return result < 0 ? -1 : 0;
+}

@@ -1,0 +1,139 @@
+/* modulecode.c - sorted functions of a module. Pieces are disassembled on demand: most code of two builds is equal. */
+#include "worker/modulecode.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/sandbox/kernelcode.h"
+#include "worker/nvdisasm.h"
+
+enum { FUNCTIONS_MAX = 1 << 16, PIECES_MAX = 1 << 14, SYMBOL_MAX_BYTES = 1 << 20 };
+
+struct modulecode_piece {
+	int sm;
+	void *elf;
+	size_t len;
+	bool is_requested;
+	struct sass sass;
+	struct fw_err unread; /* why instructions are missing */
+};
+
+static int no_memory(struct fw_err *err)
+{
+	return err_set(err, ERR_FULL, "no memory for the module's device code");
+}
+
+static int add_function(void *arg, const struct cubin_function *f, struct fw_err *err)
+{
+	struct modulecode *m = arg;
+	struct buf steady;
+	if ((m->n & (m->n - 1)) == 0) {
+		struct modulecode_function *more =
+			m->n < FUNCTIONS_MAX ? reallocarray(m->function, m->n ? 2 * m->n : 1, sizeof *more) : NULL;
+		if (!more)
+			return err_set(err, ERR_FULL, "a module with more than %zu functions", m->n);
+		m->function = more;
+	}
+	buf_init(&steady, SYMBOL_MAX_BYTES);
+	cubin_steady_symbol(f->symbol, &steady);
+	struct modulecode_function *mine = &m->function[m->n];
+	*mine = (struct modulecode_function){ .sm = m->piece[m->n_pieces - 1].sm,
+		.symbol = strdup(f->symbol),
+		.steady = strdup(steady.data),
+		.resources = *f->resources,
+		.piece = m->n_pieces - 1 };
+	memcpy(mine->code_sha256, f->code_sha256, HASH_HEX);
+	m->n++;
+	buf_fini(&steady);
+	return mine->symbol && mine->steady ? 0 : no_memory(err);
+}
+
+static int add_piece(void *arg, int sm, const void *elf, size_t len, struct fw_err *err)
+{
+	struct modulecode *m = arg;
+	if ((m->n_pieces & (m->n_pieces - 1)) == 0) {
+		struct modulecode_piece *more =
+			m->n_pieces < PIECES_MAX ? reallocarray(m->piece, m->n_pieces ? 2 * m->n_pieces : 1, sizeof *more) : NULL;
+		if (!more)
+			return err_set(err, ERR_FULL, "a module with more than %zu pieces of device code", m->n_pieces);
+		m->piece = more;
+	}
+	struct modulecode_piece *mine = &m->piece[m->n_pieces];
+	*mine = (struct modulecode_piece){ .sm = sm, .elf = malloc(len + 1), .len = len };
+	if (!mine->elf)
+		return no_memory(err);
+	memcpy(mine->elf, elf, len);
+	m->n_pieces++;
+	struct fw_err unread = { 0 };
+	if (cubin_read(elf, len, add_function, m, &unread) != 0 && unread.code == ERR_FULL)
+		return err_set(err, unread.code, "%s", unread.text);
+	return 0;
+}
+
+int modulecode_order(const struct modulecode_function *a, const struct modulecode_function *b)
+{
+	int order = (a->sm > b->sm) - (a->sm < b->sm);
+	return order ? order : strcmp(a->steady, b->steady);
+}
+
+/* Sorts functions of one name by their code, so that equal ones meet. */
+static int by_name(const void *a, const void *b)
+{
+	const struct modulecode_function *x = a, *y = b;
+	int order = modulecode_order(x, y);
+	return order ? order : strcmp(x->code_sha256, y->code_sha256);
+}
+
+int modulecode_open(const char *path, struct modulecode **out, struct fw_err *err)
+{
+	struct modulecode *m = calloc(1, sizeof *m);
+	*out = NULL;
+	if (!m)
+		return no_memory(err);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int result = fd < 0 ? err_sys(err, "cannot be read") : kernelcode_pieces(fd, add_piece, m, err);
+	if (fd >= 0)
+		close(fd);
+	if (result != 0) {
+		modulecode_free(m);
+		return err_context(err, "%s", path);
+	}
+	if (m->n)
+		qsort(m->function, m->n, sizeof *m->function, by_name);
+	*out = m;
+	return 0;
+}
+
+void modulecode_free(struct modulecode *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->n; i++) {
+		free(m->function[i].symbol);
+		free(m->function[i].steady);
+	}
+	for (size_t i = 0; i < m->n_pieces; i++) {
+		free(m->piece[i].elf);
+		sass_fini(&m->piece[i].sass);
+	}
+	free(m->function);
+	free(m->piece);
+	free(m);
+}
+
+int modulecode_sass(struct modulecode *m, const struct modulecode_function *f, const char *nvdisasm, const struct sass **sass,
+	const struct sass_function **function, struct fw_err *err)
+{
+	struct modulecode_piece *p = &m->piece[f->piece];
+	if (!p->is_requested) {
+		p->is_requested = true;
+		(void)nvdisasm_run(nvdisasm, p->elf, p->len, &p->sass, &p->unread);
+	}
+	if (p->unread.code != ERR_NONE)
+		return err_set(err, p->unread.code, "%s", p->unread.text);
+	*sass = &p->sass;
+	*function = sass_find(&p->sass, f->symbol);
+	return *function ? 0 : err_set(err, ERR_NOT_FOUND, "%s printed no instructions of %s", nvdisasm, f->symbol);
+}

@@ -1,0 +1,55 @@
+/* program.c - command line and environment of a benchmark program. */
+#include "worker/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/interleave.h"
+
+static const int64_t file_max_bytes = 2ll << 30;
+
+/* Idle threads must not look like work that continues in the other side's turn. */
+static const char *const interleave_env[] = { INTERLEAVE_VARIABLE "=3", "OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", NULL };
+_Static_assert(PROGRAM_INTERLEAVE_FD == 3, "interleave_env names it");
+
+int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
+	bool interleave, struct fw_err *err)
+{
+	bool gpu = s->run.gpu && b->device.kind == DEVICE_CUDA;
+	char side[128], word[BENCHMARK_TEXT_SIZE + 16];
+	const char *more[12] = { NULL };
+	int n = 0;
+
+	build_side(c, s, side);
+	snprintf(p->job, sizeof p->job, "%s/%s", c->cache->dir, side);
+	snprintf(p->cwd, sizeof p->cwd, "%s/%s", p->job, s->build.dir);
+	if (c->sandbox->kit[0]) { /* so that `python3 -m flopwatch` finds it */
+		snprintf(p->path, sizeof p->path, "PYTHONPATH=%s", c->sandbox->kit);
+		more[n++] = p->path;
+	}
+	/* containers put the driver's libraries there; the sandbox adds them itself */
+	const char *libraries = gpu && !c->sandbox->active ? getenv("LD_LIBRARY_PATH") : NULL;
+
+	if (libraries &&
+		(size_t)snprintf(p->libraries, sizeof p->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof p->libraries)
+		more[n++] = p->libraries;
+	if (gpu) { /* of several GPUs, the job's own */
+		snprintf(p->device, sizeof p->device, "CUDA_VISIBLE_DEVICES=%s", b->device.uuid);
+		more[n++] = p->device;
+	}
+	for (int i = 0; interleave && interleave_env[i]; i++)
+		more[n++] = interleave_env[i];
+	more[n] = NULL;
+	sandbox_benchmark(c->sandbox, &p->words, p->job, s->build.dir, gpu, more);
+	for (int i = 0; i < s->run.n_command; i++) {
+		manifest_expand(s->run.command[i], device_kind_name(c->device), word, sizeof word);
+		sandbox_arg(&p->words, word);
+	}
+	sandbox_environment(c->sandbox, more, &p->environment);
+	p->spec = (struct proc_spec){ .argv = p->words.arg,
+		.env = p->environment.list,
+		.cwd = c->sandbox->active ? NULL : p->cwd,
+		.file_size_bytes = file_max_bytes };
+	return sandbox_end(&p->words, err);
+}

@@ -1,0 +1,340 @@
+/* process_run.c - order of processes, device readings around rounds, and the records of a run. */
+#include "worker/program_run.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/device_check.h"
+#include "model/inputs.h"
+#include "readers/pair.h"
+#include "stats/transient.h"
+#include "worker/health_check.h"
+#include "worker/process_run.h"
+
+enum { ROUNDS = BENCHMARK_PAIRS, REDO_MAX = 3 };
+
+/* A run in progress. Shape: reading[round][side]. */
+struct taken {
+	struct command *command;
+	int set, first, redo;                              /* side that begins; discarded rounds */
+	int n_ran[ROUNDS], ran[ROUNDS][COMMAND_SIDES_MAX]; /* sides in the order in which they ran */
+	struct reading reading[ROUNDS][COMMAND_SIDES_MAX];
+	double mhz[ROUNDS][COMMAND_SIDES_MAX]; /* of its process; 0: unknown */
+	struct msg_device_check device_check;  /* of the rounds that count */
+};
+
+int command_open(struct command *m, const struct msg_job *request, struct fw_err *err)
+{
+	static const enum role roles[COMMAND_SIDES_MAX] = { ROLE_BASE, ROLE_TARGET, ROLE_REFERENCE };
+
+	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
+		for (int i = 0; i < request->n_subjects; i++)
+			for (int k = 0; k < m->bench->n_subjects; k++)
+				if (request->subject[i].role == roles[side] && m->bench->subject[k].role == roles[side])
+					m->side[side] = &request->subject[i];
+	if (!m->side[COMMAND_BASE] || !m->side[COMMAND_TARGET])
+		return err_set(err, ERR_PROTOCOL, "a comparison needs a base and a target");
+	m->n_sides = m->side[COMMAND_REFERENCE] ? COMMAND_SIDES_MAX : COMMAND_REFERENCE;
+	return 0;
+}
+
+int command_report(struct command *m, int side, const char *step, struct fw_err *err)
+{
+	struct msg at = { .t = MSG_AT, .u.at = { .process_run = m->bench->runs, .cell = -1 } };
+
+	at.u.at.role = m->side[side]->role;
+	snprintf(at.u.at.step, sizeof at.u.at.step, "%s", step);
+	return bench_send(m->bench, &at, err);
+}
+
+int command_drop_reference(struct command *m, const char *why, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+
+	if (m->n_sides <= COMMAND_REFERENCE)
+		return 0;
+	m->n_sides = COMMAND_REFERENCE;
+	message.u.note.role = m->side[COMMAND_REFERENCE]->role;
+	snprintf(message.u.note.text, sizeof message.u.note.text,
+		"the reference commit %.12s of the history is not measured, and without it this commit has no position there: %.280s",
+		m->side[COMMAND_REFERENCE]->commit, why);
+	return bench_send(m->bench, &message, err);
+}
+
+int command_failed(struct command *m, int side, const struct command_failure *problem, struct fw_err *err)
+{
+	if (side == COMMAND_REFERENCE && command_drop_reference(m, problem->detail, err) != 0)
+		return -1;
+	return bench_fault(m->bench, -1, m->side[side]->role, problem->failure, problem->detail, err);
+}
+
+int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err)
+{
+	const char *key = m->bench->cells[cell].key, *why = reading_why(r, key);
+	const struct reading_row *row = reading_find(r, key);
+	char detail[512];
+
+	if (row && row->n > 0)
+		return 1;
+	snprintf(detail, sizeof detail, "%s%s",
+		row   ? "the benchmark reports: "
+		: why ? "the benchmark has no time for this row: "
+		      : "the benchmark does not write this row",
+		why ? why : "");
+	return bench_fault(m->bench, cell, m->side[side]->role, row ? "reported" : absent, detail, err) < 0 ? -1 : 0;
+}
+
+int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_PROCESS_RUN, .u.process_run = calloc(1, sizeof(struct msg_process_run)) };
+
+	if (!message.u.process_run)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	message.u.process_run->process_run = m->bench->runs;
+	message.u.process_run->set = set;
+	message.u.process_run->seed = seed;
+	message.u.process_run->n_cells = n;
+	memcpy(message.u.process_run->cell, list, (size_t)n * sizeof *list);
+	int status = bench_send(m->bench, &message, err);
+
+	msg_fini(&message);
+	return status;
+}
+
+/* The k-th side: the second round runs the first one backwards, so that a drift cancels. */
+static int side_at(const struct taken *l, int n, int round, int k)
+{
+	return (l->first + (round & 1 ? n - 1 - k : k)) % n;
+}
+
+static void drop_readings(struct taken *l, int round)
+{
+	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
+		reading_fini(&l->reading[round][side]);
+	memset(l->reading[round], 0, sizeof l->reading[round]);
+	l->n_ran[round] = 0;
+}
+
+/* Run every side once. Returns 1, 0 if base or target failed, -1. */
+static int run_sides(struct taken *l, int round, struct fw_err *err)
+{
+	struct command *m = l->command;
+	struct command_failure problem;
+	int n = m->n_sides, ran;
+
+	for (int k = 0; k < n; k++) {
+		int side = side_at(l, n, round, k);
+		struct command_clock clock = { .process = round * n + k };
+
+		if (command_report(m, side, "time", err) < 0)
+			return -1;
+		ran = command_run(m->bench, m->build, m->side[side], NULL, m->side[side]->run.gpu ? &clock : NULL,
+			&l->reading[round][side], &problem, err);
+		l->mhz[round][side] = clock.mhz;
+		if (ran < 0 || (ran == 0 && command_failed(m, side, &problem, err) < 0))
+			return -1;
+		if (ran == 0 && side != COMMAND_REFERENCE)
+			return 0;
+		l->ran[round][l->n_ran[round]++] = side;
+	}
+	return 1;
+}
+
+/* Run a round between two readings, and repeat it while they discard it. */
+static int run_round(struct taken *l, int round, struct fw_err *err)
+{
+	struct bench *b = l->command->bench;
+	bool gpu = l->command->side[COMMAND_BASE]->run.gpu;
+	struct msg_device_check device_check, after;
+	char why[DEVICE_CHECK_WHY_SIZE];
+	int ran;
+
+	for (int pass = 0;; pass++) {
+		device_check_unknown(&device_check);
+		device_check_unknown(&after);
+		if (gpu && health_check_device_check(b, pass, &device_check, err) != 0)
+			return -1;
+		ran = run_sides(l, round, err);
+		if (ran == 1 && gpu && health_check_device_check(b, pass, &after, err) != 0)
+			return -1;
+		device_check_merge(&device_check, &after);
+		device_check.energy_j = -1; /* the energy of whole processes is not that of the timed calls */
+		if (ran != 1 || !device_check_discards(&device_check, why) || pass == REDO_MAX ||
+			device_check_xid_breaks(device_check.xid) || b->gpu_s >= b->limits.budget_s)
+			break;
+		drop_readings(l, round);
+		l->redo++;
+	}
+	device_check_merge(&l->device_check, &device_check);
+	return ran;
+}
+
+/*
+ * Whether the reference commit's row matches the base's: several results of one name must have the same number, or they cannot
+ * be assigned.
+ */
+static bool has_time_like(const struct reading *reference, const struct reading *base, const char *key)
+{
+	const struct reading_row *row = reading_find(reference, key), *like = reading_find(base, key);
+
+	return row && row->n > 0 && (!like || row->twins == like->twins);
+}
+
+/* The reference commit's row may be missing, or it failed earlier: then this cell has base and target only. */
+static int sides_with(const struct taken *l, const char *key)
+{
+	bool all = l->command->n_sides == COMMAND_SIDES_MAX;
+
+	for (int round = 0; round < ROUNDS && all; round++)
+		all = has_time_like(&l->reading[round][COMMAND_REFERENCE], &l->reading[round][COMMAND_BASE], key);
+	return all ? COMMAND_SIDES_MAX : COMMAND_REFERENCE;
+}
+
+static int fill_clocks(const struct taken *l, int side, struct msg_cell *c, struct fw_err *err)
+{
+	for (int round = 0; round < ROUNDS; round++)
+		if (l->mhz[round][side] <= 0)
+			return 0;
+	c->mhz[side] = calloc(ROUNDS, sizeof(float));
+	if (!c->mhz[side])
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	for (int round = 0; round < ROUNDS; round++)
+		c->mhz[side][round] = (float)l->mhz[round][side];
+	return 0;
+}
+
+/* Time of a cell in one process: the median of its calls without the warm-up ones. */
+static float time_of(struct command *m, int cell, const struct reading_row *row)
+{
+	int cut = 0;
+	double ms = row->ms ? transient_median(row->ms, row->n, &cut) : row->median_ms;
+
+	if (m->settled) {
+		m->settled[cell].calls += row->n;
+		m->settled[cell].cut += cut;
+	}
+	return (float)ms;
+}
+
+/*
+ * Choose one statistic for all processes of the run, even if some report a better one. Returns NULL, or why they cannot be
+ * compared.
+ */
+static const char *choose_statistic(struct taken *l, const char *key, int n_sides)
+{
+	struct reading_row *row[ROUNDS * COMMAND_SIDES_MAX];
+	int n = 0;
+
+	for (int round = 0; round < ROUNDS; round++)
+		for (int side = 0; side < n_sides; side++) {
+			struct reading *r = &l->reading[round][side];
+
+			for (int i = 0; i < r->n_rows; i++)
+				if (r->row[i].n > 0 && strcmp(r->row[i].key, key) == 0) {
+					row[n++] = &r->row[i];
+					break;
+				}
+		}
+	for (int i = 1; i < n; i++)
+		if (row[i]->twins != row[0]->twins)
+			return "the processes of a run wrote different numbers of results of this name";
+	return n == 0 || reading_settle(row, n)
+		       ? NULL
+		       : "the processes of a run report no common statistic of this row: a mean here, a median there";
+}
+
+/* Fill in the times of one cell. Returns 1, 0 if a side did not write its row, -1. */
+static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_err *err)
+{
+	struct command *m = l->command;
+	struct bench *b = m->bench;
+	const char *key = b->cells[cell].key;
+	int n = sides_with(l, key), at = 0;
+
+	*c = (struct msg_cell){ .process_run = b->runs,
+		.set = l->set,
+		.cell = cell,
+		.series = SERIES_PROCESS,
+		.n_subjects = n,
+		.n = ROUNDS,
+		.device_check = l->device_check,
+		.redo = l->redo };
+	for (int side = 0; side < n; side++) {
+		c->role[side] = m->side[side]->role;
+		c->ms[side] = calloc(ROUNDS, sizeof(float));
+		if (!c->ms[side])
+			return err_set(err, ERR_INTERNAL, "out of memory");
+		if (fill_clocks(l, side, c, err) != 0)
+			return -1;
+	}
+	const char *unlike = choose_statistic(l, key, n);
+
+	if (unlike)
+		return bench_fault(b, cell, ROLE_DEVICE, "unsure", unlike, err) < 0 ? -1 : 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int k = 0; k < l->n_ran[round]; k++) {
+			int side = l->ran[round][k];
+			int timed = side < n ? command_timed(m, side, cell, &l->reading[round][side], "abi", err) : 0;
+
+			if (side >= n)
+				continue;
+			if (timed != 1)
+				return timed;
+			c->order[at++] = (char)('A' + side);
+			c->ms[side][round] = time_of(m, cell, reading_find(&l->reading[round][side], key));
+		}
+	}
+	return 1;
+}
+
+static int add_cell(struct taken *l, int cell, struct fw_err *err)
+{
+	struct bench *b = l->command->bench;
+	struct msg message = { .t = MSG_CELL, .u.cell = calloc(1, sizeof(struct msg_cell)) };
+	char why[DEVICE_CHECK_WHY_SIZE];
+	int status = message.u.cell ? fill_record(l, cell, message.u.cell, err) : err_set(err, ERR_INTERNAL, "out of memory");
+
+	if (status == 1) {
+		int kept = bench_add(b, message.u.cell, err);
+
+		if (kept == 1)
+			bench_judge(b, cell);
+		else if (kept == 0 && device_check_discards(&l->device_check, why))
+			kept = run_void(b, cell, why, err);
+		status = kept < 0 ? -1 : bench_send(b, &message, err);
+	}
+	msg_fini(&message);
+	return status < 0 ? -1 : 0;
+}
+
+static int finish(struct taken *l, const int *list, int n, struct fw_err *err)
+{
+	struct bench *b = l->command->bench;
+
+	for (int i = 0; i < n; i++)
+		if (add_cell(l, list[i], err) != 0)
+			return -1;
+	if (health_check_xid(b, l->device_check.xid, err) < 0)
+		return -1;
+	return l->device_check.foreign > 0 && !b->lost && health_check_wait_idle(b, err) < 0 ? -1 : 0;
+}
+
+int command_process_run(struct command *m, const int *list, int n, int set, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->runs);
+	struct taken l = { .command = m, .set = set, .first = (int)(seed % (uint64_t)m->n_sides) };
+	int status = command_announce(m, list, n, set, seed, err), ran = 1;
+
+	device_check_unknown(&l.device_check);
+	for (int round = 0; round < ROUNDS && status == 0 && ran == 1; round++) {
+		ran = run_round(&l, round, err);
+		status = ran < 0 ? -1 : 0;
+	}
+	if (status == 0 && ran == 1)
+		status = finish(&l, list, n, err);
+	for (int round = 0; round < ROUNDS; round++)
+		drop_readings(&l, round);
+	return status;
+}

@@ -1,0 +1,665 @@
+/*
+ * runner_child.c - the runner process: parsing of its records and classification of its end.
+ *
+ * Branch code runs in that process, so each record passes the parser and a check against the task. The end is classified from
+ * outside: signal, exit, deadline, or missing records.
+ */
+#include "worker/runner_child.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/proc.h"
+#include "worker/crashplace.h"
+#include "worker/outside.h"
+#include "worker/sandbox/lastwords.h"
+#include "worker/sandbox/pump.h"
+#include "worker/sandbox/sealed.h"
+
+enum { FIRST_MODULE_FD = 10, RECORD_FD = 3, GO_FD = 4, LIST_MS = 60000, EXIT_LOST = 3 };
+
+static const size_t records_max_bytes = 64u << 20;
+
+struct child {
+	const struct runner_task *task;
+	const struct bench *bench;
+	struct runner_end *end;
+	struct lines lines;
+	size_t bytes;
+	struct msg_at last;
+	struct lastwords words;
+	bool broken; /* it broke the protocol: the error is its own */
+	bool forged; /* ... by a line that the runner did not write */
+	char signature[SIGNATURE_KEY + 1];
+	unsigned long long n_lines;
+	struct oomkills oom_before;
+	struct pump *pump;      /* valid while it runs */
+	struct outside outside; /* its processes before a module was loaded */
+	const char *caught;     /* failure class that the worker saw from outside; NULL none */
+};
+
+static int on_chatter(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct child *c = arg;
+
+	(void)err;
+	lastwords_keep(&c->words, data, len);
+	return 0;
+}
+
+static bool in_task(const struct runner_task *t, int cell)
+{
+	int i;
+
+	for (i = 0; i < t->n_cells; i++)
+		if (t->cell[i] == cell)
+			return true;
+	return false;
+}
+
+static enum role role_of(const struct bench *b, const struct runner_task *t, int position)
+{
+	return t->copy_fd > 0 && position == 1 ? ROLE_TARGET : b->subject[t->subject[position]].role;
+}
+
+static int module_of(const struct bench *b, const struct runner_task *t, int position)
+{
+	return t->copy_fd > 0 && position == 1 ? t->copy_fd : b->subject[t->subject[position]].fd;
+}
+
+static bool role_in_task(const struct child *c, enum role role)
+{
+	int i;
+
+	for (i = 0; i < c->task->n_subjects; i++)
+		if (role_of(c->bench, c->task, i) == role)
+			return true;
+	return false;
+}
+
+/* Whether a record is allowed in this task. NULL: yes. */
+static const char *refusal_of(const struct child *c, const struct msg *m)
+{
+	const struct runner_task *t = c->task;
+
+	switch (m->t) {
+	case MSG_AT:
+		return (m->u.at.cell >= 0 && !in_task(t, m->u.at.cell)) ||
+				       (m->u.at.role != ROLE_NONE && !role_in_task(c, m->u.at.role))
+			       ? "an `at` record of another task"
+			       : NULL;
+	case MSG_CHECK:
+		return !in_task(t, m->u.check.cell) || !role_in_task(c, m->u.check.role) ? "a `check` record of another task"
+											 : NULL;
+	case MSG_WORK:
+		return !in_task(t, m->u.work.cell) || !role_in_task(c, m->u.work.role) ? "a `work` record of another task" : NULL;
+	case MSG_NODE:
+		return !in_task(t, m->u.node.cell) || !role_in_task(c, m->u.node.role) ? "a `node` record of another task" : NULL;
+	case MSG_CELL:
+		return !in_task(t, m->u.cell->cell) || m->u.cell->process_run != t->process_run || m->u.cell->set != t->set
+			       ? "a `cell` record of another task"
+			       : NULL;
+	case MSG_KERNEL:
+		return t->mode != RUN_PROFILE || !in_task(t, m->u.kernel.cell) || !role_in_task(c, m->u.kernel.role)
+			       ? "a `kernel` record of another task"
+			       : NULL;
+	case MSG_PROFILE:
+		return t->mode != RUN_PROFILE || !in_task(t, m->u.profile.cell) ? "a `profile` record of another task" : NULL;
+	case MSG_STALLS:
+		return t->mode != RUN_PROFILE || !t->samples || !in_task(t, m->u.stalls.cell) ||
+				       !role_in_task(c, m->u.stalls.role)
+			       ? "a `stalls` record of another task"
+			       : NULL;
+	case MSG_AUDIT:
+		return t->mode != RUN_AUDIT || !in_task(t, m->u.audit.cell) || !role_in_task(c, m->u.audit.role)
+			       ? "an `audit` record of another task"
+			       : NULL;
+	case MSG_FAULT:
+		return (m->u.fault.cell >= 0 && !in_task(t, m->u.fault.cell)) ||
+				       (!role_in_task(c, m->u.fault.role) && m->u.fault.role != ROLE_DEVICE)
+			       ? "a `fault` record of another task"
+			       : NULL;
+	case MSG_NOTE:
+		return (m->u.note.cell >= 0 && !in_task(t, m->u.note.cell)) ||
+				       (!role_in_task(c, m->u.note.role) && m->u.note.role != ROLE_DEVICE)
+			       ? "a `note` record of another task"
+			       : NULL;
+	case MSG_STATE:
+		return m->u.state.what != t->mode ? "a `state` record of another task" : NULL;
+	default:
+		return "a message that no runner sends";
+	}
+}
+
+/* Timings of a run name the inputs of the base's check. A line forged elsewhere need not know them. */
+static bool of_other_inputs(const struct child *c, const struct msg *m)
+{
+	const char *known;
+
+	if (m->t != MSG_CELL)
+		return false;
+	known = c->bench->cell[m->u.cell->cell].check_inputs[BENCH_BASE];
+	return *known && strcmp(known, m->u.cell->input_sha256) != 0;
+}
+
+/* Replace descriptor paths of modules by their file names, which the user knows. Shape: detail[size]. */
+static void name_modules(const struct child *c, char *detail, size_t size)
+{
+	static const char handed_on[] = "/proc/self/fd/";
+	const char *at = strstr(detail, handed_on);
+	char *end;
+
+	if (!at)
+		return;
+	long module = strtol(at + strlen(handed_on), &end, 10) - FIRST_MODULE_FD;
+	if (module < 0 || module >= c->task->n_subjects)
+		return;
+	char *rest = strdup(end);
+	size_t before = (size_t)(at - detail);
+	if (!rest)
+		return;
+	snprintf(detail + before, size - before, "%.160s%s", c->bench->subject[c->task->subject[module]].file, rest);
+	free(rest);
+}
+
+/* The runner waits: compare its processes, and let it continue. */
+static int compare_processes(struct child *c, const struct msg_at *at, struct fw_err *err)
+{
+	pid_t below = c->bench->sandbox->active ? c->pump->pid
+						: getpid(); /* without a pid namespace a child may be reparented to the worker */
+	char why[OUTSIDE_WHY_SIZE];
+
+	if (at->role == ROLE_NONE)
+		outside_begin(&c->outside, below);
+	else
+		c->caught = outside_compare(&c->outside, below, why);
+	if (c->caught) {
+		c->last = *at;
+		c->broken = true;
+		return err_set(err, ERR_PROTOCOL, "%s", why);
+	}
+	/* a process that does not read the answer was compared all the same */
+	(void)!send(c->pump->stream[1].fd, "l", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return 0;
+}
+
+static int take(struct child *c, struct msg *m, struct fw_err *err)
+{
+	const char *wrong = refusal_of(c, m);
+
+	c->forged = !wrong && of_other_inputs(c, m);
+	if (c->forged)
+		wrong = "timings of other inputs than those that were checked";
+	if (wrong) {
+		c->broken = true;
+		return err_set(err, ERR_PROTOCOL, "the runner sent %s", wrong);
+	}
+	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0)
+		return compare_processes(c, &m->u.at, err);
+	if (m->t == MSG_AT)
+		c->last = m->u.at;
+	else if (m->t == MSG_FAULT)
+		name_modules(c, m->u.fault.detail, sizeof m->u.fault.detail);
+	else if (m->t == MSG_CHECK)
+		name_modules(c, m->u.check.detail, sizeof m->u.check.detail);
+	c->end->records++;
+	return c->task->record(c->task->arg, m, err);
+}
+
+static int on_records(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct child *c = arg;
+	const char *record;
+	struct msg m;
+	char *line;
+	size_t n;
+	int status;
+
+	c->bytes += len;
+	if (c->bytes > records_max_bytes || lines_feed(&c->lines, data, len, err) != 0) {
+		c->broken = true;
+		return err_set(err, ERR_PROTOCOL, "the runner sent more than %zu MiB of records", records_max_bytes >> 20);
+	}
+	while (lines_next(&c->lines, &line, &n)) {
+		record = signature_open(c->signature, c->n_lines++, line, n);
+		if (!record) {
+			c->broken = c->forged = true;
+			return err_set(err, ERR_PROTOCOL, "branch code wrote into the runner's records");
+		}
+		if (protocol_parse(record, n - (size_t)(record - line), &m, err) != 0) {
+			c->broken = true;
+			return -1;
+		}
+		status = take(c, &m, err);
+		msg_fini(&m);
+		if (status < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void blame(struct child *c, const char *failure, const char *what)
+{
+	struct runner_end *end = c->end;
+	char said[200];
+
+	lastwords_report(&c->words, said, sizeof said);
+	snprintf(end->failure, sizeof end->failure, "%s", failure);
+	snprintf(end->detail, sizeof end->detail, "%s%s%s%s%s%s", what, c->last.step[0] ? " in step " : "", c->last.step,
+		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
+}
+
+static void read_oom_kills(const struct bench *b, struct oomkills *out)
+{
+	(b->oom_kills ? b->oom_kills : oomkills_read)(out);
+}
+
+/*
+ * Whether the system's counters show that the out-of-memory killer ended nothing since the process began. False also without
+ * counters.
+ */
+static bool had_memory(const struct child *c)
+{
+	const struct oomkills *before = &c->oom_before;
+	struct oomkills now;
+
+	read_oom_kills(c->bench, &now);
+	return (before->machine >= 0 || before->group >= 0) && now.machine == before->machine && now.group == before->group;
+}
+
+/*
+ * Ended by neither the module nor the device: the run proves nothing and may succeed later. The sender of a signal is unknown,
+ * so a task that takes kills decides by running again.
+ */
+static bool was_interrupted(struct child *c, const struct proc_exit *given, struct fw_err *err)
+{
+	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
+	bool began = c->last.role != ROLE_NONE || c->task->n_subjects == 0;
+	char ended[64], said[200];
+
+	if (!proc_is_outside(&how) && (began || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
+		return false;
+	c->end->killed = c->task->takes_kills && began && proc_is_outside(&how) && had_memory(c);
+	if (c->end->killed)
+		return false;
+	proc_describe(&how, ended);
+	lastwords_report(&c->words, said, sizeof said);
+	err_set(err, ERR_BUSY, "the runner: %s%s%s%s%s%s%s", ended, c->last.step[0] ? " in step " : "", c->last.step,
+		proc_is_outside(&how) ? "; out of memory, or killed by another process on this machine"
+				      : " before branch code ran",
+		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
+	return true;
+}
+
+static void classify(struct child *c, const struct proc_exit *given, struct fw_err *e, int status, double deadline_s)
+{
+	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
+	char text[160], ended[64];
+
+	c->end->role = c->last.role != ROLE_NONE ? c->last.role : ROLE_WORKER;
+	c->end->cell = c->last.cell;
+	if (status < 0) { /* the runner broke the protocol */
+		snprintf(text, sizeof text, "%.150s", e->text);
+		blame(c, c->caught ? c->caught : c->forged ? "forged" : "protocol", text);
+		return;
+	}
+	if (how.timed_out) {
+		snprintf(text, sizeof text, "did not end within %.6g s", deadline_s);
+		blame(c, "timeout", text);
+	} else if (how.status == EXIT_LOST) {
+		c->end->lost = true;
+	} else if (how.status != 0) {
+		struct crashplace position;
+		char where[CRASHPLACE_SIZE], died[sizeof where + sizeof ended + 8];
+
+		proc_describe(&how, ended);
+		crashplace_take(&position, &c->words);
+		crashplace_report(c->bench, c->task->subject, c->task->n_subjects, &position, where);
+		snprintf(died, sizeof died, how.signal ? "%s%s%s" : "ended the process (%s)", ended, where[0] ? " at " : "",
+			where);
+		blame(c, "crash", died);
+	}
+}
+
+/* Readings that tests inject for devices without a driver (runner/device_check_script.h); no times. */
+static void read_guards(char *out, size_t size)
+{
+	const char *path = getenv("FLOPWATCH_SIM_DEVICE_CHECK");
+	FILE *f = path ? fopen(path, "re") : NULL;
+
+	if (!f)
+		return;
+	out[fread(out, 1, size - 1, f)] = '\0';
+	fclose(f);
+}
+
+static void fill_message(const struct bench *b, const struct runner_task *t, const char *signature, struct msg_run *run)
+{
+	bool gpu = b->device.kind == DEVICE_CUDA, sim = b->device.kind == DEVICE_SIM;
+	int i;
+
+	run->mode = t->mode;
+	snprintf(run->signature, sizeof run->signature, "%s", signature);
+	snprintf(run->device, sizeof run->device, "%s:%d", device_kind_name(b->device.kind), b->device.index);
+	run->process_run = t->process_run;
+	run->set = t->set;
+	run->pass = t->pass;
+	run->seed = t->seed;
+	run->turn = t->turn;
+	run->rule = b->rule;
+	run->phases = t->phases;
+	run->calls = t->calls;
+	run->only_sustained_runs = t->only_sustained_runs;
+	run->sustained_rounds = t->sustained_rounds;
+	run->repeat = t->repeat;
+	run->counters = t->counters;
+	run->samples = t->samples;
+	if (!gpu)
+		read_guards(run->guards, sizeof run->guards);
+	run->warm_s = gpu ? 1.5 : sim ? 0 : 0.2;
+	run->cell_warm_s = gpu ? 0.1 : sim ? 0 : 0.02;
+	run->n_subjects = t->n_subjects;
+	for (i = 0; i < t->n_subjects; i++) {
+		const struct bench_subject *s = &b->subject[t->subject[i]];
+
+		run->subject[i].role = role_of(b, t, i);
+		snprintf(run->subject[i].provider, sizeof run->subject[i].provider, "%s", s->provider);
+		snprintf(run->subject[i].module, sizeof run->subject[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
+	}
+	for (i = 0; i < b->n_pins; i++)
+		for (int position = 0; position < t->n_subjects && in_task(t, b->pin[i].cell); position++) {
+			if (t->subject[position] != b->pin[i].subject)
+				continue;
+			run->pin[run->n_pins] = (struct msg_pin){ .cell = b->pin[i].cell, .subject = position };
+			memcpy(run->pin[run->n_pins++].config, b->pin[i].config, sizeof b->pin[i].config);
+		}
+	run->n_cells = t->n_cells;
+	for (i = 0; i < t->n_cells; i++) {
+		run->cell[i] = b->cells[t->cell[i]];
+		run->index[i] = t->cell[i];
+		run->sustained_run[i] = t->sustained_run && t->sustained_run[i];
+	}
+}
+
+/* Key that branch code never sees. Shape: signature[SIGNATURE_KEY + 1]. */
+static int make_signature(char *signature, struct fw_err *err)
+{
+	unsigned char secret[SIGNATURE_KEY / 2];
+
+	if (getrandom(secret, sizeof secret, 0) != sizeof secret)
+		return err_sys(err, "getrandom");
+	hash_to_hex(secret, sizeof secret, signature);
+	return 0;
+}
+
+/* Write the run line to a file that the child reads and then empties, so that branch code in it cannot read the line. */
+static int task_file(const struct bench *b, const struct runner_task *t, const char *signature, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_RUN };
+	struct buf line;
+	int fd = -1;
+
+	buf_init(&line, PROTOCOL_LINE_MAX + 2);
+	m.u.run = calloc(1, sizeof *m.u.run);
+	if (m.u.run) {
+		m.u.run->cell = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->cell);
+		m.u.run->index = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->index);
+		m.u.run->sustained_run = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->sustained_run);
+		m.u.run->pin = calloc((size_t)b->n_pins * (size_t)(t->copy_fd > 0 ? 2 : 1) + 1, sizeof *m.u.run->pin);
+	}
+	if (!m.u.run || !m.u.run->cell || !m.u.run->index || !m.u.run->sustained_run || !m.u.run->pin) {
+		err_set(err, ERR_INTERNAL, "out of memory");
+	} else {
+		fill_message(b, t, signature, m.u.run);
+		protocol_write(&line, &m);
+		fd = line.failed ? err_set(err, ERR_INTERNAL, "the runner's task is too long for a line")
+				 : sealed_once("task", line.data, line.len, err);
+	}
+	msg_fini(&m);
+	buf_fini(&line);
+	return fd;
+}
+
+/* Environment of a runner without a sandbox. Containers put the driver's libraries into LD_LIBRARY_PATH. */
+enum { PASSED_MAX = 8 };
+struct environment {
+	const char *list[8 + PASSED_MAX];
+	char libraries[4096], passed[PASSED_MAX][1024];
+};
+
+static void fill_environment(struct environment *e)
+{
+	const char *libraries = getenv("LD_LIBRARY_PATH");
+	int n = 0;
+
+	e->list[n++] = "PATH=/usr/local/bin:/usr/bin:/bin";
+	e->list[n++] = "LANG=C.UTF-8";
+	e->list[n++] = "HOME=/tmp";
+	e->list[n++] = "CUDA_CACHE_DISABLE=1";
+	e->list[n++] = "CUDA_MODULE_LOADING=EAGER";
+	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* idle threads must not look like work that continues */
+	if (libraries &&
+		(size_t)snprintf(e->libraries, sizeof e->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof e->libraries)
+		e->list[n++] = e->libraries;
+	for (int i = 0; i < PASSED_MAX && sandbox_passed_env[i]; i++) {
+		const char *name = sandbox_passed_env[i], *value = getenv(name);
+
+		if (value && (size_t)snprintf(e->passed[i], sizeof e->passed[i], "%s=%s", name, value) < sizeof e->passed[i])
+			e->list[n++] = e->passed[i];
+	}
+	e->list[n] = NULL;
+}
+
+static int run_with(
+	struct bench *b, const struct runner_task *t, struct child *c, int task_fd, struct proc_exit *how, struct fw_err *err)
+{
+	static const struct sandbox open_air; /* for probes without branch code: a pid namespace would hide other processes */
+	struct pump pump = { .peer = b->peer,
+		.stream = { { .read = on_chatter, .arg = c, .child_fd = 1 },
+			{ .read = on_records, .arg = c, .child_fd = RECORD_FD, .socket = true } },
+		.n_streams = 2,
+		.merge_stderr = true,
+		.deadline_ms = (int64_t)(t->deadline_s * 1000) };
+	struct environment env;
+	struct proc_spec spec = { .env = env.list, .fd = { { task_fd, 0 } }, .n_fd = 1 };
+	struct sandbox_argv *v = malloc(sizeof *v);
+	int result, i;
+
+	if (!v)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	fill_environment(&env);
+	for (i = 0; i < t->n_subjects; i++)
+		spec.fd[spec.n_fd++] = (struct proc_fd){ module_of(b, t, i), FIRST_MODULE_FD + i };
+	if (t->mode == RUN_AUDIT)
+		spec.fd[spec.n_fd++] = (struct proc_fd){ t->go_fd, GO_FD };
+	(t->counters || t->samples ? sandbox_count : sandbox_run)(
+		t->n_subjects > 0 ? b->sandbox : &open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
+	spec.argv = v->arg;
+	result = sandbox_end(v, err);
+	c->pump = &pump;
+	if (result == 0)
+		result = pump_run(&pump, &spec, how, err);
+	c->pump = NULL;
+	free(v);
+	return result;
+}
+
+int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err)
+{
+	struct child c = { .task = t, .bench = b, .end = end, .last = { .cell = -1 } };
+	int64_t started = clock_mono_ns();
+	struct fw_err e = { 0 };
+	struct proc_exit how;
+	int task_fd, result;
+
+	*end = (struct runner_end){ .mode = t->mode, .cell = -1 };
+	if (make_signature(c.signature, err) != 0)
+		return -1;
+	task_fd = task_file(b, t, c.signature, err);
+	if (task_fd < 0)
+		return -1;
+	lines_init(&c.lines, PROTOCOL_LINE_MAX + SIGNATURE_ROOM);
+	read_oom_kills(b, &c.oom_before);
+	result = run_with(b, t, &c, task_fd, &how, &e);
+	close(task_fd);
+	lines_fini(&c.lines);
+	outside_end(&c.outside);
+	end->wall_s = (double)(clock_mono_ns() - started) * 1e-9;
+	b->gpu_s += end->wall_s;
+	if (result != 0 && !c.broken)
+		return err_set(err, e.code, "%s", e.text);
+	if (result == 0 && was_interrupted(&c, &how, err))
+		return -1;
+	classify(&c, &how, &e, result, t->deadline_s);
+	return 0;
+}
+
+void runner_end_early(struct runner_end *end)
+{
+	if (end->failure[0])
+		return;
+	snprintf(end->failure, sizeof end->failure, "crash");
+	snprintf(end->detail, sizeof end->detail, "ended the process (exit 0) before its timings");
+}
+
+/* Output can be large, so only its end is stored. */
+static int on_output(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct buf *out = arg;
+
+	buf_append(out, data, len);
+	return out->failed ? err_set(err, ERR_FULL, "it printed more than %zu bytes", out->max) : 0;
+}
+
+int runner_child_under(struct bench *b, const struct runner_task *t, const char *const *argv, const char *const *runner_argv,
+	struct buf *out, struct proc_exit *how, struct fw_err *err)
+{
+	struct pump pump = { .peer = b->peer,
+		.stream = { { .read = on_output, .arg = out, .child_fd = 1 } },
+		.n_streams = 1,
+		.merge_stderr = true,
+		.deadline_ms = (int64_t)(t->deadline_s * 1000) };
+	struct environment env;
+	struct proc_spec spec = { .env = env.list };
+	struct sandbox_argv *v = malloc(sizeof *v);
+	int64_t started = clock_mono_ns();
+	struct proc_exit given;
+	int result, i;
+
+	if (!v)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	fill_environment(&env);
+	for (i = 0; i < t->n_subjects; i++)
+		spec.fd[spec.n_fd++] = (struct proc_fd){ b->subject[t->subject[i]].fd, FIRST_MODULE_FD + i };
+	sandbox_run_under(b->sandbox, v, argv, b->runner, b->device.kind == DEVICE_CUDA);
+	for (; *runner_argv; runner_argv++)
+		sandbox_arg(v, *runner_argv);
+	spec.argv = v->arg;
+	result = sandbox_end(v, err);
+	if (result == 0)
+		result = pump_run(&pump, &spec, &given, err);
+	if (result == 0)
+		*how = sandbox_exit(b->sandbox, &given);
+	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
+	free(v);
+	return result;
+}
+
+int runner_child_beside(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err)
+{
+	static const struct sandbox open_air;
+	struct sandbox_argv *v = malloc(sizeof *v);
+	int ends[2] = { -1, -1 }, task_fd = v ? task_file(b, t, "", err) : err_set(err, ERR_INTERNAL, "out of memory"),
+	    result = -1;
+	struct environment env;
+
+	if (task_fd >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		err_sys(err, "socketpair");
+	if (ends[0] >= 0) {
+		struct proc_spec spec = { .env = env.list, .fd = { { task_fd, 0 }, { ends[1], RECORD_FD } }, .n_fd = 2 };
+
+		fcntl(ends[0], F_SETFL, O_NONBLOCK);
+		fill_environment(&env);
+		sandbox_run(&open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
+		spec.argv = v->arg;
+		result = sandbox_end(v, err) != 0 || proc_spawn(&spec, child, err) != 0 ? -1 : 0;
+		close(ends[1]);
+	}
+	if (result != 0 && ends[0] >= 0)
+		close(ends[0]);
+	*fd = result == 0 ? ends[0] : -1;
+	if (task_fd >= 0)
+		close(task_fd);
+	free(v);
+	return result;
+}
+
+static int read_devices(const struct buf *text, struct msg_device *out, int max, struct fw_err *err)
+{
+	struct msg m;
+	int n = 0;
+
+	if (protocol_parse(text->data, text->len, &m, err) != 0)
+		return err_context(err, "flopwatch-runner --list");
+	if (m.t != MSG_HELLO)
+		n = err_set(err, ERR_PROTOCOL, "flopwatch-runner --list did not print a hello line");
+	else
+		for (; n < m.u.hello.n_devices && n < max; n++)
+			out[n] = m.u.hello.device[n];
+	msg_fini(&m);
+	return n;
+}
+
+static void log_left_out(const char *lines)
+{
+	for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
+		char line[400];
+		n = strcspn(lines, "\n");
+		snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), lines);
+		if (strstr(line, " is left out: "))
+			log_warning("device.left_out", "why=%s", log_quote(line));
+	}
+}
+
+int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_device *out, int max, struct fw_err *err)
+{
+	static const struct sandbox open_air;
+	struct sandbox_argv *v = malloc(sizeof *v);
+	struct environment env;
+	char runner[PATH_MAX];
+	struct proc_exit how;
+	struct buf text, errors;
+	int n = -1;
+
+	if (!v)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	buf_init(&text, PROTOCOL_LINE_MAX);
+	buf_init(&errors, 4096);
+	if (proc_sibling("flopwatch-runner", runner, sizeof runner, err) != 0)
+		goto out;
+	fill_environment(&env);
+	sandbox_run(isolated ? s : &open_air, v, runner, true);
+	sandbox_arg(v, "--list");
+	if (sandbox_end(v, err) != 0 ||
+		proc_run(&(struct proc_spec){ .argv = v->arg, .env = env.list }, NULL, &text, &errors, LIST_MS, &how, err) != 0)
+		goto out;
+	if (how.status != 0 || text.failed) {
+		errors.data[strcspn(errors.data, "\n")] = '\0';
+		err_set(err, ERR_IO, "%s --list: %.300s", runner, *errors.data ? errors.data : "failed without a message");
+	} else {
+		log_left_out(errors.data);
+		n = read_devices(&text, out, max, err);
+	}
+out:
+	buf_fini(&text);
+	buf_fini(&errors);
+	free(v);
+	return n;
+}

@@ -1,0 +1,567 @@
+/*
+ * build.c - a build in the sandbox. Branch code controls a build, so time, output, processes and disk have limits, and each
+ * limit has a message.
+ */
+#include "worker/sandbox/build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "worker/sandbox/artifacts.h"
+#include "worker/sandbox/buildlog.h"
+#include "worker/sandbox/compilers.h"
+#include "worker/sandbox/beneath.h"
+#include "worker/sandbox/keyring.h"
+#include "worker/sandbox/procs.h"
+#include "worker/sandbox/pump.h"
+#include "worker/sandbox/room.h"
+#include "worker/sandbox/sealed.h"
+#include "worker/sandbox/unpack.h"
+#include "worker/sandbox/workdir.h"
+
+static const char bare_suffix[] = ".bare";
+
+enum { PRINT_MAX = 64 << 20, PROCESS_MANY = 100, STRIP_MS = 60000, TICK_MS = 10, LOOK_MS = 100, LOG_LINE_MAX = 700 << 10 };
+
+static const int64_t names_max_bytes = 64 << 20; /* a crash in a larger module is reported without source lines */
+static const int64_t module_max_bytes = 256ll << 20, file_max_bytes = 2ll << 30, memory_max_bytes = 32ll << 30;
+
+struct run {
+	const struct build_context *context;
+	char folder[128]; /* below the cache: the sandbox shows it as /job */
+	struct buildlog log;
+	int64_t print_max;
+	int process_max;
+	int threads_before; /* of the machine, before the build */
+	int64_t next_look_ns;
+	bool own_end; /* one of our limits ended it: the error is the build's detail */
+	bool was_low;
+	struct room full; /* free space when the disk was full */
+};
+
+static void add_text(struct hash_state *h, const char *text)
+{
+	hash_update(h, text, strlen(text) + 1); /* the NUL keeps "ab","c" and "a","bc" different */
+}
+
+void build_tools(struct build_context *c, const struct msg_job *job, const char *usual)
+{
+	for (int i = 0; i < job->n_subjects; i++) {
+		const struct toolchain_override *w = &job->subject[i].tools;
+		char *text = c->toolchain[job->subject[i].role];
+
+		if (w->module[0]) {
+			snprintf(c->kept, sizeof c->kept, "%.64s", w->module);
+			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", w->made_by);
+		} else if (toolchain_override_is_none(w))
+			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", usual);
+		else
+			toolchain_describe(c->device, w->dir[0] ? w->dir : c->tools_dir, w->flags, text, TOOLCHAIN_TEXT_SIZE);
+	}
+}
+
+void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX])
+{
+	struct hash_state h;
+	int i;
+
+	hash_begin(&h);
+	add_text(&h, "flopwatch build 3");
+	for (i = 0; i < s->n_inputs; i++) {
+		add_text(&h, s->input[i].path);
+		add_text(&h, s->input[i].oid);
+	}
+	add_text(&h, "command");
+	add_text(&h, s->build.dir);
+	for (i = 0; i < s->build.n_command; i++)
+		add_text(&h, s->build.command[i]);
+	add_text(&h, "outputs");
+	for (i = 0; i < s->build.n_outputs; i++) {
+		add_text(&h, s->build.family[i]);
+		add_text(&h, s->build.output[i]);
+	}
+	add_text(&h, c->family);
+	add_text(&h, device_kind_name(c->device));
+	add_text(&h, c->toolchain[s->role]);
+	add_text(&h, c->image);
+	add_text(&h, sandbox_isolation(c->sandbox));
+	for (i = 0; i < c->sandbox->n_shown; i++)
+		add_text(&h, c->sandbox->shown[i]);
+	hash_end(&h, key);
+}
+
+static void begin(const struct build_context *c, const struct msg_subject *s, struct msg_build *out)
+{
+	memset(out, 0, sizeof *out);
+	out->role = s->role;
+	snprintf(out->family, sizeof out->family, "%s", c->family);
+	snprintf(out->toolchain, sizeof out->toolchain, "%s", c->toolchain[s->role]);
+	buf_init(&out->log, LOG_LINE_MAX + 256);
+}
+
+/* Open a cached module whose content matches its name; -1 if none. Own: close. */
+static int open_sealed(const struct build_context *c, const char *module)
+{
+	char sha[HASH_HEX];
+	int fd = cache_open_module(c->cache, module), sealed = fd < 0 ? -1 : sealed_copy(fd, "module", sha, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	if (sealed >= 0 && strcmp(sha, module) != 0) {
+		close(sealed);
+		sealed = -1;
+	}
+	return sealed;
+}
+
+int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd)
+{
+	char key[HASH_HEX];
+	struct buf entry;
+
+	*module_fd = -1;
+	begin(c, s, out);
+	if (s->run.name[0]) { /* built again for every job: the result is a folder, which runs may change */
+		snprintf(out->state, sizeof out->state, "start");
+		return 0;
+	}
+	if (s->tools.module[0]) {
+		*module_fd = open_sealed(c, s->tools.module);
+		snprintf(out->state, sizeof out->state, "%s", *module_fd >= 0 ? "cached" : "start");
+		if (*module_fd >= 0)
+			snprintf(out->module_sha256, sizeof out->module_sha256, "%s", s->tools.module);
+		return *module_fd >= 0;
+	}
+	build_key(c, s, key);
+	buf_init(&entry, 1024);
+	if (cache_get(c->cache->builds_fd, key, &entry) && entry.len >= HASH_HEX - 1) {
+		bool is_to_be_rebuilt = strncmp(entry.data, c->kept, HASH_HEX - 1) == 0;
+		snprintf(out->module_sha256, sizeof out->module_sha256, "%.64s", entry.data);
+		if (!is_to_be_rebuilt && strspn(out->module_sha256, "0123456789abcdef") == 64)
+			*module_fd = open_sealed(c, out->module_sha256);
+		if (!is_to_be_rebuilt && *module_fd < 0)
+			cache_forget(c->cache->builds_fd, key);
+	}
+	buf_fini(&entry);
+	snprintf(out->state, sizeof out->state, "%s", *module_fd >= 0 ? "cached" : "start");
+	if (*module_fd < 0)
+		out->module_sha256[0] = '\0';
+	return *module_fd >= 0;
+}
+
+static int on_output(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct run *r = arg;
+
+	buildlog_add(&r->log, data, len);
+	if (r->log.total <= r->print_max)
+		return 0;
+	r->own_end = true;
+	return err_set(err, ERR_FULL, "build printed more than %lld MiB and was ended", (long long)(r->print_max >> 20));
+}
+
+/* Whether the disk is full, or was: the file that filled it may be gone with its processes. */
+static bool is_disk_full(struct run *r)
+{
+	if (!r->was_low)
+		r->was_low = room_look(r->context->cache->fd, &r->full) && room_is_low(&r->full);
+	return r->was_low;
+}
+
+/*
+ * A fork bomb can fill the process table and end within a tenth of a second. So the machine's thread count is read every 10 ms;
+ * our own processes are counted when it rises and, with the disk, ten times a second.
+ */
+static int on_tick(void *arg, struct fw_err *err)
+{
+	struct run *r = arg;
+	int64_t now = clock_mono_ns();
+
+	if (now < r->next_look_ns && procs_threads() <= r->threads_before + r->process_max)
+		return 0;
+	r->next_look_ns = now + LOOK_MS * 1000000ll;
+	if (procs_count_or_yield(PROCESS_MANY) > r->process_max) {
+		r->own_end = true;
+		return err_set(err, ERR_FULL,
+			"build ran more than %d processes at once and was ended (see doc/troubleshooting.md#build-processes)",
+			r->process_max);
+	}
+	if (is_disk_full(r)) {
+		r->own_end = true;
+		return err_set(err, ERR_FULL, "the disk of the cache is full");
+	}
+	return 0;
+}
+
+static void command_text(const struct build_context *c, const struct msg_subject *s, char *out, size_t size)
+{
+	char word[MANIFEST_TEXT_SIZE + 16];
+	size_t used = 0;
+	int i, n;
+
+	out[0] = '\0';
+	for (i = 0; i < s->build.n_command && used < size; i++) {
+		manifest_expand(s->build.command[i], device_kind_name(c->device), word, sizeof word);
+		n = snprintf(out + used, size - used, "%s%s", i ? " " : "", word);
+		used += n > 0 ? (size_t)n : 0;
+	}
+}
+
+/*
+ * Run one program in the build's sandbox. Returns 1 if it succeeded; 0 if not, with `out` filled; -1 if the build is not at
+ * fault.
+ */
+static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char *const *command, const char *name,
+	double timeout_s, struct msg_build *out, struct fw_err *err)
+{
+	const struct build_context *c = r->context;
+	struct pump pump = { .peer = c->peer,
+		.stream = { { .read = on_output, .arg = r, .child_fd = 1 } },
+		.n_streams = 1,
+		.merge_stderr = true,
+		.deadline_ms = (int64_t)(timeout_s * 1000),
+		.nice = 5,
+		.tick = on_tick,
+		.tick_ms = TICK_MS,
+		.tick_arg = r };
+	struct sandbox_argv *v = malloc(sizeof *v);
+	char job[PATH_MAX + 136], cwd[PATH_MAX + MANIFEST_TEXT_SIZE + 144], ended[64];
+	struct sandbox_environment environment;
+	struct compilers compilers;
+	struct proc_exit how;
+	struct fw_err e = { 0 };
+	int result;
+
+	if (!v)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	const char *tools_dir = s->tools.dir[0] ? s->tools.dir : c->tools_dir;
+	bool has_tools = tools_dir[0] || s->tools.flags[0];
+	if (has_tools && compilers_prepare(c->cache, c->device, tools_dir, s->tools.flags, &compilers, err) != 0) {
+		free(v);
+		return -1;
+	}
+	sandbox_environment(c->sandbox, has_tools ? compilers.more.variable : NULL, &environment);
+	snprintf(job, sizeof job, "%s/%s", c->cache->dir, r->folder);
+	snprintf(cwd, sizeof cwd, "%s/%s", job, s->build.dir);
+	sandbox_build_with(c->sandbox, v, job, s->build.dir, has_tools ? &compilers.more : NULL);
+	for (; *command; command++)
+		sandbox_arg(v, *command);
+	result = sandbox_end(v, &e);
+	if (result == 0) {
+		struct proc_spec spec = { .argv = v->arg,
+			.env = environment.list,
+			.cwd = c->sandbox->active ? NULL : cwd,
+			.file_size_bytes = file_max_bytes,
+			.address_space_bytes = memory_max_bytes,
+			.cpu_s = (int)timeout_s + 1 };
+
+		result = pump_run(&pump, &spec, &how, &e);
+		keyring_clear(c->sandbox);
+	}
+	free(v);
+	if (result != 0 && e.code == ERR_NOT_FOUND && !c->sandbox->active)
+		r->own_end = true; /* the command itself is missing: the build's own fault */
+	if (result != 0 && (r->own_end || e.code == ERR_INVALID)) {
+		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, e.text);
+		out->exit = -1;
+		return 0;
+	}
+	if (result != 0)
+		return err_set(err, e.code, "%s", e.text);
+	how = sandbox_exit(c->sandbox, &how);
+	out->exit = how.status;
+	out->signal = how.timed_out ? 0 : how.signal;
+	if (how.status == 0)
+		return 1;
+	proc_describe(&how, ended);
+	if (proc_is_outside(&how))
+		return err_set(err, ERR_BUSY, "%.120s of the %s: %s; out of memory, or killed by another process on this machine",
+			name, role_name(s->role), ended);
+	if (how.timed_out)
+		snprintf(out->detail, sizeof out->detail,
+			"%.120s: ran past %.6g s and was ended (see doc/troubleshooting.md#build-timeout)", name, timeout_s);
+	else
+		snprintf(out->detail, sizeof out->detail, "%.120s: %s%s", name, ended,
+			how.signal == 25    ? " (a file grew beyond 2 GiB)"
+			: how.signal == 24  ? " (CPU time used up)"
+			: how.status == 127 ? " (a program was not found)"
+					    : "");
+	return 0;
+}
+
+/* Open a regular file in the work folder without following a link. */
+static int open_output(int job_fd, const char *path, struct msg_build *out, const char *shown)
+{
+	int fd = beneath_open(job_fd, path, O_RDONLY | O_NONBLOCK);
+	const char *what = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		what = errno == ENOENT || errno == ENOTDIR ? "is missing"
+		       : errno == ELOOP || errno == EXDEV  ? "is a symbolic link or lies behind one"
+							   : strerror(errno);
+	else if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		what = "is not a regular file";
+	else if (st.st_size == 0)
+		what = "is empty";
+	else if (st.st_size > module_max_bytes)
+		what = "is larger than 256 MiB";
+	if (!what)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	snprintf(out->detail, sizeof out->detail, "output %.180s %s", shown, what);
+	return -1;
+}
+
+static int output_index(const struct manifest *m, const char *family)
+{
+	int i;
+
+	for (i = 0; i < m->n_outputs; i++)
+		if (strcmp(m->family[i], family) == 0)
+			return i;
+	return -1;
+}
+
+void build_output(const struct build_context *c, const struct msg_subject *s, char *out, size_t size)
+{
+	int which = output_index(&s->build, c->family);
+
+	if (which < 0)
+		*out = '\0';
+	else
+		manifest_expand(s->build.output[which], device_kind_name(c->device), out, size);
+}
+
+/* Strip the output, cache it, seal it. Returns 1 done, 0 the build's fault, -1 ours. */
+static int take_output(
+	struct run *r, const struct msg_subject *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
+{
+	const struct build_context *c = r->context;
+	int fd, result;
+	char path[2 * MANIFEST_TEXT_SIZE + 24], shown[MANIFEST_TEXT_SIZE + 16], key[HASH_HEX], sha[HASH_HEX];
+	char bare[sizeof shown + sizeof bare_suffix], bare_path[sizeof path + sizeof bare_suffix];
+	const char *strip[] = { "strip", "-s", "-R", ".note.gnu.build-id", "-R", ".comment", "-o", bare, shown, NULL };
+
+	if (output_index(&s->build, c->family) < 0) {
+		snprintf(out->detail, sizeof out->detail, "the manifest names no module of family %.15s%s%.15s%s", c->family,
+			s->build.n_outputs ? "; its outputs are of `" : "", s->build.n_outputs ? s->build.family[0] : "",
+			s->build.n_outputs ? "`" : "");
+		return 0;
+	}
+	build_output(c, s, shown, sizeof shown);
+	snprintf(path, sizeof path, "%s/%s", s->build.dir, shown);
+	snprintf(bare, sizeof bare, "%s%s", shown, bare_suffix);
+	snprintf(bare_path, sizeof bare_path, "%s%s", path, bare_suffix);
+	fd = open_output(job_fd, path, out, shown);
+	if (fd < 0)
+		return 0;
+	/*
+	 * strip parses hostile bytes, so it runs in the sandbox; names, build id and compiler notes differ between equal builds
+	 */
+	result = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
+	if (result == 0 && out->exit > 0)
+		snprintf(out->detail, sizeof out->detail, "output %.160s is no shared object: strip refuses it, exit %d", shown,
+			out->exit);
+	int bare_fd = result > 0 ? open_output(job_fd, bare_path, out, bare) : -1;
+	if (bare_fd < 0) {
+		close(fd);
+		return result < 0 ? -1 : 0;
+	}
+	result = cache_put_module(c->cache, bare_fd, module_max_bytes, out->module_sha256, err);
+	if (result == 0)
+		cache_put_names(c->cache, out->module_sha256, fd, names_max_bytes);
+	close(bare_fd);
+	close(fd);
+	fd = result == 0 ? cache_open_module(c->cache, out->module_sha256) : -1;
+	if (fd < 0)
+		return result < 0 ? -1 : err_sys(err, "module %s in the cache", out->module_sha256);
+	*module_fd = sealed_copy(fd, "module", sha, err);
+	close(fd);
+	if (*module_fd < 0)
+		return -1;
+	if (strcmp(sha, out->module_sha256) != 0)
+		return err_set(err, ERR_INTERNAL, "the cache changed module %s while it was read", out->module_sha256);
+	build_key(c, s, key);
+	return cache_put(c->cache->builds_fd, key, sha, strlen(sha), err) != 0 ? -1 : 1;
+}
+
+/*
+ * Keep a benchmark program in its folder; its hash covers all files that it can see. Returns 1 done, 0 the build's fault, -1
+ * ours.
+ */
+static int take_program(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
+{
+	int result = s->run.n_artifacts == 0 ? 1 : artifacts_keep(r->context, s, r->folder, out->detail, sizeof out->detail, err);
+	struct fw_err e = { 0 };
+	int fd;
+
+	if (result != 1)
+		return result;
+	fd = openat(r->context->cache->fd, r->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "folder of the %s", role_name(s->role));
+	result = workdir_hash(fd, out->module_sha256, &e);
+	close(fd);
+	if (result < 0 && e.code == ERR_INVALID) {
+		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, e.text);
+		return 0;
+	}
+	if (result < 0)
+		return err_set(err, e.code, "%s", e.text);
+	artifacts_name(s, out->module_sha256);
+	return 1;
+}
+
+static int unpack_inputs(
+	const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out, struct fw_err *err)
+{
+	struct fw_err e = { 0 };
+	int i, fd, result;
+
+	for (i = 0; i < s->n_inputs; i++) {
+		fd = tree(arg, s->input[i].oid, err);
+		if (fd < 0)
+			return -1;
+		result = unpack_tar(fd, job_fd, s->input[i].path, NULL, &e);
+		close(fd);
+		if (result == 0)
+			continue;
+		if (e.code != ERR_INVALID)
+			return err_set(err, e.code, "input %s: %s", s->input[i].path, e.text);
+		snprintf(out->detail, sizeof out->detail, "input %.100s: %.140s", s->input[i].path, e.text);
+		return 0;
+	}
+	return 1;
+}
+
+/* Returns 1 module made, 0 failed, -1 not the build's fault. */
+static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out,
+	int *module_fd, struct fw_err *err)
+{
+	const struct build_context *c = r->context;
+	char word[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE + 16];
+	const char *command[MANIFEST_LIST_MAX + 1] = { NULL };
+	char name[200], job[PATH_MAX + 136];
+	struct stat st;
+	double timeout_s = s->build.timeout_s > 0 && s->build.timeout_s < c->timeout_s ? s->build.timeout_s : c->timeout_s;
+	struct fw_err unusable = { 0 };
+	int i, result;
+
+	if (s->tools.dir[0] && compilers_check(c->sandbox, s->tools.dir, &unusable) != 0) {
+		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, unusable.text);
+		return 0;
+	}
+	result = unpack_inputs(s, job_fd, tree, arg, out, err);
+
+	if (result <= 0)
+		return result;
+	if (fstatat(job_fd, s->build.dir, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode)) {
+		snprintf(out->detail, sizeof out->detail, "folder %.180s of the build is not among its inputs", s->build.dir);
+		return 0;
+	}
+	snprintf(job, sizeof job, "%s/%s", c->cache->dir, r->folder);
+	if (c->sandbox->drops_root && workdir_give(job, SANDBOX_NOBODY, err) != 0)
+		return -1;
+	for (i = 0; i < s->build.n_command; i++) {
+		manifest_expand(s->build.command[i], device_kind_name(c->device), word[i], sizeof word[i]);
+		command[i] = word[i];
+	}
+	command_text(c, s, name, sizeof name);
+	result = s->build.n_command == 0 ? 1 : run_in_sandbox(r, s, command, name, timeout_s, out, err);
+	if (result == 1 && s->run.name[0])
+		return take_program(r, s, out, err);
+	return result <= 0 ? result : take_output(r, s, job_fd, out, module_fd, err);
+}
+
+void build_folder(const struct build_context *c, const char *what, char name[128])
+{
+	if (c->position > 0)
+		snprintf(name, 128, "%.100s-%d", what, c->position);
+	else
+		snprintf(name, 128, "%.100s", what);
+}
+
+void build_side(const struct build_context *c, const struct msg_subject *s, char name[128])
+{
+	snprintf(name, 128, "%s-%s", c->sides, role_name(s->role));
+}
+
+/*
+ * A build failed on a full disk: find out whether the build filled it. Its files are gone by now. Returns 0 if it did, -1 if
+ * not.
+ */
+static int blame_for_space(
+	const struct build_context *c, const struct room *full, struct room_usage took, struct msg_build *out, struct fw_err *err)
+{
+	struct room after;
+	char text[400];
+
+	/* includes the space of its unlinked files */
+	if (room_look(c->cache->fd, &after) && after.free_bytes - full->free_bytes > took.bytes)
+		took.bytes = after.free_bytes - full->free_bytes;
+	room_text(full, c->cache->dir, text, sizeof text);
+	if (!room_was_taken(full, took))
+		return err_set(err, ERR_FULL, "only %s; the build took %lld MiB of it", text, (long long)(took.bytes >> 20));
+	snprintf(out->detail, sizeof out->detail,
+		"build took %lld MiB and %lld files of the disk of the cache, until it was full (see doc/troubleshooting.md#build-disk)",
+		(long long)(took.bytes >> 20), (long long)took.files);
+	return 0;
+}
+
+int build_make(const struct build_context *c, const struct msg_subject *s, build_tree_fn *tree, void *arg, struct msg_build *out,
+	int *module_fd, struct fw_err *err)
+{
+	struct run r = { .context = c,
+		.print_max = c->print_max ? c->print_max : PRINT_MAX,
+		.process_max = c->process_max ? c->process_max : procs_of_a_build(),
+		.threads_before = procs_threads() };
+	size_t keep = c->log_bytes > 0 && c->log_bytes < LOG_LINE_MAX ? (size_t)c->log_bytes : LOG_LINE_MAX;
+	int64_t started = clock_mono_ns();
+	int job_fd, result;
+
+	*module_fd = -1;
+	begin(c, s, out);
+	if (s->tools.module[0]) { /* its toolchain may be gone, and another one would build another module */
+		snprintf(out->state, sizeof out->state, "failed");
+		snprintf(out->detail, sizeof out->detail,
+			"module %.12s, built by %.100s, is no longer in the cache of this worker and is not built again",
+			s->tools.module, s->tools.made_by);
+		return 0;
+	}
+	if (room_for_build(c->cache->fd, c->cache->dir, err) != 0)
+		return -1;
+	if (buildlog_init(&r.log, keep) != 0)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	build_folder(c, "job", r.folder);
+	if (s->run.name[0])
+		build_side(c, s, r.folder);
+	job_fd = workdir_fresh(c->cache->fd, r.folder, err);
+	result = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
+	if (job_fd >= 0)
+		close(job_fd);
+	bool stays = s->run.name[0] && result == 1, was_low = result == 0 && is_disk_full(&r);
+	struct room_usage took = was_low ? workdir_usage(c->cache->fd, r.folder) : (struct room_usage){ 0 };
+	if (!stays && workdir_remove(c->cache->fd, r.folder, result < 0 ? NULL : err) != 0)
+		result = -1;
+	if (was_low && result == 0)
+		result = blame_for_space(c, &r.full, took, out, err);
+	buildlog_text(&r.log, &out->log);
+	buildlog_fini(&r.log);
+	out->duration_ms = (clock_mono_ns() - started) / 1000000;
+	snprintf(out->state, sizeof out->state, "%s", result == 1 ? "ok" : "failed");
+	if (result != 1) {
+		out->module_sha256[0] = '\0';
+		if (*module_fd >= 0)
+			close(*module_fd);
+		*module_fd = -1;
+	}
+	return result < 0 ? -1 : 0;
+}

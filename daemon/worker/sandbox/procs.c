@@ -1,0 +1,222 @@
+/* procs.c - process descent from /proc/PID/stat: one pass reads all pairs, a second follows them. */
+#include "worker/sandbox/procs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+
+enum { LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN = 400, PROCESSES_MAX = 1000 };
+
+struct process {
+	pid_t pid, parent;
+	bool ours, ended; /* all of its threads ended; it may have children */
+};
+
+struct table {
+	struct process *p;
+	int n, room;
+};
+
+void procs_adopt(void)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* Parse parent and state after the last ')': the name before it may hold any byte. */
+static bool read_stat(int proc_fd, const char *pid, struct process *out)
+{
+	char path[300], text[512], state;
+	long threads;
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "%s/stat", pid);
+	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	p = strrchr(text, ')');
+	out->pid = (pid_t)strtol(pid, NULL, 10);
+	out->ours = false;
+	if (!p || sscanf(p + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state, &out->parent,
+			  &threads) != 3)
+		return false;
+	out->ended = (state == 'Z' || state == 'X') && threads <= 1;
+	return true;
+}
+
+static int read_table(struct table *t)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	if (!dir)
+		return -1;
+	while ((entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		if (t->n == t->room) {
+			int room = t->room ? 2 * t->room : 1024;
+			struct process *more = realloc(t->p, (size_t)room * sizeof *more);
+
+			if (!more)
+				break;
+			t->p = more;
+			t->room = room;
+		}
+		t->n += read_stat(dirfd(dir), entry->d_name, &t->p[t->n]);
+	}
+	closedir(dir);
+	return 0;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	pid_t x = ((const struct process *)a)->pid, y = ((const struct process *)b)->pid;
+
+	return (x > y) - (x < y);
+}
+
+/* Mark descendants of `self` until a pass finds no more. Returns the number of those that live. */
+static int mark_below(struct table *t, pid_t self)
+{
+	bool more = true;
+	int found = 0, i;
+
+	qsort(t->p, (size_t)t->n, sizeof *t->p, by_pid);
+	while (more) {
+		more = false;
+		for (i = 0; i < t->n; i++) {
+			struct process key = { .pid = t->p[i].parent }, *parent;
+
+			if (t->p[i].ours)
+				continue;
+			parent = t->p[i].parent == self ? NULL : bsearch(&key, t->p, (size_t)t->n, sizeof key, by_pid);
+			if (t->p[i].parent != self && !(parent && parent->ours))
+				continue;
+			t->p[i].ours = true;
+			more = true;
+			found += !t->p[i].ended;
+		}
+	}
+	return found;
+}
+
+static int mark(struct table *t)
+{
+	return mark_below(t, getpid());
+}
+
+int procs_below(pid_t root, pid_t *out, int max)
+{
+	struct table t = { 0 };
+	int n = 0;
+
+	if (read_table(&t) == 0 && t.n)
+		(void)mark_below(&t, root);
+	for (int i = 0; i < t.n && n < max; i++)
+		if ((t.p[i].ours || t.p[i].pid == root) && !t.p[i].ended)
+			out[n++] = t.p[i].pid;
+	free(t.p);
+	return n;
+}
+
+int procs_count_or_yield(int many)
+{
+	struct table t = { 0 };
+	int n = -1, i;
+
+	if (read_table(&t) == 0)
+		n = t.n ? mark(&t) : 0;
+	for (i = 0; n > many && i < t.n; i++)
+		if (t.p[i].ours)
+			setpriority(PRIO_PROCESS, (id_t)t.p[i].pid, LOWEST_NICE);
+	free(t.p);
+	return n;
+}
+
+int procs_count(void)
+{
+	return procs_count_or_yield(INT_MAX);
+}
+
+int procs_of_a_build(void)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN), wanted = cores * PROCESSES_A_CORE;
+
+	return wanted < PROCESSES_MIN ? PROCESSES_MIN : wanted > PROCESSES_MAX ? PROCESSES_MAX : (int)wanted;
+}
+
+int procs_threads(void)
+{
+	int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC), threads = -1;
+	char text[128];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	const char *slash;
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	slash = strchr(text, '/');
+	return slash && sscanf(slash + 1, "%d", &threads) == 1 ? threads : -1;
+}
+
+static int kill_round(void)
+{
+	struct table t = { 0 };
+	int n = -1, i;
+
+	if (read_table(&t) == 0)
+		n = t.n ? mark(&t) : 0;
+	for (i = 0; i < t.n; i++)
+		if (t.p[i].ours)
+			kill(t.p[i].pid, SIGKILL);
+	free(t.p);
+	return n;
+}
+
+/*
+ * Reap; true if no child is left. Orphans become children of this process, so no child means no descendant. The kernel knows
+ * this reliably, while a process that forks and exits during the scan may be missing from the table.
+ */
+static bool none_left(void)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG | __WALL)) > 0)
+		continue;
+	return pid < 0 && errno == ECHILD;
+}
+
+int procs_end_all(void)
+{
+	int64_t deadline = clock_mono_ns() + 3000000000ll;
+	int left;
+
+	while (!none_left()) {
+		left = kill_round();
+		if (clock_mono_ns() >= deadline)
+			return none_left() ? 0 : left < 1 ? 1 : left;
+		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+	}
+	return 0;
+}

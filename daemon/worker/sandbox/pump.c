@@ -1,0 +1,160 @@
+/* pump.c - the worker's only event loop: one child at a time, one poll() over few descriptors. */
+#include "worker/sandbox/pump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "worker/sandbox/procs.h"
+
+enum { TICK_MS = 100, DRAIN_READS = 64 };
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Read once. Err: -1 the reader refused and is not called again: later data would be misread. */
+static int read_stream(struct pump_stream *s, struct fw_err *err)
+{
+	char chunk[65536];
+	ssize_t n = read(s->fd, chunk, sizeof chunk);
+	int status = n > 0 ? s->read(s->arg, chunk, (size_t)n, err) : 0;
+
+	if (status < 0 || n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		close_fd(&s->fd);
+	return status;
+}
+
+/* Read the data in the pipes after the child's end, and no more: a process that escaped could write for ever. */
+static int drain(struct pump *p, struct fw_err *err)
+{
+	int status = 0, i, n;
+
+	for (i = 0; i < p->n_streams; i++) {
+		for (n = 0; n < DRAIN_READS && p->stream[i].fd >= 0 && status == 0; n++) {
+			struct pollfd fd = { .fd = p->stream[i].fd, .events = POLLIN };
+
+			if (poll(&fd, 1, 0) <= 0)
+				break;
+			status = read_stream(&p->stream[i], err);
+		}
+		close_fd(&p->stream[i].fd);
+	}
+	return status;
+}
+
+static int start(struct pump *p, const struct proc_spec *given, struct proc *child, struct fw_err *err)
+{
+	struct proc_spec spec = *given;
+	int theirs[3] = { -1, -1, -1 };
+	int result = 0, i;
+
+	for (i = 0; i < p->n_streams; i++)
+		p->stream[i].fd = -1;
+	for (i = 0; i < p->n_streams && result == 0; i++) {
+		int ends[2];
+
+		if (p->stream[i].socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) : pipe2(ends, O_CLOEXEC)) {
+			result = err_sys(err, p->stream[i].socket ? "socketpair" : "pipe");
+			break;
+		}
+		p->stream[i].fd = ends[0];
+		theirs[i] = ends[1];
+		fcntl(ends[0], F_SETFL, O_NONBLOCK);
+		spec.fd[spec.n_fd++] = (struct proc_fd){ ends[1], p->stream[i].child_fd };
+		if (p->merge_stderr && p->stream[i].child_fd == 1)
+			spec.fd[spec.n_fd++] = (struct proc_fd){ ends[1], 2 };
+	}
+	if (result == 0)
+		result = proc_spawn(&spec, child, err);
+	if (result == 0)
+		p->pid = child->pid;
+	/* Best effort: a build that uses every core must not starve its watchdog. */
+	if (result == 0 && p->nice)
+		setpriority(PRIO_PROCESS, (id_t)child->pid, p->nice);
+	for (i = 0; i < p->n_streams; i++)
+		close_fd(&theirs[i]);
+	for (i = 0; i < p->n_streams && result != 0; i++)
+		close_fd(&p->stream[i].fd);
+	return result;
+}
+
+/* Returns 1 once the child ends, 0 at its deadline, -1 if it must end. */
+static int attend(struct pump *p, struct proc *child, struct proc_exit *how, struct fw_err *err)
+{
+	int64_t deadline = clock_mono_ns() + p->deadline_ms * 1000000, next_tick = 0;
+	int tick_ms = p->tick_ms ? p->tick_ms : TICK_MS;
+
+	for (;;) {
+		struct pollfd fd[5];
+		int64_t now = clock_mono_ns();
+		int wait_ms = tick_ms, i;
+
+		if (now >= deadline)
+			return 0;
+		if (p->tick && now >= next_tick) {
+			if (p->tick(p->tick_arg, err) < 0)
+				return -1;
+			next_tick = now + tick_ms * 1000000ll;
+		}
+		if ((deadline - now) / 1000000 < wait_ms)
+			wait_ms = (int)((deadline - now) / 1000000) + 1;
+		peer_poll(p->peer, &fd[0], &wait_ms);
+		fd[1] = (struct pollfd){ .fd = child->pidfd, .events = POLLIN };
+		for (i = 0; i < p->n_streams; i++)
+			fd[2 + i] = (struct pollfd){ .fd = p->stream[i].fd, .events = POLLIN };
+		if (poll(fd, (nfds_t)(2 + p->n_streams), wait_ms) < 0)
+			memset(fd, 0, sizeof fd);
+		if (peer_attend(p->peer, &fd[0], err) != 0)
+			return -1;
+		for (i = 0; i < p->n_streams; i++)
+			if (fd[2 + i].revents && read_stream(&p->stream[i], err) < 0)
+				return -1;
+		if (fd[1].revents && proc_reap(child, how))
+			return 1;
+	}
+}
+
+int pump_run(struct pump *p, const struct proc_spec *spec, struct proc_exit *how, struct fw_err *err)
+{
+	struct proc child;
+	int end;
+
+	*how = (struct proc_exit){ .status = -1 };
+	if (start(p, spec, &child, err) != 0)
+		return -1;
+	end = attend(p, &child, how, err);
+	if (end <= 0)
+		proc_end(&child);
+	procs_end_all();
+	if (end == 0)
+		*how = (struct proc_exit){ .status = -1, .signal = 9, .timed_out = true };
+	if (drain(p, end < 0 ? NULL : err) < 0)
+		end = -1;
+	return end < 0 ? -1 : 0;
+}
+
+int pump_sleep(struct peer *peer, int ms, struct fw_err *err)
+{
+	int64_t until = clock_mono_ns() + ms * 1000000ll;
+	int64_t now;
+
+	while ((now = clock_mono_ns()) < until) {
+		struct pollfd fd;
+		int wait_ms = (int)((until - now) / 1000000) + 1;
+
+		peer_poll(peer, &fd, &wait_ms);
+		if (poll(&fd, 1, wait_ms) < 0)
+			fd.revents = 0;
+		if (peer_attend(peer, &fd, err) != 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* room.c - free space on the disk of the cache. */
+#include "worker/sandbox/room.h"
+
+#include <stdio.h>
+#include <sys/statvfs.h>
+
+static const int64_t reserve_max_bytes = 256ll << 20, share_max_bytes = 1ll << 30;
+enum { RESERVE_PART = 16, SHARE_PART = 4, RESERVE_FILES = 1000, BUILD_FILES = 5000, SHARE_FILES = 200000, FILES_PART = 20 };
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+bool room_look(int fd, struct room *out)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(fd, &fs) != 0)
+		return false;
+	*out = (struct room){ .size_bytes = (int64_t)fs.f_blocks * (int64_t)fs.f_frsize,
+		.free_bytes = (int64_t)fs.f_bavail * (int64_t)fs.f_frsize,
+		.files = (int64_t)fs.f_files,
+		.free_files = (int64_t)fs.f_favail };
+	return true;
+}
+
+static int64_t reserve_bytes(const struct room *r)
+{
+	return least(reserve_max_bytes, r->size_bytes / RESERVE_PART);
+}
+
+static int64_t share_bytes(const struct room *r)
+{
+	return least(share_max_bytes, r->size_bytes / SHARE_PART);
+}
+
+bool room_was_taken(const struct room *r, struct room_usage by)
+{
+	return by.bytes >= share_bytes(r) || (r->files > 0 && by.files >= least(SHARE_FILES, r->files / SHARE_PART));
+}
+
+static bool lacks(const struct room *r, int64_t bytes, int64_t files)
+{
+	return r->free_bytes < bytes || (r->files > 0 && r->free_files < least(files, r->files / FILES_PART));
+}
+
+bool room_is_low(const struct room *r)
+{
+	return lacks(r, reserve_bytes(r), RESERVE_FILES);
+}
+
+void room_text(const struct room *r, const char *dir, char *text, int size)
+{
+	char files[40] = "";
+
+	if (r->files > 0 && r->free_files < BUILD_FILES)
+		snprintf(files, sizeof files, " and %lld files", (long long)r->free_files);
+	snprintf(text, (size_t)size, "%lld MiB%s are free on the disk of %.300s", (long long)(r->free_bytes >> 20), files, dir);
+}
+
+int room_for_build(int fd, const char *dir, struct fw_err *err)
+{
+	struct room r;
+	char text[400];
+	int64_t wanted;
+
+	if (!room_look(fd, &r))
+		return 0;
+	wanted = reserve_bytes(&r) + share_bytes(&r);
+	if (!lacks(&r, wanted, BUILD_FILES))
+		return 0;
+	room_text(&r, dir, text, sizeof text);
+	return err_set(err, ERR_FULL, "only %s; jobs wait for %lld MiB and %lld files (see doc/troubleshooting.md#cache-full)",
+		text, (long long)(wanted >> 20), (long long)least(BUILD_FILES, r.files / FILES_PART));
+}

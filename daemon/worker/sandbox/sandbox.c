@@ -1,0 +1,641 @@
+/*
+ * sandbox.c - the only file that knows bubblewrap's arguments.
+ *
+ * Started by root, bubblewrap would keep all capabilities, hence --cap-drop ALL. A child of a killed bwrap dies with its pid
+ * namespace, so killing that one process ends all processes inside.
+ */
+#include "worker/sandbox/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/proc.h"
+#include "worker/sandbox/procs.h"
+#include "worker/sandbox/sockets.h"
+
+enum { TRY_MS = 10000 };
+
+#define BUILD_PATH "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
+
+/* util-linux, on every Debian and Ubuntu */
+static const char prlimit_path[] = "/usr/bin/prlimit", setpriv[] = "/usr/bin/setpriv";
+static const char *const closed_proc[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi",
+	"/proc/scsi" };
+static const char tmp_bytes[] = "4294967296"; /* size limit of /tmp; memory is taken as used */
+
+const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES", "FLOPWATCH_SIM_ENVIRONMENT",
+	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
+const char sandbox_build_path[] = BUILD_PATH;
+const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BUILD_PATH, "LANG=C.UTF-8", "SOURCE_DATE_EPOCH=0",
+	"CUDA_CACHE_DISABLE=1", "USER=flopwatch", "LOGNAME=flopwatch" /* Python needs a name, and there is no /etc/passwd */,
+	NULL };
+
+int sandbox_want(const char *word, enum sandbox_want *out)
+{
+	static const char *const words[] = { "auto", "required", "none" };
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (strcmp(word, words[i]) == 0) {
+			*out = (enum sandbox_want)i;
+			return 0;
+		}
+	return -1;
+}
+
+const char *sandbox_isolation(const struct sandbox *s)
+{
+	return s->active ? "bwrap" : "none";
+}
+
+void sandbox_arg(struct sandbox_argv *v, const char *arg)
+{
+	size_t len = strlen(arg) + 1;
+
+	if (v->n + 1 >= SANDBOX_ARGS_MAX || len > sizeof v->text - v->used) {
+		v->failed = true;
+		return;
+	}
+	memcpy(v->text + v->used, arg, len);
+	v->arg[v->n++] = v->text + v->used;
+	v->arg[v->n] = NULL;
+	v->used += len;
+}
+
+int sandbox_end(struct sandbox_argv *v, struct fw_err *err)
+{
+	return v->failed ? err_set(err, ERR_INVALID, "the command has too many or too long arguments") : 0;
+}
+
+static void args(struct sandbox_argv *v, const char *a, const char *b, const char *c)
+{
+	sandbox_arg(v, a);
+	if (b)
+		sandbox_arg(v, b);
+	if (c)
+		sandbox_arg(v, c);
+}
+
+/* Mount a system folder read-only; make a link (merged /usr) the same link. */
+static void system_folder(struct sandbox_argv *v, const char *path)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof target - 1);
+
+	if (n > 0) {
+		target[n] = '\0';
+		args(v, "--symlink", target, path);
+	} else if (access(path, F_OK) == 0) {
+		args(v, "--ro-bind", path, path);
+	}
+}
+
+/* Whether the path is already visible, also through a link: bubblewrap mounts nothing over a link such as /bin. */
+static bool below_usr(const char *path)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(path, real))
+		snprintf(real, sizeof real, "%s", path);
+	return strncmp(real, "/usr/", 5) == 0 || strcmp(real, "/usr") == 0;
+}
+
+bool sandbox_shows(const struct sandbox *s, const char *dir)
+{
+	char real[PATH_MAX], shown[PATH_MAX];
+
+	if (!realpath(dir, real))
+		return false;
+	for (int i = 0; i < s->n_shown; i++)
+		if (realpath(s->shown[i], shown) && readonly_lies_in(real, shown))
+			return true;
+	return below_usr(real) || (*s->cuda && readonly_lies_in(real, s->cuda));
+}
+
+/* Mount a folder of this machine, with parents that every user may enter. */
+static void show_folder(struct sandbox_argv *v, const char *path)
+{
+	char parent[READONLY_PATH_SIZE];
+
+	if (below_usr(path))
+		return;
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
+		args(v, "--perms", "0755", NULL);
+		args(v, "--dir", parent, NULL);
+	}
+	args(v, "--ro-bind", path, path);
+}
+
+static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobody)
+{
+	v->n = 0;
+	v->used = 0;
+	v->failed = false;
+	if (!s->active)
+		return;
+	args(v, s->bwrap, "--die-with-parent", "--new-session");
+	args(v, "--clearenv", "--cap-drop", "ALL");
+	if (as_nobody) {
+		/* no user namespace: root would be its only user; setpriv needs these three capabilities and drops them */
+		args(v, "--unshare-ipc", "--unshare-pid", "--unshare-net");
+		args(v, "--unshare-uts", "--unshare-cgroup-try", NULL);
+		args(v, "--cap-add", "CAP_SETUID", NULL);
+		args(v, "--cap-add", "CAP_SETGID", NULL);
+		args(v, "--cap-add", "CAP_SETPCAP", NULL);
+	} else {
+		sandbox_arg(v, "--unshare-all");
+	}
+	args(v, "--ro-bind", "/usr", "/usr");
+	system_folder(v, "/bin");
+	system_folder(v, "/sbin");
+	system_folder(v, "/lib");
+	system_folder(v, "/lib64");
+	/* parents that bubblewrap creates are closed to all but root, and a CUDA toolkit may be found through here */
+	args(v, "--perms", "0755", NULL);
+	args(v, "--dir", "/etc", NULL);
+	system_folder(v, "/etc/alternatives");
+	system_folder(v, "/etc/ld.so.cache");
+	args(v, "--proc", "/proc", NULL);
+	/* these files belong to the machine's root, who a worker run by root is inside too if it cannot change its user */
+	for (size_t i = 0; i < sizeof closed_proc / sizeof closed_proc[0]; i++)
+		if (access(closed_proc[i], F_OK) == 0)
+			args(v, "--ro-bind", closed_proc[i], closed_proc[i]);
+	args(v, "--dev", "/dev", NULL);
+	args(v, "--perms", "1777", NULL);
+	args(v, "--size", tmp_bytes, NULL);
+	args(v, "--tmpfs", "/tmp", NULL);
+	if (*s->cuda)
+		args(v, "--ro-bind", s->cuda, s->cuda);
+	for (int i = 0; i < s->n_shown; i++)
+		show_folder(v, s->shown[i]);
+	if (*s->kit)
+		show_folder(v, s->kit);
+}
+
+static void environment(struct sandbox_argv *v, const char *const *env)
+{
+	for (; *env; env++) {
+		const char *equals = strchr(*env, '=');
+		char name[64];
+
+		snprintf(name, sizeof name, "%.*s", (int)(equals - *env), *env);
+		args(v, "--setenv", name, equals + 1);
+	}
+}
+
+/*
+ * A fork bomb must hit a limit of the kernel, not of a watchdog. The limit counts every process of the user, also elsewhere,
+ * hence the machine's number is added. It does not limit root.
+ */
+static void process_limit(struct sandbox_argv *v)
+{
+	struct rlimit now;
+	rlim_t wanted;
+	char limit[48];
+	int threads = procs_threads();
+
+	if (threads < 0 || access(prlimit_path, X_OK) != 0 || getrlimit(RLIMIT_NPROC, &now) < 0)
+		return;
+	wanted = (rlim_t)(threads + procs_of_a_build() + SANDBOX_SPARE);
+	if (now.rlim_max != RLIM_INFINITY && now.rlim_max < wanted)
+		wanted = now.rlim_max;
+	snprintf(limit, sizeof limit, "--nproc=%llu", (unsigned long long)wanted);
+	args(v, prlimit_path, limit, NULL);
+}
+
+/* The GPU: device nodes, driver files in /sys, and libraries that a container mounted elsewhere. */
+static void gpu_arguments(struct sandbox_argv *v)
+{
+	const char *libraries = getenv("LD_LIBRARY_PATH");
+	glob_t nodes = { 0 };
+	size_t i;
+
+	if (glob("/dev/nvidia*", 0, NULL, &nodes) == 0)
+		for (i = 0; i < nodes.gl_pathc; i++)
+			args(v, "--dev-bind", nodes.gl_pathv[i], nodes.gl_pathv[i]);
+	globfree(&nodes);
+	if (access("/sys", F_OK) == 0)
+		args(v, "--ro-bind", "/sys", "/sys");
+	if (!libraries || !*libraries)
+		return;
+	args(v, "--setenv", "LD_LIBRARY_PATH", libraries);
+	while (*libraries) {
+		size_t n = strcspn(libraries, ":");
+		char dir[PATH_MAX];
+
+		if (*libraries == '/' && n < sizeof dir) {
+			snprintf(dir, sizeof dir, "%.*s", (int)n, libraries);
+			if (!below_usr(dir))
+				args(v, "--ro-bind-try", dir, dir);
+		}
+		libraries += n;
+		libraries += *libraries == ':';
+	}
+}
+
+static void become_nobody(struct sandbox_argv *v)
+{
+	args(v, setpriv, "--reuid=65534", "--regid=65534");
+	args(v, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all");
+}
+
+static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu,
+	const struct sandbox_more *more)
+{
+	char inside[PATH_MAX];
+
+	begin(s, v, s->drops_root);
+	if (s->active && more && more->folder[0])
+		show_folder(v, more->folder);
+	if (s->active) {
+		snprintf(inside, sizeof inside, "/job/%s", dir);
+		environment(v, sandbox_build_env);
+		if (*s->kit)
+			args(v, "--setenv", SANDBOX_KIT_VARIABLE, s->kit);
+		if (more && more->variable)
+			environment(v, more->variable);
+		if (gpu)
+			gpu_arguments(v);
+		args(v, "--bind", job_dir, "/job");
+		args(v, "--chdir", inside, NULL);
+		sandbox_arg(v, "--");
+	}
+	process_limit(v);
+	if (s->drops_root)
+		become_nobody(v);
+}
+
+void sandbox_build_with(
+	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, const struct sandbox_more *more)
+{
+	in_job(s, v, job_dir, dir, false, more);
+}
+
+void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir)
+{
+	in_job(s, v, job_dir, dir, false, NULL);
+}
+
+void sandbox_benchmark(
+	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more)
+{
+	struct sandbox_more with = { .variable = more, .folder = "" };
+
+	in_job(s, v, job_dir, dir, gpu, &with);
+}
+
+static bool is_replaced(const char *variable, const char *const *more)
+{
+	size_t n = strcspn(variable, "=") + 1;
+
+	for (; more && *more; more++)
+		if (strncmp(*more, variable, n) == 0)
+			return true;
+	return false;
+}
+
+void sandbox_environment(const struct sandbox *s, const char *const *more, struct sandbox_environment *out)
+{
+	int n = 0;
+
+	for (const char *const *e = sandbox_build_env; *e; e++)
+		if (!is_replaced(*e, more))
+			out->list[n++] = *e;
+	if (*s->kit) {
+		snprintf(out->kit, sizeof out->kit, SANDBOX_KIT_VARIABLE "=%s", s->kit);
+		out->list[n++] = out->kit;
+	}
+	while (more && *more && n + 1 < (int)(sizeof out->list / sizeof out->list[0]))
+		out->list[n++] = *more++;
+	out->list[n] = NULL;
+}
+
+static void show_program(struct sandbox_argv *v, const char *program)
+{
+	char folder[PATH_MAX], lib[PATH_MAX + 8], *slash;
+
+	if (below_usr(program))
+		return;
+	snprintf(folder, sizeof folder, "%s", program);
+	slash = strrchr(folder, '/');
+	if (slash && slash != folder)
+		*slash = '\0';
+	show_folder(v, folder);
+	snprintf(lib, sizeof lib, "%s/../lib", folder);
+	if (realpath(lib, folder))
+		show_folder(v, folder);
+}
+
+/* All arguments before the command. `tool`: NULL none. */
+static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *tool, const char *program, bool gpu, bool counts)
+{
+	bool with_perfmon = counts && s->keeps_counters;
+
+	begin(s, v, s->drops_root);
+	if (!s->active)
+		return;
+	if (with_perfmon)
+		args(v, "--cap-add", "CAP_PERFMON", NULL);
+	show_program(v, program);
+	if (tool) {
+		show_program(v, tool);
+		args(v, "--ro-bind-try", "/opt/nvidia",
+			"/opt/nvidia"); /* NVIDIA's packages install files here that their scripts start */
+	}
+	if (gpu)
+		gpu_arguments(v);
+	args(v, "--setenv", "PATH", BUILD_PATH);
+	args(v, "--setenv", "LANG", "C.UTF-8");
+	args(v, "--setenv", "HOME", "/tmp");
+	args(v, "--setenv", "CUDA_CACHE_DISABLE", "1");
+	args(v, "--setenv", "CUDA_MODULE_LOADING", "EAGER");
+	args(v, "--setenv", "OMP_WAIT_POLICY", "passive");
+	for (const char *const *name = sandbox_passed_env; *name; name++)
+		if (getenv(*name))
+			args(v, "--setenv", *name, getenv(*name));
+	args(v, "--chdir", "/", NULL);
+	sandbox_arg(v, "--");
+	if (with_perfmon) {
+		args(v, setpriv, "--reuid=65534", "--regid=65534");
+		args(v, "--clear-groups", "--inh-caps=-all,+perfmon", "--ambient-caps=-all,+perfmon");
+		args(v, "--bounding-set=-all,+perfmon", NULL, NULL);
+	} else if (s->drops_root) {
+		become_nobody(v);
+	}
+}
+
+void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu)
+{
+	in_run(s, v, NULL, program, gpu, false);
+	sandbox_arg(v, program);
+}
+
+void sandbox_count(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu)
+{
+	in_run(s, v, NULL, program, gpu, true);
+	sandbox_arg(v, program);
+}
+
+void sandbox_run_under(const struct sandbox *s, struct sandbox_argv *v, const char *const *argv, const char *program, bool gpu)
+{
+	in_run(s, v, argv[0], program, gpu, true);
+	for (; *argv; argv++)
+		sandbox_arg(v, *argv);
+	sandbox_arg(v, program);
+}
+
+static void explain_failure(struct sandbox *s, const char *said)
+{
+	char text[128] = "";
+	int fd = open("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		if (read(fd, text, 1) == 1 && text[0] == '1' && geteuid() != 0) {
+			snprintf(s->why, sizeof s->why,
+				"bubblewrap may not make user namespaces (kernel.apparmor_restrict_unprivileged_userns=1): add "
+				"an "
+				"AppArmor profile with `userns,` for %.80s (see doc/troubleshooting.md#namespaces)",
+				s->bwrap);
+			close(fd);
+			return;
+		}
+		close(fd);
+	}
+	snprintf(text, sizeof text, "%.*s", (int)strcspn(said, "\n"), said);
+	/* INVOCATION_ID is set: systemd started the worker as a service */
+	if (getenv("INVOCATION_ID") && (strstr(said, "mount proc") || strstr(said, "/proc/sys/kernel/overflow")))
+		snprintf(s->why, sizeof s->why,
+			"bubblewrap needs a whole /proc (%.60s): take ProtectKernelTunables=, ProtectKernelLogs= and ProcSubset= "
+			"from the worker's unit (see doc/troubleshooting.md#unit)",
+			text);
+	else if (strstr(said, "No permissions to create") || strstr(said, "new namespace") || strstr(said, "user namespace") ||
+		 strstr(said, "uid map"))
+		snprintf(s->why, sizeof s->why,
+			"bubblewrap may not make namespaces (%.30s): allow user namespaces (kernel.unprivileged_userns_clone=1, "
+			"user.max_user_namespaces > 0%s; see doc/troubleshooting.md#namespaces)",
+			text, getenv("INVOCATION_ID") ? ", no RestrictNamespaces= in the worker's unit" : "");
+	else
+		snprintf(s->why, sizeof s->why, "bubblewrap does not work here: %.150s",
+			*text ? text : "bwrap ended without a message");
+}
+
+static void find_cuda(struct sandbox *s)
+{
+	char path[PATH_MAX];
+
+	if (realpath("/usr/local/cuda", path) && !below_usr(path))
+		snprintf(s->cuda, sizeof s->cuda, "%s", path);
+}
+
+/* The kit is at its installed path, next to the bundle, or in the source tree of the build. */
+static void find_kit(struct sandbox *s)
+{
+	static const char *const positions[] = { "../../share/flopwatch/kit", "../share/kit", "../../daemon/kit" };
+	char self[PATH_MAX], path[PATH_MAX + 64], *slash;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof positions / sizeof positions[0] && !*s->kit; i++) {
+		snprintf(path, sizeof path, "%s/%s/flopwatch.py", self, positions[i]);
+		if (access(path, R_OK) != 0)
+			continue;
+		*strrchr(path, '/') = '\0';
+		if (!realpath(path, s->kit))
+			*s->kit = '\0';
+	}
+}
+
+enum run_as { AS_BUILD, AS_RUN, AS_COUNT };
+
+/* Run /usr/bin/true as branch code would run. `said`: output of a failure. */
+static bool works(struct sandbox *s, enum run_as as, struct buf *said, struct fw_err *err)
+{
+	struct sandbox_argv *v = malloc(sizeof *v);
+	struct proc_exit how = { .status = -1 };
+	bool good;
+
+	if (!v)
+		return false;
+	buf_clear(said);
+	if (as == AS_BUILD) {
+		sandbox_build(s, v, "/usr", "bin");
+		sandbox_arg(v, "/usr/bin/true");
+	} else {
+		in_run(s, v, NULL, "/usr/bin/true", false, as == AS_COUNT);
+		sandbox_arg(v, "/usr/bin/true");
+	}
+	good = sandbox_end(v, err) == 0 &&
+	       proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, said, said, TRY_MS, &how, err) == 0 && how.status == 0;
+	free(v);
+	return good;
+}
+
+/* Whether the driver was loaded so that counters need CAP_PERFMON, or CAP_SYS_ADMIN before version 565. */
+static bool counters_are_closed(void)
+{
+	FILE *f = fopen("/proc/driver/nvidia/params", "re");
+	char line[256];
+	bool closed = false;
+
+	while (f && fgets(line, sizeof line, f))
+		closed = closed || strncmp(line, "RmProfilingAdminOnly: 1", 23) == 0;
+	if (f)
+		fclose(f);
+	return closed;
+}
+
+/* Root reads all files, nobody only public ones: a runner in a closed folder would fail in every job. */
+static int check_runner(const struct sandbox *s, struct fw_err *err)
+{
+	struct sandbox_argv *v = malloc(sizeof *v);
+	struct proc_exit how = { .status = 0 };
+	struct buf said;
+	struct fw_err e = { 0 };
+	char runner[PATH_MAX];
+	int result = 0;
+
+	if (!v)
+		return err_set(err, ERR_FULL, "out of memory");
+	buf_init(&said, 4096);
+	if (proc_sibling("flopwatch-runner", runner, sizeof runner, NULL) == 0) {
+		in_run(s, v, NULL, runner, false, false);
+		args(v, "/usr/bin/test", "-x", runner);
+		if (sandbox_end(v, &e) != 0 ||
+			proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, TRY_MS, &how, &e) != 0 ||
+			how.status != 0)
+			result = err_set(err, ERR_UNSUPPORTED,
+				"%s cannot be run by nobody (uid 65534), as whom a worker of root runs code of branches; install it where "
+				"every user may read it",
+				runner);
+	}
+	buf_fini(&said);
+	free(v);
+	return result;
+}
+
+/* The filter sets no_new_privs, which disables a bubblewrap that is setuid root: test it again. */
+static void limit_sockets(struct sandbox *s, struct buf *said)
+{
+	struct fw_err e = { 0 };
+
+	if (!s->active)
+		return;
+	if (sockets_limit(&e) != 0) {
+		snprintf(s->why, sizeof s->why, "%.250s", e.text);
+	} else if (!works(s, AS_RUN, said, &e)) {
+		s->active = false;
+		explain_failure(s, e.text[0] ? e.text : said->data);
+	}
+}
+
+int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
+{
+	struct fw_err e = { 0 };
+	struct buf said;
+
+	memset(s, 0, sizeof *s);
+	find_kit(s);
+	if (want == SANDBOX_NONE) {
+		snprintf(s->why, sizeof s->why, "switched off (--sandbox none)");
+		return 0;
+	}
+	find_cuda(s);
+	if (proc_sibling("bwrap", s->bwrap, sizeof s->bwrap, &e) != 0) {
+		snprintf(s->why, sizeof s->why, "bubblewrap is not installed (package bubblewrap)");
+	} else {
+		buf_init(&said, 4096);
+		s->active = true;
+		s->active = works(s, AS_RUN, &said, &e);
+		if (!s->active)
+			explain_failure(s, e.text[0] ? e.text : said.data);
+		s->drops_root = s->active && geteuid() == 0 && access(setpriv, X_OK) == 0;
+		s->drops_root = s->drops_root && works(s, AS_BUILD, &said, &e);
+		s->keeps_counters = s->drops_root && counters_are_closed();
+		s->keeps_counters = s->keeps_counters && works(s, AS_COUNT, &said, &e);
+		limit_sockets(s, &said);
+		buf_fini(&said);
+	}
+	if (s->active && geteuid() == 0 && !s->drops_root)
+		snprintf(s->why, sizeof s->why,
+			"the worker is root, and branch code would be root too, because %s does not work here; run the worker as its own user",
+			access(setpriv, X_OK) == 0 ? "the change from root to nobody inside bubblewrap"
+						   : "/usr/bin/setpriv (package util-linux)");
+	if (want == SANDBOX_REQUIRED && (!s->active || s->why[0]))
+		return err_set(err, ERR_UNSUPPORTED, "the sandbox is required and not available: %s", s->why);
+	return s->drops_root ? check_runner(s, err) : 0;
+}
+
+/* Whether the build user can enter and list the folder inside. */
+static bool can_read(const struct sandbox *s, const char *path, struct fw_err *err)
+{
+	struct sandbox_argv *v = malloc(sizeof *v);
+	struct proc_exit how = { .status = -1 };
+	struct buf said;
+	bool good;
+
+	if (!v)
+		return false;
+	buf_init(&said, 4096);
+	sandbox_build(s, v, "/usr", "bin");
+	sandbox_arg(v, "/usr/bin/test");
+	args(v, "-r", path, "-a");
+	args(v, "-x", path, NULL);
+	good = sandbox_end(v, err) == 0 &&
+	       proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, TRY_MS, &how, err) == 0 && how.status == 0;
+	buf_fini(&said);
+	free(v);
+	return good;
+}
+
+static int show_one(struct sandbox *s, const char *path, const char *cache, struct fw_err *err)
+{
+	char real[PATH_MAX];
+	struct fw_err e = { 0 };
+	struct stat st;
+	const char *wrong = readonly_wrong(path);
+
+	if (wrong)
+		return err_set(err, ERR_INVALID, "%s %s", path, wrong);
+	if (!realpath(path, real) || stat(real, &st) < 0 || !S_ISDIR(st.st_mode))
+		return err_set(err, ERR_INVALID, "%s is not a folder on this machine", path);
+	wrong = readonly_wrong(real);
+	if (!wrong && cache && (readonly_lies_in(real, cache) || readonly_lies_in(cache, real)))
+		wrong = "is the cache";
+	if (wrong)
+		return err_set(err, ERR_INVALID, "%s leads to %s, which %s", path, real, wrong);
+	if (s->n_shown == READONLY_MAX)
+		return err_set(err, ERR_INVALID, "more than %d folders", READONLY_MAX);
+	snprintf(s->shown[s->n_shown++], READONLY_PATH_SIZE, "%s", path);
+	if (!s->active || can_read(s, path, &e))
+		return 0;
+	s->n_shown--;
+	return err_set(err, ERR_INVALID, "%s cannot be read by builds%s%s%s", path, s->drops_root ? ", which run as nobody" : "",
+		e.text[0] ? ": " : "", e.text);
+}
+
+int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *cache, struct fw_err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (show_one(s, path[i], cache, err) != 0)
+			return err_context(err, "--read-only");
+	return 0;
+}
+
+struct proc_exit sandbox_exit(const struct sandbox *s, const struct proc_exit *how)
+{
+	if (s->active && !how->timed_out && how->status > 128 && how->status < 128 + 65)
+		return (struct proc_exit){ .status = -1, .signal = how->status - 128 };
+	return *how;
+}

@@ -1,0 +1,134 @@
+/*
+ * toolchain.c - compiler versions. Two compilers of the same name give different machine code, so versions belong to every
+ * result.
+ */
+#include "worker/sandbox/toolchain.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/proc.h"
+#include "protocol/protocol.h"
+#include "worker/sandbox/sandbox.h"
+
+static const char system_nvcc[] = "/usr/local/cuda/bin/nvcc";
+
+void toolchain_path(const char *dir, char *path)
+{
+	if (dir[0])
+		snprintf(path, TOOLCHAIN_PATH_SIZE, "%.*s/bin:%.*s:%s", TOOLCHAIN_OVERRIDE_DIR_SIZE, dir,
+			TOOLCHAIN_OVERRIDE_DIR_SIZE, dir, sandbox_build_path);
+	else
+		snprintf(path, TOOLCHAIN_PATH_SIZE, "%s", sandbox_build_path);
+}
+
+/* Find the program in `dir`; "" if missing. Shape: path[PATH_MAX]. */
+static void find(const char *dir, const char *program, char *path)
+{
+	snprintf(path, PATH_MAX, "%s/bin/%s", dir, program);
+	if (dir[0] && access(path, X_OK) == 0)
+		return;
+	snprintf(path, PATH_MAX, "%s/%s", dir, program);
+	if (!dir[0] || access(path, X_OK) != 0)
+		*path = '\0';
+}
+
+bool toolchain_has_nvcc(const char *dir)
+{
+	char path[PATH_MAX];
+
+	find(dir, "nvcc", path);
+	return *path != '\0';
+}
+
+bool toolchain_is_in(const char *dir)
+{
+	static const char *const compilers[] = { "nvcc", "gcc", "g++", "cc", "c++" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof compilers / sizeof compilers[0]; i++) {
+		find(dir, compilers[i], path);
+		if (*path)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Read the first line (or all) of a program's output; "" if it cannot run. Uses the build's environment, so that it finds the
+ * build's program.
+ */
+static void read_version(const char *dir, const char *program, const char *option, char *out, size_t size)
+{
+	char own[PATH_MAX];
+	const char *argv[] = { program, option, NULL };
+	char path[TOOLCHAIN_PATH_SIZE], variable[TOOLCHAIN_PATH_SIZE + 8];
+	const char *more[] = { variable, NULL };
+	struct sandbox none = { .active = false };
+	struct sandbox_environment environment;
+	struct proc_spec spec = { .argv = argv, .env = environment.list };
+	struct proc_exit how;
+	struct buf said;
+
+	find(dir, program, own);
+	if (*own)
+		argv[0] = own;
+	toolchain_path(dir, path);
+	snprintf(variable, sizeof variable, "PATH=%s", path);
+	sandbox_environment(&none, more, &environment);
+	out[0] = '\0';
+	buf_init(&said, 4096);
+	if (proc_run(&spec, NULL, &said, NULL, 10000, &how, NULL) == 0 && how.status == 0)
+		snprintf(out, size, "%s", said.data);
+	buf_fini(&said);
+}
+
+void toolchain_nvcc_version(const char *text, char *out, size_t size)
+{
+	const char *release = strstr(text, "release ");
+	const char *version = release ? strstr(release, ", V") : NULL;
+
+	out[0] = '\0';
+	if (version)
+		snprintf(out, size, "%.*s", (int)strspn(version + 3, "0123456789."), version + 3);
+}
+
+/* "13.0.88", and ptxas if its version differs: nvcc starts the one in its own folder. */
+static void describe_nvcc(const char *dir, char nvcc[32], char ptxas[32])
+{
+	char program[PATH_MAX], said[4096];
+
+	find(dir, "nvcc", program);
+	if (!*program)
+		snprintf(program, sizeof program, "%s", access(system_nvcc, X_OK) == 0 ? system_nvcc : "nvcc");
+	read_version(dir, program, "--version", said, sizeof said);
+	toolchain_nvcc_version(said, nvcc, 32);
+	char *name = strrchr(program, '/');
+	if (name && (size_t)(name - program) + sizeof "/ptxas" < sizeof program)
+		snprintf(name, sizeof "/ptxas", "/ptxas");
+	else
+		snprintf(program, sizeof program, "ptxas");
+	read_version(dir, program, "--version", said, sizeof said);
+	toolchain_nvcc_version(said, ptxas, 32);
+	if (strcmp(ptxas, nvcc) == 0)
+		*ptxas = '\0';
+}
+
+void toolchain_describe(enum device_kind kind, const char *dir, const char *flags, char *out, size_t size)
+{
+	char gcc[64], nvcc[32] = "", ptxas[32] = "";
+	int n;
+
+	read_version(dir, "gcc", "-dumpfullversion", gcc, sizeof gcc);
+	gcc[strcspn(gcc, "\n")] = '\0';
+	if (kind == DEVICE_CUDA)
+		describe_nvcc(dir, nvcc, ptxas);
+	if (*nvcc)
+		n = snprintf(out, size, "nvcc %s%s%s%s%s", nvcc, *ptxas ? " ptxas " : "", ptxas, *gcc ? " gcc " : "", gcc);
+	else
+		n = snprintf(out, size, "%s%s", *gcc ? "gcc " : "none", gcc);
+	if (n > 0 && (size_t)n < size)
+		snprintf(out + n, size - (size_t)n, "%s%s%s%s", *dir ? " in " : "", dir, *flags ? " with " : "", flags);
+}

@@ -1,0 +1,221 @@
+/* sustain.c - sustained runs of sentinels, then of whole directions. */
+#include "worker/sustain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/sustained.h"
+#include "protocol/device_check.h"
+
+enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that must lean the same way */
+
+#define CLOCK_SEPARATE 0.01  /* of the clocks at which both sides stabilise */
+#define WANDER         0.004 /* deviation of the ratio without a difference, on two H100; its observations */
+#define WANDER_PRIOR   4
+#define WANDER_BRIEF   0.005 /* the same for A B without B A */
+#define BEYOND                                                                                                                   \
+	2.5 /* multiple of that deviation, combined with the difference of each side's two sustained runs: drift of the device */
+#define ENERGY_SEPARATE 0.03 /* of the energy of a call */
+
+/* Whether sustained runs are useful here: the device's clock follows its power, and the job is not quick. */
+static bool is_possible(const struct bench *b)
+{
+	return !b->quick && b->device.kind != DEVICE_CPU;
+}
+
+/* Whether all cells of its direction have sustained runs. */
+static bool is_in_sustained_runs(const struct bench *b, int cell)
+{
+	return b->sustained_runs & sentinel_class(&b->cells[cell]);
+}
+
+/* The longest open cell of its class, if the class has a sentinel here. */
+static bool is_sentinel(const struct bench *b, int cell)
+{
+	sentinel_set class = sentinel_class(&b->cells[cell]);
+	int longest = -1, i;
+
+	if (b->looked_elsewhere & class)
+		return false;
+	for (i = 0; i < b->n_cells; i++)
+		if (b->cell[i].open && sentinel_class(&b->cells[i]) == class &&
+			(longest < 0 || case_flops(&b->cells[i]) > case_flops(&b->cells[longest])))
+			longest = i;
+	return longest == cell;
+}
+
+int sustain_rounds(const struct bench *b, int set)
+{
+	return set == 1 && !b->set_begun[1] ? 1 : 2;
+}
+
+double sustain_s(const struct bench *b, const bool *sustained_run, int n, int set)
+{
+	double s = 0;
+
+	for (int i = 0; sustained_run && i < n; i++)
+		s += sustained_run[i] ? SUSTAINED_S * (1 + 2 * sustain_rounds(b, set))
+				      : 0; /* before them both sides run in turns, for less than one */
+	return s;
+}
+
+static int sign_beyond(double log_ratio, double limit)
+{
+	return log_ratio > limit ? 1 : log_ratio < -limit ? -1 : 0;
+}
+
+/* Mean log of a sustained run: a power limiter oscillates once in it, so its middle depends on its start. NAN: unknown. */
+static double level(const float *v, int n)
+{
+	double sum = 0;
+	int known = 0;
+
+	for (int i = 0; i < n; i++)
+		if (v[i] > 0) {
+			sum += log(v[i]);
+			known++;
+		}
+	return sum / known;
+}
+
+static bool is_brief(const struct msg_cell *m)
+{
+	return m->order[0] && m->order[0] != m->order[2 * m->n - 1];
+}
+
+/*
+ * Log ratio of the sides' sustained runs, b over a, and its standard deviation. Shape: a[n], b[n], of two sustained runs each,
+ * the first in the first half.
+ */
+struct separate {
+	double ratio, wander;
+};
+
+static struct separate separate(const struct msg_cell *m, const float *a, const float *b)
+{
+	int n = m->n, half = n / 2;
+	if (is_brief(m))
+		return (struct separate){ level(b, n) - level(a, n), WANDER_BRIEF };
+	double a1 = level(a, half), a2 = level(a + half, half), b1 = level(b, half), b2 = level(b + half, half);
+	double seen =
+		((a2 - a1) * (a2 - a1) + (b2 - b1) * (b2 - b1)) / 2; /* for each side twice the variance of a sustained run */
+
+	return (struct separate){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
+}
+
+static bool is_enough(const struct msg_cell *m)
+{
+	return m->n > (is_brief(m) ? 0 : 1);
+}
+
+/*
+ * The side that draws more power in these sustained runs: 1 target, -1 base, 0 neither. A difference counts only far beyond
+ * that of two sustained runs of one side.
+ */
+static int draws_more(const struct msg_cell *m, int base, int target)
+{
+	int lean = 0;
+
+	if (m->mhz[base] && m->mhz[target] && is_enough(m)) {
+		struct separate clock = separate(m, m->mhz[target], m->mhz[base]); /* more power means a lower clock */
+
+		lean = sign_beyond(clock.ratio, fmax(CLOCK_SEPARATE, BEYOND * clock.wander));
+	}
+	if (lean == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
+		lean = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_SEPARATE);
+	return lean;
+}
+
+/*
+ * The side that is slower in these sustained runs than in its pairs, by more than the regression threshold: 1 target, -1 base,
+ * 0 neither. Drifting clocks can hide the effect of power, and not every device reports energy.
+ */
+static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m, int base, int target)
+{
+	const struct estimate *pairs = &b->cell[m->cell].found.typical.all;
+
+	if (pairs->runs == 0 || !is_enough(m))
+		return 0;
+	struct separate time = separate(m, m->ms[base], m->ms[target]);
+
+	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
+}
+
+/* The device may cause one leaning run; a second must agree before a whole direction has sustained runs. */
+static bool leans(const struct bench_cell *c)
+{
+	return c->n_sustained_runs > 0 && abs(c->leans) == c->n_sustained_runs;
+}
+
+static bool wants_second(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	return c->open && !is_in_sustained_runs(b, cell) && leans(c) && c->n_sustained_runs < AGREE;
+}
+
+/* A sentinel's first run was discarded because of the device. */
+static bool wants_first_again(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	return c->open && c->n_sustained_runs == 0 && c->n_void_sustained_runs > 0 && c->n_void_sustained_runs < VOID_MAX &&
+	       is_sentinel(b, cell);
+}
+
+int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
+{
+	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET);
+	struct bench_cell *c = &b->cell[m->cell];
+	char why[DEVICE_CHECK_WHY_SIZE];
+
+	if (device_check_discards(&m->device_check, why)) {
+		c->n_void_sustained_runs++;
+		return 0;
+	}
+	if (bench_keep(c->sustained_run, &c->n_sustained_runs, m, err) != 0)
+		return -1;
+	bench_judge(b, m->cell);
+	int lean = draws_more(m, base, target);
+	c->leans += lean ? lean : slower_than_in_pairs(b, m, base, target);
+	if (c->n_sustained_runs >= AGREE && leans(c))
+		b->sustained_runs |= sentinel_direction(b->cells[m->cell].direction);
+	return 1;
+}
+
+/* The set of the next run that a cell's sustained change needs; 0 none. */
+static int wanted_set(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	bool lost_in_pairs = c->found.typical.verdict == VERDICT_REGRESSION && !(c->found.typical.flags & FLAG_SUSTAINED) &&
+			     !(b->requested & sentinel_class(&b->cells[cell]));
+
+	bool requested = is_in_sustained_runs(b, cell) || c->found.typical.want_sustained_runs;
+
+	/* once the pairs are decided; a regression in pairs needs no further evidence */
+	if (!c->open || !requested || c->found.typical.want_set != 0 || lost_in_pairs)
+		return 0;
+	return c->n_sustained_runs == 0 ? 1 : c->n_sustained_runs < STATS_RUNS_MAX ? c->found.sustained.want_set : 0;
+}
+
+bool sustain_wants(const struct bench *b, int cell, int set)
+{
+	if (!is_possible(b))
+		return false;
+	return wanted_set(b, cell) == set || (set == 1 && !b->set_begun[1] && is_sentinel(b, cell)) || wants_second(b, cell) ||
+	       wants_first_again(b, cell);
+}
+
+int sustain_next(const struct bench *b, int *list, int *set)
+{
+	int n = 0, want, i;
+
+	for (want = 1; want <= 2 && n == 0 && is_possible(b); want++)
+		for (i = 0, *set = want; i < b->n_cells; i++)
+			if (wanted_set(b, i) == want || (want == 1 && b->cell[i].found.typical.want_set == 0 &&
+								(wants_second(b, i) || wants_first_again(b, i))))
+				list[n++] = i;
+	return n;
+}

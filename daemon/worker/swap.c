@@ -1,0 +1,134 @@
+/* swap.c - a run with the target twice: the second one, in the role of the reference commit, has the base's configuration. */
+#include "worker/swap.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/device_check.h"
+#include "stats/stats.h"
+#include "worker/health_check.h"
+#include "worker/runner_child.h"
+
+#define DEADLINE_S 60.0
+
+struct swapping {
+	struct buffered *buffered;
+	bool is_reported[EVIDENCE_CELLS_MAX]; /* of cell[i]: its reason was sent */
+};
+
+static const char *config_of(const struct buffered_cell *c, int side)
+{
+	return c->process[side][0].config;
+}
+
+/* Another provider's configuration is meaningless here. */
+static bool is_same_provider(const struct bench *b)
+{
+	return strcmp(b->subject[b->base].provider, b->subject[b->target].provider) == 0;
+}
+
+static bool differs(const struct buffered_cell *c)
+{
+	return config_of(c, 0)[0] && config_of(c, 1)[0] && strcmp(config_of(c, 0), config_of(c, 1)) != 0;
+}
+
+static int note(struct bench *b, int cell, const char *what, const char *why, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_TARGET } };
+	snprintf(m.u.note.text, sizeof m.u.note.text, "%s: %.300s", what, why);
+	return bench_send(b, &m, err);
+}
+
+/* Send why a cell has no counterfactual, once; `cell` -1: all of them. */
+static int send_reason(struct swapping *s, int cell, const char *what, const char *why, struct fw_err *err)
+{
+	struct buffered_cell *c = buffered_find(s->buffered, cell);
+	if (c && s->is_reported[c - s->buffered->cell])
+		return 0;
+	if (c)
+		s->is_reported[c - s->buffered->cell] = true;
+	return note(s->buffered->bench, cell, what, why, err);
+}
+
+static int take_times(struct swapping *s, const struct msg_cell *m, struct fw_err *err)
+{
+	struct buffered_cell *c = buffered_find(s->buffered, m->cell);
+	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET), with = bench_role(m, ROLE_REFERENCE);
+	char why[DEVICE_CHECK_WHY_SIZE];
+	if (!c || m->series != SERIES_DEVICE)
+		return 0;
+	if (base < 0 || target < 0)
+		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
+	if (with < 0) /* the runner does not report why such a subject is unsupported */
+		return send_reason(
+			s, m->cell, "with the base's configuration it cannot be timed", "its provider does not accept it", err);
+	if (device_check_discards(&m->device_check, why))
+		return send_reason(s, m->cell, "with the base's configuration it was not timed", why, err);
+	c->has_swap = true;
+	c->swap = (struct msg_counterfactual){ .cell = m->cell,
+		.base_ms = (double)stats_median(m->ms[base], m->n),
+		.target_ms = (double)stats_median(m->ms[target], m->n),
+		.with_ms = (double)stats_median(m->ms[with], m->n) };
+	snprintf(c->swap.config, sizeof c->swap.config, "%s", config_of(c, 0));
+	return 0;
+}
+
+static int take_record(void *arg, struct msg *m, struct fw_err *err)
+{
+	struct swapping *s = arg;
+	if (m->t == MSG_CELL)
+		return take_times(s, m->u.cell, err);
+	if (m->t == MSG_FAULT)
+		return send_reason(
+			s, m->u.fault.cell, "with the base's configuration it cannot be timed", m->u.fault.detail, err);
+	return m->t == MSG_AT ? bench_send(s->buffered->bench, m, err) : 0;
+}
+
+/* Add the target again. Returns its position among the subjects, -1. */
+static int add_again(struct bench *b, struct fw_err *err)
+{
+	const struct bench_subject *target = &b->subject[b->target];
+	int fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		return err_sys(err, "the target's module");
+	return bench_subject(b, ROLE_REFERENCE, target->provider, target->file, fd, target->sha256, err) != 0 ? -1
+													      : b->n_subjects - 1;
+}
+
+int swap_run(struct buffered *k, struct fw_err *err)
+{
+	struct bench *b = k->bench;
+	int list[EVIDENCE_CELLS_MAX], n = 0, again = -1;
+	for (int i = 0; i < k->n; i++)
+		if (differs(&k->cell[i]))
+			list[n++] = k->cell[i].cell;
+	if (n == 0 || b->lost || !is_same_provider(b))
+		return 0;
+	for (int i = 0; i < b->n_subjects; i++)
+		if (b->subject[i].role == ROLE_REFERENCE)
+			again = i;
+	if (again < 0)
+		again = add_again(b, err);
+	if (again < 0)
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (bench_pin(b, again, list[i], config_of(buffered_find(k, list[i]), 0), err) != 0)
+			return -1;
+	struct swapping s = { .buffered = k };
+	struct runner_task task = { .mode = RUN_TIME,
+		.process_run = 1,
+		.set = 1,
+		.seed = b->seed,
+		.n_subjects = 3,
+		.subject = { b->base, b->target, again },
+		.n_cells = n,
+		.cell = list,
+		.deadline_s = DEADLINE_S,
+		.record = take_record,
+		.arg = &s };
+	struct runner_end end;
+	if (runner_child_run(b, &task, &end, err) != 0 || health_check_after(b, &end, err) != 0)
+		return -1;
+	return end.failure[0] ? note(b, -1, "with the base's configuration it was not timed", end.detail, err) : 0;
+}

@@ -1,0 +1,74 @@
+/** base.c - which comparisons settle a commit. */
+#include "db/base.h"
+
+/* Whether the last verdicts of cell k of comparison c are all undecided with times. Reads the index cell_history only. */
+#define STAYS_UNDECIDED                                                                                                          \
+	"(SELECT count(*) FROM (SELECT h.verdict, h.target_median_ms FROM cell h WHERE h.key = k.key AND h.repo = "              \
+	"c.repo AND h.branch = c.branch AND h.comparison <= c.id AND EXISTS (SELECT 1 FROM comparison o JOIN job g ON "          \
+	"g.id = o.job WHERE o.id = h.comparison AND g.quick = 0) ORDER BY h.comparison DESC LIMIT :tries) AS w WHERE "           \
+	"w.verdict = 'undecided' AND w.target_median_ms IS NOT NULL) = :tries"
+
+/* The module reports cell k of comparison c as unsupported, and a user accepted that for the branch. */
+#define IS_ACCEPTED_UNSUPPORTED                                                                                                  \
+	"k.failure = 'unsupported' AND EXISTS (SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = c.repo "           \
+	"AND a.branch = c.branch AND a.kind = 'failing' AND a.state = 'accepted' AND a.comparison <= c.id AND w.value "          \
+	"->> 'cell' = k.key AND w.value ->> 'suite' = t.name)"
+
+static const char sql_word[] =
+	"SELECT c.base_sha, c.verdict <> 'none' AND (c.verdict <> 'failed' OR EXISTS (SELECT 1 FROM cell k WHERE k.comparison = "
+	"c.id AND k.verdict = 'failed')) AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = c.id "
+	"AND k.verdict NOT IN ('regression', 'not_comparable', 'improvement', 'unchanged', 'identical', 'removed', 'added', "
+	"'unsupported') "
+	"AND NOT (c.kind = 'selfcheck' AND k.verdict <> 'failed' AND k.failure IN ('', 'device')) "
+	"AND NOT (" IS_ACCEPTED_UNSUPPORTED
+	") AND NOT (k.verdict = 'undecided' AND k.target_median_ms IS NOT NULL AND " STAYS_UNDECIDED ")) AS settled "
+	"FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
+	"c.target_sha = :sha AND c.branch = :branch AND c.kind IN ('compare', 'selfcheck') AND c.base_how <> 'given' AND "
+	"j.quick = 0 AND NOT j.some_cells AND (:suite = '' OR t.name = :suite) ORDER BY settled DESC, c.id DESC LIMIT 1";
+
+int store_base_get(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, struct store_base *out,
+	struct fw_err *err)
+{
+	*out = (struct store_base){ .word = STORE_BASE_UNKNOWN };
+	struct stmt *s = db_query(
+		db, err, sql_word, "repo=%ld branch=%s sha=%s suite=%s tries=%d", repo, branch, sha, suite, STORE_BASE_TRIES);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		row_copy(s, 0, out->base_sha, sizeof out->base_sha);
+		out->word = row_int(s, 1) ? STORE_BASE_SETTLED : STORE_BASE_OPEN;
+	}
+	stmt_reset(s);
+	return result < 0 ? -1 : 0;
+}
+
+int store_base_last(struct db *db, int64_t repo, const char *branch, const char *but, char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT target_sha FROM comparison WHERE repo = :repo AND branch = :branch AND verdict <> 'failed' AND "
+		"target_sha <> :but ORDER BY id DESC LIMIT 1",
+		"repo=%ld branch=%s but=%s", repo, branch, but);
+	sha[0] = 0;
+	return stmt_first_text(s, sha, 65, err) < 0 ? -1 : 0;
+}
+
+int store_base_reported(struct db *db, int64_t comparison, const char *key, struct store_base_reported *out, struct fw_err *err)
+{
+	*out = (struct store_base_reported){ .m = 0 };
+	struct stmt *s = db_query(db, err,
+		"SELECT iif(k.verdict IN ('regression', 'improvement') AND k.decided_by = '', k.m, 0.0), iif(k.verdict IN "
+		"('regression', 'improvement'), k.decided_m, 0.0), p.target_sha FROM comparison c JOIN comparison p ON p.repo = "
+		"c.repo AND p.branch = c.branch AND p.base_sha = c.base_sha AND p.id < c.id AND p.target_sha <> c.target_sha AND "
+		"p.kind = 'compare' JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = c.suite AND u.name = t.name JOIN job j "
+		"ON j.id = p.job AND j.quick = 0 AND NOT j.some_cells JOIN cell k ON k.comparison = p.id AND (k.key = :key OR "
+		"p.rows_unknown) AND k.verdict IN ('regression', 'improvement', 'unchanged', 'identical') WHERE c.id = "
+		":comparison AND c.branch <> '' ORDER BY p.id DESC LIMIT 1",
+		"comparison=%ld key=%s", comparison, key);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		out->m = row_double(s, 0);
+		out->decided_m = row_double(s, 1);
+		row_copy(s, 2, out->sha, sizeof out->sha);
+	}
+	stmt_reset(s);
+	return result < 0 ? -1 : 0;
+}

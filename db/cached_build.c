@@ -1,0 +1,110 @@
+#include "db/cached_build.h"
+
+#include "db/device.h"
+#include "db/job.h"
+
+enum { KEEP = 150 }; /* less than the size of any cache, so that recorded builds are in it */
+
+int store_job_positions(struct db *db, const struct store_cached_build_request *request, int most, struct store_job_position *out,
+	int *n, struct fw_err *err)
+{
+	int result = 1;
+	*n = 0;
+	struct stmt *s = db_query(db, err,
+		"SELECT j.id, j.priority, coalesce((SELECT d.host FROM device d WHERE d.uuid = j.device_uuid), '') FROM job j "
+		"WHERE j.state = 'queued' AND j.id > :after AND " STORE_JOB_RESOLVED "AND (j.device_kind = '' OR j.device_kind = "
+		":device_kind) AND (j.device_uuid = '' OR j.device_uuid IN (SELECT uuid FROM device WHERE worker = :worker AND "
+		"(state = 'ok' OR (state = 'absent' AND on_call)))) AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device "
+		"mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
+			"mine.class") ")) AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND j.id NOT IN (SELECT value FROM "
+				      "json_each(:besides)) AND (:which = 0 OR (" STORE_JOB_KNOWN
+				      "AND (:which = 1) = " STORE_JOB_KEPT ")) " STORE_JOB_FIRST "LIMIT :most",
+		"device_kind=%s worker=%s cache=%s which=%d held=%s besides=%s after=%ld most=%d",
+		device_kind_name(request->kind), request->worker, request->worker, request->which, request->held,
+		request->besides, request->after, most);
+	while (*n < most && (result = stmt_step(s, err)) == 1) {
+		out[*n].id = row_int(s, 0);
+		out[*n].priority = (int)row_int(s, 1);
+		row_copy(s, 2, out[*n].host, sizeof out->host);
+		++*n;
+	}
+	if (result == 1)
+		stmt_reset(s);
+	return result < 0 ? -1 : 0;
+}
+
+int store_job_newest(struct db *db, int64_t *id, struct fw_err *err)
+{
+	return stmt_first_int(db_stmt(db, "SELECT coalesce(max(id), 0) FROM job", err), id, err) < 0 ? -1 : 0;
+}
+
+int store_cached_build_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "DELETE FROM job_source WHERE job = :job", "job=%ld", job);
+	int result = stmt_run(s, err);
+	for (int i = -1; i < n && result == 0; i++) {
+		result = db_exec(db, err, "INSERT OR IGNORE INTO job_source (job, source) VALUES (:job, :source)",
+			"job=%ld source=%s", job, i < 0 ? "" : source[i]);
+	}
+	return result;
+}
+
+int store_cached_build_unknown(struct db *db, int64_t job, struct fw_err *err)
+{
+	static const char none_such[1][STORE_SOURCE_SIZE] = { "unknown" };
+	return store_cached_build_plan(db, job, none_such, 1, err);
+}
+
+int store_cached_build_next_unknown(struct db *db, int64_t after, int64_t *job, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT j.id FROM job j WHERE j.state = 'queued' AND j.id > :after AND " STORE_JOB_RESOLVED
+		"AND NOT " STORE_JOB_KNOWN "ORDER BY j.id LIMIT 1",
+		"after=%ld", after);
+	return stmt_first_int(s, job, err);
+}
+
+int store_cached_build_all(struct db *db, const char *worker, int64_t job, struct fw_err *err)
+{
+	struct stmt *s =
+		db_query(db, err, "SELECT 1 FROM job j WHERE j.id = :job AND " STORE_JOB_KEPT, "job=%ld cache=%s", job, worker);
+	return stmt_any(s, err);
+}
+
+int store_cached_build_send(struct db *db, int64_t job, const char *nonce, int64_t now_ms, struct fw_err *err)
+{
+	return store_job_assign(db, job, 0, nonce, now_ms, err);
+}
+
+int store_cached_build_put(
+	struct db *db, const char *worker, const char *source, const char *made_by, int64_t now_ms, struct fw_err *err)
+{
+	if (db_exec(db, err,
+		    "INSERT INTO cached_build (worker, source, made_by, used_at) VALUES (:worker, :source, :made_by, :now) ON "
+		    "CONFLICT (worker, source) DO UPDATE SET made_by = excluded.made_by, used_at = excluded.used_at",
+		    "worker=%s source=%s made_by=%s now=%ld", worker, source, made_by, now_ms) != 0)
+		return -1;
+	return db_exec(db, err,
+		"DELETE FROM cached_build WHERE worker = :worker AND source IN (SELECT source FROM cached_build WHERE worker = "
+		":worker ORDER BY used_at DESC, source LIMIT -1 OFFSET :keep)",
+		"worker=%s keep=%d", worker, KEEP);
+}
+
+int store_cached_build_get(struct db *db, const char *worker, const char *source, char *made_by, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT made_by FROM cached_build WHERE worker = :worker AND source = :source",
+		"worker=%s source=%s", worker, source);
+	return stmt_first_text(s, made_by, STORE_MADE_BY_SIZE, err);
+}
+
+int store_cached_build_forget(struct db *db, const char *worker, const char *source, struct fw_err *err)
+{
+	return db_exec(db, err, "DELETE FROM cached_build WHERE worker = :worker AND :source IN (source, '')",
+		"worker=%s source=%s", worker, source);
+}
+
+int store_cached_build_only(struct db *db, const char *worker, const char *made_by, struct fw_err *err)
+{
+	return db_exec(db, err, "DELETE FROM cached_build WHERE worker = :worker AND made_by <> :made_by", "worker=%s made_by=%s",
+		worker, made_by);
+}

@@ -1,0 +1,267 @@
+/** cell.c - queries of single pages; each reads an index from its newest end and only the rows that are drawn. */
+#include "db/cell.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/jsonw.h"
+#include "protocol/protocol.h"
+#include "stats/stats.h"
+#include "db/archived.h"
+#include "db/page.h"
+
+#define NORMAL_95 1.96 /* standard errors of a 95 % interval */
+enum { GRID_MAX = 100, GRID_SUITES = 8 /* suites of one branch */, KEYS_WINDOW = 64 };
+
+int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err)
+{
+	*out = (struct view_around){ .previous = 0 };
+	struct stmt *s = db_query(db, err,
+		"SELECT c.etag, c.verdict, p.id, p.base_sha, p.target_sha, p.verdict, e.hash, p.etag, a.id, a.state, (SELECT "
+		"x.id FROM comparison x WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id > c.id AND "
+		"x.suite = c.suite ORDER BY x.id LIMIT 1) FROM comparison c LEFT JOIN comparison p ON p.id = (SELECT x.id FROM "
+		"comparison x WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id < c.id AND x.suite = "
+		"c.suite ORDER BY x.id DESC LIMIT 1) LEFT JOIN environment e ON e.id = p.environment LEFT JOIN alert a ON a.id = "
+		"(SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = c.target_sha AND iif(y.kind = "
+		"'environment', EXISTS (SELECT 1 FROM json_each(y.cells) w WHERE w.value ->> 'comparison' = c.id), c.kind NOT IN "
+		"('peer', 'config', 'environment'))) WHERE c.id = :id",
+		"id=%ld", comparison);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		row_copy(s, 0, out->etag, sizeof out->etag);
+		out->verdict = verdict_from_name(row_text(s, 1));
+		out->previous = row_int(s, 2);
+		row_copy(s, 3, out->previous_base, sizeof out->previous_base);
+		row_copy(s, 4, out->previous_target, sizeof out->previous_target);
+		out->previous_verdict = verdict_from_name(row_text(s, 5));
+		row_copy(s, 6, out->previous_baseline_period, sizeof out->previous_baseline_period);
+		row_copy(s, 7, out->previous_etag, sizeof out->previous_etag);
+		out->alert = row_int(s, 8);
+		out->alert_state = alertstate_from_name(row_text(s, 9));
+		out->next = row_int(s, 10);
+		stmt_reset(s);
+	}
+	return store_page_one(result, "comparison", comparison, err);
+}
+
+int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(
+		db, err, "SELECT key, change_pct FROM cell WHERE comparison = :comparison", "comparison=%ld", comparison);
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_double(s, 1));
+	return result;
+}
+
+int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT id FROM cell WHERE comparison = :comparison AND key = :key",
+		"comparison=%ld key=%s", comparison, key);
+	return stmt_require(stmt_first_int(s, id, err), err, "comparison %lld has no cell %s", (long long)comparison, key);
+}
+
+int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT info FROM device WHERE uuid = :uuid", "uuid=%s", uuid);
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0));
+	return result;
+}
+
+int view_grid(struct db *db, const char *repo, const char *branch, const char *suite, int n, view_grid_fn *each, void *arg,
+	struct fw_err *err)
+{
+	int64_t repo_row;
+	if (view_repo_id(db, repo, &repo_row, err))
+		return -1;
+	struct stmt *s = db_query(db, err,
+		"WITH newest(id, subject) AS MATERIALIZED (SELECT w.id, coalesce(m.subject, '') FROM (SELECT id, suite, repo, "
+		"target_sha FROM comparison WHERE repo = :repo AND branch = :branch AND NOT rows_unknown ORDER BY id DESC LIMIT "
+		":window) w JOIN suite t ON t.id = w.suite AND t.name = :suite LEFT JOIN git_commit m ON m.repo = w.repo AND "
+		"m.sha = w.target_sha ORDER BY w.id DESC LIMIT :n) SELECT x.comparison, x.target_sha, x.key, x.suite_group, "
+		"x.title, x.direction, x.size, x.flops, x.target_median_ms, x.change_pct, x.verdict, w.subject FROM newest w "
+		"CROSS JOIN cell x ON x.comparison = w.id ORDER BY x.comparison DESC, x.n",
+		"repo=%ld branch=%s suite=%s window=%d n=%d", repo_row, branch, suite, GRID_SUITES * store_page_size(n, GRID_MAX),
+		store_page_size(n, GRID_MAX));
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_grid){ .comparison = row_int(s, 0),
+				  .target = row_text(s, 1),
+				  .key = row_text(s, 2),
+				  .group = row_text(s, 3),
+				  .title = row_text(s, 4),
+				  .direction = row_text(s, 5),
+				  .size = row_int(s, 6),
+				  .tflops = view_tflops(row_double(s, 7), row_double(s, 8)),
+				  .target_median_ms = row_double(s, 8),
+				  .change_pct = row_double(s, 9),
+				  .verdict = verdict_from_name(row_text(s, 10)),
+				  .subject = row_text(s, 11) });
+	return result;
+}
+
+/** Mean of the known clocks. Units: MHz; NAN none. */
+static double mean_mhz(const unsigned char *data, size_t len)
+{
+	double sum = 0;
+	int n = 0;
+	for (size_t i = 0; i + sizeof(float) <= len; i += sizeof(float)) {
+		float v;
+		memcpy(&v, data + i, sizeof v);
+		if (v > 0) {
+			sum += (double)v;
+			n++;
+		}
+	}
+	return n ? sum / n : NAN;
+}
+
+/* The clock of one side, from the row or the archive. */
+static double run_mhz(struct stmt *s, int column, const struct archived *a, int64_t cell, int64_t process_run, int64_t kind)
+{
+	size_t len;
+	int n;
+	const void *data = row_blob(s, column, &len);
+	if (!row_is_null(s, column))
+		return mean_mhz(data, len);
+	data = archived_values(a, cell, process_run, kind, ARCHIVED_MHZ, &n);
+	return data ? mean_mhz(data, (size_t)n * sizeof(float)) : NAN;
+}
+
+static int each_run(struct db *db, int64_t cell, const struct archived *a, view_run_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order, t.q, t.run, kb.id, k.id FROM cell x "
+		"JOIN sample_kind k ON k.series = x.series AND k.phase = '' AND k.subject = 'target' JOIN sample_kind kb ON "
+		"kb.series = x.series AND kb.phase = '' AND kb.subject = 'base' CROSS JOIN sample t ON t.cell = x.id AND t.kind "
+		"= k.id CROSS JOIN run l ON l.id = t.run LEFT JOIN sample b ON b.cell = t.cell AND b.run = t.run AND b.kind = "
+		"kb.id WHERE x.id = :cell ORDER BY l.n",
+		"cell=%ld", cell);
+	int result;
+	while ((result = stmt_step(s, err)) == 1) {
+		double d = row_double(s, 3), raw = row_double(s, 4), half = NORMAL_95 * sqrt(row_double(s, 8));
+		bool has_ends = isfinite(d) && isfinite(half);
+		each(arg,
+			&(struct view_run){ .process_run = (int)row_int(s, 0),
+				.set = (int)row_int(s, 1),
+				.pairs = (int)row_int(s, 2),
+				.change_pct = isfinite(d) ? stats_change_pct(d) : NAN,
+				.low_pct = has_ends ? stats_change_pct(d + half) : NAN, /* a longer time is a lower throughput */
+				.high_pct = has_ends ? stats_change_pct(d - half) : NAN,
+				.change_raw_pct = isfinite(raw) ? stats_change_pct(raw) : NAN,
+				.base_mhz = run_mhz(s, 5, a, cell, row_int(s, 9), row_int(s, 10)),
+				.target_mhz = run_mhz(s, 6, a, cell, row_int(s, 9), row_int(s, 11)),
+				.order = row_text(s, 7) });
+	}
+	return result;
+}
+
+int view_runs(struct db *db, int64_t cell, view_run_fn *each, void *arg, struct fw_err *err)
+{
+	struct archived a;
+	struct fw_err lost = { 0 };
+	int result = archived_read(
+		db, cell, &a, &lost); /* on failure the clocks are unknown; the page of the calls reports the error */
+	if (result < 0 && lost.code != ERR_INVALID && lost.code != ERR_NOT_FOUND)
+		err_set(err, lost.code, "%s", lost.text);
+	else
+		result = each_run(db, cell, &a, each, arg, err);
+	archived_fini(&a);
+	return result;
+}
+
+int view_confirmed(struct db *db, int64_t cell, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM sample s JOIN run l ON l.id = s.run WHERE s.cell = :cell AND l.set_number = 2 LIMIT 1", "cell=%ld",
+		cell);
+	return stmt_any(s, err);
+}
+
+int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err)
+{
+	*pairs = 0;
+	struct stmt *s = db_query(db, err,
+		"SELECT total(s.n) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = :cell AND k.series = 'call' "
+		"AND k.subject = 'target'",
+		"cell=%ld", cell);
+	return stmt_first_int(s, pairs, err) < 0 ? -1 : 0;
+}
+
+int view_usual_s(
+	struct db *db, const char *suite, enum jobkind kind, const char *device_kind, double *usual_s, struct fw_err *err)
+{
+	enum { LAST = 20 };
+	float seconds[LAST];
+	int n = 0, result;
+	struct stmt *s = db_query(db, err,
+		"SELECT j.ended_at - j.started_at FROM job j JOIN device d ON d.id = j.device WHERE j.state = 'done' AND j.suite "
+		"= :suite AND j.kind = :kind AND (:device_kind = '' OR d.kind = :device_kind) AND NOT j.quick AND NOT "
+		"j.some_cells AND j.started_at > 0 AND j.id > (SELECT max(id) FROM job) - 5000 ORDER BY j.id DESC LIMIT 20",
+		"suite=%s kind=%s device_kind=%s", suite, jobkind_name(kind), device_kind);
+	while ((result = stmt_step(s, err)) == 1)
+		if (n < LAST)
+			seconds[n++] = (float)row_int(s, 0) / 1000;
+	*usual_s = n ? stats_median(seconds, n) : 0;
+	return result;
+}
+
+int view_last_device_check(struct db *db, int64_t device, struct buf *device_check_json, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT t.power_w, t.temp_c, t.sm_mhz, t.reasons, t.foreign_processes, t.xid, t.ecc, t.energy_j, t.regime FROM "
+		"device d CROSS JOIN run l ON l.id = d.last_run CROSS JOIN cell x ON x.comparison = l.comparison CROSS JOIN "
+		"sample t ON t.cell = x.id AND t.run = l.id CROSS JOIN sample_kind k ON k.id = t.kind WHERE d.id = :device AND "
+		"k.subject = 'target' ORDER BY x.n, k.series, k.phase LIMIT 1",
+		"device=%ld", device);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		struct jsonw j;
+		struct msg_device_check g = { .power_w = row_double(s, 0),
+			.temp_c = row_double(s, 1),
+			.sm_mhz = row_double(s, 2),
+			.reasons = (uint64_t)row_int(s, 3),
+			.foreign = (int)row_int(s, 4),
+			.xid = (int)row_int(s, 5),
+			.ecc = (int)row_int(s, 6),
+			.energy_j = row_double(s, 7) };
+		row_copy(s, 8, g.regime, sizeof g.regime);
+		jsonw_init(&j, device_check_json);
+		protocol_put_device_check(&j, &g);
+		stmt_reset(s);
+	}
+	return result < 0 ? -1 : 0;
+}
+
+int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err)
+{
+	int64_t repo_row;
+	if (view_repo_id(db, repo, &repo_row, err))
+		return -1;
+		/* of a sharded suite the newest comparison of each shard: a cell is listed until its shard was measured without it */
+#define KEYS(of_branch)                                                                                                              \
+	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM "                \
+	"comparison c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo AND NOT c.rows_unknown " of_branch(             \
+		"c") " ORDER BY c.id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = "                     \
+		     "w.job WHERE w.kind IN ('compare', 'selfcheck', 'import') GROUP BY t.name, j.quick OR j.some_cells), large AS " \
+		     "MATERIALIZED (SELECT t.name, t.parts, max(c.id) FROM newest w JOIN comparison c ON c.id = w.id JOIN suite t "  \
+		     "ON t.id = c.suite GROUP BY t.name), part(suite, n, parts) AS (SELECT name, 1, parts FROM large WHERE parts > " \
+		     "1 UNION ALL SELECT suite, n + 1, parts FROM part WHERE n + 1 < parts), shown(id) AS MATERIALIZED (SELECT id "  \
+		     "FROM newest UNION SELECT (SELECT o.id FROM job j JOIN comparison o ON o.job = j.id WHERE j.repo = :repo AND "  \
+		     "j.suite = w.suite AND j.part = w.n AND j.part > 0 " of_branch(                                                 \
+			     "j") " ORDER BY j.id DESC LIMIT 1) FROM part "                                                          \
+				  "w) SELECT key FROM shown w CROSS JOIN cell x ON x.comparison = w.id GROUP BY key ORDER BY min(w.id), min(x.n)"
+#define OF_BRANCH(table) "AND " table ".branch = :branch"
+#define OF_ANY(table)    ""
+	struct stmt *s = store_page_given(branch) ? db_stmt(db, KEYS(OF_BRANCH), err) : db_stmt(db, KEYS(OF_ANY), err);
+	stmt_int(s, ":repo", repo_row);
+	stmt_int(s, ":window", KEYS_WINDOW);
+	if (store_page_given(branch))
+		stmt_text(s, ":branch", branch);
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0));
+	return result;
+}

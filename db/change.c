@@ -1,0 +1,254 @@
+/** change.c - rows of change points. */
+#include "db/change.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CHANGE_COLUMNS                                                                                                           \
+	"SELECT c.id, c.repo, c.baseline_period, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, "            \
+	"c.step, c.state, c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at, c.job FROM "                \
+	"change_point c "
+
+/** 1 and the row, 0, -1. */
+static int read_change(struct stmt *s, struct store_change *out, struct fw_err *err)
+{
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
+	*out = (struct store_change){ .id = row_int(s, 0),
+		.repo = row_int(s, 1),
+		.baseline_period = row_int(s, 2),
+		.comparison = row_int(s, 3),
+		.step = row_double(s, 9),
+		.tried = (int)row_int(s, 11),
+		.points = (int)row_int(s, 12),
+		.found_at = row_int(s, 13),
+		.decided_at = row_int(s, 14),
+		.alert = row_int(s, 15),
+		.level = row_double(s, 16),
+		.ended_at = row_int(s, 17),
+		.job = row_int(s, 18) };
+	row_copy(s, 4, out->key, sizeof out->key);
+	row_copy(s, 5, out->kind, sizeof out->kind);
+	row_copy(s, 6, out->origin, sizeof out->origin);
+	row_copy(s, 7, out->before_sha, sizeof out->before_sha);
+	row_copy(s, 8, out->commit_sha, sizeof out->commit_sha);
+	row_copy(s, 10, out->state, sizeof out->state);
+	stmt_reset(s);
+	return 1;
+}
+
+static void bind_changing(struct stmt *s, const struct store_change *c)
+{
+	stmt_text(s, ":before", c->before_sha);
+	stmt_text(s, ":commit", c->commit_sha);
+	stmt_double(s, ":step", c->step);
+	stmt_text(s, ":state", c->state);
+	stmt_int(s, ":tried", c->tried);
+	stmt_int(s, ":points", c->points);
+	stmt_int_or_null(s, ":job", c->job);
+	stmt_int_or_null(s, ":comparison", c->comparison);
+	stmt_int_or_null(s, ":decided_at", c->decided_at);
+	stmt_int_or_null(s, ":alert", c->alert);
+	stmt_double(s, ":level", c->level);
+	stmt_int_or_null(s, ":ended_at", c->ended_at);
+}
+
+int store_change_insert(struct db *db, struct store_change *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO change_point (repo, baseline_period, key, kind, origin, before_sha, commit_sha, step, state, tried, "
+		"points, comparison, found_at, decided_at, alert, level, ended_at, job) VALUES (:repo, :baseline_period, :key, "
+		":kind, :origin, :before, :commit, :step, :state, :tried, :points, :comparison, :found_at, :decided_at, :alert, "
+		":level, :ended_at, :job)",
+		err);
+	stmt_int(s, ":repo", c->repo);
+	stmt_int(s, ":baseline_period", c->baseline_period);
+	stmt_text(s, ":key", c->key);
+	stmt_text(s, ":kind", c->kind);
+	stmt_text(s, ":origin", c->origin);
+	stmt_int(s, ":found_at", c->found_at);
+	bind_changing(s, c);
+	return stmt_insert(s, &c->id, err);
+}
+
+int store_change_get(struct db *db, int64_t id, struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, CHANGE_COLUMNS "WHERE c.id = :id", "id=%ld", id);
+	return stmt_require(read_change(s, out, err), err, "there is no change point %lld", (long long)id);
+}
+
+int store_change_update(struct db *db, const struct store_change *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE change_point SET before_sha = :before, commit_sha = :commit, step = :step, state = :state, tried = "
+		":tried, points = :points, comparison = :comparison, decided_at = :decided_at, alert = :alert, level = :level, "
+		"ended_at = :ended_at, job = :job WHERE id = :id",
+		err);
+	stmt_int(s, ":id", c->id);
+	bind_changing(s, c);
+	return stmt_run(s, err);
+}
+
+/** Bind a cell of a baseline period, and test for a row. 1, 0, -1. */
+static int any_of_cell(struct stmt *s, int64_t baseline_period, const char *key, struct fw_err *err)
+{
+	stmt_int(s, ":baseline_period", baseline_period);
+	stmt_text(s, ":key", key);
+	return stmt_any(s, err);
+}
+
+int store_change_is_open(struct db *db, int64_t baseline_period, const char *key, struct fw_err *err)
+{
+	return any_of_cell(
+		db_stmt(db,
+			"SELECT 1 FROM change_point WHERE baseline_period = :baseline_period AND key = :key AND state IN "
+			"('candidate', 'placing') LIMIT 1",
+			err),
+		baseline_period, key, err);
+}
+
+int store_change_orphan(struct db *db, int64_t after, struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		CHANGE_COLUMNS
+		"WHERE c.state IN ('candidate', 'placing') AND c.id > :after AND NOT EXISTS (SELECT 1 FROM job j "
+		"WHERE j.id = c.job AND j.state IN ('queued', 'assigned', 'building', 'checking', 'measuring')) ORDER BY c.id "
+		"LIMIT 1",
+		"after=%ld", after);
+	return read_change(s, out, err);
+}
+
+int store_change_of_job(struct db *db, int64_t job, int64_t after, struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		CHANGE_COLUMNS "WHERE c.job = :job AND c.state IN ('candidate', 'placing') AND c.id > :after ORDER BY c.id LIMIT "
+			       "1",
+		"job=%ld after=%ld", job, after);
+	return read_change(s, out, err);
+}
+
+int store_change_from(struct db *db, int64_t baseline_period, const char *key, int64_t *position, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT coalesce(max(l.position), 0) FROM change_point c JOIN mainline l ON l.repo = c.repo AND l.sha = "
+		"c.commit_sha WHERE c.baseline_period = :baseline_period AND c.key = :key AND c.state = 'confirmed' AND c.kind = "
+		"'step' AND NOT l.dropped",
+		"baseline_period=%ld key=%s", baseline_period, key);
+	*position = 0;
+	return stmt_first_int(s, position, err) < 0 ? -1 : 0;
+}
+
+int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err)
+{
+	*from = *to = 0;
+	struct stmt *s = db_query(db, err,
+		"SELECT max(iif(l.position < here.position, l.position, 0)), min(iif(l.position > here.position, l.position, NULL)) FROM mainline "
+		"here LEFT JOIN change_point c ON c.baseline_period = :baseline_period AND c.key = :key AND c.state = "
+		"'confirmed' AND c.kind = 'step' LEFT JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT "
+		"l.dropped WHERE here.repo = :repo AND here.sha = :commit",
+		"baseline_period=%ld key=%s repo=%ld commit=%s", change->baseline_period, change->key, change->repo,
+		change->commit_sha);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		*from = row_int(s, 0);
+		*to = row_int(s, 1);
+	}
+	stmt_reset(s);
+	return result < 0 ? -1 : 0;
+}
+
+/* Change points c of one cell in all baseline periods o of the repository, suite and model of device of :baseline_period, at positions l. */
+#define OF_THIS_MODEL                                                                                                            \
+	"FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND "          \
+	"c.key = :key AND c.state = 'confirmed' JOIN baseline_period o ON o.id = c.baseline_period AND o.suite = "               \
+	"e.suite JOIN environment w ON w.id = o.environment JOIN device_class vc ON vc.id = v.class JOIN device_class "          \
+	"wc ON wc.id = w.class AND wc.model = vc.model JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha "             \
+	"AND NOT l.dropped WHERE e.id = :baseline_period "
+
+static void explain(struct store_explained *out, int64_t position, double step)
+{
+	double x = fmax(0, (out->n ? out->at[out->n - 1].x : 0) + step);
+	if (out->n == STORE_EXPLAINED_MAX)
+		memmove(out->at, out->at + 1, (size_t)--out->n * sizeof out->at[0]);
+	out->at[out->n].position = position;
+	out->at[out->n++].x = x;
+}
+
+int store_change_explained(
+	struct db *db, const struct store_baseline_period *e, const char *key, struct store_explained *out, struct fw_err *err)
+{
+	int result;
+	*out = (struct store_explained){ .n = 0 };
+	/* a commit in two baseline periods counts once, as in the newer one: the other columns are those of the row that max() picks */
+	struct stmt *s = db_query(db, err,
+		"SELECT c.step, l.position, c.kind = 'drift', max(c.id) " OF_THIS_MODEL
+		"AND l.position > coalesce((SELECT a.position "
+		"FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT a.dropped), 0) AND iif(c.kind = 'step', "
+		"c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN mainline h ON h.repo = g.repo AND h.sha = "
+		"g.commit_sha AND NOT h.dropped WHERE g.baseline_period = c.baseline_period AND g.key = c.key AND g.kind = "
+		"'step' AND g.state = 'confirmed' AND g.step <= -c.step / 2 AND h.position > l.position), c.ended_at IS NULL AND "
+		"EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND t.state IN ('accepted', 'invalid', 'resolved'))) GROUP "
+		"BY c.kind, c.commit_sha ORDER BY l.position",
+		"baseline_period=%ld key=%s", e->id, key);
+	while ((result = stmt_step(s, err)) == 1) {
+		explain(out, row_int(s, 1), row_double(s, 0));
+		if (row_int(s, 2))
+			out->answered = row_int(s, 1);
+	}
+	return result;
+}
+
+double store_explained_at(const struct store_explained *x, int64_t position)
+{
+	double at = 0;
+	for (int i = 0; i < x->n && x->at[i].position <= position; i++)
+		at = x->at[i].x;
+	return at;
+}
+
+int store_change_past(
+	struct db *db, int64_t baseline_period, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT count(*), coalesce(max(c.points), 0), coalesce(max(abs(c.step)), 0.0) FROM change_point c JOIN mainline "
+		"l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped AND l.position >= :from WHERE c.baseline_period = "
+		":baseline_period AND c.key = :key AND c.kind = 'step' AND c.state = 'dropped'",
+		"baseline_period=%ld key=%s from=%ld", baseline_period, key, from);
+	int result = stmt_step(s, err);
+	if (result == 1)
+		*out = (struct candidate_past){ .n = (int)row_int(s, 0), .points = (int)row_int(s, 1), .step = row_double(s, 2) };
+	stmt_reset(s);
+	return result < 0 ? -1 : 0;
+}
+
+int store_change_drift(
+	struct db *db, const struct store_baseline_period *e, const char *key, struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		CHANGE_COLUMNS
+		"WHERE c.id = (SELECT max(c.id) " OF_THIS_MODEL "AND c.kind = 'drift' AND c.ended_at IS NULL AND "
+		"NOT EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND t.state IN ('accepted', 'invalid', 'resolved')))",
+		"baseline_period=%ld key=%s", e->id, key);
+	return read_change(s, out, err);
+}
+
+int store_change_lasting(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after,
+	struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		CHANGE_COLUMNS "WHERE c.id = (SELECT min(c.id) " OF_THIS_MODEL "AND c.step > 0 AND c.ended_at IS NULL AND c.id > "
+			       ":after)",
+		"baseline_period=%ld key=%s after=%ld", e->id, key, after);
+	return read_change(s, out, err);
+}
+
+int store_change_alert_over(struct db *db, int64_t alert, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM alert a WHERE a.id = :alert AND a.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM "
+		"change_point c WHERE c.alert = a.id AND c.ended_at IS NULL) AND NOT EXISTS (SELECT 1 FROM comparison o WHERE "
+		"o.id = a.comparison AND o.kind = 'compare' AND o.n_regressions > 0)",
+		"alert=%ld", alert);
+	return stmt_any(s, err);
+}

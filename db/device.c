@@ -1,0 +1,168 @@
+#include "db/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/hash.h"
+#include "protocol/device_check.h"
+
+/* Memory in whole GiB: the part that the driver reserves differs by some pages between equal devices. */
+static void name_model(const struct msg_device *d, char model[STORE_MODEL_SIZE])
+{
+	snprintf(model, STORE_MODEL_SIZE, "%s, %d %s, %lld GiB", d->name, d->cores, d->kind == DEVICE_CPU ? "threads" : "SMs",
+		(long long)((d->memory_bytes + (INT64_C(1) << 29)) >> 30));
+}
+
+static void class_hash(const struct msg_device *d, const char *model, char hex[HASH_HEX])
+{
+	struct buf text; /* one field a line; none of them holds a line end */
+	buf_init(&text, 1 << 16);
+	buf_printf(&text, "%s\n%s\n%.17g\n%s\n%s\n", device_kind_name(d->kind), model, d->power_limit_w, d->driver, d->toolkit);
+	hash_hex(text.data, text.len, hex);
+	buf_fini(&text);
+}
+
+int store_class_put(struct db *db, const struct msg_device *d, int64_t *id, struct fw_err *err)
+{
+	char model[STORE_MODEL_SIZE], hash[HASH_HEX];
+	name_model(d, model);
+	class_hash(d, model, hash);
+	struct stmt *s = db_query(db, err, "SELECT id FROM device_class WHERE hash = :hash", "hash=%s", hash);
+	int found = stmt_first_int(s, id, err);
+	if (found)
+		return found < 0 ? -1 : 0;
+	s = db_query(db, err,
+		"INSERT INTO device_class (hash, kind, model, power_limit_w, driver, toolkit) VALUES (:hash, :kind, :model, "
+		":power, :driver, :toolkit)",
+		"hash=%s kind=%s model=%s power=%f driver=%s toolkit=%s", hash, device_kind_name(d->kind), model,
+		d->power_limit_w, d->driver, d->toolkit);
+	return stmt_insert(s, id, err);
+}
+
+int store_class_of_environment(struct db *db, int64_t environment, int64_t *id, struct fw_err *err)
+{
+	*id = 0;
+	struct stmt *s =
+		db_query(db, err, "SELECT class FROM environment WHERE id = :environment", "environment=%ld", environment);
+	return stmt_first_int(s, id, err) < 0 ? -1 : 0;
+}
+
+int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err)
+{
+	model[0] = 0;
+	struct stmt *s = db_query(db, err, "SELECT model FROM device_class WHERE id = :id", "id=%ld", id);
+	return stmt_first_text(s, model, STORE_MODEL_SIZE, err) < 0 ? -1 : 0;
+}
+
+int store_class_has_other(struct db *db, int64_t device, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn AND o.id <> d.id WHERE d.id = "
+		":device AND o.state = 'ok' AND o.stands_out = '' LIMIT 1",
+		"device=%ld", device);
+	return stmt_any(s, err);
+}
+
+int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn WHERE d.id = :device AND o.id = "
+		":other AND o.stands_out = ''",
+		"device=%ld other=%ld", device, other);
+	return stmt_any(s, err);
+}
+
+/* ---- devices of a class ---------------------------------------------------------------------------------------------------- */
+
+int store_reference_time_put(struct db *db, const struct store_reference_time *t, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"INSERT OR REPLACE INTO reference_time (device, baseline_period, key, ln_ms, comparison) VALUES (:device, "
+		":baseline_period, :key, :ln_ms, :comparison)",
+		"device=%ld baseline_period=%ld key=%s ln_ms=%f comparison=%ld", t->device, t->baseline_period, t->key, t->ln_ms,
+		t->comparison);
+}
+
+int store_reference_times(struct db *db, int64_t class, store_reference_time_fn *each, void *arg, struct fw_err *err)
+{
+	int result;
+	struct stmt *s = db_query(db, err,
+		"SELECT a.device, a.baseline_period, a.comparison, a.key, a.ln_ms FROM environment v JOIN baseline_period e ON "
+		"e.environment = v.id JOIN reference_time a ON a.baseline_period = e.id JOIN device d ON d.id = a.device AND "
+		"d.class = v.class WHERE v.class = :class ORDER BY a.baseline_period, a.key",
+		"class=%ld", class);
+	while ((result = stmt_step(s, err)) == 1) {
+		const struct store_reference_time t = { .device = row_int(s, 0),
+			.baseline_period = row_int(s, 1),
+			.comparison = row_int(s, 2),
+			.key = row_text(s, 3),
+			.ln_ms = row_double(s, 4) };
+		if (each(arg, &t) != 0)
+			break;
+	}
+	stmt_reset(s);
+	return result < 0 ? -1 : 0;
+}
+
+int store_class_devices(struct db *db, int64_t class, struct store_class_device **out, struct fw_err *err)
+{
+	int n = 0, result;
+	*out = calloc(STORE_CLASS_DEVICES_MAX, sizeof **out);
+	struct stmt *s = db_stmt(db,
+		"SELECT d.id, d.uuid, d.stands_out, d.state, coalesce((SELECT sum(n_regressions > 0) FROM (SELECT n_regressions "
+		"FROM comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') ORDER BY c.id DESC LIMIT "
+		":look)), 0), (SELECT count(*) FROM (SELECT 1 FROM comparison c WHERE c.device = d.id AND c.kind IN "
+		"('selfcheck', 'calibrate') LIMIT :look)) FROM device d WHERE d.class = :class AND d.state <> 'absent' ORDER BY "
+		"d.id LIMIT :most",
+		err);
+	if (!*out)
+		return err_set(err, ERR_INTERNAL, "out of memory for the devices of a class");
+	stmt_int(s, ":class", class);
+	stmt_int(s, ":look", STORE_CLASS_LOOK);
+	stmt_int(s, ":most", STORE_CLASS_DEVICES_MAX);
+	while ((result = stmt_step(s, err)) == 1) {
+		struct store_class_device *d = &(*out)[n++];
+		d->id = row_int(s, 0);
+		row_copy(s, 1, d->uuid, sizeof d->uuid);
+		row_copy(s, 2, d->stands_out, sizeof d->stands_out);
+		d->state = devicestate_from_name(row_text(s, 3));
+		d->alarms = (int)row_int(s, 4);
+		d->of_itself = (int)row_int(s, 5);
+	}
+	return result < 0 ? -1 : n;
+}
+
+int store_class_stands_out(struct db *db, int64_t device, const char *why, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE device SET stands_out = :why WHERE id = :device", "device=%ld why=%s", device, why);
+}
+
+/* ---- throttling ------------------------------------------------------------------------------------------------------------ */
+
+int store_throttle_add(struct db *db, int64_t device, const char *reason, double seconds, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"INSERT INTO device_throttle (device, reason, seconds) VALUES (:device, :reason, :seconds) ON CONFLICT (device, "
+		"reason) DO UPDATE SET seconds = seconds + excluded.seconds",
+		"reason=%s seconds=%f device=%ld", reason, seconds, device);
+}
+
+static int each_of(struct db *db, const char *reason, store_throttle_fn *each, void *arg, struct fw_err *err)
+{
+	int result;
+	struct stmt *s = db_query(db, err,
+		"SELECT d.uuid, coalesce(t.seconds, 0) FROM device d LEFT JOIN device_throttle t ON t.device = d.id AND t.reason "
+		"= :reason WHERE d.kind <> 'cpu' ORDER BY d.uuid",
+		"reason=%s", reason);
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), reason, row_double(s, 1));
+	return result;
+}
+
+int store_throttle_each(struct db *db, store_throttle_fn *each, void *arg, struct fw_err *err)
+{
+	for (int i = 0; i < DEVICE_CHECK_REASONS; i++)
+		if (device_check_reason[i].limits && each_of(db, device_check_reason[i].name, each, arg, err) != 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,26 @@
+#include "db/diagnostic.h"
+
+int store_profile_diagnostic_put(struct db *db, int64_t profile, const struct profile_diagnostic *c, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"INSERT INTO profile_diagnostic (profile, n, change, kind, code, kernel, what) VALUES (:profile, :n, :change, "
+		":kind, :code, :kernel, :what)",
+		"profile=%ld n=%d change=%s kind=%s code=%s kernel=%s what=%s", profile, c->n, c->change, c->kind, c->code,
+		c->kernel, c->what);
+}
+
+int view_profile_diagnostics(struct db *db, int64_t profile, view_profile_diagnostic_fn *each, void *arg, struct fw_err *err)
+{
+	int result;
+	struct stmt *s = db_query(db, err,
+		"SELECT n, change, kind, code, kernel, what FROM profile_diagnostic WHERE profile = :profile ORDER BY n",
+		"profile=%ld", profile);
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, &(struct profile_diagnostic){ .n = (int)row_int(s, 0),
+				  .change = row_text(s, 1),
+				  .kind = row_text(s, 2),
+				  .code = row_text(s, 3),
+				  .kernel = row_text(s, 4),
+				  .what = row_text(s, 5) });
+	return result;
+}

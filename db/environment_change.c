@@ -1,0 +1,332 @@
+#include "db/environment_change.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/buf.h"
+#include "lib/hash.h"
+#include "db/baseline_period.h"
+
+enum { REFERENCE_TIMES = 9, AROUND_MAX = 4096 };
+
+/* ---- latest baseline periods ----------------------------------------------------------------------------------------- */
+
+int store_current_baseline_put(
+	struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"INSERT INTO current_baseline (device, repo, suite, baseline_period) SELECT id, :repo, :suite, :baseline_period "
+		"FROM device WHERE uuid = :uuid ON CONFLICT (device, repo, suite) DO UPDATE SET baseline_period = "
+		"excluded.baseline_period WHERE baseline_period <> excluded.baseline_period",
+		"uuid=%s repo=%ld suite=%s baseline_period=%ld", uuid, repo, suite, baseline_period);
+}
+
+int store_standings(struct db *db, const char *uuid, const struct store_current_baseline *after,
+	struct store_current_baseline *out, struct fw_err *err)
+{
+	int n = 0, result;
+	struct stmt *s = db_query(db, err,
+		"SELECT t.repo, t.device, t.baseline_period, e.environment, t.suite, e.reference_sha, d.uuid, v.driver, "
+		"v.toolkit, v.cudnn, v.cublas, v.image, v.vbios, v.power_limit_w FROM device d JOIN current_baseline t ON "
+		"t.device = d.id JOIN baseline_period e ON e.id = t.baseline_period JOIN environment v ON v.id = e.environment "
+		"WHERE d.uuid = :uuid AND (t.repo, t.suite) > (:repo, :suite) ORDER BY t.repo, t.suite LIMIT :limit",
+		"uuid=%s repo=%ld suite=%s limit=%d", uuid, after ? after->repo : 0, after ? after->suite : "",
+		STORE_STANDINGS_MAX);
+	while ((result = stmt_step(s, err)) == 1) {
+		struct store_current_baseline *t = &out[n++];
+		*t = (struct store_current_baseline){ .repo = row_int(s, 0),
+			.device = row_int(s, 1),
+			.baseline_period = row_int(s, 2),
+			.environment = row_int(s, 3) };
+		row_copy(s, 4, t->suite, sizeof t->suite);
+		row_copy(s, 5, t->reference_sha, sizeof t->reference_sha);
+		row_copy(s, 6, t->was.uuid, sizeof t->was.uuid);
+		row_copy(s, 7, t->was.driver, sizeof t->was.driver);
+		row_copy(s, 8, t->was.toolkit, sizeof t->was.toolkit);
+		row_copy(s, 9, t->was.cudnn, sizeof t->was.cudnn);
+		row_copy(s, 10, t->was.cublas, sizeof t->was.cublas);
+		row_copy(s, 11, t->was.image, sizeof t->was.image);
+		row_copy(s, 12, t->was.vbios, sizeof t->was.vbios);
+		t->was.power_limit_w = row_is_null(s, 13) ? 0 : row_double(s, 13);
+	}
+	return result < 0 ? -1 : n;
+}
+
+int store_standings_drop(struct db *db, const char *uuid, struct fw_err *err)
+{
+	return db_exec(db, err, "DELETE FROM current_baseline WHERE device = (SELECT id FROM device WHERE uuid = :uuid)",
+		"uuid=%s", uuid);
+}
+
+int store_device_before(struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT d.uuid FROM device d WHERE d.worker = :worker AND d.kind = :kind AND d.seen_at < :now AND EXISTS (SELECT "
+		"1 FROM current_baseline t WHERE t.device = d.id) ORDER BY d.seen_at DESC LIMIT 1",
+		"worker=%s kind=%s now=%ld", worker, device_kind_name(kind), now_ms);
+	uuid[0] = 0;
+	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
+}
+
+/* ---- changes --------------------------------------------------------------------------------------------------------- */
+
+void store_around(const struct msg_device *d, char hex[65])
+{
+	struct buf text;
+	buf_init(&text, AROUND_MAX);
+	buf_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%.17g\n", d->uuid, d->driver, d->toolkit, d->cudnn, d->cublas, d->image,
+		d->vbios, d->power_limit_w);
+	hash_hex(text.data, text.len, hex);
+	buf_fini(&text);
+}
+
+#define CHANGE_COLUMNS                                                                                                           \
+	"SELECT c.id, c.repo, c.baseline_period, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, "                  \
+	"c.suite, d.uuid, c.was_hash, c.is_hash, c.changed, c.is_outside, c.seen_at FROM environment_change c JOIN "             \
+	"device d ON d.id = c.device "
+
+/* 1 and the row, 0, -1. */
+static int read_change(struct stmt *s, struct store_environment_change *out, struct fw_err *err)
+{
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
+	*out = (struct store_environment_change){ .id = row_int(s, 0),
+		.repo = row_int(s, 1),
+		.baseline_period = row_int(s, 2),
+		.paired_job = row_int(s, 3),
+		.unpaired_job = row_int(s, 4),
+		.paired = row_int(s, 5),
+		.unpaired = row_int(s, 6),
+		.alert = row_int(s, 7),
+		.is_outside = row_int(s, 13) != 0,
+		.seen_at = row_int(s, 14) };
+	row_copy(s, 8, out->suite, sizeof out->suite);
+	row_copy(s, 9, out->uuid, sizeof out->uuid);
+	row_copy(s, 10, out->was, sizeof out->was);
+	row_copy(s, 11, out->is, sizeof out->is);
+	row_copy(s, 12, out->changed, sizeof out->changed);
+	stmt_reset(s);
+	return 1;
+}
+
+int store_environment_change_insert(struct db *db, struct store_environment_change *e, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO environment_change (repo, suite, device, baseline_period, was_hash, is_hash, changed, is_outside, "
+		"paired_job, unpaired_job, seen_at) VALUES (:repo, :suite, (SELECT id FROM device WHERE uuid = :uuid), "
+		":baseline_period, :was, :is, :changed, :outside, nullif(:paired_job, 0), nullif(:unpaired_job, 0), :seen)",
+		"repo=%ld suite=%s uuid=%s baseline_period=%ld was=%s is=%s changed=%s outside=%d paired_job=%ld "
+		"unpaired_job=%ld seen=%ld",
+		e->repo, e->suite, e->uuid, e->baseline_period, e->was, e->is, e->changed, e->is_outside, e->paired_job,
+		e->unpaired_job, e->seen_at);
+	return stmt_insert(s, &e->id, err);
+}
+
+int store_environment_change_last(struct db *db, int64_t repo, const char *suite, const char *uuid,
+	struct store_environment_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		CHANGE_COLUMNS "WHERE c.repo = :repo AND c.suite = :suite AND d.uuid = :uuid ORDER BY c.id DESC LIMIT 1",
+		"repo=%ld suite=%s uuid=%s", repo, suite, uuid);
+	return read_change(s, out, err);
+}
+
+/* Change `c` equals e on another device `d`; job `j` times the reference commit there. */
+#define ELSEWHERE                                                                                                                \
+	"FROM environment_change c JOIN device d ON d.id = c.device JOIN job j ON j.id = c.unpaired_job WHERE c.repo "           \
+	"= :repo AND c.suite = :suite AND c.baseline_period = :baseline_period AND c.changed = :changed AND c.is_hash "          \
+	"<> '' AND d.uuid <> :uuid AND "
+
+/* It was measured there, can still be, or a user cancelled it. */
+#define IS_HANDLED "(c.unpaired IS NOT NULL OR d.state = 'ok' OR j.state NOT IN ('queued', 'failed')) "
+
+static void bind_change(struct stmt *s, const struct store_environment_change *e)
+{
+	stmt_int(s, ":repo", e->repo);
+	stmt_text(s, ":suite", e->suite);
+	stmt_int(s, ":baseline_period", e->baseline_period);
+	stmt_text(s, ":changed", e->changed);
+}
+
+int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT 1 " ELSEWHERE IS_HANDLED "LIMIT 1", err);
+	bind_change(s, e);
+	stmt_text(s, ":uuid", e->uuid);
+	return stmt_any(s, err);
+}
+
+int store_environment_change_stuck(struct db *db, const struct store_environment_change *e, char *uuid, struct fw_err *err)
+{
+	uuid[0] = 0;
+	struct stmt *s = db_stmt(db, "SELECT d.uuid " ELSEWHERE "NOT " IS_HANDLED "ORDER BY c.id LIMIT 1", err);
+	bind_change(s, e);
+	stmt_text(s, ":uuid", e->uuid);
+	return stmt_first_text(s, uuid, 64, err);
+}
+
+int store_environment_change_undone(struct db *db, const char *uuid, struct store_environment_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		CHANGE_COLUMNS
+		"JOIN job u ON u.id = c.unpaired_job LEFT JOIN job p ON p.id = c.paired_job WHERE d.uuid = :uuid "
+		"AND c.is_hash <> '' AND (u.state = 'queued' OR p.state = 'queued' OR (c.unpaired IS NULL AND u.state = "
+		"'failed')) ORDER BY c.id LIMIT 1",
+		"uuid=%s", uuid);
+	return read_change(s, out, err);
+}
+
+int store_environment_change_tries(
+	struct db *db, const struct store_environment_change *e, const struct store_job *like, int *n, struct fw_err *err)
+{
+	int64_t count = 0;
+	struct stmt *s = db_stmt(db,
+		"SELECT count(*) FROM job INDEXED BY job_by_target WHERE repo = :repo AND target_sha = :target AND kind = :kind "
+		"AND origin = :origin AND suite = :suite AND state = 'failed' AND queued_at >= (SELECT min(seen_at) FROM "
+		"environment_change WHERE repo = :repo AND suite = :suite AND baseline_period = :baseline_period AND changed = "
+		":changed)",
+		err);
+	bind_change(s, e);
+	stmt_text(s, ":target", like->target_sha);
+	stmt_text(s, ":kind", jobkind_name(like->kind));
+	stmt_text(s, ":origin", like->origin);
+	int result = stmt_first_int(s, &count, err);
+	*n = (int)count;
+	return result < 0 ? -1 : 0;
+}
+
+int store_environment_change_request(struct db *db, const struct store_environment_change *e, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"UPDATE environment_change SET paired_job = nullif(:paired, 0), unpaired_job = nullif(:unpaired, 0) WHERE id = "
+		":id",
+		"id=%ld paired=%ld unpaired=%ld", e->id, e->paired_job, e->unpaired_job);
+}
+
+int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE environment_change SET is_hash = '' WHERE id = :id", "id=%ld", id);
+}
+
+int store_environment_change_reported(struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err)
+{
+	*alert = 0;
+	struct stmt *s = db_query(db, err,
+		"WITH over AS MATERIALIZED (SELECT c.paired, c.unpaired FROM environment_change c JOIN device d ON d.id = "
+		"c.device WHERE c.repo = :repo AND c.suite = :suite AND d.uuid = :uuid AND c.id >= (SELECT max(w.id) FROM "
+		"environment_change w WHERE w.repo = c.repo AND w.suite = c.suite AND w.device = c.device AND w.was_hash = :is)) "
+		"SELECT a.id FROM alert a WHERE a.state IN ('open', 'acknowledged') AND a.repo = :repo AND a.kind = "
+		"'environment' AND EXISTS (SELECT 1 FROM json_each(a.cells) k JOIN over o ON k.value ->> 'comparison' IN "
+		"(o.paired, o.unpaired)) ORDER BY a.id LIMIT 1",
+		"repo=%ld suite=%s uuid=%s is=%s", e->repo, e->suite, e->uuid, e->is);
+	return stmt_first_int(s, alert, err);
+}
+
+int store_environment_builds(struct db *db, const struct store_environment_change *e, const char *toolkit, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT 1 FROM device WHERE uuid = :uuid AND toolkit = :toolkit", "uuid=%s toolkit=%s",
+		e->uuid, toolkit);
+	return stmt_any(s, err);
+}
+
+int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err)
+{
+	struct stmt *s =
+		db_query(db, err, CHANGE_COLUMNS "WHERE c.paired_job = :job OR c.unpaired_job = :job LIMIT 1", "job=%ld", job);
+	return read_change(s, out, err);
+}
+
+int store_environment_change_measured(
+	struct db *db, int64_t id, bool is_paired, int64_t comparison, int64_t alert, struct fw_err *err)
+{
+	return db_exec(db, err,
+		is_paired
+			? "UPDATE environment_change SET paired = :comparison, alert = coalesce(nullif(:alert, 0), alert) WHERE id = :id"
+			: "UPDATE environment_change SET unpaired = :comparison, alert = coalesce(nullif(:alert, 0), alert) WHERE id = :id",
+		"comparison=%ld alert=%ld id=%ld", comparison, alert, id);
+}
+
+int store_environment_effect_put(struct db *db, const struct store_environment_effect *e, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"INSERT OR REPLACE INTO environment_effect (key, change, is_paired, change_pct, ci_low_pct, ci_high_pct, "
+		"before_ms, after_ms) VALUES (:key, :change, :paired, :pct, :low, :high, :before, :after)",
+		"key=%s change=%ld paired=%d pct=%f low=%f high=%f before=%f after=%f", e->key, e->change, e->is_paired,
+		e->change_pct, e->ci_low_pct, e->ci_high_pct, e->before_ms, e->after_ms);
+}
+
+int store_environment_lost(
+	struct db *db, int64_t change, double beyond_pct, store_environment_lost_fn *each, void *arg, struct fw_err *err)
+{
+	int result;
+	struct stmt *s = db_query(db, err,
+		"SELECT e.key, e.change_pct FROM cell c JOIN environment_effect e ON e.key = c.key AND e.change = :change AND "
+		"e.is_paired = 0 WHERE c.comparison = (SELECT unpaired FROM environment_change WHERE id = :change) AND "
+		"e.change_pct < -:beyond ORDER BY e.key",
+		"change=%ld beyond=%f", change, beyond_pct);
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_double(s, 1));
+	return result;
+}
+
+int store_environment_has_pairs(struct db *db, int64_t change, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM cell c JOIN environment_effect e ON e.key = c.key AND e.change = :change AND e.is_paired = 1 "
+		"WHERE c.comparison = (SELECT paired FROM environment_change WHERE id = :change) LIMIT 1",
+		"change=%ld", change);
+	return stmt_any(s, err);
+}
+
+/* ---- effects --------------------------------------------------------------------------------------------------------- */
+
+int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT c.target_sha, b.module_sha, b.toolchain FROM mainline l INDEXED BY mainline_by_position CROSS JOIN "
+		"comparison c ON c.repo = l.repo AND c.target_sha = l.sha AND c.environment = :environment AND c.kind NOT IN "
+		"('peer', 'config', 'environment', 'import') CROSS JOIN build b ON b.id = c.target_build AND b.module_sha <> '' "
+		"WHERE l.repo = :repo AND NOT l.dropped ORDER BY l.position DESC LIMIT 1",
+		"repo=%ld environment=%ld", repo, environment);
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
+	row_copy(s, 0, out->sha, sizeof out->sha);
+	row_copy(s, 1, out->module, sizeof out->module);
+	row_copy(s, 2, out->toolchain, sizeof out->toolchain);
+	stmt_reset(s);
+	return 1;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+int store_reference_ms(
+	struct db *db, int64_t baseline_period, const char *reference_sha, const char *key, double *ms, struct fw_err *err)
+{
+	struct store_baseline_period e;
+	double x, se, found[REFERENCE_TIMES];
+	int n = 0, result;
+	*ms = NAN;
+	if (store_baseline_period_get(db, baseline_period, &e, err))
+		return -1;
+	int known = store_chain_get(db, &e, reference_sha, key, &x, &se, err);
+	if (known < 1)
+		return known;
+	struct stmt *s = db_query(db, err,
+		"SELECT coalesce(c.held_ms, c.target_median_ms), r.x FROM ratio r JOIN cell c ON c.comparison = r.comparison AND "
+		"c.key = r.key WHERE r.baseline_period = :baseline_period AND r.key = :key AND c.target_median_ms IS NOT NULL "
+		"ORDER BY r.comparison DESC LIMIT :limit",
+		"baseline_period=%ld key=%s limit=%d", baseline_period, key, REFERENCE_TIMES);
+	while ((result = stmt_step(s, err)) == 1)
+		found[n++] = row_double(s, 0) * exp(x - row_double(s, 1));
+	qsort(found, (size_t)n, sizeof *found, by_value);
+	if (n > 0)
+		*ms = n % 2 ? found[n / 2] : (found[n / 2 - 1] + found[n / 2]) / 2;
+	return result;
+}

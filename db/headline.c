@@ -1,0 +1,71 @@
+#include "db/headline.h"
+
+#include <math.h>
+
+#include "stats/stats.h"
+#include "verdict/mean.h"
+#include "db/cell_columns.h"
+
+/* The interval of sustained runs is a metric; that of the mean call follows from mean_m and mean_se. */
+#define END_OF(which)                                                                                                            \
+	"CASE k.decided_by WHEN 'sustained' THEN (SELECT t.value FROM metric t JOIN metric_name w ON w.id = t.name "             \
+	"WHERE t.cell = k.id AND w.name = 'sustained." which "') ELSE k." which " END"
+
+static void pass_row(struct stmt *s, view_headline_fn *each, void *arg)
+{
+	struct view_headline row = { .key = row_text(s, 0),
+		.title = row_text(s, 1),
+		.direction = row_text(s, 2),
+		.size = row_int(s, 3),
+		.n = (int)row_int(s, 4),
+		.change_pct = row_double(s, 5),
+		.low_pct = row_double(s, 6),
+		.high_pct = row_double(s, 7),
+		.failure = row_text(s, 8),
+		.reason = row_text(s, 9),
+		.alike = (int)row_int(s, 10),
+		.cells = (int)row_int(s, 11),
+		.threshold_pct = row_double(s, 15) };
+	double m = row_double(s, 13), se = row_double(s, 14);
+	if (decider_from_name(row_text(s, 12)) == DECIDER_MEAN && isfinite(m) && isfinite(se)) {
+		row.low_pct = stats_change_pct(m + MEAN_CI * se); /* a longer time is a lower throughput */
+		row.high_pct = stats_change_pct(m - MEAN_CI * se);
+	}
+	each(arg, &row);
+}
+
+#define HEADLINE_SELECT                                                                                                                      \
+	"SELECT k.key, k.title, k.direction, k.size, k.n, coalesce(k.decided_pct, k.change_pct), " END_OF("ci_low_pct") ", " END_OF(         \
+		"ci_high_pct") ", k.failure, k.reason, CASE WHEN c.verdict = 'regression' THEN c.n_regressions "                             \
+			       "WHEN c.verdict IN ('unchanged', 'identical') THEN 0 ELSE (SELECT count(*) FROM cell b WHERE b.comparison = " \
+			       "c.id AND b.verdict = c.verdict) END, c.n_cells, k.decided_by, k.mean_m, k.mean_se, k.threshold_pct FROM "    \
+			       "comparison c JOIN cell k ON k."
+
+static int pass_first(struct stmt *s, view_headline_fn *each, void *arg, struct fw_err *err)
+{
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		pass_row(s, each, arg);
+		stmt_reset(s);
+	}
+	return result < 0 ? -1 : 0;
+}
+
+int view_headline(struct db *db, int64_t comparison, view_headline_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		HEADLINE_SELECT
+		"id = CASE WHEN c.verdict = 'improvement' THEN " CELL_BEST "WHEN c.verdict IN ('failed', 'rejected') "
+		"THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict ORDER BY b.n LIMIT 1) WHEN "
+		"c.worst_key <> '' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.key = c.worst_key) ELSE (SELECT "
+		"b.id FROM cell b WHERE b.comparison = c.id ORDER BY b.n LIMIT 1) END WHERE c.id = :comparison",
+		"comparison=%ld", comparison);
+	return pass_first(s, each, arg, err);
+}
+
+int view_reported(struct db *db, int64_t comparison, const char *key, view_headline_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, HEADLINE_SELECT "comparison = c.id AND k.key = :key WHERE c.id = :comparison",
+		"comparison=%ld key=%s", comparison, key);
+	return pass_first(s, each, arg, err);
+}

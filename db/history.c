@@ -1,0 +1,266 @@
+/** history.c - a cell's history: its points from one index, and the rows that explain them. */
+#include "db/history.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "verdict/flag.h"
+#include "stats/stats.h"
+#include "db/cell_columns.h"
+#include "db/page.h"
+#include "db/repo.h"
+
+/* Only columns of the index cell_history, newest first. */
+#define POINTS                                                                                                                   \
+	"SELECT comparison, finished_at, target_sha, device, target_median_ms, verdict, point FROM cell INDEXED BY "             \
+	"cell_history WHERE key = :key AND repo = :repo AND target_median_ms IS NOT NULL "
+#define SOME   "AND (:device = 0 OR device = :device) AND finished_at >= :since AND finished_at < :until "
+#define UP_TO  "AND comparison <= :last "
+#define NEWEST "ORDER BY comparison DESC LIMIT :limit"
+
+/* Classes of the device's model, with other drivers and settings, too. */
+#define MODEL_OF_DEVICE                                                                                                          \
+	"(SELECT k.id FROM device d JOIN device_class c ON c.id = d.class JOIN device_class k ON k.model = c.model "             \
+	"WHERE d.id = :device)"
+
+/** Uuid of the previous row's device, cached since a history rarely has several devices. */
+struct device_name {
+	int64_t id;
+	char uuid[64];
+};
+
+static int name_device(struct db *db, struct device_name *name, int64_t id, struct fw_err *err)
+{
+	if (name->id == id)
+		return 0;
+	struct stmt *s = db_query(db, err, "SELECT uuid FROM device WHERE id = :id", "id=%ld", id);
+	int result = stmt_step(s, err);
+	if (result < 0)
+		return -1;
+	name->id = id;
+	row_copy(s, 0, name->uuid, sizeof name->uuid);
+	stmt_reset(s);
+	return 0;
+}
+
+/** Ids of a scope's repository and device; device 0: any. 1, 0 one is unknown, -1. */
+static int find_rows(struct db *db, const struct view_scope *of, int64_t *repo, int64_t *device, struct fw_err *err)
+{
+	*device = 0;
+	int found = store_repo_find(db, of->repo, repo, err);
+	if (found != 1 || !store_page_given(of->device))
+		return found;
+	struct stmt *s = db_query(db, err, "SELECT id FROM device WHERE uuid = :uuid", "uuid=%s", of->device);
+	return stmt_first_int(s, device, err);
+}
+
+int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *err)
+{
+	int64_t repo, device;
+	int found = find_rows(db, of, &repo, &device, err);
+	if (found == 1)
+		found = stmt_any(
+			db_query(db, err,
+				"SELECT 1 FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND (:branch = '' OR branch = "
+				":branch) AND (:device = 0 OR device = :device) LIMIT 1",
+				"key=%s repo=%ld branch=%s device=%ld", of->cell, repo, of->branch ? of->branch : "", device),
+			err);
+	bool on_branch = store_page_given(of->branch), on_device = store_page_given(of->device);
+	return stmt_require(found, err, "%s has no cell %.300s%s%.100s%s%.64s", of->repo, of->cell,
+		on_branch ? " of branch " : "", on_branch ? of->branch : "", on_device ? " on device " : "",
+		on_device ? of->device : "");
+}
+
+/* Most rows have the verdict of the previous row. */
+static enum verdict verdict_after(enum verdict last, const char *name)
+{
+	return strcmp(verdict_name(last), name) == 0 ? last : verdict_from_name(name);
+}
+
+int view_history(struct db *db, const struct view_scope *of, int limit, view_point_fn *each, void *arg, struct fw_err *err)
+{
+	int64_t repo, device;
+	int found = find_rows(db, of, &repo, &device, err);
+	if (found < 1)
+		return found;
+	bool has_branch = store_page_given(of->branch), wants_all = device == 0 && of->since == 0 && of->until == 0;
+	struct stmt *s = has_branch && wants_all ? db_stmt(db, POINTS "AND branch = :branch " UP_TO NEWEST, err)
+			 : has_branch
+				 ? db_stmt(db, POINTS SOME "AND branch = :branch " UP_TO NEWEST, err)
+				 : db_stmt(db,
+					   POINTS SOME UP_TO "AND comparison NOT IN (SELECT id FROM comparison WHERE kind IN "
+							     "('peer', 'config', 'environment') AND repo = :repo) " NEWEST,
+					   err);
+	stmt_text(s, ":key", of->cell);
+	stmt_int(s, ":repo", repo);
+	if (has_branch)
+		stmt_text(s, ":branch", of->branch);
+	if (!has_branch || !wants_all) {
+		stmt_int(s, ":device", device);
+		stmt_int(s, ":since", of->since);
+		stmt_int(s, ":until", of->until ? of->until : INT64_MAX);
+	}
+	stmt_int(s, ":last", of->last ? of->last : INT64_MAX);
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
+	struct device_name name = { 0 };
+	enum verdict verdict = VERDICT_UNCHANGED;
+	int result;
+	while ((result = stmt_step(s, err)) == 1) {
+		if (name_device(db, &name, row_int(s, 3), err)) {
+			stmt_reset(s);
+			return -1;
+		}
+		size_t len;
+		const unsigned char *point = row_blob(s, 6, &len);
+		if (len != POINT_BYTES) {
+			result = err_set(err, ERR_DAMAGED, "database: a cell of comparison %lld has no values; restore a backup",
+				(long long)row_int(s, 0));
+			stmt_reset(s);
+			return result;
+		}
+		double flops = point_get(point, POINT_flops), median_ms = row_double(s, 4);
+		verdict = verdict_after(verdict, row_text(s, 5));
+		each(arg, &(struct view_point){ .comparison = row_int(s, 0),
+				  .finished_at = row_int(s, 1),
+				  .commit = row_text(s, 2),
+				  .device = name.uuid,
+				  .base_median_ms = point_get(point, POINT_base_median_ms),
+				  .median_ms = median_ms,
+				  .tflops = view_tflops(flops, median_ms),
+				  .change_pct = point_get(point, POINT_change_pct),
+				  .ci_low_pct = point_get(point, POINT_ci_low_pct),
+				  .ci_high_pct = point_get(point, POINT_ci_high_pct),
+				  .verdict = verdict,
+				  .borderline = (point_get_whole(point, POINT_FLAGS_AT, 2) & FLAG_BORDERLINE) != 0,
+				  .baseline_period = (int64_t)point_get_whole(point, POINT_BASELINE_PERIOD_AT, 4),
+				  .held_tflops = view_tflops(flops, point_get(point, POINT_held_ms)),
+				  .reference_change_pct = point_get(point, POINT_reference_change_pct),
+				  .reference_ci_low_pct = point_get(point, POINT_reference_ci_low_pct),
+				  .reference_ci_high_pct = point_get(point, POINT_reference_ci_high_pct) });
+	}
+	return result;
+}
+
+int view_history_last(struct db *db, int64_t at, int64_t *last, struct fw_err *err)
+{
+	*last = 0;
+	struct stmt *s = db_query(db, err,
+		"SELECT id FROM comparison WHERE finished_at <= :at ORDER BY finished_at DESC, id DESC LIMIT 1", "at=%ld", at);
+	return stmt_first_int(s, last, err);
+}
+
+/* ---- baseline periods, change points, alerts ------------------------------------------------------------------------- */
+
+/** Bind a scope to a query over baseline periods. */
+static int bind_scope(struct db *db, struct stmt *s, const struct view_scope *of, struct fw_err *err)
+{
+	int64_t repo, device;
+	int found = s ? find_rows(db, of, &repo, &device, err) : -1;
+	if (found < 1)
+		return found;
+	stmt_text(s, ":key", of->cell);
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":device", device);
+	return 1;
+}
+
+int view_baseline_periods(
+	struct db *db, const struct view_scope *of, view_baseline_period_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT e.id, e.started_at, e.suite, e.reference_sha, c.model, v.driver, v.toolkit, v.isolation, e.held_mhz, "
+		"v.power_limit_w, e.first_sha, v.cudnn, v.class FROM baseline_period e JOIN environment v ON v.id = "
+		"e.environment JOIN device_class c ON c.id = v.class WHERE e.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE
+		") AND EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = e.id AND r.key = :key) ORDER BY "
+		"e.id",
+		err);
+	int result = bind_scope(db, s, of, err);
+	while (result == 1 && (result = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_baseline_period){ .id = row_int(s, 0),
+				  .started_at = row_int(s, 1),
+				  .suite = row_text(s, 2),
+				  .reference = row_text(s, 3),
+				  .model = row_text(s, 4),
+				  .driver = row_text(s, 5),
+				  .toolkit = row_text(s, 6),
+				  .isolation = row_text(s, 7),
+				  .held_mhz = row_double(s, 8),
+				  .power_limit_w = row_double(s, 9),
+				  .first_reference = row_text(s, 10),
+				  .cudnn = row_text(s, 11),
+				  .class = row_int(s, 12) });
+	return result;
+}
+
+int view_changes(struct db *db, const struct view_scope *of, view_change_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.id, c.baseline_period, c.comparison, c.found_at, c.decided_at, c.kind, c.origin, c.state, "
+		"c.before_sha, c.commit_sha, c.step, c.ended_at, c.alert FROM baseline_period e JOIN environment v ON v.id = "
+		"e.environment JOIN change_point c ON c.baseline_period = e.id AND c.key = :key WHERE e.repo = :repo AND "
+		"(:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND c.state <> 'dropped' ORDER BY c.id",
+		err);
+	int result = bind_scope(db, s, of, err);
+	while (result == 1 && (result = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_change){ .id = row_int(s, 0),
+				  .baseline_period = row_int(s, 1),
+				  .comparison = row_int(s, 2),
+				  .found_at = row_int(s, 3),
+				  .decided_at = row_int(s, 4),
+				  .kind = row_text(s, 5),
+				  .origin = row_text(s, 6),
+				  .state = row_text(s, 7),
+				  .before = row_text(s, 8),
+				  .commit = row_text(s, 9),
+				  .change_pct = stats_change_pct(row_double(s, 10)),
+				  .ended_at = row_int(s, 11),
+				  .alert = row_int(s, 12) });
+	return result;
+}
+
+int view_environment_changes(
+	struct db *db, const struct view_scope *of, view_environment_change_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.id, c.seen_at, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, c.suite, d.uuid, "
+		"c.changed, p.change_pct, p.ci_low_pct, p.ci_high_pct, u.change_pct FROM environment_change c JOIN device d ON "
+		"d.id = c.device JOIN baseline_period e ON e.id = c.baseline_period JOIN environment v ON v.id = e.environment "
+		"LEFT JOIN environment_effect p ON p.key = :key AND p.change = c.id AND p.is_paired = 1 LEFT JOIN "
+		"environment_effect u ON u.key = :key AND u.change = c.id AND u.is_paired = 0 WHERE c.repo = :repo AND (:device "
+		"= 0 OR v.class IN " MODEL_OF_DEVICE ") AND (c.is_hash <> '' OR coalesce(c.paired, c.unpaired) IS NOT NULL) AND "
+		"EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = c.baseline_period AND r.key = :key) ORDER BY c.id",
+		err);
+	int result = bind_scope(db, s, of, err);
+	while (result == 1 && (result = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_environment_change){ .id = row_int(s, 0),
+				  .seen_at = row_int(s, 1),
+				  .paired_job = row_int(s, 2),
+				  .unpaired_job = row_int(s, 3),
+				  .paired = row_int(s, 4),
+				  .unpaired = row_int(s, 5),
+				  .alert = row_int(s, 6),
+				  .suite = row_text(s, 7),
+				  .device = row_text(s, 8),
+				  .changed_json = row_text(s, 9),
+				  .paired_pct = row_double(s, 10),
+				  .paired_low_pct = row_double(s, 11),
+				  .paired_high_pct = row_double(s, 12),
+				  .unpaired_pct = row_double(s, 13) });
+	return result;
+}
+
+int view_cell_alerts(struct db *db, const struct view_scope *of, view_cell_alert_fn *each, void *arg, struct fw_err *err)
+{
+	int64_t repo, device;
+	int result = find_rows(db, of, &repo, &device, err);
+	if (result < 1)
+		return result;
+	struct stmt *s = db_query(db, err,
+		"SELECT id, kind, state, target_sha FROM alert WHERE repo = :repo AND (:branch = '' OR branch = :branch) AND "
+		"instr(cells, '\"' || :key || '\"') ORDER BY id DESC LIMIT 100",
+		"repo=%ld branch=%s key=%s", repo, of->branch ? of->branch : "", of->cell);
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_int(s, 0), alertkind_from_name(row_text(s, 1)), alertstate_from_name(row_text(s, 2)),
+			row_text(s, 3));
+	return result;
+}

@@ -1,0 +1,486 @@
+/**
+ * job.c - the queue as rows: insert, order, states, logs, events.
+ *
+ * A job is open until its state is final, and a final state never changes: every update names the states that it may leave.
+ */
+#include "db/job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/words.h"
+#include "db/device.h"
+#include "db/event.h"
+
+#define TOOLS_COLUMNS "j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags, j.base_module, j.base_made_by"
+
+#define JOB_COLUMNS                                                                                                              \
+	"j.id, j.repo, j.device, (SELECT c.id FROM comparison c WHERE c.job = j.id), r.name, j.branch, j.target_sha, "           \
+	"j.base_sha, j.base_how, j.kind, j.suite, j.device_kind, " STORE_JOB_CELLS ", j.origin, j.state, j.state_why, "          \
+	"j.nonce, j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, j.device_uuid, "                        \
+	"j.threshold_pct, j.base_provider, j.target_provider, " STORE_JOB_PEERS ", j.base_name, j.target_name, "                 \
+	"j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS ", j.device_class, j.part FROM job j "            \
+	"JOIN repo r ON r.id = j.repo "
+
+#define CLASS_OF_DEVICE "(SELECT class FROM device WHERE uuid = :device_uuid)"
+/* It deviates from its class, and another device of the class can run the job. */
+#define DEVIATES                                                                                                                 \
+	"SELECT 1 FROM device AS odd JOIN device AS other ON other.class = odd.class AND other.state = 'ok' AND "                \
+	"other.stands_out = '' WHERE odd.uuid = :device_uuid AND odd.stands_out <> ''"
+
+/* Job j may run on device :device_uuid of kind :device_kind. */
+#define MAY_HAVE_DEVICE                                                                                                          \
+	"(j.device_kind = '' OR j.device_kind = :device_kind) AND (j.device_uuid = '' OR j.device_uuid = "                       \
+	":device_uuid) AND " STORE_CLASS_FITS(CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" DEVIATES ")) "
+
+static void read_job(struct stmt *s, struct store_job *out)
+{
+	memset(out, 0, sizeof *out);
+	out->id = row_int(s, 0);
+	out->repo = row_int(s, 1);
+	out->device = row_int(s, 2);
+	out->comparison = row_int(s, 3);
+	row_copy(s, 4, out->repo_name, sizeof out->repo_name);
+	row_copy(s, 5, out->branch, sizeof out->branch);
+	row_copy(s, 6, out->target_sha, sizeof out->target_sha);
+	row_copy(s, 7, out->base_sha, sizeof out->base_sha);
+	row_copy(s, 8, out->base_how, sizeof out->base_how);
+	out->kind = jobkind_from_name(row_text(s, 9));
+	row_copy(s, 10, out->suite, sizeof out->suite);
+	out->device_kind = device_kind_from_name(row_text(s, 11));
+	row_copy(s, 12, out->cells_glob, sizeof out->cells_glob);
+	row_copy(s, 13, out->origin, sizeof out->origin);
+	out->state = jobstate_from_name(row_text(s, 14));
+	row_copy(s, 15, out->state_why, sizeof out->state_why);
+	row_copy(s, 16, out->nonce, sizeof out->nonce);
+	out->quick = row_int(s, 17) != 0;
+	out->priority = (int)row_int(s, 18);
+	out->attempt = (int)row_int(s, 19);
+	out->queued_at = row_int(s, 20);
+	out->started_at = row_int(s, 21);
+	out->ended_at = row_int(s, 22);
+	row_copy(s, 23, out->device_uuid, sizeof out->device_uuid);
+	out->threshold_pct = row_is_null(s, 24) ? 0 : row_double(s, 24);
+	row_copy(s, 25, out->base_provider, sizeof out->base_provider);
+	row_copy(s, 26, out->target_provider, sizeof out->target_provider);
+	row_copy(s, 27, out->peers, sizeof out->peers);
+	row_copy(s, 28, out->base_name, sizeof out->base_name);
+	row_copy(s, 29, out->target_name, sizeof out->target_name);
+	out->plan = row_int(s, 30);
+	row_copy(s, 31, out->base_config, sizeof out->base_config);
+	row_copy(s, 32, out->target_config, sizeof out->target_config);
+	out->every_cell = row_int(s, 33) != 0;
+	row_copy(s, 34, out->base_tools.dir, sizeof out->base_tools.dir);
+	row_copy(s, 35, out->target_tools.dir, sizeof out->target_tools.dir);
+	row_copy(s, 36, out->base_tools.flags, sizeof out->base_tools.flags);
+	row_copy(s, 37, out->target_tools.flags, sizeof out->target_tools.flags);
+	row_copy(s, 38, out->base_tools.module, sizeof out->base_tools.module);
+	row_copy(s, 39, out->base_tools.made_by, sizeof out->base_tools.made_by);
+	out->device_class = row_int(s, 40);
+	out->part = (int)row_int(s, 41);
+}
+
+/** Read the first row. 1, 0, -1. */
+static int first_job(struct stmt *s, struct store_job *out, struct fw_err *err)
+{
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		read_job(s, out);
+		stmt_reset(s);
+	}
+	return result;
+}
+
+/** Run an update of one row. Err: ERR_CONFLICT no row. */
+static int change_one(struct db *db, struct stmt *s, int64_t id, const char *what, struct fw_err *err)
+{
+	if (stmt_run(s, err))
+		return -1;
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld %s", (long long)id, what);
+}
+
+static int begin_plan(struct db *db, int64_t id, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE job SET plan = :id WHERE id = :id", "id=%ld", id);
+}
+
+static int put_cells(struct db *db, const struct store_job *j, struct fw_err *err)
+{
+	return words_put(
+		db_stmt(db, "INSERT INTO job_cell (job, n, word) VALUES (:owner, :n, :word)", err), j->id, j->cells_glob, err);
+}
+
+int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, some_cells, quick, "
+		"origin, priority, device_uuid, threshold_pct, base_provider, target_provider, base_name, target_name, plan, "
+		"base_config, target_config, every_cell, part, base_toolchain, target_toolchain, base_flags, target_flags, "
+		"base_module, base_made_by, device_class, queued_at) VALUES (:repo, :branch, :target, :base, :base_how, :kind, "
+		":suite, :device_kind, :some_cells, :quick, :origin, :priority, :device_uuid, :threshold, :base_provider, "
+		":target_provider, :base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :part, "
+		":base_toolchain, :target_toolchain, :base_flags, :target_flags, :base_module, :base_made_by, :device_class, "
+		":now)",
+		err);
+	stmt_int(s, ":repo", j->repo);
+	stmt_text(s, ":branch", j->branch);
+	stmt_text(s, ":target", j->target_sha);
+	stmt_text(s, ":base", j->base_sha);
+	stmt_text(s, ":base_how", j->base_how);
+	stmt_text(s, ":kind", jobkind_name(j->kind));
+	stmt_text(s, ":suite", j->suite);
+	stmt_text(s, ":device_kind", device_kind_name(j->device_kind));
+	stmt_int(s, ":some_cells", j->cells_glob[0] != 0 || j->part > 0);
+	stmt_int(s, ":part", j->part);
+	stmt_int(s, ":quick", j->quick);
+	stmt_int(s, ":every_cell", j->every_cell);
+	stmt_text(s, ":origin", j->origin);
+	stmt_int(s, ":priority", j->priority);
+	stmt_text(s, ":device_uuid", j->device_uuid);
+	stmt_int_or_null(s, ":device_class", j->device_class);
+	stmt_double(s, ":threshold", j->threshold_pct > 0 ? j->threshold_pct : NAN);
+	stmt_text(s, ":base_provider", j->base_provider);
+	stmt_text(s, ":target_provider", j->target_provider);
+	stmt_text(s, ":base_config", j->base_config);
+	stmt_text(s, ":target_config", j->target_config);
+	stmt_text(s, ":base_toolchain", j->base_tools.dir);
+	stmt_text(s, ":target_toolchain", j->target_tools.dir);
+	stmt_text(s, ":base_flags", j->base_tools.flags);
+	stmt_text(s, ":target_flags", j->target_tools.flags);
+	stmt_text(s, ":base_module", j->base_tools.module);
+	stmt_text(s, ":base_made_by", j->base_tools.made_by);
+	stmt_text(s, ":base_name", j->base_name);
+	stmt_text(s, ":target_name", j->target_name);
+	stmt_int(s, ":plan", j->suite[0] ? j->plan : 0);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_insert(s, &j->id, err) || put_cells(db, j, err) || (!j->suite[0] && begin_plan(db, j->id, err)))
+		return -1;
+	return store_job_get(db, j->id, j, err);
+}
+
+int store_job_add_cell(struct db *db, struct store_job *j, const char *key, struct fw_err *err)
+{
+	int64_t id = 0;
+	struct stmt *s = db_query(db, err,
+		"SELECT j.id FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.base_sha = :base AND j.kind = "
+		":kind AND j.suite = :suite AND j.device_class IS nullif(:device_class, 0) AND j.state = 'queued' AND "
+		"j.queued_at = :now AND (SELECT coalesce(sum(length(word) + 1), 0) FROM job_cell WHERE job = j.id) + "
+		"length(:key) < :room ORDER BY j.id LIMIT 1",
+		"repo=%ld target=%s base=%s kind=%s suite=%s device_class=%ld now=%ld key=%s room=%d", j->repo, j->target_sha,
+		j->base_sha, jobkind_name(j->kind), j->suite, j->device_class, j->queued_at, key, STORE_JOB_CELLS_SIZE - 1);
+	int found = stmt_first_int(s, &id, err);
+	if (found < 1)
+		return found;
+	if (db_exec(db, err,
+		    "INSERT INTO job_cell (job, n, word) VALUES (:id, (SELECT max(n) + 1 FROM job_cell WHERE job = :id), :key)",
+		    "id=%ld key=%s", id, key))
+		return -1;
+	if (db_exec(db, err, "UPDATE job SET threshold_pct = min(threshold_pct, :threshold) WHERE id = :id",
+		    "id=%ld threshold=%f", id, j->threshold_pct))
+		return -1;
+	j->id = id;
+	return 1;
+}
+
+int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT " JOB_COLUMNS "WHERE j.id = :id", "id=%ld", id);
+	return stmt_require(first_job(s, out, err), err, "there is no job %lld", (long long)id);
+}
+
+int store_job_report(struct db *db, const struct store_job *job, const char *kind, enum jobstate state, const char *why,
+	int64_t now_ms, struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, kind);
+	jsonw_kv_int(j, "job", job->id);
+	jsonw_kv_string(j, "repo", job->repo_name);
+	jsonw_kv_string(j, "branch", job->branch);
+	jsonw_kv_string(j, "commit", job->target_sha);
+	if (state != JOBSTATE_N)
+		jsonw_kv_string(j, "state", jobstate_name(state));
+	if (why)
+		jsonw_kv_string(j, "why", why);
+	return store_event_end(&event, db, now_ms, err);
+}
+
+int store_job_report_state(
+	struct db *db, const struct store_job *job, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	char line[1200];
+	snprintf(line, sizeof line, "%s: %s", jobstate_name(state), why);
+	if (why[0] && store_job_log(db, job->id, now_ms, line, err) != 0)
+		return -1;
+	return store_job_report(db, job, "job.state", state, why[0] ? why : NULL, now_ms, err);
+}
+
+/** Write event and log line of a job's current state. */
+static int report_state(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
+{
+	struct store_job job;
+	return store_job_get(db, id, &job, err) != 0 ? -1
+						     : store_job_report_state(db, &job, job.state, job.state_why, now_ms, err);
+}
+
+/** Run an UPDATE that returns ids of jobs, and write event and log line of each. *n counts them. */
+static int change_states(struct db *db, struct stmt *s, int64_t now_ms, int *n, struct fw_err *err)
+{
+	int64_t *id = NULL, *more;
+	int room = 0, result;
+	*n = 0;
+	while ((result = stmt_step(s, err)) == 1) {
+		if (*n == room) {
+			room = room ? 2 * room : 16;
+			more = realloc(id, (size_t)room * sizeof *id);
+			if (!more) {
+				stmt_reset(s);
+				result = err_set(err, ERR_INTERNAL, "out of memory for %d jobs", room);
+				break;
+			}
+			id = more;
+		}
+		id[(*n)++] = row_int(s, 0);
+	}
+	for (int i = 0; i < *n && result == 0; i++)
+		result = report_state(db, id[i], now_ms, err);
+	free(id);
+	return result;
+}
+
+int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = 'superseded', state_why = 'superseded by job ' || :newer, ended_at = :now FROM (SELECT "
+		"repo, branch, suite, target_sha FROM job WHERE id = :newer) AS n WHERE job.repo = n.repo AND job.branch = "
+		"n.branch AND job.branch <> '' AND job.state = 'queued' AND job.id < :newer AND job.origin IN ('push', 'retry') "
+		"AND job.target_sha <> n.target_sha AND (job.suite = n.suite OR job.suite = '' OR n.suite = '') RETURNING "
+		"job.id",
+		"newer=%ld now=%ld", newer, now_ms);
+	return change_states(db, s, now_ms, n, err);
+}
+
+int store_job_drop(struct db *db, int64_t repo, const char *branch, enum jobstate state, const char *why, int64_t now_ms, int *n,
+	struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = :state, state_why = :why, ended_at = :now WHERE repo = :repo AND branch = :branch AND "
+		"state = 'queued' AND origin IN ('push', 'retry') RETURNING id",
+		"repo=%ld branch=%s state=%s why=%s now=%ld", repo, branch, jobstate_name(state), why, now_ms);
+	return change_states(db, s, now_ms, n, err);
+}
+
+int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
+{
+	return stmt_first_int(db_stmt(db, "SELECT count(*) FROM job WHERE state = 'queued'", err), n, err) == 1 ? 0 : -1;
+}
+
+int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch <> '' AND plan > 0 AND " STORE_JOB_COUNTS
+		"AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring', 'done') LIMIT 1",
+		"repo=%ld target=%s", repo, target_sha);
+	return stmt_any(s, err);
+}
+
+int store_job_covers(struct db *db, const struct store_job *like, const char *suite, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND +branch = :branch AND device_kind = :device "
+		"AND suite IN (:suite, '') AND " STORE_JOB_COUNTS "AND (state IN ('queued', 'assigned', 'building', 'checking', "
+		"'measuring') OR (state = 'done' AND :origin = 'push')) AND id <> :id LIMIT 1",
+		"repo=%ld target=%s branch=%s device=%s suite=%s origin=%s id=%ld", like->repo, like->target_sha, like->branch,
+		device_kind_name(like->device_kind), suite, like->origin, like->id);
+	return stmt_any(s, err);
+}
+
+int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char *device_uuid, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT 1 FROM job j WHERE j.id = :job AND " MAY_HAVE_DEVICE,
+		"job=%ld device_kind=%s device_uuid=%s", job, device_kind_name(kind), device_uuid);
+	return stmt_any(s, err);
+}
+
+int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 FROM job j JOIN device d ON d.uuid = :device WHERE (j.state IN ('assigned', 'building', 'checking', "
+		"'measuring') AND j.device = d.id) OR (j.state = 'queued' AND j.device_uuid IN ('', d.uuid) AND j.device_kind IN "
+		"('', d.kind) AND " STORE_CLASS_FITS("d.class") ") LIMIT 1",
+		"device=%s", device_uuid);
+	return stmt_any(s, err);
+}
+
+int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT 1 WHERE EXISTS (SELECT 1 FROM job j WHERE j.state = 'queued' AND j.device_kind IN ('', (SELECT kind FROM "
+		"device_class WHERE id = :class)) AND (j.device_uuid = '' OR j.device_uuid IN (SELECT uuid FROM device WHERE "
+		"class = :class)) AND " STORE_CLASS_FITS(
+			":class") ") OR NOT EXISTS (SELECT 1 FROM device d WHERE d.class = "
+				  ":class AND d.state = 'ok' AND NOT EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', "
+				  "'checking', 'measuring') AND j.device = d.id))",
+		"class=%ld", device_class);
+	return stmt_any(s, err);
+}
+
+int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
+	struct fw_err *err)
+{
+	return store_job_next_cached(db, kind, device_uuid, held, "", out, err);
+}
+
+int store_job_next_cached(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, const char *cache,
+	struct store_job *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " STORE_JOB_RESOLVED "AND " MAY_HAVE_DEVICE
+		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND (:cache = '' OR " STORE_JOB_KEPT ") " STORE_JOB_FIRST
+		"LIMIT 1",
+		"cache=%s device_kind=%s device_uuid=%s held=%s", cache, device_kind_name(kind), device_uuid, held);
+	return first_job(s, out, err);
+}
+
+int store_job_next_unresolved(
+	struct db *db, struct store_job_turn *turn, const char *besides, struct store_job *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT " JOB_COLUMNS
+		"WHERE j.id = (SELECT j.id FROM job AS j WHERE j.state = 'queued' AND NOT (" STORE_JOB_RESOLVED
+		") AND j.id NOT IN (SELECT value FROM json_each(:besides)) ORDER BY j.priority DESC, j.repo "
+		"<= :repo, j.repo, iif(:newest = (j.repo > :repo), -j.id, j.id) LIMIT 1)",
+		"besides=%s repo=%ld newest=%d", besides, turn->repo, turn->takes_newest);
+	int result = first_job(s, out, err);
+	if (result == 1) {
+		turn->takes_newest = turn->takes_newest == (out->repo > turn->repo); /* after a round the order is reversed */
+		turn->repo = out->repo;
+	}
+	return result;
+}
+
+int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, enum jobkind kind, const char *suite,
+	struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET base_sha = :base, base_how = :how, kind = :kind, suite = :suite, state_why = '' WHERE id = :id "
+		"AND state = 'queued'",
+		"id=%ld base=%s how=%s kind=%s suite=%s", id, base_sha, how, jobkind_name(kind), suite);
+	return change_one(db, s, id, "is not queued any more", err);
+}
+
+static int count_turn(struct db *db, int64_t job, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE repo SET interleave = interleave + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)",
+		"job=%ld", job);
+}
+
+int store_job_assign(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = 'assigned', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device "
+		"= nullif(:device, 0), started_at = :now WHERE id = :id AND state = 'queued'",
+		"id=%ld device=%ld nonce=%s now=%ld", id, device, nonce, now_ms);
+	return change_one(db, s, id, "is not queued any more", err);
+}
+
+int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
+{
+	return store_job_assign(db, id, device, nonce, now_ms, err) != 0 ? -1 : count_turn(db, id, err);
+}
+
+int store_job_bind(struct db *db, int64_t id, int64_t device, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "UPDATE job SET device = :device WHERE id = :id AND state = 'assigned'",
+		"id=%ld device=%ld", id, device);
+	return change_one(db, s, id, "does not wait for its worker any more", err);
+}
+
+int store_job_state(struct db *db, int64_t id, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = :state, state_why = :why, ended_at = CASE WHEN :state IN ('queued', 'assigned', "
+		"'building', 'checking', 'measuring') THEN NULL ELSE :now END WHERE id = :id AND state IN ('queued', 'assigned', "
+		"'building', 'checking', 'measuring')",
+		"id=%ld state=%s why=%s now=%ld", id, jobstate_name(state), why ? why : "", now_ms);
+	return change_one(db, s, id, "has ended already", err);
+}
+
+int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE job SET progress = :progress WHERE id = :id", "id=%ld progress=%s", id, progress_json);
+}
+
+int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = 'done', state_why = '', ended_at = :now WHERE id = :id AND state IN ('queued', "
+		"'assigned', 'building', 'checking', 'measuring')",
+		"id=%ld now=%ld", id, now_ms);
+	return change_one(db, s, id, "has ended already", err);
+}
+
+int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = 'failed', state_why = 'interrupted: flopwatchd was killed ' || (daemon_ends + 1) || ' "
+		"times while the job ran', daemon_ends = daemon_ends + 1, progress = '', ended_at = :now WHERE state IN "
+		"('assigned', 'building', 'checking', 'measuring') AND daemon_ends + 1 >= :max RETURNING id",
+		"now=%ld max=%d", now_ms, STORE_JOB_DAEMON_ENDS_MAX);
+	if (change_states(db, s, now_ms, failed, err))
+		return -1;
+	s = db_stmt(db,
+		"UPDATE job SET state = 'queued', state_why = 'interrupted, queued again', progress = '', attempt = max(attempt "
+		"- 1, 0), daemon_ends = daemon_ends + 1 WHERE state IN ('assigned', 'building', 'checking', 'measuring') "
+		"RETURNING id",
+		err);
+	return change_states(db, s, now_ms, requeued, err);
+}
+
+int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err)
+{
+	return db_exec(db, err, "INSERT INTO job_log (job, at, line) VALUES (:job, :at, :line)", "job=%ld at=%ld line=%s", id,
+		now_ms, line);
+}
+
+int store_notification(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
+{
+	if (db_exec(db, err, "INSERT INTO webhook_seen (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", "id=%s at=%ld",
+		    id, now_ms))
+		return -1;
+	return db_changes(db) > 0;
+}
+
+int store_notification_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"DELETE FROM webhook_seen WHERE id IN (SELECT id FROM (SELECT id, at, row_number() OVER (ORDER BY at DESC, id) "
+		"AS n FROM webhook_seen) WHERE at < :before OR n > :kept ORDER BY at LIMIT :limit)",
+		"before=%ld kept=%d limit=%d", before, kept, limit);
+	return stmt_run_count(s, n, err);
+}
+
+int store_job_release(struct db *db, int64_t id, const char *why, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"UPDATE job SET state = 'queued', state_why = :why, progress = '', attempt = max(attempt - 1, 0), started_at = "
+		"NULL WHERE id = :id AND state IN ('assigned', 'building', 'checking', 'measuring')",
+		"id=%ld why=%s", id, why);
+	return change_one(db, s, id, "has ended already", err);
+}
+
+int store_job_nonce(struct db *db, int64_t id, const char *nonce, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE job SET nonce = :nonce WHERE id = :id", "nonce=%s id=%ld", nonce, id);
+}
+
+int store_job_imported(
+	struct db *db, int64_t repo, const char *target_sha, const char *nonce, int64_t *comparison, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT c.id FROM job j JOIN comparison c ON c.job = j.id WHERE j.repo = :repo AND j.target_sha = :target AND "
+		"j.kind = 'import' AND j.nonce = :nonce LIMIT 1",
+		"repo=%ld target=%s nonce=%s", repo, target_sha, nonce);
+	return stmt_first_int(s, comparison, err);
+}

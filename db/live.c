@@ -1,0 +1,308 @@
+/** live.c - queries over alerts, jobs, devices and events; one statement a filter, so that each reads one index. */
+#include "db/live.h"
+
+#include <string.h>
+
+#include "db/job.h"
+#include "db/page.h"
+
+/* ---- alerts ---------------------------------------------------------------------------------------------------------- */
+
+#define ALERT_SELECT                                                                                                             \
+	"SELECT a.id, a.comparison, coalesce(r.name, ''), a.branch, a.target_sha, coalesce(m.subject, ''), a.state, "            \
+	"a.cells, a.worst_pct, a.opened_at, a.changed_at, a.kind, a.title, coalesce(d.uuid, ''), a.grouped, "                    \
+	"a.culprits, (SELECT max(b.id) FROM bisect b WHERE b.alert = a.id), coalesce(m.author, '') FROM alert a LEFT "           \
+	"JOIN repo r ON r.id = a.repo LEFT JOIN device d ON d.id = a.device LEFT JOIN git_commit m ON m.repo = a.repo "          \
+	"AND m.sha = a.target_sha "
+
+static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_err *err)
+{
+	int result, n = 0;
+	while ((result = stmt_step(s, err)) == 1) {
+		n++;
+		each(arg, &(struct view_alert){ .id = row_int(s, 0),
+				  .comparison = row_int(s, 1),
+				  .repo = row_text(s, 2),
+				  .branch = row_text(s, 3),
+				  .target = row_text(s, 4),
+				  .subject = row_text(s, 5),
+				  .state = alertstate_from_name(row_text(s, 6)),
+				  .cells_json = row_text(s, 7),
+				  .worst_pct = row_double(s, 8),
+				  .opened_at = row_int(s, 9),
+				  .changed_at = row_int(s, 10),
+				  .kind = alertkind_from_name(row_text(s, 11)),
+				  .title = row_text(s, 12),
+				  .device = row_text(s, 13),
+				  .groups_json = row_text(s, 14),
+				  .culprits_json = row_text(s, 15),
+				  .bisect = row_int(s, 16),
+				  .author = row_text(s, 17) });
+	}
+	return result < 0 ? -1 : n;
+}
+
+int view_alerts(struct db *db, const char *state, int64_t before, int limit, view_alert_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s =
+		store_page_given(state)
+			? db_stmt(db, ALERT_SELECT "WHERE a.state = :state AND a.id < :before ORDER BY a.id DESC LIMIT :limit",
+				  err)
+			: db_stmt(db, ALERT_SELECT "WHERE a.id < :before ORDER BY a.id DESC LIMIT :limit", err);
+	if (store_page_given(state))
+		stmt_text(s, ":state", state);
+	stmt_int(s, ":before", store_page_before(before));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+	return each_alert(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_alert(struct db *db, int64_t id, view_alert_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, ALERT_SELECT "WHERE a.id = :id", "id=%ld", id);
+	return store_page_one(each_alert(s, each, arg, err), "alert", id, err);
+}
+
+int view_alert_of(struct db *db, const char *repo, const char *target, view_alert_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(
+		db, err, ALERT_SELECT "WHERE r.name = :repo AND a.target_sha = :target", "repo=%s target=%s", repo, target);
+	return each_alert(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(
+		db, err, "SELECT at, who, state, reason FROM alert_event WHERE alert = :alert ORDER BY id", "alert=%ld", alert);
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_alert_event){ .at = row_int(s, 0),
+				  .who = row_text(s, 1),
+				  .state = alertstate_from_name(row_text(s, 2)),
+				  .reason = row_text(s, 3) });
+	return result;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------------------------------ */
+
+#define JOB_SELECT                                                                                                               \
+	"SELECT j.id, c.id, r.name, j.branch, j.target_sha, coalesce(m.subject, ''), j.base_sha, j.base_how, j.kind, "           \
+	"j.suite, j.device_kind, " STORE_JOB_CELLS ", j.origin, j.state, j.state_why, j.progress, coalesce(d.uuid, "             \
+	"''), coalesce(c.verdict, ''), j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, "                  \
+	"j.base_provider, j.target_provider, CASE WHEN j.base_name = '' AND j.base_how = 'merge-base' THEN r.upstream "          \
+	"ELSE j.base_name END, j.target_name, j.again_at, j.again_of, j.base_config, j.target_config, "                          \
+	"j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags FROM job j JOIN repo r ON r.id = j.repo "            \
+	"LEFT JOIN git_commit m ON m.repo = j.repo AND m.sha = j.target_sha LEFT JOIN device d ON d.id = j.device "              \
+	"LEFT JOIN comparison c ON c.job = j.id "
+
+static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	int result, n = 0;
+	while ((result = stmt_step(s, err)) == 1) {
+		n++;
+		each(arg, &(struct view_job){ .id = row_int(s, 0),
+				  .comparison = row_int(s, 1),
+				  .repo = row_text(s, 2),
+				  .branch = row_text(s, 3),
+				  .target = row_text(s, 4),
+				  .subject = row_text(s, 5),
+				  .base = row_text(s, 6),
+				  .base_how = row_text(s, 7),
+				  .kind = jobkind_from_name(row_text(s, 8)),
+				  .suite = row_text(s, 9),
+				  .device_kind = row_text(s, 10),
+				  .cells_glob = row_text(s, 11),
+				  .origin = row_text(s, 12),
+				  .state = jobstate_from_name(row_text(s, 13)),
+				  .state_why = row_text(s, 14),
+				  .progress = row_text(s, 15),
+				  .device = row_text(s, 16),
+				  .verdict = verdict_from_name(row_text(s, 17)),
+				  .quick = row_int(s, 18) != 0,
+				  .priority = (int)row_int(s, 19),
+				  .attempt = (int)row_int(s, 20),
+				  .queued_at = row_int(s, 21),
+				  .started_at = row_int(s, 22),
+				  .ended_at = row_int(s, 23),
+				  .base_provider = row_text(s, 24),
+				  .target_provider = row_text(s, 25),
+				  .base_name = row_text(s, 26),
+				  .target_name = row_text(s, 27),
+				  .again_at = row_int(s, 28),
+				  .again_of = row_int(s, 29),
+				  .base_config = row_text(s, 30),
+				  .target_config = row_text(s, 31),
+				  .base_toolchain = row_text(s, 32),
+				  .target_toolchain = row_text(s, 33),
+				  .base_flags = row_text(s, 34),
+				  .target_flags = row_text(s, 35) });
+	}
+	return result < 0 ? -1 : n;
+}
+
+int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	bool open = store_page_given(state) && strcmp(state, "open") == 0;
+	struct stmt *s;
+	if (open)
+		s = db_stmt(db,
+			JOB_SELECT "WHERE j.state IN ('queued', 'assigned', 'building', 'checking', 'measuring') AND j.id < "
+				   ":before ORDER BY j.id DESC LIMIT :limit",
+			err);
+	else if (store_page_given(state))
+		s = db_stmt(db, JOB_SELECT "WHERE j.state = :state AND j.id < :before ORDER BY j.id DESC LIMIT :limit", err);
+	else
+		s = db_stmt(db, JOB_SELECT "WHERE j.id < :before ORDER BY j.id DESC LIMIT :limit", err);
+	if (store_page_given(state) && !open)
+		stmt_text(s, ":state", state);
+	stmt_int(s, ":before", store_page_before(before));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+	return each_job(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_running(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		JOB_SELECT "WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') ORDER BY j.id DESC LIMIT :limit",
+		"limit=%d", store_page_size(limit, VIEW_ROWS_MAX));
+	return each_job(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_jobs_ended(struct db *db, int64_t since, int limit, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, JOB_SELECT "WHERE j.ended_at >= :since ORDER BY j.ended_at DESC LIMIT :limit",
+		"since=%ld limit=%d", since, store_page_size(limit, VIEW_ROWS_MAX));
+	return each_job(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		JOB_SELECT
+		"JOIN (SELECT w.id AS id, row_number() OVER (ORDER BY w.priority DESC, min(2 * w.aged - 1 + w.odd, 2 "
+		"* w.fresh - w.odd), w.served, w.id) AS position FROM (SELECT j.id, j.priority, mine.interleave % 2 AS odd, (SELECT "
+		"max(started_at) FROM job AS served WHERE served.repo = j.repo) AS served, row_number() OVER (PARTITION BY "
+		"j.repo, j.priority ORDER BY max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED ", 0)), j.id) AS aged, "
+		"row_number() OVER (PARTITION BY j.repo, j.priority ORDER BY coalesce(" STORE_JOB_BRANCH_SERVED
+		", 0) >= j.queued_at, j.id DESC) AS fresh FROM job AS j JOIN repo AS mine ON mine.id = j.repo WHERE j.state = "
+		"'queued') w ORDER BY position LIMIT :limit) t ON t.id = j.id ORDER BY t.position",
+		"limit=%d", store_page_size(limit, VIEW_ROWS_MAX));
+	return each_job(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_jobs_of(struct db *db, int64_t repo, const char *target, int limit, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s =
+		db_query(db, err, JOB_SELECT "WHERE j.repo = :repo AND j.target_sha = :target ORDER BY j.id DESC LIMIT :limit",
+			"repo=%ld target=%s limit=%d", repo, target, store_page_size(limit, VIEW_ROWS_MAX));
+	return each_job(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_job(struct db *db, int64_t id, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, JOB_SELECT "WHERE j.id = :id", "id=%ld", id);
+	return store_page_one(each_job(s, each, arg, err), "job", id, err);
+}
+
+int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s =
+		db_query(db, err, "SELECT id, at, line FROM job_log WHERE job = :job AND id > :after ORDER BY id LIMIT :limit",
+			"job=%ld after=%ld limit=%d", job, after, store_page_size(limit, VIEW_HISTORY_MAX));
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_int(s, 0), row_int(s, 1), row_text(s, 2));
+	return result;
+}
+
+/* ---- devices, events, counts ----------------------------------------------------------------------------------------- */
+
+int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *err)
+{
+	int result;
+	struct stmt *s = db_stmt(db,
+		"SELECT d.id, d.seen_at, d.uuid, d.kind, d.name, d.state, d.state_why, d.driver, d.toolkit, d.info, d.cudnn, "
+		"(SELECT j.id FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device = d.id "
+		"LIMIT 1), d.class, c.model, d.stands_out FROM device d JOIN device_class c ON c.id = d.class ORDER BY d.kind, "
+		"d.name, d.uuid",
+		err);
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_device){ .id = row_int(s, 0),
+				  .seen_at = row_int(s, 1),
+				  .uuid = row_text(s, 2),
+				  .kind = row_text(s, 3),
+				  .name = row_text(s, 4),
+				  .state = devicestate_from_name(row_text(s, 5)),
+				  .state_why = row_text(s, 6),
+				  .driver = row_text(s, 7),
+				  .toolkit = row_text(s, 8),
+				  .info_json = row_text(s, 9),
+				  .cudnn = row_text(s, 10),
+				  .job = row_int(s, 11),
+				  .class = row_int(s, 12),
+				  .model = row_text(s, 13),
+				  .stands_out = row_text(s, 14) });
+	return result;
+}
+
+int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT id, at, kind, payload FROM event WHERE id > :after ORDER BY id LIMIT :limit",
+		"after=%ld limit=%d", after, store_page_size(limit, VIEW_ROWS_MAX));
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_int(s, 0), row_int(s, 1), row_text(s, 2), row_text(s, 3));
+	return result;
+}
+
+int view_event_ends(struct db *db, int64_t *first, int64_t *last, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT coalesce((SELECT min(id) FROM event), 0), coalesce((SELECT max(id) FROM event), 0)", err);
+	if (stmt_step(s, err) != 1)
+		return -1;
+	*first = row_int(s, 0);
+	*last = row_int(s, 1);
+	stmt_reset(s);
+	return 0;
+}
+
+/** Rows of (label, count) under one name. */
+static int count_rows(struct stmt *s, const char *what, view_count_fn *each, void *arg, struct fw_err *err)
+{
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, what, row_text(s, 0), row_int(s, 1));
+	return result;
+}
+
+/* The states are listed, so that a state without rows has count 0. */
+#define COUNTED(what, words)                                                                                                     \
+	"WITH w(word) AS (VALUES " words ") SELECT word, coalesce((SELECT n FROM counted WHERE what = '" what                    \
+	"' AND label = word), 0) FROM w"
+
+int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *err)
+{
+	if (count_rows(
+		    db_stmt(db,
+			    COUNTED("jobs",
+				    "('queued'), ('assigned'), ('building'), ('checking'), ('measuring'), ('done'), ('failed'), "
+				    "('cancelled'), ('superseded'), ('target_missing')"),
+			    err),
+		    "jobs", each, arg, err) ||
+		count_rows(db_stmt(db,
+				   COUNTED("comparisons",
+					   "('failed'), ('rejected'), ('regression'), ('undecided'), ('not_comparable'), "
+					   "('improvement'), ('unchanged'), ('identical'), ('removed'), ('added'), "
+					   "('unsupported')"),
+				   err),
+			"comparisons", each, arg, err) ||
+		count_rows(db_stmt(db, COUNTED("alerts", "('open'), ('acknowledged'), ('accepted'), ('resolved'), ('invalid')"),
+				   err),
+			"alerts", each, arg, err) ||
+		count_rows(db_stmt(db, COUNTED("notifications", "('waiting'), ('sent'), ('failed'), ('superseded')"), err),
+			"notifications", each, arg, err))
+		return -1;
+	if (count_rows(db_stmt(db, "SELECT state, count(*) FROM repo GROUP BY state", err), "repos", each, arg, err))
+		return -1;
+	return count_rows(db_stmt(db, "SELECT state, count(*) FROM device GROUP BY state", err), "devices", each, arg, err);
+}

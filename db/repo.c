@@ -1,0 +1,323 @@
+#include "db/repo.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "lib/jsonw.h"
+#include "db/device.h"
+
+/* ---- repositories ---------------------------------------------------------------------------------------------------- */
+
+int store_repo_put(
+	struct db *db, const char *name, const char *url, bool is_local, const char *upstream, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO repo (name, url, is_local, upstream, created_at) VALUES (:name, :url, :is_local, :upstream, :now) "
+		"ON CONFLICT (name) DO UPDATE SET url = excluded.url, is_local = excluded.is_local, upstream = "
+		"excluded.upstream, state = CASE state WHEN 'gone' THEN 'new' ELSE state END RETURNING id",
+		"name=%s url=%s is_local=%d upstream=%s now=%ld", name, url, is_local, upstream, clock_utc_ms());
+	if (stmt_step(s, err) != 1)
+		return -1;
+	*id = row_int(s, 0);
+	return stmt_run(s, err);
+}
+
+int store_repo_find(struct db *db, const char *name, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT id FROM repo WHERE name = :name", "name=%s", name);
+	return stmt_first_int(s, id, err);
+}
+
+int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *err)
+{
+	struct buf list;
+	buf_init(&list, 1 << 16);
+	struct jsonw j;
+	jsonw_init(&j, &list);
+	jsonw_array(&j);
+	for (int i = 0; i < n; i++)
+		jsonw_int(&j, ids[i]);
+	jsonw_array_end(&j);
+	int result = list.failed
+			     ? err_set(err, ERR_FULL, "too many repositories")
+			     : db_exec(db, err,
+				       "UPDATE repo SET state = 'gone' WHERE state <> 'gone' AND id NOT IN (SELECT value FROM "
+				       "json_each(:ids))",
+				       "ids=%s", list.data);
+	buf_fini(&list);
+	return result;
+}
+
+int store_repo_state(struct db *db, int64_t repo, const char *state, const char *error, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"UPDATE repo SET state = :state, error = :error WHERE id = :id AND (state <> :state OR error <> :error)",
+		"id=%ld state=%s error=%s", repo, state, error ? error : "");
+}
+
+int store_repo_failed(struct db *db, int64_t repo, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE repo SET fetch_failures = fetch_failures + 1 WHERE id = :id", "id=%ld", repo);
+}
+
+int store_repo_fetched(struct db *db, int64_t repo, int64_t now_ms, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE repo SET fetched_at = :now WHERE id = :id", "id=%ld now=%ld", repo, now_ms);
+}
+
+/* ---- branches -------------------------------------------------------------------------------------------------------- */
+
+int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool *gone, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT commit_sha, gone FROM branch_tip WHERE repo = :repo AND name = :name",
+		"repo=%ld name=%s", repo, name);
+	if (stmt_require(stmt_step(s, err), err, "branch %s was never seen", name))
+		return -1;
+	row_copy(s, 0, sha, 65);
+	*gone = row_int(s, 1) != 0;
+	stmt_reset(s);
+	return 0;
+}
+
+int store_tip_put(struct db *db, int64_t repo, const char *name, const char *display, const char *sha, bool watched,
+	int64_t now_ms, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"INSERT INTO branch_tip (repo, name, display, commit_sha, watched, seen_at) VALUES (:repo, :name, :display, "
+		":sha, :watched, :now) ON CONFLICT (repo, name) DO UPDATE SET display = excluded.display, watched = "
+		"excluded.watched, gone = 0, seen_at = CASE WHEN commit_sha = excluded.commit_sha THEN seen_at ELSE "
+		"excluded.seen_at END, commit_sha = excluded.commit_sha",
+		"repo=%ld name=%s display=%s sha=%s watched=%d now=%ld", repo, name, display, sha, watched, now_ms);
+}
+
+int store_tip_watch(struct db *db, int64_t repo, const char *name, bool watched, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"UPDATE branch_tip SET watched = :watched WHERE repo = :repo AND name = :name AND watched <> :watched",
+		"repo=%ld name=%s watched=%d", repo, name, watched);
+}
+
+int store_tip_gone(struct db *db, int64_t repo, const char *name, struct fw_err *err)
+{
+	return db_exec(
+		db, err, "UPDATE branch_tip SET gone = 1 WHERE repo = :repo AND name = :name", "repo=%ld name=%s", repo, name);
+}
+
+int store_tip_each(
+	struct db *db, int64_t repo, void (*each)(void *arg, const char *name, const char *sha), void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT name, commit_sha FROM branch_tip WHERE repo = :repo AND gone = 0 ORDER BY name", "repo=%ld", repo);
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_text(s, 1));
+	return result;
+}
+
+/* ---- commits and suites ---------------------------------------------------------------------------------------------- */
+
+int store_commit_put(struct db *db, int64_t repo, const struct store_commit *c, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"INSERT INTO git_commit (repo, sha, tree, first_parent, author, subject, committed_at) VALUES (:repo, :sha, "
+		":tree, :first_parent, :author, :subject, :committed_at) ON CONFLICT (repo, sha) DO NOTHING",
+		"repo=%ld sha=%s tree=%s first_parent=%s author=%s subject=%s committed_at=%ld", repo, c->sha, c->tree,
+		c->first_parent, c->author, c->subject, c->committed_at);
+}
+
+int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_commit *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT sha, tree, first_parent, author, subject, committed_at FROM git_commit WHERE repo = :repo AND sha = "
+		":sha",
+		"repo=%ld sha=%s", repo, sha);
+	if (stmt_require(stmt_step(s, err), err, "commit %s is not stored", sha))
+		return -1;
+	*out = (struct store_commit){ .committed_at = row_int(s, 5) };
+	row_copy(s, 0, out->sha, sizeof out->sha);
+	row_copy(s, 1, out->tree, sizeof out->tree);
+	row_copy(s, 2, out->first_parent, sizeof out->first_parent);
+	row_copy(s, 3, out->author, sizeof out->author);
+	row_copy(s, 4, out->subject, sizeof out->subject);
+	stmt_reset(s);
+	return 0;
+}
+
+/** Id of a row by a unique text. 1, 0, -1. */
+static int id_by_text(struct stmt *s, const char *parameter, const char *value, int64_t *id, struct fw_err *err)
+{
+	stmt_text(s, parameter, value);
+	return stmt_first_int(s, id, err);
+}
+
+int store_suite_put(struct db *db, const char *sha, const char *name, const char *text, size_t len, const char *origin,
+	int64_t *id, struct fw_err *err)
+{
+	/* Look it up first: every result has a suite, which is new only once. */
+	int found = id_by_text(db_stmt(db, "SELECT id FROM suite WHERE sha = :sha", err), ":sha", sha, id, err);
+	if (found)
+		return found < 0 ? -1 : 0;
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO suite (sha, name, text, origin) VALUES (:sha, :name, CAST(:text AS TEXT), :origin)",
+		"sha=%s name=%s text=%p%zu origin=%s", sha, name, (const void *)text, len, origin);
+	return stmt_insert(s, id, err);
+}
+
+int store_suite_size(struct db *db, int64_t suite, const struct suite_size *p, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE suite SET cells = :cells, parts = :parts, nights = :nights WHERE id = :id",
+		"id=%ld cells=%d parts=%d nights=%d", suite, p->cells, p->parts, p->nights);
+}
+
+/* ---- devices and environments ---------------------------------------------------------------------------------------- */
+
+int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, int64_t *id, struct fw_err *err)
+{
+	int64_t class;
+	if (store_class_put(db, d, &class, err) != 0)
+		return -1;
+	struct buf info;
+	buf_init(&info, 4096);
+	struct jsonw j;
+	jsonw_init(&j, &info);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "cores", d->cores);
+	jsonw_kv_int(&j, "memory_bytes", d->memory_bytes);
+	jsonw_kv_int(&j, "l2_bytes", d->l2_bytes);
+	jsonw_kv_double(&j, "power_limit_w", d->power_limit_w);
+	jsonw_kv_double(&j, "clock_max_mhz", d->clock_max_mhz);
+	jsonw_kv_double(&j, "peak_tflops", d->peak_tflops);
+	jsonw_kv_double(&j, "peak_gb_s", d->peak_gb_s);
+	jsonw_object_end(&j);
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO device (uuid, kind, name, driver, toolkit, cudnn, class, info, seen_at) VALUES (:uuid, :kind, "
+		":name, :driver, :toolkit, :cudnn, :class, :info, :now) ON CONFLICT (uuid) DO UPDATE SET kind = excluded.kind, "
+		"name = excluded.name, driver = excluded.driver, toolkit = excluded.toolkit, cudnn = excluded.cudnn, class = "
+		"excluded.class, stands_out = iif(class = excluded.class, stands_out, ''), info = excluded.info, seen_at = "
+		"excluded.seen_at, state = CASE state WHEN 'absent' THEN 'ok' ELSE state END, state_why = CASE state WHEN "
+		"'absent' THEN '' ELSE state_why END RETURNING id",
+		"uuid=%s kind=%s name=%s driver=%s toolkit=%s cudnn=%s class=%ld info=%s now=%ld", d->uuid,
+		device_kind_name(d->kind), d->name, d->driver, d->toolkit, d->cudnn, class, info.data, now_ms);
+	buf_fini(&info);
+	if (stmt_step(s, err) != 1)
+		return -1;
+	*id = row_int(s, 0);
+	return stmt_run(s, err);
+}
+
+int store_device_through(struct db *db, int64_t device, const char *worker, const char *host, bool on_call, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"UPDATE device SET worker = :worker, host = :host, on_call = :on_call WHERE id = :device AND (worker <> :worker "
+		"OR host <> :host OR on_call <> :on_call)",
+		"device=%ld worker=%s host=%s on_call=%d", device, worker, host, on_call);
+}
+
+int store_device_health_check_host(struct db *db, const char *worker, char host[64], struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT host FROM device WHERE state = 'health_check' AND worker = :worker LIMIT 1",
+		"worker=%s", worker);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		row_copy(s, 0, host, 64);
+		stmt_reset(s);
+	}
+	return result;
+}
+
+int store_device_location(struct db *db, int64_t device, const struct msg_location *location, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	char sha[HASH_HEX];
+	buf_init(&text, 1 << 16);
+	jsonw_init(&j, &text);
+	protocol_put_location(&j, location);
+	hash_hex(text.data, text.len, sha);
+	int result = db_exec(db, err,
+		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES ('device', :device, 'place', :sha, :bytes) ON "
+		"CONFLICT (owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes WHERE sha <> "
+		"excluded.sha",
+		"device=%ld sha=%s bytes=%p%zu", device, sha, (const void *)text.data, text.len);
+	buf_fini(&text);
+	return result;
+}
+
+int store_device_state(struct db *db, int64_t device, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE device SET state = :state, state_why = :why, state_at = :now WHERE id = :id",
+		"id=%ld state=%s now=%ld why=%s", device, devicestate_name(state), now_ms, why ? why : "");
+}
+
+int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicestate *state, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT id, state FROM device WHERE uuid = :uuid", "uuid=%s", uuid);
+	if (stmt_require(stmt_step(s, err), err, "no device %s was ever seen", uuid))
+		return -1;
+	*id = row_int(s, 0);
+	*state = devicestate_from_name(row_text(s, 1));
+	stmt_reset(s);
+	return 0;
+}
+
+int store_device_uuid(struct db *db, int64_t device, char *uuid, struct fw_err *err)
+{
+	uuid[0] = 0;
+	struct stmt *s = db_query(db, err, "SELECT uuid FROM device WHERE id = :id", "id=%ld", device);
+	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
+}
+
+static void environment_hash(int64_t class, const struct msg_device *d, const char *suite_sha, const char *timing,
+	const char *isolation, char hex[HASH_HEX])
+{
+	struct buf text; /* one field a line; no field contains a line end */
+	buf_init(&text, 1 << 16);
+	buf_printf(&text, "%lld\n%s\n%s\n%s\n%s\n", (long long)class, d->cudnn, suite_sha, timing, isolation);
+	const char *const more[][2] = { { "cublas", d->cublas }, { "image", d->image }, { "vbios", d->vbios } };
+	for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+		if (more[i][1][0])
+			buf_printf(&text, "%s %s\n", more[i][0], more[i][1]);
+	hash_hex(text.data, text.len, hex);
+	buf_fini(&text);
+}
+
+int store_environment_put(struct db *db, const struct msg_device *d, const char *suite_sha, const char *timing,
+	const char *isolation, int64_t now_ms, int64_t *id, bool *is_new, struct fw_err *err)
+{
+	char hash[HASH_HEX];
+	int64_t class;
+	if (store_class_put(db, d, &class, err) != 0)
+		return -1;
+	environment_hash(class, d, suite_sha, timing, isolation, hash);
+	int found = id_by_text(db_stmt(db, "SELECT id FROM environment WHERE hash = :hash", err), ":hash", hash, id, err);
+	*is_new = found == 0;
+	if (found)
+		return found < 0 ? -1 : 0;
+	struct stmt *s = db_query(db, err,
+		"INSERT INTO environment (class, hash, driver, toolkit, cudnn, cublas, image, vbios, suite_sha, timing, "
+		"power_limit_w, isolation, first_at) VALUES (:class, :hash, :driver, :toolkit, :cudnn, :cublas, :image, :vbios, "
+		":suite_sha, :timing, :power, :isolation, :now)",
+		"class=%ld hash=%s driver=%s toolkit=%s cudnn=%s cublas=%s image=%s vbios=%s suite_sha=%s timing=%s power=%f "
+		"isolation=%s now=%ld",
+		class, hash, d->driver, d->toolkit, d->cudnn, d->cublas, d->image, d->vbios, suite_sha, timing,
+		d->power_limit_w > 0 ? d->power_limit_w : NAN, isolation, now_ms);
+	return stmt_insert(s, id, err);
+}
+
+int store_repo_upstream(struct db *db, int64_t repo, char *upstream, size_t size, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, "SELECT upstream FROM repo WHERE id = :id", "id=%ld", repo);
+	return stmt_require(stmt_first_text(s, upstream, size, err), err, "there is no repository %lld", (long long)repo);
+}
+
+int store_repo_upstream_branch(struct db *db, int64_t repo, char *branch, struct fw_err *err)
+{
+	branch[0] = 0;
+	struct stmt *s = db_query(db, err,
+		"SELECT coalesce((SELECT b.name FROM branch_tip b WHERE b.repo = r.id AND b.display = r.upstream), r.upstream) "
+		"FROM repo r WHERE r.id = :repo",
+		"repo=%ld", repo);
+	return stmt_first_text(s, branch, 1024, err) < 0 ? -1 : 0;
+}

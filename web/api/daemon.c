@@ -1,0 +1,164 @@
+/* The daemon itself: the list of routes, what happens now as a stream, health, a copy of the database. */
+#include <string.h>
+
+#include "db/live.h"
+#include "db/outbox.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/answer/site.h"
+
+void api_index(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg, (void)r;
+	static const struct {
+		const char *name, *path;
+	} links[] = {
+		{ "openapi", "/api/v1/openapi.json" },
+		{ "repos", "/api/v1/repos" },
+		{ "branches", "/api/v1/branches?repo=&branch=&watched=" },
+		{ "look", "/api/v1/repos/{repo}/looks/{id}" },
+		{ "commit", "/api/v1/commits/{sha}" },
+		{ "commit_verdict", "/api/v1/commits/{sha}/verdict?repo=&branch=" },
+		{ "comparisons", "/api/v1/comparisons?repo=&branch=&verdict=&since=&until=" },
+		{ "comparison", "/api/v1/comparisons/{id}" },
+		{ "comparison_reproduce", "/api/v1/comparisons/{id}/reproduce" },
+		{ "comparison_csv", "/api/v1/comparisons/{id}.csv" },
+		{ "comparison_ffa", "/api/v1/comparisons/{id}/ffa/{file}.csv" },
+		{ "comparison_md", "/api/v1/comparisons/{id}.md" },
+		{ "comparison_svg", "/api/v1/comparisons/{id}.svg" },
+		{ "report", "/api/v1/report?repo=&branch=&verdict=&since=&until=&format=" },
+		{ "badge", "/api/v1/badge.svg?repo=&branch=" },
+		{ "compare", "/api/v1/compare?repo=&base=&target=" },
+		{ "cells", "/api/v1/cells?repo=" },
+		{ "history", "/api/v1/history?repo=&branch=&cell=&device=&since=&until=" },
+		{ "history_svg", "/api/v1/history.svg?repo=&branch=&cell=&device=" },
+		{ "alerts", "/api/v1/alerts?state=&repo=&since=&until=" },
+		{ "alert", "/api/v1/alerts/{id}" },
+		{ "bisects", "/api/v1/bisects?repo=&since=&until=" },
+		{ "bisect", "/api/v1/bisects/{id}" },
+		{ "profiles", "/api/v1/profiles?repo=&alert=&comparison=" },
+		{ "profile", "/api/v1/profiles/{id}" },
+		{ "profile_csv", "/api/v1/profiles/{id}.csv" },
+		{ "profile_md", "/api/v1/profiles/{id}.md" },
+		{ "profile_configurations_csv", "/api/v1/profiles/{id}/configurations.csv" },
+		{ "profile_configurations_md", "/api/v1/profiles/{id}/configurations.md" },
+		{ "jobs", "/api/v1/jobs?state=&repo=&since=&until=" },
+		{ "job", "/api/v1/jobs/{id}" },
+		{ "job_log", "/api/v1/jobs/{id}/log" },
+		{ "job_verdict", "/api/v1/jobs/{id}/verdict" },
+		{ "devices", "/api/v1/devices" },
+		{ "workers", "/api/v1/workers" },
+		{ "calibration", "/api/v1/calibration?repo=&device=" },
+		{ "peers", "/api/v1/peers?repo=" },
+		{ "samples", "/api/v1/samples" },
+		{ "samples_month", "/api/v1/samples/{month}.zst" },
+		{ "notifications", "/api/v1/notifications?state=&since=&until=" },
+		{ "tokens", "/api/v1/tokens" },
+		{ "events", "/api/v1/events" },
+		{ "metrics", "/metrics" },
+	};
+	struct jsonw j;
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "version", FW_VERSION);
+	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+		jsonw_kv_string(&j, links[i].name, links[i].path);
+	jsonw_object_end(&j);
+}
+
+/* ---- events ----------------------------------------------------------------------------------------------------------- */
+
+enum { EVENTS_AT_ONCE = 200 };
+
+struct event_reading {
+	struct buf *out;
+	int64_t last;
+};
+
+static void event_row(void *arg, int64_t id, int64_t at, const char *kind, const char *payload)
+{
+	(void)at;
+	struct event_reading *reading = arg;
+	reading->last = id;
+	buf_printf(reading->out, "id: %lld\nevent: %s\ndata: %s\n\n", (long long)id, kind, payload);
+}
+
+static void more_events(void *arg, int64_t *cursor, struct buf *out)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct event_reading reading = { .out = out, .last = *cursor };
+	if (view_events(site->db, *cursor, EVENTS_AT_ONCE, event_row, &reading, &err) != 0)
+		out->failed = true;
+	*cursor = reading.last;
+}
+
+void api_events(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	response->type = "text/event-stream; charset=utf-8";
+	response->stream = more_events;
+	int64_t first, last, seen = answer_number(http_header(r, "Last-Event-ID"));
+	if (view_event_ends(site->db, &first, &last, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	response->cursor = seen >= 0 ? seen : last;
+	/* what the reader missed is not kept any more, or he read another database: he has to read everything again */
+	if (seen >= 0 && (seen + 1 < first || seen > last)) {
+		response->cursor = last;
+		buf_printf(&response->body, "id: %lld\nevent: resync\ndata: {}\n\n", (long long)last);
+	}
+}
+
+/* ---- health ----------------------------------------------------------------------------------------------------------- */
+
+void api_healthz(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	if (site->act->health(site->control, &err) != 0) {
+		answer_problem(r, response, 503, err.text);
+		return;
+	}
+	int64_t stuck = 0;
+	if (view_outbox_stuck(site->db, &stuck, &err) != 0) {
+		answer_problem(r, response, 503, err.text);
+		return;
+	}
+	response->type = "text/plain; charset=utf-8";
+	buf_puts(&response->body, "ok\n");
+	if (stuck) /* nothing of them: this is open to everybody */
+		buf_printf(&response->body, "warning: %lld notifications failed %d times or more; /notifications says why\n",
+			(long long)stuck, STORE_OUTBOX_STUCK);
+}
+
+/* ---- backup ----------------------------------------------------------------------------------------------------------- */
+
+static void backup_later(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	if (!response) {
+		site->act->backup_over(site->control);
+		return;
+	}
+	int state = site->act->backup_take(site->control, response->file, sizeof response->file, &err);
+	if (state < 0)
+		answer_error(r, response, &err);
+	else if (state > 0)
+		response->later = backup_later;
+	else
+		response->type = "application/vnd.sqlite3";
+}
+
+void api_backup(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	if (site->act->backup(site->control, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		response->later = backup_later;
+}

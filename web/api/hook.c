@@ -1,0 +1,152 @@
+/*
+ * POST /api/v1/hooks/{repo}: a forge says that something was pushed. It is only a hint to look now: nothing of the payload is
+ * read, the repository's own address is fetched. Signatures are checked over the raw body, in constant time, before
+ * anything else; a notification that was seen before starts nothing. A notification is known again by what its signature covers and nothing
+ * else: the id where it is signed (Standard Webhooks), else the body. Other ids of forges can be changed by a sender who captured one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "db/job.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/answer/site.h"
+
+enum { CLOCK_TOLERANCE_S = 300 };
+
+/* Hex HMAC of the body, as GitHub (after "sha256="), Gitea and Forgejo send it. */
+static bool hex_matches(const char *sent, const char *secret, const char *body, size_t len)
+{
+	unsigned char mac[32];
+	char hex[65];
+	hash_hmac(secret, strlen(secret), body, len, mac);
+	hash_to_hex(mac, 32, hex);
+	return strlen(sent) == 64 && hash_equal(sent, hex, 64);
+}
+
+/* Standard Webhooks, as newer GitLab signs: "v1,<base64>" over "id.timestamp.body"; several, separated by spaces. */
+static bool standard_matches(struct http_request *r, const char *signatures, const char *secret, const char *body, size_t len)
+{
+	const char *id = http_header(r, "webhook-id"), *at = http_header(r, "webhook-timestamp");
+	if (!id || !at || answer_number(at) < 0 || llabs(clock_utc_ms() / 1000 - answer_number(at)) > CLOCK_TOLERANCE_S)
+		return false;
+	struct buf text, key, want;
+	buf_init(&text, len + 1024);
+	buf_init(&key, 1024);
+	buf_init(&want, 128);
+	buf_printf(&text, "%s.%s.", id, at);
+	buf_append(&text, body, len);
+	bool encoded = strncmp(secret, "whsec_", 6) == 0 && buf_unbase64(&key, secret + 6, strlen(secret + 6)) == 0;
+	if (!encoded) {
+		buf_clear(&key);
+		buf_puts(&key, secret);
+	}
+	unsigned char mac[32];
+	hash_hmac(key.data, key.len, text.data, text.len, mac);
+	buf_base64(&want, mac, sizeof mac);
+	bool matches = false;
+	for (const char *s = signatures; *s && !text.failed && !matches; s += strcspn(s, " "), s += *s == ' ')
+		matches = strncmp(s, "v1,", 3) == 0 && strcspn(s + 3, " ") == want.len && hash_equal(s + 3, want.data, want.len);
+	buf_fini(&text);
+	buf_fini(&key);
+	buf_fini(&want);
+	return matches;
+}
+
+/* Gitea and Forgejo also send GitHub's header names, so theirs are looked at first. *has_id: the id is signed as well. */
+static bool is_signed(struct http_request *r, const char *secret, bool *has_id)
+{
+	*has_id = false;
+	size_t len;
+	const char *body = http_body(r, &len), *header;
+	if ((header = http_header(r, "X-Gitea-Signature")) || (header = http_header(r, "X-Forgejo-Signature")))
+		return hex_matches(header, secret, body, len);
+	if ((header = http_header(r, "X-Hub-Signature-256")))
+		return strncmp(header, "sha256=", 7) == 0 && hex_matches(header + 7, secret, body, len);
+	if ((header = http_header(r, "webhook-signature"))) {
+		*has_id = true;
+		return standard_matches(r, header, secret, body, len);
+	}
+	if ((header = http_header(r, "X-Gitlab-Token")))
+		return strlen(header) == strlen(secret) && hash_equal(header, secret, strlen(secret));
+	return false;
+}
+
+/* What a notification is known again by: one of both, or neither. */
+struct mark {
+	const char *id;      /* that is signed; NULL none */
+	char body[HASH_HEX]; /* "": of no use */
+};
+
+/* A bare token without a body is the secret and nothing else: no word of a forge that could be said twice. */
+static void mark_of(struct http_request *r, bool has_id, struct mark *mark)
+{
+	size_t len;
+	const char *body = http_body(r, &len);
+	*mark = (struct mark){ .id = has_id ? http_header(r, "webhook-id") : NULL };
+	if (!has_id && (len || !http_header(r, "X-Gitlab-Token")))
+		hash_hex(body, len, mark->body);
+}
+
+/* 1 new and remembered, 0 seen before, -1. */
+static int remember(struct db *db, const char *repo, const struct mark *mark, struct fw_err *err)
+{
+	char key[400];
+	if (!mark->id && !mark->body[0])
+		return 1;
+	snprintf(key, sizeof key, "%s/%s/%s", repo, mark->id ? "id" : "body", mark->id ? mark->id : mark->body);
+	return store_notification(db, key, clock_utc_ms(), err);
+}
+
+/*
+ * Look now, unless this notification was seen before. 1 looked, 0 seen before, -1: nothing is remembered, so that the sender's next
+ * try is not taken for an echo.
+ */
+static int look_once(struct site *site, const char *repo, const struct mark *mark, struct fw_err *err)
+{
+	if (db_begin(site->db, err) != 0)
+		return -1;
+	int is_new = remember(site->db, repo, mark, err);
+	if (is_new == 1 && site->act->trigger(site->control, repo, NULL, err) == 0 && db_commit(site->db, err) == 0)
+		return 1;
+	db_rollback(site->db);
+	return is_new == 0 ? 0 : -1;
+}
+
+void api_hook(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	const char *repo = http_segment(r, 0), *secret;
+	if (site->act->secret(site->control, repo, &secret, &err) != 0) {
+		answer_problem(r, response, 404, "no such repository, or it has no secret_file and so takes no webhooks");
+		return;
+	}
+	struct mark mark;
+	bool has_id;
+	if (!is_signed(r, secret, &has_id)) {
+		answer_problem(r, response, 401, "the signature does not match this repository's secret");
+		return;
+	}
+	const char *event = http_header(r, "X-GitHub-Event");
+	mark_of(r, has_id, &mark);
+	response->type = "text/plain; charset=utf-8";
+	if (event && strcmp(event, "ping") == 0) {
+		buf_puts(&response->body, "pong\n");
+		return;
+	}
+	if (mark.id && strlen(mark.id) > 200) {
+		answer_problem(r, response, 400, "the notification id is longer than 200 bytes");
+		return;
+	}
+	int is_new = look_once(site, repo, &mark, &err);
+	if (is_new < 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	response->status = 202;
+	buf_puts(&response->body, is_new ? "looking\n" : "seen before\n");
+}

@@ -1,0 +1,367 @@
+/*
+ * /metrics for Prometheus, text format 0.0.4: one family after the other, each with its help and type, base units, no name of a
+ * branch or commit as a label.
+ */
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "db/calibration.h"
+#include "db/live.h"
+#include "db/metrics.h"
+#include "db/cell.h"
+#include "db/device.h"
+#include "web/answer/answer.h"
+#include "web/answer/unschedulable.h"
+#include "web/api/api.h"
+#include "web/answer/site.h"
+
+struct metrics {
+	struct db *db;
+	struct buf *out;
+	struct fw_err *err;
+	int failed;
+	char what[32]; /* family of the count before */
+	const struct gauge *gauge;
+};
+
+static void family(struct metrics *m, const char *name, const char *type, const char *help)
+{
+	buf_printf(m->out, "# HELP flopwatch_%s %s\n# TYPE flopwatch_%s %s\n", name, help, name, type);
+}
+
+/* A label's value: backslash, quote and line feed have a meaning there. */
+static void put_label(struct buf *out, const char *value)
+{
+	for (; *value; value++) {
+		if (*value == '\\' || *value == '"')
+			buf_putc(out, '\\');
+		if (*value == '\n')
+			buf_puts(out, "\\n");
+		else
+			buf_putc(out, *value);
+	}
+}
+
+static void sample(struct metrics *m, const char *name, const char *label, const char *value, double v)
+{
+	buf_printf(m->out, "flopwatch_%s", name);
+	if (label) {
+		buf_printf(m->out, "{%s=\"", label);
+		put_label(m->out, value);
+		buf_puts(m->out, "\"}");
+	}
+	buf_printf(m->out, " %.15g\n", v);
+}
+
+/* ---- counts by state -------------------------------------------------------------------------------------------------- */
+
+static void count_row(void *arg, const char *what, const char *label, int64_t n)
+{
+	struct metrics *m = arg;
+	if (strcmp(m->what, what) != 0) {
+		char help[64];
+		snprintf(m->what, sizeof m->what, "%s", what);
+		snprintf(help, sizeof help, "Rows of %s as they are now.", what);
+		family(m, what, "gauge", help);
+	}
+	sample(m, what, strcmp(what, "comparisons") == 0 ? "verdict" : "state", label, (double)n);
+}
+
+/* The ends of jobs once more, as a counter: one that ended stays so. */
+static void result_row(void *arg, const char *what, const char *label, int64_t n)
+{
+	static const char *const ends[] = { "done", "failed", "cancelled", "superseded", "target_missing" };
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (strcmp(what, "jobs") == 0 && strcmp(label, ends[i]) == 0)
+			sample(arg, "jobs_total", "result", label, (double)n);
+}
+
+static int write_durations(struct metrics *m)
+{
+	struct view_durations d;
+	if (view_durations(m->db, &d, m->err) != 0)
+		return -1;
+	family(m, "job_duration_seconds", "histogram", "From a job's start to its end, done or failed.");
+	for (int i = 0; i < VIEW_DURATION_BUCKETS; i++)
+		buf_printf(m->out, "flopwatch_job_duration_seconds_bucket{le=\"%d\"} %lld\n", view_duration_bound_s[i],
+			(long long)d.below[i]);
+	buf_printf(m->out, "flopwatch_job_duration_seconds_bucket{le=\"+Inf\"} %lld\n", (long long)d.n);
+	sample(m, "job_duration_seconds_sum", NULL, NULL, d.sum_s);
+	sample(m, "job_duration_seconds_count", NULL, NULL, (double)d.n);
+	return 0;
+}
+
+/* ---- repositories ------------------------------------------------------------------------------------------------------ */
+
+static void failure_row(void *arg, const char *repo, int64_t failures, int64_t fetched_at)
+{
+	(void)fetched_at;
+	sample(arg, "fetch_failures_total", "repo", repo, (double)failures);
+}
+
+static void fetched_row(void *arg, const char *repo, int64_t failures, int64_t fetched_at)
+{
+	(void)failures;
+	if (fetched_at)
+		sample(arg, "last_fetch_timestamp_seconds", "repo", repo, (double)fetched_at / 1e3);
+}
+
+static int write_fetches(struct metrics *m)
+{
+	family(m, "fetch_failures_total", "counter", "Times that a repository could not be read.");
+	if (view_fetches(m->db, failure_row, m, m->err) != 0)
+		return -1;
+	family(m, "last_fetch_timestamp_seconds", "gauge", "When a repository was last read.");
+	return view_fetches(m->db, fetched_row, m, m->err);
+}
+
+/* ---- devices ----------------------------------------------------------------------------------------------------------- */
+
+/* What a run's guard last saw; -1 there says that it is not known. */
+static const struct gauge {
+	const char *name, *help, *key;
+	double scale;
+} gauges[] = {
+	{ "gpu_temperature_celsius", "Temperature at the device's last run.", "temp_c", 1 },
+	{ "gpu_power_watts", "Power at the device's last run.", "power_w", 1 },
+	{ "gpu_sm_clock_hertz", "SM clock at the device's last run.", "sm_mhz", 1e6 },
+};
+
+static void gauge_row(void *arg, const struct view_device *row)
+{
+	struct metrics *m = arg;
+	struct buf text;
+	buf_init(&text, 1 << 16);
+	if (view_last_device_check(m->db, row->id, &text, m->err) != 0)
+		m->failed = -1;
+	json_t *device_check = text.len ? json_loadb(text.data, text.len, 0, NULL) : NULL;
+	const json_t *value = json_object_get(device_check, m->gauge->key);
+	if (json_is_number(value) && json_number_value(value) >= 0)
+		sample(m, m->gauge->name, "gpu", row->uuid, json_number_value(value) * m->gauge->scale);
+	json_decref(device_check);
+	buf_fini(&text);
+}
+
+static void aa_row(struct metrics *m, const struct view_device *row, const char *name, bool alarms)
+{
+	struct view_false_alarms f;
+	if (!m->failed)
+		m->failed = view_false_alarms(m->db, row->id, &f, m->err);
+	if (!m->failed)
+		sample(m, name, "device", row->uuid, alarms ? f.alarms : f.comparisons);
+}
+
+static void aa_comparisons(void *arg, const struct view_device *row)
+{
+	aa_row(arg, row, "aa_comparisons_total", false);
+}
+
+static void aa_alarms(void *arg, const struct view_device *row)
+{
+	aa_row(arg, row, "aa_alarms_total", true);
+}
+
+static void separate_row(void *arg, const struct view_device *row)
+{
+	sample(arg, "device_stands_out", "device", row->uuid, *row->stands_out != 0);
+}
+
+static void throttle_row(void *arg, const char *device_uuid, const char *reason, double seconds)
+{
+	struct metrics *m = arg;
+	buf_puts(m->out, "flopwatch_gpu_throttle_seconds_total{gpu=\"");
+	put_label(m->out, device_uuid);
+	buf_printf(m->out, "\",reason=\"%s\"} %.15g\n", reason, seconds);
+}
+
+static int write_devices(struct metrics *m)
+{
+	for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++) {
+		m->gauge = &gauges[i];
+		family(m, gauges[i].name, "gauge", gauges[i].help);
+		if (view_devices(m->db, gauge_row, m, m->err) != 0 || m->failed)
+			return -1;
+	}
+	family(m, "gpu_throttle_seconds_total", "counter",
+		"Device time of timed calls while the driver gave this reason for lower clocks, before or after them.");
+	if (store_throttle_each(m->db, throttle_row, m, m->err) != 0)
+		return -1;
+	family(m, "device_stands_out", "gauge", "Whether the device does not fit its class and is left out.");
+	if (view_devices(m->db, separate_row, m, m->err) != 0)
+		return -1;
+	/* the false-alarm rate is measured, not claimed */
+	family(m, "aa_comparisons_total", "counter", "Comparisons of equal builds.");
+	if (view_devices(m->db, aa_comparisons, m, m->err) != 0)
+		return -1;
+	family(m, "aa_alarms_total", "counter", "Comparisons of equal builds that would have alerted.");
+	return view_devices(m->db, aa_alarms, m, m->err) != 0 || m->failed ? -1 : 0;
+}
+
+/* ---- workers ----------------------------------------------------------------------------------------------------------- */
+
+static const char *const worker_states[] = { "down", "starting", "free", "pending", "busy" };
+enum { WORKER_STATES = sizeof worker_states / sizeof worker_states[0] };
+
+struct workers {
+	struct metrics *m;
+	char name[64]; /* whose slots are counted; they stand beside each other */
+	int n[WORKER_STATES];
+};
+
+static void write_worker(struct workers *w)
+{
+	for (int i = 0; i < WORKER_STATES && w->name[0]; i++) {
+		buf_puts(w->m->out, "flopwatch_workers{worker=\"");
+		put_label(w->m->out, w->name);
+		buf_printf(w->m->out, "\",state=\"%s\"} %d\n", worker_states[i], w->n[i]);
+	}
+	memset(w->n, 0, sizeof w->n);
+}
+
+static void count_worker(void *arg, const struct worker_status *w)
+{
+	struct workers *all = arg;
+	if (strcmp(all->name, w->name) != 0)
+		write_worker(all);
+	snprintf(all->name, sizeof all->name, "%s", w->name);
+	for (int i = 0; i < WORKER_STATES; i++)
+		all->n[i] += strcmp(worker_states[i], w->state) == 0;
+}
+
+static void pending_row(void *arg, const struct worker_status *w)
+{
+	struct metrics *m = arg;
+	if (strcmp(w->state, "pending") != 0)
+		return;
+	buf_puts(m->out, "flopwatch_worker_pending_position{worker=\"");
+	put_label(m->out, w->name);
+	buf_printf(m->out, "\",slot=\"%d\",reason=\"", w->slot);
+	put_label(m->out, w->why);
+	if (*w->aim)
+		buf_printf(m->out, "\",to=\"%s", w->aim);
+	buf_printf(m->out, "\"} %d\n", w->position);
+}
+
+static void write_workers(struct metrics *m, const struct site *site)
+{
+	struct workers all = { .m = m };
+	if (!site->act->workers)
+		return;
+	family(m, "workers", "gauge", "Jobs at once that a worker may have, by how each of these stands.");
+	site->act->workers(site->control, count_worker, &all);
+	write_worker(&all);
+	family(m, "worker_pending_position", "gauge",
+		"Place of an allocation in its scheduler's queue, from 1; 0 not known yet.");
+	site->act->workers(site->control, pending_row, m);
+}
+
+/* ---- the daemon -------------------------------------------------------------------------------------------------------- */
+
+static void request_row(void *arg, const char *method, const char *route, int status, uint64_t n)
+{
+	struct metrics *m = arg;
+	buf_printf(m->out, "flopwatch_http_requests_total{method=\"%s\",route=\"", method);
+	put_label(m->out, route);
+	buf_printf(m->out, "\",code=\"%d\"} %llu\n", status, (unsigned long long)n);
+}
+
+static int open_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	int n = -1; /* the folder itself */
+	if (!folder)
+		return 0;
+	for (const struct dirent *e; (e = readdir(folder));)
+		n += e->d_name[0] != '.';
+	closedir(folder);
+	return n;
+}
+
+static void process_value(struct buf *out, const char *name, const char *type, const char *help, double v)
+{
+	buf_printf(out, "# HELP process_%s %s\n# TYPE process_%s %s\nprocess_%s %.15g\n", name, help, name, type, name, v);
+}
+
+/* Field 22 of /proc/self/stat counts from boot; fields are counted behind the name, which may hold anything. */
+static double started_s(void)
+{
+	char text[1024], *at;
+	unsigned long long ticks = 0;
+	FILE *file = fopen("/proc/self/stat", "re");
+	size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+	if (file)
+		fclose(file);
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	if (!at || sscanf(at + 1, " %*c%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%llu", &ticks) != 1)
+		return 0;
+	struct timespec boot, now;
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (double)now.tv_sec - (double)boot.tv_sec + (double)(now.tv_nsec - boot.tv_nsec) * 1e-9 +
+	       (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+static void write_process(struct buf *out)
+{
+	struct rusage use;
+	struct rlimit files;
+	unsigned long pages = 0, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+	if (file) {
+		if (fscanf(file, "%lu %lu", &pages, &resident) != 2)
+			pages = resident = 0;
+		fclose(file);
+	}
+	getrusage(RUSAGE_SELF, &use);
+	getrlimit(RLIMIT_NOFILE, &files);
+	const double page = (double)sysconf(_SC_PAGESIZE);
+	process_value(out, "cpu_seconds_total", "counter", "User and system time of the daemon.",
+		(double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+			(double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1e-6);
+	process_value(out, "resident_memory_bytes", "gauge", "Resident memory of the daemon.", (double)resident * page);
+	process_value(out, "virtual_memory_bytes", "gauge", "Virtual memory of the daemon.", (double)pages * page);
+	process_value(out, "open_fds", "gauge", "Open descriptors of the daemon.", open_descriptors());
+	process_value(out, "max_fds", "gauge", "Descriptors that the daemon may open.", (double)files.rlim_cur);
+	process_value(out, "start_time_seconds", "gauge", "When the daemon started.", started_s());
+}
+
+static int write_all(struct metrics *m, const struct site *site, const struct http_request *r)
+{
+	int64_t bytes;
+	int n_unschedulable;
+	family(m, "build_info", "gauge", "The running version.");
+	sample(m, "build_info", "version", FW_VERSION, 1);
+	if (view_counts(m->db, count_row, m, m->err) != 0)
+		return -1;
+	family(m, "jobs_total", "counter", "Jobs that ended, by how.");
+	if (view_counts(m->db, result_row, m, m->err) != 0 || write_durations(m) != 0 || write_fetches(m) != 0 ||
+		write_devices(m) != 0 || view_size(m->db, &bytes, m->err) != 0)
+		return -1;
+	family(m, "db_size_bytes", "gauge", "The database without its log.");
+	sample(m, "db_size_bytes", NULL, NULL, (double)bytes);
+	write_workers(m, site);
+	if (unschedulable_count(site, &n_unschedulable, m->err) != 0)
+		return -1;
+	family(m, "jobs_without_device", "gauge", "Queued jobs that no worker has a device for.");
+	sample(m, "jobs_without_device", NULL, NULL, n_unschedulable);
+	family(m, "http_requests_total", "counter", "Requests answered since the daemon started.");
+	http_each_count(r, request_row, m);
+	write_process(m->out);
+	return 0;
+}
+
+void api_metrics(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct metrics m = { .db = site->db, .out = &response->body, .err = &err };
+	response->type = "text/plain; version=0.0.4; charset=utf-8";
+	if (write_all(&m, site, r) != 0)
+		answer_error(r, response, &err);
+}

@@ -1,0 +1,94 @@
+/* The archive of single times: its months, whether they can be read, and their files, from any byte on. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/archived.h"
+#include "web/answer/answer.h"
+#include "web/answer/site.h"
+#include "web/api/api.h"
+
+struct months {
+	struct jsonw j;
+	char folder[512];
+};
+
+/* Only as long as the database knows: what lies behind may be torn. */
+static void month_row(void *arg, const struct archive_position *last)
+{
+	struct months *m = arg;
+	struct fw_err err = { 0 };
+	char mark[17] = "";
+	bool is_whole = archive_look(m->folder, last, &err) == 0 && archive_mark(m->folder, last->month, mark, &err) == 0;
+	jsonw_object(&m->j);
+	jsonw_kv_string(&m->j, "month", last->month);
+	jsonw_kv_int(&m->j, "bytes", last->at + last->bytes);
+	answer_text(&m->j, "mark", mark);
+	jsonw_kv_string(&m->j, "state", is_whole ? "ok" : "damaged");
+	answer_text(&m->j, "why", err.text);
+	jsonw_object_end(&m->j);
+}
+
+void api_samples(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct months m;
+	struct fw_err err = { 0 };
+	if (archived_folder(site->db, m.folder, sizeof m.folder, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	answer_items_begin(response, &m.j);
+	if (archived_each(site->db, month_row, &m, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		answer_items_end(&m.j);
+}
+
+struct wanted {
+	const char *month;
+	int64_t bytes; /* 0: there is no such month */
+};
+
+static void find_month(void *arg, const struct archive_position *last)
+{
+	struct wanted *w = arg;
+	if (strcmp(last->month, w->month) == 0)
+		w->bytes = last->at + last->bytes;
+}
+
+/* "bytes=100-"; other ranges are answered with the whole file, as may be done. */
+static int64_t first_wanted(const char *range)
+{
+	static const char begin[] = "bytes=";
+	size_t len = range ? strlen(range) : 0;
+	char number[24];
+	if (len < sizeof begin || strncmp(range, begin, sizeof begin - 1) != 0 || range[len - 1] != '-' || len > sizeof number)
+		return 0;
+	snprintf(number, sizeof number, "%.*s", (int)(len - sizeof begin), range + sizeof begin - 1);
+	int64_t at = answer_number(number);
+	return at > 0 ? at : 0;
+}
+
+void api_samples_month(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct wanted w = { .month = http_segment(r, 0) };
+	char folder[512];
+	int64_t at = first_wanted(http_header(r, "Range"));
+	if (archived_each(site->db, find_month, &w, &err) != 0 || archived_folder(site->db, folder, sizeof folder, &err) != 0)
+		answer_error(r, response, &err);
+	else if (w.bytes == 0)
+		answer_problem(r, response, 404, "no single times of such a month are archived");
+	else if (at >= w.bytes)
+		answer_problem(r, response, 416, "the file ends before");
+	else if (archive_path(folder, w.month, response->file, sizeof response->file, &err) != 0)
+		answer_error(r, response, &err);
+	else {
+		response->status = at > 0 ? 206 : 200;
+		response->file_at = at;
+		response->file_bytes = w.bytes - at;
+		response->type = "application/zstd";
+	}
+}

@@ -1,0 +1,321 @@
+/* configurations.c - figures are of a call: sums over its kernels, the mean of the two processes that counted. */
+#include "web/page/configurations.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/csv_write.h"
+#include "db/view_measured.h"
+#include "db/view_profile.h"
+#include "web/html/emit.h"
+#include "web/html/markdown.h"
+
+enum { CELLS_MAX = 512, SIDES = 2, REPEATS = 2 };
+
+static const char *const names[SIDES] = { "base", "target" };
+
+/* What is added up over kernels. */
+enum { READ, WRITTEN, L2, L2_HIT, L1, L1_HIT, CONFLICTS, WAVEFRONTS, TIME, SUMS };
+static const char *const metrics[SUMS] = { "dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_sectors.sum",
+	"lts__t_sectors_lookup_hit.sum", "l1tex__t_sectors.sum", "l1tex__t_sectors_lookup_hit.sum",
+	"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+	"gpu__time_duration.sum" };
+#define TENSOR_PCT "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
+
+struct side {
+	char config[160];
+	double ms, tflops;
+	int n_kernels;                 /* of both processes */
+	double sum[SUMS], tensor_time; /* of both; 0 where nothing was counted */
+};
+
+struct row {
+	int64_t cell;
+	char key[256], state[16], group[32], title[256], direction[16];
+	int size;
+	struct side side[SIDES];
+};
+
+struct rows {
+	struct db *db;
+	struct fw_err *err;
+	int n, result;
+	struct row *row;
+	struct side *side;       /* whose values are read */
+	double tensor_pct, time; /* of the kernel at hand */
+};
+
+static double rate(double flops, double ms)
+{
+	return ms > 0 ? flops / ms * 1e-9 : NAN;
+}
+
+static void take_cell(void *arg, const struct view_measured *m)
+{
+	struct rows *r = arg;
+	if (r->result != 0 || r->n == CELLS_MAX)
+		return;
+	struct row *more = reallocarray(r->row, (size_t)r->n + 1, sizeof *more);
+	if (!more) {
+		r->result = err_set(r->err, ERR_INTERNAL, "out of memory for %d cells", r->n + 1);
+		return;
+	}
+	r->row = more;
+	struct row *row = &more[r->n++];
+	*row = (struct row){ .cell = m->cell, .size = m->size };
+	snprintf(row->key, sizeof row->key, "%s", m->key);
+	snprintf(row->state, sizeof row->state, "%s", m->state);
+	snprintf(row->group, sizeof row->group, "%s", m->group);
+	snprintf(row->title, sizeof row->title, "%s", m->title);
+	snprintf(row->direction, sizeof row->direction, "%s", m->direction);
+	for (int s = 0; s < SIDES; s++) {
+		row->side[s].ms = s ? m->target_ms : m->base_ms;
+		row->side[s].tflops = rate(m->flops, row->side[s].ms);
+		snprintf(row->side[s].config, sizeof row->side[s].config, "%s", s ? m->target_config : m->base_config);
+	}
+}
+
+static void take_value(void *arg, const char *metric, double value)
+{
+	struct rows *r = arg;
+	for (int i = 0; i < SUMS; i++)
+		if (strcmp(metric, metrics[i]) == 0)
+			r->side->sum[i] += value;
+	if (strcmp(metric, metrics[TIME]) == 0)
+		r->time = value;
+	if (strcmp(metric, TENSOR_PCT) == 0)
+		r->tensor_pct = value;
+}
+
+static void take_kernel(void *arg, const struct view_profile_kernel *k)
+{
+	struct rows *r = arg;
+	struct row *row = &r->row[r->n];
+	if (r->result != 0)
+		return;
+	r->side = &row->side[strcmp(k->side, "target") == 0];
+	r->side->n_kernels++;
+	r->tensor_pct = r->time = 0;
+	r->result = view_profile_values(r->db, k->id, take_value, r, r->err);
+	r->side->tensor_time += r->tensor_pct * r->time;
+}
+
+/* Own: free(r->row), also after a failure. */
+static int read(struct db *db, int64_t profile, struct rows *r, struct fw_err *err)
+{
+	*r = (struct rows){ .db = db, .err = err };
+	if (view_measured(db, profile, take_cell, r, err) != 0 || r->result != 0)
+		return -1;
+	int all = r->n;
+	for (r->n = 0; r->n < all && r->result == 0; r->n++)
+		if (view_profile_kernels(db, r->row[r->n].cell, take_kernel, r, err) != 0)
+			r->result = -1;
+	return r->result;
+}
+
+/* ---- figures of a side ------------------------------------------------------------------------------------------------- */
+
+static double share_pct(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : NAN;
+}
+
+enum { MS, TFLOPS, DRAM_MB, DRAM_GB_S, L2_HIT_PCT, L1_HIT_PCT, CONFLICTS_PCT, TENSOR, FIGURES };
+static const char *const keys[FIGURES] = { "ms", "tflops", "dram_mb", "dram_gb_s", "l2_hit_pct", "l1_hit_pct",
+	"bank_conflicts_pct", "tensor_pct" };
+static const char *const titles[FIGURES] = { "ms", "TFLOP/s", "DRAM MB", "DRAM GB/s", "L2 hits %", "L1 hits %",
+	"bank conflicts %", "tensor %" };
+
+static double figure(const struct side *s, int which)
+{
+	double bytes = s->sum[READ] + s->sum[WRITTEN];
+	switch (which) {
+	case MS:
+		return s->ms;
+	case TFLOPS:
+		return s->tflops;
+	case DRAM_MB:
+		return s->sum[TIME] > 0 ? bytes / REPEATS * 1e-6 : NAN;
+	case DRAM_GB_S: /* bytes in a nanosecond */
+		return s->sum[TIME] > 0 ? bytes / s->sum[TIME] : NAN;
+	case L2_HIT_PCT:
+		return share_pct(s->sum[L2_HIT], s->sum[L2]);
+	case L1_HIT_PCT:
+		return share_pct(s->sum[L1_HIT], s->sum[L1]);
+	case CONFLICTS_PCT:
+		return share_pct(s->sum[CONFLICTS], s->sum[WAVEFRONTS]);
+	default:
+		return s->sum[TIME] > 0 ? s->tensor_time / s->sum[TIME] : NAN;
+	}
+}
+
+static double speedup(const struct row *row)
+{
+	return row->side[0].ms / row->side[1].ms;
+}
+
+/* ---- as JSON ----------------------------------------------------------------------------------------------------------- */
+
+static void write_row(struct jsonw *j, const struct row *row)
+{
+	jsonw_object(j);
+	jsonw_kv_string(j, "cell", row->key);
+	jsonw_kv_string(j, "state", row->state);
+	jsonw_kv_string(j, "title", row->title[0] ? row->title : NULL);
+	jsonw_kv_string(j, "direction", row->direction[0] ? row->direction : NULL);
+	jsonw_kv_int(j, "size", row->size);
+	for (int s = 0; s < SIDES; s++) {
+		const struct side *side = &row->side[s];
+		jsonw_key(j, names[s]);
+		jsonw_object(j);
+		jsonw_kv_string(j, "configuration", side->config[0] ? side->config : NULL);
+		for (int i = 0; i < FIGURES; i++)
+			jsonw_kv_figure(j, keys[i], figure(side, i));
+		jsonw_kv_int(j, "kernels", side->n_kernels / REPEATS);
+		jsonw_object_end(j);
+	}
+	jsonw_kv_figure(j, "speedup", speedup(row));
+	jsonw_object_end(j);
+}
+
+/* Cells that differ in nothing but their size. */
+static bool is_like(const struct row *a, const struct row *b)
+{
+	return a->size > 0 && b->size > 0 && strcmp(a->title, b->title) == 0 && strcmp(a->group, b->group) == 0 &&
+	       strcmp(a->direction, b->direction) == 0;
+}
+
+static double over(const struct row *longest, const struct row *shortest, int side)
+{
+	return longest->side[side].tflops / shortest->side[side].tflops;
+}
+
+/* TFLOP/s of the longest over those of the shortest, of rows like row `i`, which is the first of them. */
+static bool lengths(const struct rows *r, int i, const struct row **shortest, const struct row **longest)
+{
+	*shortest = *longest = &r->row[i];
+	for (int k = 0; k < r->n; k++) {
+		const struct row *other = &r->row[k];
+		if (!is_like(other, &r->row[i]))
+			continue;
+		if (k < i)
+			return false;
+		*shortest = other->size < (*shortest)->size ? other : *shortest;
+		*longest = other->size > (*longest)->size ? other : *longest;
+	}
+	return *shortest != *longest && (isfinite(over(*longest, *shortest, 0)) || isfinite(over(*longest, *shortest, 1)));
+}
+
+static void write_lengths(struct jsonw *j, const struct rows *r)
+{
+	const struct row *shortest, *longest;
+	jsonw_key(j, "long_over_short");
+	jsonw_array(j);
+	for (int i = 0; i < r->n; i++) {
+		if (!lengths(r, i, &shortest, &longest))
+			continue;
+		jsonw_object(j);
+		jsonw_kv_string(j, "title", shortest->title);
+		jsonw_kv_string(j, "direction", shortest->direction);
+		jsonw_kv_int(j, "shortest", shortest->size);
+		jsonw_kv_int(j, "longest", longest->size);
+		jsonw_kv_figure(j, "base", over(longest, shortest, 0));
+		jsonw_kv_figure(j, "target", over(longest, shortest, 1));
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+int configurations_json(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
+{
+	struct rows r;
+	int result = read(db, profile, &r, err);
+	jsonw_key(j, "configurations");
+	jsonw_array(j);
+	for (int i = 0; i < r.n && result == 0; i++)
+		write_row(j, &r.row[i]);
+	jsonw_array_end(j);
+	if (result == 0)
+		write_lengths(j, &r);
+	free(r.row);
+	return result;
+}
+
+/* ---- as tables --------------------------------------------------------------------------------------------------------- */
+
+static void number(struct buf *out, double v, const char *unknown)
+{
+	if (isfinite(v))
+		buf_printf(out, "%.4g", v);
+	else
+		buf_puts(out, unknown);
+}
+
+int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct fw_err *err)
+{
+	struct rows r;
+	int result = read(db, profile, &r, err);
+	buf_puts(out, "cell,title,direction,size,side,configuration");
+	for (int i = 0; i < FIGURES; i++)
+		buf_printf(out, ",%s", keys[i]);
+	buf_puts(out, ",speedup\r\n");
+	for (int i = 0; i < r.n && result == 0; i++)
+		for (int s = 0; s < SIDES; s++) {
+			const struct row *row = &r.row[i];
+			csv_text(out, row->key);
+			buf_putc(out, ',');
+			csv_text(out, row->title);
+			buf_printf(out, ",%s,%d,%s,", row->direction, row->size, names[s]);
+			csv_text(out, row->side[s].config);
+			for (int k = 0; k < FIGURES; k++) {
+				buf_putc(out, ',');
+				number(out, figure(&row->side[s], k), "");
+			}
+			buf_putc(out, ',');
+			number(out, s ? speedup(row) : 1, "");
+			buf_puts(out, "\r\n");
+		}
+	free(r.row);
+	return result;
+}
+
+int configurations_markdown(struct db *db, int64_t profile, struct buf *out, struct fw_err *err)
+{
+	const struct row *shortest, *longest;
+	struct rows r;
+	int result = read(db, profile, &r, err);
+	buf_puts(out, "\n| cell | side | configuration |");
+	for (int i = 0; i < FIGURES; i++)
+		buf_printf(out, " %s |", titles[i]);
+	buf_puts(out, " speedup |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+	for (int i = 0; i < r.n && result == 0; i++)
+		for (int s = 0; s < SIDES; s++) {
+			const struct row *row = &r.row[i];
+			buf_puts(out, "| ");
+			markdown_code(out, row->key);
+			buf_printf(out, " | %s | ", names[s]);
+			markdown_text(out, row->side[s].config);
+			for (int k = 0; k < FIGURES; k++) {
+				buf_puts(out, " | ");
+				number(out, figure(&row->side[s], k), "–");
+			}
+			buf_puts(out, " | ");
+			number(out, s ? speedup(row) : 1, "–");
+			buf_puts(out, " |\n");
+		}
+	for (int i = 0; i < r.n && result == 0; i++) {
+		if (!lengths(&r, i, &shortest, &longest))
+			continue;
+		buf_printf(out, "\nTFLOP/s at %d over %d, ", longest->size, shortest->size);
+		markdown_text(out, shortest->title);
+		buf_printf(out, " %s: base ", shortest->direction);
+		number(out, over(longest, shortest, 0), "–");
+		buf_puts(out, ", target ");
+		number(out, over(longest, shortest, 1), "–");
+		buf_putc(out, '\n');
+	}
+	free(r.row);
+	return result;
+}

@@ -1,0 +1,580 @@
+#include "web/page/detail.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "verdict/flag.h"
+#include "stats/stats.h"
+#include "web/page/reproduce.h"
+#include "web/page/explained.h"
+#include "web/page/peer.h"
+#include "web/page/phases.h"
+#include "web/page/searched.h"
+#include "web/page/sparse.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/html/mark.h"
+#include "web/html/past.h"
+#include "web/answer/site.h"
+#include "web/html/calls.h"
+
+enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
+
+/* ---- rows of "base, target, change" ------------------------------------------------------------------------------------ */
+
+static void value(struct buf *out, double v, const char *format)
+{
+	emit_raw(out, "<td class=n>");
+	bool is_small = fabs(v) < 1; /* where a decimal or none would hide what changed */
+	if (isfinite(v))
+		emit_rawf(out,
+			strcmp(format, "%.0f") == 0 && !is_small   ? "%.0f"
+			: strcmp(format, "%.1f") == 0 && !is_small ? "%.1f"
+								   : "%.4g",
+			v);
+	else
+		emit_raw(out, "\u2013");
+	emit_raw(out, "</td>");
+}
+
+/* `why` says what is missing where neither side has the figure; NULL: then there is no row. */
+static void pair_row(struct buf *out, const char *name, const char *unit, double base, double target, double change_pct,
+	const char *format, const char *why)
+{
+	bool known = isfinite(base) || isfinite(target);
+	if (!known && !why)
+		return;
+	emit_raw(out, "<tr><th scope=row>");
+	emit_text(out, name);
+	emit_rawf(out, " <span class=dim>%s</span></th>", unit);
+	if (!known) {
+		emit_rawf(out, "<td class=\"n dim wrap\" colspan=3>\u2013 %s</td></tr>\n", why);
+		return;
+	}
+	value(out, base, format);
+	value(out, target, format);
+	emit_raw(out, "<td class=n>");
+	layout_change(out, change_pct);
+	emit_raw(out, "</td></tr>\n");
+}
+
+/* Rates in a unit of their own. Units: TFLOP/s. */
+static void rate_row(struct buf *out, const char *name, double base, double target, double change_pct, const char *why)
+{
+	struct unit unit = unit_of_rates(unit_more(base, target));
+	pair_row(out, name, unit.name, base * unit.factor, target * unit.factor, change_pct, "%.1f", why);
+}
+
+/* Bytes that a module asks for come from caches, too: a rate above the memory's is no bandwidth. */
+static void claimed_note(struct buf *out, const struct comparison *c, double most_gb_s)
+{
+	if (!(most_gb_s > c->environment.peak_gb_s))
+		return;
+	emit_rawf(out,
+		"<tr><td class=\"dim wrap\" colspan=4>claimed traffic is above the device\u2019s memory bandwidth of %.0f GB/s, so that caches serve a part, or the module counts too much</td></tr>\n",
+		c->environment.peak_gb_s);
+}
+
+static double of_side(const struct comparison_cell *cell, const char *object, const char *key)
+{
+	return comparison_number(json_object_get(cell->json, object), key);
+}
+
+static double rate(double count, double ms, double unit)
+{
+	return ms > 0 ? count / ms * 1e3 / unit : NAN;
+}
+
+/* The one that decides. */
+static enum series series_of(const struct comparison_cell *cell)
+{
+	return series_from_name(comparison_text(cell->json, "series"));
+}
+
+/* What the time that decides is called. */
+static const char *time_of_series(enum series series)
+{
+	return series == SERIES_CALL ? "whole call" : series == SERIES_PROCESS ? "time" : "device time";
+}
+
+/* What a module tells beside its times. */
+static void module_rows(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+{
+	double issued_base = of_side(cell, "flops_issued", "base"), issued_target = of_side(cell, "flops_issued", "target");
+	double moved_base = of_side(cell, "moved", "base_bytes"), moved_target = of_side(cell, "moved", "target_bytes");
+	double peak_base = comparison_peak_pct(c, cell->base_tflops, cell->base_mhz);
+	double peak_target = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
+	rate_row(out, "issued", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12), NAN,
+		"the module does not count them");
+	double claimed_base = rate(moved_base, cell->base_ms, 1e9), claimed_target = rate(moved_target, cell->target_ms, 1e9);
+	pair_row(out, "claimed traffic", "GB/s", claimed_base, claimed_target, NAN, "%.0f", "the module does not count bytes");
+	claimed_note(out, c, unit_more(claimed_base, claimed_target));
+	pair_row(out, "SM clock", "MHz", cell->base_mhz, cell->target_mhz, NAN, "%.0f", "the device shows no clock of a call");
+	bool has_clock = isfinite(cell->base_mhz) || isfinite(cell->target_mhz);
+	pair_row(out, "of peak at that clock", "%", peak_base, peak_target, NAN, "%.1f",
+		!c->chip     ? "this device\u2019s peak is not known"
+		: !has_clock ? "the device shows no clock of a call"
+			     : "its FLOPs or times are not known");
+	comparison_peer_rows(out, cell);
+	pair_row(out, "sustained", "ms", of_side(cell, "sustained", "base_ms"), of_side(cell, "sustained", "target_ms"),
+		of_side(cell, "sustained", "change_pct"), "", "not timed in sustained runs");
+	pair_row(out, "energy of a call in sustained runs", "J", of_side(cell, "sustained", "base_j"),
+		of_side(cell, "sustained", "target_j"), NAN, "", "not timed in sustained runs, or the device counts no energy");
+	pair_row(out, "slow calls", "%", of_side(cell, "slow_calls", "base_pct"), of_side(cell, "slow_calls", "target_pct"), NAN,
+		"%.1f", "not counted");
+	pair_row(out, "whole call, host clock", "\u00b5s", of_side(cell, "call", "base_us"), of_side(cell, "call", "target_us"),
+		of_side(cell, "call", "change_pct"), "%.1f", "not timed from the host");
+	pair_row(out, "enqueue, host", "\u00b5s", of_side(cell, "enqueue", "base_us"), of_side(cell, "enqueue", "target_us"), NAN,
+		"%.1f", "not timed from the host");
+	pair_row(out, "numerical error", "of plain bf16", of_side(cell, "error_ratio", "base"),
+		of_side(cell, "error_ratio", "target"), NAN, "", "not checked");
+	pair_row(out, "workspace", "MB", of_side(cell, "workspace", "base_bytes") / 1e6,
+		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "", "not reported");
+	pair_row(out, "tensors and workspace, as allocated", "MB", of_side(cell, "peak", "base_bytes") / 1e6,
+		of_side(cell, "peak", "target_bytes") / 1e6, NAN, "%.1f", "not counted");
+	pair_row(out, "further memory, measured", "MB", of_side(cell, "taken", "base_bytes") / 1e6,
+		of_side(cell, "taken", "target_bytes") / 1e6, NAN, "%.1f", "not reported by this device");
+	pair_row(out, "against its dense case", "times as fast", cell->base_over_baseline, cell->target_over_baseline, NAN, "",
+		NULL);
+}
+
+/* Its card stays open for what there is to say of the figures. */
+static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+{
+	static const char *const columns[] = { "", ">Base", ">Target", ">Change" };
+	bool flops = isfinite(cell->base_tflops) || isfinite(cell->target_tflops), program = comparison_is_program(cell);
+	emit_raw(out, flops || !program ? "<div><h3>Throughput</h3>" : "<div><h3>Time</h3>");
+	layout_table(out, 4, columns);
+	double change = isfinite(cell->change_pct) ? cell->change_pct : derive_change_pct(cell->base_ms, cell->target_ms);
+	pair_row(out, time_of_series(series_of(cell)), "ms", cell->base_ms, cell->target_ms, change, "", "not timed");
+	rate_row(out, "useful", cell->base_tflops, cell->target_tflops, change,
+		program ? NULL : "its FLOPs or times are not known");
+	if (!program)
+		module_rows(out, c, cell);
+	layout_table_end(out);
+	comparison_sparsity(out, cell);
+	if (comparison_is_paired_separate(cell)) {
+		emit_raw(out,
+			"<p><small>The change is the trimmed mean of paired ratios, each call with the next call of the other side; the quotient of the two medians is ");
+		layout_signed(out, derive_change_pct(cell->base_ms, cell->target_ms), 2);
+		emit_raw(out, "\u00a0%.</small></p>");
+	}
+}
+
+/* Long cells have few whole calls, and a loss of those is shown without a flag. */
+static int few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *err)
+{
+	int64_t pairs;
+	if (view_call_pairs(db, id, &pairs, err) != 0)
+		return -1;
+	if (pairs > 0 && pairs < FLAG_CALL_PAIRS_MIN)
+		emit_rawf(out,
+			"<p><small>Whole calls: %lld pair%s, too few for a warning, which takes %d; calls of this cell are "
+			"long.</small></p>",
+			(long long)pairs, pairs == 1 ? "" : "s", FLAG_CALL_PAIRS_MIN);
+	return 0;
+}
+
+/* ---- runs --------------------------------------------------------------------------------------------------------- */
+
+struct runs {
+	struct mark_run process_run[STATS_RUNS_MAX];
+	char more[STATS_RUNS_MAX][64]; /* that the list alone says of it */
+	int n;
+};
+
+static void take_run(void *arg, const struct view_run *row)
+{
+	struct runs *l = arg;
+	if (l->n == STATS_RUNS_MAX)
+		return;
+	struct mark_run *m = &l->process_run[l->n];
+	char *more = l->more[l->n++];
+	m->change_pct = row->change_pct;
+	m->low_pct = row->low_pct;
+	m->high_pct = row->high_pct;
+	m->set = row->set;
+	snprintf(m->label, sizeof m->label, "run %d: %+.2f %% (%+.2f \u2026 %+.2f)", row->process_run, row->change_pct,
+		row->low_pct, row->high_pct);
+	int len = snprintf(more, sizeof l->more[0], ", %d pairs %.8s", row->pairs, row->order);
+	if (isfinite(row->base_mhz) && len > 0 && (size_t)len < sizeof l->more[0])
+		snprintf(more + len, sizeof l->more[0] - (size_t)len, ", %.0f and %.0f MHz", row->base_mhz, row->target_mhz);
+}
+
+static int runs(struct db *db, struct buf *out, const struct comparison_cell *cell, int64_t id, struct fw_err *err)
+{
+	struct runs l = { .n = 0 };
+	char label[160];
+	if (view_runs(db, id, take_run, &l, err) != 0)
+		return -1;
+	emit_rawf(out, "<div><h3>Runs</h3>");
+	if (l.n == 0) {
+		emit_raw(out, "<p><small>No run timed this cell.</small></p></div>");
+		return 0;
+	}
+	snprintf(label, sizeof label, "change of %s in each of %d runs, with the threshold at -%.3g percent",
+		isfinite(cell->target_tflops) ? "throughput" : "speed", l.n, cell->threshold_pct);
+	mark_runs(out, l.process_run, l.n, cell->threshold_pct, label);
+	emit_raw(out, "<details><summary>as a list</summary><ol>");
+	for (int i = 0; i < l.n; i++) {
+		emit_raw(out, "<li>");
+		emit_text(out, l.process_run[i].label);
+		emit_text(out, l.more[i]);
+		emit_raw(out, l.process_run[i].set == 2 ? ", confirming</li>" : "</li>");
+	}
+	emit_raw(out, "</ol></details></div>");
+	return 0;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------------------------------- */
+
+static void triple(struct buf *out, const json_t *v)
+{
+	emit_raw(out, "<td class=\"n w\">");
+	for (size_t i = 0; i < 3; i++)
+		emit_rawf(out, "%s%lld", i ? "\u00d7" : "", (long long)json_integer_value(json_array_get(v, i)));
+	emit_raw(out, "</td>");
+}
+
+static long whole(const json_t *o, const char *key)
+{
+	return (long)json_integer_value(json_object_get(o, key));
+}
+
+static int threads_of(const json_t *node)
+{
+	const json_t *block = json_object_get(node, "block");
+	json_int_t n = 1;
+	for (size_t i = 0; i < 3; i++)
+		n *= json_integer_value(json_array_get(block, i));
+	return n > 0 && n <= 1024 ? (int)n : 0;
+}
+
+static bool same_kernel(const json_t *a, const json_t *b)
+{
+	return strcmp(comparison_text(a, "kernel"), comparison_text(b, "kernel")) == 0 &&
+	       strcmp(comparison_text(a, "phase"), comparison_text(b, "phase")) == 0;
+}
+
+/* The node of the other side that stands where node `at` does: same kernel and phase, equally often before. */
+static const json_t *same_position(const json_t *others, const json_t *nodes, size_t at)
+{
+	const json_t *node = json_array_get(nodes, at), *other;
+	size_t nth = 0, i;
+	for (i = 0; i < at; i++)
+		nth += same_kernel(json_array_get(nodes, i), node);
+	json_array_foreach(others, i, other) if (same_kernel(other, node) && nth-- == 0) return other;
+	return NULL;
+}
+
+/* "168", or "168 \u2192 172" where the sides differ. */
+static void both(struct buf *out, const char *class, long base, long target, bool has_base)
+{
+	emit_rawf(out, "<td class=\"%s\">", class);
+	if (has_base && base != target)
+		emit_rawf(out, "%ld\u00a0\u2192\u00a0<b>%ld</b></td>", base, target);
+	else
+		emit_rawf(out, "%ld</td>", target);
+}
+
+/* Whether the compiled code is the same; the hashes that say so are the cell's title. */
+static void code_cell(struct buf *out, const json_t *node, const json_t *base, bool same_module)
+{
+	const char *code = comparison_text(node, "code_sha256"), *base_code = base ? comparison_text(base, "code_sha256") : "";
+	if (!base) {
+		emit_raw(out, "<td>\u2013</td>");
+	} else if (*code && *base_code) {
+		bool same = strcmp(code, base_code) == 0;
+		emit_rawf(
+			out, "<td title=\"code %.12s, in the base %.12s\">%s</td>", code, base_code, same ? "yes" : "<b>no</b>");
+	} else if (same_module) {
+		emit_raw(out, "<td title=\"both sides are the same module\">yes</td>");
+	} else {
+		emit_raw(out,
+			"<td><span title=\"its code is not in the module's file or cannot be unpacked: a library's kernel, or one that is compiled at run time\">not known</span></td>");
+	}
+}
+
+static void kernel_name(struct buf *out, const json_t *node, const char *remark)
+{
+	emit_raw(out, "<tr><th scope=row class=wrap><code>");
+	emit_text(out, comparison_text(node, "kernel"));
+	emit_raw(out, "</code> <span class=dim>");
+	emit_text(out, comparison_text(node, "phase"));
+	emit_rawf(out, "</span>%s</th>", remark);
+}
+
+/* A kernel that the base ran and the target does not. */
+static void gone_row(struct buf *out, const json_t *node)
+{
+	kernel_name(out, node, " <small>not in the target</small>");
+	triple(out, json_object_get(node, "grid"));
+	triple(out, json_object_get(node, "block"));
+	both(out, "n", 0, whole(node, "registers"), false);
+	both(out, "n w", 0, whole(node, "local_bytes"), false);
+	both(out, "n w", 0, whole(node, "shared_bytes"), false);
+	emit_raw(out, "<td class=\"n w\">\u2013</td><td>\u2013</td></tr>\n");
+}
+
+static void kernel_row(struct buf *out, const struct comparison *c, const json_t *node, const json_t *base, bool same_module)
+{
+	int now = derive_blocks_per_sm(c->chip, threads_of(node), (int)whole(node, "registers"), whole(node, "shared_bytes"));
+	int was =
+		base ? derive_blocks_per_sm(c->chip, threads_of(base), (int)whole(base, "registers"), whole(base, "shared_bytes"))
+		     : 0;
+	kernel_name(out, node, base ? "" : " <small>not in the base</small>");
+	triple(out, json_object_get(node, "grid"));
+	triple(out, json_object_get(node, "block"));
+	both(out, "n", whole(base, "registers"), whole(node, "registers"), base);
+	both(out, "n w", whole(base, "local_bytes"), whole(node, "local_bytes"), base);
+	both(out, "n w", whole(base, "shared_bytes"), whole(node, "shared_bytes"), base);
+	if (now)
+		both(out, "n w", was, now, base && was);
+	else
+		emit_raw(out, "<td class=\"n w\">\u2013</td>");
+	code_cell(out, node, base, same_module);
+	emit_raw(out, "</tr>\n");
+}
+
+static void config_line(struct buf *out, const char *side, const json_t *nodes)
+{
+	emit_rawf(out, "<dt>%s</dt><dd>", side);
+	emit_text(out, *comparison_text(nodes, "provider") ? comparison_text(nodes, "provider") : "\u2013");
+	emit_raw(out, " <code>");
+	emit_text(out, comparison_text(nodes, "config"));
+	emit_raw(out, "</code></dd>");
+}
+
+static void draw_kernels(struct buf *out, const struct comparison *c, const struct comparison_cell *cell, const json_t *sides)
+{
+	static const char *const columns[] = { "Kernel", "~>Grid", "~>Block", ">Registers", "~>Local bytes", "~>Shared bytes",
+		"~>CTAs/SM", "Same code?" };
+	const json_t *base = json_object_get(sides, "base"), *target = json_object_get(sides, "target");
+	const json_t *node, *nodes = json_object_get(target, "nodes"), *base_nodes = json_object_get(base, "nodes");
+	const char *module = c->target.module_sha256;
+	bool same_module = *module && strcmp(module, c->base.module_sha256) == 0;
+	size_t i;
+	emit_raw(out, "<dl class=facts>");
+	config_line(out, "Base runs", base);
+	config_line(out, "Target runs", target);
+	emit_raw(out, "</dl>");
+	searched_draw(out, cell);
+	if (json_array_size(nodes) == 0) {
+		emit_rawf(out,
+			"<p><small>No kernels are known: only a CUDA graph shows them. Compared as whole modules, %s.</small></p>",
+			same_module ? "both sides are the same" : "the sides differ");
+		return;
+	}
+	layout_table(out, 8, columns);
+	json_array_foreach(nodes, i, node) if (i < NODES_SHOWN)
+		kernel_row(out, c, node, same_position(base_nodes, nodes, i), same_module);
+	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !same_position(nodes, base_nodes, i)) gone_row(out, node);
+	layout_table_end(out);
+	if (json_array_size(nodes) > NODES_SHOWN)
+		emit_rawf(out, "<p><small>The first %d of %zu.</small></p>", NODES_SHOWN, json_array_size(nodes));
+}
+
+static int kernels(struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, int64_t id,
+	struct fw_err *err)
+{
+	struct buf text;
+	struct fw_err why = { 0 };
+	buf_init(&text, NODES_MAX_BYTES);
+	int found = view_artifact(db, "cell", id, "nodes", &text, &why);
+	json_t *sides = found == 0 ? jsonr_tree(text.data, text.len) : NULL;
+	buf_fini(&text);
+	if (found != 0 && why.code != ERR_NOT_FOUND)
+		return err_set(err, why.code, "%s", why.text);
+	emit_raw(out, "<div><h3>Kernels</h3>");
+	if (sides)
+		draw_kernels(out, c, cell, sides);
+	else
+		emit_raw(out, "<p><small>Neither side reported its kernels.</small></p>");
+	emit_raw(out, "</div>");
+	json_decref(sides);
+	return 0;
+}
+
+/* ---- next steps ------------------------------------------------------------------------------------------------------- */
+
+/* What would decide it: runs until k standard errors clear the nearer edge of the threshold. */
+static void what_decides(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+{
+	double k = c->rule_k, theta = stats_theta(cell->threshold_pct), m = -log1p(cell->change_pct / 100);
+	double total = c->runs, held_s = c->gpu_s;
+	double half = (log1p(cell->ci_high_pct / 100) - log1p(cell->ci_low_pct / 100)) / 2;
+	if (cell->verdict != VERDICT_UNDECIDED)
+		return;
+	emit_raw(out, "<p><b>To decide it:</b> ");
+	int most = 200, needed = 0;
+	if (isfinite(half) && isfinite(k) && cell->runs)
+		needed = derive_runs(m, half / stats_t95(5 + cell->runs), m < -theta / 2 ? -theta : theta, k, cell->runs, most);
+	if (needed && total > 0)
+		emit_rawf(out, "about %d runs in all, %d more, with some %.0f s of device time, if the estimate does not move.",
+			needed, needed - cell->runs, (needed - cell->runs) * held_s / total);
+	else if (isfinite(half))
+		emit_raw(out, "more runs alone hardly suffice: the estimate is on the threshold, or the runs vary too much.");
+	else
+		emit_raw(out, "it was not measured; measure it again with a larger budget.");
+	emit_raw(out, "</p>");
+}
+
+struct commands {
+	struct buf *out;
+	const char *where;
+	bool begun;
+};
+
+static void command(void *arg, const char *what, const char *line)
+{
+	struct commands *l = arg;
+	if (!l->begun)
+		emit_raw(l->out, "<div><h3>Reproduce</h3>");
+	if (!l->begun && *l->where) {
+		emit_raw(l->out, "<p><small>Commands with kernels run ");
+		emit_text(l->out, l->where);
+		emit_raw(l->out,
+			". The worker caches its builds there until newer ones need the space; the commands run outside the sandbox.</small></p>");
+	}
+	l->begun = true;
+	emit_raw(l->out, "<p>");
+	emit_text(l->out, what);
+	emit_raw(l->out, "</p>");
+	layout_command(l->out, line);
+}
+
+static int commands(
+	struct site *site, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
+{
+	char where[REPRODUCE_WHERE_SIZE];
+	struct commands l = { .out = out, .where = where };
+	int result = reproduce_lines(site, c, cell, where, command, &l, err);
+	if (l.begun)
+		emit_raw(out, "</div>");
+	return result;
+}
+
+static void in_words(struct buf *out, const char *before, const char *text)
+{
+	if (!*text)
+		return;
+	emit_raw(out, "<p>");
+	emit_text(out, before);
+	emit_text(out, text);
+	emit_raw(out, ".</p>");
+}
+
+/* The calibration of an underpowered cell, and the commands that renew it. */
+static void underpowered_note(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+{
+	const char *why = comparison_text(json_object_get(cell->json, "underpowered"), "why");
+	struct buf line;
+	if (!*why)
+		return;
+	emit_raw(out, "<p><b>A loss of the threshold cannot be seen here:</b> ");
+	emit_text(out, why);
+	emit_raw(out, "; measured on ");
+	emit_text(out, c->environment.name);
+	emit_raw(out, ". Measure the noise again while the machine is idle, or delete the calibration:</p>");
+	buf_init(&line, 4096);
+	reproduce_calibrate(c, NULL, &line);
+	layout_command(out, line.data);
+	buf_clear(&line);
+	reproduce_calibrate(c, cell, &line);
+	layout_command(out, line.data);
+	buf_fini(&line);
+}
+
+static void interval(struct buf *out, const json_t *change)
+{
+	emit_raw(out, " with a 95 % interval of ");
+	layout_signed(out, comparison_number(change, "ci_low_pct"), 2);
+	emit_raw(out, " \u2026 ");
+	layout_signed(out, comparison_number(change, "ci_high_pct"), 2);
+	emit_raw(out, ".</p>");
+}
+
+static void how_sure(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+{
+	if (!isfinite(cell->change_pct))
+		return;
+	emit_raw(out, "<p>");
+	layout_decided(out, cell->change_pct, verdict_is_change(cell->verdict));
+	emit_raw(out, " with a 95 % interval of ");
+	layout_signed(out, cell->ci_low_pct, 2);
+	emit_raw(out, " \u2026 ");
+	layout_signed(out, cell->ci_high_pct, 2);
+	emit_rawf(out, ", threshold %.3g %%; a loss of %.2f %% or more would have been called. %d runs, %d pairs.</p>",
+		cell->threshold_pct, cell->mde_pct, cell->runs, cell->samples);
+	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
+	underpowered_note(out, c, cell);
+	const json_t *mean = json_object_get(cell->json, "mean");
+	if (json_is_object(mean)) {
+		emit_raw(out, "<p>Slow calls: ");
+		emit_text(out, comparison_text(mean, "text"));
+		emit_raw(out, ". With them the change of the mean call is ");
+		layout_change(out, comparison_number(mean, "change_pct"));
+		interval(out, mean);
+	}
+	const json_t *sustained_runs = json_object_get(cell->json, "sustained");
+	if (!json_is_object(sustained_runs))
+		return;
+	emit_raw(out, "<p>In sustained runs, each side at the clock that its own power draw allows: ");
+	layout_change(out, comparison_number(sustained_runs, "change_pct"));
+	interval(out, sustained_runs);
+	in_words(out, "", comparison_text(sustained_runs, "why"));
+}
+
+/* How fast it was up to this comparison. */
+static int draw_past(
+	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
+{
+	struct past past;
+	if (comparison_is_side_by_side(c))
+		return 0;
+	return past_begin(db, c->repo, c->branch, c->id, &past, err) != 0 ? -1 : past_draw(out, db, &past, cell->key, err);
+}
+
+int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err)
+{
+	struct site *site = arg;
+	struct db *db = site->db;
+	struct ratios_about about = { cell->change_pct, cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct };
+	int64_t id;
+	if (view_cell_id(db, c->id, cell->key, &id, err) != 0)
+		return -1;
+	comparison_open(cell);
+	emit_raw(out, "<div class=row><b>");
+	layout_cell_link(out, c->repo, c->branch, cell->key);
+	emit_raw(out, "</b> <a class=button href=\"/history?cell=");
+	emit_argument(out, cell->key);
+	emit_raw(out, "&amp;repo=");
+	emit_argument(out, c->repo);
+	emit_raw(out, "&amp;branch=");
+	emit_argument(out, c->branch);
+	emit_raw(out, "\">History</a> ");
+	if (draw_past(db, out, c, cell, err) != 0)
+		return -1;
+	emit_raw(out, "</div>");
+	how_sure(out, c, cell);
+	what_decides(out, c, cell);
+	if (explained_cell(db, out, c, cell, err) != 0)
+		return -1;
+	emit_raw(out, "<div class=\"cards wide\">");
+	times(out, c, cell);
+	int result = few_calls(db, out, id, err);
+	emit_raw(out, "</div><div>");
+	if (!comparison_is_program(cell))
+		phases_draw(out, cell);
+	if (result == 0)
+		result = runs(db, out, cell, id, err);
+	if (result == 0)
+		result = calls_draw(out, db, id, series_of(cell), &about, err);
+	emit_raw(out, "</div></div>");
+	if (result == 0 && !comparison_is_program(cell))
+		result = kernels(db, out, c, cell, id, err);
+	if (result == 0)
+		result = commands(site, out, c, cell, err);
+	return result;
+}

@@ -1,0 +1,174 @@
+/* explained.c - see explained.h. */
+#include "web/page/explained.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/page/screen.h"
+
+enum { PROFILE_CELLS_MAX = 3 };
+
+/* What was read for one screen; some hundred kB, so not on the stack. */
+struct explained {
+	struct why why, peer[SCREEN_PEERS_MAX];
+	struct screen_facts facts;
+};
+
+static void take_info(void *arg, const char *info_json)
+{
+	struct screen_facts *f = arg;
+	json_t *info = json_loads(info_json, 0, NULL);
+
+	f->peak_tflops = comparison_number(info, "peak_tflops");
+	f->dram_gb_s = f->device.dram_gb_s = comparison_number(info, "peak_gb_s");
+	f->device.sms = (int)json_integer_value(json_object_get(info, "cores"));
+	json_decref(info);
+}
+
+/* Profiles of the same cell beside a peer. */
+static int read_peers(struct db *db, const struct comparison_cell *cell, struct explained *x, struct fw_err *err)
+{
+	for (int i = 0; i < cell->n_peers && x->facts.n_peers < SCREEN_PEERS_MAX; i++) {
+		const struct why_of of = { .comparison = cell->peer[i].comparison, .key = cell->key };
+		struct why *peer = &x->peer[x->facts.n_peers];
+		int found = of.comparison ? why_read(db, &of, peer, err) : 0;
+
+		if (found < 0)
+			return -1;
+		if (found == 0) {
+			why_fini(peer);
+			memset(peer, 0, sizeof *peer);
+			continue;
+		}
+		x->facts.peer[x->facts.n_peers].provider = cell->peer[i].provider;
+		x->facts.peer[x->facts.n_peers++].why = peer;
+	}
+	return 0;
+}
+
+/* `c` and `cell` NULL: what stands around the profile is not known. */
+static int read_facts(
+	struct db *db, const struct comparison *c, const struct comparison_cell *cell, struct explained *x, struct fw_err *err)
+{
+	x->facts = (struct screen_facts){ .base_tflops = NAN, .target_tflops = NAN, .peak_tflops = NAN, .dram_gb_s = NAN };
+	if (!c)
+		return 0;
+	if (view_device_info(db, c->environment.device, take_info, &x->facts, err) != 0)
+		return -1;
+	if (!cell)
+		return 0;
+	x->facts.base_tflops = cell->base_tflops;
+	x->facts.target_tflops = cell->target_tflops;
+	x->facts.device.mhz = cell->target_mhz;
+	return read_peers(db, cell, x, err);
+}
+
+static void forget(struct explained *x)
+{
+	for (int i = 0; i < SCREEN_PEERS_MAX; i++)
+		why_fini(&x->peer[i]);
+	why_fini(&x->why);
+	free(x);
+}
+
+int explained_cell(
+	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
+{
+	const struct why_of of = { .comparison = c->id, .key = cell->key };
+	char stamp[WHY_STAMP_SIZE];
+
+	if (why_stamp(db, c->id, stamp, err) != 0)
+		return -1;
+	if (!*stamp) /* of most nobody asked, and what holds one is large */
+		return 0;
+	struct explained *x = calloc(1, sizeof *x);
+	if (!x)
+		return err_set(err, ERR_FULL, "out of memory for a profile");
+	int found = why_read(db, &of, &x->why, err), result = found < 0 ? -1 : 0;
+
+	if (found == 1 && (result = read_facts(db, c, cell, x, err)) == 0) {
+		emit_raw(out, "<section class=whys><h3>Why</h3>");
+		screen_draw(out, &x->why, &x->facts);
+		emit_raw(out, "</section>\n");
+	} else if (found == 0 && x->why.head.profile && x->why.head.state != JOBSTATE_DONE) {
+		screen_line(out, &x->why);
+	}
+	forget(x);
+	return result;
+}
+
+static const struct comparison_cell *cell_of(const struct comparison *c, const char *key)
+{
+	for (int i = 0; i < c->n_cells; i++)
+		if (strcmp(c->cell[i].key, key) == 0)
+			return &c->cell[i];
+	return NULL;
+}
+
+struct of_profile {
+	int64_t id;
+	int n_cells;
+};
+
+/* The nth cell of an alert's profile, the greatest loss first. 1; 0 it has no more; -1. */
+static int alert_cell(struct db *db, struct buf *out, int64_t alert, int n, const struct comparison *c, struct of_profile *all,
+	struct fw_err *err)
+{
+	const struct why_of of = { .alert = alert, .n = n };
+	struct explained *x = calloc(1, sizeof *x);
+
+	if (!x)
+		return err_set(err, ERR_FULL, "out of memory for a profile");
+	int found = why_read(db, &of, &x->why, err);
+	const struct comparison_cell *cell = found == 1 && c ? cell_of(c, x->why.key) : NULL;
+
+	*all = (struct of_profile){ x->why.head.profile, x->why.n_cells };
+	if (found == 1 && read_facts(db, c, cell, x, err) != 0)
+		found = -1;
+	if (found == 1) {
+		emit_rawf(out, "<details class=whys id=\"why-%lld-%d\"%s><summary>Why, in ", (long long)alert, n,
+			n == 0 ? " open" : "");
+		emit_text(out, x->why.key);
+		emit_raw(out, "</summary>");
+		screen_draw(out, &x->why, &x->facts);
+		emit_raw(out, "</details>\n");
+	} else if (found == 0 && n == 0) {
+		screen_line(out, &x->why);
+	}
+	forget(x);
+	return found;
+}
+
+int explained_alert(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err)
+{
+	struct view_around around;
+	struct comparison c;
+	struct fw_err missing = { 0 };
+	struct of_profile all = { 0, 0 };
+	int found = 1;
+	bool begun = comparison && view_around(db, comparison, &around, &missing) == 0;
+	bool has = begun && comparison_read(db, comparison, &around, &c, &missing) == 0;
+
+	for (int n = 0; n < PROFILE_CELLS_MAX && found == 1; n++)
+		found = alert_cell(db, out, alert, n, has ? &c : NULL, &all, err);
+	if (found == 1 && all.n_cells > PROFILE_CELLS_MAX)
+		emit_rawf(out, "<p>%d more cells are in <a href=\"/api/v1/profiles/%lld.md\">profile %lld</a>.</p>\n",
+			all.n_cells - PROFILE_CELLS_MAX, (long long)all.id, (long long)all.id);
+	if (begun)
+		comparison_free(&c);
+	return found < 0 ? -1 : 0;
+}
+
+int explained_line(struct db *db, struct buf *out, int64_t alert, struct fw_err *err)
+{
+	struct why why;
+	int found = why_read_line(db, alert, &why, err);
+
+	if (found == 1)
+		screen_line(out, &why);
+	why_fini(&why);
+	return found < 0 ? -1 : 0;
+}

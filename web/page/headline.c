@@ -1,0 +1,103 @@
+#include "web/page/headline.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "verdict/explain.h"
+#include "db/headline.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+static void take(void *arg, const struct view_headline *row)
+{
+	struct headline *t = arg;
+	snprintf(t->key, sizeof t->key, "%s", row->key);
+	snprintf(t->title, sizeof t->title, "%s", row->title);
+	snprintf(t->direction, sizeof t->direction, "%s", row->direction);
+	snprintf(t->failure, sizeof t->failure, "%s", row->failure);
+	snprintf(t->reason, sizeof t->reason, "%s", row->reason);
+	t->size = row->size;
+	t->n = row->n;
+	t->alike = row->alike;
+	t->cells = row->cells;
+	t->threshold_pct = row->threshold_pct;
+	t->change_pct = row->change_pct;
+	t->low_pct = row->low_pct;
+	t->high_pct = row->high_pct;
+}
+
+static struct headline nothing(void)
+{
+	return (struct headline){ .threshold_pct = NAN, .change_pct = NAN, .low_pct = NAN, .high_pct = NAN };
+}
+
+int reported_of(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err)
+{
+	*out = nothing();
+	if (comparison && view_reported(db, comparison, cell, take, out, err) != 0)
+		return -1;
+	out->comparison = *out->key ? comparison : 0;
+	return 0;
+}
+
+int reported_read(struct db *db, int64_t comparison, struct headline *out, struct fw_err *err)
+{
+	*out = nothing();
+	if (comparison && view_headline(db, comparison, take, out, err) != 0)
+		return -1;
+	out->comparison = *out->key ? comparison : 0;
+	return 0;
+}
+
+static bool is_failure(enum verdict verdict)
+{
+	return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED;
+}
+
+/* Why it is not decided, in the words of the judge where there are any. */
+static void undecided(struct buf *out, const struct headline *t)
+{
+	char text[EXPLAIN_SIZE];
+	explain_undecided(t->low_pct, t->high_pct, t->threshold_pct, text);
+	const char *why = *t->reason ? t->reason : text;
+	if (*why) {
+		emit_raw(out, ", ");
+		emit_text(out, why);
+	}
+}
+
+void reported_why(struct buf *out, const struct headline *t, enum verdict verdict)
+{
+	if (!t->comparison || t->alike == 0)
+		return;
+	emit_rawf(out, "<span class=why>%d of %d: <a href=\"/comparisons/%lld?open=%d#c%d\">", t->alike, t->cells,
+		(long long)t->comparison, t->n, t->n);
+	layout_case(out, t->key, t->title, t->size);
+	emit_raw(out, " ");
+	emit_text(out, t->direction);
+	emit_raw(out, "</a>");
+	if (is_failure(verdict) && (*t->failure || *t->reason)) {
+		emit_raw(out, ", ");
+		emit_text(out, t->failure);
+		emit_raw(out, *t->failure && *t->reason ? ": " : "");
+		emit_text(out, t->reason);
+	} else if (verdict == VERDICT_UNDECIDED) {
+		undecided(out, t);
+	}
+	emit_raw(out, "</span>");
+}
+
+void headline_change(struct buf *out, const struct headline *t, enum verdict verdict, double pct)
+{
+	double change_pct = isfinite(t->change_pct) ? t->change_pct : pct;
+	if (verdict == VERDICT_UNDECIDED && isfinite(change_pct))
+		emit_raw(out, "<span class=\"dim words\">not decided: </span>");
+	layout_decided(out, change_pct, verdict_is_change(verdict));
+	if (!isfinite(t->change_pct) || !isfinite(t->low_pct) || !isfinite(t->high_pct))
+		return;
+	emit_raw(out, "<small class=ends>");
+	layout_signed(out, t->low_pct, 2);
+	emit_raw(out, "\u00a0\u2026\u00a0");
+	layout_signed(out, t->high_pct, 2);
+	emit_raw(out, "</small>");
+}

@@ -1,0 +1,248 @@
+/* Kernels beside their peers: the newest comparison with each, cell by cell, and how it was before. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/peers.h"
+#include "db/peer.h"
+#include "web/answer/answer.h"
+#include "web/page/table.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/html/mark.h"
+#include "web/page/page.h"
+#include "web/html/picker.h"
+#include "web/answer/site.h"
+
+enum { SHOWN_MAX = 12, SERIES_MAX = VIEW_LIMIT_DEFAULT };
+
+/* One comparison against a peer, remembered beyond its row. */
+struct beside {
+	int64_t id, finished_at;
+	char repo[128], suite[64], provider[48], commit[65], subject[160], device[64], device_name[128];
+	bool current;
+	int cells, timed;
+	double geomean_pct;
+};
+
+struct drawing {
+	struct site *site;
+	struct buf *out;
+	int n;
+	bool is_cut;                   /* there are older ones */
+	struct beside all[SERIES_MAX]; /* newest first */
+};
+
+static void take(void *arg, const struct view_peer *row)
+{
+	struct drawing *d = arg;
+	if (d->n == SERIES_MAX) {
+		d->is_cut = true;
+		return;
+	}
+	struct beside *b = &d->all[d->n++];
+	b->id = row->comparison;
+	b->finished_at = row->finished_at;
+	b->current = row->current;
+	b->cells = row->cells;
+	b->timed = row->timed;
+	b->geomean_pct = row->geomean_pct;
+	snprintf(b->repo, sizeof b->repo, "%s", row->repo);
+	snprintf(b->suite, sizeof b->suite, "%s", row->suite);
+	snprintf(b->provider, sizeof b->provider, "%s", row->provider);
+	snprintf(b->commit, sizeof b->commit, "%s", row->commit);
+	snprintf(b->subject, sizeof b->subject, "%s", row->subject);
+	snprintf(b->device, sizeof b->device, "%s", row->device);
+	snprintf(b->device_name, sizeof b->device_name, "%s", row->device_name);
+}
+
+/* ---- one peer ----------------------------------------------------------------------------------------------------------- */
+
+/* Throughput where the FLOPs are known, else the time. */
+static void speed(struct buf *out, struct unit unit, double tflops, double ms)
+{
+	emit_raw(out, "<td class=\"n w\">");
+	if (isfinite(tflops)) {
+		layout_rate(out, unit, tflops);
+	} else if (isfinite(ms)) {
+		layout_ms(out, ms);
+		emit_raw(out, "\u00a0ms");
+	} else {
+		emit_raw(out, "\u2013");
+	}
+	emit_raw(out, "</td>");
+}
+
+struct lines {
+	struct buf *out;
+	int64_t comparison;
+	double most_tflops;
+};
+
+static void take_most(void *arg, const struct view_cell *row)
+{
+	struct lines *lines = arg;
+	lines->most_tflops = unit_more(lines->most_tflops, unit_more(row->base_tflops, row->target_tflops));
+}
+
+static void cell_line(void *arg, const struct view_cell *row)
+{
+	const struct lines *lines = arg;
+	struct buf *out = lines->out;
+	emit_rawf(out, "<tr><th scope=row><a href=\"/comparisons/%lld?open=%d#c%d\">", (long long)lines->comparison, row->n,
+		row->n);
+	comparison_group(out, row->group);
+	emit_raw(out, " ");
+	layout_case(out, row->key, row->title, row->size);
+	emit_raw(out, " ");
+	emit_text(out, row->direction);
+	emit_raw(out, "</a></th>");
+	struct unit unit = unit_of_rates(lines->most_tflops);
+	speed(out, unit, row->target_tflops, row->target_median_ms);
+	speed(out, unit, row->base_tflops, row->base_median_ms);
+	if (isfinite(row->change_pct))
+		emit_rawf(out, "<td class=n data-v=\"%.9g\"><b>%.1f\u00a0%%</b></td><td class=\"n w\">%.1f \u2026 %.1f</td><td>",
+			row->change_pct, 100 + row->change_pct, 100 + row->ci_low_pct, 100 + row->ci_high_pct);
+	else
+		emit_raw(out, "<td class=n>\u2013</td><td class=\"n w\">\u2013</td><td>");
+	layout_verdict(out, verdict_word(JOBKIND_PEER, row->verdict));
+	if (*row->reason) {
+		emit_raw(out, "<span class=why>");
+		emit_text(out, row->reason);
+		emit_raw(out, "</span>");
+	}
+	emit_raw(out, "</td></tr>\n");
+}
+
+static bool is_series(const struct beside *a, const struct beside *b)
+{
+	return strcmp(a->repo, b->repo) == 0 && strcmp(a->suite, b->suite) == 0 && strcmp(a->provider, b->provider) == 0 &&
+	       strcmp(a->device, b->device) == 0;
+}
+
+/* How the mean came here: a line, and the comparisons behind it. */
+static void before(struct drawing *d, const struct beside *now)
+{
+	double pct[MARK_SPARK_MAX];
+	bool loss[MARK_SPARK_MAX] = { false };
+	int n = 0;
+	char label[160];
+	for (int i = d->n - 1; i >= 0; i--)
+		if (is_series(&d->all[i], now) && isfinite(d->all[i].geomean_pct)) {
+			if (n == MARK_SPARK_MAX)
+				memmove(pct, pct + 1, (size_t)--n * sizeof *pct);
+			pct[n++] = d->all[i].geomean_pct;
+		}
+	if (n < 2)
+		return;
+	snprintf(label, sizeof label, "geometric mean in percent of %.47s, %d commits: from %.1f to %.1f", now->provider, n,
+		pct[0], pct[n - 1]);
+	emit_raw(d->out, "<p>");
+	mark_spark(d->out, pct, loss, n, label);
+	emit_rawf(d->out, " %.1f\u00a0%% \u2192 %.1f\u00a0%% over %d commits</p><details><summary>each of them</summary><ol>",
+		pct[0], pct[n - 1], n);
+	for (int i = 0; i < d->n; i++) {
+		if (!is_series(&d->all[i], now))
+			continue;
+		emit_raw(d->out, "<li>");
+		layout_commit(d->out, d->all[i].commit);
+		emit_raw(d->out, " ");
+		emit_text(d->out, d->all[i].subject);
+		if (isfinite(d->all[i].geomean_pct))
+			emit_rawf(d->out, ", %.1f\u00a0%%", d->all[i].geomean_pct);
+		emit_rawf(d->out, ", <a href=\"/comparisons/%lld\">comparison %lld</a></li>\n", (long long)d->all[i].id,
+			(long long)d->all[i].id);
+	}
+	emit_raw(d->out, "</ol></details>");
+}
+
+static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *err)
+{
+	struct buf *out = d->out;
+	struct lines lines = { out, b->id, NAN };
+	char ours[32], peer[32];
+	emit_raw(out, "<section><h2>");
+	emit_text(out, b->repo);
+	emit_raw(out, " against ");
+	emit_text(out, b->provider);
+	emit_raw(out, "</h2><p class=lead>");
+	if (isfinite(b->geomean_pct))
+		emit_rawf(out, "<b>%.1f\u00a0%%</b> of its speed, geometric mean of %d of %d cells.", b->geomean_pct, b->timed,
+			b->cells);
+	else
+		emit_rawf(out, "None of %d cells has times of both.", b->cells);
+	emit_raw(out, "</p><p>");
+	layout_commit(out, b->commit);
+	emit_raw(out, " ");
+	emit_text(out, b->subject);
+	emit_raw(out, ", suite ");
+	emit_text(out, b->suite);
+	emit_raw(out, " on ");
+	emit_text(out, b->device_name);
+	emit_rawf(out, ", <a href=\"/comparisons/%lld\">comparison %lld</a> of ", (long long)b->id, (long long)b->id);
+	layout_time(out, b->finished_at);
+	emit_raw(out, " UTC</p>");
+	before(d, b);
+	int result = view_cells(d->site->db, b->id, take_most, &lines, err);
+	const char *unit = unit_of_rates(lines.most_tflops).name;
+	snprintf(ours, sizeof ours, "~>Ours, %s", unit);
+	snprintf(peer, sizeof peer, "~>Peer, %s", unit);
+	const char *const columns[] = { "Cell", ours, peer, ">Of its speed", "~>95 % interval", "" };
+	layout_table(out, 6, columns);
+	if (result == 0)
+		result = view_cells(d->site->db, b->id, cell_line, &lines, err);
+	layout_table_end(out);
+	emit_raw(out, "</section>\n");
+	return result;
+}
+
+/* ---- the page ----------------------------------------------------------------------------------------------------------- */
+
+static int draw(struct drawing *d, const char *repo, struct fw_err *err)
+{
+	int shown = 0, left = 0;
+	emit_raw(d->out,
+		"<p>A peer is another provider of the repository\u2019s module to compare with, such as NVIDIA\u2019s library. The newest commit of the upstream branch is timed against it, call by call in one process, while the queue is empty. Peers open no alert.</p>");
+	emit_raw(d->out, "<form class=filter action=/peers>");
+	if (picker_repo(d->out, d->site->db, repo, true, err) != 0)
+		return -1;
+	emit_raw(d->out, "<button>Show</button></form>\n");
+	layout_live(d->out, "peers", "A comparison with a peer has ended");
+	if (view_peers(d->site->db, repo, NULL, SERIES_MAX + 1, take, d, err) != 0)
+		return -1;
+	for (int i = 0; i < d->n; i++) {
+		if (!d->all[i].current)
+			continue;
+		if (shown == SHOWN_MAX) {
+			left++;
+			continue;
+		}
+		shown++;
+		if (draw_peer(d, &d->all[i], err) != 0)
+			return -1;
+	}
+	if (left)
+		emit_rawf(d->out, "<p>%d more peer%s; choose a repository to see its peers.</p>\n", left, left == 1 ? "" : "s");
+	if (d->is_cut)
+		emit_rawf(d->out, "<p>The newest %d comparisons with peers; older ones are not shown.</p>\n", SERIES_MAX);
+	if (!shown)
+		layout_empty(d->out, "", "No peer comparison yet.",
+			"Name providers as <code>peers: [cudnn]</code> in .flopwatch.yaml or flopwatchd.yml, or run once: "
+			"<code>flopwatch "
+			"peer --provider cudnn</code>");
+	emit_raw(d->out, "</div>");
+	return 0;
+}
+
+void page_peers(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct fw_err err = { 0 };
+	struct drawing d = { .site = arg, .out = &response->body };
+	const char *repo = http_query(r, "repo");
+	layout_begin(response, "Peers", "peers");
+	layout_follow(d.out, "job.done");
+	if (draw(&d, repo && *repo ? repo : NULL, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		layout_end_data(response, "/api/v1/peers");
+}

@@ -1,0 +1,268 @@
+/* profile_table.c - a profile as a table of every number, and as Markdown for a review. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/diagnostic.h"
+#include "lib/csv_write.h"
+#include "web/answer/answer.h"
+#include "web/answer/site.h"
+#include "web/html/emit.h"
+#include "web/html/markdown.h"
+#include "web/page/configurations.h"
+#include "web/page/kernels.h"
+#include "web/page/profile.h"
+
+struct table {
+	struct db *db;
+	struct buf *out;
+	struct fw_err *err;
+	int result;
+	const char *cell;                         /* key, while its rows are written */
+	const struct view_profile_kernel *kernel; /* likewise */
+};
+
+/* ---- every number ------------------------------------------------------------------------------------------------------ */
+
+static void csv_value(void *arg, const char *metric, double value)
+{
+	struct table *t = arg;
+	const struct view_profile_kernel *k = t->kernel;
+	if (!isfinite(value))
+		return;
+	csv_text(t->out, t->cell);
+	buf_printf(t->out, ",%s,%d,%d,", k->side, k->repeat, k->n);
+	csv_text(t->out, k->phase);
+	buf_putc(t->out, ',');
+	csv_text(t->out, k->kernel);
+	buf_putc(t->out, ',');
+	csv_text(t->out, k->code_sha);
+	buf_putc(t->out, ',');
+	csv_text(t->out, metric);
+	buf_printf(t->out, ",%.15g\r\n", value);
+}
+
+static void csv_kernel(void *arg, const struct view_profile_kernel *row)
+{
+	struct table *t = arg;
+	t->kernel = row;
+	csv_value(t, "ms", row->ms);
+	csv_value(t, "registers", row->registers);
+	csv_value(t, "local_bytes", row->local_bytes);
+	csv_value(t, "shared_bytes", row->shared_bytes);
+	csv_value(t, "ctas_per_sm", row->ctas_per_sm);
+	if (t->result == 0)
+		t->result = view_profile_values(t->db, row->id, csv_value, t, t->err);
+}
+
+static void csv_cell(void *arg, const struct view_profile_cell *row)
+{
+	struct table *t = arg;
+	t->cell = row->key;
+	if (t->result == 0 && view_profile_kernels(t->db, row->id, csv_kernel, t, t->err) != 0)
+		t->result = -1;
+}
+
+static void ignore(void *arg, const struct view_profile *row)
+{
+	(void)arg;
+	(void)row;
+}
+
+void api_profile_csv(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct table t = { .db = site->db, .out = &response->body, .err = &err };
+	int64_t id = answer_path_id(r, response, "profile");
+	if (id < 0)
+		return;
+	response->type = "text/csv; charset=utf-8; header=present";
+	buf_puts(t.out, "cell,side,repeat,n,phase,kernel,code_sha,metric,value\r\n");
+	if (view_profile(site->db, id, ignore, NULL, &err) != 0 || view_profile_cells(site->db, id, csv_cell, &t, &err) != 0 ||
+		t.result != 0)
+		answer_error(r, response, &err);
+}
+
+/* ---- Markdown ---------------------------------------------------------------------------------------------------------- */
+
+static void md_head(void *arg, const struct view_profile *row)
+{
+	struct table *t = arg;
+	buf_printf(t->out, "**flopwatch: why** `%.10s` is faster or slower than `%.10s`", row->target, row->base);
+	if (*row->suite)
+		buf_puts(t->out, ", suite "), markdown_text(t->out, row->suite);
+	buf_puts(t->out, "\n\n");
+	buf_puts(t->out, "Why: "), markdown_text(t->out, row->answer), buf_putc(t->out, '\n');
+}
+
+static void md_sides(void *arg, const struct view_profile *row)
+{
+	struct table *t = arg;
+	buf_printf(t->out, "**flopwatch: configurations** of `%.10s`", row->target);
+	if (*row->target_provider)
+		buf_puts(t->out, " by "), markdown_text(t->out, row->target_provider);
+	buf_printf(t->out, " beside `%.10s`", row->base);
+	if (*row->base_provider)
+		buf_puts(t->out, " by "), markdown_text(t->out, row->base_provider);
+	if (*row->suite)
+		buf_puts(t->out, ", suite "), markdown_text(t->out, row->suite);
+	buf_putc(t->out, '\n');
+}
+
+static void md_diagnostic(void *arg, const struct profile_diagnostic *row)
+{
+	struct table *t = arg;
+	if (row->n == 0)
+		buf_puts(t->out, "\nWhat ptxas says of one build and not of the other:\n\n");
+	buf_printf(t->out, "- %s: ", row->change);
+	if (*row->code)
+		buf_putc(t->out, '('), markdown_text(t->out, row->code), buf_puts(t->out, ") ");
+	markdown_text(t->out, row->what);
+	if (*row->kernel)
+		buf_puts(t->out, " in "), markdown_code(t->out, row->kernel);
+	buf_putc(t->out, '\n');
+}
+
+static void md_cause(void *arg, const struct view_cause *row)
+{
+	struct table *t = arg;
+	if (row->rank == 0)
+		buf_puts(t->out, "\n| explains | of | what | how sure |\n|--:|--:|---|---|\n");
+	buf_printf(t->out, "| %.4g ms | %.4g ms | ", row->explained_ms, row->of_ms);
+	markdown_text(t->out, row->sentence);
+	buf_puts(t->out, " | ");
+	markdown_text(t->out, row->confidence);
+	buf_puts(t->out, " |\n");
+}
+
+static void md_ms(struct buf *out, double ms)
+{
+	if (isfinite(ms))
+		buf_printf(out, "%.4g | ", ms);
+	else
+		buf_puts(out, "– | ");
+}
+
+static void md_pair(struct buf *out, const struct kernel_row *row, int base, int target)
+{
+	if (!row->side[KERNELS_BASE].times || !row->side[KERNELS_TARGET].times || base == target)
+		buf_printf(out, "%d | ", row->side[KERNELS_TARGET].times ? target : base);
+	else
+		buf_printf(out, "%d → %d | ", base, target);
+}
+
+static int md_kernels(struct table *t, int64_t cell)
+{
+	static const char *const words[] = { "not known", "no", "yes" };
+	struct kernels k;
+	int result = kernels_read(t->db, cell, &k, t->err);
+	if (k.n)
+		buf_puts(t->out,
+			"\n| kernel | base ms | target ms | registers | local bytes | shared bytes | CTAs/SM | same code |\n"
+			"|---|--:|--:|--:|--:|--:|--:|---|\n");
+	for (int i = 0; i < k.n; i++) {
+		const struct kernel_row *row = &k.row[i];
+		const struct kernel_side *base = &row->side[KERNELS_BASE], *target = &row->side[KERNELS_TARGET];
+		buf_puts(t->out, "| ");
+		markdown_code(t->out, row->name);
+		buf_puts(t->out, " | ");
+		md_ms(t->out, base->ms);
+		md_ms(t->out, target->ms);
+		md_pair(t->out, row, base->registers, target->registers);
+		md_pair(t->out, row, base->local_bytes, target->local_bytes);
+		md_pair(t->out, row, base->shared_bytes, target->shared_bytes);
+		md_pair(t->out, row, base->ctas_per_sm, target->ctas_per_sm);
+		buf_printf(t->out, "%s |\n",
+			!target->times ? "only in the base"
+			: !base->times ? "only in the target"
+				       : words[kernels_same_code(row) + 1]);
+	}
+	kernels_free(&k);
+	return result;
+}
+
+/* Lines of machine code stand indented, where nothing of them is markup. */
+static void md_code(void *arg, const struct view_profile_code *row)
+{
+	struct table *t = arg;
+	if (!*row->hunks)
+		return;
+	buf_puts(t->out, "\n<details><summary>machine code</summary>\n\n");
+	markdown_code(t->out, *row->target ? row->target : row->base);
+	buf_printf(t->out, ": %s\n\n", row->what);
+	for (const char *line = row->hunks; *line;) {
+		size_t len = strcspn(line, "\n");
+		buf_puts(t->out, "    ");
+		buf_append(t->out, line, len);
+		buf_putc(t->out, '\n');
+		line += len + (line[len] == '\n');
+	}
+	buf_puts(t->out, "\n</details>\n");
+}
+
+static void md_cell(void *arg, const struct view_profile_cell *row)
+{
+	struct table *t = arg;
+	if (t->result != 0)
+		return;
+	buf_puts(t->out, "\n### ");
+	markdown_code(t->out, row->key);
+	buf_puts(t->out, "\n\n");
+	if (strcmp(row->state, "done") != 0)
+		buf_printf(t->out, "%s", row->state);
+	else if (isfinite(row->base_ms) && isfinite(row->target_ms))
+		buf_printf(t->out, "%.4g ms → %.4g ms, read by %s", row->base_ms, row->target_ms, row->path);
+	else
+		buf_printf(t->out, "read by %s", row->path);
+	if (*row->why)
+		buf_puts(t->out, ": "), markdown_text(t->out, row->why);
+	buf_putc(t->out, '\n');
+	t->result = view_profile_causes(t->db, row->id, md_cause, t, t->err);
+	if (t->result == 0)
+		t->result = md_kernels(t, row->id);
+	if (t->result == 0)
+		t->result = view_profile_codes(t->db, row->id, md_code, t, t->err);
+}
+
+void api_profile_md(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct table t = { .db = site->db, .out = &response->body, .err = &err };
+	int64_t id = answer_path_id(r, response, "profile");
+	if (id < 0)
+		return;
+	response->type = "text/markdown; charset=utf-8";
+	if (view_profile(site->db, id, md_head, &t, &err) != 0 ||
+		view_profile_diagnostics(site->db, id, md_diagnostic, &t, &err) != 0 ||
+		view_profile_cells(site->db, id, md_cell, &t, &err) != 0 || t.result != 0)
+		answer_error(r, response, &err);
+}
+
+/* ---- configurations ---------------------------------------------------------------------------------------------------- */
+
+void api_profile_configurations_csv(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	int64_t id = answer_path_id(r, response, "profile");
+	if (id < 0)
+		return;
+	response->type = "text/csv; charset=utf-8; header=present";
+	if (view_profile(site->db, id, ignore, NULL, &err) != 0 || configurations_csv(site->db, id, &response->body, &err) != 0)
+		answer_error(r, response, &err);
+}
+
+void api_profile_configurations_md(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct table t = { .db = site->db, .out = &response->body, .err = &err };
+	int64_t id = answer_path_id(r, response, "profile");
+	if (id < 0)
+		return;
+	response->type = "text/markdown; charset=utf-8";
+	if (view_profile(site->db, id, md_sides, &t, &err) != 0 || configurations_markdown(site->db, id, t.out, &err) != 0)
+		answer_error(r, response, &err);
+}

@@ -1,0 +1,92 @@
+/* sparse.c - see sparse.h. */
+#include "web/page/sparse.h"
+
+#include <math.h>
+
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)
+{
+	static const char *const sides[] = { "base", "target" }, *const names[] = { "Base", "Target" };
+	const json_t *counted = json_object_get(cell->json, "sparsity");
+	if (!json_is_object(counted))
+		return;
+	for (int i = 0; i < 2; i++) {
+		const json_t *side = json_object_get(counted, sides[i]);
+		const char *contradiction = comparison_text(side, "contradiction");
+		emit_rawf(out, "<p><small>%s: ", names[i]);
+		emit_text(out, comparison_text(side, "text"));
+		emit_raw(out, ".</small>");
+		if (*contradiction) {
+			emit_rawf(out, " <b>%s ", names[i]);
+			emit_text(out, contradiction);
+			emit_raw(out, ".</b>");
+		}
+		emit_raw(out, "</p>");
+	}
+	if (isfinite(cell->ideal_over_baseline))
+		emit_rawf(out,
+			"<p><small>Its work would make it %.3g times as fast as the case that it is held against.</small></p>",
+			cell->ideal_over_baseline);
+}
+
+static void times_as_fast(struct buf *out, double v)
+{
+	emit_rawf(out, isfinite(v) ? "<td class=n>%.2f</td>" : "<td class=n>\u2013</td>", v);
+}
+
+void comparison_lengths(struct buf *out, const struct comparison *c)
+{
+	static const char *const columns[] = { "Case", ">Size", ">Base", ">Target" };
+	json_t *list = jsonr_tree(c->long_over_short.text, c->long_over_short.len), *line;
+	size_t i;
+	if (json_array_size(list) > 0) {
+		emit_raw(out, "<div><h3>TFLOP/s of the longest over the shortest</h3>");
+		layout_table(out, 4, columns);
+		json_array_foreach(list, i, line)
+		{
+			emit_raw(out, "<tr><th scope=row>");
+			emit_text(out, comparison_text(line, "title"));
+			emit_raw(out, ", ");
+			emit_text(out, comparison_text(line, "direction"));
+			emit_rawf(out, "</th><td class=n>%.0f / %.0f</td>", comparison_number(line, "longest"),
+				comparison_number(line, "shortest"));
+			times_as_fast(out, comparison_number(line, "base"));
+			times_as_fast(out, comparison_number(line, "target"));
+			emit_raw(out, "</tr>\n");
+		}
+		layout_table_end(out);
+		emit_raw(out, "</div>");
+	}
+	json_decref(list);
+}
+
+void comparison_beside_dense(struct buf *out, const struct comparison *c)
+{
+	static const char *const columns[] = { "Case", ">Base", ">Target", ">By its work" };
+	bool begun = false;
+	for (int i = 0; i < c->n_cells; i++) {
+		const struct comparison_cell *cell = &c->cell[i];
+		if (!isfinite(cell->ideal_over_baseline))
+			continue;
+		if (!begun) {
+			emit_raw(out, "<div><h3>Cells, times as fast as the one that they are held against</h3>");
+			layout_table(out, 4, columns);
+		}
+		begun = true;
+		emit_raw(out, "<tr><th scope=row>");
+		layout_case(out, cell->key, cell->title, cell->size);
+		emit_raw(out, ", ");
+		emit_text(out, cell->direction);
+		emit_raw(out, "</th>");
+		times_as_fast(out, cell->base_over_baseline);
+		times_as_fast(out, cell->target_over_baseline);
+		times_as_fast(out, cell->ideal_over_baseline);
+		emit_raw(out, "</tr>\n");
+	}
+	if (begun) {
+		layout_table_end(out);
+		emit_raw(out, "</div>");
+	}
+}

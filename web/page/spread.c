@@ -1,0 +1,202 @@
+#include "web/page/spread.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "web/page/peer.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+enum { ROWS_NAMED_MAX = 40 }; /* of a direction; with more, those that nothing happened to are strips without words */
+#define TICKS_SEPARATE 0.2
+
+struct row {
+	struct comparison_cell *cell;
+	struct comparison_judged judged;
+};
+
+struct spread {
+	struct buf *out;
+	struct comparison *c;
+	struct axis axis;
+	double threshold_pct;
+};
+
+struct axis comparison_axis(struct comparison *c, double *threshold_pct)
+{
+	struct axis axis = axis_none();
+	*threshold_pct = NAN;
+	for (int i = 0; i < c->n_cells; i++) {
+		struct comparison_judged judged = comparison_judged(&c->cell[i]);
+		axis_cover(&axis, judged.change_pct);
+		axis_cover(&axis, judged.ci_low_pct);
+		axis_cover(&axis, judged.ci_high_pct);
+		*threshold_pct = fmax(*threshold_pct, c->cell[i].threshold_pct);
+	}
+	axis_settle(&axis, *threshold_pct);
+	return axis;
+}
+
+/* ---- one row ---------------------------------------------------------------------------------------------------------- */
+
+/* Units: percent of the width. */
+static double x_of(const struct spread *s, double pct)
+{
+	return 100 * axis_at(&s->axis, pct);
+}
+
+static void strip(const struct spread *s, const struct comparison_judged *judged)
+{
+	emit_raw(s->out, "<svg class=strip aria-hidden=true>");
+	if (isfinite(judged->ci_low_pct) && isfinite(judged->ci_high_pct))
+		emit_rawf(s->out, "<line x1=%.2f%% x2=%.2f%% y1=50%% y2=50%% />", x_of(s, judged->ci_low_pct),
+			x_of(s, judged->ci_high_pct));
+	if (isfinite(judged->change_pct))
+		emit_rawf(s->out, "<circle cx=%.2f%% cy=50%% r=4 />", x_of(s, judged->change_pct));
+	emit_raw(s->out, "</svg>");
+}
+
+static void figures(struct buf *out, const struct comparison_cell *cell, const struct comparison_judged *judged)
+{
+	emit_raw(out, "<span class=n>");
+	if (isfinite(judged->change_pct))
+		layout_decided(out, judged->change_pct, verdict_is_change(cell->verdict));
+	else
+		emit_text(out, *cell->failure ? cell->failure : "\u2013");
+	if (isfinite(judged->ci_low_pct)) {
+		emit_raw(out, " <small>");
+		layout_signed(out, judged->ci_low_pct, 2);
+		emit_raw(out, "\u2026");
+		layout_signed(out, judged->ci_high_pct, 2);
+		emit_raw(out, "</small>");
+	}
+	emit_raw(out, "</span>");
+}
+
+static void draw_row(const struct spread *s, const struct row *row, bool is_named)
+{
+	struct buf *out = s->out;
+	const struct comparison_cell *cell = row->cell;
+	const char *word = verdict_word(s->c->kind, cell->verdict);
+	emit_rawf(out, "<li><a href=\"?open=%d#c%d\" data-cell=c%d class=\"%s%s\" title=\"", cell->n, cell->n, cell->n,
+		layout_tone(word), is_named ? "" : " thin");
+	emit_attribute(out, cell->key);
+	emit_raw(out, is_named ? "\"><span class=name>" : "\" tabindex=-1>");
+	if (is_named) {
+		emit_rawf(out, "<i aria-hidden=true>%s</i><span class=gone>%s </span>", layout_sign(word), word);
+		layout_case(out, cell->key, cell->title, cell->size);
+		emit_raw(out, "</span>");
+	}
+	strip(s, &row->judged);
+	if (is_named)
+		figures(out, cell, &row->judged);
+	emit_raw(out, "</a></li>\n");
+}
+
+/* ---- one direction ---------------------------------------------------------------------------------------------------- */
+
+/* From the greatest loss to the greatest gain; what has no figure stands last. */
+static int by_change(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	double left = x->judged.change_pct, right = y->judged.change_pct;
+	if (isnan(left) || isnan(right))
+		return isnan(left) != isnan(right) ? (isnan(left) ? 1 : -1) : x->cell->n - y->cell->n;
+	return left != right ? (left < right ? -1 : 1) : x->cell->n - y->cell->n;
+}
+
+static int gather(struct comparison *c, const char *direction, struct row *row)
+{
+	int n = 0;
+	for (int i = 0; i < c->n_cells; i++)
+		if (strcmp(c->cell[i].direction, direction) == 0)
+			row[n++] = (struct row){ &c->cell[i], comparison_judged(&c->cell[i]) };
+	qsort(row, (size_t)n, sizeof *row, by_change);
+	return n;
+}
+
+/* What lies behind all rows of a panel: the band of the threshold, 0, and figures above. */
+static void backdrop(const struct spread *s)
+{
+	double tick[AXIS_TICKS_MAX];
+	int n = axis_ticks(&s->axis, TICKS_SEPARATE, tick);
+	emit_raw(s->out, "<svg class=axis aria-hidden=true>");
+	if (isfinite(s->threshold_pct))
+		emit_rawf(s->out, "<rect x=%.2f%% width=%.2f%% y=20 height=100%% />", x_of(s, -s->threshold_pct),
+			x_of(s, s->threshold_pct) - x_of(s, -s->threshold_pct));
+	for (int i = 0; i < n; i++) {
+		double x = x_of(s, tick[i]);
+		emit_rawf(s->out, "<line%s x1=%.2f%% x2=%.2f%% y1=20 y2=100%% /><text x=%.2f%% y=13>",
+			tick[i] == 0 ? " class=z" : "", x, x, x);
+		if (tick[i] != 0)
+			emit_rawf(s->out, "%s%g", tick[i] < 0 ? "\u2212" : "+", fabs(tick[i]));
+		else
+			emit_raw(s->out, "0\u00a0%");
+		emit_raw(s->out, "</text>");
+	}
+	emit_raw(s->out, "</svg>");
+}
+
+static void panel(const struct spread *s, const char *direction, struct row *row)
+{
+	int n = gather(s->c, direction, row);
+	emit_raw(s->out, "<div class=panel>");
+	if (*direction) {
+		emit_raw(s->out, "<h3>");
+		emit_text(s->out, direction);
+		emit_rawf(s->out, " <small>%d cell%s</small></h3>", n, n == 1 ? "" : "s");
+	}
+	backdrop(s);
+	emit_raw(s->out, "<ol>\n");
+	for (int i = 0; i < n; i++)
+		draw_row(s, &row[i], n <= ROWS_NAMED_MAX || !comparison_is_quiet(row[i].cell->verdict));
+	emit_raw(s->out, "</ol></div>\n");
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------------- */
+
+static bool is_first_of_direction(const struct comparison *c, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(c->cell[i].direction, c->cell[n].direction) == 0)
+			return false;
+	return true;
+}
+
+static bool has_change(struct comparison *c)
+{
+	for (int i = 0; i < c->n_cells; i++)
+		if (isfinite(c->cell[i].change_pct))
+			return true;
+	return false;
+}
+
+static void caption(const struct spread *s)
+{
+	emit_rawf(s->out,
+		"<figcaption>%d cell%s by change of speed, %sthe greatest loss first; the line is the 95\u00a0%% interval",
+		s->c->n_cells, s->c->n_cells == 1 ? "" : "s", comparison_is_side_by_side(s->c) ? "side by side, " : "");
+	if (isfinite(s->threshold_pct))
+		emit_rawf(s->out, ", the band a change below the threshold of %.3g\u00a0%%", s->threshold_pct);
+	if (s->axis.bend_pct > 0)
+		emit_rawf(s->out, "; beyond it the axis goes by powers of ten");
+	emit_raw(s->out, "</figcaption>");
+}
+
+void comparison_spread(struct buf *out, struct comparison *c)
+{
+	struct spread s = { .out = out, .c = c };
+	struct row *row = has_change(c) ? malloc((size_t)c->n_cells * sizeof *row) : NULL;
+	if (!row)
+		return;
+	s.axis = comparison_axis(c, &s.threshold_pct);
+	emit_raw(out, "<figure class=spread id=spread>");
+	caption(&s);
+	emit_raw(out, "<div class=panels>");
+	for (int i = 0; i < c->n_cells; i++)
+		if (is_first_of_direction(c, i))
+			panel(&s, c->cell[i].direction, row);
+	emit_raw(out, "</div></figure>\n");
+	free(row);
+}

@@ -1,0 +1,104 @@
+#include "web/page/suites.h"
+
+#include <math.h>
+
+#include "web/page/headline.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+static const struct commit_suite *at(const struct commit_verdict *v, int i)
+{
+	return i < 0 ? NULL : &v->suite[i];
+}
+
+static void name(struct buf *out, const struct commit_suite *s)
+{
+	emit_text(out, s->job.suite[0] ? s->job.suite : "the plan");
+	if (s->job.device_kind[0]) {
+		emit_raw(out, " on ");
+		emit_text(out, s->job.device_kind);
+	}
+}
+
+void suites_verdict(struct buf *out, const struct commit_verdict *v)
+{
+	const struct commit_suite *s = at(v, v->decides);
+	if (v->verdict == VERDICT_NONE || !s) {
+		emit_rawf(out, "<span class=dim>\u2013 not %s</span>", v->is_final ? "measured" : "judged yet");
+		return;
+	}
+	if (s->word.comparison)
+		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)s->word.comparison);
+	else
+		emit_rawf(out, "<a href=\"/jobs/%lld\">", (long long)(s->word.id ? s->word.id : s->job.id));
+	layout_verdict(out, verdict_name(v->verdict));
+	emit_raw(out, "</a>");
+}
+
+void suites_which(struct buf *out, const struct commit_verdict *v, const char *sha)
+{
+	const struct commit_suite *s = at(v, v->decides);
+	if (v->n < 2)
+		return;
+	emit_rawf(out, " <small><a href=\"/commits/%s\">", sha);
+	if (s) {
+		name(out, s);
+		emit_raw(out, ", ");
+	}
+	emit_rawf(out, s ? "1 of %d suites</a></small>" : "%d suites</a></small>", v->n);
+}
+
+void suites_unfinished(struct buf *out, const struct commit_verdict *v)
+{
+	int n = 0;
+	for (int i = 0; i < v->n; i++) {
+		if (!commit_verdict_is_open(&v->suite[i]))
+			continue;
+		emit_raw(out, n++ ? ", " : " <small>waits for ");
+		name(out, &v->suite[i]);
+	}
+	if (n)
+		emit_raw(out, "</small>");
+}
+
+static int suite_row(struct db *db, struct buf *out, const struct commit_suite *s, struct fw_err *err)
+{
+	const struct commit_job *word = &s->word;
+	struct headline headline;
+	if (reported_read(db, word->comparison, &headline, err) != 0)
+		return -1;
+	emit_raw(out, "<tr><th scope=row>");
+	name(out, s);
+	emit_raw(out, "</th><td>");
+	if (word->comparison)
+		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)word->comparison);
+	if (word->id)
+		layout_verdict(out, verdict_name(commit_verdict_of(s)));
+	else
+		emit_raw(out, "\u2013");
+	if (word->comparison)
+		emit_raw(out, "</a>");
+	reported_why(out, &headline, commit_verdict_of(s));
+	emit_raw(out, "</td><td class=n>");
+	headline_change(out, &headline, commit_verdict_of(s),
+		!word->id                  ? NAN
+		: isfinite(word->best_pct) ? word->best_pct
+					   : word->worst_pct);
+	emit_rawf(out, "</td><td><a href=\"/jobs/%lld\">job %lld</a> ", (long long)s->job.id, (long long)s->job.id);
+	layout_verdict(out, jobstate_name(s->job.state));
+	emit_raw(out, "</td><td class=\"wrap w\">");
+	emit_text(out, s->job.why);
+	emit_raw(out, "</td></tr>\n");
+	return 0;
+}
+
+int suites_table(struct db *db, struct buf *out, const struct commit_verdict *v, struct fw_err *err)
+{
+	int result = 0;
+	static const char *const columns[] = { "Suite", "Verdict", ">Worst / best", "Job", "~Why" };
+	layout_table(out, 5, columns);
+	for (int i = 0; i < v->n && result == 0; i++)
+		result = suite_row(db, out, &v->suite[i], err);
+	layout_table_end(out);
+	return result;
+}

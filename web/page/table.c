@@ -1,0 +1,314 @@
+#include "web/page/table.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/family.h"
+#include "web/page/row.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+void comparison_group(struct buf *out, const char *group)
+{
+	const struct family_group *known = family_group(group);
+	char title[48];
+	snprintf(title, sizeof title, "%s", known ? known->title : *group ? group : "Cells");
+	title[0] = (char)(known ? toupper((unsigned char)title[0]) : title[0]);
+	emit_text(out, title);
+}
+
+/* ---- which rows, in which order --------------------------------------------------------------------------------------- */
+
+/* Every word stands somewhere in what the row shows. */
+static bool holds_words(const struct comparison_cell *cell, const char *words)
+{
+	char text[512];
+	snprintf(text, sizeof text, "%s %s %s %s %s", cell->key, verdict_name(cell->verdict), cell->title, cell->direction,
+		cell->reason);
+	for (const char *word = words + strspn(words, " "); *word; word += strspn(word, " ")) {
+		size_t len = strcspn(word, " ");
+		bool found = false;
+		for (const char *at = text; *at && !found; at++)
+			found = strncasecmp(at, word, len) == 0;
+		if (!found)
+			return false;
+		word += len;
+	}
+	return true;
+}
+
+static bool is_shown(const struct comparison_cell *cell, const struct comparison_view *view)
+{
+	if (*view->show && (strcmp(view->show, "changed") == 0 ? comparison_is_quiet(cell->verdict)
+							       : strcmp(view->show, verdict_name(cell->verdict)) != 0))
+		return false;
+	return !*view->find || holds_words(cell, view->find);
+}
+
+struct order {
+	enum { BY_POSITION, BY_VERDICT, BY_CHANGE, BY_BASE, BY_TARGET } by;
+	bool falling;
+};
+
+static struct order order_of(const char *sort)
+{
+	static const char *const names[] = {
+		[BY_VERDICT] = "verdict", [BY_CHANGE] = "change", [BY_BASE] = "base", [BY_TARGET] = "target"
+	};
+	struct order order = { .by = BY_POSITION, .falling = *sort == '-' };
+	for (unsigned by = BY_VERDICT; by <= BY_TARGET; by++)
+		if (strcmp(sort + order.falling, names[by]) == 0)
+			order.by = by;
+	return order;
+}
+
+static double sort_value(const struct comparison_cell *cell, const struct order *order)
+{
+	return order->by == BY_CHANGE   ? cell->change_pct
+	       : order->by == BY_BASE   ? cell->base_ms
+	       : order->by == BY_TARGET ? cell->target_ms
+					: cell->n;
+}
+
+/* Unknown values stand last either way. */
+static bool is_before(const struct comparison_cell *a, const struct comparison_cell *b, const struct order *order)
+{
+	if (order->by == BY_VERDICT) {
+		int alphabet = strcmp(verdict_name(a->verdict), verdict_name(b->verdict));
+		return alphabet ? (alphabet < 0) != order->falling : a->n < b->n;
+	}
+	double x = sort_value(a, order), y = sort_value(b, order);
+	if (isnan(x) || isnan(y))
+		return isnan(y) && !isnan(x);
+	return x == y ? a->n < b->n : (x < y) != order->falling;
+}
+
+struct rows {
+	struct comparison_cell *row[COMPARISON_CELLS_MAX];
+	int n;
+};
+
+struct tables {
+	struct buf *out;
+	const struct comparison *c;
+	const struct comparison_view *view;
+	struct row_shape shape;
+	struct order order;
+	int first[COMPARISON_CELLS_MAX]; /* of the cells that share a cell's table */
+	bool has_head;                   /* the first one says what its columns mean, which a page needs once */
+	size_t head_at, head_len;        /* in `out`: what stands above the rows, the same for all further tables */
+	struct rows rows;
+	comparison_open_fn *draw_open;
+	void *arg;
+	int shown;
+};
+
+/* As asked for; else what is worst stands first where something happened, and the suite has its order where nothing did. */
+static bool stands_before(const struct tables *t, const struct comparison_cell *a, const struct comparison_cell *b)
+{
+	if (*t->view->sort || comparison_is_quiet(a->verdict))
+		return is_before(a, b, &t->order);
+	return a->verdict != b->verdict ? a->verdict < b->verdict
+					: is_before(a, b, &(struct order){ BY_CHANGE, a->verdict == VERDICT_IMPROVEMENT });
+}
+
+/* Rows of one table, by insertion: there are few, and the order of equals stays. `first` -1: those that something happened to. */
+static void gather(struct tables *t, int first)
+{
+	struct rows *out = &t->rows;
+	out->n = 0;
+	for (int i = 0; i < t->c->n_cells; i++) {
+		struct comparison_cell *cell = &t->c->cell[i];
+		if (comparison_is_quiet(cell->verdict) != (first >= 0) || (first >= 0 && t->first[i] != first) ||
+			!is_shown(cell, t->view))
+			continue;
+		int at = out->n++;
+		for (; at > 0 && stands_before(t, cell, out->row[at - 1]); at--)
+			out->row[at] = out->row[at - 1];
+		out->row[at] = cell;
+	}
+}
+
+/* Cells of a group and direction share a table. */
+static void find_tables(struct tables *t)
+{
+	for (int i = 0; i < t->c->n_cells; i++) {
+		const struct comparison_cell *cell = &t->c->cell[i];
+		int k = 0;
+		while (k < i && (t->first[k] != k || strcmp(t->c->cell[k].direction, cell->direction) != 0 ||
+					strcmp(t->c->cell[k].group, cell->group) != 0))
+			k++;
+		t->first[i] = k;
+	}
+}
+
+static int worst_regression(const struct comparison *c)
+{
+	int worst = -1;
+	for (int i = 0; i < c->n_cells; i++)
+		if (c->cell[i].verdict == VERDICT_REGRESSION && (worst < 0 || c->cell[i].change_pct < c->cell[worst].change_pct))
+			worst = i;
+	return worst;
+}
+
+static bool is_open(const struct comparison *c, const struct comparison_cell *cell, const char *open)
+{
+	if (!*open)
+		return cell->n == worst_regression(c);
+	for (const char *at = open; isdigit((unsigned char)*at); at++) {
+		char *end;
+		if (strtol(at, &end, 10) == cell->n)
+			return true;
+		if (*(at = end) != '.')
+			break;
+	}
+	return false;
+}
+
+/* ---- the tables ------------------------------------------------------------------------------------------------------- */
+
+static void head(struct tables *t)
+{
+	struct buf *out = t->out;
+	size_t at = out->len;
+	if (t->head_len && buf_room(out, t->head_len)) {
+		buf_append(out, out->data + t->head_at, t->head_len);
+		return;
+	}
+	row_head(out, &t->shape, t->view->sort, !t->has_head);
+	if (t->has_head) {
+		t->head_at = at;
+		t->head_len = out->len - at;
+	}
+	t->has_head = true;
+}
+
+static int table(struct tables *t, bool directed, struct fw_err *err)
+{
+	int result = 0;
+	head(t);
+	for (int i = 0; result == 0 && i < t->rows.n; i++) {
+		struct comparison_cell *cell = t->rows.row[i];
+		bool open = is_open(t->c, cell, t->view->open);
+		row_draw(t->out, t->c, &t->shape, cell, open, directed);
+		if (open) {
+			emit_rawf(t->out, "<tr data-of=c%d><td class=open colspan=%d>", cell->n, t->shape.columns);
+			result = t->draw_open(t->arg, t->out, t->c, cell, err);
+			emit_raw(t->out, "</td></tr>\n");
+		}
+	}
+	emit_raw(t->out, "</tbody></table></div>");
+	t->shown += t->rows.n;
+	return result;
+}
+
+static int moved(struct tables *t, struct fw_err *err)
+{
+	gather(t, -1);
+	if (t->rows.n == 0)
+		return 0;
+	emit_rawf(t->out, "<section><h2>%s <small>%d of %d cells</small></h2>",
+		t->c->verdict == VERDICT_REGRESSION    ? "Changes, greatest loss first"
+		: t->c->verdict == VERDICT_IMPROVEMENT ? "Changes, greatest gain first"
+						       : "Findings",
+		t->rows.n, t->c->n_cells);
+	int result = table(t, true, err);
+	emit_raw(t->out, "</section>\n");
+	return result;
+}
+
+/* What a folded table holds, and all cells of its group and direction together: those that moved count there, too. */
+static void summary(struct tables *t, const struct comparison_cell *like)
+{
+	double change[COMPARISON_CELLS_MAX], low = INFINITY, high = -INFINITY;
+	int n = 0, n_elsewhere = 0;
+	emit_raw(t->out, "<summary><b>");
+	comparison_group(t->out, like->group);
+	emit_raw(t->out, " ");
+	emit_text(t->out, like->direction);
+	emit_rawf(t->out, "</b>: %d cell%s", t->rows.n, t->rows.n == 1 ? "" : "s");
+	for (int i = 0; i < t->rows.n; i++) {
+		double pct = t->rows.row[i]->change_pct;
+		low = isfinite(pct) ? fmin(low, pct) : low;
+		high = isfinite(pct) ? fmax(high, pct) : high;
+	}
+	if (isfinite(low)) {
+		emit_raw(t->out, ", ");
+		layout_signed(t->out, low, 2);
+		emit_raw(t->out, " \u2026 ");
+		layout_signed(t->out, high, 2);
+		emit_raw(t->out, "\u00a0%");
+	}
+	for (int i = 0; i < t->c->n_cells; i++) {
+		const struct comparison_cell *cell = &t->c->cell[i];
+		if (t->first[i] != like->n)
+			continue;
+		n_elsewhere += !comparison_is_quiet(cell->verdict);
+		if (isfinite(cell->change_pct))
+			change[n++] = cell->change_pct;
+	}
+	if (n > 1) {
+		emit_rawf(t->out, n_elsewhere ? "; geometric mean of all %d " : "; geometric mean ", n);
+		layout_signed(t->out, derive_geomean_pct(change, n), 2);
+		emit_raw(t->out, "\u00a0%");
+	}
+	emit_raw(t->out, "</summary>");
+}
+
+static bool is_unfolded(const struct tables *t)
+{
+	if (*t->view->show || *t->view->find || *t->view->sort)
+		return true;
+	for (int i = 0; i < t->rows.n; i++)
+		if (is_open(t->c, t->rows.row[i], t->view->open))
+			return true;
+	return t->rows.n == t->c->n_cells; /* there is nothing else to read */
+}
+
+static int quiet(struct tables *t, struct fw_err *err)
+{
+	int result = 0, n = 0, all = 0;
+	for (int i = 0; i < t->c->n_cells; i++)
+		all += comparison_is_quiet(t->c->cell[i].verdict) && is_shown(&t->c->cell[i], t->view);
+	for (int i = 0; result == 0 && i < t->c->n_cells; i++) {
+		if (t->first[i] != i)
+			continue;
+		gather(t, i);
+		if (t->rows.n == 0)
+			continue;
+		if (n++ == 0)
+			emit_rawf(t->out, "<section><h2>No change <small>%d of %d cells</small></h2>", all, t->c->n_cells);
+		emit_rawf(t->out, "<details class=fold id=fold-%d%s>", i, is_unfolded(t) ? " open" : "");
+		summary(t, &t->c->cell[i]);
+		result = table(t, false, err);
+		emit_raw(t->out, "</details>\n");
+	}
+	if (n)
+		emit_raw(t->out, "</section>\n");
+	return result;
+}
+
+int comparison_tables(struct buf *out, const struct comparison *c, const struct comparison_view *view,
+	comparison_open_fn *draw_open, void *arg, struct fw_err *err)
+{
+	struct tables *t = malloc(sizeof *t);
+	if (!t)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	*t = (struct tables){ .out = out, .c = c, .view = view, .draw_open = draw_open, .arg = arg };
+	t->shape = row_shape(c);
+	t->order = order_of(view->sort);
+	find_tables(t);
+	int result = moved(t, err);
+	if (result == 0)
+		result = quiet(t, err);
+	if (result == 0 && c->n_cells)
+		emit_rawf(out,
+			"<div id=no-match class=empty%s><p class=lead>No cell fits.</p><p><a href=\"/comparisons/%lld\">Show all "
+			"%d</a></p></div>\n",
+			t->shown ? " hidden" : "", (long long)c->id, c->n_cells);
+	free(t);
+	return result;
+}

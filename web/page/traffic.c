@@ -1,0 +1,127 @@
+/* traffic.c - see traffic.h. */
+#include "web/page/traffic.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "profile/amount.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/page/tables.h"
+
+#define SECTOR    32.0  /* bytes */
+#define WAVEFRONT 128.0 /* bytes that a pass over shared memory moves at most */
+#define SEPARATE  0.05  /* of an amount: what a look should stop at */
+
+static const struct {
+	const char *column;
+	const char *metric;
+	double bytes;
+} levels[] = {
+	{ ">DRAM read", "dram__bytes_read.sum", 1 },
+	{ ">DRAM written", "dram__bytes_write.sum", 1 },
+	{ ">L2", "lts__t_sectors.sum", SECTOR },
+	{ ">L1", "l1tex__t_sectors.sum", SECTOR },
+	{ ">Shared", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", WAVEFRONT },
+};
+
+enum { LEVELS = sizeof levels / sizeof levels[0] };
+
+static void bytes_cell(struct buf *out, double bytes, double beside)
+{
+	char text[AMOUNT_SIZE];
+	bool separate = bytes > 0 && beside > 0 && fabs(bytes / beside - 1) > SEPARATE;
+
+	if (!isfinite(bytes)) {
+		emit_raw(out, "<td class=n>\u2013</td>");
+		return;
+	}
+	amount_bytes(bytes, text);
+	emit_raw(out, separate ? "<td class=n><b>" : "<td class=n>");
+	emit_text(out, text);
+	emit_raw(out, separate ? "</b></td>" : "</td>");
+}
+
+static double moved(const struct pair *p, int side, int level)
+{
+	double v = tables_value(p, side, levels[level].metric);
+
+	return v * levels[level].bytes;
+}
+
+bool traffic_is_counted(const struct pair *p, int side)
+{
+	for (int l = 0; l < LEVELS; l++)
+		if (isfinite(moved(p, side, l)))
+			return true;
+	return false;
+}
+
+/* All kernels of one side of a profile, under the name of what implements it. */
+static void traffic_rows(struct buf *out, const struct why *w, int side, const char *implementation, bool compare)
+{
+	double sum[LEVELS] = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->pairing.n; i++) {
+		const struct pair *p = &w->pairing.pair[i];
+		const struct cause_kernel *k = pair_kernel(p, side);
+
+		if (!k || !traffic_is_counted(p, side))
+			continue;
+		for (int l = 0; l < LEVELS; l++)
+			sum[l] += isfinite(moved(p, side, l)) ? moved(p, side, l) : 0;
+		if (n++ >= TABLES_KERNELS)
+			continue;
+		emit_raw(out, "<tr><td>");
+		emit_text(out, implementation);
+		emit_raw(out, "</td><th scope=row class=wrap>");
+		tables_name(out, k->name ? k->name : "");
+		emit_raw(out, "</th>");
+		for (int l = 0; l < LEVELS; l++)
+			bytes_cell(out, moved(p, side, l), compare && pair_is_whole(p) ? moved(p, !side, l) : NAN);
+		emit_raw(out, "</tr>\n");
+	}
+	if (n < 2)
+		return;
+	emit_raw(out, "<tr><td>");
+	emit_text(out, implementation);
+	emit_raw(out, "</td><th scope=row>all</th>");
+	for (int l = 0; l < LEVELS; l++)
+		bytes_cell(out, sum[l], NAN);
+	emit_raw(out, "</tr>\n");
+}
+
+/* "base", or "base, cudnn" where a provider was named. */
+static void implementation(const char *side, const char *provider, char out[96])
+{
+	snprintf(out, 96, "%s%s%.80s", side, *provider ? ", " : "", provider);
+}
+
+void traffic_draw(struct buf *out, const struct why *w, const struct screen_facts *facts)
+{
+	const char *columns[2 + LEVELS] = { "Side", "Kernel" };
+	char name[96];
+	bool any = false;
+
+	for (size_t i = 0; i < w->pairing.n; i++)
+		any |= traffic_is_counted(&w->pairing.pair[i], 0) || traffic_is_counted(&w->pairing.pair[i], 1);
+	if (!any)
+		return;
+	for (int l = 0; l < LEVELS; l++)
+		columns[2 + l] = levels[l].column;
+	emit_raw(out, "<h3>Memory traffic</h3>");
+	layout_table(out, 2 + LEVELS, columns);
+	implementation("base", w->head.base_provider, name);
+	traffic_rows(out, w, 0, name, false);
+	implementation("target", w->head.target_provider, name);
+	traffic_rows(out, w, 1, name, true);
+	for (int i = 0; i < facts->n_peers; i++) {
+		implementation("peer", facts->peer[i].provider, name);
+		traffic_rows(out, facts->peer[i].why, 0, name, false);
+	}
+	layout_table_end(out);
+	emit_raw(out,
+		"<p><small>Of one call. L2 and L1 in sectors of 32 bytes, shared memory in passes of 128; bold where the target differs "
+		"from the base by more than 5 %.</small></p>\n");
+}
