@@ -34,7 +34,7 @@
 #define CELL_WHICH "id, comparison, n, key, repo, branch, target_sha, device, confirmed_on, finished_at, "
 #define CELL_ASKED \
 	"suite_group, title, size, direction, series, input_sha, flops, bytes, threshold_pct, m, m_raw, m_code, se, se_clock, beta, "
-#define CELL_FOUND \
+#define CELL_RESULT_COLUMNS \
 	"samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, tau0, nu0, "
 #define CELL_DECIDED \
 	"mean_m, mean_se, slow_base, slow_target, slow_longer, verdict, failure, reason, flags, decided_by, decided_m, decided_se, " \
@@ -87,8 +87,8 @@ const struct carry_table carry_tables[] = {
 	{ "cell_shape",
 	  "INSERT INTO main.cell_shape (id, shape, line, pieces, baseline) SELECT id, shape, line, pieces, baseline FROM old.form" },
 	{ "cell",
-	  "INSERT INTO main.cell (" CELL_WHICH "cell_shape, " CELL_ASKED "runs, " CELL_FOUND "underpowered_pct, " CELL_DECIDED
-	  "baseline_period, held_ms, point) SELECT " CELL_WHICH "form, " CELL_ASKED "launches, " CELL_FOUND "blind_pct, " CELL_DECIDED
+	  "INSERT INTO main.cell (" CELL_WHICH "cell_shape, " CELL_ASKED "runs, " CELL_RESULT_COLUMNS "underpowered_pct, " CELL_DECIDED
+	  "baseline_period, held_ms, point) SELECT " CELL_WHICH "form, " CELL_ASKED "launches, " CELL_RESULT_COLUMNS "blind_pct, " CELL_DECIDED
 	  "epoch, held_ms, point FROM old.cell ORDER BY id" },
 	{ "run",
 	  "INSERT INTO main.run (id, comparison, n, set_number, seed) SELECT id, comparison, n, set_number, seed FROM old.launch" },

@@ -127,7 +127,7 @@ static void print_culprits(const json_t *culprits)
 	table_fini(&t);
 }
 
-static int conclude(const struct options *o, const json_t *bisect, struct fw_err *err)
+static int print_result(const struct options *o, const json_t *bisect, struct fw_err *err)
 {
 	const json_t *culprits = json_object_get(bisect, "culprits");
 	const char *state = value_text(bisect, "state");
@@ -158,7 +158,7 @@ int verb_bisect(struct client *c, const struct options *o)
 		return status;
 	status = -1;
 	if (request(c, o, repo, &requested, &err) == 0 && follow(c, o, value_integer(requested, "id"), &bisect, &err) == 0)
-		status = conclude(o, bisect, &err);
+		status = print_result(o, bisect, &err);
 	json_decref(requested);
 	json_decref(bisect);
 	return status < 0 ? verb_fail(&err) : status;

@@ -9,7 +9,7 @@
 
 enum { VARIABLES_MAX = 128, RULES_MAX = 256, NAME_SIZE = 64, VALUE_SIZE = 1024, DEPTH_MAX = 6, RECIPE_MAX = 8 << 10 };
 
-struct rule {
+struct make_rule {
 	char targets[VALUE_SIZE], needs[VALUE_SIZE];
 	struct buf recipe;
 };
@@ -19,7 +19,7 @@ struct makefile {
 	struct {
 		char name[NAME_SIZE], value[VALUE_SIZE];
 	} variable[VARIABLES_MAX];
-	struct rule rule[RULES_MAX];
+	struct make_rule rule[RULES_MAX];
 	bool knows_device;
 };
 
@@ -104,7 +104,7 @@ static bool take_variable(struct makefile *m, const char *line)
 	return true;
 }
 
-static struct rule *take_rule(struct makefile *m, const char *line)
+static struct make_rule *take_rule(struct makefile *m, const char *line)
 {
 	const char *colon = line;
 
@@ -113,7 +113,7 @@ static struct rule *take_rule(struct makefile *m, const char *line)
 		open += *colon == '(' ? 1 : *colon == ')' ? -1 : 0;
 	if (!*colon || colon[1] == '=' || m->n_rules == RULES_MAX || *line == '.' || *line == '#')
 		return NULL;
-	struct rule *r = &m->rule[m->n_rules++];
+	struct make_rule *r = &m->rule[m->n_rules++];
 	char targets[VALUE_SIZE];
 
 	snprintf(targets, sizeof targets, "%.*s", (int)(colon - line), line);
@@ -146,7 +146,7 @@ static bool next_line(const char **text, struct buf *line)
 struct makefile *makefile_read(const char *text)
 {
 	struct makefile *m = calloc(1, sizeof *m);
-	struct rule *rule = NULL;
+	struct make_rule *rule = NULL;
 	struct buf line;
 
 	if (!m)
@@ -157,7 +157,7 @@ struct makefile *makefile_read(const char *text)
 			expand(m, line.data, 0, &rule->recipe);
 			buf_putc(&rule->recipe, '\n');
 		} else if (line.data[strspn(line.data, " \t\r")] && line.data[0] != '#') {
-			struct rule *begun = take_variable(m, line.data) ? NULL : take_rule(m, line.data);
+			struct make_rule *begun = take_variable(m, line.data) ? NULL : take_rule(m, line.data);
 
 			rule = begun ? begun : rule;
 		}
@@ -211,7 +211,7 @@ static bool matches(const char *pattern, const char *need, const char *source, c
 	return !strchr(out, '?') && !strstr(out, ".o");
 }
 
-static bool rule_program(const struct rule *r, const char *stem, const char *source, char *target, char *file, size_t size)
+static bool rule_program(const struct make_rule *r, const char *stem, const char *source, char *target, char *file, size_t size)
 {
 	char word[VALUE_SIZE], need[VALUE_SIZE], made[VALUE_SIZE];
 	const char *list = r->targets;

@@ -157,7 +157,7 @@ static void child_descriptors(const struct proc_spec *spec, int report)
 		fcntl(null_fd, F_SETFD, 0);
 }
 
-static _Noreturn void child_start(
+static _Noreturn void exec_program(
 	const struct proc_spec *spec, const char *path, char *const *argv, char *const *env, pid_t parent, int report)
 {
 	static const unsigned long default_action[4]; /* the kernel's sigaction: handler, flags, restorer, mask */
@@ -264,7 +264,7 @@ int proc_spawn(const struct proc_spec *spec, struct proc *p, struct fw_err *err)
 	sigprocmask(SIG_SETMASK, &all, &before);
 	p->pid = fork();
 	if (p->pid == 0)
-		child_start(spec, path, (char *const *)(uintptr_t)spec->argv, (char *const *)(uintptr_t)env, parent, high);
+		exec_program(spec, path, (char *const *)(uintptr_t)spec->argv, (char *const *)(uintptr_t)env, parent, high);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(high);
 	if (p->pid < 0) {

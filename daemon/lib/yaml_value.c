@@ -123,7 +123,7 @@ int yaml_bool(struct yaml *y, struct yaml_node *n, bool *out)
 }
 
 /* Milliseconds of one unit; 0 for an unknown one. */
-static double unit_ms(const char *unit)
+static double yaml_unit_ms(const char *unit)
 {
 	static const struct {
 		const char *name;
@@ -148,7 +148,7 @@ int yaml_duration_ms(struct yaml *y, struct yaml_node *n, int64_t min_ms, int64_
 	text = scalar(y, n, "a duration such as 30s");
 	if (!text)
 		return -1;
-	ms = decimal(text, &v, &end) ? unit_ms(end) : 0;
+	ms = decimal(text, &v, &end) ? yaml_unit_ms(end) : 0;
 	if (ms == 0) {
 		yaml_mistake(
 			y, n, "`%.60s` is not a duration; write a number with its unit (ms, s, min, h, d), such as 30s", text);
@@ -174,7 +174,7 @@ int yaml_seconds(struct yaml *y, struct yaml_node *n, double min, double max, do
 		yaml_mistake(y, n, "`%.60s` is not a number of seconds", text);
 		return -1;
 	}
-	ms = *end ? unit_ms(end) : 1000;
+	ms = *end ? yaml_unit_ms(end) : 1000;
 	if (ms == 0) {
 		yaml_mistake(y, n, "`%.60s` has an unknown unit; use ms, s, min, h or d", text);
 		return -1;

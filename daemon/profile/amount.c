@@ -20,7 +20,7 @@ double amount_value(const struct cause_kernel *k, const char *metric)
 	return NAN;
 }
 
-struct amount amount_of(const struct pair *p, const char *metric)
+struct amount amount_of(const struct kernel_pair *p, const char *metric)
 {
 	double mean[2] = { NAN, NAN }, noise = 0;
 	bool has_two = false;
@@ -39,7 +39,7 @@ struct amount amount_of(const struct pair *p, const char *metric)
 	return (struct amount){ true, mean[0], mean[1], has_two ? noise : NOISE_UNKNOWN * fmax(mean[0], mean[1]) };
 }
 
-struct amount amount_sum(const struct pair *p, const char *const metric[])
+struct amount amount_sum(const struct kernel_pair *p, const char *const metric[])
 {
 	struct amount sum = { 0 };
 

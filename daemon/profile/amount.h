@@ -11,9 +11,9 @@ struct amount {
 
 /** Return a value of one kernel; NAN if missing, negative or no number. */
 double amount_value(const struct cause_kernel *k, const char *metric);
-struct amount amount_of(const struct pair *p, const char *metric);
+struct amount amount_of(const struct kernel_pair *p, const char *metric);
 /** Sum the known ones of some metrics. Shape: metric[] ends with NULL. */
-struct amount amount_sum(const struct pair *p, const char *const metric[]);
+struct amount amount_sum(const struct kernel_pair *p, const char *const metric[]);
 /**
  * Return whether it changed by more than three times its noise, or three times `floor` (a share of the larger value) if that is
  * more.

@@ -40,7 +40,7 @@ static size_t index_of(const struct ranking *r, const struct finding *f)
 }
 
 /* Upper bound of a kernel's share in the difference: its loss plus its uncertainty. */
-static double most_of(const struct ranking *r, const struct pair *p)
+static double most_of(const struct ranking *r, const struct kernel_pair *p)
 {
 	if (!p->is_timed)
 		return 0;
@@ -52,7 +52,7 @@ static void request_of_kernels(struct ranking *r, bool of_code)
 	struct rates rates = rates_of(&r->e->device);
 
 	for (size_t i = 0; i < r->pairing.n; i++) {
-		const struct pair *p = &r->pairing.pair[i];
+		const struct kernel_pair *p = &r->pairing.pair[i];
 		struct look l = { .e = r->e, .pair = p, .code = pair_code(r->e, p), .sign = r->found.sign };
 
 		r->left[i] = l.most_ms = most_of(r, p);

@@ -29,7 +29,7 @@ static void put(struct findings *f, const struct finding *new, const char *what)
 	snprintf(to->what, sizeof to->what, "%s", what);
 }
 
-void finding_add(struct findings *f, enum cause_kind kind, const struct pair *p, double ms, double weight, const char *what)
+void finding_add(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double ms, double weight, const char *what)
 {
 	struct finding new = { .kind = kind, .confidence = CAUSE_MEASURED, .pair = p, .ms = ms * f->sign, .weight = weight };
 
@@ -37,7 +37,7 @@ void finding_add(struct findings *f, enum cause_kind kind, const struct pair *p,
 		put(f, &new, what);
 }
 
-void finding_exact(struct findings *f, enum cause_kind kind, const struct pair *p, double ms, const char *what)
+void finding_exact(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double ms, const char *what)
 {
 	struct finding new = { .kind = kind, .confidence = CAUSE_EXACT, .pair = p, .ms = ms * f->sign, .weight = WEIGHT_EXACT };
 
@@ -45,7 +45,7 @@ void finding_exact(struct findings *f, enum cause_kind kind, const struct pair *
 		put(f, &new, what);
 }
 
-void finding_seen(struct findings *f, enum cause_kind kind, const struct pair *p, double size, const char *what)
+void finding_seen(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double size, const char *what)
 {
 	struct finding new = { .kind = kind, .confidence = CAUSE_SEEN, .pair = p, .ms = size, .weight = 1 };
 

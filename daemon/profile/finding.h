@@ -19,7 +19,7 @@ enum { FINDINGS_MAX = 96, FINDING_SIZE = 220 };
 struct finding {
 	enum cause_kind kind;
 	enum cause_confidence confidence;
-	const struct pair *pair; /* NULL: of the call */
+	const struct kernel_pair *pair; /* NULL: of the call */
 	double ms;               /* share of the difference, in its direction; for CAUSE_SEEN: the size of the change */
 	double weight;
 	char what[FINDING_SIZE]; /* "executes 12 % more ...", about the kernel */
@@ -34,7 +34,7 @@ struct findings {
 
 struct look {
 	const struct cause_evidence *e;
-	const struct pair *pair;
+	const struct kernel_pair *pair;
 	const struct cause_code *code;
 	struct quantities quantity;
 	struct stalls stalls;
@@ -45,10 +45,10 @@ struct look {
 /**
  * Add a finding if its `ms` (signed as the verdict's difference) has the direction of the difference and is worth reporting.
  */
-void finding_add(struct findings *f, enum cause_kind kind, const struct pair *p, double ms, double weight, const char *what);
-void finding_exact(struct findings *f, enum cause_kind kind, const struct pair *p, double ms, const char *what);
+void finding_add(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double ms, double weight, const char *what);
+void finding_exact(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double ms, const char *what);
 /** Add a finding of unknown cost; larger ones come first. */
-void finding_seen(struct findings *f, enum cause_kind kind, const struct pair *p, double size, const char *what);
+void finding_seen(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double size, const char *what);
 double finding_score(const struct finding *f);
 
 /**

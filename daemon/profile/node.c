@@ -7,13 +7,13 @@
 /* Number of nodes with this pair's side and name; 0 if an earlier one counted them. */
 static int count(const struct pairing *p, size_t at, int side, double *ms, bool *is_timed)
 {
-	const struct pair *of = &p->pair[at];
+	const struct kernel_pair *of = &p->pair[at];
 	int n = 0;
 
 	*ms = 0;
 	*is_timed = true;
 	for (size_t i = 0; i < p->n; i++) {
-		const struct pair *other = &p->pair[i];
+		const struct kernel_pair *other = &p->pair[i];
 
 		if (pair_is_whole(other) || !pair_kernel(other, side) || strcmp(pair_name(other), pair_name(of)) != 0)
 			continue;
@@ -33,7 +33,7 @@ void node_find(const struct pairing *p, double left_ms, struct findings *f)
 	for (size_t i = 0; i < p->n; i++)
 		untimed += !pair_is_whole(&p->pair[i]) && !p->pair[i].is_timed;
 	for (size_t i = 0; i < p->n; i++) {
-		const struct pair *pair = &p->pair[i];
+		const struct kernel_pair *pair = &p->pair[i];
 		char what[FINDING_SIZE];
 		bool is_timed;
 		double ms;

@@ -24,24 +24,24 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-const struct cause_kernel *pair_kernel(const struct pair *p, int side)
+const struct cause_kernel *pair_kernel(const struct kernel_pair *p, int side)
 {
 	return p->at[side][0] ? p->at[side][0] : p->at[side][1];
 }
 
-bool pair_is_whole(const struct pair *p)
+bool pair_is_whole(const struct kernel_pair *p)
 {
 	return pair_kernel(p, 0) && pair_kernel(p, 1);
 }
 
-const char *pair_name(const struct pair *p)
+const char *pair_name(const struct kernel_pair *p)
 {
 	const struct cause_kernel *k = pair_kernel(p, 1);
 
 	return text((k ? k : pair_kernel(p, 0))->name);
 }
 
-const struct cause_code *pair_code(const struct cause_evidence *e, const struct pair *p)
+const struct cause_code *pair_code(const struct cause_evidence *e, const struct kernel_pair *p)
 {
 	const struct cause_kernel *base = pair_kernel(p, 0), *target = pair_kernel(p, 1);
 
@@ -104,10 +104,10 @@ static bool alike(const struct cause_evidence *e, const struct cause_kernel *a, 
 static void add_pair(
 	const struct cause_evidence *e, struct pairing *out, const struct cause_kernel *base, const struct cause_kernel *target)
 {
-	struct pair *p = &out->pair[out->n++];
+	struct kernel_pair *p = &out->pair[out->n++];
 	const struct cause_kernel *of[2] = { base, target };
 
-	*p = (struct pair){ 0 };
+	*p = (struct kernel_pair){ 0 };
 	for (size_t i = 0; i < e->n_kernels; i++) {
 		const struct cause_kernel *k = &e->kernel[i], *like = of[k->of_target];
 
@@ -167,7 +167,7 @@ static double time_of(const struct cause_kernel *k)
 }
 
 /* Mean of a side's processes, NAN unknown; raises `noise` to their difference. */
-static double time_of_side(const struct pair *p, int side, double *noise)
+static double time_of_side(const struct kernel_pair *p, int side, double *noise)
 {
 	double a = time_of(p->at[side][0]), b = time_of(p->at[side][1]);
 
@@ -177,7 +177,7 @@ static double time_of_side(const struct pair *p, int side, double *noise)
 }
 
 /* Counted cycles compare both sides at one clock; times do not. */
-static void time_pair(struct pair *p, double mhz)
+static void time_pair(struct kernel_pair *p, double mhz)
 {
 	double noise = 0, base = time_of_side(p, 0, &noise), target = time_of_side(p, 1, &noise);
 	struct amount cycles = amount_of(p, CYCLES);

@@ -10,7 +10,7 @@
 enum { PAIRING_MAX = 2 * CAUSE_KERNELS_MAX };
 
 /** A node; on one side only if the other's are NULL. */
-struct pair {
+struct kernel_pair {
 	const struct cause_kernel *at[2][CAUSE_REPEATS]; /* base, target; NULL: that process has none */
 	bool is_timed;                                   /* on every side that has it */
 	double base_ms,
@@ -21,15 +21,15 @@ struct pair {
 
 struct pairing {
 	size_t n;
-	struct pair pair[PAIRING_MAX];
+	struct kernel_pair pair[PAIRING_MAX];
 };
 
 void pairing_make(const struct cause_evidence *e, struct pairing *out);
 /** Return a side's kernel from any process; NULL none. `side` 0 base, 1 target. */
-const struct cause_kernel *pair_kernel(const struct pair *p, int side);
-bool pair_is_whole(const struct pair *p);
-const char *pair_name(const struct pair *p);
+const struct cause_kernel *pair_kernel(const struct kernel_pair *p, int side);
+bool pair_is_whole(const struct kernel_pair *p);
+const char *pair_name(const struct kernel_pair *p);
 /** Return the comparison of its machine code; NULL none. */
-const struct cause_code *pair_code(const struct cause_evidence *e, const struct pair *p);
+const struct cause_code *pair_code(const struct cause_evidence *e, const struct kernel_pair *p);
 
 #endif

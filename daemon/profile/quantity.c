@@ -36,7 +36,7 @@ static const struct {
 	[QUANTITY_DRAM_WRITES] = { { "dram__bytes_write.sum" }, FLOOR_DRAM },
 };
 
-static double share_of_one(enum quantity q, const struct pair *p, const struct rates *r)
+static double share_of_one(enum quantity q, const struct kernel_pair *p, const struct rates *r)
 {
 	double each_sm = 1 / (r->sms * p->cycles), ms = p->cycles / (r->mhz * 1e3);
 
@@ -110,7 +110,7 @@ static void subtract_followers(struct quantities *q)
 	follows(q, QUANTITY_DRAM_WRITES, growth(&of[QUANTITY_L2_WRITES]) * of[QUANTITY_DRAM_WRITES].base);
 }
 
-void quantities_read(const struct pair *p, const struct rates *r, struct quantities *out)
+void quantities_read(const struct kernel_pair *p, const struct rates *r, struct quantities *out)
 {
 	struct amount tensor = amount_of(p, TENSOR_BUSY), lsu = amount_of(p, LSU_BUSY);
 	double of_one[QUANTITIES];

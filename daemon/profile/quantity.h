@@ -44,6 +44,6 @@ struct quantities {
 	double busiest; /* unit, as a share of the base's time */
 };
 
-void quantities_read(const struct pair *p, const struct rates *r, struct quantities *out);
+void quantities_read(const struct kernel_pair *p, const struct rates *r, struct quantities *out);
 
 #endif

@@ -28,7 +28,7 @@ enum {
 	WORK_FACTOR = 16          /* limit of bytes read, as a multiple of the file */
 };
 
-struct reader {
+struct resource_reader {
 	const struct elf *elf;
 	struct resources *all;
 	uint32_t *named; /* text section of the function that symbol i names; 0: none */
@@ -36,7 +36,7 @@ struct reader {
 	uint64_t work; /* bytes that may still be read: sections of a hostile file may overlap */
 };
 
-static bool pay(struct reader *r, uint64_t cost)
+static bool pay(struct resource_reader *r, uint64_t cost)
 {
 	bool good = cost <= r->work;
 	r->work = good ? r->work - cost : 0;
@@ -49,12 +49,12 @@ static const char *own_name(const struct elf_section *s, const char *prefix)
 	return strncmp(s->name, prefix, len) == 0 && s->name[len] ? s->name + len : NULL;
 }
 
-static bool is_text(const struct reader *r, size_t at, struct elf_section *s)
+static bool is_text(const struct resource_reader *r, size_t at, struct elf_section *s)
 {
 	return at < r->elf->n_sections && elf_section(r->elf, at, s) && s->type == SHT_PROGBITS && own_name(s, ".text.");
 }
 
-static bool read_symbols(struct reader *r, const struct elf_section *table)
+static bool read_symbols(struct resource_reader *r, const struct elf_section *table)
 {
 	Elf64_Sym symbol;
 	struct elf_section strings, s;
@@ -86,7 +86,7 @@ static int as_int(uint32_t v)
 	return v > INT_MAX ? -1 : (int)v;
 }
 
-static void take_named(struct reader *r, int attribute, const unsigned char *value)
+static void take_named(struct resource_reader *r, int attribute, const unsigned char *value)
 {
 	uint32_t symbol = word_at(value), v = word_at(value + 4);
 	if (symbol >= r->n_named || !r->named[symbol])
@@ -110,7 +110,7 @@ static void take_threads(struct resources *f, bool is_fixed, const unsigned char
 }
 
 /* `f`: the section's function; NULL: none. */
-static void take_sized(struct reader *r, struct resources *f, int attribute, const unsigned char *value, size_t len)
+static void take_sized(struct resource_reader *r, struct resources *f, int attribute, const unsigned char *value, size_t len)
 {
 	bool has_name = attribute == REGISTERS || attribute == FRAME_BYTES || attribute == STACK_BYTES;
 	if (has_name && len == 8)
@@ -119,7 +119,7 @@ static void take_sized(struct reader *r, struct resources *f, int attribute, con
 		take_threads(f, attribute == FIXED_THREADS_EACH, value);
 }
 
-static void read_attributes(struct reader *r, const struct elf_section *s, struct resources *f)
+static void read_attributes(struct resource_reader *r, const struct elf_section *s, struct resources *f)
 {
 	for (size_t at = 0; pay(r, 4) && s->len - at >= 4;) {
 		const unsigned char *p = s->data + at;
@@ -145,7 +145,7 @@ static int64_t plus(int64_t sum, uint64_t v)
 	return v > (uint64_t)(INT64_MAX - sum) ? INT64_MAX : sum + (int64_t)v;
 }
 
-static void take_section(struct reader *r, size_t at, const struct elf_section *s)
+static void take_section(struct resource_reader *r, size_t at, const struct elf_section *s)
 {
 	struct elf_section owner;
 	struct resources *f = is_text(r, s->info, &owner) ? &r->all[s->info] : NULL;
@@ -176,7 +176,7 @@ struct resources *resources_read(const struct elf *elf)
 	static const struct resources unknown = {
 		.registers = -1, .barriers = -1, .max_threads = -1, .stack_bytes = -1, .parameter_bytes = -1
 	};
-	struct reader r = {
+	struct resource_reader r = {
 		.elf = elf, .all = calloc(elf->n_sections + 1, sizeof *r.all), .work = WORK_FACTOR * (uint64_t)elf->len
 	};
 	struct elf_section s;

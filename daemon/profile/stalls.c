@@ -19,7 +19,7 @@ void stall_metric(enum stall s, char *out)
 	snprintf(out, STALL_METRIC_SIZE, "smsp__warps_issue_stalled_%s.sum", stall_names[s]);
 }
 
-void stalls_read(const struct pair *p, struct stalls *out)
+void stalls_read(const struct kernel_pair *p, struct stalls *out)
 {
 	struct amount of[STALLS];
 	double base = 0, target = 0;

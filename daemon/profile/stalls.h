@@ -42,7 +42,7 @@ struct stalls {
 	} of[STALLS];
 };
 
-void stalls_read(const struct pair *p, struct stalls *out);
+void stalls_read(const struct kernel_pair *p, struct stalls *out);
 /** Sum `ms` over the selected reasons that have the sign of `sign`. Shape: bit `1u << enum stall`. */
 double stalls_sum(const struct stalls *s, unsigned which, double sign);
 

@@ -10,17 +10,17 @@
 
 enum { DEPTH_MAX = 16 };
 
-struct reader {
+struct name_reader {
 	const char *at;
 	char *out;
 	size_t used;
 	int depth;
 };
 
-static bool read_type(struct reader *r);
-static bool read_arguments(struct reader *r);
+static bool read_type(struct name_reader *r);
+static bool read_arguments(struct name_reader *r);
 
-static void put(struct reader *r, const char *text, size_t len)
+static void put(struct name_reader *r, const char *text, size_t len)
 {
 	size_t room = SYMBOLNAME_SIZE - 1 - r->used;
 
@@ -30,12 +30,12 @@ static void put(struct reader *r, const char *text, size_t len)
 	r->out[r->used] = '\0';
 }
 
-static void puts_to(struct reader *r, const char *text)
+static void puts_to(struct name_reader *r, const char *text)
 {
 	put(r, text, strlen(text));
 }
 
-static bool take(struct reader *r, const char *word)
+static bool take(struct name_reader *r, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -46,7 +46,7 @@ static bool take(struct reader *r, const char *word)
 }
 
 /* "4gemm"; `is_hidden` becomes true for the unnamed namespace of a file. */
-static bool read_word(struct reader *r, const char **word, size_t *len, bool *is_hidden)
+static bool read_word(struct name_reader *r, const char **word, size_t *len, bool *is_hidden)
 {
 	size_t n = 0;
 
@@ -68,7 +68,7 @@ static bool read_word(struct reader *r, const char **word, size_t *len, bool *is
 }
 
 /* The part from "N" to "E". */
-static bool read_nested(struct reader *r)
+static bool read_nested(struct name_reader *r)
 {
 	const char *word;
 	size_t len;
@@ -101,7 +101,7 @@ static bool read_nested(struct reader *r)
 }
 
 /* A name without its template arguments, or with all of them if nested. */
-static bool read_name(struct reader *r)
+static bool read_name(struct name_reader *r)
 {
 	const char *word;
 	size_t len;
@@ -118,7 +118,7 @@ static bool read_name(struct reader *r)
 	return true;
 }
 
-static bool read_builtin(struct reader *r)
+static bool read_builtin(struct name_reader *r)
 {
 	static const struct {
 		char letter;
@@ -137,7 +137,7 @@ static bool read_builtin(struct reader *r)
 	return false;
 }
 
-static bool read_type(struct reader *r)
+static bool read_type(struct name_reader *r)
 {
 	const char *behind = take(r, "P") ? "*" : take(r, "R") ? "&" : take(r, "O") ? "&&" : take(r, "K") ? " const" : NULL;
 	bool is_read;
@@ -155,7 +155,7 @@ static bool read_type(struct reader *r)
 }
 
 /* The part after "L": the type, which only an integer's suffix shows, and the value. */
-static bool read_literal(struct reader *r)
+static bool read_literal(struct name_reader *r)
 {
 	static const struct {
 		char letter;
@@ -187,7 +187,7 @@ static bool read_literal(struct reader *r)
 	return take(r, "E");
 }
 
-static bool read_arguments(struct reader *r)
+static bool read_arguments(struct name_reader *r)
 {
 	size_t from = r->used;
 	int packs = 0;
@@ -221,7 +221,7 @@ static bool read_arguments(struct reader *r)
 void symbolname(const char *symbol, char *out)
 {
 	const char *plain = cubin_plain_symbol(symbol);
-	struct reader r = { .at = plain, .out = out };
+	struct name_reader r = { .at = plain, .out = out };
 	bool is_read = take(&r, "_Z") && read_name(&r);
 
 	if (is_read && *r.at == 'I' && !read_arguments(&r))

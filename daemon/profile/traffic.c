@@ -21,7 +21,7 @@ static void moved(const struct quantity_change *c, double bytes, const char *ver
 		snprintf(out, FINDING_SIZE, "%s %.12s %s instead of nothing", verb, is, position);
 }
 
-static void add_hits(const struct pair *p, char *out)
+static void add_hits(const struct kernel_pair *p, char *out)
 {
 	struct amount hits = amount_of(p, HITS), all = amount_of(p, SECTORS);
 	char base[AMOUNT_SIZE], target[AMOUNT_SIZE], so_far[FINDING_SIZE];

@@ -198,7 +198,7 @@ static void drop_left(struct reading *r)
 	r->n_rows = kept;
 }
 
-static int median_of(const double *value, int count, double *median, struct fw_err *err)
+static int row_median(const double *value, int count, double *median, struct fw_err *err)
 {
 	size_t n = (size_t)count;
 	double *sorted = malloc(n * sizeof *sorted);
@@ -222,7 +222,7 @@ static int fill_median(struct reading_row *row, struct fw_err *err)
 		row->median_ms = NAN;
 		return 0;
 	}
-	return median_of(row->ms, row->n, &row->median_ms, err);
+	return row_median(row->ms, row->n, &row->median_ms, err);
 }
 
 static int check_text(const char *text, size_t len, const char *file, struct fw_err *err)
@@ -280,7 +280,7 @@ int reading_parse(
 	for (int i = 0; i < out->n_rows && rc == 0; i++)
 		rc = fill_median(&out->row[i], err);
 	for (int i = 0; i < out->n_figures && rc == 0; i++)
-		rc = median_of(out->figure[i].value, out->figure[i].n, &out->figure[i].median, err);
+		rc = row_median(out->figure[i].value, out->figure[i].n, &out->figure[i].median, err);
 	if (rc != 0)
 		reading_fini(out);
 	return rc;

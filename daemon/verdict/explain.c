@@ -19,12 +19,12 @@ void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE])
 		higher ? "higher" : "lower", does);
 }
 
-static double watts(const struct sustained_side *s)
+static double watts(const struct sustained_level *s)
 {
 	return s->joules > 0 && s->ms > 0 ? 1000 * s->joules / s->ms : 0;
 }
 
-void explain_sustained_runs(const struct sustained_side *base, const struct sustained_side *target, char out[EXPLAIN_SIZE])
+void explain_sustained_runs(const struct sustained_level *base, const struct sustained_level *target, char out[EXPLAIN_SIZE])
 {
 	double base_w = watts(base), target_w = watts(target);
 

@@ -17,7 +17,7 @@ void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE]);
 void explain_undecided(double low_pct, double high_pct, double threshold_pct, char out[EXPLAIN_SIZE]);
 
 /** One side in sustained runs. Units: ms a call, MHz, J a call; 0 or NAN: unknown. */
-struct sustained_side {
+struct sustained_level {
 	double ms, mhz, joules;
 };
 
@@ -25,7 +25,7 @@ struct sustained_side {
  * Write the stable clock of each side at its own power draw: "the clock settles at 1420 MHz instead of 1620, at equal power
  * (690 W)". "" if clocks are unknown or differ by less than 0.5 %.
  */
-void explain_sustained_runs(const struct sustained_side *base, const struct sustained_side *target, char out[EXPLAIN_SIZE]);
+void explain_sustained_runs(const struct sustained_level *base, const struct sustained_level *target, char out[EXPLAIN_SIZE]);
 
 /**
  * Write the noise of an underpowered cell: "runs of equal builds vary by 6.20 % here, as 20 of them showed, so a loss below 9.3

@@ -223,7 +223,7 @@ static bool all_at_cell(const struct interleave_session *s)
 }
 
 /* Outcome of a pair (of three, with a reference commit). */
-enum pair {
+enum pair_result {
 	PAIR_BROKEN = -1, /* an error */
 	PAIR_OVER,        /* a side does not continue with this cell */
 	PAIR_TAKEN,
@@ -250,10 +250,10 @@ static struct interleave_one turn_of(struct interleave_session *s, int side, dou
 }
 
 /* Take the next pair. It repeats an interrupted pair with the same order, so that each position has the order of its record. */
-static enum pair take_pair(struct interleave_session *s, struct fw_err *err)
+static enum pair_result take_pair(struct interleave_session *s, struct fw_err *err)
 {
 	struct interleave_cell *at = s->at;
-	enum pair pair = PAIR_TAKEN;
+	enum pair_result pair = PAIR_TAKEN;
 
 	for (int k = 0; k < s->n_sides; k++) {
 		int side = interleave_session_side(s, at->n, k), result = all_at_cell(s);
@@ -421,7 +421,7 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 	if (status >= 1) /* the threads of the first call exist by now */
 		position_programs(s);
 	while (status >= 1 && !is_enough(at, began) && at->untimed < UNTIMED_TIMES * at->pairs) {
-		enum pair pair = take_pair(s, err);
+		enum pair_result pair = take_pair(s, err);
 
 		at->untimed += pair == PAIR_UNTIMED;
 		if (pair == PAIR_CUT && at->cut < CUT_TIMES * at->pairs)

@@ -30,7 +30,7 @@ static int by_code(const struct modulecode_function *a, const struct modulecode_
 }
 
 /* Pair the functions of one name, [a, a_end) and [b, b_end), each sorted by code: equal ones first, others in order. */
-static void pair_name(struct sassdiff *d, const struct modulecode_function *a, const struct modulecode_function *a_end,
+static void name_pair(struct sassdiff *d, const struct modulecode_function *a, const struct modulecode_function *a_end,
 	const struct modulecode_function *b, const struct modulecode_function *b_end)
 {
 	const struct modulecode_function *left = a, *right = b;
@@ -78,7 +78,7 @@ static void pair_all(struct sassdiff *d)
 			a_next++;
 		while (b_next < b_end && modulecode_order(b_next, lead) == 0)
 			b_next++;
-		pair_name(d, a, a_next, b, b_next);
+		name_pair(d, a, a_next, b, b_next);
 		a = a_next;
 		b = b_next;
 	}

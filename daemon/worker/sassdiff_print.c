@@ -90,7 +90,7 @@ static const struct sass_instruction *instruction(const struct sassdiff_pair *p,
 	return &p->sass[side]->instruction[p->code[side]->first + i];
 }
 
-struct lines {
+struct diff_lines {
 	const struct sassdiff_pair *pair;
 	sassdiff_note_fn *note;
 	void *note_arg;
@@ -98,7 +98,7 @@ struct lines {
 	struct buf *out;
 };
 
-static void print_line(struct lines *l, char sign, int side, size_t i, const char *note)
+static void print_line(struct diff_lines *l, char sign, int side, size_t i, const char *note)
 {
 	struct buf *out = l->out;
 	const struct sass_instruction *in = instruction(l->pair, side, i);
@@ -113,14 +113,14 @@ static void print_line(struct lines *l, char sign, int side, size_t i, const cha
 	l->left--;
 }
 
-static void request(const struct lines *l, int side, size_t i, char note[SASSDIFF_NOTE_SIZE])
+static void request(const struct diff_lines *l, int side, size_t i, char note[SASSDIFF_NOTE_SIZE])
 {
 	note[0] = '\0';
 	if (l->note)
 		l->note(l->note_arg, side, instruction(l->pair, side, i)->address, note);
 }
 
-static void print_lines(struct lines *l, int side, size_t from, size_t n)
+static void print_lines(struct diff_lines *l, int side, size_t from, size_t n)
 {
 	for (size_t i = from; i < from + n && l->left > 0; i++) {
 		char note[SASSDIFF_NOTE_SIZE];
@@ -130,7 +130,7 @@ static void print_lines(struct lines *l, int side, size_t from, size_t n)
 }
 
 /* Added or removed instructions make warps wait a few instructions later: print those that have notes, on both sides. */
-static void print_near(struct lines *l, size_t base, size_t target, size_t n)
+static void print_near(struct diff_lines *l, size_t base, size_t target, size_t n)
 {
 	for (size_t i = 0; i < n && i < NEAR && l->left > 0; i++) {
 		char note[2][SASSDIFF_NOTE_SIZE], both[2 * SASSDIFF_NOTE_SIZE + 16];
@@ -160,7 +160,7 @@ static void print_opcodes(struct buf *out, const struct sassdelta *d)
 size_t sassdiff_print_hunks(
 	const struct sassdiff_pair *p, size_t lines_max, sassdiff_note_fn *note, void *note_arg, struct buf *out)
 {
-	struct lines l = { .pair = p, .note = note, .note_arg = note_arg, .left = lines_max, .out = out };
+	struct diff_lines l = { .pair = p, .note = note, .note_arg = note_arg, .left = lines_max, .out = out };
 	size_t lines = 0;
 	if (!p->delta.is_aligned)
 		buf_puts(out, "  too different to be compared side by side\n");

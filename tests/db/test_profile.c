@@ -6,7 +6,7 @@
 #include "db/store_profile.h"
 #include "db/view_profile.h"
 
-enum { METRICS = 60 };
+enum { VALUES = 60 };
 static const int kernels[] = { 2, 5, 3 }; /* of a forward, a backward and a sparse cell */
 
 static int64_t number(struct fixture *f, const char *sql)
@@ -225,12 +225,12 @@ static void an_alert_takes_little_room(void **state)
 {
 	struct fixture *f = *state;
 	static struct msg_code code = { .base = "forward", .target = "forward", .what = EVIDENCE_CODE_CHANGED };
-	struct evidence_value values[METRICS];
+	struct evidence_value values[VALUES];
 	struct buf hunks;
 	char copy[160], cells[3][64];
 	fill(f, 3);
 	ok(db_begin(f->db, &err));
-	for (int v = 0; v < METRICS; v++) /* their names are there once, for all profiles */
+	for (int v = 0; v < VALUES; v++) /* their names are there once, for all profiles */
 		snprintf(values[v].metric, sizeof values[v].metric, "smsp__inst_executed_op_local_%d.sum", v);
 	buf_init(&hunks, EVIDENCE_HUNKS_MAX);
 	for (unsigned at = 0; !hunks.failed; at += 16)
@@ -256,10 +256,10 @@ static void an_alert_takes_little_room(void **state)
 					.ms = 0.5,
 					.grid = { 132, 16, 1 },
 					.block = { 384, 1, 1 },
-					.n_values = METRICS,
+					.n_values = VALUES,
 					.value = values };
 				snprintf(m.code_sha256, sizeof m.code_sha256, "%064x", (unsigned)(k % kernels[c]));
-				for (int v = 0; v < METRICS; v++)
+				for (int v = 0; v < VALUES; v++)
 					values[v].value = 1e6 * (v + 1) + 977 * k + 31 * c;
 				ok(store_profile_kernel_put(f->db, cell, &m, &err));
 			}

@@ -115,7 +115,7 @@ void api_compare(void *arg, struct http_request *r, struct http_response *respon
 /* ---- as a table ------------------------------------------------------------------------------------------------------- */
 
 /* A table under way; `c` knows what is said of peers. */
-struct csv {
+struct csv_output {
 	struct buf *out;
 	const struct comparison *c;
 	int n, n_peers;
@@ -123,7 +123,7 @@ struct csv {
 };
 
 /* What is known of each peer: four columns. */
-static void csv_peers(struct csv *t, int n)
+static void csv_peers(struct csv_output *t, int n)
 {
 	for (int i = 0; i < t->n_peers; i++) {
 		const struct comparison_peer *peer = n < t->c->n_cells ? comparison_peer(&t->c->cell[n], t->peer[i]) : NULL;
@@ -137,7 +137,7 @@ static void csv_peers(struct csv *t, int n)
 
 static void csv_row(void *arg, const struct view_cell *row)
 {
-	struct csv *t = arg;
+	struct csv_output *t = arg;
 	struct buf *out = t->out;
 	char words[EXPLAIN_SIZE];
 	csv_text(out, row->key);
@@ -173,7 +173,7 @@ static void csv_row(void *arg, const struct view_cell *row)
 	buf_puts(out, "\r\n");
 }
 
-static void csv_head(struct csv *t)
+static void csv_head(struct csv_output *t)
 {
 	static const char *const columns[] = { "pct", "ci_low_pct", "ci_high_pct", "basis" };
 	buf_puts(t->out, "cell,verdict,base_median_ms,target_median_ms,base_tflops,target_tflops,change_pct,ci_low_pct,"
@@ -195,7 +195,7 @@ void api_comparison_csv(void *arg, struct http_request *r, struct http_response 
 	struct fw_err err = { 0 };
 	struct view_around alone = { .previous = 0 };
 	struct comparison c;
-	struct csv t = { .out = &response->body, .c = &c };
+	struct csv_output t = { .out = &response->body, .c = &c };
 	int64_t id = answer_path_id(r, response, "comparison");
 	if (id < 0)
 		return;

@@ -164,7 +164,7 @@ static void value(struct buf *out, const struct cause_kernel *k, const char *met
 		emit_raw(out, " -");
 }
 
-static void values(struct buf *out, const struct pair *p)
+static void values(struct buf *out, const struct kernel_pair *p)
 {
 	const struct cause_kernel *any = pair_kernel(p, 1) && pair_kernel(p, 1)->n_values ? pair_kernel(p, 1) : pair_kernel(p, 0);
 

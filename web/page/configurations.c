@@ -38,7 +38,7 @@ struct row {
 	struct side side[SIDES];
 };
 
-struct rows {
+struct config_rows {
 	struct db *db;
 	struct fw_err *err;
 	int n, result;
@@ -54,7 +54,7 @@ static double rate(double flops, double ms)
 
 static void take_cell(void *arg, const struct view_measured *m)
 {
-	struct rows *r = arg;
+	struct config_rows *r = arg;
 	if (r->result != 0 || r->n == CELLS_MAX)
 		return;
 	struct row *more = reallocarray(r->row, (size_t)r->n + 1, sizeof *more);
@@ -79,7 +79,7 @@ static void take_cell(void *arg, const struct view_measured *m)
 
 static void take_value(void *arg, const char *metric, double value)
 {
-	struct rows *r = arg;
+	struct config_rows *r = arg;
 	for (int i = 0; i < SUMS; i++)
 		if (strcmp(metric, metrics[i]) == 0)
 			r->side->sum[i] += value;
@@ -91,7 +91,7 @@ static void take_value(void *arg, const char *metric, double value)
 
 static void take_kernel(void *arg, const struct view_profile_kernel *k)
 {
-	struct rows *r = arg;
+	struct config_rows *r = arg;
 	struct row *row = &r->row[r->n];
 	if (r->result != 0)
 		return;
@@ -103,9 +103,9 @@ static void take_kernel(void *arg, const struct view_profile_kernel *k)
 }
 
 /* Own: free(r->row), also after a failure. */
-static int read(struct db *db, int64_t profile, struct rows *r, struct fw_err *err)
+static int read(struct db *db, int64_t profile, struct config_rows *r, struct fw_err *err)
 {
-	*r = (struct rows){ .db = db, .err = err };
+	*r = (struct config_rows){ .db = db, .err = err };
 	if (view_measured(db, profile, take_cell, r, err) != 0 || r->result != 0)
 		return -1;
 	int all = r->n;
@@ -193,7 +193,7 @@ static double over(const struct row *longest, const struct row *shortest, int si
 }
 
 /* TFLOP/s of the longest over those of the shortest, of rows like row `i`, which is the first of them. */
-static bool lengths(const struct rows *r, int i, const struct row **shortest, const struct row **longest)
+static bool lengths(const struct config_rows *r, int i, const struct row **shortest, const struct row **longest)
 {
 	*shortest = *longest = &r->row[i];
 	for (int k = 0; k < r->n; k++) {
@@ -208,7 +208,7 @@ static bool lengths(const struct rows *r, int i, const struct row **shortest, co
 	return *shortest != *longest && (isfinite(over(*longest, *shortest, 0)) || isfinite(over(*longest, *shortest, 1)));
 }
 
-static void write_lengths(struct jsonw *j, const struct rows *r)
+static void write_lengths(struct jsonw *j, const struct config_rows *r)
 {
 	const struct row *shortest, *longest;
 	jsonw_key(j, "long_over_short");
@@ -230,7 +230,7 @@ static void write_lengths(struct jsonw *j, const struct rows *r)
 
 int configurations_json(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
 {
-	struct rows r;
+	struct config_rows r;
 	int result = read(db, profile, &r, err);
 	jsonw_key(j, "configurations");
 	jsonw_array(j);
@@ -255,7 +255,7 @@ static void number(struct buf *out, double v, const char *unknown)
 
 int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct fw_err *err)
 {
-	struct rows r;
+	struct config_rows r;
 	int result = read(db, profile, &r, err);
 	buf_puts(out, "cell,title,direction,size,side,configuration");
 	for (int i = 0; i < FIGURES; i++)
@@ -284,7 +284,7 @@ int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct f
 int configurations_markdown(struct db *db, int64_t profile, struct buf *out, struct fw_err *err)
 {
 	const struct row *shortest, *longest;
-	struct rows r;
+	struct config_rows r;
 	int result = read(db, profile, &r, err);
 	buf_puts(out, "\n| cell | side | configuration |");
 	for (int i = 0; i < FIGURES; i++)

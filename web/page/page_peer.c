@@ -73,7 +73,7 @@ static void speed(struct buf *out, struct unit unit, double tflops, double ms)
 	emit_raw(out, "</td>");
 }
 
-struct lines {
+struct peer_lines {
 	struct buf *out;
 	int64_t comparison;
 	double most_tflops;
@@ -81,13 +81,13 @@ struct lines {
 
 static void take_most(void *arg, const struct view_cell *row)
 {
-	struct lines *lines = arg;
+	struct peer_lines *lines = arg;
 	lines->most_tflops = unit_more(lines->most_tflops, unit_more(row->base_tflops, row->target_tflops));
 }
 
 static void cell_line(void *arg, const struct view_cell *row)
 {
-	const struct lines *lines = arg;
+	const struct peer_lines *lines = arg;
 	struct buf *out = lines->out;
 	emit_rawf(out, "<tr><th scope=row><a href=\"/comparisons/%lld?open=%d#c%d\">", (long long)lines->comparison, row->n,
 		row->n);
@@ -159,7 +159,7 @@ static void before(struct drawing *d, const struct beside *now)
 static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *err)
 {
 	struct buf *out = d->out;
-	struct lines lines = { out, b->id, NAN };
+	struct peer_lines lines = { out, b->id, NAN };
 	char ours[32], peer[32];
 	emit_raw(out, "<section><h2>");
 	emit_text(out, b->repo);

@@ -137,7 +137,7 @@ static void group_head(struct drawing *d, const struct comparison_cell *cell, bo
 }
 
 /* What the row's heading does not say already, or the key, cut where the column ends. */
-static void case_name(struct buf *out, const struct comparison_cell *cell)
+static void put_case_name(struct buf *out, const struct comparison_cell *cell)
 {
 	char name[NAME_MAX_BYTES + 1];
 	size_t len = strlen(cell->key);
@@ -191,7 +191,7 @@ static void row(struct drawing *d, const struct comparison_cell *cell)
 	emit_text(d->out, cell->key);
 	emit_raw(d->out, "</title>");
 	begin_text(d, "", EDGE, d->y + 15);
-	case_name(d->out, cell);
+	put_case_name(d->out, cell);
 	emit_raw(d->out, "</text>");
 	figure(d, BASE_X, cell->base_tflops, cell->base_ms);
 	figure(d, TARGET_X, cell->target_tflops, cell->target_ms);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUES_MAX = 256, CODES_MAX = 512, KERNELS_MAX = 4 * CAUSE_KERNELS_MAX };
+enum { VALUES_MAX = 256, CODES_MAX = 512, ROW_KERNELS_MAX = 4 * CAUSE_KERNELS_MAX };
 
 /* Memory that lives as long as what was read, newest first. */
 struct why_kept {
@@ -14,7 +14,7 @@ struct why_kept {
 	char bytes[] __attribute__((aligned(16)));
 };
 
-void *rows_keep(struct rows *r, size_t len)
+void *rows_keep(struct cause_rows *r, size_t len)
 {
 	struct why_kept *k = calloc(1, sizeof *k + len);
 
@@ -27,7 +27,7 @@ void *rows_keep(struct rows *r, size_t len)
 	return k->bytes;
 }
 
-const char *rows_text(struct rows *r, const char *text)
+const char *rows_text(struct cause_rows *r, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
 	char *copy = len ? rows_keep(r, len + 1) : NULL;
@@ -39,7 +39,7 @@ const char *rows_text(struct rows *r, const char *text)
 }
 
 /* Room for one entry more of a list of `n`; NULL: out of memory. What was there moves, and stays kept till the end. */
-static void *grow(struct rows *r, void *list, size_t n, size_t size, size_t most)
+static void *grow(struct cause_rows *r, void *list, size_t n, size_t size, size_t most)
 {
 	if (n == 0)
 		r->room = 0;
@@ -59,7 +59,7 @@ static void *grow(struct rows *r, void *list, size_t n, size_t size, size_t most
 
 void rows_take_head(void *arg, const struct view_profile *row)
 {
-	struct rows *r = arg;
+	struct cause_rows *r = arg;
 
 	r->state_why = rows_text(r, row->state_why);
 	r->w->head = (struct why_head){ .profile = row->id,
@@ -73,7 +73,7 @@ void rows_take_head(void *arg, const struct view_profile *row)
 
 void rows_take_cell(void *arg, const struct view_profile_cell *row)
 {
-	struct rows *r = arg;
+	struct cause_rows *r = arg;
 	struct why *w = r->w;
 
 	int at = w->n_cells++;
@@ -110,7 +110,7 @@ static enum cause_kind kind_of(const char *word)
 
 void rows_take_cause(void *arg, const struct view_cause *row)
 {
-	struct rows *r = arg;
+	struct cause_rows *r = arg;
 	struct why *w = r->w;
 	struct why_cause *list = grow(r, w->cause, w->n_causes, sizeof *list, CAUSE_MAX);
 
@@ -141,10 +141,10 @@ static void triple(const char *text, int out[3])
 
 void rows_take_kernel(void *arg, const struct view_profile_kernel *row)
 {
-	struct rows *r = arg;
+	struct cause_rows *r = arg;
 	struct why *w = r->w;
 	size_t n = w->evidence.n_kernels, room = r->room;
-	struct cause_kernel *list = grow(r, (void *)(uintptr_t)w->evidence.kernel, n, sizeof *list, KERNELS_MAX);
+	struct cause_kernel *list = grow(r, (void *)(uintptr_t)w->evidence.kernel, n, sizeof *list, ROW_KERNELS_MAX);
 
 	if (!list)
 		return;
@@ -176,7 +176,7 @@ void rows_take_kernel(void *arg, const struct view_profile_kernel *row)
 }
 
 struct values {
-	struct rows *r;
+	struct cause_rows *r;
 	struct cause_value *list;
 	size_t n;
 };
@@ -206,7 +206,7 @@ static struct cause_takes takes_of(const char *text)
 	return t;
 }
 
-static void take_opcodes(struct rows *r, const char *text, struct cause_code *code)
+static void take_opcodes(struct cause_rows *r, const char *text, struct cause_code *code)
 {
 	json_t *list = json_loads(text, 0, NULL);
 	size_t n = json_array_size(list);
@@ -223,7 +223,7 @@ static void take_opcodes(struct rows *r, const char *text, struct cause_code *co
 	json_decref(list);
 }
 
-static void take_stalls(struct rows *r, const char *text, struct why_stalls *stalls)
+static void take_stalls(struct cause_rows *r, const char *text, struct why_stalls *stalls)
 {
 	json_t *o = json_loads(text, 0, NULL), *list = json_object_get(o, "lines");
 	size_t n = json_array_size(list);
@@ -246,7 +246,7 @@ static void take_stalls(struct rows *r, const char *text, struct why_stalls *sta
 
 void rows_take_code(void *arg, const struct view_profile_code *row)
 {
-	struct rows *r = arg;
+	struct cause_rows *r = arg;
 	struct why *w = r->w;
 	size_t n = w->evidence.n_codes, room = r->room;
 	struct cause_code *list = grow(r, (void *)(uintptr_t)w->evidence.code, n, sizeof *list, CODES_MAX);
@@ -277,7 +277,7 @@ void rows_take_code(void *arg, const struct view_profile_code *row)
 
 void rows_take_diagnostic(void *arg, const struct profile_diagnostic *row)
 {
-	struct rows *r = arg;
+	struct cause_rows *r = arg;
 	struct why *w = r->w;
 	struct why_diagnostic *list = grow(r, w->diagnostic, w->n_diagnostics, sizeof *list, CODES_MAX);
 
@@ -290,7 +290,7 @@ void rows_take_diagnostic(void *arg, const struct profile_diagnostic *row)
 		.what = rows_text(r, row->what) };
 }
 
-int rows_read_values(struct rows *r, size_t at, struct fw_err *err)
+int rows_read_values(struct cause_rows *r, size_t at, struct fw_err *err)
 {
 	struct values values = { .r = r };
 	struct cause_kernel *k = (struct cause_kernel *)(uintptr_t)&r->w->evidence.kernel[at];

@@ -7,7 +7,7 @@
 #include "web/page/why.h"
 
 /** What reads one cell into `w`, which owns all that is kept. */
-struct rows {
+struct cause_rows {
 	struct db *db;
 	struct why *w;
 	const struct why_of *of;
@@ -19,12 +19,12 @@ struct rows {
 };
 
 /** Memory that lives as long as r->w. NULL: there is none, and r->failed. */
-void *rows_keep(struct rows *r, size_t len);
+void *rows_keep(struct cause_rows *r, size_t len);
 /** A copy of a text; "" for NULL, and where there is no memory. */
-const char *rows_text(struct rows *r, const char *text);
+const char *rows_text(struct cause_rows *r, const char *text);
 void rows_forget(struct why *w);
 
-/* Callbacks of the views; their `arg` is the struct rows. */
+/* Callbacks of the views; their `arg` is the struct cause_rows. */
 view_profile_fn rows_take_head;
 view_profile_cell_fn rows_take_cell;
 view_cause_fn rows_take_cause;
@@ -33,6 +33,6 @@ view_profile_code_fn rows_take_code;
 view_profile_diagnostic_fn rows_take_diagnostic;
 
 /** The values of the kernel at `at`, which was taken before. Err: the database's. */
-int rows_read_values(struct rows *r, size_t at, struct fw_err *err);
+int rows_read_values(struct cause_rows *r, size_t at, struct fw_err *err);
 
 #endif

@@ -86,7 +86,7 @@ static bool is_before(const struct comparison_cell *a, const struct comparison_c
 	return x == y ? a->n < b->n : (x < y) != order->falling;
 }
 
-struct rows {
+struct table_rows {
 	struct comparison_cell *row[COMPARISON_CELLS_MAX];
 	int n;
 };
@@ -100,7 +100,7 @@ struct tables {
 	int first[COMPARISON_CELLS_MAX]; /* of the cells that share a cell's table */
 	bool has_head;                   /* the first one says what its columns mean, which a page needs once */
 	size_t head_at, head_len;        /* in `out`: what stands above the rows, the same for all further tables */
-	struct rows rows;
+	struct table_rows rows;
 	comparison_open_fn *draw_open;
 	void *arg;
 	int shown;
@@ -118,7 +118,7 @@ static bool stands_before(const struct tables *t, const struct comparison_cell *
 /* Rows of one table, by insertion: there are few, and the order of equals stays. `first` -1: those that something happened to. */
 static void gather(struct tables *t, int first)
 {
-	struct rows *out = &t->rows;
+	struct table_rows *out = &t->rows;
 	out->n = 0;
 	for (int i = 0; i < t->c->n_cells; i++) {
 		struct comparison_cell *cell = &t->c->cell[i];

@@ -11,7 +11,7 @@
 #include "web/html/layout.h"
 #include "web/page/traffic.h"
 
-double tables_value(const struct pair *p, int side, const char *metric)
+double tables_value(const struct kernel_pair *p, int side, const char *metric)
 {
 	double a = amount_value(p->at[side][0], metric), b = amount_value(p->at[side][1], metric);
 
@@ -30,7 +30,7 @@ void tables_name(struct buf *out, const char *name)
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------ */
 
-static double ms_of(const struct pair *p, int side)
+static double ms_of(const struct kernel_pair *p, int side)
 {
 	const struct cause_kernel *a = p->at[side][0], *b = p->at[side][1];
 	double x = a && a->ms >= 0 ? a->ms : NAN, y = b && b->ms >= 0 ? b->ms : NAN;
@@ -61,7 +61,7 @@ static void both(struct buf *out, const char *class, int base, int target, int l
 	emit_raw(out, "</td>");
 }
 
-static void same_code(struct buf *out, const struct why *w, const struct pair *p)
+static void same_code(struct buf *out, const struct why *w, const struct kernel_pair *p)
 {
 	const struct cause_code *code = pair_code(&w->evidence, p);
 	const struct cause_kernel *base = pair_kernel(p, 0), *target = pair_kernel(p, 1);
@@ -89,7 +89,7 @@ void tables_kernels(struct buf *out, const struct why *w)
 	emit_raw(out, "<h3>Kernels of a call</h3>");
 	layout_table(out, 8, columns);
 	for (size_t i = 0; i < w->pairing.n && i < TABLES_KERNELS; i++) {
-		const struct pair *p = &w->pairing.pair[i];
+		const struct kernel_pair *p = &w->pairing.pair[i];
 		const struct cause_kernel *base = pair_kernel(p, 0), *target = pair_kernel(p, 1);
 		double base_ms = ms_of(p, 0), target_ms = ms_of(p, 1);
 
@@ -123,14 +123,14 @@ void tables_kernels(struct buf *out, const struct why *w)
 
 #define WARPS "sm__warps_active.avg.pct_of_peak_sustained_active"
 
-static double quotient(const struct pair *p, int side, const char *part, const char *whole)
+static double quotient(const struct kernel_pair *p, int side, const char *part, const char *whole)
 {
 	double of = tables_value(p, side, whole);
 
 	return of > 0 ? 100 * tables_value(p, side, part) / of : NAN;
 }
 
-static void use_cells(struct buf *out, const struct pair *p, int side)
+static void use_cells(struct buf *out, const struct kernel_pair *p, int side)
 {
 	double conflicts = tables_value(p, side, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum");
 	const double pct[] = { quotient(p, side, "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum"),
@@ -160,7 +160,7 @@ void tables_use(struct buf *out, const struct why *w)
 	if (!w->evidence.is_counted)
 		return;
 	for (size_t i = 0, n = 0; i < w->pairing.n && n < TABLES_KERNELS; i++) {
-		const struct pair *p = &w->pairing.pair[i];
+		const struct kernel_pair *p = &w->pairing.pair[i];
 
 		if (!traffic_is_counted(p, 0) && !traffic_is_counted(p, 1))
 			continue;

@@ -13,7 +13,7 @@ void tables_kernels(struct buf *out, const struct why *w);
 void tables_use(struct buf *out, const struct why *w);
 
 /** The mean of a side's processes; NAN unknown. `side` 0 base, 1 target. */
-double tables_value(const struct pair *p, int side, const char *metric);
+double tables_value(const struct kernel_pair *p, int side, const char *metric);
 /** A kernel's name for people, as text. */
 void tables_name(struct buf *out, const char *name);
 

@@ -42,14 +42,14 @@ static void bytes_cell(struct buf *out, double bytes, double beside)
 	emit_raw(out, separate ? "</b></td>" : "</td>");
 }
 
-static double moved(const struct pair *p, int side, int level)
+static double moved(const struct kernel_pair *p, int side, int level)
 {
 	double v = tables_value(p, side, levels[level].metric);
 
 	return v * levels[level].bytes;
 }
 
-bool traffic_is_counted(const struct pair *p, int side)
+bool traffic_is_counted(const struct kernel_pair *p, int side)
 {
 	for (int l = 0; l < LEVELS; l++)
 		if (isfinite(moved(p, side, l)))
@@ -64,7 +64,7 @@ static void traffic_rows(struct buf *out, const struct why *w, int side, const c
 	size_t n = 0;
 
 	for (size_t i = 0; i < w->pairing.n; i++) {
-		const struct pair *p = &w->pairing.pair[i];
+		const struct kernel_pair *p = &w->pairing.pair[i];
 		const struct cause_kernel *k = pair_kernel(p, side);
 
 		if (!k || !traffic_is_counted(p, side))

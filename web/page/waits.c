@@ -51,7 +51,7 @@ static int largest(const struct stalls *s, const bool *shown)
 	return at;
 }
 
-static void draw(struct buf *out, const struct pair *p, const struct stalls *s)
+static void draw(struct buf *out, const struct kernel_pair *p, const struct stalls *s)
 {
 	static const char *const columns[] = { "Waits for", "Base above target", ">Base %", ">Target %", ">Points" };
 	bool shown[STALLS] = { false };
@@ -88,11 +88,11 @@ static void draw(struct buf *out, const struct pair *p, const struct stalls *s)
 
 void waits_draw(struct buf *out, const struct why *w)
 {
-	const struct pair *most = NULL;
+	const struct kernel_pair *most = NULL;
 	struct stalls s;
 
 	for (size_t i = 0; i < w->pairing.n; i++) {
-		const struct pair *p = &w->pairing.pair[i];
+		const struct kernel_pair *p = &w->pairing.pair[i];
 
 		if (!pair_is_whole(p))
 			continue;

@@ -8,7 +8,7 @@
 #include "db/profile_answer.h"
 #include "web/page/rows.h"
 
-static int read_kernels(struct rows *r, struct fw_err *err)
+static int read_kernels(struct cause_rows *r, struct fw_err *err)
 {
 	struct why *w = r->w;
 
@@ -32,14 +32,14 @@ static void begin(struct why *w)
 
 int why_read_line(struct db *db, int64_t alert, struct why *out, struct fw_err *err)
 {
-	struct rows r = { .db = db, .w = out };
+	struct cause_rows r = { .db = db, .w = out };
 
 	begin(out);
 	return view_profile_of(db, alert, 0, rows_take_head, &r, err);
 }
 
 /* The head has that of all cells. */
-static int read_answer(struct rows *r, struct fw_err *err)
+static int read_answer(struct cause_rows *r, struct fw_err *err)
 {
 	const struct why_of *of = r->of;
 	const char *key = of->key ? of->key : r->cell ? r->w->key : NULL;
@@ -55,7 +55,7 @@ static int read_answer(struct rows *r, struct fw_err *err)
 
 int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_err *err)
 {
-	struct rows r = { .db = db, .w = out, .of = of };
+	struct cause_rows r = { .db = db, .w = out, .of = of };
 
 	begin(out);
 	int found = view_profile_of(db, of->alert, of->comparison, rows_take_head, &r, err);

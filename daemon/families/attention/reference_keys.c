@@ -111,12 +111,12 @@ static int read_statistics(const struct reference_io *io, struct key_work *w, st
 #pragma omp parallel for schedule(static)
 		for (int i = 0; i < n; i++)
 			for (int t = 0; t < w->n_tasks; t++) {
-				float dout[HEADDIM_MAX], row[HEADDIM_MAX];
+				float dout[REFERENCE_HEADDIM_MAX], row[REFERENCE_HEADDIM_MAX];
 				struct reference_position at = { w->task[t].head, first + i };
 				load_row(io, FW_DO, at, dout);
 				for (int j = 0; j < d; j++)
 					row[j] = reference_from_bf16(o[(size_t)i * token + (size_t)(at.head * d + j)]);
-				w->delta[(int64_t)t * a->seqlen + first + i] = dot(dout, row, d);
+				w->delta[(int64_t)t * a->seqlen + first + i] = sums_dot(dout, row, d);
 				w->delta_noise[(int64_t)t * a->seqlen + first + i] = delta_noise(dout, row, d);
 			}
 	}
@@ -130,10 +130,10 @@ static void add_pair(
 {
 	int d = attention_in(io->cell)->headdim;
 	int64_t at = w->task[t].at + key - w->task[t].first, s = (int64_t)t * attention_in(io->cell)->seqlen + row;
-	struct reference_pair pair = reference_backward_pair(dot(q, w->k + (int64_t)key * d, d),
-		dot(dout, w->v + (int64_t)key * d, d), 1 / sqrt(d), (double)w->lse[s], w->delta[s], w->delta_noise[s]);
-	add(sums_of(&w->dk, at), q, d, pair.ds, pair.naive_ds, pair.noise_ds);
-	add(sums_of(&w->dv, at), dout, d, pair.p, pair.naive_p, pair.noise_p);
+	struct reference_pair pair = reference_backward_pair(sums_dot(q, w->k + (int64_t)key * d, d),
+		sums_dot(dout, w->v + (int64_t)key * d, d), 1 / sqrt(d), (double)w->lse[s], w->delta[s], w->delta_noise[s]);
+	sums_add(sums_of(&w->dk, at), q, d, pair.ds, pair.naive_ds, pair.noise_ds);
+	sums_add(sums_of(&w->dv, at), dout, d, pair.p, pair.naive_p, pair.noise_p);
 }
 
 /* Shape: q, dout [CHUNK][d], room for the chunk. */
@@ -211,8 +211,8 @@ int reference_keys_compute(
 		collect(&w, &w.dk, &out->tensor[1]);
 		collect(&w, &w.dv, &out->tensor[2]);
 		for (int i = 0; i < plan->n_keys; i++) {
-			finish(sums_of(&out->tensor[1], i), d, 1 / sqrt(d));
-			finish(sums_of(&out->tensor[2], i), d, 1);
+			sums_finish(sums_of(&out->tensor[1], i), d, 1 / sqrt(d));
+			sums_finish(sums_of(&out->tensor[2], i), d, 1);
 		}
 	}
 	key_work_fini(&w);

@@ -33,7 +33,7 @@ static int read_rows(const struct reference_io *io, const struct reference_plan 
 {
 	size_t n = (size_t)plan->n_rows, d = (size_t)attention_in(io->cell)->headdim;
 	bool backward = io->cell->direction == DIRECTION_BACKWARD;
-	float o[HEADDIM_MAX];
+	float o[REFERENCE_HEADDIM_MAX];
 
 	r->q = array(n * d, sizeof(float));
 	r->dout = backward ? array(n * d, sizeof(float)) : NULL;
@@ -51,7 +51,7 @@ static int read_rows(const struct reference_io *io, const struct reference_plan 
 			reference_read(io, FW_LSE, reference_slot_offset(io->cell, FW_LSE, plan->row[i]), 1, &lse, err))
 			return -1;
 		r->lse[i] = (double)lse;
-		r->delta[i] = dot(r->dout + i * d, o, (int)d);
+		r->delta[i] = sums_dot(r->dout + i * d, o, (int)d);
 	}
 	return 0;
 }
@@ -75,9 +75,9 @@ static void forward_row(struct sums o, double *lse, int d, double scale, double 
 		for (int key = range[r].begin; key < range[r].end; key++, i++) {
 			double p = exp(score[i] - top) / sum;
 			float naive_p = reference_round(expf(reference_round((float)score[i]) - naive_top) / naive_sum);
-			add(o, v + (int64_t)key * d, d, p, naive_p, p * REFERENCE_BF16_NOISE);
+			sums_add(o, v + (int64_t)key * d, d, p, naive_p, p * REFERENCE_BF16_NOISE);
 		}
-	finish(o, d, 1);
+	sums_finish(o, d, 1);
 	*lse = n > 0 ? top + log(sum) : -INFINITY;
 }
 
@@ -85,15 +85,15 @@ static void forward_row(struct sums o, double *lse, int d, double scale, double 
 static void backward_row(struct sums dq, float *shift, const struct row_inputs *in, int i, int d, double scale,
 	const double *score, const struct reference_range *range, int ranges, const float *k, const float *v)
 {
-	double p_k[HEADDIM_MAX] = { 0 };
+	double p_k[REFERENCE_HEADDIM_MAX] = { 0 };
 	struct reference_row row = { .delta = in->delta[i] };
 
 	for (int r = 0, j = 0; r < ranges; r++)
 		for (int key = range[r].begin; key < range[r].end; key++, j++) {
 			const float *x = k + (int64_t)key * d;
-			double dp = dot(in->dout + (int64_t)i * d, v + (int64_t)key * d, d);
+			double dp = sums_dot(in->dout + (int64_t)i * d, v + (int64_t)key * d, d);
 			struct reference_pair pair = reference_backward_pair(score[j], dp, scale, in->lse[i], row.delta, 0);
-			add(dq, x, d, pair.ds, pair.naive_ds, pair.noise_ds);
+			sums_add(dq, x, d, pair.ds, pair.naive_ds, pair.noise_ds);
 			row.p += pair.p;
 			row.p_dp += pair.p * dp;
 #pragma omp simd
@@ -102,7 +102,7 @@ static void backward_row(struct sums dq, float *shift, const struct row_inputs *
 		}
 	for (int c = 0; c < d; c++)
 		shift[c] = (float)(reference_own_shift(dq.exact[c], p_k[c], row) * scale);
-	finish(dq, d, scale);
+	sums_finish(dq, d, scale);
 }
 
 static int compute_head_rows(const struct reference_plan *plan, const struct reference_io *io, const struct row_inputs *in,
@@ -128,7 +128,7 @@ static int compute_head_rows(const struct reference_plan *plan, const struct ref
 			struct sums s = sums_of(&out->tensor[0], i);
 			for (int r = 0; r < ranges; r++)
 				for (int key = range[r].begin; key < range[r].end; key++, n++)
-					score[n] = dot(q, k + (int64_t)key * d, d);
+					score[n] = sums_dot(q, k + (int64_t)key * d, d);
 			if (backward)
 				backward_row(
 					s, out->tensor[0].shift + (int64_t)i * d, in, i, d, scale, score, range, ranges, k, v);

@@ -9,14 +9,14 @@
 #include "families/attention/reference_math.h"
 #include "families/attention/reference_mask.h"
 
-enum { HEADDIM_MAX = 1024 };
+enum { REFERENCE_HEADDIM_MAX = 1024 };
 
 static inline void *array(size_t n, size_t size)
 {
 	return calloc(n + 1, size);
 }
 
-static inline double dot(const float *x, const float *y, int n)
+static inline double sums_dot(const float *x, const float *y, int n)
 {
 	double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -31,7 +31,7 @@ struct sums {
 	float *naive, *noise; /* noise holds variances until finished */
 };
 
-static inline void add(struct sums s, const float *x, int n, double factor, float naive_factor, double noise_factor)
+static inline void sums_add(struct sums s, const float *x, int n, double factor, float naive_factor, double noise_factor)
 {
 	float variance = (float)(noise_factor * noise_factor);
 #pragma omp simd
@@ -42,7 +42,7 @@ static inline void add(struct sums s, const float *x, int n, double factor, floa
 	}
 }
 
-static inline void finish(struct sums s, int n, double scale)
+static inline void sums_finish(struct sums s, int n, double scale)
 {
 	for (int i = 0; i < n; i++) {
 		s.exact[i] *= scale;
@@ -70,7 +70,7 @@ static inline struct sums sums_of(const struct reference_tensor *t, int64_t i)
 /* One vector of Q, K, V or dO, which are in host memory or generated: cannot fail, and any thread may. */
 static inline void load_row(const struct reference_io *io, int slot, struct reference_position at, float *out)
 {
-	uint16_t bits[HEADDIM_MAX] = { 0 };
+	uint16_t bits[REFERENCE_HEADDIM_MAX] = { 0 };
 	int d = attention_in(io->cell)->headdim;
 	(void)reference_read(io, slot, reference_slot_offset(io->cell, slot, at), (size_t)d, bits, NULL);
 	for (int j = 0; j < d; j++)
@@ -79,7 +79,7 @@ static inline void load_row(const struct reference_io *io, int slot, struct refe
 
 static inline int read_row(const struct reference_io *io, int slot, struct reference_position at, float *out, struct fw_err *err)
 {
-	uint16_t bits[HEADDIM_MAX];
+	uint16_t bits[REFERENCE_HEADDIM_MAX];
 	int d = attention_in(io->cell)->headdim;
 	if (reference_read(io, slot, reference_slot_offset(io->cell, slot, at), (size_t)d, bits, err))
 		return -1;

@@ -14,7 +14,7 @@
 
 enum { TOKENS = FW_LINEAR_BLOCK_TOKENS, WIDENS = FW_LINEAR_BLOCK_WIDENS, SEQUENCES_FEW = 4 };
 
-static int put(struct values *out, int64_t first, const struct lines *y, struct fw_err *err)
+static int put(struct values *out, int64_t first, const struct line_set *y, struct fw_err *err)
 {
 	double *exact, *allowed;
 
@@ -22,53 +22,53 @@ static int put(struct values *out, int64_t first, const struct lines *y, struct 
 		return -1;
 	for (int64_t j = 0; j < y->width; j++) {
 		exact[j] = y->value[j];
-		allowed[j] = LINES_ROUNDING * fabs(y->value[j]) + SIGMAS * sqrt(y->variance[j]);
+		allowed[j] = LINE_SET_ROUNDING * fabs(y->value[j]) + SIGMAS * sqrt(y->variance[j]);
 	}
 	return 0;
 }
 
 /* Tokens [token, token + n) of a sequence. Shape: y n lines. */
-static int sequence(const struct block *b, int64_t which, int token, int n, struct lines *y, struct fw_err *err)
+static int sequence(const struct block *b, int64_t which, int token, int n, struct line_set *y, struct fw_err *err)
 {
 	enum { X, NORMALISED, Q, KV, ATTENDED, BRANCH, WIDE, H, HN, ALL };
 	int64_t k = b->s.k, widths[ALL] = { k, k, k, 2 * k, k, k, WIDENS * k, k, k };
-	struct lines l[ALL] = { 0 };
+	struct line_set l[ALL] = { 0 };
 	float *x = calloc((size_t)(TOKENS * k), sizeof *x);
 	int result = x ? check_read(b->io, FW_LINEAR_X, which * TOKENS * k, (size_t)(TOKENS * k), x, err)
 		       : err_set(err, ERR_FULL, "reference: out of memory");
 
 	for (int i = 0; result == 0 && i < ALL; i++)
-		result = lines_make(&l[i], i == X || i == NORMALISED || i == KV ? TOKENS : n, widths[i], err);
+		result = line_set_make(&l[i], i == X || i == NORMALISED || i == KV ? TOKENS : n, widths[i], err);
 	for (int64_t j = 0; result == 0 && j < TOKENS * k; j++)
 		l[X].value[j] = (double)x[j];
 	if (result == 0) {
-		struct lines mine = { n, k, l[NORMALISED].value + token * k, l[NORMALISED].variance + token * k };
+		struct line_set mine = { n, k, l[NORMALISED].value + token * k, l[NORMALISED].variance + token * k };
 
-		lines_rms(&l[X], &l[NORMALISED]);
+		line_set_rms(&l[X], &l[NORMALISED]);
 		memcpy(l[H].value, l[X].value + token * k, (size_t)(n * k) * sizeof *l[H].value);
 		result = block_product(b, &b->qkv, 0, &mine, &l[Q], err);
 	}
 	if (result == 0 && (result = block_product(b, &b->qkv, k, &l[NORMALISED], &l[KV], err)) == 0) {
-		lines_attend(&l[Q], &l[KV], &l[ATTENDED]);
+		line_set_attend(&l[Q], &l[KV], &l[ATTENDED]);
 		result = block_product(b, &b->project, 0, &l[ATTENDED], &l[BRANCH], err);
 	}
 	if (result == 0) {
-		lines_add(&l[H], &l[BRANCH]);
-		lines_rms(&l[H], &l[HN]);
+		line_set_add(&l[H], &l[BRANCH]);
+		line_set_rms(&l[H], &l[HN]);
 		result = block_product(b, &b->up, 0, &l[HN], &l[WIDE], err);
 	}
 	if (result == 0) {
-		lines_gelu(&l[WIDE]);
+		line_set_gelu(&l[WIDE]);
 		result = block_product(b, &b->down, 0, &l[WIDE], &l[BRANCH], err);
 	}
 	if (result == 0)
-		lines_add(&l[H], &l[BRANCH]);
+		line_set_add(&l[H], &l[BRANCH]);
 	if (result == 0) {
 		memcpy(y->value, l[H].value, (size_t)(n * k) * sizeof *y->value);
 		memcpy(y->variance, l[H].variance, (size_t)(n * k) * sizeof *y->variance);
 	}
 	for (int i = 0; i < ALL; i++)
-		lines_free(&l[i]);
+		line_set_free(&l[i]);
 	free(x);
 	return result;
 }
@@ -81,27 +81,27 @@ static bool is_in_bf16(const struct block *b)
 /* What they are, and beside it what they are in bf16. */
 static int compare_sequence(const struct block *b, int64_t which, int token, int n, struct values *out, struct fw_err *err)
 {
-	struct lines y = { 0 }, plain = { 0 };
+	struct line_set y = { 0 }, plain = { 0 };
 	struct block in_bf16 = *b;
 	bool has_other = !is_in_bf16(b);
-	int result = lines_make(&y, n, b->s.k, err);
+	int result = line_set_make(&y, n, b->s.k, err);
 
 	in_bf16.s.x = in_bf16.s.w = (struct fw_linear_operand){ 0 };
 	in_bf16.is_rounded = false;
 	if (result == 0)
 		result = sequence(b, which, token, n, &y, err);
-	if (result == 0 && has_other && (result = lines_make(&plain, n, b->s.k, err)) == 0)
+	if (result == 0 && has_other && (result = line_set_make(&plain, n, b->s.k, err)) == 0)
 		result = sequence(&in_bf16, which, token, n, &plain, err);
 	for (int i = 0; result == 0 && i < n; i++) {
-		struct lines line = lines_one(&y, i);
+		struct line_set line = line_set_one(&y, i);
 		double *other;
 
 		result = put(out, (which * TOKENS + token + i) * b->s.k, &line, err);
 		if (result == 0 && has_other && (result = values_other(out, &other, err)) == 0)
 			memcpy(other, plain.value + i * plain.width, (size_t)plain.width * sizeof *other);
 	}
-	lines_free(&y);
-	lines_free(&plain);
+	line_set_free(&y);
+	line_set_free(&plain);
 	return result;
 }
 

@@ -17,7 +17,7 @@ enum { PIECE = 1 << 18 };
  * What a line is multiplied as. A value that is off by d goes to its neighbour with a probability of d over the step between them; and
  * the scale follows the largest value, which moves all of them together: by how much is returned, as the variance of a factor.
  */
-static double quantise_line(const struct fw_linear_operand *as, const struct lines *x, struct lines *out)
+static double quantise_line(const struct fw_linear_operand *as, const struct line_set *x, struct line_set *out)
 {
 	double amax = 0, variance = 0;
 
@@ -57,10 +57,10 @@ static void take_row(const struct fw_linear_operand *as, const float *row, int64
 		out[j] = quantise_value(as, row[j], s);
 }
 
-static void multiply_row(const struct block *b, const struct lines *in, const double *drift, const double *w, double scale,
-	int64_t at, struct lines *out)
+static void multiply_row(const struct block *b, const struct line_set *in, const double *drift, const double *w, double scale,
+	int64_t at, struct line_set *out)
 {
-	double share = b->is_rounded ? LINES_SPREAD : 0;
+	double share = b->is_rounded ? LINE_SET_SPREAD : 0;
 
 	for (int i = 0; i < in->n; i++) {
 		const double *v = in->value + i * in->width, *variance = in->variance + i * in->width;
@@ -75,13 +75,13 @@ static void multiply_row(const struct block *b, const struct lines *in, const do
 		}
 		noise += drift[i] * sum * sum + FP32_SUM * FP32_SUM * size * size;
 		out->value[i * out->width + at] = sum * scale;
-		out->variance[i * out->width + at] = noise * scale * scale + LINES_SPREAD * sum * sum * scale * scale;
+		out->variance[i * out->width + at] = noise * scale * scale + LINE_SET_SPREAD * sum * sum * scale * scale;
 	}
 }
 
 /* Rows [first, first + out->width) of a matrix times lines that are as they are multiplied; rounded. */
-static int multiply(const struct block *b, const struct block_matrix *m, int64_t first, const struct lines *in,
-	const double *drift, struct lines *out, struct fw_err *err)
+static int multiply(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in,
+	const double *drift, struct line_set *out, struct fw_err *err)
 {
 	int64_t piece = PIECE / m->depth < 1 ? 1 : PIECE / m->depth;
 	float *rows = calloc((size_t)(piece * m->depth), sizeof *rows);
@@ -107,24 +107,24 @@ static int multiply(const struct block *b, const struct block_matrix *m, int64_t
 	return result;
 }
 
-int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct lines *in, struct lines *out,
+int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in, struct line_set *out,
 	struct fw_err *err)
 {
-	struct lines quantised = { 0 };
+	struct line_set quantised = { 0 };
 	double *drift = calloc((size_t)in->n, sizeof *drift);
 	bool is_plain = b->s.x.dtype == 0 || b->s.x.dtype == FW_BF16;
 	int result = drift ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 
 	if (result == 0 && !is_plain)
-		result = lines_make(&quantised, in->n, in->width, err);
+		result = line_set_make(&quantised, in->n, in->width, err);
 	for (int i = 0; result == 0 && !is_plain && i < in->n; i++) {
-		struct lines from = lines_one(in, i), to = lines_one(&quantised, i);
+		struct line_set from = line_set_one(in, i), to = line_set_one(&quantised, i);
 
 		drift[i] = quantise_line(&b->s.x, &from, &to);
 	}
 	if (result == 0)
 		result = multiply(b, m, first, is_plain ? in : &quantised, drift, out, err);
-	lines_free(&quantised);
+	line_set_free(&quantised);
 	free(drift);
 	return result;
 }

@@ -19,7 +19,7 @@ struct block {
 };
 
 /** Rows [first, first + out->width) of a matrix times lines as they come, which are quantised first where they have to be. */
-int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct lines *in, struct lines *out,
+int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in, struct line_set *out,
 	struct fw_err *err);
 
 #endif

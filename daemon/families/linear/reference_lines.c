@@ -8,31 +8,31 @@
 
 enum { TOKENS = FW_LINEAR_BLOCK_TOKENS, HEADS = FW_LINEAR_BLOCK_HEADS };
 
-int lines_make(struct lines *l, int n, int64_t width, struct fw_err *err)
+int line_set_make(struct line_set *l, int n, int64_t width, struct fw_err *err)
 {
-	*l = (struct lines){ n, width, calloc((size_t)n * (size_t)width, sizeof(double)),
+	*l = (struct line_set){ n, width, calloc((size_t)n * (size_t)width, sizeof(double)),
 		calloc((size_t)n * (size_t)width, sizeof(double)) };
 	return l->value && l->variance ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 }
 
-void lines_free(struct lines *l)
+void line_set_free(struct line_set *l)
 {
 	free(l->value);
 	free(l->variance);
-	*l = (struct lines){ 0 };
+	*l = (struct line_set){ 0 };
 }
 
-struct lines lines_one(const struct lines *l, int i)
+struct line_set line_set_one(const struct line_set *l, int i)
 {
-	return (struct lines){ 1, l->width, l->value + i * l->width, l->variance + i * l->width };
+	return (struct line_set){ 1, l->width, l->value + i * l->width, l->variance + i * l->width };
 }
 
 static void rounded(double value, double *variance)
 {
-	*variance += LINES_SPREAD * value * value;
+	*variance += LINE_SET_SPREAD * value * value;
 }
 
-void lines_rms(const struct lines *x, struct lines *out)
+void line_set_rms(const struct line_set *x, struct line_set *out)
 {
 	for (int i = 0; i < x->n; i++) {
 		const double *v = x->value + i * x->width;
@@ -51,7 +51,7 @@ void lines_rms(const struct lines *x, struct lines *out)
 }
 
 /* One head of one token: q[width] over the keys and values of its sequence, lines of 2 k: keys, then values. */
-static void attend_head(const struct lines *q, const struct lines *kv, int64_t at, int64_t width, struct lines *out)
+static void attend_head(const struct line_set *q, const struct line_set *kv, int64_t at, int64_t width, struct line_set *out)
 {
 	double p[TOKENS], noise[TOKENS], most = -INFINITY, sum = 0;
 	int64_t k = q->width;
@@ -80,7 +80,7 @@ static void attend_head(const struct lines *q, const struct lines *kv, int64_t a
 
 			variance +=
 				share * share *
-				(noise[u] * (v - value) * (v - value) + kv->variance[u * 2 * k + k + c] + LINES_SPREAD * v * v);
+				(noise[u] * (v - value) * (v - value) + kv->variance[u * 2 * k + k + c] + LINE_SET_SPREAD * v * v);
 		}
 		rounded(value, &variance);
 		out->value[c] = value;
@@ -88,19 +88,19 @@ static void attend_head(const struct lines *q, const struct lines *kv, int64_t a
 	}
 }
 
-void lines_attend(const struct lines *q, const struct lines *kv, struct lines *out)
+void line_set_attend(const struct line_set *q, const struct line_set *kv, struct line_set *out)
 {
 	int64_t width = q->width / HEADS;
 
 	for (int i = 0; i < q->n; i++) {
-		struct lines one = lines_one(q, i), to = lines_one(out, i);
+		struct line_set one = line_set_one(q, i), to = line_set_one(out, i);
 
 		for (int64_t head = 0; head < HEADS; head++)
 			attend_head(&one, kv, head * width, width, &to);
 	}
 }
 
-void lines_add(struct lines *to, const struct lines *from)
+void line_set_add(struct line_set *to, const struct line_set *from)
 {
 	for (int64_t j = 0; j < to->n * to->width; j++) {
 		to->value[j] += from->value[j];
@@ -110,7 +110,7 @@ void lines_add(struct lines *to, const struct lines *from)
 }
 
 /* It rises by 1.13 at most. */
-void lines_gelu(struct lines *x)
+void line_set_gelu(struct line_set *x)
 {
 	for (int64_t j = 0; j < x->n * x->width; j++) {
 		double v = x->value[j];

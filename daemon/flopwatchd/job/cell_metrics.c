@@ -203,8 +203,8 @@ static void write_sustained(struct jsonw *j, const struct figures *f)
 	jsonw_kv_figure(j, "base_j", f->sustained.base_j);
 	jsonw_kv_figure(j, "target_j", f->sustained.target_j);
 	char why[EXPLAIN_SIZE];
-	explain_sustained_runs(&(struct sustained_side){ f->sustained.base_ms, f->sustained.base_mhz, f->sustained.base_j },
-		&(struct sustained_side){ f->sustained.target_ms, f->sustained.target_mhz, f->sustained.target_j }, why);
+	explain_sustained_runs(&(struct sustained_level){ f->sustained.base_ms, f->sustained.base_mhz, f->sustained.base_j },
+		&(struct sustained_level){ f->sustained.target_ms, f->sustained.target_mhz, f->sustained.target_j }, why);
 	jsonw_kv_string(j, "why", why[0] ? why : NULL);
 	jsonw_object_end(j);
 }

@@ -8,7 +8,7 @@
 
 enum { SIDES = 2 };
 
-struct pair {
+struct cell_pair {
 	struct store_runs cell, baseline;
 };
 
@@ -21,7 +21,7 @@ static double median(const float *values, int n)
 	return stats_median(sorted, n);
 }
 
-static void sum_runs(const struct pair *p, struct over_baseline *out)
+static void sum_runs(const struct cell_pair *p, struct over_baseline *out)
 {
 	double sum[SIDES] = { 0 };
 
@@ -42,7 +42,7 @@ static void sum_runs(const struct pair *p, struct over_baseline *out)
 int over_baseline_read(
 	struct db *db, int64_t cell, int64_t baseline, enum series series, struct over_baseline *out, struct fw_err *err)
 {
-	struct pair *p = calloc(1, sizeof *p);
+	struct cell_pair *p = calloc(1, sizeof *p);
 
 	*out = (struct over_baseline){ .speed = { NAN, NAN } };
 	if (!p)

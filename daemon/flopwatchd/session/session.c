@@ -33,7 +33,7 @@ enum {
 	TREE_BYTES_MAX = 1 << 30,
 };
 
-enum phase { PHASE_BANNER, PHASE_READY, PHASE_HEALTH_CHECK, PHASE_JOB, PHASE_CLEARING, PHASE_ENDING };
+enum session_step { STEP_BANNER, STEP_READY, STEP_HEALTH_CHECK, STEP_JOB, STEP_CLEARING, STEP_ENDING };
 
 struct session {
 	struct loop *loop;
@@ -41,7 +41,7 @@ struct session {
 	const struct config_worker *worker;
 	const struct session_hooks *hooks;
 	void *arg;
-	enum phase phase;
+	enum session_step phase;
 	int fd; /* -1 while pending */
 	struct executor *executor;
 	struct loop_source *io, *watchdog, *grace;
@@ -111,7 +111,7 @@ static void write_output(struct session *s);
 
 static void finish_if_exited(struct session *s)
 {
-	if (s->phase == PHASE_ENDING && s->end_of_input && !s->is_process)
+	if (s->phase == STEP_ENDING && s->end_of_input && !s->is_process)
 		finish_session(s);
 }
 
@@ -126,17 +126,17 @@ static void on_grace_timeout(void *arg)
 static void begin_ending(struct session *s, enum session_end how, const char *why)
 {
 	struct fw_err err = { 0 };
-	if (s->phase == PHASE_ENDING)
+	if (s->phase == STEP_ENDING)
 		return;
 	bool is_early = how != SESSION_DONE && how != SESSION_LOST;
 	s->n_needs = s->next_need = 0;
-	if (s->phase == PHASE_JOB && is_early && !s->tree_left && !s->end_of_input) {
+	if (s->phase == STEP_JOB && is_early && !s->tree_left && !s->end_of_input) {
 		write_line(s, &(struct msg){ .t = MSG_CANCEL });
 		write_output(s);
 	}
-	if (s->phase == PHASE_ENDING)
+	if (s->phase == STEP_ENDING)
 		return;
-	s->phase = PHASE_ENDING;
+	s->phase = STEP_ENDING;
 	s->how = how;
 	snprintf(s->why, sizeof s->why, "%s", why);
 	child_cancel(s->packing);
@@ -159,7 +159,7 @@ static void fail_session(struct session *s, const char *why)
 
 bool session_is_ending(const struct session *s)
 {
-	return s->phase == PHASE_ENDING;
+	return s->phase == STEP_ENDING;
 }
 
 void session_cancel(struct session *s)
@@ -283,7 +283,7 @@ static int read_tree(struct session *s)
 
 static void write_output(struct session *s)
 {
-	while (s->phase == PHASE_JOB || s->phase == PHASE_HEALTH_CHECK || s->phase == PHASE_CLEARING) {
+	while (s->phase == STEP_JOB || s->phase == STEP_HEALTH_CHECK || s->phase == STEP_CLEARING) {
 		if (s->out.len) {
 			ssize_t n = send(s->fd, s->out.data, s->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 			if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -301,7 +301,7 @@ static void write_output(struct session *s)
 		} else if (s->tree_left) {
 			if (read_tree(s) != 0)
 				return;
-		} else if (s->phase == PHASE_CLEARING &&
+		} else if (s->phase == STEP_CLEARING &&
 			   !s->is_cancel_sent) { /* a partly written message must be complete first */
 			write_line(s, &(struct msg){ .t = MSG_CANCEL, .u.cancel = { .stays = true } });
 			s->is_cancel_sent = true;
@@ -324,9 +324,9 @@ static void on_clear_timeout(void *arg)
 bool session_stay(struct session *s)
 {
 	struct fw_err err = { 0 };
-	if (s->phase != PHASE_JOB || s->end_of_input)
+	if (s->phase != STEP_JOB || s->end_of_input)
 		return false;
-	s->phase = PHASE_CLEARING;
+	s->phase = STEP_CLEARING;
 	s->is_cancel_sent = false;
 	child_cancel(s->packing);
 	s->packing = NULL;
@@ -376,7 +376,7 @@ static void on_hello(struct session *s, const struct msg_hello *h)
 		fail_session(s, why);
 		return;
 	}
-	s->phase = PHASE_READY;
+	s->phase = STEP_READY;
 	loop_remove(s->loop, s->grace);
 	s->grace = NULL;
 	s->hooks->hello(s->arg, h);
@@ -387,17 +387,17 @@ static void on_message(struct session *s, struct msg *m)
 	struct fw_err err = { 0 };
 	if (m->t == MSG_PING)
 		return;
-	if (s->phase == PHASE_CLEARING) { /* messages about its last job are obsolete */
+	if (s->phase == STEP_CLEARING) { /* messages about its last job are obsolete */
 		if (m->t == MSG_HELLO)
 			on_hello(s, &m->u.hello);
 		return;
 	}
-	if (s->phase == PHASE_HEALTH_CHECK && m->t == MSG_STATE) {
+	if (s->phase == STEP_HEALTH_CHECK && m->t == MSG_STATE) {
 		s->hooks->word(s->arg, m);
 		begin_ending(s, SESSION_CANCELLED, "");
 		return;
 	}
-	if (s->phase != PHASE_JOB || m->t == MSG_HEALTH_CHECK || m->t == MSG_HELLO || m->t == MSG_JOB || m->t == MSG_TREE ||
+	if (s->phase != STEP_JOB || m->t == MSG_HEALTH_CHECK || m->t == MSG_HELLO || m->t == MSG_JOB || m->t == MSG_TREE ||
 		m->t == MSG_CANCEL || m->t == MSG_RUN) {
 		fail_session(s, "the worker sent an unexpected message");
 		return;
@@ -408,7 +408,7 @@ static void on_message(struct session *s, struct msg *m)
 	}
 	s->hooks->word(s->arg, m);
 	bool is_done = m->t == MSG_DONE, is_cancelled = is_done && m->u.done.cancelled;
-	if (s->phase != PHASE_JOB) /* the hook has cancelled it */
+	if (s->phase != STEP_JOB) /* the hook has cancelled it */
 		return;
 	if (result_add(s->result, m, &err) != 0) {
 		fail_session(s, err.text);
@@ -426,7 +426,7 @@ static void read_line(struct session *s, const char *line, size_t len)
 {
 	struct msg m;
 	struct fw_err err = { 0 };
-	if (s->phase == PHASE_BANNER) {
+	if (s->phase == STEP_BANNER) {
 		/* ssh and shells may print lines first: skip them up to the hello, or the fault sent instead of one. */
 		bool is_message = len && line[0] == '{' && protocol_parse(line, len, &m, &err) == 0;
 		if (is_message && m.t == MSG_HELLO)
@@ -436,7 +436,7 @@ static void read_line(struct session *s, const char *line, size_t len)
 		if (is_message)
 			msg_fini(&m);
 		s->banner_bytes += len + 1;
-		if (s->phase == PHASE_BANNER && s->banner_bytes > PROTOCOL_BANNER_MAX)
+		if (s->phase == STEP_BANNER && s->banner_bytes > PROTOCOL_BANNER_MAX)
 			fail_session(s, "the worker did not send hello");
 		return;
 	}
@@ -456,15 +456,15 @@ static void read_bytes(struct session *s, const char *bytes, size_t n)
 	char *line;
 	size_t len;
 	s->received_ns = clock_mono_ns();
-	if (s->phase == PHASE_ENDING)
+	if (s->phase == STEP_ENDING)
 		return;
 	if (lines_feed(&s->in, bytes, n, &err) != 0) {
 		fail_session(s, err.text);
 		return;
 	}
-	while (s->phase != PHASE_ENDING && lines_next(&s->in, &line, &len))
+	while (s->phase != STEP_ENDING && lines_next(&s->in, &line, &len))
 		read_line(s, line, len);
-	if (s->phase == PHASE_BANNER && s->banner_bytes + s->in.pending.len - s->in.start > PROTOCOL_BANNER_MAX)
+	if (s->phase == STEP_BANNER && s->banner_bytes + s->in.pending.len - s->in.start > PROTOCOL_BANNER_MAX)
 		fail_session(s, "the worker did not send hello");
 }
 
@@ -473,8 +473,8 @@ static void on_end_of_input(struct session *s)
 	loop_remove(s->loop, s->io);
 	s->io = NULL;
 	s->end_of_input = true;
-	fail_session(s, s->phase == PHASE_BANNER         ? "the worker ended before its hello"
-			: s->phase == PHASE_HEALTH_CHECK ? "the worker ended before the health check's answer"
+	fail_session(s, s->phase == STEP_BANNER         ? "the worker ended before its hello"
+			: s->phase == STEP_HEALTH_CHECK ? "the worker ended before the health check's answer"
 							 : "the worker ended in the middle of the job");
 	finish_if_exited(s);
 }
@@ -512,7 +512,7 @@ static void on_error_line(void *arg, char *line)
 static void on_pending(void *arg, const struct executor_wait *wait)
 {
 	struct session *s = arg;
-	if (s->phase == PHASE_BANNER && s->hooks->pending)
+	if (s->phase == STEP_BANNER && s->hooks->pending)
 		s->hooks->pending(s->arg, wait);
 }
 
@@ -540,7 +540,7 @@ static void on_ended(void *arg, const char *how)
 /* Check a limit shorter than WATCH_MS at its own interval. */
 static int64_t watch_ms(const struct session *s)
 {
-	return s->phase == PHASE_BANNER && s->config->hello_ms < WATCH_MS ? s->config->hello_ms : WATCH_MS;
+	return s->phase == STEP_BANNER && s->config->hello_ms < WATCH_MS ? s->config->hello_ms : WATCH_MS;
 }
 
 static void on_watchdog(void *arg)
@@ -550,8 +550,8 @@ static void on_watchdog(void *arg)
 	char why[128];
 	s->watchdog = NULL;
 	int64_t offline_ms = (clock_mono_ns() - s->received_ns) / 1000000;
-	int64_t limit_ms = s->phase == PHASE_BANNER ? s->config->hello_ms : OFFLINE_AFTER_MS;
-	if (s->fd >= 0 && s->phase != PHASE_READY && offline_ms > limit_ms) {
+	int64_t limit_ms = s->phase == STEP_BANNER ? s->config->hello_ms : OFFLINE_AFTER_MS;
+	if (s->fd >= 0 && s->phase != STEP_READY && offline_ms > limit_ms) {
 		snprintf(why, sizeof why, "the worker sent nothing for %d s (see doc/troubleshooting.md#silent-worker)",
 			(int)(limit_ms / 1000));
 		fail_session(s, why);
@@ -583,7 +583,7 @@ int session_open(struct executors *x, struct loop *l, const struct config *c, co
 
 int session_send(struct session *s, struct plan *plan, const char *repo_path, const struct msg_device *device, struct fw_err *err)
 {
-	if (s->phase != PHASE_READY)
+	if (s->phase != STEP_READY)
 		return err_set(err, ERR_INTERNAL, "worker %s is not ready for a job", s->worker->name);
 	if (strlen(repo_path) >= sizeof s->repo_path)
 		return err_set(err, ERR_FULL, "the path of the repository is too long");
@@ -595,7 +595,7 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 	s->job_ns = clock_mono_ns();
 	s->result->device = *device;
 	memcpy(s->repo_path, repo_path, strlen(repo_path) + 1);
-	s->phase = PHASE_JOB;
+	s->phase = STEP_JOB;
 	s->received_ns = clock_mono_ns();
 	write_output(s);
 	return 0;
@@ -604,11 +604,11 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 int session_health_check(struct session *s, const char *uuid, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_HEALTH_CHECK };
-	if (s->phase != PHASE_READY)
+	if (s->phase != STEP_READY)
 		return err_set(err, ERR_INTERNAL, "worker %s is not ready for a health check", s->worker->name);
 	snprintf(m.u.health_check.device, sizeof m.u.health_check.device, "%s", uuid);
 	write_line(s, &m);
-	s->phase = PHASE_HEALTH_CHECK;
+	s->phase = STEP_HEALTH_CHECK;
 	s->received_ns = clock_mono_ns();
 	write_output(s);
 	return 0;

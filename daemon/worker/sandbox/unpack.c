@@ -22,7 +22,7 @@ static const struct timespec fixed_time = { .tv_sec = UNPACK_TIME_S };
 
 static const struct unpack_limits default_limits = { .file_bytes = 512ll << 20, .total_bytes = 1ll << 30, .entries = 100000 };
 
-struct reader {
+struct tar_reader {
 	int fd, root_fd;
 	const char *path;
 	const struct unpack_limits *limits;
@@ -39,7 +39,7 @@ struct entry {
 	int64_t bytes;
 };
 
-static int read_all(struct reader *r, void *to, size_t n, struct fw_err *err)
+static int read_all(struct tar_reader *r, void *to, size_t n, struct fw_err *err)
 {
 	size_t have = 0;
 
@@ -146,7 +146,7 @@ static int check_link(const struct entry *e, struct fw_err *err)
 	return 0;
 }
 
-static int read_header(struct reader *r, const unsigned char *h, struct entry *e, struct fw_err *err)
+static int read_header(struct tar_reader *r, const unsigned char *h, struct entry *e, struct fw_err *err)
 {
 	char name[PATH_SIZE];
 	int64_t mode = octal(h + 100, 8);
@@ -225,7 +225,7 @@ static int parent_of(int root_fd, char *path, const char **base, struct fw_err *
 	return fd;
 }
 
-static int write_file(struct reader *r, const struct entry *e, int parent, const char *base, struct fw_err *err)
+static int write_file(struct tar_reader *r, const struct entry *e, int parent, const char *base, struct fw_err *err)
 {
 	int64_t left = e->bytes;
 	int fd = openat(parent, base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, e->executable ? 0755 : 0644);
@@ -260,7 +260,7 @@ failed:
 	return -1;
 }
 
-static int make_entry(struct reader *r, struct entry *e, struct fw_err *err)
+static int make_entry(struct tar_reader *r, struct entry *e, struct fw_err *err)
 {
 	const char *base;
 	int parent, result = 0;
@@ -288,7 +288,7 @@ static int make_entry(struct reader *r, struct entry *e, struct fw_err *err)
 }
 
 /* An archive of one file named "blob": move `path`/blob to `path`. */
-static int lift_blob(struct reader *r, struct fw_err *err)
+static int lift_blob(struct tar_reader *r, struct fw_err *err)
 {
 	char path[PATH_SIZE] = "", from[PATH_SIZE + 16], aside[PATH_SIZE + 16];
 
@@ -304,7 +304,7 @@ static int lift_blob(struct reader *r, struct fw_err *err)
 
 int unpack_tar(int tar_fd, int root_fd, const char *path, const struct unpack_limits *limits, struct fw_err *err)
 {
-	struct reader r = { .fd = tar_fd, .root_fd = root_fd, .path = path, .limits = limits ? limits : &default_limits };
+	struct tar_reader r = { .fd = tar_fd, .root_fd = root_fd, .path = path, .limits = limits ? limits : &default_limits };
 	static const unsigned char zero[BLOCK];
 	unsigned char header[BLOCK];
 	char folder[PATH_SIZE] = "";
