@@ -272,7 +272,7 @@ gpu-check: build/gpu/attention_check build/gpu/linear_check build/gpu/layernorm_
 	@build/gpu/attention_check kernels/build/cuda/libattention.so
 	@build/gpu/linear_check kernels/build/cuda/liblinear.so
 	@build/gpu/layernorm_check kernels/build/cuda/liblayernorm.so
-build/gpu/attention_check: $(wildcard tests/gpu/*.cuh) daemon/model/inputs.h
+build/gpu/attention_check: $(wildcard tests/gpu/*.cuh) daemon/model/inputs.c
 build/gpu/linear_check build/gpu/layernorm_check: tests/lib/linear_reference.h
 build/gpu/%: tests/gpu/%.cu $(wildcard kernels/fw_*.h)
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }

@@ -1,6 +1,4 @@
-#include "db/accepted.h"
-
-#include <string.h>
+#include "db/db.h"
 
 /* Suite of cell `w` of alert `a`; of cells without one the suite of the alert's comparison. */
 #define SUITE_OF_CELL                                                                                                            \

@@ -1,6 +1,6 @@
-#include "db/again.h"
+#include "db/db.h"
 
-#include "verdict/flag.h"
+#include "verdict/verdict.h"
 
 int store_again_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err)
 {

@@ -1,9 +1,7 @@
 /** alert.c - alerts and their changes of state, each with an alert_event. */
-#include "db/alert.h"
+#include "db/db.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { CELLS_BYTES_MAX = 1 << 21 };
 

@@ -1,4 +1,4 @@
-#include "db/answer.h"
+#include "db/db.h"
 
 static const int64_t keep_ms = (int64_t)24 * 3600 * 1000;
 

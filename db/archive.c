@@ -1,14 +1,12 @@
 /* archive.c - appends a frame after the last whole one, flushes it, and then returns its position. */
-#include "db/archive.h"
+#include "db/db.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <zstd.h>

@@ -2,7 +2,7 @@
  * archived.c - a frame has "FWS1", the number of rows, the comparison; a struct packed_row a row; then the first bytes of all values, their
  * second bytes and so on, because the upper bytes of neighbours are similar, which zstd compresses. Little-endian.
  */
-#include "db/archived.h"
+#include "db/db.h"
 
 #include <dirent.h>
 #include <endian.h>
@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROWS_MAX = 1 << 20, FLOAT = sizeof(float) };
 

@@ -3,11 +3,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/filelock.h"
 #include "db/inside.h"
+#include "lib/lib.h"
 
 enum { BACKUP_PORTION_PAGES = 4096 /* 16 MiB */ };
 

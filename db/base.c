@@ -1,5 +1,5 @@
 /** base.c - which comparisons settle a commit. */
-#include "db/base.h"
+#include "db/db.h"
 
 /* Whether the last verdicts of cell k of comparison c are all undecided with times. Reads the index cell_history only. */
 #define STAYS_UNDECIDED                                                                                                          \

@@ -1,10 +1,8 @@
-#include "db/baseline_period.h"
+#include "db/db.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "stats/median.h"
+#include "stats/stats.h"
 
 /* ---- baseline periods ---------------------------------------------------------------------------------------------------------- */
 

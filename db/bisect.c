@@ -1,10 +1,5 @@
 /** bisect.c - a bisect has a row, commits and jobs; its measurements are comparisons. */
-#include "db/bisect.h"
-
-#include <string.h>
-
-#include "db/page.h"
-#include "db/words.h"
+#include "db/db.h"
 
 #define OPEN_STATES "('listing', 'measuring')"
 #define ENDED_JOB   "('done', 'failed', 'cancelled', 'superseded', 'target_missing')"

@@ -1,13 +1,5 @@
 /** branch.c - one row a branch: the open job of its tip, and its newest verdict. */
-#include "db/branch.h"
-
-#include <math.h>
-#include <string.h>
-
-#include "db/commit.h"
-#include "db/page.h"
-#include "db/repo.h"
-#include "db/comparison.h"
+#include "db/db.h"
 
 /** Job of a branch's row: the one that its tip waits for, else the latest. */
 static int64_t job_to_show(const struct commit_verdict *tip, int64_t latest)

@@ -1,7 +1,4 @@
-#include "db/cached_build.h"
-
-#include "db/device.h"
-#include "db/job.h"
+#include "db/db.h"
 
 enum { KEEP = 150 }; /* less than the size of any cache, so that recorded builds are in it */
 

@@ -1,14 +1,10 @@
 /** calibration.c - noise of cells, pooled by each query, and false alarms of devices. */
-#include "db/calibration.h"
+#include "db/db.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "model/case.h"
+#include "model/model.h"
 #include "protocol/protocol.h"
-#include "model/suite.h"
-#include "db/device.h"
 
 #define DAY_MS (24 * 3600 * INT64_C(1000))
 

@@ -1,7 +1,5 @@
 /* carry_json.c - one walk over the text: each key and each text that is a value is looked up, everything else is copied. */
-#include "db/carry_json.h"
-
-#include <string.h>
+#include "db/internal.h"
 
 enum { DEPTH_MAX = 64 };
 

@@ -1,22 +1,15 @@
 /* carry_over.c - the new file: built beside the old one, checked, and put in its place. */
-#include "db/carry_over.h"
+#include "db/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "lib/hash.h"
-#include "lib/log.h"
-#include "db/carry_json.h"
-#include "db/carry_tables.h"
 #include "db/inside.h"
-#include "db/migrate.h"
-#include "db/packed.h"
+#include "lib/lib.h"
 
 /* Of db/schema.sql at 91174416, as carry_schema_hash makes it. */
 static const char schema_of_91174416[] = "6491d8a1ef08d4b1dbcaa38b29777f547710a6be90f0d0920bed4e2c098c4e77";

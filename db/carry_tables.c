@@ -4,9 +4,7 @@
  * Ids stay, because frames of the archive beside the database name cells, runs and kinds by them. Sentences (state_why, reason, title) stay as
  * they were said. Names after `SELECT` and `old.` are those of then, and never follow a change of today's.
  */
-#include "db/carry_tables.h"
-
-#include <stddef.h>
+#include "db/internal.h"
 
 /* clang-format off */
 

@@ -1,14 +1,9 @@
 /** cell.c - queries of single pages; each reads an index from its newest end and only the rows that are drawn. */
-#include "db/cell.h"
+#include "db/db.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "lib/jsonw.h"
+#include "lib/lib.h"
 #include "protocol/protocol.h"
 #include "stats/stats.h"
-#include "db/archived.h"
-#include "db/page.h"
 
 #define NORMAL_95 1.96 /* standard errors of a 95 % interval */
 enum { GRID_MAX = 100, GRID_SUITES = 8 /* suites of one branch */, KEYS_WINDOW = 64 };

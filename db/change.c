@@ -1,8 +1,5 @@
 /** change.c - rows of change points. */
-#include "db/change.h"
-
-#include <math.h>
-#include <string.h>
+#include "db/db.h"
 
 #define CHANGE_COLUMNS                                                                                                           \
 	"SELECT c.id, c.repo, c.baseline_period, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, "            \

@@ -1,7 +1,5 @@
-/* clock_set.c - see clock_set.h. min() keeps times of past events out of the future. */
-#include "db/clock_set.h"
-
-#include "db/outbox.h"
+/* clock_set.c - see clock_set.c. min() keeps times of past events out of the future. */
+#include "db/db.h"
 
 #define OPEN "state IN ('queued', 'assigned', 'building', 'checking', 'measuring')"
 

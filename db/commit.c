@@ -1,13 +1,9 @@
 /** commit.c - each query reads the jobs of one commit, or the last ones of one branch. */
-#include "db/commit.h"
+#include "db/db.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "db/accepted.h"
-#include "db/job.h"
-#include "db/page.h"
-#include "lib/oid.h"
+#include "lib/lib.h"
 
 enum { PUSHES_MAX = 64 };
 

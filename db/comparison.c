@@ -3,18 +3,12 @@
  *
  * Each combination of filters has a separate statement, so that each reads exactly one index from its newest end.
  */
-#include "db/comparison.h"
+#include "db/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "lib/lib.h"
 #include "verdict/verdict.h"
-#include "db/cell_columns.h"
-#include "db/packed.h"
-#include "db/page.h"
-#include "db/repo.h"
-#include "lib/oid.h"
 
 /* ---- repositories, branches, commits --------------------------------------------------------------------------------- */
 

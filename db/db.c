@@ -6,12 +6,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "db/inside.h"
 
-#include "lib/clock.h"
+#include "lib/lib.h"
 
 enum {
 	APPLICATION_ID = 0x666c7077, /* "flpw" */

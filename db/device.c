@@ -1,10 +1,10 @@
-#include "db/device.h"
+#include "db/db.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/hash.h"
-#include "protocol/device_check.h"
+#include "lib/lib.h"
+#include "protocol/protocol.h"
 
 /* Memory in whole GiB: the part that the driver reserves differs by some pages between equal devices. */
 static void name_model(const struct msg_device *d, char model[STORE_MODEL_SIZE])

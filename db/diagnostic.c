@@ -1,4 +1,4 @@
-#include "db/diagnostic.h"
+#include "db/db.h"
 
 int store_profile_diagnostic_put(struct db *db, int64_t profile, const struct profile_diagnostic *c, struct fw_err *err)
 {

@@ -1,12 +1,8 @@
-#include "db/environment_change.h"
+#include "db/db.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/buf.h"
-#include "lib/hash.h"
-#include "db/baseline_period.h"
+#include "lib/lib.h"
 
 enum { REFERENCE_TIMES = 9, AROUND_MAX = 4096 };
 

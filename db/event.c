@@ -1,4 +1,4 @@
-#include "db/event.h"
+#include "db/db.h"
 
 enum { EVENT_BYTES_MAX = 1 << 20 };
 

@@ -1,4 +1,4 @@
-#include "db/gone.h"
+#include "db/db.h"
 
 static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_err *err)
 {

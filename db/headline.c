@@ -1,10 +1,7 @@
-#include "db/headline.h"
-
-#include <math.h>
+#include "db/internal.h"
 
 #include "stats/stats.h"
-#include "verdict/mean.h"
-#include "db/cell_columns.h"
+#include "verdict/verdict.h"
 
 /* The interval of sustained runs is a metric; that of the mean call follows from mean_m and mean_se. */
 #define END_OF(which)                                                                                                            \

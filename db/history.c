@@ -1,14 +1,8 @@
 /** history.c - a cell's history: its points from one index, and the rows that explain them. */
-#include "db/history.h"
+#include "db/internal.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "verdict/flag.h"
 #include "stats/stats.h"
-#include "db/cell_columns.h"
-#include "db/page.h"
-#include "db/repo.h"
+#include "verdict/verdict.h"
 
 /* Only columns of the index cell_history, newest first. */
 #define POINTS                                                                                                                   \

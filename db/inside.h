@@ -1,4 +1,4 @@
-/** inside.h - shared by the sources of db.h; the only header that includes SQLite's. */
+/** web/http/internal.h - shared by the sources of db.c; the only header that includes SQLite's. */
 #ifndef DB_INSIDE_H
 #define DB_INSIDE_H
 

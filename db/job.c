@@ -3,16 +3,10 @@
  *
  * A job is open until its state is final, and a final state never changes: every update names the states that it may leave.
  */
-#include "db/job.h"
+#include "db/db.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "db/words.h"
-#include "db/device.h"
-#include "db/event.h"
 
 #define TOOLS_COLUMNS "j.base_toolchain, j.target_toolchain, j.base_flags, j.target_flags, j.base_module, j.base_made_by"
 

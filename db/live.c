@@ -1,10 +1,5 @@
 /** live.c - queries over alerts, jobs, devices and events; one statement a filter, so that each reads one index. */
-#include "db/live.h"
-
-#include <string.h>
-
-#include "db/job.h"
-#include "db/page.h"
+#include "db/db.h"
 
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
 

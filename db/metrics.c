@@ -1,4 +1,4 @@
-#include "db/metrics.h"
+#include "db/db.h"
 
 const int view_duration_bound_s[VIEW_DURATION_BUCKETS] = { 1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600 };
 

@@ -1,8 +1,7 @@
 /** migrate.c - the embedded scripts, and running those that are not applied yet. */
-#include "db/migrate.h"
+#include "db/db.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 extern const char _binary_db_schema_sql_start[];
 extern const char _binary_db_schema_sql_end[];

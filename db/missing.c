@@ -1,4 +1,4 @@
-#include "db/missing.h"
+#include "db/db.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "db/night.h"
+#include "db/db.h"
 
 enum { NEWEST_OF_BRANCH = 64 }; /* whole comparisons; hundreds of shards a night do not displace them */
 

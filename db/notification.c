@@ -1,6 +1,4 @@
-#include "db/notification.h"
-
-#include "db/job.h"
+#include "db/db.h"
 
 int find_notification_ended(struct db *db, int64_t ended_at, const char *repo_name, struct find_notification_job *out, int max,
 	int *n, struct fw_err *err)

@@ -1,6 +1,4 @@
-#include "db/offline.h"
-
-#include "db/device.h"
+#include "db/db.h"
 
 #define HAS_JOB                                                                                                                  \
 	"EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device "           \

@@ -1,8 +1,4 @@
-#include "db/outbox.h"
-
-#include <string.h>
-
-#include "db/page.h"
+#include "db/db.h"
 
 static int insert(struct db *db, const char *kind, const char *target, const char *subject, const char *payload, int64_t now_ms,
 	struct fw_err *err)

@@ -1,5 +1,5 @@
 /* packed.c - LZ4 frames: texts are compressed once at a high level and decompressed whole at every read. */
-#include "db/packed.h"
+#include "db/internal.h"
 
 #include <lz4frame.h>
 

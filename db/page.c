@@ -1,4 +1,4 @@
-#include "db/page.h"
+#include "db/db.h"
 
 int store_page_one(int found, const char *what, int64_t id, struct fw_err *err)
 {

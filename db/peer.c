@@ -1,12 +1,7 @@
 /* peer.c - comparisons of kind peer are few, so the queries read the index of these and join the rest. */
-#include "db/peer.h"
+#include "db/db.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "verdict/peer_ratio.h"
-#include "db/page.h"
-#include "db/job.h"
+#include "verdict/verdict.h"
 
 enum { NEWEST_OF_BRANCH = 32 };
 

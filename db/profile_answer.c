@@ -1,7 +1,6 @@
-#include "db/profile_answer.h"
+#include "db/db.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void take_cell(struct stmt *s, struct cause_known *known, bool is_named, struct profile_answer *out)
 {

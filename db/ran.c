@@ -1,12 +1,9 @@
-#include "db/ran.h"
+#include "db/db.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/jsonr.h"
-#include "db/comparison.h"
+#include "lib/lib.h"
 
 enum { NODES_MAX_BYTES = 4 << 20 };
 

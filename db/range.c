@@ -1,4 +1,4 @@
-#include "db/range.h"
+#include "db/db.h"
 
 int find_range_commits(struct db *db, const struct store_change *c, const char *from, const char *to, int *commits,
 	int *unmeasured, struct fw_err *err)

@@ -1,12 +1,6 @@
-#include "db/repo.h"
+#include "db/db.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "lib/jsonw.h"
-#include "db/device.h"
+#include "lib/lib.h"
 
 /* ---- repositories ---------------------------------------------------------------------------------------------------- */
 

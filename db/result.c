@@ -1,12 +1,7 @@
 /** result.c - results of a job, and reading them to judge again. */
-#include "db/result.h"
+#include "db/internal.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "lib/hash.h"
-#include "db/cell_columns.h"
-#include "db/packed.h"
+#include "lib/lib.h"
 
 /* ---- builds ---------------------------------------------------------------------------------------------------------- */
 

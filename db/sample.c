@@ -1,11 +1,7 @@
 /* sample.c - runs and samples. */
-#include "db/sample.h"
+#include "db/db.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "protocol/device_check.h"
-#include "db/archived.h"
+#include "protocol/protocol.h"
 
 int store_run_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
 {

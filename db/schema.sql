@@ -364,7 +364,7 @@ CREATE TABLE cell (
 	verdict          TEXT    NOT NULL,
 	failure          TEXT    NOT NULL DEFAULT '',     -- class of the failure
 	reason           TEXT    NOT NULL DEFAULT '',
-	flags            INTEGER NOT NULL DEFAULT 0,      -- bits of daemon/verdict/flag.h
+	flags            INTEGER NOT NULL DEFAULT 0,      -- bits of daemon/verdict/flag.c
 	decided_by       TEXT    NOT NULL DEFAULT '',     -- pairs sustained mean
 	decided_m        REAL,
 	decided_se       REAL,
@@ -372,7 +372,7 @@ CREATE TABLE cell (
 	-- position in the history
 	baseline_period  INTEGER REFERENCES baseline_period(id),
 	held_ms          REAL,                            -- target's median at the baseline period's clock
-	point            BLOB,                            -- values of its history page (db/cell_columns.h), including throughput against the reference commit
+	point            BLOB,                            -- values of its history page (db/internal.h), including throughput against the reference commit
 	UNIQUE (comparison, key)
 ) STRICT;
 -- Covers all values of a history page: ten thousand points are read without the table.
@@ -426,7 +426,7 @@ CREATE TABLE sample (
 	PRIMARY KEY (cell, run, kind)
 ) STRICT, WITHOUT ROWID;
 
--- Position of a comparison's archived times: a frame of samples/MONTH.zst in the database's folder (db/archived.h).
+-- Position of a comparison's archived times: a frame of samples/MONTH.zst in the database's folder (db/archived.c).
 CREATE TABLE archived (
 	comparison    INTEGER PRIMARY KEY REFERENCES comparison(id),
 	month         TEXT    NOT NULL,                -- "2026-10": month in which the comparison finished

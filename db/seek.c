@@ -1,4 +1,4 @@
-#include "db/seek.h"
+#include "db/db.h"
 
 static const char *const newest_up_to[] = {
 	[VIEW_LIST_COMPARISONS] = "SELECT id, finished_at FROM comparison WHERE id <= :id ORDER BY id DESC LIMIT 1",

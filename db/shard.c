@@ -1,4 +1,4 @@
-#include "db/shard.h"
+#include "db/db.h"
 
 int view_part(struct db *db, int64_t comparison, struct view_part *out, struct fw_err *err)
 {

@@ -1,13 +1,10 @@
-/* store_profile.c - rows of profiles; see store_profile.h. */
-#include "db/store_profile.h"
+/* store_profile.c - rows of profiles; see store_profile.c. */
+#include "db/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "protocol/stalls.h"
-#include "db/packed.h"
+#include "lib/lib.h"
+#include "protocol/protocol.h"
 
 enum { TEXT_MAX = 1 << 16 };
 

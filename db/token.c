@@ -1,6 +1,4 @@
-#include "db/token.h"
-
-#include <string.h>
+#include "db/db.h"
 
 enum { NOTE_USE_EVERY_MS = 3600 * 1000 };
 

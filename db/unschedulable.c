@@ -1,6 +1,4 @@
-#include "db/unschedulable.h"
-
-#include "db/device.h"
+#include "db/db.h"
 
 /* Kind of device that job `j` requests, by kind, device or class; '' any. */
 #define WANTED_KIND "coalesce(nullif(j.device_kind, ''), (SELECT d.kind FROM device d WHERE d.uuid = j.device_uuid), c.kind, '')"

@@ -1,4 +1,4 @@
-#include "db/view_measured.h"
+#include "db/db.h"
 
 int view_measured(struct db *db, int64_t profile, view_measured_fn *each, void *arg, struct fw_err *err)
 {

@@ -1,12 +1,7 @@
 /* view_profile.c - queries over profiles; one statement a filter, so that each reads one index. */
-#include "db/view_profile.h"
+#include "db/internal.h"
 
 #include <stdio.h>
-
-#include "db/packed.h"
-#include "db/job.h"
-#include "db/profile_answer.h"
-#include "db/page.h"
 
 enum { HUNKS_MAX = 1 << 20 };
 

@@ -1,6 +1,4 @@
-#include "db/words.h"
-
-#include <string.h>
+#include "db/db.h"
 
 int words_put(struct stmt *insert, int64_t owner, const char *text, struct fw_err *err)
 {

@@ -1,12 +1,10 @@
-#include "web/site.h"
+#include "web/web.h"
 
 #include <stdio.h>
 
-#include "web/answer/access.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/page/page.h"
-#include "web/page/profile.h"
 
 static const struct http_route routes[] = {
 	{ "GET", "/", page_overview, HTTP_READ, NULL },

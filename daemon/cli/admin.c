@@ -1,10 +1,7 @@
 /* Verbs that change something: cancel, retry, pause, resume. */
-#include <stdio.h>
-#include <string.h>
 
-#include "cli/value.h"
-#include "cli/verbs.h"
-#include "model/devicestate.h"
+#include "cli/internal.h"
+#include "model/model.h"
 
 static int post(struct client *c, const char *collection, const char *id, const char *verb)
 {

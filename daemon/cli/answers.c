@@ -1,14 +1,9 @@
-/* answers.c - see answers.h. */
-#include "cli/answers.h"
+/* answers.c - see answers.c. */
+#include "cli/internal.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "cli/plain.h"
-#include "cli/terminal.h"
+#include "lib/lib.h"
 
 enum { JSON_MAX_BYTES = 16 << 20 };
 

@@ -4,15 +4,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/filelock.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
 
 enum { HEAD_BYTES = 64 /* of a month's file, with its mark */, PATH_SIZE = 4096 };
 

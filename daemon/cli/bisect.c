@@ -1,15 +1,7 @@
 /* bisect: ask for a search between two commits, follow it, print who did it. */
-#include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/jsonw.h"
-#include "cli/checkout.h"
-#include "cli/follow.h"
-#include "cli/plain.h"
-#include "cli/table.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
 
 enum { RESTART_POLLS = 80 };
 

@@ -1,14 +1,7 @@
-/* blockers.c - see blockers.h. */
-#include "cli/blockers.h"
+/* blockers.c - see blockers.c. */
+#include "cli/internal.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "cli/plain.h"
-#include "cli/value.h"
-#include "model/devicestate.h"
-#include "model/jobstate.h"
+#include "model/model.h"
 
 enum { LINE_BYTES = 4096 };
 

@@ -1,10 +1,5 @@
-/* builder.c - see builder.h. */
-#include "cli/builder.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "cli/makefile.h"
+/* builder.c - see builder.c. */
+#include "cli/internal.h"
 
 static void stem_of(const char *path, char *out, size_t size)
 {

@@ -1,12 +1,8 @@
 /* Calibration: ask for comparisons of equal builds, what they have shown, and to forget it. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "cli/table.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
 
 static void figure(struct table *t, const json_t *cell, const char *key)
 {

@@ -1,11 +1,8 @@
-/* catalog.c - the tables; see catalog.h. */
-#include "cli/catalog.h"
+/* catalog.c - the tables; see catalog.c. */
+#include "cli/internal.h"
 
-#include <stddef.h>
-#include <string.h>
-
-#include "lib/similar.h"
-#include "readers/reading.h"
+#include "lib/lib.h"
+#include "readers/readers.h"
 
 #define JOB_STATES "open queued assigned building checking measuring done failed cancelled superseded target_missing"
 #define AT(member) offsetof(struct options, member)

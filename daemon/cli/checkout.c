@@ -1,16 +1,10 @@
 /* checkout.c - the checkout around us, and the repository that is read from it. */
-#include "cli/checkout.h"
+#include "cli/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/oid.h"
-#include "lib/proc.h"
-#include "lib/regular.h"
-#include "cli/value.h"
-#include "cli/remote.h"
+#include "lib/lib.h"
 
 enum { COMMIT_MIN = 7, NAMES_MAX = 1 << 15, PATH_MAX_BYTES = 1 << 16, GIT_MS = 20000, GIT_OUTPUT_MAX = 1 << 20 };
 

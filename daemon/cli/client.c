@@ -1,12 +1,11 @@
-#include "cli/client.h"
+#include "cli/internal.h"
 
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/percent.h"
+#include "lib/lib.h"
 
 enum { ANSWER_MAX = 64 << 20, CONNECT_TIMEOUT_MS = 3000, TIMEOUT_MS = 30000, BACKUP_TIMEOUT_MS = 600000 };
 

@@ -1,8 +1,5 @@
-/* command.c - see command.h. */
-#include "cli/command.h"
-
-#include <stdio.h>
-#include <string.h>
+/* command.c - see command.c. */
+#include "cli/internal.h"
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=+-";

@@ -1,16 +1,8 @@
 /* compare and run: ask for a comparison; compare follows its jobs and prints what came out. */
-#include <stdio.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "lib/proc.h"
-#include "cli/conclude.h"
-#include "cli/files.h"
-#include "cli/follow.h"
-#include "cli/checkout.h"
-#include "cli/value.h"
-#include "model/jobstate.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 /* Store the uncommitted files as a commit beside the branches. Shape: sha[65]. */
 static int snapshot(const char *worktree, char *sha, struct fw_err *err)

@@ -1,15 +1,9 @@
 /* compare_files.c - two outputs of foreign benchmarks side by side, without a daemon and without a verdict. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "lib/csv_write.h"
-#include "lib/jsonw.h"
-#include "cli/files.h"
-#include "cli/table.h"
-#include "readers/ffa_compare.h"
-#include "readers/note.h"
-#include "lib/unit.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
+#include "readers/readers.h"
 
 static double change_pct(const struct reading_row *base, const struct reading_row *target)
 {

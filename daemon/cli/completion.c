@@ -1,10 +1,6 @@
 /* completion.c - completions for bash, zsh and fish, written from the catalog; and, for the build, the sources of man pages. */
-#include <stdio.h>
-#include <string.h>
 
-#include "cli/catalog.h"
-#include "cli/help.h"
-#include "cli/names.h"
+#include "cli/internal.h"
 
 enum { KIND_BYTES = 32 };
 

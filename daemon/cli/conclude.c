@@ -1,13 +1,9 @@
-/* conclude.c - see conclude.h. */
-#include "cli/conclude.h"
+/* conclude.c - see conclude.c. */
+#include "cli/internal.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "cli/plain.h"
-#include "cli/report.h"
-#include "cli/value.h"
-#include "model/peers.h"
+#include "model/model.h"
 
 /* What the comparisons add up to. */
 struct sum {

@@ -1,13 +1,8 @@
 /* config check: the daemon's own reader of configurations says every mistake; then the daemon looks whether what is named is there. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/proc.h"
-#include "cli/answers.h"
-#include "cli/config.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
 
 enum { READ_MS = 10000, LOOK_MS = 30 * 60 * 1000, OUTPUT_MAX_BYTES = 16 << 20 };
 

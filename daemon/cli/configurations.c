@@ -1,12 +1,7 @@
-/* configurations.c - see configurations.h. */
-#include "cli/configurations.h"
+/* configurations.c - see configurations.c. */
+#include "cli/internal.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "cli/plain.h"
-#include "cli/table.h"
-#include "cli/value.h"
 
 static void figure(struct table *t, double v)
 {

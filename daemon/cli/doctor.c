@@ -1,18 +1,11 @@
 /* doctor: is everything there that measuring needs. One question a function; each says ok, warn or fail, and what to do. */
-#include <stdio.h>
-#include <string.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
-#include "cli/answers.h"
-#include "cli/config.h"
-#include "cli/failures.h"
-#include "cli/service.h"
-#include "cli/value.h"
-#include "model/devicestate.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { REQUEST_MS = 20000, BUILD_MS = 200000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128 };
 

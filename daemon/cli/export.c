@@ -1,14 +1,8 @@
 /* export.c - a comparison as the CSV files of other projects' benchmarks, under the names that people gave its sides. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "cli/files.h"
-#include "cli/torchao.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
 
 enum { NAME_SIZE = 128, TEXT_MAX = 64 << 20 };
 

@@ -1,12 +1,7 @@
-/* failures.c - see failures.h. */
-#include "cli/failures.h"
+/* failures.c - see failures.c. */
+#include "cli/internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "cli/value.h"
-#include "cli/verbs.h"
-#include "model/jobstate.h"
+#include "model/model.h"
 
 enum { LOOK_AT = 50, RECENT = 5, PATTERN_MIN = 2, PATH_BYTES = 1024 };
 

@@ -1,16 +1,12 @@
-/* files.c - see files.h. */
-#include "cli/files.h"
+/* files.c - see files.c. */
+#include "cli/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "readers/pair.h"
-#include "readers/row.h"
+#include "readers/readers.h"
 
 int files_read_text(const char *path, struct buf *text, struct fw_err *err)
 {

@@ -1,15 +1,11 @@
 /* follow.c - one job after the other, until none of what was asked for is open. */
-#include "cli/follow.h"
+#include "cli/internal.h"
 
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "cli/interrupt.h"
-#include "cli/plain.h"
-#include "cli/value.h"
-#include "model/jobstate.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 /* In a pipe, a line is kept for ever by whoever collects logs. */
 static const int64_t progress_after_ns = INT64_C(1000000000), line_every_ns = INT64_C(10000000000);

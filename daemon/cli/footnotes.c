@@ -1,14 +1,10 @@
-/* footnotes.c - see footnotes.h. */
-#include "cli/footnotes.h"
+/* footnotes.c - see footnotes.c. */
+#include "cli/internal.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "cli/plain.h"
-#include "cli/value.h"
-#include "verdict/explain.h"
-#include "model/jobkind.h"
-#include "verdict/cost.h"
+#include "model/model.h"
+#include "verdict/verdict.h"
 
 enum { REASONS_MAX = 4 };
 

@@ -1,7 +1,5 @@
-/* help.c - see help.h. */
-#include "cli/help.h"
-
-#include <string.h>
+/* help.c - see help.c. */
+#include "cli/internal.h"
 
 static const char exits[] =
 	"0 no regression, 1 error, 2 usage, 3 regression, 4 not found, 5 daemon unreachable, 6 timeout, 7 undecided or "

@@ -1,9 +1,5 @@
-/* hint.c - see hint.h. */
-#include "cli/hint.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+/* hint.c - see hint.c. */
+#include "cli/internal.h"
 
 static void add(struct hints *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void add(struct hints *h, const char *format, ...)

@@ -1,11 +1,8 @@
 /* import.c - what another benchmark wrote becomes a comparison of kind import. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "cli/files.h"
-#include "cli/value.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
 
 static void write_row(struct jsonw *j, const struct reading_row *target, const struct reading_row *base)
 {

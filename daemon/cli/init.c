@@ -2,15 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/jsonw.h"
-#include "cli/write.h"
-#include "cli/verbs.h"
-#include "model/manifest.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { MANIFEST_MAX = 64 << 10 };
 

@@ -1,11 +1,8 @@
-/* interrupt.c - see interrupt.h. */
-#include "cli/interrupt.h"
+/* interrupt.c - see interrupt.c. */
+#include "cli/internal.h"
 
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "cli/verbs.h"
 
 static volatile sig_atomic_t times, reported;
 

@@ -1,12 +1,7 @@
 /* jobs: the queue, what ended lately, and why it does not move. */
-#include <stdio.h>
-#include <string.h>
 
-#include "cli/table.h"
-#include "cli/value.h"
-#include "cli/blockers.h"
-#include "cli/verbs.h"
-#include "model/jobstate.h"
+#include "cli/internal.h"
+#include "model/model.h"
 
 /* Why a job is where it is: what holds its device up, the cell at hand, or the reason of its state. */
 static const char *why(const json_t *job)

@@ -1,9 +1,7 @@
 /* judge.c - has the daemon judge again, one comparison a request, so that it goes on answering others in between. */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/value.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
 
 enum { PAGE = 200 };
 

@@ -1,18 +1,10 @@
 /* Verbs that show what the daemon knows: status, log, history, alerts, devices. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "cli/plain.h"
-#include "cli/table.h"
-#include "cli/value.h"
-#include "cli/blockers.h"
-#include "cli/checkout.h"
-#include "cli/verbs.h"
-#include "model/alertkind.h"
-#include "model/alertstate.h"
-#include "lib/unit.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { LOG_MAX = 64 << 20, LOG_JSON_MAX = 6 * LOG_MAX };
 

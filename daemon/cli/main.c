@@ -4,14 +4,10 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "cli/catalog.h"
-#include "cli/help.h"
-#include "cli/terminal.h"
+#include "cli/internal.h"
 
 enum { FIRST_OPTION = 256 /* of getopt: beyond every letter */, TOKEN_MS = 20000 };
 

@@ -1,11 +1,9 @@
-/* makefile.c - see makefile.h. */
-#include "cli/makefile.h"
+/* makefile.c - see makefile.c. */
+#include "cli/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/buf.h"
+#include "lib/lib.h"
 
 enum { VARIABLES_MAX = 128, RULES_MAX = 256, NAME_SIZE = 64, VALUE_SIZE = 1024, DEPTH_MAX = 6, RECIPE_MAX = 8 << 10 };
 

@@ -1,11 +1,5 @@
-/* names.c - see names.h. */
-#include "cli/names.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "cli/plain.h"
-#include "cli/value.h"
+/* names.c - see names.c. */
+#include "cli/internal.h"
 
 enum { HURRY_MS = 1500, PATH_BYTES = 4096 };
 

@@ -1,7 +1,5 @@
 /* notifications.c - list notifications, and send one again. */
-#include "cli/table.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
 
 static void print_notifications(const json_t *items)
 {

@@ -1,11 +1,8 @@
 /* open: the address of a page, for people and scripts; with --browser it is opened too. */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
 
 enum { BROWSER_MS = 10000 };
 

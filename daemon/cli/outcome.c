@@ -1,12 +1,10 @@
-/* outcome.c - see outcome.h. Both sides are the same files, so what either of them says is said of both. */
-#include "cli/outcome.h"
+/* outcome.c - see outcome.c. Both sides are the same files, so what either of them says is said of both. */
+#include "cli/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
+#include "lib/lib.h"
 
 void outcome_init(struct outcome *o)
 {

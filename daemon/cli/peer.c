@@ -1,13 +1,8 @@
 /* Peers: ask for a branch to be measured beside them, and what that has shown. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "cli/checkout.h"
-#include "cli/table.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
 
 static void print_peers(const json_t *items)
 {

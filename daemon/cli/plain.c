@@ -1,10 +1,7 @@
-/* plain.c - see plain.h. */
-#include "cli/plain.h"
+/* plain.c - see plain.c. */
+#include "cli/internal.h"
 
-#include <stdarg.h>
-#include <string.h>
-
-#include "lib/utf8.h"
+#include "lib/lib.h"
 
 enum { LINE_MAX_BYTES = 1 << 20, LINES_MAX_BYTES = 512 << 20 };
 

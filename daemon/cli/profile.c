@@ -1,15 +1,8 @@
 /* profile.c - ask why: of an alert, of a comparison, or of two commits; wait for the answer and print it. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/jsonw.h"
-#include "cli/configurations.h"
-#include "cli/value.h"
-#include "cli/checkout.h"
-#include "cli/follow.h"
-#include "cli/why.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
 
 enum { RESTART_POLLS = 80 };
 

@@ -1,15 +1,7 @@
-/* propose.c - see propose.h. */
-#include "cli/propose.h"
+/* propose.c - see propose.c. */
+#include "cli/internal.h"
 
 #include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "cli/builder.h"
-#include "cli/makefile.h"
-#include "cli/recognise.h"
-#include "cli/write.h"
 
 static void note(struct proposal *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void note(struct proposal *p, const char *format, ...)

@@ -1,8 +1,5 @@
-/* recognise.c - see recognise.h. */
-#include "cli/recognise.h"
-
-#include <stdio.h>
-#include <string.h>
+/* recognise.c - see recognise.c. */
+#include "cli/internal.h"
 
 static const char *const c_suffixes[] = { ".c", ".cc", ".cpp", ".cxx", ".cu", NULL };
 

@@ -1,10 +1,8 @@
 /* remote.c - an address in its parts: scheme, host, port, path. */
-#include "cli/remote.h"
+#include "cli/internal.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { ADDRESS_MAX = 4096 };

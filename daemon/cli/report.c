@@ -1,17 +1,10 @@
-/* report.c - see report.h. */
-#include "cli/report.h"
+/* report.c - see report.c. */
+#include "cli/internal.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "cli/plain.h"
-#include "cli/footnotes.h"
-#include "cli/table.h"
-#include "cli/value.h"
-#include "model/shard.h"
-#include "model/peers.h"
-#include "lib/unit.h"
-#include "model/family.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 static void text_cell(struct table *t, const char *text)
 {

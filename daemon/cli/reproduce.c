@@ -1,10 +1,6 @@
 /* reproduce.c - commands that rerun a cell, as a script. */
-#include <stdio.h>
-#include <string.h>
 
-#include "cli/plain.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
+#include "cli/internal.h"
 
 enum { TEXT_MAX = 4 << 20 };
 

@@ -1,17 +1,13 @@
-/* probe.c - see probe.h. */
-#include "cli/scan.h"
+/* probe.c - see probe.c. */
+#include "cli/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/recognise.h"
-#include "readers/reading.h"
+#include "readers/readers.h"
 
 enum { DEPTH_MAX = 6, FILES_MAX = 8000, TEXT_MAX = 256 << 10 };
 

@@ -1,8 +1,6 @@
-/* service.c - see service.h. */
-#include "cli/service.h"
+/* service.c - see service.c. */
+#include "cli/internal.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 1024, LINE_BYTES = 1024 };

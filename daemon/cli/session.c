@@ -1,17 +1,13 @@
-/* session.c - see session.h. One conversation, so everything blocks: nobody else waits. */
-#include "cli/session.h"
+/* session.c - see session.c. One conversation, so everything blocks: nobody else waits. */
+#include "cli/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/lines.h"
-#include "lib/proc.h"
+#include "lib/lib.h"
 
 enum { CHUNK = 64 << 10 };
 

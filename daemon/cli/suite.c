@@ -1,10 +1,7 @@
 /* suite.c - suite files on this machine: one is written from what a public suite's configuration says. */
-#include <stdio.h>
-#include <string.h>
 
-#include "cli/files.h"
-#include "model/suite.h"
-#include "model/family.h"
+#include "cli/internal.h"
+#include "model/model.h"
 
 enum { SUITE_TEXT_MAX = 1 << 20 };
 

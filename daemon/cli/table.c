@@ -1,11 +1,7 @@
-/* table.c - see table.h. */
-#include "cli/table.h"
+/* table.c - see table.c. */
+#include "cli/internal.h"
 
-#include <stdarg.h>
-#include <string.h>
-
-#include "lib/utf8.h"
-#include "cli/terminal.h"
+#include "lib/lib.h"
 
 enum { CELL_MAX = 64 << 10 /* bytes */, CUT_MIN = 8 /* characters that a cut text keeps */ };
 

@@ -1,8 +1,7 @@
-/* terminal.c - see terminal.h. */
-#include "cli/terminal.h"
+/* terminal.c - see terminal.c. */
+#include "cli/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

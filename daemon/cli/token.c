@@ -1,9 +1,7 @@
 /* Access tokens: add, list, revoke. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cli/verbs.h"
+#include "cli/internal.h"
 
 static int add(struct client *c, const struct options *o)
 {

@@ -1,11 +1,9 @@
-/* torchao.c - see torchao.h. */
-#include "cli/torchao.h"
+/* torchao.c - see torchao.c. */
+#include "cli/internal.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "lib/csv_write.h"
-#include "cli/value.h"
+#include "lib/lib.h"
 
 /* Those of a layer that is trained; forward alone is inference. Total is all of them in one call. */
 enum { FORWARD, DGRAD, WGRAD, TOTAL, N_DIRECTIONS };

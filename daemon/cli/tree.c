@@ -1,21 +1,14 @@
-/* tree.c - see tree.h. */
-#include "cli/tree.h"
+/* tree.c - see tree.c. */
+#include "cli/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/oid.h"
-#include "lib/proc.h"
-#include "lib/regular.h"
-#include "cli/value.h"
+#include "lib/lib.h"
 
 enum { ANSWER_MAX = 32 << 20, GIT_MS = 120000, ARGS_MAX = 2 * MANIFEST_LIST_MAX + 16, SUITE_MAX = 1 << 20, DEPTH_MAX = 8 };
 

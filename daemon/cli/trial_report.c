@@ -1,11 +1,10 @@
-/* report.c - see report.h. */
-#include "cli/trial_report.h"
+/* report.c - see report.c. */
+#include "cli/internal.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "stats/interim.h"
-#include "lib/unit.h"
+#include "lib/lib.h"
+#include "stats/stats.h"
 
 enum { LOG_LINES = 12, KEY_COLUMNS_MAX = 90 };
 

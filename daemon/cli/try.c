@@ -1,15 +1,9 @@
 /* try: the working tree as it is, built, checked and launched once, by the worker that would do so for a push. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "cli/terminal.h"
-#include "cli/trial_report.h"
-#include "cli/session.h"
-#include "cli/verbs.h"
-#include "model/jobkind.h"
-#include "model/shard.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { BUILD_S = 900, CHECK_S = 900, RUN_S = 600, WAIT_S = 600, LOG_BYTES = 512 << 10 };
 

@@ -1,5 +1,5 @@
-/* value.c - see value.h. */
-#include "cli/value.h"
+/* value.c - see value.c. */
+#include "cli/internal.h"
 
 #include <math.h>
 

@@ -1,11 +1,5 @@
 /* verbs.c - what several verbs end with: an error as one line and its exit status, a list, jobs that were queued. */
-#include "cli/verbs.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "cli/plain.h"
-#include "cli/value.h"
+#include "cli/internal.h"
 
 int verb_fail(const struct fw_err *err)
 {

@@ -1,16 +1,9 @@
 /* wait: for all suites of a branch's tip or of a commit, or for a job; the exit status is the verdict. */
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "lib/clock.h"
-#include "cli/conclude.h"
-#include "cli/follow.h"
-#include "cli/checkout.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
-#include "lib/oid.h"
-#include "lib/branch.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
 
 enum {
 	COMMIT_MIN = 7,

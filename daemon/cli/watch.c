@@ -1,16 +1,10 @@
 /* watch: what runs and what was lost, as it happens. A terminal shows the open jobs anew; a pipe gets a line an event. */
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "cli/interrupt.h"
-#include "cli/plain.h"
-#include "cli/table.h"
-#include "cli/value.h"
-#include "cli/verbs.h"
-#include "model/peers.h"
+#include "cli/internal.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { RESTART_TRIES = 20, ROWS = 20 };
 

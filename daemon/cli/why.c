@@ -1,13 +1,7 @@
 /* why.c - why a cell lost, as far as a profile knows. */
-#include "cli/why.h"
+#include "cli/internal.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "cli/plain.h"
-#include "cli/table.h"
-#include "cli/value.h"
 
 enum { TRIED_SHOWN = 8, STALLS_SHOWN = 5 };
 

@@ -1,10 +1,7 @@
-/* write.c - see write.h. */
-#include "cli/write.h"
+/* write.c - see write.c. */
+#include "cli/internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "model/manifest.h"
+#include "model/model.h"
 
 void write_shell(const struct proposal *p, struct buf *out)
 {

@@ -1,15 +1,13 @@
 /* backup.c - flopwatchd --backup as a child process, since a large copy would block the loop. */
-#include "flopwatchd/backup.h"
+#include "flopwatchd/internal.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/log.h"
-#include "lib/child.h"
 #include "db/db.h"
+#include "lib/lib.h"
 
 enum { DEADLINE_MS = 600000, PRINTED_MAX = 1024 };
 

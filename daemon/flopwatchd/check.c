@@ -1,14 +1,11 @@
 /* check.c - flopwatchd --check as a child. */
-#include "flopwatchd/check.h"
+#include "flopwatchd/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
-#include "lib/log.h"
-#include "lib/child.h"
+#include "lib/lib.h"
 
 enum { DEADLINE_MS = 60000, PRINTED_MAX = 1024 };
 

@@ -1,34 +1,19 @@
 /* control.c - requests of HTTP clients: validation, rows, and the wake-up of the module that acts. */
-#include "flopwatchd/control_inside.h"
+#include "flopwatchd/internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/backup.h"
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "flopwatchd/history/calibrate.h"
-#include "db/accepted.h"
-#include "db/bisect.h"
-#include "db/calibration.h"
-#include "db/commit.h"
-#include "db/outbox.h"
-#include "db/peer.h"
-#include "db/repo.h"
-#include "flopwatchd/notify/commit_status.h"
-#include "flopwatchd/notify/gitnote.h"
-#include "flopwatchd/job/devicestate.h"
-#include "flopwatchd/watch/gitread.h"
-#include "flopwatchd/import.h"
-#include "flopwatchd/record/judge.h"
-#include "flopwatchd/history/peers.h"
-#include "flopwatchd/schedule/queue.h"
+#include "flopwatchd/history/history.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/notify/notify.h"
+#include "flopwatchd/record/record.h"
+#include "flopwatchd/schedule/schedule.h"
 #include "flopwatchd/watch/watch.h"
-#include "model/jobstate.h"
-#include "lib/branch.h"
-#include "lib/oid.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { PRIORITY_REQUESTED = 10, ABBREVIATION_MIN = 7, COVERED_MAX = 64, RULE_MAX = 1 << 16 };
 

@@ -1,19 +1,14 @@
 /* control_profile.c - requests for a profile of an alert, a comparison or two commits. */
-#include "flopwatchd/control_inside.h"
+#include "flopwatchd/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/buf.h"
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "model/suite.h"
-#include "db/result.h"
-#include "db/live.h"
-#include "flopwatchd/alert/alert_profile.h"
-#include "flopwatchd/schedule/queue.h"
-#include "flopwatchd/job/profile_request.h"
+#include "db/db.h"
+#include "flopwatchd/alert/alert.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/schedule/schedule.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { CELLS_JSON_MAX = 1 << 21 };
 

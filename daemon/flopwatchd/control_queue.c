@@ -1,7 +1,7 @@
 /* control_queue.c - status of the queue: health, workers, jobs that no worker can run. */
-#include "flopwatchd/control.h"
+#include "flopwatchd/internal.h"
 
-#include "flopwatchd/schedule/queue.h"
+#include "flopwatchd/schedule/schedule.h"
 
 int control_health(struct control *c, struct fw_err *err)
 {

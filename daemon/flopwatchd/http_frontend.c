@@ -1,21 +1,17 @@
 /* http_frontend.c - HTTP on the loop: runs when its descriptor is ready or its timer expires. */
-#include "flopwatchd/http_frontend.h"
+#include "flopwatchd/internal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "lib/log.h"
-#include "db/token.h"
-#include "web/answer/access.h"
-#include "web/page/cache.h"
-#include "web/page/capture.h"
-#include "web/site.h"
+#include "db/db.h"
+#include "lib/lib.h"
+#include "web/answer/answer.h"
+#include "web/page/page.h"
+#include "web/web.h"
 
 struct http_frontend {
 	struct loop *loop;

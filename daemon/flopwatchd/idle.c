@@ -1,20 +1,13 @@
 /* idle.c - a periodic check of the queue, which adds a little work if it is empty. */
-#include "flopwatchd/idle.h"
+#include "flopwatchd/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "flopwatchd/record/again.h"
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "flopwatchd/history/calibrate.h"
-#include "db/calibration.h"
-#include "db/baseline_period.h"
-#include "db/repo.h"
-#include "flopwatchd/history/nights.h"
-#include "flopwatchd/history/peers.h"
-#include "flopwatchd/history/trend.h"
+#include "db/db.h"
+#include "flopwatchd/history/history.h"
+#include "flopwatchd/record/record.h"
+#include "lib/lib.h"
 
 enum { LOOK_MIN_MS = 1000, LOOK_MAX_MS = 10000, PRIORITY_IDLE = -20 };
 

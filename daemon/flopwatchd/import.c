@@ -1,17 +1,11 @@
-#include "flopwatchd/import.h"
+#include "flopwatchd/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/buf.h"
-#include "lib/clock.h"
-#include "lib/hash.h"
+#include "db/db.h"
+#include "flopwatchd/job/job.h"
+#include "lib/lib.h"
 #include "protocol/protocol.h"
-#include "db/job.h"
-#include "db/repo.h"
-#include "db/result.h"
-#include "flopwatchd/job/comparison_json.h"
 
 #define THRESHOLD_PCT 1.5
 

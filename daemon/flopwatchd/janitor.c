@@ -1,17 +1,13 @@
 /* janitor.c - archives and deletes old rows, then shrinks the file. */
-#include "flopwatchd/janitor.h"
+#include "flopwatchd/internal.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "db/archived.h"
-#include "db/event.h"
-#include "db/job.h"
-#include "db/outbox.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { STEP_ROWS = 500, STEP_PAUSE_MS = 250, FIRST_MS = 5000, ROUND_MS = 3600 * 1000 };
 #define DAY_MS (INT64_C(24) * 3600 * 1000)

@@ -3,12 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "flopwatchd/backup.h"
-#include "flopwatchd/check.h"
-#include "lib/log.h"
-#include "flopwatchd/probe.h"
 #include "flopwatchd/config/config.h"
-#include "flopwatchd/server.h"
+#include "flopwatchd/internal.h"
+#include "lib/lib.h"
 
 static const char usage[] =
 	"usage: flopwatchd --config FILE [--check-config | --probe]\n"

@@ -1,15 +1,13 @@
-#include "flopwatchd/port.h"
+#include "flopwatchd/internal.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "flopwatchd/probe_print.h"
-#include "web/http/listen.h"
+#include "web/http/http.h"
 
 enum { TCP_LISTEN = 10 };
 

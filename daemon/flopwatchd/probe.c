@@ -1,5 +1,5 @@
-/* probe.c - checks of folders, suites and programs; see probe.h. */
-#include "flopwatchd/probe.h"
+/* probe.c - checks of folders, suites and programs; see probe.c. */
+#include "flopwatchd/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -7,15 +7,10 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
-#include "lib/regular.h"
-#include "model/suite.h"
-#include "flopwatchd/port.h"
-#include "flopwatchd/probe_print.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { SUITE_MAX_BYTES = 1 << 20, PATH_BYTES = 1024 };
 

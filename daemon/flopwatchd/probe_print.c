@@ -1,9 +1,8 @@
-#include "flopwatchd/probe_print.h"
+#include "flopwatchd/internal.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
-#include "lib/jsonw.h"
+#include "lib/lib.h"
 
 enum { TEXT_BYTES = 2048, LINE_MAX_BYTES = 1 << 16 };
 

@@ -1,15 +1,11 @@
-/* repos.c - checks of repositories and their branches; see probe.h. */
-#include "flopwatchd/probe.h"
+/* repos.c - checks of repositories and their branches; see probe.c. */
+#include "flopwatchd/internal.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "lib/proc.h"
-#include "flopwatchd/watch/gitread.h"
-#include "flopwatchd/probe_print.h"
-#include "flopwatchd/config/branch_patterns.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/watch/watch.h"
+#include "lib/lib.h"
 
 enum { REQUEST_MS = 60000, TIPS_MAX_BYTES = 64 << 20, ERRORS_MAX_BYTES = 1 << 16, NAME_BYTES = 1024 };
 

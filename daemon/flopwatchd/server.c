@@ -1,39 +1,24 @@
 /* server.c - connects the modules, and defines the order of start and stop. */
-#include "flopwatchd/server.h"
+#include "flopwatchd/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "flopwatchd/backup.h"
-#include "flopwatchd/check.h"
-#include "lib/clock.h"
-#include "lib/log.h"
+#include "db/db.h"
+#include "flopwatchd/alert/alert.h"
 #include "flopwatchd/bisect/bisect.h"
 #include "flopwatchd/config/config.h"
-#include "flopwatchd/control.h"
-#include "db/carry_over.h"
-#include "db/migrate.h"
-#include "db/clock_set.h"
-#include "db/job.h"
-#include "flopwatchd/http_frontend.h"
-#include "flopwatchd/idle.h"
-#include "flopwatchd/janitor.h"
-#include "lib/loop.h"
-#include "flopwatchd/notify/sender.h"
-#include "lib/sd_notify.h"
-#include "flopwatchd/schedule/queue.h"
-#include "flopwatchd/alert/device_alert.h"
-#include "flopwatchd/notify/commit_status.h"
+#include "flopwatchd/notify/notify.h"
+#include "flopwatchd/schedule/schedule.h"
 #include "flopwatchd/watch/watch.h"
-#include "web/answer/access.h"
+#include "lib/lib.h"
+#include "web/answer/answer.h"
 
 enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10, CARRY_REPORT_S = 5, EXIT_CONFIGURATION = 2, EXIT_DATABASE = 3 };
 

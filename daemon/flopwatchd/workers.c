@@ -1,17 +1,15 @@
-/* workers.c - checks of workers and their devices; see probe.h. */
-#include "flopwatchd/probe.h"
+/* workers.c - checks of workers and their devices; see probe.c. */
+#include "flopwatchd/internal.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/session/session.h"
+#include "lib/lib.h"
 #include "protocol/protocol.h"
-#include "flopwatchd/session/connect.h"
-#include "flopwatchd/probe_print.h"
-#include "flopwatchd/config/config_worker.h"
 
 enum { HELLO_MAX_BYTES = 1 << 20, ERRORS_MAX_BYTES = 1 << 16 };
 static const int64_t hello_ns = INT64_C(60000000000);

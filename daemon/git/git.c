@@ -1,25 +1,17 @@
-/* git.c - what is read; see git.h. */
-#include "git/git.h"
+/* git.c - what is read; see git.c. */
+#include "git/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <iconv.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/regular.h"
-#include "git/git_lib.h"
-#include "git/layout.h"
-#include "git/limits.h"
-#include "git/url.h"
+#include "lib/lib.h"
 
 enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* of "refs/heads/" */ };
 

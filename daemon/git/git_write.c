@@ -1,20 +1,13 @@
-/* git_write.c - what is fetched, pushed and written; see git.h. */
+/* git_write.c - what is fetched, pushed and written; see git.c. */
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/percent.h"
-#include "lib/regular.h"
-#include "lib/secret.h"
-#include "git/git_lib.h"
-#include "git/hostkey.h"
-#include "git/layout.h"
-#include "git/refwrite.h"
-#include "git/url.h"
+#include "git/internal.h"
+#include "lib/lib.h"
 
 static const char SNAPSHOT_REF[] = "refs/flopwatch/snapshot";
 #define NOTES_REF "refs/notes/flopwatch"

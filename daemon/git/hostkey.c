@@ -1,20 +1,15 @@
-/* hostkey.c - fingerprints, and lines of known_hosts as sshd(8) describes them; see hostkey.h. */
-#include "git/hostkey.h"
+/* hostkey.c - fingerprints, and lines of known_hosts as sshd(8) describes them; see hostkey.c. */
+#include "git/internal.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "lib/buf.h"
-#include "lib/hash.h"
-#include "lib/regular.h"
-#include "git/url.h"
+#include "lib/lib.h"
 
 enum { FILE_BYTES_MAX = 4 << 20, NAME_BYTES = 300, TYPE_BYTES = 64, POSITION_BYTES = 640, SHA1_BYTES = 20 };
 #define SYSTEM_FILE "/etc/ssh/ssh_known_hosts"

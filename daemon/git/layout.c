@@ -1,18 +1,15 @@
-/* layout.c - see layout.h. Nothing is opened here but folders, and regular files that name a folder. */
-#include "git/layout.h"
+/* layout.c - see layout.c. Nothing is opened here but folders, and regular files that name a folder. */
+#include "git/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/regular.h"
+#include "lib/lib.h"
 
 enum { ALTERNATES_MAX = 5 /* of alternates, as git */, DEPTH_MAX = 128 /* of folders */, TEXT_BYTES = 64 << 10 };
 

@@ -1,9 +1,7 @@
-/* limits.c - resource limits of this process; see limits.h. */
-#include "git/limits.h"
+/* limits.c - resource limits of this process; see limits.c. */
+#include "git/internal.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>

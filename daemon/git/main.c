@@ -2,13 +2,9 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/proc.h"
-#include "git/git.h"
-#include "git/limits.h"
-#include "git/mirror_rebuild.h"
-#include "git/verbs.h"
+#include "git/internal.h"
+#include "lib/lib.h"
 
 static const char USAGE[] =
 	"flopwatch-git - every git operation of flopwatch, one a run; prints JSON lines\n"

@@ -1,20 +1,12 @@
-/* mirror.c - keeps a mirror usable whatever moment the last run was killed at; see mirror.h. */
-#include "git/mirror.h"
+/* mirror.c - keeps a mirror usable whatever moment the last run was killed at; see mirror.c. */
+#include "git/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "git/git.h"
-#include "git/refwrite.h"
-#include "git/mirror_rebuild.h"
-#include "git/url.h"
 
 #define NOTES_REF  "refs/notes/flopwatch"
 #define NOTES_LOCK "/" NOTES_REF ".lock"

@@ -1,13 +1,9 @@
 /* mirror_rebuild.c - two files in a mirror: the damage found in it, and every damage it was rebuilt for, a line each. */
-#include "git/mirror_rebuild.h"
+#include "git/internal.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "git/mirror.h"
 
 enum { WORD_SIZE = 1024, LIST_SIZE = 16 << 10 };
 

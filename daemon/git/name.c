@@ -1,11 +1,9 @@
-/* name.c - the two forms of foreign names; see name.h. */
-#include "git/name.h"
+/* name.c - the two forms of foreign names; see name.c. */
+#include "git/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/percent.h"
-#include "lib/utf8.h"
+#include "lib/lib.h"
 
 void name_encode(struct buf *out, const char *bytes, size_t len)
 {

@@ -1,7 +1,5 @@
-/* pointer.c - see pointer.h. */
-#include "git/pointer.h"
-
-#include <string.h>
+/* pointer.c - see pointer.c. */
+#include "git/internal.h"
 
 static const char WHAT_TO_DO[] = "is not in the commit; commit the file itself, or leave it out of `inputs`";
 

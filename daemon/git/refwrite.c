@@ -1,15 +1,13 @@
-/* refwrite.c - see refwrite.h. */
-#include "git/refwrite.h"
+/* refwrite.c - see refwrite.c. */
+#include "git/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/filelock.h"
+#include "lib/lib.h"
 
 enum { FILE_MODE = 0666, FOLDER_MODE = 0777 }; /* as git makes them; the umask takes from it */
 

@@ -1,9 +1,8 @@
-/* tar.c - the ustar format of POSIX.1-1988, written field by field; see tar.h. */
-#include "git/tar.h"
+/* tar.c - the ustar format of POSIX.1-1988, written field by field; see tar.c. */
+#include "git/internal.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { BLOCK = 512, NAME_MAX_BYTES = 100, PREFIX_MAX_BYTES = 155, LINK_MAX_BYTES = 100 };

@@ -2,16 +2,11 @@
  * tree.c - walks a tree twice: once to refuse it as a whole, once to write it. libgit2's checkout is not used: it needs a
  * folder, fails on bare repositories with submodules, and stamps the current time on every file.
  */
-#include "git/tree.h"
+#include "git/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-
-#include "git/name.h"
-#include "git/pointer.h"
-#include "git/tar.h"
 
 struct walk {
 	struct git_repo *repo;

@@ -1,10 +1,9 @@
 /* url.c - an allow-list, because a URL decides what this process connects to and reads. */
-#include "git/url.h"
+#include "git/internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int check_bytes(const char *url, struct fw_err *err)
 {

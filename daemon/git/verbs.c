@@ -1,17 +1,11 @@
-/* verbs.c - each verb: open, ask git.h, print. Everything is printed at once at the end, so that an error leaves no half answer. */
-#include "git/verbs.h"
+/* verbs.c - each verb: open, ask git.c, print. Everything is printed at once at the end, so that an error leaves no half answer. */
+#include "git/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/jsonw.h"
-#include "git/git.h"
-#include "git/mirror.h"
-#include "git/name.h"
-#include "git/tree.h"
-#include "git/url.h"
+#include "lib/lib.h"
 
 enum {
 	OUTPUT_MAX = 256 << 20,

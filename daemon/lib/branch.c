@@ -1,16 +1,11 @@
 /*
  * branch.c - encoding of branch names. git allows any byte in them, so names are keys for lookup and text for display; see
- * branch.h.
+ * branch.c.
  */
-#include "lib/branch.h"
+#include "lib/lib.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "lib/percent.h"
-#include "lib/utf8.h"
 
 void branch_text(struct buf *out, const char *key)
 {

@@ -1,11 +1,9 @@
 /* buf.c - memory that grows to a known maximum, so that no peer and no build decides how much we allocate. */
-#include "lib/buf.h"
+#include "lib/lib.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* What an empty buf points at; never written, because cap is 0. */

@@ -1,7 +1,6 @@
 /* changed.c - text of an environment change. */
-#include "lib/changed.h"
+#include "lib/lib.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 static const char *word_of(const json_t *object, const char *key)

@@ -1,9 +1,8 @@
 /* child.c - git and notification children, which would block the loop if it waited for them. */
-#include "lib/child.h"
+#include "lib/lib.h"
 
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,10 +1,8 @@
 /* clock.c - the two clocks, each for its purpose: durations never come from the wall clock. */
-#include "lib/clock.h"
+#include "lib/lib.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 int64_t clock_mono_ns(void)

@@ -1,9 +1,8 @@
-#include "lib/cores.h"
+#include "lib/lib.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A number below CPU_SETSIZE; -1. */
 static int number(const char **at)

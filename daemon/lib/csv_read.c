@@ -1,7 +1,5 @@
 /* csv.c - CSV parser. Cells are copied into one buffer, NUL-terminated, and addressed when the row is complete. */
-#include "lib/csv_read.h"
-
-#include <string.h>
+#include "lib/lib.h"
 
 void csv_init(struct csv *c, const char *text, size_t len, const char *file)
 {

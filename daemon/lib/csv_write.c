@@ -1,12 +1,8 @@
 /* csv.c - see csv.h. */
-#include "lib/csv_write.h"
+#include "lib/lib.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "lib/utf8.h"
 
 /* What spreadsheets skip before they look: ASCII, no-break and ideographic spaces. Bytes of one, 0 none. */
 static size_t skipped_space(const char *text)

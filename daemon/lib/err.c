@@ -1,9 +1,8 @@
 /* err.c - builds the one line that a failing function leaves for its caller. */
-#include "lib/err.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Foreign text (a file name, a peer's message) must not split or colour the line it is quoted in. */
 static void keep_one_line(char *text)

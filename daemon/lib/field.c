@@ -1,11 +1,9 @@
 /* field.c - the only conversion of foreign JSON values to C values. */
-#include "lib/field.h"
+#include "lib/lib.h"
 
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 void field_begin(struct fields *f, json_t *object, struct fw_err *err, const char *where, ...)
 {

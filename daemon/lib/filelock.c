@@ -1,9 +1,8 @@
-/* filelock.c - see filelock.h. */
-#include "lib/filelock.h"
+/* filelock.c - see filelock.c. */
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 bool filelock_is_at(int fd, const char *path)

@@ -1,12 +1,11 @@
 /* hash.c - the only file that knows nettle. */
-#include "lib/hash.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <nettle/hmac.h>
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
-#include <string.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(struct hash_state) >= sizeof(struct sha256_ctx), "hash_state holds a sha256_ctx");

@@ -1,9 +1,7 @@
-#include "lib/jsonr.h"
+#include "lib/lib.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif

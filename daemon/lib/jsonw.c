@@ -1,13 +1,9 @@
 /* jsonw.c - a writer that cannot produce invalid JSON from foreign bytes or odd numbers. */
-#include "lib/jsonw.h"
+#include "lib/lib.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "lib/decimal.h"
-#include "lib/utf8.h"
 
 enum { DEPTH_MAX = 32 };
 

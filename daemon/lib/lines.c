@@ -1,8 +1,5 @@
 /* lines.c - framing of everything our programs say to each other; a peer decides neither length nor memory. */
-#include "lib/lines.h"
-
-#include <stdint.h>
-#include <string.h>
+#include "lib/lib.h"
 
 void lines_init(struct lines *l, size_t max_line)
 {

@@ -1,16 +1,10 @@
 /* log.c - one event, one line: a journal can be searched by key, and no branch name can forge a second line. */
-#include "lib/log.h"
+#include "lib/lib.h"
 
 #include <poll.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "lib/clock.h"
-#include "lib/utf8.h"
 
 enum { LINE_MAX_BYTES = 4096, QUOTE_MAX = 255, QUOTE_SLOTS = 8 };
 

@@ -1,5 +1,5 @@
 /* loop.c - one epoll set, one timerfd with a heap of deadlines, one signalfd; children are pidfds with a deadline. */
-#include "lib/loop.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,8 +8,6 @@
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-
-#include "lib/clock.h"
 
 enum source_kind { SOURCE_FD, SOURCE_TIMER, SOURCE_CHILD };
 enum { SIGNALS_MAX = 65, BATCH = 64, NOT_IN_HEAP = -1 };

@@ -1,7 +1,5 @@
-/* oid.c - see oid.h. */
-#include "lib/oid.h"
-
-#include <string.h>
+/* oid.c - see oid.c. */
+#include "lib/lib.h"
 
 enum { SHA1_DIGITS = 40, SHA256_DIGITS = 64 };
 

@@ -1,6 +1,4 @@
-#include "lib/percent.h"
-
-#include <string.h>
+#include "lib/lib.h"
 
 static bool is_plain(char c)
 {

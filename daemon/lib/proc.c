@@ -3,7 +3,7 @@
  * signals blocked across fork, own session, death with the parent (and the race behind it), default dispositions, limits,
  * working directory, listed descriptors only, clean environment, exec error reported through a close-on-exec pipe, pidfd.
  */
-#include "lib/proc.h"
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,19 +11,14 @@
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "lib/clock.h"
 
 enum { CHILD_FD_MAX = 64, HIGH_FD = 100, ENV_TEXT = 4096, CAREFUL_MS = 2000, CPU_GRACE_S = 5 };
 

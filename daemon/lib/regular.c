@@ -1,5 +1,5 @@
-/* regular.c - see regular.h. */
-#include "lib/regular.h"
+/* regular.c - see regular.c. */
+#include "lib/lib.h"
 
 #include <errno.h>
 #include <fcntl.h>

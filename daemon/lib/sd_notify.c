@@ -1,15 +1,11 @@
 /* sd_notify.c - one datagram for each message, without libsystemd. */
-#include "lib/sd_notify.h"
+#include "lib/lib.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include "lib/log.h"
 
 void sd_notify(const char *text)
 {

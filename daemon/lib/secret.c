@@ -1,15 +1,9 @@
-/* secret.c - see secret.h. */
-#include "lib/secret.h"
+/* secret.c - see secret.c. */
+#include "lib/lib.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include "lib/regular.h"
 
 enum { SHORTEST_BYTES = 8, LINE_BYTES = 4096 };
 

@@ -1,7 +1,5 @@
 /* similar.c - the edit distance of two words, a row of its table at a time. */
-#include "lib/similar.h"
-
-#include <string.h>
+#include "lib/lib.h"
 
 enum { LETTERS_MAX = 64 };
 

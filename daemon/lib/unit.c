@@ -1,5 +1,5 @@
 /* unit.c - units of rates and times. */
-#include "lib/unit.h"
+#include "lib/lib.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* utf8.c - one strict decoder, so that JSON, log lines and branch names agree on what is broken. */
-#include "lib/utf8.h"
-
-#include <string.h>
+#include "lib/lib.h"
 
 size_t utf8_next(const char *text, size_t len, uint32_t *code)
 {

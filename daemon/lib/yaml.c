@@ -4,15 +4,11 @@
  * From events and not from libyaml's documents, because anchors, tags and second documents are refused here: none of our
  * files needs them, and an alias can make a small file expand without end. The typed readers are in yaml_value.c.
  */
-#include "lib/yaml_node.h"
+#include "lib/internal.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <yaml.h>
-
-#include "lib/similar.h"
 
 enum { NODES_MAX = 100000, DEPTH_MAX = 32, MISTAKES_MAX = 50, MISTAKES_BYTES = 64 << 10, PATH_BYTES = 512 };
 

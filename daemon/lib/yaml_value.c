@@ -2,9 +2,8 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/yaml_node.h"
+#include "lib/internal.h"
 
 bool yaml_is_null(const struct yaml_node *n)
 {

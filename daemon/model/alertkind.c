@@ -1,7 +1,5 @@
 /* alertkind.c - names. */
-#include "model/alertkind.h"
-
-#include "model/name_list.h"
+#include "model/internal.h"
 
 static const char *const names[ALERTKIND_N] = {
 	[ALERTKIND_REGRESSION] = "regression",

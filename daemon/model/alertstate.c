@@ -1,7 +1,5 @@
 /* alertstate.c - names. */
-#include "model/alertstate.h"
-
-#include "model/name_list.h"
+#include "model/internal.h"
 
 static const char *const names[ALERTSTATE_N] = {
 	[ALERTSTATE_OPEN] = "open",

@@ -1,11 +1,9 @@
 /* benchmark.c - parser of `benchmarks:` items, and their rule. */
-#include "model/benchmark.h"
+#include "model/model.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "model/manifest.h"
-#include "readers/reading.h"
+#include "readers/readers.h"
 
 static bool lies_in(const char *inner, const char *outer)
 {

@@ -3,11 +3,10 @@
  *
  * FLOPs are counted only there, from the exact work of a shape, so a branch cannot claim more work than its problem has.
  */
-#include "model/case.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 const struct family *case_family(const struct cell *c)
 {

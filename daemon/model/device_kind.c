@@ -1,7 +1,5 @@
 /* device_kind.c - names. */
-#include "model/device_kind.h"
-
-#include "model/name_list.h"
+#include "model/internal.h"
 
 const char *const device_kind_names[DEVICE_KINDS + 1] = {
 	[DEVICE_ANY] = "",

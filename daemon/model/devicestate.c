@@ -1,7 +1,5 @@
 /* devicestate.c - names. */
-#include "model/devicestate.h"
-
-#include "model/name_list.h"
+#include "model/internal.h"
 
 static const char *const names[DEVICESTATE_N] = {
 	[DEVICESTATE_OK] = "ok",

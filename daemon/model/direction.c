@@ -1,7 +1,5 @@
 /* direction.c - names. */
-#include "model/direction.h"
-
-#include <string.h>
+#include "model/model.h"
 
 static const char *const names[DIRECTIONS] = { [DIRECTION_FORWARD] = "forward",
 	[DIRECTION_BACKWARD] = "backward",

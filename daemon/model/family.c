@@ -1,7 +1,5 @@
 /* family.c - the table of families, which make writes from the folders, and what can be asked of each without knowing it. */
-#include "model/family.h"
-
-#include <string.h>
+#include "model/model.h"
 
 #define FAMILY(name) extern const struct family family_##name;
 #include "families.h"

@@ -1,12 +1,10 @@
 /*
- * inputs.c - loops over the element functions of inputs.h on the host.
+ * inputs.c - loops over the element functions of inputs.c on the host.
  *
  * The header holds the arithmetic, because the GPU compiles it too. tests/lib/inputs.py is an independent implementation;
  * golden hashes in tests/core/test_inputs.c check both.
  */
-#include "model/inputs.h"
-
-#include <string.h>
+#include "model/model.h"
 
 void inputs_fill(uint64_t seed, uint32_t tensor, uint64_t first, size_t n, uint16_t *out)
 {

@@ -1,7 +1,5 @@
 /* jobkind.c - names and properties. */
-#include "model/jobkind.h"
-
-#include "model/name_list.h"
+#include "model/internal.h"
 
 static const char *const names[JOBKIND_N] = {
 	[JOBKIND_COMPARE] = "compare",

@@ -1,7 +1,5 @@
 /* jobstate.c - table of transitions; no other code decides them. */
-#include "model/jobstate.h"
-
-#include "model/name_list.h"
+#include "model/internal.h"
 
 static const char *const names[JOBSTATE_N] = {
 	"queued",

@@ -2,13 +2,9 @@
  * manifest.c - parser of `.flopwatch.yaml`. The file comes from a branch, so paths must stay inside the tree and every size is
  * limited.
  */
-#include "model/manifest.h"
+#include "model/internal.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#include "model/mistakes.h"
-#include "model/family.h"
 
 #define TIMEOUT_DEFAULT_S 900.0
 #define TIMEOUT_MAX_S     86400.0

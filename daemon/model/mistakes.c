@@ -1,8 +1,7 @@
 /* mistakes.c - joins a document's mistakes into one line. For separate mistakes read the document's own list. */
-#include "model/mistakes.h"
+#include "model/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 int mistakes_report(const struct yaml *y, struct fw_err *err)
 {

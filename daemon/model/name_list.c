@@ -1,7 +1,5 @@
 /* name_list.c - linear search in short lists. */
-#include "model/name_list.h"
-
-#include <string.h>
+#include "model/internal.h"
 
 int name_find(const char *const *words, int n, const char *word)
 {

@@ -1,8 +1,7 @@
 /* peers.c - parser of peers. */
-#include "model/peers.h"
+#include "model/model.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char provider_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:+";
 

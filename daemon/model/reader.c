@@ -1,7 +1,5 @@
-/* reader.c - see reader.h. */
-#include "model/reader.h"
-
-#include <string.h>
+/* reader.c - see reader.c. */
+#include "model/model.h"
 
 void reader_add(struct reader *r, struct yaml_node *at, const void *shape)
 {

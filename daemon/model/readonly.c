@@ -1,8 +1,5 @@
 /* readonly.c - tables of closed paths. */
-#include "model/readonly.h"
-
-#include <stddef.h>
-#include <string.h>
+#include "model/model.h"
 
 /* These and everything in them. */
 static const char *const closed[] = { "/proc", "/dev", "/sys", "/run", "/boot", "/etc", "/job", "/var/run", "/var/log",

@@ -1,7 +1,5 @@
 /* role.c - names. */
-#include "model/role.h"
-
-#include "model/name_list.h"
+#include "model/internal.h"
 
 const char *const role_names[ROLES + 1] = {
 	[ROLE_NONE] = "",

@@ -1,5 +1,5 @@
 /* rotation.c - choice by age and by changes. */
-#include "model/rotation.h"
+#include "model/model.h"
 
 static int oldest(const struct rotation_part *part, int n)
 {

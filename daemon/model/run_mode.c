@@ -1,5 +1,5 @@
 /* run_mode.c - names. */
-#include "model/run_mode.h"
+#include "model/model.h"
 
 const char *const run_mode_names[RUN_MODES + 1] = {
 	[RUN_CHECK] = "check",

@@ -1,7 +1,5 @@
 /* series.c - names. */
-#include "model/series.h"
-
-#include "model/name_list.h"
+#include "model/internal.h"
 
 const char *const series_names[SERIES_N + 1] = {
 	[SERIES_DEVICE] = "device",

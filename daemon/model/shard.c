@@ -1,9 +1,8 @@
 /* shard.c - sampling and partition of a suite's cells. */
-#include "model/shard.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct draw {
 	const struct suite *suite;

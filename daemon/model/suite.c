@@ -3,16 +3,13 @@
  *
  * case_check tests each shape, so that a mistake is reported at its list and an accepted suite can run.
  */
-#include "model/suite.h"
+#include "model/internal.h"
 
 #include <fnmatch.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/hash.h"
-#include "model/mistakes.h"
+#include "lib/lib.h"
 
 enum {
 	FAMILIES_MAX = 16,

@@ -1,8 +1,7 @@
 /* toolchain_override.c - checks of folders and flags. */
-#include "model/toolchain_override.h"
+#include "model/model.h"
 
 #include <ctype.h>
-#include <string.h>
 
 bool toolchain_override_is_none(const struct toolchain_override *w)
 {

@@ -1,9 +1,8 @@
 /* amount.c - values and texts of one metric. */
-#include "profile/amount.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define NOISE_UNKNOWN 0.01 /* of a value from only one process of each side */
 #define NOISES        3    /* multiple of the noise that a change must exceed */

@@ -1,11 +1,8 @@
 /* answer.c - the sentence for each state of a profile. */
-#include "profile/answer.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "profile/sentence.h"
 
 enum cause_cell cause_cell_from_name(const char *word)
 {

@@ -2,15 +2,10 @@
  * cause.c - ranking of findings: all classes report, the strongest finding takes its share of the difference, then the next
  * takes its share of the rest.
  */
-#include "profile/cause.h"
+#include "profile/internal.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "profile/classes.h"
-#include "profile/sentence.h"
 
 #define DIFFERENCE_LEAST 0.001 /* of a time: less is no difference */
 #define REPORT_LEAST     0.03  /* minimum share of the difference worth reporting */

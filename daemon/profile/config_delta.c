@@ -1,8 +1,7 @@
 /* config_delta.c - comparison of configurations by key. */
-#include "profile/config_delta.h"
+#include "profile/profile.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char separators[] = " ,;\t\n";
 

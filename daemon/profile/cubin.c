@@ -3,16 +3,11 @@
  * .nv.constant0.K and .nv.shared.K name their owner, and so do relocations. Called functions outside .text.K are found through
  * its relocations.
  */
-#include "profile/cubin.h"
+#include "profile/profile.h"
 
 #include <elf.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "profile/elf.h"
 
 /* Limit of hashed bytes as a multiple of the file: functions that many kernels call are hashed for each. */
 enum { WORK_FACTOR = 16, WORK_LEAST = 1 << 20, STEP_COST = 64 };

@@ -1,7 +1,5 @@
 /* diagnostic.c - matching of kernel names. */
-#include "profile/diagnostic.h"
-
-#include <string.h>
+#include "profile/profile.h"
 
 #define UNNAMED "(anonymous namespace)::"
 

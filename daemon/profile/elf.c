@@ -1,8 +1,7 @@
 /* elf.c - ELF headers are copied before reading: an offset need not be aligned. */
-#include "profile/elf.h"
+#include "profile/profile.h"
 
 #include <elf.h>
-#include <string.h>
 
 static bool within(uint64_t offset, uint64_t size, uint64_t len)
 {

@@ -1,11 +1,5 @@
 /* fatbin.c - containers of entries, each a header and bytes. Numbers are little-endian. */
-#include "profile/fatbin.h"
-
-#include <stdint.h>
-#include <string.h>
-
-#include "profile/elf.h"
-#include "profile/resources.h"
+#include "profile/profile.h"
 
 #define CONTAINER_MAGIC 0xba55ed50u
 #define IS_LZ4          0x2000u

@@ -1,5 +1,5 @@
 /* finding.c - weights and thresholds of findings. */
-#include "profile/finding.h"
+#include "profile/internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "profile/classes.h"
-#include "profile/config_delta.h"
-#include "profile/sentence.h"
+#include "profile/internal.h"
 
 void given_find(const struct cause_evidence *e, struct findings *f)
 {

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "profile/amount.h"
-#include "profile/classes.h"
+#include "profile/internal.h"
 
 #define ACTIVE      "sm__cycles_active.avg"
 #define ELAPSED     "gpc__cycles_elapsed.max"

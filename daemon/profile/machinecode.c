@@ -2,11 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "profile/amount.h"
-#include "profile/classes.h"
-#include "profile/diagnostic.h"
+#include "profile/internal.h"
 
 #define GREW_MOST 2.0 /* a factor above three does not stand out more */
 

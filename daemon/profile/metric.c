@@ -1,5 +1,5 @@
 /* metric.c - table of metrics. The names exist on Hopper; a GPU without one omits it. */
-#include "profile/metric.h"
+#include "profile/profile.h"
 
 #define STALLED(reason) "smsp__warps_issue_stalled_" reason ".sum"
 

@@ -1,8 +1,7 @@
 /* node.c - kernels, memsets and copies that only one side's call has, with their own times. */
 #include <stdio.h>
-#include <string.h>
 
-#include "profile/classes.h"
+#include "profile/internal.h"
 
 /* Number of nodes with this pair's side and name; 0 if an earlier one counted them. */
 static int count(const struct pairing *p, size_t at, int side, double *ms, bool *is_timed)

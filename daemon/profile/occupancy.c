@@ -1,5 +1,5 @@
 /* occupancy.c - limits from NVIDIA's programming guide, table "technical specifications per compute capability". */
-#include "profile/occupancy.h"
+#include "profile/profile.h"
 
 enum {
 	WARP = 32,

@@ -1,12 +1,7 @@
 /* pairing.c - longest common subsequence of two lists of nodes, then rules for the gaps. */
-#include "profile/pairing.h"
+#include "profile/profile.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "profile/amount.h"
-#include "profile/rates.h"
 
 #define CYCLES     "gpc__cycles_elapsed.max"
 #define DURATION   "gpu__time_duration.sum" /* ns */

@@ -1,10 +1,8 @@
 /* pipe.c - instructions by the pipe that executes them. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "profile/amount.h"
-#include "profile/classes.h"
+#include "profile/internal.h"
 
 static const struct {
 	enum quantity quantity;

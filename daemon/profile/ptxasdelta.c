@@ -1,8 +1,7 @@
 /* ptxasdelta.c - comparison of two logs. */
-#include "profile/ptxasdelta.h"
+#include "profile/profile.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const char *const ptxas_change_names[PTXAS_CHANGES + 1] = { "new", "more", "fewer", "gone", NULL };
 

@@ -1,12 +1,8 @@
 /* ptxaslog.c - line parser; text of ptxas may start anywhere in a line, because build systems prefix lines. */
-#include "profile/ptxaslog.h"
+#include "profile/profile.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "profile/cubin.h"
 
 enum { SYMBOL_MAX = 4096, SYMBOLS_MAX = 4 << 20 };
 

@@ -1,9 +1,7 @@
 /* quantity.c - own changes of counted quantities. */
-#include "profile/quantity.h"
+#include "profile/internal.h"
 
 #include <math.h>
-
-#include "profile/amount.h"
 
 #define TENSOR_BUSY   "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
 #define LSU_BUSY      "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"

@@ -1,5 +1,5 @@
 /* rates.c - known rates, or their defaults. */
-#include "profile/rates.h"
+#include "profile/profile.h"
 
 #include <math.h>
 

@@ -2,12 +2,11 @@
  * resources.c - attributes in .nv.info (of any function, named by a symbol) and .nv.info.K (of K). An attribute is a format, a
  * number, and 16 bits that are its value or the length of its data. Unknown ones are skipped.
  */
-#include "profile/resources.h"
+#include "profile/profile.h"
 
 #include <elf.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { FORMAT_NONE = 1, FORMAT_BYTE, FORMAT_HALF, FORMAT_SIZED };
 

@@ -1,10 +1,8 @@
 /* sass.c - line parser: section headers begin a function, addresses in a comment begin an instruction. */
-#include "profile/sass.h"
+#include "profile/profile.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { INSTRUCTIONS_MAX = 1 << 21, FUNCTIONS_MAX = 1 << 16, LINE_MAX_BYTES = 1 << 16 };
 

@@ -2,11 +2,10 @@
  * sassalign.c - E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986): furthest point of each number of edits
  * on each diagonal. All frontiers are stored for the way back, which bounds the number of edits.
  */
-#include "profile/sassalign.h"
+#include "profile/internal.h"
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { EDITS_MAX = 4000 };
 

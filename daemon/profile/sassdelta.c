@@ -1,10 +1,7 @@
 /* sassdelta.c - equal instructions get equal numbers, which are counted and aligned. */
-#include "profile/sassdelta.h"
+#include "profile/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "profile/sassalign.h"
 
 struct entry {
 	const char *text;

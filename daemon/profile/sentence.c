@@ -1,9 +1,8 @@
 /* sentence.c - text of causes. */
-#include "profile/sentence.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define NEARLY_ALL 0.9
 

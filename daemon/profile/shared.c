@@ -1,8 +1,7 @@
 /* shared.c - passes over the banks of shared memory, and those added by conflicts; tensor instructions make them too. */
 #include <stdio.h>
 
-#include "profile/amount.h"
-#include "profile/classes.h"
+#include "profile/internal.h"
 
 static const unsigned waits = 1u << STALL_SHORT_SCOREBOARD | 1u << STALL_MIO_THROTTLE | 1u << STALL_GMMA;
 

@@ -2,9 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "profile/amount.h"
-#include "profile/classes.h"
-#include "profile/diagnostic.h"
+#include "profile/internal.h"
 
 static const unsigned waits = 1u << STALL_LONG_SCOREBOARD | 1u << STALL_LG_THROTTLE | 1u << STALL_SHORT_SCOREBOARD |
 			      1u << STALL_MIO_THROTTLE | 1u << STALL_WAIT;

@@ -1,8 +1,7 @@
 /* stallname.c - table of names. */
-#include "profile/stallname.h"
+#include "profile/profile.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const struct {
 	const char *sampled, *counted;

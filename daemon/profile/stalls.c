@@ -1,10 +1,8 @@
 /* stalls.c - shares of warp stalls. */
-#include "profile/stalls.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdio.h>
-
-#include "profile/amount.h"
 
 #define NOISES    3
 #define FLOOR     0.003 /* of a kernel's time: processes do not repeat stalls better */

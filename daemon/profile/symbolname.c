@@ -1,12 +1,8 @@
 /* symbolname.c - the part of the Itanium C++ ABI's mangling that kernels use. */
-#include "profile/symbolname.h"
+#include "profile/profile.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "profile/cubin.h"
 
 enum { DEPTH_MAX = 16 };
 

@@ -1,8 +1,7 @@
 /* traffic.c - traffic between the caches and the device's memory. */
 #include <stdio.h>
 
-#include "profile/amount.h"
-#include "profile/classes.h"
+#include "profile/internal.h"
 
 #define HITS    "lts__t_sectors_lookup_hit.sum"
 #define SECTORS "lts__t_sectors.sum"

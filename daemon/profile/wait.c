@@ -1,9 +1,7 @@
 /* wait.c - warp waits: the last consequence of other causes, and the only sign of some. */
 #include <stdio.h>
-#include <string.h>
 
-#include "profile/classes.h"
-#include "profile/diagnostic.h"
+#include "profile/internal.h"
 
 #define GREW 1.5 /* growth of waits per product, if products are serial */
 

@@ -1,8 +1,7 @@
 /* device_check.c - bounds of readings. Limit reasons are numbered by NVML, XIDs by the driver's catalogue. */
-#include "protocol/device_check.h"
+#include "protocol/protocol.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const struct device_check_reason device_check_reason[DEVICE_CHECK_REASONS] = {
 	{ DEVICE_CHECK_HW_SLOWDOWN, "hw_slowdown", "hardware slowdown", true },

@@ -1,13 +1,12 @@
 /* interleave.c - parser, writer and state machine of the interleave protocol. */
-#include "protocol/interleave.h"
+#include "protocol/protocol.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/utf8.h"
-#include "readers/row.h"
+#include "lib/lib.h"
+#include "readers/readers.h"
 
 #define MS_MAX 1e9
 

@@ -2,14 +2,13 @@
  * job.c - parser of job and run. These messages start processes, allocate and build, so every size is checked against its limit
  * and every cell by model/case.c.
  */
-#include "protocol/job.h"
+#include "protocol/internal.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/field.h"
+#include "lib/lib.h"
 
 #define SECONDS_MAX 86400.0
 #define TURN_MAX    (1 << 24)

@@ -1,7 +1,5 @@
 /* order.c - order of subjects. */
-#include "protocol/order.h"
-
-#include <stdbool.h>
+#include "protocol/protocol.h"
 
 static bool base_comes_first(int n, int base, int target, int first)
 {

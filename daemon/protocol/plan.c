@@ -1,5 +1,5 @@
 /* plan.c - longest common chain of cells, and numbers of pairs. */
-#include "protocol/plan.h"
+#include "protocol/protocol.h"
 
 #include <math.h>
 #include <stdlib.h>

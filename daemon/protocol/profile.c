@@ -1,12 +1,8 @@
 /* profile.c - parser and writer of a profile's messages. */
-#include "protocol/profile.h"
+#include "protocol/internal.h"
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "protocol/stalls.h"
-#include "protocol/write_job.h"
 
 #define VALUE_MAX 1e30
 #define MS_MAX    1e8

@@ -4,16 +4,11 @@
  * job.c parses tasks, record.c reports; write.c writes. All received data passes protocol_parse; tests/core/fuzz_protocol.c
  * tests it.
  */
-#include "protocol/protocol.h"
+#include "protocol/internal.h"
 
-#include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/field.h"
-#include "protocol/job.h"
-#include "protocol/profile.h"
-#include "protocol/record.h"
+#include "lib/lib.h"
 
 static const char *const names[] = {
 	[MSG_HELLO] = "hello",

@@ -1,10 +1,4 @@
-/**
- * protocol.h - messages between daemon and worker (protocol 1) and between worker and runner: parser and writer.
- *
- * One LF-terminated JSON object a line, UTF-8, at most PROTOCOL_LINE_MAX bytes; unknown keys are ignored, an unknown "t" is an
- * error. The parser validates types, ranges and array lengths first; all directions share it, and it is fuzzed. doc/protocol.md
- * lists every message with an example.
- */
+/** protocol.c - messages between daemon, worker, runner and interleaved programs. */
 #ifndef PROTOCOL_PROTOCOL_H
 #define PROTOCOL_PROTOCOL_H
 
@@ -12,23 +6,208 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/buf.h"
-#include "lib/err.h"
-#include "lib/jsonw.h"
-#include "model/case.h"
-#include "protocol/sentinel.h"
-#include "model/device_kind.h"
-#include "model/jobkind.h"
-#include "model/manifest.h"
-#include "model/readonly.h"
-#include "model/toolchain_override.h"
-#include "model/role.h"
-#include "model/run_mode.h"
-#include "protocol/evidence.h"
-#include "protocol/signature.h"
-#include "protocol/tried.h"
+#include "lib/lib.h"
+#include "model/model.h"
 #include "stats/stats.h"
-#include "model/suite.h"
+
+/* ---- tried: Configurations that a provider tried before it chose one, as it reports them: unverified, decides nothing. ---- */
+
+enum { TRIED_MAX = 64, TRIED_OF_MAX = 1 << 24 }; /* limits of the list, and of the number tried */
+
+struct tried_config {
+	char config[160];
+	double ms; /* of a call; 0 not timed */
+};
+
+struct tried {
+	int of, n;                   /* number tried; number in the list */
+	struct tried_config *config; /* config[n], the fastest first, then those without a time; owned */
+};
+
+void tried_sort(struct tried *t);
+void tried_fini(struct tried *t);
+
+/** Write {"of":8,"list":[{"config":"TILE=0","ms":0.5}]}; null: none. A time of null is unknown. */
+void tried_write(struct jsonw *j, const struct tried *t);
+/** Read it; absent or null: none. Own: tried_fini, also after a failure. Err: ERR_PROTOCOL with the key. */
+int tried_read(struct fields *f, const char *key, struct tried *out);
+
+/*
+ * ---- evidence ----
+ * Evidence of a profile about two builds: counters of each kernel, differences of machine code, effect of a
+ * configuration. Most of it comes from processes that run branch code, so it decides no verdict.
+ */
+
+enum {
+	EVIDENCE_CELLS_MAX = 3,     /* of one profile, unless all cells of a suite are requested */
+	EVIDENCE_SUITE_MAX = 128,   /* in that case */
+	EVIDENCE_REPEATS = 2,       /* processes of each role: base, target, target, base */
+	EVIDENCE_KERNELS_MAX = 256, /* of one call */
+	EVIDENCE_VALUES_MAX = 128,
+	EVIDENCE_OPCODES_MAX = 12,
+	EVIDENCE_HUNKS_MAX = 16 << 10, /* bytes */
+	EVIDENCE_STALLS_MAX = 8192,    /* instructions of one kernel */
+	EVIDENCE_HOT_MAX = 16,
+	EVIDENCE_REASON_SIZE = 24,
+	EVIDENCE_INSTRUCTION_SIZE = 96,
+	EVIDENCE_NAME_SIZE = 256
+};
+
+struct evidence_value {
+	char metric[80]; /* name in the GPU's tools: "dram__bytes_read.sum" */
+	double value;
+};
+
+struct msg_kernel {
+	int cell;
+	enum role role;
+	int repeat;                      /* 0 or 1: process of this role */
+	int n;                           /* position in the order of a call */
+	char phase[16];                  /* "run", "prepare", ... */
+	char kernel[EVIDENCE_NAME_SIZE]; /* demangled if possible; "memset" and "memcpy" for such nodes */
+	char code_sha256[65];            /* of its compiled code; "" unknown */
+	char symbol_sha256[65];          /* runner to worker: of its mangled name; "" unknown */
+	int sm;                          /* architecture of its code: 90; 0 unknown */
+	double ms;                       /* below 0: unknown */
+	int grid[3], block[3], registers, local_bytes, shared_bytes;
+	int ctas_per_sm;
+	int n_values;
+	struct evidence_value *value; /* value[n_values], each metric once; owned by the message */
+};
+
+struct evidence_stall {
+	uint32_t offset; /* bytes from the start of its function */
+	int samples;
+	char reason[EVIDENCE_REASON_SIZE]; /* reason of most of them: "gmma"; "selected": not waiting */
+	int of_reason;                     /* number of samples with that reason */
+};
+
+/** Runner to worker: samples of one kernel's warps, and their stall reasons. */
+struct msg_stalls {
+	int cell;
+	enum role role;
+	char symbol_sha256[65]; /* as in msg_kernel */
+	long long samples;      /* of the whole kernel */
+	int n;
+	struct evidence_stall *line; /* line[n], by offset; owned by the message */
+};
+
+struct evidence_hot {
+	long long samples; /* of the whole kernel; 0: not sampled */
+	int n;
+	struct {
+		struct evidence_stall stall;
+		char text[EVIDENCE_INSTRUCTION_SIZE]; /* the instruction; "" unknown */
+	} line[EVIDENCE_HOT_MAX];                     /* most samples first */
+};
+
+/** Multiprocessor resources of a kernel; -1 unknown. */
+struct evidence_takes {
+	int registers, local_bytes, shared_bytes, ctas_per_sm;
+};
+
+enum evidence_code {
+	EVIDENCE_CODE_SAME,
+	EVIDENCE_CODE_RENAMED,     /* the same instructions, with other registers and labels */
+	EVIDENCE_CODE_RESCHEDULED, /* the same instructions in another order */
+	EVIDENCE_CODE_CHANGED,
+	EVIDENCE_CODE_ADDED,
+	EVIDENCE_CODE_REMOVED,
+	EVIDENCE_CODE_DIFFERS, /* the hash differs; instructions could not be compared */
+	EVIDENCE_CODES
+};
+
+/** "same" "renamed" "rescheduled" "changed" "added" "removed" "differs". Shape: ends with NULL. */
+extern const char *const evidence_code_names[EVIDENCE_CODES + 1];
+
+struct msg_code {
+	int cell;
+	char base[EVIDENCE_NAME_SIZE], target[EVIDENCE_NAME_SIZE]; /* the kernel on each side; "" if missing */
+	enum evidence_code what;
+	struct evidence_takes base_takes, target_takes;
+	int n_opcodes;
+	struct {
+		char opcode[48];
+		int base, target;           /* number of occurrences */
+	} opcode[EVIDENCE_OPCODES_MAX];     /* with different counts, the largest difference first */
+	char hunks[EVIDENCE_HUNKS_MAX + 1]; /* text */
+	struct evidence_hot hot[2];         /* base, target */
+};
+
+/** The target timed with the configuration of the base, against both unchanged sides. */
+struct msg_counterfactual {
+	int cell;
+	char config[160];                   /* the base's */
+	double base_ms, target_ms, with_ms; /* medians of interleaved calls in one process */
+};
+
+enum evidence_path {
+	EVIDENCE_RANGE,    /* counters by the range profiler in the runner */
+	EVIDENCE_NCU,      /* counters by ncu around it */
+	EVIDENCE_ACTIVITY, /* kernel times: by the driver's tracer, else of kernels that are alone in their phase */
+	EVIDENCE_CODE,     /* machine code only */
+	EVIDENCE_PATHS
+};
+
+/** "range" "ncu" "activity" "code". Shape: ends with NULL. */
+extern const char *const evidence_path_names[EVIDENCE_PATHS + 1];
+
+/** End of a cell's profile; from the runner to the worker, of one process. */
+struct msg_profile {
+	int cell;
+	enum evidence_path path;
+	char why[400]; /* one sentence: why no better path; "" for range */
+	char tool[64];
+	int passes;           /* replays of a call; 0: no counters */
+	char stalls_why[200]; /* why stalls are unknown; "" known, or nothing was counted either */
+	char base_config[160], target_config[160];
+	double gpu_s;
+	bool tunes;                            /* runner to worker: the configuration was searched for */
+	struct tried base_tried, target_tried; /* owned by the message */
+};
+
+/*
+ * ---- sentinel ----
+ * Classes of cells by power draw. One cell, the sentinel, has sustained runs for all of its class: the regular or
+ * the irregular cells of one direction. If a comparison uses several devices, each class has its sentinel on one of them.
+ */
+
+typedef unsigned sentinel_set;
+
+sentinel_set sentinel_class(const struct cell *c);
+sentinel_set sentinel_direction(enum direction d);
+/** Write "key":["forward","backward irregular"]; nothing for an empty set. */
+void look_write(struct jsonw *j, const char *key, sentinel_set s);
+/** Read a set; absent: none. Err: ERR_PROTOCOL with the key. */
+int look_read(struct fields *f, const char *key, sentinel_set *out);
+
+/*
+ * ---- signature ----
+ * Authentication of the runner's lines against lines that branch code writes into the same channel.
+ *
+ * A signed line is "MAC NUMBER {record}": HMAC-SHA-256 over "NUMBER {record}", cut to SIGNATURE_MAC digits, under a key that
+ * only worker and runner know; numbers count from 0. A reader of such lines cannot make another one.
+ */
+
+/** Hex digits of a key, and of a line's MAC; maximum bytes before a signed record. */
+enum { SIGNATURE_KEY = 32, SIGNATURE_MAC = 32, SIGNATURE_ROOM = SIGNATURE_MAC + 24 };
+
+/**
+ * Compute the MAC of `text`, "NUMBER {record}" without LF, as hex. `key`: SIGNATURE_KEY hex digits. Shape: mac[SIGNATURE_MAC +
+ * 1].
+ */
+void signature_make(const char *key, const char *text, size_t len, char *mac);
+/** Return the record in a signed line with this number; NULL: the signature is wrong. Own: points into `line`. */
+const char *signature_open(const char *key, unsigned long long number, const char *line, size_t len);
+
+/*
+ * ---- protocol ----
+ * Messages between daemon and worker (protocol 1) and between worker and runner: parser and writer.
+ *
+ * One LF-terminated JSON object a line, UTF-8, at most PROTOCOL_LINE_MAX bytes; unknown keys are ignored, an unknown "t" is an
+ * error. The parser validates types, ranges and array lengths first; all directions share it, and it is fuzzed. doc/protocol.md
+ * lists every message with an example.
+ */
 
 #define PROTOCOL_VERSION    1
 #define PROTOCOL_LINE_MAX   (1u << 20)
@@ -259,7 +438,7 @@ struct msg_node {
 	int grid[3], block[3], registers, local_bytes, shared_bytes;
 	int sm;                 /* architecture of its code: 90; 0 unknown */
 	char symbol_sha256[65]; /* runner to worker: of its mangled name; "" unknown */
-	char code_sha256[65];   /* worker to daemon: of its compiled code (profile/cubin.h); "" unknown */
+	char code_sha256[65];   /* worker to daemon: of its compiled code (profile/cubin.c); "" unknown */
 };
 
 struct msg_fault {
@@ -322,8 +501,8 @@ struct msg_run {
 	int process_run, set;
 	int pass; /* mode device_check: discarded times of this run before; clocks: processes before this one */
 	uint64_t seed;
-	int turn;                          /* mode time: which side begins (order.h), advancing with each cell; 0: random */
-	char signature[SIGNATURE_KEY + 1]; /* key of the signatures of the process's lines (signature.h); "": none */
+	int turn;                          /* mode time: which side begins (order.c), advancing with each cell; 0: random */
+	char signature[SIGNATURE_KEY + 1]; /* key of the signatures of the process's lines (signature.c); "": none */
 	int n_subjects;
 	struct {
 		enum role role;
@@ -345,7 +524,7 @@ struct msg_run {
 	bool counters;              /* mode profile: read counters; else only name the kernels */
 	bool samples;               /* mode profile: only sample warp stalls */
 	bool *sustained_run;        /* sustained_run[n_cells]: also series sustained; owned by the message */
-	char guards[2048];          /* devices sim and cpu: readings that a test injects (runner/device_check_script.h) */
+	char guards[2048];          /* devices sim and cpu: readings that a test injects (runner/device_check_script.c) */
 };
 
 struct msg {
@@ -407,5 +586,358 @@ void protocol_put_device_check(struct jsonw *j, const struct msg_device_check *g
 /** Write a rule as one JSON object without LF, for storage with a result, and parse it. Err: ERR_PROTOCOL. */
 void protocol_write_rule(struct buf *out, const struct rule *r);
 int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct fw_err *err);
+
+/*
+ * ---- device_check ----
+ * Judgement of times by device readings around them. Pure; runner, worker and daemon share it, so they discard
+ * the same times.
+ */
+
+/** Limit reasons of a GPU's clocks, in the driver's numbering. A power cap is normal and never discards times. */
+enum {
+	DEVICE_CHECK_POWER_CAP = 0x4,
+	DEVICE_CHECK_HW_SLOWDOWN = 0x8,
+	DEVICE_CHECK_SW_THERMAL = 0x20,
+	DEVICE_CHECK_HW_THERMAL = 0x40,
+	DEVICE_CHECK_POWER_BRAKE = 0x80
+};
+
+struct device_check_reason {
+	uint64_t bit;
+	const char *name, *words; /* "sw_thermal", "software thermal" */
+	bool limits;              /* clocks are below their possible values */
+};
+enum { DEVICE_CHECK_REASONS = 9 };
+/** All of them, the worst first. */
+extern const struct device_check_reason device_check_reason[DEVICE_CHECK_REASONS];
+
+enum { DEVICE_CHECK_WHY_SIZE = 96 };
+/** Discarded runs of a cell, after which it gets no more. */
+enum { DEVICE_CHECK_DISCARDED_MAX = 3 };
+
+/** Set all fields to unknown. */
+void device_check_unknown(struct msg_device_check *g);
+/** Take the worse of two readings: either may affect the times between them; energy becomes the difference. */
+void device_check_merge(struct msg_device_check *g, const struct msg_device_check *after);
+/**
+ * Return whether times under this reading are invalid: hardware slowdown, heat, power brake, another process, an XID, an ECC
+ * error. `why` receives the reason, "" else. Shape: why[DEVICE_CHECK_WHY_SIZE].
+ */
+bool device_check_discards(const struct msg_device_check *g, char why[DEVICE_CHECK_WHY_SIZE]);
+/** Return whether an XID means a broken device whatever ran on it (fallen off the bus, firmware, links): no job may follow. */
+bool device_check_xid_breaks(int xid);
+
+/*
+ * ---- interleave ----
+ * The protocol between the worker and a benchmark program that is timed call by call (doc/interleave.md). Pure:
+ * no I/O, no clock.
+ *
+ * A program requests a turn of a cell, rests until it is granted, makes its calls, reports their times, and requests again. A
+ * turn lasts from its `go` until the program rests again: it has no other program next to it in that time.
+ */
+
+#define INTERLEAVE_VERSION 1
+/** Environment variable with the descriptor of the program's socket. */
+#define INTERLEAVE_VARIABLE "FLOPWATCH_INTERLEAVE"
+
+enum {
+	INTERLEAVE_LINE_MAX = 4096,
+	INTERLEAVE_TEXT_SIZE = 400,
+	INTERLEAVE_CALLS_MAX = 1 << 16, /* of one turn */
+	INTERLEAVE_FACTS_MAX = 64       /* lines of a program in one turn besides its times */
+};
+
+enum interleave_word { INTERLEAVE_HELLO, INTERLEAVE_TURN, INTERLEAVE_DONE, INTERLEAVE_FACT, INTERLEAVE_FAIL, INTERLEAVE_BYE };
+
+enum interleave_fact {
+	INTERLEAVE_FLOPS,
+	INTERLEAVE_BYTES,
+	INTERLEAVE_FIRST_MS,
+	INTERLEAVE_MEMORY_BYTES,
+	INTERLEAVE_OUTPUT,
+	INTERLEAVE_CONFIG
+};
+
+struct interleave_line {
+	enum interleave_word word;
+	char text[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail: the reason; facts output and config: the value */
+	char key[CASE_KEY_SIZE];         /* turn: of the cell */
+	double ms, host_us, mhz;         /* done: of the call; ms 0: no time, and cut; host_us, mhz 0: unknown */
+	double repeats;                  /* done: number of calls chosen by the program, with mean `ms`; 0: not reported, one */
+	double idle_us;                  /* done: time until the device answered before the call; 0: not reported */
+	bool cut;                        /* done: an external interrupt during the call */
+	enum interleave_fact fact;
+	double value;     /* fact: of the others */
+	char failure[16]; /* fail: "wrong" "unsupported" "reported" */
+};
+
+/**
+ * Parse one line, without its LF. Display text is cleaned, everything else must be exact; unknown words at the end of a `done`
+ * are ignored. Err: ERR_PROTOCOL with a predicate of "the benchmark", `out` undefined.
+ */
+int interleave_parse(const char *line, size_t len, struct interleave_line *out, struct fw_err *err);
+
+/** Write the worker's welcome. `is_list`: only list the cells, compare nothing. */
+void interleave_write_welcome(struct buf *out, bool is_list);
+/**
+ * Write one turn: `warm` untimed calls, then `calls` timed ones, back to back if several. `is_single`: a program that repeats
+ * calls must make each one once.
+ */
+void interleave_write_go(struct buf *out, int warm, int calls, bool is_single);
+void interleave_write_next(struct buf *out);
+
+enum interleave_state {
+	INTERLEAVE_STARTING, /* no line yet */
+	INTERLEAVE_BUSY,     /* between cells: may compute, concurrently with others */
+	INTERLEAVE_RESTING,  /* requested a turn, and waits */
+	INTERLEAVE_HOLDING,  /* has the turn, and calls to make */
+	INTERLEAVE_AFTER,    /* has the turn, its calls are made */
+	INTERLEAVE_GONE      /* sent bye */
+};
+
+/** State of one program by its lines. Starts zeroed. */
+struct interleave_side {
+	enum interleave_state state;
+	char key[CASE_KEY_SIZE]; /* of the last requested cell */
+	int calls_left, facts;   /* of this turn */
+};
+
+/** Apply a line to the state. Err: ERR_PROTOCOL the line is not allowed now; trust no further lines of the program. */
+int interleave_receive(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err);
+void interleave_granted(struct interleave_side *s, int calls);
+void interleave_sent_on(struct interleave_side *s);
+/** Return whether it computes, or may. */
+bool interleave_holds(const struct interleave_side *s);
+
+/*
+ * ---- order ----
+ * Order of subjects in a run of a cell. A power limit makes the clock oscillate in step with a run, so the beginning
+ * side gets other parts of it than the rest: base and target begin alternately, whatever other subjects run with them.
+ */
+
+/** Range of a random turn: over so many turns every order of two to four subjects is equally frequent. */
+enum { ORDER_INTERLEAVE = 12 };
+
+/**
+ * Return the one of `n` subjects that begins turn `turn`: in even turns base comes before target, in odd ones after it; others
+ * rotate likewise. Shape: base and target are positions among the n >= 2.
+ */
+int order_first(int n, int base, int target, int turn);
+
+/**
+ * Return the `k`-th of `n` subjects in round `round` of a run that `first` begins: A B, B A, B A, A B of two, so that neither a
+ * drift nor a period of two or four calls favours one. With more, each is equally often at each position.
+ */
+int order_side(int n, int first, int round, int k);
+
+/* ---- plan: Plan of an interleaved session: cells, pairs, warm-up calls. Pure. ---- */
+
+enum {
+	INTERLEAVE_SIDES_MAX = 3,
+	INTERLEAVE_PAIRS_MIN = 8,
+	INTERLEAVE_PAIRS = 60 /* default */,
+	INTERLEAVE_PAIRS_FIRST = 20 /* before the first run */
+};
+
+struct interleave_order {
+	int n;
+	const int *cell;
+};
+
+/**
+ * Find the longest chain of wanted cells that every side reaches in the same order: the cells of one session. Empty only if no
+ * wanted cell exists on all sides. Shape: side[n_sides], wanted[n_cells], out[n_cells]. Returns their number; -1 out of memory.
+ */
+int interleave_chain(const struct interleave_order *side, int n_sides, const bool *wanted, int n_cells, int *out);
+
+/** Return the untimed calls before each timed call of a cell: 1, 0 for long ones. Units: ms of a call. */
+int interleave_warm(double call_ms);
+/** Return the time limit for pairs of a cell in a session of `n_cells` cells with `most` pairs each; 0: INTERLEAVE_PAIRS. */
+double interleave_budget_ms(int n_cells, int most);
+/**
+ * Return the pairs of a cell in one session of `n_cells` cells, a multiple of four from 8 to `most`; 0: INTERLEAVE_PAIRS.
+ * Units: ms of all turns of a pair.
+ */
+int interleave_pairs(double pair_ms, int n_cells, int most);
+
+/** Cost of a cell's runs, and noise of its pairs. Starts zeroed. */
+struct interleave_cost {
+	int runs, pairs;
+	double pairs_s, others_s; /* over all runs: time of pairs, and this cell's share of the other time */
+	double variance;          /* sum over runs, of the log ratio of a pair */
+};
+/** Add a run of `n` pairs. Shape: base_ms[n], target_ms[n], > 0. Fewer than four pairs are ignored. */
+void interleave_cost_add(
+	struct interleave_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms);
+/**
+ * Return the pairs of the next run: sqrt(c_run / c_pair) sd_pair / tau, a multiple of four from 8 to 60 and at most `most`, so
+ * that device time goes into runs if runs are noisy by `tau` (log ratio, > 0) and into pairs if pairs are.
+ * INTERLEAVE_PAIRS_FIRST before the first run.
+ */
+int interleave_pairs_wanted(const struct interleave_cost *c, double tau, int most);
+
+/* ---- stalls: Parser and writer of warp stalls (protocol/protocol.c). ---- */
+
+/** Read the record of one kernel. Own: the caller frees m->line, also after a failure. Err: ERR_PROTOCOL with the key. */
+int protocol_stalls_read(struct fields *f, struct msg_stalls *m);
+void protocol_stalls_put(struct jsonw *j, const struct msg_stalls *m);
+
+/** Read the object at `key`, if any. Err: as above. */
+int protocol_stalls_read_hot(struct fields *f, const char *key, struct evidence_hot *h);
+/** Write it as one JSON object: {"samples":N,"lines":[[offset,samples,reason,of_reason,text],...]}. */
+void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h);
+
+/*
+ * ---- sustained ----
+ * Sustained runs of base and target, A B or A B B A: their length, their order, and the calls that a record
+ * contains.
+ *
+ * A GPU at its power limit oscillates around its stable clock with a period of a second, by a tenth at first and by a hundredth
+ * ten seconds later (tests/data/gpu/h100-2026-11-26-settle.txt): a sustained run takes one period, and its recorded calls are
+ * spread evenly over it.
+ */
+
+#define SUSTAINED_S         1.0
+#define SUSTAINED_SETTLES_S 0.2 /* of that, before calls count */
+
+enum { SUSTAINED_RUNS_MAX = 4, SUSTAINED_KEPT_MAX = 32 };
+
+/** Calls of one sustained run, spread evenly over it, in order. Units: ms, MHz. */
+struct sustained_calls {
+	int kept;
+	float ms[SUSTAINED_KEPT_MAX], mhz[SUSTAINED_KEPT_MAX];
+};
+
+/** Recorded calls of one side: of its first sustained run, then of its second. */
+struct sustained_side {
+	float ms[2 * SUSTAINED_KEPT_MAX], mhz[2 * SUSTAINED_KEPT_MAX];
+};
+
+/** Return the side, 0 or 1, of sustained run `i` if side `first` begins: A B, and in a second round B A. */
+int sustained_side_of(int first, int i);
+/**
+ * Take equally many calls of each sustained run, spread evenly. Returns the number of a side. Shape: b[2 * rounds], side[2].
+ */
+int sustained_gather(const struct sustained_calls *b, int rounds, int first, struct sustained_side *side);
+/** Write the letters of a record of `n` calls a side, A for side 0. Shape: order[2 * n + 1]. */
+void sustained_order(int n, int rounds, int first, char *order);
+
+/*
+ * ---- trust ----
+ * Comparison of a program's reports with the worker's observation of its turns. Pure.
+ *
+ * A turn is never shorter than the work in it, however busy the machine. But one session on a busy machine can show anything,
+ * so an accusation takes two runs that show the same.
+ */
+
+enum { INTERLEAVE_SEEN_MAX = 160, INTERLEAVE_SINGLE_MAX = 64, INTERLEAVE_WHY_SIZE = 300 };
+
+/** The last turns of one side in one cell of a session. Shape: rings; idle_us 0: not reported. */
+struct interleave_seen {
+	int n, next;
+	float ms[INTERLEAVE_SEEN_MAX];      /* as reported */
+	float turn_ms[INTERLEAVE_SEEN_MAX]; /* from go to done, by the worker's clock */
+	float idle_us[INTERLEAVE_SEEN_MAX];
+	bool cut[INTERLEAVE_SEEN_MAX]; /* another process took the processor during it */
+	bool chooses, repeats;         /* it reports repetitions; it repeated a call */
+	struct interleave_single {     /* last turns in which the worker requested single calls */
+		int n, next;
+		double repeats; /* repetitions of each call all the same; 0: no turn yet, below 0: not constant */
+		float turn_ms[INTERLEAVE_SINGLE_MAX];
+		bool cut[INTERLEAVE_SINGLE_MAX];
+	} single;
+	int too_long;             /* turns with reported calls longer than the turn, */
+	double said_ms, lived_ms; /* and the reported and actual time of the worst of them */
+	struct interleave_rest {
+		double s;        /* length of the turns of others, */
+		double cpu_s;    /* its processor time in them, */
+		double queued_s; /* and the time that its threads waited for a core; 0 if not read */
+	} rest, watched;         /* all of them; those with a read queue */
+};
+
+/** One turn of one timed call, or of `repeats` calls with mean `ms`. */
+struct interleave_one {
+	double ms, turn_ms, idle_us;
+	double repeats; /* 0: the program does not choose */
+	bool cut;       /* another process took the processor during it */
+};
+void interleave_see(struct interleave_seen *s, const struct interleave_one *turn);
+/**
+ * Record a turn with requested single calls: its length shows the length of a call of a program that otherwise repeats calls.
+ */
+void interleave_see_single(struct interleave_seen *s, const struct interleave_one *turn);
+/** Record a turn of another kind with `ms` reported for all calls: it shows only impossible times. */
+void interleave_bound(struct interleave_seen *s, double ms, double turn_ms);
+
+/**
+ * Return whether a session reports calls longer than they can have been, with `why` as text. Shape: why[INTERLEAVE_WHY_SIZE].
+ */
+bool interleave_overstates(const struct interleave_seen *s, char *why);
+
+enum { INTERLEAVE_HALVES = 2 };
+
+/** One side in one cell over all runs: sums over even and odd sessions. Starts zeroed. */
+struct interleave_evidence {
+	struct interleave_seen half[INTERLEAVE_HALVES]; /* of all sessions */
+	int sessions;
+	struct interleave_seen timed[INTERLEAVE_HALVES]; /* of those whose times count */
+	int timed_sessions;
+};
+
+void interleave_evidence_add(struct interleave_evidence *e, const struct interleave_seen *s);
+/** Add a session whose times count, for interleave_gain. */
+void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_seen *s);
+/**
+ * Return the failure class, "clock" or "escaped", if each half of the runs alone shows interleave_overstates or
+ * interleave_goes_on; both need not show the same. NULL: not.
+ */
+const char *interleave_is_caught(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why);
+/** Return whether it computes in others' turns enough to be accused if those had lasted longer. */
+bool interleave_may_go_on(const struct interleave_evidence *e);
+
+/** Result of the worker's clock for a gain of the target. */
+enum interleave_gain {
+	INTERLEAVE_GAIN_NONE,    /* confirmed, or no audible gain is reported */
+	INTERLEAVE_GAIN_UNHEARD, /* not confirmed, without an accusation */
+	INTERLEAVE_GAIN_MISSING  /* it does not exist */
+};
+/**
+ * Test a reported gain of the target of 20 % or more by the worker's clock: turns of `calls` calls each, warm-up included, must
+ * shrink by half of it, plus two standard errors. Changes too small against a turn's own cost are accepted. If the base chooses
+ * its repetitions, and a side does repeat, turns of single calls must shrink instead; without such turns, or with unequal
+ * repetitions in them, no gain is confirmed. If the base does not choose, the target may not. Both are means of the middle
+ * half, as in a verdict, so a few calls with a wrong time do not matter. A gain is missing only if at least 20 uninterrupted
+ * turns a side, and both halves of the runs alone, show by three standard errors that turns did not shrink by half of it. `why`
+ * has the text unless INTERLEAVE_GAIN_NONE. Shape: why[INTERLEAVE_WHY_SIZE].
+ */
+enum interleave_gain interleave_gain(
+	const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why);
+/** Record the work of a side in a turn of another one. `is_watched`: its run queue was read. */
+void interleave_rest_note(struct interleave_seen *s, const struct interleave_rest *rest, bool is_watched);
+/** Return whether a side uses enough of others' turns to read its run queue, which takes a read per thread. */
+bool interleave_is_restless(const struct interleave_seen *s);
+/**
+ * Return whether a side computes while the other one has the turn: by its processor time, or by a device that answers the other
+ * one late. On a busy machine a thread that never rests gets little of a core and waits for one the rest of the time; both
+ * together reveal it.
+ */
+bool interleave_goes_on(const struct interleave_seen *side, const struct interleave_seen *other, char *why);
+
+/**
+ * Time for which the threads of a side wait for a core, by the system's counter: it confirms or refutes a reported interrupt.
+ * It is read only for a side that has reported one before. Starts zeroed.
+ */
+struct interleave_wait {
+	bool is_counted; /* the side has reported an interrupt before */
+	double before_s; /* counter at the start of the turn; below 0: not read */
+};
+/** Start of a turn. `queued_s`: the counter; unused unless is_counted. */
+void interleave_wait_begin(struct interleave_wait *w, double queued_s);
+/**
+ * End of a turn with a reported interrupt: return whether the threads waited that long within it. A turn without a reading at
+ * its start does not count as interrupted; if the system does not count (`queued_s` 0), the report is accepted. Units:
+ * `turn_ms` of the turn.
+ */
+bool interleave_wait_end(struct interleave_wait *w, double queued_s, double turn_ms);
 
 #endif

@@ -4,16 +4,13 @@
  * A runner shares its process with branch code, so every report is validated: arrays equally long, times finite and above zero,
  * cell numbers inside their limits.
  */
-#include "protocol/record.h"
+#include "protocol/internal.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/field.h"
-#include "protocol/device_check.h"
-#include "protocol/profile.h"
+#include "lib/lib.h"
 
 #define BYTES_MAX   (INT64_C(1) << 50)
 #define COUNT_MAX   (INT64_C(1) << 53)

@@ -1,8 +1,7 @@
 /* sentinel.c - classes of cells as bits and names. */
-#include "protocol/sentinel.h"
+#include "protocol/protocol.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { NAME_SIZE = 32 };
 

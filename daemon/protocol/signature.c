@@ -1,10 +1,9 @@
 /* signature.c - one HMAC per line. */
-#include "protocol/signature.h"
+#include "protocol/protocol.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/hash.h"
+#include "lib/lib.h"
 
 void signature_make(const char *key, const char *text, size_t len, char *mac)
 {

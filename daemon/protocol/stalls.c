@@ -1,9 +1,8 @@
 /* stalls.c - stalls as lists: offset, samples, main reason, samples of that reason; the hottest with their instruction. */
-#include "protocol/stalls.h"
+#include "protocol/protocol.h"
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Parse [offset, samples, reason, samples of it], and for the hottest the instruction. -1 malformed. */
 static int read_stall(const json_t *item, struct evidence_stall *s)

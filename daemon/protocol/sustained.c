@@ -1,5 +1,5 @@
 /* sustained.c - order and selection of calls. */
-#include "protocol/sustained.h"
+#include "protocol/protocol.h"
 
 int sustained_side_of(int first, int i)
 {

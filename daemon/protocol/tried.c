@@ -1,8 +1,7 @@
 /* tried.c - list of tried configurations. */
-#include "protocol/tried.h"
+#include "protocol/protocol.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MS_MAX 1e9
 

@@ -1,5 +1,5 @@
 /* trust.c - statistics of turns, and the thresholds for rejecting reported times. */
-#include "protocol/trust.h"
+#include "protocol/protocol.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,14 +2,11 @@
  * write.c - writer of every message, counterpart of record.c, as write_job.c is of job.c. test_protocol.c sends each message
  * through both.
  */
-#include "protocol/protocol.h"
+#include "protocol/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "protocol/profile.h"
-#include "protocol/write_job.h"
+#include "lib/lib.h"
 
 static void put_cell_number(struct jsonw *j, int cell)
 {

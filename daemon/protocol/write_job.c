@@ -1,5 +1,5 @@
 /* write_job.c - writer of tasks. */
-#include "protocol/write_job.h"
+#include "protocol/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

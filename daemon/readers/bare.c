@@ -1,8 +1,7 @@
 /* bare.c - replacement by strings of a character that no program writes. */
-#include "readers/bare.h"
+#include "readers/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { MARK = 0x7f };

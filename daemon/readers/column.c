@@ -1,12 +1,9 @@
 /* column.c - words and units in column names. Words are separated by punctuation; case does not matter. */
-#include "readers/column.h"
+#include "readers/internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
-
-#include "readers/reading.h"
 
 enum { WORD_SIZE = 64 };
 

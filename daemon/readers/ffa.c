@@ -1,12 +1,9 @@
 /* ffa.c - parser of MagiAttention's CSV files. */
-#include "readers/ffa.h"
+#include "readers/internal.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
-
-#include "readers/table.h"
 
 /* Values for a missing time. */
 enum { OUT_OF_MEMORY = -1, NOT_SUPPORTED = -2 };

@@ -1,13 +1,10 @@
 /* ffa_compare.c - join of two profiles. */
-#include "readers/ffa_compare.h"
+#include "readers/readers.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/csv_write.h"
-#include "lib/csv_read.h"
+#include "lib/lib.h"
 
 static const char *const settings[] = { "swap_ab", "pack_gqa", "sparse_load", "kblockm", "kblockn" };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };

@@ -1,10 +1,9 @@
 /* ffa_csv.c - writer of profile rows. */
-#include "readers/ffa_csv.h"
+#include "readers/readers.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "lib/csv_write.h"
+#include "lib/lib.h"
 
 enum { FORWARD_PHASES = 6, DIGITS = 7, DECIMALS_MIN = 4, DECIMALS_MAX = 15 };
 

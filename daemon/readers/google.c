@@ -4,15 +4,11 @@
  * A result is the repetitions of one benchmark, and their aggregates. Since 2021 an item has its result (family_index,
  * per_family_instance_index), since 2019 its repetition; before that only the order shows them.
  */
-#include "readers/google.h"
+#include "readers/internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "readers/bare.h"
-#include "readers/object.h"
 
 enum { NONE = -1 };
 

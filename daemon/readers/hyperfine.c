@@ -1,13 +1,11 @@
 /* hyperfine.c - hyperfine JSON. */
-#include "readers/hyperfine.h"
+#include "readers/internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/buf.h"
-#include "readers/object.h"
+#include "lib/lib.h"
 
 enum { PARAMETERS_MAX = 64, KEY_MAX = 1 << 20 };
 

@@ -1,11 +1,8 @@
 /* lines.c - JSON lines. Values pass lib/field.c, so each mistake has its JSON path. */
-#include "readers/lines.h"
+#include "readers/internal.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "readers/object.h"
 
 /* The unit of a row's times; NULL: `why` has the fault. */
 static const char *unit_of(const struct fields *f, char why[READING_WHY_SIZE])

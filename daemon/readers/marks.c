@@ -1,11 +1,8 @@
 /* marks.c - inference of decimal and thousands marks. */
-#include "readers/marks.h"
+#include "readers/readers.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "readers/row.h"
 
 enum { GROUPS_MAX = 16, NUMBER_SIZE = 64, GROUP = 3 };
 

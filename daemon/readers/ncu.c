@@ -3,16 +3,12 @@
  *
  * All launches are collected first: only the end of the file shows how the launches of a kernel differ, and their number.
  */
-#include "readers/ncu.h"
+#include "readers/internal.h"
 
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "readers/ncu_table.h"
-#include "readers/note.h"
 
 enum { KEY_SIZE = 1024, WHERE_SIZE = 512, FIELDS = 5, FIELD_SIZE = 40, CELL_SIZE = 24 };
 

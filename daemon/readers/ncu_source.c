@@ -1,12 +1,10 @@
 /* ncu_source.c - parser of the source page. ncu 2025.3 has no column for waits on wgmma: they are only in the sum. */
-#include "readers/ncu_source.h"
+#include "readers/readers.h"
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/csv_read.h"
+#include "lib/lib.h"
 
 static const struct {
 	const char *column, *reason;

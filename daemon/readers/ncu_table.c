@@ -4,15 +4,13 @@
  * The program prints into the same stream as ncu, so any line may appear anywhere. A row begins with the numbers of a launch
  * and of a process; it is searched at the start of a line and, in a quoted table, after program output without a newline.
  */
-#include "readers/ncu_table.h"
+#include "readers/readers.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "readers/note.h"
-#include "lib/csv_read.h"
+#include "lib/lib.h"
 
 enum { NAME_SIZE = 160, UNIT_SIZE = 64 };
 

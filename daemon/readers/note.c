@@ -1,11 +1,9 @@
 /* note.c - notes and metrics of a reading. */
-#include "readers/note.h"
+#include "readers/readers.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 int reading_note(struct reading *r, struct fw_err *err, const char *sentence, ...)

@@ -4,14 +4,11 @@
  * Since January 2022 files have a version, states and summaries are lists, and a summary has a "tag". Before, either may be an
  * object whose keys are the names, and a summary is identified by its title.
  */
-#include "readers/nvbench.h"
+#include "readers/internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "readers/object.h"
 
 enum { VERSION = 1, LIST_MAX = 10000 };
 

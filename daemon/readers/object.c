@@ -1,9 +1,8 @@
 /* object.c - loading of JSON files. */
-#include "readers/object.h"
+#include "readers/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 json_t *object_load(const char *text, size_t len, const char *file, struct fw_err *err)
 {

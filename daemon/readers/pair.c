@@ -1,11 +1,8 @@
 /* pair.c - matching of two readings. */
-#include "readers/pair.h"
+#include "readers/readers.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "readers/row.h"
 
 /* Read a row's statistic of a rank; false: it has none. */
 static bool statistic_of(const struct reading_row *row, int rank, struct reading_time *out)

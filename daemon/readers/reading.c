@@ -1,23 +1,12 @@
 /* reading.c - table of formats, and operations on rows of all formats. */
-#include "readers/reading.h"
+#include "readers/internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "lib/utf8.h"
-#include "readers/column.h"
-#include "readers/ffa.h"
-#include "readers/google.h"
-#include "readers/hyperfine.h"
-#include "readers/lines.h"
-#include "readers/ncu.h"
-#include "readers/nvbench.h"
-#include "readers/table.h"
-#include "readers/torchao.h"
-#include "readers/triton.h"
+#include "lib/lib.h"
 
 static const struct format {
 	const char *name;

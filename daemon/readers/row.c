@@ -1,17 +1,12 @@
 /* row.c - rows of a reading. */
-#include "readers/row.h"
+#include "readers/readers.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "lib/buf.h"
-#include "lib/hash.h"
-#include "lib/utf8.h"
-#include "readers/note.h"
+#include "lib/lib.h"
 
 #define MS_MIN 1e-9
 #define MS_MAX 1e9

@@ -1,8 +1,7 @@
 /* table.c - CSV tables. */
-#include "readers/table.h"
+#include "readers/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 int table_header_read(struct csv *c, struct table_header *h, struct fw_err *err)
 {

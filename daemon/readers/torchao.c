@@ -1,14 +1,9 @@
 /* torchao.c - torchao CSV. */
-#include "readers/torchao.h"
+#include "readers/internal.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
-
-#include "readers/column.h"
-#include "readers/note.h"
-#include "readers/table.h"
 
 enum { SERIES_MAX = 32, SERIES_SIZE = TABLE_NAME_SIZE + 1 };
 

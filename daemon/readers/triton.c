@@ -1,15 +1,10 @@
 /* triton.c - triton CSV. */
-#include "readers/triton.h"
+#include "readers/internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-
-#include "readers/column.h"
-#include "readers/note.h"
-#include "readers/table.h"
 
 enum { KNOWN_ROWS_MAX = 4096 };
 

@@ -1,5 +1,5 @@
 /* activity.c - kernel tracing. The library fills buffers that we provide, and returns them on request. */
-#include "runner/activity.h"
+#include "runner/internal.h"
 
 #include <stdlib.h>
 

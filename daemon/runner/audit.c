@@ -4,15 +4,10 @@
  * Calls are made as in the series that decides. A long and a short batch differ only in calls: pipes, wake-ups and waits are in
  * both. Sizes are random, so no call can know that it is the last of its batch, whose result is checked.
  */
-#include "runner/audit.h"
+#include "runner/internal.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "runner/forward.h"
-#include "runner/leaked_state.h"
-#include "runner/spot_check.h"
 
 enum { CALLS_MAX = 256, LONG = 3 };
 

@@ -1,19 +1,14 @@
 /* capture.c - one subject, one cell, n calls, and no other work for a profiler to see. */
-#include "runner/capture.h"
+#include "runner/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/buf.h"
-#include "model/suite.h"
-#include "runner/profiled.h"
-#include "runner/forward.h"
-#include "runner/range.h"
-#include "runner/runner.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20, USAGE = 2 };
 

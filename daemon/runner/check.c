@@ -6,15 +6,11 @@
  * that passed the plain call have failed each of these and would have been timed wrongly: caches filled by the first call, work
  * in an untimed phase. Calls are long, so the changes are tested together, and one by one only after a failure.
  */
-#include "runner/check.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/hash.h"
-#include "runner/forward.h"
-#include "runner/verifier.h"
-#include "runner/spot_check.h"
+#include "lib/lib.h"
 
 enum { POISON_NAN = 0xff, POISON_PLAIN = 0x2d, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
 

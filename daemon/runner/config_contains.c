@@ -1,7 +1,5 @@
 /* config_contains.c - word-wise comparison of configurations. */
-#include "runner/config_contains.h"
-
-#include <string.h>
+#include "runner/internal.h"
 
 static const char separators[] = " ,;\t\n";
 

@@ -1,5 +1,5 @@
 /* counter.c - CUPTI's range profiler in user replay mode. Any of its calls may fail for lack of privileges. */
-#include "runner/counter.h"
+#include "runner/internal.h"
 
 #include <stdlib.h>
 

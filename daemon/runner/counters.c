@@ -1,10 +1,9 @@
 /* counters.c - all steps of mode profile with one metric; each may fail for lack of privileges. */
-#include "runner/counters.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
 
-#include "profile/metric.h"
-#include "runner/counter.h"
+#include "profile/profile.h"
 
 enum { RANGES_MAX = 8 };
 

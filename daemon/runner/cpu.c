@@ -1,5 +1,5 @@
 /* cpu.c - the host as a device: memory from malloc, the stream is program order, marks are the raw monotonic clock. */
-#include "runner/device.h"
+#include "runner/internal.h"
 
 #include <errno.h>
 #include <fenv.h>
@@ -7,13 +7,12 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/hash.h"
-#include "model/inputs.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 /* Below WORTH_THREADS elements a barrier on a busy machine costs more than the work. */
 enum {

@@ -2,15 +2,11 @@
  * crash.c - crash handler on its own stack. Walking the stack takes locks that a dying process may hold, so a timer limits the
  * handler; at its end the process dies by the original signal.
  */
-#include "runner/crash.h"
+#include "runner/internal.h"
 
 #include <execinfo.h>
 #include <link.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { STACK_BYTES = 256 << 10, FRAMES_MAX = 32, WALK_S = 2 };

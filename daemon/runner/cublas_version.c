@@ -1,10 +1,8 @@
 /* cublas_version.c - properties read from libcublas, which needs no handle and so no context. */
-#include "runner/cublas_version.h"
+#include "runner/internal.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef int property_fn(int which, int *value);
 

@@ -12,16 +12,13 @@
 
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
-#include <stdbool.h>
 #include <unistd.h>
 
 extern "C" {
-#include "runner/device.h"
+#include "runner/internal.h"
 
-#include "protocol/device_check.h"
-#include "model/inputs.h"
-#include "runner/mig.h"
-#include "runner/nvml.h"
+#include "model/model.h"
+#include "protocol/protocol.h"
 }
 #include "runner/cuda_graph.cuh"
 #include "runner/cuda_inside.cuh"

@@ -11,11 +11,10 @@
 
 #include <cuda.h>
 #include <cxxabi.h>
-#include <stdbool.h>
 
 extern "C" {
-#include "profile/cubin.h"
-#include "runner/device.h"
+#include "profile/profile.h"
+#include "runner/internal.h"
 }
 #include "runner/cuda_graph.cuh"
 

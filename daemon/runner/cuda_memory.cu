@@ -10,12 +10,11 @@
 #include <cstring>
 
 #include <cuda_runtime.h>
-#include <stdbool.h>
 
 extern "C" {
-#include "runner/device.h"
+#include "runner/internal.h"
 
-#include "model/inputs.h"
+#include "model/model.h"
 }
 #include "runner/cuda_graph.cuh"
 #include "runner/cuda_inside.cuh"

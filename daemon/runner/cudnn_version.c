@@ -1,9 +1,8 @@
 /* cudnn_version.c - version read from libcudnn, at the paths where provider "cudnn" searches. */
-#include "runner/cudnn_version.h"
+#include "runner/internal.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef size_t version_fn(void);
 

@@ -2,12 +2,11 @@
  * cupti.c - CUPTI through dlopen, like NVML. It loads libnvperf_host.so and libnvperf_target.so from its own folder, so it is
  * opened by full path if that is known.
  */
-#include "runner/cupti.h"
+#include "runner/internal.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct {
 	bool is_sought;

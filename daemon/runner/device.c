@@ -1,10 +1,7 @@
 /* device.c - list of devices, and lookup by name. */
-#include "runner/device.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#include "runner/mig.h"
 
 static const struct device_ops *const all_ops[] = {
 #ifdef FW_HAVE_CUDA

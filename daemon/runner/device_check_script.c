@@ -1,8 +1,7 @@
 /* device_check_script.c - rules of a few words a line. */
-#include "runner/device_check_script.h"
+#include "runner/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct word {
 	const char *name, *value;

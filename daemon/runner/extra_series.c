@@ -1,11 +1,9 @@
 /* extra_series.c - passes from an idle stream: whole calls, which decide if the suite says so, and phase by phase. */
-#include "runner/timing.h"
+#include "runner/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "protocol/order.h"
-#include "runner/range.h"
+#include "protocol/protocol.h"
 
 enum { PHASES = 6 };
 

@@ -1,7 +1,5 @@
 /* forward.c - forward calls on the named and on rolled inputs, and checksums of the masters. */
-#include "runner/forward.h"
-
-#include "runner/verifier.h"
+#include "runner/internal.h"
 
 /* The fewest positions, as in the acceptance: this tests whether results are computed, not how exactly. */
 #define VISITS_AGAIN 1.0

@@ -1,5 +1,5 @@
 /* hoststate.c - snapshots of process state by a few dozen cheap system calls. */
-#include "runner/hoststate.h"
+#include "runner/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

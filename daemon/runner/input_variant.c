@@ -1,9 +1,5 @@
 /* input_variant.c - two master copies for each rolled tensor, one for others. */
-#include "runner/input_variant.h"
-
-#include <string.h>
-
-#include "runner/problem.h"
+#include "runner/internal.h"
 
 /* Step alignment of a row if that leaves enough steps; fewer rows would repeat too soon. */
 enum { STEP_ELEMENTS = 8, STEPS_FEW = 16 };

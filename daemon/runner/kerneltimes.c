@@ -1,11 +1,7 @@
 /* kerneltimes.c - kernel times by tracing: traced kernel i is kernel i of the call, if their sizes agree. */
-#include "runner/kerneltimes.h"
+#include "runner/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "runner/activity.h"
-#include "runner/settle.h"
 
 enum { CALLS = 5 };
 

@@ -2,13 +2,12 @@
  * launched.c - kernels of a captured call. The call is captured whole, as counters see it, and its phases one by one. If the
  * phases' nodes in order equal those of the whole, each node has a phase.
  */
-#include "runner/launched.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/hash.h"
+#include "lib/lib.h"
 
 struct capture {
 	struct launched *list;

@@ -1,8 +1,7 @@
 /* leaked_state.c - snapshots of device settings and process state, and memory accounts of each subject. */
-#include "runner/leaked_state.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct look {
 	struct runner *runner;

@@ -1,15 +1,11 @@
 /* main.c - flopwatch-runner: arguments and the choice of a mode. */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "runner/capture.h"
-#include "runner/counters.h"
-#include "runner/task.h"
+#include "runner/internal.h"
 
 enum { RECORDS_FD = 3, EXIT_USAGE = 2, CALLS_MAX = 1000000 };
 

@@ -1,5 +1,5 @@
 /* meter.c - readings of the energy counter. */
-#include "runner/meter.h"
+#include "runner/internal.h"
 
 #define BETWEEN_US 8e3 /* between two readings: one takes 3 to 7 ms of the host, which has calls to queue */
 

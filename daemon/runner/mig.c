@@ -1,11 +1,10 @@
 /* mig.c - MIG instances by CUDA_VISIBLE_DEVICES, which CUDA reads once, at its first call. */
-#include "runner/mig.h"
+#include "runner/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -3,17 +3,13 @@
  * CPU computed the expected sum once. Then two equal series of such fills alternate: equal work with different times means a
  * device unfit for comparisons.
  */
-#include "runner/mode_device.h"
+#include "runner/internal.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#include "protocol/device_check.h"
-#include "runner/device.h"
-#include "runner/device_check_script.h"
-#include "runner/runner.h"
+#include "protocol/protocol.h"
 
 enum {
 	ELEMENTS = 1 << 20,

@@ -1,9 +1,8 @@
 /* module.c - dlopen and validation of a module's tables. */
-#include "runner/module.h"
+#include "runner/internal.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A table entry is usable if it reaches up to and including enqueue. */
 static const size_t provider_least = offsetof(struct fw_provider, enqueue) + sizeof(((struct fw_provider *)0)->enqueue);

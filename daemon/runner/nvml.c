@@ -2,13 +2,11 @@
  * nvml.c - NVML through dlopen, with our own prototypes: the driver brings the library, the toolkit its header, and a runner
  * must start without either.
  */
-#include "runner/nvml.h"
+#include "runner/internal.h"
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
 	OK = 0,

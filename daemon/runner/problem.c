@@ -1,11 +1,10 @@
 /* problem.c - buffers of a cell, laid out by its family. */
-#include "runner/problem.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/inputs.h"
+#include "model/model.h"
 
 enum { SECOND_TRIES = 64 };
 

@@ -2,19 +2,12 @@
  * profile.c - single calls, each from the same state: inputs restored, outputs poisoned, the cache displaced. The GPU counts
  * some metrics in each until all are counted; counted range i is kernel i of the call.
  */
-#include "runner/profile.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "profile/metric.h"
-#include "runner/forward.h"
-#include "runner/counter.h"
-#include "runner/kerneltimes.h"
-#include "runner/launched.h"
-#include "runner/settle.h"
-#include "runner/stalls.h"
+#include "profile/profile.h"
 
 enum { SPARE_RANGES = 16, PHASES = 16, PHASE_CALLS = 5 };
 _Static_assert(FW_ALL < 1 << PHASES, "phases have a place each");

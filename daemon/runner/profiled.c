@@ -1,9 +1,8 @@
 /* profiled.c - signs of a profiler in the environment, the memory map and the tracer. */
-#include "runner/profiled.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern char **environ;
 

@@ -1,5 +1,5 @@
 /* range.c - NVTX ranges. Handles are made with the first range, when a profiler that provides them has been loaded. */
-#include "runner/range.h"
+#include "runner/internal.h"
 
 #if defined(FW_HAVE_CUDA) && __has_include(<nvtx3/nvToolsExt.h>)
 #include <stdbool.h>

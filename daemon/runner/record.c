@@ -1,12 +1,10 @@
 /* record.c - one write(2) per record, by the protocol's writer. */
-#include "runner/record.h"
+#include "runner/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LOOK_MS = 20000 };

@@ -1,15 +1,11 @@
 /* runner.c - start and end of one runner process. */
-#include "runner/runner.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "protocol/device_check.h"
-#include "model/inputs.h"
-#include "runner/device_check_script.h"
-#include "runner/crash.h"
-#include "runner/leaked_state.h"
+#include "model/model.h"
+#include "protocol/protocol.h"
 
 uint32_t runner_random(struct runner *r, uint32_t n)
 {

@@ -1,60 +1,104 @@
-/** runner.h - state shared by all modes: the device, the loaded subjects, random numbers, and the failure records. */
+/** runner.c - one run: devices, calls, timing, counters. */
 #ifndef RUNNER_RUNNER_H
 #define RUNNER_RUNNER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/protocol.h"
-#include "runner/hoststate.h"
-#include "runner/record.h"
-#include "runner/subject.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
-/** Exit statuses of a run besides 0 and 2. RUNNER_LOST: a fault record reported the lost device. */
-enum { RUNNER_ERROR = 1, RUNNER_LOST = 3 };
+/*
+ * ---- family_check ----
+ * Interface to a family's check of results.
+ *
+ * NAME/reference/ of a family defines `const struct family_check family_check_NAME`. It computes right results in fp64 from the
+ * current inputs, at every position of a small problem and at sampled positions of a large one, and compares any number of
+ * results with them.
+ */
 
-struct runner {
-	const struct msg_run *run;
-	struct records *records;
-	const struct device_ops *ops;
-	struct device *dev;
-	int n_subjects;
-	struct subject subject[PROTOCOL_SUBJECTS_MAX];      /* in the run's order; `loaded` false after a fault */
-	uint64_t random;                                    /* state of runner_random */
-	struct device_setting setting[DEVICE_SETTINGS_MAX]; /* before one module's code runs alone (leaked_state.h) */
-	int n_settings;
-	struct hoststate host;                /* before any module was loaded */
-	bool reported[PROTOCOL_SUBJECTS_MAX]; /* changes of a subject in timed calls were reported */
-	int64_t held[PROTOCOL_SUBJECTS_MAX];  /* bytes that each subject holds besides its requested buffers */
-	bool lost;                            /* nothing more can run in this process */
-	int at_cell;                          /* as in the last `at` record */
-	enum role at_role;
+struct accept_result {
+	bool ok;
+	double error_ratio; /* largest error over its allowed error; accepted results are <= 1; 1e9 for NaN and Inf */
+	int slot;           /* tensor that has it */
+	char detail
+		[256]; /* "dK[key 17, head 3, 64] is 0.123, should be 0.124 (allowed error 0.0004)"; set for accepted results too */
 };
 
-/**
- * Open the device and load every subject, in a random order by the seed. A module that does not load gets a fault record and
- * stays unloaded. Err: the device is missing or has no memory. Own: runner_close, also after an error.
+/** Location of one cell's tensors. Own: borrows everything. */
+struct check_io {
+	const struct cell *cell;                 /* of the direction that is checked */
+	const void *laid[FAMILY_SLOTS_MAX];      /* host copies of SLOT_LAID slots */
+	const void *host[FAMILY_SLOTS_MAX];      /* whole tensor in host memory, or NULL */
+	const void *on_device[FAMILY_SLOTS_MAX]; /* device address, or NULL */
+	/** Copy elements [first, first + n) of a slot that is not in `host` to `out`. */
+	int (*read)(void *arg, int slot, int64_t first, size_t n, void *out, struct fw_err *err);
+	void *arg;
+};
+
+/** A computed reference; the family's own type. */
+struct expected;
+
+struct family_check {
+	/**
+	 * Compute the reference of io->cell's direction for these inputs. Sampled positions are drawn from `seed`; `visits`
+	 * bounds the products to compute, 0 the default of about a second on two cores. Does not read outputs. Own: close, NULL
+	 * after an error; `io` must outlive it.
+	 */
+	struct expected *(*open)(const struct check_io *io, uint64_t seed, double visits, struct fw_err *err);
+	/** Compare the current outputs. Err: -1 only if a tensor cannot be read; a wrong result returns 0 and !result->ok. */
+	int (*compare)(struct expected *e, struct accept_result *result, struct fw_err *err);
+	void (*close)(struct expected *e);
+};
+
+/** Find a family's check by name; each family has one. */
+const struct family_check *family_check_find(const char *name);
+
+/** Read elements of a bf16 or fp32 tensor as floats from host or device. Shape: out[n]. */
+int check_read(const struct check_io *io, int slot, int64_t first, size_t n, float *out, struct fw_err *err);
+/** Find the first NaN or infinite element of an output, -1 if none; reads all of it. */
+int check_find_nonfinite(const struct check_io *io, int slot, int64_t *index, struct fw_err *err);
+
+/*
+ * ---- values ----
+ * A reference as elements with allowed errors, for families that need no more.
+ *
+ * A family computes spans of consecutive elements; this file reads results, compares, names the worst element by its index, and
+ * finds NaN and Inf in all outputs.
  */
-int runner_open(struct runner *r, const struct msg_run *run, struct records *records, struct fw_err *err);
-void runner_close(struct runner *r);
 
-/** Return the next number of the run's stream, below `n`. */
-uint32_t runner_random(struct runner *r, uint32_t n);
-/** Return an unpredictable seed; the task's if a run must be the same on every machine (sim). */
-uint64_t runner_secret(const struct runner *r);
-/** Make a random order of 0..n-1. Shape: order[n]. */
-void runner_shuffle(struct runner *r, int *order, int n);
+struct values;
 
-/** Return the pinned configuration of a subject in cell position `i`; NULL: none. Own: the run's. */
-const char *runner_pin(const struct runner *r, int i, const struct subject *subject);
+/** Compute the reference for `io`, as open of struct family_check. */
+typedef int values_fn(const struct check_io *io, uint64_t seed, double visits, struct values *out, struct fw_err *err);
 
-/** Report the current step. `i` is a position in run->cell (-1: none), `subject` NULL: no single subject. */
-void runner_at(struct runner *r, int i, const struct subject *subject, const char *step);
-/** Read the driver's state for pass `pass` of cell position `i`; notes a lost device. */
-void runner_device_check(struct runner *r, int i, int pass, struct msg_device_check *out);
-/** Report a failure of a subject (NULL: no single subject) in cell position `i`; notes a lost device. */
-void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f);
-/** Report an error of the runner itself in cell position `i`; notes a lost device. */
-void runner_error(struct runner *r, int i, const struct fw_err *err);
+struct expected *values_make(const struct check_io *io, values_fn *compute, uint64_t seed, double visits, struct fw_err *err);
+int values_compare(struct expected *e, struct accept_result *result, struct fw_err *err);
+void values_free(struct expected *e);
+
+#define VALUES_CHECK(family, compute)                                                                                            \
+	static struct expected *open_##family(const struct check_io *io, uint64_t seed, double visits, struct fw_err *err)       \
+	{                                                                                                                        \
+		return values_make(io, compute, seed, visits, err);                                                              \
+	}                                                                                                                        \
+	const struct family_check family_check_##family = { open_##family, values_compare, values_free }
+
+/**
+ * Add elements [first, first + n) of a slot; the caller fills in values and allowed errors. Shape: (*exact)[n], (*allowed)[n].
+ * Own: the values'. Err: out of memory.
+ */
+int values_add(struct values *v, int slot, int64_t first, size_t n, double **exact, double **allowed, struct fw_err *err);
+
+/**
+ * Add the result of another precision for the last span; the caller fills it in. A result nearer to it, over all such spans, is
+ * wrong even within the allowed error. Shape: (*other)[n]. Own: the values'. Err: out of memory.
+ */
+int values_other(struct values *v, double **other, struct fw_err *err);
+
+/** Return sampled row `i` of `n` among `rows`: all rows if n is rows, else random ones, including the first and the last. */
+int64_t values_row(uint64_t seed, int i, int n, int64_t rows);
+/** Return whether a row is sampled, for code that visits all: about `n` are. */
+bool values_is_drawn(uint64_t seed, int64_t row, int n, int64_t rows);
 
 #endif

@@ -1,9 +1,8 @@
 /* sampler.c - samples added up by function, instruction and stall. An instruction takes 16 bytes on all GPUs since Volta. */
-#include "runner/sampler.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	RECORDS = 4096,

@@ -1,5 +1,5 @@
 /* schedule.c - metrics are added in one call: one by one they take several times as many replays. */
-#include "runner/schedule.h"
+#include "runner/internal.h"
 
 #include <stdlib.h>
 

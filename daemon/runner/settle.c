@@ -1,5 +1,5 @@
 /* settle.c - start state of a profiled call. */
-#include "runner/settle.h"
+#include "runner/internal.h"
 
 enum { POISON = 0x55 };
 

@@ -10,16 +10,14 @@
  * power limit, with power as the cube of the frequency. A real GPU's frequency oscillates before it stabilises:
  * FLOPWATCH_SIM_ENVIRONMENT="swing=0.1" starts like that.
  */
-#include "runner/device.h"
+#include "runner/internal.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/inputs.h"
-#include "runner/sim_trace.h"
+#include "model/model.h"
 
 enum { NUMBERS_MAX = 1000 };
 enum { RUN_OF_CALLS = 64 }; /* neighbours in the trace that also follow each other here */

@@ -1,5 +1,5 @@
 /* sim_trace.c - recorded trace, never edited by hand. */
-#include "runner/sim_trace.h"
+#include "runner/internal.h"
 
 // clang-format off
 const struct sim_call sim_trace[SIM_TRACE_CALLS] = {

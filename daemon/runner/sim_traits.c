@@ -1,8 +1,7 @@
 /* sim_traits.c - five words, found by name. */
-#include "runner/sim_traits.h"
+#include "runner/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The number after NAME=, else 0. */
 static double trait(const char *config, const char *name)

@@ -1,10 +1,7 @@
 /* spot_check.c - inputs, copies and checksums around a watched call. */
-#include "runner/spot_check.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#include "runner/forward.h"
 
 /* Time after a call that bookkeeping of a runtime library may take besides the stream; no kernel is that short. */
 #define LATE_US 500.0

@@ -1,13 +1,10 @@
 /* stalls.c - stall samples of a call. Records name a kernel by the hash of its symbol, by which the worker finds its code. */
-#include "runner/stalls.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/hash.h"
-#include "runner/sampler.h"
-#include "runner/settle.h"
+#include "lib/lib.h"
 
 enum { CALLS = 20, INSTRUCTION_BYTES = 16 };
 

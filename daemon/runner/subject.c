@@ -1,13 +1,8 @@
 /* subject.c - the five steps of the kernel ABI, with checked answers. */
-#include "runner/subject.h"
+#include "runner/internal.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "runner/config_contains.h"
-#include "runner/sim_traits.h"
 
 /* Number of recorded configurations of a search; the first ones count. */
 enum { CANDIDATES_MAX = 4096 };

@@ -1,15 +1,12 @@
 /* sustained.c - sustained runs by the host's clock. Each begins at the same phase of the power limiter's oscillation. */
-#include "runner/sustained.h"
+#include "runner/internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "protocol/sustained.h"
-#include "protocol/device_check.h"
-#include "runner/meter.h"
+#include "protocol/protocol.h"
 
 enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of unrecorded calls */ };
 

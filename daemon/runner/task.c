@@ -1,5 +1,5 @@
 /* task.c - from a line on stdin to an exit status, also if branch code ends the process. */
-#include "runner/task.h"
+#include "runner/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,19 +7,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/lines.h"
+#include "lib/lib.h"
 #include "protocol/protocol.h"
-#include "runner/cublas_version.h"
-#include "runner/cudnn_version.h"
-#include "runner/audit.h"
-#include "runner/check.h"
-#include "runner/mode_device.h"
-#include "runner/time.h"
-#include "runner/profile.h"
-#include "runner/runner.h"
 
 enum { EXIT_NO_TASK = 2, WIPE = 0xa5 };
 

@@ -4,18 +4,12 @@
  *
  * If base or target fails at a cell, the cell ends for all subjects: a time without its partner is useless.
  */
-#include "runner/time.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "protocol/order.h"
-#include "verdict/flag.h"
-#include "runner/forward.h"
-#include "runner/leaked_state.h"
-#include "runner/verifier.h"
-#include "runner/sustained.h"
-#include "runner/timing.h"
+#include "protocol/protocol.h"
+#include "verdict/verdict.h"
 
 /* The fewest positions of a reference: results were accepted before, this finds later changes. */
 #define RECHECK_VISITS 1.0

@@ -1,13 +1,9 @@
 /* timing.c - order of calls, cold calls, warm-up, and records of passes. */
-#include "runner/timing.h"
+#include "runner/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "protocol/device_check.h"
-#include "protocol/order.h"
-#include "runner/leaked_state.h"
-#include "runner/range.h"
+#include "protocol/protocol.h"
 
 enum {
 	REDO_MAX = 3, /* passes discarded because the device was disturbed */

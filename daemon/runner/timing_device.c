@@ -1,9 +1,9 @@
 /* device.c - the deciding pass: queued calls, some of them watched, and device readings around them. */
-#include "runner/timing.h"
+#include "runner/internal.h"
 
 #include <stdlib.h>
 
-#include "protocol/order.h"
+#include "protocol/protocol.h"
 
 enum { DEVICE_CHECK_BEHIND = 2 }; /* queued calls during a reading */
 

@@ -1,7 +1,5 @@
 /* verifier.c - a family's check on a problem's buffers. */
-#include "runner/verifier.h"
-
-#include <string.h>
+#include "runner/internal.h"
 
 int verifier_open(
 	struct verifier *v, const struct problem *p, enum direction direction, uint64_t seed, double visits, struct failure *f)

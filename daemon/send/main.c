@@ -1,12 +1,10 @@
 /* flopwatch-send: deliver one message, read as JSON from standard input. */
 #include <curl/curl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/buf.h"
-#include "lib/jsonw.h"
-#include "send/send.h"
+#include "lib/lib.h"
+#include "send/internal.h"
 
 static void print_answer(const struct send_answer *answer)
 {

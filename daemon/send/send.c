@@ -1,14 +1,11 @@
-/* send.c - see send.h. */
-#include "send/send.h"
+/* send.c - see send.c. */
+#include "send/internal.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
-#include <jansson.h>
 #include <netinet/in.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CONNECT_TIMEOUT_MS = 5000, TIMEOUT_MS = 15000, ANSWER_MAX = 1 << 20, RETRY_AFTER_MAX_S = 3600 };
 

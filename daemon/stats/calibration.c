@@ -1,5 +1,5 @@
 /* calibration.c - pooled variances, and their effect on the rule. */
-#include "stats/calibration.h"
+#include "stats/stats.h"
 
 #include <math.h>
 

@@ -1,10 +1,8 @@
 /* candidate.c - residuals of two levels, compared with those of a line and of a straight rise. */
-#include "stats/candidate.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stddef.h>
-
-#include "stats/median.h"
 
 enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* points from which a wrong line leaves enough residual */ };
 

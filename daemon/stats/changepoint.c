@@ -2,12 +2,10 @@
  * changepoint.c - a scan over all splits with robust levels. An outlier changes neither the noise (a median of differences) nor
  * a level (clipped around a median), so isolated bad points trigger nothing.
  */
-#include "stats/changepoint.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "stats/median.h"
 
 enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5, STEP_POINTS = 12 };
 

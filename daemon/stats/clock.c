@@ -1,9 +1,7 @@
 /* clock.c - a posterior of two components. */
-#include "stats/clock.h"
+#include "stats/stats.h"
 
 #include <math.h>
-
-#include "stats/stats.h"
 
 #define WANDER_A_MS 0.002
 #define WANDER_MAX  0.02

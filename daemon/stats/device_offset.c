@@ -1,11 +1,9 @@
 /* device_offset.c - medians over a device class. */
-#include "stats/device_offset.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "stats/median.h"
 
 /* Time of the class for one cell; NAN: fewer than two devices have timed it. */
 static double class_time(const double *cell, int n_devices, double *room)

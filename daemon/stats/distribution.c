@@ -1,5 +1,5 @@
 /*
- * distribution.c - distributions for stats.h: Student's t for intervals and clocks, the hypergeometric for Fisher's test.
+ * distribution.c - distributions for stats.c: Student's t for intervals and clocks, the hypergeometric for Fisher's test.
  *
  * Implemented here, so that worker and daemon need no numeric library and get the same digits. lgamma_r, because lgamma keeps a
  * global.

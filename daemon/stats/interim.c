@@ -1,5 +1,5 @@
 /* interim.c - moderated and plain t tests at interim looks. */
-#include "stats/interim.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* interval.c - quantiles of a mixture of normals by bisection and Newton's steps. */
-#include "stats/interval.h"
+#include "stats/stats.h"
 
 #include <math.h>
 

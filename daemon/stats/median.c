@@ -1,5 +1,5 @@
 /* median.c - by sorting. */
-#include "stats/median.h"
+#include "stats/stats.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* memory.c - F test of learned noise against the observed one. */
-#include "stats/memory.h"
+#include "stats/stats.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* rise.c - fits of a rise by a line and by isotonic regression. */
-#include "stats/rise.h"
+#include "stats/stats.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* tail.c - counts, lengths and significance of slow calls. */
-#include "stats/tail.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,11 +1,9 @@
 /* transient.c - cut of a process's start by medians. */
-#include "stats/transient.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "stats/median.h"
 
 enum { CALLS_MIN = 8 };
 

@@ -1,8 +1,7 @@
 /* cell_verdict.c - order of failures and measurements in a cell's verdict. */
-#include "verdict/cell_verdict.h"
+#include "verdict/verdict.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static enum verdict blame(enum cell_cause whose, enum verdict v, enum cell_cause *cause)
 {

@@ -1,9 +1,8 @@
 /* commit_verdict.c - one verdict for each suite, and the worst of them. */
-#include "verdict/commit_verdict.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void commit_verdict_init(struct commit_verdict *v)
 {

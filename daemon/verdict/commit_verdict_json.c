@@ -1,10 +1,9 @@
 /* commit_verdict_json.c - JSON of a commit's verdict. */
-#include "verdict/commit_verdict_json.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
 
-#include "lib/clock.h"
-#include "lib/branch.h"
+#include "lib/lib.h"
 
 static const struct commit_suite *at(const struct commit_verdict *v, int i)
 {

@@ -1,8 +1,6 @@
-#include "verdict/cost.h"
+#include "verdict/verdict.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 static const struct words {
 	const char *what, *sentence, *unit; /* unit: "" a count */

@@ -1,9 +1,7 @@
 /* explain.c - sentences from numbers. */
-#include "verdict/explain.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #define CLOCK_SAME 0.005 /* of a clock */

@@ -1,9 +1,8 @@
 /* flag.c - one word per bit, and the thresholds of flags. */
-#include "verdict/flag.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define CALL_LOSS_PCT   1.5
 #define ENQUEUE_MORE_US 2.0

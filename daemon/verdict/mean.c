@@ -1,11 +1,8 @@
 /* mean.c - shares of a group, lengths of a cell, and the sequential decision on the mean. */
-#include "verdict/mean.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include "verdict/explain.h"
 
 #define P_FIRST    0.001 /* chance of more frequent slow calls, for the first set of runs */
 #define P_AGAIN    0.01  /* for the confirming one */

@@ -1,5 +1,5 @@
 /* peer_ratio.c - ratios and intervals. */
-#include "verdict/peer_ratio.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* sparsity.c - text of masks, and consistency of claims. */
-#include "verdict/sparsity.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,12 +2,9 @@
 #include "verdict/verdict.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "stats/interim.h"
-#include "stats/memory.h"
+#include "stats/stats.h"
 
 #define SUSTAINED_NOISE 0.004 /* between runs of sustained runs, log ratio: 0.12 to 0.59 % for eight kinds of cells on two H100 */
 #define SUSTAINED_NOISE_BRIEF                                                                                                    \
@@ -360,7 +357,7 @@ static void judge_programs(
 
 /*
  * An immediate decision must be overwhelming under the learned noise, too: if runs agree better than before, that may be
- * chance, at one comparison in a thousand (memory.h), which is far from one in a million.
+ * chance, at one comparison in a thousand (memory.c), which is far from one in a million.
  */
 static enum decision decide_at_once(
 	const struct rule *r, const struct rule *remembered, double theta, bool is_over, const struct run_estimate *e, int n)

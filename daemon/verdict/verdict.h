@@ -1,14 +1,58 @@
-/**
- * verdict.h - verdicts of a cell and a comparison, and the judgement of estimates.
- *
- * The worker calls it after every run to find open cells; the daemon calls it again on the stored runs, and that result counts.
- */
+/** verdict.c - from estimates to verdicts, flags and sentences; pure. */
 #ifndef VERDICT_VERDICT_H
 #define VERDICT_VERDICT_H
 
-#include "model/jobkind.h"
-#include "verdict/flag.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/lib.h"
+#include "model/model.h"
 #include "stats/stats.h"
+
+/* ---- flag: Flags of a cell besides its verdict, as bits and as words. Pure. ---- */
+
+enum {
+	FLAG_BORDERLINE = 1,     /* decided at the last run, by sign; for programs by the 95 % interval */
+	FLAG_TAIL = 2,           /* the typical call is unchanged, slow calls became more frequent */
+	FLAG_SUSTAINED = 4,      /* decided by sustained runs, in which each side stabilises at the clock of its own power draw */
+	FLAG_CALL = 8,           /* a call from an idle stream, host time included, became slower */
+	FLAG_ENQUEUE = 16,       /* enqueue takes more host time */
+	FLAG_CLOCK = 32,         /* a part of the change is the branch's effect on the clock */
+	FLAG_UNDERPOWERED = 64,  /* equal builds are too noisy for the threshold: only a clear loss shows */
+	FLAG_NOISY = 128,        /* undecided only because of noisy runs: may be decided at another time */
+	FLAG_OVERWHELMING = 256, /* decided at once: chance explains it less than once in a million (stats/interim.c) */
+	FLAG_END = 512
+};
+
+enum { FLAG_WORDS_SIZE = 96 };
+
+/** Write the words of all flags, separated by single spaces. Shape: out[FLAG_WORDS_SIZE]. */
+void flag_words(int flags, char out[FLAG_WORDS_SIZE]);
+/** Parse the words; unknown ones are ignored. */
+int flag_parse(const char *words);
+
+/** Minimum pairs of whole calls for a warning: long calls have few, and their clock varies more than any host time. */
+enum { FLAG_CALL_PAIRS_MIN = 4 };
+/** Return FLAG_CALL if throughput with host time lost over 1.5 %, the interval excludes no loss, and pairs are enough. */
+int flag_call(const struct estimate *call);
+/** Noise of host time between runs of the same code, as a log ratio: caches and placement differ from process to process. */
+#define FLAG_HOST_TAU0 0.05
+#define FLAG_HOST_NU0  6 /* its weight, in runs */
+/**
+ * Return FLAG_ENQUEUE if enqueue became longer by more than 2 us and by more than 10 %, and runs agree. Units: medians in us,
+ * NAN: unknown; `at_least` the log ratio minus its standard errors.
+ */
+int flag_enqueue(double base_us, double target_us, double at_least);
+/** Return FLAG_CLOCK if the clock's part of the change is more than 0.1 points and three of its standard errors. */
+int flag_clock(const struct estimate *e);
+
+/*
+ * ---- verdict ----
+ * Verdicts of a cell and a comparison, and the judgement of estimates.
+ *
+ * The worker calls it after every run to find open cells; the daemon calls it again on the stored runs, and that result counts.
+ */
 
 /**
  * In order of precedence: a comparison has the first one among its cells. Rows without a comparison come last, so they never
@@ -65,7 +109,7 @@ bool verdict_is_change(enum verdict v);
 enum decider {
 	DECIDER_PAIRS,          /* the typical call */
 	DECIDER_SUSTAINED_RUNS, /* if only those show a change (series sustained) */
-	DECIDER_MEAN            /* if slow calls became more, or less, frequent (mean.h) */
+	DECIDER_MEAN            /* if slow calls became more, or less, frequent (mean.c) */
 };
 
 /** "" "sustained" "mean". */
@@ -94,7 +138,7 @@ struct verdict_options {
 };
 
 /**
- * Judge a cell from the estimates of its runs and its sustained runs (cell_verdict.h: from their samples). `typical`: from
+ * Judge a cell from the estimates of its runs and its sustained runs (cell_verdict.c: from their samples). `typical`: from
  * both, `sustained`: from the sustained runs only. Shape: pairs[n], sustained runs[n_sustained_runs], both in the order of
  * runs, with sets mixed or not.
  */
@@ -103,7 +147,7 @@ void verdict_of_cell(const struct rule *general, const struct verdict_options *o
 
 /**
  * Judge a cell from one series of runs, while further ones may follow. Overwhelming evidence of all runs decides at once
- * (stats/interim.h), a loss and a gain alike.
+ * (stats/interim.c), a loss and a gain alike.
  *
  * Modules, else: if the rule confirms, a first set with a regression or improvement requires a second, which is decided alone;
  * both must agree, or a loss is undecided and a gain unchanged. While runs are required the verdict is undecided with the
@@ -139,5 +183,315 @@ void verdict_sustained(struct judgement *j, const struct judgement *sustained);
  * verdict_sustained.
  */
 void verdict_underpowered(const struct rule *r, double underpowered_pct, const struct judgement *sustained, struct judgement *j);
+
+/*
+ * ---- mean ----
+ * Change of the mean call if slow calls became more or less frequent: a separate series next to the typical call.
+ * Pure.
+ *
+ * The share of slow calls is a property of a kernel, so cells that run the same one share their counts, unless a cell's own
+ * calls contradict them; the length of its slow calls is each cell's own. The change of the mean is that of the typical call
+ * plus the slow calls' part: ln(1 + share x longer) of the target minus that of the base. It is decided like marginal pairs: a
+ * change beyond the threshold, a gain or a loss, must show again in a second set of runs.
+ */
+
+#define MEAN_CI 1.96 /* standard errors of a 95 % interval */
+
+enum { MEAN_SETS = 2 };
+
+/** Shape: by enum tail_which. */
+struct mean {
+	double share[2];  /* of slow calls */
+	double longer[2]; /* excess over the typical call, as a share of it; 0 without slow calls */
+	double m, se;     /* log ratio of the means, and its standard error */
+	double margin;    /* required distance of m from a threshold */
+};
+
+struct mean_judgement {
+	bool is_tail;         /* the target's calls are slow more often, beyond chance */
+	bool is_known;        /* `all` is set: slow calls became more, or less, frequent */
+	enum verdict verdict; /* regression or improvement; unchanged: the mean alone calls nothing */
+	bool borderline;      /* by sign at the last run */
+	int want_set;         /* set whose next run would add information; 0: none */
+	struct mean all;      /* of both sets */
+	char reason[160];     /* why a tail was not called; "" else */
+};
+
+/**
+ * Judge a cell by its slow calls and those of its group (which includes the cell), of set 1 and set 2. `pairs`: judgement of
+ * the typical call; if that is a regression, slow calls add nothing, and nothing is reported or requested; with a sustained
+ * regression nothing is decided. Shape: own[MEAN_SETS], group[MEAN_SETS].
+ */
+void mean_judge(const struct rule *r, double threshold_pct, const struct judgement *pairs, const struct tail *own,
+	const struct tail *group, struct mean_judgement *out);
+
+/** Return whether the mean decides a cell with judgement `j` of pairs and sustained runs. */
+bool mean_decides(const struct mean_judgement *mean, const struct judgement *j);
+
+/** Return the excess length of slow calls on the side with more of them. */
+double mean_longer(const struct mean *mean);
+
+/*
+ * ---- cell_verdict ----
+ * Measurements and failures of a cell to its verdict, shared by worker and daemon. Pure.
+ *
+ * The steps: failures that prevent a verdict (cell_obstacle), missing measurements (cell_unmeasured), the verdict of its runs
+ * (cell_judge), and the deciding series: its typical call, its sustained runs, or the mean of its group's calls (cell_decide).
+ */
+
+/** Facts besides timings. Failure classes are "" without a failure. */
+struct cell_failure {
+	const char *base, *target;
+	const char *outside; /* of the worker or the device */
+	bool is_itself;      /* both sides are one commit: a common failure is the target's as well */
+	bool may_be_absent;  /* one side may do more than the other: rows of programs, or two providers */
+	bool target_does;    /* the target supports the cell: its check passed, or its program has the row */
+	bool other_inputs;   /* the sides computed from different inputs */
+};
+
+/** The failure that decides; CELL_ABSENT: a side does not support the cell, which counts against neither side. */
+enum cell_cause { CELL_CLEAR, CELL_ABSENT, CELL_TARGET, CELL_BASE, CELL_INPUTS, CELL_OUTSIDE };
+
+/**
+ * Return the verdict of a cell that timings cannot judge; VERDICT_NONE, and CELL_CLEAR, for others. A failure of both sides is
+ * the base's.
+ */
+enum verdict cell_obstacle(const struct cell_failure *t, enum cell_cause *cause);
+
+/** Return the verdict of a cell without counted runs: rejected if device readings discarded some, else undecided. */
+enum verdict cell_unmeasured(int voided);
+
+/** Counted runs of one series, in order. */
+struct cell_runs {
+	int n;
+	struct run_pairs pairs[STATS_RUNS_MAX]; /* base_ms or target_ms NULL if only the estimate is stored */
+	struct run_estimate estimate[STATS_RUNS_MAX];
+	double beta; /* of those estimates */
+};
+
+/** Estimate all runs from their samples. Returns false without changes if samples of one are missing. */
+bool cell_estimate(const struct rule *rule, struct cell_runs *l);
+
+struct cell_finding {
+	struct judgement typical;    /* pairs and sustained runs together */
+	struct judgement sustained;  /* sustained runs only; all.runs 0: none */
+	struct tail tail[MEAN_SETS]; /* slow calls of the series that decides, by set */
+};
+
+/**
+ * Judge the deciding series with the sustained runs. Returns whether the former has its samples; if not, estimates, beta and
+ * `out->tail` are used unchanged.
+ */
+bool cell_judge(const struct rule *general, const struct verdict_options *options, struct cell_runs *pairs,
+	struct cell_runs *sustained_runs, struct cell_finding *out);
+
+struct cell_verdict {
+	enum verdict verdict;
+	enum decider decider;
+	int flags;
+	double m, se;               /* the change of the verdict, log ratio */
+	struct mean_judgement mean; /* zero without a group */
+	char reason[160];           /* why undecided, or why a visible change is not called; "" else */
+};
+
+/**
+ * Decide the cell. `group`: slow calls of all cells that run the same kernel, including this one; NULL: the mean is not judged.
+ * Shape: group[MEAN_SETS].
+ */
+void cell_decide(const struct rule *rule, double threshold_pct, const struct cell_finding *f, const struct tail *group,
+	struct cell_verdict *out);
+
+/*
+ * ---- commit_verdict ----
+ * Verdict of a commit: the worst over all suites and benchmarks that measure it, in any order of their ends.
+ * Pure.
+ */
+
+enum commit_end {
+	COMMIT_OPEN,      /* queued or running */
+	COMMIT_JUDGED,    /* has a comparison */
+	COMMIT_FAILED,    /* could not be planned or measured */
+	COMMIT_UNMEASURED /* its result is no longer wanted: cancelled, superseded, target_missing */
+};
+
+struct commit_job {
+	int64_t id;
+	int64_t plan;        /* first job of the requesting plan; 0: a user requested this suite */
+	char suite[64];      /* or benchmark; "" not planned yet, or planning failed */
+	char device_kind[8]; /* requested kind; "" any */
+	enum jobstate state;
+	char why[512];
+	enum commit_end end;
+	/* its comparison; 0 none */
+	int64_t comparison, finished_at;
+	enum verdict verdict;  /* VERDICT_ACCEPTED if a user has accepted all regressions */
+	enum verdict measured; /* verdict of the measurement, without acceptances */
+	int cells, regressions;
+	int accepted;           /* cells of these regressions */
+	int64_t accepted_alert; /* accepted alert; 0 none */
+	char accepted_by[128], accepted_why[256];
+	double worst_pct; /* lowest change of a timed cell; NAN none */
+	char worst_key[256];
+	double best_pct; /* improvement: the highest change; else NAN */
+	char best_key[256];
+};
+
+/** State of the commit with one suite on one requested kind of device. */
+struct commit_suite {
+	struct commit_job job;  /* the newest; an open one before any finished one */
+	struct commit_job word; /* the job whose verdict counts: the newest judged one, else a failed one; id 0 none yet */
+	int64_t first;          /* its first job: the order of the plan */
+};
+
+struct commit_verdict {
+	int n, cap;
+	struct commit_suite *suite; /* suite[n], in the order of the plan; own */
+	/* set by commit_verdict_end */
+	enum verdict verdict; /* VERDICT_NONE: open suites could still make it worse */
+	bool is_final;        /* something was requested, and all of it has ended */
+	int n_open, n_unmeasured;
+	int regressions; /* cells of all suites */
+	int decides;     /* position of the suite with this verdict; -1 none */
+	int worst;       /* position of the suite with the lowest change; -1 none */
+	int best;        /* improvement: position of the suite with the largest gain; -1 none */
+	int64_t planned; /* newest plan with known suites; 0 none */
+};
+
+void commit_verdict_init(struct commit_verdict *v);
+void commit_verdict_fini(struct commit_verdict *v);
+/** Add a job; in any order, each once. Err: ERR_FULL. */
+int commit_verdict_add(struct commit_verdict *v, const struct commit_job *job, struct fw_err *err);
+/**
+ * Compute the verdict after the last job. A suite has the verdict of its newest comparison; a suite without one is `failed` if
+ * its job failed, and makes the commit `undecided` if it was not measured. While suites are open, only a verdict that they
+ * cannot improve is set: failed, rejected, regression. A failed plan counts until a later one succeeds.
+ */
+void commit_verdict_end(struct commit_verdict *v);
+/** After commit_verdict_end: compute the verdict without acceptances. */
+void commit_verdict_strict(struct commit_verdict *v);
+/** Return the newest acceptance that the verdict depends on; NULL none. */
+const struct commit_job *commit_verdict_acceptance(const struct commit_verdict *v);
+/** Return the verdict of one suite, VERDICT_NONE if it has none. */
+enum verdict commit_verdict_of(const struct commit_suite *s);
+/** Return whether it is queued or running without a verdict, or measured again. */
+bool commit_verdict_is_open(const struct commit_suite *s);
+/** Return whether it has ended without a result. */
+bool commit_verdict_is_unmeasured(const struct commit_suite *s);
+
+/* ---- commit_verdict_json: A commit's verdict and its suites as JSON. Pure. ---- */
+
+/** Write "suites": an object each, in the order of the plan. */
+void commit_verdict_write_suites(struct jsonw *j, const struct commit_verdict *v);
+void commit_verdict_write_unfinished(struct jsonw *j, const struct commit_verdict *v);
+/** Write a commit's verdict as an object. `branch` (its key) "": of the commit on any branch. */
+void commit_verdict_write(struct jsonw *j, const char *repo, const char *sha, const char *branch, const struct commit_verdict *v);
+
+/* ---- cost: Results of a comparison other than time, as a sentence. ---- */
+
+/**
+ * Format "a call launches more kernels in 2 cells, at most 3 instead of 2". `what` is the name in API and database, printed
+ * itself if unknown; `base` and `target` are of the cell with the largest growth. Shape: out[size].
+ */
+void cost_text(const char *what, size_t n_cells, double base, double target, char *out, size_t size);
+
+/* ---- explain: Explanation of a change's size, shared by page, command line and API. Pure. ---- */
+
+enum { EXPLAIN_SIZE = 160 };
+
+/**
+ * Write the two parts of a change in wall time: "the code -7.10 %, a clock 0.80 % higher gives some back". Units: percent of
+ * throughput; the code's part at equal clocks, and the points that the clock adds. Shape: out[EXPLAIN_SIZE].
+ */
+void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE]);
+
+/**
+ * Write why a change is undecided, by its interval: inside the threshold, beyond it or across it. "" if the interval is
+ * unknown. Units: percent of throughput; the threshold is a loss, above 0. Shape: out[EXPLAIN_SIZE].
+ */
+void explain_undecided(double low_pct, double high_pct, double threshold_pct, char out[EXPLAIN_SIZE]);
+
+/** One side in sustained runs. Units: ms a call, MHz, J a call; 0 or NAN: unknown. */
+struct sustained_level {
+	double ms, mhz, joules;
+};
+
+/**
+ * Write the stable clock of each side at its own power draw: "the clock settles at 1420 MHz instead of 1620, at equal power
+ * (690 W)". "" if clocks are unknown or differ by less than 0.5 %.
+ */
+void explain_sustained_runs(const struct sustained_level *base, const struct sustained_level *target, char out[EXPLAIN_SIZE]);
+
+/**
+ * Write the noise of an underpowered cell: "runs of equal builds vary by 6.20 % here, as 20 of them showed, so a loss below 9.3
+ * % has to be clear". Units: percent; `seen` degrees of freedom, 0 or NAN unknown, as is a noise of NAN.
+ */
+void explain_underpowered(double noise_pct, double seen, double below_pct, char out[EXPLAIN_SIZE]);
+
+/**
+ * Write the share of slow calls and their excess: "1 call in 10 takes 25 % longer", with the other side's share unless far
+ * smaller; for a gain "1 call in 10 took 25 % longer". "" without slow calls. Shape: share[2] of base and target. Units:
+ * shares; `longer` than the typical call, on the side with more of them.
+ */
+void explain_slow_calls(const double share[2], double longer, char out[EXPLAIN_SIZE]);
+
+/*
+ * ---- peer_ratio ----
+ * Speed in percent of a peer's: measured side by side, through a base that both were measured with, or at
+ * different times.
+ */
+
+/** Speed in percent of another's, with the ends of a 95 % interval; NAN unknown. */
+struct peer_ratio {
+	double pct, ci_low_pct, ci_high_pct;
+};
+
+/** A measured pair: m the log ratio of times (of the target to the base), and the interval of the change in throughput. */
+struct peer_ratio_pair {
+	double m, ci_low_pct, ci_high_pct; /* NAN: none */
+};
+
+/** Compute it for a target timed with the peer: `beside` has the peer as its base. */
+struct peer_ratio peer_ratio_paired(const struct peer_ratio_pair *beside);
+
+/**
+ * Compute it for a target timed with `base`, which was timed with the peer: the log ratios add up. They come from different
+ * runs, so the half-widths add up in squares.
+ */
+struct peer_ratio peer_ratio_chained(const struct peer_ratio_pair *base, const struct peer_ratio_pair *target);
+
+/** Compute it from two separate times, without an interval. Units: ms, both at the same clock if known. */
+struct peer_ratio peer_ratio_scaled(double peer_ms, double target_ms);
+
+/**
+ * Return the time at another clock, as far as the clock explains a cell's times (`beta`). NAN: a clock is unknown. Units: ms,
+ * MHz.
+ */
+double peer_ratio_at_clock(double ms, double beta, double mhz, double held_mhz);
+
+/* ---- sparsity: Work that a mask leaves out, counted by the runner, and claimed by a module. Pure; unknown counts are NAN. ---- */
+
+struct sparsity_mask {
+	double blocks, kept; /* over all key heads */
+	double flops_useful; /* of a call */
+};
+
+/** Claimed by a module (struct fw_work). */
+struct sparsity_claim {
+	double tiles_total, tiles_skipped, tiles_partial; /* of its configuration */
+	double blocks_kept, flops_issued;
+};
+
+/**
+ * Format "fully masked blocks 720/800 (90 %), tiles skipped 51200/56320, partial 3 %"; without tiles if none are claimed.
+ * Shape: out[EXPLAIN_SIZE].
+ */
+void sparsity_words(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[EXPLAIN_SIZE]);
+
+/**
+ * Write the first contradiction in a claim: "says it keeps 90 blocks, the mask keeps 80". "" none. The module defines its
+ * tiles, so tiles are compared with each other, and its issued multiplications with those of the mask. Shape:
+ * out[EXPLAIN_SIZE].
+ */
+void sparsity_contradiction(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[EXPLAIN_SIZE]);
 
 #endif

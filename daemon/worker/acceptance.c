@@ -1,12 +1,7 @@
 /* acceptance.c - checks of each module, their cache and the classification of failures. */
-#include "worker/acceptance.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "worker/health_check.h"
-#include "worker/runner_child.h"
 
 enum { ENTRY_MAX = 256 << 10 };
 

@@ -1,14 +1,11 @@
 /* alone.c - detection of a slowed base by runs of one side at a time. */
-#include "worker/alone.h"
+#include "worker/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "protocol/device_check.h"
-#include "model/inputs.h"
-#include "worker/process_run.h"
+#include "model/model.h"
+#include "protocol/protocol.h"
 
 /*
  * Thresholds as time ratios. A check has few calls and may be a day old; a busy machine halves the speed of any process, and

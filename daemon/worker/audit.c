@@ -1,17 +1,13 @@
 /* audit.c - audit runs: go and done messages of the runner, and the faults that follow. */
-#include "worker/audit.h"
+#include "worker/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "model/inputs.h"
-#include "worker/process_run.h"
-#include "worker/runner_child.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 struct auditor {
 	struct bench *bench;

@@ -1,8 +1,7 @@
 /* audit_belief.c - medians of slopes and their standard errors. */
-#include "worker/audit_belief.h"
+#include "worker/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "stats/stats.h"
 

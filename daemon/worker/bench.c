@@ -1,18 +1,14 @@
 /* bench.c - state of a comparison, without the steps that change it. */
-#include "worker/bench.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/proc.h"
-#include "model/inputs.h"
-#include "protocol/device_check.h"
-#include "protocol/order.h"
-#include "stats/memory.h"
-#include "worker/sandbox/kernelcode.h"
+#include "lib/lib.h"
+#include "model/model.h"
+#include "protocol/protocol.h"
+#include "stats/stats.h"
+#include "worker/sandbox/sandbox.h"
 
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
 {

@@ -1,10 +1,7 @@
 /* buffered.c - storage of a profile's records. */
-#include "worker/buffered.h"
+#include "worker/internal.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void buffered_init(struct buffered *k, struct bench *b, const int *cell, int n)
 {

@@ -1,14 +1,11 @@
 /* clocks.c - one runner that samples the clock, and the mean of its samples. */
-#include "worker/clocks.h"
+#include "worker/internal.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "worker/health_check.h"
-#include "worker/sandbox/pump.h"
+#include "lib/lib.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { BEGIN_MS = 60000, PAUSE_MS = 5 };
 

@@ -1,11 +1,5 @@
 /* collect.c - counting processes. One that dies loses the cell that it died in, and is started again for the others. */
-#include "worker/collect.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "worker/health_check.h"
-#include "worker/runner_child.h"
+#include "worker/internal.h"
 
 #define DEADLINE_S 30.0
 

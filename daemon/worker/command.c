@@ -1,22 +1,16 @@
 /* command.c - cells of two benchmark programs, and their runs. */
-#include "worker/command.h"
+#include "worker/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "readers/pair.h"
-#include "worker/health_check.h"
-#include "worker/program_run.h"
-#include "worker/measure.h"
-#include "worker/interleave.h"
-#include "worker/sandbox/workdir.h"
+#include "readers/readers.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
 enum { HOPELESS_FROM = 4 }; /* runs */

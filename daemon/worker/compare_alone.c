@@ -1,17 +1,9 @@
 /* compare_alone.c - two shared objects to a verdict, without a daemon. */
-#include "worker/compare_alone.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "model/inputs.h"
-#include "model/suite.h"
-#include "worker/acceptance.h"
-#include "worker/hardware.h"
-#include "worker/measure.h"
-#include "worker/report.h"
-#include "worker/two_modules.h"
+#include "model/model.h"
 
 enum { EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
 

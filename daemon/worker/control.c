@@ -1,11 +1,10 @@
 /* control.c - the control run and its outcome. */
-#include "worker/control.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
-#include "model/inputs.h"
-#include "worker/sandbox/sealed.h"
+#include "model/model.h"
+#include "worker/sandbox/sandbox.h"
 
 struct control {
 	const struct bench *bench;

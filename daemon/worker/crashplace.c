@@ -1,14 +1,11 @@
 /* crashplace.c - frames of a crash resolved by addr2line. */
-#include "worker/crashplace.h"
+#include "worker/internal.h"
 
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
-#include "worker/sandbox/sealed.h"
+#include "lib/lib.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { DEADLINE_MS = 20000, NAMES_FD = 10, PRINTED_MAX = 16 << 10, MODULE_FD = 10 };
 

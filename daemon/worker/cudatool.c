@@ -1,9 +1,7 @@
 /* cudatool.c - search for NVIDIA's programs. */
-#include "worker/cudatool.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool in_folder(const char *folder, size_t folder_len, const char *program, char *path, size_t size)

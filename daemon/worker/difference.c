@@ -2,15 +2,9 @@
  * difference.c - machine code of a cell's kernels. Kernels of one name are compared as in sassdiff; kernels that only one side
  * launches are paired in order if they have the same name with other template arguments.
  */
-#include "worker/difference.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "worker/cudatool.h"
-#include "worker/sassdiff_print.h"
-#include "worker/hot.h"
 
 enum { HUNK_LINES = 400, HUNKS_ROOM = 256 << 10 };
 

@@ -1,16 +1,12 @@
 /* hardware.c - devices as branch code will see them. */
-#include "worker/hardware.h"
+#include "worker/internal.h"
 
 #include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
-#include "worker/image.h"
-#include "worker/runner_child.h"
-#include "worker/sandbox/toolchain.h"
+#include "lib/lib.h"
+#include "worker/sandbox/sandbox.h"
 
 static bool is_named(const struct msg_device *d, const char *name)
 {

@@ -1,14 +1,11 @@
 /* health_check.c - small runner processes without branch code, and the interpretation of their answers. */
-#include "worker/health_check.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "protocol/device_check.h"
-#include "worker/sandbox/pump.h"
+#include "lib/lib.h"
+#include "protocol/protocol.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { TRIES = 3, AGAIN_MS = 1000, POLL_MS = 1000, PAUSE_SIM_MS = 20, REPORT_S = 60, QUESTION_S = 60 };
 

@@ -1,11 +1,9 @@
 /*
  * hot.c - stall samples by instruction. Addresses of nvdisasm and offsets of samples both count from the start of a function.
  */
-#include "worker/hot.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NOTED_SHARE 0.002
 #define TRIFLE      0.02

@@ -1,10 +1,8 @@
 /* image.c - operating system and C library of the worker. */
-#include "worker/image.h"
+#include "worker/internal.h"
 
 #include <fcntl.h>
 #include <gnu/libc-version.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { FILE_SIZE = 4096, WORD_SIZE = 32 };

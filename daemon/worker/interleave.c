@@ -1,18 +1,11 @@
 /* interleave.c - sessions of a run: their cells, their results, and the side at fault when one ends early. */
-#include "worker/interleave.h"
+#include "worker/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "protocol/device_check.h"
-#include "model/inputs.h"
-#include "protocol/order.h"
-#include "worker/health_check.h"
-#include "worker/measure.h"
-#include "worker/sustain.h"
-#include "worker/interleave_record.h"
+#include "model/model.h"
+#include "protocol/protocol.h"
 
 enum { REDO_MAX = 3, EMPTY_RUNS_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* runs */ };
 

@@ -1,21 +1,17 @@
 /* interleave_child.c - process, socket and accounting of one interleaved program. */
-#include "worker/interleave_child.h"
+#include "worker/internal.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "worker/sandbox/procs.h"
-#include "worker/sandbox/room.h"
-#include "worker/sandbox/workdir.h"
+#include "lib/lib.h"
+#include "worker/sandbox/sandbox.h"
 
 static void close_fd(int *fd)
 {

@@ -1,13 +1,11 @@
 /* interleave_list.c - listing of a program's cells. */
-#include "worker/interleave_list.h"
+#include "worker/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "readers/row.h"
+#include "readers/readers.h"
 
 enum { CALLS = 4 /* of a cell, the first one cold */, UNTIMED_MAX = 60 /* calls without a time, which are repeated */ };
 

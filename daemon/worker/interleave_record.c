@@ -1,13 +1,9 @@
 /* interleave_record.c - checks of a session's results, and their records. */
-#include "worker/interleave_record.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "protocol/device_check.h"
-#include "worker/process_run.h"
-#include "worker/sustain.h"
+#include "protocol/protocol.h"
 
 /*
  * Reject a side. A reference commit is left out of the cell; one that computes in the turns of others is left out of all cells.

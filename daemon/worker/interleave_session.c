@@ -1,14 +1,11 @@
 /* interleave_session.c - turns, pairs and sustained runs of an interleaved session. */
-#include "worker/interleave_session.h"
+#include "worker/internal.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "protocol/order.h"
-#include "worker/sandbox/keyring.h"
-#include "worker/sandbox/procs.h"
+#include "lib/lib.h"
+#include "protocol/protocol.h"
+#include "worker/sandbox/sandbox.h"
 
 enum {
 	WAIT_MS = 100,

@@ -1,13 +1,11 @@
 /* kernels.c - list of kernels. A line begins with architecture, hash and symbol, so that programs that cut lines keep them. */
-#include "worker/kernels.h"
+#include "worker/internal.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/utf8.h"
-#include "worker/sandbox/kernelcode.h"
-#include "worker/takes.h"
+#include "lib/lib.h"
+#include "worker/sandbox/sandbox.h"
 
 static int add_line(void *arg, int sm, const struct cubin_function *f, struct fw_err *err)
 {

@@ -1,21 +1,11 @@
 /* main.c - flopwatch-worker: arguments and start. */
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/cores.h"
-#include "lib/log.h"
-#include "worker/compare_alone.h"
-#include "worker/sandbox/peer.h"
-#include "worker/bench.h"
-#include "worker/sandbox/procs.h"
-#include "worker/kernels.h"
-#include "worker/profile_alone.h"
-#include "worker/sassdiff_print.h"
-#include "worker/serve.h"
-#include "worker/trial_build.h"
+#include "lib/lib.h"
+#include "worker/internal.h"
+#include "worker/sandbox/sandbox.h"
 
 enum {
 	EXIT_ERROR = 1,

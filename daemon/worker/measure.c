@@ -1,15 +1,7 @@
 /* measure.c - order of runs. */
-#include "worker/measure.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "worker/alone.h"
-#include "worker/audit.h"
-#include "worker/health_check.h"
-#include "worker/process_run.h"
-#include "worker/sustain.h"
 
 enum { EMPTY_RUNS_MAX = 3, ROUNDS_MAX = 3 };
 

@@ -1,13 +1,11 @@
 /* modulecode.c - sorted functions of a module. Pieces are disassembled on demand: most code of two builds is equal. */
-#include "worker/modulecode.h"
+#include "worker/internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "worker/sandbox/kernelcode.h"
-#include "worker/nvdisasm.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { FUNCTIONS_MAX = 1 << 16, PIECES_MAX = 1 << 14, SYMBOL_MAX_BYTES = 1 << 20 };
 

@@ -1,16 +1,11 @@
 /* ncu.c - Nsight Compute with the same metrics; its kernel replay saves and restores memory itself. */
-#include "worker/ncu.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "profile/metric.h"
-#include "readers/ncu_table.h"
-#include "worker/runner_child.h"
-#include "worker/cudatool.h"
-#include "worker/collect.h"
+#include "lib/lib.h"
+#include "profile/profile.h"
+#include "readers/readers.h"
 
 enum { OUTPUT_MAX = 16 << 20, NAMES_SIZE = 8192, CELL_MAX = 64 << 10, VERSION_MS = 10000, ARGS_MAX = 24 };
 

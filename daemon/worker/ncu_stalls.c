@@ -2,14 +2,11 @@
  * ncu_stalls.c - stall samples by ncu. Instructions of one launch follow each other; repeated launches of a kernel are added
  * up.
  */
-#include "worker/ncu_stalls.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "readers/ncu_source.h"
-#include "worker/ncu.h"
+#include "readers/readers.h"
 
 struct table {
 	const struct buffered_process *process;

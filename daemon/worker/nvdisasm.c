@@ -2,17 +2,14 @@
  * nvdisasm.c - the disassembler's process. It reads input by name only, so the code is in a memory file with a name in /proc.
  * Output goes into another memory file with a size limit of the system, so that endless output ends before the deadline.
  */
-#include "worker/nvdisasm.h"
+#include "worker/internal.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
+#include "lib/lib.h"
 
 enum { DEADLINE_MS = 120000, ERRORS_MAX = 4096, CODE_FD = 3 };
 

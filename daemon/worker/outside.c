@@ -1,14 +1,11 @@
 /* outside.c - process trees and seccomp states read from /proc. */
-#include "worker/outside.h"
+#include "worker/internal.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "worker/sandbox/procs.h"
+#include "worker/sandbox/sandbox.h"
 
 static int number_of(const char *text, const char *name)
 {

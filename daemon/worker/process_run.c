@@ -1,20 +1,12 @@
 /* process_run.c - records of a run, and the side to blame when it ends early. */
-#include "worker/process_run.h"
+#include "worker/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/inputs.h"
-#include "protocol/device_check.h"
+#include "model/model.h"
+#include "protocol/protocol.h"
 #include "stats/stats.h"
-#include "worker/acceptance.h"
-#include "worker/health_check.h"
-#include "worker/control.h"
-#include "worker/roofline.h"
-#include "worker/runner_child.h"
-#include "worker/sustain.h"
 
 /* Early ends next to a target after which the target is at fault. */
 enum { ENDS_THAT_ACCUSE = 2 };

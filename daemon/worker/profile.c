@@ -1,16 +1,5 @@
 /* profile.c - order of a profile. Times come last and from a separate process without counters. */
-#include "worker/profile.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "worker/health_check.h"
-#include "worker/collect.h"
-#include "worker/difference.h"
-#include "worker/ncu.h"
-#include "worker/ncu_stalls.h"
-#include "worker/sample.h"
-#include "worker/swap.h"
+#include "worker/internal.h"
 
 static int send_kernels(struct bench *b, struct buffered_cell *c, struct fw_err *err)
 {

@@ -1,17 +1,10 @@
 /* profile_alone.c - a profile without a daemon: a few cells at a time, as in a job, each printed when complete. */
-#include "worker/profile_alone.h"
+#include "worker/internal.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
-#include "worker/hardware.h"
-#include "worker/profile.h"
-#include "worker/profile_report.h"
-#include "worker/two_modules.h"
+#include "lib/lib.h"
 
 enum { PROBE_MS = 30000 };
 

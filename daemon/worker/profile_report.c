@@ -2,13 +2,12 @@
  * profile_report.c - text of a profile. Shows means of the two processes of a side; marks a difference larger than that between
  * equal processes.
  */
-#include "worker/profile_report.h"
+#include "worker/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/utf8.h"
+#include "lib/lib.h"
 
 enum { WIDTH = 44, HUNK_LINES = 40, HOT_LINES = 5, TRIED_SHOWN = 8 };
 

@@ -1,11 +1,9 @@
 /* program.c - command line and environment of a benchmark program. */
-#include "worker/program.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "protocol/interleave.h"
+#include "protocol/protocol.h"
 
 static const int64_t file_max_bytes = 2ll << 30;
 

@@ -1,16 +1,12 @@
 /* process_run.c - order of processes, device readings around rounds, and the records of a run. */
-#include "worker/program_run.h"
+#include "worker/internal.h"
 
 #include <stdlib.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "protocol/device_check.h"
-#include "model/inputs.h"
-#include "readers/pair.h"
-#include "stats/transient.h"
-#include "worker/health_check.h"
-#include "worker/process_run.h"
+#include "model/model.h"
+#include "protocol/protocol.h"
+#include "readers/readers.h"
+#include "stats/stats.h"
 
 enum { ROUNDS = BENCHMARK_PAIRS, REDO_MAX = 3 };
 

@@ -1,14 +1,10 @@
 /* report.c - text and JSON of `compare`. */
-#include "worker/report.h"
+#include "worker/internal.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "lib/buf.h"
-#include "lib/clock.h"
-#include "lib/jsonw.h"
-#include "verdict/explain.h"
-#include "worker/report_work.h"
+#include "lib/lib.h"
+#include "verdict/verdict.h"
 
 enum { TEXT_MAX = 4 << 20 };
 

@@ -1,10 +1,9 @@
 /* report_work.c - tables of memory and masks. */
-#include "worker/report_work.h"
+#include "worker/internal.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "verdict/sparsity.h"
+#include "verdict/verdict.h"
 
 static const char *const names[] = { "base", "target" };
 

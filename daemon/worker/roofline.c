@@ -1,5 +1,5 @@
 /* roofline.c - work divided by peak. */
-#include "worker/roofline.h"
+#include "worker/internal.h"
 
 #include <math.h>
 

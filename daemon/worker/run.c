@@ -1,26 +1,16 @@
 /*
  * run.c - one process and its output. Paths inside the folder are never followed through links: the program may have made some.
  */
-#include "worker/run.h"
+#include "worker/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "readers/row.h"
-#include "worker/clocks.h"
-#include "worker/sandbox/beneath.h"
-#include "worker/sandbox/keyring.h"
-#include "worker/sandbox/lastwords.h"
-#include "worker/program.h"
-#include "worker/sandbox/pump.h"
-#include "worker/sandbox/room.h"
-#include "worker/sandbox/workdir.h"
+#include "lib/lib.h"
+#include "readers/readers.h"
+#include "worker/sandbox/sandbox.h"
 
 struct running {
 	struct clocks clocks; /* while it runs, if requested */

@@ -4,24 +4,16 @@
  * Branch code runs in that process, so each record passes the parser and a check against the task. The end is classified from
  * outside: signal, exit, deadline, or missing records.
  */
-#include "worker/runner_child.h"
+#include "worker/internal.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "lib/proc.h"
-#include "worker/crashplace.h"
-#include "worker/outside.h"
-#include "worker/sandbox/lastwords.h"
-#include "worker/sandbox/pump.h"
-#include "worker/sandbox/sealed.h"
+#include "lib/lib.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { FIRST_MODULE_FD = 10, RECORD_FD = 3, GO_FD = 4, LIST_MS = 60000, EXIT_LOST = 3 };
 
@@ -328,7 +320,7 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	}
 }
 
-/* Readings that tests inject for devices without a driver (runner/device_check_script.h); no times. */
+/* Readings that tests inject for devices without a driver (runner/device_check_script.c); no times. */
 static void read_guards(char *out, size_t size)
 {
 	const char *path = getenv("FLOPWATCH_SIM_DEVICE_CHECK");

@@ -2,14 +2,7 @@
  * sample.c - sampling processes. Sampling needs the same permissions as counters, so it is tried where they were read. A
  * process that dies or hangs here does not invalidate the counters.
  */
-#include "worker/sample.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "worker/health_check.h"
-#include "worker/runner_child.h"
-#include "worker/collect.h"
+#include "worker/internal.h"
 
 struct turn {
 	struct buffered *buffered;

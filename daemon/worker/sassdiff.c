@@ -2,13 +2,9 @@
  * sassdiff.c - pairs of functions. Both sides are sorted by name, so one pass pairs them; only pairs with different hashes are
  * disassembled.
  */
-#include "worker/sassdiff.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "worker/cudatool.h"
 
 const char *sassdiff_word(enum sassdiff_verdict v)
 {

@@ -2,14 +2,10 @@
  * sassdiff_print.c - text and JSON of a comparison. Differing numbers print as "before>after"; symbols and instructions come
  * from a branch and are shown as text.
  */
-#include "worker/sassdiff_print.h"
+#include "worker/internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "lib/utf8.h"
-#include "profile/occupancy.h"
-#include "worker/takes.h"
+#include "lib/lib.h"
+#include "profile/profile.h"
 
 enum { OPCODES_MAX = 12, HUNK_LINES_MAX = 300, CELL_BYTES = 48, NOTE_COLUMN = 76, NEAR = 8 };
 

@@ -1,28 +1,12 @@
 /* serve.c - order of a job's steps. */
-#include "worker/serve.h"
+#include "worker/internal.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/cores.h"
-#include "lib/log.h"
-#include "worker/acceptance.h"
-#include "worker/sandbox/build.h"
-#include "worker/sandbox/compilers.h"
-#include "worker/health_check.h"
-#include "worker/command.h"
-#include "worker/hardware.h"
-#include "worker/measure.h"
-#include "worker/sandbox/pump.h"
-#include "worker/profile.h"
-#include "worker/sandbox/room.h"
-#include "worker/sandbox/sealed.h"
-#include "worker/sandbox/workdir.h"
-#include "worker/trees.h"
+#include "lib/lib.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { JOB_WAIT_MS = 3600 * 1000, LOCK_POLL_MS = 100, CROSSING_MS = 5000, CACHE_KEEP = 200 };
 

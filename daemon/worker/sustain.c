@@ -1,12 +1,10 @@
 /* sustain.c - sustained runs of sentinels, then of whole directions. */
-#include "worker/sustain.h"
+#include "worker/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "protocol/sustained.h"
-#include "protocol/device_check.h"
+#include "protocol/protocol.h"
 
 enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that must lean the same way */
 

@@ -1,14 +1,10 @@
 /* swap.c - a run with the target twice: the second one, in the role of the reference commit, has the base's configuration. */
-#include "worker/swap.h"
+#include "worker/internal.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "protocol/device_check.h"
+#include "protocol/protocol.h"
 #include "stats/stats.h"
-#include "worker/health_check.h"
-#include "worker/runner_child.h"
 
 #define DEADLINE_S 60.0
 

@@ -1,7 +1,7 @@
 /* takes.c - resources of a kernel in one order for `kernels` and `sassdiff`. */
-#include "worker/takes.h"
+#include "worker/internal.h"
 
-#include "profile/occupancy.h"
+#include "profile/profile.h"
 
 void takes_text(struct buf *out, int sm, const struct resources *r)
 {

@@ -1,14 +1,11 @@
 /* trees.c - receiving and storing of sources. */
-#include "worker/trees.h"
+#include "worker/internal.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/oid.h"
-#include "worker/sandbox/pump.h"
-#include "worker/sandbox/workdir.h"
+#include "lib/lib.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { TREE_WAIT_MS = 600 * 1000 };
 

@@ -1,14 +1,11 @@
 /* trial_build.c - a small module and program, built as a job builds. */
-#include "worker/trial_build.h"
+#include "worker/internal.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
+#include "lib/lib.h"
 
 enum { STEP_MS = 60000, SAID_MAX_BYTES = 64 << 10 };
 

@@ -1,13 +1,11 @@
 /* two_modules.c - setup of a bench from the command line. */
-#include "worker/two_modules.h"
+#include "worker/internal.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "model/shard.h"
-#include "worker/hardware.h"
-#include "worker/sandbox/sealed.h"
+#include "model/model.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 

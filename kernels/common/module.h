@@ -1,5 +1,5 @@
 /**
- * module.h - the one exported symbol of a library and the table behind it.
+ * module.c - the one exported symbol of a library and the table behind it.
  */
 #ifndef COMMON_MODULE_H
 #define COMMON_MODULE_H

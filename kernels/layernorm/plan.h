@@ -1,4 +1,4 @@
-/** plan.h - what providers of layer normalisation share: the plan, its addresses, and what they refuse. */
+/** plan.c - what providers of layer normalisation share: the plan, its addresses, and what they refuse. */
 #ifndef LAYERNORM_PLAN_H
 #define LAYERNORM_PLAN_H
 

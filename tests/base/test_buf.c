@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/buf.h"
+#include "lib/lib.h"
 
 static void grows_and_ends_with_nul(void **state)
 {

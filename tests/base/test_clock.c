@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/clock.h"
+#include "lib/lib.h"
 
 static int64_t read_time(const char *text)
 {

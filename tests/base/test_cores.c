@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "lib/cores.h"
+#include "lib/lib.h"
 
 /* Cores from 64 on, of which no machine that runs this knows threads: each stands alone. */
 enum { FIRST = 512 };

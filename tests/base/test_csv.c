@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "lib/csv_write.h"
+#include "lib/lib.h"
 
 static struct buf out;
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/decimal.h"
-#include "model/inputs.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 static int written;
 

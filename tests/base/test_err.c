@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "lib/err.h"
+#include "lib/lib.h"
 
 static void first_error_stays(void **state)
 {

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/filelock.h"
+#include "lib/lib.h"
 
 static char path[64];
 

@@ -12,10 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "lib/log.h"
-#include "lib/utf8.h"
+#include "lib/lib.h"
 
 static void sha256_vectors(void **state)
 {

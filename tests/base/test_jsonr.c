@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/jsonr.h"
-#include "lib/jsonw.h"
+#include "lib/lib.h"
 
 struct story {
 	const char *name, *missing, *nothing, *words;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/jsonw.h"
+#include "lib/lib.h"
 
 static void structure(void **state)
 {

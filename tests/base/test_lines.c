@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/lines.h"
+#include "lib/lib.h"
 
 /* What came out: lines in [], payload bytes in (). */
 static void drain(struct lines *l, struct buf *seen)

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "lib/oid.h"
+#include "lib/lib.h"
 
 #define TEN "0123456789"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "lib/percent.h"
+#include "lib/lib.h"
 
 static void test_kept(void **state)
 {

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
+#include "lib/lib.h"
 
 static void run(const char *const *argv, struct buf *out, struct proc_exit *how)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/yaml.h"
+#include "lib/lib.h"
 
 static struct yaml *doc(const char *text)
 {

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/stats.h"
 #include "noise.h"
 #include "samples.h"
+#include "stats/stats.h"
 
 enum { RUNS_MAX = SAMPLES_RUNS_MAX, TRIALS = 400 };
 

@@ -13,10 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/calibration.h"
-#include "stats/memory.h"
-#include "verdict/verdict.h"
 #include "replay.h"
+#include "stats/stats.h"
+#include "verdict/verdict.h"
 
 enum { LEARNED_RUNS = 12, KEPT_RUNS = 8, SERIES = 4, RULES = 2, RECORDINGS_MAX = 8 };
 

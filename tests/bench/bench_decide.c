@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/benchmark.h"
-#include "verdict/verdict.h"
+#include "model/model.h"
 #include "replay.h"
+#include "verdict/verdict.h"
 
 enum { SOURCES = 4, RULES = 2, EQUAL_CELLS = 172000, CHANGED_CELLS = 2000, PROGRAMS = 1500 };
 

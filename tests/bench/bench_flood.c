@@ -1,8 +1,8 @@
 /* How long a single push takes beside a thousand branches that were pushed at once; what it costs to look what allocations are for. */
 #include "flood.h"
 
-#include "lib/clock.h"
-#include "db/cached_build.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { WAITING = 10000, ALLOCATIONS = 64, INTERLEAVE = 20 };
 

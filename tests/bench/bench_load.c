@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "model/inputs.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { CONNECTIONS_MAX = 64, HEAD_MAX = 4096, SAMPLES_MAX = 4 << 20 };
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/clock.h"
-#include "model/inputs.h"
-#include "web/answer/site.h"
-#include "web/html/emit.h"
-#include "web/http/inside.h"
+#include "lib/lib.h"
+#include "model/model.h"
+#include "web/answer/answer.h"
+#include "web/html/html.h"
+#include "web/http/internal.h"
 #include "web/page/page.h"
 
 enum { ROUNDS = 301, NUMBERS = 2000, PAGES = 200, PAGE_MAX = 8 << 20 };

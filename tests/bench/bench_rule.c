@@ -15,8 +15,7 @@
 
 #include "attention_cell.h"
 #include "replay.h"
-#include "worker/bench.h"
-#include "worker/measure.h"
+#include "worker/internal.h"
 
 enum { CALLS_MAX = 256, PROCESSES_MAX = 8 };
 

@@ -9,18 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "model/inputs.h"
-#include "model/suite.h"
-#include "db/migrate.h"
-#include "db/baseline_period.h"
-#include "db/job.h"
-#include "db/repo.h"
-#include "db/result.h"
-#include "db/sample.h"
-#include "model/family.h"
-#include "flopwatchd/job/comparison_json.h"
+#include "db/db.h"
+#include "flopwatchd/job/job.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { RUNS = 4, PAIRS = 16, LOSS_EVERY = 10, BATCH = 100 };
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/device_check.h"
+#include "protocol/protocol.h"
 #include "replay.h"
-#include "worker/measure.h"
+#include "worker/internal.h"
 
 enum { KINDS = 4 }; /* dense forward, dense backward, sparse forward, sparse backward */
 enum plant { PLANT_NONE, PLANT_EVERY_TENTH, PLANT_ONE_IN_TEN, PLANT_BOTH_SIDES };

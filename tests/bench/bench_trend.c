@@ -5,17 +5,17 @@
  * A commit is compared with its parent and with the reference commit by the sequential rule; what is out of line is measured again, the series is
  * scanned, a candidate's neighbours are compared directly, drift is looked for: core's own code, in the order in which the daemon
  * asks it. A run is drawn from tests/data/gpu-recorded, as in bench_rule. Then how many direct comparisons the history asks for
- * where series drift or wander, by the rule of candidate.h and by the one before it. Usage: bench_trend DIR HISTORIES (of each kind).
+ * where series drift or wander, by the rule of candidate.c and by the one before it. Usage: bench_trend DIR HISTORIES (of each kind).
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/candidate.h"
-#include "verdict/verdict.h"
 #include "noise.h"
 #include "recorded.h"
+#include "stats/stats.h"
+#include "verdict/verdict.h"
 
 enum { COMMITS_MAX = 64, STEP_AT = 20, STEP_COMMITS = 32, DRIFT_FROM = 12, STILL = 12 };
 
@@ -375,7 +375,7 @@ static bool pair_confirms(struct cell *c, int n, int first)
 	return true;
 }
 
-/* The rule before candidate.h: each split that passes, three pairs, a job each; a split rests for three points. Returns its jobs. */
+/* The rule before candidate.c: each split that passes, three pairs, a job each; a split rests for three points. Returns its jobs. */
 static int old_rule(struct cell *c, int n)
 {
 	struct changepoint found;

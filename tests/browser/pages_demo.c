@@ -11,10 +11,10 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "lib/clock.h"
-#include "model/suite.h"
-#include "web/page/cache.h"
-#include "web/site.h"
+#include "lib/lib.h"
+#include "model/model.h"
+#include "web/page/page.h"
+#include "web/web.h"
 
 enum { PAIRS = 12, RUNS = 4, MAIN_PUSHES = 24, HOUR_MS = 3600 * 1000 };
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cli/remote.h"
+#include "cli/internal.h"
 
 static void one_repository_is_written_in_many_ways(void **state)
 {

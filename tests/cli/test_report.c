@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "cli/report.h"
+#include "cli/internal.h"
 
 static char *printed;
 

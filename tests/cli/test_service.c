@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/service.h"
+#include "cli/internal.h"
 
 static char root[] = "/tmp/fw-service-XXXXXX";
 

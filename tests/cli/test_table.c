@@ -10,11 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plain.h"
-#include "cli/footnotes.h"
-#include "cli/report.h"
-#include "cli/table.h"
-#include "cli/value.h"
+#include "cli/internal.h"
 
 static char *text; /* of the last thing printed */
 static size_t text_len;

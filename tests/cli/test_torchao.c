@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/torchao.h"
+#include "cli/internal.h"
 
 enum { COLUMNS = 40 };
 

@@ -8,8 +8,8 @@
  */
 #include <math.h>
 
-#include "protocol/interleave.h"
 #include "fuzz_replay.h"
+#include "protocol/protocol.h"
 
 static void check_line(const struct interleave_line *l)
 {

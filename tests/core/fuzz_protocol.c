@@ -6,8 +6,8 @@
  *     -o build/fuzz_protocol tests/core/fuzz_protocol.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
  *   mkdir -p build/corpus && build/fuzz_protocol -max_len=4096 build/corpus tests/data/fuzz/protocol
  */
-#include "protocol/protocol.h"
 #include "fuzz_replay.h"
+#include "protocol/protocol.h"
 
 static void rewrite(const struct msg *m)
 {

@@ -8,9 +8,9 @@
  *     daemon/model/inputs.c daemon/lib/{err,buf,hash,elf}.c -lm -lnettle
  *   mkdir -p build/corpus && build/fuzz_ptxas -max_len=4096 build/corpus tests/data/fuzz/ptxas
  */
-#include "model/inputs.h"
-#include "profile/ptxasdelta.h"
 #include "fuzz_replay.h"
+#include "model/model.h"
+#include "profile/profile.h"
 
 enum { CHANGES = 100, LINE_MAX_BYTES = 1024 };
 

@@ -9,9 +9,8 @@
  */
 #include <math.h>
 
-#include "readers/ncu_source.h"
-#include "readers/reading.h"
 #include "fuzz_replay.h"
+#include "readers/readers.h"
 
 static void check(const struct reading *r)
 {

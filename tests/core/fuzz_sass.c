@@ -6,9 +6,9 @@
  *     -o build/fuzz_sass tests/core/fuzz_sass.c daemon/profile/sass*.c daemon/model/inputs.c daemon/lib/{err,buf}.c -lm
  *   mkdir -p build/corpus && build/fuzz_sass -max_len=4096 build/corpus tests/data/fuzz/sass
  */
-#include "model/inputs.h"
-#include "profile/sassdelta.h"
 #include "fuzz_replay.h"
+#include "model/model.h"
+#include "profile/profile.h"
 
 enum { CHANGES = 100, PAIRS_MAX = 6 };
 

@@ -6,10 +6,9 @@
  *     -o build/fuzz_yaml tests/core/fuzz_yaml.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
  *   mkdir -p build/corpus-yaml && build/fuzz_yaml -max_len=4096 build/corpus-yaml etc/suites
  */
-#include "lib/yaml.h"
-#include "model/manifest.h"
-#include "model/suite.h"
 #include "fuzz_replay.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 static void check_refusal(const struct fw_err *err)
 {

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-#include "lib/utf8.h"
-#include "lib/branch.h"
+#include "lib/lib.h"
 
 static void shows(const char *key, const char *text)
 {

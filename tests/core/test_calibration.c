@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "stats/calibration.h"
+#include "stats/stats.h"
 
 static void near(double value, double wanted, double error)
 {

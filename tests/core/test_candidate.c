@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/candidate.h"
 #include "noise.h"
+#include "stats/stats.h"
 
 enum { CELLS = 20, POINTS = 90, SMALL_FOUND_MIN = 30, WALK_MAX = 24 };
 

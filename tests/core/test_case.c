@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "attention_cell.h"
-#include "model/case.h"
+#include "model/model.h"
 
 static struct cell dense(int32_t mask, int32_t seqlen)
 {

@@ -9,9 +9,8 @@
 #include <glob.h>
 #include <math.h>
 
-#include "profile/diagnostic.h"
-#include "profile/sentence.h"
 #include "noise.h"
+#include "profile/profile.h"
 #include "profile_case.h"
 
 static glob_t files;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "profile/answer.h"
+#include "profile/profile.h"
 
 static void says(const struct cause_known *k, const char *want)
 {

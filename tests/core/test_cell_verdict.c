@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "verdict/cell_verdict.h"
 #include "noise.h"
+#include "verdict/verdict.h"
 
 static const struct cell_failure clear = { .base = "", .target = "", .outside = "" };
 

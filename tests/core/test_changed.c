@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "lib/changed.h"
+#include "lib/lib.h"
 
 static void is_said(const char *json, size_t size, const char *wanted)
 {

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/changepoint.h"
 #include "noise.h"
+#include "stats/stats.h"
 
 static void near(double value, double wanted, double error)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verdict/commit_verdict.h"
+#include "verdict/verdict.h"
 
 static struct fw_err err;
 

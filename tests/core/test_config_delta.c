@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profile/config_delta.h"
+#include "profile/profile.h"
 
 static void differ(const char *base, const char *target, const char *as)
 {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "verdict/cost.h"
+#include "verdict/verdict.h"
 
 static void said(const char *what, size_t n_cells, double base, double target, const char *wanted)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "stats/device_offset.h"
+#include "stats/stats.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "verdict/explain.h"
+#include "verdict/verdict.h"
 
 static void parts_of_a_change(void **state)
 {

@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-#include "readers/ffa_compare.h"
-#include "readers/ffa_csv.h"
+#include "readers/readers.h"
 
 static struct buf out;
 

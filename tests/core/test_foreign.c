@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/buf.h"
-#include "readers/marks.h"
-#include "readers/note.h"
+#include "lib/lib.h"
+#include "readers/readers.h"
 #include "reading_file.h"
 
 /* The first lines of ncu's pages. */

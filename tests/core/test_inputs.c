@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "attention_cell.h"
-#include "lib/hash.h"
-#include "model/inputs.h"
-#include "families/attention/pattern.h"
+#include "families/attention/attention.h"
 #include "kernels/fw_attention.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 static const struct {
 	const char *name, *hash;

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stats/interim.h"
-#include "model/benchmark.h"
-#include "verdict/verdict.h"
+#include "model/model.h"
 #include "noise.h"
+#include "stats/stats.h"
+#include "verdict/verdict.h"
 
 /* Against values by other means: exact for 1, 2 and 4 degrees, the others from tables of t and the normal distribution. */
 static void tails_of_t(void **state)

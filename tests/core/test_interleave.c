@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/interleave.h"
+#include "protocol/protocol.h"
 
 static struct interleave_line good(const char *text)
 {

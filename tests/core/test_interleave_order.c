@@ -8,9 +8,9 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "protocol/order.h"
-#include "verdict/verdict.h"
 #include "noise.h"
+#include "protocol/protocol.h"
+#include "verdict/verdict.h"
 
 enum { PAIRS = 20, SIDES = 2 };
 

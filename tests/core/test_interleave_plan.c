@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/plan.h"
-#include "protocol/trust.h"
 #include "noise.h"
+#include "protocol/protocol.h"
 
 static void chain_is(const char *a, const char *b, const char *c, const char *wanted, const char *expected)
 {

@@ -1,7 +1,6 @@
 /* Intervals of a sum of Student's t and a mixture of normals, held against tables and against a convolution by brute force. */
 #include "near.h"
 
-#include "stats/interval.h"
 #include "stats/stats.h"
 
 /* P(t + x < at) by integrating over t with Simpson's rule in a variable that reaches its tails. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/jobkind.h"
+#include "model/model.h"
 
 static void test_names_read_back(void **state)
 {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/jobstate.h"
+#include "model/model.h"
 
 static enum jobstate after(enum jobstate from, const enum jobstate_event *on, int n)
 {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "model/manifest.h"
+#include "model/model.h"
 
 static void defaults(void **state)
 {

@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "verdict/explain.h"
-#include "verdict/mean.h"
+#include "verdict/verdict.h"
 
 static struct rule rule;
 static struct judgement pairs; /* of a cell whose typical call did not move */

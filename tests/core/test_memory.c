@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "stats/memory.h"
-#include "verdict/verdict.h"
 #include "noise.h"
+#include "stats/stats.h"
+#include "verdict/verdict.h"
 
 /* Runs of both sets at `d`, `spread` above and below in turn. Shape: e[one + two]. */
 static int runs(int one, int two, double d, double spread, struct run_estimate *e)

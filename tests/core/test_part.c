@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/shard.h"
+#include "model/model.h"
 
 #define HEAD "suite: s\nfamily: linear\ndirections: [forward]\n"
 #define SWEEP                                                                                                                               \

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/peers.h"
-#include "verdict/peer_ratio.h"
+#include "model/model.h"
+#include "verdict/verdict.h"
 
 static void near(double got, double wanted)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/ptxasdelta.h"
+#include "profile/profile.h"
 
 static void read_text(struct ptxaslog *l, const char *text)
 {

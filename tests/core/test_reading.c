@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/buf.h"
-#include "lib/csv_read.h"
-#include "readers/row.h"
+#include "lib/lib.h"
+#include "readers/readers.h"
 #include "reading_file.h"
 
 static struct reading reading;

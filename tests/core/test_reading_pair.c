@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/buf.h"
-#include "readers/pair.h"
+#include "lib/lib.h"
+#include "readers/readers.h"
 #include "reading_file.h"
 
 static struct reading base, target;

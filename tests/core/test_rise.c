@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "stats/rise.h"
 #include "noise.h"
+#include "stats/stats.h"
 
 /* One commit a point, of which those in [begin, end) lose `each`. */
 static void add_loss(double *x, int n, int begin, int end, double each)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/rotation.h"
+#include "model/model.h"
 
 enum { PARTS = 30, NIGHTS = 7, SHARE = 5, DAY = 86400000 };
 

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/inputs.h"
-#include "profile/sassalign.h"
-#include "profile/sassdelta.h"
+#include "model/model.h"
+#include "profile/internal.h"
+#include "profile/profile.h"
 
 static void parse(struct sass *s, const char *text, size_t len)
 {

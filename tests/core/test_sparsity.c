@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "verdict/sparsity.h"
+#include "verdict/verdict.h"
 
 static const struct sparsity_mask mask = { .blocks = 800, .kept = 80, .flops_useful = 1e9 };
 

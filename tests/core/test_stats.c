@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stats/stats.h"
 #include "noise.h"
+#include "stats/stats.h"
 
 static void constants(void **state)
 {

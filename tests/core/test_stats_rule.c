@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stats/stats.h"
 #include "noise.h"
+#include "stats/stats.h"
 
 static enum decision decide(double d, double q, int n, bool *borderline)
 {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "attention_cell.h"
-#include "lib/buf.h"
-#include "model/suite.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 static void load(const char *path, struct suite *s)
 {

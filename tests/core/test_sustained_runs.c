@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "protocol/sustained.h"
+#include "protocol/protocol.h"
 
 static void letters_go_by_rounds(void **state)
 {

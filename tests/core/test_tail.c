@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "stats/tail.h"
+#include "stats/stats.h"
 
 enum { N = 8 };
 

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "stats/transient.h"
 #include "noise.h"
+#include "stats/stats.h"
 
 static void steady_calls_stay(void **state)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/unit.h"
+#include "lib/lib.h"
 
 static void rate_is(double most, double tflops, const char *want, const char *unit_name)
 {

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "verdict/verdict.h"
 #include "noise.h"
+#include "verdict/verdict.h"
 
 static void words(void **state)
 {

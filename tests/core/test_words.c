@@ -7,14 +7,8 @@
 
 #include <cmocka.h>
 
-#include "model/alertkind.h"
-#include "model/alertstate.h"
-#include "model/device_kind.h"
-#include "model/devicestate.h"
-#include "model/role.h"
-#include "model/run_mode.h"
-#include "model/series.h"
-#include "model/name_list.h"
+#include "model/internal.h"
+#include "model/model.h"
 
 /* Every value has a word of its own, and the list ends behind the last. */
 static void assert_whole(const char *const *names, int n)

@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <zstd.h>
 
-#include "db/archived.h"
-#include "db/sample.h"
+#include "db/db.h"
 
 enum { PAIRS = 16, CELLS = 3, RUNS = 2 };
 

@@ -8,10 +8,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "lib/hash.h"
-#include "db/carry_json.h"
-#include "db/carry_over.h"
-#include "db/comparison.h"
+#include "db/db.h"
+#include "db/internal.h"
+#include "lib/lib.h"
 
 #define DATA "tests/data/migration/"
 

@@ -1,7 +1,7 @@
 /* What waits and what runs keeps its age when the machine's clock is set, and nothing that happened lies in the future. */
 #include "fixture_db.h"
 
-#include "db/clock_set.h"
+#include "db/db.h"
 
 enum { HOUR = 3600000, NOW = 100 * HOUR, SESSION = 50 * HOUR };
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <signal.h>
 
-#include "lib/clock.h"
+#include "lib/lib.h"
 
 static char text_of_pragma[64];
 

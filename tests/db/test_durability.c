@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "lib/clock.h"
-#include "db/event.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { KILLS = 100 };
 

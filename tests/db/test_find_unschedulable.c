@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "db/unschedulable.h"
-#include "db/device.h"
+#include "db/db.h"
 
 static int64_t job(struct fixture *f, enum device_kind kind, const char *uuid, int64_t class)
 {

@@ -2,11 +2,7 @@
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
-#include "db/environment_change.h"
-#include "db/night.h"
-#include "db/range.h"
-#include "db/bisect.h"
-#include "db/comparison.h"
+#include "db/db.h"
 
 enum { SOME = 20, MANY = 400 };
 

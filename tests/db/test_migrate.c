@@ -1,7 +1,7 @@
 /* Migrations: whole or not at all, never backwards, and the same schema whichever way it was reached. */
 #include "fixture_db.h"
 
-#include "lib/hash.h"
+#include "lib/lib.h"
 
 /** SHA-256 over the whole schema. */
 static void schema_hash(struct db *db, char hex[HASH_HEX])

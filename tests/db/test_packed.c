@@ -1,7 +1,7 @@
 /* What is packed comes back to the byte, and what was damaged on its way is refused. */
 #include "fixture_db.h"
 
-#include "db/packed.h"
+#include "db/internal.h"
 
 static struct buf packed_of(const char *text, size_t len)
 {

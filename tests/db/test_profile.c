@@ -1,10 +1,9 @@
 /* Profiles as rows: what was stored is what is read, in little room, and the sentence is that of the cell that lost most. */
 #include "fixture_views.h"
 
-#include "lib/jsonw.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "protocol/protocol.h"
-#include "db/store_profile.h"
-#include "db/view_profile.h"
 
 enum { VALUES = 60 };
 static const int kernels[] = { 2, 5, 3 }; /* of a forward, a backward and a sparse cell */

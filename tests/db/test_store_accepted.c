@@ -1,8 +1,7 @@
 /* Which losses an accepted alert covers: of which comparisons, suites and amounts. */
 #include "fixture_transaction.h"
 
-#include "db/accepted.h"
-#include "db/alert.h"
+#include "db/db.h"
 
 enum { BASE = 0xb0, CULPRIT = 0xb1, TARGET = 0xc0, LATER = 0xc1, ELSEWHERE = 0xd0 };
 

@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-#include "db/alert.h"
-#include "db/live.h"
+#include "db/db.h"
 
 static struct store_alert open_one(struct fixture *f, unsigned target, const char *cells, bool *is_new)
 {

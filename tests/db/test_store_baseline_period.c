@@ -3,9 +3,7 @@
 
 #include <math.h>
 
-#include "db/alert.h"
-#include "db/change.h"
-#include "db/baseline_period.h"
+#include "db/db.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 

@@ -1,8 +1,7 @@
 /* Builds apart: which jobs wait for a build, which only for a device, and what is believed to lie in a worker's cache. */
 #include "fixture_transaction.h"
 
-#include "db/event.h"
-#include "db/cached_build.h"
+#include "db/db.h"
 
 static const char one[1][STORE_SOURCE_SIZE] = { "base" };
 static const char two[2][STORE_SOURCE_SIZE] = { "base", "target" };

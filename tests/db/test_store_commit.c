@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-#include "db/branch.h"
-#include "db/commit.h"
+#include "db/db.h"
 
 static int setup(void **state)
 {

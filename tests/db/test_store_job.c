@@ -2,8 +2,7 @@
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
-#include "db/event.h"
-#include "db/peer.h"
+#include "db/db.h"
 
 static int setup(void **state)
 {

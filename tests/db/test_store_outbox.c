@@ -1,7 +1,7 @@
 /* Notifications that are owed: due in order, tried again later, given up at last. */
 #include "fixture_db.h"
 
-#include "db/outbox.h"
+#include "db/db.h"
 
 /** Id of the row due at `now`, 0 none; its target and payload in `what`. */
 static int64_t due(struct fixture *f, int64_t now, char *what, size_t size, int *attempts)

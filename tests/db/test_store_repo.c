@@ -1,7 +1,7 @@
 /* What git and the devices told us: inserted once, brought up to date, kept through pauses. */
 #include "fixture_transaction.h"
 
-#include "db/comparison.h"
+#include "db/db.h"
 
 static void repositories_are_updated_and_retired(void **state)
 {

@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-#include "db/cell.h"
-#include "db/sample.h"
+#include "db/db.h"
 
 static void bodies_and_artifacts_come_back(void **state)
 {

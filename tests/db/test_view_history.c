@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "lib/clock.h"
-#include "db/history.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 struct history {
 	int n;

@@ -1,9 +1,7 @@
 /* Jobs, logs, devices, events and counts as people see them. */
 #include "fixture_transaction.h"
 
-#include "db/event.h"
-#include "db/live.h"
-#include "db/seek.h"
+#include "db/db.h"
 
 struct seen {
 	int n;

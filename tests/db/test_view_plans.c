@@ -1,17 +1,7 @@
 /* That no query of the read side, or of the queue, reads a large table whole. */
 #include "fixture_views.h"
 
-#include "db/accepted.h"
-#include "db/alert.h"
-#include "db/branch.h"
-#include "db/live.h"
-#include "db/device.h"
-#include "db/outbox.h"
-#include "db/history.h"
-#include "db/seek.h"
-#include "db/headline.h"
-#include "db/cell.h"
-#include "db/sample.h"
+#include "db/db.h"
 
 static void see_nothing_comparison(void *arg, const struct view_comparison *row)
 {

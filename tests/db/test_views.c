@@ -3,9 +3,8 @@
 
 #include <math.h>
 
-#include "db/branch.h"
-#include "verdict/mean.h"
-#include "db/headline.h"
+#include "db/db.h"
+#include "verdict/verdict.h"
 
 struct seen {
 	int n;

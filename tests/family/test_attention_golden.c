@@ -14,10 +14,9 @@
 #include <unistd.h>
 
 #include "attention_cell.h"
-#include "lib/buf.h"
-#include "lib/hash.h"
-#include "model/suite.h"
-#include "runner/problem.h"
+#include "lib/lib.h"
+#include "model/model.h"
+#include "runner/internal.h"
 #include "runner_run.h"
 
 static void same(const char *of, const char *got, const char *want)

@@ -13,8 +13,7 @@
 
 #include "attention_cell.h"
 #include "attention_run.h"
-#include "families/attention/reference_accept.h"
-#include "families/attention/reference_math.h"
+#include "families/attention/internal.h"
 #include "tests/modules/honest_recomputes.c"
 
 static void expect(const struct attention_run *r, struct reference_plan *plan, struct reference *reference)

@@ -15,8 +15,8 @@
 
 #include "attention_cell.h"
 #include "attention_run.h"
-#include "lib/hash.h"
-#include "families/attention/reference_accept.h"
+#include "families/attention/internal.h"
+#include "lib/lib.h"
 
 struct looked {
 	struct reference_plan plan;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/inputs.h"
 #include "families/linear/linear.h"
-#include "runner/family_check.h"
+#include "model/model.h"
+#include "runner/runner.h"
 
 static uint16_t *drawn(int slot, int64_t n)
 {

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/suite.h"
 #include "kernels/fw_linear.h"
+#include "model/model.h"
 
 static void parse(const char *lines, struct suite *s)
 {

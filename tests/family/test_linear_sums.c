@@ -10,10 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/inputs.h"
-#include "model/suite.h"
-#include "families/linear/reference_quantise.h"
-#include "runner/family_check.h"
+#include "families/linear/internal.h"
+#include "model/model.h"
+#include "runner/runner.h"
 
 enum { M = 4, N = 512, K_MAX = 8192, AT_ONCE = 32, HOPPER_BITS = 13 };
 

@@ -1,8 +1,8 @@
 /* What noise left undecided is asked again: when, by which job, once, and only while somebody wants to know. */
 #include "judge_run.h"
 
-#include "flopwatchd/record/again.h"
-#include "db/repo.h"
+#include "db/db.h"
+#include "flopwatchd/record/record.h"
 
 enum { LATER_MS = 600000, NOW_MS = 5000 };
 

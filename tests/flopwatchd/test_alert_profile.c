@@ -4,8 +4,7 @@
 #include <math.h>
 
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/job/profile_request.h"
-#include "flopwatchd/job/profile_cells.h"
+#include "flopwatchd/job/job.h"
 
 static struct config *config;
 

@@ -6,8 +6,8 @@
 
 #include <fcntl.h>
 
-#include "model/suite.h"
-#include "db/history.h"
+#include "db/db.h"
+#include "model/model.h"
 
 #define RECORDED "tests/data/attention/history.txt"
 

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include "flopwatchd/backup.h"
+#include "flopwatchd/internal.h"
 #include "gitrepo.h"
 
 enum { PORTIONS = 4, PORTION_BYTES = 16 << 20, BLOB_BYTES = 1 << 20 };

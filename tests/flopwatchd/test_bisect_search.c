@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flopwatchd/bisect/search.h"
-#include "stats/stats.h"
+#include "flopwatchd/bisect/bisect.h"
 #include "noise.h"
+#include "stats/stats.h"
 
 enum { N = 16 };
 

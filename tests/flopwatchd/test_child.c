@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/child.h"
+#include "lib/lib.h"
 
 struct git_task {
 	struct loop *loop;

@@ -6,9 +6,9 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "lib/hash.h"
-#include "db/comparison.h"
-#include "flopwatchd/job/comparison_json.h"
+#include "db/db.h"
+#include "flopwatchd/job/job.h"
+#include "lib/lib.h"
 
 static int64_t judged(struct fixture *f, struct result *r)
 {

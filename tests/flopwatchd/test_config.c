@@ -3,8 +3,8 @@
 
 #include <sys/xattr.h>
 
-#include "lib/secret.h"
-#include "flopwatchd/config/config_worker.h"
+#include "flopwatchd/config/config.h"
+#include "lib/lib.h"
 
 static void test_an_empty_file_is_the_installed_default(void **state)
 {

@@ -1,7 +1,7 @@
 /* `build` of a worker: allocations of their own for the builds of a cluster. */
 #include "config_file.h"
 
-#include "flopwatchd/config/config_worker.h"
+#include "flopwatchd/config/config.h"
 
 static void test_builds_of_a_cluster(void **state)
 {

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "flopwatchd/session/connect.h"
+#include "flopwatchd/session/session.h"
 
 static struct config *config;
 static const struct connect_as as = { .name = "", .node = "" };

@@ -2,8 +2,8 @@
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
-#include "flopwatchd/control.h"
-#include "flopwatchd/schedule/queue.h"
+#include "flopwatchd/internal.h"
+#include "flopwatchd/schedule/schedule.h"
 
 static struct control control;
 static char one[65], two[65];

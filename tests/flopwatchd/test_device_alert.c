@@ -1,9 +1,9 @@
 /* A device that falls silent while jobs wait for it: one alert, which ends when it is heard again; and who is silent on purpose. */
 #include "fixture_db.h"
 
+#include "db/db.h"
+#include "flopwatchd/alert/alert.h"
 #include "flopwatchd/config/config.h"
-#include "db/alert.h"
-#include "flopwatchd/alert/device_alert.h"
 
 enum { LIMIT_MS = 60000 };
 

@@ -3,9 +3,8 @@
 
 #include <math.h>
 
-#include "db/device.h"
-#include "db/baseline_period.h"
-#include "flopwatchd/history/device_offset.h"
+#include "db/db.h"
+#include "flopwatchd/history/history.h"
 
 enum { DEVICES = 3, CELLS = 3 };
 

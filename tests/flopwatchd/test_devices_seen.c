@@ -1,11 +1,10 @@
 /* A worker says what it has: what it had before and has no more is absent, what nobody else asked of it is cancelled, and it may come back. */
 #include "fixture_db.h"
 
-#include "flopwatchd/alert/device_alert.h"
-#include "flopwatchd/idle.h"
-#include "flopwatchd/plan/devices_seen.h"
-#include "db/device.h"
-#include "db/baseline_period.h"
+#include "db/db.h"
+#include "flopwatchd/alert/alert.h"
+#include "flopwatchd/internal.h"
+#include "flopwatchd/plan/plan.h"
 
 enum { DAY_MS = 24 * 3600 * 1000 };
 

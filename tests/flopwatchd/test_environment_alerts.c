@@ -1,8 +1,7 @@
 /* What a change around the code did, as a finished job tells it: whose alert that is, and what is told of which change. */
 #include "judge_run.h"
 
-#include "db/environment_change.h"
-#include "db/baseline_period.h"
+#include "db/db.h"
 
 #define GCC    "[{\"what\":\"gcc\",\"from\":\"12.2.0\",\"to\":\"12.3.0\"}]"
 #define DRIVER "[{\"what\":\"driver\",\"from\":\"1\",\"to\":\"2\"}]"

@@ -1,10 +1,8 @@
 /* What differs around a device is named, each part of it, and asks for what can show it: a build beside the module of before, or the reference commit. */
 #include "fixture_db.h"
 
-#include "db/environment_change.h"
-#include "db/baseline_period.h"
-#include "flopwatchd/plan/environment_again.h"
-#include "flopwatchd/plan/environment_seen.h"
+#include "db/db.h"
+#include "flopwatchd/plan/internal.h"
 
 static struct config *config;
 static struct msg_device was;

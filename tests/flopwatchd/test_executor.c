@@ -13,10 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
+#include "flopwatchd/session/internal.h"
 #include "flopwatchd/session/session.h"
-#include "flopwatchd/session/slurm.h"
+#include "lib/lib.h"
 #include "tmp_folder.h"
 
 #define HELLO                                                                                                                    \

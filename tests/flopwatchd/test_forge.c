@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "flopwatchd/notify/request.h"
-#include "flopwatchd/notify/forge.h"
+#include "flopwatchd/notify/internal.h"
 
 static struct fw_err err;
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "flopwatchd/watch/gitread.h"
+#include "flopwatchd/watch/watch.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"

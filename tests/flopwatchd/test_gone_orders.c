@@ -5,8 +5,7 @@
 /* Left to `make check`: takes seconds. */
 #include "judge_run.h"
 
-#include "db/alert.h"
-#include "db/base.h"
+#include "db/db.h"
 
 /* What can be pushed, a letter each. */
 static const char pushes[] = {

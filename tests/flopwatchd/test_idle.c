@@ -1,10 +1,9 @@
 /* What the daemon asks for while a device has nothing to do, beside devices that are busy, gone or paused. */
 #include "fixture_db.h"
 
-#include "flopwatchd/idle.h"
+#include "flopwatchd/internal.h"
 
-#include "db/baseline_period.h"
-#include "db/peer.h"
+#include "db/db.h"
 
 enum { EVERY_MS = 60000 };
 

@@ -3,9 +3,8 @@
 
 #include <sys/stat.h>
 
-#include "db/event.h"
-#include "db/sample.h"
-#include "flopwatchd/janitor.h"
+#include "db/db.h"
+#include "flopwatchd/internal.h"
 
 static const int64_t day_ms = INT64_C(24) * 3600 * 1000;
 static struct config config = { .keep_samples_ms = INT64_C(14) * 24 * 3600 * 1000 };

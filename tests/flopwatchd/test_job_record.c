@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "flopwatchd/job/record.h"
-#include "flopwatchd/config/txn.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/job/job.h"
 
 static int events;
 

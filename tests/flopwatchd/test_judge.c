@@ -1,7 +1,7 @@
 /* A finished job becomes rows: verdicts from the samples, blame, alerts and their end, and judging again. */
 /* Left to `make check`: takes seconds. */
+#include "db/db.h"
 #include "judge_run.h"
-#include "db/sample.h"
 
 static void sizes_of_change_become_words(void **state)
 {

@@ -2,7 +2,7 @@
 /* Left to `make check`: takes seconds. */
 #include "judge_run.h"
 
-#include "flopwatchd/alert/alert_cells.h"
+#include "flopwatchd/alert/alert.h"
 
 static void regression_opens_one_alert_and_tells_all(void **state)
 {

@@ -1,8 +1,6 @@
 /* A comparison that several devices timed: what each did is its own. */
+#include "flopwatchd/job/job.h"
 #include "judge_run.h"
-#include "flopwatchd/job/partition.h"
-#include "flopwatchd/job/result_join.h"
-#include "flopwatchd/job/groups.h"
 
 /* Two cells of main, timed by the device of the fixture; "another", whose clock was held back, confirmed that the first is slower. */
 static void confirm_elsewhere(struct fixture *f)

@@ -1,6 +1,6 @@
 /* A loss that only slow calls show, from its verdict to its end: alert, acceptance, searches, recovery, and judging again. */
+#include "db/db.h"
 #include "judge_run.h"
-#include "db/sample.h"
 
 enum { CELLS = 4 }; /* three dense ones, and a block-sparse one of a group of its own */
 

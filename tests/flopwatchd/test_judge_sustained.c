@@ -1,7 +1,7 @@
 /* What only sustained runs show: losses and gains of a kernel that is kept busy, what they are told by, and how they end. */
 #include "judge_run.h"
 
-#include "flopwatchd/job/cell_metrics.h"
+#include "flopwatchd/job/internal.h"
 
 /* A loss of the sustained runs is one, whichever way the pairs lean; that of an underpowered cell is called where it is clear. */
 static void sustained_losses_are_called(void **state)

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/loop.h"
+#include "lib/lib.h"
 
 struct fixture {
 	struct loop *loop;

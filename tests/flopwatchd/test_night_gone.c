@@ -1,9 +1,8 @@
 /* What a branch has no more of a suite in parts: cells that only nights measure are told as those of a push are. */
 #include "judge_run.h"
 
-#include "model/shard.h"
-#include "flopwatchd/alert/alert_cells.h"
-#include "flopwatchd/alert/gone_cells.h"
+#include "flopwatchd/alert/alert.h"
+#include "model/model.h"
 
 /* Eight cells, of which a push measures two; other lengths, another suite. */
 static const char lengths_all[] = "64, 128, 192, 256, 320, 384, 448, 512";

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "flopwatchd/history/nights.h"
+#include "flopwatchd/history/history.h"
 
 enum { MINUTE_MS = 60000, DAY_MS = 1440 * MINUTE_MS };
 

@@ -2,7 +2,7 @@
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
-#include "flopwatchd/idle.h"
+#include "flopwatchd/internal.h"
 
 enum { NOW_MS = 1000000000 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flopwatchd/job/plan.h"
+#include "flopwatchd/job/job.h"
 
 #define SHA "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define OID "cccccccccccccccccccccccccccccccccccccccc"

@@ -2,9 +2,9 @@
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
-#include "db/alert.h"
-#include "flopwatchd/schedule/queue.h"
-#include "flopwatchd/job/profile_request.h"
+#include "db/db.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/schedule/schedule.h"
 
 #define HELLO                                                                                                                    \
 	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "flopwatchd/record/profile_times.h"
+#include "flopwatchd/record/internal.h"
 
 #define assert_ms(value, want) assert_float_equal((float)(value), (float)(want), 1e-7f)
 

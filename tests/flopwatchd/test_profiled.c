@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flopwatchd/job/profiled.h"
+#include "flopwatchd/job/job.h"
 
 enum { CELLS = 2 };
 

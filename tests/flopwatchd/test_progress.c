@@ -1,7 +1,7 @@
 /* A worker's words as log lines and progress. */
 #include "fixture_daemon.h"
 
-#include "flopwatchd/session/progress.h"
+#include "flopwatchd/session/session.h"
 
 static struct txn txn;
 static struct progress progress;

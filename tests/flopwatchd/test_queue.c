@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "flopwatchd/schedule/queue.h"
+#include "flopwatchd/schedule/schedule.h"
 
 #define HELLO                                                                                                                    \
 	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \

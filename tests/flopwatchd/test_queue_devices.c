@@ -2,8 +2,8 @@
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
-#include "flopwatchd/schedule/queue.h"
-#include "flopwatchd/job/devicestate.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/schedule/schedule.h"
 
 #define HELLO_OF(uuid, name)                                                                                                     \
 	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \

@@ -2,7 +2,7 @@
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
-#include "flopwatchd/plan/resolve.h"
+#include "flopwatchd/plan/plan.h"
 
 static struct resolve_answer last; /* plan.ask.cell is freed by the resolve */
 static int answers;

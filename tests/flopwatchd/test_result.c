@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flopwatchd/job/result.h"
+#include "flopwatchd/job/job.h"
 
 static struct result *requested(void)
 {

@@ -1,8 +1,7 @@
 /* One result out of parts: each cell's own device, runs one after the other, what failed where it failed. */
 #include "fixture_result.h"
 
-#include "flopwatchd/job/partition.h"
-#include "flopwatchd/job/result_join.h"
+#include "flopwatchd/job/job.h"
 
 enum { CELLS = 4 };
 

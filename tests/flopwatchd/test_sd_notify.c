@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "lib/sd_notify.h"
+#include "lib/lib.h"
 
 static void received_at(const char *name, bool abstract)
 {

@@ -6,8 +6,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "db/outbox.h"
-#include "flopwatchd/notify/sender.h"
+#include "db/db.h"
+#include "flopwatchd/notify/notify.h"
 
 static struct txn txn;
 static struct sender *notify;

@@ -1,7 +1,7 @@
 /* Which part of a job looks at whose power draw, and whose cells are measured again because of what it saw. */
 #include "fixture_result.h"
 
-#include "flopwatchd/job/sentinels.h"
+#include "flopwatchd/job/job.h"
 
 enum { CELLS = 6 };
 enum cells { FORWARD_LONG, FORWARD_HALF, FORWARD_SHORT, BACKWARD_LONG, BACKWARD_HALF, BACKWARD_SHORT };

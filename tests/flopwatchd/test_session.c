@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/log.h"
 #include "flopwatchd/session/session.h"
+#include "lib/lib.h"
 
 #define HELLO                                                                                                                    \
 	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "flopwatchd/history/calibrate.h"
+#include "db/db.h"
+#include "flopwatchd/history/history.h"
 #include "protocol/protocol.h"
-#include "db/calibration.h"
 
 #define DAY_MS (24 * 3600 * INT64_C(1000))
 #define NOW    (1000 * DAY_MS)

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "db/peer.h"
-#include "flopwatchd/job/comparison_json.h"
+#include "db/db.h"
+#include "flopwatchd/job/job.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 

@@ -1,9 +1,7 @@
 /* Results as rows: builds found again, samples bit for bit, runs for judging again, thinning. */
+#include "db/db.h"
 #include "fixture_result.h"
 #include "fixture_transaction.h"
-#include "db/baseline_period.h"
-#include "db/sample.h"
-#include "db/history.h"
 
 static int64_t put_build(struct fixture *f, const char *how, const char *module, const char *toolchain)
 {

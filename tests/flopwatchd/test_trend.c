@@ -3,10 +3,9 @@
 
 #include <math.h>
 
+#include "db/db.h"
+#include "flopwatchd/history/internal.h"
 #include "stats/stats.h"
-#include "db/alert.h"
-#include "flopwatchd/history/trend_end.h"
-#include "flopwatchd/history/culprit.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 

@@ -8,16 +8,11 @@
 
 #include "gitrepo.h"
 
-#include "lib/clock.h"
-#include "lib/log.h"
 #include "db/db.h"
-#include "db/migrate.h"
-#include "db/job.h"
-#include "db/repo.h"
-#include "flopwatchd/config/branch_patterns.h"
-#include "lib/loop.h"
-#include "flopwatchd/watch/branch_tips.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/watch/internal.h"
 #include "flopwatchd/watch/watch.h"
+#include "lib/lib.h"
 
 /* Ends a test that would hang; no assertion depends on it. */
 enum { DEVICE_CHECK_MS = 180000, TICK_MS = 5 };

@@ -9,12 +9,7 @@
 
 #include "gitrepo.h"
 
-#include "git/git.h"
-#include "git/mirror.h"
-#include "git/name.h"
-#include "git/tar.h"
-#include "git/tree.h"
-#include "git/url.h"
+#include "git/internal.h"
 
 static const char UNKNOWN[] = "0123456789012345678901234567890123456789";
 

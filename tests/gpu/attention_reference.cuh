@@ -8,7 +8,7 @@
 #define GPU_ATTENTION_REFERENCE_CUH
 
 #include "kernels/fw_attention.h"
-#include "model/inputs.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #ifndef GPU_ATTENTION_SETUP_CUH
 #define GPU_ATTENTION_SETUP_CUH
 
-#include "kernels/fw_attention.h"
-#include "model/inputs.h"
 #include "attention_reference.cuh"
+#include "kernels/fw_attention.h"
+#include "model/model.h"
 
 #include <cuda_runtime.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
 #ifndef GPU_ATTENTION_TIME_CUH
 #define GPU_ATTENTION_TIME_CUH
 
-#include "attention_setup.cuh"
 #include "attention_problems.cuh"
+#include "attention_setup.cuh"
 
 static double median(std::vector<double> v)
 {

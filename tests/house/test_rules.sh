@@ -21,12 +21,12 @@ mv "$ROOT/daemon/cli/file/export.c" "$tmp/export.c"
 fails "a word that is gone is taken from the list" 1 "$root/tests/house/families.py"
 like "says which" "$out" '^daemon/cli/export.c: names attention no more'
 mv "$tmp/export.c" "$ROOT/daemon/cli/file/export.c"
-broken "a family that includes another is found" daemon/families/layernorm/layernorm.c '#include "families/linear/linear.h"' house.py \
+broken "a family that includes another is found" daemon/families/layernorm/layernorm.c '#include "families/linear/linear.c"' house.py \
 	'daemon/families/layernorm/layernorm.c:[0-9]+: daemon/families/layernorm may not include daemon/families/linear'
-broken "and a reference that includes another family's" daemon/families/layernorm/reference_check.c '#include "families/linear/reference_quantise.h"' house.py \
+broken "and a reference that includes another family's" daemon/families/layernorm/reference_check.c '#include "families/linear/reference_quantise.c"' house.py \
 	'daemon/families/layernorm/reference_check.c:[0-9]+: daemon/families/layernorm/reference may not include daemon/families/linear/reference'
 mkdir -p "$ROOT/daemon/family/new/reference"
-printf '#include "model/family.h"\n#include "lib/field.h"\n' >"$ROOT/daemon/family/new/new.c"
-printf '#include "family/new/new.h"\n#include "runner/values.h"\n' >"$ROOT/daemon/family/new/reference/check.c"
+printf '#include "model/family.c"\n#include "lib/field.c"\n' >"$ROOT/daemon/family/new/new.c"
+printf '#include "family/new/new.h"\n#include "runner/values.c"\n' >"$ROOT/daemon/family/new/reference/check.c"
 touch "$ROOT/daemon/family/new/new.h"
 ok "a new family needs no row" "$root/tests/house.py"

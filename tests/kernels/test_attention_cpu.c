@@ -10,7 +10,7 @@
 
 #include "attention_cell.h"
 #include "attention_run.h"
-#include "families/attention/reference_accept.h"
+#include "families/attention/internal.h"
 #include "kernels_module.h"
 #include "tests/modules/good.c"
 

@@ -10,10 +10,9 @@
 #include <string.h>
 
 #include "attention_cell.h"
-#include "model/case.h"
-#include "model/inputs.h"
+#include "families/attention/internal.h"
 #include "kernels/fw_attention.h"
-#include "families/attention/reference.h"
+#include "model/model.h"
 
 enum { REDZONE_BYTES = 256 };
 

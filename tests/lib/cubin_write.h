@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/buf.h"
+#include "lib/lib.h"
 
 enum { ELF_SECTIONS_MAX = 64 };
 

@@ -9,9 +9,9 @@
 
 #include "fixture_daemon.h"
 
-#include "model/worker.h"
-#include "flopwatchd/schedule/queue.h"
-#include "flopwatchd/job/devicestate.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/schedule/schedule.h"
+#include "model/model.h"
 
 static struct queue *queue;
 

@@ -12,14 +12,9 @@
 
 #include "gitrepo.h"
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "flopwatchd/config/config.h"
 #include "db/db.h"
-#include "db/migrate.h"
-#include "db/job.h"
-#include "db/repo.h"
-#include "lib/loop.h"
+#include "flopwatchd/config/config.h"
+#include "lib/lib.h"
 
 #define FIXTURE_SUITE                                                                                                            \
 	"suite: tiny\nfamily: attention\ncommon: {nhq: 2, nhk: 1, headdim: 64, dtype: bf16}\n"                                   \

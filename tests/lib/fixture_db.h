@@ -15,11 +15,6 @@
 #include <unistd.h>
 
 #include "db/db.h"
-#include "db/migrate.h"
-#include "db/archived.h"
-#include "db/job.h"
-#include "db/repo.h"
-#include "db/result.h"
 
 /** Run a call that has to succeed. */
 #define ok(call)                                                                                                                 \

@@ -5,9 +5,9 @@
 #include "attention_cell.h"
 #include "fixture_db.h"
 
-#include "flopwatchd/record/judge.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/record/record.h"
 #include "noise.h"
-#include "flopwatchd/job/result.h"
 
 /** An empty result for a job of `n` cells, dense causal, then one block-sparse in four. */
 static inline struct result *fixture_result_of(struct fixture *f, int64_t job, unsigned base, unsigned target, int n_cells)

@@ -4,7 +4,7 @@
 
 #include "fixture_db.h"
 
-#include "db/commit.h"
+#include "db/db.h"
 
 static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "db/job.h"
+#include "db/db.h"
 
 enum { FLOOD_BRANCHES = 1000, FLOOD_SINGLES = 100, FLOOD_JOB_MS = 60000, FLOOD_SEPARATE = 10, FLOOD_RESOLVE_MS = 1200 };
 

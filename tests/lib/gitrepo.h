@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
+#include "lib/lib.h"
 
 static char gitrepo_root[PATH_MAX]; /* the temporary folder */
 

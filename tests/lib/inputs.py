@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Inputs of flopwatch in plain Python, written from the description in daemon/model/inputs.h and not from its code.
+"""Inputs of flopwatch in plain Python, written from the description in daemon/model/inputs.c and not from its code.
 
 Import it beside a ctypes script to give a kernel library the same bits the runner gives it, or run it:
 

@@ -6,11 +6,8 @@
 
 #include <math.h>
 
+#include "db/db.h"
 #include "flopwatchd/config/config.h"
-#include "db/accepted.h"
-#include "db/bisect.h"
-#include "db/live.h"
-#include "db/comparison.h"
 
 static struct config *config;
 

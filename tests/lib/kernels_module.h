@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/proc.h"
 #include "kernels/fw_kernel.h"
+#include "lib/lib.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #define KERNELS_VARIANT "san"

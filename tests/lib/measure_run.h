@@ -11,14 +11,11 @@
 #include <math.h>
 
 #include "attention_cell.h"
-#include "protocol/device_check.h"
 #include "cubin_write.h"
+#include "protocol/protocol.h"
 #include "tmp_folder.h"
-#include "worker/acceptance.h"
-#include "worker/measure.h"
-#include "worker/sandbox/procs.h"
-#include "worker/report.h"
-#include "worker/sandbox/sealed.h"
+#include "worker/internal.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { CELLS = 3 };
 

@@ -12,9 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/buf.h"
-#include "profile/cause.h"
-#include "protocol/evidence.h"
+#include "lib/lib.h"
+#include "profile/profile.h"
 #include "protocol/protocol.h"
 
 enum { PROFILE_CASE_LINES = 256 };

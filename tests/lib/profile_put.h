@@ -2,8 +2,7 @@
 #ifndef TESTS_PROFILE_PUT_H
 #define TESTS_PROFILE_PUT_H
 
-#include "db/store_profile.h"
-#include "db/job.h"
+#include "db/db.h"
 #include "fixture_db.h"
 #include "profile_case.h"
 

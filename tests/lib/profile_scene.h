@@ -11,9 +11,8 @@
 #include "attention_cell.h"
 #include "cubin_write.h"
 #include "tmp_folder.h"
-#include "worker/sandbox/procs.h"
-#include "worker/sandbox/sealed.h"
-#include "worker/profile.h"
+#include "worker/internal.h"
+#include "worker/sandbox/sandbox.h"
 
 enum { CELLS = 2, RECORDS_MAX = 600 };
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "lib/buf.h"
-#include "readers/reading.h"
+#include "lib/lib.h"
+#include "readers/readers.h"
 
 /** The text of a sample. Own: the caller frees. */
 static inline void reading_file_load(const char *name, struct buf *text)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/stats.h"
 #include "noise.h"
+#include "stats/stats.h"
 
 enum { RECORDED_KERNELS_MAX = 16, RECORDED_RUNS_MAX = 16, RECORDED_PAIRS_MAX = 32, RECORDED_BLOCK = 4 };
 

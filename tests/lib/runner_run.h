@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "attention_cell.h"
-#include "lib/buf.h"
+#include "lib/lib.h"
 #include "protocol/protocol.h"
-#include "runner/task.h"
+#include "runner/internal.h"
 
 enum { RUN_RECORDS_MAX = 2048 };
 

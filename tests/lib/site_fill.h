@@ -4,8 +4,7 @@
 
 #include "site_run.h"
 
-#include "db/event.h"
-#include "db/outbox.h"
+#include "db/db.h"
 
 #define CELL "attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward"
 

@@ -13,11 +13,10 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "lib/clock.h"
-#include "db/alert.h"
-#include "db/bisect.h"
-#include "flopwatchd/job/comparison_json.h"
-#include "web/site.h"
+#include "db/db.h"
+#include "flopwatchd/job/job.h"
+#include "lib/lib.h"
+#include "web/web.h"
 
 /** The daemon as these tests have it: what the site asked, and what is to be answered. */
 struct control {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/buf.h"
+#include "lib/lib.h"
 
 enum { TAR_BLOCK = 512 };
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "worker/sandbox/workdir.h"
+#include "worker/sandbox/sandbox.h"
 
 struct tmp_folder {
 	char path[64];

@@ -9,7 +9,7 @@ static void only_what_is_requested(struct fw_plan *p, uint32_t phases);
 #define COMPUTE(p, phases) only_what_is_requested(p, phases)
 #include "good.c"
 
-#include "families/attention/reference.h"
+#include "families/attention/internal.h"
 
 static char task[1 << 20];
 

@@ -10,8 +10,7 @@
 
 #include "attention_cell.h"
 #include "attention_run.h"
-#include "families/attention/reference_accept.h"
-#include "families/attention/reference_math.h"
+#include "families/attention/internal.h"
 #include "tests/modules/good.c"
 
 static const struct fw_provider *good(void)

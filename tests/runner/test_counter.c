@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fake_cupti.h"
-#include "runner/counter.h"
+#include "runner/internal.h"
 
 static const char *const names[] = { "gpu__time_duration.sum", "dram__bytes_read.sum", "smsp__inst_executed.sum" };
 enum { NAMES = 3 };

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "protocol/protocol.h"
-#include "runner/cublas_version.h"
+#include "runner/internal.h"
 
 static bool is_here(void)
 {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "protocol/protocol.h"
-#include "runner/cudnn_version.h"
+#include "runner/internal.h"
 
 static void the_library_is_requested(void **state)
 {

@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profile/metric.h"
-#include "profile/stallname.h"
-#include "runner/schedule.h"
+#include "profile/profile.h"
+#include "runner/internal.h"
 
 #if defined(FW_HAVE_CUDA) && __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_target.h>)
 #define HAS_HEADERS

@@ -13,8 +13,8 @@
 #endif
 
 #include "attention_cell.h"
-#include "protocol/device_check.h"
-#include "runner/device_check_script.h"
+#include "protocol/protocol.h"
+#include "runner/internal.h"
 #include "runner_run.h"
 
 static void reasons_that_void_times(void **state)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "attention_cell.h"
-#include "model/inputs.h"
-#include "runner/device.h"
+#include "model/model.h"
+#include "runner/internal.h"
 
 static const struct device_ops *const ops = &device_cpu;
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runner/device.h"
+#include "runner/internal.h"
 
 enum { CALLS = 512 };
 

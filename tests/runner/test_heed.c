@@ -1,5 +1,5 @@
 /* Whether a plan runs what it was handed: every word of it, in whatever order. */
-#include "runner/config_contains.h"
+#include "runner/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runner/hoststate.h"
+#include "runner/internal.h"
 #include "tests/modules/filters.h"
 
 static char reported[1024];

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/device.h"
-#include "runner/mig.h"
+#include "runner/internal.h"
 
 enum { ROOM = 16 };
 

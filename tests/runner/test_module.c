@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "attention_cell.h"
-#include "runner/module.h"
+#include "runner/internal.h"
 #include "runner_run.h"
 
 static void problem_of(struct cell *c, struct fw_attention *a, struct fw_problem *p)

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-#include "runner/device.h"
-#include "runner/nvml.h"
+#include "runner/internal.h"
 
 static void an_unknown_gpu_is_unknown(void **state)
 {

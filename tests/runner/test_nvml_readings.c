@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "runner/nvml.h"
+#include "runner/internal.h"
 
 enum { ROOM = 16 };
 

@@ -6,10 +6,9 @@
 #include <cmocka.h>
 
 #include "attention_cell.h"
-#include "model/inputs.h"
 #include "kernels/fw_layernorm.h"
-#include "runner/forward.h"
-#include "runner/problem.h"
+#include "model/model.h"
+#include "runner/internal.h"
 #include "runner_run.h"
 
 static const struct device_ops *const ops = &device_cpu;

@@ -10,11 +10,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "lib/hash.h"
 #include "attention_cell.h"
 #include "fake_cupti.h"
-#include "runner/counters.h"
-#include "runner/profile.h"
+#include "lib/lib.h"
+#include "runner/internal.h"
 #include "runner_run.h"
 
 static const int32_t one[] = { 48 };

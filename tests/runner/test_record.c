@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/record.h"
+#include "runner/internal.h"
 
 static void read_back(int fd, struct msg *m)
 {

@@ -11,8 +11,8 @@
 
 #include "attention_cell.h"
 #include "attention_run.h"
-#include "families/attention/reference_accept.h"
-#include "runner/device.h"
+#include "families/attention/internal.h"
+#include "runner/internal.h"
 #include "tests/modules/good.c"
 
 static struct device *gpu;

@@ -9,7 +9,7 @@
 #include "attention_cell.h"
 #include "families/linear/linear.h"
 #include "kernels/fw_layernorm.h"
-#include "runner/spot_check.h"
+#include "runner/internal.h"
 #include "runner_run.h"
 
 /* Device cpu, but for what a test wants of it. */

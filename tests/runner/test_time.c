@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "attention_cell.h"
-#include "protocol/order.h"
-#include "runner/timing.h"
+#include "protocol/protocol.h"
+#include "runner/internal.h"
 #include "runner_run.h"
 
 static void two_subjects_go_ab_ba_ba_ab(void **state)

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "attention_cell.h"
-#include "runner/timing.h"
+#include "runner/internal.h"
 #include "runner_run.h"
 
 enum { ROUNDS = 8 };

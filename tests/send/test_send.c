@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "send/send.h"
+#include "send/internal.h"
 
 static bool is_internal(const char *text)
 {

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "web/html/axis.h"
+#include "web/html/html.h"
 
 static struct axis of(double low_pct, double high_pct, double threshold_pct)
 {

@@ -1,9 +1,9 @@
 /* Cells as jobs had them: of the suite that a comparison ran with, whether it was read before or not. */
 #include "fixture_db.h"
 
-#include "lib/jsonr.h"
-#include "db/repo.h"
-#include "web/page/capture.h"
+#include "db/db.h"
+#include "lib/lib.h"
+#include "web/page/page.h"
 
 enum { SUITES = 6 };
 

@@ -3,12 +3,9 @@
 
 #include <math.h>
 
-#include "db/sample.h"
-#include "web/html/calls.h"
-#include "web/html/course.h"
-#include "web/html/mark.h"
-#include "web/html/stack.h"
-#include "web/html/strip.h"
+#include "db/db.h"
+#include "web/html/html.h"
+#include "web/html/internal.h"
 
 enum { RUNS = 4, PAIRS = 32 };
 

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "web/html/derive.h"
+#include "web/html/html.h"
 
 static void assert_near(double got, double wanted)
 {

@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "web/html/chart.h"
-#include "web/html/emit.h"
+#include "web/html/html.h"
 
 static struct buf out;
 

@@ -1,7 +1,7 @@
 /* Webhooks: every forge's signature, right and wrong, replayed and mutated; and that nothing of the payload is used. */
 #include "site_run.h"
 
-#include "lib/hash.h"
+#include "lib/lib.h"
 
 #define HOOK   "/api/v1/hooks/kernels"
 #define SECRET "It's a Secret to Everybody"

@@ -5,11 +5,8 @@
 /* Left to `make check`: takes seconds. */
 #include "site_run.h"
 
-#include "lib/jsonw.h"
-#include "lib/percent.h"
-#include "lib/utf8.h"
-#include "lib/branch.h"
-#include "db/store_profile.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 static const char *const harmless = "text";
 static const char *const payloads[] = {

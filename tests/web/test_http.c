@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
+#include "lib/lib.h"
 #include "web/http/http.h"
 
 static struct http *http;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "web/html/markdown.h"
+#include "web/html/html.h"
 
 static struct buf out;
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "web/http/media.h"
+#include "web/http/http.h"
 
 static void test_quality(void **state)
 {

@@ -1,8 +1,7 @@
 /* What /metrics says is counted as it happens: it is what the rows say, and costs the same however many there are. */
 #include "site_fill.h"
 
-#include "db/calibration.h"
-#include "db/metrics.h"
+#include "db/db.h"
 
 static void run_sql(struct fixture *f, const char *sql)
 {

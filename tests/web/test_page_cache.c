@@ -3,10 +3,9 @@
 
 #include <stdlib.h>
 
-#include "db/alert.h"
-#include "db/result.h"
-#include "web/page/cache.h"
-#include "web/page/why.h"
+#include "db/db.h"
+#include "web/page/internal.h"
+#include "web/page/page.h"
 
 static const char key[] = "attention/dense/causal/s8192/forward";
 

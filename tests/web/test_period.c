@@ -1,7 +1,7 @@
 /* ?since= and ?until= of every list that has a time: which rows they leave, page by page, and what they refuse. */
 #include "site_fill.h"
 
-#include "db/bisect.h"
+#include "db/db.h"
 
 enum { DAYS = 6 };
 static const int64_t DAY_MS = 24 * 3600 * 1000, FIRST_DAY_MS = INT64_C(1793491200000); /* 2026-11-01 */

@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-#include "db/diagnostic.h"
-#include "db/store_profile.h"
+#include "db/db.h"
 
 #define HOSTILE "fwd<b>|`x`\",=1"
 

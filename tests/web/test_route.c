@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "web/http/pairs.h"
-#include "web/http/route.h"
+#include "web/http/http.h"
+#include "web/http/internal.h"
 
 static void test_plain(void **state)
 {

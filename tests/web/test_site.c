@@ -1,7 +1,7 @@
 /* Every route of the site over a real database: what it shows, what it refuses, what it asks of the daemon. */
 #include "site_fill.h"
 
-#include "db/outbox.h"
+#include "db/db.h"
 
 /* ---- pages ------------------------------------------------------------------------------------------------------------ */
 

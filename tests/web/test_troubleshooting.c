@@ -1,6 +1,6 @@
 /* doc/troubleshooting.md on pages: all of it is served, and a page that shows a message leads to the place that the message names. */
-#include "site_run.h"
 #include "site_fill.h"
+#include "site_run.h"
 
 static struct answer page(struct run *run, const char *path)
 {

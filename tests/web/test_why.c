@@ -1,9 +1,9 @@
 /* The screen that says why: on the opened cell and on the alert, with counters and without, and while nobody knows yet. */
 #include "site_run.h"
 
-#include "db/diagnostic.h"
+#include "db/db.h"
 #include "profile_put.h"
-#include "web/page/traffic.h"
+#include "web/page/internal.h"
 
 #define CELL "attention/dense/causal/s8192/hq64/hk8/d128/bf16/backward"
 

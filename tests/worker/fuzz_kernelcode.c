@@ -10,13 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profile/cubin.h"
-#include "profile/fatbin.h"
-#include "profile/occupancy.h"
-#include "model/inputs.h"
 #include "cubin_write.h"
 #include "fuzz_replay.h"
-#include "worker/sandbox/kernelcode.h"
+#include "model/model.h"
+#include "profile/profile.h"
+#include "worker/sandbox/sandbox.h"
 
 static int take_function(void *arg, const struct cubin_function *f, struct fw_err *err)
 {

@@ -8,11 +8,11 @@
 /* Left to `make check`: takes seconds. */
 #include <dirent.h>
 
-#include "model/inputs.h"
 #include "fuzz_replay.h"
+#include "model/model.h"
 #include "tar_write.h"
 #include "tmp_folder.h"
-#include "worker/sandbox/unpack.h"
+#include "worker/sandbox/internal.h"
 
 /* Every link below `fd` ends inside `root`. Reading through one that leaves it is what a build could do. */
 static void check_links(int fd, const char *root, int depth)

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/inputs.h"
+#include "model/model.h"
 #include "stats/stats.h"
-#include "worker/alone.h"
+#include "worker/internal.h"
 
 static void the_lower_excess_counts(void **state)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "worker/audit_belief.h"
+#include "worker/internal.h"
 
 /* Batches whose calls take base_ms and target_ms here, and `share` of that by the device, with `noise` ms on some of them. */
 static struct audit batches(double base_ms, double target_ms, double share, double noise)

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "tmp_folder.h"
-#include "worker/sandbox/beneath.h"
+#include "worker/sandbox/sandbox.h"
 
 /* root/sub/deep/file; links to each of them, one to "/" and one that leads to nothing. `secret` lies beside root. */
 static int setup(void **state)

@@ -10,8 +10,7 @@
 
 #include "tar_write.h"
 #include "tmp_folder.h"
-#include "worker/sandbox/build.h"
-#include "worker/sandbox/procs.h"
+#include "worker/sandbox/sandbox.h"
 
 static const char source[] = "__attribute__((visibility(\"default\"))) int answer(void) { return 42; }\n";
 static const char oid[] = "0123456789012345678901234567890123456789";

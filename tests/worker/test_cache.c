@@ -14,9 +14,8 @@
 #include <unistd.h>
 
 #include "tmp_folder.h"
-#include "worker/sandbox/buildlog.h"
-#include "worker/sandbox/cache.h"
-#include "worker/sandbox/sealed.h"
+#include "worker/sandbox/internal.h"
+#include "worker/sandbox/sandbox.h"
 
 struct scene {
 	struct tmp_folder folder;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "worker/image.h"
+#include "worker/internal.h"
 
 static void is_called(const char *os_release, const char *point_release, const char *wanted)
 {

@@ -9,10 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profile/cubin.h"
-#include "profile/fatbin.h"
 #include "cubin_write.h"
-#include "worker/sandbox/kernelcode.h"
+#include "profile/profile.h"
+#include "worker/sandbox/sandbox.h"
 
 /* ---- one piece of device code ----------------------------------------------------------------------------------------- */
 

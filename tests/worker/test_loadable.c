@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
+#include "lib/lib.h"
 #include "tmp_folder.h"
-#include "worker/sandbox/loadable.h"
+#include "worker/sandbox/internal.h"
 
 static struct tmp_folder folder;
 static char program[200], changed[200], original[HASH_HEX];

@@ -1,6 +1,6 @@
 /* measure.c, acceptance.c, bench.c with a runner made of shell: what is launched, how often, and what is made of it. */
-#include "protocol/order.h"
 #include "measure_run.h"
+#include "protocol/protocol.h"
 
 static void next_takes_sets_in_order(void **state)
 {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/device_check.h"
-#include "worker/measure.h"
+#include "protocol/protocol.h"
+#include "worker/internal.h"
 
 enum { FORWARD, OTHER_FORWARD, BACKWARD, CELLS, PAIRS = 32 };
 

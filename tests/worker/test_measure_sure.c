@@ -2,7 +2,7 @@
 /* Left to `make check`: takes seconds. */
 #include "measure_run.h"
 
-#include "worker/audit.h"
+#include "worker/internal.h"
 
 /* Alone the target takes `alone` ms and the base 1; beside each other 0.5 and 1, and so in every run. */
 static void beside_and_alone(struct scene *s, const char *alone)

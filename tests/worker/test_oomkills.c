@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "worker/sandbox/oomkills.h"
+#include "worker/sandbox/sandbox.h"
 
 static void a_name_is_a_whole_word(void **state)
 {

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "tests/modules/filters.h"
-#include "worker/outside.h"
-#include "worker/sandbox/procs.h"
+#include "worker/internal.h"
+#include "worker/sandbox/sandbox.h"
 
 /* A child that does `act` when told to, answers with a byte, and goes on for as long as the test does. */
 struct child {

@@ -15,9 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "worker/sandbox/procs.h"
-#include "worker/sandbox/pump.h"
+#include "lib/lib.h"
+#include "worker/sandbox/sandbox.h"
 
 struct scene {
 	struct peer peer;

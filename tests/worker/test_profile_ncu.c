@@ -4,8 +4,7 @@
 #include <signal.h>
 
 #include "profile_scene.h"
-#include "worker/ncu.h"
-#include "worker/ncu_stalls.h"
+#include "worker/internal.h"
 
 #define REFUSED "for c in cells: kernels(c, {}); end(c, 'code', 'no libcupti')\n"
 

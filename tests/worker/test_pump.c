@@ -5,8 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "worker/sandbox/procs.h"
-#include "worker/sandbox/pump.h"
+#include "worker/sandbox/sandbox.h"
 
 struct reading {
 	int calls;

@@ -5,9 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "profile/cubin.h"
-#include "profile/occupancy.h"
 #include "cubin_write.h"
+#include "profile/profile.h"
 
 enum { INFO = 0x70000000, HOPPER = 90 << 8 | 2 };
 

@@ -11,9 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
+#include "lib/lib.h"
 #include "worker/sandbox/sandbox.h"
-#include "worker/sandbox/toolchain.h"
 
 static int position(const struct sandbox_argv *v, const char *arg)
 {

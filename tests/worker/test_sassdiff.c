@@ -14,7 +14,7 @@
 
 #include "cubin_write.h"
 #include "tmp_folder.h"
-#include "worker/sassdiff_print.h"
+#include "worker/internal.h"
 
 enum { FUNCTIONS = 6 };
 

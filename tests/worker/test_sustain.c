@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "attention_cell.h"
-#include "protocol/device_check.h"
-#include "worker/sustain.h"
+#include "protocol/protocol.h"
+#include "worker/internal.h"
 
 enum { FORWARD_DENSE, FORWARD_SPARSE, BACKWARD_DENSE, BACKWARD_SPARSE, FORWARD_SHORT, CELLS, PER_SUSTAINED = 2, PAIRS = 16 };
 

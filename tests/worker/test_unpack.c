@@ -14,7 +14,7 @@
 
 #include "tar_write.h"
 #include "tmp_folder.h"
-#include "worker/sandbox/unpack.h"
+#include "worker/sandbox/internal.h"
 
 struct scene {
 	struct tmp_folder out;

@@ -1,18 +1,13 @@
-#include "web/answer/access.h"
+#include "web/answer/answer.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/random.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "db/token.h"
-#include "web/answer/answer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/http/route.h"
-#include "web/answer/site.h"
+#include "db/db.h"
+#include "lib/lib.h"
+#include "web/html/html.h"
+#include "web/http/http.h"
 
 static const int64_t session_ms = (int64_t)ACCESS_SESSION_DAYS * 24 * 3600 * 1000;
 static const char session_cookie[] = "flopwatch_session";

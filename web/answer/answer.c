@@ -2,18 +2,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "db/live.h"
-#include "db/repo.h"
-#include "db/comparison.h"
-#include "model/alertstate.h"
-#include "model/jobstate.h"
-#include "lib/branch.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/http/media.h"
+#include "db/db.h"
+#include "lib/lib.h"
+#include "model/model.h"
+#include "web/html/html.h"
+#include "web/http/http.h"
 
 void answer_json(struct http_response *response, struct jsonw *j)
 {

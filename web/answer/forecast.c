@@ -1,12 +1,10 @@
-#include "web/answer/forecast.h"
+#include "web/answer/answer.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/log.h"
-#include "db/cell.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { USUAL_MAX = 64 };
 

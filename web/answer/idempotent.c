@@ -1,12 +1,9 @@
-#include "web/answer/idempotent.h"
+#include "web/answer/answer.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "db/answer.h"
-#include "web/answer/answer.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { KEY_MAX = 128 };
 

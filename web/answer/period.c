@@ -1,11 +1,9 @@
-#include "web/answer/period.h"
+#include "web/answer/answer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "web/answer/answer.h"
+#include "lib/lib.h"
 
 enum { AGE_DIGITS = 6 };
 

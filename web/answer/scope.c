@@ -1,11 +1,9 @@
-/* scope.c - one reading of ?repo= and ?branch= for pages and API; see scope.h. */
-#include "web/answer/scope.h"
+/* scope.c - one reading of ?repo= and ?branch= for pages and API; see scope.c. */
+#include "web/answer/answer.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "db/comparison.h"
-#include "web/answer/answer.h"
+#include "db/db.h"
 
 struct choice {
 	char name[128];

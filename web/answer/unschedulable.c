@@ -1,10 +1,9 @@
-/* unschedulable.c - see unschedulable.h. */
-#include "web/answer/unschedulable.h"
+/* unschedulable.c - see unschedulable.c. */
+#include "web/answer/answer.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/log.h"
+#include "lib/lib.h"
 
 enum { KEY_SIZE = 24 };
 

@@ -1,12 +1,10 @@
-/* write.c - bodies of POSTs; see write.h. */
-#include "web/answer/write.h"
+/* write.c - bodies of POSTs; see write.c. */
+#include "web/answer/answer.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
-#include "lib/utf8.h"
-#include "web/answer/answer.h"
+#include "lib/lib.h"
 
 enum { OBJECT_MAX = 64 << 10, TEXT_MAX = 1023 }; /* bytes; every object here is a handful of short texts */
 

@@ -1,14 +1,9 @@
 /* Alerts: the list and each one, with every change of state, and the changes that a person makes. */
 #include <stdio.h>
-#include <string.h>
 
-#include "db/view_profile.h"
-#include "db/live.h"
-#include "web/answer/access.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/site.h"
-#include "web/answer/write.h"
 
 enum { REASON_MAX = 2000 }; /* bytes */
 

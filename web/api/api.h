@@ -1,8 +1,10 @@
-/** api.h - REST v1 under /api/v1 (and /healthz, /metrics), one file a resource: api_<resource>.c. */
+/** web/api/api.h - the REST API. */
 #ifndef WEB_API_API_H
 #define WEB_API_API_H
 
 #include "web/http/http.h"
+
+/* ---- api: REST v1 under /api/v1 (and /healthz, /metrics), one file a resource: api_<resource>.c. ---- */
 
 /* Every handler's `arg` is the struct site. */
 http_handler_fn api_repos, api_branches, api_look, api_look_post;

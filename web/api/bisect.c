@@ -1,13 +1,9 @@
 /* Searches for culprits: the list, one of them as it stands, and what a person may ask for. */
 #include <stdio.h>
-#include <string.h>
 
-#include "db/bisect.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/idempotent.h"
-#include "web/answer/site.h"
-#include "web/answer/write.h"
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 

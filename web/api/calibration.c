@@ -1,12 +1,8 @@
 /* Calibration: what comparisons of equal builds have shown of each cell, and asking for more of them. */
-#include "lib/clock.h"
-#include "db/calibration.h"
-#include "db/comparison.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/idempotent.h"
-#include "web/answer/site.h"
-#include "web/answer/write.h"
 
 static void cell_row(void *arg, const struct view_calibration *row)
 {

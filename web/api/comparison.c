@@ -1,21 +1,14 @@
 /* Comparisons: lists, stored bodies, tables for spreadsheets; and commits, which are what was compared. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "verdict/explain.h"
-#include "lib/csv_write.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "stats/stats.h"
-#include "db/commit.h"
-#include "db/comparison.h"
+#include "verdict/verdict.h"
 #include "web/answer/answer.h"
-#include "web/api/api.h"
-#include "web/api/comparison_row.h"
-#include "web/page/peer.h"
-#include "web/html/emit.h"
-#include "web/answer/scope.h"
-#include "web/answer/site.h"
-#include "verdict/commit_verdict_json.h"
+#include "web/api/internal.h"
+#include "web/html/html.h"
+#include "web/page/page.h"
 
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
 

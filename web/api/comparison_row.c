@@ -1,4 +1,4 @@
-#include "web/api/comparison_row.h"
+#include "web/api/internal.h"
 
 #include "web/answer/answer.h"
 

@@ -1,11 +1,8 @@
 /* The daemon itself: the list of routes, what happens now as a stream, health, a copy of the database. */
-#include <string.h>
 
-#include "db/live.h"
-#include "db/outbox.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/site.h"
 
 void api_index(void *arg, struct http_request *r, struct http_response *response)
 {

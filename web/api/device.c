@@ -1,14 +1,9 @@
 /* Devices: what measures, and whether it may. */
-#include <math.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "db/calibration.h"
-#include "db/live.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/site.h"
-#include "web/answer/write.h"
 
 /* A list of devices under way; each row has a view of its own to ask. */
 struct listing {

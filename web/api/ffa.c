@@ -5,18 +5,12 @@
  * The latency is that of the series that decides. The base has its median; the target has what the judged change makes of it, since the
  * quotient of two medians is not the middle of paired ratios, and two files must not say what no verdict says.
  */
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "readers/ffa_compare.h"
-#include "readers/ffa_csv.h"
-#include "db/comparison.h"
+#include "db/db.h"
+#include "readers/readers.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "db/ran.h"
-#include "web/answer/site.h"
 
 enum { FILE_MAX = 16 << 20 };
 

@@ -1,11 +1,8 @@
 /* History: one cell over time, straight from its index, and what explains it. */
-#include "lib/clock.h"
-#include "db/cell.h"
-#include "db/history.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/scope.h"
-#include "web/answer/site.h"
 
 enum { POINTS_DEFAULT = 500 };
 

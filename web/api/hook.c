@@ -6,14 +6,11 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "db/job.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/site.h"
 
 enum { CLOCK_TOLERANCE_S = 300 };
 

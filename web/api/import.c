@@ -2,18 +2,13 @@
  * Figures from elsewhere: POST /api/v1/imports {"repo","commit","base","branch","name","rows":[{"cell","ms","failure","base_ms","tflops","base_tflops"}]}.
  * The same figures twice are one comparison: 201 the first time, 200 after that.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "readers/reading.h"
-#include "model/suite.h"
+#include "model/model.h"
+#include "readers/readers.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/idempotent.h"
-#include "web/answer/site.h"
-#include "web/answer/write.h"
 
 enum { TEXT_MAX = 1023, BODY_BYTES_MAX = 1 << 20, FAILURE_MAX = 400 };
 

@@ -1,14 +1,9 @@
 /* Jobs: the queue, one job with its log, and what a person may do with them. */
-#include <string.h>
 
-#include "lib/clock.h"
-#include "db/comparison.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/idempotent.h"
-#include "web/answer/unschedulable.h"
-#include "web/answer/site.h"
-#include "web/answer/write.h"
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 

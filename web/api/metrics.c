@@ -3,22 +3,14 @@
  * branch or commit as a label.
  */
 #include <dirent.h>
-#include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "db/calibration.h"
-#include "db/live.h"
-#include "db/metrics.h"
-#include "db/cell.h"
-#include "db/device.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
-#include "web/answer/unschedulable.h"
 #include "web/api/api.h"
-#include "web/answer/site.h"
 
 struct metrics {
 	struct db *db;

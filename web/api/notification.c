@@ -1,11 +1,8 @@
 /* Notifications: what was sent to whom, every attempt at it, and sending it again. */
-#include <string.h>
 
-#include "db/outbox.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/site.h"
-#include "web/answer/write.h"
 
 struct reading {
 	struct answer_list list;

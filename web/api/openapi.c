@@ -1,8 +1,7 @@
 /* The API's description, OpenAPI 3.1, for programs that write clients and for tests that check us. It lies in web/openapi/, compiled in. */
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/hash.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 

@@ -1,11 +1,7 @@
 /* Peers: what was measured beside them, and asking for it. */
-#include "db/page.h"
-#include "db/peer.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/idempotent.h"
-#include "web/answer/site.h"
-#include "web/answer/write.h"
 
 static void peer_row(void *arg, const struct view_peer *row)
 {

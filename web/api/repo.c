@@ -1,14 +1,10 @@
 /* Repositories and their branches, each with where it stands. */
 #include <stdio.h>
-#include <string.h>
 
-#include "db/branch.h"
-#include "db/comparison.h"
+#include "db/db.h"
+#include "verdict/verdict.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/scope.h"
-#include "web/answer/site.h"
-#include "verdict/commit_verdict_json.h"
 
 static void repo_row(void *arg, const struct view_repo *row)
 {

@@ -1,16 +1,10 @@
 /* What commits changed in a time, with the cells that did: for a mail, a sheet or a program. */
-#include <math.h>
 
-#include "lib/csv_write.h"
-#include "lib/clock.h"
-#include "verdict/flag.h"
+#include "lib/lib.h"
+#include "verdict/verdict.h"
 #include "web/answer/answer.h"
-#include "web/answer/scope.h"
-#include "web/answer/site.h"
-#include "web/api/api.h"
-#include "web/api/comparison_row.h"
-#include "web/html/emit.h"
-#include "web/html/markdown.h"
+#include "web/api/internal.h"
+#include "web/html/html.h"
 
 enum { CELLS_MAX = 10000 /* that a page looks at */, TABLE_MAX = 32 << 20 /* bytes */ };
 

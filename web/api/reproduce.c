@@ -1,10 +1,8 @@
 /* reproduce.c - commands that rerun one cell of a comparison. */
-#include <string.h>
 
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/page/reproduce.h"
-#include "web/answer/site.h"
+#include "web/page/page.h"
 
 static const struct comparison_cell *find_cell(const struct comparison *c, const char *key)
 {

@@ -1,24 +1,14 @@
 /* For where people already look: a comparison as Markdown for a review comment and as a picture, a branch's verdict as a badge for a README. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "verdict/explain.h"
-#include "verdict/flag.h"
-#include "model/peers.h"
+#include "db/db.h"
+#include "model/model.h"
 #include "stats/stats.h"
-#include "db/view_profile.h"
-#include "db/branch.h"
-#include "db/comparison.h"
+#include "verdict/verdict.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/page/peer.h"
-#include "web/page/picture.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/html/markdown.h"
-#include "web/answer/scope.h"
-#include "web/answer/site.h"
+#include "web/html/html.h"
+#include "web/page/page.h"
 
 /* ---- Markdown --------------------------------------------------------------------------------------------------------- */
 

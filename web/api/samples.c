@@ -1,11 +1,9 @@
 /* The archive of single times: its months, whether they can be read, and their files, from any byte on. */
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "db/archived.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
-#include "web/answer/site.h"
 #include "web/api/api.h"
 
 struct months {

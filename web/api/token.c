@@ -1,15 +1,10 @@
 /* Access tokens: who has one, a new one (shown this once), the end of one. */
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "db/token.h"
-#include "web/answer/access.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/site.h"
-#include "web/answer/write.h"
 
 static void token_row(void *arg, const struct token_row *row)
 {

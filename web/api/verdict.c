@@ -1,13 +1,9 @@
 /* What a commit deserves: the worst over its suites, each of them named, by commit, by branch and commit, or by the job that asked. */
-#include <string.h>
 
-#include "db/commit.h"
-#include "db/comparison.h"
+#include "db/db.h"
+#include "verdict/verdict.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/scope.h"
-#include "web/answer/site.h"
-#include "verdict/commit_verdict_json.h"
 
 static void write(
 	struct http_response *response, const char *repo, const char *sha, const char *branch, const struct commit_verdict *v)

@@ -1,7 +1,6 @@
 /* Workers: who measures for the daemon, and why one does not. */
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/answer/site.h"
 
 static void worker_row(void *arg, const struct worker_status *w)
 {

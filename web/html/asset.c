@@ -1,10 +1,9 @@
 /* asset.c - the table of what is compiled in. */
-#include "web/html/asset.h"
+#include "web/html/html.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/hash.h"
+#include "lib/lib.h"
 
 #define ASSET(symbol) extern const char _binary_web_static_##symbol##_start[], _binary_web_static_##symbol##_end[]
 ASSET(style_css);

@@ -1,6 +1,4 @@
-#include "web/html/axis.h"
-
-#include <math.h>
+#include "web/html/html.h"
 
 /* Of the threshold: how much of it the axis shows at least, and how many of it make the axis bend. */
 #define SHOWN 1.35

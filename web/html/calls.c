@@ -1,8 +1,4 @@
-#include "web/html/calls.h"
-
-#include "web/html/course.h"
-#include "web/html/emit.h"
-#include "web/html/strip.h"
+#include "web/html/internal.h"
 
 int calls_draw(
 	struct buf *out, struct db *db, int64_t id, enum series series, const struct ratios_about *about, struct fw_err *err)

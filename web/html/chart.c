@@ -1,10 +1,8 @@
-#include "web/html/chart.h"
+#include "web/html/html.h"
 
-#include <math.h>
 #include <stdio.h>
 
-#include "lib/clock.h"
-#include "web/html/emit.h"
+#include "lib/lib.h"
 
 enum { WIDTH = 960, HEIGHT = 320, LEFT = 84, RIGHT = 16, TOP = 16, BOTTOM = 60 };
 

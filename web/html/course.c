@@ -1,10 +1,5 @@
 /* course.c - two bands above each other, clock and power, over the runs in the order they ran, each as wide as any other. */
-#include "web/html/course.h"
-
-#include <math.h>
-#include <stdbool.h>
-
-#include "web/html/emit.h"
+#include "web/html/internal.h"
 
 enum { WIDTH = 540, LEFT = 84, RIGHT = 12, TOP = 8, BAND = 56, GAP = 14, HEIGHT = TOP + 2 * BAND + GAP + 20 };
 enum { STEPS = 8 }; /* that a run is drawn with, however many calls it has */

@@ -1,7 +1,4 @@
-#include "web/html/derive.h"
-
-#include <math.h>
-#include <string.h>
+#include "web/html/html.h"
 
 double derive_change_pct(double base_ms, double target_ms)
 {

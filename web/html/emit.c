@@ -1,12 +1,6 @@
-#include "web/html/emit.h"
+#include "web/html/html.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "lib/decimal.h"
-#include "lib/percent.h"
-#include "lib/utf8.h"
+#include "lib/lib.h"
 
 /* How many characters at the beginning need neither escaping nor decoding, which is nearly always all of them. */
 static size_t plain_length(const char *text, size_t len)

@@ -1,14 +1,8 @@
-#include "web/html/glossary.h"
+#include "web/html/internal.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
-
-#include "web/html/emit.h"
-#include "web/html/prose.h"
 
 extern const char _binary_doc_glossary_md_start[], _binary_doc_glossary_md_end[];
 

@@ -1,15 +1,8 @@
-#include "web/html/layout.h"
+#include "web/html/html.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/branch.h"
-#include "web/html/emit.h"
-#include "web/html/asset.h"
-#include "web/html/glossary.h"
-#include "web/html/troubleshooting.h"
+#include "lib/lib.h"
 
 void layout_begin(struct http_response *response, const char *title, const char *here)
 {

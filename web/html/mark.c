@@ -1,8 +1,4 @@
-#include "web/html/mark.h"
-
-#include <math.h>
-
-#include "web/html/emit.h"
+#include "web/html/html.h"
 
 enum { SPARK_WIDTH = 110, SPARK_HEIGHT = 26, SPARK_EDGE = 4 };
 

@@ -1,12 +1,9 @@
-/* markdown.c - see markdown.h. */
-#include "web/html/markdown.h"
+/* markdown.c - see markdown.c. */
+#include "web/html/html.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
 #include <strings.h>
 
-#include "lib/utf8.h"
+#include "lib/lib.h"
 
 /* Inside a span a backslash is a backslash, but tables are cut before spans are seen: there it speaks for the bar behind it. */
 static void code(struct buf *out, const char *text, size_t len)

@@ -1,13 +1,8 @@
-#include "web/html/past.h"
+#include "web/html/html.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "db/repo.h"
-#include "db/history.h"
-#include "web/html/emit.h"
-#include "web/html/mark.h"
+#include "db/db.h"
 
 struct points {
 	double speed[PAST_UPSTREAM + PAST_OWN]; /* newest first, as a history comes */

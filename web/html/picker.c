@@ -1,14 +1,9 @@
-#include "web/html/picker.h"
+#include "web/html/html.h"
 
-#include <string.h>
 #include <strings.h>
 
-#include "db/branch.h"
-#include "db/cell.h"
-#include "db/comparison.h"
-#include "lib/branch.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 struct choosing {
 	struct buf *out;

@@ -1,10 +1,7 @@
-#include "web/html/prose.h"
+#include "web/html/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "web/html/emit.h"
 
 enum { PART_BYTES = 256 };
 

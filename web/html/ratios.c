@@ -1,10 +1,6 @@
-#include "web/html/ratios.h"
+#include "web/html/html.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-#include "web/html/axis.h"
-#include "web/html/emit.h"
 
 enum { WIDTH = 540, LEFT = 24, RIGHT = 24, TOP = 20, BARS = 80, HEIGHT = TOP + BARS + 22, BINS = 48, PAIRS_MIN = 12 };
 enum { PAIRS_MAX = STATS_RUNS_MAX * STATS_PAIRS_MAX };

@@ -1,9 +1,4 @@
-#include "web/html/stack.h"
-
-#include <math.h>
-#include <string.h>
-
-#include "web/html/emit.h"
+#include "web/html/html.h"
 
 enum { WIDTH = 540, LEFT = 58, RIGHT = 12, BAR = 22, GAP = 16, TOP = 20, HEIGHT = TOP + 2 * BAR + GAP + 4, LETTER = 7 };
 

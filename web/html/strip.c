@@ -1,10 +1,5 @@
 /* strip.c - time over the median of the call's own side and run, so that drift between runs does not spread the dots. */
-#include "web/html/strip.h"
-
-#include <math.h>
-#include <stdbool.h>
-
-#include "web/html/emit.h"
+#include "web/html/internal.h"
 
 enum { WIDTH = 540, HEIGHT = 100, LEFT = 58, RIGHT = 12, LANE = 34, TOP = 8 };
 

@@ -1,17 +1,10 @@
-#include "web/html/trend.h"
+#include "web/html/html.h"
 
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/changed.h"
-#include "db/live.h"
-#include "web/html/derive.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 const struct trend_metric trend_metrics[TREND_METRICS] = {
 	{ "tflops", "Throughput", "", "tflops" },

@@ -1,11 +1,6 @@
-#include "web/html/troubleshooting.h"
+#include "web/html/internal.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "web/html/emit.h"
-#include "web/html/prose.h"
 
 extern const char _binary_doc_troubleshooting_md_start[], _binary_doc_troubleshooting_md_end[];
 

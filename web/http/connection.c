@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "lib/clock.h"
-#include "web/http/inside.h"
+#include "lib/lib.h"
+#include "web/http/internal.h"
 
 #define REQUEST_DEADLINE_NS   (10 * HTTP_SECOND_NS)  /* connect to last byte of the first request */
 #define KEEPALIVE_DEADLINE_NS (60 * HTTP_SECOND_NS)  /* answer to last byte of the next request */

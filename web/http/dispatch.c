@@ -1,9 +1,7 @@
 /* dispatch.c - who answers a request: its route, if the guard lets it, now or later; else a refusal. */
 #include <stdio.h>
-#include <string.h>
 
-#include "web/http/inside.h"
-#include "web/http/media.h"
+#include "web/http/internal.h"
 
 /* Another method was meant: which ones the address has. 404 where there is no such address at all. */
 static int refuse_method(struct http_request *r, struct http_response *response)

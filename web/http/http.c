@@ -1,14 +1,11 @@
 /* http.c - the server's life: start, each turn of the loop, end. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "web/http/inside.h"
-#include "web/http/listen.h"
+#include "lib/lib.h"
+#include "web/http/internal.h"
 
 /* ---- what libmicrohttpd calls ------------------------------------------------------------------------------------ */
 

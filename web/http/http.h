@@ -1,10 +1,4 @@
-/**
- * http.h - HTTP/1.1 on one thread, by libmicrohttpd (inside.h).
- *
- * The daemon's loop watches http_fd and calls http_run; handlers run inside that call and must not block. What this file
- * decides before any handler sees a request: methods, exact Host, framing that leaves no doubt, escapes in the path, size
- * of the body, cross-origin writes, absolute deadlines for slow clients, and how many streams may stay open.
- */
+/** http.c - the server: requests, answers, event streams. */
 #ifndef WEB_HTTP_HTTP_H
 #define WEB_HTTP_HTTP_H
 
@@ -12,8 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/buf.h"
-#include "lib/err.h"
+#include "lib/lib.h"
+
+/*
+ * ---- http ----
+ * HTTP/1.1 on one thread, by libmicrohttpd (web/http/internal.h).
+ *
+ * The daemon's loop watches http_fd and calls http_run; handlers run inside that call and must not block. What this file
+ * decides before any handler sees a request: methods, exact Host, framing that leaves no doubt, escapes in the path, size
+ * of the body, cross-origin writes, absolute deadlines for slow clients, and how many streams may stay open.
+ */
 
 struct http;
 struct http_request;
@@ -111,5 +113,44 @@ const char *http_body(const struct http_request *r, size_t *len);
 const char *http_form(struct http_request *r, const char *name);
 /** Its i-th field: 1; 0 there are no more; -1 the body cannot be read as a form. Own: as http_form. */
 int http_form_field(struct http_request *r, int i, const char **name, const char **value);
+
+/* ---- listen: The socket that a server waits on. ---- */
+
+/**
+ * Listen on an address, IPv4 or IPv6; `port` 0: any that is free. Sets *bound to the port. Own: the descriptor is the caller's.
+ * Err: ERR_INVALID no address, ERR_BUSY another program has the port. -1.
+ */
+int http_listen(const char *host, int port, int *bound, struct fw_err *err);
+
+/* ---- media: What the Accept header of a request says about a media type. Pure. ---- */
+
+/**
+ * How much `accept` (the header's value, NULL: absent) wants `type`: 0 not at all .. 1. The most exact range decides, as RFC 9110
+ * has it; parameters of `type` after ';' are not looked at. A range that is malformed is passed over.
+ */
+double media_quality(const char *accept, const char *type);
+
+/* ---- route: Paths of requests: which are plain enough to look at, and which pattern of the table they fit. ---- */
+
+enum { ROUTE_PATH_MAX = 512, ROUTE_SEGMENTS_MAX = 4 };
+
+/** The "{...}" parts of a path that fitted. */
+struct route_parts {
+	int n;
+	char *part[ROUTE_SEGMENTS_MAX];
+	char text[ROUTE_PATH_MAX];
+};
+
+/**
+ * Letters, digits and "./_-~" only, no "..", no "//", shorter than ROUTE_PATH_MAX: every path of ours is such, and one that is
+ * not means something else to somebody on its way.
+ */
+bool route_is_plain(const char *path);
+
+/**
+ * Whether a plain `path` fits `pattern`, whose "{name}" stands for one segment and may have a suffix ("{id}.csv").
+ * Own: out->part points into out->text.
+ */
+bool route_match(const char *pattern, const char *path, struct route_parts *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* listen.c - a socket that waits for connections. */
-#include "web/http/listen.h"
+#include "web/http/http.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,6 @@
-#include "web/http/media.h"
+#include "web/http/http.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* How exactly the range at `range` names `type`: 0 not, 1 by any type, 2 by its half before the slash, 3 whole. */

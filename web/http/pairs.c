@@ -1,11 +1,7 @@
-/* pairs.c - see pairs.h. */
-#include "web/http/pairs.h"
+/* pairs.c - see pairs.c. */
+#include "web/http/internal.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
-
-#include "lib/percent.h"
+#include "lib/lib.h"
 
 /* '+' is a space. */
 static int decode(char *text)

@@ -1,11 +1,9 @@
 /* request.c - a request until a handler sees it: headers, body; and what the handler may ask of it. */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "web/http/inside.h"
+#include "web/http/internal.h"
 
 enum { BODY_MAX = 1 << 20, BODIES_MAX = 32 << 20 /* of all requests that are under way */ };
 

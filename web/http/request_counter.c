@@ -1,4 +1,4 @@
-#include "web/http/request_counter.h"
+#include "web/http/internal.h"
 
 #include <stdlib.h>
 

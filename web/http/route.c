@@ -1,9 +1,7 @@
-/* route.c - see route.h. */
-#include "web/http/route.h"
+/* route.c - see route.c. */
+#include "web/http/http.h"
 
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 bool route_is_plain(const char *path)
 {

@@ -1,13 +1,10 @@
 /* send.c - the answer: its bytes, and the headers that all answers have. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "web/http/inside.h"
+#include "lib/lib.h"
+#include "web/http/internal.h"
 
 enum { ANSWERS_MAX = 256 << 20 /* of all answers that are not read yet */, SMALL_MAX = 64 << 10 };
 

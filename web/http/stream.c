@@ -4,13 +4,11 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "web/http/inside.h"
+#include "lib/lib.h"
+#include "web/http/internal.h"
 
 enum { STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20, REAPED_AT_ONCE = 64 };
 #define STREAM_COMMENT_NS (15 * HTTP_SECOND_NS)   /* so that a reader whose machine is gone is noticed */

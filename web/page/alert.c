@@ -1,18 +1,10 @@
 /* Alerts: what was lost, who is to blame as far as is known, every change of state, and the next steps. */
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "db/comparison.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
-#include "web/page/explained.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/alert_cells.h"
-#include "web/page/culprits.h"
-#include "web/page/page.h"
-#include "web/answer/site.h"
+#include "web/html/html.h"
+#include "web/page/internal.h"
 
 enum { ROWS = 50, CELLS_SHOWN = 8, CELLS_LISTED = 40 };
 

@@ -1,18 +1,10 @@
-#include "web/page/alert_cells.h"
+#include "web/page/internal.h"
 
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "db/history.h"
-#include "web/page/headline.h"
-#include "web/html/axis.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/html/past.h"
-#include "web/html/trend.h"
+#include "db/db.h"
+#include "web/html/html.h"
 
 enum {
 	PASTS_MAX = 24, /* cells that are shown with their past; of hundreds it would be slow, and nobody looks */

@@ -1,15 +1,11 @@
 /* Searches for culprits: the list, and one with what it measured and whom it found. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "db/bisect.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/culprits.h"
-#include "web/page/page.h"
-#include "web/answer/site.h"
+#include "web/html/html.h"
+#include "web/page/internal.h"
 
 enum { ROWS = 50 };
 

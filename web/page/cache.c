@@ -1,11 +1,10 @@
-#include "web/page/cache.h"
+#include "web/page/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/hash.h"
-#include "web/html/asset.h"
+#include "lib/lib.h"
+#include "web/html/html.h"
 
 enum { PAGES_MAX = 256 };
 

@@ -1,11 +1,10 @@
-#include "web/page/capture.h"
+#include "web/page/page.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "db/db.h"
+#include "model/model.h"
 #include "protocol/protocol.h"
-#include "model/suite.h"
-#include "db/comparison.h"
 
 enum { SUITES_MAX = 4, SUITE_MAX_BYTES = 1 << 20, CELLS_MAX_BYTES = 16 << 20, KEPT_MAX_BYTES = 512 << 10 };
 

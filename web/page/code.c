@@ -1,14 +1,8 @@
-/* code.c - see code.h. */
-#include "web/page/code.h"
+/* code.c - see code.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "profile/amount.h"
-#include "profile/diagnostic.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/tables.h"
+#include "profile/profile.h"
+#include "web/html/html.h"
 
 enum { STALLS_SHOWN = 8 };
 

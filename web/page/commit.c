@@ -1,17 +1,11 @@
 /* One commit: what it is, how it was judged, what was done for it, what came of it. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "model/peers.h"
-#include "db/commit.h"
-#include "db/comparison.h"
+#include "db/db.h"
+#include "model/model.h"
 #include "web/answer/answer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/page.h"
-#include "web/answer/site.h"
-#include "web/page/suites.h"
+#include "web/html/html.h"
+#include "web/page/internal.h"
 
 struct found {
 	int n;

@@ -1,14 +1,9 @@
 /* Any two commits, chosen by branch or by a few digits: the comparison that there is of them, or a button that asks for one. */
 #include <stdio.h>
-#include <string.h>
 
-#include "db/branch.h"
-#include "db/comparison.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
-#include "web/answer/site.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/html/picker.h"
+#include "web/html/html.h"
 #include "web/page/page.h"
 
 enum { OFFERED_MAX = 200, PREFIX_MIN = 4, SUBJECT_BYTES = 200 };

@@ -1,11 +1,8 @@
-#include "web/page/comparison.h"
+#include "web/page/page.h"
 
-#include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "web/html/emit.h"
+#include "web/html/html.h"
 
 enum { BODY_MAX = 8 << 20 };
 

@@ -1,18 +1,11 @@
 /* The list of comparisons, newest first, by repository, branch, verdict, time, author, and whom they were measured for. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "model/peers.h"
-#include "db/comparison.h"
+#include "db/db.h"
+#include "model/model.h"
 #include "web/answer/answer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/page.h"
-#include "web/html/picker.h"
-#include "web/answer/scope.h"
-#include "web/answer/site.h"
-#include "web/page/headline.h"
+#include "web/html/html.h"
+#include "web/page/internal.h"
 
 enum { ROWS = 100 };
 

@@ -1,16 +1,12 @@
 /* configurations.c - figures are of a call: sums over its kernels, the mean of the two processes that counted. */
-#include "web/page/configurations.h"
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/csv_write.h"
-#include "db/view_measured.h"
-#include "db/view_profile.h"
-#include "web/html/emit.h"
-#include "web/html/markdown.h"
+#include "db/db.h"
+#include "lib/lib.h"
+#include "web/html/html.h"
 
 enum { CELLS_MAX = 512, SIDES = 2, REPEATS = 2 };
 

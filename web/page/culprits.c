@@ -1,12 +1,7 @@
-/* culprits.c - see culprits.h. */
-#include "web/page/culprits.h"
+/* culprits.c - see culprits.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
-
-#include <jansson.h>
-
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 
 /* More digits than these are none that a few runs can tell. */
 #define PROBABILITY_SHOWN 0.9999

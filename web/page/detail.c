@@ -1,23 +1,11 @@
-#include "web/page/detail.h"
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "verdict/flag.h"
 #include "stats/stats.h"
-#include "web/page/reproduce.h"
-#include "web/page/explained.h"
-#include "web/page/peer.h"
-#include "web/page/phases.h"
-#include "web/page/searched.h"
-#include "web/page/sparse.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/html/mark.h"
-#include "web/html/past.h"
-#include "web/answer/site.h"
-#include "web/html/calls.h"
+#include "verdict/verdict.h"
+#include "web/answer/answer.h"
+#include "web/html/html.h"
 
 enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
 

@@ -1,19 +1,12 @@
 /* Devices: what measures, how it fares, what it was last seen doing, and the switch for it. */
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "protocol/device_check.h"
-#include "db/calibration.h"
-#include "db/cell.h"
+#include "db/db.h"
+#include "lib/lib.h"
+#include "protocol/protocol.h"
 #include "web/answer/answer.h"
-#include "web/answer/unschedulable.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 #include "web/page/page.h"
-#include "web/answer/site.h"
 
 struct drawing {
 	struct buf *out;

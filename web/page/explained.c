@@ -1,13 +1,9 @@
-/* explained.c - see explained.h. */
-#include "web/page/explained.h"
+/* explained.c - see explained.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/screen.h"
+#include "web/html/html.h"
 
 enum { PROFILE_CELLS_MAX = 3 };
 

@@ -1,17 +1,11 @@
 /* Atom feeds (RFC 4287) of alerts and of comparisons, newest first. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "db/comparison.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
-#include "lib/branch.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 #include "web/page/page.h"
-#include "web/answer/scope.h"
-#include "web/answer/site.h"
 
 enum { ENTRIES = 50 };
 

@@ -1,12 +1,10 @@
-#include "web/page/headline.h"
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdio.h>
 
-#include "verdict/explain.h"
-#include "db/headline.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "db/db.h"
+#include "verdict/verdict.h"
+#include "web/html/html.h"
 
 static void take(void *arg, const struct view_headline *row)
 {

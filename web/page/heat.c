@@ -1,18 +1,11 @@
 /* Heat map: every cell of a branch over its last comparisons, a square each. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "db/branch.h"
-#include "db/cell.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 #include "web/page/page.h"
-#include "web/html/picker.h"
-#include "web/answer/scope.h"
-#include "web/answer/site.h"
 
 enum { COLUMNS_MAX = 40 };
 

@@ -1,13 +1,8 @@
 /* Help: how a verdict is reached, with a worked example whose figures come from the rule itself; and the API in words. */
-#include <math.h>
 #include <stdio.h>
 
 #include "verdict/verdict.h"
-#include "web/html/emit.h"
-#include "web/html/glossary.h"
-#include "web/html/layout.h"
-#include "web/html/mark.h"
-#include "web/html/troubleshooting.h"
+#include "web/html/html.h"
 #include "web/page/page.h"
 
 /* Four runs of a kernel that became 2 % slower, then the confirming four: the log ratios a person can follow. */

@@ -2,20 +2,13 @@
  * History: a cell over time, other cells and branches over it in one chart, a stretch of time of it, and the same points as a table;
  * without a cell, or with a part of a name, the cells to choose from.
  */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "db/cell.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 #include "web/page/page.h"
-#include "web/html/trend.h"
-#include "web/html/picker.h"
-#include "web/answer/scope.h"
-#include "web/answer/site.h"
 
 enum { OVER_MAX = CHART_LINES_MAX - 1 };
 

@@ -1,19 +1,11 @@
 /* Jobs: the queue and what ended lately; one job with its log and its builds. */
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "db/cell.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
-#include "web/answer/forecast.h"
-#include "web/answer/unschedulable.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/page.h"
-#include "web/page/timeline.h"
-#include "web/answer/site.h"
+#include "web/html/html.h"
+#include "web/page/internal.h"
 
 static void progress_text(struct buf *out, const json_t *p)
 {

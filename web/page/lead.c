@@ -1,12 +1,6 @@
-#include "web/page/lead.h"
+#include "web/page/internal.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "web/page/explained.h"
-#include "web/page/peer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 
 /* ---- the sentence ----------------------------------------------------------------------------------------------------- */
 

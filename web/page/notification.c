@@ -1,13 +1,10 @@
 /* Notifications: who was told what, how each attempt ended, and a button to send it again. */
 #include <stdio.h>
-#include <string.h>
 
-#include "db/outbox.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 #include "web/page/page.h"
-#include "web/answer/site.h"
 
 enum { ROWS = 50 };
 

@@ -1,20 +1,11 @@
 /* Overview: is anything wrong, what does each branch say, and how does every cell of the upstream branch fare. */
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "db/branch.h"
-#include "db/cell.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/html/mark.h"
-#include "web/page/page.h"
-#include "web/answer/site.h"
-#include "web/page/suites.h"
-#include "web/page/headline.h"
+#include "web/html/html.h"
+#include "web/page/internal.h"
 
 enum { REPOS_MAX = 64, GRID_CELLS = 128, GRID_POINTS = 30, BRANCHES_MAX = 100 };
 

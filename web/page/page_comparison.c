@@ -1,22 +1,11 @@
 /* One comparison: the sentence, both sides, what differs around them, the tables, the sums. */
 #include <stdio.h>
-#include <string.h>
 
-#include "model/shard.h"
-#include "verdict/cost.h"
+#include "model/model.h"
+#include "verdict/verdict.h"
 #include "web/answer/answer.h"
-#include "web/page/detail.h"
-#include "web/page/lead.h"
-#include "web/page/peer.h"
-#include "web/page/setting.h"
-#include "web/page/spread.h"
-#include "web/page/table.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/page.h"
-#include "web/page/cache.h"
-#include "web/answer/site.h"
-#include "web/page/why.h"
+#include "web/html/html.h"
+#include "web/page/internal.h"
 
 /* A list of the body; NULL when it is empty or missing. Own: json_decref. */
 static json_t *open_list(struct jsonr_span span)

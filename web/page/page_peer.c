@@ -1,18 +1,11 @@
 /* Kernels beside their peers: the newest comparison with each, cell by cell, and how it was before. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "model/peers.h"
-#include "db/peer.h"
+#include "db/db.h"
+#include "model/model.h"
 #include "web/answer/answer.h"
-#include "web/page/table.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/html/mark.h"
-#include "web/page/page.h"
-#include "web/html/picker.h"
-#include "web/answer/site.h"
+#include "web/html/html.h"
+#include "web/page/internal.h"
 
 enum { SHOWN_MAX = 12, SERIES_MAX = VIEW_LIMIT_DEFAULT };
 

@@ -1,10 +1,6 @@
-#include "web/page/peer.h"
+#include "web/page/page.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 
 bool comparison_is_side_by_side(const struct comparison *c)
 {

@@ -1,11 +1,6 @@
-#include "web/page/phases.h"
+#include "web/page/internal.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/html/stack.h"
+#include "web/html/html.h"
 
 static void ms(struct buf *out, double v)
 {

@@ -1,13 +1,7 @@
-#include "web/page/picture.h"
+#include "web/page/internal.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "model/peers.h"
-#include "web/page/spread.h"
-#include "web/page/table.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "model/model.h"
+#include "web/html/html.h"
 
 enum { SHOWN_MAX = 60, NAME_MAX_BYTES = 36 };
 /* Units: pixels. Columns of numbers are named by their right edge. */

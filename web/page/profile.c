@@ -1,12 +1,7 @@
 /* profile.c - profiles: the list, each one as it stands, and what a person may ask for. */
-#include "web/page/profile.h"
+#include "web/page/internal.h"
 
 #include "web/answer/answer.h"
-#include "web/answer/idempotent.h"
-#include "web/answer/site.h"
-#include "web/answer/write.h"
-#include "web/page/configurations.h"
-#include "web/page/profile_json.h"
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 

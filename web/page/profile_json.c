@@ -1,14 +1,10 @@
-/* profile_json.c - see profile_json.h. */
-#include "web/page/profile_json.h"
+/* profile_json.c - see profile_json.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "db/profile_answer.h"
-#include "db/diagnostic.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
-#include "web/page/kernels.h"
 
 void profile_json_row(struct jsonw *j, const struct view_profile *row)
 {

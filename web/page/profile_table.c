@@ -1,17 +1,11 @@
 /* profile_table.c - a profile as a table of every number, and as Markdown for a review. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "db/diagnostic.h"
-#include "lib/csv_write.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "web/answer/answer.h"
-#include "web/answer/site.h"
-#include "web/html/emit.h"
-#include "web/html/markdown.h"
-#include "web/page/configurations.h"
-#include "web/page/kernels.h"
-#include "web/page/profile.h"
+#include "web/html/html.h"
+#include "web/page/internal.h"
 
 struct table {
 	struct db *db;

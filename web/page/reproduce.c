@@ -1,12 +1,9 @@
-#include "web/page/reproduce.h"
+#include "web/page/page.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "db/comparison.h"
-#include "web/answer/site.h"
-#include "web/page/capture.h"
+#include "db/db.h"
+#include "web/answer/answer.h"
 
 enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, POSITION_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 
@@ -118,7 +115,7 @@ static void run_side(const struct reproduce *k, const struct comparison_side *si
 }
 
 /*
- * The ranges of the cell's calls, as ncu and nsys are told of them (runner/range.h): to ncu a / in a name would end it.
+ * The ranges of the cell's calls, as ncu and nsys are told of them (runner/range.c): to ncu a / in a name would end it.
  * Shape: filter[FILTER_SIZE].
  */
 static void ncu_filter(const char *key, char filter[FILTER_SIZE])

@@ -1,11 +1,8 @@
-/* roofline.c - see roofline.h. */
-#include "web/page/roofline.h"
+/* roofline.c - see roofline.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
-
-#include "profile/rates.h"
-#include "web/html/emit.h"
-#include "web/page/tables.h"
+#include "profile/profile.h"
+#include "web/html/html.h"
 
 #define SECTOR 32.0
 

@@ -1,12 +1,7 @@
-#include "web/page/row.h"
+#include "web/page/internal.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "verdict/explain.h"
-#include "web/page/peer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "verdict/verdict.h"
+#include "web/html/html.h"
 
 struct row_shape row_shape(const struct comparison *c)
 {

@@ -1,10 +1,7 @@
-/* rows.c - see rows.h. */
-#include "web/page/rows.h"
+/* rows.c - see rows.c. */
+#include "web/page/internal.h"
 
-#include <jansson.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { VALUES_MAX = 256, CODES_MAX = 512, ROW_KERNELS_MAX = 4 * CAUSE_KERNELS_MAX };
 

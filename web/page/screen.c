@@ -1,17 +1,8 @@
-/* screen.c - see screen.h. */
-#include "web/page/screen.h"
+/* screen.c - see screen.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "profile/config_delta.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/code.h"
-#include "web/page/roofline.h"
-#include "web/page/tables.h"
-#include "web/page/traffic.h"
-#include "web/page/waits.h"
+#include "profile/profile.h"
+#include "web/html/html.h"
 
 enum { BAR_WIDTH = 96, BAR_HEIGHT = 10 };
 

@@ -1,16 +1,12 @@
 /* Search: a commit or a comparison's number leads straight to its page; other words find branches and cells. */
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
-#include "db/branch.h"
-#include "db/cell.h"
+#include "db/db.h"
 #include "web/answer/answer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 #include "web/page/page.h"
-#include "web/answer/site.h"
 
 enum { FOUND_MAX = 200, NAMES_MAX = 100000 };
 

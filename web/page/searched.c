@@ -1,11 +1,7 @@
-/* searched.c - see searched.h. */
-#include "web/page/searched.h"
+/* searched.c - see searched.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 
 static void row(struct buf *out, const json_t *tried, const char *chosen)
 {

@@ -1,11 +1,8 @@
-#include "web/page/setting.h"
+#include "web/page/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "web/page/peer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 
 static void fact(struct buf *out, const char *name, const char *value)
 {

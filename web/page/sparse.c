@@ -1,10 +1,7 @@
-/* sparse.c - see sparse.h. */
-#include "web/page/sparse.h"
+/* sparse.c - see sparse.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
-
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 
 void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)
 {

@@ -1,12 +1,8 @@
-#include "web/page/spread.h"
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "web/page/peer.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 
 enum { ROWS_NAMED_MAX = 40 }; /* of a direction; with more, those that nothing happened to are strips without words */
 #define TICKS_SEPARATE 0.2

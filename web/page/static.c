@@ -1,8 +1,7 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "web/answer/answer.h"
-#include "web/html/asset.h"
+#include "web/html/html.h"
 #include "web/page/page.h"
 
 void page_static(void *arg, struct http_request *r, struct http_response *response)

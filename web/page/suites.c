@@ -1,10 +1,6 @@
-#include "web/page/suites.h"
+#include "web/page/internal.h"
 
-#include <math.h>
-
-#include "web/page/headline.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
 
 static const struct commit_suite *at(const struct commit_verdict *v, int i)
 {

@@ -1,12 +1,8 @@
 /* summary.c - what a person works out from the cells by hand otherwise; none of it is judged. */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "web/page/table.h"
-#include "web/page/sparse.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "web/html/html.h"
+#include "web/page/internal.h"
 
 /* The other direction of the same case; NULL: there is none. */
 static const struct comparison_cell *backward_of(const struct comparison *c, const struct comparison_cell *forward)

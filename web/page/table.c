@@ -1,15 +1,11 @@
-#include "web/page/table.h"
+#include "web/page/internal.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/family.h"
-#include "web/page/row.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "model/model.h"
+#include "web/html/html.h"
 
 void comparison_group(struct buf *out, const char *group)
 {

@@ -1,15 +1,10 @@
-/* tables.c - see tables.h. */
-#include "web/page/tables.h"
+/* tables.c - see tables.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "profile/amount.h"
-#include "profile/sentence.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/traffic.h"
+#include "profile/profile.h"
+#include "web/html/html.h"
 
 double tables_value(const struct kernel_pair *p, int side, const char *metric)
 {

@@ -1,14 +1,10 @@
-#include "web/page/timeline.h"
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/branch.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
+#include "lib/lib.h"
+#include "web/html/html.h"
 
 enum { BARS_MAX = 300, WIDTH = 960, LEFT = 8, RIGHT = 8, LANE = 52, NAME = 28, BAR = 18, FOOT = 40 };
 #define HOUR_MS INT64_C(3600000)

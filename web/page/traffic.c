@@ -1,13 +1,10 @@
-/* traffic.c - see traffic.h. */
-#include "web/page/traffic.h"
+/* traffic.c - see traffic.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdio.h>
 
-#include "profile/amount.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/tables.h"
+#include "profile/profile.h"
+#include "web/html/html.h"
 
 #define SECTOR    32.0  /* bytes */
 #define WAVEFRONT 128.0 /* bytes that a pass over shared memory moves at most */

@@ -1,13 +1,10 @@
-/* waits.c - see waits.h. */
-#include "web/page/waits.h"
+/* waits.c - see waits.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#include "profile/stalls.h"
-#include "web/html/emit.h"
-#include "web/html/layout.h"
-#include "web/page/tables.h"
+#include "profile/profile.h"
+#include "web/html/html.h"
 
 enum { SHOWN = 8, WIDTH = 120, HEIGHT = 20 };
 

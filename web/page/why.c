@@ -1,12 +1,9 @@
-/* why.c - see why.h. */
-#include "web/page/why.h"
+/* why.c - see why.c. */
+#include "web/page/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "db/profile_answer.h"
-#include "web/page/rows.h"
+#include "db/db.h"
 
 static int read_kernels(struct cause_rows *r, struct fw_err *err)
 {

@@ -4,7 +4,6 @@
 #include "families/attention/attention.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const char *attention_mask_name(const struct attention_case *a)
 {

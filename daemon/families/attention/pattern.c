@@ -1,10 +1,9 @@
 /* pattern.c - masks that are laid out by a rule; tests/lib/inputs.py is an independent second version. */
-#include "families/attention/pattern.h"
+#include "families/attention/attention.h"
 
 #include <assert.h>
-#include <string.h>
 
-#include "model/inputs.h"
+#include "model/model.h"
 
 const char *const pattern_names[PATTERNS + 1] = { "uniform", "banded", "strided", "random_tokens", "bigbird", NULL };
 

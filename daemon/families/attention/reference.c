@@ -2,12 +2,9 @@
  * Which places of a result are checked, where tensors come from, and the memory for reference values. The sums are made by
  * cpu.c and cuda.cu.
  */
-#include "families/attention/reference.h"
+#include "families/attention/internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "model/inputs.h"
+#include "model/model.h"
 
 enum {
 	ROWS_MIN = 64,

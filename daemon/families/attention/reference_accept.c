@@ -5,14 +5,9 @@
  * also held against its own noise: what naive bf16 code, one rounding of P or dS, and rounding the result do to it. Beside that it
  * may be off by as much as a softmax and a delta of the kernel's own shift it.
  */
-#include "families/attention/reference_accept.h"
+#include "families/attention/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "families/attention/reference_math.h"
 
 /* The criteria's factors. */
 static const double max_factor = 2.0, floor_offset = 0.3, norm_factor = 1.1, noise_factor = 4.0, position_factor = 4.0,

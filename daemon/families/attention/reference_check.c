@@ -1,8 +1,6 @@
 /* check.c - the reference of attention as the runner asks for it. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "families/attention/reference_accept.h"
+#include "families/attention/internal.h"
 
 struct expected {
 	const struct check_io *from;

@@ -1,14 +1,7 @@
 /*
  * The reference on the host: rows and keys have a file each; here is what is left, the search for NaN and Inf.
  */
-#include "families/attention/reference.h"
-
-#include <math.h>
-#include <stdlib.h>
-
-#include "families/attention/reference_keys.h"
-#include "families/attention/reference_rows.h"
-#include "families/attention/reference_sums.h"
+#include "families/attention/internal.h"
 
 enum { SCAN = 1 << 20 };
 

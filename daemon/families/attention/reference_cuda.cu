@@ -14,10 +14,9 @@
 #include <string.h>
 
 extern "C" {
-#include "families/attention/reference.h"
-#include "families/attention/reference_mask.h"
+#include "families/attention/internal.h"
 }
-#include "families/attention/reference_math.h"
+#include "families/attention/internal.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32, UPLOADS_MAX = 24 };
 

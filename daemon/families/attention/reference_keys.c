@@ -2,11 +2,7 @@
  * dK and dV. One thread takes one query head: it walks that head's queries in chunks and adds up what they give to every
  * planned key of their key head. The heads of a group are added in the end, in order.
  */
-#include "families/attention/reference_keys.h"
-
-#include <string.h>
-
-#include "families/attention/reference_sums.h"
+#include "families/attention/internal.h"
 
 enum { CHUNK = 256 };
 

@@ -1,7 +1,7 @@
 /*
  * The masks of fw_kernel.h in their plainest form: written from its text, not from any kernel's lists.
  */
-#include "families/attention/reference_mask.h"
+#include "families/attention/internal.h"
 
 int reference_mask_room(const struct attention_case *a)
 {

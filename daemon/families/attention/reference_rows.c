@@ -1,11 +1,7 @@
 /*
  * O and LSE, or dQ: each planned row is a sum over the keys it sees. Keys of one head are unpacked once for all its rows.
  */
-#include "families/attention/reference_rows.h"
-
-#include <string.h>
-
-#include "families/attention/reference_sums.h"
+#include "families/attention/internal.h"
 
 static void load_head(const struct reference_io *io, int slot, int head, float *out)
 {

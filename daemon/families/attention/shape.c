@@ -1,6 +1,5 @@
 /* shape.c - what a shape of attention may be, and how it is written and read. */
 #include <stdio.h>
-#include <string.h>
 
 #include "families/attention/attention.h"
 

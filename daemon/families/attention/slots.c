@@ -1,6 +1,5 @@
 /* slots.c - the buffers of attention: which a direction has, how they lie, and what changes in them from call to call. */
 #include <math.h>
-#include <string.h>
 
 #include "families/attention/attention.h"
 

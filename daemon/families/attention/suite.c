@@ -1,6 +1,5 @@
 /* suite.c - the keys of a suite of attention: common, varlen, dense and block_sparse, whose lists are multiplied out. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "families/attention/attention.h"
 

@@ -1,8 +1,8 @@
 /* layernorm.c - the family of layer normalisation: names, sizes and bytes of its cases. */
 #include <stdio.h>
 
-#include "model/family.h"
 #include "kernels/fw_layernorm.h"
+#include "model/model.h"
 
 #define ELEMENTS_MAX INT64_C(0x7fffffff)
 enum { COLUMNS_MAX = 1 << 20 };

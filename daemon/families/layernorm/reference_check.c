@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "kernels/fw_layernorm.h"
-#include "runner/values.h"
+#include "runner/runner.h"
 
 #define BF16_ROUNDED 0.00390625 /* 2^-8 */
 #define FP32_SUM     2e-5

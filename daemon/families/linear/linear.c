@@ -2,9 +2,6 @@
 #include "families/linear/linear.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#include "families/linear/torchao.h"
 
 /* An index into a tensor fits 32 bits. */
 #define ELEMENTS_MAX INT64_C(0x7fffffff)

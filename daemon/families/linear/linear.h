@@ -1,9 +1,18 @@
-/** linear.h - a case of the family of linear layers: its sizes, its recipe, what goes with the product. kernels/fw_linear.h is what modules see. */
+/** linear.c - shapes, recipes and reference results of quantised linear layers. */
 #ifndef FAMILIES_LINEAR_LINEAR_H
 #define FAMILIES_LINEAR_LINEAR_H
 
-#include "model/family.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "kernels/fw_linear.h"
+#include "lib/lib.h"
+#include "model/model.h"
+
+/*
+ * ---- linear ----
+ * A case of the family of linear layers: its sizes, its recipe, what goes with the product. kernels/fw_linear.h is what modules see.
+ */
 
 /** In the order of linear_recipes. */
 enum linear_recipe {
@@ -56,5 +65,53 @@ enum slot_change linear_change(const void *shape, enum direction d, int slot);
 size_t linear_lay_out(const void *shape, int slot, struct fw_tensor *t);
 /** A family's read. */
 bool linear_read(struct reader *r, struct yaml_node *root);
+
+/* ---- sets: Which shapes stand behind the name of a set: those of the public suite of linear layers. Pure. ---- */
+
+/** In the order of linear_sets. */
+enum linear_set {
+	LINEAR_SET_CUSTOM, /* listed where it is named */
+	LINEAR_SET_LLAMA,  /* from here on layers of a model */
+	LINEAR_SET_LLAMA4,
+	LINEAR_SET_DEEPSEEK_V3_236B,
+	LINEAR_SET_DEEPSEEK_V3_671B,
+	LINEAR_SET_QWEN3_32B,
+	LINEAR_SET_GEMMA3_27B,
+	LINEAR_SET_POW2, /* from here on between two powers of two */
+	LINEAR_SET_POW2_EXTENDED,
+	LINEAR_SET_SMALL_SWEEP,
+	LINEAR_SET_SWEEP,
+	LINEAR_SETS
+};
+
+#define LINEAR_SETS_HINT                                                                                                         \
+	"custom, llama, llama4, deepseek_v3_236b, deepseek_v3_671b, qwen3_32b, gemma3_27b, pow2, pow2_extended, small_sweep or sweep"
+enum {
+	LINEAR_POWER_MIN = 0,
+	LINEAR_POWER_MAX = 30,
+	LINEAR_CUSTOM_MAX = 512 /* shapes that are listed in one set */,
+	LINEAR_SETS_MAX = 64 /* of one suite */
+};
+
+/** Ends with NULL. */
+extern const char *const linear_sets[LINEAR_SETS + 1];
+
+/** Whether it lies between two powers; `min` and `max` become those that it has unless others are given. */
+bool linear_set_powers(enum linear_set set, int64_t *min, int64_t *max);
+
+typedef void linear_shape_fn(void *arg, int32_t m, int32_t k, int32_t n);
+/** Call `fn` with each of its shapes in order; of LINEAR_SET_CUSTOM there are none. */
+void linear_set_each(enum linear_set set, int64_t min, int64_t max, linear_shape_fn *fn, void *arg);
+
+/*
+ * ---- torchao ----
+ * Reads a configuration of torchao's microbenchmarks (benchmark_config.yml) and writes the suite that measures the same.
+ *
+ * Nothing is measured in another way than the file says without being told: what has no meaning here becomes a comment with its place,
+ * what cannot be measured as it stands is a mistake.
+ */
+
+/** A family's import. */
+void torchao_import(struct yaml *y, struct yaml_node *root, const char *name, struct buf *out);
 
 #endif

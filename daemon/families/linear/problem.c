@@ -1,5 +1,4 @@
 /* problem.c - a case as modules see it: its struct in the kernel ABI, and its buffers. */
-#include <string.h>
 
 #include "families/linear/linear.h"
 

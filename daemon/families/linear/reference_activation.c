@@ -1,5 +1,5 @@
 /* activation.c - see activation.h. */
-#include "families/linear/reference_activation.h"
+#include "families/linear/internal.h"
 
 #include <math.h>
 

@@ -1,13 +1,10 @@
 /* block.c - see block.h. */
-#include "families/linear/reference_block.h"
+#include "families/linear/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/inputs.h"
-#include "families/linear/linear.h"
-#include "families/linear/reference_block_product.h"
+#include "model/model.h"
 
 #define SIGMAS 6.0
 #define VISITS 2.7e8

@@ -1,10 +1,8 @@
 /* block_product.c - a matrix is read once, in pieces, and takes all lines that it has to multiply along. */
-#include "families/linear/reference_block_product.h"
+#include "families/linear/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#include "families/linear/reference_quantise.h"
 
 #define FP32_SUM 1e-6
 /* From one e4m3 value to the next is this share of it, 1/16 to 1/8, and never less than that of the largest. */

@@ -7,15 +7,10 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/inputs.h"
-#include "families/linear/linear.h"
-#include "families/linear/reference_activation.h"
-#include "families/linear/reference_block.h"
-#include "families/linear/reference_normalise.h"
-#include "families/linear/reference_quantise.h"
-#include "runner/values.h"
+#include "families/linear/internal.h"
+#include "model/model.h"
+#include "runner/runner.h"
 
 /* Of the rounding of a result twice what it takes; of sums in fp32 a share of the magnitudes. */
 #define BF16_ROUNDED 0.00390625

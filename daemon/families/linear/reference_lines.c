@@ -1,5 +1,5 @@
-/* lines.c - see lines.h. */
-#include "families/linear/reference_lines.h"
+/* lines.c - see lines.c. */
+#include "families/linear/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

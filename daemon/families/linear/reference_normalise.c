@@ -1,9 +1,9 @@
 /* normalise.c - see normalise.h. */
-#include "families/linear/reference_normalise.h"
+#include "families/linear/internal.h"
 
 #include <math.h>
 
-#include "model/inputs.h"
+#include "model/model.h"
 
 struct moments {
 	double mean, deviation; /* root of variance + 1e-5 */

@@ -1,9 +1,9 @@
 /* quantise.c - scales and roundings in fp32, one value after the other. */
-#include "families/linear/reference_quantise.h"
+#include "families/linear/internal.h"
 
 #include <math.h>
 
-#include "model/inputs.h"
+#include "model/model.h"
 
 float quantise_scale(const struct fw_linear_operand *as, float amax)
 {

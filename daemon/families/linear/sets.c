@@ -1,7 +1,5 @@
-/* sets.c - see sets.h. */
-#include "families/linear/sets.h"
-
-#include <stddef.h>
+/* sets.c - see sets.c. */
+#include "families/linear/linear.h"
 
 const char *const linear_sets[LINEAR_SETS + 1] = { "custom", "llama", "llama4", "deepseek_v3_236b", "deepseek_v3_671b",
 	"qwen3_32b", "gemma3_27b", "pow2", "pow2_extended", "small_sweep", "sweep", NULL };

@@ -1,8 +1,6 @@
 /* suite.c - the keys of a suite of linear layers: sets of shapes, crossed with recipes and model types. */
-#include <string.h>
 
 #include "families/linear/linear.h"
-#include "families/linear/sets.h"
 
 enum { ROWS_MAX = 16, BLOCKS_MAX = 512 };
 

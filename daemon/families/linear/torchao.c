@@ -1,14 +1,10 @@
-/* torchao.c - see torchao.h. Keys and what follows from them are those of its runner of benchmarks. */
-#include "families/linear/torchao.h"
+/* torchao.c - see torchao.c. Keys and what follows from them are those of its runner of benchmarks. */
+#include "families/linear/internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "families/linear/linear.h"
-#include "families/linear/sets.h"
-#include "families/linear/torchao_inside.h"
-#include "model/reader.h"
+#include "model/model.h"
 
 enum { NOTES_MAX = 64 << 10 };
 

@@ -1,12 +1,10 @@
 /* torchao_options.c - keys of a whole configuration: in which mode, in which recipes. */
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
-#include "families/linear/torchao_inside.h"
-#include "model/reader.h"
+#include "families/linear/internal.h"
+#include "model/model.h"
 
 void import_note(struct import *p, const struct yaml_node *at, const char *format, ...)
 {

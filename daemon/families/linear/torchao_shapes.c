@@ -1,11 +1,8 @@
-/* torchao_shapes.c - see torchao_shapes.h. */
-#include "families/linear/torchao_shapes.h"
+/* torchao_shapes.c - see torchao_shapes.c. */
+#include "families/linear/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "families/linear/sets.h"
 
 enum { TEXT_MAX = 512 << 10, SHAPES_MAX = 8192 };
 

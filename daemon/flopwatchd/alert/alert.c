@@ -2,15 +2,9 @@
 #include "flopwatchd/alert/alert.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "flopwatchd/alert/alert_cells.h"
-#include "flopwatchd/alert/alert_profile.h"
-#include "lib/clock.h"
-#include "db/view_profile.h"
-#include "db/live.h"
-#include "db/outbox.h"
-#include "db/result.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { MESSAGE_MAX = 1 << 20 };
 

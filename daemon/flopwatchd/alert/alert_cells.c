@@ -1,14 +1,10 @@
 /* alert_cells.c - phase and kernel of each lost cell, and the groups of an alert. */
-#include "flopwatchd/alert/alert_cells.h"
+#include "flopwatchd/alert/alert.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <jansson.h>
-
-#include "db/alert.h"
-#include "flopwatchd/job/cell.h"
+#include "db/db.h"
+#include "flopwatchd/job/job.h"
 
 #define EXPLAINS_LEAST 0.5 /* of the lost time: a smaller part explains nothing */
 

@@ -1,13 +1,9 @@
-#include "flopwatchd/alert/alert_profile.h"
+#include "flopwatchd/alert/alert.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <jansson.h>
-
-#include "db/result.h"
-#include "flopwatchd/job/profile_request.h"
+#include "db/db.h"
+#include "flopwatchd/job/job.h"
 
 static bool is_named(const json_t *cells, const char *key)
 {

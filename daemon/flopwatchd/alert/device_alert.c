@@ -1,15 +1,11 @@
 /* device_alert.c - periodic checks for offline and quarantined devices. */
-#include "flopwatchd/alert/device_alert.h"
+#include "flopwatchd/alert/alert.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "flopwatchd/alert/alert.h"
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "db/offline.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum {
 	LOOKS = 4, /* checks in the time after which a device is offline */

@@ -1,9 +1,8 @@
-#include "flopwatchd/alert/gone_cells.h"
+#include "flopwatchd/alert/alert.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/shard.h"
+#include "model/model.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 

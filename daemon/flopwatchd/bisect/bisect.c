@@ -1,23 +1,15 @@
 /* bisect.c - one step of every open search at a time, each in one transaction. */
-#include "flopwatchd/bisect/bisect.h"
+#include "flopwatchd/bisect/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <jansson.h>
-
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "lib/clock.h"
-#include "lib/jsonw.h"
-#include "lib/log.h"
-#include "flopwatchd/bisect/load.h"
-#include "flopwatchd/bisect/report.h"
-#include "lib/child.h"
-#include "db/repo.h"
-#include "flopwatchd/watch/gitread.h"
 #include "flopwatchd/config/config.h"
-#include "model/jobstate.h"
+#include "flopwatchd/watch/watch.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { LOG_BYTES_MAX = 4 << 20, LOG_DEADLINE_MS = 60000, CULPRITS_BYTES_MAX = 1 << 20, AGAIN_MS = 5000 };
 

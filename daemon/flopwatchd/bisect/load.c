@@ -1,12 +1,10 @@
 /* load.c - conversion of stored comparisons to a bisect_search. */
-#include "flopwatchd/bisect/load.h"
+#include "flopwatchd/bisect/internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/alertkind.h"
+#include "model/model.h"
 #include "stats/stats.h"
 
 bool bisect_add_cell(char *cells, const char *key)

@@ -1,14 +1,10 @@
 /* report.c - culprits as text and JSON. */
-#include "flopwatchd/bisect/report.h"
+#include "flopwatchd/bisect/bisect.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <jansson.h>
-
-#include "lib/jsonw.h"
-#include "db/repo.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 /* A few runs cannot support more digits. */
 #define PROBABILITY_SHOWN 0.9999

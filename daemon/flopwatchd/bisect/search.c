@@ -1,8 +1,6 @@
 /* search.c - division of the cells' curves where they rise. */
-#include "flopwatchd/bisect/search.h"
+#include "flopwatchd/bisect/bisect.h"
 
-#include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "stats/stats.h"

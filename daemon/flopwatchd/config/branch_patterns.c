@@ -1,10 +1,9 @@
-#include "flopwatchd/config/branch_patterns.h"
+#include "flopwatchd/config/config.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/percent.h"
+#include "lib/lib.h"
 
 static const char GLOB_HINT[] = "patterns are globs (`*`, `?`, `[a-z]`), and a leading `!` excludes";
 

@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "flopwatchd/config/config_worker.h"
 
 void config_free(struct config *c)
 {

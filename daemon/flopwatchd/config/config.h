@@ -1,15 +1,16 @@
-/** config.h - the settings of flopwatchd.yml, and the operations on them. */
+/** config.c - the configuration: read and check. */
 #ifndef FLOPWATCHD_CONFIG_CONFIG_H
 #define FLOPWATCHD_CONFIG_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "lib/buf.h"
-#include "lib/cores.h"
-#include "lib/err.h"
-#include "model/peers.h"
-#include "model/readonly.h"
+#include "db/db.h"
+#include "lib/lib.h"
+#include "model/model.h"
+
+/* ---- config: The settings of flopwatchd.yml, and the operations on them. ---- */
 
 enum { CONFIG_SECRET_SIZE = 256 };
 enum {
@@ -41,7 +42,7 @@ struct config_repo {
 	struct yaml_position at, upstream_at; /* of the entry; `upstream_at` is zero if the entry leaves `upstream` out */
 	int n_branches;
 	char branch[CONFIG_LIST_MAX]
-		   [256]; /* globs; the last that matches decides, "!" excludes (branch_patterns.h); default "*" */
+		   [256]; /* globs; the last that matches decides, "!" excludes (branch_patterns.c); default "*" */
 	int n_suites;
 	char suite[8][64]; /* "": the manifest decides */
 	struct yaml_position suite_at[8];
@@ -174,5 +175,62 @@ int config_repo_access(const struct config_repo *r, const char **args);
 
 /** Path of a repository for flopwatch-git: its own path if local, else its mirror. Shape: path[size]. Err: ERR_FULL too long. */
 int config_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err);
+
+/* ---- branch_patterns: The globs of `branches`, which select the branches that the daemon watches. ---- */
+
+enum { BRANCH_NAME_SIZE = 1024 /* bytes, encoded; as a job's branch */ };
+
+/**
+ * True if the daemon watches a branch: the last pattern that matches decides, and one that begins with `!` excludes. `*` also
+ * matches a slash. `name` is the percent-encoded branch name, `display` its readable form (invalid UTF-8 replaced); a match of
+ * either counts. Names of BRANCH_NAME_SIZE bytes or more match nothing.
+ */
+bool branch_patterns_watch(const struct config_repo *conf, const char *name, const char *display);
+
+/** True if one pattern matches a branch; its `!` is ignored. Arguments as above. */
+bool branch_pattern_matches(const char *pattern, const char *name, const char *display);
+
+/**
+ * True if a pattern can never match a branch because it is a regular expression, an option or a ref. `why` then gets a clause
+ * that follows the pattern, else "". Shape: why[size].
+ */
+bool branch_pattern_is_wrong(const char *pattern, char *why, size_t size);
+
+/* ---- config_worker: One entry of `workers`: its connection, allocations and devices. ---- */
+
+/** Append an entry to c->worker, and after it a second one if its builds run in separate allocations. Mistakes go to `y`. */
+void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c);
+
+/** True if the worker requests an allocation for each job and has devices only while it has one. */
+static inline bool config_worker_is_slurm(const struct config_worker *w)
+{
+	return w->kind == WORKER_SLURM;
+}
+
+/** True if the entry measures on this device of its machine: `devices` lists it, or is empty. */
+bool config_worker_wants(const struct config_worker *w, enum device_kind kind, int index, const char *uuid);
+
+bool config_worker_same(const struct config_worker *a, const struct config_worker *b);
+
+/* ---- txn: Write transactions of the daemon, each with its events, and the state of the database: writable or not. ---- */
+
+struct txn {
+	struct db *db;
+	const struct config *config; /* receivers of notifications; NULL: none */
+	void (*on_event)(void *arg); /* called after a transaction that may have written events; may be NULL */
+	void *arg;
+	bool is_broken; /* the last write failed for a reason other than the job */
+	struct fw_err why;
+	int64_t written;  /* rows at the start of the open transaction: one that writes nothing proves nothing */
+	int64_t tried_ns; /* last attempt of txn_is_well */
+};
+
+int txn_begin(struct txn *g, struct fw_err *err);
+/** Commit if `result` is 0, else roll back and return -1 with `err` unchanged. Updates is_broken and logs its changes. */
+int txn_end(struct txn *g, int result, struct fw_err *err);
+/** True if the database is writable. After a failed write, tries at most once a second. */
+bool txn_is_well(struct txn *g);
+/** True if the failure is due to disk or database, so that the same write may succeed later. */
+bool txn_is_outage(const struct fw_err *err);
 
 #endif

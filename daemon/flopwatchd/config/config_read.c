@@ -1,5 +1,5 @@
 /* config_read.c - reader of flopwatchd.yml, with every rule about a setting: the rest of the daemon relies on them. */
-#include "flopwatchd/config/config.h"
+#include "flopwatchd/config/internal.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -7,17 +7,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/regular.h"
-#include "lib/yaml.h"
-#include "flopwatchd/config/branch_patterns.h"
-#include "flopwatchd/config/config_secret.h"
-#include "flopwatchd/config/config_text.h"
-#include "flopwatchd/config/config_url.h"
-#include "flopwatchd/config/config_worker.h"
+#include "lib/lib.h"
 
 enum { FILE_BYTES_MAX = 1 << 20, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 

@@ -1,15 +1,11 @@
-#include "flopwatchd/config/config_secret.h"
+#include "flopwatchd/config/internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/regular.h"
-#include "lib/secret.h"
-#include "flopwatchd/config/config_text.h"
-#include "flopwatchd/config/config_url.h"
+#include "lib/lib.h"
 
 enum { TOKEN_SIZE = 1024, HOST_KEYS_MAX = 8, FINGERPRINT_LEN = 50 /* of "SHA256:" and 43 digits */ };
 

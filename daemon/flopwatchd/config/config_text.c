@@ -1,8 +1,7 @@
-#include "flopwatchd/config/config_text.h"
+#include "flopwatchd/config/internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool has_control_byte(const char *text)
 {

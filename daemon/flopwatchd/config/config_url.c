@@ -1,8 +1,6 @@
-#include "flopwatchd/config/config_url.h"
+#include "flopwatchd/config/internal.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
 
 const char *config_after_prefix(const char *text, const char *prefix)
 {

@@ -1,13 +1,9 @@
-#include "flopwatchd/config/config_worker.h"
+#include "flopwatchd/config/internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "flopwatchd/config/config_secret.h"
-#include "flopwatchd/config/config_text.h"
 
 enum { MINUTE_MS = 60000, PORT_MAX = 65535, CPUS_MAX = 4096, BUILDS_MAX = 64 };
 

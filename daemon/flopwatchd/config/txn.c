@@ -1,8 +1,7 @@
 /* txn.c - transactions, and the state of the database. */
-#include "flopwatchd/config/txn.h"
+#include "flopwatchd/config/config.h"
 
-#include "lib/clock.h"
-#include "lib/log.h"
+#include "lib/lib.h"
 
 enum { AGAIN_NS = 1000000000 };
 

@@ -1,15 +1,12 @@
 /* baseline_period.c - reference commits, and the position of a result in the history. */
-#include "flopwatchd/history/baseline_period.h"
+#include "flopwatchd/history/history.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "verdict/peer_ratio.h"
-#include "db/device.h"
-#include "db/environment_change.h"
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/job/cell.h"
+#include "flopwatchd/job/job.h"
+#include "verdict/verdict.h"
 
 enum { PRIORITY_REFERENCE = -1 };
 

@@ -1,14 +1,11 @@
 /* calibrate.c - noise (tau0) and detection limits from A/A comparisons. */
-#include "flopwatchd/history/calibrate.h"
+#include "flopwatchd/history/history.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "stats/calibration.h"
-#include "db/calibration.h"
-#include "db/repo.h"
-#include "flopwatchd/watch/gitread.h"
+#include "db/db.h"
+#include "flopwatchd/watch/watch.h"
+#include "stats/stats.h"
 
 static int max_int(int a, int b)
 {

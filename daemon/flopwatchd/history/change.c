@@ -1,15 +1,12 @@
 /* change.c - each measurement of a change point is a job with its id, each result an update of its row. */
-#include "flopwatchd/history/change.h"
+#include "flopwatchd/history/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "lib/jsonw.h"
+#include "lib/lib.h"
 #include "stats/stats.h"
-#include "db/device.h"
-#include "flopwatchd/history/trend_alert.h"
 
 enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };
 

@@ -1,15 +1,11 @@
 /* culprit.c - commits of a change point on the upstream branch. */
-#include "flopwatchd/history/culprit.h"
+#include "flopwatchd/history/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "flopwatchd/bisect/report.h"
-#include "stats/rise.h"
+#include "db/db.h"
+#include "flopwatchd/bisect/bisect.h"
 #include "stats/stats.h"
-#include "db/alert.h"
-#include "db/range.h"
 
 /* part of the loss that a range must hold: the steps subtracted from it are estimates */
 #define RANGE_HOLDS 0.75

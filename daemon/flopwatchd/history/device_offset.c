@@ -1,16 +1,12 @@
-#include "flopwatchd/history/device_offset.h"
+#include "flopwatchd/history/history.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/log.h"
-#include "model/case.h"
-#include "stats/device_offset.h"
+#include "db/db.h"
+#include "lib/lib.h"
+#include "model/model.h"
 #include "stats/stats.h"
-#include "db/device.h"
-#include "db/event.h"
 
 enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_LOOK A/A comparisons */ };
 /* difference between two environments at held clock that is reported */

@@ -1,16 +1,12 @@
-#include "flopwatchd/history/environment.h"
+#include "flopwatchd/history/history.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/changed.h"
-#include "verdict/peer_ratio.h"
-#include "db/environment_change.h"
-#include "db/baseline_period.h"
-#include "db/repo.h"
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/job/cell.h"
+#include "flopwatchd/job/job.h"
+#include "lib/lib.h"
+#include "verdict/verdict.h"
 
 enum { CHANGED_SIZE = 320, TITLE_SIZE = 600 };
 

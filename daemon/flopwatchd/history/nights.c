@@ -1,14 +1,12 @@
-#include "flopwatchd/history/nights.h"
+#include "flopwatchd/history/history.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "model/rotation.h"
-#include "db/night.h"
-#include "db/job.h"
-#include "flopwatchd/watch/gitread.h"
+#include "db/db.h"
+#include "flopwatchd/watch/watch.h"
+#include "model/model.h"
 
 enum { PRIORITY_NIGHT = -18, SUITES_MAX = 32, DAY_MINUTES = 1440, MINUTE_MS = 60000 }; /* below peers, above calibrations */
 

@@ -1,12 +1,11 @@
 /* peers.c - due peer comparisons, and the bodies that show their results. */
-#include "flopwatchd/history/peers.h"
+#include "flopwatchd/history/history.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "db/peer.h"
-#include "flopwatchd/watch/gitread.h"
-#include "flopwatchd/job/comparison_json.h"
+#include "db/db.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/watch/watch.h"
 
 /* above calibrations, which repeat; a peer comparison is due once for each module */
 enum { PRIORITY_PEER = -15, TARGETS_MAX = 32 };

@@ -1,12 +1,11 @@
 /* rereference.c - the job that replaces a reference commit, and its event. */
-#include "flopwatchd/history/rereference.h"
+#include "flopwatchd/history/history.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "stats/stats.h"
-#include "db/range.h"
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
+#include "stats/stats.h"
 
 enum { PRIORITY_REREFERENCE = -3, PAUSE_COMMITS = 5 };
 

@@ -2,19 +2,12 @@
  * trend.c - processing of a new point in a series. core has the scan, db the rows, change.c the results of jobs, trend_end.c
  * drift and recovery, rereference.c new reference commits.
  */
-#include "flopwatchd/history/trend.h"
+#include "flopwatchd/history/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "db/db.h"
 #include "stats/stats.h"
-#include "db/base.h"
-#include "db/change.h"
-#include "db/range.h"
-#include "flopwatchd/history/rereference.h"
-#include "flopwatchd/history/trend_end.h"
-#include "flopwatchd/history/change.h"
 
 enum { PRIORITY_REMEASURE = -1, REMEASURES = 2 };
 

@@ -1,16 +1,12 @@
 /* trend_alert.c - cells and title of a history alert, and when they are rewritten. */
-#include "flopwatchd/history/trend_alert.h"
+#include "flopwatchd/history/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "lib/jsonw.h"
+#include "lib/lib.h"
 #include "stats/stats.h"
-#include "db/accepted.h"
-#include "db/repo.h"
-#include "flopwatchd/history/culprit.h"
 
 enum { MESSAGE_MAX = 1 << 16 };
 

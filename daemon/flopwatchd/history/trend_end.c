@@ -1,13 +1,10 @@
 /* trend_end.c - expected level of a cell, drift beyond it, and recovery. */
-#include "flopwatchd/history/trend_end.h"
+#include "flopwatchd/history/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "flopwatchd/alert/alert.h"
 #include "stats/stats.h"
-#include "flopwatchd/history/trend_alert.h"
 
 #define GROWN 0.001 /* log ratio; smaller growth does not rewrite an open alert */
 

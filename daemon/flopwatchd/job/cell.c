@@ -1,12 +1,10 @@
 /* cell.c - checks, faults and timings of one cell to its verdict, by functions of core. */
-#include "flopwatchd/job/cell.h"
+#include "flopwatchd/job/job.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "protocol/device_check.h"
-#include "stats/memory.h"
+#include "protocol/protocol.h"
+#include "stats/stats.h"
 
 enum { VALUES_MAX = 4096 }; /* limit of a median */
 

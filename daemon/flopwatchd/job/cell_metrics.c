@@ -1,11 +1,9 @@
-#include "flopwatchd/job/cell_metrics.h"
+#include "flopwatchd/job/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "verdict/explain.h"
-#include "db/comparison.h"
+#include "db/db.h"
+#include "verdict/verdict.h"
 
 static const struct figures no_figures = { .call_base_us = NAN,
 	.call_target_us = NAN,

@@ -1,26 +1,11 @@
 /** comparison_json.c - one comparison as JSON. Callbacks copy what they need: a row's texts live only during the call. */
-#include "flopwatchd/job/comparison_json.h"
+#include "flopwatchd/job/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "lib/jsonw.h"
-#include "verdict/explain.h"
-#include "verdict/mean.h"
-#include "verdict/peer_ratio.h"
-#include "db/peer.h"
-#include "db/repo.h"
-#include "db/result.h"
-#include "db/cell.h"
-#include "db/comparison.h"
-#include "lib/branch.h"
-#include "db/shard.h"
-#include "db/ran.h"
-#include "flopwatchd/job/cell_metrics.h"
-#include "flopwatchd/job/over_baseline.h"
+#include "db/db.h"
+#include "lib/lib.h"
+#include "verdict/verdict.h"
 
 enum { BODY_MAX = 8 << 20 };
 

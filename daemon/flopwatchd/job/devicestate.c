@@ -1,10 +1,8 @@
 /* devicestate.c - one row and one event. */
-#include "flopwatchd/job/devicestate.h"
+#include "flopwatchd/job/job.h"
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "db/event.h"
-#include "db/repo.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 static int send_event(
 	struct txn *g, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err)

@@ -1,14 +1,10 @@
 /* facts.c - medians of the other series, results of checks, and changed kernels. */
-#include "flopwatchd/job/facts.h"
+#include "flopwatchd/job/job.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "db/result.h"
-#include "db/sample.h"
-#include "flopwatchd/job/cell.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { NODES_MAX_BYTES = 4 << 20, TRIED_MAX_BYTES = 1 << 18, CHANGED_MAX = 4 };
 

@@ -1,8 +1,7 @@
 /* groups.c - sums over the cells of a group. */
-#include "flopwatchd/job/groups.h"
+#include "flopwatchd/job/job.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static int find_group(const struct judge_groups *g, const struct store_cell *c)
 {

@@ -1,9 +1,5 @@
 /* lost.c - judgement of a cell without its group or earlier comparisons. */
-#include "flopwatchd/job/lost.h"
-
-#include <string.h>
-
-#include "flopwatchd/job/cell.h"
+#include "flopwatchd/job/job.h"
 
 static void judge_alone(const struct result *r, int cell, struct judge_timed *t)
 {

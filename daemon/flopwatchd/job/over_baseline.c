@@ -1,10 +1,8 @@
-#include "flopwatchd/job/over_baseline.h"
+#include "flopwatchd/job/internal.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "db/sample.h"
+#include "db/db.h"
 
 enum { SIDES = 2 };
 

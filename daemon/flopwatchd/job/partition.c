@@ -1,10 +1,8 @@
-#include "flopwatchd/job/partition.h"
+#include "flopwatchd/job/job.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "model/case.h"
+#include "model/model.h"
 
 int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out, struct fw_err *err)
 {

@@ -1,17 +1,14 @@
 /* plan.c - which side's manifest and suite apply. */
-#include "flopwatchd/job/plan.h"
+#include "flopwatchd/job/job.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/hash.h"
-#include "lib/jsonw.h"
-#include "lib/regular.h"
-#include "model/shard.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 

@@ -1,9 +1,7 @@
-#include "flopwatchd/job/profile_cells.h"
+#include "flopwatchd/job/job.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void profile_cells_add(struct profile_cells *c, const char *key, const char *group, const char *direction, double loss)
 {

@@ -1,4 +1,4 @@
-#include "flopwatchd/job/profile_request.h"
+#include "flopwatchd/job/job.h"
 
 #include <stdio.h>
 

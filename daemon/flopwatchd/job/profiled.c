@@ -1,7 +1,6 @@
-#include "flopwatchd/job/profiled.h"
+#include "flopwatchd/job/job.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Make space for one more item; NULL with err. */
 static void *grow(void **list, int n, size_t size, struct fw_err *err)

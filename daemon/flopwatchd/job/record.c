@@ -1,10 +1,7 @@
-#include "flopwatchd/job/record.h"
+#include "flopwatchd/job/job.h"
 
-#include <string.h>
-
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "flopwatchd/notify/commit_status.h"
+#include "flopwatchd/notify/notify.h"
+#include "lib/lib.h"
 
 int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err)
 {

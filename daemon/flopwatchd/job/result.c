@@ -1,9 +1,8 @@
 /* result.c - results of a job from its worker's messages; every number is checked against the request. */
-#include "flopwatchd/job/result.h"
+#include "flopwatchd/job/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LIST_MAX = 1 << 20 };
 

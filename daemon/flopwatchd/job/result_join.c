@@ -1,8 +1,6 @@
-#include "flopwatchd/job/result_join.h"
+#include "flopwatchd/job/job.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int last_run(const struct result *r)
 {

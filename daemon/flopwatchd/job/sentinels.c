@@ -1,9 +1,7 @@
-#include "flopwatchd/job/sentinels.h"
+#include "flopwatchd/job/job.h"
 
-#include <math.h>
-
-#include "model/case.h"
-#include "protocol/device_check.h"
+#include "model/model.h"
+#include "protocol/protocol.h"
 
 #define LONG_ENOUGH 0.5 /* of the longest call of its class */
 

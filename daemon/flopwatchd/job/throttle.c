@@ -1,8 +1,8 @@
 /* throttle.c - void times count too: throttling is why they are void. */
-#include "flopwatchd/job/throttle.h"
+#include "flopwatchd/job/job.h"
 
-#include "protocol/device_check.h"
-#include "db/device.h"
+#include "db/db.h"
+#include "protocol/protocol.h"
 
 static double timed_s(const struct msg_cell *m)
 {

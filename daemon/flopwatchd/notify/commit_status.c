@@ -1,13 +1,9 @@
-#include "flopwatchd/notify/commit_status.h"
+#include "flopwatchd/notify/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "flopwatchd/notify/status_summary.h"
-#include "flopwatchd/notify/status_update.h"
-#include "db/notification.h"
-#include "db/accepted.h"
+#include "db/db.h"
 
 enum { ENDED_MAX = 4096 }; /* above the limit of queued jobs */
 

@@ -1,9 +1,8 @@
-#include "flopwatchd/notify/forge.h"
+#include "flopwatchd/notify/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
+#include "lib/lib.h"
 
 static const struct {
 	const char *state, *github, *gitlab, *gitea;

@@ -1,17 +1,10 @@
-#include "flopwatchd/notify/gitnote.h"
+#include "flopwatchd/notify/notify.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/jsonw.h"
-#include "verdict/explain.h"
+#include "db/db.h"
+#include "lib/lib.h"
 #include "verdict/verdict.h"
-#include "db/accepted.h"
-#include "db/commit.h"
-#include "db/outbox.h"
-#include "db/notification.h"
-#include "flopwatchd/notify/commit_status.h"
 
 enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, SUITES_MAX = 16, CELLS_MAX = 200 };
 

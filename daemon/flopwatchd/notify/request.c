@@ -1,13 +1,9 @@
-#include "flopwatchd/notify/request.h"
+#include "flopwatchd/notify/internal.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/hash.h"
-#include "lib/jsonw.h"
-#include "flopwatchd/notify/forge.h"
 #include "flopwatchd/config/config.h"
+#include "lib/lib.h"
 
 enum { NOTIFICATION_MAX = 4 << 20, BODY_MAX = 1 << 20 };
 

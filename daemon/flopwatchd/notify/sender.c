@@ -1,17 +1,12 @@
 /* sender.c - the outbox, row by row. */
-#include "flopwatchd/notify/sender.h"
+#include "flopwatchd/notify/internal.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "lib/child.h"
-#include "db/outbox.h"
-#include "flopwatchd/notify/request.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { AT_ONCE = STORE_OUTBOX_BUSY_MAX, MINUTE_MS = 60000, SEND_DEADLINE_MS = 30000, NOTE_DEADLINE_MS = 120000 };
 enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = STORE_OUTBOX_PAUSE_MAX_MS / 1000 };

@@ -1,13 +1,10 @@
-#include "flopwatchd/notify/status_summary.h"
+#include "flopwatchd/notify/internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/buf.h"
-#include "db/commit.h"
-#include "flopwatchd/notify/status_update.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { DESCRIPTION_MAX = 4096 };
 

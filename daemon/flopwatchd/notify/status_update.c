@@ -1,9 +1,9 @@
-#include "flopwatchd/notify/status_update.h"
+#include "flopwatchd/notify/internal.h"
 
 #include <stdio.h>
 
-#include "lib/jsonw.h"
-#include "db/outbox.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { PAYLOAD_MAX = 64 << 10 };
 
@@ -39,7 +39,7 @@ const char *status_update_of(enum verdict v)
 		return "error";
 	case VERDICT_UNDECIDED:
 	case VERDICT_NOT_COMPARABLE:
-	case VERDICT_REMOVED: /* set by no commit: see verdict/verdict.h */
+	case VERDICT_REMOVED: /* set by no commit: see verdict/verdict.c */
 	case VERDICT_ADDED:
 	case VERDICT_UNSUPPORTED:
 		return "neutral";

@@ -1,10 +1,9 @@
 /* ancestor.c - the search along the first parents, from the newest to the oldest. */
-#include "flopwatchd/plan/ancestor.h"
+#include "flopwatchd/plan/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "db/base.h"
+#include "db/db.h"
 
 struct ancestor_search {
 	struct db *db;

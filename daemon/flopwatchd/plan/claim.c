@@ -1,13 +1,11 @@
-#include "flopwatchd/plan/claim.h"
+#include "flopwatchd/plan/plan.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "lib/clock.h"
-#include "lib/hash.h"
-#include "db/repo.h"
-#include "flopwatchd/config/config_worker.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "lib/lib.h"
 
 enum device_kind claim_kind(const struct config_worker *w, const struct msg_hello *hello)
 {

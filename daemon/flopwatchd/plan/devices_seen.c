@@ -1,19 +1,13 @@
-#include "flopwatchd/plan/devices_seen.h"
+#include "flopwatchd/plan/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/jsonw.h"
-#include "lib/log.h"
-#include "db/missing.h"
-#include "db/event.h"
-#include "db/job.h"
-#include "db/repo.h"
-#include "flopwatchd/history/device_offset.h"
-#include "flopwatchd/job/record.h"
-#include "flopwatchd/plan/environment_again.h"
-#include "flopwatchd/plan/environment_seen.h"
-#include "flopwatchd/config/config_worker.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/history/history.h"
+#include "flopwatchd/job/job.h"
+#include "lib/lib.h"
 
 enum { NAMES_BYTES = 1 << 16, WHY_SIZE = 256 };
 static const int64_t month_ms = INT64_C(30) * 24 * 3600 * 1000;

@@ -1,8 +1,8 @@
-#include "flopwatchd/plan/environment_again.h"
+#include "flopwatchd/plan/internal.h"
 
 #include <stdio.h>
 
-#include "lib/log.h"
+#include "lib/lib.h"
 
 /* Queue another job like a failed one. 1 and its id, 0 it did not fail or failed too often, -1. */
 static int queue_again(

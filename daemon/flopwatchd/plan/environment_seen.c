@@ -1,14 +1,11 @@
-#include "flopwatchd/plan/environment_seen.h"
+#include "flopwatchd/plan/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/log.h"
-#include "db/environment_change.h"
-#include "db/job.h"
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/plan/environment_again.h"
+#include "lib/lib.h"
 
 enum { PRIORITY_ENVIRONMENT = -1, VERSION_SIZE = 256 };
 

@@ -1,9 +1,7 @@
-#include "flopwatchd/plan/measurement_options.h"
+#include "flopwatchd/plan/internal.h"
 
-#include <string.h>
-
-#include "flopwatchd/history/rereference.h"
-#include "flopwatchd/job/profile_cells.h"
+#include "flopwatchd/history/history.h"
+#include "flopwatchd/job/job.h"
 
 enum { REREFERENCE_RUNS = 12 };
 

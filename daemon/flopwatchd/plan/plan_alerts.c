@@ -1,14 +1,10 @@
 /* plan_alerts.c - alerts for lost suites and failed plans. */
-#include "flopwatchd/plan/plan_alerts.h"
+#include "flopwatchd/plan/plan.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/alert/alert_cells.h"
-#include "flopwatchd/alert/gone_cells.h"
-#include "db/gone.h"
 
 /** True for a push to the upstream branch. 1, 0, -1. */
 static int has_plan_alerts(const struct config *config, const struct store_job *job, struct fw_err *err)

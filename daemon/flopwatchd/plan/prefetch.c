@@ -1,8 +1,7 @@
-#include "flopwatchd/plan/prefetch.h"
+#include "flopwatchd/plan/plan.h"
 
-#include "lib/log.h"
-#include "db/cached_build.h"
-#include "flopwatchd/plan/sources.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 /* A failed plan is left to the builder, which plans again and reports the failure. */
 static void store_sources(struct prefetch *f, const struct plan *p)

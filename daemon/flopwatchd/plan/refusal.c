@@ -1,10 +1,9 @@
-#include "flopwatchd/plan/refusal.h"
+#include "flopwatchd/plan/plan.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/similar.h"
-#include "model/suite.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 #define MANIFEST ".flopwatch.yaml"
 enum { SUITE_BYTES_MAX = 1 << 20, GUESS_DISTANCE = 3 };

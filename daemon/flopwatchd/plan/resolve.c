@@ -1,22 +1,13 @@
 /* resolve.c - a job's three queries to git, one after the other: the target's tree, its base, the base's tree. */
-#include "flopwatchd/plan/resolve.h"
+#include "flopwatchd/plan/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "flopwatchd/plan/ancestor.h"
-#include "lib/clock.h"
-#include "flopwatchd/history/calibrate.h"
-#include "lib/child.h"
-#include "db/accepted.h"
-#include "db/base.h"
-#include "db/baseline_period.h"
-#include "flopwatchd/plan/refusal.h"
-#include "flopwatchd/plan/suites_requested.h"
-#include "flopwatchd/plan/measurement_options.h"
-#include "flopwatchd/plan/tree_question.h"
+#include "db/db.h"
 #include "flopwatchd/config/config.h"
+#include "flopwatchd/history/history.h"
+#include "lib/lib.h"
 
 enum { OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, REQUEST_AGAIN_MAX = 3 };
 

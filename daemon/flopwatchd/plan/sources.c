@@ -1,9 +1,8 @@
-#include "flopwatchd/plan/sources.h"
+#include "flopwatchd/plan/plan.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/hash.h"
+#include "lib/lib.h"
 
 bool sources_matter(const struct config *c)
 {

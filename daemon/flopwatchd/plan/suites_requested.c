@@ -1,6 +1,4 @@
-#include "flopwatchd/plan/suites_requested.h"
-
-#include <string.h>
+#include "flopwatchd/plan/internal.h"
 
 static int copy_suites(const char (*names)[64], int n, char out[SUITES_REQUESTED_MAX][64])
 {

@@ -1,8 +1,6 @@
-#include "flopwatchd/plan/tree_question.h"
+#include "flopwatchd/plan/internal.h"
 
-#include <string.h>
-
-#include "flopwatchd/job/plan.h"
+#include "flopwatchd/job/job.h"
 
 static bool is_suite_name(const char *name)
 {

@@ -1,4 +1,4 @@
-#include "flopwatchd/plan/unresolved.h"
+#include "flopwatchd/plan/plan.h"
 
 enum { PASSED_BYTES = 1 << 20 };
 

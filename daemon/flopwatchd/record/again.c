@@ -1,11 +1,10 @@
 /* again.c - retries, noted with the verdict and queued later. */
-#include "flopwatchd/record/again.h"
+#include "flopwatchd/record/record.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "db/again.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { PRIORITY_AGAIN = -1 };
 

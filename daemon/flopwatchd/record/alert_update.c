@@ -1,24 +1,15 @@
 /* alert_update.c - alerts and their notifications, in the verdict's transaction, so that none is lost or doubled. */
-#include "flopwatchd/record/alert_update.h"
+#include "flopwatchd/record/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/alert/gone_cells.h"
 #include "flopwatchd/bisect/bisect.h"
-#include "flopwatchd/bisect/report.h"
-#include "db/accepted.h"
-#include "db/base.h"
-#include "db/commit.h"
-#include "db/gone.h"
-#include "db/repo.h"
-#include "flopwatchd/watch/gitread.h"
-#include "flopwatchd/job/cell.h"
-#include "flopwatchd/record/judge_costs.h"
-#include "flopwatchd/notify/commit_status.h"
-#include "verdict/commit_verdict_json.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/notify/notify.h"
+#include "flopwatchd/watch/watch.h"
+#include "verdict/verdict.h"
 
 enum { ALERT_UPDATE_MAX = 1 << 20 };
 
@@ -123,7 +114,7 @@ int alert_update_cell(struct alert_update *n, struct db *db, const struct result
 		if (result == 0)
 			alert_cells_add(&n->lost, r, i, cell);
 	} else if (is_target_fault(cell) && c->kind == JOBKIND_ENVIRONMENT) {
-		alert_cells_add(&n->lost, r, i, cell); /* no commit caused it; environment.h reports the change */
+		alert_cells_add(&n->lost, r, i, cell); /* no commit caused it; environment.c reports the change */
 	} else if (is_target_fault(cell)) {
 		result = is_newly_broken(db, r->plan.suite_name, c, cell, err);
 		if (result == 1)

@@ -1,9 +1,8 @@
-#include "flopwatchd/record/diagnostics.h"
+#include "flopwatchd/record/internal.h"
 
 #include <stdlib.h>
 
-#include "db/diagnostic.h"
-#include "db/result.h"
+#include "db/db.h"
 
 enum { LOG_MAX = 1 << 20 };
 

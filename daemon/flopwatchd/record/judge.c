@@ -1,31 +1,13 @@
 /* judge.c - a finished job in one transaction: facts, verdicts, then alerts and notifications. */
-#include "flopwatchd/record/judge.h"
+#include "flopwatchd/record/internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "flopwatchd/record/again.h"
-#include "flopwatchd/history/device_offset.h"
-#include "flopwatchd/history/calibrate.h"
-#include "db/archived.h"
-#include "db/device.h"
-#include "flopwatchd/history/environment.h"
-#include "db/job.h"
-#include "db/repo.h"
-#include "db/result.h"
-#include "db/sample.h"
-#include "flopwatchd/history/baseline_period.h"
-#include "flopwatchd/notify/gitnote.h"
-#include "flopwatchd/job/groups.h"
-#include "flopwatchd/job/facts.h"
-#include "flopwatchd/record/alert_update.h"
-#include "flopwatchd/job/throttle.h"
-#include "flopwatchd/history/peers.h"
-#include "flopwatchd/notify/commit_status.h"
-#include "flopwatchd/history/trend.h"
-#include "flopwatchd/job/comparison_json.h"
+#include "db/db.h"
+#include "flopwatchd/history/history.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/notify/notify.h"
 
 /* Method of timing, part of every baseline period: another method starts another one. */
 #define TIMING_CONTRACT  "1: interleaved pairs, cold cache, device marks"

@@ -1,12 +1,10 @@
 /* judge_costs.c - costs of both sides of a cell, kind by kind. */
-#include "flopwatchd/record/judge_costs.h"
+#include "flopwatchd/record/internal.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "flopwatchd/alert/alert.h"
-#include "lib/jsonw.h"
+#include "lib/lib.h"
 
 enum { TEXT_BYTES_MAX = 1 << 20 };
 

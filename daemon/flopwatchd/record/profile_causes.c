@@ -1,11 +1,9 @@
-#include "flopwatchd/record/profile_causes.h"
+#include "flopwatchd/record/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "profile/cause.h"
-#include "db/store_profile.h"
-#include "flopwatchd/record/profile_times.h"
+#include "db/db.h"
+#include "profile/profile.h"
 
 struct evidence_buffers {
 	struct cause_kernel *kernel;

@@ -1,15 +1,9 @@
-#include "flopwatchd/record/profile_finish.h"
+#include "flopwatchd/record/internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "db/store_profile.h"
-#include "db/event.h"
-#include "db/job.h"
-#include "db/result.h"
+#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/record/profile_causes.h"
 
 enum { WHY_SIZE = 700 };
 

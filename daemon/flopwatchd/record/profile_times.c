@@ -1,8 +1,6 @@
-#include "flopwatchd/record/profile_times.h"
+#include "flopwatchd/record/internal.h"
 
-#include <math.h>
-
-#include "verdict/flag.h"
+#include "verdict/verdict.h"
 
 #define HALF_WIDTH 1.96 /* of an interval, in standard errors */
 

@@ -1,34 +1,19 @@
 /* queue.c - assignment of jobs. Jobs are resolved while others are measured, because identical commits need no worker. */
-#include "flopwatchd/schedule/queue.h"
+#include "flopwatchd/schedule/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "db/accepted.h"
-#include "db/baseline_period.h"
-#include "db/peer.h"
-#include "db/repo.h"
-#include "flopwatchd/record/judge.h"
-#include "flopwatchd/plan/devices_seen.h"
-#include "flopwatchd/plan/plan_alerts.h"
-#include "flopwatchd/plan/resolve.h"
-#include "flopwatchd/plan/unresolved.h"
-#include "flopwatchd/plan/prefetch.h"
-#include "flopwatchd/schedule/unschedulable.h"
-#include "flopwatchd/session/slot.h"
-#include "flopwatchd/plan/sources.h"
-#include "flopwatchd/schedule/submit.h"
-#include "flopwatchd/session/executor.h"
-#include "flopwatchd/config/config_worker.h"
-#include "flopwatchd/notify/commit_status.h"
-#include "model/worker.h"
-#include "flopwatchd/job/record.h"
-#include "flopwatchd/record/profile_finish.h"
-#include "model/jobstate.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/notify/notify.h"
+#include "flopwatchd/plan/plan.h"
+#include "flopwatchd/record/record.h"
+#include "flopwatchd/session/session.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { RESOLVES_MAX = 4, LOOK_AGAIN_FIRST_MS = 1000 /* doubled after each failure */, LOOK_AGAIN_MOST_MS = 30000 };
 static const unsigned long long disk_free_min_bytes = 64ull << 20, disk_free_min_files = 500;

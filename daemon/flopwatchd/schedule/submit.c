@@ -1,15 +1,12 @@
-#include "flopwatchd/schedule/submit.h"
+#include "flopwatchd/schedule/internal.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "db/cached_build.h"
-#include "db/job.h"
-#include "db/repo.h"
-#include "flopwatchd/session/build_claims.h"
-#include "flopwatchd/config/config_worker.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/session/session.h"
+#include "lib/lib.h"
 
 /* The slots of one worker, which are adjacent. */
 struct slot_range {

@@ -1,13 +1,13 @@
 /* unschedulable.c - a worker's devices are those of its last hello; a worker without hello may have any. */
-#include "flopwatchd/schedule/unschedulable.h"
+#include "flopwatchd/schedule/internal.h"
 
 #include <stdio.h>
 
-#include "lib/jsonw.h"
-#include "db/unschedulable.h"
-#include "flopwatchd/plan/claim.h"
-#include "flopwatchd/session/slot_inside.h"
-#include "flopwatchd/config/config_worker.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/plan/plan.h"
+#include "flopwatchd/session/session.h"
+#include "lib/lib.h"
 
 enum { TEXT_BYTES = 1 << 20, WANT_SIZE = 512 };
 

@@ -1,10 +1,8 @@
-#include "flopwatchd/session/build_claims.h"
+#include "flopwatchd/session/session.h"
 
 #include <limits.h>
-#include <string.h>
 
-#include "db/cached_build.h"
-#include "flopwatchd/session/slot_inside.h"
+#include "db/db.h"
 
 enum { BYTES_MAX = 1 << 20 };
 

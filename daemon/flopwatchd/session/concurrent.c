@@ -1,11 +1,9 @@
-#include "flopwatchd/session/concurrent.h"
+#include "flopwatchd/session/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "flopwatchd/plan/claim.h"
-#include "flopwatchd/session/slot_inside.h"
-#include "flopwatchd/config/config_worker.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/plan/plan.h"
 
 static bool shares_machine(const struct slot *s, const struct slot *other)
 {

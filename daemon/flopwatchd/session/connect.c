@@ -1,11 +1,9 @@
 /* connect.c - one stream descriptor for each worker, however it is reached. */
-#include "flopwatchd/session/connect.h"
+#include "flopwatchd/session/session.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>

@@ -1,21 +1,16 @@
 /* executor.c - the lifecycle of a submission. */
-#include "flopwatchd/session/executor.h"
+#include "flopwatchd/session/internal.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "flopwatchd/session/connect.h"
-#include "flopwatchd/session/executor_inside.h"
-#include "flopwatchd/session/slurm.h"
-#include "flopwatchd/config/config_worker.h"
+#include "flopwatchd/config/config.h"
+#include "lib/lib.h"
 
 enum { KILL_AFTER_MS = 5000, STOP_MS = 5000 };
 

@@ -1,4 +1,4 @@
-#include "flopwatchd/session/hello.h"
+#include "flopwatchd/session/internal.h"
 
 #include <stdio.h>
 

@@ -1,15 +1,11 @@
 /* progress.c - the log lines of a job, and its progress object for pages and CLI. */
-#include "flopwatchd/session/progress.h"
+#include "flopwatchd/session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/jsonw.h"
-#include "lib/log.h"
-#include "db/event.h"
-#include "db/job.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum { FLUSH_MS = 500, LINES_MAX = 256 << 10, LINE_MAX_BYTES = 900 };
 

@@ -2,24 +2,17 @@
  * session.c - the protocol with one worker. Output is queued and written as the worker reads it; trees come from flopwatch-git
  * through a temporary file, one at a time, so that no tree is ever held in memory.
  */
-#include "flopwatchd/session/session.h"
+#include "flopwatchd/session/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/lines.h"
-#include "lib/log.h"
-#include "lib/child.h"
-#include "flopwatchd/session/hello.h"
-#include "flopwatchd/session/executor.h"
+#include "lib/lib.h"
 
 enum {
 	CHUNK = 64 << 10,

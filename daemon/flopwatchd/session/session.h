@@ -1,17 +1,238 @@
+/** session.c - sessions with workers, from the connection to the end of a job. */
+#ifndef FLOPWATCHD_SESSION_SESSION_H
+#define FLOPWATCHD_SESSION_SESSION_H
+
+#include <stdbool.h>
+
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/plan/plan.h"
+#include "lib/lib.h"
+#include "model/model.h"
+#include "protocol/protocol.h"
+
+/*
+ * ---- executor ----
+ * Submissions of a worker to a machine: pending for a reason, running or ended. A submission may be pending for
+ * any time: no limit applies. After executor_end the child is asked to end and then killed; if a scheduler holds an allocation
+ * for it, the daemon searches for it until it is gone.
+ */
+
+struct executors; /* all of a daemon */
+struct executor;  /* one submission */
+
+/** State of a pending submission, in its scheduler's words. Texts live for the call. */
+struct executor_wait {
+	const char *id;     /* the scheduler's id; "": none yet */
+	const char *reason; /* "Resources", or the error of the query */
+	int position;       /* position in the queue, from 1; 0 unknown */
+};
+
+struct executor_hooks {
+	/** The submission is pending; called again when the reason changes. */
+	void (*pending)(void *arg, const struct executor_wait *wait);
+	/** The worker can be connected. May run before executor_submit returns. Own: the executor owns the descriptor. */
+	void (*running)(void *arg, int fd);
+	/** One line of the worker's standard error. */
+	void (*said)(void *arg, char *line);
+	/** The process ended: "exit 3", "" for success. Only if executor_is_process. */
+	void (*ended)(void *arg, const char *how);
+};
+
+/** Cancels allocations that an earlier daemon left. Own: borrows l and c. */
+int executors_new(struct loop *l, const struct config *c, struct executors **out, struct fw_err *err);
+/** Ask all running children to end and wait a moment; accepts NULL. */
+void executors_free(struct executors *x);
+
+/** Start the worker or connect, on `node` if set. Own: borrows w and hooks until executor_end. Err: no hook was called. */
+int executor_submit(struct executors *x, const struct config_worker *w, const char *node, const struct executor_hooks *hooks,
+	void *arg, struct executor **out, struct fw_err *err);
+/** True if it has a process, so that `ended` will be called. */
+bool executor_is_process(const struct executor *e);
+/** Call no hook from now on, and give the process a moment to end. Accepts NULL. */
+void executor_end(struct executor *e);
+
+/*
+ * ---- slot ----
+ * One job at a time of a configured worker: queries its devices, claims a job for one of them, runs it to its end. A
+ * worker has a slot for each of its devices. With a scheduler, a slot submits a request and chooses its job once it has an
+ * allocation: until then the job stays in the queue, and later jobs may precede it. An unreachable worker is retried with
+ * growing delays at no cost to any job; a worker that fails in the middle of a job costs that job an attempt. A result that
+ * cannot be stored is retried.
+ */
+
+struct slot;
+
+/** Of one worker: consecutive allocations whose devices fitted no queued job, and the resulting delay. */
+struct backoff {
+	int n;
+	int64_t until_ns; /* until then, jobs that were queued at the last give-back get no new request; 0: no delay */
+	int64_t newest;   /* the newest job at that time */
+};
+
+/** Services of the queue for its slots. */
+struct slot_host {
+	struct executors *executors;
+	struct loop *loop;
+	struct config *config;
+	struct txn *txn;
+	void *arg;
+	/** The slot became free, or its worker came up or went down. */
+	void (*changed)(void *arg);
+	/** True if another slot uses this device. */
+	bool (*is_taken)(void *arg, const char *uuid);
+	/** Slot `n`; NULL after the last. */
+	struct slot *(*nth_slot)(void *arg, int n);
+	/** A repository cannot be read now: start none of its jobs before the queue retries. */
+	void (*hold)(void *arg, int64_t repo);
+	/** Held repositories, as a JSON array of ids. */
+	const char *(*held)(void *arg);
+	/** True if the disk has space for a job's results. */
+	bool (*has_room)(void *arg);
+	struct backoff *backoff; /* of each worker, by its index in the configuration */
+};
+
+/** Create a slot, number `index` of its worker, and query its devices. Own: borrows host and w; NULL without memory. */
+struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index);
+/** Another slot of the same worker; copies the hello of `first`. NULL without memory. */
+struct slot *slot_new_concurrent(const struct slot *first, int index);
+/** Number of slots that the worker's last hello allows: one for each device. */
+int slot_devices(const struct slot *s);
+const struct config_worker *slot_worker(const struct slot *s);
+
+enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_HEALTH_CHECK, SLOT_HAS_IDLE_ALLOCATION };
+/** State of its request. NOT: it could request; SLOT_HAS_IDLE_ALLOCATION: its allocation fits no queued job. */
+enum slot_wait slot_waits(const struct slot *s);
+/** Properties of a requested allocation. The job is chosen once it is granted. */
+struct slot_request {
+	int64_t job; /* 0: a device for a health check */
+	int priority;
+	char node[64]; /* required node; "": any */
+};
+/** Request an allocation. Err: the worker cannot be started; it is down for a while. */
+int slot_submit(struct slot *s, const struct slot_request *request, struct fw_err *err);
+/** The request of a waiting slot; may be replaced by another for the same node. Own: the slot's. */
+struct slot_request *slot_request(struct slot *s);
+/** True if the scheduler has seen the request and lets it wait. */
+bool slot_is_stuck(const struct slot *s);
+/** Withdraw the request. */
+void slot_give_up(struct slot *s);
+/** True if an idle allocation was held for the longest permitted time. */
+bool slot_idle_allocation_is_old(const struct slot *s);
+/** Release an idle allocation; `in_backoff`: and delay the next request, longer each time (struct backoff). */
+void slot_give_back(struct slot *s, bool in_backoff);
+/** Delay after the `n`th time (from 1). Units: ms. */
+int64_t slot_backoff_ms(int n);
+/** Kill what runs; rows are unchanged. Accepts NULL. */
+void slot_free(struct slot *s);
+
+/** Claim the next job for one of its devices, if the slot is free. Err: the database. */
+int slot_claim(struct slot *s, struct fw_err *err);
+/** Current job, 0 none. */
+int64_t slot_job(const struct slot *s);
+/** Device of the current job or health check; "" none. */
+const char *slot_device(const struct slot *s);
+struct worker_status;
+/** Status of its worker. Own: texts point into the slot. */
+void slot_report(const struct slot *s, struct worker_status *out);
+/** True if its worker measures on this kind of device, or may. */
+bool slot_measures(const struct slot *s, enum device_kind kind);
+/** True if any process or session of it runs. */
+bool slot_is_busy(const struct slot *s);
+/** Cancel its job. Err: the database. */
+int slot_cancel(struct slot *s, const char *why, struct fw_err *err);
+/** Return its job to the queue without counting the attempt, and stop the worker. */
+void slot_release(struct slot *s, const char *why);
+/** Preempt a profile if a job that users wait for could use its device. 1 preempted, 0, -1. */
+int slot_make_way(struct slot *s, struct fw_err *err);
+/** True if its job is over and its worker is still ending. */
+bool slot_is_leaving(const struct slot *s);
+/** slot_release for a job that the worker does not have yet. */
+void slot_release_plan(struct slot *s, const char *why);
+
+/*
+ * ---- build_claims ----
+ * Coordination of workers of one kind that build in separate allocations, each with its own cache: a worker
+ * measures the jobs it built, and the others do not build them again.
+ */
+
+/** Build a JSON array of ids: begin, add, end. Own: the caller's; buf_fini frees. */
+void build_claims_begin(struct buf *ids);
+void build_claims_add(struct buf *ids, int64_t id);
+void build_claims_end(struct buf *ids);
+
+/** Add jobs that other workers than `w` built and will measure, up to their number of slots. Err: the database. */
+int build_claims_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err);
+/** Further builds `w` may request: next to other builders, no more than it can measure. Err: the database. */
+int build_claims_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err);
+
+/* ---- connect: Connections to workers: a command here, on another host or in a Slurm allocation, or a socket. ---- */
+
+enum { CONNECT_ENV_MAX = 16, CONNECT_ENV_TEXT = 4096 };
+
+struct connection {
+	int fd;            /* both directions */
+	int errors_fd;     /* standard error, not blocking; -1: a socket worker, which has none here */
+	struct proc child; /* pid 0: none */
+};
+
+/** Options of an allocation; "": unset. */
+struct connect_as {
+	const char *name; /* job name, by which the daemon finds the allocation again */
+	const char *node; /* required node */
+};
+
 /**
- * session.h - one session with one worker: hello, a job, its trees, its messages, done. The worker is a child or the peer of a
+ * Start the worker or connect to its socket. The child gets time to end before it is killed, because a scheduler or another
+ * host holds resources for it. Own: on 0 the caller closes both descriptors and ends the child; on -1 nothing is open.
+ */
+int connect_worker(const struct config *c, const struct config_worker *w, const struct connect_as *as, struct connection *out,
+	struct fw_err *err);
+
+/** Variables passed to a worker, and no others. Shape: env[CONNECT_ENV_MAX], text[CONNECT_ENV_MAX]. */
+void connect_environment(const char *env[CONNECT_ENV_MAX], char (*text)[CONNECT_ENV_TEXT]);
+
+/*
+ * ---- progress ----
+ * Log lines and progress of a running job, collected from its worker's messages and written at most twice a
+ * second. They serve users only, so a failed write is dropped.
+ */
+
+struct progress {
+	struct loop *loop;
+	struct txn *txn;
+	struct store_job job; /* id 0: none */
+	int n_cells, n_subjects;
+	char (*key)[CASE_KEY_SIZE];            /* key[n_cells] */
+	int n_checked, process_run, set, cell; /* cell -1: none */
+	enum role role;
+	char step[16];
+	char note[400];   /* last note about the device in this step, such as a wait for other processes; "": none */
+	struct buf lines; /* pending lines, each ends in '\n' */
+	bool is_dirty;
+	struct loop_source *timer;
+};
+
+void progress_init(struct progress *c, struct loop *l, struct txn *g);
+/** Start a job; lines may be added from here on. */
+void progress_for(struct progress *c, const struct store_job *job);
+/** Set the job's cells; again before each further set of runs, with the cells of that set. */
+void progress_begin(struct progress *c, const struct msg_job *request);
+/** Update log and progress from a message. */
+void progress_receive(struct progress *c, const struct msg *m);
+/** Write pending lines now. */
+void progress_flush(struct progress *c);
+/** Write pending lines and drop the job; no effect without a job. */
+void progress_end(struct progress *c);
+
+/*
+ * ---- session ----
+ * One session with one worker: hello, a job, its trees, its messages, done. The worker is a child or the peer of a
  * Unix socket; both are one descriptor here. A worker is never trusted: its messages are parsed and checked against the
  * request, it gets only trees that the job names, and a minute without a message, an unexpected message or an early end fail
  * the session.
  */
-#ifndef FLOPWATCHD_SESSION_SESSION_H
-#define FLOPWATCHD_SESSION_SESSION_H
-
-#include "flopwatchd/session/executor.h"
-#include "flopwatchd/config/config.h"
-#include "protocol/protocol.h"
-#include "lib/loop.h"
-#include "flopwatchd/job/result.h"
 
 struct session;
 
@@ -58,5 +279,196 @@ bool session_is_ending(const struct session *s);
 void session_cancel(struct session *s);
 /** End the worker at once, without a hook. Not from inside a hook; accepts NULL. */
 void session_close(struct session *s);
+
+/*
+ * ---- split_group ----
+ * A job that several slots measure at once, each with a device of one class: either its cells are partitioned,
+ * with all pairs of a cell on one device, or a second device confirms its losses. The slot that has the job leads: only it
+ * moves the job's row, reports progress and stores the result. The others lend their device; a failure of one of them fails the
+ * job.
+ */
+
+struct slot;
+struct split_group;
+
+/**
+ * If the configuration allows it and no other job waits for the devices: partition the leader's plan, which is ready, over it
+ * and free slots with devices of the same class. The leader's plan becomes its part. Err: no memory, the database; the plan is
+ * unchanged.
+ */
+int split_group_gather(struct slot *leader, struct fw_err *err);
+/** True if it lends its device to another slot's job. */
+bool split_group_is_helper(const struct slot *s);
+/** True if another device may measure its part: no other slot has a part, whose class the device would have to match. */
+bool split_group_may_rebind(const struct slot *s);
+/** Update its part after it got another device. No effect without a split group. */
+void split_group_rebind(struct slot *s);
+/** Check that the devices of all parts are still of one class after a worker's hello. Err: they are not; the database. */
+int split_group_fits(const struct slot *s, struct fw_err *err);
+/** The slot that has the job: itself, unless it is a helper. */
+struct slot *split_group_leader(struct slot *s);
+/** Add a finished part; a helper is free then. Own: takes `part`. Err: it does not fit. */
+int split_group_take(struct slot *s, struct result *part, struct fw_err *err);
+/** Start a confirming set, or return the whole result (else NULL), which is the caller's. Err: as split_group_gather. */
+int split_group_go_on(struct slot *leader, struct result **whole, struct fw_err *err);
+/** End the job: helpers are free, or will be when their workers have ended. No effect without a split group. */
+void split_group_dismiss(struct slot *leader);
+/** Remove the slot, whatever its part is. */
+void split_group_forget(struct slot *s);
+
+/*
+ * ---- slot_inside ----
+ * State and functions shared by the files of a slot: slot.c leads a worker from its hello to a running job,
+ * slot_end.c ends the job and stores its result, slot_part.c runs a part of a split job, slot_health_check.c checks a device,
+ * slot_build.c builds in separate allocations, slot_idle_allocation.c keeps an allocation that fits no job, slot_report.c reports
+ * the status.
+ */
+
+enum phase {
+	PHASE_DOWN,    /* waits for its timer, then queries the worker again */
+	PHASE_ASKING,  /* a session that only waits for hello */
+	PHASE_FREE,    /* has no job; its devices are known, or a scheduler has them */
+	PHASE_WAITING, /* a session without allocation; the job is chosen once there is one */
+	/* keeps an allocation that fits no job while it requests another: the same device would be granted again */
+	PHASE_IDLE_ALLOCATION,
+	PHASE_PLANNING,     /* has a job, queries git for its inputs; with an allocation, next to its session */
+	PHASE_OPENING,      /* has a plan, waits for the worker's hello */
+	PHASE_RUNNING,      /* the worker has the job */
+	PHASE_HEALTH_CHECK, /* no job: checks a quarantined device */
+	PHASE_JOINING,      /* its part of a job is done, parts of other slots are not */
+	PHASE_LEAVING,      /* the job is over, the worker still ends */
+	PHASE_STORING       /* has a write that the database did not accept */
+};
+
+/* The pending write of PHASE_STORING. */
+enum pending_write { PENDING_WRITE_NONE, PENDING_WRITE_RESULT, PENDING_WRITE_MOVE, PENDING_WRITE_RELEASE };
+
+struct slot {
+	const struct slot_host *host;
+	const struct config_worker *worker;
+	int index; /* among the slots of its worker */
+	enum phase phase;
+	struct msg_hello hello;
+	bool has_hello;
+	int failures;                    /* of the worker, consecutive */
+	int n_full;                      /* consecutive jobs that its disk had no space for */
+	char why[400];                   /* the last failure */
+	bool is_suspect;                 /* query its devices before the next job */
+	int n_backoff;                   /* consecutive allocations that fitted no job */
+	int64_t idle_allocation_ns;      /* start of the idle allocation */
+	int64_t allocated_ns;            /* start of the allocation */
+	struct slot_request request;     /* properties of the requested allocation */
+	char wait_id[32], wait_why[300]; /* the scheduler's id and reason */
+	int wait_position;
+
+	struct store_job job; /* id 0: none */
+	enum jobstate state;
+	bool measures; /* measuring has started: the job's time limit counts */
+	struct msg_device device;
+	int64_t device_id;
+	enum { HEALTH_CHECK_NOT_SENT, HEALTH_CHECK_SENT, HEALTH_CHECK_SAID } health_check;
+	bool health_check_ok;
+	int n_silent; /* consecutive health checks that were sent and not answered */
+	char health_check_why[400];
+	struct plan plan;
+	char repo_path[4096];
+	struct progress progress;
+	int n_sources; /* of a job with separate builds: sources whose modules the cache should hold */
+	struct {
+		enum role role;
+		char name[STORE_SOURCE_SIZE];
+	} source[PROTOCOL_SUBJECTS_MAX];
+	struct split_group *split_group; /* led or helped by this slot; NULL none */
+
+	enum pending_write pending_write;
+	enum jobstate pending_write_state;
+	char pending_write_why[1024];
+	struct result *result;
+
+	struct resolve *resolve;
+	struct session *session;
+	struct loop_source *timer, *job_timer;
+};
+
+/* slot_report.c */
+
+/** Purpose of its allocations: "build", "measure", "" both. */
+const char *slot_aim(const struct slot *s);
+/** True if its worker could not be reached at the last attempt. */
+bool slot_is_down(const struct slot *s);
+
+/* slot.c */
+
+void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn);
+/** Store why its allocation waits or is of no use, with an event. Err: the database. */
+int slot_write_pending(struct slot *s, struct fw_err *err);
+/** Drop the last job; the slot is free. */
+void slot_go_free(struct slot *s);
+/** Start a session with its worker, on `node` if set. Err: it cannot be started. */
+int slot_open_session(struct slot *s, const char *node, struct fw_err *err);
+/** Find a device of the hello; NULL: none. */
+const struct msg_device *slot_find_device(const struct msg_hello *hello, const char *uuid);
+
+/* slot_part.c */
+
+/** Start its part of a split job; job, plan and device are set. Err: its worker cannot be started. */
+int slot_open_helper(struct slot *s, struct fw_err *err);
+/** Cancel its part of another slot's job. */
+void slot_let_go(struct slot *s);
+/** Add a measured part to the split job; the last part stores the job. Own: takes `part`. */
+void slot_take_part(struct slot *s, struct result *part);
+
+/* slot_health_check.c */
+
+/** Check s->device in the existing session or a new one. */
+void slot_begin_health_check(struct slot *s);
+/** Send the check; the worker is ready. */
+void slot_send_health_check(struct slot *s, const struct msg_hello *hello);
+void slot_receive_health_check(struct slot *s, const struct msg_state *state);
+/** Set the device's state from the answer; without an answer the check is repeated. */
+void slot_end_health_check(struct slot *s, enum session_end how, const char *why);
+
+/* slot_idle_allocation.c */
+
+/** Keep an allocation that fits no queued job. */
+void slot_keep_idle_allocation(struct slot *s);
+/** Stop its timer: the allocation is checked against the queue, or is gone. */
+void slot_stop_idle_allocation(struct slot *s);
+/** Restart its timer: it still fits no job. */
+void slot_go_on_idle_allocation(struct slot *s);
+/** Backoff state of its worker. */
+struct backoff *slot_backoff(const struct slot *s);
+
+/* slot_build.c */
+
+/** Claim the next job to build and mark it as sent. 1, 0 none, -1. */
+int slot_claim_build(struct slot *s, struct fw_err *err);
+/** A builder sent hello: clear the records of builds that other workers made for it. */
+void slot_meet_builder(struct slot *s);
+/** Store the planned job's sources. True: all are cached, and the job returned to the queue for a device. */
+bool slot_has_nothing_to_build(struct slot *s);
+/** End a build: the job waits for a device, or ends if a build failed or both are identical. Own: takes `result`. */
+void slot_take_builds(struct slot *s, struct result *result);
+/** Store the job's cached builds. Err: the database. */
+int slot_write_cached(struct slot *s, int64_t now_ms, struct fw_err *err);
+/** Before the plan is sent to a measuring worker: note the sources that its cache should hold. */
+void slot_note_sources(struct slot *s);
+/** The measuring worker reported a build: log one that its cache should have held. */
+void slot_receive_build(struct slot *s, const struct msg_build *b);
+
+/* slot_end.c */
+
+/** Set the write that slot_settle has to do. */
+void slot_set_pending(struct slot *s, enum pending_write pending_write, enum jobstate state, const char *why);
+/** Do the pending write; then the slot is free, or retries later. */
+void slot_settle(struct slot *s);
+/** End the job without a result. */
+void slot_finish_job(struct slot *s, enum pending_write pending_write, enum jobstate_event on, const char *why);
+/** Return the job to the queue, or fail it after its last attempt: the job may be what breaks the worker. */
+void slot_count_attempt(struct slot *s, const char *why);
+/** As slot_count_attempt, and query the worker's devices before its next job. */
+void slot_lose_worker(struct slot *s, const char *why);
+/** Limit the job to `limit_ms` from now on. */
+void slot_limit_job(struct slot *s, int64_t limit_ms);
 
 #endif

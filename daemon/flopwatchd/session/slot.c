@@ -1,22 +1,16 @@
 /* slot.c - the state machine of a slot: asking, free, waiting, planning, opening, running, leaving, storing, down. */
-#include "flopwatchd/session/slot_inside.h"
+#include "flopwatchd/session/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "db/event.h"
-#include "flopwatchd/session/concurrent.h"
-#include "flopwatchd/plan/claim.h"
-#include "flopwatchd/job/devicestate.h"
-#include "flopwatchd/plan/devices_seen.h"
-#include "flopwatchd/plan/refusal.h"
-#include "flopwatchd/config/config_worker.h"
-#include "model/worker.h"
-#include "flopwatchd/job/record.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/plan/plan.h"
+#include "lib/lib.h"
+#include "model/model.h"
 
 enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
 

@@ -3,14 +3,10 @@
  * modules that the measuring worker's cache lacks.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "flopwatchd/plan/claim.h"
-#include "flopwatchd/session/slot_inside.h"
-#include "flopwatchd/plan/sources.h"
-#include "flopwatchd/session/build_claims.h"
+#include "flopwatchd/plan/plan.h"
+#include "flopwatchd/session/session.h"
+#include "lib/lib.h"
 
 static void log_failure(const struct slot *s, const struct fw_err *err)
 {

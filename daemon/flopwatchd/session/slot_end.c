@@ -1,16 +1,13 @@
 /* slot_end.c - the end of a slot's job, and the writes that follow. */
 #include <stdio.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "db/repo.h"
-#include "flopwatchd/plan/claim.h"
-#include "flopwatchd/session/slot_inside.h"
-#include "flopwatchd/job/profile_request.h"
-#include "flopwatchd/job/record.h"
-#include "flopwatchd/record/profile_finish.h"
-#include "flopwatchd/config/config_worker.h"
-#include "flopwatchd/record/judge.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/plan/plan.h"
+#include "flopwatchd/record/record.h"
+#include "flopwatchd/session/session.h"
+#include "lib/lib.h"
 
 enum { STORE_AGAIN_MS = 5000 };
 

@@ -4,9 +4,9 @@
  */
 #include <stdio.h>
 
-#include "lib/log.h"
-#include "flopwatchd/session/slot_inside.h"
-#include "flopwatchd/job/devicestate.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/session/session.h"
+#include "lib/lib.h"
 
 enum { SILENT_MAX = 3 };
 

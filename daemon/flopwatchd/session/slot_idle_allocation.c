@@ -3,13 +3,11 @@
  * so the slot keeps the allocation while it requests another, and releases it when that has come, or does not come in time.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "db/repo.h"
-#include "flopwatchd/plan/claim.h"
-#include "flopwatchd/session/slot_inside.h"
+#include "db/db.h"
+#include "flopwatchd/plan/plan.h"
+#include "flopwatchd/session/session.h"
+#include "lib/lib.h"
 
 enum { IDLE_ALLOCATION_MS = 30000, LOOK_AGAIN_MS = 1000, BACKOFF_FIRST_MS = 5000, BACKOFF_DOUBLED_MAX = 7 };
 

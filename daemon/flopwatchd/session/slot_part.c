@@ -1,6 +1,6 @@
 /* slot_part.c - a slot's part of a split job, its own or that of another slot. */
-#include "lib/log.h"
-#include "flopwatchd/session/slot_inside.h"
+#include "flopwatchd/session/session.h"
+#include "lib/lib.h"
 
 int slot_open_helper(struct slot *s, struct fw_err *err)
 {

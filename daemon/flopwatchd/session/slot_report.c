@@ -1,10 +1,10 @@
-/* slot_report.c - status queries of slot.h; none changes a slot. */
+/* slot_report.c - status queries of slot.c; none changes a slot. */
 #include <stdio.h>
 
-#include "model/worker.h"
-#include "flopwatchd/plan/claim.h"
-#include "flopwatchd/session/slot_inside.h"
-#include "flopwatchd/config/config_worker.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/plan/plan.h"
+#include "flopwatchd/session/session.h"
+#include "model/model.h"
 
 int slot_devices(const struct slot *s)
 {

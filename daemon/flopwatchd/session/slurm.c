@@ -1,15 +1,11 @@
-#include "flopwatchd/session/slurm.h"
+#include "flopwatchd/session/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "lib/hash.h"
-#include "lib/log.h"
-#include "flopwatchd/session/connect.h"
-#include "lib/child.h"
+#include "lib/lib.h"
 
 enum {
 	LOOK_FIRST_MS = 250,

@@ -1,15 +1,13 @@
-#include "flopwatchd/session/split_group_inside.h"
+#include "flopwatchd/session/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lib/clock.h"
-#include "db/device.h"
-#include "flopwatchd/plan/claim.h"
-#include "flopwatchd/job/partition.h"
-#include "flopwatchd/job/result_join.h"
-#include "flopwatchd/config/config_worker.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/plan/plan.h"
+#include "lib/lib.h"
 
 bool split_group_is_helper(const struct slot *s)
 {

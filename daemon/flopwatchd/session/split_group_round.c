@@ -1,12 +1,8 @@
 /* split_group_round.c - rounds of a split group after its first set: repeated cells, and confirmation on another device. */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "flopwatchd/session/split_group_inside.h"
-#include "flopwatchd/job/result_join.h"
-#include "flopwatchd/job/groups.h"
-#include "flopwatchd/job/lost.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/session/internal.h"
 
 #define BUDGETS_OF_JOB 0.5 /* of the time limit of a job */
 

@@ -1,18 +1,13 @@
-/* branch_tips.c - jobs from branch tips; see branch_tips.h. */
-#include "flopwatchd/watch/branch_tips.h"
+/* branch_tips.c - jobs from branch tips; see branch_tips.c. */
+#include "flopwatchd/watch/internal.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "db/event.h"
-#include "db/job.h"
-#include "db/repo.h"
-#include "flopwatchd/notify/commit_status.h"
-#include "lib/oid.h"
-#include "lib/percent.h"
-#include "flopwatchd/config/branch_patterns.h"
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/notify/notify.h"
+#include "lib/lib.h"
 
 enum { NAME_SIZE = BRANCH_NAME_SIZE, DISPLAY_SIZE = 2048, SHORT_SHA = 12, HELD_MAX_BYTES = 64 << 20 };
 

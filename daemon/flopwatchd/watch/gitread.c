@@ -1,14 +1,10 @@
 /* gitread.c - conversion of flopwatch-git's JSON lines; a missing key or wrong type is a protocol error. */
-#include "flopwatchd/watch/gitread.h"
+#include "flopwatchd/watch/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <jansson.h>
-
-#include "lib/percent.h"
-#include "lib/oid.h"
+#include "lib/lib.h"
 
 enum { BLOB_BYTES_MAX = 1 << 20 };
 

@@ -1,5 +1,5 @@
-/* ref_watch.c - inotify on a repository's refs; see ref_watch.h. */
-#include "flopwatchd/watch/ref_watch.h"
+/* ref_watch.c - inotify on a repository's refs; see ref_watch.c. */
+#include "flopwatchd/watch/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -7,10 +7,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WATCHES_MAX = 4096, DEPTH_MAX = 32 };

@@ -2,21 +2,15 @@
  * watch.c - the schedule of checks. Each repository has either a timer or a running child; a change reported while the child
  * runs causes another check.
  */
-#include "flopwatchd/watch/watch.h"
+#include "flopwatchd/watch/internal.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
-#include "lib/clock.h"
-#include "lib/log.h"
-#include "lib/child.h"
-#include "db/repo.h"
-#include "flopwatchd/watch/ref_watch.h"
-#include "flopwatchd/watch/branch_tips.h"
+#include "db/db.h"
+#include "lib/lib.h"
 
 enum {
 	DEBOUNCE_MS = 20,        /* a push writes several refs */

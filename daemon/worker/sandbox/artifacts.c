@@ -2,17 +2,12 @@
  * artifacts.c - selection of a program's artifacts. The build has ended, but it may have left any link: no path is walked
  * through one.
  */
-#include "worker/sandbox/artifacts.h"
+#include "worker/sandbox/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "worker/sandbox/beneath.h"
-#include "worker/sandbox/workdir.h"
 
 enum { PATH_SIZE = 3 * BENCHMARK_TEXT_SIZE };
 

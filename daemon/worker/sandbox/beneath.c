@@ -1,12 +1,8 @@
 /* beneath.c - component-wise openat without links. */
-#include "worker/sandbox/beneath.h"
+#include "worker/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* With O_NOFOLLOW, openat fails with ENOTDIR for a link where a folder is requested; O_PATH opens the link itself. */

@@ -2,28 +2,15 @@
  * build.c - a build in the sandbox. Branch code controls a build, so time, output, processes and disk have limits, and each
  * limit has a message.
  */
-#include "worker/sandbox/build.h"
+#include "worker/sandbox/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "worker/sandbox/artifacts.h"
-#include "worker/sandbox/buildlog.h"
-#include "worker/sandbox/compilers.h"
-#include "worker/sandbox/beneath.h"
-#include "worker/sandbox/keyring.h"
-#include "worker/sandbox/procs.h"
-#include "worker/sandbox/pump.h"
-#include "worker/sandbox/room.h"
-#include "worker/sandbox/sealed.h"
-#include "worker/sandbox/unpack.h"
-#include "worker/sandbox/workdir.h"
+#include "lib/lib.h"
 
 static const char bare_suffix[] = ".bare";
 

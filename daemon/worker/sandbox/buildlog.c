@@ -1,5 +1,5 @@
 /* buildlog.c - first half in a buffer, second half in a ring. */
-#include "worker/sandbox/buildlog.h"
+#include "worker/sandbox/internal.h"
 
 #include <stdlib.h>
 

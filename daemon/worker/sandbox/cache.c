@@ -1,5 +1,5 @@
 /* cache.c - folders of small immutable files named by hashes. All of it can be rebuilt, and every file is checked when used. */
-#include "worker/sandbox/cache.h"
+#include "worker/sandbox/sandbox.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -7,12 +7,10 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/log.h"
+#include "lib/lib.h"
 
 static int default_dir(char *dir, size_t size, struct fw_err *err)
 {

@@ -1,11 +1,9 @@
 /* compilers.c - compiler search path and wrapper scripts. */
-#include "worker/sandbox/compilers.h"
+#include "worker/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char folder_name[] = "compilers";

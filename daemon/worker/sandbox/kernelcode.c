@@ -4,17 +4,14 @@
  * liblz4 is linked, since nvcc compresses with it by default. libzstd is loaded at run time: it is on every Debian and Ubuntu,
  * and only modules compressed with it need it.
  */
-#include "worker/sandbox/kernelcode.h"
+#include "worker/sandbox/sandbox.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <lz4.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include "profile/fatbin.h"
+#include "profile/profile.h"
 
 enum { KERNELS_MAX = 1 << 16 };
 

@@ -1,5 +1,5 @@
 /* keyring.c - a child that becomes the build user to clear its keyrings. */
-#include "worker/sandbox/keyring.h"
+#include "worker/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <linux/keyctl.h>

@@ -1,7 +1,5 @@
 /* lastwords.c - ring of the last output bytes. */
-#include "worker/sandbox/lastwords.h"
-
-#include <string.h>
+#include "worker/sandbox/sandbox.h"
 
 void lastwords_keep(struct lastwords *w, const char *data, size_t len)
 {

@@ -1,15 +1,10 @@
 /*
  * loadable.c - ELF parser for the hash. A build wrote the file, so every offset is checked against the file's size before use.
  */
-#include "worker/sandbox/loadable.h"
+#include "worker/sandbox/internal.h"
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SEGMENTS_MAX = 64, SECTIONS_MAX = 4096, NAMES_MAX = 1 << 20, NOTES_MAX = 1 << 16, MASKS_MAX = 8, CHUNK = 1 << 16 };

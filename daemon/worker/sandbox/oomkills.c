@@ -1,11 +1,9 @@
 /* oomkills.c - counters of /proc/vmstat and of memory.events in the control group (version 2). */
-#include "worker/sandbox/oomkills.h"
+#include "worker/sandbox/sandbox.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { VMSTAT_MAX = 32 << 10 };

@@ -1,14 +1,12 @@
 /* peer.c - the only reader of the daemon's lines, so that every wait of the worker handles cancel, end of input and ping. */
-#include "worker/sandbox/peer.h"
+#include "worker/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
+#include "lib/lib.h"
 
 enum { PING_S = 10, STALL_MS = 30000, TICK_MS = 500 };
 

@@ -1,23 +1,20 @@
 /* procs.c - process descent from /proc/PID/stat: one pass reads all pairs, a second follows them. */
-#include "worker/sandbox/procs.h"
+#include "worker/sandbox/sandbox.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
+#include "lib/lib.h"
 
 enum { LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN = 400, PROCESSES_MAX = 1000 };
 

@@ -1,15 +1,13 @@
 /* pump.c - the worker's only event loop: one child at a time, one poll() over few descriptors. */
-#include "worker/sandbox/pump.h"
+#include "worker/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/clock.h"
-#include "worker/sandbox/procs.h"
+#include "lib/lib.h"
 
 enum { TICK_MS = 100, DRAIN_READS = 64 };
 

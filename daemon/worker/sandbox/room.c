@@ -1,5 +1,5 @@
 /* room.c - free space on the disk of the cache. */
-#include "worker/sandbox/room.h"
+#include "worker/sandbox/sandbox.h"
 
 #include <stdio.h>
 #include <sys/statvfs.h>

@@ -4,21 +4,17 @@
  * Started by root, bubblewrap would keep all capabilities, hence --cap-drop ALL. A child of a killed bwrap dies with its pid
  * namespace, so killing that one process ends all processes inside.
  */
-#include "worker/sandbox/sandbox.h"
+#include "worker/sandbox/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
-#include "worker/sandbox/procs.h"
-#include "worker/sandbox/sockets.h"
+#include "lib/lib.h"
 
 enum { TRY_MS = 10000 };
 

@@ -1,22 +1,139 @@
-/**
- * sandbox.h - isolation of branch code by bubblewrap.
+/** sandbox.c - the trust boundary: bubblewrap, unpacking, building, the cache of builds. */
+#ifndef WORKER_SANDBOX_SANDBOX_H
+#define WORKER_SANDBOX_SANDBOX_H
+
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/lib.h"
+#include "model/model.h"
+#include "profile/profile.h"
+#include "protocol/protocol.h"
+
+/*
+ * ---- beneath ----
+ * Openat below an untrusted folder, without following links.
  *
- * All namespaces are separate; there is no network, no socket of other families (sockets.h), no capability, and never the
+ * It opens one component after the other with O_NOFOLLOW. openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS would do the
+ * same in one call, but systemd's RestrictSUIDSGID, which applies to our workers, answers every openat2 with ENOSYS because it
+ * cannot read the mode in its arguments.
+ */
+
+/**
+ * Open `path` below the folder `root`. `path` is relative; "." and empty components are ignored, and no component means `root`
+ * itself. No component may be a symbolic link, including the last. `flags`: of openat, without O_CREAT; O_CLOEXEC and
+ * O_NOFOLLOW are added. Returns a descriptor, or -1 with errno: ELOOP for a link, EXDEV for ".." and an absolute path, else
+ * openat's.
+ */
+int beneath_open(int root, const char *path, int flags);
+
+/*
+ * ---- cache ----
+ * Files that a worker keeps between jobs: builds/<key>, modules/<sha256>.so, names/<sha256>.so (the same with symbols
+ * and lines), checks/<key>, and work folders.
+ *
+ * Every file is written under a temporary name, synced and renamed, so a crash leaves a whole file or none. Locks separate
+ * workers that share a cache: build slots, one lock for each source, one per device for measuring.
+ */
+
+struct cache {
+	char dir[PATH_MAX];
+	int fd; /* of dir; -1: closed */
+	int builds_fd, modules_fd, names_fd, checks_fd;
+};
+
+/**
+ * Open (and create) the cache. `dir` NULL: $CACHE_DIRECTORY, $XDG_CACHE_HOME/flopwatch, /var/cache/flopwatch-worker for root,
+ * ~/.cache/flopwatch. Root refuses another user's cache unless `dir` names it. Err: names the unusable folder and its owner.
+ * Own: cache_close.
+ */
+int cache_open(struct cache *c, const char *dir, struct fw_err *err);
+void cache_close(struct cache *c);
+
+/** Read an entry of builds_fd or checks_fd into `out`, and mark it as used. Returns 1 found, 0 missing or unreadable. */
+int cache_get(int folder_fd, const char *name, struct buf *out);
+int cache_put(int folder_fd, const char *name, const void *data, size_t len, struct fw_err *err);
+void cache_forget(int folder_fd, const char *name);
+
+/**
+ * Store a copy of `fd` (from offset 0) as modules/<sha256>.so. Units: max_bytes. Err: ERR_FULL when it is larger. Shape:
+ * sha256[65].
+ */
+int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err);
+/** Open a cached module and mark it as used; -1 if missing. Own: close. */
+int cache_open_module(const struct cache *c, const char *sha256);
+/** Store `fd` as the unstripped copy of module `sha256`, unless it is larger. Units: max_bytes. */
+void cache_put_names(const struct cache *c, const char *sha256, int fd, int64_t max_bytes);
+/** Open the unstripped copy; -1 if missing. Own: close. */
+int cache_open_names(const struct cache *c, const char *sha256);
+
+/** Try to take lock `name`. Returns its descriptor (close to release), or -1 with ERR_BUSY while another process holds it. */
+int cache_lock(const struct cache *c, const char *name, struct fw_err *err);
+/** Lock one of `n` build slots, each with its own folders. Returns as cache_lock. */
+int cache_lock_position(const struct cache *c, int n, int *position, struct fw_err *err);
+/**
+ * Join the concurrent builds. `*alone`: there is no other, and none may start before cache_lock_share. Returns as cache_lock.
+ */
+int cache_lock_beside(const struct cache *c, bool *alone, struct fw_err *err);
+int cache_lock_share(int fd, struct fw_err *err);
+/** Remove the least recently used entries beyond `keep` per folder, and half-written files. Requires that no build runs. */
+void cache_trim(const struct cache *c, int keep);
+
+/*
+ * ---- peer ----
+ * The daemon at the other end of standard input and output.
+ *
+ * Every wait of the worker also waits for the daemon, which may cancel at any time. The daemon may send nothing for any time;
+ * end of input means cancel. The worker sends a ping every 10 s. A worker without a daemon has a peer without descriptors; then
+ * only a signal (SIGINT, SIGTERM) cancels.
+ */
+
+struct peer {
+	int in, out; /* -1: no daemon */
+	struct lines lines;
+	struct buf sending;
+	int64_t next_ping_ns;
+	bool cancelled;
+	bool stays;        /* only the current job is cancelled: the daemon has another */
+	struct fw_err why; /* reason of the cancel */
+};
+
+/** Turn SIGTERM and SIGINT into a cancel, and SIGPIPE into an error of write. Call once per process, before peer_init. */
+void peer_signals(void);
+/** Initialise; `in` and `out` -1: no daemon. The peer does not close them. */
+void peer_init(struct peer *p, int in, int out);
+void peer_fini(struct peer *p);
+/** Return whether the daemon cancelled the job to send another and waits for a hello; if so, clear the cancel. */
+bool peer_go_on(struct peer *p);
+
+/** Send one message. Err: the daemon is gone or has not read for 30 s; the job is then cancelled. */
+int peer_send(struct peer *p, const struct msg *m, struct fw_err *err);
+/** Wait for the next message. Own: msg_fini. Err: ERR_TIMEOUT after `timeout_ms`, ERR_CANCELLED, ERR_PROTOCOL. */
+int peer_receive(struct peer *p, int64_t timeout_ms, struct msg *out, struct fw_err *err);
+/** Write the `bytes` of payload that follow a tree line to `fd`. */
+int peer_payload(struct peer *p, int64_t bytes, int64_t timeout_ms, int fd, struct fw_err *err);
+
+/** Give other poll loops the descriptor to poll (fd -1 without a daemon) and the longest wait in ms. */
+void peer_poll(const struct peer *p, struct pollfd *fd, int *wait_ms);
+/**
+ * After that poll, read pending data and send a ping when due. Err: ERR_CANCELLED when the job must end, from then on always.
+ */
+int peer_attend(struct peer *p, const struct pollfd *fd, struct fw_err *err);
+
+/*
+ * ---- sandbox ----
+ * Isolation of branch code by bubblewrap.
+ *
+ * All namespaces are separate; there is no network, no socket of other families (sockets.c), no capability, and never the
  * machine's root user. The system is read-only, and only named files of ours are visible.
  *
  * There are two kinds: the build's (the work folder at /job, no GPU, compilers) and the runner's (our programs, the GPU's
  * nodes). A machine may forbid features that bubblewrap needs; sandbox_open tests it by running it once.
  */
-#ifndef WORKER_SANDBOX_SANDBOX_H
-#define WORKER_SANDBOX_SANDBOX_H
-
-#include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "lib/err.h"
-#include "lib/proc.h"
-#include "model/readonly.h"
 
 enum sandbox_want { SANDBOX_AUTO, SANDBOX_REQUIRED, SANDBOX_NONE };
 enum { SANDBOX_ARGS_MAX = 640, SANDBOX_JOB_BYTES = 64 << 10 };
@@ -57,7 +174,7 @@ int sandbox_want(const char *word, enum sandbox_want *out);
 int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err);
 /**
  * Let all code inside read `n` folders of this machine; requires sandbox_open, and tests the result. `cache` is the worker's
- * cache, which stays closed; NULL none. Err: ERR_INVALID a folder does not exist, may not be shown (model/readonly.h), or
+ * cache, which stays closed; NULL none. Err: ERR_INVALID a folder does not exist, may not be shown (model/readonly.c), or
  * cannot be read by the user inside.
  */
 int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *cache, struct fw_err *err);
@@ -119,5 +236,310 @@ struct sandbox_environment {
 	char kit[PATH_MAX + 32];
 };
 void sandbox_environment(const struct sandbox *s, const char *const *more, struct sandbox_environment *out);
+
+/*
+ * ---- build ----
+ * The build of a side: from its sources to a module named by its hash.
+ *
+ * The cache key covers all inputs that can change the result: the inputs' object names, the command, the device kind, the
+ * compilers, the system, the isolation. A side may name an earlier module instead, which is in the cache or gone. The key does
+ * not cover external libraries: next to an earlier module, the other side is built again where the cache has that very module.
+ * A miss unpacks the inputs into <cache>/job or job-N (shown as /job in the sandbox), runs the command, strips names and build
+ * ids so that equal sources hash alike, and stores <cache>/modules/<sha256>.so. A failed build is a result, not an error:
+ * struct msg_build has the reason.
+ */
+
+struct build_context {
+	struct peer *peer;
+	const struct cache *cache;
+	const struct sandbox *sandbox;
+	enum device_kind device; /* DEVICE_CUDA or DEVICE_CPU: the value of {device} */
+	char tools_dir
+		[TOOLCHAIN_OVERRIDE_DIR_SIZE]; /* folder of the preferred compilers for a side without its own; "" the system's */
+	char toolchain[ROLES][TOOLCHAIN_TEXT_SIZE]; /* toolchain text of each role's side */
+	char image[64];                             /* operating system of the worker */
+	char kept[HASH_HEX]; /* earlier module of a side, next to which the other is built again; "" none */
+	double timeout_s;    /* upper limit; the manifest may set less */
+	int64_t log_bytes;   /* stored bytes of the output */
+	int64_t print_max;   /* output bytes that end it; 0: 64 MiB */
+	int process_max;     /* concurrent processes that end it; 0: procs_of_a_build */
+	char family[16];     /* required family of the module */
+	int position;        /* slot of this build among concurrent builds */
+	char sides[64];      /* benchmark programs are built and run in <cache>/<sides>-<role> */
+};
+
+/** Return a descriptor of an input's archive at offset 0 (closed by the build), or -1. */
+typedef int build_tree_fn(void *arg, const char *oid, struct fw_err *err);
+
+/** Describe each side's toolchain by running its compilers. `usual`: text of the worker's own toolchain. */
+void build_tools(struct build_context *c, const struct msg_job *job, const char *usual);
+void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX]);
+
+/**
+ * Look a build up. Returns 1: `out` is "cached" with the module's hash and `*module_fd` its sealed copy (own: close); 0: not
+ * cached, or to be built again.
+ */
+int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd);
+
+/** Return the path of a side's module, as in its manifest; "" if it names none. */
+void build_output(const struct build_context *c, const struct msg_subject *s, char *out, size_t size);
+
+/** Return the folder, below the cache, in which a benchmark program is built and run. Shape: name[128]. */
+void build_side(const struct build_context *c, const struct msg_subject *s, char name[128]);
+
+/** Return the name of a folder of this build's slot: "job", or with concurrent builds "job-2". Shape: name[128]. */
+void build_folder(const struct build_context *c, const char *what, char name[128]);
+
+/**
+ * Build. `out` becomes "ok" (then `*module_fd` is the sealed module) or "failed" with detail; the caller owns its log. The work
+ * folder is removed. A benchmark program keeps its folder (build_side): *module_fd is -1, and the hash covers all its files.
+ * Err: -1 only if the build is not at fault: cancelled, a full disk, a missing tree.
+ */
+int build_make(const struct build_context *c, const struct msg_subject *s, build_tree_fn *tree, void *arg, struct msg_build *out,
+	int *module_fd, struct fw_err *err);
+
+/*
+ * ---- toolchain ----
+ * The compilers' versions as one text: part of a device's description and of every build's cache key.
+ *
+ * "gcc 12.2.0" for the CPU, "nvcc 13.0.88 gcc 12.2.0" for CUDA, with "ptxas 13.1.12" if it differs from its nvcc, "none"
+ * without a compiler. " in DIR" and " with FLAGS" follow where a folder or flags were given.
+ */
+
+enum { TOOLCHAIN_PATH_SIZE = 640 };
+
+/** Run each compiler of that kind of device once. `dir` "": the system's; `flags` are only named. Shape: out[size]. */
+void toolchain_describe(enum device_kind kind, const char *dir, const char *flags, char *out, size_t size);
+/** Write the PATH that puts the compilers of `dir` first. Shape: path[TOOLCHAIN_PATH_SIZE]. */
+void toolchain_path(const char *dir, char *path);
+/** Return whether `dir`, or bin in it, holds a compiler. */
+bool toolchain_is_in(const char *dir);
+bool toolchain_has_nvcc(const char *dir);
+/** Extract the version number from the output of `nvcc --version` ("13.0.88"), "" if none. */
+void toolchain_nvcc_version(const char *text, char *out, size_t size);
+
+/*
+ * ---- compilers ----
+ * A side's own toolchain before the system's: a search path, and flags appended to each compiler call.
+ *
+ * nvcc reads such flags from its own variable. gcc has none, so a folder of the cache holds a script under each of its names,
+ * which starts the real compiler.
+ */
+
+/** Toolchain settings of a build's sandbox; it points into itself, so do not move it. */
+struct compilers {
+	struct sandbox_more more;
+	const char *list[6];
+	char folder[PATH_MAX + 16];
+	char path[PATH_MAX + TOOLCHAIN_PATH_SIZE + 32], behind[TOOLCHAIN_PATH_SIZE + 32],
+		flags[TOOLCHAIN_OVERRIDE_FLAGS_SIZE + 32], home[TOOLCHAIN_OVERRIDE_DIR_SIZE + 16],
+		cuda[TOOLCHAIN_OVERRIDE_DIR_SIZE + 16];
+};
+
+/** Fill `out` for compilers of `dir` ("" the system's) and `flags`. Err: a file of the cache. */
+int compilers_prepare(const struct cache *cache, enum device_kind kind, const char *dir, const char *flags, struct compilers *out,
+	struct fw_err *err);
+/** Check that builds can see `dir`, below /usr or in a readable folder, and that it holds a compiler. Err: ERR_INVALID. */
+int compilers_check(const struct sandbox *s, const char *dir, struct fw_err *err);
+
+/*
+ * ---- kernelcode ----
+ * Hashes and resources of a module's compiled kernels, by symbol and architecture.
+ *
+ * The worker reads them from the sealed file, outside the runner, so that a module cannot falsify them. Modules may be hostile:
+ * time and memory are bounded, and unreadable code is unknown rather than wrong.
+ */
+
+/** Take one kernel, or another function with its own code, compiled for `sm` (90). Err: -1 stops. */
+typedef int kernelcode_fn(void *arg, int sm, const struct cubin_function *f, struct fw_err *err);
+
+/** Take one piece of device code, an ELF file, compiled for `sm`. Own: borrowed for the call. Err: -1 stops. */
+typedef int kernelcode_piece_fn(void *arg, int sm, const void *elf, size_t len, struct fw_err *err);
+
+/**
+ * Visit all pieces of the module in `fd`, whose size must not change meanwhile. A module without device code has none; pieces
+ * that cannot be unpacked are skipped. Err: no ELF file, broken containers, out of memory.
+ */
+int kernelcode_pieces(int fd, kernelcode_piece_fn *piece, void *arg, struct fw_err *err);
+
+/** Visit all kernels in them; broken pieces are skipped. Err: as kernelcode_pieces. */
+int kernelcode_each(int fd, kernelcode_fn *kernel, void *arg, struct fw_err *err);
+
+struct kernelcode;
+
+/** Store the kernels of kernelcode_each. Err: as there; too many kernels. Own: kernelcode_free. */
+int kernelcode_open(int fd, struct kernelcode **out, struct fw_err *err);
+/** Accepts NULL. */
+void kernelcode_free(struct kernelcode *);
+
+/**
+ * Find the code hash of one kernel by the SHA-256 of its symbol and its architecture `sm` (90). Returns false if it is missing,
+ * cannot be unpacked, or exists several times with different code.
+ */
+bool kernelcode_find(const struct kernelcode *k, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);
+
+/*
+ * ---- keyring ----
+ * Removal of data that branch code stores in kernel keyrings.
+ *
+ * A user keyring outlives every process of its user, so a build could leave data there for the next one, of another branch.
+ */
+
+/** Clear the keyrings of the build user, unless it is the worker's own user or the sandbox had separate ones. */
+void keyring_clear(const struct sandbox *s);
+
+/* ---- lastwords: The end of a process's output, often the reason for its end. ---- */
+
+enum { LASTWORDS_KEPT = 4096 };
+
+struct lastwords {
+	char text[LASTWORDS_KEPT];
+	size_t n;
+};
+
+void lastwords_keep(struct lastwords *w, const char *data, size_t len);
+/** Write its last line, made printable. Shape: out[size]. */
+void lastwords_report(const struct lastwords *w, char *out, size_t size);
+/** Return whether the device refused the process because its memory is full or because it admits one process only. */
+bool lastwords_of_no_room(const struct lastwords *w);
+
+/* ---- oomkills: Number of processes that the out-of-memory killer ended, on this machine and in this control group. ---- */
+
+/** Counters at one moment; -1: not shown by the system. */
+struct oomkills {
+	long machine, group;
+};
+
+void oomkills_read(struct oomkills *out);
+/** Return the value of `name` in lines of "NAME VALUE"; -1: no such line. */
+long oomkills_count(const char *text, const char *name);
+
+/*
+ * ---- procs ----
+ * All descendants of this process, found in /proc.
+ *
+ * A process group does not contain processes that call setsid, and RLIMIT_NPROC does not limit root. Counting descendants finds
+ * a fork bomb; killing descendants leaves no process. procs_adopt makes orphans our children, so that none escapes the count.
+ */
+
+void procs_adopt(void);
+/** Return the number of living descendants; -1 if /proc cannot be read. */
+int procs_count(void);
+/** List `root` and its living descendants. Shape: out[max]. Returns their number, at most max. */
+int procs_below(pid_t root, pid_t *out, int max);
+/** Count as procs_count does; give more than `many` the lowest priority, so that the watching process does not starve. */
+int procs_count_or_yield(int many);
+/**
+ * Return the number of processes that one build may run at once: enough for a parallel build, and no more than this machine can
+ * carry.
+ */
+int procs_of_a_build(void);
+/** Return the number of threads on the machine, from one small file: cheap enough for 100 calls a second. -1 unknown. */
+int procs_threads(void);
+/** Kill and reap all descendants, at most 3 s. Requires procs_adopt. Returns the least number that is left. */
+int procs_end_all(void);
+
+/*
+ * ---- pump ----
+ * The wait for one child: reads its output, serves the daemon, enforces deadlines.
+ *
+ * When pump_run returns, for any reason (end, deadline, cancel, a reader that stops), the child and all processes that it
+ * started are gone, and its descriptors are drained and closed.
+ */
+
+/** Take bytes of a stream. Err: -1 ends the child and the stream; the reader is not called again. */
+typedef int pump_read_fn(void *arg, const char *data, size_t len, struct fw_err *err);
+
+struct pump_stream {
+	pump_read_fn *read;
+	void *arg;
+	int child_fd; /* descriptor number in the child */
+	bool socket;  /* not a pipe: no process can open it again through /proc and read the data */
+	int fd;       /* set by pump_run */
+};
+
+struct pump {
+	struct peer *peer;
+	struct pump_stream stream[3];
+	int n_streams;
+	bool merge_stderr;                          /* stdout's stream also receives the child's stderr */
+	int64_t deadline_ms;                        /* from now */
+	int nice;                                   /* priority of the child; 0: the worker's */
+	int (*tick)(void *arg, struct fw_err *err); /* called every tick_ms; -1 ends the child */
+	int tick_ms;                                /* 0 means 100 */
+	void *tick_arg;
+	pid_t pid; /* of the child; set by pump_run */
+};
+
+/**
+ * Start `spec` and wait for its end. `how` receives the end; timed_out if the deadline ended it. Err: -1 when it could not
+ * start, was cancelled, or a reader or tick failed, with their error.
+ */
+int pump_run(struct pump *p, const struct proc_spec *spec, struct proc_exit *how, struct fw_err *err);
+/** Wait `ms` without a child. Err: ERR_CANCELLED. */
+int pump_sleep(struct peer *peer, int ms, struct fw_err *err);
+
+/*
+ * ---- room ----
+ * Free space on the disk of the cache, and the process that used it up.
+ *
+ * A reserve stays free, and a build starts only if a share for it is free beyond the reserve. A build that used more than its
+ * share is at fault when the disk is full; any other build waits, because another process filled the disk. On small disks
+ * reserve and share are fractions of the disk.
+ */
+
+struct room {
+	int64_t size_bytes, free_bytes;
+	int64_t files, free_files; /* inodes; 0: the file system has no such limit */
+};
+
+/** Read the free space of the file system of `fd`. Returns false if it is unknown. */
+bool room_look(int fd, struct room *out);
+bool room_is_low(const struct room *r);
+struct room_usage {
+	int64_t bytes, files;
+};
+/** Return whether this usage exceeds a build's share. */
+bool room_was_taken(const struct room *r, struct room_usage by);
+/** Check whether a build may start in folder `dir`, opened as `fd`. Err: ERR_FULL with the free space and the path. */
+int room_for_build(int fd, const char *dir, struct fw_err *err);
+/** Format "412 MiB and 7 files are free on the disk of /var/cache". Shape: text[size]. */
+void room_text(const struct room *r, const char *dir, char *text, int size);
+
+/*
+ * ---- sealed ----
+ * A module as a sealed memfd: the hashed bytes are the loaded bytes, even if the file changes. The runner opens it
+ * as /proc/self/fd/N.
+ */
+
+/** Copy `fd` from offset 0. Returns the memfd, sealed against every change, and its hash. Own: close. */
+int sealed_copy(int fd, const char *name, char sha256[HASH_HEX], struct fw_err *err);
+/** Copy the file at `path`, as sealed_copy does. */
+int sealed_open(const char *path, char sha256[HASH_HEX], struct fw_err *err);
+/** Make a text that a child reads once, at offset 0. It is not sealed: the child empties it for all holders. */
+int sealed_once(const char *name, const void *data, size_t len, struct fw_err *err);
+
+/*
+ * ---- workdir ----
+ * The work folder of a build: created empty, removed whole, whatever the build left in it.
+ *
+ * Removal uses descriptors, never follows a link, makes unreadable folders readable first, and handles trees of any depth.
+ */
+
+/** Remove `name` below the folder `parent_fd` with all contents. A missing folder is no error. */
+int workdir_remove(int parent_fd, const char *name, struct fw_err *err);
+/** Remove `name` and create it again (mode 0700). Returns a descriptor of it, -1 on failure. Own: close. */
+int workdir_fresh(int parent_fd, const char *name, struct fw_err *err);
+/** Return the disk usage below `name`, as far as it can be read. */
+struct room_usage workdir_usage(int parent_fd, const char *name);
+/**
+ * Compute SHA-256 over names, kinds (including executable bits) and contents of all entries below the folder `fd`, in a fixed
+ * order. Links are hashed, not followed; programs hash as in loadable.c.
+ */
+int workdir_hash(int fd, char sha256[65], struct fw_err *err);
+/** Compute the same over files that were not unpacked, or were written since; "" without such a file. */
+int workdir_hash_made(int fd, char sha256[65], struct fw_err *err);
+/** Give a tree that only the worker has written so far to another user, with read and enter permissions (needs root). */
+int workdir_give(const char *path, unsigned uid, struct fw_err *err);
 
 #endif

@@ -1,10 +1,8 @@
 /* sockets.c - the seccomp filter. */
-#include "worker/sandbox/sockets.h"
+#include "worker/sandbox/internal.h"
 
 #include <errno.h>
 #include <seccomp.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/socket.h>
 
 enum { FAMILIES = 64 /* more than exist */ };

@@ -2,16 +2,13 @@
  * toolchain.c - compiler versions. Two compilers of the same name give different machine code, so versions belong to every
  * result.
  */
-#include "worker/sandbox/toolchain.h"
+#include "worker/sandbox/sandbox.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/proc.h"
+#include "lib/lib.h"
 #include "protocol/protocol.h"
-#include "worker/sandbox/sandbox.h"
 
 static const char system_nvcc[] = "/usr/local/cuda/bin/nvcc";
 

@@ -2,18 +2,13 @@
  * unpack.c - a small ustar reader. The archive comes from a repository, so each byte may be hostile. It accepts only what a
  * tree needs, and none of the features that broke other tar readers (hard links, devices, pax paths, "..", links to follow).
  */
-#include "worker/sandbox/unpack.h"
+#include "worker/sandbox/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "worker/sandbox/beneath.h"
 
 enum { BLOCK = 512, CHUNK = 64 << 10, PATH_SIZE = 1024, DEPTH_MAX = 64 };
 

@@ -1,19 +1,13 @@
 /* workdir.c - removal of folders that a hostile build could write to: no path is walked by name, depth takes no stack. */
-#include "worker/sandbox/workdir.h"
+#include "worker/sandbox/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "worker/sandbox/loadable.h"
-#include "worker/sandbox/unpack.h"
 
 enum { DEPTH_MAX = 32 };
 

@@ -1,5 +1,5 @@
 /**
- * job.h - a bound problem and its work list: what every stage's kernels are given, and what all files here say to each other.
+ * job.c - a bound problem and its work list: what every stage's kernels are given, and what all files here say to each other.
  *
  * One work list serves every mask. An outer tile is a run of tokens that one thread block owns: queries in forward, keys in
  * backward. Its inner steps are the runs of 64 tokens of the other side that it must visit: a range for full and causal masks,

@@ -6,8 +6,8 @@
  *
  * A block has a slot and a head; row % 16 = 8 h + g.
  */
-#include "job.h"
 #include "hopper/sm80.h"
+#include "job.h"
 
 #include <math_constants.h>
 

@@ -1,7 +1,7 @@
 /**
  * stage.h - the shell that all stages have in common: which problems, which workspace, which phases.
  *
- * All walk the work list of job.h; they differ in their main kernels and in the tiles that these own, which is what struct stage
+ * All walk the work list of job.c; they differ in their main kernels and in the tiles that these own, which is what struct stage
  * says. plan.cu and count.cu do the rest, and stage_provider() makes a provider of a stage.
  */
 #ifndef ATTENTION_HOPPER_STAGE_H

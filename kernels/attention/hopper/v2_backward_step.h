@@ -6,8 +6,8 @@
 #ifndef ATTENTION_HOPPER_V2_BACKWARD_STEP_H
 #define ATTENTION_HOPPER_V2_BACKWARD_STEP_H
 
-#include "v2.h"
 #include "hopper/sm90.h"
+#include "v2.h"
 
 #include <math_constants.h>
 

@@ -8,8 +8,8 @@
  *
  * Lane 4 g + t: row = 16 warp + 8 r + g, column = 8 n + 2 t + e.
  */
-#include "v2.h"
 #include "hopper/sm80.h"
+#include "v2.h"
 
 enum { THREADS = 128, ROW_PAD = 16 }; /* bytes behind a row, so that the rows of a fragment lie in different banks */
 

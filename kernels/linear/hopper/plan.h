@@ -1,5 +1,5 @@
 /**
- * plan.h - a planned problem of provider "hopper": one product, what is done to its operands before, and where everything lies.
+ * plan.c - a planned problem of provider "hopper": one product, what is done to its operands before, and where everything lies.
  */
 #ifndef LINEAR_HOPPER_PLAN_H
 #define LINEAR_HOPPER_PLAN_H

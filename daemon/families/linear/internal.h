@@ -1,0 +1,148 @@
+/** internal.h - what the files of this folder share. */
+#ifndef FAMILIES_LINEAR_INTERNAL_H
+#define FAMILIES_LINEAR_INTERNAL_H
+
+#include <stdint.h>
+
+#include "families/linear/linear.h"
+#include "kernels/fw_linear.h"
+#include "lib/lib.h"
+#include "runner/runner.h"
+
+/* ---- reference_activation: Activation.h - what follows a sum, in fp64, and how far a sum that is off by a little may take it. ---- */
+
+/** enum fw_linear_activation of a value. */
+double activation_of(int activation, double v);
+/**
+ * The largest distance from activation_of(v) at which a value within `noise` of `v` comes out: as steep as it is there, nothing where it
+ * is flat. What fp32 loses on its way is in it.
+ */
+double activation_reach(int activation, double v, double noise);
+
+/*
+ * ---- reference_block ----
+ * Block.h - a transformer block in fp64, at a few tokens of a large one, at all of a small one.
+ *
+ * Every value has the variance of what an honest kernel makes of it: roundings to bf16 where it may round, and of fp8 values that go to a
+ * neighbour because of them. What a result may be off by is six standard deviations, and its own rounding. That is more than a recipe
+ * changes where values go to neighbours, so all results together must lie nearer to what the recipe gives than to what bf16 does.
+ */
+
+/** As values_fn; of cells of model transformer_block. */
+int block_compute(const struct check_io *io, uint64_t seed, double visits, struct values *out, struct fw_err *err);
+
+/*
+ * ---- reference_lines ----
+ * Lines.h - rows of values with the variance of what an honest kernel makes of them, and what a transformer block does to them between
+ * its products. Every result may be rounded to bf16, and its variance says so.
+ */
+
+/** Half a unit in the last place of bf16 is at most this share of a value, at least half of it; errors spread evenly over it. */
+#define LINE_SET_ROUNDING 0.00390625
+#define LINE_SET_SPREAD   (LINE_SET_ROUNDING * LINE_SET_ROUNDING / 3 / 2)
+
+/** Shape: value and variance [n][width]. */
+struct line_set {
+	int n;
+	int64_t width;
+	double *value, *variance;
+};
+
+/** Zeros. Own: lines_free, also after an error. */
+int line_set_make(struct line_set *l, int n, int64_t width, struct fw_err *err);
+void line_set_free(struct line_set *l);
+/** One of them, which stays theirs. */
+struct line_set line_set_one(const struct line_set *l, int i);
+
+/** RMS normalisation of each. */
+void line_set_rms(const struct line_set *x, struct line_set *out);
+/** Queries over the keys and values of their sequence. Shape: kv FW_LINEAR_BLOCK_TOKENS lines, twice as wide as q: keys, then values. */
+void line_set_attend(const struct line_set *q, const struct line_set *kv, struct line_set *out);
+/** to += from */
+void line_set_add(struct line_set *to, const struct line_set *from);
+void line_set_gelu(struct line_set *x);
+
+/* ---- reference_block_product: Block_product.h - lines times a matrix of a transformer block, both as a recipe has them multiplied. ---- */
+
+/** One of the four matrices of W. Units: `first` values behind W. */
+struct block_matrix {
+	int64_t first, rows, depth;
+};
+
+struct block {
+	const struct check_io *io;
+	struct fw_linear_shape s;
+	bool is_rounded; /* W is multiplied as what 8 or 4 bits stand for, beside bf16 */
+	struct block_matrix qkv, project, up, down;
+};
+
+/** Rows [first, first + out->width) of a matrix times lines as they come, which are quantised first where they have to be. */
+int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in, struct line_set *out,
+	struct fw_err *err);
+
+/* ---- reference_normalise: Normalise.h - prologue LAYERNORM of kernels/fw_linear.h, of a row. ---- */
+
+/** In place, rounded to bf16. Shape: x[n]. */
+void normalise(float *x, int64_t n);
+/** The largest magnitude that it leaves, for much less; x stays. Shape: x[n]. */
+float normalised_largest(const float *x, int64_t n);
+
+/*
+ * ---- reference_quantise ----
+ * Quantise.h - what an operand is multiplied as, in the words of kernels/fw_linear.h; written apart from the kernels that it checks.
+ */
+
+/** The scale of values whose largest magnitude is `amax`, of e4m3, e5m2 and i8. */
+float quantise_scale(const struct fw_linear_operand *as, float amax);
+/** What `x` becomes under scale `s`: the rounded value times its scale. bf16: x. */
+double quantise_value(const struct fw_linear_operand *as, float x, float s);
+/** The same of a group of 4-bit values. Shape: x[n], out[n]. */
+void quantise_group(const float *x, int n, double *out);
+
+/* ---- torchao_shapes: Matrix_shapes of a configuration of torchao become sets of ours, each case once and each one possible. ---- */
+
+struct torchao_shape {
+	int32_t m, k, n, model;
+};
+
+struct torchao_shapes {
+	struct yaml *y;
+	bool is_training, is_exact; /* as the whole configuration is */
+	int32_t plain;
+	int n, size, n_sets;
+	struct torchao_shape *of; /* of[n]: all so far, each once */
+	struct buf sets, notes;   /* lines of the suite, and comments of it */
+};
+
+void torchao_shapes_init(struct torchao_shapes *s, struct yaml *y, bool is_training, bool is_exact, int32_t plain);
+void torchao_shapes_fini(struct torchao_shapes *s);
+/**
+ * Add one set in `model`, a place in linear_models; -1: it is only looked through for mistakes. A shape that was there before is left out and told.
+ * A shape that one of the recipes in `takes` cannot have is a mistake, told once. Shape: takes[LINEAR_RECIPES].
+ */
+void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map, int model, const bool *takes);
+
+/* ---- torchao_inside: A configuration of torchao while it is read: what its files share. ---- */
+
+enum { IMPORT_NAME_SIZE = 64 };
+
+struct import {
+	struct yaml *y;
+	struct buf notes; /* comment lines */
+	bool is_training, is_exact, by_row;
+	const char *granularity; /* NULL: not given */
+	int32_t plain;           /* operands whose scaling is disabled */
+	bool takes[LINEAR_RECIPES];
+	char name[IMPORT_NAME_SIZE]; /* "" not known yet */
+	struct torchao_shapes shapes;
+};
+
+/** Append a comment with the place of `at`: "# line 3:5: what". */
+void import_note(struct import *p, const struct yaml_node *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/** The same where `key` is given and not off, of a key whose purpose has another place here; once, however many models have it. */
+void import_note_key(struct import *p, struct yaml_node *map, const char *key, const char *why);
+
+/** Keys of the whole configuration: benchmark_mode, how operands are scaled, recipes, sparsities. */
+void import_read_options(struct import *p, struct yaml_node *root);
+
+#endif

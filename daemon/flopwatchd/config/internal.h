@@ -1,0 +1,51 @@
+/** internal.h - what the files of this folder share. */
+#ifndef FLOPWATCHD_CONFIG_INTERNAL_H
+#define FLOPWATCHD_CONFIG_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "flopwatchd/config/config.h"
+#include "lib/lib.h"
+
+/*
+ * ---- config_secret ----
+ * Settings that name a file by an absolute path or as `credential:NAME`, a systemd credential. A file of
+ * secrets is refused if others than its owner may read it.
+ */
+
+/** Read the path of a readable file; false, and `out` "", if there is none. Shape: out[size]. */
+bool config_file(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
+/** Read the path of a private key without passphrase for ssh. */
+void config_key_file(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
+/** Read the secret on the first line of a file. Shape: secret[size]. */
+void config_secret(struct yaml *y, struct yaml_node *map, const char *key, char *secret, size_t size);
+/** Read the credentials and keys of a repository's server. Call it after `url` was read. */
+void config_access(struct yaml *y, struct yaml_node *map, struct config_repo *r);
+
+/* ---- config_text: Readers of text settings, with their checks. ---- */
+
+/** Copy a text; NULL leaves `out` unchanged. Returns true if the text exists and fits. Shape: out[size]. */
+bool config_text_node(struct yaml *y, struct yaml_node *n, char *out, size_t size);
+/** As above, for a key of `map`. */
+bool config_text(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
+/** As above, for a required key. */
+void config_text_required(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
+/** As above; requires an absolute path. */
+void config_text_folder(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
+/** As above; the text must be one of `words`, which end with NULL. `list` names them in messages. */
+void config_text_choice(struct yaml *y, struct yaml_node *map, const char *key, const char *const *words, const char *list,
+	char *out, size_t size);
+/** Read `name` of an entry; the name must be safe in paths, URLs and log lines. */
+void config_text_name(struct yaml *y, struct yaml_node *map, char *out, size_t size);
+/** Read a list of texts, or a single text; returns their number. Shape: out[max][size]. */
+int config_text_list(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size, int max);
+
+/* ---- config_url: Checks of repository addresses: neither git, ssh nor a shell may take one for an option or a command. ---- */
+
+/** Return the text after `prefix`, NULL if `text` does not begin with it. */
+const char *config_after_prefix(const char *text, const char *prefix);
+/** Describe the fault of a repository address, NULL none. */
+const char *config_repo_url_wrong(const char *url);
+
+#endif

@@ -1,0 +1,259 @@
+/** internal.h - start, stop and the actions of the daemon. */
+#ifndef FLOPWATCHD_INTERNAL_H
+#define FLOPWATCHD_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/db.h"
+#include "flopwatchd/config/config.h"
+#include "lib/lib.h"
+#include "model/model.h"
+
+/*
+ * ---- backup ----
+ * A copy of the database on request; one at a time. A child process makes it from a snapshot while the daemon
+ * continues to write; the file appears complete or not at all. It stays in state_dir until backup_over; the next start removes
+ * what a killed daemon left.
+ */
+
+struct backup;
+
+/** `fn` is called from the loop when a copy has ended or failed. Own: backup_free. */
+int backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *arg, struct backup **out, struct fw_err *err);
+/** Start a copy. Err: ERR_CONFLICT one is being made, ERR_BUSY the daemon stops. */
+int backup_begin(struct backup *b, struct fw_err *err);
+/** 1 in progress, 0 complete at `path`, -1 failed. Err: ERR_FULL no space, ERR_TIMEOUT, ERR_BUSY the daemon stops, ERR_IO. */
+int backup_take(struct backup *b, char *path, size_t size, struct fw_err *err);
+/** Discard the copy in any state; another may start. */
+void backup_over(struct backup *b);
+/** The daemon stops: a copy in progress fails, and no other may start. Accepts NULL. */
+void backup_stop(struct backup *b);
+/** Remove the files. After loop_free, which waits for the child. Accepts NULL. */
+void backup_free(struct backup *b);
+
+/** Main function of the child. Returns the exit status; a failure prints a line on stderr and its kind on stdout. */
+int backup_run(const char *database, const char *path);
+
+/*
+ * ---- check ----
+ * The integrity check of the database, which takes too long for a large one at start. Up to CHECK_HERE_BYTES it runs
+ * before the start, so that the daemon never serves a damaged database; larger ones are checked by a child for CHECK_MS while
+ * the daemon works, which exits if damage is found.
+ */
+
+enum { CHECK_MS = 10000, CHECK_HERE_BYTES = 16 << 20 };
+
+struct check;
+
+/** Check now if the database is small enough. *is_done: it was. Err: as db_check. */
+int check_here(struct db *db, const char *path, bool *is_done, struct fw_err *err);
+/** Called if the database is damaged. */
+typedef void check_fn(void *arg, const struct fw_err *damage);
+/** Start the check in a child. Own: check_stop. */
+int check_start(struct loop *l, const char *path, check_fn *fn, void *arg, struct check **out, struct fw_err *err);
+void check_stop(struct check *c);
+
+/** Main function of the child. Returns exit status 0 or 1, with a line on stderr and its kind on stdout. */
+int check_run(const char *path);
+
+/*
+ * ---- control ----
+ * Operations on the running daemon for HTTP clients: each writes its rows and wakes the module that acts on them.
+ * Every call runs its own transaction and is durable when it returns 0. The web module does not depend on the daemon:
+ * http_frontend.c passes these functions to it. Ctx: loop only, none blocks.
+ */
+
+struct backup;
+struct queue;
+struct watch;
+
+struct control {
+	struct db *db;
+	struct queue *queue;
+	struct watch *watch;
+	struct config *config;
+	struct backup *backup;
+};
+
+/** Queue a job. Err: ERR_NOT_FOUND repo or branch, ERR_CONFLICT ambiguous hash, ERR_INVALID, ERR_FULL queue_max. */
+int control_enqueue(struct control *c, const struct job_request *request, int64_t *job, struct fw_err *err);
+/** Start a search for the culprit between request->base (good) and request->target (bad). Err: as control_enqueue. */
+int control_bisect(struct control *c, const struct job_request *request, int64_t *bisect, struct fw_err *err);
+/**
+ * Queue a profile: of the worst cells of request->alert or request->comparison (for the latter limited by cells_glob), or of
+ * base and target. Sets *profile. Err: as control_enqueue; ERR_INVALID no times to explain.
+ */
+int control_profile(struct control *c, const struct job_request *request, int64_t *profile, struct fw_err *err);
+/** Cancel a search and its queued job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
+int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, struct fw_err *err);
+/**
+ * Store results measured elsewhere; equal ones give the same comparison, `is_new` false. Err: ERR_NOT_FOUND unknown repo,
+ * ERR_INVALID an abbreviated commit or an invalid branch name.
+ */
+int control_import(
+	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
+/**
+ * Queue `runs` comparisons of the upstream branch's tip with itself. `request` has repo (optional if there is only one), suite
+ * and device_kind, which may be a device's UUID. Shape: jobs[runs]. Err: as control_enqueue.
+ */
+int control_calibrate(struct control *c, const struct job_request *request, int runs, int64_t *jobs, struct fw_err *err);
+/**
+ * Drop the stored noise of the cells that match cells_glob, of repo (optional if there is only one), on the device with UUID
+ * device_kind (missing: all). *n counts the cells. Err: ERR_NOT_FOUND unknown repo or device, ERR_INVALID.
+ */
+int control_forget(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err);
+/**
+ * Queue request->target (missing: the upstream branch) against its peers: request->base_provider, else those of the
+ * configuration, else those of the manifest at the last upstream comparison. Suite and device_kind as for control_calibrate.
+ * Shape: jobs[PEERS_MAX], *n of them. Err: as control_enqueue, ERR_INVALID no peer is known.
+ */
+int control_peer(struct control *c, const struct job_request *request, int64_t *jobs, int *n, struct fw_err *err);
+/** Cancel an open job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
+int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
+/** Queue an ended job again as a new one. Err: ERR_NOT_FOUND, ERR_CONFLICT it is still open. */
+int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
+/** Pause or resume a device. A quarantined one gets a health check first. Err: ERR_NOT_FOUND, ERR_CONFLICT quarantined. */
+int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
+/** Set an alert's state for a user and notify webhooks. Err: as store_alert_change. */
+int control_alert(
+	struct control *c, int64_t alert, enum alertstate state, const char *who, const char *reason, struct fw_err *err);
+/** Send a notification again, with the same id. Err: ERR_NOT_FOUND. */
+int control_redeliver(struct control *c, int64_t notification, struct fw_err *err);
+/** Judge a comparison again from its stored samples. `changed`: a verdict changed. Err: ERR_NOT_FOUND. */
+int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
+/** Check a repository now. *look (may be NULL): the number of that future check. Err: ERR_NOT_FOUND, ERR_BUSY. */
+int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
+/**
+ * Report whether that check, or a later one, has ended, and the result of the newest: *error why the repository could not be
+ * read ("" none), *held the branches, one a line, whose stored tip is older than git's. Own: both texts are the daemon's, until
+ * its loop continues. Err: ERR_NOT_FOUND, also for a number from before the daemon's start; ERR_BUSY.
+ */
+int control_looked(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
+	struct fw_err *err);
+/** The webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no webhook. Own: the config's. */
+int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);
+/** 0 if the daemon can store results; -1 with the reason (disk full, ...). */
+int control_health(struct control *c, struct fw_err *err);
+/** Report each configured worker, in order. */
+void control_workers(const struct control *c, worker_status_fn *each, void *to);
+/** Report each queued job (`job` 0: any) that no worker has a device for, with the device and a remedy. */
+int control_unschedulable(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err);
+/** Start a copy of the database. Err: as backup_begin. */
+int control_backup(struct control *c, struct fw_err *err);
+/** 1 in progress, 0 complete at `path`, -1 failed. Err: as backup_take. */
+int control_backup_take(struct control *c, char *path, size_t size, struct fw_err *err);
+/** Discard the copy: it was sent, or its client is gone. */
+void control_backup_over(struct control *c);
+
+/* ---- control_inside: Functions shared by control.c and control_profile.c. ---- */
+
+/* control.c */
+
+/** Fill `job` from a request. Err: as control_enqueue. */
+int control_read_request(struct control *c, const struct job_request *r, struct store_job *job, struct fw_err *err);
+/** Read a device kind, or one device by its UUID. */
+int control_read_device(struct control *c, const char *text, struct store_job *job, struct fw_err *err);
+/** Check that `more` jobs fit into the queue; ERR_FULL. Inside the transaction that queues them. */
+int control_find_room(struct control *c, int more, struct fw_err *err);
+
+/* control_profile.c */
+
+/** Queue the ended profile job `row` again. */
+int control_profile_again(struct control *c, struct store_job *row, int64_t *new_job, struct fw_err *err);
+
+/* ---- http_frontend: The web server on the daemon's loop, with control.c as its actions. ---- */
+
+struct http_frontend;
+
+/** Bind the port (0: any, written to state_dir/port). Own: borrows all; `control` may be filled later. Err: ERR_BUSY. */
+int http_frontend_start(struct loop *l, const struct config *c, struct db *db, struct control *control,
+	struct http_frontend **out, struct fw_err *err);
+int http_frontend_port(const struct http_frontend *f);
+/** Call it when events were written, for open streams. */
+void http_frontend_wake(struct http_frontend *f);
+void http_frontend_stop(struct http_frontend *f);
+
+/*
+ * ---- idle ----
+ * Work that the daemon queues while no job waits: peer comparisons, off-peak measurements, calibrations, change points
+ * whose jobs had no result; and due retries.
+ */
+
+struct idle;
+
+/** Start; `wake(arg)` is called after jobs were queued. Own: borrows all of them until idle_stop. */
+int idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg, struct idle **out,
+	struct fw_err *err);
+void idle_stop(struct idle *i);
+
+/** One step, for tests: number of queued jobs, -1. */
+int idle_step(const struct config *c, struct txn *g, int64_t now_ms, struct fw_err *err);
+
+/*
+ * ---- import ----
+ * Results measured elsewhere, stored as a comparison of kind "import". They are medians without noise, so each cell
+ * is `undecided` with that reason; the comparison opens no alert, is no base and enters no history. Ctx: loop only.
+ */
+
+/** Store `figures` for repository `repo` in a transaction. Equal ones give the existing comparison, and `is_new` false. */
+int import_store(struct txn *g, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new,
+	struct fw_err *err);
+
+/*
+ * ---- janitor ----
+ * Limits the growth of the database: once an hour, in small steps with pauses. Single times move to the archive
+ * after `keep_samples` (db/archived.c), whose months are deleted after `keep_archive`; each run's estimate stays, so
+ * that a verdict can be computed again. Notifications are deleted after JANITOR_SENT_DAYS, events after JANITOR_EVENT_DAYS, and
+ * received webhook ids (which prevent replays) after JANITOR_NOTIFICATION_DAYS and beyond the newest JANITOR_NOTIFICATIONS.
+ * Everything else stays. The file shrinks if much of it is free.
+ */
+
+enum { JANITOR_SENT_DAYS = 90, JANITOR_EVENT_DAYS = 7, JANITOR_NOTIFICATION_DAYS = 180, JANITOR_NOTIFICATIONS = 20000 };
+
+struct janitor;
+
+/** Start; the first round follows after seconds, because some daemons never run for an hour. Own: janitor_stop. */
+int janitor_start(struct loop *loop, const struct config *config, struct db *db, struct janitor **out, struct fw_err *err);
+/** Run soon: the configuration has changed. */
+void janitor_wake(struct janitor *j);
+void janitor_stop(struct janitor *j);
+
+/** Run one step in its own transactions. Units: now_ms as clock_utc_ms. 1 there may be more, 0 done, -1. */
+int janitor_step(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
+
+/* ---- port: The check that the daemon can listen on its configured port. ---- */
+
+/** Try to bind `listen`; names the process that uses it, which may be the daemon of the same state_dir. */
+void check_port(const struct config *c);
+
+/*
+ * ---- probe ----
+ * Checks of the objects that a configuration names: folders, suites, programs, repositories with their branches,
+ * workers with their devices. They run as the calling user, next to a running daemon, and change nothing: they create no
+ * folder, fetch nothing and send no job.
+ */
+
+/** Run all checks in order; probe_print writes the results. May take minutes if servers do not answer. */
+void check_config_names(const struct config *c);
+
+/** Check that each repository can be read and has its upstream branch. */
+void check_repos(const struct config *c);
+/** Check that each worker answers, as the daemon would start it or connect to it, and list its devices. */
+void check_workers(const struct config *c);
+
+/* ---- probe_print: Results of checks: one line of JSON on standard output for each, written at once. ---- */
+
+enum look_health { PROBE_OK, PROBE_WARN, PROBE_FAIL };
+
+/** Print the result of a check. `advice`: what to do, "" nothing. */
+void probe_print(enum look_health health, const char *what, const char *advice, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* ---- server: The daemon: starts its modules, reloads the configuration, stops. ---- */
+
+/** Run until SIGTERM or SIGINT. Returns the exit status: 0, 1 error, 2 configuration, 3 database. */
+int server_run(const char *config_path);
+
+#endif

@@ -1,0 +1,63 @@
+/** internal.h - what the files of this folder share. */
+#ifndef FLOPWATCHD_JOB_INTERNAL_H
+#define FLOPWATCHD_JOB_INTERNAL_H
+
+#include <stdint.h>
+
+#include "db/db.h"
+#include "flopwatchd/job/job.h"
+#include "lib/lib.h"
+#include "verdict/verdict.h"
+
+/* ---- cell_metrics: Imported_results.h - stored metrics of a cell beyond its verdict: phases, calls, clocks, work, sustained runs. ---- */
+
+enum { FIGURES_PHASES_MAX = 32 };
+
+struct figures_phase {
+	char name[128];
+	double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct;
+};
+
+struct figures {
+	int n_phases;
+	struct figures_phase phase[FIGURES_PHASES_MAX];
+	double call_base_us, call_target_us, call_change_pct;
+	double enqueue_base_us, enqueue_target_us;
+	double clock_base_mhz, clock_target_mhz;
+	double error_base, error_target;
+	double issued_base, issued_target;
+	double bytes_base, bytes_target;
+	double workspace_base, workspace_target;
+	double kept; /* blocks of a sparse mask, counted by the target */
+	double peak_base, peak_target;
+	double taken_base, taken_target; /* device memory beyond that */
+	struct sparsity_mask mask;       /* as counted by the runner, equal for both sides */
+	struct sparsity_claim claim_base, claim_target;
+	double slow_base_pct, slow_target_pct;
+	struct {
+		double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct, runs;
+		double base_mhz, target_mhz, base_j, target_j;
+	} sustained;
+};
+
+/** Read the metrics of a cell's row; NAN for missing ones. */
+int figures_read(struct db *db, int64_t cell, struct figures *out, struct fw_err *err);
+/** Write members into the open object. `flops`: useful FLOPs of a call, NAN unknown. */
+void figures_write(struct jsonw *j, const struct figures *f, double flops);
+
+/*
+ * ---- over_baseline ----
+ * The speed of a cell relative to its baseline cell, both timed in the same runs: one ratio for each run, so
+ * that effects on a whole run cancel.
+ */
+
+struct over_baseline {
+	int runs;        /* that timed both; 0: none is stored */
+	double speed[2]; /* of base and target, as a factor; NAN without runs */
+};
+
+/** Compare two cells of one comparison in the deciding series. `runs` is 0 if their calls were thinned. */
+int over_baseline_read(
+	struct db *db, int64_t cell, int64_t baseline, enum series series, struct over_baseline *out, struct fw_err *err);
+
+#endif

@@ -1,0 +1,82 @@
+/** internal.h - what the files of this folder share. */
+#ifndef FLOPWATCHD_RECORD_INTERNAL_H
+#define FLOPWATCHD_RECORD_INTERNAL_H
+
+#include "db/db.h"
+#include "flopwatchd/alert/alert.h"
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/record/record.h"
+#include "profile/profile.h"
+
+/* ---- alert_update: Consequences of a verdict: alerts opened and resolved, events, notifications of webhooks. ---- */
+
+/** Cells of a comparison that may change alerts. */
+struct alert_update {
+	int regressions; /* all, including accepted ones */
+	int failures;    /* newly failing cells; rejected ones do not count, since a search cannot find where they began */
+	struct alert_cells lost, broken, better;
+};
+
+void alert_update_init(struct alert_update *n);
+void alert_update_fini(struct alert_update *n);
+/** Add cell `i` of `r`, judged as `cell`. A loss that a user accepted does not count. */
+int alert_update_cell(struct alert_update *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+	const struct store_cell *cell, struct fw_err *err);
+
+/**
+ * After all cells: with `whole`, open alerts and resolve those that are over; then send the event job.done. Alerts of kind
+ * failing and missing are for the upstream branch alone: on another branch they concern only its author. Fills the rest of
+ * `out`.
+ */
+int alert_update_publish(struct db *db, const struct config *config, struct alert_update *n, const struct result *r,
+	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err);
+
+/** Send the event of a device in an environment that no comparison had yet; never an alert. */
+int alert_update_baseline_period(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err);
+
+/* ---- diagnostics: Ptxas diagnostics that one side's build has and the other's lacks. ---- */
+
+enum { DIAGNOSTICS_MAX = 64 }; /* of one profile */
+
+struct diagnostics {
+	size_t n;
+	struct ptxas_change *change;
+};
+
+/**
+ * Compare the logs of both builds: the worker's, or for a cached build that of an equal stored build. None if a side has
+ * neither. Ignores architectures without a kernel of the profile. Own: diagnostics_fini, also after -1.
+ */
+int diagnostics_read(struct db *db, const struct result *r, struct diagnostics *out, struct fw_err *err);
+void diagnostics_fini(struct diagnostics *c);
+int diagnostics_put(struct db *db, int64_t profile, const struct diagnostics *c, struct fw_err *err);
+
+/* ---- judge_costs: Increases that no time shows: spills, launches, memory, work and error. Events, never alerts. ---- */
+
+/**
+ * For each kind of cost that grew in some cell, send one event "cost.up" {"what","unit","comparison",
+ * "repo","branch","target","cells":[{"cell","base","target"}]}: local_bytes (stack and spills, summed over a call's kernels),
+ * launches, workspace_bytes, flops_issued (relative to useful ones, over 0.1 %), error_ratio (over 10 %), unrepeatable (1: two
+ * calls on the same inputs give different bits, those of the base do not).
+ */
+int judge_costs(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, int64_t now_ms,
+	struct fw_err *err);
+
+/* ---- profile_causes: Causes of a profiled cell, computed by core/cause from its evidence and times, and stored. ---- */
+
+/** Store causes of cell `i` as rows of profile cell `row`. `timed` NULL: not compared, the kernels' times count. */
+int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed, const struct diagnostics *said,
+	int64_t row, struct fw_err *err);
+
+/* ---- profile_times: The loss of a profiled cell, and the parts of the clock and the host, before any counter. Pure. ---- */
+
+/**
+ * Fill base_ms, target_ms, noise_ms, clock_ms and host_ms of `e`, whose kernels are set: from the compared cell, else (NULL, or
+ * without times) from its kernels; 0: no times either. If whole calls decided, a loss that their kernels do not show is the
+ * host's, unless it is within the difference of two processes of one side. Units: ms.
+ */
+void profile_times(const struct store_cell *timed, struct cause_evidence *e);
+
+#endif

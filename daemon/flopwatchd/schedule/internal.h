@@ -1,0 +1,21 @@
+/** internal.h - what the files of this folder share. */
+#ifndef FLOPWATCHD_SCHEDULE_INTERNAL_H
+#define FLOPWATCHD_SCHEDULE_INTERNAL_H
+
+#include "flopwatchd/schedule/schedule.h"
+#include "flopwatchd/session/session.h"
+#include "model/model.h"
+
+/* ---- submit: Requests for scheduler allocations, as many as there are jobs for. ---- */
+
+/** Request allocations for waiting jobs and withdraw requests without one. Err: the database. */
+int submit_all(const struct slot_host *host, struct fw_err *err);
+/** Withdraw all requests and release idle allocations: no job may start. */
+void submit_none(const struct slot_host *host);
+
+/* ---- unschedulable: Queued jobs that no worker can run, with the reason. ---- */
+
+/** Report each queued job (`job` 0: any) that no slot of the host has a device for, with the device it waits for and a remedy. */
+int unschedulable_each(const struct slot_host *host, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err);
+
+#endif

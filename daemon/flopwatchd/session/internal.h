@@ -1,0 +1,120 @@
+/** internal.h - what the files of this folder share. */
+#ifndef FLOPWATCHD_SESSION_INTERNAL_H
+#define FLOPWATCHD_SESSION_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/job/job.h"
+#include "flopwatchd/session/session.h"
+#include "protocol/protocol.h"
+
+/* ---- concurrent: Devices of a machine that may have jobs at the same time and therefore divide its cores. ---- */
+
+/**
+ * Write into `ask` the devices that may have jobs next to that of `s`, including its own: those that workers of this machine
+ * may use by the configuration. None for a scheduler's allocation, whose devices are all its own.
+ */
+void concurrent_find(const struct slot *s, struct msg_job *request);
+
+/* ---- executor_inside: State shared by executor.c and slurm.c: one squeue query serves all pending submissions. ---- */
+
+enum { EXECUTOR_NAME_SIZE = 64 };
+
+struct slurm;
+
+struct executor {
+	struct executors *all;
+	struct executor *next;
+	const struct config_worker *worker;
+	const struct executor_hooks *hooks; /* NULL: executor_end was called */
+	void *arg;
+	char name[EXECUTOR_NAME_SIZE]; /* of its allocation; "": none */
+	bool runs;
+	int fd, errors_fd;
+	struct proc process; /* valid while `child` watches it */
+	struct loop_source *waits, *errors, *child, *timer;
+};
+
+struct executors {
+	struct loop *loop;
+	const struct config *config;
+	struct executor *first;
+	struct slurm *slurm[CONFIG_WAYS_MAX]; /* by the worker's index; NULL: not a Slurm worker */
+	unsigned n_submitted;
+};
+
+/* ---- hello: The check of a worker's hello message. ---- */
+
+enum { HELLO_WHY_SIZE = 2 * READONLY_PATH_SIZE + 160 };
+
+/** Check protocol, shown folders and `builds`. False: `why` says what to do. Shape: why[HELLO_WHY_SIZE]. */
+bool hello_is_fine(const struct config *c, const struct config_worker *w, const struct msg_hello *h, char *why);
+
+/*
+ * ---- slurm ----
+ * A worker's Slurm allocations: reason and position of each pending one, and cancellation of those without an owner.
+ * Only squeue and scancel are used: nothing of Slurm is linked, and every version from 20.11 works. The worker, not Slurm,
+ * reports how a job ended.
+ */
+
+/** Searches at once and periodically for allocations without an owner, such as those of an earlier daemon. Own: slurm_free. */
+int slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out, struct fw_err *err);
+void slurm_free(struct slurm *s);
+
+/** Name of submission `n` of this daemon in Slurm. Shape: name[EXECUTOR_NAME_SIZE]. */
+void slurm_name(const struct slurm *s, unsigned n, char name[EXECUTOR_NAME_SIZE]);
+/** Poll the queue while a submission is pending. */
+void slurm_look(struct slurm *s);
+/** Search for allocations without an owner until there is none. */
+void slurm_search(struct slurm *s);
+
+/** One line of squeue in the format of slurm.c. Texts point into the line. */
+struct slurm_row {
+	const char *id, *state, *reason, *name;
+};
+/** Split a line. False: it has another format. */
+bool slurm_row_read(char *line, struct slurm_row *out);
+
+/* ---- split_group_inside: State and functions shared by split_group.c and split_group_round.c, included by no other file. ---- */
+
+enum { AGAIN_MAX = 2 }; /* rounds of repeated cells: one round may show that more must be repeated */
+
+struct split_group_part {
+	struct slot *slot; /* NULL: done, or gone */
+	int64_t device_id;
+	struct share share; /* owns its cells */
+	bool is_done;
+};
+
+struct split_group {
+	struct result *whole; /* the parts so far, under the whole plan */
+	bool confirms;        /* another device runs the second set */
+	int n_again;          /* rounds of repeated cells */
+	int n_first;          /* parts of the first set, 0: not complete; later parts confirm */
+	int n_parts, n_done;
+	struct split_group_part part[2 * PLAN_PARTS_MAX + AGAIN_MAX];
+};
+
+/** Find a free device of the slot that is in state ok, of the leader's class, and that no job waits for. 1, 0, -1. */
+int split_group_could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err);
+/** Take that device of the slot for the leader's job. */
+void split_group_recruit(
+	struct slot *s, const struct slot *leader, struct split_group *c, const struct msg_device *device, int64_t device_id);
+/** Make the plan of a part. Own: plan_fini. */
+int split_group_plan(
+	const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err);
+/** Log the cells and devices of the parts from `first` on. */
+int split_group_log_parts(
+	const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err);
+
+/**
+ * After the first set: the leader measures cells again that were timed in pairs alone but need sustained runs, all on its
+ * device. Their old results are dropped first: if the new runs fail, the cells have none. Starts no part if there are no such
+ * cells.
+ */
+int split_group_look_again(struct split_group *c, struct slot *leader, struct fw_err *err);
+/** Then let another device confirm each loss. Starts no part if there is none. */
+int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_err *err);
+
+#endif

@@ -1,0 +1,35 @@
+/** internal.h - what the files of this folder share. */
+#ifndef LIB_INTERNAL_H
+#define LIB_INTERNAL_H
+
+#include "lib/lib.h"
+
+/* ---- yaml_node: What yaml.c and yaml_value.c share; nobody else includes it. ---- */
+
+enum yaml_kind { YAML_TEXT, YAML_LIST, YAML_MAP };
+
+struct yaml_node {
+	enum yaml_kind kind;
+	int line, column; /* from 1 */
+	struct yaml_node *parent, *next, *first_child, *last_child, *all_next;
+	int count, index; /* children; position in the parent */
+	char *key;        /* in a mapping */
+	int key_line, key_column;
+	char *text; /* YAML_TEXT */
+	bool plain; /* written without quotes */
+	bool known; /* somebody asked for it */
+	bool complained;
+	char *pending_key; /* a mapping's key that waits for its value */
+	int pending_line, pending_column;
+	char **requested; /* keys asked of a mapping */
+	int n_requested;
+};
+
+struct yaml {
+	struct yaml_node *root, *all;
+	char *file;
+	struct buf mistakes;
+	int n_mistakes, n_nodes;
+};
+
+#endif

@@ -1,0 +1,863 @@
+/** lib.h - errors, buffers, text, JSON, YAML, hashes, processes and the event loop. */
+#ifndef LIB_LIB_H
+#define LIB_LIB_H
+
+#include <jansson.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/*
+ * ---- buf ----
+ * A growing byte buffer with a maximum at birth and a sticky failure.
+ *
+ * Writers append without looking; the owner checks `failed` once at the end. A NUL always follows the last byte, so data can
+ * be read as a string when it holds no NUL itself.
+ */
+
+struct buf {
+	char *data; /* never NULL after buf_init */
+	size_t len; /* bytes */
+	size_t cap; /* bytes allocated */
+	size_t max; /* bytes; an append beyond it sets failed and changes nothing */
+	bool failed;
+};
+
+/** Start empty. Units: `max` in bytes. */
+void buf_init(struct buf *b, size_t max);
+/** Free the memory; a zeroed or finished buf is fine. */
+void buf_fini(struct buf *b);
+/** Forget contents and failure, keep memory. */
+void buf_clear(struct buf *b);
+/** Append where there is no room yet. */
+void buf_append_grow(struct buf *b, const void *data, size_t len);
+/** Here, so that a constant text is a few moves: a page is thousands of them. */
+static inline void buf_append(struct buf *b, const void *data, size_t len)
+{
+	if (b->failed || len >= b->cap - b->len) {
+		buf_append_grow(b, data, len);
+		return;
+	}
+	if (len)
+		memcpy(b->data + b->len, data, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+/** Room for `len` bytes behind the last one, to be written in place; NULL when they do not fit. Then say how many they became. */
+char *buf_room_grow(struct buf *b, size_t len);
+static inline char *buf_room(struct buf *b, size_t len)
+{
+	return b->failed || len >= b->cap - b->len ? buf_room_grow(b, len) : b->data + b->len;
+}
+/** The same where that much is allocated already, which it nearly always is; NULL: append as usual. */
+static inline char *buf_spare(struct buf *b, size_t len)
+{
+	return b->failed || len >= b->cap - b->len ? NULL : b->data + b->len;
+}
+static inline void buf_grown(struct buf *b, size_t len)
+{
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+static inline void buf_puts(struct buf *b, const char *text)
+{
+	buf_append(b, text, strlen(text));
+}
+static inline void buf_putc(struct buf *b, char c)
+{
+	buf_append(b, &c, 1);
+}
+void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *b, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+/** Drop the first `n` bytes. */
+void buf_consume(struct buf *b, size_t n);
+/** Read from `fd` until end of file or `max`. Err: -1 with errno; beyond max sets failed. */
+int buf_read_fd(struct buf *b, int fd);
+/** Base64 of `len` bytes, and back. Err: buf_unbase64 returns -1 on a bad character. */
+void buf_base64(struct buf *b, const void *data, size_t len);
+int buf_unbase64(struct buf *b, const char *text, size_t len);
+
+/*
+ * ---- branch ----
+ * The two forms of a branch's name: the stored key, and the displayed text.
+ *
+ * The key is the name's bytes percent-encoded, except letters, digits and "-._~/", so that any name passes through JSON, CSV
+ * and URLs. The text is UTF-8 without invisible characters.
+ */
+
+enum { BRANCH_KEY_MAX = 1024 };
+
+/** Append the displayed text. An invalid escape stays unchanged. */
+void branch_text(struct buf *out, const char *key);
+
+/**
+ * Return the key of a branch given by its key or its name: a text that cannot be a key (`100%`, `a+b`, `50%41`, whose key would
+ * be 50A) is a name and is encoded. A branch whose name reads as a key of another (`100%25`) is found by its key only. Shape:
+ * key[BRANCH_KEY_MAX]; a name that does not fit becomes "%", which is no branch's key.
+ */
+void branch_key(const char *given, char *key);
+
+/* ---- changed: Environment changes of a device as one line, for titles, marks and tables. ---- */
+
+/**
+ * Format [{"what","from","to"}] as "gcc 12.2.0 to 12.3.0, driver 550.1 to 560.2"; an absent old value is "none". Shape:
+ * out[size].
+ */
+void changed_text(const char *json, char *out, size_t size);
+
+/*
+ * ---- err ----
+ * One error, owned by the caller, reported once.
+ *
+ * Every function that can fail returns 0 or -1 and takes a `struct fw_err *` last. The place that first sees the failure
+ * writes the message; callers above may put context in front of it but never replace it; whoever stops passing it on
+ * reports it. There is no global last error.
+ */
+
+enum err_code {
+	ERR_NONE = 0,
+	ERR_INTERNAL, /* our own fault, or one that no caller tells apart */
+	ERR_INVALID,  /* what a person or a peer gave us is wrong */
+	ERR_NOT_FOUND,
+	ERR_CONFLICT, /* the thing's state forbids it: it has ended, it exists already */
+	ERR_BUSY,     /* again later */
+	ERR_TIMEOUT,
+	ERR_IO,       /* the operating system said no */
+	ERR_FULL,     /* a limit of ours or a full disk */
+	ERR_PROTOCOL, /* a peer broke the protocol */
+	ERR_UNSUPPORTED,
+	ERR_DAMAGED, /* what was stored cannot be read any more */
+	ERR_CANCELLED,
+	ERR_CRASHED /* a program of ours ended by a fault of its own: SIGSEGV, SIGABRT */
+};
+
+struct fw_err {
+	enum err_code code;
+	char text[1024]; /* one line, no newline at its end */
+};
+
+/** Set code and message unless an error is already there. Returns -1, so that `return err_set(...)` reads well. `e` may be NULL. */
+int err_set(struct fw_err *e, enum err_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/** As err_set with ERR_IO (ERR_FULL for ENOSPC and EDQUOT, ERR_NOT_FOUND for ENOENT), adding ": " and the text of errno. */
+int err_sys(struct fw_err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Put "context: " in front of the message. Returns -1. */
+int err_context(struct fw_err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Forget the error. */
+void err_clear(struct fw_err *e);
+
+/** The code in words: "invalid", "not_found". */
+const char *err_name(enum err_code code);
+
+/*
+ * ---- proc ----
+ * The one way to start a child: argument vector, clean environment, listed descriptors, a pidfd.
+ *
+ * The child gets: its own session and process group, default signal dispositions and an empty mask, only the descriptors
+ * that were listed, the environment that was given and nothing else, rlimits, and death when the parent dies. There is no
+ * shell anywhere. A deadline is the caller's duty: proc_run has one built in, loops watch the pidfd and a timer.
+ */
+
+struct proc_fd {
+	int ours, child;
+}; /* `ours` appears as descriptor `child`; not closed in the parent */
+
+struct proc_spec {
+	const char *const *argv; /* NULL-ended; argv[0] is looked up in PATH when it holds no slash */
+	const char *const *env;  /* NULL-ended "NAME=value"; NULL: PATH, HOME, LANG=C.UTF-8 and TZ of the parent only */
+	const char *cwd;         /* NULL: the parent's */
+	struct proc_fd fd[16];   /* 0, 1, 2 not listed become /dev/null */
+	int n_fd;
+	int64_t file_size_bytes;     /* RLIMIT_FSIZE; 0: no limit */
+	int64_t address_space_bytes; /* RLIMIT_AS; 0: no limit; never for a CUDA process */
+	int cpu_s;                   /* RLIMIT_CPU; 0: no limit */
+	bool is_careful; /* it changes what is not ours: asked to end (SIGTERM) and not killed, also when the parent dies */
+	const cpu_set_t *cores; /* that it may use; NULL: the parent's */
+};
+
+struct proc {
+	pid_t pid; /* 0: none */
+	int pidfd; /* -1: none */
+	bool is_careful;
+};
+
+/** How a child ended: exit status, or the signal that killed it. */
+struct proc_exit {
+	int status; /* exit code, -1 when signalled */
+	int signal; /* 0 when it exited */
+	bool timed_out;
+};
+
+/** What programs of ours exit with, beside 0 done, 1 error, 2 usage, where their caller has to tell errors apart. */
+enum {
+	PROC_EXIT_GONE = 3,  /* what was asked for is not there */
+	PROC_EXIT_AGAIN = 75 /* the system said no; it may say yes later (EX_TEMPFAIL of sysexits.h) */
+};
+
+/** Start a child. Own: on success `p` must end in proc_reap or proc_end; on -1 nothing runs. */
+int proc_spawn(const struct proc_spec *spec, struct proc *p, struct fw_err *err);
+/** 1 and `how` when it has ended (the pidfd is closed), 0 when it still runs. Never blocks. */
+int proc_reap(struct proc *p, struct proc_exit *how);
+/** Signal the child's whole process group. */
+void proc_signal(const struct proc *p, int signal);
+/** SIGKILL the group, or SIGTERM where the child is careful; it is not waited for. */
+void proc_stop(const struct proc *p);
+/** proc_stop, and wait for the child; a careful one that is not done within 2 s goes on without us. Accepts a proc that is none. */
+void proc_end(struct proc *p);
+/**
+ * Run to the end: feed `in` (may be NULL), collect stdout and stderr (NULL: not collected, /dev/null; the same buf for both
+ * is allowed), kill the group at the deadline. Units: deadline_ms from now, 0 none. Output beyond a buf's max sets its `failed`. Err: -1 only when it could not be run at all.
+ */
+int proc_run(const struct proc_spec *spec, const struct buf *in, struct buf *out, struct buf *errors, int64_t deadline_ms,
+	struct proc_exit *how, struct fw_err *err);
+/** Whether it was ended by a signal that a program does not raise by a mistake of its own: want of memory, or somebody outside. */
+bool proc_is_outside(const struct proc_exit *how);
+/** "exit 2", "killed by SIGSEGV", "ran past its deadline". Shape: text[64]. */
+void proc_describe(const struct proc_exit *how, char text[64]);
+/** Path of a program of ours: beside the running executable, else in ../bin, ../sbin or ../libexec/flopwatch from there, else by PATH. Shape: path[size]. */
+int proc_sibling(const char *name, char *path, size_t size, struct fw_err *err);
+
+/*
+ * ---- loop ----
+ * The daemon's single thread: epoll, timers, signals, children. Callbacks run one after another and must not block. A
+ * callback may add, change or remove any source, including its own. The source of a timer or child is freed when its callback
+ * returns: drop the pointer in the callback.
+ */
+
+enum { LOOP_CLOCK_SET_MS = 5000 }; /* smaller steps of the wall clock are corrections, not settings */
+
+struct loop;
+struct loop_source;
+
+typedef void loop_fn(void *arg, uint32_t events); /* EPOLLIN ... */
+typedef void loop_timer_fn(void *arg);
+typedef int loop_clock_fn(void *arg, int64_t by_ms);
+typedef void loop_child_fn(void *arg, const struct proc_exit *how);
+
+int loop_new(struct loop **out, struct fw_err *err);
+/** Accepts NULL. Running children get proc_end; no callback runs. */
+void loop_free(struct loop *l);
+/** Run until loop_stop. Err: the system refuses to wait at all. */
+int loop_run(struct loop *l, struct fw_err *err);
+void loop_stop(struct loop *l);
+
+/** Watch a descriptor; the loop does not close it. Own: `*out` (may be NULL) until loop_remove, which must precede close. */
+int loop_watch(struct loop *l, int fd, uint32_t events, loop_fn *fn, void *arg, struct loop_source **out, struct fw_err *err);
+/** Set the events of a watched descriptor; 0 pauses it. */
+int loop_change(struct loop *l, struct loop_source *s, uint32_t events, struct fw_err *err);
+/** Call `fn` once after `delay_ms`. Timers with the same deadline run in the order of creation. */
+int loop_after(struct loop *l, int64_t delay_ms, loop_timer_fn *fn, void *arg, struct loop_source **out, struct fw_err *err);
+/**
+ * Call `fn` when the child ends. Past `deadline_ms` (0: none) the child gets proc_stop, and `how->timed_out` is set. The rest
+ * of its process group is killed when it ends. Own: takes `p` over, also on -1, when it kills the child.
+ */
+int loop_child(struct loop *l, struct proc p, int64_t deadline_ms, loop_child_fn *fn, void *arg, struct loop_source **out,
+	struct fw_err *err);
+/** Deliver a signal as a callback (signalfd); one callback a signal. Blocks it for the process. */
+int loop_signal(struct loop *l, int signal, loop_timer_fn *fn, void *arg, struct fw_err *err);
+/**
+ * Call `fn` when the wall clock was set by LOOP_CLOCK_SET_MS or more, before any later callback. `by_ms`: the step, negative if
+ * set back. If `fn` returns -1, it is called again in the next iteration with the whole step since.
+ */
+void loop_on_clock_set(struct loop *l, loop_clock_fn *fn, void *arg);
+/** Remove a source; accepts NULL. A child gets proc_stop and is reaped without blocking and without its callback. */
+void loop_remove(struct loop *l, struct loop_source *s);
+
+/*
+ * ---- child ----
+ * A child program that runs next to the loop, and its output once it ended. Standard input, output and errors are
+ * memory files: no pipe needs pumping, and the file size limit stops a child that prints without end.
+ */
+
+struct child;
+
+/**
+ * `out` is the child's output, empty if it went to a file. `failed` is NULL if it exited 0, else its last line of errors with a
+ * code: ERR_NOT_FOUND for PROC_EXIT_GONE, ERR_BUSY for PROC_EXIT_AGAIN or a signal from outside, ERR_CRASHED, ERR_TIMEOUT,
+ * ERR_INVALID where a retry cannot help.
+ */
+typedef void child_fn(void *arg, const struct buf *out, const struct fw_err *failed);
+
+struct child_spec {
+	const char *program;     /* a program of flopwatch, found by proc_sibling */
+	const char *const *args; /* after the program's name, NULL-ended */
+	const char *const *env;  /* as of proc_spec */
+	const struct buf *in;    /* standard input; NULL: empty */
+	int out_fd;              /* receives its output; -1: memory */
+	size_t out_max;          /* bytes of output */
+	bool writes_files;       /* writes other files too, so no file size limit applies */
+	bool is_careful;         /* as of proc_spec */
+	int64_t deadline_ms;
+};
+
+/**
+ * Start a child. The loop calls `fn` once, later; the captured output is freed when `fn` returns. Err: -1 if the child cannot
+ * start; `fn` is then never called.
+ */
+int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, void *arg, struct child **out, struct fw_err *err);
+/** Stop the child (proc_stop) and drop the callback; accepts NULL. */
+void child_cancel(struct child *c);
+
+/* ---- clock: Monotonic time for durations, UTC for display and for what has to outlive the process. ---- */
+
+/** CLOCK_MONOTONIC. Units: ns. */
+int64_t clock_mono_ns(void);
+/** CLOCK_BOOTTIME: monotonic, and goes on while the machine sleeps. Units: ms. */
+int64_t clock_boot_ms(void);
+/** Wall clock; it jumps where somebody sets it. Units: ms since 1970-01-01 UTC; the form of every `_at` column. */
+int64_t clock_utc_ms(void);
+/** "2026-11-21T02:46:00.123Z". Shape: text[32]. */
+void clock_format(int64_t utc_ms, char text[32]);
+/**
+ * Read a time of RFC 3339, "2026-11-21T02:46:00Z" or with an offset or a fraction, or a day alone: its midnight in UTC. A space
+ * may stand for 'T', and for the '+' of an offset, which it is in a query that nobody has quoted. Err: ERR_INVALID.
+ */
+int clock_parse(const char *text, int64_t *utc_ms, struct fw_err *err);
+
+/* ---- cores: Which cores measure and which serve, so that whoever looks at pages does not disturb what is being timed. ---- */
+
+enum { CORES_TEXT = 512, CORES_SEPARATE_MIN = 4, CORES_JOBS_MAX = 64 };
+
+struct cores {
+	cpu_set_t measure, serve; /* both all that is allowed where they are not apart */
+	bool separate;
+};
+
+/**
+ * Divide the cores that this process may use. `how`: "auto" leaves the first core with its hyperthreads to serve where there are at
+ * least CORES_SEPARATE_MIN, and keeps nothing apart where there are fewer; "shared" keeps nothing apart; else the list of cores
+ * that measure, as "2-7,10". Err: ERR_INVALID no such list, a core that is not ours, none left to serve.
+ */
+int cores_plan(const char *how, struct cores *out, struct fw_err *err);
+
+/** Let this process, and what it starts from now on, use `set` alone. Err: ERR_IO the system refuses. */
+int cores_use(const cpu_set_t *set, struct fw_err *err);
+
+/** How many cores this process may use. */
+int cores_count(void);
+
+/**
+ * Divide `all` among `n` jobs that may run at once, and take the share of the `k`th (from 0): whole cores with their threads. `near[i]`
+ * are the cores that lie near the device of the `i`th, an empty set where that is not known: jobs share what is near to them, and take
+ * of it alone. No two have a core in common, unless there are fewer than jobs: then these have all of it. Shape: near[n], n at most
+ * CORES_JOBS_MAX.
+ */
+void cores_share(const cpu_set_t *all, const cpu_set_t *near, int n, int k, cpu_set_t *out);
+
+/** The cores near a device, by its address on the PCI bus as "0000:1b:00.0"; empty where the system does not say. */
+void cores_near(const char *pci, cpu_set_t *out);
+
+/** Whether `text` could be given to cores_plan, on whatever machine. */
+bool cores_is_plan(const char *text);
+
+/** As a list: "0,2-7". Shape: text[CORES_TEXT]. */
+void cores_text(const cpu_set_t *set, char text[CORES_TEXT]);
+
+/*
+ * ---- csv_read ----
+ * Csv.h - tables in RFC 4180: quoted cells, doubled quotes, LF or CRLF, newlines inside quotes.
+ *
+ * Reads one row at a time from the caller's text; a byte order mark and blank lines are skipped.
+ */
+
+enum { CSV_COLUMNS_MAX = 2048, CSV_ROW_BYTES_MAX = 64 << 10 };
+
+struct csv {
+	const char *text, *file;
+	size_t len, at;
+	int line; /* of the row from csv_next, from 1 */
+	int n;    /* cells of that row */
+	const char *cell[CSV_COLUMNS_MAX];
+	bool is_open; /* that row ends at the end of the text, without a newline or a closing quote */
+	/* internal */
+	int next_line;
+	struct buf bytes;
+};
+
+/** Initialise. `file` names the text in messages. Own: borrows both; csv_fini frees the rest. */
+void csv_init(struct csv *c, const char *text, size_t len, const char *file);
+void csv_fini(struct csv *c);
+/**
+ * Read the next row: 1, 0 at the end, -1 with `err` (an open quote, too many columns, a NUL). Cells are NUL-terminated and
+ * valid until the next call.
+ */
+int csv_next(struct csv *c, struct fw_err *err);
+
+/* ---- csv_write: Csv.h - values of a table that a spreadsheet may open. ---- */
+
+/**
+ * A cell as RFC 4180 writes it: quoted where it holds a comma, a quote or the end of a line, its quotes doubled, and nothing else changed. For
+ * files whose reader is a program; all that is written as CSV goes through here.
+ */
+void csv_field(struct buf *out, const char *text);
+/**
+ * The same for what a branch may have written and a spreadsheet may open: hidden characters are shown, and a cell that a spreadsheet would take
+ * for a formula gets a leading apostrophe. NULL: nothing.
+ */
+void csv_text(struct buf *out, const char *text);
+/** A comma and the number, the comma alone where it is not known. */
+void csv_number(struct buf *out, double v);
+
+/*
+ * ---- decimal ----
+ * Numbers as printf writes them, by whole-number arithmetic: pages and long lists are mostly figures, and printf
+ * takes most of the time of answering them.
+ */
+
+enum { DECIMAL_MAX = 32 };
+
+/**
+ * What "%.*f" writes, without a NUL. Returns the characters, 0 for a number that is left to printf: a huge one, or one that is
+ * not finite. Shape: out[DECIMAL_MAX]; decimals 0 to 9.
+ */
+size_t decimal_fixed(char *out, double v, int decimals);
+/** What "%.*g" writes, likewise, where that is no power of ten; digits 1 to 9. */
+size_t decimal_general(char *out, double v, int digits);
+
+/*
+ * ---- field ----
+ * Strict conversion of one JSON object's keys to C values.
+ *
+ * Every getter names a rejected key in `err` and records the failure, so a reader is a plain list of fields with one check at
+ * its end. After a failure getters return harmless values. All values of a peer pass through here.
+ */
+
+struct fields {
+	json_t *object; /* borrowed */
+	char where[64]; /* "job.cells[3]": prefix of the key in messages */
+	struct fw_err *err;
+	bool failed;
+};
+
+enum field_set {
+	FIELD_WORD, /* A-Z a-z 0-9 _ - . : + */
+	FIELD_PATH, /* printable without control characters; any UTF-8 */
+	FIELD_HEX   /* 0-9 a-f */
+};
+
+/** Begin on `object` (borrowed). Other values than objects are a failure. */
+void field_begin(struct fields *f, json_t *object, struct fw_err *err, const char *where, ...)
+	__attribute__((format(printf, 4, 5)));
+/** Record "where.key: what". Returns -1. */
+int field_fail(struct fields *f, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+bool field_has(const struct fields *f, const char *key);
+
+/* Required values in a range, both ends included. */
+int64_t field_int(struct fields *f, const char *key, int64_t min, int64_t max);
+double field_double(struct fields *f, const char *key, double min, double max);
+bool field_bool(struct fields *f, const char *key);
+/** Read a 64-bit number written as a decimal string, since JSON readers lose bits. */
+uint64_t field_u64(struct fields *f, const char *key);
+
+/* The same, with a value for an absent (or null) key. */
+int64_t field_int_or(struct fields *f, const char *key, int64_t min, int64_t max, int64_t absent);
+double field_double_or(struct fields *f, const char *key, double min, double max, double absent);
+bool field_bool_or(struct fields *f, const char *key, bool absent);
+
+/** Read a required string of `set` characters, `min` to size - 1 bytes. Shape: out[size]. */
+void field_token(struct fields *f, const char *key, enum field_set set, size_t min, char *out, size_t size);
+/**
+ * Read a required hex digest: 40 or 64 digits (git), or only 64 (`sha256`); empty allowed if `may_be_empty`. Shape: out[65].
+ */
+void field_digest(struct fields *f, const char *key, bool sha256, bool may_be_empty, char out[65]);
+/** Read one of a NULL-terminated list of words. Returns its position, -1 after a failure. Shape: out[size]; may be NULL. */
+int field_word(struct fields *f, const char *key, const char *const *words, char *out, size_t size);
+/** Read display text: control characters become spaces, long text is cut at a character. Absent: "". */
+void field_text(struct fields *f, const char *key, char *out, size_t size);
+
+/** Read display text of several lines: LF and tabs stay. */
+void field_lines(struct fields *f, const char *key, char *out, size_t size);
+
+/** Read an array of min..max items; NULL after a failure. Own: borrowed. */
+json_t *field_array(struct fields *f, const char *key, size_t min, size_t max);
+/** Read an array of `n` integers from 0 on. Shape: out[n]. Returns 0, -1 after a failure. */
+int field_sizes(struct fields *f, const char *key, int *out, size_t n);
+/** Read an object; NULL after a failure. Own: borrowed. */
+json_t *field_object(struct fields *f, const char *key);
+
+bool field_is(enum field_set set, const char *text);
+
+/*
+ * ---- filelock ----
+ * A file that several may have opened, and whose it is. Locks go with the descriptor, so with its process, however that ends.
+ */
+
+/** Whether an open file is still the one that lies at `path`, not one that was removed, or that another one took the place of. */
+bool filelock_is_at(int fd, const char *path);
+
+/**
+ * Lock an open file and empty it, unless somebody else has it or it is no longer at `path`. A file system without locks cannot tell. 1 it is
+ * ours until it is closed, 0 another's. Err: ERR_IO, ERR_FULL it cannot be emptied.
+ */
+int filelock_claim(int fd, const char *path, struct fw_err *err);
+
+/* ---- hash: SHA-256 and HMAC-SHA-256 by nettle, hex, and comparison in constant time. ---- */
+
+#define HASH_HEX 65 /* 64 digits and NUL */
+
+/** Lower-case hex SHA-256 of `len` bytes. */
+void hash_hex(const void *data, size_t len, char hex[HASH_HEX]);
+/** Of everything from the current offset of `fd` to its end. */
+int hash_fd(int fd, char hex[HASH_HEX], struct fw_err *err);
+/** Of a file. */
+int hash_file(const char *path, char hex[HASH_HEX], struct fw_err *err);
+/** HMAC-SHA-256 of `data` under `key`. */
+void hash_hmac(const void *key, size_t key_len, const void *data, size_t len, unsigned char mac[32]);
+/** HMAC-SHA-1, as OpenSSH hashes the names in known_hosts. */
+void hash_hmac_sha1(const void *key, size_t key_len, const void *data, size_t len, unsigned char mac[20]);
+/** SHA-256 as its bytes. */
+void hash_bytes(const void *data, size_t len, unsigned char digest[32]);
+/** Equal, in a time that does not depend on where they differ. */
+bool hash_equal(const void *a, const void *b, size_t len);
+/** Lower-case hex of `len` bytes. Shape: hex[2 * len + 1]. */
+void hash_to_hex(const void *data, size_t len, char *hex);
+
+/** Incremental form. */
+struct hash_state {
+	unsigned long long opaque[32];
+};
+void hash_begin(struct hash_state *s);
+void hash_update(struct hash_state *s, const void *data, size_t len);
+void hash_end(struct hash_state *s, char hex[HASH_HEX]);
+
+/*
+ * ---- jsonr ----
+ * Read JSON of our own making: in place, where one walk over the text fills a struct, or as a tree.
+ *
+ * For texts that jsonw wrote and that are read again and again, such as a comparison's stored body. What others send is
+ * parsed by jansson, which checks everything; here a text that is no JSON sets `failed`, and nothing is read beyond its end.
+ */
+
+/** A value as it stands in the text, quotes and brackets included. Own: the text's. */
+struct jsonr_span {
+	const char *text;
+	size_t len;
+};
+
+struct jsonr {
+	const char *at, *end;
+	char *room; /* where texts go, NUL-ended; they need at most as much as the JSON has */
+	bool failed;
+};
+
+enum jsonr_kind {
+	JSONR_TEXT,   /* const char *; kept as it was where the value is no text */
+	JSONR_NUMBER, /* double; likewise */
+	JSONR_WHOLE,  /* int; likewise */
+	JSONR_ID,     /* int64_t; likewise */
+	JSONR_TRUE,   /* bool: whether it is true */
+	JSONR_WORDS,  /* const char *: a list of texts, with a space between them */
+	JSONR_SPAN,   /* struct jsonr_span */
+	JSONR_OBJECT, /* `inner` says what is taken from it, at offsets from the same struct */
+	JSONR_SKIP,   /* stepped over: it stands in the list for what follows it to be found at once */
+	JSONR_NAME,   /* `name` is told the text, and sets what it names; not told of another value */
+	JSONR_OTHER   /* `read` reads it */
+};
+
+/** Which value goes where. Lists of fields are in the order in which they are written, which makes them found soonest. */
+struct jsonr_field {
+	const char *key; /* by JSONR_KEY, without characters that JSON escapes; NULL ends the list */
+	size_t len;      /* of the key */
+	enum jsonr_kind kind;
+	size_t offset; /* in the struct */
+	const struct jsonr_field *inner;
+	void (*name)(const char *text, void *into); /* `into` is the whole struct */
+	void (*read)(struct jsonr *r, void *into);  /* reads or steps over one value; `into` likewise */
+};
+
+#define JSONR_KEY(name) .key = (name), .len = sizeof(name) - 1
+
+/** Begin. Own: `room` has `len` bytes, and outlives every text that is read; NULL where no texts are asked for. */
+void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room);
+/** Read an object into `into`; keys that are not in the list, and the whole of another kind of value, are stepped over. */
+void jsonr_object(struct jsonr *r, const struct jsonr_field *field, void *into);
+/** Step into an array; false where the value is none, which is stepped over. Then jsonr_item until it says false. */
+bool jsonr_array(struct jsonr *r);
+/** Whether another item follows; it is to be read or stepped over before the next call. */
+bool jsonr_item(struct jsonr *r);
+/** Step over a value. */
+struct jsonr_span jsonr_value(struct jsonr *r);
+/** A value as jansson's tree, a fifth of what jansson takes, which looks at each character by itself. Own: json_decref. NULL: no JSON. */
+json_t *jsonr_tree(const char *text, size_t len);
+
+/*
+ * ---- jsonw ----
+ * Writes JSON into a buf; the only JSON writer (reading is jansson's).
+ *
+ * Commas and nesting are kept by the writer. Strings may hold any bytes: invalid UTF-8 becomes U+FFFD, so that the output is
+ * always valid. Doubles are the shortest of %.15g, %.16g, %.17g that read back equal; a value that is not finite is null.
+ */
+
+struct jsonw {
+	struct buf *out;
+	unsigned depth;
+	bool need_comma[32];
+	bool after_key;
+};
+
+void jsonw_init(struct jsonw *j, struct buf *out);
+void jsonw_object(struct jsonw *j);
+void jsonw_object_end(struct jsonw *j);
+void jsonw_array(struct jsonw *j);
+void jsonw_array_end(struct jsonw *j);
+void jsonw_key(struct jsonw *j, const char *key);
+/** NULL writes null. */
+void jsonw_string(struct jsonw *j, const char *text);
+void jsonw_bytes(struct jsonw *j, const void *data, size_t len);
+void jsonw_int(struct jsonw *j, int64_t v);
+void jsonw_double(struct jsonw *j, double v);
+/** Seven significant digits: for figures that people read, where the rest is noise. */
+void jsonw_figure(struct jsonw *j, double v);
+/** %.9g, so that the float32 reads back bit for bit. */
+void jsonw_float(struct jsonw *j, float v);
+void jsonw_bool(struct jsonw *j, bool v);
+void jsonw_null(struct jsonw *j);
+/** Text that already is one JSON value. */
+void jsonw_raw(struct jsonw *j, const char *text, size_t len);
+
+/**
+ * Keys that are literals of ours and need no escapes, with their values: for long lists, whose keys are most of what is written. As in
+ * jsonw_key and what follows it; `text` needs no escapes either. After jsonw_literal any value may follow.
+ */
+#define jsonw_literal(j, key)             (jsonw_piece(j, ",\"" key "\":", sizeof(",\"" key "\":") - 1), (j)->after_key = true)
+#define jsonw_literal_figure(j, key, v)   (jsonw_literal(j, key), jsonw_next_figure(j, v))
+#define jsonw_literal_plain(j, key, text) (jsonw_literal(j, key), jsonw_next_plain(j, text))
+/** `piece`: comma, quoted key, colon. Use those above. */
+static inline void jsonw_piece(struct jsonw *j, const char *piece, size_t len)
+{
+	if (j->need_comma[j->depth]) {
+		buf_append(j->out, piece, len);
+		return;
+	}
+	j->need_comma[j->depth] = true;
+	buf_append(j->out, piece + 1, len - 1);
+}
+void jsonw_next_figure(struct jsonw *j, double v);
+void jsonw_next_plain(struct jsonw *j, const char *text);
+
+/* key and value in one call */
+void jsonw_kv_string(struct jsonw *j, const char *key, const char *text);
+void jsonw_kv_int(struct jsonw *j, const char *key, int64_t v);
+void jsonw_kv_double(struct jsonw *j, const char *key, double v);
+void jsonw_kv_figure(struct jsonw *j, const char *key, double v);
+void jsonw_kv_bool(struct jsonw *j, const char *key, bool v);
+void jsonw_kv_null(struct jsonw *j, const char *key);
+
+/*
+ * ---- lines ----
+ * Cut a byte stream into LF-ended lines, with binary payloads between them.
+ *
+ * Feed what read() gave; take lines until there is none. After a line that announces N bytes, call lines_expect(N) and take
+ * the payload in pieces with lines_payload.
+ */
+
+struct lines {
+	struct buf pending;
+	size_t start;    /* first byte of pending not yet taken */
+	size_t max_line; /* bytes */
+	size_t payload;  /* bytes of payload still to come */
+};
+
+void lines_init(struct lines *l, size_t max_line);
+void lines_fini(struct lines *l);
+/** Err: ERR_PROTOCOL when a line is longer than max_line. */
+int lines_feed(struct lines *l, const void *data, size_t len, struct fw_err *err);
+/** 1 and the line without its LF (NUL-ended, valid until the next call on `l`), 0 when none is complete. */
+int lines_next(struct lines *l, char **line, size_t *len);
+/** The next `n` bytes are payload. */
+void lines_expect(struct lines *l, size_t n);
+/** The payload bytes at hand, at most what is expected; 0 when none. Valid until the next call on `l`. */
+size_t lines_payload(struct lines *l, const char **data);
+
+/*
+ * ---- log ----
+ * One `key=value` line per event on stderr.
+ *
+ * Lines begin with a journal priority ("<3>") when stderr is not a terminal. Values with spaces or control bytes are quoted
+ * and escaped, so that one event is always one line whatever a branch name holds. Fixed keys: ev job repo branch commit
+ * cell dur_ms err. The event name comes first and is greppable: log_info("job.queued", "job=%lld repo=%s", id, log_quote(name)).
+ */
+
+enum log_level { LOG_DEBUG = 7, LOG_INFO = 6, LOG_WARNING = 4, LOG_ERROR = 3 };
+
+/** Name the program and the least urgent level that is printed. */
+void log_open(const char *program, enum log_level least);
+
+/** Write one event. Each `%s` value is escaped by the caller through log_quote where it may hold foreign bytes. */
+void log_event(enum log_level level, const char *event, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/** Escape `text` for a log value. Shape: at most 255 bytes, cut with "...". Own: one of eight rotating static buffers. */
+const char *log_quote(const char *text);
+
+#define log_debug(...)   log_event(LOG_DEBUG, __VA_ARGS__)
+#define log_info(...)    log_event(LOG_INFO, __VA_ARGS__)
+#define log_warning(...) log_event(LOG_WARNING, __VA_ARGS__)
+#define log_error(...)   log_event(LOG_ERROR, __VA_ARGS__)
+
+/* ---- oid: Names of git's objects, as text: SHA-1 or SHA-256 in lower-case hex. Pure. ---- */
+
+/** A whole one: 40 or 64 digits and nothing else. NULL is none. */
+bool oid_is_whole(const char *text);
+/** The beginning of one, or one: `min` to 64 digits and nothing else; at least one. */
+bool oid_is_prefix(const char *text, size_t min);
+
+/* ---- percent: Bytes as %XX, as addresses and the names of branches write them. ---- */
+
+/** Append letters, digits and the characters of `kept` as they are, every other byte as %XX. */
+void percent_encode(struct buf *out, const char *bytes, size_t len, const char *kept);
+
+/** The byte that a %XX at `at` (any text) stands for; -1: no such thing is there. */
+int percent_byte(const char *at);
+
+/** Decode %XX; a % that is followed by something else stays as it is. Shape: out[strlen(text) + 1]; a %00 ends it early. */
+void percent_decode(const char *text, char *out);
+
+/*
+ * ---- regular ----
+ * Opens files whose path a person or a repository chose: what is no regular file is refused, never waited for.
+ *
+ * A FIFO without a writer blocks a process that opens it for reading, and a device may do anything.
+ */
+
+/**
+ * Open a regular file for reading, through links. `what` stands before its path in errors: "the configuration ", or "".
+ * Own: the descriptor. Err: -1; ERR_INVALID something else is there, which is named.
+ */
+int regular_open(const char *what, const char *path, struct fw_err *err);
+/** "a FIFO", "a folder": what is there instead; NULL it is a regular file. */
+const char *regular_wrong(const struct stat *st);
+
+/* ---- sd_notify: The service manager's protocol: READY, WATCHDOG, STOPPING over $NOTIFY_SOCKET. ---- */
+
+/** Send `text` ("READY=1"); does nothing without $NOTIFY_SOCKET. */
+void sd_notify(const char *text);
+/** Interval of WATCHDOG=1; 0: none. Units: ms, half of the manager's limit. */
+int64_t sd_notify_watchdog_ms(void);
+
+/*
+ * ---- secret ----
+ * Files that hold a key, a token or a signing secret: only their owner may read them.
+ *
+ * Contents never appear in an error. A file that systemd passes as a credential grants its one reader by an access control list,
+ * whose mask shows as the group's permission: then the list itself is what counts.
+ */
+
+/** Open a regular file that neither its group nor others may read or write. Own: the descriptor. Err: ERR_INVALID, with what to do. */
+int secret_open(const char *path, struct fw_err *err);
+/** The first line, 8 bytes at least, without its end. Shape: text[size]. Err: as secret_open; `text` then is "". */
+int secret_read(const char *path, char *text, size_t size, struct fw_err *err);
+
+/* ---- similar: What somebody may have meant who has mistyped a word. ---- */
+
+/** Letters to add, drop or change between two words; 99 where one has more than 64. */
+int similar_distance(const char *a, const char *b);
+
+/* ---- unit: Display of rates and times: one unit for a whole table, and no number that rounds to 0. Pure. ---- */
+
+enum { UNIT_FIGURE_SIZE = 32 };
+
+struct unit {
+	const char *name; /* "GFLOP/s" */
+	double factor;    /* of TFLOP/s */
+};
+
+/**
+ * Return TFLOP/s, GFLOP/s, MFLOP/s or kFLOP/s: the first in which the largest rate of a table is at least 1. `most_tflops` NAN
+ * or 0: TFLOP/s.
+ */
+struct unit unit_of_rates(double most_tflops);
+/** Return the larger of two rates; either may be NAN. */
+double unit_more(double a, double b);
+
+/**
+ * Format a rate in its unit with at least three significant digits, from 10 on with one decimal. Shape: out[UNIT_FIGURE_SIZE].
+ * "" if not finite.
+ */
+void unit_rate(struct unit unit, double tflops, char *out);
+/** Format a time with at least four. Units: ms. */
+void unit_ms(double ms, char *out);
+
+/* ---- utf8: Reading UTF-8 that may be broken, and telling characters that hide or reorder what a person reads. ---- */
+
+#define UTF8_INVALID UINT32_MAX
+
+/**
+ * Decode the character at `text[0]`. Returns the bytes it takes (at least 1 when len > 0); `*code` is UTF8_INVALID for a byte
+ * that starts no valid character (overlong forms and surrogates are not valid).
+ */
+size_t utf8_next(const char *text, size_t len, uint32_t *code);
+/** Control characters, marks that change the writing direction, and characters of no width. */
+bool utf8_is_hidden(uint32_t code);
+/**
+ * Append `text` so that it can be read and does nothing: broken bytes become U+FFFD, hidden characters a visible \x1b or
+ * \u202e. Characters of `keep` (ASCII, e.g. "\n\t") pass although they are hidden.
+ */
+void utf8_show(struct buf *out, const char *text, size_t len, const char *keep);
+
+/*
+ * ---- yaml ----
+ * Typed reading of a YAML file by libyaml, for people: all mistakes in one run, each with file:line:col.
+ *
+ * The reader asks for the keys it knows; keys nobody asked for are mistakes, with the nearest known key as suggestion. A
+ * mistake is one line "file:line:col: key.path: what; what to do" in the document's `mistakes` buffer. Values are read by the
+ * type that the caller wants: `no` is a string for yaml_string and an error for yaml_bool (only true and false are
+ * booleans); numbers must be numbers to their last character; durations need a unit (ms s min h), percentages may carry %.
+ */
+
+struct yaml;      /* a document */
+struct yaml_node; /* borrowed from its document */
+
+/** Read a document. Always returns one; a syntax error is a mistake and its root is NULL. Err: NULL only when memory is short. */
+struct yaml *yaml_new(const char *text, size_t len, const char *file);
+#define yaml_free base_yaml_free /* libyaml exports a yaml_free that its own code would take ours for */
+void yaml_free(struct yaml *y);
+struct yaml_node *yaml_root(struct yaml *y);
+/** Its name, as yaml_new was given it. Own: the document's. */
+const char *yaml_file(const struct yaml *y);
+/** Number of mistakes so far, and their lines ('\n'-ended). */
+int yaml_mistakes(const struct yaml *y);
+const char *yaml_mistake_text(const struct yaml *y);
+/** Add a mistake at `node`. */
+void yaml_mistake(struct yaml *y, const struct yaml_node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/** Where a value stands, for what only shows when the document is gone. From 1; 0 nowhere. */
+struct yaml_position {
+	int line, column;
+};
+struct yaml_position yaml_position(const struct yaml_node *n);
+
+/** Child of a mapping, NULL if absent; marks the key as known. A `map` of NULL gives NULL. */
+struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *key);
+/** Whether a mapping has this key, which stays one that nobody asked for: to tell another kind of file by. */
+bool yaml_has(const struct yaml_node *map, const char *key);
+/** After all yaml_get calls on `map`: complain about keys nobody asked for, and duplicates. */
+void yaml_finish(struct yaml *y, struct yaml_node *map);
+bool yaml_is_map(const struct yaml_node *n);
+bool yaml_is_list(const struct yaml_node *n);
+/** A key without a value, ~ or null. */
+bool yaml_is_null(const struct yaml_node *n);
+/** Items of a list (or pairs of a map). NULL and non-lists have 0. */
+int yaml_count(const struct yaml_node *n);
+struct yaml_node *yaml_item(struct yaml *y, struct yaml_node *list, int i);
+/** i-th pair of a mapping whose keys are free (marks it as known). */
+struct yaml_node *yaml_pair(struct yaml *y, struct yaml_node *map, int i, const char **key);
+
+/* Typed values. A NULL node leaves *out unchanged and returns 0; a wrong one adds a mistake and returns -1. */
+int yaml_string(struct yaml *y, struct yaml_node *n, const char **out); /* Own: the document's */
+int yaml_int(struct yaml *y, struct yaml_node *n, int64_t min, int64_t max, int64_t *out);
+int yaml_double(struct yaml *y, struct yaml_node *n, double min, double max, double *out);
+int yaml_bool(struct yaml *y, struct yaml_node *n, bool *out);
+int yaml_duration_ms(struct yaml *y, struct yaml_node *n, int64_t min_ms, int64_t max_ms, int64_t *out);
+/** Seconds; a bare number is taken as seconds only here, for keys that end in _s. */
+int yaml_seconds(struct yaml *y, struct yaml_node *n, double min, double max, double *out);
+int yaml_percent(struct yaml *y, struct yaml_node *n, double min, double max, double *out);
+
+#endif

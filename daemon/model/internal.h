@@ -1,0 +1,18 @@
+/** internal.h - what the files of this folder share. */
+#ifndef MODEL_INTERNAL_H
+#define MODEL_INTERNAL_H
+
+#include "lib/lib.h"
+#include "model/model.h"
+
+/* ---- mistakes: The mistakes of a YAML document as one error. ---- */
+
+/** Return 0 if `y` has no mistake. Err: ERR_INVALID with all of them, separated by " | ", cut to fit. */
+int mistakes_report(const struct yaml *y, struct fw_err *err);
+
+/* ---- name_list: A closed list of names as a table, for rows, JSON and command lines. ---- */
+
+/** Return the position of `word`; n: not in the list. Shape: words[n]. */
+int name_find(const char *const *words, int n, const char *word);
+
+#endif

@@ -1,0 +1,864 @@
+/** model.h - jobs, suites, manifests, benchmarks, cells, families, and every closed list of names. */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/fw_kernel.h"
+#include "lib/lib.h"
+#include "stats/stats.h"
+
+/* ---- alertkind: Kinds of alerts: a commit's regression, or a device for which jobs wait. ---- */
+
+enum alertkind {
+	ALERTKIND_REGRESSION,
+	ALERTKIND_DRIFT,   /* the history became slower in small steps */
+	ALERTKIND_FAILING, /* cells fail, or nothing can be measured */
+	ALERTKIND_MISSING, /* cells disappeared */
+	ALERTKIND_DEVICE_OFFLINE,
+	ALERTKIND_QUARANTINED,
+	ALERTKIND_ENVIRONMENT, /* cells became slower by another compiler, library, driver or setting */
+	ALERTKIND_N
+};
+
+const char *alertkind_name(enum alertkind v);
+/** ALERTKIND_N for an unknown word. */
+enum alertkind alertkind_from_name(const char *name);
+
+/* ---- alertstate: States of an alert: it lasts until it is resolved, or until a user decides. ---- */
+
+enum alertstate {
+	ALERTSTATE_OPEN,
+	ALERTSTATE_ACKNOWLEDGED, /* a user works on it */
+	ALERTSTATE_ACCEPTED,     /* the regression is intended */
+	ALERTSTATE_RESOLVED,     /* it ended */
+	ALERTSTATE_INVALID,      /* a user declared it false */
+	ALERTSTATE_N
+};
+
+const char *alertstate_name(enum alertstate v);
+/** ALERTSTATE_N for an unknown word. */
+enum alertstate alertstate_from_name(const char *name);
+bool alertstate_is_live(enum alertstate v);
+
+/* ---- direction: The computation of one call of a case. A family lists those that it has. ---- */
+
+enum direction {
+	DIRECTION_FORWARD = FW_FORWARD,
+	DIRECTION_BACKWARD = FW_BACKWARD,
+	DIRECTION_DGRAD = FW_DGRAD,
+	DIRECTION_WGRAD = FW_WGRAD,
+	DIRECTION_TOTAL = FW_TOTAL,
+	DIRECTION_ONCE, /* for modules a forward: its part that is done once, as long as weights stay (fw_info.once) */
+	DIRECTIONS
+};
+
+/** As in keys, lines and files: "forward" "backward" "dgrad" "wgrad" "total" "once". */
+const char *direction_name(enum direction d);
+/** 0 for an unknown word. */
+enum direction direction_from_name(const char *name);
+
+/*
+ * ---- reader ----
+ * A suite file as a family reads it: lists of numbers and words with their mistakes, and a place for cases.
+ *
+ * Names, thresholds, seed and directions are the suite's, and read before.
+ */
+
+enum { READER_LIST_MAX = 32 };
+
+struct reader {
+	struct yaml *y;
+	/** Add one case in every direction of the suite. Mistakes are told at `at`, once. */
+	void (*add)(struct reader *r, struct yaml_node *at, const void *shape);
+	void *arg; /* of add: the suite's */
+};
+
+void reader_add(struct reader *r, struct yaml_node *at, const void *shape);
+
+/** A list of 1 to `max` whole numbers up to `most`. Returns how many, 0 after a mistake or without a list. Shape: out[max]. */
+int reader_ints(struct reader *r, struct yaml_node *list, int max, int64_t most, int32_t *out);
+/** A list of 1 to READER_LIST_MAX numbers between 0 and 1; likewise. */
+int reader_shares(struct reader *r, struct yaml_node *list, double *out);
+/** A word's place among `words` (NULL behind the last); -1 and a mistake that says `hint` where it is none. */
+int reader_word(struct yaml *y, struct yaml_node *n, const char *const *words, const char *hint);
+/** A mistake at `map` where `value` is not there. */
+void reader_require(struct yaml *y, const struct yaml_node *map, const struct yaml_node *value, const char *key);
+
+/*
+ * ---- family ----
+ * What can be measured: a family of problems that differ in their shape. Everything that flopwatch knows of one kind of
+ * kernel stands in daemon/families/NAME/, behind the struct below; what a result has to be, in daemon/families/NAME/reference/.
+ *
+ * Families are found by their folders: NAME/ defines `const struct family family_NAME`. doc/families.md says how one is written.
+ *
+ * A shape is the family's own struct, of plain values without pointers, so that it can be copied and compared. A family owns
+ * nothing else and decides nothing: it answers questions about shapes.
+ */
+
+enum {
+	FAMILY_SHAPE_BYTES = 1152, /* most that a shape may take */
+	FAMILY_ABI_BYTES = 128,    /* and its struct in the kernel ABI */
+	FAMILY_KEY_SIZE = 160,
+	FAMILY_SLOTS_MAX = 16,
+	FAMILY_PHASES_MAX = 6,
+	FAMILY_GROUPS_MAX = 4
+};
+
+/** By what a cell is shown to be fast. */
+enum family_metric { METRIC_TFLOPS, METRIC_GBPS, METRIC_US };
+
+/** A table of a comparison. */
+struct family_group {
+	const char *name, *title; /* "block_sparse", "block-sparse" */
+	bool is_irregular;        /* runs noise more: wider intervals are still an answer */
+};
+
+/** How a case is called. */
+struct family_label {
+	char key[FAMILY_KEY_SIZE];      /* readable, stable, and opaque to everyone: histories hang on it */
+	char group[16];                 /* one of the family's */
+	char title[48];                 /* of its row, without what its whole table shares and without the size: "causal" */
+	int64_t size;                   /* the one number that grows along a line of cases, 0 none: tokens, rows */
+	char line[48];                  /* what cells share whose times lie on one line over their pieces; "" none */
+	double pieces;                  /* that the work consists of: kept blocks */
+	char baseline[FAMILY_KEY_SIZE]; /* case that it is held against where a suite has both; "" none */
+};
+
+/** Where the contents of a buffer come from in a direction. */
+enum slot_use {
+	SLOT_UNUSED = 0,
+	SLOT_INPUT,
+	SLOT_OUTPUT,
+	SLOT_FORWARD /* an input that the forward of the same case has left */
+};
+
+/** How an input is filled, and what of it changes from call to call. */
+enum slot_fill {
+	SLOT_DRAWN, /* bf16, by model/inputs.c */
+	SLOT_LAID   /* laid out by the family on the host, which a module gets for count() */
+};
+enum slot_change {
+	SLOT_STAYS,
+	SLOT_ROLLS,       /* by whole rows, within them where they are few, in every call */
+	SLOT_ROLLS_FIRST, /* the same; it alone changes where one input has to do, and what is done once does not see it */
+	SLOT_ROLLS_FORWARD /* likewise where nothing is SLOT_FORWARD; else it belongs to what the forward has left, and is rolled for it */
+};
+
+struct family_slot {
+	const char *name;  /* "dQ" */
+	const char *words; /* of what is no tensor, "sequence offsets"; NULL: its name */
+	enum slot_fill fill;
+};
+
+struct family {
+	int32_t number; /* as its kernels/fw_NAME.h defines it */
+	const char *name;
+	size_t shape_bytes, abi_bytes; /* of its struct here and in the kernel ABI */
+	bool is_default;               /* of a manifest that names no module; one family is */
+	enum family_metric metric;
+	enum direction direction[DIRECTIONS];             /* that it has; ends with 0 */
+	int n_on_request;                                 /* the last so many are measured where a suite names them */
+	struct family_group group[FAMILY_GROUPS_MAX + 1]; /* ends with a NULL name */
+	const char *phase[FAMILY_PHASES_MAX];             /* names, lowest bit first */
+	uint32_t main_phase;                              /* the one that takes most of the time */
+	int n_slots;
+	const struct family_slot *slot; /* slot[n_slots], as the kernel ABI numbers them */
+
+	/* A suite file. */
+	/** Read the family's own keys of a suite and add each case (reader_add). False after a mistake that hides others. */
+	bool (*read)(struct reader *r, struct yaml_node *root);
+	const char *keys; /* what holds cases, for a suite that has none: "dense or block_sparse" */
+	/**
+	 * Append the suite that measures what a public suite's configuration of this family says; what has no meaning here stands in its
+	 * comments. Mistakes are collected in `y`, and then nothing is appended. `name` NULL: as the configuration is called. NULL: none is read.
+	 */
+	void (*import)(struct yaml *y, struct yaml_node *root, const char *name, struct buf *out);
+
+	/* A shape. */
+	int (*check)(const void *shape, enum direction d, struct fw_err *err); /* in words a person can act on */
+	/** Whether anybody can compute it, whatever a module says; a case that nobody can is unsupported for this reason. NULL: all. */
+	int (*fits)(const void *shape, enum direction d, struct fw_err *err);
+	void (*label)(const void *shape, struct family_label *out);
+	/** Its members, in one order: with the braces around them, the canonical JSON. */
+	void (*write)(const void *shape, struct jsonw *j);
+	void (*parse)(struct fields *f, void *shape);
+	/** What of it no key says, for the hash of a suite; NULL: the canonical JSON. */
+	void (*digest)(const void *shape, uint64_t seed, struct buf *out);
+	double (*flops)(const void *shape, enum direction d); /* useful ones of a call; 0 where they say nothing */
+	double (*bytes)(
+		const void *shape, enum direction d); /* that every implementation moves at least; NULL: every buffer once */
+	int32_t (*multiplied)(
+		const void *shape, enum direction d); /* enum fw_dtype of what is multiplied: its peak; NULL: bf16 */
+
+	/* A problem of that shape. */
+	/** Phases that depend on weights alone and whose time is none of a call's, where the provider says so too; NULL: none. */
+	uint32_t (*once)(const void *shape, enum direction d);
+	int32_t (*flags)(const void *shape, enum direction d); /* enum fw_problem_flag; NULL: none */
+	void (*abi)(const void *shape, enum direction d,
+		void *out); /* the kernel ABI's struct, out[abi_bytes]; NULL: the shape is it */
+	enum slot_use (*use)(const void *shape, enum direction d, int slot);
+	/** Of an input of the direction; what only the forward reads, of one that needs it, rolls for that wherever it rolls there. */
+	enum slot_change (*change)(const void *shape, enum direction d, int slot);
+	bool keeps_rows; /* rows are never rolled within: a tensor of one stays as it is */
+	/** Strides and type of a used slot; returns its bytes. */
+	size_t (*lay_out)(const void *shape, int slot, struct fw_tensor *t);
+	/** Fill a SLOT_LAID slot. Shape: out[bytes of lay_out]. NULL where there is none. */
+	void (*lay)(const void *shape, uint64_t seed, int slot, void *out);
+	/** Whether there is another problem of these sizes, which a plan is not told of; NULL: none. */
+	bool (*has_second)(const void *shape);
+	const char *second_words; /* "another mask of the same size" */
+	/** Turn the shape into it; asked again with the next `attempt` while its laid slots come out as they were. */
+	void (*second)(void *shape, int attempt);
+	/** What the laid slots keep, of how much, counted in the buffers themselves; NULL: all. Shape: laid[n_slots]. */
+	int64_t (*kept)(const void *shape, const void *const *laid, int64_t *of);
+};
+
+/** NULL for a name that is none. */
+const struct family *family_find(const char *name);
+/** All of them, in alphabetical order; NULL behind the last. */
+const struct family *family_at(int i);
+/** That of a manifest which names no module. */
+const struct family *family_default(void);
+/** The table of that name of any family; NULL: none. */
+const struct family_group *family_group(const char *name);
+/** Whether cells of that table noise more than others. */
+bool family_group_is_irregular(const char *name);
+/** "dQ" of a slot, "run" of a bit of the phases. */
+const char *family_slot_name(const struct family *f, int slot);
+const char *family_phase_name(const struct family *f, uint32_t phase);
+/** Whether a direction of this shape starts from what the forward has left. */
+bool family_needs_forward(const struct family *f, const void *shape, enum direction d);
+/** The canonical JSON of a shape. Own: `out` is the caller's, and grows. */
+void family_json(const struct family *f, const void *shape, struct buf *out);
+/** "bf16" */
+const char *family_dtype_name(int32_t dtype);
+/** Bytes of an element. */
+size_t family_element_bytes(int32_t dtype);
+
+/* ---- series: Ways of timing a cell; the times of one way are a series. ---- */
+
+enum series {
+	SERIES_DEVICE,    /* device time of a call */
+	SERIES_CALL,      /* from an idle stream, host time included */
+	SERIES_PHASE,     /* one phase of a call */
+	SERIES_SUSTAINED, /* sustained runs, in which each side stabilises at the clock of its own power draw */
+	SERIES_PROCESS,   /* reported by a benchmark program */
+	SERIES_N
+};
+
+/** As in lines, rows and pages: "device" "call" "phase" "sustained" "process". Shape: ends with NULL. */
+extern const char *const series_names[SERIES_N + 1];
+
+const char *series_name(enum series series);
+/** SERIES_DEVICE for an unknown word, and for "". */
+enum series series_from_name(const char *name);
+
+/*
+ * ---- case ----
+ * A case (a shape of a family, with its data), a direction, their names and their useful FLOPs.
+ *
+ * Keys are readable, stable and opaque: no code parses them. "attention/dense/causal/s8192/hq64/hk8/d128/bf16" is a case, with
+ * "/forward" it is a cell.
+ */
+
+enum { CASE_KEY_SIZE = FAMILY_KEY_SIZE };
+
+union shape {
+	unsigned char bytes[FAMILY_SHAPE_BYTES];
+	max_align_t aligned;
+};
+
+/** Self-contained: all data that the runner needs to make the inputs. */
+struct cell {
+	char key[CASE_KEY_SIZE]; /* case key + "/" + direction */
+	char case_key[CASE_KEY_SIZE];
+	char baseline[CASE_KEY_SIZE]; /* key of the baseline cell, if the suite has both; "" none */
+	char family[16];              /* "attention" */
+	char group[16];               /* "dense" or "block_sparse": its table */
+	char title[48];               /* "causal", "banded, keep 0.1, block 64": row name there, without the size */
+	char line[48];                /* common line of a plot, for cells that differ only in their number of pieces; "" none */
+	int64_t size;                 /* 0: none */
+	double pieces;
+	enum direction direction;
+	double threshold_pct;    /* minimum loss of throughput that is a regression */
+	double flops;            /* of a call of a benchmark program (family "command"); 0 unknown */
+	enum series decide;      /* the deciding series: call, if host time counts */
+	double tau0;             /* learned noise of runs, log ratio; 0: the rule's */
+	double nu0;              /* degrees of freedom of tau0; 0: tau0 is a prior in addition to pairs */
+	double underpowered_pct; /* smallest loss that noisy equal builds let through; 0: the threshold */
+	uint64_t seed;           /* of the inputs */
+	union shape shape;
+};
+
+/** Return its family; NULL for a benchmark program. */
+const struct family *case_family(const struct cell *c);
+
+/** Fill keys, group, title and size from `c->family`, `c->shape` and `c->direction`. */
+void case_name(struct cell *c);
+
+/** Return the useful FLOPs of one call, for a benchmark program as reported. NAN unknown. */
+double case_flops(const struct cell *c);
+
+/** Return the minimum bytes of any implementation: each input read and each output written once. */
+double case_bytes(const struct cell *c);
+
+enum family_metric case_metric(const struct cell *c);
+
+/** Return whether its runs are noisier than others', by its table. */
+bool case_is_irregular(const struct cell *c);
+
+/** Convert to the kernel ABI. Shape: `shape` has the family's abi_bytes. Own: `out` points at `shape`. */
+void case_problem(const struct cell *c, void *shape, struct fw_problem *out);
+
+/** Reject impossible sizes with a message that names the fault (heads that do not divide, a block that does not fit, ...). */
+int case_check(const struct cell *c, struct fw_err *err);
+
+/*
+ * ---- benchmark ----
+ * A benchmark program: its command, output format, and rule.
+ *
+ * Its cells are unknown before it has run: every row of its output is one. A process is the unit of measurement: base and
+ * target processes alternate A B B A, a process gives one time a cell (the median of its values), two such pairs are a run, and
+ * the usual rule judges runs.
+ */
+
+enum {
+	BENCHMARK_ARGS_MAX = 16,
+	BENCHMARK_OUTPUTS_MAX = 4,
+	BENCHMARK_ARTIFACTS_MAX = 8,
+	BENCHMARK_TEXT_SIZE = 256,
+	BENCHMARK_PAIRS = 2,
+	BENCHMARK_RUNS_MAX = 32,      /* of a cell: each process has its own speed, which only more processes average */
+	BENCHMARK_INTERLEAVE_MIN = 8, /* limits of a manifest's pairs in an interleaved session */
+	BENCHMARK_INTERLEAVE_MAX = STATS_PAIRS_MAX
+};
+
+/** Family of the cells of such a benchmark. */
+#define BENCHMARK_FAMILY "command"
+
+struct benchmark {
+	char name[64]; /* "": none */
+	int n_command;
+	char command[BENCHMARK_ARGS_MAX][BENCHMARK_TEXT_SIZE];   /* run in build.dir; "{device}" becomes cuda or cpu */
+	int n_outputs;                                           /* 0: its standard output is read */
+	char output[BENCHMARK_OUTPUTS_MAX][BENCHMARK_TEXT_SIZE]; /* files that it writes, relative to build.dir */
+	int n_artifacts;                                         /* 0: it may read the whole folder, sources included */
+	char artifact[BENCHMARK_ARTIFACTS_MAX]
+		     [BENCHMARK_TEXT_SIZE]; /* files and folders that exist when it runs, relative to build.dir */
+	char reader[24], unit[16];          /* format of readers/reading.c; unit "" unless a triton file needs it */
+	char time[8];                       /* google-benchmark: "real" or "cpu"; "" real */
+	double threshold_pct;               /* 1.5 */
+	double timeout_s;                   /* of one process; 300 */
+	double budget_s;                    /* of a comparison; 600 */
+	int pairs;                          /* maximum for a cell in one interleaved session; 0 the default */
+	bool gpu;                           /* it may use the GPU of its device; true */
+};
+
+/** Read one item of `benchmarks:`; mistakes go into `y`. */
+void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, struct benchmark *out);
+
+/**
+ * Return the rule for `n_cells` cells of it: two pairs a run, up to 32 runs, and no runs for an interval narrower than half the
+ * threshold.
+ */
+void benchmark_rule(const struct benchmark *b, int n_cells, struct rule *out);
+
+/** Make the cell of a row. Units: flops of one call, 0 unknown. */
+void benchmark_cell(const struct benchmark *b, const char *key, double flops, struct cell *out);
+
+/* ---- device_kind: The kinds of devices that kernels run on. ---- */
+
+enum device_kind {
+	DEVICE_ANY, /* any kind */
+	DEVICE_CUDA,
+	DEVICE_CPU,
+	DEVICE_SIM, /* simulated times, for demonstrations and tests */
+	DEVICE_KINDS
+};
+
+/** As in lines, files and rows: "" "cuda" "cpu" "sim". Shape: ends with NULL. */
+extern const char *const device_kind_names[DEVICE_KINDS + 1];
+
+/** Return the name; "" for an invalid kind. */
+const char *device_kind_name(enum device_kind kind);
+/** DEVICE_KINDS for an unknown word. */
+enum device_kind device_kind_from_name(const char *name);
+
+/* ---- devicestate: States that decide whether a device gets jobs. ---- */
+
+enum devicestate {
+	DEVICESTATE_OK,
+	DEVICESTATE_PAUSED,       /* by a user */
+	DEVICESTATE_QUARANTINED,  /* it failed, and the jobs on it were not at fault */
+	DEVICESTATE_HEALTH_CHECK, /* a user requested its return, and it is tested first */
+	DEVICESTATE_ABSENT,
+	DEVICESTATE_N
+};
+
+const char *devicestate_name(enum devicestate v);
+/** DEVICESTATE_N for an unknown word. */
+enum devicestate devicestate_from_name(const char *name);
+
+/* ---- imported_results: Measured rows of a foreign benchmark, as submitted. ---- */
+
+/** Rows measured elsewhere. `base_ms` 0: the target only. Times are medians; tflops 0: unknown. */
+struct foreign_row {
+	const char *cell;
+	const char *failure; /* the benchmark's error for the target, which then has no time; NULL none */
+	double base_ms, target_ms, base_tflops, target_tflops;
+};
+struct foreign_figures {
+	const char *repo, *branch, *commit, *base; /* branch and base NULL: none; full commit ids */
+	const char *name;                          /* stored in place of a suite's name */
+	int n;
+	const struct foreign_row *row; /* row[n] */
+};
+
+/*
+ * ---- inputs ----
+ * Inputs with the same bits on the CPU, on the GPU and in Python, without storing them.
+ *
+ * Element i of tensor t under a seed is a pure function: h = mix(stream(seed, t) + i * K), with mix the finaliser of splitmix64
+ * and K its increment; the four 16-bit lanes of h summed, less 2 * 65535, times 2^-15, rounded to bf16 (nearest, ties to even).
+ * That is close to a normal distribution with standard deviation 1.15, and exact in integers. Source: Steele, Lea, Flood, "Fast
+ * splittable pseudorandom number generators" (OOPSLA 2014).
+ */
+
+#ifdef __CUDACC__
+#define INPUTS_FN static __host__ __device__ __forceinline__
+#else
+#define INPUTS_FN static inline
+#endif
+
+#define INPUTS_INCREMENT 0x9e3779b97f4a7c15ull /* K: 2^64 over the golden ratio */
+
+/** Finaliser of splitmix64 after one increment: a bijection of 64 bits. */
+INPUTS_FN uint64_t inputs_mix(uint64_t x)
+{
+	x += INPUTS_INCREMENT;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+/** Return the contribution of 8 bytes at index `i` to a buffer's checksum; a shorter rest is padded with zeros. */
+INPUTS_FN uint64_t inputs_summand(uint64_t bytes, uint64_t i)
+{
+	return inputs_mix(bytes + i * INPUTS_INCREMENT);
+}
+
+/** Return the start value of one tensor's stream. `tensor` is its slot number in the kernel ABI. */
+INPUTS_FN uint64_t inputs_stream(uint64_t seed, uint32_t tensor)
+{
+	return inputs_mix(seed ^ ((uint64_t)tensor + 1) * 0xd1342543de82ef95ull);
+}
+
+/** Return the bf16 bits of element `i` of a stream. */
+INPUTS_FN uint16_t inputs_element(uint64_t stream, uint64_t i)
+{
+	uint64_t h = inputs_mix(stream + i * INPUTS_INCREMENT);
+	int32_t sum = (int32_t)(h & 0xffff) + (int32_t)((h >> 16) & 0xffff) + (int32_t)((h >> 32) & 0xffff) + (int32_t)(h >> 48) -
+		      2 * 65535;
+	union {
+		float f;
+		uint32_t u;
+	} v;
+	v.f = (float)sum * (1.0f / 32768.0f); /* exact: 18 bits times a power of two */
+	return (uint16_t)((v.u + 0x7fffu + ((v.u >> 16) & 1u)) >> 16);
+}
+
+/** Fill elements [first, first + n) of a stream. Shape: out[n] bf16 bits. */
+void inputs_fill(uint64_t seed, uint32_t tensor, uint64_t first, size_t n, uint16_t *out);
+
+float inputs_bf16_to_float(uint16_t bits);
+uint16_t inputs_float_to_bf16(float v);
+
+/* ---- job_request: A requested measurement, as submitted. ---- */
+
+struct job_request {
+	const char *repo;        /* name in the configuration */
+	const char *target;      /* commit (40 or 64 digits, or at least 7 that are unambiguous here) or branch */
+	const char *base;        /* as target; NULL or "": found by the rules */
+	const char *suite;       /* NULL or "": as configured, else as in the manifest */
+	const char *device_kind; /* NULL or "": any */
+	const char *cells_glob;  /* NULL or "": all cells */
+	const char *base_provider, *target_provider;   /* NULL or "": the module's default */
+	const char *base_config, *target_config;       /* NULL or "": the provider chooses */
+	const char *base_toolchain, *target_toolchain; /* folders of compilers; NULL or "": the worker's own */
+	const char *base_flags, *target_flags;         /* flags appended to compiler calls; NULL or "": none */
+	bool quick;
+	bool every_cell;       /* profile: every matching cell instead of the three largest regressions */
+	int alert, comparison; /* profile: take sides and worst cells from this alert or comparison; 0: as named above */
+};
+
+/* ---- jobkind: Purpose of a job and its comparison: determines the base, the notified users, and the next steps. ---- */
+
+enum jobkind {
+	JOBKIND_COMPARE,     /* effect of a commit */
+	JOBKIND_SELFCHECK,   /* one commit against itself */
+	JOBKIND_REFERENCE,   /* a history's reference commit, timed against the one before it */
+	JOBKIND_VERIFY,      /* test of a change suspected in the history */
+	JOBKIND_BACKFILL,    /* a commit without a point in the history */
+	JOBKIND_CALIBRATE,   /* noise of equal builds */
+	JOBKIND_BISECT,      /* a step of a search */
+	JOBKIND_PEER,        /* a commit against a peer's provider */
+	JOBKIND_IMPORT,      /* results measured elsewhere */
+	JOBKIND_CONFIG,      /* a provider with a configuration requested by a user */
+	JOBKIND_ENVIRONMENT, /* a commit built by one toolchain against itself built by another */
+	JOBKIND_PROFILE,     /* cause of a regression: counters and machine code of both sides; no comparison */
+	JOBKIND_N
+};
+
+/** As in rows and JSON: "selfcheck"; "" for JOBKIND_N. */
+const char *jobkind_name(enum jobkind kind);
+/** JOBKIND_N for an unknown word. */
+enum jobkind jobkind_from_name(const char *name);
+/** Return whether a module is timed against itself. For other kinds equal modules are not timed. */
+bool jobkind_is_itself(enum jobkind kind);
+/**
+ * Return whether it compares providers, configurations or toolchains, which shows nothing about a commit as it is: it sets no
+ * commit's verdict, belongs to no history, and alerts nobody as for a commit.
+ */
+bool jobkind_is_side_by_side(enum jobkind kind);
+/** Return whether it is the daemon's own work rather than pushed or requested: lists show such jobs separately. */
+bool jobkind_is_upkeep(enum jobkind kind);
+
+/*
+ * ---- jobstate ----
+ * States of a job and their transitions as one table.
+ *
+ * queued -> assigned -> building -> checking -> measuring -> done | failed | cancelled | superseded | target_missing. A job
+ * that lost its worker returns to queued; final states never change.
+ */
+
+enum jobstate {
+	JOBSTATE_QUEUED,
+	JOBSTATE_ASSIGNED,
+	JOBSTATE_BUILDING,
+	JOBSTATE_CHECKING,
+	JOBSTATE_MEASURING,
+	JOBSTATE_DONE,
+	JOBSTATE_FAILED,
+	JOBSTATE_CANCELLED,
+	JOBSTATE_SUPERSEDED,
+	JOBSTATE_TARGET_MISSING,
+	JOBSTATE_N
+};
+
+enum jobstate_event {
+	JOBSTATE_ON_ASSIGN,
+	JOBSTATE_ON_BUILD,
+	JOBSTATE_ON_CHECK,
+	JOBSTATE_ON_RUN,
+	JOBSTATE_ON_DONE,
+	JOBSTATE_ON_FAIL,
+	JOBSTATE_ON_CANCEL,
+	JOBSTATE_ON_WORKER_LOST,    /* with attempts left */
+	JOBSTATE_ON_SUPERSEDE,      /* a newer tip of the branch */
+	JOBSTATE_ON_TARGET_MISSING, /* its commit no longer exists */
+	JOBSTATE_EVENTS
+};
+
+/** Return the state after `on`; `from` itself if the event changes nothing. */
+enum jobstate jobstate_next(enum jobstate from, enum jobstate_event on);
+/** False for JOBSTATE_N, which is no state. */
+bool jobstate_is_final(enum jobstate s);
+/** As in the database: "measuring". */
+const char *jobstate_name(enum jobstate s);
+/** JOBSTATE_N for an unknown word. */
+enum jobstate jobstate_from_name(const char *name);
+
+enum { JOBSTATE_ATTEMPTS_MAX = 3 };
+
+/*
+ * ---- peers ----
+ * Providers of a repository's modules ("cudnn") to which its kernels are compared.
+ *
+ * Written PROVIDER, or PROVIDER@DEVICE if it exists on one kind of device only: [cudnn@cuda, naive].
+ */
+
+enum { PEERS_MAX = 8, PEERS_PROVIDER_SIZE = 48, PEERS_TEXT_SIZE = 512 };
+
+struct peers {
+	int n;
+	struct {
+		char provider[PEERS_PROVIDER_SIZE];
+		enum device_kind device;
+		struct yaml_position at; /* position in the file; none if read from a stored line */
+	} of[PEERS_MAX];
+};
+
+/** Return whether `text` can be a provider's name: 1 to 47 of A-Z a-z 0-9 _ - . : + */
+bool peers_is_provider(const char *text);
+
+/** Read a list of peers, or a single one; an empty list is none. Absent leaves `out` unchanged. Mistakes go into `y`. */
+void peers_read(struct yaml *y, struct yaml_node *node, struct peers *out);
+
+/** Write the stored form: "cudnn@cuda naive". Shape: text[PEERS_TEXT_SIZE]. */
+void peers_write(const struct peers *p, char *text);
+/** Parse the stored form; invalid words are left out. */
+void peers_parse(const char *text, struct peers *out);
+
+/** Return the position of a provider, -1 if missing. */
+int peers_find(const struct peers *p, const char *provider);
+
+/** Return the first peer at or after `i` that exists on this kind of device; p->n: none. */
+int peers_next(const struct peers *p, int i, enum device_kind kind);
+
+/*
+ * ---- manifest ----
+ * `.flopwatch.yaml` at a branch's root: inputs, build and outputs.
+ *
+ * It may also name benchmark programs:
+ *   benchmarks: {vecsum: {command: [python3, bench.py], reader: flopwatch}}
+ * With them the defaults are inputs [.], dir ., no build, and the benchmarks as suites.
+ *
+ * Without a file the defaults suit flopwatch's own repository: inputs [kernels], dir kernels, make DEVICE={device}, attention
+ * at build/{device}/libattention.so, suites [ffa], peers [cudnn@cuda]. A file with a build or benchmarks has no peers but those
+ * that it names.
+ */
+
+enum { MANIFEST_LIST_MAX = 32, MANIFEST_TEXT_SIZE = 256, MANIFEST_BENCHMARKS_MAX = 4 };
+
+struct manifest {
+	int n_inputs;
+	char input[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE];   /* paths in the tree, relative, no ".." */
+	char dir[MANIFEST_TEXT_SIZE];                        /* working folder of the command */
+	int n_command;                                       /* 0: no build */
+	char command[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE]; /* argument vector; "{device}" becomes cuda, cpu or sim's cpu */
+	int n_outputs;
+	char family[8][16];                 /* "attention" */
+	char output[8][MANIFEST_TEXT_SIZE]; /* path of the module, relative to dir */
+	int n_suites;
+	char suite[8][64];
+	struct yaml_position suite_at[8]; /* position of each name in the file; none for defaults */
+	double timeout_s;                 /* of the build; default 900 */
+	int n_benchmarks;
+	struct benchmark benchmark[MANIFEST_BENCHMARKS_MAX];
+	struct peers peers; /* peers of the upstream branch */
+};
+
+/** Set the defaults above. */
+void manifest_default(struct manifest *m);
+/**
+ * Parse; `text` NULL gives the defaults. Err: all mistakes, each with file:line:col, separated by " | ". Absolute paths and
+ * ".." are mistakes.
+ */
+int manifest_parse(const char *text, size_t len, const char *file, struct manifest *out, struct fw_err *err);
+const struct benchmark *manifest_benchmark(const struct manifest *m, const char *name);
+/**
+ * Return whether `path` is relative and stays inside: no leading slash, no "..", no empty or "." component; "." alone is the
+ * root.
+ */
+bool manifest_path_ok(const char *path);
+/** Replace "{device}" in `text`. Shape: out[size]. */
+void manifest_expand(const char *text, const char *device, char *out, size_t size);
+
+/**
+ * Read a string into a field, a list of strings into rows[max][size]; mistakes go into `y`. The list returns its number, `n`
+ * when absent.
+ */
+void manifest_read_text(struct yaml *y, struct yaml_node *n, bool path, char *out, size_t size);
+int manifest_read_list(struct yaml *y, struct yaml_node *list, bool path, char *rows, size_t size, int max, int n);
+
+/*
+ * ---- readonly ----
+ * Folders of a machine that branch code may read besides the system's: those with a toolchain (conda, a virtual
+ * environment, a library), and none with the system, a whole home, or keys. Pure: decided by the path only.
+ */
+
+enum { READONLY_MAX = 16, READONLY_PATH_SIZE = 512 };
+
+/** Return the fault of a path as a predicate of it; NULL none. Characters that a remote shell interprets are faults, too. */
+const char *readonly_wrong(const char *path);
+/** Return whether `inner` is `outer` or lies in it. Both absolute and plain. */
+bool readonly_lies_in(const char *inner, const char *outer);
+
+/* ---- role: The subject of a record: a side of a job, the device or the worker. ---- */
+
+enum role {
+	ROLE_NONE, /* no single side */
+	ROLE_BASE,
+	ROLE_TARGET,
+	ROLE_REFERENCE, /* a history's fixed build, timed with both sides */
+	ROLE_DEVICE,
+	ROLE_WORKER,
+	ROLES
+};
+
+/** As in lines, rows and text: "" "base" "target" "reference" "device" "worker". Shape: ends with NULL. */
+extern const char *const role_names[ROLES + 1];
+
+const char *role_name(enum role role);
+/** ROLES for an unknown word. */
+enum role role_from_name(const char *name);
+
+/*
+ * ---- rotation ----
+ * The next shard of a large suite to measure off-peak. Pure.
+ *
+ * Each night first the shards that have waited longest, so that all are measured within the suite's nights; then shards whose
+ * last comparison found a change, the newest first; then again the longest waiting. With several suites each gets its share
+ * before any gets more.
+ */
+
+/** A shard; part[0] of a list is the suite's shard 1. */
+struct rotation_part {
+	int64_t measured_at;  /* 0: never */
+	bool is_requested;    /* already requested for this commit */
+	bool is_alert_update; /* its last comparison found a change, or failed */
+};
+
+/**
+ * Return the position of the next shard, -1: none is left. `night_at`: start of this night. Shape: part[n]. Units: ms since
+ * 1970.
+ */
+int rotation_next(const struct rotation_part *part, int n, int nights, int64_t night_at);
+
+/** Return whether this night's share is unfinished. As rotation_next. */
+bool rotation_is_behind(const struct rotation_part *part, int n, int nights, int64_t night_at);
+
+/* ---- run_mode: Task of one runner process, and its name in the `run` line. ---- */
+
+enum run_mode {
+	RUN_CHECK,        /* check results of subjects in cells */
+	RUN_TIME,         /* time them */
+	RUN_CAPTURE,      /* single calls, for a profiler; only from the command line */
+	RUN_PROFILE,      /* read counters of each kernel of a call */
+	RUN_AUDIT,        /* time them by the clock of the waiting process */
+	RUN_IDLE,         /* from here on probes of the device only: do other processes use it? */
+	RUN_DEVICE_CHECK, /* its readings */
+	RUN_HEALTH_CHECK, /* whether it computes and times correctly */
+	RUN_CLOCKS,       /* its clock, repeatedly */
+	RUN_MODES
+};
+
+/**
+ * "check" "time" "capture" "profile" "audit" "idle" "device_check" "health_check" "clocks". Shape: ends with NULL. Those from
+ * RUN_IDLE on are also names of device probes.
+ */
+extern const char *const run_mode_names[RUN_MODES + 1];
+
+const char *run_mode_name(enum run_mode mode);
+
+/*
+ * ---- suite ----
+ * A suite file as a list of cells, in the order of the file: dense before block-sparse, each case forward then
+ * backward. Also the constants of its rule.
+ */
+
+enum { SUITE_CELLS_MAX = 8192, JOB_CELLS_MAX = 400 /* of one comparison: larger suites are measured in shards (shard.c) */ };
+
+struct suite {
+	char name[64];
+	char family[16];
+	double threshold_pct; /* of cells without an override */
+	double budget_s;      /* device seconds a comparison may use */
+	int push_cells;       /* number that a push measures, at least those of `always`; 0: all */
+	int nights;           /* in which the others are to be measured */
+	char *always;         /* globs of cells that every push measures, separated by spaces; NULL none */
+	int n_cells;
+	struct cell *cell; /* cell[n_cells] */
+};
+
+/**
+ * Read and resolve a suite. Mistakes (unknown keys, impossible shapes) are collected in `y`, each with its position. Err: -1
+ * after any mistake; `out` is then empty. Own: suite_fini frees.
+ */
+int suite_read(struct yaml *y, struct suite *out);
+
+/** Parse `text`; on mistakes `err` holds all of them, separated by " | " and cut to fit. */
+int suite_parse(const char *text, size_t len, const char *file, struct suite *out, struct fw_err *err);
+void suite_fini(struct suite *s);
+
+/** Return whether a key matches one of `globs`, separated by spaces (fnmatch; '*' also crosses '/'). */
+bool suite_matches(const char *key, const char *globs);
+/** Remove cells whose key matches none of `globs`. Returns the number left. */
+int suite_filter(struct suite *s, const char *globs);
+
+/** Compute SHA-256 of the resolved cells: files that differ only in format hash alike. Shape: hex[65]. */
+void suite_hash(const struct suite *s, char hex[65]);
+
+/*
+ * ---- shard ----
+ * Shards of a suite with more cells than a push should wait for: shard 0 on every push, the others one after the
+ * other off-peak. Pure, and the same for the same suite everywhere.
+ *
+ * Shard 0 is sampled by hashes of the cells' keys, so that a new case changes little of the sample; the rest is divided in the
+ * order of the file. A cell's shard includes its baseline cell, so that both are timed in the same runs.
+ */
+
+enum { PART_CELLS = 40 /* of an off-peak shard, without added baseline cells */ };
+
+/** Return the number of shards, 1 to all: with 1 a push measures everything. */
+int suite_parts(const struct suite *s);
+
+struct suite_size {
+	int cells, parts; /* of the whole suite, including shard 0 */
+	int nights;       /* in which all are to be measured */
+};
+struct suite_size suite_size(const struct suite *s);
+/** Reduce the suite to the cells of one shard. Err: ERR_NOT_FOUND there is no such shard; nothing is changed. */
+int suite_take_part(struct suite *s, int part, struct fw_err *err);
+/**
+ * Reduce the suite to the cells of one comparison: those that match `globs`, or without globs (NULL, "") those of a shard. Err:
+ * ERR_INVALID none matches, or more than JOB_CELLS_MAX do; ERR_NOT_FOUND.
+ */
+int suite_choose(struct suite *s, const char *globs, int part, struct fw_err *err);
+
+struct part_words {
+	int number, of;         /* 0 the push's shard; others off-peak */
+	int cells, suite_cells; /* of the comparison, and of the whole suite */
+	int nights, measured;   /* in which all shards are to be measured; number measured */
+};
+/** Write the description. Shape: text[size]; 240 bytes are enough. */
+void part_text(const struct part_words *p, char *text, size_t size);
+
+/*
+ * ---- toolchain_override ----
+ * Toolchain of a side if it is not its worker's own: another folder of compilers, flags, or an existing
+ * module instead of a build. Pure: only the worker checks that the folder exists.
+ */
+
+enum { TOOLCHAIN_OVERRIDE_DIR_SIZE = 200, TOOLCHAIN_OVERRIDE_FLAGS_SIZE = 120, TOOLCHAIN_TEXT_SIZE = 400 };
+
+struct toolchain_override {
+	char dir[TOOLCHAIN_OVERRIDE_DIR_SIZE]; /* folder whose compilers, in it or in its bin, come first; "" the worker's own */
+	char flags[TOOLCHAIN_OVERRIDE_FLAGS_SIZE]; /* flags appended to every compiler call; "" none */
+	char module[65];                   /* SHA-256 of a module in the worker's cache, used instead of a build; "" build */
+	char made_by[TOOLCHAIN_TEXT_SIZE]; /* the toolchain that built that module, in the worker's words */
+};
+
+/** Return whether it changes nothing: the worker's own toolchain builds. */
+bool toolchain_override_is_none(const struct toolchain_override *w);
+bool toolchain_override_is_same(const struct toolchain_override *a, const struct toolchain_override *b);
+/** Return the fault of a folder, or of flags, as a predicate; NULL none. "" is valid. */
+const char *toolchain_override_wrong_dir(const char *dir);
+const char *toolchain_override_wrong_flags(const char *flags);
+
+/* ---- worker: State of the workers, for status pages. ---- */
+
+/** All texts live for the call. */
+struct worker_status {
+	const char *name;
+	int slot;               /* number among its concurrent jobs, from 0 */
+	const char *state;      /* "down" "starting" "free" "pending" "busy" */
+	const char *aim;        /* use of its allocations: "build" "measure"; "" both, or it has none */
+	const char *why;        /* why it is down, or its allocation is pending; "" else, or unknown */
+	const char *allocation; /* the scheduler's id of a pending allocation; "" unknown, or none is pending */
+	int position;           /* position in the scheduler's queue, from 1; 0 unknown */
+	const char *version;    /* "" before its first hello */
+	const char *device;     /* current device; "" none */
+	int64_t job;
+	int n_read_only; /* folders of its machine that branch code may read */
+	const char (*read_only)[READONLY_PATH_SIZE];
+};
+typedef void worker_status_fn(void *to, const struct worker_status *worker);
+
+/** Report a queued job that no device can run now: the reason and the remedy, in a line. */
+typedef void worker_unschedulable_fn(void *to, int64_t job, const char *why);
+
+#endif

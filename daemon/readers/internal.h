@@ -1,0 +1,181 @@
+/** internal.h - what the files of this folder share. */
+#ifndef READERS_INTERNAL_H
+#define READERS_INTERNAL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/lib.h"
+#include "readers/readers.h"
+
+/* ---- bare: Bare NaN and Infinity, which are no JSON but which printf and Google Benchmark write. ---- */
+
+/**
+ * Copy a text, replacing each bare NaN and Infinity in a value's position by another value of the same length, so that lines
+ * and columns stay valid. Shape: [len]. Own: free. NULL: out of memory.
+ */
+char *bare_replace(const char *text, size_t len);
+/** Return whether a value replaces one. */
+bool bare_is(const json_t *value);
+
+/* ---- column: Meaning of a column's name: its series, its unit, or that it holds no times. ---- */
+
+enum { COLUMN_UNIT_SIZE = 32 };
+
+enum column_unit {
+	COLUMN_NO_UNIT,
+	COLUMN_TIME_OR_RATE, /* known to reading_convert */
+	COLUMN_OTHER_UNIT,   /* another unit in brackets: "M (tokens)", "speedup (x)" */
+};
+
+/**
+ * Split "triton (us)", "triton[us]", "triton, us", "triton_us", "triton time in us" into series and unit. Shape: series[size],
+ * unit[COLUMN_UNIT_SIZE]. Without a unit the series is the name.
+ */
+enum column_unit column_split(const char *name, char *series, size_t size, char unit[COLUMN_UNIT_SIZE]);
+/** Return whether column_split gives COLUMN_TIME_OR_RATE and the unit is in brackets. */
+bool column_has_brackets(const char *name);
+/** Return the word that marks a comparison of times: ratio, speedup, stddev. NULL none. Own: static. */
+const char *column_compares(const char *name);
+/**
+ * Return such a word, or one of counts and shares: calls, instances, percentage. Words of `unit` (of all columns; "" none) do
+ * not count.
+ */
+const char *column_counts(const char *name, const char *unit);
+/** Return whether a name is a size: M, seqlen, head_dim. */
+bool column_is_size(const char *name);
+/** Return whether a name is an implementation: triton, torch, cublas. */
+bool column_is_subject(const char *name);
+/** Return whether a name has a word of profilers and similar tools, whose tables are no triton reports. */
+bool column_is_statistic(const char *name);
+
+/* ---- ffa: CSV files of MagiAttention; called by reading_parse. ---- */
+
+/**
+ * Read its profile_*.csv: dense (seqlen, mask_type) and block-sparse, with `block_size` (old) or `q_block_size` and
+ * `k_block_size` (new); latency_ms is the time, phases are not read. Or its flops.csv: a column of sizes, then TFLOP/s of one
+ * implementation a column. Rows of -1 (out of memory) and -2 (not supported) are left out.
+ */
+reading_fn read_ffa;
+
+/* ---- google: JSON of Google Benchmark; called by reading_parse. ---- */
+
+/**
+ * Read --benchmark_format=json: real_time, or cpu_time if `time` requests it, of each repetition; if a benchmark has only
+ * aggregates, its median, else its mean. Repetitions are one row if the file marks them: by family_index and repetition_index,
+ * in old files by following aggregates. Other items of one name are separate rows. An item with error_occurred failed, with its
+ * message; a skipped one, or a result with an item without a time (0, NaN, infinite, missing), is left out. The context becomes
+ * conditions (reading_report).
+ */
+reading_fn read_google;
+
+/* ---- hyperfine: JSON of hyperfine; called by reading_parse. ---- */
+
+/**
+ * Read --export-json: all times of a command; if they were removed, its median and mean. The name is the command with all
+ * parameters. Each result is a row, also with equal names. A result that ended with a failure, has a time not distinguished
+ * from the shell's (0 s), or has no times, is left out.
+ */
+reading_fn read_hyperfine;
+
+/* ---- lines: Flopwatch's own format, JSON lines; called by reading_parse. ---- */
+
+/**
+ * Read one row a line: {"cell":"name","ms":[1.02,1.03]} with `ms`, `us`, `ns` or `s` as number or list, and optional `tflops`,
+ * or `error` with a message; or the lines of `make gpu-bench`: {"bench","peer","cell","value","unit"}, of which those in a unit
+ * of time or a rate are rows. Two lines of one name are two rows; a list holds repetitions. A line without a time is left out.
+ * Texts like `device`, `host`, `compiler` and `build` become conditions (reading_report).
+ */
+reading_fn read_lines;
+
+/* ---- ncu: Times and other metrics of kernels in an export of `ncu --csv`; called by reading_parse. ---- */
+
+/**
+ * Read a row for each kernel by its name without parameters; each launch is a time. If launches of one kernel differ in grid,
+ * block, device, context or program, here or in the other file, the row's name includes that: "gemm/grid=16". `how` selects
+ * metrics and launches.
+ */
+reading_fn read_ncu;
+
+/* ---- nvbench: JSON of nvbench; called by reading_parse. ---- */
+
+/**
+ * Read the median of cold GPU times of each state, else its best statistic; all statistics stay available (reading_settle). A
+ * card is part of names only if the file has several, or `name_device` requests it; it becomes a condition in any case. Skipped
+ * states and those without a time are left out. Reads files of version 1, and unversioned ones of 2021, whose states and
+ * summaries have other names; any other version is refused by name.
+ */
+reading_fn read_nvbench;
+
+/* ---- object: Common parts of JSON readers: loading, positions for messages, lists of times. ---- */
+
+enum { OBJECT_NAME_SIZE = 512, OBJECT_TEXT_SIZE = 4 * OBJECT_NAME_SIZE };
+
+/** Parse the whole text as one object. Own: json_decref. Err: NULL, with the line. */
+json_t *object_load(const char *text, size_t len, const char *file, struct fw_err *err);
+/** Add the file to a mistake found by lib/field.c; leave others. Returns -1. */
+int object_mistake(struct fw_err *err, const char *file);
+/** Format "file: benchmarks[0].real_time", for messages. Shape: out[OBJECT_TEXT_SIZE]. */
+const char *object_position(char out[OBJECT_TEXT_SIZE], const char *file, const struct fields *f, const char *key);
+/**
+ * Add the number, or the numbers of the list, at `name` to the row of `key`. If one is no time, the row is left out, with that
+ * reason. Units: unit_ms is ms of one. Err: too many values.
+ */
+int object_add_times(struct reading *out, struct fields *f, const char *file, const char *name, const char *key, double unit_ms,
+	double tflops, struct fw_err *err);
+/** Add all conditions (reading_report) among the texts, numbers and booleans of an object. Err: out of memory. */
+int object_report_conditions(struct reading *out, json_t *object, struct fw_err *err);
+
+/* ---- table: Common parts of CSV readers: header names, whole rows, numbers in columns. ---- */
+
+enum { TABLE_COLUMNS_MAX = 64, TABLE_KEY_SIZE = 2048, TABLE_NAME_SIZE = 160, TABLE_POSITION_SIZE = 1024 };
+
+/** The header's names, stored while rows are read. Columns may have any order. */
+struct table_header {
+	int n;
+	char name[TABLE_COLUMNS_MAX][TABLE_NAME_SIZE];
+};
+
+/** Read the first row. Err: there is none. */
+int table_header_read(struct csv *c, struct table_header *h, struct fw_err *err);
+/** Return the position of a column; -1 none. table_need sets `err` as well. */
+int table_column(const struct table_header *h, const char *name);
+int table_need(const struct csv *c, const struct table_header *h, const char *name, struct fw_err *err);
+/**
+ * Read the next row. A row with another number of cells than the header is left out, with a note in `out`, if not NULL. Returns
+ * 1, 0, -1: the last row has no end of line, so its last number may be cut.
+ */
+int table_next(struct csv *c, const struct table_header *h, struct reading *out, struct fw_err *err);
+/**
+ * Assign further values to the current row: two rows of one name stay two (reading_entry). Columns like `gpu` or `host` become
+ * conditions (reading_report). Err: out of memory.
+ */
+int table_begin_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err);
+/** Return why a cell is no time or rate; NULL: it is one, *value. Shape: why[READING_WHY_SIZE]. */
+const char *table_unfit(const char *cell, double *value, char why[READING_WHY_SIZE]);
+const char *table_position(char out[TABLE_POSITION_SIZE], const struct csv *c, const char *name);
+/** Read the number in a column. Err: no number. */
+int table_number(const struct csv *c, const struct table_header *h, int column, double *value, struct fw_err *err);
+
+/* ---- torchao: CSV files of torchao's benchmarks; called by reading_parse. ---- */
+
+/**
+ * Read every column of measured times as a series. Microbenchmarks: ..._inference_time_in_ms. float8 training: ref_time_sec and
+ * pt_fp8_time_sec, or {,reference_}{forward,backward,total}_time_ms. Matmul: ref_time_s, fp8_time_s. Roofline: b_..._s; its
+ * r_... are modelled and left out, as are ratios of any name. 0, -1, inf, nan and empty cells are missing times. FLOPs follow
+ * from m, k and n if the model is one linear layer: 2 m k n forward, 4 backward, 6 both.
+ */
+reading_fn read_torchao;
+
+/* ---- triton: CSV of triton.testing; called by reading_parse. ---- */
+
+/**
+ * Read the output of perf_report: columns of x values, then one column a line. The newer "Triton (TFLOPS)" contains its unit,
+ * and a contradicting `unit` is refused. For older files `unit` is required, and results begin at the column that a name or a
+ * fraction shows, or in which this file and the other one differ in the same row; an ambiguous column of whole numbers requires
+ * `results`. Other columns, and cells without a time, are left out with notes.
+ */
+reading_fn read_triton;
+
+#endif

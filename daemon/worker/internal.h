@@ -1,0 +1,1383 @@
+/** internal.h - one job: build, check, measure, judge, profile. */
+#ifndef WORKER_INTERNAL_H
+#define WORKER_INTERNAL_H
+
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "lib/lib.h"
+#include "model/model.h"
+#include "profile/profile.h"
+#include "protocol/protocol.h"
+#include "readers/readers.h"
+#include "verdict/verdict.h"
+#include "worker/sandbox/sandbox.h"
+
+/*
+ * ---- bench ----
+ * State of one comparison on one device: subjects, cells, results of each cell, and the sink of records.
+ *
+ * serve fills it from a job and sends records to the daemon; compare fills it from its arguments and prints a table. Checks,
+ * runs and the sequential procedure depend on this state only.
+ */
+
+/** Take one record. Err: -1 ends the job. */
+typedef int bench_emit_fn(void *arg, const struct msg *m, struct fw_err *err);
+
+struct bench_subject {
+	enum role role;
+	char provider[48];
+	char config[160]; /* configuration requested by the user, for every cell; "": the provider chooses */
+	char sha256[HASH_HEX];
+	char file[PATH_MAX];     /* file name for messages */
+	int fd;                  /* sealed module; closed by bench_fini */
+	struct kernelcode *code; /* of that module, read on first use; freed by bench_fini */
+	bool code_read;
+	bool dropped; /* an additional subject that failed: excluded from runs */
+};
+
+/** Timings of one run. Shape: values holds base_ms, target_ms, base_mhz, target_mhz of n each. */
+struct bench_run {
+	int process_run, set, n;
+	bool clocks;
+	float *values;
+};
+
+struct bench_failure {
+	enum role role;
+	char failure[16]; /* "": none */
+	char detail[512];
+};
+
+/** A configuration that a subject's provider receives: found by its search at the check, or requested by the user. */
+struct bench_pin {
+	int subject, cell;
+	char config[160];
+};
+
+enum { BENCH_NOTES_MAX = 32 };
+
+enum bench_side { BENCH_BASE, BENCH_TARGET, BENCH_OUTSIDE /* the worker or the device */, BENCH_SIDES };
+
+/** Time of a call with no other module loaded. */
+struct bench_alone {
+	double ms, mhz; /* mhz: clock during the call; 0 unknown */
+};
+
+struct bench_cell {
+	bool open; /* accepted on both sides and not failed since: may be timed */
+	bool judged;
+	struct bench_failure problem[BENCH_SIDES];
+	bool target_passed; /* in its check */
+	char check_inputs[BENCH_OUTSIDE]
+			 [HASH_HEX]; /* input hashes of the sides' checks: runs must report those of the base; "" unknown */
+	struct bench_alone alone[BENCH_OUTSIDE]; /* of base and target, from their checks */
+	struct msg_work
+		work[BENCH_OUTSIDE]; /* work records of their checks, without the tried configurations; provider "": none */
+	int n_runs;
+	struct bench_run process_run[STATS_RUNS_MAX]; /* of the series that decides */
+	int n_sustained_runs;
+	struct bench_run sustained_run[STATS_RUNS_MAX]; /* series sustained */
+	int n_void_sustained_runs;                      /* discarded because of device readings */
+	int leans; /* sustained runs in which target drew more power, minus those in which base did */
+	struct cell_finding found;
+	int discarded; /* runs discarded because of device readings, or lost through neither side */
+	int voided;    /* only those discarded because of device readings */
+	int ends;      /* early ends of the process, in runs that end well where the base runs against a copy of itself */
+	int kills;     /* kills of the process in the target's calls, by a signal of another process */
+};
+
+struct bench {
+	struct peer *peer;
+	const struct sandbox *sandbox;
+	const struct cache *cache;               /* NULL: checks are not cached */
+	void (*oom_kills)(struct oomkills *out); /* NULL: oomkills_read */
+	bench_emit_fn *emit;
+	void *emit_arg;
+	char runner[PATH_MAX];
+	char runner_sha[HASH_HEX];
+	struct msg_device device;
+	int n_subjects;
+	struct bench_subject subject[PROTOCOL_SUBJECTS_MAX];
+	int base, target; /* positions in subject[] */
+	int n_cells;
+	const struct cell *cells; /* borrowed */
+	struct bench_cell *cell;  /* cell[n_cells] */
+	int n_pins;
+	struct bench_pin *pin; /* pin[n_pins]; freed by bench_fini */
+	struct rule rule;
+	struct msg_limits limits;
+	uint64_t seed;
+	bool quick;
+	bool selfcheck;                /* equal modules are timed too */
+	sentinel_set looked_elsewhere; /* classes of cells whose sentinel runs elsewhere */
+	sentinel_set requested;        /* classes whose cells run in sustained runs, whatever pairs show */
+	sentinel_set sustained_runs;   /* classes in sustained runs: those requested, and those whose power draw differs */
+	bool set_begun[3];
+	bool over;   /* no further run follows */
+	bool lost;   /* the device is broken: nothing more runs on it */
+	int n_noted; /* notes sent, each once */
+	char noted[BENCH_NOTES_MAX][64];
+	bool guarded;     /* health_check_device_check has read the device before */
+	int ecc;          /* memory errors at that reading */
+	int idle_looks;   /* checks for other processes on the device, so far */
+	int runs;         /* so far */
+	double gpu_s;     /* time during which the device was held */
+	double started_s; /* monotonic */
+};
+
+/** Initialise without subjects, for cells `cells`. Err: out of memory, no runner program. Own: bench_fini. */
+int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err);
+void bench_fini(struct bench *b);
+/** Add a subject, named `file` in messages; takes over `fd`. */
+int bench_subject(
+	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err);
+/** Pass this configuration to the last subject in every cell, unless it is "". Err: out of memory. */
+int bench_hand(struct bench *b, const char *config, struct fw_err *err);
+/** Find base and target, after all subjects were added. Err: a side is missing. */
+int bench_ready(struct bench *b, struct fw_err *err);
+/**
+ * Return whether base and target are the same module with the same choice of provider, and this is no selfcheck: nothing to
+ * time.
+ */
+bool bench_identical(const struct bench *b);
+
+/** Store the configuration that a provider found by searching, replacing an earlier one; later calls receive it. */
+int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err);
+
+/** Return the configuration for a subject's provider in a cell; "": it chooses. Own: the bench's, until the next bench_pin. */
+const char *bench_pinned(const struct bench *b, int subject, int cell);
+
+/**
+ * Return the hash of a kernel's code in the sealed module; "" if it cannot be read there. The worker never takes this hash from
+ * a runner.
+ */
+void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);
+
+int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
+/**
+ * Record a failure of a cell, close the cell, and send a fault record. Cell -1: all cells; if neither side caused it, cells
+ * with times stay open.
+ */
+int bench_fault(struct bench *b, int cell, enum role role, const char *failure, const char *detail, struct fw_err *err);
+/** Record a failure as bench_fault does, without sending: the runner's record was forwarded. */
+void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail);
+
+/** Return which side begins the current run, as a number from 1 on for order_first: random in the first run, then the next. */
+int bench_turn(const struct bench *b);
+/** Return the position of a role among the subjects of a record; -1 none. */
+int bench_role(const struct msg_cell *m, enum role role);
+bool bench_decides(const struct bench *b, const struct msg_cell *m);
+/** Append the timings of a record to a list, or replace those of the same run. Shape: list[STATS_RUNS_MAX]. */
+int bench_keep(struct bench_run *list, int *n, const struct msg_cell *m, struct fw_err *err);
+/** Store the timings of a `cell` record of the deciding series. Returns 1 stored; 0 discarded because of device readings. */
+int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
+void bench_judge(struct bench *b, int cell);
+void bench_end(struct bench *b);
+/** Return whether set 1 is so noisy that all allowed runs would leave the cell undecided. `se`: expected standard error. */
+bool bench_is_hopeless(const struct bench *b, int cell, double *se);
+/** Return the failure that prevents a cell's verdict; NULL none. A failure of both sides counts as the base's. */
+const struct bench_failure *bench_failure(const struct bench *b, int cell);
+/** Return the verdict of a cell: a failure comes before measurements. */
+enum verdict bench_verdict(const struct bench *b, int cell);
+/** Decide a cell from its runs and the slow calls of all cells that run the same kernel. */
+void bench_decide(const struct bench *b, int cell, struct cell_verdict *out);
+/** Return the median of one side over all runs; 0 without runs. Units: ms. */
+double bench_median_ms(const struct bench *b, int cell, bool target);
+
+/*
+ * ---- acceptance ----
+ * Checks of every cell of every module, before any timing.
+ *
+ * One runner process holds one module. A process that dies fails the cell it died in; the next process checks the rest. The
+ * cache stores outcomes by (module, provider, cell, device, runner). Deaths and timeouts are not cached: the machine may have
+ * caused them.
+ */
+
+/** Check all subjects on all cells: send records to the bench's sink and close cells that fail. Err: cancelled, no runner. */
+int acceptance_run(struct bench *b, struct fw_err *err);
+
+/**
+ * Check one subject on one cell without the cache, to see whether it fails alone. Returns 1 if it failed, with `failure` and
+ * `detail`, 0 if not. Sends nothing. Shape: failure[16], detail[512].
+ */
+int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], char detail[512], struct fw_err *err);
+
+/*
+ * ---- alone ----
+ * Comparison of both sides' times alone with their times in pairs.
+ *
+ * A target that shares a process with its base can slow the base down, from a thread, a signal or another process, and so look
+ * faster or hide a regression. The check of each side, where no other module is loaded, times a call alone (stored with its
+ * outcome). If the base is slower next to the target by far more than that explains, both sides run alone, in turns A B B A, on
+ * the machine as it is now. If all turns contradict the pairs by more than the errors of both, the cell is rejected ("slowed").
+ * On a busy machine the errors are large, and no side is accused.
+ */
+
+enum alone_word { ALONE_SAME, ALONE_MORE, ALONE_SLOWED };
+enum { ALONE_INTERLEAVE = 6 };
+
+/** Times of one turn: each side alone, and both as a pair. Shape: by enum bench_side. */
+struct alone_turn {
+	struct bench_alone alone[BENCH_OUTSIDE], beside[BENCH_OUTSIDE];
+};
+
+/**
+ * Return ln of (target alone / base alone) / (ratio of the pairs): how much slower the target is alone. Takes the lower of time
+ * and, where all clocks are known, cycles: a clock that differs between processes changes only one of them.
+ */
+double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
+/** Return the same for one turn; without clocks, the lower of that and the excess over the turn's own pairs. Pure. */
+double alone_turn_excess(const struct alone_turn *t, const struct estimate *pairs);
+/** Return whether the times of both checks justify runs alone. Pure. */
+bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
+/** Classify the excess of `n` turns over pairs with standard error `se`; one agreeing turn is ALONE_SAME. Shape: turn[n]. */
+enum alone_word alone_judge(const double *turn, int n, double se);
+
+/** Test every timed cell; a slowed base is a fault of the target. Does nothing on sim or for equal modules. */
+int alone_run(struct bench *b, struct fw_err *err);
+
+/*
+ * ---- audit_belief ----
+ * Judgement of a gain by batches timed with two clocks. Pure.
+ *
+ * Each pair of batches of one side, a short and a long one, gives a slope by either clock: the time of one more call. Besides
+ * the call this includes the copy of its inputs and its launch, some 20 us on a GPU, which pairs leave out. The base's excess
+ * over its pairs is therefore subtracted from both sides; otherwise the gain of a short call would vanish. A gain is confirmed
+ * when the medians of one audit's slopes confirm it. It is contradicted when the slopes of all audits together contradict it by
+ * AUDIT_ERRORS standard errors: a busy machine disturbs batches at random, so a single median proves little.
+ */
+
+enum { AUDIT_PAIRS = 5, AUDIT_TRIES = 6 };
+
+#define AUDIT_CLOCK_SHARE 0.8   /* minimum share of the supervisor's time that the device's clock must count */
+#define AUDIT_GAIN_SHARE  0.5   /* minimum share of a gain, as a log ratio, that the supervisor must see */
+#define AUDIT_SLACK_MS    0.005 /* a call: host cost of back-to-back launches */
+#define AUDIT_BESIDE_MS   0.1   /* a call: upper bound of copying and launching */
+#define AUDIT_ERRORS      3.0
+
+/** One batch: number of calls, time by the supervisor's clock, time by the device's clock. Units: ms. */
+struct audit_batch {
+	int calls;
+	double wall_ms, device_ms;
+};
+
+/** The gain that the pairs report. */
+struct audit_claim {
+	double gain;    /* ln of how many times faster the target is */
+	double base_ms; /* of a call of the base */
+};
+
+/** Batches of one cell. Shape: [base, target][pair][short, long]. */
+struct audit {
+	int n[2]; /* batches so far of each side */
+	struct audit_batch batch[2][AUDIT_PAIRS][2];
+};
+
+/** Slopes of all audits of one cell. Shape: [base, target][n]. Units: ms a call. */
+struct audit_pool {
+	int n;
+	double wall[2][AUDIT_TRIES * AUDIT_PAIRS], device[2][AUDIT_TRIES * AUDIT_PAIRS];
+};
+
+/** Return whether an audit confirms a gain; if not, `why` receives the reason. Shape: why[size]. */
+bool audit_believes(const struct audit *a, const struct audit_claim *claim, char *why, size_t size);
+
+/** Add the slopes of an audit; an incomplete audit adds none. */
+void audit_pool_add(struct audit_pool *pool, const struct audit *a);
+
+/** Return whether the pooled slopes contradict the gain. An empty pool does: a target under which no audit ends is rejected. */
+bool audit_contradicts(const struct audit_pool *pool, const struct audit_claim *claim);
+
+/*
+ * ---- audit ----
+ * Repeated measurement of large gains by a clock outside the runner process.
+ *
+ * Branch code in the runner can forge the clock there, but not the worker's clock. On each go the runner makes K or 3K calls of
+ * one side, five pairs in all; the worker takes the time between go and done. audit_belief.c judges the times. A busy machine
+ * can fail an audit by chance, a forged clock always fails: there are up to AUDIT_TRIES attempts, with a run before each but
+ * the first. These runs count as any other, so a gain that existed only while the machine was idle disappears.
+ */
+
+/** Improvements from this size on are audited. */
+#define AUDIT_CHANGE_PCT 20.0
+
+/**
+ * Audit every cell with a large enough improvement. A contradicted gain becomes a fault of the target, class "clock"; a gain
+ * neither confirmed nor contradicted becomes "unsure", a fault of no side. Does nothing on sim.
+ */
+int audit_run(struct bench *b, struct fw_err *err);
+
+/* ---- buffered: Records of a profile's processes, stored until it is known which of them are sent. ---- */
+
+enum { BUFFERED_SIDES = 2, BUFFERED_WHY_SIZE = 400 };
+
+struct buffered_process {
+	bool is_there, is_counted, is_timed; /* its kernels are known; their counters too; or times only */
+	int passes, n;
+	struct msg_kernel *kernel; /* kernel[n], with their values */
+	char config[160], tool[64];
+};
+
+/** Warp stalls of one side: a record for each kernel that was sampled. */
+struct buffered_stalls {
+	int n;
+	struct msg_stalls *kernel; /* kernel[n], with their lines */
+};
+
+struct buffered_cell {
+	int cell; /* in the bench */
+	struct buffered_process process[BUFFERED_SIDES][EVIDENCE_REPEATS];
+	char why[BUFFERED_WHY_SIZE]; /* why counters are unknown, one reason after the other; "" they are known */
+	bool is_hung;                /* counted kernels do not end */
+	struct buffered_stalls stalls[BUFFERED_SIDES];
+	char stalls_why[BUFFERED_WHY_SIZE]; /* why stalls are unknown; "" they are known, or were not requested */
+	double gpu_s;
+	struct tried tried[BUFFERED_SIDES]; /* of the process that searched; owned */
+	bool has_swap;
+	struct msg_counterfactual swap;
+};
+
+struct buffered {
+	struct bench *bench;
+	int n;
+	struct buffered_cell cell[EVIDENCE_CELLS_MAX];
+};
+
+/** Prepare for these cells of the bench. Own: buffered_free, also of the added kernels. */
+void buffered_init(struct buffered *k, struct bench *b, const int *cell, int n);
+void buffered_free(struct buffered *k);
+
+struct buffered_cell *buffered_find(struct buffered *k, int cell);
+/** Add a record of a process. Own: takes the values of the kernel. Err: out of memory. */
+int buffered_kernel(struct buffered_process *p, struct msg_kernel *kernel, struct fw_err *err);
+/** Copy the kernels of `from` without their values, as those of process `repeat`. Err: out of memory. */
+int buffered_copy(struct buffered_process *to, const struct buffered_process *from, int repeat, struct fw_err *err);
+/** Add the stalls of one kernel. Own: takes the lines. Err: out of memory, more kernels than a call has. */
+int buffered_add_stalls(struct buffered_stalls *s, struct msg_stalls *stalls, struct fw_err *err);
+void buffered_clear_stalls(struct buffered_stalls *s);
+void buffered_clear(struct buffered_process *p);
+/** Add a reason, once. */
+void buffered_why(struct buffered_cell *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Return whether all four processes counted the cell, or at least timed its kernels. */
+bool buffered_is_counted(const struct buffered_cell *c);
+bool buffered_is_timed(const struct buffered_cell *c);
+
+/*
+ * ---- runner_child ----
+ * One flopwatch-runner process: started in its sandbox with the sealed modules, read record by record, ended
+ * at its deadline, and classified by its last step when it died.
+ */
+
+/**
+ * Take one record (at, check, work, node, cell, kernel, profile or fault); the callee may change it during the call. Err: -1
+ * ends the process.
+ */
+typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
+
+struct runner_task {
+	enum run_mode mode; /* modes from RUN_IDLE on have no subjects and cells */
+	int process_run, set;
+	int pass; /* device check: discarded times before; clocks: processes before this one */
+	uint64_t seed;
+	int turn; /* run: which side begins (bench_turn); 0 random */
+	int n_subjects;
+	int subject[PROTOCOL_SUBJECTS_MAX]; /* positions in the bench */
+	int n_cells;
+	const int *cell; /* positions in the bench */
+	bool phases, calls, only_sustained_runs;
+	const bool *sustained_run; /* sustained_run[n_cells]: cell has sustained runs too; NULL none */
+	int sustained_rounds;
+	double deadline_s;
+	int repeat;       /* profile: number of the process within its role */
+	bool counters;    /* profile: read counters */
+	bool samples;     /* profile: only sample warp stalls, which needs the same permissions */
+	int go_fd;        /* audit: descriptor from which the runner reads go messages */
+	int copy_fd;      /* run: copy of the base's module, used as second subject in the role of the target; 0 none */
+	bool takes_kills; /* a process ended by a signal of another process is an end like others (`killed`), no error */
+	runner_record_fn *record;
+	void *arg;
+};
+
+/** End of a runner. `failure` is "" when the process exited with 0 (it may have sent faults, or fewer records than due). */
+struct runner_end {
+	enum run_mode mode; /* of the task */
+	char failure[16];   /* "crash" "timeout" "protocol" "device" */
+	enum role role;     /* named by the last `at`; ROLE_WORKER without any */
+	int cell;           /* named by the last `at`; -1 none */
+	char detail[512];
+	double wall_s;
+	int records; /* records taken */
+	bool lost;   /* the device's context was lost */
+	bool killed; /* ended by SIGKILL or SIGTERM, which no fault raises, and not by the out-of-memory killer */
+};
+
+/**
+ * Run one process. Adds its wall time to the bench. Err: -1 when cancelled, when it cannot start, when the machine ended it
+ * (out of memory, a kill unless the task takes kills), or when the callback refused a record.
+ */
+int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err);
+
+/** Classify an end before all records were sent as a crash, unless another cause was seen. */
+void runner_end_early(struct runner_end *end);
+
+/**
+ * Run another program of this machine around the runner. `argv` is its command line up to the runner, `runner_argv` the
+ * runner's options, both NULL-terminated. Module k of the task is /proc/self/fd/(10 + k) there. `out` receives stdout and
+ * stderr, `how` the end. Adds its wall time to the bench. Err: -1 when cancelled or when it cannot start.
+ */
+int runner_child_under(struct bench *b, const struct runner_task *t, const char *const *argv, const char *const *runner_argv,
+	struct buf *out, struct proc_exit *how, struct fw_err *err);
+
+/**
+ * Start a runner that runs concurrently with another program: only mode, run, pass and seed of the task count. No branch code
+ * is in it, so its records have no signature; they arrive on `*fd`, which never blocks. Own: proc_end, close.
+ */
+int runner_child_beside(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err);
+
+/**
+ * List the devices that the runner sees. Shape: out[max]. Returns their number, -1 with `err`. `isolated`: in the sandbox as
+ * for jobs.
+ */
+int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_device *out, int max, struct fw_err *err);
+
+/*
+ * ---- clocks ----
+ * The device's clock while a benchmark program runs, read from the driver by a separate process.
+ *
+ * It is no clock of single calls. It keeps processes that ran at different clocks from being taken for different programs.
+ * Where no driver reports a clock it is unknown, and nothing else changes.
+ */
+
+struct clocks {
+	struct proc runner;
+	int fd; /* -1: no sampling */
+	struct lines lines;
+	bool has_begun;
+	double sum_mhz;
+	int n;
+};
+
+/** Start sampling; return when samples arrive. `process`: earlier processes of this run. Err: cancelled. Own: clocks_end. */
+int clocks_begin(struct clocks *c, struct bench *b, int process, struct fw_err *err);
+/** Read the samples so far; call several times a second. Shape: arg is a struct clocks. Err: none. */
+int clocks_take(void *arg, struct fw_err *err);
+/** Stop sampling. Returns the mean clock under load; 0 unknown. Units: MHz. */
+double clocks_end(struct clocks *c);
+
+/* ---- collect: The runner's processes of a profile. Each counts one side's calls of all cells, and measures no times. ---- */
+
+/** Return the time limit of one process, hung kernels included: 30 s, or less if a run has less. */
+double collect_deadline_s(const struct bench *b);
+
+/**
+ * Run processes base, target, target, base over the cells. A cell that one process cannot count is skipped by the next, with a
+ * reason. Err: cancelled, no runner.
+ */
+int collect_counters(struct buffered *k, struct fw_err *err);
+/** Run process `repeat` without counters for cells that are not counted and lack a side's kernels of that process. */
+int collect_kernels(struct buffered *k, int repeat, struct fw_err *err);
+
+/*
+ * ---- command ----
+ * Comparison of two benchmark programs.
+ *
+ * First each side runs once: this warms caches, tests both, and lists their rows, which become the cells. Runs follow: four
+ * processes A B B A, or B A A B, by the run's seed, whose medians are two pairs a cell; with a reference commit six, A B C C B
+ * A. Noise between processes decides here, so pairs and runs are made of processes. Verdicts follow the usual rules.
+ */
+
+bool command_is(const struct msg_job *request);
+/** Return a name for the folders of this worker's sides: build_context.sides. Shape: out[64]. */
+void command_sides(char out[64]);
+/** Remove folders of workers that are gone from the cache. Call under the build lock. */
+void command_sweep(const struct cache *cache);
+void command_clear(const struct build_context *c, const struct msg_job *request);
+
+/**
+ * Find the cells and time them until each is decided or the budget is spent. `*cells` become the bench's cells: the caller
+ * frees them after the bench. Err: cancelled, or an error of the worker.
+ */
+int command_measure(
+	struct bench *b, const struct build_context *c, const struct msg_job *request, struct cell **cells, struct fw_err *err);
+
+/* ---- two_modules: Arguments of `compare` and `profile`: a suite's cells, and two shared objects. ---- */
+
+struct two_modules_options {
+	const char *suite, *base, *target;           /* files */
+	const char *provider_base, *provider_target; /* "" the module's default */
+	const char *config_base, *config_target;     /* passed to the provider's plan of every cell; "" it chooses */
+	const char *device;                          /* "auto" */
+	const char *cells;                           /* glob, NULL all */
+	bool quick, json;
+	double budget_s; /* 0: the suite's */
+	enum sandbox_want sandbox;
+	int n_shown; /* folders that the modules may read */
+	const char *const *shown;
+};
+
+typedef int two_modules_fn(const struct two_modules_options *o, const struct suite *suite, const struct sandbox *sandbox,
+	const struct msg_device *device, void *arg, struct fw_err *err);
+
+/**
+ * Read the suite (its cells that match the glob), open the sandbox, find the device, and call `run` with them. Returns the
+ * result of `run`. Err: ERR_INVALID no cell matches; the sandbox's, the device's.
+ */
+int two_modules_run(const struct two_modules_options *o, two_modules_fn *run, void *arg, struct fw_err *err);
+/** Add both modules, with their configurations, to a bench that is otherwise complete. */
+int two_modules_add(struct bench *b, const struct two_modules_options *o, struct fw_err *err);
+
+/*
+ * ---- compare_alone ----
+ * `flopwatch-worker compare`: check, measure, judge and print two modules of the command line, without a
+ * daemon.
+ */
+
+/**
+ * Run and print. Returns the exit status: 0 no regression, 3 regression, 7 undecided or nothing to compare, 1 a side is broken
+ * or could not be measured; -1 with `err` if nothing was measured.
+ */
+int compare_alone_run(const struct two_modules_options *o, struct fw_err *err);
+
+/*
+ * ---- control ----
+ * Control of a run that ended early: the base against a copy of itself, over one cell.
+ *
+ * The control makes the same calls and takes as much memory, so if the run ends well with the copy and badly with the target,
+ * the target is the cause.
+ */
+
+/**
+ * Run the control. Returns 1 if it ended well; 0 if not, with the failure class and the reason; -1 on error. Shape:
+ * failure[16], detail[512].
+ */
+int control_run(struct bench *b, int cell, char failure[16], char detail[512], struct fw_err *err);
+
+/*
+ * ---- crashplace ----
+ * Source position of a crash, from the lines that flopwatch-runner prints while it dies (runner/crash.c).
+ *
+ * A process with branch code printed them, so they are unverified: they explain a crash and blame no side.
+ */
+
+enum { CRASHPLACE_FRAMES_MAX = 4, CRASHPLACE_SIZE = 320 };
+
+struct crashplace {
+	int n;
+	struct {
+		int module; /* position among the subjects of the task */
+		unsigned long long offset;
+	} frame[CRASHPLACE_FRAMES_MAX]; /* innermost first */
+};
+
+/** Remove those lines from the last output of a process. */
+void crashplace_take(struct crashplace *p, struct lastwords *words);
+/**
+ * Write "sum_rows (kernel.c:42), called from run (kernel.c:80)", or the part that is known: names by eu-addr2line, or functions
+ * only by addr2line, from the unstripped module, in the sandbox. `subject` [n]: positions in the bench of the task's subjects.
+ * Shape: out[CRASHPLACE_SIZE], "" if nothing is known.
+ */
+void crashplace_report(const struct bench *b, const int *subject, int n, const struct crashplace *p, char *out);
+
+/* ---- cudatool: Programs of NVIDIA's toolkit on this machine. ---- */
+
+/**
+ * Find "nvdisasm", "ncu": in PATH, else next to the nvcc in PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin. Shape:
+ * path[size].
+ */
+bool cudatool_find(const char *program, char *path, size_t size);
+
+/* ---- modulecode: All compiled functions of a module, sorted for the comparison of two builds, with their instructions. ---- */
+
+struct modulecode_function {
+	int sm;
+	char *symbol; /* as in the file */
+	char *steady; /* without parts that change with the file: its name in the other module */
+	char code_sha256[HASH_HEX];
+	struct resources resources;
+	size_t piece;
+};
+
+struct modulecode {
+	size_t n, n_pieces;
+	struct modulecode_function *function; /* by architecture and steady symbol */
+	struct modulecode_piece *piece;
+};
+
+/** Read the module or cubin at `path`. Own: modulecode_free. Err: unreadable file or content. */
+int modulecode_open(const char *path, struct modulecode **out, struct fw_err *err);
+/** Accepts NULL. */
+void modulecode_free(struct modulecode *m);
+
+/** Compare architecture and steady symbol: below, equal, above 0. */
+int modulecode_order(const struct modulecode_function *a, const struct modulecode_function *b);
+
+/**
+ * Return the instructions of a function; runs the disassembler `nvdisasm` once per piece. Own: borrowed from `m`. Err: -1 it
+ * failed on that piece, or did not print this function.
+ */
+int modulecode_sass(struct modulecode *m, const struct modulecode_function *f, const char *nvdisasm, const struct sass **sass,
+	const struct sass_function **function, struct fw_err *err);
+
+/* ---- sassdiff: Comparison of the compiled functions of two modules. ---- */
+
+enum sassdiff_verdict {
+	SASSDIFF_SAME,        /* the code has the same hash */
+	SASSDIFF_RENAMED,     /* the same instructions in the same order: registers, labels, scheduling or data differ */
+	SASSDIFF_RESCHEDULED, /* the same instructions in another order */
+	SASSDIFF_CHANGED,
+	SASSDIFF_DIFFERS, /* the hash differs; instructions could not be compared */
+	SASSDIFF_ADDED,
+	SASSDIFF_REMOVED
+};
+
+struct sassdiff_pair {
+	enum sassdiff_verdict verdict;
+	const struct modulecode_function *base, *target; /* NULL none */
+	/* if instructions were compared: */
+	struct sassdelta delta;
+	const struct sass *sass[2];
+	const struct sass_function *code[2];
+};
+
+struct sassdiff {
+	struct modulecode *base, *target;
+	size_t n;
+	struct sassdiff_pair *pair;
+	char note[1100]; /* why instructions were not compared, "" if they were or need not be */
+};
+
+/** Compare the modules or cubins in two files. Own: sassdiff_fini, also after -1. Err: unreadable file or content. */
+int sassdiff_make(struct sassdiff *d, const char *base, const char *target, struct fw_err *err);
+/** Free it. Accepts a zeroed one. */
+void sassdiff_fini(struct sassdiff *d);
+
+/** Return "same code", "rescheduled", ... */
+const char *sassdiff_word(enum sassdiff_verdict v);
+/** Return whether both sides have all functions with the same code. */
+bool sassdiff_is_same(const struct sassdiff *d);
+
+/* ---- difference: Differences in the machine code of a cell's kernels, read from the sealed modules. ---- */
+
+struct difference {
+	bool is_there;
+	struct sassdiff diff;
+	char (*symbol[BUFFERED_SIDES])[HASH_HEX]; /* of function i of base and target: SHA-256 of its symbol */
+	char note[BUFFERED_WHY_SIZE];             /* unknown parts of the code, and why; "" none */
+};
+
+/**
+ * Compare the modules of base and target; `note` lists unreadable parts. Own: difference_close, also after -1. Err: out of
+ * memory.
+ */
+int difference_open(struct difference *d, const struct bench *b, struct fw_err *err);
+/** Free it. Accepts a zeroed one. */
+void difference_close(struct difference *d);
+
+/** Send a `code` record for each kernel that a side launches in this cell. Err: the sink's. */
+int difference_send(struct difference *d, struct bench *b, const struct buffered_cell *c, struct fw_err *err);
+
+/*
+ * ---- hardware ----
+ * Devices that a worker offers, and the choice among them.
+ *
+ * The runner lists them, since only it may load CUDA. The worker adds the compilers of each kind, and may disable the sandbox
+ * where the GPU does not work inside.
+ */
+
+/**
+ * Fill `hello` (version, isolation, devices of `kind`: "auto" all real ones, "cuda" "cpu" "sim" those, or one "cuda:0" or
+ * uuid). `tools_dir`: folder of the preferred compilers, "" the system's. With `want` auto the sandbox is disabled when a GPU
+ * is visible only outside. Err: no runner, or no such device.
+ */
+int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, const char *tools_dir, struct msg_hello *hello,
+	struct fw_err *err);
+/**
+ * Fill `hello` of a worker that only builds for a `kind` of device ("cuda" "cpu" "sim"), which this machine may lack. Err:
+ * another kind.
+ */
+int hardware_builder(
+	const struct sandbox *s, const char *kind, const char *tools_dir, struct msg_hello *hello, struct fw_err *err);
+/** Find the device `name` (uuid, "cuda:0", "cuda"; "auto": the first). Returns NULL with `err`, which lists the devices. */
+const struct msg_device *hardware_find(const struct msg_hello *hello, const char *name, struct fw_err *err);
+/** Report where, and as which user, modules of this cache can be run by hand. Unknown parts stay empty. */
+void hardware_location(const char *cache_dir, struct msg_location *out);
+
+/* ---- health_check: Probes of the device itself: whether it works, and whether other processes use it. ---- */
+
+/**
+ * Run a small computation with a known result on the device and time it against itself; repeat it twice on failure. Returns 1
+ * passed, 0 failed, with the reason in `state`; -1 error.
+ */
+int health_check_run(struct bench *b, struct msg_state *state, struct fw_err *err);
+/**
+ * Test the device after a process that may have damaged it. A broken device is reported as a fault of class "lost", closes
+ * every cell and sets b->lost: nothing more is timed on it.
+ */
+int health_check_after(struct bench *b, const struct runner_end *end, struct fw_err *err);
+/** Report the device as broken. Ends all work on it. */
+int health_check_lost(struct bench *b, const char *why, struct fw_err *err);
+/** Report the device as broken if this XID of the driver means broken hardware. 0: none. */
+int health_check_xid(struct bench *b, int xid, struct fw_err *err);
+
+/** Return whether the device has readable state. */
+bool health_check_can_report(const struct bench *b);
+/**
+ * Read the device's state from a process that is not on it; unknown where no driver reports. Call before and after times of
+ * other programs. `pass`: number of discarded times before. Memory errors count since the last reading.
+ */
+int health_check_device_check(struct bench *b, int pass, struct msg_device_check *out, struct fw_err *err);
+/**
+ * Wait until no other process computes on the device, with notes on the progress. Returns 1 free; 0 the limit wait_s ended, and
+ * every open cell has its fault; -1 error.
+ */
+int health_check_wait_idle(struct bench *b, struct fw_err *err);
+
+/* ---- sassdiff_print: Differences of two modules: a table and hunks as text, or one JSON object. ---- */
+
+void sassdiff_print(const struct sassdiff *d, struct buf *out);
+/**
+ * Write a note on the instruction of a side (0 base, 1 target) at that address. Shape: note[SASSDIFF_NOTE_SIZE]; stays ""
+ * without one.
+ */
+enum { SASSDIFF_NOTE_SIZE = 64 };
+typedef void sassdiff_note_fn(void *arg, int side, uint32_t address, char *note);
+/**
+ * Print the hunks of one pair whose instructions were compared, up to `lines_max` lines of code, each with its `note` (NULL:
+ * none), and after a hunk the next few instructions that have notes. Returns the number of lines in the hunks.
+ */
+size_t sassdiff_print_hunks(
+	const struct sassdiff_pair *p, size_t lines_max, sassdiff_note_fn *note, void *note_arg, struct buf *out);
+void sassdiff_print_json(const struct sassdiff *d, struct buf *out);
+
+/** Read both files, append the text or JSON. Returns 1 if the code is the same, 0 if not, -1 with the reason. */
+int sassdiff_show(const char *base, const char *target, bool as_json, struct buf *out, struct fw_err *err);
+
+/* ---- hot: Warp stalls of a kernel, as notes on its machine code, and the instructions with the most stalls. ---- */
+
+/** Find the samples of one kernel; NULL: not sampled. Own: borrowed from `s`. */
+const struct msg_stalls *hot_find(const struct buffered_stalls *s, const char *symbol_sha256);
+/** Return whether its samples are a relevant share of all. */
+bool hot_matters(const struct buffered_stalls *s, const struct msg_stalls *kernel);
+
+/**
+ * Write a note such as "12.3 % gmma" for instructions with at least two of a thousand samples (a sassdiff_note_fn). `arg`:
+ * struct hot_sides.
+ */
+struct hot_sides {
+	const struct msg_stalls *of[2]; /* base, target; NULL none */
+};
+void hot_note(void *arg, int side, uint32_t address, char *note);
+
+/** Fill in the instructions with the most samples; `sass` and `code` give their text, NULL none. */
+void hot_fill(struct evidence_hot *h, const struct msg_stalls *kernel, const struct sass *sass, const struct sass_function *code);
+
+/* ---- image: The worker's system as far as it can change times and builds: distribution and C library. ---- */
+
+/**
+ * Format "debian 12.5, glibc 2.36" from the text of /etc/os-release and, on Debian, /etc/debian_version ("" none). Shape:
+ * out[size].
+ */
+void image_text(const char *os_release, const char *point_release, char *out, size_t size);
+/** Format the same for this machine. */
+void image_describe(char *out, size_t size);
+
+/*
+ * ---- interleave_list ----
+ * A solo run of an interleaved program through its cells: which cells, in which order, their properties,
+ * and the time of a call. Compares nothing.
+ */
+
+/** A cell as its program reports it. Numbers 0 and texts "": not reported. */
+struct interleave_reported {
+	char key[CASE_KEY_SIZE];
+	double ms;       /* shortest call but the first; the first if it is the only one */
+	double first_ms; /* of the very first call */
+	double flops, bytes, memory_bytes;
+	char output[96], config[160];
+	char failure[16], detail[INTERLEAVE_TEXT_SIZE]; /* why it has no times */
+};
+
+struct interleave_list {
+	bool speaks; /* it sent hello: it can be interleaved */
+	bool broken; /* it sent an invalid line */
+	int n;
+	struct interleave_reported *cell; /* cell[n] in the order in which the program reached them */
+	/* internal */
+	struct interleave_side side;
+	struct lines lines;
+	const int *fd;
+	int calls, untimed, room;
+	double spent_ms;       /* in calls of this cell but the first, */
+	bool is_slow_to_begin; /* which took so long that it is not repeated to be timed warm */
+};
+
+/** Start empty. `fd`: descriptor for answers, set by the code that starts the program. */
+void interleave_list_begin(struct interleave_list *l, const int *fd);
+void interleave_list_fini(struct interleave_list *l);
+/** Parse the program's lines and answer at once (a pump_read_fn). Err: an invalid line. */
+int interleave_list_read(void *arg, const char *data, size_t len, struct fw_err *err);
+/** Convert the list to a reading, as if from an output file. Own: reading_fini. Err: more cells than a benchmark may have. */
+int interleave_list_reading(const struct interleave_list *l, struct reading *out, struct fw_err *err);
+/** Return the program's data of a cell; NULL none. */
+const struct interleave_reported *interleave_list_find(const struct interleave_list *l, const char *key);
+
+/*
+ * ---- run ----
+ * One process of a benchmark program: its run in the sandbox and its parsed output.
+ *
+ * Old outputs are removed first, so every output was written by this process.
+ */
+
+/** Why a process gave no times. */
+struct command_failure {
+	char failure[16]; /* "crash" "timeout" "abi" (its output cannot be read) */
+	char detail[512];
+};
+
+struct command_clock {
+	int process; /* number of earlier processes of its run */
+	double mhz;  /* 0: unknown */
+};
+
+/**
+ * Run subject `s` once. Returns 1: `out` holds its output (own: reading_fini); 0: its own fault, see `problem`; -1: cancelled,
+ * or an error of the worker. Adds its wall time to the bench. With a `list` (else NULL) it may be interleaved; if it is, `out`
+ * holds its list. `clock` (else NULL) receives its clock.
+ */
+int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct interleave_list *list,
+	struct command_clock *clock, struct reading *out, struct command_failure *problem, struct fw_err *err);
+
+/*
+ * ---- program_run ----
+ * Process_run.h - one run of benchmark programs: two rounds of processes, the second in the opposite order, with device
+ * readings around each round on a GPU.
+ */
+
+enum { COMMAND_BASE, COMMAND_TARGET, COMMAND_REFERENCE, COMMAND_SIDES_MAX };
+
+/** Calls of a cell in whole processes, and the number excluded as warm-up. */
+struct command_settled {
+	int calls, cut;
+};
+
+struct command {
+	struct bench *bench;
+	const struct build_context *build;
+	int n_sides; /* 3 with a reference commit that runs */
+	const struct msg_subject *side[COMMAND_SIDES_MAX];
+	struct interleave_list list[COMMAND_SIDES_MAX]; /* each interleaved program's list from its first run */
+	struct command_settled *settled;                /* settled[n_cells] while whole processes are measured, else NULL */
+};
+
+/** Find the sides of a job; a reference commit only if it was built. Own: the job's. Err: base or target is missing. */
+int command_open(struct command *m, const struct msg_job *request, struct fw_err *err);
+int command_report(struct command *m, int side, const char *step, struct fw_err *err);
+int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
+/** Continue without the reference commit, with a note of the reason. Does nothing if it is excluded already. */
+int command_drop_reference(struct command *m, const char *why, struct fw_err *err);
+/** Report a side's process without times as its fault. A failed reference commit is excluded from then on. */
+int command_failed(struct command *m, int side, const struct command_failure *problem, struct fw_err *err);
+/**
+ * Check whether a side's reading has a time for a cell. Returns 1 yes; 0 no, and its fault is reported: the benchmark's own
+ * message, else that it was left out, else that it is missing, which has class `absent`. Err: -1 cancelled.
+ */
+int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err);
+/**
+ * Make one run over the `n` listed cells and judge them. A round discarded by the device readings is repeated, up to three
+ * times and while budget is left; if it stays discarded, the run is. Err: -1 cancelled, or an error of the worker.
+ */
+int command_process_run(struct command *m, const int *list, int n, int set, struct fw_err *err);
+
+/*
+ * ---- interleave ----
+ * Measurement of interleaved programs: runs of sessions until each cell is decided.
+ *
+ * Their pairs are judged as those of modules; the worker's own clock decides whether the reported times are trusted.
+ */
+
+/** Return whether base and target can be interleaved, according to their lists. */
+bool interleave_taken(const struct command *m);
+/** Check a side's cell in its program's list. Returns 1 with times; 0 without, and its fault is reported; -1. */
+int interleave_listed(struct command *m, int side, int cell, struct fw_err *err);
+/**
+ * Measure the open cells. Returns 1 done; 0 base and target do not fit on the device together, with a note: measure them one
+ * after the other. Err: -1 cancelled, or an error of the worker.
+ */
+int interleave_measure(struct command *m, struct fw_err *err);
+
+/* ---- program: Start of a benchmark program: command line, sandbox, environment. ---- */
+
+enum { PROGRAM_INTERLEAVE_FD = 3 /* descriptor of the interleave socket in the program */ };
+
+/** Arguments of proc_spawn. `spec` borrows from the rest: do not move it. */
+struct program {
+	struct proc_spec spec;
+	struct sandbox_argv words;
+	struct sandbox_environment environment;
+	char job[PATH_MAX + 160], cwd[PATH_MAX + 160 + MANIFEST_TEXT_SIZE], path[PATH_MAX + 32];
+	char device[96], libraries[4096];
+};
+
+/**
+ * Prepare subject `s` for a start. `interleave`: its environment names the socket, which the caller puts on descriptor
+ * PROGRAM_INTERLEAVE_FD. Err: too many words.
+ */
+int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
+	bool interleave, struct fw_err *err);
+
+/*
+ * ---- interleave_child ----
+ * One program of an interleaved session: its start, its lines, its end.
+ *
+ * Only lines that the protocol allows at that moment arrive; any other ends the program, with the reason in its problem.
+ */
+
+enum { INTERLEAVE_CHILD_FDS = 3, INTERLEAVE_CHILD_PIDS = 64 };
+
+struct interleave_child;
+/** Take a line. Err: the program is ended, with the error as its problem. */
+typedef int interleave_line_fn(void *arg, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err);
+
+struct interleave_child {
+	const struct msg_subject *subject;
+	struct interleave_side side;
+	bool runs;                      /* started, and not known to have ended */
+	struct command_failure problem; /* why it can take no more answers; failure "" while it can */
+	int64_t since_ns;               /* start of a deadline: its start or the last answer to it */
+	interleave_line_fn *on_line;
+	void *arg;
+	/* internal */
+	struct proc proc;
+	int lines_fd, words_fd;
+	struct lines lines;
+	struct lastwords words;
+	int n_pids;
+	pid_t pid[INTERLEAVE_CHILD_PIDS];
+};
+
+/**
+ * Start subject `s`. Err: an error of the worker or the machine; a program that cannot start has a problem instead. Own:
+ * interleave_child_end.
+ */
+int interleave_child_start(struct interleave_child *c, const struct bench *b, const struct build_context *build,
+	const struct msg_subject *s, struct fw_err *err);
+/** Give the descriptors to poll. Shape: fd[INTERLEAVE_CHILD_FDS]; -1 unused. */
+void interleave_child_poll(const struct interleave_child *c, struct pollfd *fd);
+/**
+ * After that poll, read its lines and notice its end. Err: it was ended from outside, or the machine has no memory left: no
+ * side's fault.
+ */
+int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd, const struct bench *b,
+	const struct build_context *build, struct fw_err *err);
+/** Answer with a turn (interleave_write_go), or with the end of its cell. */
+void interleave_child_go(struct interleave_child *c, int warm, int calls, bool is_single);
+void interleave_child_next(struct interleave_child *c);
+/** Record the problem that it did not do `what` within `limit_s`. */
+void interleave_child_late(struct interleave_child *c, const char *what, double limit_s);
+void interleave_child_count(struct interleave_child *c);
+bool interleave_child_is_single(const struct interleave_child *c);
+void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cores);
+/** Return its processor time so far. Units: s. */
+double interleave_child_cpu_s(const struct interleave_child *c);
+/** Return the time for which its threads were ready to run and waited for a core; reads a file per thread. Units: s. */
+double interleave_child_queued_s(const struct interleave_child *c);
+/** Kill it and close all descriptors. Accepts one that was never started. */
+void interleave_child_end(struct interleave_child *c);
+
+/*
+ * ---- interleave_session ----
+ * A session of concurrent programs over some cells, in which one program at a time makes its calls.
+ *
+ * Every cell waits until all sides have reached it; then pairs A B B A B A A B follow. A program that dies, does not return or
+ * breaks the protocol ends the session; earlier pairs stay valid.
+ */
+
+/** A sustained run in progress: every `stride`-th of its `n` calls is stored. */
+struct interleave_sustained {
+	int n, stride;
+	struct sustained_calls *calls;
+};
+
+/** One cell of a session: parameters and results. Shape: by side. */
+struct interleave_cell {
+	int cell; /* of the bench */
+	const char *key;
+	int warm, pairs;
+	double alone_ms;      /* estimate of a call */
+	double budget_ms;     /* beyond twice that fewer pairs are enough: the machine is busy */
+	int sustained_rounds; /* 0: no sustained runs */
+	/* results */
+	bool reached, missed; /* all sides reached it; a side did not */
+	int n, cut, untimed;  /* pairs; pairs repeated because of an interrupt, or of a missing time */
+	float ms[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX], mhz[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX],
+		host_us[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX];
+	struct interleave_seen seen[INTERLEAVE_SIDES_MAX];
+	int n_sustained, sustained_first; /* calls of a side; the side that began */
+	struct sustained_side sustained_run[2];
+	int failed_side; /* -1 none */
+	char failure[16], detail[INTERLEAVE_TEXT_SIZE];
+	int interleave;                   /* of all pairs, repeated ones included: */
+	double interleave_s, calls_s;     /* their duration, and the reported time of their calls */
+	double pairs_s, sustained_runs_s; /* session time of pairs and sustained runs */
+};
+
+struct interleave_session {
+	struct bench *bench;
+	const struct build_context *build;
+	int n_sides;
+	const struct msg_subject *subject[INTERLEAVE_SIDES_MAX];
+	int n;
+	int first;         /* the side that begins */
+	bool target_first; /* the target begins sustained runs */
+	uint64_t seed;     /* of the run */
+	struct interleave_cell *cell;
+	/* outcome */
+	int failure_side, failure_cell; /* side that ended it, -1 none; cell of the bench in whose turn, -1 none */
+	struct command_failure problem;
+	bool no_room; /* the sides do not fit on the device together */
+	double all_s; /* its duration */
+	/* internal */
+	struct interleave_child child[INTERLEAVE_SIDES_MAX];
+	struct {
+		int side, n, cut;
+		int64_t done_ns;
+		float ms, mhz, host_us; /* of the last call */
+		double sum_ms, repeats, idle_us, all_s;
+	} turn;
+	struct interleave_sustained *sustained_run; /* receives calls; NULL none */
+	struct interleave_cell *at;                 /* current cell; NULL none */
+	bool is_pinned;
+	struct interleave_wait wait[INTERLEAVE_SIDES_MAX]; /* of the turn of a side */
+};
+
+/** Return the side of turn k in a pair, ordered as calls of modules (order.c). */
+int interleave_session_side(const struct interleave_session *s, int pair, int k);
+/** Run it. Adds its wall time to the bench. Err: cancelled, or an error of the worker or the machine. */
+int interleave_session_run(struct interleave_session *s, struct fw_err *err);
+
+/* ---- interleave_record: Checks of a session's results for a cell, and the records made of them. ---- */
+
+enum interleave_belief {
+	INTERLEAVE_ERROR = -1,
+	INTERLEAVE_FAULTY,           /* the cell has its fault, which was sent */
+	INTERLEAVE_BELIEVED,         /* its times are to be recorded */
+	INTERLEAVE_REFERENCE_FAULTY, /* the pairs with the reference commit are unusable: pair base and target without it */
+	INTERLEAVE_DOUBTED /* a side showed impossible times for the first time: they are discarded, and another session decides */
+};
+/**
+ * Compare the reports of all sides with the worker's observations in this session and before. `why` receives the reason for a
+ * rejection. Shape: evidence[side] of the cell, why[INTERLEAVE_TEXT_SIZE].
+ */
+enum interleave_belief interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
+	struct interleave_evidence *evidence, char *why, struct fw_err *err);
+/**
+ * After the last run: a gain, from turns of `calls` calls, that the worker's clock does not confirm is no improvement and no
+ * fault. Closes the cell as `unsure` and reports it. Err: -1.
+ */
+int interleave_judge_gain(struct command *m, int cell, const struct interleave_evidence *evidence, int calls, struct fw_err *err);
+/** Judge the cell by its pairs, and its sustained runs if any, and send them. Err: -1. */
+int interleave_record(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
+	const struct msg_device_check *device_check, int redo, struct fw_err *err);
+/** Send the programs' reports from their lists: first calls, memory, configurations, and differing outputs. */
+int interleave_report_lists(struct command *m, struct fw_err *err);
+
+/* ---- kernels: `flopwatch-worker kernels`: the GPU kernels in a module. ---- */
+
+/** Append a line for each kernel of the module or cubin at `path`, or one JSON object. Err: unreadable file or content. */
+int kernels_list(const char *path, bool as_json, struct buf *out, struct fw_err *err);
+
+/*
+ * ---- measure ----
+ * Sequential procedure: runs over the open cells, judged after each, until every cell is decided or the budget is
+ * spent.
+ *
+ * Set 1 decides. A cell that would be a regression gets set 2, runs with their own seeds. A decided cell that is wide, or may
+ * have more slow calls than before, gets more runs while budget is left, and set 2 where those cost too much of the mean. A
+ * doubted result, because the base is slower than alone or the target too fast, is verified; if that reopens the cell, runs
+ * continue.
+ */
+
+/** Time all open cells. Records go to the bench's sink, judgements stay in its cells. Err: cancelled, no runner. */
+int measure_run(struct bench *b, struct fw_err *err);
+
+/** Choose the cells of the next run and its set; 0 if nothing is left. Pure. Shape: list[n_cells]. */
+int measure_next(const struct bench *b, int *list, int *set);
+
+/* ---- ncu: Counters by Nsight Compute around `flopwatch-runner --capture`, if the runner cannot read them itself. ---- */
+
+/**
+ * Count the cells that have kernels but no counters yet: base, target, target, base, a process each. A failure is added to the
+ * cell's reason. Err: cancelled, out of memory.
+ */
+int ncu_counters(struct buffered *k, struct fw_err *err);
+
+/**
+ * Run ncu around one call of a side; `options` (NULL-terminated) select the counters and the output. Returns 1: `said` has its
+ * output; 0: ncu is missing or took too long, see `why`. Own: buf_fini of `said`, always. Shape: why[size]. Err: cancelled, out
+ * of memory.
+ */
+int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *said, char *why,
+	size_t size, struct fw_err *err);
+
+/**
+ * Assign ncu's output of one call to the kernels of that process: launch i of its table is kernel i of the call. Returns false
+ * if the launches differ or there is no table; see `why`. Shape: why[size].
+ */
+bool ncu_take(struct buffered_process *p, const char *text, size_t len, char *why, size_t size);
+
+/* ---- ncu_stalls: Warp stalls by Nsight Compute, for cells that only ncu could count. ---- */
+
+/**
+ * Sample the cells that ncu counted on both sides, one run a side. A failure becomes their reason. Err: cancelled, out of
+ * memory.
+ */
+int ncu_stalls(struct buffered *k, struct fw_err *err);
+
+/**
+ * Parse ncu's output of one call: launch i is kernel i of `p`. Returns false if the launches differ or there is no table; see
+ * `why`. Own: buffered_clear_stalls. Shape: why[size].
+ */
+bool ncu_stalls_take(
+	const struct buffered_process *p, const char *text, size_t len, struct buffered_stalls *out, char *why, size_t size);
+
+/*
+ * ---- nvdisasm ----
+ * Machine code as text, by NVIDIA's disassembler if this machine has it.
+ *
+ * The code may be hostile, so the disassembler gets bounded time, memory and output, and its output is only text.
+ */
+
+/** Disassemble a piece of device code. Own: sass_fini. Err: it failed, took too long or printed too much. */
+int nvdisasm_run(const char *path, const void *elf, size_t len, struct sass *out, struct fw_err *err);
+
+/*
+ * ---- outside ----
+ * The runner's processes as the worker sees them.
+ *
+ * Branch code can hide processes from its own process, but not from the worker. The list before a module is loaded is compared
+ * with the list after a call, while the runner waits.
+ */
+
+enum { OUTSIDE_WHY_SIZE = 200, OUTSIDE_PIDS_MAX = 256 };
+
+/** A process, and the seccomp state of its first thread. */
+struct outside_process {
+	pid_t pid;
+	int filters, no_new_privs; /* -1: not shown by the system */
+};
+
+/** Starts zeroed. Shape: process[n]. */
+struct outside {
+	int n;
+	struct outside_process *process;
+};
+
+/** Record `root` and its descendants. Own: outside_end. */
+void outside_begin(struct outside *o, pid_t root);
+/**
+ * Find processes and system call filters that are new. Returns the failure class, "escaped" or "slowed"; NULL: none, or nothing
+ * was recorded. Shape: why[OUTSIDE_WHY_SIZE].
+ */
+const char *outside_compare(const struct outside *o, pid_t root, char *why);
+void outside_end(struct outside *o);
+
+/*
+ * ---- process_run ----
+ * One process that times both sides call by call over some cells; its timings are stored, judged and sent.
+ *
+ * A run that dies fails the cell it died in, after one check of each side alone has shown which side is at fault.
+ */
+
+/** Cells of a run and how they run. Shape: cell[n], sustained_run[n]. */
+struct run_order {
+	int n, set;
+	const int *cell;
+	const bool *sustained_run; /* cells that have sustained runs too; NULL: none */
+	bool only_sustained_runs;
+};
+
+/** Run it. Returns 1 with results, 0 without, -1 on error. `why` receives the last reason for no result. Shape: why[size]. */
+int measure_process_run(struct bench *b, const struct run_order *o, char *why, size_t size, struct fw_err *err);
+
+/**
+ * Return whether another side than the one that the runner names may have caused a failure: it names none, or the base, which
+ * passed its check.
+ */
+bool run_suspects(const struct msg_fault *f);
+/**
+ * Find the side behind a failure of cell f->cell by one check of each side alone, and send the fault. Returns 0, or -1 on
+ * error.
+ */
+int run_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct fw_err *err);
+/**
+ * Handle a process of both sides that ended in the base's call, or by a signal from outside: the target shares the process and
+ * may have raised the signal. The control run of the base against its copy decides (control.c). Two such ends make a fault, so
+ * that neither a base with rare crashes nor a single kill by another process accuses the target. Returns 0, or -1 on error.
+ */
+int run_blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err);
+
+/**
+ * Count a discarded run of this cell, for `reason`. After the third the cell gets no more runs; without any run it is
+ * unmeasured.
+ */
+int run_void(struct bench *b, int cell, const char *reason, struct fw_err *err);
+
+/*
+ * ---- profile ----
+ * Explanation of a difference between two builds: counters of every kernel on both sides, their machine code, and
+ * the effect of a configuration. Changes no verdict.
+ */
+
+/**
+ * Profile up to EVIDENCE_CELLS_MAX cells of the bench, whose base and target exist, and send for each its `kernel`, `code`,
+ * `counterfactual` and `profile` records, the last one last. `best`: EVIDENCE_RANGE for the best available path, or a lesser
+ * one to start with. A machine without counters is no error: the `profile` record says so. Err: cancelled, no runner.
+ */
+int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best, struct fw_err *err);
+
+/* ---- profile_alone: `flopwatch-worker profile`: why two modules of the command line differ, without a daemon. ---- */
+
+/** Run as compare does; `path`: the best way of counting to try. Returns the exit status: 0 printed, -1 with `err`. */
+int profile_alone_run(const struct two_modules_options *o, enum evidence_path path, struct fw_err *err);
+
+/**
+ * Run `flopwatch-worker probe --counters`: print whether the device's counters can be read inside the sandbox, as one `profile`
+ * line. Returns as above.
+ */
+int profile_alone_probe(const struct two_modules_options *o, struct fw_err *err);
+
+/* ---- profile_report: Text of `flopwatch-worker profile`: kernels, counters of both sides, machine code. ---- */
+
+struct profile_report {
+	int n_kernels, n_codes;
+	struct msg_kernel *kernel; /* with their values */
+	struct msg_code *code;
+	bool has_swap;
+	struct msg_counterfactual swap;
+	struct msg_profile end;
+};
+
+/** Store a copy. Err: out of memory. */
+int profile_report_take(struct profile_report *r, const struct msg *m, struct fw_err *err);
+/** Print, once its `profile` record has arrived. */
+void profile_report_print(const struct profile_report *r, const char *cell, struct buf *out);
+/** Free all records. Accepts a zeroed one. */
+void profile_report_clear(struct profile_report *r);
+
+/* ---- report: A finished bench as text, or as the JSON of the API's comparisons. ---- */
+
+/** Return the comparison's verdict: the first in verdict order among its cells. */
+enum verdict report_verdict(const struct bench *b);
+/** Print tables (dense, block-sparse), a summary line, and warnings for cells beyond their threshold or without result. */
+int report_text(const struct bench *b, const char *suite, FILE *out);
+int report_json(const struct bench *b, const char *suite, FILE *out);
+
+/* ---- report_work: Output of `compare` besides times: bytes a second, memory, and work left out by masks. ---- */
+
+/** Print tables of the cells with reports of either side; claims and measurements are separate columns. */
+void report_work_text(const struct bench *b, struct buf *out);
+/** Write "work" and "over_baseline" of a cell: members of the open object. */
+void report_work_json(const struct bench *b, int cell, struct jsonw *j);
+
+/* ---- roofline: Lower bound of a call's time on a device. ---- */
+
+/**
+ * Return the longer of useful FLOPs over peak and bytes over bandwidth, less a tenth for the uncertainty of the device's data.
+ * Bytes that may stay in the last-level cache cost nothing. Units: ms; 0 unknown.
+ */
+double roofline_floor_ms(const struct msg_device *d, const struct cell *c);
+
+/* ---- sample: Warp stalls by instruction: one process a side that only samples. ---- */
+
+/** Sample the cells that the runner counted on both sides; without samples the cell has a reason. Err: cancelled, no runner. */
+int sample_stalls(struct buffered *k, struct fw_err *err);
+
+/*
+ * ---- serve ----
+ * One job over standard input and output: hello, job, trees, builds, checks, runs, done.
+ *
+ * When serve_run returns, for any reason (done, cancel, end of input, an invalid line), all started processes have ended and
+ * the work folder is removed.
+ */
+
+struct serve_options {
+	const char *cache;  /* NULL: the default path */
+	const char *device; /* "auto" "cuda" "cpu" "sim" */
+	enum sandbox_want sandbox;
+	bool build_only;       /* a job ends with its builds; no device is used */
+	int build_jobs;        /* concurrent builds in this cache; at least 1 */
+	const char *tools_dir; /* folder of compilers that precede the system's; "" none */
+	int n_shown;           /* folders that branch code may read */
+	const char *shown[READONLY_MAX];
+};
+
+/** Serve one job. Returns 0 when it was done or cancelled, -1 with `err` otherwise. */
+int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err);
+int serve_probe(const struct serve_options *o, int out, struct fw_err *err);
+
+/*
+ * ---- sustain ----
+ * Selection of the cells with sustained runs.
+ *
+ * A sentinel of each class (probe.c) runs briefly, in the first run. All cells of a direction follow if the sides of a sentinel
+ * stabilise at different clocks or take different energy in two runs, until their sustained change is judged. So does any cell
+ * whose sides' clocks differ in pairs by more than chance and by enough to hide a regression.
+ */
+
+/**
+ * Store a `cell` record of series sustained, judge the cell again, and note whether its direction needs sustained runs. Returns
+ * 1 stored, 0 discarded.
+ */
+int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
+/** Return whether cell `cell` has sustained runs in the next run of `set`. */
+bool sustain_wants(const struct bench *b, int cell, int set);
+/**
+ * Return the number of rounds of sustained runs in a run of `set`: one for the sentinels' first run, two for runs that are
+ * compared with it.
+ */
+int sustain_rounds(const struct bench *b, int set);
+/**
+ * Return the longest time of its sustained runs alone on an undisturbed device. Units: s. Shape: sustained_run[n]; NULL: none.
+ */
+double sustain_s(const struct bench *b, const bool *sustained_run, int n, int set);
+/** Choose the cells and the set of a run of sustained runs only; 0: none is needed. Pure. Shape: list[n_cells]. */
+int sustain_next(const struct bench *b, int *list, int *set);
+
+/* ---- swap: The counterfactual: the target timed with the configuration that its base chose. ---- */
+
+/**
+ * For cells whose sides chose different configurations, time base, target, and the target with the base's configuration,
+ * interleaved, in one process without tools. A target that refuses it or runs another, or a disturbed device, leaves the cell
+ * without one; a note gives the reason. Err: cancelled, no runner.
+ */
+int swap_run(struct buffered *k, struct fw_err *err);
+
+/* ---- takes: Resources that a kernel uses of a multiprocessor, as text and JSON. ---- */
+
+/** Append "13 registers, 4096 B shared, 0 B stack, 540 B constants, 2560 B code, at most 256 threads, 2 CTAs/SM (threads)". */
+void takes_text(struct buf *out, int sm, const struct resources *r);
+/** Write keys and values into the open object; null if the file has no value. */
+void takes_json(struct jsonw *j, int sm, const struct resources *r);
+
+/* ---- trees: Sources of a job's sides: requested if a build needs them, and stored as archives until it is done. ---- */
+
+/**
+ * Request each input that no cached build replaces, once, and wait for it. `*folder` holds the archives, -1 if none was
+ * requested. Err: the daemon is gone, or sends another message; a tree is too large. Own: close `*folder`, also on -1.
+ */
+int trees_fetch(struct peer *peer, const struct cache *cache, const struct build_context *c, const struct msg_job *request,
+	int *folder, struct fw_err *err);
+/** Open the archive of `oid` (a build_tree_fn); `arg` points to the folder's descriptor. Own: close. Err: not received. */
+int trees_open(void *arg, const char *oid, struct fw_err *err);
+
+/* ---- trial_build: Test whether builds work on this machine: a program of a few lines is built and run in the sandbox. ---- */
+
+/** Build a module, load it, and print one line of JSON. Leaves no files. Err: the failed step and its output. */
+int trial_build(enum sandbox_want want, struct fw_err *err);
+
+#endif

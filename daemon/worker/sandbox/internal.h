@@ -1,0 +1,105 @@
+/** internal.h - what the files of this folder share. */
+#ifndef WORKER_SANDBOX_INTERNAL_H
+#define WORKER_SANDBOX_INTERNAL_H
+
+#include <stdint.h>
+
+#include "lib/lib.h"
+#include "worker/sandbox/sandbox.h"
+
+/*
+ * ---- artifacts ----
+ * Removal of all files of a built program except the `artifacts` that its manifest declares.
+ *
+ * Without the other files, sources above all, two folders with the same hash run the same, so a push that changed a comment is
+ * `identical`.
+ */
+
+/**
+ * Reduce the folder `name` of the cache to the artifacts of `s`, at their paths, and the empty folders that its outputs need.
+ * Returns 1 done; 0 an artifact is missing or neither file nor folder, see `detail` (detail[size]); -1 error of the worker.
+ */
+int artifacts_keep(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
+	struct fw_err *err);
+/**
+ * Extend the hash of a side's folder by how the program is run and its output read: the identity of the side. Shape:
+ * hex[HASH_HEX], in and out.
+ */
+void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX]);
+
+/*
+ * ---- buildlog ----
+ * Beginning and end of a build's output, in bounded memory.
+ *
+ * Users read the first error or the last line of a log, so the middle is dropped; the text contains the number of dropped
+ * bytes.
+ */
+
+struct buildlog {
+	struct buf head;
+	char *tail; /* ring of half bytes */
+	size_t half, at;
+	int64_t total; /* bytes printed so far */
+};
+
+/** Initialise for at most `max` bytes, half of them from the end. Err: -1 out of memory. */
+int buildlog_init(struct buildlog *l, size_t max);
+void buildlog_fini(struct buildlog *l);
+void buildlog_add(struct buildlog *l, const char *data, size_t len);
+/** Write head, number of dropped bytes (if any), and tail. */
+void buildlog_text(const struct buildlog *l, struct buf *out);
+
+/*
+ * ---- loadable ----
+ * Hash of the parts of a file that can affect its execution.
+ *
+ * For a program or library (ELF, 64 bit, little-endian) the hash excludes the parts that only debuggers read and that change
+ * with every added comment line: debug sections, the unloaded symbol table, compiler notes, the build id. Segments, all other
+ * sections and appended data count. Any other file, and one with malformed tables, is hashed whole.
+ */
+
+/** Hash the regular file `fd` from its start. Err: the file cannot be read. */
+int loadable_hash(int fd, char hex[HASH_HEX], struct fw_err *err);
+
+/*
+ * ---- sockets ----
+ * Limit on the sockets of branch code: AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK, which all end at its network
+ * namespace.
+ *
+ * A network namespace does not contain other families: AF_VSOCK reaches the host of a virtual machine, AF_ALG and others reach
+ * the kernel. io_uring makes sockets without the system call socket, so it is refused as well.
+ */
+
+/**
+ * Install a seccomp filter in this process, inherited by its children and permanent: other families fail with EAFNOSUPPORT,
+ * io_uring with ENOSYS. Sets no_new_privs. A second call does nothing. Err: ERR_UNSUPPORTED, the kernel has no seccomp filters,
+ * or the filter does not know this architecture.
+ */
+int sockets_limit(struct fw_err *err);
+
+/*
+ * ---- unpack ----
+ * Reader of an untrusted ustar stream into a folder of ours.
+ *
+ * It makes only regular files, folders and symbolic links that stay inside. Any other entry is refused, never skipped, so a
+ * build sees all of its inputs or none. No step below the root follows a link (beneath.c), so no entry can be written through a
+ * link of an earlier entry. Files get one fixed time stamp, mode 0644 or 0755.
+ */
+
+/** Time stamp of every unpacked file: 2000-01-01. Files that a build makes have another one. */
+enum { UNPACK_TIME_S = 946684800 };
+
+struct unpack_limits {
+	int64_t file_bytes;  /* of one file */
+	int64_t total_bytes; /* of all files together */
+	int entries;
+};
+
+/**
+ * Unpack `tar_fd`, from its current offset, at `path` (relative, no "..") below the folder `root_fd`; missing parents of `path`
+ * are made. An archive of a single file named "blob" becomes the file `path` itself. Links may point anywhere inside root_fd.
+ * `limits` NULL: 512 MiB a file, 1 GiB in all, 100,000 entries. Err: ERR_INVALID names the entry; earlier entries stay.
+ */
+int unpack_tar(int tar_fd, int root_fd, const char *path, const struct unpack_limits *limits, struct fw_err *err);
+
+#endif

@@ -1,0 +1,143 @@
+/** internal.h - what the files of this folder share. */
+#ifndef DB_INTERNAL_H
+#define DB_INTERNAL_H
+
+#include <endian.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "db/db.h"
+#include "lib/lib.h"
+
+/*
+ * ---- carry_json ----
+ * Stored JSON of a database that carry_over.c brings to the tables of today: the names and words that changed since.
+ *
+ * Numbers, spaces and the order of keys stay as they were written, so that only what was renamed differs. Pure.
+ */
+
+/** Whether a second set of runs timed the cell `key`, which a body of then does not say. */
+typedef bool carry_confirmed_fn(void *arg, const char *key, size_t len);
+
+/**
+ * Append `text` with today's names. `confirmed` (NULL: it is no body of a comparison) answers for cells that do not say it themselves.
+ * False: it is no JSON, or does not fit into `out`, which then holds a part of it.
+ */
+bool carry_json(const char *text, size_t len, carry_confirmed_fn *confirmed, void *arg, struct buf *out);
+
+/* ---- carry_tables: What goes where when carry_over.c brings a database to the tables of today. ---- */
+
+struct carry_table {
+	const char *name; /* of today's table */
+	const char *sql;  /* one statement; `main` is the new database, `old` the one that is carried over */
+};
+
+/** Run in this order, with foreign keys off; ends with a name that is NULL. */
+extern const struct carry_table carry_tables[];
+
+/*
+ * ---- cell_columns ----
+ * Lists of a cell's columns, from which its INSERT, UPDATE and SELECT are made.
+ *
+ * Each list applies a macro to every column. A value is bound by the name of its column, and a column is read as row_double(s,
+ * CELL_m) from a statement that begins with CELL_SELECT.
+ */
+
+/* clang-format off */
+
+/** From the plan and the suite. */
+#define CELL_GIVEN(X)                                                                                                            \
+	X(n) X(key) X(suite_group) X(title) X(size) X(direction) X(series) X(input_sha) X(flops) X(bytes)                          \
+	X(threshold_pct) X(tau0) X(nu0) X(underpowered_pct)
+/** Of cell_shape, shared by all comparisons. */
+#define CELL_FORM(X) X(shape) X(line) X(pieces) X(baseline)
+/** Position in the history. */
+#define CELL_PLACED(X) X(baseline_period) X(held_ms)
+/** Results of judging, except the verdict. */
+#define CELL_FOUND(X)                                                                                                            \
+	X(m) X(m_raw) X(m_code) X(se) X(se_clock) X(beta) X(runs) X(samples) X(base_median_ms) X(target_median_ms)           \
+	X(change_pct) X(ci_low_pct) X(ci_high_pct) X(mde_pct) X(mean_m) X(mean_se) X(slow_base) X(slow_target) X(slow_longer)    \
+	X(failure) X(reason) X(flags) X(decided_by) X(decided_m) X(decided_se) X(decided_pct)
+
+/** Doubles in `point`, one column with all values of the history page: reading it costs as much as one column. */
+#define CELL_POINT(X)                                                                                                            \
+	X(flops) X(held_ms) X(reference_change_pct) X(reference_ci_low_pct) X(reference_ci_high_pct) X(base_median_ms) X(change_pct)      \
+	X(ci_low_pct) X(ci_high_pct)
+
+#define CELL_OWN(X)     CELL_GIVEN(X) CELL_PLACED(X) X(verdict) CELL_FOUND(X)
+#define CELL_COLUMNS(X) CELL_OWN(X) CELL_FORM(X)
+
+#define CELL_NAME(column)   ", " #column
+#define CELL_VALUE(column)  ", :" #column
+#define CELL_SET(column)    ", " #column " = :" #column
+#define CELL_NUMBER(column) CELL_##column,
+#define POINT_NUMBER(column) POINT_##column,
+
+/** Insert a cell of `comparison p`; CELL_FORM_INSERT comes first. */
+#define CELL_INSERT                                                                                                              \
+	"INSERT INTO cell (comparison, repo, branch, target_sha, device, confirmed_on, finished_at, point, cell_shape" CELL_OWN(CELL_NAME) ") "      \
+	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, coalesce(:device, p.device), :confirmed_on, p.finished_at, :point, "             \
+	"(SELECT id FROM cell_shape WHERE shape = :shape AND line = :line AND pieces = :pieces AND baseline = :baseline)"              \
+	CELL_OWN(CELL_VALUE) " "
+#define CELL_FORM_INSERT                                                                                                         \
+	"INSERT OR IGNORE INTO cell_shape (shape, line, pieces, baseline) VALUES (:shape, :line, :pieces, :baseline)"
+#define CELL_SELECT                                                                                                              \
+	"SELECT id, comparison" CELL_COLUMNS(CELL_NAME) ", device, confirmed_on FROM cell "                                                         \
+	"JOIN (SELECT id AS its_cell_shape, shape, line, pieces, baseline FROM cell_shape) ON its_cell_shape = cell_shape "
+
+/** Row of the best cell of improvement `c`. */
+#define CELL_BEST                                                                                                                \
+	"(SELECT b.id FROM cell b WHERE b.comparison = c.id AND b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) "
+
+/* clang-format on */
+
+enum { CELL_id, CELL_comparison, CELL_COLUMNS(CELL_NUMBER) CELL_device, CELL_confirmed_on };
+enum {
+	CELL_POINT(POINT_NUMBER) POINT_FIGURES,
+	POINT_BASELINE_PERIOD_AT = 8 * POINT_FIGURES, /* four bytes, 0: none; then two of flags */
+	POINT_FLAGS_AT = POINT_BASELINE_PERIOD_AT + 4,
+	POINT_BYTES = POINT_FLAGS_AT + 2
+};
+
+static inline void point_put_whole(unsigned char *point, int at, size_t n_bytes, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(point + at, &v, n_bytes);
+}
+
+static inline uint64_t point_get_whole(const unsigned char *point, int at, size_t n_bytes)
+{
+	uint64_t v = 0;
+	memcpy(&v, point + at, n_bytes);
+	return le64toh(v);
+}
+
+static inline void point_put(unsigned char *point, int figure, double v)
+{
+	uint64_t bits;
+	v = isfinite(v) ? v : NAN;
+	memcpy(&bits, &v, sizeof bits);
+	point_put_whole(point, 8 * figure, sizeof bits, bits);
+}
+
+static inline double point_get(const unsigned char *point, int figure)
+{
+	uint64_t bits = point_get_whole(point, 8 * figure, sizeof bits);
+	double v;
+	memcpy(&v, &bits, sizeof v);
+	return v;
+}
+
+/* ---- packed: Compression of long texts with LZ4 (lz4frame.h is included in packed.c alone). ---- */
+
+enum { PACKED_MAX_BYTES = 16 << 20 };
+
+/** Append `data`, compressed. Err: ERR_FULL it does not fit into `out`. */
+int pack(const void *data, size_t len, struct buf *out, struct fw_err *err);
+/** Append the decompressed `data`, `whole` bytes. Err: ERR_INVALID it is damaged, ERR_FULL it does not fit into `out`. */
+int unpack(const void *data, size_t len, size_t whole, struct buf *out, struct fw_err *err);
+
+#endif

@@ -1,0 +1,13 @@
+/** internal.h - what the files of this folder share. */
+#ifndef WEB_API_INTERNAL_H
+#define WEB_API_INTERNAL_H
+
+#include "db/db.h"
+#include "web/api/api.h"
+
+/* ---- comparison_row: A comparison as lists have it. ---- */
+
+/** A view_comparison_fn; `arg` is the struct jsonw that the object is written to. */
+void comparison_row_write(void *arg, const struct view_comparison *row);
+
+#endif
