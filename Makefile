@@ -177,7 +177,7 @@ LIBS_flopwatchd := flopwatchd worker web db $(CORE)
 define test_rule
 $(O)/tests/$(1)/%: tests/$(1)/%.c $(foreach l,$(or $(LIBS_$(1)),$(LIBS)),$(call lib,$(l)))
 	@mkdir -p $$(@D)
-	$$(call say,cc ,$$<)$$(CC) $$(ALL_CFLAGS) $$(if $$(SANITIZE),-O0) $$(CUDA_DEF) -Itests/lib -MMD -MP $$(LINK) -o $$@ $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group \
+	$$(call say,cc ,$$<)$$(CC) $$(ALL_CFLAGS) $$(if $$(SANITIZE),-O0) $$(CUDA_DEF) -Itests/support -MMD -MP $$(LINK) -o $$@ $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group \
 	  -lcmocka -lseccomp -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $$(CUDA_LIB) $$(if $$(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 endef
 $(foreach room,$(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))),$(eval $(call test_rule,$(room))))
@@ -218,8 +218,8 @@ unit: ## build fast and run the tests in C that take less than a second; T=stats
 	@$(RUN_TESTS) unit $(T)
 integration: ## build the programs and run the test scripts; T=push those whose names hold it
 	@$(RUN_TESTS) integration $(T)
-check-layers: ## the rooms against tests/layers.txt; tests/house.py --figures prints them
-	@tests/house.py
+check-layers: ## the rooms against tests/layers.txt; tests/layers.py --figures prints them
+	@tests/layers.py
 check-format: ## clang-format 14
 	@tests/check-format.sh
 format: ## reformat the sources
@@ -273,7 +273,7 @@ gpu-check: build/gpu/attention_check build/gpu/linear_check build/gpu/layernorm_
 	@build/gpu/linear_check kernels/build/cuda/liblinear.so
 	@build/gpu/layernorm_check kernels/build/cuda/liblayernorm.so
 build/gpu/attention_check: $(wildcard tests/gpu/*.cuh) daemon/model/inputs.c
-build/gpu/linear_check build/gpu/layernorm_check: tests/lib/linear_reference.h
+build/gpu/linear_check build/gpu/layernorm_check: tests/support/linear_reference.h
 build/gpu/%: tests/gpu/%.cu $(wildcard kernels/fw_*.h)
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)
@@ -313,11 +313,11 @@ deb: dist ## build/deb/flopwatch_VERSION_ARCH.deb, of that tarball, and its SBOM
 	@VERSION=$(VERSION) etc/deb.sh
 	@VERSION=$(VERSION) SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) etc/sbom.py deb build/deb/flopwatch_$(VERSION)_*.deb
 check-deb: deb ## lintian on the package; in a bare Debian that boots it is installed, measures, is upgraded and purged. As root, with lintian and mmdebstrap
-	@tests/house/deb_in_bare_root.sh
+	@tests/lint/deb_in_bare_root.sh
 first-hour: ## doc/first-hour.md: README typed in that bare Debian, until three repositories have a verdict. As root
-	@tests/house/first_hour_in_bare_root.sh >build/first-hour.md && mv build/first-hour.md doc/first-hour.md
+	@tests/lint/first_hour_in_bare_root.sh >build/first-hour.md && mv build/first-hour.md doc/first-hour.md
 check-container: ## etc/Containerfile is built upon the bare Debian of check-deb, and answers. As root, with buildah
-	@tests/house/container_runs.sh
+	@tests/lint/container_runs.sh
 clean: ## remove build/
 	rm -rf build
 help: ## this list

@@ -14,7 +14,7 @@
 #   # Runs alone.
 #   # Starts early.            it computes for a minute or more: it is that other one, and no run waits for it at its end
 #
-# The first kind comes first, the second last. A test is reported when it has ended. Each runs under tests/lib/supervise.py: a process that it
+# The first kind comes first, the second last. A test is reported when it has ended. Each runs under tests/support/supervise.py: a process that it
 # leaves behind is a failure of it, and neither a run that is killed (SIGTERM, SIGINT, SIGHUP) nor a test that is leaves one.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -93,14 +93,14 @@ run_one() { # file
 	*.c) set -- --timeout 300 "$binaries/tests/${test%.c}" ;;
 	*) set -- --timeout 1500 bash "$1" ;;
 	esac
-	exec tests/lib/supervise.py --log "$log.log" --status "$log.status" "$@"
+	exec tests/support/supervise.py --log "$log.log" --status "$log.status" "$@"
 }
 
 # A step of the build, whose processes end with this one.
 build() { # log, arguments of make...
 	local log=$1
 	shift
-	tests/lib/supervise.py --log "$logs/$log.log" --status "$logs/$log.status" make --no-print-directory "-j$(nproc)" "$@" &
+	tests/support/supervise.py --log "$logs/$log.log" --status "$logs/$log.status" make --no-print-directory "-j$(nproc)" "$@" &
 	wait $!
 	grep -q '^0 ' "$logs/$log.status"
 }

@@ -1,8 +1,8 @@
 /*
  * inputs.c - loops over the element functions of inputs.c on the host.
  *
- * The header holds the arithmetic, because the GPU compiles it too. tests/lib/inputs.py is an independent implementation;
- * golden hashes in tests/core/test_inputs.c check both.
+ * The header holds the arithmetic, because the GPU compiles it too. tests/support/inputs.py is an independent implementation;
+ * golden hashes in tests/model/test_inputs.c check both.
  */
 #include "model/model.h"
 

@@ -1,7 +1,7 @@
 /*
  * protocol.c - table of messages, entry of the parser, and ownership of message parts.
  *
- * job.c parses tasks, record.c reports; write.c writes. All received data passes protocol_parse; tests/core/fuzz_protocol.c
+ * job.c parses tasks, record.c reports; write.c writes. All received data passes protocol_parse; tests/protocol/fuzz_protocol.c
  * tests it.
  */
 #include "protocol/internal.h"

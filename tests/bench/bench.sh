@@ -170,7 +170,7 @@ echo "bench http.first_page_total $total bytes"
 target http.first_page_total 150000 bytes
 
 # ---- what readers do to a job: main beside itself on this CPU, while nobody looks and before 100 readers of events and 50 browsers
-tests/lib/crowd.py "$server" --device cpu --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$pid/status")"
+tests/support/crowd.py "$server" --device cpu --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$pid/status")"
 target crowd.cells_separate 0 count
 
 # ---- years of data: a database of 50,000 comparisons over 500 days. How long until the daemon answers, and how fast pages are then

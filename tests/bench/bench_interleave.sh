@@ -1,9 +1,9 @@
 #!/bin/bash
 # A planted 3 % in one of two cells of a CPU program, while eight others want the same cores: by turns, and as processes one after the other.
 # Prints `bench NAME VALUE UNIT`. BENCH_LOAD: how many others.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/interleave.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/interleave.sh"
 trap - EXIT
 hogs=()
 for ((i = 0; i < ${BENCH_LOAD:-8}; i++)); do

@@ -1,8 +1,8 @@
 #!/bin/bash
 # A comparison of 20 cells on one simulated device, and split over two of them: from when it was sent to its verdict, builds in the cache.
 # Prints `bench NAME VALUE UNIT`.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 trap - EXIT
 # shellcheck disable=SC2154
 trap 'stop_daemon KILL; wait 2>/dev/null; rm -rf "$tmp"' EXIT

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What the command line answers where two repositories hold the same name, where a cell is none, and while one waits in a pipe.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 
 new_repo kernels

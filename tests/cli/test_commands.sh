@@ -1,7 +1,7 @@
 #!/bin/bash
 # The command line against the real daemon: what a person types, what it prints, and how it ends.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/state/port")" "$@"; }
 json() { # filter: the last output, which has to be JSON, shows this
 	jq -e "$1" >/dev/null <<<"$out"
@@ -193,7 +193,7 @@ like "to the verdict" "$(cat "$tmp/waited")" 'verdict: regression'
 
 # ---- on a terminal ----
 on_terminal() { # columns, command...: what a person sees
-	python3 "$root/tests/lib/on_terminal.py" "$@"
+	python3 "$root/tests/support/on_terminal.py" "$@"
 }
 fwt() { on_terminal "$1" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "${@:2}"; }
 widest() { sed 's/\x1b\[[0-9;]*[mKJH]//g' <<<"$1" | tr -d '\r' | wc -L; }
@@ -282,7 +282,7 @@ if command -v zsh >/dev/null; then
 	mkdir "$tmp/zsh"
 	fw completion zsh >"$tmp/zsh/_flopwatch"
 	zsh_makes() { # words typed before Tab
-		(cd "$root/etc/suites" && timeout 60 zsh -f "$root/tests/lib/completes.zsh" "$tmp/zsh" <<<"flopwatch $*")
+		(cd "$root/etc/suites" && timeout 60 zsh -f "$root/tests/support/completes.zsh" "$tmp/zsh" <<<"flopwatch $*")
 	}
 	is "zsh: a verb" "$(zsh_makes cali)" "calibrate"
 	is "zsh: after an option with a value" "$(zsh_makes --server http://x calib)" "--server http://x calibrate"

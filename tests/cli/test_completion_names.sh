@@ -1,7 +1,7 @@
 #!/bin/bash
 # Completions offer what the daemon knows: branches, cells, alerts and others; and nothing, in silence, where it is not there.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 export PATH=$bin:$PATH
 
 new_repo kernels
@@ -52,7 +52,7 @@ if command -v zsh >/dev/null; then
 	mkdir "$tmp/zsh"
 	flopwatch completion zsh >"$tmp/zsh/_flopwatch"
 	zsh_makes() { # words typed before Tab
-		FLOPWATCH_SERVER=$server timeout 60 zsh -f "$root/tests/lib/completes.zsh" "$tmp/zsh" <<<"flopwatch $*"
+		FLOPWATCH_SERVER=$server timeout 60 zsh -f "$root/tests/support/completes.zsh" "$tmp/zsh" <<<"flopwatch $*"
 	}
 	is "zsh: a branch" "$(zsh_makes wait mai)" "wait main"
 	is "zsh: what a shell would run stays text" "$(zsh_makes wait team)" 'wait team/slow$(id>evil)'

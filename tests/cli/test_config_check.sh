@@ -1,7 +1,7 @@
 #!/bin/bash
 # `flopwatch config check` also looks whether what a configuration names is there, and changes nothing.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 check() {
 	"$bin/flopwatch" config check "$tmp/c.yml" "$@" >"$tmp/said" 2>&1
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The doctor sees that every job of a repository fails, and of what.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 pushed() { # message: the outcome of what is in the tree
 	commit kernels "$1"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The doctor tries: a module in the sandbox, and all that a configuration names, as the daemon would.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 doctor() {
 	"$bin/flopwatch" --server http://127.0.0.1:9 doctor "$@" >"$tmp/said" 2>&1
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What the pages show of manifests, suites and configurations is what the programs read: every block of YAML in them, without a mistake.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 export PATH=$bin:$PATH XDG_CACHE_HOME=$tmp/cache
 mkdir -p "$XDG_CACHE_HOME" "$tmp/tree"
 git init -q "$tmp/tree"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The exit statuses of doc/guide.md, each by the program: nothing that has no verdict ends with 0.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 new_lines_repo
 row() { printf 'echo "{\\"cell\\":\\"%s\\",\\"ms\\":[%s,%s,%s]}"\n' "$1" "$2" "$2" "$2"; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Comparisons of linear layers in the columns of torchao's microbenchmarks: times, speedups over baseline, and reasons. Times are device sim's.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 new_repo kernels
 rm -rf "$tmp/kernels/kernels"

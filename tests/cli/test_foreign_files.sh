@@ -1,7 +1,7 @@
 #!/bin/bash
 # Files of foreign benchmarks: compared without a daemon, imported once, and MagiAttention's CSV written from a comparison.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 data=$root/tests/data/readers
 

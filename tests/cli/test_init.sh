@@ -1,6 +1,6 @@
 #!/bin/bash
 # flopwatch init: what it sees in a checkout, what it writes, and what it leaves alone.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 new() { # an empty checkout, and we are in it
 	mkdir -p "$tmp/$1"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The pages over a made-up story serve whoever looks, and refuse whoever asks for more: nothing that a person can type ends them.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 demo=$root/build/tests/browser/pages_demo
 [ -x "$demo" ] || { echo "# $demo is not built: make test-programs"; exit 1; }
 mkdir "$tmp/story"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Commands that rerun a cell work when they are pasted: with the device, the provider and the modules that were measured.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 export FLOPWATCH_SERVER PATH=$bin:$PATH
 fw() { "$bin/flopwatch" "$@"; }
 block() { # the lines under "# $1"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # `flopwatch suite import`: configurations of torchao's microbenchmarks become suites with the cells of their cross product, what has no
 # meaning here is told with its place, what is wrong is one line with its place.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 fw() { "$bin/flopwatch" "$@"; }
 cells() { # suite file: its keys
 	"$bin/flopwatch-worker" compare --suite "$1" --base /bin/true --target /bin/true --json | jq -r '.cells[].cell'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # flopwatch try: the working tree, as it is, through the worker's own build, check and run, without a daemon or a commit.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 XDG_CACHE_HOME=$tmp/cache
 mkdir "$XDG_CACHE_HOME"
 new() { # an empty checkout, and we are in it

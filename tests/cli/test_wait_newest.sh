@@ -1,8 +1,8 @@
 #!/bin/bash
 # `wait` answers for the commit and the repository that are asked for: right after a push to a repository that the daemon polls once an
 # hour, and never for a repository that the daemon does not watch.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 in_checkout() { (cd "$1" && shift && fw "$@"); }
 target_of() { jq -r '.target.commit // .target' <<<"$1" 2>/dev/null; }

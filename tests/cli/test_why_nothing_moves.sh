@@ -1,7 +1,7 @@
 #!/bin/bash
 # What `flopwatch jobs` says under its table, while jobs wait that could be measured.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 says() { fw jobs "${@:2}" >"$tmp/said" && grep -qE -- "$1" "$tmp/said"; }
 

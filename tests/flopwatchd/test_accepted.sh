@@ -1,10 +1,10 @@
 #!/bin/bash
 # What a person accepts follows the commit that lost: it passes on its branch and, merged or fast-forwarded, on the upstream branch; a
 # larger loss and other cells do not.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 mkdir "$tmp/r"
-python3 "$root/tests/lib/receiver.py" "$tmp/r" &
+python3 "$root/tests/support/receiver.py" "$tmp/r" &
 on_exit kill $!
 await test -f "$tmp/r/port"
 at=http://127.0.0.1:$(cat "$tmp/r/port")

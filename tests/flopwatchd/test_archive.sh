@@ -1,8 +1,8 @@
 #!/bin/bash
 # Single times leave the database for monthly files, where judging again, pages and backups find them; kill -9 loses none of them, and
 # a damaged file is named.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 samples() { [ "$(sql 'SELECT count(*) FROM sample WHERE ms IS NOT NULL')" = 0 ]; }
 all_archived() { [ "$(sql 'SELECT count(*) FROM comparison WHERE is_raw')" = 0 ] && samples; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A backup is made beside everything else: while it is held up, pages, pushes and workers go on; one at a time, whole or not at all.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$real/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 
 # Programs of our own folder: the daemon starts what lies beside it, so that a gate can stand in for the copying child.

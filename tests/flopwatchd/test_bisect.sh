@@ -1,7 +1,7 @@
 #!/bin/bash
 # Searches for culprits on device sim: real pushes of many commits, and the alert names who did it.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 export FLOPWATCH_SERVER
 
 factor() { # factor, message: one commit with that speed, and sources of its own

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Branches whose names hold characters that addresses escape: the API, the pages and the command line find each by its name and by its key.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 git init -q --bare -b main "$tmp/r.git"
 git init -q -b main "$tmp/r"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Calibration on device sim: A/A comparisons by hand and while idle, what they teach the rule, and a cell that cannot see.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"

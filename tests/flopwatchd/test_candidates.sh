@@ -1,8 +1,8 @@
 #!/bin/bash
 # What the history of main asks for by itself, with real pushes on device sim: one direct comparison for all cells that took a step, and
 # none while they drift.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 n=0
 factor() { # work factor: a commit on main, pushed and judged, whatever the history asks for done

@@ -1,13 +1,13 @@
 #!/bin/bash
 # A daemon that is started on a database of commit 91174416 carries it over: what was measured is on pages and in the API in today's words, and the
 # daemon measures on. What it cannot carry over it refuses by name, and leaves as it is.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 if [ "${FW_OWN_MOUNTS:-}" != yes ] && unshare -m true 2>/dev/null; then
 	trap - EXIT
 	rm -rf "$tmp"
 	FW_OWN_MOUNTS=yes exec unshare -m bash "$0" # a small disk that only this test sees
 fi
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 data=$root/tests/data/migration
 db=$tmp/state/flopwatch.db
 make_old() { # as that commit's daemon leaves it

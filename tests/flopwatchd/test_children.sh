@@ -1,8 +1,8 @@
 #!/bin/bash
 # Children of flopwatchd that end badly: no push may go unjudged, and no commit be blamed, because one of them was killed, crashed, or found its
 # repository away for a moment. A program of the name flopwatch-git stands in for the real one and does, once, what order.VERB says.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 real=$bin
 mkdir "$tmp/bin"
@@ -123,7 +123,7 @@ is "as nobody's fault" "$(api 'alerts?state=open' | jq '[.items[] | select(.kind
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
 	"repos: [{name: kernels, url: $tmp/kernels.git, notes: write}]"
 lock=$tmp/kernels.git/refs/notes/flopwatch.lock
-ok "a library that stops it" gcc -std=gnu17 -O1 -shared -fPIC -o "$tmp/at_call.so" "$root/tests/lib/at_call.c" -ldl
+ok "a library that stops it" gcc -std=gnu17 -O1 -shared -fPIC -o "$tmp/at_call.so" "$root/tests/support/at_call.c" -ldl
 noted() { git -C "$tmp/kernels.git" notes --ref flopwatch show "$sha" >/dev/null 2>&1; }
 unlocked() { [ ! -e "$lock" ]; }
 written() { [ "$(sql "SELECT state FROM outbox WHERE kind = 'note' AND subject = '$sha'")" = sent ]; }

@@ -1,10 +1,10 @@
 #!/bin/bash
 # The wall clock of a running daemon is set back by 50 minutes, forward by almost two hours, and back by one; the machine's own clock is left alone. Jobs,
 # pauses, sessions and webhooks go on as if nothing had been set.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 library=$(find /usr/lib/*/faketime /usr/lib/faketime -name libfaketime.so.1 2>/dev/null | head -n 1)
 [ -n "$library" ] || { skip "the clock is set" "libfaketime is not installed"; exit 0; }
-gcc -D_GNU_SOURCE -shared -fPIC -o "$tmp/real_timerfd.so" "$root/tests/lib/real_timerfd.c" || exit 1
+gcc -D_GNU_SOURCE -shared -fPIC -o "$tmp/real_timerfd.so" "$root/tests/support/real_timerfd.c" || exit 1
 mkdir "$tmp/bin"
 for program in "$bin"/*; do ln -s "$program" "$tmp/bin/"; done
 rm "$tmp/bin/flopwatchd"
@@ -20,7 +20,7 @@ set_clock() { # seconds that the daemon's clock is ahead of the machine's
 }
 set_clock 0
 bin=$tmp/bin
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 now_s() { echo $(($(date +%s) + $(cat "$tmp/clock"))); }
 patience=60
 
@@ -37,7 +37,7 @@ takes() { # repository, branch, file that its benchmark waits for
 	push "$1" "$2"
 }
 mkdir "$tmp/r"
-python3 "$root/tests/lib/receiver.py" "$tmp/r" &
+python3 "$root/tests/support/receiver.py" "$tmp/r" &
 on_exit kill $!
 await test -f "$tmp/r/port"
 printf 'whsec_%s\n' "$(printf 'a key of twenty-four byte' | base64)" >"$tmp/secret"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # A repository with two benchmarks: a commit's verdict is the worst of theirs, whichever ends last, wherever it is told: status, wait (by branch,
 # short and full hash), badge, overview, commit page, API, hook, forge, note, chat. None of them says more than is known while one still runs.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 mkdir "$tmp/r"
-python3 "$root/tests/lib/receiver.py" "$tmp/r" &
+python3 "$root/tests/support/receiver.py" "$tmp/r" &
 on_exit kill $!
 await test -f "$tmp/r/port"
 at=http://127.0.0.1:$(cat "$tmp/r/port")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Measuring cores kept apart: what the kernel says about the real processes of a daemon, its build and its runners.
 # Runs alone.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 allowed() { awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$1/status"; }
 mapfile -t ours < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Private repositories: `flopwatch config check` tries their credentials, the daemon uses them, and nothing that it shows or stores holds one.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/git_servers.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/git_servers.sh"
 PATH=$PATH:/usr/sbin:/sbin
 token=s3cret-t0ken-of-the-test
 encoded=$(printf 'git:%s' "$token" | base64)

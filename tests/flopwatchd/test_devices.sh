@@ -1,7 +1,7 @@
 #!/bin/bash
 # One worker with two devices: a job on each at the same time, builds beside each other, and one that goes away leaves the other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 new_repo kernels
 push kernels main
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # What becomes of losses that the history of main finds, with real pushes on device sim: accepted drift is the new level, a step and drift
 # that are made up for end by themselves, and a reference commit that main has left far behind gives way to a nearer one.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 n=0
 factor() { # work factor: a commit on main, pushed and judged, its cells at rest

@@ -1,8 +1,8 @@
 #!/bin/bash
 # A changed environment is measured before a commit is blamed for it: another gcc under a daemon that was restarted, with real builds beside the
 # module that the old one built; another gcc, driver, power limit and device under a daemon that runs. Times are those of device sim.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 page() {
 	curl -s "http://127.0.0.1:$(port)/$1"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Each of doc/examples, and the kit's programs, as somebody's first repository: init writes its manifest, try runs it, a daemon measures its push.
 # Starts early.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 export XDG_CACHE_HOME=$tmp/try-cache
 mkdir "$XDG_CACHE_HOME"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Trouble of this machine is no verdict: a full disk, of somebody else's making or ours, and runners and builds that are killed from outside. The
 # job waits or goes back, nobody is accused, and it is judged when the trouble is over.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 new_repo kernels
 write_config
@@ -34,7 +34,7 @@ mkdir "$tmp/bin" "$tmp/ordered"
 cp "$real/flopwatchd" "$real/flopwatch-worker" "$tmp/bin"
 ln -s "$real/flopwatch-git" "$real/flopwatch-send" "$tmp/bin"
 bin=$tmp/bin
-gcc -std=gnu17 -O1 -shared -fPIC -o "$tmp/at_call.so" "$root/tests/lib/at_call.c" -ldl
+gcc -std=gnu17 -O1 -shared -fPIC -o "$tmp/at_call.so" "$root/tests/support/at_call.c" -ldl
 cat >"$bin/flopwatch-runner" <<SH
 #!/bin/bash
 if [ "\$1" != --list ]; then

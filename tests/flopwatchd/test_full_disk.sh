@@ -1,14 +1,14 @@
 #!/bin/bash
 # The disks of state, cache and log are full, one after the other: status, doctor, pages and the waiting job say which and why in one sentence,
 # nothing is lost or stored by halves, and all goes on when there is room. The log is cut while the daemon runs.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 if [ "${FW_OWN_MOUNTS:-}" != yes ]; then
 	unshare -m true 2>/dev/null || { skip "full disks" "no mounts of one's own here"; exit 0; }
 	trap - EXIT
 	rm -rf "$tmp"
 	FW_OWN_MOUNTS=yes exec unshare -m bash "$0" # file systems that only this test and its daemon see
 fi
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 new_repo kernels
 write_config
 for disk in state:120m cache:160m log:1m; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # FIFOs in a watched repository hold up no branch but their own; a flopwatch-git that does not end is ended at its deadline, which is said.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 real=$bin
 mkdir "$tmp/bin"
 cp "$real/flopwatchd" "$tmp/bin" # a copy: programs of ours are looked for beside the running one

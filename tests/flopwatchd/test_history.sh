@@ -1,8 +1,8 @@
 #!/bin/bash
 # The history of main with real pushes on device sim: the reference commit as a third subject, steps too small for one comparison, skipped
 # commits filled in, drift, and what a restart and a new environment leave of it.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 factor() { # work factor, subject: a commit on main, pushed and judged
 	echo "$1" >"$tmp/kernels/kernels/factor"

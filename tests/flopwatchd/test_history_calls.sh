@@ -1,7 +1,7 @@
 #!/bin/bash
 # The history of a suite that lets whole calls decide: it is the calls' own, not that of the device below them.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 nothing_is_open() {
 	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]

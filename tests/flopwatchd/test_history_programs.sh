@@ -1,8 +1,8 @@
 #!/bin/bash
 # The history of programs of their own: main's commits run beside base and reference commit in turns, and a step too small for one comparison is
 # found among them. A reference commit that does not run any more stands in nobody's way.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 takes() { # ms, subject: a commit on main, pushed and judged
 	printf 'echo "{\\"cell\\":\\"sum\\",\\"ms\\":[%s,%s,%s]}"\n' "$1" "$1" "$1" >"$tmp/lines/bench.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # What is done to a daemon from outside: a log that nobody reads, a lock that is not its own, files that are taken away or damaged. It goes on, or
 # says in words why not, and nothing is told as stored that is not.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 new_repo kernels
 write_config

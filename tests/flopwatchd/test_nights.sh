@@ -1,8 +1,8 @@
 #!/bin/bash
 # A suite that is too large for a push: a push measures its part of it, the nights the rest in pieces, each against the commit that it was
 # measured with before; a push interrupts them; page, JSON and command line say which part it is. Times are those of device sim.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 flopwatch() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@"; }
 parts_done() { # commit: how many parts have a comparison of it
 	sql "SELECT count(DISTINCT j.part) FROM job j JOIN comparison c ON c.job = j.id WHERE j.part > 0 AND j.target_sha = '$1'"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # People are told: webhooks, statuses of three forges, git notes and feeds, by a daemon that is killed in between, to receivers
 # that fail, stall, redirect, answer late, hang up and want to be left alone for a while.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 mkdir "$tmp/r"
-python3 "$root/tests/lib/receiver.py" "$tmp/r" &
+python3 "$root/tests/support/receiver.py" "$tmp/r" &
 receiver=$!
 on_exit kill "$receiver"
 await test -f "$tmp/r/port"

@@ -1,12 +1,12 @@
 #!/bin/bash
 # What is asked for once happens once, and what ended is told: the daemon is killed before each of its writes to the database while it answers a POST
 # that carries a key, and the POST is sent again; and jobs that are given up at a start are told as all others are.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 real=$bin
 mkdir "$tmp/bin"
-gcc -std=gnu17 -O1 -shared -fPIC -o "$tmp/at_call.so" "$root/tests/lib/at_call.c" -ldl
+gcc -std=gnu17 -O1 -shared -fPIC -o "$tmp/at_call.so" "$root/tests/support/at_call.c" -ldl
 { AT_CALL=@$tmp/early LD_PRELOAD=$tmp/at_call.so bash -c ': >"$0/early"; : >"$0/first"; echo "open 1 KILL $0/second" >>"$0/early"; : >"$0/second"' "$tmp"; } 2>/dev/null # bash tells of one that was killed
 is "a plan is read when it is whole, not when its file is made" "$? $(ls "$tmp" | grep -cxE 'first|second')" "137 1"
 ln -s "$real"/flopwatch* "$tmp/bin"

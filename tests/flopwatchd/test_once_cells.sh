@@ -1,8 +1,8 @@
 #!/bin/bash
 # What linear layers do once for their weights is judged, stored, shown and told beside their products: a commit that takes longer to quantise
 # weights is a regression of that alone. The CPU computes, the times are those of device sim.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Peers on device sim: a provider of the module as a yardstick, measured by itself while idle and by hand; what it says of other
 # comparisons; and that nobody is called for it.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"

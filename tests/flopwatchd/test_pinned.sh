@@ -1,8 +1,8 @@
 #!/bin/bash
 # Configurations by hand, on device sim: two of one commit beside each other are another question than what the commit does, so nothing of it
 # is a verdict, in a history or an alert; a provider that runs something else has failed. And what a provider tried before it chose is kept.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@"

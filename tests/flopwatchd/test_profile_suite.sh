@@ -1,8 +1,8 @@
 #!/bin/bash
 # A profile of every cell of a suite by one command, on device sim: two providers of one commit, timed and looked at cell by cell, with a table
 # of configurations; it is nobody's verdict.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@"
 }

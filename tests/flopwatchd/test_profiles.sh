@@ -1,10 +1,10 @@
 #!/bin/bash
 # Why: a planted regression gets an alert, the alert asks why, a push in between goes first, the daemon is killed in the middle of it, its
 # worker is lost; what comes of it is served as JSON, CSV and Markdown, and nothing of it touches a verdict.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 mkdir "$tmp/r"
-python3 "$root/tests/lib/receiver.py" "$tmp/r" &
+python3 "$root/tests/support/receiver.py" "$tmp/r" &
 on_exit kill $!
 await test -f "$tmp/r/port"
 flopwatch() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@"; }
@@ -121,7 +121,7 @@ is "which is done, too" "$(sql "SELECT group_concat(DISTINCT state) FROM job WHE
 # ---- the comment at a review is written once more ----
 mkdir "$tmp/forge"
 echo '[]' >"$tmp/forge/comments.json"
-python3 "$root/tests/lib/forge.py" "$tmp/forge" &
+python3 "$root/tests/support/forge.py" "$tmp/forge" &
 on_exit kill $!
 await test -s "$tmp/forge/port"
 touch "$tmp/hold"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # flopwatchd with real pushes, real builds and the real worker on device sim: from push to verdict, and through everything that goes wrong.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 # ---- usage and start ----
 ok "--help" "$bin/flopwatchd" --help

@@ -1,8 +1,8 @@
 #!/bin/bash
 # What is asked for and not there is refused with its place and what to do: an upstream, a suite, a provider, a device, a repository, a
 # cell. Never is something else measured in its place, nor nothing, and called good.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"

@@ -1,12 +1,12 @@
 #!/bin/bash
 # A daemon whose log of changes is shipped away while it works, by Litestream where it is installed, else by a stand-in of the same means:
 # what is restored is what was there, after kill -9, too, and the example of doc/years.md is one that Litestream reads.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 python=
 for p in python3 /usr/bin/python3; do "$p" -c 'import sqlite3, yaml' 2>/dev/null && { python=$p; break; }; done
 [ -n "$python" ] || { skip "a replica" "Python has no sqlite3 or yaml here"; exit 0; }
-walship=$root/tests/lib/walship.py
+walship=$root/tests/support/walship.py
 shipper=""
 stop_shipper() { [ -z "$shipper" ] || { kill "${1:--TERM}" "$shipper" 2>/dev/null; wait "$shipper"; shipper=""; } 2>/dev/null; }
 on_exit stop_shipper -KILL

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What only the noise of runs left undecided is asked again once, by itself. That runs vary cannot be arranged: it is written.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 asked() { # times that the tip was asked for
 	sql "SELECT count(*) FROM job WHERE target_sha = '$(head_of kernels)'"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Rows that only one side has, or neither: a kernel without a backward, one that gets one or loses it, and programs whose rows come, go
 # and change their names. None of them makes a verdict worse.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"

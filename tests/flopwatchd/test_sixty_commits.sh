@@ -1,8 +1,8 @@
 #!/bin/bash
 # Sixty commits of main on device sim, pushed one by one and in heaps: three make it slower, eight do so bit by bit, one breaks the
 # build and one is wrong. Each is found and named, and no other commit is accused.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 n=0 level=1.0 include="" source=good.c
 next() { # percent slower than before, subject; no commit is exactly as fast as the one before

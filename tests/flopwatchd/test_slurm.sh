@@ -1,8 +1,8 @@
 #!/bin/bash
 # Jobs through a real Slurm: one node with two pretended GPUs, device sim. What a cluster does to a job costs it nothing.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/slurm.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/slurm.sh"
 if ! slurm_is_here; then
 	skip "jobs through Slurm" "needs munge, slurmctld and slurmd, and root"
 	exit 0

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Builds in allocations of their own, through a real Slurm: a partition without GPUs for them, one with two pretended ones to measure.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/slurm.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/slurm.sh"
 if ! slurm_is_here; then
 	skip "builds through Slurm" "needs munge, slurmctld and slurmd, and root"
 	exit 0

@@ -1,8 +1,8 @@
 #!/bin/bash
 # A real Slurm that hands out a GPU that is of no use: the other one is got, and nothing is left behind.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/slurm.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/slurm.sh"
 if ! slurm_is_here; then
 	skip "devices through Slurm" "needs munge, slurmctld and slurmd, and root"
 	exit 0

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Two workers of one kind with builds apart, through a real Slurm: what one of them has built the other does not build once more.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/slurm.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/slurm.sh"
 if ! slurm_is_here; then
 	skip "builds of two workers through Slurm" "needs munge, slurmctld and slurmd, and root"
 	exit 0

@@ -1,8 +1,8 @@
 #!/bin/bash
 # A profile makes way for a push, through a real Slurm where others wait for the same GPU: the push has the allocation of the profile.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/slurm.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/slurm.sh"
 if ! slurm_is_here; then
 	skip "a profile that makes way in Slurm" "needs munge, slurmctld and slurmd, and root"
 	exit 0

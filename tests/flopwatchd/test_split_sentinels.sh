@@ -1,7 +1,7 @@
 #!/bin/bash
 # A comparison over two devices looks at each direction's power draw on one of them; where it differs, cells of the other are measured again.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 new_repo kernels
 sed -i 's/seqlens: \[64\]/seqlens: [512]/' "$tmp/kernels/etc/suites/tiny.yaml"

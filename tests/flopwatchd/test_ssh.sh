@@ -1,7 +1,7 @@
 #!/bin/bash
 # A worker on another host: a real sshd on a port of this one. What cuts the line costs the job an attempt and leaves nothing over there.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 PATH=$PATH:/usr/sbin:/sbin
 if ! command -v sshd >/dev/null || ! command -v ssh-keygen >/dev/null; then
 	skip "a worker behind ssh" "needs openssh-server"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Two suites of one repository on device sim: one commit has one alert, with the cells of both and the culprits of both. Then what
 # comes before any measurement: a suite that main does not name any more, and a manifest of which no plan can be made.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 # factor: one commit at that speed. A C expression over `a`, the case that is run: a->total_q is 64 in suite tiny, 128 in other.
 factor() {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A loss that only sustained runs show, after its verdict: what the alert says, who is found, and what an accepted one leaves expected.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 is_idle() { [ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued', 'assigned', 'building', 'checking', 'measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ]; }
 draws() { # W, message: a commit whose calls draw that much at the clock that others run at 700 W

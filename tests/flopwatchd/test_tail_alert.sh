@@ -1,7 +1,7 @@
 #!/bin/bash
 # A loss that only slow calls show, through the daemon: told in words, its commit found, ended by a push without it. And by hand, from its stored samples.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 is_idle() { [ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued', 'assigned', 'building', 'checking', 'measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ]; }
 comparison_of_tip() { job_field "$(job_of "$(head_of kernels)")" comparison; }

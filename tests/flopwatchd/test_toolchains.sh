@@ -2,8 +2,8 @@
 # Two toolchains by hand: one commit, built twice by a real gcc and timed beside itself on the CPU, by folders of compilers and by flags. What
 # a toolchain loses is found and named, is nobody's verdict, and a folder that builds do not see is refused.
 # Runs beside one other.   what it asserts are verdicts by the clock of this machine
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@"

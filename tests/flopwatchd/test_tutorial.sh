@@ -1,7 +1,7 @@
 #!/bin/bash
 # doc/tutorial.md, typed: every block of commands, in its order, with another folder and a free port.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 export XDG_CACHE_HOME=$tmp/try-cache
 mkdir "$XDG_CACHE_HOME"
 page=$root/doc/tutorial.md

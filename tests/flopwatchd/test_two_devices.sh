@@ -1,6 +1,6 @@
 #!/bin/bash
 # The script that looks at two GPUs of a host says what it is to say on two simulated ones, and notices what is wrong.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 mkdir -p "$tmp/bundle/share" "$tmp/modules"
 ln -s "$bin" "$tmp/bundle/bin"
 ln -s "$root/etc/suites" "$tmp/bundle/share/suites"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # flopwatch-git reaches private repositories by a token or a key, of servers that it recognises, and shows nobody either of them.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/git_servers.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/git_servers.sh"
 PATH=$PATH:/usr/sbin:/sbin
 git_=$bin/flopwatch-git
 export HOME=$tmp/home GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=c GIT_COMMITTER_EMAIL=c@example.org

@@ -1,6 +1,6 @@
 #!/bin/bash
 # flopwatch-git, every verb, on good repositories and on hostile ones.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 git_=$bin/flopwatch-git
 export HOME=$tmp GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=Author GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=Committer GIT_COMMITTER_EMAIL=c@example.org
 export GIT_AUTHOR_DATE='1700000000 +0000' GIT_COMMITTER_DATE='1700000000 +0000'
@@ -294,7 +294,7 @@ ok "its tips" "$git_" tips --repo hooked
 is "nothing of it was run" "$(ls ran 2>/dev/null)" ""
 
 # ---- fetch ----
-gcc -std=gnu17 -O1 -shared -fPIC -o at_call.so "$root/tests/lib/at_call.c" -ldl
+gcc -std=gnu17 -O1 -shared -fPIC -o at_call.so "$root/tests/support/at_call.c" -ldl
 m=$tmp/mirror.git
 ok "heads" "$git_" heads --url "file://$tmp/bare.git"
 is "are the tips of a server" "$(sort <<<"$out")" "$("$git_" tips --repo "$tmp/bare.git" | sort)"

@@ -38,7 +38,7 @@ daemon_repository "$state/tree/kernels" "$state/tree/etc"
 daemon_start "$out/daemon.log" "$suite" "${CORES:+cores: {measure: \"$CORES\"\}}"
 git push -q origin main
 daemon_judge main "$out"
-"$root/tests/lib/crowd.py" "$FLOPWATCH_SERVER" --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$daemon_pid/status")" \
+"$root/tests/support/crowd.py" "$FLOPWATCH_SERVER" --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$daemon_pid/status")" \
 	--out "$out/crowd.jsonl" --commit "$(git -C "$root" rev-parse --verify -q HEAD 2>/dev/null || echo unknown)"
 device=$(python3 -c 'import json, sys; print("".join(c if c.isalnum() else "-" for c in str(json.loads(sys.stdin.readline())["device"]).lower()).strip("-"))' <"$out/crowd.jsonl")
 mv "$out/crowd.jsonl" "$out/$device-$(date -u +%F)-crowd.jsonl"

@@ -9,7 +9,7 @@
  * it. Prints what is wrong and a line for each provider; exit status 1 then, or when nothing was judged. sanitize.sh runs it too.
  */
 #include "kernels/fw_layernorm.h"
-#include "tests/lib/linear_reference.h"
+#include "tests/support/linear_reference.h"
 
 #include <cuda_runtime.h>
 #include <dlfcn.h>

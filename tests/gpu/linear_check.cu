@@ -7,7 +7,7 @@
  * without what is `once`, and has to give the same bits every time and to leave alone what lies behind its tensors. Prints what is wrong
  * and a line for each provider; exit status 1 then.
  */
-#include "tests/lib/linear_reference.h"
+#include "tests/support/linear_reference.h"
 
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -133,7 +133,7 @@ static bool call(
 	return true;
 }
 
-/* What sums that stay in the tensor core may lose, as a share of the sum of magnitudes: tests/family/test_linear_sums.c works it out. */
+/* What sums that stay in the tensor core may lose, as a share of the sum of magnitudes: tests/families/test_linear_sums.c works it out. */
 static double fast_slack(const double *left, const double *right, int depth)
 {
 	double sum = 0, size = 0, square = 0;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Whether a profile names what was planted: for each plant of plant.sh (and needless products of demo-slower.sh) a comparison of the cell that it slows,
-# then a profile of it, kept as a recording that tests/core/test_cause.c reads; and profiles of equal modules, in which nothing may be named.
+# then a profile of it, kept as a recording that tests/profile/test_cause.c reads; and profiles of equal modules, in which nothing may be named.
 # Usage: tests/gpu/why.sh BUNDLE OUT [PLANT...]     all plants, and "equal"
 #   OUT gets a file PLANT.jsonl for each, equal-N.jsonl, why.txt (what was said, seconds). It needs nvcc.
 #   MODULES: folder with plain.so and NAME.so, stripped, which are then not built

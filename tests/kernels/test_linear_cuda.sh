@@ -1,7 +1,7 @@
 #!/bin/bash
 # The linear module for CUDA: what its providers take and refuse, in words, and how they answer where there is no GPU.
 # Starts early.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')
 export PYTHONDONTWRITEBYTECODE=1 CUDA_VISIBLE_DEVICES=
 if [ -z "$nvcc" ]; then

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Hashes of kernels in real modules: equal sources hash alike, a change is seen in the kernel that it touches and in no other.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')
 
 fails "a file that is no module is one line" 1 "$bin/flopwatch-worker" kernels "$root/README.md"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The scripts that drive a kernel module through ctypes agree with the header, and really run a module.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 peers="python3 $root/tests/gpu/peers.py"
 export PYTHONDONTWRITEBYTECODE=1
 

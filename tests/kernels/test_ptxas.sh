@@ -1,6 +1,6 @@
 #!/bin/bash
 # A build of kernels fails when ptxas gives up the speed that the source asks for.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 check=$root/kernels/check-ptxas.sh
 
 say() { # lines of a log -> $tmp/log

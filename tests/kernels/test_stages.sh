@@ -1,7 +1,7 @@
 #!/bin/bash
 # The stages of the Hopper kernels stand on what they share and not on each other, say what they add and what their threads own, and
 # changes that are planted into them still find their places.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 hopper=$root/kernels/attention/hopper
 
 # "file header" for every include that crosses from one stage, or from what they share, into a stage.

@@ -1,9 +1,9 @@
 #!/bin/bash
 # The kit: one header and one Python file, by themselves, on a device that is made up, around scripts that know nothing of it, and by turns.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/interleave.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/interleave.sh"
 kit=$root/daemon/kit
 examples=$root/tests/interleave
 export PYTHONPATH=$kit PYTHONDONTWRITEBYTECODE=1
@@ -73,7 +73,7 @@ is "and of tensors" "$(PYTHONPATH=$kit:$root/tests/interleave/stand_in "$python"
 # ---- on a device
 mkdir "$tmp/lib"
 cp "$root/build/tests/modules/fake_cuda.so" "$tmp/lib/libcuda.so.1"
-on_device() { LD_LIBRARY_PATH=$tmp/lib "$python" "$root/tests/lib/interleave_alone.py" "$@"; }
+on_device() { LD_LIBRARY_PATH=$tmp/lib "$python" "$root/tests/support/interleave_alone.py" "$@"; }
 cat >"$tmp/device.py" <<'PY'
 import flopwatch, time
 for call in flopwatch.cell("k", flops=1e9, device="cuda"):
@@ -107,7 +107,7 @@ int main(void)
 }
 C
 gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/forks" "$tmp/forks.c" -lm
-"$python" "$root/tests/lib/interleave_alone.py" "$tmp/forks" >"$tmp/said"
+"$python" "$root/tests/support/interleave_alone.py" "$tmp/forks" >"$tmp/said"
 is "what a program forks says nothing in its place" "$(sed 's/ .*//' "$tmp/said" | uniq -c | awk '{ print $1, $2 }' | paste -sd';')" \
 	"1 flopwatch;1 turn;1 done;1 fact;1 turn;1 done;1 turn;8 done;2 turn;1 done;1 fact;1 turn;1 done;1 turn;8 done;1 turn;1 bye;1 exit"
 
@@ -128,7 +128,7 @@ fails "without a script" 2 "$python" -m flopwatch
 ok "g++ takes the header for nvbench" g++ -std=c++17 -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/interleave/stand_in" -o "$tmp/nvbench" "$examples/sums_nvbench.cc"
 ok "and for the oldest that it promises" g++ -std=c++17 -DOLD_NVBENCH -fsyntax-only -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/interleave/stand_in" "$examples/sums_nvbench.cc"
 is "by itself it is as it was" "$("$tmp/nvbench" | paste -sd';')" "ran sum/Device=0 N=1000;ran sum/Device=0 N=2000;ran sum/Device=1 N=4000;ran sum/Device=1 N=8000;results of 2 benchmarks"
-"$python" "$root/tests/lib/interleave_alone.py" "$tmp/nvbench" >"$tmp/said" 2>"$tmp/printed"
+"$python" "$root/tests/support/interleave_alone.py" "$tmp/nvbench" >"$tmp/said" 2>"$tmp/printed"
 is "its states ask for turns" "$(grep '^turn' "$tmp/said" | sort | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" \
 	"4 sum/Device=1_N=4000;2 sum/Device=1_N=8000;4 sum/N=1000;4 sum/N=2000"
 is "each sample of a turn is a call, warm ones are none" "$(grep -c '^done [0-9.e+-]*' "$tmp/said")" 21
@@ -140,7 +140,7 @@ is "to its end" "$(tail -n 1 "$tmp/said")" "exit 0"
 
 if g++ -std=c++17 -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/google" "$examples/sums_google.cc" -lbenchmark -lpthread 2>"$tmp/said"; then
 	like "Google Benchmark by itself is as it was" "$("$tmp/google" --benchmark_min_time=0.01 2>/dev/null)" '^BM_sum/32768 +[0-9.]+ ns'
-	"$python" "$root/tests/lib/interleave_alone.py" "$tmp/google" >"$tmp/said" 2>&1
+	"$python" "$root/tests/support/interleave_alone.py" "$tmp/google" >"$tmp/said" 2>&1
 	is "its benchmarks ask for turns" "$(grep '^turn' "$tmp/said" | sort | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" "4 BM_fails;4 BM_sum/32768"
 	is "each with its time" "$(grep -c '^done [0-9.e+-]* repeats=[1-9][0-9]*' "$tmp/said")" 10
 	is "or why it has none" "$(grep '^fail' "$tmp/said" | sort -u)" "fail reported failed: no memory left"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Calls of the kit while other processes want the same core: none is reported below half of the processor time that it used itself. Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 kit=$root/daemon/kit
 core=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
 busy_pids=()

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Who may ask what: a real daemon that wants tokens, asked by curl and by the command line. Tokens by scope, revoked ones, a browser's
 # session, a log-out, names of the host, and nothing of all that stored in clear.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 new_repo kernels
 # ---- before: nobody has to show a token, so nobody can vouch for one ----

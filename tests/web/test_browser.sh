@@ -1,8 +1,8 @@
 #!/bin/bash
 # The pages of the real daemon in a real browser: a push followed live to its alert, every page with scripts on and off, axe-core.
 # Starts early.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 command -v node >/dev/null || { skip "the pages in a browser" "there is no node here"; exit 0; }
 command -v chromium-headless-shell chromium >/dev/null || { skip "the pages in a browser" "there is no chromium here"; exit 0; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A typed client: generated from the description that a daemon gives of its API, compiled strictly, and run against that daemon.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 modules=$root/tests/client/node_modules
 command -v node >/dev/null || { skip "a generated client" "there is no node here"; exit 0; }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # The dashboard and the API of the real daemon, asked by curl: pages without scripts, names from git escaped, who may ask what,
 # events as they happen, webhooks that wake a fetch.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 new_repo kernels
 new_repo far

@@ -1,6 +1,6 @@
 #!/bin/bash
 # HTML of every kind of page that a reader can reach, over a made-up story.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 
 command -v tidy >/dev/null || { skip "markup of pages" "there is no tidy here"; exit 0; }
 mkdir "$tmp/story"
@@ -10,7 +10,7 @@ on_exit kill "$demo"
 listens() { grep -q '^listening' "$tmp/demo.log"; }
 await listens || { tap_result 1 "pages_demo listens" "$(cat "$tmp/demo.log")"; exit 1; }
 server=$(sed -n 's/^listening on //p' "$tmp/demo.log")
-timeout -k 5 300 python3 "$root/tests/lib/markup.py" "${server%/}" >"$tmp/checks.log" 2>&1
+timeout -k 5 300 python3 "$root/tests/support/markup.py" "${server%/}" >"$tmp/checks.log" 2>&1
 is "every page was read" $? 0
 while IFS= read -r line; do
 	case "$line" in

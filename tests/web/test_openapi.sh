@@ -1,8 +1,8 @@
 #!/bin/bash
 # The description of the API against the API of a real daemon: every route is described, and whatever is described is asked for,
 # with data behind it, and looked at: answers, errors, methods, forms, pages of lists, who may.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 python=
 for p in python3 /usr/bin/python3; do
@@ -13,7 +13,7 @@ done
 # Prints TAP of its own: its lines become ours.
 checks() {
 	local status line n=0
-	timeout -k 5 120 "$python" "$root/tests/lib/openapi.py" "$@" >"$tmp/checks.log" 2>&1
+	timeout -k 5 120 "$python" "$root/tests/support/openapi.py" "$@" >"$tmp/checks.log" 2>&1
 	status=$?
 	while IFS= read -r line; do
 		case "$line" in

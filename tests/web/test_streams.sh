@@ -1,8 +1,8 @@
 #!/bin/bash
 # What keeps the daemon answering: readers of events who were away, who do not read, who are many; clients that never finish a
 # request; and what /metrics says of it all, read strictly.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 new_repo kernels
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
@@ -13,7 +13,7 @@ is "main is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
 is "a job that cannot be" "$(post jobs '{"repo":"kernels","target":"nobody"}' | jq .status)" 404
 
 # ---- metrics ----
-metrics() { curl -s "http://127.0.0.1:$(port)/metrics" | python3 "$root/tests/lib/metrics.py"; }
+metrics() { curl -s "http://127.0.0.1:$(port)/metrics" | python3 "$root/tests/support/metrics.py"; }
 api jobs >/dev/null
 ok "metrics are in the format, word for word" metrics
 figures=$out
@@ -57,7 +57,7 @@ is "then the next" "$(curl -s "$server$next" | grep -o 'branch=b[0-9]*"' | sed -
 is "who chooses among so many types" "$(curl -s "$server/comparisons?repo=gone" | grep -c '<input name=branch value=""')" 1
 is "a search shows what fits" "$(curl -s "$server/search?q=b0" | grep -c '<li>branch')" 1
 like "and says what it left out" "$(curl -s "$server/search?q=b0")" '200 of 999; say more'
-timeout -k 5 160 python3 "$root/tests/lib/streams.py" "http://127.0.0.1:$(port)" "$(sql 'SELECT max(id) FROM event')" >"$tmp/streams" 2>&1
+timeout -k 5 160 python3 "$root/tests/support/streams.py" "http://127.0.0.1:$(port)" "$(sql 'SELECT max(id) FROM event')" >"$tmp/streams" 2>&1
 status=$?
 while IFS= read -r line; do
 	case "$line" in

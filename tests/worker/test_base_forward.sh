@@ -1,8 +1,8 @@
 #!/bin/bash
 # O and LSE that a backward is timed on are right in the very process that times it, and stay as they were accepted.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$root/tests/lib/integrity.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$root/tests/support/integrity.sh"
 
 # A forward of the base that is wrong beside its target alone: gradients of an infinite LSE are zeros, which are soon written. An audit
 # takes a gain that a busy machine may hide: then once more.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # What a module leaves behind does not weigh on the base's calls, and a base that is slower beside it than alone is no yardstick.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$root/tests/lib/integrity.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$root/tests/support/integrity.sh"
 
 # Found after each timed call, named, and set back: the times are right again, so nothing else is held against it.
 set_back() { # module, base, what

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Kernels that cheat are found out, each for its own reason; honest fast ones are not accused. Real processes, the real clock.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$root/tests/lib/integrity.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$root/tests/support/integrity.sh"
 
 # ---- ten and more ways to look faster than one is ----
 caught cheat_cached good 'failed wrong' '^with another Q on the same plan: '
@@ -38,7 +38,7 @@ else
 fi
 
 # ---- from a push to the page ----
-. "$root/tests/lib/daemon.sh"
+. "$root/tests/support/daemon.sh"
 new_repo kernels
 cp "$root"/tests/modules/cheat_*.c "$root"/tests/modules/*.h "$root/tests/modules/honest_online.c" "$tmp/kernels/kernels"
 echo good >"$tmp/kernels/kernels/module"

@@ -2,8 +2,8 @@
 # What the device itself says, read from a script on device sim: times thrown away and taken again, given up, waited for, a device
 # that is quarantined and comes back through its health check. Then what stands beside a verdict: sustained runs, slow calls, host time.
 # Starts early.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 worker=$bin/flopwatch-worker
 modules=$root/build/tests/modules
 cat >"$tmp/tiny.yaml" <<'YAML'

@@ -2,8 +2,8 @@
 # A target that ends the process in its base's call is rejected, by whatever it does that; a base that crashes by itself, and a runner that somebody
 # on this machine kills, accuse nobody.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$root/tests/lib/integrity.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$root/tests/support/integrity.sh"
 
 for how in segv term kill exit lost thread; do
 	caught "cheat_end_$how" good 'rejected crash' '^base: .*alone both sides pass their check' device

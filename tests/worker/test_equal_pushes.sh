@@ -1,7 +1,7 @@
 #!/bin/bash
 # Pushes of equal programs, in C and in Python, beside processes that want the same cores: none is accused, and none is said to be faster or slower.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 mkdir -p "$tmp/bundle/share"
 ln -s "$bin" "$tmp/bundle/bin"
 ln -s "$root/daemon/kit" "$tmp/bundle/share/kit"

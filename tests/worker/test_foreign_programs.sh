@@ -1,8 +1,8 @@
 #!/bin/bash
 # Benchmarks that are programs of their own: pushed, built, run in turns, judged and shown like kernels.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 comparison_of() { # by commit
 	api "comparisons/$(job_field "$(job_of "$1")" comparison)"

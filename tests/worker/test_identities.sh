@@ -1,12 +1,12 @@
 #!/bin/bash
 # The promise of the sandbox, by who the worker is: root, a user of its own, and root or a user in a container that makes no user namespaces.
 # A measured module is never the machine's root, writes no setting of the kernel and has no network, or the worker refuses in one clear line.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
 	skip "workers of several users" "only root becomes another user"
 	exit 0
 fi
-. "$root/tests/lib/integrity.sh"
+. "$root/tests/support/integrity.sh"
 # where every user may read them: this checkout may be private
 chmod 755 "$tmp"
 mkdir -p "$tmp/bin" "$tmp/modules"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # Programs that choose how often they repeat a call: their gains count where the worker's clock shows them in turns of single calls.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/interleave.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/interleave.sh"
 
 interleave_repo one
 interleave_repo google

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Programs by turns whose calls take longer when one follows the other: found by sustained runs of turns, which alone make runs of their own.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/interleave.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/interleave.sh"
 
 main_of() { # UNITS: of a call in a sustained run; 1,000 otherwise
 	echo 'int main(void) { FLOPWATCH("sum", 1e6, 0) take(flopwatch_cell.is_sustained ? '"$1"' : 1000); return 0; }'

@@ -1,9 +1,9 @@
 #!/bin/bash
 # Programs that take turns: paired call by call, whatever the order of their cells; and programs that die, hang, lie, talk or say nothing.
 # Starts early.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/interleave.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/interleave.sh"
 
 notes() {
 	api "comparisons/$(sql "SELECT $newest")" | jq -r '.notes[]?.text'

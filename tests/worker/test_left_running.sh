@@ -1,8 +1,8 @@
 #!/bin/bash
 # Processes that a module leaves behind are found, whatever it does to its own process so that nobody finds them.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$root/tests/lib/integrity.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$root/tests/support/integrity.sh"
 
 caught cheat_husk good 'rejected escaped' '^left process [0-9]+ running when its call was done'
 caught cheat_blind good 'rejected (escaped|slowed)' 'which cannot be undone|a process that the runner did not find' '(target|device)'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Honest programs that do odd things (tests/interleave/odd), each pushed against itself: none is accused, and none fails.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 
 odd=$root/tests/interleave/odd
 benchmark() { # file of a program

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The suites that stand for public systems, with few and narrow heads and at their shortest length, so that the plain C kernel runs them:
 # every cell is accepted and timed, and what a provider does not do is unsupported, with its reason.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 worker=$bin/flopwatch-worker
 module=$tmp/kernels/build/cpu/libattention.so
 cp -r "$root/kernels" "$tmp/kernels"

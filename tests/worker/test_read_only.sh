@@ -1,7 +1,7 @@
 #!/bin/bash
 # Folders of the machine that branch code may read in the sandbox: what sandbox.read_only of the configuration names, and never a branch.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 worker_is() { # state
 	[ "$(api workers | jq -r '.items[0].state')" = "$1" ]

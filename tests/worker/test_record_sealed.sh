@@ -1,8 +1,8 @@
 #!/bin/bash
 # What a module finds on its descriptors does not help it to timings of its own, or to the rows that are checked.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$root/tests/lib/integrity.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$root/tests/support/integrity.sh"
 
 # Five times slower, each of them, and 7.25 ms is what they would tell of both sides.
 forward good cheat_readback

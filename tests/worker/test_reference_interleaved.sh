@@ -1,8 +1,8 @@
 #!/bin/bash
 # The reference commit of a history takes turns beside base and target; where it cannot, these go on without it, and a note says why.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/interleave.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/interleave.sh"
 
 sides() { # of each cell of the newest comparison, those that have samples
 	sql "SELECT key || ' ' || group_concat(subject) FROM (SELECT DISTINCT c.key, c.n, k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind

@@ -1,6 +1,6 @@
 #!/bin/bash
 # flopwatch-worker: whole sessions with real builds, modules that misbehave, and compare on its own.
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 mkdir "$tmp/bin" # whose runners are ours, whatever else runs on this machine
 cp "$bin/flopwatch-worker" "$bin/flopwatch-runner" "$tmp/bin"
 worker=$tmp/bin/flopwatch-worker
@@ -43,7 +43,7 @@ project() { # folder, module, recipe lines...
 		printf '\tmkdir -p build/$(DEVICE)\n\tgcc -std=gnu17 -O1 -g -fPIC -shared -fvisibility=hidden -I.. -o build/$(DEVICE)/libattention.so %s.c -lm\n' "$module"
 	} >"$dir/Makefile"
 }
-session() { python3 "$root/tests/lib/worker_session.py" "$@"; }
+session() { python3 "$root/tests/support/worker_session.py" "$@"; }
 serve() { # options of the session..., base, target: with the usual worker
 	session "${@:1:$#-2}" "$said" "$tmp/${*: -2:1}" "$tmp/${*: -1}" -- "$worker" serve --cache "$cache" --device sim
 }

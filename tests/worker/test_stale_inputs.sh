@@ -1,8 +1,8 @@
 #!/bin/bash
 # K and V change between calls on one plan, as Q and dO do: what a module keeps of them is wrong, in checks and while it is timed.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$root/tests/lib/integrity.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$root/tests/support/integrity.sh"
 
 caught cheat_keeps good 'failed wrong' '^with other K and V on the same plan: O'
 backward good cheat_keeps

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Where whole calls decide, bind included, calls that are watched and those of the supervisor's clock are made like all others.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$root/tests/lib/integrity.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$root/tests/support/integrity.sh"
 sed -i 's/^seed:/decide: call\nseed:/' "$tmp/suite.yaml"
 
 caught cheat_bound good 'failed wrong' '^between the timed calls: '

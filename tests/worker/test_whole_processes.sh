@@ -1,9 +1,9 @@
 #!/bin/bash
 # Programs that take no turns: what a process takes to settle is no part of its time, and the clock that it ran at is taken out of it.
 # Runs beside one other.
-. "$(dirname "$0")/../lib/tap.sh"
-. "$(dirname "$0")/../lib/daemon.sh"
-. "$(dirname "$0")/../lib/interleave.sh"
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/interleave.sh"
 
 notes() {
 	api "comparisons/$(sql "SELECT $newest")" | jq -r '.notes[]?.text'

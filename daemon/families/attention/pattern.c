@@ -1,4 +1,4 @@
-/* pattern.c - masks that are laid out by a rule; tests/lib/inputs.py is an independent second version. */
+/* pattern.c - masks that are laid out by a rule; tests/support/inputs.py is an independent second version. */
 #include "families/attention/attention.h"
 
 #include <assert.h>

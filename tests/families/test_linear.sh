@@ -1,0 +1,230 @@
+#!/bin/bash
+# Linear layers from end to end on the CPU: every recipe in every direction that it has is accepted, equal modules are unchanged, a wrong
+# scale of one group is found by its element, and what a recipe cannot take is unsupported. Times are those of device sim.
+# Starts early.
+. "$(dirname "$0")/../support/tap.sh"
+worker=$bin/flopwatch-worker
+cp -r "$root/kernels" "$tmp/kernels"
+rm -rf "$tmp/kernels/build"
+module=build/cpu/liblinear.so
+suite() { # name, further lines
+	printf 'suite: %s\nfamily: linear\nseed: 3\n%s\n' "$1" "$2" >"$tmp/$1.yaml"
+}
+build() { # name, [file below kernels/linear, sed script]: the module with that change
+	[ $# = 1 ] || { sed -i "$3" "$tmp/kernels/linear/$2" && ! cmp -s "$tmp/kernels/linear/$2" "$root/kernels/linear/$2"; } || return 1
+	# What a changed one computes is looked at, not its speed; -O1 compiles in half of the time.
+	make -s -C "$tmp/kernels" DEVICE=cpu EXTRA="$([ $# = 1 ] || echo -O1)" "$module" && mv "$tmp/kernels/$module" "$tmp/$1.so"
+	[ $# = 1 ] || cp "$root/kernels/linear/$2" "$tmp/kernels/linear/$2"
+}
+compare() { # suite, target, options
+	"$worker" compare --suite "$tmp/$1.yaml" --device sim --base "$tmp/base.so" --target "$tmp/$2.so" --json "${@:3}" >"$tmp/out.json" 2>"$tmp/err"
+}
+look() { # suite, target: one run, where it is asked alone what is accepted; whether it is as fast is not decided by that
+	compare "$@" --quick
+	sed -i -E 's/"(undecided|unchanged)"/"accepted"/g' "$tmp/out.json"
+}
+verdicts() { jq -r '[.cells[] | .verdict] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out.json"; }
+details() { jq -r '.cells[] | select(.verdict | IN("unchanged", "accepted") | not) | .cell + ": " + (.detail // "")' "$tmp/out.json"; }
+failed() { jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + "/" + .[4]] | join(" ")' "$tmp/out.json"; }
+ignores='s/const struct operand o = { slot, is_transposed, rows, depth, \*as };/(void)as;\n\tconst struct operand o = { slot, is_transposed, rows, depth, { FW_BF16, 0, 0, 0 } };/' # recipes
+at() { jq -r --arg cell "$1" ".cells[] | select(.cell == \$cell) | $2" "$tmp/out.json"; }
+
+ok "the module for CPUs builds" build base
+cp "$tmp/base.so" "$tmp/same.so" && printf x >>"$tmp/same.so" # the same code, which is yet another file
+suite forward 'shapes: [{name: custom, shapes: [[1, 256, 24], [17, 512, 40]]}]
+recipes: [baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-tensor, float8dq-row]
+directions: [forward]'
+compare forward same
+is "every recipe is accepted, equal modules are unchanged" "$(verdicts)$(details)" "18 unchanged"
+is "keys say model, recipe and sizes" "$(jq -r '.cells[0].cell, .cells[-1].cell' "$tmp/out.json" | paste -sd' ')" \
+	"linear/linear/baseline/m1/k256/n24/bf16/forward linear/linear/float8dq-row/m17/k512/n40/bf16/forward"
+suite models 'shapes: [{name: custom, shapes: [[17, 256, 40]]}]
+recipes: [baseline, int8wo, float8dq-tensor, float8dq-row]
+model_types: [ln_linear_relu, ln_linear_sigmoid, ln_linear_leakyrelu, ln_linear_relu6, ln_linear_gelu, ln_linear_silu, ln_linear_hardswish]
+directions: [forward]'
+look models same
+is "so is every activation behind a normalised input" "$(verdicts)$(details)" "28 accepted"
+suite flat 'shapes: [{name: custom, shapes: [[17, 96, 40], [17, 256, 40], [8, 4096, 96]]}]
+recipes: [int8wo, float8dq-row]
+model_types: [ln_linear_relu, ln_linear_sigmoid, ln_linear_gelu, ln_linear_silu, ln_linear_hardswish]
+directions: [forward]'
+look flat same
+is "where an activation saturates too" "$(verdicts)$(details)" "30 accepted"
+ok "a module whose sigmoid is always one half builds" build half rounding.h 's|return 1.0f / (1.0f + expf(-v));|return 0.5f;|'
+look flat half
+is "it is found where the sigmoid is flat" "$(failed)" "int8wo/k96 float8dq-row/k96 int8wo/k256 float8dq-row/k256 int8wo/k4096 float8dq-row/k4096"
+ok "a module that multiplies bf16 whatever the recipe says builds" build plain operands.h "$ignores"
+look flat plain
+is "it is found behind every activation" "$(failed | wc -w)" 30
+suite block 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1]]}]
+recipes: [baseline, int8wo, int4wo-64, int4wo-128, float8wo, float8dq-row]
+model_types: [transformer_block]
+directions: [forward]'
+look block same
+is "transformer blocks are accepted in every recipe that they take" "$(verdicts)" "11 accepted, 1 unsupported"
+like "one that k does not fit has its reason" "$(at linear/transformer_block/int4wo-128/m1/k64/bf16/forward .detail)" '^k = 64 is not a multiple of the group of 128'
+suite large 'shapes: [{name: custom, shapes: [[3, 768, 1]]}]
+model_types: [transformer_block]
+directions: [forward]'
+look large same
+is "and where only some tokens are looked at" "$(verdicts)" "1 accepted"
+suite blocks 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1], [3, 512, 1]]}]
+recipes: [int8wo, float8wo, float8dq-row]
+model_types: [transformer_block]
+directions: [forward]'
+look blocks same
+is "so is every size, whole or in part" "$(verdicts)$(details)" "9 accepted"
+look blocks plain
+is "blocks that ignore their recipe are not" "$(verdicts)" "9 failed"
+like "which is said of all results together" "$(at linear/transformer_block/float8dq-row/m2/k256/bf16/forward .detail)" '^Y is [0-9]+ % of the way to what another precision gives \(allowed [0-9]+ %\)'
+suite training 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
+recipes: [baseline, float8dq-tensor, float8dq-row]'
+look training same
+is "and every direction of training" "$(verdicts)$(details)" "9 accepted"
+suite total 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
+recipes: [baseline, float8dq-tensor, float8dq-row]
+directions: [total]'
+look total same
+is "so is a forward with its gradients in one call" "$(verdicts)$(details)" "3 accepted"
+ok "a module that adds up dW one row short builds" build short operands.h 's/p->right = operand_make(FW_LINEAR_X, true, s->k, s->m, /p->left.depth -= s->m > 1;\n\t\tp->right = operand_make(FW_LINEAR_X, true, s->k, s->m, /'
+look total short
+like "the tensor that is wrong is named" "$(at linear/linear/baseline/m48/k64/n40/bf16/total .detail)" 'dW\[[0-9]+, [0-9]+\] is .*, should be '
+suite disabled 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
+recipes: [baseline, float8dq]
+scaling_granularity: row
+scaling_type_weight: disabled
+directions: [forward, dgrad, wgrad, total]'
+look disabled same
+is "operands whose scaling is disabled stay bf16" "$(verdicts)$(details)" "8 accepted"
+is "and are named in the key" "$(jq -r '.cells[-1].cell' "$tmp/out.json")" linear/linear/float8dq-row-bf16w/m48/k64/n40/bf16/total
+ok "a module that rounds them all the same builds" build all operands.h 's/const struct operand o = { slot, is_transposed, rows, depth, \*as };/struct operand o = { slot, is_transposed, rows, depth, *as };\n\tif (slot == FW_LINEAR_W \&\& as->dtype == FW_BF16)\n\t\to.as = (struct fw_linear_operand){ FW_E4M3, FW_LINEAR_BY_ROW, 0, 0 };/'
+look disabled all
+is "and is found in what reads W" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + " " + .[-1]] | join(", ")' "$tmp/out.json")" \
+	"baseline forward, baseline dgrad, baseline total, float8dq-row-bf16w forward, float8dq-row-bf16w dgrad, float8dq-row-bf16w total"
+suite exact 'shapes: [{name: custom, shapes: [[16, 256, 24]]}]
+recipes: [baseline, float8dq-row]
+fast_accumulation: false
+directions: [forward]'
+look exact same
+is "sums that leave the tensor core have a key of their own" "$(jq -r '.cells[1].cell' "$tmp/out.json")" "linear/linear/float8dq-row-exact/m16/k256/n24/bf16/forward"
+ok "a module whose sums of fp8 lose bits, as in a narrow accumulator, builds" build narrow cpu/product.c \
+	's|^\t\t\tif (e->bias)|\t\t\tif (left->factor \&\& right->factor)\n\t\t\t\tv = rintf(v * 4) / 4;\n&|'
+suite fast 'shapes: [{name: custom, shapes: [[16, 4096, 24]]}]
+recipes: [float8dq-row]
+use_fast_accum: true
+directions: [forward]'
+suite slow 'shapes: [{name: custom, shapes: [[16, 4096, 24]]}]
+recipes: [float8dq-row]
+use_fast_accum: false
+directions: [forward]'
+look fast narrow
+is "fast accumulation allows for it" "$(verdicts)$(details)" "1 accepted"
+look slow narrow
+is "sums that leave the accumulator do not" "$(verdicts)" "1 failed"
+suite once 'shapes: [{name: custom, shapes: [[4, 256, 48]]}]
+recipes: [baseline, int8wo, int4wo-64, float8dq]
+directions: [forward, once]'
+look once same
+is "what quantises weights has a cell of its own" "$(verdicts)$(details)" "7 accepted"
+is "named in its key, told in GB/s" "$(jq -r '[.cells[] | select(.cell | endswith("/once")) | (.cell | split("/")[2]), (has("tflops") | not), .base.gb_s > 0] | join(" ")' "$tmp/out.json")" \
+	"int8wo true true int4wo-64 true true float8dq-tensor true true"
+ok "a module that takes a tenth longer to quantise weights builds" build costly cpu/cpu.c 's/"ISA=%s", isa->name/"ISA=%s SIM_ONCE_FACTOR=1.1", isa->name/'
+compare once costly
+is "that is a loss there, and none of the product's" "$(jq -r '[.cells[] | .verdict + " " + (.cell | split("/") | last)] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out.json")" \
+	"3 regression once, 4 unchanged forward"
+ok "a module that quantises X where it quantises W builds" build early cpu/cpu.c \
+	's/(phases & FW_LINEAR_QUANTISE_ACTIVATION) && s->rounded_left/(phases \& FW_LINEAR_QUANTISE_WEIGHT) \&\& s->rounded_left/'
+look once early
+is "it is not accepted, for that is no work done once" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + " " + .[-1]] | join(", ")' "$tmp/out.json")" \
+	"float8dq-tensor forward"
+ok "a module that quantises weights in every call builds" build often cpu/cpu.c 's/\.once = sides_phases(&product) & FW_LINEAR_QUANTISE_WEIGHT/.once = 0/'
+look once often
+is "has nothing to show there, which its base had" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + " " + .[-1]] | join(", ")' "$tmp/out.json")" \
+	"int8wo once, int4wo-64 once, float8dq-tensor once"
+like "in words" "$(at linear/linear/int8wo/m4/k256/n48/bf16/once .detail)" 'cpu has no phase that is done once for this problem'
+ok "a module that keeps X as it was in its first call builds" build keeps cpu/cpu.c \
+	's/^\tbool is_bound;/&\n\tvoid *kept;/; s/^\tconst struct contract_matrix x = sides_left(product, s);/\tstruct contract_matrix x = sides_left(product, s);\n\tconst size_t bytes = (size_t)left->rows * (size_t)x.stride * 2;\n\tif (!p->kept \&\& (phases \& FW_LINEAR_QUANTISE_ACTIVATION) \&\& (p->kept = malloc(bytes)))\n\t\tmemcpy(p->kept, x.data, bytes);\n\tif (p->kept)\n\t\tx.data = p->kept;/'
+suite few 'shapes: [{name: custom, shapes: [[1, 256, 24], [2, 264, 24], [17, 256, 1]]}]
+recipes: [float8dq-row]
+directions: [forward]'
+look few same
+is "few rows are accepted" "$(verdicts)$(details)" "3 accepted"
+for device in sim cpu; do
+	"$worker" compare --suite "$tmp/few.yaml" --device $device --quick --base "$tmp/base.so" --target "$tmp/keeps.so" --json >"$tmp/out.json" 2>"$tmp/err"
+	is "it is found on $device, however many rows there are" "$(jq -r '[.cells[] | .verdict + " " + (.detail | split(":")[0])] | unique | join(", ")' "$tmp/out.json")" \
+		"failed with another X on the same plan"
+done
+suite odd 'shapes: [{name: custom, shapes: [[4, 96, 16]]}]
+recipes: [baseline, int4wo-64]
+directions: [forward]'
+look odd same
+is "k that groups do not divide is unsupported" "$(at linear/linear/int4wo-64/m4/k96/n16/bf16/forward .verdict)" unsupported
+like "with its reason" "$(at linear/linear/int4wo-64/m4/k96/n16/bf16/forward .detail)" '^k = 96 is not a multiple of the group of 64'
+ok "a module that takes whatever it is asked for builds" build agrees operands.h 's/if (s->k % as->group)/if (s->k < 0)/'
+suite cannot 'shapes: [{name: custom, shapes: [[1, 72, 1]]}]
+recipes: [int4wo-64, float8dq-tensor]
+model_types: [transformer_block]
+directions: [forward]'
+look cannot agrees
+is "what nobody can compute is unsupported whatever it says" "$(jq -r '[.cells[] | .verdict + ": " + .detail] | join("; ")' "$tmp/out.json")" \
+	"unsupported: k = 72 is not a multiple of the group of 64; unsupported: float8dq-tensor has a scale over all tokens of a transformer block, which nobody checks; use float8dq-row"
+ok "a module whose scale of one group is an eighth too large builds" build scaled cpu/quantise.c \
+	's/rounding_bf16((rounding_4bit(&g, at(from, row, first + i)) - 8.0f) \* g.scale/rounding_bf16((rounding_4bit(\&g, at(from, row, first + i)) - 8.0f) * g.scale * (row == 7 \&\& first == group ? 1.125f : 1.0f)/'
+look forward scaled
+like "it is found in the column that it belongs to" "$(at linear/linear/int4wo-64/m17/k512/n40/bf16/forward .detail)" 'Y\[[0-9]+, 7\] is .*, should be '
+is "in the recipes that have groups alone" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/")[2] | split("-")[0]] | unique | join(" ")' "$tmp/out.json")" int4wo
+ok "a module that rounds int8 at 127 instead of 127.5 builds" build wide rounding.h 's/127\.5f/127.0f/'
+look forward wide
+is "only int8wo is not accepted" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/")[2]] | unique | join(" ")' "$tmp/out.json")" int8wo
+
+found() { # plant, file, sed script, cells whose wrong element is named; all others are accepted
+	ok "a block $1 builds" build "$1" "$2" "$3"
+	look block "$1"
+	is "it is found where it is" "$(jq -r '[.cells[] | select(.verdict == "failed" and (.detail | test("^Y\\[[0-9]+, [0-9]+\\] is .*, should be "))) | .cell | split("/") | .[2] + "/" + .[4]] | join(" ")' "$tmp/out.json")" "$4"
+	is "and everything else is accepted" "$(jq -r '[.cells[] | select(.verdict | IN("failed", "accepted", "unsupported"))] | length' "$tmp/out.json")" 12
+}
+every="baseline/k64 int8wo/k64 int4wo-64/k64 float8wo/k64 float8dq-row/k64 baseline/k256 int8wo/k256 int4wo-64/k256 int4wo-128/k256 float8wo/k256 float8dq-row/k256"
+found unseen-token cpu/block.c 's/^\t\tscore\[u\] \*= shrink;/\t\tscore[u] = u < TOKENS - 1 ? score[u] * shrink : -1e30f;/' "$every"
+found forgets-x block/block.c 's/pass->add(&p->h, p->branch/pass->add(\&p->x, p->branch/' "$every"
+found one-row-of-up cpu/product.c 's/v \*= right->factor\[column + j\];/v *= right->factor[column + j] * (e->activation == 5 \&\& column + j == 9 ? 4.0f : 1.0f);/' \
+	"int8wo/k64 float8wo/k64 float8dq-row/k64 int8wo/k256 float8wo/k256 float8dq-row/k256"
+
+while IFS='|' read -r lines words; do
+	suite bad "$(printf '%b' "$lines")"
+	fails "refused: ${lines//$'\n'/ }" 2 "$worker" compare --suite "$tmp/bad.yaml" --device sim --base "$tmp/base.so" --target "$tmp/same.so"
+	like "says: $words" "$out" "bad.yaml:[0-9]+:[0-9]+: .*$words"
+	unlike "once" "$out" "$words.* \| .*$words"
+done <<'BAD'
+shapes: [{name: circle}]|use custom, llama
+shapes: [{name: custom, shapes: [[1, 2]]}]|must be \[m, k, n\]
+shapes: [{name: custom, shapes: [[65536, 65536, 8]]}]|more than 2\^31 - 1 elements
+shapes: [{name: llama, max_power: 3}]|llama has no powers
+shapes: [{name: sweep}]\ndirections: [forward]\nmodel_types: [linear, ln_linear_relu]\nrecipes: [baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-row, float8dq-tensor]|more than 8192 cells
+shapes: [{name: sweep, min_power: 9, max_power: 8}]|no power lies between
+shapes: [{name: custom, shapes: [[0, 8, 8]]}]|0 is out of range; must be 1 to 2147483647
+shapes: [{name: custom, shapes: [[8, -8, 8]]}]|-8 is out of range
+shapes: [{name: custom, shapes: [[8, 8, 8]]}, {name: custom, shapes: [[8, 8, 8]]}]|appears twice
+shapes: [{name: pow2, max_power: 30}]|more than 2\^31 - 1 elements
+shapes: [{name: llama|did not find expected
+shapes: {name: llama}|must be a list of 1 to 64
+shapes: [{name: llama}]\npush: 3|must be \{cells: NUMBER
+shapes: [{name: llama}]\npush: {cells: 2, always: ["*/m3/*"]}|matches no cell of this suite
+shapes: [{name: sweep}]\ndirections: [forward]\npush: {always: ["*"]}|512 cells match; a push measures at most 200
+shapes: [{name: llama}]\nrecipes: [int3wo]|"int3wo" is unknown
+shapes: [{name: llama}]\nrecipes: [int8wo]|inference alone
+shapes: [{name: llama}]\nrecipes: [baseline]\nscaling_type_input: disabled|belongs to the recipes float8dq
+shapes: [{name: llama}]\nrecipes: [float8dq-row]\nscaling_granularity: row|belongs to the recipe float8dq
+shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_granularity: block|use tensor or row
+shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: delayed|use dynamic or disabled
+shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nscaling_type_input: disabled|forward multiplies is the baseline
+shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nuse_fast_accum: false|forward multiplies no two operands in fp8
+shapes: [{name: llama}]\nrecipes: [baseline, int8wo]\ndirections: [forward]\nuse_fast_accum: false|belongs to the recipes float8dq
+shapes: [{name: llama}]\nrecipes: [float8dq]\ndirections: [forward]\nscaling_type_grad_output: disabled|no direction of this suite multiplies dy
+shapes: [{name: llama}]\nrecipes: [float8dq]\ndirections: [dgrad]\nscaling_type_input: disabled|no direction of this suite multiplies x
+shapes: [{name: llama}]\npush: {cells: 2, always: ["*/k8192/* */forward"]}|has a space, which no cell has
+shapes: [{name: llama}]\nfast_accumulation: true\nuse_fast_accum: true|another name of fast_accumulation
+shapes: [{name: llama}]\nmodel_types: [transformer_blocks]|"transformer_blocks" is unknown
+shapes: [{name: llama}]\nmodel_types: [transformer_block]|more than 2\^31 - 1 elements
+shapes: [{name: custom, shapes: [[2, 100, 1]]}]\nmodel_types: [transformer_block]|k 100 of a transformer block must be a multiple of its 8 heads
+shapes: [{name: custom, shapes: [[2, 64, 1]]}]\nmodel_types: [transformer_block]\ndirections: [dgrad]|inference alone
+BAD

@@ -1,0 +1,32 @@
+#!/bin/bash
+# The rules about rooms and families find what breaks them: a copy of the sources is broken on purpose, one place at a time.
+. "$(dirname "$0")/../support/tap.sh"
+mkdir "$tmp/tree"
+(cd "$root" && git ls-files daemon db web kernels | grep -E "\.(c|h|cu|cuh|sql)$" | xargs cp --parents -t "$tmp/tree")
+export ROOT=$tmp/tree PYTHONDONTWRITEBYTECODE=1
+broken() { # name, file, line appended to it, script, what it says
+	cp "$ROOT/$2" "$tmp/kept"
+	printf '%s\n' "$3" >>"$ROOT/$2"
+	fails "$1" 1 "$root/tests/$4"
+	like "says where" "$out" "^$5"
+	cp "$tmp/kept" "$ROOT/$2"
+}
+ok "the copy keeps to its rooms" "$root/tests/layers.py"
+ok "and to its families" "$root/tests/lint/families.py"
+broken "a family's word elsewhere is found" db/live.c 'static int seqlen;' lint/families.py 'db/live.c:[0-9]+: names seqlen, which is attention'
+broken "so is a name of a family's header" daemon/worker/compare_alone.c 'static int f = FW_LINEAR;' lint/families.py 'daemon/worker/compare_alone.c:[0-9]+: names FW_LINEAR, which is linear'
+broken "a file that may name it in a string may not elsewhere" daemon/readers/ffa.c 'static int seqlen;' lint/families.py 'daemon/readers/ffa.c:[0-9]+: names seqlen outside of a string'
+broken "a file that may name one word may not name others" daemon/readers/ffa.c 'static const char *x = "causal";' lint/families.py 'daemon/readers/ffa.c:[0-9]+: names causal'
+mv "$ROOT/daemon/cli/file/export.c" "$tmp/export.c"
+fails "a word that is gone is taken from the list" 1 "$root/tests/lint/families.py"
+like "says which" "$out" '^daemon/cli/export.c: names attention no more'
+mv "$tmp/export.c" "$ROOT/daemon/cli/file/export.c"
+broken "a family that includes another is found" daemon/families/layernorm/layernorm.c '#include "families/linear/linear.c"' layers.py \
+	'daemon/families/layernorm/layernorm.c:[0-9]+: daemon/families/layernorm may not include daemon/families/linear'
+broken "and a reference that includes another family's" daemon/families/layernorm/reference_check.c '#include "families/linear/reference_quantise.c"' layers.py \
+	'daemon/families/layernorm/reference_check.c:[0-9]+: daemon/families/layernorm/reference may not include daemon/families/linear/reference'
+mkdir -p "$ROOT/daemon/family/new/reference"
+printf '#include "model/family.c"\n#include "lib/field.c"\n' >"$ROOT/daemon/family/new/new.c"
+printf '#include "family/new/new.h"\n#include "runner/values.c"\n' >"$ROOT/daemon/family/new/reference/check.c"
+touch "$ROOT/daemon/family/new/new.h"
+ok "a new family needs no row" "$root/tests/layers.py"

@@ -1,0 +1,119 @@
+#!/bin/bash
+# tests/run.sh itself, on a tree of its own with small tests: what it counts, and that neither it nor a test leaves a process behind.
+. "$(dirname "$0")/../support/tap.sh"
+tree=$tmp/tree
+mkdir -p "$tree/tests/room" "$tree/tests/lib"
+cp "$root/tests/run.sh" "$tree/tests/"
+cp "$root/tests/support/supervise.py" "$tree/tests/support/"
+# What make would build: a test in C is a script here, its variant says which.
+cat >"$tree/Makefile" <<'MAKE'
+O := $(if $(SANITIZE),build/san,$(if $(UNIT),build/unit,build))
+.PHONY: all modules build/tests/browser/pages_demo
+all modules build/tests/browser/pages_demo:
+	@echo $@ >>built
+$(O)/tests/%: tests/%.c
+	@mkdir -p $(@D) && sed 1,2d $< >$@ && chmod +x $@
+MAKE
+small() { # name, lines
+	printf '%s\n' "${@:2}" >"$tree/tests/room/test_$1.sh"
+}
+run() { "$tree/tests/run.sh" "$@" </dev/null; }
+# Processes of this test alone: the mark is an argument of theirs.
+mark=flopwatch-run-$$
+marked() { pgrep -f "$mark" | grep -vx $$ | wc -l; }
+none_marked() { [ "$(marked)" = 0 ]; }
+
+small good 'echo "ok 1 - a"' 'echo "ok 2 - b # SKIP no device"' 'echo "ok 3 - c"'
+small skipped 'echo "ok 1 - a # SKIP no device"' 'echo "ok 2 - b # SKIP no device"'
+ok "passes and skips" run
+is "the last line counts skips apart" "$(tail -n 1 <<<"$out")" "2 passed, 0 failed, 3 skipped"
+like "each skip is named" "$out" 'ok 2 - b # SKIP no device'
+small bad 'echo "not ok 1 - a"' 'exit 1'
+fails "a failure" 1 run bad good
+is "is counted" "$(tail -n 1 <<<"$out")" "2 passed, 1 failed, 1 skipped"
+rm "$tree/tests/room/test_bad.sh"
+fails "nothing but skips is no pass" 1 run skipped
+is "and counted so" "$(tail -n 1 <<<"$out")" "0 passed, 0 failed, 2 skipped"
+
+# the modes: scripts, or tests in C, of which those that take long run only where they are named
+small script 'echo "ok 1 - a script"'
+program() { # name, second line, lines
+	printf '%s\n' '/* test */' "$2" '#!/bin/sh' "${@:3}" >"$tree/tests/room/test_$1.c"
+}
+program quick '' 'echo "ok 1 - $0"'
+program long '/* Left to `make check`: takes seconds, starts our programs. */' 'echo "ok 1 - $0"'
+rm -f "$tree/built"
+ok "mode unit" run unit
+is "runs one in C" "$(tail -n 1 <<<"$out")" "1 passed, 0 failed, 0 skipped"
+like "says that one is left" "$out" 'left to `make check`, .*: 1'
+ok "builds it without sanitizers" test -e "$tree/build/unit/tests/room/test_quick"
+fails "and builds no program" 1 test -e "$tree/built"
+ok "mode unit with a name" run unit test_long
+is "runs what takes long" "$(tail -n 1 <<<"$out")" "1 passed, 0 failed, 0 skipped"
+is "and builds what that needs" "$(cat "$tree/built")" all
+ok "mode integration" run integration script
+is "runs scripts alone" "$(tail -n 1 <<<"$out")" "1 passed, 0 failed, 0 skipped"
+ok "without a mode" run script quick long
+is "all are run" "$(tail -n 1 <<<"$out")" "3 passed, 0 failed, 0 skipped"
+ok "those in C with sanitizers" test -e "$tree/build/san/tests/room/test_long"
+fails "a name that no test has" 1 run unit nothing-has-this-name
+like "says so" "$out" "no test holds nothing-has-this-name in its path"
+rm "$tree/tests/room/"test_{script.sh,quick.c,long.c}
+
+small clocked '# Runs beside one other.' 'for _ in {1..200}; do [ -e early ] && break; sleep 0.05; done' '[ -e early ] && [ ! -e any ] && echo "ok 1 - first"' 'touch ended'
+small early '# Starts early.' 'touch early' 'for _ in {1..200}; do [ -e ended ] && break; sleep 0.05; done' 'echo "ok 1 - beside it"'
+small any 'touch any' 'echo "ok 1 - then"'
+ok "what asks for less company runs beside what starts early" run clocked early any
+is "and others later" "$(tail -n 1 <<<"$out")" "3 passed, 0 failed, 0 skipped"
+
+# a daemon of its own session, which the test forgets
+small leaves 'echo "ok 1 - a"' "setsid bash -c 'exec -a $mark sleep 1000' >/dev/null 2>&1 &" 'exit 0'
+fails "a test that leaves a process behind" 1 run leaves
+like "has failed, with the process named" "$out" "not ok - process [0-9]+ was left behind: $mark 1000"
+ok "and the process is gone" none_marked
+
+small orphan '(sleep 0.2 & echo $! >pid)' 'while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.05; done' 'echo "ok 1 - it has ended"'
+ok "a process that a test did not start itself is reaped when it ends" run orphan
+
+# what outlives every process, such as a cgroup, a test has to remove itself
+small waits "setsid bash -c 'exec -a $mark sleep 1000' &" "trap 'touch $tmp/undone; exit 1' TERM" "touch $tmp/begun" 'sleep 1000 & wait'
+"$tree/tests/run.sh" waits >"$tmp/out" 2>&1 </dev/null &
+pid=$!
+await test -e "$tmp/begun"
+kill $pid
+wait $pid 2>/dev/null
+ok "a run that is ended gives its tests time to undo what they did" test -e "$tmp/undone"
+ok "and no process is left" await none_marked
+
+for signal in TERM INT HUP KILL; do
+	small waits "setsid bash -c 'exec -a $mark sleep 1000' &" "bash -c 'exec -a $mark sleep 1000' &" "touch $tmp/begun" 'wait'
+	rm -f "$tmp/begun"
+	# a shell in the background ignores SIGINT, and what it starts could not be given it back
+	python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
+		"$tree/tests/run.sh" waits >"$tmp/out" 2>&1 </dev/null &
+	pid=$!
+	await test -e "$tmp/begun"
+	await test "$(marked)" -ge 2
+	kill -$signal $pid
+	wait $pid 2>/dev/null
+	status=$?
+	is "SIG$signal ends the run" "$status" $((128 + $(kill -l $signal)))
+	[ $signal = KILL ] || is "which counts what it has: SIG$signal" "$(tail -n 1 "$tmp/out")" "0 passed, 0 failed, 0 skipped"
+	ok "and no process is left: SIG$signal" await none_marked
+done
+
+# make, which is killed itself, or with all that it has started, as by a terminal
+printf 'deps:\n' >>"$tree/Makefile"
+for signal in TERM KILL; do
+	for goal in test check; do
+		small waits "setsid bash -c 'exec -a $mark sleep 1000' &" "bash -c 'exec -a $mark sleep 1000' &" "touch $tmp/begun" 'wait'
+		rm -f "$tmp/begun"
+		make -s -C "$tree" -f "$root/Makefile" $goal T=waits >"$tmp/out" 2>&1 </dev/null &
+		pid=$!
+		await test -e "$tmp/begun"
+		kill -$signal $pid
+		wait $pid 2>/dev/null
+		ok "make $goal, SIG$signal: no process is left" await none_marked
+		ok "nor does the run go on" await grep -qx 'ended by SIGTERM' "$tmp/out"
+	done
+done
