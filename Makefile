@@ -160,7 +160,7 @@ FUZZ     := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/*/fuzz_*.c
 # optimising it costs more than it gains; the archives are the same for all.
 LIBS_lib      := lib
 LIBS_stats    := stats lib
-LIBS_model    := model readers stats lib
+LIBS_model    := model stats lib
 LIBS_readers  := readers model stats lib
 LIBS_profile  := $(CORE)
 LIBS_verdict  := verdict readers model stats lib

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "db/inside.h"
+#include "db/sqlite.h"
 #include "lib/lib.h"
 
 enum { BACKUP_PORTION_PAGES = 4096 /* 16 MiB */ };

@@ -8,7 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "db/inside.h"
+#include "db/sqlite.h"
 #include "lib/lib.h"
 
 /* Of db/schema.sql at 91174416, as carry_schema_hash makes it. */

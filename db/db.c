@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "db/inside.h"
+#include "db/sqlite.h"
 
 #include "lib/lib.h"
 

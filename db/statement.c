@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/inside.h"
+#include "db/sqlite.h"
 
 static unsigned bucket_of(const char *text)
 {

@@ -124,7 +124,7 @@ def check():
         for header in re.findall(r"^\s*#\s*include <([^>]+)>", text, re.M):
             if owner.get(header, path) != path:
                 wrong.append(f"{path}: includes <{header}>, which belongs to {owner[header]}")
-            if re.match(r"cuda|nvtx3/", header) and not re.match(r"daemon/(runner|kit|family/\w+/reference)/", path):
+            if re.match(r"cuda|nvtx3/", header) and not re.match(r"daemon/(runner|kit|families/\w+)/", path):
                 wrong.append(f"{path}: includes <{header}>; CUDA belongs to daemon/runner, daemon/kit, a family's reference and kernels")
     for name in allowed:
         if name not in sizes:

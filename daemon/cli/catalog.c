@@ -49,7 +49,7 @@ const struct catalog_option catalog_options[] = {
 	{ "again", NULL, "use stored samples", CATALOG_NONE, "", false, CATALOG_FLAG, AT(again) },
 	{ "commit", "SHA", "full hash of the measured commit", CATALOG_NONE, "", false, CATALOG_TEXT, AT(commit) },
 	{ "base", "SHA", "full hash of the base commit", CATALOG_NONE, "", false, CATALOG_TEXT, AT(base) },
-	{ "format", "F", "format of a file: " READING_FORMATS, CATALOG_WORDS,
+	{ "format", "F", "format of a file: " FORMAT_NAMES, CATALOG_WORDS,
 		"flopwatch ffa nvbench google-benchmark hyperfine triton torchao ncu", false, CATALOG_TEXT, AT(format) },
 	{ "unit", "U", "unit of a triton file without units: ms us ns s TFLOPS GB/s", CATALOG_WORDS, "ms us ns s TFLOPS GB/s",
 		false, CATALOG_TEXT, AT(unit) },

@@ -34,7 +34,7 @@ static int check_options(const char *path, const char *format, const struct opti
 		{ "--warmup", "ncu", "which lists kernel launches", o->warmup > 0 },
 	};
 
-	if (o->time && !reading_has_times(format))
+	if (o->time && !format_has_times(format_from_name(format)))
 		return err_set(
 			err, ERR_INVALID, "%s: --time is for google-benchmark, which writes two; %s has one time", path, format);
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
@@ -71,11 +71,11 @@ static const char *format_of(const struct buf *text, const char *path, const str
 	} else if (memchr(text->data, ',', text->len) && text->data[0] != '{' && text->data[0] != '[') {
 		first_names(text, names, sizeof names);
 		err_set(err, ERR_INVALID,
-			"%s:1: is no table that is known: %s. Formats that are read are " READING_FORMATS
+			"%s:1: is no table that is known: %s. Formats that are read are " FORMAT_NAMES
 			"; name the format with --format (--format triton reads any table of sizes and times)",
 			path, names);
 	} else {
-		err_set(err, ERR_INVALID, "%s: has an unknown format; name it with --format: " READING_FORMATS, path);
+		err_set(err, ERR_INVALID, "%s: has an unknown format; name it with --format: " FORMAT_NAMES, path);
 	}
 	return NULL;
 }

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "readers/readers.h"
-
 static bool lies_in(const char *inner, const char *outer)
 {
 	size_t n = strlen(outer);
@@ -36,7 +34,7 @@ static void read_time(struct yaml *y, struct yaml_node *time, struct benchmark *
 		return;
 	if (strcmp(word, "real") != 0 && strcmp(word, "cpu") != 0)
 		yaml_mistake(y, time, "`%s` is no time; use real or cpu", word);
-	else if (b->reader[0] && !reading_has_times(b->reader))
+	else if (b->reader[0] && !format_has_times(format_from_name(b->reader)))
 		yaml_mistake(y, time, "is for google-benchmark, which writes two; %s has one time", b->reader);
 	else
 		snprintf(b->time, sizeof b->time, "%s", strcmp(word, "real") == 0 ? "real" : "cpu");
@@ -49,12 +47,12 @@ static void read_reader(struct yaml *y, struct yaml_node *node, struct benchmark
 	const char *suffix;
 
 	if (!reader)
-		yaml_mistake(y, node, "reader is missing; use one of " READING_FORMATS);
+		yaml_mistake(y, node, "reader is missing; use one of " FORMAT_NAMES);
 	manifest_read_text(y, reader, false, b->reader, sizeof b->reader);
-	if (b->reader[0] && !reading_known(b->reader))
-		yaml_mistake(y, reader, "`%.24s` is no format that is read; use one of " READING_FORMATS, b->reader);
+	if (b->reader[0] && format_from_name(b->reader) == FORMAT_N)
+		yaml_mistake(y, reader, "`%.24s` is no format that is read; use one of " FORMAT_NAMES, b->reader);
 	manifest_read_text(y, unit, false, b->unit, sizeof b->unit);
-	if (b->unit[0] && reading_convert(1, b->unit, &ms, &tflops, &suffix))
+	if (b->unit[0] && unit_convert(1, b->unit, &ms, &tflops, &suffix))
 		yaml_mistake(y, unit, "`%.16s` is no unit; use ms, us, ns, s, TFLOPS or GB/s", b->unit);
 	read_time(y, yaml_get(y, node, "time"), b);
 }

@@ -316,6 +316,39 @@ void case_problem(const struct cell *c, void *shape, struct fw_problem *out);
 /** Reject impossible sizes with a message that names the fault (heads that do not divide, a block that does not fit, ...). */
 int case_check(const struct cell *c, struct fw_err *err);
 
+/* ---- format: Formats of benchmark results that daemon/readers reads. ---- */
+
+enum format {
+	FORMAT_FLOPWATCH,
+	FORMAT_FFA,
+	FORMAT_NVBENCH,
+	FORMAT_GOOGLE_BENCHMARK,
+	FORMAT_HYPERFINE,
+	FORMAT_TRITON,
+	FORMAT_TORCHAO,
+	FORMAT_NCU,
+	FORMAT_N
+};
+
+/** All formats, separated by ", ", for messages. */
+#define FORMAT_NAMES "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu"
+
+/** FORMAT_N for an unknown word. */
+enum format format_from_name(const char *name);
+/** Return whether the key `time` selects among several times of a format. */
+bool format_has_times(enum format format);
+
+/* ---- unit: Units of time and of rates, as benchmarks write them. ---- */
+
+/** Return the ms of one `unit` of time, 0 for other units. "ns" "us" "ms" "s" and their usual spellings. */
+double unit_to_ms(const char *unit);
+/**
+ * Convert a value in `unit`, which may be a rate: TFLOPS, GFLOPS, GB/s, TB/s and spellings of them. *ms becomes time per unit
+ * of work for a rate, `suffix` the end of its key ("/per-GB"), "" for times; *tflops the rate in FLOPs, else NAN. -1 for an
+ * unknown unit.
+ */
+int unit_convert(double value, const char *unit, double *ms, double *tflops, const char **suffix);
+
 /*
  * ---- benchmark ----
  * A benchmark program: its command, output format, and rule.

@@ -47,7 +47,8 @@ bool diagnostic_names(const char *kernel, const char *logged)
 	return b.text[0] && strcmp(a.text, b.text) == 0;
 }
 
-const struct cause_diagnostic *diagnostic_of(const struct cause_evidence *e, const struct kernel_pair *p, double sign, bool of_serial)
+const struct cause_diagnostic *diagnostic_of(
+	const struct cause_evidence *e, const struct kernel_pair *p, double sign, bool of_serial)
 {
 	const struct cause_kernel *k = pair_kernel(p, sign > 0);
 

@@ -29,7 +29,8 @@ static void put(struct findings *f, const struct finding *new, const char *what)
 	snprintf(to->what, sizeof to->what, "%s", what);
 }
 
-void finding_add(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double ms, double weight, const char *what)
+void finding_add(
+	struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double ms, double weight, const char *what)
 {
 	struct finding new = { .kind = kind, .confidence = CAUSE_MEASURED, .pair = p, .ms = ms * f->sign, .weight = weight };
 

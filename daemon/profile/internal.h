@@ -68,7 +68,7 @@ struct finding {
 	enum cause_kind kind;
 	enum cause_confidence confidence;
 	const struct kernel_pair *pair; /* NULL: of the call */
-	double ms;               /* share of the difference, in its direction; for CAUSE_SEEN: the size of the change */
+	double ms;                      /* share of the difference, in its direction; for CAUSE_SEEN: the size of the change */
 	double weight;
 	char what[FINDING_SIZE]; /* "executes 12 % more ...", about the kernel */
 };
@@ -93,7 +93,8 @@ struct look {
 /**
  * Add a finding if its `ms` (signed as the verdict's difference) has the direction of the difference and is worth reporting.
  */
-void finding_add(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double ms, double weight, const char *what);
+void finding_add(
+	struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double ms, double weight, const char *what);
 void finding_exact(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double ms, const char *what);
 /** Add a finding of unknown cost; larger ones come first. */
 void finding_seen(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double size, const char *what);

@@ -356,7 +356,8 @@ bool diagnostic_names(const char *kernel, const char *logged);
  * Find a diagnostic of serial products or spills about that kernel that came with the loss (`sign` 1), or went with the gain
  * (-1). NULL none.
  */
-const struct cause_diagnostic *diagnostic_of(const struct cause_evidence *e, const struct kernel_pair *p, double sign, bool of_serial);
+const struct cause_diagnostic *diagnostic_of(
+	const struct cause_evidence *e, const struct kernel_pair *p, double sign, bool of_serial);
 
 /*
  * ---- fatbin ----

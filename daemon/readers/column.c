@@ -60,7 +60,7 @@ const char *column_counts(const char *name, const char *unit)
 	const char *word = column_compares(name);
 
 	word = word ? word : any_word(name, counting);
-	return word || reading_unit_ms(unit) == 0 ? word : any_word(name, rates);
+	return word || unit_to_ms(unit) == 0 ? word : any_word(name, rates);
 }
 
 bool column_is_subject(const char *name)
@@ -112,7 +112,7 @@ static bool is_known(const char *unit)
 	double ms, tflops;
 	const char *suffix;
 
-	return unit[0] && reading_convert(1, unit, &ms, &tflops, &suffix) == 0;
+	return unit[0] && unit_convert(1, unit, &ms, &tflops, &suffix) == 0;
 }
 
 static const char *find_bracket(const char *name, size_t n)

@@ -140,7 +140,7 @@ static int flops_cell(
 		return reading_leave(out, key, err, "`%.20s` is no number", c->cell[i]);
 	if (tflops == OUT_OF_MEMORY || tflops == NOT_SUPPORTED)
 		return leave_absent(out, key, tflops, err);
-	(void)reading_convert(tflops, "TFLOPS", &ms, &same, &suffix);
+	(void)unit_convert(tflops, "TFLOPS", &ms, &same, &suffix);
 	if (!reading_is_time(ms))
 		return reading_leave(out, key, err, "%g TFLOP/s is no speed", tflops);
 	return reading_add(out, key, ms, tflops, table_position(where, c, h->name[i]), err);

@@ -178,16 +178,16 @@ static int group(struct run *run, size_t n, struct result *result, struct fw_err
 static bool has_time(json_t *object, const struct run *r, const char *time, double *ms, char why[READING_WHY_SIZE])
 {
 	const json_t *value = json_object_get(object, time);
-	double unit_ms = reading_unit_ms(r->unit[0] ? r->unit : "ns");
+	double unit = unit_to_ms(r->unit[0] ? r->unit : "ns");
 
-	*ms = json_number_value(value) * unit_ms;
+	*ms = json_number_value(value) * unit;
 	if (!value || json_is_null(value))
 		snprintf(why, READING_WHY_SIZE, "it has no %s", time);
 	else if (bare_is(value))
 		snprintf(why, READING_WHY_SIZE, "its %s is NaN or infinite", time);
 	else if (!json_is_number(value))
 		snprintf(why, READING_WHY_SIZE, "its %s is no number", time);
-	else if (unit_ms == 0)
+	else if (unit == 0)
 		snprintf(why, READING_WHY_SIZE, "the time_unit `%.10s` is unknown; ns, us, ms and s are read", r->unit);
 	else if (!reading_is_time(*ms))
 		snprintf(why, READING_WHY_SIZE, "a %s of %g is no time", time, json_number_value(value));

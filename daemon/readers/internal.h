@@ -25,7 +25,7 @@ enum { COLUMN_UNIT_SIZE = 32 };
 
 enum column_unit {
 	COLUMN_NO_UNIT,
-	COLUMN_TIME_OR_RATE, /* known to reading_convert */
+	COLUMN_TIME_OR_RATE, /* known to unit_convert */
 	COLUMN_OTHER_UNIT,   /* another unit in brackets: "M (tokens)", "speedup (x)" */
 };
 
@@ -120,10 +120,10 @@ int object_mistake(struct fw_err *err, const char *file);
 const char *object_position(char out[OBJECT_TEXT_SIZE], const char *file, const struct fields *f, const char *key);
 /**
  * Add the number, or the numbers of the list, at `name` to the row of `key`. If one is no time, the row is left out, with that
- * reason. Units: unit_ms is ms of one. Err: too many values.
+ * reason. Units: unit_to_ms is ms of one. Err: too many values.
  */
-int object_add_times(struct reading *out, struct fields *f, const char *file, const char *name, const char *key, double unit_ms,
-	double tflops, struct fw_err *err);
+int object_add_times(struct reading *out, struct fields *f, const char *file, const char *name, const char *key,
+	double unit_to_ms, double tflops, struct fw_err *err);
 /** Add all conditions (reading_report) among the texts, numbers and booleans of an object. Err: out of memory. */
 int object_report_conditions(struct reading *out, json_t *object, struct fw_err *err);
 

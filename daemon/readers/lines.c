@@ -37,7 +37,7 @@ static int cell_line(struct reading *out, struct fields *f, const char *file, st
 	if (!unit)
 		return reading_leave(out, key, err, "%s", why);
 	return object_add_times(
-		out, f, file, unit, key, reading_unit_ms(unit), json_is_number(tflops) ? json_number_value(tflops) : NAN, err);
+		out, f, file, unit, key, unit_to_ms(unit), json_is_number(tflops) ? json_number_value(tflops) : NAN, err);
 }
 
 /* A result of our own benchmarks: counts, bytes and percentages are no times and are skipped. */
@@ -55,7 +55,7 @@ static int bench_line(struct reading *out, struct fields *f, const char *file, s
 	field_text(f, "unit", unit, sizeof unit);
 	if (f->failed)
 		return -1;
-	if (reading_convert(json_number_value(value), unit, &ms, &tflops, &suffix))
+	if (unit_convert(json_number_value(value), unit, &ms, &tflops, &suffix))
 		return 0;
 	snprintf(key, sizeof key, "%s%s%s%s%s%s", name, peer[0] ? "/" : "", peer, cell[0] ? "/" : "", cell, suffix);
 	if (!json_is_number(value))

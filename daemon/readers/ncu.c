@@ -171,16 +171,16 @@ static int undecided(const struct launches *l, const struct ncu_value *v, struct
 
 static int take_time(struct launches *l, struct launch *one, const struct ncu_value *v, struct fw_err *err)
 {
-	double unit_ms = reading_unit_ms(v->unit);
+	double unit = unit_to_ms(v->unit);
 
 	if (one->has_time)
 		return 0; /* two sections may contain it */
 	if (v->kind == MARKS_UNDECIDED)
 		return undecided(l, v, err);
-	if (v->kind == MARKS_NUMBER && unit_ms <= 0)
+	if (v->kind == MARKS_NUMBER && unit <= 0)
 		return err_set(
 			err, ERR_INVALID, "%s:%d: column %s: `%.20s` is no unit of time", l->file, v->line, v->metric, v->unit);
-	one->ms = v->kind == MARKS_NUMBER ? v->value * unit_ms : 0;
+	one->ms = v->kind == MARKS_NUMBER ? v->value * unit : 0;
 	one->has_time = v->kind == MARKS_NUMBER && reading_is_time(one->ms);
 	if (!one->has_time)
 		reading_show(v->cell[0] ? v->cell : "nothing", one->bad, sizeof one->bad);

@@ -38,9 +38,9 @@ static double scale_of(const char *unit, char *quantity, size_t size)
 	const char *at = unit[0] ? strchr(prefixes, toupper((unsigned char)unit[0])) : NULL, *rest = unit;
 	double scale = 1;
 
-	if (reading_unit_ms(unit) > 0) {
+	if (unit_to_ms(unit) > 0) {
 		snprintf(quantity, size, "ms");
-		return reading_unit_ms(unit);
+		return unit_to_ms(unit);
 	}
 	if (at && unit[1] == 'i' && unit[2] == 'B') {
 		for (const char *p = prefixes; p <= at; p++)

@@ -117,9 +117,6 @@ enum { READING_WHY_SIZE = 160, READING_TIMES_MAX = 10, READING_FACTS_MAX = 64, R
 #define READING_MEDIAN "median"
 #define READING_MEAN   "mean"
 
-/** All formats, separated by ", ", for messages. */
-#define READING_FORMATS "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu"
-
 /** How to read a text. Own: all borrowed. */
 struct reading_how {
 	const char *format;
@@ -205,9 +202,6 @@ struct reading {
 	int line; /* current line; 0 unknown */
 };
 
-bool reading_known(const char *name);
-/** Return whether `time` selects among several times of a format. */
-bool reading_has_times(const char *format);
 /** Guess the format of a text, NULL none. `file` is its name: only the name identifies MagiAttention's flops.csv. */
 const char *reading_guess(const char *text, size_t len, const char *file);
 
@@ -224,15 +218,6 @@ const char *reading_why(const struct reading *r, const char *key);
 const struct reading_left *reading_find_unpaired(const struct reading *r, const char *key);
 /** Format the left out rows: "2 rows were left out: a (skipped), b (line 7: 0 is no time)". Shape: out[size]; "" none. */
 void reading_report_left(const struct reading *r, char *out, size_t size);
-
-/** Return the ms of one `unit` of time, 0 for other units. "ns" "us" "ms" "s" and their usual spellings. */
-double reading_unit_ms(const char *unit);
-/**
- * Convert a value in `unit`, which may be a rate: TFLOPS, GFLOPS, GB/s, TB/s and spellings of them. *ms becomes time per unit
- * of work for a rate, `suffix` the end of its key ("/per-GB"), "" for times; *tflops the rate in FLOPs, else NAN. -1 for an
- * unknown unit.
- */
-int reading_convert(double value, const char *unit, double *ms, double *tflops, const char **suffix);
 
 /* ---- row: For the readers of single formats: creation of rows, and parsing of numbers. ---- */
 

@@ -8,38 +8,16 @@
 
 #include "lib/lib.h"
 
-static const struct format {
-	const char *name;
-	reading_fn *read;
-} formats[] = {
-	{ "flopwatch", read_lines },
-	{ "ffa", read_ffa },
-	{ "nvbench", read_nvbench },
-	{ "google-benchmark", read_google },
-	{ "hyperfine", read_hyperfine },
-	{ "triton", read_triton },
-	{ "torchao", read_torchao },
-	{ "ncu", read_ncu },
+static reading_fn *const readers[FORMAT_N] = {
+	[FORMAT_FLOPWATCH] = read_lines,
+	[FORMAT_FFA] = read_ffa,
+	[FORMAT_NVBENCH] = read_nvbench,
+	[FORMAT_GOOGLE_BENCHMARK] = read_google,
+	[FORMAT_HYPERFINE] = read_hyperfine,
+	[FORMAT_TRITON] = read_triton,
+	[FORMAT_TORCHAO] = read_torchao,
+	[FORMAT_NCU] = read_ncu,
 };
-enum { N_FORMATS = sizeof formats / sizeof formats[0] };
-
-static const struct format *find_format(const char *name)
-{
-	for (int i = 0; i < N_FORMATS; i++)
-		if (strcmp(formats[i].name, name) == 0)
-			return &formats[i];
-	return NULL;
-}
-
-bool reading_known(const char *name)
-{
-	return find_format(name) != NULL;
-}
-
-bool reading_has_times(const char *format)
-{
-	return strcmp(format, "google-benchmark") == 0;
-}
 
 static bool has(const char *text, size_t len, const char *word)
 {
@@ -247,18 +225,18 @@ static int check_text(const char *text, size_t len, const char *file, struct fw_
 int reading_parse(
 	const struct reading_how *how, const char *text, size_t len, const char *file, struct reading *out, struct fw_err *err)
 {
-	const struct format *f = find_format(how->format);
+	enum format format = format_from_name(how->format);
 	char left[256];
 
 	memset(out, 0, sizeof *out);
-	if (!f)
-		return err_set(err, ERR_INVALID, "%s: `%.40s` is no format that is read; use one of " READING_FORMATS, file,
-			how->format);
-	snprintf(out->format, sizeof out->format, "%s", f->name);
+	if (format == FORMAT_N)
+		return err_set(
+			err, ERR_INVALID, "%s: `%.40s` is no format that is read; use one of " FORMAT_NAMES, file, how->format);
+	snprintf(out->format, sizeof out->format, "%s", how->format);
 	int rc = check_text(text, len, file, err);
 
 	if (rc == 0)
-		rc = f->read(out, text, len, file, how, err);
+		rc = readers[format](out, text, len, file, how, err);
 	drop_left(out);
 	if (rc == 0)
 		rc = reading_number_twins(out, err);
@@ -336,45 +314,4 @@ void reading_report_left(const struct reading *r, char *out, size_t size)
 		memcpy(out + used, one, (size_t)n + 1);
 		used += (size_t)n;
 	}
-}
-
-double reading_unit_ms(const char *unit)
-{
-	static const struct {
-		const char *name;
-		double ms;
-	} units[] = { { "ns", 1e-6 }, { "us", 1e-3 }, { "\u00b5s", 1e-3 }, { "\u03bcs", 1e-3 }, { "ms", 1 }, { "s", 1e3 },
-		{ "nsec", 1e-6 }, { "usec", 1e-3 }, { "msec", 1 }, { "sec", 1e3 }, { "nsecs", 1e-6 }, { "usecs", 1e-3 },
-		{ "msecs", 1 }, { "secs", 1e3 }, { "nsecond", 1e-6 }, { "usecond", 1e-3 }, { "msecond", 1 }, { "second", 1e3 },
-		{ "nanosecond", 1e-6 }, { "microsecond", 1e-3 }, { "millisecond", 1 }, { "nanoseconds", 1e-6 },
-		{ "microseconds", 1e-3 }, { "milliseconds", 1 }, { "seconds", 1e3 } };
-
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-		if (strcasecmp(unit, units[i].name) == 0)
-			return units[i].ms;
-	return 0;
-}
-
-int reading_convert(double value, const char *unit, double *ms, double *tflops, const char **suffix)
-{
-	static const struct {
-		const char *name, *suffix;
-		double tflops; /* of one; 0: no FLOPs */
-	} rates[] = { { "tflops", "/per-TFLOP", 1 }, { "tflop/s", "/per-TFLOP", 1 }, { "tflops/s", "/per-TFLOP", 1 },
-		{ "gflops", "/per-GFLOP", 1e-3 }, { "gflop/s", "/per-GFLOP", 1e-3 }, { "gb/s", "/per-GB", 0 },
-		{ "gbps", "/per-GB", 0 }, { "gib/s", "/per-GiB", 0 }, { "tb/s", "/per-TB", 0 } };
-
-	*tflops = NAN;
-	*suffix = "";
-	*ms = value * reading_unit_ms(unit);
-	if (reading_unit_ms(unit) > 0)
-		return 0;
-	for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
-		if (strcasecmp(unit, rates[i].name) == 0) {
-			*ms = 1e3 / value; /* a second does `value` units of work */
-			*tflops = rates[i].tflops > 0 ? value * rates[i].tflops : NAN;
-			*suffix = rates[i].suffix;
-			return 0;
-		}
-	return -1;
 }

@@ -225,8 +225,8 @@ static bool is_same_unit(const char *a, const char *b)
 	double ms[2], tflops[2];
 	const char *suffix[2];
 
-	return reading_convert(1, a, &ms[0], &tflops[0], &suffix[0]) == 0 &&
-	       reading_convert(1, b, &ms[1], &tflops[1], &suffix[1]) == 0 && fabs(ms[0] / ms[1] - 1) < 1e-9 &&
+	return unit_convert(1, a, &ms[0], &tflops[0], &suffix[0]) == 0 &&
+	       unit_convert(1, b, &ms[1], &tflops[1], &suffix[1]) == 0 && fabs(ms[0] / ms[1] - 1) < 1e-9 &&
 	       strcmp(suffix[0], suffix[1]) == 0;
 }
 
@@ -250,7 +250,7 @@ static int find_units(struct triton_columns *t, const struct table_header *h, co
 			return err_set(err, ERR_INVALID,
 				"%s:1: column %d, `%.60s`, does not say what its numbers are; give a unit (ms, us, ns, s, TFLOPS or GB/s)",
 				file, i + 1, h->name[i]);
-		if (reading_convert(1, t->unit[i], &ms, &tflops, &suffix))
+		if (unit_convert(1, t->unit[i], &ms, &tflops, &suffix))
 			return err_set(err, ERR_INVALID, "%s:1: the unit `%s` is unknown; use ms, us, ns, s, TFLOPS or GB/s",
 				file, t->unit[i]);
 		for (int k = t->n_x; k < i; k++)
@@ -320,7 +320,7 @@ static int triton_row(struct reading *out, const struct csv *c, const struct tab
 		if (!t->is_result[i])
 			continue;
 		unfit = table_unfit(c->cell[i], &v, why);
-		(void)reading_convert(unfit ? 1 : v, t->unit[i], &ms, &tflops, &suffix);
+		(void)unit_convert(unfit ? 1 : v, t->unit[i], &ms, &tflops, &suffix);
 		if (!unfit && !reading_is_time(ms)) {
 			snprintf(why, sizeof why, "%g %s is no time", v, t->unit[i]);
 			unfit = why;

@@ -308,7 +308,7 @@ static void explained(int64_t alert)
 	static const char *const files[] = { "tests/data/profiles/02-register-cap.jsonl",
 		"tests/data/profiles/06-other-parts.jsonl" };
 	int n = 0;
-	int64_t profile = profile_request(&story.f, last_comparison(), alert, "done", "");
+	int64_t profile = put_profile_request(&story.f, last_comparison(), alert, "done", "");
 	for (int i = 0; i < story.suite.n_cells && n < 2; i++) {
 		const struct cell *c = &story.suite.cell[i];
 		if (is_sparse(c) && c->direction == DIRECTION_BACKWARD)

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/activity_abi.h"
-#include "runner/cupti_abi.h"
-#include "runner/sampling_abi.h"
+#include "daemon/runner/activity_abi.h"
+#include "daemon/runner/cupti_abi.h"
+#include "daemon/runner/sampling_abi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

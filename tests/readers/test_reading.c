@@ -155,8 +155,8 @@ static void google_benchmark_by_cpu_time(void **state)
 	has("BM_Sum/1024", 2, 401e-6, NAN);
 	has("BM_Copy", 1, 3e-3, NAN);
 	buf_fini(&text);
-	assert_true(reading_has_times("google-benchmark"));
-	assert_false(reading_has_times("nvbench"));
+	assert_true(format_has_times(format_from_name("google-benchmark")));
+	assert_false(format_has_times(format_from_name("nvbench")));
 }
 
 /* Whatever else the file holds of a benchmark: a repetition that failed, or took no time, spoils it. */

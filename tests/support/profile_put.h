@@ -7,7 +7,8 @@
 #include "profile_case.h"
 
 /** A profile without cells, of a job in `state`. Its id. */
-static inline int64_t profile_request(struct fixture *f, int64_t comparison, int64_t alert, const char *state, const char *why)
+static inline int64_t put_profile_request(
+	struct fixture *f, int64_t comparison, int64_t alert, const char *state, const char *why)
 {
 	struct store_job job = {
 		.repo = f->repo, .kind = JOBKIND_PROFILE, .origin = "alert", .base_how = "given", .suite = "ffa"

@@ -27,7 +27,7 @@ static void parts_of_a_change(void **state)
 static void what_sustained_runs_settle_at(void **state)
 {
 	const struct sustained_level base = { 3.4, 1620, 2.346 }, hungry = { 3.9, 1420, 2.695 }, lazy = { 3.4, 1740, 1.7 },
-				    same = { 3.4, 1622, 2.346 }, underpowered = { 3.4, NAN, 0 }, unmetered = { 3.9, 1420, NAN };
+				     same = { 3.4, 1622, 2.346 }, underpowered = { 3.4, NAN, 0 }, unmetered = { 3.9, 1420, NAN };
 	char text[EXPLAIN_SIZE];
 
 	(void)state;

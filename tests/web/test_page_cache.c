@@ -72,7 +72,7 @@ static void test_stamp(void **state)
 	changed(f, id, stamp);
 	ok(store_alert_change(f->db, alert.id, ALERTSTATE_ACKNOWLEDGED, "ann", "seen", 8000, &err));
 	changed(f, id, stamp);
-	(void)profile_request(f, id, alert.id, "queued", "");
+	(void)put_profile_request(f, id, alert.id, "queued", "");
 	changed(f, id, stamp);
 	ok(db_script(f->db, "UPDATE job SET state = 'done', ended_at = 11 WHERE kind = 'profile'", &err));
 	changed(f, id, stamp);

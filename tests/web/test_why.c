@@ -42,7 +42,7 @@ static struct profile_case *case_of(const char *name)
 
 static void put(struct fixture *f, int64_t comparison, int64_t alert, struct profile_case *c)
 {
-	profile_cell_put(f, profile_request(f, comparison, alert, "done", ""), 0, CELL, c, 0, 0);
+	profile_cell_put(f, put_profile_request(f, comparison, alert, "done", ""), 0, CELL, c, 0, 0);
 	profile_case_free(c);
 }
 
@@ -275,7 +275,7 @@ static void a_profile_without_a_result_says_how_it_stands(void **state)
 	int64_t id = comparison(f), alert = alert_of(f, id);
 	struct answer a;
 
-	profile_request(f, id, alert, "measuring", "");
+	put_profile_request(f, id, alert, "measuring", "");
 	a = get(run, "/comparisons/1");
 	shows(a.body, "<b>Why:</b> not known yet: the profile is measuring. <a href=\"/jobs/");
 	answer_free(&a);
@@ -299,7 +299,7 @@ static void a_program_shows_only_its_times_wherever_one_asks_why(void **state)
 		"/api/v1/profiles/1", "/api/v1/profiles/1.md", "/api/v1/alerts/1" };
 	struct run *run = *state;
 	struct fixture *f = run->f;
-	int64_t id = comparison(f), profile = profile_request(f, id, alert_of(f, id), "done", "");
+	int64_t id = comparison(f), profile = put_profile_request(f, id, alert_of(f, id), "done", "");
 	struct store_profile_cell cell = { .profile = profile,
 		.key = CELL,
 		.state = STORE_PROFILE_UNSUPPORTED,
@@ -323,7 +323,7 @@ static void the_cell_that_lost_most_comes_first(void **state)
 {
 	struct run *run = *state;
 	struct fixture *f = run->f;
-	int64_t id = comparison(f), profile = profile_request(f, id, alert_of(f, id), "done", "");
+	int64_t id = comparison(f), profile = put_profile_request(f, id, alert_of(f, id), "done", "");
 	struct profile_case *little = case_of("06-other-parts"), *much = case_of("02-register-cap");
 
 	profile_cell_put(f, profile, 0, "attention/little", little, 1, 1.02);

@@ -8,8 +8,8 @@ enum { SCAN = 1 << 20 };
 static int compute(const struct reference_plan *plan, const struct reference_io *io, struct reference *out, struct fw_err *err)
 {
 	if (attention_in(io->cell)->headdim > REFERENCE_HEADDIM_MAX)
-		return err_set(
-			err, ERR_UNSUPPORTED, "reference: headdim %d is above %d", attention_in(io->cell)->headdim, REFERENCE_HEADDIM_MAX);
+		return err_set(err, ERR_UNSUPPORTED, "reference: headdim %d is above %d", attention_in(io->cell)->headdim,
+			REFERENCE_HEADDIM_MAX);
 	if (reference_rows_compute(plan, io, out, err))
 		return -1;
 	return io->cell->direction == DIRECTION_BACKWARD ? reference_keys_compute(plan, io, out, err) : 0;

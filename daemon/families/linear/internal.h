@@ -77,8 +77,8 @@ struct block {
 };
 
 /** Rows [first, first + out->width) of a matrix times lines as they come, which are quantised first where they have to be. */
-int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in, struct line_set *out,
-	struct fw_err *err);
+int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in,
+	struct line_set *out, struct fw_err *err);
 
 /* ---- reference_normalise: Normalise.h - prologue LAYERNORM of kernels/fw_linear.h, of a row. ---- */
 

@@ -105,8 +105,8 @@ static int multiply(const struct block *b, const struct block_matrix *m, int64_t
 	return result;
 }
 
-int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in, struct line_set *out,
-	struct fw_err *err)
+int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in,
+	struct line_set *out, struct fw_err *err)
 {
 	struct line_set quantised = { 0 };
 	double *drift = calloc((size_t)in->n, sizeof *drift);

@@ -78,9 +78,9 @@ static void attend_head(const struct line_set *q, const struct line_set *kv, int
 		for (int u = 0; u < TOKENS; u++) { /* a share that moves takes from all others */
 			double v = kv->value[u * 2 * k + k + c], share = p[u] / sum;
 
-			variance +=
-				share * share *
-				(noise[u] * (v - value) * (v - value) + kv->variance[u * 2 * k + k + c] + LINE_SET_SPREAD * v * v);
+			variance += share * share *
+				    (noise[u] * (v - value) * (v - value) + kv->variance[u * 2 * k + k + c] +
+					    LINE_SET_SPREAD * v * v);
 		}
 		rounded(value, &variance);
 		out->value[c] = value;

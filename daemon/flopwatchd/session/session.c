@@ -468,7 +468,7 @@ static void on_end_of_input(struct session *s)
 	s->end_of_input = true;
 	fail_session(s, s->phase == STEP_BANNER         ? "the worker ended before its hello"
 			: s->phase == STEP_HEALTH_CHECK ? "the worker ended before the health check's answer"
-							 : "the worker ended in the middle of the job");
+							: "the worker ended in the middle of the job");
 	finish_if_exited(s);
 }
 

@@ -1,6 +1,6 @@
-/** web/http/internal.h - shared by the sources of db.c; the only header that includes SQLite's. */
-#ifndef DB_INSIDE_H
-#define DB_INSIDE_H
+/** sqlite.h - connection and statements of db.c; the only header that includes the one of SQLite. */
+#ifndef DB_SQLITE_H
+#define DB_SQLITE_H
 
 #include <sqlite3.h>
 
