@@ -2229,7 +2229,7 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 /** Peers of the base manifest of a branch's newest finished job. 1, 0, -1. */
 int store_peer_named(struct db *db, int64_t repo, const char *branch, char *peers, size_t size, struct fw_err *err);
 
-/* ---- profile_answer: Answer.h - the cause of a slower cell in a stored profile, as one sentence (profile/answer.c). Loop only. ---- */
+/* ---- profile_answer: The cause of a slower cell in a stored profile, as one sentence (profile/answer.c). Loop only. ---- */
 
 struct profile_answer {
 	char text[CAUSE_ANSWER_SIZE];

@@ -128,7 +128,7 @@ void command_put_word(const char *word, struct buf *out);
 
 /*
  * ---- scan ----
- * Probe.h - what lies in a checkout: programs that time something, and the files that build them. Reads; runs nothing.
+ * What lies in a checkout: programs that time something, and the files that build them. Reads; runs nothing.
  *
  * A program is known by what it includes or imports. Folders that hold what was built, and hidden ones, are not looked into.
  */
@@ -753,7 +753,7 @@ const char *terminal_tone(const char *word);
 /** Append the file of a side ("base", "target") of a comparison as the API gives it. Returns its rows; 0: nothing is appended. */
 int torchao_write(const json_t *comparison, const char *side, bool is_training, struct buf *out);
 
-/* ---- trial_report: Report.h - a trial as lines for people, or as JSON. ---- */
+/* ---- trial_report: A trial as lines for people, or as JSON. ---- */
 
 /** One trial, of a suite or of a benchmark. */
 struct report {

@@ -1,4 +1,4 @@
-/* csv.c - CSV parser. Cells are copied into one buffer, NUL-terminated, and addressed when the row is complete. */
+/* csv_read.c - CSV parser. Cells are copied into one buffer, NUL-terminated, and addressed when the row is complete. */
 #include "lib/lib.h"
 
 void csv_init(struct csv *c, const char *text, size_t len, const char *file)

@@ -1,4 +1,4 @@
-/* csv.c - see csv.h. */
+/* csv_write.c - see lib.h. */
 #include "lib/lib.h"
 
 #include <math.h>

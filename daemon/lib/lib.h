@@ -362,7 +362,7 @@ void cores_text(const cpu_set_t *set, char text[CORES_TEXT]);
 
 /*
  * ---- csv_read ----
- * Csv.h - tables in RFC 4180: quoted cells, doubled quotes, LF or CRLF, newlines inside quotes.
+ * Tables in RFC 4180: quoted cells, doubled quotes, LF or CRLF, newlines inside quotes.
  *
  * Reads one row at a time from the caller's text; a byte order mark and blank lines are skipped.
  */
@@ -390,7 +390,7 @@ void csv_fini(struct csv *c);
  */
 int csv_next(struct csv *c, struct fw_err *err);
 
-/* ---- csv_write: Csv.h - values of a table that a spreadsheet may open. ---- */
+/* ---- csv_write: Values of a table that a spreadsheet may open. ---- */
 
 /**
  * A cell as RFC 4180 writes it: quoted where it holds a comma, a quote or the end of a line, its quotes doubled, and nothing else changed. For

@@ -90,7 +90,7 @@ void reader_require(struct yaml *y, const struct yaml_node *map, const struct ya
 /*
  * ---- family ----
  * What can be measured: a family of problems that differ in their shape. Everything that flopwatch knows of one kind of
- * kernel stands in daemon/families/NAME/, behind the struct below; what a result has to be, in daemon/families/NAME/reference/.
+ * kernel stands in daemon/families/NAME/, behind the struct below; what a result has to be, in its reference*.c.
  *
  * Families are found by their folders: NAME/ defines `const struct family family_NAME`. doc/families.md says how one is written.
  *

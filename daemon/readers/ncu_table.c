@@ -293,7 +293,7 @@ static int read_row(struct table *t, struct fw_err *err)
 	return report_conditions(t, err) || take_row(t, err) ? -1 : 0;
 }
 
-/* Read a line that starts like a row. If csv.c cannot read it (a quote without an end), it is the program's, or cut. */
+/* Read a line that starts like a row. If csv_read.c cannot read it (a quote without an end), it is the program's, or cut. */
 static int read_line(struct table *t, const char *at, const char *end, int line, bool header, struct fw_err *err)
 {
 	struct fw_err wrong = { 0 };

@@ -966,7 +966,7 @@ bool mig_own(char *uuid, int size);
 
 /*
  * ---- mode_device ----
- * Device.h - modes idle, device_check, health_check and clocks: probes of the device without branch code in the process.
+ * Modes idle, device_check, health_check and clocks: probes of the device without branch code in the process.
  *
  * idle: does another process compute on it? device_check: the same and all other readings, around times of other programs.
  * health_check: does it compute correctly, and does equal work take equal time? Each answers with one `state` record. clocks:

@@ -854,7 +854,7 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 
 /*
  * ---- program_run ----
- * Process_run.h - one run of benchmark programs: two rounds of processes, the second in the opposite order, with device
+ * One run of benchmark programs: two rounds of processes, the second in the opposite order, with device
  * readings around each round on a GPU.
  */
 

@@ -47,7 +47,7 @@ for reader, in_page, in_man in PARTS:
     wrong += [f"doc/reference.md: {key} is read by nobody in {source}" for key in sorted(told - read)]
     wrong += [f"etc/man/flopwatch.yaml.5.scd: {in_man[2:]} lacks {key}, which {source} reads" for key in sorted(read - shown)]
     wrong += [f"etc/man/flopwatch.yaml.5.scd: {key} is read by nobody in {source}" for key in sorted(shown - read)]
-for folder in sorted((ROOT / "daemon/family").iterdir()):
+for folder in sorted((ROOT / "daemon/families").iterdir()):
     if not folder.is_dir() or folder.name == "attention":
         continue
     page = ROOT / "doc/families" / f"{folder.name}.md"
@@ -61,10 +61,10 @@ for folder in sorted((ROOT / "daemon/family").iterdir()):
     wrong += [f"{page.relative_to(ROOT)}: lacks {key}, which daemon/families/{folder.name} reads" for key in sorted(read - told)]
     wrong += [f"{page.relative_to(ROOT)}: {key} is read by nobody in daemon/families/{folder.name}" for key in sorted(told - read)]
 man = (ROOT / "etc/man/flopwatchd.yml.5.scd").read_text()
-reader = "".join((ROOT / "daemon/flopwatchd/runtime" / name).read_text() for name in ("config_read.c", "config_secret.c"))
+reader = "".join((ROOT / "daemon/flopwatchd/config" / name).read_text() for name in ("config_read.c", "config_secret.c"))
 for key in sorted(set(re.findall(r'\(y, \w+, "(\w+)"|^\t\t\{ "(\w+)", \d', reader, re.M)), key="".join):
     key = "".join(key)
     if not re.search(rf"\b{key}\b", man):
-        wrong.append(f"etc/man/flopwatchd.yml.5.scd: lacks {key}, which daemon/flopwatchd/runtime reads")
+        wrong.append(f"etc/man/flopwatchd.yml.5.scd: lacks {key}, which daemon/flopwatchd/config reads")
 print("\n".join(wrong), end="\n" if wrong else "")
 sys.exit(bool(wrong))

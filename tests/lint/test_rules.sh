@@ -17,16 +17,16 @@ broken "a family's word elsewhere is found" db/live.c 'static int seqlen;' lint/
 broken "so is a name of a family's header" daemon/worker/compare_alone.c 'static int f = FW_LINEAR;' lint/families.py 'daemon/worker/compare_alone.c:[0-9]+: names FW_LINEAR, which is linear'
 broken "a file that may name it in a string may not elsewhere" daemon/readers/ffa.c 'static int seqlen;' lint/families.py 'daemon/readers/ffa.c:[0-9]+: names seqlen outside of a string'
 broken "a file that may name one word may not name others" daemon/readers/ffa.c 'static const char *x = "causal";' lint/families.py 'daemon/readers/ffa.c:[0-9]+: names causal'
-mv "$ROOT/daemon/cli/file/export.c" "$tmp/export.c"
+mv "$ROOT/daemon/cli/export.c" "$tmp/export.c"
 fails "a word that is gone is taken from the list" 1 "$root/tests/lint/families.py"
 like "says which" "$out" '^daemon/cli/export.c: names attention no more'
-mv "$tmp/export.c" "$ROOT/daemon/cli/file/export.c"
-broken "a family that includes another is found" daemon/families/layernorm/layernorm.c '#include "families/linear/linear.c"' layers.py \
+mv "$tmp/export.c" "$ROOT/daemon/cli/export.c"
+broken "a family that includes another is found" daemon/families/layernorm/layernorm.c '#include "families/linear/linear.h"' layers.py \
 	'daemon/families/layernorm/layernorm.c:[0-9]+: daemon/families/layernorm may not include daemon/families/linear'
-broken "and a reference that includes another family's" daemon/families/layernorm/reference_check.c '#include "families/linear/reference_quantise.c"' layers.py \
-	'daemon/families/layernorm/reference_check.c:[0-9]+: daemon/families/layernorm/reference may not include daemon/families/linear/reference'
-mkdir -p "$ROOT/daemon/family/new/reference"
-printf '#include "model/family.c"\n#include "lib/field.c"\n' >"$ROOT/daemon/family/new/new.c"
-printf '#include "family/new/new.h"\n#include "runner/values.c"\n' >"$ROOT/daemon/family/new/reference/check.c"
-touch "$ROOT/daemon/family/new/new.h"
+broken "and a reference that includes another family's" daemon/families/layernorm/reference_check.c '#include "families/linear/internal.h"' layers.py \
+	'daemon/families/layernorm/reference_check.c:[0-9]+: daemon/families/layernorm may not include daemon/families/linear'
+mkdir "$ROOT/daemon/families/new"
+printf '#include "model/model.h"\n#include "lib/lib.h"\n' >"$ROOT/daemon/families/new/new.c"
+printf '#include "families/new/new.h"\n#include "runner/runner.h"\n' >"$ROOT/daemon/families/new/reference.c"
+touch "$ROOT/daemon/families/new/new.h"
 ok "a new family needs no row" "$root/tests/layers.py"

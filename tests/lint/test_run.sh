@@ -2,7 +2,7 @@
 # tests/run.sh itself, on a tree of its own with small tests: what it counts, and that neither it nor a test leaves a process behind.
 . "$(dirname "$0")/../support/tap.sh"
 tree=$tmp/tree
-mkdir -p "$tree/tests/room" "$tree/tests/lib"
+mkdir -p "$tree/tests/room" "$tree/tests/support"
 cp "$root/tests/run.sh" "$tree/tests/"
 cp "$root/tests/support/supervise.py" "$tree/tests/support/"
 # What make would build: a test in C is a script here, its variant says which.

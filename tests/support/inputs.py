@@ -7,7 +7,7 @@ Import it beside a ctypes script to give a kernel library the same bits the runn
     tests/support/inputs.py fill SEED TENSOR FIRST COUNT    bf16 bits, little-endian, on stdout
     tests/support/inputs.py blocks SEED HEADS Q_BLOCKS K_BLOCKS KEEP [PATTERN]    mask words, little-endian u32, on stdout
 
-Patterns are those of daemon/model/pattern.h; random_tokens is uniform with key blocks of one token.
+Patterns are those of daemon/families/attention/attention.h; random_tokens is uniform with key blocks of one token.
 """
 import array
 import hashlib

@@ -385,7 +385,7 @@ void trend_label(struct trend *t, const char *cell, bool by_date);
 
 /*
  * ---- troubleshooting ----
- * Blockers.h - doc/troubleshooting.md, compiled in: as a page, and at the end of every other page what leads to its places.
+ * Doc/troubleshooting.md, compiled in: as a page, and at the end of every other page what leads to its places.
  *
  * A message ends with `see doc/troubleshooting.md#PLACE` where its line alone does not say what to do; a page that shows it leads there.
  */

@@ -152,7 +152,7 @@ int explained_line(struct db *db, struct buf *out, int64_t alert, struct fw_err 
 
 /*
  * ---- headline ----
- * Notification.h - a comparison in one line of a list: the cell that its verdict is about, how many are like it, and what failed.
+ * A comparison in one line of a list: the cell that its verdict is about, how many are like it, and what failed.
  */
 
 struct headline {

@@ -189,7 +189,7 @@ http_handler_fn page_static;
 
 /* ---- peer: What a comparison's page says of peers: how fast its sides are beside providers that are yardsticks. ---- */
 
-/** Whether it sets providers or configurations beside each other (model/jobkind.c). */
+/** Whether it sets providers or configurations beside each other (jobkind_is_side_by_side). */
 bool comparison_is_side_by_side(const struct comparison *c);
 /** Providers that some cell has figures of, in their order. Shape: out[COMPARISON_PEERS_MAX]; the body's texts. How many. */
 int comparison_peers(const struct comparison *c, const char **out);

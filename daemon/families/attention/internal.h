@@ -20,7 +20,7 @@
  *
  * A plan names the places: every one of a small problem, else seeded samples that include sequence ends, block borders, first
  * and last rows. For each place three values are computed: the exact result, what a naive bf16 implementation gives (S, P, dP
- * and dS rounded to bf16, sums in fp32), and the expected size of one bf16 rounding of P or dS. accept.h compares.
+ * and dS rounded to bf16, sums in fp32), and the expected size of one bf16 rounding of P or dS. reference_accept.c compares.
  *
  * Backward takes O and LSE as given: P = exp(scale * s - LSE), delta = rowsum(dO * O). A kernel may compute both itself, from
  * Q, K, V and dO, which no rounding of O shifts: what that changes is known for each dQ, and part of the noise of dK.
@@ -123,7 +123,7 @@ int64_t reference_slot_offset(const struct cell *cell, int slot, struct referenc
 
 /*
  * ---- reference_accept ----
- * Accept.h - is a kernel's result right? Compares it with the reference at the planned places.
+ * Is a kernel's result right? Compares it with the reference at the planned places.
  *
  * Every tensor must pass, with R the exact value, N the naive bf16 one and X the kernel's:
  *   every element finite (the caller poisons outputs with NaN before the call), in the whole tensor;
@@ -144,13 +144,13 @@ int64_t reference_slot_offset(const struct cell *cell, int slot, struct referenc
 int accept_check(const struct reference *reference, const struct reference_ops *ops, const struct reference_io *out,
 	struct accept_result *result, struct fw_err *err);
 
-/* ---- reference_keys: Keys.h - reference values of planned keys, on the host. ---- */
+/* ---- reference_keys: Reference values of planned keys, on the host. ---- */
 
 /** Fill tensors 1 and 2 (DK, DV) of `out`. Err: -1 out of memory, or a tensor that cannot be read. */
 int reference_keys_compute(
 	const struct reference_plan *plan, const struct reference_io *io, struct reference *out, struct fw_err *err);
 
-/* ---- reference_mask: Mask.h - which keys a row sees and which rows see a key, as ranges of tokens. ---- */
+/* ---- reference_mask: Which keys a row sees and which rows see a key, as ranges of tokens. ---- */
 
 /** Tokens [begin, end). */
 struct reference_range {
@@ -166,7 +166,7 @@ int reference_mask_keys(const struct reference_io *io, int kv_head, int row, str
 /** Query tokens that see key token `key`. */
 int reference_mask_rows(const struct reference_io *io, int kv_head, int key, struct reference_range *out);
 
-/* ---- reference_math: Math.h - what one (query, key) pair contributes, exactly and as naive bf16 code sees it; for the CPU and the GPU. ---- */
+/* ---- reference_math: What one (query, key) pair contributes, exactly and as naive bf16 code sees it; for the CPU and the GPU. ---- */
 
 /* Root mean square of the relative error of rounding to bf16 (half an ulp is at most 2^-9), and a generous one of fp32 sums. */
 #define REFERENCE_BF16_NOISE 0.0009765625
@@ -245,13 +245,13 @@ INPUTS_FN double reference_own_shift(double ds_k, double p_k, struct reference_r
 	return (ds_k + (row.delta - row.p_dp / row.p) * p_k) / row.p - ds_k;
 }
 
-/* ---- reference_rows: Rows.h - reference values of planned rows, on the host. ---- */
+/* ---- reference_rows: Reference values of planned rows, on the host. ---- */
 
 /** Fill tensor 0 (O or DQ) and, forward, tensor 1 (LSE) of `out`. Err: -1 out of memory, or a tensor that cannot be read. */
 int reference_rows_compute(
 	const struct reference_plan *plan, const struct reference_io *io, struct reference *out, struct fw_err *err);
 
-/* ---- reference_sums: Sums.h - the arithmetic and the reading that rows.c and keys.c share. ---- */
+/* ---- reference_sums: The arithmetic and the reading that reference_rows.c and reference_keys.c share. ---- */
 
 enum { REFERENCE_HEADDIM_MAX = 1024 };
 

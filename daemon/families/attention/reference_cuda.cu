@@ -57,7 +57,7 @@ static __device__ double warp_dot(const uint16_t *x, const uint16_t *y, int n)
 	return sum;
 }
 
-/* What delta_noise() of sums.h is, of one warp. */
+/* What delta_noise() of internal.h is, of one warp. */
 static __device__ double warp_delta_noise(const uint16_t *dout, const uint16_t *o, int n)
 {
 	double sum = 0;

@@ -9,7 +9,7 @@
 #include "lib/lib.h"
 #include "runner/runner.h"
 
-/* ---- reference_activation: Activation.h - what follows a sum, in fp64, and how far a sum that is off by a little may take it. ---- */
+/* ---- reference_activation: What follows a sum, in fp64, and how far a sum that is off by a little may take it. ---- */
 
 /** enum fw_linear_activation of a value. */
 double activation_of(int activation, double v);
@@ -21,7 +21,7 @@ double activation_reach(int activation, double v, double noise);
 
 /*
  * ---- reference_block ----
- * Block.h - a transformer block in fp64, at a few tokens of a large one, at all of a small one.
+ * A transformer block in fp64, at a few tokens of a large one, at all of a small one.
  *
  * Every value has the variance of what an honest kernel makes of it: roundings to bf16 where it may round, and of fp8 values that go to a
  * neighbour because of them. What a result may be off by is six standard deviations, and its own rounding. That is more than a recipe
@@ -33,7 +33,7 @@ int block_compute(const struct check_io *io, uint64_t seed, double visits, struc
 
 /*
  * ---- reference_lines ----
- * Lines.h - rows of values with the variance of what an honest kernel makes of them, and what a transformer block does to them between
+ * Rows of values with the variance of what an honest kernel makes of them, and what a transformer block does to them between
  * its products. Every result may be rounded to bf16, and its variance says so.
  */
 
@@ -62,7 +62,7 @@ void line_set_attend(const struct line_set *q, const struct line_set *kv, struct
 void line_set_add(struct line_set *to, const struct line_set *from);
 void line_set_gelu(struct line_set *x);
 
-/* ---- reference_block_product: Block_product.h - lines times a matrix of a transformer block, both as a recipe has them multiplied. ---- */
+/* ---- reference_block_product: Lines times a matrix of a transformer block, both as a recipe has them multiplied. ---- */
 
 /** One of the four matrices of W. Units: `first` values behind W. */
 struct block_matrix {
@@ -80,7 +80,7 @@ struct block {
 int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in,
 	struct line_set *out, struct fw_err *err);
 
-/* ---- reference_normalise: Normalise.h - prologue LAYERNORM of kernels/fw_linear.h, of a row. ---- */
+/* ---- reference_normalise: Prologue LAYERNORM of kernels/fw_linear.h, of a row. ---- */
 
 /** In place, rounded to bf16. Shape: x[n]. */
 void normalise(float *x, int64_t n);
@@ -89,7 +89,7 @@ float normalised_largest(const float *x, int64_t n);
 
 /*
  * ---- reference_quantise ----
- * Quantise.h - what an operand is multiplied as, in the words of kernels/fw_linear.h; written apart from the kernels that it checks.
+ * What an operand is multiplied as, in the words of kernels/fw_linear.h; written apart from the kernels that it checks.
  */
 
 /** The scale of values whose largest magnitude is `amax`, of e4m3, e5m2 and i8. */

@@ -1,4 +1,4 @@
-/* activation.c - see activation.h. */
+/* reference_activation.c - see internal.h. */
 #include "families/linear/internal.h"
 
 #include <math.h>

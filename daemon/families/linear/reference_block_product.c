@@ -1,4 +1,4 @@
-/* block_product.c - a matrix is read once, in pieces, and takes all lines that it has to multiply along. */
+/* reference_block_product.c - a matrix is read once, in pieces, and takes all lines that it has to multiply along. */
 #include "families/linear/internal.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* normalise.c - see normalise.h. */
+/* reference_normalise.c - see internal.h. */
 #include "families/linear/internal.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "lib/lib.h"
 #include "verdict/verdict.h"
 
-/* ---- cell_metrics: Imported_results.h - stored metrics of a cell beyond its verdict: phases, calls, clocks, work, sustained runs. ---- */
+/* ---- cell_metrics: Stored metrics of a cell beyond its verdict: phases, calls, clocks, work, sustained runs. ---- */
 
 enum { FIGURES_PHASES_MAX = 32 };
 
