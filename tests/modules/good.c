@@ -263,7 +263,7 @@ static void run(struct fw_plan *p, uint32_t phases)
 			backward_key(p, head, key);
 }
 
-static int module_can(const struct fw_problem *problem, char *why, size_t why_size)
+static int good_can(const struct fw_problem *problem, char *why, size_t why_size)
 {
 	const struct fw_attention *a = ATTENTION_OF(problem);
 	const char *reason = NULL;
@@ -284,12 +284,12 @@ static int module_can(const struct fw_problem *problem, char *why, size_t why_si
 	return FW_UNSUPPORTED;
 }
 
-static int module_plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out,
+static int good_plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out,
 	struct fw_info *info, char *why, size_t why_size)
 {
 	(void)config;
 	(void)index;
-	int status = module_can(problem, why, why_size);
+	int status = good_can(problem, why, why_size);
 	const char *chosen = CHOOSE(config);
 	if (status != FW_OK)
 		return status;
@@ -336,7 +336,7 @@ static int module_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	return FW_OK;
 }
 
-static int module_count(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out)
+static int good_count(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out)
 {
 	(void)config;
 	const struct fw_attention *a = ATTENTION_OF(problem);
@@ -392,11 +392,11 @@ static const struct fw_provider provider = {
 	.family = FW_ATTENTION,
 	.flags = FLAGS,
 	.name = "naive",
-	.can = module_can,
-	.plan = module_plan,
+	.can = good_can,
+	.plan = good_plan,
 	.bind = module_bind,
 	.enqueue = module_enqueue,
-	.count = module_count,
+	.count = good_count,
 	.error = module_error,
 	.destroy = module_destroy,
 };
@@ -404,7 +404,7 @@ static const struct fw_provider provider = {
 #ifdef YARDSTICK_FACTOR /* a second provider with a speed of its own, which does no causal backward */
 static int yardstick_can(const struct fw_problem *problem, char *why, size_t why_size)
 {
-	int status = module_can(problem, why, why_size);
+	int status = good_can(problem, why, why_size);
 	if (status != FW_OK || problem->direction != FW_BACKWARD || ATTENTION_OF(problem)->mask != FW_CAUSAL)
 		return status;
 	if (why_size)
@@ -414,7 +414,7 @@ static int yardstick_can(const struct fw_problem *problem, char *why, size_t why
 
 static int yardstick_count(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out)
 {
-	int status = module_count(problem, config, host, out);
+	int status = good_count(problem, config, host, out);
 	out->flops_issued *= YARDSTICK_FACTOR / (WORK_FACTOR);
 	return status;
 }
@@ -426,7 +426,7 @@ static const struct fw_provider yardstick = {
 	.flags = 0,
 	.name = "yardstick",
 	.can = yardstick_can,
-	.plan = module_plan,
+	.plan = good_plan,
 	.bind = module_bind,
 	.enqueue = module_enqueue,
 	.count = yardstick_count,
