@@ -1,11 +1,200 @@
 /* doctor: is everything there that measuring needs. One question a function; each says ok, warn or fail, and what to do. */
+#include "cli/internal.h"
+
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include "cli/internal.h"
 #include "lib/lib.h"
 #include "model/model.h"
+
+/* ---- failures: See failures.c. ---- */
+
+enum { LOOK_AT = 50, RECENT = 5, PATTERN_MIN = 2, PATH_BYTES = 1024 };
+
+static bool is_failure(enum verdict verdict)
+{
+	return verb_status_of_verdict(verdict) == EXIT_ERROR;
+}
+
+/* The first cell of a comparison that tells of a failure: its class, its words. */
+static void read_cells(const json_t *comparison, struct failures *of)
+{
+	size_t i;
+	json_t *cell;
+	snprintf(of->class, sizeof of->class, "%s", verdict_name(value_verdict(comparison)));
+	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
+	{
+		const char *class = value_text(cell, "failure");
+		if (!is_failure(value_verdict(cell)))
+			continue;
+		if (*class)
+			snprintf(of->class, sizeof of->class, "%s", class);
+		snprintf(of->text, sizeof of->text, "%s", value_text(cell, "reason"));
+		return;
+	}
+}
+
+/* How one job failed. 0, -1: the daemon does not say. */
+static int read_job(struct client *c, const json_t *job, struct failures *of)
+{
+	struct fw_err ignored = { 0 };
+	long long id = value_integer(job, "comparison");
+	char path[64];
+	json_t *comparison = NULL;
+	*of = (struct failures){ .job = value_integer(job, "id"), .class = "no result" };
+	snprintf(of->text, sizeof of->text, "%s", value_text(job, "state_why"));
+	if (!id)
+		return 0;
+	snprintf(path, sizeof path, "/api/v1/comparisons/%lld", id);
+	if (client_get(c, path, &comparison, &ignored) != 0)
+		return -1;
+	read_cells(comparison, of);
+	json_decref(comparison);
+	return 0;
+}
+
+/* Whether a job ended with an answer or without one; others say nothing of what it ran. */
+static bool counts(const json_t *job)
+{
+	enum jobstate state = jobstate_from_name(value_text(job, "state"));
+	return state == JOBSTATE_FAILED || (state == JOBSTATE_DONE && value_verdict(job) != VERDICT_NONE);
+}
+
+/* Newest first, up to the first that did not fail. */
+static void read_jobs(struct client *c, const json_t *jobs, struct failures *out)
+{
+	size_t i;
+	json_t *job;
+	json_array_foreach(jobs, i, job)
+	{
+		struct failures one;
+		if (!counts(job))
+			continue;
+		bool failed = value_integer(job, "comparison") == 0 || is_failure(value_verdict(job));
+		if (!failed || read_job(c, job, &one) != 0) {
+			out->n = 0;
+			return;
+		}
+		if (out->n == 0)
+			*out = one;
+		out->is_one = out->n == 0 || (out->is_one && strcmp(out->class, one.class) == 0);
+		if (++out->n == RECENT)
+			return;
+	}
+}
+
+/*
+ * Whether the newest jobs of `repo` that ended, two at least, all failed. False also where the daemon does not answer; `out` then holds
+ * nothing.
+ */
+static bool failures_find(struct client *c, const char *repo, struct failures *out)
+{
+	struct fw_err ignored = { 0 };
+	struct buf path;
+	json_t *answer = NULL;
+	*out = (struct failures){ 0 };
+	buf_init(&path, PATH_BYTES);
+	buf_printf(&path, "/api/v1/jobs?limit=%d", LOOK_AT);
+	client_query(&path, "repo", repo);
+	if (!path.failed && client_get(c, path.data, &answer, &ignored) == 0)
+		read_jobs(c, json_object_get(answer, "items"), out);
+	json_decref(answer);
+	buf_fini(&path);
+	return out->n >= PATTERN_MIN;
+}
+
+/* ---- service: See service.c. ---- */
+
+enum { SERVICE_PATH_BYTES = 1024, LINE_BYTES = 1024 };
+
+static bool exists(const char *root, const char *folder, const char *name)
+{
+	char path[SERVICE_PATH_BYTES];
+	snprintf(path, sizeof path, "%s%s/%s", root, folder, name);
+	return access(path, F_OK) == 0;
+}
+
+/* Whether a line of /etc/passwd or /etc/group begins with the name. */
+static bool is_listed(const char *root, const char *file, const char *name)
+{
+	char path[SERVICE_PATH_BYTES], line[LINE_BYTES];
+	size_t len = strlen(name);
+	bool found = false;
+	snprintf(path, sizeof path, "%s/etc/%s", root, file);
+	FILE *f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof line, f))
+		found = strncmp(line, name, len) == 0 && line[len] == ':';
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void check_units(struct answers *a, const char *root)
+{
+	static const char *const names[] = { "flopwatchd.service", "flopwatch-worker.socket", "flopwatch-worker@.service" };
+	static const char *const folders[] = { "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+		"/usr/lib/systemd/system", "/lib/systemd/system" };
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		bool found = false;
+		for (size_t k = 0; k < sizeof folders / sizeof folders[0]; k++)
+			found = found || exists(root, folders[k], names[i]);
+		if (!found)
+			answers_add(a, FAIL, "unit", "install it: make install, or the package; then systemctl daemon-reload",
+				"%s is in no folder of systemd", names[i]);
+	}
+}
+
+static void check_accounts(struct answers *a, const char *root)
+{
+	static const char *const users[] = { "flopwatch", "flopwatch-run" };
+	static const char *const groups[] = { "video", "render" };
+	for (size_t i = 0; i < 2; i++)
+		if (!is_listed(root, "passwd", users[i]))
+			answers_add(a, FAIL, "user", "systemd-sysusers makes it from flopwatch.sysusers",
+				"there is no user %s, as whom %s runs", users[i], i ? "the worker" : "the daemon");
+	for (size_t i = 0; i < 2; i++)
+		if (!is_listed(root, "group", groups[i]))
+			answers_add(a, FAIL, "group", "groupadd --system NAME; it may stay empty",
+				"there is no group %s, which flopwatch-worker@.service names, so that no worker starts",
+				groups[i]);
+}
+
+/* Ubuntu's setting, under which bubblewrap works only with a profile of its own. */
+static void check_namespaces(struct answers *a, const char *root)
+{
+	static const char *const profiles[] = { "bwrap", "bwrap-userns-restrict", "usr.bin.bwrap" };
+	char path[SERVICE_PATH_BYTES], value = '0';
+	snprintf(path, sizeof path, "%s/proc/sys/kernel/apparmor_restrict_unprivileged_userns", root);
+	FILE *f = fopen(path, "re");
+	if (f && fread(&value, 1, 1, f) != 1)
+		value = '0';
+	if (f)
+		fclose(f);
+	bool has_profile = false;
+	for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++)
+		has_profile = has_profile || exists(root, "/etc/apparmor.d", profiles[i]);
+	if (value == '1' && !has_profile)
+		answers_add(a, FAIL, "sandbox",
+			"add an AppArmor profile with `userns,` for /usr/bin/bwrap in /etc/apparmor.d (see "
+			"doc/troubleshooting.md#namespaces)",
+			"AppArmor blocks user namespaces of bubblewrap (kernel.apparmor_restrict_unprivileged_userns=1), so that no "
+			"worker with `sandbox: required` starts");
+}
+
+void service_look(struct answers *a, const char *root)
+{
+	int before = a->n;
+	if (!exists(root, "/etc/flopwatch", "flopwatchd.yml") || !exists(root, "/run/systemd", "system"))
+		return;
+	check_units(a, root);
+	check_accounts(a, root);
+	check_namespaces(a, root);
+	if (a->n == before)
+		answers_add(a, OK, "service", "", "units, users and groups are there");
+}
+
+/* ---- doctor ---- */
 
 enum { REQUEST_MS = 20000, BUILD_MS = 200000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128 };
 

@@ -429,11 +429,6 @@ int conclude(struct client *c, const struct options *o, const json_t *verdict, s
 /** Add all of it. Units: minutes, where servers do not answer. Err: ERR_INVALID the first mistake in the file. */
 int config_look(const char *file, struct answers *answers, struct fw_err *err);
 
-/* ---- configurations: A profile of every cell of a suite: what each side ran, how fast, and what it moved. ---- */
-
-/** Print an answer of GET /api/v1/profiles/{id} that is done as a table of configurations. */
-void configurations_print(const json_t *profile, FILE *out);
-
 /* ---- failures: Whether a repository's jobs all fail of late, and what of. ---- */
 
 struct failures {
@@ -443,12 +438,6 @@ struct failures {
 	char class[64];
 	char text[256]; /* what the newest says of itself */
 };
-
-/**
- * Whether the newest jobs of `repo` that ended, two at least, all failed. False also where the daemon does not answer; `out` then holds
- * nothing.
- */
-bool failures_find(struct client *c, const char *repo, struct failures *out);
 
 /* ---- files: Files of figures on this machine. ---- */
 
@@ -643,13 +632,6 @@ bool makefile_program(const struct makefile *m, const char *stem, const char *so
 bool makefile_module(const struct makefile *m, char *file, size_t size);
 /** The first rule whose recipe holds `word`: its target and its recipe (borrowed). Shape: target[size]. */
 bool makefile_recipe(const struct makefile *m, const char *word, char *target, size_t size, const char **recipe);
-
-/* ---- names: Names that the daemon knows, a line each, for completions. ---- */
-
-/** Whether there are names of this kind: "branches", "cells", "alerts" and others. */
-bool names_is_kind(const char *kind);
-/** Print those of o->repo, or of all repositories; nothing where the daemon does not answer at once. */
-void names_print(struct client *c, const struct options *o, const char *kind);
 
 /* ---- plain: Foreign text for a terminal: what a branch, a build or a module wrote cannot move the cursor or hide a word. ---- */
 

@@ -8,10 +8,33 @@
 #include <unistd.h>
 
 #include "db/db.h"
+#include "flopwatchd/schedule/schedule.h"
 #include "lib/lib.h"
 #include "web/answer/answer.h"
 #include "web/page/page.h"
 #include "web/web.h"
+
+/* ---- control_queue: Status of the queue: health, workers, jobs that no worker can run. ---- */
+
+int control_health(struct control *c, struct fw_err *err)
+{
+	return queue_health(c->queue, err);
+}
+
+/* Report each configured worker, in order. */
+static void control_workers(const struct control *c, worker_status_fn *each, void *to)
+{
+	queue_workers(c->queue, each, to);
+}
+
+/* Report each queued job (`job` 0: any) that no worker has a device for, with the device and a remedy. */
+static int control_unschedulable(
+	const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err)
+{
+	return queue_unschedulable(c->queue, job, each, to, err);
+}
+
+/* ---- http_frontend ---- */
 
 struct http_frontend {
 	struct loop *loop;

@@ -136,10 +136,6 @@ int control_looked(struct control *c, const char *repo, int64_t look, bool *ende
 int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);
 /** 0 if the daemon can store results; -1 with the reason (disk full, ...). */
 int control_health(struct control *c, struct fw_err *err);
-/** Report each configured worker, in order. */
-void control_workers(const struct control *c, worker_status_fn *each, void *to);
-/** Report each queued job (`job` 0: any) that no worker has a device for, with the device and a remedy. */
-int control_unschedulable(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err);
 /** Start a copy of the database. Err: as backup_begin. */
 int control_backup(struct control *c, struct fw_err *err);
 /** 1 in progress, 0 complete at `path`, -1 failed. Err: as backup_take. */
@@ -223,11 +219,6 @@ void janitor_stop(struct janitor *j);
 /** Run one step in its own transactions. Units: now_ms as clock_utc_ms. 1 there may be more, 0 done, -1. */
 int janitor_step(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
 
-/* ---- port: The check that the daemon can listen on its configured port. ---- */
-
-/** Try to bind `listen`; names the process that uses it, which may be the daemon of the same state_dir. */
-void check_port(const struct config *c);
-
 /*
  * ---- probe ----
  * Checks of the objects that a configuration names: folders, suites, programs, repositories with their branches,
@@ -238,18 +229,9 @@ void check_port(const struct config *c);
 /** Run all checks in order; probe_print writes the results. May take minutes if servers do not answer. */
 void check_config_names(const struct config *c);
 
-/** Check that each repository can be read and has its upstream branch. */
-void check_repos(const struct config *c);
-/** Check that each worker answers, as the daemon would start it or connect to it, and list its devices. */
-void check_workers(const struct config *c);
-
 /* ---- probe_print: Results of checks: one line of JSON on standard output for each, written at once. ---- */
 
 enum look_health { PROBE_OK, PROBE_WARN, PROBE_FAIL };
-
-/** Print the result of a check. `advice`: what to do, "" nothing. */
-void probe_print(enum look_health health, const char *what, const char *advice, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
 
 /* ---- server: The daemon: starts its modules, reloads the configuration, stops. ---- */
 

@@ -4,13 +4,485 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include "flopwatchd/config/config.h"
+#include "flopwatchd/session/session.h"
+#include "flopwatchd/watch/watch.h"
 #include "lib/lib.h"
 #include "model/model.h"
+#include "protocol/protocol.h"
+#include "web/http/http.h"
+
+/* ---- probe_print ---- */
+
+enum { TEXT_BYTES = 2048, LINE_MAX_BYTES = 1 << 16 };
+
+/* Print the result of a check. `advice`: what to do, "" nothing. */
+static void probe_print(enum look_health health, const char *what, const char *advice, const char *format, ...)
+{
+	static const char *const names[] = { "ok", "warn", "fail" };
+	char text[TEXT_BYTES];
+	struct buf line;
+	struct jsonw j;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	buf_init(&line, LINE_MAX_BYTES);
+	jsonw_init(&j, &line);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "what", what);
+	jsonw_kv_string(&j, "health", names[health]);
+	jsonw_kv_string(&j, "text", text);
+	jsonw_kv_string(&j, "advice", *advice ? advice : NULL);
+	jsonw_object_end(&j);
+	puts(line.data);
+	fflush(stdout);
+	buf_fini(&line);
+}
+
+/* ---- port ---- */
+
+enum { TCP_LISTEN = 10 };
+
+/* Inode of the socket that listens on the port, from a kernel table; 0 none. */
+static unsigned long find_socket(const char *table, int port)
+{
+	char line[512];
+	unsigned long found = 0;
+	FILE *f = fopen(table, "re");
+	while (f && !found && fgets(line, sizeof line, f)) {
+		unsigned local, state;
+		unsigned long inode;
+		if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %*u %*u %lu", &local, &state,
+			    &inode) == 3 &&
+			(int)local == port && state == TCP_LISTEN)
+			found = inode;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool has_socket(const char *pid, unsigned long inode)
+{
+	char folder[300], path[600], target[64], wanted[64];
+	bool found = false;
+	snprintf(folder, sizeof folder, "/proc/%s/fd", pid);
+	snprintf(wanted, sizeof wanted, "socket:[%lu]", inode);
+	DIR *dir = opendir(folder);
+	for (struct dirent *e; dir && !found && (e = readdir(dir));) {
+		snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+		ssize_t n = readlink(path, target, sizeof target - 1);
+		target[n > 0 ? n : 0] = '\0';
+		found = strcmp(target, wanted) == 0;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* The process that listens on the port; 0: not visible, e.g. of another user. */
+static long find_owner(int port)
+{
+	unsigned long inode = find_socket("/proc/net/tcp", port);
+	long owner = 0;
+	if (!inode)
+		inode = find_socket("/proc/net/tcp6", port);
+	DIR *dir = inode ? opendir("/proc") : NULL;
+	for (struct dirent *e; dir && !owner && (e = readdir(dir));)
+		if (strspn(e->d_name, "0123456789") == strlen(e->d_name) && has_socket(e->d_name, inode))
+			owner = strtol(e->d_name, NULL, 10);
+	if (dir)
+		closedir(dir);
+	return owner;
+}
+
+static void name_process(long pid, char *text, size_t size)
+{
+	char path[64], name[64] = "";
+	snprintf(path, sizeof path, "/proc/%ld/comm", pid);
+	FILE *f = fopen(path, "re");
+	if (f && fgets(name, sizeof name, f))
+		name[strcspn(name, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	snprintf(text, size, "%s (process %ld)", *name ? name : "a program", pid);
+}
+
+/* The daemon that runs on this state_dir; 0 none. */
+static long find_daemon(const struct config *c)
+{
+	char path[1100], text[32] = "";
+	snprintf(path, sizeof path, "%s/lock", c->state_dir);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	bool is_free = flock(fd, LOCK_SH | LOCK_NB) == 0;
+	ssize_t n = is_free ? 0 : read(fd, text, sizeof text - 1);
+	text[n > 0 ? n : 0] = '\0';
+	close(fd);
+	return is_free ? 0 : strtol(text, NULL, 10);
+}
+
+/* Try to bind `listen`; names the process that uses it, which may be the daemon of the same state_dir. */
+static void check_port(const struct config *c)
+{
+	struct fw_err err = { 0 };
+	char who[160] = "a program that this user cannot see";
+	int bound, fd = http_listen(c->listen_host, c->listen_port, &bound, &err);
+	if (fd >= 0) {
+		close(fd);
+		probe_print(PROBE_OK, "port", "", "%d on %s is free", c->listen_port, c->listen_host);
+		return;
+	}
+	if (err.code != ERR_BUSY) {
+		probe_print(PROBE_FAIL, "port", "set another `listen`", "%s", err.text);
+		return;
+	}
+	long owner = find_owner(c->listen_port), daemon = find_daemon(c);
+	if (owner)
+		name_process(owner, who, sizeof who);
+	if (daemon && owner == daemon)
+		probe_print(PROBE_OK, "port", "", "%d on %s is that of the daemon that runs on this state_dir (process %ld)",
+			c->listen_port, c->listen_host, daemon);
+	else if (daemon && !owner)
+		probe_print(PROBE_WARN, "port", "no change needed if it is the daemon that runs on this state_dir",
+			"%d on %s is in use by %s", c->listen_port, c->listen_host, who);
+	else
+		probe_print(PROBE_FAIL, "port",
+			"set another `listen`, or stop that program: flopwatch would connect to it instead of this daemon",
+			"port %d on %s is in use by %s", c->listen_port, c->listen_host, who);
+}
+
+/* ---- repos: Checks of repositories and their branches; see probe.c. ---- */
+
+enum { REQUEST_MS = 60000, TIPS_MAX_BYTES = 64 << 20, ERRORS_MAX_BYTES = 1 << 16, NAME_BYTES = 1024 };
+
+/* Set the error to the first line of flopwatch-git's errors, without the program's name. */
+static int set_error(const struct buf *errors, enum err_code code, struct fw_err *err)
+{
+	static const char own_name[] = "flopwatch-git: ";
+	const char *line = errors->len ? errors->data : "flopwatch-git failed";
+	if (strncmp(line, own_name, sizeof own_name - 1) == 0)
+		line += sizeof own_name - 1;
+	return err_set(err, code, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static int read_branches(const struct config_repo *r, struct buf *out, struct fw_err *err)
+{
+	char program[4096];
+	struct proc_exit how;
+	struct buf errors;
+	int n = 1;
+	if (proc_sibling("flopwatch-git", program, sizeof program, err) != 0)
+		return -1;
+	const char *argv[5 + CONFIG_ACCESS_ARGS] = { program };
+	argv[n++] = r->is_local ? "tips" : "heads";
+	argv[n++] = r->is_local ? "--repo" : "--url";
+	argv[n++] = r->url;
+	if (!r->is_local)
+		n += config_repo_access(r, argv + n);
+	struct proc_spec spec = { .argv = argv };
+	buf_init(&errors, ERRORS_MAX_BYTES);
+	int result = proc_run(&spec, NULL, out, &errors, REQUEST_MS, &how, err);
+	if (result == 0 && how.timed_out)
+		result = err_set(err, ERR_TIMEOUT, "the server did not answer within %d s", REQUEST_MS / 1000);
+	else if (result == 0 && how.status != 0)
+		result = set_error(&errors, how.status == PROC_EXIT_AGAIN ? ERR_IO : ERR_INVALID, err);
+	else if (result == 0 && out->failed)
+		result = err_set(err, ERR_FULL, "the list of branches is too large");
+	buf_fini(&errors);
+	return result;
+}
+
+/* True for a local repository with truncated history, which git marks by the file `shallow`. */
+static bool is_shallow(const struct config_repo *r)
+{
+	static const char *const file[] = { "/.git/shallow", "/shallow" };
+	char path[sizeof r->url + 16];
+	struct stat st;
+
+	for (size_t i = 0; r->is_local && i < sizeof file / sizeof file[0]; i++) {
+		snprintf(path, sizeof path, "%s%s", r->url, file[i]);
+		if (stat(path, &st) == 0 && st.st_size > 0)
+			return true;
+	}
+	return false;
+}
+
+struct branches {
+	int n;
+	bool has_upstream;
+	bool is_matched[CONFIG_LIST_MAX]; /* by pattern of `branches` */
+};
+
+static void read_lines(const struct config_repo *r, char *lines, const char *upstream, struct branches *out)
+{
+	char *line;
+
+	*out = (struct branches){ 0 };
+	while ((line = strsep(&lines, "\n"))) {
+		json_t *tip = *line ? json_loads(line, 0, NULL) : NULL;
+		const char *name = json_string_value(json_object_get(tip, "name"));
+		const char *display = json_string_value(json_object_get(tip, "display"));
+
+		if (name) {
+			out->n++;
+			out->has_upstream = out->has_upstream || !strcmp(name, upstream);
+			for (int i = 0; i < r->n_branches; i++)
+				if (branch_pattern_matches(r->branch[i], name, display ? display : name))
+					out->is_matched[i] = true;
+		}
+		json_decref(tip);
+	}
+}
+
+static void check_patterns(const struct config_repo *r, const struct branches *b)
+{
+	for (int i = 0; i < r->n_branches; i++)
+		if (!b->is_matched[i])
+			probe_print(PROBE_WARN, "branches",
+				"no change needed if the branch will be pushed; else correct the pattern",
+				"%s: `%s` %s no existing branch", r->name, r->branch[i],
+				r->branch[i][0] == '!' ? "excludes" : "matches");
+}
+
+static void check_repo(const struct config_repo *r)
+{
+	struct fw_err err = { 0 };
+	struct buf out;
+	char upstream[NAME_BYTES], why[NAME_BYTES];
+	struct branches branches;
+	buf_init(&out, TIPS_MAX_BYTES);
+	if (read_branches(r, &out, &err) != 0 || gitread_encode(r->upstream, upstream, sizeof upstream, &err) != 0) {
+		probe_print(PROBE_FAIL, "repository",
+			err.code == ERR_INVALID ? "" /* flopwatch-git's message says what to do */
+			: r->is_local           ? "correct its url, or let the daemon's user read it"
+						: "correct its url, its key, or the way to the server",
+			"%s: %s", r->name, err.text);
+		buf_fini(&out);
+		return;
+	}
+	read_lines(r, out.data, upstream, &branches);
+	int n = branches.n;
+	config_no_upstream(r, why, sizeof why);
+	if (n == 0)
+		probe_print(PROBE_WARN, "repository", "push one", "%s can be read, but has no branch yet", r->name);
+	else if (!branches.has_upstream)
+		probe_print(PROBE_FAIL, "branch", "", "%s: %s", r->name, why);
+	else
+		probe_print(PROBE_OK, "repository", "", "%s can be read: %d branch%s, %s among them", r->name, n,
+			n == 1 ? "" : "es", r->upstream);
+	if (is_shallow(r))
+		probe_print(PROBE_WARN, "repository", "complete it with `git fetch --unshallow`",
+			"%s: %s is a shallow clone; commits whose merge-base is not in it fail", r->name, r->url);
+	if (n > 0)
+		check_patterns(r, &branches);
+	buf_fini(&out);
+}
+
+/* Check that each repository can be read and has its upstream branch. */
+static void check_repos(const struct config *c)
+{
+	for (int i = 0; i < c->n_repos; i++)
+		check_repo(&c->repo[i]);
+	if (c->n_repos == 0)
+		probe_print(PROBE_WARN, "repository", "add one under repos:", "none is watched");
+}
+
+/* ---- workers: Checks of workers and their devices; see probe.c. ---- */
+
+enum { HELLO_MAX_BYTES = 1 << 20, WORKERS_ERRORS_MAX_BYTES = 1 << 16 };
+static const int64_t hello_ns = INT64_C(60000000000);
+
+/* Read up to the end of the first line. 0, -1. */
+static int read_line(int fd, struct buf *line, struct fw_err *err)
+{
+	int64_t end_ns = clock_mono_ns() + hello_ns;
+	char part[4096];
+	while (!memchr(line->data, '\n', line->len)) {
+		int64_t left_ms = (end_ns - clock_mono_ns()) / 1000000;
+		struct pollfd wait = { .fd = fd, .events = POLLIN };
+		int ready = left_ms > 0 ? poll(&wait, 1, (int)left_ms) : 0;
+		if (ready == 0)
+			return err_set(err, ERR_TIMEOUT, "the worker sent nothing within %d s", (int)(hello_ns / 1000000000));
+		ssize_t n = ready > 0 ? read(fd, part, sizeof part) : -1;
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0)
+			return err_set(err, ERR_IO, "the worker ended before its hello");
+		buf_append(line, part, (size_t)n);
+		if (line->failed)
+			return err_set(err, ERR_PROTOCOL, "the worker sent too much data instead of its hello");
+	}
+	return 0;
+}
+
+/* Read the last line of standard error, which explains an early end; "": none. */
+static void read_errors(int fd, char *last, size_t size)
+{
+	char part[4096];
+	struct buf text;
+	buf_init(&text, WORKERS_ERRORS_MAX_BYTES);
+	for (ssize_t n; fd >= 0 && (n = read(fd, part, sizeof part)) > 0 && !text.failed;)
+		buf_append(&text, part, (size_t)n);
+	while (text.len && text.data[text.len - 1] == '\n')
+		text.data[--text.len] = '\0';
+	const char *line = text.len ? strrchr(text.data, '\n') : NULL;
+	snprintf(last, size, "%s", line ? line + 1 : text.len ? text.data : "");
+	buf_fini(&text);
+}
+
+static int read_hello(const struct connection *to, struct msg *hello, struct fw_err *err)
+{
+	struct buf line;
+	char said[512];
+	buf_init(&line, HELLO_MAX_BYTES);
+	int result = read_line(to->fd, &line, err);
+	if (result == 0)
+		result = protocol_parse(line.data, strcspn(line.data, "\n"), hello, err);
+	if (result != 0) {
+		read_errors(to->errors_fd, said, sizeof said);
+		if (*said)
+			err_context(err, "%s", said);
+	} else if (hello->t != MSG_HELLO) {
+		msg_fini(hello);
+		result = err_set(err, ERR_PROTOCOL, "unexpected message from worker: expected hello");
+	}
+	buf_fini(&line);
+	return result;
+}
+
+static void check_devices(const struct config *c, const struct config_worker *w, const struct msg_hello *hello)
+{
+	const struct msg_device *found = NULL;
+	for (int i = 0; i < hello->n_devices && !found; i++)
+		if (config_worker_wants(w, hello->device[i].kind, hello->device[i].index, hello->device[i].uuid))
+			found = &hello->device[i];
+	if (found)
+		probe_print(PROBE_OK, "worker", "", "%s measures on %s %s (%s)", w->name, device_kind_name(found->kind),
+			found->uuid, found->name);
+	else
+		probe_print(PROBE_FAIL, "device", "see nvidia-smi on its machine; or set another device",
+			"%s answers, but has no device of kind %s", w->name, device_kind_name(w->device));
+	if (!strcmp(c->sandbox, "auto") && strcmp(hello->isolation, "bwrap") != 0)
+		probe_print(PROBE_WARN, "sandbox", "install bubblewrap there, and allow user namespaces",
+			"%s builds and runs branches without a sandbox", w->name);
+}
+
+static void add_argument(struct config_worker *w, const char *word)
+{
+	if (w->n_command < CONFIG_LIST_MAX)
+		snprintf(w->command[w->n_command++], sizeof w->command[0], "%s", word);
+}
+
+/* Replace `serve`: that creates a cache, possibly as another user than the daemon's; a probe only sends hello. */
+static void use_probe_command(const struct config *c, struct config_worker *w)
+{
+	if (!w->n_command || strcmp(w->command[w->n_command - 1], "serve") != 0)
+		return;
+	w->n_command--;
+	add_argument(w, "probe");
+	add_argument(w, "--sandbox");
+	add_argument(w, c->sandbox);
+	add_argument(w, "--device");
+	add_argument(w, w->device == DEVICE_ANY ? "auto" : device_kind_name(w->device));
+	for (int i = 0; i < c->n_read_only; i++) {
+		add_argument(w, "--read-only");
+		add_argument(w, c->read_only[i]);
+	}
+}
+
+/* Query only the scheduler: an allocation may take hours and would occupy a GPU. */
+static void check_slurm(const struct config_worker *w)
+{
+	const char *env[CONNECT_ENV_MAX], *argv[] = { "sinfo", "--noheader", "--format=%D nodes %T with %G", NULL, NULL };
+	char text[CONNECT_ENV_MAX][CONNECT_ENV_TEXT], partition[160];
+	static const char *const needed[] = { "srun", "squeue", "scancel" };
+	struct fw_err err = { 0 };
+	struct proc_exit how = { 0 };
+	struct buf out, errors;
+	snprintf(partition, sizeof partition, "--partition=%s", w->slurm.partition);
+	if (w->slurm.partition[0])
+		argv[3] = partition;
+	buf_init(&out, HELLO_MAX_BYTES);
+	buf_init(&errors, WORKERS_ERRORS_MAX_BYTES);
+	connect_environment(env, text);
+	struct proc_spec spec = { .argv = argv, .env = env };
+	int result = proc_run(&spec, NULL, &out, &errors, hello_ns / 1000000, &how, &err);
+	for (size_t i = 0; result == 0 && i < sizeof needed / sizeof needed[0]; i++) {
+		char path[4096];
+		result = proc_sibling(needed[i], path, sizeof path, &err);
+	}
+	if (result == 0 && how.status != 0)
+		result =
+			err_set(&err, ERR_IO, "%.*s", (int)strcspn(errors.data, "\n"), errors.len ? errors.data : "sinfo failed");
+	for (size_t i = 0; i < out.len; i++)
+		if (out.data[i] == '\n')
+			out.data[i] = i + 1 < out.len ? ';' : '\0';
+	if (result != 0)
+		probe_print(PROBE_FAIL, "worker", "install Slurm's client programs, and let SLURM_CONF name its configuration",
+			"%s: %s", w->name, err.text);
+	else if (out.len == 0)
+		probe_print(PROBE_FAIL, "worker", "see sinfo; name another partition", "%s: there is no partition %s", w->name,
+			w->slurm.partition);
+	else
+		probe_print(PROBE_OK, "worker", "", "%s asks Slurm%s, which has %s", w->name, w->builds ? " for its builds" : "",
+			out.data);
+	buf_fini(&out);
+	buf_fini(&errors);
+}
+
+static void check_worker(const struct config *c, const struct config_worker *configured)
+{
+	if (config_worker_is_slurm(configured)) {
+		check_slurm(configured);
+		return;
+	}
+
+	struct fw_err err = { 0 };
+	struct connection to;
+	struct msg hello = { 0 };
+	struct config_worker probed = *configured, *w = &probed;
+	use_probe_command(c, w);
+	const struct connect_as no_allocation = { .name = "", .node = "" };
+	int result = connect_worker(c, w, &no_allocation, &to, &err);
+	bool is_reached = result == 0;
+	if (is_reached) {
+		result = read_hello(&to, &hello, &err);
+		close(to.fd);
+		if (to.errors_fd >= 0)
+			close(to.errors_fd);
+		proc_end(&to.child);
+	}
+	if (result == 0) {
+		check_devices(c, w, &hello.u.hello);
+		msg_fini(&hello);
+	} else {
+		probe_print(PROBE_FAIL, "worker",
+			w->socket[0] ? "start its service; and let the daemon's user reach the socket"
+				     : "fix its command; run it by hand to see its errors",
+			"%s%s%s", is_reached ? w->name : "", is_reached ? ": " : "", err.text);
+	}
+}
+
+/* Check that each worker answers, as the daemon would start it or connect to it, and list its devices. */
+static void check_workers(const struct config *c)
+{
+	for (int i = 0; i < c->n_workers; i++)
+		check_worker(c, &c->worker[i]);
+	if (c->n_workers == 0)
+		probe_print(PROBE_WARN, "worker", "add one under workers:", "no worker is configured, so no job runs");
+}
+
+/* ---- probe ---- */
 
 enum { SUITE_MAX_BYTES = 1 << 20, PATH_BYTES = 1024 };
 

@@ -220,15 +220,6 @@ void name_display(struct buf *out, const char *bytes, size_t len, size_t max);
 
 enum { POINTER_MAX_BYTES = 1024 /* git-LFS takes no larger file for a pointer */ };
 
-/**
- * Whether a file's bytes are such a pointer. Appends what it is and what to do, a sentence that follows the file's path, with the size of
- * the missing content where the pointer states it. Shape: data[len]. Source: the git-LFS specification, version 1; git-annex's key format.
- */
-bool pointer_of_file(const char *data, size_t len, struct buf *out);
-
-/** The same of a symbolic link's target, as git-annex makes them for locked files. */
-bool pointer_of_link(const char *target, struct buf *out);
-
 /*
  * ---- refwrite ----
  * Moves a ref of ours in a repository that is not ours, without a lock that stays behind for good.

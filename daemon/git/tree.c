@@ -4,9 +4,241 @@
  */
 #include "git/internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <unistd.h>
+
+/* ---- pointer: See pointer.c. ---- */
+
+static const char WHAT_TO_DO[] = "is not in the commit; commit the file itself, or leave it out of `inputs`";
+
+static bool begins_with(const char *data, size_t len, const char *with)
+{
+	return len >= strlen(with) && memcmp(data, with, strlen(with)) == 0;
+}
+
+/* Digits at `at`, which ends at `end`. Returns how many; 0 where none are, or so many that they state no size. */
+static int digits(const char *at, const char *end)
+{
+	int n = 0;
+
+	while (at + n < end && at[n] >= '0' && at[n] <= '9')
+		n++;
+	return n <= 18 ? n : 0;
+}
+
+static void describe(struct buf *out, const char *what, const char *size, int size_digits)
+{
+	if (size_digits > 0)
+		buf_printf(out, "is a %s, and its content (%.*s bytes) %s", what, size_digits, size, WHAT_TO_DO);
+	else
+		buf_printf(out, "is a %s, and its content %s", what, WHAT_TO_DO);
+}
+
+/* The size in a key of git-annex, BACKEND-s1234--NAME: its field -s comes before the double hyphen. */
+static void describe_annex(struct buf *out, const char *what, const char *key, const char *end)
+{
+	const char *field = key;
+
+	while (field < end && *field != '-')
+		field++;
+	for (; field + 1 < end && field[0] == '-' && field[1] != '-'; field += 1 + strcspn(field + 1, "-"))
+		if (field[1] == 's') {
+			describe(out, what, field + 2, digits(field + 2, end));
+			return;
+		}
+	describe(out, what, NULL, 0);
+}
+
+static const char *last_slash(const char *begin, const char *end)
+{
+	while (end > begin && end[-1] != '/')
+		end--;
+	return end;
+}
+
+/*
+ * Whether a file's bytes are such a pointer. Appends what it is and what to do, a sentence that follows the file's path, with the size of
+ * the missing content where the pointer states it. Shape: data[len]. Source: the git-LFS specification, version 1; git-annex's key format.
+ */
+static bool pointer_of_file(const char *data, size_t len, struct buf *out)
+{
+	static const char annex[] = "/annex/objects/", size_line[] = "\nsize ";
+	const char *end = data + len, *size;
+
+	if (len > POINTER_MAX_BYTES || memchr(data, '\0', len))
+		return false;
+	if (begins_with(data, len, "version https://git-lfs.github.com/spec/") ||
+		begins_with(data, len, "version https://hawser.github.com/spec/")) {
+		if (!memmem(data, len, "\noid ", 5))
+			return false;
+		size = memmem(data, len, size_line, sizeof size_line - 1);
+		describe(out, "git-LFS pointer", size ? size + sizeof size_line - 1 : NULL,
+			size ? digits(size + sizeof size_line - 1, end) : 0);
+		return true;
+	}
+	if (!begins_with(data, len, annex))
+		return false;
+	const char *line_end = memchr(data, '\n', len);
+	line_end = line_end ? line_end : end;
+	describe_annex(out, "git-annex pointer", last_slash(data, line_end), line_end);
+	return true;
+}
+
+/* The same of a symbolic link's target, as git-annex makes them for locked files. */
+static bool pointer_of_link(const char *target, struct buf *out)
+{
+	const char *end = target + strlen(target);
+
+	if (!strstr(target, ".git/annex/objects/"))
+		return false;
+	describe_annex(out, "git-annex link", last_slash(target, end), end);
+	return true;
+}
+
+/* ---- tar: The ustar format of POSIX.1-1988, written field by field; see tar.c. ---- */
+
+enum { BLOCK = 512, NAME_MAX_BYTES = 100, PREFIX_MAX_BYTES = 155, LINK_MAX_BYTES = 100 };
+
+struct ustar {
+	char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100], magic[6], version[2],
+		user[32], group[32], major[8], minor[8], prefix[155], pad[12];
+};
+_Static_assert(sizeof(struct ustar) == BLOCK, "a ustar header is one block");
+
+void tar_init(struct tar *t, int fd)
+{
+	*t = (struct tar){ .fd = fd };
+}
+
+static int put(struct tar *t, const void *data, size_t len, struct fw_err *err)
+{
+	const char *at = data;
+
+	while (len) {
+		ssize_t done = write(t->fd, at, len);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return err_sys(err, "write the archive");
+		at += done;
+		len -= (size_t)done;
+		t->written += done;
+	}
+	return 0;
+}
+
+/* Where the slash between prefix and name stands; 0 when the name alone is enough, -1 when it cannot be split. */
+static int split(const char *path, size_t len)
+{
+	size_t i;
+
+	if (len <= NAME_MAX_BYTES)
+		return 0;
+	for (i = len - NAME_MAX_BYTES - 1; i < len && i <= PREFIX_MAX_BYTES; i++)
+		if (path[i] == '/' && i > 0 && i + 1 < len)
+			return (int)i;
+	return -1;
+}
+
+int tar_check_path(const char *path, bool is_directory, struct fw_err *err)
+{
+	size_t len = strlen(path) + is_directory;
+
+	if (len > PREFIX_MAX_BYTES + 1 + NAME_MAX_BYTES || split(path, len) < 0)
+		return err_set(err, ERR_INVALID, "%.200s%s: the path is too long to travel (%zu bytes)", path,
+			len > 200 ? "..." : "", len);
+	return 0;
+}
+
+int tar_check_link(const char *path, const char *target, struct fw_err *err)
+{
+	const char *at = target;
+	size_t depth = 0, up = 0;
+
+	for (; *path; path++)
+		depth += *path == '/';
+	if (!*target || *target == '/')
+		return err_set(err, ERR_INVALID, "is a link to an absolute path");
+	if (strlen(target) > LINK_MAX_BYTES)
+		return err_set(err, ERR_INVALID, "is a link whose text is longer than %d bytes", LINK_MAX_BYTES);
+	while (strncmp(at, "../", 3) == 0 || strcmp(at, "..") == 0) {
+		up++;
+		at += at[2] ? 3 : 2;
+	}
+	/* ".." behind a name is followed from where that name leads, which may be another link: not decidable here. */
+	if (up > depth || strstr(at, "/../") || strncmp(at, "../", 3) == 0 ||
+		(strlen(at) >= 3 && strcmp(at + strlen(at) - 3, "/..") == 0))
+		return err_set(err, ERR_INVALID, "is a link that leaves the folder");
+	return 0;
+}
+
+static int header(struct tar *t, const char *path, char type, unsigned mode, size_t size, const char *link, struct fw_err *err)
+{
+	struct ustar h = { .magic = "ustar", .version = { '0', '0' }, .type = type };
+	char full[PREFIX_MAX_BYTES + NAME_MAX_BYTES + 2];
+	unsigned sum = 0;
+	const unsigned char *byte = (const unsigned char *)&h;
+	size_t i;
+	int at;
+
+	if (tar_check_path(path, type == '5', err) != 0)
+		return -1;
+	if (size >= (size_t)1 << 33)
+		return err_set(err, ERR_INVALID, "%s: larger than 8 GiB", path);
+	snprintf(full, sizeof full, "%s%s", path, type == '5' ? "/" : "");
+	at = split(full, strlen(full));
+	if (at > 0) {
+		memcpy(h.prefix, full, (size_t)at);
+		memcpy(h.name, full + at + 1, strlen(full + at + 1));
+	} else {
+		memcpy(h.name, full, strlen(full));
+	}
+	snprintf(h.mode, sizeof h.mode, "%07o", mode & 07777);
+	snprintf(h.uid, sizeof h.uid, "%07o", 0);
+	snprintf(h.gid, sizeof h.gid, "%07o", 0);
+	snprintf(h.size, sizeof h.size, "%011llo", (unsigned long long)size & 077777777777ull);
+	snprintf(h.mtime, sizeof h.mtime, "%011o", 0);
+	memcpy(h.link, link, strlen(link));
+	memset(h.checksum, ' ', sizeof h.checksum);
+	for (i = 0; i < sizeof h; i++)
+		sum += byte[i];
+	snprintf(h.checksum, sizeof h.checksum, "%06o", sum & 0777777);
+	return put(t, &h, sizeof h, err);
+}
+
+int tar_directory(struct tar *t, const char *path, struct fw_err *err)
+{
+	return header(t, path, '5', 0755, 0, "", err);
+}
+
+int tar_file(struct tar *t, const char *path, const void *data, size_t len, bool executable, struct fw_err *err)
+{
+	static const char zeros[BLOCK];
+
+	if (header(t, path, '0', executable ? 0755 : 0644, len, "", err) != 0 || put(t, data, len, err) != 0)
+		return -1;
+	return put(t, zeros, (BLOCK - len % BLOCK) % BLOCK, err);
+}
+
+int tar_link(struct tar *t, const char *path, const char *target, struct fw_err *err)
+{
+	if (tar_check_link(path, target, err) != 0)
+		return err_context(err, "%s", path);
+	return header(t, path, '2', 0777, 0, target, err);
+}
+
+int tar_end(struct tar *t, struct fw_err *err)
+{
+	static const char zeros[2 * BLOCK];
+
+	return put(t, zeros, sizeof zeros, err);
+}
+
+/* ---- tree ---- */
 
 struct walk {
 	struct git_repo *repo;

@@ -9,16 +9,6 @@
 #include "lib/lib.h"
 #include "readers/readers.h"
 
-/* ---- bare: Bare NaN and Infinity, which are no JSON but which printf and Google Benchmark write. ---- */
-
-/**
- * Copy a text, replacing each bare NaN and Infinity in a value's position by another value of the same length, so that lines
- * and columns stay valid. Shape: [len]. Own: free. NULL: out of memory.
- */
-char *bare_replace(const char *text, size_t len);
-/** Return whether a value replaces one. */
-bool bare_is(const json_t *value);
-
 /* ---- column: Meaning of a column's name: its series, its unit, or that it holds no times. ---- */
 
 enum { COLUMN_UNIT_SIZE = 32 };

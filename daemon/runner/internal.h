@@ -100,15 +100,6 @@ struct activity {
 	} kernel[ACTIVITY_KERNELS_MAX]; /* by start */
 };
 
-/**
- * Start to trace. Own: activity_close, also after -1; do not move `a` until then. Err: ERR_UNSUPPORTED with a message for the
- * user.
- */
-int activity_open(struct activity *a, struct fw_err *err);
-/** Take the kernels that ended since the last call; requires that all work was waited for. */
-int activity_take(struct activity *a, struct fw_err *err);
-void activity_close(struct activity *a);
-
 /*
  * ---- hoststate ----
  * Process state that a module can change besides its device: signal handlers, blocked signals, timers, the
@@ -871,11 +862,6 @@ struct meter {
 		.last_j = -1                                                                                                     \
 	}
 
-/** Read the counter, unless it was just read or the device has none. */
-void meter_read(struct meter *m, const struct device_ops *ops, struct device *dev);
-/** Return the mean power; 0: fewer than two steps were observed. Units: W. */
-double meter_power_w(const struct meter *m);
-
 /* ---- nvml: The driver's monitoring library, loaded if present. Needs no CUDA toolkit; unreadable values are unknown. ---- */
 
 enum { NVML_PIDS_MAX = 64, NVML_UUID_SIZE = 64 };
@@ -1000,20 +986,6 @@ int mode_clocks_run(const struct msg_run *run, struct records *records);
 int mode_profile_run(struct runner *r);
 
 /*
- * ---- profiled ----
- * Detection of tools between this process and its device or clock, which make its times meaningless.
- *
- * Kernel profilers replay each kernel many times at locked clocks; tracers, sanitizers and debuggers stop calls.
- */
-
-/**
- * Search the environment, the memory map and the tracer of this process. Call it once the device is open, since drivers load
- * injected libraries. `what` receives the tool: "ncu (NV_NSIGHT_INJECTION_PORT_BASE)". Returns false if none was found. Shape:
- * what[size].
- */
-bool profiled_by(char *what, size_t size);
-
-/*
  * ---- range ----
  * Names of parts of a run for profilers, by NVTX if built with its headers, else nothing.
  *
@@ -1066,14 +1038,6 @@ struct sampler {
 	unsigned long long dropped;
 };
 
-/** Prepare on a driver context. Own: sampler_close, also after -1. Err: ERR_UNSUPPORTED with a message for the user. */
-int sampler_open(struct sampler *s, void *context, struct fw_err *err);
-/** Sample the next work on the context. */
-int sampler_begin(struct sampler *s, struct fw_err *err);
-/** Add the samples of work that was waited for. */
-int sampler_end(struct sampler *s, struct fw_err *err);
-void sampler_close(struct sampler *s);
-
 /* ---- settle: The state in which each call of a profile begins. ---- */
 
 /** Restore inputs, poison outputs, displace the cache, as before a timed call, and wait. Returns -1 with `f`. */
@@ -1093,18 +1057,6 @@ struct sim_call {
 };
 
 extern const struct sim_call sim_trace[SIM_TRACE_CALLS];
-
-/*
- * ---- sim_traits ----
- * Properties of a test module for device sim, as words of its configuration.
- *
- * SIM_POWER_W=520: draw at the clock of the trace; SIM_HOST_US=20: host time of an enqueue; SIM_SLOW_PCT=10 and
- * SIM_SLOW_FACTOR=1.25: share and factor of slow calls; SIM_ONCE_FACTOR=1.1: factor of the work that is done once. Modules
- * without these words behave like the trace.
- */
-
-/** Fill the traits of `out` from `config`, except its flops. Unreadable words are ignored. */
-void sim_traits_read(const char *config, struct device_work *out);
 
 /* ---- verifier: A reference computed once for a problem and compared with any number of results. ---- */
 

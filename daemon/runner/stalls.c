@@ -6,6 +6,205 @@
 
 #include "lib/lib.h"
 
+/*
+ * ---- sampler ----
+ * Samples added up by function, instruction and stall. An instruction takes 16 bytes on all GPUs since Volta.
+ */
+
+enum {
+	RECORDS = 4096,
+	FUNCTIONS_MAX = 256,
+	INSTRUCTIONS_MAX = 1 << 16,
+	SAMPLER_INSTRUCTION_BYTES = 16,
+	SCRATCH_BYTES = 8 << 20,
+	GETS_MAX = 1000
+};
+
+static int make_data(struct sampling_data *d, size_t reasons, struct fw_err *err)
+{
+	*d = (struct sampling_data){ .size = sizeof *d, .room = RECORDS };
+	d->pc = calloc(RECORDS, sizeof *d->pc);
+	struct sampling_reason *reason = calloc(RECORDS * reasons, sizeof *reason);
+	if (!d->pc || !reason) {
+		free(reason);
+		free(d->pc);
+		d->pc = NULL;
+		return err_set(err, ERR_FULL, "no memory for samples of program counters");
+	}
+	for (size_t i = 0; i < RECORDS; i++) {
+		d->pc[i].size = sizeof d->pc[i];
+		d->pc[i].reason = &reason[i * reasons];
+	}
+	return 0;
+}
+
+static void free_data(struct sampling_data *d)
+{
+	if (d->pc)
+		free(d->pc[0].reason);
+	free(d->pc);
+}
+
+static int name_reasons(struct sampler *s, uint32_t index[SAMPLER_REASONS_MAX], struct fw_err *err)
+{
+	char text[SAMPLER_REASONS_MAX][SAMPLING_NAME_SIZE] = { 0 }, *name[SAMPLER_REASONS_MAX];
+	struct sampling_count count = { .size = CUPTI_SIZE(struct sampling_count, n), .context = s->context, .n = &s->n_names };
+	int code = s->cupti->count(&count);
+	if (code != 0)
+		return cupti_fail(code, "cuptiPCSamplingGetNumStallReasons", err);
+	if (s->n_names == 0 || s->n_names > SAMPLER_REASONS_MAX)
+		return err_set(err, ERR_UNSUPPORTED, "the GPU reports %zu reasons for stalls; 1 to %d were expected", s->n_names,
+			SAMPLER_REASONS_MAX);
+	for (size_t i = 0; i < s->n_names; i++)
+		name[i] = text[i];
+	struct sampling_names names = { .size = CUPTI_SIZE(struct sampling_names, name),
+		.context = s->context,
+		.n = s->n_names,
+		.index = index,
+		.name = name };
+	code = s->cupti->names(&names);
+	if (code != 0)
+		return cupti_fail(code, "cuptiPCSamplingGetStallReasons", err);
+	memset(s->of_index, -1, sizeof s->of_index);
+	for (size_t i = 0; i < s->n_names; i++) {
+		text[i][SAMPLING_NAME_SIZE - 1] = '\0';
+		if (index[i] < SAMPLER_REASONS_MAX && stallname_of_sample(text[i], s->reason[s->reasons]))
+			s->of_index[index[i]] = (int)s->reasons++;
+	}
+	return s->reasons ? 0 : err_set(err, ERR_UNSUPPORTED, "the GPU reports no known stall reason");
+}
+
+static int set(struct sampler *s, uint32_t *index, struct fw_err *err)
+{
+	struct sampling_attribute attribute[] = {
+		{ .type = SAMPLING_MODE, .as.number = SAMPLING_SERIALIZED },
+		{ .type = SAMPLING_REASONS, .as.reasons = { s->n_names, index } },
+		{ .type = SAMPLING_SCRATCH_BYTES, .as.bytes = SCRATCH_BYTES },
+		{ .type = SAMPLING_START_STOP, .as.number = 1 },
+		{ .type = SAMPLING_BUFFER, .as.buffer = &s->kept },
+	};
+	struct sampling_setting setting = { .size = CUPTI_SIZE(struct sampling_setting, attribute),
+		.context = s->context,
+		.n = sizeof attribute / sizeof attribute[0],
+		.attribute = attribute };
+	int code = s->cupti->set(&setting);
+	return code == 0 ? 0 : cupti_fail(code, "cuptiPCSamplingSetConfigurationAttribute", err);
+}
+
+static int call_cupti(struct sampler *s, int (*function)(struct sampling_on *), const char *name, struct fw_err *err)
+{
+	struct sampling_on on = { .size = CUPTI_SIZE(struct sampling_on, context), .context = s->context };
+	int code = function(&on);
+	return code == 0 ? 0 : cupti_fail(code, name, err);
+}
+
+/* Prepare on a driver context. Own: sampler_close, also after -1. Err: ERR_UNSUPPORTED with a message for the user. */
+static int sampler_open(struct sampler *s, void *context, struct fw_err *err)
+{
+	uint32_t index[SAMPLER_REASONS_MAX] = { 0 };
+	*s = (struct sampler){ .context = context };
+	if (cupti_sampling_open(&s->cupti, err) != 0 || call_cupti(s, s->cupti->enable, "cuptiPCSamplingEnable", err) != 0)
+		return -1;
+	s->is_enabled = true;
+	if (name_reasons(s, index, err) != 0 || make_data(&s->got, s->n_names, err) != 0 ||
+		make_data(&s->kept, s->n_names, err) != 0)
+		return -1;
+	return set(s, index, err);
+}
+
+/* Sample the next work on the context. */
+static int sampler_begin(struct sampler *s, struct fw_err *err)
+{
+	return call_cupti(s, s->cupti->start, "cuptiPCSamplingStart", err);
+}
+
+static struct sampler_function *find(struct sampler *s, const char *symbol, struct fw_err *err)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->function[i].symbol, symbol) == 0)
+			return &s->function[i];
+	struct sampler_function *more = s->n < FUNCTIONS_MAX ? reallocarray(s->function, s->n + 1, sizeof *more) : NULL;
+	char *copy = more ? strdup(symbol) : NULL;
+	if (more)
+		s->function = more;
+	if (!copy) {
+		err_set(err, ERR_FULL, "no memory for samples of more than %zu functions", s->n);
+		return NULL;
+	}
+	more[s->n] = (struct sampler_function){ .symbol = copy };
+	return &more[s->n++];
+}
+
+static int add(struct sampler *s, const struct sampling_pc *pc, struct fw_err *err)
+{
+	size_t at = pc->offset / SAMPLER_INSTRUCTION_BYTES;
+	struct sampler_function *f = pc->name ? find(s, pc->name, err) : NULL;
+	if (!f)
+		return pc->name ? -1 : 0; /* code without a name cannot be found in a module */
+	if (at >= INSTRUCTIONS_MAX)
+		return 0;
+	if (at >= f->n) {
+		size_t n = at + at / 2 + 64;
+		uint32_t *more = reallocarray(f->count, n * s->reasons, sizeof *more);
+		if (!more)
+			return err_set(err, ERR_FULL, "no memory for samples of %zu instructions", n);
+		memset(more + f->n * s->reasons, 0, (n - f->n) * s->reasons * sizeof *more);
+		f->count = more;
+		f->n = n;
+	}
+	for (size_t i = 0; i < pc->n_reasons && i < s->n_names; i++) {
+		int reason = pc->reason[i].index < SAMPLER_REASONS_MAX ? s->of_index[pc->reason[i].index] : -1;
+		if (reason < 0)
+			continue;
+		f->count[at * s->reasons + (size_t)reason] += pc->reason[i].samples;
+		f->samples += pc->reason[i].samples;
+	}
+	return 0;
+}
+
+/* Add the samples of work that was waited for. */
+static int sampler_end(struct sampler *s, struct fw_err *err)
+{
+	if (call_cupti(s, s->cupti->stop, "cuptiPCSamplingStop", err) != 0)
+		return -1;
+	for (int get = 0; get < GETS_MAX; get++) {
+		struct sampling_get data = {
+			.size = CUPTI_SIZE(struct sampling_get, data), .context = s->context, .data = &s->got
+		};
+		s->got.n = s->got.remaining = 0;
+		int code = s->cupti->get(&data);
+		if (code != 0)
+			return cupti_fail(code, "cuptiPCSamplingGetData", err);
+		if (s->got.is_full)
+			return err_set(err, ERR_UNSUPPORTED, "the GPU's buffer of samples overflowed");
+		for (size_t i = 0; i < s->got.n && i < s->got.room; i++)
+			if (add(s, &s->got.pc[i], err) != 0)
+				return -1;
+		s->dropped += s->got.dropped;
+		if (s->got.remaining == 0 || s->got.n == 0)
+			return 0;
+	}
+	return err_set(
+		err, ERR_UNSUPPORTED, "the library of counters has more than %d portions of samples of one call", GETS_MAX);
+}
+
+static void sampler_close(struct sampler *s)
+{
+	struct fw_err ignored = { 0 };
+	if (s->is_enabled)
+		(void)call_cupti(s, s->cupti->disable, "cuptiPCSamplingDisable", &ignored); /* earlier samples stay valid */
+	for (size_t i = 0; i < s->n; i++) {
+		free(s->function[i].symbol);
+		free(s->function[i].count);
+	}
+	free(s->function);
+	free_data(&s->got);
+	free_data(&s->kept);
+	*s = (struct sampler){ 0 };
+}
+
+/* ---- stalls ---- */
+
 enum { CALLS = 20, INSTRUCTION_BYTES = 16 };
 
 /* Long calls are sampled fewer times: each gives enough samples. */

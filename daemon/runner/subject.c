@@ -4,6 +4,59 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* ---- config_contains: Word-wise comparison of configurations. ---- */
+
+static const char separators[] = " ,;\t\n";
+
+static bool has_word(const char *text, const char *word, size_t len)
+{
+	for (text += strspn(text, separators); *text; text += strspn(text, separators)) {
+		size_t n = strcspn(text, separators);
+		if (n == len && memcmp(text, word, len) == 0)
+			return true;
+		text += n;
+	}
+	return false;
+}
+
+bool config_contains_all(const char *requested, const char *chosen)
+{
+	for (requested += strspn(requested, separators); *requested; requested += strspn(requested, separators)) {
+		size_t n = strcspn(requested, separators);
+		if (!has_word(chosen, requested, n))
+			return false;
+		requested += n;
+	}
+	return true;
+}
+
+/* ---- sim_traits: Five words, found by name. ---- */
+
+/* The number after NAME=, else 0. */
+static double trait(const char *config, const char *name)
+{
+	size_t len = strlen(name);
+	for (const char *at = strstr(config, name); at; at = strstr(at + len, name)) {
+		if ((at > config && at[-1] != ' ') || at[len] != '=')
+			continue;
+		double value = strtod(at + len + 1, NULL);
+		return value > 0 && value < 1e6 ? value : 0;
+	}
+	return 0;
+}
+
+/* Fill the traits of `out` from `config`, except its flops. Unreadable words are ignored. */
+static void sim_traits_read(const char *config, struct device_work *out)
+{
+	out->power_w = trait(config, "SIM_POWER_W");
+	out->host_us = trait(config, "SIM_HOST_US");
+	out->slow_share = trait(config, "SIM_SLOW_PCT") / 100;
+	out->slow_factor = trait(config, "SIM_SLOW_FACTOR");
+	out->once_factor = trait(config, "SIM_ONCE_FACTOR");
+}
+
+/* ---- subject ---- */
+
 /* Number of recorded configurations of a search; the first ones count. */
 enum { CANDIDATES_MAX = 4096 };
 #define CANDIDATE_MS_MAX 1e6

@@ -1,6 +1,7 @@
 /* task.c - from a line on stdin to an exit status, also if branch code ends the process. */
 #include "runner/internal.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -11,6 +12,63 @@
 
 #include "lib/lib.h"
 #include "protocol/protocol.h"
+
+/* ---- cublas_version: Properties read from libcublas, which needs no handle and so no context. ---- */
+
+typedef int property_fn(int which, int *value);
+
+enum { PROPERTIES = 3 /* major, minor, patch */ };
+
+void cublas_version(char *out, size_t size)
+{
+	static const char *const positions[] = { "libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so" };
+	void *library = NULL, *symbol;
+	property_fn *property = NULL;
+	int value[PROPERTIES] = { 0 };
+	bool is_reported = false;
+
+	snprintf(out, size, "%s", "");
+	for (size_t i = 0; i < sizeof positions / sizeof *positions && !library; i++)
+		library = dlopen(positions[i],
+			RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE); /* unloading does not undo all effects of loading */
+	if (!library)
+		return;
+	/* ISO C forbids the cast from an object pointer that dlsym needs */
+	symbol = dlsym(library, "cublasGetProperty");
+	memcpy(&property, &symbol, sizeof symbol);
+	for (int i = 0; i < PROPERTIES && property; i++)
+		is_reported = property(i, &value[i]) == 0;
+	if (is_reported)
+		snprintf(out, size, "%d.%d.%d", value[0], value[1], value[2]);
+	dlclose(library);
+}
+
+/* ---- cudnn_version: Version read from libcudnn, at the paths where provider "cudnn" searches. ---- */
+
+typedef size_t version_fn(void);
+
+void cudnn_version(char *out, size_t size)
+{
+	static const char *const positions[] = { "libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9" };
+	void *library = NULL, *symbol;
+	version_fn *version = NULL;
+
+	snprintf(out, size, "%s", "");
+	for (size_t i = 0; i < sizeof positions / sizeof *positions && !library; i++)
+		library = dlopen(positions[i], RTLD_LAZY | RTLD_LOCAL);
+	if (!library)
+		return;
+	/* ISO C forbids the cast from an object pointer that dlsym needs */
+	symbol = dlsym(library, "cudnnGetVersion");
+	memcpy(&version, &symbol, sizeof symbol);
+	if (version) {
+		size_t v = version(); /* major 10000, minor 100, patch */
+		snprintf(out, size, "%zu.%zu.%zu", v / 10000, v / 100 % 100, v % 100);
+	}
+	dlclose(library);
+}
+
+/* ---- task ---- */
 
 enum { EXIT_NO_TASK = 2, WIPE = 0xa5 };
 

@@ -759,11 +759,6 @@ int sassdiff_show(const char *base, const char *target, bool as_json, struct buf
 
 /* ---- hot: Warp stalls of a kernel, as notes on its machine code, and the instructions with the most stalls. ---- */
 
-/** Find the samples of one kernel; NULL: not sampled. Own: borrowed from `s`. */
-const struct msg_stalls *hot_find(const struct buffered_stalls *s, const char *symbol_sha256);
-/** Return whether its samples are a relevant share of all. */
-bool hot_matters(const struct buffered_stalls *s, const struct msg_stalls *kernel);
-
 /**
  * Write a note such as "12.3 % gmma" for instructions with at least two of a thousand samples (a sassdiff_note_fn). `arg`:
  * struct hot_sides.
@@ -771,10 +766,6 @@ bool hot_matters(const struct buffered_stalls *s, const struct msg_stalls *kerne
 struct hot_sides {
 	const struct msg_stalls *of[2]; /* base, target; NULL none */
 };
-void hot_note(void *arg, int side, uint32_t address, char *note);
-
-/** Fill in the instructions with the most samples; `sass` and `code` give their text, NULL none. */
-void hot_fill(struct evidence_hot *h, const struct msg_stalls *kernel, const struct sass *sass, const struct sass_function *code);
 
 /* ---- image: The worker's system as far as it can change times and builds: distribution and C library. ---- */
 
@@ -1146,16 +1137,6 @@ bool ncu_stalls_take(
 	const struct buffered_process *p, const char *text, size_t len, struct buffered_stalls *out, char *why, size_t size);
 
 /*
- * ---- nvdisasm ----
- * Machine code as text, by NVIDIA's disassembler if this machine has it.
- *
- * The code may be hostile, so the disassembler gets bounded time, memory and output, and its output is only text.
- */
-
-/** Disassemble a piece of device code. Own: sass_fini. Err: it failed, took too long or printed too much. */
-int nvdisasm_run(const char *path, const void *elf, size_t len, struct sass *out, struct fw_err *err);
-
-/*
  * ---- outside ----
  * The runner's processes as the worker sees them.
  *
@@ -1261,13 +1242,6 @@ struct profile_report {
 	struct msg_counterfactual swap;
 	struct msg_profile end;
 };
-
-/** Store a copy. Err: out of memory. */
-int profile_report_take(struct profile_report *r, const struct msg *m, struct fw_err *err);
-/** Print, once its `profile` record has arrived. */
-void profile_report_print(const struct profile_report *r, const char *cell, struct buf *out);
-/** Free all records. Accepts a zeroed one. */
-void profile_report_clear(struct profile_report *r);
 
 /* ---- report: A finished bench as text, or as the JSON of the API's comparisons. ---- */
 

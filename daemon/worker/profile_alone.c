@@ -1,10 +1,286 @@
 /* profile_alone.c - a profile without a daemon: a few cells at a time, as in a job, each printed when complete. */
 #include "worker/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "lib/lib.h"
+
+/*
+ * ---- profile_report ----
+ * * profile_report.c - text of a profile. Shows means of the two processes of a side; marks a difference larger than that between
+ * equal processes.
+ */
+
+enum { WIDTH = 44, HUNK_LINES = 40, HOT_LINES = 5, TRIED_SHOWN = 8 };
+
+/* Required ratio of the difference between sides to that within a side. */
+#define SEPARATE 3.0
+
+/* Store a copy. Err: out of memory. */
+static int profile_report_take(struct profile_report *r, const struct msg *m, struct fw_err *err)
+{
+	if (m->t == MSG_KERNEL) {
+		struct msg_kernel *more = reallocarray(r->kernel, (size_t)r->n_kernels + 1, sizeof *more);
+		if (!more)
+			return err_set(err, ERR_INTERNAL, "out of memory for kernels");
+		r->kernel = more;
+		struct msg_kernel *k = &more[r->n_kernels];
+		*k = m->u.kernel;
+		k->value = calloc((size_t)k->n_values + 1, sizeof *k->value);
+		if (!k->value)
+			return err_set(err, ERR_INTERNAL, "out of memory for counters");
+		if (k->n_values)
+			memcpy(k->value, m->u.kernel.value, (size_t)k->n_values * sizeof *k->value);
+		r->n_kernels++;
+	} else if (m->t == MSG_CODE) {
+		struct msg_code *more = reallocarray(r->code, (size_t)r->n_codes + 1, sizeof *more);
+		if (!more)
+			return err_set(err, ERR_INTERNAL, "out of memory for machine code");
+		r->code = more;
+		more[r->n_codes++] = *m->u.code;
+	} else if (m->t == MSG_COUNTERFACTUAL) {
+		r->has_swap = true;
+		r->swap = m->u.counterfactual;
+	} else if (m->t == MSG_PROFILE) {
+		r->end = m->u.profile;
+	}
+	return 0;
+}
+
+/* Free all records. Accepts a zeroed one. */
+static void profile_report_clear(struct profile_report *r)
+{
+	for (int i = 0; i < r->n_kernels; i++)
+		free(r->kernel[i].value);
+	free(r->kernel);
+	free(r->code);
+	*r = (struct profile_report){ 0 };
+}
+
+static void show(struct buf *out, const char *text, int width)
+{
+	size_t before = out->len;
+	utf8_show(out, text, strlen(text) > WIDTH && width ? WIDTH : strlen(text), "");
+	for (size_t n = out->len - before; n < (size_t)width; n++)
+		buf_putc(out, ' ');
+}
+
+static const struct msg_kernel *kernel_of(const struct profile_report *r, enum role role, int repeat, int n)
+{
+	for (int i = 0; i < r->n_kernels; i++)
+		if (r->kernel[i].role == role && r->kernel[i].repeat == repeat && r->kernel[i].n == n)
+			return &r->kernel[i];
+	return NULL;
+}
+
+static double value_of(const struct msg_kernel *k, const char *metric)
+{
+	for (int i = 0; k && i < k->n_values; i++)
+		if (strcmp(k->value[i].metric, metric) == 0)
+			return k->value[i].value;
+	return NAN;
+}
+
+static double ms_of(const struct profile_report *r, enum role role, int n)
+{
+	double sum = 0;
+	for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++) {
+		const struct msg_kernel *k = kernel_of(r, role, repeat, n);
+		if (!k || k->ms < 0)
+			return NAN;
+		sum += k->ms / EVIDENCE_REPEATS;
+	}
+	return sum;
+}
+
+static void print_number(struct buf *out, double v, int width)
+{
+	if (isnan(v))
+		buf_printf(out, " %*s", width, "-");
+	else
+		buf_printf(out, " %*.5g", width, v);
+}
+
+static void print_kernels(const struct profile_report *r, struct buf *out)
+{
+	buf_printf(out, "%-*s %-7s %10s %9s %9s %9s %7s\n", WIDTH, "kernel", "side", "ms", "registers", "local B", "shared B",
+		"CTAs/SM");
+	for (int s = 0; s < 2; s++) {
+		enum role role = s ? ROLE_TARGET : ROLE_BASE;
+		for (int i = 0; i < r->n_kernels; i++) {
+			const struct msg_kernel *k = &r->kernel[i];
+			if (k->role != role || k->repeat != 0)
+				continue;
+			show(out, k->kernel, WIDTH);
+			buf_printf(out, " %-7s", role_name(role));
+			print_number(out, ms_of(r, role, k->n), 10);
+			buf_printf(out, " %9d %9d %9d %7d\n", k->registers, k->local_bytes, k->shared_bytes, k->ctas_per_sm);
+		}
+	}
+}
+
+struct both {
+	double base, target, noise; /* noise: the larger difference within a side */
+};
+
+static struct both both_of(const struct profile_report *r, int n_base, int n_target, const char *metric)
+{
+	double v[2][EVIDENCE_REPEATS];
+	for (int s = 0; s < 2; s++)
+		for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++)
+			v[s][repeat] = value_of(kernel_of(r, s ? ROLE_TARGET : ROLE_BASE, repeat, s ? n_target : n_base), metric);
+	return (struct both){ (v[0][0] + v[0][1]) / 2, (v[1][0] + v[1][1]) / 2,
+		fmax(fabs(v[0][0] - v[0][1]), fabs(v[1][0] - v[1][1])) };
+}
+
+static void print_counters(
+	const struct profile_report *r, const struct msg_kernel *base, const struct msg_kernel *target, struct buf *out)
+{
+	int rest = 0;
+	buf_putc(out, '\n');
+	show(out, target->kernel, 0);
+	buf_printf(out, "\n  %-70s %14s %14s %10s\n", "counter", "base", "target", "change");
+	for (int m = 0; m < base->n_values; m++) {
+		struct both v = both_of(r, base->n, target->n, base->value[m].metric);
+		double change = v.target - v.base;
+		if (isnan(change) || change == 0 || fabs(change) <= SEPARATE * v.noise) {
+			rest++;
+			continue;
+		}
+		buf_printf(out, "  %-70s", base->value[m].metric);
+		print_number(out, v.base, 14);
+		print_number(out, v.target, 14);
+		if (v.base != 0)
+			buf_printf(out, " %+8.2f %%", 100 * change / v.base);
+		buf_putc(out, '\n');
+	}
+	buf_printf(out, "  %d counters differ by no more than %g times the difference of equal processes\n", rest, SEPARATE);
+}
+
+static void print_all_counters(const struct profile_report *r, struct buf *out)
+{
+	int used_to = -1;
+	for (int i = 0; i < r->n_kernels; i++) {
+		const struct msg_kernel *base = &r->kernel[i], *target = NULL;
+		if (base->role != ROLE_BASE || base->repeat != 0 || base->n_values == 0)
+			continue;
+		for (int j = 0; j < r->n_kernels && !target; j++)
+			if (r->kernel[j].role == ROLE_TARGET && r->kernel[j].repeat == 0 && r->kernel[j].n > used_to &&
+				strcspn(r->kernel[j].kernel, "<(") == strcspn(base->kernel, "<(") &&
+				strncmp(r->kernel[j].kernel, base->kernel, strcspn(base->kernel, "<(")) == 0)
+				target = &r->kernel[j];
+		if (!target)
+			continue;
+		used_to = target->n;
+		print_counters(r, base, target, out);
+	}
+}
+
+static void print_hunks(const char *text, struct buf *out)
+{
+	int lines = 0;
+	for (; *text && lines < HUNK_LINES; lines++) {
+		size_t n = strcspn(text, "\n");
+		utf8_show(out, text, n, "\t");
+		buf_putc(out, '\n');
+		text += n + (text[n] == '\n');
+	}
+	if (*text)
+		buf_puts(out, "  ... --json has more, `flopwatch-worker sassdiff` has all\n");
+}
+
+static void print_hot(const struct evidence_hot *h, const char *side, struct buf *out)
+{
+	for (int i = 0; i < h->n && i < HOT_LINES; i++) {
+		const struct evidence_stall *s = &h->line[i].stall;
+		buf_printf(
+			out, "  %-7s %6.1f %% %6x  %-20s ", side, 100.0 * s->samples / (double)h->samples, s->offset, s->reason);
+		show(out, h->line[i].text, 0);
+		buf_putc(out, '\n');
+	}
+}
+
+static void print_code(const struct msg_code *c, struct buf *out)
+{
+	buf_puts(out, "machine code: ");
+	show(out, c->base[0] ? c->base : c->target, 0);
+	buf_printf(out, ": %s", evidence_code_names[c->what]);
+	for (int i = 0; i < c->n_opcodes; i++) {
+		buf_puts(out, i ? ", " : "; ");
+		show(out, c->opcode[i].opcode, 0);
+		buf_printf(out, " %d>%d", c->opcode[i].base, c->opcode[i].target);
+	}
+	buf_putc(out, '\n');
+	if (c->hot[0].n + c->hot[1].n > 0)
+		buf_printf(out, "  %-7s %8s %6s  %-20s %s\n", "side", "samples", "offset", "most wait for", "instruction");
+	for (int side = 0; side < 2; side++)
+		print_hot(&c->hot[side], side ? "target" : "base", out);
+	if (c->what == EVIDENCE_CODE_CHANGED)
+		print_hunks(c->hunks, out);
+}
+
+static void print_tried(const char *side, const struct tried *t, const char *chosen, struct buf *out)
+{
+	if (t->n == 0)
+		return;
+	buf_printf(out, "the %s tried %d configurations:", side, t->of);
+	for (int i = 0; i < t->n && i < TRIED_SHOWN; i++) {
+		buf_puts(out, i ? ", " : " ");
+		show(out, t->config[i].config, 0);
+		if (t->config[i].ms > 0)
+			buf_printf(out, " %.4g ms", t->config[i].ms);
+		if (strcmp(t->config[i].config, chosen) == 0)
+			buf_puts(out, " (chosen)");
+	}
+	buf_puts(out, t->n > TRIED_SHOWN ? ", ...\n" : "\n");
+}
+
+/* Print, once its `profile` record has arrived. */
+static void profile_report_print(const struct profile_report *r, const char *cell, struct buf *out)
+{
+	const struct msg_profile *end = &r->end;
+	buf_printf(out, "%s: ", cell);
+	if (end->path == EVIDENCE_RANGE || end->path == EVIDENCE_NCU)
+		buf_printf(out, "counted by %s", end->tool);
+	else
+		buf_puts(out, end->path == EVIDENCE_ACTIVITY ? "timed, not counted" : "not counted");
+	if (end->passes)
+		buf_printf(out, ", %d replays of a call", end->passes);
+	if (end->why[0]) {
+		buf_puts(out, ": ");
+		show(out, end->why, 0);
+	}
+	buf_putc(out, '\n');
+	if (end->stalls_why[0]) {
+		buf_puts(out, "warp stalls are unknown: ");
+		show(out, end->stalls_why, 0);
+		buf_putc(out, '\n');
+	}
+	if (strcmp(end->base_config, end->target_config) != 0) {
+		buf_puts(out, "configuration: ");
+		show(out, end->base_config, 0);
+		buf_puts(out, " > ");
+		show(out, end->target_config, 0);
+		buf_putc(out, '\n');
+	}
+	print_tried("base", &end->base_tried, end->base_config, out);
+	print_tried("target", &end->target_tried, end->target_config, out);
+	if (r->has_swap)
+		buf_printf(out, "base %.5g ms, target %.5g ms, target with the base's configuration %.5g ms\n", r->swap.base_ms,
+			r->swap.target_ms, r->swap.with_ms);
+	if (r->n_kernels)
+		print_kernels(r, out);
+	print_all_counters(r, out);
+	if (r->n_codes)
+		buf_putc(out, '\n');
+	for (int i = 0; i < r->n_codes; i++)
+		print_code(&r->code[i], out);
+	buf_putc(out, '\n');
+}
+
+/* ---- profile_alone ---- */
 
 enum { PROBE_MS = 30000 };
 

@@ -1,12 +1,111 @@
 /* process_run.c - order of processes, device readings around rounds, and the records of a run. */
 #include "worker/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "model/model.h"
 #include "protocol/protocol.h"
 #include "readers/readers.h"
 #include "stats/stats.h"
+#include "worker/sandbox/sandbox.h"
+
+/* ---- control: The control run and its outcome. ---- */
+
+struct control {
+	const struct bench *bench;
+	bool timed, failed;
+	char *failure, *detail;
+};
+
+static void note_failure(struct control *c, const char *failure, const char *detail)
+{
+	if (!c->failed)
+		snprintf(c->failure, 16, "%s", failure);
+	if (!c->failed)
+		snprintf(c->detail, 512, "%s", detail);
+	c->failed = true;
+}
+
+static int take_record(void *arg, struct msg *m, struct fw_err *err)
+{
+	struct control *c = arg;
+
+	(void)err;
+	if (m->t == MSG_CELL)
+		c->timed = c->timed || bench_decides(c->bench, m->u.cell);
+	else if (m->t == MSG_FAULT)
+		note_failure(c, m->u.fault.failure, m->u.fault.detail);
+	return 0;
+}
+
+int control_run(struct bench *b, int cell, char failure[16], char detail[512], struct fw_err *err)
+{
+	struct control c = { .bench = b, .failure = failure, .detail = detail };
+	char sha256[HASH_HEX];
+	int copy = sealed_copy(b->subject[b->base].fd, "base", sha256, err);
+	struct runner_task task = { .mode = RUN_TIME,
+		.set = 1,
+		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)b->runs + 0xc0de)),
+		.n_subjects = 2,
+		.subject = { b->base, b->base },
+		.copy_fd = copy,
+		.n_cells = 1,
+		.cell = &cell,
+		.deadline_s = b->limits.run_s,
+		.record = take_record,
+		.arg = &c };
+	struct runner_end end;
+	int status;
+
+	failure[0] = detail[0] = '\0';
+	if (copy < 0)
+		return -1;
+	status = runner_child_run(b, &task, &end, err);
+	close(copy);
+	if (status != 0)
+		return -1;
+	if (!c.timed)
+		runner_end_early(&end);
+	if (end.failure[0])
+		note_failure(&c, end.failure, end.detail);
+	return !c.failed;
+}
+
+/* ---- roofline: Work divided by peak. ---- */
+
+static const double share = 0.9;
+
+/* Peaks are given for dense bf16. Return the factor for the multiplications of this cell. */
+static double times_bf16(const struct cell *c)
+{
+	const struct family *f = case_family(c);
+
+	switch (f && f->multiplied ? f->multiplied(c->shape.bytes, c->direction) : FW_BF16) {
+	case FW_E4M3:
+	case FW_E5M2:
+	case FW_I8:
+		return 2;
+	case FW_I4:
+		return 4;
+	default:
+		return 1;
+	}
+}
+
+double roofline_floor_ms(const struct msg_device *d, const struct cell *c)
+{
+	double bytes = case_bytes(c) - 2.0 * (double)d->l2_bytes, flops = case_flops(c), ms = 0;
+
+	if (d->peak_tflops > 0 && flops > 0)
+		ms = flops / (d->peak_tflops * times_bf16(c) * 1e9);
+	if (d->peak_gb_s > 0 && bytes > 0)
+		ms = fmax(ms, bytes / (d->peak_gb_s * 1e6));
+	return share * ms;
+}
+
+/* ---- program_run ---- */
 
 enum { ROUNDS = BENCHMARK_PAIRS, REDO_MAX = 3 };
 

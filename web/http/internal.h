@@ -22,8 +22,6 @@ struct pairs {
 int pairs_split(struct pairs *p, char *text);
 /** The first value of a name, NULL if absent. */
 const char *pairs_get(const struct pairs *p, const char *name);
-/** Its value at place `n` among several, from 0; NULL where there are not so many. */
-const char *pairs_at(const struct pairs *p, const char *name, int n);
 /** The first name that is none of `known`, which are separated by spaces; NULL: every one is. */
 const char *pairs_unknown(const struct pairs *p, const char *known);
 
@@ -122,13 +120,6 @@ void request_take_body(struct http_request *r, const char *data, size_t size);
 bool request_is_read(const struct http_request *r);
 
 /* ---- dispatch.c ---- */
-
-/** Let its route answer a request that is whole, or refuse it. */
-enum MHD_Result http_dispatch(struct http_request *r);
-/** Ask once more for an answer that was not there. */
-enum MHD_Result http_request_again(struct http_request *r);
-/** Whoever may not write need not send what: a body is kept in memory until it is whole. False: `refusal` says why. */
-bool http_may_send_body(struct http_request *r, struct http_response *refusal);
 
 /* ---- send.c ---- */
 

@@ -1,3 +1,4 @@
+
 #include "web/page/internal.h"
 
 #include <stdio.h>
@@ -6,6 +7,123 @@
 #include "verdict/verdict.h"
 #include "web/answer/answer.h"
 #include "web/html/html.h"
+
+/* ---- phases ---- */
+
+static void ms(struct buf *out, double v)
+{
+	emit_rawf(out, isfinite(v) ? "<td class=n>%.4g</td>" : "<td class=n>\u2013</td>", v);
+}
+
+enum { PHASES_MAX = 32 };
+
+static void draw_phases(struct buf *out, const json_t *list, const char *cause)
+{
+	struct stack_part part[PHASES_MAX];
+	const json_t *phase;
+	size_t i;
+	int n = 0;
+	json_array_foreach(list, i, phase)
+	{
+		if (n == PHASES_MAX)
+			return; /* bars of some of them would lie about the whole */
+		part[n].name = comparison_text(phase, "phase");
+		part[n].base_ms = comparison_number(phase, "base_ms");
+		part[n].target_ms = comparison_number(phase, "target_ms");
+		part[n].moved = cause && strcmp(cause, part[n].name) == 0;
+		n++;
+	}
+	stack_draw(out, part, n);
+}
+
+/* Draw; one line where no phase was timed by itself. The cell was opened. */
+static void phases_draw(struct buf *out, struct comparison_cell *cell)
+{
+	static const char *const columns[] = { "Phase", ">Base ms", ">Target ms", ">Change", "~>95 % interval" };
+	const json_t *phase, *list = json_object_get(cell->json, "phases");
+	const char *cause = comparison_cause(cell);
+	size_t i;
+	emit_raw(out, "<div><h3>Phases</h3>");
+	if (json_array_size(list) == 0) {
+		emit_raw(out, "<p><small>No phase was timed separately.</small></p></div>");
+		return;
+	}
+	draw_phases(out, list, cause);
+	layout_table(out, 5, columns);
+	json_array_foreach(list, i, phase)
+	{
+		const char *name = comparison_text(phase, "phase");
+		double low = comparison_number(phase, "ci_low_pct"), high = comparison_number(phase, "ci_high_pct");
+		emit_raw(out, "<tr><th scope=row>");
+		emit_text(out, name);
+		if (cause && strcmp(cause, name) == 0)
+			emit_raw(out, " <span class=\"v bad\"><i aria-hidden=true>\u25c0</i>moved</span>");
+		emit_raw(out, "</th>");
+		ms(out, comparison_number(phase, "base_ms"));
+		ms(out, comparison_number(phase, "target_ms"));
+		emit_raw(out, "<td class=n>");
+		layout_change(out, comparison_number(phase, "change_pct"));
+		emit_raw(out, "</td><td class=\"n w\">");
+		if (isfinite(low)) {
+			layout_signed(out, low, 2);
+			emit_raw(out, " \u2026 ");
+			layout_signed(out, high, 2);
+		} else {
+			emit_raw(out, "\u2013");
+		}
+		emit_raw(out, "</td></tr>\n");
+	}
+	layout_table_end(out);
+	if (!cause)
+		emit_raw(out,
+			"<p><small>No phase is named as the cause: none has an interval that leaves out 0 and covers half of the "
+			"change.</small></p>");
+	emit_raw(out, "</div>");
+}
+
+/* ---- searched: See searched.c. ---- */
+
+static void row(struct buf *out, const json_t *tried, const char *chosen)
+{
+	const char *config = comparison_text(tried, "config");
+	double ms = comparison_number(tried, "ms");
+	emit_raw(out, "<tr><th scope=row><code>");
+	emit_text(out, config);
+	emit_rawf(out, "</code>%s</th><td class=n>", strcmp(config, chosen) == 0 ? " <b>chosen</b>" : "");
+	if (isfinite(ms))
+		layout_ms(out, ms);
+	else
+		emit_raw(out, "\u2013");
+	emit_raw(out, "</td></tr>\n");
+}
+
+static void side(struct buf *out, const char *name, const json_t *tried, const char *chosen)
+{
+	static const char *const columns[] = { "Configuration", ">A call, as reported" };
+	const json_t *list = json_object_get(tried, "list"), *one;
+	double of = comparison_number(tried, "of");
+	size_t i;
+	if (json_array_size(list) == 0)
+		return;
+	emit_rawf(out, "<details><summary>%s tried %.0f configuration%s", name, of, of == 1 ? "" : "s");
+	if ((double)json_array_size(list) < of)
+		emit_rawf(out, "; %zu of them", json_array_size(list));
+	emit_raw(out, "</summary>");
+	layout_table(out, 2, columns);
+	json_array_foreach(list, i, one) row(out, one, chosen);
+	layout_table_end(out);
+	emit_raw(out, "</details>\n");
+}
+
+/* Nothing where neither side tells. The cell was opened. */
+static void searched_draw(struct buf *out, const struct comparison_cell *cell)
+{
+	const json_t *tried = json_object_get(cell->json, "tried");
+	side(out, "Base", json_object_get(tried, "base"), cell->base_config);
+	side(out, "Target", json_object_get(tried, "target"), cell->target_config);
+}
+
+/* ---- detail ---- */
 
 enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
 

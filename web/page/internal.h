@@ -14,15 +14,6 @@
 #include "web/html/html.h"
 #include "web/page/page.h"
 
-/* ---- alert_cells: The cells of an alert: each with its interval and its past, and the worst of them as a chart. ---- */
-
-/** Every cell in a table, the worst first, with its interval on an axis that all share. Err: the database. */
-int alert_cells_table(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err);
-/** How fast the worst cell was on the upstream branch, and is on that of the alert. Err: the database. */
-int alert_cells_chart(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err);
-/** The same as a line of a few strokes, for a list. Err: the database. */
-int alert_cells_past(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err);
-
 /*
  * ---- why ----
  * What a profile found out about one cell, read for showing: causes, kernels with their counters, machine code.
@@ -100,18 +91,6 @@ void why_fini(struct why *w);
 /** What a drawn page depends on of a comparison's profile. Shape: out[WHY_STAMP_SIZE]; "" none. */
 enum { WHY_STAMP_SIZE = 64 };
 int why_stamp(struct db *db, int64_t comparison, char *out, struct fw_err *err);
-
-/* ---- code: What differs in machine code, and the values as they were read. ---- */
-
-/**
- * Opcodes whose number differs, where warps wait, and hunks to unfold, a kernel at a time; those whose code is the same, and of which nothing else
- * is known, are named together.
- */
-void code_draw(struct buf *out, const struct why *w);
-/** What ptxas says of one build and not of the other about kernels of this cell; the rest is counted. */
-void code_diagnostics(struct buf *out, const struct why *w);
-/** Every value of every kernel, folded. */
-void code_raw(struct buf *out, const struct why *w);
 
 /*
  * ---- configurations ----
@@ -204,26 +183,6 @@ void kernels_free(struct kernels *k);
 /** Whether both sides run the same machine code: 1, 0, -1 that is not known. */
 int kernels_same_code(const struct kernel_row *row);
 
-/* ---- lead: The first lines of a comparison's page: the verdict as a sentence, how sure it is, and why where that is known. ---- */
-
-/** Draw. Err: the database. */
-int comparison_lead(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err);
-
-/* ---- phases: The parts that a call of an opened cell consists of: as bars, and as a table with the interval of each. ---- */
-
-/** Draw; one line where no phase was timed by itself. The cell was opened. */
-void phases_draw(struct buf *out, struct comparison_cell *cell);
-
-/* ---- profile_json: A profile as the API says it. ---- */
-
-/** What was asked for and how it stands, as lists have it: keys of an object that is open. */
-void profile_json_row(struct jsonw *j, const struct view_profile *row);
-/** "cells": all that came of it, one object a cell. */
-int profile_json_cells(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err);
-
-/** `"diagnostics": [...]`: what ptxas says of one build and not of the other. */
-int profile_json_diagnostics(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err);
-
 /*
  * ---- screen ----
  * Why a cell became slower or faster, drawn: the sentence, causes, kernels, traffic, use, waits, a roofline, machine code, raw
@@ -249,11 +208,6 @@ void screen_draw(struct buf *out, const struct why *w, const struct screen_facts
 /** The first cause as a line: "Why: ...", or how the profile stands; nothing where none was asked for. */
 void screen_line(struct buf *out, const struct why *w);
 
-/* ---- roofline: A call's useful work against the bytes that it moves, as SVG: under the roofs of DRAM, L2 and the tensor cores. ---- */
-
-/** Draw, with an arrow from base to target for each level; a line that says what is missing where it cannot be drawn. */
-void roofline_draw(struct buf *out, const struct why *w, const struct screen_facts *facts);
-
 /*
  * ---- row ----
  * One table of cells on a comparison's page: its head, and a row a cell. Which rows, and in which order, is the caller's.
@@ -268,13 +222,6 @@ struct row_shape {
 	const char *peer[COMPARISON_PEERS_MAX];
 	int columns;
 };
-struct row_shape row_shape(const struct comparison *c);
-
-/** `<table>` up to its first row; heads that sort say by which, "" none. `with_notes`: they also say what they mean. */
-void row_head(struct buf *out, const struct row_shape *shape, const char *sort, bool with_notes);
-/** One cell. `open`: what is known of it follows in a row of its own; `directed`: it is called with its direction. */
-void row_draw(struct buf *out, const struct comparison *c, const struct row_shape *shape, const struct comparison_cell *cell,
-	bool open, bool directed);
 
 /* ---- rows: The rows of a profile as they become what is shown. For why.c. ---- */
 
@@ -306,19 +253,6 @@ view_profile_diagnostic_fn rows_take_diagnostic;
 
 /** The values of the kernel at `at`, which was taken before. Err: the database's. */
 int rows_read_values(struct cause_rows *r, size_t at, struct fw_err *err);
-
-/* ---- searched: The configurations that the sides of an opened cell tried before they chose one, as their providers tell them. ---- */
-
-/** Nothing where neither side tells. The cell was opened. */
-void searched_draw(struct buf *out, const struct comparison_cell *cell);
-
-/*
- * ---- setting ----
- * What a comparison was made of: both sides, what they shared, the run; folded to one line, since it is asked for seldom.
- */
-
-/** Draw. */
-void comparison_setting(struct buf *out, const struct comparison *c);
 
 /*
  * ---- sparse ----
@@ -376,9 +310,6 @@ typedef int comparison_open_fn(
 int comparison_tables(struct buf *out, const struct comparison *c, const struct comparison_view *view,
 	comparison_open_fn *draw_open, void *arg, struct fw_err *err);
 
-/** Forward and backward together, geometric means and the line through the sparse cells; all without a verdict. */
-void comparison_summary(struct buf *out, const struct comparison *c);
-
 /** "Block-sparse", "Dense", or the group as it is called. */
 void comparison_group(struct buf *out, const char *group);
 
@@ -396,21 +327,11 @@ double tables_value(const struct kernel_pair *p, int side, const char *metric);
 /** A kernel's name for people, as text. */
 void tables_name(struct buf *out, const char *name);
 
-/* ---- timeline: The queue as a picture: what each device did, does, and what waits for one, on one axis of time. ---- */
-
-/** Draw the last hours up to `now_ms` and what is expected from then on; nothing where no device has done anything. Err: the database. */
-int timeline_draw(struct db *db, struct forecast *forecast, struct buf *out, int64_t now_ms, struct fw_err *err);
-
 /* ---- traffic: What each kernel moves: implementation by kernel by level of memory. ---- */
 
 /** The table, with peers below both sides; nothing where nothing was counted. */
 void traffic_draw(struct buf *out, const struct why *w, const struct screen_facts *facts);
 /** Whether any of these was counted of a side's kernel. */
 bool traffic_is_counted(const struct kernel_pair *p, int side);
-
-/* ---- waits: What a kernel's warps wait for, as bars, base beside target. ---- */
-
-/** Of the kernel that changed most among those whose waits were counted; nothing where none were. */
-void waits_draw(struct buf *out, const struct why *w);
 
 #endif

@@ -1,11 +1,629 @@
 /* One comparison: the sentence, both sides, what differs around them, the tables, the sums. */
-#include <stdio.h>
-
 #include "model/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "verdict/verdict.h"
 #include "web/answer/answer.h"
 #include "web/html/html.h"
 #include "web/page/internal.h"
+
+/* ---- lead ---- */
+
+/* ---- the sentence ----------------------------------------------------------------------------------------------------- */
+
+static int lead_count(const struct comparison *c, enum verdict verdict)
+{
+	int n = 0;
+	for (int i = 0; i < c->n_cells; i++)
+		n += c->cell[i].verdict == verdict;
+	return n;
+}
+
+/* Of the cells with this verdict the one that moved most. */
+static struct comparison_cell *first_of(const struct comparison *c, enum verdict verdict)
+{
+	struct comparison_cell *most = NULL;
+	for (int i = 0; i < c->n_cells; i++)
+		if (c->cell[i].verdict == verdict &&
+			(!most || fabs(comparison_judged(&c->cell[i]).change_pct) > fabs(comparison_judged(most).change_pct)))
+			most = &c->cell[i];
+	return most;
+}
+
+static void name_cell(struct buf *out, const struct comparison_cell *cell)
+{
+	emit_rawf(out, "<a href=\"?open=%d#c%d\" data-cell=c%d>", cell->n, cell->n, cell->n);
+	layout_case(out, cell->key, cell->title, cell->size);
+	emit_raw(out, " ");
+	emit_text(out, cell->direction);
+	emit_raw(out, "</a>");
+}
+
+static void moved_cell(struct buf *out, struct comparison_cell *cell)
+{
+	struct comparison_judged judged = comparison_judged(cell);
+	layout_decided(out, judged.change_pct, true);
+	if (cell->decided_by == DECIDER_SUSTAINED_RUNS)
+		emit_raw(out, " in sustained runs, once clocks settle under its power draw,");
+	if (cell->decided_by == DECIDER_MEAN) {
+		emit_raw(out, " on average, since ");
+		emit_text(out, comparison_text(comparison_decided(cell), "text"));
+		emit_raw(out, ",");
+	}
+	emit_raw(out, " in ");
+	name_cell(out, cell);
+	if (isfinite(judged.ci_low_pct)) {
+		emit_raw(out, " (95 % interval ");
+		layout_signed(out, judged.ci_low_pct, 2);
+		emit_raw(out, " \u2026 ");
+		layout_signed(out, judged.ci_high_pct, 2);
+		emit_raw(out, ")");
+	}
+}
+
+static void improvement_sentence(struct buf *out, const struct comparison *c)
+{
+	struct comparison_cell *best = first_of(c, VERDICT_IMPROVEMENT);
+	emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none is slower",
+		lead_count(c, VERDICT_IMPROVEMENT), c->n_cells);
+	if (!best)
+		return;
+	emit_raw(out, "; the best is ");
+	moved_cell(out, best);
+}
+
+static void regression_sentence(struct buf *out, const struct comparison *c)
+{
+	struct comparison_cell *w = first_of(c, VERDICT_REGRESSION);
+	emit_rawf(out, "%d of %d cells are slower by more than their threshold", lead_count(c, VERDICT_REGRESSION), c->n_cells);
+	if (!w)
+		return;
+	const char *cause = comparison_decided(w) ? NULL : comparison_cause(w);
+	emit_raw(out, "; the worst is ");
+	moved_cell(out, w);
+	if (cause) {
+		emit_raw(out, ", where phase <b>");
+		emit_text(out, cause);
+		emit_raw(out, "</b> moved");
+	}
+	if (w->borderline)
+		emit_raw(out, " (borderline: decided at the last run, by its sign or its interval)");
+}
+
+/* Rows of which there was nothing to compare, after what is said of the others. */
+static void absences(struct buf *out, const struct comparison *c)
+{
+	static const struct {
+		enum verdict verdict;
+		const char *text;
+	} said[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
+		{ VERDICT_UNSUPPORTED, "supported by neither side" } };
+	int n_said = 0;
+	if (comparison_is_side_by_side(c))
+		return;
+	for (int i = 0; i < 3; i++) {
+		int n = lead_count(c, said[i].verdict);
+		if (n)
+			emit_rawf(out, "%s%d %s", n_said++ ? ", " : "; not compared: ", n, said[i].text);
+	}
+}
+
+static int n_compared(const struct comparison *c)
+{
+	return c->n_cells - lead_count(c, VERDICT_REMOVED) - lead_count(c, VERDICT_ADDED) - lead_count(c, VERDICT_UNSUPPORTED);
+}
+
+static void sentence(struct buf *out, const struct comparison *c)
+{
+	emit_raw(out, "<p class=lead>");
+	layout_verdict(out, verdict_word(c->kind, c->verdict));
+	emit_raw(out, " ");
+	if (comparison_is_side_by_side(c))
+		comparison_peer_sentence(out, c);
+	else if (c->verdict == VERDICT_REGRESSION)
+		regression_sentence(out, c);
+	else if (*c->identical_by)
+		emit_rawf(out, "Both sides %s, so nothing was timed",
+			strcmp(c->identical_by, "tree") == 0 ? "are the same source tree"
+			: comparison_is_of_programs(c)       ? "run the same files in the same way"
+							     : "are the same compiled module");
+	else if (c->verdict == VERDICT_UNCHANGED && c->kind == JOBKIND_SELFCHECK)
+		emit_rawf(out, "Against itself none of %d cells differs; there was no base to compare with", n_compared(c));
+	else if (c->verdict == VERDICT_UNCHANGED)
+		emit_rawf(out, "None of %d cells is slower by more than its threshold", n_compared(c));
+	else if (c->verdict == VERDICT_IMPROVEMENT)
+		improvement_sentence(out, c);
+	else if (c->verdict == VERDICT_UNDECIDED)
+		emit_rawf(out, "%d of %d cells are undecided; open one to see how many runs it needs",
+			lead_count(c, VERDICT_UNDECIDED), c->n_cells);
+	else if (c->verdict == VERDICT_FAILED)
+		emit_rawf(out, "%d of %d cells of the target failed", lead_count(c, VERDICT_FAILED), c->n_cells);
+	else if (c->verdict == VERDICT_REJECTED)
+		emit_rawf(out, "The times of %d of %d cells are rejected", lead_count(c, VERDICT_REJECTED), c->n_cells);
+	else if (c->verdict == VERDICT_NOT_COMPARABLE)
+		emit_rawf(out, "%d of %d cells are not comparable; their rows give the reasons",
+			lead_count(c, VERDICT_NOT_COMPARABLE), c->n_cells);
+	else
+		emit_raw(out, "No cell is supported by both sides");
+	absences(out, c);
+	emit_raw(out, ".</p>\n");
+}
+
+/* ---- how sure, and why ------------------------------------------------------------------------------------------------ */
+
+static void count_runs(struct buf *out, const struct comparison *c)
+{
+	emit_rawf(out, " (%d run%s%s)", c->runs, c->runs == 1 ? "" : "s", c->quick ? ", a quick look" : "");
+}
+
+static bool has_flag(const struct comparison_cell *cell, const char *flag)
+{
+	size_t len = strlen(flag);
+	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
+		size_t n = strcspn(word, " ");
+		if (n == len && memcmp(word, flag, n) == 0)
+			return true;
+		word += n;
+	}
+	return false;
+}
+
+/* What stands behind the call, beside its interval. */
+static const char *evidence_of(const struct comparison_cell *cell, double sign)
+{
+	if (has_flag(cell, "overwhelming"))
+		return ", and chance produces as much less than once in a million";
+	if (cell->confirmed)
+		return ", and a second set of fresh runs confirms it";
+	return sign < 0 ? ", in one set of runs" : "";
+}
+
+/* How far the interval of what moved lies beyond its threshold; `sign` -1 for a loss. */
+static void clearance(struct buf *out, const struct comparison *c, struct comparison_cell *cell, double sign)
+{
+	struct comparison_judged judged = comparison_judged(cell);
+	double near_pct = sign < 0 ? -judged.ci_high_pct : judged.ci_low_pct, beyond = near_pct - cell->threshold_pct;
+	if (!isfinite(beyond))
+		return;
+	emit_raw(out, sign < 0 ? "<p><b>How sure:</b> the interval of the worst cell "
+			       : "<p><b>How sure:</b> the interval of the best cell ");
+	if (beyond >= 0)
+		emit_rawf(out, "is beyond its threshold of %.3g\u00a0%% by %.2f points", cell->threshold_pct, beyond);
+	else
+		emit_rawf(out, "still reaches into its threshold of %.3g\u00a0%%, by %.2f points", cell->threshold_pct, -beyond);
+	emit_raw(out, evidence_of(cell, sign));
+	count_runs(out, c);
+}
+
+/* The smallest loss that would have been called in every cell; nothing where it is not known of one. */
+static void sight(struct buf *out, const struct comparison *c)
+{
+	double least_pct = 0;
+	for (int i = 0; i < c->n_cells; i++) {
+		if (c->cell[i].verdict != VERDICT_UNCHANGED)
+			continue;
+		if (!isfinite(c->cell[i].mde_pct))
+			return;
+		least_pct = fmax(least_pct, c->cell[i].mde_pct);
+	}
+	if (!(least_pct > 0))
+		return;
+	emit_rawf(out, "<p><b>How sure:</b> a slowdown of %.2f\u00a0%% or more would be detected in any of them", least_pct);
+	count_runs(out, c);
+}
+
+/* What the first cell with this verdict says of itself. */
+static void first_reason(struct buf *out, const struct comparison *c, enum verdict verdict)
+{
+	const struct comparison_cell *cell = NULL;
+	for (int i = 0; i < c->n_cells && !cell; i++)
+		if (c->cell[i].verdict == verdict && (*c->cell[i].failure || *c->cell[i].reason))
+			cell = &c->cell[i];
+	if (!cell)
+		return;
+	emit_raw(out, "<p><b>Why:</b> ");
+	name_cell(out, cell);
+	emit_raw(out, *cell->failure ? " is " : ": ");
+	emit_text(out, cell->failure);
+	if (*cell->failure && *cell->reason)
+		emit_raw(out, ": ");
+	emit_text(out, cell->reason);
+}
+
+static void how_sure(struct buf *out, const struct comparison *c)
+{
+	size_t begin = out->len;
+	int n_underpowered = 0;
+	if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT) {
+		struct comparison_cell *most = first_of(c, c->verdict);
+		if (most)
+			clearance(out, c, most, c->verdict == VERDICT_REGRESSION ? -1 : 1);
+	} else if (c->verdict == VERDICT_UNCHANGED) {
+		sight(out, c);
+	} else {
+		first_reason(out, c, c->verdict);
+	}
+	if (out->len == begin)
+		return;
+	for (int i = 0; i < c->n_cells; i++)
+		n_underpowered += has_flag(&c->cell[i], "underpowered");
+	if (n_underpowered)
+		emit_rawf(out, ". In %d cell%s runs of equal builds vary too much to show a loss of the threshold",
+			n_underpowered, n_underpowered == 1 ? "" : "s");
+	emit_raw(out, ".</p>\n");
+}
+
+/* Another configuration of the same provider needs no profile to be seen. */
+static void reconfigured(struct buf *out, const struct comparison *c)
+{
+	struct comparison_cell *most = first_of(c, c->verdict);
+	int n = 0;
+	if (c->verdict != VERDICT_REGRESSION || !most || !comparison_is_reconfigured(most))
+		return;
+	for (int i = 0; i < c->n_cells; i++)
+		n += c->cell[i].verdict == VERDICT_REGRESSION && comparison_is_reconfigured(&c->cell[i]);
+	emit_rawf(out, "<p><b>Another configuration</b> in %d of them; the worst ran ", n);
+	emit_raw(out, "<code>");
+	emit_text(out, most->base_config);
+	emit_raw(out, "</code>, now <code>");
+	emit_text(out, most->target_config);
+	emit_raw(out, "</code>.</p>\n");
+}
+
+/* Draw. Err: the database. */
+static int comparison_lead(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
+{
+	int result = 0;
+	emit_raw(out, "<div class=said>");
+	sentence(out, c);
+	if (!comparison_is_side_by_side(c)) {
+		how_sure(out, c);
+		reconfigured(out, c);
+		result = c->around->alert ? explained_line(db, out, c->around->alert, err) : 0;
+	}
+	emit_raw(out, "</div>\n");
+	return result;
+}
+
+/* ---- setting ---- */
+
+static void fact(struct buf *out, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	emit_rawf(out, "<dt>%s</dt><dd>", name);
+	emit_text(out, value);
+	emit_raw(out, "</dd>");
+}
+
+static void side(struct buf *out, const struct comparison_side *side, const char *title, const char *how, bool program)
+{
+	emit_rawf(out, "<section class=card><h3>%s", title);
+	if (*how) {
+		emit_raw(out, " <small>found by ");
+		emit_text(out, how);
+		emit_raw(out, "</small>");
+	}
+	emit_raw(out, "</h3><p>");
+	layout_commit(out, side->commit);
+	emit_raw(out, " ");
+	emit_text(out, side->subject);
+	emit_raw(out, "</p><dl class=facts><dt>Author</dt><dd>");
+	emit_text(out, *side->author ? side->author : "\u2013");
+	emit_raw(out, "</dd>");
+	if (!program || *side->build) {
+		emit_rawf(out, "<dt>%s</dt><dd>", program ? "Program" : "Module");
+		if (*side->module_sha256)
+			layout_sha(out, side->module_sha256);
+		else
+			emit_raw(out, "\u2013");
+		emit_raw(out, " ");
+		emit_text(out, side->build);
+		emit_raw(out, "</dd>");
+	}
+	fact(out, "Built by", side->toolchain);
+	fact(out, "Provider", side->provider);
+	fact(out, "Pinned to", side->pinned);
+	emit_raw(out, "</dl></section>\n");
+}
+
+static void beside_differs(struct buf *out, const struct comparison *c)
+{
+	bool provider = strcmp(c->base.provider, c->target.provider) != 0, pinned = *c->base.pinned || *c->target.pinned;
+	if (c->kind == JOBKIND_ENVIRONMENT) {
+		emit_raw(out, strcmp(c->base.commit, c->target.commit) == 0 ? "only the build environment"
+									    : "source and build environment");
+		return;
+	}
+	bool alone = *c->base.module_sha256 && strcmp(c->base.module_sha256, c->target.module_sha256) == 0;
+	emit_rawf(out, "%s%s%s%s", provider ? "the provider" : "", provider && pinned ? " and " : "",
+		pinned ? "the configuration" : "", alone ? " alone" : ", source and module");
+}
+
+/* What both sides shared, and what differs: a verdict holds only where the first list is the whole environment. */
+static void environment(struct buf *out, const struct comparison *c)
+{
+	const char *base = c->base.module_sha256, *target = c->target.module_sha256;
+	double limit_w = c->environment.power_limit_w;
+	emit_raw(out, "<section class=card><h3>Same for both sides</h3><dl class=facts>");
+	fact(out, "Device", c->environment.name);
+	fact(out, "Driver", c->environment.driver);
+	fact(out, "Toolkit", c->environment.toolkit);
+	fact(out, "cuDNN", c->environment.cudnn);
+	if (limit_w > 0)
+		emit_rawf(out, "<dt>Power limit</dt><dd>%.0f W</dd>", limit_w);
+	fact(out, "Timing", c->environment.timing);
+	fact(out, "Isolation", c->isolation);
+	fact(out, "Suite", c->suite);
+	if (!*c->environment.baseline_period)
+		emit_raw(out, "<dt>Device</dt><dd>\u2013 nothing ran</dd>");
+	emit_raw(out, "<dt>Differs</dt><dd>");
+	if (*c->identical_by)
+		emit_raw(out, "nothing");
+	else if (comparison_is_side_by_side(c))
+		beside_differs(out, c);
+	else if (*base && strcmp(base, target) == 0)
+		emit_raw(out, comparison_is_of_programs(c) ? "nothing: both sides run the same files in the same way"
+							   : "nothing: both sides compiled to the same module");
+	else if (comparison_is_of_programs(c))
+		emit_raw(out, *base ? "source and program" : "results of another benchmark");
+	else
+		emit_raw(out, "source and module");
+	emit_raw(out, "</dd></dl></section>\n");
+}
+
+static const char *device_of(const struct comparison_cell *c, bool confirming)
+{
+	return confirming ? c->confirmed_on : c->device;
+}
+
+/* Which device timed how many cells, where it was not one that timed them all; or had the confirming set of how many, where it was another, whatever that said. */
+static void devices(struct buf *out, const struct comparison *c, bool confirming)
+{
+	bool is_begun = false;
+	for (int i = 0; i < c->n_cells; i++) {
+		const char *device = device_of(&c->cell[i], confirming);
+		int first = 0, n = 0;
+		while (strcmp(device_of(&c->cell[first], confirming), device) != 0)
+			first++;
+		if (first < i || !*device)
+			continue;
+		for (int k = i; k < c->n_cells; k++)
+			n += strcmp(device_of(&c->cell[k], confirming), device) == 0;
+		if (!confirming && n == c->n_cells)
+			continue;
+		if (is_begun)
+			emit_raw(out, ", ");
+		else
+			emit_raw(out, confirming ? "<dt>Confirming set</dt><dd>" : "<dt>Split</dt><dd>");
+		emit_rawf(out, "%d cell%s on ", n, n == 1 ? "" : "s");
+		emit_text(out, device);
+		is_begun = true;
+	}
+	if (is_begun)
+		emit_raw(out, "</dd>");
+}
+
+static void run_facts(struct buf *out, const struct comparison *c)
+{
+	const struct view_around *around = c->around;
+	const char *at = c->finished_at;
+	emit_rawf(out,
+		"<section class=card><h3>Run</h3><dl class=facts><dt>Job</dt><dd><a href=\"/jobs/%lld\">%lld</a>, with builds "
+		"and "
+		"log</dd>",
+		(long long)c->job, (long long)c->job);
+	emit_raw(out, "<dt>Device held</dt><dd>");
+	layout_duration(out, c->gpu_s);
+	emit_raw(out, " of ");
+	layout_duration(out, c->wall_s);
+	emit_rawf(out, ", %d runs</dd><dt>Finished</dt><dd><time>%.10s %.5s</time> UTC</dd>", c->runs, at,
+		strlen(at) > 15 ? at + 11 : "");
+	devices(out, c, false);
+	devices(out, c, true);
+	if (around->alert) {
+		emit_rawf(out, "<dt>Alert</dt><dd><a href=\"/alerts/%lld\">", (long long)around->alert);
+		layout_verdict(out, alertstate_name(around->alert_state));
+		emit_raw(out, "</a></dd>");
+	}
+	emit_raw(out, "<dt>Last push</dt><dd>");
+	if (around->previous) {
+		bool comparable = strcmp(around->previous_base, c->base.commit) == 0 ||
+				  strcmp(around->previous_target, c->base.commit) == 0;
+		const char *baseline_period = c->environment.baseline_period;
+		emit_rawf(out, "<a href=\"/comparisons/%lld\">%lld</a> ", (long long)c->around->previous,
+			(long long)c->around->previous);
+		layout_verdict(out, verdict_name(around->previous_verdict));
+		if (!comparable)
+			emit_raw(out, "<br>had another base, so the two are not set against each other");
+		if (*baseline_period && *around->previous_baseline_period &&
+			strcmp(baseline_period, around->previous_baseline_period) != 0)
+			emit_raw(out, "<br><span class=warn>! measured in another environment</span>");
+	} else {
+		emit_raw(out, "\u2013 the first of this branch and suite");
+	}
+	emit_raw(out, "</dd></dl></section>\n");
+}
+
+/* "736ae31d6e -> a851f9a236, on NVIDIA H200, suite ffa, 8 runs" */
+static void in_one_line(struct buf *out, const struct comparison *c)
+{
+	emit_raw(out, c->kind == JOBKIND_PEER ? "Peer, target, " : "Base, target, ");
+	emit_text(out, *c->environment.name ? c->environment.name : "no device");
+	if (*c->suite) {
+		emit_raw(out, ", suite ");
+		emit_text(out, c->suite);
+	}
+	emit_rawf(out, ", %d run%s, device held for ", c->runs, c->runs == 1 ? "" : "s");
+	layout_duration(out, c->gpu_s);
+}
+
+/* Draw. */
+static void comparison_setting(struct buf *out, const struct comparison *c)
+{
+	bool program = comparison_is_of_programs(c);
+	emit_raw(out, "<details class=card id=setting><summary>");
+	in_one_line(out, c);
+	emit_raw(out, "</summary><div class=cards>");
+	side(out, &c->base, c->kind == JOBKIND_PEER ? "Peer" : "Base", comparison_is_side_by_side(c) ? "" : c->base_how, program);
+	side(out, &c->target, "Target", "", program);
+	environment(out, c);
+	run_facts(out, c);
+	comparison_peer_card(out, c);
+	emit_raw(out, "</div></details>\n");
+}
+
+/* ---- summary: What a person works out from the cells by hand otherwise; none of it is judged. ---- */
+
+/* The other direction of the same case; NULL: there is none. */
+static const struct comparison_cell *backward_of(const struct comparison *c, const struct comparison_cell *forward)
+{
+	size_t stem = strlen(forward->key) - strlen("forward");
+	for (int i = 0; i < c->n_cells; i++)
+		if (strcmp(c->cell[i].direction, "backward") == 0 && strncmp(c->cell[i].key, forward->key, stem) == 0 &&
+			strcmp(c->cell[i].key + stem, "backward") == 0)
+			return &c->cell[i];
+	return NULL;
+}
+
+static bool is_forward(const struct comparison_cell *cell)
+{
+	size_t len = strlen(cell->key);
+	return strcmp(cell->direction, "forward") == 0 && len > 7 && strcmp(cell->key + len - 7, "forward") == 0;
+}
+
+static void figures(struct buf *out, double base_ms, double target_ms)
+{
+	emit_raw(out, "<td class=\"n w\">");
+	layout_ms(out, base_ms);
+	emit_raw(out, "</td><td class=n>");
+	layout_ms(out, target_ms);
+	emit_raw(out, "</td><td class=n>");
+	layout_change(out, derive_change_pct(base_ms, target_ms));
+	emit_raw(out, "</td></tr>\n");
+}
+
+static void totals(struct buf *out, const struct comparison *c)
+{
+	static const char *const columns[] = { "Forward and backward of", "~>Base ms", ">Target ms", ">Change" };
+	bool begun = false;
+	double base_sum = 0, target_sum = 0;
+	for (int i = 0; i < c->n_cells; i++) {
+		const struct comparison_cell *forward = &c->cell[i],
+					     *backward = is_forward(forward) ? backward_of(c, forward) : NULL;
+		if (!backward || !isfinite(forward->base_ms + forward->target_ms + backward->base_ms + backward->target_ms))
+			continue;
+		if (!begun) {
+			emit_raw(out, "<div>");
+			layout_table(out, 4, columns);
+		}
+		begun = true;
+		double base_ms = forward->base_ms + backward->base_ms, target_ms = forward->target_ms + backward->target_ms;
+		emit_raw(out, "<tr><th scope=row>");
+		layout_case(out, forward->key, forward->title, forward->size);
+		emit_raw(out, "</th>");
+		figures(out, base_ms, target_ms);
+		base_sum += base_ms;
+		target_sum += target_ms;
+	}
+	if (!begun)
+		return;
+	emit_raw(out, "</tbody><tfoot><tr><th scope=row>All of them</th>");
+	figures(out, base_sum, target_sum);
+	emit_raw(out, "</tfoot></table></div></div>\n");
+}
+
+/* ---- t = a + b x pieces ------------------------------------------------------------------------------------------------ */
+
+/* Pieces of a cell's work: as the module counted them, else as its family does. */
+static double pieces_of(const struct comparison_cell *cell)
+{
+	return isfinite(cell->blocks_kept) && cell->blocks_kept > 0 ? cell->blocks_kept : cell->pieces;
+}
+
+static void fit_line(struct buf *out, const double *x, const double *ms, int n)
+{
+	double a, b;
+	if (derive_line(x, ms, n, &a, &b) != 0) {
+		emit_raw(out, "<td class=n>\u2013</td><td class=n>\u2013</td>");
+		return;
+	}
+	emit_rawf(out, "<td class=n>");
+	layout_signed(out, a, 3);
+	emit_rawf(out, "</td><td class=n>%.4g</td>", b * 1e6);
+}
+
+/* Cells that differ only in how many pieces they have lie on one line: what a call costs at all, and what a piece costs. */
+static void fits(struct buf *out, const struct comparison *c)
+{
+	size_t room = (size_t)c->n_cells + 1;
+	double *x = calloc(3 * room, sizeof *x), *base = x + room, *target = base + room;
+	bool begun = false;
+	if (!x) {
+		emit_raw(out, "<p>The lines of sparse cells could not be worked out: out of memory.</p>");
+		return;
+	}
+	for (int i = 0; i < c->n_cells; i++) {
+		const struct comparison_cell *like = &c->cell[i];
+		int n = 0;
+		bool is_first = *like->line != '\0';
+		for (int k = 0; k < c->n_cells && is_first; k++) {
+			const struct comparison_cell *cell = &c->cell[k];
+			if (strcmp(cell->line, like->line) != 0 || cell->size != like->size ||
+				strcmp(cell->group, like->group) != 0 || strcmp(cell->direction, like->direction) != 0)
+				continue;
+			is_first = k >= i;
+			if (isfinite(cell->base_ms + cell->target_ms)) {
+				x[n] = pieces_of(cell);
+				base[n] = cell->base_ms;
+				target[n++] = cell->target_ms;
+			}
+		}
+		if (!is_first || n < 2)
+			continue;
+		if (!begun)
+			emit_raw(out,
+				"<div><div class=scroll tabindex=0><table><caption>Sparse cells as a line, t = a + b \u00d7 kept "
+				"blocks: the fixed cost of a call, and the cost of a block</caption><thead><tr><th scope=col>Line</th><th "
+				"scope=col "
+				"class=n>Base a, ms</th><th scope=col class=n>b, ns</th><th scope=col class=n>Target a, "
+				"ms</th><th "
+				"scope=col class=n>b, ns</th></tr></thead><tbody>\n");
+		begun = true;
+		emit_raw(out, "<tr><th scope=row>");
+		emit_text(out, like->line);
+		emit_raw(out, ", ");
+		emit_text(out, like->direction);
+		emit_rawf(out, "<span class=dim>, %d cells</span></th>", n);
+		fit_line(out, x, base, n);
+		fit_line(out, x, target, n);
+		emit_raw(out, "</tr>\n");
+	}
+	free(x);
+	if (begun)
+		emit_raw(out, "</tbody></table></div></div>\n");
+}
+
+/* Forward and backward together, geometric means and the line through the sparse cells; all without a verdict. */
+static void comparison_summary(struct buf *out, const struct comparison *c)
+{
+	struct buf part;
+	buf_init(&part, 1 << 20);
+	totals(&part, c);
+	fits(&part, c);
+	comparison_beside_dense(&part, c);
+	comparison_lengths(&part, c);
+	if (part.len) {
+		emit_raw(out, "<section><h2>In sum <small>without a verdict</small></h2><div class=\"cards wide\">");
+		buf_append(out, part.data, part.len);
+		emit_raw(out, "</div></section>\n");
+	}
+	buf_fini(&part);
+}
+
+/* ---- page_comparison ---- */
 
 /* A list of the body; NULL when it is empty or missing. Own: json_decref. */
 static json_t *open_list(struct jsonr_span span)

@@ -144,12 +144,6 @@ int64_t reference_slot_offset(const struct cell *cell, int slot, struct referenc
 int accept_check(const struct reference *reference, const struct reference_ops *ops, const struct reference_io *out,
 	struct accept_result *result, struct fw_err *err);
 
-/* ---- reference_keys: Reference values of planned keys, on the host. ---- */
-
-/** Fill tensors 1 and 2 (DK, DV) of `out`. Err: -1 out of memory, or a tensor that cannot be read. */
-int reference_keys_compute(
-	const struct reference_plan *plan, const struct reference_io *io, struct reference *out, struct fw_err *err);
-
 /* ---- reference_mask: Which keys a row sees and which rows see a key, as ranges of tokens. ---- */
 
 /** Tokens [begin, end). */
@@ -244,12 +238,6 @@ INPUTS_FN double reference_own_shift(double ds_k, double p_k, struct reference_r
 		return 0;
 	return (ds_k + (row.delta - row.p_dp / row.p) * p_k) / row.p - ds_k;
 }
-
-/* ---- reference_rows: Reference values of planned rows, on the host. ---- */
-
-/** Fill tensor 0 (O or DQ) and, forward, tensor 1 (LSE) of `out`. Err: -1 out of memory, or a tensor that cannot be read. */
-int reference_rows_compute(
-	const struct reference_plan *plan, const struct reference_io *io, struct reference *out, struct fw_err *err);
 
 /* ---- reference_sums: The arithmetic and the reading that reference_rows.c and reference_keys.c share. ---- */
 

@@ -1,6 +1,270 @@
 /* check.c - the reference of attention as the runner asks for it. */
-
 #include "families/attention/internal.h"
+
+#include <stdio.h>
+
+/*
+ * ---- reference_accept ----
+ * * Compares a kernel's outputs with the reference, tensor by tensor, and remembers the worst place.
+ *
+ * A norm over a whole tensor hides a lost block in rows whose values are small (late rows of a causal mask), so each place is
+ * also held against its own noise: what naive bf16 code, one rounding of P or dS, and rounding the result do to it. Beside that it
+ * may be off by as much as a softmax and a delta of the kernel's own shift it.
+ */
+
+/* The criteria's factors. */
+static const double max_factor = 2.0, floor_offset = 0.3, norm_factor = 1.1, noise_factor = 4.0, position_factor = 4.0,
+		    lse_tolerance = 1e-3, hopeless = 1e9;
+
+/* Of the mismatch fraction; relative tolerances are in relative_tolerance(). */
+static const double mismatch_factor = 2.0, mismatch_most = 0.75, absolute_tolerance = 1e-8;
+
+/* A tensor's outputs at its places beside their reference. */
+struct compared {
+	const struct reference_tensor *t;
+	const char *name;
+	const struct cell *cell;
+	float *x; /* [n][width] */
+};
+
+static double ratio_of(double error, double allowed)
+{
+	if (!(error > 0))
+		return error == error ? 0 : hopeless;
+	return allowed > 0 && error / allowed < hopeless ? error / allowed : hopeless;
+}
+
+static void position_name(const struct compared *c, struct reference_position at, int column, char *out, size_t size)
+{
+	bool key = c->t->slot == FW_DK || c->t->slot == FW_DV;
+	if (c->t->slot == FW_LSE)
+		snprintf(out, size, "LSE[query %d, head %d]", at.row, at.head);
+	else
+		snprintf(out, size, "%s[%s %d, head %d, %d]", c->name, key ? "key" : "query", at.row, at.head, column);
+}
+
+/* Keep the finding if it is the worst so far. `place` indexes c->t->at, `column` the element in it. */
+static void note(struct accept_result *r, const struct compared *c, double ratio, int position, int column, double allowed)
+{
+	if (r->detail[0] && ratio <= r->error_ratio)
+		return;
+	char name[96];
+	size_t i = (size_t)position * (size_t)c->t->width + (size_t)column;
+	position_name(c, c->t->at[position], column, name, sizeof name);
+	r->error_ratio = ratio;
+	r->slot = c->t->slot;
+	snprintf(r->detail, sizeof r->detail, "%s is %.6g, should be %.6g (allowed error %.3g)", name, (double)c->x[i],
+		c->t->exact[i], allowed);
+}
+
+static int read_outputs(struct compared *c, const struct reference_io *out, struct fw_err *err)
+{
+	const struct reference_tensor *t = c->t;
+	size_t width = (size_t)t->width, count = (size_t)t->n * width;
+	int64_t elements = reference_slot_elements(c->cell, t->slot);
+	bool whole = (int64_t)count == elements; /* one copy instead of one for each place */
+	size_t room = (whole ? count : width) + 1;
+	uint16_t *bits = calloc(room, sizeof(float));
+	int status = 0;
+
+	c->x = calloc(count + 1, sizeof *c->x);
+	if (!bits || !c->x)
+		status = err_set(err, ERR_FULL, "accept: out of memory");
+	if (status == 0 && whole)
+		status = reference_read(out, t->slot, 0, count, bits, err);
+	for (int i = 0; status == 0 && i < t->n; i++) {
+		int64_t offset = reference_slot_offset(c->cell, t->slot, t->at[i]);
+		const uint16_t *from = bits;
+		if (whole)
+			from = t->slot == FW_LSE ? (const uint16_t *)((const float *)bits + offset) : bits + offset;
+		else
+			status = reference_read(out, t->slot, offset, width, bits, err);
+		if (t->slot == FW_LSE)
+			memcpy(&c->x[i], from, sizeof(float));
+		else
+			for (size_t j = 0; j < width; j++)
+				c->x[(size_t)i * width + j] = reference_from_bf16(from[j]);
+	}
+	free(bits);
+	return status;
+}
+
+static void compare_lse(const struct compared *c, struct accept_result *r)
+{
+	for (int i = 0; i < c->t->n; i++) {
+		double exact = c->t->exact[i], x = (double)c->x[i], allowed = lse_tolerance * (1 + fabs(exact));
+		double error = fabs(x - exact);
+		if (isinf(exact)) {
+			allowed = 0;
+			error = x == exact ? 0 : INFINITY;
+		}
+		note(r, c, ratio_of(error, allowed), i, 0, allowed);
+	}
+}
+
+/* What adding and taking away 0.3 in bf16 does to a value: the rounding that any implementation may have. */
+static double rounding_floor(double exact)
+{
+	float offset = (float)floor_offset;
+	return fabs((double)reference_round(reference_round((float)exact + offset) - offset) - exact);
+}
+
+/* What an element may be off by, relative to its value, before it counts as a mismatch: the gradients cancel more. */
+static double relative_tolerance(int slot)
+{
+	return slot == FW_DQ ? 0.3 : slot == FW_DK ? 0.15 : 0.05;
+}
+
+/* Elements off by more than their tolerance: the kernel's, naive bf16 code's, and how many its noise makes one expect. */
+struct mismatches {
+	int kernel, naive, worst, worst_column;
+	double expected, worst_excess;
+};
+
+static void count_mismatch(struct mismatches *m, const struct reference_tensor *t, int position, int column, double error)
+{
+	size_t e = (size_t)position * (size_t)t->width + (size_t)column;
+	double exact = t->exact[e], noise = (double)t->noise[e];
+	double tolerance = absolute_tolerance + relative_tolerance(t->slot) * fabs(exact);
+	if (error > tolerance) {
+		m->kernel++;
+		if (error / tolerance > m->worst_excess) {
+			m->worst_excess = error / tolerance;
+			m->worst = position;
+			m->worst_column = column;
+		}
+	}
+	m->naive += fabs((double)t->naive[e] - exact) > tolerance;
+	if (noise > 0)
+		m->expected += erfc(tolerance / (noise * sqrt(2)));
+}
+
+/* Counts are coarse, so this criterion speaks only when it is broken and leaves the tracked ratio to the others. */
+static void compare_mismatches(const struct compared *c, const struct mismatches *m, struct accept_result *r)
+{
+	double elements = (double)c->t->n * c->t->width, expected = fmax(m->naive, m->expected);
+	double spread = noise_factor * sqrt(2 * expected) + c->t->width / 8.0; /* elements of a place miss together */
+	double allowed = mismatch_factor * expected + spread;
+	allowed = fmin(allowed, mismatch_most * elements);
+	if (m->kernel > allowed)
+		note(r, c, m->kernel / fmax(allowed, 1), m->worst, m->worst_column,
+			relative_tolerance(c->t->slot) *
+				fabs(c->t->exact[(size_t)m->worst * (size_t)c->t->width + (size_t)m->worst_column]));
+}
+
+/* Sums of squares over one place or a whole tensor. */
+struct norms {
+	double error, naive, noise, rounding, shift;
+};
+
+static void compare_tensor(const struct compared *c, struct accept_result *r)
+{
+	const struct reference_tensor *t = c->t;
+	struct norms all = { 0 };
+	struct mismatches mismatches = { 0 };
+	double max_naive = 0, max_floor = 0, max_error = -1;
+	int worst = 0, worst_column = 0;
+
+	for (int i = 0; i < t->n; i++) {
+		struct norms one = { 0 };
+		double position_error = -1;
+		int position_column = 0;
+		for (int j = 0; j < t->width; j++) {
+			size_t e = (size_t)i * (size_t)t->width + (size_t)j;
+			double exact = t->exact[e], error = fabs((double)c->x[e] - exact),
+			       naive = fabs((double)t->naive[e] - exact);
+			double rounding = fabs((double)reference_round((float)exact) - exact), noise = (double)t->noise[e];
+			if (!isfinite(c->x[e])) {
+				note(r, c, hopeless, i, j, 0);
+				return;
+			}
+			count_mismatch(&mismatches, t, i, j, error);
+			max_naive = fmax(max_naive, naive);
+			max_floor = fmax(max_floor, noise > 0 ? rounding_floor(exact) : 0);
+			if (error > position_error) {
+				position_error = error;
+				position_column = j;
+			}
+			one.error += error * error;
+			one.naive += naive * naive;
+			one.noise += noise * noise;
+			one.rounding += rounding * rounding;
+			one.shift += t->shift ? (double)t->shift[e] * (double)t->shift[e] : 0;
+		}
+		double allowed = position_factor * sqrt(one.naive + one.noise + one.rounding) + sqrt(one.shift);
+		note(r, c, ratio_of(sqrt(one.error), allowed), i, position_column, allowed / sqrt(t->width));
+		if (position_error > max_error) {
+			max_error = position_error;
+			worst = i;
+			worst_column = position_column;
+		}
+		all.error += one.error;
+		all.naive += one.naive;
+		all.noise += one.noise;
+		all.rounding += one.rounding;
+	}
+	if (t->n == 0)
+		return;
+	double allowed = max_factor * (max_naive + max_floor);
+	note(r, c, ratio_of(max_error, allowed), worst, worst_column, allowed);
+	allowed = norm_factor * sqrt(all.naive) + noise_factor * sqrt((all.noise + all.rounding) / t->n);
+	note(r, c, ratio_of(sqrt(all.error), allowed), worst, worst_column, allowed / sqrt((double)t->n * t->width));
+	compare_mismatches(c, &mismatches, r);
+}
+
+/* NaN and Inf outside the planned places too. */
+static int search_nonfinite(const struct compared *c, const struct reference_ops *ops, const struct reference_io *out,
+	struct accept_result *r, struct fw_err *err)
+{
+	int64_t index;
+	const struct attention_case *a = attention_in(c->cell);
+	if (ops->find_nonfinite(out, c->t->slot, &index, err))
+		return -1;
+	if (index < 0 || r->error_ratio >= hopeless)
+		return 0;
+	struct reference_position at;
+	char name[96];
+	int column = 0;
+	if (c->t->slot == FW_LSE) {
+		at = (struct reference_position){ (int32_t)(index / a->seqlen), (int32_t)(index % a->seqlen) };
+	} else {
+		int64_t vector = index / a->headdim,
+			heads = reference_slot_elements(c->cell, c->t->slot) / a->headdim / a->seqlen;
+		column = (int)(index % a->headdim);
+		at = (struct reference_position){ (int32_t)(vector % heads), (int32_t)(vector / heads) };
+	}
+	position_name(c, at, column, name, sizeof name);
+	r->error_ratio = hopeless;
+	r->slot = c->t->slot;
+	snprintf(r->detail, sizeof r->detail, "%s is not finite", name);
+	return 0;
+}
+
+int accept_check(const struct reference *reference, const struct reference_ops *ops, const struct reference_io *out,
+	struct accept_result *result, struct fw_err *err)
+{
+	*result = (struct accept_result){ .ok = false, .slot = -1 };
+	for (int i = 0; i < reference->n_tensors; i++) {
+		struct compared c = { .t = &reference->tensor[i], .cell = reference->cell };
+		c.name = reference_slot_name(c.t->slot);
+		int status = read_outputs(&c, out, err);
+		if (status == 0) {
+			if (c.t->slot == FW_LSE)
+				compare_lse(&c, result);
+			else
+				compare_tensor(&c, result);
+			if (ops)
+				status = search_nonfinite(&c, ops, out, result, err);
+		}
+		free(c.x);
+		if (status)
+			return -1;
+	}
+	result->ok = result->error_ratio <= 1;
+	return 0;
+}
+
+/* ---- reference_check ---- */
 
 struct expected {
 	const struct check_io *from;

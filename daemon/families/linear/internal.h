@@ -9,16 +9,6 @@
 #include "lib/lib.h"
 #include "runner/runner.h"
 
-/* ---- reference_activation: What follows a sum, in fp64, and how far a sum that is off by a little may take it. ---- */
-
-/** enum fw_linear_activation of a value. */
-double activation_of(int activation, double v);
-/**
- * The largest distance from activation_of(v) at which a value within `noise` of `v` comes out: as steep as it is there, nothing where it
- * is flat. What fp32 loses on its way is in it.
- */
-double activation_reach(int activation, double v, double noise);
-
 /*
  * ---- reference_block ----
  * A transformer block in fp64, at a few tokens of a large one, at all of a small one.
@@ -76,16 +66,10 @@ struct block {
 	struct block_matrix qkv, project, up, down;
 };
 
-/** Rows [first, first + out->width) of a matrix times lines as they come, which are quantised first where they have to be. */
-int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in,
-	struct line_set *out, struct fw_err *err);
-
 /* ---- reference_normalise: Prologue LAYERNORM of kernels/fw_linear.h, of a row. ---- */
 
 /** In place, rounded to bf16. Shape: x[n]. */
 void normalise(float *x, int64_t n);
-/** The largest magnitude that it leaves, for much less; x stays. Shape: x[n]. */
-float normalised_largest(const float *x, int64_t n);
 
 /*
  * ---- reference_quantise ----
@@ -114,14 +98,6 @@ struct torchao_shapes {
 	struct buf sets, notes;   /* lines of the suite, and comments of it */
 };
 
-void torchao_shapes_init(struct torchao_shapes *s, struct yaml *y, bool is_training, bool is_exact, int32_t plain);
-void torchao_shapes_fini(struct torchao_shapes *s);
-/**
- * Add one set in `model`, a place in linear_models; -1: it is only looked through for mistakes. A shape that was there before is left out and told.
- * A shape that one of the recipes in `takes` cannot have is a mistake, told once. Shape: takes[LINEAR_RECIPES].
- */
-void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map, int model, const bool *takes);
-
 /* ---- torchao_inside: A configuration of torchao while it is read: what its files share. ---- */
 
 enum { IMPORT_NAME_SIZE = 64 };
@@ -136,13 +112,5 @@ struct import {
 	char name[IMPORT_NAME_SIZE]; /* "" not known yet */
 	struct torchao_shapes shapes;
 };
-
-/** Append a comment with the place of `at`: "# line 3:5: what". */
-void import_note(struct import *p, const struct yaml_node *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/** The same where `key` is given and not off, of a key whose purpose has another place here; once, however many models have it. */
-void import_note_key(struct import *p, struct yaml_node *map, const char *key, const char *why);
-
-/** Keys of the whole configuration: benchmark_mode, how operands are scaled, recipes, sparsities. */
-void import_read_options(struct import *p, struct yaml_node *root);
 
 #endif

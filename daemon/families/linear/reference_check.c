@@ -5,12 +5,113 @@
  * Direction total is three of these. Output O[i, j] is the sum over l of A(i, l) B(j, l). Forward: A rows of X, B rows of W. Dgrad: A rows of dY, B columns of W. Wgrad:
  * A columns of dY, B columns of X. B is read row by row as it lies: where j goes along a row, all sums grow together.
  */
+#include "families/linear/internal.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "families/linear/internal.h"
+#include "kernels/fw_linear.h"
 #include "model/model.h"
 #include "runner/runner.h"
+
+/* ---- reference_activation: What follows a sum, in fp64, and how far a sum that is off by a little may take it. ---- */
+
+/* 0.5 v (1 + erf) in fp32 is off by a unit in the last place of 1, times v. */
+#define FP32_ACTIVATED 1e-6
+
+/* enum fw_linear_activation of a value. */
+static double activation_of(int activation, double v)
+{
+	switch (activation) {
+	case FW_LINEAR_RELU:
+		return fmax(v, 0);
+	case FW_LINEAR_SIGMOID:
+		return 1 / (1 + exp(-v));
+	case FW_LINEAR_LEAKYRELU:
+		return v < 0 ? 0.01 * v : v;
+	case FW_LINEAR_RELU6:
+		return fmin(fmax(v, 0), 6);
+	case FW_LINEAR_GELU:
+		return 0.5 * v * erfc(-v / sqrt(2));
+	case FW_LINEAR_SILU:
+		return v / (1 + exp(-v));
+	case FW_LINEAR_HARDSWISH:
+		return v * fmin(fmax(v + 3, 0), 6) / 6;
+	default:
+		return v;
+	}
+}
+
+/* Where it is smallest, of those that fall before they rise; the others rise everywhere. */
+static double lowest_at(int activation)
+{
+	return activation == FW_LINEAR_GELU        ? -0.7517916
+	       : activation == FW_LINEAR_SILU      ? -1.2784645
+	       : activation == FW_LINEAR_HARDSWISH ? -1.5
+						   : INFINITY;
+}
+
+/*
+ * The largest distance from activation_of(v) at which a value within `noise` of `v` comes out: as steep as it is there, nothing where it
+ * is flat. What fp32 loses on its way is in it.
+ */
+static double activation_reach(int activation, double v, double noise)
+{
+	double here = activation_of(activation, v), lowest = lowest_at(activation);
+	double reach = fmax(fabs(activation_of(activation, v - noise) - here), fabs(activation_of(activation, v + noise) - here));
+
+	if (fabs(lowest - v) < noise)
+		reach = fmax(reach, here - activation_of(activation, lowest));
+	return activation ? reach + FP32_ACTIVATED * (1 + fabs(v)) : noise;
+}
+
+/* ---- reference_normalise ---- */
+
+struct moments {
+	double mean, deviation; /* root of variance + 1e-5 */
+};
+
+static struct moments moments_of(const float *x, int64_t n)
+{
+	double mean = 0, squares = 0;
+
+#pragma omp simd reduction(+ : mean)
+	for (int64_t i = 0; i < n; i++)
+		mean += (double)x[i];
+	mean /= (double)n;
+#pragma omp simd reduction(+ : squares)
+	for (int64_t i = 0; i < n; i++)
+		squares += ((double)x[i] - mean) * ((double)x[i] - mean);
+	return (struct moments){ mean, sqrt(squares / (double)n + 1e-5) };
+}
+
+static float normalised(const struct moments *m, float x)
+{
+	return inputs_bf16_to_float(inputs_float_to_bf16((float)(((double)x - m->mean) / m->deviation)));
+}
+
+void normalise(float *x, int64_t n)
+{
+	struct moments m = moments_of(x, n);
+
+	for (int64_t i = 0; i < n; i++)
+		x[i] = normalised(&m, x[i]);
+}
+
+/* The largest magnitude that it leaves, for much less; x stays. Shape: x[n]. */
+static float normalised_largest(const float *x, int64_t n)
+{
+	struct moments m = moments_of(x, n);
+	float min = x[0], max = x[0];
+
+	for (int64_t i = 1; i < n; i++) {
+		min = x[i] < min ? x[i] : min;
+		max = x[i] > max ? x[i] : max;
+	}
+	return fmaxf(fabsf(normalised(&m, min)), fabsf(normalised(&m, max)));
+}
+
+/* ---- reference_check ---- */
 
 /* Of the rounding of a result twice what it takes; of sums in fp32 a share of the magnitudes. */
 #define BF16_ROUNDED 0.00390625

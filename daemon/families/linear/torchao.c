@@ -3,8 +3,427 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
 
 #include "model/model.h"
+
+/* ---- torchao_options: Keys of a whole configuration: in which mode, in which recipes. ---- */
+
+/* Append a comment with the place of `at`: "# line 3:5: what". */
+static void import_note(struct import *p, const struct yaml_node *at, const char *format, ...)
+{
+	struct yaml_position position = yaml_position(at);
+	char text[400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	for (char *c = text; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = ' '; /* it stays inside its comment */
+	buf_printf(&p->notes, "# line %d:%d: %s\n", position.line, position.column, text);
+}
+
+/* The same where `key` is given and not off, of a key whose purpose has another place here; once, however many models have it. */
+static void import_note_key(struct import *p, struct yaml_node *map, const char *key, const char *why)
+{
+	struct yaml_node *n = yaml_get(p->y, map, key);
+	const char *text = NULL;
+	char reported[80];
+
+	if (!n || yaml_is_null(n) || yaml_string(p->y, n, &text) || !text || !strcasecmp(text, "false"))
+		return;
+	snprintf(reported, sizeof reported, ": %s has no meaning here", key);
+	if (p->notes.len == 0 || !strstr(p->notes.data, reported))
+		import_note(p, n, "%s has no meaning here: %s", key, why);
+}
+
+/* As YAML has it there, where yes and True are words for it. */
+static void read_flag(struct import *p, struct yaml_node *n, bool *out)
+{
+	const char *text = NULL;
+
+	if (yaml_string(p->y, n, &text) || !text)
+		return;
+	if (!strcasecmp(text, "true") || !strcasecmp(text, "yes") || !strcasecmp(text, "on"))
+		*out = true;
+	else if (!strcasecmp(text, "false") || !strcasecmp(text, "no") || !strcasecmp(text, "off"))
+		*out = false;
+	else
+		yaml_mistake(p->y, n, "\"%.40s\" is neither true nor false", text);
+}
+
+/* ---- recipes ------------------------------------------------------------------------------------------------------------ */
+
+/* Its place among ours; LINEAR_RECIPES: one of theirs that is not measured here, -1 none of theirs. */
+static int find_recipe(const struct import *p, const char *text)
+{
+	static const char *const theirs[] = { "int8dq", "int8adq", "int8_dynamic_activation_int", "autoquant", "gemlitewo",
+		"marlin", "fp6", "fpx", "uintx", "float8static", "float8_dynamic_activation_int4", "mxfp", "nvfp4",
+		"cutlass_int4", NULL };
+	char bare[40];
+	size_t len = strlen(text);
+
+	if (!strncmp(text, "int4wo-", 7) && len > 4 && len < sizeof bare && !strcmp(text + len - 4, "-hqq")) {
+		snprintf(bare, sizeof bare, "%.*s", (int)len - 4, text);
+		text = bare;
+	}
+	if (!strcmp(text, "float8dq"))
+		return p->by_row ? LINEAR_FLOAT8DQ_ROW : LINEAR_FLOAT8DQ_TENSOR;
+	for (int i = 0; linear_recipes[i]; i++)
+		if (!strcmp(text, linear_recipes[i]))
+			return i;
+	for (int i = 0; theirs[i]; i++)
+		if (!strncmp(text, theirs[i], strlen(theirs[i])))
+			return LINEAR_RECIPES;
+	return -1;
+}
+
+/* In training rows have their scales where the configuration says so, whatever a recipe is called. */
+static int config_has_granularity(struct import *p, const struct yaml_node *n, int which)
+{
+	if (p->by_row && which == LINEAR_FLOAT8DQ_TENSOR) {
+		import_note(p, n, "float8dq-tensor is float8dq-row here: scaling_granularity is %s", p->granularity);
+		return LINEAR_FLOAT8DQ_ROW;
+	}
+	if (p->is_training && p->granularity && !p->by_row && which == LINEAR_FLOAT8DQ_ROW)
+		import_note(p, n, "float8dq-row stays, although scaling_granularity is %s", p->granularity);
+	return which;
+}
+
+static void read_recipe(struct import *p, struct yaml_node *n)
+{
+	const char *text = NULL;
+
+	if (yaml_string(p->y, n, &text) || !text)
+		return;
+	int which = config_has_granularity(p, n, find_recipe(p, text));
+	bool trains = which == LINEAR_BASELINE || which == LINEAR_FLOAT8DQ_TENSOR || which == LINEAR_FLOAT8DQ_ROW;
+
+	if (which < 0)
+		yaml_mistake(p->y, n,
+			"\"%.40s\" is unknown; use baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, "
+			"float8dq-tensor or float8dq-row",
+			text);
+	else if (which == LINEAR_RECIPES)
+		import_note(p, n, "%.40s is left out: there is no such recipe here", text);
+	else if (p->is_training && !trains)
+		import_note(p, n, "%.40s is left out: it is inference alone", text);
+	else if (p->takes[which] && which != LINEAR_BASELINE)
+		import_note(p, n, "left out what is there already: %s", linear_recipes[which]);
+	else
+		p->takes[which] = true;
+	if (strstr(text, "-hqq") && which >= 0 && which < LINEAR_RECIPES)
+		import_note(p, n, "%.40s is %s here: its solver chooses other scales for the same kernel", text,
+			linear_recipes[which]);
+}
+
+static void read_recipes(struct import *p, struct yaml_node *root)
+{
+	struct yaml_node *list = yaml_get(p->y, root, "quantization_config_recipe_names");
+
+	if (list && !yaml_is_list(list) && !yaml_is_null(list))
+		yaml_mistake(p->y, list, "must be a list of recipes");
+	for (int i = 0; i < yaml_count(list) && yaml_is_list(list); i++)
+		read_recipe(p, yaml_item(p->y, list, i));
+	p->takes[LINEAR_BASELINE] = true; /* which theirs always measures */
+}
+
+static void read_sparsity(struct import *p, struct yaml_node *root)
+{
+	struct yaml_node *list = yaml_get(p->y, root, "sparsity_config_recipe_names");
+
+	if (list && !yaml_is_list(list) && !yaml_is_null(list))
+		yaml_mistake(p->y, list, "must be a list of sparsities");
+	for (int i = 0; i < yaml_count(list) && yaml_is_list(list); i++) {
+		struct yaml_node *n = yaml_item(p->y, list, i);
+		const char *text = NULL;
+
+		if (yaml_is_null(n) || yaml_string(p->y, n, &text) || !text || !strcasecmp(text, "none"))
+			continue;
+		if (strstr(text, "semi") || strstr(text, "2:4") || strstr(text, "block"))
+			import_note(p, n, "sparsity %.40s is left out: weights are dense here", text);
+		else
+			yaml_mistake(p->y, n, "\"%.40s\" is unknown; use semi-sparse or block", text);
+	}
+	import_note_key(p, root, "sparsity", "weights are dense here");
+}
+
+/* ---- training ------------------------------------------------------------------------------------------------------------ */
+
+static void read_mode(struct import *p, struct yaml_node *root)
+{
+	static const char *const modes[] = { "inference", "training", NULL };
+	struct yaml_node *mode = yaml_get(p->y, root, "benchmark_mode");
+
+	p->is_training = mode && reader_word(p->y, mode, modes, "inference or training") == 1;
+}
+
+static void read_scaling(struct import *p, struct yaml_node *root)
+{
+	static const char *const types[] = { "dynamic", "disabled", NULL };
+	static const char *const granularities[] = { "tensorwise", "rowwise", "axiswise", NULL };
+	struct yaml_node *fast = yaml_get(p->y, root, "use_fast_accum"), *by = yaml_get(p->y, root, "scaling_granularity");
+	bool is_fast = true;
+
+	struct yaml_node *type[LINEAR_OPERANDS] = { yaml_get(p->y, root, "scaling_type_input"),
+		yaml_get(p->y, root, "scaling_type_weight"), yaml_get(p->y, root, "scaling_type_grad_output") };
+
+	for (int i = 0; i < LINEAR_OPERANDS; i++)
+		if (type[i] && reader_word(p->y, type[i], types, "dynamic or disabled") == 1)
+			p->plain |= 1 << i;
+	if (p->plain & LINEAR_DY && !p->is_training) {
+		import_note_key(p, root, "scaling_type_grad_output", "inference multiplies no gradient");
+		p->plain &= ~LINEAR_DY;
+	}
+	int granularity = by ? reader_word(p->y, by, granularities, "tensorwise, rowwise or axiswise") : -1;
+
+	p->granularity = granularity >= 0 ? granularities[granularity] : NULL;
+	p->by_row = p->is_training && granularity > 0;
+	if (granularity > 0 && !p->is_training)
+		import_note(p, by, "scaling_granularity has no meaning here: in inference a recipe says it");
+	read_flag(p, fast, &is_fast);
+	p->is_exact = !is_fast;
+	import_note_key(p, root, "repeat_n", "how often a cell is timed follows from how much it varies");
+}
+
+/* What belongs to products of fp8 where there are none. */
+static void note_unused(struct import *p, struct yaml_node *root)
+{
+	static const char *const keys[] = { "scaling_type_input", "scaling_type_weight", "scaling_type_grad_output" };
+	static const char why[] = "no recipe that is left multiplies fp8";
+
+	if (p->takes[LINEAR_FLOAT8DQ_TENSOR] || p->takes[LINEAR_FLOAT8DQ_ROW])
+		return;
+	for (int i = 0; i < LINEAR_OPERANDS; i++)
+		if (p->plain & 1 << i)
+			import_note_key(p, root, keys[i], why);
+	if (p->is_exact)
+		import_note(p, yaml_get(p->y, root, "use_fast_accum"), "use_fast_accum has no meaning here: %s", why);
+	if (p->by_row)
+		import_note_key(p, root, "scaling_granularity", why);
+}
+
+/* Keys of the whole configuration: benchmark_mode, how operands are scaled, recipes, sparsities. */
+static void import_read_options(struct import *p, struct yaml_node *root)
+{
+	read_mode(p, root);
+	read_scaling(p, root);
+	read_recipes(p, root);
+	read_sparsity(p, root);
+	note_unused(p, root);
+}
+
+/* ---- torchao_shapes: See torchao_shapes.c. ---- */
+
+enum { TEXT_MAX = 512 << 10, SHAPES_MAX = 8192 };
+
+/* One set while its shapes are gone through. */
+struct found {
+	struct torchao_shapes *all;
+	struct yaml_node *at;
+	const bool *takes;
+	int model, first, again; /* `first` of its shapes in all->of; how many were there before */
+	bool is_reported, is_block;
+};
+
+static void torchao_shapes_init(struct torchao_shapes *s, struct yaml *y, bool is_training, bool is_exact, int32_t plain)
+{
+	*s = (struct torchao_shapes){ .y = y, .is_training = is_training, .is_exact = is_exact, .plain = plain };
+	buf_init(&s->sets, TEXT_MAX);
+	buf_init(&s->notes, TEXT_MAX);
+}
+
+static void torchao_shapes_fini(struct torchao_shapes *s)
+{
+	buf_fini(&s->sets);
+	buf_fini(&s->notes);
+	free(s->of);
+	*s = (struct torchao_shapes){ 0 };
+}
+
+static void mistake(struct found *f, const char *what)
+{
+	if (!f->is_reported)
+		yaml_mistake(f->all->y, f->at, "%s", what);
+	f->is_reported = true;
+}
+
+/* Once of a set. */
+static void note_unsupported(struct found *f, const struct linear_case *a)
+{
+	struct yaml_position position = yaml_position(f->at);
+	struct buf *notes = &f->all->notes;
+	struct fw_err err = { 0 };
+	char line[400];
+
+	if (family_linear.fits(a, DIRECTION_FORWARD, &err) == 0)
+		return;
+	snprintf(line, sizeof line, "# line %d:%d: %s is unsupported: %.300s\n", position.line, position.column,
+		linear_recipes[a->recipe], err.text);
+	if (notes->len == 0 || !strstr(notes->data, line))
+		buf_puts(notes, line);
+}
+
+static void check(struct found *f, int32_t m, int32_t k, int32_t n)
+{
+	static const enum direction directions[] = { DIRECTION_FORWARD, DIRECTION_DGRAD, DIRECTION_WGRAD, DIRECTION_TOTAL };
+	struct fw_err err = { 0 };
+
+	for (int i = 0; i < LINEAR_RECIPES && !f->is_reported; i++) {
+		struct linear_case a = { .m = m, .k = k, .n = n, .recipe = i, .model = f->model };
+
+		if (!f->takes[i])
+			continue;
+		if (linear_is_fp8(&a)) {
+			a.is_exact = f->all->is_exact;
+			a.plain = f->all->plain;
+		}
+		for (int d = 0; d < (f->all->is_training ? 4 : 1); d++)
+			if (family_linear.check(&a, directions[d], &err) != 0)
+				mistake(f, err.text);
+		note_unsupported(f, &a);
+	}
+}
+
+static void add(void *arg, int32_t m, int32_t k, int32_t n)
+{
+	struct found *f = arg;
+	struct torchao_shapes *s = f->all;
+	bool is_block = f->model == LINEAR_BLOCK; /* whose n says nothing */
+	const struct torchao_shape shape = { m, k, is_block ? k : n, f->model };
+
+	if (f->model < 0)
+		return;
+	if (is_block)
+		f->is_block = true;
+	for (int i = 0; i < s->n; i++)
+		if (memcmp(&s->of[i], &shape, sizeof shape) == 0) {
+			f->again++;
+			return;
+		}
+	if (s->n == SHAPES_MAX) {
+		mistake(f, "there are more than 8192 shapes");
+		return;
+	}
+	if (s->n == s->size) {
+		int size = s->size ? 2 * s->size : 64;
+		struct torchao_shape *more = realloc(s->of, (size_t)size * sizeof *more);
+
+		if (!more) {
+			mistake(f, "out of memory");
+			return;
+		}
+		s->of = more;
+		s->size = size;
+	}
+	s->of[s->n++] = shape;
+	check(f, m, k, shape.n);
+}
+
+static void read_custom(struct found *f, struct yaml_node *map, struct yaml_node *list)
+{
+	struct yaml *y = f->all->y;
+	struct reader reader = { .y = y };
+
+	reader_require(y, map, list, "shapes");
+	if (list && (!yaml_is_list(list) || yaml_count(list) < 1))
+		yaml_mistake(y, list, "must be a list of [m, k, n]");
+	for (int i = 0; i < yaml_count(list) && yaml_is_list(list); i++) {
+		int32_t size[3];
+		int before = yaml_mistakes(y);
+
+		f->at = yaml_item(y, list, i);
+		f->is_reported = false;
+		if (reader_ints(&reader, f->at, 3, INT32_MAX, size) == 3)
+			add(f, size[0], size[1], size[2]);
+		else if (yaml_mistakes(y) == before)
+			yaml_mistake(y, f->at, "must be [m, k, n]");
+	}
+}
+
+/* What is new of the set: by its name where all of it is, else shape by shape, as many in a set as one may have. */
+static void write_set(const struct found *f, enum linear_set set, const int64_t *power)
+{
+	struct torchao_shapes *s = f->all;
+	bool is_custom = set == LINEAR_SET_CUSTOM || f->again > 0 || f->is_block;
+
+	for (int i = f->first; i < s->n;) {
+		s->n_sets++;
+		buf_printf(&s->sets, "  - {name: %s", linear_sets[is_custom ? LINEAR_SET_CUSTOM : set]);
+		if (!is_custom) {
+			if (set >= LINEAR_SET_POW2)
+				buf_printf(
+					&s->sets, ", min_power: %lld, max_power: %lld", (long long)power[0], (long long)power[1]);
+			i = s->n;
+		}
+		for (int k = 0; k < LINEAR_CUSTOM_MAX && i < s->n; k++, i++)
+			buf_printf(&s->sets, "%s[%d, %d, %d]", k ? ", " : ", shapes: [", s->of[i].m, s->of[i].k, s->of[i].n);
+		buf_puts(&s->sets, is_custom ? "]" : "");
+		if (f->model > 0)
+			buf_printf(&s->sets, ", model_types: [%s]", linear_models[f->model]);
+		buf_puts(&s->sets, "}\n");
+	}
+}
+
+/* What a set does not read, of those that there are. */
+static void note_foreign(struct torchao_shapes *s, const struct yaml_node *n, const char *key, int set, bool is_foreign)
+{
+	struct yaml_position position = yaml_position(n);
+
+	if (n && set >= 0 && is_foreign)
+		buf_printf(&s->notes, "# line %d:%d: %s has no meaning here: %s has none\n", position.line, position.column, key,
+			linear_sets[set]);
+}
+
+/*
+ * Add one set in `model`, a place in linear_models; -1: it is only looked through for mistakes. A shape that was there before is left out and told.
+ * A shape that one of the recipes in `takes` cannot have is a mistake, told once. Shape: takes[LINEAR_RECIPES].
+ */
+static void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map, int model, const bool *takes)
+{
+	struct yaml *y = s->y;
+	struct found f = { .all = s, .at = map, .takes = takes, .model = model, .first = s->n };
+	int64_t power[2] = { 0, 0 };
+
+	if (!yaml_is_map(map)) {
+		yaml_mistake(y, map, "must be {name: SET, ...}");
+		return;
+	}
+	struct yaml_node *name = yaml_get(y, map, "name"), *list = yaml_get(y, map, "shapes"),
+			 *min = yaml_get(y, map, "min_power"), *max = yaml_get(y, map, "max_power");
+
+	reader_require(y, map, name, "name");
+	int set = name ? reader_word(y, name, linear_sets, LINEAR_SETS_HINT) : -1;
+
+	if (set >= 0)
+		linear_set_powers((enum linear_set)set, &power[0], &power[1]);
+	note_foreign(s, min, "min_power", set, set < LINEAR_SET_POW2);
+	note_foreign(s, max, "max_power", set, set < LINEAR_SET_POW2);
+	note_foreign(s, list, "shapes", set, set != LINEAR_SET_CUSTOM);
+	yaml_int(y, min, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &power[0]);
+	yaml_int(y, max, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &power[1]);
+	if (set >= LINEAR_SET_POW2 && power[0] > power[1])
+		yaml_mistake(y, max ? max : min, "no power lies between min_power %lld and max_power %lld", (long long)power[0],
+			(long long)power[1]);
+	if (set == LINEAR_SET_CUSTOM)
+		read_custom(&f, map, list);
+	else if (set > LINEAR_SET_CUSTOM)
+		linear_set_each((enum linear_set)set, power[0], power[1], add, &f);
+	yaml_finish(y, map);
+	if (f.again) {
+		struct yaml_position position = yaml_position(map);
+
+		buf_printf(
+			&s->notes, "# line %d:%d: left out what is there already: %d\n", position.line, position.column, f.again);
+	}
+	if (set >= 0)
+		write_set(&f, (enum linear_set)set, power);
+}
+
+/* ---- torchao ---- */
 
 enum { NOTES_MAX = 64 << 10 };
 

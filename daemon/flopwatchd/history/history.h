@@ -162,14 +162,6 @@ int peerjobs_report(struct db *db, int64_t comparison, struct fw_err *err);
 
 #define REREFERENCE_ORIGIN "rereference" /* of the job; its plan runs all runs */
 
-/** Queue the measurement if the newest points of a cell are all far from the reference commit and none was queued recently. */
-int rereference_request(const struct trend *t, const struct store_baseline_period *e, const char *key,
-	const struct store_series *s, struct fw_err *err);
-
-/** Replace the reference commit by a measured one. If a cell has no ratio, the old one stays, with a line in the log. */
-int rereference_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,
-	const struct store_baseline_period *e, struct fw_err *err);
-
 /*
  * ---- trend ----
  * Change points and drift in the upstream history, below the threshold of one comparison. After each new point of a

@@ -21,13 +21,8 @@ struct trend_range {
  * change expected of each commit.
  */
 int trend_range(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err);
-int trend_name(const struct trend *t, const struct store_change *c, const struct trend_range *range, struct buf *out,
-	struct fw_err *err);
 /** Write one line for users. Shape: out[size]. */
 void trend_title(const struct store_change *c, const struct trend_range *range, char *out, size_t size);
-
-/** Find open drift of another cell of this repository: its commit, so that one alert covers all. 1, 0, -1. Shape: sha[65]. */
-int trend_name_open_drift(const struct trend *t, const struct store_change *c, char *sha, struct fw_err *err);
 
 /* ---- trend_alert: The alert of a loss found in the history. ---- */
 
@@ -42,12 +37,5 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
  * by the eight points after the report.
  */
 int trend_drift(const struct trend *t, const struct store_baseline_period *e, const struct store_cell *cell, struct fw_err *err);
-
-/**
- * End losses of this cell that later commits made up for: a step of which less than half is left, drift below its threshold. An
- * alert without a remaining loss is resolved; `comparison` shows it. `s`: the series since the last confirmed step.
- */
-int trend_end(const struct trend *t, int64_t comparison, const struct store_baseline_period *e, const struct store_cell *cell,
-	const struct store_series *s, struct fw_err *err);
 
 #endif

@@ -7,7 +7,212 @@
 #include <stdio.h>
 
 #include "db/db.h"
+#include "flopwatchd/alert/alert.h"
+#include "flopwatchd/history/history.h"
 #include "stats/stats.h"
+
+/* ---- rereference: The job that replaces a reference commit, and its event. ---- */
+
+enum { PRIORITY_REREFERENCE = -3, PAUSE_COMMITS = 5 };
+
+/* Queue the measurement if the newest points of a cell are all far from the reference commit and none was queued recently. */
+static int rereference_request(const struct trend *t, const struct store_baseline_period *e, const char *key,
+	const struct store_series *s, struct fw_err *err)
+{
+	const struct store_series_point *newest = &s->point[s->n - 1];
+	struct store_job job = { .kind = JOBKIND_REFERENCE, .origin = REREFERENCE_ORIGIN, .priority = PRIORITY_REREFERENCE };
+	double reference, se;
+	int64_t requested;
+	char why[200];
+	int known = store_chain_get(t->db, e, e->reference_sha, key, &reference, &se, err);
+	if (known < 1 || !changepoint_is_far(s->x, s->n, reference))
+		return known < 0 ? -1 : 0;
+	if (find_range_requested(t->db, e, REREFERENCE_ORIGIN, newest->position - PAUSE_COMMITS, &requested, err))
+		return -1;
+	if (requested)
+		return 0;
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", newest->sha);
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", e->reference_sha);
+	snprintf(why, sizeof why,
+		"queued: main is %+.1f %% from its reference commit %.12s, so this commit becomes the reference commit",
+		stats_change_pct(s->x[s->n - 1] - reference), e->reference_sha);
+	return trend_enqueue(t, e, &job, why, err);
+}
+
+static int send_event(const struct trend *t, const struct store_baseline_period *e, const char *reference, int64_t comparison,
+	struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = alert_message(&event, "baseline_period.reference_moved");
+	jsonw_kv_int(j, "baseline_period", e->id);
+	jsonw_kv_string(j, "suite", e->suite);
+	jsonw_kv_string(j, "from", e->reference_sha);
+	jsonw_kv_string(j, "reference", reference);
+	jsonw_kv_int(j, "comparison", comparison);
+	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
+}
+
+/** These ratios are already relative to the period's first reference commit, with errors added. */
+static int put_chain(const struct trend *t, const struct store_comparison *c, const struct store_baseline_period *e,
+	bool *is_whole, struct fw_err *err)
+{
+	struct store_cell cell = { .n = -1 };
+	int result;
+	*is_whole = true;
+	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
+		struct store_chain chain = {
+			.baseline_period = e->id, .comparison = c->id, .reference_sha = c->target_sha, .key = cell.key
+		};
+		int found = store_ratio_of(t->db, e->id, cell.key, c->id, &chain.x, &chain.se, err);
+		if (found == 0)
+			*is_whole = false;
+		if (found < 0 || (found && store_chain_insert(t->db, &chain, err)))
+			return -1;
+	}
+	return result;
+}
+
+/* Replace the reference commit by a measured one. If a cell has no ratio, the old one stays, with a line in the log. */
+static int rereference_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,
+	const struct store_baseline_period *e, struct fw_err *err)
+{
+	int64_t position;
+	bool is_whole = false;
+	if (strcmp(job->base_sha, e->reference_sha) != 0)
+		return 0; /* another job replaced it first */
+	if (store_line_position(t->db, e->repo, c->target_sha, &position, err) ||
+		(position && put_chain(t, c, e, &is_whole, err)))
+		return -1;
+	if (!is_whole)
+		return store_job_log(t->db, job->id, t->now_ms,
+			"the reference commit stays: a cell has no ratio, or main has left the commit", err);
+	return store_baseline_period_rereference(t->db, e->id, c->target_sha, err) || send_event(t, e, c->target_sha, c->id, err)
+		       ? -1
+		       : 0;
+}
+
+/* ---- trend_end: Expected level of a cell, drift beyond it, and recovery. ---- */
+
+#define GROWN 0.001 /* log ratio; smaller growth does not rewrite an open alert */
+
+/** Find the first point after a commit; the number of points if there is none. */
+static int find_point_after(
+	const struct trend *t, const struct store_series *s, const struct store_change *c, int *i, struct fw_err *err)
+{
+	int64_t position;
+	if (store_line_position(t->db, c->repo, c->commit_sha, &position, err))
+		return -1;
+	for (*i = 0; *i < s->n && s->point[*i].position <= position;)
+		++*i;
+	return 0;
+}
+
+/** While the level after the drift consists of few points, each new point refines the range of commits. */
+static int refine_range(const struct trend *t, const struct store_baseline_period *e, struct store_change *c,
+	const struct store_series *s, struct fw_err *err)
+{
+	int since;
+	if (c->baseline_period != e->id)
+		return 0;
+	if (find_point_after(t, s, c, &since, err))
+		return -1;
+	return s->n - since > CHANGEPOINT_LEFT_MIN ? 0 : trend_alert(t, c, err);
+}
+
+static int update_alert(const struct trend *t, const struct store_baseline_period *e, struct store_change *c,
+	const struct store_series *s, double step, struct fw_err *err)
+{
+	if (step < c->step + GROWN)
+		return refine_range(t, e, c, s, err);
+	c->step = step;
+	return store_change_update(t->db, c, err) || trend_alert(t, c, err) ? -1 : 0;
+}
+
+static int report_drift(const struct trend *t, const struct store_baseline_period *e, const char *key,
+	const struct store_series *s, double expected, double step, struct fw_err *err)
+{
+	struct store_change c = { .repo = e->repo,
+		.baseline_period = e->id,
+		.kind = "drift",
+		.origin = "series",
+		.state = "confirmed",
+		.step = step,
+		.level = expected,
+		.points = s->n,
+		.found_at = t->now_ms,
+		.decided_at = t->now_ms };
+	snprintf(c.key, sizeof c.key, "%s", key);
+	snprintf(c.before_sha, sizeof c.before_sha, "%s", e->first_sha);
+	snprintf(c.commit_sha, sizeof c.commit_sha, "%s", s->point[s->n - 1].sha);
+	return store_change_insert(t->db, &c, err) || trend_report(t, &c, err) ? -1 : 0;
+}
+
+int trend_drift(const struct trend *t, const struct store_baseline_period *e, const struct store_cell *cell, struct fw_err *err)
+{
+	struct store_series s;
+	struct store_change reported;
+	struct store_explained explained;
+	double loss;
+	int is_reported = store_change_drift(t->db, e, cell->key, &reported, err);
+	if (is_reported < 0 || store_series(t->db, e, cell->key, 0, &s, err) ||
+		store_change_explained(t->db, e, cell->key, &explained, err))
+		return -1;
+	double expected = store_explained_at(&explained, INT64_MAX);
+	if (!changepoint_drift(s.x, s.n, stats_theta(cell->threshold_pct) + expected, &loss))
+		return 0;
+	return is_reported ? update_alert(t, e, &reported, &s, loss - expected, err)
+			   : report_drift(t, e, cell->key, &s, expected, loss - expected, err);
+}
+
+/** Level before a change point in the series of `e`, which may have another reference commit. 1, 0 unknown, -1. */
+static int find_level_before(const struct trend *t, const struct store_baseline_period *e, const struct store_change *c,
+	double *level, struct fw_err *err)
+{
+	struct store_baseline_period older;
+	double x, se;
+	*level = c->level;
+	if (c->baseline_period == e->id || !isfinite(c->level))
+		return isfinite(c->level);
+	if (store_baseline_period_get(t->db, c->baseline_period, &older, err))
+		return -1;
+	int result = store_chain_get(t->db, &older, e->first_sha, c->key, &x, &se, err);
+	*level -= x;
+	return result;
+}
+
+static int end_loss(const struct trend *t, struct store_change *c, int64_t comparison, struct fw_err *err)
+{
+	char why[96];
+	c->ended_at = t->now_ms;
+	if (store_change_update(t->db, c, err))
+		return -1;
+	int over = c->alert ? store_change_alert_over(t->db, c->alert, err) : 0;
+	snprintf(why, sizeof why, "recovered: the history is back where it was, seen in comparison %lld", (long long)comparison);
+	return over < 1 ? over : alert_resolve(t->db, t->config, c->alert, comparison, why, t->now_ms, err);
+}
+
+/*
+ * End losses of this cell that later commits made up for: a step of which less than half is left, drift below its threshold. An
+ * alert without a remaining loss is resolved; `comparison` shows it. `s`: the series since the last confirmed step.
+ */
+static int trend_end(const struct trend *t, int64_t comparison, const struct store_baseline_period *e,
+	const struct store_cell *cell, const struct store_series *s, struct fw_err *err)
+{
+	struct store_change c = { .id = 0 };
+	int result;
+	while ((result = store_change_lasting(t->db, e, cell->key, c.id, &c, err)) == 1) {
+		double level;
+		int since, known = find_level_before(t, e, &c, &level, err);
+		if (known < 0 || find_point_after(t, s, &c, &since, err))
+			return -1;
+		double left = strcmp(c.kind, "drift") == 0 ? stats_theta(cell->threshold_pct) : c.step / 2;
+		if (known && changepoint_is_below(s->x, s->n, since, level + left) && end_loss(t, &c, comparison, err))
+			return -1;
+	}
+	return result;
+}
+
+/* ---- trend ---- */
 
 enum { PRIORITY_REMEASURE = -1, REMEASURES = 2 };
 

@@ -42,8 +42,6 @@ struct figures {
 
 /** Read the metrics of a cell's row; NAN for missing ones. */
 int figures_read(struct db *db, int64_t cell, struct figures *out, struct fw_err *err);
-/** Write members into the open object. `flops`: useful FLOPs of a call, NAN unknown. */
-void figures_write(struct jsonw *j, const struct figures *f, double flops);
 
 /*
  * ---- over_baseline ----
@@ -55,9 +53,5 @@ struct over_baseline {
 	int runs;        /* that timed both; 0: none is stored */
 	double speed[2]; /* of base and target, as a factor; NAN without runs */
 };
-
-/** Compare two cells of one comparison in the deciding series. `runs` is 0 if their calls were thinned. */
-int over_baseline_read(
-	struct db *db, int64_t cell, int64_t baseline, enum series series, struct over_baseline *out, struct fw_err *err);
 
 #endif

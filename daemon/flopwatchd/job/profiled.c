@@ -1,6 +1,87 @@
+
 #include "flopwatchd/job/job.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+/* ---- profile_request ---- */
+
+void profile_request_like(const struct store_profile_of *of, struct store_job *job)
+{
+	job->repo = of->repo;
+	snprintf(job->base_sha, sizeof job->base_sha, "%s", of->base_sha);
+	snprintf(job->target_sha, sizeof job->target_sha, "%s", of->target_sha);
+	snprintf(job->suite, sizeof job->suite, "%s", of->suite);
+	snprintf(job->base_provider, sizeof job->base_provider, "%s", of->base_provider);
+	snprintf(job->target_provider, sizeof job->target_provider, "%s", of->target_provider);
+	snprintf(job->base_config, sizeof job->base_config, "%s", of->base_config);
+	snprintf(job->target_config, sizeof job->target_config, "%s", of->target_config);
+	job->base_tools = of->base_tools;
+	job->target_tools = of->target_tools;
+	snprintf(job->device_uuid, sizeof job->device_uuid, "%s", of->device_uuid);
+}
+
+int profile_request(
+	struct db *db, struct store_job *job, struct store_profile *p, const char *line, int64_t now_ms, struct fw_err *err)
+{
+	job->kind = JOBKIND_PROFILE;
+	job->priority = PROFILE_PRIORITY;
+	job->branch[0] = 0; /* not part of a branch's history: no newer tip supersedes it */
+	job->plan = 0;
+	snprintf(job->base_how, sizeof job->base_how, "given");
+	if (store_job_insert(db, job, now_ms, err) != 0)
+		return -1;
+	p->job = job->id;
+	return store_profile_insert(db, p, err) != 0 || store_job_log(db, job->id, now_ms, line, err) != 0 ||
+			       store_job_report(db, job, "job.queued", JOBSTATE_QUEUED, NULL, now_ms, err) != 0
+		       ? -1
+		       : 0;
+}
+
+/* ---- profile_cells ---- */
+
+void profile_cells_add(struct profile_cells *c, const char *key, const char *group, const char *direction, double loss)
+{
+	int at = 0;
+	if (!isfinite(loss))
+		loss = -HUGE_VAL;
+	while (at < c->n && (strcmp(c->cell[at].group, group) != 0 || strcmp(c->cell[at].direction, direction) != 0))
+		at++;
+	if (at == PROFILE_CELLS_GROUPS_MAX || (at < c->n && c->cell[at].loss >= loss))
+		return;
+	if (at == c->n)
+		c->n++;
+	snprintf(c->cell[at].key, sizeof c->cell[at].key, "%s", key);
+	snprintf(c->cell[at].group, sizeof c->cell[at].group, "%s", group);
+	snprintf(c->cell[at].direction, sizeof c->cell[at].direction, "%s", direction);
+	c->cell[at].loss = loss;
+}
+
+void profile_cells_choose(struct profile_cells *c, int most)
+{
+	for (int i = 1; i < c->n; i++) /* insertion sort of a few cells; equal losses keep the order of the suite */
+		for (int k = i; k > 0 && c->cell[k].loss > c->cell[k - 1].loss; k--) {
+			struct profile_cell less = c->cell[k - 1];
+			c->cell[k - 1] = c->cell[k];
+			c->cell[k] = less;
+		}
+	if (c->n > most)
+		c->n = most;
+}
+
+void profile_cells_words(const struct profile_cells *c, char *text, size_t size)
+{
+	size_t len = 0;
+	text[0] = 0;
+	for (int i = 0; i < c->n; i++) {
+		size_t more = strlen(c->cell[i].key) + (len > 0);
+		if (len + more >= size)
+			return;
+		len += (size_t)snprintf(text + len, size - len, "%s%s", len ? " " : "", c->cell[i].key);
+	}
+}
+
+/* ---- profiled ---- */
 
 /* Make space for one more item; NULL with err. */
 static void *grow(void **list, int n, size_t size, struct fw_err *err)

@@ -30,8 +30,6 @@ struct forge_word {
 /** Append the URL and the body of the POST. Err: ERR_INVALID an unknown state. */
 int forge_request(
 	const struct config_status *forge, const struct forge_word *word, struct buf *url, struct buf *body, struct fw_err *err);
-/** Make the header with the access token. Shape: *name is a constant, value[size]. */
-void forge_token(const struct config_status *forge, const char **name, char *value, size_t size);
 
 /*
  * ---- request ----
@@ -57,12 +55,6 @@ void deliver_fini(struct deliver *d);
 int deliver_sign(
 	const char *secret, const char *id, int64_t timestamp_s, const struct buf *body, struct buf *out, struct fw_err *err);
 
-/* ---- status_summary: The summary status of a commit: pending until all its suites have ended, then the worst of them. ---- */
-
-/** Queue the summary; no effect before the commit has a plan. `repo_name` as in outbox rows. */
-int status_summary_enqueue(
-	struct db *db, int64_t repo, const char *repo_name, const char *sha, int64_t now_ms, struct fw_err *err);
-
 /*
  * ---- status_update ----
  * One commit status in the outbox. A newer status with the same commit and context replaces one that was not
@@ -74,10 +66,5 @@ struct status_update {
 	const char *state, *description; /* a state of forge.c */
 	const char *page;                /* page to link: "/jobs/7" */
 };
-
-/** Queue the status for the forge of `repo`, inside the transaction that causes it. */
-int status_update_enqueue(struct db *db, const char *repo, const struct status_update *word, int64_t now_ms, struct fw_err *err);
-/** The state of a verdict. */
-const char *status_update_of(enum verdict v);
 
 #endif

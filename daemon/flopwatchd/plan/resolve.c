@@ -7,7 +7,251 @@
 #include "db/db.h"
 #include "flopwatchd/config/config.h"
 #include "flopwatchd/history/history.h"
+#include "flopwatchd/job/job.h"
 #include "lib/lib.h"
+
+/* ---- ancestor: The search along the first parents, from the newest to the oldest. ---- */
+
+struct ancestor_search {
+	struct db *db;
+	const struct ancestor_request *request;
+	const struct gitread_base *line;
+	bool is_rewritten;
+	int from; /* index of the first permitted base */
+	struct ancestor *out;
+};
+
+static int find_index(const struct gitread_base *line, const char *sha)
+{
+	for (int i = 0; i < line->n_first_parents; i++)
+		if (!strcmp(line->first_parent[i], sha))
+			return i;
+	return -1;
+}
+
+static int set_base(struct ancestor_search *s, const char *sha)
+{
+	snprintf(s->out->sha, sizeof s->out->sha, "%s", sha);
+	s->out->how = s->is_rewritten ? "last-judged" : "first-parent";
+	return 1;
+}
+
+/* The merge-base is enough if it or the lost tip is settled. 1 chosen, 0, -1. */
+static int try_merge_base(struct ancestor_search *s, const char *suite, struct store_base *tip, struct fw_err *err)
+{
+	struct store_base fork;
+	if (store_base_get(s->db, s->request->repo, s->request->branch, s->request->last_judged, suite, tip, err) != 0 ||
+		store_base_get(s->db, s->request->repo, s->request->branch, s->line->merge_base, suite, &fork, err) != 0)
+		return -1;
+	bool reported = tip->word == STORE_BASE_SETTLED || fork.word == STORE_BASE_SETTLED;
+	return reported ? set_base(s, s->line->merge_base) : 0;
+}
+
+/* Search by the comparisons of this suite. 1 found, 0 none, -1. */
+static int search_line(struct ancestor_search *s, const char *suite, struct fw_err *err)
+{
+	const struct gitread_base *line = s->line;
+	struct store_base newest = { .word = STORE_BASE_UNKNOWN }, one;
+	int got = s->is_rewritten ? try_merge_base(s, suite, &newest, err) : 0;
+	if (got)
+		return got;
+	if (newest.word == STORE_BASE_OPEN && find_index(line, newest.base_sha) < s->from)
+		newest.word = STORE_BASE_UNKNOWN; /* no longer in the history either */
+	for (int i = s->from; i < line->n_first_parents; i++) {
+		const char *sha = line->first_parent[i];
+		if (store_base_get(s->db, s->request->repo, s->request->branch, sha, suite, &one, err) != 0)
+			return -1;
+		if (one.word == STORE_BASE_SETTLED)
+			return set_base(s, sha);
+		/* a commit compared with itself says nothing about older ones */
+		if (one.word == STORE_BASE_OPEN && newest.word == STORE_BASE_UNKNOWN && strcmp(one.base_sha, sha) != 0)
+			newest = one;
+	}
+	bool is_held = newest.word == STORE_BASE_OPEN && newest.base_sha[0] && strcmp(newest.base_sha, s->request->target) != 0;
+	return is_held ? set_base(s, newest.base_sha) : 0;
+}
+
+/*
+ * Choose the newest first parent that is settled (db/base.c); after a force-push none newer than the merge-base with the
+ * last judged tip, which itself is enough if it or that tip is settled. Commits that could not be measured are skipped, however
+ * many: their loss must stay between the base and the next measurable commit. Without a settled first parent: the base of the
+ * newest compared one; without a comparison by this suite: the result for another suite; else the first parent, else the commit
+ * itself.
+ */
+static int ancestor_choose(struct db *db, const struct ancestor_request *request, const struct gitread_base *line,
+	struct ancestor *out, struct fw_err *err)
+{
+	struct ancestor_search s = { .db = db, .request = request, .line = line, .out = out };
+	bool is_followed = !request->last_judged[0] || find_index(line, request->last_judged) >= 0;
+	s.is_rewritten = !is_followed && line->merge_base[0] && strcmp(line->merge_base, request->target) != 0;
+	int fork = find_index(line, line->merge_base);
+	s.from = s.is_rewritten && fork >= 0 ? fork : 0;
+	if (s.is_rewritten && fork < 0) /* merged in: no first parent is known to be older */
+		return set_base(&s, line->merge_base) == 1 ? 0 : -1;
+	int got = search_line(&s, request->suite, err);
+	if (got == 0 && request->suite[0])
+		got = search_line(&s, "", err);
+	if (got != 0)
+		return got < 0 ? -1 : 0;
+	if (s.is_rewritten) {
+		set_base(&s, line->merge_base);
+	} else if (line->n_first_parents) {
+		set_base(&s, line->first_parent[0]);
+	} else {
+		snprintf(out->sha, sizeof out->sha, "%s", request->target);
+		out->how = "self";
+	}
+	return 0;
+}
+
+/* ---- measurement_options ---- */
+
+enum { REREFERENCE_RUNS = 12 };
+
+/** A profile has the largest cell of each group and direction, or the first cells of a suite if it covers every cell. */
+static void limit_cells(struct plan *p, const struct store_job *job)
+{
+	struct profile_cells most = { .n = 0 };
+	char words[EVIDENCE_CELLS_MAX * CASE_KEY_SIZE];
+	int kept = 0;
+	if (job->every_cell && p->request.n_cells > EVIDENCE_SUITE_MAX)
+		p->request.n_cells = EVIDENCE_SUITE_MAX;
+	if (job->every_cell || p->request.n_cells <= EVIDENCE_CELLS_MAX)
+		return;
+	for (int i = 0; i < p->request.n_cells; i++) {
+		const struct cell *c = &p->request.cell[i];
+		profile_cells_add(&most, c->key, c->group, direction_name(c->direction), case_flops(c));
+	}
+	profile_cells_choose(&most, EVIDENCE_CELLS_MAX);
+	profile_cells_words(&most, words, sizeof words);
+	for (int i = 0; i < p->request.n_cells; i++)
+		if (suite_matches(p->request.cell[i].key, words))
+			p->request.cell[kept++] = p->request.cell[i];
+	p->request.n_cells = kept;
+}
+
+/* Apply a job's options to a plan with kind, subjects and cells. A profile keeps EVIDENCE_CELLS_MAX cells. */
+static void set_measurement_options(struct plan *p, const struct store_job *job, bool is_benchmark)
+{
+	if (job->quick) { /* one run without a verdict is enough */
+		p->request.rule.runs_max = 1;
+		p->request.rule.confirm = false;
+	}
+	if (!strcmp(job->origin, REREFERENCE_ORIGIN)) { /* many later measurements depend on this one */
+		p->request.rule.runs_ok_min = p->request.rule.runs_regression_min =
+			p->request.rule.runs_max < REREFERENCE_RUNS ? p->request.rule.runs_max : REREFERENCE_RUNS;
+		p->request.rule.confirm = false;
+	}
+	if (p->request.kind == JOBKIND_PROFILE)
+		limit_cells(p, job);
+	bool opens_alert = p->request.kind == JOBKIND_ENVIRONMENT;
+	/* shows a distance, not a regression: no alert depends on it */
+	if (jobkind_is_side_by_side(p->request.kind) && !opens_alert)
+		p->request.rule.confirm = false;
+	for (int i = 0; i < p->request.n_cells && job->threshold_pct > 0; i++)
+		p->request.cell[i].threshold_pct = job->threshold_pct;
+	for (int i = 0; is_benchmark && i < p->request.n_subjects && job->threshold_pct > 0; i++)
+		p->request.subject[i].run.threshold_pct = job->threshold_pct;
+}
+
+/* ---- suites_requested ---- */
+
+static int suites_requested_copy_suites(const char (*names)[64], int n, char out[SUITES_REQUESTED_MAX][64])
+{
+	memcpy(out, names, (size_t)n * sizeof *names);
+	return n;
+}
+
+/* True if the branch's own suites are checked: its base's suites judge it, but those it names must exist before they apply. */
+static bool suites_of_target(const struct store_job *job, const struct config_repo *repo)
+{
+	return !job->suite[0] && !repo->n_suites && job->kind == JOBKIND_COMPARE;
+}
+
+/*
+ * List suites whose files are needed of a side: for the base the job's, else the configured ones, else those of its manifest
+ * `m`. Returns their number. Shape: out[SUITES_REQUESTED_MAX].
+ */
+static int suites_requested(const struct store_job *job, const struct config_repo *repo, enum suites_side side,
+	const struct manifest *m, char out[SUITES_REQUESTED_MAX][64])
+{
+	if (side == SUITES_OF_REFERENCE || (side == SUITES_OF_TARGET && !suites_of_target(job, repo)))
+		return 0;
+	if (side == SUITES_OF_BASE && job->suite[0])
+		return suites_requested_copy_suites(&job->suite, 1, out);
+	if (side == SUITES_OF_BASE && repo->n_suites)
+		return suites_requested_copy_suites(repo->suite, repo->n_suites, out);
+	return suites_requested_copy_suites(m->suite, m->n_suites, out);
+}
+
+/* The probable suite of the commit: the base decides, and the target mostly agrees. "" unknown. */
+static const char *suites_likely(const struct store_job *job, const struct config_repo *repo, const struct manifest *target)
+{
+	if (job->suite[0])
+		return job->suite;
+	if (repo->n_suites)
+		return repo->suite[0];
+	return target->n_suites ? target->suite[0] : "";
+}
+
+/* ---- tree_question ---- */
+
+static bool is_suite_name(const char *name)
+{
+	return name[0] && name[0] != '.' && !strchr(name, '/');
+}
+
+/*
+ * Query the commit's manifest, the inputs that `m` names and the files of these suites. Own: borrows all texts, which must
+ * outlive `q`. Shape: suite[n_suites <= TREE_QUESTION_SUITES_MAX].
+ */
+static void tree_question(
+	struct tree_question *q, const char *repo_path, const char *sha, const struct manifest *m, char suite[][64], int n_suites)
+{
+	const char *begin[] = { "tree", "--repo", repo_path, "--commit", sha, "--blob", ".flopwatch.yaml" };
+	int n = sizeof begin / sizeof *begin;
+	memcpy(q->arg, begin, sizeof begin);
+	for (int i = 0; i < m->n_inputs; i++) {
+		q->arg[n++] = "--oid";
+		q->arg[n++] = m->input[i];
+	}
+	for (int i = 0; i < n_suites; i++) {
+		if (!is_suite_name(suite[i])) /* refused later */
+			continue;
+		plan_suite_paths(suite[i], q->suite_path[i]);
+		for (int k = 0; k < 2; k++) {
+			q->arg[n++] = "--blob";
+			q->arg[n++] = q->suite_path[i][k];
+		}
+	}
+	q->arg[n] = NULL;
+}
+
+static bool was_requested(const struct gitread_commit *c, const char *path)
+{
+	for (int i = 0; i < c->n_blobs; i++)
+		if (!strcmp(c->blob[i].path, path))
+			return true;
+	return false;
+}
+
+/* True if the answer `c` covers all inputs of `m` and all these suites, present or absent. */
+static bool tree_is_covered(const struct gitread_commit *c, const struct manifest *m, char suite[][64], int n_suites)
+{
+	const char *oid;
+	char path[2][MANIFEST_TEXT_SIZE];
+	for (int i = 0; i < m->n_inputs; i++)
+		if (!gitread_oid(c, m->input[i], &oid))
+			return false;
+	for (int i = 0; i < n_suites; i++) {
+		plan_suite_paths(suite[i], path);
+		if (is_suite_name(suite[i]) && !was_requested(c, path[0]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- resolve ---- */
 
 enum { OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, REQUEST_AGAIN_MAX = 3 };
 

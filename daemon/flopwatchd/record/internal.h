@@ -45,25 +45,6 @@ struct diagnostics {
 	struct ptxas_change *change;
 };
 
-/**
- * Compare the logs of both builds: the worker's, or for a cached build that of an equal stored build. None if a side has
- * neither. Ignores architectures without a kernel of the profile. Own: diagnostics_fini, also after -1.
- */
-int diagnostics_read(struct db *db, const struct result *r, struct diagnostics *out, struct fw_err *err);
-void diagnostics_fini(struct diagnostics *c);
-int diagnostics_put(struct db *db, int64_t profile, const struct diagnostics *c, struct fw_err *err);
-
-/* ---- judge_costs: Increases that no time shows: spills, launches, memory, work and error. Events, never alerts. ---- */
-
-/**
- * For each kind of cost that grew in some cell, send one event "cost.up" {"what","unit","comparison",
- * "repo","branch","target","cells":[{"cell","base","target"}]}: local_bytes (stack and spills, summed over a call's kernels),
- * launches, workspace_bytes, flops_issued (relative to useful ones, over 0.1 %), error_ratio (over 10 %), unrepeatable (1: two
- * calls on the same inputs give different bits, those of the base do not).
- */
-int judge_costs(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, int64_t now_ms,
-	struct fw_err *err);
-
 /* ---- profile_causes: Causes of a profiled cell, computed by core/cause from its evidence and times, and stored. ---- */
 
 /** Store causes of cell `i` as rows of profile cell `row`. `timed` NULL: not compared, the kernels' times count. */

@@ -13,9 +13,4 @@ int submit_all(const struct slot_host *host, struct fw_err *err);
 /** Withdraw all requests and release idle allocations: no job may start. */
 void submit_none(const struct slot_host *host);
 
-/* ---- unschedulable: Queued jobs that no worker can run, with the reason. ---- */
-
-/** Report each queued job (`job` 0: any) that no slot of the host has a device for, with the device it waits for and a remedy. */
-int unschedulable_each(const struct slot_host *host, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err);
-
 #endif

@@ -9,14 +9,6 @@
 #include "flopwatchd/session/session.h"
 #include "protocol/protocol.h"
 
-/* ---- concurrent: Devices of a machine that may have jobs at the same time and therefore divide its cores. ---- */
-
-/**
- * Write into `ask` the devices that may have jobs next to that of `s`, including its own: those that workers of this machine
- * may use by the configuration. None for a scheduler's allocation, whose devices are all its own.
- */
-void concurrent_find(const struct slot *s, struct msg_job *request);
-
 /* ---- executor_inside: State shared by executor.c and slurm.c: one squeue query serves all pending submissions. ---- */
 
 enum { EXECUTOR_NAME_SIZE = 64 };
@@ -47,9 +39,6 @@ struct executors {
 /* ---- hello: The check of a worker's hello message. ---- */
 
 enum { HELLO_WHY_SIZE = 2 * READONLY_PATH_SIZE + 160 };
-
-/** Check protocol, shown folders and `builds`. False: `why` says what to do. Shape: why[HELLO_WHY_SIZE]. */
-bool hello_is_fine(const struct config *c, const struct config_worker *w, const struct msg_hello *h, char *why);
 
 /*
  * ---- slurm ----
@@ -107,14 +96,5 @@ int split_group_plan(
 /** Log the cells and devices of the parts from `first` on. */
 int split_group_log_parts(
 	const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err);
-
-/**
- * After the first set: the leader measures cells again that were timed in pairs alone but need sustained runs, all on its
- * device. Their old results are dropped first: if the new runs fail, the cells have none. Starts no part if there are no such
- * cells.
- */
-int split_group_look_again(struct split_group *c, struct slot *leader, struct fw_err *err);
-/** Then let another device confirm each loss. Starts no part if there is none. */
-int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_err *err);
 
 #endif

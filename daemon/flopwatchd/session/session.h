@@ -415,18 +415,8 @@ const struct msg_device *slot_find_device(const struct msg_hello *hello, const c
 int slot_open_helper(struct slot *s, struct fw_err *err);
 /** Cancel its part of another slot's job. */
 void slot_let_go(struct slot *s);
-/** Add a measured part to the split job; the last part stores the job. Own: takes `part`. */
-void slot_take_part(struct slot *s, struct result *part);
 
 /* slot_health_check.c */
-
-/** Check s->device in the existing session or a new one. */
-void slot_begin_health_check(struct slot *s);
-/** Send the check; the worker is ready. */
-void slot_send_health_check(struct slot *s, const struct msg_hello *hello);
-void slot_receive_health_check(struct slot *s, const struct msg_state *state);
-/** Set the device's state from the answer; without an answer the check is repeated. */
-void slot_end_health_check(struct slot *s, enum session_end how, const char *why);
 
 /* slot_idle_allocation.c */
 

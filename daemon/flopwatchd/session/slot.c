@@ -9,8 +9,175 @@
 #include "flopwatchd/config/config.h"
 #include "flopwatchd/job/job.h"
 #include "flopwatchd/plan/plan.h"
+#include "flopwatchd/session/session.h"
 #include "lib/lib.h"
 #include "model/model.h"
+
+/* ---- concurrent ---- */
+
+static bool shares_machine(const struct slot *s, const struct slot *other)
+{
+	return other->has_hello && !other->worker->builds && !config_worker_is_slurm(other->worker) &&
+	       (other->worker == s->worker ||
+		       (s->hello.location.host[0] && strcmp(s->hello.location.host, other->hello.location.host) == 0));
+}
+
+static void add_device(struct msg_job *request, const char *uuid)
+{
+	for (int i = 0; i < request->n_beside; i++)
+		if (strcmp(request->beside[i], uuid) == 0)
+			return;
+	if (request->n_beside < PROTOCOL_DEVICES_MAX)
+		snprintf(request->beside[request->n_beside++], sizeof request->beside[0], "%s", uuid);
+}
+
+/*
+ * Write into `ask` the devices that may have jobs next to that of `s`, including its own: those that workers of this machine
+ * may use by the configuration. None for a scheduler's allocation, whose devices are all its own.
+ */
+static void concurrent_find(const struct slot *s, struct msg_job *request)
+{
+	const struct slot *other;
+	bool is_alone = s->worker->max_jobs == 1;
+	request->n_beside = 0;
+	if (config_worker_is_slurm(s->worker))
+		return;
+	for (int i = 0; (other = s->host->nth_slot(s->host->arg, i)); i++)
+		is_alone = is_alone && (other->worker == s->worker || !shares_machine(s, other));
+	add_device(request, s->device.uuid);
+	for (int i = 0; !is_alone && (other = s->host->nth_slot(s->host->arg, i)); i++) {
+		enum device_kind kind = claim_kind(other->worker, &other->hello);
+		for (int k = 0; shares_machine(s, other) && k < other->hello.n_devices; k++)
+			if (other->hello.device[k].kind == kind && claim_wants(other->worker, &other->hello.device[k]))
+				add_device(request, other->hello.device[k].uuid);
+	}
+}
+
+/*
+ * ---- slot_health_check ----
+ * * slot_health_check.c - the health check of a quarantined device, whose result sets the device's state; a check that did not
+ * run changes nothing.
+ */
+
+enum { SILENT_MAX = 3 };
+
+/* Send the check; the worker is ready. */
+static void slot_send_health_check(struct slot *s, const struct msg_hello *hello)
+{
+	struct fw_err err = { 0 };
+	if (!slot_find_device(hello, s->device.uuid))
+		err_set(&err, ERR_NOT_FOUND, "worker %s no longer has the device", s->worker->name);
+	else if (session_health_check(s->session, s->device.uuid, &err) == 0)
+		s->health_check = HEALTH_CHECK_SENT;
+	if (s->health_check == HEALTH_CHECK_SENT)
+		return;
+	log_warning("device.health_check", "device=%s err=%s", log_quote(s->device.uuid), log_quote(err.text));
+	session_cancel(s->session);
+}
+
+static void slot_receive_health_check(struct slot *s, const struct msg_state *state)
+{
+	s->health_check = HEALTH_CHECK_SAID;
+	s->health_check_ok = state->ok;
+	snprintf(s->health_check_why, sizeof s->health_check_why, "%s", state->detail);
+}
+
+/* A cancelled or lost check proves nothing, but SILENT_MAX lost ones in a row fail the device. */
+static bool has_result(struct slot *s, enum session_end how, const char *why)
+{
+	if (s->health_check == HEALTH_CHECK_SAID)
+		return true;
+	s->n_silent += s->health_check == HEALTH_CHECK_SENT && how == SESSION_LOST;
+	if (s->n_silent < SILENT_MAX)
+		return false;
+	snprintf(s->health_check_why, sizeof s->health_check_why, "%d times without an answer, last: %.300s", SILENT_MAX, why);
+	return true;
+}
+
+/* Set the device's state from the answer; without an answer the check is repeated. */
+static void slot_end_health_check(struct slot *s, enum session_end how, const char *why)
+{
+	char text[700];
+	if (!has_result(s, how, why)) {
+		log_warning("device.health_check", "device=%s err=%s", log_quote(s->device.uuid), log_quote(why));
+		s->is_suspect = how == SESSION_LOST; /* otherwise the check was cancelled, or the worker is gone */
+		slot_go_free(s);
+		return;
+	}
+	s->n_silent = 0;
+	if (s->health_check_ok)
+		snprintf(text, sizeof text, "its health check passed");
+	else
+		snprintf(text, sizeof text, "its health check failed: %.600s", s->health_check_why);
+	devicestate_report(s->host->txn, s->device.uuid, s->health_check_ok ? DEVICESTATE_OK : DEVICESTATE_QUARANTINED, text);
+	slot_go_free(s);
+}
+
+/* Check s->device in the existing session or a new one. */
+static void slot_begin_health_check(struct slot *s)
+{
+	struct fw_err err = { 0 };
+	s->health_check = HEALTH_CHECK_NOT_SENT;
+	s->health_check_ok = false;
+	s->health_check_why[0] = 0;
+	s->phase = PHASE_HEALTH_CHECK;
+	if (s->session) {
+		slot_send_health_check(s, &s->hello);
+	} else if (slot_open_session(s, "", &err) != 0) {
+		slot_end_health_check(s, SESSION_LOST, err.text);
+	}
+}
+
+/* ---- slot_part: A slot's part of a split job, its own or that of another slot. ---- */
+
+int slot_open_helper(struct slot *s, struct fw_err *err)
+{
+	s->phase = PHASE_OPENING;
+	if (slot_open_session(s, "", err) == 0)
+		return 0;
+	s->is_suspect = true;
+	return -1;
+}
+
+void slot_let_go(struct slot *s)
+{
+	loop_remove(s->host->loop, s->job_timer);
+	s->job_timer = NULL;
+	if (!s->session) {
+		slot_go_free(s);
+		return;
+	}
+	session_cancel(s->session);
+	s->phase = PHASE_LEAVING;
+}
+
+/* Add a measured part to the split job; the last part stores the job. Own: takes `part`. */
+static void slot_take_part(struct slot *s, struct result *part)
+{
+	struct fw_err err = { 0 };
+	struct slot *leader = split_group_leader(s);
+	struct result *whole = NULL;
+	int result = split_group_take(s, part, &err);
+	loop_remove(s->host->loop, s->job_timer);
+	s->job_timer = NULL;
+	s->n_full = 0;
+	if (s == leader)
+		s->phase = PHASE_JOINING;
+	else
+		slot_go_free(s);
+	if (result != 0) {
+		slot_finish_job(leader, PENDING_WRITE_MOVE, JOBSTATE_ON_FAIL, err.text);
+	} else if (split_group_go_on(leader, &whole, &err) != 0) {
+		slot_finish_job(leader, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
+	} else if (whole) {
+		split_group_dismiss(leader);
+		leader->result = whole;
+		slot_set_pending(leader, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
+		slot_settle(leader);
+	}
+}
+
+/* ---- slot ---- */
 
 enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
 

@@ -12,6 +12,220 @@
 
 #include "lib/lib.h"
 
+/*
+ * ---- artifacts ----
+ * * artifacts.c - selection of a program's artifacts. The build has ended, but it may have left any link: no path is walked
+ * through one.
+ */
+
+enum { PATH_SIZE = 3 * BENCHMARK_TEXT_SIZE };
+
+/* Path of an item, relative to the side's folder. */
+static void path_of(const struct build_context *c, const struct msg_subject *s, const char *item, char out[PATH_SIZE])
+{
+	char name[BENCHMARK_TEXT_SIZE + 16];
+
+	manifest_expand(item, device_kind_name(c->device), name, sizeof name);
+	snprintf(out, PATH_SIZE, "%s/%s", s->build.dir, name);
+}
+
+/* Open the folder of `path`; `last` is its last component. Follows no link. */
+static int open_parent(int root, const char *path, const char **last)
+{
+	char parent[PATH_SIZE];
+	const char *slash = strrchr(path, '/');
+
+	snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
+	*last = slash + 1;
+	return beneath_open(root, parent, O_PATH | O_DIRECTORY);
+}
+
+/* Make a folder writable for the program, which may run as another user. */
+static int open_up(const struct build_context *c, int fd, struct fw_err *err)
+{
+	if (fchmod(fd, 0755) < 0 || (c->sandbox->drops_root && fchown(fd, SANDBOX_NOBODY, SANDBOX_NOBODY) < 0))
+		return err_sys(err, "make a folder of the benchmark");
+	return 0;
+}
+
+/* Make every folder above the last component of `path`, without following a link. */
+static int make_parents(const struct build_context *c, int root, const char *path, struct fw_err *err)
+{
+	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = fd < 0 ? err_sys(err, "open a folder") : 0;
+
+	for (const char *slash; result == 0 && (slash = strchr(path, '/')); path = slash + 1) {
+		char part[PATH_SIZE];
+		int next = -1;
+
+		snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+		if (strcmp(part, ".") == 0)
+			continue;
+		bool made = mkdirat(fd, part, 0755) == 0;
+
+		if (made || errno == EEXIST)
+			next = openat(fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0 || (made && open_up(c, next, err) != 0))
+			result = err_sys(err, "make folder %s of the benchmark", part);
+		close(fd);
+		fd = next;
+	}
+	if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+/* Returns 1, 0 with `detail`, -1. */
+static int move_one(const struct build_context *c, int from, int to, const char *path, const char *shown, char *detail,
+	size_t size, struct fw_err *err)
+{
+	const char *last, *what = NULL;
+	int source = open_parent(from, path, &last), target = -1;
+	struct stat st;
+
+	if (source < 0 || fstatat(source, last, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		what = errno == ELOOP || errno == EXDEV      ? "lies behind a symbolic link"
+		       : errno == ENOENT || errno == ENOTDIR ? "is missing"
+							     : strerror(errno);
+	else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		what = S_ISLNK(st.st_mode) ? "is a symbolic link" : "is neither a file nor a folder";
+	if (!what && make_parents(c, to, path, err) == 0) {
+		target = open_parent(to, path, &last);
+		if (target < 0)
+			err_sys(err, "open the folder of artifact %.160s", shown);
+		else if (renameat(source, last, target, last) < 0)
+			what = strerror(errno);
+	}
+	if (source >= 0)
+		close(source);
+	if (what)
+		snprintf(
+			detail, size, "artifact %.110s %.60s after the build (see doc/troubleshooting.md#artifact)", shown, what);
+	if (target >= 0)
+		close(target);
+	return what ? 0 : target >= 0 ? 1 : -1;
+}
+
+static int keep_all(const struct build_context *c, const struct msg_subject *s, int from, int to, char *detail, size_t size,
+	struct fw_err *err)
+{
+	char path[PATH_SIZE];
+	int result = open_up(c, to, err) != 0 ? -1 : 1;
+
+	for (int i = 0; i < s->run.n_artifacts && result == 1; i++) {
+		path_of(c, s, s->run.artifact[i], path);
+		result = move_one(c, from, to, path, s->run.artifact[i], detail, size, err);
+	}
+	for (int i = 0; i < s->run.n_outputs && result == 1; i++) {
+		path_of(c, s, s->run.output[i], path);
+		(void)make_parents(c, to, path, NULL); /* an obstacle is reported when the output is missing */
+	}
+	snprintf(path, sizeof path, "%s/", s->build.dir);
+	return result == 1 && make_parents(c, to, path, err) != 0 ? -1 : result;
+}
+
+/*
+ * Reduce the folder `name` of the cache to the artifacts of `s`, at their paths, and the empty folders that its outputs need.
+ * Returns 1 done; 0 an artifact is missing or neither file nor folder, see `detail` (detail[size]); -1 error of the worker.
+ */
+static int artifacts_keep(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
+	struct fw_err *err)
+{
+	char aside[160];
+	int from = openat(c->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), to, result;
+
+	snprintf(aside, sizeof aside, "%.128s-kept", name);
+	if (from < 0)
+		return err_sys(err, "folder %s of the cache", name);
+	to = workdir_fresh(c->cache->fd, aside, err);
+	result = to < 0 ? -1 : keep_all(c, s, from, to, detail, size, err);
+	close(from);
+	if (to >= 0)
+		close(to);
+	if (result == 1 &&
+		(workdir_remove(c->cache->fd, name, err) != 0 || renameat(c->cache->fd, aside, c->cache->fd, name) < 0))
+		result = err_sys(err, "folder %s of the cache", name);
+	if (result != 1)
+		(void)workdir_remove(c->cache->fd, aside, NULL);
+	return result;
+}
+
+static void artifacts_add_text(struct hash_state *h, const char *text)
+{
+	hash_update(h, text, strlen(text) + 1);
+}
+
+/*
+ * Extend the hash of a side's folder by how the program is run and its output read: the identity of the side. Shape:
+ * hex[HASH_HEX], in and out.
+ */
+static void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX])
+{
+	struct hash_state h;
+
+	hash_begin(&h);
+	artifacts_add_text(&h, "flopwatch program 1");
+	artifacts_add_text(&h, hex);
+	artifacts_add_text(&h, s->build.dir);
+	for (int i = 0; i < s->run.n_command; i++)
+		artifacts_add_text(&h, s->run.command[i]);
+	artifacts_add_text(&h, "");
+	for (int i = 0; i < s->run.n_outputs; i++)
+		artifacts_add_text(&h, s->run.output[i]);
+	artifacts_add_text(&h, "");
+	artifacts_add_text(&h, s->run.reader);
+	artifacts_add_text(&h, s->run.unit);
+	hash_end(&h, hex);
+}
+
+/* ---- buildlog: First half in a buffer, second half in a ring. ---- */
+
+int buildlog_init(struct buildlog *l, size_t max)
+{
+	*l = (struct buildlog){ .half = max / 2 ? max / 2 : 1 };
+	buf_init(&l->head, l->half);
+	l->tail = malloc(l->half);
+	return l->tail ? 0 : -1;
+}
+
+void buildlog_fini(struct buildlog *l)
+{
+	buf_fini(&l->head);
+	free(l->tail);
+	l->tail = NULL;
+}
+
+void buildlog_add(struct buildlog *l, const char *data, size_t len)
+{
+	size_t room = l->half - l->head.len;
+	size_t first = len < room ? len : room;
+
+	buf_append(&l->head, data, first);
+	l->total += (int64_t)len;
+	for (data += first, len -= first; len > 0; len--) {
+		l->tail[l->at++ % l->half] = *data++;
+		if (l->at == 2 * l->half) /* between half and twice half once the ring is full */
+			l->at = l->half;
+	}
+}
+
+void buildlog_text(const struct buildlog *l, struct buf *out)
+{
+	int64_t behind = l->total - (int64_t)l->head.len;
+	size_t start = 0;
+
+	buf_append(out, l->head.data, l->head.len);
+	if (behind <= 0)
+		return;
+	if (behind > (int64_t)l->half) {
+		buf_printf(out, "\n[... %lld bytes left out ...]\n", (long long)(behind - (int64_t)l->half));
+		start = l->at % l->half;
+		buf_append(out, l->tail + start, l->half - start);
+	}
+	buf_append(out, l->tail, behind > (int64_t)l->half ? start : (size_t)behind);
+}
+
+/* ---- build ---- */
+
 static const char bare_suffix[] = ".bare";
 
 enum { PRINT_MAX = 64 << 20, PROCESS_MANY = 100, STRIP_MS = 60000, TICK_MS = 10, LOOK_MS = 100, LOG_LINE_MAX = 700 << 10 };

@@ -8,26 +8,6 @@
 #include "worker/sandbox/sandbox.h"
 
 /*
- * ---- artifacts ----
- * Removal of all files of a built program except the `artifacts` that its manifest declares.
- *
- * Without the other files, sources above all, two folders with the same hash run the same, so a push that changed a comment is
- * `identical`.
- */
-
-/**
- * Reduce the folder `name` of the cache to the artifacts of `s`, at their paths, and the empty folders that its outputs need.
- * Returns 1 done; 0 an artifact is missing or neither file nor folder, see `detail` (detail[size]); -1 error of the worker.
- */
-int artifacts_keep(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
-	struct fw_err *err);
-/**
- * Extend the hash of a side's folder by how the program is run and its output read: the identity of the side. Shape:
- * hex[HASH_HEX], in and out.
- */
-void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX]);
-
-/*
  * ---- buildlog ----
  * Beginning and end of a build's output, in bounded memory.
  *
@@ -60,22 +40,6 @@ void buildlog_text(const struct buildlog *l, struct buf *out);
 
 /** Hash the regular file `fd` from its start. Err: the file cannot be read. */
 int loadable_hash(int fd, char hex[HASH_HEX], struct fw_err *err);
-
-/*
- * ---- sockets ----
- * Limit on the sockets of branch code: AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK, which all end at its network
- * namespace.
- *
- * A network namespace does not contain other families: AF_VSOCK reaches the host of a virtual machine, AF_ALG and others reach
- * the kernel. io_uring makes sockets without the system call socket, so it is refused as well.
- */
-
-/**
- * Install a seccomp filter in this process, inherited by its children and permanent: other families fail with EAFNOSUPPORT,
- * io_uring with ENOSYS. Sets no_new_privs. A second call does nothing. Err: ERR_UNSUPPORTED, the kernel has no seccomp filters,
- * or the filter does not know this architecture.
- */
-int sockets_limit(struct fw_err *err);
 
 /*
  * ---- unpack ----
