@@ -1,4 +1,4 @@
-/** db.c - the store: a file a group of tables. */
+/** db.h - the store: a file a group of tables. */
 #ifndef DB_DB_H
 #define DB_DB_H
 

@@ -1,7 +1,7 @@
 /* completion.c - completions for bash, zsh and fish, written from the catalog; and, for the build, the sources of man pages. */
 #include "cli/internal.h"
 
-/* ---- names: See names.c. ---- */
+/* ---- names ---- */
 
 enum { HURRY_MS = 1500, PATH_BYTES = 4096 };
 

@@ -8,7 +8,7 @@
 #include "lib/lib.h"
 #include "model/model.h"
 
-/* ---- failures: See failures.c. ---- */
+/* ---- failures ---- */
 
 enum { LOOK_AT = 50, RECENT = 5, PATTERN_MIN = 2, PATH_BYTES = 1024 };
 
@@ -104,7 +104,7 @@ static bool failures_find(struct client *c, const char *repo, struct failures *o
 	return out->n >= PATTERN_MIN;
 }
 
-/* ---- service: See service.c. ---- */
+/* ---- service ---- */
 
 enum { SERVICE_PATH_BYTES = 1024, LINE_BYTES = 1024 };
 

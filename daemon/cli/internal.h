@@ -338,7 +338,7 @@ int verb_config(struct client *c, const struct options *o);
 
 /* ---- catalog: Every verb and option of the command line, once: the parser, --help, man pages and completions all read these tables. ---- */
 
-/** What a word of the command line may be, for completion. CATALOG_REQUESTED: a name that the daemon knows, of the kind in `words` (names.c). */
+/** What a word of the command line may be, for completion. CATALOG_REQUESTED: a name that the daemon knows, of the kind in `words` (completion.c). */
 enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_WORDS, CATALOG_REQUESTED };
 
 /** What an option leaves in struct options: const char *, int above 0, double above 0 and below 100, bool. */

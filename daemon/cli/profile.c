@@ -6,7 +6,7 @@
 
 #include "lib/lib.h"
 
-/* ---- configurations: See configurations.c. ---- */
+/* ---- configurations ---- */
 
 static void figure(struct table *t, double v)
 {

@@ -161,7 +161,7 @@ static void check_port(const struct config *c)
 			"port %d on %s is in use by %s", c->listen_port, c->listen_host, who);
 }
 
-/* ---- repos: Checks of repositories and their branches; see probe.c. ---- */
+/* ---- repos: Checks of repositories and their branches. ---- */
 
 enum { REQUEST_MS = 60000, TIPS_MAX_BYTES = 64 << 20, ERRORS_MAX_BYTES = 1 << 16, NAME_BYTES = 1024 };
 
@@ -297,7 +297,7 @@ static void check_repos(const struct config *c)
 		probe_print(PROBE_WARN, "repository", "add one under repos:", "none is watched");
 }
 
-/* ---- workers: Checks of workers and their devices; see probe.c. ---- */
+/* ---- workers: Checks of workers and their devices. ---- */
 
 enum { HELLO_MAX_BYTES = 1 << 20, WORKERS_ERRORS_MAX_BYTES = 1 << 16 };
 static const int64_t hello_ns = INT64_C(60000000000);

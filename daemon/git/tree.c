@@ -10,7 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* ---- pointer: See pointer.c. ---- */
+/* ---- pointer ---- */
 
 static const char WHAT_TO_DO[] = "is not in the commit; commit the file itself, or leave it out of `inputs`";
 
@@ -98,7 +98,7 @@ static bool pointer_of_link(const char *target, struct buf *out)
 	return true;
 }
 
-/* ---- tar: The ustar format of POSIX.1-1988, written field by field; see tar.c. ---- */
+/* ---- tar: The ustar format of POSIX.1-1988, written field by field. ---- */
 
 enum { BLOCK = 512, NAME_MAX_BYTES = 100, PREFIX_MAX_BYTES = 155, LINK_MAX_BYTES = 100 };
 

@@ -8,7 +8,7 @@
 #include <nettle/sha2.h>
 #include <unistd.h>
 
-/* ---- oid: See oid.c. ---- */
+/* ---- oid ---- */
 
 enum { SHA1_DIGITS = 40, SHA256_DIGITS = 64 };
 

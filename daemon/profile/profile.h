@@ -1,4 +1,4 @@
-/** profile.c - machine code, counters of kernels, and causes of a change; pure. */
+/** profile.h - machine code, counters of kernels, and causes of a change; pure. */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 

@@ -6,7 +6,7 @@
 
 /*
  * ---- sassalign ----
- * * sassalign.c - E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986): furthest point of each number of edits
+ * E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986): furthest point of each number of edits
  * on each diagonal. All frontiers are stored for the way back, which bounds the number of edits.
  */
 

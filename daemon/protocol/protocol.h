@@ -1,4 +1,4 @@
-/** protocol.c - messages between daemon, worker, runner and interleaved programs. */
+/** protocol.h - messages between daemon, worker, runner and interleaved programs. */
 #ifndef PROTOCOL_PROTOCOL_H
 #define PROTOCOL_PROTOCOL_H
 

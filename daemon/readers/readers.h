@@ -300,7 +300,7 @@ typedef int ncu_value_fn(void *arg, const struct ncu_value *v, struct fw_err *er
 
 /**
  * Visit all values of metrics, launch by launch. Other lines (ncu's own, the program's) are skipped anywhere; rows may end
- * early in some versions. `decimal` is the decimal mark, 0: inferred from the file (marks.c). `out` receives notes on lost
+ * early in some versions. `decimal` is the decimal mark, 0: inferred from the file (ncu_table.c). `out` receives notes on lost
  * rows, may be NULL. Err: ERR_INVALID there is no table, its last row is cut, or its numbers have both marks; `file` names the
  * text there.
  */

@@ -228,7 +228,7 @@ const struct fw_provider *module_choose(
 struct device;
 
 /**
- * Effect of a call on device sim: its work, and the traits of a test module (sim_traits.c). Zeros: no traits. A share
+ * Effect of a call on device sim: its work, and the traits of a test module (subject.c). Zeros: no traits. A share
  * `slow_share` of all calls takes `slow_factor` times as long. Work that is done once takes `once_factor` times as long.
  */
 struct device_work {

@@ -1,4 +1,4 @@
-/** runner.c - one run: devices, calls, timing, counters. */
+/** runner.h - one run: devices, calls, timing, counters. */
 #ifndef RUNNER_RUNNER_H
 #define RUNNER_RUNNER_H
 

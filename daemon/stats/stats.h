@@ -1,4 +1,4 @@
-/** stats.c - estimators: pure functions of numbers. */
+/** stats.h - estimators: pure functions of numbers. */
 #ifndef STATS_STATS_H
 #define STATS_STATS_H
 

@@ -1,4 +1,4 @@
-/** verdict.c - from estimates to verdicts, flags and sentences; pure. */
+/** verdict.h - from estimates to verdicts, flags and sentences; pure. */
 #ifndef VERDICT_VERDICT_H
 #define VERDICT_VERDICT_H
 

@@ -8,7 +8,7 @@
 
 /*
  * ---- hot ----
- * * hot.c - stall samples by instruction. Addresses of nvdisasm and offsets of samples both count from the start of a function.
+ * Stall samples by instruction. Addresses of nvdisasm and offsets of samples both count from the start of a function.
  */
 
 #define NOTED_SHARE 0.002

@@ -298,7 +298,7 @@ bool audit_contradicts(const struct audit_pool *pool, const struct audit_claim *
  * Repeated measurement of large gains by a clock outside the runner process.
  *
  * Branch code in the runner can forge the clock there, but not the worker's clock. On each go the runner makes K or 3K calls of
- * one side, five pairs in all; the worker takes the time between go and done. audit_belief.c judges the times. A busy machine
+ * one side, five pairs in all; the worker takes the time between go and done. audit.c judges the times. A busy machine
  * can fail an audit by chance, a forged clock always fails: there are up to AUDIT_TRIES attempts, with a run before each but
  * the first. These runs count as any other, so a gain that existed only while the machine was idle disappears.
  */
@@ -1197,7 +1197,7 @@ bool run_suspects(const struct msg_fault *f);
 int run_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct fw_err *err);
 /**
  * Handle a process of both sides that ended in the base's call, or by a signal from outside: the target shares the process and
- * may have raised the signal. The control run of the base against its copy decides (control.c). Two such ends make a fault, so
+ * may have raised the signal. The control run of the base against its copy decides (program_run.c). Two such ends make a fault, so
  * that neither a base with rare crashes nor a single kill by another process accuses the target. Returns 0, or -1 on error.
  */
 int run_blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err);

@@ -12,7 +12,7 @@
 
 /*
  * ---- nvdisasm ----
- * * nvdisasm.c - the disassembler's process. It reads input by name only, so the code is in a memory file with a name in /proc.
+ * The disassembler's process. It reads input by name only, so the code is in a memory file with a name in /proc.
  * Output goes into another memory file with a size limit of the system, so that endless output ends before the deadline.
  */
 

@@ -9,7 +9,7 @@
 
 /*
  * ---- profile_report ----
- * * profile_report.c - text of a profile. Shows means of the two processes of a side; marks a difference larger than that between
+ * Text of a profile. Shows means of the two processes of a side; marks a difference larger than that between
  * equal processes.
  */
 

@@ -284,8 +284,8 @@ static int good_can(const struct fw_problem *problem, char *why, size_t why_size
 	return FW_UNSUPPORTED;
 }
 
-static int good_plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out,
-	struct fw_info *info, char *why, size_t why_size)
+static int good_plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
+	char *why, size_t why_size)
 {
 	(void)config;
 	(void)index;

@@ -1,4 +1,4 @@
-/** answer.c - what pages and API share: access, arguments, errors, lists. */
+/** answer.h - what pages and API share: access, arguments, errors, lists. */
 #ifndef WEB_ANSWER_ANSWER_H
 #define WEB_ANSWER_ANSWER_H
 

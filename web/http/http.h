@@ -1,4 +1,4 @@
-/** http.c - the server: requests, answers, event streams. */
+/** http.h - the server: requests, answers, event streams. */
 #ifndef WEB_HTTP_HTTP_H
 #define WEB_HTTP_HTTP_H
 

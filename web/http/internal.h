@@ -42,7 +42,7 @@ void request_counter_each(const struct request_counter *t, request_counter_fn *e
 /*
  * ---- inside ----
  * What the parts of http.c share, and the only header that knows libmicrohttpd. http.c is its life, connection.c
- * sockets and their deadlines, request.c a request before any handler, dispatch.c who answers it, send.c the answer,
+ * sockets and their deadlines, request.c a request before any handler, http.c who answers it, send.c the answer,
  * stream.c answers without an end.
  */
 
@@ -119,7 +119,7 @@ int request_judge(struct http_request *r);
 void request_take_body(struct http_request *r, const char *data, size_t size);
 bool request_is_read(const struct http_request *r);
 
-/* ---- dispatch.c ---- */
+/* ---- http.c ---- */
 
 /* ---- send.c ---- */
 

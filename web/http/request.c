@@ -7,7 +7,7 @@
 
 #include "lib/lib.h"
 
-/* ---- pairs: See pairs.c. ---- */
+/* ---- pairs ---- */
 
 /* '+' is a space. */
 static int decode(char *text)

@@ -81,7 +81,7 @@ static void phases_draw(struct buf *out, struct comparison_cell *cell)
 	emit_raw(out, "</div>");
 }
 
-/* ---- searched: See searched.c. ---- */
+/* ---- searched ---- */
 
 static void row(struct buf *out, const json_t *tried, const char *chosen)
 {

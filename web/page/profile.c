@@ -6,7 +6,7 @@
 #include "db/db.h"
 #include "web/answer/answer.h"
 
-/* ---- profile_json: See profile_json.c. ---- */
+/* ---- profile_json ---- */
 
 /* What was asked for and how it stands, as lists have it: keys of an object that is open. */
 static void profile_json_row(struct jsonw *j, const struct view_profile *row)

@@ -6,7 +6,7 @@
 #include "profile/profile.h"
 #include "web/html/html.h"
 
-/* ---- waits: See waits.c. ---- */
+/* ---- waits ---- */
 
 enum { SHOWN = 8, WIDTH = 120, HEIGHT = 20 };
 
@@ -106,7 +106,7 @@ static void waits_draw(struct buf *out, const struct why *w)
 	draw(out, most, &s);
 }
 
-/* ---- roofline: See roofline.c. ---- */
+/* ---- roofline ---- */
 
 #define SECTOR 32.0
 
@@ -294,7 +294,7 @@ static void roofline_draw(struct buf *out, const struct why *w, const struct scr
 		"A point below a slope waits for that level of memory at least in part; below the peak alone it computes.</figcaption></figure>\n");
 }
 
-/* ---- code: See code.c. ---- */
+/* ---- code ---- */
 
 enum { STALLS_SHOWN = 8 };
 

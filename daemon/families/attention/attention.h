@@ -1,4 +1,4 @@
-/** attention.c - shapes, masks and reference results of dense and block-sparse attention. */
+/** attention.h - shapes, masks and reference results of dense and block-sparse attention. */
 #ifndef FAMILIES_ATTENTION_ATTENTION_H
 #define FAMILIES_ATTENTION_ATTENTION_H
 

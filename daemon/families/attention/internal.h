@@ -20,7 +20,7 @@
  *
  * A plan names the places: every one of a small problem, else seeded samples that include sequence ends, block borders, first
  * and last rows. For each place three values are computed: the exact result, what a naive bf16 implementation gives (S, P, dP
- * and dS rounded to bf16, sums in fp32), and the expected size of one bf16 rounding of P or dS. reference_accept.c compares.
+ * and dS rounded to bf16, sums in fp32), and the expected size of one bf16 rounding of P or dS. reference_check.c compares.
  *
  * Backward takes O and LSE as given: P = exp(scale * s - LSE), delta = rowsum(dO * O). A kernel may compute both itself, from
  * Q, K, V and dO, which no rounding of O shifts: what that changes is known for each dQ, and part of the noise of dK.
@@ -239,7 +239,7 @@ INPUTS_FN double reference_own_shift(double ds_k, double p_k, struct reference_r
 	return (ds_k + (row.delta - row.p_dp / row.p) * p_k) / row.p - ds_k;
 }
 
-/* ---- reference_sums: The arithmetic and the reading that reference_rows.c and reference_keys.c share. ---- */
+/* ---- reference_sums: The arithmetic and the reading of planned rows and keys. ---- */
 
 enum { REFERENCE_HEADDIM_MAX = 1024 };
 

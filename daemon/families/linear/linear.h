@@ -1,4 +1,4 @@
-/** linear.c - shapes, recipes and reference results of quantised linear layers. */
+/** linear.h - shapes, recipes and reference results of quantised linear layers. */
 #ifndef FAMILIES_LINEAR_LINEAR_H
 #define FAMILIES_LINEAR_LINEAR_H
 

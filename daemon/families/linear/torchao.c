@@ -216,7 +216,7 @@ static void import_read_options(struct import *p, struct yaml_node *root)
 	note_unused(p, root);
 }
 
-/* ---- torchao_shapes: See torchao_shapes.c. ---- */
+/* ---- torchao_shapes ---- */
 
 enum { TEXT_MAX = 512 << 10, SHAPES_MAX = 8192 };
 

@@ -1,4 +1,4 @@
-/** alert.c - open, update and resolve alerts. */
+/** alert.h - open, update and resolve alerts. */
 #ifndef FLOPWATCHD_ALERT_ALERT_H
 #define FLOPWATCHD_ALERT_ALERT_H
 

@@ -1,4 +1,4 @@
-/** bisect.c - search the commit that changed a cell. */
+/** bisect.h - search the commit that changed a cell. */
 #ifndef FLOPWATCHD_BISECT_BISECT_H
 #define FLOPWATCHD_BISECT_BISECT_H
 

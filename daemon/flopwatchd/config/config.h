@@ -1,4 +1,4 @@
-/** config.c - the configuration: read and check. */
+/** config.h - the configuration: read and check. */
 #ifndef FLOPWATCHD_CONFIG_CONFIG_H
 #define FLOPWATCHD_CONFIG_CONFIG_H
 

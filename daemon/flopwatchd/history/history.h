@@ -1,4 +1,4 @@
-/** history.c - baselines, calibration, change points, environment changes. */
+/** history.h - baselines, calibration, change points, environment changes. */
 #ifndef FLOPWATCHD_HISTORY_HISTORY_H
 #define FLOPWATCHD_HISTORY_HISTORY_H
 

@@ -1,6 +1,5 @@
 /*
- * trend.c - processing of a new point in a series. core has the scan, db the rows, change.c the results of jobs, trend_end.c
- * drift and recovery, rereference.c new reference commits.
+ * trend.c - processing of a new point in a series. core has the scan, db the rows, change.c the results of jobs.
  */
 #include "flopwatchd/history/internal.h"
 

@@ -1,4 +1,4 @@
-/** job.c - what one job measured: results read, joined and judged. */
+/** job.h - what one job measured: results read, joined and judged. */
 #ifndef FLOPWATCHD_JOB_JOB_H
 #define FLOPWATCHD_JOB_JOB_H
 

@@ -63,7 +63,7 @@ int deliver_sign(
 
 struct status_update {
 	const char *sha, *suite;         /* suite "": all together */
-	const char *state, *description; /* a state of forge.c */
+	const char *state, *description; /* a state of request.c */
 	const char *page;                /* page to link: "/jobs/7" */
 };
 

@@ -1,4 +1,4 @@
-/** plan.c - one job's plan: commits, trees, suite, cells. */
+/** plan.h - one job's plan: commits, trees, suite, cells. */
 #ifndef FLOPWATCHD_PLAN_PLAN_H
 #define FLOPWATCHD_PLAN_PLAN_H
 
@@ -69,7 +69,7 @@ int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err);
  * ---- resolve ----
  * The plan of a job (a commit, optionally a base and a suite), made by queries to flopwatch-git in child processes.
  * Without a given base: a branch gets its merge-base with the upstream branch. The upstream branch gets its newest first-parent
- * ancestor whose own comparison left nothing open (ancestor.c), else its first parent; after a force-push the merge-base with
+ * ancestor whose own comparison left nothing open (resolve.c), else its first parent; after a force-push the merge-base with
  * its last judged tip. Its first commit, and one whose base cannot be built or read, is measured against itself (kind
  * selfcheck). A branch without an upstream, without a common commit, or contained in it is refused: compared with itself it
  * would pass. Reads the database and writes nothing.

@@ -1,4 +1,4 @@
-/** record.c - store what a job measured, in one transaction. */
+/** record.h - store what a job measured, in one transaction. */
 #ifndef FLOPWATCHD_RECORD_RECORD_H
 #define FLOPWATCHD_RECORD_RECORD_H
 

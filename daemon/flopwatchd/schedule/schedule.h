@@ -1,4 +1,4 @@
-/** schedule.c - choose the next job and its device. */
+/** schedule.h - choose the next job and its device. */
 #ifndef FLOPWATCHD_SCHEDULE_SCHEDULE_H
 #define FLOPWATCHD_SCHEDULE_SCHEDULE_H
 
@@ -31,7 +31,7 @@ int queue_health(struct queue *q, struct fw_err *err);
 struct worker_status;
 /** Report the status of each worker. */
 void queue_workers(const struct queue *q, void (*each)(void *to, const struct worker_status *worker), void *to);
-/** Report each queued job (`job` 0: any) that no worker has a device for, with the reason: see unschedulable.c. */
+/** Report each queued job (`job` 0: any) that no worker has a device for, with the reason: see queue.c. */
 int queue_unschedulable(
 	const struct queue *q, int64_t job, void (*each)(void *to, int64_t job, const char *why), void *to, struct fw_err *err);
 /** True if any worker measures on this kind of device, or may: a job for another kind would wait for ever. */

@@ -65,7 +65,7 @@ struct slurm_row {
 /** Split a line. False: it has another format. */
 bool slurm_row_read(char *line, struct slurm_row *out);
 
-/* ---- split_group_inside: State and functions shared by split_group.c and split_group_round.c, included by no other file. ---- */
+/* ---- split_group_inside: State and functions of split_group.c. ---- */
 
 enum { AGAIN_MAX = 2 }; /* rounds of repeated cells: one round may show that more must be repeated */
 

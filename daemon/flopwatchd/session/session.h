@@ -1,4 +1,4 @@
-/** session.c - sessions with workers, from the connection to the end of a job. */
+/** session.h - sessions with workers, from the connection to the end of a job. */
 #ifndef FLOPWATCHD_SESSION_SESSION_H
 #define FLOPWATCHD_SESSION_SESSION_H
 
@@ -319,7 +319,7 @@ void split_group_forget(struct slot *s);
 /*
  * ---- slot_inside ----
  * State and functions shared by the files of a slot: slot.c leads a worker from its hello to a running job,
- * slot_end.c ends the job and stores its result, slot_part.c runs a part of a split job, slot_health_check.c checks a device,
+ * slot_end.c ends the job and stores its result, slot.c runs a part of a split job and checks a device,
  * slot_build.c builds in separate allocations, slot_idle_allocation.c keeps an allocation that fits no job, slot_report.c reports
  * the status.
  */
@@ -409,14 +409,14 @@ int slot_open_session(struct slot *s, const char *node, struct fw_err *err);
 /** Find a device of the hello; NULL: none. */
 const struct msg_device *slot_find_device(const struct msg_hello *hello, const char *uuid);
 
-/* slot_part.c */
+/* slot.c */
 
 /** Start its part of a split job; job, plan and device are set. Err: its worker cannot be started. */
 int slot_open_helper(struct slot *s, struct fw_err *err);
 /** Cancel its part of another slot's job. */
 void slot_let_go(struct slot *s);
 
-/* slot_health_check.c */
+/* slot.c */
 
 /* slot_idle_allocation.c */
 

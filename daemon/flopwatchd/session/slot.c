@@ -55,7 +55,7 @@ static void concurrent_find(const struct slot *s, struct msg_job *request)
 
 /*
  * ---- slot_health_check ----
- * * slot_health_check.c - the health check of a quarantined device, whose result sets the device's state; a check that did not
+ * The health check of a quarantined device, whose result sets the device's state; a check that did not
  * run changes nothing.
  */
 

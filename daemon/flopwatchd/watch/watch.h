@@ -1,4 +1,4 @@
-/** watch.c - from the refs of repositories to jobs. */
+/** watch.h - from the refs of repositories to jobs. */
 #ifndef FLOPWATCHD_WATCH_WATCH_H
 #define FLOPWATCHD_WATCH_WATCH_H
 

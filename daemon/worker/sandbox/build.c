@@ -14,7 +14,7 @@
 
 /*
  * ---- artifacts ----
- * * artifacts.c - selection of a program's artifacts. The build has ended, but it may have left any link: no path is walked
+ * Selection of a program's artifacts. The build has ended, but it may have left any link: no path is walked
  * through one.
  */
 

@@ -1,4 +1,4 @@
-/** sandbox.c - the trust boundary: bubblewrap, unpacking, building, the cache of builds. */
+/** sandbox.h - the trust boundary: bubblewrap, unpacking, building, the cache of builds. */
 #ifndef WORKER_SANDBOX_SANDBOX_H
 #define WORKER_SANDBOX_SANDBOX_H
 
@@ -128,7 +128,7 @@ int peer_attend(struct peer *p, const struct pollfd *fd, struct fw_err *err);
  * ---- sandbox ----
  * Isolation of branch code by bubblewrap.
  *
- * All namespaces are separate; there is no network, no socket of other families (sockets.c), no capability, and never the
+ * All namespaces are separate; there is no network, no socket of other families (sandbox.c), no capability, and never the
  * machine's root user. The system is read-only, and only named files of ours are visible.
  *
  * There are two kinds: the build's (the work folder at /job, no GPU, compilers) and the runner's (our programs, the GPU's
