@@ -2,14 +2,17 @@
 #
 # Every folder of programs becomes one archive; a program is its main.c plus the archives it may use (tests/layers.txt).
 # Variants: SANITIZE=1 builds with ASan and UBSan under build/san, UNIT=1 as fast as it compiles and without CUDA under build/unit,
-# WERROR=0 lets warnings pass, CC= is another compiler.
+# COVERAGE=1 like that with gcov under build/coverage, WERROR=0 lets warnings pass, CC= is another compiler.
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DEFAULT_GOAL := all
 
 comma    := ,
-O        := $(if $(SANITIZE),build/san,$(if $(UNIT),build/unit,build))
+ifdef COVERAGE
+UNIT     := 1
+endif
+O        := $(if $(SANITIZE),build/san,$(if $(COVERAGE),build/coverage,$(if $(UNIT),build/unit,build)))
 ifeq ($(origin CC),default)
 CC       := gcc
 endif
@@ -23,7 +26,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
             $(if $(SANITIZE)$(UNIT),-Wno-format-truncation -Wno-restrict) \
             $(if $(filter 1,$(WERROR)),-Werror)
 HARDEN   := -fPIE $(if $(UNIT),,-fstack-protector-strong $(if $(SANITIZE),,-D_FORTIFY_SOURCE=2))
-SAN      := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+SAN      := $(if $(COVERAGE),--coverage) $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -DFW_VERSION='"$(VERSION)"' -Idaemon -I. -Ibuild $(CFLAGS) $(WARNINGS) $(HARDEN) $(SAN)
 # Of binutils' linkers gold takes half the time for what only tests run.
 GOLD     := $(if $(SANITIZE)$(UNIT),$(if $(shell command -v ld.gold),-fuse-ld=gold))
@@ -34,7 +37,7 @@ say      = $(if $(V),,@echo "  $(1)  $(patsubst build/%,%,$(2))" && )
 
 # ---- CUDA, where a toolkit works -----------------------------------------------------------------------------------
 # Goals that install packages first, or build nothing, must not look before they run.
-ifneq ($(filter-out help clean format deps check check-% unit integration test demo bench dist deb uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean format deps check check-% unit integration coverage test demo bench dist deb uninstall,$(or $(MAKECMDGOALS),all)),)
 ifndef UNIT
 include build/cuda.mak
 endif
@@ -147,7 +150,7 @@ build/npm/uplot.%: $(wildcard web/node_modules/.package-lock.json)
 
 $(O)/obj/daemon/runner/%.c.o $(O)/obj/daemon/families/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
 
-# The table of families, FAMILY(name) a line, written anew when a folder comes or goes.
+# The table of families, FAMILY(name) a line, written again when a folder comes or goes.
 $(shell mkdir -p build && for f in $(FAMILIES); do echo "FAMILY($$f)"; done | cmp -s - build/families.h || for f in $(FAMILIES); do echo "FAMILY($$f)"; done >build/families.h)
 
 -include $(shell find $(O)/obj $(O)/tests -name '*.d' 2>/dev/null)
@@ -180,7 +183,7 @@ $(O)/tests/$(1)/%: tests/$(1)/%.c $(foreach l,$(or $(LIBS_$(1)),$(LIBS)),$(call 
 	$$(call say,cc ,$$<)$$(CC) $$(ALL_CFLAGS) $$(if $$(SANITIZE),-O0) $$(CUDA_DEF) -Itests/support -MMD -MP $$(LINK) -o $$@ $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group \
 	  -lcmocka -lseccomp -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $$(CUDA_LIB) $$(if $$(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 endef
-$(foreach room,$(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))),$(eval $(call test_rule,$(room))))
+$(foreach room,$(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))),$(eval $(call test_rule,$(folder))))
 
 $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
 $(O)/tests/runner/test_problem: LINK += -Wl,--wrap=family_find
@@ -203,8 +206,8 @@ build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard test
 test-programs: $(TESTS) $(FUZZ) $(O)/tests/browser/pages_demo
 modules: $(MODULES)
 
-.PHONY: test deps check unit integration check-layers check-format format
-# A make that is killed outright tells nobody: its end ends the run.
+.PHONY: test deps check unit integration coverage check-layers check-format format
+# The run also ends when make is killed outright.
 RUN_TESTS := setpriv --pdeathsig TERM tests/run.sh
 test: ## install what is missing, build, run every test; T="history test_stats" those whose names hold one of these
 	@$(MAKE) --no-print-directory deps
@@ -218,7 +221,10 @@ unit: ## build fast and run the tests in C that take less than a second; T=stats
 	@$(RUN_TESTS) unit $(T)
 integration: ## build the programs and run the test scripts; T=push those whose names hold it
 	@$(RUN_TESTS) integration $(T)
-check-layers: ## the rooms against tests/layers.txt; tests/layers.py --figures prints them
+coverage: ## run the tests in C with gcov; print the share of lines that they run, by folder. The scripts are not counted
+	@$(RUN_TESTS) coverage
+	@tests/coverage.py build/coverage
+check-layers: ## the folders against tests/layers.txt; tests/layers.py --figures prints them
 	@tests/layers.py
 check-format: ## clang-format 14
 	@tests/check-format.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The house as its includes have it.
+"""Folders and what they include.
 
 layers.py            every include against layers.txt; prints what should not be, exit status 1 then
-layers.py --figures  rooms, arrows, circles, sizes of rooms and files, the longest functions
+layers.py --figures  folders, includes, cycles, sizes of folders and files, the longest functions
 A module is a .c or .cu file with its header. ROOT in the environment: another checkout.
 """
 import collections
@@ -32,7 +32,7 @@ def module_of(path):
     return os.path.splitext(path)[0]
 
 
-def room_of(path):
+def folder_of(path):
     return os.path.dirname(path)
 
 
@@ -49,7 +49,7 @@ def includes(path):
                 break
 
 
-def circles(graph):
+def cycles(graph):
     """Strongly connected sets of more than one, by Tarjan's walk."""
     index, low, stack, found = {}, {}, [], []
 
@@ -74,33 +74,33 @@ def circles(graph):
 
 
 def graphs():
-    modules, rooms = collections.defaultdict(set), collections.defaultdict(set)
+    modules, folders = collections.defaultdict(set), collections.defaultdict(set)
     for path in FILES:
         modules[module_of(path)]
-        rooms[room_of(path)]
+        folders[folder_of(path)]
         for _, other in includes(path):
             if module_of(other) != module_of(path):
                 modules[module_of(path)].add(module_of(other))
-            if room_of(other) != room_of(path):
-                rooms[room_of(path)].add(room_of(other))
-    return modules, rooms
+            if folder_of(other) != folder_of(path):
+                folders[folder_of(path)].add(folder_of(other))
+    return modules, folders
 
 
 def read_layers():
     """Rooms in their order with what they may include, and owners of foreign headers."""
     allowed, owner = {}, {}
-    there = {room_of(path) for path in FILES}
+    there = {folder_of(path) for path in FILES}
     for line in (HERE / "layers.txt").read_text().splitlines():
         if line.startswith("= "):
             header, path = line[2:].split(": ")
             owner[header] = path
         elif line and not line.startswith("#"):
-            room, _, rooms = line.partition(":")
-            like = re.compile(re.escape(room).replace(r"\*", r"([^/]+)"))
-            for found in [found for found in map(like.fullmatch, sorted(there)) if found] if "*" in room else [None]:
-                name = found[0] if found else room
+            folder, _, folders = line.partition(":")
+            like = re.compile(re.escape(folder).replace(r"\*", r"([^/]+)"))
+            for found in [found for found in map(like.fullmatch, sorted(there)) if found] if "*" in folder else [None]:
+                name = found[0] if found else folder
                 if name not in allowed or not found:  # a row of its own comes first
-                    allowed[name] = [r.replace("*", found[1]) if found else r for r in rooms.split()]
+                    allowed[name] = [r.replace("*", found[1]) if found else r for r in folders.split()]
     return allowed, owner
 
 
@@ -108,16 +108,16 @@ def check():
     wrong = []
     allowed, owner = read_layers()
     above = []
-    for room, rooms in allowed.items():
-        wrong += [f"layers.txt: {room} names {r}, which is not listed above it" for r in rooms if r not in above]
-        above.append(room)
-    sizes = collections.Counter(room_of(m) for m in {module_of(p) for p in FILES})
-    for room, n in sorted(sizes.items()):
-        if room not in allowed:
-            wrong.append(f"{room}: has no line in layers.txt")
+    for folder, folders in allowed.items():
+        wrong += [f"layers.txt: {folder} names {r}, which is not listed above it" for r in folders if r not in above]
+        above.append(folder)
+    sizes = collections.Counter(folder_of(m) for m in {module_of(p) for p in FILES})
+    for folder, n in sorted(sizes.items()):
+        if folder not in allowed:
+            wrong.append(f"{folder}: has no line in layers.txt")
     for path in sorted(FILES):
         for n, other in includes(path):
-            a, b = room_of(path), room_of(other)
+            a, b = folder_of(path), folder_of(other)
             if a != b and b not in allowed.get(a, []):
                 wrong.append(f"{path}:{n}: {a} may not include {b}")
         text = (ROOT / path).read_text(errors="replace")
@@ -128,7 +128,7 @@ def check():
                 wrong.append(f"{path}: includes <{header}>; CUDA belongs to daemon/runner, daemon/kit, a family's reference and kernels")
     for name in allowed:
         if name not in sizes:
-            wrong.append(f"layers.txt: there is no room {name}")
+            wrong.append(f"layers.txt: there is no folder {name}")
     return wrong
 
 
@@ -148,16 +148,16 @@ def functions():
 
 
 def figures():
-    modules, rooms = graphs()
-    print(f"{len(modules)} modules in {len(rooms)} rooms, {sum(map(len, rooms.values()))} arrows between rooms")
-    print(f"circles between rooms: {len(circles(rooms))}")
-    for circle in circles(rooms):
-        print("   ", " ".join(circle))
-    outside = [c for c in circles(modules) if len({room_of(m) for m in c}) > 1]
-    print(f"circles between files: {len(circles(modules))}, outside one room: {len(outside)}")
-    sizes = collections.Counter(room_of(m) for m in modules)
-    for room in sorted(sizes):
-        print(f"{sizes[room]:4} {room} -> {' '.join(sorted(rooms[room]))}")
+    modules, folders = graphs()
+    print(f"{len(modules)} modules in {len(folders)} folders, {sum(map(len, folders.values()))} includes between folders")
+    print(f"cycles between folders: {len(cycles(folders))}")
+    for cycle in cycles(folders):
+        print("   ", " ".join(cycle))
+    outside = [c for c in cycles(modules) if len({folder_of(m) for m in c}) > 1]
+    print(f"cycles between files: {len(cycles(modules))}, outside one folder: {len(outside)}")
+    sizes = collections.Counter(folder_of(m) for m in modules)
+    for folder in sorted(sizes):
+        print(f"{sizes[folder]:4} {folder} -> {' '.join(sorted(folders[folder]))}")
     lines = {p: len((ROOT / p).read_text(errors="replace").splitlines()) for p in sources(*TOPS, suffixes=(".c", ".cu"))}
     print(f"lines a file: median {statistics.median(lines.values()):.0f}, above 600: {sum(n > 600 for n in lines.values())}")
     for path in sorted(lines, key=lines.get, reverse=True)[:8]:

@@ -1,12 +1,13 @@
 #!/bin/bash
 # Build what the tests need, run them, and end with "N passed, N failed, N skipped": what was skipped is no pass.
 #
-# run.sh [unit|integration] [PATTERN...]   only tests whose path holds one of the patterns, e.g. `tests/run.sh flopwatchd/ test_stats`
+# run.sh [unit|integration|coverage] [PATTERN...]   only tests whose path holds one of the patterns, e.g. `tests/run.sh flopwatchd/ test_stats`
 #
 # A test is tests/FOLDER/test_NAME.c or fuzz_NAME.c, or tests/FOLDER/test_NAME.sh. Without a mode all are run: those in C with ASan and UBSan.
 #   unit         those in C, compiled fast and without sanitizers, under build/unit. Where no pattern is given, those that say so in their
 #                first lines are left out: "Left to `make check`: takes seconds." (or "starts our programs", "loads test modules")
 #   integration  the scripts, which run the programs
+#   coverage     those in C, compiled with gcov, under build/coverage
 #
 # Most tests wait half of their time or more, for a daemon or a disk, so three run for each core. A script may ask for less company by a line:
 #
@@ -21,8 +22,12 @@ cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C.UTF-8 FW_BIN="$PWD/build/bin"
 lanes=$((3 * $(nproc)))
 mode=all
-case ${1-} in unit | integration) mode=$1 && shift ;; esac
-[ $mode = unit ] && variant=UNIT=1 binaries=build/unit || variant=SANITIZE=1 binaries=build/san
+case ${1-} in unit | integration | coverage) mode=$1 && shift ;; esac
+case $mode in
+unit) variant=UNIT=1 binaries=build/unit ;;
+coverage) variant=COVERAGE=1 binaries=build/coverage ;;
+*) variant=SANITIZE=1 binaries=build/san ;;
+esac
 logs=build/tests/logs
 mkdir -p "$logs"
 rm -f "$logs"/*
@@ -54,7 +59,7 @@ matches() {
 patterns=("$@")
 
 # Reads the TAP in a log; prints one line for the test, and the log itself when something is wrong.
-tally() { # ROOM/NAME
+tally() { # FOLDER/NAME
 	local test=$1 log status seconds cpu ok bad skipped note=""
 	log=$logs/${test//\//-}
 	read -r status seconds cpu <"$log.status" || { status=1 seconds=0 cpu=0; }
@@ -168,13 +173,13 @@ run_all() { # file...
 }
 
 stray=$(find tests -maxdepth 1 \( -name 'test_*' -o -name 'fuzz_*' -o -name 't[0-9]*' \))
-[ -z "$stray" ] || { echo "tests that lie in no room are not run: $stray"; failed=1; }
+[ -z "$stray" ] || { echo "tests outside of a folder are not run: $stray"; failed=1; }
 
 declare -A takes=()
 clocked=() early=() scripts=() programs=() left=0
 for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	[ -e "$file" ] || continue # a pattern that fits no file stays as it is
-	case $mode:$file in unit:*.sh | integration:*.c) continue ;; esac
+	case $mode:$file in unit:*.sh | coverage:*.sh | integration:*.c) continue ;; esac
 	matches "${file#tests/}" || continue
 	if [ $mode = unit ] && [ ${#patterns[@]} = 0 ] && says "$file" "Left to"; then
 		left=$((left + 1))

@@ -1,4 +1,4 @@
-/* The git room from inside: names, urls, archives, trees, mirrors, commits, snapshots. */
+/* The folder git from inside: names, urls, archives, trees, mirrors, commits, snapshots. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The rules about rooms and families find what breaks them: a copy of the sources is broken on purpose, one place at a time.
+# The rules about folders and families find what breaks them: a copy of the sources is broken on purpose, one place at a time.
 . "$(dirname "$0")/../support/tap.sh"
 mkdir "$tmp/tree"
 (cd "$root" && git ls-files daemon db web kernels | grep -E "\.(c|h|cu|cuh|sql)$" | xargs cp --parents -t "$tmp/tree")
@@ -11,7 +11,7 @@ broken() { # name, file, line appended to it, script, what it says
 	like "says where" "$out" "^$5"
 	cp "$tmp/kept" "$ROOT/$2"
 }
-ok "the copy keeps to its rooms" "$root/tests/layers.py"
+ok "the copy keeps to its folders" "$root/tests/layers.py"
 ok "and to its families" "$root/tests/lint/families.py"
 broken "a family's word elsewhere is found" db/live.c 'static int seqlen;' lint/families.py 'db/live.c:[0-9]+: names seqlen, which is attention'
 broken "so is a name of a family's header" daemon/worker/compare_alone.c 'static int f = FW_LINEAR;' lint/families.py 'daemon/worker/compare_alone.c:[0-9]+: names FW_LINEAR, which is linear'

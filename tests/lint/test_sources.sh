@@ -20,7 +20,7 @@ shell_calls() { none '(^|[^a-z_>.])(system|popen|sprintf|vsprintf|strcpy|strcat|
 unfinished() { none -w 'TODO|FIXME|XXX' $(sources); }
 built_sql() { none '(printf|puts|append)[^;]*"(SELECT|INSERT|UPDATE|DELETE) ' $(git ls-files 'db/*.c' 'daemon/*.c' 'web/*.c'); }
 sql_elsewhere() { none -w 'db_(stmt|query|exec)' $(git ls-files 'daemon/*.[ch]' 'web/*.[ch]'); }
-# From the edge on these are enums (core/state, core/verdict). Other words of those lists, such as "failed", name several things.
+# These are enums (daemon/model, daemon/verdict). Other words of those lists, such as "failed", name several things.
 compared_words() {
 	local words='regression|improvement|undecided|not_comparable|unchanged|identical|rejected'
 	words+='|selfcheck|calibrate|backfill|queued|checking|superseded|acknowledged|resolved|quarantined|paused|health_check'
@@ -33,7 +33,7 @@ pairs() { # every .c but main.c has its header
 		grep -q '#include ".*\.h"' "$c" || echo "$c includes no header of ours"
 	done
 }
-check "rooms include only what tests/layers.txt allows" tests/layers.py
+check "folders include only what tests/layers.txt allows" tests/layers.py
 if command -v clang-format-14 >/dev/null; then
 	check "clang-format finds nothing to change" tests/check-format.sh
 else
@@ -46,6 +46,7 @@ check "SQL is constant text" built_sql
 check "SQL is written in db/ alone" sql_elsewhere
 check "states, kinds and verdicts are not compared as text" compared_words
 check "every file has a header" pairs
+check "the way of a push is in the sources" bash -c "tests/trace_push.py >/dev/null"
 check "pages that are read are short, and name what is there" tests/lint/docs.py
 check "reference and man pages have every key that is read, and no other" tests/lint/keys.py
 check "comments name files that are there" tests/lint/comments.py
