@@ -90,7 +90,7 @@ struct flopwatch_run {
 	int made, issued, finished, is_over;
 	int64_t start_ns[FLOPWATCH_SLOTS];
 	double host_us[FLOPWATCH_SLOTS], idle_us, first_ms;
-	double told_ms[FLOPWATCH_SLOTS]; /* of a call by another clock; 0: by ours; below 0: that clock has no time of it */
+	double reported_ms[FLOPWATCH_SLOTS]; /* of a call by another clock; 0: by ours; below 0: that clock has no time of it */
 	long repeats[FLOPWATCH_SLOTS];   /* that this is the mean of, where something else chose how many; 0: one call */
 	long switches;
 	int64_t opened_ns, waited_ns, cpu_ns; /* before the clock began: when, and what this thread had waited and used by then */
@@ -180,7 +180,7 @@ static inline void flopwatch_flush(void)
 	s->n_out = 0;
 }
 
-static inline void flopwatch_say(const char *line)
+static inline void flopwatch_send_line(const char *line)
 {
 	struct flopwatch_state *s = &flopwatch_now;
 	size_t n = strlen(line);
@@ -191,18 +191,18 @@ static inline void flopwatch_say(const char *line)
 	s->n_out += n;
 }
 
-static inline void flopwatch_say_fact(const char *name, double value)
+static inline void flopwatch_send_fact(const char *name, double value)
 {
 	char line[96];
 
 	if (value > 0) {
 		snprintf(line, sizeof(line), "fact %s %.9g\n", name, value);
-		flopwatch_say(line);
+		flopwatch_send_line(line);
 	}
 }
 
 /* The next line that was answered. Shape: line[size]. */
-static inline void flopwatch_hear(char *line, size_t size)
+static inline void flopwatch_receive(char *line, size_t size)
 {
 	struct flopwatch_state *s = &flopwatch_now;
 	char *end;
@@ -227,8 +227,8 @@ static inline void flopwatch_close(void)
 	if (flopwatch_now.fd < 0 || flopwatch_now.pid != getpid()) /* a child that was forked ends by itself */
 		return;
 	if (flopwatch_now.in_turn)
-		flopwatch_say("fail reported the program ended in the middle of a cell\n");
-	flopwatch_say("bye\n");
+		flopwatch_send_line("fail reported the program ended in the middle of a cell\n");
+	flopwatch_send_line("bye\n");
 	flopwatch_flush();
 	flopwatch_now.fd = -1;
 }
@@ -249,21 +249,21 @@ static inline void flopwatch_open(void)
 	flopwatch_now.pid = getpid();
 	unsetenv("FLOPWATCH_INTERLEAVE");
 	fcntl(flopwatch_now.fd, F_SETFD, FD_CLOEXEC);
-	flopwatch_say("flopwatch 1 " FLOPWATCH_KIT "\n");
-	flopwatch_hear(line, sizeof(line));
+	flopwatch_send_line("flopwatch 1 " FLOPWATCH_KIT "\n");
+	flopwatch_receive(line, sizeof(line));
 	flopwatch_now.is_list = strcmp(line, "welcome 1 list") == 0;
 	atexit(flopwatch_close);
 }
 
 /* Ask for a turn. 0: the cell has none any more. */
-static inline int flopwatch_ask(struct flopwatch_run *r)
+static inline int flopwatch_request_turn(struct flopwatch_run *r)
 {
 	char line[FLOPWATCH_KEY_SIZE + 16];
 
 	snprintf(line, sizeof(line), "turn %s\n", r->key);
-	flopwatch_say(line);
+	flopwatch_send_line(line);
 	flopwatch_now.in_turn = 0;
-	flopwatch_hear(line, sizeof(line));
+	flopwatch_receive(line, sizeof(line));
 	if (sscanf(line, "go %d %d", &r->warm, &r->calls) != 2)
 		return 0;
 	flopwatch_now.in_turn = 1;
@@ -318,7 +318,7 @@ static inline const char *flopwatch_compare(const float *got, const float *wante
 }
 
 /* FNV-1a, twice with different seeds: equal for equal results, and that is all that is asked of it. */
-static inline void flopwatch_say_output(const void *address, size_t bytes)
+static inline void flopwatch_send_output(const void *address, size_t bytes)
 {
 	const unsigned char *p = (const unsigned char *)address;
 	uint64_t a = 14695981039346656037u, b = 1099511628211u;
@@ -330,7 +330,7 @@ static inline void flopwatch_say_output(const void *address, size_t bytes)
 		b = (b ^ p[i]) * 6364136223846793005u + 1;
 	}
 	snprintf(line, sizeof(line), "fact output %016llx%016llx\n", (unsigned long long)a, (unsigned long long)b);
-	flopwatch_say(line);
+	flopwatch_send_line(line);
 }
 
 /* After the first call of a cell in this program. */
@@ -355,16 +355,16 @@ static inline void flopwatch_look(struct flopwatch_run *r)
 		return;
 	}
 	if (flopwatch_now.is_list) {
-		flopwatch_say_fact("flops", r->flops);
-		flopwatch_say_fact("bytes", r->bytes);
-		flopwatch_say_fact("first_ms", r->first_ms);
+		flopwatch_send_fact("flops", r->flops);
+		flopwatch_send_fact("bytes", r->bytes);
+		flopwatch_send_fact("first_ms", r->first_ms);
 		if (r->output)
-			flopwatch_say_output(r->output, r->output_bytes);
+			flopwatch_send_output(r->output, r->output_bytes);
 	}
 	if (wrong) {
 		snprintf(line, sizeof(line), "fail wrong %.*s\n",
 			(int)strcspn(wrong, "\n") < 400 ? (int)strcspn(wrong, "\n") : 400, wrong);
-		flopwatch_say(line);
+		flopwatch_send_line(line);
 		r->warm = r->calls = 0;
 	}
 }
@@ -474,7 +474,7 @@ static inline int flopwatch_call(struct flopwatch_run *r)
 				flopwatch_print(r);
 			return 0;
 		}
-	} else if (r->warm == 0 && r->calls == 0 && !flopwatch_ask(r)) {
+	} else if (r->warm == 0 && r->calls == 0 && !flopwatch_request_turn(r)) {
 		return 0;
 	}
 	if (r->warm == 0) {
@@ -504,8 +504,8 @@ static inline void flopwatch_finish(struct flopwatch_run *r)
 
 	if (r->ops)
 		r->ops->finish(slot, &ms, &mhz);
-	if (r->told_ms[slot] != 0)
-		ms = r->told_ms[slot];
+	if (r->reported_ms[slot] != 0)
+		ms = r->reported_ms[slot];
 	if (!(ms > 0)) { /* no time: it counts for nothing */
 		ms = 0;
 		r->is_cut[slot] = 1;
@@ -524,7 +524,7 @@ static inline void flopwatch_finish(struct flopwatch_run *r)
 	if (r->ops)
 		snprintf(line, sizeof(line), "done %.9g host_us=%.6g mhz=%.7g idle_us=%.6g%s\n", ms, r->host_us[slot], mhz,
 			r->idle_us, r->is_cut[slot] ? " cut=1" : "");
-	flopwatch_say(line);
+	flopwatch_send_line(line);
 }
 
 /* The call in `slot` ended at `end_ns` by the host's clock: what it took, without what others took of it. */

@@ -80,7 +80,7 @@ static inline void flopwatch_google_cell(const std::string &name)
 			flopwatch_google_set(r.is_single ? "--benchmark_min_time=0.000000001" : FLOPWATCH_GOOGLE_TIME);
 		is_single = r.is_single;
 		benchmark::RunSpecifiedBenchmarks(&reporter, pattern);
-		r.told_ms[r.issued % FLOPWATCH_SLOTS] = reporter.ms;
+		r.reported_ms[r.issued % FLOPWATCH_SLOTS] = reporter.ms;
 		r.repeats[r.issued % FLOPWATCH_SLOTS] = reporter.iterations;
 		if (reporter.ms > 0) {
 			flopwatch_done(&r);
@@ -90,7 +90,7 @@ static inline void flopwatch_google_cell(const std::string &name)
 
 		for (char &c : line)
 			c = (unsigned char)c < ' ' ? ' ' : c;
-		flopwatch_say((line + "\n").c_str());
+		flopwatch_send_line((line + "\n").c_str());
 		r.warm = r.calls = 0;
 	}
 	if (is_single)

@@ -70,8 +70,8 @@ class flopwatch_criterion final : public nvbench::stopping_criterion_base
 		if (!now.in_call)
 			return;
 		if (flopwatch_now.is_list && now.run.made == 1)
-			flopwatch_say_fact("bytes", (double)now.state->get_global_memory_rw_bytes());
-		now.run.told_ms[now.run.issued % FLOPWATCH_SLOTS] = seconds > 0 ? seconds * 1e3 : -1;
+			flopwatch_send_fact("bytes", (double)now.state->get_global_memory_rw_bytes());
+		now.run.reported_ms[now.run.issued % FLOPWATCH_SLOTS] = seconds > 0 ? seconds * 1e3 : -1;
 		flopwatch_done(&now.run);
 		now.in_call = false;
 	}
@@ -118,7 +118,7 @@ class flopwatch_printer final : public nvbench::printer_base
 			c = (unsigned char)c < ' ' ? ' ' : c;
 		line += "\n";
 		if (now.in_call) { /* it has the turn, and asks for no other */
-			flopwatch_say(line.c_str());
+			flopwatch_send_line(line.c_str());
 			flopwatch_flush();
 			flopwatch_now.in_turn = 0;
 			now.run.warm = now.run.calls = 0;
@@ -129,7 +129,7 @@ class flopwatch_printer final : public nvbench::printer_base
 		struct flopwatch_run r = flopwatch_begin(now.key.c_str(), 0, 0);
 
 		while (flopwatch_call(&r)) {
-			flopwatch_say(line.c_str());
+			flopwatch_send_line(line.c_str());
 			r.warm = r.calls = 0;
 		}
 	}

@@ -30,7 +30,7 @@ is "equal modules are unchanged in every cell" "$(verdicts)" "8 unchanged"
 is "whose keys say rows and columns" "$(jq -r '.cells[0].cell, .cells[-1].cell' "$tmp/out.json" | paste -sd' ')" \
 	"layernorm/r3/c40/bf16/forward layernorm/r64/c1000/bf16/backward"
 is "what is shown is GB/s" "$(jq -r '[.cells[] | has("tflops") or .base.gb_s > 0] | unique | join(" ")' "$tmp/out.json")" true
-ok "a backward that does a tenth more builds" build slower plan.c 's/(forward ? 7 : 14) \* elements/(forward ? 7 : 15.4) * elements/'
+ok "a backward that does a tenth more builds" build slower plan.h 's/(forward ? 7 : 14) \* elements/(forward ? 7 : 15.4) * elements/'
 compare slower
 is "it is found in backward alone" "$(jq -r '[.cells[] | select(.verdict == "regression") | .cell | split("/") | last] | unique | join(" ")' "$tmp/out.json")" backward
 is "in all of its cells" "$(verdicts)" "4 regression, 4 unchanged"

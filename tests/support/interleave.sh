@@ -42,7 +42,7 @@ static inline double spend(double ms)
 	wild = wild * 1664525u + 1013904223u;
 	return ms * (1 + (wild >> 8) * 0x1p-24 * 2e-3);
 }
-#define take(units) (flopwatch_cell.told_ms[flopwatch_cell.issued % FLOPWATCH_SLOTS] = spend((units) * 2e-4))
+#define take(units) (flopwatch_cell.reported_ms[flopwatch_cell.issued % FLOPWATCH_SLOTS] = spend((units) * 2e-4))
 C
 	printf '%s\n' "$2" >>"$tmp/$1/prog.c"
 }

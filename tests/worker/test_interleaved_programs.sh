@@ -31,7 +31,7 @@ is "and some are others" "$(cells | tr '\n' ';')" "a removed ;b unchanged ;c unc
 helpers='static const char *bad(void *a) { (void)a; return "worst element [3]: 1 for 2"; }
 static int timed(void) { return flopwatch_now.is_open && !flopwatch_now.is_list; }
 static void *spin(void *a) { for (;;) work(10); return a; }
-#define DURATION(by) flopwatch_cell.told_ms[flopwatch_cell.issued % FLOPWATCH_SLOTS] += (by)
+#define DURATION(by) flopwatch_cell.reported_ms[flopwatch_cell.issued % FLOPWATCH_SLOTS] += (by)
 #define CUT flopwatch_cell.switches = -1
 '
 is "what a program does to some of its cells" "$(on_branch one "$helpers"'int main(void) {
@@ -74,9 +74,9 @@ is "who tunes in the first call of all" "$(on_branch one "$helpers"'int main(voi
 is "has as many pairs as others" "$(sql "SELECT samples > 8 * runs FROM cell WHERE comparison = $newest AND key = 'b'")" 1
 
 # ---- in no cell
-is "nonsense fails a program" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); if (!flopwatch_now.is_list) flopwatch_say("hello\n"); } return 0; }') $(why b)" \
+is "nonsense fails a program" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); if (!flopwatch_now.is_list) flopwatch_send_line("hello\n"); } return 0; }') $(why b)" \
 	'done failed the benchmark says what is no line of turns: "hello"'
-is "as does a call without a turn" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); if (!flopwatch_now.is_list) flopwatch_say("done 1\ndone 1\n"); } return 0; }') $(why b)" \
+is "as does a call without a turn" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); if (!flopwatch_now.is_list) flopwatch_send_line("done 1\ndone 1\n"); } return 0; }') $(why b)" \
 	'done failed the benchmark made a call without a turn'
 is "and silence" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) take(1000); if (!flopwatch_now.is_list) pause(); FLOPWATCH("c", 1e6, 0) take(1000); return 0; }') $(why c)" \
 	'done failed the benchmark did not ask for its next turn within 5 s'
