@@ -91,7 +91,7 @@ static int setup(void **state)
 	/* waits until it is let go, then becomes the command; its name is what squeue shows */
 	script("srun", "for word; do case $word in --job-name=*) name=${word#*=};; esac; done\n"
 		       "trap 'echo TERM >term; rm -f queue; exit 1' TERM\n"
-		       "echo \"17|PENDING|Resources|$name\" >queue; echo \"$@\" >asking; mv asking asked\n"
+		       "echo \"17|PENDING|Resources|$name\" >queue; echo \"$@\" >requesting; mv requesting requested\n"
 		       "until [ -e go ]; do sleep 0.02; done; rm -f queue; exec ./worker");
 	script("squeue", "[ -e broken ] && { echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1; }\n"
 			 "echo \"$@\" >>looked\n"
@@ -313,7 +313,7 @@ static void test_an_srun_that_is_killed_leaves_nothing(void **state)
 {
 	(void)state;
 	script("srun", "for word; do case $word in --job-name=*) name=${word#*=};; esac; done\n"
-		       "echo \"17|PENDING|Resources|$name\" >queue; touch asked; kill -9 $$");
+		       "echo \"17|PENDING|Resources|$name\" >queue; touch requested; kill -9 $$");
 	begin();
 	submit("");
 	UNTIL(has_ended);

@@ -25,7 +25,7 @@ static inline int cluster_setup(void **state)
 		"#!/bin/sh\ncd \"${0%/*}\"\nexec 3<&0; name= node=* part=\n"
 		"for word; do case $word in --job-name=*) name=${word#*=};; --nodelist=*) node=${word#*=};; --partition=*) part=${word#*=};; "
 		"esac; done\n"
-		"echo \"$part $node\" >>asked; mine=; trap 'kill $child; wait; [ -z \"$mine\" ] || rmdir $mine; rm -f queue-$name; exit 1' TERM\n"
+		"echo \"$part $node\" >>requested; mine=; trap 'kill $child; wait; [ -z \"$mine\" ] || rmdir $mine; rm -f queue-$name; exit 1' TERM\n"
 		"echo \"$$|PENDING|Resources|$name\" >queue-$name\n"
 		"while [ -z \"$mine\" ]; do for gpu in gpus/$part/$node/*; do\n"
 		"[ -d $gpu ] && mkdir $gpu/taken 2>/dev/null && { mine=$gpu/taken; break; }; done; [ -n \"$mine\" ] || sleep 0.02; done\n"
