@@ -22,6 +22,7 @@ ALLOWED = {
     "daemon/readers/ffa_csv.c": (FOREIGN, "seqlen sparsity_ratio"),
     "daemon/cli/compare_files.c": (FOREIGN, "block_sparse"),
     "web/api/ffa.c": ("what such files are made of, and a refusal to make an empty one", "seqlen sparsity_ratio block_sparse attention"),
+    "web/site.c": ("the description of such files", "attention"),
     "daemon/cli/export.c": ("the same refusal", "attention"),
     "daemon/cli/catalog.c": ("help: whose files these are, and a key that can be typed", "attention"),
 }

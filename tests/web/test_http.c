@@ -109,14 +109,14 @@ static int set_up(void **state)
 {
 	(void)state;
 	static const struct http_route routes[] = {
-		{ "GET", "/hello", hello, HTTP_OPEN, "name" },
-		{ "POST", "/things/{id}/echo", echo, HTTP_OPEN, NULL },
-		{ "GET", "/things/{id}.csv", export, HTTP_OPEN, NULL },
-		{ "GET", "/things/{id}", one, HTTP_OPEN, NULL },
-		{ "GET", "/events", events, HTTP_OPEN, NULL },
-		{ "GET", "/empty", empty, HTTP_OPEN, NULL },
-		{ "POST", "/guarded", echo, HTTP_ADMIN, NULL },
-		{ "GET", "/large", large, HTTP_OPEN, NULL },
+		{ "GET", "/hello", hello, HTTP_OPEN, "name", NULL },
+		{ "POST", "/things/{id}/echo", echo, HTTP_OPEN, NULL, NULL },
+		{ "GET", "/things/{id}.csv", export, HTTP_OPEN, NULL, NULL },
+		{ "GET", "/things/{id}", one, HTTP_OPEN, NULL, NULL },
+		{ "GET", "/events", events, HTTP_OPEN, NULL, NULL },
+		{ "GET", "/empty", empty, HTTP_OPEN, NULL, NULL },
+		{ "POST", "/guarded", echo, HTTP_ADMIN, NULL, NULL },
+		{ "GET", "/large", large, HTTP_OPEN, NULL, NULL },
 	};
 	struct http_config config = { .host = "127.0.0.1", .route = routes, .n_route = 8, .no_route = refuse, .guard = guard };
 	struct fw_err err = { 0 };

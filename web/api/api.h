@@ -27,4 +27,30 @@ http_handler_fn api_notifications, api_redeliver;
 http_handler_fn api_hook;
 http_handler_fn api_tokens, api_token_post, api_token_revoke;
 
+/* ---- openapi: The OpenAPI 3.1 document: `paths` from the table of routes, the rest from web/openapi/. ---- */
+
+/**
+ * The description of one route. Names are those of web/openapi/components.json. The document adds what follows from the row: method,
+ * path, scope, a parameter for each path segment and each argument, and the refusals that all such routes share.
+ */
+struct api_operation {
+	const char *id, *tag, *summary;
+	const char *answer;      /* schema of a JSON answer; NULL: it answers no JSON */
+	const char *types;       /* other media types of the answer, separated by spaces */
+	const char *result;      /* describes the answer; NULL: "OK" */
+	const char *description; /* details; NULL: none */
+	const char *parameters;  /* headers, and "ARGUMENT=PARAMETER" where the names differ; separated by spaces */
+	const char *body;        /* schema of the request's body */
+	const char *example;     /* such a body, JSON */
+	const char *refusals;    /* responses that do not follow from the row, separated by spaces */
+	struct {
+		int status; /* 0: there is none */
+		const char *result;
+	} other;    /* a second answer, of the same type */
+	int status; /* of the answer; 0: 200 */
+	bool is_body_optional;
+	bool is_json_only; /* the body may not be a form */
+	bool has_location; /* the answer has the address of the new object */
+};
+
 #endif

@@ -59,6 +59,7 @@ struct http_route {
 	enum http_scope scope;
 	const char *
 		query; /* arguments it takes, separated by spaces; another is refused (400). NULL: whatever is not known is passed over */
+	const struct api_operation *operation; /* description for the API document; the server does not read it. NULL: none */
 };
 
 struct http_config {
@@ -96,6 +97,8 @@ const char *http_query_at(const struct http_request *r, const char *name, int n)
 /** The first query argument that the route does not take, NULL if there is none; *known is what it takes. */
 const char *http_unknown(const struct http_request *r, const char **known);
 const char *http_header(const struct http_request *r, const char *name);
+/** The table of routes from http_start. Shape: *n rows. */
+const struct http_route *http_routes(const struct http_request *r, int *n);
 /** Whether whoever asks has what `etag` names, quotes included: the answer is 304, and its body is not sent. */
 bool http_knows(const struct http_request *r, const char *etag);
 const char *http_cookie(const struct http_request *r, const char *name);

@@ -267,6 +267,12 @@ const char *http_header(const struct http_request *r, const char *name)
 	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
 }
 
+const struct http_route *http_routes(const struct http_request *r, int *n)
+{
+	*n = r->http->config.n_route;
+	return r->http->route;
+}
+
 bool http_knows(const struct http_request *r, const char *etag)
 {
 	const char *known = http_header(r, "If-None-Match");
