@@ -38,6 +38,29 @@ static void test_argument(void **state)
 	assert_string_equal(text(emit_argument, "a/b c&d=\xff"), "a%2Fb%20c%26d%3D%FF");
 }
 
+static void test_format(void **state)
+{
+	(void)state;
+	const char *odd = "a<b>&\"c'", *absent = NULL;
+	buf_clear(&out);
+	emit_format(&out, "<a href=\"/jobs?repo=%s&amp;n=%lld\" title=\"%s\">%s</a> 5 %%%c", odd, 7LL, odd, odd, '.');
+	assert_string_equal(out.data, "<a href=\"/jobs?repo=a%3Cb%3E%26%22c%27&amp;n=7\" title=\"a&lt;b&gt;&amp;&quot;c&#39;\">"
+				      "a&lt;b&gt;&amp;\"c'</a> 5 %.");
+	buf_clear(&out);
+	emit_format(&out, "x=%s %-s%s%.1f %.*f", "a b", "<b>c</b>", absent, 2.25, 2, 1.0);
+	assert_string_equal(out.data, "x=a b <b>c</b>2.2 1.00");
+	/* an unknown conversion fails instead of writing text unescaped */
+	buf_clear(&out);
+	emit_format(&out, "%.3s", "<b>");
+	assert_true(out.failed);
+	buf_fini(&out);
+	buf_init(&out, 1 << 20);
+	emit_format(&out, "%5d", 3);
+	assert_true(out.failed);
+	buf_fini(&out);
+	buf_init(&out, 1 << 20);
+}
+
 static int count(const char *needle)
 {
 	int n = 0;
@@ -129,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_argument),
+		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_chart),
 		cmocka_unit_test(test_chart_lines),
 	};

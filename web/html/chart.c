@@ -80,8 +80,7 @@ static void axes(struct buf *out, const struct scale *s, const char *unit)
 		"text-anchor=\"middle\" x=\"%d\" y=\"%d\">",
 		LEFT, HEIGHT - BOTTOM + 24, first, WIDTH - RIGHT, HEIGHT - BOTTOM + 24, last, (LEFT + WIDTH - RIGHT) / 2,
 		HEIGHT - 8);
-	emit_text(out, unit);
-	emit_raw(out, s->by_date ? ", by date" : ", one step a push");
+	emit_format(out, "%s%s", unit, s->by_date ? ", by date" : ", one step a push");
 	emit_raw(out, s->low > 0 || s->high < 0 ? "; the axis does not start at 0</text>" : "</text>");
 }
 
@@ -152,9 +151,8 @@ static void marks(struct buf *out, const struct scale *s, const struct chart *ch
 		double x = mark_x(s, chart, chart->mark[i].at);
 		if (x < LEFT || x > WIDTH - RIGHT)
 			continue;
-		emit_rawf(out, "<path class=\"mark %s\" d=\"M%.1f %dV%d\"><title>", chart->mark[i].tone, x, TOP, HEIGHT - BOTTOM);
-		emit_text(out, chart->mark[i].label);
-		emit_raw(out, "</title></path>");
+		emit_format(out, "<path class=\"mark %s\" d=\"M%.1f %dV%d\"><title>%s</title></path>", chart->mark[i].tone, x,
+			TOP, HEIGHT - BOTTOM, chart->mark[i].label);
 	}
 }
 
@@ -163,14 +161,11 @@ static void key(struct buf *out, const struct chart *chart)
 	if (chart->n_lines < 2)
 		return;
 	emit_raw(out, "<div class=\"row key\">");
-	for (int i = 0; i < chart->n_lines; i++) {
-		emit_rawf(out,
+	for (int i = 0; i < chart->n_lines; i++)
+		emit_format(out,
 			"<span class=chart-key><svg class=chart viewBox=\"0 0 22 10\" aria-hidden=true><path class=\"line l%d\" "
-			"d=\"M0 5H22\"/></svg> ",
-			i);
-		emit_text(out, chart->line[i].name);
-		emit_raw(out, "</span>");
-	}
+			"d=\"M0 5H22\"/></svg> %s</span>",
+			i, chart->line[i].name);
 	emit_raw(out, "</div>");
 }
 
@@ -186,19 +181,13 @@ static void picture(struct buf *out, const struct scale *s, const struct chart *
 void chart_image(struct buf *out, const struct chart *chart)
 {
 	struct scale s = scale_of(chart);
-	emit_rawf(out,
+	emit_format(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
-		"aria-label=\"",
-		WIDTH, HEIGHT, WIDTH, HEIGHT);
-	emit_attribute(out, chart->summary);
-	emit_raw(out,
-		"\"><style>text{font:12px sans-serif;fill:#57606a}.tick{text-anchor:end}.grid{stroke:#d0d7de}"
+		"aria-label=\"%s\"><style>text{font:12px sans-serif;fill:#57606a}.tick{text-anchor:end}.grid{stroke:#d0d7de}"
 		".line{fill:none;stroke:#0b57b7;stroke-width:1.75}.l1{stroke:#a3401a;stroke-dasharray:7 3}.dot{fill:#0b57b7}"
 		".d1,.loss{fill:#a3401a}.band{fill:#0b57b7;opacity:.14}.mark{stroke:#8a6100;stroke-dasharray:4 3}"
-		".bad{stroke:#a3401a}</style>");
-	emit_rawf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/><title>", WIDTH, HEIGHT);
-	emit_text(out, chart->summary);
-	emit_raw(out, "</title>");
+		".bad{stroke:#a3401a}</style><rect width=\"%d\" height=\"%d\" fill=\"#fff\"/><title>%s</title>",
+		WIDTH, HEIGHT, WIDTH, HEIGHT, chart->summary, WIDTH, HEIGHT, chart->summary);
 	if (isfinite(s.low))
 		picture(out, &s, chart);
 	else
@@ -220,16 +209,13 @@ void chart_draw(struct buf *out, const struct chart *chart)
 			(long long)chart->from, (long long)chart->to);
 	}
 	emit_raw(out, "><figcaption>");
-	emit_text(out, chart->summary);
-	emit_raw(out, "</figcaption>");
+	emit_format(out, "%s</figcaption>", chart->summary);
 	if (!isfinite(s.low)) {
 		emit_raw(out, "<div class=empty><p class=lead>No timed points yet.</p></div></figure>\n");
 		return;
 	}
 	key(out, chart);
-	emit_rawf(out, "<svg class=chart viewBox=\"0 0 %d %d\" role=group aria-label=\"", WIDTH, HEIGHT);
-	emit_attribute(out, chart->summary);
-	emit_raw(out, "\">");
+	emit_format(out, "<svg class=chart viewBox=\"0 0 %d %d\" role=group aria-label=\"%s\">", WIDTH, HEIGHT, chart->summary);
 	picture(out, &s, chart);
 	emit_raw(out, "</svg></figure>\n");
 }

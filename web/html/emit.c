@@ -62,7 +62,7 @@ static void put_whole(struct buf *out, long long v)
  * One conversion, `format` behind its '%'. Returns what follows it, NULL for one that is left to printf. These few are nearly
  * all that pages use, and a page has a thousand of them: bench_page prints how long it takes to draw one with printf alone.
  */
-static const char *put_value(struct buf *out, const char *format, va_list *args)
+static inline __attribute__((always_inline)) const char *put_value(struct buf *out, const char *format, va_list *args)
 {
 	char text[DECIMAL_MAX];
 	int precision = -1, longs = 0;
@@ -105,7 +105,7 @@ static const char *put_value(struct buf *out, const char *format, va_list *args)
 		len = decimal_general(text, va_arg(*args, double), precision < 0 ? 6 : precision);
 		break;
 	default:
-		break;
+		return NULL;
 	}
 	buf_append(out, text, len);
 	return len ? format + 1 : NULL;
@@ -138,6 +138,46 @@ void emit_rawf(struct buf *out, const char *format, ...)
 	va_list args;
 	va_start(args, format);
 	emit_vrawf(out, format, args);
+	va_end(args);
+}
+
+/* Whether the end of `piece` is inside a tag. `before`: its begin is. */
+static bool is_in_tag(const char *piece, size_t len, bool before)
+{
+	for (; len; len--)
+		if (piece[len - 1] == '<' || piece[len - 1] == '>')
+			return piece[len - 1] == '<';
+	return before;
+}
+
+void emit_format(struct buf *out, const char *format, ...)
+{
+	bool in_tag = false;
+	va_list args;
+	va_start(args, format);
+	for (const char *at = format; at;) {
+		const char *value = strchrnul(at, '%');
+		buf_append(out, at, (size_t)(value - at));
+		in_tag = is_in_tag(at, (size_t)(value - at), in_tag);
+		at = value;
+		if (!*at)
+			break;
+		if (at[1] == 's') {
+			const char *text = va_arg(args, const char *);
+			if (in_tag && at > format && at[-1] == '=')
+				emit_argument(out, text);
+			else
+				escape(out, text, in_tag);
+			at += 2;
+		} else if (at[1] == '-' && at[2] == 's') {
+			buf_puts(out, va_arg(args, const char *));
+			at += 3;
+		} else {
+			bool is_text = at[1 + strspn(at + 1, ".*0123456789")] == 's'; /* put_value would not escape it */
+			at = is_text ? NULL : put_value(out, at + 1, &args);
+			out->failed |= !at;
+		}
+	}
 	va_end(args);
 }
 

@@ -151,7 +151,7 @@ int derive_blocks_per_sm(const struct chip *chip, int threads, int registers, lo
 
 /*
  * ---- emit ----
- * HTML into a buf, escaping by function name: text, attribute, URL argument; raw output is rare and greppable.
+ * HTML into a buf. emit_format escapes by position; the others by their name: text, attribute, URL argument, raw.
  *
  * Bytes that are not UTF-8 come out as U+FFFD; control characters and bidirectional marks, with which a branch name could
  * disguise itself, come out as visible \u{...} escapes.
@@ -162,6 +162,12 @@ static inline void emit_raw(struct buf *out, const char *markup)
 {
 	buf_puts(out, markup);
 }
+/**
+ * printf for markup, which escapes %s by its position in the format: text between tags, an attribute inside a tag, and a query
+ * argument directly behind '=': "<a href=\"/jobs?repo=%s\" title=\"%s\">%s</a>". %-s is markup of ours and not escaped. A format
+ * begins outside of a tag. The other conversions are %d %ld %lld %c, and %f and %g with a precision; any other fails `out`.
+ */
+void emit_format(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** printf for markup whose arguments are numbers or our own words only. */
 void emit_rawf(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void emit_vrawf(struct buf *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));

@@ -21,22 +21,18 @@ void layout_begin(struct http_response *response, const char *title, const char 
 	};
 	struct buf *out = &response->body;
 	response->type = "text/html; charset=utf-8";
-	emit_raw(out, "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport "
-		      "content=\"width=device-width,initial-scale=1\"><meta name=color-scheme content=\"light dark\">"
-		      "<link rel=icon href=/static/icon.svg>");
-	emit_rawf(out, "<link rel=stylesheet href=\"%s\">", asset_address("style.css"));
-	emit_raw(out, "<link rel=alternate type=\"application/atom+xml\" title=\"flopwatch: alerts\" href=\"/alerts.atom\">");
-	emit_rawf(out, "<script src=\"%s\"></script>", asset_address("theme.js"));
-	if (asset_has("uplot.js")) {
-		emit_rawf(out, "<meta name=uplot content=\"%s", asset_address("uplot.js"));
-		emit_rawf(out, " %s\">", asset_address("uplot.css"));
-	}
-	emit_rawf(out, "<script type=module src=\"%s\"></script><title>", asset_address("app.js"));
-	emit_text(out, title);
-	emit_raw(out,
-		" - flopwatch</title></head>\n<body><a class=skip href=#main>Skip to content</a><header class=top><a class=brand "
+	emit_rawf(out,
+		"<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport "
+		"content=\"width=device-width,initial-scale=1\"><meta name=color-scheme content=\"light dark\">"
+		"<link rel=icon href=/static/icon.svg><link rel=stylesheet href=\"%s\"><link rel=alternate type=\"application/atom+xml\" title=\"flopwatch: alerts\" href=\"/alerts.atom\"><script src=\"%s\"></script>",
+		asset_address("style.css"), asset_address("theme.js"));
+	if (asset_has("uplot.js"))
+		emit_rawf(out, "<meta name=uplot content=\"%s %s\">", asset_address("uplot.js"), asset_address("uplot.css"));
+	emit_format(out,
+		"<script type=module src=\"%s\"></script><title>%s - flopwatch</title></head>\n<body><a class=skip href=#main>Skip to content</a><header class=top><a class=brand "
 		"href=/><svg viewBox=\"0 0 24 24\" aria-hidden=true><path d=\"M2 9h6l2-4 3 6\"/><path class=drop "
-		"d=\"M13 11l2 7 2-3h5\"/></svg>flopwatch</a><nav aria-label=Pages>");
+		"d=\"M13 11l2 7 2-3h5\"/></svg>flopwatch</a><nav aria-label=Pages>",
+		asset_address("app.js"), title);
 	for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
 		emit_rawf(out, "<a href=\"%s\"%s>%s</a>", entries[i].path,
 			strcmp(here, entries[i].name) == 0 ? " aria-current=page" : "", entries[i].label);
@@ -46,9 +42,7 @@ void layout_begin(struct http_response *response, const char *title, const char 
 		"data-switch=light hidden></button>");
 	if (response->logged_in)
 		emit_raw(out, "<form method=post action=/logout><button class=quiet>Log out</button></form>");
-	emit_raw(out, "</header>\n<main id=main><h1>");
-	emit_text(out, title);
-	emit_raw(out, "</h1>\n");
+	emit_format(out, "</header>\n<main id=main><h1>%s</h1>\n", title);
 }
 
 void layout_end_data(struct http_response *response, const char *data)
@@ -60,11 +54,8 @@ void layout_end_data(struct http_response *response, const char *data)
 	emit_raw(out, "</main>\n<footer>");
 	glossary_foot(out, begin);
 	emit_raw(out, "<span>flopwatch " FW_VERSION "</span>");
-	if (data) {
-		emit_raw(out, "<a href=\"");
-		emit_attribute(out, data);
-		emit_raw(out, "\">This page as JSON</a>");
-	}
+	if (data)
+		emit_format(out, "<a href=\"%s\">This page as JSON</a>", data);
 	emit_raw(out,
 		"<a href=/glossary>Glossary</a><a href=/api>API</a><a href=/metrics>Metrics</a><a href=/notifications>Notifications</a><button class=quiet data-keys "
 		"data-js hidden>Keys: "
@@ -102,14 +93,9 @@ void layout_live(struct buf *out, const char *id, const char *report)
 
 void layout_empty(struct buf *out, const char *tone, const char *what, const char *next)
 {
-	emit_rawf(out, "<div class=\"empty %s\"><p class=lead>", tone);
-	emit_raw(out, what);
-	emit_raw(out, "</p>");
-	if (next) {
-		emit_raw(out, "<p>");
-		emit_raw(out, next);
-		emit_raw(out, "</p>");
-	}
+	emit_rawf(out, "<div class=\"empty %s\"><p class=lead>%s</p>", tone, what);
+	if (next)
+		emit_rawf(out, "<p>%s</p>", next);
 	emit_raw(out, "</div>\n");
 }
 
@@ -264,11 +250,9 @@ void layout_commit(struct buf *out, const char *sha)
 
 void layout_sha(struct buf *out, const char *sha)
 {
-	emit_raw(out, "<code>");
 	char head[11];
 	snprintf(head, sizeof head, "%.10s", sha);
-	emit_text(out, head);
-	emit_raw(out, "</code>");
+	emit_format(out, "<code>%s</code>", head);
 }
 
 void layout_branch(struct buf *out, const char *key)
@@ -322,11 +306,8 @@ void layout_older(struct buf *out, struct http_request *r, int rows, int limit, 
 		return;
 	buf_init(&next, 8192);
 	layout_next_address(&next, r, last);
-	if (!next.failed) {
-		emit_raw(out, "<p><a rel=next href=\"");
-		emit_attribute(out, next.data);
-		emit_raw(out, "\">Older</a></p>\n");
-	}
+	if (!next.failed)
+		emit_format(out, "<p><a rel=next href=\"%s\">Older</a></p>\n", next.data);
 	buf_fini(&next);
 }
 
@@ -341,17 +322,12 @@ void layout_author(struct buf *out, const char *author)
 {
 	if (!*author)
 		return;
-	emit_raw(out, "<span class=why><a href=\"/comparisons?author=");
-	emit_argument(out, author);
-	emit_raw(out, "\">");
-	emit_text(out, author);
-	emit_raw(out, "</a></span>");
+	emit_format(out, "<span class=why><a href=\"/comparisons?author=%s\">%s</a></span>", author, author);
 }
 
 void layout_cell_link(struct buf *out, const char *repo, const char *branch, const char *cell)
 {
-	emit_raw(out, "<a href=\"/history?cell=");
-	emit_argument(out, cell);
+	emit_format(out, "<a href=\"/history?cell=%s", cell);
 	if (repo && *repo) {
 		emit_raw(out, "&amp;repo=");
 		emit_argument(out, repo);
@@ -361,8 +337,7 @@ void layout_cell_link(struct buf *out, const char *repo, const char *branch, con
 		emit_argument(out, branch);
 	}
 	emit_raw(out, "\">");
-	emit_text(out, cell);
-	emit_raw(out, "</a>");
+	emit_format(out, "%s</a>", cell);
 }
 
 void layout_case(struct buf *out, const char *key, const char *title, int64_t size)
@@ -374,16 +349,13 @@ void layout_case(struct buf *out, const char *key, const char *title, int64_t si
 
 void layout_command(struct buf *out, const char *command)
 {
-	emit_raw(out, "<div class=cmdline><pre class=cmd tabindex=0>");
-	emit_text(out, command);
-	emit_raw(out, "</pre><button data-copy hidden>Copy</button></div>\n");
+	emit_format(out, "<div class=cmdline><pre class=cmd tabindex=0>%s</pre><button data-copy hidden>Copy</button></div>\n",
+		command);
 }
 
 void layout_option(struct buf *out, const char *value, const char *label, const char *chosen)
 {
-	emit_raw(out, "<option value=\"");
-	emit_attribute(out, value);
+	emit_format(out, "<option value=\"%s", value);
 	emit_raw(out, chosen && strcmp(value, chosen) == 0 ? "\" selected>" : "\">");
-	emit_text(out, label ? label : value);
-	emit_raw(out, "</option>");
+	emit_format(out, "%s</option>", label ? label : value);
 }

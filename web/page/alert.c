@@ -88,11 +88,8 @@ static void marks(struct buf *out, const struct view_alert *row, const struct li
 		emit_raw(out, " <small>sustained</small>");
 	if (json_is_true(json_object_get(l->cell, "borderline")))
 		emit_raw(out, " <small>borderline</small>");
-	if (*alert_cells_text(l->cell, "slow_calls")) {
-		emit_raw(out, " <small>");
-		emit_text(out, alert_cells_text(l->cell, "slow_calls"));
-		emit_raw(out, "</small>");
-	}
+	if (*alert_cells_text(l->cell, "slow_calls"))
+		emit_format(out, " <small>%s</small>", alert_cells_text(l->cell, "slow_calls"));
 }
 
 static int table_row(struct db *db, struct buf *out, const struct view_alert *row, const struct line *l, const struct axis *axis,
@@ -257,11 +254,8 @@ static void cell_item(struct buf *out, const struct view_alert *row, const json_
 		emit_rawf(out, " <small><a href=\"/comparisons/%lld\">comparison %lld</a></small>", (long long)comparison,
 			(long long)comparison);
 	emit_raw(out, json_is_true(json_object_get(cell, "sustained")) ? " <small>sustained</small>" : "");
-	if (*text(cell, "slow_calls")) {
-		emit_raw(out, " <small>");
-		emit_text(out, text(cell, "slow_calls"));
-		emit_raw(out, "</small>");
-	}
+	if (*text(cell, "slow_calls"))
+		emit_format(out, " <small>%s</small>", text(cell, "slow_calls"));
 	emit_raw(out, json_is_true(json_object_get(cell, "borderline")) ? " <small>borderline</small></li>" : "</li>");
 }
 
@@ -290,26 +284,15 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 	{
 		emit_raw(out, i == 0 ? "<ul><li>" : "<li>");
 		layout_decided(out, number(group, "worst_pct"), true);
-		emit_raw(out, " at worst in ");
-		emit_text(out, text(group, "family"));
-		emit_raw(out, " ");
-		emit_text(out, text(group, "direction"));
+		emit_format(out, " at worst in %s %s", text(group, "family"), text(group, "direction"));
 		if (json_is_true(json_object_get(group, "sustained")))
 			emit_raw(out, ", once clocks settle under its power draw");
-		if (*text(group, "slow_calls")) {
-			emit_raw(out, ", on average: ");
-			emit_text(out, text(group, "slow_calls"));
-		}
-		if (*text(group, "phase")) {
-			emit_raw(out, ", phase <b>");
-			emit_text(out, text(group, "phase"));
-			emit_raw(out, "</b>");
-		}
-		if (*text(group, "kernel")) {
-			emit_raw(out, ", kernel <code>");
-			emit_text(out, text(group, "kernel"));
-			emit_raw(out, "</code>");
-		}
+		if (*text(group, "slow_calls"))
+			emit_format(out, ", on average: %s", text(group, "slow_calls"));
+		if (*text(group, "phase"))
+			emit_format(out, ", phase <b>%s</b>", text(group, "phase"));
+		if (*text(group, "kernel"))
+			emit_format(out, ", kernel <code>%s</code>", text(group, "kernel"));
 		const json_t *cells = json_object_get(group, "cells");
 		int n = json_is_array(cells) ? (int)json_array_size(cells) : (int)json_integer_value(cells);
 		emit_rawf(out, " <span class=dim>(%d cell%s)</span></li>", n, n == 1 ? "" : "s");
@@ -326,12 +309,9 @@ static void alert_event_line(void *arg, const struct view_alert_event *row)
 	layout_time(out, row->at);
 	emit_raw(out, " ");
 	layout_verdict(out, alertstate_name(row->state));
-	emit_raw(out, " by ");
-	emit_text(out, row->who);
-	if (*row->reason) {
-		emit_raw(out, ": ");
-		emit_text(out, row->reason);
-	}
+	emit_format(out, " by %s", row->who);
+	if (*row->reason)
+		emit_format(out, ": %s", row->reason);
 	emit_raw(out, "</li>");
 }
 
@@ -366,24 +346,17 @@ static void alert_head(struct buf *out, const struct view_alert *row, bool alone
 	if (isfinite(row->worst_pct))
 		layout_decided(out, row->worst_pct, true);
 	emit_raw(out, "</h2>");
-	if (*row->title) {
-		emit_raw(out, "<p class=lead>");
-		emit_text(out, row->title);
-		emit_raw(out, "</p>");
-	}
+	if (*row->title)
+		emit_format(out, "<p class=lead>%s</p>", row->title);
 	emit_raw(out, "<p>");
 	if (*row->repo) {
-		emit_text(out, row->repo);
-		emit_raw(out, " ");
+		emit_format(out, "%s ", row->repo);
 		layout_branch(out, row->branch);
 		emit_raw(out, " ");
 		layout_commit(out, row->target);
-		emit_raw(out, " ");
-		emit_text(out, row->subject);
+		emit_format(out, " %s", row->subject);
 	} else {
-		emit_raw(out, "device <a href=/devices>");
-		emit_text(out, row->device);
-		emit_raw(out, "</a>");
+		emit_format(out, "device <a href=/devices>%s</a>", row->device);
 	}
 	if (row->comparison)
 		emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)row->comparison,

@@ -29,11 +29,7 @@ static void take_commit(void *arg, const struct view_commit *row)
 	f->committed_at = row->committed_at;
 	emit_raw(f->out, "<li>");
 	layout_commit(f->out, row->sha);
-	emit_raw(f->out, " ");
-	emit_text(f->out, row->subject);
-	emit_raw(f->out, " <small>");
-	emit_text(f->out, row->repo);
-	emit_raw(f->out, "</small></li>");
+	emit_format(f->out, " %s <small>%s</small></li>", row->subject, row->repo);
 }
 
 static void comparison_row(void *arg, const struct view_comparison *row)
@@ -44,18 +40,12 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 	layout_verdict(out, verdict_word(row->kind, row->verdict));
 	emit_raw(out, "</td><td class=n>");
 	layout_decided(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct, verdict_is_change(row->verdict));
-	emit_raw(out, "</td><td>");
-	emit_text(out, row->suite);
-	if (row->kind != JOBKIND_COMPARE) {
-		emit_raw(out, " <small>");
-		emit_text(out, jobkind_name(row->kind));
-		emit_raw(out, "</small>");
-	}
+	emit_format(out, "</td><td>%s", row->suite);
+	if (row->kind != JOBKIND_COMPARE)
+		emit_format(out, " <small>%s</small>", jobkind_name(row->kind));
 	emit_raw(out, "</td><td>");
 	layout_commit(out, row->base);
-	emit_raw(out, " <small>");
-	emit_text(out, row->base_how);
-	emit_raw(out, "</small></td><td class=w>");
+	emit_format(out, " <small>%s</small></td><td class=w>", row->base_how);
 	layout_branch(out, row->branch);
 	emit_raw(out, "</td><td class=w>");
 	layout_time(out, row->finished_at);
@@ -67,13 +57,8 @@ static void job_row(void *arg, const struct view_job *row)
 	struct buf *out = arg;
 	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
 	layout_verdict(out, jobstate_name(row->state));
-	emit_raw(out, "</td><td>");
-	emit_text(out, row->suite);
-	emit_raw(out, "</td><td>");
-	emit_text(out, row->origin);
-	emit_raw(out, "</td><td class=wrap>");
-	emit_text(out, row->state_why);
-	emit_raw(out, "</td><td class=n>");
+	emit_format(
+		out, "</td><td>%s</td><td>%s</td><td class=wrap>%s</td><td class=n>", row->suite, row->origin, row->state_why);
 	if (row->started_at && row->ended_at)
 		layout_duration(out, (double)(row->ended_at - row->started_at) / 1000);
 	emit_raw(out, "</td><td class=w>");
@@ -115,17 +100,12 @@ static int draw(struct site *site, struct buf *out, const struct found *f, struc
 	static const char *const comparisons[] = { "No.", "Verdict", ">Worst / best", "Suite", "Base", "~Branch",
 		"~Finished (UTC)" };
 	static const char *const jobs[] = { "Job", "State", "Suite", "Origin", "Why", ">Took", "~Queued (UTC)" };
-	emit_raw(out, "<p class=lead>");
-	emit_text(out, f->subject);
-	emit_raw(out, "</p><dl class=facts><dt>Commit</dt><dd><code>");
-	emit_text(out, f->sha);
-	emit_raw(out, "</code></dd><dt>Author</dt><dd>");
-	emit_text(out, f->author);
-	emit_raw(out, "</dd><dt>Committed</dt><dd>");
+	emit_format(out,
+		"<p class=lead>%s</p><dl class=facts><dt>Commit</dt><dd><code>%s</code></dd><dt>Author</dt><dd>%s</dd>"
+		"<dt>Committed</dt><dd>",
+		f->subject, f->sha, f->author);
 	layout_time(out, f->committed_at);
-	emit_raw(out, "</dd><dt>Repository</dt><dd>");
-	emit_text(out, f->repo);
-	emit_raw(out, "</dd><dt>Parent</dt><dd>");
+	emit_format(out, "</dd><dt>Repository</dt><dd>%s</dd><dt>Parent</dt><dd>", f->repo);
 	if (*f->parent)
 		layout_commit(out, f->parent);
 	else

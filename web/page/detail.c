@@ -54,8 +54,7 @@ static void phases_draw(struct buf *out, struct comparison_cell *cell)
 	{
 		const char *name = comparison_text(phase, "phase");
 		double low = comparison_number(phase, "ci_low_pct"), high = comparison_number(phase, "ci_high_pct");
-		emit_raw(out, "<tr><th scope=row>");
-		emit_text(out, name);
+		emit_format(out, "<tr><th scope=row>%s", name);
 		if (cause && strcmp(cause, name) == 0)
 			emit_raw(out, " <span class=\"v bad\"><i aria-hidden=true>\u25c0</i>moved</span>");
 		emit_raw(out, "</th>");
@@ -87,9 +86,8 @@ static void row(struct buf *out, const json_t *tried, const char *chosen)
 {
 	const char *config = comparison_text(tried, "config");
 	double ms = comparison_number(tried, "ms");
-	emit_raw(out, "<tr><th scope=row><code>");
-	emit_text(out, config);
-	emit_rawf(out, "</code>%s</th><td class=n>", strcmp(config, chosen) == 0 ? " <b>chosen</b>" : "");
+	emit_format(out, "<tr><th scope=row><code>%s</code>%-s</th><td class=n>", config,
+		strcmp(config, chosen) == 0 ? " <b>chosen</b>" : "");
 	if (isfinite(ms))
 		layout_ms(out, ms);
 	else
@@ -151,9 +149,7 @@ static void pair_row(struct buf *out, const char *name, const char *unit, double
 	bool known = isfinite(base) || isfinite(target);
 	if (!known && !why)
 		return;
-	emit_raw(out, "<tr><th scope=row>");
-	emit_text(out, name);
-	emit_rawf(out, " <span class=dim>%s</span></th>", unit);
+	emit_format(out, "<tr><th scope=row>%s <span class=dim>%s</span></th>", name, unit);
 	if (!known) {
 		emit_rawf(out, "<td class=\"n dim wrap\" colspan=3>\u2013 %s</td></tr>\n", why);
 		return;
@@ -324,9 +320,7 @@ static int runs(struct db *db, struct buf *out, const struct comparison_cell *ce
 	mark_runs(out, l.process_run, l.n, cell->threshold_pct, label);
 	emit_raw(out, "<details><summary>as a list</summary><ol>");
 	for (int i = 0; i < l.n; i++) {
-		emit_raw(out, "<li>");
-		emit_text(out, l.process_run[i].label);
-		emit_text(out, l.more[i]);
+		emit_format(out, "<li>%s%s", l.process_run[i].label, l.more[i]);
 		emit_raw(out, l.process_run[i].set == 2 ? ", confirming</li>" : "</li>");
 	}
 	emit_raw(out, "</ol></details></div>");
@@ -404,11 +398,8 @@ static void code_cell(struct buf *out, const json_t *node, const json_t *base, b
 
 static void kernel_name(struct buf *out, const json_t *node, const char *remark)
 {
-	emit_raw(out, "<tr><th scope=row class=wrap><code>");
-	emit_text(out, comparison_text(node, "kernel"));
-	emit_raw(out, "</code> <span class=dim>");
-	emit_text(out, comparison_text(node, "phase"));
-	emit_rawf(out, "</span>%s</th>", remark);
+	emit_format(out, "<tr><th scope=row class=wrap><code>%s</code> <span class=dim>%s</span>%-s</th>",
+		comparison_text(node, "kernel"), comparison_text(node, "phase"), remark);
 }
 
 /* A kernel that the base ran and the target does not. */
@@ -445,11 +436,9 @@ static void kernel_row(struct buf *out, const struct comparison *c, const json_t
 
 static void config_line(struct buf *out, const char *side, const json_t *nodes)
 {
-	emit_rawf(out, "<dt>%s</dt><dd>", side);
-	emit_text(out, *comparison_text(nodes, "provider") ? comparison_text(nodes, "provider") : "\u2013");
-	emit_raw(out, " <code>");
-	emit_text(out, comparison_text(nodes, "config"));
-	emit_raw(out, "</code></dd>");
+	emit_format(out, "<dt>%s</dt><dd>%s <code>%s</code></dd>", side,
+		*comparison_text(nodes, "provider") ? comparison_text(nodes, "provider") : "\u2013",
+		comparison_text(nodes, "config"));
 }
 
 static void draw_kernels(struct buf *out, const struct comparison *c, const struct comparison_cell *cell, const json_t *sides)
@@ -537,16 +526,12 @@ static void command(void *arg, const char *what, const char *line)
 	struct commands *l = arg;
 	if (!l->begun)
 		emit_raw(l->out, "<div><h3>Reproduce</h3>");
-	if (!l->begun && *l->where) {
-		emit_raw(l->out, "<p><small>Commands with kernels run ");
-		emit_text(l->out, l->where);
-		emit_raw(l->out,
-			". The worker caches its builds there until newer ones need the space; the commands run outside the sandbox.</small></p>");
-	}
+	if (!l->begun && *l->where)
+		emit_format(l->out,
+			"<p><small>Commands with kernels run %s. The worker caches its builds there until newer ones need the space; the commands run outside the sandbox.</small></p>",
+			l->where);
 	l->begun = true;
-	emit_raw(l->out, "<p>");
-	emit_text(l->out, what);
-	emit_raw(l->out, "</p>");
+	emit_format(l->out, "<p>%s</p>", what);
 	layout_command(l->out, line);
 }
 
@@ -565,10 +550,7 @@ static void in_words(struct buf *out, const char *before, const char *text)
 {
 	if (!*text)
 		return;
-	emit_raw(out, "<p>");
-	emit_text(out, before);
-	emit_text(out, text);
-	emit_raw(out, ".</p>");
+	emit_format(out, "<p>%s%s.</p>", before, text);
 }
 
 /* The calibration of an underpowered cell, and the commands that renew it. */
@@ -578,11 +560,9 @@ static void underpowered_note(struct buf *out, const struct comparison *c, const
 	struct buf line;
 	if (!*why)
 		return;
-	emit_raw(out, "<p><b>A loss of the threshold cannot be seen here:</b> ");
-	emit_text(out, why);
-	emit_raw(out, "; measured on ");
-	emit_text(out, c->environment.name);
-	emit_raw(out, ". Measure the noise again while the machine is idle, or delete the calibration:</p>");
+	emit_format(out,
+		"<p><b>A loss of the threshold cannot be seen here:</b> %s; measured on %s. Measure the noise again while the machine is idle, or delete the calibration:</p>",
+		why, c->environment.name);
 	buf_init(&line, 4096);
 	reproduce_calibrate(c, NULL, &line);
 	layout_command(out, line.data);
@@ -617,9 +597,7 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 	underpowered_note(out, c, cell);
 	const json_t *mean = json_object_get(cell->json, "mean");
 	if (json_is_object(mean)) {
-		emit_raw(out, "<p>Slow calls: ");
-		emit_text(out, comparison_text(mean, "text"));
-		emit_raw(out, ". With them the change of the mean call is ");
+		emit_format(out, "<p>Slow calls: %s. With them the change of the mean call is ", comparison_text(mean, "text"));
 		layout_change(out, comparison_number(mean, "change_pct"));
 		interval(out, mean);
 	}
@@ -653,13 +631,8 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	comparison_open(cell);
 	emit_raw(out, "<div class=row><b>");
 	layout_cell_link(out, c->repo, c->branch, cell->key);
-	emit_raw(out, "</b> <a class=button href=\"/history?cell=");
-	emit_argument(out, cell->key);
-	emit_raw(out, "&amp;repo=");
-	emit_argument(out, c->repo);
-	emit_raw(out, "&amp;branch=");
-	emit_argument(out, c->branch);
-	emit_raw(out, "\">History</a> ");
+	emit_format(out, "</b> <a class=button href=\"/history?cell=%s&amp;repo=%s&amp;branch=%s\">History</a> ", cell->key,
+		c->repo, c->branch);
 	if (draw_past(db, out, c, cell, err) != 0)
 		return -1;
 	emit_raw(out, "</div>");

@@ -114,25 +114,15 @@ static void device_card(void *arg, const struct view_device *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	d->n++;
-	emit_raw(out, "<section class=card><h3>");
-	emit_text(out, row->name);
-	emit_raw(out, " ");
+	emit_format(out, "<section class=card><h3>%s ", row->name);
 	layout_verdict(out, devicestate_name(row->state));
-	emit_raw(out, "</h3><p class=dim>");
-	emit_text(out, row->kind);
-	emit_raw(out, " <code>");
-	emit_text(out, row->uuid);
-	emit_raw(out, "</code></p>");
-	if (*row->state_why) {
-		emit_raw(out, "<p class=\"banner warn\">");
-		emit_text(out, row->state_why);
-		emit_raw(out, "</p>");
-	}
-	if (*row->stands_out) {
-		emit_raw(out, "<p class=\"banner warn\">Outlier in its device class; not scheduled until it agrees again: ");
-		emit_text(out, row->stands_out);
-		emit_raw(out, ".</p>");
-	}
+	emit_format(out, "</h3><p class=dim>%s <code>%s</code></p>", row->kind, row->uuid);
+	if (*row->state_why)
+		emit_format(out, "<p class=\"banner warn\">%s</p>", row->state_why);
+	if (*row->stands_out)
+		emit_format(out,
+			"<p class=\"banner warn\">Outlier in its device class; not scheduled until it agrees again: %s.</p>",
+			row->stands_out);
 	emit_raw(out, "<dl class=facts><dt>Works on</dt><dd>");
 	if (row->job)
 		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a>", (long long)row->job, (long long)row->job);
@@ -142,16 +132,11 @@ static void device_card(void *arg, const struct view_device *row)
 	layout_time(out, row->seen_at);
 	emit_raw(out, " (");
 	layout_duration(out, (double)(clock_utc_ms() - row->seen_at) / 1000);
-	emit_rawf(out, " ago)</dd><dt>Class</dt><dd>%lld: ", (long long)row->class);
-	emit_text(out, row->model);
-	emit_raw(out, "</dd><dt>Driver</dt><dd>");
-	emit_text(out, *row->driver ? row->driver : "\u2013");
-	emit_raw(out, "</dd><dt>Toolkit</dt><dd>");
-	emit_text(out, *row->toolkit ? row->toolkit : "\u2013");
-	if (*row->cudnn) {
-		emit_raw(out, "</dd><dt>cuDNN</dt><dd>");
-		emit_text(out, row->cudnn);
-	}
+	emit_format(out, " ago)</dd><dt>Class</dt><dd>%lld: %s</dd><dt>Driver</dt><dd>%s</dd><dt>Toolkit</dt><dd>%s",
+		(long long)row->class, row->model, *row->driver ? row->driver : "\u2013",
+		*row->toolkit ? row->toolkit : "\u2013");
+	if (*row->cudnn)
+		emit_format(out, "</dd><dt>cuDNN</dt><dd>%s", row->cudnn);
 	emit_raw(out, "</dd>");
 	hardware(out, row->info_json);
 	false_alarms(d, row->id, row->uuid);
@@ -181,14 +166,10 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	d->n++;
-	emit_raw(out, "<tr><th scope=row class=wrap>");
-	emit_text(out, row->cell);
-	emit_raw(out, "</th><td class=x>");
-	emit_text(out, row->repo);
-	emit_raw(out, "</td><td class=x>");
-	emit_text(out, row->model);
-	emit_rawf(out, "</td><td class=\"n x\">%d</td><td class=\"n x\">%d</td><td class=\"n w\">%d</td><td class=n>",
-		row->comparisons, row->alarms, row->runs);
+	emit_format(out,
+		"<tr><th scope=row class=wrap>%s</th><td class=x>%s</td><td class=x>%s</td><td class=\"n x\">%d</td>"
+		"<td class=\"n x\">%d</td><td class=\"n w\">%d</td><td class=n>",
+		row->cell, row->repo, row->model, row->comparisons, row->alarms, row->runs);
 	percent(out, row->tau0_pct);
 	emit_raw(out, "</td><td class=n>");
 	percent(out, row->mde_pct);
@@ -231,23 +212,15 @@ struct banners {
 
 static void pending_banner(struct buf *out, const struct worker_status *w)
 {
-	emit_raw(out, "<p class=banner role=status>Worker <b>");
-	emit_text(out, w->name);
-	emit_raw(out, "</b> waits for an allocation");
-	if (*w->aim) {
-		emit_raw(out, " to ");
-		emit_text(out, w->aim);
-	}
-	if (*w->allocation) {
-		emit_raw(out, ", job ");
-		emit_text(out, w->allocation);
-	}
+	emit_format(out, "<p class=banner role=status>Worker <b>%s</b> waits for an allocation", w->name);
+	if (*w->aim)
+		emit_format(out, " to %s", w->aim);
+	if (*w->allocation)
+		emit_format(out, ", job %s", w->allocation);
 	if (w->position)
 		emit_rawf(out, " at position %d of its queue", w->position);
-	if (*w->why) {
-		emit_raw(out, ": ");
-		emit_text(out, w->why);
-	}
+	if (*w->why)
+		emit_format(out, ": %s", w->why);
 	emit_raw(out, ".</p>");
 }
 
@@ -259,11 +232,8 @@ static void worker_banner(void *to, const struct worker_status *w)
 	if (strcmp(w->state, "down") != 0 || strcmp(b->down, w->name) == 0)
 		return;
 	snprintf(b->down, sizeof b->down, "%s", w->name);
-	emit_raw(b->out, "<p class=\"banner warn\" role=status>Worker <b>");
-	emit_text(b->out, w->name);
-	emit_raw(b->out, "</b> is down; the daemon restarts it: ");
-	emit_text(b->out, w->why);
-	emit_raw(b->out, ".</p>");
+	emit_format(b->out, "<p class=\"banner warn\" role=status>Worker <b>%s</b> is down; the daemon restarts it: %s.</p>",
+		w->name, w->why);
 }
 
 void page_worker_banners(struct site *site, struct buf *out)
@@ -271,11 +241,8 @@ void page_worker_banners(struct site *site, struct buf *out)
 	struct banners b = { .out = out };
 	struct unschedulable unschedulable = { .site = site };
 	const char *hold = unschedulable_hold(&unschedulable);
-	if (*hold) {
-		emit_raw(out, "<p class=\"banner warn\" role=status>The daemon waits: ");
-		emit_text(out, hold);
-		emit_raw(out, ".</p>");
-	}
+	if (*hold)
+		emit_format(out, "<p class=\"banner warn\" role=status>The daemon waits: %s.</p>", hold);
 	unschedulable_fini(&unschedulable);
 	if (site->act->workers)
 		site->act->workers(site->control, worker_banner, &b);

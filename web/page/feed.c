@@ -44,14 +44,9 @@ static void entry(struct feed *f, const char *kind, int64_t id, const char *page
 	struct buf *out = &f->entries;
 	if (updated_at > f->updated_at)
 		f->updated_at = updated_at;
-	emit_raw(out, "<entry><id>tag:");
-	emit_text(out, f->host);
-	emit_rawf(out, ",2026:flopwatch/%s/%lld</id>", kind, (long long)id);
+	emit_format(out, "<entry><id>tag:%s,2026:flopwatch/%s/%lld</id>", f->host, kind, (long long)id);
 	time_of(out, "updated", updated_at);
-	emit_raw(out, "<link rel=\"alternate\" type=\"text/html\" href=\"");
-	emit_attribute(out, f->origin);
-	emit_attribute(out, page);
-	emit_raw(out, "\"/><title>");
+	emit_format(out, "<link rel=\"alternate\" type=\"text/html\" href=\"%s%s\"/><title>", f->origin, page);
 }
 
 static void position(struct buf *out, const char *repo, const char *branch)
@@ -60,10 +55,8 @@ static void position(struct buf *out, const char *repo, const char *branch)
 	buf_init(&shown, 4 * BRANCH_KEY_MAX);
 	branch_text(&shown, branch);
 	emit_text(out, repo);
-	if (*branch) {
-		emit_raw(out, " ");
-		emit_text(out, shown.data);
-	}
+	if (*branch)
+		emit_format(out, " %s", shown.data);
 	buf_fini(&shown);
 }
 
@@ -71,13 +64,14 @@ static void finish(struct feed *f, struct http_response *response, const char *t
 {
 	struct buf *out = &response->body;
 	response->type = "application/atom+xml; charset=utf-8";
-	emit_raw(out, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\"><id>tag:");
-	emit_text(out, f->host);
-	emit_rawf(out, ",2026:flopwatch%s</id><title>flopwatch: %s</title>", path, title);
+	emit_format(out,
+		"<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">"
+		"<id>tag:%s,2026:flopwatch%s</id><title>flopwatch: %s</title>",
+		f->host, path, title);
 	time_of(out, "updated", f->updated_at);
-	emit_raw(out, "<author><name>flopwatch</name></author><link rel=\"self\" type=\"application/atom+xml\" href=\"");
-	emit_attribute(out, f->origin);
-	emit_rawf(out, "%s\"/>\n", path);
+	emit_format(out,
+		"<author><name>flopwatch</name></author><link rel=\"self\" type=\"application/atom+xml\" href=\"%s%s\"/>\n",
+		f->origin, path);
 	buf_append(out, f->entries.data, f->entries.len);
 	emit_raw(out, "</feed>\n");
 	out->failed |= f->entries.failed;
@@ -93,23 +87,19 @@ static void alert_entry(void *arg, const struct view_alert *row)
 	snprintf(page, sizeof page, "/alerts/%lld", (long long)row->id);
 	entry(f, "alert", row->id, page, row->changed_at);
 	layout_name(out, alertkind_name(row->kind));
-	emit_raw(out, " ");
-	emit_text(out, alertstate_name(row->state));
-	emit_raw(out, ": ");
+	emit_format(out, " %s: ", alertstate_name(row->state));
 	if (*row->device)
 		emit_text(out, row->device);
 	else
 		position(out, row->repo, row->branch);
 	emit_raw(out, "</title>");
 	time_of(out, "published", row->opened_at);
-	emit_raw(out, "<summary>");
-	emit_text(out, row->title);
+	emit_format(out, "<summary>%s", row->title);
 	if (isfinite(row->worst_pct))
 		emit_rawf(out, ", worst %+.2f %%", row->worst_pct);
 	if (*row->target)
 		emit_rawf(out, ", commit %.12s ", row->target);
-	emit_text(out, row->subject);
-	emit_raw(out, "</summary></entry>\n");
+	emit_format(out, "%s</summary></entry>\n", row->subject);
 }
 
 static void comparison_entry(void *arg, const struct view_comparison *row)
@@ -121,13 +111,10 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 		return;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)row->id);
 	entry(f, "comparison", row->id, page, row->finished_at);
-	emit_text(out, verdict_name(row->verdict));
-	emit_raw(out, ": ");
+	emit_format(out, "%s: ", verdict_name(row->verdict));
 	position(out, row->repo, row->branch);
 	emit_rawf(out, " %.12s, suite ", row->target);
-	emit_text(out, row->suite);
-	emit_raw(out, "</title><summary>");
-	emit_text(out, row->subject);
+	emit_format(out, "%s</title><summary>%s", row->suite, row->subject);
 	emit_rawf(out, ": %d of %d cells slower than %.12s", row->regressions, row->cells, row->base);
 	if (isfinite(row->best_pct))
 		emit_rawf(out, ", best %+.2f %%", row->best_pct);

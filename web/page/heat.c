@@ -119,22 +119,14 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 		emit_attribute(out, h->column[k].subject);
 		emit_rawf(out, "\"><a href=\"/comparisons/%lld\"><code>%.8s</code> ", (long long)h->column[k].id,
 			h->column[k].target);
-		emit_text(out, h->column[k].subject);
-		emit_raw(out, "</a></th>");
+		emit_format(out, "%s</a></th>", h->column[k].subject);
 	}
 	emit_raw(out, "</tr></thead><tbody>\n");
 	for (int i = 0; i < h->n_cells; i++) {
-		emit_raw(out, "<tr><th scope=row><a href=\"/history?cell=");
-		emit_argument(out, h->cell[i].key);
-		emit_raw(out, "&amp;repo=");
-		emit_argument(out, repo);
-		emit_raw(out, "&amp;branch=");
-		emit_argument(out, branch);
-		emit_raw(out, "\">");
+		emit_format(out, "<tr><th scope=row><a href=\"/history?cell=%s&amp;repo=%s&amp;branch=%s\">", h->cell[i].key,
+			repo, branch);
 		layout_case(out, h->cell[i].key, h->cell[i].title, h->cell[i].size);
-		emit_raw(out, "</a> <span class=dim>");
-		emit_text(out, h->cell[i].direction);
-		emit_raw(out, "</span></th>");
+		emit_format(out, "</a> <span class=dim>%s</span></th>", h->cell[i].direction);
 		for (int k = h->n_columns - 1; k >= 0; k--)
 			square(out, h->cell[i].at[k].verdict, h->cell[i].at[k].change_pct);
 		emit_raw(out, "</tr>\n");
@@ -166,11 +158,8 @@ static int draw_all(struct site *site, struct buf *out, const struct scope *scop
 			result = err_set(err, ERR_INTERNAL, "out of memory for the cells of suite %s", suite);
 		if (result != 0 || h->n_cells == 0)
 			continue;
-		if (strlen(suite) + 1 < suites.len) {
-			emit_raw(out, "<h2>");
-			emit_text(out, suite);
-			emit_raw(out, "</h2>");
-		}
+		if (strlen(suite) + 1 < suites.len)
+			emit_format(out, "<h2>%s</h2>", suite);
 		draw(out, h, scope->repo, scope->branch);
 		(*drawn)++;
 	}

@@ -131,10 +131,8 @@ static void draw_bar(struct buf *out, const struct span *s, const struct bar *b,
 {
 	double x = x_of(s, b->from), width = fmax(BAR_MIN, x_of(s, b->to) - x);
 	const char *tone = b->is_expected ? "next" : b->is_done ? layout_tone(b->word) : "now";
-	emit_rawf(out, "<a href=\"/jobs/%lld\"><rect class=%s x=%.1f y=%d width=%.1f height=%d rx=2><title>", (long long)b->job,
-		tone, fmin(x, WIDTH - RIGHT - width), lane * LANE + NAME, width, BAR);
-	emit_text(out, b->about);
-	emit_rawf(out, ", %s, ", b->word);
+	emit_format(out, "<a href=\"/jobs/%lld\"><rect class=%-s x=%.1f y=%d width=%.1f height=%d rx=2><title>%s, %s, ",
+		(long long)b->job, tone, fmin(x, WIDTH - RIGHT - width), lane * LANE + NAME, width, BAR, b->about, b->word);
 	layout_duration(out, (double)(b->to - b->from) / 1000);
 	emit_raw(out, "</title></rect></a>");
 }
@@ -142,10 +140,8 @@ static void draw_bar(struct buf *out, const struct span *s, const struct bar *b,
 static void draw_lane(
 	struct buf *out, const struct timeline *t, const struct span *s, int lane, const char *device, const char *name)
 {
-	emit_rawf(out, "<path class=grid d=\"M%d %dH%d\"/><text x=%d y=%d>", LEFT, lane * LANE + NAME + BAR, WIDTH - RIGHT, LEFT,
-		lane * LANE + NAME - 5);
-	emit_text(out, name);
-	emit_raw(out, "</text>");
+	emit_format(out, "<path class=grid d=\"M%d %dH%d\"/><text x=%d y=%d>%s</text>", LEFT, lane * LANE + NAME + BAR,
+		WIDTH - RIGHT, LEFT, lane * LANE + NAME - 5, name);
 	for (int i = t->n - 1; i >= 0; i--)
 		if (strcmp(t->bar[i].device, device) == 0)
 			draw_bar(out, s, &t->bar[i], lane);
@@ -210,17 +206,12 @@ static void progress_text(struct buf *out, const json_t *p)
 		   set = json_integer_value(json_object_get(p, "set"));
 	if (process_run)
 		emit_rawf(out, "run %lld%s ", (long long)process_run, set == 2 ? " (confirming)" : "");
-	if (step) {
-		emit_text(out, step);
-		emit_raw(out, " ");
-	}
+	if (step)
+		emit_format(out, "%s ", step);
 	if (cell)
 		emit_text(out, cell);
-	if (note) {
-		emit_raw(out, " <b class=warn>");
-		emit_text(out, note);
-		emit_raw(out, "</b>");
-	}
+	if (note)
+		emit_format(out, " <b class=warn>%s</b>", note);
 }
 
 /* ---- the queue -------------------------------------------------------------------------------------------------------- */
@@ -242,11 +233,8 @@ struct drawing {
 static void job_name(struct buf *out, const struct view_job *row)
 {
 	emit_text(out, row->repo);
-	if (row->kind != JOBKIND_COMPARE) {
-		emit_raw(out, " <span class=\"v plain\">");
-		emit_text(out, jobkind_name(row->kind));
-		emit_raw(out, "</span>");
-	}
+	if (row->kind != JOBKIND_COMPARE)
+		emit_format(out, " <span class=\"v plain\">%s</span>", jobkind_name(row->kind));
 	if (*row->branch) {
 		emit_raw(out, " <b>");
 		layout_branch(out, row->branch);
@@ -254,8 +242,7 @@ static void job_name(struct buf *out, const struct view_job *row)
 	}
 	emit_raw(out, " ");
 	layout_commit(out, row->target);
-	emit_raw(out, " ");
-	emit_text(out, row->subject);
+	emit_format(out, " %s", row->subject);
 }
 
 static void stage_list(struct buf *out, enum jobstate state)
@@ -336,8 +323,7 @@ static void waiting_line(void *arg, const struct view_job *row)
 	job_name(out, row);
 	emit_raw(out, "</td><td class=\"w wrap\">");
 	const char *why = *row->state_why ? row->state_why : unschedulable_hold(&d->unschedulable);
-	emit_text(out, is_stuck ? unschedulable : *why ? why : "waits for a device");
-	emit_raw(out, "</td><td class=w>");
+	emit_format(out, "%s</td><td class=w>", is_stuck ? unschedulable : *why ? why : "waits for a device");
 	layout_time(out, row->queued_at);
 	emit_raw(out, "</td><td class=n>");
 	if (in_s >= 0) {
@@ -381,15 +367,11 @@ static void ended_line(void *arg, const struct view_job *row)
 		emit_raw(out, "</a>");
 	} else {
 		layout_verdict(out, jobstate_name(row->state));
-		emit_raw(out, "<span class=why>");
-		emit_text(out, row->state_why);
-		emit_raw(out, "</span>");
+		emit_format(out, "<span class=why>%s</span>", row->state_why);
 	}
 	emit_raw(out, "</td><td><span class=commit>");
 	job_name(out, row);
-	emit_raw(out, "</span></td><td class=w>");
-	emit_text(out, row->suite);
-	emit_raw(out, "</td><td class=\"n w\">");
+	emit_format(out, "</span></td><td class=w>%s</td><td class=\"n w\">", row->suite);
 	if (row->started_at && row->ended_at)
 		layout_duration(out, (double)(row->ended_at - row->started_at) / 1000);
 	emit_raw(out, "</td><td class=w>");
@@ -493,9 +475,7 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 	if (is_whole)
 		result = draw_queue(&d, &err);
 	if (result == 0) {
-		emit_raw(d.out, "<h2>");
-		emit_text(d.out, state ? state : "Recent");
-		emit_raw(d.out, "</h2>");
+		emit_format(d.out, "<h2>%s</h2>", state ? state : "Recent");
 		work_tabs(d.out, d.work, state);
 		result = draw_ended(&d, r, state, before, &err);
 	}
@@ -520,9 +500,7 @@ struct job_page {
 
 static void fact(struct buf *out, const char *name, const char *value)
 {
-	emit_rawf(out, "<dt>%s</dt><dd>", name);
-	emit_text(out, *value ? value : "\u2013");
-	emit_raw(out, "</dd>");
+	emit_format(out, "<dt>%s</dt><dd>%s</dd>", name, *value ? value : "\u2013");
 }
 
 static void moment(struct buf *out, const char *name, int64_t at)
@@ -544,14 +522,10 @@ static void job_facts(void *arg, const struct view_job *row)
 	layout_live(out, "job", jobstate_name(row->state));
 	emit_raw(out, "<p class=lead>");
 	layout_verdict(out, jobstate_name(row->state));
-	emit_raw(out, " ");
-	emit_text(out,
+	emit_format(out, " %s",
 		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable));
-	if (*unschedulable) {
-		emit_raw(out, " <b class=warn>");
-		emit_text(out, unschedulable);
-		emit_raw(out, "</b>");
-	}
+	if (*unschedulable)
+		emit_format(out, " <b class=warn>%s</b>", unschedulable);
 	if (row->comparison) {
 		emit_rawf(out, " <a href=\"/comparisons/%lld\">", (long long)row->comparison);
 		layout_verdict(out, verdict_word(row->kind, row->verdict));
@@ -574,14 +548,10 @@ static void job_facts(void *arg, const struct view_job *row)
 	layout_branch(out, row->branch);
 	emit_raw(out, "</dd><dt>Target</dt><dd>");
 	layout_commit(out, row->target);
-	emit_raw(out, " ");
-	emit_text(out, row->subject);
-	emit_raw(out, "</dd><dt>Base</dt><dd>");
+	emit_format(out, " %s</dd><dt>Base</dt><dd>", row->subject);
 	if (*row->base)
 		layout_commit(out, row->base);
-	emit_raw(out, " ");
-	emit_text(out, *row->base ? row->base_how : "\u2013 not found yet");
-	emit_raw(out, "</dd>");
+	emit_format(out, " %s</dd>", *row->base ? row->base_how : "\u2013 not found yet");
 	fact(out, "Suite", row->suite);
 	fact(out, "Device", row->device);
 	fact(out, "Origin", row->origin);
@@ -607,8 +577,7 @@ static void log_line(void *arg, int64_t id, int64_t at, const char *line)
 	char text[32];
 	clock_format(at, text);
 	emit_rawf(out, "%.8s  ", text + 11);
-	emit_text(out, line);
-	emit_raw(out, "\n");
+	emit_format(out, "%s\n", line);
 }
 
 /* The end of a build's log, where its error is. */
@@ -624,13 +593,8 @@ static void build_section(void *arg, const struct view_build *row)
 			tail.data[i] = '?';
 	emit_rawf(out, "<h2>Build of %s</h2><p>", page->side);
 	layout_verdict(out, row->state);
-	emit_rawf(out, " %.1f s, ", (double)row->duration_ms / 1000);
-	emit_text(out, row->toolchain);
-	emit_raw(out, " ");
-	emit_text(out, row->detail);
-	emit_raw(out, "</p><pre class=log tabindex=0>");
-	emit_text(out, tail.data);
-	emit_raw(out, "</pre>\n");
+	emit_format(out, " %.1f s, %s %s</p><pre class=log tabindex=0>%s</pre>\n", (double)row->duration_ms / 1000,
+		row->toolchain, row->detail, tail.data);
 	buf_fini(&tail);
 }
 

@@ -56,14 +56,9 @@ static void device_banner(void *arg, const struct view_device *row)
 	}
 	emit_rawf(d->out, "<p class=\"banner %s\" role=status>", row->state == DEVICESTATE_QUARANTINED ? "" : "warn");
 	layout_verdict(d->out, devicestate_name(row->state));
-	emit_raw(d->out, " <a href=/devices>");
-	emit_text(d->out, row->name);
-	emit_raw(d->out, "</a> ");
-	emit_text(d->out, row->state_why);
-	if (*row->stands_out) {
-		emit_raw(d->out, " is an outlier of its class: ");
-		emit_text(d->out, row->stands_out);
-	}
+	emit_format(d->out, " <a href=/devices>%s</a> %s", row->name, row->state_why);
+	if (*row->stands_out)
+		emit_format(d->out, " is an outlier of its class: %s", row->stands_out);
 	emit_raw(d->out, "</p>\n");
 }
 
@@ -110,31 +105,21 @@ static void branch_line(void *arg, const struct view_branch *row)
 		b->result = -1;
 		return;
 	}
-	emit_raw(out, "<tr><th scope=row><a href=\"/comparisons?repo=");
-	emit_argument(out, row->repo);
-	emit_raw(out, "&amp;branch=");
-	emit_argument(out, row->name);
-	emit_raw(out, "\">");
-	emit_text(out, row->display);
-	emit_raw(out, "</a></th><td>");
+	emit_format(out, "<tr><th scope=row><a href=\"/comparisons?repo=%s&amp;branch=%s\">%s</a></th><td>", row->repo, row->name,
+		row->display);
 	suites_verdict(out, row->stands);
 	if (row->compared[0] && strcmp(row->compared, row->commit) != 0)
 		emit_raw(out, " <small>of an earlier push</small>");
 	suites_which(out, row->stands, row->compared);
 	suites_unfinished(out, row->tip);
 	reported_why(out, &headline, row->verdict);
-	if (!headline.comparison && row->verdict == VERDICT_FAILED && v->decides >= 0) {
-		emit_raw(out, "<span class=why>");
-		emit_text(out, v->suite[v->decides].word.why);
-		emit_raw(out, "</span>");
-	}
+	if (!headline.comparison && row->verdict == VERDICT_FAILED && v->decides >= 0)
+		emit_format(out, "<span class=why>%s</span>", v->suite[v->decides].word.why);
 	emit_raw(out, "</td><td class=n>");
 	headline_change(out, &headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td class=w><span class=commit>");
 	layout_commit(out, row->commit);
-	emit_raw(out, " ");
-	emit_text(out, row->subject);
-	emit_raw(out, "</span>");
+	emit_format(out, " %s</span>", row->subject);
 	layout_author(out, row->author);
 	emit_raw(out, "</td><td class=w>");
 	if (row->job && row->job_state != JOBSTATE_DONE) {
@@ -226,17 +211,9 @@ static void draw_tile(
 		y[i] = t->point[n - 1 - i];
 		loss[i] = t->loss[n - 1 - i];
 	}
-	emit_raw(out, "<tr><th scope=row><a href=\"/history?cell=");
-	emit_argument(out, t->key);
-	emit_raw(out, "&amp;repo=");
-	emit_argument(out, repo);
-	emit_raw(out, "&amp;branch=");
-	emit_argument(out, branch);
-	emit_raw(out, "\">");
+	emit_format(out, "<tr><th scope=row><a href=\"/history?cell=%s&amp;repo=%s&amp;branch=%s\">", t->key, repo, branch);
 	layout_case(out, t->key, t->title, t->size);
-	emit_raw(out, "</a> <span class=dim>");
-	emit_text(out, t->direction);
-	emit_raw(out, "</span></th><td>");
+	emit_format(out, "</a> <span class=dim>%s</span></th><td>", t->direction);
 	snprintf(label, sizeof label, "%s over the last %d push%s", isfinite(t->tflops) ? "throughput" : "speed", n,
 		n == 1 ? "" : "es");
 	mark_spark(out, y, loss, n, label);
@@ -263,13 +240,9 @@ static void draw_cells(struct buf *out, const struct grid *g, const char *repo, 
 	static const char *const times[] = { "Cell", "Last pushes", ">ms", "~>Against base", "~Verdict" };
 	emit_raw(out, "<h3>Cells of ");
 	layout_branch(out, branch);
-	emit_raw(out, " in suite ");
-	emit_text(out, suite);
-	emit_rawf(out, ", last %d push%s <a class=aside href=\"/heat?repo=", g->columns, g->columns == 1 ? "" : "es");
-	emit_argument(out, repo);
-	emit_raw(out, "&amp;branch=");
-	emit_argument(out, branch);
-	emit_raw(out, "\">as a heat map</a></h3>");
+	emit_format(out,
+		" in suite %s, last %d push%s <a class=aside href=\"/heat?repo=%s&amp;branch=%s\">as a heat map</a></h3>", suite,
+		g->columns, g->columns == 1 ? "" : "es", repo, branch);
 	for (int begin = 0; begin < g->n;) { /* a table for each group */
 		int end = begin;
 		double most = NAN;
@@ -320,16 +293,10 @@ static void draw_paging(struct buf *out, const char *repo, const struct branches
 	if (!after && !b->more)
 		return;
 	emit_raw(out, "<p>");
-	if (after) {
-		emit_raw(out, "<a href=\"/?repo=");
-		emit_argument(out, repo);
-		emit_raw(out, "\">First branches</a> ");
-	}
-	if (b->more) {
-		emit_raw(out, "<a rel=next href=\"/?repo=");
-		emit_argument(out, repo);
-		emit_rawf(out, "&amp;cursor=%lld\">Next branches</a>", (long long)b->last);
-	}
+	if (after)
+		emit_format(out, "<a href=\"/?repo=%s\">First branches</a> ", repo);
+	if (b->more)
+		emit_format(out, "<a rel=next href=\"/?repo=%s&amp;cursor=%lld\">Next branches</a>", repo, (long long)b->last);
 	emit_raw(out, "</p>\n");
 }
 
@@ -337,14 +304,9 @@ static int draw_repo(struct site *site, struct buf *out, const struct repos *all
 {
 	static const char *const columns[] = { "Branch", "Verdict", ">Worst / best", "~Tip", "~Job", "~Judged (UTC)" };
 	struct branches b = { .site = site, .out = out, .err = err };
-	emit_raw(out, "<section><h2>");
-	emit_text(out, all->repo[i].name);
-	emit_raw(out, "</h2>");
-	if (strcmp(all->repo[i].state, "error") == 0) {
-		emit_raw(out, "<p class=banner role=alert><b>Not read:</b> ");
-		emit_text(out, all->repo[i].error);
-		emit_raw(out, "</p>");
-	}
+	emit_format(out, "<section><h2>%s</h2>", all->repo[i].name);
+	if (strcmp(all->repo[i].state, "error") == 0)
+		emit_format(out, "<p class=banner role=alert><b>Not read:</b> %s</p>", all->repo[i].error);
 	if (all->repo[i].alerts)
 		emit_rawf(out, "<p class=\"banner warn\"><a href=\"/alerts?state=open\">%d open alert%s</a></p>",
 			all->repo[i].alerts, all->repo[i].alerts == 1 ? "" : "s");

@@ -36,9 +36,7 @@ static void name_cell(struct buf *out, const struct comparison_cell *cell)
 {
 	emit_rawf(out, "<a href=\"?open=%d#c%d\" data-cell=c%d>", cell->n, cell->n, cell->n);
 	layout_case(out, cell->key, cell->title, cell->size);
-	emit_raw(out, " ");
-	emit_text(out, cell->direction);
-	emit_raw(out, "</a>");
+	emit_format(out, " %s</a>", cell->direction);
 }
 
 static void moved_cell(struct buf *out, struct comparison_cell *cell)
@@ -47,11 +45,8 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 	layout_decided(out, judged.change_pct, true);
 	if (cell->decided_by == DECIDER_SUSTAINED_RUNS)
 		emit_raw(out, " in sustained runs, once clocks settle under its power draw,");
-	if (cell->decided_by == DECIDER_MEAN) {
-		emit_raw(out, " on average, since ");
-		emit_text(out, comparison_text(comparison_decided(cell), "text"));
-		emit_raw(out, ",");
-	}
+	if (cell->decided_by == DECIDER_MEAN)
+		emit_format(out, " on average, since %s,", comparison_text(comparison_decided(cell), "text"));
 	emit_raw(out, " in ");
 	name_cell(out, cell);
 	if (isfinite(judged.ci_low_pct)) {
@@ -83,11 +78,8 @@ static void regression_sentence(struct buf *out, const struct comparison *c)
 	const char *cause = comparison_decided(w) ? NULL : comparison_cause(w);
 	emit_raw(out, "; the worst is ");
 	moved_cell(out, w);
-	if (cause) {
-		emit_raw(out, ", where phase <b>");
-		emit_text(out, cause);
-		emit_raw(out, "</b> moved");
-	}
+	if (cause)
+		emit_format(out, ", where phase <b>%s</b> moved", cause);
 	if (w->borderline)
 		emit_raw(out, " (borderline: decided at the last run, by its sign or its interval)");
 }
@@ -225,8 +217,7 @@ static void first_reason(struct buf *out, const struct comparison *c, enum verdi
 		return;
 	emit_raw(out, "<p><b>Why:</b> ");
 	name_cell(out, cell);
-	emit_raw(out, *cell->failure ? " is " : ": ");
-	emit_text(out, cell->failure);
+	emit_format(out, "%s%s", *cell->failure ? " is " : ": ", cell->failure);
 	if (*cell->failure && *cell->reason)
 		emit_raw(out, ": ");
 	emit_text(out, cell->reason);
@@ -264,12 +255,9 @@ static void reconfigured(struct buf *out, const struct comparison *c)
 		return;
 	for (int i = 0; i < c->n_cells; i++)
 		n += c->cell[i].verdict == VERDICT_REGRESSION && comparison_is_reconfigured(&c->cell[i]);
-	emit_rawf(out, "<p><b>Another configuration</b> in %d of them; the worst ran ", n);
-	emit_raw(out, "<code>");
-	emit_text(out, most->base_config);
-	emit_raw(out, "</code>, now <code>");
-	emit_text(out, most->target_config);
-	emit_raw(out, "</code>.</p>\n");
+	emit_format(out,
+		"<p><b>Another configuration</b> in %d of them; the worst ran <code>%s</code>, now <code>%s</code>.</p>\n", n,
+		most->base_config, most->target_config);
 }
 
 /* Draw. Err: the database. */
@@ -293,35 +281,25 @@ static void fact(struct buf *out, const char *name, const char *value)
 {
 	if (!*value)
 		return;
-	emit_rawf(out, "<dt>%s</dt><dd>", name);
-	emit_text(out, value);
-	emit_raw(out, "</dd>");
+	emit_format(out, "<dt>%s</dt><dd>%s</dd>", name, value);
 }
 
 static void side(struct buf *out, const struct comparison_side *side, const char *title, const char *how, bool program)
 {
 	emit_rawf(out, "<section class=card><h3>%s", title);
-	if (*how) {
-		emit_raw(out, " <small>found by ");
-		emit_text(out, how);
-		emit_raw(out, "</small>");
-	}
+	if (*how)
+		emit_format(out, " <small>found by %s</small>", how);
 	emit_raw(out, "</h3><p>");
 	layout_commit(out, side->commit);
-	emit_raw(out, " ");
-	emit_text(out, side->subject);
-	emit_raw(out, "</p><dl class=facts><dt>Author</dt><dd>");
-	emit_text(out, *side->author ? side->author : "\u2013");
-	emit_raw(out, "</dd>");
+	emit_format(
+		out, " %s</p><dl class=facts><dt>Author</dt><dd>%s</dd>", side->subject, *side->author ? side->author : "\u2013");
 	if (!program || *side->build) {
 		emit_rawf(out, "<dt>%s</dt><dd>", program ? "Program" : "Module");
 		if (*side->module_sha256)
 			layout_sha(out, side->module_sha256);
 		else
 			emit_raw(out, "\u2013");
-		emit_raw(out, " ");
-		emit_text(out, side->build);
-		emit_raw(out, "</dd>");
+		emit_format(out, " %s</dd>", side->build);
 	}
 	fact(out, "Built by", side->toolchain);
 	fact(out, "Provider", side->provider);
@@ -398,8 +376,7 @@ static void devices(struct buf *out, const struct comparison *c, bool confirming
 			emit_raw(out, ", ");
 		else
 			emit_raw(out, confirming ? "<dt>Confirming set</dt><dd>" : "<dt>Split</dt><dd>");
-		emit_rawf(out, "%d cell%s on ", n, n == 1 ? "" : "s");
-		emit_text(out, device);
+		emit_format(out, "%d cell%s on %s", n, n == 1 ? "" : "s", device);
 		is_begun = true;
 	}
 	if (is_begun)
@@ -412,10 +389,8 @@ static void run_facts(struct buf *out, const struct comparison *c)
 	const char *at = c->finished_at;
 	emit_rawf(out,
 		"<section class=card><h3>Run</h3><dl class=facts><dt>Job</dt><dd><a href=\"/jobs/%lld\">%lld</a>, with builds "
-		"and "
-		"log</dd>",
+		"and log</dd><dt>Device held</dt><dd>",
 		(long long)c->job, (long long)c->job);
-	emit_raw(out, "<dt>Device held</dt><dd>");
 	layout_duration(out, c->gpu_s);
 	emit_raw(out, " of ");
 	layout_duration(out, c->wall_s);
@@ -450,12 +425,10 @@ static void run_facts(struct buf *out, const struct comparison *c)
 /* "736ae31d6e -> a851f9a236, on NVIDIA H200, suite ffa, 8 runs" */
 static void in_one_line(struct buf *out, const struct comparison *c)
 {
-	emit_raw(out, c->kind == JOBKIND_PEER ? "Peer, target, " : "Base, target, ");
-	emit_text(out, *c->environment.name ? c->environment.name : "no device");
-	if (*c->suite) {
-		emit_raw(out, ", suite ");
-		emit_text(out, c->suite);
-	}
+	emit_format(out, "%s%s", c->kind == JOBKIND_PEER ? "Peer, target, " : "Base, target, ",
+		*c->environment.name ? c->environment.name : "no device");
+	if (*c->suite)
+		emit_format(out, ", suite %s", c->suite);
 	emit_rawf(out, ", %d run%s, device held for ", c->runs, c->runs == 1 ? "" : "s");
 	layout_duration(out, c->gpu_s);
 }
@@ -592,11 +565,8 @@ static void fits(struct buf *out, const struct comparison *c)
 				"ms</th><th "
 				"scope=col class=n>b, ns</th></tr></thead><tbody>\n");
 		begun = true;
-		emit_raw(out, "<tr><th scope=row>");
-		emit_text(out, like->line);
-		emit_raw(out, ", ");
-		emit_text(out, like->direction);
-		emit_rawf(out, "<span class=dim>, %d cells</span></th>", n);
+		emit_format(
+			out, "<tr><th scope=row>%s, %s<span class=dim>, %d cells</span></th>", like->line, like->direction, n);
 		fit_line(out, x, base, n);
 		fit_line(out, x, target, n);
 		emit_raw(out, "</tr>\n");
@@ -647,13 +617,8 @@ static void notes(struct buf *out, const struct comparison *c)
 		json_array_size(list) == 1 ? "" : "s");
 	json_array_foreach(list, i, note)
 	{
-		emit_raw(out, "<li>");
-		emit_text(out, comparison_text(note, "role"));
-		emit_raw(out, " ");
-		emit_text(out, comparison_text(note, "cell"));
-		emit_raw(out, " ");
-		emit_text(out, comparison_text(note, "text"));
-		emit_raw(out, "</li>");
+		emit_format(out, "<li>%s %s %s</li>", comparison_text(note, "role"), comparison_text(note, "cell"),
+			comparison_text(note, "text"));
 	}
 	emit_raw(out, "</ul></details>\n");
 	json_decref(list);
@@ -666,9 +631,7 @@ static void cost(struct buf *out, const struct comparison *c, const json_t *cost
 	char text[320];
 	cost_text(comparison_text(cost, "what"), json_array_size(cells), comparison_number(most, "base"),
 		comparison_number(most, "target"), text, sizeof text);
-	emit_raw(out, "<p>Besides its time ");
-	emit_text(out, text);
-	emit_raw(out, ", in ");
+	emit_format(out, "<p>Besides its time %s, in ", text);
 	const char *key = comparison_text(most, "cell");
 	bool is_linked = false;
 	for (int i = 0; i < c->n_cells && !is_linked; i++) {
@@ -724,16 +687,12 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 	snprintf(id, sizeof id, "%lld", (long long)c->job);
 	emit_raw(out, "<div class=tools>");
 	request_counter(out, c, view);
-	emit_rawf(out,
+	emit_format(out,
 		"<form class=filter action=\"/comparisons/%lld\"><input type=search name=q data-filter placeholder=\"filter cells\" "
-		"aria-label=\"Filter cells\" value=\"",
-		(long long)c->id);
-	emit_attribute(out, view->find);
-	emit_rawf(out,
-		"\"><button>Filter</button></form><div class=row><a class=button href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button "
+		"aria-label=\"Filter cells\" value=\"%s\"><button>Filter</button></form><div class=row><a class=button href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button "
 		"href=\"/api/v1/comparisons/%lld.md\" title=\"to paste into a review\">Markdown</a><a class=button "
 		"href=\"/api/v1/comparisons/%lld\">JSON</a>",
-		(long long)c->id, (long long)c->id, (long long)c->id);
+		(long long)c->id, view->find, (long long)c->id, (long long)c->id, (long long)c->id);
 	layout_button(out, "jobs", id, "retry", "Measure again");
 	if (c->around->previous)
 		emit_rawf(out, "<a rel=prev href=\"/comparisons/%lld\">\u2190 comparison %lld</a>",
@@ -746,39 +705,26 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 
 static void crumbs(struct buf *out, const struct comparison *c)
 {
-	emit_raw(out, "<p class=\"dim crumbs\"><a href=\"/comparisons?repo=");
-	emit_argument(out, c->repo);
-	emit_raw(out, "\">");
-	emit_text(out, c->repo);
-	emit_raw(out, "</a>");
+	emit_format(out, "<p class=\"dim crumbs\"><a href=\"/comparisons?repo=%s\">%s</a>", c->repo, c->repo);
 	if (*c->branch) {
-		emit_raw(out, " / <a href=\"/comparisons?repo=");
-		emit_argument(out, c->repo);
-		emit_raw(out, "&amp;branch=");
-		emit_argument(out, c->branch);
-		emit_raw(out, "\">");
+		emit_format(out, " / <a href=\"/comparisons?repo=%s&amp;branch=%s\">", c->repo, c->branch);
 		layout_branch(out, c->branch);
 		emit_raw(out, "</a>");
 	}
-	if (c->kind != JOBKIND_COMPARE) {
-		emit_raw(out, ", a ");
-		emit_text(out, jobkind_name(c->kind));
-	}
+	if (c->kind != JOBKIND_COMPARE)
+		emit_format(out, ", a %s", jobkind_name(c->kind));
 	if (c->quick)
 		emit_raw(out, ", a quick look");
 	emit_raw(out, ": ");
 	layout_commit(out, c->target.commit);
-	emit_raw(out, " ");
-	emit_text(out, c->target.subject);
+	emit_format(out, " %s", c->target.subject);
 	emit_raw(out, c->kind == JOBKIND_ENVIRONMENT  ? ", against itself in another environment</p>\n"
 		      : comparison_is_side_by_side(c) ? ", against another implementation</p>\n"
 						      : ", against ");
 	if (comparison_is_side_by_side(c))
 		return;
 	layout_commit(out, c->base.commit);
-	emit_raw(out, " ");
-	emit_text(out, c->base.subject);
-	emit_raw(out, "</p>\n");
+	emit_format(out, " %s</p>\n", c->base.subject);
 }
 
 /* Of a suite that is too large for a push, what this is of it. */
@@ -790,9 +736,7 @@ static void part(struct buf *out, const struct comparison *c)
 	part_text(&(struct part_words){ c->part.number, c->part.of, c->n_cells, c->part.suite_cells, c->part.nights,
 			  c->part.measured },
 		text, sizeof text);
-	emit_raw(out, "<p id=part class=dim>");
-	emit_text(out, text);
-	emit_raw(out, "</p>\n");
+	emit_format(out, "<p id=part class=dim>%s</p>\n", text);
 }
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */

@@ -87,9 +87,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 	comparison_group(out, row->group);
 	emit_raw(out, " ");
 	layout_case(out, row->key, row->title, row->size);
-	emit_raw(out, " ");
-	emit_text(out, row->direction);
-	emit_raw(out, "</a></th>");
+	emit_format(out, " %s</a></th>", row->direction);
 	struct unit unit = unit_of_rates(lines->most_tflops);
 	speed(out, unit, row->target_tflops, row->target_median_ms);
 	speed(out, unit, row->base_tflops, row->base_median_ms);
@@ -99,11 +97,8 @@ static void cell_line(void *arg, const struct view_cell *row)
 	else
 		emit_raw(out, "<td class=n>\u2013</td><td class=\"n w\">\u2013</td><td>");
 	layout_verdict(out, verdict_word(JOBKIND_PEER, row->verdict));
-	if (*row->reason) {
-		emit_raw(out, "<span class=why>");
-		emit_text(out, row->reason);
-		emit_raw(out, "</span>");
-	}
+	if (*row->reason)
+		emit_format(out, "<span class=why>%s</span>", row->reason);
 	emit_raw(out, "</td></tr>\n");
 }
 
@@ -139,8 +134,7 @@ static void before(struct drawing *d, const struct beside *now)
 			continue;
 		emit_raw(d->out, "<li>");
 		layout_commit(d->out, d->all[i].commit);
-		emit_raw(d->out, " ");
-		emit_text(d->out, d->all[i].subject);
+		emit_format(d->out, " %s", d->all[i].subject);
 		if (isfinite(d->all[i].geomean_pct))
 			emit_rawf(d->out, ", %.1f\u00a0%%", d->all[i].geomean_pct);
 		emit_rawf(d->out, ", <a href=\"/comparisons/%lld\">comparison %lld</a></li>\n", (long long)d->all[i].id,
@@ -154,11 +148,7 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 	struct buf *out = d->out;
 	struct peer_lines lines = { out, b->id, NAN };
 	char ours[32], peer[32];
-	emit_raw(out, "<section><h2>");
-	emit_text(out, b->repo);
-	emit_raw(out, " against ");
-	emit_text(out, b->provider);
-	emit_raw(out, "</h2><p class=lead>");
+	emit_format(out, "<section><h2>%s against %s</h2><p class=lead>", b->repo, b->provider);
 	if (isfinite(b->geomean_pct))
 		emit_rawf(out, "<b>%.1f\u00a0%%</b> of its speed, geometric mean of %d of %d cells.", b->geomean_pct, b->timed,
 			b->cells);
@@ -166,13 +156,8 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 		emit_rawf(out, "None of %d cells has times of both.", b->cells);
 	emit_raw(out, "</p><p>");
 	layout_commit(out, b->commit);
-	emit_raw(out, " ");
-	emit_text(out, b->subject);
-	emit_raw(out, ", suite ");
-	emit_text(out, b->suite);
-	emit_raw(out, " on ");
-	emit_text(out, b->device_name);
-	emit_rawf(out, ", <a href=\"/comparisons/%lld\">comparison %lld</a> of ", (long long)b->id, (long long)b->id);
+	emit_format(out, " %s, suite %s on %s, <a href=\"/comparisons/%lld\">comparison %lld</a> of ", b->subject, b->suite,
+		b->device_name, (long long)b->id, (long long)b->id);
 	layout_time(out, b->finished_at);
 	emit_raw(out, " UTC</p>");
 	before(d, b);
@@ -195,8 +180,8 @@ static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 {
 	int shown = 0, left = 0;
 	emit_raw(d->out,
-		"<p>A peer is another provider of the repository\u2019s module to compare with, such as NVIDIA\u2019s library. The newest commit of the upstream branch is timed against it, call by call in one process, while the queue is empty. Peers open no alert.</p>");
-	emit_raw(d->out, "<form class=filter action=/peers>");
+		"<p>A peer is another provider of the repository\u2019s module to compare with, such as NVIDIA\u2019s library. The newest commit of the upstream branch is timed against it, call by call in one process, while the queue is empty. Peers open no alert.</p>"
+		"<form class=filter action=/peers>");
 	if (picker_repo(d->out, d->site->db, repo, true, err) != 0)
 		return -1;
 	emit_raw(d->out, "<button>Show</button></form>\n");

@@ -69,11 +69,7 @@ static void draw(struct buf *out, const struct kernel_pair *p, const struct stal
 		shown[i] = true;
 		if (fmax(base, target) < 0.001)
 			break;
-		emit_raw(out, "<tr><th scope=row>");
-		emit_text(out, words[i]);
-		emit_raw(out, " <span class=\"dim w\">");
-		emit_text(out, stall_names[i]);
-		emit_raw(out, "</span></th><td>");
+		emit_format(out, "<tr><th scope=row>%s <span class=\"dim w\">%s</span></th><td>", words[i], stall_names[i]);
 		bars(out, base, target, most);
 		emit_rawf(out, "</td><td class=n>%.1f</td><td class=n>%.1f</td><td class=n>", 100 * base, 100 * target);
 		layout_signed(out, 100 * (target - base), 1);
@@ -195,10 +191,10 @@ static void roof(struct buf *out, const struct scale *s, const struct level *l, 
 	/* the first roof has its name to the right, the second to the left of it */
 	double at = sqrt(from * to), x = x_of(s, at) + (index ? -10 : 10), y = y_of(s, at * l->tb_s) + 4;
 
-	emit_rawf(out, "<path class=\"roof r%d\" d=\"M%.1f %.1fL%.1f %.1f\"/>", index, x_of(s, from), y_of(s, from * l->tb_s),
-		x_of(s, to), y_of(s, to * l->tb_s));
-	emit_rawf(
-		out, "<text x=%.1f y=%.1f text-anchor=%s>%s, %.1f TB/s</text>", x, y, index ? "end" : "start", l->name, l->tb_s);
+	emit_rawf(out,
+		"<path class=\"roof r%d\" d=\"M%.1f %.1fL%.1f %.1f\"/><text x=%.1f y=%.1f text-anchor=%s>%s, %.1f TB/s</text>",
+		index, x_of(s, from), y_of(s, from * l->tb_s), x_of(s, to), y_of(s, to * l->tb_s), x, y, index ? "end" : "start",
+		l->name, l->tb_s);
 }
 
 static void arrow(struct buf *out, const struct scale *s, const struct level *l, int index)
@@ -216,9 +212,10 @@ static void arrow(struct buf *out, const struct scale *s, const struct level *l,
 	} else {
 		emit_rawf(out, "<circle class=target cx=%.1f cy=%.1f r=2.5 />", to_x, to_y);
 	}
-	emit_rawf(out, "<text x=%.1f y=%.1f>%s</text>", x + 9, y - 7, l->name);
-	emit_rawf(out, "<title>%s: base %.3g TFLOP/s at %.3g FLOP a byte, target %.3g at %.3g</title></g>", l->name,
-		l->base.tflops, l->base.intensity, l->target.tflops, l->target.intensity);
+	emit_rawf(out,
+		"<text x=%.1f y=%.1f>%s</text>"
+		"<title>%s: base %.3g TFLOP/s at %.3g FLOP a byte, target %.3g at %.3g</title></g>",
+		x + 9, y - 7, l->name, l->name, l->base.tflops, l->base.intensity, l->target.tflops, l->target.intensity);
 }
 
 static void picture(struct buf *out, const struct level *level, int n, double peak)
@@ -316,9 +313,8 @@ static void stalls_of(struct buf *out, const struct why_stalls *s, const char *s
 		const struct why_stall *l = &s->line[i];
 
 		emit_rawf(out, "<tr><td>%s</td><th scope=row><code>%04lx</code></th><td class=wrap><code>", side, l->offset);
-		emit_text(out, *l->text ? l->text : "\u2013");
-		emit_rawf(out, "</code></td><td class=n>%.1f</td><td>", 100.0 * (double)l->samples / (double)s->samples);
-		emit_text(out, l->reason);
+		emit_format(out, "%s</code></td><td class=n>%.1f</td><td>%s", *l->text ? l->text : "\u2013",
+			100.0 * (double)l->samples / (double)s->samples, l->reason);
 		if (l->samples > 0)
 			emit_rawf(out, " <span class=dim>%.0f %%</span>", 100.0 * (double)l->of_reason / (double)l->samples);
 		emit_raw(out, "</td></tr>\n");
@@ -341,8 +337,7 @@ static void kernel(struct buf *out, const struct cause_code *c, const struct why
 {
 	emit_raw(out, "<details class=card><summary>");
 	tables_name(out, *c->target ? c->target : c->base);
-	emit_raw(out, ": ");
-	emit_text(out, c->what);
+	emit_format(out, ": %s", c->what);
 	if (strcmp(c->what, "added") != 0 && strcmp(c->what, "removed") != 0) {
 		takes(out, "registers", c->base_takes.registers, c->target_takes.registers);
 		takes(out, "local bytes", c->base_takes.local_bytes, c->target_takes.local_bytes);
@@ -351,18 +346,14 @@ static void kernel(struct buf *out, const struct cause_code *c, const struct why
 	emit_raw(out, "</summary>");
 	if (c->n_opcodes) {
 		emit_raw(out, "<ul>");
-		for (size_t i = 0; i < c->n_opcodes; i++) {
-			emit_raw(out, "<li><code>");
-			emit_text(out, c->opcode[i].opcode);
-			emit_rawf(out, "</code> %ld \u2192 %ld</li>", c->opcode[i].base, c->opcode[i].target);
-		}
+		for (size_t i = 0; i < c->n_opcodes; i++)
+			emit_format(out, "<li><code>%s</code> %ld \u2192 %ld</li>", c->opcode[i].opcode, c->opcode[i].base,
+				c->opcode[i].target);
 		emit_raw(out, "</ul>");
 	}
 	stalls(out, w);
 	if (*w->hunks) {
-		emit_raw(out, "<pre class=log tabindex=0>");
-		emit_text(out, w->hunks);
-		emit_raw(out, "</pre>");
+		emit_format(out, "<pre class=log tabindex=0>%s</pre>", w->hunks);
 	} else if (!is_same(c)) {
 		emit_raw(out, "<p><small>There are no lines to show.</small></p>");
 	}
@@ -387,11 +378,8 @@ static void code_draw(struct buf *out, const struct why *w)
 		if (!is_same(c) || w->code[i].stalls[0].n || w->code[i].stalls[1].n)
 			kernel(out, c, &w->code[i]);
 	}
-	if (*w->stalls_why) {
-		emit_raw(out, "<p><small>Where in the code warps wait is not known: ");
-		emit_text(out, w->stalls_why);
-		emit_raw(out, ".</small></p>\n");
-	}
+	if (*w->stalls_why)
+		emit_format(out, "<p><small>Where in the code warps wait is not known: %s.</small></p>\n", w->stalls_why);
 	if (same == w->evidence.n_codes)
 		emit_raw(out, "<p>The same on both sides.</p>\n");
 	else if (same > 0)
@@ -411,17 +399,9 @@ static bool is_launched(const struct why *w, const char *kernel)
 
 static void diagnostic(struct buf *out, const struct why_diagnostic *c)
 {
-	emit_raw(out, "<li>");
-	emit_text(out, c->change);
-	emit_raw(out, *c->code ? ": (" : ": ");
-	emit_text(out, c->code);
-	emit_raw(out, *c->code ? ") " : "");
-	emit_text(out, c->what);
-	if (*c->kernel) {
-		emit_raw(out, " in <code>");
-		emit_text(out, c->kernel);
-		emit_raw(out, "</code>");
-	}
+	emit_format(out, "<li>%s%s%s%s%s", c->change, *c->code ? ": (" : ": ", c->code, *c->code ? ") " : "", c->what);
+	if (*c->kernel)
+		emit_format(out, " in <code>%s</code>", c->kernel);
 	emit_raw(out, "</li>\n");
 }
 
@@ -524,9 +504,7 @@ void screen_line(struct buf *out, const struct why *w)
 {
 	if (!w->head.profile)
 		return;
-	emit_raw(out, "<p class=why><b>Why:</b> ");
-	emit_text(out, w->head.answer);
-	emit_raw(out, ".");
+	emit_format(out, "<p class=why><b>Why:</b> %s.", w->head.answer);
 	if (w->head.state != JOBSTATE_DONE)
 		emit_rawf(out, " <a href=\"/jobs/%lld\">Job %lld</a>", (long long)w->head.job, (long long)w->head.job);
 	emit_raw(out, "</p>\n");
@@ -539,11 +517,12 @@ static void uncounted(struct buf *out, const struct why *w)
 
 	if (w->evidence.is_counted)
 		return;
-	emit_rawf(out, "<p class=\"banner warn\"><b>%s:</b> ", is_denied ? "Counters were denied" : "Nothing was counted");
-	emit_text(out, *w->why ? w->why : "the worker did not say why");
-	emit_rawf(out, ". What follows comes from %smachine code and launches alone, so hardly a cause has its milliseconds. ",
+	emit_format(out,
+		"<p class=\"banner warn\">"
+		"<b>%s:</b> %s. What follows comes from %smachine code and launches alone, so hardly a cause has its milliseconds. "
+		"<b>Remedy:</b> <code>flopwatch doctor</code> tries it and says what to change",
+		is_denied ? "Counters were denied" : "Nothing was counted", *w->why ? w->why : "the worker did not say why",
 		is_timed ? "times of kernels, " : "");
-	emit_raw(out, "<b>Remedy:</b> <code>flopwatch doctor</code> tries it and says what to change");
 	emit_raw(out, is_denied ? "; mostly the driver leaves counters to administrators until its module is loaded with "
 				  "<code>NVreg_RestrictProfilingToAdminUsers=0</code>.</p>\n"
 				: ".</p>\n");
@@ -574,11 +553,8 @@ static void causes(struct buf *out, const struct why *w)
 	for (size_t i = 0; i < w->n_causes; i++) {
 		const struct why_cause *c = &w->cause[i];
 
-		emit_raw(out, "<tr><th scope=row>");
-		emit_text(out, c->kind < CAUSE_KINDS ? labels[c->kind] : c->word);
-		emit_raw(out, "<span class=why>");
-		emit_text(out, c->sentence);
-		emit_raw(out, "</span></th>");
+		emit_format(out, "<tr><th scope=row>%s<span class=why>%s</span></th>",
+			c->kind < CAUSE_KINDS ? labels[c->kind] : c->word, c->sentence);
 		if (strcmp(c->confidence, "seen") == 0 || !isfinite(c->explained_ms)) {
 			emit_raw(out, "<td class=n>\u2013</td><td class=w></td>");
 		} else {
@@ -587,9 +563,7 @@ static void causes(struct buf *out, const struct why *w)
 			bar(out, c);
 			emit_raw(out, "</td>");
 		}
-		emit_raw(out, "<td>");
-		emit_text(out, c->confidence);
-		emit_raw(out, "</td></tr>\n");
+		emit_format(out, "<td>%s</td></tr>\n", c->confidence);
 	}
 	layout_table_end(out);
 }
@@ -630,10 +604,8 @@ static void configurations(struct buf *out, const struct why *w)
 static void how(struct buf *out, const struct why *w)
 {
 	emit_rawf(out, "<p><small><a href=\"/jobs/%lld\">Job %lld</a>", (long long)w->head.job, (long long)w->head.job);
-	if (*w->tool) {
-		emit_raw(out, ", ");
-		emit_text(out, w->tool);
-	}
+	if (*w->tool)
+		emit_format(out, ", %s", w->tool);
 	if (w->passes > 0)
 		emit_rawf(out, ", %d passes", w->passes);
 	if (w->gpu_s > 0)
