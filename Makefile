@@ -183,7 +183,7 @@ $(O)/tests/$(1)/%: tests/$(1)/%.c $(foreach l,$(or $(LIBS_$(1)),$(LIBS)),$(call 
 	$$(call say,cc ,$$<)$$(CC) $$(ALL_CFLAGS) $$(if $$(SANITIZE),-O0) $$(CUDA_DEF) -Itests/support -MMD -MP $$(LINK) -o $$@ $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group \
 	  -lcmocka -lseccomp -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $$(CUDA_LIB) $$(if $$(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 endef
-$(foreach folder,$(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))),$(eval $(call test_rule,$(folder))))
+$(foreach room,$(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))),$(eval $(call test_rule,$(room))))
 
 $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
 $(O)/tests/runner/test_problem: LINK += -Wl,--wrap=family_find
