@@ -126,9 +126,7 @@ int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, voi
 		return err_set(err, ERR_INTERNAL, "%s: more than %d arguments", spec->program, ARGS_MAX);
 	if (proc_sibling(spec->program, path, sizeof path, err) != 0)
 		return -1;
-	struct child *c = calloc(1, sizeof *c);
-	if (!c)
-		return err_set(err, ERR_INTERNAL, "out of memory for a child");
+	struct child *c = mem_alloc_zero(1, sizeof *c);
 	*c = (struct child){ .loop = l, .out_fd = -1, .errors_fd = -1, .out_max = spec->out_max, .fn = fn, .arg = arg };
 	strncpy(c->program, spec->program, sizeof c->program - 1);
 	int in_fd = -1, result = -1;

@@ -13,6 +13,19 @@
 #include <sys/types.h>
 
 /*
+ * ---- mem ----
+ * Memory of our own, bounded sizes. Without it the program writes "out of memory: N bytes" to stderr and aborts: rows resume a job
+ * after a restart. Sizes from outside are allocated with malloc and checked. Own: free.
+ */
+
+void *mem_alloc(size_t size) __attribute__((malloc, alloc_size(1), returns_nonnull));
+/** `n` elements of `size` bytes (> 0), zeroed. */
+void *mem_alloc_zero(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2), returns_nonnull));
+/** Change to `n` elements of `size` bytes (> 0); those that are new are undefined. `p` may be NULL. */
+void *mem_grow(void *p, size_t n, size_t size) __attribute__((alloc_size(2, 3), returns_nonnull, warn_unused_result));
+char *mem_copy_text(const char *text) __attribute__((malloc, returns_nonnull));
+
+/*
  * ---- buf ----
  * A growing byte buffer with a maximum at birth and a sticky failure.
  *

@@ -87,19 +87,14 @@ static void heap_down(struct loop *l, int at)
 	heap_put(l, at, s);
 }
 
-static int heap_add(struct loop *l, struct loop_source *s, struct fw_err *err)
+static void heap_add(struct loop *l, struct loop_source *s)
 {
 	if (l->n_heap == l->heap_cap) {
-		int cap = l->heap_cap ? 2 * l->heap_cap : 32;
-		struct loop_source **heap = realloc(l->heap, (size_t)cap * sizeof(struct loop_source *));
-		if (!heap)
-			return err_set(err, ERR_INTERNAL, "out of memory for %d timers", cap);
-		l->heap = heap;
-		l->heap_cap = cap;
+		l->heap_cap = l->heap_cap ? 2 * l->heap_cap : 32;
+		l->heap = mem_grow(l->heap, (size_t)l->heap_cap, sizeof(struct loop_source *));
 	}
 	heap_put(l, l->n_heap++, s);
 	heap_up(l, s->heap_at);
-	return 0;
 }
 
 static void heap_take(struct loop *l, struct loop_source *s)
@@ -116,13 +111,9 @@ static void heap_take(struct loop *l, struct loop_source *s)
 	heap_down(l, last->heap_at);
 }
 
-static struct loop_source *source_new(struct loop *l, enum source_kind kind, void *arg, struct fw_err *err)
+static struct loop_source *source_new(struct loop *l, enum source_kind kind, void *arg)
 {
-	struct loop_source *s = calloc(1, sizeof *s);
-	if (!s) {
-		err_set(err, ERR_INTERNAL, "out of memory for an event source");
-		return NULL;
-	}
+	struct loop_source *s = mem_alloc_zero(1, sizeof *s);
 	s->kind = kind;
 	s->fd = -1;
 	s->arg = arg;
@@ -176,9 +167,7 @@ static int epoll_put(struct loop *l, int op, int fd, uint32_t events, struct loo
 
 int loop_new(struct loop **out, struct fw_err *err)
 {
-	struct loop *l = calloc(1, sizeof *l);
-	if (!l)
-		return err_set(err, ERR_INTERNAL, "out of memory for the event loop");
+	struct loop *l = mem_alloc_zero(1, sizeof *l);
 	sigemptyset(&l->signals);
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	l->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -228,9 +217,7 @@ void loop_stop(struct loop *l)
 
 int loop_watch(struct loop *l, int fd, uint32_t events, loop_fn *fn, void *arg, struct loop_source **out, struct fw_err *err)
 {
-	struct loop_source *s = source_new(l, SOURCE_FD, arg, err);
-	if (!s)
-		return -1;
+	struct loop_source *s = source_new(l, SOURCE_FD, arg);
 	s->fd = fd;
 	s->on_event = fn;
 	if (epoll_put(l, EPOLL_CTL_ADD, fd, events, s, err) != 0) {
@@ -249,15 +236,11 @@ int loop_change(struct loop *l, struct loop_source *s, uint32_t events, struct f
 
 int loop_after(struct loop *l, int64_t delay_ms, loop_timer_fn *fn, void *arg, struct loop_source **out, struct fw_err *err)
 {
-	struct loop_source *s = source_new(l, SOURCE_TIMER, arg, err);
-	if (!s)
-		return -1;
+	struct loop_source *s = source_new(l, SOURCE_TIMER, arg);
+	(void)err;
 	s->on_timer = fn;
 	s->due_ns = clock_mono_ns() + (delay_ms > 0 ? delay_ms : 0) * 1000000;
-	if (heap_add(l, s, err) != 0) {
-		source_free(l, s);
-		return -1;
-	}
+	heap_add(l, s);
 	if (out)
 		*out = s;
 	return 0;
@@ -266,20 +249,18 @@ int loop_after(struct loop *l, int64_t delay_ms, loop_timer_fn *fn, void *arg, s
 int loop_child(struct loop *l, struct proc p, int64_t deadline_ms, loop_child_fn *fn, void *arg, struct loop_source **out,
 	struct fw_err *err)
 {
-	struct loop_source *s = source_new(l, SOURCE_CHILD, arg, err);
-	if (!s) {
-		proc_end(&p);
-		return -1;
-	}
+	struct loop_source *s = source_new(l, SOURCE_CHILD, arg);
 	s->child = p;
 	s->fd = p.pidfd;
 	s->on_child = fn;
 	s->due_ns = clock_mono_ns() + deadline_ms * 1000000;
-	if (epoll_put(l, EPOLL_CTL_ADD, s->fd, EPOLLIN, s, err) != 0 || (deadline_ms > 0 && heap_add(l, s, err) != 0)) {
+	if (epoll_put(l, EPOLL_CTL_ADD, s->fd, EPOLLIN, s, err) != 0) {
 		proc_end(&s->child);
 		source_free(l, s);
 		return -1;
 	}
+	if (deadline_ms > 0)
+		heap_add(l, s);
 	if (out)
 		*out = s;
 	return 0;

@@ -80,9 +80,7 @@ static struct yaml_node *add_node(struct yaml *y, struct yaml_node *parent, enum
 
 	if (++y->n_nodes > NODES_MAX)
 		return NULL;
-	n = calloc(1, sizeof *n);
-	if (!n)
-		return NULL;
+	n = mem_alloc_zero(1, sizeof *n);
 	n->kind = kind;
 	n->line = (int)mark->line + 1;
 	n->column = (int)mark->column + 1;
@@ -277,16 +275,10 @@ static void build(struct yaml *y, const char *text, size_t len)
 
 struct yaml *yaml_new(const char *text, size_t len, const char *file)
 {
-	struct yaml *y = calloc(1, sizeof *y);
+	struct yaml *y = mem_alloc_zero(1, sizeof *y);
 
-	if (!y)
-		return NULL;
 	buf_init(&y->mistakes, MISTAKES_BYTES);
-	y->file = strdup(file);
-	if (!y->file) {
-		yaml_free(y);
-		return NULL;
-	}
+	y->file = mem_copy_text(file);
 	build(y, text, len);
 	return y;
 }
@@ -320,22 +312,16 @@ struct yaml_node *yaml_root(struct yaml *y)
 
 /* ---- walking ---- */
 
-/* Keys are remembered for the suggestions of yaml_finish; without memory there is one suggestion less. */
+/* Keys are remembered for the suggestions of yaml_finish. */
 static void remember_requested(struct yaml_node *map, const char *key)
 {
-	char **grown;
 	int i;
 
 	for (i = 0; i < map->n_requested; i++)
 		if (strcmp(map->requested[i], key) == 0)
 			return;
-	grown = realloc(map->requested, (size_t)(map->n_requested + 1) * sizeof *grown);
-	if (!grown)
-		return;
-	map->requested = grown;
-	map->requested[map->n_requested] = strdup(key);
-	if (map->requested[map->n_requested])
-		map->n_requested++;
+	map->requested = mem_grow(map->requested, (size_t)map->n_requested + 1, sizeof *map->requested);
+	map->requested[map->n_requested++] = mem_copy_text(key);
 }
 
 static bool want_kind(struct yaml *y, struct yaml_node *n, enum yaml_kind kind, const char *words)

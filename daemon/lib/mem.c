@@ -1,0 +1,51 @@
+/* mem.c - allocations of our own, bounded sizes: without memory for them the program ends. */
+#include "lib/lib.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Without buffers of stdio, which may need memory. */
+static _Noreturn void fail(size_t size)
+{
+	char line[64];
+	int len = snprintf(line, sizeof line, "out of memory: %zu bytes\n", size);
+
+	if (write(STDERR_FILENO, line, (size_t)len) != len)
+		abort();
+	abort();
+}
+
+void *mem_alloc(size_t size)
+{
+	void *p = malloc(size ? size : 1);
+
+	if (!p)
+		fail(size);
+	return p;
+}
+
+void *mem_alloc_zero(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size);
+
+	if (!p)
+		fail(n > SIZE_MAX / size ? SIZE_MAX : n * size);
+	return p;
+}
+
+void *mem_grow(void *p, size_t n, size_t size)
+{
+	void *grown = reallocarray(p, n ? n : 1, size);
+
+	if (!grown)
+		fail(n > SIZE_MAX / size ? SIZE_MAX : n * size);
+	return grown;
+}
+
+char *mem_copy_text(const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	return memcpy(mem_alloc(size), text, size);
+}
