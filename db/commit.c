@@ -68,10 +68,11 @@ static int judge(struct db *db, struct stmt *s, struct commit_verdict *out, stru
 	while ((result = stmt_step(s, err)) == 1) {
 		struct commit_job job;
 		read_job(s, &job);
-		if (read_accepted(db, &job, err) != 0 || commit_verdict_add(out, &job, err) != 0) {
+		if (read_accepted(db, &job, err) != 0) {
 			stmt_reset(s);
 			return -1;
 		}
+		commit_verdict_add(out, &job);
 	}
 	commit_verdict_end(out);
 	return result;

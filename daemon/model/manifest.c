@@ -190,8 +190,6 @@ int manifest_parse(const char *text, size_t len, const char *file, struct manife
 		return 0;
 	struct yaml *y = yaml_new(text, len, file);
 
-	if (!y)
-		return err_set(err, ERR_INTERNAL, "%s: out of memory", file);
 	if (yaml_is_map(yaml_root(y)))
 		read_root(y, yaml_root(y), out);
 	else if (yaml_mistakes(y) == 0)

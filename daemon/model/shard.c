@@ -109,17 +109,15 @@ static void draw_fini(struct draw *d)
 	free(d->companion);
 }
 
-/* Own: draw_fini, also after a failure. */
-static int draw(const struct suite *s, struct draw *d)
+/* Own: draw_fini. */
+static void draw(const struct suite *s, struct draw *d)
 {
 	size_t n = (size_t)s->n_cells;
 
 	*d = (struct draw){ .suite = s,
-		.part_of = calloc(n, sizeof *d->part_of),
-		.order = calloc(n, sizeof *d->order),
-		.companion = calloc(n, sizeof *d->companion) };
-	if (!d->part_of || !d->order || !d->companion)
-		return -1;
+		.part_of = mem_alloc_zero(n, sizeof *d->part_of),
+		.order = mem_alloc_zero(n, sizeof *d->order),
+		.companion = mem_alloc_zero(n, sizeof *d->companion) };
 	for (int i = 0; i < s->n_cells; i++) {
 		d->order[i] = i;
 		d->part_of[i] = -1;
@@ -127,20 +125,17 @@ static int draw(const struct suite *s, struct draw *d)
 	find_companions(d);
 	draw_push(d);
 	draw_nights(d);
-	return 0;
 }
 
 int suite_parts(const struct suite *s)
 {
 	struct draw d;
-	int n = 1;
 
 	if (!s->push_cells)
 		return 1;
-	if (draw(s, &d) == 0)
-		n = d.n_parts;
+	draw(s, &d);
 	draw_fini(&d);
-	return n;
+	return d.n_parts;
 }
 
 struct suite_size suite_size(const struct suite *s)
@@ -167,10 +162,7 @@ int suite_take_part(struct suite *s, int part, struct fw_err *err)
 
 	if (!s->push_cells)
 		return part == 0 ? 0 : err_set(err, ERR_NOT_FOUND, "suite %s has one part", s->name);
-	if (draw(s, &d) != 0) {
-		draw_fini(&d);
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	}
+	draw(s, &d);
 	if (part < 0 || part >= d.n_parts) {
 		int n = d.n_parts;
 
@@ -186,10 +178,7 @@ int suite_take_part(struct suite *s, int part, struct fw_err *err)
 		}
 	s->n_cells = kept;
 	draw_fini(&d);
-	struct cell *less = realloc(s->cell, (size_t)kept * sizeof *less);
-
-	if (less)
-		s->cell = less;
+	s->cell = mem_grow(s->cell, (size_t)kept, sizeof *s->cell);
 	return 0;
 }
 

@@ -88,17 +88,11 @@ static void read_directions(struct draft *d, struct yaml_node *root)
 }
 
 /* Capacity doubles at every power of two: most suites have twenty cells, and each takes more than a kilobyte. */
-static int keep_cell(struct suite *s, const struct cell *cell)
+static void keep_cell(struct suite *s, const struct cell *cell)
 {
-	if ((s->n_cells & (s->n_cells - 1)) == 0) {
-		struct cell *more = realloc(s->cell, (size_t)(s->n_cells ? 2 * s->n_cells : 1) * sizeof *more);
-
-		if (!more)
-			return -1;
-		s->cell = more;
-	}
+	if ((s->n_cells & (s->n_cells - 1)) == 0)
+		s->cell = mem_grow(s->cell, s->n_cells ? 2 * (size_t)s->n_cells : 1, sizeof *s->cell);
 	s->cell[s->n_cells++] = *cell;
-	return 0;
 }
 
 /* Insert the next cell's key into the table; false: it exists. */
@@ -158,10 +152,7 @@ static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
 			refuse_case(d, at, "%s appears twice", c.case_key);
 			return;
 		}
-		if (keep_cell(s, &c) != 0) {
-			refuse_case(d, at, "out of memory");
-			return;
-		}
+		keep_cell(s, &c);
 	}
 }
 
@@ -236,8 +227,8 @@ static void read_always(struct draft *d, struct yaml_node *list)
 		always += suite_matches(s->cell[c].key, globs.data);
 	if (globs.failed || 2 * always > JOB_CELLS_MAX) /* including their baseline cells */
 		yaml_mistake(d->y, list, "%d cells match; a push measures at most %d", always, JOB_CELLS_MAX / 2);
-	else if (!(s->always = strdup(globs.data)))
-		yaml_mistake(d->y, list, "out of memory");
+	else
+		s->always = mem_copy_text(globs.data);
 	buf_fini(&globs);
 }
 
@@ -312,12 +303,10 @@ static void read_root(struct draft *d, struct yaml_node *root)
 int suite_read(struct yaml *y, struct suite *out)
 {
 	struct yaml_node *root = yaml_root(y);
-	struct draft *d = calloc(1, sizeof *d);
+	struct draft *d = mem_alloc_zero(1, sizeof *d);
 
 	*out = (struct suite){ .threshold_pct = 1.5, .budget_s = 600 };
-	if (!d) {
-		yaml_mistake(y, root, "out of memory");
-	} else if (yaml_is_map(root)) {
+	if (yaml_is_map(root)) {
 		d->y = y;
 		d->suite = out;
 		read_root(d, root);
@@ -337,8 +326,6 @@ int suite_parse(const char *text, size_t len, const char *file, struct suite *ou
 	struct yaml *y = yaml_new(text, len, file);
 
 	*out = (struct suite){ 0 };
-	if (!y)
-		return err_set(err, ERR_INTERNAL, "%s: out of memory", file);
 	int result = suite_read(y, out);
 
 	if (result)

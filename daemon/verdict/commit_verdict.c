@@ -44,12 +44,8 @@ static struct commit_suite *find(struct commit_verdict *v, const struct commit_j
 static struct commit_suite *append(struct commit_verdict *v, const struct commit_job *job)
 {
 	if (v->n == v->cap) {
-		int cap = v->cap ? 2 * v->cap : 4;
-		struct commit_suite *grown = realloc(v->suite, (size_t)cap * sizeof *grown);
-		if (!grown)
-			return NULL;
-		v->suite = grown;
-		v->cap = cap;
+		v->cap = v->cap ? 2 * v->cap : 4;
+		v->suite = mem_grow(v->suite, (size_t)v->cap, sizeof *v->suite);
 	}
 	v->suite[v->n] = (struct commit_suite){ .job = *job, .first = job->id };
 	return &v->suite[v->n++];
@@ -63,13 +59,11 @@ static bool is_better_word(const struct commit_job *job, const struct commit_job
 	return !word->id || (job->end == word->end ? job->id > word->id : job->end == COMMIT_JUDGED);
 }
 
-int commit_verdict_add(struct commit_verdict *v, const struct commit_job *job, struct fw_err *err)
+void commit_verdict_add(struct commit_verdict *v, const struct commit_job *job)
 {
 	struct commit_suite *s = find(v, job);
 	if (!s)
 		s = append(v, job);
-	if (!s)
-		return err_set(err, ERR_FULL, "out of memory for the suites of a commit");
 	bool open = job->end == COMMIT_OPEN, was_open = s->job.end == COMMIT_OPEN;
 	if (open == was_open ? job->id > s->job.id : open)
 		s->job = *job;
@@ -79,7 +73,6 @@ int commit_verdict_add(struct commit_verdict *v, const struct commit_job *job, s
 		s->first = job->id;
 	if (job->suite[0] && job->plan > v->planned)
 		v->planned = job->plan;
-	return 0;
 }
 
 static int by_plan(const void *a, const void *b)

@@ -359,8 +359,8 @@ struct commit_verdict {
 
 void commit_verdict_init(struct commit_verdict *v);
 void commit_verdict_fini(struct commit_verdict *v);
-/** Add a job; in any order, each once. Err: ERR_FULL. */
-int commit_verdict_add(struct commit_verdict *v, const struct commit_job *job, struct fw_err *err);
+/** Add a job; in any order, each once. */
+void commit_verdict_add(struct commit_verdict *v, const struct commit_job *job);
 /**
  * Compute the verdict after the last job. A suite has the verdict of its newest comparison; a suite without one is `failed` if
  * its job failed, and makes the commit `undecided` if it was not measured. While suites are open, only a verdict that they

@@ -250,13 +250,9 @@ static void read_block_sparse(struct draft *d, struct yaml_node *root)
 
 bool attention_read(struct reader *r, struct yaml_node *root)
 {
-	struct draft *d = calloc(1, sizeof *d);
+	struct draft *d = mem_alloc_zero(1, sizeof *d);
 	bool whole = false;
 
-	if (!d) {
-		yaml_mistake(r->y, root, "out of memory");
-		return false;
-	}
 	d->r = r;
 	read_common(d, root);
 	read_varlen(d, root);

@@ -309,15 +309,8 @@ static void add(void *arg, int32_t m, int32_t k, int32_t n)
 		return;
 	}
 	if (s->n == s->size) {
-		int size = s->size ? 2 * s->size : 64;
-		struct torchao_shape *more = realloc(s->of, (size_t)size * sizeof *more);
-
-		if (!more) {
-			mistake(f, "out of memory");
-			return;
-		}
-		s->of = more;
-		s->size = size;
+		s->size = s->size ? 2 * s->size : 64;
+		s->of = mem_grow(s->of, (size_t)s->size, sizeof *s->of);
 	}
 	s->of[s->n++] = shape;
 	check(f, m, k, shape.n);
