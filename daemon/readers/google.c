@@ -327,9 +327,9 @@ static int add_items(struct reading *out, json_t *list, const struct run *run, s
 static int read_items(struct reading *out, json_t *list, const char *time, const char *file, struct fw_err *err)
 {
 	size_t n = json_array_size(list);
-	struct run *run = calloc(n + 1, sizeof *run);
-	struct result *result = calloc(n + 1, sizeof *result);
-	int rc = run && result ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+	struct run *run = mem_alloc_zero(n + 1, sizeof *run);
+	struct result *result = mem_alloc_zero(n + 1, sizeof *result);
+	int rc = 0;
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		struct fields f;

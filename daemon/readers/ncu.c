@@ -84,7 +84,7 @@ static int find_kernel(const struct launches *l, const char *name)
 	return -1;
 }
 
-/* Find or add the kernel of a name. -1: out of memory, or too many. */
+/* Find or add the kernel of a name. -1: too many. */
 static int kernel_of(struct launches *l, const char *demangled, struct fw_err *err)
 {
 	char name[KEY_SIZE];
@@ -96,14 +96,8 @@ static int kernel_of(struct launches *l, const char *demangled, struct fw_err *e
 		return at;
 	if (l->n_kernels == READING_ROWS_MAX)
 		return err_set(err, ERR_INVALID, "%s: more than %d kernels; split the file", l->file, READING_ROWS_MAX);
-	struct kernel *more = realloc(l->kernel, (size_t)(l->n_kernels + 1) * sizeof *more);
-
-	if (!more)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	l->kernel = more;
-	l->kernel[l->n_kernels] = (struct kernel){ .name = strdup(name), .first = l->n };
-	if (!l->kernel[l->n_kernels].name)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	l->kernel = mem_grow(l->kernel, (size_t)l->n_kernels + 1, sizeof *l->kernel);
+	l->kernel[l->n_kernels] = (struct kernel){ .name = mem_copy_text(name), .first = l->n };
 	return l->n_kernels++;
 }
 
@@ -116,13 +110,8 @@ static int begin_launch(struct launches *l, const struct ncu_value *v, struct fw
 		return err_set(
 			err, ERR_INVALID, "%s:%d: more than %d launches; split the file", l->file, v->line, READING_VALUES_MAX);
 	if (l->n == l->room) {
-		int room = l->room ? 2 * l->room : 64;
-		struct launch *more = realloc(l->list, (size_t)room * sizeof *more);
-
-		if (!more)
-			return err_set(err, ERR_INTERNAL, "out of memory");
-		l->list = more;
-		l->room = room;
+		l->room = l->room ? 2 * l->room : 64;
+		l->list = mem_grow(l->list, (size_t)l->room, sizeof *l->list);
 	}
 	int kernel = kernel_of(l, v->kernel, err);
 
@@ -321,13 +310,7 @@ static struct group *group_of(struct groups *g, const char *key, struct fw_err *
 			READING_ROWS_MAX);
 		return NULL;
 	}
-	struct group *more = realloc(g->list, (size_t)(g->n + 1) * sizeof *more);
-
-	if (!more) {
-		err_set(err, ERR_FULL, "out of memory");
-		return NULL;
-	}
-	g->list = more;
+	g->list = mem_grow(g->list, (size_t)g->n + 1, sizeof *g->list);
 	g->list[g->n] = (struct group){ 0 };
 	snprintf(g->list[g->n].key, KEY_SIZE, "%s", key);
 	return &g->list[g->n++];

@@ -218,10 +218,8 @@ static int read_header(struct table *t, struct fw_err *err)
 	free(t->name);
 	free(t->unit);
 	t->n = t->csv.n;
-	t->name = calloc((size_t)t->n, sizeof *t->name);
-	t->unit = calloc((size_t)t->n, sizeof *t->unit);
-	if (!t->name || !t->unit)
-		return err_set(err, ERR_INTERNAL, "out of memory for %d columns", t->n);
+	t->name = mem_alloc_zero((size_t)t->n, sizeof *t->name);
+	t->unit = mem_alloc_zero((size_t)t->n, sizeof *t->unit);
 	for (int i = 0; i < t->n; i++) {
 		snprintf(t->name[i], NAME_SIZE, "%s", t->csv.cell[i]);
 		split_unit(t->name[i], t->unit[i]);

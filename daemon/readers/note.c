@@ -100,23 +100,12 @@ int reading_add_figure(struct reading *r, const char *key, const char *metric, c
 	struct reading_figure *f = find(r, one.key, one.metric, one.unit);
 
 	if (!f) {
-		struct reading_figure *more = realloc(r->figure, (size_t)(r->n_figures + 1) * sizeof *more);
-
-		if (!more)
-			return err_set(err, ERR_INTERNAL, "out of memory");
-		r->figure = more;
-		f = &r->figure[r->n_figures];
-		one.value = malloc(sizeof *one.value);
-		if (!one.value)
-			return err_set(err, ERR_INTERNAL, "out of memory");
+		r->figure = mem_grow(r->figure, (size_t)r->n_figures + 1, sizeof *r->figure);
+		f = &r->figure[r->n_figures++];
+		one.value = mem_alloc(sizeof *one.value);
 		*f = one;
-		r->n_figures++;
 	} else if ((f->n & (f->n - 1)) == 0) { /* grown at powers of two */
-		double *more = realloc(f->value, (size_t)(2 * f->n) * sizeof *more);
-
-		if (!more)
-			return err_set(err, ERR_INTERNAL, "out of memory");
-		f->value = more;
+		f->value = mem_grow(f->value, 2 * (size_t)f->n, sizeof *f->value);
 	}
 	f->value[f->n++] = value * reading_unit_factor(one.unit, f->unit);
 	r->n_values++;

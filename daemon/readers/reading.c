@@ -165,31 +165,29 @@ static void drop_left(struct reading *r)
 	r->n_rows = kept;
 }
 
-static int row_median(const double *value, int count, double *median, struct fw_err *err)
+static double row_median(const double *value, int count)
 {
 	size_t n = (size_t)count;
-	double *sorted = malloc(n * sizeof *sorted);
+	double *sorted = mem_alloc(n * sizeof *sorted);
 
-	if (!sorted)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	memcpy(sorted, value, n * sizeof *sorted);
 	qsort(sorted, n, sizeof *sorted, by_value);
-	*median = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+	double median = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 	free(sorted);
-	return 0;
+	return median;
 }
 
 /* A failed row has no median, whatever its other repetitions took. */
-static int fill_median(struct reading_row *row, struct fw_err *err)
+static void fill_median(struct reading_row *row)
 {
 	if (row->failure[0]) {
 		free(row->ms);
 		row->ms = NULL;
 		row->n = 0;
 		row->median_ms = NAN;
-		return 0;
+	} else {
+		row->median_ms = row_median(row->ms, row->n);
 	}
-	return row_median(row->ms, row->n, &row->median_ms, err);
 }
 
 static int check_text(const char *text, size_t len, const char *file, struct fw_err *err)
@@ -245,9 +243,9 @@ int reading_parse(
 		rc = err_set(err, ERR_INVALID, "%s: holds no measured row%s%s", file, left[0] ? "; " : "", left);
 	}
 	for (int i = 0; i < out->n_rows && rc == 0; i++)
-		rc = fill_median(&out->row[i], err);
+		fill_median(&out->row[i]);
 	for (int i = 0; i < out->n_figures && rc == 0; i++)
-		rc = row_median(out->figure[i].value, out->figure[i].n, &out->figure[i].median, err);
+		out->figure[i].median = row_median(out->figure[i].value, out->figure[i].n);
 	if (rc != 0)
 		reading_fini(out);
 	return rc;

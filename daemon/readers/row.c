@@ -77,13 +77,8 @@ static struct reading_row *row_for(struct reading *r, const char *key)
 		if (r->row[i].entry == r->entry && strcmp(r->row[i].key, clean) == 0)
 			return &r->row[i];
 	if (r->n_rows == r->room) {
-		int room = r->room ? 2 * r->room : 64;
-		struct reading_row *more = realloc(r->row, (size_t)room * sizeof *more);
-
-		if (!more)
-			return NULL;
-		r->row = more;
-		r->room = room;
+		r->room = r->room ? 2 * r->room : 64;
+		r->row = mem_grow(r->row, (size_t)r->room, sizeof *r->row);
 	}
 	struct reading_row *row = &r->row[r->n_rows++];
 
@@ -104,11 +99,7 @@ static struct reading_row *new_row_for(struct reading *r, const char *key, const
 			READING_VALUES_MAX);
 		return NULL;
 	}
-	struct reading_row *row = row_for(r, key);
-
-	if (!row)
-		err_set(err, ERR_INTERNAL, "out of memory");
-	return row;
+	return row_for(r, key);
 }
 
 int reading_add(struct reading *r, const char *key, double ms, double tflops, const char *where, struct fw_err *err)
@@ -119,17 +110,8 @@ int reading_add(struct reading *r, const char *key, double ms, double tflops, co
 
 	if (!row)
 		return -1;
-	/* grown at powers of two */
-	if ((row->n & (row->n - 1)) == 0) {
-		double *more = realloc(row->ms, (size_t)(row->n ? 2 * row->n : 1) * sizeof *more);
-
-		if (!more) {
-			if (row->n == 0 && !row->failure[0])
-				r->n_rows--;
-			return err_set(err, ERR_INTERNAL, "out of memory");
-		}
-		row->ms = more;
-	}
+	if ((row->n & (row->n - 1)) == 0) /* grown at powers of two */
+		row->ms = mem_grow(row->ms, row->n ? 2 * (size_t)row->n : 1, sizeof *row->ms);
 	row->ms[row->n++] = ms;
 	if (isfinite(tflops) && tflops > 0)
 		row->tflops = tflops;
@@ -247,13 +229,8 @@ int reading_leave(struct reading *r, const char *key, struct fw_err *err, const 
 	if (r->n_left >= READING_ROWS_MAX)
 		return err_set(err, ERR_INVALID, "more than %d rows without a time; split the file", READING_ROWS_MAX);
 	if (r->n_left == r->left_room) {
-		int room = r->left_room ? 2 * r->left_room : 16;
-		struct reading_left *more = realloc(r->left, (size_t)room * sizeof *more);
-
-		if (!more)
-			return err_set(err, ERR_INTERNAL, "out of memory");
-		r->left = more;
-		r->left_room = room;
+		r->left_room = r->left_room ? 2 * r->left_room : 16;
+		r->left = mem_grow(r->left, (size_t)r->left_room, sizeof *r->left);
 	}
 	struct reading_left *left = &r->left[r->n_left++];
 
@@ -310,10 +287,8 @@ static int number_result(const struct result *list, int n, const struct result *
 int reading_number_twins(struct reading *r, struct fw_err *err)
 {
 	int n = r->n_rows + r->n_left;
-	struct result *list = calloc((size_t)n + 1, sizeof *list);
+	struct result *list = mem_alloc_zero((size_t)n + 1, sizeof *list);
 
-	if (!list)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	for (int i = 0; i < r->n_rows; i++)
 		list[i] = (struct result){ r->row[i].name, r->row[i].entry, &r->row[i].twins, r->row[i].key };
 	for (int i = 0; i < r->n_left; i++)

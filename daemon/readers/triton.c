@@ -59,9 +59,7 @@ static int know(const char *text, size_t len, const struct table_header *h, int 
 	int got;
 
 	out->n = 0;
-	out->row = calloc(KNOWN_ROWS_MAX, sizeof *out->row);
-	if (!out->row)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	out->row = mem_alloc_zero(KNOWN_ROWS_MAX, sizeof *out->row);
 	csv_init(&c, text, len, "");
 	got = csv_next(&c, err);
 	while (got == 1 && out->n < KNOWN_ROWS_MAX && (got = table_next(&c, h, NULL, err)) == 1) {
@@ -336,13 +334,11 @@ static int triton_row(struct reading *out, const struct csv *c, const struct tab
 int read_triton(
 	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
 {
-	struct triton_columns *t = calloc(1, sizeof *t);
+	struct triton_columns *t = mem_alloc_zero(1, sizeof *t);
 	struct table_header h;
 	struct csv c;
 	int got = 0, result;
 
-	if (!t)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	csv_init(&c, text, len, file);
 	result = table_header_read(&c, &h, err) || triton_find(out, text, len, file, &h, how, t, err) ? -1 : 0;
 	while (result == 0 && (got = table_next(&c, &h, out, err)) == 1)
