@@ -143,20 +143,12 @@ void git_repo_library_stop(void)
 	git_libgit2_shutdown();
 }
 
-static int wrap(git_repository *lib, const char *path, struct git_repo **out, struct fw_err *err)
+static struct git_repo *wrap(git_repository *lib, const char *path)
 {
-	struct git_repo *r = calloc(1, sizeof *r);
+	struct git_repo *r = mem_alloc(sizeof *r);
 
-	if (r)
-		r->path = strdup(path);
-	if (!r || !r->path) {
-		free(r);
-		git_repository_free(lib);
-		return err_set(err, ERR_FULL, "out of memory");
-	}
-	r->lib = lib;
-	*out = r;
-	return 0;
+	*r = (struct git_repo){ .lib = lib, .path = mem_copy_text(path) };
+	return r;
 }
 
 int git_repo_open(const char *path, bool search, struct git_repo **out, struct fw_err *err)
@@ -172,7 +164,8 @@ int git_repo_open(const char *path, bool search, struct git_repo **out, struct f
 			"%s: no git repository there; check the path (see doc/troubleshooting.md#no-repository)", path);
 	if (rc < 0)
 		return git_lib_fail(err, rc, "open repository %s", path);
-	return wrap(lib, path, out, err);
+	*out = wrap(lib, path);
+	return 0;
 }
 
 int git_repo_create(const char *path, struct git_repo **out, struct fw_err *err)
@@ -188,7 +181,8 @@ int git_repo_create(const char *path, struct git_repo **out, struct fw_err *err)
 	rc = git_repository_init_ext(&lib, path, &opts);
 	if (rc < 0)
 		return git_lib_fail(err, rc, "create repository %s", path);
-	return wrap(lib, path, out, err);
+	*out = wrap(lib, path);
+	return 0;
 }
 
 bool git_repo_is_there(const struct git_repo *r)

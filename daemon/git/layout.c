@@ -89,9 +89,7 @@ static int check_objects(const char *objects, int depth, struct fw_err *err)
 		return -1;
 	if (depth >= ALTERNATES_MAX || !join(path, objects, "info/alternates"))
 		return 0;
-	text = malloc(TEXT_BYTES);
-	if (!text)
-		return err_set(err, ERR_FULL, "out of memory");
+	text = mem_alloc(TEXT_BYTES);
 	found = read_text(path, text, err);
 	for (rest = text; found > 0 && result == 0 && (line = strsep(&rest, "\n"));)
 		if (*line && *line != '#' && join(path, objects, line))
