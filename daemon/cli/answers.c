@@ -13,12 +13,8 @@ void answers_add(struct answers *a, enum health health, const char *what, const 
 {
 	va_list args;
 	if (a->n == a->room) {
-		int room = a->room ? 2 * a->room : 16;
-		struct answer *grown = realloc(a->answer, (size_t)room * sizeof *grown);
-		if (!grown)
-			return;
-		a->answer = grown;
-		a->room = room;
+		a->room = a->room ? 2 * a->room : 16;
+		a->answer = mem_grow(a->answer, (size_t)a->room, sizeof *a->answer);
 	}
 	struct answer *one = &a->answer[a->n++];
 	one->health = health;

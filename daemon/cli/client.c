@@ -20,8 +20,8 @@ int client_open(const char *server, const char *token, struct client **out, stru
 {
 	if (strncmp(server, "http://", 7) != 0 && strncmp(server, "https://", 8) != 0)
 		return err_set(err, ERR_INVALID, "server %s: must begin with http:// or https://", server);
-	struct client *c = calloc(1, sizeof *c);
-	if (!c || !(c->curl = curl_easy_init())) {
+	struct client *c = mem_alloc_zero(1, sizeof *c);
+	if (!(c->curl = curl_easy_init())) {
 		free(c);
 		return err_set(err, ERR_INTERNAL, "libcurl did not start");
 	}

@@ -310,14 +310,14 @@ static bool has_note(const struct reading *r, const char *note)
 	return false;
 }
 
-/* Rows of `r` that `other` leaves out alike, or those that it does not; all of them where there is no memory to sort them. */
+/* Rows of `r` that `other` leaves out alike, or those that it does not. */
 static void print_left_part(const struct reading *r, const struct reading *other, bool alike, const char *file, const char *names)
 {
-	struct reading part = { .left = calloc((size_t)r->n_left + 1, sizeof *part.left) };
-	for (int i = 0; i < r->n_left && part.left; i++)
+	struct reading part = { .left = mem_alloc_zero((size_t)r->n_left + 1, sizeof *part.left) };
+	for (int i = 0; i < r->n_left; i++)
 		if (is_left_alike(&r->left[i], other) == alike)
 			part.left[part.n_left++] = r->left[i];
-	print_left(part.left ? &part : r, file, names);
+	print_left(&part, file, names);
 	free(part.left);
 }
 

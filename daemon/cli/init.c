@@ -132,20 +132,14 @@ static int write_it(const struct scan *l, const struct proposal *p, bool is_chec
 
 int verb_init(struct client *c, const struct options *o)
 {
-	struct proposal *p = malloc(sizeof *p);
-	struct scan *l = malloc(sizeof *l);
+	struct proposal *p = mem_alloc(sizeof *p);
+	struct scan *l = mem_alloc(sizeof *l);
 	char root[PATH_MAX], path[PATH_MAX + sizeof file_name];
 	struct fw_err err = { 0 };
 	bool is_checkout = false;
 	int status = EXIT_ERROR;
 
 	(void)c;
-	if (!p || !l) {
-		free(p);
-		free(l);
-		err_set(&err, ERR_INTERNAL, "out of memory");
-		return verb_fail_here(&err);
-	}
 	l->n_programs = l->n_builders = 0;
 	if (find_root(o->n_arg ? o->arg[0] : ".", root, &is_checkout, &err) != 0) {
 		status = verb_fail_here(&err);

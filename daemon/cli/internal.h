@@ -27,7 +27,7 @@ struct answers {
 	struct answer *answer; /* answer[n] */
 };
 
-/** Add one. What there is no memory for is left out. Own: answers_fini frees. */
+/** Add one. Own: answers_fini frees. */
 void answers_add(struct answers *a, enum health health, const char *what, const char *advice, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 void answers_fini(struct answers *a);
@@ -551,10 +551,10 @@ struct outcome {
 
 void outcome_init(struct outcome *o);
 void outcome_fini(struct outcome *o);
-/** The cells that are asked for. Err: memory. */
-int outcome_cells(struct outcome *o, const struct cell *cell, int n, struct fw_err *err);
-/** Take note of a message. Err: memory. */
-int outcome_receive(struct outcome *o, const struct msg *m, struct fw_err *err);
+/** The cells that are asked for. */
+void outcome_cells(struct outcome *o, const struct cell *cell, int n);
+/** Take note of a message. */
+void outcome_receive(struct outcome *o, const struct msg *m);
 /** Cells with a time, cells that are not supported, cells that failed. */
 void outcome_count(const struct outcome *o, int *timed, int *unsupported, int *failed);
 

@@ -143,12 +143,10 @@ static bool next_line(const char **text, struct buf *line)
 
 struct makefile *makefile_read(const char *text)
 {
-	struct makefile *m = calloc(1, sizeof *m);
+	struct makefile *m = mem_alloc_zero(1, sizeof *m);
 	struct make_rule *rule = NULL;
 	struct buf line;
 
-	if (!m)
-		return NULL;
 	buf_init(&line, 64 << 10);
 	while (next_line(&text, &line)) {
 		if (line.data[0] == '\t' && rule) {

@@ -19,41 +19,33 @@ void outcome_fini(struct outcome *o)
 	o->cell = NULL;
 }
 
-static int make_cells(struct outcome *o, int n, struct fw_err *err)
+static void make_cells(struct outcome *o, int n)
 {
 	free(o->cell);
-	o->n_cells = 0;
-	o->cell = calloc((size_t)n + 1, sizeof *o->cell);
-	if (!o->cell)
-		return err_set(err, ERR_INTERNAL, "out of memory for %d cells", n);
+	o->cell = mem_alloc_zero((size_t)n + 1, sizeof *o->cell);
 	o->n_cells = n;
 	for (int i = 0; i < n; i++)
 		o->cell[i].ms = o->cell[i].flops = o->cell[i].bytes = NAN;
-	return 0;
 }
 
-int outcome_cells(struct outcome *o, const struct cell *cell, int n, struct fw_err *err)
+void outcome_cells(struct outcome *o, const struct cell *cell, int n)
 {
-	if (make_cells(o, n, err) != 0)
-		return -1;
+	make_cells(o, n);
 	for (int i = 0; i < n; i++) {
 		snprintf(o->cell[i].key, sizeof o->cell[i].key, "%s", cell[i].key);
 		o->cell[i].flops = case_flops(&cell[i]);
 		if (case_metric(&cell[i]) == METRIC_GBPS)
 			o->cell[i].bytes = case_bytes(&cell[i]);
 	}
-	return 0;
 }
 
-static int take_found(struct outcome *o, const struct msg_found *f, struct fw_err *err)
+static void take_found(struct outcome *o, const struct msg_found *f)
 {
-	if (make_cells(o, f->n, err) != 0)
-		return -1;
+	make_cells(o, f->n);
 	for (int i = 0; i < f->n; i++) {
 		snprintf(o->cell[i].key, sizeof o->cell[i].key, "%s", f->cell[i].key);
 		o->cell[i].flops = f->cell[i].flops > 0 ? f->cell[i].flops : NAN;
 	}
-	return 0;
 }
 
 static struct outcome_cell *cell_of(struct outcome *o, int i)
@@ -136,42 +128,43 @@ static void take_build(struct outcome *o, const struct msg_build *b)
 	}
 }
 
-int outcome_receive(struct outcome *o, const struct msg *m, struct fw_err *err)
+void outcome_receive(struct outcome *o, const struct msg *m)
 {
 	struct outcome_cell *c;
 
 	switch (m->t) {
 	case MSG_BUILD:
 		take_build(o, &m->u.build);
-		return 0;
+		break;
 	case MSG_FOUND:
-		return take_found(o, m->u.found, err);
+		take_found(o, m->u.found);
+		break;
 	case MSG_CHECK:
 		if ((c = cell_of(o, m->u.check.cell)) && !m->u.check.ok)
 			take_failure(c, m->u.check.failure, m->u.check.detail);
-		return 0;
+		break;
 	case MSG_PROCESS_RUN:
 		if (o->runs++ == 0)
 			o->launched_ns = clock_mono_ns();
-		return 0;
+		break;
 	case MSG_CELL:
 		take_times(o, m->u.cell);
-		return 0;
+		break;
 	case MSG_FAULT:
 		take_fault(o, &m->u.fault);
-		return 0;
+		break;
 	case MSG_NOTE:
 		take_note(o, &m->u.note);
-		return 0;
+		break;
 	case MSG_DONE:
 		o->is_done = true;
 		if (o->runs) {
 			o->check_s = (double)(o->launched_ns - o->built_ns) * 1e-9;
 			o->run_s = (double)(clock_mono_ns() - o->launched_ns) * 1e-9 / o->runs;
 		}
-		return 0;
+		break;
 	default:
-		return 0;
+		break;
 	}
 }
 

@@ -207,7 +207,7 @@ static void add_recipes(struct proposal *p, const struct scan *l)
 		char target[128];
 		const char *recipe;
 
-		for (size_t k = 0; m && k < sizeof ways / sizeof ways[0] && p->n_benchmarks < PROPOSE_BENCHMARKS_MAX; k++) {
+		for (size_t k = 0; k < sizeof ways / sizeof ways[0] && p->n_benchmarks < PROPOSE_BENCHMARKS_MAX; k++) {
 			struct propose_benchmark *b = &p->benchmark[p->n_benchmarks];
 
 			*b = (struct propose_benchmark){ .reader = ways[k].reader };

@@ -177,15 +177,10 @@ static int list_names(const char *path, char ***out, struct fw_err *err)
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 			continue;
 		if (n == room) {
-			char **more = realloc(*out, (size_t)(room = room ? 2 * room : 64) * sizeof *more);
-
-			if (!more)
-				break;
-			*out = more;
+			room = room ? 2 * room : 64;
+			*out = mem_grow(*out, (size_t)room, sizeof **out);
 		}
-		if (!((*out)[n] = strdup(d->d_name)))
-			break;
-		n++;
+		(*out)[n++] = mem_copy_text(d->d_name);
 	}
 	closedir(dir);
 	if (n)

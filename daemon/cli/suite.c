@@ -75,8 +75,6 @@ static int import_file(const char *path, const struct options *o)
 	struct yaml *y = files_read_text(path, &text, &err) == 0 ? yaml_new(text.data, text.len, path) : NULL;
 
 	if (!y) {
-		if (!err.code)
-			err_set(&err, ERR_INTERNAL, "%s: out of memory", path);
 		status = verb_fail_here(&err);
 	} else {
 		family->import(y, yaml_root(y), o->suite, &suite);

@@ -107,7 +107,8 @@ static int attempt(struct attempt *a, const char *name, json_t *list, struct fw_
 		.job = a->job,
 		.is_shown = !o->quiet && terminal_width(stderr) > 0 };
 
-	if (outcome_cells(&outcome, a->suite.cell, a->suite.n_cells, err) == 0 && session_run(&request, &outcome, err) == 0) {
+	outcome_cells(&outcome, a->suite.cell, a->suite.n_cells);
+	if (session_run(&request, &outcome, err) == 0) {
 		hint_all(a->tree, &outcome, a->run, &hints);
 		struct report report = { .name = name,
 			.tree = a->tree,
@@ -133,9 +134,7 @@ static int try_one(const struct options *o, const struct tree *t, const char *na
 	struct attempt a = { .options = o, .tree = t, .run = manifest_benchmark(&t->manifest, name) };
 	int status = -1;
 
-	a.job = calloc(1, sizeof *a.job);
-	if (!a.job)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	a.job = mem_alloc_zero(1, sizeof *a.job);
 	if (a.run) {
 		benchmark_rule(a.run, 0, &a.rule);
 		a.budget_s = a.run->budget_s;
@@ -162,18 +161,12 @@ static int fail(const struct fw_err *err)
 
 int verb_try(struct client *c, const struct options *o)
 {
-	struct tree *t = malloc(sizeof *t);
+	struct tree *t = mem_alloc(sizeof *t);
 	json_t *list = json_array();
 	struct fw_err err = { 0 };
 	int status = EXIT_OK;
 
 	(void)c;
-	if (!t || !list) {
-		free(t);
-		json_decref(list);
-		err_set(&err, ERR_INTERNAL, "out of memory");
-		return verb_fail_here(&err);
-	}
 	bool is_open = tree_open(t, o->n_arg ? o->arg[0] : ".", &err) == 0;
 
 	if (!is_open)
