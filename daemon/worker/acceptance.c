@@ -124,9 +124,8 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	case MSG_WORK:
 		cache_record(x, m->u.work.cell, m);
 		store_work(x, &m->u.work);
-		if (m->u.work.tunes &&
-			bench_pin(x->bench, (int)(x->subject - x->bench->subject), m->u.work.cell, m->u.work.config, err) != 0)
-			return -1;
+		if (m->u.work.tunes)
+			bench_pin(x->bench, (int)(x->subject - x->bench->subject), m->u.work.cell, m->u.work.config);
 		return bench_send(x->bench, m, err);
 	case MSG_NODE:
 		if (!x->replay)
@@ -257,10 +256,8 @@ static int examine(struct examination *x, int subject, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 	double left_s = b->limits.check_s;
-	int *list = malloc((size_t)b->n_cells * sizeof *list), n, i, status = 0;
+	int *list = mem_alloc((size_t)b->n_cells * sizeof *list), n, i, status = 0;
 
-	if (!list)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	for (i = 0; i < b->n_cells; i++) {
 		struct fw_err e = { 0 };
 
@@ -300,19 +297,15 @@ static int examine(struct examination *x, int subject, struct fw_err *err)
 static int examine_subject(struct bench *b, int subject, struct fw_err *err)
 {
 	struct examination x = { .bench = b, .subject = &b->subject[subject] };
-	int status = -1, i;
+	int status, i;
 
-	x.entry = calloc((size_t)b->n_cells, sizeof *x.entry);
-	x.done = calloc((size_t)b->n_cells, sizeof *x.done);
-	if (x.entry && x.done) {
-		for (i = 0; i < b->n_cells; i++)
-			buf_init(&x.entry[i], ENTRY_MAX);
-		status = examine(&x, subject, err);
-		for (i = 0; i < b->n_cells; i++)
-			buf_fini(&x.entry[i]);
-	} else {
-		err_set(err, ERR_INTERNAL, "out of memory");
-	}
+	x.entry = mem_alloc_zero((size_t)b->n_cells, sizeof *x.entry);
+	x.done = mem_alloc_zero((size_t)b->n_cells, sizeof *x.done);
+	for (i = 0; i < b->n_cells; i++)
+		buf_init(&x.entry[i], ENTRY_MAX);
+	status = examine(&x, subject, err);
+	for (i = 0; i < b->n_cells; i++)
+		buf_fini(&x.entry[i]);
 	free(x.entry);
 	free(x.done);
 	return status;

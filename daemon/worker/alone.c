@@ -246,12 +246,10 @@ static int run_turns(struct interleave *x, int *list, int n, struct fw_err *err)
 
 int alone_run(struct bench *b, struct fw_err *err)
 {
-	struct interleave x = { .bench = b, .of = calloc((size_t)b->n_cells + 1, sizeof *x.of) };
-	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n = 0, result = 0, i;
+	struct interleave x = { .bench = b, .of = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *x.of) };
+	int *list = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *list), n = 0, result = 0, i;
 
-	if (!x.of || !list) {
-		result = err_set(err, ERR_INTERNAL, "out of memory");
-	} else if (strcmp(b->subject[b->base].sha256, b->subject[b->target].sha256) != 0) {
+	if (strcmp(b->subject[b->base].sha256, b->subject[b->target].sha256) != 0) {
 		for (i = 0; i < b->n_cells; i++)
 			if (is_suspect(b, i))
 				list[n++] = i;

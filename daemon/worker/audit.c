@@ -374,15 +374,13 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 int audit_run(struct bench *b, struct fw_err *err)
 {
 	struct auditor x = { .bench = b };
-	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n = 0, result = 0, i;
-	char(*why)[256] = calloc((size_t)b->n_cells + 1, sizeof *why);
+	int *list = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *list), n = 0, result = 0, i;
+	char(*why)[256] = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *why);
 
-	x.audit = calloc((size_t)b->n_cells + 1, sizeof *x.audit);
-	x.pool = calloc((size_t)b->n_cells + 1, sizeof *x.pool);
-	x.suspicion = calloc((size_t)b->n_cells + 1, sizeof *x.suspicion);
-	if (!list || !why || !x.audit || !x.pool || !x.suspicion) {
-		result = err_set(err, ERR_INTERNAL, "out of memory");
-	} else if (b->device.kind != DEVICE_SIM) {
+	x.audit = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *x.audit);
+	x.pool = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *x.pool);
+	x.suspicion = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *x.suspicion);
+	if (b->device.kind != DEVICE_SIM) {
 		for (i = 0; i < b->n_cells; i++)
 			if (too_good(b, i))
 				list[n++] = i;

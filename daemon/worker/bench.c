@@ -17,9 +17,7 @@ int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw
 	b->cells = cells;
 	b->n_cells = n_cells;
 	b->started_s = (double)clock_mono_ns() * 1e-9;
-	b->cell = calloc((size_t)n_cells + 1, sizeof *b->cell);
-	if (!b->cell)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	b->cell = mem_alloc_zero((size_t)n_cells + 1, sizeof *b->cell);
 	if (proc_sibling("flopwatch-runner", b->runner, sizeof b->runner, err) != 0 ||
 		hash_file(b->runner, b->runner_sha, err) != 0) {
 		bench_fini(b);
@@ -65,15 +63,13 @@ int bench_subject(
 	return 0;
 }
 
-int bench_hand(struct bench *b, const char *config, struct fw_err *err)
+void bench_hand(struct bench *b, const char *config)
 {
 	struct bench_subject *s = &b->subject[b->n_subjects - 1];
 
 	snprintf(s->config, sizeof s->config, "%s", config);
 	for (int i = 0; s->config[0] && i < b->n_cells; i++)
-		if (bench_pin(b, b->n_subjects - 1, i, s->config, err) != 0)
-			return -1;
-	return 0;
+		bench_pin(b, b->n_subjects - 1, i, s->config);
 }
 
 int bench_ready(struct bench *b, struct fw_err *err)
@@ -104,24 +100,20 @@ bool bench_identical(const struct bench *b)
 	       b->n_pins == 0;
 }
 
-int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err)
+void bench_pin(struct bench *b, int subject, int cell, const char *config)
 {
-	struct bench_pin *more, *p = NULL;
+	struct bench_pin *p = NULL;
 	int i;
 
 	for (i = 0; i < b->n_pins; i++)
 		if (b->pin[i].subject == subject && b->pin[i].cell == cell)
 			p = &b->pin[i];
 	if (!p) {
-		more = realloc(b->pin, (size_t)(b->n_pins + 1) * sizeof *more);
-		if (!more)
-			return err_set(err, ERR_INTERNAL, "out of memory");
-		b->pin = more;
+		b->pin = mem_grow(b->pin, (size_t)b->n_pins + 1, sizeof *b->pin);
 		p = &b->pin[b->n_pins++];
 	}
 	*p = (struct bench_pin){ .subject = subject, .cell = cell };
 	snprintf(p->config, sizeof p->config, "%s", config);
-	return 0;
 }
 
 const char *bench_pinned(const struct bench *b, int subject, int cell)
@@ -225,12 +217,8 @@ int bench_keep(struct bench_run *list, int *n_list, const struct msg_cell *m, st
 	}
 	free(l->values);
 	*l = (struct bench_run){
-		.process_run = m->process_run, .set = m->set, .n = (int)n, .values = calloc(4 * n, sizeof(float))
+		.process_run = m->process_run, .set = m->set, .n = (int)n, .values = mem_alloc_zero(4 * n, sizeof(float))
 	};
-	if (!l->values) {
-		(*n_list)--;
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	}
 	memcpy(l->values, m->ms[base], bytes);
 	memcpy(l->values + n, m->ms[target], bytes);
 	l->clocks = m->mhz[base] && m->mhz[target];

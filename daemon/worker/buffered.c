@@ -46,40 +46,24 @@ struct buffered_cell *buffered_find(struct buffered *k, int cell)
 	return NULL;
 }
 
-static struct msg_kernel *add(struct buffered_process *p, struct fw_err *err)
-{
-	if (p->n == EVIDENCE_KERNELS_MAX) {
-		err_set(err, ERR_PROTOCOL, "the runner sent more than %d kernels of a call", EVIDENCE_KERNELS_MAX);
-		return NULL;
-	}
-	struct msg_kernel *more = reallocarray(p->kernel, (size_t)p->n + 1, sizeof *more);
-	if (!more) {
-		err_set(err, ERR_INTERNAL, "out of memory for %d kernels", p->n + 1);
-		return NULL;
-	}
-	p->kernel = more;
-	return &p->kernel[p->n++];
-}
-
 int buffered_kernel(struct buffered_process *p, struct msg_kernel *kernel, struct fw_err *err)
 {
-	struct msg_kernel *mine = add(p, err);
-	if (!mine)
-		return -1;
-	*mine = *kernel;
+	if (p->n == EVIDENCE_KERNELS_MAX)
+		return err_set(err, ERR_PROTOCOL, "the runner sent more than %d kernels of a call", EVIDENCE_KERNELS_MAX);
+	p->kernel = mem_grow(p->kernel, (size_t)p->n + 1, sizeof *p->kernel);
+	p->kernel[p->n++] = *kernel;
 	kernel->value = NULL;
 	kernel->n_values = 0;
 	return 0;
 }
 
-int buffered_copy(struct buffered_process *to, const struct buffered_process *from, int repeat, struct fw_err *err)
+void buffered_copy(struct buffered_process *to, const struct buffered_process *from, int repeat)
 {
 	buffered_clear(to);
-	for (int i = 0; i < from->n; i++) {
-		struct msg_kernel *mine = add(to, err);
-		if (!mine)
-			return -1;
-		*mine = from->kernel[i];
+	to->kernel = mem_alloc((size_t)from->n * sizeof *to->kernel);
+	for (; to->n < from->n; to->n++) {
+		struct msg_kernel *mine = &to->kernel[to->n];
+		*mine = from->kernel[to->n];
 		mine->repeat = repeat;
 		mine->value = NULL;
 		mine->n_values = 0;
@@ -87,17 +71,14 @@ int buffered_copy(struct buffered_process *to, const struct buffered_process *fr
 	}
 	memcpy(to->config, from->config, sizeof to->config);
 	to->is_there = true;
-	return 0;
 }
 
 int buffered_add_stalls(struct buffered_stalls *s, struct msg_stalls *stalls, struct fw_err *err)
 {
-	struct msg_stalls *more = s->n < EVIDENCE_KERNELS_MAX ? reallocarray(s->kernel, (size_t)s->n + 1, sizeof *more) : NULL;
-	if (!more)
-		return err_set(
-			err, s->n < EVIDENCE_KERNELS_MAX ? ERR_INTERNAL : ERR_PROTOCOL, "samples of more than %d kernels", s->n);
-	s->kernel = more;
-	more[s->n++] = *stalls;
+	if (s->n == EVIDENCE_KERNELS_MAX)
+		return err_set(err, ERR_PROTOCOL, "samples of more than %d kernels", s->n);
+	s->kernel = mem_grow(s->kernel, (size_t)s->n + 1, sizeof *s->kernel);
+	s->kernel[s->n++] = *stalls;
 	stalls->line = NULL;
 	stalls->n = 0;
 	return 0;

@@ -21,7 +21,7 @@ static int subject_of(const struct bench *b, int side)
 	return side ? b->target : b->base;
 }
 
-static int take_end(struct turn *t, struct buffered_cell *c, struct msg_profile *m, struct fw_err *err)
+static void take_end(struct turn *t, struct buffered_cell *c, struct msg_profile *m)
 {
 	struct bench *b = t->buffered->bench;
 	struct buffered_process *p = &c->process[t->side][t->repeat];
@@ -43,7 +43,8 @@ static int take_end(struct turn *t, struct buffered_cell *c, struct msg_profile 
 	t->is_done[c - t->buffered->cell] = true;
 	t->n_done++;
 	/* the next process must run the configuration that this one found */
-	return m->tunes && p->config[0] ? bench_pin(b, subject_of(b, t->side), c->cell, p->config, err) : 0;
+	if (m->tunes && p->config[0])
+		bench_pin(b, subject_of(b, t->side), c->cell, p->config);
 }
 
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
@@ -61,8 +62,10 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		return buffered_kernel(&c->process[t->side][t->repeat], &m->u.kernel, err);
 	case MSG_PROFILE:
 		c = buffered_find(t->buffered, m->u.profile.cell);
-		return c ? take_end(t, c, &m->u.profile, err)
-			 : err_set(err, ERR_PROTOCOL, "the runner sent a profile of another cell");
+		if (!c)
+			return err_set(err, ERR_PROTOCOL, "the runner sent a profile of another cell");
+		take_end(t, c, &m->u.profile);
+		return 0;
 	case MSG_FAULT:
 		for (int i = 0; i < t->buffered->n; i++) {
 			c = &t->buffered->cell[i];

@@ -100,16 +100,12 @@ static int collect(
 	return status;
 }
 
-static int make_cells(struct command *m, const struct msg_found *found, struct cell **cells, struct fw_err *err)
+static void make_cells(struct command *m, const struct msg_found *found, struct cell **cells)
 {
 	struct bench *b = m->bench;
-	struct bench_cell *state = calloc((size_t)found->n + 1, sizeof *state);
+	struct bench_cell *state = mem_alloc_zero((size_t)found->n + 1, sizeof *state);
 
-	*cells = calloc((size_t)found->n + 1, sizeof **cells);
-	if (!*cells || !state) {
-		free(state);
-		return err_set(err, ERR_INTERNAL, "out of memory for %d cells", found->n);
-	}
+	*cells = mem_alloc_zero((size_t)found->n + 1, sizeof **cells);
 	for (int i = 0; i < found->n; i++) {
 		benchmark_cell(&m->side[BASE]->run, found->cell[i].key, found->cell[i].flops, &(*cells)[i]);
 		state[i].open = true;
@@ -120,7 +116,6 @@ static int make_cells(struct command *m, const struct msg_found *found, struct c
 	b->cells = *cells;
 	b->n_cells = found->n;
 	b->rule.k = rule_k(found->n);
-	return 0;
 }
 
 /*
@@ -203,8 +198,8 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 {
 	struct reading reading[COMMAND_SIDES_MAX] = { 0 };
 	struct command_failure problem[COMMAND_SIDES_MAX];
-	struct msg message = { .t = MSG_FOUND, .u.found = calloc(1, sizeof(struct msg_found)) };
-	int ran[COMMAND_SIDES_MAX] = { 0 }, status = message.u.found ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+	struct msg message = { .t = MSG_FOUND, .u.found = mem_alloc_zero(1, sizeof(struct msg_found)) };
+	int ran[COMMAND_SIDES_MAX] = { 0 }, status = 0;
 
 	for (int side = BASE; side < m->n_sides && status == 0; side++) {
 		status = command_report(m, side, "check", err);
@@ -217,8 +212,10 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 		status = note_incomparable(m, &reading[BASE], &reading[TARGET], err);
 	if (status == 0)
 		status = collect(m, &reading[BASE], &reading[TARGET], message.u.found, err);
-	if (status == 1 && message.u.found->n > 0)
-		status = make_cells(m, message.u.found, cells, err) != 0 || bench_send(m->bench, &message, err) < 0 ? -1 : 1;
+	if (status == 1 && message.u.found->n > 0) {
+		make_cells(m, message.u.found, cells);
+		status = bench_send(m->bench, &message, err) < 0 ? -1 : 1;
+	}
 	for (int side = m->n_sides - 1; side >= BASE && status == 1; side--)
 		if (!ran[side] && command_failed(m, side, &problem[side], err) < 0)
 			status = -1;
@@ -318,9 +315,7 @@ static int measure_processes(struct command *m, struct fw_err *err)
 	struct bench *b = m->bench;
 	int list[JOB_CELLS_MAX], n, set, result = 0;
 
-	m->settled = calloc((size_t)b->n_cells + 1, sizeof *m->settled);
-	if (!m->settled)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	m->settled = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *m->settled);
 	while (result == 0 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* open cells stay undecided and report that */

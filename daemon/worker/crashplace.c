@@ -46,15 +46,13 @@ static int run_addr2line(
 	const struct bench *b, const char *addr2line, int names_fd, const struct crashplace *p, struct buf *printed)
 {
 	char name[32], address[CRASHPLACE_FRAMES_MAX][24];
-	struct sandbox_argv *v = malloc(sizeof *v);
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	struct fw_err err = { 0 };
 	struct proc_exit how = { 0 };
 	struct proc_spec spec = {
 		.fd = { { names_fd, NAMES_FD } }, .n_fd = 1, .address_space_bytes = memory_max_bytes, .cpu_s = DEADLINE_MS / 1000
 	};
 
-	if (!v)
-		return -1;
 	snprintf(name, sizeof name, "/proc/self/fd/%d", NAMES_FD);
 	sandbox_run(b->sandbox, v, addr2line, false);
 	sandbox_arg(v, "-fC");

@@ -206,9 +206,7 @@ static int send_pair(struct difference *d, struct bench *b, const struct buffere
 {
 	struct msg m = { .t = MSG_CODE };
 	struct hot_sides notes;
-	m.u.code = calloc(1, sizeof *m.u.code);
-	if (!m.u.code)
-		return err_set(err, ERR_INTERNAL, "out of memory for a record");
+	m.u.code = mem_alloc_zero(1, sizeof *m.u.code);
 	m.u.code->cell = c->cell;
 	m.u.code->what = what;
 	snprintf(m.u.code->base, sizeof m.u.code->base, "%s", base ? base->kernel->kernel : "");
@@ -305,23 +303,18 @@ static int send_other_names(struct difference *d, struct bench *b, const struct 
 
 int difference_send(struct difference *d, struct bench *b, const struct buffered_cell *c, struct fw_err *err)
 {
-	struct launched *base = calloc(EVIDENCE_KERNELS_MAX, sizeof *base),
-			*target = calloc(EVIDENCE_KERNELS_MAX, sizeof *target);
-	int result = -1;
-	if (!base || !target) {
-		err_set(err, ERR_INTERNAL, "out of memory for kernels");
-	} else {
-		int n_base = list_launched(d, c, 0, base), n_target = list_launched(d, c, 1, target);
-		result = send_same_names(d, b, c, base, n_base, target, n_target, err);
-		if (result == 0)
-			result = send_other_names(d, b, c, base, n_base, target, n_target, err);
-		for (int i = 0; i < n_base && result == 0; i++)
-			if (!base[i].is_reported)
-				result = send_pair(d, b, c, NULL, &base[i], NULL, EVIDENCE_CODE_REMOVED, err);
-		for (int i = 0; i < n_target && result == 0; i++)
-			if (!target[i].is_reported)
-				result = send_pair(d, b, c, NULL, NULL, &target[i], EVIDENCE_CODE_ADDED, err);
-	}
+	struct launched *base = mem_alloc_zero(EVIDENCE_KERNELS_MAX, sizeof *base),
+			*target = mem_alloc_zero(EVIDENCE_KERNELS_MAX, sizeof *target);
+	int n_base = list_launched(d, c, 0, base), n_target = list_launched(d, c, 1, target);
+	int result = send_same_names(d, b, c, base, n_base, target, n_target, err);
+	if (result == 0)
+		result = send_other_names(d, b, c, base, n_base, target, n_target, err);
+	for (int i = 0; i < n_base && result == 0; i++)
+		if (!base[i].is_reported)
+			result = send_pair(d, b, c, NULL, &base[i], NULL, EVIDENCE_CODE_REMOVED, err);
+	for (int i = 0; i < n_target && result == 0; i++)
+		if (!target[i].is_reported)
+			result = send_pair(d, b, c, NULL, NULL, &target[i], EVIDENCE_CODE_ADDED, err);
 	free(base);
 	free(target);
 	return result;

@@ -88,16 +88,14 @@ static void leave_reference_out(struct all_interleave *a, int cell, const char *
 			a->without_reference, sizeof a->without_reference, "%s: %.300s", a->command->bench->cells[cell].key, why);
 }
 
-static int prepare(struct all_interleave *a, struct fw_err *err)
+static void prepare(struct all_interleave *a)
 {
 	struct bench *b = a->command->bench;
 
 	a->n_cells = b->n_cells;
-	a->position = calloc((size_t)(INTERLEAVE_SIDES_MAX * b->n_cells) + 1, sizeof *a->position);
-	a->missed = calloc((size_t)b->n_cells + 1, sizeof *a->missed);
-	a->known = calloc((size_t)b->n_cells + 1, sizeof *a->known);
-	if (!a->position || !a->missed || !a->known)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	a->position = mem_alloc_zero((size_t)(INTERLEAVE_SIDES_MAX * b->n_cells) + 1, sizeof *a->position);
+	a->missed = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *a->missed);
+	a->known = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *a->known);
 	for (int side = 0; side < a->command->n_sides; side++)
 		for (int i = 0; i < a->command->list[side].n; i++) {
 			const struct interleave_reported *reported = &a->command->list[side].cell[i];
@@ -108,7 +106,6 @@ static int prepare(struct all_interleave *a, struct fw_err *err)
 			else if (cell >= 0)
 				a->position[side * a->n_cells + a->n_position[side]++] = cell;
 		}
-	return 0;
 }
 
 /* Choose the cells of the next session for `n_sides` sides. Returns their number, or -1. */
@@ -307,23 +304,18 @@ static int run_guarded(struct interleave_run *l, struct interleave_session *s, s
 static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_err *err)
 {
 	struct command *m = l->all->command;
-	struct interleave_session *s = calloc(1, sizeof *s);
+	struct interleave_session *s = mem_alloc(sizeof *s);
 	struct msg_device_check device_check;
 	int redo = 0, result = -1;
 
-	if (s)
-		*s = (struct interleave_session){ .bench = m->bench,
-			.build = m->build,
-			.n_sides = n_sides,
-			.n = n,
-			.seed = l->seed,
-			.target_first = bench_turn(m->bench) % 2,
-			.first = order_first(n_sides, COMMAND_BASE, COMMAND_TARGET, bench_turn(m->bench)),
-			.cell = calloc((size_t)n, sizeof *s->cell) };
-	if (!s || !s->cell) {
-		free(s);
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	}
+	*s = (struct interleave_session){ .bench = m->bench,
+		.build = m->build,
+		.n_sides = n_sides,
+		.n = n,
+		.seed = l->seed,
+		.target_first = bench_turn(m->bench) % 2,
+		.first = order_first(n_sides, COMMAND_BASE, COMMAND_TARGET, bench_turn(m->bench)),
+		.cell = mem_alloc_zero((size_t)n, sizeof *s->cell) };
 	for (int side = 0; side < n_sides; side++)
 		s->subject[side] = m->side[side];
 	if (run_guarded(l, s, &device_check, &redo, err) == 0 && take_cells(l, s, &device_check, redo, err) == 0)
@@ -492,11 +484,11 @@ int interleave_measure(struct command *m, struct fw_err *err)
 	struct all_interleave all = { .command = m };
 	size_t room = (size_t)m->bench->n_cells + 1;
 	struct interleave_run l = { .all = &all,
-		.list = calloc(room, sizeof *l.list),
-		.spare = calloc(room, sizeof *l.spare),
-		.chain = calloc(room, sizeof *l.chain),
-		.todo = calloc(room, sizeof *l.todo),
-		.sustained_run = calloc(room, sizeof *l.sustained_run) };
+		.list = mem_alloc_zero(room, sizeof *l.list),
+		.spare = mem_alloc_zero(room, sizeof *l.spare),
+		.chain = mem_alloc_zero(room, sizeof *l.chain),
+		.todo = mem_alloc_zero(room, sizeof *l.todo),
+		.sustained_run = mem_alloc_zero(room, sizeof *l.sustained_run) };
 	int status = 0;
 
 	/* pairs of calls vary far less than whole processes, and a run of them costs little */
@@ -504,17 +496,14 @@ int interleave_measure(struct command *m, struct fw_err *err)
 	if (!m->list[COMMAND_REFERENCE].speaks)
 		status = command_drop_reference(
 			m, "the benchmark is not interleaved at this commit, unlike at base and target", err);
-	if (status == 0 && (!l.list || !l.spare || !l.chain || !l.todo || !l.sustained_run))
-		status = err_set(err, ERR_INTERNAL, "out of memory");
-	if (status == 0)
-		status = prepare(&all, err);
+	prepare(&all);
 	if (status == 0)
 		status = interleave_report_lists(m, err);
 	if (status == 0)
 		status = run_all(&l, err);
 	if (status == 0 && !all.no_room)
 		bench_end(m->bench);
-	for (int i = 0; i < m->bench->n_cells && status == 0 && all.known; i++)
+	for (int i = 0; i < m->bench->n_cells && status == 0; i++)
 		status = interleave_judge_gain(m, i, all.known[i].evidence, all.known[i].calls, err);
 	if (status == 0)
 		status = note_end(&all, err);

@@ -36,15 +36,13 @@ static void blame(struct interleave_child *c, const char *failure, const char *w
 int interleave_child_start(struct interleave_child *c, const struct bench *b, const struct build_context *build,
 	const struct msg_subject *s, struct fw_err *err)
 {
-	struct program *program = malloc(sizeof *program);
+	struct program *program = mem_alloc(sizeof *program);
 	int talk[2] = { -1, -1 }, words[2] = { -1, -1 }, result = -1;
 	struct fw_err e = { 0 };
 
 	*c = (struct interleave_child){ .subject = s, .lines_fd = -1, .words_fd = -1, .on_line = c->on_line, .arg = c->arg };
 	c->proc.pidfd = -1;
 	lines_init(&c->lines, INTERLEAVE_LINE_MAX);
-	if (!program)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, talk) < 0 || pipe2(words, O_CLOEXEC) < 0) {
 		err_sys(err, "cannot write to the benchmark of the %s", role_name(s->role));
 	} else if (program_prepare(program, b, build, s, true, err) == 0) {

@@ -55,13 +55,10 @@ static int begin_cell(struct interleave_list *l, bool *is_new, struct fw_err *er
 		return 0;
 	}
 	if (l->n == l->room) {
-		int room = l->room ? 2 * l->room : 64;
-		struct interleave_reported *more = l->n < READING_ROWS_MAX ? realloc(l->cell, (size_t)room * sizeof *more) : NULL;
-
-		if (!more)
+		if (l->n >= READING_ROWS_MAX)
 			return err_set(err, ERR_PROTOCOL, "has more than %d cells", READING_ROWS_MAX);
-		l->cell = more;
-		l->room = room;
+		l->room = l->room ? 2 * l->room : 64;
+		l->cell = mem_grow(l->cell, (size_t)l->room, sizeof *l->cell);
 	}
 	l->cell[l->n] = (struct interleave_reported){ .ms = 0 };
 	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", l->side.key);

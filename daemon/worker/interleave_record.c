@@ -104,27 +104,18 @@ static bool all_reported(const float *v, int n)
 
 static float *copy(const float *v, int n)
 {
-	float *out = malloc((size_t)n * sizeof *out);
+	size_t bytes = (size_t)n * sizeof *v;
 
-	if (out)
-		memcpy(out, v, (size_t)n * sizeof *out);
-	return out;
+	return memcpy(mem_alloc(bytes), v, bytes);
 }
 
-static struct msg *new_record(const struct command *m, const struct interleave_cell *c, enum series series, int n_sides, int set,
-	int n, struct fw_err *err)
+static struct msg *new_record(
+	const struct command *m, const struct interleave_cell *c, enum series series, int n_sides, int set, int n)
 {
-	struct msg *message = calloc(1, sizeof *message);
+	struct msg *message = mem_alloc_zero(1, sizeof *message);
 
-	if (message) {
-		message->t = MSG_CELL;
-		message->u.cell = calloc(1, sizeof *message->u.cell);
-	}
-	if (!message || !message->u.cell) {
-		free(message);
-		err_set(err, ERR_INTERNAL, "out of memory");
-		return NULL;
-	}
+	message->t = MSG_CELL;
+	message->u.cell = mem_alloc(sizeof *message->u.cell);
 	*message->u.cell =
 		(struct msg_cell){ .process_run = m->bench->runs, .set = set, .cell = c->cell, .n_subjects = n_sides, .n = n };
 	message->u.cell->series = series;
@@ -135,52 +126,46 @@ static struct msg *new_record(const struct command *m, const struct interleave_c
 
 static void drop_record(struct msg *message)
 {
-	if (message)
-		msg_fini(message);
+	msg_fini(message);
 	free(message);
 }
 
 /* Fill the columns of one side. Clocks or host times count only if all calls report them. */
-static int fill(struct msg_cell *r, int side, const float *ms, const float *mhz, bool clocks, const float *host_us, bool hosts,
-	struct fw_err *err)
+static void fill(struct msg_cell *r, int side, const float *ms, const float *mhz, bool clocks, const float *host_us, bool hosts)
 {
 	r->ms[side] = copy(ms, r->n);
 	r->mhz[side] = clocks ? copy(mhz, r->n) : NULL;
 	r->host_us[side] = hosts ? copy(host_us, r->n) : NULL;
-	if (!r->ms[side] || (clocks && !r->mhz[side]) || (hosts && !r->host_us[side]))
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	return 0;
 }
 
 static int record_pairs(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
 	const struct msg_device_check *device_check, int redo, struct fw_err *err)
 {
-	struct msg *message = new_record(m, c, SERIES_PROCESS, s->n_sides, set, c->n, err);
+	struct msg *message = new_record(m, c, SERIES_PROCESS, s->n_sides, set, c->n);
 	struct bench *b = m->bench;
 	char why[DEVICE_CHECK_WHY_SIZE];
 	bool clocks = true, hosts = true;
-	int status = message ? 0 : -1, at = 0;
+	int at = 0;
 
 	for (int side = 0; side < s->n_sides; side++) {
 		clocks = clocks && all_reported(c->mhz[side], c->n);
 		hosts = hosts && all_reported(c->host_us[side], c->n);
 	}
-	for (int side = 0; side < s->n_sides && status == 0; side++)
-		status = fill(message->u.cell, side, c->ms[side], c->mhz[side], clocks, c->host_us[side], hosts, err);
-	if (status == 0) {
-		message->u.cell->device_check = *device_check;
-		message->u.cell->redo = redo + c->cut;
-		for (int pair = 0; pair < c->n; pair++)
-			for (int k = 0; k < s->n_sides; k++)
-				message->u.cell->order[at++] = (char)('A' + interleave_session_side(s, pair, k));
-		int kept = bench_add(b, message->u.cell, err);
+	for (int side = 0; side < s->n_sides; side++)
+		fill(message->u.cell, side, c->ms[side], c->mhz[side], clocks, c->host_us[side], hosts);
+	message->u.cell->device_check = *device_check;
+	message->u.cell->redo = redo + c->cut;
+	for (int pair = 0; pair < c->n; pair++)
+		for (int k = 0; k < s->n_sides; k++)
+			message->u.cell->order[at++] = (char)('A' + interleave_session_side(s, pair, k));
+	int kept = bench_add(b, message->u.cell, err);
 
-		if (kept == 1)
-			bench_judge(b, c->cell);
-		else if (kept == 0 && device_check_discards(device_check, why))
-			kept = run_void(b, c->cell, why, err);
-		status = kept < 0 ? -1 : bench_send(b, message, err);
-	}
+	if (kept == 1)
+		bench_judge(b, c->cell);
+	else if (kept == 0 && device_check_discards(device_check, why))
+		kept = run_void(b, c->cell, why, err);
+	int status = kept < 0 ? -1 : bench_send(b, message, err);
+
 	drop_record(message);
 	return status;
 }
@@ -188,19 +173,16 @@ static int record_pairs(struct command *m, const struct interleave_session *s, c
 static int record_sustained_runs(struct command *m, const struct interleave_cell *c, int set,
 	const struct msg_device_check *device_check, struct fw_err *err)
 {
-	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_sustained, err);
+	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_sustained);
 	bool clocks =
 		all_reported(c->sustained_run[0].mhz, c->n_sustained) && all_reported(c->sustained_run[1].mhz, c->n_sustained);
-	int status = message ? 0 : -1;
 
-	for (int side = 0; side < COMMAND_REFERENCE && status == 0; side++)
-		status = fill(
-			message->u.cell, side, c->sustained_run[side].ms, c->sustained_run[side].mhz, clocks, NULL, false, err);
-	if (status == 0) {
-		message->u.cell->device_check = *device_check;
-		sustained_order(c->n_sustained, c->sustained_rounds, c->sustained_first, message->u.cell->order);
-		status = sustain_add(m->bench, message->u.cell, err) < 0 ? -1 : bench_send(m->bench, message, err);
-	}
+	for (int side = 0; side < COMMAND_REFERENCE; side++)
+		fill(message->u.cell, side, c->sustained_run[side].ms, c->sustained_run[side].mhz, clocks, NULL, false);
+	message->u.cell->device_check = *device_check;
+	sustained_order(c->n_sustained, c->sustained_rounds, c->sustained_first, message->u.cell->order);
+	int status = sustain_add(m->bench, message->u.cell, err) < 0 ? -1 : bench_send(m->bench, message, err);
+
 	drop_record(message);
 	return status;
 }

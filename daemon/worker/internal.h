@@ -130,14 +130,14 @@ struct bench {
 	double started_s; /* monotonic */
 };
 
-/** Initialise without subjects, for cells `cells`. Err: out of memory, no runner program. Own: bench_fini. */
+/** Initialise without subjects, for cells `cells`. Err: no runner program. Own: bench_fini. */
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err);
 void bench_fini(struct bench *b);
 /** Add a subject, named `file` in messages; takes over `fd`. */
 int bench_subject(
 	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err);
-/** Pass this configuration to the last subject in every cell, unless it is "". Err: out of memory. */
-int bench_hand(struct bench *b, const char *config, struct fw_err *err);
+/** Pass this configuration to the last subject in every cell, unless it is "". */
+void bench_hand(struct bench *b, const char *config);
 /** Find base and target, after all subjects were added. Err: a side is missing. */
 int bench_ready(struct bench *b, struct fw_err *err);
 /**
@@ -147,7 +147,7 @@ int bench_ready(struct bench *b, struct fw_err *err);
 bool bench_identical(const struct bench *b);
 
 /** Store the configuration that a provider found by searching, replacing an earlier one; later calls receive it. */
-int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err);
+void bench_pin(struct bench *b, int subject, int cell, const char *config);
 
 /** Return the configuration for a subject's provider in a cell; "": it chooses. Own: the bench's, until the next bench_pin. */
 const char *bench_pinned(const struct bench *b, int subject, int cell);
@@ -353,11 +353,11 @@ void buffered_init(struct buffered *k, struct bench *b, const int *cell, int n);
 void buffered_free(struct buffered *k);
 
 struct buffered_cell *buffered_find(struct buffered *k, int cell);
-/** Add a record of a process. Own: takes the values of the kernel. Err: out of memory. */
+/** Add a record of a process. Own: takes the values of the kernel. Err: more kernels than a call has. */
 int buffered_kernel(struct buffered_process *p, struct msg_kernel *kernel, struct fw_err *err);
-/** Copy the kernels of `from` without their values, as those of process `repeat`. Err: out of memory. */
-int buffered_copy(struct buffered_process *to, const struct buffered_process *from, int repeat, struct fw_err *err);
-/** Add the stalls of one kernel. Own: takes the lines. Err: out of memory, more kernels than a call has. */
+/** Copy the kernels of `from` without their values, as those of process `repeat`. */
+void buffered_copy(struct buffered_process *to, const struct buffered_process *from, int repeat);
+/** Add the stalls of one kernel. Own: takes the lines. Err: more kernels than a call has. */
 int buffered_add_stalls(struct buffered_stalls *s, struct msg_stalls *stalls, struct fw_err *err);
 void buffered_clear_stalls(struct buffered_stalls *s);
 void buffered_clear(struct buffered_process *p);

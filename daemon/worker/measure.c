@@ -108,15 +108,13 @@ static int verify_results(struct bench *b, struct fw_err *err)
 int measure_run(struct bench *b, struct fw_err *err)
 {
 	size_t n = (size_t)b->n_cells + 1;
-	struct plan p = { .cell = calloc(n, sizeof *p.cell),
-		.spare = calloc(n, sizeof *p.spare),
-		.sustained_run = calloc(n, sizeof *p.sustained_run) };
+	struct plan p = { .cell = mem_alloc_zero(n, sizeof *p.cell),
+		.spare = mem_alloc_zero(n, sizeof *p.spare),
+		.sustained_run = mem_alloc_zero(n, sizeof *p.sustained_run) };
 	int round, result = 1;
 
 	p.order.cell = p.cell;
 	p.order.sustained_run = p.sustained_run;
-	if (!p.cell || !p.spare || !p.sustained_run)
-		result = err_set(err, ERR_INTERNAL, "out of memory");
 	for (round = 0; result == 1 && round < ROUNDS_MAX && !b->lost; round++) {
 		result = run_all(b, &p, err);
 		if (result == 0 && !b->lost)

@@ -176,10 +176,8 @@ static int by_name(const void *a, const void *b)
 
 int modulecode_open(const char *path, struct modulecode **out, struct fw_err *err)
 {
-	struct modulecode *m = calloc(1, sizeof *m);
+	struct modulecode *m = mem_alloc_zero(1, sizeof *m);
 	*out = NULL;
-	if (!m)
-		return no_memory(err);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int result = fd < 0 ? err_sys(err, "cannot be read") : kernelcode_pieces(fd, add_piece, m, err);
 	if (fd >= 0)

@@ -33,6 +33,7 @@ static bool is_ours(const char *metric)
 static int take_value(void *arg, const struct ncu_value *v, struct fw_err *err)
 {
 	struct table *t = arg;
+	(void)err;
 	t->launches = v->launch + 1;
 	if (v->launch >= t->n_kernels)
 		return 0;
@@ -41,9 +42,7 @@ static int take_value(void *arg, const struct ncu_value *v, struct fw_err *err)
 	if (v->kind != MARKS_NUMBER || !is_ours(v->metric) || k->n_values == METRICS)
 		return 0;
 	if (!k->value)
-		k->value = calloc(METRICS, sizeof *k->value);
-	if (!k->value)
-		return err_set(err, ERR_INTERNAL, "out of memory for counters");
+		k->value = mem_alloc_zero(METRICS, sizeof *k->value);
 	for (int i = 0; i < k->n_values; i++)
 		if (strcmp(k->value[i].metric, v->metric) == 0)
 			return 0;
@@ -181,9 +180,8 @@ static int count_cell(struct buffered *k, struct buffered_cell *c, const struct 
 	for (size_t o = 0; o < sizeof order / sizeof order[0] && result == 1; o++) {
 		int side = order[o].side, repeat = order[o].repeat;
 		struct buffered_process *p = &got[side][repeat];
-		result = buffered_copy(p, &c->process[side][0], repeat, err);
-		if (result == 0)
-			result = count(k, c, tool, side, p, why, sizeof why, err);
+		buffered_copy(p, &c->process[side][0], repeat);
+		result = count(k, c, tool, side, p, why, sizeof why, err);
 		p->is_counted = result == 1;
 		snprintf(p->tool, sizeof p->tool, "%s", tool->name);
 	}
@@ -211,9 +209,7 @@ int ncu_counters(struct buffered *k, struct fw_err *err)
 			c->process[1][0].n == 0)
 			continue;
 		if (!tool) {
-			tool = calloc(1, sizeof *tool);
-			if (!tool)
-				return err_set(err, ERR_INTERNAL, "out of memory");
+			tool = mem_alloc_zero(1, sizeof *tool);
 			if (!find_tool(tool))
 				break;
 		}

@@ -40,9 +40,7 @@ static int take(void *arg, const struct ncu_stall *s, struct fw_err *err)
 		if (finish(t, err) != 0)
 			return -1;
 		t->launch = s->launch;
-		t->one.line = calloc(EVIDENCE_STALLS_MAX, sizeof *t->one.line);
-		if (!t->one.line)
-			return err_set(err, ERR_INTERNAL, "out of memory for samples");
+		t->one.line = mem_alloc_zero(EVIDENCE_STALLS_MAX, sizeof *t->one.line);
 		memcpy(t->one.symbol_sha256, t->process->kernel[t->node[s->launch]].symbol_sha256, sizeof t->one.symbol_sha256);
 	}
 	bool is_next = t->one.n == 0 || s->offset > t->one.line[t->one.n - 1].offset;

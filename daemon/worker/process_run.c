@@ -242,9 +242,7 @@ static int announce(struct bench *b, const struct runner_task *t, struct fw_err 
 	struct msg m = { .t = MSG_PROCESS_RUN };
 	int status;
 
-	m.u.process_run = calloc(1, sizeof *m.u.process_run);
-	if (!m.u.process_run)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	m.u.process_run = mem_alloc_zero(1, sizeof *m.u.process_run);
 	m.u.process_run->process_run = t->process_run;
 	m.u.process_run->set = t->set;
 	m.u.process_run->seed = t->seed;
@@ -318,9 +316,7 @@ int measure_process_run(struct bench *b, const struct run_order *o, char *why, s
 	for (i = 0; i < b->n_subjects; i++)
 		if (!b->subject[i].dropped)
 			task.subject[task.n_subjects++] = i;
-	state.seen = calloc((size_t)b->n_cells, sizeof *state.seen);
-	if (!state.seen)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	state.seen = mem_alloc_zero((size_t)b->n_cells, sizeof *state.seen);
 	for (i = 0; i < b->n_cells; i++)
 		before += b->cell[i].open;
 	status = start_runner(&state, &task, &end, err);

@@ -18,35 +18,25 @@ enum { WIDTH = 44, HUNK_LINES = 40, HOT_LINES = 5, TRIED_SHOWN = 8 };
 /* Required ratio of the difference between sides to that within a side. */
 #define SEPARATE 3.0
 
-/* Store a copy. Err: out of memory. */
-static int profile_report_take(struct profile_report *r, const struct msg *m, struct fw_err *err)
+/* Store a copy. */
+static void profile_report_take(struct profile_report *r, const struct msg *m)
 {
 	if (m->t == MSG_KERNEL) {
-		struct msg_kernel *more = reallocarray(r->kernel, (size_t)r->n_kernels + 1, sizeof *more);
-		if (!more)
-			return err_set(err, ERR_INTERNAL, "out of memory for kernels");
-		r->kernel = more;
-		struct msg_kernel *k = &more[r->n_kernels];
+		r->kernel = mem_grow(r->kernel, (size_t)r->n_kernels + 1, sizeof *r->kernel);
+		struct msg_kernel *k = &r->kernel[r->n_kernels++];
 		*k = m->u.kernel;
-		k->value = calloc((size_t)k->n_values + 1, sizeof *k->value);
-		if (!k->value)
-			return err_set(err, ERR_INTERNAL, "out of memory for counters");
+		k->value = mem_alloc_zero((size_t)k->n_values + 1, sizeof *k->value);
 		if (k->n_values)
 			memcpy(k->value, m->u.kernel.value, (size_t)k->n_values * sizeof *k->value);
-		r->n_kernels++;
 	} else if (m->t == MSG_CODE) {
-		struct msg_code *more = reallocarray(r->code, (size_t)r->n_codes + 1, sizeof *more);
-		if (!more)
-			return err_set(err, ERR_INTERNAL, "out of memory for machine code");
-		r->code = more;
-		more[r->n_codes++] = *m->u.code;
+		r->code = mem_grow(r->code, (size_t)r->n_codes + 1, sizeof *r->code);
+		r->code[r->n_codes++] = *m->u.code;
 	} else if (m->t == MSG_COUNTERFACTUAL) {
 		r->has_swap = true;
 		r->swap = m->u.counterfactual;
 	} else if (m->t == MSG_PROFILE) {
 		r->end = m->u.profile;
 	}
-	return 0;
 }
 
 /* Free all records. Accepts a zeroed one. */
@@ -319,8 +309,7 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 		protocol_write(&s->line, m);
 		return flush(s, err);
 	}
-	if (profile_report_take(&s->report, m, err) != 0)
-		return -1;
+	profile_report_take(&s->report, m);
 	if (m->t != MSG_PROFILE)
 		return 0;
 	profile_report_print(&s->report, s->bench->cells[m->u.profile.cell].key, &s->line);
@@ -374,14 +363,12 @@ int profile_alone_run(const struct two_modules_options *o, enum evidence_path pa
 
 static int request_runner(const struct sandbox *sandbox, const struct msg_device *device, struct buf *said, struct fw_err *err)
 {
-	struct sandbox_argv *v = malloc(sizeof *v);
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	char runner[PATH_MAX], errors_text[200], name[32];
 	struct buf errors;
 	struct proc_exit how;
 	int result = -1;
 
-	if (!v)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	buf_init(&errors, 4096);
 	snprintf(name, sizeof name, "%s:%d", device_kind_name(device->kind), device->index);
 	if (proc_sibling("flopwatch-runner", runner, sizeof runner, err) == 0) {

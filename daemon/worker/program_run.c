@@ -182,10 +182,8 @@ int command_timed(struct command *m, int side, int cell, const struct reading *r
 
 int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
 {
-	struct msg message = { .t = MSG_PROCESS_RUN, .u.process_run = calloc(1, sizeof(struct msg_process_run)) };
+	struct msg message = { .t = MSG_PROCESS_RUN, .u.process_run = mem_alloc_zero(1, sizeof(struct msg_process_run)) };
 
-	if (!message.u.process_run)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	message.u.process_run->process_run = m->bench->runs;
 	message.u.process_run->set = set;
 	message.u.process_run->seed = seed;
@@ -286,17 +284,14 @@ static int sides_with(const struct taken *l, const char *key)
 	return all ? COMMAND_SIDES_MAX : COMMAND_REFERENCE;
 }
 
-static int fill_clocks(const struct taken *l, int side, struct msg_cell *c, struct fw_err *err)
+static void fill_clocks(const struct taken *l, int side, struct msg_cell *c)
 {
 	for (int round = 0; round < ROUNDS; round++)
 		if (l->mhz[round][side] <= 0)
-			return 0;
-	c->mhz[side] = calloc(ROUNDS, sizeof(float));
-	if (!c->mhz[side])
-		return err_set(err, ERR_INTERNAL, "out of memory");
+			return;
+	c->mhz[side] = mem_alloc(ROUNDS * sizeof(float));
 	for (int round = 0; round < ROUNDS; round++)
 		c->mhz[side][round] = (float)l->mhz[round][side];
-	return 0;
 }
 
 /* Time of a cell in one process: the median of its calls without the warm-up ones. */
@@ -357,11 +352,8 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 		.redo = l->redo };
 	for (int side = 0; side < n; side++) {
 		c->role[side] = m->side[side]->role;
-		c->ms[side] = calloc(ROUNDS, sizeof(float));
-		if (!c->ms[side])
-			return err_set(err, ERR_INTERNAL, "out of memory");
-		if (fill_clocks(l, side, c, err) != 0)
-			return -1;
+		c->ms[side] = mem_alloc_zero(ROUNDS, sizeof(float));
+		fill_clocks(l, side, c);
 	}
 	const char *unlike = choose_statistic(l, key, n);
 
@@ -386,9 +378,9 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 static int add_cell(struct taken *l, int cell, struct fw_err *err)
 {
 	struct bench *b = l->command->bench;
-	struct msg message = { .t = MSG_CELL, .u.cell = calloc(1, sizeof(struct msg_cell)) };
+	struct msg message = { .t = MSG_CELL, .u.cell = mem_alloc(sizeof(struct msg_cell)) };
 	char why[DEVICE_CHECK_WHY_SIZE];
-	int status = message.u.cell ? fill_record(l, cell, message.u.cell, err) : err_set(err, ERR_INTERNAL, "out of memory");
+	int status = fill_record(l, cell, message.u.cell, err);
 
 	if (status == 1) {
 		int kept = bench_add(b, message.u.cell, err);

@@ -85,15 +85,13 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 		.stream = { { .read = on_stdout, .arg = r, .child_fd = 1 }, { .read = on_stderr, .arg = r, .child_fd = 2 } },
 		.n_streams = 2,
 		.deadline_ms = (int64_t)(s->run.timeout_s * 1000) };
-	struct program *program = malloc(sizeof *program);
+	struct program *program = mem_alloc(sizeof *program);
 	char ended[64], what[256];
 	struct proc_exit how = { 0 };
 	struct fw_err e = { 0 };
 	struct room disk;
 	int result;
 
-	if (!program)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	if (list) {
 		interleave_list_begin(list, &pump.stream[2].fd);
 		pump.stream[2] = (struct pump_stream){
@@ -209,13 +207,11 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 {
 	char side[128], path[3 * BENCHMARK_TEXT_SIZE];
 	int64_t started = clock_mono_ns();
-	struct running *r = calloc(1, sizeof *r);
+	struct running *r = mem_alloc_zero(1, sizeof *r);
 	int folder, result;
 
 	memset(out, 0, sizeof *out);
 	memset(problem, 0, sizeof *problem);
-	if (!r)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	build_side(c, s, side);
 	folder = openat(c->cache->fd, side, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder < 0) {

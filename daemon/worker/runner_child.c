@@ -47,8 +47,8 @@ void outside_begin(struct outside *o, pid_t root)
 	int n = procs_below(root, pid, OUTSIDE_PIDS_MAX);
 
 	outside_end(o);
-	o->process = calloc((size_t)n + 1, sizeof *o->process);
-	for (int i = 0; o->process && i < n; i++)
+	o->process = mem_alloc_zero((size_t)n + 1, sizeof *o->process);
+	for (int i = 0; i < n; i++)
 		read_process(pid[i], &o->process[o->n++]);
 }
 
@@ -232,10 +232,8 @@ static void name_modules(const struct child *c, char *detail, size_t size)
 	long module = strtol(at + strlen(handed_on), &end, 10) - FIRST_MODULE_FD;
 	if (module < 0 || module >= c->task->n_subjects)
 		return;
-	char *rest = strdup(end);
+	char *rest = mem_copy_text(end);
 	size_t before = (size_t)(at - detail);
-	if (!rest)
-		return;
 	snprintf(detail + before, size - before, "%.160s%s", c->bench->subject[c->task->subject[module]].file, rest);
 	free(rest);
 }
@@ -475,24 +473,17 @@ static int task_file(const struct bench *b, const struct runner_task *t, const c
 {
 	struct msg m = { .t = MSG_RUN };
 	struct buf line;
-	int fd = -1;
 
 	buf_init(&line, PROTOCOL_LINE_MAX + 2);
-	m.u.run = calloc(1, sizeof *m.u.run);
-	if (m.u.run) {
-		m.u.run->cell = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->cell);
-		m.u.run->index = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->index);
-		m.u.run->sustained_run = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->sustained_run);
-		m.u.run->pin = calloc((size_t)b->n_pins * (size_t)(t->copy_fd > 0 ? 2 : 1) + 1, sizeof *m.u.run->pin);
-	}
-	if (!m.u.run || !m.u.run->cell || !m.u.run->index || !m.u.run->sustained_run || !m.u.run->pin) {
-		err_set(err, ERR_INTERNAL, "out of memory");
-	} else {
-		fill_message(b, t, signature, m.u.run);
-		protocol_write(&line, &m);
-		fd = line.failed ? err_set(err, ERR_INTERNAL, "the runner's task is too long for a line")
-				 : sealed_once("task", line.data, line.len, err);
-	}
+	m.u.run = mem_alloc_zero(1, sizeof *m.u.run);
+	m.u.run->cell = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.run->cell);
+	m.u.run->index = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.run->index);
+	m.u.run->sustained_run = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.run->sustained_run);
+	m.u.run->pin = mem_alloc_zero((size_t)b->n_pins * (size_t)(t->copy_fd > 0 ? 2 : 1) + 1, sizeof *m.u.run->pin);
+	fill_message(b, t, signature, m.u.run);
+	protocol_write(&line, &m);
+	int fd = line.failed ? err_set(err, ERR_INTERNAL, "the runner's task is too long for a line")
+			     : sealed_once("task", line.data, line.len, err);
 	msg_fini(&m);
 	buf_fini(&line);
 	return fd;
@@ -540,11 +531,9 @@ static int run_with(
 		.deadline_ms = (int64_t)(t->deadline_s * 1000) };
 	struct environment env;
 	struct proc_spec spec = { .env = env.list, .fd = { { task_fd, 0 } }, .n_fd = 1 };
-	struct sandbox_argv *v = malloc(sizeof *v);
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	int result, i;
 
-	if (!v)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	fill_environment(&env);
 	for (i = 0; i < t->n_subjects; i++)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ module_of(b, t, i), FIRST_MODULE_FD + i };
@@ -619,13 +608,11 @@ int runner_child_under(struct bench *b, const struct runner_task *t, const char 
 		.deadline_ms = (int64_t)(t->deadline_s * 1000) };
 	struct environment env;
 	struct proc_spec spec = { .env = env.list };
-	struct sandbox_argv *v = malloc(sizeof *v);
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	int64_t started = clock_mono_ns();
 	struct proc_exit given;
 	int result, i;
 
-	if (!v)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	fill_environment(&env);
 	for (i = 0; i < t->n_subjects; i++)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ b->subject[t->subject[i]].fd, FIRST_MODULE_FD + i };
@@ -646,9 +633,8 @@ int runner_child_under(struct bench *b, const struct runner_task *t, const char 
 int runner_child_beside(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err)
 {
 	static const struct sandbox open_air;
-	struct sandbox_argv *v = malloc(sizeof *v);
-	int ends[2] = { -1, -1 }, task_fd = v ? task_file(b, t, "", err) : err_set(err, ERR_INTERNAL, "out of memory"),
-	    result = -1;
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
+	int ends[2] = { -1, -1 }, task_fd = task_file(b, t, "", err), result = -1;
 	struct environment env;
 
 	if (task_fd >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -702,15 +688,13 @@ static void log_left_out(const char *lines)
 int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_device *out, int max, struct fw_err *err)
 {
 	static const struct sandbox open_air;
-	struct sandbox_argv *v = malloc(sizeof *v);
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	struct environment env;
 	char runner[PATH_MAX];
 	struct proc_exit how;
 	struct buf text, errors;
 	int n = -1;
 
-	if (!v)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	buf_init(&text, PROTOCOL_LINE_MAX);
 	buf_init(&errors, 4096);
 	if (proc_sibling("flopwatch-runner", runner, sizeof runner, err) != 0)

@@ -36,13 +36,11 @@ static int write_source(const char *folder, struct fw_err *err)
 
 static int run(const struct sandbox *s, const char *folder, const char *step, const char *const *argv, struct fw_err *err)
 {
-	struct sandbox_argv *v = malloc(sizeof *v);
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	struct sandbox_environment env;
 	struct proc_exit how = { 0 };
 	struct buf said;
 	char ended[64];
-	if (!v)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	buf_init(&said, SAID_MAX_BYTES);
 	sandbox_build(s, v, folder, ".");
 	for (; *argv; argv++)

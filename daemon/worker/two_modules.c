@@ -56,9 +56,11 @@ static int add(struct bench *b, enum role role, const char *provider, const char
 {
 	char sha[HASH_HEX];
 	int fd = sealed_open(path, sha, err);
-	int result = fd < 0 ? -1 : bench_subject(b, role, provider, path, fd, sha, err);
 
-	return result == 0 ? bench_hand(b, config, err) : -1;
+	if (fd < 0 || bench_subject(b, role, provider, path, fd, sha, err) != 0)
+		return -1;
+	bench_hand(b, config);
+	return 0;
 }
 
 int two_modules_add(struct bench *b, const struct two_modules_options *o, struct fw_err *err)

@@ -185,7 +185,7 @@ static void log_text(int bytes, size_t max, struct buf *out)
 	struct buildlog l;
 	char c;
 
-	assert_int_equal(buildlog_init(&l, max), 0);
+	buildlog_init(&l, max);
 	for (int i = 0; i < bytes; i++) {
 		c = (char)('a' + i % 26);
 		buildlog_add(&l, &c, 1);

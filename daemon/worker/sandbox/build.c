@@ -179,12 +179,11 @@ static void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX])
 
 /* ---- buildlog: First half in a buffer, second half in a ring. ---- */
 
-int buildlog_init(struct buildlog *l, size_t max)
+void buildlog_init(struct buildlog *l, size_t max)
 {
 	*l = (struct buildlog){ .half = max / 2 ? max / 2 : 1 };
 	buf_init(&l->head, l->half);
-	l->tail = malloc(l->half);
-	return l->tail ? 0 : -1;
+	l->tail = mem_alloc(l->half);
 }
 
 void buildlog_fini(struct buildlog *l)
@@ -431,7 +430,7 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 		.tick = on_tick,
 		.tick_ms = TICK_MS,
 		.tick_arg = r };
-	struct sandbox_argv *v = malloc(sizeof *v);
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	char job[PATH_MAX + 136], cwd[PATH_MAX + MANIFEST_TEXT_SIZE + 144], ended[64];
 	struct sandbox_environment environment;
 	struct compilers compilers;
@@ -439,8 +438,6 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	struct fw_err e = { 0 };
 	int result;
 
-	if (!v)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	const char *tools_dir = s->tools.dir[0] ? s->tools.dir : c->tools_dir;
 	bool has_tools = tools_dir[0] || s->tools.flags[0];
 	if (has_tools && compilers_prepare(c->cache, c->device, tools_dir, s->tools.flags, &compilers, err) != 0) {
@@ -739,8 +736,7 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 	}
 	if (room_for_build(c->cache->fd, c->cache->dir, err) != 0)
 		return -1;
-	if (buildlog_init(&r.log, keep) != 0)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	buildlog_init(&r.log, keep);
 	build_folder(c, "job", r.folder);
 	if (s->run.name[0])
 		build_side(c, s, r.folder);

@@ -226,9 +226,9 @@ void cache_forget(int folder_fd, const char *name)
 /* Returns 1 copied, 0 larger than max_bytes, -1 failed. */
 static int copy_file(int out, int fd, int64_t max_bytes, struct hash_state *hash, struct fw_err *err)
 {
-	char *chunk = malloc(1 << 16);
+	char *chunk = mem_alloc(1 << 16);
 	int64_t offset = 0;
-	int result = chunk ? 1 : err_set(err, ERR_INTERNAL, "out of memory");
+	int result = 1;
 
 	while (result == 1) {
 		ssize_t n = pread(fd, chunk, 1 << 16, offset);
@@ -389,7 +389,6 @@ static void trim_folder(int folder_fd, int keep)
 	}
 	while ((entry = readdir(dir))) {
 		struct stat st;
-		struct aged *more;
 
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof list->name) {
 			unlinkat(folder_fd, entry->d_name, 0); /* "." and ".." are folders: unlinkat refuses them */
@@ -399,10 +398,7 @@ static void trim_folder(int folder_fd, int keep)
 			continue;
 		if (n == room) {
 			room = room ? 2 * room : 256;
-			more = realloc(list, (size_t)room * sizeof *list);
-			if (!more)
-				break;
-			list = more;
+			list = mem_grow(list, (size_t)room, sizeof *list);
 		}
 		snprintf(list[n].name, sizeof list[n].name, "%.79s", entry->d_name);
 		list[n++].used = st.st_mtim;

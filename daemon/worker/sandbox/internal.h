@@ -22,8 +22,8 @@ struct buildlog {
 	int64_t total; /* bytes printed so far */
 };
 
-/** Initialise for at most `max` bytes, half of them from the end. Err: -1 out of memory. */
-int buildlog_init(struct buildlog *l, size_t max);
+/** Initialise for at most `max` bytes, half of them from the end. */
+void buildlog_init(struct buildlog *l, size_t max);
 void buildlog_fini(struct buildlog *l);
 void buildlog_add(struct buildlog *l, const char *data, size_t len);
 /** Write head, number of dropped bytes (if any), and tail. */

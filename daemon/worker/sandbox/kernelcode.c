@@ -147,10 +147,8 @@ int kernelcode_each(int fd, kernelcode_fn *kernel, void *arg, struct fw_err *err
 
 int kernelcode_open(int fd, struct kernelcode **out, struct fw_err *err)
 {
-	struct kernelcode *k = calloc(1, sizeof *k);
+	struct kernelcode *k = mem_alloc_zero(1, sizeof *k);
 	*out = NULL;
-	if (!k)
-		return err_set(err, ERR_FULL, "out of memory");
 	if (kernelcode_each(fd, add_entry, k, err) != 0) {
 		kernelcode_free(k);
 		return -1;

@@ -118,8 +118,8 @@ static bool open_image(struct image *m)
 static int hash_range(struct hash_state *s, const struct image *m, uint64_t from, uint64_t len, struct fw_err *err)
 {
 	static const unsigned char none[CHUNK];
-	unsigned char *text = malloc(CHUNK);
-	int result = text ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+	unsigned char *text = mem_alloc(CHUNK);
+	int result = 0;
 
 	while (len > 0 && result == 0) {
 		size_t n = len < CHUNK ? (size_t)len : CHUNK;
@@ -181,13 +181,11 @@ static int hash_image(struct hash_state *s, const struct image *m, struct fw_err
 
 int loadable_hash(int fd, char hex[HASH_HEX], struct fw_err *err)
 {
-	struct image *m = calloc(1, sizeof *m);
+	struct image *m = mem_alloc_zero(1, sizeof *m);
 	struct hash_state s;
 	struct stat st;
 	int result;
 
-	if (!m)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	m->fd = fd;
 	result = fstat(fd, &st) < 0 ? err_sys(err, "read a built file") : 0;
 	m->size = result == 0 ? (uint64_t)st.st_size : 0;

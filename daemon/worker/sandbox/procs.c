@@ -72,13 +72,8 @@ static int read_table(struct table *t)
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		if (t->n == t->room) {
-			int room = t->room ? 2 * t->room : 1024;
-			struct process *more = realloc(t->p, (size_t)room * sizeof *more);
-
-			if (!more)
-				break;
-			t->p = more;
-			t->room = room;
+			t->room = t->room ? 2 * t->room : 1024;
+			t->p = mem_grow(t->p, (size_t)t->room, sizeof *t->p);
 		}
 		t->n += read_stat(dirfd(dir), entry->d_name, &t->p[t->n]);
 	}

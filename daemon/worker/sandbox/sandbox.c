@@ -535,12 +535,10 @@ enum run_as { AS_BUILD, AS_RUN, AS_COUNT };
 /* Run /usr/bin/true as branch code would run. `said`: output of a failure. */
 static bool works(struct sandbox *s, enum run_as as, struct buf *said, struct fw_err *err)
 {
-	struct sandbox_argv *v = malloc(sizeof *v);
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	struct proc_exit how = { .status = -1 };
 	bool good;
 
-	if (!v)
-		return false;
 	buf_clear(said);
 	if (as == AS_BUILD) {
 		sandbox_build(s, v, "/usr", "bin");
@@ -572,15 +570,13 @@ static bool counters_are_closed(void)
 /* Root reads all files, nobody only public ones: a runner in a closed folder would fail in every job. */
 static int check_runner(const struct sandbox *s, struct fw_err *err)
 {
-	struct sandbox_argv *v = malloc(sizeof *v);
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	struct proc_exit how = { .status = 0 };
 	struct buf said;
 	struct fw_err e = { 0 };
 	char runner[PATH_MAX];
 	int result = 0;
 
-	if (!v)
-		return err_set(err, ERR_FULL, "out of memory");
 	buf_init(&said, 4096);
 	if (proc_sibling("flopwatch-runner", runner, sizeof runner, NULL) == 0) {
 		in_run(s, v, NULL, runner, false, false);
@@ -653,13 +649,11 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 /* Whether the build user can enter and list the folder inside. */
 static bool can_read(const struct sandbox *s, const char *path, struct fw_err *err)
 {
-	struct sandbox_argv *v = malloc(sizeof *v);
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	struct proc_exit how = { .status = -1 };
 	struct buf said;
 	bool good;
 
-	if (!v)
-		return false;
 	buf_init(&said, 4096);
 	sandbox_build(s, v, "/usr", "bin");
 	sandbox_arg(v, "/usr/bin/test");

@@ -309,9 +309,7 @@ int unpack_tar(int tar_fd, int root_fd, const char *path, const struct unpack_li
 
 	if (path[0] == '/')
 		return err_set(err, ERR_INVALID, "input \"%.200s\" is an absolute path", path);
-	r.chunk = malloc(CHUNK);
-	if (!r.chunk)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	r.chunk = mem_alloc(CHUNK);
 	if (clean_path(path, folder, sizeof folder, err) != 0) {
 		err_context(err, "input \"%.200s\"", path);
 		goto out;
