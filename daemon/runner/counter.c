@@ -56,9 +56,7 @@ int schedule_open(struct schedule *s, const struct cupti *cupti, const char *chi
 	if (code != 0)
 		return cupti_fail(code, "cuptiProfilerHostInitialize", err);
 	s->host = open.host;
-	s->name = calloc(n + 1, sizeof *s->name);
-	if (!s->name)
-		return err_set(err, ERR_FULL, "no memory for %zu metrics", n);
+	s->name = mem_alloc_zero(n + 1, sizeof *s->name);
 	for (size_t i = 0; i < n; i++)
 		if (has_metric(s, name[i]))
 			s->name[s->n_names++] = name[i];

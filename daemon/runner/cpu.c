@@ -149,9 +149,7 @@ static int cpu_open(int index, uint64_t seed, struct device **out, struct fw_err
 	(void)seed;
 	if (index != 0)
 		return err_set(err, ERR_NOT_FOUND, "no device cpu:%d", index);
-	struct device *d = calloc(1, sizeof *d);
-	if (!d)
-		return err_set(err, ERR_FULL, "no memory for the cpu device");
+	struct device *d = mem_alloc_zero(1, sizeof *d);
 	d->threads = cpu_threads();
 	omp_set_num_threads(d->threads);
 	d->scrub_bytes = 2 * cache_bytes();

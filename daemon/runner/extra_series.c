@@ -62,14 +62,10 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 {
 	struct timing_pass pass = { .rounds = rounds, .how = how };
-	struct msg_cell *m = calloc(1, sizeof *m);
-	struct samples *x = calloc(1, sizeof *x);
+	struct msg_cell *m = mem_alloc_zero(1, sizeof *m);
+	struct samples *x = mem_alloc_zero(1, sizeof *x);
 	int result = -1;
 
-	if (!m || !x) {
-		failure_set(f, "device", "no memory for samples");
-		goto out;
-	}
 	runner_at(t->runner, t->cell, NULL, "time");
 	timing_begin_record(t, m, SERIES_CALL, "", rounds);
 	t->spot_check->binds = true;
@@ -174,14 +170,10 @@ static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times
 
 int timing_phase(struct timing *t, int rounds, struct failure *f)
 {
-	struct msg_cell *m = calloc(1, sizeof *m);
-	struct phase_times *x = calloc(1, sizeof *x);
+	struct msg_cell *m = mem_alloc_zero(1, sizeof *m);
+	struct phase_times *x = mem_alloc_zero(1, sizeof *x);
 	int result = -1;
 
-	if (!m || !x) {
-		failure_set(f, "device", "no memory for samples");
-		goto out;
-	}
 	runner_at(t->runner, t->cell, NULL, "phase");
 	for (int round = 0; round < rounds; round++)
 		if (phase_round(t, round, x, f) != 0)

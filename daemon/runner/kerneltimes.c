@@ -137,19 +137,15 @@ static int trace(struct runner *r, int i, struct subject *u, struct launched *l,
 
 int kerneltimes_take(struct runner *r, int i, struct subject *u, struct launched *l, struct failure *f, struct fw_err *err)
 {
-	int driver_index, result;
+	int driver_index;
 	if (!r->ops->context || !r->ops->context(r->dev, &driver_index))
 		return err_set(err, ERR_UNSUPPORTED, "device %s has no tracer", device_kind_name(r->ops->kind));
 	if (l->n_kernels == 0 || l->is_cut)
 		return err_set(err, ERR_UNSUPPORTED, "there is no whole list of the call's kernels");
-	struct activity *a = calloc(1, sizeof *a);
-	double(*ms)[CALLS] = calloc((size_t)l->n_kernels, sizeof *ms);
-	if (!a || !ms)
-		result = err_set(err, ERR_FULL, "no memory for times of kernels");
-	else
-		result = activity_open(a, err) == 0 ? trace(r, i, u, l, a, ms, f, err) : -1;
-	if (a)
-		activity_close(a);
+	struct activity *a = mem_alloc_zero(1, sizeof *a);
+	double(*ms)[CALLS] = mem_alloc_zero((size_t)l->n_kernels, sizeof *ms);
+	int result = activity_open(a, err) == 0 ? trace(r, i, u, l, a, ms, f, err) : -1;
+	activity_close(a);
 	free(a);
 	free(ms);
 	return result;

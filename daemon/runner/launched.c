@@ -49,12 +49,10 @@ static void take_node(void *arg, const struct device_node *node)
 	l->n_kernels += node->is_kernel;
 }
 
-static int allocate(struct launched *l, struct fw_err *err)
+static void allocate(struct launched *l)
 {
-	*l = (struct launched){ 0 };
-	l->node = calloc(EVIDENCE_KERNELS_MAX, sizeof *l->node);
-	l->is_kernel = calloc(EVIDENCE_KERNELS_MAX, sizeof *l->is_kernel);
-	return l->node && l->is_kernel ? 0 : err_set(err, ERR_FULL, "no memory for the kernels of a call");
+	*l = (struct launched){ .node = mem_alloc_zero(EVIDENCE_KERNELS_MAX, sizeof *l->node),
+		.is_kernel = mem_alloc_zero(EVIDENCE_KERNELS_MAX, sizeof *l->is_kernel) };
 }
 
 static int capture(struct capture *c, struct runner *r, uint32_t phases, struct fw_err *err)
@@ -75,7 +73,8 @@ static bool is_same(const struct msg_kernel *a, const struct msg_kernel *b)
 static int name_phases(struct launched *l, struct runner *r, struct capture *c, struct fw_err *err)
 {
 	struct launched by_phase;
-	int result = allocate(&by_phase, err);
+	int result = 0;
+	allocate(&by_phase);
 	c->list = &by_phase;
 	for (uint32_t bit = 1; result == 0 && bit < FW_ALL; bit <<= 1) {
 		if (!(c->subject->phases & c->subject->timed & bit))
@@ -97,8 +96,7 @@ int launched_list(struct launched *l, struct runner *r, int i, struct subject *u
 	struct capture c = { .list = l,
 		.subject = u,
 		.common = { .cell = r->run->index[i], .role = u->role, .repeat = r->run->repeat, .ms = -1 } };
-	if (allocate(l, err) != 0)
-		return -1;
+	allocate(l);
 	if (!r->ops->queues)
 		return 0;
 	if (u->provider->flags & FW_SYNCS)

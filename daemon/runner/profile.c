@@ -52,11 +52,9 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 {
 	struct launched *l = &p->kernels;
 	bool with_others = c->ranges == (size_t)l->n;
-	double *value = calloc(c->schedule.n_names + 1, sizeof *value);
+	double *value = mem_alloc_zero(c->schedule.n_names + 1, sizeof *value);
 	int result = 0;
 	size_t range = 0;
-	if (!value)
-		return err_set(err, ERR_FULL, "no memory for counters");
 	if (!with_others && c->ranges != (size_t)l->n_kernels)
 		result = err_set(err, ERR_UNSUPPORTED,
 			"the GPU counted %zu kernels where the call runs %d: they cannot be assigned", c->ranges, l->n_kernels);
@@ -65,7 +63,7 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 		if (!with_others && !l->is_kernel[k])
 			continue;
 		result = counter_read(c, range++, value, err);
-		node->value = result == 0 ? calloc(c->schedule.n_names + 1, sizeof *node->value) : NULL;
+		node->value = result == 0 ? mem_alloc_zero(c->schedule.n_names + 1, sizeof *node->value) : NULL;
 		for (size_t m = 0; node->value && m < c->schedule.n_names; m++) {
 			struct evidence_value *v = &node->value[node->n_values++];
 			snprintf(v->metric, sizeof v->metric, "%s", c->schedule.name[m]);

@@ -160,10 +160,8 @@ static int sim_open(int index, uint64_t seed, struct device **out, struct fw_err
 {
 	if (sim_number(index) < 0)
 		return err_set(err, ERR_NOT_FOUND, "no device sim:%d", index);
-	struct device *d = calloc(1, sizeof *d);
+	struct device *d = mem_alloc_zero(1, sizeof *d);
 	char word[32];
-	if (!d)
-		return err_set(err, ERR_FULL, "no memory for the simulated device");
 	d->seed = seed;
 	sim_setting("slower", word);
 	d->slower = word[0] ? strtod(word, NULL) : 1;

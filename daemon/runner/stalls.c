@@ -20,22 +20,15 @@ enum {
 	GETS_MAX = 1000
 };
 
-static int make_data(struct sampling_data *d, size_t reasons, struct fw_err *err)
+static void make_data(struct sampling_data *d, size_t reasons)
 {
 	*d = (struct sampling_data){ .size = sizeof *d, .room = RECORDS };
-	d->pc = calloc(RECORDS, sizeof *d->pc);
-	struct sampling_reason *reason = calloc(RECORDS * reasons, sizeof *reason);
-	if (!d->pc || !reason) {
-		free(reason);
-		free(d->pc);
-		d->pc = NULL;
-		return err_set(err, ERR_FULL, "no memory for samples of program counters");
-	}
+	d->pc = mem_alloc_zero(RECORDS, sizeof *d->pc);
+	struct sampling_reason *reason = mem_alloc_zero(RECORDS * reasons, sizeof *reason);
 	for (size_t i = 0; i < RECORDS; i++) {
 		d->pc[i].size = sizeof d->pc[i];
 		d->pc[i].reason = &reason[i * reasons];
 	}
-	return 0;
 }
 
 static void free_data(struct sampling_data *d)
@@ -106,9 +99,10 @@ static int sampler_open(struct sampler *s, void *context, struct fw_err *err)
 	if (cupti_sampling_open(&s->cupti, err) != 0 || call_cupti(s, s->cupti->enable, "cuptiPCSamplingEnable", err) != 0)
 		return -1;
 	s->is_enabled = true;
-	if (name_reasons(s, index, err) != 0 || make_data(&s->got, s->n_names, err) != 0 ||
-		make_data(&s->kept, s->n_names, err) != 0)
+	if (name_reasons(s, index, err) != 0)
 		return -1;
+	make_data(&s->got, s->n_names);
+	make_data(&s->kept, s->n_names);
 	return set(s, index, err);
 }
 
@@ -145,11 +139,8 @@ static int add(struct sampler *s, const struct sampling_pc *pc, struct fw_err *e
 		return 0;
 	if (at >= f->n) {
 		size_t n = at + at / 2 + 64;
-		uint32_t *more = reallocarray(f->count, n * s->reasons, sizeof *more);
-		if (!more)
-			return err_set(err, ERR_FULL, "no memory for samples of %zu instructions", n);
-		memset(more + f->n * s->reasons, 0, (n - f->n) * s->reasons * sizeof *more);
-		f->count = more;
+		f->count = mem_grow(f->count, n * s->reasons, sizeof *f->count);
+		memset(f->count + f->n * s->reasons, 0, (n - f->n) * s->reasons * sizeof *f->count);
 		f->n = n;
 	}
 	for (size_t i = 0; i < pc->n_reasons && i < s->n_names; i++) {
@@ -254,13 +245,11 @@ static struct evidence_stall stall_of(const struct sampler *s, const uint32_t *c
 }
 
 /* Drop the least sampled instructions of very long kernels. */
-static int send_record(const struct stalls_call *c, const struct sampler *s, const struct sampler_function *f, struct fw_err *err)
+static void send_record(const struct stalls_call *c, const struct sampler *s, const struct sampler_function *f)
 {
 	struct msg_stalls m = { .cell = c->runner->run->index[c->i], .role = c->subject->role, .samples = (long long)f->samples };
-	struct evidence_stall *line = calloc(f->n + 1, sizeof *line);
+	struct evidence_stall *line = mem_alloc_zero(f->n + 1, sizeof *line);
 	int n = 0;
-	if (!line)
-		return err_set(err, ERR_FULL, "no memory for samples of %zu instructions", f->n);
 	for (size_t at = 0; at < f->n; at++) {
 		struct evidence_stall e = stall_of(s, &f->count[at * s->reasons], at);
 		if (e.samples > 0)
@@ -278,7 +267,6 @@ static int send_record(const struct stalls_call *c, const struct sampler *s, con
 	m.line = line;
 	record_stalls(c->runner->records, &m);
 	free(line);
-	return 0;
 }
 
 static bool is_launched(const struct launched *l, const char *symbol)
@@ -305,7 +293,7 @@ int stalls_take(const struct stalls_call *c, struct failure *f, struct fw_err *e
 		result = sample(c, &s, f, err);
 	for (size_t i = 0; i < s.n && result == 0; i++)
 		if (s.function[i].samples && is_launched(c->kernels, s.function[i].symbol)) {
-			result = send_record(c, &s, &s.function[i], err);
+			send_record(c, &s, &s.function[i]);
 			reported++;
 		}
 	if (result == 0 && reported == 0)

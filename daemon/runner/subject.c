@@ -135,7 +135,7 @@ static int check_info(struct subject *s, const struct fw_info *info, struct fail
 }
 
 /* Take the provider's report of its search. Invalid times count as unknown. */
-static int take_tried(struct subject *s, const struct fw_info *info, struct failure *f)
+static void take_tried(struct subject *s, const struct fw_info *info)
 {
 	/* a library of an earlier header has a shorter struct, with its size */
 	bool is_reported = info->struct_size >= sizeof *info && info->candidate && info->n_candidates;
@@ -144,10 +144,8 @@ static int take_tried(struct subject *s, const struct fw_info *info, struct fail
 								      : 0;
 	tried_fini(&s->tried);
 	if (n == 0)
-		return 0;
-	s->tried.config = calloc(n, sizeof *s->tried.config);
-	if (!s->tried.config)
-		return failure_set(f, "device", "out of memory for %zu configurations", n);
+		return;
+	s->tried.config = mem_alloc_zero(n, sizeof *s->tried.config);
 	for (size_t i = 0; i < n; i++) {
 		struct tried_config *c = &s->tried.config[i];
 		const char *config = info->candidate[i].config;
@@ -160,7 +158,6 @@ static int take_tried(struct subject *s, const struct fw_info *info, struct fail
 	tried_sort(&s->tried);
 	if (s->tried.n > TRIED_MAX)
 		s->tried.n = TRIED_MAX;
-	return 0;
 }
 
 void subject_count(struct subject *s)
@@ -230,8 +227,8 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	s->workspace_bytes = info.workspace_bytes;
 	s->persist_bytes = info.persist_bytes;
 	snprintf(s->config, sizeof s->config, "%s", info.config ? info.config : "");
-	if (direction == p->cell.direction && take_tried(s, &info, f) != 0)
-		return -1;
+	if (direction == p->cell.direction)
+		take_tried(s, &info);
 	if (pin && !config_contains_all(pin, s->config))
 		return failure_set(f, "abi",
 			"%.40s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",

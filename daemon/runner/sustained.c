@@ -254,15 +254,15 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 {
 	struct subject *base = with_role(t, ROLE_BASE), *target = with_role(t, ROLE_TARGET);
 	struct msg_device_check device_check;
-	struct msg_cell *m = calloc(1, sizeof *m);
-	struct sustained_calls *b = calloc(SUSTAINED_RUNS_MAX, sizeof *b);
-	struct sustained_side *side = calloc(2, sizeof *side);
+	struct msg_cell *m = mem_alloc_zero(1, sizeof *m);
+	struct sustained_calls *b = mem_alloc_zero(SUSTAINED_RUNS_MAX, sizeof *b);
+	struct sustained_side *side = mem_alloc_zero(2, sizeof *side);
 	struct look look[2][LOOKS] = { 0 };
 	double energy_j[SUSTAINED_RUNS_MAX], of_side_j[2];
 	int result = -1;
 
-	if (!m || !b || !side || !base || !target) {
-		failure_set(f, "device", base && target ? "no memory for samples" : "sustained runs need a base and a target");
+	if (!base || !target) {
+		failure_set(f, "device", "sustained runs need a base and a target");
 		goto out;
 	}
 	struct subject *const sides[2] = { base, target };

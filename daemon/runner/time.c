@@ -64,14 +64,10 @@ int timing_device(struct timing *t, int rounds, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct timing_pass pass = { .rounds = rounds };
-	struct msg_cell *m = calloc(1, sizeof *m);
-	struct samples *x = calloc(1, sizeof *x);
+	struct msg_cell *m = mem_alloc_zero(1, sizeof *m);
+	struct samples *x = mem_alloc_zero(1, sizeof *x);
 	int result = -1;
 
-	if (!m || !x) {
-		failure_set(f, "device", "no memory for samples");
-		goto out;
-	}
 	timing_begin_record(t, m, SERIES_DEVICE, "", rounds);
 	runner_at(t->runner, t->cell, NULL, "time");
 	if (timing_guarded(t, device_pass, &pass, x, f) != 0)

@@ -47,12 +47,8 @@ void values_free(struct expected *e)
 
 struct expected *values_make(const struct check_io *io, values_fn *compute, uint64_t seed, double visits, struct fw_err *err)
 {
-	struct expected *e = calloc(1, sizeof *e);
+	struct expected *e = mem_alloc_zero(1, sizeof *e);
 
-	if (!e) {
-		err_set(err, ERR_FULL, "reference: out of memory");
-		return NULL;
-	}
 	e->io = io;
 	if (compute(io, seed, visits, &e->values, err) == 0)
 		return e;
