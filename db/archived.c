@@ -290,14 +290,11 @@ static void free_cached(void *what)
 	free(k);
 }
 
-int archived_read_begin(struct db *db, struct fw_err *err)
+void archived_read_begin(struct db *db)
 {
-	struct cached_frame *k = calloc(1, sizeof *k);
-	if (!k)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct cached_frame *k = mem_alloc_zero(1, sizeof *k);
 	frame_init(&k->frame);
 	db_keep(db, k, free_cached);
-	return 0;
 }
 
 void archived_read_end(struct db *db)

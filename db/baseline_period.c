@@ -262,13 +262,7 @@ int store_baseline_period_devices(struct db *db, int64_t repo, struct store_base
 	while ((result = stmt_step(s, err)) == 1) {
 		if (n == room) {
 			room = room ? 2 * room : 16;
-			struct store_baseline_period_device *more = realloc(*out, (size_t)room * sizeof *more);
-			if (!more) {
-				stmt_reset(s);
-				result = err_set(err, ERR_INTERNAL, "out of memory for %d devices", room);
-				break;
-			}
-			*out = more;
+			*out = mem_grow(*out, (size_t)room, sizeof **out);
 		}
 		struct store_baseline_period_device *d = &(*out)[n++];
 		*d = (struct store_baseline_period_device){ .class = row_int(s, 1),

@@ -185,9 +185,7 @@ int db_open(const char *path, bool read_only, struct db **out, struct fw_err *er
 		else if (errno != EEXIST)
 			return err_sys(err, "cannot create the database %s", path);
 	}
-	struct db *db = calloc(1, sizeof *db);
-	if (!db)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct db *db = mem_alloc_zero(1, sizeof *db);
 	int flags = (read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX;
 	int rc = sqlite3_open_v2(path, &db->handle, flags, NULL);
 	if (rc != SQLITE_OK) {
@@ -206,11 +204,9 @@ int db_open(const char *path, bool read_only, struct db **out, struct fw_err *er
 
 int db_open_scratch(struct db **out, struct fw_err *err)
 {
-	struct db *db = calloc(1, sizeof *db);
+	struct db *db = mem_alloc_zero(1, sizeof *db);
 
 	*out = db;
-	if (!db)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	int rc = sqlite3_open_v2(":memory:", &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (rc == SQLITE_OK)
 		return 0;

@@ -410,9 +410,9 @@ struct archived {
 
 /**
  * Cache the last unpacked frame of this connection until archived_read_end, so that reading all cells of a comparison unpacks its
- * frame once. At most one frame more in memory. Calls do not nest. Err: ERR_INTERNAL no memory.
+ * frame once. At most one frame more in memory. Calls do not nest.
  */
-int archived_read_begin(struct db *db, struct fw_err *err);
+void archived_read_begin(struct db *db);
 void archived_read_end(struct db *db);
 
 /**
@@ -1476,8 +1476,8 @@ struct store_reference_time {
 };
 /** Insert, or replace the earlier time. */
 int store_reference_time_put(struct db *db, const struct store_reference_time *t, struct fw_err *err);
-typedef int store_reference_time_fn(void *arg, const struct store_reference_time *t);
-/** Times of the devices that are in a class now, cell by cell. Stops where the callback returns other than 0. */
+typedef void store_reference_time_fn(void *arg, const struct store_reference_time *t);
+/** Times of the devices that are in a class now, cell by cell. */
 int store_reference_times(struct db *db, int64_t class, store_reference_time_fn *each, void *arg, struct fw_err *err);
 
 struct store_class_device {

@@ -97,17 +97,15 @@ int store_reference_times(struct db *db, int64_t class, store_reference_time_fn 
 			.comparison = row_int(s, 2),
 			.key = row_text(s, 3),
 			.ln_ms = row_double(s, 4) };
-		if (each(arg, &t) != 0)
-			break;
+		each(arg, &t);
 	}
-	stmt_reset(s);
 	return result < 0 ? -1 : 0;
 }
 
 int store_class_devices(struct db *db, int64_t class, struct store_class_device **out, struct fw_err *err)
 {
 	int n = 0, result;
-	*out = calloc(STORE_CLASS_DEVICES_MAX, sizeof **out);
+	*out = mem_alloc_zero(STORE_CLASS_DEVICES_MAX, sizeof **out);
 	struct stmt *s = db_stmt(db,
 		"SELECT d.id, d.uuid, d.stands_out, d.state, coalesce((SELECT sum(n_regressions > 0) FROM (SELECT n_regressions "
 		"FROM comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') ORDER BY c.id DESC LIMIT "
@@ -115,8 +113,6 @@ int store_class_devices(struct db *db, int64_t class, struct store_class_device 
 		"('selfcheck', 'calibrate') LIMIT :look)) FROM device d WHERE d.class = :class AND d.state <> 'absent' ORDER BY "
 		"d.id LIMIT :most",
 		err);
-	if (!*out)
-		return err_set(err, ERR_INTERNAL, "out of memory for the devices of a class");
 	stmt_int(s, ":class", class);
 	stmt_int(s, ":look", STORE_CLASS_LOOK);
 	stmt_int(s, ":most", STORE_CLASS_DEVICES_MAX);

@@ -221,19 +221,13 @@ static int report_state(struct db *db, int64_t id, int64_t now_ms, struct fw_err
 /** Run an UPDATE that returns ids of jobs, and write event and log line of each. *n counts them. */
 static int change_states(struct db *db, struct stmt *s, int64_t now_ms, int *n, struct fw_err *err)
 {
-	int64_t *id = NULL, *more;
+	int64_t *id = NULL;
 	int room = 0, result;
 	*n = 0;
 	while ((result = stmt_step(s, err)) == 1) {
 		if (*n == room) {
 			room = room ? 2 * room : 16;
-			more = realloc(id, (size_t)room * sizeof *id);
-			if (!more) {
-				stmt_reset(s);
-				result = err_set(err, ERR_INTERNAL, "out of memory for %d jobs", room);
-				break;
-			}
-			id = more;
+			id = mem_grow(id, (size_t)room, sizeof *id);
 		}
 		id[(*n)++] = row_int(s, 0);
 	}

@@ -17,9 +17,7 @@ static const struct migration embedded[] = {
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)
 {
 	size_t len = (size_t)(m->end - m->start);
-	char *text = malloc(len + 1);
-	if (!text)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	char *text = mem_alloc(len + 1);
 	memcpy(text, m->start, len);
 	text[len] = 0;
 	int result = db_begin(db, err);

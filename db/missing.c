@@ -14,13 +14,7 @@ static int gather(struct stmt *s, const char *why, int64_t now_ms, struct find_m
 	while ((result = stmt_step(s, err)) == 1) {
 		if (n == room) {
 			room = room ? 2 * room : 8;
-			struct find_missing *more = realloc(*out, (size_t)room * sizeof *more);
-			if (!more) {
-				stmt_reset(s);
-				result = err_set(err, ERR_INTERNAL, "out of memory for %d devices", room);
-				break;
-			}
-			*out = more;
+			*out = mem_grow(*out, (size_t)room, sizeof **out);
 		}
 		(*out)[n].class = row_int(s, 1);
 		row_copy(s, 0, (*out)[n++].uuid, sizeof(*out)->uuid);

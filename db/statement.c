@@ -42,12 +42,7 @@ struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *s
 		err_set(err, ERR_INTERNAL, "database: %s:%d: not exactly one statement", file, line);
 		return NULL;
 	}
-	struct stmt *s = calloc(1, sizeof *s);
-	if (!s) {
-		sqlite3_finalize(handle);
-		err_set(err, ERR_INTERNAL, "out of memory");
-		return NULL;
-	}
+	struct stmt *s = mem_alloc(sizeof *s);
 	*s = (struct stmt){ .db = db,
 		.handle = handle,
 		.text = sql,

@@ -19,7 +19,6 @@ struct table {
 	double *ln_ms;
 	int64_t baseline_period; /* of the last row */
 	char key[CASE_KEY_SIZE];
-	bool failed;
 };
 
 static int find_column(const struct table *t, int64_t device)
@@ -30,38 +29,29 @@ static int find_column(const struct table *t, int64_t device)
 	return -1;
 }
 
-static bool add_row(struct table *t)
+static void add_row(struct table *t)
 {
 	if (t->n_cells == t->room) {
-		int room = t->room ? 2 * t->room : 64;
-		double *more = realloc(t->ln_ms, (size_t)room * (size_t)t->n_devices * sizeof *more);
-		if (!more)
-			return false;
-		t->ln_ms = more;
-		t->room = room;
+		t->room = t->room ? 2 * t->room : 64;
+		t->ln_ms = mem_grow(t->ln_ms, (size_t)t->room * (size_t)t->n_devices, sizeof *t->ln_ms);
 	}
 	for (int i = 0; i < t->n_devices; i++)
 		t->ln_ms[(size_t)t->n_cells * (size_t)t->n_devices + (size_t)i] = NAN;
 	t->n_cells++;
-	return true;
 }
 
-static int add_time(void *arg, const struct store_reference_time *a)
+static void add_time(void *arg, const struct store_reference_time *a)
 {
 	struct table *t = arg;
 	int column = find_column(t, a->device);
 	if (column < 0)
-		return 0;
+		return;
 	if (t->n_cells == 0 || t->baseline_period != a->baseline_period || strcmp(t->key, a->key) != 0) {
-		if (!add_row(t)) {
-			t->failed = true;
-			return -1;
-		}
+		add_row(t);
 		t->baseline_period = a->baseline_period;
 		snprintf(t->key, sizeof t->key, "%s", a->key);
 	}
 	t->ln_ms[(size_t)(t->n_cells - 1) * (size_t)t->n_devices + (size_t)column] = a->ln_ms;
-	return 0;
 }
 
 /* Describe the deviation; "": none. Shape: why[size]. */
@@ -101,8 +91,6 @@ static int check_class(struct db *db, int64_t class, struct table *t, int64_t no
 	double off[STORE_CLASS_DEVICES_MAX];
 	if (store_reference_times(db, class, add_time, t, err) != 0)
 		return -1;
-	if (t->failed)
-		return err_set(err, ERR_INTERNAL, "out of memory for the times of a class");
 	device_offset_find(t->ln_ms, t->n_cells, t->n_devices, off);
 	for (int i = 0; i < t->n_devices; i++) {
 		describe_device(&t->device[i], off[i], why, sizeof why);

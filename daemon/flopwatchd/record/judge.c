@@ -201,9 +201,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 {
 	struct store_comparison c;
 	struct baseline_period baseline_period;
-	int64_t *runs = calloc((size_t)r->n_runs + 1, sizeof *runs);
-	if (!runs)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	int64_t *runs = mem_alloc_zero((size_t)r->n_runs + 1, sizeof *runs);
 	int result = put_comparison(db, r, job, now_ms, &c, err);
 	if (result == 0)
 		result = baseline_period_enter(db, r, job, c.environment, now_ms, &baseline_period, err) ||
@@ -251,8 +249,6 @@ int judge_unrun(struct db *db, const struct config *config, struct plan *plan, i
 	struct fw_err *err)
 {
 	struct result *r = result_new(plan);
-	if (!r)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	r->started_at = r->ended_at = now_ms;
 	int result = result_unrun(r, err) ? -1 : judge_finish(db, config, r, now_ms, out, err);
 	result_free(r);
@@ -410,8 +406,7 @@ static int rejudge_comparison(struct db *db, int64_t comparison, bool *changed, 
 
 int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err *err)
 {
-	if (archived_read_begin(db, err) != 0)
-		return -1;
+	archived_read_begin(db);
 	int result = rejudge_comparison(db, comparison, changed, err);
 	archived_read_end(db);
 	return result;
