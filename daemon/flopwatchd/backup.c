@@ -29,18 +29,15 @@ static void discard(struct backup *b)
 	unlink(b->old);
 }
 
-int backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *arg, struct backup **out, struct fw_err *err)
+struct backup *backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *arg)
 {
-	struct backup *b = calloc(1, sizeof *b);
-	if (!b)
-		return err_set(err, ERR_INTERNAL, "out of memory for backups");
+	struct backup *b = mem_alloc_zero(1, sizeof *b);
 	*b = (struct backup){ .loop = l, .fn = fn, .arg = arg };
 	snprintf(b->database, sizeof b->database, "%s/flopwatch.db", state_dir);
 	snprintf(b->path, sizeof b->path, "%s/backup.download", state_dir);
 	snprintf(b->old, sizeof b->old, "%s.old", b->path);
 	discard(b);
-	*out = b;
-	return 0;
+	return b;
 }
 
 static void on_copy_end(void *arg, const struct buf *out, const struct fw_err *failed)

@@ -50,9 +50,7 @@ static void on_check_end(void *arg, const struct buf *out, const struct fw_err *
 
 int check_start(struct loop *l, const char *path, check_fn *fn, void *arg, struct check **out, struct fw_err *err)
 {
-	struct check *c = calloc(1, sizeof *c);
-	if (!c)
-		return err_set(err, ERR_INTERNAL, "out of memory for the check of the database");
+	struct check *c = mem_alloc_zero(1, sizeof *c);
 	*c = (struct check){ .fn = fn, .arg = arg };
 	const char *const args[] = { "--check", path, NULL };
 	struct child_spec spec = { .program = "flopwatchd",

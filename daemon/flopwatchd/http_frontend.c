@@ -157,9 +157,7 @@ static int begin_access(const struct http_frontend *f, const char *folder, struc
 int http_frontend_start(struct loop *l, const struct config *c, struct db *db, struct control *control,
 	struct http_frontend **out, struct fw_err *err)
 {
-	struct http_frontend *f = calloc(1, sizeof *f);
-	if (!f)
-		return err_set(err, ERR_INTERNAL, "out of memory for HTTP");
+	struct http_frontend *f = mem_alloc_zero(1, sizeof *f);
 	f->loop = l;
 	f->site.db = db;
 	f->site.pages = page_cache_new();

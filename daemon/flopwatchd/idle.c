@@ -170,9 +170,7 @@ static int schedule(struct idle *i, struct fw_err *err)
 int idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg, struct idle **out,
 	struct fw_err *err)
 {
-	struct idle *i = calloc(1, sizeof *i);
-	if (!i)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct idle *i = mem_alloc_zero(1, sizeof *i);
 	*i = (struct idle){ .loop = l, .config = c, .txn = g, .wake = wake, .arg = arg };
 	if (schedule(i, err) != 0) {
 		free(i);

@@ -21,7 +21,7 @@
 struct backup;
 
 /** `fn` is called from the loop when a copy has ended or failed. Own: backup_free. */
-int backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *arg, struct backup **out, struct fw_err *err);
+struct backup *backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *arg);
 /** Start a copy. Err: ERR_CONFLICT one is being made, ERR_BUSY the daemon stops. */
 int backup_begin(struct backup *b, struct fw_err *err);
 /** 1 in progress, 0 complete at `path`, -1 failed. Err: ERR_FULL no space, ERR_TIMEOUT, ERR_BUSY the daemon stops, ERR_IO. */

@@ -124,9 +124,7 @@ static void on_timer(void *arg)
 
 int janitor_start(struct loop *loop, const struct config *config, struct db *db, struct janitor **out, struct fw_err *err)
 {
-	struct janitor *j = calloc(1, sizeof *j);
-	if (!j)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct janitor *j = mem_alloc_zero(1, sizeof *j);
 	j->loop = loop;
 	j->config = config;
 	j->db = db;

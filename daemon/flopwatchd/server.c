@@ -385,12 +385,13 @@ static int start(struct server *s, struct fw_err *err)
 		return -1;
 	/* bind the port before starting workers: a second daemon must not disturb anything */
 	if (http_frontend_start(s->loop, s->config, s->db, &s->control, &s->frontend, err) != 0 ||
-		queue_start(s->loop, s->config, s->db, on_event, s, &s->queue, err) != 0 ||
-		sender_start(s->loop, s->config, queue_txn(s->queue), &s->sender, err) != 0 ||
-		bisects_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s, &s->bisects, err) != 0 ||
-		device_alert_start(s->loop, s->config, queue_txn(s->queue), &s->device_alerts, err) != 0 ||
+		queue_start(s->loop, s->config, s->db, on_event, s, &s->queue, err) != 0)
+		return -1;
+	s->sender = sender_start(s->loop, s->config, queue_txn(s->queue));
+	s->bisects = bisects_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s);
+	s->backup = backup_new(s->loop, s->config->state_dir, on_backup, s);
+	if (device_alert_start(s->loop, s->config, queue_txn(s->queue), &s->device_alerts, err) != 0 ||
 		janitor_start(s->loop, s->config, s->db, &s->janitor, err) != 0 ||
-		backup_new(s->loop, s->config->state_dir, on_backup, s, &s->backup, err) != 0 ||
 		idle_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s, &s->idle, err) != 0)
 		return -1;
 	if (!s->is_checked && start_check(s, err) != 0)

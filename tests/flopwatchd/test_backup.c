@@ -34,7 +34,7 @@ static int set_up(void **state)
 		return -1;
 	b->f = f;
 	ok(loop_new(&b->loop, &err));
-	ok(backup_new(b->loop, b->f->folder, on_end, b, &b->backup, &err));
+	b->backup = backup_new(b->loop, b->f->folder, on_end, b);
 	*state = b;
 	return 0;
 }

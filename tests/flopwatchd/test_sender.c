@@ -92,7 +92,7 @@ static void test_a_notification_arrives(void **state)
 	(void)state;
 	assert_int_equal(listen(listen_anywhere(), 4), 0);
 	ok(loop_watch(loop, listener, EPOLLIN, accept_one, NULL, NULL, &err));
-	ok(sender_start(loop, config, &txn, &notify, &err));
+	notify = sender_start(loop, config, &txn);
 	enqueue("chat");
 	sender_wake(notify);
 	fixture_until("SELECT count(*) FROM outbox WHERE state = 'sent'");
@@ -108,7 +108,7 @@ static void test_a_receiver_that_is_not_there_is_tried_later(void **state)
 	listen_anywhere(); /* bound, but it does not listen */
 	enqueue("chat");
 	enqueue("chat");
-	ok(sender_start(loop, config, &txn, &notify, &err)); /* what is due at start goes out by itself */
+	notify = sender_start(loop, config, &txn); /* what is due at start goes out by itself */
 	fixture_until("SELECT count(*) = 2 FROM outbox WHERE attempts = 1");
 	assert_int_equal(fixture_number("SELECT count(*) FROM outbox WHERE state = 'waiting' AND last_error <> ''"), 2);
 	assert_true(fixture_number("SELECT min(next_at - created_at) FROM outbox") >= 3750);
@@ -119,7 +119,7 @@ static void test_a_receiver_that_was_removed(void **state)
 {
 	(void)state;
 	enqueue("other");
-	ok(sender_start(loop, config, &txn, &notify, &err));
+	notify = sender_start(loop, config, &txn);
 	fixture_until("SELECT count(*) FROM outbox WHERE state = 'failed'");
 	assert_string_equal(fixture_text("SELECT last_error FROM outbox"), "webhook other is no longer configured");
 }

@@ -167,9 +167,7 @@ static void check_devices(void *arg)
 
 int device_alert_start(struct loop *l, const struct config *c, struct txn *g, struct device_alert_watch **out, struct fw_err *err)
 {
-	struct device_alert_watch *s = calloc(1, sizeof *s);
-	if (!s)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct device_alert_watch *s = mem_alloc_zero(1, sizeof *s);
 	*s = (struct device_alert_watch){ .loop = l, .config = c, .txn = g, .due_ms = clock_utc_ms() };
 	if (loop_after(l, check_interval_ms(s) < GLANCE_MS ? check_interval_ms(s) : GLANCE_MS, check_devices, s, &s->timer,
 		    err) != 0) {

@@ -40,15 +40,12 @@ static int read_suite(struct db *db, int64_t suite, const char *name, struct sui
 	return result;
 }
 
-static int copy_keys(struct gone_query *a, const struct suite *after, struct fw_err *err)
+static void copy_keys(struct gone_query *a, const struct suite *after)
 {
-	a->key = calloc((size_t)after->n_cells + 1, sizeof *a->key);
-	if (!a->key)
-		return err_set(err, ERR_INTERNAL, "out of memory for the cells of a suite");
+	a->key = mem_alloc_zero((size_t)after->n_cells + 1, sizeof *a->key);
 	for (int i = 0; i < after->n_cells; i++)
 		a->key[a->n++] = after->cell[i].key;
 	qsort(a->key, (size_t)a->n, sizeof *a->key, by_text);
-	return 0;
 }
 
 static int report_measured(const struct gone_query *a, const struct suite *before, struct fw_err *err)
@@ -78,13 +75,12 @@ static int compare_suites(
 {
 	struct suite before = { 0 }, after;
 	int result = read_suite(a->db, c->suite, a->suite, &after, err);
-	if (result == 1 && copy_keys(a, &after, err) == 0) {
+	if (result == 1) {
+		copy_keys(a, &after);
 		int known = last->parts > 1 ? read_suite(a->db, last->suite, a->suite, &before, err) : 0;
 		result = known < 0    ? -1
 			 : known == 1 ? report_measured(a, &before, err)
 				      : find_gone_vanished(a->db, c, forward_cell, a, err);
-	} else if (result == 1) {
-		result = -1;
 	}
 	free(a->key);
 	suite_fini(&after);

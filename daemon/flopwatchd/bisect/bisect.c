@@ -85,9 +85,7 @@ static void note_ended_job(void *arg, int base_n, int target_n, const char *cell
 /* Load cells, points and direct measurements of a search whose goal is known. Own: free(*out). */
 static int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_search **out, struct fw_err *err)
 {
-	struct bisect_search *s = calloc(1, sizeof *s);
-	if (!s)
-		return err_set(err, ERR_INTERNAL, "out of memory for a bisect");
+	struct bisect_search *s = mem_alloc_zero(1, sizeof *s);
 	s->certain = strcmp(b->goal, "failing") == 0;
 	make_tracks(s, b->cells);
 	if (store_bisect_last(db, b->id, &s->n, err) || store_bisect_points(db, b, add_point, s, err) ||
@@ -171,11 +169,9 @@ static int end_search(
 static int conclude_search(
 	struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int64_t now, struct fw_err *err)
 {
-	struct bisect_finding *found = calloc(BISECT_FINDINGS_MAX, sizeof *found);
+	struct bisect_finding *found = mem_alloc_zero(BISECT_FINDINGS_MAX, sizeof *found);
 	struct buf json;
 	char line[512];
-	if (!found)
-		return err_set(err, ERR_INTERNAL, "out of memory for a bisect");
 	int n = bisect_findings(s, found);
 	buf_init(&json, CULPRITS_BYTES_MAX);
 	int result = bisect_report_json(b->txn->db, row, s, found, n, &json, err);
@@ -330,14 +326,11 @@ static void on_log(void *arg, const struct buf *out, const struct fw_err *failed
 {
 	struct bisects *b = arg;
 	struct fw_err err = { 0 };
-	struct listing l = { .b = b, .commit = calloc(BISECT_COMMITS_MAX, sizeof *l.commit) };
+	struct listing l = { .b = b, .commit = mem_alloc_zero(BISECT_COMMITS_MAX, sizeof *l.commit) };
 	b->git_task = NULL;
 	/* the failure is not due to the commits */
 	bool wait = failed && failed->code != ERR_NOT_FOUND && failed->code != ERR_INVALID;
-	int read = !l.commit ? err_set(&err, ERR_INTERNAL, "out of memory for commits")
-		   : wait    ? err_set(&err, failed->code, "%s", failed->text)
-		   : failed  ? 0
-			     : gitread_log(out, list_commit, &l, &err);
+	int read = wait ? err_set(&err, failed->code, "%s", failed->text) : failed ? 0 : gitread_log(out, list_commit, &l, &err);
 	if (read != 0) {
 		log_warning("bisect.list", "bisect=%lld err=%s", (long long)b->list.id, log_quote(err.text));
 		schedule_retry(b);
@@ -383,9 +376,9 @@ static void run_steps(void *arg)
 {
 	struct bisects *b = arg;
 	struct fw_err err = { 0 };
-	struct store_bisect *row = malloc(sizeof *row);
+	struct store_bisect *row = mem_alloc(sizeof *row);
 	bool requested = false;
-	int got = row ? 1 : 0;
+	int got = 1;
 	b->step_timer = NULL;
 	for (int64_t after = 0; got == 1; after = row->id) {
 		got = store_bisect_next_open(b->txn->db, after, row, &err);
@@ -415,16 +408,12 @@ void bisects_wake(struct bisects *b)
 		log_error("bisect.timer", "err=%s", log_quote(err.text));
 }
 
-int bisects_start(struct loop *l, const struct config *c, struct txn *g, void (*on_job)(void *arg), void *arg,
-	struct bisects **out, struct fw_err *err)
+struct bisects *bisects_start(struct loop *l, const struct config *c, struct txn *g, void (*on_job)(void *arg), void *arg)
 {
-	struct bisects *b = calloc(1, sizeof *b);
-	if (!b)
-		return err_set(err, ERR_INTERNAL, "out of memory for bisects");
+	struct bisects *b = mem_alloc_zero(1, sizeof *b);
 	*b = (struct bisects){ .loop = l, .config = c, .txn = g, .on_job = on_job, .arg = arg };
 	bisects_wake(b);
-	*out = b;
-	return 0;
+	return b;
 }
 
 void bisects_stop(struct bisects *b)

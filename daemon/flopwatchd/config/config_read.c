@@ -476,13 +476,8 @@ int config_read(const char *path, struct config **out, struct buf *mistakes, str
 		buf_fini(&text);
 		return err_set(err, ERR_INVALID, "the configuration %s is larger than %d bytes", path, FILE_BYTES_MAX);
 	}
-	struct config *c = calloc(1, sizeof *c);
-	struct yaml *y = c ? yaml_new(text.data, text.len, path) : NULL;
-	if (!y) {
-		free(c);
-		buf_fini(&text);
-		return err_set(err, ERR_INTERNAL, "out of memory for the configuration");
-	}
+	struct config *c = mem_alloc_zero(1, sizeof *c);
+	struct yaml *y = yaml_new(text.data, text.len, path);
 	read_all(y, c);
 	int n = yaml_mistakes(y);
 	buf_puts(mistakes, yaml_mistake_text(y));

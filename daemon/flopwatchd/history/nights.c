@@ -99,10 +99,9 @@ static int queue_next_shard(
 		.suite = d->suite, .name = d->name, .target_sha = d->target, .device_class = d->device_class, .size = d->size
 	};
 	struct shards k = { .n = d->size.parts - 1 };
-	k.part = calloc((size_t)k.n, sizeof *k.part);
-	k.target = calloc((size_t)k.n, sizeof *k.target);
-	int result = k.part && k.target ? find_night_parts(db, repo_id, branch, &like, add_shard, &k, err)
-					: err_set(err, ERR_INTERNAL, "out of memory");
+	k.part = mem_alloc_zero((size_t)k.n, sizeof *k.part);
+	k.target = mem_alloc_zero((size_t)k.n, sizeof *k.target);
+	int result = find_night_parts(db, repo_id, branch, &like, add_shard, &k, err);
 	bool is_due = result == 0 && (!night->is_share || rotation_is_behind(k.part, k.n, d->size.nights, night->began_at));
 	int next = is_due ? rotation_next(k.part, k.n, d->size.nights, night->began_at) : -1;
 	if (next >= 0)

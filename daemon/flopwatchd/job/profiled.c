@@ -83,17 +83,11 @@ void profile_cells_words(const struct profile_cells *c, char *text, size_t size)
 
 /* ---- profiled ---- */
 
-/* Make space for one more item; NULL with err. */
-static void *grow(void **list, int n, size_t size, struct fw_err *err)
+/* Make space for one more item. */
+static void *grow(void **list, int n, size_t size)
 {
-	if ((n & (n - 1)) == 0) { /* full at every power of two */
-		void *bigger = realloc(*list, (n ? (size_t)n * 2 : 1) * size);
-		if (!bigger) {
-			err_set(err, ERR_INTERNAL, "out of memory for a profile");
-			return NULL;
-		}
-		*list = bigger;
-	}
+	if ((n & (n - 1)) == 0) /* full at every power of two */
+		*list = mem_grow(*list, n ? (size_t)n * 2 : 1, size);
 	return (char *)*list + (size_t)n * size;
 }
 
@@ -134,9 +128,7 @@ static int add_kernel(struct profiled *p, struct msg_kernel *k, bool is_suite, s
 	}
 	if (p->n_kernels == kernels_max || p->n_values + k->n_values > values_max)
 		return err_set(err, ERR_FULL, "the worker sent more than %d kernels or %d values", kernels_max, values_max);
-	struct msg_kernel *mine = grow((void **)&p->kernel, p->n_kernels, sizeof *mine, err);
-	if (!mine)
-		return -1;
+	struct msg_kernel *mine = grow((void **)&p->kernel, p->n_kernels, sizeof *mine);
 	*mine = *k;
 	p->n_kernels++;
 	p->n_values += k->n_values;
@@ -150,9 +142,7 @@ static int add_code(struct profiled *p, struct msg *m, bool is_suite, struct fw_
 	int codes_max = is_suite ? PROFILED_SUITE_CODES_MAX : PROFILED_CODES_MAX;
 	if (p->n_codes == codes_max)
 		return err_set(err, ERR_FULL, "the worker sent more than %d functions", codes_max);
-	struct msg_code **mine = grow((void **)&p->code, p->n_codes, sizeof *mine, err);
-	if (!mine)
-		return -1;
+	struct msg_code **mine = grow((void **)&p->code, p->n_codes, sizeof *mine);
 	*mine = m->u.code;
 	p->n_codes++;
 	m->u.code = NULL;
@@ -163,23 +153,18 @@ static int add_with(struct profiled *p, const struct msg_counterfactual *w, stru
 {
 	if (profiled_with(p, w->cell))
 		return err_set(err, ERR_PROTOCOL, "counterfactual was sent twice for cell %d", w->cell);
-	struct msg_counterfactual *mine = grow((void **)&p->with, p->n_with, sizeof *mine, err);
-	if (!mine)
-		return -1;
+	struct msg_counterfactual *mine = grow((void **)&p->with, p->n_with, sizeof *mine);
 	*mine = *w;
 	p->n_with++;
 	return 0;
 }
 
-static int add_end(struct profiled *p, struct msg_profile *m, struct fw_err *err)
+static void add_end(struct profiled *p, struct msg_profile *m)
 {
-	struct msg_profile *mine = grow((void **)&p->end, p->n_ends, sizeof *mine, err);
-	if (!mine)
-		return -1;
+	struct msg_profile *mine = grow((void **)&p->end, p->n_ends, sizeof *mine);
 	*mine = *m;
 	m->base_tried = m->target_tried = (struct tried){ 0 };
 	p->n_ends++;
-	return 0;
 }
 
 int profiled_add(struct profiled *p, struct msg *m, int n_cells, struct fw_err *err)
@@ -195,7 +180,10 @@ int profiled_add(struct profiled *p, struct msg *m, int n_cells, struct fw_err *
 			       ? -1
 			       : add_with(p, &m->u.counterfactual, err);
 	case MSG_PROFILE:
-		return check_cell(p, m->u.profile.cell, n_cells, "profile", err) ? -1 : add_end(p, &m->u.profile, err);
+		if (check_cell(p, m->u.profile.cell, n_cells, "profile", err) != 0)
+			return -1;
+		add_end(p, &m->u.profile);
+		return 0;
 	default:
 		return 0;
 	}

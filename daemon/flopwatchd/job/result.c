@@ -8,9 +8,7 @@ enum { LIST_MAX = 1 << 20 };
 
 struct result *result_new(struct plan *plan)
 {
-	struct result *r = calloc(1, sizeof *r);
-	if (!r)
-		return NULL;
+	struct result *r = mem_alloc_zero(1, sizeof *r);
 	r->plan = *plan;
 	plan_init(plan);
 	return r;
@@ -250,9 +248,7 @@ static int add_found(struct result *r, const struct msg_found *f, struct fw_err 
 	struct msg_job *request = &r->plan.request;
 	if (!plan_is_benchmark(&r->plan) || request->n_cells > 0)
 		return err_set(err, ERR_PROTOCOL, "found names cells for a job that has cells already");
-	struct cell *cells = calloc((size_t)f->n + 1, sizeof *cells);
-	if (!cells)
-		return err_set(err, ERR_INTERNAL, "out of memory for cells");
+	struct cell *cells = mem_alloc_zero((size_t)f->n + 1, sizeof *cells);
 	for (int i = 0; i < f->n; i++)
 		benchmark_cell(&request->subject[0].run, f->cell[i].key, f->cell[i].flops, &cells[i]);
 	free(request->cell);

@@ -92,9 +92,7 @@ static int compare_severity(const void *a, const void *b)
 
 static int write_description(const struct commit_verdict *v, struct buf *out, struct fw_err *err)
 {
-	const struct commit_suite **order = calloc((size_t)v->n, sizeof *order);
-	if (!order)
-		return err_set(err, ERR_FULL, "out of memory for a status");
+	const struct commit_suite **order = mem_alloc_zero((size_t)v->n, sizeof *order);
 	for (int i = 0; i < v->n; i++)
 		order[i] = &v->suite[i];
 	qsort(order, (size_t)v->n, sizeof *order, compare_severity);
@@ -216,9 +214,8 @@ int status_ended(struct db *db, const struct config *config, const struct config
 {
 	if (only && !only->status.kind[0])
 		return 0;
-	struct find_notification_job *ended = calloc(ENDED_MAX, sizeof *ended);
-	int n = 0, result = ended ? find_notification_ended(db, now_ms, only ? only->name : "", ended, ENDED_MAX, &n, err)
-				  : err_set(err, ERR_FULL, "out of memory for statuses");
+	struct find_notification_job *ended = mem_alloc_zero(ENDED_MAX, sizeof *ended);
+	int n = 0, result = find_notification_ended(db, now_ms, only ? only->name : "", ended, ENDED_MAX, &n, err);
 	for (int i = 0; i < n && result == 0; i++) {
 		const struct config_repo *repo = only ? only : find_repo(config, ended[i].repo_name);
 		char text[640], page[40];

@@ -43,7 +43,7 @@ int gitnote_enqueue(struct db *db, const struct config *config, const struct sto
 struct sender;
 
 /** Start with the due rows. Own: borrows all. */
-int sender_start(struct loop *l, const struct config *c, struct txn *g, struct sender **out, struct fw_err *err);
+struct sender *sender_start(struct loop *l, const struct config *c, struct txn *g);
 /** Call it when rows were added. */
 void sender_wake(struct sender *n);
 void sender_stop(struct sender *n);

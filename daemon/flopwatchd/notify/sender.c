@@ -171,17 +171,14 @@ static void send_due(void *arg)
 	buf_fini(&payload);
 }
 
-int sender_start(struct loop *l, const struct config *c, struct txn *g, struct sender **out, struct fw_err *err)
+struct sender *sender_start(struct loop *l, const struct config *c, struct txn *g)
 {
-	struct sender *n = calloc(1, sizeof *n);
-	if (!n)
-		return err_set(err, ERR_INTERNAL, "out of memory for notifications");
+	struct sender *n = mem_alloc_zero(1, sizeof *n);
 	*n = (struct sender){ .loop = l, .config = c, .txn = g };
 	for (int i = 0; i < AT_ONCE; i++)
 		n->delivery[i].sender = n;
 	schedule(n, 0);
-	*out = n;
-	return 0;
+	return n;
 }
 
 void sender_stop(struct sender *n)

@@ -187,8 +187,8 @@ static int store_costs(struct db *db, const struct result *r, int64_t comparison
 static int judge_costs(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, int64_t now_ms,
 	struct fw_err *err)
 {
-	struct grown *grown = calloc((size_t)r->plan.request.n_cells + 1, sizeof *grown);
-	int result = grown ? store_costs(db, r, comparison, grown, err) : err_set(err, ERR_INTERNAL, "out of memory");
+	struct grown *grown = mem_alloc_zero((size_t)r->plan.request.n_cells + 1, sizeof *grown);
+	int result = store_costs(db, r, comparison, grown, err);
 	for (size_t i = 0; i < COSTS && result == 0; i++) {
 		int n = find_grown(r, &costs[i], grown);
 		if (n > 0)

@@ -135,17 +135,14 @@ static void add_code(struct cause_evidence *e, struct evidence_buffers *g, const
 		.target_takes = make_takes(&c->target_takes) };
 }
 
-/** Own: free_buffers, also after an error. */
-static int collect_evidence(
-	const struct profiled *p, int cell, struct cause_evidence *e, struct evidence_buffers *g, struct fw_err *err)
+/** Own: free_buffers. */
+static void collect_evidence(const struct profiled *p, int cell, struct cause_evidence *e, struct evidence_buffers *g)
 {
 	size_t n_values = 0;
-	g->kernel = calloc((size_t)p->n_kernels + 1, sizeof *g->kernel);
-	g->value = calloc((size_t)p->n_values + 1, sizeof *g->value);
-	g->code = calloc((size_t)p->n_codes + 1, sizeof *g->code);
-	g->opcode = calloc((size_t)(p->n_codes + 1) * EVIDENCE_OPCODES_MAX, sizeof *g->opcode);
-	if (!g->kernel || !g->value || !g->code || !g->opcode)
-		return err_set(err, ERR_INTERNAL, "out of memory for the evidence of a profile");
+	g->kernel = mem_alloc_zero((size_t)p->n_kernels + 1, sizeof *g->kernel);
+	g->value = mem_alloc_zero((size_t)p->n_values + 1, sizeof *g->value);
+	g->code = mem_alloc_zero((size_t)p->n_codes + 1, sizeof *g->code);
+	g->opcode = mem_alloc_zero((size_t)(p->n_codes + 1) * EVIDENCE_OPCODES_MAX, sizeof *g->opcode);
 	for (int i = 0; i < p->n_kernels; i++)
 		if (p->kernel[i].cell == cell)
 			add_kernel(e, g, &n_values, &p->kernel[i]);
@@ -154,7 +151,6 @@ static int collect_evidence(
 			add_code(e, g, p->code[i]);
 	e->kernel = g->kernel;
 	e->code = g->code;
-	return 0;
 }
 
 static void add_diagnostics(struct cause_evidence *e, struct evidence_buffers *g, const struct diagnostics *said)
@@ -195,16 +191,16 @@ int profile_causes(struct db *db, const struct result *r, int i, const struct st
 		.base_config = end->base_config,
 		.target_config = end->target_config,
 		.device = { .sms = r->device.cores, .mhz = r->device.clock_max_mhz, .dram_gb_s = r->device.peak_gb_s } };
-	int result = collect_evidence(&r->profiled, i, &e, &g, err);
+	collect_evidence(&r->profiled, i, &e, &g);
 	add_diagnostics(&e, &g, said);
 	if (with) {
 		e.with_base_ms = with->base_ms;
 		e.with_target_ms = with->target_ms;
 		e.with_ms = with->with_ms;
 	}
-	if (result == 0)
-		profile_times(timed, &e);
-	size_t n = result == 0 && e.base_ms > 0 && e.target_ms > 0 ? cause_rank(&e, causes, CAUSE_MAX) : 0;
+	profile_times(timed, &e);
+	int result = 0;
+	size_t n = e.base_ms > 0 && e.target_ms > 0 ? cause_rank(&e, causes, CAUSE_MAX) : 0;
 	for (size_t k = 0; k < n && result == 0; k++)
 		result = put_cause(db, &causes[k], (int)k, row, err);
 	free_buffers(&g);

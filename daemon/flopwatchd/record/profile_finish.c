@@ -47,8 +47,7 @@ static int compare_logs(const struct result *r, const struct buf text[2], struct
 	int result = ptxaslog_read(&log[0], text[0].data, text[0].len, err);
 	if (result == 0)
 		result = ptxaslog_read(&log[1], text[1].data, text[1].len, err);
-	if (result == 0 && !(out->change = calloc(PTXASDELTA_MAX, sizeof *out->change)))
-		result = err_set(err, ERR_INTERNAL, "out of memory for ptxas diagnostics");
+	out->change = mem_alloc_zero(PTXASDELTA_MAX, sizeof *out->change);
 	size_t n = result == 0 ? ptxasdelta(&log[0], &log[1], out->change, PTXASDELTA_MAX) : 0;
 	for (size_t i = 0; i < n && out->n < DIAGNOSTICS_MAX; i++)
 		if (!is_of_other_device(r, &out->change[i]))
@@ -263,8 +262,6 @@ int profile_unrun(
 	struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, int64_t *profile, struct fw_err *err)
 {
 	struct result *r = result_new(plan);
-	if (!r)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	int result = result_unrun(r, err) != 0 ? -1 : profile_finish(db, config, r, now_ms, profile, err);
 	result_free(r);
 	return result;

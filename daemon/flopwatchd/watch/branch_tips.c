@@ -32,30 +32,16 @@ struct apply {
 	struct branch_tips now, stored; /* sorted by name */
 	struct branch_tips_result *result;
 	struct fw_err *err;
-	bool out_of_memory;
 };
 
-static int add_tip(struct branch_tips *t, const char *name, const char *display, const char *sha)
+static void add_tip(struct branch_tips *t, const char *name, const char *display, const char *sha)
 {
-	struct tip *grown;
-
 	if (t->n == t->cap) {
-		int cap = t->cap ? 2 * t->cap : 64;
-
-		grown = realloc(t->tip, (size_t)cap * sizeof *grown);
-		if (!grown)
-			return -1;
-		t->tip = grown;
-		t->cap = cap;
+		t->cap = t->cap ? 2 * t->cap : 64;
+		t->tip = mem_grow(t->tip, (size_t)t->cap, sizeof *t->tip);
 	}
-	t->tip[t->n] = (struct tip){ .name = strdup(name), .display = strdup(display) };
-	if (!t->tip[t->n].name || !t->tip[t->n].display) {
-		free(t->tip[t->n].name);
-		free(t->tip[t->n].display);
-		return -1;
-	}
+	t->tip[t->n] = (struct tip){ .name = mem_copy_text(name), .display = mem_copy_text(display) };
 	snprintf(t->tip[t->n++].sha, 65, "%s", sha);
-	return 0;
 }
 
 static void free_tips(struct branch_tips *t)
@@ -99,8 +85,7 @@ static int read_line(struct apply *a, const char *line, size_t len)
 			note_problem(a, display, problem);
 			note_held(a, name);
 		}
-		if (add_tip(&a->now, name, display, sha) != 0)
-			result = err_set(a->err, ERR_FULL, "out of memory for branches");
+		add_tip(&a->now, name, display, sha);
 	}
 	json_decref(root);
 	return result;
@@ -124,8 +109,7 @@ static void add_stored(void *arg, const char *name, const char *sha)
 {
 	struct apply *a = arg;
 
-	if (add_tip(&a->stored, name, "", sha) != 0)
-		a->out_of_memory = true;
+	add_tip(&a->stored, name, "", sha);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -249,9 +233,7 @@ static int apply_gone(struct apply *a, struct tip *t)
 	snprintf(t->before, sizeof t->before, "%s", t->sha);
 	t->sha[0] = '\0';
 	free(t->display);
-	t->display = strdup(t->name);
-	if (!t->display)
-		return err_set(a->err, ERR_FULL, "out of memory for branches");
+	t->display = mem_copy_text(t->name);
 	a->result->gone++;
 	return write_event(a, "branch.gone", t, 0);
 }
@@ -314,8 +296,6 @@ static int apply(struct apply *a, const struct buf *lines)
 {
 	if (read_lines(a, lines) != 0 || store_tip_each(a->db, a->repo, add_stored, a, a->err) < 0)
 		return -1;
-	if (a->out_of_memory)
-		return err_set(a->err, ERR_FULL, "out of memory for branches");
 	if (db_begin(a->db, a->err) < 0)
 		return -1;
 	if (store_job_waiting(a->db, &a->waiting, a->err) != 0 || write_difference(a) != 0 || check_held(a) != 0) {

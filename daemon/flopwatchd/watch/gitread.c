@@ -109,8 +109,8 @@ int gitread_tree(const struct buf *out, struct gitread_commit **commit, struct f
 	json_t *object = read_object(out, err);
 	if (!object)
 		return -1;
-	struct gitread_commit *c = calloc(1, sizeof *c);
-	int result = c ? read_commit(object, c, err) : err_set(err, ERR_INTERNAL, "out of memory for a commit");
+	struct gitread_commit *c = mem_alloc_zero(1, sizeof *c);
+	int result = read_commit(object, c, err);
 	json_decref(object);
 	if (result != 0)
 		gitread_commit_free(c);
@@ -146,8 +146,8 @@ bool gitread_oid(const struct gitread_commit *c, const char *path, const char **
 
 int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct fw_err *err)
 {
-	struct gitread_commit *c = malloc(sizeof *c);
-	int result = c ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a commit");
+	struct gitread_commit *c = mem_alloc(sizeof *c);
+	int result = 0;
 	for (const char *at = out->data; result == 0 && *at;) {
 		size_t len = strcspn(at, "\n");
 		json_t *object = json_loadb(at, len, JSON_REJECT_DUPLICATES, NULL);

@@ -102,21 +102,14 @@ static const char *get_path(const struct ref_watch *n, int wd)
 static int add_watch(struct ref_watch *n, const char *path)
 {
 	int wd = inotify_add_watch(n->fd, path, MASK);
-	void *grown;
 
 	if (wd < 0)
 		return -1;
 	if (get_path(n, wd))
 		return 0;
-	grown = realloc(n->watch, (size_t)(n->n + 1) * sizeof *n->watch);
-	if (!grown)
-		return -1;
-	n->watch = grown;
+	n->watch = mem_grow(n->watch, (size_t)n->n + 1, sizeof *n->watch);
 	n->watch[n->n].wd = wd;
-	n->watch[n->n].path = strdup(path);
-	if (!n->watch[n->n].path)
-		return -1;
-	n->n++;
+	n->watch[n->n++].path = mem_copy_text(path);
 	return 0;
 }
 
@@ -207,9 +200,7 @@ int ref_watch_start(
 		return -1;
 	if (join_path(heads, folder, "refs/heads") != 0)
 		return err_set(err, ERR_INVALID, "%s: path too long", path);
-	n = calloc(1, sizeof *n);
-	if (!n)
-		return err_set(err, ERR_FULL, "out of memory");
+	n = mem_alloc_zero(1, sizeof *n);
 	*n = (struct ref_watch){ .loop = l, .fn = fn, .arg = arg };
 	n->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (n->fd < 0) {

@@ -278,11 +278,9 @@ static int64_t draw_first_number(void)
 int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on_new_job)(void *arg), void *arg,
 	struct watch **out, struct fw_err *err)
 {
-	struct watch *w = calloc(1, sizeof *w + (size_t)c->n_repos * sizeof w->repo[0]);
+	struct watch *w = mem_alloc_zero(1, sizeof *w + (size_t)c->n_repos * sizeof w->repo[0]);
 	int i;
 
-	if (!w)
-		return err_set(err, ERR_FULL, "out of memory");
 	*w = (struct watch){ .loop = l, .conf = c, .db = db, .on_new_job = on_new_job, .arg = arg, .n = c->n_repos };
 	w->random = (uint64_t)clock_mono_ns() | 1;
 	for (i = 0; i < w->n; i++) {
