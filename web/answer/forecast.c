@@ -30,7 +30,7 @@ struct start {
 struct forecast {
 	struct unschedulable *unschedulable;
 	int64_t now;
-	bool is_anybody_missing, has_no_memory, is_waited_for; /* is_waited_for: jobs wait */
+	bool is_anybody_missing, is_waited_for; /* is_waited_for: jobs wait */
 	struct position *position;
 	struct start start[FORECAST_WAITING_MAX];
 	int n, n_starts, n_usual;
@@ -77,12 +77,7 @@ static void take_device(void *arg, const struct view_device *row)
 	struct forecast *f = arg;
 	if (row->state != DEVICESTATE_OK)
 		return;
-	struct position *more = realloc(f->position, (size_t)(f->n + 1) * sizeof *more);
-	if (!more) {
-		f->has_no_memory = true;
-		return;
-	}
-	f->position = more;
+	f->position = mem_grow(f->position, (size_t)f->n + 1, sizeof *f->position);
 	struct position *p = &f->position[f->n++];
 	*p = (struct position){ .free_s = f->is_anybody_missing ? NAN : 0 };
 	snprintf(p->uuid, sizeof p->uuid, "%s", row->uuid);
@@ -133,8 +128,6 @@ static int look(struct forecast *f, struct fw_err *err)
 		site->act->workers(site->control, take_worker, f);
 	if (view_devices(site->db, take_device, f, err) != 0)
 		return -1;
-	if (f->has_no_memory)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	if (view_running(site->db, VIEW_ROWS_MAX, take_running, f, err) != 0)
 		return -1;
 	return view_waiting(site->db, FORECAST_WAITING_MAX, take_waiting, f, err);
@@ -142,11 +135,7 @@ static int look(struct forecast *f, struct fw_err *err)
 
 struct forecast *forecast_new(struct unschedulable *unschedulable, int64_t now_ms, struct fw_err *err)
 {
-	struct forecast *f = calloc(1, sizeof *f);
-	if (!f) {
-		err_set(err, ERR_INTERNAL, "out of memory");
-		return NULL;
-	}
+	struct forecast *f = mem_alloc_zero(1, sizeof *f);
 	f->unschedulable = unschedulable;
 	f->now = now_ms;
 	if (look(f, err) == 0)

@@ -251,8 +251,10 @@ static void draw(struct buf *out, const struct axis *axis, const struct ratios_a
 
 void ratios_draw(struct buf *out, const struct store_runs *l, const struct ratios_about *about)
 {
-	float *pct = l->raw ? malloc(PAIRS_MAX * sizeof *pct) : NULL;
-	int n = pct ? changes(l, pct) : 0;
+	if (!l->raw)
+		return;
+	float *pct = mem_alloc(PAIRS_MAX * sizeof *pct);
+	int n = changes(l, pct);
 	if (n >= PAIRS_MIN) {
 		struct axis axis = axis_none();
 		qsort(pct, (size_t)n, sizeof *pct, compare);

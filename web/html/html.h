@@ -376,7 +376,7 @@ struct trend {
 	struct buf table; /* rows of the first line */
 };
 
-/** `flops`: whether they are known, `unit`: of their rates (trend_flops). Own: trend_free, which accepts NULL. NULL: out of memory. */
+/** `flops`: whether they are known, `unit`: of their rates (trend_flops). Own: trend_free, which accepts NULL. */
 struct trend *trend_new(const struct trend_metric *metric, bool flops, struct unit unit);
 void trend_free(struct trend *t);
 

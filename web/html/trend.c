@@ -270,9 +270,7 @@ static int find_scale(struct db *db, struct trend *t, const struct view_scope *o
 
 struct trend *trend_new(const struct trend_metric *metric, bool flops, struct unit unit)
 {
-	struct trend *t = calloc(1, sizeof *t);
-	if (!t)
-		return NULL;
+	struct trend *t = mem_alloc_zero(1, sizeof *t);
 	t->metric = metric;
 	t->flops = flops;
 	t->unit = unit;

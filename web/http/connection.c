@@ -20,10 +20,8 @@ struct connection *connection_of(struct MHD_Connection *c)
 
 static void begin(struct http *h, struct MHD_Connection *connection, void **context)
 {
-	struct connection *c = calloc(1, sizeof *c);
+	struct connection *c = mem_alloc_zero(1, sizeof *c);
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	if (!c)
-		return;
 	c->fd = info ? info->connect_fd : -1;
 	c->since_ns = clock_mono_ns();
 	c->next = h->connections;

@@ -216,16 +216,13 @@ static void http_free(struct http *h)
 
 int http_start(const struct http_config *config, struct http **out, struct fw_err *err)
 {
-	struct http *h = calloc(1, sizeof *h);
-	if (!h)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct http *h = mem_alloc_zero(1, sizeof *h);
 	h->fd = -1;
 	h->config = *config;
 	h->names = config->names;
-	h->route = malloc((size_t)config->n_route * sizeof *h->route + 1);
+	h->route = mem_alloc((size_t)config->n_route * sizeof *h->route);
 	h->request_counter = request_counter_new(config->n_route);
-	int listener = h->route && h->request_counter ? http_listen(config->host, config->port, &h->port, err)
-						      : err_set(err, ERR_INTERNAL, "out of memory");
+	int listener = http_listen(config->host, config->port, &h->port, err);
 	if (listener < 0) {
 		http_free(h);
 		return -1;

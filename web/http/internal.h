@@ -29,7 +29,7 @@ const char *pairs_unknown(const struct pairs *p, const char *known);
 
 struct request_counter;
 
-/** For `n_routes` routes; number n_routes stands for requests that no route took. Own: request_counter_free, accepts NULL. NULL: out of memory. */
+/** For `n_routes` routes; number n_routes stands for requests that no route took. Own: request_counter_free, accepts NULL. */
 struct request_counter *request_counter_new(int n_routes);
 void request_counter_free(struct request_counter *t);
 /** A status that HTTP does not have counts as 500. */
@@ -132,7 +132,7 @@ void http_refuse(struct http_request *r, struct http_response *response, int sta
 
 /** Whether there is a place for one more reader. */
 bool stream_has_position(struct http *h);
-/** NULL: out of memory. */
+/** NULL: the connection is gone, or the system refuses to watch it. */
 struct MHD_Response *stream_response(struct http_request *r, const struct http_response *response);
 /** Let every reader go whose socket says that he left. */
 void streams_reap(struct http *h);

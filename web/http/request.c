@@ -97,12 +97,12 @@ void request_free(struct http_request *r)
 void *request_new(void *arg, const char *uri, struct MHD_Connection *connection)
 {
 	struct connection *c = connection_of(connection);
-	struct http_request *r = c ? calloc(1, sizeof *r) : NULL;
-	if (!r)
+	if (!c)
 		return NULL;
+	struct http_request *r = mem_alloc_zero(1, sizeof *r);
 	r->http = arg;
 	r->connection = connection;
-	r->uri = strdup(uri ? uri : "");
+	r->uri = mem_copy_text(uri ? uri : "");
 	r->route = r->http->config.n_route;
 	snprintf(r->who, sizeof r->who, "local");
 	buf_init(&r->body, BODY_MAX);

@@ -11,9 +11,8 @@ struct request_counter {
 
 struct request_counter *request_counter_new(int n_routes)
 {
-	struct request_counter *t = calloc(1, sizeof *t + (size_t)(n_routes + 1) * sizeof t->count[0]);
-	if (t)
-		t->n = n_routes + 1;
+	struct request_counter *t = mem_alloc_zero(1, sizeof *t + (size_t)(n_routes + 1) * sizeof t->count[0]);
+	t->n = n_routes + 1;
 	return t;
 }
 

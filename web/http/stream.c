@@ -96,9 +96,9 @@ bool stream_has_position(struct http *h)
 struct MHD_Response *stream_response(struct http_request *r, const struct http_response *response)
 {
 	const struct connection *c = connection_of(r->connection);
-	struct stream *s = c ? calloc(1, sizeof *s) : NULL;
-	if (!s)
+	if (!c)
 		return NULL;
+	struct stream *s = mem_alloc_zero(1, sizeof *s);
 	s->http = r->http;
 	s->connection = r->connection;
 	s->fd = c->fd;

@@ -145,7 +145,7 @@ static int alert_cells_table(struct db *db, struct buf *out, const struct view_a
 	json_t *cell, *cells = json_loads(row->cells_json, 0, NULL);
 	int n = 0, result = 0;
 	size_t i;
-	struct line *line = json_array_size(cells) ? calloc(json_array_size(cells), sizeof *line) : NULL;
+	struct line *line = json_array_size(cells) ? mem_alloc_zero(json_array_size(cells), sizeof *line) : NULL;
 	if (line) {
 		json_array_foreach(cells, i, cell) line[n++].cell = cell;
 		emit_rawf(out, "<h3>%d cell%s</h3>", n, n == 1 ? "" : "s");
@@ -170,8 +170,6 @@ static int draw_chart(struct db *db, struct buf *out, const struct view_alert *r
 		return -1;
 	struct trend *t = trend_new(trend_metric(NULL, flops), flops, unit);
 	struct buf alert_cells_text;
-	if (!t)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	buf_init(&alert_cells_text, 16 * BRANCH_KEY_MAX);
 	branch_text(&alert_cells_text, past->upstream);
 	int result = trend_first(db, t, &upstream, alert_cells_text.data, err);

@@ -146,9 +146,7 @@ static int measurements(struct site *site, struct buf *out, int64_t id, struct f
 {
 	static const char *const columns[] = { "Commits by number", "Verdict", ">Worst cell", ">Cells" };
 	struct measured m = { .out = out };
-	struct store_bisect *b = calloc(1, sizeof *b);
-	if (!b)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct store_bisect *b = mem_alloc_zero(1, sizeof *b);
 	emit_raw(out, "<h2>Measurements</h2><p>Commit 0 is the good end.</p>");
 	layout_table(out, 4, columns);
 	int result = store_bisect_get(site->db, id, b, err);

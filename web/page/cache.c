@@ -22,7 +22,7 @@ struct page_cache {
 
 struct page_cache *page_cache_new(void)
 {
-	return calloc(1, sizeof(struct page_cache));
+	return mem_alloc_zero(1, sizeof(struct page_cache));
 }
 
 static void drop(struct page_cache *cache, struct kept *k)
@@ -100,9 +100,7 @@ void page_cache_put(struct page_cache *cache, int64_t id, const char *stamp, con
 	while (cache->bytes + page->len > PAGE_CACHE_BYTES)
 		drop_oldest(cache);
 	struct kept *k = position(cache);
-	char *text = malloc(page->len);
-	if (!text)
-		return;
+	char *text = mem_alloc(page->len);
 	memcpy(text, page->data, page->len);
 	*k = (struct kept){ .id = id, .used = ++cache->uses, .text = text, .len = page->len };
 	snprintf(k->stamp, sizeof k->stamp, "%s", stamp);

@@ -19,7 +19,7 @@ struct captures {
 
 struct captures *captures_new(void)
 {
-	return calloc(1, sizeof(struct captures));
+	return mem_alloc_zero(1, sizeof(struct captures));
 }
 
 void captures_free(struct captures *captures)

@@ -53,13 +53,8 @@ static void take_cell(void *arg, const struct view_measured *m)
 	struct config_rows *r = arg;
 	if (r->result != 0 || r->n == CELLS_MAX)
 		return;
-	struct row *more = reallocarray(r->row, (size_t)r->n + 1, sizeof *more);
-	if (!more) {
-		r->result = err_set(r->err, ERR_INTERNAL, "out of memory for %d cells", r->n + 1);
-		return;
-	}
-	r->row = more;
-	struct row *row = &more[r->n++];
+	r->row = mem_grow(r->row, (size_t)r->n + 1, sizeof *r->row);
+	struct row *row = &r->row[r->n++];
 	*row = (struct row){ .cell = m->cell, .size = m->size };
 	snprintf(row->key, sizeof row->key, "%s", m->key);
 	snprintf(row->state, sizeof row->state, "%s", m->state);

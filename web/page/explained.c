@@ -80,9 +80,7 @@ int explained_cell(
 		return -1;
 	if (!*stamp) /* of most nobody asked, and what holds one is large */
 		return 0;
-	struct explained *x = calloc(1, sizeof *x);
-	if (!x)
-		return err_set(err, ERR_FULL, "out of memory for a profile");
+	struct explained *x = mem_alloc_zero(1, sizeof *x);
 	int found = why_read(db, &of, &x->why, err), result = found < 0 ? -1 : 0;
 
 	if (found == 1 && (result = read_facts(db, c, cell, x, err)) == 0) {
@@ -114,10 +112,8 @@ static int alert_cell(struct db *db, struct buf *out, int64_t alert, int n, cons
 	struct fw_err *err)
 {
 	const struct why_of of = { .alert = alert, .n = n };
-	struct explained *x = calloc(1, sizeof *x);
+	struct explained *x = mem_alloc_zero(1, sizeof *x);
 
-	if (!x)
-		return err_set(err, ERR_FULL, "out of memory for a profile");
 	int found = why_read(db, &of, &x->why, err);
 	const struct comparison_cell *cell = found == 1 && c ? cell_of(c, x->why.key) : NULL;
 

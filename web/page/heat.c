@@ -26,7 +26,6 @@ struct heat {
 	int n_columns;
 	struct heat_cell *cell; /* cell[n_cells] */
 	int n_cells, room;
-	bool failed; /* no memory */
 };
 
 static int cell_of(struct heat *h, const struct view_grid *row)
@@ -37,14 +36,8 @@ static int cell_of(struct heat *h, const struct view_grid *row)
 	if (h->n_columns > 1) /* the newest comparison says which cells there are */
 		return -1;
 	if (h->n_cells == h->room) {
-		int room = h->room ? 2 * h->room : 64;
-		struct heat_cell *more = realloc(h->cell, (size_t)room * sizeof *more);
-		if (!more) {
-			h->failed = true;
-			return -1;
-		}
-		h->cell = more;
-		h->room = room;
+		h->room = h->room ? 2 * h->room : 64;
+		h->cell = mem_grow(h->cell, (size_t)h->room, sizeof *h->cell);
 	}
 	int i = h->n_cells++;
 	h->cell[i] = (struct heat_cell){ .size = 0 };
@@ -143,9 +136,7 @@ static void remember_suite(void *arg, const char *suite)
 static int draw_all(struct site *site, struct buf *out, const struct scope *scope, int *drawn, struct fw_err *err)
 {
 	struct buf suites; /* names, each with its NUL */
-	struct heat *h = calloc(1, sizeof *h);
-	if (!h)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct heat *h = mem_alloc_zero(1, sizeof *h);
 	buf_init(&suites, 1 << 12);
 	int result = view_branch_suites(site->db, scope->repo, scope->branch, remember_suite, &suites, err);
 	if (result == 0 && suites.failed)
@@ -154,8 +145,6 @@ static int draw_all(struct site *site, struct buf *out, const struct scope *scop
 		const char *suite = suites.data + at;
 		h->n_columns = h->n_cells = 0;
 		result = view_grid(site->db, scope->repo, scope->branch, suite, COLUMNS_MAX, take, h, err);
-		if (result == 0 && h->failed)
-			result = err_set(err, ERR_INTERNAL, "out of memory for the cells of suite %s", suite);
 		if (result != 0 || h->n_cells == 0)
 			continue;
 		if (strlen(suite) + 1 < suites.len)

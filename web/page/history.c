@@ -334,8 +334,6 @@ static int show(struct site *site, struct buf *out, const struct requested *a, c
 {
 	struct trend *t = trend_new(metric, flops, unit);
 	struct buf data; /* of all lines, with spaces between */
-	if (!t)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	buf_init(&data, 65536);
 	int result = add(site, t, a, a->cell, a->scope.branch, &data, err);
 	for (int i = 0; i < a->n_overlay && result == 0; i++)
@@ -367,9 +365,7 @@ void page_history_svg(void *arg, struct http_request *r, struct http_response *r
 	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
 	int looked = trend_flops(site->db, &of, &flops, &unit, &err);
 	struct trend *t = looked == 0 ? trend_new(trend_metric(metric, flops), flops, unit) : NULL;
-	if (looked == 0 && !t) {
-		answer_problem(r, response, 503, "out of memory");
-	} else if (looked != 0 || trend_first(site->db, t, &of, "", &err) != 0) {
+	if (looked != 0 || trend_first(site->db, t, &of, "", &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		trend_label(t, a.cell, axis && strcmp(axis, "date") == 0);

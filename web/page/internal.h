@@ -234,12 +234,11 @@ struct cause_rows {
 	size_t room;  /* of the list that is read */
 	int64_t *kernel_id;
 	const char *state_why; /* of the profile's job */
-	bool failed;           /* out of memory */
 };
 
-/** Memory that lives as long as r->w. NULL: there is none, and r->failed. */
+/** Memory that lives as long as r->w. */
 void *rows_keep(struct cause_rows *r, size_t len);
-/** A copy of a text; "" for NULL, and where there is no memory. */
+/** A copy of a text; "" for NULL. */
 const char *rows_text(struct cause_rows *r, const char *text);
 void rows_forget(struct why *w);
 

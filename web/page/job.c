@@ -178,9 +178,7 @@ static void draw(struct buf *out, const struct timeline *t)
 /* Draw the last hours up to `now_ms` and what is expected from then on; nothing where no device has done anything. Err: the database. */
 static int timeline_draw(struct db *db, struct forecast *forecast, struct buf *out, int64_t now_ms, struct fw_err *err)
 {
-	struct timeline *t = calloc(1, sizeof *t);
-	if (!t)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct timeline *t = mem_alloc_zero(1, sizeof *t);
 	t->now = now_ms;
 	t->forecast = forecast;
 	int result = view_running(db, BARS_MAX, take_running, t, err);

@@ -48,9 +48,7 @@ static void take(void *arg, const struct view_profile_kernel *v)
 
 int kernels_read(struct db *db, int64_t cell, struct kernels *out, struct fw_err *err)
 {
-	*out = (struct kernels){ .row = calloc(KERNELS_MAX, sizeof *out->row) };
-	if (!out->row)
-		return err_set(err, ERR_INTERNAL, "out of memory for kernels");
+	*out = (struct kernels){ .row = mem_alloc_zero(KERNELS_MAX, sizeof *out->row) };
 	return view_profile_kernels(db, cell, take, out, err);
 }
 

@@ -267,9 +267,7 @@ static void draw_cells(struct buf *out, const struct grid *g, const char *repo, 
 static int draw_grid(struct site *site, struct buf *out, const char *repo, const char *branch, struct fw_err *err)
 {
 	struct buf suites; /* names, each with its NUL */
-	struct grid *g = calloc(1, sizeof *g);
-	if (!g)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct grid *g = mem_alloc_zero(1, sizeof *g);
 	buf_init(&suites, 1 << 16);
 	int result = view_branch_suites(site->db, repo, branch, remember_suite, &suites, err);
 	if (result == 0 && suites.failed)
@@ -334,12 +332,8 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 	int64_t after;
 	if (answer_cursor(r, response, &after) != 0 || answer_repo(site->db, r, response) != 0)
 		return;
-	struct repos *all = calloc(1, sizeof *all);
+	struct repos *all = mem_alloc_zero(1, sizeof *all);
 	struct buf *out = &response->body;
-	if (!all) {
-		answer_problem(r, response, 500, "out of memory");
-		return;
-	}
 	int result = view_repos(site->db, remember_repo, all, &err);
 	layout_begin(response, "Overview", "overview");
 	layout_follow(out, "job.queued job.state job.done alert. device. worker. branch. baseline_period.");

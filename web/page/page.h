@@ -21,7 +21,7 @@ enum { PAGE_STAMP_MAX = 65, PAGE_CACHE_BYTES = 2 << 20 };
 
 struct page_cache;
 
-/** Own: page_cache_free, which accepts NULL. NULL: out of memory, and every call below does nothing. */
+/** Own: page_cache_free. NULL is a cache that stores nothing. */
 struct page_cache *page_cache_new(void);
 void page_cache_free(struct page_cache *cache);
 
@@ -159,7 +159,7 @@ const char *comparison_cause(struct comparison_cell *cell);
 
 struct captures;
 
-/** Own: captures_free, which accepts NULL. NULL: out of memory, and every suite is read anew. */
+/** Own: captures_free, which accepts NULL. */
 struct captures *captures_new(void);
 void captures_free(struct captures *captures);
 

@@ -13,12 +13,8 @@ struct why_kept {
 
 void *rows_keep(struct cause_rows *r, size_t len)
 {
-	struct why_kept *k = calloc(1, sizeof *k + len);
+	struct why_kept *k = mem_alloc_zero(1, sizeof *k + len);
 
-	if (!k) {
-		r->failed = true;
-		return NULL;
-	}
 	k->next = r->w->kept;
 	r->w->kept = k;
 	return k->bytes;
@@ -27,15 +23,11 @@ void *rows_keep(struct cause_rows *r, size_t len)
 const char *rows_text(struct cause_rows *r, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
-	char *copy = len ? rows_keep(r, len + 1) : NULL;
 
-	if (!copy)
-		return "";
-	memcpy(copy, text, len);
-	return copy;
+	return len ? memcpy(rows_keep(r, len + 1), text, len) : "";
 }
 
-/* Room for one entry more of a list of `n`; NULL: out of memory. What was there moves, and stays kept till the end. */
+/* Room for one entry more of a list of `n`; NULL: there are `most`. What was there moves, and stays kept till the end. */
 static void *grow(struct cause_rows *r, void *list, size_t n, size_t size, size_t most)
 {
 	if (n == 0)
@@ -47,10 +39,9 @@ static void *grow(struct cause_rows *r, void *list, size_t n, size_t size, size_
 	size_t room = r->room ? 2 * r->room : 8;
 	void *more = rows_keep(r, room * size);
 
-	if (more && n)
+	if (n)
 		memcpy(more, list, n * size);
-	if (more)
-		r->room = room;
+	r->room = room;
 	return more;
 }
 
@@ -149,8 +140,6 @@ void rows_take_kernel(void *arg, const struct view_profile_kernel *row)
 	if (n == 0 || r->room != room) {
 		int64_t *ids = rows_keep(r, r->room * sizeof *ids);
 
-		if (!ids)
-			return;
 		if (n)
 			memcpy(ids, r->kernel_id, n * sizeof *ids);
 		r->kernel_id = ids;
@@ -209,14 +198,14 @@ static void take_opcodes(struct cause_rows *r, const char *text, struct cause_co
 	size_t n = json_array_size(list);
 	struct cause_opcode *opcode = n ? rows_keep(r, n * sizeof *opcode) : NULL;
 
-	for (size_t i = 0; opcode && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const json_t *item = json_array_get(list, i);
 
 		opcode[i] = (struct cause_opcode){ rows_text(r, json_string_value(json_array_get(item, 0))),
 			(long)json_integer_value(json_array_get(item, 1)), (long)json_integer_value(json_array_get(item, 2)) };
 	}
 	code->opcode = opcode;
-	code->n_opcodes = opcode ? n : 0;
+	code->n_opcodes = n;
 	json_decref(list);
 }
 
@@ -226,10 +215,8 @@ static void take_stalls(struct cause_rows *r, const char *text, struct why_stall
 	size_t n = json_array_size(list);
 	struct why_stall *line = n ? rows_keep(r, n * sizeof *line) : NULL;
 
-	*stalls = (struct why_stalls){
-		.samples = json_integer_value(json_object_get(o, "samples")), .n = line ? n : 0, .line = line
-	};
-	for (size_t i = 0; line && i < n; i++) {
+	*stalls = (struct why_stalls){ .samples = json_integer_value(json_object_get(o, "samples")), .n = n, .line = line };
+	for (size_t i = 0; i < n; i++) {
 		const json_t *item = json_array_get(list, i);
 
 		line[i] = (struct why_stall){ .offset = (long)json_integer_value(json_array_get(item, 0)),
@@ -254,8 +241,6 @@ void rows_take_code(void *arg, const struct view_profile_code *row)
 	if (n == 0 || r->room != room) {
 		struct why_code *code = rows_keep(r, r->room * sizeof *code);
 
-		if (!code)
-			return;
 		if (n)
 			memcpy(code, w->code, n * sizeof *code);
 		w->code = code;

@@ -183,9 +183,9 @@ static void caption(const struct spread *s)
 void comparison_spread(struct buf *out, struct comparison *c)
 {
 	struct spread s = { .out = out, .c = c };
-	struct row *row = has_change(c) ? malloc((size_t)c->n_cells * sizeof *row) : NULL;
-	if (!row)
+	if (!has_change(c))
 		return;
+	struct row *row = mem_alloc((size_t)c->n_cells * sizeof *row);
 	s.axis = comparison_axis(c, &s.threshold_pct);
 	emit_raw(out, "<figure class=spread id=spread>");
 	caption(&s);

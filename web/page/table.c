@@ -488,9 +488,7 @@ static int quiet(struct tables *t, struct fw_err *err)
 int comparison_tables(struct buf *out, const struct comparison *c, const struct comparison_view *view,
 	comparison_open_fn *draw_open, void *arg, struct fw_err *err)
 {
-	struct tables *t = malloc(sizeof *t);
-	if (!t)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct tables *t = mem_alloc(sizeof *t);
 	*t = (struct tables){ .out = out, .c = c, .view = view, .draw_open = draw_open, .arg = arg };
 	t->shape = row_shape(c);
 	t->order = order_of(view->sort);

@@ -11,7 +11,7 @@ static int read_kernels(struct cause_rows *r, struct fw_err *err)
 
 	if (view_profile_kernels(r->db, r->cell, rows_take_kernel, r, err) != 0)
 		return -1;
-	for (size_t i = 0; i < w->evidence.n_kernels && !r->failed; i++)
+	for (size_t i = 0; i < w->evidence.n_kernels; i++)
 		if (rows_read_values(r, i, err) != 0)
 			return -1;
 	pairing_make(&w->evidence, &w->pairing);
@@ -69,7 +69,7 @@ int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_
 		view_profile_codes(db, r.cell, rows_take_code, &r, err) != 0 ||
 		view_profile_diagnostics(db, out->head.profile, rows_take_diagnostic, &r, err) != 0)
 		return -1;
-	return r.failed ? err_set(err, ERR_FULL, "out of memory for profile %lld", (long long)out->head.profile) : 1;
+	return 1;
 }
 
 void why_fini(struct why *w)
