@@ -1,8 +1,8 @@
-# flopwatch: `make demo` shows it, `make test` proves it, `make help` lists the rest.
+# flopwatch: `make demo` demonstrates it, `make test` runs every test, `make help` lists the other targets.
 #
 # Every folder of programs becomes one archive; a program is its main.c plus the archives it may use (tests/layers.txt).
-# Variants: SANITIZE=1 builds with ASan and UBSan under build/san, UNIT=1 as fast as it compiles and without CUDA under build/unit,
-# COVERAGE=1 like that with gcov under build/coverage, WERROR=0 lets warnings pass, CC= is another compiler.
+# Variants: SANITIZE=1 builds with ASan and UBSan under build/san, UNIT=1 compiles fast and without CUDA under build/unit,
+# WERROR=0 lets warnings pass, CC= is another compiler.
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
@@ -20,7 +20,7 @@ WERROR   ?= 1
 PREFIX   ?= /usr
 VERSION  := 0.1.0
 
-# With sanitizers it is compiled fast, and gcc is not asked about sizes, of which it guesses wrong in what they instrument.
+# Sanitizer builds compile fast, without gcc's warnings about sizes, which are wrong in instrumented code.
 CFLAGS   ?= $(if $(SANITIZE),-O1 -g1,$(if $(UNIT),-O0 -g1,-O2 -g))
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith \
             $(if $(SANITIZE)$(UNIT),-Wno-format-truncation -Wno-restrict) \
@@ -28,7 +28,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 HARDEN   := -fPIE $(if $(UNIT),,-fstack-protector-strong $(if $(SANITIZE),,-D_FORTIFY_SOURCE=2))
 SAN      := $(if $(COVERAGE),--coverage) $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -DFW_VERSION='"$(VERSION)"' -Idaemon -I. -Ibuild $(CFLAGS) $(WARNINGS) $(HARDEN) $(SAN)
-# Of binutils' linkers gold takes half the time for what only tests run.
+# gold halves the link time of binaries that only tests run.
 GOLD     := $(if $(SANITIZE)$(UNIT),$(if $(shell command -v ld.gold),-fuse-ld=gold))
 LINK     := $(SAN) -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(GOLD)
 
@@ -36,8 +36,8 @@ LINK     := $(SAN) -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(GOLD)
 say      = $(if $(V),,@echo "  $(1)  $(patsubst build/%,%,$(2))" && )
 
 # ---- CUDA, where a toolkit works -----------------------------------------------------------------------------------
-# Goals that install packages first, or build nothing, must not look before they run.
-ifneq ($(filter-out help clean format deps check check-% unit integration coverage test demo bench dist deb uninstall,$(or $(MAKECMDGOALS),all)),)
+# Goals that install packages first, or build nothing, must not search for CUDA before they run.
+ifneq ($(filter-out help clean format deps check check-% unit integration test demo bench dist deb uninstall,$(or $(MAKECMDGOALS),all)),)
 ifndef UNIT
 include build/cuda.mak
 endif
@@ -54,7 +54,7 @@ src      = $(filter-out $(1)/main.c,$(sort $(shell find $(1) -name node_modules 
 obj      = $(patsubst %,$(O)/obj/%.o,$(1))
 LIB_SRC     := $(call src,daemon/lib)
 STATS_SRC   := $(call src,daemon/stats)
-# A folder below daemon/families is a family. All programs may know its shapes; the runner alone links what its results must be.
+# A folder below daemon/families is a family. All programs link its shapes; only the runner links its reference.
 FAMILIES    := $(notdir $(patsubst %/,%,$(sort $(wildcard daemon/families/*/))))
 REFERENCES  := $(sort $(wildcard daemon/families/*/reference*.c))
 MODEL_SRC   := $(call src,daemon/model) $(filter-out $(REFERENCES),$(sort $(wildcard daemon/families/*/*.c)))
@@ -80,12 +80,12 @@ LIBS     := $(CORE) git worker runner send cli flopwatchd db web
 PROGRAMS := flopwatchd flopwatch-git flopwatch-worker flopwatch-runner flopwatch-send flopwatch
 BIN      := $(addprefix $(O)/bin/,$(PROGRAMS))
 
-# Worker, runner and CLI carry these inside, so that a GPU host needs nothing installed.
+# Worker, runner and CLI link these statically, so that a GPU host needs no packages.
 SECCOMP  := $(if $(SANITIZE),-lseccomp,-Wl$(comma)-Bstatic -lseccomp -Wl$(comma)-Bdynamic)
 STATIC   := $(if $(SANITIZE),-lnettle -lyaml -ljansson -llz4,-Wl$(comma)-Bstatic -lnettle -lyaml -ljansson -llz4 -Wl$(comma)-Bdynamic)
 
 .PHONY: all
-all: $(BIN) ## the programs, into build/bin; what make does where nothing is named
+all: $(BIN) ## the programs, into build/bin; the default target
 
 $(call lib,lib):    $(call obj,$(LIB_SRC))
 $(call lib,stats):  $(call obj,$(STATS_SRC))
@@ -143,14 +143,14 @@ $(O)/obj/$(1).o: $(1)
 endef
 $(foreach file,$(EMBED),$(eval $(call embed_rule,$(file))))
 
-# The chart library, where npm has put it (`make npm`); empty without it, and pages keep the charts that the server draws.
+# The chart library, if npm installed it (`make npm`); empty without it, and pages have the charts that the server draws.
 build/npm/uplot.%: $(wildcard web/node_modules/.package-lock.json)
 	@mkdir -p $(@D)
 	@cp web/node_modules/uplot/dist/$(if $(filter js,$*),uPlot.iife.min.js,uPlot.min.css) $@ 2>/dev/null && touch $@ || : >$@
 
 $(O)/obj/daemon/runner/%.c.o $(O)/obj/daemon/families/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
 
-# The table of families, FAMILY(name) a line, written again when a folder comes or goes.
+# The table of families, FAMILY(name) a line, written again if a folder is added or removed.
 $(shell mkdir -p build && for f in $(FAMILIES); do echo "FAMILY($$f)"; done | cmp -s - build/families.h || for f in $(FAMILIES); do echo "FAMILY($$f)"; done >build/families.h)
 
 -include $(shell find $(O)/obj $(O)/tests -name '*.d' 2>/dev/null)
@@ -159,7 +159,7 @@ $(shell mkdir -p build && for f in $(FAMILIES); do echo "FAMILY($$f)"; done | cm
 TESTS    := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/*/test_*.c)))
 FUZZ     := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/*/fuzz_*.c)))
 
-# A test links its program's archives: an edit in the daemon links no test of the runner again. Its own source is run once, so that
+# A test links its program's archives: an edit in the daemon links no test of the runner again. Its source runs once, so
 # optimising it costs more than it gains; the archives are the same for all.
 LIBS_lib      := lib
 LIBS_stats    := stats lib
@@ -183,7 +183,7 @@ $(O)/tests/$(1)/%: tests/$(1)/%.c $(foreach l,$(or $(LIBS_$(1)),$(LIBS)),$(call 
 	$$(call say,cc ,$$<)$$(CC) $$(ALL_CFLAGS) $$(if $$(SANITIZE),-O0) $$(CUDA_DEF) -Itests/support -MMD -MP $$(LINK) -o $$@ $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group \
 	  -lcmocka -lseccomp -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $$(CUDA_LIB) $$(if $$(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 endef
-$(foreach room,$(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))),$(eval $(call test_rule,$(room))))
+$(foreach folder,$(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))),$(eval $(call test_rule,$(folder))))
 
 $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
 $(O)/tests/runner/test_problem: LINK += -Wl,--wrap=family_find
@@ -206,25 +206,22 @@ build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard test
 test-programs: $(TESTS) $(FUZZ) $(O)/tests/browser/pages_demo
 modules: $(MODULES)
 
-.PHONY: test deps check unit integration coverage check-layers check-format format
-# The run also ends when make is killed outright.
+.PHONY: test deps check unit integration check-layers check-format format
+# A killed make cannot stop its children: the run ends with its parent.
 RUN_TESTS := setpriv --pdeathsig TERM tests/run.sh
-test: ## install what is missing, build, run every test; T="history test_stats" those whose names hold one of these
+test: ## install missing packages, build, run every test; T="history test_stats" those whose names contain one of these
 	@$(MAKE) --no-print-directory deps
 	@$(RUN_TESTS) $(T)
-deps: ## install what building and testing need: Debian packages, npm packages for the browser tests
+deps: ## install the packages for building and testing: Debian packages, npm packages for the browser tests
 	@etc/install-dependencies.sh test
 	@etc/install-browser.sh
 check: ## build and run every test, those in C with sanitizers; T= as above
 	@$(RUN_TESTS) $(T)
-unit: ## build fast and run the tests in C that take less than a second; T=stats all whose names hold it
+unit: ## build fast and run the tests in C that take less than a second; T=stats all whose names contain it
 	@$(RUN_TESTS) unit $(T)
-integration: ## build the programs and run the test scripts; T=push those whose names hold it
+integration: ## build the programs and run the test scripts; T=push those whose names contain it
 	@$(RUN_TESTS) integration $(T)
-coverage: ## run the tests in C with gcov; print the share of lines that they run, by folder. The scripts are not counted
-	@$(RUN_TESTS) coverage
-	@tests/coverage.py build/coverage
-check-layers: ## the folders against tests/layers.txt; tests/layers.py --figures prints them
+check-layers: ## the includes of folders against tests/layers.txt; tests/layers.py --figures prints them
 	@tests/layers.py
 check-format: ## clang-format 14
 	@tests/check-format.sh
@@ -233,7 +230,7 @@ format: ## reformat the sources
 compile_commands.json: Makefile ## for clangd and clang-tidy: how each source is compiled
 	@$(MAKE) -Bn V=1 all 2>/dev/null | etc/compile-commands.py >$@.new && mv $@.new $@
 .PHONY: tidy
-tidy: compile_commands.json ## clang-tidy 14 with .clang-tidy; T=worker/ the sources whose path holds it. Ten minutes on two cores
+tidy: compile_commands.json ## clang-tidy 14 with .clang-tidy; T=worker/ the sources whose path contains it. Ten minutes on two cores
 	@git ls-files 'daemon/*.c' 'db/*.c' 'web/*.c' | grep -F -- "$(T)" | xargs -P "$$(nproc)" -n 4 clang-tidy-14 --quiet -p . 2>/dev/null
 .PHONY: hooks
 hooks: ## install etc/commit-msg, which checks the subjects of commits, as a hook of this clone
@@ -241,7 +238,7 @@ hooks: ## install etc/commit-msg, which checks the subjects of commits, as a hoo
 
 # ---- running it ----------------------------------------------------------------------------------------------------
 .PHONY: npm screenshots picture
-npm: ## the chart library and what drives the browser tests, from npm; then make again
+npm: ## the chart library and the modules of the browser tests, from npm; then make again
 	@etc/install-browser.sh
 screenshots: ## every page at two widths in two lights, under build/screenshots
 	@etc/install-browser.sh
@@ -255,18 +252,18 @@ demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
 	@etc/demo.sh
-bench: ## print figures, one a line
+bench: ## print the program's results on this machine, one a line
 	@etc/install-dependencies.sh test
 	@$(MAKE) --no-print-directory -j2 all
 	@tests/bench/bench.sh
-gpu-bench: ## our kernels beside PyTorch's on this GPU, one table; figures under tests/data/gpu. MODULE=x.so PEERS="options of peers.py"
+gpu-bench: ## our kernels against PyTorch's on this GPU, one table; results under tests/data/gpu. MODULE=x.so PEERS="options of peers.py"
 	@[ -n "$(MODULE)" ] || $(MAKE) --no-print-directory -C kernels DEVICE=cuda
 	@tests/gpu/peers.py $(or $(MODULE),kernels/build/cuda/libattention.so) --out build/gpu-bench $(PEERS)
 	@cp build/gpu-bench/* tests/data/gpu/
-gpu-verdicts: bundle ## the daemon judges equal and slower kernels on this GPU; figures under tests/data/gpu. MODULES=folder of built ones
+gpu-verdicts: bundle ## the daemon judges equal and slower kernels on this GPU; results under tests/data/gpu. MODULES=folder of built ones
 	@MODULES=$(MODULES) tests/gpu/verdicts.sh build/bundle build/gpu-verdicts
 	@cp build/gpu-verdicts/*.jsonl tests/data/gpu/
-gpu-interleave: bundle ## programs that take turns on this GPU, beside the pairs of one process; figures under tests/data/gpu. PYTHON=one with PyTorch and Triton
+gpu-interleave: bundle ## interleaved programs on this GPU, against the pairs of one process; results under tests/data/gpu. PYTHON=one with PyTorch and Triton
 	@tests/gpu/interleave.sh build/bundle build/gpu-interleave
 	@for file in interleave.jsonl interleave.txt; do cp build/gpu-interleave/$$file tests/data/gpu/$$(date +%F)-$$file; done
 gpu-demo: bundle ## the daemon builds and judges real pushes on this GPU
@@ -284,20 +281,20 @@ build/gpu/%: tests/gpu/%.cu $(wildcard kernels/fw_*.h)
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -Idaemon -I. -Xcompiler -fopenmp$(if $(filter x86_64,$(shell uname -m)),$(comma)-march=x86-64-v3) -o $@ $< -ldl
-gpu-linear: build/gpu/linear_bench ## the linear providers against fp64 and beside cuBLASLt, on this GPU
+gpu-linear: build/gpu/linear_bench ## the linear providers against fp64 and cuBLASLt, on this GPU
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda build/cuda/liblinear.so
 	@build/gpu/linear_bench kernels/build/cuda/liblinear.so check
 	@build/gpu/linear_bench kernels/build/cuda/liblinear.so time all hopper cublaslt
-gpu-linear-peers: ## our linear kernels beside cuBLASLt's and PyTorch's on this GPU, one table. PEERS="options of linear_peers.py"
+gpu-linear-peers: ## our linear kernels against cuBLASLt's and PyTorch's on this GPU, one table. PEERS="options of linear_peers.py"
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda build/cuda/liblinear.so
 	@tests/gpu/linear_peers.py kernels/build/cuda/liblinear.so $(PEERS)
 build/gpu/linear_bench: tests/gpu/linear_bench.cu tests/gpu/linear_problem.cuh kernels/fw_kernel.h kernels/fw_linear.h
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)$(NVCC) -O2 -std=c++17 $(NVCC_ARCH) -Ikernels -o $@ $< -ldl
-gpu-integrity: bundle gpu-modules ## modules that cheat on this GPU are caught, honest ones are not, and what changing K and V costs. BASE=module
+gpu-integrity: bundle gpu-modules ## modules that cheat on this GPU are detected, honest ones are not, and the cost of changing K and V. BASE=module
 	@MODULES=build/gpu/modules tests/gpu/integrity.sh build/bundle build/gpu-integrity
-gpu-modules: $(patsubst tests/gpu/modules/%.cu,build/gpu/modules/%.so,$(wildcard tests/gpu/modules/*.cu)) ## the modules of gpu-integrity, which need no GPU to be built
+gpu-modules: $(patsubst tests/gpu/modules/%.cu,build/gpu/modules/%.so,$(wildcard tests/gpu/modules/*.cu)) ## the modules of gpu-integrity; building them needs no GPU
 build/gpu/modules/%.so: tests/gpu/modules/%.cu $(wildcard tests/gpu/modules/*.cuh) tests/modules/forgery.h $(wildcard kernels/fw_*.h)
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)
@@ -306,23 +303,23 @@ build/gpu/modules/%.so: tests/gpu/modules/%.cu $(wildcard tests/gpu/modules/*.cu
 bundle: all ## build/bundle and its tarball: programs with their libraries, licences and SBOM, for another machine
 	@VERSION=$(VERSION) STATIC="$(patsubst -l%,%,$(filter -l%,$(STATIC) $(SECCOMP))) $(if $(NVCC),stdc++ cudart_static)" CUDA_LIBRARIES=$(CUDA_LIBRARIES) \
 	  etc/bundle.sh build/bundle
-install: all ## into DESTDIR, FHS places
+install: all ## into DESTDIR, FHS paths
 	@PREFIX=$(PREFIX) etc/install.sh
-uninstall: ## from DESTDIR, what make install put there; a changed file, the state and the users stay
+uninstall: ## from DESTDIR, the files of make install; a changed file, the state and the users stay
 	@PREFIX=$(PREFIX) etc/uninstall.sh
 
-# ---- taking it away ------------------------------------------------------------------------------------------------
+# ---- packages ------------------------------------------------------------------------------------------------------
 .PHONY: dist deb check-deb check-container first-hour
 dist: ## build/dist/flopwatch-VERSION.tar.gz: the last commit, the same bytes each time
 	@VERSION=$(VERSION) etc/dist.sh
-deb: dist ## build/deb/flopwatch_VERSION_ARCH.deb, of that tarball, and its SBOM; it measures on a GPU if it is built where a CUDA toolkit works
+deb: dist ## build/deb/flopwatch_VERSION_ARCH.deb, of that tarball, and its SBOM; it measures on a GPU if a CUDA toolkit works during the build
 	@VERSION=$(VERSION) etc/deb.sh
 	@VERSION=$(VERSION) SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) etc/sbom.py deb build/deb/flopwatch_$(VERSION)_*.deb
-check-deb: deb ## lintian on the package; in a bare Debian that boots it is installed, measures, is upgraded and purged. As root, with lintian and mmdebstrap
+check-deb: deb ## lintian on the package; in a bare Debian that boots: install, measure, upgrade and purge it. As root, with lintian and mmdebstrap
 	@tests/lint/deb_in_bare_root.sh
-first-hour: ## doc/first-hour.md: README typed in that bare Debian, until three repositories have a verdict. As root
+first-hour: ## doc/first-hour.md: the commands of README in that bare Debian, until three repositories have a verdict. As root
 	@tests/lint/first_hour_in_bare_root.sh >build/first-hour.md && mv build/first-hour.md doc/first-hour.md
-check-container: ## etc/Containerfile is built upon the bare Debian of check-deb, and answers. As root, with buildah
+check-container: ## build etc/Containerfile on the bare Debian of check-deb, and request a page. As root, with buildah
 	@tests/lint/container_runs.sh
 clean: ## remove build/
 	rm -rf build

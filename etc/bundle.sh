@@ -1,8 +1,8 @@
 #!/bin/bash
-# Make a folder that runs on another machine: programs, the shared libraries they need beside them ($ORIGIN/../lib), bwrap, suites, kernels,
-# the licences of all of these and a software bill of materials. The C library itself stays the other machine's: Debian 12's is older than any
-# we support. FOLDER.tar.gz is the same; of one commit and one system it has the same bytes wherever and whenever it is made.
-# STATIC names the libraries whose archives programs may have inside.
+# Make a folder that runs on another machine: programs, their shared libraries ($ORIGIN/../lib), bwrap, suites, kernels,
+# the licences of all of these and a software bill of materials. The C library is that of the other machine: Debian 12's is the oldest
+# supported one. FOLDER.tar.gz is the same; for one commit and one system it always has the same bytes.
+# STATIC names the libraries that programs may link statically.
 set -eu
 cd "$(dirname "$0")/.."
 to=${1:?usage: bundle.sh FOLDER}
@@ -36,7 +36,7 @@ done | sort -u | grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux
 	printf 'shared\tlib/%s\t%s\n' "${library##*/}" "$library" >>"$origins"
 done
 
-# A program has an archive inside where it defines every symbol of one of its objects.
+# A program contains an archive if it defines every symbol of one of its objects.
 for name in ${STATIC-}; do
 	archive=$(gcc -print-file-name="lib$name.a")
 	[ -e "$archive" ] || archive=${CUDA_LIBRARIES-}/lib$name.a

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""compile_commands.json for clangd and clang-tidy, from what make would run: make -Bn V=1 all | compile-commands.py >compile_commands.json"""
+"""compile_commands.json for clangd and clang-tidy, from the commands of make: make -Bn V=1 all | compile-commands.py >compile_commands.json"""
 import json
 import os
 import shlex

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 version=${VERSION:?called by make deb}
 
-write_control() { # unpacked tree: the package has our version and our date
+write_control() { # unpacked tree: the package has the version and date of the commit
 	cp -r "$1/etc/debian" "$1/debian"
 	cat >"$1/debian/changelog" <<CHANGES
 flopwatch ($version) stable; urgency=medium
@@ -26,7 +26,7 @@ rm -rf build/deb
 mkdir -p build/deb
 tar -xzf "build/dist/flopwatch-$version.tar.gz" -C build/deb
 write_control "$tree"
-# The package's make is one of its own: no options and no jobs of the one that called us.
+# The package's make is independent: it inherits no options and no jobs.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES VERSION
 (cd "$tree" && dpkg-buildpackage -us -uc -b -J"$(nproc)") >build/deb/build.log 2>&1 || {
 	tail -n 30 build/deb/build.log >&2

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Make the attention kernels of a checkout really slower, in their source. CPU: a register block of one row and small tiles.
-# CUDA: forward multiplies the scores of NEEDLESS of 1,000 steps twice (hopper.v2), or has a like number of products that nobody reads
-# (hopper.v1). Results keep every bit.
+# CUDA: forward multiplies the scores of NEEDLESS of 1,000 steps twice (hopper.v2), or computes a similar number of unused products
+# (hopper.v1). Results do not change.
 # Usage: demo-slower.sh CHECKOUT cpu|cuda [NEEDLESS]     default: 500
 set -eu
 tree=$1 device=$2 needless=${3:-500}
@@ -14,7 +14,7 @@ edit() {
 
 case "$device" in
 cuda)
-	# How many is told at run time: the machine code is the same for every number, 0 included.
+	# The number is read at run time: the machine code is the same for every number, 0 included.
 	edit "$tree/kernels/attention/hopper/v2.h" '
 		/^struct v2_job \{/ { inside = 1 }
 		inside && /^};/ { print "\tuint32_t needless; /* of 1,000 steps, whose scores are multiplied twice */"; inside = 0; done = 1 }

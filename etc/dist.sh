@@ -1,6 +1,6 @@
 #!/bin/sh
 # `make dist`: the last commit as build/dist/flopwatch-VERSION.tar.gz. Owners, times and the compressor's header are fixed, so that
-# whoever makes it of the same commit has the same bytes.
+# the tarball of a commit always has the same bytes.
 set -eu
 cd "$(dirname "$0")/.."
 name=flopwatch-${VERSION:?called by make dist}

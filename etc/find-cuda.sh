@@ -1,8 +1,8 @@
 #!/bin/sh
-# Say, as make variables, which CUDA toolkit can really compile and link a program here; say nothing when none can.
+# Print, as make variables, the CUDA toolkit that can compile and link a program here; print nothing if none can.
 #
 # An nvcc in PATH proves little: it may be a link from elsewhere, or a toolkit without headers or static runtime. So each
-# candidate folder has to pass a small build. The Makefile keeps the answer in build/cuda.mak.
+# candidate folder must pass a small build. The Makefile stores the answer in build/cuda.mak.
 set -u
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Install what is missing for `make demo` or `make test` on Debian 12 or Ubuntu 24.04. Quiet when nothing is missing.
+# Install missing packages for `make demo` or `make test` on Debian 12 or Ubuntu 24.04. Prints nothing if none is missing.
 set -eu
 
 build="gcc make git ca-certificates libc6-dev libgomp1 libgit2-dev libmicrohttpd-dev libjansson-dev libyaml-dev liblz4-dev libzstd-dev libsqlite3-dev libcurl4-openssl-dev nettle-dev libseccomp-dev bubblewrap"
 demo="curl scdoc" # scdoc: so that `make install` after `make demo` has man pages
 test="libcmocka-dev curl jq sqlite3 clang-format-14 patchelf python3 python3-jsonschema python3-yaml procps binutils elfutils faketime scdoc mandoc tidy openssh-server openssh-client munge slurmctld slurmd slurm-client"
-wish="" # what tests can do without, and then say so
+wish="" # optional packages; tests skip without them
 
 case "${1:-build}" in
 build) want="$build" ;;
@@ -26,7 +26,7 @@ missing=$(missing_of $want) wished=$(missing_of $wish)
 sudo=""
 [ "$(id -u)" = 0 ] || sudo="sudo"
 install() { $sudo env DEBIAN_FRONTEND=noninteractive timeout 900 apt-get install -y --no-install-recommends "$@" >"$log" 2>&1; }
-# A formatter of one version is nothing to stop for where the distribution has another: its test is skipped.
+# If the distribution has another version of the formatter, continue: its test is skipped.
 drop_unknown() {
 	apt-cache show clang-format-14 >/dev/null 2>&1 && return
 	echo "there is no clang-format-14 here, so the format of sources is not checked"
@@ -46,7 +46,7 @@ if [ -n "$missing" ]; then
 	install $missing || { $sudo apt-get update >"$log" 2>&1 && drop_unknown && install $missing; } ||
 		{ tail -20 "$log" >&2; echo "flopwatch: could not install:$missing" >&2; exit 1; }
 fi
-# Without asking for a password, and without a search for what is not there.
+# Optional packages: ask for no password, and do not run apt-get update for unknown ones.
 if [ -n "$wished" ]; then
 	[ -z "$sudo" ] || sudo="sudo -n"
 	# shellcheck disable=SC2086

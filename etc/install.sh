@@ -1,5 +1,5 @@
 #!/bin/sh
-# `make install`: programs, units, configuration and suites into DESTDIR, in the places of the file system hierarchy.
+# `make install`: programs, units, configuration and suites into DESTDIR, in the folders of the file system hierarchy.
 # PREFIX/share/flopwatch/MANIFEST names every file (with its hash) and folder that this script made; etc/uninstall.sh reads it.
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ make_folder() { # path below the root
 	mkdir "$root$1"
 	echo "folder $1" >>"$made"
 }
-# Runs also where a step fails, so that what was made until then can be uninstalled. Entries of an earlier install stay.
+# Runs also if a step fails, so that the files made until then can be uninstalled. Entries of an earlier install stay.
 write_manifest() {
 	make_folder "${manifest%/*}"
 	[ ! -e "$root$manifest" ] || cat "$root$manifest" >>"$made"
@@ -34,7 +34,7 @@ put() { # mode, source, folder
 	install -m "$1" "$2" "$root$3/"
 	record "$3/${2##*/}"
 }
-put_output() { # mode, folder, name, command...: what the command prints
+put_output() { # mode, folder, name, command...: the command's output
 	mode=$1 folder=$2 file=$2/$3
 	shift 3
 	make_folder "$folder"
@@ -43,7 +43,7 @@ put_output() { # mode, folder, name, command...: what the command prints
 	mv "$root$file.new" "$root$file"
 	record "$file"
 }
-put_text() { # mode, source, folder, name: a text that names our places below /usr
+put_text() { # mode, source, folder, name: a text with our paths below /usr
 	put_output "$1" "$3" "$4" sed -E "s,/usr/(sbin|libexec/flopwatch|share/flopwatch),$prefix/\\1,g" "$2"
 }
 print_page() { scdoc <"$1"; }
@@ -58,11 +58,11 @@ for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h; do put 644 "d
 for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h flopwatch.py; do put 644 "daemon/kit/$file" "$prefix/share/flopwatch/kit"; done
 for suite in etc/suites/*.yaml; do put 644 "$suite" "$prefix/share/flopwatch/suites"; done
 put 755 etc/ci/comment.sh "$prefix/share/flopwatch/ci"
-# systemd looks here whatever the prefix is
+# systemd reads this folder for every prefix
 for unit in systemd/*.service systemd/*.socket; do put_text 644 "$unit" /usr/lib/systemd/system "$(basename "$unit")"; done
 put_text 644 systemd/flopwatch.sysusers /usr/lib/sysusers.d flopwatch.conf
 put_text 644 systemd/flopwatch.tmpfiles /usr/lib/tmpfiles.d flopwatch.conf
-if [ ! -e "$root/etc/flopwatch/flopwatchd.yml" ]; then # a configuration that is there is the administrator's
+if [ ! -e "$root/etc/flopwatch/flopwatchd.yml" ]; then # an existing configuration is the administrator's
 	put_text 640 etc/flopwatchd.yml /etc/flopwatch flopwatchd.yml
 fi
 put 644 README.md "$prefix/share/doc/flopwatch"

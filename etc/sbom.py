@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""sbom.py - writes a software bill of materials, SPDX 2.3 as JSON, of what `make bundle` and `make deb` give away.
+"""sbom.py - writes a software bill of materials, SPDX 2.3 as JSON, of the files of `make bundle` and `make deb`.
 
   sbom.py bundle FOLDER ORIGINS   FOLDER/flopwatch.spdx.json; the licences of all components go to FOLDER/share/licences
-  sbom.py deb PACKAGE.deb         PACKAGE.spdx.json beside it
+  sbom.py deb PACKAGE.deb         PACKAGE.spdx.json in its folder
 
 ORIGINS has a line for each component: `shared FILE ORIGINAL` (FILE below FOLDER is a stripped copy of ORIGINAL), `static FILE ARCHIVE` (FILE
-has objects of ARCHIVE inside), `embedded FILE NAME VERSION LICENCE TEXT` (FILE has NAME inside; TEXT is a file). Columns end with tabs.
+contains objects of ARCHIVE), `embedded FILE NAME VERSION LICENCE TEXT` (FILE contains NAME; TEXT is a file). Columns end with tabs.
 VERSION and SOURCE_DATE_EPOCH come from the environment. The same input gives the same bytes.
 """
 import glob
@@ -61,14 +61,14 @@ def owners_of(paths):
                 asked.setdefault(known, path)
     if not asked:
         return {}
-    # It prints what it found and fails where it did not find all.
+    # It prints the found ones and fails if one is missing.
     found = subprocess.run(["dpkg-query", "-S", *asked], capture_output=True, text=True, check=False).stdout
     rows = [line.rsplit(": ", 1) for line in found.splitlines() if not line.startswith("diversion ")]
     return {asked[name]: package.split(",")[0] for package, name in rows if name in asked}
 
 
 class Licences:
-    """What is declared of packages, and the texts of licences that the SPDX License List does not have."""
+    """Declared packages, and the texts of licences that the SPDX License List does not have."""
 
     def __init__(self):
         self.extracted = {}
@@ -188,7 +188,7 @@ def list_files(folder, left_out):
 
 
 def needed(path):
-    """Names of the shared libraries that a program or library asks for; nothing for any other file."""
+    """Names of the shared libraries that a program or library needs; nothing for any other file."""
     with open(path, "rb") as file:
         if file.read(4) != b"\x7fELF":
             return []

@@ -1,10 +1,10 @@
 #!/bin/bash
-# One comment at a review says what flopwatch found of its newest commit: the first time it is written, later it is written anew. For GitHub,
+# Write one comment at a review with flopwatch's verdict on its newest commit; later calls update it. For GitHub,
 # Gitea and Forgejo (GITHUB_API_URL, GITHUB_REPOSITORY) and GitLab (CI_API_V4_URL, CI_PROJECT_ID), as their runners set them.
 #
-# FLOPWATCH_SERVER, FLOPWATCH_TOKEN, COMMIT, REPOSITORY: what is asked for, as `flopwatch wait` is. REVIEW: number of the pull or merge request.
-# FORGE_TOKEN: may comment there. WHY_S: how long to wait for why it lost, where the daemon still looks; then the comment is written once
-# more; default 300. Needs curl and jq.
+# FLOPWATCH_SERVER, FLOPWATCH_TOKEN, COMMIT, REPOSITORY: the request, as for `flopwatch wait`. REVIEW: number of the pull or merge request.
+# FORGE_TOKEN: a token that may comment there. WHY_S: how long to wait for the causes, if the daemon still profiles; then the comment is
+# updated; default 300. Needs curl and jq.
 set -eu
 : "${FLOPWATCH_SERVER:?}" "${COMMIT:?}" "${REVIEW:?}" "${FORGE_TOKEN:?}"
 size_max=60000 # of a comment; GitHub takes 65536 characters
@@ -34,7 +34,7 @@ else
 	mine=/issues/comments change=PATCH
 fi
 
-# ---- what is to be said: each suite's report, or why it has none ----
+# ---- the text: each suite's report, or the reason why it has none ----
 gather() {
 	ask "/api/v1/commits/$COMMIT/verdict" -G --data-urlencode "repo=${REPOSITORY:-}" >"$work/verdict"
 	printf '%s\n' "$marker" >"$work/body"
@@ -54,7 +54,7 @@ gather() {
 	jq -n --rawfile body "$work/body" '{body: $body}' >"$work/comment"
 }
 
-# ---- say it, in place of what was said before ----
+# ---- write it, replacing the previous comment ----
 say() {
 	local id="" page
 	for page in $(seq 50); do
@@ -71,7 +71,7 @@ say() {
 gather
 say
 
-# ---- and why, once that is known ----
+# ---- the causes, once they are known ----
 end=$((SECONDS + ${WHY_S:-300}))
 while grep -q '^Why: not known yet: ' "$work/body" && [ "$SECONDS" -lt "$end" ]; do
 	sleep 2
