@@ -117,3 +117,12 @@ for signal in TERM KILL; do
 		ok "nor does the run go on" await grep -qx 'ended by SIGTERM' "$tmp/out"
 	done
 done
+
+# KEEP=1: the folder of a script's test stays
+printf '. %q\nok "a test" touch "$tmp/file"\n' "$root/tests/support/tap.sh" >"$tmp/keeps.sh"
+mkdir "$tmp/folders"
+TMPDIR=$tmp/folders bash "$tmp/keeps.sh" >"$tmp/out"
+is "a test's folder is removed at its end" "$(ls "$tmp/folders")" ""
+TMPDIR=$tmp/folders KEEP=1 bash "$tmp/keeps.sh" >"$tmp/out"
+folder=$(sed -n 's/^# folder: //p' "$tmp/out")
+ok "with KEEP=1 it stays, and its path is printed" test -e "$folder/file"

@@ -1,4 +1,4 @@
-# tap.sh - the Test Anything Protocol for shell tests. Source it; tests are functions' calls; the plan is printed at the end.
+# tap.sh - the Test Anything Protocol for shell tests. Source it; each call of a function is a test; it prints the plan at the end.
 #
 #   . "$(dirname "$0")/tap.sh"
 #   ok    NAME COMMAND...        the command succeeds
@@ -7,11 +7,11 @@
 #   like  NAME TEXT REGEX        extended regular expression, anywhere
 #   unlike NAME TEXT REGEX
 #   skip  NAME WHY
-#   put   FILE TEXT              whole: a program that reads FILE meanwhile sees what was in it before, or TEXT
-#   await COMMAND...             until it succeeds, however busy the machine is: $patience seconds end what will never come
+#   put   FILE TEXT              atomically: a concurrent reader of FILE sees the old content, or TEXT
+#   await COMMAND...             until it succeeds, also on a busy machine; fails after $patience seconds
 #
-# $bin holds the programs (FW_BIN, default build/bin), $tmp a folder that is removed at the end, $out what ok and fails saw last.
-# on_exit COMMAND... runs before the folder is removed (stop a daemon). Ends with exit 1 when a test failed.
+# $bin has the programs (FW_BIN, default build/bin), $tmp is a folder that is removed at the end unless KEEP is set, $out is the last output of
+# ok and fails. on_exit COMMAND... runs before the folder is removed (stop a daemon). Ends with exit 1 if a test failed.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=${FW_BIN:-$root/build/bin}
@@ -32,7 +32,7 @@ tap_result() { # 0 or 1, name, details...
 	return 1
 }
 patience=180
-await() { # what comes soon is seen soon, and what takes long is not asked for all the time, which would take it longer
+await() { # with growing pauses: polling slows down a long operation
 	local until=$((SECONDS + patience)) pause=0.05 n=0
 	until "$@"; do
 		[ $SECONDS -lt $until ] || return 1
@@ -83,9 +83,9 @@ tap_end() {
 	local status=$? i
 	trap - EXIT
 	for ((i = ${#tap_exit[@]} - 1; i >= 0; i--)); do eval "${tap_exit[i]}" >/dev/null 2>&1; done
-	rm -rf "$tmp"
+	[ -n "${KEEP-}" ] && printf '# folder: %s\n' "$tmp" || rm -rf "$tmp"
 	printf '1..%d\n' "$tap_n"
-	# A script that broke off has not run all its tests.
+	# An aborted script has not run all its tests.
 	[ $status = 0 ] || [ "$tap_failed" != 0 ] || { echo "# the script ended with exit $status"; exit 1; }
 	[ "$tap_n" -gt 0 ] && [ "$tap_failed" = 0 ] && exit 0
 	exit 1
