@@ -1,5 +1,5 @@
 #!/bin/bash
-# Figures of the daemon, one a line: `bench NAME VALUE UNIT`. Real daemon, real database, real pushes, real connections.
+# Results of the daemon, one a line: `bench NAME VALUE UNIT`. Real daemon, real database, real pushes, real connections.
 set -eu
 cd "$(dirname "$0")/../.."
 export LC_ALL=C.UTF-8 GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the command line answers where two repositories hold the same name, where a cell is none, and while one waits in a pipe.
+# Answers of the command line for a name in two repositories, an unknown cell, and a wait in a pipe.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The command line against the real daemon: what a person types, what it prints, and how it ends.
+# The command line against the real daemon: commands, output and exit statuses.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/state/port")" "$@"; }

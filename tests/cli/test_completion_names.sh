@@ -1,5 +1,5 @@
 #!/bin/bash
-# Completions offer what the daemon knows: branches, cells, alerts and others; and nothing, in silence, where it is not there.
+# Completions offer names from the daemon: branches, cells, alerts and others; and none, without a message, if it is not running.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 export PATH=$bin:$PATH

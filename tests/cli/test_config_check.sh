@@ -1,5 +1,5 @@
 #!/bin/bash
-# `flopwatch config check` also looks whether what a configuration names is there, and changes nothing.
+# `flopwatch config check` also checks that everything a configuration names exists, and changes nothing.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 check() {

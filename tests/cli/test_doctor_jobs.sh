@@ -1,5 +1,5 @@
 #!/bin/bash
-# The doctor sees that every job of a repository fails, and of what.
+# The doctor reports that every job of a repository fails, with the cause.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }

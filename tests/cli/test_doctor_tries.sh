@@ -1,5 +1,5 @@
 #!/bin/bash
-# The doctor tries: a module in the sandbox, and all that a configuration names, as the daemon would.
+# The doctor builds a module in the sandbox, and connects to everything that a configuration names, as the daemon would.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 doctor() {

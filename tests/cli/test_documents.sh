@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the pages show of manifests, suites and configurations is what the programs read: every block of YAML in them, without a mistake.
+# Every block of YAML in the documents is a manifest, suite or configuration that the programs read without a mistake.
 . "$(dirname "$0")/../support/tap.sh"
 export PATH=$bin:$PATH XDG_CACHE_HOME=$tmp/cache
 mkdir -p "$XDG_CACHE_HOME" "$tmp/tree"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# flopwatch init: what it sees in a checkout, what it writes, and what it leaves alone.
+# flopwatch init: the benchmarks that it finds in a checkout, the manifest that it writes, and the files that it does not touch.
 . "$(dirname "$0")/../support/tap.sh"
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 new() { # an empty checkout, and we are in it

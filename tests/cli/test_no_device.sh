@@ -1,5 +1,5 @@
 #!/bin/bash
-# Jobs that wait for a device which no worker has: by the command line, the API, the pages and /metrics.
+# Jobs that wait for a device that no worker has: in the command line, the API, the pages and /metrics.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The pages over a made-up story serve whoever looks, and refuse whoever asks for more: nothing that a person can type ends them.
+# The pages over a made-up story are served to readers, and reject writes: no request ends the server.
 . "$(dirname "$0")/../support/tap.sh"
 demo=$root/build/tests/browser/pages_demo
 [ -x "$demo" ] || { echo "# $demo is not built: make test-programs"; exit 1; }

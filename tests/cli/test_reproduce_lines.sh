@@ -1,5 +1,5 @@
 #!/bin/bash
-# Commands that rerun a cell work when they are pasted: with the device, the provider and the modules that were measured.
+# Printed commands that rerun a cell work: with the device, the provider and the modules of the measurement.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 export FLOPWATCH_SERVER PATH=$bin:$PATH

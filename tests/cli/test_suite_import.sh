@@ -1,6 +1,6 @@
 #!/bin/bash
-# `flopwatch suite import`: configurations of torchao's microbenchmarks become suites with the cells of their cross product, what has no
-# meaning here is told with its place, what is wrong is one line with its place.
+# `flopwatch suite import`: configurations of torchao's microbenchmarks become suites with the cells of their cross product. Comments list keys
+# without a meaning with their position; a mistake is one line with its position.
 . "$(dirname "$0")/../support/tap.sh"
 fw() { "$bin/flopwatch" "$@"; }
 cells() { # suite file: its keys

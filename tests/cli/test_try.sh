@@ -1,5 +1,5 @@
 #!/bin/bash
-# flopwatch try: the working tree, as it is, through the worker's own build, check and run, without a daemon or a commit.
+# flopwatch try: the working tree in its present state, through the worker's build, check and run, without a daemon or a commit.
 . "$(dirname "$0")/../support/tap.sh"
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 XDG_CACHE_HOME=$tmp/cache
 mkdir "$XDG_CACHE_HOME"

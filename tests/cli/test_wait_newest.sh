@@ -1,6 +1,6 @@
 #!/bin/bash
-# `wait` answers for the commit and the repository that are asked for: right after a push to a repository that the daemon polls once an
-# hour, and never for a repository that the daemon does not watch.
+# `wait` reports the verdict of the requested commit and repository: right after a push to a repository that the daemon polls once an hour, and
+# never for a repository that the daemon does not watch.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What `flopwatch jobs` says under its table, while jobs wait that could be measured.
+# The warnings of `flopwatch jobs` below its table, while jobs wait that could be measured.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }

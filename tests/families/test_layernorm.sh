@@ -1,6 +1,6 @@
 #!/bin/bash
-# Layer normalisation from end to end on the CPU: equal modules are unchanged, more work is found where it is, and a wrong element by its
-# index; what is shown is GB/s. The CPU computes, the times are those of device sim.
+# Layer normalisation from end to end on the CPU: equal modules are unchanged, more work is found in its cell, and a wrong element by its index; the
+# unit is GB/s. The CPU computes, the times are those of device sim.
 . "$(dirname "$0")/../support/tap.sh"
 worker=$bin/flopwatch-worker
 cp -r "$root/kernels" "$tmp/kernels"

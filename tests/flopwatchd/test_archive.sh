@@ -1,6 +1,6 @@
 #!/bin/bash
-# Single times leave the database for monthly files, where judging again, pages and backups find them; kill -9 loses none of them, and
-# a damaged file is named.
+# Single times move from the database to monthly files, where judging again, pages and backups find them; kill -9 loses none of them, and a damaged
+# file is named.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }

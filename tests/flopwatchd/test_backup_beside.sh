@@ -1,5 +1,5 @@
 #!/bin/bash
-# A backup is made beside everything else: while it is held up, pages, pushes and workers go on; one at a time, whole or not at all.
+# A backup runs concurrently: while it is blocked, pages, pushes and workers continue; one backup at a time, complete or none.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$real/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Searches for culprits on device sim: real pushes of many commits, and the alert names who did it.
+# Bisects on device sim: real pushes of many commits, and the alert names the culprit.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 export FLOPWATCH_SERVER

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Branches whose names hold characters that addresses escape: the API, the pages and the command line find each by its name and by its key.
+# Branches whose names contain characters that addresses escape: the API, the pages and the command line find each by its name and by its key.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Calibration on device sim: A/A comparisons by hand and while idle, what they teach the rule, and a cell that cannot see.
+# Calibration on device sim: A/A comparisons on request and while idle, their effect on the rule, and an underpowered cell.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the history of main asks for by itself, with real pushes on device sim: one direct comparison for all cells that took a step, and
+# Comparisons that the history of main queues automatically, with real pushes on device sim: one direct comparison for all cells with a step, and
 # none while they drift.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A daemon that is started on a database of commit 91174416 carries it over: what was measured is on pages and in the API in today's words, and the
-# daemon measures on. What it cannot carry over it refuses by name, and leaves as it is.
+# A daemon that starts on a database of commit 91174416 converts it: old measurements are on pages and in the API under today's names, and the
+# daemon continues to measure. It rejects other databases with a message, and does not change them.
 . "$(dirname "$0")/../support/tap.sh"
 if [ "${FW_OWN_MOUNTS:-}" != yes ] && unshare -m true 2>/dev/null; then
 	trap - EXIT

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Children of flopwatchd that end badly: no push may go unjudged, and no commit be blamed, because one of them was killed, crashed, or found its
-# repository away for a moment. A program of the name flopwatch-git stands in for the real one and does, once, what order.VERB says.
+# Children of flopwatchd that fail: every push is still judged, and no commit is blamed, if one of them was killed, crashed, or did not find its
+# repository for a moment. A program named flopwatch-git replaces the real one and executes, once, the order in order.VERB.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

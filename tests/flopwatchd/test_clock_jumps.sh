@@ -1,6 +1,6 @@
 #!/bin/bash
-# The wall clock of a running daemon is set back by 50 minutes, forward by almost two hours, and back by one; the machine's own clock is left alone. Jobs,
-# pauses, sessions and webhooks go on as if nothing had been set.
+# The wall clock of a running daemon is set back by 50 minutes, forward by almost two hours, and back by one; the machine's clock does not change.
+# Jobs, pauses, sessions and webhooks continue as if the clock had not been set.
 . "$(dirname "$0")/../support/tap.sh"
 library=$(find /usr/lib/*/faketime /usr/lib/faketime -name libfaketime.so.1 2>/dev/null | head -n 1)
 [ -n "$library" ] || { skip "the clock is set" "libfaketime is not installed"; exit 0; }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A repository with two benchmarks: a commit's verdict is the worst of theirs, whichever ends last, wherever it is told: status, wait (by branch,
-# short and full hash), badge, overview, commit page, API, hook, forge, note, chat. None of them says more than is known while one still runs.
+# A repository with two benchmarks: a commit's verdict is the worst of theirs, whichever ends last, in every output: status, wait (by branch, short
+# and full hash), badge, overview, commit page, API, hook, forge, note, chat. None reports a final verdict while one still runs.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 mkdir "$tmp/r"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measuring cores kept apart: what the kernel says about the real processes of a daemon, its build and its runners.
+# Separate measuring cores: the kernel's affinity of the real processes of a daemon, its build and its runners.
 # Runs alone.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

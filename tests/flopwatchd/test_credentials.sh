@@ -1,5 +1,5 @@
 #!/bin/bash
-# Private repositories: `flopwatch config check` tries their credentials, the daemon uses them, and nothing that it shows or stores holds one.
+# Private repositories: `flopwatch config check` tests their credentials, the daemon uses them, and none of them is in its output or in stored data.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/git_servers.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# One worker with two devices: a job on each at the same time, builds beside each other, and one that goes away leaves the other.
+# One worker with two devices: a job on each at the same time, concurrent builds, and one that goes away leaves the other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 new_repo kernels

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What becomes of losses that the history of main finds, with real pushes on device sim: accepted drift is the new level, a step and drift
-# that are made up for end by themselves, and a reference commit that main has left far behind gives way to a nearer one.
+# Losses that the history of main finds, with real pushes on device sim: accepted drift is the new level, a step and drift that are undone end
+# automatically, and a distant reference commit is replaced by a nearer one.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

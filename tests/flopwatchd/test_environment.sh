@@ -1,6 +1,6 @@
 #!/bin/bash
-# A changed environment is measured before a commit is blamed for it: another gcc under a daemon that was restarted, with real builds beside the
-# module that the old one built; another gcc, driver, power limit and device under a daemon that runs. Times are those of device sim.
+# A changed environment is measured before a commit is blamed for it: another gcc under a restarted daemon, with real builds against the module of
+# the old one; another gcc, driver, power limit and device under a running daemon. Times are those of device sim.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

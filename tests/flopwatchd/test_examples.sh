@@ -1,5 +1,5 @@
 #!/bin/bash
-# Each of doc/examples, and the kit's programs, as somebody's first repository: init writes its manifest, try runs it, a daemon measures its push.
+# Each of doc/examples, and the kit's programs, as a user's first repository: init writes its manifest, try runs it, a daemon measures its push.
 # Starts early.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Trouble of this machine is no verdict: a full disk, of somebody else's making or ours, and runners and builds that are killed from outside. The
-# job waits or goes back, nobody is accused, and it is judged when the trouble is over.
+# Failures of this machine give no verdict: a full disk, filled by another process or by flopwatch, and runners and builds that are killed from
+# outside. The job waits or is requeued, no side is blamed, and it is judged after the failure is over.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Two families of one commit: a module each, one manifest, three suites. What is planted in linear layers is found in its cells alone, and with
-# its element where it is a wrong result; attention stays as it was. It is what tests/gpu/linear.sh shows on a GPU, over CPU kernels whose times are
-# those of device sim.
+# Two families of one commit: a module each, one manifest, three suites. A planted change of linear layers is found in its cells alone, and with its
+# element if it is a wrong result; attention is unchanged. The same as tests/gpu/linear.sh on a GPU, with CPU kernels whose times are those of
+# device sim.
 . "$(dirname "$0")/../support/tap.sh"
 export FLOPWATCH_SIM_SEED=${FLOPWATCH_SIM_SEED:-6}
 mkdir -p "$tmp/bundle/share/suites" "$tmp/modules"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The disks of state, cache and log are full, one after the other: status, doctor, pages and the waiting job say which and why in one sentence,
-# nothing is lost or stored by halves, and all goes on when there is room. The log is cut while the daemon runs.
+# The disks of state, cache and log are full, one after the other: status, doctor, pages and the waiting job show which and why in one sentence, no
+# data is lost or stored partially, and everything continues once there is space. The log is truncated while the daemon runs.
 . "$(dirname "$0")/../support/tap.sh"
 if [ "${FW_OWN_MOUNTS:-}" != yes ]; then
 	unshare -m true 2>/dev/null || { skip "full disks" "no mounts of one's own here"; exit 0; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# FIFOs in a watched repository hold up no branch but their own; a flopwatch-git that does not end is ended at its deadline, which is said.
+# FIFOs in a watched repository block no other branch; a flopwatch-git that hangs is killed at its deadline, with a message.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 real=$bin

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The history of main with real pushes on device sim: the reference commit as a third subject, steps too small for one comparison, skipped
-# commits filled in, drift, and what a restart and a new environment leave of it.
+# The history of main with real pushes on device sim: the reference commit as a third side, steps too small for one comparison, skipped commits
+# measured later, drift, and the effect of a restart and of a new environment.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The history of a suite that lets whole calls decide: it is the calls' own, not that of the device below them.
+# The history of a suite with `decide: call`: it has the times of whole calls, not those of the device.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

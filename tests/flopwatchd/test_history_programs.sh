@@ -1,6 +1,6 @@
 #!/bin/bash
-# The history of programs of their own: main's commits run beside base and reference commit in turns, and a step too small for one comparison is
-# found among them. A reference commit that does not run any more stands in nobody's way.
+# The history of benchmark programs: main's commits run interleaved with base and reference commit, and a step too small for one comparison is found
+# among them. A reference commit that no longer runs blocks no comparison.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is done to a daemon from outside: a log that nobody reads, a lock that is not its own, files that are taken away or damaged. It goes on, or
-# says in words why not, and nothing is told as stored that is not.
+# Damage to a daemon from outside: a log that is not read, a foreign lock, files that are removed or damaged. It continues, or reports the reason,
+# and reports nothing as stored that is not.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A suite that is too large for a push: a push measures its part of it, the nights the rest in pieces, each against the commit that it was
-# measured with before; a push interrupts them; page, JSON and command line say which part it is. Times are those of device sim.
+# A suite that is too large for a push: a push measures its shard, off-peak jobs the other shards, each against the commit of its previous
+# measurement; a push interrupts them; page, JSON and command line name the shard. Times are those of device sim.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 flopwatch() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@"; }

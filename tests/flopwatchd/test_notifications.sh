@@ -1,6 +1,6 @@
 #!/bin/bash
-# People are told: webhooks, statuses of three forges, git notes and feeds, by a daemon that is killed in between, to receivers
-# that fail, stall, redirect, answer late, hang up and want to be left alone for a while.
+# Notifications: webhooks, statuses of three forges, git notes and feeds, by a daemon that is killed in between, to receivers that fail, stall,
+# redirect, answer late, hang up and request a pause.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 mkdir "$tmp/r"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is asked for once happens once, and what ended is told: the daemon is killed before each of its writes to the database while it answers a POST
-# that carries a key, and the POST is sent again; and jobs that are given up at a start are told as all others are.
+# A request is executed once, and the end of each job is reported: the daemon is killed before each of its writes to the database while it answers a
+# POST with a key, and the POST is sent again; jobs that are given up at a start are reported like all others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

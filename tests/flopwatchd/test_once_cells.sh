@@ -1,6 +1,6 @@
 #!/bin/bash
-# What linear layers do once for their weights is judged, stored, shown and told beside their products: a commit that takes longer to quantise
-# weights is a regression of that alone. The CPU computes, the times are those of device sim.
+# Work of linear layers that is done once for their weights is judged, stored, shown and reported next to their products: a commit that takes longer
+# to quantise weights is a regression of that alone. The CPU computes, the times are those of device sim.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() {

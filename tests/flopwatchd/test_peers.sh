@@ -1,6 +1,6 @@
 #!/bin/bash
-# Peers on device sim: a provider of the module as a yardstick, measured by itself while idle and by hand; what it says of other
-# comparisons; and that nobody is called for it.
+# Peers on device sim: another provider of the module, compared automatically while idle and on request; ratios on other comparisons; and no
+# notification for them.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Configurations by hand, on device sim: two of one commit beside each other are another question than what the commit does, so nothing of it
-# is a verdict, in a history or an alert; a provider that runs something else has failed. And what a provider tried before it chose is kept.
+# Requested configurations, on device sim: a comparison of two of one commit sets no verdict, and is in no history or alert; a provider that runs
+# another one has failed. Configurations that a provider tried before it chose are stored.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A profile of every cell of a suite by one command, on device sim: two providers of one commit, timed and looked at cell by cell, with a table
-# of configurations; it is nobody's verdict.
+# A profile of every cell of a suite by one command, on device sim: two providers of one commit, timed and profiled cell by cell, with a table of
+# configurations; it sets no verdict.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Why: a planted regression gets an alert, the alert asks why, a push in between goes first, the daemon is killed in the middle of it, its
-# worker is lost; what comes of it is served as JSON, CSV and Markdown, and nothing of it touches a verdict.
+# Causes: a planted regression gets an alert, the alert requests a profile, a push in between goes first, the daemon is killed during it, its worker
+# disconnects; the profile is served as JSON, CSV and Markdown, and changes no verdict.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 mkdir "$tmp/r"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# flopwatchd with real pushes, real builds and the real worker on device sim: from push to verdict, and through everything that goes wrong.
+# flopwatchd with real pushes, real builds and the real worker on device sim: from push to verdict, and through all failures.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is asked for and not there is refused with its place and what to do: an upstream, a suite, a provider, a device, a repository, a
-# cell. Never is something else measured in its place, nor nothing, and called good.
+# A request for a missing object is rejected with its position and a fix: an upstream, a suite, a provider, a device, a repository, a cell. The
+# daemon never measures another one instead, and never reports success without a measurement.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

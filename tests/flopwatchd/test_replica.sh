@@ -1,6 +1,6 @@
 #!/bin/bash
-# A daemon whose log of changes is shipped away while it works, by Litestream where it is installed, else by a stand-in of the same means:
-# what is restored is what was there, after kill -9, too, and the example of doc/years.md is one that Litestream reads.
+# A daemon whose write-ahead log is replicated while it works, by Litestream if it is installed, else by a replacement that works in the same way:
+# the restored rows are equal, after kill -9, too, and Litestream reads the example of doc/years.md.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 python=

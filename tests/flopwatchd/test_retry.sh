@@ -1,5 +1,5 @@
 #!/bin/bash
-# What only the noise of runs left undecided is asked again once, by itself. That runs vary cannot be arranged: it is written.
+# A commit that only the noise of runs left undecided is measured again once, automatically. The noise cannot be produced: the test writes it.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Rows that only one side has, or neither: a kernel without a backward, one that gets one or loses it, and programs whose rows come, go
-# and change their names. None of them makes a verdict worse.
+# Rows of one side alone, or of neither: a kernel without a backward, one that gains or loses it, and programs whose rows appear, disappear and
+# change their names. None of them makes a verdict worse.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

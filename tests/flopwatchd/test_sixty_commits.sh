@@ -1,6 +1,6 @@
 #!/bin/bash
-# Sixty commits of main on device sim, pushed one by one and in heaps: three make it slower, eight do so bit by bit, one breaks the
-# build and one is wrong. Each is found and named, and no other commit is accused.
+# Sixty commits of main on device sim, pushed one by one and in groups: three make it slower, eight do so in small steps, one breaks the build and
+# one is wrong. Each is found and named, and no other commit is blamed.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Jobs through a real Slurm: one node with two pretended GPUs, device sim. What a cluster does to a job costs it nothing.
+# Jobs through a real Slurm: one node with two simulated GPUs, device sim. Interruptions by the cluster cost a job no attempt.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/slurm.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds in allocations of their own, through a real Slurm: a partition without GPUs for them, one with two pretended ones to measure.
+# Builds in separate allocations, through a real Slurm: a partition without GPUs for them, one with two simulated ones to measure.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/slurm.sh"

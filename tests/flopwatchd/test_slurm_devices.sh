@@ -1,5 +1,5 @@
 #!/bin/bash
-# A real Slurm that hands out a GPU that is of no use: the other one is got, and nothing is left behind.
+# A real Slurm that allocates an unsuitable GPU: the daemon gets the other one, and no allocation is left.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/slurm.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Two workers of one kind with builds apart, through a real Slurm: what one of them has built the other does not build once more.
+# Two workers of one kind with separate builds, through a real Slurm: the second does not repeat builds of the first.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/slurm.sh"

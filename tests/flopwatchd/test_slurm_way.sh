@@ -1,5 +1,5 @@
 #!/bin/bash
-# A profile makes way for a push, through a real Slurm where others wait for the same GPU: the push has the allocation of the profile.
+# A profile yields to a push, through a real Slurm where other jobs wait for the same GPU: the push gets the allocation of the profile.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/slurm.sh"

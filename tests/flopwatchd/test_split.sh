@@ -1,6 +1,6 @@
 #!/bin/bash
-# One comparison over two devices of a class: all pairs of a cell on one of them, which is written down and shown, as is another that
-# confirms a loss.
+# One comparison over two devices of a class: all pairs of a cell on one of them, which is stored and shown, and so is the device that confirms a
+# loss.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 new_repo kernels

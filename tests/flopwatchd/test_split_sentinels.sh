@@ -1,5 +1,5 @@
 #!/bin/bash
-# A comparison over two devices looks at each direction's power draw on one of them; where it differs, cells of the other are measured again.
+# A comparison over two devices checks each direction's power draw on one of them; if it differs, cells of the other are measured again.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A worker on another host: a real sshd on a port of this one. What cuts the line costs the job an attempt and leaves nothing over there.
+# A worker on another host: a real sshd on a port of this one. A broken connection costs the job an attempt and leaves no process on the host.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 PATH=$PATH:/usr/sbin:/sbin

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Two suites of one repository on device sim: one commit has one alert, with the cells of both and the culprits of both. Then what
-# comes before any measurement: a suite that main does not name any more, and a manifest of which no plan can be made.
+# Two suites of one repository on device sim: one commit has one alert, with the cells of both and the culprits of both. Then faults before any
+# measurement: a suite that main no longer names, and a manifest that cannot be planned.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

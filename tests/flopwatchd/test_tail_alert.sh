@@ -1,5 +1,6 @@
 #!/bin/bash
-# A loss that only slow calls show, through the daemon: told in words, its commit found, ended by a push without it. And by hand, from its stored samples.
+# A loss that only slow calls show, through the daemon: reported in a sentence, its commit found, ended by a push without it. Also judged again from
+# its stored samples.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Two toolchains by hand: one commit, built twice by a real gcc and timed beside itself on the CPU, by folders of compilers and by flags. What
-# a toolchain loses is found and named, is nobody's verdict, and a folder that builds do not see is refused.
+# Two requested toolchains: one commit, built twice by a real gcc and timed against itself on the CPU, by folders of compilers and by flags. The
+# loss of a toolchain is found and named, sets no verdict, and a folder that builds do not see is rejected.
 # Runs beside one other.   what it asserts are verdicts by the clock of this machine
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

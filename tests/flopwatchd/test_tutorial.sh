@@ -1,5 +1,5 @@
 #!/bin/bash
-# doc/tutorial.md, typed: every block of commands, in its order, with another folder and a free port.
+# Every block of commands of doc/tutorial.md, in its order, with another folder and a free port.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 export XDG_CACHE_HOME=$tmp/try-cache

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The script that looks at two GPUs of a host says what it is to say on two simulated ones, and notices what is wrong.
+# The script that checks two GPUs of a host prints the right output on two simulated ones, and detects faults.
 . "$(dirname "$0")/../support/tap.sh"
 mkdir -p "$tmp/bundle/share" "$tmp/modules"
 ln -s "$bin" "$tmp/bundle/bin"

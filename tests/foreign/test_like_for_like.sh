@@ -1,5 +1,6 @@
 #!/bin/bash
-# Two files of a foreign benchmark: rows of one name stay apart, both sides are read alike, what differs around them is said, OUT.csv is CSV.
+# Two files of a foreign benchmark: rows of one name stay separate, both sides are read in the same way, different conditions are printed, OUT.csv
+# is CSV.
 . "$(dirname "$0")/../support/tap.sh"
 data=$root/tests/data/readers
 compare() { "$bin/flopwatch" compare "$@"; }

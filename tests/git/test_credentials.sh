@@ -1,5 +1,5 @@
 #!/bin/bash
-# flopwatch-git reaches private repositories by a token or a key, of servers that it recognises, and shows nobody either of them.
+# flopwatch-git reaches private repositories by a token or a key, on servers that it recognises, and prints neither of them.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/git_servers.sh"
 PATH=$PATH:/usr/sbin:/sbin

@@ -1,5 +1,5 @@
 #!/bin/bash
-# FIFOs, sockets and folders where git keeps files: flopwatch-git waits for none of them, names them, and reads the other branches.
+# FIFOs, sockets and folders where git has files: flopwatch-git waits for none of them, names them, and reads the other branches.
 . "$(dirname "$0")/../support/tap.sh"
 git_=$bin/flopwatch-git
 export HOME=$tmp GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=c GIT_COMMITTER_EMAIL=c@example.org

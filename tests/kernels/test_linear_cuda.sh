@@ -1,5 +1,5 @@
 #!/bin/bash
-# The linear module for CUDA: what its providers take and refuse, in words, and how they answer where there is no GPU.
+# The linear module for CUDA: the shapes that its providers accept and reject, with messages, and their answers without a GPU.
 # Starts early.
 . "$(dirname "$0")/../support/tap.sh"
 nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')

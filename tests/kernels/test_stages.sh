@@ -1,6 +1,6 @@
 #!/bin/bash
-# The stages of the Hopper kernels stand on what they share and not on each other, say what they add and what their threads own, and
-# changes that are planted into them still find their places.
+# The stages of the Hopper kernels depend on shared files and not on each other, describe their additions and the ownership of their threads, and
+# planted changes still find their positions.
 . "$(dirname "$0")/../support/tap.sh"
 hopper=$root/kernels/attention/hopper
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The kit: one header and one Python file, by themselves, on a device that is made up, around scripts that know nothing of it, and by turns.
+# The kit: one header and one Python file, without a worker, on a simulated device, around unchanged scripts, and interleaved.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

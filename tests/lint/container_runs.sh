@@ -1,7 +1,7 @@
 #!/bin/bash
-# `make check-container`: etc/Containerfile is built by buildah upon a bare Debian (build/bare.tar, which `make check-deb` makes; BARE_ROOT
-# names another), and its daemon answers. Takes minutes and the network, so `make test` leaves it out. Nothing but the packages of this
-# machine's own sources is fetched, and images lie in a store of their own.
+# `make check-container`: buildah builds etc/Containerfile on a bare Debian (build/bare.tar, which `make check-deb` makes; BARE_ROOT names another),
+# and its daemon answers. Takes minutes and the network, so `make test` leaves it out. It fetches only packages from this machine's package sources,
+# and stores images in a separate store.
 . "$(dirname "$0")/../support/tap.sh"
 bare=${BARE_ROOT:-$root/build/bare.tar}
 if [ "$(id -u)" != 0 ] || ! command -v buildah >/dev/null || [ ! -e "$bare" ]; then

@@ -1,8 +1,8 @@
 #!/bin/bash
-# `make check-deb`: what lintian says of the package in build/deb; then a Debian that holds nothing but what the package depends on boots with its
-# own systemd, and the package is installed there: both units start, two pushes get their verdicts, a reload, a full disk, an upgrade in the
-# middle of a job, a removal and a purge, then an upgrade from the package of an older commit. Prints how long the second verdict took and what
-# systemd-analyze security says. Takes minutes and the network, so `make test` has a slice of it (test_units.sh).
+# `make check-deb`: lintian on the package in build/deb; then a Debian with only the package's dependencies boots with its systemd, and the package
+# is installed there: both units start, two pushes get their verdicts, a reload, a full disk, an upgrade during a job, a removal and a purge, then
+# an upgrade from the package of an older commit. Prints the time of the second verdict and the ratings of systemd-analyze security. Takes minutes
+# and the network, so `make test` has a part of it (test_units.sh).
 #
 # BARE_ROOT names a tarball of a bare Debian; without it mmdebstrap makes one from this machine's own sources of packages. OLDER_DEB names the
 # older package; without it one is built of commit 91174416 as version 0.0.9.

@@ -1,8 +1,7 @@
 #!/bin/bash
-# `make first-hour`: in a Debian that holds nothing else, what README says is typed, until three repositories of other people have a first
-# verdict and a push of theirs is found slower. Prints what was typed, what came, and after how many seconds, as doc/first-hour.md has it.
-# As root. Takes minutes and the network, so `make test` leaves it out. BARE_ROOT names a tarball of such a Debian; without it mmdebstrap
-# makes one from this machine's own sources of packages.
+# `make first-hour`: runs README's commands in a bare Debian, until three foreign repositories have a first verdict and a push of theirs is found
+# slower. Prints commands, output and seconds in the format of doc/first-hour.md. As root. Takes minutes and the network, so `make test` leaves it
+# out. BARE_ROOT names a tarball of such a Debian; without it mmdebstrap makes one from this machine's package sources.
 set -eu
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bare=${BARE_ROOT:-$root/build/bare.tar}

@@ -1,6 +1,6 @@
 #!/bin/bash
-# `make bundle`: licences of everything that it carries, a bill of materials that is true of its files, and the same bytes wherever it is made.
-# FULL=1 builds all of it in two folders, which takes minutes; without it one program is built so.
+# `make bundle`: licences of all its components, a bill of materials that matches its files, and the same bytes in every folder. FULL=1 builds all
+# of it in two folders, which takes minutes; without it only one program.
 . "$(dirname "$0")/../support/tap.sh"
 export CCACHE_DISABLE=1 # which may hand the object of one directory to the build of another
 cd "$root" || exit 1

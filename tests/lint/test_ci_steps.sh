@@ -1,5 +1,5 @@
 #!/bin/bash
-# The steps that others put into their workflows, etc/ci, run as GitHub and GitLab run them, against a real daemon.
+# The steps in etc/ci for other projects' workflows, run as GitHub and GitLab run them, against a real daemon.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 if ! python3 -c 'import yaml' 2>/dev/null; then

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The hook that checks the subjects of commits, in a clone of its own.
+# The hook that checks the subjects of commits, in a separate clone.
 . "$(dirname "$0")/../support/tap.sh"
 git init -q "$tmp/clone"
 cp -r "$root/etc" "$root/Makefile" "$tmp/clone/"

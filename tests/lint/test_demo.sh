@@ -1,5 +1,5 @@
 #!/bin/bash
-# What `make demo` shows, on the CPU: a slower branch is a regression with its alert, a harmless one is not, and it ends by itself.
+# `make demo` on the CPU: a slower branch is a regression with its alert, a harmless one is not, and it ends by itself.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 demo() { DEMO_EXIT=1 DEMO_DEVICE=cpu DEMO_DIR=$tmp/demo timeout -k 5 500 "$root/etc/demo.sh"; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `make install`: every file in its place, the programs find each other there, systemd takes the units and finds them hardened.
+# `make install`: every file at its path, the programs find each other there, systemd accepts the units and rates them as hardened.
 . "$(dirname "$0")/../support/tap.sh"
 dest=$tmp/dest
 install_into() { make --no-print-directory -s -C "$root" install DESTDIR="$1" "${@:2}"; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Man pages, as mandoc reads what scdoc makes of their sources.
+# mandoc accepts the man pages that scdoc makes of their sources.
 . "$(dirname "$0")/../support/tap.sh"
 
 for program in scdoc mandoc; do

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What can be taken away, as far as it is known in seconds: make's list, the tarball, and the control files of the package. `make check-deb`
-# builds the package and installs it.
+# Distribution, as far as it is testable in seconds: make's list, the tarball, and the control files of the package. `make check-deb` builds the
+# package and installs it.
 . "$(dirname "$0")/../support/tap.sh"
 cd "$root" || exit 1
 version=$(sed -n 's/^VERSION  *:= *//p' Makefile)

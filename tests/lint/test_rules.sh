@@ -1,5 +1,5 @@
 #!/bin/bash
-# The rules about folders and families find what breaks them: a copy of the sources is broken on purpose, one place at a time.
+# The lints of folders and families detect violations: a copy of the sources is broken on purpose, one position at a time.
 . "$(dirname "$0")/../support/tap.sh"
 mkdir "$tmp/tree"
 (cd "$root" && git ls-files daemon db web kernels | grep -E "\.(c|h|cu|cuh|sql)$" | xargs cp --parents -t "$tmp/tree")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# tests/run.sh itself, on a tree of its own with small tests: what it counts, and that neither it nor a test leaves a process behind.
+# tests/run.sh itself, on a separate tree with small tests: its counts, and that neither it nor a test leaves a process running.
 . "$(dirname "$0")/../support/tap.sh"
 tree=$tmp/tree
 mkdir -p "$tree/tests/room" "$tree/tests/support"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The sources keep their own rules: layers, format, calls that are not used here.
+# The sources follow the rules: layers, format, forbidden calls.
 cd "$(dirname "$0")/../.." || exit 1
 n=0 bad=0
 check() { # name, command...: passes when the command succeeds and prints nothing

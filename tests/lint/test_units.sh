@@ -1,6 +1,6 @@
 #!/bin/bash
-# What `make install` installs, as services under a real systemd: this machine's own tree, with the installation laid over it, boots in namespaces
-# of its own. Both units start, two pushes are measured within them, and a wrong configuration is refused. `make check-deb` does the same, and
+# The installed files of `make install` as services under a real systemd: this machine's tree, overlaid with the installation, boots in separate
+# namespaces. Both units start, two pushes are measured within them, and a wrong configuration is rejected. `make check-deb` does the same, and
 # more, with the package in a bare Debian.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/daemon.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The version is one line of the Makefile: programs are built with it, the kit and the page of changes say the same, and nothing else says any.
+# The version is one line of the Makefile: programs are built with it, the kit and the page of changes have the same, and no other file has any.
 . "$(dirname "$0")/../support/tap.sh"
 cd "$root" || exit 1
 version=$(sed -n 's/^VERSION  *:= *//p' Makefile)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# flopwatch-runner as a process: modules that are right, wrong, and deadly; its arguments; capture.
+# flopwatch-runner as a process: correct, wrong and crashing modules; its arguments; capture.
 cd "$(dirname "$0")/../.." || exit 1
 runner=${FW_BIN:-build/bin}/flopwatch-runner
 modules=build/tests/modules

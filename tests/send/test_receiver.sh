@@ -1,5 +1,5 @@
 #!/bin/bash
-# flopwatch-send against a real receiver on loopback: delivered, refused, stalled, endless, and addresses it must not call.
+# flopwatch-send against a real receiver on loopback: delivered, rejected, stalled, endless, and addresses it must not call.
 . "$(dirname "$0")/../support/tap.sh"
 cat >"$tmp/receiver.py" <<'PY'
 import http.server, json, os, sys, time

@@ -1,4 +1,4 @@
-# daemon.sh - a real flopwatchd on a folder of its own, for shell tests. Source it after tap.sh.
+# daemon.sh - a real flopwatchd in a separate folder, for shell tests. Source it after tap.sh.
 #
 #   new_repo NAME             bare repository $tmp/NAME.git with a work tree $tmp/NAME and a first commit on main
 #   new_lines_repo            the same as $tmp/lines, with a benchmark `lines` that runs bench.sh, which the test writes; nothing is committed

@@ -1,4 +1,4 @@
-# git_servers.sh - git servers that ask who is there, on this machine. Source it after tap.sh.
+# git_servers.sh - git servers with authentication, on this machine. Source it after tap.sh.
 #
 #   make_certificate          $tmp/tls/cert.pem for localhost, signed by itself, and its key
 #   start_https NAME FOLDER USER:PASSWORD    serve the repositories in FOLDER; sets $https_port; requests are logged in $tmp/tls/NAME.log

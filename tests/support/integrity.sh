@@ -1,4 +1,4 @@
-# integrity.sh - modules of tests/modules beside each other, one small cell, real processes, the real clock. Source it after tap.sh.
+# integrity.sh - comparisons of modules of tests/modules, one small cell, real processes, the real clock. Source it after tap.sh.
 #
 #   compare BASE TARGET [OPTIONS...]      flopwatch-worker compare, as JSON
 #   forward BASE TARGET [OPTIONS...]      its forward cell alone, into $tmp/json

@@ -1,4 +1,4 @@
-# interleave.sh - programs that take turns, for shell tests. Source it after tap.sh and daemon.sh.
+# interleave.sh - interleaved programs, for shell tests. Source it after tap.sh and daemon.sh.
 #
 #   interleave_repo NAME [YAML]      a repository whose benchmark `one` is prog.c, built with the kit; YAML is added to the benchmark
 #   program NAME TEXT           prog.c becomes TEXT, which follows the kit, a function `work(units)`, and a call `take(units)` that lasts at least

@@ -1,4 +1,4 @@
-# slurm.sh - a Slurm of one node and two pretended GPUs, as whoever the test is, without systemd. Source it after tap.sh.
+# slurm.sh - a Slurm of one node and two simulated GPUs, as the test's user, without systemd. Source it after tap.sh.
 #
 #   slurm_is_here             munge and Slurm are installed, and may be run like this
 #   slurm_start               munged, slurmctld and slurmd in the foreground; returns when the node is idle

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Who may ask what: a real daemon that wants tokens, asked by curl and by the command line. Tokens by scope, revoked ones, a browser's
-# session, a log-out, names of the host, and nothing of all that stored in clear.
+# Permissions: a real daemon that requires tokens, with requests by curl and by the command line. Tokens by scope, revoked ones, a browser's
+# session, a log-out, names of the host, and no secret stored in clear.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

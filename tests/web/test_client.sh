@@ -1,5 +1,5 @@
 #!/bin/bash
-# A typed client: generated from the description that a daemon gives of its API, compiled strictly, and run against that daemon.
+# A typed client: generated from a daemon's description of its API, compiled strictly, and run against that daemon.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The dashboard and the API of the real daemon, asked by curl: pages without scripts, names from git escaped, who may ask what,
-# events as they happen, webhooks that wake a fetch.
+# The dashboard and the API of the real daemon, requested by curl: pages without scripts, names from git escaped, permissions, events as they
+# happen, webhooks that trigger a fetch.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

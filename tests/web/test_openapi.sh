@@ -1,6 +1,6 @@
 #!/bin/bash
-# The description of the API against the API of a real daemon: whatever is described is asked for,
-# with data behind it, and looked at: answers, errors, methods, forms, pages of lists, who may.
+# The description of the API against the API of a real daemon: every route is described, and every described route is requested with data and
+# checked: answers, errors, methods, forms, pages of lists, permissions.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

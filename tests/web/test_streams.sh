@@ -1,6 +1,6 @@
 #!/bin/bash
-# What keeps the daemon answering: readers of events who were away, who do not read, who are many; clients that never finish a
-# request; and what /metrics says of it all, read strictly.
+# The daemon stays responsive: readers of events that were disconnected, that do not read, that are many; clients that never finish a request; and
+# the values of /metrics under this load, read strictly.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a module leaves behind does not weigh on the base's calls, and a base that is slower beside it than alone is no yardstick.
+# State that a module leaves does not slow the base's calls, and a base that is slower next to it than alone is not used.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"

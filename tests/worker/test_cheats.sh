@@ -1,5 +1,5 @@
 #!/bin/bash
-# Kernels that cheat are found out, each for its own reason; honest fast ones are not accused. Real processes, the real clock.
+# Kernels that cheat are detected, each for its own reason; honest fast ones are not accused. Real processes, the real clock.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the device itself says, read from a script on device sim: times thrown away and taken again, given up, waited for, a device
-# that is quarantined and comes back through its health check. Then what stands beside a verdict: sustained runs, slow calls, host time.
+# Readings of the device, from a script on device sim: times discarded and measured again, given up, waited for, a device that is quarantined and
+# returns through its health check. Then additions to a verdict: sustained runs, slow calls, host time.
 # Starts early.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

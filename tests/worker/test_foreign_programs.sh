@@ -1,5 +1,5 @@
 #!/bin/bash
-# Benchmarks that are programs of their own: pushed, built, run in turns, judged and shown like kernels.
+# Benchmark programs: pushed, built, run alternately, judged and shown like kernels.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The promise of the sandbox, by who the worker is: root, a user of its own, and root or a user in a container that makes no user namespaces.
-# A measured module is never the machine's root, writes no setting of the kernel and has no network, or the worker refuses in one clear line.
+# The guarantees of the sandbox, by the worker's user: root, a separate user, and root or a user in a container that permits no user namespaces. A
+# measured module is never the machine's root, writes no setting of the kernel and has no network, or the worker stops with one clear line.
 . "$(dirname "$0")/../support/tap.sh"
 if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
 	skip "workers of several users" "only root becomes another user"

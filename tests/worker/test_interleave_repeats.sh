@@ -1,5 +1,5 @@
 #!/bin/bash
-# Programs that choose how often they repeat a call: their gains count where the worker's clock shows them in turns of single calls.
+# Programs that choose how often they repeat a call: their gains count if the worker's clock shows them in turns of single calls.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

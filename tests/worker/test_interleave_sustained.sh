@@ -1,5 +1,5 @@
 #!/bin/bash
-# Programs by turns whose calls take longer when one follows the other: found by sustained runs of turns, which alone make runs of their own.
+# Interleaved programs whose calls take longer when one follows the other: found by sustained runs of turns, which alone make separate runs.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Programs that take turns: paired call by call, whatever the order of their cells; and programs that die, hang, lie, talk or say nothing.
+# Interleaved programs: paired call by call, in any order of their cells; and programs that die, hang, report false times, send extra lines or none.
 # Starts early.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Processes that a module leaves behind are found, whatever it does to its own process so that nobody finds them.
+# Processes that a module leaves running are detected, whatever it does to hide them.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"

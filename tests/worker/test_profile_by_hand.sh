@@ -1,5 +1,5 @@
 #!/bin/bash
-# flopwatch-worker profile and probe --counters, as people run them where nothing can be counted.
+# flopwatch-worker profile and probe --counters, as users run them on a machine without counters.
 cd "$(dirname "$0")/../.." || exit 1
 worker=${FW_BIN:-build/bin}/flopwatch-worker
 modules=$PWD/build/tests/modules

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The suites that stand for public systems, with few and narrow heads and at their shortest length, so that the plain C kernel runs them:
-# every cell is accepted and timed, and what a provider does not do is unsupported, with its reason.
+# The suites for public systems, with few and narrow heads and at their shortest length, so that the plain C kernel runs them: every cell is
+# accepted and timed, and cells that a provider does not compute are unsupported, with its reason.
 . "$(dirname "$0")/../support/tap.sh"
 worker=$bin/flopwatch-worker
 module=$tmp/kernels/build/cpu/libattention.so

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Folders of the machine that branch code may read in the sandbox: what sandbox.read_only of the configuration names, and never a branch.
+# Folders of the machine that branch code may read in the sandbox: those of sandbox.read_only in the configuration, and never those of a branch.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }

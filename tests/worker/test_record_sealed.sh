@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a module finds on its descriptors does not help it to timings of its own, or to the rows that are checked.
+# A module cannot use the descriptors of its process to report false timings, or to find the checked rows.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"

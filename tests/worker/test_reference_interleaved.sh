@@ -1,5 +1,5 @@
 #!/bin/bash
-# The reference commit of a history takes turns beside base and target; where it cannot, these go on without it, and a note says why.
+# The reference commit of a history is interleaved with base and target; if it cannot be, these continue without it, with a note.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# flopwatch-worker: whole sessions with real builds, modules that misbehave, and compare on its own.
+# flopwatch-worker: whole sessions with real builds, modules that misbehave, and compare without a daemon.
 . "$(dirname "$0")/../support/tap.sh"
 mkdir "$tmp/bin" # whose runners are ours, whatever else runs on this machine
 cp "$bin/flopwatch-worker" "$bin/flopwatch-runner" "$tmp/bin"

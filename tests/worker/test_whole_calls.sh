@@ -1,5 +1,5 @@
 #!/bin/bash
-# Where whole calls decide, bind included, calls that are watched and those of the supervisor's clock are made like all others.
+# If whole calls decide, bind included, watched calls and those of the supervisor's clock are made like all others.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Programs that take no turns: what a process takes to settle is no part of its time, and the clock that it ran at is taken out of it.
+# Programs that are not interleaved: the calls before a process is stable are no part of its time, and the effect of its clock is removed.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
