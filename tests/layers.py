@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Folders and what they include.
+"""Check the includes between folders.
 
-layers.py            every include against layers.txt; prints what should not be, exit status 1 then
+layers.py            every include against layers.txt; prints each forbidden one, exit status 1 then
 layers.py --figures  folders, includes, cycles, sizes of folders and files, the longest functions
 A module is a .c or .cu file with its header. ROOT in the environment: another checkout.
 """
@@ -87,7 +87,7 @@ def graphs():
 
 
 def read_layers():
-    """Rooms in their order with what they may include, and owners of foreign headers."""
+    """Folders in their order with their allowed includes, and owners of foreign headers."""
     allowed, owner = {}, {}
     there = {folder_of(path) for path in FILES}
     for line in (HERE / "layers.txt").read_text().splitlines():
@@ -95,12 +95,12 @@ def read_layers():
             header, path = line[2:].split(": ")
             owner[header] = path
         elif line and not line.startswith("#"):
-            folder, _, folders = line.partition(":")
-            like = re.compile(re.escape(folder).replace(r"\*", r"([^/]+)"))
-            for found in [found for found in map(like.fullmatch, sorted(there)) if found] if "*" in folder else [None]:
-                name = found[0] if found else folder
-                if name not in allowed or not found:  # a row of its own comes first
-                    allowed[name] = [r.replace("*", found[1]) if found else r for r in folders.split()]
+            room, _, rooms = line.partition(":")
+            like = re.compile(re.escape(room).replace(r"\*", r"([^/]+)"))
+            for found in [found for found in map(like.fullmatch, sorted(there)) if found] if "*" in room else [None]:
+                name = found[0] if found else room
+                if name not in allowed or not found:  # an exact row comes first
+                    allowed[name] = [r.replace("*", found[1]) if found else r for r in rooms.split()]
     return allowed, owner
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Comments of the sources name files of ours that are there. Prints those that do not, as file:line; exit status 1 then."""
+"""Check that comments of the sources name existing files. Prints the other ones, as file:line; exit status 1 then."""
 import pathlib
 import re
 import subprocess
@@ -7,7 +7,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOPS = ("daemon/", "db/", "web/", "kernels/")
-# Of libraries, and names that stand for the files of a user.
+# Files of libraries, and example names of a user's files.
 OTHERS = {"cuda_runtime_api.h", "git2.h", "lz4frame.h", "sqlite3.h", "sysexits.h", "zstd.h", "bench/sums.c", "src/sums.c", "kernel.c",
     "fw_NAME.h", "kernels/fw_NAME.h"}
 NAME = re.compile(r"(?<![\w./-])[\w/]+\.(?:cuh?|c|h)\b")

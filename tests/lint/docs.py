@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages that are read: short enough, with links and names of files that are there. Prints what is not so; exit status 1 then."""
+"""Check the documents: length, links, and names of files. Prints each mistake; exit status 1 then."""
 import fnmatch
 import pathlib
 import re
@@ -9,8 +9,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LINES_MAX = {"README.md": 150, "ARCHITECTURE.md": 100, "doc/STYLE.md": 80, "CONTRIBUTING.md": 50, "SECURITY.md": 50}
 WIDTH_MAX = 120
-TRANSCRIPTS = {"doc/first-hour.md"}  # what a terminal said is kept as it said it
-SHAPES = {"etc/suites/NAME.yaml", "kernels/fw_NAME.h", "fw_NAME.h", "doc/families/NAME.md", "etc/suites/MINE.yaml", "tests/FOLDER/test_NAME.c", "test_NAME.sh"}  # names that stand for others
+TRANSCRIPTS = {"doc/first-hour.md"}  # output of a terminal is not wrapped
+SHAPES = {"etc/suites/NAME.yaml", "kernels/fw_NAME.h", "fw_NAME.h", "doc/families/NAME.md", "etc/suites/MINE.yaml", "tests/FOLDER/test_NAME.c", "test_NAME.sh"}  # example names
 SOURCE = re.compile(r"[\w./*<>-]+\.(?:c|h|cu|sh|py|sql|md|txt|yaml|yml|js|svg)\b")
 
 files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
@@ -21,7 +21,7 @@ wrong = []
 
 
 def anchors_of(text):
-    """Of headlines as forges make them, and those that are written out."""
+    """Anchors of headlines as forges make them, and explicit ones."""
     prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)
     found = set(re.findall(r'<a id="([^"]+)">', prose))
     for headline in re.findall(r"^#+ (.*)$", prose, re.M):
@@ -31,7 +31,7 @@ def anchors_of(text):
 
 
 def is_there(name):
-    """From the root, from daemon/ (as includes have it), or from tests/; a name alone, anywhere."""
+    """Whether a file exists: below the root, daemon/ (as in includes) or tests/; a name without a folder, anywhere."""
     if name in SHAPES or "<" in name or name.startswith("."):
         return True
     if "/" not in name:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What only a family knows stands in its folder: no other source names what kernels/fw_NAME.h defines, or a word of its shapes.
+"""Check that only a family's folder uses its names: no other source has a definition of kernels/fw_NAME.h, or a word of its shapes.
 
-families.py          prints each place that is neither the family's nor in ALLOWED; exit status 1 then
-families.py --count  places by file, comments left out
-ALLOWED says who may name which words, in a string and nowhere else, and why; a word that a file has no more is a mistake too, so that the
-list only ever shrinks.
+families.py          prints each occurrence that is neither the family's nor in ALLOWED; exit status 1 then
+families.py --count  occurrences by file, without comments
+ALLOWED lists the words that a file may have in strings, with the reason; a word that a file no longer has is a mistake too, so that the
+list only shrinks.
 """
 import collections
 import os
@@ -13,7 +13,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(os.environ.get("ROOT", pathlib.Path(__file__).resolve().parent.parent.parent))
-# beyond what its header defines, what a family's shapes are spoken of with
+# words of a family's shapes, in addition to its header's definitions
 WORDS = {"attention": "nhq nhk headdim seqlen seqlens causal varlen block_sparse sparsity_ratio attention_case"}
 FOREIGN = "columns and keys in files of another project, which hold attention alone"
 ALLOWED = {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""doc/glossary.md is in order, each term has an anchor of its own, and every word that the program has for verdicts, flags, states, kinds, series
-and failures is in it. Prints what is not so; exit status 1 then."""
+"""Check that doc/glossary.md is sorted, each term has a separate anchor, and every name of a verdict, flag, state, kind, series
+and failure is in it. Prints each mistake; exit status 1 then."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# where the words are: a file, and what stands before the list
+# position of the names: a file, and the text before the list
 LISTS = [("model/names.c", f"{name}_names[") for name in ("alertkind", "devicestate", "jobkind", "series")]
 LISTS += [("model/jobstate.c", "names["), ("verdict/verdict.c", "names["), ("verdict/verdict.c", "beside["), ("verdict/flag.c", "words_of["),
           ("protocol/record.c", "failures["), ("profile/cause.c", "cause_kind_names["), ("profile/cause.c", "cause_confidence_names[")]

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Every key that the manifest's and the suites' readers ask for stands in doc/reference.md and in flopwatch.yaml(5), and those have no other;
-every key of the daemon's configuration stands in flopwatchd.yml(5). Prints what is not so; exit status 1 then."""
+"""Check that doc/reference.md and flopwatch.yaml(5) have exactly the keys that the readers of manifest and suites use, and
+flopwatchd.yml(5) every key of the daemon's configuration. Prints each mistake; exit status 1 then."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# who reads, the headline in doc/reference.md, the headline in the man page
+# reader, headline in doc/reference.md, headline in the man page
 PARTS = (("manifest.c", "## The manifest", "# THE MANIFEST"), ("benchmark.c", "### Of each benchmark", "# BENCHMARKS"), ("suite.c", "## Suites", "# SUITES"))
-# a suite's keys that a family reads stand with the suite's own, those of families after the first in a page each
+# keys of the first family are with the suite's, those of other families in a page each
 wrong = []
 
 
 def keys_of(path):
-    """Keys asked for by name; read_name() is the one that passes on a name."""
+    """Keys requested by name; read_name() passes on a name."""
     text = (ROOT / path).read_text()
     asked = re.findall(r"\byaml_get\((?:[^()]|\([^()]*\))*?, (\"\w+\"|\w+)\)", text)
     if len(asked) != len(re.findall(r"\byaml_get\(", text)):
@@ -53,7 +53,7 @@ for folder in sorted((ROOT / "daemon/families").iterdir()):
     page = ROOT / "doc/families" / f"{folder.name}.md"
     table = page.read_text().split("| key |")[1].split("\n\n")[0] if page.exists() else ""
     told = set(re.findall(r"^\| `(\w+)` \|", table, re.M))
-    imports = sorted(folder.glob("torchao*.c"))  # another project's configuration, which has a table of its own
+    imports = sorted(folder.glob("torchao*.c"))  # another project's configuration, which has a separate table
     read = set().union(*(keys_of(path.relative_to(ROOT)) for path in folder.glob("*.c") if path not in imports))
     theirs = set(re.findall(r'\b(?:yaml_get|note_key)\([^;]*?"(\w+)"', "".join(path.read_text() for path in imports)))
     listed = set(re.findall(r"`(\w+)`", page.read_text().split("| theirs |")[1].split("\n\n")[0])) if imports else set()

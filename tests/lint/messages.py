@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Every message that heads an entry of doc/troubleshooting.md is one that the sources hold: its fixed parts, in their order, in one string.
-Every place of that page that a source names is there, and where an entry has one, each string that says its message names it. Prints what is not so; exit status 1 then."""
+"""Check that every message in a headline of doc/troubleshooting.md is in the sources: its fixed parts, in their order, in one string;
+that every anchor of that page in a source exists; and that each string with the message of an anchored entry names the anchor.
+Prints each mistake; exit status 1 then."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = "doc/troubleshooting.md"
-LEAST = 45  # entries; a page whose headlines are not understood would pass else
+LEAST = 45  # entries; a page with unparsable headlines would pass otherwise
 CONVERSION = re.compile(r"%[-+ 0#]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:ll|l|z|h)?[a-zA-Z]")
 
 
 def strings_of(path):
-    """Constant texts, those that stand side by side (also by a macro that is one) put together."""
+    """Constant texts, with adjacent ones (also by a macro) concatenated."""
     text = path.read_text(errors="replace")
     text = re.sub(r'"\s*\n?\s*"', "", text)
     for found in re.findall(r'"((?:[^"\\\n]|\\.)*)"', text):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What readers do to a job: main beside itself while nobody looks, before a crowd of readers, and alone again.
+"""Effect of readers on a job: main against itself without readers, with many readers, and without them again.
 
     crowd.py SERVER [--device KIND] [--cores LIST] [--out FILE] [--commit SHA]
 
@@ -77,7 +77,7 @@ async def crowd_until(host, port, paths, counts, end):
         await asyncio.sleep(0.1)
         for task in tasks:
             if task.done():
-                task.result()  # what went wrong ends all of it
+                task.result()  # a failure ends all of it
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""forge.py FOLDER: comments of reviews, as GitHub (and Gitea, Forgejo) and GitLab keep them, thirty a page at most.
+"""forge.py FOLDER: comments of reviews, as GitHub (and Gitea, Forgejo) and GitLab store them, thirty a page at most.
 
 FOLDER/port is where it listens, FOLDER/comments.json what is there; FOLDER/requests has a line a change: method, path, header of the token.
 A request without a token is 401. Comments that are there from the beginning are read from FOLDER/comments.json.

@@ -63,7 +63,7 @@ def fill(seed, tensor, first, count):
 
 
 def kept_blocks(seed, head, q_block, k_blocks, keep):
-    """Key blocks that one row of query blocks keeps, in the order in which they are drawn."""
+    """Key blocks that one row of query blocks uses, in the order in which they are drawn."""
     row = mix((stream(seed, BLOCK_STREAM + head) + q_block * INCREMENT) & MASK)
     place = list(range(k_blocks))
     for j in range(keep):
@@ -73,7 +73,7 @@ def kept_blocks(seed, head, q_block, k_blocks, keep):
 
 
 def placed_blocks(pattern, seed, head, q_block, q_blocks, k_blocks, keep):
-    """Key blocks that a row keeps where a rule places them."""
+    """Key blocks that a row uses by a rule of position."""
     draw = stream(seed, BLOCK_STREAM + head)
     diagonal = q_block * k_blocks // q_blocks
     if pattern == "banded":

@@ -1,4 +1,4 @@
-"""Gives a program turns as a worker does that lists its cells, and prints what it says. usage: interleave_alone.py PROGRAM..."""
+"""Give a program turns as a worker that lists its cells, and print its lines. usage: interleave_alone.py PROGRAM..."""
 import os
 import socket
 import subprocess

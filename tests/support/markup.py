@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tidy says of the pages that a reader can reach. Usage: markup.py SERVER
+"""Print tidy's messages about all reachable pages. Usage: markup.py SERVER
 
 Follows links from the first page on, at most EACH pages of a kind (addresses that differ in numbers and arguments alone). Prints a
 TAP line a kind, without the plan.
@@ -7,7 +7,7 @@ TAP line a kind, without the plan.
 import re, subprocess, sys, urllib.error, urllib.parse, urllib.request
 
 EACH, MOST = 4, 120
-# What tidy 5.6 does not know of HTML, or takes away in what it writes and nobody keeps.
+# HTML that tidy 5.6 does not know, or removes in its unused output.
 UNKNOWN = re.compile(r'trimming empty <|attribute "method" has invalid value "dialog"|proprietary attribute "(aria-[a-z]+|href|role)"'
                      r'|<(svg|path|line|circle|rect|text|g|title|polyline|polygon|defs|marker)> (proprietary|unexpected)')
 

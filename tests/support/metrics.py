@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Read Prometheus' text format 0.0.4 from stdin as strictly as it is written down; print "name{labels} value" sorted, or say what is wrong."""
+"""Read Prometheus' text format 0.0.4 from stdin strictly; print "name{labels} value" sorted, or the mistake."""
 import re, sys
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"

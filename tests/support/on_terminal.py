@@ -1,4 +1,4 @@
-"""Run a command on a pseudo terminal and print what it shows there, then "exit STATUS".
+"""Run a command on a pseudo terminal and print its output, then "exit STATUS".
 
 usage: on_terminal.py COLUMNS [--interrupts N AFTER] COMMAND...    Ctrl-C N times, the first once AFTER is shown, then one a second
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The API's description against the API: every described answer is what the daemon says.
+"""The API's description against the API: every route is described, every answer of the daemon has its described form.
 
     openapi.py describe SERVER               the document: references, schemas, examples
     openapi.py replay  SERVER FACTS          every path with every argument, and every error, of a daemon with data
@@ -217,7 +217,7 @@ class Replay:
         for _ in range(20):
             b = ask(self.server, "HEAD", where, headers=self.headers)
             same = b.status == a.status and b.body == b"" and b.headers["Content-Type"] == a.headers["Content-Type"]
-            # what is drawn at each request changes in between, and a job may go on
+            # values that are computed at each request change in between, and a job may continue
             same = same and (path == "/metrics" or b.headers["Content-Length"] == a.headers["Content-Length"])
             if same:
                 break
@@ -312,7 +312,7 @@ class Replay:
         self.expect("get", "/api/v1/badge.svg", f"repo={facts['repo']}&branch=nobody", 404)
 
     def unknown(self, facts):
-        """What is not known is refused by every operation: passed over, it would look as if it had narrowed."""
+        """Every operation rejects unknown parameters: ignoring one would look like a filter."""
         for method, path, operation in operations(self.document):
             segments = {n: {"id": 1, "sha": facts["target"], "file": "compare_dense"}.get(n, "x") for n in re.findall(r"{(\w+)}", path)}
             query = {p["name"]: p for p in parameters(self.document, operation) if p["in"] == "query"}
@@ -325,7 +325,7 @@ class Replay:
                 self.expect(method, path, urllib.parse.urlencode({**needed, "repo": "nobody"}), 404, **segments)
 
     def index(self):
-        """Everything that can be read stands in the index, which has two addresses."""
+        """The index, which has two addresses, lists every readable route."""
         here = {v.split("?")[0] for v in json.loads(ask(self.server, "GET", "/api/v1/").body).values()}
         left = {p for m, p, _ in operations(self.document) if m == "get"} - here - {"/api/v1", "/api/v1/", "/healthz"}
         check(not left, "the index names everything that can be read", left)
@@ -334,7 +334,7 @@ class Replay:
         check(ask(self.server, "GET", "/api/v1").body == ask(self.server, "GET", "/api/v1/").body, "with and without its last slash")
 
     def malformed(self, facts):
-        """An address that cannot be read is refused by every operation, and every one says so."""
+        """Every operation rejects an unparsable address, and its description has this answer."""
         for method, path, _ in operations(self.document):
             segments = {n: {"id": 1, "sha": facts["target"], "repo": facts["repo"], "file": "compare_dense"}.get(n, "x") for n in re.findall(r"{(\w+)}", path)}
             self.expect(method, path, "a=%zz", 400, **segments)
@@ -351,7 +351,7 @@ class Replay:
 
     def posts(self, facts):
         v1, repo = "/api/v1/", facts["repo"]
-        for method, path, operation in operations(self.document):  # what all of them refuse alike
+        for method, path, operation in operations(self.document):  # rejected by all of them in the same way
             if method != "post" or path == v1 + "hooks/{repo}":
                 continue
             segments = {n: {"id": 999999}.get(n, "nobody") for n in re.findall(r"{(\w+)}", path)}
@@ -366,7 +366,7 @@ class Replay:
         number = self.expect("post", v1 + "repos/{repo}/looks", status=202, body={}, repo=repo)["look"]
         for given_by_none in (1, number + 1000, 1 << 52):
             self.expect("get", v1 + "repos/{repo}/looks/{id}", status=404, repo=repo, id=given_by_none)
-        self.expect("post", pause, body={}, uuid=facts["device"])  # what is asked for stays as it is
+        self.expect("post", pause, body={}, uuid=facts["device"])  # a request for the present state changes nothing
         job = self.once(v1 + "jobs", {"repo": repo, "target": facts["target"], "base": facts["base"], "quick": True}, facts)
         self.expect("post", v1 + "jobs/{id}/cancel", body={}, id=job["id"])
         self.expect("post", v1 + "jobs", status=400, body={"repo": repo})
@@ -424,7 +424,7 @@ class Replay:
         for verb in ("acknowledge", "accept", "resolve", "invalidate"):
             change("alert", verb, 409, reason="again")
             change("alert", verb, 400, reason=5)
-        self.expect("post", v1 + "tokens", status=409, body={"name": "ci", "scope": "read"})  # nobody vouches for it here
+        self.expect("post", v1 + "tokens", status=409, body={"name": "ci", "scope": "read"})  # its maker is unknown here
         self.expect("post", v1 + "tokens", status=400, body={"name": "a b", "scope": "read"})
         self.expect("post", v1 + "tokens", status=400, body={"name": "d", "scope": "read"}, headers={"Idempotency-Key": "x"})
         self.expect("post", v1 + "backup", body={})
@@ -433,7 +433,7 @@ class Replay:
         self.expect("post", resume, body={}, uuid=facts["device"])
 
     def posted_forms(self, facts):
-        """A form is read and answered as JSON of the same keys is, down to what it is refused for."""
+        """A form is read and answered like JSON of the same keys, errors included."""
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         for method, path, operation in operations(self.document):
             if method != "post" or form["Content-Type"] not in operation.get("requestBody", {}).get("content", {}):
@@ -494,7 +494,7 @@ class Replay:
             check(a.status == 406 and a.type == "application/problem+json", f"{target} as a picture is 406", a.status)
 
     def crowd(self):
-        """More readers of events than there is room for are told so, and room is free again after them."""
+        """Readers of events beyond the limit get an error, and slots are free again after them."""
         host, port = self.server.removeprefix("http://").split(":")
         sockets = []
         for _ in range(128):
@@ -510,7 +510,7 @@ class Replay:
 
 PROBLEM = {"$ref": "#/components/schemas/problem"}
 
-# What a test cannot bring about from outside.
+# Answers that a test cannot cause from outside.
 ELSEWHERE = {("get", "/healthz", 503), ("post", "/api/v1/jobs", 503), ("post", "/api/v1/calibrate", 503), ("post", "/api/v1/peers", 503),
              ("post", "/api/v1/tokens", 201), ("post", "/api/v1/tokens/{name}/revoke", 200),  # `tokens` does
              ("post", "/api/v1/bisects", 503), ("post", "/api/v1/profiles", 409), ("post", "/api/v1/profiles", 503), ("post", "/api/v1/backup", 409), ("post", "/api/v1/backup", 503)}

@@ -1,4 +1,4 @@
-"""A receiver of webhooks and statuses on loopback that behaves as its paths say, and writes down all that it gets.
+"""A receiver of webhooks and statuses on loopback that behaves as its paths request, and logs all requests.
 
 usage: receiver.py FOLDER    writes FOLDER/port once it listens, and a JSON line a request to FOLDER/got
 """
@@ -69,7 +69,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
         except OSError:
-            pass  # who asked has gone
+            pass  # the client has disconnected
 
     def log_message(self, *args):
         pass

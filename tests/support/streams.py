@@ -30,7 +30,7 @@ def ask(path, method="GET", body=None):
 
 def stream(last=None, receive_bytes=0):
     s = socket.socket()
-    if receive_bytes:  # before it connects: the window is told then
+    if receive_bytes:  # before it connects, which announces the window
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
     s.connect((host, int(port)))
     s.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: {server}\r\n".encode() + (f"Last-Event-ID: {last}\r\n".encode() if last is not None else b"") + b"\r\n")
@@ -38,7 +38,7 @@ def stream(last=None, receive_bytes=0):
 
 
 def read_until(s, words, seconds=20):
-    """What the socket gave until it holds `words`."""
+    """Data of the socket until it contains `words`."""
     got, until = b"", time.monotonic() + seconds
     while words not in got and time.monotonic() < until:
         if select.select([s], [], [], 0.2)[0]:
@@ -54,7 +54,7 @@ def ids(text):
 
 
 def happen():
-    """Something that everybody is told."""
+    """An event that all readers get."""
     ask("/api/v1/devices/sim-0/pause", "POST", "{}")
     ask("/api/v1/devices/sim-0/resume", "POST", "{}")
 

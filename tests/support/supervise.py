@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Run a command, and leave no process of it behind.
+"""Run a command, and kill all its remaining processes.
 
 supervise.py --log FILE --status FILE --timeout S COMMAND...
 
-The command runs in a session of its own, its output goes into the log, and its exit status, its seconds and the CPU seconds of all its
+The command runs in a separate session, its output goes into the log, and its exit status, its seconds and the CPU seconds of all its
 processes into the status file. Processes that it started stay descendants of this one, also daemons that have left its session (PR_SET_CHILD_SUBREAPER). What still runs when the
 command has ended is given GRACE_S to end; what does not is named in the log as a test that failed, and killed. SIGTERM, SIGINT and SIGHUP,
 and the end of the parent, end the command by SIGTERM, with KILL_S to undo what outlives processes, such as cgroups, and kill all of them then.
@@ -65,7 +65,7 @@ def command_of(pid):
 
 
 def kill_all():
-    """What is killed may have started another in the meantime, so until there is none."""
+    """A killed process may have started another in the meantime, so repeat until there is none."""
     while left := descendants():
         for pid in left:
             try:

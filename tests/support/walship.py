@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ships the write-ahead log of a database that another process writes, as Litestream does, and restores from what was shipped.
+"""Replicate the write-ahead log of a database that another process writes, as Litestream does, and restore from the replica.
 
     walship.py replicate DATABASE FOLDER    until SIGTERM; SIGUSR1: ship what is there now, then touch FOLDER/synced
     walship.py restore FOLDER FILE          the newest generation: its snapshot, then its logs one after the other, by SQLite itself
@@ -46,7 +46,7 @@ class Replica:
             return f.read()
 
     def hold(self):
-        """From now on nobody starts the log anew."""
+        """From now on no process restarts the log."""
         self.db.execute("BEGIN")
         self.db.execute("SELECT count(*) FROM _litestream_seq").fetchone()
 
@@ -55,7 +55,7 @@ class Replica:
             self.db.execute("ROLLBACK")
 
     def bump(self):
-        """One row, so that a log of which all is in the database begins anew."""
+        """One row, so that a fully checkpointed log restarts."""
         self.db.execute("INSERT INTO _litestream_seq VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET seq = seq + 1")
 
     def append(self, data):
@@ -63,7 +63,7 @@ class Replica:
             f.write(data)
 
     def begin_generation(self):
-        """The file, and the log from its beginning: what a checkpoint moved meanwhile stands in both."""
+        """The file, and the log from its beginning: data that a checkpoint moved meanwhile is in both."""
         self.let_go()
         self.bump()
         self.hold()
@@ -96,7 +96,7 @@ class Replica:
             self.lock.execute("ROLLBACK")
             self.begin_generation()
             return
-        if salt != self.salt:  # what came between our last look and the new log still lies behind it
+        if salt != self.salt:  # data between our last read and the new log is still behind it
             self.append(wal[self.shipped:committed(wal, self.shipped, self.salt)[0]])
             self.index, self.shipped, self.salt = self.index + 1, 0, salt
         self.ship()

@@ -1,4 +1,4 @@
-"""One session with `flopwatch-worker serve`, in the daemon's place: sends a job and the trees it needs, keeps every line.
+"""One session with `flopwatch-worker serve`, instead of the daemon: sends a job and the trees it needs, stores every line.
 
 usage: worker_session.py [options] OUT BASE_DIR TARGET_DIR -- WORKER...
 

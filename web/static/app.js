@@ -1,4 +1,4 @@
-// What every page gets on top of the HTML that already works: the light switch, copy buttons, and the modules it has a use for.
+// Additions to the HTML of every page: the light switch, copy buttons, and the modules that the page needs.
 import { followPage } from "./live.js";
 import { enhanceTables } from "./table.js";
 import { listenToKeys } from "./keys.js";
@@ -22,7 +22,7 @@ function switchLight() {
 		try {
 			if (next === "auto") localStorage.removeItem("light");
 			else localStorage.setItem("light", next);
-		} catch { /* it lasts as long as the page */ }
+		} catch { /* without storage it lasts as long as the page */ }
 		show();
 		document.dispatchEvent(new Event("light"));
 	});
@@ -44,7 +44,7 @@ function copyOnClick() {
 	});
 }
 
-// Everything that a region replaced by newer HTML needs again.
+// Set up a region again after newer HTML replaced it.
 function enhance(root) {
 	for (const element of root.querySelectorAll("[data-copy], [data-js]")) element.hidden = false;
 	enhanceTables(root);

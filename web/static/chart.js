@@ -1,5 +1,5 @@
-// The livelier history: zoom by dragging, a cursor that keys move, a click that opens the comparison. Where the chart library was
-// not built in, or the points cannot be had, the server's drawing simply stays.
+// The interactive history: zoom by dragging, a cursor that keys move, a click that opens the comparison. Without the chart library,
+// or if the points cannot be fetched, the server's drawing stays.
 
 const version = document.querySelector('meta[name="uplot"]');
 let library;
@@ -13,9 +13,9 @@ function load() {
 	return library;
 }
 
-const dashes = [[], [7, 3], [2, 3], [10, 3, 2, 3], [5, 2], [1, 3]]; // as style.css has them for the server's drawing
+const dashes = [[], [7, 3], [2, 3], [10, 3, 2, 3], [5, 2], [1, 3]]; // the same as in style.css for the server's drawing
 
-// A zoom stands in the address, as times of the first and last point that are shown, so that it can be sent to somebody.
+// The address has the zoom, as times of the first and last visible point, so that it can be shared.
 function zoomOf(points, xs, from, to) {
 	const shown = xs.filter((_, i) => points.some((line) => { const at = Date.parse(line[i]?.finished_at); return at >= from && (!to || at < to); }));
 	return shown.length ? [shown[0], shown.at(-1)] : undefined;
@@ -32,7 +32,7 @@ function keepZoom(points, xs, min, max) {
 }
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-// A canvas needs a colour that is already decided between light and dark.
+// A canvas needs the resolved colour of the present theme.
 function ink(name) {
 	const probe = Object.assign(document.createElement("span"), { hidden: true });
 	probe.style.color = colour(name);
@@ -50,7 +50,7 @@ async function historyOf(address) {
 	return history;
 }
 
-// Where something happened besides the points: another environment, a step or a drift that was found.
+// Events besides the points: another environment, a step or a drift.
 function marksOf({ items, baseline_periods = [], change_points = [] }, place) {
 	const marks = [];
 	const at = (find) => { const i = items.findIndex(find); return i < 0 ? undefined : place(items[i]); };
@@ -59,7 +59,7 @@ function marksOf({ items, baseline_periods = [], change_points = [] }, place) {
 	return marks.filter((m) => m.x !== undefined);
 }
 
-// One x for all lines: time, or the place of a push counted from the newest, so that lines end together.
+// One x for all lines: time, or the number of a push counted from the newest, so that lines end together.
 function join(lines, field, scale, byDate) {
 	const longest = Math.max(...lines.map((l) => l.length));
 	const places = new Map();
@@ -73,7 +73,7 @@ function join(lines, field, scale, byDate) {
 	return { xs, points, ys: points.map((line) => line.map((p) => (p?.[field] == null ? null : p[field] * scale))) };
 }
 
-// The ends of a point's interval, in the unit that is shown.
+// The ends of a point's interval, in the displayed unit.
 function ends(p, field, scale) {
 	if (!p || p[field] == null || p.ci_low_pct == null || p.change_pct == null) return [null, null];
 	const low = 1 + p.ci_low_pct / 100, high = 1 + p.ci_high_pct / 100, change = 1 + p.change_pct / 100;
@@ -106,7 +106,7 @@ async function draw(figure) {
 		const p = points.find((l) => l[i])?.[i];
 		if (p) location.href = `/comparisons/${p.comparison}`;
 	};
-	const loss = (u) => { // what was lost: a triangle that points down, besides the line
+	const loss = (u) => { // a regression: a triangle that points down, next to the line
 		const { ctx } = u;
 		ctx.save();
 		ctx.fillStyle = strokes[1];
@@ -139,7 +139,7 @@ async function draw(figure) {
 		ctx.restore();
 	};
 	const asked = zoomOf(points, xs, Number(figure.dataset.from), Number(figure.dataset.to));
-	let zoomed = false; // once the chart stands as the address says
+	let zoomed = false; // once the chart has the zoom of the address
 	const hidden = { stroke: "transparent", points: { show: false } };
 	const chart = new window.uPlot({
 		width: figure.clientWidth, height: 340,
@@ -162,10 +162,10 @@ async function draw(figure) {
 	figure.querySelector("svg[role]").replaceWith(place);
 	place.after(say);
 	if (asked && (figure.dataset.from !== "0" || figure.dataset.to !== "0")) {
-		const room = asked[0] < asked[1] ? 0 : byDate ? 3600 : 0.5; // around a point that is shown alone
+		const room = asked[0] < asked[1] ? 0 : byDate ? 3600 : 0.5; // around a single point
 		chart.setScale("x", { min: asked[0] - room, max: asked[1] + room });
 	}
-	queueMicrotask(() => { zoomed = true; }); // the chart tells of its first scale in a task of this kind
+	queueMicrotask(() => { zoomed = true; }); // the chart reports its first scale in a microtask
 	let at = xs.length - 1;
 	Object.assign(chart.root, { tabIndex: 0, role: "application", ariaLabel: `${figure.querySelector("figcaption").textContent}. Arrow keys move through the points.` });
 	chart.root.addEventListener("keydown", (event) => {
@@ -179,7 +179,7 @@ async function draw(figure) {
 	});
 	let pressed, opening;
 	chart.over.addEventListener("mousedown", (event) => { pressed = event.clientX; });
-	chart.over.addEventListener("click", (event) => { // a drag is a zoom, not a click; and of two clicks that show all the first opens nothing
+	chart.over.addEventListener("click", (event) => { // a drag is a zoom, not a click; and the first click of a double-click opens nothing
 		const i = chart.cursor.idx;
 		clearTimeout(opening);
 		if (event.detail === 1 && Math.abs(event.clientX - pressed) < 4 && i != null) opening = setTimeout(open, 300, i);

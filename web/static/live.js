@@ -1,5 +1,5 @@
-// Live updates: the server's events say that something moved, and the page fetches itself again and puts in what changed.
-// The HTML of the server stays the only place that knows how things look.
+// Live updates: on an event of the server the page fetches itself again and replaces the changed regions.
+// Only the server generates HTML.
 
 const POLL_MS = 15000, GATHER_MS = 250, REST_MS = 1500, SPEAK_MS = 5000;
 
@@ -13,7 +13,7 @@ function tell(state, text) {
 	light.textContent = text;
 }
 
-// Read aloud what a region wants said, but not more often than a person can listen.
+// Announce a region's text to screen readers, at a limited rate.
 function speak(text) {
 	const voice = document.getElementById("voice");
 	if (!voice || !text || Date.now() - spokeAt < SPEAK_MS) return;
@@ -21,7 +21,7 @@ function speak(text) {
 	voice.textContent = text;
 }
 
-function isBusy(region) { // somebody writes in it
+function isBusy(region) { // the user types in it
 	const active = document.activeElement;
 	return active && region.contains(active) && active.matches("input, textarea, select");
 }
@@ -30,7 +30,7 @@ function put(fresh) {
 	for (const region of document.querySelectorAll("[data-live]")) {
 		const next = fresh.getElementById(region.id);
 		if (!next) {
-			location.reload(); // the page has become another one, such as a job that ended
+			location.reload(); // the page has another structure now, such as a job that ended
 			return;
 		}
 		if (next.innerHTML === region.dataset.drawn || isBusy(region)) continue;
@@ -69,13 +69,13 @@ async function refresh() {
 	}
 }
 
-// Events come in bursts; a page that is drawn too often costs the daemon time that measuring may need.
+// Events come in groups; drawing a page too often takes processor time from measurements.
 function soon() {
 	clearTimeout(timer);
 	timer = setTimeout(refresh, Math.max(GATHER_MS, drawnAt + REST_MS - Date.now()));
 }
 
-// What a running job says of itself is only put in place: drawing the page anew for it would cost more than it tells.
+// Progress of a running job only replaces its text: drawing the page again would cost too much.
 function putProgress(event) {
 	const { job, progress: p } = JSON.parse(event.data);
 	const words = p.note ? p.note : p.run ? `run ${p.run}${p.set === 2 ? ", confirming" : ""}` : p.checks ? `${p.checked} of ${p.checks} checks` : "";
@@ -93,7 +93,7 @@ function open() {
 		clearInterval(poll);
 		poll = undefined;
 		tell("live", "live");
-		soon(); // what happened while nobody listened
+		soon(); // for events missed while disconnected
 	};
 	source.onerror = () => {
 		tell("lost", source.readyState === EventSource.CLOSED ? "polling" : "reconnecting");
@@ -105,7 +105,7 @@ function open() {
 		if (kind === "resync" || wanted.some((w) => kind.startsWith(w))) source.addEventListener(kind, soon);
 }
 
-function close() { // a hidden tab gives its connection back: browsers grant six a site
+function close() { // a hidden tab closes its connection: browsers permit six a site
 	source?.close();
 	source = undefined;
 	clearInterval(poll);

@@ -1,4 +1,4 @@
-// Tables that sort, filter and open rows in place; without this the same links lead to the same views drawn by the server.
+// Tables that sort, filter and open rows in place; without scripts the same links lead to the server's views.
 
 const number = (cell) => (cell?.dataset.v === undefined ? Number.NaN : Number(cell.dataset.v));
 
@@ -9,7 +9,7 @@ function keepInAddress(name, value) {
 	history.replaceState(null, "", url);
 }
 
-function rowsOf(table) { // each with the row that was opened below it
+function rowsOf(table) { // each with its opened row
 	const rows = [];
 	for (const tr of table.tBodies[0].rows)
 		if (tr.dataset.of === undefined) rows.push([tr]);
@@ -25,7 +25,7 @@ function sortBy(table, name, falling) {
 	const rows = rowsOf(table).sort(([a], [b]) => {
 		const x = a.cells[column], y = b.cells[column];
 		if (isText) return (falling ? -1 : 1) * x.textContent.localeCompare(y.textContent);
-		if (Number.isNaN(number(x))) return 1; // what is not known stands last either way
+		if (Number.isNaN(number(x))) return 1; // unknown values are last in either order
 		if (Number.isNaN(number(y))) return -1;
 		return (falling ? -1 : 1) * (number(x) - number(y));
 	});
@@ -92,7 +92,7 @@ async function openRow(link) {
 		tr.nextElementSibling.dispatchEvent(new Event("replaced", { bubbles: true }));
 		keepOpen();
 	} catch {
-		location.href = link.href; // the page says itself what is wrong
+		location.href = link.href; // the page shows the error
 	}
 	link.classList.remove("loading");
 }
@@ -102,7 +102,7 @@ function keepOpen() {
 	keepInAddress("open", open.length ? open.join(".") : "none");
 }
 
-// From the picture to the row: unfold what it stands in, open it, and go there.
+// From the picture to the row: unfold its table, open it, and scroll to it.
 async function showRow(name) {
 	const tr = document.getElementById(name);
 	const fold = tr.closest("details");

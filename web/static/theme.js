@@ -1,5 +1,5 @@
-// Runs before anything is drawn: the light that the reader chose, else the one that the system asks for.
+// Runs before the first drawing: apply the theme that the user chose, else the system's.
 try {
 	const light = localStorage.getItem("light");
 	if (light) document.documentElement.dataset.theme = light;
-} catch { /* no storage: the system's light */ }
+} catch { /* no storage: the system's theme */ }

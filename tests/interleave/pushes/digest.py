@@ -1,4 +1,4 @@
-"""Two cells of fixed work in Python's C libraries, with the kit. The file `share` beside it says by how much more work, e.g. 0.02.
+"""Two cells of fixed work in Python's C libraries, with the kit. The file `share` in its folder has the share of additional work, e.g. 0.02.
 
 The processes of such a program run at one speed, to 0.3 %; those of spin.py, which the interpreter runs itself, do not.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pushes.py - real pushes of equal programs, and of programs with more work, to a real daemon: what it says of them.
+"""pushes.py - real pushes of equal programs, and of programs with more work, to a real daemon, and its verdicts.
 
 usage: pushes.py BUNDLE OUT [--programs c,python] [--equal 60] [--planted 12] [--share 0.02] [--loads 0,4,8,12] [--budget 20] [--limit 0] [--python PATH]
 
@@ -33,7 +33,7 @@ def run(*words, **more):
 
 
 class Bench:
-    """The daemon, its repositories, and what makes the machine busy."""
+    """The daemon, its repositories, and the busy processes."""
 
     def __init__(self, options, state):
         self.options, self.state = options, state
@@ -124,7 +124,7 @@ class Bench:
             return None
 
     def noise(self, comparison):
-        """By how much the runs of each cell differ, in percent: the standard deviation of what they say."""
+        """Standard deviation of the runs of each cell, in percent."""
         found = {}
         db = sqlite3.connect("file:%s/state/flopwatch.db?mode=ro" % self.state, uri=True)
         for key, d in db.execute("SELECT c.key, s.d FROM sample s JOIN cell c ON c.id = s.cell JOIN sample_kind k ON k.id = s.kind "
@@ -159,7 +159,7 @@ def is_calm(row):
 
 
 def total(rows):
-    """What is asked of them. Returns the number of words that mislead."""
+    """Check the verdicts. Returns the number of wrong ones."""
     equal, planted = ([r for r in rows if r["kind"] == kind] for kind in ("equal", "planted"))
     count = {word: sum(r["verdict"] == word for r in equal) for word in ("unchanged", "undecided") + WRONG_OF_EQUAL}
     undecided = sum(r["verdict"] == "undecided" and is_calm(r) for r in equal)
@@ -199,7 +199,7 @@ def main():
             bench.start(sorted(set(names)))
             for name in sorted(set(names)):
                 bench.push(name, "main", 0, "first")
-            # by turns, so that what a limit cuts off is some of both
+            # alternately, so that a time limit cuts off some of both
             kinds = sorted([((i + 0.5) / n, kind) for kind, n in (("equal", options.equal), ("planted", options.planted)) for i in range(n)])
             with open(options.out + "/pushes.jsonl", "w") as out:
                 for i, (_, kind) in enumerate(kinds):

@@ -1,4 +1,4 @@
-"""Two cells of fixed work on the host, with the kit. The file `share` beside it says by how much more work, e.g. 0.02."""
+"""Two cells of fixed work on the host, with the kit. The file `share` in its folder has the share of additional work, e.g. 0.02."""
 import flopwatch
 
 share = float(open("share").read())
