@@ -17,11 +17,11 @@ if [ ! -e "$bare" ]; then
 fi
 tar -xf "$bare" -C "$work/root" --exclude='./dev/*'
 cp -L /etc/resolv.conf "$work/root/etc/resolv.conf"
-printf '#!/bin/sh\nexit 101\n' >"$work/root/usr/sbin/policy-rc.d" # there is no init that could start anything
+printf '#!/bin/sh\nexit 101\n' >"$work/root/usr/sbin/policy-rc.d" # there is no init
 chmod 755 "$work/root/usr/sbin/policy-rc.d"
 git clone -q --bare "$root" "$work/root/srv/flopwatch.git"
 
-# One command a line; a line that begins with # heads those behind it.
+# One command a line; a line that begins with # is the headline of the following ones.
 cat >"$work/root/srv/typed" <<'TYPED'
 # Nothing but a minimal Debian
 apt-get -qq update
@@ -30,12 +30,12 @@ git clone -q /srv/flopwatch.git flopwatch
 cd flopwatch
 DEMO_EXIT=1 make demo 2>&1 | tail -n 24
 export PATH=$PWD/build/bin:$PATH
-# Three repositories that know nothing of flopwatch
+# Three repositories without flopwatch
 apt-get -qq -y --no-install-recommends install hyperfine g++ libbenchmark-dev >/dev/null 2>&1
 repository sorting doc/examples/hyperfine/bench.sh
 repository histogram doc/examples/google-benchmark/*
 repository attention doc/examples/attention/* kernels/fw_kernel.h kernels/fw_attention.h
-# What is in each is found by looking, and tried without a daemon
+# init and try, without a daemon
 flopwatch init /srv/sorting
 flopwatch try --device cpu /srv/sorting
 flopwatch init /srv/histogram
@@ -51,7 +51,7 @@ publish histogram main
 publish attention main
 sleep 2
 export FLOPWATCH_SERVER=http://127.0.0.1:$(cat /srv/state/port)
-# The first verdicts: main beside itself
+# The first verdicts: main against itself
 flopwatch wait main --repo sorting --quiet
 flopwatch wait main --repo histogram --quiet
 flopwatch wait main --repo attention --quiet
@@ -90,7 +90,7 @@ publish() { # name, branch
 }
 cd /srv
 mkdir -p state cache
-printf '# The first hour\n\nTyped by `make first-hour` in a Debian 12 that holds nothing else, as it came, with the seconds that each command\ntook. '
+printf '# The first hour\n\nOutput of `make first-hour` in a bare Debian 12, unchanged, with the seconds that each command took. '
 printf 'A machine without a GPU.\n\n'
 began=$SECONDS
 while read -r line; do
@@ -103,14 +103,14 @@ while read -r line; do
 	esac
 	printf '$ %s\n' "$line"
 	since=$SECONDS
-	eval "$line" </dev/null # a line of our own
+	eval "$line" </dev/null # a line of the list above
 	status=$?
 	[ $((SECONDS - since)) -lt 2 ] || printf '(%s s)\n' "$((SECONDS - since))"
 	[ "$status" = 0 ] || printf '(exit status %s)\n' "$status"
 done <typed
 printf '```\n\nIn all %d:%02d minutes.\n' $(((SECONDS - began) / 60)) $(((SECONDS - began) % 60))
 PLAY
-# /proc, /dev, processes and a loopback of its own, which end with the command
+# a separate /proc, /dev, process namespace and loopback, which end with the command
 unshare --mount --pid --fork --kill-child sh -c '
 	for device in null zero random urandom full; do : >"$0/dev/$device" && mount --bind "/dev/$device" "$0/dev/$device" || exit 1; done
 	mkdir -p "$0/dev/shm" && mount -t tmpfs tmpfs "$0/dev/shm" && ln -sf /proc/self/fd "$0/dev/fd"
