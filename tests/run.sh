@@ -1,22 +1,22 @@
 #!/bin/bash
-# Build what the tests need, run them, and end with "N passed, N failed, N skipped": what was skipped is no pass.
+# Build what the tests need, run them, and end with "N passed, N failed, N skipped"; a skipped test is no passed one.
 #
-# run.sh [unit|integration|coverage] [PATTERN...]   only tests whose path holds one of the patterns, e.g. `tests/run.sh flopwatchd/ test_stats`
+# run.sh [unit|integration] [PATTERN...]   only tests whose path contains one of the patterns, e.g. `tests/run.sh flopwatchd/ test_stats`
 #
-# A test is tests/FOLDER/test_NAME.c or fuzz_NAME.c, or tests/FOLDER/test_NAME.sh. Without a mode all are run: those in C with ASan and UBSan.
-#   unit         those in C, compiled fast and without sanitizers, under build/unit. Where no pattern is given, those that say so in their
-#                first lines are left out: "Left to `make check`: takes seconds." (or "starts our programs", "loads test modules")
+# A test is tests/FOLDER/test_NAME.c or fuzz_NAME.c, or tests/FOLDER/test_NAME.sh. Without a mode all run: those in C with ASan and UBSan.
+#   unit         those in C, compiled fast and without sanitizers, under build/unit. Without a pattern, tests with this line in their
+#                header are left out: "Left to `make check`: takes seconds." (or "starts our programs", "loads test modules")
 #   integration  the scripts, which run the programs
 #   coverage     those in C, compiled with gcov, under build/coverage
 #
-# Most tests wait half of their time or more, for a daemon or a disk, so three run for each core. A script may ask for less company by a line:
+# Most tests wait half of their time or more, for a daemon or a disk, so three run on each core. A line in a script limits this:
 #
-#   # Runs beside one other.   what it asserts are verdicts by the clock of this machine
+#   # Runs beside one other.   it asserts verdicts by the clock of this machine
 #   # Runs alone.
-#   # Starts early.            it computes for a minute or more: it is that other one, and no run waits for it at its end
+#   # Starts early.            it computes for a minute or more: it runs with those, and no run waits for it at its end
 #
 # The first kind comes first, the second last. A test is reported when it has ended. Each runs under tests/support/supervise.py: a process that it
-# leaves behind is a failure of it, and neither a run that is killed (SIGTERM, SIGINT, SIGHUP) nor a test that is leaves one.
+# leaves running is a failure, and a killed run or test (SIGTERM, SIGINT, SIGHUP) leaves none.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C.UTF-8 FW_BIN="$PWD/build/bin"
@@ -38,7 +38,7 @@ failed=0
 skips=0
 wrong=()
 
-stop() { # a build that breaks is one failed test, and nothing else can run
+stop() { # a failed build counts as one failed test, and ends the run
 	printf '%s\n' "$1"
 	tail -n 40 "$2"
 	printf '0 passed, 1 failed, 0 skipped\n'
@@ -58,7 +58,7 @@ matches() {
 }
 patterns=("$@")
 
-# Reads the TAP in a log; prints one line for the test, and the log itself when something is wrong.
+# Reads the TAP in a log; prints one line for the test, and the log itself after a failure.
 tally() { # FOLDER/NAME
 	local test=$1 log status seconds cpu ok bad skipped note=""
 	log=$logs/${test//\//-}
@@ -77,7 +77,7 @@ tally() { # FOLDER/NAME
 	else
 		wrong+=("$test")
 		printf 'FAIL  %-40s %4d failed %4d s%s\n' "$test" "$bad" "$seconds" "$note"
-		# The first of them is the cause more often than the last.
+		# The first failure is the cause more often than the last.
 		grep -v '^ok ' "$log.log" | awk '
 			NR <= 20 { print; next }
 			{ line[NR % 40] = $0 }
@@ -88,7 +88,7 @@ tally() { # FOLDER/NAME
 	fi
 }
 
-# Its output and how it ended, into logs.
+# Write its output and exit status into logs.
 run_one() { # file
 	local test=$1 log
 	test=${test#tests/}
@@ -101,7 +101,7 @@ run_one() { # file
 	exec tests/support/supervise.py --log "$log.log" --status "$log.status" "$@"
 }
 
-# A step of the build, whose processes end with this one.
+# A step of the build, whose processes end with this script.
 build() { # log, arguments of make...
 	local log=$1
 	shift
@@ -110,7 +110,7 @@ build() { # log, arguments of make...
 	grep -q '^0 ' "$logs/$log.status"
 }
 
-# A signal ends all that runs, and what has ended by then is counted.
+# A signal ends all running tests; the ended ones are counted.
 interrupted() { # name, number
 	local pids
 	trap '' TERM INT HUP
@@ -124,11 +124,11 @@ trap 'interrupted TERM 15' TERM
 trap 'interrupted INT 2' INT
 trap 'interrupted HUP 1' HUP
 
-says() { # file, words: whether its first lines hold them
+says() { # file, words: whether its first lines contain them
 	head -n 12 "$1" | grep -q "$2"
 }
 
-# The steps that took the most CPU seconds, which are what a loaded machine does not change.
+# The steps with the most CPU seconds, which do not depend on the load of the machine.
 slowest() {
 	[ ${#takes[@]} -gt 10 ] || return
 	echo "most CPU seconds:"
@@ -137,7 +137,7 @@ slowest() {
 	done) | sort -rn | head -n 10 | while read -r cpu seconds name; do printf '  %4d s CPU in %4d s  %s\n' "$cpu" "$seconds" "$name"; done
 }
 
-# Lanes that a test takes of those that there are.
+# Number of lanes that a test takes.
 lanes_of() { # file
 	case $(grep -m 1 -oE '^# Runs (alone|beside one other)\.$' "$1") in
 	"# Runs alone.") echo "$lanes" ;;
@@ -146,7 +146,7 @@ lanes_of() { # file
 	esac
 }
 
-# The first that waits and fits into the free lanes is started, until none does; then one that ends makes room.
+# Start the first waiting test that fits into the free lanes, until none does; then wait for one to end.
 run_all() { # file...
 	local waiting=("$@") free=$lanes n file pid
 	local -A running=()
@@ -173,13 +173,13 @@ run_all() { # file...
 }
 
 stray=$(find tests -maxdepth 1 \( -name 'test_*' -o -name 'fuzz_*' -o -name 't[0-9]*' \))
-[ -z "$stray" ] || { echo "tests outside of a folder are not run: $stray"; failed=1; }
+[ -z "$stray" ] || { echo "tests outside a folder are not run: $stray"; failed=1; }
 
 declare -A takes=()
 clocked=() early=() scripts=() programs=() left=0
 for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
-	[ -e "$file" ] || continue # a pattern that fits no file stays as it is
-	case $mode:$file in unit:*.sh | coverage:*.sh | integration:*.c) continue ;; esac
+	[ -e "$file" ] || continue # a pattern without a match stays as it is
+	case $mode:$file in unit:*.sh | integration:*.c) continue ;; esac
 	matches "${file#tests/}" || continue
 	if [ $mode = unit ] && [ ${#patterns[@]} = 0 ] && says "$file" "Left to"; then
 		left=$((left + 1))
@@ -195,7 +195,7 @@ done
 
 scripts=(${clocked[@]+"${clocked[@]}"} ${early[@]+"${early[@]}"} ${scripts[@]+"${scripts[@]}"})
 
-# Build what these need: the programs for scripts, a binary for each test in C.
+# Build their requirements: the programs for scripts, a binary for each test in C.
 needs() { # words of a "Left to" line
 	[ ${#scripts[@]} = 0 ] || return 0
 	local file
@@ -213,7 +213,7 @@ echo "building"
 [ ${#goals[@]} = 0 ] || build build "${goals[@]}" || stop "the build failed:" "$logs/build.log"
 [ ${#tests[@]} = 0 ] || build build-tests "$variant" "${tests[@]}" || stop "the build of the tests failed:" "$logs/build-tests.log"
 echo "built in $((SECONDS - started)) s"
-# What was freed is kept from use up to 16 MB, not 256: every fork of a test copies the tables of those pages.
+# The quarantine of freed memory is 16 MB, not 256: every fork of a test copies the tables of those pages.
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:quarantine_size_mb=16 UBSAN_OPTIONS=print_stacktrace=1 CMOCKA_MESSAGE_OUTPUT=TAP
 
 run_all ${scripts[@]+"${scripts[@]}"} ${programs[@]+"${programs[@]}"}

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Providers and configurations of one commit through the daemon on this GPU: one that is pinned on each side, cuDNN beside ours with what it
-# tried, and every cell of a suite with its configuration, its counters and what it is worth (flopwatch profile --suite).
+# Providers and configurations of one commit through the daemon on this GPU: a requested one on each side, cuDNN against ours with the tried
+# ones, and every cell of a suite with its configuration, its counters and its gain (flopwatch profile --suite).
 # Usage: tests/gpu/configurations.sh BUNDLE OUT [SUITE]     default: ws
 #   MODULES: folder with base.so, stripped; without it the kernels of the bundle are built
 #   CELLS: only these of SUITE
@@ -23,7 +23,7 @@ printf 'all:\n\tmkdir -p build/$(DEVICE)\n\tcp libattention.so build/$(DEVICE)/\
 daemon_repository "$state/tree/kernels"
 daemon_start "$out/daemon.log" "ffa, traffic, $suite"
 
-asked() { # NAME WORD...: what it prints and, as JSON, what the API says
+asked() { # NAME WORD...: the command's output and, as JSON, the API's answer
 	local name=$1 status=0
 	shift
 	"$@" >"$out/$name.txt" 2>&1 || status=$?
@@ -33,7 +33,7 @@ asked() { # NAME WORD...: what it prints and, as JSON, what the API says
 backward='attention/dense/causal/s8192/hq64/hk8/d128/bf16/backward'
 one='BLOCK_M=64 BLOCK_N=128 STAGES=3 WARPGROUPS=3'
 git push -q origin main
-# What main is judged by itself is not asked for.
+# No comparison of main with itself.
 sleep 2
 for job in $(curl -sf "$FLOPWATCH_SERVER/api/v1/jobs?state=open" | jq -r '.items[].id'); do
 	flopwatch cancel "$job" || true

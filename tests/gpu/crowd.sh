@@ -1,8 +1,8 @@
 #!/bin/bash
-# What a crowd of readers does to a job on this machine: 100 readers of events and 50 browsers, while main is compared with itself.
+# Effect of many readers on a job on this machine: 100 readers of events and 50 browsers, while main is compared with itself.
 # Usage: tests/gpu/crowd.sh BUNDLE OUT [SUITE]     default: a few cells of ffa
 #   DEVICE: cuda (default) cpu sim
-#   CORES: which measure, where "auto" keeps none apart because there are too few
+#   CORES: the measuring cores, if there are too few for "auto"
 #   MODULES: folder with base.so, stripped; without it the kernels of the bundle are built before anything is measured
 # OUT gets <device>-<date>-crowd.jsonl and the daemon's log.
 set -eu
@@ -13,7 +13,7 @@ mkdir -p "$2"
 out=$(cd "$2" && pwd) suite=${3:-crowd}
 export DEVICE=${DEVICE:-cuda}
 
-# What is built in the daemon's sandbox is a copy: the repository holds the module.
+# The build in the daemon's sandbox is a copy: the repository contains the module.
 mkdir -p "$state/tree/kernels" "$state/tree/etc/suites"
 if [ -n "${MODULES:-}" ]; then
 	cp "$MODULES/base.so" "$state/tree/kernels/libattention.so"

@@ -38,7 +38,7 @@ repos:
   - {name: kernels, url: "$state/kernels.git", upstream: main, suites: [$2], peers: []}
 ${3:-}
 YML
-	: >"$1" # is there before it is looked into
+	: >"$1" # must exist before it is read
 	flopwatchd --config "$state/c.yml" >>"$1" 2>&1 &
 	daemon_pid=$!
 	for _ in $(seq 100); do
@@ -50,7 +50,7 @@ YML
 	[ -n "$FLOPWATCH_SERVER" ]
 }
 
-# BRANCH OUT [SECONDS]: wait for its verdict; what a person sees and what the API serves go to OUT/BRANCH.{txt,json}. 1: none came in time.
+# BRANCH OUT [SECONDS]: wait for its verdict; the command's output and the API's answer go to OUT/BRANCH.{txt,json}. 1: none came in time.
 daemon_judge() {
 	local status=0
 	flopwatch wait "$1" --quiet --timeout "${3:-1500}" >"$2/$1.txt" || status=$?

@@ -1,15 +1,15 @@
 #!/bin/bash
 # One commit on a GPU under two toolchains, found by the real daemon: its worker is started again with another one, and the commit is built
-# anew beside the module that the first one built. Then the same by hand.
+# again and compared with the module of the first one. Then the same on request.
 # Usage: tests/gpu/environment.sh BUNDLE OUT [OLD NEW]
-#   OLD, NEW: folders of toolkits, e.g. /usr/local/cuda-12.9 /usr/local/cuda-13.0. Where only one is there: two folders are made whose nvcc
+#   OLD, NEW: folders of toolkits, e.g. /usr/local/cuda-12.9 /usr/local/cuda-13.0. If there is only one: two folders are made whose nvcc
 #   is that of this machine with -Xptxas -O3 and -Xptxas -O$LEVEL (default 1) as its last words, and by hand -O3 is held against -O2.
 #   FAMILY: attention (default) or layernorm, whose kernels are built in seconds. SUITE: of the bundle, such as ffa; default: four cells of the
 #   family, which are judged in a fraction of the time that builds take.
-#   ALERT=1: the loss has to be beyond the threshold, and its alert to name both toolchains and what differs in the machine code.
-#   OUT gets the tables, both comparisons as the API serves them, the history, alerts, why, and what differs in the machine code.
+#   ALERT=1: the loss must be beyond the threshold, and its alert must name both toolchains and the differences of machine code.
+#   OUT gets the tables, both comparisons as the API serves them, the history, alerts, causes, and the differences of machine code.
 #   Exit 1 unless the change is found and named, with a figure for every cell.
-# DEVICE=cpu goes the same way with gcc, to see that the script works; its times say nothing.
+# DEVICE=cpu does the same with gcc, to test the script; its times are meaningless.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"

@@ -1,12 +1,12 @@
 #!/bin/bash
-# On this GPU: modules that cheat are caught, each for its own reason, honest ones of like shape are not accused, and K and V may change
-# between calls for next to nothing.
+# On this GPU: modules that cheat are detected, each for its reason, similar honest ones are not accused, and changing K and V
+# between calls costs almost nothing.
 # Usage: tests/gpu/integrity.sh BUNDLE OUT
-#   MODULES: folder with what `make gpu-modules` builds; else they are built here
+#   MODULES: folder with the output of `make gpu-modules`; else they are built here
 #   BASE: module to compare with itself for the cost (kernels/build/cuda/libattention.so of the bundle, built here, else); "none": no cost
-#   BEFORE: another bundle, whose device time of the same comparison is printed beside this one's
+#   BEFORE: another bundle, whose device time of the same comparison is printed next to this one's
 #   SUITE: of that comparison; default ffa
-# OUT gets every comparison as JSON, what was said beside it, and summary.txt. Exit status 1: something was not as it should be.
+# OUT gets every comparison as JSON, the other output, and summary.txt. Exit status 1: a check failed.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=$(cd "$1" && pwd)
@@ -97,7 +97,7 @@ decides=calls looks=--quick
 caught cheat_bound '*/forward' '^target failed wrong between the timed calls'
 for module in honest_packs honest_stream honest_thread; do believed "$module"; done
 
-# ---- what it costs: the same module on both sides, one byte longer on one; checks of both and a run ----
+# ---- its cost: the same module on both sides, one byte longer on one; checks of both and a run ----
 cost() { # BUNDLE NAME
 	"$1/bin/flopwatch-worker" compare --suite "$suite" --device cuda:0 --quick --json --base "$work/base.so" --target "$work/twin.so" \
 		>"$out/aa-$2.json" 2>"$out/aa-$2.err" || true

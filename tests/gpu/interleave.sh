@@ -1,8 +1,8 @@
 #!/bin/bash
-# Programs that take turns, on a GPU: what the daemon says of equal ones, of one with 2 % more work in one cell, of a Triton kernel with other stages
-# through a script that knows nothing of flopwatch (beside the pairs of one process), and of a PyTorch module.
+# Interleaved programs on a GPU: the daemon's verdicts on equal ones, on one with 2 % more work in one cell, on a Triton kernel with other stages
+# through an unchanged script (and the pairs of one process for comparison), and on a PyTorch module.
 # Usage: tests/gpu/interleave.sh BUNDLE OUT [PART...]       parts: gemm triton torch; all of them
-#   OUT gets interleave.jsonl (figures, one a line), interleave.txt (what a person sees), in_process.jsonl, daemon.log, interleave.db (every timed call). Each part
+#   OUT gets interleave.jsonl (results, one a line), interleave.txt (the command's output), in_process.jsonl, daemon.log, interleave.db (every timed call). Each part
 #   ends for itself: one that fails, or runs out of its time, takes nothing from the others. It needs nvcc for gemm, and python3 with PyTorch and
 #   Triton for the other two; PYTHON=path of it. LIMIT=seconds for all (500): no part begins after that.
 set -u
@@ -19,7 +19,7 @@ programs=$root/tests/gpu/interleave limit=${LIMIT:-500}
 : >"$out/interleave.jsonl"
 say() { echo "$*" | tee -a "$out/interleave.txt"; }
 
-# pairs=N NAME COMMAND...: the benchmark of a repository of that name, which holds the files of its folder
+# pairs=N NAME COMMAND...: the benchmark of a repository of that name, with the files of its folder
 repository() {
 	local name=$1
 	shift

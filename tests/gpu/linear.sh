@@ -1,14 +1,14 @@
 #!/bin/bash
 # Two families of one commit on this GPU: a daemon judges a suite of linear layers of 40 cells, one of transformer blocks and one of attention,
-# whose modules stand in one manifest. Main beside itself is unchanged; a loss of some 2 % in one recipe is found in its cells alone; a wrong
-# scale of one group is found with its element; attention is unchanged by either. Then layer normalisation: accepted, and its share of what a
-# copy reaches.
+# whose modules are in one manifest. Main against itself is unchanged; a loss of some 2 % in one recipe is found in its cells alone; a wrong
+# scale of one group is found with its element; attention is unchanged by either. Then layer normalisation: accepted, and its share of the rate of a
+# copy.
 # Usage: tests/gpu/linear.sh BUNDLE OUT
 #   DEVICE: cuda (default), or sim: CPU kernels and small sizes, which tests/flopwatchd/test_families.sh runs where there is no GPU
-#   MODULES: folder with base.so, loss.so, group.so (linear), attention.so, layernorm.so, stripped; what is missing is built
-#   LIMIT_S: what is not judged by then is left out
-# OUT gets the database, what `flopwatch wait` says of each branch, layernorm.json, copy_gb_s.txt (cuda: of 1 GiB, then of a matrix of each
-# size), summary.txt. Exit status 1: something was not as it should be.
+#   MODULES: folder with base.so, loss.so, group.so (linear), attention.so, layernorm.so, stripped; missing ones are built
+#   LIMIT_S: branches that are not judged by then are left out
+# OUT gets the database, the output of `flopwatch wait` for each branch, layernorm.json, copy_gb_s.txt (cuda: of 1 GiB, then of a matrix of each
+# size), summary.txt. Exit status 1: a check failed.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
@@ -21,7 +21,7 @@ kind=cuda
 : >"$out/summary.txt"
 say() { echo "$*" | tee -a "$out/summary.txt"; }
 
-# ---- modules; main's under another name is the other side of what has to be measured and is the same ----
+# ---- modules; main's under another name is the equal side of a comparison ----
 mkdir "$state/modules"
 make_module() { # NAME, family, [plant]
 	local tree=$state/build
@@ -33,7 +33,7 @@ make_module() { # NAME, family, [plant]
 	[ -z "${3:-}" ] || "$root/tests/gpu/plant_linear.sh" "$tree" "$kind" "$3"
 	make -s -j "$(nproc)" -C "$tree/kernels" DEVICE=$kind "build/$kind/lib$2.so"
 	strip -s -o "$state/modules/$1.so" "$tree/kernels/build/$kind/lib$2.so"
-	[ -z "${3:-}" ] || cp -r "$bundle/kernels/linear" "$tree/kernels/" # newer than what was built of the plant
+	[ -z "${3:-}" ] || cp -r "$bundle/kernels/linear" "$tree/kernels/" # newer than the plant's build
 	[ -z "${3:-}" ] || find "$tree/kernels/linear" -name '*.c*' -exec touch {} +
 }
 make_module base linear
@@ -41,7 +41,7 @@ make_module loss linear loss
 make_module group linear group
 make_module attention attention
 make_module layernorm layernorm
-# Other files with the same code: a text says FOR instead of for, and a byte more.
+# Other files with the same code: a text has FOR instead of for, and one byte more.
 LC_ALL=C sed 's/ for \(CUDA\|CPUs\|tests\)/ FOR \1/' "$state/modules/attention.so" >"$state/modules/attention-twin.so"
 cmp -s "$state/modules/attention.so" "$state/modules/attention-twin.so" && { echo "attention says nothing of itself"; exit 1; }
 cp "$state/modules/layernorm.so" "$state/modules/layernorm-twin.so"

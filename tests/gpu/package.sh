@@ -1,6 +1,6 @@
 #!/bin/bash
 # The units as the package has them, on a GPU machine without network and without systemd running: daemon and worker are started by hand with
-# the ExecStart of their units, each as a user of its own, from a bundle. Two commits are pushed, the second is judged.
+# the ExecStart of their units, each as a separate user, from a bundle. Two commits are pushed, the second is judged.
 # Usage, as root: tests/gpu/package.sh [BUNDLE] [OUT]     DEVICE=cpu: without a GPU, with gcc. Ends within 120 s.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -46,7 +46,7 @@ exec_start() { # unit: its command, with our places in place of the system's
 
 # ---- two users ----
 daemon=31338 worker=31339
-as() { # uid, command...: with what both units ask for: no capability, no new privileges
+as() { # uid, command...: with the restrictions of both units: no capability, no new privileges
 	local uid=$1
 	shift
 	setpriv --reuid="$uid" --regid="$uid" --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs -- "$@"
@@ -161,7 +161,7 @@ push "second"
 judge "$(git_as rev-parse HEAD)" second
 cat "$out/second.txt"
 
-# ---- who ran ----
+# ---- users of the processes ----
 say "daemon: uid $(stat -c %u "$state/daemon/state/flopwatch.db"), worker: uid $(find "$state/worker" -mindepth 1 -maxdepth 1 -printf '%U\n' | sort -u | paste -sd' ')"
 [ "$(stat -c %u "$state/daemon/state/flopwatch.db")" = "$daemon" ] || fail "the database is another user's"
 say "device: $("$flopwatch" devices | sed -n 2p)"

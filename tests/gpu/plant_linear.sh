@@ -1,7 +1,7 @@
 #!/bin/bash
 # Change the linear kernels of a checkout as a branch might, in one recipe alone:
-#   loss   int8wo does about 2 % more: cuda, beside many rows, as many steps of k more, of the zeros that TMA gives for what lies outside (at
-#          least one step, so more where k is small); cpu, it says so, which device sim takes for its time
+#   loss   int8wo does about 2 % more: cuda, with many rows, as many more steps of k, of the zeros that TMA gives outside (at
+#          least one step, so more if k is small); cpu, it reports so, and device sim computes its time from that
 #   group  int4wo: the scale of one group of W is half as large again
 # Usage: plant_linear.sh CHECKOUT cpu|cuda loss|group
 set -eu

@@ -1,8 +1,8 @@
 #!/bin/bash
 # A check (of attention_check the small problems) under compute-sanitizer: every provider that is given, one tool after the other.
-# Usage: tests/gpu/sanitize.sh CHECK MODULE.so [PROVIDER...]      TOOLS="memcheck initcheck" ONLY=TEXT LIMIT_S=300 change what is run
+# Usage: tests/gpu/sanitize.sh CHECK MODULE.so [PROVIDER...]      TOOLS="memcheck initcheck" ONLY=TEXT LIMIT_S=300 change the runs
 #   The provider is hopper where none is given; ONLY is for attention_check.
-#   racecheck and synccheck take bulk copies into shared memory for races; read what they say with that in mind.
+#   racecheck and synccheck report bulk copies into shared memory as races, falsely.
 set -u
 [ $# -ge 2 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }
 check=$1 module=$2

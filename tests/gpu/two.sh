@@ -1,16 +1,16 @@
 #!/bin/bash
 # Two GPUs of one host: pushes judged on both at once, equal builds unchanged there, comparisons split over both in at most 0.6 of the time
-# (medians of ROUNDS each), what was planted confirmed by the other device, and what one device sees of power draw measured again for the
+# (medians of ROUNDS each), planted losses confirmed by the other device, and a power draw that one device measures causes measurements of the
 # other's cells. A line "ok" or "not ok" each; exit status 1 where one is not.
 # Usage: tests/gpu/two.sh BUNDLE OUT [SUITE]
 #   DEVICE: cuda (default) sim; device sim pretends to have two, and its seconds are not judged
 #   SEQLENS, SHAPE: "64, 128" and "nhq: 2, nhk: 1, headdim: 64": others than those of an H200, for device sim
 #   MODULES: folder with base.so, twin.so (the same but for a text in it, "twin 0,"), slower.so and hungry.so (plant.sh's evict), stripped;
-#            without it the kernels of the bundle are built before anything is measured; the last two for cuda alone: device sim believes
-#            what a module says of its work
+#            without it the kernels of the bundle are built before anything is measured; the last two for cuda alone: device sim computes
+#            times from the work that a module reports
 #   ROUNDS: comparisons on one device, and as many on both: 3
-#   LIMIT_S: what is not judged by then is not waited for
-# OUT gets a JSON of each branch, seen.txt, which says what was seen, the daemons' logs, and the database.
+#   LIMIT_S: branches that are not judged by then are not waited for
+# OUT gets a JSON of each branch, seen.txt with the checks, the daemons' logs, and the database.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
@@ -95,7 +95,7 @@ verdict_of() { asked "SELECT c.verdict FROM $(of_branch "$1") ORDER BY c.id DESC
 cells_of() { echo "FROM cell x WHERE x.comparison = (SELECT max(c.id) FROM $(of_branch "$1"))"; }
 furthest() { asked "SELECT round(max(abs(change_pct)), 3) || ' %' $(cells_of "$1")"; }
 
-# ---- two pushes at once, each on a device of its own ----------------------------------------------------------------------------
+# ---- two pushes at once, each on a separate device ------------------------------------------------------------------------------
 daemon_start "$out/daemon.log" "$suite"
 git push -q origin main
 judge main
@@ -118,7 +118,7 @@ tell "at the same time, for so many ms" "$overlap" '[1-9][0-9]*'
 kill "$daemon_pid"
 wait "$daemon_pid" || true
 
-# ---- comparisons over both, beside the same on one --------------------------------------------------------------------------------
+# ---- comparisons over both, and the same on one -----------------------------------------------------------------------------------
 rounds=${ROUNDS:-3}
 took() { asked "SELECT round(max(j.ended_at - j.started_at) / 1e3, 2) FROM $(of_branch "$1")"; }
 several() { # NAME: as many pushes, of equal builds, one after the other
@@ -141,7 +141,7 @@ wait "$daemon_pid" || true
 daemon_start "$out/daemon-split.log" "$suite" "split: true
 profile: off
 confirm: other_device"
-for _ in $(seq 100); do # the worker has said what it has
+for _ in $(seq 100); do # the worker has reported its devices
 	! grep -q 'ev=worker.up' "$out/daemon-split.log" || break
 	sleep 0.1
 done
@@ -156,7 +156,7 @@ ratio=$(asked "SELECT round($(middle split) / $(middle alone), 3)")
 say "seconds: $(middle alone) on one, $(middle split) on both, $ratio of that"
 [ "$DEVICE" != cuda ] || tell "in at most 0.6 of the time of one" "$(asked "SELECT ${ratio:-1} <= 0.6")" 1
 
-# ---- what was planted, on one device, and again on the other --------------------------------------------------------------------------
+# ---- planted losses, on one device, and again on the other --------------------------------------------------------------------------
 planted() { # BRANCH MODULE
 	git checkout -q -B "$1" main
 	cp "$2" kernels/libattention.so

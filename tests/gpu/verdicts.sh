@@ -1,12 +1,12 @@
 #!/bin/bash
-# What the verdict is worth on this GPU: pushes whose module differs from main's in a text alone must not alarm, pushes whose kernels are
+# Quality of the verdict on this GPU: pushes whose module differs from main's in a text alone must raise no alarm, pushes whose kernels are
 # slower must be judged as slow as they are. Modules are built beforehand (or taken from MODULES), not while the GPU is held.
 # Usage: tests/gpu/verdicts.sh BUNDLE OUT [SUITE] [TWINS] [PLANT...]     default: ffa 5 slower-80 memset tail evict
 #   slower-N: of 1,000 scores forward multiplies N twice, with the machine code of main; on an H200 22 are 0.5 to 1.1 % of its time, 80 are
 #             1.9 to 3.1, 100 are 2.5 to 3.6
-#   memset, tail, evict: as plant.sh says
+#   memset, tail, evict: see plant.sh
 #   MODULES: folder with base.so, twin.so and PLANT.so, stripped
-#   LIMIT_S: what is not judged by then is left out
+#   LIMIT_S: branches that are not judged by then are left out
 #   WHAT: name of the files; default verdicts
 # OUT gets <device>-<date>-WHAT.jsonl, every comparison as text and JSON, and the database with every timed call.
 set -eu
@@ -40,7 +40,7 @@ fi
 
 grep -q 'twin 0,' "$state/modules/twin.so" || { echo "the twin is no other file than main's: nothing would be timed"; exit 1; }
 
-# What is built in the daemon's sandbox is a copy: the repository holds modules.
+# The build in the daemon's sandbox is a copy: the repository contains modules.
 mkdir "$state/kernels"
 printf 'all:\n\tmkdir -p build/$(DEVICE)\n\tcp libattention.so build/$(DEVICE)/\n' >"$state/kernels/Makefile"
 cp "$state/modules/base.so" "$state/kernels/libattention.so"

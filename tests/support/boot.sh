@@ -1,9 +1,9 @@
 #!/bin/bash
-# boot.sh [--over FOLDER] ROOT PIDFILE - boot the Debian tree ROOT with its own systemd, in namespaces and a cgroup of its own, until this script
-# is ended.
+# boot.sh [--over FOLDER] ROOT PIDFILE - boot the Debian tree ROOT with its own systemd, in separate namespaces and a cgroup, until this script
+# ends.
 #
-# --over: the tree is this machine's, with the files of FOLDER laid over it, without the units that its administrator enabled and what a flopwatch
-# of it measured; ROOT is an empty folder to make it in. What changes there is in memory and gone at the end.
+# --over: the tree is this machine's, with the files of FOLDER laid over it, without the units that its administrator enabled and without data of an
+# installed flopwatch; ROOT is an empty folder to make it in. Changes are in memory and lost at the end.
 #
 # Needs root and cgroup v2. The first process of the tree, as this machine counts, is written into PIDFILE; `nsenter -a -t PID` goes in. The
 # tree has no network but a loopback. Mounts live in namespaces that end with the last process; the cgroup is removed at the end, or, where
@@ -37,7 +37,7 @@ if [ "${1-}" = inside ]; then # ROOT PIDFILE: the first process of the new names
 	pivot_root . run/machine
 	umount -l /run/machine
 	rmdir /run/machine
-	# `container` tells systemd to leave the kernel's settings and devices alone
+	# with `container` systemd does not change the kernel's settings and devices
 	exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 container=flopwatch /lib/systemd/systemd --unit=multi-user.target
 fi
 

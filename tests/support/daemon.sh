@@ -9,10 +9,10 @@
 #   api PATH [curl options]   body of GET /api/v1/PATH
 #   job_field ID FIELD
 #   await SECONDS COMMAND...  until it succeeds
-#   sql TEXT                  asks the database directly
+#   sql TEXT                  queries the database directly
 #
-# The module under test is tests/modules/good.c, compiled with the work factor that kernels/factor holds: on device `sim` that
-# is its speed; kernels/flags holds more for the compiler, e.g. a CONFIG that device `sim` reads. kernels/recipe is a shell command that the build runs first.
+# The module under test is tests/modules/good.c, compiled with the work factor in kernels/factor: on device `sim` that
+# is its speed; kernels/flags has more compiler flags, e.g. a CONFIG that device `sim` reads. kernels/recipe is a shell command that the build runs first.
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=tester GIT_AUTHOR_EMAIL=t@example.org
 export GIT_COMMITTER_NAME=tester GIT_COMMITTER_EMAIL=t@example.org
 export FLOPWATCH_SIM_SEED=${FLOPWATCH_SIM_SEED:-6} # the same noise at every run
@@ -85,11 +85,11 @@ write_config() {
 		else
 			printf '%s\n' "$@"
 		fi
-		[[ "$*" == *profile:* ]] || printf 'profile: off\n' # jobs of their own, which most tests do not count on
+		[[ "$*" == *profile:* ]] || printf 'profile: off\n' # additional jobs, which most tests do not expect
 	} >"$tmp/c.yml"
 }
 port() {
-	cat "$tmp/state/port" 2>/dev/null || echo 9 # of nobody
+	cat "$tmp/state/port" 2>/dev/null || echo 9 # an unused port
 }
 daemon_is_up() {
 	[ -s "$tmp/state/port" ] && curl -sf -o "$tmp/health" --max-time 20 "http://127.0.0.1:$(port)/healthz"
@@ -99,10 +99,10 @@ start_daemon() {
 	# the log goes through a pipe, so that a limit on the daemon's files does not silence it
 	"$bin/flopwatchd" --config "$tmp/c.yml" > >(cat >>"$tmp/log") 2>&1 </dev/null &
 	daemon_pid=$!
-	cd "$tmp" || return 1 # commands inside this project's checkout would ask for its own repository
+	cd "$tmp" || return 1 # commands inside this checkout would refer to its repository
 	await daemon_is_up || { tail -n 5 "$tmp/log" | sed 's/^/# the daemon does not start: /'; return 1; }
 }
-stop_daemon() { # its exit status, whatever the signal
+stop_daemon() { # its exit status, for any signal
 	local status
 	[ -n "$daemon_pid" ] || return 0
 	kill "-${1:-TERM}" "$daemon_pid" 2>/dev/null
@@ -122,7 +122,7 @@ post() { # path, JSON or nothing
 job_field() {
 	api "jobs/$1" | jq -r ".$2"
 }
-# What is waited for is asked of the database, which costs a tenth of a call of the API; what is asserted is the API's answer.
+# Waiting reads the database, at a tenth of the cost of an API call; assertions use the API's answer.
 newest_job() { # commit, columns
 	sql "SELECT $2 FROM job WHERE target_sha = '$1' AND kind NOT IN ('bisect', 'profile') ORDER BY id DESC LIMIT 1"
 }

@@ -3,7 +3,7 @@
 #   make_certificate          $tmp/tls/cert.pem for localhost, signed by itself, and its key
 #   start_https NAME FOLDER USER:PASSWORD    serve the repositories in FOLDER; sets $https_port; requests are logged in $tmp/tls/NAME.log
 #   start_redirect NAME URL   the same, but every request is sent on to URL
-#   can_start_sshd            whether this machine has what start_sshd needs
+#   can_start_sshd            whether this machine has the programs for start_sshd
 #   start_sshd                a server with host keys $tmp/ssh/host and $tmp/ssh/host_rsa that lets in $tmp/ssh/mine; sets $ssh_port
 make_certificate() {
 	mkdir -p "$tmp/tls"

@@ -5,9 +5,9 @@
 #   backward BASE TARGET [OPTIONS...]     its backward cell alone
 #   cell EXPRESSION                       of the cell in $tmp/json, values on one line
 #   caught MODULE BASE "VERDICT CLASS" REASON [ROLE]
-#   not_accused NAME                      the cell in $tmp/json is; and if it is, of what
+#   not_accused NAME                      the cell in $tmp/json is not accused; prints an accusation
 #   believed BASE MODULE                  no accusation of its forward cell
-#   believed_faster MODULE                beside a slow base, so that the supervisor's own clock has to agree
+#   believed_faster MODULE                against a slow base, so that the supervisor's clock must agree
 worker=$bin/flopwatch-worker
 modules=$root/build/tests/modules
 export FLOPWATCH_CPU_THREADS=2

@@ -2,11 +2,11 @@
 #
 #   interleave_repo NAME [YAML]      a repository whose benchmark `one` is prog.c, built with the kit; YAML is added to the benchmark
 #   program NAME TEXT           prog.c becomes TEXT, which follows the kit, a function `work(units)`, and a call `take(units)` that lasts at least
-#                               0.2 us a unit and is told as that: what it is compared by is no affair of who else wants this machine
+#                               0.2 us a unit and reports exactly that, so that the load of this machine has no effect on the comparison
 #   on_main NAME                commit, push to main: state and verdict
-#   on_branch NAME TEXT         the same for a program on a branch of its own, which begins at main
+#   on_branch NAME TEXT         the same for a program on a new branch, which begins at main
 #   cells                       of the newest comparison: key, verdict and class, one a line
-#   why KEY                     what stands in the way of that cell of it
+#   why KEY                     the reason why that cell is undecided or failed
 interleave_repo() {
 	local dir=$tmp/$1
 	git init -q --bare -b main "$dir.git"
@@ -46,7 +46,7 @@ static inline double spend(double ms)
 C
 	printf '%s\n' "$2" >>"$tmp/$1/prog.c"
 }
-in_the_end() { # commit: as result_of, which a busy machine may keep waiting
+in_the_end() { # commit: as result_of, with patience for a busy machine
 	patience=400 await job_ended "$1"
 	result_of "$1"
 }

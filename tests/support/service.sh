@@ -6,7 +6,7 @@
 #   inside COMMAND...         run in it, with its standard output
 #   watch_kernels             the repository $tmp/kernels of new_repo goes there, as /srv/kernels.git, and into its configuration, for device sim
 #   push_there BRANCH         push HEAD of $tmp/kernels
-#   verdict_of BRANCH         flopwatch wait: its exit status (0 unchanged, 3 regression, 7 nothing to compare with), or what went wrong
+#   verdict_of BRANCH         flopwatch wait: its exit status (0 unchanged, 3 regression, 7 nothing to compare with), or the error
 #   healthz                   answer of the daemon there: the status, and the text in a second line
 #   worker_processes          a line for each process of a worker there: user, name, effective capabilities, no_new_privs
 #   no_systemd                such lines without those of systemd before it becomes a worker
@@ -39,7 +39,7 @@ power_off() {
 inside() {
 	nsenter -a -t "$machine" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive "$@" </dev/null
 }
-within() { # ROOT, COMMAND...: in a tree that does not run, with /proc, /dev and processes of its own, which end with the command
+within() { # ROOT, COMMAND...: in a tree that does not run, with a separate /proc, /dev and process namespace, which end with the command
 	unshare --mount --pid --fork --kill-child sh -c '
 		for device in null zero random urandom full; do : >"$0/dev/$device" && mount --bind "/dev/$device" "$0/dev/$device" || exit 1; done
 		mount -t proc proc "$0/proc" && exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \

@@ -15,7 +15,7 @@ slurm_is_here() {
 	for program in munged slurmctld slurmd srun squeue scancel scontrol; do
 		command -v "$program" >/dev/null || return 1
 	done
-	[ "$(id -u)" = 0 ] # slurmd starts what it runs as the user who asked
+	[ "$(id -u)" = 0 ] # slurmd runs jobs as the requesting user
 }
 slurm_free_port() {
 	python3 -c 'import socket
@@ -32,7 +32,7 @@ slurm_start() {
 	local host
 	host=$(hostname -s)
 	mkdir -p "$slurm_dir/state" "$slurm_dir/spool"
-	chmod 755 "$tmp" "$slurm_dir" # munge looks at the way to its socket
+	chmod 755 "$tmp" "$slurm_dir" # munge checks the permissions of its socket's path
 	head -c 1024 /dev/urandom >"$slurm_dir/munge.key"
 	chmod 400 "$slurm_dir/munge.key"
 	cat >"$SLURM_CONF" <<CONF
