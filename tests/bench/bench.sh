@@ -12,7 +12,7 @@ trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EX
 
 make --no-print-directory -s build/tests/bench/bench_seed build/tests/bench/bench_rule build/tests/bench/bench_decide build/tests/bench/bench_cover build/tests/bench/bench_tail build/tests/bench/bench_trend build/tests/bench/bench_load build/tests/bench/bench_page build/tests/modules/good.so build/tests/bench/bench_clock build/tests/bench/bench_flood build/tests/bench/bench_fleet
 
-target() { # name, comparison, bound: beside a figure, what it is meant to be
+target() { # name, comparison, bound: the target of a result
 	echo "bench $1 target $2 $3"
 }
 
@@ -53,14 +53,14 @@ mkdir -p "$work/state" "$work/cache"
 tests/bench/bench_split.sh
 target split.ratio 0.6 of_1
 
-# ---- what storing costs
+# ---- cost of storing
 build/tests/bench/bench_seed "$work/state/flopwatch.db" etc/suites/ffa.yaml "$n" >"$work/seed.txt"
 grep '^bench' "$work/seed.txt"
 cell=$(awk '/^cell/ { print $2 }' "$work/seed.txt")
 echo "bench store.comparison $(sqlite3 "$work/state/flopwatch.db" "SELECT sum(pgsize) / $n FROM dbstat") bytes" # with all that belongs to it
 target store.comparison 60000 bytes
 
-# ---- numbers on pages: ours beside printf's
+# ---- numbers on pages: ours against printf's
 build/tests/bench/bench_page "$work/state/flopwatch.db" "$n" "$cell"
 target emit.history_gain 1.3 times
 
@@ -95,7 +95,7 @@ sleep 2
 git -C "$work/tree" push -q "$work/kernels.git" HEAD:refs/heads/main
 "$bin/flopwatch" --server "$server" wait "$(git -C "$work/tree" rev-parse HEAD)" --timeout 300 >/dev/null || true
 
-# ---- at rest: a minute of nothing; what the daemon and the children that it waited for took of one core
+# ---- at rest: an idle minute; the share of one core that the daemon and its ended children used
 ran_ns() { echo $(($(cut -d' ' -f1 "/proc/$pid/schedstat") + 1000000000 / $(getconf CLK_TCK) * $(awk '{ print $16 + $17 }' "/proc/$pid/stat"))); }
 sleep 5
 before=$(ran_ns)
@@ -169,7 +169,7 @@ for asset in $first $modules; do total=$((total + $(curl -s "$server$asset" | wc
 echo "bench http.first_page_total $total bytes"
 target http.first_page_total 150000 bytes
 
-# ---- what readers do to a job: main beside itself on this CPU, while nobody looks and before 100 readers of events and 50 browsers
+# ---- effect of readers on a job: main against itself on this CPU, without readers and with 100 readers of events and 50 browsers
 tests/support/crowd.py "$server" --device cpu --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$pid/status")"
 target crowd.cells_separate 0 count
 

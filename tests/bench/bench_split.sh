@@ -34,7 +34,7 @@ for split in false true; do
 	write_config "workers: [{name: host, command: [$tmp/worker, serve], device: sim, build_jobs: 2}]" \
 		"repos: [{name: kernels, url: $tmp/kernels.git}]" "sandbox: none" "split: $split"
 	start_daemon
-	[ "$split" = true ] || patience=400 await ended "" # what was pushed fills the cache
+	[ "$split" = true ] || patience=400 await ended "" # the first push fills the cache
 	eval "$split=\$(ask)"
 	stop_daemon
 done

@@ -58,7 +58,7 @@ like "names it" "$out" '^flopwatch: .*nope'
 fails "also for a program" 4 fw history nope --repo kernels --json
 
 # ---- --json, where the daemon has text or files ----
-json_of() { # what is to be true of it, verb...
+json_of() { # the expected condition, verb...
 	local wanted=$1
 	shift
 	fw "$@" --json >"$tmp/json" && jq -e "$wanted" "$tmp/json" >/dev/null

@@ -168,21 +168,21 @@ ok "hold who and why" json '.items[0].events | length == 3 and .[2].who == "loca
 fails "a step that is none" 2 fw alerts forget "$alert"
 fails "an alert that is none" 4 fw alerts resolve 999
 
-# what was accepted is no loss to those who wait, unless they ask for it
+# an accepted loss is none for `wait`, except with --strict
 run fw wait slow --quiet --timeout 100
 is "wait for what was accepted" "$status" 0
 like "names the acceptance and its reason" "$out" "^alert $alert was accepted by local: known: \"wider\" tiles"
 run fw wait slow --quiet --timeout 100 --strict
 is "wait --strict for it" "$status" 3
 
-# ---- a daemon that restarts while somebody waits ----
+# ---- a daemon that restarts during a wait ----
 fw pause sim-0
 waiting=$(fw submit slow --json | jq -r .id)
 fw wait "$waiting" --strict --quiet --timeout 100 >"$tmp/waited" 2>&1 &
 waiter=$!
 sleep 0.5
 stop_daemon KILL
-port=$(cat "$tmp/state/port") # a port that the configuration names is not written there, but is where this script looks
+port=$(cat "$tmp/state/port") # the daemon does not write a configured port there, but this script reads it there
 sed -i "s/127.0.0.1:0/127.0.0.1:$port/" "$tmp/c.yml"
 { sleep 0.2; echo "$port" >"$tmp/state/port"; } &
 start_daemon
@@ -192,7 +192,7 @@ is "wait goes on over a restart" "$?" 3
 like "to the verdict" "$(cat "$tmp/waited")" 'verdict: regression'
 
 # ---- on a terminal ----
-on_terminal() { # columns, command...: what a person sees
+on_terminal() { # columns, command...: its output on a terminal
 	python3 "$root/tests/support/on_terminal.py" "$@"
 }
 fwt() { on_terminal "$1" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "${@:2}"; }
@@ -263,7 +263,7 @@ is "help VERB is VERB --help" "$(fw help wait)" "$(fw wait --help)"
 fails "help of none" 2 fw help wiat
 
 # ---- completions ----
-completes() { # words: what bash offers for the last one
+completes() { # words: bash's completions of the last one
 	bash -c 'source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flopwatch; echo "${COMPREPLY[*]}"' "$bin/flopwatch" flopwatch "$@"
 }
 is "a verb" "$(completes wa)" "wait watch"
@@ -297,7 +297,7 @@ else
 fi
 if command -v fish >/dev/null; then
 	fw completion fish >"$tmp/flopwatch.fish"
-	fish_offers() { # words: what fish offers for the last one, without what it says about them
+	fish_offers() { # words: fish's completions of the last one, without descriptions
 		(cd "$root/etc/suites" && HOME=$tmp timeout 60 fish --no-config -c "source '$tmp/flopwatch.fish'; complete -C \$argv[1]" "flopwatch $*" | cut -f1 | paste -sd' ')
 	}
 	is "fish: verbs" "$(fish_offers wa)" "wait watch"

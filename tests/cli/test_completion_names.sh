@@ -18,7 +18,7 @@ server=http://127.0.0.1:$(port)
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 cd "$tmp" || exit 1
 
-# ---- what there is to ask for ----
+# ---- existing names ----
 names() { flopwatch --server "$server" completion "$@"; }
 is "branches" "$(names branches | sort | paste -sd' ')" 'main team/slow$(id>evil)'
 like "cells" "$(names cells | paste -sd' ')" "(^| )$cell( |\$)"
@@ -31,7 +31,7 @@ ok "nothing without a daemon" flopwatch --server http://127.0.0.1:1 completion b
 is "and not a word about it" "$out" ""
 
 # ---- bash ----
-completes() { # words: what bash offers for the last one
+completes() { # words: bash's completions of the last one
 	bash -c 'source <(flopwatch completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flopwatch; echo "${COMPREPLY[*]}"' bash flopwatch "$@"
 }
 is "bash: a branch" "$(completes --server "$server" wait ma)" main
@@ -65,7 +65,7 @@ else
 fi
 if command -v fish >/dev/null; then
 	flopwatch completion fish >"$tmp/flopwatch.fish"
-	fish_offers() { # words: what fish offers for the last one
+	fish_offers() { # words: fish's completions of the last one
 		HOME=$tmp timeout 60 fish --no-config -c "source '$tmp/flopwatch.fish'; complete -C \$argv[1]" "flopwatch $*" | cut -f1 | paste -sd' '
 	}
 	is "fish: a branch" "$(fish_offers --server "$server" wait ma)" main

@@ -17,7 +17,7 @@ block() { # file of a block, its name
 		ok "$2 is a suite" flopwatch-worker compare --suite "$1" --base /bin/true --target /bin/true # identical: nothing is run
 		;;
 	scrape_configs:* | dbs:*) ;; # of other programs
-	*) # what it names is not on this machine
+	*) # its files are not on this machine
 		mistakes=$(flopwatch config check "$1" 2>&1 | grep -E "$place" | grep -vE 'cannot |No such file|does not exist|there is no |the service has none|no git repository')
 		is "$2 is a configuration" "$mistakes" ""
 		;;
@@ -36,6 +36,6 @@ for page in README.md doc/*.md; do
 done
 ok "there are blocks enough" test "$n" -ge 9
 
-# ---- what does not hold is seen
+# ---- mistakes are detected
 printf 'flopwatch: 1\nbenchmarks: {a: {command: [./a], reader: flopwatch, pears: 60}}\n' >"$tmp/tree/.flopwatch.yaml"
 like "a mistyped key is a mistake" "$(flopwatch try --device cpu "$tmp/tree" 2>&1)" "${place}benchmarks.a.pears: unknown key; did you mean .pairs"

@@ -11,7 +11,7 @@ init() { # its answer in $body, its status in $status
 	body=$("$bin/flopwatch" init --json "$@" 2>"$tmp/errors")
 	status=$?
 }
-value() { # [benchmark] key: what the manifest says there, as it stands
+value() { # [benchmark] key: its value in the manifest, unchanged
 	awk -v name="${2:+$1}" -v key="${2:-$1}" '
 		!name { inside = 1 }
 		name && $0 ~ "^  [a-z_0-9-]+:$" { inside = $1 == name ":" }

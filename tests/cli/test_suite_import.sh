@@ -134,7 +134,7 @@ ok "more shapes than one set of ours lists" fw suite import "$tmp/many.yml" -o "
 like "are all there" "$out" 'suite many of 600 cells$'
 is "in two sets" "$(grep -c 'name: custom' "$tmp/many.yaml")" 2
 
-# ---- what has no meaning, or another one, is told ------------------------------------------------------------------------------
+# ---- keys without a meaning, or with another one, are listed--------------------------------------------------------------------
 cat >"$tmp/odd.yml" <<'YML'
 benchmark_mode: training
 quantization_config_recipe_names: [float8dq-tensor, float8dq-row]
@@ -175,7 +175,7 @@ like "is not heeded, which is told" "$out" '^line 2:22: scaling_granularity has 
 like "nor is there a gradient" "$out" '^line 3:27: scaling_type_grad_output has no meaning here: inference multiplies no gradient$'
 is "a recipe says it" "$(cells "$tmp/by-row.yaml" | grep -c float8dq-tensor)" 4
 
-# ---- what is wrong -----------------------------------------------------------------------------------------------------------
+# ---- mistakes ----------------------------------------------------------------------------------------------------------------
 cat >"$tmp/bad.yml" <<'YML'
 benchmark_mode: inferno
 quantization_config_recipe_names: [int4wo-48, float8dq-row]

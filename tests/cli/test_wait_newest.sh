@@ -47,7 +47,7 @@ commit lines "another history"
 push lines slow
 fails "after a forced push its new tip is judged" 3 in_checkout "$tmp/lines" wait slow --timeout 150 --quiet
 
-# ---- what cannot be known is an error ----
+# ---- an unknown state is an error ----
 mv "$tmp/lines.git" "$tmp/away.git"
 fails "a repository that cannot be read has no newest verdict" 1 fw wait main --timeout 150 --quiet
 like "and the reason is given" "$out" 'the newest push of lines is not known: the daemon cannot read the repository: '
@@ -99,7 +99,7 @@ done
 fails "a folder is none" 1 in_checkout "$tmp" compare a.json ./lines
 like "and is called one" "$out" '^flopwatch: ./lines is a folder; name a file in it$'
 
-# ---- what holds back one branch holds back no other one ----
+# ---- an obstacle for one branch blocks no other ----
 stop_daemon
 git clone -q --bare "$tmp/lines.git" "$tmp/fork.git"
 write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" \

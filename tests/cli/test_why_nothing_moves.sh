@@ -5,7 +5,7 @@
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 says() { fw jobs "${@:2}" >"$tmp/said" && grep -qE -- "$1" "$tmp/said"; }
 
-# a benchmark that is a program of its own, on a device that others use as long as a file says so
+# a benchmark program, on a device that other processes use while a file exists
 guards=$tmp/guards
 : >"$guards"
 printf '#!/bin/sh\nexport FLOPWATCH_SIM_DEVICE_CHECK=%s\nexec "%s" "$@"\n' "$guards" "$bin/flopwatch-worker" >"$tmp/worker"
@@ -58,7 +58,7 @@ is "and so is the branch that had no room" "$(result_of "$third" | cut -d' ' -f1
 quiet() { fw jobs >"$tmp/said" && ! grep -q WARNING "$tmp/said"; }
 ok "nothing is left to warn of" await quiet
 
-# ---- nobody to measure ----
+# ---- no worker ----
 fw pause sim-0
 fw submit main --repo lines >"$tmp/said"
 stop_daemon TERM

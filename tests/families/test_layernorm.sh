@@ -49,7 +49,7 @@ ok "a gamma kept from the first call builds" build stale cpu.c \
 	's/^static void forward_row(/static uint16_t kept[4096];\nstatic int has_kept;\n&/; s/^\tfloat sum = 0, squares = 0;$/&\n\tif (!has_kept || p->a.rows < 4)\n\t\tmemcpy(kept, gamma, (size_t)n * 2), has_kept = 1;\n\tgamma = kept;/'
 compare stale
 like "it is noticed when inputs change" "$(jq -r '.cells[] | select(.cell == "layernorm/r64/c1000/bf16/forward") | .verdict + " " + .detail' "$tmp/out.json")" '^failed .*Y\['
-# A forward that nobody asked for is made twice, on other inputs too, before it is looked at.
+# An unmeasured forward runs twice, on other inputs too, before it is checked.
 cp "$tmp/tiny.yaml" "$tmp/both.yaml"
 echo 'directions: [backward]' >>"$tmp/tiny.yaml"
 compare same

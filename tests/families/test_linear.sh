@@ -12,14 +12,14 @@ suite() { # name, further lines
 }
 build() { # name, [file below kernels/linear, sed script]: the module with that change
 	[ $# = 1 ] || { sed -i "$3" "$tmp/kernels/linear/$2" && ! cmp -s "$tmp/kernels/linear/$2" "$root/kernels/linear/$2"; } || return 1
-	# What a changed one computes is looked at, not its speed; -O1 compiles in half of the time.
+	# The result of a changed one is checked, not its speed; -O1 compiles in half of the time.
 	make -s -C "$tmp/kernels" DEVICE=cpu EXTRA="$([ $# = 1 ] || echo -O1)" "$module" && mv "$tmp/kernels/$module" "$tmp/$1.so"
 	[ $# = 1 ] || cp "$root/kernels/linear/$2" "$tmp/kernels/linear/$2"
 }
 compare() { # suite, target, options
 	"$worker" compare --suite "$tmp/$1.yaml" --device sim --base "$tmp/base.so" --target "$tmp/$2.so" --json "${@:3}" >"$tmp/out.json" 2>"$tmp/err"
 }
-look() { # suite, target: one run, where it is asked alone what is accepted; whether it is as fast is not decided by that
+look() { # suite, target: one run, which checks acceptance alone and decides nothing about speed
 	compare "$@" --quick
 	sed -i -E 's/"(undecided|unchanged)"/"accepted"/g' "$tmp/out.json"
 }

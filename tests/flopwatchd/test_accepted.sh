@@ -143,7 +143,7 @@ ok "accepting it on the branch" fw alerts accept "$id" --reason "wanted"
 ok "main passes" answer main
 is "and no other alert names the commit" "$(api "alerts?limit=100" | jq -c --arg t "$(head_of lines)" '[.items[] | select(.target == $t) | .state]')" '["accepted"]'
 
-# ---- other answers say what they did, too ----
+# ---- other answers print their changes, too ----
 id=$(api "alerts?limit=100&state=open" | jq '[.items[] | select(.branch == "main")][0].id')
 ok "acknowledging" fw alerts acknowledge "$id"
 like "says what stays" "$out" "^A$id acknowledged: main stays regression"

@@ -68,7 +68,7 @@ more() { [ "$(sql 'SELECT count(*) FROM archived')" -gt "$count" ]; }
 look_again
 await more
 stop_daemon KILL
-head -c 100 /dev/urandom >>"$file" # and what a write that was cut off may leave
+head -c 100 /dev/urandom >>"$file" # and the remains of an interrupted write
 start_daemon || exit 1
 ok "after kill -9 it goes on" await all_archived
 like "nothing is lost" "$(fw judge --again)" '^[0-9]+ judged again, 0 changed$'

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$real/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 
-# Programs of our own folder: the daemon starts what lies beside it, so that a gate can stand in for the copying child.
+# Programs in a separate folder: the daemon starts those next to it, so that a gate can replace the copying child.
 real=$bin bin=$tmp/bin
 mkdir "$bin"
 ln -s "$real"/* "$bin"
@@ -21,7 +21,7 @@ chmod +x "$tmp/gatekeeper"
 close_gate() { ln -sf "$tmp/gatekeeper" "$bin/flopwatchd"; }
 no_gate() { ln -sf flopwatchd.real "$bin/flopwatchd"; }
 open_gate() { timeout 20 bash -c 'echo >"$1"' - "$tmp/gate"; }
-start() { # the daemon is the real program whatever the gate; its /proc/self/exe says where it looks for others
+start() { # the daemon is always the real program; it finds the others by its /proc/self/exe
 	no_gate
 	start_daemon
 }
@@ -30,10 +30,10 @@ begin() { # a backup to FILE in the background
 	"$real/flopwatch" --server "http://127.0.0.1:$(port)" backup "$1" >"$tmp/said" 2>&1 &
 	client=$!
 }
-is_held() { test -e "$tmp/held"; } # its child stands at the gate
+is_held() { test -e "$tmp/held"; } # its child waits at the gate
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 left() { find "$tmp/state" -name 'backup*'; }
-nothing_left() { [ -z "$(left)" ]; } # a copy that was sent is removed by a child of its own
+nothing_left() { [ -z "$(left)" ]; } # a separate child removes a sent copy
 
 new_repo kernels
 push kernels main
@@ -47,7 +47,7 @@ touch "$tmp/state/backup.download" "$tmp/state/backup.download.old" "$tmp/state/
 start || exit 1
 is "what a killed daemon left is removed at the start" "$(left)" ""
 
-# ---- beside everything else ----
+# ---- concurrently ----
 close_gate
 begin "$tmp/copy.db"
 ok "a backup is begun" await is_held
@@ -68,7 +68,7 @@ is "whole" "$(sqlite3 "$tmp/copy.db" 'SELECT sum(length(b)) FROM ballast')" 6000
 is "a plain file" "$(sqlite3 "$tmp/copy.db" 'PRAGMA journal_mode')" delete
 ok "and nothing of it is left" await nothing_left
 
-# ---- nobody waits for it ----
+# ---- a disconnected client ----
 begin "$tmp/none.db"
 ok "a backup is begun" await is_held
 kill "$client"
@@ -77,7 +77,7 @@ no_gate
 ok "and another may begin" fw backup "$tmp/third.db"
 ok "of the same" cmp <(sqlite3 "$tmp/third.db" .schema) <(sqlite3 "$tmp/copy.db" .schema)
 
-# ---- no room ----
+# ---- a full disk ----
 prlimit --pid "$daemon_pid" --fsize=30000000:
 fails "no room for the copy" 1 fw backup "$tmp/full.db"
 like "is said" "$out" '^flopwatch: backup: .*the disk or a quota is full, free some space$'

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 export FLOPWATCH_SERVER
 
-factor() { # factor, message: one commit with that speed, and sources of its own
+factor() { # factor, message: one commit with that speed, and different sources
 	echo "$1" >"$tmp/kernels/kernels/factor"
 	echo "# $2" >>"$tmp/kernels/kernels/Makefile"
 	commit kernels "$2"
@@ -76,7 +76,7 @@ is "seven more regress" "$(result_of "$tip")" "done regression"
 is "both are found, the second as narrow as can be" "$(named "$tip" regression)" "two-2(1) two-6 builds again(3)"
 is "with what could not be measured" "$(api "alerts?limit=500" | jq -c ".items[] | select(.target == \"$tip\") | [.culprits[].skipped]")" "[0,2]"
 
-# ---- who broke the build, and who got it wrong ----
+# ---- commits with a broken build and with a wrong result ----
 factor 1.20 "broken-1"
 sed -i 's/libattention.so good.c/libattention.so -include broken.h good.c/' "$tmp/kernels/kernels/Makefile"
 factor 1.20 "broken-2 breaks the build"

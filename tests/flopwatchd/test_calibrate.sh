@@ -55,7 +55,7 @@ fails "a number of runs that makes no sense" 1 "$bin/flopwatch" --server "http:/
 is "a calibration is nobody's history" "$(api 'branches?repo=kernels' | jq -r '.items[0].verdict')" unchanged
 
 # ---- the rule learns
-noise() { # of each cell, in points: what equal builds said
+noise() { # of each cell, in points, from equal builds
 	api 'calibration?repo=kernels' | jq -r '[.items[] | .tau0_pct * 1e4 | round] | sort | join(" ")'
 }
 learned=$(noise)
@@ -80,7 +80,7 @@ start_daemon
 await no_job_is_open
 
 # ---- a cell whose runs vary by several per cent, because its speed depends on where it was loaded
-place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target lie beside each other, and are to differ none the less
+place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target have adjacent addresses, and must differ all the same
 main_is "'(1.0+0.001*$place)'"
 calibrated 3
 is "it is called underpowered" "$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.underpowered, .mde_pct > 2]')" "[true,true]"
@@ -98,7 +98,7 @@ fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" >"$tmp/sa
 like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are underpowered on .*: runs of equal builds vary by [0-9.]+ % here'
 is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the noise again; flopwatch calibrate forget --repo kernels deletes it$" "$tmp/said")" 1
 
-# ---- a quiet build after it: what is remembered does not outweigh what its own runs show
+# ---- a quiet build after it: the calibration does not outweigh its runs
 main_is 1
 git -C "$tmp/kernels" checkout -q -b planted
 echo 1.03 >"$tmp/kernels/kernels/factor"
@@ -117,7 +117,7 @@ sqlite3 "$tmp/state/flopwatch.db" "UPDATE cell SET underpowered_pct = 99 WHERE c
 ok "judging again" fw judge --again "$planted"
 is "says the same" "$(api "comparisons/$planted" | jq -c '[.verdict, ([.cells[].flags | index("underpowered") != null] | unique)]')" '["regression",[false]]'
 
-# ---- what is remembered ages, and can be forgotten
+# ---- the calibration expires, and can be deleted
 is "it is remembered" "$(api 'calibration?repo=kernels' | jq -c '[.items[].underpowered] | unique')" "[true]"
 calibrated 2
 is "two quiet comparisons later it is no more what rules" "$(api 'calibration?repo=kernels' | jq -c '[.items[] | [.underpowered, .tau0_pct < 1]] | unique')" "[[false,true]]"

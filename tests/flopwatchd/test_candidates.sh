@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 
 n=0
-factor() { # work factor: a commit on main, pushed and judged, whatever the history asks for done
+factor() { # work factor: a commit on main, pushed and judged, with all jobs of the history done
 	n=$((n + 1))
 	echo "$1" >"$tmp/kernels/kernels/factor"
 	commit kernels "commit $n: $1"

@@ -32,7 +32,7 @@ like "and says that it carried it over" "$(cat "$tmp/log")" "ev=database.carried
 is "the old one stays beside it" "$(sha256sum <"$db.91174416")" "$before"
 is "and nothing else" "$(cd "$tmp/state" && ls -d flopwatch.db.*)" flopwatch.db.91174416
 
-# ---- what it held, in today's words ----
+# ---- its data, under today's names ----
 is "a comparison" "$(api comparisons/5 | jq -c '[.kind, .verdict, .regressions, .cells[0].verdict, .cells[0].confirmed, .cells[0].runs > 0, (.rule | has("runs_max")), (.environment | has("baseline_period"))]')" \
 	'["environment","regression",1,"regression",true,true,true,true]'
 is "none of its keys is an old one" "$(api comparisons/5 | jq '[.. | objects | keys[]] | map(select(IN("launches", "blind", "epoch", "scatter_pct", "launches_max"))) | length')" 0
@@ -65,7 +65,7 @@ unlike "a second start carries over nothing" "$(cat "$tmp/log")" database.carr
 is "and keeps all" "$(sql 'SELECT count(*) FROM comparison WHERE id < 8')" 7
 stop_daemon
 
-# ---- what it cannot carry over ----
+# ---- databases that it cannot convert ----
 make_old
 sqlite3 "$db" 'DROP INDEX job_by_change_point; ALTER TABLE job DROP COLUMN change_point'
 before=$(sha256sum <"$db")

@@ -6,7 +6,7 @@
 
 real=$bin
 mkdir "$tmp/bin"
-cp "$real/flopwatchd" "$tmp/bin" # a copy: programs of ours are looked for beside the running one
+cp "$real/flopwatchd" "$tmp/bin" # a copy: the daemon finds our programs next to the running one
 ln -s "$real/flopwatch-worker" "$real/flopwatch-runner" "$real/flopwatch-send" "$tmp/bin"
 bin=$tmp/bin
 cat >"$bin/flopwatch-git" <<SH
@@ -32,7 +32,7 @@ push kernels main
 is "with nothing in the way main is measured" "$(result_of "$(head_of kernels)")" "done unchanged"
 
 n=0
-pushed() { # $sha on a branch of its own, whose tree the worker has not seen
+pushed() { # $sha on a new branch, with a tree that the worker does not have
 	n=$((n + 1))
 	branch kernels "try$n" "${from:-main}"
 	echo 0.9 >"$tmp/kernels/kernels/factor"
@@ -96,7 +96,7 @@ await over
 is "a search whose list was killed goes on" "$(api "bisects/$searched" | jq -r .state)" done
 ok "after that child" test -e "$tmp/done.log"
 
-# ---- what does not pass ----
+# ---- permanent failures ----
 from=$good
 echo 'kill -KILL $$' >"$tmp/always.tree"
 pushed
@@ -119,7 +119,7 @@ is "and is named" "$(why_of "$sha")" "flopwatch-git: killed by SIGSEGV"
 rm "$tmp/always.tree"
 is "as nobody's fault" "$(api 'alerts?state=open' | jq '[.items[] | select(.kind != "regression")] | length')" 0
 
-# ---- a child that writes into somebody's repository, when the daemon ends ----
+# ---- a child that writes into a repository when the daemon ends ----
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
 	"repos: [{name: kernels, url: $tmp/kernels.git, notes: write}]"
 lock=$tmp/kernels.git/refs/notes/flopwatch.lock

@@ -24,7 +24,7 @@ bin=$tmp/bin
 now_s() { echo $(($(date +%s) + $(cat "$tmp/clock"))); }
 patience=60
 
-# ---- two repositories whose benchmark waits for a file; a receiver that refuses each message once ----
+# ---- two repositories whose benchmark waits for a file; a receiver that rejects each message once ----
 for name in one two; do
 	git init -q --bare -b main "$tmp/$name.git"
 	git init -q -b main "$tmp/$name"
@@ -62,7 +62,7 @@ jump() { # to: the clock is set, and the daemon's next step sees it
 	[ "$(followed)" = $((before + 1)) ]
 }
 
-# ---- before: one is measured; a message is refused once; somebody logs in; a webhook comes in ----
+# ---- before: one is measured; a message is rejected once; a user logs in; a webhook comes in ----
 takes one main "$tmp/open"
 first=$(head_of one)
 ok "a commit is measured" await is_at "$first" done
@@ -72,7 +72,7 @@ token=$("$bin/flopwatch" --server "$server" --token-file "$tmp/state/admin.token
 curl -s -o /dev/null -c "$tmp/jar" --data-urlencode "token=$token" "$server/login"
 page() { curl -s -o "$tmp/page" -w '%{http_code}' -b "$tmp/jar" "$server$1"; }
 is "somebody logs in" "$(page /jobs)" 200
-signed() { # id, time: what the daemon answers
+signed() { # id, time: the daemon's answer
 	local signature
 	signature=$(printf '%s.%s.{}' "$1" "$2" | openssl dgst -sha256 -mac HMAC -macopt "key:a key of twenty-four byte" -binary | base64)
 	curl -s -w ' %{http_code}' -X POST -d '{}' -H "webhook-id: $1" -H "webhook-timestamp: $2" -H "webhook-signature: v1,$signature" "$server/api/v1/hooks/one"
@@ -86,7 +86,7 @@ takes two main "$tmp/open"
 waiting=$(head_of two)
 ok "another one waits" await is_at "$waiting" queued
 
-# ---- 50 minutes back: less than the longest pause, so that a pause that ends then looks like one that is meant ----
+# ---- 50 minutes back: less than the longest pause, so that a pause that ends then looks intended ----
 ok "the clock is set back, and the daemon sees it" jump -3000
 like "which is logged" "$(grep ev=clock.set "$tmp/log" | tail -n 1)" 'by_s=-(2999|3000)'
 sent() { [ "$(sql "SELECT count(*) FROM outbox WHERE state = 'waiting'")" = 0 ]; }
@@ -113,7 +113,7 @@ is "no device is said to be silent" "$(sql "SELECT count(*) FROM alert WHERE kin
 takes one now-served "$tmp/open"
 ok "a job is served an hour ahead" await is_at "$(head_of one)" done
 
-# ---- and back: who was served in what is the future now has its turn all the same ----
+# ---- and back: a branch that was served at a time that is now in the future is served all the same ----
 ok "the clock is right again" jump 0
 takes two hold "$tmp/go3"
 hold=$(head_of two)
@@ -133,7 +133,7 @@ for sha in $hold $b1 $b2 $a1; do await is_at "$sha" done; done
 is "repositories take interleave" "$(sql "SELECT group_concat(repo) FROM (SELECT r.name AS repo FROM job_log l JOIN job j ON j.id = l.job JOIN repo r ON r.id = j.repo
 	WHERE l.line LIKE 'sent to worker%' AND j.target_sha IN ('$b1', '$b2', '$a1') ORDER BY l.id)")" "one,two,two"
 
-# ---- what is stored ----
+# ---- stored times ----
 is "every job is done, each once" "$(sql "SELECT group_concat(state || ' ' || n || ' ' || attempt) FROM (SELECT state, count(*) AS n, attempt FROM job GROUP BY state, attempt)")" "done 9 1"
 is "none took less than nothing or an hour" "$(sql "SELECT count(*) FROM job WHERE ended_at < started_at OR ended_at - started_at > 600000")" 0
 is "nor did a comparison" "$(sql "SELECT count(*) FROM comparison WHERE wall_s < 0 OR wall_s > 600")" 0

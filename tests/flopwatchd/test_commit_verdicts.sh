@@ -23,7 +23,7 @@ row() { # of the overview, by branch
 git init -q --bare -b main "$tmp/pair.git"
 git init -q -b main "$tmp/pair"
 git -C "$tmp/pair" remote add origin "$tmp/pair.git"
-bench() { # file, milliseconds, gate: waits for $tmp/GATE before it tells them
+bench() { # file, milliseconds, gate: waits for $tmp/GATE before it prints them
 	{
 		[ -z "${3:-}" ] || echo "until [ -e $tmp/$3 ]; do sleep 0.05; done"
 		printf 'echo "{\\"cell\\":\\"%s/row\\",\\"ms\\":[%s,%s,%s]}"\n' "$1" "$2" "$2" "$2"
@@ -120,7 +120,7 @@ heard() { jq -r 'select(.path == "/chat") | .body | fromjson | .text' "$tmp/r/go
 ok "chat hears which suite is unchanged, and what the commit is" await heard "^\*unchanged\* of suite second in pair lossy ${lossy:0:10}, the commit: regression"
 like "the feed names suites" "$(page comparisons.atom)" "regression: pair lossy ${lossy:0:12}, suite gemm<"
 
-# ---- the other way round: what ends first is well ----
+# ---- the other way round: the suite that ends first is good ----
 branch pair later main
 bench gemm 1.00
 bench second 2.30 go2
@@ -137,7 +137,7 @@ run fw wait later --timeout 100 --quiet
 is "then it is" "$status" 3
 everywhere later "$later" second gemm '1[23]\.[0-9]+'
 
-# ---- what a person asks ----
+# ---- users' requests ----
 run fw compare main lossy --timeout 100 --quiet
 is "compare measures both" "$status" 3
 like "and says so" "$out" '^commit [0-9a-f]{12}  (branch [a-z]+  )?2 suites  verdict: regression: gemm regression -8\.[0-9]+ %, second unchanged$'
@@ -160,7 +160,7 @@ fails "a loss in the first does not" 1 try_push lossy
 fails "nor one in the second" 1 try_push later
 rm "$tmp/pair/.git/hooks/pre-push"
 
-# ---- what was not measured is no success ----
+# ---- an unmeasured suite is no success ----
 branch pair halted main
 bench gemm 1.00
 bench second 2.00 never
@@ -216,7 +216,7 @@ like "so does the heat map" "$(page 'heat?repo=pair&branch=main')" 'gemm/row.*se
 like "and what histories are offered" "$(page 'history?repo=pair&branch=main')" 'gemm/row.*second/row'
 
 # ---- a benchmark that is dropped ----
-drops() { # branch, benchmark: from what main has now
+drops() { # branch, benchmark: removes it from main's present manifest
 	branch pair "$1" main
 	sed -i "/^  $2:/d" "$tmp/pair/.flopwatch.yaml"
 	commit pair "$1"

@@ -8,7 +8,7 @@ allowed() { awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$1/status"; }
 mapfile -t ours < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
 [ ${#ours[@]} -ge 2 ] || { skip "cores kept apart" "there is one core here"; exit 0; }
 measure=${ours[-1]} serve=${ours[0]}
-config() { # what measures
+config() { # measuring cores
 	write_config "cores: {measure: $1}" 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
 		"repos: [{name: kernels, url: $tmp/kernels.git}]"
 }
@@ -57,7 +57,7 @@ PY
 python3 "$tmp/watch.py" "$daemon_pid" "$tmp/done" "$tmp/looks" >"$tmp/seen" &
 watcher=$!
 await test -e "$tmp/looks" || exit 1
-for n in $(seq 20); do # a runner lives for a moment, and who looks for it may not run in that
+for n in $(seq 20); do # a runner lives for a moment, which this process may miss
 	echo "1.00$n" >"$tmp/kernels/kernels/factor"
 	commit kernels "another factor"
 	push kernels main

@@ -5,7 +5,7 @@
 new_repo kernels
 push kernels main
 
-# What the machine has is read from a file at every start of a worker.
+# The list of devices is read from a file at every start of a worker.
 echo 0,1 >"$tmp/devices"
 cat >"$tmp/worker" <<EOF
 #!/bin/sh

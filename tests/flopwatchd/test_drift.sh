@@ -22,7 +22,7 @@ around() { # work factor, commits: so many, each a hundredth of a percent or two
 nothing_is_open() {
 	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
-until_sql() { # rounds, work factor, query: commits go on until it says 1
+until_sql() { # rounds, work factor, query: add commits until it returns 1
 	local i
 	for ((i = 0; i < $1; i++)); do
 		[ "$(sql "$3")" = 1 ] && return 0

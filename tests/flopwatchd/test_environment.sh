@@ -7,7 +7,7 @@
 page() {
 	curl -s "http://127.0.0.1:$(port)/$1"
 }
-compiler() { # version, flags: what is installed from now on
+compiler() { # version, flags: the installed compiler from now on
 	mkdir -p "$tmp/tools/bin"
 	cat >"$tmp/tools/bin/gcc.new" <<SCRIPT
 #!/bin/sh
@@ -90,7 +90,7 @@ like "and it says so" "$(api "comparisons/$(newest paired)" | jq -r '.cells[0].r
 is "and nobody is called for it" "$(sql "SELECT count(*) FROM alert")" 1
 stop_daemon
 
-# ---- a library, linked in or found when a module runs; nothing but its version says that it is another ----
+# ---- a library, linked or loaded at run time; only its version shows the change ----
 entries=("$tmp"/kept/checks/*)
 compiler 12.4.0 '-O1 -UWORK_FACTOR -DWORK_FACTOR=1.3'
 FLOPWATCH_SIM_ENVIRONMENT="cublas=13.1.0" start_daemon || exit 1
@@ -145,7 +145,7 @@ await all_ended
 is "what runs where nothing has changed is not taken for what has" "$(sql "SELECT unpaired, alert, is_hash FROM environment_change WHERE id = 3")" "||"
 is "and the history does not tell it" "$(api "history?repo=kernels&cell=$cell" | jq -c '[.environments[].changed[].what]')" '["gcc","gcc"]'
 
-# ---- what no build can show ----
+# ---- changes outside a build ----
 put "$tmp/around" "driver=560.2 power_w=700 slower=1.07"
 judged 1.002 "another driver" >"$tmp/said"
 is "its own verdict is a pair's" "$(cat "$tmp/said")" "done unchanged"

@@ -6,7 +6,7 @@
 export XDG_CACHE_HOME=$tmp/try-cache
 mkdir "$XDG_CACHE_HOME"
 
-example() { # name, files or folders: a checkout of them, with what init writes
+example() { # name, files or folders: a checkout of them, with init's manifest
 	local name=$1 file
 	shift
 	git init -q --bare -b main "$tmp/$name.git"
@@ -24,7 +24,7 @@ attempt() { # name, device
 of() {
 	jq -r ".[0] | $1" <<<"$body"
 }
-says() { # name, key: what the manifest says there
+says() { # name, key: its value in the manifest
 	sed -n "s/^ *$2: //p" "$tmp/$1/.flopwatch.yaml" | sed 's/ #.*//' | paste -sd' '
 }
 examples=$root/doc/examples
@@ -46,7 +46,7 @@ else
 fi
 is "hyperfine's script and its file" "$(says hyperfine command) $(says hyperfine reader) $(says hyperfine outputs)" "[sh, bench.sh] hyperfine [times.json]"
 
-# ---- what needs a GPU, or what this machine lacks
+# ---- examples that need a GPU, or missing packages
 example cuda "$examples"/cuda/*
 is "the CUDA kernel runs by turns" "$(says cuda command) $(says cuda reader)" "[make, build/transpose] [./build/transpose] flopwatch"
 if [ -n "$(sed -n 's/^NVCC := //p' "$root/build/cuda.mak")" ]; then

@@ -18,7 +18,7 @@ killed="" b=0
 attempts() { job_field "$(job_of "$1")" attempt; }
 job_says() { [[ "$(job_field "$(job_of "$1")" 'state + ": " + (.state_why // "")')" =~ $2 ]]; }
 n=0
-another() { # a commit of its own content on main that is as fast as the one before
+another() { # a commit with new content on main that is as fast as the one before
 	n=$((n + 1))
 	echo "# $n" >>"$tmp/kernels/kernels/Makefile"
 	commit kernels "main $n"
@@ -28,7 +28,7 @@ another() { # a commit of its own content on main that is as fast as the one bef
 }
 
 # ---- killed ----
-# without a sandbox, so that what stands in for the runner sees the orders: ordered/N kills the Nth one that starts, before one of its calls
+# without a sandbox, so that the runner's replacement sees the orders: ordered/N kills the Nth one that starts, before one of its calls
 real=$bin
 mkdir "$tmp/bin" "$tmp/ordered"
 cp "$real/flopwatchd" "$real/flopwatch-worker" "$tmp/bin"
@@ -88,7 +88,7 @@ stop_daemon
 bin=$real
 write_config
 
-# ---- somebody else's full disk ----
+# ---- a disk that another process filled ----
 if [ "${FW_OWN_MOUNTS:-}" != yes ]; then
 	skip "full disks" "no mounts of one's own here"
 	exit 0
@@ -123,7 +123,7 @@ await both
 like "it is judged when there is room" "$(result_of "$sha") $(attempts "$sha")" "done (unchanged|identical) 1"
 
 echo : >"$tmp/kernels/kernels/recipe"
-another # whose build waits for nobody
+another # its build does not wait
 like "main goes on" "$(result_of "$sha")" 'done (unchanged|identical)'
 
 for bomb in 'head -c 400M /dev/zero >big' 'exec 3>big; rm big; head -c 400M /dev/zero >&3; sleep 1000' 'i=0; while :; do i=$((i + 1)); : >f$i || exit 1; done'; do
@@ -141,14 +141,14 @@ done
 is "nothing of them is left" "$(ls "$tmp/cache/job" 2>/dev/null)" ""
 umount "$tmp/cache"
 
-# ---- our own full disk ----
+# ---- a disk that flopwatch filled ----
 stop_daemon
 mkdir "$tmp/small"
 mount -t tmpfs -o size=90m none "$tmp/small"
 on_exit umount -l "$tmp/small"
 cp -a "$tmp/state/." "$tmp/small"
 sed -i "s#^state_dir: .*#state_dir: $tmp/small#" "$tmp/c.yml"
-mv "$tmp/state" "$tmp/before" && ln -s "$tmp/small" "$tmp/state" # where the helpers of this test look
+mv "$tmp/state" "$tmp/before" && ln -s "$tmp/small" "$tmp/state" # the path that the helpers of this test use
 start_daemon
 head -c 90M /dev/urandom >"$tmp/kernels/kernels/weights"
 another

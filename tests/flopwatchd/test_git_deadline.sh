@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 real=$bin
 mkdir "$tmp/bin"
-cp "$real/flopwatchd" "$tmp/bin" # a copy: programs of ours are looked for beside the running one
+cp "$real/flopwatchd" "$tmp/bin" # a copy: the daemon finds our programs next to the running one
 ln -s "$real/flopwatch-worker" "$real/flopwatch-runner" "$real/flopwatch-send" "$tmp/bin"
 bin=$tmp/bin
 cat >"$bin/flopwatch-git" <<SH

@@ -10,7 +10,7 @@ factor() { # work factor, subject: a commit on main, pushed and judged
 	push kernels main
 	head_of kernels
 }
-judged() { # the commit's own comparison has ended
+judged() { # the commit's comparison has ended
 	await job_ended "$1"
 }
 nothing_is_open() {
@@ -40,7 +40,7 @@ is "later commits are timed beside base and reference commit" \
 	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$third' ORDER BY 1)")" \
 	"base,reference,target"
 is "each is a point of the series" "$(sql "SELECT count(*) FROM ratio")" 3
-# the interval is what is promised of one measurement, so it may miss; five standard errors may not
+# the interval covers one measurement in 95 of 100 cases, so it may miss; five standard errors may not
 is "the third commit's loss against the reference commit is stored with the error that it has" \
 	"$(sql "SELECT abs(x - 0.002) < 5 * se AND se BETWEEN 0.0002 AND 0.003 FROM ratio WHERE target_sha = '$third'")" 1
 is "and the API gives it with its interval" \
@@ -63,7 +63,7 @@ is "no comparison calls it a regression" "$(sql "SELECT count(*) FROM cell WHERE
 for i in 1 2 3; do
 	judged "$(factor "1.01$((2 + i % 2))" "after $i")"
 done
-# whatever is under way now goes on after a crash
+# all running jobs continue after a crash
 stop_daemon KILL
 start_daemon
 for i in 4 5 6; do

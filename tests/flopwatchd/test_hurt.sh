@@ -17,7 +17,7 @@ asked() { status_of -H 'Content-Type: application/json' -d '{"repo":"kernels","t
 health() { status_of "http://127.0.0.1:$(port)/healthz"; }
 healthy() { [ "$(health)" = 200 ]; }
 
-# ---- a log that nobody reads ----
+# ---- a log that is not read ----
 head -c 60000 /dev/zero >&9
 push kernels main
 main=$(head_of kernels)
@@ -42,7 +42,7 @@ exec 9>&-
 start_daemon || exit 1
 post devices/sim-0/pause >/dev/null
 
-# ---- a lock of somebody else's ----
+# ---- a lock of another process ----
 mkfifo "$tmp/hold"
 sqlite3 "$tmp/state/flopwatch.db" >"$tmp/held" 2>&1 <"$tmp/hold" &
 holder=$!
@@ -107,7 +107,7 @@ ok "of $n damaged databases" test $n -gt 3
 is "none is used" "$started" ""
 is "and each start says why, and what to do" "$unsaid" ""
 
-# ---- one that is so large that it is looked at beside everything else ----
+# ---- one that is so large that it is checked concurrently ----
 rm -f "$tmp/state"/flopwatch.db*
 cp "$tmp/good.db" "$tmp/state/flopwatch.db"
 sqlite3 "$tmp/state/flopwatch.db" "CREATE TABLE ballast (b BLOB) STRICT; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)

@@ -12,7 +12,7 @@ of_push() { # commit: the comparison of its push
 	sql "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.part = 0 AND j.origin = 'push' AND j.target_sha = '$1'"
 }
 push_ended() { [ -n "$(of_push "$1")" ]; }
-pushed() { # commit: the verdict of its push, beside which the night may have begun
+pushed() { # commit: the verdict of its push; an off-peak job may have begun
 	await push_ended "$1"
 	sql "SELECT verdict FROM comparison WHERE id = $(of_push "$1")"
 }
@@ -20,7 +20,7 @@ of_part() { # part, commit
 	sql "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.part = $1 AND j.target_sha = '$2'"
 }
 
-# A worker that stops before what only a night measures, which is more than a push does, while $tmp/hold is there.
+# A worker that stops before off-peak cells, which are more than those of a push, while $tmp/hold exists.
 cat >"$tmp/worker.py" <<'PY'
 import os, select, subprocess, sys, threading, time
 folder, *command = sys.argv[1:]
@@ -132,7 +132,7 @@ like "which comes after it" "$(result_of "$(head_of kernels)")" '^done '
 is "because a person waits for it" "$(sql "SELECT state || ' ' || part FROM job WHERE origin = 'retry'")" "done 1"
 is "and nothing interrupted it" "$(sql "SELECT count(*) FROM job_log l JOIN job j ON j.id = l.job WHERE j.origin = 'retry' AND l.line LIKE '%preempted by%'")" 0
 
-# ---- what only nights measure, and is gone ----
+# ---- removed cells that only off-peak jobs measure ----
 gone() { # kind: state, commit and cells of its alerts
 	sql "SELECT a.state || ' ' || a.target_sha || ' ' || (SELECT group_concat(key, ' ') FROM (SELECT w.value ->> 'cell' AS key FROM json_each(a.cells) w ORDER BY key)) FROM alert a WHERE a.kind = '$1'"
 }

@@ -9,7 +9,7 @@ receiver=$!
 on_exit kill "$receiver"
 await test -f "$tmp/r/port"
 at=http://127.0.0.1:$(cat "$tmp/r/port")
-got() { # path: what it received, a JSON line each
+got() { # path: its received messages, a JSON line each
 	jq -c --arg path "$1" 'select(.path == $path)' "$tmp/r/got" 2>/dev/null
 }
 ids() { jq -r '.headers["webhook-id"]' | sort -u; }
@@ -53,7 +53,7 @@ await judged "$slow"
 is "three repositories have their verdict" "$(sql "SELECT group_concat(verdict) FROM comparison WHERE target_sha = '$slow'")" "regression,regression,regression"
 
 # ---- a restart between the first attempts and the next ----
-# Each receiver that refuses has been heard: an answer that the daemon does not live to note is asked for again at once.
+# Each rejecting receiver has answered: after an answer that a killed daemon did not store, it sends again at once.
 first_tries() {
 	[ "$(sql "SELECT count(*) FROM outbox WHERE kind = 'webhook' AND target IN ('flaky', 'busy') AND id NOT IN (SELECT outbox FROM outbox_attempt)")" = 0 ]
 }
@@ -87,7 +87,7 @@ is "an internal address is not called" "$(got /inside | wc -l)" 0
 like "and said" "$(api 'notifications?limit=500' | jq -r '[.items[] | select(.target == "inside")][0].last_error')" 'is an internal one; set allow_internal'
 is "410 ends it at once" "$(notifications '.target == "gone" and .state == "failed" and .attempts == 1')" 3
 
-# ---- what a message is ----
+# ---- content of a message ----
 got /flaky | tail -n 1 >"$tmp/message"
 ok "it is signed as Standard Webhooks say" python3 - "$tmp/message" "$tmp/hook.secret" <<'PY'
 import base64, hashlib, hmac, json, sys, time
@@ -105,7 +105,7 @@ like "Slack gets a sentence" "$(got /chat | jq -r '.body | fromjson | .text')" "
 is "and hears of comparisons where it asked to" "$(got /chat | jq -r '.body | fromjson | .text' | grep -c '^\*unchanged\*')" 3
 
 # ---- statuses ----
-last_status() { # path, context: what was said last of the slow commit
+last_status() { # path, context: the last status of the slow commit
 	got "$1/statuses/$slow" | jq -c --arg context "${2:-flopwatch/tiny}" 'select(.body | fromjson | .context // .name | . == $context)' | tail -n 1
 }
 is "GitHub: pending first" "$(got "/github/repos/team/kernels/statuses/$slow" | jq -r '.body | fromjson | .state' | uniq | paste -sd' ')" "pending failure"
@@ -137,9 +137,9 @@ await noted "$fast"
 like "the next note is pushed on top" "$(cat "$tmp/note")" '^tiny: improvement against'
 is "and theirs is still there" "$(git -C "$tmp/far.git" notes --ref flopwatch show "$(git -C "$tmp/far.git" rev-parse "$slow^{tree}")")" "from a person"
 
-# ---- what people do with an alert ----
+# ---- users' answers to an alert ----
 alerts=$(api 'alerts?limit=10')
-step() { # verb, reason, repository: says the status
+step() { # verb, reason, repository: prints the status
 	curl -s -o "$tmp/answer" -w '%{http_code}' -H 'Content-Type: application/json' -d "{\"reason\":\"$2\"}" \
 		"http://127.0.0.1:$(port)/api/v1/alerts/$(jq ".items[] | select(.repo == \"$3\") | .id" <<<"$alerts")/$1"
 }

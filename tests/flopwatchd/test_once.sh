@@ -7,7 +7,7 @@
 real=$bin
 mkdir "$tmp/bin"
 gcc -std=gnu17 -O1 -shared -fPIC -o "$tmp/at_call.so" "$root/tests/support/at_call.c" -ldl
-{ AT_CALL=@$tmp/early LD_PRELOAD=$tmp/at_call.so bash -c ': >"$0/early"; : >"$0/first"; echo "open 1 KILL $0/second" >>"$0/early"; : >"$0/second"' "$tmp"; } 2>/dev/null # bash tells of one that was killed
+{ AT_CALL=@$tmp/early LD_PRELOAD=$tmp/at_call.so bash -c ': >"$0/early"; : >"$0/first"; echo "open 1 KILL $0/second" >>"$0/early"; : >"$0/second"' "$tmp"; } 2>/dev/null # bash reports a killed one
 is "a plan is read when it is whole, not when its file is made" "$? $(ls "$tmp" | grep -cxE 'first|second')" "137 1"
 ln -s "$real"/flopwatch* "$tmp/bin"
 rm "$tmp/bin/flopwatchd"
@@ -67,7 +67,7 @@ while read -r path made body; do
 	is "and has happened once each time" "$twice" ""
 	stop_daemon KILL # the plan that it read holds on
 	start_daemon || exit 1
-done 2>/dev/null <<CASES # bash tells of each that was killed
+done 2>/dev/null <<CASES # bash reports each killed one
 jobs 1 {"repo":"kernels","target":"$main","base":"$second","cells":"MARK"}
 calibrate 2 {"repo":"kernels","suite":"MARK","runs":2}
 bisects 1 {"repo":"kernels","good":"$main","bad":"$second","cells":"MARK"}
@@ -76,7 +76,7 @@ CASES
 is "the database is sound" "$(sql 'PRAGMA integrity_check')" ok
 like "the same key for something else is refused" "$(ask jobs jobs-1 '{"repo":"kernels","target":"main"}')" 422
 
-# ---- a disk that is full when the answer is to be kept ----
+# ---- a full disk when the answer is stored ----
 put "$tmp/plan" "write 1 ENOSPC flopwatch.db"
 is "a POST that cannot be stored is told so" "$(ask jobs full '{"repo":"kernels","target":"'"$main"'","base":"'"$second"'","cells":"full"}')" 503
 rm "$tmp/plan"
@@ -85,7 +85,7 @@ stop_daemon KILL
 start_daemon || exit 1
 is "the next one has, once there is room" "$(ask jobs full '{"repo":"kernels","target":"'"$main"'","base":"'"$second"'","cells":"full"}') $(n_of jobs full)" "201 1"
 
-# ---- told ----
+# ---- reported ----
 for job in $(sql "SELECT id FROM job WHERE state = 'queued'"); do post "jobs/$job/cancel" >/dev/null; done
 post devices/sim-0/resume >/dev/null
 branch kernels endless main

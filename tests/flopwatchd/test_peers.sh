@@ -16,7 +16,7 @@ peers_done() { # how many comparisons against peers there are
 comparison_of() { # newest of a commit that is not against a peer
 	sql "SELECT max(id) FROM comparison WHERE target_sha = '$1' AND kind IN ('compare', 'selfcheck')"
 }
-standing() { # comparison, cell glob: basis, and speed beside the yardstick in whole percent
+standing() { # comparison, cell glob: basis, and speed relative to the peer in whole percent
 	api "comparisons/$1" | jq -r --arg c "$2" '.cells[] | select(.cell | test($c)) | .peers[0] | [.provider, .basis, (.target_pct | round)] | join(" ")'
 }
 etag_of() {
@@ -59,7 +59,7 @@ is "one set of runs is enough" "$(sql "SELECT max(set_number) FROM run WHERE com
 is "the API names the sides" "$(api "comparisons/$peer" | jq -c '[.kind, .base.provider, .target.provider]')" '["peer","yardstick",null]'
 is "and the job" "$(api "jobs/$(sql "SELECT job FROM comparison WHERE id = $peer")" | jq -c '[.kind, .base_provider, .target_provider]')" '["peer","yardstick",null]'
 
-# ---- nobody is called
+# ---- no notification
 is "there is no alert" "$(sql "SELECT count(*) FROM alert")" 0
 is "no place in the history" "$(sql "SELECT (SELECT count(*) FROM ratio WHERE comparison = $peer) + (SELECT count(*) FROM cell WHERE comparison = $peer AND baseline_period IS NOT NULL)")" 0
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
@@ -70,7 +70,7 @@ fails "and nothing in the feed" 1 grep -q "comparisons/$peer" <(page comparisons
 is "main's verdict stays" "$(api 'branches?repo=kernels' | jq -r '.items[0] | .verdict + " " + (.comparison | tostring)')" "unchanged $first"
 is "two commits were compared by the other comparison" "$(api "compare?repo=kernels&base=$main&target=$main" | jq .id)" "$first"
 
-# ---- what it says of others
+# ---- ratios on other comparisons
 is "main's own comparison tells how fast it is" "$(standing "$first" full/.*/forward)" "yardstick paired 90"
 is "and where that is from" "$(api "comparisons/$first" | jq -c --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0] | [.comparison, .commit, .ci_low_pct < .target_pct, .target_pct < .ci_high_pct]')" \
 	"[$peer,\"$main\",true,true]"
@@ -122,7 +122,7 @@ is "two commits that no peer knows are set beside it by their times" "$(standing
 is "without an interval" "$(api "comparisons/$scaled" | jq -c --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0] | [.ci_low_pct, .ci_high_pct, .comparison > 0]')" "[null,null,true]"
 like "the command line says about" "$(cat "$tmp/out")" '~[45][0-9.]+ % of yardstick'
 
-# ---- by hand, anything beside anything
+# ---- on request, any two providers
 fails "a provider that cannot be one" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" peer main --provider 'no such'
 is "one commit by its default provider alone is no question" "$(post jobs '{"repo":"kernels","target":"main","base_provider":"yardstick","target_provider":"yardstick"}' | jq .status)" 400
 ok "a slower side by another provider is no failure" fw compare main slow --base-provider yardstick --quiet
@@ -147,7 +147,7 @@ git -C "$tmp/kernels" checkout -q main
 echo '/* the same code */' >>"$tmp/kernels/kernels/good.c"
 commit kernels "comment"
 push kernels main
-judged() { # calibrations of the same commit come and go beside it
+judged() { # calibrations of the same commit run concurrently
 	[ "$(comparison_of "$(head_of kernels)")" != "" ]
 }
 ok "a commit with the same module" await judged

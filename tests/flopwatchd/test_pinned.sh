@@ -13,7 +13,7 @@ page() {
 pinned() { # the newest comparison of configurations by hand
 	sql "SELECT max(id) FROM comparison WHERE kind = 'config'"
 }
-module() { # what it chooses, given `config`
+module() { # its choice, given `config`
 	cp "$root/tests/modules/tuner.h" "$tmp/kernels/kernels"
 	printf '#include "tuner.h"\n#define CHOOSE(config) (%s)\n#include "good.c"\n' "$1" >"$tmp/kernels/kernels/module.c"
 }
@@ -30,7 +30,7 @@ main=$(head_of kernels)
 is "main is judged" "$(result_of "$main")" "done unchanged"
 first=$(sql "SELECT max(id) FROM comparison")
 
-# ---- what it tried ----
+# ---- tried configurations ----
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 is "what a provider tried is kept" "$(api "comparisons/$first" | jq -c '[.cells[] | .tried.target | [.of, .list[0].config, .list[0].ms, .list[8].ms]] | unique')" '[[9,"TILE=0",1,null]]'
 is "beside what it chose" "$(api "comparisons/$first" | jq -c '[.cells[].target.configuration] | unique')" '["TILE=2"]'
@@ -57,7 +57,7 @@ like "lines to paste hold it" "$(fw reproduce "$id")" "--base-config 'TILE=0' --
 fw compare main main --base-config TILE=4 --target-config TILE=4 --cells '*/full/*' --json >"$tmp/said" 2>&1
 is "what was accepted in one configuration is not taken for another" "$(jq -c '[.cells[] | [.base.configuration, .target.configuration, .verdict]] | unique' "$tmp/said")" '[["TILE=4","TILE=4","unchanged"]]'
 
-# ---- nobody's verdict ----
+# ---- no verdict ----
 is "the commit's verdict stays" "$(api "commits/$main/verdict?repo=kernels")" "$verdict"
 is "there is no alert" "$(sql "SELECT count(*) FROM alert")" 0
 is "no place in the history" "$(sql "SELECT (SELECT count(*) FROM ratio r JOIN comparison c ON c.id = r.comparison WHERE c.kind = 'config') + (SELECT count(*) FROM cell k JOIN comparison c ON c.id = k.comparison WHERE c.kind = 'config' AND k.baseline_period IS NOT NULL)")" 0
@@ -86,7 +86,7 @@ is "and neither has a time" "$(sql "SELECT count(*) FROM cell WHERE comparison =
 fw profile main deaf --base-config TILE=4 --cells '*/full/*/forward' >"$tmp/said" 2>&1
 like "why tells what was tried" "$(cat "$tmp/said")" '^the target tried 9 configurations: TILE=0 1 ms, TILE=1 1.02 ms, TILE=2 1.04 ms \(chosen\), .* 1 more in --json$'
 
-# ---- what is refused ----
+# ---- rejected requests ----
 like "one configuration on both sides of one commit" "$(post jobs '{"repo": "kernels", "target": "main", "base_config": "TILE=1", "target_config": "TILE=1"}')" 'the same commit in the same configuration'
 like "a control character" "$(post jobs '{"repo": "kernels", "target": "main", "base_config": "TILE\n=1"}')" 'base_config holds a control character'
 like "160 bytes" "$(post jobs "{\"repo\": \"kernels\", \"target\": \"main\", \"target_config\": \"$(printf '%0160d' 0)\"}")" 'target_config is longer than 159 bytes'

@@ -51,7 +51,7 @@ is "of one commit by itself, too" "$(fw profile --suite lengths --cells '*/full/
 fw profile >"$tmp/said" 2>&1
 is "without a suite it wants sides" $? 2
 
-# ---- and nobody's verdict ----
+# ---- and no verdict ----
 is "the commit's verdict stays" "$(api "commits/$main/verdict?repo=kernels")" "$verdict"
 is "there is no alert" "$(sql "SELECT count(*) FROM alert")" 0
 is "it is no yardstick" "$(sql "SELECT count(*) FROM job WHERE kind = 'peer' AND NOT quick")" 0

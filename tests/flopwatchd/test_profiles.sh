@@ -97,7 +97,7 @@ like "flopwatch why says it" "$(flopwatch why "$(alert_of slow)")" '^profile [0-
 takes='{"registers":168,"local_bytes":0,"shared_bytes":0,"ctas_per_sm":1}'
 sqlite3 -cmd '.timeout 10000' "$tmp/state/flopwatch.db" "INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, target_stalls,
 	hunks_len, hunks) SELECT id, 'gemm<64>', 'gemm<128>', 'changed', '[]', '$takes', '$takes', '{\"samples\":200,\"lines\":[[160,50,\"barrier\",40,\"BAR.SYNC 0x7\"]]}', 0, x''
-	FROM profile_cell WHERE profile = $id ORDER BY n LIMIT 1" # as a GPU would have said it
+	FROM profile_cell WHERE profile = $id ORDER BY n LIMIT 1" # as a GPU would have reported it
 like "and where warps wait" "$(flopwatch why "$(alert_of slow)" | grep -A 2 'where warps wait in gemm<128>' | tr '\n' ' ')" 'target +00a0 +25\.0 +barrier +BAR\.SYNC 0x7'
 is "by its comparison too" "$(flopwatch why comparison "$comparison" --json | jq .id)" "$id"
 flopwatch why "$(alert_of slow)" no/such/cell >"$tmp/said" 2>&1

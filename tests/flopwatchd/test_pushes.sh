@@ -238,7 +238,7 @@ is "/healthz is fine again" "$(curl -s -o "$tmp/health" -w '%{http_code}' "http:
 
 # ---- workers that are lost ----
 stop_daemon
-lost_worker() { # a script that says hello and then...
+lost_worker() { # a script that sends hello and then...
 	printf '#!/bin/sh\necho %s\n%s\n' "'{\"t\":\"hello\",\"protocol\":1,\"version\":\"0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\",\"uuid\":\"fake\",\"name\":\"f\",\"driver\":\"\",\"toolkit\":\"x\"}]}'" "$1" >"$tmp/worker"
 	chmod +x "$tmp/worker"
 }
@@ -276,7 +276,7 @@ like "which is free then" "$(api workers | jq -c '[.items[] | [.name, .state, .w
 
 # ---- workers that are elsewhere ----
 stop_daemon
-behind_socket() { # path, options: what systemd does for Accept=yes, one worker process a connection
+behind_socket() { # path, options: like systemd with Accept=yes, one worker process a connection
 	python3 -c '
 import os, socket, sys
 listener = socket.socket(socket.AF_UNIX)

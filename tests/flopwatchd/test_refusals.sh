@@ -7,7 +7,7 @@
 fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"
 }
-repos() { # what stands in `repos` of the configuration
+repos() { # `repos` of the configuration
 	write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "repos:" "$@"
 }
 refused() { # name, job's target, words

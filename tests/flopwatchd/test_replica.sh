@@ -23,7 +23,7 @@ synced() {
 	await test -e "$1/synced"
 }
 content() { sqlite3 -readonly "$1" .dump | sha256sum; }
-restored() { # from FOLDER: what is in it
+restored() { # from FOLDER: its content
 	rm -f "$tmp/restored.db"*
 	"$python" "$walship" restore "$1" "$tmp/restored.db" >"$tmp/logs"
 	[ "$(sqlite3 "$tmp/restored.db" 'PRAGMA integrity_check')" = ok ] && content "$tmp/restored.db"
@@ -78,7 +78,7 @@ ok "it is shipped" synced "$tmp/replica"
 is "and restored" "$(restored "$tmp/replica")" "$(content "$tmp/state/flopwatch.db")"
 stop_shipper
 
-# ---- a daemon on what was restored ----
+# ---- a daemon on the restored database ----
 mv "$tmp/state/flopwatch.db" "$tmp/before.db"
 rm -f "$tmp/state"/flopwatch.db-*
 cp "$tmp/restored.db" "$tmp/state/flopwatch.db"

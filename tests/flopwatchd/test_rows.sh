@@ -11,7 +11,7 @@ words() { # commit: the verdicts of its cells, with how many
 	api "comparisons/$(sql "SELECT max(id) FROM comparison WHERE target_sha = '$1'")" |
 		jq -r '[.cells[].verdict] | group_by(.) | map("\(.[0]) \(length)") | join(", ")'
 }
-judged() { # repo, branch: verdict and words of what was pushed
+judged() { # repo, branch: verdicts of the push
 	echo "$(result_of "$(head_of "$1")"): $(words "$(head_of "$1")")"
 }
 nothing_is_open() {
@@ -41,7 +41,7 @@ printf 'flopwatch: 1\nbenchmarks: {rows: {command: [sh, bench.sh], reader: flopw
 git init -q --bare -b main "$tmp/made.git"
 git init -q -b main "$tmp/made"
 git -C "$tmp/made" remote add origin "$tmp/made.git"
-# what runs is the source without its comments
+# the program is the source without its comments
 printf 'flopwatch: 1\nbuild: {command: [sh, build.sh]}\nbenchmarks: {made: {artifacts: [bench], command: [sh, bench], reader: flopwatch, budget_s: 30}}\n' \
 	>"$tmp/made/.flopwatch.yaml"
 echo "grep -v '^#' bench.sh >bench" >"$tmp/made/build.sh"
@@ -49,7 +49,7 @@ write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, 
 	"repos: [{name: kernels, url: $tmp/kernels.git}, {name: lines, url: $tmp/lines.git}, {name: made, url: $tmp/made.git}]"
 start_daemon || exit 1
 
-# ---- kernels: what neither side does ----
+# ---- kernels: cells of neither side ----
 is "a kernel without a backward passes by its forward" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
 ok "also for who waits" fw wait main
 like "who reads why" "$(fw wait main)" '^not compared: 2 supported by neither side$'
@@ -76,7 +76,7 @@ is "a loss is a loss" "$(pushed slow)" "done regression: regression 2, unsupport
 fails "where nothing is left to compare nobody passes" 7 fw compare main slow --repo kernels --cells '*backward'
 like "and is told so" "$out" 'verdict: unsupported'
 
-# ---- kernels: what one side does ----
+# ---- kernels: cells of one side ----
 branch kernels full main
 : >"$tmp/kernels/kernels/flags"
 factor 1.0003 "a backward"

@@ -41,14 +41,14 @@ harmless 5 && next 3 "slower B" && harmless 2 && pushed
 harmless 3 && source=wrong_result.c && next 0 "wrong" && harmless 2 && pushed
 source=good.c && next 0 "right again" && pushed
 harmless 3 && next 2.5 "slower C" && harmless 6 && pushed
-# each loses three times what its point varies, so that the range may be off by a commit
+# each loses three times the noise of its point, so that the range may be off by a commit
 for i in 1 2 3 4 5 6 7 8; do next 0.4 "drifts" && pushed; done
 for i in 1 2 3 4 5 6 7 8; do harmless 1 && pushed; done
 is "sixty commits" "$(git -C "$tmp/kernels" rev-list --count main)" 60
 await nothing_is_open
 is "everything came to an end" $? 0
 
-culprits() { # of the alerts of a kind: what each says, in order of commits
+culprits() { # culprits of the alerts of a kind, in order of commits
 	api "alerts?limit=500" | jq -r --arg kind "$1" '[.items[] | select(.kind == $kind) | .culprits[] | if .commits == 1 then .subject else "\(.commits) commits up to \(.subject)" end] | sort_by(split(":")[0] | tonumber? // 99) | join(", ")'
 }
 is "the three that regress are named" "$(culprits regression)" "9: slower A, 25: slower B, 38: slower C"

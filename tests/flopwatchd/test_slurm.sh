@@ -9,7 +9,7 @@ if ! slurm_is_here; then
 fi
 ok "a Slurm of our own" slurm_start
 
-# Slurm says by CUDA_VISIBLE_DEVICES which GPU is whose; device sim has one of that number. $tmp/pause holds a job before it is measured.
+# Slurm assigns GPUs by CUDA_VISIBLE_DEVICES; device sim has one of that number. $tmp/pause stops a job before it is measured.
 cat >"$tmp/worker" <<EOF
 #!/bin/sh
 FLOPWATCH_SIM_DEVICES=\$CUDA_VISIBLE_DEVICES exec "$bin/flopwatch-worker" --build-jobs 2 "\$@"
@@ -120,12 +120,12 @@ pkill -9 -P "$daemon_pid" -x srun # all of them: that of the attempt before may 
 ok "after its srun was killed, too" await again 3
 ok "with one allocation, not two" await n_of RUNNING 1
 ok "the controller comes back" slurm_controller_restart
-scancel --quiet --name=sleep # one that was killed knows what it last saved: of ours that is no longer true, and nobody else looks for it
+scancel --quiet --name=sleep # a killed controller restores its last state, which has our ended allocations; no other code removes them
 touch "$tmp/go"
 is "a controller that is restarted in the middle of a job changes nothing" "$(result_of "$sha")" "done unchanged"
 await slurm_has_none
 
-# ---- what a controller brings back that had lost its state: one of ours that nobody asks for any more -------------------------
+# ---- an allocation that a controller without its state restores: no job needs it any more ------------------------------------
 name=$(squeue --noheader --states=all --format=%j | grep -m 1 '^flopwatch-')
 srun --quiet --ntasks=1 --gres=gpu:h200:1 --job-name="${name%-*}-999" sleep 1000 2>/dev/null &
 ok "an allocation without an owner is found" await grep -q "ev=slurm.cancel .*name=${name%-*}-999 " "$tmp/log"

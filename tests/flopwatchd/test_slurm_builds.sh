@@ -9,7 +9,7 @@ if ! slurm_is_here; then
 fi
 ok "a Slurm of our own" slurm_start
 
-# What each allocation is for and has, a line in $tmp/allocations; $tmp/other is there: who measures has other compilers.
+# Purpose and devices of each allocation, a line in $tmp/allocations; if $tmp/other exists, measuring nodes have other compilers.
 mkdir "$tmp/tools"
 printf '#!/bin/sh\nexec /usr/bin/gcc "$@"\n' >"$tmp/tools/gcc"
 chmod +x "$tmp/tools/gcc"
@@ -31,7 +31,7 @@ faster() { # a work factor that nothing had before: another module, and within t
 	n_pushed=$((n_pushed + 1))
 	printf '0.99%d\n' "$n_pushed" >"$tmp/kernels/kernels/factor"
 }
-recipe() { # what every build of this branch does first; all of them count themselves
+recipe() { # first commands of every build of this branch; all of them count themselves
 	echo "cat factor >>$tmp/compiled; $1" >"$tmp/kernels/kernels/recipe"
 }
 new_push() { # branch, recipe: its commit in $sha
@@ -52,7 +52,7 @@ n_in() { [ "$(in_partition "$1" "$2")" = "$3" ]; }
 n_of() { grep -c "^$1 " "$tmp/allocations"; }              # allocations that were ever had for it
 n_measured() { echo "$(n_of measure) $(in_partition gpu all)"; } # and were ever asked for
 compiled() { wc -l <"$tmp/compiled"; }
-lines_of() { api "jobs/$1/log"; } # what happened, in its order
+lines_of() { api "jobs/$1/log"; } # events in their order
 log_of() { lines_of "$(job_of "$1")"; }
 was_built() { log_of "$1" | grep -q 'build of target done'; }
 building() { [ "$(in_partition cpu RUNNING)" = 1 ] && [ "$(job_field "$(job_of "$1")" state)" = building ]; }
@@ -100,7 +100,7 @@ like "while it was measured both were" "$(grep -c 'was there already' "$tmp/meas
 rm -f "$tmp/go"
 await slurm_has_none
 
-# ---- what needs no GPU --------------------------------------------------------------------------------------------------
+# ---- jobs without a GPU -------------------------------------------------------------------------------------------------
 measured=$(n_measured)
 new_push breaks 'echo this cannot be built; exit 3'
 is "a build that fails is the result" "$(result_of "$sha")" "done failed"
@@ -118,7 +118,7 @@ push kernels comment
 is "what builds to the same module is known to be equal" "$(result_of "$(head_of kernels)")" "done identical"
 is "none asked for a GPU" "$(n_measured)" "$measured"
 
-# ---- what takes too long --------------------------------------------------------------------------------------------------
+# ---- timeouts -------------------------------------------------------------------------------------------------------------
 is_read() { [ "$(grep -c config.read "$tmp/log")" = "$1" ]; }
 limit_builds() { # a compiler that works may take as long as it likes again: `job` alone
 	local n
@@ -146,7 +146,7 @@ fails "with all that ran in it" 1 kill -0 "$(cat "$tmp/compiler")"
 is "it never asked for a GPU" "$(n_measured)" "$measured"
 limit_builds "job: 120 s"
 
-# ---- what needs no build --------------------------------------------------------------------------------------------------
+# ---- jobs without a build -------------------------------------------------------------------------------------------------
 builds=$(n_of build) before=$(compiled)
 again=$(post "jobs/$(job_of "$one")/retry" | jq -r .id)
 ok "what was built before is measured again" await job_is "$again" done
@@ -224,7 +224,7 @@ touch "$tmp/go"
 is "and is judged in the end" "$(result_of "$killed")" "done unchanged"
 await slurm_has_none
 
-# ---- what is not there after all -------------------------------------------------------------------------------------------------
+# ---- missing modules -------------------------------------------------------------------------------------------------------------
 rm -f "$tmp"/cache/builds/*
 builds=$(n_of build)
 again=$(post "jobs/$(job_of "$one")/retry" | jq -r .id)

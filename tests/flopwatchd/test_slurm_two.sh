@@ -11,7 +11,7 @@ ok "a Slurm of our own" slurm_start
 
 printf '#!/bin/sh\nFLOPWATCH_SIM_DEVICES=$CUDA_VISIBLE_DEVICES exec "%s" "$@"\n' "$bin/flopwatch-worker" >"$tmp/worker"
 chmod +x "$tmp/worker"
-entry() { # name, max_jobs: a worker with a cache of its own
+entry() { # name, max_jobs: a worker with a separate cache
 	echo "{name: $1, device: sim, max_jobs: $2, cache: $tmp/cache-$1, command: [$tmp/worker, serve], slurm: {partition: gpu, gres: 'gpu:h200:1', exclusive: false}, build: {partition: cpu, cpus: 1}}"
 }
 write_config "workers: [$(entry one 1), $(entry two 1)]" "repos: [{name: kernels, url: $tmp/kernels.git, poll: 1s}]" 'sandbox: {mode: none}'

@@ -30,7 +30,7 @@ push kernels slow
 is "a slower one, too" "$(result_of "$(head_of kernels)")" "done regression"
 ok "nothing is left there" await slurm_has_none
 
-# ---- a profile at work, and a stranger who waits for its GPU ----
+# ---- a running profile, and another user's job that waits for its GPU ----
 touch "$tmp/hold"
 rm -rf "$tmp/cache/builds"/* # so that the profile builds, and can be held
 like "a profile is asked for" "$(post profiles "{\"comparison\": $(job_field "$(job_of "$(head_of kernels)")" comparison)}")" '"state":"queued"'

@@ -6,7 +6,7 @@
 new_repo kernels
 push kernels main
 
-# What the machine has is read from a file at every start of a worker; what uses its devices is only there once a number of workers has begun.
+# The list of devices is read from a file at every start of a worker; foreign processes use them only after a number of workers has begun.
 echo 0,1 >"$tmp/devices"
 echo 1000000 >"$tmp/used_from"
 printf 'at=idle foreign=1\n' >"$tmp/used"
@@ -52,7 +52,7 @@ like "the job's log says who had what" "$(sql "SELECT line FROM job_log WHERE li
 is "every cell says it in JSON" "$(api "comparisons/$id" | jq -c '[.cells[].device] | unique')" '["sim-0","sim-1"]'
 like "and the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '<dt>Split</dt><dd>[0-9]+ cells? on sim-[01], [0-9]+ cells? on sim-[01]</dd>'
 
-# ---- what ends it ------------------------------------------------------------------------------------------------------------
+# ---- its ends ----------------------------------------------------------------------------------------------------------------
 await free 2
 new_push held 1.2 "$holding"
 await has holds

@@ -28,7 +28,7 @@ push kernels alike
 is "a branch that draws as much is unchanged" "$(result_of "$(head_of kernels)")" "done unchanged"
 is "and its sustained runs are equal, however the clock swings" "$(cell_of_tip '.cells[0].sustained.change_pct | fabs < 0.5')" true
 
-# ---- told by what decided ----
+# ---- reported by the deciding series ----
 branch kernels hungry main
 echo "# 1" >>"$tmp/kernels/kernels/Makefile"
 commit kernels "h-1"

@@ -18,7 +18,7 @@ is "the daemon starts" $? 0
 push kernels main
 is "main is judged" "$(result_of "$(head_of kernels)")" "done identical"
 
-# ---- told ----
+# ---- reported ----
 branch kernels topic main
 echo "# 1" >>"$tmp/kernels/kernels/Makefile"
 commit kernels "t-1"

@@ -56,12 +56,12 @@ fw compare main main --base-flags=-O3 --target-flags="-O3 -DNOTHING_KNOWS_THIS" 
 is "flags that change nothing are none" $? 0
 is "their modules are one" "$(api "comparisons/$(newest)" | jq -r .identical_by)" module
 
-# ---- nobody's verdict ----
+# ---- no verdict ----
 is "the commit's verdict stays" "$(api "commits/$main/verdict?repo=kernels")" "$verdict"
 is "nothing of it is in a history" "$(sql "SELECT count(*) FROM ratio r JOIN comparison c ON c.id = r.comparison WHERE c.kind = 'environment'")" 0
 is "nobody is called for what was asked by hand" "$(api alerts | jq '.items | length')" 0
 
-# ---- what cannot be ----
+# ---- impossible requests ----
 fw compare main main --target-toolchain "$tmp/elsewhere" >"$tmp/said" 2>&1
 is "a folder that builds are not shown fails" $? 1
 like "and says what to do" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/elsewhere is not visible to builds; add it to sandbox.read_only"

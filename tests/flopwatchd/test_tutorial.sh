@@ -17,7 +17,7 @@ type_step() { # its number; the exit status is that of its last command
 is_step() { # number, word: the step holds it, so that a step that is put in between is seen here
 	ok "step $1 is the one with $2" grep -q -- "$2" "$tmp/step.$1"
 }
-shows() { # number: the output that stands behind the step
+shows() { # number: the output after the step
 	awk -v n="$1" '/^```sh$/ { k++ } k == n && /^```$/ { c++; next } k == n && c == 2' "$page"
 }
 

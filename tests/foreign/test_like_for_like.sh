@@ -68,7 +68,7 @@ ok "equal conditions" compare "$data/gbench-row-inf.json" "$data/gbench-row-inf.
 is "need no warning" "$(jq -c .warnings <<<"$out")" '[]'
 
 # ---- OUT.csv ---------------------------------------------------------------------------------------------------------------------
-rows() { # file: what Python reads, a row a line
+rows() { # file: rows as Python reads them, one a line
 	python3 -c 'import csv, json, sys
 for row in csv.reader(open(sys.argv[1], newline="")): print(json.dumps(row))' "$1"
 }

@@ -101,7 +101,7 @@ like "is refused" "$out" "cannot redirect from 'localhost' to '127.0.0.1'"
 like "it was asked" "$(cat "$tmp/tls/moved.log")" 'GET /kernels.git/info/refs'
 is "the other one was not" "$(cat "$tmp/tls/git.log")" ""
 
-# ---- who may see ----
+# ---- permissions of files ----
 # A server that never answers: the process waits there with all that it was started with.
 mkfifo held
 python3 - "$tmp/tls/mute.port" <held 2>/dev/null <<'PY' &

@@ -5,7 +5,7 @@ git_=$bin/flopwatch-git
 export HOME=$tmp GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=c GIT_COMMITTER_EMAIL=c@example.org
 cd "$tmp" || exit 1
 quiet() { "$@" >/dev/null 2>&1; }
-# What waits for ever is ended: exit 124, which no test takes for an answer.
+# A hanging program is ended: exit 124, which no test accepts as an answer.
 verb() { timeout "$patience" "$git_" "$@"; }
 make_socket() {
 	python3 -c 'import os, socket, sys; os.chdir(os.path.dirname(sys.argv[1])); socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$1"
@@ -45,7 +45,7 @@ for verb in "heads --url file://$tmp/refs.git" "fetch --url file://$tmp/refs.git
 	like "names one" "$out" "refs.git/refs/[a-z/]* is a (FIFO|socket), not a file; remove it"
 done
 
-# ---- what all refs need ----
+# ---- files that all refs need ----
 for place in HEAD config packed-refs shallow commondir objects/info/alternates objects/pack/pack-1.idx "objects/${head:0:2}/${head:2}" index info/attributes; do
 	rm -rf one.git && cp -r good.git one.git && mkdir -p "one.git/$(dirname "$place")" && rm -f "one.git/$place"
 	mkfifo "one.git/$place"

@@ -141,7 +141,7 @@ is "binary contents survive" "$?" 0
 sh -c '"$1" tar --repo co --oid "$2" | true' sh "$git_" "$(git -C co rev-parse HEAD:)" 2>/dev/null
 ok "a reader that goes away is no crash" "$git_" tips --repo co
 
-# ---- what must not travel ----
+# ---- files that must not be sent ----
 git init -q --bare evil.git
 blob=$(echo evil | git -C evil.git hash-object -w --stdin)
 sub=$(printf '100644 blob %s\tx\n' "$blob" | git -C evil.git mktree)
@@ -278,7 +278,7 @@ cp -r bare.git lost.git && rm -rf lost.git/objects/* && ok "lost objects" "$git_
 is "are a problem of each branch" "$(j .problem | sort -u)" "its commit is missing"
 fails "a commit that is lost" 3 "$git_" tree --repo lost.git --commit "$second"
 cp -r bare.git cut.git && for f in cut.git/objects/pack/*.pack cut.git/objects/??/*; do [ -f "$f" ] && chmod u+w "$f" && head -c 40 "$f" >"$f.x" && mv "$f.x" "$f"; done
-# zlib in libgit2 1.5 never ends on these; a low limit of processor time stands for the one that is always set
+# zlib in libgit2 1.5 never ends on these; a low limit of processor time replaces the usual one
 fails "cut objects" 1 bash -c 'ulimit -S -t 2; exec "$@"' bash "$git_" tree --repo cut.git --commit "$second"
 like "are told in one line" "$out" '^flopwatch-git: .*(broken|corrupt|read commit)'
 if [ "$(id -u)" = 0 ]; then
@@ -327,7 +327,7 @@ ok "and what was half made is gone" test ! -e "$m.new"
 for f in "$m"/objects/pack/*.pack; do chmod u+w "$f"; head -c 100 "$f" >"$f.x" && mv "$f.x" "$f"; done
 ok "a mirror with a cut pack" "$git_" fetch --url "$tmp/co" --mirror "$m"
 ok "is whole again" git -C "$m" fsck
-# ---- what a loss of power leaves ----
+# ---- after a power loss ----
 quiet git init -q -b main power && mkdir -p power/kernels
 seq 3000 >power/kernels/numbers && quiet git -C power add -A && quiet git -C power commit -q -m one
 quiet git clone -q --bare power power.git
@@ -359,7 +359,7 @@ for file in $(cd clean && find . -type f ! -name '*.sample'); do
 done
 is "whichever of its files is damaged, the next fetch makes it whole" "$bad" ""
 blob=$(git -C power rev-parse main:kernels/numbers) tree=$(git -C power rev-parse main:kernels)
-hurt() { # object, how: a mirror with that object, in a file of its own, damaged
+hurt() { # object, how: a mirror with that object damaged, in a separate file
 	rm -rf hurt && cp -r clean hurt && quiet "$git_" fetch --url "$tmp/power.git" --mirror "$tmp/hurt"
 	mkdir packs && mv hurt/objects/pack/*.pack packs && rm -f hurt/objects/pack/*
 	for pack in packs/*; do git --git-dir hurt unpack-objects -q <"$pack"; done

@@ -12,7 +12,7 @@ cp -r "$root/kernels" "$tmp/kernels"
 rm -rf "$tmp/kernels/build"
 ok "the linear module for CUDA builds, no gemm kernel spills" make -s -j2 -C "$tmp/kernels" DEVICE=cuda NVCC="$nvcc" build/cuda/liblinear.so
 [ -f "$tmp/kernels/build/cuda/liblinear.so" ] || exit
-# As ccache and module systems put it into PATH: no headers lie beside such a file.
+# As ccache and module systems put it into PATH: there are no headers next to such a file.
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$nvcc" >"$tmp/nvcc"
 chmod +x "$tmp/nvcc"
 ok "C that includes CUDA's headers compiles by a wrapper of nvcc" make -s -C "$tmp/kernels" DEVICE=cuda NVCC="$tmp/nvcc" build/cuda/cudnn.o

@@ -86,7 +86,7 @@ ok "strip takes nothing from it" strip -s -R .comment "$tmp/first.so"
 ok "and it is read" "$bin/flopwatch-worker" kernels "$tmp/first.so"
 is "as before" "$out" "$(cat "$tmp/first")"
 
-# ptxas itself says what a kernel takes.
+# ptxas itself reports a kernel's resources.
 cat >"$tmp/job/takes.cu" <<'CU'
 extern "C" __global__ void __launch_bounds__(256) small(float *p)
 {

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 hopper=$root/kernels/attention/hopper
 
-# "file header" for every include that crosses from one stage, or from what they share, into a stage.
+# "file header" for every include that crosses from one stage, or from shared files, into a stage.
 crossings() {
 	grep -HoE '^#include "[a-z0-9_]+\.h"' "$hopper"/*.cu "$hopper"/*.h | sed -E 's,.*/([^/:]+):#include "(.*)",\1 \2,' |
 		awk 'function stage(f) { return match(f, /^v[0-9]+/) ? substr(f, 1, RLENGTH) : "" }
@@ -12,7 +12,7 @@ crossings() {
 }
 is "a stage includes what is shared and its own, the shared part no stage" "$(crossings)" ""
 
-# Names of a stage in the code of files that another stage, or all, own: comments may compare.
+# Names of a stage in the code of files of another stage, or of all: comments may compare.
 strangers() {
 	local f own
 	for f in "$hopper"/*.cu "$hopper"/*.h; do

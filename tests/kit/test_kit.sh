@@ -87,7 +87,7 @@ is "and an end" "$(tail -n 1 "$tmp/said")" "exit 0"
 # two turns of one call; those of a third are enqueued one behind the other. 2 ms of host time: so long the device is never held up
 is "it is held up before a call alone" "$(tail -n 1 "$tmp/printed")" "held 2 times, 300 us at most"
 
-# ---- by turns, with a child that ends on its own
+# ---- interleaved, with a child that ends by itself
 cat >"$tmp/forks.c" <<'C'
 #include "flopwatch.h"
 #include <sys/wait.h>
@@ -124,7 +124,7 @@ like "with what it prints beside them" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
 is "a search of a compiler is no cell" "$(grep -c searched "$tmp/said")" 0
 fails "without a script" 2 "$python" -m flopwatch
 
-# nvbench runs on GPUs alone: here what the header uses of it is played by a stand-in
+# nvbench runs on GPUs alone: here a replacement provides the functions that the header uses
 ok "g++ takes the header for nvbench" g++ -std=c++17 -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/interleave/stand_in" -o "$tmp/nvbench" "$examples/sums_nvbench.cc"
 ok "and for the oldest that it promises" g++ -std=c++17 -DOLD_NVBENCH -fsyntax-only -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/interleave/stand_in" "$examples/sums_nvbench.cc"
 is "by itself it is as it was" "$("$tmp/nvbench" | paste -sd';')" "ran sum/Device=0 N=1000;ran sum/Device=0 N=2000;ran sum/Device=1 N=4000;ran sum/Device=1 N=8000;results of 2 benchmarks"
@@ -163,7 +163,7 @@ YAML
 cp "$examples"/sums.* "$tmp/one"
 start_daemon
 newest="SELECT max(id) FROM job WHERE target_sha = '%s' GROUP BY suite"
-verdicts() { # of a commit, WANTED: what its cells came to; what a machine that others use left undecided is asked once more, and then is no wrong answer
+verdicts() { # of a commit, WANTED: verdicts of its cells; a cell that a busy machine left undecided is measured once more, and then undecided is accepted
 	local jobs text job n
 	# shellcheck disable=SC2059
 	jobs=$(printf "$newest" "$1")

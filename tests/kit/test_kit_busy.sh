@@ -12,7 +12,7 @@ for _ in 1 2 3 4; do
 	taskset -c "$core" sh -c 'while :; do :; done' &
 	busy_pids+=($!)
 done
-count() { # WORD: the number behind it in the last line of what was printed
+count() { # WORD: the number after it in the last line of the output
 	sed -n "\$s/.*\\<$1 \\([0-9]*\\).*/\\1/p" "$tmp/said"
 }
 # as many interrupted calls as show it: the kits that read the counter of waiting outside the clock reported 1e-06 ms for 5 % of them in C, 20 % in Python
@@ -24,7 +24,7 @@ PYTHONPATH=$kit PYTHONDONTWRITEBYTECODE=1 taskset -c "$core" /usr/bin/python3 "$
 is "calls in Python are interrupted" "$(($(count interrupted) >= 300))" 1
 is "and none of them, either" "$(count small)" 0
 
-# ---- what is taken off, in both languages: time of the call, its processor time, its waiting, gaps beside the clock
+# ---- subtracted times, in both languages: time of the call, its processor time, its waiting, gaps outside the clock
 cat >"$tmp/off.c" <<'C'
 #include "flopwatch.h"
 int main(void)

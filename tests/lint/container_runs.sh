@@ -24,7 +24,7 @@ is "whose command is the daemon's" "$(image inspect --type image --format '{{.OC
 	"[flopwatchd] [--config /etc/flopwatch/flopwatchd.yml]"
 
 cat >"$tmp/session" <<'SESSION'
-# buildah's runtime makes no namespaces, nor lets a sandbox make its own
+# buildah's runtime makes no namespaces, and a sandbox cannot make any
 sed 's/^sandbox: required/sandbox: auto/' /etc/flopwatch/flopwatchd.yml >/tmp/flopwatchd.yml
 flopwatchd --config /tmp/flopwatchd.yml >/tmp/daemon.log 2>&1 &
 daemon=$!
@@ -38,7 +38,7 @@ wait "$daemon"
 SESSION
 export -f image inside
 export tmp container
-# on a loopback of its own
+# on a separate loopback
 in_session() { unshare --net bash -c 'ip link set lo up && inside timeout -k 5 300 bash -c "$(cat "$tmp/session")"'; }
 ok "the daemon starts with its worker, answers, and ends when it is told to" in_session
 like "the worker measures on this CPU" "$out" 'cpu'

@@ -4,7 +4,7 @@
 # an upgrade from the package of an older commit. Prints the time of the second verdict and the ratings of systemd-analyze security. Takes minutes
 # and the network, so `make test` has a part of it (test_units.sh).
 #
-# BARE_ROOT names a tarball of a bare Debian; without it mmdebstrap makes one from this machine's own sources of packages. OLDER_DEB names the
+# BARE_ROOT names a tarball of a bare Debian; without it mmdebstrap makes one from this machine's package sources. OLDER_DEB names the
 # older package; without it one is built of commit 91174416 as version 0.0.9.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/daemon.sh"
@@ -45,7 +45,7 @@ elif [ ! -e "$older" ]; then
 	ok "the package of commit $older_commit is built" build_older
 fi
 
-# ---- a bare Debian, with what the package depends on ----
+# ---- a bare Debian, with the package's dependencies ----
 if [ ! -e "$bare" ]; then
 	shopt -s nullglob
 	sources=(/etc/apt/sources.list.d/debian.sources /etc/apt/sources.list)
@@ -70,7 +70,7 @@ rm "$bare_root/usr/sbin/policy-rc.d"
 boot "$bare_root" || exit 1
 is "it boots, with systemd as its first process" "$(inside cat /proc/1/comm)" systemd
 is "and nothing failed" "$(inside systemctl list-units --failed --no-legend --plain)" ""
-all_files() { # but what packages and systemd keep of themselves, what the linker keeps of libraries, and what every change of users leaves beside them
+all_files() { # without the state of packages, systemd and the linker, and the backups of user databases
 	(cd "$bare_root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./run -o -path ./tmp -o -path ./var/tmp -o -path ./srv \
 		-o -path ./var/lib/dpkg -o -path ./var/log -o -path ./var/cache/apt -o -path './var/lib/apt/*' -o -path ./var/cache/ldconfig \
 		-o -path './var/lib/systemd/[rtcp]*' -o -name '*-' -o -name .pwd.lock \) -prune -o -printf '%y %m %u:%g %p\n' | sort)

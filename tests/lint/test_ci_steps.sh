@@ -62,7 +62,7 @@ ok "what is undecided passes" open_action
 like "with a warning" "$out" '^::warning title=flopwatch::undecided'
 fails "unless it shall not" 7 open_action undecided=fail
 
-# ---- one comment at a review, whatever is pushed to it ----
+# ---- one comment at a review, for all its pushes ----
 mkdir "$tmp/forge"
 said() { jq -r "$1" "$tmp/forge/comments.json"; }
 jq -n '[range(40) | {id: (. + 1), body: "I like it, <!-- flopwatch  -->"}]' >"$tmp/forge/comments.json"

@@ -113,7 +113,7 @@ if ! command -v systemd-analyze >/dev/null; then
 	skip "units are hardened" "systemd-analyze is not installed"
 	exit 0
 fi
-# what the units name and a bare root lacks
+# files that the units name and a bare root does not have
 mkdir -p "$dest/bin" "$dest/lib/systemd/system"
 cp /bin/kill "$dest/bin/"
 cp -r /lib/systemd/system/*.target "$dest/lib/systemd/system/" 2>/dev/null

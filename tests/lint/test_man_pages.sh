@@ -5,7 +5,7 @@
 for program in scdoc mandoc; do
 	command -v $program >/dev/null || { skip "man pages" "there is no $program here"; exit 0; }
 done
-# scdoc begins a paragraph where mandoc sees none to end; nobody sees it on a page.
+# scdoc begins a paragraph where mandoc expects none; a page does not show it.
 lint() { mandoc -T lint -W warning "$1" 2>&1 | grep -v 'skipping paragraph macro'; }
 
 for source in "$root"/etc/man/*.scd; do

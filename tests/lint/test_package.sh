@@ -13,13 +13,13 @@ is "it names each target once, under its own name" "$(cut -d' ' -f1 <<<"$out" | 
 for target in all test demo install dist deb check-deb; do like "$target is one" "$out" "^$target +[a-zA-Z]"; done
 unlike "none is a file" "$out" '^[^ ]*[./]'
 
-# ---- the licence, and pages of whoever takes part ----
+# ---- the licence, and pages for contributors ----
 like "LICENSE is the Apache License" "$(head -n 3 LICENSE)" 'Apache License'
 is "word for word" "$(sha256sum <LICENSE | cut -d' ' -f1)" "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
 for file in daemon/kit/*.h daemon/kit/*.py; do like "$file may be taken along" "$(head -n 5 "$file")" 'SPDX-License-Identifier: MIT-0 '; done
 
 # ---- the tarball ----
-# A clone, so that what is not committed here changes nothing.
+# A clone, so that uncommitted changes have no effect.
 git clone -q --no-hardlinks "$root" "$tmp/clone"
 dist() { # umask, zone: made so
 	(cd "$tmp/clone" && umask "$1" && TZ=$2 make --no-print-directory -s dist)

@@ -4,7 +4,7 @@
 mkdir "$tmp/tree"
 (cd "$root" && git ls-files daemon db web kernels | grep -E "\.(c|h|cu|cuh|sql)$" | xargs cp --parents -t "$tmp/tree")
 export ROOT=$tmp/tree PYTHONDONTWRITEBYTECODE=1
-broken() { # name, file, line appended to it, script, what it says
+broken() { # name, file, line appended to it, script, its message
 	cp "$ROOT/$2" "$tmp/kept"
 	printf '%s\n' "$3" >>"$ROOT/$2"
 	fails "$1" 1 "$root/tests/$4"

@@ -5,7 +5,7 @@ tree=$tmp/tree
 mkdir -p "$tree/tests/room" "$tree/tests/support"
 cp "$root/tests/run.sh" "$tree/tests/"
 cp "$root/tests/support/supervise.py" "$tree/tests/support/"
-# What make would build: a test in C is a script here, its variant says which.
+# A replacement for make's builds: a test in C is a script here, its folder names the variant.
 cat >"$tree/Makefile" <<'MAKE'
 O := $(if $(SANITIZE),build/san,$(if $(UNIT),build/unit,build))
 .PHONY: all modules build/tests/browser/pages_demo
@@ -66,7 +66,7 @@ small any 'touch any' 'echo "ok 1 - then"'
 ok "what asks for less company runs beside what starts early" run clocked early any
 is "and others later" "$(tail -n 1 <<<"$out")" "3 passed, 0 failed, 0 skipped"
 
-# a daemon of its own session, which the test forgets
+# a daemon in a separate session, which the test does not stop
 small leaves 'echo "ok 1 - a"' "setsid bash -c 'exec -a $mark sleep 1000' >/dev/null 2>&1 &" 'exit 0'
 fails "a test that leaves a process behind" 1 run leaves
 like "has failed, with the process named" "$out" "not ok - process [0-9]+ was left behind: $mark 1000"
@@ -75,7 +75,7 @@ ok "and the process is gone" none_marked
 small orphan '(sleep 0.2 & echo $! >pid)' 'while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.05; done' 'echo "ok 1 - it has ended"'
 ok "a process that a test did not start itself is reaped when it ends" run orphan
 
-# what outlives every process, such as a cgroup, a test has to remove itself
+# a test must remove state that outlives processes, such as a cgroup
 small waits "setsid bash -c 'exec -a $mark sleep 1000' &" "trap 'touch $tmp/undone; exit 1' TERM" "touch $tmp/begun" 'sleep 1000 & wait'
 "$tree/tests/run.sh" waits >"$tmp/out" 2>&1 </dev/null &
 pid=$!
@@ -88,7 +88,7 @@ ok "and no process is left" await none_marked
 for signal in TERM INT HUP KILL; do
 	small waits "setsid bash -c 'exec -a $mark sleep 1000' &" "bash -c 'exec -a $mark sleep 1000' &" "touch $tmp/begun" 'wait'
 	rm -f "$tmp/begun"
-	# a shell in the background ignores SIGINT, and what it starts could not be given it back
+	# a shell in the background ignores SIGINT, and its children cannot restore it
 	python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
 		"$tree/tests/run.sh" waits >"$tmp/out" 2>&1 </dev/null &
 	pid=$!

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 
 new_repo kernels
-# ---- before: nobody has to show a token, so nobody can vouch for one ----
+# ---- before: requests need no token, so the maker of one is unknown ----
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' "repos: [{name: kernels, url: $tmp/kernels.git}]"
 start_daemon || exit 1
 server=http://127.0.0.1:$(port)
@@ -14,7 +14,7 @@ like "under access: local no token is made" "$(new_admin)" '"status":409,.*nobod
 is "none is there" "$(sql 'SELECT count(*) FROM token')" 0
 like "answers are the same for everybody there" "$(curl -sI "$server/")" 'Cache-Control: no-cache.'
 stop_daemon
-# what versions before this one made there
+# tokens of earlier versions
 hash_of() { printf %s "$1" | sha256sum | cut -d' ' -f1; }
 sqlite3 "$tmp/state/flopwatch.db" "INSERT INTO token (name, hash, scope, created_at) VALUES
 	('planted', '$(hash_of fwt_planted)', 'admin', 1), ('older', '$(hash_of fwt_older)', 'read', 1);
@@ -33,7 +33,7 @@ with() { # token, curl arguments
 }
 cli() { "$bin/flopwatch" --server "$server" "$@"; }
 
-# ---- nobody without a token ----
+# ---- no access without a token ----
 is "the API refuses" "$(status "$server/api/v1/repos")" 401
 like "with how to do it" "$(cat "$tmp/head")" '[Ww][Ww][Ww]-[Aa]uthenticate: Bearer'
 like "as a problem document" "$(cat "$tmp/body")" 'flopwatch token add'
@@ -52,7 +52,7 @@ is "nor is its session one" "$(status -b flopwatch_session=fwt_session "$server/
 ok "the log says so" await grep -q 'ev=token.revoked .*scope=admin n=1' "$tmp/log"
 is "who may only read, still may" "$(with fwt_older "$server/api/v1/repos")" 200
 
-# ---- the daemon's own, and those made with it ----
+# ---- the daemon's token, and those made with it ----
 file=$tmp/state/admin.token
 is "the daemon's token is its own" "$(stat -c %a "$file")" 600
 read_token=$(cli --token-file "$file" --quiet token add reader --scope read)
@@ -98,7 +98,7 @@ session=$(awk '/flopwatch_session/ {print $7}' "$tmp/jar")
 is "another site cannot log anybody out" "$(status -b "$tmp/jar" -H 'Origin: https://evil.example' -X POST "$server/logout")" 403
 is "nor can a link" "$(status -b "$tmp/jar" "$server/logout")" 405
 is "the session is still there" "$(status -b "$tmp/jar" "$server/alerts")" 200
-listen() { # file, curl arguments: events until somebody ends them
+listen() { # file, curl arguments: events until the stream ends
 	curl -sN --max-time 60 "${@:2}" "$server/api/v1/events" >"$1"
 	echo "ended with $?" >>"$1"
 }

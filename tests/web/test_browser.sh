@@ -15,7 +15,7 @@ write_config
 start_daemon || exit 1
 push kernels main
 is "main is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
-for factor in 1.001 1.002; do # a history to look at
+for factor in 1.001 1.002; do # a history for the pages
 	echo $factor >"$tmp/kernels/kernels/factor"
 	commit kernels "kernels: factor $factor"
 	push kernels main
@@ -32,7 +32,7 @@ git commit -qam "kernels: another tile"
 git push -q origin HEAD:refs/heads/slow
 PUSH
 
-# Both print TAP of their own: its lines become ours.
+# Both print TAP: take over their lines.
 passed() { # name, script, arguments...
 	local name=$1 status line
 	shift

@@ -8,7 +8,7 @@ new_repo kernels
 new_repo far
 echo "It's a Secret to Everybody" >"$tmp/secret"
 chmod 600 "$tmp/secret"
-# nothing but a webhook makes the daemon look at `far` again: its poll is an hour
+# only a webhook makes the daemon fetch `far` again: its poll is an hour
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
 	"repos: [{name: kernels, url: $tmp/kernels.git}, {name: far, url: \"file://$tmp/far.git\", poll: 1 h, secret_file: $tmp/secret}]"
 push kernels main
@@ -58,7 +58,7 @@ like "the alert" "$(cat "$tmp/events")" '^event: alert'
 is "each with JSON" "$(grep '^data: ' "$tmp/events" | cut -c7- | jq -c . | wc -l)" "$(grep -c '^data: ' "$tmp/events")"
 is "and a number that grows" "$(grep '^id: ' "$tmp/events" | cut -c5- | sort -n | uniq)" "$(grep '^id: ' "$tmp/events" | cut -c5-)"
 last=$(grep '^id: ' "$tmp/events" | tail -n 2 | head -n 1 | cut -c5-)
-comes_back() { # a stream has no end of its own: read for a while
+comes_back() { # a stream does not end: read for a while
 	again=$(curl -sN --max-time 1 -H "Last-Event-ID: $((last - 1))" "$server/api/v1/events")
 	grep -q '^id: ' <<<"$again"
 }
@@ -108,7 +108,7 @@ page /metrics
 like "metrics count" "$body" '^flopwatch_comparisons\{verdict="regression"\} 1$'
 page /healthz
 
-# ---- who may ask ----
+# ---- permissions ----
 for host in evil.example "127.0.0.1" "localhost:$((port + 1))" "127.0.0.1.nip.io:$port"; do
 	is "Host $host is refused" "$(status -H "Host: $host" "$server/")" 421
 done

@@ -10,7 +10,7 @@ for p in python3 /usr/bin/python3; do
 done
 [ -n "$python" ] || { skip "the API against its description" "Python has no jsonschema here"; exit 0; }
 
-# Prints TAP of its own: its lines become ours.
+# It prints TAP: take over its lines.
 checks() {
 	local status line n=0
 	timeout -k 5 120 "$python" "$root/tests/support/openapi.py" "$@" >"$tmp/checks.log" 2>&1
@@ -64,7 +64,7 @@ job=$(job_of "$target")
 like "a peer is asked for" "$(post peers '{"repo": "kernels", "provider": "naive"}')" '"jobs":\[[0-9]+\]'
 await no_job
 is "and stands beside main" "$(api "comparisons/$(job_field "$job" comparison)" | jq -c '[.cells[].peers[].basis] | unique')" '["paired"]'
-kill -HUP "$daemon_pid" # it looks at once what is to be archived
+kill -HUP "$daemon_pid" # it archives at once
 is_archived() { [ "$(sql 'SELECT count(*) FROM archived')" -gt 0 ]; }
 ok "single times are archived" await is_archived
 alert() { api alerts | jq --arg name "$1" '.items[] | select(.branch == $name) | .id'; }

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 
-# A forward of the base that is wrong beside its target alone: gradients of an infinite LSE are zeros, which are soon written. An audit
+# A forward of the base that is wrong only next to its target: gradients of an infinite LSE are zeros, which are fast to write. An audit
 # takes a gain that a busy machine may hide: then once more.
 is_caught() { # module, base, class
 	backward "$2" "$1"
@@ -19,7 +19,7 @@ spoiled cheat_degenerate_second good wrong '^base: its forward: with other input
 spoiled cheat_degenerate_audit plodding wrong '^base: its forward: LSE\[query [0-9]+, head [01]\] is inf, should be .*'
 spoiled cheat_degenerate_late good oob '^the data that LSE is restored from has changed'
 
-# ---- honest ones, whose forwards and backwards have memory, threads and plans of their own ----
+# ---- honest ones, whose forwards and backwards have separate memory, threads and plans ----
 for module in packs recomputes persist workspace openmp memory; do
 	backward good "honest_$module"
 	not_accused "honest_$module: its backward is not accused"

@@ -15,7 +15,7 @@ like "its handler, too" "$(cat "$tmp/err")" '^note: target: changed the handler 
 set_back cheat_timer good 'a timer'
 set_back cheat_omp honest_openmp 'OpenMP threads from 2 to 1'
 
-# Processes go on beside the base's calls, whoever's children they are by then.
+# Processes that run during the base's calls, with any parent.
 caught cheat_fork good 'rejected escaped' '^left process [0-9]+ running when its call was done'
 
 # Without the right to raise it again, a priority stays.
@@ -23,7 +23,7 @@ forward good cheat_nice
 like "cheat_nice: a priority is set back, or its times are not believed" "$(cell '.role, .verdict, .class') $(cat "$tmp/err")" \
 	"(^target rejected slowed|nice value, which was set back)"
 
-# Nothing of this is left when a call is done. The base alone tells, unless the machine is too busy to accuse anybody: then once more.
+# This leaves no state after a call. Only the base shows it, unless the machine is too busy for an accusation: then repeat once.
 is_caught() {
 	forward good cheat_saboteur
 	[ "$(cell '.role, .verdict, .class')" = "target rejected slowed" ]

@@ -4,13 +4,13 @@
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 
-# ---- ten and more ways to look faster than one is ----
+# ---- more than ten ways to fake speed ----
 caught cheat_cached good 'failed wrong' '^with another Q on the same plan: '
 caught cheat_stale good 'failed wrong' '^with other inputs on the same plan: '
 caught cheat_lazy good 'failed wrong' '^(between|after) the timed calls: '
 caught cheat_partial good 'failed wrong' '^(between|after) the timed calls: '
 caught cheat_mode good 'failed wrong' '^(between|after) the timed calls: '
-# on a busy machine its thread may be met in the base's calls; then nobody is named, and nothing is believed either
+# on a busy machine its thread may run in the base's calls; then no side is blamed, and the cell is rejected
 caught cheat_thread good 'rejected escaped' 'after the call was done: part of the work is not timed' '(target|device)'
 caught cheat_exit good 'failed crash' 'ended the process \(exit 0\) before its (timings|result)'
 caught cheat_leave good 'failed crash' 'ended the measuring thread by calling pthread_exit'
@@ -28,7 +28,7 @@ believed_faster good
 compare good honest_persist >"$tmp/json" 2>"$tmp/err"
 is "backward is not accused either" "$(jq '[.cells[] | select(.class != "")] | length' "$tmp/json")" 0
 
-# ---- what the sandbox must not give ----
+# ---- restrictions of the sandbox ----
 if "$worker" probe --device cpu --sandbox required >/dev/null 2>&1; then
 	forward good prowler --sandbox required
 	not_accused "a module finds no root, no setting to write, no foreign socket, no capability"
@@ -50,7 +50,7 @@ start_daemon
 is "a daemon starts" $? 0
 push kernels main
 await job_ended "$(head_of kernels)"
-pushed() { # module, verdict, class, reason: pushed to a branch of its own
+pushed() { # module, verdict, class, reason: pushed to a new branch
 	branch kernels "$1" main
 	echo "$1" >"$tmp/kernels/kernels/module"
 	commit kernels "faster than ever"

@@ -67,7 +67,7 @@ like "the health check passes, and the next runs measure" "$out" '^unchanged: si
 fails "one that stays lost" 1 compare $'run=1 lost=1\nat=health_check lost=1' ../same --cells "$cell"
 like "fails its health check" "$out" 'device lost: after .*fails its health check: its context is lost'
 
-# ---- what modules leave behind ----
+# ---- leaked state of modules ----
 ok "a module that leaves things behind" compare '' leftover --cells "$cell"
 like "its rounding mode is named" "$out" '^note: target: changed rounding mode from 0 to [0-9]+, which was set back'
 like "that denormals count as zero is said in words" "$out" '^note: target: changed whether denormal numbers count as zero, which was set back'
@@ -99,7 +99,7 @@ new_repo kernels
 printf '#!/bin/sh\nexport FLOPWATCH_SIM_DEVICE_CHECK=%s\nexec "%s" "$@"\n' "$guards" "$worker" >"$tmp/worker"
 chmod +x "$tmp/worker"
 : >"$guards"
-new_lines() { # a benchmark that is a program of its own
+new_lines() { # a benchmark program
 	git init -q --bare -b main "$tmp/lines.git"
 	git init -q -b main "$tmp/lines"
 	git -C "$tmp/lines" remote add origin "$tmp/lines.git"
@@ -160,7 +160,7 @@ like "the page says that they are too few to warn of" "$page" 'Whole calls: 1 pa
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(job_field "$(job_of "$host")" comparison)?open=0")
 unlike "and only there" "$page" 'too few for a warning'
 
-branch kernels hungry main # calls that are long enough for the governor: what it draws between short ones hides what they do
+branch kernels hungry main # calls long enough for the governor: the draw between short ones hides their effect
 sed -i 's/seqlens: \[64\]/seqlens: [512]/; s/masks: .*/masks: [full]}/' "$tmp/kernels/etc/suites/tiny.yaml"
 commit kernels "longer calls"
 long=$(head_of kernels)
@@ -185,7 +185,7 @@ is "not one byte of their bodies" "$(sql 'SELECT group_concat(etag) FROM (SELECT
 fails "judge of one that is not there" 4 "$bin/flopwatch" judge --again 99999
 fails "judge alone says what to write" 2 "$bin/flopwatch" judge
 
-# ---- a program of its own ----
+# ---- a benchmark program ----
 echo 'at=idle run=1-2 foreign=2' >"$guards"
 push lines main
 is "a program of its own is measured" "$(result_of "$(head_of lines)" | cut -d' ' -f1)" done

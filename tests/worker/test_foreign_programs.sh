@@ -108,7 +108,7 @@ like "in a table of its own" "$(fw wait slower)" '^sums *$'
 shown=$(fw wait slower)
 like "of times and changes" "$shown" 'sum/4096 +[0-9.]+ +[0-9.]+ +-[0-9.]+ %'
 like "a loss is time" "$shown" 'WARNING sum/4096 takes [0-9.]+ % more time \(speed -[0-9.]+ %, threshold 10.00 %\)'
-# no program has FLOPs that anybody counted, kernels that it shows, or a phase: nobody speaks of them
+# a program has no counted FLOPs, no kernels and no phases: no output mentions them
 for page in "comparisons/$id" "history?repo=sums&branch=slower&cell=sum%2F4096" "history?repo=sums&cell=sum%2F4096&metric=held" \
 	"?repo=sums" "alerts/1" "commits/$(head_of sums)" "api/v1/comparisons/$id.md" "alerts.atom" "comparisons.atom"; do
 	curl -sf "http://127.0.0.1:$(port)/$page" >"$tmp/page" || echo "no page $page" >>"$tmp/spoken"
@@ -168,7 +168,7 @@ run_to_end "$(head_of sums)"
 is "what is declared and not made is the build's fault" "$(jq -c '.cells[0] | [.verdict, .failure, .reason]' <<<"$body")" \
 	'["failed","build","artifact table is missing after the build (see doc/troubleshooting.md#artifact)"]'
 
-# ---- programs that do not do what they should -------------------------------------------------------------------------------
+# ---- programs that misbehave ------------------------------------------------------------------------------------------------
 branch sums broken main
 echo '#define WORK nonsense' >"$tmp/sums/work.h"
 commit sums "does not compile"

@@ -51,7 +51,7 @@ if "$worker" probe --device cpu --sandbox required >/dev/null 2>&1; then
 	is "bubblewrap works here, so root is measured" "$(jq '.cells | length' "$tmp/json")" 1
 fi
 
-# ---- where nobody makes a user namespace: the limit holds for the namespace that it is written in, and for those below it ----
+# ---- without permission for user namespaces: the limit applies to the namespace in which it is written, and to those below it ----
 no_namespaces='echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
 if ! unshare --user --map-root-user sh -c 'echo 0 >/proc/sys/user/max_user_namespaces' 2>/dev/null; then
 	skip "a container without user namespaces" "none can be made here"

@@ -11,8 +11,8 @@ write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, 
 	"repos: [{name: one, url: $tmp/one.git}, {name: google, url: $tmp/google.git}]"
 start_daemon || exit 1
 
-# SAYS(ms, n): the call took ms in the mean of n repeats
-says='#define SAYS(ms, n) do { int slot = flopwatch_cell.issued % FLOPWATCH_SLOTS; flopwatch_cell.reported_ms[slot] = (ms); flopwatch_cell.repeats[slot] = (n); } while (0)
+# SAYS(ms, n): reports a call of ms in the mean of n repeats
+says='#define SAYS(ms, n) do { int slot = flopwatch_cell.issued % FLOPWATCH_SLOTS; flopwatch_cell.told_ms[slot] = (ms); flopwatch_cell.repeats[slot] = (n); } while (0)
 '
 program one "$says int main(void) { FLOPWATCH(\"a\", 1e6, 0) { spend(4); SAYS(4, 1); } return 0; }"
 is "a program that repeats is compared with itself" "$(on_main one first)" "done unchanged"
@@ -54,7 +54,7 @@ C
 	on_main google first >"$tmp/verdict"
 	sed -i 's/MS 2.5/MS 1.5/' "$tmp/google/prog.cc"
 	on_main google another >"$tmp/verdict"
-	# 0.2 ms are less than a busy machine's turns noise by, which accuses nobody
+	# 0.2 ms are less than the noise of a busy machine's turns, which is no accusation
 	like "a gain of Google Benchmark's, whose turns become longer" "$(cells | tr '\n' ';')" \
 		'^spins/manual_time improvement ;short_spins/manual_time (improvement|undecided) ;$' || why short_spins/manual_time
 else

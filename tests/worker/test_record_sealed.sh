@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 
-# Five times slower, each of them, and 7.25 ms is what they would tell of both sides.
+# Each is five times slower, and would report 7.25 ms for both sides.
 forward good cheat_readback
 like "cheat_readback: a line cannot be taken back from the channel" "$(cell '.class, .base.median_ms != 7.25, .change_pct < -50')" '^ true true$'
 forward good cheat_middle

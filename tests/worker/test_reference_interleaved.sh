@@ -11,7 +11,7 @@ sides() { # of each cell of the newest comparison, those that have samples
 notes() {
 	api "comparisons/$(sql "SELECT $newest")" | jq -r '.notes[]? | "\(.role // ""): \(.text)"'
 }
-# what the first commit alone does, while $tmp/does says so
+# behaviour of the first commit alone, while $tmp/does requests it
 first='static int does(const char *what) { char now[16] = ""; FILE *f = fopen("'$tmp'/does", "r"); if (f) { if (!fgets(now, 16, f)) now[0] = 0; fclose(f); } return strcmp(now, what) == 0; }
 static int timed(void) { return flopwatch_now.is_open && flopwatch_now.fd >= 0 && !flopwatch_now.is_list; }
 int main(void) {
@@ -26,7 +26,7 @@ int main(void) {
 	return 0; }'
 later='int main(void) { FLOPWATCH("a", 1e6, 0) take(1000); FLOPWATCH("b", 1e6, 0) take(1000); FLOPWATCH("c", 1e6, 0) take(1000); return 0; }'
 n=0
-beside() { # WORD: the reference commit does this, while another commit of main is measured beside it
+beside() { # WORD: the reference commit does this, while another commit of main is measured with it
 	n=$((n + 1))
 	echo "// $n" >>"$tmp/one/prog.c"
 	printf '%s' "$1" >"$tmp/does"

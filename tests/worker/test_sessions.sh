@@ -1,7 +1,7 @@
 #!/bin/bash
 # flopwatch-worker: whole sessions with real builds, modules that misbehave, and compare without a daemon.
 . "$(dirname "$0")/../support/tap.sh"
-mkdir "$tmp/bin" # whose runners are ours, whatever else runs on this machine
+mkdir "$tmp/bin" # so that its runners are recognisable on this machine
 cp "$bin/flopwatch-worker" "$bin/flopwatch-runner" "$tmp/bin"
 worker=$tmp/bin/flopwatch-worker
 modules=$root/build/tests/modules
@@ -21,7 +21,7 @@ fails "a sandbox that is none" 2 "$worker" serve --sandbox maybe
 fails "compare without modules" 2 "$worker" compare --suite x.yaml
 like "it says which are missing" "$out" 'needs --suite, --base and --target'
 ok "probe" "$worker" probe --device cpu
-hello=$(grep '^{' <<<"$out") # beside it a warning may stand, where bubblewrap does not work
+hello=$(grep '^{' <<<"$out") # a warning may be printed too, if bubblewrap does not work
 is "it prints a hello line" "$(jq -r '.t,.protocol,.devices[0].kind' <<<"$hello" | tr '\n' ' ')" "hello 1 cpu "
 like "with the compiler" "$(jq -r '.devices[0].toolkit' <<<"$hello")" '^gcc [0-9.]+$'
 fails "probe of a device that is not there" 1 "$worker" probe --device cuda:99
@@ -30,7 +30,7 @@ fails "required isolation without bubblewrap" 1 env PATH="$tmp/empty" "$worker" 
 like "one line says what is missing" "$out" 'sandbox is required and not available: bubblewrap is not installed'
 
 # ---- projects ----
-# A kernels/ folder whose module is tests/modules/NAME.c; further arguments are lines of its recipe, before the compiler.
+# A kernels/ folder with the module tests/modules/NAME.c; further arguments are lines of its recipe, before the compiler.
 project() { # folder, module, recipe lines...
 	local dir=$tmp/$1 module=$2 recipe
 	shift 2
@@ -119,7 +119,7 @@ like "is ended" "$(detail target)" 'build printed more than 64 MiB'
 like "its log is short" "$(jq -rs '[.[] | select(.state == "failed")][0].log_b64 | length' "$said")" '^[0-9]{5}$'
 project bomb good "@for i in \$\$(seq 4000); do sleep 60 & done; wait"
 ok "a fork bomb" serve good bomb
-# counted in time, or at the wall that the limit of processes is: both tell why
+# counted in time, or stopped by the limit of processes: both report the reason
 like "is ended" "$(detail target) $(jq -rs '[.[] | select(.state == "failed")][0].log_b64' "$said" | base64 -d)" \
 	'ran more than [0-9]+ processes|[Cc]annot fork|Resource temporarily unavailable'
 project many good "@for i in \$\$(seq 150); do sleep 1234.$$ & done; until [ -e go ]; do sleep 0.05; done"
@@ -292,10 +292,10 @@ is "its interval holds zero" "$(jq '[.cells[] | select(.ci_low_pct <= 0 and .ci_
 is "two sides, two hashes" "$(jq -r '[.base.module_sha256, .target.module_sha256] | unique | length' <<<"$out")" 2
 ok "compare: the same file" compare --base "$modules/good.so" --target "$modules/good.so"
 like "is identical" "$out" '^identical: '
-# what a provider finds by searching is handed back in every run, else each would time another tile
+# the configuration that a provider found is passed back in every run, else each would time another tile
 { cat "$modules/honest_tuner.so"; echo; } >"$tmp/tuner.so"
 "$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$modules/honest_tuner.so" --target "$tmp/tuner.so" --json >"$tmp/tuned" 2>"$tmp/log"
-# a tile costs 2 % more than the one before it, so the change says which were timed; two runs are enough where tiles lie far apart
+# a tile costs 2 % more than the one before it, so the change shows the timed ones; two runs are enough for distant tiles
 as_its_tiles='def cost(side): 1 + 0.02 * (side.configuration[5:] | tonumber);
 	(100 * (cost(.work.base) / cost(.work.target) - 1) - .change_pct | fabs < 0.5)'
 is "compare: what providers searched for is timed in all runs" \
@@ -303,7 +303,7 @@ is "compare: what providers searched for is timed in all runs" \
 is "compare: in all cells" "$(jq '.cells | length' "$tmp/tuned")" 6
 fails "compare: one that forgets it" 1 compare --base "$modules/good.so" --target "$modules/forgetful_tuner.so"
 like "is told so" "$out" 'abi: naive: plan was handed the configuration `TILE=[0-7]` and chose `TILE=[0-7]`'
-# a configuration by hand: two of one module beside each other
+# requested configurations: two of one module compared
 tiles() { compare --base "$modules/honest_tuner.so" --target "$modules/honest_tuner.so" --cells '*full*/forward' "$@"; }
 fails "compare: another configuration of the same module" 3 tiles --base-config TILE=0 --target-config TILE=4 --json
 is "is another speed" "$(jq -r '.cells[] | .verdict, (.change_pct < -6)' <<<"$out" | tr '\n' ' ')" "regression true "
@@ -316,7 +316,7 @@ fails "compare: one of 160 bytes" 2 tiles --base-config "$(printf '%0160d' 0)"
 "$worker" profile --suite "$tmp/tiny.yaml" --device sim --base "$modules/honest_tuner.so" --target "$modules/honest_tuner.so" --cells '*full*/forward' \
 	--base-config TILE=0 --target-config TILE=4 --json >"$tmp/profiled" 2>"$tmp/log"
 is "profile: hands them over, too" "$(jq -c 'select(.t == "profile") | [.base_config, .target_config]' "$tmp/profiled")" '["TILE=0","TILE=4"]'
-# what a configuration does is told of a target that runs it, and of no other
+# the effect of a configuration is reported for a target that runs it, and for no other
 swapped() { # BASE TARGET
 	"$worker" profile --suite "$tmp/tiny.yaml" --device sim --base "$modules/$1.so" --target "$modules/$2.so" --cells '*full*/forward' --json >"$tmp/swapped" 2>"$tmp/log" || return
 	printf '%s %s' "$(jq -s '[.[] | select(.t == "counterfactual")] | length' "$tmp/swapped")" "$(grep -c 'with the base' "$tmp/log")"
@@ -326,7 +326,7 @@ is "profile: one that ignores it is not" "$(swapped honest_tuner good)" "0 1"
 like "and it is told" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: naive: plan was handed the configuration `TILE=[0-7]` and chose `NAIVE=1`'
 is "profile: one that refuses it is not" "$(swapped good honest_tuner)" "0 1"
 like "which is told" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: its provider does not accept it'
-# beside times: memory, and what masks leave out
+# in addition to times: memory, and the masked share
 cat >"$tmp/sparse.yaml" <<'YAML'
 suite: sparse
 family: attention

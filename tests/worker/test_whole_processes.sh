@@ -32,7 +32,7 @@ is "about half of them" "$(notes | sed -nE 's/.*most of warms.up, ([0-9]+) of ([
 stop_daemon TERM
 
 # ---- several results of one name, and another number of them: the verdict is no word about the other rows alone
-results() { # TIMES of results of one name, beside a row that stays: a benchmark that prints hyperfine's JSON
+results() { # TIMES of results of one name, and a constant row: a benchmark that prints hyperfine's JSON
 	local list='{"command":"steady","times":[0.001,0.001,0.001]}' ms
 	for ms in "$@"; do list+=",{\"command\":\"twin\",\"times\":[0.00$ms,0.00$ms,0.00$ms]}"; done
 	printf "echo '{\"results\":[%s]}'\n" "$list" >"$tmp/twins/bench.sh"
@@ -66,7 +66,7 @@ is "a single result has the key without a number" "$(on_main twins single) $(ver
 is "the commit that lost results is named" "$(sql "SELECT group_concat(key, ' ') FROM (SELECT w.value ->> 'cell' AS key FROM alert a, json_each(a.cells) w WHERE a.kind = 'missing' AND a.target_sha = '$(head_of twins)' ORDER BY key)")" "twin#1 twin#2"
 stop_daemon TERM
 
-# ---- processes that the device ran at different clocks: what a process takes follows the clock of its turn, of four in a run
+# ---- processes that the device ran at different clocks: the time of a process follows its clock, of four in a run
 repository clocks <<SH
 runs=\$(cat "$tmp/runs" 2>/dev/null || echo 0)
 echo \$((runs + 1)) >"$tmp/runs"
