@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far the sides of equal builds lie apart in sustained runs, on a GPU whose power limiter swings: of 0.4 s as they were, of 1 s as they are,
+"""Differences between the sides of equal builds in sustained runs, on a GPU with an oscillating power limiter: of 0.4 s as they were, of 1 s as they are,
 and of 1 s where only the first of each side is had. From sustained runs that were recorded. A line each: `bench NAME VALUE pct`, the root mean square of
 the log ratio; of a plant that moves the clock its gain.
 """

@@ -1,4 +1,4 @@
-// What the tests and the screenshots share: a browser that talks to nobody but the daemon, and the list of pages.
+// Shared by tests and screenshots: a browser that connects only to the daemon, and the list of pages.
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 

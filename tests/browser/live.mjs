@@ -1,4 +1,4 @@
-// A person at work, with scripts: sees a push go from queued to its alert, acknowledges it, filters, sorts, opens, zooms, exports.
+// A user with scripts: sees a push go from queued to its alert, acknowledges it, filters, sorts, opens, zooms, exports.
 // Usage: node live.mjs SERVER PUSH, where PUSH is a script that pushes a slower branch `slow`.
 import { execFileSync } from "node:child_process";
 import { json, openBrowser } from "./browser.mjs";

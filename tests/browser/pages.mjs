@@ -1,5 +1,5 @@
-// Every page with scripts on and off: it answers, asks nobody else, breaks no policy, has no serious accessibility finding, keeps
-// its budget, and is whole without scripts. Usage: node pages.mjs SERVER
+// Every page with scripts on and off: it answers, sends no other requests, violates no policy, has no serious accessibility finding, stays
+// within its budget, and is complete without scripts. Usage: node pages.mjs SERVER
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chooseCell, openBrowser, pagesOf } from "./browser.mjs";

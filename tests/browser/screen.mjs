@@ -1,5 +1,5 @@
-// The first screen of a comparison, over pages_demo: what a reader has to see within the first 900 pixels, that nothing runs out of its
-// box at any width, and that the picture leads to its cells, with scripts and without. Usage: node screen.mjs SERVER
+// The first screen of a comparison, over pages_demo: content that must be within the first 900 pixels, no element outside of its
+// box at any width, and a picture that leads to its cells, with scripts and without. Usage: node screen.mjs SERVER
 import { chooseCell, openBrowser } from "./browser.mjs";
 import { end, result, test } from "./tap.mjs";
 

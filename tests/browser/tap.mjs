@@ -1,4 +1,4 @@
-// TAP for the browser tests: a failed test says why and the others go on.
+// TAP for the browser tests: a failed test prints the reason and the others continue.
 let n = 0, failed = 0;
 
 export function result(good, name, detail = "") {

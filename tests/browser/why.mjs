@@ -1,4 +1,4 @@
-// The screen that says why, over pages_demo: on the alert and on the opened cell, with scripts and without, in both lights, on a desk
+// The display of causes, over pages_demo: on the alert and on the opened cell, with scripts and without, in both lights, on a desk
 // and on a telephone. Usage: node why.mjs SERVER
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,5 +1,5 @@
-// A program over the API, in types that come from its description alone. Where a line is marked @ts-expect-error the compiler has to
-// refuse it: were the description looser than the API, it would not. Usage: node client.js SERVER REPO TARGET; prints TAP.
+// A program over the API, in types that come from its description alone. The compiler must
+// reject lines with @ts-expect-error: with a description looser than the API it would not. Usage: node client.js SERVER REPO TARGET; prints TAP.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./flopwatch.js";
 

@@ -1,4 +1,4 @@
-// What Redocly's recommended rules say of a description of an API. Usage: node lint.mjs FILE; a line a finding, status 1 with any.
+// Check a description of an API by Redocly's recommended rules. Usage: node lint.mjs FILE; a line a finding, status 1 with any.
 import { lint, loadConfig } from "@redocly/openapi-core";
 
 const config = await loadConfig({ customExtends: ["recommended"] });

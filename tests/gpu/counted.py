@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a profile counts beside what ncu counts of the same call in the same state: ncu runs the program anew for each pass (application
+"""Compare counters of a profile with ncu's, of the same call in the same state: ncu runs the program again for each pass (application
 replay), so that neither it nor a profile saves and restores memory in between, and leaves the caches as the program does.
 
     tests/gpu/counted.py BUNDLE MODULE.so OUT.txt [CELL...]     cells of suite ffa; it needs ncu
@@ -40,7 +40,7 @@ def by_ncu(cell, metrics):
                            f"{programs}/flopwatch-runner", "--capture", cell, "--suite", suite, "--module", module, "--device", "cuda:0",
                            "--calls", "1", "--warmup", "1"], capture_output=True, text=True, timeout=300)
     table = done.stdout[done.stdout.find('"ID"'):] if '"ID"' in done.stdout else ""
-    rows = list(csv.DictReader(io.StringIO(table)))[1:]  # behind the names stand the units
+    rows = list(csv.DictReader(io.StringIO(table)))[1:]  # the units follow the names
     if not rows:
         sys.exit(f"{cell}: ncu printed no table: {(done.stdout + done.stderr)[-500:]}")
     return rows

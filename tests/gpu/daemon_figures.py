@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Figures of comparisons that a daemon made on a GPU: OUT/NAME.json become OUT/<device>-<date>-<WHAT>.jsonl, the timed calls in
+"""Results of comparisons that a daemon made on a GPU: OUT/NAME.json become OUT/<device>-<date>-<WHAT>.jsonl, the timed calls in
 OUT/flopwatch.db become OUT/<device>-<date>-<WHAT>-samples.jsonl. The series that decides alone.
 
     daemon_figures.py OUT WHAT COMMIT NAME...

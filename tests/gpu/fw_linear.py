@@ -41,7 +41,7 @@ def operands(recipe):
 
 
 class LinearProblem:
-    """Sizes of a linear problem; what fw_problem points at stays alive with this object."""
+    """Sizes of a linear problem; this object owns the targets of fw_problem's pointers."""
 
     def __init__(self, m, k, n, direction=FORWARD, recipe="baseline", prologue=0, activation=0, bias=0, flags=0):
         x, w, recipe_flags = operands(recipe)

@@ -106,7 +106,7 @@ class Module:
 
 
 class AttentionProblem:
-    """Sizes of an attention problem; what fw_problem points at stays alive with this object."""
+    """Sizes of an attention problem; this object owns the targets of fw_problem's pointers."""
 
     def __init__(self, direction, mask, total_q, total_k, nhq, nhk, headdim, lengths=None, block=0, max_blocks=0, scale=None, flags=0):
         lengths = lengths or [total_q]

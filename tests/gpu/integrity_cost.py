@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What changing K and V costs, from comparisons of a module with itself (integrity.sh): the second forward that a backward cell
-makes in each run, as a share of the device's time, and the device's time beside that of an earlier build. Usage: FOLDER."""
+"""Cost of changing K and V, from comparisons of a module with itself (integrity.sh): the second forward that a backward cell
+makes in each run, as a share of the device's time, and the device's time next to that of an earlier build. Usage: FOLDER."""
 import json
 import os
 import sys

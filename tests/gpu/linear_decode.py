@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Few rows of X: what share of the memory's rate our kernels reach, in every recipe, beside PyTorch's, in one process.
+"""Few rows of X: our kernels' share of the memory's rate, in every recipe, compared with PyTorch's, in one process.
 
     tests/gpu/linear_decode.py [MODULE.so] [--rows M,..] [--n N] [--k K] [--rounds N] [--out FILE.jsonl]
 
@@ -24,7 +24,7 @@ JOBS = {"int4wo-128": (4, 0.60, 0.80), "int8wo": (8, 0.65, 0.85), "float8wo": (8
 
 
 def four_bits(torch, w):
-    """As fw_linear.h rounds: what PyTorch packs, and bf16 scales and zeros, (k / group, n, 2)."""
+    """Rounded as in fw_linear.h: PyTorch's packed form, and bf16 scales and zeros, (k / group, n, 2)."""
     groups = w.float().reshape(w.shape[0], -1, GROUP)
     low, high = groups.amin(-1, keepdim=True), groups.amax(-1, keepdim=True)
     scale = ((high - low) / 15).clamp(min=1e-6)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Our linear kernels beside cuBLASLt's and PyTorch's, in one process: same inputs, calls in turns, quantisation of activations on the clock.
+"""Our linear kernels against cuBLASLt's and PyTorch's, in one process: same inputs, interleaved calls, quantisation of activations on the clock.
 
     tests/gpu/linear_peers.py [MODULE.so] [--shapes NAME,..] [--jobs NAME,..] [--rounds N] [--out FILE.jsonl]
 
@@ -160,7 +160,7 @@ def main():
         generator = torch.Generator("cuda").manual_seed(7)
         x, w, dy = (torch.randn(size, device="cuda", generator=generator).to(torch.bfloat16) for size in ((m, k), (n, k), (m, n)))
         w *= k ** -0.5
-        torch.cuda.synchronize()  # what is called runs on another stream
+        torch.cuda.synchronize()  # the call runs on another stream
         for job in options.jobs.split(","):
             with torch.cuda.stream(stream), torch.no_grad():
                 found = make_contenders(torch, module, job, shape, (x, w, dy), stream.cuda_stream)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether what tests/gpu/linear.sh planted was found, and nothing else: "ok" or "not ok" a line; exit status 1 where one is not.
+"""Check that exactly the planted faults of tests/gpu/linear.sh were found: "ok" or "not ok" a line; exit status 1 after a failure.
 
     linear_told.py OUT BRANCH...     OUT/flopwatch.db, OUT/layernorm.json, OUT/copy_gb_s.txt; the branches that were judged
 """
@@ -41,7 +41,7 @@ def recipe(key):
 
 
 def alone(branch, suite, planted, verdict, where):
-    """What was planted is found in each of its cells, and in no other."""
+    """The planted fault is found in each of its cells, and in no other."""
     found = cells(branch, suite)
     wanted = {key for key in found if planted(key)}
     hit = {key for key, (word, _, _) in found.items() if word == verdict}

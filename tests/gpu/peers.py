@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Our attention kernels beside PyTorch's, in one process: same inputs, same masks, same count of FLOPs, calls interleaved.
+"""Our attention kernels against PyTorch's, in one process: same inputs, same masks, same count of FLOPs, calls interleaved.
 
     tests/gpu/peers.py [MODULE.so] [--cases TEXT,..] [--directions forward,backward] [--provider NAME,..] [--budget-s N] [--out DIR]
 
@@ -46,7 +46,7 @@ class Case:
         return int(self.density * (self.tokens // self.block) + 1e-9)
 
     def place(self, torch, device):
-        """Make what lives on the device: block choices at random, the same for every contender."""
+        """Make the data on the device: random block choices, the same for every contender."""
         if self.device is not None:
             return
         self.device, self.torch = device, torch
@@ -103,7 +103,7 @@ def sparse(block, density, tokens=SPARSE_TOKENS):
 
 
 def make_rings():
-    """Name -> [(case, peers)]. Our own kernels run in every case; the peers of a case run on that case."""
+    """Name -> [(case, peers)]. Our kernels run in every case; the peers of a case run on that case."""
     rings = {}
     for kind in ("full", "causal"):
         rings["dense_" + kind] = [(dense(kind), ["cudnn", "flash"])]
@@ -173,12 +173,12 @@ class Contender:
         self.ms = []
 
     def release(self):
-        """Let go of the buffers; what was measured stays."""
+        """Free the buffers; the results stay."""
         self.case = self.call = self.result = self.scratch = None
 
 
 def our_contender(torch, module, wanted, label, case, direction, inputs, stream):
-    """`wanted`: a provider's name, or None for the first that can. Own: keeps its buffers alive through its closures."""
+    """`wanted`: a provider's name, or None for the first that can. Own: its closures own its buffers."""
     fields = dict(mask=fw.BLOCKS if case.block else fw.CAUSAL if case.causal else fw.FULL, total_q=case.tokens, total_k=case.tokens,
                   nhq=NHQ, nhk=NHK, headdim=HEADDIM, lengths=case.lengths, block=case.block,
                   max_blocks=int(case.kept.sum()) if case.block else 0)
@@ -216,13 +216,13 @@ def our_contender(torch, module, wanted, label, case, direction, inputs, stream)
         workspace, persist = buffer(step.workspace_bytes), buffer(step.persist_bytes)
         scratch += [workspace, persist]
         step.bind({slot: t.data_ptr() for slot, t in held.items()}, workspace.data_ptr(), persist.data_ptr())
-    steps[0].enqueue(stream)  # backward reads O and LSE of its own forward
+    steps[0].enqueue(stream)  # backward reads O and LSE of its forward
     torch.cuda.synchronize()
 
     results = (fw.O,) if direction == FORWARD else (fw.DQ, fw.DK, fw.DV)
     contender = Contender(label, case, direction, lambda: plan.enqueue(stream), lambda: [held[s] for s in results])
     contender.provider, contender.config = name, plan.config
-    contender.scratch = scratch  # lives as long as what uses its addresses
+    contender.scratch = scratch  # lives as long as the users of its addresses
     return contender
 
 
@@ -312,7 +312,7 @@ class Bench:
     # ---- one ring, one direction ----
 
     def contenders(self, ring, direction):
-        """Those that answer. Every one is called once here: what compiles, compiles now."""
+        """Those that work. Every one is called once here, so that compilation happens now."""
         import torch_peers
         torch, found, inputs = self.torch, [], {}
         wanted = self.options.provider.split(",") if self.options.provider else [None]
@@ -322,7 +322,7 @@ class Bench:
                 inputs[case.tokens] = Inputs(torch, case.tokens, self.device)
             makers = []
             for i, provider in enumerate(wanted):
-                who = "module:" + provider if i else "ours"  # so that our "cudnn" is not taken for PyTorch's
+                who = "module:" + provider if i else "ours"  # distinguishes our "cudnn" from PyTorch's
                 makers.append((who, lambda provider=provider, who=who: our_contender(
                     torch, self.module, provider, who, case, direction, inputs[case.tokens], self.stream.cuda_stream)))
             if not self.options.no_peers:
@@ -521,7 +521,7 @@ def main():
             print(f"{name} {direction}: left out, the budget of {options.budget_s:g} s is spent", flush=True)
             continue
         print(f"{name} {direction}: {bench.left():.0f} s left", flush=True)
-        if name != ring_name:  # both directions share masks, so that what was compiled for one serves the other
+        if name != ring_name:  # both directions share masks, so that code compiled for one works for the other
             ring_name, ring = name, make_rings()[name]
         try:
             bench.measure(name, ring, direction, options.seconds)
@@ -547,7 +547,7 @@ def main():
 
 
 def self_check():
-    """What does not need a GPU: counts against brute force, the table against invented samples."""
+    """Tests without a GPU: counts against brute force, the table against invented samples."""
     case = Case("varlen_causal", 10, causal=True, lengths=[3, 7])
     assert case.pairs() == sum(1 for n in (3, 7) for i in range(n) for j in range(n) if j <= i)
     assert dense("full").flops(FORWARD) == 4 * 8192 ** 2 * 64 * 128 and dense("full").flops(BACKWARD) == 10 * 8192 ** 2 * 64 * 128

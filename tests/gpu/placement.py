@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether it shows in a call's time where its memory lies: every workspace with every persistent memory, each allocated by itself.
+"""Measure whether a call's time depends on the addresses of its memory: every workspace with every persistent memory, each allocated by itself.
 
     tests/gpu/placement.py [MODULE.so] [--recipe R] [--m M --k K --n N] [--places N] [--rounds N]
 
@@ -21,7 +21,7 @@ L2_BYTES = 60 << 20
 
 
 class Places:
-    """`n` pieces of memory, each beside others that are as large as may be, so that they lie as apart as in several processes."""
+    """`n` pieces of memory, each next to others of the largest possible size, so that their addresses differ as in several processes."""
 
     def __init__(self, torch, n, size):
         self.between, self.pieces = [], []

@@ -6,7 +6,7 @@ REASONS = {0x1: "idle", 0x2: "application clocks", 0x4: "power cap", 0x8: "hardw
 
 
 class Power:
-    """Reads nothing and says why in `problem` where the library or the device cannot be had."""
+    """Read nothing and set `problem` if the library or the device is missing."""
 
     def __init__(self, uuid=None):
         self.problem, self.handle = "", ctypes.c_void_p()
@@ -36,7 +36,7 @@ class Power:
         return None
 
     def read(self):
-        """{sm_mhz, memory_mhz, power_w, limit_w, temperature_c, reasons}; what cannot be read is None."""
+        """{sm_mhz, memory_mhz, power_w, limit_w, temperature_c, reasons}; unreadable values are None."""
         if self.problem:
             return {}
         power, limit = self._read("nvmlDeviceGetPowerUsage"), self._read("nvmlDeviceGetEnforcedPowerLimit")

@@ -25,7 +25,7 @@ BIN_MS, AHEAD, SCRUB_BYTES, REST_S, READ_S = 200, 4, 120 << 20, 2, 0.015
 
 
 class Load:
-    """One cell, bound to memory of its own."""
+    """One cell, bound to separate memory."""
 
     def __init__(self, torch, module, stream, seqlen, direction, mask):
         def filled(heads):
@@ -36,7 +36,7 @@ class Load:
                       fw.LSE: torch.empty((HEADS, seqlen), dtype=torch.float32, device="cuda")}
         self.slots[fw.O] = torch.empty_like(self.slots[fw.Q])
         self.plan = self.planned(torch, module, seqlen, fw.FORWARD, mask)
-        if direction == fw.BACKWARD:  # reads what forward wrote
+        if direction == fw.BACKWARD:  # reads forward's results
             self.plan.enqueue(stream.cuda_stream)
             stream.synchronize()
             self.slots.update({fw.DO: filled(HEADS), fw.DQ: torch.empty_like(self.slots[fw.Q]),

@@ -1,4 +1,4 @@
-"""Y = X W^T in bf16 as Triton makes it, for linear_peers.py: a block a tile, tiles walked eight rows down, then the next column."""
+"""Y = X W^T in bf16 in Triton, for linear_peers.py: a block a tile, tiles in order of eight rows down, then the next column."""
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""why_recording.py - a plant's profile behind the line that says what was measured and what has to be found (tests/data/profiles/README.md).
+"""why_recording.py - a line with the measurement and the expected cause, then the plant's profile (tests/data/profiles/README.md).
 
 usage: why_recording.py PLANT COMPARE.json PROFILE.jsonl
 """
@@ -7,7 +7,7 @@ import json
 import sys
 
 FORWARD, BACKWARD = "v2_forward_kernel", "v2_backward_kernel"
-PLANTS = {  # what may stand first, and where
+PLANTS = {  # allowed first causes, and their kernels
     "needless-80": (["tensor_instructions"], FORWARD),
     "spills": (["spills"], FORWARD),
     "banks": (["bank_conflicts"], FORWARD),

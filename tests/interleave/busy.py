@@ -1,4 +1,4 @@
-"""Calls of some us while other processes want the same core, each held against its own processor time: see busy.c."""
+"""Calls of some us while other processes use the same core, each compared with its processor time: see busy.c."""
 import io
 import resource
 import sys

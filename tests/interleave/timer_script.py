@@ -1,4 +1,4 @@
-"""timer_script.py - times with torch.utils.benchmark, and knows nothing of the kit."""
+"""timer_script.py - times with torch.utils.benchmark, without any code for the kit."""
 # cells: sum(x) sums/many
 import torch.utils.benchmark as benchmark
 

@@ -1,4 +1,4 @@
-"""triton_script.py - times with triton.testing, and knows nothing of the kit."""
+"""triton_script.py - times with triton.testing, without any code for the kit."""
 # cells: add/n=256 bwd/n=64/provider=ours fwd/n=64/provider=ours reduce/n=128/provider=ours reduce/n=128/provider=theirs reduce/n=64/provider=ours reduce/n=64/provider=theirs triton_script triton_script#2
 import time
 

@@ -1,4 +1,4 @@
-"""in_process.py - what the pairs of one process say of the same two versions: both kernels in turns, A B B A, L2 displaced before each call, one
+"""in_process.py - pairs of one process for the same two versions: both kernels interleaved, A B B A, L2 displaced before each call, one
 warm call before each timed one. usage: in_process.py KERNEL A B, stages of each; prints JSON lines with the change of throughput in percent, for
 both ways of timing, each without a pause between calls and with one as long as a turn: they lie points apart, because a card at its power limit
 runs at another clock."""

@@ -1,4 +1,4 @@
-"""kernels.py - a softmax and a matrix product in Triton; `stages.py` beside it says in how many stages."""
+"""kernels.py - a softmax and a matrix product in Triton; `stages.py` in its folder has the number of stages."""
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-"""module.py - a block of a transformer in PyTorch, forward and backward, with the kit. `extra.py` beside it says how much more it does."""
+"""module.py - a block of a transformer in PyTorch, forward and backward, with the kit. `extra.py` in its folder has the additional work."""
 import flopwatch
 import torch
 from extra import EXTRA

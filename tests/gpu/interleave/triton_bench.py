@@ -1,4 +1,4 @@
-"""triton_bench.py - times its kernels as Triton's tutorials do, and knows nothing of flopwatch."""
+"""triton_bench.py - times its kernels as Triton's tutorials do, without any code for flopwatch."""
 import triton
 import triton.testing
 from kernels import inputs, matmul, softmax

@@ -1,4 +1,4 @@
-"""writes.py - a program that is timed as a whole: it starts another one and prints what that one took, with much beside it on standard error."""
+"""writes.py - a program that is timed as a whole: it starts another one and prints its time, with much other output on standard error."""
 import json
 import subprocess
 import sys

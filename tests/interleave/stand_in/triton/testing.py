@@ -1,4 +1,4 @@
-"""Signatures as in Triton 3: what calls it must not notice the kit."""
+"""Signatures as in Triton 3: its callers must not notice the kit."""
 import time
 
 
