@@ -95,12 +95,12 @@ def read_layers():
             header, path = line[2:].split(": ")
             owner[header] = path
         elif line and not line.startswith("#"):
-            room, _, rooms = line.partition(":")
-            like = re.compile(re.escape(room).replace(r"\*", r"([^/]+)"))
-            for found in [found for found in map(like.fullmatch, sorted(there)) if found] if "*" in room else [None]:
-                name = found[0] if found else room
+            folder, _, folders = line.partition(":")
+            like = re.compile(re.escape(folder).replace(r"\*", r"([^/]+)"))
+            for found in [found for found in map(like.fullmatch, sorted(there)) if found] if "*" in folder else [None]:
+                name = found[0] if found else folder
                 if name not in allowed or not found:  # an exact row comes first
-                    allowed[name] = [r.replace("*", found[1]) if found else r for r in rooms.split()]
+                    allowed[name] = [r.replace("*", found[1]) if found else r for r in folders.split()]
     return allowed, owner
 
 

@@ -17,9 +17,9 @@ entries = re.findall(r'^- <a id="([^"]+)"></a>\*\*([^*]+)\*\*', page, re.M)
 if len(entries) != len(re.findall(r"^- ", page, re.M)):
     wrong.append("doc/glossary.md: an entry does not begin with its anchor and its term")
 order = [re.sub(r"[^a-z0-9]", "", term.lower()) for _, term in entries]
-wrong += [f"doc/glossary.md: {entries[i + 1][1]} stands behind {entries[i][1]}" for i in range(len(order) - 1) if order[i] >= order[i + 1]]
+wrong += [f"doc/glossary.md: {entries[i + 1][1]} comes after {entries[i][1]}" for i in range(len(order) - 1) if order[i] >= order[i + 1]]
 wrong += [f"doc/glossary.md: {anchor} is the anchor of {term}" for anchor, term in entries if anchor != re.sub(r"[^a-z0-9]+", "-", term.lower()).strip("-")]
-said = set(re.findall(r"[a-z]+", page.lower())) | set(re.findall(r"`([^`]+)`", page.replace("\n ", "")))
+listed = set(re.findall(r"[a-z]+", page.lower())) | set(re.findall(r"`([^`]+)`", page.replace("\n ", "")))
 for file, before in LISTS:
     text = (ROOT / "daemon" / file).read_text()
     begin = text.find(before)
@@ -28,7 +28,7 @@ for file, before in LISTS:
         wrong.append(f"daemon/{file}: there is no list {before}] of words")
     for word in words:
         parts = set(word.split("_"))
-        if word not in said and not parts <= said and word != "none":
+        if word not in listed and not parts <= listed and word != "none":
             wrong.append(f"doc/glossary.md: lacks {word} of daemon/{file}")
 
 print("\n".join(wrong), end="\n" if wrong else "")

@@ -15,11 +15,11 @@ wrong = []
 def keys_of(path):
     """Keys requested by name; read_name() passes on a name."""
     text = (ROOT / path).read_text()
-    asked = re.findall(r"\byaml_get\((?:[^()]|\([^()]*\))*?, (\"\w+\"|\w+)\)", text)
-    if len(asked) != len(re.findall(r"\byaml_get\(", text)):
-        wrong.append(f"{path}: a key is asked for in a way that this script does not see")
+    requested = re.findall(r"\byaml_get\((?:[^()]|\([^()]*\))*?, (\"\w+\"|\w+)\)", text)
+    if len(requested) != len(re.findall(r"\byaml_get\(", text)):
+        wrong.append(f"{path}: a key is requested in a way that this script does not see")
     named = re.findall(r"\bread_name\(\w+, \w+, \"(\w+)\"", text)
-    return {key.strip('"') for key in asked if key[0] == '"'} | set(named)
+    return {key.strip('"') for key in requested if key[0] == '"'} | set(named)
 
 
 def part_of(text, headline):
@@ -41,25 +41,25 @@ for reader, in_page, in_man in PARTS:
     if reader == "suite.c":
         read |= keys_of("daemon/families/attention/suite.c")
     rows = re.findall(r"^\| (`[^|]+) \|", part_of(page, in_page), re.M)
-    told = {word for row in rows for path in re.findall(r"`([^`]+)`", row) for word in re.findall(r"\w+", path)}
+    listed_keys = {word for row in rows for path in re.findall(r"`([^`]+)`", row) for word in re.findall(r"\w+", path)}
     shown = {word for name in re.findall(r"^\*([\w., *]+)\*", part_of(man, in_man), re.M) for word in re.findall(r"\w+", name)}
-    wrong += [f"doc/reference.md: {in_page[3:].strip('# ')} lacks {key}, which {source} reads" for key in sorted(read - told)]
-    wrong += [f"doc/reference.md: {key} is read by nobody in {source}" for key in sorted(told - read)]
+    wrong += [f"doc/reference.md: {in_page[3:].strip('# ')} lacks {key}, which {source} reads" for key in sorted(read - listed_keys)]
+    wrong += [f"doc/reference.md: {key} is not read in {source}" for key in sorted(listed_keys - read)]
     wrong += [f"etc/man/flopwatch.yaml.5.scd: {in_man[2:]} lacks {key}, which {source} reads" for key in sorted(read - shown)]
-    wrong += [f"etc/man/flopwatch.yaml.5.scd: {key} is read by nobody in {source}" for key in sorted(shown - read)]
+    wrong += [f"etc/man/flopwatch.yaml.5.scd: {key} is not read in {source}" for key in sorted(shown - read)]
 for folder in sorted((ROOT / "daemon/families").iterdir()):
     if not folder.is_dir() or folder.name == "attention":
         continue
     page = ROOT / "doc/families" / f"{folder.name}.md"
     table = page.read_text().split("| key |")[1].split("\n\n")[0] if page.exists() else ""
-    told = set(re.findall(r"^\| `(\w+)` \|", table, re.M))
+    listed_keys = set(re.findall(r"^\| `(\w+)` \|", table, re.M))
     imports = sorted(folder.glob("torchao*.c"))  # another project's configuration, which has a separate table
     read = set().union(*(keys_of(path.relative_to(ROOT)) for path in folder.glob("*.c") if path not in imports))
     theirs = set(re.findall(r'\b(?:yaml_get|note_key)\([^;]*?"(\w+)"', "".join(path.read_text() for path in imports)))
     listed = set(re.findall(r"`(\w+)`", page.read_text().split("| theirs |")[1].split("\n\n")[0])) if imports else set()
     wrong += [f"{page.relative_to(ROOT)}: of theirs lacks {key}" for key in sorted(theirs - listed)]
-    wrong += [f"{page.relative_to(ROOT)}: lacks {key}, which daemon/families/{folder.name} reads" for key in sorted(read - told)]
-    wrong += [f"{page.relative_to(ROOT)}: {key} is read by nobody in daemon/families/{folder.name}" for key in sorted(told - read)]
+    wrong += [f"{page.relative_to(ROOT)}: lacks {key}, which daemon/families/{folder.name} reads" for key in sorted(read - listed_keys)]
+    wrong += [f"{page.relative_to(ROOT)}: {key} is not read in daemon/families/{folder.name}" for key in sorted(listed_keys - read)]
 man = (ROOT / "etc/man/flopwatchd.yml.5.scd").read_text()
 reader = "".join((ROOT / "daemon/flopwatchd/config" / name).read_text() for name in ("config_read.c", "config_secret.c"))
 for key in sorted(set(re.findall(r'\(y, \w+, "(\w+)"|^\t\t\{ "(\w+)", \d', reader, re.M)), key="".join):

@@ -28,11 +28,11 @@ wrong = []
 for position, message in messages:
     parts = [re.escape(part.strip(" ")) for part in message.split("…") if part.strip(" ")]
     shape = re.compile(r".*?".join(parts), re.S)
-    said = [text for text in texts if shape.search(text)]
-    if not said:
-        wrong.append(f"{PAGE}: no source says `{message}`")
-    if position and not all(f"see {PAGE}#{position}" in text for text in said):
-        wrong.append(f"{PAGE}: `{message}` is said without its place, #{position}")
+    found_in = [text for text in texts if shape.search(text)]
+    if not found_in:
+        wrong.append(f"{PAGE}: no source has `{message}`")
+    if position and not all(f"see {PAGE}#{position}" in text for text in found_in):
+        wrong.append(f"{PAGE}: `{message}` does not name its anchor #{position}")
 if len(messages) < LEAST:
     wrong.append(f"{PAGE}: {len(messages)} messages were found, at least {LEAST} were expected")
 positions = re.findall(r'<a id="([^"]+)"></a>', page)

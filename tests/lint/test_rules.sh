@@ -11,8 +11,8 @@ broken() { # name, file, line appended to it, script, its message
 	like "says where" "$out" "^$5"
 	cp "$tmp/kept" "$ROOT/$2"
 }
-ok "the copy keeps to its folders" "$root/tests/layers.py"
-ok "and to its families" "$root/tests/lint/families.py"
+ok "the copy follows layers.txt" "$root/tests/layers.py"
+ok "and the rule of families" "$root/tests/lint/families.py"
 broken "a family's word elsewhere is found" db/live.c 'static int seqlen;' lint/families.py 'db/live.c:[0-9]+: names seqlen, which is attention'
 broken "so is a name of a family's header" daemon/worker/compare_alone.c 'static int f = FW_LINEAR;' lint/families.py 'daemon/worker/compare_alone.c:[0-9]+: names FW_LINEAR, which is linear'
 broken "a file that may name it in a string may not elsewhere" daemon/readers/ffa.c 'static int seqlen;' lint/families.py 'daemon/readers/ffa.c:[0-9]+: names seqlen outside of a string'

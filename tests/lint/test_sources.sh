@@ -33,7 +33,7 @@ pairs() { # every .c but main.c has its header
 		grep -q '#include ".*\.h"' "$c" || echo "$c includes no header of ours"
 	done
 }
-check "folders include only what tests/layers.txt allows" tests/layers.py
+check "includes follow tests/layers.txt" tests/layers.py
 if command -v clang-format-14 >/dev/null; then
 	check "clang-format finds nothing to change" tests/check-format.sh
 else
@@ -46,13 +46,12 @@ check "SQL is constant text" built_sql
 check "SQL is written in db/ alone" sql_elsewhere
 check "states, kinds and verdicts are not compared as text" compared_words
 check "every file has a header" pairs
-check "the way of a push is in the sources" bash -c "tests/trace_push.py >/dev/null"
-check "pages that are read are short, and name what is there" tests/lint/docs.py
-check "reference and man pages have every key that is read, and no other" tests/lint/keys.py
-check "comments name files that are there" tests/lint/comments.py
-check "what a family knows stands in its folder" tests/lint/families.py
+check "documents are short, with valid links and names" tests/lint/docs.py
+check "reference and man pages have exactly the keys that are read" tests/lint/keys.py
+check "comments name existing files" tests/lint/comments.py
+check "names of a family are in its folder alone" tests/lint/families.py
 check "messages of doc/troubleshooting.md are in the sources" tests/lint/messages.py
-check "doc/glossary.md has every word that is shown" tests/lint/glossary.py
+check "doc/glossary.md has every shown term" tests/lint/glossary.py
 check "doc/schema.md draws db/schema.sql" tests/draw-schema.sh doc/schema.md
 check "shell scripts parse" bash -c 'for f in $(git ls-files "*.sh"); do bash -n "$f" || exit 1; done'
 echo "1..$n"
