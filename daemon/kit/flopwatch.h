@@ -91,7 +91,7 @@ struct flopwatch_run {
 	int64_t start_ns[FLOPWATCH_SLOTS];
 	double host_us[FLOPWATCH_SLOTS], idle_us, first_ms;
 	double reported_ms[FLOPWATCH_SLOTS]; /* of a call by another clock; 0: by ours; below 0: that clock has no time of it */
-	long repeats[FLOPWATCH_SLOTS];   /* that this is the mean of, where something else chose how many; 0: one call */
+	long repeats[FLOPWATCH_SLOTS];       /* that this is the mean of, where something else chose how many; 0: one call */
 	long switches;
 	int64_t opened_ns, waited_ns, cpu_ns; /* before the clock began: when, and what this thread had waited and used by then */
 	int is_cut[FLOPWATCH_SLOTS];          /* something else took the processor during the call */
