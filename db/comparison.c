@@ -231,61 +231,6 @@ int view_compare(
 	return err_set(err, ERR_NOT_FOUND, "%.12s and %.12s were not compared in %s", base, target, repo);
 }
 
-int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err)
-{
-	struct stmt *s = db_query(db, err, CELL_SELECT "WHERE comparison = :comparison ORDER BY n", "comparison=%ld", comparison);
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_cell){ .id = row_int(s, CELL_id),
-				  .device = row_int(s, CELL_device),
-				  .confirmed_on = row_int(s, CELL_confirmed_on),
-				  .n = (int)row_int(s, CELL_n),
-				  .key = row_text(s, CELL_key),
-				  .group = row_text(s, CELL_suite_group),
-				  .title = row_text(s, CELL_title),
-				  .line = row_text(s, CELL_line),
-				  .baseline = row_text(s, CELL_baseline),
-				  .shape = row_text(s, CELL_shape),
-				  .direction = row_text(s, CELL_direction),
-				  .input_sha = row_text(s, CELL_input_sha),
-				  .verdict = verdict_from_name(row_text(s, CELL_verdict)),
-				  .failure = row_text(s, CELL_failure),
-				  .reason = row_text(s, CELL_reason),
-				  .size = row_int(s, CELL_size),
-				  .pieces = row_double(s, CELL_pieces),
-				  .flops = row_double(s, CELL_flops),
-				  .bytes = row_double(s, CELL_bytes),
-				  .threshold_pct = row_double(s, CELL_threshold_pct),
-				  .m = row_double(s, CELL_m),
-				  .m_raw = row_double(s, CELL_m_raw),
-				  .se = row_double(s, CELL_se),
-				  .beta = row_double(s, CELL_beta),
-				  .runs = (int)row_int(s, CELL_runs),
-				  .samples = (int)row_int(s, CELL_samples),
-				  .base_median_ms = row_double(s, CELL_base_median_ms),
-				  .target_median_ms = row_double(s, CELL_target_median_ms),
-				  .base_tflops = view_tflops(row_double(s, CELL_flops), row_double(s, CELL_base_median_ms)),
-				  .target_tflops = view_tflops(row_double(s, CELL_flops), row_double(s, CELL_target_median_ms)),
-				  .change_pct = row_double(s, CELL_change_pct),
-				  .ci_low_pct = row_double(s, CELL_ci_low_pct),
-				  .ci_high_pct = row_double(s, CELL_ci_high_pct),
-				  .mde_pct = row_double(s, CELL_mde_pct),
-				  .flags = (int)row_int(s, CELL_flags),
-				  .series = row_text(s, CELL_series),
-				  .decided_by = decider_from_name(row_text(s, CELL_decided_by)),
-				  .decided_m = row_double(s, CELL_decided_m),
-				  .m_code = row_double(s, CELL_m_code),
-				  .se_clock = row_double(s, CELL_se_clock),
-				  .tau0 = row_double(s, CELL_tau0),
-				  .nu0 = row_double(s, CELL_nu0),
-				  .underpowered_pct = row_double(s, CELL_underpowered_pct),
-				  .mean_m = row_double(s, CELL_mean_m),
-				  .mean_se = row_double(s, CELL_mean_se),
-				  .slow_share = { row_double(s, CELL_slow_base), row_double(s, CELL_slow_target) },
-				  .slow_longer = row_double(s, CELL_slow_longer) });
-	return result;
-}
-
 int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,

@@ -1208,28 +1208,6 @@ int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_
 int view_compare(struct db *db, const char *repo, const char *base, const char *target, const char *suite, int64_t *id,
 	struct fw_err *err);
 
-struct view_cell {
-	int64_t id, device, confirmed_on; /* device: 0 not timed; confirmed_on: another device of its confirming set, 0 none */
-	int n;
-	enum verdict verdict;
-	const char *key, *group, *title, *line, *baseline, *shape, *direction, *input_sha, *failure, *reason;
-	int64_t size;
-	double pieces, flops, bytes, threshold_pct, m, m_raw, se, beta, m_code, se_clock;
-	int runs, samples;
-	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
-	int flags;          /* bits of verdict/flag.c */
-	const char *series; /* series that decides */
-	enum decider decided_by;
-	double decided_m;        /* log time ratio that the verdict is based on */
-	double tau0, nu0;        /* calibrated noise between runs, and its degrees of freedom; NAN: none */
-	double underpowered_pct; /* smallest detectable slowdown, where it exceeds the threshold; 0: it does not */
-	double mean_m, mean_se;  /* of the mean call, where slow calls became more or less frequent; else NAN */
-	double slow_share[2], slow_longer;
-};
-typedef void view_cell_fn(void *arg, const struct view_cell *row);
-/** Cells of a comparison in the order of the suite. */
-int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err);
-
 typedef void view_metric_fn(void *arg, const char *name, const char *unit, double value);
 /** Metrics of a cell in the order of insertion. */
 int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, struct fw_err *err);
@@ -1739,6 +1717,9 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err);
 int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err *err);
 /** The cell of `comparison` with the smallest n above `after_n` (-1: the first). 1, 0, -1. */
 int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err);
+typedef void view_cell_fn(void *arg, const struct store_cell *row);
+/** Cells of a comparison in the order of the suite. */
+int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err);
 
 /** Set a number of a cell; not finite: nothing is stored. */
 int store_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, struct fw_err *err);
@@ -2040,17 +2021,8 @@ struct find_notification_suite {
 int find_notification_suites(
 	struct db *db, int64_t repo, const char *sha, struct find_notification_suite *out, int max, int *n, struct fw_err *err);
 
-struct find_notification_cell {
-	const char *key, *failure;
-	enum verdict verdict;
-	enum decider decided_by;
-	double change_pct, ci_low_pct, ci_high_pct, decided_pct;
-	double slow_share[2], slow_longer; /* as in struct view_cell */
-};
-typedef void find_notification_cell_fn(void *arg, const struct find_notification_cell *cell);
 /** The first `max` cells of a comparison that are not unchanged, identical or unsupported, in order. */
-int find_notification_each(
-	struct db *db, int64_t comparison, int max, find_notification_cell_fn *each, void *arg, struct fw_err *err);
+int find_notification_each(struct db *db, int64_t comparison, int max, view_cell_fn *each, void *arg, struct fw_err *err);
 
 /* ---- offline: Devices that are offline or quarantined while jobs wait for them, and alerts about them that are over. Loop only. ---- */
 

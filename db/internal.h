@@ -95,6 +95,9 @@ extern const struct carry_table carry_tables[];
 /* clang-format on */
 
 enum { CELL_id, CELL_comparison, CELL_COLUMNS(CELL_NUMBER) CELL_device, CELL_confirmed_on };
+/** Read every row of a statement that begins with CELL_SELECT. */
+int cell_each(struct stmt *s, view_cell_fn *each, void *arg, struct fw_err *err);
+
 enum {
 	CELL_POINT(POINT_NUMBER) POINT_FIGURES,
 	POINT_BASELINE_PERIOD_AT = 8 * POINT_FIGURES, /* four bytes, 0: none; then two of flags */

@@ -1,4 +1,4 @@
-#include "db/db.h"
+#include "db/internal.h"
 
 int find_notification_ended(struct db *db, int64_t ended_at, const char *repo_name, struct find_notification_job *out, int max,
 	int *n, struct fw_err *err)
@@ -63,25 +63,11 @@ int find_notification_suites(
 	return result;
 }
 
-int find_notification_each(
-	struct db *db, int64_t comparison, int max, find_notification_cell_fn *each, void *arg, struct fw_err *err)
+int find_notification_each(struct db *db, int64_t comparison, int max, view_cell_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_query(db, err,
-		"SELECT key, verdict, failure, decided_by, change_pct, ci_low_pct, ci_high_pct, decided_pct, slow_base, "
-		"slow_target, slow_longer FROM cell WHERE comparison = :id AND verdict NOT IN ('unchanged', 'identical', "
-		"'unsupported') ORDER BY n LIMIT :max",
+		CELL_SELECT
+		"WHERE comparison = :id AND verdict NOT IN ('unchanged', 'identical', 'unsupported') ORDER BY n LIMIT :max",
 		"id=%ld max=%d", comparison, max);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct find_notification_cell){ .key = row_text(s, 0),
-				  .verdict = verdict_from_name(row_text(s, 1)),
-				  .failure = row_text(s, 2),
-				  .decided_by = decider_from_name(row_text(s, 3)),
-				  .change_pct = row_double(s, 4),
-				  .ci_low_pct = row_double(s, 5),
-				  .ci_high_pct = row_double(s, 6),
-				  .decided_pct = row_double(s, 7),
-				  .slow_share = { row_double(s, 8), row_double(s, 9) },
-				  .slow_longer = row_double(s, 10) });
-	return result;
+	return cell_each(s, each, arg, err);
 }

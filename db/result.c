@@ -266,16 +266,12 @@ static double or_zero(double v)
 	return isfinite(v) ? v : 0;
 }
 
-int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err)
+static void read_cell(struct stmt *s, struct store_cell *out)
 {
-	struct stmt *s = db_query(db, err, CELL_SELECT "WHERE comparison = :comparison AND n > :after ORDER BY n LIMIT 1",
-		"comparison=%ld after=%d", comparison, after_n);
-	int result = stmt_step(s, err);
-	if (result != 1)
-		return result;
 	*out = (struct store_cell){ .id = row_int(s, CELL_id),
 		.comparison = row_int(s, CELL_comparison),
 		.device = row_int(s, CELL_device),
+		.confirmed_on = row_int(s, CELL_confirmed_on),
 		.n = (int)row_int(s, CELL_n),
 		.size = row_int(s, CELL_size),
 		.pieces = row_double(s, CELL_pieces),
@@ -320,8 +316,35 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 	row_copy(s, CELL_direction, out->direction, sizeof out->direction);
 	row_copy(s, CELL_failure, out->failure, sizeof out->failure);
 	row_copy(s, CELL_reason, out->reason, sizeof out->reason);
-	stmt_reset(s);
-	return 1;
+}
+
+int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, CELL_SELECT "WHERE comparison = :comparison AND n > :after ORDER BY n LIMIT 1",
+		"comparison=%ld after=%d", comparison, after_n);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		read_cell(s, out);
+		stmt_reset(s);
+	}
+	return result;
+}
+
+int cell_each(struct stmt *s, view_cell_fn *each, void *arg, struct fw_err *err)
+{
+	struct store_cell cell;
+	int result;
+	while ((result = stmt_step(s, err)) == 1) {
+		read_cell(s, &cell);
+		each(arg, &cell);
+	}
+	return result;
+}
+
+int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err, CELL_SELECT "WHERE comparison = :comparison ORDER BY n", "comparison=%ld", comparison);
+	return cell_each(s, each, arg, err);
 }
 
 /* ---- metrics and artifacts ------------------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ static void see_nothing_device(void *arg, const struct view_device *row)
 {
 	(void)arg, (void)row;
 }
-static void see_nothing_cell(void *arg, const struct view_cell *row)
+static void see_nothing_cell(void *arg, const struct store_cell *row)
 {
 	(void)arg, (void)row;
 }

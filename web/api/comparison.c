@@ -128,7 +128,7 @@ static void csv_peers(struct csv_output *t, int n)
 	}
 }
 
-static void csv_row(void *arg, const struct view_cell *row)
+static void csv_row(void *arg, const struct store_cell *row)
 {
 	struct csv_output *t = arg;
 	struct buf *out = t->out;
@@ -138,8 +138,8 @@ static void csv_row(void *arg, const struct view_cell *row)
 	csv_text(out, verdict_name(row->verdict));
 	csv_number(out, row->base_median_ms);
 	csv_number(out, row->target_median_ms);
-	csv_number(out, row->base_tflops);
-	csv_number(out, row->target_tflops);
+	csv_number(out, view_tflops(row->flops, row->base_median_ms));
+	csv_number(out, view_tflops(row->flops, row->target_median_ms));
 	csv_number(out, row->change_pct);
 	csv_number(out, row->ci_low_pct);
 	csv_number(out, row->ci_high_pct);
@@ -157,10 +157,10 @@ static void csv_row(void *arg, const struct view_cell *row)
 	csv_number(out, code_pct);
 	csv_number(out, row->change_pct - code_pct);
 	buf_putc(out, ',');
-	csv_text(out, decider_name(row->decided_by));
-	csv_number(out, isfinite(row->mean_m) ? stats_change_pct(row->mean_m) : NAN);
+	csv_text(out, decider_name(row->decider));
+	csv_number(out, isfinite(row->mean.m) ? stats_change_pct(row->mean.m) : NAN);
 	buf_putc(out, ',');
-	explain_slow_calls(row->slow_share, row->slow_longer, words);
+	explain_slow_calls(row->mean.share, row->mean.longer, words);
 	csv_text(out, words);
 	csv_peers(t, t->n++);
 	buf_puts(out, "\r\n");

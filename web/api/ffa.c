@@ -53,9 +53,9 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 }
 
 /* Time of a side in the series that decides; -1: none. */
-static double latency(const struct view_cell *c, const struct figures *f, int side)
+static double latency(const struct store_cell *c, const struct figures *f, int side)
 {
-	double base_ms = c->decided_by == DECIDER_SUSTAINED_RUNS ? f->sustained_ms : c->base_median_ms;
+	double base_ms = c->decider == DECIDER_SUSTAINED_RUNS ? f->sustained_ms : c->base_median_ms;
 	double ms = side == RAN_BASE                              ? base_ms
 		    : isfinite(base_ms) && isfinite(c->decided_m) ? base_ms * exp(c->decided_m)
 								  : c->target_median_ms;
@@ -63,12 +63,12 @@ static double latency(const struct view_cell *c, const struct figures *f, int si
 }
 
 /* Only cells of attention are rows of these files, which know no pattern but the uniform one. */
-static bool is_row(const struct view_cell *c, const char *mask, bool sparse)
+static bool is_row(const struct store_cell *c, const char *mask, bool sparse)
 {
 	return mask && (sparse ? strcmp(mask, "block_sparse") == 0 : strcmp(c->group, "dense") == 0);
 }
 
-static void take_cell(void *arg, const struct view_cell *c)
+static void take_cell(void *arg, const struct store_cell *c)
 {
 	struct profile *p = arg;
 	struct ran ran;

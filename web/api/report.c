@@ -21,14 +21,14 @@ struct report {
 	struct fw_err *err;
 };
 
-static bool is_wanted(const struct report *report, const struct view_cell *cell)
+static bool is_wanted(const struct report *report, const struct store_cell *cell)
 {
 	if (report->verdict != VERDICT_NONE)
 		return cell->verdict == report->verdict;
 	return cell->verdict != VERDICT_UNCHANGED && cell->verdict != VERDICT_IDENTICAL;
 }
 
-static void json_cell(struct jsonw *j, const struct view_cell *cell)
+static void json_cell(struct jsonw *j, const struct store_cell *cell)
 {
 	jsonw_object(j);
 	jsonw_kv_string(j, "cell", cell->key);
@@ -44,17 +44,14 @@ static void json_cell(struct jsonw *j, const struct view_cell *cell)
 	jsonw_object_end(j);
 }
 
-static const struct view_cell no_cell = { .key = "",
-	.failure = "",
-	.reason = "",
-	.verdict = VERDICT_NONE,
+static const struct store_cell no_cell = { .verdict = VERDICT_NONE,
 	.base_median_ms = NAN,
 	.target_median_ms = NAN,
 	.change_pct = NAN,
 	.ci_low_pct = NAN,
 	.ci_high_pct = NAN };
 
-static void csv_line(struct buf *out, const struct view_comparison *of, const struct view_cell *cell)
+static void csv_line(struct buf *out, const struct view_comparison *of, const struct store_cell *cell)
 {
 	char at[32];
 	clock_format(of->finished_at, at);
@@ -88,7 +85,7 @@ static void markdown_branch(struct buf *out, const char *key)
 }
 
 /* A day is enough for people; the commit only once. */
-static void markdown_line(struct buf *out, const struct view_comparison *of, const struct view_cell *cell, bool is_first)
+static void markdown_line(struct buf *out, const struct view_comparison *of, const struct store_cell *cell, bool is_first)
 {
 	char at[32];
 	clock_format(of->finished_at, at);
@@ -112,7 +109,7 @@ static void markdown_line(struct buf *out, const struct view_comparison *of, con
 	buf_printf(out, " | %s |\n", verdict_word(of->kind, *cell->key ? cell->verdict : of->verdict));
 }
 
-static void write_cell(struct report *report, const struct view_cell *cell)
+static void write_cell(struct report *report, const struct store_cell *cell)
 {
 	if (report->form == ANSWER_CSV)
 		csv_line(&report->table, report->of, cell);
@@ -123,7 +120,7 @@ static void write_cell(struct report *report, const struct view_cell *cell)
 	report->n_written++;
 }
 
-static void cell_row(void *arg, const struct view_cell *row)
+static void cell_row(void *arg, const struct store_cell *row)
 {
 	struct report *report = arg;
 	if (is_wanted(report, row))

@@ -27,13 +27,13 @@ struct review {
 };
 
 /* Whether a reader may be spared it: beside a peer nothing is. */
-static bool is_folded(const struct review *review, const struct view_cell *row)
+static bool is_folded(const struct review *review, const struct store_cell *row)
 {
 	return !jobkind_is_side_by_side(review->c->kind) &&
 	       (row->verdict == VERDICT_UNCHANGED || row->verdict == VERDICT_IDENTICAL);
 }
 
-static void count_folded(void *arg, const struct view_cell *row)
+static void count_folded(void *arg, const struct store_cell *row)
 {
 	struct review *review = arg;
 	review->n++;
@@ -49,10 +49,12 @@ static void rates(struct buf *out, struct unit unit, double base, double target)
 	buf_printf(out, "%s | %s | ", text[0], text[1]);
 }
 
-static void cell_line(void *arg, const struct view_cell *row)
+static void cell_line(void *arg, const struct store_cell *row)
 {
 	struct review *review = arg;
 	struct buf *out = review->out;
+	double base_tflops = view_tflops(row->flops, row->base_median_ms);
+	double target_tflops = view_tflops(row->flops, row->target_median_ms);
 	int n = review->n++;
 	if (is_folded(review, row) != review->folded)
 		return;
@@ -64,8 +66,8 @@ static void cell_line(void *arg, const struct view_cell *row)
 	buf_puts(out, "| ");
 	markdown_code(out, row->key);
 	buf_puts(out, " | ");
-	if (isfinite(row->base_tflops) && isfinite(row->target_tflops))
-		rates(out, review->unit, row->base_tflops, row->target_tflops);
+	if (isfinite(base_tflops) && isfinite(target_tflops))
+		rates(out, review->unit, base_tflops, target_tflops);
 	else if (isfinite(row->base_median_ms) && isfinite(row->target_median_ms))
 		buf_printf(out, review->flops ? "%.4g ms | %.4g ms | " : "%.4g | %.4g | ", row->base_median_ms,
 			row->target_median_ms);
@@ -88,12 +90,12 @@ static void cell_line(void *arg, const struct view_cell *row)
 		buf_puts(out, ", borderline");
 	if (row->flags & FLAG_TAIL)
 		buf_puts(out, ", tail");
-	if (isfinite(row->mean_m)) {
+	if (isfinite(row->mean.m)) {
 		char words[EXPLAIN_SIZE];
-		explain_slow_calls(row->slow_share, row->slow_longer, words);
+		explain_slow_calls(row->mean.share, row->mean.longer, words);
 		buf_puts(out, ": ");
 		markdown_text(out, words);
-		buf_printf(out, ", on average %+.2f %%", stats_change_pct(row->mean_m));
+		buf_printf(out, ", on average %+.2f %%", stats_change_pct(row->mean.m));
 	}
 	if (row->flags & FLAG_CLOCK) {
 		double code_pct = stats_change_pct(row->m_code);

@@ -72,13 +72,15 @@ struct peer_lines {
 	double most_tflops;
 };
 
-static void take_most(void *arg, const struct view_cell *row)
+static void take_most(void *arg, const struct store_cell *row)
 {
 	struct peer_lines *lines = arg;
-	lines->most_tflops = unit_more(lines->most_tflops, unit_more(row->base_tflops, row->target_tflops));
+	double both_tflops =
+		unit_more(view_tflops(row->flops, row->base_median_ms), view_tflops(row->flops, row->target_median_ms));
+	lines->most_tflops = unit_more(lines->most_tflops, both_tflops);
 }
 
-static void cell_line(void *arg, const struct view_cell *row)
+static void cell_line(void *arg, const struct store_cell *row)
 {
 	const struct peer_lines *lines = arg;
 	struct buf *out = lines->out;
@@ -89,8 +91,8 @@ static void cell_line(void *arg, const struct view_cell *row)
 	layout_case(out, row->key, row->title, row->size);
 	emit_format(out, " %s</a></th>", row->direction);
 	struct unit unit = unit_of_rates(lines->most_tflops);
-	speed(out, unit, row->target_tflops, row->target_median_ms);
-	speed(out, unit, row->base_tflops, row->base_median_ms);
+	speed(out, unit, view_tflops(row->flops, row->target_median_ms), row->target_median_ms);
+	speed(out, unit, view_tflops(row->flops, row->base_median_ms), row->base_median_ms);
 	if (isfinite(row->change_pct))
 		emit_rawf(out, "<td class=n data-v=\"%.9g\"><b>%.1f\u00a0%%</b></td><td class=\"n w\">%.1f \u2026 %.1f</td><td>",
 			row->change_pct, 100 + row->change_pct, 100 + row->ci_low_pct, 100 + row->ci_high_pct);

@@ -345,19 +345,19 @@ static void text_or_null(struct jsonw *j, const char *key, const char *text)
 }
 
 static void write_side(
-	struct jsonw *j, const char *key, double median_ms, double tflops, double bytes, const struct ran *ran, int side)
+	struct jsonw *j, const char *key, double median_ms, double flops, double bytes, const struct ran *ran, int side)
 {
 	jsonw_key(j, key);
 	jsonw_object(j);
 	jsonw_kv_figure(j, "median_ms", median_ms);
-	jsonw_kv_figure(j, "tflops", tflops);
+	jsonw_kv_figure(j, "tflops", view_tflops(flops, median_ms));
 	jsonw_kv_figure(j, "gb_s", bytes / median_ms * 1e-6);
 	text_or_null(j, "provider", ran->provider[side]);
 	text_or_null(j, "configuration", ran->config[side]);
 	jsonw_object_end(j);
 }
 
-static void write_flags(struct jsonw *j, const struct view_cell *c)
+static void write_flags(struct jsonw *j, const struct store_cell *c)
 {
 	char words[FLAG_WORDS_SIZE];
 	flag_words(c->flags, words);
@@ -389,7 +389,7 @@ static void write_artifact(struct body *b, const char *key, const char *owner_ki
 }
 
 /** Compute the ratios of both sides of a cell to a peer from one comparison against it; false: it has no ratio for this cell. */
-static bool get_peer_ratios(struct body *b, const struct view_cell *c, const struct store_peer_source *source,
+static bool get_peer_ratios(struct body *b, const struct store_cell *c, const struct store_peer_source *source,
 	struct peer_ratio *base, struct peer_ratio *target)
 {
 	struct store_peer_cell peer;
@@ -419,7 +419,7 @@ static bool get_peer_ratios(struct body *b, const struct view_cell *c, const str
 	return isfinite(target->pct);
 }
 
-static void write_peers(struct body *b, const struct view_cell *c)
+static void write_peers(struct body *b, const struct store_cell *c)
 {
 	static const char *const words[] = { "paired", "chained", "scaled" };
 	const char *done = "";
@@ -447,7 +447,7 @@ static void write_peers(struct body *b, const struct view_cell *c)
 }
 
 /** Write the change at equal clocks and the change of the clock; they add up to the change. */
-static void write_clock_parts(struct jsonw *j, const struct view_cell *c)
+static void write_clock_parts(struct jsonw *j, const struct store_cell *c)
 {
 	double code_pct = isfinite(c->m_code) ? stats_change_pct(c->m_code) : NAN;
 	jsonw_kv_figure(j, "code_pct", code_pct);
@@ -462,7 +462,7 @@ static void write_clock_parts(struct jsonw *j, const struct view_cell *c)
 	}
 }
 
-static void write_underpowered(struct jsonw *j, const struct view_cell *c)
+static void write_underpowered(struct jsonw *j, const struct store_cell *c)
 {
 	char text[EXPLAIN_SIZE];
 	if (!(c->flags & FLAG_UNDERPOWERED)) {
@@ -480,28 +480,28 @@ static void write_underpowered(struct jsonw *j, const struct view_cell *c)
 }
 
 /** Write the change of the mean call, if slow calls became more or less frequent. */
-static void write_mean(struct jsonw *j, const struct view_cell *c)
+static void write_mean(struct jsonw *j, const struct store_cell *c)
 {
 	char words[EXPLAIN_SIZE];
-	if (!isfinite(c->mean_m)) {
+	if (!isfinite(c->mean.m)) {
 		jsonw_kv_null(j, "mean");
 		return;
 	}
 	jsonw_key(j, "mean");
 	jsonw_object(j);
-	jsonw_kv_figure(j, "change_pct", stats_change_pct(c->mean_m));
+	jsonw_kv_figure(j, "change_pct", stats_change_pct(c->mean.m));
 	jsonw_kv_figure(
-		j, "ci_low_pct", stats_change_pct(c->mean_m + MEAN_CI * c->mean_se)); /* a longer time is a lower throughput */
-	jsonw_kv_figure(j, "ci_high_pct", stats_change_pct(c->mean_m - MEAN_CI * c->mean_se));
-	jsonw_kv_figure(j, "slow_base_pct", 100 * c->slow_share[TAIL_BASE]);
-	jsonw_kv_figure(j, "slow_target_pct", 100 * c->slow_share[TAIL_TARGET]);
-	jsonw_kv_figure(j, "longer_pct", 100 * c->slow_longer);
-	explain_slow_calls(c->slow_share, c->slow_longer, words);
+		j, "ci_low_pct", stats_change_pct(c->mean.m + MEAN_CI * c->mean.se)); /* a longer time is a lower throughput */
+	jsonw_kv_figure(j, "ci_high_pct", stats_change_pct(c->mean.m - MEAN_CI * c->mean.se));
+	jsonw_kv_figure(j, "slow_base_pct", 100 * c->mean.share[TAIL_BASE]);
+	jsonw_kv_figure(j, "slow_target_pct", 100 * c->mean.share[TAIL_TARGET]);
+	jsonw_kv_figure(j, "longer_pct", 100 * c->mean.longer);
+	explain_slow_calls(c->mean.share, c->mean.longer, words);
 	jsonw_kv_string(j, "text", words);
 	jsonw_object_end(j);
 }
 
-static void copy_summary(void *arg, const struct view_cell *c)
+static void copy_summary(void *arg, const struct store_cell *c)
 {
 	struct body *b = arg;
 	if (c->size <= 0 || b->n_summaries == JOB_CELLS_MAX)
@@ -511,7 +511,7 @@ static void copy_summary(void *arg, const struct view_cell *c)
 		.size = c->size,
 		.flops = c->flops,
 		.ms = { c->base_median_ms, c->target_median_ms },
-		.tflops = { c->base_tflops, c->target_tflops } };
+		.tflops = { view_tflops(c->flops, c->base_median_ms), view_tflops(c->flops, c->target_median_ms) } };
 	snprintf(d->key, sizeof d->key, "%s", c->key);
 	snprintf(d->group, sizeof d->group, "%s", c->group);
 	snprintf(d->title, sizeof d->title, "%s", c->title);
@@ -558,7 +558,7 @@ static void write_long_over_short(struct body *b)
 }
 
 /* Speed relative to the baseline cell, run by run if calls are stored; `ideal` follows from the smaller work. */
-static void write_over_baseline(struct body *b, const struct view_cell *c)
+static void write_over_baseline(struct body *b, const struct store_cell *c)
 {
 	const struct cell_summary *d = NULL;
 	for (int i = 0; i < b->n_summaries && *c->baseline; i++)
@@ -569,7 +569,7 @@ static void write_over_baseline(struct body *b, const struct view_cell *c)
 		return;
 	}
 	struct over_baseline over;
-	if (over_baseline_read(b->db, c->id, d->id, series_from_name(c->series), &over, b->err) != 0)
+	if (over_baseline_read(b->db, c->id, d->id, c->series, &over, b->err) != 0)
 		b->failed = -1;
 	jsonw_key(&b->j, "over_baseline");
 	jsonw_object(&b->j);
@@ -588,7 +588,7 @@ static void write_device(struct body *b, const char *key, int64_t device)
 	text_or_null(&b->j, key, device ? b->device_uuid : "");
 }
 
-static void write_cell(void *arg, const struct view_cell *c)
+static void write_cell(void *arg, const struct store_cell *c)
 {
 	struct body *b = arg;
 	struct jsonw *j = &b->j;
@@ -604,8 +604,8 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_string(j, "verdict", verdict_name(c->verdict));
 	jsonw_kv_bool(j, "borderline", (c->flags & FLAG_BORDERLINE) != 0);
 	write_flags(j, c);
-	jsonw_kv_string(j, "series", c->series);
-	jsonw_kv_string(j, "decided_by", c->decided_by == DECIDER_PAIRS ? "pairs" : decider_name(c->decided_by));
+	jsonw_kv_string(j, "series", series_name(c->series));
+	jsonw_kv_string(j, "decided_by", c->decider == DECIDER_PAIRS ? "pairs" : decider_name(c->decider));
 	write_device(b, "device", c->device);
 	write_device(b, "confirmed_on", c->confirmed_on);
 	jsonw_kv_bool(j, "confirmed", confirmed > 0);
@@ -625,8 +625,8 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_figure(j, "flops_useful", c->flops);
 	jsonw_kv_figure(j, "bytes_useful", c->bytes);
 	jsonw_kv_figure(j, "threshold_pct", c->threshold_pct);
-	write_side(j, "base", c->base_median_ms, c->base_tflops, c->bytes, &ran, RAN_BASE);
-	write_side(j, "target", c->target_median_ms, c->target_tflops, c->bytes, &ran, RAN_TARGET);
+	write_side(j, "base", c->base_median_ms, c->flops, c->bytes, &ran, RAN_BASE);
+	write_side(j, "target", c->target_median_ms, c->flops, c->bytes, &ran, RAN_TARGET);
 	write_artifact(b, "tried", "cell", c->id, "tried");
 	jsonw_kv_figure(j, "change_pct", c->change_pct);
 	jsonw_kv_figure(j, "ci_low_pct", c->ci_low_pct);

@@ -8,19 +8,19 @@
 
 enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, SUITES_MAX = 16, CELLS_MAX = 200 };
 
-static void write_cell(void *arg, const struct find_notification_cell *c)
+static void write_cell(void *arg, const struct store_cell *c)
 {
 	struct buf *text = arg;
 	char words[EXPLAIN_SIZE];
 	buf_printf(text, "  %s: %s", c->key, verdict_name(c->verdict));
 	if (c->failure[0])
 		buf_printf(text, " (%s)", c->failure);
-	switch (c->decided_by) {
+	switch (c->decider) {
 	case DECIDER_SUSTAINED_RUNS:
 		buf_printf(text, " %+.2f %% sustained, in pairs", c->decided_pct);
 		break;
 	case DECIDER_MEAN:
-		explain_slow_calls(c->slow_share, c->slow_longer, words);
+		explain_slow_calls(c->mean.share, c->mean.longer, words);
 		buf_printf(text, " %+.2f %% on average (%s), in pairs", c->decided_pct, words);
 		break;
 	case DECIDER_PAIRS:
