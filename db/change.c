@@ -1,22 +1,16 @@
 /** change.c - rows of change points. */
-#include "db/db.h"
+#include "db/internal.h"
 
-#define CHANGE_COLUMNS                                                                                                           \
-	"SELECT c.id, c.repo, c.baseline_period, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, "            \
-	"c.step, c.state, c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at, c.job FROM "                \
-	"change_point c "
+#include "stats/stats.h"
 
-/** 1 and the row, 0, -1. */
-static int read_change(struct stmt *s, struct store_change *out, struct fw_err *err)
+static void read_row(struct stmt *s, struct store_change *out)
 {
-	int result = stmt_step(s, err);
-	if (result != 1)
-		return result;
 	*out = (struct store_change){ .id = row_int(s, 0),
 		.repo = row_int(s, 1),
 		.baseline_period = row_int(s, 2),
 		.comparison = row_int(s, 3),
 		.step = row_double(s, 9),
+		.change_pct = stats_change_pct(row_double(s, 9)),
 		.tried = (int)row_int(s, 11),
 		.points = (int)row_int(s, 12),
 		.found_at = row_int(s, 13),
@@ -31,8 +25,28 @@ static int read_change(struct stmt *s, struct store_change *out, struct fw_err *
 	row_copy(s, 7, out->before_sha, sizeof out->before_sha);
 	row_copy(s, 8, out->commit_sha, sizeof out->commit_sha);
 	row_copy(s, 10, out->state, sizeof out->state);
-	stmt_reset(s);
-	return 1;
+}
+
+/** 1 and the row, 0, -1. */
+static int read_change(struct stmt *s, struct store_change *out, struct fw_err *err)
+{
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		read_row(s, out);
+		stmt_reset(s);
+	}
+	return result;
+}
+
+int change_each(struct stmt *s, view_change_fn *each, void *arg, struct fw_err *err)
+{
+	struct store_change change;
+	int result;
+	while ((result = stmt_step(s, err)) == 1) {
+		read_row(s, &change);
+		each(arg, &change);
+	}
+	return result;
 }
 
 static void bind_changing(struct stmt *s, const struct store_change *c)

@@ -1322,6 +1322,7 @@ struct store_change {
 	char key[160], kind[8], origin[12];                   /* kind: step drift; origin: comparison series */
 	char before_sha[65], commit_sha[65];                  /* last commit of the old level, first of the new one */
 	double step;                                          /* log ratio of times, positive = slower */
+	double change_pct;                                    /* the step as a change of throughput; not stored */
 	double level;                                         /* of the series before it; drift: expected level; NAN: unknown */
 	char state[12];                                       /* candidate placing confirmed dropped */
 	int tried, points;
@@ -1842,13 +1843,7 @@ typedef void view_baseline_period_fn(void *arg, const struct view_baseline_perio
 int view_baseline_periods(
 	struct db *db, const struct view_scope *of, view_baseline_period_fn *each, void *arg, struct fw_err *err);
 
-struct view_change {
-	int64_t id, baseline_period, comparison, found_at, decided_at;
-	int64_t ended_at, alert; /* later commits compensated it; the alert that reports it; 0: none */
-	const char *kind, *origin, *state, *before, *commit;
-	double change_pct;
-};
-typedef void view_change_fn(void *arg, const struct view_change *row);
+typedef void view_change_fn(void *arg, const struct store_change *row);
 /** Change points of this cell, oldest first, with candidates and without dropped ones. */
 int view_changes(struct db *db, const struct view_scope *of, view_change_fn *each, void *arg, struct fw_err *err);
 

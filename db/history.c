@@ -1,7 +1,6 @@
 /** history.c - a cell's history: its points from one index, and the rows that explain them. */
 #include "db/internal.h"
 
-#include "stats/stats.h"
 #include "verdict/verdict.h"
 
 /* Only columns of the index cell_history, newest first. */
@@ -189,27 +188,12 @@ int view_baseline_periods(
 int view_changes(struct db *db, const struct view_scope *of, view_change_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT c.id, c.baseline_period, c.comparison, c.found_at, c.decided_at, c.kind, c.origin, c.state, "
-		"c.before_sha, c.commit_sha, c.step, c.ended_at, c.alert FROM baseline_period e JOIN environment v ON v.id = "
-		"e.environment JOIN change_point c ON c.baseline_period = e.id AND c.key = :key WHERE e.repo = :repo AND "
-		"(:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND c.state <> 'dropped' ORDER BY c.id",
+		CHANGE_COLUMNS
+		"JOIN baseline_period e ON e.id = c.baseline_period JOIN environment v ON v.id = e.environment WHERE c.key = :key AND "
+		"e.repo = :repo AND (:device = 0 OR v.class IN " MODEL_OF_DEVICE ") AND c.state <> 'dropped' ORDER BY c.id",
 		err);
 	int result = bind_scope(db, s, of, err);
-	while (result == 1 && (result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_change){ .id = row_int(s, 0),
-				  .baseline_period = row_int(s, 1),
-				  .comparison = row_int(s, 2),
-				  .found_at = row_int(s, 3),
-				  .decided_at = row_int(s, 4),
-				  .kind = row_text(s, 5),
-				  .origin = row_text(s, 6),
-				  .state = row_text(s, 7),
-				  .before = row_text(s, 8),
-				  .commit = row_text(s, 9),
-				  .change_pct = stats_change_pct(row_double(s, 10)),
-				  .ended_at = row_int(s, 11),
-				  .alert = row_int(s, 12) });
-	return result;
+	return result == 1 ? change_each(s, each, arg, err) : result;
 }
 
 int view_environment_changes(

@@ -134,6 +134,16 @@ static inline double point_get(const unsigned char *point, int figure)
 	return v;
 }
 
+/* ---- change points ---- */
+
+#define CHANGE_COLUMNS                                                                                                           \
+	"SELECT c.id, c.repo, c.baseline_period, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, "            \
+	"c.step, c.state, c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at, c.job FROM "                \
+	"change_point c "
+
+/** Read every row of a statement that begins with CHANGE_COLUMNS. */
+int change_each(struct stmt *s, view_change_fn *each, void *arg, struct fw_err *err);
+
 /* ---- packed: Compression of long texts with LZ4 (lz4frame.h is included in packed.c alone). ---- */
 
 enum { PACKED_MAX_BYTES = 16 << 20 };

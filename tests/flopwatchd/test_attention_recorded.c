@@ -91,9 +91,9 @@ static void put_point(void *arg, const struct view_point *p)
 	buf_puts(out, "\n");
 }
 
-static void put_change(void *arg, const struct view_change *c)
+static void put_change(void *arg, const struct store_change *c)
 {
-	buf_printf(arg, "  %s %s %s from %.7s to %.7s:", c->kind, c->origin, c->state, c->before + 33, c->commit + 33);
+	buf_printf(arg, "  %s %s %s from %.7s to %.7s:", c->kind, c->origin, c->state, c->before_sha + 33, c->commit_sha + 33);
 	number(arg, c->change_pct);
 	buf_puts(arg, "\n");
 }

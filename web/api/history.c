@@ -90,7 +90,7 @@ static void environment_row(void *arg, const struct view_environment_change *row
 	jsonw_object_end(j);
 }
 
-static void change_row(void *arg, const struct view_change *row)
+static void change_row(void *arg, const struct store_change *row)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
@@ -99,8 +99,8 @@ static void change_row(void *arg, const struct view_change *row)
 	jsonw_kv_string(j, "origin", row->origin);
 	jsonw_kv_string(j, "state", row->state);
 	jsonw_kv_int(j, "baseline_period", row->baseline_period);
-	jsonw_kv_string(j, "before", row->before);
-	jsonw_kv_string(j, "commit", row->commit);
+	jsonw_kv_string(j, "before", row->before_sha);
+	jsonw_kv_string(j, "commit", row->commit_sha);
 	jsonw_kv_figure(j, "change_pct", row->change_pct);
 	answer_id(j, "comparison", row->comparison);
 	answer_time(j, "found_at", row->found_at);

@@ -208,13 +208,13 @@ static int64_t time_of(const struct trend *t, const char *commit)
 	return 0;
 }
 
-static void take_change(void *arg, const struct view_change *row)
+static void take_change(void *arg, const struct store_change *row)
 {
 	struct trend *t = arg;
-	struct chart_mark *m = new_mark(t, time_of(t, row->commit), row->change_pct < 0 ? "bad" : "good");
+	struct chart_mark *m = new_mark(t, time_of(t, row->commit_sha), row->change_pct < 0 ? "bad" : "good");
 	if (m)
-		snprintf(m->label, sizeof m->label, "%.16s of %+.2f %% at %.10s, %.16s", row->kind, row->change_pct, row->commit,
-			row->state);
+		snprintf(m->label, sizeof m->label, "%.16s of %+.2f %% at %.10s, %.16s", row->kind, row->change_pct,
+			row->commit_sha, row->state);
 }
 
 static void take_alert(void *arg, int64_t id, enum alertkind kind, enum alertstate state, const char *commit)
