@@ -10,8 +10,8 @@
 
 #define BISECT_COLUMNS                                                                                                           \
 	"b.id, b.repo, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, "                 \
-	"b.device_kind, b.verdict, " CELLS ", b.state, b.state_why, b.n_jobs, b.created_at, b.ended_at FROM bisect b "           \
-	"JOIN repo r ON r.id = b.repo "
+	"b.device_kind, b.verdict, " CELLS ", b.state, b.state_why, b.n_jobs, b.created_at, b.ended_at, b.culprits, "            \
+	"coalesce((SELECT max(n) FROM bisect_commit k WHERE k.bisect = b.id), 0) FROM bisect b JOIN repo r ON r.id = b.repo "
 
 static void read_bisect(struct stmt *s, struct store_bisect *out)
 {
@@ -35,6 +35,8 @@ static void read_bisect(struct stmt *s, struct store_bisect *out)
 	out->n_jobs = (int)row_int(s, 16);
 	out->created_at = row_int(s, 17);
 	out->ended_at = row_int(s, 18);
+	out->culprits_json = row_text(s, 19);
+	out->commits = (int)row_int(s, 20);
 }
 
 static int put_cells(struct db *db, const struct store_bisect *b, struct fw_err *err)
@@ -66,6 +68,7 @@ static int first_bisect(struct stmt *s, struct store_bisect *out, struct fw_err 
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		read_bisect(s, out);
+		out->culprits_json = NULL;
 		stmt_reset(s);
 	}
 	return result;
@@ -198,50 +201,27 @@ int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn 
 
 /* ---- views ----------------------------------------------------------------------------------------------------------- */
 
-#define VIEW_SELECT                                                                                                              \
-	"SELECT b.id, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, "                  \
-	"b.device_kind, " CELLS ", b.state, b.state_why, b.verdict, b.culprits, coalesce((SELECT max(n) FROM "                   \
-	"bisect_commit k WHERE k.bisect = b.id), 0), b.n_jobs, b.created_at, b.ended_at FROM bisect b JOIN repo r ON "           \
-	"r.id = b.repo "
-
 static int each_bisect(struct stmt *s, view_bisect_fn *each, void *arg, struct fw_err *err)
 {
+	struct store_bisect row;
 	int result, n = 0;
 	while ((result = stmt_step(s, err)) == 1) {
 		n++;
-		each(arg, &(struct view_bisect){ .id = row_int(s, 0),
-				  .alert = row_int(s, 1),
-				  .comparison = row_int(s, 2),
-				  .job = row_int(s, 3),
-				  .repo = row_text(s, 4),
-				  .origin = row_text(s, 5),
-				  .goal = row_text(s, 6),
-				  .good = row_text(s, 7),
-				  .bad = row_text(s, 8),
-				  .suite = row_text(s, 9),
-				  .device_kind = row_text(s, 10),
-				  .cells = row_text(s, 11),
-				  .state = row_text(s, 12),
-				  .state_why = row_text(s, 13),
-				  .verdict = row_text(s, 14),
-				  .culprits_json = row_text(s, 15),
-				  .commits = (int)row_int(s, 16),
-				  .jobs = (int)row_int(s, 17),
-				  .created_at = row_int(s, 18),
-				  .ended_at = row_int(s, 19) });
+		read_bisect(s, &row);
+		each(arg, &row);
 	}
 	return result < 0 ? -1 : n;
 }
 
 int view_bisects(struct db *db, int64_t before, int limit, view_bisect_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, VIEW_SELECT "WHERE b.id < :before ORDER BY b.id DESC LIMIT :limit",
+	struct stmt *s = db_query(db, err, "SELECT " BISECT_COLUMNS "WHERE b.id < :before ORDER BY b.id DESC LIMIT :limit",
 		"before=%ld limit=%d", store_page_before(before), store_page_size(limit, VIEW_ROWS_MAX));
 	return each_bisect(s, each, arg, err) < 0 ? -1 : 0;
 }
 
 int view_bisect(struct db *db, int64_t id, view_bisect_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, VIEW_SELECT "WHERE b.id = :id", "id=%ld", id);
+	struct stmt *s = db_query(db, err, "SELECT " BISECT_COLUMNS "WHERE b.id = :id", "id=%ld", id);
 	return store_page_one(each_bisect(s, each, arg, err), "bisect", id, err);
 }

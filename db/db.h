@@ -753,7 +753,8 @@ struct store_bisect {
 	enum device_kind device_kind;
 	char cells[STORE_JOB_CELLS_SIZE]; /* globs; once the goal is known, keys */
 	char state[16], state_why[512];
-	int n_jobs;
+	int n_jobs, commits;       /* commits after the good end, 0: not listed yet */
+	const char *culprits_json; /* inside the callback of a view; else NULL */
 	int64_t created_at, ended_at;
 };
 
@@ -795,13 +796,7 @@ int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn 
 
 /* ---- views ------------------------------------------------------------------------------------------------------------- */
 
-struct view_bisect {
-	int64_t id, alert, comparison, job;
-	const char *repo, *origin, *goal, *good, *bad, *suite, *device_kind, *cells, *state, *state_why, *verdict, *culprits_json;
-	int commits, jobs; /* commits after the good end, 0 not listed yet; jobs so far */
-	int64_t created_at, ended_at;
-};
-typedef void view_bisect_fn(void *arg, const struct view_bisect *row);
+typedef void view_bisect_fn(void *arg, const struct store_bisect *row);
 /** Newest first, from below `before` (0: the newest). */
 int view_bisects(struct db *db, int64_t before, int limit, view_bisect_fn *each, void *arg, struct fw_err *err);
 /** ERR_NOT_FOUND. */

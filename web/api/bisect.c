@@ -21,24 +21,24 @@ static void write_cells(struct jsonw *j, const char *cells)
 	jsonw_array_end(j);
 }
 
-static void write_bisect(void *arg, const struct view_bisect *row)
+static void write_bisect(void *arg, const struct store_bisect *row)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", row->id);
-	jsonw_kv_string(j, "repo", row->repo);
+	jsonw_kv_string(j, "repo", row->repo_name);
 	jsonw_kv_string(j, "origin", row->origin);
 	answer_id(j, "alert", row->alert);
-	jsonw_kv_string(j, "good", row->good);
-	jsonw_kv_string(j, "bad", row->bad);
+	jsonw_kv_string(j, "good", row->good_sha);
+	jsonw_kv_string(j, "bad", row->bad_sha);
 	answer_text(j, "suite", row->suite);
-	answer_text(j, "device_kind", row->device_kind);
+	answer_text(j, "device_kind", device_kind_name(row->device_kind));
 	jsonw_kv_string(j, "state", row->state);
 	answer_text(j, "state_why", row->state_why);
 	answer_text(j, "goal", row->goal);
 	answer_text(j, "verdict", row->verdict);
 	jsonw_kv_int(j, "commits", row->commits);
-	jsonw_kv_int(j, "jobs", row->jobs);
+	jsonw_kv_int(j, "jobs", row->n_jobs);
 	answer_id(j, "job", row->job);
 	answer_id(j, "comparison", row->comparison);
 	jsonw_key(j, "culprits");
@@ -49,10 +49,10 @@ static void write_bisect(void *arg, const struct view_bisect *row)
 	jsonw_object_end(j);
 }
 
-static void list_row(void *arg, const struct view_bisect *row)
+static void list_row(void *arg, const struct store_bisect *row)
 {
 	struct answer_list *list = arg;
-	if (answer_list_take(list, row->id, row->created_at, row->repo))
+	if (answer_list_take(list, row->id, row->created_at, row->repo_name))
 		write_bisect(&list->j, row);
 }
 

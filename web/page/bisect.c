@@ -17,7 +17,7 @@ struct drawing {
 	int64_t last;
 };
 
-static void list_line(void *arg, const struct view_bisect *row)
+static void list_line(void *arg, const struct store_bisect *row)
 {
 	struct drawing *d = arg;
 	struct buf *out = d->out;
@@ -26,10 +26,10 @@ static void list_line(void *arg, const struct view_bisect *row)
 	emit_rawf(out, "<tr><th scope=row><a href=\"/bisects/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
 	layout_verdict(out, row->state);
 	emit_raw(out, "</td><td>");
-	layout_commit(out, row->good);
+	layout_commit(out, row->good_sha);
 	emit_raw(out, " \u2026 ");
-	layout_commit(out, row->bad);
-	emit_rawf(out, "</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=w>", row->commits, row->jobs);
+	layout_commit(out, row->bad_sha);
+	emit_rawf(out, "</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=w>", row->commits, row->n_jobs);
 	layout_time(out, row->created_at);
 	emit_raw(out, "</td></tr>\n");
 }
@@ -63,7 +63,7 @@ void page_bisects(void *arg, struct http_request *r, struct http_response *respo
 
 /* ---- one search ------------------------------------------------------------------------------------------------------- */
 
-static void facts(void *arg, const struct view_bisect *row)
+static void facts(void *arg, const struct store_bisect *row)
 {
 	struct buf *out = arg;
 	char id[24];
@@ -80,12 +80,12 @@ static void facts(void *arg, const struct view_bisect *row)
 		emit_raw(out, "</div>");
 	}
 	emit_raw(out, "<dl class=\"facts card\"><dt>Repository</dt><dd>");
-	emit_text(out, row->repo);
+	emit_text(out, row->repo_name);
 	emit_raw(out, "</dd><dt>Good</dt><dd>");
-	layout_commit(out, row->good);
+	layout_commit(out, row->good_sha);
 	emit_raw(out, "</dd><dt>Bad</dt><dd>");
-	layout_commit(out, row->bad);
-	emit_rawf(out, "</dd><dt>Commits between</dt><dd>%d</dd><dt>Jobs</dt><dd>%d", row->commits, row->jobs);
+	layout_commit(out, row->bad_sha);
+	emit_rawf(out, "</dd><dt>Commits between</dt><dd>%d</dd><dt>Jobs</dt><dd>%d", row->commits, row->n_jobs);
 	if (row->job)
 		emit_rawf(out, ", waits for <a href=\"/jobs/%lld\">job %lld</a>", (long long)row->job, (long long)row->job);
 	emit_raw(out, "</dd><dt>Suite</dt><dd>");
