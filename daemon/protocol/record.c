@@ -321,7 +321,7 @@ static int read_device_check(struct fields *f, struct msg_device_check *g)
 	device_check_unknown(g);
 	if (!field_has(f, "device_check"))
 		return 0;
-	field_begin(&in, json_object_get(f->object, "device_check"), f->err, "cell.guard");
+	field_begin(&in, json_object_get(f->object, "device_check"), f->err, "%.40s.device_check", f->where);
 	g->power_w = field_double_or(&in, "power_w", -1, 1e5, -1);
 	g->temp_c = field_double_or(&in, "temp_c", -1, 1e4, -1);
 	g->sm_mhz = field_double_or(&in, "sm_mhz", -1, MHZ_MAX, -1);

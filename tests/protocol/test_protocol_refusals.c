@@ -117,7 +117,9 @@ static void wrong_samples(void **state)
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"mhz\":{\"base\":[1,2]}}", "cell.mhz");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"mhz\":{\"base\":[-1]}}", "cell.mhz: item 0");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"host_us\":[1]}", "cell.host_us: must be an object");
-	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"device_check\":{\"power_w\":\"hot\"}}", "cell.guard.power_w");
+	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"device_check\":{\"power_w\":\"hot\"}}",
+		"cell.device_check.power_w");
+	refuse("{\"t\":\"state\",\"what\":\"idle\",\"ok\":true,\"device_check\":[]}", "state.device_check: must be an object");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"redo\":-1}", "cell.redo");
 }
 
