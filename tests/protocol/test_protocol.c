@@ -598,6 +598,38 @@ static void the_longest_profile_fits_a_line(void **state)
 	free(body);
 }
 
+/* tests/data/protocol/lines.jsonl has every message with all its keys, and with as few as its writer writes. */
+static void a_line_stays_as_it_is(void **state)
+{
+	bool seen[MSG_STALLS + 1] = { false };
+	FILE *lines = fopen("tests/data/protocol/lines.jsonl", "r");
+	struct fw_err err = { 0 };
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+
+	(void)state;
+	assert_non_null(lines);
+	while ((len = getline(&line, &size, lines)) > 0) {
+		struct msg m;
+		struct buf again;
+
+		if (protocol_parse(line, (size_t)len, &m, &err) != 0)
+			fail_msg("%s: %.300s", err.text, line);
+		buf_init(&again, PROTOCOL_LINE_MAX);
+		protocol_write(&again, &m);
+		assert_string_equal(again.data, line);
+		seen[m.t] = true;
+		buf_fini(&again);
+		msg_fini(&m);
+	}
+	for (size_t t = 0; t < sizeof seen / sizeof seen[0]; t++)
+		if (!seen[t])
+			fail_msg("no line of %s", protocol_name((enum msg_type)t));
+	free(line);
+	fclose(lines);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -615,6 +647,7 @@ int main(void)
 		cmocka_unit_test(rules),
 		cmocka_unit_test(a_profile),
 		cmocka_unit_test(the_longest_profile_fits_a_line),
+		cmocka_unit_test(a_line_stays_as_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
