@@ -55,7 +55,8 @@ enum direction {
 	DIRECTIONS
 };
 
-/** As in keys, lines and files: "forward" "backward" "dgrad" "wgrad" "total" "once". */
+/** As in keys, lines and files: "forward" "backward" "dgrad" "wgrad" "total" "once". Shape: from DIRECTION_FORWARD on. */
+extern const char *const direction_names[DIRECTIONS];
 const char *direction_name(enum direction d);
 /** 0 for an unknown word. */
 enum direction direction_from_name(const char *name);
@@ -545,6 +546,7 @@ enum jobkind {
 	JOBKIND_N
 };
 
+extern const char *const jobkind_names[JOBKIND_N];
 /** As in rows and JSON: "selfcheck"; "" for JOBKIND_N. */
 const char *jobkind_name(enum jobkind kind);
 /** JOBKIND_N for an unknown word. */

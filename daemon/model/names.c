@@ -9,7 +9,7 @@ int name_find(const char *const *words, int n, const char *word)
 	return i;
 }
 
-static const char *const direction_names[DIRECTIONS] = { [DIRECTION_FORWARD] = "forward",
+const char *const direction_names[DIRECTIONS] = { [DIRECTION_FORWARD] = "forward",
 	[DIRECTION_BACKWARD] = "backward",
 	[DIRECTION_DGRAD] = "dgrad",
 	[DIRECTION_WGRAD] = "wgrad",
@@ -141,7 +141,7 @@ const char *run_mode_name(enum run_mode mode)
 	return mode < RUN_MODES ? run_mode_names[mode] : "";
 }
 
-static const char *const jobkind_names[JOBKIND_N] = {
+const char *const jobkind_names[JOBKIND_N] = {
 	[JOBKIND_COMPARE] = "compare",
 	[JOBKIND_SELFCHECK] = "selfcheck",
 	[JOBKIND_REFERENCE] = "reference",

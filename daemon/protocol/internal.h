@@ -3,51 +3,150 @@
 #define PROTOCOL_INTERNAL_H
 
 #include <jansson.h>
+#include <limits.h>
 
 #include "lib/lib.h"
 #include "protocol/protocol.h"
 
-/* ---- job: Parser of tasks for a worker or runner: job, run, and their rule. For protocol.c. ---- */
-
-/** Fill out->u.job. Own: on success msg_fini's, on -1 freed. */
-int protocol_job_read(json_t *object, struct msg *out, struct fw_err *err);
-/** Fill out->u.run. Own: as above. */
-int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err);
-/** Read one cell of either. Err: ERR_PROTOCOL naming `where` and the key. */
-int protocol_job_read_cell(json_t *object, const char *where, struct cell *out, struct fw_err *err);
-/** Read a rule. Err: ERR_PROTOCOL naming `where` and the key. */
-int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, struct fw_err *err);
-
-/* ---- profile: Parser and writer of a profile's messages (protocol/protocol.h). For protocol.c, record.c and write.c. ---- */
-
-bool protocol_profile_is(enum msg_type t);
-
-/**
- * Fill out->u for out->t, which is one of these. Own: protocol_profile_fini's, also after a failure. Err: ERR_PROTOCOL with the
- * key.
+/*
+ * ---- table ----
+ * A table describes a JSON object: an array of rows, one for each field, in the order of the line. One reader and one writer follow
+ * it. The reader needs a zeroed struct.
+ *
+ * Macros make rows: struct, member, key, whether it is required, bounds. Other rules are the check of the table's last row.
  */
-int protocol_profile_read(struct fields *f, struct msg *out);
-void protocol_profile_fini(struct msg *m);
 
-/** Write keys and values after "t". */
-void protocol_put_profile(struct jsonw *j, const struct msg *m);
+enum row_kind {
+	KIND_INT,    /* any integer, by its width; a bool is true or false */
+	KIND_ENUM,   /* one of `words`, as its position */
+	KIND_DOUBLE, /* a finite number */
+	KIND_SEED,   /* 64 bits as a decimal string, because JSON readers lose bits */
+	KIND_TOKEN,  /* exact text of `set`, of at least `least` bytes */
+	KIND_DIGEST, /* hex digits of a hash */
+	KIND_TEXT,   /* text for display, cut to its member; always optional */
+	KIND_LINES,  /* the same with line breaks */
+	KIND_WORD,   /* one of `words`, as text */
+	KIND_INTS,   /* array of integers */
+	KIND_TEXTS,  /* array of texts */
+	KIND_LIST,   /* array of objects with their own table */
+	KIND_OBJECT, /* a member with its own table */
+	KIND_CUSTOM  /* `read` and `write` */
+};
 
-/* ---- record: Parser of reports of workers and runners: builds, checks, runs, timings, faults. For protocol.c. ---- */
+enum row_need {
+	REQUIRED,
+	OPTIONAL, /* always written; may be missing or null in a received line */
+	SPARSE,   /* left out of the line if it has its absent value, or is below zero */
+	NULLABLE  /* null if it has its absent value, or is below zero */
+};
 
-/** Fill out->u for out->t, which is one of these messages. Own: on success msg_fini's, on -1 nothing is left allocated. */
-int protocol_record_read(json_t *object, struct msg *out, struct fw_err *err);
+enum row_width { WIDTH_BOOL, WIDTH_CHAR, WIDTH_INT, WIDTH_UNSIGNED, WIDTH_LONG, WIDTH_DOUBLE };
 
-/* ---- write_job: Writer of tasks for a worker or runner: job, run, and their rule. For write.c; counterpart of job.c. ---- */
+struct row {
+	const char *key; /* NULL ends the table */
+	enum row_kind kind;
+	enum row_need need;
+	enum row_width width;
+	size_t offset, size;       /* of the member; size of an item of an array */
+	int64_t min, max;          /* of integers; positions in `words` */
+	double real_min, real_max; /* of a double */
+	double absent;             /* the number of a missing key */
+	enum field_set set;
+	bool is_sha256, may_be_empty; /* of a digest */
+	const char *const *words;
+	const struct row *table;
+	size_t least, most; /* items of an array; KIND_INTS: if equal, there is no count */
+	size_t count;       /* offset of the number of items, an int */
+	size_t index;       /* offset of an owned array of ints, which items have as "i"; 0: none */
+	int n_owned;        /* pointers at `offset` that table_free frees; of KIND_LIST the items */
+	size_t gate;        /* offset of a number plus 1: the row is written if it is above zero, or `gate_value`; 0: none */
+	enum row_width gate_width;
+	int gate_value;
+	const char *(*wrong)(const char *text); /* the fault of a token, or of an item of texts, as a predicate; NULL: none */
+	/* Of a whole message; read returns 0, or -1 with a reason. `write` also writes the key. */
+	int (*read)(struct fields *f, const struct row *r, void *message);
+	void (*write)(struct jsonw *j, const struct row *r, const void *message);
+	int (*check)(struct fields *f, void *message); /* of the last row: 0, or -1 with a reason */
+};
 
-void protocol_put_job(struct jsonw *j, const struct msg_job *m);
-void protocol_put_run(struct jsonw *j, const struct msg_run *m);
-void protocol_put_rule(struct jsonw *j, const struct rule *r);
+#define ROW_MEMBER(s, m) ((s *)0)->m
+#define ROW_WIDTH(s, m)                                                                                                          \
+	_Generic(ROW_MEMBER(s, m), bool                                                                                          \
+		 : WIDTH_BOOL, char                                                                                              \
+		 : WIDTH_CHAR, int                                                                                               \
+		 : WIDTH_INT, unsigned                                                                                           \
+		 : WIDTH_UNSIGNED, long                                                                                          \
+		 : WIDTH_LONG, long long                                                                                         \
+		 : WIDTH_LONG, unsigned long                                                                                     \
+		 : WIDTH_LONG, double                                                                                            \
+		 : WIDTH_DOUBLE)
+#define ROW_AT(s, m, name, is, how)                                                                                              \
+	.key = name, .kind = is, .need = how, .offset = offsetof(s, m), .size = sizeof(ROW_MEMBER(s, m))
+/* Members of other types than these do not compile. */
+#define ROW_CHARS(s, m, name, is, how) ROW_AT(s, m, name, is, how), .width = _Generic(ROW_MEMBER(s, m)[0], char : WIDTH_CHAR)
+#define ROW_COUNT(s, n)                .count = offsetof(s, n) * _Generic(ROW_MEMBER(s, n), int : (size_t)1)
+#define ROW_OF(s, m, type, name, is, how)                                                                                        \
+	.key = name, .kind = is, .need = how, .offset = offsetof(s, m), .size = _Generic(ROW_MEMBER(s, m), type : sizeof(type))
+#define ROW_ITEMS(s, m, name, is, how, from)                                                                                     \
+	.key = name, .kind = is, .need = how, .offset = offsetof(s, m), .size = sizeof(ROW_MEMBER(s, m)[0]), .least = from,      \
+	.most = sizeof(ROW_MEMBER(s, m)) / sizeof(ROW_MEMBER(s, m)[0])
 
-/** Write a 64-bit number as text, because JSON readers lose bits. */
-void protocol_put_u64(struct jsonw *j, const char *key, uint64_t v);
-/** Write a list of numbers. Shape: v[n]. */
-void protocol_put_ints(struct jsonw *j, const char *key, const int *v, int n);
-/** Write a list of texts. Shape: rows[n][size]. */
-void protocol_put_texts(struct jsonw *j, const char *key, const char *rows, size_t size, int n);
+#define ROW_INT(s, m, name, how, from, to) ROW_AT(s, m, name, KIND_INT, how), .width = ROW_WIDTH(s, m), .min = from, .max = to
+/* The names from position `from` to `to` of a list are accepted. */
+#define ROW_ENUM(s, m, name, how, list, from, to)                                                                                \
+	ROW_AT(s, m, name, KIND_ENUM, how), .width = ROW_WIDTH(s, m), .words = list, .min = from, .max = to
+#define ROW_DOUBLE(s, m, name, how, from, to)         ROW_OF(s, m, double, name, KIND_DOUBLE, how), .real_min = from, .real_max = to
+#define ROW_BOOL(s, m, name, how)                     ROW_OF(s, m, bool, name, KIND_INT, how), .width = WIDTH_BOOL
+#define ROW_SEED(s, m, name)                          ROW_OF(s, m, uint64_t, name, KIND_SEED, REQUIRED)
+#define ROW_TOKEN(s, m, name, how, characters, bytes) ROW_CHARS(s, m, name, KIND_TOKEN, how), .set = characters, .least = bytes
+#define ROW_DIGEST(s, m, name, how)                                                                                              \
+	.key = name, .kind = KIND_DIGEST, .need = how, .offset = offsetof(s, m),                                                 \
+	.size = sizeof(char[sizeof(ROW_MEMBER(s, m)) == HASH_HEX ? HASH_HEX : -1])
+#define ROW_SHA256(s, m, name, how)     ROW_DIGEST(s, m, name, how), .is_sha256 = true
+#define ROW_TEXT(s, m, name, how)       ROW_CHARS(s, m, name, KIND_TEXT, how)
+#define ROW_LINES(s, m, name, how)      ROW_CHARS(s, m, name, KIND_LINES, how)
+#define ROW_WORD(s, m, name, how, list) ROW_CHARS(s, m, name, KIND_WORD, how), .words = list
+/* All integers of an array. */
+#define ROW_SIZES(s, m, name)               ROW_ITEMS(s, m, name, KIND_INTS, REQUIRED, sizeof(ROW_MEMBER(s, m)) / sizeof(int)), .max = INT_MAX
+#define ROW_INTS(s, m, n, name, to)         ROW_ITEMS(s, m, name, KIND_INTS, REQUIRED, 0), ROW_COUNT(s, n), .max = to
+#define ROW_TEXTS(s, m, n, name, how, from) ROW_ITEMS(s, m, name, KIND_TEXTS, how, from), ROW_COUNT(s, n)
+#define ROW_LIST(s, m, n, name, from, rows) ROW_ITEMS(s, m, name, KIND_LIST, REQUIRED, from), ROW_COUNT(s, n), .table = rows
+#define ROW_OWNED_LIST(s, m, n, name, how, from, to, rows)                                                                       \
+	.key = name, .kind = KIND_LIST, .need = how, .offset = offsetof(s, m), .size = sizeof(ROW_MEMBER(s, m)[0]),              \
+	.least = from, .most = to, .n_owned = 1, ROW_COUNT(s, n), .table = rows
+#define ROW_OBJECT(s, m, name, how, rows) ROW_AT(s, m, name, KIND_OBJECT, how), .table = rows
+/* An object whose values are members of the same struct. */
+#define ROW_PART(name, how, rows)                   .key = name, .kind = KIND_OBJECT, .need = how, .table = rows
+#define ROW_CUSTOM(s, m, name, how, reader, writer) ROW_AT(s, m, name, KIND_CUSTOM, how), .read = reader, .write = writer
+#define ROW_LOOK(s, m, name)                        ROW_CUSTOM(s, m, name, OPTIONAL, protocol_read_look, protocol_write_look)
+/* Behind another one: condition of writing. */
+#define ROW_IF(s, m) .gate = offsetof(s, m) + 1, .gate_width = ROW_WIDTH(s, m)
+
+/** Read the fields of f->object. Own: table_free, also after a failure. Err: ERR_PROTOCOL with the path of the key. */
+int table_read(struct fields *f, const struct row *table, void *into);
+/** Read the object at `key`, required. Err: as above. */
+int table_read_object(struct fields *f, const char *key, const struct row *table, void *into);
+/** Free the lists of a struct. */
+void table_free(const struct row *table, void *message);
+
+/** Write keys and values, without the braces. */
+void table_write(struct jsonw *j, const struct row *table, const void *from);
+/** Write one JSON object. */
+void table_write_object(struct jsonw *j, const struct row *table, const void *from);
+
+/* ---- messages: Tables for protocol.c. ---- */
+
+extern const struct row protocol_job_rows[], protocol_run_rows[], protocol_rule_rows[], protocol_cell_rows[];
+extern const struct row protocol_hello_rows[], protocol_need_rows[], protocol_tree_rows[], protocol_build_rows[],
+	protocol_check_rows[], protocol_found_rows[], protocol_process_run_rows[], protocol_at_rows[], protocol_samples_rows[],
+	protocol_work_rows[], protocol_node_rows[], protocol_fault_rows[], protocol_done_rows[], protocol_ping_rows[],
+	protocol_cancel_rows[], protocol_note_rows[], protocol_state_rows[], protocol_health_check_rows[], protocol_audit_rows[],
+	protocol_location_rows[], protocol_device_check_rows[];
+extern const struct row protocol_kernel_rows[], protocol_code_rows[], protocol_counterfactual_rows[], protocol_profile_rows[];
+extern const struct row protocol_stalls_rows[], protocol_hot_rows[], protocol_tried_rows[];
+
+/* A set of classes: ["forward","backward irregular"]; an empty one is left out. */
+int protocol_read_look(struct fields *f, const struct row *r, void *message);
+void protocol_write_look(struct jsonw *j, const struct row *r, const void *message);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * protocol.c - table of messages, entry of the parser, and ownership of message parts.
+ * protocol.c - table of messages, entry of parser and writer, and ownership of message parts.
  *
- * job.c parses tasks, record.c reports; write.c writes. All received data passes protocol_parse; tests/protocol/fuzz_protocol.c
- * tests it.
+ * The tables of tasks are in job.c, those of reports in record.c, those of profiles in profile.c; table.c reads and writes by
+ * them. All received data passes protocol_parse; tests/protocol/fuzz_protocol.c tests it.
  */
 #include "protocol/internal.h"
 
@@ -10,40 +10,44 @@
 
 #include "lib/lib.h"
 
-static const char *const names[] = {
-	[MSG_HELLO] = "hello",
-	[MSG_JOB] = "job",
-	[MSG_NEED] = "need",
-	[MSG_TREE] = "tree",
-	[MSG_BUILD] = "build",
-	[MSG_CHECK] = "check",
-	[MSG_PROCESS_RUN] = "process_run",
-	[MSG_AT] = "at",
-	[MSG_FOUND] = "found",
-	[MSG_CELL] = "cell",
-	[MSG_WORK] = "work",
-	[MSG_NODE] = "node",
-	[MSG_FAULT] = "fault",
-	[MSG_DONE] = "done",
-	[MSG_PING] = "ping",
-	[MSG_CANCEL] = "cancel",
-	[MSG_RUN] = "run",
-	[MSG_NOTE] = "note",
-	[MSG_STATE] = "state",
-	[MSG_HEALTH_CHECK] = "health_check",
-	[MSG_AUDIT] = "audit",
-	[MSG_KERNEL] = "kernel",
-	[MSG_CODE] = "code",
-	[MSG_COUNTERFACTUAL] = "counterfactual",
-	[MSG_PROFILE] = "profile",
-	[MSG_STALLS] = "stalls",
+static const struct message {
+	const char *name;
+	const struct row *table;
+	size_t owned; /* size of the struct, if the message points at it; 0: it is in the message */
+} messages[] = {
+	[MSG_HELLO] = { "hello", protocol_hello_rows, 0 },
+	[MSG_JOB] = { "job", protocol_job_rows, sizeof(struct msg_job) },
+	[MSG_NEED] = { "need", protocol_need_rows, 0 },
+	[MSG_TREE] = { "tree", protocol_tree_rows, 0 },
+	[MSG_BUILD] = { "build", protocol_build_rows, 0 },
+	[MSG_CHECK] = { "check", protocol_check_rows, 0 },
+	[MSG_PROCESS_RUN] = { "process_run", protocol_process_run_rows, sizeof(struct msg_process_run) },
+	[MSG_AT] = { "at", protocol_at_rows, 0 },
+	[MSG_FOUND] = { "found", protocol_found_rows, sizeof(struct msg_found) },
+	[MSG_CELL] = { "cell", protocol_samples_rows, sizeof(struct msg_cell) },
+	[MSG_WORK] = { "work", protocol_work_rows, 0 },
+	[MSG_NODE] = { "node", protocol_node_rows, 0 },
+	[MSG_FAULT] = { "fault", protocol_fault_rows, 0 },
+	[MSG_DONE] = { "done", protocol_done_rows, 0 },
+	[MSG_PING] = { "ping", protocol_ping_rows, 0 },
+	[MSG_CANCEL] = { "cancel", protocol_cancel_rows, 0 },
+	[MSG_RUN] = { "run", protocol_run_rows, sizeof(struct msg_run) },
+	[MSG_NOTE] = { "note", protocol_note_rows, 0 },
+	[MSG_STATE] = { "state", protocol_state_rows, 0 },
+	[MSG_HEALTH_CHECK] = { "health_check", protocol_health_check_rows, 0 },
+	[MSG_AUDIT] = { "audit", protocol_audit_rows, 0 },
+	[MSG_KERNEL] = { "kernel", protocol_kernel_rows, 0 },
+	[MSG_CODE] = { "code", protocol_code_rows, sizeof(struct msg_code) },
+	[MSG_COUNTERFACTUAL] = { "counterfactual", protocol_counterfactual_rows, 0 },
+	[MSG_PROFILE] = { "profile", protocol_profile_rows, 0 },
+	[MSG_STALLS] = { "stalls", protocol_stalls_rows, 0 },
 };
 
-enum { NAMES = sizeof names / sizeof names[0] };
+enum { MESSAGES = sizeof messages / sizeof messages[0] };
 
 const char *protocol_name(enum msg_type t)
 {
-	return (unsigned)t < NAMES ? names[t] : "unknown";
+	return (unsigned)t < MESSAGES ? messages[t].name : "unknown";
 }
 
 /* Parse one JSON text. jansson quotes the input in its messages, so they are made printable first. */
@@ -76,8 +80,8 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 		return err_set(err, ERR_PROTOCOL, "line is no JSON object");
 	if (!word)
 		return err_set(err, ERR_PROTOCOL, "t: is missing or no string");
-	for (unsigned i = 0; i < NAMES; i++)
-		if (strcmp(names[i], word) == 0) {
+	for (unsigned i = 0; i < MESSAGES; i++)
+		if (strcmp(messages[i].name, word) == 0) {
 			*t = (enum msg_type)i;
 			return 0;
 		}
@@ -85,97 +89,126 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 		PROTOCOL_VERSION);
 }
 
-int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct fw_err *err)
+/* The struct of a message, in it or owned by it; NULL: the owned one is missing. */
+static void *find_body(const struct msg *m)
 {
-	json_t *root = load(text, len, err);
-	int result = root ? protocol_job_read_cell(root, "cell", out, err) : -1;
+	const void *body = &m->u;
 
-	json_decref(root);
-	return result;
+	if (messages[m->t].owned)
+		memcpy(&body, &m->u, sizeof body);
+	return (void *)body;
+}
+
+static int read_message(json_t *root, struct msg *out, struct fw_err *err)
+{
+	const struct message *kind = &messages[out->t];
+	void *body = &out->u;
+	struct fields f;
+
+	if (kind->owned) {
+		body = calloc(1, kind->owned);
+		if (!body)
+			return err_set(err, ERR_INTERNAL, "out of memory for a message");
+		memcpy(&out->u, &body, sizeof body);
+	}
+	field_begin(&f, root, err, "%s", kind->name);
+	if (table_read(&f, kind->table, body) == 0)
+		return 0;
+	msg_fini(out);
+	return -1;
 }
 
 int protocol_parse(const char *line, size_t len, struct msg *out, struct fw_err *err)
 {
 	json_t *root = load(line, len, err);
-	int result = -1;
+	int result = root ? 0 : -1;
 
 	memset(out, 0, sizeof *out);
-	if (!root)
-		return -1;
-	if (type_of(root, &out->t, err) == 0) {
-		if (out->t == MSG_JOB)
-			result = protocol_job_read(root, out, err);
-		else if (out->t == MSG_RUN)
-			result = protocol_job_read_run(root, out, err);
-		else
-			result = protocol_record_read(root, out, err);
-	}
+	if (root && (type_of(root, &out->t, err) != 0 || read_message(root, out, err) != 0))
+		result = -1;
 	json_decref(root);
 	return result;
+}
+
+/* One object that is no message. */
+static int parse_part(const char *text, size_t len, const char *where, const struct row *table, void *out, struct fw_err *err)
+{
+	json_t *root = load(text, len, err);
+	struct fields f;
+
+	if (!root)
+		return -1;
+	field_begin(&f, root, err, "%s", where);
+	int result = f.failed ? -1 : table_read(&f, table, out);
+
+	json_decref(root);
+	return result;
+}
+
+int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct fw_err *err)
+{
+	memset(out, 0, sizeof *out);
+	return parse_part(text, len, "cell", protocol_cell_rows, out, err);
 }
 
 int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct fw_err *err)
 {
-	json_t *root = load(text, len, err);
-
-	if (!root)
-		return -1;
-	int result = protocol_job_read_rule(root, "rule", out, err);
-
-	json_decref(root);
-	return result;
-}
-
-static void free_samples(struct msg_cell *m)
-{
-	for (int s = 0; m && s < PROTOCOL_SUBJECTS_MAX; s++) {
-		free(m->ms[s]);
-		free(m->mhz[s]);
-		free(m->host_us[s]);
-	}
-	free(m);
+	memset(out, 0, sizeof *out);
+	return parse_part(text, len, "rule", protocol_rule_rows, out, err);
 }
 
 void msg_fini(struct msg *m)
 {
-	switch (m->t) {
-	case MSG_JOB:
-		if (m->u.job)
-			free(m->u.job->cell);
-		free(m->u.job);
-		break;
-	case MSG_RUN:
-		if (m->u.run) {
-			free(m->u.run->cell);
-			free(m->u.run->index);
-			free(m->u.run->sustained_run);
-			free(m->u.run->pin);
-		}
-		free(m->u.run);
-		break;
-	case MSG_BUILD:
+	const struct message *kind = &messages[m->t];
+	void *body = find_body(m);
+
+	if (body)
+		table_free(kind->table, body);
+	if (m->t == MSG_BUILD)
 		buf_fini(&m->u.build.log);
-		break;
-	case MSG_FOUND:
-		free(m->u.found);
-		break;
-	case MSG_PROCESS_RUN:
-		free(m->u.process_run);
-		break;
-	case MSG_CELL:
-		free_samples(m->u.cell);
-		break;
-	case MSG_WORK:
-		tried_fini(&m->u.work.tried);
-		break;
-	case MSG_KERNEL:
-	case MSG_CODE:
-	case MSG_PROFILE:
-	case MSG_STALLS:
-		protocol_profile_fini(m);
-		break;
-	default:
-		break;
-	}
+	if (kind->owned)
+		free(body);
 	memset(m, 0, sizeof *m);
+}
+
+void protocol_write(struct buf *out, const struct msg *m)
+{
+	struct buf line;
+	struct jsonw j;
+
+	buf_init(&line, PROTOCOL_LINE_MAX);
+	jsonw_init(&j, &line);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "t", protocol_name(m->t));
+	table_write(&j, messages[m->t].table, find_body(m));
+	jsonw_object_end(&j);
+	buf_putc(&line, '\n');
+	if (line.failed)
+		out->failed = true;
+	else
+		buf_append(out, line.data, line.len);
+	buf_fini(&line);
+}
+
+void protocol_put_cell(struct jsonw *j, const struct cell *c)
+{
+	table_write_object(j, protocol_cell_rows, c);
+}
+
+void protocol_put_location(struct jsonw *j, const struct msg_location *p)
+{
+	table_write_object(j, protocol_location_rows, p);
+}
+
+void protocol_put_device_check(struct jsonw *j, const struct msg_device_check *g)
+{
+	table_write_object(j, protocol_device_check_rows, g);
+}
+
+void protocol_write_rule(struct buf *out, const struct rule *r)
+{
+	struct jsonw j;
+
+	jsonw_init(&j, out);
+	table_write_object(&j, protocol_rule_rows, r);
 }

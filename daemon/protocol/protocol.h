@@ -29,8 +29,6 @@ void tried_fini(struct tried *t);
 
 /** Write {"of":8,"list":[{"config":"TILE=0","ms":0.5}]}; null: none. A time of null is unknown. */
 void tried_write(struct jsonw *j, const struct tried *t);
-/** Read it; absent or null: none. Own: tried_fini, also after a failure. Err: ERR_PROTOCOL with the key. */
-int tried_read(struct fields *f, const char *key, struct tried *out);
 
 /*
  * ---- evidence ----
@@ -176,10 +174,6 @@ typedef unsigned sentinel_set;
 
 sentinel_set sentinel_class(const struct cell *c);
 sentinel_set sentinel_direction(enum direction d);
-/** Write "key":["forward","backward irregular"]; nothing for an empty set. */
-void look_write(struct jsonw *j, const char *key, sentinel_set s);
-/** Read a set; absent: none. Err: ERR_PROTOCOL with the key. */
-int look_read(struct fields *f, const char *key, sentinel_set *out);
 
 /*
  * ---- signature ----
@@ -290,7 +284,7 @@ struct msg_subject {
 	enum role role; /* of the side */
 	char commit[65];
 	int n_inputs;
-	struct {
+	struct msg_input {
 		char path[MANIFEST_TEXT_SIZE];
 		char oid[65];
 	} input[MANIFEST_LIST_MAX];
@@ -368,7 +362,7 @@ struct msg_check {
 /** The rows of a benchmark program, which become the job's cells. */
 struct msg_found {
 	int n;
-	struct {
+	struct msg_found_cell {
 		char key[CASE_KEY_SIZE];
 		double flops; /* of a call; 0 unknown */
 	} cell[JOB_CELLS_MAX];
@@ -504,7 +498,7 @@ struct msg_run {
 	int turn;                          /* mode time: which side begins (order.c), advancing with each cell; 0: random */
 	char signature[SIGNATURE_KEY + 1]; /* key of the signatures of the process's lines (signature.c); "": none */
 	int n_subjects;
-	struct {
+	struct msg_side {
 		enum role role;
 		char module[128];
 		char provider[48];
@@ -776,14 +770,8 @@ void interleave_cost_add(
  */
 int interleave_pairs_wanted(const struct interleave_cost *c, double tau, int most);
 
-/* ---- stalls: Parser and writer of warp stalls (protocol/protocol.c). ---- */
+/* ---- stalls: Writer of warp stalls (protocol/protocol.c). ---- */
 
-/** Read the record of one kernel. Own: the caller frees m->line, also after a failure. Err: ERR_PROTOCOL with the key. */
-int protocol_stalls_read(struct fields *f, struct msg_stalls *m);
-void protocol_stalls_put(struct jsonw *j, const struct msg_stalls *m);
-
-/** Read the object at `key`, if any. Err: as above. */
-int protocol_stalls_read_hot(struct fields *f, const char *key, struct evidence_hot *h);
 /** Write it as one JSON object: {"samples":N,"lines":[[offset,samples,reason,of_reason,text],...]}. */
 void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h);
 

@@ -1,5 +1,5 @@
 /* sentinel.c - classes of cells as bits and names. */
-#include "protocol/protocol.h"
+#include "protocol/internal.h"
 
 #include <stdio.h>
 
@@ -32,21 +32,6 @@ static sentinel_set nth(int n, char name[NAME_SIZE])
 	return bit_of(d, irregular);
 }
 
-void look_write(struct jsonw *j, const char *key, sentinel_set s)
-{
-	char name[NAME_SIZE];
-	sentinel_set bit;
-
-	if (!s)
-		return;
-	jsonw_key(j, key);
-	jsonw_array(j);
-	for (int n = 0; (bit = nth(n, name)) != 0; n++)
-		if (s & bit)
-			jsonw_string(j, name);
-	jsonw_array_end(j);
-}
-
 static sentinel_set of_name(const char *wanted)
 {
 	char name[NAME_SIZE];
@@ -58,19 +43,32 @@ static sentinel_set of_name(const char *wanted)
 	return 0;
 }
 
-int look_read(struct fields *f, const char *key, sentinel_set *out)
+int protocol_read_look(struct fields *f, const struct row *r, void *message)
 {
-	*out = 0;
-	if (!field_has(f, key))
-		return f->failed ? -1 : 0;
-	json_t *list = field_array(f, key, 0, 2 * (size_t)DIRECTIONS);
+	json_t *list = field_array(f, r->key, 0, 2 * (size_t)DIRECTIONS);
+	sentinel_set *out = (sentinel_set *)(void *)((char *)message + r->offset);
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		sentinel_set bit = of_name(json_string_value(json_array_get(list, i)));
 
 		if (!bit)
-			return field_fail(f, key, "item %zu is no direction, nor one with \" irregular\"", i);
+			return field_fail(f, r->key, "item %zu is no direction, nor one with \" irregular\"", i);
 		*out |= bit;
 	}
-	return f->failed ? -1 : 0;
+	return list ? 0 : -1;
+}
+
+void protocol_write_look(struct jsonw *j, const struct row *r, const void *message)
+{
+	sentinel_set bit, set = *(const sentinel_set *)(const void *)((const char *)message + r->offset);
+	char name[NAME_SIZE];
+
+	if (!set)
+		return;
+	jsonw_key(j, r->key);
+	jsonw_array(j);
+	for (int n = 0; (bit = nth(n, name)) != 0; n++)
+		if (set & bit)
+			jsonw_string(j, name);
+	jsonw_array_end(j);
 }

@@ -1,7 +1,6 @@
 /* stalls.c - stalls as lists: offset, samples, main reason, samples of that reason; the hottest with their instruction. */
-#include "protocol/protocol.h"
+#include "protocol/internal.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* Parse [offset, samples, reason, samples of it], and for the hottest the instruction. -1 malformed. */
@@ -22,92 +21,96 @@ static int read_stall(const json_t *item, struct evidence_stall *s)
 	return 0;
 }
 
-int protocol_stalls_read(struct fields *f, struct msg_stalls *m)
+static void write_stall(struct jsonw *j, const struct evidence_stall *s, const char *text)
 {
-	static const char *const sides[] = { "base", "target", NULL };
+	jsonw_array(j);
+	jsonw_int(j, s->offset);
+	jsonw_int(j, s->samples);
+	jsonw_string(j, s->reason);
+	jsonw_int(j, s->of_reason);
+	if (text)
+		jsonw_string(j, text);
+	jsonw_array_end(j);
+}
 
-	m->cell = (int)field_int(f, "cell", 0, JOB_CELLS_MAX - 1);
-	m->role = field_word(f, "role", sides, NULL, 0) == 1 ? ROLE_TARGET : ROLE_BASE;
-	field_digest(f, "symbol_sha256", true, false, m->symbol_sha256);
-	m->samples = field_int(f, "samples", 0, INT64_MAX / 2);
-	json_t *list = field_array(f, "lines", 0, EVIDENCE_STALLS_MAX);
+static int read_lines(struct fields *f, const struct row *r, void *message)
+{
+	json_t *list = field_array(f, r->key, 0, EVIDENCE_STALLS_MAX);
+	struct msg_stalls *m = message;
+
 	if (!list)
 		return -1;
 	m->line = calloc(json_array_size(list) + 1, sizeof *m->line);
-	if (!m->line) {
-		f->failed = true;
+	if (!m->line)
 		return err_set(f->err, ERR_INTERNAL, "out of memory for %zu stalls", json_array_size(list));
-	}
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		if (read_stall(json_array_get(list, i), &m->line[i]) != 0)
-			return field_fail(f, "lines", "item %zu is none of an instruction", i);
+			return field_fail(f, r->key, "item %zu is none of an instruction", i);
 		if (i > 0 && m->line[i].offset <= m->line[i - 1].offset)
-			return field_fail(f, "lines", "item %zu lies before the one before it", i);
+			return field_fail(f, r->key, "item %zu lies before the one before it", i);
 		m->n++;
 	}
 	return 0;
 }
 
-static void put_stall(struct jsonw *j, const struct evidence_stall *s)
+static void write_lines(struct jsonw *j, const struct row *r, const void *message)
 {
-	jsonw_int(j, s->offset);
-	jsonw_int(j, s->samples);
-	jsonw_string(j, s->reason);
-	jsonw_int(j, s->of_reason);
-}
+	const struct msg_stalls *m = message;
 
-void protocol_stalls_put(struct jsonw *j, const struct msg_stalls *m)
-{
-	jsonw_kv_int(j, "cell", m->cell);
-	jsonw_kv_string(j, "role", role_name(m->role));
-	jsonw_kv_string(j, "symbol_sha256", m->symbol_sha256);
-	jsonw_kv_int(j, "samples", m->samples);
-	jsonw_key(j, "lines");
+	jsonw_key(j, r->key);
 	jsonw_array(j);
-	for (int i = 0; i < m->n; i++) {
-		jsonw_array(j);
-		put_stall(j, &m->line[i]);
-		jsonw_array_end(j);
-	}
+	for (int i = 0; i < m->n; i++)
+		write_stall(j, &m->line[i], NULL);
 	jsonw_array_end(j);
 }
 
-int protocol_stalls_read_hot(struct fields *of, const char *key, struct evidence_hot *h)
-{
-	struct fields f;
+const struct row protocol_stalls_rows[] = {
+	{ ROW_INT(struct msg_stalls, cell, "cell", REQUIRED, 0, JOB_CELLS_MAX - 1) },
+	{ ROW_ENUM(struct msg_stalls, role, "role", REQUIRED, role_names, ROLE_BASE, ROLE_TARGET) },
+	{ ROW_SHA256(struct msg_stalls, symbol_sha256, "symbol_sha256", REQUIRED) },
+	{ ROW_INT(struct msg_stalls, samples, "samples", REQUIRED, 0, INT64_MAX / 2) },
+	{ ROW_CUSTOM(struct msg_stalls, line, "lines", REQUIRED, read_lines, write_lines), .n_owned = 1 },
+	{ .key = NULL },
+};
 
-	if (!field_has(of, key))
-		return 0;
-	field_begin(&f, field_object(of, key), of->err, "code.%s", key);
-	h->samples = field_int(&f, "samples", 0, INT64_MAX / 2);
-	json_t *list = field_array(&f, "lines", 0, EVIDENCE_HOT_MAX);
+static int read_hot_lines(struct fields *f, const struct row *r, void *hot)
+{
+	json_t *list = field_array(f, r->key, 0, EVIDENCE_HOT_MAX);
+	struct evidence_hot *h = hot;
+
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *item = json_array_get(list, i), *text = json_array_get(item, 4);
-		struct fields words = { .object = json_pack("{s:O?}", "text", text), .err = of->err };
+		struct fields words = { .object = json_pack("{s:O?}", "text", text), .err = f->err };
 
 		if (!words.object || read_stall(item, &h->line[i].stall) != 0 || json_array_size(item) != 5) {
 			json_decref(words.object);
-			return field_fail(&f, "lines", "item %zu is none of an instruction", i);
+			return field_fail(f, r->key, "item %zu is none of an instruction", i);
 		}
 		field_text(&words, "text", h->line[i].text, sizeof h->line[i].text);
 		json_decref(words.object);
 		h->n++;
 	}
-	return f.failed ? -1 : 0;
+	return list ? 0 : -1;
 }
+
+static void write_hot_lines(struct jsonw *j, const struct row *r, const void *hot)
+{
+	const struct evidence_hot *h = hot;
+
+	jsonw_key(j, r->key);
+	jsonw_array(j);
+	for (int i = 0; i < h->n; i++)
+		write_stall(j, &h->line[i].stall, h->line[i].text);
+	jsonw_array_end(j);
+}
+
+const struct row protocol_hot_rows[] = {
+	{ ROW_INT(struct evidence_hot, samples, "samples", REQUIRED, 0, INT64_MAX / 2) },
+	{ ROW_CUSTOM(struct evidence_hot, line, "lines", REQUIRED, read_hot_lines, write_hot_lines) },
+	{ .key = NULL },
+};
 
 void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h)
 {
-	jsonw_object(j);
-	jsonw_kv_int(j, "samples", h->samples);
-	jsonw_key(j, "lines");
-	jsonw_array(j);
-	for (int i = 0; i < h->n; i++) {
-		jsonw_array(j);
-		put_stall(j, &h->line[i].stall);
-		jsonw_string(j, h->line[i].text);
-		jsonw_array_end(j);
-	}
-	jsonw_array_end(j);
-	jsonw_object_end(j);
+	table_write_object(j, protocol_hot_rows, h);
 }

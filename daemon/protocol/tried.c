@@ -1,5 +1,5 @@
 /* tried.c - list of tried configurations. */
-#include "protocol/protocol.h"
+#include "protocol/internal.h"
 
 #include <stdlib.h>
 
@@ -28,53 +28,29 @@ void tried_fini(struct tried *t)
 	*t = (struct tried){ 0 };
 }
 
-void tried_write(struct jsonw *j, const struct tried *t)
+static const struct row config_rows[] = {
+	{ ROW_TEXT(struct tried_config, config, "config", OPTIONAL) },
+	{ ROW_DOUBLE(struct tried_config, ms, "ms", NULLABLE, 0, MS_MAX) },
+	{ .key = NULL },
+};
+
+static int check_tried(struct fields *f, void *message)
 {
-	if (t->n == 0) {
-		jsonw_null(j);
-		return;
-	}
-	jsonw_object(j);
-	jsonw_kv_int(j, "of", t->of);
-	jsonw_key(j, "list");
-	jsonw_array(j);
-	for (int i = 0; i < t->n; i++) {
-		jsonw_object(j);
-		jsonw_kv_string(j, "config", t->config[i].config);
-		if (t->config[i].ms > 0)
-			jsonw_kv_double(j, "ms", t->config[i].ms);
-		else
-			jsonw_kv_null(j, "ms");
-		jsonw_object_end(j);
-	}
-	jsonw_array_end(j);
-	jsonw_object_end(j);
+	struct tried *t = message;
+
+	return t->of >= t->n ? 0 : field_fail(f, "of", "%d is outside %d..%d", t->of, t->n, TRIED_OF_MAX);
 }
 
-int tried_read(struct fields *f, const char *key, struct tried *out)
+const struct row protocol_tried_rows[] = {
+	{ ROW_INT(struct tried, of, "of", REQUIRED, 0, TRIED_OF_MAX) },
+	{ ROW_OWNED_LIST(struct tried, config, n, "list", REQUIRED, 1, TRIED_MAX, config_rows) },
+	{ .check = check_tried },
+};
+
+void tried_write(struct jsonw *j, const struct tried *t)
 {
-	struct fields o;
-
-	*out = (struct tried){ 0 };
-	if (f->failed || !field_has(f, key))
-		return 0;
-	field_begin(&o, field_object(f, key), f->err, "%.40s.%s", f->where, key);
-	json_t *list = field_array(&o, "list", 1, TRIED_MAX);
-	size_t n = json_array_size(list);
-
-	out->config = calloc(n + 1, sizeof *out->config);
-	if (!out->config)
-		return err_set(f->err, ERR_INTERNAL, "out of memory for %zu configurations", n);
-	for (size_t i = 0; i < n && !o.failed; i++) {
-		struct fields c;
-
-		field_begin(&c, json_array_get(list, i), f->err, "%.40s.%s[%zu]", f->where, key, i);
-		field_text(&c, "config", out->config[i].config, sizeof out->config[i].config);
-		out->config[i].ms = field_double_or(&c, "ms", 0, MS_MAX, 0);
-		o.failed = c.failed;
-		out->n++;
-	}
-	out->of = (int)field_int(&o, "of", out->n, TRIED_OF_MAX);
-	f->failed = f->failed || o.failed;
-	return o.failed ? -1 : 0;
+	if (t->n)
+		table_write_object(j, protocol_tried_rows, t);
+	else
+		jsonw_null(j);
 }
