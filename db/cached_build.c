@@ -14,8 +14,8 @@ int store_job_positions(struct db *db, const struct store_cached_build_request *
 		"(state = 'ok' OR (state = 'absent' AND on_call)))) AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device "
 		"mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
 			"mine.class") ")) AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND j.id NOT IN (SELECT value FROM "
-				      "json_each(:besides)) AND (:which = 0 OR (" STORE_JOB_KNOWN
-				      "AND (:which = 1) = " STORE_JOB_KEPT ")) " STORE_JOB_FIRST "LIMIT :most",
+				      "json_each(:besides)) AND (:which = 0 OR (:which = 1) = " STORE_JOB_KEPT
+				      ") " STORE_JOB_FIRST "LIMIT :most",
 		"device_kind=%s worker=%s cache=%s which=%d held=%s besides=%s after=%ld most=%d",
 		device_kind_name(request->kind), request->worker, request->worker, request->which, request->held,
 		request->besides, request->after, most);
@@ -39,33 +39,10 @@ int store_cached_build_plan(struct db *db, int64_t job, const char (*source)[STO
 {
 	struct stmt *s = db_query(db, err, "DELETE FROM job_source WHERE job = :job", "job=%ld", job);
 	int result = stmt_run(s, err);
-	for (int i = -1; i < n && result == 0; i++) {
+	for (int i = 0; i < n && result == 0; i++)
 		result = db_exec(db, err, "INSERT OR IGNORE INTO job_source (job, source) VALUES (:job, :source)",
-			"job=%ld source=%s", job, i < 0 ? "" : source[i]);
-	}
+			"job=%ld source=%s", job, source[i]);
 	return result;
-}
-
-int store_cached_build_unknown(struct db *db, int64_t job, struct fw_err *err)
-{
-	static const char none_such[1][STORE_SOURCE_SIZE] = { "unknown" };
-	return store_cached_build_plan(db, job, none_such, 1, err);
-}
-
-int store_cached_build_next_unknown(struct db *db, int64_t after, int64_t *job, struct fw_err *err)
-{
-	struct stmt *s = db_query(db, err,
-		"SELECT j.id FROM job j WHERE j.state = 'queued' AND j.id > :after AND " STORE_JOB_RESOLVED
-		"AND NOT " STORE_JOB_KNOWN "ORDER BY j.id LIMIT 1",
-		"after=%ld", after);
-	return stmt_first_int(s, job, err);
-}
-
-int store_cached_build_all(struct db *db, const char *worker, int64_t job, struct fw_err *err)
-{
-	struct stmt *s =
-		db_query(db, err, "SELECT 1 FROM job j WHERE j.id = :job AND " STORE_JOB_KEPT, "job=%ld cache=%s", job, worker);
-	return stmt_any(s, err);
 }
 
 int store_cached_build_send(struct db *db, int64_t job, const char *nonce, int64_t now_ms, struct fw_err *err)

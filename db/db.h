@@ -614,15 +614,12 @@ enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 #define STORE_JOB_CELLS WORDS_TEXT("job_cell", "job", "j.id")
 #define STORE_JOB_PEERS WORDS_TEXT("job_peer", "job", "j.id")
 
-#define STORE_JOB_RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
+#define STORE_JOB_RESOLVED "EXISTS (SELECT 1 FROM job_plan p WHERE p.job = j.id) "
 
-/* The sources of the job are resolved. */
-#define STORE_JOB_KNOWN "EXISTS (SELECT 1 FROM job_source s WHERE s.job = j.id) "
-
-/* All sources of the job are recorded in the cache of worker :cache. */
+/* All sources of the resolved job are recorded in the cache of worker :cache. */
 #define STORE_JOB_KEPT                                                                                                           \
-	"(" STORE_JOB_KNOWN "AND NOT EXISTS (SELECT 1 FROM job_source s WHERE s.job = j.id AND s.source <> '' AND NOT "          \
-	"EXISTS (SELECT 1 FROM cached_build k WHERE k.worker = :cache AND k.source = s.source))) "
+	"(NOT EXISTS (SELECT 1 FROM job_source s WHERE s.job = j.id AND NOT EXISTS (SELECT 1 FROM cached_build k WHERE "         \
+	"k.worker = :cache AND k.source = s.source))) "
 
 struct store_job {
 	int64_t id, repo, device, comparison; /* 0: none */
@@ -698,13 +695,25 @@ struct store_job_turn {
 	bool takes_newest; /* in this round over the repositories */
 };
 /**
- * The next queued job whose base or suite is unresolved and that is not in `besides`, a JSON array of ids. By priority; then
+ * The next queued job that has no plan and is not in `besides`, a JSON array of ids. By priority; then
  * repositories in turn, and of each alternately its oldest and its newest job. Advances `turn`. 1, 0, -1.
  */
 int store_job_next_unresolved(
 	struct db *db, struct store_job_turn *turn, const char *besides, struct store_job *out, struct fw_err *err);
 int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, enum jobkind kind, const char *suite,
 	struct fw_err *err);
+
+/** Format of a stored plan; increase it when a daemon cannot read the plans of the previous one. */
+enum { STORE_PLAN_FORMAT = 1 };
+/** What a job's plan stores. Own: the caller's buffers. */
+struct store_plan {
+	char suite_origin[256], provider_position[1024];
+	struct buf *subjects, *suite_text; /* suite_text empty: an installed suite */
+};
+/** Store the plan of a queued job in place of an earlier one; from now on the job is resolved. */
+int store_plan_put(struct db *db, int64_t job, const struct store_plan *p, struct fw_err *err);
+/** Read it; appends to the buffers. Err: ERR_NOT_FOUND the job has none. */
+int store_plan_get(struct db *db, int64_t job, struct store_plan *p, struct fw_err *err);
 /** queued -> assigned: attempt + 1, nonce, device (0: none), started_at. Err: ERR_CONFLICT it is not queued any more. */
 int store_job_assign(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err);
 /** The same, and count a turn of the job's repository. */
@@ -720,7 +729,8 @@ int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err
 enum { STORE_JOB_DAEMON_ENDS_MAX = 20 };
 /**
  * At the daemon's start: jobs in assigned..measuring return to queued, and the attempt does not count, since neither worker nor
- * job ended it; the STORE_JOB_DAEMON_ENDS_MAX-th time they fail as "interrupted".
+ * job ended it; the STORE_JOB_DAEMON_ENDS_MAX-th time they fail as "interrupted". Plans in another format are deleted, and their
+ * jobs resolved again.
  */
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err);
@@ -864,8 +874,8 @@ enum { STORE_SOURCE_SIZE = 65, STORE_MADE_BY_SIZE = 512 };
 
 enum store_cached_build_which {
 	STORE_CACHED_BUILD_ANY,    /* any job */
-	STORE_CACHED_BUILD_THERE,  /* jobs whose sources are resolved and all cached */
-	STORE_CACHED_BUILD_MISSING /* jobs whose sources are resolved and not all cached */
+	STORE_CACHED_BUILD_THERE,  /* jobs whose sources are all cached */
+	STORE_CACHED_BUILD_MISSING /* jobs whose sources are not all cached */
 };
 
 /** Which jobs store_job_positions returns. */
@@ -896,12 +906,6 @@ int store_job_newest(struct db *db, int64_t *id, struct fw_err *err);
 
 /** Store all sources of a job. Shape: source[n]. */
 int store_cached_build_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err);
-/** Mark the sources of a job as unknown: only the worker that builds it can resolve them. */
-int store_cached_build_unknown(struct db *db, int64_t job, struct fw_err *err);
-/** The oldest queued, resolved job above `after` whose sources were not resolved yet. 1, 0 none, -1. */
-int store_cached_build_next_unknown(struct db *db, int64_t after, int64_t *job, struct fw_err *err);
-/** Whether all sources of a job are cached for this worker. 1, 0, -1. */
-int store_cached_build_all(struct db *db, const char *worker, int64_t job, struct fw_err *err);
 /**
  * queued -> assigned, to be built: attempt + 1, nonce; no device and no turn of its branch. Err: ERR_CONFLICT it is not queued
  * any more.

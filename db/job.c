@@ -358,6 +358,30 @@ int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const cha
 	return change_one(db, s, id, "is not queued any more", err);
 }
 
+int store_plan_put(struct db *db, int64_t job, const struct store_plan *p, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"INSERT OR REPLACE INTO job_plan (job, format, subjects, suite_origin, suite_text, provider_position) VALUES "
+		"(:job, :format, :subjects, :suite_origin, :suite_text, :provider_position)",
+		"job=%ld format=%d subjects=%s suite_origin=%s suite_text=%s provider_position=%s", job, STORE_PLAN_FORMAT,
+		p->subjects->data, p->suite_origin, p->suite_text->data, p->provider_position);
+}
+
+int store_plan_get(struct db *db, int64_t job, struct store_plan *p, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT subjects, suite_origin, suite_text, provider_position FROM job_plan WHERE job = :job", "job=%ld", job);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		buf_puts(p->subjects, row_text(s, 0));
+		row_copy(s, 1, p->suite_origin, sizeof p->suite_origin);
+		buf_puts(p->suite_text, row_text(s, 2));
+		row_copy(s, 3, p->provider_position, sizeof p->provider_position);
+		stmt_reset(s);
+	}
+	return stmt_require(result, err, "job %lld has no plan", (long long)job);
+}
+
 static int count_turn(struct db *db, int64_t job, struct fw_err *err)
 {
 	return db_exec(db, err, "UPDATE repo SET interleave = interleave + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)",
@@ -423,7 +447,9 @@ int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed,
 		"- 1, 0), daemon_ends = daemon_ends + 1 WHERE state IN ('assigned', 'building', 'checking', 'measuring') "
 		"RETURNING id",
 		err);
-	return change_states(db, s, now_ms, requeued, err);
+	if (change_states(db, s, now_ms, requeued, err))
+		return -1;
+	return db_exec(db, err, "DELETE FROM job_plan WHERE format <> :format", "format=%d", STORE_PLAN_FORMAT);
 }
 
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err)

@@ -231,13 +231,24 @@ CREATE TABLE job_peer (
 	PRIMARY KEY (job, n)
 ) STRICT, WITHOUT ROWID;
 
--- Sources of a job's sides where builds run in separate allocations, until the job ends. No row: not resolved yet.
+-- The plan of a resolved job until the job ends: what cannot change any more. Cells, rule and limits are read when the job is sent.
+CREATE TABLE job_plan (
+	job               INTEGER PRIMARY KEY REFERENCES job(id),
+	format            INTEGER NOT NULL,            -- STORE_PLAN_FORMAT of the daemon that wrote it
+	subjects          TEXT    NOT NULL,            -- JSON: base and target as in the message `job`
+	suite_origin      TEXT    NOT NULL,            -- "installed" or "<repo>@<commit>"
+	suite_text        TEXT    NOT NULL,            -- "" of an installed suite, whose file may change
+	provider_position TEXT    NOT NULL             -- file and line that name the base's provider; "": none do
+) STRICT;
+
+-- Sources of a resolved job's sides, until the job ends.
 CREATE TABLE job_source (
 	job           INTEGER NOT NULL REFERENCES job(id),
-	source        TEXT    NOT NULL,                -- SHA-256 over inputs, command and requested compilers; "" in every resolved job
+	source        TEXT    NOT NULL,                -- SHA-256 over inputs, command and requested compilers
 	PRIMARY KEY (job, source)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER job_source_end AFTER UPDATE OF state ON job WHEN NEW.state IN ('done', 'failed', 'cancelled', 'superseded', 'target_missing') BEGIN
+CREATE TRIGGER job_plan_end AFTER UPDATE OF state ON job WHEN NEW.state IN ('done', 'failed', 'cancelled', 'superseded', 'target_missing') BEGIN
+	DELETE FROM job_plan WHERE job = NEW.id;
 	DELETE FROM job_source WHERE job = NEW.id;
 END;
 

@@ -94,6 +94,8 @@ static void unresolved_jobs_do_not_run(void **state)
 	snprintf(besides, sizeof besides, "[%lld]", (long long)j.id);
 	assert_int_equal(store_job_next_unresolved(f->db, &turn, besides, &found, &err), 0);
 	ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", JOBKIND_COMPARE, "ffa", &err));
+	assert_int_equal(next(f), 0); /* without a plan */
+	fixture_plan(f, j.id);
 	assert_int_equal(next(f), j.id);
 	assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &found, &err), 0);
 	ok(store_job_send(f->db, j.id, f->device, "n", 2, &err));
@@ -118,12 +120,14 @@ static void resolving_takes_interleave(void **state)
 	assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &first, &err), 1);
 	assert_string_equal(first.branch, "c1");
 	ok(store_job_resolve(f->db, first.id, fixture_sha(0), "merge-base", JOBKIND_COMPARE, "ffa", &err));
+	fixture_plan(f, first.id);
 	turn = (struct store_job_turn){ 0 };
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
 		struct store_job j;
 		assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &j, &err), 1);
 		assert_string_equal(j.branch, wanted[i]);
 		ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", JOBKIND_COMPARE, "ffa", &err));
+		fixture_plan(f, j.id);
 	}
 }
 
@@ -148,6 +152,7 @@ static void order_is_priority_then_longest_unserved(void **state)
 	snprintf(urgent.target_sha, sizeof urgent.target_sha, "%s", fixture_sha(400));
 	snprintf(urgent.origin, sizeof urgent.origin, "api");
 	ok(store_job_insert(f->db, &urgent, 4, &err));
+	fixture_plan(f, urgent.id);
 	assert_int_equal(next(f), urgent.id);
 	assert_string_equal(serve(f, 30), "busy");
 	assert_string_equal(serve(f, 40), "calm");
@@ -184,6 +189,7 @@ static void kind_of_device_is_respected(void **state)
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(1));
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", fixture_sha(0));
 	ok(store_job_insert(f->db, &j, 1, &err));
+	fixture_plan(f, j.id);
 	assert_int_equal(next(f), 0);
 	struct store_job found;
 	assert_int_equal(store_job_next(f->db, DEVICE_CUDA, "", "[]", &found, &err), 1);
@@ -361,6 +367,60 @@ static void restart_queues_again_and_gives_up_at_last(void **state)
 	assert_int_equal(job_of(f, waiting).attempt, 0);
 }
 
+static void put_plan(struct fixture *f, int64_t job, const char *subjects, const char *suite_text)
+{
+	struct buf one, two;
+	struct store_plan p = {
+		.subjects = &one, .suite_text = &two, .suite_origin = "kernels@c0", .provider_position = "f:1:2: "
+	};
+	buf_init(&one, 1 << 10);
+	buf_init(&two, 1 << 10);
+	buf_puts(&one, subjects);
+	buf_puts(&two, suite_text);
+	ok(store_plan_put(f->db, job, &p, &err));
+	buf_fini(&one);
+	buf_fini(&two);
+}
+
+static void a_plan_is_read_until_its_job_ends(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = fixture_job(f, "main", 0, 1, 1), other = fixture_job(f, "dev", 0, 2, 1);
+	int requeued, failed;
+	struct buf subjects, text;
+	struct store_plan p = { .subjects = &subjects, .suite_text = &text };
+	buf_init(&subjects, 1 << 10);
+	buf_init(&text, 1 << 10);
+	put_plan(f, id, "{\"subjects\":[]}", "suite: ffa\n"); /* in place of the earlier one */
+	ok(store_plan_get(f->db, id, &p, &err));
+	assert_string_equal(subjects.data, "{\"subjects\":[]}");
+	assert_string_equal(text.data, "suite: ffa\n");
+	assert_string_equal(p.suite_origin, "kernels@c0");
+	assert_string_equal(p.provider_position, "f:1:2: ");
+	ok(store_job_send(f->db, id, f->device, "n", 2, &err));
+	ok(store_job_recover(f->db, 3, &requeued, &failed, &err));
+	ok(store_plan_get(f->db, id, &p, &err)); /* a restart keeps it */
+	ok(store_job_state(f->db, id, JOBSTATE_CANCELLED, "", 4, &err));
+	refused(ERR_NOT_FOUND, store_plan_get(f->db, id, &p, &err));
+	ok(store_plan_get(f->db, other, &p, &err));
+	buf_fini(&subjects);
+	buf_fini(&text);
+}
+
+static void a_plan_of_another_daemon_is_made_again(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = fixture_job(f, "main", 0, 1, 1);
+	int requeued, failed;
+	struct store_job found;
+	struct store_job_turn turn = { 0 };
+	ok(db_script(f->db, "UPDATE job_plan SET format = format - 1", &err));
+	ok(store_job_recover(f->db, 2, &requeued, &failed, &err));
+	assert_int_equal(next(f), 0);
+	assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &found, &err), 1);
+	assert_int_equal(found.id, id);
+}
+
 static void an_event_is_one_object(void **state)
 {
 	struct fixture *f = *state;
@@ -413,6 +473,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sending_counts_attempts, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_stay_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(restart_queues_again_and_gives_up_at_last, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_plan_is_read_until_its_job_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_plan_of_another_daemon_is_made_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_event_is_one_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_logs_and_notifications, setup, teardown),
 	};

@@ -33,7 +33,7 @@ static void a_time_is_found_in_a_list(void **state)
 	assert_int_equal(id, 1);
 	for (int64_t i = 1; i <= 40; i++)
 		assert_int_equal(fixture_job(f, "main", (unsigned)i, (unsigned)i + 1, 1000 + 10 * i), i);
-	ok(db_script(f->db, "DELETE FROM job WHERE id % 3 = 0 OR id BETWEEN 11 AND 19", &err));
+	ok(db_script(f->db, "DELETE FROM job_plan; DELETE FROM job WHERE id % 3 = 0 OR id BETWEEN 11 AND 19", &err));
 	for (int64_t at = 990; at <= 1420; at += 5) {
 		ok(view_seek(f->db, VIEW_LIST_JOBS, at, &id, &err));
 		for (int64_t i = 1; i <= 40; i++)
@@ -65,6 +65,7 @@ static int64_t waits(struct fixture *f, int64_t repo, const char *branch, int pr
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", fixture_sha(1));
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha((unsigned)now_ms));
 	ok(store_job_insert(f->db, &j, now_ms, &err));
+	fixture_plan(f, j.id);
 	return j.id;
 }
 

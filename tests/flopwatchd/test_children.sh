@@ -12,6 +12,7 @@ bin=$tmp/bin
 cat >"$bin/flopwatch-git" <<SH
 #!/bin/bash
 tmp=$tmp verb=\$1
+echo \$verb >>$tmp/calls
 run() { "$real/flopwatch-git" "\${args[@]}"; }
 away() { mv "$tmp/kernels.git" "$tmp/away"; }
 back() { mv "$tmp/away" "$tmp/kernels.git"; }
@@ -42,6 +43,9 @@ pushed() { # $sha on a new branch, with a tree that the worker does not have
 	sha=$(head_of kernels)
 	await has_job "$sha"
 }
+calls_of() { # verb of flopwatch-git, as an extended expression
+	grep -cxE "$1" "$tmp/calls"
+}
 log_of() { # of the commit's job, one line
 	api "jobs/$(job_of "$1")/log" | tr '\n' ' '
 }
@@ -49,10 +53,12 @@ log_of() { # of the commit's job, one line
 while read -r verb what; do
 	rm -f "$tmp/done.$verb"
 	echo "$what" >"$tmp/order.$verb"
+	: >"$tmp/calls"
 	pushed
 	is "$verb: $what: the tip is judged" "$(result_of "$sha")" "done improvement"
 	ok "after that child" test -e "$tmp/done.$verb"
 	is "and the job lost no attempt" "$(job_field "$(job_of "$sha")" attempt)" 1
+	[ "$verb" != tar ] || is "and was not resolved again" "$(calls_of tree) $(calls_of base)" "3 1"
 done <<'CASES'
 tips kill -KILL $$
 tips away; run; status=$?; back; exit $status
@@ -68,17 +74,32 @@ tar head -c 600 /dev/zero; kill -KILL $$
 tar away; run; status=$?; back; exit $status
 CASES
 
-# ---- the second plan of a job, when a worker has taken it ----
+# ---- a job is resolved once ----
 post devices/sim-0/pause >/dev/null
+: >"$tmp/calls"
 pushed
 resolved() { [ -n "$(job_field "$(job_of "$sha")" 'base // ""')" ]; }
 await resolved
-rm -f "$tmp/done.tree"
-echo 'kill -KILL $$' >"$tmp/order.tree"
+is "a branch is resolved by three trees, a base and a list of commits" "$(calls_of tree) $(calls_of base) $(calls_of log)" "3 1 1"
+stop_daemon
+start_daemon
+: >"$tmp/calls"
 post devices/sim-0/resume >/dev/null
-is "a child killed for a job that a worker has: it is judged" "$(result_of "$sha")" "done improvement"
-ok "after that child" test -e "$tmp/done.tree"
-is "in its first attempt" "$(job_field "$(job_of "$sha")" attempt)" 1
+is "a job that waited over a restart is judged" "$(result_of "$sha")" "done improvement"
+is "by its stored plan" "$(calls_of 'tree|base|log')" 0
+is "which ended with it" "$(sql "SELECT count(*) FROM job_plan")" 0
+
+make_old() { sqlite3 "$tmp/state/flopwatch.db" "UPDATE job_plan SET format = 0"; }
+post devices/sim-0/pause >/dev/null
+pushed
+await resolved
+stop_daemon
+ok "its plan is that of another daemon" make_old
+: >"$tmp/calls"
+start_daemon
+post devices/sim-0/resume >/dev/null
+is "then it is resolved once more, and judged" "$(result_of "$sha")" "done improvement"
+is "with its base, which stays" "$(calls_of tree) $(calls_of base)" "2 0"
 
 # ---- the list of a search ----
 git -C "$tmp/kernels" checkout -q main

@@ -186,6 +186,7 @@ static void who_stands_out_gets_only_what_asks_for_it(void **state)
 	struct store_job named = job;
 	snprintf(named.device_uuid, sizeof named.device_uuid, "sim-2");
 	ok(store_job_insert(f->db, &named, 600, &err));
+	fixture_plan(f, named.id);
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-2", "[]", &job, &err), 1);
 	assert_int_equal(job.id, named.id);
 	/* nobody else is left */
@@ -218,6 +219,7 @@ static void a_job_for_a_class_goes_to_any_of_it_and_outlives_a_new_driver(void *
 	ok(db_script(f->db, "UPDATE job SET state = 'cancelled'", &err));
 	like.device_class = all.class;
 	ok(store_job_insert(f->db, &like, 600, &err));
+	fixture_plan(f, like.id);
 	report_hello(f, "sim-9", "2", 0);
 	report_hello(f, "sim-8", "1", INT64_C(80) << 30);
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-1", "[]", &job, &err), 1);

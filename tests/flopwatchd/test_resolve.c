@@ -429,6 +429,135 @@ static void test_suites_that_a_branch_misnames(void **state)
 	expect_end(&j, "failed", "c.yml:9:3: repos[0].suites[0]: there is no suite nowhere");
 }
 
+static void take_plan(void *arg, struct resolve_answer *a)
+{
+	struct plan *out = arg;
+	if (a->state != JOBSTATE_N)
+		fail_msg("%s: %s", jobstate_name(a->state), a->why);
+	*out = a->plan;
+	plan_init(&a->plan);
+	loop_stop(loop);
+}
+
+/* As the queue resolves a job; its plan. */
+static struct store_job store_resolved(struct store_job j, struct plan *out)
+{
+	struct resolve *r;
+	ok(resolve_start(loop, db, config, &j, take_plan, out, &r, &err));
+	ok(loop_run(loop, &err));
+	ok(db_begin(db, &err));
+	ok(store_job_resolve(db, j.id, out->request.subject[0].commit, out->base_how, out->request.kind, out->suite_name, &err));
+	ok(plan_store(db, j.id, out, &err));
+	ok(db_commit(db, &err));
+	ok(store_job_get(db, j.id, &j, &err));
+	return j;
+}
+
+static void for_device(const struct store_job *j, struct plan *out)
+{
+	struct resolve *r;
+	ok(resolve_for_device(loop, db, config, j, take_plan, out, &r, &err));
+	ok(loop_run(loop, &err));
+}
+
+/* The message to the worker, which holds all of plan.request. */
+static void write_message(struct plan *p, struct buf *out)
+{
+	p->request.attempt = 1;
+	snprintf(p->request.nonce, sizeof p->request.nonce, "n");
+	snprintf(p->request.device, sizeof p->request.device, "sim-0");
+	buf_init(out, PROTOCOL_LINE_MAX);
+	protocol_write(out, &(struct msg){ .t = MSG_JOB, .u.job = &p->request });
+	assert_false(out->failed);
+}
+
+static void expect_equal_plans(struct plan *a, struct plan *b)
+{
+	struct buf one, two;
+	a->request.job = b->request.job; /* the queue sets it */
+	write_message(a, &one);
+	write_message(b, &two);
+	assert_string_equal(one.data, two.data);
+	buf_fini(&one);
+	buf_fini(&two);
+	assert_string_equal(a->base_how, b->base_how);
+	assert_string_equal(a->suite_name, b->suite_name);
+	assert_string_equal(a->suite_sha, b->suite_sha);
+	assert_string_equal(a->suite_origin, b->suite_origin);
+	assert_string_equal(a->provider_position, b->provider_position);
+	assert_int_equal(a->part, b->part);
+	assert_memory_equal(&a->size, &b->size, sizeof a->size);
+	assert_string_equal(a->suite_text.data, b->suite_text.data);
+	assert_int_equal(a->on_line, b->on_line);
+	assert_string_equal(a->line_branch, b->line_branch);
+	assert_string_equal(a->reference, b->reference);
+	assert_false(a->identical || b->identical || a->dropped || b->dropped);
+}
+
+static struct plan resolved, sent;
+
+static void expect_stored(const char *branch, const char *sha)
+{
+	struct store_job j = store_resolved(fixture_push(branch, sha), &resolved);
+	for_device(&j, &sent);
+	expect_equal_plans(&resolved, &sent);
+	assert_true(plan_needs_worker(&sent));
+	plan_fini(&resolved);
+	plan_fini(&sent);
+}
+
+static void test_a_stored_plan_is_the_resolved_one(void **state)
+{
+	(void)state;
+	char one[65], two[65], three[65];
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	expect_stored("main", one); /* a selfcheck */
+	expect_stored("main", two);
+	gitrepo_write("w/.flopwatch.yaml",
+		"flopwatch: 1\nsuites: [sums]\nbenchmarks:\n  sums: {command: [./b, \"o v\"], reader: nvbench, outputs: [o], "
+		"artifacts: [b], threshold_pct: 3, pairs: 8, gpu: false}\n");
+	GIT("w", "checkout", "-q", "-b", "program");
+	fixture_commit("3", "a program", two);
+	GIT("w", "update-ref", "refs/heads/main", two);
+	fixture_commit("4", "another", three);
+	expect_stored("program", three);
+}
+
+/* Configuration and installed suites count when a job is sent; what a commit holds does not change. */
+static void test_what_may_change_is_read_when_a_job_is_sent(void **state)
+{
+	(void)state;
+	char one[65], two[65];
+	GITREPO_RUN("w", "rm", "-r", "etc");
+	GITREPO_RUN(".", "mkdir", "suites");
+	gitrepo_write("suites/tiny.yaml", FIXTURE_SUITE "budget_s: 33\n");
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	struct store_job j = fixture_push("main", two);
+	j.quick = true;
+	j.threshold_pct = 7;
+	j = store_resolved(j, &resolved);
+	plan_fini(&resolved);
+	assert_string_equal(fixture_text("SELECT suite_text FROM job_plan"), "");
+	gitrepo_write("suites/tiny.yaml", FIXTURE_SUITE "budget_s: 44\n");
+	config->build_s = 77;
+	snprintf(config->repo[0].upstream, sizeof config->repo[0].upstream, "other");
+	j.quick = true;
+	j.threshold_pct = 7;
+	for_device(&j, &sent);
+	assert_true(sent.request.limits.budget_s == 44 && sent.request.limits.build_s == 77);
+	assert_true(sent.request.quick && sent.request.rule.runs_max == 1 && sent.request.cell[0].threshold_pct == 7);
+	assert_false(sent.on_line);
+	plan_fini(&sent);
+	GITREPO_RUN(".", "rm", "suites/tiny.yaml");
+	struct resolve *r;
+	ok(resolve_for_device(loop, db, config, &j, on_answer, NULL, &r, &err));
+	ok(loop_run(loop, &err));
+	assert_int_equal(last.state, JOBSTATE_FAILED);
+	assert_non_null(strstr(last.why, "there is no suite tiny: no "));
+}
+
 static void test_cancelling_at_any_step(void **state)
 {
 	(void)state;
@@ -467,6 +596,8 @@ int main(void)
 		CASE(test_a_base_that_git_cannot_find),
 		CASE(test_upstreams_that_are_no_base),
 		CASE(test_suites_that_a_branch_misnames),
+		CASE(test_a_stored_plan_is_the_resolved_one),
+		CASE(test_what_may_change_is_read_when_a_job_is_sent),
 		CASE(test_cancelling_at_any_step),
 	};
 	return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);

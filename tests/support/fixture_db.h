@@ -150,6 +150,16 @@ static inline const char *fixture_sha(unsigned n)
 	return t;
 }
 
+/** Give a queued job an empty plan, so that it counts as resolved. Inside a transaction. */
+static inline void fixture_plan(struct fixture *f, int64_t job)
+{
+	struct buf empty;
+	struct store_plan p = { .subjects = &empty, .suite_text = &empty };
+	buf_init(&empty, 1);
+	ok(store_plan_put(f->db, job, &p, &err));
+	buf_fini(&empty);
+}
+
 /** Queue a resolved job. Inside a transaction. */
 static inline int64_t fixture_job(struct fixture *f, const char *branch, unsigned base, unsigned target, int64_t now_ms)
 {
@@ -159,6 +169,7 @@ static inline int64_t fixture_job(struct fixture *f, const char *branch, unsigne
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(target));
 	ok(store_job_insert(f->db, &j, now_ms, &err));
 	ok(store_job_resolve(f->db, j.id, j.base_sha, j.base_how, j.kind, "ffa", &err));
+	fixture_plan(f, j.id);
 	return j.id;
 }
 

@@ -71,11 +71,22 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
  */
 int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err);
 bool plan_is_benchmark(const struct plan *p);
+/** Kind of the plan: a job that compares a commit with itself is a selfcheck, unless its own kind includes that. */
+enum jobkind plan_kind(const struct store_job *job, const char *base_sha, const char *base_how);
 /** True if a provider or configuration was requested for a side: equal modules then need not behave equally. */
 bool plan_is_named(const struct plan *p);
 void plan_compare(struct plan *p);
 /** True if something must run; otherwise the result is known. A benchmark shows nothing but times, so it has no profile. */
 bool plan_needs_worker(const struct plan *p);
+
+/** Store a plan that needs a worker, without what may change before the job is sent. In a transaction. Err: the database. */
+int plan_store(struct db *db, int64_t job, const struct plan *p, struct fw_err *err);
+/**
+ * Read the plan of a resolved job into `p`, which plan_init emptied: base and target as stored; cells, rule and limits by the
+ * configuration and the installed suites of now. Err: ERR_NOT_FOUND no plan, or no such suite; ERR_INVALID mistakes of the suite;
+ * ERR_PROTOCOL no worker could read the job.
+ */
+int plan_read(struct db *db, const struct config *config, const struct store_job *job, struct plan *p, struct fw_err *err);
 
 /** SHA-256 over a subject's input paths and oids, its build command and outputs, and the device kind. Shape: hex[65]. */
 void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65]);

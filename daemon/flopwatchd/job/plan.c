@@ -1,4 +1,4 @@
-/* plan.c - which side's manifest and suite apply. */
+/* plan.c - which side's manifest and suite apply, and the plan as it is stored. */
 #include "flopwatchd/job/job.h"
 
 #include <errno.h>
@@ -131,15 +131,23 @@ static int find_suite(struct plan *p, const struct config *config, const char *r
 	return got == 1 ? 0 : -1;
 }
 
-int plan_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base, const char *name,
-	const char *cells_glob, struct fw_err *err)
+static void set_limits(struct plan *p, const struct config *config, double budget_s)
 {
-	char file[1024];
+	p->request.limits = (struct msg_limits){
+		.build_s = config->build_s,
+		.check_s = config->check_s,
+		.run_s = config->run_s,
+		.budget_s = budget_s,
+		.wait_s = config->wait_s,
+		.log_bytes = 512 << 10,
+	};
+}
+
+/* Fill cells, rule and limits from suite_text. `file`: its name in messages. */
+static int read_suite(struct plan *p, const struct config *config, const char *file, const char *name, const char *cells_glob,
+	struct fw_err *err)
+{
 	struct suite s;
-	if (!name[0] || name[0] == '.' || strchr(name, '/'))
-		return err_set(err, ERR_INVALID, "`%s` is not the name of a suite; e.g. ffa", name);
-	if (find_suite(p, config, repo, base, name, file, err) != 0)
-		return -1;
 	if (suite_parse(p->suite_text.data, p->suite_text.len, file, &s, err) != 0)
 		return -1;
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", name);
@@ -155,17 +163,21 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 	p->request.n_cells = s.n_cells;
 	s.cell = NULL;
 	s.n_cells = 0;
-	p->request.limits = (struct msg_limits){
-		.build_s = config->build_s,
-		.check_s = config->check_s,
-		.run_s = config->run_s,
-		.budget_s = s.budget_s,
-		.wait_s = config->wait_s,
-		.log_bytes = 512 << 10,
-	};
+	set_limits(p, config, s.budget_s);
 	rule_default(&p->request.rule, p->request.n_cells);
 	suite_fini(&s);
 	return 0;
+}
+
+int plan_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base, const char *name,
+	const char *cells_glob, struct fw_err *err)
+{
+	char file[1024];
+	if (!name[0] || name[0] == '.' || strchr(name, '/'))
+		return err_set(err, ERR_INVALID, "`%s` is not the name of a suite; e.g. ffa", name);
+	if (find_suite(p, config, repo, base, name, file, err) != 0)
+		return -1;
+	return read_suite(p, config, file, name, cells_glob, err);
 }
 
 bool plan_is_benchmark(const struct plan *p)
@@ -212,6 +224,15 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 	return 0;
 }
 
+/* Fill rule and limits from the base's benchmark, whose settings are the suite. */
+static void read_settings(struct plan *p, const struct config *config)
+{
+	const struct benchmark *base = &p->request.subject[0].run;
+	hash_hex(p->suite_text.data, p->suite_text.len, p->suite_sha);
+	set_limits(p, config, base->budget_s);
+	benchmark_rule(base, 0, &p->request.rule);
+}
+
 void plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
 	const struct manifest *target)
 {
@@ -221,16 +242,7 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
 	write_settings(base, &p->suite_text);
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", base->name);
 	snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, p->request.subject[0].commit);
-	hash_hex(p->suite_text.data, p->suite_text.len, p->suite_sha);
-	p->request.limits = (struct msg_limits){
-		.build_s = config->build_s,
-		.check_s = config->check_s,
-		.run_s = config->run_s,
-		.budget_s = base->budget_s,
-		.wait_s = config->wait_s,
-		.log_bytes = 512 << 10,
-	};
-	benchmark_rule(base, 0, &p->request.rule);
+	read_settings(p, config);
 }
 
 void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65])
@@ -266,6 +278,14 @@ void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char h
 	hash_end(&h, hex);
 }
 
+enum jobkind plan_kind(const struct store_job *job, const char *base_sha, const char *base_how)
+{
+	bool self = !strcmp(base_how, "self") || (!strcmp(base_how, "given") && !strcmp(base_sha, job->target_sha));
+	bool is_itself = job->kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(job->kind) ||
+			 job->kind == JOBKIND_PROFILE; /* also for one commit */
+	return self && !is_itself ? JOBKIND_SELFCHECK : job->kind;
+}
+
 bool plan_is_named(const struct plan *p)
 {
 	const struct msg_subject *base = &p->request.subject[0], *target = &p->request.subject[1];
@@ -286,4 +306,69 @@ void plan_compare(struct plan *p)
 bool plan_needs_worker(const struct plan *p)
 {
 	return !p->identical && !p->dropped && !(p->request.kind == JOBKIND_PROFILE && plan_is_benchmark(p));
+}
+
+static bool is_installed(const char *suite_origin)
+{
+	return strcmp(suite_origin, "installed") == 0;
+}
+
+int plan_store(struct db *db, int64_t job, const struct plan *p, struct fw_err *err)
+{
+	struct buf subjects, text;
+	struct store_plan stored = { .subjects = &subjects, .suite_text = &text };
+	buf_init(&subjects, PROTOCOL_LINE_MAX);
+	buf_init(&text, SUITE_BYTES_MAX);
+	protocol_write_subjects(&subjects, p->request.subject, p->request.n_subjects);
+	if (!is_installed(p->suite_origin))
+		buf_append(&text, p->suite_text.data, p->suite_text.len);
+	snprintf(stored.suite_origin, sizeof stored.suite_origin, "%s", p->suite_origin);
+	snprintf(stored.provider_position, sizeof stored.provider_position, "%s", p->provider_position);
+	int result = subjects.failed || text.failed ? err_set(err, ERR_FULL, "the plan of job %lld is too large", (long long)job)
+						    : store_plan_put(db, job, &stored, err);
+	buf_fini(&subjects);
+	buf_fini(&text);
+	return result;
+}
+
+/* Read what the row holds; the rest follows from it. */
+static int read_row(struct db *db, const struct store_job *job, struct plan *p, struct fw_err *err)
+{
+	struct buf subjects;
+	struct store_plan stored = { .subjects = &subjects, .suite_text = &p->suite_text };
+	buf_init(&subjects, PROTOCOL_LINE_MAX);
+	buf_clear(&p->suite_text);
+	int result = store_plan_get(db, job->id, &stored, err);
+	if (result == 0 &&
+		protocol_parse_subjects(subjects.data, subjects.len, p->request.subject, &p->request.n_subjects, err) != 0)
+		result = err_context(err, "no worker could read this job");
+	buf_fini(&subjects);
+	snprintf(p->suite_origin, sizeof p->suite_origin, "%s", stored.suite_origin);
+	snprintf(p->provider_position, sizeof p->provider_position, "%s", stored.provider_position);
+	return result;
+}
+
+int plan_read(struct db *db, const struct config *config, const struct store_job *job, struct plan *p, struct fw_err *err)
+{
+	char file[1024];
+	if (read_row(db, job, p, err) != 0)
+		return -1;
+	p->request.job = job->id;
+	p->request.kind = plan_kind(job, job->base_sha, job->base_how);
+	p->request.quick = job->quick;
+	p->part = job->part;
+	snprintf(p->base_how, sizeof p->base_how, "%s", job->base_how);
+	snprintf(p->suite_name, sizeof p->suite_name, "%s", job->suite);
+	if (plan_is_benchmark(p)) {
+		read_settings(p, config);
+		return 0;
+	}
+	snprintf(file, sizeof file, "%s", p->suite_origin);
+	if (is_installed(p->suite_origin)) {
+		snprintf(file, sizeof file, "%s/%s.yaml", config->suites_dir, job->suite);
+		int got = read_installed(file, &p->suite_text, err);
+		if (got != 1)
+			return got < 0 ? -1 : err_set(err, ERR_NOT_FOUND, "there is no suite %s: no %s", job->suite, file);
+	}
+	return read_suite(p, config, file, job->suite, job->cells_glob, err);
 }

@@ -107,6 +107,12 @@ typedef void resolve_fn(void *arg, struct resolve_answer *answer);
 /** Start. The loop calls `fn` once, later; the resolve is freed when it returns. Own: borrows l, db, c. */
 int resolve_start(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn, void *arg,
 	struct resolve **out, struct fw_err *err);
+/**
+ * The same for a resolved job that has its device: read the stored plan, and add rule, limits, calibration and, of an upstream
+ * commit, the reference commit, whose tree alone is queried. The answer holds the plan, or why there is none.
+ */
+int resolve_for_device(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn,
+	void *arg, struct resolve **out, struct fw_err *err);
 /** Stop without a callback; accepts NULL. */
 void resolve_cancel(struct resolve *r);
 
@@ -123,27 +129,6 @@ void resolve_cancel(struct resolve *r);
  */
 int plan_alerts(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_answer *a,
 	int64_t now_ms, struct fw_err *err);
-
-/*
- * ---- prefetch ----
- * Sources of queued jobs that already have base and suite, such as retried ones: resolved one after the other, so
- * that a job with cached modules requests no build. Only if a worker builds in separate allocations.
- */
-
-struct prefetch {
-	struct loop *loop;
-	struct txn *txn;
-	const struct config *config;
-	void (*found)(void *arg); /* called when sources were stored */
-	void *arg;
-	int64_t job; /* being resolved; 0 none */
-	struct resolve *resolve;
-};
-
-/** Resolve the next job, unless one is being resolved. Err: the database. */
-int prefetch_more(struct prefetch *f, struct fw_err *err);
-/** Stop resolving. */
-void prefetch_stop(struct prefetch *f);
 
 /*
  * ---- refusal ----
@@ -181,8 +166,6 @@ bool refusal_of_result(const struct result *r, const struct store_job *job, char
 
 /* ---- sources: Names of a job's sources, by which a cached build is found if builds run in separate allocations. ---- */
 
-/** True if any worker builds in separate allocations. */
-bool sources_matter(const struct config *c);
 /** Name subject `i` of a plan. False: a cache cannot hold it: a benchmark, or a module built before. Shape: hex[65]. */
 bool sources_name(const struct plan *p, int i, char hex[STORE_SOURCE_SIZE]);
 /** Store the names of all subjects as the job's sources. Err: the database. */

@@ -1,4 +1,7 @@
-/* resolve.c - a job's three queries to git, one after the other: the target's tree, its base, the base's tree. */
+/*
+ * resolve.c - a job's three queries to git, one after the other: the target's tree, its base, the base's tree; and, once it has a
+ * device, the tree of the reference commit.
+ */
 #include "flopwatchd/plan/internal.h"
 
 #include <stdio.h>
@@ -407,11 +410,7 @@ static void use_base(struct resolve *r, const char *sha, const char *how)
 {
 	snprintf(r->base_sha, sizeof r->base_sha, "%s", sha);
 	snprintf(r->answer.plan.base_how, sizeof r->answer.plan.base_how, "%s", how);
-	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
-	enum jobkind kind = r->job.kind;
-	bool is_itself =
-		kind == JOBKIND_CALIBRATE || jobkind_is_side_by_side(kind) || kind == JOBKIND_PROFILE; /* also for one commit */
-	r->answer.plan.request.kind = self && !is_itself ? JOBKIND_SELFCHECK : r->job.kind;
+	r->answer.plan.request.kind = plan_kind(&r->job, sha, how);
 	query_tree(r, &r->base, sha, on_base_tree);
 }
 
@@ -655,7 +654,7 @@ static void on_reference_tree(void *arg, const struct buf *out, const struct fw_
 		a->plan.request.n_subjects = 2;
 		snprintf(a->note, sizeof a->note, "not measured against the reference commit: %.400s", err.text);
 	}
-	finish_plan(r);
+	finish(r);
 }
 
 /* The base cannot be used: an error if a user gave it, else the commit itself replaces it. */
@@ -759,18 +758,15 @@ static void make_plan(struct resolve *r)
 		replace_base(r, &err);
 		return;
 	}
-	set_measurement_options(p, &r->job, benchmark != NULL);
 	plan_compare(p);
 	p->identical = p->identical && !r->job.every_cell; /* a report on one commit counts as identical too */
-	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_reference(r, &err) != 0) {
+	/* the options of a job that needs a worker are read when it is sent */
+	if (!plan_needs_worker(p))
+		set_measurement_options(p, &r->job, benchmark != NULL);
+	if (check_line(r, &err) != 0)
 		end_for_error(r, &err);
-		return;
-	}
-	const char *reference = p->reference, *base = p->request.subject[0].commit, *target = p->request.subject[1].commit;
-	if (!plan_needs_worker(p) || !reference[0] || !strcmp(reference, base) || !strcmp(reference, target))
-		finish_plan(r);
 	else
-		query_tree(r, &r->reference, reference, on_reference_tree);
+		finish_plan(r);
 }
 
 static void on_base_tree(void *arg, const struct buf *out, const struct fw_err *failed)
@@ -840,8 +836,46 @@ static void on_start(void *arg)
 	query_tree(r, &r->target, r->job.target_sha, on_target_tree);
 }
 
-int resolve_start(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn, void *arg,
-	struct resolve **out, struct fw_err *err)
+/* The inputs of the reference commit are probably those of the target. */
+static void guess_reference_manifest(struct resolve *r)
+{
+	const struct msg_subject *target = &r->answer.plan.request.subject[1];
+	struct manifest *m = &r->target.manifest;
+	manifest_default(m);
+	m->n_inputs = target->n_inputs;
+	for (int i = 0; i < m->n_inputs; i++)
+		memcpy(m->input[i], target->input[i].path, sizeof m->input[i]);
+	r->target.has_manifest = true;
+}
+
+/* Read the stored plan and add what depends on the device, the configuration and the history of now. */
+static void on_start_for_device(void *arg)
+{
+	struct resolve *r = arg;
+	struct fw_err err = { 0 };
+	struct plan *p = &r->answer.plan;
+	r->start = NULL;
+	snprintf(r->answer.suite[0], sizeof r->answer.suite[0], "%s", r->job.suite);
+	if (plan_read(r->db, r->config, &r->job, p, &err) != 0) {
+		end_for_error(r, &err);
+		return;
+	}
+	set_measurement_options(p, &r->job, plan_is_benchmark(p));
+	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_reference(r, &err) != 0) {
+		end_for_error(r, &err);
+		return;
+	}
+	const char *reference = p->reference, *base = p->request.subject[0].commit, *target = p->request.subject[1].commit;
+	if (!reference[0] || !strcmp(reference, base) || !strcmp(reference, target)) {
+		finish(r);
+		return;
+	}
+	guess_reference_manifest(r);
+	query_tree(r, &r->reference, reference, on_reference_tree);
+}
+
+static int start(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, loop_timer_fn *first,
+	resolve_fn *fn, void *arg, struct resolve **out, struct fw_err *err)
 {
 	int at = config_repo_find(c, job->repo_name);
 	if (at < 0)
@@ -853,10 +887,22 @@ int resolve_start(struct loop *l, struct db *db, const struct config *c, const s
 	plan_init(&r->answer.plan);
 	r->answer.state = JOBSTATE_N;
 	if (config_repo_path(c, r->repo, r->repo_path, sizeof r->repo_path, err) != 0 ||
-		loop_after(l, 0, on_start, r, &r->start, err) != 0) {
+		loop_after(l, 0, first, r, &r->start, err) != 0) {
 		resolve_free(r);
 		return -1;
 	}
 	*out = r;
 	return 0;
+}
+
+int resolve_start(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn, void *arg,
+	struct resolve **out, struct fw_err *err)
+{
+	return start(l, db, c, job, on_start, fn, arg, out, err);
+}
+
+int resolve_for_device(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn,
+	void *arg, struct resolve **out, struct fw_err *err)
+{
+	return start(l, db, c, job, on_start_for_device, fn, arg, out, err);
 }

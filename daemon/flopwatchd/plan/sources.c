@@ -4,14 +4,6 @@
 
 #include "lib/lib.h"
 
-bool sources_matter(const struct config *c)
-{
-	for (int i = 0; i < c->n_workers; i++)
-		if (c->worker[i].builds_separate)
-			return true;
-	return false;
-}
-
 bool sources_name(const struct plan *p, int i, char hex[STORE_SOURCE_SIZE])
 {
 	const struct msg_subject *s = &p->request.subject[i];

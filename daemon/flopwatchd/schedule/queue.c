@@ -134,7 +134,6 @@ struct queue {
 	int n_slots, n_slots_room;
 	struct slot **slot; /* slots of one worker are adjacent */
 	struct git_task git_task[RESOLVES_MAX];
-	struct prefetch prefetch;
 	struct unresolved unresolved;
 	struct loop_source *retry_timer, *turn_timer;
 	int64_t pause_ms; /* delay before the next retry; 0: no recent failure */
@@ -242,16 +241,30 @@ static int store_peers(struct queue *q, const struct store_job *job, const struc
 	return text[0] ? store_peer_names(q->txn.db, job->id, text, err) : 0;
 }
 
+/* Store base, suite and plan. A job that named both, like those of a bisect, keeps its kind. */
+static int write_plan(struct queue *q, const struct store_job *job, bool is_named, struct resolve_answer *a, struct fw_err *err)
+{
+	const struct plan *p = &a->plan;
+	enum jobkind kind = is_named ? job->kind : p->request.kind;
+	if (store_job_resolve(q->txn.db, job->id, p->request.subject[0].commit, p->base_how, kind, a->suite[0], err) != 0)
+		return -1;
+	if (!plan_needs_worker(p))
+		return 0;
+	return plan_store(q->txn.db, job->id, p, err) != 0 ? -1 : sources_put(q->txn.db, job->id, p, err);
+}
+
 static int write_resolved(struct queue *q, const struct store_job *job, struct resolve_answer *a, int64_t now, struct fw_err *err)
 {
 	struct plan *p = &a->plan;
 	char line[512];
 	int superseded;
 	const char *base = p->request.subject[0].commit;
-	if (store_job_resolve(q->txn.db, job->id, base, p->base_how, p->request.kind, a->suite[0], err) != 0 ||
-		store_peers(q, job, &a->peers, err) != 0 ||
-		(sources_matter(q->config) && sources_put(q->txn.db, job->id, p, err) != 0) ||
-		add_other_suites(q, job, a, now, err) != 0 ||
+	bool is_named = job->base_sha[0] && job->base_how[0] && job->suite[0];
+	if (write_plan(q, job, is_named, a, err) != 0)
+		return -1;
+	if (is_named) /* nothing new to report */
+		return 0;
+	if (store_peers(q, job, &a->peers, err) != 0 || add_other_suites(q, job, a, now, err) != 0 ||
 		(!strcmp(job->origin, "push") && store_job_supersede(q->txn.db, job->id, now, &superseded, err) != 0) ||
 		update_forge(q, job, a->suite[0], now, err) != 0)
 		return -1;
@@ -439,7 +452,6 @@ static void preempt_job(struct queue *q)
 static void assign_jobs(void *arg)
 {
 	struct queue *q = arg;
-	struct fw_err err = { 0 };
 	q->turn_timer = NULL;
 	if (q->is_draining) {
 		for (int i = 0; i < q->n_slots; i++)
@@ -451,8 +463,6 @@ static void assign_jobs(void *arg)
 		return;
 	}
 	resolve_more(q);
-	if (prefetch_more(&q->prefetch, &err) != 0)
-		log_failure(q, "queue.read", &err);
 	add_slots(q);
 	claim_all(q);
 	preempt_job(q);
@@ -504,7 +514,6 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 	}
 	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold_repo, held,
 		has_disk_space, q->backoff };
-	q->prefetch = (struct prefetch){ .loop = l, .txn = &q->txn, .config = c, .found = slot_changed, .arg = q };
 	for (int i = 0; i < c->n_workers; i++) {
 		/* other workers report their devices */
 		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1;
@@ -545,7 +554,6 @@ void queue_forget_plans(struct queue *q)
 		q->git_task[i].resolve = NULL;
 		q->git_task[i].job.id = 0;
 	}
-	prefetch_stop(&q->prefetch);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_release_plan(q->slot[i], "the configuration was reloaded");
 	unresolved_again(&q->unresolved);
@@ -561,7 +569,6 @@ void queue_drain(struct queue *q, void (*done)(void *arg), void *arg)
 		q->git_task[i].resolve = NULL;
 		q->git_task[i].job.id = 0;
 	}
-	prefetch_stop(&q->prefetch);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_release(q->slot[i], "the daemon was stopped");
 	queue_wake(q);
@@ -573,7 +580,6 @@ void queue_stop(struct queue *q)
 		return;
 	for (int i = 0; i < RESOLVES_MAX; i++)
 		resolve_cancel(q->git_task[i].resolve);
-	prefetch_stop(&q->prefetch);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_free(q->slot[i]);
 	executors_free(q->executors);

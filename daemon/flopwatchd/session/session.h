@@ -435,8 +435,6 @@ struct backoff *slot_backoff(const struct slot *s);
 int slot_claim_build(struct slot *s, struct fw_err *err);
 /** A builder sent hello: clear the records of builds that other workers made for it. */
 void slot_meet_builder(struct slot *s);
-/** Store the planned job's sources. True: all are cached, and the job returned to the queue for a device. */
-bool slot_has_nothing_to_build(struct slot *s);
 /** End a build: the job waits for a device, or ends if a build failed or both are identical. Own: takes `result`. */
 void slot_take_builds(struct slot *s, struct result *result);
 /** Store the job's cached builds. Err: the database. */

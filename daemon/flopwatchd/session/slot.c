@@ -546,30 +546,11 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		return;
 	}
 	if (a->state != JOBSTATE_N) {
-		enum jobstate_event on = a->state == JOBSTATE_TARGET_MISSING ? JOBSTATE_ON_TARGET_MISSING
-					 : a->state == JOBSTATE_CANCELLED    ? JOBSTATE_ON_CANCEL
-									     : JOBSTATE_ON_FAIL;
-		slot_finish_job(s, PENDING_WRITE_MOVE, on, a->why);
+		slot_finish_job(s, PENDING_WRITE_MOVE, JOBSTATE_ON_FAIL, a->why);
 		return;
 	}
 	s->plan = a->plan;
 	plan_init(&a->plan);
-	s->plan.request.job = s->job.id;
-	if (!plan_needs_worker(&s->plan)) { /* e.g. measured before */
-		s->result = result_new(&s->plan);
-		if (s->result && result_unrun(s->result, &err) == 0) {
-			s->result->started_at = s->result->ended_at = clock_utc_ms();
-			slot_set_pending(s, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
-		} else {
-			slot_set_pending(s, PENDING_WRITE_RELEASE, JOBSTATE_QUEUED, "out of memory");
-		}
-		if (s->session)
-			session_cancel(s->session);
-		slot_settle(s);
-		return;
-	}
-	if (s->worker->builds && slot_has_nothing_to_build(s))
-		return;
 	if (split_group_gather(s, &err) != 0) {
 		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 		return;
@@ -591,7 +572,7 @@ static void begin_plan(struct slot *s)
 	s->measures = false;
 	progress_for(&s->progress, &s->job);
 	int repo = config_repo_find(s->host->config, s->job.repo_name);
-	if (resolve_start(s->host->loop, s->host->txn->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
+	if (resolve_for_device(s->host->loop, s->host->txn->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
 		config_repo_path(s->host->config, &s->host->config->repo[repo], s->repo_path, sizeof s->repo_path, &why) != 0)
 		slot_finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? PENDING_WRITE_RELEASE : PENDING_WRITE_MOVE,
 			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_TARGET_MISSING : JOBSTATE_ON_FAIL, why.text);

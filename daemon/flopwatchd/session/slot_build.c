@@ -38,21 +38,6 @@ void slot_meet_builder(struct slot *s)
 		log_failure(s, &err);
 }
 
-bool slot_has_nothing_to_build(struct slot *s)
-{
-	struct fw_err err = { 0 };
-	struct db *db = s->host->txn->db;
-	int kept = -1;
-	if (txn_begin(s->host->txn, &err) == 0 && txn_end(s->host->txn, sources_put(db, s->job.id, &s->plan, &err), &err) == 0)
-		kept = store_cached_build_all(db, s->worker->name, s->job.id, &err);
-	if (kept == 0)
-		return false;
-	if (kept < 0)
-		log_failure(s, &err);
-	slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, kept == 1 ? "all its builds are cached" : err.text);
-	return true;
-}
-
 /* True if a side did not build; the others may still be measured. */
 static bool has_failed(const struct result *r)
 {
