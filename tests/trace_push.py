@@ -26,7 +26,7 @@ WAY = [
     ("the plan is complete", "flopwatchd/plan/resolve.c:on_base_tree", "flopwatchd/plan/resolve.c:make_plan"),
     ("and stored", "flopwatchd/schedule/queue.c:on_answer", "db/job.c:store_job_resolve"),
     ("a free slot takes the job", "flopwatchd/schedule/queue.c:assign_jobs", "flopwatchd/session/slot.c:slot_claim", "db/job.c:store_job_send"),
-    ("the session sends it", "flopwatchd/session/session.c:session_send", "flopwatchd/session/session.c:write_job", "protocol/write.c:protocol_write"),
+    ("the session sends it", "flopwatchd/session/session.c:session_send", "flopwatchd/session/session.c:write_job", "protocol/protocol.c:protocol_write"),
     ("the worker builds both sides", "worker/serve.c:serve_run", "worker/sandbox/build.c:build_make"),
     ("and measures them in runs", "worker/serve.c:serve_run", "worker/measure.c:measure_run", "worker/runner_child.c:runner_child_run"),
     ("the runner times pairs of calls", "runner/main.c:main", "runner/time.c:time_cell", "runner/timing.c:timing_one"),

@@ -274,6 +274,22 @@ static const struct row limits_rows[] = {
 	{ .key = NULL },
 };
 
+static int check_roles(struct fields *f, const struct msg_subject *s, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (int other = 0; other < i; other++)
+			if (s[other].role == s[i].role)
+				return field_fail(f, "subjects", "role %s appears twice", role_name(s[i].role));
+	return 0;
+}
+
+static int check_subjects(struct fields *f, void *message)
+{
+	struct msg_job *m = message;
+
+	return check_roles(f, m->subject, m->n_subjects);
+}
+
 static int check_job(struct fields *f, void *message)
 {
 	struct msg_job *m = message;
@@ -282,11 +298,7 @@ static int check_job(struct fields *f, void *message)
 		return field_fail(f, "kind", "must not be import");
 	if (m->n_cells == 0 && !m->subject[0].run.name[0])
 		return field_fail(f, "cells", "has 0 items, not 1..%d", JOB_CELLS_MAX);
-	for (int i = 0; i < m->n_subjects; i++)
-		for (int other = 0; other < i; other++)
-			if (m->subject[other].role == m->subject[i].role)
-				return field_fail(f, "subjects", "role %s appears twice", role_name(m->subject[i].role));
-	return 0;
+	return check_roles(f, m->subject, m->n_subjects);
 }
 
 const struct row protocol_job_rows[] = {
@@ -305,6 +317,11 @@ const struct row protocol_job_rows[] = {
 	{ ROW_OBJECT(struct msg_job, rule, "rule", REQUIRED, protocol_rule_rows) },
 	{ ROW_OBJECT(struct msg_job, limits, "limits", REQUIRED, limits_rows) },
 	{ .check = check_job },
+};
+
+const struct row protocol_subjects_rows[] = {
+	{ ROW_LIST(struct msg_job, subject, n_subjects, "subjects", 1, subject_rows) },
+	{ .check = check_subjects },
 };
 
 /* ---- run ---- */

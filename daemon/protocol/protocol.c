@@ -157,6 +157,11 @@ int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct f
 	return parse_part(text, len, "rule", protocol_rule_rows, out, err);
 }
 
+int protocol_parse_subjects(const char *text, size_t len, struct msg_job *out, struct fw_err *err)
+{
+	return parse_part(text, len, "job", protocol_subjects_rows, out, err);
+}
+
 void msg_fini(struct msg *m)
 {
 	const struct message *kind = &messages[m->t];
@@ -211,4 +216,12 @@ void protocol_write_rule(struct buf *out, const struct rule *r)
 
 	jsonw_init(&j, out);
 	table_write_object(&j, protocol_rule_rows, r);
+}
+
+void protocol_write_subjects(struct buf *out, const struct msg_job *job)
+{
+	struct jsonw j;
+
+	jsonw_init(&j, out);
+	table_write_object(&j, protocol_subjects_rows, job);
 }

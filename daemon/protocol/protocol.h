@@ -581,6 +581,10 @@ void protocol_put_device_check(struct jsonw *j, const struct msg_device_check *g
 void protocol_write_rule(struct buf *out, const struct rule *r);
 int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct fw_err *err);
 
+/** Write a job's subjects as one JSON object without LF, for storage with its plan, and parse them. Err: ERR_PROTOCOL. */
+void protocol_write_subjects(struct buf *out, const struct msg_job *job);
+int protocol_parse_subjects(const char *text, size_t len, struct msg_job *out, struct fw_err *err);
+
 /*
  * ---- device_check ----
  * Judgement of times by device readings around them. Pure; runner, worker and daemon share it, so they discard

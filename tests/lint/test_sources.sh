@@ -46,6 +46,7 @@ check "SQL is constant text" built_sql
 check "SQL is written in db/ alone" sql_elsewhere
 check "states, kinds and verdicts are not compared as text" compared_words
 check "every file has a header" pairs
+check "the way of a push is in the sources" bash -c "tests/trace_push.py >/dev/null"
 check "documents are short, with valid links and names" tests/lint/docs.py
 check "reference and man pages have exactly the keys that are read" tests/lint/keys.py
 check "comments name existing files" tests/lint/comments.py

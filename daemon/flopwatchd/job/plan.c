@@ -319,7 +319,7 @@ int plan_store(struct db *db, int64_t job, const struct plan *p, struct fw_err *
 	struct store_plan stored = { .subjects = &subjects, .suite_text = &text };
 	buf_init(&subjects, PROTOCOL_LINE_MAX);
 	buf_init(&text, SUITE_BYTES_MAX);
-	protocol_write_subjects(&subjects, p->request.subject, p->request.n_subjects);
+	protocol_write_subjects(&subjects, &p->request);
 	if (!is_installed(p->suite_origin))
 		buf_append(&text, p->suite_text.data, p->suite_text.len);
 	snprintf(stored.suite_origin, sizeof stored.suite_origin, "%s", p->suite_origin);
@@ -339,8 +339,7 @@ static int read_row(struct db *db, const struct store_job *job, struct plan *p, 
 	buf_init(&subjects, PROTOCOL_LINE_MAX);
 	buf_clear(&p->suite_text);
 	int result = store_plan_get(db, job->id, &stored, err);
-	if (result == 0 &&
-		protocol_parse_subjects(subjects.data, subjects.len, p->request.subject, &p->request.n_subjects, err) != 0)
+	if (result == 0 && protocol_parse_subjects(subjects.data, subjects.len, &p->request, err) != 0)
 		result = err_context(err, "no worker could read this job");
 	buf_fini(&subjects);
 	snprintf(p->suite_origin, sizeof p->suite_origin, "%s", stored.suite_origin);
