@@ -12,7 +12,7 @@ write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, 
 start_daemon || exit 1
 
 # SAYS(ms, n): reports a call of ms in the mean of n repeats
-says='#define SAYS(ms, n) do { int slot = flopwatch_cell.issued % FLOPWATCH_SLOTS; flopwatch_cell.told_ms[slot] = (ms); flopwatch_cell.repeats[slot] = (n); } while (0)
+says='#define SAYS(ms, n) do { int slot = flopwatch_cell.issued % FLOPWATCH_SLOTS; flopwatch_cell.reported_ms[slot] = (ms); flopwatch_cell.repeats[slot] = (n); } while (0)
 '
 program one "$says int main(void) { FLOPWATCH(\"a\", 1e6, 0) { spend(4); SAYS(4, 1); } return 0; }"
 is "a program that repeats is compared with itself" "$(on_main one first)" "done unchanged"
