@@ -8,7 +8,7 @@
 #define GPU_ATTENTION_REFERENCE_CUH
 
 #include "kernels/fw_attention.h"
-#include "model/model.h"
+#include "families/attention/attention.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static struct mask make_mask(const struct problem &p, int variant)
 	for (int h = 0; h < p.nhk; h++)
 		for (int q = 0; q < q_blocks; q++) {
 			uint64_t row =
-				inputs_mix(inputs_stream(42 + variant, INPUTS_BLOCK_STREAM + h) + (uint64_t)q * INPUTS_INCREMENT);
+				inputs_mix(inputs_stream(42 + variant, PATTERN_STREAM + h) + (uint64_t)q * INPUTS_INCREMENT);
 			/* small masks vary the kept number from none to all, so that empty and full lists are met */
 			int kept = k_blocks > 64 ? keep : (int)(inputs_mix(row ^ 77) % (uint64_t)(2 * keep + 1));
 			if (kept > k_blocks || p.density >= 1.0)
