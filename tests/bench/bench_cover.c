@@ -20,7 +20,7 @@
 enum { LEARNED_RUNS = 12, KEPT_RUNS = 8, SERIES = 4, RULES = 2, RECORDINGS_MAX = 8 };
 
 static const double threshold_pct = 1.5;
-static const char *const series_name[SERIES] = { "dense_forward", "dense_backward", "sparse_forward", "sparse_backward" };
+static const char *const part_name[SERIES] = { "dense_forward", "dense_backward", "sparse_forward", "sparse_backward" };
 
 static struct noise dice = { .state = 20261122 };
 static struct samples recording[RECORDINGS_MAX], memset_of_o;
@@ -194,7 +194,7 @@ static void pooled(int trials, const struct setting *set, const char *what, cons
 	for (int i = 0; i < recordings; i++)
 		draw(&recording[i], trials, set, request_counter);
 	for (int i = 0; i < SERIES; i++)
-		print(what, series_name[i], who, request_counter[i]);
+		print(what, part_name[i], who, request_counter[i]);
 }
 
 /* A loss in percent of throughput: in time, by a lower clock alone, or half of it each. */
@@ -226,7 +226,7 @@ static void equal(int trials)
 
 		draw(&recording[i], 4 * trials, &(struct setting){ .beta = -1 }, request_counter);
 		for (int k = 0; k < SERIES; k++)
-			print("equal", series_name[k], recording_name[i], request_counter[k]);
+			print("equal", part_name[k], recording_name[i], request_counter[k]);
 	}
 	for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
 		char who[32];

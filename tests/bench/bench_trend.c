@@ -330,14 +330,14 @@ static const struct course courses[] = {
 	{ .name = "step_1_0_in_autoregressive_0_3", .jump = JUMP, .wander = AUTOREGRESSIVE, .wander_sd = 0.003 },
 };
 
-struct cell {
+struct drifting_cell {
 	double level[COMMITS], x[COMMITS];
 	int from, found;            /* steps that are there, and were confirmed */
 	struct candidate_past past; /* the new rule */
 	int dropped_at[COMMITS];    /* the old one: points when a step at this commit was not confirmed */
 };
 
-static void draw_cell(struct cell *c, const struct course *k)
+static void draw_cell(struct drifting_cell *c, const struct course *k)
 {
 	double wander = k->wander == AUTOREGRESSIVE ? k->wander_sd * noise_normal(&dice) : 0;
 	int to = k->to ? k->to : COMMITS;
@@ -362,7 +362,7 @@ static void draw_cell(struct cell *c, const struct course *k)
 }
 
 /* The two commits `first` and the next are compared directly. */
-static bool pair_confirms(struct cell *c, int n, int first)
+static bool pair_confirms(struct drifting_cell *c, int n, int first)
 {
 	double step = changepoint_step(c->x + c->from, n - c->from, first + 1 - c->from);
 	double m = c->level[first + 1] - c->level[first] + SE_OF_A_PAIR * noise_normal(&dice);
@@ -376,7 +376,7 @@ static bool pair_confirms(struct cell *c, int n, int first)
 }
 
 /* The rule before candidate.c: each split that passes, three pairs, a job each; a split rests for three points. Returns its jobs. */
-static int old_rule(struct cell *c, int n)
+static int old_rule(struct drifting_cell *c, int n)
 {
 	struct changepoint found;
 	int jobs = 0;
@@ -399,13 +399,13 @@ static int old_rule(struct cell *c, int n)
 }
 
 /* All cells after commit n - 1. Cells that ask for the same pair at the same time share a job. Returns the jobs. */
-static int new_rule(struct cell *cell, int n)
+static int new_rule(struct drifting_cell *cell, int n)
 {
 	bool is_requested[CHANGEPOINT_PAIRS][COMMITS] = { { false } };
 	int jobs = 0;
 
 	for (int k = 0; k < CELLS; k++) {
-		struct cell *c = &cell[k];
+		struct drifting_cell *c = &cell[k];
 		struct changepoint found;
 		bool is_confirmed = false;
 		int from = c->from, first;
@@ -426,7 +426,7 @@ static int new_rule(struct cell *cell, int n)
 
 static void jobs_of(const struct course *k, bool is_new)
 {
-	static struct cell cell[CELLS];
+	static struct drifting_cell cell[CELLS];
 	int jobs = 0, found = 0;
 	char name[64];
 

@@ -22,13 +22,13 @@ struct line {
 	double change_pct;
 };
 
-static double alert_cells_number(const json_t *o, const char *key)
+static double number_of(const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-static const char *alert_cells_text(const json_t *o, const char *key)
+static const char *text_of(const json_t *o, const char *key)
 {
 	const char *t = json_string_value(json_object_get(o, key));
 	return t ? t : "";
@@ -38,9 +38,8 @@ static const char *worst_of(const json_t *cells)
 {
 	const json_t *cell, *worst = json_array_get(cells, 0);
 	size_t i;
-	json_array_foreach(cells, i, cell) if (alert_cells_number(cell, "change_pct") < alert_cells_number(worst, "change_pct"))
-		worst = cell;
-	return alert_cells_text(worst, "cell");
+	json_array_foreach(cells, i, cell) if (number_of(cell, "change_pct") < number_of(worst, "change_pct")) worst = cell;
+	return text_of(worst, "cell");
 }
 
 /* Points up to when it was opened. */
@@ -88,8 +87,8 @@ static void marks(struct buf *out, const struct view_alert *row, const struct li
 		emit_raw(out, " <small>sustained</small>");
 	if (json_is_true(json_object_get(l->cell, "borderline")))
 		emit_raw(out, " <small>borderline</small>");
-	if (*alert_cells_text(l->cell, "slow_calls"))
-		emit_format(out, " <small>%s</small>", alert_cells_text(l->cell, "slow_calls"));
+	if (*text_of(l->cell, "slow_calls"))
+		emit_format(out, " <small>%s</small>", text_of(l->cell, "slow_calls"));
 }
 
 static int table_row(struct db *db, struct buf *out, const struct view_alert *row, const struct line *l, const struct axis *axis,
@@ -97,11 +96,11 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 {
 	int result = 0;
 	emit_raw(out, "<tr><th scope=row class=wrap>");
-	layout_cell_link(out, row->repo, row->branch, alert_cells_text(l->cell, "cell"));
+	layout_cell_link(out, row->repo, row->branch, text_of(l->cell, "cell"));
 	marks(out, row, l);
 	emit_raw(out, "</th><td class=w>");
 	if (past)
-		result = past_draw(out, db, past, alert_cells_text(l->cell, "cell"), err);
+		result = past_draw(out, db, past, text_of(l->cell, "cell"), err);
 	emit_raw(out, "</td><td class=w>");
 	strip(out, axis, &l->headline);
 	emit_raw(out, "</td><td class=n>");
@@ -119,9 +118,9 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 	int result = begin_past(db, row, &past, err);
 	for (int i = 0; i < n && result == 0; i++) {
 		line[i].comparison = json_integer_value(json_object_get(line[i].cell, "comparison"));
-		line[i].change_pct = alert_cells_number(line[i].cell, "change_pct");
-		result = reported_of(db, line[i].comparison ? line[i].comparison : row->comparison,
-			alert_cells_text(line[i].cell, "cell"), &line[i].headline, err);
+		line[i].change_pct = number_of(line[i].cell, "change_pct");
+		result = reported_of(db, line[i].comparison ? line[i].comparison : row->comparison, text_of(line[i].cell, "cell"),
+			&line[i].headline, err);
 		axis_cover(&axis, line[i].headline.low_pct);
 		axis_cover(&axis, line[i].headline.high_pct);
 		axis_cover(&axis, line[i].headline.change_pct);
@@ -169,21 +168,21 @@ static int draw_chart(struct db *db, struct buf *out, const struct view_alert *r
 	if (trend_flops(db, &own, &flops, &unit, err) != 0)
 		return -1;
 	struct trend *t = trend_new(trend_metric(NULL, flops), flops, unit);
-	struct buf alert_cells_text;
-	buf_init(&alert_cells_text, 16 * BRANCH_KEY_MAX);
-	branch_text(&alert_cells_text, past->upstream);
-	int result = trend_first(db, t, &upstream, alert_cells_text.data, err);
+	struct buf branch;
+	buf_init(&branch, 16 * BRANCH_KEY_MAX);
+	branch_text(&branch, past->upstream);
+	int result = trend_first(db, t, &upstream, branch.data, err);
 	if (result == 0 && !is_upstream) {
-		buf_clear(&alert_cells_text);
-		branch_text(&alert_cells_text, row->branch);
-		snprintf(name, sizeof name, "%.120s", alert_cells_text.data);
+		buf_clear(&branch);
+		branch_text(&branch, row->branch);
+		snprintf(name, sizeof name, "%.120s", branch.data);
 		result = trend_over(db, t, &own, name, err);
 	}
 	if (result == 0) {
 		trend_label(t, cell, false);
 		chart_draw(out, &t->chart);
 	}
-	buf_fini(&alert_cells_text);
+	buf_fini(&branch);
 	trend_free(t);
 	return result;
 }

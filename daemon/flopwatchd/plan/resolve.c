@@ -159,7 +159,7 @@ static void set_measurement_options(struct plan *p, const struct store_job *job,
 
 /* ---- suites_requested ---- */
 
-static int suites_requested_copy_suites(const char (*names)[64], int n, char out[SUITES_REQUESTED_MAX][64])
+static int copy_requested_suites(const char (*names)[64], int n, char out[SUITES_REQUESTED_MAX][64])
 {
 	memcpy(out, names, (size_t)n * sizeof *names);
 	return n;
@@ -181,10 +181,10 @@ static int suites_requested(const struct store_job *job, const struct config_rep
 	if (side == SUITES_OF_REFERENCE || (side == SUITES_OF_TARGET && !suites_of_target(job, repo)))
 		return 0;
 	if (side == SUITES_OF_BASE && job->suite[0])
-		return suites_requested_copy_suites(&job->suite, 1, out);
+		return copy_requested_suites(&job->suite, 1, out);
 	if (side == SUITES_OF_BASE && repo->n_suites)
-		return suites_requested_copy_suites(repo->suite, repo->n_suites, out);
-	return suites_requested_copy_suites(m->suite, m->n_suites, out);
+		return copy_requested_suites(repo->suite, repo->n_suites, out);
+	return copy_requested_suites(m->suite, m->n_suites, out);
 }
 
 /* The probable suite of the commit: the base decides, and the target mostly agrees. "" unknown. */
