@@ -1,11 +1,11 @@
 #!/bin/bash
 # Build what the tests need, run them, and end with "N passed, N failed, N skipped"; a skipped test is no passed one.
 #
-# run.sh [unit|integration] [PATTERN...]   only tests whose path contains one of the patterns, e.g. `tests/run.sh flopwatchd/ test_stats`
+# run.sh [unit|integration|coverage] [PATTERN...]   only tests whose path contains one of the patterns, e.g. `tests/run.sh flopwatchd/ test_stats`
 #
 # A test is tests/FOLDER/test_NAME.c or fuzz_NAME.c, or tests/FOLDER/test_NAME.sh. Without a mode all run: those in C with ASan and UBSan.
-#   unit         those in C, compiled fast and without sanitizers, under build/unit. Without a pattern, tests with this line in their
-#                header are left out: "Left to `make check`: takes seconds." (or "starts our programs", "loads test modules")
+#   unit         those in C, compiled fast and without sanitizers, under build/unit. Unless a pattern fits their own name, tests with this line in
+#                their header are left out: "Left to `make check`: takes seconds." (or "starts our programs", "loads test modules")
 #   integration  the scripts, which run the programs
 #   coverage     those in C, compiled with gcov, under build/coverage
 #
@@ -181,7 +181,7 @@ for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	[ -e "$file" ] || continue # a pattern without a match stays as it is
 	case $mode:$file in unit:*.sh | integration:*.c) continue ;; esac
 	matches "${file#tests/}" || continue
-	if [ $mode = unit ] && [ ${#patterns[@]} = 0 ] && says "$file" "Left to"; then
+	if [ $mode = unit ] && ! { [ ${#patterns[@]} != 0 ] && matches "${file##*/}"; } && says "$file" "Left to"; then
 		left=$((left + 1))
 		continue
 	fi
