@@ -25,15 +25,15 @@ def main():
                 planted[row["cell"]].append(-separate(base, target))
                 continue
             size, direction = row["cell"].split("/")[3], row["cell"].split("/")[-1]
-            kind = {"0.4 s": "0.4s", "1 s": "1s", "1 s, second card": "1s"}[row["sustained_runs"]]
+            kind = {"0.4 s": "0.4s", "1 s": "1s", "1 s, second card": "1s"}[row["bursts"]]
             kinds[kind, size, direction].append(separate(base, target))
             if kind == "1s":
                 kinds["1s_brief", size, direction].append(separate(base[:1], target[:1]))
     for (kind, size, direction), found in sorted(kinds.items()):
-        print(f"bench sustained runs.{kind}.{size}.{direction} {math.sqrt(statistics.mean(x * x for x in found)):.2f} pct")
+        print(f"bench sustained.{kind}.{size}.{direction} {math.sqrt(statistics.mean(x * x for x in found)):.2f} pct")
     for cell, found in planted.items():
         size, direction = cell.split("/")[3], cell.split("/")[-1]
-        print(f"bench bursts.evict.{size}.{direction} {statistics.mean(found):+.2f} pct")
+        print(f"bench sustained.evict.{size}.{direction} {statistics.mean(found):+.2f} pct")
 
 
 if __name__ == "__main__":
