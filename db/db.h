@@ -981,7 +981,7 @@ int view_calibrated(struct db *db, const char *device, int64_t now_ms, struct vi
  * Bring a database of commit 91174416 to the tables of today.
  *
  * Its tables and today's both say version 1, so the text of the schema distinguishes them. A new file beside the old one gets all
- * rows, is checked whole and flushed; then it takes the place of the old one, which stays as PATH.91174416 until somebody removes it. A
+ * rows, is checked whole and flushed; then it takes the place of the old one, which stays as PATH.91174416 until a user removes it. A
  * crash at any moment leaves the old file in its place, and the next start begins again, or the new one.
  */
 

@@ -47,7 +47,7 @@ static void print_items(const json_t *items, const char *key)
 	}
 }
 
-/* Own: the caller's; NULL where there is no answer, which is nothing to tell of while somebody types. */
+/* Own: the caller's; NULL where there is no answer, which is not reported while a user types. */
 static json_t *request(struct client *c, const char *path, const char *repo)
 {
 	struct fw_err ignored = { 0 };

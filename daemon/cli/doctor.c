@@ -387,7 +387,7 @@ static void check_repos(struct doctor *d, const json_t *repos)
 	{
 		bool broken = strcmp(value_text(repo, "state"), "error") == 0;
 		answers_add(&d->answers, broken ? FAIL : OK, "repository",
-			broken ? "mend its url, key or permissions; flopwatch config check" : "", "%s%s%s",
+			broken ? "fix its url, key or permissions; flopwatch config check" : "", "%s%s%s",
 			value_text(repo, "name"), broken ? ": " : " is read", broken ? value_text(repo, "error") : "");
 		check_jobs(d, value_text(repo, "name"));
 	}
@@ -444,7 +444,7 @@ static void check_workers(struct doctor *d, const json_t *workers)
 		char shown[200];
 		print_shown(worker, shown, sizeof shown);
 		answers_add(&d->answers, down ? FAIL : OK, "worker",
-			down ? "mend its command or socket under workers: in flopwatchd.yml; it is tried again" : "",
+			down ? "fix its command or socket under workers: in flopwatchd.yml; it is tried again" : "",
 			"%s is %s%s%s%s", value_text(worker, "name"), value_text(worker, "state"), down ? ": " : "",
 			value_text(worker, "why"), shown);
 	}

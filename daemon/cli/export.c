@@ -96,7 +96,7 @@ static void print_json(json_t *names)
 	json_decref(answer);
 }
 
-/* Each writes its files, adds their paths to `names` where that is asked for, and returns the exit status; what is wrong was told. */
+/* Each writes its files, adds their paths to `names` if requested, and returns the exit status after reporting any error. */
 static int export_ffa(
 	struct client *c, const char *id, const json_t *comparison, const char *dir, json_t *names, struct buf *text)
 {

@@ -32,7 +32,7 @@ static bool travels(const struct tree *t, const char *path)
 	return false;
 }
 
-/* A file that somebody looked for in the sandbox and did not find. */
+/* A file that was searched in the sandbox and not found. */
 static void about_missing(const struct tree *t, const char *name, struct hints *h)
 {
 	char path[1024];

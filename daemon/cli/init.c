@@ -34,7 +34,7 @@ static int find_root(const char *dir, char *root, bool *is_checkout, struct fw_e
 	}
 }
 
-/* A new file, or none: never one that somebody wrote. */
+/* A new file, or none: never one that a user wrote. */
 static int store(const char *path, const struct buf *text, struct fw_err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);

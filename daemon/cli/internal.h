@@ -441,7 +441,7 @@ struct failures {
 
 /* ---- files: Files of figures on this machine. ---- */
 
-/** Loss of throughput that `compare` of two files points out, unless it is told another. */
+/** Loss of throughput that `compare` of two files reports without --threshold. */
 #define FILES_THRESHOLD_PCT 1.5
 
 /** Whether both are files here, so that `compare` means them and no branches. */
@@ -621,7 +621,7 @@ struct makefile;
 struct makefile *makefile_read(const char *text);
 void makefile_free(struct makefile *m);
 
-/** Whether DEVICE is one of its variables: it then builds for the kind of device that it is told. */
+/** Whether DEVICE is one of its variables, which then selects the kind of device to build for. */
 bool makefile_knows_device(const struct makefile *m);
 /**
  * The target that builds a program called `stem` (or, with `source`, what a pattern rule makes of it), and the file that it becomes; "{device}" stands for $(DEVICE).

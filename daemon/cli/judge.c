@@ -7,7 +7,7 @@ enum { PAGE = 200 };
 
 struct request_counter {
 	long long judged, changed, failed;
-	json_t *changes; /* numbers of comparisons; NULL: each is told as it comes */
+	json_t *changes; /* numbers of comparisons; NULL: each is reported as it comes */
 };
 
 static int judge_one(struct client *c, long long id, struct request_counter *t, struct fw_err *err)

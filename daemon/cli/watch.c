@@ -1,4 +1,4 @@
-/* watch: what runs and what was lost, as it happens. A terminal shows the open jobs anew; a pipe gets a line an event. */
+/* watch: what runs and what was lost, as it happens. A terminal shows the open jobs again at each change; a pipe gets one line for each event. */
 #include <time.h>
 #include <unistd.h>
 

@@ -123,7 +123,7 @@ int git_repo_library_start(const char *url, struct fw_err *err)
 	for (i = 0; i < sizeof levels / sizeof levels[0]; i++)
 		if (git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "") < 0)
 			return git_lib_fail(err, -1, "start libgit2");
-	/* A watched repository usually belongs to somebody else; we read objects and refs, and run nothing it names. */
+	/* A watched repository usually belongs to another user; we read objects and refs, and run nothing it names. */
 	if (git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0) < 0 || git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) < 0)
 		return git_lib_fail(err, -1, "start libgit2");
 	/* Small windows into packs, so that a limit on address space can hold. */

@@ -364,7 +364,7 @@ static int set_ref(struct git_repo *r, const char *name, const git_oid *to, stru
 	return rc < 0 ? git_lib_fail(err, rc, "write %s of %s", name, r->path) : 0;
 }
 
-/* A commit with the note, on top of the notes that are there; whoever calls moves the ref. */
+/* A commit with the note, on top of the existing notes; the caller moves the ref. */
 static int add_note(struct git_repo *r, const git_commit *about, const git_signature *who, const char *text, git_oid *out)
 {
 	git_commit *before = NULL;

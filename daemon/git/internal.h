@@ -107,7 +107,7 @@ int git_repo_small_blob(struct git_repo *r, const char *oid, size_t max, struct 
 
 /** Bring refs/notes/flopwatch of `url` here, in place of ours; one that does not have it leaves ours. */
 int git_repo_notes_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err);
-/** Push it there. Err: ERR_BUSY somebody else's came first: fetch, write and push again. */
+/** Push it there. Err: ERR_BUSY another push came first: fetch, write and push again. */
 int git_repo_notes_push(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err);
 /** Write `text` as the note of a commit on refs/notes/flopwatch, replacing an older one. */
 int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct fw_err *err);
@@ -191,11 +191,11 @@ int mirror_update(const char *url, const char *dir, const struct git_access *acc
  * ---- mirror_rebuild ----
  * A mirror in which something cannot be read asks for a new one.
  *
- * Whoever reads a mirror meets the damage, and whoever fetches can mend it: the first leaves a file in the mirror, the second finds it. What
+ * A reader finds damage in a mirror, only a fetch can repair it: the reader leaves a file in the mirror, the next fetch finds it. What
  * is still wrong in the new mirror came so from the server, and is asked for no more.
  */
 
-/** `err` (ERR_DAMAGED) was met in the repository `dir`. Becomes ERR_BUSY where that is a mirror of ours that was not made anew for it yet. */
+/** `err` (ERR_DAMAGED) was met in the repository `dir`. Becomes ERR_BUSY if it is a mirror of ours that was not rebuilt for it yet. */
 void mirror_rebuild_request(const char *dir, struct fw_err *err);
 /** Whether the mirror asks; `why` gets what for. */
 bool mirror_rebuild_is_requested(const char *dir, struct fw_err *why);
@@ -224,7 +224,7 @@ enum { POINTER_MAX_BYTES = 1024 /* git-LFS takes no larger file for a pointer */
  * ---- refwrite ----
  * Moves a ref of ours in a repository that is not ours, without a lock that stays behind for good.
  *
- * Git locks a ref by making REF.lock, and whoever is killed then leaves it; nobody can tell it from one that is in use. Here it is a
+ * Git locks a ref by making REF.lock, and a killed process leaves it; it looks like one in use. Here it is a
  * second name of a file of ours beside the refs, and that file is held by flock while its writer lives: the same file under both names,
  * held by nobody, is the lock of a run of ours that is no more, and the next one removes it. Signals that ask the process to end wait until
  * the ref is written.

@@ -100,7 +100,7 @@ static int write_marker(const char *dir, struct fw_err *err)
 	return 0;
 }
 
-/* 1 ours, 0 nothing there (or an empty folder), -1 somebody else's. */
+/* 1 ours, 0 nothing there (or an empty folder), -1 not ours. */
 static int whose(const char *dir, struct fw_err *err)
 {
 	char path[PATH_MAX];
@@ -214,7 +214,7 @@ static int update(struct mirror *m, struct fw_err *err)
 	git_repo_close(repo);
 	if (result == 0)
 		return 0;
-	/* What fails in a new one as well is not ours, and told as the server's. */
+	/* What also fails in a new one is not our fault, and is reported as the server's. */
 	if (!repo || broken.code == ERR_DAMAGED)
 		return grow_new(m, broken.text, err);
 	return err_set(err, broken.code, "%s", broken.text);

@@ -50,7 +50,7 @@ void mirror_rebuild_request(const char *dir, struct fw_err *err)
 	if (strstr(before, met.text) || write_text(dir, requested_name, met.text, NULL) != 0)
 		return;
 	err_clear(err);
-	err_set(err, ERR_BUSY, "%s; the mirror is made anew at its next fetch", met.text);
+	err_set(err, ERR_BUSY, "%s; the next fetch rebuilds the mirror", met.text);
 }
 
 bool mirror_rebuild_is_requested(const char *dir, struct fw_err *why)

@@ -49,7 +49,7 @@ _ALONE_MIN, _ALONE_MAX, _ALONE_S, _WARM_S = 10, 400, 0.5, 0.05
 
 
 class _Turns:
-    """The socket of whoever gives turns; None of it where nobody does."""
+    """The socket that grants turns; None without one."""
 
     def __init__(self):
         number = os.environ.pop("FLOPWATCH_INTERLEAVE", "")  # nobody whom this program starts may speak in its place
@@ -423,7 +423,7 @@ def _clock_for(device, stream):
 
 
 def _loaded():
-    """Whether somebody here uses the driver: asking it by itself would load it."""
+    """Whether this process uses the driver: a query would load it."""
     try:
         with open("/proc/self/maps") as maps:
             return maps.read()

@@ -135,7 +135,7 @@ class flopwatch_printer final : public nvbench::printer_base
 	}
 };
 
-/* Batches, where nvbench can be told to leave them out, would only cost time: nobody reads theirs. */
+/* Batches only cost time, since their times are not read; nvbench leaves them out where it has the option. */
 template <class Benchmark>
 static inline auto flopwatch_nvbench_no_batches(Benchmark &b, int) -> decltype((void)b.set_skip_batched(true))
 {

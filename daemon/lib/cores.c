@@ -180,7 +180,7 @@ static int count_cores(const cpu_set_t *set)
 	return n;
 }
 
-/* One after the other they go to whoever is next among `n`; `k` takes its own: neighbours stay together. */
+/* They are dealt in turn to `n` processes; `k` takes its own: neighbours stay together. */
 static void deal(const cpu_set_t *set, int n, int k, cpu_set_t *out)
 {
 	cpu_set_t left = *set;

@@ -17,7 +17,7 @@ struct yaml_node {
 	int key_line, key_column;
 	char *text; /* YAML_TEXT */
 	bool plain; /* written without quotes */
-	bool known; /* somebody asked for it */
+	bool known; /* it was requested */
 	bool complained;
 	char *pending_key; /* a mapping's key that waits for its value */
 	int pending_line, pending_column;

@@ -474,7 +474,7 @@ static json_t *word_tree(struct jsonr *r)
 								     : NULL;
 }
 
-/* NULL: what follows is no value, or there is no memory; whoever is to hold it fails then. */
+/* NULL: what follows is no value, or there is no memory; the containing value then fails. */
 static json_t *tree(struct jsonr *r, int depth)
 {
 	char c = next(r), *begin = r->room;

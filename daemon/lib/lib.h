@@ -128,7 +128,7 @@ void changed_text(const char *json, char *out, size_t size);
  * One error, owned by the caller, reported once.
  *
  * Every function that can fail returns 0 or -1 and takes a `struct fw_err *` last. The place that first sees the failure
- * writes the message; callers above may put context in front of it but never replace it; whoever stops passing it on
+ * writes the message; callers above may put context in front of it but never replace it; the one that stops passing it on
  * reports it. There is no global last error.
  */
 
@@ -230,7 +230,7 @@ void proc_end(struct proc *p);
  */
 int proc_run(const struct proc_spec *spec, const struct buf *in, struct buf *out, struct buf *errors, int64_t deadline_ms,
 	struct proc_exit *how, struct fw_err *err);
-/** Whether it was ended by a signal that a program does not raise by a mistake of its own: want of memory, or somebody outside. */
+/** Whether it was ended by a signal that a program does not raise by a mistake of its own: lack of memory, or another process. */
 bool proc_is_outside(const struct proc_exit *how);
 /** "exit 2", "killed by SIGSEGV", "ran past its deadline". Shape: text[64]. */
 void proc_describe(const struct proc_exit *how, char text[64]);
@@ -324,7 +324,7 @@ void child_cancel(struct child *c);
 int64_t clock_mono_ns(void);
 /** CLOCK_BOOTTIME: monotonic, and goes on while the machine sleeps. Units: ms. */
 int64_t clock_boot_ms(void);
-/** Wall clock; it jumps where somebody sets it. Units: ms since 1970-01-01 UTC; the form of every `_at` column. */
+/** Wall clock; it jumps when it is set. Units: ms since 1970-01-01 UTC; the form of every `_at` column. */
 int64_t clock_utc_ms(void);
 /** "2026-11-21T02:46:00.123Z". Shape: text[32]. */
 void clock_format(int64_t utc_ms, char text[32]);
@@ -334,7 +334,7 @@ void clock_format(int64_t utc_ms, char text[32]);
  */
 int clock_parse(const char *text, int64_t *utc_ms, struct fw_err *err);
 
-/* ---- cores: Which cores measure and which serve, so that whoever looks at pages does not disturb what is being timed. ---- */
+/* ---- cores: Which cores measure and which serve, so that page requests do not disturb timed calls. ---- */
 
 enum { CORES_TEXT = 512, CORES_SEPARATE_MIN = 4, CORES_JOBS_MAX = 64 };
 
@@ -507,7 +507,7 @@ bool field_is(enum field_set set, const char *text);
 bool filelock_is_at(int fd, const char *path);
 
 /**
- * Lock an open file and empty it, unless somebody else has it or it is no longer at `path`. A file system without locks cannot tell. 1 it is
+ * Lock an open file and empty it, unless another process has it or it is no longer at `path`. A file system without locks cannot tell. 1 it is
  * ours until it is closed, 0 another's. Err: ERR_IO, ERR_FULL it cannot be emptied.
  */
 int filelock_claim(int fd, const char *path, struct fw_err *err);
@@ -571,7 +571,7 @@ enum jsonr_kind {
 	JSONR_SPAN,   /* struct jsonr_span */
 	JSONR_OBJECT, /* `inner` says what is taken from it, at offsets from the same struct */
 	JSONR_SKIP,   /* stepped over: it stands in the list for what follows it to be found at once */
-	JSONR_NAME,   /* `name` is told the text, and sets what it names; not told of another value */
+	JSONR_NAME,   /* `name` gets the text, and sets what it names; it is not called for another value */
 	JSONR_OTHER   /* `read` reads it */
 };
 
@@ -768,7 +768,7 @@ int secret_open(const char *path, struct fw_err *err);
 /** The first line, 8 bytes at least, without its end. Shape: text[size]. Err: as secret_open; `text` then is "". */
 int secret_read(const char *path, char *text, size_t size, struct fw_err *err);
 
-/* ---- similar: What somebody may have meant who has mistyped a word. ---- */
+/* ---- similar: The word that a user may have meant by a mistyped one. ---- */
 
 /** Letters to add, drop or change between two words; 99 where one has more than 64. */
 int similar_distance(const char *a, const char *b);

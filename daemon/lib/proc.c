@@ -293,7 +293,7 @@ static int take_exit(struct proc *p, int options, struct proc_exit *how)
 			continue;
 	}
 	how->timed_out = false;
-	if (rc < 0) /* somebody else reaped it: ended, nothing known */
+	if (rc < 0) /* other code reaped it: ended, nothing known */
 		*how = (struct proc_exit){ .status = -1 };
 	else if (info.si_code == CLD_EXITED)
 		*how = (struct proc_exit){ .status = info.si_status };

@@ -389,7 +389,7 @@ void yaml_finish(struct yaml *y, struct yaml_node *map)
 
 	if (!map || map->kind != YAML_MAP)
 		return;
-	/* Every key beyond those that are known is a mistake: past the last that is told, a long file must not cost the square of its keys. */
+	/* Every unknown key is a mistake: past the last one reported, a long file must not cost the square of its keys. */
 	for (n = map->first_child; n && y->n_mistakes <= MISTAKES_MAX; n = n->next) {
 		for (other = map->first_child; other != n; other = other->next)
 			if (strcmp(other->key, n->key) == 0)

@@ -72,7 +72,7 @@ enum { READER_LIST_MAX = 32 };
 
 struct reader {
 	struct yaml *y;
-	/** Add one case in every direction of the suite. Mistakes are told at `at`, once. */
+	/** Add one case in every direction of the suite. Mistakes are reported at `at`, once. */
 	void (*add)(struct reader *r, struct yaml_node *at, const void *shape);
 	void *arg; /* of add: the suite's */
 };
@@ -208,7 +208,7 @@ struct family {
 	size_t (*lay_out)(const void *shape, int slot, struct fw_tensor *t);
 	/** Fill a SLOT_LAID slot. Shape: out[bytes of lay_out]. NULL where there is none. */
 	void (*lay)(const void *shape, uint64_t seed, int slot, void *out);
-	/** Whether there is another problem of these sizes, which a plan is not told of; NULL: none. */
+	/** Whether there is another problem of these sizes, which a plan does not know of; NULL: none. */
 	bool (*has_second)(const void *shape);
 	const char *second_words; /* "another mask of the same size" */
 	/** Turn the shape into it; asked again with the next `attempt` while its laid slots come out as they were. */

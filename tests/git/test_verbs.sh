@@ -322,7 +322,7 @@ ok "locks of a killed run" "$git_" fetch --url "$tmp/co" --mirror "$m"
 is "do not hold it up" "$(jq -r 'select(.name=="main").commit' <<<"$out")" "$(git -C co rev-parse main)"
 mkdir "$m.new" && touch "$m.new/half" && rm -rf "${m:?}/objects"
 ok "a mirror without objects" "$git_" fetch --url "$tmp/co" --mirror "$m"
-ok "is made anew" git -C "$m" fsck
+ok "is rebuilt" git -C "$m" fsck
 ok "and what was half made is gone" test ! -e "$m.new"
 for f in "$m"/objects/pack/*.pack; do chmod u+w "$f"; head -c 100 "$f" >"$f.x" && mv "$f.x" "$f"; done
 ok "a mirror with a cut pack" "$git_" fetch --url "$tmp/co" --mirror "$m"
@@ -371,7 +371,7 @@ for object in $blob $tree; do
 	for how in empty zeros; do
 		hurt "$object" $how
 		fails "an object that cannot be read ($how)" 75 pack_hurt
-		like "is said, and what comes of it" "$out" "$object.*; the mirror is made anew at its next fetch\$"
+		like "is said, and what comes of it" "$out" "$object.*; the next fetch rebuilds the mirror\$"
 		ok "the next fetch" "$git_" fetch --url "$tmp/power.git" --mirror "$tmp/hurt"
 		ok "has done so" pack_hurt
 	done
@@ -382,7 +382,7 @@ like "is named" "$out" "object $blob is damaged"
 hurt "$blob" empty
 fails "one that asks" 75 pack_hurt
 mv hurt/flopwatch-damaged hurt/flopwatch-remade
-fails "for what it was made anew for already" 1 pack_hurt
+fails "for what it was rebuilt for already" 1 pack_hurt
 ok "asks no more" test ! -e hurt/flopwatch-damaged
 rm hurt/flopwatch-*
 fails "a repository that is no mirror" 1 pack_hurt

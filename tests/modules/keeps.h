@@ -25,7 +25,7 @@ static void *grown(void *memory, size_t bytes)
 	return more;
 }
 
-/* Nothing here is of this plan yet, or it has to be made anew anyway. */
+/* Nothing here is of this plan yet, or it has to be made again anyway. */
 static bool is_due(const struct fw_plan *p, bool keep)
 {
 	bool first = own.of != p || p->calls == 0;

@@ -95,7 +95,7 @@ static void draw_login(struct http_response *response, const char *next, const c
 	struct buf *out = &response->body;
 	layout_begin(response, "Log in", "");
 	emit_raw(out, "<p class=lead>This dashboard is reachable from other machines, so it asks who you are. "
-		      "Somebody with an admin token makes yours: <code>flopwatch token add NAME --scope trigger</code>.</p>");
+		      "A user with an admin token creates yours: <code>flopwatch token add NAME --scope trigger</code>.</p>");
 	if (diagnostic) {
 		emit_raw(out, "<p class=banner role=alert>");
 		emit_text(out, diagnostic);
@@ -114,7 +114,7 @@ void page_login(void *arg, struct http_request *r, struct http_response *respons
 	draw_login(response, access_next(http_query(r, "next")), NULL);
 }
 
-/* A browser sends the cookie back only to where people are told to go: under an https public_url never in clear. */
+/* A browser sends the cookie back only to where users are sent: under an https public_url never in clear. */
 static void set_cookie(const struct site *site, const char *value, int64_t age_s, struct http_response *response)
 {
 	bool is_https = site->public_url && strncmp(site->public_url, "https://", 8) == 0;

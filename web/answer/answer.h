@@ -12,7 +12,7 @@
 
 /*
  * ---- access ----
- * Who may do what. On loopback everybody who reaches the daemon; elsewhere whoever shows an access token: programs as
+ * Who may do what. On loopback everybody who reaches the daemon; elsewhere users with an access token: programs as
  * `Authorization: Bearer`, browsers through a session that /login opens.
  */
 
@@ -213,8 +213,8 @@ struct site {
 	const struct site_actions *act;
 	struct control *control;
 	bool needs_token;          /* every request shows an access token, or the session of a browser that did */
-	struct page_cache *pages;  /* drawn comparisons; NULL: each is drawn anew */
-	struct captures *captures; /* cells of suites; NULL: each suite is read anew */
+	struct page_cache *pages;  /* drawn comparisons; NULL: each is drawn again */
+	struct captures *captures; /* cells of suites; NULL: each suite is read again */
 	const char *public_url;    /* where people reach the pages; NULL or "": as the request came */
 	const char *const *names;  /* further values of Host that are ours, NULL-ended; NULL: none */
 };

@@ -201,7 +201,7 @@ void layout_end(struct http_response *response);
 
 /** The page is drawn again where it has a live region, when an event of these kinds ("job. alert.") happens. */
 void layout_follow(struct buf *out, const char *kinds);
-/** A region that live updates replace; `say` (may be NULL) is what ears are told when it changes. Close it with </div>. */
+/** A region that live updates replace; `say` (may be NULL) is what a screen reader says when it changes. Close it with </div>. */
 void layout_live(struct buf *out, const char *id, const char *report);
 /** A place where nothing is yet: what is missing, and the next step. Both our own markup. */
 void layout_empty(struct buf *out, const char *tone, const char *what, const char *next);
@@ -212,7 +212,7 @@ void layout_verdict(struct buf *out, const char *word);
 void layout_name(struct buf *out, const char *name);
 /** "bad", "warn", "good" or "plain", as the verdict or state is shown. Own: a constant. */
 const char *layout_tone(const char *word);
-/** The sign that stands before that word, so that it is never told by colour alone. Own: a constant. */
+/** The sign that stands before that word, so that colour alone never carries it. Own: a constant. */
 const char *layout_sign(const char *word);
 /** "2026-11-21 03:04" in UTC inside <time>; a dash for 0. */
 void layout_time(struct buf *out, int64_t utc_ms);

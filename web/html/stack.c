@@ -16,7 +16,7 @@ static double total(const struct stack_part *part, int n, bool target)
 	return ms;
 }
 
-/* Its tone tells neighbours apart, and a hatched edge the one that moved, so that it is not told by colour alone. */
+/* Its tone separates neighbours, and a hatched edge the one that moved, so that colour alone does not mark it. */
 static void segment(struct buf *out, const struct stack_part *part, int i, bool target, double x, double width)
 {
 	emit_rawf(out, "<rect class=\"part%s p%d\" x=%.1f y=%d width=%.1f height=%d><title>",

@@ -102,7 +102,7 @@ static enum MHD_Result http_dispatch(struct http_request *r)
 	return http_send(r, &response);
 }
 
-/* Whoever may not write need not send what: a body is kept in memory until it is whole. False: `refusal` says why. */
+/* A client without the right to write need not send a body, which is buffered until it is whole. False: `refusal` says why. */
 static bool http_may_send_body(struct http_request *r, struct http_response *refusal)
 {
 	const struct http_config *config = &r->http->config;
@@ -181,7 +181,7 @@ static void log_library(void *arg, const char *format, va_list args)
 	log_debug("http.library", "err=%s", log_quote(text));
 }
 
-/* One descriptor for whoever waits: libmicrohttpd's own epoll and the sockets of streams in one of ours. */
+/* One descriptor to wait on: libmicrohttpd's own epoll and the sockets of streams in one of ours. */
 static int watch_all(struct http *h, struct fw_err *err)
 {
 	const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -194,7 +194,7 @@ static int watch_all(struct http *h, struct fw_err *err)
 
 static void name_hosts(struct http *h, const char *host)
 {
-	/* exact names: another name that resolves to this address is somebody's trick */
+	/* exact names: another name that resolves to this address is an attack (DNS rebinding) */
 	snprintf(h->hosts[0], sizeof h->hosts[0], "127.0.0.1:%d", h->port);
 	snprintf(h->hosts[1], sizeof h->hosts[1], "localhost:%d", h->port);
 	snprintf(h->hosts[2], sizeof h->hosts[2], "[::1]:%d", h->port);

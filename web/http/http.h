@@ -99,13 +99,13 @@ const char *http_unknown(const struct http_request *r, const char **known);
 const char *http_header(const struct http_request *r, const char *name);
 /** The table of routes from http_start. Shape: *n rows. */
 const struct http_route *http_routes(const struct http_request *r, int *n);
-/** Whether whoever asks has what `etag` names, quotes included: the answer is 304, and its body is not sent. */
+/** Whether the client has what `etag` names, quotes included: the answer is 304, and its body is not sent. */
 bool http_knows(const struct http_request *r, const char *etag);
 const char *http_cookie(const struct http_request *r, const char *name);
 /** Who asks, as the guard found out; "local" without one. */
 const char *http_who(const struct http_request *r);
 void http_set_who(struct http_request *r, const char *who);
-/** End all streams, because somebody may no longer read: whoever may comes back and goes on where he was. */
+/** End all streams, because a token was revoked: clients that may still read reconnect and continue. */
 void http_end_streams(const struct http_request *r);
 typedef void http_count_fn(void *arg, const char *method, const char *route, int status, uint64_t n);
 /** Requests answered so far by route ("" none) and status. */
@@ -146,7 +146,7 @@ struct route_parts {
 
 /**
  * Letters, digits and "./_-~" only, no "..", no "//", shorter than ROUTE_PATH_MAX: every path of ours is such, and one that is
- * not means something else to somebody on its way.
+ * not means something else to a program on its way.
  */
 bool route_is_plain(const char *path);
 

@@ -78,7 +78,7 @@ struct http_request {
 	char who[64];
 	size_t answered;        /* bytes of its answer, which are kept until it is read */
 	http_handler_fn *later; /* what to ask for the answer, and to tell of the end; NULL: the handler answered */
-	bool abandoned;         /* whoever asked hung up */
+	bool abandoned;         /* the client closed the connection */
 };
 
 struct http {

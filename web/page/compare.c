@@ -8,7 +8,7 @@
 
 enum { OFFERED_MAX = 200, PREFIX_MIN = 4, SUBJECT_BYTES = 200 };
 
-/* What somebody wrote for one side, and the commit that it means. */
+/* What a user wrote for one side, and the commit that it means. */
 struct side {
 	const char *label, *field, *requested;
 	char sha[65], subject[SUBJECT_BYTES];

@@ -85,7 +85,7 @@ static void hardware(struct buf *out, const char *info_json)
 	json_decref(info);
 }
 
-/* How often equal builds were called different here, and which cells cannot be told apart at all. */
+/* How often equal builds were called different here, and which cells cannot be separated at all. */
 static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 {
 	struct view_false_alarms f;
@@ -207,7 +207,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 
 struct banners {
 	struct buf *out;
-	char down[64]; /* worker that was told of last: its slots stand beside each other */
+	char down[64]; /* worker reported last: its slots are adjacent */
 };
 
 static void pending_banner(struct buf *out, const struct worker_status *w)

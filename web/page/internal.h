@@ -144,7 +144,7 @@ struct headline {
 
 /** Read it; `comparison` 0 gives one that says nothing. Err: the database. */
 int reported_read(struct db *db, int64_t comparison, struct headline *out, struct fw_err *err);
-/** Read what is told of one cell, by its key. */
+/** Read the headline of one cell, by its key. */
 int reported_of(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err);
 /** "6 of 20: keep 0.2, block 64 backward", of a failure what failed and why, of an undecided cell why it is not decided; a line of its own below the verdict. */
 void reported_why(struct buf *out, const struct headline *t, enum verdict verdict);

@@ -410,7 +410,7 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 	return result;
 }
 
-/* What is at work and what waits, behind whoever is missing. */
+/* What is at work and what waits, behind missing workers. */
 static int draw_queue(struct drawing *d, struct fw_err *err)
 {
 	int64_t now = clock_utc_ms();

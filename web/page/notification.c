@@ -1,4 +1,4 @@
-/* Notifications: who was told what, how each attempt ended, and a button to send it again. */
+/* Notifications: receivers, texts, how each attempt ended, and a button to send it again. */
 #include <stdio.h>
 
 #include "db/db.h"

@@ -142,7 +142,7 @@ bool comparison_is_of_programs(const struct comparison *c);
 bool comparison_has_flops(const struct comparison *c);
 /** Whether the judged change is shown beside two medians whose quotient reads otherwise, which then wants a word. */
 bool comparison_is_paired_separate(const struct comparison_cell *cell);
-/** Whether one provider ran both sides, in configurations that it told and that differ. */
+/** Whether one provider ran both sides, in configurations that it reported and that differ. */
 bool comparison_is_reconfigured(const struct comparison_cell *cell);
 
 /**
@@ -174,7 +174,7 @@ http_handler_fn page_overview, page_comparisons, page_comparison, page_history, 
 http_handler_fn page_alerts, page_alert, page_bisects, page_bisect, page_devices, page_peers, page_help, page_api, page_search;
 http_handler_fn page_notifications, page_glossary, page_troubleshooting, page_compare;
 struct site;
-/* ?work= of lists: what somebody pushed or asked for, what keeps histories, peers and noise up to date (jobkind_is_upkeep), both. */
+/* ?work= of lists: what users pushed or requested, what keeps histories, peers and noise up to date (jobkind_is_upkeep), both. */
 #define WORK_REQUESTED "requested"
 #define WORK_UPKEEP    "upkeep"
 #define WORK_ALL       "all"

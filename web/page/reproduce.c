@@ -115,7 +115,7 @@ static void run_side(const struct reproduce *k, const struct comparison_side *si
 }
 
 /*
- * The ranges of the cell's calls, as ncu and nsys are told of them (runner/range.c): to ncu a / in a name would end it.
+ * The ranges of the cell's calls, as ncu and nsys get them (runner/range.c): to ncu a / in a name would end it.
  * Shape: filter[FILTER_SIZE].
  */
 static void ncu_filter(const char *key, char filter[FILTER_SIZE])

@@ -107,7 +107,7 @@ void linear_set_each(enum linear_set set, int64_t min, int64_t max, linear_shape
  * ---- torchao ----
  * Reads a configuration of torchao's microbenchmarks (benchmark_config.yml) and writes the suite that measures the same.
  *
- * Nothing is measured in another way than the file says without being told: what has no meaning here becomes a comment with its place,
+ * No difference from what the file asks for is silent: what has no meaning here becomes a comment with its place,
  * what cannot be measured as it stands is a mistake.
  */
 

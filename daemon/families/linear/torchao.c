@@ -372,8 +372,8 @@ static void note_foreign(struct torchao_shapes *s, const struct yaml_node *n, co
 }
 
 /*
- * Add one set in `model`, a place in linear_models; -1: it is only looked through for mistakes. A shape that was there before is left out and told.
- * A shape that one of the recipes in `takes` cannot have is a mistake, told once. Shape: takes[LINEAR_RECIPES].
+ * Add one set in `model`, a place in linear_models; -1: it is only looked through for mistakes. A shape that was there before is left out and reported.
+ * A shape that one of the recipes in `takes` cannot have is a mistake, reported once. Shape: takes[LINEAR_RECIPES].
  */
 static void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map, int model, const bool *takes)
 {
@@ -486,7 +486,7 @@ static void read_model(struct import *p, struct yaml_node *map)
 	import_note_key(p, map, "compile", "kernels are compiled by the build of their repository");
 	import_note_key(p, map, "sparsity", "weights are dense here");
 	import_note_key(p, map, "device", "a worker measures on the devices that it has");
-	import_note_key(p, map, "enable_profiler", "flopwatch profile looks at cells when somebody wants to know");
+	import_note_key(p, map, "enable_profiler", "flopwatch profile profiles cells on request");
 	import_note_key(p, map, "enable_memory_profiler", "memory stands beside the times of every comparison");
 	int model = read_model_type(p, type);
 
