@@ -2,6 +2,7 @@
 #include "lib/lib.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -311,4 +312,76 @@ void jsonw_kv_figure(struct jsonw *j, const char *key, double v)
 {
 	jsonw_key(j, key);
 	jsonw_figure(j, v);
+}
+
+/* `word`: the rest of a format, from a word without its key on. */
+static void put_word(struct jsonw *j, const char *key, char mark, const char *word, va_list *args)
+{
+	char kind = word[*word == '%'];
+	const char *text = kind == 's' ? va_arg(*args, const char *) : NULL;
+	int64_t whole = kind == 'l' ? va_arg(*args, long) : kind == 'd' || kind == 'i' ? va_arg(*args, int) : 0;
+	double number = kind == 'f' || kind == 'g' ? va_arg(*args, double) : NAN;
+	bool is_empty = !whole && !(text && *text) && !isfinite(number);
+
+	if (is_empty && mark == '~')
+		return;
+	if (key)
+		jsonw_key(j, key);
+	if (is_empty && mark == '?')
+		kind = 'n';
+	switch (kind) {
+	case '{':
+		jsonw_object(j);
+		break;
+	case '}':
+		jsonw_object_end(j);
+		break;
+	case '[':
+		jsonw_array(j);
+		break;
+	case ']':
+		jsonw_array_end(j);
+		break;
+	case 's':
+		jsonw_string(j, text);
+		break;
+	case 'l':
+	case 'd':
+		jsonw_int(j, whole);
+		break;
+	case 'i':
+		jsonw_bool(j, whole != 0);
+		break;
+	case 'f':
+		jsonw_double(j, number);
+		break;
+	case 'g':
+		jsonw_figure(j, number);
+		break;
+	case 'n':
+		jsonw_null(j);
+		break;
+	default: /* a bug of the caller */
+		j->out->failed = true;
+	}
+}
+
+void jsonw_format(struct jsonw *j, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	for (const char *p = format; *p; p += strcspn(p, " "), p += *p == ' ') {
+		char key[64], mark = '\0';
+		size_t len = strcspn(p, "?~= ");
+		bool has_key = p[len] && p[len] != ' ';
+
+		if (has_key) {
+			snprintf(key, sizeof key, "%.*s", (int)len, p);
+			mark = p[len];
+			p += len + 1 + (mark != '=');
+		}
+		put_word(j, has_key ? key : NULL, mark, p, &args);
+	}
+	va_end(args);
 }

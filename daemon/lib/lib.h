@@ -656,6 +656,13 @@ static inline void jsonw_piece(struct jsonw *j, const char *piece, size_t len)
 void jsonw_next_figure(struct jsonw *j, double v);
 void jsonw_next_plain(struct jsonw *j, const char *text);
 
+/**
+ * Write what the words of `format` name, which one space separates: `{` `}` `[` `]` begin and end objects and arrays, `null`, and values: %ld, %d
+ * integers, %i a bool, %g a figure, %f a double, %s a string (NULL: null). In an object `key=` precedes each: "name=%s base={ ms=%g }". After `key?=`
+ * an empty string, 0 or false is null; after `key~=` it is left out, as its key is.
+ */
+void jsonw_format(struct jsonw *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* key and value in one call */
 void jsonw_kv_string(struct jsonw *j, const char *key, const char *text);
 void jsonw_kv_int(struct jsonw *j, const char *key, int64_t v);

@@ -256,12 +256,37 @@ static void figures_have_seven_digits(void **state)
 	buf_fini(&b);
 }
 
+static void a_format_names_members(void **state)
+{
+	struct buf b;
+	struct jsonw j;
+	const char *volatile none = NULL; /* not known to the compiler */
+
+	(void)state;
+	buf_init(&b, 1000);
+	jsonw_init(&j, &b);
+	jsonw_format(&j, "[ { id=%ld n=%d ok=%i name=%s pct=%g s=%f list=[ %s %d ] none=null }", INT64_MAX, -1, true, "a\"b",
+		1.0 / 3, 0.1, "x", 2);
+	jsonw_format(&j, "{ empty?=%s zero?=%ld set?=%s left~=%s out~=%d here~=%s null=%s gap=%g", "", (int64_t)0, "y", "", 0,
+		"z", none, NAN);
+	jsonw_format(&j, "} ]");
+	assert_false(b.failed);
+	assert_string_equal(b.data,
+		"[{\"id\":9223372036854775807,\"n\":-1,\"ok\":true,\"name\":\"a\\\"b\",\"pct\":0.3333333,\"s\":0.1,"
+		"\"list\":[\"x\",2],\"none\":null},{\"empty\":null,\"zero\":null,\"set\":\"y\",\"here\":\"z\","
+		"\"null\":null,\"gap\":null}]");
+	jsonw_format(&j, "unknown");
+	assert_true(b.failed);
+	buf_fini(&b);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(structure), cmocka_unit_test(strings_escape),
-		cmocka_unit_test(any_bytes_stay_valid), cmocka_unit_test(each_character_at_each_position),
-		cmocka_unit_test(literals_are_keys), cmocka_unit_test(numbers_read_back_equal),
-		cmocka_unit_test(nesting_mistakes_fail), cmocka_unit_test(figures_have_seven_digits) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(structure), cmocka_unit_test(a_format_names_members),
+		cmocka_unit_test(strings_escape), cmocka_unit_test(any_bytes_stay_valid),
+		cmocka_unit_test(each_character_at_each_position), cmocka_unit_test(literals_are_keys),
+		cmocka_unit_test(numbers_read_back_equal), cmocka_unit_test(nesting_mistakes_fail),
+		cmocka_unit_test(figures_have_seven_digits) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
