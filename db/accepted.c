@@ -63,17 +63,15 @@ int store_range_put(
 
 int store_range_known(struct db *db, int64_t repo, const char *base, const char *target, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM commit_range WHERE repo = :repo AND base_sha = :base AND target_sha = :target LIMIT 1",
 		"repo=%ld base=%s target=%s", repo, base, target);
-	return stmt_any(s, err);
 }
 
 int store_accepted_cell(struct db *db, int64_t comparison, const char *key, struct fw_err *err)
 {
-	struct stmt *s = db_query(
+	return db_any(
 		db, err, REGRESSIONS "SELECT 1 FROM loss WHERE key = :key AND alert", "comparison=%ld key=%s", comparison, key);
-	return stmt_any(s, err);
 }
 
 int store_accepted_step(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, const char *key,
@@ -85,19 +83,13 @@ int store_accepted_step(struct db *db, int64_t repo, const char *branch, const c
 		"SELECT max(c.id) FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND c.target_sha = :sha "
 		"AND c.branch = :branch AND c.kind = 'compare' AND c.verdict = 'regression' AND t.name = :suite",
 		"repo=%ld sha=%s branch=%s suite=%s", repo, sha, branch, suite);
-	int result = stmt_step(s, err);
-	if (result == 1)
-		comparison = row_int(s, 0);
-	stmt_reset(s);
-	if (result < 0 || !comparison)
-		return result < 0 ? -1 : 0;
+	if (stmt_first(s, err, comparison) < 0)
+		return -1;
+	if (!comparison)
+		return 0;
 	s = db_query(db, err, REGRESSIONS "SELECT alert FROM loss WHERE key = :key AND alert", "comparison=%ld key=%s",
 		comparison, key);
-	result = stmt_step(s, err);
-	if (result == 1)
-		*alert = row_int(s, 0);
-	stmt_reset(s);
-	return result < 0 ? -1 : 0;
+	return stmt_first(s, err, *alert) < 0 ? -1 : 0;
 }
 
 /* The worst verdict of the other cells. */
@@ -108,8 +100,9 @@ static int find_worst_other(struct db *db, int64_t comparison, enum verdict *out
 	struct stmt *s =
 		db_query(db, err, "SELECT DISTINCT verdict FROM cell WHERE comparison = :comparison AND verdict <> 'regression'",
 			"comparison=%ld", comparison);
-	while ((result = stmt_step(s, err)) == 1)
-		*out = verdict_worse(*out, verdict_from_name(row_text(s, 0)));
+	enum verdict other;
+	while ((result = stmt_next(s, err, COLUMN_NAMED(other, verdict_from_name))) == 1)
+		*out = verdict_worse(*out, other);
 	return result;
 }
 
@@ -123,23 +116,14 @@ int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *
 		"alert_event e WHERE e.alert = (SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT "
 		"1) FROM loss",
 		"comparison=%ld", comparison);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		out->covered = (int)row_int(s, 0);
-		out->lost = (int)row_int(s, 1);
-		out->alert = row_int(s, 2);
-		row_copy(s, 3, out->who, sizeof out->who);
-		row_copy(s, 4, out->why, sizeof out->why);
-		stmt_reset(s);
-	}
-	if (result < 0)
+	if (stmt_first(s, err, out->covered, out->lost, out->alert, out->who, out->why) < 0)
 		return -1;
 	return out->covered && !out->lost ? find_worst_other(db, comparison, &out->verdict, err) : 0;
 }
 
 int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_ids(db, ids, max, err,
 		"SELECT id FROM (SELECT DISTINCT x.id FROM alert a, json_each(a.cells) w JOIN comparison x ON x.repo = a.repo "
 		"AND x.verdict = 'regression' AND x.kind = 'compare' AND x.branch <> '' JOIN suite u ON u.id = x.suite JOIN cell "
 		"k ON k.comparison = x.id AND k.verdict = 'regression' WHERE a.id = :alert AND " COVERS "AND NOT EXISTS (SELECT "
@@ -147,12 +131,11 @@ int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int m
 		"n.kind = 'compare' AND n.branch <> '' AND z.name = u.name AND n.id > x.id) ORDER BY x.id DESC LIMIT :max) ORDER "
 		"BY id",
 		"alert=%ld max=%d", alert, max);
-	return stmt_ids(s, ids, max, err);
 }
 
 int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_ids(db, ids, max, err,
 		"SELECT b.id FROM alert b JOIN comparison x ON x.id = b.comparison WHERE b.repo = (SELECT repo FROM alert WHERE "
 		"id = :alert) AND b.kind = 'regression' AND b.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM "
 		"json_each(b.cells) v WHERE NOT EXISTS (SELECT 1 FROM suite u JOIN cell k ON k.comparison = x.id AND k.key = "
@@ -160,5 +143,4 @@ int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, s
 		"u.name = coalesce(v.value ->> 'suite', u.name) AND a.id = :alert AND " COVERS "AND k.decided_m + " EXPECTED_M
 		"<= -ln(1 - k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0))) ORDER BY b.id LIMIT :max",
 		"alert=%ld max=%d", alert, max);
-	return stmt_ids(s, ids, max, err);
 }

@@ -4,26 +4,23 @@
 
 int store_again_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return stmt_optional(db_first_int(db, n, err,
 		"SELECT count(*) FROM cell WHERE comparison = :comparison AND verdict = 'undecided' AND flags & :noisy",
-		"comparison=%ld noisy=%d", comparison, FLAG_NOISY);
-	return stmt_first_int(s, n, err) == 1 ? 0 : -1;
+		"comparison=%ld noisy=%d", comparison, FLAG_NOISY));
 }
 
 int store_again_note(struct db *db, int64_t job, int64_t at, int *n, struct fw_err *err)
 {
-	struct stmt *s =
-		db_query(db, err, "UPDATE job SET again_at = :at WHERE id = :id AND again_of IS NULL", "at=%ld id=%ld", at, job);
-	return stmt_run_count(s, n, err);
+	return db_run_count(
+		db, n, err, "UPDATE job SET again_at = :at WHERE id = :id AND again_of IS NULL", "at=%ld id=%ld", at, job);
 }
 
 int store_again_due(struct db *db, int64_t now_ms, int64_t *job, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_first_int(db, job, err,
 		"SELECT id FROM job INDEXED BY job_again WHERE again_at IS NOT NULL AND (again_at <= :now OR ended_at > :now) "
 		"ORDER BY again_at, id LIMIT 1",
 		"now=%ld", now_ms);
-	return stmt_first_int(s, job, err);
 }
 
 int store_again_any(struct db *db, int64_t *job, struct fw_err *err)
@@ -35,14 +32,13 @@ int store_again_any(struct db *db, int64_t *job, struct fw_err *err)
 
 int store_again_wanted(struct db *db, int64_t job, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM job j JOIN comparison c ON c.job = j.id AND c.verdict = 'undecided' JOIN branch_tip b ON b.repo = "
 		"j.repo AND b.name = j.branch AND b.commit_sha = j.target_sha AND b.watched AND NOT b.gone WHERE j.id = :id AND "
 		"NOT EXISTS (SELECT 1 FROM job n WHERE n.repo = j.repo AND n.target_sha = j.target_sha AND n.id > j.id AND "
 		"n.branch = j.branch AND n.suite = j.suite AND n.kind = 'compare' AND NOT n.quick AND NOT n.some_cells AND "
 		"n.state NOT IN ('failed', 'cancelled', 'superseded', 'target_missing'))",
 		"id=%ld", job);
-	return stmt_any(s, err);
 }
 
 int store_again_settle(struct db *db, int64_t job, int64_t by, struct fw_err *err)

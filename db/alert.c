@@ -45,15 +45,9 @@ static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 	static const char of_device[] =
 		"SELECT id, state FROM alert WHERE device = :owner AND target_sha = :target AND kind = :kind AND "
 		"changed = :changed AND state IN ('open', 'acknowledged') ORDER BY id DESC LIMIT 1";
-	struct stmt *s = db_query(db, err, a->repo ? of_repo : of_device, "owner=%ld target=%s changed=%s kind=%s",
-		a->repo ? a->repo : a->device, a->target_sha, a->changed ? a->changed : "", alertkind_name(a->kind));
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		a->id = row_int(s, 0);
-		a->state = alertstate_from_name(row_text(s, 1));
-		stmt_reset(s);
-	}
-	return result;
+	return db_first(db, err, (a->id, COLUMN_NAMED(a->state, alertstate_from_name)), a->repo ? of_repo : of_device,
+		"owner=%ld target=%s changed=%s kind=%s", a->repo ? a->repo : a->device, a->target_sha,
+		a->changed ? a->changed : "", alertkind_name(a->kind));
 }
 
 /* The alert's culprits merged with :culprits, which replace those of the same cells; equal ranges become one. */
@@ -110,15 +104,12 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 		"(SELECT json_group_array(json(v)) FROM (SELECT v FROM kept UNION ALL SELECT v FROM due LIMIT :most))",
 		"repo=%ld target=%s kind=%s changed=%s cells=%s comparison=%ld most=%d", a->repo, a->target_sha,
 		alertkind_name(a->kind), a->changed ? a->changed : "", a->cells_json, a->comparison, STORE_ALERT_CELLS_MAX);
-	int result = stmt_step(s, err);
+	const char *due_cells, *all_cells;
+	int result = stmt_next(s, err, g->due, a->n_kept, a->n_alert_update, g->answered,
+		COLUMN_NAMED(g->state, alertstate_from_name), due_cells, all_cells);
 	if (result == 1) {
-		g->due = (int)row_int(s, 0);
-		a->n_kept = (int)row_int(s, 1);
-		a->n_alert_update = (int)row_int(s, 2);
-		g->answered = row_int(s, 3);
-		g->state = alertstate_from_name(row_text(s, 4));
-		buf_puts(due, row_text(s, 5));
-		buf_puts(all, row_text(s, 6));
+		buf_puts(due, due_cells);
+		buf_puts(all, all_cells);
 		stmt_reset(s);
 	}
 	return result < 0 ? -1 : due->failed || all->failed ? err_set(err, ERR_FULL, "the alert's cells do not fit") : 0;
@@ -197,7 +188,9 @@ int store_alert_said(struct db *db, const struct store_alert *a, const char *sui
 	struct store_alert_said *out, struct fw_err *err)
 {
 	*out = (struct store_alert_said){ .change_pct = NAN, .others_pct = NAN, .range_pct = NAN };
-	struct stmt *s = db_query(db, err,
+	return db_first(db, err,
+		(out->id, out->change_pct, out->others_pct, out->is_full, out->from, out->to, out->commits, out->skipped,
+			out->range_pct),
 		"WITH one AS (SELECT * FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND state IN "
 		"('open', 'acknowledged')), held AS (SELECT w.value ->> 'change_pct' AS pct, w.value ->> 'cell' = :cell AND "
 		"coalesce(w.value ->> 'suite' = :suite, 1) AS ours FROM one, json_each(one.cells) w) SELECT one.id, (SELECT pct "
@@ -207,20 +200,6 @@ int store_alert_said(struct db *db, const struct store_alert *a, const char *sui
 		"json_each(one.culprits) d ON EXISTS (SELECT 1 FROM json_each(d.value, '$.cells') c WHERE c.value = :cell)",
 		"repo=%ld target=%s kind=%s suite=%s cell=%s most=%d", a->repo, a->target_sha, alertkind_name(a->kind), suite,
 		cell, STORE_ALERT_CELLS_MAX);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		out->id = row_int(s, 0);
-		out->change_pct = row_double(s, 1);
-		out->others_pct = row_double(s, 2);
-		out->is_full = row_int(s, 3) != 0;
-		row_copy(s, 4, out->from, sizeof out->from);
-		row_copy(s, 5, out->to, sizeof out->to);
-		out->commits = (int)row_int(s, 6);
-		out->skipped = (int)row_int(s, 7);
-		out->range_pct = row_double(s, 8);
-		stmt_reset(s);
-	}
-	return result;
 }
 
 int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, int64_t *id, struct fw_err *err)
@@ -229,10 +208,8 @@ int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum a
 		"SELECT id FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND state IN ('open', "
 		"'acknowledged')",
 		"repo=%ld target=%s kind=%s", repo, target_sha, alertkind_name(kind));
-	int result = stmt_step(s, err);
-	*id = result == 1 ? row_int(s, 0) : 0;
-	stmt_reset(s);
-	return result < 0 ? -1 : 0;
+	*id = 0;
+	return stmt_first(s, err, *id) < 0 ? -1 : 0;
 }
 
 /* ---- changes by users and bisects ------------------------------------------------------------------------------------- */
@@ -246,10 +223,10 @@ int store_alert_change(
 	struct db *db, int64_t id, enum alertstate state, const char *who, const char *reason, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT state FROM alert WHERE id = :id", "id=%ld", id);
-	if (stmt_require(stmt_step(s, err), err, "there is no alert %lld", (long long)id))
+	enum alertstate from;
+	if (stmt_require(
+		    stmt_first(s, err, COLUMN_NAMED(from, alertstate_from_name)), err, "there is no alert %lld", (long long)id))
 		return -1;
-	enum alertstate from = alertstate_from_name(row_text(s, 0));
-	stmt_reset(s);
 	if (!allowed(from, state))
 		return err_set(err, ERR_CONFLICT, "alert %lld is %s and cannot become %s", (long long)id, alertstate_name(from),
 			alertstate_name(state));
@@ -267,8 +244,8 @@ int store_alert_culprits(
 	struct stmt *s = db_query(db, err, "UPDATE alert SET culprits = (" CULPRITS_WITH_OURS ") WHERE id = :id RETURNING state",
 		"id=%ld culprits=%s", id, culprits_json);
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		state = alertstate_from_name(row_text(s, 0));
+	while ((result = stmt_next(s, err, COLUMN_NAMED(state, alertstate_from_name))) == 1)
+		;
 	if (result < 0)
 		return -1;
 	if (state == ALERTSTATE_N)
@@ -340,49 +317,45 @@ static const char sql_recovered[] =
 
 int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, sql_recovered, "comparison=%ld limit=%d", comparison, STORE_ALERT_RECOVER_MAX);
-	*n = stmt_ids(s, ids, STORE_ALERT_RECOVER_MAX, err);
+	*n = db_ids(db, ids, STORE_ALERT_RECOVER_MAX, err, sql_recovered, "comparison=%ld limit=%d", comparison,
+		STORE_ALERT_RECOVER_MAX);
 	return *n < 0 ? -1 : 0;
 }
 
 int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	*n = db_ids(db, ids, STORE_ALERT_RECOVER_MAX, err,
 		"SELECT a.id " OPEN_ALERTS_OF_BRANCH "AND a.kind = 'regression' AND a.target_sha <> x.target_sha AND EXISTS "
 		"(SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.base_sha = x.base_sha AND o.id < x.id) AND NOT "
 		"EXISTS (SELECT 1 FROM json_each(a.cells) w WHERE NOT EXISTS (SELECT 1 FROM comparison n WHERE n.repo = x.repo "
 		"AND n.target_sha = x.target_sha AND n.branch = x.branch AND n.kind = 'compare' AND " SUITE_OF(
 			"n.id") "= " SUITE_OF_CELL ")) ORDER BY a.id LIMIT :limit",
 		"comparison=%ld limit=%d", comparison, STORE_ALERT_RECOVER_MAX);
-	*n = stmt_ids(s, ids, STORE_ALERT_RECOVER_MAX, err);
 	return *n < 0 ? -1 : 0;
 }
 
 int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum alertkind kind, const char *suite, const char *cell,
 	const char *target_sha, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = :repo AND a.branch = :branch AND a.kind = :kind "
 		"AND a.state IN ('open', 'acknowledged', 'accepted') AND a.target_sha <> :target AND w.value ->> 'cell' = :cell "
 		"AND " SUITE_OF_CELL "= :suite LIMIT 1",
 		"repo=%ld branch=%s kind=%s target=%s suite=%s cell=%s", repo, branch, alertkind_name(kind), target_sha, suite,
 		cell);
-	return stmt_any(s, err);
 }
 
 int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT 1 FROM alert WHERE id = :id AND state = 'invalid'", "id=%ld", id);
-	return stmt_any(s, err);
+	return db_any(db, err, "SELECT 1 FROM alert WHERE id = :id AND state = 'invalid'", "id=%ld", id);
 }
 
 int store_alert_open_drift(struct db *db, int64_t repo, const char *cell, char *sha, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_first_text(db, sha, 65, err,
 		"SELECT a.target_sha FROM alert a WHERE a.repo = :repo AND a.kind = 'drift' AND a.state IN ('open', "
 		"'acknowledged') AND NOT EXISTS (SELECT 1 FROM alert b, json_each(b.cells) w WHERE b.repo = a.repo AND "
 		"b.target_sha = a.target_sha AND b.kind = 'drift' AND b.state IN ('accepted', 'invalid') AND w.value ->> 'cell' "
 		"= :cell) ORDER BY a.id DESC LIMIT 1",
 		"cell=%s repo=%ld", cell, repo);
-	return stmt_first_text(s, sha, 65, err);
 }

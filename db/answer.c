@@ -6,15 +6,12 @@ int store_answer_find(struct db *db, const char *key, struct store_answer *out, 
 {
 	struct stmt *s = db_query(
 		db, err, "SELECT status, fingerprint, location, body FROM idempotency_key WHERE key = :key", "key=%s", key);
-	int result = stmt_step(s, err);
-	if (result != 1)
-		return result;
-	out->status = (int)row_int(s, 0);
-	row_copy(s, 1, out->fingerprint, sizeof out->fingerprint);
-	row_copy(s, 2, out->location, sizeof out->location);
-	buf_puts(body, row_text(s, 3));
+	const char *text;
+	int result = stmt_next(s, err, out->status, out->fingerprint, out->location, text);
+	if (result == 1)
+		buf_puts(body, text);
 	stmt_reset(s);
-	return 1;
+	return result;
 }
 
 int store_answer_keep(struct db *db, const char *key, const struct store_answer *answer, const struct buf *body, int64_t now_ms,

@@ -47,16 +47,9 @@ int archived_folder(struct db *db, char *folder, size_t size, struct fw_err *err
 
 static int find_oldest(struct db *db, int64_t before, int64_t *comparison, int64_t *finished_at, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_first(db, err, (*comparison, *finished_at),
 		"SELECT id, finished_at FROM comparison WHERE is_raw AND finished_at < :before ORDER BY finished_at LIMIT 1",
 		"before=%ld", before);
-	int found = stmt_step(s, err);
-	if (found == 1) {
-		*comparison = row_int(s, 0);
-		*finished_at = row_int(s, 1);
-		stmt_reset(s);
-	}
-	return found;
 }
 
 static int read_rows(struct db *db, int64_t comparison, struct buf *rows, struct buf *floats, struct fw_err *err)
@@ -102,9 +95,8 @@ static void join(const char *planes, size_t n, char *values)
 static int read_end(struct db *db, const char *month, int64_t *end, struct fw_err *err)
 {
 	*end = 0;
-	struct stmt *s = db_query(
-		db, err, "SELECT at + bytes FROM archived WHERE month = :month ORDER BY at DESC LIMIT 1", "month=%s", month);
-	return stmt_first_int(s, end, err) < 0 ? -1 : 0;
+	return stmt_optional(db_first_int(db, end, err,
+		"SELECT at + bytes FROM archived WHERE month = :month ORDER BY at DESC LIMIT 1", "month=%s", month));
 }
 
 static int append(struct db *db, int64_t comparison, const struct buf *rows, const struct buf *floats,
@@ -135,8 +127,7 @@ static int append(struct db *db, int64_t comparison, const struct buf *rows, con
 
 static int run_for_comparison(struct stmt *s, int64_t comparison, struct fw_err *err)
 {
-	stmt_int(s, ":comparison", comparison);
-	return stmt_run(s, err);
+	return stmt_run(stmt_bind(s, err, "comparison=%ld", comparison), err);
 }
 
 #define REMAINING                                                                                                                \
@@ -203,19 +194,10 @@ int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
 
 static int find_position(struct db *db, int64_t cell, struct archive_position *position, int64_t *comparison, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_first(db, err, (*comparison, position->month, position->at, position->bytes),
 		"SELECT a.comparison, a.month, a.at, a.bytes FROM cell c JOIN archived a ON a.comparison = c.comparison WHERE "
 		"c.id = :cell",
 		"cell=%ld", cell);
-	int found = stmt_step(s, err);
-	if (found == 1) {
-		*comparison = row_int(s, 0);
-		row_copy(s, 1, position->month, sizeof position->month);
-		position->at = row_int(s, 2);
-		position->bytes = row_int(s, 3);
-		stmt_reset(s);
-	}
-	return found;
 }
 
 /** Read rows and values of a frame; false: it is no frame of this comparison. */
@@ -380,11 +362,9 @@ int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *er
 		"WHERE month > m.month) FROM m WHERE m.month IS NOT NULL) SELECT a.month, a.at, a.bytes FROM m JOIN archived a "
 		"ON a.month = m.month AND a.at = (SELECT max(at) FROM archived WHERE month = m.month)",
 		err);
-	while ((result = stmt_step(s, err)) == 1) {
-		struct archive_position last = { .at = row_int(s, 1), .bytes = row_int(s, 2) };
-		row_copy(s, 0, last.month, sizeof last.month);
+	struct archive_position last;
+	while ((result = stmt_next(s, err, last.month, last.at, last.bytes)) == 1)
 		each(arg, &last);
-	}
 	return result;
 }
 
@@ -406,8 +386,7 @@ int archived_forget(struct db *db, const char *before, char *month, int *n, stru
 /** Whether the month has rows. 1, 0, -1. */
 static int has_rows(struct db *db, const char *month, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT 1 FROM archived WHERE month = :month LIMIT 1", "month=%s", month);
-	return stmt_any(s, err);
+	return db_any(db, err, "SELECT 1 FROM archived WHERE month = :month LIMIT 1", "month=%s", month);
 }
 
 int archived_stray(struct db *db, const char *before, char *month, struct fw_err *err)

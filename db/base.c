@@ -32,12 +32,10 @@ int store_base_get(struct db *db, int64_t repo, const char *branch, const char *
 	*out = (struct store_base){ .word = STORE_BASE_UNKNOWN };
 	struct stmt *s = db_query(
 		db, err, sql_word, "repo=%ld branch=%s sha=%s suite=%s tries=%d", repo, branch, sha, suite, STORE_BASE_TRIES);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		row_copy(s, 0, out->base_sha, sizeof out->base_sha);
-		out->word = row_int(s, 1) ? STORE_BASE_SETTLED : STORE_BASE_OPEN;
-	}
-	stmt_reset(s);
+	bool is_settled;
+	int result = stmt_first(s, err, out->base_sha, is_settled);
+	if (result == 1)
+		out->word = is_settled ? STORE_BASE_SETTLED : STORE_BASE_OPEN;
 	return result < 0 ? -1 : 0;
 }
 
@@ -54,7 +52,7 @@ int store_base_last(struct db *db, int64_t repo, const char *branch, const char 
 int store_base_reported(struct db *db, int64_t comparison, const char *key, struct store_base_reported *out, struct fw_err *err)
 {
 	*out = (struct store_base_reported){ .m = 0 };
-	struct stmt *s = db_query(db, err,
+	return stmt_optional(db_first(db, err, (out->m, out->decided_m, out->sha),
 		"SELECT iif(k.verdict IN ('regression', 'improvement') AND k.decided_by = '', k.m, 0.0), iif(k.verdict IN "
 		"('regression', 'improvement'), k.decided_m, 0.0), p.target_sha FROM comparison c JOIN comparison p ON p.repo = "
 		"c.repo AND p.branch = c.branch AND p.base_sha = c.base_sha AND p.id < c.id AND p.target_sha <> c.target_sha AND "
@@ -62,13 +60,5 @@ int store_base_reported(struct db *db, int64_t comparison, const char *key, stru
 		"ON j.id = p.job AND j.quick = 0 AND NOT j.some_cells JOIN cell k ON k.comparison = p.id AND (k.key = :key OR "
 		"p.rows_unknown) AND k.verdict IN ('regression', 'improvement', 'unchanged', 'identical') WHERE c.id = "
 		":comparison AND c.branch <> '' ORDER BY p.id DESC LIMIT 1",
-		"comparison=%ld key=%s", comparison, key);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		out->m = row_double(s, 0);
-		out->decided_m = row_double(s, 1);
-		row_copy(s, 2, out->sha, sizeof out->sha);
-	}
-	stmt_reset(s);
-	return result < 0 ? -1 : 0;
+		"comparison=%ld key=%s", comparison, key));
 }

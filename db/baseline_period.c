@@ -12,19 +12,8 @@
 /** 1 and the row, 0, -1. */
 static int read_baseline_period(struct stmt *s, struct store_baseline_period *out, struct fw_err *err)
 {
-	int result = stmt_step(s, err);
-	if (result != 1)
-		return result;
-	*out = (struct store_baseline_period){ .id = row_int(s, 0),
-		.repo = row_int(s, 1),
-		.environment = row_int(s, 2),
-		.held_mhz = row_double(s, 5),
-		.started_at = row_int(s, 6) };
-	row_copy(s, 3, out->suite, sizeof out->suite);
-	row_copy(s, 4, out->reference_sha, sizeof out->reference_sha);
-	row_copy(s, 7, out->first_sha, sizeof out->first_sha);
-	stmt_reset(s);
-	return 1;
+	return stmt_first(s, err, out->id, out->repo, out->environment, out->suite, out->reference_sha, out->held_mhz,
+		out->started_at, out->first_sha);
 }
 
 int store_baseline_period_find(
@@ -91,27 +80,19 @@ int store_chain_get(struct db *db, const struct store_baseline_period *e, const 
 	*x = *se = 0;
 	if (strcmp(reference_sha, e->first_sha) == 0)
 		return 1;
-	struct stmt *s = db_query(db, err,
+	return db_first(db, err, (*x, *se),
 		"SELECT x, se FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference AND "
 		"key = :key",
 		"baseline_period=%ld reference=%s key=%s", e->id, reference_sha, key);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		*x = row_double(s, 0);
-		*se = row_double(s, 1);
-	}
-	stmt_reset(s);
-	return result;
 }
 
 int store_baseline_period_had(struct db *db, const struct store_baseline_period *e, const char *sha, struct fw_err *err)
 {
 	if (strcmp(sha, e->first_sha) == 0)
 		return 1;
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM reference_link WHERE baseline_period = :baseline_period AND reference_sha = :reference LIMIT 1",
 		"baseline_period=%ld reference=%s", e->id, sha);
-	return stmt_any(s, err);
 }
 
 /* ---- upstream branch ------------------------------------------------------------------------------------------------- */
@@ -153,13 +134,12 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 
 int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_first_text(db, sha, 65, err,
 		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY position) AS i FROM mainline l WHERE repo = :repo "
 		"AND position > :after AND position < :before AND NOT dropped AND NOT EXISTS (SELECT 1 FROM comparison c WHERE c.repo "
 		"= l.repo AND c.target_sha = l.sha AND c.kind NOT IN ('peer', 'config', 'environment')) ORDER BY abs(2 * i - n - "
 		"1) LIMIT 1",
 		"repo=%ld after=%ld before=%ld", repo, after, before);
-	return stmt_first_text(s, sha, 65, err);
 }
 
 /* ---- ratios ---------------------------------------------------------------------------------------------------------- */
@@ -176,17 +156,10 @@ int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err
 int store_ratio_of(
 	struct db *db, int64_t baseline_period, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_first(db, err, (*x, *se),
 		"SELECT x, se FROM ratio WHERE baseline_period = :baseline_period AND key = :key AND comparison = :comparison "
 		"LIMIT 1",
 		"baseline_period=%ld key=%s comparison=%ld", baseline_period, key, comparison);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		*x = row_double(s, 0);
-		*se = row_double(s, 1);
-	}
-	stmt_reset(s);
-	return result;
 }
 
 enum { AGAIN_MAX = 16 }; /* measurements of one commit in its median */
@@ -217,20 +190,22 @@ int store_series(struct db *db, const struct store_baseline_period *e, const cha
 		"= :baseline_period AND r.key = :key AND r.target_sha = l.sha WHERE l.repo = :repo AND l.position >= max(:from, "
 		"(SELECT max(position) FROM mainline WHERE repo = :repo) - :look) AND NOT l.dropped ORDER BY l.position DESC",
 		"baseline_period=%ld key=%s repo=%ld from=%ld look=%d", e->id, key, e->repo, from, STORE_LINE_LOOK);
-	while ((result = stmt_step(s, err)) == 1) {
-		int64_t position = row_int(s, 1);
+	const char *sha;
+	int64_t position;
+	double x;
+	while ((result = stmt_next(s, err, sha, position, x)) == 1) {
 		if (out->n == 0 || out->point[out->n - 1].position != position) {
 			if (out->n == CHANGEPOINT_POINTS_MAX) {
 				stmt_reset(s);
 				result = 0;
 				break;
 			}
-			row_copy(s, 0, out->point[out->n].sha, 65);
+			snprintf(out->point[out->n].sha, sizeof out->point[0].sha, "%s", sha);
 			out->point[out->n++].position = position;
 		}
 		int *measured = &out->measured[out->n - 1];
 		if (*measured < AGAIN_MAX)
-			again[(*measured)++] = row_double(s, 2);
+			again[(*measured)++] = x;
 		out->x[out->n - 1] = median_of(again, *measured);
 	}
 	reverse(out);
@@ -259,17 +234,13 @@ int store_baseline_period_devices(struct db *db, int64_t repo, struct store_base
 		"AND e.repo = :repo), 0) FROM device d WHERE d.state = 'ok' AND EXISTS (SELECT 1 FROM environment v JOIN "
 		"baseline_period e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id",
 		"repo=%ld", repo);
-	while ((result = stmt_step(s, err)) == 1) {
+	struct store_baseline_period_device d;
+	while ((result = stmt_next(s, err, d.uuid, d.class, d.stands_out, d.is_alone, d.last_reference_at)) == 1) {
 		if (n == room) {
 			room = room ? 2 * room : 16;
 			*out = mem_grow(*out, (size_t)room, sizeof **out);
 		}
-		struct store_baseline_period_device *d = &(*out)[n++];
-		*d = (struct store_baseline_period_device){ .class = row_int(s, 1),
-			.stands_out = row_int(s, 2) != 0,
-			.is_alone = row_int(s, 3) != 0,
-			.last_reference_at = row_int(s, 4) };
-		row_copy(s, 0, d->uuid, sizeof d->uuid);
+		(*out)[n++] = d;
 	}
 	if (result < 0) {
 		free(*out);

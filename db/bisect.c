@@ -15,28 +15,10 @@
 
 static void read_bisect(struct stmt *s, struct store_bisect *out)
 {
-	memset(out, 0, sizeof *out);
-	out->id = row_int(s, 0);
-	out->repo = row_int(s, 1);
-	out->alert = row_int(s, 2);
-	out->comparison = row_int(s, 3);
-	out->job = row_int(s, 4);
-	row_copy(s, 5, out->repo_name, sizeof out->repo_name);
-	row_copy(s, 6, out->origin, sizeof out->origin);
-	row_copy(s, 7, out->goal, sizeof out->goal);
-	row_copy(s, 8, out->good_sha, sizeof out->good_sha);
-	row_copy(s, 9, out->bad_sha, sizeof out->bad_sha);
-	row_copy(s, 10, out->suite, sizeof out->suite);
-	out->device_kind = device_kind_from_name(row_text(s, 11));
-	row_copy(s, 12, out->verdict, sizeof out->verdict);
-	row_copy(s, 13, out->cells, sizeof out->cells);
-	row_copy(s, 14, out->state, sizeof out->state);
-	row_copy(s, 15, out->state_why, sizeof out->state_why);
-	out->n_jobs = (int)row_int(s, 16);
-	out->created_at = row_int(s, 17);
-	out->ended_at = row_int(s, 18);
-	out->culprits_json = row_text(s, 19);
-	out->commits = (int)row_int(s, 20);
+	row_read(s, out->id, out->repo, out->alert, out->comparison, out->job, out->repo_name, out->origin, out->goal,
+		out->good_sha, out->bad_sha, out->suite, COLUMN_NAMED(out->device_kind, device_kind_from_name), out->verdict,
+		out->cells, out->state, out->state_why, out->n_jobs, out->created_at, out->ended_at, out->culprits_json,
+		out->commits);
 }
 
 static int put_cells(struct db *db, const struct store_bisect *b, struct fw_err *err)
@@ -152,16 +134,10 @@ int store_bisect_wait(struct db *db, int64_t id, int64_t job, int base_n, int ta
 static int each_point(struct stmt *s, store_bisect_point_fn *each, void *arg, struct fw_err *err)
 {
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct store_bisect_point){ .base_n = (int)row_int(s, 0),
-				  .target_n = (int)row_int(s, 1),
-				  .comparison = row_int(s, 2),
-				  .key = row_text(s, 3),
-				  .verdict = verdict_from_name(row_text(s, 4)),
-				  .m = row_double(s, 5),
-				  .se = row_double(s, 6),
-				  .change_pct = row_double(s, 7),
-				  .threshold_pct = row_double(s, 8) });
+	struct store_bisect_point row = { 0 };
+	while ((result = stmt_next(s, err, row.base_n, row.target_n, row.comparison, row.key,
+			COLUMN_NAMED(row.verdict, verdict_from_name), row.m, row.se, row.change_pct, row.threshold_pct)) == 1)
+		each(arg, &row);
 	return result;
 }
 

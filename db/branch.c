@@ -32,12 +32,11 @@ static int read_shown_job(struct db *db, int64_t id, struct shown_job *out, stru
 	if (!id)
 		return 0;
 	struct stmt *s = db_query(db, err, "SELECT state, progress FROM job WHERE id = :id", "id=%ld", id);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		out->state = jobstate_from_name(row_text(s, 0));
-		buf_puts(&out->progress, row_text(s, 1));
-		stmt_reset(s);
-	}
+	const char *progress;
+	int result = stmt_next(s, err, COLUMN_NAMED(out->state, jobstate_from_name), progress);
+	if (result == 1)
+		buf_puts(&out->progress, progress);
+	stmt_reset(s);
 	return result < 0 ? -1 : 0;
 }
 
@@ -95,26 +94,15 @@ static int read_branches(struct db *db, struct stmt *s, const struct view_branch
 {
 	struct shown_job job = { .id = 0 };
 	int result, n = 0;
-	stmt_int(s, ":repo", f->repo);
-	stmt_int(s, ":after", f->after);
-	stmt_int(s, ":watched", f->watched);
-	stmt_int(s, ":limit", store_page_size(f->limit, VIEW_ROWS_MAX));
+	s = stmt_bind(s, err, "repo=%ld after=%ld watched=%d limit=%d", f->repo, f->after, f->watched,
+		store_page_size(f->limit, VIEW_ROWS_MAX));
 	if (name)
-		stmt_text(s, ":name", name);
+		s = stmt_bind(s, err, "name=%s", name);
 	buf_init(&job.progress, 1 << 16);
-	while ((result = stmt_step(s, err)) == 1) {
-		struct view_branch row = { .id = row_int(s, 0),
-			.repo = row_text(s, 1),
-			.name = row_text(s, 2),
-			.display = row_text(s, 3),
-			.commit = row_text(s, 4),
-			.subject = row_text(s, 5),
-			.watched = row_int(s, 6) != 0,
-			.gone = row_int(s, 7) != 0,
-			.seen_at = row_int(s, 8),
-			.job = row_int(s, 9),
-			.author = row_text(s, 10) };
-		n++;
+	struct view_branch row = { 0 };
+	for (; (result = stmt_next(s, err, row.id, row.repo, row.name, row.display, row.commit, row.subject, row.watched,
+			row.gone, row.seen_at, row.job, row.author)) == 1;
+		n++) {
 		if (pass_branch(db, f, &row, &job, each, arg, err) != 0) {
 			stmt_reset(s);
 			result = -1;
@@ -184,12 +172,10 @@ static int name_newest_suite(struct db *db, int64_t repo, const char *branch, vi
 		"SELECT t.name FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND c.branch = :branch "
 		"ORDER BY c.id DESC LIMIT 1",
 		"repo=%ld branch=%s", repo, branch);
-	int result = stmt_step(s, err);
-	if (result == 1) {
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0));
-		stmt_reset(s);
-	}
-	return result < 0 ? -1 : 0;
+	return result;
 }
 
 int view_branch_suites(struct db *db, const char *repo, const char *branch, view_suite_fn *each, void *arg, struct fw_err *err)

@@ -19,12 +19,8 @@ int store_job_positions(struct db *db, const struct store_cached_build_request *
 		"device_kind=%s worker=%s cache=%s which=%d held=%s besides=%s after=%ld most=%d",
 		device_kind_name(request->kind), request->worker, request->worker, request->which, request->held,
 		request->besides, request->after, most);
-	while (*n < most && (result = stmt_step(s, err)) == 1) {
-		out[*n].id = row_int(s, 0);
-		out[*n].priority = (int)row_int(s, 1);
-		row_copy(s, 2, out[*n].host, sizeof out->host);
+	while (*n < most && (result = stmt_next(s, err, out[*n].id, out[*n].priority, out[*n].host)) == 1)
 		++*n;
-	}
 	if (result == 1)
 		stmt_reset(s);
 	return result < 0 ? -1 : 0;
@@ -37,8 +33,7 @@ int store_job_newest(struct db *db, int64_t *id, struct fw_err *err)
 
 int store_cached_build_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "DELETE FROM job_source WHERE job = :job", "job=%ld", job);
-	int result = stmt_run(s, err);
+	int result = db_exec(db, err, "DELETE FROM job_source WHERE job = :job", "job=%ld", job);
 	for (int i = 0; i < n && result == 0; i++)
 		result = db_exec(db, err, "INSERT OR IGNORE INTO job_source (job, source) VALUES (:job, :source)",
 			"job=%ld source=%s", job, source[i]);
@@ -66,9 +61,9 @@ int store_cached_build_put(
 
 int store_cached_build_get(struct db *db, const char *worker, const char *source, char *made_by, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT made_by FROM cached_build WHERE worker = :worker AND source = :source",
-		"worker=%s source=%s", worker, source);
-	return stmt_first_text(s, made_by, STORE_MADE_BY_SIZE, err);
+	return db_first_text(db, made_by, STORE_MADE_BY_SIZE, err,
+		"SELECT made_by FROM cached_build WHERE worker = :worker AND source = :source", "worker=%s source=%s", worker,
+		source);
 }
 
 int store_cached_build_forget(struct db *db, const char *worker, const char *source, struct fw_err *err)

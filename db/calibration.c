@@ -40,11 +40,9 @@ int store_noise_get(struct db *db, int64_t repo, int64_t environment, const char
 		":key AND at > :oldest ORDER BY id DESC LIMIT :limit",
 		"environment=%ld repo=%ld key=%s oldest=%ld limit=%d", environment, repo, key, oldest_at(now_ms),
 		CALIBRATION_PARTS_MAX);
-	while ((result = stmt_step(s, err)) == 1)
-		part[n++] = (struct calibration){ .runs = (int)row_int(s, 0),
-			.freedom = (int)row_int(s, 1),
-			.squares = row_double(s, 2),
-			.variance = row_double(s, 3) };
+	struct calibration row;
+	while ((result = stmt_next(s, err, row.runs, row.freedom, row.squares, row.variance)) == 1)
+		part[n++] = row;
 	if (result == 0)
 		*out = calibration_pool(part, n);
 	return result;
@@ -121,16 +119,10 @@ static double upper_bound_pct(int alarms, int n)
 int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *out, struct fw_err *err)
 {
 	*out = (struct view_false_alarms){ .upper_pct = NAN };
-	struct stmt *s = db_query(
-		db, err, "SELECT comparisons, alarms, last_at FROM self_check WHERE device = :device", "device=%ld", device);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		out->comparisons = (int)row_int(s, 0);
-		out->alarms = (int)row_int(s, 1);
-		out->last_at = row_int(s, 2);
+	int result = db_first(db, err, (out->comparisons, out->alarms, out->last_at),
+		"SELECT comparisons, alarms, last_at FROM self_check WHERE device = :device", "device=%ld", device);
+	if (result == 1)
 		out->upper_pct = upper_bound_pct(out->alarms, out->comparisons);
-	}
-	stmt_reset(s);
 	return result < 0 ? -1 : 0;
 }
 
@@ -153,12 +145,10 @@ static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
 		"SELECT p.rule, k.threshold_pct FROM comparison p JOIN cell k ON k.comparison = p.id AND k.key = :key WHERE p.id "
 		"= :comparison",
 		"key=%s comparison=%ld", g->cell, g->newest);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		const char *text = row_text(s, 0);
+	const char *text;
+	int result = stmt_next(s, err, text, threshold_pct);
+	if (result == 1)
 		result = protocol_parse_rule(text, strlen(text), &rule, err) ? -1 : 1;
-		threshold_pct = row_double(s, 1);
-	}
 	stmt_reset(s);
 	if (result != 1)
 		return result < 0 ? -1
@@ -185,24 +175,18 @@ static int report(struct db *db, struct gathered *g, view_calibration_fn *each, 
 
 static void take_part(struct gathered *g, struct stmt *s)
 {
-	if (g->n == 0) {
-		row_copy(s, 0, g->repo, sizeof g->repo);
-		row_copy(s, 1, g->model, sizeof g->model);
-		g->row.class = row_int(s, 2);
-		row_copy(s, 3, g->cell, sizeof g->cell);
-		g->newest = row_int(s, 4);
-		g->row.updated_at = row_int(s, 5);
-		g->environment = row_int(s, 12);
-		row_copy(s, 13, g->suite, sizeof g->suite);
-	}
+	struct calibration part;
+	bool itself, alarm;
+	if (g->n == 0)
+		row_read(s, g->repo, g->model, g->row.class, g->cell, g->newest, g->row.updated_at, COLUMN_UNUSED, COLUMN_UNUSED,
+			COLUMN_UNUSED, COLUMN_UNUSED, COLUMN_UNUSED, COLUMN_UNUSED, g->environment, g->suite);
 	if (g->n == CALIBRATION_PARTS_MAX)
 		return;
-	g->row.comparisons += row_int(s, 6) != 0;
-	g->row.alarms += row_int(s, 7) != 0;
-	g->part[g->n++] = (struct calibration){ .runs = (int)row_int(s, 8),
-		.freedom = (int)row_int(s, 9),
-		.squares = row_double(s, 10),
-		.variance = row_double(s, 11) };
+	row_read(s, COLUMN_UNUSED, COLUMN_UNUSED, COLUMN_UNUSED, COLUMN_UNUSED, COLUMN_UNUSED, COLUMN_UNUSED, itself, alarm,
+		part.runs, part.freedom, part.squares, part.variance);
+	g->row.comparisons += itself;
+	g->row.alarms += alarm;
+	g->part[g->n++] = part;
 }
 
 int view_calibrations(struct db *db, const char *repo, const char *device, int64_t now_ms, view_calibration_fn *each, void *arg,

@@ -11,7 +11,11 @@ enum { GRID_MAX = 100, GRID_SUITES = 8 /* suites of one branch */, KEYS_WINDOW =
 int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err)
 {
 	*out = (struct view_around){ .previous = 0 };
-	struct stmt *s = db_query(db, err,
+	int result = db_first(db, err,
+		(out->etag, COLUMN_NAMED(out->verdict, verdict_from_name), out->previous, out->previous_base,
+			out->previous_target, COLUMN_NAMED(out->previous_verdict, verdict_from_name),
+			out->previous_baseline_period, out->previous_etag, out->alert,
+			COLUMN_NAMED(out->alert_state, alertstate_from_name), out->next),
 		"SELECT c.etag, c.verdict, p.id, p.base_sha, p.target_sha, p.verdict, e.hash, p.etag, a.id, a.state, (SELECT "
 		"x.id FROM comparison x WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id > c.id AND "
 		"x.suite = c.suite ORDER BY x.id LIMIT 1) FROM comparison c LEFT JOIN comparison p ON p.id = (SELECT x.id FROM "
@@ -21,21 +25,6 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		"'environment', EXISTS (SELECT 1 FROM json_each(y.cells) w WHERE w.value ->> 'comparison' = c.id), c.kind NOT IN "
 		"('peer', 'config', 'environment'))) WHERE c.id = :id",
 		"id=%ld", comparison);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		row_copy(s, 0, out->etag, sizeof out->etag);
-		out->verdict = verdict_from_name(row_text(s, 1));
-		out->previous = row_int(s, 2);
-		row_copy(s, 3, out->previous_base, sizeof out->previous_base);
-		row_copy(s, 4, out->previous_target, sizeof out->previous_target);
-		out->previous_verdict = verdict_from_name(row_text(s, 5));
-		row_copy(s, 6, out->previous_baseline_period, sizeof out->previous_baseline_period);
-		row_copy(s, 7, out->previous_etag, sizeof out->previous_etag);
-		out->alert = row_int(s, 8);
-		out->alert_state = alertstate_from_name(row_text(s, 9));
-		out->next = row_int(s, 10);
-		stmt_reset(s);
-	}
 	return store_page_one(result, "comparison", comparison, err);
 }
 
@@ -80,20 +69,15 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 		"CROSS JOIN cell x ON x.comparison = w.id ORDER BY x.comparison DESC, x.n",
 		"repo=%ld branch=%s suite=%s window=%d n=%d", repo_row, branch, suite, GRID_SUITES * store_page_size(n, GRID_MAX),
 		store_page_size(n, GRID_MAX));
+	struct view_grid row;
+	double flops;
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_grid){ .comparison = row_int(s, 0),
-				  .target = row_text(s, 1),
-				  .key = row_text(s, 2),
-				  .group = row_text(s, 3),
-				  .title = row_text(s, 4),
-				  .direction = row_text(s, 5),
-				  .size = row_int(s, 6),
-				  .tflops = view_tflops(row_double(s, 7), row_double(s, 8)),
-				  .target_median_ms = row_double(s, 8),
-				  .change_pct = row_double(s, 9),
-				  .verdict = verdict_from_name(row_text(s, 10)),
-				  .subject = row_text(s, 11) });
+	while ((result = stmt_next(s, err, row.comparison, row.target, row.key, row.group, row.title, row.direction, row.size,
+			flops, row.target_median_ms, row.change_pct, COLUMN_NAMED(row.verdict, verdict_from_name),
+			row.subject)) == 1) {
+		row.tflops = view_tflops(flops, row.target_median_ms);
+		each(arg, &row);
+	}
 	return result;
 }
 
@@ -169,20 +153,18 @@ int view_runs(struct db *db, int64_t cell, view_run_fn *each, void *arg, struct 
 
 int view_confirmed(struct db *db, int64_t cell, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM sample s JOIN run l ON l.id = s.run WHERE s.cell = :cell AND l.set_number = 2 LIMIT 1", "cell=%ld",
 		cell);
-	return stmt_any(s, err);
 }
 
 int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err)
 {
 	*pairs = 0;
-	struct stmt *s = db_query(db, err,
+	return stmt_optional(db_first_int(db, pairs, err,
 		"SELECT total(s.n) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = :cell AND k.series = 'call' "
 		"AND k.subject = 'target'",
-		"cell=%ld", cell);
-	return stmt_first_int(s, pairs, err) < 0 ? -1 : 0;
+		"cell=%ld", cell));
 }
 
 int view_usual_s(
@@ -211,21 +193,12 @@ int view_last_device_check(struct db *db, int64_t device, struct buf *device_che
 		"sample t ON t.cell = x.id AND t.run = l.id CROSS JOIN sample_kind k ON k.id = t.kind WHERE d.id = :device AND "
 		"k.subject = 'target' ORDER BY x.n, k.series, k.phase LIMIT 1",
 		"device=%ld", device);
-	int result = stmt_step(s, err);
+	struct msg_device_check g = { 0 };
+	int result = stmt_first(s, err, g.power_w, g.temp_c, g.sm_mhz, g.reasons, g.foreign, g.xid, g.ecc, g.energy_j, g.regime);
 	if (result == 1) {
 		struct jsonw j;
-		struct msg_device_check g = { .power_w = row_double(s, 0),
-			.temp_c = row_double(s, 1),
-			.sm_mhz = row_double(s, 2),
-			.reasons = (uint64_t)row_int(s, 3),
-			.foreign = (int)row_int(s, 4),
-			.xid = (int)row_int(s, 5),
-			.ecc = (int)row_int(s, 6),
-			.energy_j = row_double(s, 7) };
-		row_copy(s, 8, g.regime, sizeof g.regime);
 		jsonw_init(&j, device_check_json);
 		protocol_put_device_check(&j, &g);
-		stmt_reset(s);
 	}
 	return result < 0 ? -1 : 0;
 }
@@ -251,10 +224,9 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 #define OF_BRANCH(table) "AND " table ".branch = :branch"
 #define OF_ANY(table)    ""
 	struct stmt *s = store_page_given(branch) ? db_stmt(db, KEYS(OF_BRANCH), err) : db_stmt(db, KEYS(OF_ANY), err);
-	stmt_int(s, ":repo", repo_row);
-	stmt_int(s, ":window", KEYS_WINDOW);
+	s = stmt_bind(s, err, "repo=%ld window=%d", repo_row, KEYS_WINDOW);
 	if (store_page_given(branch))
-		stmt_text(s, ":branch", branch);
+		s = stmt_bind(s, err, "branch=%s", branch);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0));

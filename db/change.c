@@ -5,26 +5,10 @@
 
 static void read_row(struct stmt *s, struct store_change *out)
 {
-	*out = (struct store_change){ .id = row_int(s, 0),
-		.repo = row_int(s, 1),
-		.baseline_period = row_int(s, 2),
-		.comparison = row_int(s, 3),
-		.step = row_double(s, 9),
-		.change_pct = stats_change_pct(row_double(s, 9)),
-		.tried = (int)row_int(s, 11),
-		.points = (int)row_int(s, 12),
-		.found_at = row_int(s, 13),
-		.decided_at = row_int(s, 14),
-		.alert = row_int(s, 15),
-		.level = row_double(s, 16),
-		.ended_at = row_int(s, 17),
-		.job = row_int(s, 18) };
-	row_copy(s, 4, out->key, sizeof out->key);
-	row_copy(s, 5, out->kind, sizeof out->kind);
-	row_copy(s, 6, out->origin, sizeof out->origin);
-	row_copy(s, 7, out->before_sha, sizeof out->before_sha);
-	row_copy(s, 8, out->commit_sha, sizeof out->commit_sha);
-	row_copy(s, 10, out->state, sizeof out->state);
+	row_read(s, out->id, out->repo, out->baseline_period, out->comparison, out->key, out->kind, out->origin, out->before_sha,
+		out->commit_sha, out->step, out->state, out->tried, out->points, out->found_at, out->decided_at, out->alert,
+		out->level, out->ended_at, out->job);
+	out->change_pct = stats_change_pct(out->step);
 }
 
 /** 1 and the row, 0, -1. */
@@ -49,20 +33,13 @@ int change_each(struct stmt *s, view_change_fn *each, void *arg, struct fw_err *
 	return result;
 }
 
-static void bind_changing(struct stmt *s, const struct store_change *c)
+static struct stmt *bind_changing(struct stmt *s, const struct store_change *c, struct fw_err *err)
 {
-	stmt_text(s, ":before", c->before_sha);
-	stmt_text(s, ":commit", c->commit_sha);
-	stmt_double(s, ":step", c->step);
-	stmt_text(s, ":state", c->state);
-	stmt_int(s, ":tried", c->tried);
-	stmt_int(s, ":points", c->points);
-	stmt_int_or_null(s, ":job", c->job);
-	stmt_int_or_null(s, ":comparison", c->comparison);
-	stmt_int_or_null(s, ":decided_at", c->decided_at);
-	stmt_int_or_null(s, ":alert", c->alert);
-	stmt_double(s, ":level", c->level);
-	stmt_int_or_null(s, ":ended_at", c->ended_at);
+	return stmt_bind(s, err,
+		"before=%s commit=%s step=%f state=%s tried=%d points=%d job?=%ld comparison?=%ld decided_at?=%ld alert?=%ld level=%f "
+		"ended_at?=%ld",
+		c->before_sha, c->commit_sha, c->step, c->state, c->tried, c->points, c->job, c->comparison, c->decided_at,
+		c->alert, c->level, c->ended_at);
 }
 
 int store_change_insert(struct db *db, struct store_change *c, struct fw_err *err)
@@ -73,14 +50,9 @@ int store_change_insert(struct db *db, struct store_change *c, struct fw_err *er
 		":kind, :origin, :before, :commit, :step, :state, :tried, :points, :comparison, :found_at, :decided_at, :alert, "
 		":level, :ended_at, :job)",
 		err);
-	stmt_int(s, ":repo", c->repo);
-	stmt_int(s, ":baseline_period", c->baseline_period);
-	stmt_text(s, ":key", c->key);
-	stmt_text(s, ":kind", c->kind);
-	stmt_text(s, ":origin", c->origin);
-	stmt_int(s, ":found_at", c->found_at);
-	bind_changing(s, c);
-	return stmt_insert(s, &c->id, err);
+	s = stmt_bind(s, err, "repo=%ld baseline_period=%ld key=%s kind=%s origin=%s found_at=%ld", c->repo, c->baseline_period,
+		c->key, c->kind, c->origin, c->found_at);
+	return stmt_insert(bind_changing(s, c, err), &c->id, err);
 }
 
 int store_change_get(struct db *db, int64_t id, struct store_change *out, struct fw_err *err)
@@ -96,9 +68,7 @@ int store_change_update(struct db *db, const struct store_change *c, struct fw_e
 		":tried, points = :points, comparison = :comparison, decided_at = :decided_at, alert = :alert, level = :level, "
 		"ended_at = :ended_at, job = :job WHERE id = :id",
 		err);
-	stmt_int(s, ":id", c->id);
-	bind_changing(s, c);
-	return stmt_run(s, err);
+	return stmt_run(bind_changing(stmt_bind(s, err, "id=%ld", c->id), c, err), err);
 }
 
 /** Bind a cell of a baseline period, and test for a row. 1, 0, -1. */
@@ -153,20 +123,13 @@ int store_change_from(struct db *db, int64_t baseline_period, const char *key, i
 int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err)
 {
 	*from = *to = 0;
-	struct stmt *s = db_query(db, err,
+	return stmt_optional(db_first(db, err, (*from, *to),
 		"SELECT max(iif(l.position < here.position, l.position, 0)), min(iif(l.position > here.position, l.position, NULL)) FROM mainline "
 		"here LEFT JOIN change_point c ON c.baseline_period = :baseline_period AND c.key = :key AND c.state = "
 		"'confirmed' AND c.kind = 'step' LEFT JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT "
 		"l.dropped WHERE here.repo = :repo AND here.sha = :commit",
 		"baseline_period=%ld key=%s repo=%ld commit=%s", change->baseline_period, change->key, change->repo,
-		change->commit_sha);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		*from = row_int(s, 0);
-		*to = row_int(s, 1);
-	}
-	stmt_reset(s);
-	return result < 0 ? -1 : 0;
+		change->commit_sha));
 }
 
 /* Change points c of one cell in all baseline periods o of the repository, suite and model of device of :baseline_period, at positions l. */
@@ -202,10 +165,13 @@ int store_change_explained(
 		"EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND t.state IN ('accepted', 'invalid', 'resolved'))) GROUP "
 		"BY c.kind, c.commit_sha ORDER BY l.position",
 		"baseline_period=%ld key=%s", e->id, key);
-	while ((result = stmt_step(s, err)) == 1) {
-		explain(out, row_int(s, 1), row_double(s, 0));
-		if (row_int(s, 2))
-			out->answered = row_int(s, 1);
+	double step;
+	int64_t position;
+	bool is_drift;
+	while ((result = stmt_next(s, err, step, position, is_drift)) == 1) {
+		explain(out, position, step);
+		if (is_drift)
+			out->answered = position;
 	}
 	return result;
 }
@@ -221,16 +187,11 @@ double store_explained_at(const struct store_explained *x, int64_t position)
 int store_change_past(
 	struct db *db, int64_t baseline_period, const char *key, int64_t from, struct candidate_past *out, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return stmt_optional(db_first(db, err, (out->n, out->points, out->step),
 		"SELECT count(*), coalesce(max(c.points), 0), coalesce(max(abs(c.step)), 0.0) FROM change_point c JOIN mainline "
 		"l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped AND l.position >= :from WHERE c.baseline_period = "
 		":baseline_period AND c.key = :key AND c.kind = 'step' AND c.state = 'dropped'",
-		"baseline_period=%ld key=%s from=%ld", baseline_period, key, from);
-	int result = stmt_step(s, err);
-	if (result == 1)
-		*out = (struct candidate_past){ .n = (int)row_int(s, 0), .points = (int)row_int(s, 1), .step = row_double(s, 2) };
-	stmt_reset(s);
-	return result < 0 ? -1 : 0;
+		"baseline_period=%ld key=%s from=%ld", baseline_period, key, from));
 }
 
 int store_change_drift(
@@ -256,10 +217,9 @@ int store_change_lasting(struct db *db, const struct store_baseline_period *e, c
 
 int store_change_alert_over(struct db *db, int64_t alert, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM alert a WHERE a.id = :alert AND a.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM "
 		"change_point c WHERE c.alert = a.id AND c.ended_at IS NULL) AND NOT EXISTS (SELECT 1 FROM comparison o WHERE "
 		"o.id = a.comparison AND o.kind = 'compare' AND o.n_regressions > 0)",
 		"alert=%ld", alert);
-	return stmt_any(s, err);
 }

@@ -26,21 +26,10 @@ static enum commit_end end_of(enum jobstate state, bool is_judged)
 
 static void read_job(struct stmt *s, struct commit_job *job)
 {
-	*job = (struct commit_job){ .id = row_int(s, 0),
-		.plan = row_int(s, 1),
-		.comparison = row_int(s, 6),
-		.verdict = verdict_from_name(row_text(s, 7)),
-		.cells = (int)row_int(s, 8),
-		.regressions = (int)row_int(s, 9),
-		.worst_pct = row_double(s, 10),
-		.finished_at = row_int(s, 12),
-		.best_pct = row_double(s, 13) };
-	row_copy(s, 2, job->suite, sizeof job->suite);
-	row_copy(s, 3, job->device_kind, sizeof job->device_kind);
-	job->state = jobstate_from_name(row_text(s, 4));
-	row_copy(s, 5, job->why, sizeof job->why);
-	row_copy(s, 11, job->worst_key, sizeof job->worst_key);
-	row_copy(s, 14, job->best_key, sizeof job->best_key);
+	*job = (struct commit_job){ 0 };
+	row_read(s, job->id, job->plan, job->suite, job->device_kind, COLUMN_NAMED(job->state, jobstate_from_name), job->why,
+		job->comparison, COLUMN_NAMED(job->verdict, verdict_from_name), job->cells, job->regressions, job->worst_pct,
+		job->worst_key, job->finished_at, job->best_pct, job->best_key);
 	job->end = end_of(job->state, job->comparison != 0);
 }
 
@@ -158,13 +147,9 @@ int store_commit_find(struct db *db, const char *repo, const char *prefix, struc
 		"LIMIT 2",
 		"first=%s last=%s repo=%s", prefix, last, store_page_given(repo) ? repo : "");
 	int result;
-	while ((result = stmt_step(s, err)) == 1) {
-		if (out->n++)
-			continue;
-		out->repo = row_int(s, 0);
-		row_copy(s, 1, out->repo_name, sizeof out->repo_name);
-		row_copy(s, 2, out->sha, sizeof out->sha);
-	}
+	while ((result = stmt_step(s, err)) == 1)
+		if (out->n++ == 0)
+			row_read(s, out->repo, out->repo_name, out->sha);
 	return result;
 }
 

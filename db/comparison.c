@@ -20,17 +20,10 @@ int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err)
 		"b.repo = r.id AND b.watched AND NOT b.gone), (SELECT count(*) FROM alert a WHERE a.repo = r.id AND a.state IN "
 		"('open', 'acknowledged')) FROM repo r ORDER BY name",
 		err);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_repo){ .id = row_int(s, 0),
-				  .name = row_text(s, 1),
-				  .url = row_text(s, 2),
-				  .upstream = row_text(s, 3),
-				  .state = row_text(s, 4),
-				  .error = row_text(s, 5),
-				  .is_local = row_int(s, 6) != 0,
-				  .fetched_at = row_int(s, 7),
-				  .branches = (int)row_int(s, 8),
-				  .open_alerts = (int)row_int(s, 9) });
+	struct view_repo row = { 0 };
+	while ((result = stmt_next(s, err, row.id, row.name, row.url, row.upstream, row.state, row.error, row.is_local,
+			row.fetched_at, row.branches, row.open_alerts)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -53,15 +46,10 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 		"JOIN git_commit m ON m.repo = r.id AND m.sha >= :first AND m.sha < :last ORDER BY r.id, m.sha LIMIT :limit",
 		"first=%s last=%s limit=%d", prefix, last, store_page_size(limit, VIEW_ROWS_MAX));
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_commit){ .repo_id = row_int(s, 0),
-				  .repo = row_text(s, 1),
-				  .sha = row_text(s, 2),
-				  .tree = row_text(s, 3),
-				  .first_parent = row_text(s, 4),
-				  .author = row_text(s, 5),
-				  .subject = row_text(s, 6),
-				  .committed_at = row_int(s, 7) });
+	struct view_commit row = { 0 };
+	while ((result = stmt_next(s, err, row.repo_id, row.repo, row.sha, row.tree, row.first_parent, row.author, row.subject,
+			row.committed_at)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -81,34 +69,13 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, struct fw_err *err)
 {
 	int result, n = 0;
-	while ((result = stmt_step(s, err)) == 1) {
-		n++;
-		each(arg, &(struct view_comparison){ .id = row_int(s, 0),
-				  .job = row_int(s, 1),
-				  .repo = row_text(s, 2),
-				  .branch = row_text(s, 3),
-				  .kind = jobkind_from_name(row_text(s, 4)),
-				  .suite = row_text(s, 5),
-				  .verdict = verdict_from_name(row_text(s, 6)),
-				  .base = row_text(s, 7),
-				  .base_how = row_text(s, 8),
-				  .target = row_text(s, 9),
-				  .subject = row_text(s, 10),
-				  .identical_by = row_text(s, 11),
-				  .device = row_text(s, 12),
-				  .etag = row_text(s, 13),
-				  .cells = (int)row_int(s, 14),
-				  .regressions = (int)row_int(s, 15),
-				  .worst_pct = row_double(s, 16),
-				  .worst_cell = row_text(s, 17),
-				  .gpu_s = row_double(s, 18),
-				  .wall_s = row_double(s, 19),
-				  .finished_at = row_int(s, 20),
-				  .runs = (int)row_int(s, 21),
-				  .best_pct = row_double(s, 22),
-				  .best_cell = row_text(s, 23),
-				  .author = row_text(s, 24) });
-	}
+	struct view_comparison row = { 0 };
+	for (; (result = stmt_next(s, err, row.id, row.job, row.repo, row.branch, COLUMN_NAMED(row.kind, jobkind_from_name),
+			row.suite, COLUMN_NAMED(row.verdict, verdict_from_name), row.base, row.base_how, row.target, row.subject,
+			row.identical_by, row.device, row.etag, row.cells, row.regressions, row.worst_pct, row.worst_cell,
+			row.gpu_s, row.wall_s, row.finished_at, row.runs, row.best_pct, row.best_cell, row.author)) == 1;
+		n++)
+		each(arg, &row);
 	return result < 0 ? -1 : n;
 }
 
@@ -159,15 +126,14 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 	}
 	struct stmt *s = db_stmt(db, sql, err);
 	if (filters & BY_REPO)
-		stmt_int(s, ":repo", repo);
+		s = stmt_bind(s, err, "repo=%ld", repo);
 	if (filters & BY_BRANCH)
-		stmt_text(s, ":branch", f->branch);
+		s = stmt_bind(s, err, "branch=%s", f->branch);
 	if (filters & BY_VERDICT)
-		stmt_text(s, ":verdict", f->verdict);
+		s = stmt_bind(s, err, "verdict=%s", f->verdict);
 	if (filters & BY_TARGET)
-		stmt_text(s, ":target", f->target);
-	stmt_int(s, ":before", store_page_before(f->before));
-	stmt_int(s, ":limit", store_page_size(f->limit, VIEW_ROWS_MAX));
+		s = stmt_bind(s, err, "target=%s", f->target);
+	s = stmt_bind(s, err, "before=%ld limit=%d", store_page_before(f->before), store_page_size(f->limit, VIEW_ROWS_MAX));
 	return each_comparison(s, each, arg, err) < 0 ? -1 : 0;
 }
 
@@ -196,13 +162,7 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT etag, body_len FROM comparison WHERE id = :id", "id=%ld", id);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		row_copy(s, 0, etag, 65);
-		*len = (size_t)row_int(s, 1);
-		stmt_reset(s);
-	}
-	return store_page_one(result, "comparison", id, err);
+	return store_page_one(stmt_first(s, err, *(char(*)[65])etag, *len), "comparison", id, err);
 }
 
 int view_compare(
@@ -216,16 +176,15 @@ int view_compare(
 		"c.target_sha = :target AND c.base_sha = :base AND c.kind NOT IN ('peer', 'config', 'environment') AND :suite IN "
 		"('', t.name) GROUP BY t.name ORDER BY 1",
 		"repo=%ld base=%s target=%s suite=%s", repo_row, base, target, store_page_given(suite) ? suite : "");
-	enum verdict worst = VERDICT_NONE;
+	enum verdict worst = VERDICT_NONE, v;
+	int64_t comparison;
 	int result;
 	*id = 0;
-	while ((result = stmt_step(s, err)) == 1) {
-		enum verdict v = verdict_from_name(row_text(s, 1));
+	while ((result = stmt_next(s, err, comparison, COLUMN_NAMED(v, verdict_from_name))) == 1)
 		if (!*id || v < worst) {
-			*id = row_int(s, 0);
+			*id = comparison;
 			worst = v;
 		}
-	}
 	if (result < 0 || *id)
 		return result;
 	return err_set(err, ERR_NOT_FOUND, "%.12s and %.12s were not compared in %s", base, target, repo);
@@ -262,8 +221,7 @@ int view_position(struct db *db, const char *device_uuid, struct buf *out, struc
 
 int view_suite(struct db *db, int64_t comparison, int64_t *suite, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT suite FROM comparison WHERE id = :comparison", "comparison=%ld", comparison);
-	return stmt_first_int(s, suite, err);
+	return db_first_int(db, suite, err, "SELECT suite FROM comparison WHERE id = :comparison", "comparison=%ld", comparison);
 }
 
 int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err)
@@ -281,22 +239,12 @@ int view_environment(struct db *db, int64_t comparison, view_environment_fn *eac
 		"e.suite_sha, e.power_limit_w, e.cudnn, nullif(d.info ->> 'peak_gb_s', 0.0) FROM comparison c JOIN environment e "
 		"ON e.id = c.environment JOIN device d ON d.id = c.device WHERE c.id = :comparison",
 		"comparison=%ld", comparison);
-	if (stmt_require(stmt_step(s, err), err, "comparison %lld was not measured", (long long)comparison))
+	struct view_environment row;
+	if (stmt_require(stmt_next(s, err, row.id, row.first_at, row.hash, row.uuid, row.kind, row.name, row.driver, row.toolkit,
+				 row.timing, row.isolation, row.suite_sha, row.power_limit_w, row.cudnn, row.peak_gb_s),
+		    err, "comparison %lld was not measured", (long long)comparison))
 		return -1;
-	each(arg, &(struct view_environment){ .id = row_int(s, 0),
-			  .first_at = row_int(s, 1),
-			  .hash = row_text(s, 2),
-			  .uuid = row_text(s, 3),
-			  .kind = row_text(s, 4),
-			  .name = row_text(s, 5),
-			  .driver = row_text(s, 6),
-			  .toolkit = row_text(s, 7),
-			  .timing = row_text(s, 8),
-			  .isolation = row_text(s, 9),
-			  .suite_sha = row_text(s, 10),
-			  .power_limit_w = row_double(s, 11),
-			  .cudnn = row_text(s, 12),
-			  .peak_gb_s = row_double(s, 13) });
+	each(arg, &row);
 	stmt_reset(s);
 	return 0;
 }
@@ -308,19 +256,11 @@ int view_build(struct db *db, int64_t comparison, const char *side, view_build_f
 		"b.exit_signal, b.duration_ms, b.built_at, b.log FROM comparison c JOIN build b ON b.id = CASE :side WHEN 'base' "
 		"THEN c.base_build WHEN 'target' THEN c.target_build END WHERE c.id = :comparison",
 		"comparison=%ld side=%s", comparison, side);
-	if (stmt_require(stmt_step(s, err), err, "comparison %lld has no build of its %s", (long long)comparison, side))
+	struct view_build row;
+	if (stmt_require(stmt_next(s, err, row.id, row.inputs_hash, row.toolchain, row.device_kind, row.module_sha, row.state,
+				 row.detail, row.exit_status, row.exit_signal, row.duration_ms, row.built_at),
+		    err, "comparison %lld has no build of its %s", (long long)comparison, side))
 		return -1;
-	struct view_build row = { .id = row_int(s, 0),
-		.inputs_hash = row_text(s, 1),
-		.toolchain = row_text(s, 2),
-		.device_kind = row_text(s, 3),
-		.module_sha = row_text(s, 4),
-		.state = row_text(s, 5),
-		.detail = row_text(s, 6),
-		.exit_status = (int)row_int(s, 7),
-		.exit_signal = (int)row_int(s, 8),
-		.duration_ms = row_int(s, 9),
-		.built_at = row_int(s, 10) };
 	row.log = row_blob(s, 11, &row.log_len);
 	each(arg, &row);
 	stmt_reset(s);

@@ -79,15 +79,28 @@ struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *s
 
 /**
  * db_stmt(sql), with a value for every parameter: db_query(db, err, "... WHERE id = :id AND name = :name", "id=%ld name=%s", id, name).
- * The compiler checks the values against the conversions: %ld int64_t, %d int, bool, enum, %f double (not finite: NULL), %s text (NULL:
+ * The compiler checks the values against the conversions: %ld int64_t (`name?=%ld`: 0, no row and no time, is NULL), %d int, bool, enum, %f double (not finite: NULL), %s text (NULL:
  * NULL), %.*s an int length and a text, %p%zu a blob and its length. Texts are copied. A parameter that is unknown, missing or given twice, and any other conversion:
  * NULL and `err`.
  */
 #define db_query(db, err, ...) db_query_at(db, __FILE__, __LINE__, err, __VA_ARGS__)
 struct stmt *db_query_at(struct db *db, const char *file, int line, struct fw_err *err, const char *sql, const char *binds, ...)
 	__attribute__((format(printf, 6, 7)));
-/** Run db_query's statement, which gives no rows, to its end. */
-#define db_exec(db, err, ...) stmt_run(db_query(db, err, __VA_ARGS__), err)
+/* db_query, and what the function named after it does with the statement; db_exec is stmt_run, db_first is stmt_first of (variable, ...). */
+#define db_exec(db, err, ...)                  stmt_run(db_query(db, err, __VA_ARGS__), err)
+#define db_any(db, err, ...)                   stmt_any(db_query(db, err, __VA_ARGS__), err)
+#define db_insert(db, id, err, ...)            stmt_insert(db_query(db, err, __VA_ARGS__), id, err)
+#define db_run_count(db, n, err, ...)          stmt_run_count(db_query(db, err, __VA_ARGS__), n, err)
+#define db_ids(db, ids, max, err, ...)         stmt_ids(db_query(db, err, __VA_ARGS__), ids, max, err)
+#define db_first_int(db, v, err, ...)          stmt_first_int(db_query(db, err, __VA_ARGS__), v, err)
+#define db_first_text(db, out, size, err, ...) stmt_first_text(db_query(db, err, __VA_ARGS__), out, size, err)
+#define db_first(db, err, variables, ...)      stmt_first_columns(db_query(db, err, __VA_ARGS__), COLUMN_LIST variables, err)
+
+/**
+ * Bind further values as db_query does; parameters that are not named keep theirs. Returns `s`; NULL and `err` when it is NULL or a value was
+ * not bound.
+ */
+struct stmt *stmt_bind(struct stmt *s, struct fw_err *err, const char *binds, ...) __attribute__((format(printf, 3, 4)));
 
 /*
  * Bind by name (":id"). Texts and blobs are copied. stmt_step reports the first failure: an unknown name, memory, a value that is too long.
@@ -117,8 +130,62 @@ int stmt_first_bytes(struct stmt *s, struct buf *out, struct fw_err *err);
 int stmt_ids(struct stmt *s, int64_t *ids, int max, struct fw_err *err);
 /** Require a row: maps the result 1 of a step to 0, and 0 to -1 with ERR_NOT_FOUND and this message. */
 int stmt_require(int result, struct fw_err *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/** Accept no row: maps the results 1 and 0 of a step to 0. */
+static inline int stmt_optional(int result)
+{
+	return result < 0 ? -1 : 0;
+}
 /** End reading before the last row. */
 void stmt_reset(struct stmt *s);
+
+/** A variable that receives a column of a row. */
+struct column {
+	enum {
+		COLUMN_END,
+		COLUMN_INT64,
+		COLUMN_INT,
+		COLUMN_BOOL,
+		COLUMN_DOUBLE,
+		COLUMN_BORROWED,
+		COLUMN_COPY,
+		COLUMN_NAME,
+		COLUMN_SKIP,
+		COLUMN_OTHER
+	} type;
+	void *to;
+	size_t size;
+	unsigned (*from_name)(const char *name);
+};
+/** An enum, from the name that is stored. */
+#define COLUMN_NAMED(x, from) ((struct column){ COLUMN_NAME, &(x), sizeof(unsigned), from })
+/** A column that is not read. */
+#define COLUMN_UNUSED ((struct column){ COLUMN_SKIP, NULL, 0, NULL })
+#define COLUMN(x)                                                                                                                \
+	{ .type = _Generic(&(x), int64_t *: COLUMN_INT64, uint64_t *: COLUMN_INT64, int *: COLUMN_INT, bool *: COLUMN_BOOL,          \
+		double *: COLUMN_DOUBLE, const char **: COLUMN_BORROWED, char(*)[sizeof(x)]: COLUMN_COPY, struct column *: COLUMN_OTHER),           \
+		.to = (void *)&(x), .size = sizeof(x) },
+/* COLUMN_LIST(a, b, ...) is the list COLUMN(a) COLUMN(b) ..., of at most 64 variables. */
+#define COLUMN_LIST(...)         ((const struct column[]){ COLUMN_LIST_AGAIN(COLUMN_LIST_NEXT(__VA_ARGS__)){ 0 } })
+#define COLUMN_LIST_AGAIN(...)   COLUMN_LIST_AGAIN4(COLUMN_LIST_AGAIN4(COLUMN_LIST_AGAIN4(COLUMN_LIST_AGAIN4(__VA_ARGS__))))
+#define COLUMN_LIST_AGAIN4(...)  COLUMN_LIST_AGAIN16(COLUMN_LIST_AGAIN16(COLUMN_LIST_AGAIN16(COLUMN_LIST_AGAIN16(__VA_ARGS__))))
+#define COLUMN_LIST_AGAIN16(...) COLUMN_LIST_AGAIN64(COLUMN_LIST_AGAIN64(COLUMN_LIST_AGAIN64(COLUMN_LIST_AGAIN64(__VA_ARGS__))))
+#define COLUMN_LIST_AGAIN64(...) __VA_ARGS__
+#define COLUMN_LIST_NEXT(x, ...) COLUMN(x) __VA_OPT__(COLUMN_LIST_REST COLUMN_LIST_PARENTHESES(__VA_ARGS__))
+#define COLUMN_LIST_REST()       COLUMN_LIST_NEXT
+#define COLUMN_LIST_PARENTHESES  ()
+
+/**
+ * Read the first columns of the current row into variables of their types: int64_t, int, bool, double, const char * (valid until the next step or
+ * reset), char[] (cut to fit), COLUMN_NAMED. NULL reads 0, NAN, "".
+ */
+#define row_read(s, ...) row_read_columns(s, COLUMN_LIST(__VA_ARGS__))
+void row_read_columns(struct stmt *s, const struct column *columns);
+/** stmt_step, and row_read where there is a row: for loops over rows. */
+#define stmt_next(s, err, ...) stmt_next_columns(s, COLUMN_LIST(__VA_ARGS__), err)
+int stmt_next_columns(struct stmt *s, const struct column *columns, struct fw_err *err);
+/** stmt_next and stmt_reset: 1 a row, 0 none (the variables are unchanged), -1. Borrowed texts are not valid. */
+#define stmt_first(s, err, ...) stmt_first_columns(s, COLUMN_LIST(__VA_ARGS__), err)
+int stmt_first_columns(struct stmt *s, const struct column *columns, struct fw_err *err);
 
 /* Columns of the current row, by number. Texts and blobs are valid until the next step or reset. NULL reads 0, NAN, "". */
 int64_t row_int(struct stmt *s, int column);

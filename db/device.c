@@ -27,49 +27,44 @@ int store_class_put(struct db *db, const struct msg_device *d, int64_t *id, stru
 	char model[STORE_MODEL_SIZE], hash[HASH_HEX];
 	name_model(d, model);
 	class_hash(d, model, hash);
-	struct stmt *s = db_query(db, err, "SELECT id FROM device_class WHERE hash = :hash", "hash=%s", hash);
-	int found = stmt_first_int(s, id, err);
+	int found = db_first_int(db, id, err, "SELECT id FROM device_class WHERE hash = :hash", "hash=%s", hash);
 	if (found)
 		return found < 0 ? -1 : 0;
-	s = db_query(db, err,
+	return db_insert(db, id, err,
 		"INSERT INTO device_class (hash, kind, model, power_limit_w, driver, toolkit) VALUES (:hash, :kind, :model, "
 		":power, :driver, :toolkit)",
 		"hash=%s kind=%s model=%s power=%f driver=%s toolkit=%s", hash, device_kind_name(d->kind), model,
 		d->power_limit_w, d->driver, d->toolkit);
-	return stmt_insert(s, id, err);
 }
 
 int store_class_of_environment(struct db *db, int64_t environment, int64_t *id, struct fw_err *err)
 {
 	*id = 0;
-	struct stmt *s =
-		db_query(db, err, "SELECT class FROM environment WHERE id = :environment", "environment=%ld", environment);
-	return stmt_first_int(s, id, err) < 0 ? -1 : 0;
+	return stmt_optional(db_first_int(
+		db, id, err, "SELECT class FROM environment WHERE id = :environment", "environment=%ld", environment));
 }
 
 int store_class_model(struct db *db, int64_t id, char *model, struct fw_err *err)
 {
 	model[0] = 0;
-	struct stmt *s = db_query(db, err, "SELECT model FROM device_class WHERE id = :id", "id=%ld", id);
-	return stmt_first_text(s, model, STORE_MODEL_SIZE, err) < 0 ? -1 : 0;
+	return stmt_optional(
+		db_first_text(db, model, STORE_MODEL_SIZE, err, "SELECT model FROM device_class WHERE id = :id", "id=%ld", id));
 }
 
 int store_class_has_other(struct db *db, int64_t device, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn AND o.id <> d.id WHERE d.id = "
 		":device AND o.state = 'ok' AND o.stands_out = '' LIMIT 1",
 		"device=%ld", device);
-	return stmt_any(s, err);
 }
 
 int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn WHERE d.id = :device AND o.id = "
 		":other AND o.stands_out = ''",
 		"device=%ld other=%ld", device, other);
-	return stmt_any(s, err);
 }
 
 /* ---- devices of a class ---------------------------------------------------------------------------------------------------- */
@@ -91,40 +86,27 @@ int store_reference_times(struct db *db, int64_t class, store_reference_time_fn 
 		"e.environment = v.id JOIN reference_time a ON a.baseline_period = e.id JOIN device d ON d.id = a.device AND "
 		"d.class = v.class WHERE v.class = :class ORDER BY a.baseline_period, a.key",
 		"class=%ld", class);
-	while ((result = stmt_step(s, err)) == 1) {
-		const struct store_reference_time t = { .device = row_int(s, 0),
-			.baseline_period = row_int(s, 1),
-			.comparison = row_int(s, 2),
-			.key = row_text(s, 3),
-			.ln_ms = row_double(s, 4) };
+	struct store_reference_time t;
+	while ((result = stmt_next(s, err, t.device, t.baseline_period, t.comparison, t.key, t.ln_ms)) == 1)
 		each(arg, &t);
-	}
-	return result < 0 ? -1 : 0;
+	return result;
 }
 
 int store_class_devices(struct db *db, int64_t class, struct store_class_device **out, struct fw_err *err)
 {
 	int n = 0, result;
 	*out = mem_alloc_zero(STORE_CLASS_DEVICES_MAX, sizeof **out);
-	struct stmt *s = db_stmt(db,
+	struct stmt *s = db_query(db, err,
 		"SELECT d.id, d.uuid, d.stands_out, d.state, coalesce((SELECT sum(n_regressions > 0) FROM (SELECT n_regressions "
 		"FROM comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') ORDER BY c.id DESC LIMIT "
 		":look)), 0), (SELECT count(*) FROM (SELECT 1 FROM comparison c WHERE c.device = d.id AND c.kind IN "
 		"('selfcheck', 'calibrate') LIMIT :look)) FROM device d WHERE d.class = :class AND d.state <> 'absent' ORDER BY "
 		"d.id LIMIT :most",
-		err);
-	stmt_int(s, ":class", class);
-	stmt_int(s, ":look", STORE_CLASS_LOOK);
-	stmt_int(s, ":most", STORE_CLASS_DEVICES_MAX);
-	while ((result = stmt_step(s, err)) == 1) {
-		struct store_class_device *d = &(*out)[n++];
-		d->id = row_int(s, 0);
-		row_copy(s, 1, d->uuid, sizeof d->uuid);
-		row_copy(s, 2, d->stands_out, sizeof d->stands_out);
-		d->state = devicestate_from_name(row_text(s, 3));
-		d->alarms = (int)row_int(s, 4);
-		d->of_itself = (int)row_int(s, 5);
-	}
+		"class=%ld look=%d most=%d", class, STORE_CLASS_LOOK, STORE_CLASS_DEVICES_MAX);
+	struct store_class_device d;
+	while ((result = stmt_next(s, err, d.id, d.uuid, d.stands_out, COLUMN_NAMED(d.state, devicestate_from_name), d.alarms,
+			d.of_itself)) == 1)
+		(*out)[n++] = d;
 	return result < 0 ? -1 : n;
 }
 

@@ -15,12 +15,8 @@ int view_profile_diagnostics(struct db *db, int64_t profile, view_profile_diagno
 	struct stmt *s = db_query(db, err,
 		"SELECT n, change, kind, code, kernel, what FROM profile_diagnostic WHERE profile = :profile ORDER BY n",
 		"profile=%ld", profile);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct profile_diagnostic){ .n = (int)row_int(s, 0),
-				  .change = row_text(s, 1),
-				  .kind = row_text(s, 2),
-				  .code = row_text(s, 3),
-				  .kernel = row_text(s, 4),
-				  .what = row_text(s, 5) });
+	struct profile_diagnostic row = { 0 };
+	while ((result = stmt_next(s, err, row.n, row.change, row.kind, row.code, row.kernel, row.what)) == 1)
+		each(arg, &row);
 	return result;
 }

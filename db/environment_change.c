@@ -24,28 +24,16 @@ int store_standings(struct db *db, const char *uuid, const struct store_current_
 	int n = 0, result;
 	struct stmt *s = db_query(db, err,
 		"SELECT t.repo, t.device, t.baseline_period, e.environment, t.suite, e.reference_sha, d.uuid, v.driver, "
-		"v.toolkit, v.cudnn, v.cublas, v.image, v.vbios, v.power_limit_w FROM device d JOIN current_baseline t ON "
+		"v.toolkit, v.cudnn, v.cublas, v.image, v.vbios, coalesce(v.power_limit_w, 0.0) FROM device d JOIN current_baseline t ON "
 		"t.device = d.id JOIN baseline_period e ON e.id = t.baseline_period JOIN environment v ON v.id = e.environment "
 		"WHERE d.uuid = :uuid AND (t.repo, t.suite) > (:repo, :suite) ORDER BY t.repo, t.suite LIMIT :limit",
 		"uuid=%s repo=%ld suite=%s limit=%d", uuid, after ? after->repo : 0, after ? after->suite : "",
 		STORE_STANDINGS_MAX);
-	while ((result = stmt_step(s, err)) == 1) {
-		struct store_current_baseline *t = &out[n++];
-		*t = (struct store_current_baseline){ .repo = row_int(s, 0),
-			.device = row_int(s, 1),
-			.baseline_period = row_int(s, 2),
-			.environment = row_int(s, 3) };
-		row_copy(s, 4, t->suite, sizeof t->suite);
-		row_copy(s, 5, t->reference_sha, sizeof t->reference_sha);
-		row_copy(s, 6, t->was.uuid, sizeof t->was.uuid);
-		row_copy(s, 7, t->was.driver, sizeof t->was.driver);
-		row_copy(s, 8, t->was.toolkit, sizeof t->was.toolkit);
-		row_copy(s, 9, t->was.cudnn, sizeof t->was.cudnn);
-		row_copy(s, 10, t->was.cublas, sizeof t->was.cublas);
-		row_copy(s, 11, t->was.image, sizeof t->was.image);
-		row_copy(s, 12, t->was.vbios, sizeof t->was.vbios);
-		t->was.power_limit_w = row_is_null(s, 13) ? 0 : row_double(s, 13);
-	}
+	struct store_current_baseline t = { 0 };
+	while ((result = stmt_next(s, err, t.repo, t.device, t.baseline_period, t.environment, t.suite, t.reference_sha,
+			t.was.uuid, t.was.driver, t.was.toolkit, t.was.cudnn, t.was.cublas, t.was.image, t.was.vbios,
+			t.was.power_limit_w)) == 1)
+		out[n++] = t;
 	return result < 0 ? -1 : n;
 }
 
@@ -85,31 +73,13 @@ void store_around(const struct msg_device *d, char hex[65])
 /* 1 and the row, 0, -1. */
 static int read_change(struct stmt *s, struct store_environment_change *out, struct fw_err *err)
 {
-	int result = stmt_step(s, err);
-	if (result != 1)
-		return result;
-	*out = (struct store_environment_change){ .id = row_int(s, 0),
-		.repo = row_int(s, 1),
-		.baseline_period = row_int(s, 2),
-		.paired_job = row_int(s, 3),
-		.unpaired_job = row_int(s, 4),
-		.paired = row_int(s, 5),
-		.unpaired = row_int(s, 6),
-		.alert = row_int(s, 7),
-		.is_outside = row_int(s, 13) != 0,
-		.seen_at = row_int(s, 14) };
-	row_copy(s, 8, out->suite, sizeof out->suite);
-	row_copy(s, 9, out->uuid, sizeof out->uuid);
-	row_copy(s, 10, out->was, sizeof out->was);
-	row_copy(s, 11, out->is, sizeof out->is);
-	row_copy(s, 12, out->changed, sizeof out->changed);
-	stmt_reset(s);
-	return 1;
+	return stmt_first(s, err, out->id, out->repo, out->baseline_period, out->paired_job, out->unpaired_job, out->paired,
+		out->unpaired, out->alert, out->suite, out->uuid, out->was, out->is, out->changed, out->is_outside, out->seen_at);
 }
 
 int store_environment_change_insert(struct db *db, struct store_environment_change *e, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_insert(db, &e->id, err,
 		"INSERT INTO environment_change (repo, suite, device, baseline_period, was_hash, is_hash, changed, is_outside, "
 		"paired_job, unpaired_job, seen_at) VALUES (:repo, :suite, (SELECT id FROM device WHERE uuid = :uuid), "
 		":baseline_period, :was, :is, :changed, :outside, nullif(:paired_job, 0), nullif(:unpaired_job, 0), :seen)",
@@ -117,7 +87,6 @@ int store_environment_change_insert(struct db *db, struct store_environment_chan
 		"unpaired_job=%ld seen=%ld",
 		e->repo, e->suite, e->uuid, e->baseline_period, e->was, e->is, e->changed, e->is_outside, e->paired_job,
 		e->unpaired_job, e->seen_at);
-	return stmt_insert(s, &e->id, err);
 }
 
 int store_environment_change_last(struct db *db, int64_t repo, const char *suite, const char *uuid,
@@ -138,29 +107,23 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 /* It was measured there, can still be, or a user cancelled it. */
 #define IS_HANDLED "(c.unpaired IS NOT NULL OR d.state = 'ok' OR j.state NOT IN ('queued', 'failed')) "
 
-static void bind_change(struct stmt *s, const struct store_environment_change *e)
+static struct stmt *bind_change(struct stmt *s, const struct store_environment_change *e, struct fw_err *err)
 {
-	stmt_int(s, ":repo", e->repo);
-	stmt_text(s, ":suite", e->suite);
-	stmt_int(s, ":baseline_period", e->baseline_period);
-	stmt_text(s, ":changed", e->changed);
+	return stmt_bind(
+		s, err, "repo=%ld suite=%s baseline_period=%ld changed=%s", e->repo, e->suite, e->baseline_period, e->changed);
 }
 
 int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT 1 " ELSEWHERE IS_HANDLED "LIMIT 1", err);
-	bind_change(s, e);
-	stmt_text(s, ":uuid", e->uuid);
-	return stmt_any(s, err);
+	struct stmt *s = bind_change(db_stmt(db, "SELECT 1 " ELSEWHERE IS_HANDLED "LIMIT 1", err), e, err);
+	return stmt_any(stmt_bind(s, err, "uuid=%s", e->uuid), err);
 }
 
 int store_environment_change_stuck(struct db *db, const struct store_environment_change *e, char *uuid, struct fw_err *err)
 {
 	uuid[0] = 0;
 	struct stmt *s = db_stmt(db, "SELECT d.uuid " ELSEWHERE "NOT " IS_HANDLED "ORDER BY c.id LIMIT 1", err);
-	bind_change(s, e);
-	stmt_text(s, ":uuid", e->uuid);
-	return stmt_first_text(s, uuid, 64, err);
+	return stmt_first_text(stmt_bind(bind_change(s, e, err), err, "uuid=%s", e->uuid), uuid, 64, err);
 }
 
 int store_environment_change_undone(struct db *db, const char *uuid, struct store_environment_change *out, struct fw_err *err)
@@ -177,20 +140,16 @@ int store_environment_change_undone(struct db *db, const char *uuid, struct stor
 int store_environment_change_tries(
 	struct db *db, const struct store_environment_change *e, const struct store_job *like, int *n, struct fw_err *err)
 {
-	int64_t count = 0;
 	struct stmt *s = db_stmt(db,
 		"SELECT count(*) FROM job INDEXED BY job_by_target WHERE repo = :repo AND target_sha = :target AND kind = :kind "
 		"AND origin = :origin AND suite = :suite AND state = 'failed' AND queued_at >= (SELECT min(seen_at) FROM "
 		"environment_change WHERE repo = :repo AND suite = :suite AND baseline_period = :baseline_period AND changed = "
 		":changed)",
 		err);
-	bind_change(s, e);
-	stmt_text(s, ":target", like->target_sha);
-	stmt_text(s, ":kind", jobkind_name(like->kind));
-	stmt_text(s, ":origin", like->origin);
-	int result = stmt_first_int(s, &count, err);
-	*n = (int)count;
-	return result < 0 ? -1 : 0;
+	s = stmt_bind(bind_change(s, e, err), err, "target=%s kind=%s origin=%s", like->target_sha, jobkind_name(like->kind),
+		like->origin);
+	*n = 0;
+	return stmt_first(s, err, *n) < 0 ? -1 : 0;
 }
 
 int store_environment_change_request(struct db *db, const struct store_environment_change *e, struct fw_err *err)
@@ -209,7 +168,7 @@ int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *er
 int store_environment_change_reported(struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err)
 {
 	*alert = 0;
-	struct stmt *s = db_query(db, err,
+	return db_first_int(db, alert, err,
 		"WITH over AS MATERIALIZED (SELECT c.paired, c.unpaired FROM environment_change c JOIN device d ON d.id = "
 		"c.device WHERE c.repo = :repo AND c.suite = :suite AND d.uuid = :uuid AND c.id >= (SELECT max(w.id) FROM "
 		"environment_change w WHERE w.repo = c.repo AND w.suite = c.suite AND w.device = c.device AND w.was_hash = :is)) "
@@ -217,14 +176,12 @@ int store_environment_change_reported(struct db *db, const struct store_environm
 		"'environment' AND EXISTS (SELECT 1 FROM json_each(a.cells) k JOIN over o ON k.value ->> 'comparison' IN "
 		"(o.paired, o.unpaired)) ORDER BY a.id LIMIT 1",
 		"repo=%ld suite=%s uuid=%s is=%s", e->repo, e->suite, e->uuid, e->is);
-	return stmt_first_int(s, alert, err);
 }
 
 int store_environment_builds(struct db *db, const struct store_environment_change *e, const char *toolkit, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT 1 FROM device WHERE uuid = :uuid AND toolkit = :toolkit", "uuid=%s toolkit=%s",
-		e->uuid, toolkit);
-	return stmt_any(s, err);
+	return db_any(db, err, "SELECT 1 FROM device WHERE uuid = :uuid AND toolkit = :toolkit", "uuid=%s toolkit=%s", e->uuid,
+		toolkit);
 }
 
 int store_environment_change_of_job(struct db *db, int64_t job, struct store_environment_change *out, struct fw_err *err)
@@ -269,31 +226,22 @@ int store_environment_lost(
 
 int store_environment_has_pairs(struct db *db, int64_t change, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM cell c JOIN environment_effect e ON e.key = c.key AND e.change = :change AND e.is_paired = 1 "
 		"WHERE c.comparison = (SELECT paired FROM environment_change WHERE id = :change) LIMIT 1",
 		"change=%ld", change);
-	return stmt_any(s, err);
 }
 
 /* ---- effects --------------------------------------------------------------------------------------------------------- */
 
 int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_first(db, err, (out->sha, out->module, out->toolchain),
 		"SELECT c.target_sha, b.module_sha, b.toolchain FROM mainline l INDEXED BY mainline_by_position CROSS JOIN "
 		"comparison c ON c.repo = l.repo AND c.target_sha = l.sha AND c.environment = :environment AND c.kind NOT IN "
 		"('peer', 'config', 'environment', 'import') CROSS JOIN build b ON b.id = c.target_build AND b.module_sha <> '' "
 		"WHERE l.repo = :repo AND NOT l.dropped ORDER BY l.position DESC LIMIT 1",
 		"repo=%ld environment=%ld", repo, environment);
-	int result = stmt_step(s, err);
-	if (result != 1)
-		return result;
-	row_copy(s, 0, out->sha, sizeof out->sha);
-	row_copy(s, 1, out->module, sizeof out->module);
-	row_copy(s, 2, out->toolchain, sizeof out->toolchain);
-	stmt_reset(s);
-	return 1;
 }
 
 static int by_value(const void *a, const void *b)
@@ -319,8 +267,9 @@ int store_reference_ms(
 		"c.key = r.key WHERE r.baseline_period = :baseline_period AND r.key = :key AND c.target_median_ms IS NOT NULL "
 		"ORDER BY r.comparison DESC LIMIT :limit",
 		"baseline_period=%ld key=%s limit=%d", baseline_period, key, REFERENCE_TIMES);
-	while ((result = stmt_step(s, err)) == 1)
-		found[n++] = row_double(s, 0) * exp(x - row_double(s, 1));
+	double held_ms, at;
+	while ((result = stmt_next(s, err, held_ms, at)) == 1)
+		found[n++] = held_ms * exp(x - at);
 	qsort(found, (size_t)n, sizeof *found, by_value);
 	if (n > 0)
 		*ms = n % 2 ? found[n / 2] : (found[n / 2 - 1] + found[n / 2]) / 2;

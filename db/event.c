@@ -32,17 +32,15 @@ int store_event_end(struct store_event *e, struct db *db, int64_t now_ms, struct
 
 int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "INSERT INTO event (at, kind, payload) VALUES (:at, :kind, :payload)",
+	return db_insert(db, id, err, "INSERT INTO event (at, kind, payload) VALUES (:at, :kind, :payload)",
 		"at=%ld kind=%s payload=%s", now_ms, kind, payload);
-	return stmt_insert(s, id, err);
 }
 
 int store_event_prune(struct db *db, int64_t before, int64_t after, int limit, int *n, struct fw_err *err)
 {
 	/* ids increase with time, so only the oldest rows are read */
-	struct stmt *s = db_query(db, err,
+	return db_run_count(db, n, err,
 		"DELETE FROM event WHERE id IN (SELECT id FROM (SELECT id, at FROM event ORDER BY id LIMIT :limit) WHERE at NOT "
 		"BETWEEN :before AND :after)",
 		"before=%ld after=%ld limit=%d", before, after, limit);
-	return stmt_run_count(s, n, err);
 }

@@ -18,12 +18,9 @@ static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_er
 	"p.branch = :branch AND t.name = :suite AND p.kind IN ('compare', 'selfcheck') AND NOT j.quick AND NOT "                 \
 	"j.some_cells AND p.target_sha <> :target AND p.job <> :job AND NOT p.rows_unknown ORDER BY p.id DESC LIMIT 1"
 
-static void bind_comparison(struct stmt *s, const struct store_comparison *c)
+static struct stmt *bind_comparison(struct stmt *s, const struct store_comparison *c, struct fw_err *err)
 {
-	stmt_int(s, ":id", c->id);
-	stmt_int(s, ":repo", c->repo);
-	stmt_int(s, ":suite", c->suite);
-	stmt_text(s, ":branch", c->branch);
+	return stmt_bind(s, err, "id=%ld repo=%ld suite=%ld branch=%s", c->id, c->repo, c->suite, c->branch);
 }
 
 int find_gone_removed(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
@@ -33,8 +30,7 @@ int find_gone_removed(struct db *db, const struct store_comparison *c, find_gone
 		"(SELECT 1 FROM cell h WHERE h.comparison = (SELECT p.id " BEFORE_COMPARISON ") AND h.key = k.key AND h.verdict "
 		"= 'removed') ORDER BY k.n",
 		err);
-	bind_comparison(s, c);
-	return each_cell(s, each, arg, err);
+	return each_cell(bind_comparison(s, c, err), each, arg, err);
 }
 
 int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
@@ -44,16 +40,17 @@ int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gon
 		") AND k.verdict <> 'removed' AND NOT EXISTS (SELECT 1 FROM cell h WHERE h.comparison = :id AND h.key = k.key) "
 		"ORDER BY k.n",
 		err);
-	bind_comparison(s, c);
-	return each_cell(s, each, arg, err);
+	return each_cell(bind_comparison(s, c, err), each, arg, err);
 }
 
-static void bind(struct stmt *s, const struct store_job *job)
+static struct stmt *bind_job(struct stmt *s, const struct store_job *job, struct fw_err *err)
 {
-	stmt_int(s, ":repo", job->repo);
-	stmt_text(s, ":branch", job->branch);
-	stmt_text(s, ":target", job->target_sha);
-	stmt_int(s, ":job", job->id);
+	return stmt_bind(s, err, "repo=%ld branch=%s target=%s job=%ld", job->repo, job->branch, job->target_sha, job->id);
+}
+
+static struct stmt *bind_suite(struct stmt *s, const struct store_job *job, const char *suite, struct fw_err *err)
+{
+	return stmt_bind(bind_job(s, job, err), err, "suite=%s", suite);
 }
 
 int find_gone_suite(
@@ -63,36 +60,26 @@ int find_gone_suite(
 		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id " BEFORE_JOB
 		") AND k.verdict <> 'removed' ORDER BY k.n",
 		err);
-	bind(s, job);
-	stmt_text(s, ":suite", suite);
-	return each_cell(s, each, arg, err);
+	return each_cell(bind_suite(s, job, suite, err), each, arg, err);
 }
 
 static int read_last(struct stmt *s, struct find_gone_last *out, struct fw_err *err)
 {
-	int found = stmt_step(s, err);
 	*out = (struct find_gone_last){ .comparison = 0 };
-	if (found == 1) {
-		*out = (struct find_gone_last){ row_int(s, 0), row_int(s, 1), (int)row_int(s, 2), (int)row_int(s, 3) };
-		stmt_reset(s);
-	}
-	return found < 0 ? -1 : 0;
+	return stmt_first(s, err, out->comparison, out->suite, out->parts, out->parts_now) < 0 ? -1 : 0;
 }
 
 int find_gone_last(struct db *db, const struct store_comparison *c, struct find_gone_last *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, u.parts " BEFORE_COMPARISON, err);
-	bind_comparison(s, c);
-	return read_last(s, out, err);
+	return read_last(bind_comparison(s, c, err), out, err);
 }
 
 int find_gone_last_of(
 	struct db *db, const struct store_job *job, const char *suite, struct find_gone_last *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, 0 " BEFORE_JOB, err);
-	bind(s, job);
-	stmt_text(s, ":suite", suite);
-	return read_last(s, out, err);
+	return read_last(bind_suite(s, job, suite, err), out, err);
 }
 
 int find_gone_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err)
@@ -106,19 +93,13 @@ int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *
 {
 	/* a failure of the base says nothing about the target */
 	*out = (struct find_gone_word){ .comparison = 0 };
-	struct stmt *s = db_query(db, err,
+	return stmt_optional(db_first(db, err, (out->comparison, out->is_done),
 		"SELECT k.comparison, k.verdict NOT IN ('failed', 'rejected', 'removed', 'unsupported') FROM cell k JOIN "
 		"comparison p ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = "
 		":key AND k.repo = :repo AND k.branch = :branch AND k.comparison < :before AND k.verdict <> 'not_comparable' AND "
 		"p.kind IN ('compare', 'selfcheck') AND t.name = :suite AND NOT j.quick AND (NOT j.some_cells OR j.part > 0) "
 		"ORDER BY k.comparison DESC LIMIT 1",
-		"key=%s repo=%ld branch=%s before=%ld suite=%s", key, repo, branch, before, suite);
-	int found = stmt_step(s, err);
-	if (found == 1) {
-		*out = (struct find_gone_word){ row_int(s, 0), row_int(s, 1) != 0 };
-		stmt_reset(s);
-	}
-	return found < 0 ? -1 : 0;
+		"key=%s repo=%ld branch=%s before=%ld suite=%s", key, repo, branch, before, suite));
 }
 
 int find_gone_is_reported(struct db *db, const struct store_job *job, struct fw_err *err)
@@ -127,7 +108,7 @@ int find_gone_is_reported(struct db *db, const struct store_job *job, struct fw_
 		"SELECT 1 FROM alert WHERE repo = :repo AND branch = :branch AND target_sha <> :target AND kind = 'failing' AND "
 		"comparison IS NULL AND state IN ('open', 'acknowledged', 'accepted') AND :job > 0 LIMIT 1",
 		err);
-	bind(s, job);
+	s = bind_job(s, job, err);
 	return stmt_any(s, err);
 }
 
@@ -141,7 +122,7 @@ int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, 
 		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'failing' AND a.comparison IS NULL AND a.cells = "
 		"'[]'",
 		err);
-	bind(s, job);
+	s = bind_job(s, job, err);
 	*n = stmt_ids(s, ids, FIND_GONE_MAX, err);
 	return *n < 0 ? -1 : 0;
 }
@@ -153,8 +134,6 @@ int find_gone_named(struct db *db, const struct store_job *job, const char *suit
 		"1 FROM json_each(a.cells) w WHERE w.value ->> 'comparison' IS NULL OR w.value ->> 'suite' NOT IN (SELECT value "
 		"FROM json_each(:suites)))",
 		err);
-	bind(s, job);
-	stmt_text(s, ":suites", suites_json);
-	*n = stmt_ids(s, ids, FIND_GONE_MAX, err);
+	*n = stmt_ids(stmt_bind(bind_job(s, job, err), err, "suites=%s", suites_json), ids, FIND_GONE_MAX, err);
 	return *n < 0 ? -1 : 0;
 }

@@ -8,29 +8,6 @@
 	"CASE k.decided_by WHEN 'sustained' THEN (SELECT t.value FROM metric t JOIN metric_name w ON w.id = t.name "             \
 	"WHERE t.cell = k.id AND w.name = 'sustained." which "') ELSE k." which " END"
 
-static void pass_row(struct stmt *s, view_headline_fn *each, void *arg)
-{
-	struct view_headline row = { .key = row_text(s, 0),
-		.title = row_text(s, 1),
-		.direction = row_text(s, 2),
-		.size = row_int(s, 3),
-		.n = (int)row_int(s, 4),
-		.change_pct = row_double(s, 5),
-		.low_pct = row_double(s, 6),
-		.high_pct = row_double(s, 7),
-		.failure = row_text(s, 8),
-		.reason = row_text(s, 9),
-		.alike = (int)row_int(s, 10),
-		.cells = (int)row_int(s, 11),
-		.threshold_pct = row_double(s, 15) };
-	double m = row_double(s, 13), se = row_double(s, 14);
-	if (decider_from_name(row_text(s, 12)) == DECIDER_MEAN && isfinite(m) && isfinite(se)) {
-		row.low_pct = stats_change_pct(m + MEAN_CI * se); /* a longer time is a lower throughput */
-		row.high_pct = stats_change_pct(m - MEAN_CI * se);
-	}
-	each(arg, &row);
-}
-
 #define HEADLINE_SELECT                                                                                                                      \
 	"SELECT k.key, k.title, k.direction, k.size, k.n, coalesce(k.decided_pct, k.change_pct), " END_OF("ci_low_pct") ", " END_OF(         \
 		"ci_high_pct") ", k.failure, k.reason, CASE WHEN c.verdict = 'regression' THEN c.n_regressions "                             \
@@ -40,12 +17,21 @@ static void pass_row(struct stmt *s, view_headline_fn *each, void *arg)
 
 static int pass_first(struct stmt *s, view_headline_fn *each, void *arg, struct fw_err *err)
 {
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		pass_row(s, each, arg);
-		stmt_reset(s);
+	struct view_headline row = { 0 };
+	enum decider decider;
+	double m, se;
+	int result = stmt_next(s, err, row.key, row.title, row.direction, row.size, row.n, row.change_pct, row.low_pct,
+		row.high_pct, row.failure, row.reason, row.alike, row.cells, COLUMN_NAMED(decider, decider_from_name), m, se,
+		row.threshold_pct);
+	if (result != 1)
+		return result;
+	if (decider == DECIDER_MEAN && isfinite(m) && isfinite(se)) {
+		row.low_pct = stats_change_pct(m + MEAN_CI * se); /* a longer time is a lower throughput */
+		row.high_pct = stats_change_pct(m - MEAN_CI * se);
 	}
-	return result < 0 ? -1 : 0;
+	each(arg, &row);
+	stmt_reset(s);
+	return 0;
 }
 
 int view_headline(struct db *db, int64_t comparison, view_headline_fn *each, void *arg, struct fw_err *err)

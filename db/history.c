@@ -43,8 +43,7 @@ static int find_rows(struct db *db, const struct view_scope *of, int64_t *repo, 
 	int found = store_repo_find(db, of->repo, repo, err);
 	if (found != 1 || !store_page_given(of->device))
 		return found;
-	struct stmt *s = db_query(db, err, "SELECT id FROM device WHERE uuid = :uuid", "uuid=%s", of->device);
-	return stmt_first_int(s, device, err);
+	return db_first_int(db, device, err, "SELECT id FROM device WHERE uuid = :uuid", "uuid=%s", of->device);
 }
 
 int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *err)
@@ -84,17 +83,12 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 					   POINTS SOME UP_TO "AND comparison NOT IN (SELECT id FROM comparison WHERE kind IN "
 							     "('peer', 'config', 'environment') AND repo = :repo) " NEWEST,
 					   err);
-	stmt_text(s, ":key", of->cell);
-	stmt_int(s, ":repo", repo);
+	s = stmt_bind(s, err, "key=%s repo=%ld last=%ld limit=%d", of->cell, repo, of->last ? of->last : INT64_MAX,
+		store_page_size(limit, VIEW_HISTORY_MAX));
 	if (has_branch)
-		stmt_text(s, ":branch", of->branch);
-	if (!has_branch || !wants_all) {
-		stmt_int(s, ":device", device);
-		stmt_int(s, ":since", of->since);
-		stmt_int(s, ":until", of->until ? of->until : INT64_MAX);
-	}
-	stmt_int(s, ":last", of->last ? of->last : INT64_MAX);
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
+		s = stmt_bind(s, err, "branch=%s", of->branch);
+	if (!has_branch || !wants_all)
+		s = stmt_bind(s, err, "device=%ld since=%ld until=%ld", device, of->since, of->until ? of->until : INT64_MAX);
 	struct device_name name = { 0 };
 	enum verdict verdict = VERDICT_UNCHANGED;
 	int result;
@@ -137,9 +131,8 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 int view_history_last(struct db *db, int64_t at, int64_t *last, struct fw_err *err)
 {
 	*last = 0;
-	struct stmt *s = db_query(db, err,
+	return db_first_int(db, last, err,
 		"SELECT id FROM comparison WHERE finished_at <= :at ORDER BY finished_at DESC, id DESC LIMIT 1", "at=%ld", at);
-	return stmt_first_int(s, last, err);
 }
 
 /* ---- baseline periods, change points, alerts ------------------------------------------------------------------------- */
@@ -151,10 +144,7 @@ static int bind_scope(struct db *db, struct stmt *s, const struct view_scope *of
 	int found = s ? find_rows(db, of, &repo, &device, err) : -1;
 	if (found < 1)
 		return found;
-	stmt_text(s, ":key", of->cell);
-	stmt_int(s, ":repo", repo);
-	stmt_int(s, ":device", device);
-	return 1;
+	return stmt_bind(s, err, "key=%s repo=%ld device=%ld", of->cell, repo, device) ? 1 : -1;
 }
 
 int view_baseline_periods(
@@ -168,20 +158,11 @@ int view_baseline_periods(
 		"e.id",
 		err);
 	int result = bind_scope(db, s, of, err);
-	while (result == 1 && (result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_baseline_period){ .id = row_int(s, 0),
-				  .started_at = row_int(s, 1),
-				  .suite = row_text(s, 2),
-				  .reference = row_text(s, 3),
-				  .model = row_text(s, 4),
-				  .driver = row_text(s, 5),
-				  .toolkit = row_text(s, 6),
-				  .isolation = row_text(s, 7),
-				  .held_mhz = row_double(s, 8),
-				  .power_limit_w = row_double(s, 9),
-				  .first_reference = row_text(s, 10),
-				  .cudnn = row_text(s, 11),
-				  .class = row_int(s, 12) });
+	struct view_baseline_period row = { 0 };
+	while (result == 1 &&
+		(result = stmt_next(s, err, row.id, row.started_at, row.suite, row.reference, row.model, row.driver, row.toolkit,
+			 row.isolation, row.held_mhz, row.power_limit_w, row.first_reference, row.cudnn, row.class)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -209,21 +190,11 @@ int view_environment_changes(
 		"EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = c.baseline_period AND r.key = :key) ORDER BY c.id",
 		err);
 	int result = bind_scope(db, s, of, err);
-	while (result == 1 && (result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_environment_change){ .id = row_int(s, 0),
-				  .seen_at = row_int(s, 1),
-				  .paired_job = row_int(s, 2),
-				  .unpaired_job = row_int(s, 3),
-				  .paired = row_int(s, 4),
-				  .unpaired = row_int(s, 5),
-				  .alert = row_int(s, 6),
-				  .suite = row_text(s, 7),
-				  .device = row_text(s, 8),
-				  .changed_json = row_text(s, 9),
-				  .paired_pct = row_double(s, 10),
-				  .paired_low_pct = row_double(s, 11),
-				  .paired_high_pct = row_double(s, 12),
-				  .unpaired_pct = row_double(s, 13) });
+	struct view_environment_change row = { 0 };
+	while (result == 1 && (result = stmt_next(s, err, row.id, row.seen_at, row.paired_job, row.unpaired_job, row.paired,
+				       row.unpaired, row.alert, row.suite, row.device, row.changed_json, row.paired_pct,
+				       row.paired_low_pct, row.paired_high_pct, row.unpaired_pct)) == 1)
+		each(arg, &row);
 	return result;
 }
 

@@ -14,7 +14,7 @@
 	"j.id, j.repo, j.device, (SELECT c.id FROM comparison c WHERE c.job = j.id), r.name, j.branch, j.target_sha, "           \
 	"j.base_sha, j.base_how, j.kind, j.suite, j.device_kind, " STORE_JOB_CELLS ", j.origin, j.state, j.state_why, "          \
 	"j.nonce, j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, j.device_uuid, "                        \
-	"j.threshold_pct, j.base_provider, j.target_provider, " STORE_JOB_PEERS ", j.base_name, j.target_name, "                 \
+	"coalesce(j.threshold_pct, 0.0), j.base_provider, j.target_provider, " STORE_JOB_PEERS ", j.base_name, j.target_name, "  \
 	"j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS ", j.device_class, j.part FROM job j "            \
 	"JOIN repo r ON r.id = j.repo "
 
@@ -32,48 +32,14 @@
 static void read_job(struct stmt *s, struct store_job *out)
 {
 	memset(out, 0, sizeof *out);
-	out->id = row_int(s, 0);
-	out->repo = row_int(s, 1);
-	out->device = row_int(s, 2);
-	out->comparison = row_int(s, 3);
-	row_copy(s, 4, out->repo_name, sizeof out->repo_name);
-	row_copy(s, 5, out->branch, sizeof out->branch);
-	row_copy(s, 6, out->target_sha, sizeof out->target_sha);
-	row_copy(s, 7, out->base_sha, sizeof out->base_sha);
-	row_copy(s, 8, out->base_how, sizeof out->base_how);
-	out->kind = jobkind_from_name(row_text(s, 9));
-	row_copy(s, 10, out->suite, sizeof out->suite);
-	out->device_kind = device_kind_from_name(row_text(s, 11));
-	row_copy(s, 12, out->cells_glob, sizeof out->cells_glob);
-	row_copy(s, 13, out->origin, sizeof out->origin);
-	out->state = jobstate_from_name(row_text(s, 14));
-	row_copy(s, 15, out->state_why, sizeof out->state_why);
-	row_copy(s, 16, out->nonce, sizeof out->nonce);
-	out->quick = row_int(s, 17) != 0;
-	out->priority = (int)row_int(s, 18);
-	out->attempt = (int)row_int(s, 19);
-	out->queued_at = row_int(s, 20);
-	out->started_at = row_int(s, 21);
-	out->ended_at = row_int(s, 22);
-	row_copy(s, 23, out->device_uuid, sizeof out->device_uuid);
-	out->threshold_pct = row_is_null(s, 24) ? 0 : row_double(s, 24);
-	row_copy(s, 25, out->base_provider, sizeof out->base_provider);
-	row_copy(s, 26, out->target_provider, sizeof out->target_provider);
-	row_copy(s, 27, out->peers, sizeof out->peers);
-	row_copy(s, 28, out->base_name, sizeof out->base_name);
-	row_copy(s, 29, out->target_name, sizeof out->target_name);
-	out->plan = row_int(s, 30);
-	row_copy(s, 31, out->base_config, sizeof out->base_config);
-	row_copy(s, 32, out->target_config, sizeof out->target_config);
-	out->every_cell = row_int(s, 33) != 0;
-	row_copy(s, 34, out->base_tools.dir, sizeof out->base_tools.dir);
-	row_copy(s, 35, out->target_tools.dir, sizeof out->target_tools.dir);
-	row_copy(s, 36, out->base_tools.flags, sizeof out->base_tools.flags);
-	row_copy(s, 37, out->target_tools.flags, sizeof out->target_tools.flags);
-	row_copy(s, 38, out->base_tools.module, sizeof out->base_tools.module);
-	row_copy(s, 39, out->base_tools.made_by, sizeof out->base_tools.made_by);
-	out->device_class = row_int(s, 40);
-	out->part = (int)row_int(s, 41);
+	row_read(s, out->id, out->repo, out->device, out->comparison, out->repo_name, out->branch, out->target_sha, out->base_sha,
+		out->base_how, COLUMN_NAMED(out->kind, jobkind_from_name), out->suite,
+		COLUMN_NAMED(out->device_kind, device_kind_from_name), out->cells_glob, out->origin,
+		COLUMN_NAMED(out->state, jobstate_from_name), out->state_why, out->nonce, out->quick, out->priority, out->attempt,
+		out->queued_at, out->started_at, out->ended_at, out->device_uuid, out->threshold_pct, out->base_provider,
+		out->target_provider, out->peers, out->base_name, out->target_name, out->plan, out->base_config,
+		out->target_config, out->every_cell, out->base_tools.dir, out->target_tools.dir, out->base_tools.flags,
+		out->target_tools.flags, out->base_tools.module, out->base_tools.made_by, out->device_class, out->part);
 }
 
 /** Read the first row. 1, 0, -1. */
@@ -118,37 +84,17 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 		":base_toolchain, :target_toolchain, :base_flags, :target_flags, :base_module, :base_made_by, :device_class, "
 		":now)",
 		err);
-	stmt_int(s, ":repo", j->repo);
-	stmt_text(s, ":branch", j->branch);
-	stmt_text(s, ":target", j->target_sha);
-	stmt_text(s, ":base", j->base_sha);
-	stmt_text(s, ":base_how", j->base_how);
-	stmt_text(s, ":kind", jobkind_name(j->kind));
-	stmt_text(s, ":suite", j->suite);
-	stmt_text(s, ":device_kind", device_kind_name(j->device_kind));
-	stmt_int(s, ":some_cells", j->cells_glob[0] != 0 || j->part > 0);
-	stmt_int(s, ":part", j->part);
-	stmt_int(s, ":quick", j->quick);
-	stmt_int(s, ":every_cell", j->every_cell);
-	stmt_text(s, ":origin", j->origin);
-	stmt_int(s, ":priority", j->priority);
-	stmt_text(s, ":device_uuid", j->device_uuid);
-	stmt_int_or_null(s, ":device_class", j->device_class);
-	stmt_double(s, ":threshold", j->threshold_pct > 0 ? j->threshold_pct : NAN);
-	stmt_text(s, ":base_provider", j->base_provider);
-	stmt_text(s, ":target_provider", j->target_provider);
-	stmt_text(s, ":base_config", j->base_config);
-	stmt_text(s, ":target_config", j->target_config);
-	stmt_text(s, ":base_toolchain", j->base_tools.dir);
-	stmt_text(s, ":target_toolchain", j->target_tools.dir);
-	stmt_text(s, ":base_flags", j->base_tools.flags);
-	stmt_text(s, ":target_flags", j->target_tools.flags);
-	stmt_text(s, ":base_module", j->base_tools.module);
-	stmt_text(s, ":base_made_by", j->base_tools.made_by);
-	stmt_text(s, ":base_name", j->base_name);
-	stmt_text(s, ":target_name", j->target_name);
-	stmt_int(s, ":plan", j->suite[0] ? j->plan : 0);
-	stmt_int(s, ":now", now_ms);
+	s = stmt_bind(s, err,
+		"repo=%ld branch=%s target=%s base=%s base_how=%s kind=%s suite=%s device_kind=%s some_cells=%d part=%d quick=%d "
+		"every_cell=%d origin=%s priority=%d device_uuid=%s device_class?=%ld threshold=%f base_provider=%s target_provider=%s "
+		"base_config=%s target_config=%s base_toolchain=%s target_toolchain=%s base_flags=%s target_flags=%s base_module=%s "
+		"base_made_by=%s base_name=%s target_name=%s plan=%ld now=%ld",
+		j->repo, j->branch, j->target_sha, j->base_sha, j->base_how, jobkind_name(j->kind), j->suite,
+		device_kind_name(j->device_kind), j->cells_glob[0] != 0 || j->part > 0, j->part, j->quick, j->every_cell,
+		j->origin, j->priority, j->device_uuid, j->device_class, j->threshold_pct > 0 ? j->threshold_pct : NAN,
+		j->base_provider, j->target_provider, j->base_config, j->target_config, j->base_tools.dir, j->target_tools.dir,
+		j->base_tools.flags, j->target_tools.flags, j->base_tools.module, j->base_tools.made_by, j->base_name,
+		j->target_name, j->suite[0] ? j->plan : 0, now_ms);
 	if (stmt_insert(s, &j->id, err) || put_cells(db, j, err) || (!j->suite[0] && begin_plan(db, j->id, err)))
 		return -1;
 	return store_job_get(db, j->id, j, err);
@@ -157,14 +103,13 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 int store_job_add_cell(struct db *db, struct store_job *j, const char *key, struct fw_err *err)
 {
 	int64_t id = 0;
-	struct stmt *s = db_query(db, err,
+	int found = db_first_int(db, &id, err,
 		"SELECT j.id FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.base_sha = :base AND j.kind = "
 		":kind AND j.suite = :suite AND j.device_class IS nullif(:device_class, 0) AND j.state = 'queued' AND "
 		"j.queued_at = :now AND (SELECT coalesce(sum(length(word) + 1), 0) FROM job_cell WHERE job = j.id) + "
 		"length(:key) < :room ORDER BY j.id LIMIT 1",
 		"repo=%ld target=%s base=%s kind=%s suite=%s device_class=%ld now=%ld key=%s room=%d", j->repo, j->target_sha,
 		j->base_sha, jobkind_name(j->kind), j->suite, j->device_class, j->queued_at, key, STORE_JOB_CELLS_SIZE - 1);
-	int found = stmt_first_int(s, &id, err);
 	if (found < 1)
 		return found;
 	if (db_exec(db, err,
@@ -189,10 +134,7 @@ int store_job_report(struct db *db, const struct store_job *job, const char *kin
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, kind);
-	jsonw_kv_int(j, "job", job->id);
-	jsonw_kv_string(j, "repo", job->repo_name);
-	jsonw_kv_string(j, "branch", job->branch);
-	jsonw_kv_string(j, "commit", job->target_sha);
+	jsonw_format(j, "job=%ld repo=%s branch=%s commit=%s", job->id, job->repo_name, job->branch, job->target_sha);
 	if (state != JOBSTATE_N)
 		jsonw_kv_string(j, "state", jobstate_name(state));
 	if (why)
@@ -266,44 +208,40 @@ int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
 
 int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch <> '' AND plan > 0 AND " STORE_JOB_COUNTS
 		"AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring', 'done') LIMIT 1",
 		"repo=%ld target=%s", repo, target_sha);
-	return stmt_any(s, err);
 }
 
 int store_job_covers(struct db *db, const struct store_job *like, const char *suite, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND +branch = :branch AND device_kind = :device "
 		"AND suite IN (:suite, '') AND " STORE_JOB_COUNTS "AND (state IN ('queued', 'assigned', 'building', 'checking', "
 		"'measuring') OR (state = 'done' AND :origin = 'push')) AND id <> :id LIMIT 1",
 		"repo=%ld target=%s branch=%s device=%s suite=%s origin=%s id=%ld", like->repo, like->target_sha, like->branch,
 		device_kind_name(like->device_kind), suite, like->origin, like->id);
-	return stmt_any(s, err);
 }
 
 int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char *device_uuid, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT 1 FROM job j WHERE j.id = :job AND " MAY_HAVE_DEVICE,
+	return db_any(db, err, "SELECT 1 FROM job j WHERE j.id = :job AND " MAY_HAVE_DEVICE,
 		"job=%ld device_kind=%s device_uuid=%s", job, device_kind_name(kind), device_uuid);
-	return stmt_any(s, err);
 }
 
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 FROM job j JOIN device d ON d.uuid = :device WHERE (j.state IN ('assigned', 'building', 'checking', "
 		"'measuring') AND j.device = d.id) OR (j.state = 'queued' AND j.device_uuid IN ('', d.uuid) AND j.device_kind IN "
 		"('', d.kind) AND " STORE_CLASS_FITS("d.class") ") LIMIT 1",
 		"device=%s", device_uuid);
-	return stmt_any(s, err);
 }
 
 int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		"SELECT 1 WHERE EXISTS (SELECT 1 FROM job j WHERE j.state = 'queued' AND j.device_kind IN ('', (SELECT kind FROM "
 		"device_class WHERE id = :class)) AND (j.device_uuid = '' OR j.device_uuid IN (SELECT uuid FROM device WHERE "
 		"class = :class)) AND " STORE_CLASS_FITS(
@@ -311,7 +249,6 @@ int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *er
 				  ":class AND d.state = 'ok' AND NOT EXISTS (SELECT 1 FROM job j WHERE j.state IN ('assigned', 'building', "
 				  "'checking', 'measuring') AND j.device = d.id))",
 		"class=%ld", device_class);
-	return stmt_any(s, err);
 }
 
 int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
@@ -371,12 +308,11 @@ int store_plan_get(struct db *db, int64_t job, struct store_plan *p, struct fw_e
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT subjects, suite_origin, suite_text, provider_position FROM job_plan WHERE job = :job", "job=%ld", job);
-	int result = stmt_step(s, err);
+	const char *subjects, *suite_text;
+	int result = stmt_next(s, err, subjects, p->suite_origin, suite_text, p->provider_position);
 	if (result == 1) {
-		buf_puts(p->subjects, row_text(s, 0));
-		row_copy(s, 1, p->suite_origin, sizeof p->suite_origin);
-		buf_puts(p->suite_text, row_text(s, 2));
-		row_copy(s, 3, p->provider_position, sizeof p->provider_position);
+		buf_puts(p->subjects, subjects);
+		buf_puts(p->suite_text, suite_text);
 		stmt_reset(s);
 	}
 	return stmt_require(result, err, "job %lld has no plan", (long long)job);
@@ -468,11 +404,10 @@ int store_notification(struct db *db, const char *id, int64_t now_ms, struct fw_
 
 int store_notification_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_run_count(db, n, err,
 		"DELETE FROM webhook_seen WHERE id IN (SELECT id FROM (SELECT id, at, row_number() OVER (ORDER BY at DESC, id) "
 		"AS n FROM webhook_seen) WHERE at < :before OR n > :kept ORDER BY at LIMIT :limit)",
 		"before=%ld kept=%d limit=%d", before, kept, limit);
-	return stmt_run_count(s, n, err);
 }
 
 int store_job_release(struct db *db, int64_t id, const char *why, struct fw_err *err)
@@ -492,9 +427,8 @@ int store_job_nonce(struct db *db, int64_t id, const char *nonce, struct fw_err 
 int store_job_imported(
 	struct db *db, int64_t repo, const char *target_sha, const char *nonce, int64_t *comparison, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_first_int(db, comparison, err,
 		"SELECT c.id FROM job j JOIN comparison c ON c.job = j.id WHERE j.repo = :repo AND j.target_sha = :target AND "
 		"j.kind = 'import' AND j.nonce = :nonce LIMIT 1",
 		"repo=%ld target=%s nonce=%s", repo, target_sha, nonce);
-	return stmt_first_int(s, comparison, err);
 }

@@ -13,41 +13,27 @@
 static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_err *err)
 {
 	int result, n = 0;
-	while ((result = stmt_step(s, err)) == 1) {
-		n++;
-		each(arg, &(struct view_alert){ .id = row_int(s, 0),
-				  .comparison = row_int(s, 1),
-				  .repo = row_text(s, 2),
-				  .branch = row_text(s, 3),
-				  .target = row_text(s, 4),
-				  .subject = row_text(s, 5),
-				  .state = alertstate_from_name(row_text(s, 6)),
-				  .cells_json = row_text(s, 7),
-				  .worst_pct = row_double(s, 8),
-				  .opened_at = row_int(s, 9),
-				  .changed_at = row_int(s, 10),
-				  .kind = alertkind_from_name(row_text(s, 11)),
-				  .title = row_text(s, 12),
-				  .device = row_text(s, 13),
-				  .groups_json = row_text(s, 14),
-				  .culprits_json = row_text(s, 15),
-				  .bisect = row_int(s, 16),
-				  .author = row_text(s, 17) });
-	}
+	struct view_alert row = { 0 };
+	for (; (result = stmt_next(s, err, row.id, row.comparison, row.repo, row.branch, row.target, row.subject,
+			COLUMN_NAMED(row.state, alertstate_from_name), row.cells_json, row.worst_pct, row.opened_at,
+			row.changed_at, COLUMN_NAMED(row.kind, alertkind_from_name), row.title, row.device, row.groups_json,
+			row.culprits_json, row.bisect, row.author)) == 1;
+		n++)
+		each(arg, &row);
 	return result < 0 ? -1 : n;
 }
 
 int view_alerts(struct db *db, const char *state, int64_t before, int limit, view_alert_fn *each, void *arg, struct fw_err *err)
 {
+	int64_t newest = store_page_before(before);
+	int most = store_page_size(limit, VIEW_ROWS_MAX);
 	struct stmt *s =
 		store_page_given(state)
-			? db_stmt(db, ALERT_SELECT "WHERE a.state = :state AND a.id < :before ORDER BY a.id DESC LIMIT :limit",
-				  err)
-			: db_stmt(db, ALERT_SELECT "WHERE a.id < :before ORDER BY a.id DESC LIMIT :limit", err);
-	if (store_page_given(state))
-		stmt_text(s, ":state", state);
-	stmt_int(s, ":before", store_page_before(before));
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+			? db_query(db, err,
+				  ALERT_SELECT "WHERE a.state = :state AND a.id < :before ORDER BY a.id DESC LIMIT :limit",
+				  "state=%s before=%ld limit=%d", state, newest, most)
+			: db_query(db, err, ALERT_SELECT "WHERE a.id < :before ORDER BY a.id DESC LIMIT :limit",
+				  "before=%ld limit=%d", newest, most);
 	return each_alert(s, each, arg, err) < 0 ? -1 : 0;
 }
 
@@ -69,11 +55,9 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 	struct stmt *s = db_query(
 		db, err, "SELECT at, who, state, reason FROM alert_event WHERE alert = :alert ORDER BY id", "alert=%ld", alert);
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_alert_event){ .at = row_int(s, 0),
-				  .who = row_text(s, 1),
-				  .state = alertstate_from_name(row_text(s, 2)),
-				  .reason = row_text(s, 3) });
+	struct view_alert_event row = { 0 };
+	while ((result = stmt_next(s, err, row.at, row.who, COLUMN_NAMED(row.state, alertstate_from_name), row.reason)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -92,45 +76,16 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err *err)
 {
 	int result, n = 0;
-	while ((result = stmt_step(s, err)) == 1) {
-		n++;
-		each(arg, &(struct view_job){ .id = row_int(s, 0),
-				  .comparison = row_int(s, 1),
-				  .repo = row_text(s, 2),
-				  .branch = row_text(s, 3),
-				  .target = row_text(s, 4),
-				  .subject = row_text(s, 5),
-				  .base = row_text(s, 6),
-				  .base_how = row_text(s, 7),
-				  .kind = jobkind_from_name(row_text(s, 8)),
-				  .suite = row_text(s, 9),
-				  .device_kind = row_text(s, 10),
-				  .cells_glob = row_text(s, 11),
-				  .origin = row_text(s, 12),
-				  .state = jobstate_from_name(row_text(s, 13)),
-				  .state_why = row_text(s, 14),
-				  .progress = row_text(s, 15),
-				  .device = row_text(s, 16),
-				  .verdict = verdict_from_name(row_text(s, 17)),
-				  .quick = row_int(s, 18) != 0,
-				  .priority = (int)row_int(s, 19),
-				  .attempt = (int)row_int(s, 20),
-				  .queued_at = row_int(s, 21),
-				  .started_at = row_int(s, 22),
-				  .ended_at = row_int(s, 23),
-				  .base_provider = row_text(s, 24),
-				  .target_provider = row_text(s, 25),
-				  .base_name = row_text(s, 26),
-				  .target_name = row_text(s, 27),
-				  .again_at = row_int(s, 28),
-				  .again_of = row_int(s, 29),
-				  .base_config = row_text(s, 30),
-				  .target_config = row_text(s, 31),
-				  .base_toolchain = row_text(s, 32),
-				  .target_toolchain = row_text(s, 33),
-				  .base_flags = row_text(s, 34),
-				  .target_flags = row_text(s, 35) });
-	}
+	struct view_job row = { 0 };
+	for (; (result = stmt_next(s, err, row.id, row.comparison, row.repo, row.branch, row.target, row.subject, row.base,
+			row.base_how, COLUMN_NAMED(row.kind, jobkind_from_name), row.suite, row.device_kind, row.cells_glob,
+			row.origin, COLUMN_NAMED(row.state, jobstate_from_name), row.state_why, row.progress, row.device,
+			COLUMN_NAMED(row.verdict, verdict_from_name), row.quick, row.priority, row.attempt, row.queued_at,
+			row.started_at, row.ended_at, row.base_provider, row.target_provider, row.base_name, row.target_name,
+			row.again_at, row.again_of, row.base_config, row.target_config, row.base_toolchain, row.target_toolchain,
+			row.base_flags, row.target_flags)) == 1;
+		n++)
+		each(arg, &row);
 	return result < 0 ? -1 : n;
 }
 
@@ -220,22 +175,11 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 		"LIMIT 1), d.class, c.model, d.stands_out FROM device d JOIN device_class c ON c.id = d.class ORDER BY d.kind, "
 		"d.name, d.uuid",
 		err);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_device){ .id = row_int(s, 0),
-				  .seen_at = row_int(s, 1),
-				  .uuid = row_text(s, 2),
-				  .kind = row_text(s, 3),
-				  .name = row_text(s, 4),
-				  .state = devicestate_from_name(row_text(s, 5)),
-				  .state_why = row_text(s, 6),
-				  .driver = row_text(s, 7),
-				  .toolkit = row_text(s, 8),
-				  .info_json = row_text(s, 9),
-				  .cudnn = row_text(s, 10),
-				  .job = row_int(s, 11),
-				  .class = row_int(s, 12),
-				  .model = row_text(s, 13),
-				  .stands_out = row_text(s, 14) });
+	struct view_device row = { 0 };
+	while ((result = stmt_next(s, err, row.id, row.seen_at, row.uuid, row.kind, row.name,
+			COLUMN_NAMED(row.state, devicestate_from_name), row.state_why, row.driver, row.toolkit, row.info_json,
+			row.cudnn, row.job, row.class, row.model, row.stands_out)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -253,12 +197,7 @@ int view_event_ends(struct db *db, int64_t *first, int64_t *last, struct fw_err 
 {
 	struct stmt *s =
 		db_stmt(db, "SELECT coalesce((SELECT min(id) FROM event), 0), coalesce((SELECT max(id) FROM event), 0)", err);
-	if (stmt_step(s, err) != 1)
-		return -1;
-	*first = row_int(s, 0);
-	*last = row_int(s, 1);
-	stmt_reset(s);
-	return 0;
+	return stmt_first(s, err, *first, *last) == 1 ? 0 : -1;
 }
 
 /** Rows of (label, count) under one name. */

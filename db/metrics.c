@@ -9,12 +9,9 @@ int view_durations(struct db *db, struct view_durations *out, struct fw_err *err
 	struct stmt *s = db_stmt(db,
 		"SELECT sum(n) OVER (ORDER BY bound_s), sum(sum_s) OVER (ORDER BY bound_s) FROM job_duration ORDER BY bound_s",
 		err);
-	while ((result = stmt_step(s, err)) == 1) {
-		out->n = row_int(s, 0);
-		out->sum_s = row_double(s, 1);
+	while ((result = stmt_next(s, err, out->n, out->sum_s)) == 1)
 		if (i < VIEW_DURATION_BUCKETS)
 			out->below[i++] = out->n;
-	}
 	return result;
 }
 

@@ -14,12 +14,10 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 		"name, class",
 		"repo=%ld branch=%s newest=%d", repo, branch, NEWEST_OF_BRANCH);
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct find_night_suite){ .suite = row_int(s, 0),
-				  .name = row_text(s, 1),
-				  .target_sha = row_text(s, 2),
-				  .device_class = row_int(s, 3),
-				  .size = { (int)row_int(s, 4), (int)row_int(s, 5), (int)row_int(s, 6) } });
+	struct find_night_suite row = { 0 };
+	while ((result = stmt_next(s, err, row.suite, row.name, row.target_sha, row.device_class, row.size.cells, row.size.parts,
+			row.size.nights)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -42,11 +40,9 @@ int find_night_parts(struct db *db, int64_t repo, const char *branch, const stru
 		"repo=%ld branch=%s suite=%ld name=%s target=%s class=%ld", repo, branch, like->suite, like->name,
 		like->target_sha, like->device_class);
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct find_night_part){ .part = (int)row_int(s, 0),
-				  .measured_at = row_int(s, 1),
-				  .target_sha = row_text(s, 2),
-				  .is_alert_update = row_int(s, 3) != 0,
-				  .is_requested = row_int(s, 4) != 0 });
+	struct find_night_part row = { 0 };
+	while ((result = stmt_next(s, err, row.part, row.measured_at, row.target_sha, row.is_alert_update, row.is_requested)) ==
+		1)
+		each(arg, &row);
 	return result;
 }

@@ -21,14 +21,9 @@ static int each_waiting(struct stmt *s, struct find_waiting *out, int *n, struct
 {
 	int result;
 	*n = 0;
-	while ((result = stmt_step(s, err)) == 1) {
-		struct find_waiting *w = &out[(*n)++];
-		w->device = row_int(s, 0);
-		row_copy(s, 1, w->uuid, sizeof w->uuid);
-		row_copy(s, 2, w->why, sizeof w->why);
-		w->seen_at = row_int(s, 3);
-		w->jobs = row_int(s, 4);
-	}
+	struct find_waiting w;
+	while ((result = stmt_next(s, err, w.device, w.uuid, w.why, w.seen_at, w.jobs)) == 1)
+		out[(*n)++] = w;
 	return result;
 }
 
@@ -61,11 +56,9 @@ static int each_over(struct stmt *s, struct find_offline_over *out, int *n, stru
 {
 	int result;
 	*n = 0;
-	while ((result = stmt_step(s, err)) == 1) {
-		struct find_offline_over *o = &out[(*n)++];
-		o->alert = row_int(s, 0);
-		o->state = devicestate_from_name(row_text(s, 1));
-	}
+	struct find_offline_over o;
+	while ((result = stmt_next(s, err, o.alert, COLUMN_NAMED(o.state, devicestate_from_name))) == 1)
+		out[(*n)++] = o;
 	return result;
 }
 

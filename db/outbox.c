@@ -44,34 +44,26 @@ int store_outbox_replace(struct db *db, const char *kind, const char *target, co
 int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int n_busy, struct store_outbox *out,
 	struct buf *payload, struct fw_err *err)
 {
-	static const char *const names[STORE_OUTBOX_BUSY_MAX] = { ":b0", ":b1", ":b2", ":b3" };
-	struct stmt *s = db_stmt(db,
+	_Static_assert(STORE_OUTBOX_BUSY_MAX == 4, "the statement has a parameter for each");
+	struct stmt *s = db_query(db, err,
 		"SELECT id, message_id, kind, target, payload, attempts FROM outbox WHERE state = 'waiting' AND (next_at <= :now "
 		"OR attempts = 0 OR next_at > :now + :longest) AND kind || ' ' || target NOT IN (:b0, :b1, :b2, :b3) ORDER BY "
 		"next_at, id LIMIT 1",
-		err);
-	stmt_int(s, ":now", now_ms);
-	stmt_int(s, ":longest", STORE_OUTBOX_PAUSE_MAX_MS); /* the clock was set back */
-	for (int i = 0; i < STORE_OUTBOX_BUSY_MAX; i++)
-		stmt_text(s, names[i], i < n_busy ? busy[i] : "");
-	int result = stmt_step(s, err);
-	if (result != 1)
-		return result;
-	out->id = row_int(s, 0);
-	row_copy(s, 1, out->message_id, sizeof out->message_id);
-	row_copy(s, 2, out->kind, sizeof out->kind);
-	row_copy(s, 3, out->target, sizeof out->target);
-	buf_puts(payload, row_text(s, 4));
-	out->attempts = (int)row_int(s, 5);
+		/* a time beyond the longest pause: the clock was set back */
+		"now=%ld longest=%d b0=%s b1=%s b2=%s b3=%s", now_ms, STORE_OUTBOX_PAUSE_MAX_MS, n_busy > 0 ? busy[0] : "",
+		n_busy > 1 ? busy[1] : "", n_busy > 2 ? busy[2] : "", n_busy > 3 ? busy[3] : "");
+	const char *text;
+	int result = stmt_next(s, err, out->id, out->message_id, out->kind, out->target, text, out->attempts);
+	if (result == 1)
+		buf_puts(payload, text);
 	stmt_reset(s);
-	return 1;
+	return result;
 }
 
 int store_outbox_next_at(struct db *db, int64_t after, int64_t *at, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
-		"SELECT coalesce(min(next_at), 0) FROM outbox WHERE state = 'waiting' AND next_at > :after", "after=%ld", after);
-	return stmt_first_int(s, at, err) == 1 ? 0 : -1;
+	return stmt_optional(db_first_int(db, at, err,
+		"SELECT coalesce(min(next_at), 0) FROM outbox WHERE state = 'waiting' AND next_at > :after", "after=%ld", after));
 }
 
 static int note_attempt(struct db *db, int64_t id, const struct store_attempt *a, struct fw_err *err)
@@ -104,11 +96,10 @@ int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err 
 int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
 {
 	/* ids increase with time, so only the oldest rows are read */
-	struct stmt *s = db_query(db, err,
+	return db_run_count(db, n, err,
 		"DELETE FROM outbox WHERE id IN (SELECT id FROM (SELECT id, state, created_at FROM outbox ORDER BY id LIMIT "
 		":limit) WHERE state <> 'waiting' AND created_at < :before)",
 		"before=%ld limit=%d", before, limit);
-	return stmt_run_count(s, n, err);
 }
 
 #define NOTIFICATIONS                                                                                                            \
@@ -125,8 +116,7 @@ static struct stmt *notifications_in(struct db *db, const char *state, struct fw
 				  "WHERE id IN (SELECT id FROM outbox INDEXED BY outbox_due WHERE state = :state AND "
 				  "id < :before ORDER BY id DESC LIMIT :n) ORDER BY id DESC",
 				  err);
-	stmt_text(s, ":state", state);
-	return s;
+	return stmt_bind(s, err, "state=%s", state);
 }
 
 int view_notifications(
@@ -134,20 +124,12 @@ int view_notifications(
 {
 	struct stmt *s = store_page_given(state) ? notifications_in(db, state, err)
 						 : db_stmt(db, NOTIFICATIONS "WHERE id < :before ORDER BY id DESC LIMIT :n", err);
-	stmt_int(s, ":before", store_page_before(before));
-	stmt_int(s, ":n", store_page_size(limit, VIEW_ROWS_MAX));
+	s = stmt_bind(s, err, "before=%ld n=%d", store_page_before(before), store_page_size(limit, VIEW_ROWS_MAX));
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_notification){ .id = row_int(s, 0),
-				  .message_id = row_text(s, 1),
-				  .kind = row_text(s, 2),
-				  .target = row_text(s, 3),
-				  .payload = row_text(s, 4),
-				  .state = row_text(s, 5),
-				  .last_error = row_text(s, 6),
-				  .attempts = (int)row_int(s, 7),
-				  .next_at = row_int(s, 8),
-				  .created_at = row_int(s, 9) });
+	struct view_notification row = { 0 };
+	while ((result = stmt_next(s, err, row.id, row.message_id, row.kind, row.target, row.payload, row.state, row.last_error,
+			row.attempts, row.next_at, row.created_at)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -157,17 +139,14 @@ int view_attempts(struct db *db, int64_t notification, view_attempt_fn *each, vo
 		db_query(db, err, "SELECT at, duration_ms, status, error FROM outbox_attempt WHERE outbox = :id ORDER BY id",
 			"id=%ld", notification);
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct store_attempt){ .at = row_int(s, 0),
-				  .duration_ms = row_int(s, 1),
-				  .status = (int)row_int(s, 2),
-				  .error = row_text(s, 3) });
+	struct store_attempt row = { 0 };
+	while ((result = stmt_next(s, err, row.at, row.duration_ms, row.status, row.error)) == 1)
+		each(arg, &row);
 	return result;
 }
 
 int view_outbox_stuck(struct db *db, int64_t *n, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT count(*) FROM outbox WHERE state = 'waiting' AND attempts >= :stuck",
-		"stuck=%d", STORE_OUTBOX_STUCK);
-	return stmt_first_int(s, n, err) == 1 ? 0 : -1;
+	return stmt_optional(db_first_int(db, n, err,
+		"SELECT count(*) FROM outbox WHERE state = 'waiting' AND attempts >= :stuck", "stuck=%d", STORE_OUTBOX_STUCK));
 }

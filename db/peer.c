@@ -24,15 +24,10 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 		"NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = t.id AND k.series = 'process')",
 		"repo=%ld branch=%s newest=%d", repo, branch, NEWEST_OF_BRANCH);
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct store_peer_target){ .comparison = row_int(s, 0),
-				  .environment = row_int(s, 1),
-				  .target_sha = row_text(s, 2),
-				  .module_sha = row_text(s, 3),
-				  .suite = row_text(s, 4),
-				  .device_class = row_int(s, 5),
-				  .device_kind = row_text(s, 6),
-				  .peers = row_text(s, 7) });
+	struct store_peer_target row = { 0 };
+	while ((result = stmt_next(s, err, row.comparison, row.environment, row.target_sha, row.module_sha, row.suite,
+			row.device_class, row.device_kind, row.peers)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -92,14 +87,12 @@ int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_sour
 		"m.module_sha <> '' AND (c.kind NOT IN ('peer', 'config', 'environment') OR p.id = c.id) ORDER BY p.id DESC "
 		"LIMIT 200",
 		"id=%ld", comparison);
-	while ((result = stmt_step(s, err)) == 1) {
-		struct store_peer_source source = { .comparison = row_int(s, 0), .basis = STORE_PEER_SCALED };
-		row_copy(s, 1, source.provider, sizeof source.provider);
-		row_copy(s, 2, source.target_sha, sizeof source.target_sha);
-		if (strcmp(row_text(s, 3), row_text(s, 4)) == 0)
-			source.basis = STORE_PEER_PAIRED;
-		else if (strcmp(row_text(s, 3), row_text(s, 5)) == 0)
-			source.basis = STORE_PEER_CHAINED;
+	struct store_peer_source source;
+	const char *peer, *target, *base;
+	while ((result = stmt_next(s, err, source.comparison, source.provider, source.target_sha, peer, target, base)) == 1) {
+		source.basis = strcmp(peer, target) == 0 ? STORE_PEER_PAIRED
+			       : strcmp(peer, base) == 0 ? STORE_PEER_CHAINED
+							 : STORE_PEER_SCALED;
 		n = insert_source(out, n, &source);
 	}
 	return result < 0 ? -1 : n;
@@ -114,32 +107,22 @@ int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct s
 		"e.environment = c.environment WHERE x.comparison = :id AND x.key = :key AND x.m IS NOT NULL AND "
 		"x.base_median_ms > 0",
 		"id=%ld key=%s", comparison, key);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		*out = (struct store_peer_cell){ .m = row_double(s, 0),
-			.ci_low_pct = row_double(s, 1),
-			.ci_high_pct = row_double(s, 2),
-			.base_ms = row_double(s, 3) };
-		out->held_base_ms = peer_ratio_at_clock(out->base_ms, row_double(s, 4), row_double(s, 5), row_double(s, 6));
-		stmt_reset(s);
-	}
+	double beta, base_mhz, held_mhz;
+	int result = stmt_first(s, err, out->m, out->ci_low_pct, out->ci_high_pct, out->base_ms, beta, base_mhz, held_mhz);
+	if (result == 1)
+		out->held_base_ms = peer_ratio_at_clock(out->base_ms, beta, base_mhz, held_mhz);
 	return result;
 }
 
 int store_peer_held_ms(struct db *db, int64_t cell, double *ms, struct fw_err *err)
 {
 	*ms = NAN;
-	struct stmt *s = db_query(db, err, "SELECT held_ms FROM cell WHERE id = :id", "id=%ld", cell);
-	int result = stmt_step(s, err);
-	if (result == 1)
-		*ms = row_double(s, 0);
-	stmt_reset(s);
-	return result < 0 ? -1 : 0;
+	return stmt_optional(db_first(db, err, (*ms), "SELECT held_ms FROM cell WHERE id = :id", "id=%ld", cell));
 }
 
 int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_ids(db, ids, STORE_PEER_READERS_MAX, err,
 		"SELECT c.id FROM comparison p JOIN job j ON j.id = p.job AND " IS_PEER_COMPARISON "JOIN build m ON m.id = "
 		"p.target_build JOIN (SELECT id FROM comparison WHERE repo = (SELECT repo FROM comparison WHERE id = :id) ORDER "
 		"BY id DESC LIMIT 200) n JOIN comparison c ON c.id = n.id AND c.environment = p.environment AND c.kind NOT IN "
@@ -147,7 +130,6 @@ int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err 
 		"c.base_build WHERE p.id = :id AND p.kind = 'peer' AND m.module_sha <> '' AND m.module_sha IN (t.module_sha, "
 		"b.module_sha) ORDER BY c.id DESC LIMIT :limit",
 		"id=%ld limit=%d", peer, STORE_PEER_READERS_MAX);
-	return stmt_ids(s, ids, STORE_PEER_READERS_MAX, err);
 }
 
 /* ---- views --------------------------------------------------------------------------------------------------------------- */
@@ -164,31 +146,21 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 		"= '' OR d.uuid = :device) ORDER BY 14 DESC, c.id DESC LIMIT :limit",
 		"repo=%s device=%s limit=%d", repo ? repo : "", device ? device : "", store_page_size(limit, VIEW_ROWS_MAX));
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_peer){ .comparison = row_int(s, 0),
-				  .job = row_int(s, 1),
-				  .finished_at = row_int(s, 2),
-				  .repo = row_text(s, 3),
-				  .suite = row_text(s, 4),
-				  .provider = row_text(s, 5),
-				  .commit = row_text(s, 6),
-				  .subject = row_text(s, 7),
-				  .device = row_text(s, 8),
-				  .device_kind = row_text(s, 9),
-				  .device_name = row_text(s, 10),
-				  .verdict = verdict_from_name(row_text(s, 11)),
-				  .cells = (int)row_int(s, 12),
-				  .current = row_int(s, 13) != 0,
-				  .timed = (int)row_int(s, 14),
-				  .geomean_pct = 100 * exp(-row_double(s, 15)) });
+	struct view_peer row;
+	double mean_m;
+	while ((result = stmt_next(s, err, row.comparison, row.job, row.finished_at, row.repo, row.suite, row.provider,
+			row.commit, row.subject, row.device, row.device_kind, row.device_name,
+			COLUMN_NAMED(row.verdict, verdict_from_name), row.cells, row.current, row.timed, mean_m)) == 1) {
+		row.geomean_pct = 100 * exp(-mean_m);
+		each(arg, &row);
+	}
 	return result;
 }
 
 int store_peer_named(struct db *db, int64_t repo, const char *branch, char *peers, size_t size, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_first_text(db, peers, size, err,
 		"SELECT " STORE_JOB_PEERS " FROM job j WHERE j.repo = :repo AND j.branch = :branch AND j.state = 'done' ORDER BY "
 		"j.id DESC LIMIT 1",
 		"repo=%ld branch=%s", repo, branch);
-	return stmt_first_text(s, peers, size, err);
 }

@@ -4,19 +4,15 @@
 
 static void take_cell(struct stmt *s, struct cause_known *known, bool is_named, struct profile_answer *out)
 {
-	const char *path = row_text(s, 3);
+	const char *cell, *path;
+	bool is_only;
 	int used = 0;
-	known->cell = cause_cell_from_name(row_text(s, 1));
-	known->why = row_text(s, 2);
+	row_read(s, cell, COLUMN_NAMED(known->cell, cause_cell_from_name), known->why, path, known->base_ms, known->target_ms,
+		known->sentence, known->confidence, known->is_open, is_only);
 	known->is_counted = strcmp(path, "range") == 0 || strcmp(path, "ncu") == 0;
-	known->base_ms = row_double(s, 4);
-	known->target_ms = row_double(s, 5);
-	known->sentence = row_text(s, 6);
-	known->confidence = row_text(s, 7);
-	known->is_open = row_int(s, 8) != 0;
 	out->has_cause = known->sentence[0] != 0;
-	if (!is_named && !row_int(s, 9))
-		used = snprintf(out->text, sizeof out->text, "in %.200s: ", row_text(s, 0));
+	if (!is_named && !is_only)
+		used = snprintf(out->text, sizeof out->text, "in %.200s: ", cell);
 	char text[CAUSE_ANSWER_SIZE];
 	cause_answer(known, text);
 	snprintf(out->text + used, sizeof out->text - (size_t)used, "%s", text);

@@ -27,9 +27,7 @@ static int read_report(const struct buf *text, struct ran *out, struct fw_err *e
 {
 	struct jsonr r;
 	struct said said = { { "", "" }, { "", "" } };
-	char *room = malloc(text->len + 1);
-	if (!room)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	char *room = mem_alloc(text->len + 1);
 	jsonr_init(&r, text->data, text->len, room);
 	jsonr_object(&r, sides, &said);
 	for (int i = 0; i < RAN_SIDES && !r.failed; i++) {

@@ -20,8 +20,7 @@ int store_repo_put(
 
 int store_repo_find(struct db *db, const char *name, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT id FROM repo WHERE name = :name", "name=%s", name);
-	return stmt_first_int(s, id, err);
+	return db_first_int(db, id, err, "SELECT id FROM repo WHERE name = :name", "name=%s", name);
 }
 
 int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *err)
@@ -67,12 +66,7 @@ int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool
 {
 	struct stmt *s = db_query(db, err, "SELECT commit_sha, gone FROM branch_tip WHERE repo = :repo AND name = :name",
 		"repo=%ld name=%s", repo, name);
-	if (stmt_require(stmt_step(s, err), err, "branch %s was never seen", name))
-		return -1;
-	row_copy(s, 0, sha, 65);
-	*gone = row_int(s, 1) != 0;
-	stmt_reset(s);
-	return 0;
+	return stmt_require(stmt_first(s, err, *(char(*)[65])sha, *gone), err, "branch %s was never seen", name);
 }
 
 int store_tip_put(struct db *db, int64_t repo, const char *name, const char *display, const char *sha, bool watched,
@@ -127,36 +121,21 @@ int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_
 		"SELECT sha, tree, first_parent, author, subject, committed_at FROM git_commit WHERE repo = :repo AND sha = "
 		":sha",
 		"repo=%ld sha=%s", repo, sha);
-	if (stmt_require(stmt_step(s, err), err, "commit %s is not stored", sha))
-		return -1;
-	*out = (struct store_commit){ .committed_at = row_int(s, 5) };
-	row_copy(s, 0, out->sha, sizeof out->sha);
-	row_copy(s, 1, out->tree, sizeof out->tree);
-	row_copy(s, 2, out->first_parent, sizeof out->first_parent);
-	row_copy(s, 3, out->author, sizeof out->author);
-	row_copy(s, 4, out->subject, sizeof out->subject);
-	stmt_reset(s);
-	return 0;
-}
-
-/** Id of a row by a unique text. 1, 0, -1. */
-static int id_by_text(struct stmt *s, const char *parameter, const char *value, int64_t *id, struct fw_err *err)
-{
-	stmt_text(s, parameter, value);
-	return stmt_first_int(s, id, err);
+	return stmt_require(
+		stmt_first(s, err, out->sha, out->tree, out->first_parent, out->author, out->subject, out->committed_at), err,
+		"commit %s is not stored", sha);
 }
 
 int store_suite_put(struct db *db, const char *sha, const char *name, const char *text, size_t len, const char *origin,
 	int64_t *id, struct fw_err *err)
 {
 	/* Look it up first: every result has a suite, which is new only once. */
-	int found = id_by_text(db_stmt(db, "SELECT id FROM suite WHERE sha = :sha", err), ":sha", sha, id, err);
+	int found = stmt_first_int(db_query(db, err, "SELECT id FROM suite WHERE sha = :sha", "sha=%s", sha), id, err);
 	if (found)
 		return found < 0 ? -1 : 0;
-	struct stmt *s = db_query(db, err,
+	return db_insert(db, id, err,
 		"INSERT INTO suite (sha, name, text, origin) VALUES (:sha, :name, CAST(:text AS TEXT), :origin)",
 		"sha=%s name=%s text=%p%zu origin=%s", sha, name, (const void *)text, len, origin);
-	return stmt_insert(s, id, err);
 }
 
 int store_suite_size(struct db *db, int64_t suite, const struct suite_size *p, struct fw_err *err)
@@ -176,15 +155,10 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 	buf_init(&info, 4096);
 	struct jsonw j;
 	jsonw_init(&j, &info);
-	jsonw_object(&j);
-	jsonw_kv_int(&j, "cores", d->cores);
-	jsonw_kv_int(&j, "memory_bytes", d->memory_bytes);
-	jsonw_kv_int(&j, "l2_bytes", d->l2_bytes);
-	jsonw_kv_double(&j, "power_limit_w", d->power_limit_w);
-	jsonw_kv_double(&j, "clock_max_mhz", d->clock_max_mhz);
-	jsonw_kv_double(&j, "peak_tflops", d->peak_tflops);
-	jsonw_kv_double(&j, "peak_gb_s", d->peak_gb_s);
-	jsonw_object_end(&j);
+	jsonw_format(&j,
+		"{ cores=%d memory_bytes=%ld l2_bytes=%ld power_limit_w=%f clock_max_mhz=%f peak_tflops=%f "
+		"peak_gb_s=%f }",
+		d->cores, d->memory_bytes, d->l2_bytes, d->power_limit_w, d->clock_max_mhz, d->peak_tflops, d->peak_gb_s);
 	struct stmt *s = db_query(db, err,
 		"INSERT INTO device (uuid, kind, name, driver, toolkit, cudnn, class, info, seen_at) VALUES (:uuid, :kind, "
 		":name, :driver, :toolkit, :cudnn, :class, :info, :now) ON CONFLICT (uuid) DO UPDATE SET kind = excluded.kind, "
@@ -211,14 +185,8 @@ int store_device_through(struct db *db, int64_t device, const char *worker, cons
 
 int store_device_health_check_host(struct db *db, const char *worker, char host[64], struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT host FROM device WHERE state = 'health_check' AND worker = :worker LIMIT 1",
-		"worker=%s", worker);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		row_copy(s, 0, host, 64);
-		stmt_reset(s);
-	}
-	return result;
+	return db_first_text(db, host, 64, err,
+		"SELECT host FROM device WHERE state = 'health_check' AND worker = :worker LIMIT 1", "worker=%s", worker);
 }
 
 int store_device_location(struct db *db, int64_t device, const struct msg_location *location, struct fw_err *err)
@@ -248,19 +216,14 @@ int store_device_state(struct db *db, int64_t device, enum devicestate state, co
 int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicestate *state, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT id, state FROM device WHERE uuid = :uuid", "uuid=%s", uuid);
-	if (stmt_require(stmt_step(s, err), err, "no device %s was ever seen", uuid))
-		return -1;
-	*id = row_int(s, 0);
-	*state = devicestate_from_name(row_text(s, 1));
-	stmt_reset(s);
-	return 0;
+	return stmt_require(
+		stmt_first(s, err, *id, COLUMN_NAMED(*state, devicestate_from_name)), err, "no device %s was ever seen", uuid);
 }
 
 int store_device_uuid(struct db *db, int64_t device, char *uuid, struct fw_err *err)
 {
 	uuid[0] = 0;
-	struct stmt *s = db_query(db, err, "SELECT uuid FROM device WHERE id = :id", "id=%ld", device);
-	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
+	return stmt_optional(db_first_text(db, uuid, 64, err, "SELECT uuid FROM device WHERE id = :id", "id=%ld", device));
 }
 
 static void environment_hash(int64_t class, const struct msg_device *d, const char *suite_sha, const char *timing,
@@ -285,11 +248,11 @@ int store_environment_put(struct db *db, const struct msg_device *d, const char 
 	if (store_class_put(db, d, &class, err) != 0)
 		return -1;
 	environment_hash(class, d, suite_sha, timing, isolation, hash);
-	int found = id_by_text(db_stmt(db, "SELECT id FROM environment WHERE hash = :hash", err), ":hash", hash, id, err);
+	int found = stmt_first_int(db_query(db, err, "SELECT id FROM environment WHERE hash = :hash", "hash=%s", hash), id, err);
 	*is_new = found == 0;
 	if (found)
 		return found < 0 ? -1 : 0;
-	struct stmt *s = db_query(db, err,
+	return db_insert(db, id, err,
 		"INSERT INTO environment (class, hash, driver, toolkit, cudnn, cublas, image, vbios, suite_sha, timing, "
 		"power_limit_w, isolation, first_at) VALUES (:class, :hash, :driver, :toolkit, :cudnn, :cublas, :image, :vbios, "
 		":suite_sha, :timing, :power, :isolation, :now)",
@@ -297,7 +260,6 @@ int store_environment_put(struct db *db, const struct msg_device *d, const char 
 		"isolation=%s now=%ld",
 		class, hash, d->driver, d->toolkit, d->cudnn, d->cublas, d->image, d->vbios, suite_sha, timing,
 		d->power_limit_w > 0 ? d->power_limit_w : NAN, isolation, now_ms);
-	return stmt_insert(s, id, err);
 }
 
 int store_repo_upstream(struct db *db, int64_t repo, char *upstream, size_t size, struct fw_err *err)
@@ -309,9 +271,8 @@ int store_repo_upstream(struct db *db, int64_t repo, char *upstream, size_t size
 int store_repo_upstream_branch(struct db *db, int64_t repo, char *branch, struct fw_err *err)
 {
 	branch[0] = 0;
-	struct stmt *s = db_query(db, err,
+	return stmt_optional(db_first_text(db, branch, 1024, err,
 		"SELECT coalesce((SELECT b.name FROM branch_tip b WHERE b.repo = r.id AND b.display = r.upstream), r.upstream) "
 		"FROM repo r WHERE r.id = :repo",
-		"repo=%ld", repo);
-	return stmt_first_text(s, branch, 1024, err) < 0 ? -1 : 0;
+		"repo=%ld", repo));
 }

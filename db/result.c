@@ -21,14 +21,13 @@ int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kin
 		if (found)
 			return found < 0 ? -1 : 0;
 	}
-	struct stmt *s = db_query(db, err,
+	return db_insert(db, id, err,
 		"INSERT INTO build (inputs_hash, toolchain, device_kind, module_sha, state, exit_status, exit_signal, detail, "
 		"log, duration_ms, built_at) VALUES (:inputs, :toolchain, :kind, :module, :state, :exit, :signal, :detail, :log, "
 		":duration, :now)",
 		EQUAL_BINDS " state=%s exit=%d signal=%d detail=%s log=%p%zu duration=%ld now=%ld", inputs_hash, b->toolchain,
 		device_kind_name(kind), b->module_sha256, strcmp(b->state, "failed") == 0 ? "failed" : "ok", b->exit, b->signal,
 		b->detail, (const void *)(b->log.data ? b->log.data : ""), b->log.len, b->duration_ms, now_ms);
-	return stmt_insert(s, id, err);
 }
 
 int store_build_log(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, struct buf *log,
@@ -43,32 +42,16 @@ int store_build_log(struct db *db, const char *inputs_hash, enum device_kind kin
 
 int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
+	return db_insert(db, &c->id, err,
 		"INSERT INTO comparison (job, repo, branch, kind, base_sha, base_how, target_sha, base_build, target_build, "
 		"suite, rule, environment, device, identical_by, rows_unknown, verdict, gpu_s, wall_s, finished_at) VALUES "
 		"(:job, :repo, :branch, :kind, :base, :base_how, :target, :base_build, :target_build, :suite, :rule, "
 		":environment, :device, :identical_by, :rows_unknown, :verdict, :gpu_s, :wall_s, :finished_at)",
-		err);
-	stmt_int(s, ":job", c->job);
-	stmt_int(s, ":repo", c->repo);
-	stmt_text(s, ":branch", c->branch);
-	stmt_text(s, ":kind", jobkind_name(c->kind));
-	stmt_text(s, ":base", c->base_sha);
-	stmt_text(s, ":base_how", c->base_how);
-	stmt_text(s, ":target", c->target_sha);
-	stmt_int_or_null(s, ":base_build", c->base_build);
-	stmt_int_or_null(s, ":target_build", c->target_build);
-	stmt_int(s, ":suite", c->suite);
-	stmt_text(s, ":rule", c->rule_json);
-	stmt_int_or_null(s, ":environment", c->environment);
-	stmt_int_or_null(s, ":device", c->device);
-	stmt_text(s, ":identical_by", c->identical_by);
-	stmt_int(s, ":rows_unknown", c->rows_unknown);
-	stmt_text(s, ":verdict", verdict_name(c->verdict));
-	stmt_double(s, ":gpu_s", c->gpu_s);
-	stmt_double(s, ":wall_s", c->wall_s);
-	stmt_int(s, ":finished_at", c->finished_at);
-	return stmt_insert(s, &c->id, err);
+		"job=%ld repo=%ld branch=%s kind=%s base=%s base_how=%s target=%s base_build?=%ld target_build?=%ld suite=%ld rule=%s "
+		"environment?=%ld device?=%ld identical_by=%s rows_unknown=%d verdict=%s gpu_s=%f wall_s=%f finished_at=%ld",
+		c->job, c->repo, c->branch, jobkind_name(c->kind), c->base_sha, c->base_how, c->target_sha, c->base_build,
+		c->target_build, c->suite, c->rule_json, c->environment, c->device, c->identical_by, c->rows_unknown,
+		verdict_name(c->verdict), c->gpu_s, c->wall_s, c->finished_at);
 }
 
 int store_comparison_body(struct db *db, int64_t id, const void *body, size_t len, const char *etag, struct fw_err *err)
@@ -100,29 +83,15 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 		"target_sha, identical_by, verdict, gpu_s, wall_s, finished_at, rule, device, rows_unknown FROM comparison WHERE "
 		"id = :id",
 		"id=%ld", id);
-	if (stmt_require(stmt_step(s, err), err, "there is no comparison %lld", (long long)id))
+	const char *rule_json;
+	int found = stmt_next(s, err, out->id, out->job, out->repo, out->base_build, out->target_build, out->suite,
+		out->environment, out->branch, COLUMN_NAMED(out->kind, jobkind_from_name), out->base_sha, out->base_how,
+		out->target_sha, out->identical_by, COLUMN_NAMED(out->verdict, verdict_from_name), out->gpu_s, out->wall_s,
+		out->finished_at, rule_json, out->device, out->rows_unknown);
+	if (stmt_require(found, err, "there is no comparison %lld", (long long)id))
 		return -1;
-	*out = (struct store_comparison){ .id = row_int(s, 0),
-		.job = row_int(s, 1),
-		.repo = row_int(s, 2),
-		.base_build = row_int(s, 3),
-		.target_build = row_int(s, 4),
-		.suite = row_int(s, 5),
-		.environment = row_int(s, 6),
-		.device = row_int(s, 18),
-		.rows_unknown = row_int(s, 19) != 0,
-		.verdict = verdict_from_name(row_text(s, 13)),
-		.gpu_s = row_double(s, 14),
-		.wall_s = row_double(s, 15),
-		.finished_at = row_int(s, 16) };
-	row_copy(s, 7, out->branch, sizeof out->branch);
-	out->kind = jobkind_from_name(row_text(s, 8));
-	row_copy(s, 9, out->base_sha, sizeof out->base_sha);
-	row_copy(s, 10, out->base_how, sizeof out->base_how);
-	row_copy(s, 11, out->target_sha, sizeof out->target_sha);
-	row_copy(s, 12, out->identical_by, sizeof out->identical_by);
 	size_t start = rule->len;
-	buf_puts(rule, row_text(s, 17));
+	buf_puts(rule, rule_json);
 	stmt_reset(s);
 	if (rule->failed)
 		return err_set(err, ERR_FULL, "the rule of comparison %lld is too long", (long long)id);
@@ -132,36 +101,18 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */
 
-static void bind_verdict(struct stmt *s, const struct store_cell *c)
+static struct stmt *bind_verdict(struct stmt *s, const struct store_cell *c, struct fw_err *err)
 {
-	stmt_double(s, ":m", c->m);
-	stmt_double(s, ":m_raw", c->m_raw);
-	stmt_double(s, ":m_code", c->m_code);
-	stmt_double(s, ":se", c->se);
-	stmt_double(s, ":se_clock", c->se_clock);
-	stmt_double(s, ":beta", c->beta);
-	stmt_int(s, ":runs", c->runs);
-	stmt_int(s, ":samples", c->samples);
-	stmt_double(s, ":base_median_ms", c->base_median_ms);
-	stmt_double(s, ":target_median_ms", c->target_median_ms);
-	stmt_double(s, ":change_pct", c->change_pct);
-	stmt_double(s, ":ci_low_pct", c->ci_low_pct);
-	stmt_double(s, ":ci_high_pct", c->ci_high_pct);
-	stmt_double(s, ":mde_pct", c->mde_pct);
-	bool has_tail = c->mean.longer > 0;
-	stmt_double(s, ":mean_m", has_tail ? c->mean.m : NAN);
-	stmt_double(s, ":mean_se", has_tail ? c->mean.se : NAN);
-	stmt_double(s, ":slow_base", has_tail ? c->mean.share[TAIL_BASE] : NAN);
-	stmt_double(s, ":slow_target", has_tail ? c->mean.share[TAIL_TARGET] : NAN);
-	stmt_double(s, ":slow_longer", has_tail ? c->mean.longer : NAN);
-	stmt_text(s, ":verdict", verdict_name(c->verdict));
-	stmt_text(s, ":failure", c->failure);
-	stmt_text(s, ":reason", c->reason);
-	stmt_int(s, ":flags", c->flags);
-	stmt_text(s, ":decided_by", decider_name(c->decider));
-	stmt_double(s, ":decided_m", c->decided_m);
-	stmt_double(s, ":decided_se", c->decided_se);
-	stmt_double(s, ":decided_pct", c->decided_pct);
+	static const struct store_mean none = { NAN, NAN, { NAN, NAN }, NAN };
+	const struct store_mean *mean = c->mean.longer > 0 ? &c->mean : &none;
+	return stmt_bind(s, err,
+		"m=%f m_raw=%f m_code=%f se=%f se_clock=%f beta=%f runs=%d samples=%d base_median_ms=%f target_median_ms=%f "
+		"change_pct=%f ci_low_pct=%f ci_high_pct=%f mde_pct=%f mean_m=%f mean_se=%f slow_base=%f slow_target=%f "
+		"slow_longer=%f verdict=%s failure=%s reason=%s flags=%d decided_by=%s decided_m=%f decided_se=%f decided_pct=%f",
+		c->m, c->m_raw, c->m_code, c->se, c->se_clock, c->beta, c->runs, c->samples, c->base_median_ms,
+		c->target_median_ms, c->change_pct, c->ci_low_pct, c->ci_high_pct, c->mde_pct, mean->m, mean->se,
+		mean->share[TAIL_BASE], mean->share[TAIL_TARGET], mean->longer, verdict_name(c->verdict), c->failure, c->reason,
+		c->flags, decider_name(c->decider), c->decided_m, c->decided_se, c->decided_pct);
 }
 
 /** Set the values of `point` that judging writes. */
@@ -174,58 +125,34 @@ static void point_verdict(unsigned char *point, const struct store_cell *c)
 	point_put_whole(point, POINT_FLAGS_AT, 2, (uint64_t)c->flags);
 }
 
-static void bind_form(struct stmt *s, const struct store_cell *c)
+static struct stmt *bind_form(struct stmt *s, const struct store_cell *c, struct fw_err *err)
 {
-	stmt_text(s, ":shape", c->shape);
-	stmt_text(s, ":line", c->line);
-	stmt_double(s, ":pieces", c->pieces);
-	stmt_text(s, ":baseline", c->baseline);
-}
-
-static int insert_form(struct db *db, const struct store_cell *c, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db, CELL_FORM_INSERT, err);
-	bind_form(s, c);
-	return stmt_run(s, err);
+	return stmt_bind(s, err, "shape=%s line=%s pieces=%f baseline=%s", c->shape, c->line, c->pieces, c->baseline);
 }
 
 int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 {
-	if (insert_form(db, c, err) != 0)
+	if (stmt_run(bind_form(db_stmt(db, CELL_FORM_INSERT, err), c, err), err) != 0)
 		return -1;
-	struct stmt *s = db_stmt(db, CELL_INSERT "FROM comparison p WHERE p.id = :comparison", err);
-	stmt_int(s, ":comparison", c->comparison);
-	stmt_text(s, ":branch", c->history_branch);
-	stmt_int_or_null(s, ":device", c->device);
-	stmt_int_or_null(s, ":confirmed_on", c->confirmed_on);
-	stmt_int(s, ":n", c->n);
-	stmt_text(s, ":key", c->key);
-	stmt_text(s, ":suite_group", c->group);
-	stmt_text(s, ":title", c->title);
-	stmt_int(s, ":size", c->size);
-	bind_form(s, c);
-	stmt_text(s, ":direction", c->direction);
-	stmt_text(s, ":series", series_name(c->series));
-	stmt_text(s, ":input_sha", c->input_sha);
-	stmt_double(s, ":flops", c->flops);
-	stmt_double(s, ":bytes", c->bytes > 0 ? c->bytes : NAN);
-	stmt_double(s, ":threshold_pct", c->threshold_pct);
-	stmt_double(s, ":tau0", c->tau0 > 0 ? c->tau0 : NAN);
-	stmt_double(s, ":nu0", c->nu0 > 0 ? c->nu0 : NAN);
-	stmt_double(s, ":underpowered_pct", c->underpowered_pct);
-	stmt_int_or_null(s, ":baseline_period", c->baseline_period);
-	stmt_double(s, ":held_ms", c->baseline_period ? c->held_ms : NAN);
-	bind_verdict(s, c);
 	unsigned char point[POINT_BYTES];
+	double held_ms = c->baseline_period ? c->held_ms : NAN;
 	point_put(point, POINT_flops, c->flops);
 	point_put_whole(point, POINT_BASELINE_PERIOD_AT, 4, (uint64_t)c->baseline_period);
-	point_put(point, POINT_held_ms, c->baseline_period ? c->held_ms : NAN);
+	point_put(point, POINT_held_ms, held_ms);
 	point_put(point, POINT_reference_change_pct, c->baseline_period ? c->reference_change_pct : NAN);
 	point_put(point, POINT_reference_ci_low_pct, c->baseline_period ? c->reference_ci_low_pct : NAN);
 	point_put(point, POINT_reference_ci_high_pct, c->baseline_period ? c->reference_ci_high_pct : NAN);
 	point_verdict(point, c);
-	stmt_blob(s, ":point", point, sizeof point);
-	if (stmt_insert(s, &c->id, err))
+	struct stmt *s = db_stmt(db, CELL_INSERT "FROM comparison p WHERE p.id = :comparison", err);
+	s = stmt_bind(s, err,
+		"comparison=%ld branch=%s device?=%ld confirmed_on?=%ld n=%d key=%s suite_group=%s title=%s size=%ld direction=%s "
+		"series=%s input_sha=%s flops=%f bytes=%f threshold_pct=%f tau0=%f nu0=%f underpowered_pct=%f baseline_period?=%ld "
+		"held_ms=%f point=%p%zu",
+		c->comparison, c->history_branch, c->device, c->confirmed_on, c->n, c->key, c->group, c->title, c->size,
+		c->direction, series_name(c->series), c->input_sha, c->flops, c->bytes > 0 ? c->bytes : NAN, c->threshold_pct,
+		c->tau0 > 0 ? c->tau0 : NAN, c->nu0 > 0 ? c->nu0 : NAN, c->underpowered_pct, c->baseline_period, held_ms,
+		(const void *)point, sizeof point);
+	if (stmt_insert(bind_verdict(bind_form(s, c, err), c, err), &c->id, err))
 		return -1;
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)c->comparison);
 }
@@ -252,13 +179,11 @@ int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err 
 	unsigned char point[POINT_BYTES];
 	if (get_point(db, c->id, point, err) != 0)
 		return -1;
+	point_verdict(point, c);
 	struct stmt *s =
 		db_stmt(db, "UPDATE cell SET verdict = :verdict, point = :point" CELL_FOUND(CELL_SET) " WHERE id = :id", err);
-	stmt_int(s, ":id", c->id);
-	bind_verdict(s, c);
-	point_verdict(point, c);
-	stmt_blob(s, ":point", point, sizeof point);
-	return stmt_run(s, err);
+	s = stmt_bind(s, err, "id=%ld point=%p%zu", c->id, (const void *)point, sizeof point);
+	return stmt_run(bind_verdict(s, c, err), err);
 }
 
 static double or_zero(double v)
@@ -268,54 +193,17 @@ static double or_zero(double v)
 
 static void read_cell(struct stmt *s, struct store_cell *out)
 {
-	*out = (struct store_cell){ .id = row_int(s, CELL_id),
-		.comparison = row_int(s, CELL_comparison),
-		.device = row_int(s, CELL_device),
-		.confirmed_on = row_int(s, CELL_confirmed_on),
-		.n = (int)row_int(s, CELL_n),
-		.size = row_int(s, CELL_size),
-		.pieces = row_double(s, CELL_pieces),
-		.flops = row_double(s, CELL_flops),
-		.bytes = row_double(s, CELL_bytes),
-		.threshold_pct = row_double(s, CELL_threshold_pct),
-		.m = row_double(s, CELL_m),
-		.m_raw = row_double(s, CELL_m_raw),
-		.se = row_double(s, CELL_se),
-		.beta = row_double(s, CELL_beta),
-		.m_code = row_double(s, CELL_m_code),
-		.se_clock = row_double(s, CELL_se_clock),
-		.mean = { .m = row_double(s, CELL_mean_m),
-			.se = row_double(s, CELL_mean_se),
-			.share = { row_double(s, CELL_slow_base), row_double(s, CELL_slow_target) },
-			.longer = or_zero(row_double(s, CELL_slow_longer)) },
-		.decider = decider_from_name(row_text(s, CELL_decided_by)),
-		.decided_m = row_double(s, CELL_decided_m),
-		.decided_se = row_double(s, CELL_decided_se),
-		.decided_pct = row_double(s, CELL_decided_pct),
-		.runs = (int)row_int(s, CELL_runs),
-		.samples = (int)row_int(s, CELL_samples),
-		.base_median_ms = row_double(s, CELL_base_median_ms),
-		.target_median_ms = row_double(s, CELL_target_median_ms),
-		.change_pct = row_double(s, CELL_change_pct),
-		.ci_low_pct = row_double(s, CELL_ci_low_pct),
-		.ci_high_pct = row_double(s, CELL_ci_high_pct),
-		.mde_pct = row_double(s, CELL_mde_pct),
-		.verdict = verdict_from_name(row_text(s, CELL_verdict)),
-		.tau0 = row_double(s, CELL_tau0),
-		.nu0 = row_double(s, CELL_nu0),
-		.underpowered_pct = row_double(s, CELL_underpowered_pct),
-		.flags = (int)row_int(s, CELL_flags),
-		.series = series_from_name(row_text(s, CELL_series)) };
-	row_copy(s, CELL_key, out->key, sizeof out->key);
-	row_copy(s, CELL_input_sha, out->input_sha, sizeof out->input_sha);
-	row_copy(s, CELL_suite_group, out->group, sizeof out->group);
-	row_copy(s, CELL_title, out->title, sizeof out->title);
-	row_copy(s, CELL_line, out->line, sizeof out->line);
-	row_copy(s, CELL_baseline, out->baseline, sizeof out->baseline);
-	row_copy(s, CELL_shape, out->shape, sizeof out->shape);
-	row_copy(s, CELL_direction, out->direction, sizeof out->direction);
-	row_copy(s, CELL_failure, out->failure, sizeof out->failure);
-	row_copy(s, CELL_reason, out->reason, sizeof out->reason);
+	*out = (struct store_cell){ 0 };
+	row_read(s, out->id, out->comparison, out->n, out->key, out->group, out->title, out->size, out->direction,
+		COLUMN_NAMED(out->series, series_from_name), out->input_sha, out->flops, out->bytes, out->threshold_pct,
+		out->tau0, out->nu0, out->underpowered_pct, COLUMN_UNUSED, COLUMN_UNUSED,
+		COLUMN_NAMED(out->verdict, verdict_from_name), out->m, out->m_raw, out->m_code, out->se, out->se_clock, out->beta,
+		out->runs, out->samples, out->base_median_ms, out->target_median_ms, out->change_pct, out->ci_low_pct,
+		out->ci_high_pct, out->mde_pct, out->mean.m, out->mean.se, out->mean.share[0], out->mean.share[1],
+		out->mean.longer, out->failure, out->reason, out->flags, COLUMN_NAMED(out->decider, decider_from_name),
+		out->decided_m, out->decided_se, out->decided_pct, out->shape, out->line, out->pieces, out->baseline, out->device,
+		out->confirmed_on);
+	out->mean.longer = or_zero(out->mean.longer);
 }
 
 int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err)
@@ -358,12 +246,11 @@ static int add_metric_name(struct db *db, const char *name, const char *unit, st
 /** *n: 1, or 0 where the name is not in metric_name yet. */
 static int put_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_run_count(db, n, err,
 		"INSERT INTO metric (cell, name, n, value) SELECT :cell, m.id, (SELECT coalesce(max(n), 0) + 1 FROM metric WHERE "
 		"cell = :cell), :value FROM metric_name m WHERE m.name = :name AND m.unit = :unit ON CONFLICT (cell, name) DO "
 		"UPDATE SET value = excluded.value",
 		"cell=%ld name=%s unit=%s value=%f", cell, name, unit, value);
-	return stmt_run_count(s, n, err);
 }
 
 int store_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, struct fw_err *err)

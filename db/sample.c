@@ -6,34 +6,20 @@
 int store_run_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
 {
 	/* SQLite has no unsigned integers: the seed is stored as the int64_t of the same bits */
-	struct stmt *s =
-		db_query(db, err, "INSERT INTO run (comparison, n, set_number, seed) VALUES (:comparison, :n, :set, :seed)",
-			"comparison=%ld n=%d set=%d seed=%ld", comparison, n, set, (int64_t)seed);
-	return stmt_insert(s, id, err);
+	return db_insert(db, id, err, "INSERT INTO run (comparison, n, set_number, seed) VALUES (:comparison, :n, :set, :seed)",
+		"comparison=%ld n=%d set=%d seed=%ld", comparison, n, set, (int64_t)seed);
 }
 
-static void bind_estimate(struct stmt *s, const struct run_estimate *e)
+static struct stmt *bind_estimate(struct stmt *s, const struct run_estimate *e, struct fw_err *err)
 {
-	stmt_double(s, ":d", e->d);
-	stmt_double(s, ":q", e->q);
-	stmt_double(s, ":d_raw", e->d_raw);
-	stmt_double(s, ":z", e->z);
-	stmt_double(s, ":z_q", e->z_q);
-	stmt_double(s, ":beta", e->beta);
-	stmt_double(s, ":beta_q", e->beta_q);
+	return stmt_bind(s, err, "d=%f q=%f d_raw=%f z=%f z_q=%f beta=%f beta_q=%f", e->d, e->q, e->d_raw, e->z, e->z_q, e->beta,
+		e->beta_q);
 }
 
-static void bind_device_check(struct stmt *s, const struct msg_device_check *g)
+static struct stmt *bind_device_check(struct stmt *s, const struct msg_device_check *g, struct fw_err *err)
 {
-	stmt_double(s, ":power", g->power_w);
-	stmt_double(s, ":temp", g->temp_c);
-	stmt_double(s, ":mhz_seen", g->sm_mhz);
-	stmt_int(s, ":reasons", (int64_t)g->reasons);
-	stmt_int(s, ":foreign", g->foreign);
-	stmt_int(s, ":xid", g->xid);
-	stmt_int(s, ":ecc", g->ecc);
-	stmt_double(s, ":energy", g->energy_j);
-	stmt_text(s, ":regime", g->regime);
+	return stmt_bind(s, err, "power=%f temp=%f mhz_seen=%f reasons=%ld foreign=%d xid=%d ecc=%d energy=%f regime=%s",
+		g->power_w, g->temp_c, g->sm_mhz, (int64_t)g->reasons, g->foreign, g->xid, g->ecc, g->energy_j, g->regime);
 }
 
 static int add_sample_kind(struct db *db, enum series series, const char *phase, const char *subject, struct fw_err *err)
@@ -56,20 +42,14 @@ static int put_sample(struct db *db, int64_t process_run, int64_t cell, const st
 		":foreign, :xid, :ecc, :energy, :regime FROM sample_kind k WHERE k.series = :series AND k.phase = :phase AND "
 		"k.subject = :subject",
 		err);
-	stmt_int(s, ":run", process_run);
-	stmt_int(s, ":cell", cell);
-	stmt_text(s, ":series", series_name(m->series));
-	stmt_text(s, ":phase", m->phase);
-	stmt_text(s, ":subject", role_name(m->role[i]));
-	stmt_int(s, ":n", m->n);
-	stmt_blob(s, ":ms", m->ms[i], bytes);
-	stmt_blob(s, ":mhz", m->mhz[i], bytes);
-	stmt_blob(s, ":host_us", m->host_us[i], bytes);
-	stmt_text(s, ":order", target ? m->order : ""); /* equal for all sides: store it once */
+	s = stmt_bind(s, err, "run=%ld cell=%ld series=%s phase=%s subject=%s n=%d ms=%p%zu mhz=%p%zu host_us=%p%zu order=%s",
+		process_run, cell, series_name(m->series), m->phase, role_name(m->role[i]), m->n, (const void *)m->ms[i], bytes,
+		(const void *)m->mhz[i], bytes, (const void *)m->host_us[i], bytes,
+		target ? m->order : ""); /* equal for all sides: store it once */
 	if (target)
-		bind_device_check(s, &m->device_check);
+		s = bind_device_check(s, &m->device_check, err);
 	if (target && e)
-		bind_estimate(s, e);
+		s = bind_estimate(s, e, err);
 	return stmt_run_count(s, n, err);
 }
 
@@ -137,9 +117,9 @@ int store_cell_runs(struct db *db, int64_t cell, enum series series, struct stor
 	struct span spans[STATS_RUNS_MAX][6];
 	int64_t kind[2];
 	struct stmt *s = db_query(db, err,
-		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, t.host_us, t.run, t.reasons, "
-		"t.foreign_processes, t.xid, t.ecc, coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), "
-		"coalesce(t.beta_q, 0), coalesce(t.power_w, -1), coalesce(t.temp_c, -1), kb.id, k.id FROM sample_kind k JOIN "
+		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), "
+		"coalesce(t.beta_q, 0), t.run, t.reasons, coalesce(t.foreign_processes, -1), t.xid, t.ecc, coalesce(t.power_w, -1), "
+		"coalesce(t.temp_c, -1), kb.id, k.id, b.ms, t.ms, b.mhz, t.mhz, b.host_us, t.host_us FROM sample_kind k JOIN "
 		"sample_kind kb ON kb.series = k.series AND kb.phase = k.phase AND kb.subject = 'base' CROSS JOIN sample t ON "
 		"t.cell = :cell AND t.kind = k.id CROSS JOIN run l ON l.id = t.run CROSS JOIN sample b ON b.cell = t.cell AND "
 		"b.run = t.run AND b.kind = kb.id WHERE k.series = :series AND k.phase = '' AND k.subject = 'target' ORDER BY "
@@ -151,27 +131,13 @@ int store_cell_runs(struct db *db, int64_t cell, enum series series, struct stor
 			stmt_reset(s);
 			return err_set(err, ERR_INVALID, "cell %lld has more than %d runs", (long long)cell, STATS_RUNS_MAX);
 		}
-		out->estimate[n] = (struct run_estimate){ .set = (int)row_int(s, 0),
-			.n = (int)row_int(s, 1),
-			.d = row_double(s, 2),
-			.q = row_double(s, 3),
-			.d_raw = row_double(s, 4),
-			.z = row_double(s, 16),
-			.z_q = row_double(s, 17),
-			.beta = row_double(s, 18),
-			.beta_q = row_double(s, 19) };
+		struct run_estimate *e = &out->estimate[n];
+		struct msg_device_check *check = &out->device_check[n];
+		device_check_unknown(check);
+		row_read(s, e->set, e->n, e->d, e->q, e->d_raw, e->z, e->z_q, e->beta, e->beta_q, out->process_run[n],
+			check->reasons, check->foreign, check->xid, check->ecc, check->power_w, check->temp_c, kind[0], kind[1]);
 		for (int i = 0; i < 6; i++)
-			spans[n][i] = take_floats(s, 5 + i, &out->values);
-		out->process_run[n] = row_int(s, 11);
-		kind[0] = row_int(s, 22);
-		kind[1] = row_int(s, 23);
-		device_check_unknown(&out->device_check[n]);
-		out->device_check[n].reasons = (uint64_t)row_int(s, 12);
-		out->device_check[n].foreign = row_is_null(s, 13) ? -1 : (int)row_int(s, 13);
-		out->device_check[n].xid = (int)row_int(s, 14);
-		out->device_check[n].ecc = (int)row_int(s, 15);
-		out->device_check[n].power_w = row_double(s, 20);
-		out->device_check[n].temp_c = row_double(s, 21);
+			spans[n][i] = take_floats(s, 18 + i, &out->values);
 		n++;
 	}
 	bool is_short = false;
@@ -214,11 +180,8 @@ int store_sample_estimate(
 		"= :cell AND run = :run AND kind = (SELECT id FROM sample_kind WHERE series = :series AND phase = '' AND subject "
 		"= 'target')",
 		err);
-	stmt_int(s, ":cell", cell);
-	stmt_int(s, ":run", process_run);
-	stmt_text(s, ":series", series_name(series));
-	bind_estimate(s, e);
-	return stmt_run(s, err);
+	s = stmt_bind(s, err, "cell=%ld run=%ld series=%s", cell, process_run, series_name(series));
+	return stmt_run(bind_estimate(s, e, err), err);
 }
 
 /* ---- slow calls: one row a set ---------------------------------------------------------------------------------------- */
@@ -253,10 +216,11 @@ int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct 
 		"SELECT set_number, runs, calls, base, base_longer, base_squares, base_spread, target, target_longer, "
 		"target_squares, target_spread FROM slow_calls WHERE cell = :cell AND set_number IN (1, 2)",
 		"cell=%ld", cell);
-	while ((result = stmt_step(s, err)) == 1)
-		tail[row_int(s, 0) - 1] = (struct tail){ .runs = (int)row_int(s, 1),
-			.calls = (int)row_int(s, 2),
-			.side = { { (int)row_int(s, 3), row_double(s, 4), row_double(s, 5), row_double(s, 6) },
-				{ (int)row_int(s, 7), row_double(s, 8), row_double(s, 9), row_double(s, 10) } } };
+	int set;
+	struct tail row;
+	struct tail_side *a = &row.side[0], *b = &row.side[1];
+	while ((result = stmt_next(s, err, set, row.runs, row.calls, a->slow, a->longer, a->squares, a->spread, b->slow,
+			b->longer, b->squares, b->spread)) == 1)
+		tail[set - 1] = row;
 	return result;
 }

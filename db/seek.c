@@ -11,14 +11,7 @@ static const char *const newest_up_to[] = {
 /* The newest row up to `id`. 1, 0 none, -1. */
 static int read_newest(struct db *db, enum view_list list, int64_t id, int64_t *found, int64_t *at, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, newest_up_to[list], "id=%ld", id);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		*found = row_int(s, 0);
-		*at = row_int(s, 1);
-		stmt_reset(s);
-	}
-	return result;
+	return db_first(db, err, (*found, *at), newest_up_to[list], "id=%ld", id);
 }
 
 int view_seek(struct db *db, enum view_list list, int64_t at, int64_t *id, struct fw_err *err)

@@ -140,11 +140,14 @@ void stmt_int_or_null(struct stmt *s, const char *name, int64_t v)
 		note_bind(s, v ? sqlite3_bind_int64(s->handle, i, v) : sqlite3_bind_null(s->handle, i));
 }
 
-/** Bind the value of parameter `i` for one conversion of db_query's `binds`. False: unknown conversion. */
-static bool bind_value(struct stmt *s, int i, const char *conversion, size_t len, va_list *args)
+/** Bind the value of parameter `i` for one conversion of db_query's `binds`; `null_zero` is its "?". False: unknown conversion. */
+static bool bind_value(struct stmt *s, int i, bool null_zero, const char *conversion, size_t len, va_list *args)
 {
-	if (len == 3 && memcmp(conversion, "%ld", 3) == 0)
-		bind_int(s, i, va_arg(*args, long));
+	if (len == 3 && memcmp(conversion, "%ld", 3) == 0) {
+		int64_t v = va_arg(*args, long);
+		note_bind(s, null_zero && !v ? sqlite3_bind_null(s->handle, i) : sqlite3_bind_int64(s->handle, i, v));
+	} else if (null_zero)
+		return false;
 	else if (len == 2 && memcmp(conversion, "%d", 2) == 0)
 		bind_int(s, i, va_arg(*args, int));
 	else if (len == 2 && memcmp(conversion, "%f", 2) == 0)
@@ -163,15 +166,17 @@ static bool bind_value(struct stmt *s, int i, const char *conversion, size_t len
 }
 _Static_assert(sizeof(long) == sizeof(int64_t), "db_query reads an int64_t by %ld");
 
-static int bind_all(struct stmt *s, const char *binds, va_list *args, struct fw_err *err)
+/** Bind the values of `binds`, and note in `is_bound` which parameters these are. */
+static int bind_values(struct stmt *s, bool *is_bound, const char *binds, va_list *args, struct fw_err *err)
 {
-	bool is_bound[PARAMETERS_MAX] = { false };
-	int n = 0, all = sqlite3_bind_parameter_count(s->handle);
-	if (all > PARAMETERS_MAX)
+	if (sqlite3_bind_parameter_count(s->handle) > PARAMETERS_MAX)
 		return err_set(err, ERR_INTERNAL, "database: %s:%d: more than %d parameters", s->file, s->line, PARAMETERS_MAX);
-	for (const char *p = binds; *p; n++) {
+	for (const char *p = binds; *p;) {
 		char name[64];
-		size_t len = strcspn(p, "= "), conversion = p[len] == '=' ? strcspn(p + len + 1, " ") : 0;
+		size_t len = strcspn(p, "?= "), mark = p[len] == '?', conversion = 0;
+		const char *value = p + len + mark + 1;
+		if (p[len + mark] == '=')
+			conversion = strcspn(value, " ");
 		snprintf(name, sizeof name, ":%.*s", (int)len, p);
 		int i = sqlite3_bind_parameter_index(s->handle, name);
 		if (!i)
@@ -179,14 +184,22 @@ static int bind_all(struct stmt *s, const char *binds, va_list *args, struct fw_
 				err, ERR_INTERNAL, "database: %s:%d: no parameter %s in: %s", s->file, s->line, name, s->text);
 		if (is_bound[i - 1])
 			return err_set(err, ERR_INTERNAL, "database: %s:%d: parameter %s is bound twice", s->file, s->line, name);
-		if (!bind_value(s, i, p + len + 1, conversion, args))
+		if (!bind_value(s, i, mark, value, conversion, args))
 			return err_set(err, ERR_INTERNAL, "database: %s:%d: no valid conversion for %s in: %s", s->file, s->line,
 				name, binds);
 		is_bound[i - 1] = true;
-		p += len + 1 + conversion;
+		p = value + conversion;
 		p += *p == ' ';
 	}
-	for (int i = 0; n < all && i < all; i++)
+	return 0;
+}
+
+static int bind_all(struct stmt *s, const char *binds, va_list *args, struct fw_err *err)
+{
+	bool is_bound[PARAMETERS_MAX] = { false };
+	if (bind_values(s, is_bound, binds, args, err) != 0)
+		return -1;
+	for (int i = 0; i < sqlite3_bind_parameter_count(s->handle); i++)
 		if (!is_bound[i])
 			return err_set(err, ERR_INTERNAL, "database: %s:%d: no value for parameter %s of: %s", s->file, s->line,
 				sqlite3_bind_parameter_name(s->handle, i + 1), s->text);
@@ -201,6 +214,18 @@ struct stmt *db_query_at(struct db *db, const char *file, int line, struct fw_er
 		return NULL;
 	va_start(args, binds);
 	int result = bind_all(s, binds, &args, err);
+	va_end(args);
+	return result == 0 ? s : NULL;
+}
+
+struct stmt *stmt_bind(struct stmt *s, struct fw_err *err, const char *binds, ...)
+{
+	bool is_bound[PARAMETERS_MAX] = { false };
+	va_list args;
+	if (!s)
+		return NULL;
+	va_start(args, binds);
+	int result = bind_values(s, is_bound, binds, &args, err);
 	va_end(args);
 	return result == 0 ? s : NULL;
 }
@@ -337,6 +362,61 @@ void stmt_reset(struct stmt *s)
 }
 
 /* ---- columns ------------------------------------------------------------------------------------------------------- */
+
+/* An enum of non-negative constants is an unsigned int. */
+static void read_column(struct stmt *s, int column, const struct column *c)
+{
+	switch (c->type) {
+	case COLUMN_INT64:
+		*(int64_t *)c->to = row_int(s, column);
+		break;
+	case COLUMN_INT:
+		*(int *)c->to = (int)row_int(s, column);
+		break;
+	case COLUMN_BOOL:
+		*(bool *)c->to = row_int(s, column) != 0;
+		break;
+	case COLUMN_DOUBLE:
+		*(double *)c->to = row_double(s, column);
+		break;
+	case COLUMN_BORROWED:
+		*(const char **)c->to = row_text(s, column);
+		break;
+	case COLUMN_COPY:
+		row_copy(s, column, c->to, c->size);
+		break;
+	case COLUMN_NAME:
+		*(unsigned *)c->to = c->from_name(row_text(s, column));
+		break;
+	case COLUMN_OTHER:
+		read_column(s, column, c->to);
+		break;
+	case COLUMN_SKIP:
+	case COLUMN_END:
+		break;
+	}
+}
+
+void row_read_columns(struct stmt *s, const struct column *columns)
+{
+	for (int i = 0; columns[i].type != COLUMN_END; i++)
+		read_column(s, i, &columns[i]);
+}
+
+int stmt_next_columns(struct stmt *s, const struct column *columns, struct fw_err *err)
+{
+	int result = stmt_step(s, err);
+	if (result == 1)
+		row_read_columns(s, columns);
+	return result;
+}
+
+int stmt_first_columns(struct stmt *s, const struct column *columns, struct fw_err *err)
+{
+	int result = stmt_next_columns(s, columns, err);
+	stmt_reset(s);
+	return result;
+}
 
 int64_t row_int(struct stmt *s, int column)
 {

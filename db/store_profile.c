@@ -14,39 +14,26 @@ static const char *const states[] = { "done", "identical", "unsupported", "faile
 
 int store_profile_insert(struct db *db, struct store_profile *p, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_insert(db, &p->id, err,
 		"INSERT INTO profile (job, comparison, alert) VALUES (:job, nullif(:comparison, 0), nullif(:alert, 0))",
 		"job=%ld comparison=%ld alert=%ld", p->job, p->comparison, p->alert);
-	return stmt_insert(s, &p->id, err);
 }
 
 int store_profile_of_job(struct db *db, int64_t job, struct store_profile *out, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT id, job, comparison, alert FROM profile WHERE job = :job", "job=%ld", job);
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		*out = (struct store_profile){
-			.id = row_int(s, 0), .job = row_int(s, 1), .comparison = row_int(s, 2), .alert = row_int(s, 3)
-		};
-		stmt_reset(s);
-	}
-	return result;
+	return db_first(db, err, (out->id, out->job, out->comparison, out->alert),
+		"SELECT id, job, comparison, alert FROM profile WHERE job = :job", "job=%ld", job);
 }
 
 int store_profile_requested(struct db *db, int64_t alert, int *cells, struct fw_err *err)
 {
-	int64_t n = 0;
-	struct stmt *s = db_query(db, err,
-		"SELECT count(*) FROM profile p JOIN job_cell w ON w.job = p.job WHERE p.alert = :alert", "alert=%ld", alert);
-	if (stmt_first_int(s, &n, err) < 0)
-		return -1;
-	*cells = (int)n;
-	return 0;
+	return stmt_optional(db_first(db, err, (*cells),
+		"SELECT count(*) FROM profile p JOIN job_cell w ON w.job = p.job WHERE p.alert = :alert", "alert=%ld", alert));
 }
 
 int store_profile_comparison(struct db *db, const struct store_profile_of *of, int64_t *comparison, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_first_int(db, comparison, err,
 		"SELECT c.id FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo "
 		"AND c.target_sha = :target AND c.base_sha = :base AND c.environment IS NOT NULL AND c.kind <> 'import' AND "
 		"j.base_provider = :base_provider AND j.target_provider = :target_provider AND j.base_config = :base_config AND "
@@ -58,39 +45,25 @@ int store_profile_comparison(struct db *db, const struct store_profile_of *of, i
 		of->repo, of->target_sha, of->base_sha, of->base_provider, of->target_provider, of->base_config,
 		of->target_config, of->base_tools.dir, of->target_tools.dir, of->base_tools.flags, of->target_tools.flags,
 		of->base_tools.module, of->suite);
-	return stmt_first_int(s, comparison, err);
 }
 
 int store_profile_read_comparison(struct db *db, int64_t comparison, struct store_profile_of *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT c.repo, r.name, c.base_sha, c.target_sha, t.name, j.base_provider, j.target_provider, coalesce(d.uuid, "
-		"''), c.kind, j.base_config, j.target_config, j.base_toolchain, j.target_toolchain, j.base_flags, "
+		"''), c.kind = 'import', j.base_config, j.target_config, j.base_toolchain, j.target_toolchain, j.base_flags, "
 		"j.target_flags, j.base_module, j.base_made_by FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON "
 		"t.id = c.suite JOIN job j ON j.id = c.job LEFT JOIN device d ON d.id = c.device WHERE c.id = :id",
 		"id=%ld", comparison);
-	if (stmt_require(stmt_step(s, err), err, "there is no comparison %lld", (long long)comparison))
-		return -1;
-	bool is_imported = strcmp(row_text(s, 8), "import") == 0;
-	out->repo = row_int(s, 0);
-	row_copy(s, 1, out->repo_name, sizeof out->repo_name);
-	row_copy(s, 2, out->base_sha, sizeof out->base_sha);
-	row_copy(s, 3, out->target_sha, sizeof out->target_sha);
-	row_copy(s, 4, out->suite, sizeof out->suite);
-	row_copy(s, 5, out->base_provider, sizeof out->base_provider);
-	row_copy(s, 6, out->target_provider, sizeof out->target_provider);
-	row_copy(s, 7, out->device_uuid, sizeof out->device_uuid);
-	row_copy(s, 9, out->base_config, sizeof out->base_config);
-	row_copy(s, 10, out->target_config, sizeof out->target_config);
+	bool is_imported;
 	memset(&out->base_tools, 0, sizeof out->base_tools);
 	memset(&out->target_tools, 0, sizeof out->target_tools);
-	row_copy(s, 11, out->base_tools.dir, sizeof out->base_tools.dir);
-	row_copy(s, 12, out->target_tools.dir, sizeof out->target_tools.dir);
-	row_copy(s, 13, out->base_tools.flags, sizeof out->base_tools.flags);
-	row_copy(s, 14, out->target_tools.flags, sizeof out->target_tools.flags);
-	row_copy(s, 15, out->base_tools.module, sizeof out->base_tools.module);
-	row_copy(s, 16, out->base_tools.made_by, sizeof out->base_tools.made_by);
-	stmt_reset(s);
+	int found = stmt_first(s, err, out->repo, out->repo_name, out->base_sha, out->target_sha, out->suite, out->base_provider,
+		out->target_provider, out->device_uuid, is_imported, out->base_config, out->target_config, out->base_tools.dir,
+		out->target_tools.dir, out->base_tools.flags, out->target_tools.flags, out->base_tools.module,
+		out->base_tools.made_by);
+	if (stmt_require(found, err, "there is no comparison %lld", (long long)comparison))
+		return -1;
 	if (is_imported)
 		return err_set(err, ERR_INVALID, "comparison %lld has imported results; there is nothing to profile",
 			(long long)comparison);
@@ -118,7 +91,7 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 	struct buf base_tried, target_tried;
 	write_tried(&base_tried, &end->base_tried);
 	write_tried(&target_tried, &end->target_tried);
-	struct stmt *s = db_query(db, err,
+	int result = db_insert(db, &c->id, err,
 		"INSERT INTO profile_cell (profile, n, key, state, why, path, tool, passes, stalls_why, base_config, "
 		"target_config, base_tried, target_tried, base_ms, target_ms, gpu_s, with_config, with_base_ms, with_target_ms, "
 		"with_ms) VALUES (:profile, :n, :key, :state, :why, :path, :tool, :passes, :stalls_why, :base_config, "
@@ -131,7 +104,6 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 		c->end ? evidence_path_names[end->path] : "", end->tool, end->passes, end->stalls_why, end->base_config,
 		end->target_config, c->base_ms, c->target_ms, end->gpu_s, c->with ? c->with->config : NULL,
 		c->with ? c->with->base_ms : NAN, c->with ? c->with->target_ms : NAN, c->with ? c->with->with_ms : NAN);
-	int result = stmt_insert(s, &c->id, err);
 	buf_fini(&base_tried);
 	buf_fini(&target_tried);
 	return result;
@@ -139,12 +111,10 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 
 static int name_id(struct db *db, const char *metric, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err, "SELECT id FROM metric_name WHERE name = :name AND unit = ''", "name=%s", metric);
-	int found = stmt_first_int(s, id, err);
+	int found = db_first_int(db, id, err, "SELECT id FROM metric_name WHERE name = :name AND unit = ''", "name=%s", metric);
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	s = db_query(db, err, "INSERT INTO metric_name (name, unit) VALUES (:name, '')", "name=%s", metric);
-	return stmt_insert(s, id, err);
+	return db_insert(db, id, err, "INSERT INTO metric_name (name, unit) VALUES (:name, '')", "name=%s", metric);
 }
 
 static int put_value(struct db *db, int64_t kernel, const struct evidence_value *v, struct fw_err *err)
@@ -184,11 +154,7 @@ static void write_opcodes(struct buf *out, const struct msg_code *c)
 	jsonw_init(&j, out);
 	jsonw_array(&j);
 	for (int i = 0; i < c->n_opcodes; i++) {
-		jsonw_array(&j);
-		jsonw_string(&j, c->opcode[i].opcode);
-		jsonw_int(&j, c->opcode[i].base);
-		jsonw_int(&j, c->opcode[i].target);
-		jsonw_array_end(&j);
+		jsonw_format(&j, "[ %s %d %d ]", c->opcode[i].opcode, c->opcode[i].base, c->opcode[i].target);
 	}
 	jsonw_array_end(&j);
 }
@@ -197,12 +163,8 @@ static void write_takes(struct buf *out, const struct evidence_takes *t)
 {
 	struct jsonw j;
 	jsonw_init(&j, out);
-	jsonw_object(&j);
-	jsonw_kv_int(&j, "registers", t->registers);
-	jsonw_kv_int(&j, "local_bytes", t->local_bytes);
-	jsonw_kv_int(&j, "shared_bytes", t->shared_bytes);
-	jsonw_kv_int(&j, "ctas_per_sm", t->ctas_per_sm);
-	jsonw_object_end(&j);
+	jsonw_format(&j, "{ registers=%d local_bytes=%d shared_bytes=%d ctas_per_sm=%d }", t->registers, t->local_bytes,
+		t->shared_bytes, t->ctas_per_sm);
 }
 
 static void write_hot(struct buf *out, const struct evidence_hot *h)

@@ -11,35 +11,24 @@ enum token_scope token_scope_of(const char *word)
 	return TOKEN_NONE;
 }
 
-static void read_row(struct stmt *s, struct token_row *out)
+/* The next row: 1, 0, -1. */
+static int read_row(struct stmt *s, struct token_row *out, struct fw_err *err)
 {
-	out->id = row_int(s, 0);
-	row_copy(s, 1, out->name, sizeof out->name);
-	row_copy(s, 2, out->scope, sizeof out->scope);
-	row_copy(s, 3, out->made_by, sizeof out->made_by);
-	out->created_at = row_int(s, 4);
-	out->used_at = row_int(s, 5);
-	out->revoked_at = row_int(s, 6);
+	return stmt_next(s, err, out->id, out->name, out->scope, out->made_by, out->created_at, out->used_at, out->revoked_at);
 }
 
-/* 1 and the row, 0, -1. */
 static int read_one(struct stmt *s, struct token_row *out, struct fw_err *err)
 {
-	int result = stmt_step(s, err);
-	if (result != 1)
-		return result;
-	read_row(s, out);
+	int result = read_row(s, out, err);
 	stmt_reset(s);
-	return 1;
+	return result;
 }
 
-static void bind(struct stmt *s, const struct token_new *token, int64_t now_ms)
+static int run_for_token(struct stmt *s, const struct token_new *token, int64_t now_ms, struct fw_err *err)
 {
-	stmt_text(s, ":name", token->name);
-	stmt_text(s, ":hash", token->hash);
-	stmt_text(s, ":scope", token->scope);
-	stmt_text(s, ":by", token->made_by);
-	stmt_int(s, ":now", now_ms);
+	return stmt_run(stmt_bind(s, err, "name=%s hash=%s scope=%s by=%s now=%ld", token->name, token->hash, token->scope,
+				token->made_by, now_ms),
+		err);
 }
 
 int store_token_insert(struct db *db, const struct token_new *token, int64_t now_ms, struct fw_err *err)
@@ -48,8 +37,7 @@ int store_token_insert(struct db *db, const struct token_new *token, int64_t now
 		"INSERT INTO token (name, hash, scope, made_by, created_at) VALUES (:name, :hash, :scope, :by, :now) ON CONFLICT "
 		"DO NOTHING",
 		err);
-	bind(s, token, now_ms);
-	if (stmt_run(s, err) != 0)
+	if (run_for_token(s, token, now_ms, err) != 0)
 		return -1;
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "a token named %s exists; choose another name", token->name);
 }
@@ -72,11 +60,9 @@ int store_token_list(struct db *db, void (*each)(void *arg, const struct token_r
 	int result;
 	struct stmt *s =
 		db_stmt(db, "SELECT id, name, scope, made_by, created_at, used_at, revoked_at FROM token ORDER BY name", err);
-	while ((result = stmt_step(s, err)) == 1) {
-		struct token_row row;
-		read_row(s, &row);
+	struct token_row row;
+	while ((result = read_row(s, &row, err)) == 1)
 		each(arg, &row);
-	}
 	return result;
 }
 
@@ -117,8 +103,7 @@ static int replace(struct db *db, const struct token_new *token, int64_t now_ms,
 		"(name) DO UPDATE SET hash = :hash, scope = :scope, made_by = :by, created_at = :now, used_at = NULL, revoked_at "
 		"= NULL",
 		err);
-	bind(s, token, now_ms);
-	return stmt_run(s, err) == 0 ? end_sessions(db, token->name, err) : -1;
+	return run_for_token(s, token, now_ms, err) == 0 ? end_sessions(db, token->name, err) : -1;
 }
 
 int store_token_replace(struct db *db, const struct token_new *token, int64_t now_ms, struct fw_err *err)
@@ -162,8 +147,7 @@ int store_session_find(struct db *db, const char *hash, int64_t now_ms, struct t
 int store_session_end(struct db *db, const char *hash, bool *was_open, struct fw_err *err)
 {
 	int n = 0;
-	struct stmt *s = db_query(db, err, "DELETE FROM session WHERE hash = :hash", "hash=%s", hash);
-	int result = stmt_run_count(s, &n, err);
+	int result = db_run_count(db, &n, err, "DELETE FROM session WHERE hash = :hash", "hash=%s", hash);
 	*was_open = n > 0;
 	return result;
 }

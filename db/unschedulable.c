@@ -32,13 +32,8 @@ int find_unschedulable(struct db *db, const char *devices, const char *workers, 
 		"ORDER BY id.value",
 		"devices=%s workers=%s first=%ld last=%ld", devices, workers, job, job ? job : INT64_MAX);
 	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct find_unschedulable){ .job = row_int(s, 0),
-				  .kind = row_text(s, 1),
-				  .uuid = row_text(s, 2),
-				  .model = row_text(s, 3),
-				  .driver = row_text(s, 4),
-				  .toolkit = row_text(s, 5),
-				  .down = row_text(s, 6) });
+	struct find_unschedulable row = { 0 };
+	while ((result = stmt_next(s, err, row.job, row.kind, row.uuid, row.model, row.driver, row.toolkit, row.down)) == 1)
+		each(arg, &row);
 	return result;
 }

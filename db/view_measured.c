@@ -9,19 +9,9 @@ int view_measured(struct db *db, int64_t profile, view_measured_fn *each, void *
 		"profile_cell x JOIN profile p ON p.id = x.profile LEFT JOIN cell c ON c.comparison = p.comparison AND c.key = "
 		"x.key WHERE x.profile = :profile ORDER BY x.n",
 		"profile=%ld", profile);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_measured){ .cell = row_int(s, 0),
-				  .key = row_text(s, 1),
-				  .state = row_text(s, 2),
-				  .path = row_text(s, 3),
-				  .base_config = row_text(s, 4),
-				  .target_config = row_text(s, 5),
-				  .group = row_text(s, 6),
-				  .title = row_text(s, 7),
-				  .direction = row_text(s, 8),
-				  .size = (int)row_int(s, 9),
-				  .flops = row_double(s, 10),
-				  .base_ms = row_double(s, 11),
-				  .target_ms = row_double(s, 12) });
+	struct view_measured row = { 0 };
+	while ((result = stmt_next(s, err, row.cell, row.key, row.state, row.path, row.base_config, row.target_config, row.group,
+			row.title, row.direction, row.size, row.flops, row.base_ms, row.target_ms)) == 1)
+		each(arg, &row);
 	return result;
 }

@@ -23,37 +23,18 @@ static int each_profile(struct db *db, struct stmt *s, view_profile_fn *each, vo
 {
 	struct profile_answer answer;
 	int result, n = 0;
-	while ((result = stmt_step(s, err)) == 1) {
-		n++;
-		if (profile_answer(db, row_int(s, 0), jobstate_from_name(row_text(s, 4)), row_text(s, 5), NULL, &answer, err) !=
-			0) {
+	struct view_profile row = { .answer = answer.text };
+	for (; (result = stmt_next(s, err, row.id, row.job, row.comparison, row.alert,
+			COLUMN_NAMED(row.state, jobstate_from_name), row.state_why, row.repo, row.base, row.target, row.base_name,
+			row.target_name, row.base_provider, row.target_provider, row.suite, row.cells_glob, row.device,
+			row.origin, row.queued_at, row.started_at, row.ended_at, row.base_config, row.target_config)) == 1;
+		n++) {
+		if (profile_answer(db, row.id, row.state, row.state_why, NULL, &answer, err) != 0) {
 			stmt_reset(s);
 			return -1;
 		}
-		each(arg, &(struct view_profile){ .id = row_int(s, 0),
-				  .job = row_int(s, 1),
-				  .comparison = row_int(s, 2),
-				  .alert = row_int(s, 3),
-				  .state = jobstate_from_name(row_text(s, 4)),
-				  .state_why = row_text(s, 5),
-				  .repo = row_text(s, 6),
-				  .base = row_text(s, 7),
-				  .target = row_text(s, 8),
-				  .base_name = row_text(s, 9),
-				  .target_name = row_text(s, 10),
-				  .base_provider = row_text(s, 11),
-				  .target_provider = row_text(s, 12),
-				  .suite = row_text(s, 13),
-				  .cells_glob = row_text(s, 14),
-				  .device = row_text(s, 15),
-				  .origin = row_text(s, 16),
-				  .answer = answer.text,
-				  .sentence = answer.has_cause ? answer.text : "",
-				  .queued_at = row_int(s, 17),
-				  .started_at = row_int(s, 18),
-				  .ended_at = row_int(s, 19),
-				  .base_config = row_text(s, 20),
-				  .target_config = row_text(s, 21) });
+		row.sentence = answer.has_cause ? answer.text : "";
+		each(arg, &row);
 	}
 	return result < 0 ? -1 : n;
 }
@@ -69,9 +50,8 @@ int view_profiles(struct db *db, const struct view_profile_filter *f, view_profi
 	else
 		s = db_stmt(db, PROFILE_SELECT "WHERE p.id < :before ORDER BY p.id DESC LIMIT :limit", err);
 	if (f->alert || f->comparison)
-		stmt_int(s, ":of", f->alert ? f->alert : f->comparison);
-	stmt_int(s, ":before", store_page_before(f->before));
-	stmt_int(s, ":limit", store_page_size(f->limit, VIEW_ROWS_MAX));
+		s = stmt_bind(s, err, "of=%ld", f->alert ? f->alert : f->comparison);
+	s = stmt_bind(s, err, "before=%ld limit=%d", store_page_before(f->before), store_page_size(f->limit, VIEW_ROWS_MAX));
 	return each_profile(db, s, each, arg, err) < 0 ? -1 : 0;
 }
 
@@ -83,11 +63,10 @@ int view_profile(struct db *db, int64_t id, view_profile_fn *each, void *arg, st
 
 static int has_profile(struct db *db, int64_t alert, int64_t comparison, struct fw_err *err)
 {
-	struct stmt *s = db_query(db, err,
+	return db_any(db, err,
 		alert ? "SELECT 1 FROM profile WHERE alert = :of LIMIT 1"
 		      : "SELECT 1 FROM profile WHERE comparison = :of LIMIT 1",
 		"of=%ld", alert ? alert : comparison);
-	return stmt_any(s, err);
 }
 
 int view_profile_of(struct db *db, int64_t alert, int64_t comparison, view_profile_fn *each, void *arg, struct fw_err *err)
@@ -108,14 +87,8 @@ static void write_why(void *arg, const struct view_profile *row)
 	struct jsonw *j = arg;
 	char href[48];
 	snprintf(href, sizeof href, "/api/v1/profiles/%lld", (long long)row->id);
-	jsonw_object(j);
-	jsonw_kv_int(j, "profile", row->id);
-	jsonw_kv_string(j, "state", jobstate_name(row->state));
-	jsonw_kv_string(j, "state_why", *row->state_why ? row->state_why : NULL);
-	jsonw_kv_string(j, "answer", row->answer);
-	jsonw_kv_string(j, "sentence", *row->sentence ? row->sentence : NULL);
-	jsonw_kv_string(j, "href", href);
-	jsonw_object_end(j);
+	jsonw_format(j, "{ profile=%ld state=%s state_why?=%s answer=%s sentence?=%s href=%s }", row->id,
+		jobstate_name(row->state), row->state_why, row->answer, row->sentence, href);
 }
 
 int view_profile_why(struct db *db, int64_t alert, int64_t comparison, struct jsonw *j, struct fw_err *err)
@@ -143,32 +116,16 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 {
 	int result;
 	struct stmt *s = db_query(db, err,
-		"SELECT id, n, key, state, why, path, tool, base_config, target_config, with_config, passes, base_ms, target_ms, "
-		"gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried, stalls_why FROM profile_cell WHERE "
+		"SELECT id, n, key, state, why, path, tool, base_config, target_config, with_config, with_config IS NOT NULL, passes, "
+		"base_ms, target_ms, gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried, stalls_why FROM profile_cell WHERE "
 		"profile = :profile ORDER BY coalesce(target_ms / base_ms, 0) DESC, n",
 		"profile=%ld", profile);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_profile_cell){ .id = row_int(s, 0),
-				  .n = (int)row_int(s, 1),
-				  .key = row_text(s, 2),
-				  .state = row_text(s, 3),
-				  .why = row_text(s, 4),
-				  .path = row_text(s, 5),
-				  .tool = row_text(s, 6),
-				  .base_config = row_text(s, 7),
-				  .target_config = row_text(s, 8),
-				  .with_config = row_text(s, 9),
-				  .has_with = !row_is_null(s, 9),
-				  .passes = (int)row_int(s, 10),
-				  .base_ms = row_double(s, 11),
-				  .target_ms = row_double(s, 12),
-				  .gpu_s = row_double(s, 13),
-				  .with_base_ms = row_double(s, 14),
-				  .with_target_ms = row_double(s, 15),
-				  .with_ms = row_double(s, 16),
-				  .base_tried_json = row_text(s, 17),
-				  .target_tried_json = row_text(s, 18),
-				  .stalls_why = row_text(s, 19) });
+	struct view_profile_cell row = { 0 };
+	while ((result = stmt_next(s, err, row.id, row.n, row.key, row.state, row.why, row.path, row.tool, row.base_config,
+			row.target_config, row.with_config, row.has_with, row.passes, row.base_ms, row.target_ms, row.gpu_s,
+			row.with_base_ms, row.with_target_ms, row.with_ms, row.base_tried_json, row.target_tried_json,
+			row.stalls_why)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -179,14 +136,10 @@ int view_profile_causes(struct db *db, int64_t cell, view_cause_fn *each, void *
 		"SELECT rank, code, kernel, sentence, explained_ms, of_ms, confidence FROM cause WHERE profile_cell = :cell "
 		"ORDER BY rank",
 		"cell=%ld", cell);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_cause){ .rank = (int)row_int(s, 0),
-				  .code = row_text(s, 1),
-				  .kernel = row_text(s, 2),
-				  .sentence = row_text(s, 3),
-				  .explained_ms = row_double(s, 4),
-				  .of_ms = row_double(s, 5),
-				  .confidence = row_text(s, 6) });
+	struct view_cause row = { 0 };
+	while ((result = stmt_next(
+			s, err, row.rank, row.code, row.kernel, row.sentence, row.explained_ms, row.of_ms, row.confidence)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -197,21 +150,10 @@ int view_profile_kernels(struct db *db, int64_t cell, view_profile_kernel_fn *ea
 		"SELECT id, side, repeat, n, phase, kernel, code_sha, ms, grid, block, registers, local_bytes, shared_bytes, "
 		"ctas_per_sm FROM profile_kernel WHERE profile_cell = :cell ORDER BY side, repeat, n",
 		"cell=%ld", cell);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_profile_kernel){ .id = row_int(s, 0),
-				  .side = row_text(s, 1),
-				  .repeat = (int)row_int(s, 2),
-				  .n = (int)row_int(s, 3),
-				  .phase = row_text(s, 4),
-				  .kernel = row_text(s, 5),
-				  .code_sha = row_text(s, 6),
-				  .ms = row_double(s, 7),
-				  .grid = row_text(s, 8),
-				  .block = row_text(s, 9),
-				  .registers = (int)row_int(s, 10),
-				  .local_bytes = (int)row_int(s, 11),
-				  .shared_bytes = (int)row_int(s, 12),
-				  .ctas_per_sm = (int)row_int(s, 13) });
+	struct view_profile_kernel row = { 0 };
+	while ((result = stmt_next(s, err, row.id, row.side, row.repeat, row.n, row.phase, row.kernel, row.code_sha, row.ms,
+			row.grid, row.block, row.registers, row.local_bytes, row.shared_bytes, row.ctas_per_sm)) == 1)
+		each(arg, &row);
 	return result;
 }
 
@@ -232,28 +174,23 @@ int view_profile_codes(struct db *db, int64_t cell, view_profile_code_fn *each, 
 	struct buf text;
 	int result;
 	struct stmt *s = db_query(db, err,
-		"SELECT base, target, what, opcodes, base_takes, target_takes, hunks_len, hunks, base_stalls, target_stalls FROM "
+		"SELECT base, target, what, opcodes, base_takes, target_takes, base_stalls, target_stalls, hunks_len, hunks FROM "
 		"profile_code WHERE profile_cell = :cell ORDER BY id",
 		"cell=%ld", cell);
 	buf_init(&text, HUNKS_MAX);
-	while ((result = stmt_step(s, err)) == 1) {
-		size_t len;
-		const void *packed = row_blob(s, 7, &len);
+	struct view_profile_code row;
+	size_t len, whole;
+	while ((result = stmt_next(s, err, row.base, row.target, row.what, row.opcodes_json, row.base_takes_json,
+			row.target_takes_json, row.base_stalls_json, row.target_stalls_json, whole)) == 1) {
+		const void *packed = row_blob(s, 9, &len);
 		buf_clear(&text);
-		if (unpack(packed, len, (size_t)row_int(s, 6), &text, err) != 0) {
+		if (unpack(packed, len, whole, &text, err) != 0) {
 			stmt_reset(s);
 			result = -1;
 			break;
 		}
-		each(arg, &(struct view_profile_code){ .base = row_text(s, 0),
-				  .target = row_text(s, 1),
-				  .what = row_text(s, 2),
-				  .opcodes_json = row_text(s, 3),
-				  .base_takes_json = row_text(s, 4),
-				  .target_takes_json = row_text(s, 5),
-				  .base_stalls_json = row_text(s, 8),
-				  .target_stalls_json = row_text(s, 9),
-				  .hunks = text.data });
+		row.hunks = text.data;
+		each(arg, &row);
 	}
 	buf_fini(&text);
 	return result;

@@ -75,6 +75,34 @@ static void values_come_back(void **state)
 	assert_int_equal(stmt_step(s, &err), 0);
 }
 
+static void columns_become_variables(void **state)
+{
+	struct fixture *f = *state;
+	int64_t i = 1;
+	int n;
+	bool is;
+	double d, none;
+	const char *borrowed;
+	char cut[4];
+	enum verdict v;
+	struct stmt *s = stmt_bind(db_stmt(f->db, "SELECT :i, :n, 2, :d, NULL, 'text', :t, :skip, :v", &err), &err,
+		"i=%ld n=%d d=%f t=%s", INT64_MIN, -7, 0.5, "longer");
+	s = stmt_bind(s, &err, "skip?=%ld v=%s", (int64_t)0, "regression");
+	assert_int_equal(
+		stmt_next(s, &err, i, n, is, d, none, borrowed, cut, COLUMN_UNUSED, COLUMN_NAMED(v, verdict_from_name)), 1);
+	assert_true(i == INT64_MIN && n == -7 && is && d == 0.5 && isnan(none) && v == VERDICT_REGRESSION);
+	assert_true(row_is_null(s, 7));
+	assert_string_equal(borrowed, "text");
+	assert_string_equal(cut, "lon");
+	assert_int_equal(stmt_next(s, &err, i), 0);
+	assert_int_equal(db_first(f->db, &err, (i, n), "SELECT 1, 2 WHERE :no", "no=%d", 0), 0);
+	assert_true(i == INT64_MIN);
+	assert_int_equal(db_first(f->db, &err, (i, n), "SELECT 1, 2 WHERE :yes", "yes=%d", 1), 1);
+	assert_true(i == 1 && n == 2);
+	assert_int_equal(stmt_step(stmt_bind(db_stmt(f->db, "SELECT :a", &err), &err, "b=%d", 1), &err), -1);
+	assert_non_null(strstr(err.text, "no parameter :b"));
+}
+
 static void statements_are_kept(void **state)
 {
 	struct fixture *f = *state;
@@ -572,6 +600,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(settings_are_safe, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(values_come_back, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(columns_become_variables, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(statements_are_kept, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_statement_that_does_not_prepare_fails_at_its_end, fixture_setup, fixture_teardown),
