@@ -36,12 +36,7 @@ static void probe_print(enum look_health health, const char *what, const char *a
 	va_end(args);
 	buf_init(&line, LINE_MAX_BYTES);
 	jsonw_init(&j, &line);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "what", what);
-	jsonw_kv_string(&j, "health", names[health]);
-	jsonw_kv_string(&j, "text", text);
-	jsonw_kv_string(&j, "advice", *advice ? advice : NULL);
-	jsonw_object_end(&j);
+	jsonw_format(&j, "{ what=%s health=%s text=%s advice?=%s }", what, names[health], text, advice);
 	puts(line.data);
 	fflush(stdout);
 	buf_fini(&line);

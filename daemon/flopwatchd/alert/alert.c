@@ -56,9 +56,7 @@ static void write_comparison(struct message *m, int64_t id)
 	buf_fini(&rule);
 	if (m->failed)
 		return;
-	jsonw_kv_string(m->j, "base", c.base_sha);
-	jsonw_kv_int(m->j, "comparison", id);
-	jsonw_kv_string(m->j, "verdict", verdict_name(c.verdict));
+	jsonw_format(m->j, "base=%s comparison=%ld verdict=%s", c.base_sha, id, verdict_name(c.verdict));
 }
 
 static void write_url(struct message *m, int64_t alert)
@@ -74,22 +72,13 @@ static void write_alert(void *arg, const struct view_alert *a)
 	struct jsonw *j = m->j;
 	char at[32];
 	clock_format(m->now_ms, at);
-	jsonw_kv_string(j, "at", at);
-	jsonw_kv_int(j, "alert", a->id);
-	jsonw_kv_string(j, "kind", alertkind_name(a->kind));
-	jsonw_kv_string(j, "state", alertstate_name(a->state));
+	jsonw_format(j, "at=%s alert=%ld kind=%s state=%s", at, a->id, alertkind_name(a->kind), alertstate_name(a->state));
 	if (m->who) {
-		jsonw_kv_string(j, "by", m->who);
-		jsonw_kv_string(j, "reason", m->reason);
+		jsonw_format(j, "by=%s reason=%s", m->who, m->reason);
 	}
-	jsonw_kv_string(j, "title", a->title);
-	if (a->device[0])
-		jsonw_kv_string(j, "device", a->device);
+	jsonw_format(j, "title=%s device~=%s", a->title, a->device);
 	if (a->repo[0]) {
-		jsonw_kv_string(j, "repo", a->repo);
-		jsonw_kv_string(j, "branch", a->branch);
-		jsonw_kv_string(j, "target", a->target);
-		jsonw_kv_string(j, "subject", a->subject);
+		jsonw_format(j, "repo=%s branch=%s target=%s subject=%s", a->repo, a->branch, a->target, a->subject);
 	}
 	write_comparison(m, m->comparison ? m->comparison : a->comparison);
 	if (m->config && m->config->public_url[0])

@@ -168,12 +168,8 @@ static void count_group(struct alert_cells *a, const struct alert_group *g)
 
 static void write_group(struct jsonw *j, const struct alert_group *g)
 {
-	jsonw_kv_string(j, "family", g->family);
-	jsonw_kv_string(j, "direction", g->direction);
-	jsonw_kv_string(j, "phase", g->phase[0] ? g->phase : NULL);
-	jsonw_kv_string(j, "kernel", g->kernel[0] ? g->kernel : NULL);
-	if (g->failure[0])
-		jsonw_kv_string(j, "failure", g->failure);
+	jsonw_format(j, "family=%s direction=%s phase?=%s kernel?=%s failure~=%s", g->family, g->direction, g->phase, g->kernel,
+		g->failure);
 	if (g->decider == DECIDER_SUSTAINED_RUNS)
 		jsonw_kv_bool(j, "sustained", true);
 	if (g->decider == DECIDER_MEAN)
@@ -203,13 +199,8 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 	}
 	count_group(a, &g);
 	a->n++;
-	jsonw_object(&a->j);
-	jsonw_kv_string(&a->j, "cell", c->key);
-	jsonw_kv_string(&a->j, "suite", r->plan.suite_name);
-	jsonw_kv_int(&a->j, "comparison", c->comparison);
-	jsonw_kv_string(&a->j, "verdict", verdict_name(c->verdict));
-	jsonw_kv_double(&a->j, "change_pct", c->decided_pct);
-	jsonw_kv_bool(&a->j, "borderline", (c->flags & FLAG_BORDERLINE) != 0);
+	jsonw_format(&a->j, "{ cell=%s suite=%s comparison=%ld verdict=%s change_pct=%f borderline=%i", c->key,
+		r->plan.suite_name, c->comparison, verdict_name(c->verdict), c->decided_pct, (c->flags & FLAG_BORDERLINE) != 0);
 	write_group(&a->j, &g);
 	if (failed)
 		jsonw_kv_string(&a->j, "reason", c->reason);
@@ -220,15 +211,8 @@ static void add_key(struct alert_cells *a, const char *suite, const char *key, c
 {
 	if (a->n++ >= STORE_ALERT_CELLS_MAX) /* beyond the limit, cells are only counted */
 		return;
-	jsonw_object(&a->j);
-	jsonw_kv_string(&a->j, "cell", key);
-	jsonw_kv_string(&a->j, "suite", suite);
-	if (comparison)
-		jsonw_kv_int(&a->j, "comparison", comparison);
-	jsonw_kv_string(&a->j, "verdict", verdict);
-	jsonw_kv_null(&a->j, "change_pct");
-	jsonw_kv_bool(&a->j, "borderline", false);
-	jsonw_object_end(&a->j);
+	jsonw_format(&a->j, "{ cell=%s suite=%s comparison~=%ld verdict=%s change_pct=null borderline=%i }", key, suite,
+		comparison, verdict, false);
 }
 
 void alert_cells_add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict)
@@ -240,15 +224,8 @@ void alert_cells_add_unpaired(struct alert_cells *a, const char *suite, const ch
 {
 	a->n++;
 	a->worst_pct = fmin(a->worst_pct, change_pct);
-	jsonw_object(&a->j);
-	jsonw_kv_string(&a->j, "cell", key);
-	jsonw_kv_string(&a->j, "suite", suite);
-	jsonw_kv_int(&a->j, "comparison", comparison);
-	jsonw_kv_string(&a->j, "verdict", verdict_name(VERDICT_REGRESSION));
-	jsonw_kv_double(&a->j, "change_pct", change_pct);
-	jsonw_kv_bool(&a->j, "borderline", false);
-	jsonw_kv_bool(&a->j, "unpaired", true);
-	jsonw_object_end(&a->j);
+	jsonw_format(&a->j, "{ cell=%s suite=%s comparison=%ld verdict=%s change_pct=%f borderline=%i unpaired=%i }", key, suite,
+		comparison, verdict_name(VERDICT_REGRESSION), change_pct, false, true);
 }
 
 void alert_cells_add_lost(struct alert_cells *a, const char *suite, const char *key, int64_t comparison)

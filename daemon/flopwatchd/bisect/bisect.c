@@ -156,10 +156,7 @@ static int end_search(
 	if (store_bisect_state(b->txn->db, row->id, state, why, now, err) != 0)
 		return -1;
 	struct jsonw *j = alert_message(&event, "bisect.ended");
-	jsonw_kv_int(j, "bisect", row->id);
-	jsonw_kv_string(j, "repo", row->repo_name);
-	jsonw_kv_string(j, "state", state);
-	jsonw_kv_string(j, "why", why);
+	jsonw_format(j, "bisect=%ld repo=%s state=%s why=%s", row->id, row->repo_name, state, why);
 	int result = alert_deliver(b->txn->db, NULL, &event, now, err);
 	log_info("bisect.ended", "bisect=%lld repo=%s state=%s why=%s", (long long)row->id, log_quote(row->repo_name), state,
 		log_quote(why));

@@ -24,15 +24,9 @@ static int write_culprit(struct db *db, struct jsonw *j, int64_t repo, const str
 	struct fw_err why = { 0 };
 	if (store_commit_get(db, repo, c->to, &commit, &why) && why.code != ERR_NOT_FOUND)
 		return err_set(err, why.code, "%s", why.text);
-	jsonw_kv_string(j, "from", c->from);
-	jsonw_kv_string(j, "to", c->to);
-	jsonw_kv_int(j, "commits", c->commits);
-	jsonw_kv_int(j, "skipped", c->skipped);
-	jsonw_kv_string(j, "subject", commit.subject);
-	jsonw_kv_string(j, "author", commit.author);
-	jsonw_kv_bool(j, "confirmed", c->confirmed);
-	jsonw_kv_figure(j, "change_pct", c->change_pct);
-	jsonw_kv_figure(j, "probability", c->probability);
+	jsonw_format(j, "from=%s to=%s commits=%d skipped=%d subject=%s author=%s confirmed=%i change_pct=%g probability=%g",
+		c->from, c->to, c->commits, c->skipped, commit.subject, commit.author, c->confirmed, c->change_pct,
+		c->probability);
 	if (c->comparison)
 		jsonw_kv_int(j, "comparison", c->comparison);
 	else
@@ -71,12 +65,10 @@ int bisect_report_json(struct db *db, const struct store_bisect *b, const struct
 		jsonw_object(&j);
 		if (fill_culprit(db, b, s, &findings[i], &c, err) || write_culprit(db, &j, b->repo, &c, err))
 			return -1;
-		jsonw_key(&j, "cells");
-		jsonw_array(&j);
+		jsonw_format(&j, "cells=[");
 		for (int k = 0; k < findings[i].n_tracks; k++)
 			jsonw_string(&j, s->track[findings[i].track[k]].key);
-		jsonw_array_end(&j);
-		jsonw_object_end(&j);
+		jsonw_format(&j, "] }");
 	}
 	jsonw_array_end(&j);
 	return out->failed ? err_set(err, ERR_FULL, "the culprits of bisect %lld do not fit", (long long)b->id) : 0;
@@ -133,21 +125,17 @@ int bisect_report_only(struct db *db, const struct store_comparison *c, double w
 	snprintf(only.from, sizeof only.from, "%s", c->base_sha);
 	snprintf(only.to, sizeof only.to, "%s", c->target_sha);
 	jsonw_init(&j, out);
-	jsonw_array(&j);
-	jsonw_object(&j);
+	jsonw_format(&j, "[ {");
 	int result = write_culprit(db, &j, c->repo, &only, err);
 	json_t *cell, *cells = json_loads(cells_json, 0, NULL);
-	jsonw_key(&j, "cells");
-	jsonw_array(&j);
+	jsonw_format(&j, "cells=[");
 	json_array_foreach(cells, i, cell)
 	{
 		const char *key = json_string_value(json_object_get(cell, "cell"));
 		jsonw_string(&j, key ? key : "");
 	}
 	json_decref(cells);
-	jsonw_array_end(&j);
-	jsonw_object_end(&j);
-	jsonw_array_end(&j);
+	jsonw_format(&j, "] } ]");
 	if (result == 0 && out->failed)
 		result = err_set(err, ERR_FULL, "the culprit of an alert does not fit");
 	return result ? -1 : 1;
@@ -166,15 +154,9 @@ int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const
 	snprintf(c.from, sizeof c.from, "%s", from_sha);
 	snprintf(c.to, sizeof c.to, "%s", to_sha);
 	jsonw_init(&j, out);
-	jsonw_array(&j);
-	jsonw_object(&j);
+	jsonw_format(&j, "[ {");
 	int result = write_culprit(db, &j, repo, &c, err);
-	jsonw_key(&j, "cells");
-	jsonw_array(&j);
-	jsonw_string(&j, cell);
-	jsonw_array_end(&j);
-	jsonw_object_end(&j);
-	jsonw_array_end(&j);
+	jsonw_format(&j, "cells=[ %s ] } ]", cell);
 	if (result == 0 && out->failed)
 		result = err_set(err, ERR_FULL, "the culprit of an alert does not fit");
 	return result;

@@ -53,17 +53,11 @@ static int send_event(struct db *db, const struct result *r, const struct store_
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "baseline_period.reference_set");
-	jsonw_kv_int(j, "baseline_period", e->id);
-	jsonw_kv_int(j, "environment", e->environment);
-	jsonw_kv_string(j, "repo", job->repo_name);
-	jsonw_kv_string(j, "suite", e->suite);
-	jsonw_kv_string(j, "device", r->device.uuid);
-	jsonw_kv_string(j, "driver", r->device.driver);
-	jsonw_kv_string(j, "toolkit", r->device.toolkit);
-	if (r->device.cudnn[0])
-		jsonw_kv_string(j, "cudnn", r->device.cudnn);
-	jsonw_kv_string(j, "reference", e->reference_sha);
-	jsonw_kv_bool(j, "carried", carried);
+	jsonw_format(j,
+		"baseline_period=%ld environment=%ld repo=%s suite=%s device=%s driver=%s toolkit=%s cudnn~=%s "
+		"reference=%s carried=%i",
+		e->id, e->environment, job->repo_name, e->suite, r->device.uuid, r->device.driver, r->device.toolkit,
+		r->device.cudnn, e->reference_sha, carried);
 	return alert_deliver(db, NULL, &event, e->started_at, err);
 }
 

@@ -222,12 +222,8 @@ static int send_event(const struct trend *t, const struct store_change *c, struc
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "change_point.confirmed");
-	jsonw_kv_int(j, "change_point", c->id);
-	jsonw_kv_string(j, "kind", c->kind);
-	jsonw_kv_string(j, "cell", c->key);
-	jsonw_kv_string(j, "before", c->before_sha);
-	jsonw_kv_string(j, "commit", c->commit_sha);
-	jsonw_kv_figure(j, "change_pct", stats_change_pct(c->step));
+	jsonw_format(j, "change_point=%ld kind=%s cell=%s before=%s commit=%s change_pct=%g", c->id, c->kind, c->key,
+		c->before_sha, c->commit_sha, stats_change_pct(c->step));
 	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
 }
 

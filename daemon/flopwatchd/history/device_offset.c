@@ -70,10 +70,7 @@ static int send_event(struct db *db, const struct store_class_device *d, const c
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "device.state");
-	jsonw_kv_string(j, "device", d->uuid);
-	jsonw_kv_string(j, "state", devicestate_name(d->state));
-	jsonw_kv_string(j, "stands_out", why);
-	jsonw_kv_string(j, "who", "flopwatchd");
+	jsonw_format(j, "device=%s state=%s stands_out=%s who=%s", d->uuid, devicestate_name(d->state), why, "flopwatchd");
 	return store_event_end(&event, db, now_ms, err);
 }
 

@@ -43,11 +43,8 @@ static int send_event(const struct trend *t, const struct store_baseline_period 
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "baseline_period.reference_moved");
-	jsonw_kv_int(j, "baseline_period", e->id);
-	jsonw_kv_string(j, "suite", e->suite);
-	jsonw_kv_string(j, "from", e->reference_sha);
-	jsonw_kv_string(j, "reference", reference);
-	jsonw_kv_int(j, "comparison", comparison);
+	jsonw_format(j, "baseline_period=%ld suite=%s from=%s reference=%s comparison=%ld", e->id, e->suite, e->reference_sha,
+		reference, comparison);
 	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
 }
 

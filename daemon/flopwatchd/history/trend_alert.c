@@ -116,14 +116,7 @@ static int write_cell(const struct store_change *c, const char *suite, struct bu
 {
 	struct jsonw j;
 	jsonw_init(&j, out);
-	jsonw_array(&j);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "cell", c->key);
-	jsonw_kv_string(&j, "suite", suite);
-	jsonw_kv_double(&j, "change_pct", stats_change_pct(c->step));
-	jsonw_kv_bool(&j, "borderline", false);
-	jsonw_object_end(&j);
-	jsonw_array_end(&j);
+	jsonw_format(&j, "[ { cell=%s suite=%s change_pct=%f borderline=%i } ]", c->key, suite, stats_change_pct(c->step), false);
 	return out->failed ? err_set(err, ERR_FULL, "the alert's cell does not fit") : 0;
 }
 

@@ -158,14 +158,8 @@ static void write_claim(
 	sparsity_words(mask, &claim, text);
 	sparsity_contradiction(mask, &claim, contradiction);
 	jsonw_key(j, key);
-	jsonw_object(j);
-	jsonw_kv_figure(j, "blocks_kept", claim.blocks_kept);
-	jsonw_kv_figure(j, "tiles_total", claim.tiles_total);
-	jsonw_kv_figure(j, "tiles_skipped", claim.tiles_skipped);
-	jsonw_kv_figure(j, "tiles_partial", claim.tiles_partial);
-	jsonw_kv_string(j, "text", text);
-	jsonw_kv_string(j, "contradiction", contradiction[0] ? contradiction : NULL);
-	jsonw_object_end(j);
+	jsonw_format(j, "{ blocks_kept=%g tiles_total=%g tiles_skipped=%g tiles_partial=%g text=%s contradiction?=%s }",
+		claim.blocks_kept, claim.tiles_total, claim.tiles_skipped, claim.tiles_partial, text, contradiction);
 }
 
 static void write_sparsity(struct jsonw *j, const struct figures *f, double flops)
@@ -178,10 +172,7 @@ static void write_sparsity(struct jsonw *j, const struct figures *f, double flop
 	mask.flops_useful = flops;
 	struct sparsity_claim target = f->claim_target;
 	target.blocks_kept = f->kept;
-	jsonw_key(j, "sparsity");
-	jsonw_object(j);
-	jsonw_kv_figure(j, "blocks", mask.blocks);
-	jsonw_kv_figure(j, "masked", mask.blocks - mask.kept);
+	jsonw_format(j, "sparsity={ blocks=%g masked=%g", mask.blocks, mask.blocks - mask.kept);
 	write_claim(j, "base", &mask, f->claim_base, f->issued_base);
 	write_claim(j, "target", &mask, target, f->issued_target);
 	jsonw_object_end(j);
@@ -193,48 +184,31 @@ static void write_sustained(struct jsonw *j, const struct figures *f)
 		jsonw_kv_null(j, "sustained");
 		return;
 	}
-	jsonw_key(j, "sustained");
-	jsonw_object(j);
-	jsonw_kv_figure(j, "base_ms", f->sustained.base_ms);
-	jsonw_kv_figure(j, "target_ms", f->sustained.target_ms);
-	jsonw_kv_figure(j, "change_pct", f->sustained.change_pct);
-	jsonw_kv_figure(j, "ci_low_pct", f->sustained.ci_low_pct);
-	jsonw_kv_figure(j, "ci_high_pct", f->sustained.ci_high_pct);
-	jsonw_kv_figure(j, "runs", f->sustained.runs);
-	jsonw_kv_figure(j, "base_mhz", f->sustained.base_mhz);
-	jsonw_kv_figure(j, "target_mhz", f->sustained.target_mhz);
-	jsonw_kv_figure(j, "base_j", f->sustained.base_j);
-	jsonw_kv_figure(j, "target_j", f->sustained.target_j);
+	jsonw_format(j,
+		"sustained={ base_ms=%g target_ms=%g change_pct=%g ci_low_pct=%g ci_high_pct=%g runs=%g base_mhz=%g "
+		"target_mhz=%g base_j=%g target_j=%g",
+		f->sustained.base_ms, f->sustained.target_ms, f->sustained.change_pct, f->sustained.ci_low_pct,
+		f->sustained.ci_high_pct, f->sustained.runs, f->sustained.base_mhz, f->sustained.target_mhz, f->sustained.base_j,
+		f->sustained.target_j);
 	char why[EXPLAIN_SIZE];
 	explain_sustained_runs(&(struct sustained_level){ f->sustained.base_ms, f->sustained.base_mhz, f->sustained.base_j },
 		&(struct sustained_level){ f->sustained.target_ms, f->sustained.target_mhz, f->sustained.target_j }, why);
-	jsonw_kv_string(j, "why", why[0] ? why : NULL);
-	jsonw_object_end(j);
+	jsonw_format(j, "why?=%s }", why);
 }
 
 /* Write members into the open object. `flops`: useful FLOPs of a call, NAN unknown. */
 static void figures_write(struct jsonw *j, const struct figures *f, double flops)
 {
-	jsonw_key(j, "phases");
-	jsonw_array(j);
+	jsonw_format(j, "phases=[");
 	for (int i = 0; i < f->n_phases; i++) {
-		jsonw_object(j);
-		jsonw_kv_string(j, "phase", f->phase[i].name);
-		jsonw_kv_figure(j, "base_ms", f->phase[i].base_ms);
-		jsonw_kv_figure(j, "target_ms", f->phase[i].target_ms);
-		jsonw_kv_figure(j, "change_pct", f->phase[i].change_pct);
-		jsonw_kv_figure(j, "ci_low_pct", f->phase[i].ci_low_pct);
-		jsonw_kv_figure(j, "ci_high_pct", f->phase[i].ci_high_pct);
-		jsonw_object_end(j);
+		jsonw_format(j, "{ phase=%s base_ms=%g target_ms=%g change_pct=%g ci_low_pct=%g ci_high_pct=%g }",
+			f->phase[i].name, f->phase[i].base_ms, f->phase[i].target_ms, f->phase[i].change_pct,
+			f->phase[i].ci_low_pct, f->phase[i].ci_high_pct);
 	}
 	jsonw_array_end(j);
 	if (isfinite(f->call_base_us) || isfinite(f->call_target_us)) {
-		jsonw_key(j, "call");
-		jsonw_object(j);
-		jsonw_kv_figure(j, "base_us", f->call_base_us);
-		jsonw_kv_figure(j, "target_us", f->call_target_us);
-		jsonw_kv_figure(j, "change_pct", f->call_change_pct);
-		jsonw_object_end(j);
+		jsonw_format(j, "call={ base_us=%g target_us=%g change_pct=%g }", f->call_base_us, f->call_target_us,
+			f->call_change_pct);
 	} else {
 		jsonw_kv_null(j, "call");
 	}
@@ -348,21 +322,15 @@ static void write_side(
 	struct jsonw *j, const char *key, double median_ms, double flops, double bytes, const struct ran *ran, int side)
 {
 	jsonw_key(j, key);
-	jsonw_object(j);
-	jsonw_kv_figure(j, "median_ms", median_ms);
-	jsonw_kv_figure(j, "tflops", view_tflops(flops, median_ms));
-	jsonw_kv_figure(j, "gb_s", bytes / median_ms * 1e-6);
-	text_or_null(j, "provider", ran->provider[side]);
-	text_or_null(j, "configuration", ran->config[side]);
-	jsonw_object_end(j);
+	jsonw_format(j, "{ median_ms=%g tflops=%g gb_s=%g provider?=%s configuration?=%s }", median_ms,
+		view_tflops(flops, median_ms), bytes / median_ms * 1e-6, ran->provider[side], ran->config[side]);
 }
 
 static void write_flags(struct jsonw *j, const struct store_cell *c)
 {
 	char words[FLAG_WORDS_SIZE];
 	flag_words(c->flags, words);
-	jsonw_key(j, "flags");
-	jsonw_array(j);
+	jsonw_format(j, "flags=[");
 	for (const char *word = words; *word; word += strspn(word, " ")) {
 		size_t len = strcspn(word, " ");
 		jsonw_bytes(j, word, len);
@@ -425,23 +393,17 @@ static void write_peers(struct body *b, const struct store_cell *c)
 	const char *done = "";
 	struct peer_ratio base, target;
 	struct jsonw *j = &b->j;
-	jsonw_key(j, "peers");
-	jsonw_array(j);
+	jsonw_format(j, "peers=[");
 	for (int i = 0; i < b->n_sources; i++) {
 		const struct store_peer_source *s = &b->source[i];
 		if (strcmp(done, s->provider) == 0 || !get_peer_ratios(b, c, s, &base, &target))
 			continue;
 		done = s->provider;
-		jsonw_object(j);
-		jsonw_kv_string(j, "provider", s->provider);
-		jsonw_kv_int(j, "comparison", s->comparison);
-		jsonw_kv_string(j, "commit", s->target_sha);
-		jsonw_kv_string(j, "basis", words[s->basis]);
-		jsonw_kv_figure(j, "base_pct", base.pct);
-		jsonw_kv_figure(j, "target_pct", target.pct);
-		jsonw_kv_figure(j, "ci_low_pct", target.ci_low_pct);
-		jsonw_kv_figure(j, "ci_high_pct", target.ci_high_pct);
-		jsonw_object_end(j);
+		jsonw_format(j,
+			"{ provider=%s comparison=%ld commit=%s basis=%s base_pct=%g target_pct=%g ci_low_pct=%g "
+			"ci_high_pct=%g }",
+			s->provider, s->comparison, s->target_sha, words[s->basis], base.pct, target.pct, target.ci_low_pct,
+			target.ci_high_pct);
 	}
 	jsonw_array_end(j);
 }
@@ -450,9 +412,7 @@ static void write_peers(struct body *b, const struct store_cell *c)
 static void write_clock_parts(struct jsonw *j, const struct store_cell *c)
 {
 	double code_pct = isfinite(c->m_code) ? stats_change_pct(c->m_code) : NAN;
-	jsonw_kv_figure(j, "code_pct", code_pct);
-	jsonw_kv_figure(j, "clock_pct", c->change_pct - code_pct);
-	jsonw_kv_figure(j, "clock_se_pct", 100 * c->se_clock);
+	jsonw_format(j, "code_pct=%g clock_pct=%g clock_se_pct=%g", code_pct, c->change_pct - code_pct, 100 * c->se_clock);
 	if (c->flags & FLAG_CLOCK) {
 		char text[EXPLAIN_SIZE];
 		explain_parts(code_pct, c->change_pct - code_pct, text);
@@ -470,13 +430,8 @@ static void write_underpowered(struct jsonw *j, const struct store_cell *c)
 		return;
 	}
 	explain_underpowered(100 * c->tau0, c->nu0, c->underpowered_pct, text);
-	jsonw_key(j, "underpowered");
-	jsonw_object(j);
-	jsonw_kv_figure(j, "below_pct", c->underpowered_pct);
-	jsonw_kv_figure(j, "noise_pct", 100 * c->tau0);
-	jsonw_kv_figure(j, "seen", c->nu0);
-	jsonw_kv_string(j, "why", text);
-	jsonw_object_end(j);
+	jsonw_format(
+		j, "underpowered={ below_pct=%g noise_pct=%g seen=%g why=%s }", c->underpowered_pct, 100 * c->tau0, c->nu0, text);
 }
 
 /** Write the change of the mean call, if slow calls became more or less frequent. */
@@ -487,18 +442,14 @@ static void write_mean(struct jsonw *j, const struct store_cell *c)
 		jsonw_kv_null(j, "mean");
 		return;
 	}
-	jsonw_key(j, "mean");
-	jsonw_object(j);
-	jsonw_kv_figure(j, "change_pct", stats_change_pct(c->mean.m));
+	jsonw_format(j, "mean={ change_pct=%g", stats_change_pct(c->mean.m));
 	jsonw_kv_figure(
 		j, "ci_low_pct", stats_change_pct(c->mean.m + MEAN_CI * c->mean.se)); /* a longer time is a lower throughput */
-	jsonw_kv_figure(j, "ci_high_pct", stats_change_pct(c->mean.m - MEAN_CI * c->mean.se));
-	jsonw_kv_figure(j, "slow_base_pct", 100 * c->mean.share[TAIL_BASE]);
-	jsonw_kv_figure(j, "slow_target_pct", 100 * c->mean.share[TAIL_TARGET]);
-	jsonw_kv_figure(j, "longer_pct", 100 * c->mean.longer);
+	jsonw_format(j, "ci_high_pct=%g slow_base_pct=%g slow_target_pct=%g longer_pct=%g",
+		stats_change_pct(c->mean.m - MEAN_CI * c->mean.se), 100 * c->mean.share[TAIL_BASE],
+		100 * c->mean.share[TAIL_TARGET], 100 * c->mean.longer);
 	explain_slow_calls(c->mean.share, c->mean.longer, words);
-	jsonw_kv_string(j, "text", words);
-	jsonw_object_end(j);
+	jsonw_format(j, "text=%s }", words);
 }
 
 static void copy_summary(void *arg, const struct store_cell *c)
@@ -527,8 +478,7 @@ static bool same_but_size(const struct cell_summary *a, const struct cell_summar
 static void write_long_over_short(struct body *b)
 {
 	struct jsonw *j = &b->j;
-	jsonw_key(j, "long_over_short");
-	jsonw_array(j);
+	jsonw_format(j, "long_over_short=[");
 	for (int i = 0; i < b->n_summaries; i++) {
 		const struct cell_summary *shortest = &b->summary[i], *longest = shortest;
 		bool is_first = true;
@@ -545,14 +495,8 @@ static void write_long_over_short(struct body *b)
 		double over[2] = { longest->tflops[0] / shortest->tflops[0], longest->tflops[1] / shortest->tflops[1] };
 		if (!isfinite(over[0]) && !isfinite(over[1]))
 			continue;
-		jsonw_object(j);
-		jsonw_kv_string(j, "title", shortest->title);
-		jsonw_kv_string(j, "direction", shortest->direction);
-		jsonw_kv_int(j, "shortest", shortest->size);
-		jsonw_kv_int(j, "longest", longest->size);
-		jsonw_kv_figure(j, "base", over[0]);
-		jsonw_kv_figure(j, "target", over[1]);
-		jsonw_object_end(j);
+		jsonw_format(j, "{ title=%s direction=%s shortest=%ld longest=%ld base=%g target=%g }", shortest->title,
+			shortest->direction, shortest->size, longest->size, over[0], over[1]);
 	}
 	jsonw_array_end(j);
 }
@@ -571,13 +515,9 @@ static void write_over_baseline(struct body *b, const struct store_cell *c)
 	struct over_baseline over;
 	if (over_baseline_read(b->db, c->id, d->id, c->series, &over, b->err) != 0)
 		b->failed = -1;
-	jsonw_key(&b->j, "over_baseline");
-	jsonw_object(&b->j);
-	jsonw_kv_figure(&b->j, "base", over.runs ? over.speed[0] : d->ms[0] / c->base_median_ms);
-	jsonw_kv_figure(&b->j, "target", over.runs ? over.speed[1] : d->ms[1] / c->target_median_ms);
-	jsonw_kv_figure(&b->j, "ideal", d->flops / c->flops);
-	jsonw_kv_int(&b->j, "runs", over.runs);
-	jsonw_object_end(&b->j);
+	jsonw_format(&b->j, "over_baseline={ base=%g target=%g ideal=%g runs=%d }",
+		over.runs ? over.speed[0] : d->ms[0] / c->base_median_ms,
+		over.runs ? over.speed[1] : d->ms[1] / c->target_median_ms, d->flops / c->flops, over.runs);
 }
 
 static void write_device(struct body *b, const char *key, int64_t device)
@@ -599,45 +539,30 @@ static void write_cell(void *arg, const struct store_cell *c)
 		b->failed = -1;
 		return;
 	}
-	jsonw_object(j);
-	jsonw_kv_string(j, "cell", c->key);
-	jsonw_kv_string(j, "verdict", verdict_name(c->verdict));
-	jsonw_kv_bool(j, "borderline", (c->flags & FLAG_BORDERLINE) != 0);
+	jsonw_format(
+		j, "{ cell=%s verdict=%s borderline=%i", c->key, verdict_name(c->verdict), (c->flags & FLAG_BORDERLINE) != 0);
 	write_flags(j, c);
-	jsonw_kv_string(j, "series", series_name(c->series));
-	jsonw_kv_string(j, "decided_by", c->decider == DECIDER_PAIRS ? "pairs" : decider_name(c->decider));
+	jsonw_format(j, "series=%s decided_by=%s", series_name(c->series),
+		c->decider == DECIDER_PAIRS ? "pairs" : decider_name(c->decider));
 	write_device(b, "device", c->device);
 	write_device(b, "confirmed_on", c->confirmed_on);
-	jsonw_kv_bool(j, "confirmed", confirmed > 0);
-	text_or_null(j, "failure", c->failure);
-	text_or_null(j, "reason", c->reason);
-	jsonw_kv_string(j, "group", c->group);
-	jsonw_kv_string(j, "title", c->title);
-	jsonw_kv_string(j, "direction", c->direction);
-	jsonw_kv_int(j, "size", c->size);
-	jsonw_kv_string(j, "line", c->line);
-	jsonw_kv_double(j, "pieces", c->pieces);
+	jsonw_format(j, "confirmed=%i failure?=%s reason?=%s group=%s title=%s direction=%s size=%ld line=%s pieces=%f",
+		confirmed > 0, c->failure, c->reason, c->group, c->title, c->direction, c->size, c->line, c->pieces);
 	jsonw_key(j, "shape");
 	if (*c->shape)
 		jsonw_raw(j, c->shape, strlen(c->shape));
 	else
 		jsonw_null(j);
-	jsonw_kv_figure(j, "flops_useful", c->flops);
-	jsonw_kv_figure(j, "bytes_useful", c->bytes);
-	jsonw_kv_figure(j, "threshold_pct", c->threshold_pct);
+	jsonw_format(j, "flops_useful=%g bytes_useful=%g threshold_pct=%g", c->flops, c->bytes, c->threshold_pct);
 	write_side(j, "base", c->base_median_ms, c->flops, c->bytes, &ran, RAN_BASE);
 	write_side(j, "target", c->target_median_ms, c->flops, c->bytes, &ran, RAN_TARGET);
 	write_artifact(b, "tried", "cell", c->id, "tried");
-	jsonw_kv_figure(j, "change_pct", c->change_pct);
-	jsonw_kv_figure(j, "ci_low_pct", c->ci_low_pct);
-	jsonw_kv_figure(j, "ci_high_pct", c->ci_high_pct);
-	jsonw_kv_figure(j, "mde_pct", c->mde_pct);
+	jsonw_format(j, "change_pct=%g ci_low_pct=%g ci_high_pct=%g mde_pct=%g", c->change_pct, c->ci_low_pct, c->ci_high_pct,
+		c->mde_pct);
 	write_underpowered(j, c);
 	write_clock_parts(j, c);
-	jsonw_kv_figure(j, "change_raw_pct", isfinite(c->m_raw) ? stats_change_pct(c->m_raw) : NAN);
-	jsonw_kv_figure(j, "beta", c->beta);
-	jsonw_kv_int(j, "runs", c->runs);
-	jsonw_kv_int(j, "samples", c->samples);
+	jsonw_format(j, "change_raw_pct=%g beta=%g runs=%d samples=%d", isfinite(c->m_raw) ? stats_change_pct(c->m_raw) : NAN,
+		c->beta, c->runs, c->samples);
 	write_mean(j, c);
 	figures_write(j, &f, c->flops);
 	write_over_baseline(b, c);
@@ -673,18 +598,11 @@ static void write_commit(struct body *b, int which, int64_t repo, int64_t compar
 	if (store_commit_get(b->db, repo, sha, &c, &err) && err.code != ERR_NOT_FOUND)
 		b->failed = err_set(b->err, err.code, "%s", err.text);
 	jsonw_key(&b->j, role);
-	jsonw_object(&b->j);
-	text_or_null(&b->j, "name", b->name[which].len ? b->name[which].data : "");
-	jsonw_kv_string(&b->j, "commit", sha);
-	text_or_null(&b->j, "tree", c.tree);
-	text_or_null(&b->j, "module_sha256", side.module);
-	text_or_null(&b->j, "build", side.state);
-	text_or_null(&b->j, "toolchain", side.toolchain);
-	text_or_null(&b->j, "provider", b->provider[which]);
-	text_or_null(&b->j, "pinned", b->pinned[which]);
-	text_or_null(&b->j, "subject", c.subject);
-	text_or_null(&b->j, "author", c.author);
-	jsonw_object_end(&b->j);
+	jsonw_format(&b->j,
+		"{ name?=%s commit=%s tree?=%s module_sha256?=%s build?=%s toolchain?=%s provider?=%s pinned?=%s "
+		"subject?=%s author?=%s }",
+		b->name[which].len ? b->name[which].data : "", sha, c.tree, side.module, side.state, side.toolchain,
+		b->provider[which], b->pinned[which], c.subject, c.author);
 }
 
 static void copy_environment(void *arg, const struct view_environment *e)
@@ -693,18 +611,10 @@ static void copy_environment(void *arg, const struct view_environment *e)
 	struct jsonw j;
 	snprintf(b->isolation, sizeof b->isolation, "%s", e->isolation);
 	jsonw_init(&j, &b->environment);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "baseline_period", e->hash);
-	jsonw_kv_string(&j, "device", e->uuid);
-	jsonw_kv_string(&j, "kind", e->kind);
-	jsonw_kv_string(&j, "name", e->name);
-	text_or_null(&j, "driver", e->driver);
-	text_or_null(&j, "toolkit", e->toolkit);
-	text_or_null(&j, "cudnn", e->cudnn);
-	jsonw_kv_string(&j, "timing", e->timing);
-	jsonw_kv_figure(&j, "power_limit_w", e->power_limit_w);
-	jsonw_kv_figure(&j, "peak_gb_s", e->peak_gb_s);
-	jsonw_object_end(&j);
+	jsonw_format(&j,
+		"{ baseline_period=%s device=%s kind=%s name=%s driver?=%s toolkit?=%s cudnn?=%s timing=%s "
+		"power_limit_w=%g peak_gb_s=%g }",
+		e->hash, e->uuid, e->kind, e->name, e->driver, e->toolkit, e->cudnn, e->timing, e->power_limit_w, e->peak_gb_s);
 }
 
 static void write_environment(struct body *b, int64_t comparison)
@@ -722,8 +632,7 @@ static void write_environment(struct body *b, int64_t comparison)
 static void copy_job(void *arg, const struct view_job *row)
 {
 	struct body *b = arg;
-	jsonw_kv_bool(&b->j, "quick", row->quick);
-	text_or_null(&b->j, "cells_glob", row->cells_glob);
+	jsonw_format(&b->j, "quick=%i cells_glob?=%s", row->quick, row->cells_glob);
 	snprintf(b->provider[0], sizeof b->provider[0], "%s", row->base_provider);
 	snprintf(b->provider[1], sizeof b->provider[1], "%s", row->target_provider);
 	snprintf(b->pinned[0], sizeof b->pinned[0], "%s", row->base_config);
@@ -741,14 +650,8 @@ static void write_part(struct body *b, int64_t comparison)
 		jsonw_kv_null(&b->j, "part");
 		return;
 	}
-	jsonw_key(&b->j, "part");
-	jsonw_object(&b->j);
-	jsonw_kv_int(&b->j, "number", part.part);
-	jsonw_kv_int(&b->j, "of", part.parts);
-	jsonw_kv_int(&b->j, "suite_cells", part.cells);
-	jsonw_kv_int(&b->j, "nights", part.nights);
-	jsonw_kv_int(&b->j, "measured", part.measured);
-	jsonw_object_end(&b->j);
+	jsonw_format(&b->j, "part={ number=%d of=%d suite_cells=%d nights=%d measured=%d }", part.part, part.parts, part.cells,
+		part.nights, part.measured);
 }
 
 struct head {
@@ -764,32 +667,21 @@ static void write_head(void *arg, const struct view_comparison *c)
 	struct jsonw *j = &b->j;
 	char at[32];
 	clock_format(c->finished_at, at);
-	jsonw_kv_int(j, "id", c->id);
-	jsonw_kv_string(j, "repo", c->repo);
-	text_or_null(j, "branch", c->branch);
-	jsonw_kv_string(j, "kind", jobkind_name(c->kind));
-	jsonw_kv_string(j, "suite", c->suite);
-	jsonw_kv_string(j, "verdict", verdict_name(c->verdict));
-	text_or_null(j, "identical_by", c->identical_by);
-	jsonw_kv_int(j, "job", c->job);
+	jsonw_format(j, "id=%ld repo=%s branch?=%s kind=%s suite=%s verdict=%s identical_by?=%s job=%ld", c->id, c->repo,
+		c->branch, jobkind_name(c->kind), c->suite, verdict_name(c->verdict), c->identical_by, c->job);
 	if (view_job(b->db, c->job, copy_job, b, b->err))
 		b->failed = -1;
 	write_part(b, c->id);
-	jsonw_kv_string(j, "finished_at", at);
-	text_or_null(j, "base_how", c->base_how);
+	jsonw_format(j, "finished_at=%s base_how?=%s", at, c->base_how);
 	write_commit(b, 0, h->repo, c->id, c->base);
 	write_commit(b, 1, h->repo, c->id, c->target);
 	write_environment(b, c->id);
 	jsonw_key(j, "rule");
 	jsonw_raw(j, h->rule, strlen(h->rule));
-	jsonw_kv_int(j, "runs", c->runs);
-	jsonw_kv_figure(j, "gpu_s", c->gpu_s);
-	jsonw_kv_figure(j, "wall_s", c->wall_s);
-	text_or_null(j, "isolation", b->isolation);
+	jsonw_format(j, "runs=%d gpu_s=%g wall_s=%g isolation?=%s", c->runs, c->gpu_s, c->wall_s, b->isolation);
 	write_artifact(b, "notes", "comparison", c->id, "notes");
 	write_artifact(b, "costs", "comparison", c->id, "costs");
-	jsonw_kv_int(j, "regressions", c->regressions);
-	jsonw_kv_figure(j, "worst_pct", c->worst_pct);
+	jsonw_format(j, "regressions=%d worst_pct=%g", c->regressions, c->worst_pct);
 }
 
 int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err)
@@ -812,12 +704,10 @@ int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct f
 		jsonw_object(&b.j);
 		result = view_comparison(db, comparison, write_head, &head, err);
 		write_long_over_short(&b);
-		jsonw_key(&b.j, "cells");
-		jsonw_array(&b.j);
+		jsonw_format(&b.j, "cells=[");
 		if (result == 0)
 			result = view_cells(db, comparison, write_cell, &b, err);
-		jsonw_array_end(&b.j);
-		jsonw_object_end(&b.j);
+		jsonw_format(&b.j, "] }");
 	}
 	if (result == 0 && b.failed)
 		result = -1;

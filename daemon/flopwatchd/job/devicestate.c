@@ -9,10 +9,7 @@ static int send_event(
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "device.state");
-	jsonw_kv_string(j, "device", uuid);
-	jsonw_kv_string(j, "state", devicestate_name(state));
-	jsonw_kv_string(j, "why", why);
-	jsonw_kv_string(j, "who", who);
+	jsonw_format(j, "device=%s state=%s why=%s who=%s", uuid, devicestate_name(state), why, who);
 	return store_event_end(&event, g->db, clock_utc_ms(), err);
 }
 

@@ -160,10 +160,8 @@ static void write_shape(struct jsonw *j, const struct msg_node *n)
 {
 	write_triple(j, "grid", n->grid);
 	write_triple(j, "block", n->block);
-	jsonw_kv_int(j, "registers", n->registers);
-	jsonw_kv_int(j, "local_bytes", n->local_bytes);
-	jsonw_kv_int(j, "shared_bytes", n->shared_bytes);
-	jsonw_kv_string(j, "code_sha256", n->code_sha256[0] ? n->code_sha256 : NULL);
+	jsonw_format(j, "registers=%d local_bytes=%d shared_bytes=%d code_sha256?=%s", n->registers, n->local_bytes,
+		n->shared_bytes, n->code_sha256);
 }
 
 static bool is_node(const struct msg_node *n, int cell, enum role role)
@@ -175,22 +173,15 @@ static void write_nodes(struct jsonw *j, const struct result *r, int i, enum rol
 {
 	const struct msg_work *w = find_work(r, role, i);
 	jsonw_key(j, role_name(role));
-	jsonw_object(j);
-	jsonw_kv_string(j, "provider", w ? w->provider : NULL);
-	jsonw_kv_string(j, "config", w ? w->config : NULL);
-	jsonw_key(j, "nodes");
-	jsonw_array(j);
+	jsonw_format(j, "{ provider=%s config=%s nodes=[", w ? w->provider : NULL, w ? w->config : NULL);
 	for (int k = 0; k < r->n_nodes; k++) {
 		if (!is_node(&r->node[k], i, role))
 			continue;
-		jsonw_object(j);
-		jsonw_kv_string(j, "phase", r->node[k].phase);
-		jsonw_kv_string(j, "kernel", r->node[k].kernel);
+		jsonw_format(j, "{ phase=%s kernel=%s", r->node[k].phase, r->node[k].kernel);
 		write_shape(j, &r->node[k]);
 		jsonw_object_end(j);
 	}
-	jsonw_array_end(j);
-	jsonw_object_end(j);
+	jsonw_format(j, "] }");
 }
 
 static bool same_position(const struct msg_node *a, const struct msg_node *b)
@@ -232,9 +223,7 @@ static void write_side_shape(struct jsonw *j, const char *key, const struct msg_
 static void write_change(struct jsonw *j, const struct msg_node *base, const struct msg_node *target)
 {
 	const struct msg_node *n = base ? base : target;
-	jsonw_object(j);
-	jsonw_kv_string(j, "phase", n->phase);
-	jsonw_kv_string(j, "kernel", n->kernel);
+	jsonw_format(j, "{ phase=%s kernel=%s", n->phase, n->kernel);
 	write_side_shape(j, "base", base);
 	write_side_shape(j, "target", target);
 	jsonw_object_end(j);
@@ -243,9 +232,7 @@ static void write_change(struct jsonw *j, const struct msg_node *base, const str
 static void write_changes(struct jsonw *j, const struct result *r, int i)
 {
 	int n[2] = { 0, 0 }, changed = 0;
-	jsonw_object(j);
-	jsonw_key(j, "changed");
-	jsonw_array(j);
+	jsonw_format(j, "{ changed=[");
 	for (int k = 0; k < r->n_nodes; k++)
 		for (int side = 0; side < 2; side++) {
 			if (!is_node(&r->node[k], i, sides[side]))
@@ -258,11 +245,7 @@ static void write_changes(struct jsonw *j, const struct result *r, int i)
 			if (changed++ < CHANGED_MAX)
 				write_change(j, side ? other : &r->node[k], side ? &r->node[k] : other);
 		}
-	jsonw_array_end(j);
-	jsonw_kv_int(j, "changes", changed);
-	jsonw_kv_int(j, "base", n[0]);
-	jsonw_kv_int(j, "target", n[1]);
-	jsonw_object_end(j);
+	jsonw_format(j, "] changes=%d base=%d target=%d }", changed, n[0], n[1]);
 }
 
 static int put_artifact(struct sink *s, const char *kind, struct buf *text)

@@ -191,19 +191,10 @@ static void write_settings(const struct benchmark *b, struct buf *out)
 	struct jsonw j;
 
 	jsonw_init(&j, out);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "benchmark", b->name);
-	jsonw_kv_string(&j, "reader", b->reader);
-	jsonw_kv_string(&j, "unit", b->unit);
-	if (b->time[0])
-		jsonw_kv_string(&j, "time", b->time);
-	jsonw_kv_double(&j, "threshold_pct", b->threshold_pct);
-	jsonw_kv_double(&j, "timeout_s", b->timeout_s);
-	jsonw_kv_double(&j, "budget_s", b->budget_s);
-	if (b->pairs)
-		jsonw_kv_int(&j, "pairs", b->pairs);
-	jsonw_kv_bool(&j, "gpu", b->gpu);
-	jsonw_object_end(&j);
+	jsonw_format(&j,
+		"{ benchmark=%s reader=%s unit=%s time~=%s threshold_pct=%f timeout_s=%f budget_s=%f pairs~=%d "
+		"gpu=%i }",
+		b->name, b->reader, b->unit, b->time, b->threshold_pct, b->timeout_s, b->budget_s, b->pairs, b->gpu);
 }
 
 int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err)

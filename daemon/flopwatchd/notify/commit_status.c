@@ -22,13 +22,8 @@ static int status_update_enqueue(
 	snprintf(subject, sizeof subject, "%.64s %s", word->sha, context);
 	buf_init(&text, PAYLOAD_MAX);
 	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "sha", word->sha);
-	jsonw_kv_string(&j, "state", word->state);
-	jsonw_kv_string(&j, "context", context);
-	jsonw_kv_string(&j, "description", word->description);
-	jsonw_kv_string(&j, "page", word->page);
-	jsonw_object_end(&j);
+	jsonw_format(&j, "{ sha=%s state=%s context=%s description=%s page=%s }", word->sha, word->state, context,
+		word->description, word->page);
 	int result = text.failed ? err_set(err, ERR_FULL, "the status of commit %.12s does not fit", word->sha)
 				 : store_outbox_replace(db, "status", repo, subject, text.data, now_ms, err);
 	buf_fini(&text);

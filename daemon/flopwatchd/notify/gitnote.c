@@ -93,10 +93,7 @@ int gitnote_enqueue(struct db *db, const struct config *config, const struct sto
 	buf_init(&payload, PAYLOAD_MAX);
 	int result = write_text(db, config, c, &text, err);
 	jsonw_init(&j, &payload);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "sha", c->target_sha);
-	jsonw_kv_string(&j, "text", text.data);
-	jsonw_object_end(&j);
+	jsonw_format(&j, "{ sha=%s text=%s }", c->target_sha, text.data);
 	if (result == 0)
 		result = payload.failed
 				 ? err_set(err, ERR_FULL, "the note of commit %.12s does not fit", c->target_sha)

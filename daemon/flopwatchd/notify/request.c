@@ -70,10 +70,7 @@ int forge_request(
 			buf_putc(url, *c);
 	buf_printf(url, "/statuses/%s", word->sha);
 	jsonw_init(&j, body);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "state", state);
-	if (word->target_url[0])
-		jsonw_kv_string(&j, "target_url", word->target_url);
+	jsonw_format(&j, "{ state=%s target_url~=%s", state, word->target_url);
 	write_description(&j, word->description);
 	jsonw_kv_string(&j, is_kind(forge, "gitlab") ? "name" : "context", word->context);
 	jsonw_object_end(&j);
@@ -197,9 +194,7 @@ static void write_slack_body(const json_t *m, struct buf *out)
 	if (*get_text(m, "url"))
 		buf_printf(&text, " <%s|look>", get_text(m, "url"));
 	jsonw_init(&j, out);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "text", text.data);
-	jsonw_object_end(&j);
+	jsonw_format(&j, "{ text=%s }", text.data);
 	out->failed |= text.failed;
 	buf_fini(&text);
 }
@@ -227,19 +222,11 @@ static int prepare_webhook(const struct config *config, const struct store_outbo
 	if (to->secret[0])
 		result = deliver_sign(to->secret, row->message_id, now_ms / 1000, &body, &signature, err);
 	jsonw_init(&j, &out->in);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "url", to->url);
-	jsonw_key(&j, "headers");
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "Content-Type", "application/json");
-	jsonw_kv_string(&j, "webhook-id", row->message_id);
-	jsonw_kv_string(&j, "webhook-timestamp", timestamp);
+	jsonw_format(&j, "{ url=%s headers={ Content-Type=%s webhook-id=%s webhook-timestamp=%s", to->url, "application/json",
+		row->message_id, timestamp);
 	if (signature.len)
 		jsonw_kv_string(&j, "webhook-signature", signature.data);
-	jsonw_object_end(&j);
-	jsonw_kv_string(&j, "body", body.data);
-	jsonw_kv_bool(&j, "allow_internal", to->allow_internal);
-	jsonw_object_end(&j);
+	jsonw_format(&j, "} body=%s allow_internal=%i }", body.data, to->allow_internal);
 	out->in.failed |= body.failed;
 	out->program = "flopwatch-send";
 	buf_fini(&body);
@@ -266,17 +253,10 @@ static int prepare_status(
 	int result = forge_request(forge, &word, &url, &body, err);
 	forge_token(forge, &header, token, sizeof token);
 	jsonw_init(&j, &out->in);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "url", url.data);
-	jsonw_key(&j, "headers");
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "Content-Type", "application/json");
-	jsonw_kv_string(&j, "Accept", strcmp(forge->kind, "github") == 0 ? "application/vnd.github+json" : "application/json");
+	jsonw_format(&j, "{ url=%s headers={ Content-Type=%s Accept=%s", url.data, "application/json",
+		strcmp(forge->kind, "github") == 0 ? "application/vnd.github+json" : "application/json");
 	jsonw_kv_string(&j, header, token);
-	jsonw_object_end(&j);
-	jsonw_kv_string(&j, "body", body.data);
-	jsonw_kv_bool(&j, "allow_internal", forge->allow_internal);
-	jsonw_object_end(&j);
+	jsonw_format(&j, "} body=%s allow_internal=%i }", body.data, forge->allow_internal);
 	out->in.failed |= url.failed || body.failed;
 	out->program = "flopwatch-send";
 	explicit_bzero(token, sizeof token);

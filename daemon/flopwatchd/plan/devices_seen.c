@@ -17,10 +17,7 @@ static int send_event(
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "device.state");
-	jsonw_kv_string(j, "device", uuid);
-	jsonw_kv_string(j, "state", devicestate_name(state));
-	jsonw_kv_string(j, "why", why);
-	jsonw_kv_string(j, "who", "flopwatchd");
+	jsonw_format(j, "device=%s state=%s why=%s who=%s", uuid, devicestate_name(state), why, "flopwatchd");
 	log_info("device.state", "device=%s state=%s why=%s", log_quote(uuid), devicestate_name(state), log_quote(why));
 	return store_event_end(&event, db, now_ms, err);
 }

@@ -126,11 +126,7 @@ static bool add_difference(struct difference *d, const char *what, const char *f
 {
 	if (strcmp(from, to) == 0)
 		return false;
-	jsonw_object(&d->j);
-	jsonw_kv_string(&d->j, "what", what);
-	jsonw_kv_string(&d->j, "from", from[0] ? from : NULL);
-	jsonw_kv_string(&d->j, "to", to[0] ? to : NULL);
-	jsonw_object_end(&d->j);
+	jsonw_format(&d->j, "{ what=%s from?=%s to?=%s }", what, from, to);
 	return true;
 }
 

@@ -128,16 +128,10 @@ static int find_grown(const struct result *r, const struct cost *c, struct grown
 
 static void write_cost(struct jsonw *j, const struct result *r, const struct cost *c, const struct grown *grown, int n)
 {
-	jsonw_kv_string(j, "what", c->what);
-	jsonw_kv_string(j, "unit", c->unit);
-	jsonw_key(j, "cells");
-	jsonw_array(j);
+	jsonw_format(j, "what=%s unit=%s cells=[", c->what, c->unit);
 	for (int i = 0; i < n; i++) {
-		jsonw_object(j);
-		jsonw_kv_string(j, "cell", r->plan.request.cell[grown[i].cell].key);
-		jsonw_kv_figure(j, "base", grown[i].base);
-		jsonw_kv_figure(j, "target", grown[i].target);
-		jsonw_object_end(j);
+		jsonw_format(j, "{ cell=%s base=%g target=%g }", r->plan.request.cell[grown[i].cell].key, grown[i].base,
+			grown[i].target);
 	}
 	jsonw_array_end(j);
 }
@@ -147,10 +141,7 @@ static int send_event(struct db *db, const struct result *r, const struct store_
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "cost.up");
-	jsonw_kv_int(j, "comparison", comparison);
-	jsonw_kv_string(j, "repo", job->repo_name);
-	jsonw_kv_string(j, "branch", job->branch);
-	jsonw_kv_string(j, "target", job->target_sha);
+	jsonw_format(j, "comparison=%ld repo=%s branch=%s target=%s", comparison, job->repo_name, job->branch, job->target_sha);
 	write_cost(j, r, c, grown, n);
 	return alert_deliver(db, NULL, &event, now_ms, err);
 }
@@ -333,16 +324,11 @@ static int send_job_done(struct db *db, const struct config *config, const struc
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "job.done");
-	jsonw_kv_int(j, "job", job->id);
-	jsonw_kv_string(j, "kind", jobkind_name(c->kind));
-	jsonw_kv_string(j, "state", jobstate_name(JOBSTATE_DONE));
-	jsonw_kv_int(j, "comparison", c->id);
-	jsonw_kv_string(j, "verdict", verdict_name(c->verdict));
-	jsonw_kv_int(j, "regressions", n->regressions);
-	jsonw_kv_string(j, "repo", job->repo_name);
-	jsonw_kv_string(j, "branch", c->branch);
-	jsonw_kv_string(j, "target", c->target_sha);
-	jsonw_kv_string(j, "suite", job->suite);
+	jsonw_format(j,
+		"job=%ld kind=%s state=%s comparison=%ld verdict=%s regressions=%d repo=%s branch=%s target=%s "
+		"suite=%s",
+		job->id, jobkind_name(c->kind), jobstate_name(JOBSTATE_DONE), c->id, verdict_name(c->verdict), n->regressions,
+		job->repo_name, c->branch, c->target_sha, job->suite);
 	if (status_is_reported(job) && write_commit(db, job, j, err) != 0) {
 		store_event_fini(&event);
 		return -1;
@@ -366,10 +352,7 @@ static int send_improvements(struct db *db, struct alert_update *n, const struct
 	if (alert_cells_end(&n->better, &cells, &groups, err))
 		return -1;
 	struct jsonw *j = alert_message(&event, "improvement.found");
-	jsonw_kv_int(j, "comparison", c->id);
-	jsonw_kv_string(j, "repo", job->repo_name);
-	jsonw_kv_string(j, "branch", c->branch);
-	jsonw_kv_string(j, "target", c->target_sha);
+	jsonw_format(j, "comparison=%ld repo=%s branch=%s target=%s", c->id, job->repo_name, c->branch, c->target_sha);
 	jsonw_key(j, "cells");
 	jsonw_raw(j, cells, strlen(cells));
 	jsonw_key(j, "groups");
@@ -529,13 +512,7 @@ int alert_update_baseline_period(struct db *db, const struct result *r, int64_t 
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "baseline_period.started");
-	jsonw_kv_int(j, "environment", environment);
-	jsonw_kv_string(j, "device", r->device.uuid);
-	jsonw_kv_string(j, "name", r->device.name);
-	jsonw_kv_string(j, "driver", r->device.driver);
-	jsonw_kv_string(j, "toolkit", r->device.toolkit);
-	if (r->device.cudnn[0])
-		jsonw_kv_string(j, "cudnn", r->device.cudnn);
-	jsonw_kv_string(j, "suite", r->plan.suite_name);
+	jsonw_format(j, "environment=%ld device=%s name=%s driver=%s toolkit=%s cudnn~=%s suite=%s", environment, r->device.uuid,
+		r->device.name, r->device.driver, r->device.toolkit, r->device.cudnn, r->plan.suite_name);
 	return alert_deliver(db, NULL, &event, now_ms, err);
 }

@@ -174,11 +174,8 @@ static int put_notes(struct db *db, const struct result *r, int64_t comparison, 
 	jsonw_array(&j);
 	for (int i = 0; i < r->n_notes; i++) {
 		const struct msg_note *n = &r->note[i];
-		jsonw_object(&j);
-		jsonw_kv_string(&j, "cell", n->cell >= 0 ? r->plan.request.cell[n->cell].key : NULL);
-		jsonw_kv_string(&j, "role", role_name(n->role));
-		jsonw_kv_string(&j, "text", n->text);
-		jsonw_object_end(&j);
+		jsonw_format(&j, "{ cell=%s role=%s text=%s }", n->cell >= 0 ? r->plan.request.cell[n->cell].key : NULL,
+			role_name(n->role), n->text);
 	}
 	jsonw_array_end(&j);
 	int result = text.failed ? err_set(err, ERR_FULL, "the notes of a comparison do not fit")

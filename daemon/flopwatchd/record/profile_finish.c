@@ -225,14 +225,8 @@ static int send_event(
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "profile.done");
-	jsonw_kv_int(j, "profile", p->id);
-	jsonw_kv_int(j, "job", job->id);
-	if (p->comparison)
-		jsonw_kv_int(j, "comparison", p->comparison);
-	if (p->alert)
-		jsonw_kv_int(j, "alert", p->alert);
-	jsonw_kv_string(j, "repo", job->repo_name);
-	jsonw_kv_string(j, "target", job->target_sha);
+	jsonw_format(j, "profile=%ld job=%ld comparison~=%ld alert~=%ld repo=%s target=%s", p->id, job->id, p->comparison,
+		p->alert, job->repo_name, job->target_sha);
 	return store_event_end(&event, db, now_ms, err);
 }
 

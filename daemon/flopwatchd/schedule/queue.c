@@ -44,11 +44,7 @@ static const char *get_state(const struct slot *s)
 
 static void write_worker(struct jsonw *j, const struct slot *s)
 {
-	jsonw_object(j);
-	jsonw_kv_string(j, "name", s->worker->name);
-	jsonw_kv_string(j, "kind", device_kind_name(s->worker->device));
-	jsonw_kv_string(j, "how", get_state(s));
-	jsonw_object_end(j);
+	jsonw_format(j, "{ name=%s kind=%s how=%s }", s->worker->name, device_kind_name(s->worker->device), get_state(s));
 }
 
 static void write_want(char want[WANT_SIZE], const struct find_unschedulable *row)

@@ -198,16 +198,9 @@ void progress_receive(struct progress *c, const struct msg *m)
 
 static void write_progress(const struct progress *c, struct jsonw *j)
 {
-	jsonw_object(j);
-	jsonw_kv_int(j, "run", c->process_run);
-	jsonw_kv_int(j, "set", c->set);
-	jsonw_kv_string(j, "cell", c->cell >= 0 ? cell_key(c, c->cell) : NULL);
-	jsonw_kv_string(j, "role", c->role != ROLE_NONE ? role_name(c->role) : NULL);
-	jsonw_kv_string(j, "step", c->step[0] ? c->step : NULL);
-	jsonw_kv_int(j, "checked", c->n_checked);
-	jsonw_kv_int(j, "checks", (int64_t)c->n_cells * c->n_subjects);
-	jsonw_kv_string(j, "note", c->note[0] ? c->note : NULL);
-	jsonw_object_end(j);
+	jsonw_format(j, "{ run=%d set=%d cell=%s role=%s step?=%s checked=%d checks=%ld note?=%s }", c->process_run, c->set,
+		c->cell >= 0 ? cell_key(c, c->cell) : NULL, c->role != ROLE_NONE ? role_name(c->role) : NULL, c->step,
+		c->n_checked, (int64_t)c->n_cells * c->n_subjects, c->note);
 }
 
 static int send_progress(const struct progress *c, const struct buf *progress, int64_t now, struct fw_err *err)

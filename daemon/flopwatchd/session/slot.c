@@ -373,9 +373,7 @@ int slot_write_pending(struct slot *s, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "worker.pending");
-	jsonw_kv_string(j, "worker", s->worker->name);
-	jsonw_kv_int(j, "slot", s->index);
-	jsonw_kv_string(j, "allocation", s->wait_id);
+	jsonw_format(j, "worker=%s slot=%d allocation=%s", s->worker->name, s->index, s->wait_id);
 	if (slot_aim(s)[0])
 		jsonw_kv_string(j, "to", slot_aim(s));
 	jsonw_kv_string(j, "why", s->wait_why);

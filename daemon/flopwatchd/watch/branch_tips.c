@@ -141,13 +141,8 @@ static int write_event(struct apply *a, const char *kind, const struct tip *t, i
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, kind);
 
-	jsonw_kv_string(j, "repo", a->conf->name);
-	jsonw_kv_string(j, "branch", t->name);
-	jsonw_kv_string(j, "display", t->display);
-	jsonw_kv_string(j, "commit", *t->sha ? t->sha : NULL);
-	jsonw_kv_string(j, "before", *t->before ? t->before : NULL);
-	if (job)
-		jsonw_kv_int(j, "job", job);
+	jsonw_format(j, "repo=%s branch=%s display=%s commit?=%s before?=%s job~=%ld", a->conf->name, t->name, t->display, t->sha,
+		t->before, job);
 	return store_event_end(&event, a->db, a->now_ms, a->err);
 }
 
