@@ -55,11 +55,8 @@ static void on_timer(void *arg)
 
 static void schedule_serve(struct http_frontend *f, int64_t delay_ms)
 {
-	struct fw_err err = { 0 };
 	loop_remove(f->loop, f->timer);
-	f->timer = NULL;
-	if (loop_after(f->loop, delay_ms, on_timer, f, &f->timer, &err) != 0)
-		log_error("http.timer", "err=%s", log_quote(err.text));
+	loop_after(f->loop, delay_ms, on_timer, f, &f->timer);
 }
 
 static void run_http(struct http_frontend *f)

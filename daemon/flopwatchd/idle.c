@@ -142,7 +142,7 @@ int idle_step(const struct config *c, struct txn *g, int64_t now_ms, struct fw_e
 	return txn_end(g, queued < 0 ? -1 : 0, err) != 0 ? -1 : queued;
 }
 
-static int schedule(struct idle *i, struct fw_err *err);
+static void schedule(struct idle *i);
 
 static void on_timer(void *arg)
 {
@@ -152,32 +152,25 @@ static void on_timer(void *arg)
 	if (idle_step(i->config, i->txn, clock_utc_ms(), &err) < 0 && !i->txn->is_broken)
 		log_warning("idle", "err=%s", log_quote(err.text));
 	i->wake(i->arg);
-	err_clear(&err);
-	if (schedule(i, &err) != 0)
-		log_error("idle.timer", "err=%s", log_quote(err.text));
+	schedule(i);
 }
 
-static int schedule(struct idle *i, struct fw_err *err)
+static void schedule(struct idle *i)
 {
 	int64_t wait_ms = i->config->calibrate_idle ? i->config->calibrate_every_ms / 4 : LOOK_MAX_MS;
 	int64_t since_ms;
 	if (nights_is_now(i->config, clock_utc_ms(), &since_ms)) /* shards follow one another */
 		wait_ms = LOOK_MIN_MS;
 	wait_ms = wait_ms < LOOK_MIN_MS ? LOOK_MIN_MS : wait_ms > LOOK_MAX_MS ? LOOK_MAX_MS : wait_ms;
-	return loop_after(i->loop, wait_ms, on_timer, i, &i->timer, err);
+	loop_after(i->loop, wait_ms, on_timer, i, &i->timer);
 }
 
-int idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg, struct idle **out,
-	struct fw_err *err)
+struct idle *idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg)
 {
 	struct idle *i = mem_alloc_zero(1, sizeof *i);
 	*i = (struct idle){ .loop = l, .config = c, .txn = g, .wake = wake, .arg = arg };
-	if (schedule(i, err) != 0) {
-		free(i);
-		return -1;
-	}
-	*out = i;
-	return 0;
+	schedule(i);
+	return i;
 }
 
 void idle_stop(struct idle *i)

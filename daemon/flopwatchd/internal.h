@@ -180,8 +180,7 @@ void http_frontend_stop(struct http_frontend *f);
 struct idle;
 
 /** Start; `wake(arg)` is called after jobs were queued. Own: borrows all of them until idle_stop. */
-int idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg, struct idle **out,
-	struct fw_err *err);
+struct idle *idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg);
 void idle_stop(struct idle *i);
 
 /** One step, for tests: number of queued jobs, -1. */
@@ -211,7 +210,7 @@ enum { JANITOR_SENT_DAYS = 90, JANITOR_EVENT_DAYS = 7, JANITOR_NOTIFICATION_DAYS
 struct janitor;
 
 /** Start; the first round follows after seconds, because some daemons never run for an hour. Own: janitor_stop. */
-int janitor_start(struct loop *loop, const struct config *config, struct db *db, struct janitor **out, struct fw_err *err);
+struct janitor *janitor_start(struct loop *loop, const struct config *config, struct db *db);
 /** Run soon: the configuration has changed. */
 void janitor_wake(struct janitor *j);
 void janitor_stop(struct janitor *j);

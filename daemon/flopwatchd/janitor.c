@@ -114,35 +114,25 @@ static void on_timer(void *arg)
 	struct fw_err err = { 0 };
 	j->timer = NULL;
 	int more = janitor_step(j->db, j->config, clock_utc_ms(), &err);
-	if (more < 0) {
+	if (more < 0)
 		log_warning("janitor", "err=%s", log_quote(err.text));
-		err_clear(&err);
-	}
-	if (loop_after(j->loop, more > 0 ? STEP_PAUSE_MS : ROUND_MS, on_timer, j, &j->timer, &err) != 0)
-		log_error("janitor.timer", "err=%s", log_quote(err.text));
+	loop_after(j->loop, more > 0 ? STEP_PAUSE_MS : ROUND_MS, on_timer, j, &j->timer);
 }
 
-int janitor_start(struct loop *loop, const struct config *config, struct db *db, struct janitor **out, struct fw_err *err)
+struct janitor *janitor_start(struct loop *loop, const struct config *config, struct db *db)
 {
 	struct janitor *j = mem_alloc_zero(1, sizeof *j);
 	j->loop = loop;
 	j->config = config;
 	j->db = db;
-	if (loop_after(loop, FIRST_MS, on_timer, j, &j->timer, err) != 0) {
-		free(j);
-		return -1;
-	}
-	*out = j;
-	return 0;
+	loop_after(loop, FIRST_MS, on_timer, j, &j->timer);
+	return j;
 }
 
 void janitor_wake(struct janitor *j)
 {
-	struct fw_err err = { 0 };
 	loop_remove(j->loop, j->timer);
-	j->timer = NULL;
-	if (loop_after(j->loop, STEP_PAUSE_MS, on_timer, j, &j->timer, &err) != 0)
-		log_error("janitor.timer", "err=%s", log_quote(err.text));
+	loop_after(j->loop, STEP_PAUSE_MS, on_timer, j, &j->timer);
 }
 
 void janitor_stop(struct janitor *j)

@@ -80,12 +80,11 @@ static int start_watch(struct server *s, struct fw_err *err)
 
 static void start_watch_or_retry(struct server *s)
 {
-	struct fw_err err = { 0 }, failed = { 0 };
+	struct fw_err err = { 0 };
 	if (start_watch(s, &err) == 0)
 		return;
 	log_error("watch.start", "err=%s", log_quote(err.text));
-	if (loop_after(s->loop, WATCH_AGAIN_MS, retry_watch, s, &s->watch_timer, &failed) != 0)
-		log_error("watch.timer", "err=%s", log_quote(failed.text));
+	loop_after(s->loop, WATCH_AGAIN_MS, retry_watch, s, &s->watch_timer);
 }
 
 static void retry_watch(void *arg)
@@ -156,7 +155,6 @@ static void on_stop_deadline(void *arg)
 static void on_stop_signal(void *arg)
 {
 	struct server *s = arg;
-	struct fw_err err = { 0 };
 	if (s->is_ending) { /* the second signal: stop now */
 		loop_stop(s->loop);
 		return;
@@ -171,8 +169,7 @@ static void on_stop_signal(void *arg)
 	bisects_stop(s->bisects); /* queue no more jobs; the next start continues open searches */
 	s->bisects = NULL;
 	queue_drain(s->queue, stop_loop, s);
-	if (loop_after(s->loop, DRAIN_MS, on_stop_deadline, s, &s->deadline, &err) != 0)
-		loop_stop(s->loop);
+	loop_after(s->loop, DRAIN_MS, on_stop_deadline, s, &s->deadline);
 }
 
 static void on_damage(void *arg, const struct fw_err *damage)
@@ -345,11 +342,9 @@ static int open_state(struct server *s, struct fw_err *err)
 static void feed_watchdog(void *arg)
 {
 	struct server *s = arg;
-	struct fw_err err = { 0 };
 	s->watchdog = NULL;
 	sd_notify("WATCHDOG=1");
-	if (loop_after(s->loop, sd_notify_watchdog_ms(), feed_watchdog, s, &s->watchdog, &err) != 0)
-		log_error("watchdog.timer", "err=%s", log_quote(err.text));
+	loop_after(s->loop, sd_notify_watchdog_ms(), feed_watchdog, s, &s->watchdog);
 }
 
 /* Before any start, so that all children run on the cores for serving. */
@@ -390,10 +385,9 @@ static int start(struct server *s, struct fw_err *err)
 	s->sender = sender_start(s->loop, s->config, queue_txn(s->queue));
 	s->bisects = bisects_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s);
 	s->backup = backup_new(s->loop, s->config->state_dir, on_backup, s);
-	if (device_alert_start(s->loop, s->config, queue_txn(s->queue), &s->device_alerts, err) != 0 ||
-		janitor_start(s->loop, s->config, s->db, &s->janitor, err) != 0 ||
-		idle_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s, &s->idle, err) != 0)
-		return -1;
+	s->device_alerts = device_alert_start(s->loop, s->config, queue_txn(s->queue));
+	s->janitor = janitor_start(s->loop, s->config, s->db);
+	s->idle = idle_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s);
 	if (!s->is_checked && start_check(s, err) != 0)
 		return -1;
 	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config, .backup = s->backup };

@@ -266,7 +266,7 @@ int loop_watch(struct loop *l, int fd, uint32_t events, loop_fn *fn, void *arg, 
 /** Set the events of a watched descriptor; 0 pauses it. */
 int loop_change(struct loop *l, struct loop_source *s, uint32_t events, struct fw_err *err);
 /** Call `fn` once after `delay_ms`. Timers with the same deadline run in the order of creation. */
-int loop_after(struct loop *l, int64_t delay_ms, loop_timer_fn *fn, void *arg, struct loop_source **out, struct fw_err *err);
+void loop_after(struct loop *l, int64_t delay_ms, loop_timer_fn *fn, void *arg, struct loop_source **out);
 /**
  * Call `fn` when the child ends. Past `deadline_ms` (0: none) the child gets proc_stop, and `how->timed_out` is set. The rest
  * of its process group is killed when it ends. Own: takes `p` over, also on -1, when it kills the child.

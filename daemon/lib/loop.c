@@ -234,16 +234,14 @@ int loop_change(struct loop *l, struct loop_source *s, uint32_t events, struct f
 	return epoll_put(l, EPOLL_CTL_MOD, s->fd, events, s, err);
 }
 
-int loop_after(struct loop *l, int64_t delay_ms, loop_timer_fn *fn, void *arg, struct loop_source **out, struct fw_err *err)
+void loop_after(struct loop *l, int64_t delay_ms, loop_timer_fn *fn, void *arg, struct loop_source **out)
 {
 	struct loop_source *s = source_new(l, SOURCE_TIMER, arg);
-	(void)err;
 	s->on_timer = fn;
 	s->due_ns = clock_mono_ns() + (delay_ms > 0 ? delay_ms : 0) * 1000000;
 	heap_add(l, s);
 	if (out)
 		*out = s;
-	return 0;
 }
 
 int loop_child(struct loop *l, struct proc p, int64_t deadline_ms, loop_child_fn *fn, void *arg, struct loop_source **out,

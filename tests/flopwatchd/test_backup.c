@@ -75,7 +75,7 @@ static void commit_pair(void *arg)
 	ok(stmt_run(db_stmt(b->f->db, "INSERT INTO one (n) VALUES (1)", &err), &err));
 	ok(stmt_run(db_stmt(b->f->db, "INSERT INTO two (n) VALUES (1)", &err), &err));
 	ok(db_commit(b->f->db, &err));
-	ok(loop_after(b->loop, 0, commit_pair, b, &b->timer, &err));
+	loop_after(b->loop, 0, commit_pair, b, &b->timer);
 }
 
 static bool is_there(const struct bench *b, const char *name)
@@ -96,7 +96,7 @@ static void find_traces(void *arg)
 {
 	struct bench *b = arg;
 	if (has_traces(b))
-		ok(loop_after(b->loop, 5, find_traces, b, NULL, &err));
+		loop_after(b->loop, 5, find_traces, b, NULL);
 	else
 		loop_stop(b->loop);
 }
@@ -129,7 +129,7 @@ static void test_beside_a_writer(void **state)
 	ok(backup_take(b->backup, b->path, sizeof b->path, &err));
 	ok(access(b->path, R_OK));
 	backup_over(b->backup);
-	ok(loop_after(b->loop, 0, find_traces, b, NULL, &err));
+	loop_after(b->loop, 0, find_traces, b, NULL);
 	ok(loop_run(b->loop, &err));
 }
 

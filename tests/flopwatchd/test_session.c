@@ -118,7 +118,7 @@ static void talk_to(struct talk *t, const char *script)
 	snprintf(w->command[2], sizeof w->command[2], "%s", script);
 	w->n_command = 3;
 	assert_int_equal(loop_new(&t->loop, &err), 0);
-	assert_int_equal(executors_new(t->loop, t->config, &t->executors, &err), 0);
+	t->executors = executors_new(t->loop, t->config);
 	if (session_open(t->executors, t->loop, t->config, w, "", &hooks, t, &t->session, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(loop_run(t->loop, &err), 0);
@@ -270,7 +270,7 @@ static void test_workers_that_cannot_be_reached(void **state)
 	struct config *c = calloc(1, sizeof *c);
 	assert_non_null(c);
 	assert_int_equal(loop_new(&t.loop, &err), 0);
-	assert_int_equal(executors_new(t.loop, c, &t.executors, &err), 0);
+	t.executors = executors_new(t.loop, c);
 	struct config_worker *w = &c->worker[0];
 	snprintf(w->name, sizeof w->name, "gpu");
 	snprintf(w->socket, sizeof w->socket, "/nowhere/worker.sock");
@@ -296,7 +296,7 @@ static void test_closing_needs_no_hook(void **state)
 	struct config *c = calloc(1, sizeof *c);
 	assert_non_null(c);
 	assert_int_equal(loop_new(&t.loop, &err), 0);
-	assert_int_equal(executors_new(t.loop, c, &t.executors, &err), 0);
+	t.executors = executors_new(t.loop, c);
 	struct config_worker *w = &c->worker[0];
 	snprintf(w->command[0], sizeof w->command[0], "sleep");
 	snprintf(w->command[1], sizeof w->command[1], "1000");

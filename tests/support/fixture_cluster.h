@@ -170,7 +170,7 @@ static inline void cluster_look(void *arg)
 	if (cluster_goal.is_so() || clock_mono_ns() > cluster_goal.until_ns)
 		loop_stop(loop);
 	else
-		ok(loop_after(loop, FIXTURE_TICK_MS, cluster_look, NULL, NULL, &err));
+		loop_after(loop, FIXTURE_TICK_MS, cluster_look, NULL, NULL);
 }
 
 /** Run the loop until it is so. */
@@ -178,7 +178,7 @@ static inline void cluster_until(bool (*is_so)(void), const char *what)
 {
 	cluster_goal.is_so = is_so;
 	cluster_goal.until_ns = clock_mono_ns() + FIXTURE_DEVICE_CHECK_NS;
-	ok(loop_after(loop, 0, cluster_look, NULL, NULL, &err));
+	loop_after(loop, 0, cluster_look, NULL, NULL);
 	ok(loop_run(loop, &err));
 	if (!is_so())
 		fail_msg("it never came true: %s; %s", what, cluster_workers());

@@ -144,7 +144,7 @@ static inline void fixture_look(void *arg)
 	if (fixture_number(fixture_goal.sql) != 0 || clock_mono_ns() > fixture_goal.until_ns)
 		loop_stop(loop);
 	else
-		ok(loop_after(loop, FIXTURE_TICK_MS, fixture_look, NULL, NULL, &err));
+		loop_after(loop, FIXTURE_TICK_MS, fixture_look, NULL, NULL);
 }
 
 /** Run the loop until the query's number is not 0. */
@@ -152,7 +152,7 @@ static inline void fixture_until(const char *sql)
 {
 	fixture_goal.sql = sql;
 	fixture_goal.until_ns = clock_mono_ns() + FIXTURE_DEVICE_CHECK_NS;
-	ok(loop_after(loop, 0, fixture_look, NULL, NULL, &err));
+	loop_after(loop, 0, fixture_look, NULL, NULL);
 	ok(loop_run(loop, &err));
 	if (fixture_number(sql) == 0)
 		fail_msg("it never came true: %s", sql);

@@ -117,8 +117,7 @@ int alert_profile_choose(
 struct device_alert_watch;
 
 /** Check at intervals. Own: borrows all. */
-int device_alert_start(
-	struct loop *l, const struct config *c, struct txn *g, struct device_alert_watch **out, struct fw_err *err);
+struct device_alert_watch *device_alert_start(struct loop *l, const struct config *c, struct txn *g);
 /** Accepts NULL. */
 void device_alert_stop(struct device_alert_watch *s);
 

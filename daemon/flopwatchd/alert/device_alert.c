@@ -160,22 +160,15 @@ static void check_devices(void *arg)
 			txn_end(s->txn, device_alert_look(s->txn->db, s->config, now_ms, &changed, &err), &err) != 0)
 			log_warning("device.silence", "err=%s", log_quote(err.text));
 	}
-	err_clear(&err);
-	if (loop_after(s->loop, pause_ms < GLANCE_MS ? pause_ms : GLANCE_MS, check_devices, s, &s->timer, &err) != 0)
-		log_error("device.timer", "err=%s", log_quote(err.text));
+	loop_after(s->loop, pause_ms < GLANCE_MS ? pause_ms : GLANCE_MS, check_devices, s, &s->timer);
 }
 
-int device_alert_start(struct loop *l, const struct config *c, struct txn *g, struct device_alert_watch **out, struct fw_err *err)
+struct device_alert_watch *device_alert_start(struct loop *l, const struct config *c, struct txn *g)
 {
 	struct device_alert_watch *s = mem_alloc_zero(1, sizeof *s);
 	*s = (struct device_alert_watch){ .loop = l, .config = c, .txn = g, .due_ms = clock_utc_ms() };
-	if (loop_after(l, check_interval_ms(s) < GLANCE_MS ? check_interval_ms(s) : GLANCE_MS, check_devices, s, &s->timer,
-		    err) != 0) {
-		free(s);
-		return -1;
-	}
-	*out = s;
-	return 0;
+	loop_after(l, check_interval_ms(s) < GLANCE_MS ? check_interval_ms(s) : GLANCE_MS, check_devices, s, &s->timer);
+	return s;
 }
 
 void device_alert_stop(struct device_alert_watch *s)

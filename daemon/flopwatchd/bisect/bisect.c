@@ -305,9 +305,8 @@ static void on_retry(void *arg)
 
 static void schedule_retry(struct bisects *b)
 {
-	struct fw_err err = { 0 };
-	if (!b->retry_timer && loop_after(b->loop, AGAIN_MS, on_retry, b, &b->retry_timer, &err) != 0)
-		log_error("bisect.timer", "err=%s", log_quote(err.text));
+	if (!b->retry_timer)
+		loop_after(b->loop, AGAIN_MS, on_retry, b, &b->retry_timer);
 }
 
 /** End the transaction of a step; retries after a failure of disk or database. */
@@ -400,9 +399,8 @@ static void run_steps(void *arg)
 
 void bisects_wake(struct bisects *b)
 {
-	struct fw_err err = { 0 };
-	if (!b->step_timer && loop_after(b->loop, 0, run_steps, b, &b->step_timer, &err) != 0)
-		log_error("bisect.timer", "err=%s", log_quote(err.text));
+	if (!b->step_timer)
+		loop_after(b->loop, 0, run_steps, b, &b->step_timer);
 }
 
 struct bisects *bisects_start(struct loop *l, const struct config *c, struct txn *g, void (*on_job)(void *arg), void *arg)

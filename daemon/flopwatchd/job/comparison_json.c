@@ -265,11 +265,9 @@ static void sum_runs(const struct cell_pair *p, struct over_baseline *out)
 static int over_baseline_read(
 	struct db *db, int64_t cell, int64_t baseline, enum series series, struct over_baseline *out, struct fw_err *err)
 {
-	struct cell_pair *p = calloc(1, sizeof *p);
+	struct cell_pair *p = mem_alloc_zero(1, sizeof *p);
 
 	*out = (struct over_baseline){ .speed = { NAN, NAN } };
-	if (!p)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	int result = store_cell_runs(db, cell, series, &p->cell, err);
 
 	if (result == 0) {

@@ -301,10 +301,10 @@ int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, 
 
 enum { PLAN_PARTS_MAX = 8 };
 
-/** Make a plan for some cells of `whole`, under its rule. Shape: cell[n], indices there. Own: plan_fini. Err: no memory. */
-int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out, struct fw_err *err);
-/** Partition cells over `n_parts` devices with about equal FLOPs. Shape: part_of[n_cells]. Err: no memory. */
-int plan_partition(const struct plan *whole, int n_parts, int *part_of, struct fw_err *err);
+/** Make a plan for some cells of `whole`, under its rule. Shape: cell[n], indices there. Own: plan_fini. */
+void plan_part(const struct plan *whole, const int *cell, int n, struct plan *out);
+/** Partition cells over `n_parts` devices with about equal FLOPs. Shape: part_of[n_cells]. */
+void plan_partition(const struct plan *whole, int n_parts, int *part_of);
 
 /*
  * ---- groups ----

@@ -4,35 +4,32 @@
 
 #include "model/model.h"
 
-int plan_part(const struct plan *whole, const int *cell, int n, struct plan *out, struct fw_err *err)
+void plan_part(const struct plan *whole, const int *cell, int n, struct plan *out)
 {
 	*out = *whole;
 	memset(&out->suite_text, 0, sizeof out->suite_text);
 	buf_init(&out->suite_text, 16);
 	out->request.n_cells = n;
-	out->request.cell = calloc((size_t)n + 1, sizeof *out->request.cell);
-	if (!out->request.cell)
-		return err_set(err, ERR_INTERNAL, "out of memory for a part of a job");
+	out->request.cell = mem_alloc_zero((size_t)n + 1, sizeof *out->request.cell);
 	for (int i = 0; i < n; i++)
 		out->request.cell[i] = whole->request.cell[cell[i]];
-	return 0;
 }
 
 /* cost of a cell besides its calls (inputs, checks, runs), in calls of an average cell */
 #define FIXED_COST 1.0
 #define EASED_BY   1e-3 /* smallest gain of an exchange, relative to all work */
 
-/* Shape: cost[n_cells]. Err: no memory. */
+/* Shape: cost[n_cells]. Own: free. */
 static double *estimate_costs(const struct plan *whole)
 {
 	int n = whole->request.n_cells, known = 0;
-	double total = 0, *cost = calloc((size_t)n + 1, sizeof *cost);
+	double total = 0, *cost = mem_alloc_zero((size_t)n + 1, sizeof *cost);
 	for (int i = 0; i < n; i++) {
 		double flops = case_flops(&whole->request.cell[i]);
 		total += flops > 0 ? flops : 0;
 		known += flops > 0;
 	}
-	for (int i = 0; cost && i < n; i++) {
+	for (int i = 0; i < n; i++) {
 		double flops = case_flops(&whole->request.cell[i]);
 		cost[i] = FIXED_COST + (flops > 0 ? flops * known / total : 1);
 	}
@@ -92,15 +89,12 @@ static bool reduce_largest_load(const double *cost, int n, int n_parts, int *par
 	return true;
 }
 
-int plan_partition(const struct plan *whole, int n_parts, int *part_of, struct fw_err *err)
+void plan_partition(const struct plan *whole, int n_parts, int *part_of)
 {
 	double load[PLAN_PARTS_MAX] = { 0 }, *cost = estimate_costs(whole);
 	int n = whole->request.n_cells;
-	if (!cost)
-		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	assign_largest_first(cost, n, n_parts, part_of, load);
 	for (int i = 0; i < n && reduce_largest_load(cost, n, n_parts, part_of, load); i++)
 		;
 	free(cost);
-	return 0;
 }

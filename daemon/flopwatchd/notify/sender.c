@@ -39,11 +39,8 @@ int64_t sender_pause_ms(int attempts, double luck)
 
 static void schedule(struct sender *n, int64_t delay_ms)
 {
-	struct fw_err err = { 0 };
 	loop_remove(n->loop, n->timer);
-	n->timer = NULL;
-	if (loop_after(n->loop, delay_ms > 0 ? delay_ms : 0, send_due, n, &n->timer, &err) != 0)
-		log_error("notify.timer", "err=%s", log_quote(err.text));
+	loop_after(n->loop, delay_ms, send_due, n, &n->timer);
 }
 
 void sender_wake(struct sender *n)

@@ -305,9 +305,7 @@ int environment_seen(struct db *db, const struct config *config, const char *wor
 	char before[64] = "";
 	if (is_new && store_device_before(db, worker, d->kind, now_ms, before, err) != 0)
 		return -1;
-	struct store_current_baseline *t = calloc(STORE_STANDINGS_MAX, sizeof *t), last;
-	if (!t)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct store_current_baseline *t = mem_alloc_zero(STORE_STANDINGS_MAX, sizeof *t), last;
 	int known, result = 0;
 	bool is_first = true;
 	do {

@@ -478,13 +478,10 @@ static bool choose_again(struct resolve *r)
 static struct gitread_base *read_base(struct resolve *r, const struct buf *out, const struct fw_err *failed)
 {
 	struct fw_err err = { 0 };
-	struct gitread_base *b = malloc(sizeof *b);
+	struct gitread_base *b = mem_alloc(sizeof *b);
 	r->git_task = NULL;
 	if (failed) {
 		end_for_git(r, failed);
-	} else if (!b) {
-		err_set(&err, ERR_INTERNAL, "out of memory for the ancestors");
-		end_for_error(r, &err);
 	} else if (gitread_base(out, b, &err) != 0) {
 		end_for_error(r, &err);
 	} else {
@@ -880,17 +877,15 @@ static int start(struct loop *l, struct db *db, const struct config *c, const st
 	int at = config_repo_find(c, job->repo_name);
 	if (at < 0)
 		return err_set(err, ERR_NOT_FOUND, "repository %s is no longer configured", job->repo_name);
-	struct resolve *r = calloc(1, sizeof *r);
-	if (!r)
-		return err_set(err, ERR_INTERNAL, "out of memory for a job");
+	struct resolve *r = mem_alloc_zero(1, sizeof *r);
 	*r = (struct resolve){ .loop = l, .db = db, .config = c, .repo = &c->repo[at], .job = *job, .fn = fn, .arg = arg };
 	plan_init(&r->answer.plan);
 	r->answer.state = JOBSTATE_N;
-	if (config_repo_path(c, r->repo, r->repo_path, sizeof r->repo_path, err) != 0 ||
-		loop_after(l, 0, first, r, &r->start, err) != 0) {
+	if (config_repo_path(c, r->repo, r->repo_path, sizeof r->repo_path, err) != 0) {
 		resolve_free(r);
 		return -1;
 	}
+	loop_after(l, 0, first, r, &r->start);
 	*out = r;
 	return 0;
 }

@@ -154,14 +154,12 @@ static void on_retry(void *arg)
 /* Process the whole queue again in a while, after a failure that may pass. */
 static void schedule_retry(struct queue *q)
 {
-	struct fw_err err = { 0 };
 	if (q->retry_timer)
 		return;
 	q->pause_ms = !q->pause_ms                           ? LOOK_AGAIN_FIRST_MS
 		      : 2 * q->pause_ms < LOOK_AGAIN_MOST_MS ? 2 * q->pause_ms
 							     : LOOK_AGAIN_MOST_MS;
-	if (loop_after(q->loop, q->pause_ms, on_retry, q, &q->retry_timer, &err) != 0)
-		log_error("queue.timer", "err=%s", log_quote(err.text));
+	loop_after(q->loop, q->pause_ms, on_retry, q, &q->retry_timer);
 }
 
 static void hold_repo(void *arg, int64_t repo)
@@ -373,39 +371,26 @@ static bool has_disk_space(void *arg)
 	return !is_disk_full(arg);
 }
 
-/* Own: the queue takes `s`, also on -1. */
-static int insert_slot(struct queue *q, int at, struct slot *s, struct fw_err *err)
+/* Own: the queue takes `s`. */
+static void insert_slot(struct queue *q, int at, struct slot *s)
 {
-	if (s && q->n_slots == q->n_slots_room) {
-		int room = q->n_slots_room ? 2 * q->n_slots_room : 16;
-		struct slot **more = realloc(q->slot, (size_t)room * sizeof *more);
-		if (more) {
-			q->slot = more;
-			q->n_slots_room = room;
-		}
-	}
-	if (!s || q->n_slots == q->n_slots_room) {
-		slot_free(s);
-		return err_set(err, ERR_INTERNAL, "out of memory for workers");
+	if (q->n_slots == q->n_slots_room) {
+		q->n_slots_room = q->n_slots_room ? 2 * q->n_slots_room : 16;
+		q->slot = mem_grow(q->slot, (size_t)q->n_slots_room, sizeof *q->slot);
 	}
 	memmove(q->slot + at + 1, q->slot + at, (size_t)(q->n_slots - at) * sizeof *q->slot);
 	q->slot[at] = s;
 	q->n_slots++;
-	return 0;
 }
 
 /* Give a worker as many slots as it reported devices. A device that is gone leaves its slot idle. */
 static void add_slots(struct queue *q)
 {
-	struct fw_err err = { 0 };
 	for (int first = 0, last; first < q->n_slots; first = last) {
 		for (last = first + 1; last < q->n_slots && slot_worker(q->slot[last]) == slot_worker(q->slot[first]);)
 			last++;
 		for (; last - first < slot_devices(q->slot[first]); last++)
-			if (insert_slot(q, last, slot_new_concurrent(q->slot[first], last - first), &err) != 0) {
-				log_failure(q, "queue.slots", &err);
-				return;
-			}
+			insert_slot(q, last, slot_new_concurrent(q->slot[first], last - first));
 	}
 }
 
@@ -467,9 +452,8 @@ static void assign_jobs(void *arg)
 /* Work starts from the loop alone, never inside the caller. */
 void queue_wake(struct queue *q)
 {
-	struct fw_err err = { 0 };
-	if (!q->turn_timer && loop_after(q->loop, 0, assign_jobs, q, &q->turn_timer, &err) != 0)
-		log_error("queue.timer", "err=%s", log_quote(err.text));
+	if (!q->turn_timer)
+		loop_after(q->loop, 0, assign_jobs, q, &q->turn_timer);
 }
 
 static void slot_changed(void *arg)
@@ -495,30 +479,21 @@ static struct slot *nth_slot(void *arg, int n)
 int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event)(void *arg), void *arg, struct queue **out,
 	struct fw_err *err)
 {
-	struct queue *q = calloc(1, sizeof *q);
-	if (!q)
-		return err_set(err, ERR_INTERNAL, "out of memory for the queue");
+	struct queue *q = mem_alloc_zero(1, sizeof *q);
 	q->loop = l;
 	q->config = c;
 	q->txn = (struct txn){ .db = db, .config = c, .on_event = on_event, .arg = arg };
 
 	snprintf(q->held, sizeof q->held, "[]");
 	unresolved_init(&q->unresolved);
-	if (executors_new(l, c, &q->executors, err) != 0) {
-		queue_stop(q);
-		return -1;
-	}
+	q->executors = executors_new(l, c);
 	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold_repo, held,
 		has_disk_space, q->backoff };
 	for (int i = 0; i < c->n_workers; i++) {
 		/* other workers report their devices */
 		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1;
 		for (int k = 0; k < n; k++)
-			if (insert_slot(q, q->n_slots, slot_new(&q->host, &c->worker[i], c->worker[i].builds ? n + k : k), err) !=
-				0) {
-				queue_stop(q);
-				return -1;
-			}
+			insert_slot(q, q->n_slots, slot_new(&q->host, &c->worker[i], c->worker[i].builds ? n + k : k));
 	}
 	if (devices_of_no_worker(&q->txn, clock_utc_ms(), err) != 0) {
 		queue_stop(q);

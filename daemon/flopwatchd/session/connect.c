@@ -161,9 +161,7 @@ static int start_command(const struct config *c, const struct config_worker *w, 
 {
 	const char *env[ENV_MAX];
 	char env_text[ENV_MAX][ENV_TEXT];
-	struct arguments *v = calloc(1, sizeof *v);
-	if (!v)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	struct arguments *v = mem_alloc_zero(1, sizeof *v);
 	connect_environment(env, env_text);
 	int result = build_arguments(c, w, as, v, err);
 	if (result == 0) {

@@ -99,9 +99,7 @@ int executor_submit(struct executors *x, const struct config_worker *w, const ch
 	void *arg, struct executor **out, struct fw_err *err)
 {
 	struct connection line;
-	struct executor *e = calloc(1, sizeof *e);
-	if (!e)
-		return err_set(err, ERR_INTERNAL, "out of memory for a worker");
+	struct executor *e = mem_alloc_zero(1, sizeof *e);
 	*e = (struct executor){ .all = x, .worker = w, .fd = -1, .errors_fd = -1 };
 	if (config_worker_is_slurm(w))
 		slurm_name(get_slurm(e), ++x->n_submitted, e->name);
@@ -149,7 +147,6 @@ static void kill_child(void *arg)
 
 void executor_end(struct executor *e)
 {
-	struct fw_err err = { 0 };
 	if (!e)
 		return;
 	e->hooks = NULL;
@@ -162,26 +159,18 @@ void executor_end(struct executor *e)
 	close(e->fd);
 	e->fd = -1;
 	proc_signal(&e->process, SIGTERM);
-	if (loop_after(e->all->loop, KILL_AFTER_MS, kill_child, e, &e->timer, &err) != 0) {
-		log_error("executor.timer", "err=%s", log_quote(err.text));
-		kill_child(e);
-	}
+	loop_after(e->all->loop, KILL_AFTER_MS, kill_child, e, &e->timer);
 }
 
-int executors_new(struct loop *l, const struct config *c, struct executors **out, struct fw_err *err)
+struct executors *executors_new(struct loop *l, const struct config *c)
 {
-	struct executors *x = calloc(1, sizeof *x);
-	if (!x)
-		return err_set(err, ERR_INTERNAL, "out of memory for workers");
+	struct executors *x = mem_alloc_zero(1, sizeof *x);
 	x->loop = l;
 	x->config = c;
 	for (int i = 0; i < c->n_workers; i++)
-		if (config_worker_is_slurm(&c->worker[i]) && slurm_new(x, &c->worker[i], &x->slurm[i], err) != 0) {
-			executors_free(x);
-			return -1;
-		}
-	*out = x;
-	return 0;
+		if (config_worker_is_slurm(&c->worker[i]))
+			slurm_new(x, &c->worker[i], &x->slurm[i]);
+	return x;
 }
 
 /* The loop no longer runs: wait here, for all of them together. */

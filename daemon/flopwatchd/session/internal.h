@@ -48,7 +48,7 @@ enum { HELLO_WHY_SIZE = 2 * READONLY_PATH_SIZE + 160 };
  */
 
 /** Searches at once and periodically for allocations without an owner, such as those of an earlier daemon. Own: slurm_free. */
-int slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out, struct fw_err *err);
+void slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out);
 void slurm_free(struct slurm *s);
 
 /** Name of submission `n` of this daemon in Slurm. Shape: name[EXECUTOR_NAME_SIZE]. */
@@ -91,8 +91,7 @@ int split_group_could_help(struct slot *s, const struct slot *leader, struct msg
 void split_group_recruit(
 	struct slot *s, const struct slot *leader, struct split_group *c, const struct msg_device *device, int64_t device_id);
 /** Make the plan of a part. Own: plan_fini. */
-int split_group_plan(
-	const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err);
+void split_group_plan(const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out);
 /** Log the cells and devices of the parts from `first` on. */
 int split_group_log_parts(
 	const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err);

@@ -26,10 +26,9 @@ static void on_timer(void *arg)
 
 static void mark_dirty(struct progress *c)
 {
-	struct fw_err err = { 0 };
 	c->is_dirty = true;
-	if (!c->timer && loop_after(c->loop, FLUSH_MS, on_timer, c, &c->timer, &err) != 0)
-		log_debug("progress.timer", "err=%s", log_quote(err.text));
+	if (!c->timer)
+		loop_after(c->loop, FLUSH_MS, on_timer, c, &c->timer);
 }
 
 static void add_line(struct progress *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -67,8 +66,8 @@ void progress_for(struct progress *c, const struct store_job *job)
 void progress_begin(struct progress *c, const struct msg_job *request)
 {
 	free(c->key);
-	c->key = calloc((size_t)request->n_cells, sizeof *c->key);
-	c->n_cells = c->key ? request->n_cells : 0;
+	c->key = mem_alloc_zero((size_t)request->n_cells, sizeof *c->key);
+	c->n_cells = request->n_cells;
 	c->n_checked = 0;
 	c->n_subjects = request->n_subjects;
 	for (int i = 0; i < c->n_cells; i++)
@@ -107,8 +106,8 @@ static void on_build(struct progress *c, const struct msg_build *b)
 static void on_found(struct progress *c, const struct msg_found *m)
 {
 	free(c->key);
-	c->key = calloc((size_t)m->n + 1, sizeof *c->key);
-	c->n_cells = c->key ? m->n : 0;
+	c->key = mem_alloc_zero((size_t)m->n + 1, sizeof *c->key);
+	c->n_cells = m->n;
 	for (int i = 0; i < c->n_cells; i++)
 		snprintf(c->key[i], sizeof c->key[i], "%s", m->cell[i].key);
 	add_line(c, "the benchmark writes %d rows", m->n);

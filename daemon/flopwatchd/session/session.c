@@ -160,7 +160,6 @@ static void on_grace_timeout(void *arg)
 /* Set the result of the session; the worker gets a moment to exit, so that it can clean up. */
 static void begin_ending(struct session *s, enum session_end how, const char *why)
 {
-	struct fw_err err = { 0 };
 	if (s->phase == STEP_ENDING)
 		return;
 	bool is_early = how != SESSION_DONE && how != SESSION_LOST;
@@ -183,8 +182,7 @@ static void begin_ending(struct session *s, enum session_end how, const char *wh
 	if (s->fd >= 0)
 		shutdown(s->fd, SHUT_WR);
 	/* A pending submission has no process to wait for. A worker that sent an invalid message still has files to clean up. */
-	if (loop_after(s->loop, s->fd >= 0 ? GRACE_MS : 0, on_grace_timeout, s, &s->grace, &err) != 0)
-		log_error("session.timer", "err=%s", log_quote(err.text));
+	loop_after(s->loop, s->fd >= 0 ? GRACE_MS : 0, on_grace_timeout, s, &s->grace);
 }
 
 static void fail_session(struct session *s, const char *why)
@@ -358,7 +356,6 @@ static void on_clear_timeout(void *arg)
 
 bool session_stay(struct session *s)
 {
-	struct fw_err err = { 0 };
 	if (s->phase != STEP_JOB || s->end_of_input)
 		return false;
 	s->phase = STEP_CLEARING;
@@ -369,10 +366,8 @@ bool session_stay(struct session *s)
 	s->error_line[0] = 0;
 	result_free(s->result);
 	s->result = NULL;
-	if (loop_after(s->loop, CLEAR_MS, on_clear_timeout, s, &s->grace, &err) != 0)
-		begin_ending(s, SESSION_CANCELLED, err.text);
-	else
-		write_output(s);
+	loop_after(s->loop, CLEAR_MS, on_clear_timeout, s, &s->grace);
+	write_output(s);
 	return true;
 }
 
@@ -581,7 +576,6 @@ static int64_t watch_ms(const struct session *s)
 static void on_watchdog(void *arg)
 {
 	struct session *s = arg;
-	struct fw_err err = { 0 };
 	char why[128];
 	s->watchdog = NULL;
 	int64_t offline_ms = (clock_mono_ns() - s->received_ns) / 1000000;
@@ -590,8 +584,8 @@ static void on_watchdog(void *arg)
 		snprintf(why, sizeof why, "the worker sent nothing for %d s (see doc/troubleshooting.md#silent-worker)",
 			(int)(limit_ms / 1000));
 		fail_session(s, why);
-	} else if (loop_after(s->loop, watch_ms(s), on_watchdog, s, &s->watchdog, &err) != 0) {
-		fail_session(s, err.text);
+	} else {
+		loop_after(s->loop, watch_ms(s), on_watchdog, s, &s->watchdog);
 	}
 }
 
@@ -600,17 +594,15 @@ static const struct executor_hooks executor_hooks = { on_pending, on_running, on
 int session_open(struct executors *x, struct loop *l, const struct config *c, const struct config_worker *w, const char *node,
 	const struct session_hooks *hooks, void *arg, struct session **out, struct fw_err *err)
 {
-	struct session *s = calloc(1, sizeof *s);
-	if (!s)
-		return err_set(err, ERR_INTERNAL, "out of memory for a worker");
+	struct session *s = mem_alloc_zero(1, sizeof *s);
 	*s = (struct session){ .loop = l, .config = c, .worker = w, .hooks = hooks, .arg = arg, .fd = -1, .tree_fd = -1 };
 	lines_init(&s->in, PROTOCOL_LINE_MAX);
 	buf_init(&s->out, 4u << 20);
-	if (executor_submit(x, w, node, &executor_hooks, s, &s->executor, err) != 0 ||
-		loop_after(l, watch_ms(s), on_watchdog, s, &s->watchdog, err) != 0) {
+	if (executor_submit(x, w, node, &executor_hooks, s, &s->executor, err) != 0) {
 		session_close(s);
 		return -1;
 	}
+	loop_after(l, watch_ms(s), on_watchdog, s, &s->watchdog);
 	s->is_process = executor_is_process(s->executor);
 	*out = s;
 	return 0;
@@ -625,8 +617,6 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 	if (write_job(s, &plan->request, err) != 0)
 		return -1;
 	s->result = result_new(plan);
-	if (!s->result)
-		return err_set(err, ERR_INTERNAL, "out of memory for a result");
 	s->job_ns = clock_mono_ns();
 	s->result->device = *device;
 	memcpy(s->repo_path, repo_path, strlen(repo_path) + 1);

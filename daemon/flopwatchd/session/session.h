@@ -41,7 +41,7 @@ struct executor_hooks {
 };
 
 /** Cancels allocations that an earlier daemon left. Own: borrows l and c. */
-int executors_new(struct loop *l, const struct config *c, struct executors **out, struct fw_err *err);
+struct executors *executors_new(struct loop *l, const struct config *c);
 /** Ask all running children to end and wait a moment; accepts NULL. */
 void executors_free(struct executors *x);
 

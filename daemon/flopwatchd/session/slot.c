@@ -186,11 +186,8 @@ static const struct session_hooks hooks;
 
 void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn)
 {
-	struct fw_err err = { 0 };
 	loop_remove(s->host->loop, s->timer);
-	s->timer = NULL;
-	if (loop_after(s->host->loop, delay_ms, fn, s, &s->timer, &err) != 0)
-		log_error("slot.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
+	loop_after(s->host->loop, delay_ms, fn, s, &s->timer);
 }
 
 static void on_retry(void *arg)
@@ -663,9 +660,7 @@ int slot_submit(struct slot *s, const struct slot_request *request, struct fw_er
 
 struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index)
 {
-	struct slot *s = calloc(1, sizeof *s);
-	if (!s)
-		return NULL;
+	struct slot *s = mem_alloc_zero(1, sizeof *s);
 	s->host = host;
 	s->worker = w;
 	s->index = index;
@@ -678,8 +673,6 @@ struct slot *slot_new(const struct slot_host *host, const struct config_worker *
 struct slot *slot_new_concurrent(const struct slot *first, int index)
 {
 	struct slot *s = slot_new(first->host, first->worker, index);
-	if (!s)
-		return NULL;
 	loop_remove(s->host->loop, s->timer);
 	s->timer = NULL;
 	s->hello = first->hello;

@@ -139,11 +139,8 @@ static void on_job_timeout(void *arg)
 
 void slot_limit_job(struct slot *s, int64_t limit_ms)
 {
-	struct fw_err err = { 0 };
 	loop_remove(s->host->loop, s->job_timer);
-	s->job_timer = NULL;
-	if (loop_after(s->host->loop, limit_ms, on_job_timeout, s, &s->job_timer, &err) != 0)
-		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
+	loop_after(s->host->loop, limit_ms, on_job_timeout, s, &s->job_timer);
 }
 
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err)

@@ -48,9 +48,8 @@ static void on_timer(void *arg);
 
 static void schedule_query(struct slurm *s, int64_t delay_ms)
 {
-	struct fw_err err = { 0 };
-	if (!s->timer && !s->asking && loop_after(s->all->loop, delay_ms, on_timer, s, &s->timer, &err) != 0)
-		log_error("slurm.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
+	if (!s->timer && !s->asking)
+		loop_after(s->all->loop, delay_ms, on_timer, s, &s->timer);
 }
 
 static int run_query(struct slurm *s, const char *program, const char *const *args, child_fn *fn, struct fw_err *err)
@@ -203,20 +202,16 @@ void slurm_search(struct slurm *s)
 static void search_periodically(void *arg)
 {
 	struct slurm *s = arg;
-	struct fw_err err = { 0 };
 	s->search_timer = NULL;
 	slurm_search(s);
-	if (loop_after(s->all->loop, SEARCH_MS, search_periodically, s, &s->search_timer, &err) != 0)
-		log_error("slurm.timer", "worker=%s err=%s", s->worker->name, log_quote(err.text));
+	loop_after(s->all->loop, SEARCH_MS, search_periodically, s, &s->search_timer);
 }
 
-int slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out, struct fw_err *err)
+void slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out)
 {
 	struct hash_state h;
 	char host[64] = "", sum[HASH_HEX];
-	struct slurm *s = calloc(1, sizeof *s);
-	if (!s)
-		return err_set(err, ERR_INTERNAL, "out of memory for workers");
+	struct slurm *s = mem_alloc_zero(1, sizeof *s);
 	s->all = x;
 	s->worker = w;
 	gethostname(host, sizeof host - 1);
@@ -230,7 +225,6 @@ int slurm_new(struct executors *x, const struct config_worker *w, struct slurm *
 		s->run = (unsigned)getpid();
 	*out = s;
 	search_periodically(s);
-	return 0;
 }
 
 void slurm_free(struct slurm *s)

@@ -24,15 +24,11 @@ static struct split_group_part *choose_part(struct split_group *c, int64_t devic
 	return best;
 }
 
-static struct split_group_part *add_part(struct split_group *c, struct slot *s, struct fw_err *err)
+static struct split_group_part *add_part(struct split_group *c, struct slot *s)
 {
 	struct split_group_part *part = &c->part[c->n_parts];
 	*part = (struct split_group_part){ .slot = s, .device_id = s->device_id };
-	part->share.cell = calloc((size_t)c->whole->plan.request.n_cells, sizeof *part->share.cell);
-	if (!part->share.cell) {
-		err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
-		return NULL;
-	}
+	part->share.cell = mem_alloc_zero((size_t)c->whole->plan.request.n_cells, sizeof *part->share.cell);
 	c->n_parts++;
 	return part;
 }
@@ -45,7 +41,7 @@ static struct split_group_part *add_other_device(struct split_group *c, struct s
 	for (int p = c->n_first; p < c->n_parts; p++)
 		leads = leads || c->part[p].slot == leader;
 	if (has_room && !leads && leader->device_id != device)
-		return add_part(c, leader, err);
+		return add_part(c, leader);
 	for (int i = 0; has_room; i++) {
 		struct msg_device other;
 		int64_t id;
@@ -57,13 +53,13 @@ static struct split_group_part *add_other_device(struct split_group *c, struct s
 			break;
 		if (helps == 1 && id != device) {
 			split_group_recruit(s, leader, c, &other, id);
-			return add_part(c, s, err);
+			return add_part(c, s);
 		}
 	}
 	for (int p = c->n_first; p < c->n_parts; p++)
 		if (c->part[p].slot == leader)
 			return &c->part[p];
-	return add_part(c, leader, err);
+	return add_part(c, leader);
 }
 
 /* `budgets`: number of parts' times that it may take. */
@@ -71,10 +67,7 @@ static int start_part(const struct split_group *c, struct split_group_part *part
 {
 	struct slot *s = part->slot;
 	plan_fini(&s->plan);
-	if (split_group_plan(c, &c->whole->plan, &part->share, &s->plan, err) != 0) {
-		plan_init(&s->plan);
-		return -1;
-	}
+	split_group_plan(c, &c->whole->plan, &part->share, &s->plan);
 	double most_s = BUDGETS_OF_JOB * (double)s->host->config->job_timeout_ms / 1e3,
 	       budget_s = s->plan.request.limits.budget_s;
 	s->plan.request.limits.budget_s = fmax(budget_s, fmin(budget_s * budgets, most_s));
@@ -95,9 +88,7 @@ static void request_sustained_runs(const struct result *whole, struct share *s)
 /* Then let another device confirm each loss. Starts no part if there is none. */
 static int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
-	int *cell = calloc((size_t)c->whole->plan.request.n_cells + 1, sizeof *cell), result = 0;
-	if (!cell)
-		return err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
+	int *cell = mem_alloc_zero((size_t)c->whole->plan.request.n_cells + 1, sizeof *cell), result = 0;
 	int n = judge_groups_unconfirmed(c->whole, cell);
 	c->n_first = c->n_parts;
 	for (int i = 0; i < n && result == 0; i++) {
@@ -141,9 +132,7 @@ static int split_group_look_again(struct split_group *c, struct slot *leader, st
 	int n = c->n_parts;
 	for (int p = 0; p < n; p++)
 		share[p] = c->part[p].share;
-	struct split_group_part *part = add_part(c, leader, err);
-	if (!part)
-		return -1;
+	struct split_group_part *part = add_part(c, leader);
 	sentinels_again(c->whole, share, n, &part->share);
 	remove_losses(c->whole, &part->share);
 	if (part->share.n == 0) {
@@ -245,16 +234,13 @@ int split_group_log_parts(const struct split_group *c, const struct slot *leader
 	return result;
 }
 
-int split_group_plan(
-	const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out, struct fw_err *err)
+void split_group_plan(const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out)
 {
-	if (plan_part(whole, s->cell, s->n, out, err) != 0)
-		return -1;
+	plan_part(whole, s->cell, s->n, out);
 	out->request.looked_elsewhere = s->elsewhere;
 	out->request.sustained_runs = s->requested;
 	if (c->confirms)
 		out->request.rule.confirm = false; /* each part decides by its own first set; another device confirms */
-	return 0;
 }
 
 /* Quick jobs and CPU devices have no sustained runs. */
@@ -263,47 +249,36 @@ static bool has_sustained_runs(const struct slot *leader)
 	return !leader->job.quick && leader->device.kind != DEVICE_CPU;
 }
 
-static int partition_plan(struct split_group *c, struct slot *leader, struct fw_err *err)
+static void partition_plan(struct split_group *c, struct slot *leader)
 {
-	int n = leader->plan.request.n_cells, *part_of = calloc((size_t)n, sizeof *part_of);
+	int n = leader->plan.request.n_cells, *part_of = mem_alloc_zero((size_t)n, sizeof *part_of);
 	struct share share[PLAN_PARTS_MAX] = { { .n = 0 } };
-	int result = part_of ? 0 : err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
-	if (result == 0)
-		result = plan_partition(&leader->plan, c->n_parts, part_of, err);
-	for (int p = 0; p < c->n_parts && result == 0; p++) {
-		share[p].cell = c->part[p].share.cell = calloc((size_t)n, sizeof *share[p].cell);
-		for (int i = 0; i < n && share[p].cell; i++)
+	plan_partition(&leader->plan, c->n_parts, part_of);
+	for (int p = 0; p < c->n_parts; p++) {
+		share[p].cell = c->part[p].share.cell = mem_alloc_zero((size_t)n, sizeof *share[p].cell);
+		for (int i = 0; i < n; i++)
 			if (part_of[i] == p)
 				share[p].cell[share[p].n++] = i;
-		if (!share[p].cell)
-			result = err_set(err, ERR_INTERNAL, "out of memory for the parts of a job");
 	}
-	if (result == 0 && has_sustained_runs(leader))
+	if (has_sustained_runs(leader))
 		sentinels_assign(&leader->plan, share, c->n_parts);
-	for (int p = 0; p < c->n_parts && result == 0; p++) {
+	for (int p = 0; p < c->n_parts; p++) {
 		c->part[p].share = share[p];
 		if (p > 0)
-			result = split_group_plan(c, &leader->plan, &share[p], &c->part[p].slot->plan, err);
+			split_group_plan(c, &leader->plan, &share[p], &c->part[p].slot->plan);
 	}
 	free(part_of);
-	return result;
 }
 
 /* The leader's plan becomes its part, and the whole plan that of the result. */
-static int make_leader(struct split_group *c, struct slot *leader, struct fw_err *err)
+static void make_leader(struct split_group *c, struct slot *leader)
 {
 	struct plan mine;
-	if (split_group_plan(c, &leader->plan, &c->part[0].share, &mine, err) != 0)
-		return -1;
+	split_group_plan(c, &leader->plan, &c->part[0].share, &mine);
 	c->whole = result_new(&leader->plan);
-	if (!c->whole) {
-		plan_fini(&mine);
-		return err_set(err, ERR_INTERNAL, "out of memory for a result");
-	}
 	leader->plan = mine;
-	c->whole->cell_device = calloc((size_t)c->whole->plan.request.n_cells + 1, sizeof *c->whole->cell_device);
-	c->whole->confirmed_on = calloc((size_t)c->whole->plan.request.n_cells + 1, sizeof *c->whole->confirmed_on);
-	return c->whole->cell_device && c->whole->confirmed_on ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a result");
+	c->whole->cell_device = mem_alloc_zero((size_t)c->whole->plan.request.n_cells + 1, sizeof *c->whole->cell_device);
+	c->whole->confirmed_on = mem_alloc_zero((size_t)c->whole->plan.request.n_cells + 1, sizeof *c->whole->confirmed_on);
 }
 
 void split_group_recruit(
@@ -336,10 +311,10 @@ static void disband(struct split_group *c)
 int split_group_gather(struct slot *leader, struct fw_err *err)
 {
 	const struct config *config = leader->host->config;
-	struct split_group *c = may_split(leader) && (config->split || config->confirm_elsewhere) ? calloc(1, sizeof *c) : NULL;
 	int most = leader->plan.request.n_cells < PLAN_PARTS_MAX ? leader->plan.request.n_cells : PLAN_PARTS_MAX, result = 0;
-	if (!c)
+	if (!may_split(leader) || !(config->split || config->confirm_elsewhere))
 		return 0;
+	struct split_group *c = mem_alloc_zero(1, sizeof *c);
 	c->part[c->n_parts++] = (struct split_group_part){ .slot = leader, .device_id = leader->device_id };
 	int others = config->confirm_elsewhere && !leader->job.quick
 			     ? store_class_has_other(leader->host->txn->db, leader->device_id, err)
@@ -363,19 +338,14 @@ int split_group_gather(struct slot *leader, struct fw_err *err)
 	leader->split_group = c;
 	bool is_needed = c->n_parts > 1 || c->confirms;
 	if (result == 0 && is_needed)
-		result = partition_plan(c, leader, err);
+		partition_plan(c, leader);
 	if (result == 0 && c->n_parts > 1)
 		result = split_group_log_parts(c, leader, "split", 0, err);
-	if (result != 0 || !is_needed || make_leader(c, leader, err) != 0) {
-		bool is_alone = result == 0 && !is_needed;
-		if (c->whole) { /* the plan is in its result */
-			plan_fini(&leader->plan);
-			leader->plan = c->whole->plan;
-			plan_init(&c->whole->plan);
-		}
+	if (result != 0 || !is_needed) {
 		disband(c);
-		return is_alone ? 0 : -1;
+		return result;
 	}
+	make_leader(c, leader);
 	for (int p = 1; p < c->n_parts; p++)
 		if (slot_open_helper(c->part[p].slot, err) != 0)
 			return -1; /* the leader ends its job, and the split group with it */

@@ -78,7 +78,6 @@ static void on_timer(void *arg)
 /* Check after `delay_ms`, or earlier if already scheduled. */
 static void schedule_check(struct watched *r, int64_t delay_ms)
 {
-	struct fw_err err = { 0 };
 	int64_t due_ns = clock_mono_ns() + delay_ms * 1000000;
 
 	if (r->timer && r->due_ns <= due_ns)
@@ -86,8 +85,7 @@ static void schedule_check(struct watched *r, int64_t delay_ms)
 	loop_remove(r->watch->loop, r->timer);
 	r->timer = NULL;
 	r->due_ns = due_ns;
-	if (loop_after(r->watch->loop, delay_ms, on_timer, r, &r->timer, &err) != 0)
-		log_error("watch.timer", "repo=%s err=%s", log_quote(r->conf->name), log_quote(err.text));
+	loop_after(r->watch->loop, delay_ms, on_timer, r, &r->timer);
 }
 
 static void on_ref_change(void *arg)
