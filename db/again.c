@@ -1,7 +1,5 @@
 #include "db/db.h"
 
-#include "verdict/verdict.h"
-
 int store_again_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err)
 {
 	return stmt_optional(db_first_int(db, n, err,

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "db/sqlite.h"
-#include "lib/lib.h"
 
 enum { BACKUP_PORTION_PAGES = 4096 /* 16 MiB */ };
 

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "stats/stats.h"
-
 /* ---- baseline periods ---------------------------------------------------------------------------------------------------------- */
 
 #define BASELINE_PERIOD_COLUMNS                                                                                                  \

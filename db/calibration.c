@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "model/model.h"
-#include "protocol/protocol.h"
-
 #define DAY_MS (24 * 3600 * INT64_C(1000))
 
 static int64_t oldest_at(int64_t now_ms)

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "db/sqlite.h"
-#include "lib/lib.h"
 
 /* Of db/schema.sql at 91174416, as carry_schema_hash makes it. */
 static const char schema_of_91174416[] = "6491d8a1ef08d4b1dbcaa38b29777f547710a6be90f0d0920bed4e2c098c4e77";

@@ -1,10 +1,6 @@
 /** cell.c - queries of single pages; each reads an index from its newest end and only the rows that are drawn. */
 #include "db/db.h"
 
-#include "lib/lib.h"
-#include "protocol/protocol.h"
-#include "stats/stats.h"
-
 #define NORMAL_95 1.96 /* standard errors of a 95 % interval */
 enum { GRID_MAX = 100, GRID_SUITES = 8 /* suites of one branch */, KEYS_WINDOW = 64 };
 

@@ -1,8 +1,6 @@
 /** change.c - rows of change points. */
 #include "db/internal.h"
 
-#include "stats/stats.h"
-
 static void read_row(struct stmt *s, struct store_change *out)
 {
 	row_read(s, out->id, out->repo, out->baseline_period, out->comparison, out->key, out->kind, out->origin, out->before_sha,

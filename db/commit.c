@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-
 enum { PUSHES_MAX = 64 };
 
 #define JOINS                                                                                                                    \

@@ -7,9 +7,6 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-#include "verdict/verdict.h"
-
 /* ---- repositories, branches, commits --------------------------------------------------------------------------------- */
 
 int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err)

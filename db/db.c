@@ -10,8 +10,6 @@
 
 #include "db/sqlite.h"
 
-#include "lib/lib.h"
-
 enum {
 	APPLICATION_ID = 0x666c7077, /* "flpw" */
 	APPLICATION_ID_UNRELEASED = 0x66776368,

@@ -3,9 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/lib.h"
-#include "protocol/protocol.h"
-
 /* Memory in whole GiB: the part that the driver reserves differs by some pages between equal devices. */
 static void name_model(const struct msg_device *d, char model[STORE_MODEL_SIZE])
 {

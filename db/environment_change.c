@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "lib/lib.h"
-
 enum { REFERENCE_TIMES = 9, AROUND_MAX = 4096 };
 
 /* ---- latest baseline periods ----------------------------------------------------------------------------------------- */

@@ -1,8 +1,5 @@
 #include "db/internal.h"
 
-#include "stats/stats.h"
-#include "verdict/verdict.h"
-
 /* The interval of sustained runs is a metric; that of the mean call follows from mean_m and mean_se. */
 #define END_OF(which)                                                                                                            \
 	"CASE k.decided_by WHEN 'sustained' THEN (SELECT t.value FROM metric t JOIN metric_name w ON w.id = t.name "             \

@@ -1,8 +1,6 @@
 /** history.c - a cell's history: its points from one index, and the rows that explain them. */
 #include "db/internal.h"
 
-#include "verdict/verdict.h"
-
 /* Only columns of the index cell_history, newest first. */
 #define POINTS                                                                                                                   \
 	"SELECT comparison, finished_at, target_sha, device, target_median_ms, verdict, point FROM cell INDEXED BY "             \

@@ -1,8 +1,6 @@
 /* peer.c - comparisons of kind peer are few, so the queries read the index of these and join the rest. */
 #include "db/db.h"
 
-#include "verdict/verdict.h"
-
 enum { NEWEST_OF_BRANCH = 32 };
 
 /* Conditions for a comparison that counts. `j` is the job. */

@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/lib.h"
-
 enum { NODES_MAX_BYTES = 4 << 20 };
 
 struct said {

@@ -1,8 +1,6 @@
 /** result.c - results of a job, and reading them to judge again. */
 #include "db/internal.h"
 
-#include "lib/lib.h"
-
 /* ---- builds ---------------------------------------------------------------------------------------------------------- */
 
 /* Builds with the same inputs, toolchain and module. */

@@ -1,8 +1,6 @@
 /* sample.c - runs and samples. */
 #include "db/db.h"
 
-#include "protocol/protocol.h"
-
 int store_run_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
 {
 	/* SQLite has no unsigned integers: the seed is stored as the int64_t of the same bits */

@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-#include "protocol/protocol.h"
-
 enum { TEXT_MAX = 1 << 16 };
 
 static const char *const states[] = { "done", "identical", "unsupported", "failed" };

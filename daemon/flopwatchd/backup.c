@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum { DEADLINE_MS = 600000, PRINTED_MAX = 1024 };
 
 struct backup {

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "lib/lib.h"
-
 enum { DEADLINE_MS = 60000, PRINTED_MAX = 1024 };
 
 struct check {

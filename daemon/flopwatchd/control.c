@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/history/history.h"
 #include "flopwatchd/job/job.h"
@@ -12,8 +11,6 @@
 #include "flopwatchd/record/record.h"
 #include "flopwatchd/schedule/schedule.h"
 #include "flopwatchd/watch/watch.h"
-#include "lib/lib.h"
-#include "model/model.h"
 
 enum { PRIORITY_REQUESTED = 10, ABBREVIATION_MIN = 7, COVERED_MAX = 64, RULE_MAX = 1 << 16 };
 

@@ -3,12 +3,9 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/job/job.h"
 #include "flopwatchd/schedule/schedule.h"
-#include "lib/lib.h"
-#include "model/model.h"
 
 enum { CELLS_JSON_MAX = 1 << 21 };
 

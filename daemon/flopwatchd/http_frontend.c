@@ -7,9 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "db/db.h"
 #include "flopwatchd/schedule/schedule.h"
-#include "lib/lib.h"
 #include "web/answer/answer.h"
 #include "web/page/page.h"
 #include "web/web.h"

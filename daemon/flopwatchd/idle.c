@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
 #include "flopwatchd/history/history.h"
 #include "flopwatchd/record/record.h"
-#include "lib/lib.h"
 
 enum { LOOK_MIN_MS = 1000, LOOK_MAX_MS = 10000, PRIORITY_IDLE = -20 };
 

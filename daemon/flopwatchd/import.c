@@ -2,10 +2,7 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
 #include "flopwatchd/job/job.h"
-#include "lib/lib.h"
-#include "protocol/protocol.h"
 
 #define THRESHOLD_PCT 1.5
 

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum { STEP_ROWS = 500, STEP_PAUSE_MS = 250, FIRST_MS = 5000, ROUND_MS = 3600 * 1000 };
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 

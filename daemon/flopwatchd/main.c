@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "flopwatchd/config/config.h"
 #include "flopwatchd/internal.h"
-#include "lib/lib.h"
 
 static const char usage[] =
 	"usage: flopwatchd --config FILE [--check-config | --probe]\n"

@@ -11,12 +11,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "flopwatchd/config/config.h"
 #include "flopwatchd/session/session.h"
 #include "flopwatchd/watch/watch.h"
-#include "lib/lib.h"
-#include "model/model.h"
-#include "protocol/protocol.h"
 #include "web/http/http.h"
 
 /* ---- probe_print ---- */

@@ -10,14 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/bisect/bisect.h"
-#include "flopwatchd/config/config.h"
 #include "flopwatchd/notify/notify.h"
 #include "flopwatchd/schedule/schedule.h"
 #include "flopwatchd/watch/watch.h"
-#include "lib/lib.h"
 #include "web/answer/answer.h"
 
 enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10, CARRY_REPORT_S = 5, EXIT_CONFIGURATION = 2, EXIT_DATABASE = 3 };

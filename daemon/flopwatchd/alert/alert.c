@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum { MESSAGE_MAX = 1 << 20 };
 
 struct jsonw *alert_message(struct store_event *e, const char *kind)

@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/job/job.h"
-
 #define EXPLAINS_LEAST 0.5 /* of the lost time: a smaller part explains nothing */
 
 enum { CELLS_BYTES_MAX = 1 << 20 };

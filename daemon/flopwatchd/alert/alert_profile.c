@@ -2,9 +2,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/job/job.h"
-
 static bool is_named(const json_t *cells, const char *key)
 {
 	size_t i;

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum {
 	LOOKS = 4, /* checks in the time after which a device is offline */
 	PAUSE_MIN_MS = 250,

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "model/model.h"
-
 enum { SUITE_BYTES_MAX = 1 << 20 };
 
 struct gone_query {

@@ -4,13 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "flopwatchd/config/config.h"
-#include "flopwatchd/watch/watch.h"
-#include "lib/lib.h"
-#include "model/model.h"
-#include "stats/stats.h"
 
 /* ---- load: Conversion of stored comparisons to a bisect_search. ---- */
 

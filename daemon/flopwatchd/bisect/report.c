@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 /* A few runs cannot support more digits. */
 #define PROBABILITY_SHOWN 0.9999
 

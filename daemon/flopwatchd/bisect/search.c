@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "stats/stats.h"
-
 /* A range reported without a culprit holds at least this part of the loss. */
 #define RANGE_HOLDS 0.9
 /* A few runs underestimate their error (log ratio). */

@@ -3,8 +3,6 @@
 #include <fnmatch.h>
 #include <stdio.h>
 
-#include "lib/lib.h"
-
 static const char GLOB_HINT[] = "patterns are globs (`*`, `?`, `[a-z]`), and a leading `!` excludes";
 
 bool branch_pattern_matches(const char *pattern, const char *name, const char *display)

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
 enum { FILE_BYTES_MAX = 1 << 20, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 
 /* Check an HTTP address. Pages and logs show it, so it must hold no secret; `instead` names the right place for one. */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
 enum { TOKEN_SIZE = 1024, HOST_KEYS_MAX = 8, FINGERPRINT_LEN = 50 /* of "SHA256:" and 43 digits */ };
 
 /* systemd's folder for the service's credentials: `flopwatch config check` runs outside the service. */

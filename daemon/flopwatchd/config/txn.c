@@ -1,8 +1,6 @@
 /* txn.c - transactions, and the state of the database. */
 #include "flopwatchd/config/config.h"
 
-#include "lib/lib.h"
-
 enum { AGAIN_NS = 1000000000 };
 
 bool txn_is_outage(const struct fw_err *err)

@@ -3,11 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/alert/alert.h"
-#include "flopwatchd/job/job.h"
-#include "verdict/verdict.h"
-
 enum { PRIORITY_REFERENCE = -1 };
 
 static const char *get_commit(const struct result *r, enum role role)

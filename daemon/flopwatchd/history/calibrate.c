@@ -3,10 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/watch/watch.h"
-#include "stats/stats.h"
-
 static int max_int(int a, int b)
 {
 	return a > b ? a : b;

@@ -3,11 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/alert/alert.h"
-#include "lib/lib.h"
-#include "stats/stats.h"
-
 enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };
 
 /* part of the step that noise alone may show between two commits */

@@ -3,11 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "model/model.h"
-#include "stats/stats.h"
-
 enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_LOOK A/A comparisons */ };
 /* difference between two environments at held clock that is reported */
 #define SEPARATE_PCT 3.0

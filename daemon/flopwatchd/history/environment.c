@@ -2,12 +2,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/alert/alert.h"
-#include "flopwatchd/job/job.h"
-#include "lib/lib.h"
-#include "verdict/verdict.h"
-
 enum { CHANGED_SIZE = 320, TITLE_SIZE = 600 };
 
 struct follow {

@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "db/db.h"
-#include "flopwatchd/watch/watch.h"
-#include "model/model.h"
-
 enum { PRIORITY_NIGHT = -18, SUITES_MAX = 32, DAY_MINUTES = 1440, MINUTE_MS = 60000 }; /* below peers, above calibrations */
 
 struct due {

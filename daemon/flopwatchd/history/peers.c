@@ -3,10 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/job/job.h"
-#include "flopwatchd/watch/watch.h"
-
 /* above calibrations, which repeat; a peer comparison is due once for each module */
 enum { PRIORITY_PEER = -15, TARGETS_MAX = 32 };
 

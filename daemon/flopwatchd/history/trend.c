@@ -5,11 +5,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/alert/alert.h"
-#include "flopwatchd/history/history.h"
-#include "stats/stats.h"
-
 /* ---- rereference: The job that replaces a reference commit, and its event. ---- */
 
 enum { PRIORITY_REREFERENCE = -3, PAUSE_COMMITS = 5 };

@@ -3,11 +3,7 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/alert/alert.h"
 #include "flopwatchd/bisect/bisect.h"
-#include "lib/lib.h"
-#include "stats/stats.h"
 
 /* ---- culprit: Commits of a change point on the upstream branch. ---- */
 

@@ -3,10 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "protocol/protocol.h"
-#include "stats/stats.h"
-
 /* ---- lost: Judgement of a cell without its group or earlier comparisons. ---- */
 
 static void judge_alone(const struct result *r, int cell, struct judge_timed *t)

@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "verdict/verdict.h"
-
 /* ---- cell_metrics ---- */
 
 static const struct figures no_figures = { .call_base_us = NAN,

@@ -1,9 +1,6 @@
 /* devicestate.c - one row and one event. */
 #include "flopwatchd/job/job.h"
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 static int send_event(
 	struct txn *g, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err)
 {

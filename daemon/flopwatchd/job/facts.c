@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum { NODES_MAX_BYTES = 4 << 20, TRIED_MAX_BYTES = 1 << 18, CHANGED_MAX = 4 };
 
 static const enum role sides[] = { ROLE_BASE, ROLE_TARGET };

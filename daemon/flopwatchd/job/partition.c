@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "model/model.h"
-
 void plan_part(const struct plan *whole, const int *cell, int n, struct plan *out)
 {
 	*out = *whole;

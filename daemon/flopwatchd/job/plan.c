@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-#include "model/model.h"
-
 enum { SUITE_BYTES_MAX = 1 << 20 };
 
 void plan_init(struct plan *p)

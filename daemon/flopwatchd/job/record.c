@@ -1,7 +1,6 @@
 #include "flopwatchd/job/job.h"
 
 #include "flopwatchd/notify/notify.h"
-#include "lib/lib.h"
 
 int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err)
 {

@@ -1,8 +1,5 @@
 #include "flopwatchd/job/job.h"
 
-#include "model/model.h"
-#include "protocol/protocol.h"
-
 #define LONG_ENOUGH 0.5 /* of the longest call of its class */
 
 /* FLOPs of a share's longest cell of a class, 0 unknown; -1: it has none. */

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 /* ---- status_update ---- */
 
 enum { PAYLOAD_MAX = 64 << 10 };

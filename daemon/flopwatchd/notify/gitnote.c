@@ -2,10 +2,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "verdict/verdict.h"
-
 enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, SUITES_MAX = 16, CELLS_MAX = 200 };
 
 static void write_cell(void *arg, const struct store_cell *c)

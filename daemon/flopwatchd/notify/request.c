@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "flopwatchd/config/config.h"
-#include "lib/lib.h"
-
 /* ---- forge ---- */
 
 static const struct {

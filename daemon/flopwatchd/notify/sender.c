@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum { AT_ONCE = STORE_OUTBOX_BUSY_MAX, MINUTE_MS = 60000, SEND_DEADLINE_MS = 30000, NOTE_DEADLINE_MS = 120000 };
 enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = STORE_OUTBOX_PAUSE_MAX_MS / 1000 };
 

@@ -3,10 +3,6 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-#include "db/db.h"
-#include "flopwatchd/config/config.h"
-#include "lib/lib.h"
-
 enum device_kind claim_kind(const struct config_worker *w, const struct msg_hello *hello)
 {
 	return w->device != DEVICE_ANY || !hello->n_devices ? w->device : hello->device[0].kind;

@@ -3,11 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "flopwatchd/config/config.h"
 #include "flopwatchd/history/history.h"
-#include "flopwatchd/job/job.h"
-#include "lib/lib.h"
 
 enum { NAMES_BYTES = 1 << 16, WHY_SIZE = 256 };
 static const int64_t month_ms = INT64_C(30) * 24 * 3600 * 1000;

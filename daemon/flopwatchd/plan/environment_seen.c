@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
-#include "lib/lib.h"
 
 /* ---- environment_again ---- */
 

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
 #include "flopwatchd/alert/alert.h"
 
 /** True for a push to the upstream branch. 1, 0, -1. */

@@ -2,9 +2,6 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-#include "model/model.h"
-
 #define MANIFEST ".flopwatch.yaml"
 enum { SUITE_BYTES_MAX = 1 << 20, GUESS_DISTANCE = 3 };
 

@@ -7,11 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "flopwatchd/config/config.h"
 #include "flopwatchd/history/history.h"
-#include "flopwatchd/job/job.h"
-#include "lib/lib.h"
 
 /* ---- ancestor: The search along the first parents, from the newest to the oldest. ---- */
 

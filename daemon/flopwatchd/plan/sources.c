@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-
 bool sources_name(const struct plan *p, int i, char hex[STORE_SOURCE_SIZE])
 {
 	const struct msg_subject *s = &p->request.subject[i];

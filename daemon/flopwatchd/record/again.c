@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum { PRIORITY_AGAIN = -1 };
 
 int again_note(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,

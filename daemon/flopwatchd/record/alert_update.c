@@ -4,14 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "flopwatchd/alert/alert.h"
 #include "flopwatchd/bisect/bisect.h"
-#include "flopwatchd/job/job.h"
 #include "flopwatchd/notify/notify.h"
-#include "flopwatchd/watch/watch.h"
-#include "lib/lib.h"
-#include "verdict/verdict.h"
 
 /* ---- judge_costs: Costs of both sides of a cell, kind by kind. ---- */
 

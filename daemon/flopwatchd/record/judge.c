@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
 #include "flopwatchd/history/history.h"
-#include "flopwatchd/job/job.h"
 #include "flopwatchd/notify/notify.h"
 
 /* Method of timing, part of every baseline period: another method starts another one. */

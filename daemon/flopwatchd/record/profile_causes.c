@@ -3,10 +3,6 @@
 
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "profile/profile.h"
-#include "verdict/verdict.h"
-
 /* ---- profile_times ---- */
 
 #define HALF_WIDTH 1.96 /* of an interval, in standard errors */

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "flopwatchd/alert/alert.h"
-
 /* ---- diagnostics ---- */
 
 enum { LOG_MAX = 1 << 20 };

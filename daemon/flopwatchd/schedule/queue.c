@@ -5,15 +5,8 @@
 #include <stdlib.h>
 #include <sys/statvfs.h>
 
-#include "db/db.h"
-#include "flopwatchd/config/config.h"
-#include "flopwatchd/job/job.h"
 #include "flopwatchd/notify/notify.h"
-#include "flopwatchd/plan/plan.h"
 #include "flopwatchd/record/record.h"
-#include "flopwatchd/session/session.h"
-#include "lib/lib.h"
-#include "model/model.h"
 
 /* ---- unschedulable: A worker's devices are those of its last hello; a worker without hello may have any. ---- */
 

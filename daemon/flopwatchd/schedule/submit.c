@@ -3,11 +3,6 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/config/config.h"
-#include "flopwatchd/session/session.h"
-#include "lib/lib.h"
-
 /* The slots of one worker, which are adjacent. */
 struct slot_range {
 	const struct slot_host *host;

@@ -2,8 +2,6 @@
 
 #include <limits.h>
 
-#include "db/db.h"
-
 enum { BYTES_MAX = 1 << 20 };
 
 /* 0 is no valid id; the first element spares the others a test for the comma. */

@@ -9,9 +9,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "flopwatchd/config/config.h"
-#include "lib/lib.h"
-
 enum { KILL_AFTER_MS = 5000, STOP_MS = 5000 };
 
 static struct slurm *get_slurm(const struct executor *e)

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum { FLUSH_MS = 500, LINES_MAX = 256 << 10, LINE_MAX_BYTES = 900 };
 
 void progress_init(struct progress *c, struct loop *l, struct txn *g)

@@ -12,8 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
 /* ---- hello ---- */
 
 /* Find a configured folder that branch code could not read there; NULL none. */

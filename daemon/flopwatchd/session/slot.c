@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "db/db.h"
-#include "flopwatchd/config/config.h"
-#include "flopwatchd/job/job.h"
-#include "flopwatchd/plan/plan.h"
-#include "flopwatchd/session/session.h"
-#include "lib/lib.h"
-#include "model/model.h"
-
 /* ---- concurrent ---- */
 
 static bool shares_machine(const struct slot *s, const struct slot *other)

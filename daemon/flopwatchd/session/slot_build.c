@@ -4,9 +4,7 @@
  */
 #include <stdio.h>
 
-#include "flopwatchd/plan/plan.h"
 #include "flopwatchd/session/session.h"
-#include "lib/lib.h"
 
 static void log_failure(const struct slot *s, const struct fw_err *err)
 {

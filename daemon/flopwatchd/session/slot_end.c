@@ -1,13 +1,8 @@
 /* slot_end.c - the end of a slot's job, and the writes that follow. */
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/config/config.h"
-#include "flopwatchd/job/job.h"
-#include "flopwatchd/plan/plan.h"
 #include "flopwatchd/record/record.h"
 #include "flopwatchd/session/session.h"
-#include "lib/lib.h"
 
 enum { STORE_AGAIN_MS = 5000 };
 

@@ -4,10 +4,7 @@
  */
 #include <stdio.h>
 
-#include "db/db.h"
-#include "flopwatchd/plan/plan.h"
 #include "flopwatchd/session/session.h"
-#include "lib/lib.h"
 
 enum { IDLE_ALLOCATION_MS = 30000, LOOK_AGAIN_MS = 1000, BACKOFF_FIRST_MS = 5000, BACKOFF_DOUBLED_MAX = 7 };
 

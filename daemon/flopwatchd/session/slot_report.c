@@ -1,10 +1,7 @@
 /* slot_report.c - status queries of slot.c; none changes a slot. */
 #include <stdio.h>
 
-#include "flopwatchd/config/config.h"
-#include "flopwatchd/plan/plan.h"
 #include "flopwatchd/session/session.h"
-#include "model/model.h"
 
 int slot_devices(const struct slot *s)
 {

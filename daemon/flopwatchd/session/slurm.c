@@ -5,8 +5,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
 enum {
 	LOOK_FIRST_MS = 250,
 	LOOK_MS = 3000,

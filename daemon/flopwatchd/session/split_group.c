@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "flopwatchd/config/config.h"
-#include "flopwatchd/job/job.h"
-#include "flopwatchd/plan/plan.h"
-#include "lib/lib.h"
-
 /* ---- split_group_round: Rounds of a split group after its first set: repeated cells, and confirmation on another device. ---- */
 
 #define BUDGETS_OF_JOB 0.5 /* of the time limit of a job */

@@ -4,10 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "flopwatchd/config/config.h"
 #include "flopwatchd/notify/notify.h"
-#include "lib/lib.h"
 
 enum { NAME_SIZE = BRANCH_NAME_SIZE, DISPLAY_SIZE = 2048, SHORT_SHA = 12, HELD_MAX_BYTES = 64 << 20 };
 

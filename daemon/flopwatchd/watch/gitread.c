@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/lib.h"
-
 enum { BLOB_BYTES_MAX = 1 << 20 };
 
 static int set_error(struct fw_err *err, const char *key)

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum {
 	DEBOUNCE_MS = 20,        /* a push writes several refs */
 	CHILDREN_MAX = 8,        /* concurrent checks */
