@@ -6,32 +6,71 @@
 
 /* ---- cell_metrics ---- */
 
-static const struct figures no_figures = { .call_base_us = NAN,
-	.call_target_us = NAN,
-	.call_change_pct = NAN,
-	.enqueue_base_us = NAN,
-	.enqueue_target_us = NAN,
-	.clock_base_mhz = NAN,
-	.clock_target_mhz = NAN,
-	.error_base = NAN,
-	.error_target = NAN,
-	.issued_base = NAN,
-	.issued_target = NAN,
-	.bytes_base = NAN,
-	.bytes_target = NAN,
-	.workspace_base = NAN,
-	.workspace_target = NAN,
-	.kept = NAN,
-	.peak_base = NAN,
-	.peak_target = NAN,
-	.taken_base = NAN,
-	.taken_target = NAN,
-	.mask = { NAN, NAN, NAN },
-	.claim_base = { NAN, NAN, NAN, NAN, NAN },
-	.claim_target = { NAN, NAN, NAN, NAN, NAN },
-	.slow_base_pct = NAN,
-	.slow_target_pct = NAN,
-	.sustained = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN } };
+struct metric {
+	const char *name;
+	size_t at; /* offset of a double */
+};
+
+#define METRIC(name, member)                                                                                                     \
+	{                                                                                                                        \
+		name, offsetof(struct figures, member)                                                                           \
+	}
+static const struct metric metrics[] = {
+	METRIC("call.base_us", call_base_us),
+	METRIC("call.target_us", call_target_us),
+	METRIC("call.change_pct", call_change_pct),
+	METRIC("enqueue.base_us", enqueue_base_us),
+	METRIC("enqueue.target_us", enqueue_target_us),
+	METRIC("clock.base_mhz", clock_base_mhz),
+	METRIC("clock.target_mhz", clock_target_mhz),
+	METRIC("base.error_ratio", error_base),
+	METRIC("target.error_ratio", error_target),
+	METRIC("base.flops_issued", issued_base),
+	METRIC("target.flops_issued", issued_target),
+	METRIC("base.bytes_moved", bytes_base),
+	METRIC("target.bytes_moved", bytes_target),
+	METRIC("base.workspace_bytes", workspace_base),
+	METRIC("target.workspace_bytes", workspace_target),
+	METRIC("target.blocks_kept", kept),
+	METRIC("base.peak_bytes", peak_base),
+	METRIC("target.peak_bytes", peak_target),
+	METRIC("base.taken_bytes", taken_base),
+	METRIC("target.taken_bytes", taken_target),
+	METRIC("base.mask_blocks", mask.blocks),
+	METRIC("base.mask_kept", mask.kept),
+	METRIC("target.mask_blocks", mask.blocks),
+	METRIC("target.mask_kept", mask.kept),
+	METRIC("base.tiles_total", claim_base.tiles_total),
+	METRIC("base.tiles_skipped", claim_base.tiles_skipped),
+	METRIC("base.tiles_partial", claim_base.tiles_partial),
+	METRIC("base.blocks_kept", claim_base.blocks_kept),
+	METRIC("target.tiles_total", claim_target.tiles_total),
+	METRIC("target.tiles_skipped", claim_target.tiles_skipped),
+	METRIC("target.tiles_partial", claim_target.tiles_partial),
+	METRIC("slow_calls.base_pct", slow_base_pct),
+	METRIC("slow_calls.target_pct", slow_target_pct),
+	METRIC("sustained.base_ms", sustained.base_ms),
+	METRIC("sustained.target_ms", sustained.target_ms),
+	METRIC("sustained.change_pct", sustained.change_pct),
+	METRIC("sustained.ci_low_pct", sustained.ci_low_pct),
+	METRIC("sustained.ci_high_pct", sustained.ci_high_pct),
+	METRIC("sustained.runs", sustained.runs),
+	METRIC("sustained_clock.base_mhz", sustained.base_mhz),
+	METRIC("sustained_clock.target_mhz", sustained.target_mhz),
+	METRIC("energy.base_j", sustained.base_j),
+	METRIC("energy.target_j", sustained.target_j),
+};
+#define PHASE(member)                                                                                                            \
+	{                                                                                                                        \
+#member, offsetof(struct figures_phase, member)                                                                  \
+	}
+static const struct metric phase_metrics[] = { PHASE(base_ms), PHASE(target_ms), PHASE(change_pct), PHASE(ci_low_pct),
+	PHASE(ci_high_pct) };
+
+static double *figure_at(struct figures *f, const struct metric *m)
+{
+	return (double *)((char *)f + m->at);
+}
 
 static struct figures_phase *add_phase(struct figures *f, const char *name, size_t len)
 {
@@ -53,80 +92,27 @@ static void set_phase_metric(struct figures *f, const char *name, double value)
 	struct figures_phase *p = dot ? add_phase(f, name, (size_t)(dot - name)) : NULL;
 	if (!p)
 		return;
-	if (strcmp(dot, ".base_ms") == 0)
-		p->base_ms = value;
-	else if (strcmp(dot, ".target_ms") == 0)
-		p->target_ms = value;
-	else if (strcmp(dot, ".change_pct") == 0)
-		p->change_pct = value;
-	else if (strcmp(dot, ".ci_low_pct") == 0)
-		p->ci_low_pct = value;
-	else if (strcmp(dot, ".ci_high_pct") == 0)
-		p->ci_high_pct = value;
+	for (size_t i = 0; i < sizeof phase_metrics / sizeof phase_metrics[0]; i++)
+		if (strcmp(dot + 1, phase_metrics[i].name) == 0)
+			*(double *)((char *)p + phase_metrics[i].at) = value;
 }
 
 static void set_metric(void *arg, const char *name, const char *unit, double value)
 {
 	struct figures *f = arg;
-	const struct {
-		const char *name;
-		double *to;
-	} known[] = {
-		{ "call.base_us", &f->call_base_us },
-		{ "call.target_us", &f->call_target_us },
-		{ "call.change_pct", &f->call_change_pct },
-		{ "enqueue.base_us", &f->enqueue_base_us },
-		{ "enqueue.target_us", &f->enqueue_target_us },
-		{ "clock.base_mhz", &f->clock_base_mhz },
-		{ "clock.target_mhz", &f->clock_target_mhz },
-		{ "base.error_ratio", &f->error_base },
-		{ "target.error_ratio", &f->error_target },
-		{ "base.flops_issued", &f->issued_base },
-		{ "target.flops_issued", &f->issued_target },
-		{ "base.bytes_moved", &f->bytes_base },
-		{ "target.bytes_moved", &f->bytes_target },
-		{ "base.workspace_bytes", &f->workspace_base },
-		{ "target.workspace_bytes", &f->workspace_target },
-		{ "target.blocks_kept", &f->kept },
-		{ "base.peak_bytes", &f->peak_base },
-		{ "target.peak_bytes", &f->peak_target },
-		{ "base.taken_bytes", &f->taken_base },
-		{ "target.taken_bytes", &f->taken_target },
-		{ "base.mask_blocks", &f->mask.blocks },
-		{ "base.mask_kept", &f->mask.kept },
-		{ "target.mask_blocks", &f->mask.blocks },
-		{ "target.mask_kept", &f->mask.kept },
-		{ "base.tiles_total", &f->claim_base.tiles_total },
-		{ "base.tiles_skipped", &f->claim_base.tiles_skipped },
-		{ "base.tiles_partial", &f->claim_base.tiles_partial },
-		{ "base.blocks_kept", &f->claim_base.blocks_kept },
-		{ "target.tiles_total", &f->claim_target.tiles_total },
-		{ "target.tiles_skipped", &f->claim_target.tiles_skipped },
-		{ "target.tiles_partial", &f->claim_target.tiles_partial },
-		{ "slow_calls.base_pct", &f->slow_base_pct },
-		{ "slow_calls.target_pct", &f->slow_target_pct },
-		{ "sustained.base_ms", &f->sustained.base_ms },
-		{ "sustained.target_ms", &f->sustained.target_ms },
-		{ "sustained.change_pct", &f->sustained.change_pct },
-		{ "sustained.ci_low_pct", &f->sustained.ci_low_pct },
-		{ "sustained.ci_high_pct", &f->sustained.ci_high_pct },
-		{ "sustained.runs", &f->sustained.runs },
-		{ "sustained_clock.base_mhz", &f->sustained.base_mhz },
-		{ "sustained_clock.target_mhz", &f->sustained.target_mhz },
-		{ "energy.base_j", &f->sustained.base_j },
-		{ "energy.target_j", &f->sustained.target_j },
-	};
 	(void)unit;
 	if (strncmp(name, "phase.", 6) == 0)
 		set_phase_metric(f, name + 6, value);
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (strcmp(name, known[i].name) == 0)
-			*known[i].to = value;
+	for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+		if (strcmp(name, metrics[i].name) == 0)
+			*figure_at(f, &metrics[i]) = value;
 }
 
 int figures_read(struct db *db, int64_t cell, struct figures *out, struct fw_err *err)
 {
-	*out = no_figures;
+	*out = (struct figures){ 0 };
+	for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+		*figure_at(out, &metrics[i]) = NAN;
 	return view_metrics(db, cell, set_metric, out, err);
 }
 
