@@ -169,22 +169,13 @@ static bool is_confirmed(void *arg, const char *key, size_t len)
 {
 	const struct carry *c = arg;
 
-	stmt_int(c->confirmed, ":comparison", c->comparison);
-	stmt_part(c->confirmed, ":key", key, len);
-	return stmt_any(c->confirmed, NULL) == 1;
+	return stmt_any(stmt_bind(c->confirmed, NULL, "comparison=%ld key=%.*s", c->comparison, (int)len, key), NULL) == 1;
 }
 
 static int write_body(struct carry *c, const void *packed, size_t packed_len, size_t len, const char *etag, struct fw_err *err)
 {
-	struct stmt *s =
-		db_stmt(c->to, "UPDATE main.comparison SET body = :body, body_len = :len, etag = :etag WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_blob(s, ":body", packed, packed_len);
-	stmt_int(s, ":len", (int64_t)len);
-	stmt_text(s, ":etag", etag);
-	stmt_int(s, ":id", c->comparison);
-	return stmt_run(s, err);
+	return db_exec(c->to, err, "UPDATE main.comparison SET body = :body, body_len = :len, etag = :etag WHERE id = :id",
+		"body=%p%zu len=%ld etag=%s id=%ld", packed, packed_len, (int64_t)len, etag, c->comparison);
 }
 
 /* The body in row `s`, with today's names. One that cannot be read goes over as it is, and says so when it is asked for. */

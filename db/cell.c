@@ -108,27 +108,26 @@ static double run_mhz(struct stmt *s, int column, const struct archived *a, int6
 static int each_run(struct db *db, int64_t cell, const struct archived *a, view_run_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order, t.q, t.run, kb.id, k.id FROM cell x "
+		"SELECT l.n, l.set_number, t.n, t.call_order, t.d, t.q, t.run, kb.id, k.id, b.mhz, t.mhz FROM cell x "
 		"JOIN sample_kind k ON k.series = x.series AND k.phase = '' AND k.subject = 'target' JOIN sample_kind kb ON "
 		"kb.series = x.series AND kb.phase = '' AND kb.subject = 'base' CROSS JOIN sample t ON t.cell = x.id AND t.kind "
 		"= k.id CROSS JOIN run l ON l.id = t.run LEFT JOIN sample b ON b.cell = t.cell AND b.run = t.run AND b.kind = "
 		"kb.id WHERE x.id = :cell ORDER BY l.n",
 		"cell=%ld", cell);
 	int result;
-	while ((result = stmt_step(s, err)) == 1) {
-		double d = row_double(s, 3), raw = row_double(s, 4), half = NORMAL_95 * sqrt(row_double(s, 8));
+	struct view_run row = { 0 };
+	double d, q;
+	int64_t process_run, base, target;
+	while ((result = stmt_next(s, err, row.process_run, row.set, row.pairs, row.order, d, q, process_run, base, target)) ==
+		1) {
+		double half = NORMAL_95 * sqrt(q);
 		bool has_ends = isfinite(d) && isfinite(half);
-		each(arg,
-			&(struct view_run){ .process_run = (int)row_int(s, 0),
-				.set = (int)row_int(s, 1),
-				.pairs = (int)row_int(s, 2),
-				.change_pct = isfinite(d) ? stats_change_pct(d) : NAN,
-				.low_pct = has_ends ? stats_change_pct(d + half) : NAN, /* a longer time is a lower throughput */
-				.high_pct = has_ends ? stats_change_pct(d - half) : NAN,
-				.change_raw_pct = isfinite(raw) ? stats_change_pct(raw) : NAN,
-				.base_mhz = run_mhz(s, 5, a, cell, row_int(s, 9), row_int(s, 10)),
-				.target_mhz = run_mhz(s, 6, a, cell, row_int(s, 9), row_int(s, 11)),
-				.order = row_text(s, 7) });
+		row.change_pct = isfinite(d) ? stats_change_pct(d) : NAN;
+		row.low_pct = has_ends ? stats_change_pct(d + half) : NAN; /* a longer time is a lower throughput */
+		row.high_pct = has_ends ? stats_change_pct(d - half) : NAN;
+		row.base_mhz = run_mhz(s, 9, a, cell, process_run, base);
+		row.target_mhz = run_mhz(s, 10, a, cell, process_run, target);
+		each(arg, &row);
 	}
 	return result;
 }

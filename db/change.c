@@ -53,12 +53,6 @@ int store_change_insert(struct db *db, struct store_change *c, struct fw_err *er
 	return stmt_insert(bind_changing(s, c, err), &c->id, err);
 }
 
-int store_change_get(struct db *db, int64_t id, struct store_change *out, struct fw_err *err)
-{
-	struct stmt *s = db_query(db, err, CHANGE_COLUMNS "WHERE c.id = :id", "id=%ld", id);
-	return stmt_require(read_change(s, out, err), err, "there is no change point %lld", (long long)id);
-}
-
 int store_change_update(struct db *db, const struct store_change *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,

@@ -106,11 +106,7 @@ struct stmt *stmt_bind(struct stmt *s, struct fw_err *err, const char *binds, ..
  * Bind by name (":id"). Texts and blobs are copied. stmt_step reports the first failure: an unknown name, memory, a value that is too long.
  */
 void stmt_int(struct stmt *s, const char *name, int64_t v);
-void stmt_double(struct stmt *s, const char *name, double v);                /* not finite: NULL */
-void stmt_text(struct stmt *s, const char *name, const char *v);             /* NULL: NULL */
-void stmt_part(struct stmt *s, const char *name, const char *v, size_t len); /* the first `len` bytes */
-void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len); /* NULL: NULL */
-void stmt_int_or_null(struct stmt *s, const char *name, int64_t v);          /* 0, no row and no time: NULL */
+void stmt_text(struct stmt *s, const char *name, const char *v); /* NULL: NULL */
 
 /** 1 a row, 0 done (the statement is reset), -1 error. */
 int stmt_step(struct stmt *s, struct fw_err *err);
@@ -1353,10 +1349,10 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 
 struct view_run {
 	int process_run, set, pairs;
-	double change_pct, change_raw_pct; /* of throughput, at equal clocks and as measured */
-	double low_pct, high_pct;          /* 95 % interval of change_pct, from the noise of its pairs; NAN unknown */
-	double base_mhz, target_mhz;       /* means over the run's calls; NAN unknown */
-	const char *order;                 /* of the calls, "ABBA..." */
+	double change_pct;           /* of throughput, at equal clocks */
+	double low_pct, high_pct;    /* 95 % interval of change_pct, from the noise of its pairs; NAN unknown */
+	double base_mhz, target_mhz; /* means over the run's calls; NAN unknown */
+	const char *order;           /* of the calls, "ABBA..." */
 };
 typedef void view_run_fn(void *arg, const struct view_run *row);
 /** Runs of a cell's deciding series, in order. */
@@ -1409,7 +1405,7 @@ struct store_explained {
 
 /** Sets c->id. */
 int store_change_insert(struct db *db, struct store_change *c, struct fw_err *err);
-int store_change_get(struct db *db, int64_t id, struct store_change *out, struct fw_err *err);
+
 /** Update all columns but repository, baseline period, cell, kind, origin and found_at. */
 int store_change_update(struct db *db, const struct store_change *c, struct fw_err *err);
 
@@ -2287,8 +2283,6 @@ struct ran {
 
 /** Read both sides of a cell; missing reports are no error. */
 int ran_read(struct db *db, int64_t cell, struct ran *out, struct fw_err *err);
-/** Whether both sides reported different values. */
-bool ran_differs(const struct ran *r);
 /** The integer after NAME= in a configuration like "BLOCK_M=128 STAGES=2"; 0 none. */
 int ran_number(const char *config, const char *name);
 

@@ -103,9 +103,8 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 	else
 		s = db_stmt(db, JOB_SELECT "WHERE j.id < :before ORDER BY j.id DESC LIMIT :limit", err);
 	if (store_page_given(state) && !open)
-		stmt_text(s, ":state", state);
-	stmt_int(s, ":before", store_page_before(before));
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+		s = stmt_bind(s, err, "state=%s", state);
+	s = stmt_bind(s, err, "before=%ld limit=%d", store_page_before(before), store_page_size(limit, VIEW_ROWS_MAX));
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }
 

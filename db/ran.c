@@ -51,11 +51,6 @@ int ran_read(struct db *db, int64_t cell, struct ran *out, struct fw_err *err)
 	return result;
 }
 
-bool ran_differs(const struct ran *r)
-{
-	return r->config[RAN_BASE][0] && r->config[RAN_TARGET][0] && strcmp(r->config[RAN_BASE], r->config[RAN_TARGET]) != 0;
-}
-
 int ran_number(const char *config, const char *name)
 {
 	size_t len = strlen(name);

@@ -95,25 +95,11 @@ void stmt_int(struct stmt *s, const char *name, int64_t v)
 		bind_int(s, i, v);
 }
 
-void stmt_double(struct stmt *s, const char *name, double v)
-{
-	int i = parameter(s, name);
-	if (i)
-		bind_double(s, i, v);
-}
-
 void stmt_text(struct stmt *s, const char *name, const char *v)
 {
 	int i = parameter(s, name);
 	if (i)
 		bind_text(s, i, v, -1);
-}
-
-void stmt_part(struct stmt *s, const char *name, const char *v, size_t len)
-{
-	int i = parameter(s, name);
-	if (i)
-		bind_text(s, i, v, (int)len);
 }
 
 static void bind_blob(struct stmt *s, int i, const void *v, size_t len)
@@ -124,20 +110,6 @@ static void bind_blob(struct stmt *s, int i, const void *v, size_t len)
 		note_bind(s, sqlite3_bind_zeroblob(s->handle, i, 0));
 	else
 		note_bind(s, sqlite3_bind_blob64(s->handle, i, v, len, SQLITE_TRANSIENT));
-}
-
-void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len)
-{
-	int i = parameter(s, name);
-	if (i)
-		bind_blob(s, i, v, len);
-}
-
-void stmt_int_or_null(struct stmt *s, const char *name, int64_t v)
-{
-	int i = parameter(s, name);
-	if (i)
-		note_bind(s, v ? sqlite3_bind_int64(s->handle, i, v) : sqlite3_bind_null(s->handle, i));
 }
 
 /** Bind the value of parameter `i` for one conversion of db_query's `binds`; `null_zero` is its "?". False: unknown conversion. */

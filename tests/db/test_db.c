@@ -49,12 +49,10 @@ static void values_come_back(void **state)
 	ok(db_script(f->db, "CREATE TABLE v (i INTEGER, d REAL, t TEXT, b BLOB, n REAL, e BLOB, z TEXT) STRICT", &err));
 	struct stmt *s = db_stmt(f->db, "INSERT INTO v VALUES (:i, :d, :t, :b, :n, :e, :z)", &err);
 	stmt_int(s, ":i", INT64_MIN);
-	stmt_double(s, ":d", 0.1);
 	stmt_text(s, ":t", "a'; DROP TABLE v; --");
-	stmt_blob(s, ":b", bytes, sizeof bytes);
-	stmt_double(s, ":n", NAN);
-	stmt_blob(s, ":e", bytes, 0);
 	stmt_text(s, ":z", NULL);
+	s = stmt_bind(s, &err, "d=%f b=%p%zu n=%f e=%p%zu", 0.1, (const void *)bytes, sizeof bytes, NAN, (const void *)bytes,
+		(size_t)0);
 	ok(stmt_run(s, &err));
 	assert_int_equal(db_changes(f->db), 1);
 	s = db_stmt(f->db, "SELECT i, d, t, b, n, e, z FROM v", &err);
@@ -145,11 +143,8 @@ static void a_statement_that_does_not_prepare_fails_at_its_end(void **state)
 	struct stmt *s = db_stmt(f->db, "SELECT id FROM nowhere WHERE id = :id", &err);
 	assert_null(s);
 	stmt_int(s, ":id", 1);
-	stmt_double(s, ":id", 1);
 	stmt_text(s, ":id", "1");
-	stmt_part(s, ":id", "1", 1);
-	stmt_blob(s, ":id", "1", 1);
-	stmt_int_or_null(s, ":id", 1);
+	assert_null(stmt_bind(s, &err, "id=%d", 1));
 	assert_int_equal(stmt_step(s, &err), -1);
 	assert_int_equal(stmt_run(s, &err), -1);
 	assert_int_equal(stmt_insert(s, &id, &err), -1);
@@ -502,9 +497,7 @@ static void full_disk_is_one_clear_line(void **state)
 		err_clear(&err);
 		rc = db_begin(f->db, &err);
 		for (int i = 0; i < 2 && rc == 0; i++) {
-			struct stmt *s = db_stmt(f->db, "INSERT INTO t (b) VALUES (:b)", &err);
-			stmt_blob(s, ":b", page, sizeof page);
-			rc = stmt_run(s, &err);
+			rc = db_exec(f->db, &err, "INSERT INTO t (b) VALUES (:b)", "b=%p%zu", (const void *)page, sizeof page);
 		}
 		if (rc == 0)
 			rc = db_commit(f->db, &err);

@@ -49,9 +49,7 @@ static void cell(const char *verdict, double ms)
 		"LIMIT 1",
 		&err);
 	assert_non_null(s);
-	stmt_text(s, ":verdict", verdict);
-	stmt_double(s, ":ms", ms);
-	ok(stmt_run(s, &err));
+	ok(stmt_run(stmt_bind(s, &err, "verdict=%s ms=%f", verdict, ms), &err));
 }
 
 /* As if this commit had been measured, beside `base`. */
