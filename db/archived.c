@@ -45,13 +45,6 @@ int archived_folder(struct db *db, char *folder, size_t size, struct fw_err *err
 
 /* ---- moving ------------------------------------------------------------------------------------------------------------ */
 
-static int find_oldest(struct db *db, int64_t before, int64_t *comparison, int64_t *finished_at, struct fw_err *err)
-{
-	return db_first(db, err, (*comparison, *finished_at),
-		"SELECT id, finished_at FROM comparison WHERE is_raw AND finished_at < :before ORDER BY finished_at LIMIT 1",
-		"before=%ld", before);
-}
-
 static int read_rows(struct db *db, int64_t comparison, struct buf *rows, struct buf *floats, struct fw_err *err)
 {
 	int result;
@@ -170,7 +163,9 @@ int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
 	struct archive_position position;
 	struct buf rows, floats;
 	*n = 0;
-	int found = find_oldest(db, before, &comparison, &finished_at, err);
+	int found = db_first(db, err, (comparison, finished_at),
+		"SELECT id, finished_at FROM comparison WHERE is_raw AND finished_at < :before ORDER BY finished_at LIMIT 1",
+		"before=%ld", before);
 	if (found != 1)
 		return found;
 	buf_init(&rows, ROWS_MAX * sizeof(struct packed_row));
@@ -191,14 +186,6 @@ int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------------- */
-
-static int find_position(struct db *db, int64_t cell, struct archive_position *position, int64_t *comparison, struct fw_err *err)
-{
-	return db_first(db, err, (*comparison, position->month, position->at, position->bytes),
-		"SELECT a.comparison, a.month, a.at, a.bytes FROM cell c JOIN archived a ON a.comparison = c.comparison WHERE "
-		"c.id = :cell",
-		"cell=%ld", cell);
-}
 
 /** Read rows and values of a frame; false: it is no frame of this comparison. */
 static bool take_frame(const struct buf *data, int64_t comparison, struct archived *out)
@@ -311,7 +298,10 @@ int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_e
 	struct cached_frame *k = db_kept(db);
 	int64_t comparison;
 	frame_init(out);
-	int found = find_position(db, cell, &position, &comparison, err);
+	int found = db_first(db, err, (comparison, position.month, position.at, position.bytes),
+		"SELECT a.comparison, a.month, a.at, a.bytes FROM cell c JOIN archived a ON a.comparison = c.comparison WHERE "
+		"c.id = :cell",
+		"cell=%ld", cell);
 	if (found != 1)
 		return found;
 	if (!k)
@@ -371,22 +361,13 @@ int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *er
 int archived_forget(struct db *db, const char *before, char *month, int *n, struct fw_err *err)
 {
 	*n = 0;
-	struct stmt *s = db_query(db, err, "SELECT min(month) FROM archived WHERE month < :before", "before=%s", before);
-	if (stmt_first_text(s, month, ARCHIVE_MONTH_SIZE, err) < 0)
+	if (db_first_text(db, month, ARCHIVE_MONTH_SIZE, err, "SELECT min(month) FROM archived WHERE month < :before",
+		    "before=%s", before) < 0)
 		return -1;
 	if (!month[0])
 		return 0;
-	if (!(s = db_stmt(db, "DELETE FROM archived WHERE month = :month", err)))
-		return -1;
-	stmt_text(s, ":month", month);
 	*n = 1;
-	return stmt_run(s, err);
-}
-
-/** Whether the month has rows. 1, 0, -1. */
-static int has_rows(struct db *db, const char *month, struct fw_err *err)
-{
-	return db_any(db, err, "SELECT 1 FROM archived WHERE month = :month LIMIT 1", "month=%s", month);
+	return db_exec(db, err, "DELETE FROM archived WHERE month = :month", "month=%s", month);
 }
 
 int archived_stray(struct db *db, const char *before, char *month, struct fw_err *err)
@@ -401,7 +382,7 @@ int archived_stray(struct db *db, const char *before, char *month, struct fw_err
 		return errno == ENOENT ? 0 : err_sys(err, "cannot read %s", folder);
 	while (errno = 0, remembered == 1 && (file = readdir(dir)))
 		if (archive_month_of(file->d_name, month) && strcmp(month, before) < 0)
-			remembered = has_rows(db, month, err);
+			remembered = db_any(db, err, "SELECT 1 FROM archived WHERE month = :month LIMIT 1", "month=%s", month);
 	if (remembered == 1 && errno != 0)
 		remembered = err_sys(err, "cannot read %s", folder);
 	closedir(dir);

@@ -103,12 +103,6 @@ int store_line_position(struct db *db, int64_t repo, const char *sha, int64_t *p
 	return stmt_first_int(s, position, err) < 0 ? -1 : 0;
 }
 
-static int drop_after(struct db *db, int64_t repo, int64_t position, struct fw_err *err)
-{
-	return db_exec(db, err, "UPDATE mainline SET dropped = 1 WHERE repo = :repo AND position > :position AND NOT dropped",
-		"repo=%ld position=%ld", repo, position);
-}
-
 int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err)
 {
 	int known = 0;
@@ -119,7 +113,9 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 		if (position)
 			break;
 	}
-	if ((known < n || !is_cut) && drop_after(db, repo, position, err))
+	if ((known < n || !is_cut) &&
+		db_exec(db, err, "UPDATE mainline SET dropped = 1 WHERE repo = :repo AND position > :position AND NOT dropped",
+			"repo=%ld position=%ld", repo, position))
 		return -1;
 	for (int i = known - 1; i >= 0; i--)
 		if (db_exec(db, err,

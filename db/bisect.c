@@ -27,11 +27,6 @@ static int put_cells(struct db *db, const struct store_bisect *b, struct fw_err 
 		db_stmt(db, "INSERT INTO bisect_cell (bisect, n, word) VALUES (:owner, :n, :word)", err), b->id, b->cells, err);
 }
 
-static int drop_cells(struct db *db, int64_t id, struct fw_err *err)
-{
-	return db_exec(db, err, "DELETE FROM bisect_cell WHERE bisect = :id", "id=%ld", id);
-}
-
 int store_bisect_insert(struct db *db, struct store_bisect *b, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
@@ -87,7 +82,7 @@ int store_bisect_goal(struct db *db, const struct store_bisect *b, struct fw_err
 		    "id = :id",
 		    "id=%ld goal=%s verdict=%s comparison=%ld suite=%s", b->id, b->goal, b->verdict, b->comparison, b->suite))
 		return -1;
-	return drop_cells(db, b->id, err) || put_cells(db, b, err) ? -1 : 0;
+	return db_exec(db, err, "DELETE FROM bisect_cell WHERE bisect = :id", "id=%ld", b->id) || put_cells(db, b, err) ? -1 : 0;
 }
 
 int store_bisect_culprits(struct db *db, int64_t id, const char *culprits_json, struct fw_err *err)

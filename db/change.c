@@ -63,22 +63,12 @@ int store_change_update(struct db *db, const struct store_change *c, struct fw_e
 	return stmt_run(bind_changing(stmt_bind(s, err, "id=%ld", c->id), c, err), err);
 }
 
-/** Bind a cell of a baseline period, and test for a row. 1, 0, -1. */
-static int any_of_cell(struct stmt *s, int64_t baseline_period, const char *key, struct fw_err *err)
-{
-	stmt_int(s, ":baseline_period", baseline_period);
-	stmt_text(s, ":key", key);
-	return stmt_any(s, err);
-}
-
 int store_change_is_open(struct db *db, int64_t baseline_period, const char *key, struct fw_err *err)
 {
-	return any_of_cell(
-		db_stmt(db,
-			"SELECT 1 FROM change_point WHERE baseline_period = :baseline_period AND key = :key AND state IN "
-			"('candidate', 'placing') LIMIT 1",
-			err),
-		baseline_period, key, err);
+	return db_any(db, err,
+		"SELECT 1 FROM change_point WHERE baseline_period = :baseline_period AND key = :key AND state IN "
+		"('candidate', 'placing') LIMIT 1",
+		"baseline_period=%ld key=%s", baseline_period, key);
 }
 
 int store_change_orphan(struct db *db, int64_t after, struct store_change *out, struct fw_err *err)

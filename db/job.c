@@ -29,8 +29,12 @@
 	"(j.device_kind = '' OR j.device_kind = :device_kind) AND (j.device_uuid = '' OR j.device_uuid = "                       \
 	":device_uuid) AND " STORE_CLASS_FITS(CLASS_OF_DEVICE) "AND (j.device_uuid <> '' OR NOT EXISTS (" DEVIATES ")) "
 
-static void read_job(struct stmt *s, struct store_job *out)
+/** Read the first row. 1, 0, -1. */
+static int first_job(struct stmt *s, struct store_job *out, struct fw_err *err)
 {
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
 	memset(out, 0, sizeof *out);
 	row_read(s, out->id, out->repo, out->device, out->comparison, out->repo_name, out->branch, out->target_sha, out->base_sha,
 		out->base_how, COLUMN_NAMED(out->kind, jobkind_from_name), out->suite,
@@ -40,17 +44,8 @@ static void read_job(struct stmt *s, struct store_job *out)
 		out->target_provider, out->peers, out->base_name, out->target_name, out->plan, out->base_config,
 		out->target_config, out->every_cell, out->base_tools.dir, out->target_tools.dir, out->base_tools.flags,
 		out->target_tools.flags, out->base_tools.module, out->base_tools.made_by, out->device_class, out->part);
-}
-
-/** Read the first row. 1, 0, -1. */
-static int first_job(struct stmt *s, struct store_job *out, struct fw_err *err)
-{
-	int result = stmt_step(s, err);
-	if (result == 1) {
-		read_job(s, out);
-		stmt_reset(s);
-	}
-	return result;
+	stmt_reset(s);
+	return 1;
 }
 
 /** Run an update of one row. Err: ERR_CONFLICT no row. */
@@ -59,11 +54,6 @@ static int change_one(struct db *db, struct stmt *s, int64_t id, const char *wha
 	if (stmt_run(s, err))
 		return -1;
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld %s", (long long)id, what);
-}
-
-static int begin_plan(struct db *db, int64_t id, struct fw_err *err)
-{
-	return db_exec(db, err, "UPDATE job SET plan = :id WHERE id = :id", "id=%ld", id);
 }
 
 static int put_cells(struct db *db, const struct store_job *j, struct fw_err *err)
@@ -95,7 +85,9 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 		j->base_provider, j->target_provider, j->base_config, j->target_config, j->base_tools.dir, j->target_tools.dir,
 		j->base_tools.flags, j->target_tools.flags, j->base_tools.module, j->base_tools.made_by, j->base_name,
 		j->target_name, j->suite[0] ? j->plan : 0, now_ms);
-	if (stmt_insert(s, &j->id, err) || put_cells(db, j, err) || (!j->suite[0] && begin_plan(db, j->id, err)))
+	if (stmt_insert(s, &j->id, err) || put_cells(db, j, err))
+		return -1;
+	if (!j->suite[0] && db_exec(db, err, "UPDATE job SET plan = :id WHERE id = :id", "id=%ld", j->id))
 		return -1;
 	return store_job_get(db, j->id, j, err);
 }
@@ -318,12 +310,6 @@ int store_plan_get(struct db *db, int64_t job, struct store_plan *p, struct fw_e
 	return stmt_require(result, err, "job %lld has no plan", (long long)job);
 }
 
-static int count_turn(struct db *db, int64_t job, struct fw_err *err)
-{
-	return db_exec(db, err, "UPDATE repo SET interleave = interleave + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)",
-		"job=%ld", job);
-}
-
 int store_job_assign(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
@@ -335,7 +321,10 @@ int store_job_assign(struct db *db, int64_t id, int64_t device, const char *nonc
 
 int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
-	return store_job_assign(db, id, device, nonce, now_ms, err) != 0 ? -1 : count_turn(db, id, err);
+	if (store_job_assign(db, id, device, nonce, now_ms, err) != 0)
+		return -1;
+	return db_exec(db, err, "UPDATE repo SET interleave = interleave + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)",
+		"job=%ld", id);
 }
 
 int store_job_bind(struct db *db, int64_t id, int64_t device, struct fw_err *err)

@@ -66,23 +66,18 @@ int store_outbox_next_at(struct db *db, int64_t after, int64_t *at, struct fw_er
 		"SELECT coalesce(min(next_at), 0) FROM outbox WHERE state = 'waiting' AND next_at > :after", "after=%ld", after));
 }
 
-static int note_attempt(struct db *db, int64_t id, const struct store_attempt *a, struct fw_err *err)
-{
-	return db_exec(db, err,
-		"INSERT INTO outbox_attempt (outbox, at, duration_ms, status, error) VALUES (:id, :at, :duration, :status, "
-		":error)",
-		"id=%ld at=%ld duration=%ld status=%d error=%s", id, a->at, a->duration_ms, a->status, a->error ? a->error : "");
-}
-
 int store_outbox_result(struct db *db, int64_t id, const struct store_attempt *attempt, int64_t next_at, struct fw_err *err)
 {
+	const char *error = attempt->error ? attempt->error : "";
 	if (db_exec(db, err,
 		    "UPDATE outbox SET attempts = attempts + 1, last_error = :error, next_at = :next, state = CASE WHEN :sent THEN "
 		    "'sent' WHEN state = 'superseded' THEN state WHEN :next = 0 THEN 'failed' ELSE 'waiting' END WHERE id = :id",
-		    "id=%ld sent=%d error=%s next=%ld", id, !attempt->error, attempt->error ? attempt->error : "",
-		    attempt->error ? next_at : 0))
+		    "id=%ld sent=%d error=%s next=%ld", id, !attempt->error, error, attempt->error ? next_at : 0))
 		return -1;
-	return note_attempt(db, id, attempt, err);
+	return db_exec(db, err,
+		"INSERT INTO outbox_attempt (outbox, at, duration_ms, status, error) VALUES (:id, :at, :duration, :status, "
+		":error)",
+		"id=%ld at=%ld duration=%ld status=%d error=%s", id, attempt->at, attempt->duration_ms, attempt->status, error);
 }
 
 int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)

@@ -96,12 +96,6 @@ void trend_title(const struct store_change *c, const struct trend_range *range, 
 	}
 }
 
-/* Find open drift of another cell of this repository: its commit, so that one alert covers all. 1, 0, -1. Shape: sha[65]. */
-static int trend_name_open_drift(const struct trend *t, const struct store_change *c, char *sha, struct fw_err *err)
-{
-	return store_alert_open_drift(t->db, c->repo, c->key, sha, err);
-}
-
 /* ---- trend_alert ---- */
 
 enum { MESSAGE_MAX = 1 << 16 };
@@ -155,7 +149,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 	struct buf cells, culprits;
 	snprintf(a.target_sha, sizeof a.target_sha, "%s", c->commit_sha);
 	/* drift of several cells is one alert, at the commit of the first */
-	if (is_drift && trend_name_open_drift(t, c, a.target_sha, err) < 0)
+	if (is_drift && store_alert_open_drift(t->db, c->repo, c->key, a.target_sha, err) < 0)
 		return -1;
 	if (store_baseline_period_get(t->db, c->baseline_period, &baseline_period, err) || trend_range(t, c, &range, err))
 		return -1;

@@ -293,11 +293,6 @@ struct body {
 	int failed;
 };
 
-static void text_or_null(struct jsonw *j, const char *key, const char *text)
-{
-	jsonw_kv_string(j, key, text[0] ? text : NULL);
-}
-
 static void write_side(
 	struct jsonw *j, const char *key, double median_ms, double flops, double bytes, const struct ran *ran, int side)
 {
@@ -505,7 +500,7 @@ static void write_device(struct body *b, const char *key, int64_t device)
 	if (device && device != b->device && store_device_uuid(b->db, device, b->device_uuid, b->err) != 0)
 		b->failed = -1;
 	b->device = device ? device : b->device;
-	text_or_null(&b->j, key, device ? b->device_uuid : "");
+	jsonw_kv_string(&b->j, key, device && b->device_uuid[0] ? b->device_uuid : NULL);
 }
 
 static void write_cell(void *arg, const struct store_cell *c)

@@ -35,11 +35,6 @@ static const char *get_state(const struct slot *s)
 	return s->has_hello ? NULL : "starting";
 }
 
-static void write_worker(struct jsonw *j, const struct slot *s)
-{
-	jsonw_format(j, "{ name=%s kind=%s how=%s }", s->worker->name, device_kind_name(s->worker->device), get_state(s));
-}
-
 static void write_want(char want[WANT_SIZE], const struct find_unschedulable *row)
 {
 	if (*row->uuid)
@@ -89,7 +84,8 @@ static int unschedulable_each(
 		if (s->worker->builds)
 			continue;
 		if (get_state(s))
-			write_worker(&w, s);
+			jsonw_format(&w, "{ name=%s kind=%s how=%s }", s->worker->name, device_kind_name(s->worker->device),
+				get_state(s));
 		else
 			write_devices(&d, s);
 	}
