@@ -58,6 +58,11 @@ void hash_update(struct hash_state *s, const void *data, size_t len)
 	sha256_update((struct sha256_ctx *)(void *)s, len, data);
 }
 
+void hash_text(struct hash_state *s, const char *text)
+{
+	hash_update(s, text, strlen(text) + 1);
+}
+
 void hash_end(struct hash_state *s, char hex[HASH_HEX])
 {
 	unsigned char digest[SHA256_DIGEST_SIZE];

@@ -434,6 +434,15 @@ size_t decimal_fixed(char *out, double v, int decimals);
 /** What "%.*g" writes, likewise, where that is no power of ten; digits 1 to 9. */
 size_t decimal_general(char *out, double v, int digits);
 
+/* ---- fd: Descriptors and small files as a whole. ---- */
+
+/** Close a descriptor that may be none (negative), and set it to -1. */
+void fd_close(int *fd);
+/** Write all bytes, also after an interruption. Err: -1 with errno. */
+int fd_write(int fd, const void *data, size_t len);
+/** Read the beginning of a file of the system as text; "" where it cannot be read. Returns its length. Shape: text[size]. */
+size_t fd_read_text(const char *path, char *text, size_t size);
+
 /*
  * ---- field ----
  * Strict conversion of one JSON object's keys to C values.
@@ -539,6 +548,8 @@ struct hash_state {
 };
 void hash_begin(struct hash_state *s);
 void hash_update(struct hash_state *s, const void *data, size_t len);
+/** Add a text with its NUL, which keeps "ab","c" and "a","bc" different. */
+void hash_text(struct hash_state *s, const char *text);
 void hash_end(struct hash_state *s, char hex[HASH_HEX]);
 
 /*

@@ -399,13 +399,6 @@ struct run {
 	struct buf *out, *errors;
 };
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* One end for us (non-blocking), one for the child. `ours_reads` tells which is which. */
 static int make_pipe(bool ours_reads, int *ours, int *theirs, struct fw_err *err)
 {
@@ -427,7 +420,7 @@ static void feed_input(struct run *r)
 	if (done > 0)
 		r->written += (size_t)done;
 	if ((done < 0 && errno != EAGAIN && errno != EINTR) || r->written == r->in->len)
-		close_fd(&r->in_fd);
+		fd_close(&r->in_fd);
 }
 
 /* What does not fit any more is read and dropped, so that the child does not block on a full pipe. */
@@ -450,7 +443,7 @@ static void take_output(int *fd, struct buf *b)
 		}
 	}
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-		close_fd(fd);
+		fd_close(fd);
 }
 
 /* Returns when the child has ended or the deadline has passed. */
@@ -526,15 +519,15 @@ int proc_run(const struct proc_spec *given, const struct buf *in, struct buf *ou
 	if (proc_spawn(&spec, &r.p, err) != 0)
 		goto out;
 	for (i = 0; i < 3; i++)
-		close_fd(&theirs[i]);
+		fd_close(&theirs[i]);
 	attend(&r, deadline_ns, how);
 	result = 0;
 out:
 	for (i = 0; i < 3; i++)
-		close_fd(&theirs[i]);
-	close_fd(&r.in_fd);
-	close_fd(&r.out_fd);
-	close_fd(&r.err_fd);
+		fd_close(&theirs[i]);
+	fd_close(&r.in_fd);
+	fd_close(&r.out_fd);
+	fd_close(&r.err_fd);
 	if (!sigismember(&before, SIGPIPE))
 		while (sigtimedwait(&pipe_set, NULL, &(struct timespec){ 0, 0 }) == SIGPIPE)
 			continue;

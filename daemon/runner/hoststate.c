@@ -23,12 +23,9 @@ static const int interval_timers[] = { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF 
 static int list_timers(int timer[HOSTSTATE_TIMERS_MAX])
 {
 	char text[2048] = "\n";
-	int n = 0, fd = open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, text + 1, sizeof text - 2);
+	int n = 0;
 
-	if (fd >= 0)
-		close(fd);
-	text[got > 0 ? got + 1 : 0] = '\0';
+	fd_read_text("/proc/self/timers", text + 1, sizeof text - 1);
 	for (const char *at = text; (at = strstr(at, "\nID: ")) && n < HOSTSTATE_TIMERS_MAX; at += 5)
 		timer[n++] = atoi(at + 5);
 	return n;
@@ -39,12 +36,8 @@ static int count_filters(void)
 {
 	static const char name[] = "\nSeccomp_filters:";
 	char text[4096];
-	int fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
 
-	if (fd >= 0)
-		close(fd);
-	text[got > 0 ? got : 0] = '\0';
+	fd_read_text("/proc/thread-self/status", text, sizeof text);
 	const char *at = strstr(text, name);
 	return at ? atoi(at + sizeof name - 1)
 		  : -1 - prctl(PR_GET_SECCOMP, 0, 0, 0, 0); /* Linux before 5.9 shows only the mode */
@@ -178,11 +171,7 @@ static bool read_process(const char *pid, bool *lives, pid_t *parent)
 {
 	char path[32], text[512];
 	snprintf(path, sizeof path, "/proc/%.12s/stat", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	fd_read_text(path, text, sizeof text);
 	const char *behind = strrchr(text, ')'); /* the name may contain any byte */
 	char state;
 	long threads;

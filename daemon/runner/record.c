@@ -57,16 +57,7 @@ static void put(struct records *r, const struct msg *m)
 		fprintf(stderr, "flopwatch-runner: a record does not fit a line of %u bytes and is dropped\n", PROTOCOL_LINE_MAX);
 		return;
 	}
-	for (size_t done = 0; done < r->line.len;) {
-		ssize_t n = write(r->fd, r->line.data + done, r->line.len - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			r->failed = true;
-			return;
-		}
-		done += (size_t)n;
-	}
+	r->failed = fd_write(r->fd, r->line.data, r->line.len) != 0;
 }
 
 void record_at(struct records *r, int cell, enum role role, const char *step)

@@ -15,11 +15,6 @@ struct examination {
 	bool replay;       /* records come from the cache */
 };
 
-static void add_text(struct hash_state *h, const char *text)
-{
-	hash_update(h, text, strlen(text) + 1);
-}
-
 /* Cache key: hash of every input that an outcome depends on. */
 static void entry_name(const struct examination *x, int cell, char name[HASH_HEX])
 {
@@ -28,18 +23,18 @@ static void entry_name(const struct examination *x, int cell, char name[HASH_HEX
 	struct hash_state h;
 
 	hash_begin(&h);
-	add_text(&h, "flopwatch check 3");
-	add_text(&h, b->runner_sha);
-	add_text(&h, x->subject->sha256);
-	add_text(&h, x->subject->provider);
-	add_text(&h, x->subject->config);
-	add_text(&h, device_kind_name(b->device.kind));
-	add_text(&h, b->device.uuid);
-	add_text(&h, b->device.driver);
-	add_text(&h, b->device.cudnn); /* a provider may load it at run time */
-	add_text(&h, b->device.cublas);
-	add_text(&h, b->device.image);
-	add_text(&h, c->key);
+	hash_text(&h, "flopwatch check 3");
+	hash_text(&h, b->runner_sha);
+	hash_text(&h, x->subject->sha256);
+	hash_text(&h, x->subject->provider);
+	hash_text(&h, x->subject->config);
+	hash_text(&h, device_kind_name(b->device.kind));
+	hash_text(&h, b->device.uuid);
+	hash_text(&h, b->device.driver);
+	hash_text(&h, b->device.cudnn); /* a provider may load it at run time */
+	hash_text(&h, b->device.cublas);
+	hash_text(&h, b->device.image);
+	hash_text(&h, c->key);
 	hash_update(&h, &c->seed, sizeof c->seed);
 	hash_update(&h, c->shape.bytes, case_family(c)->shape_bytes);
 	hash_end(&h, name);

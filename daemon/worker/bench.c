@@ -31,8 +31,7 @@ void bench_fini(struct bench *b)
 	int i, j;
 
 	for (i = 0; i < b->n_subjects; i++) {
-		if (b->subject[i].fd >= 0)
-			close(b->subject[i].fd);
+		fd_close(&b->subject[i].fd);
 		kernelcode_free(b->subject[i].code);
 	}
 	for (i = 0; b->cell && i < b->n_cells; i++)

@@ -13,9 +13,7 @@ static void stop(struct clocks *c)
 {
 	struct proc_exit how;
 
-	if (c->fd >= 0)
-		close(c->fd);
-	c->fd = -1;
+	fd_close(&c->fd);
 	if (!proc_reap(&c->runner, &how)) /* it may have ended together with all processes of a benchmark program */
 		proc_end(&c->runner);
 }

@@ -241,8 +241,7 @@ static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
 	fd = openat(m->build->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || workdir_hash_made(fd, sha256, NULL) != 0)
 		sha256[0] = '\0';
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 }
 
 /* Equal builds of different sources are measured, because the run may read the sources; the user can declare artifacts. */

@@ -155,6 +155,5 @@ void crashplace_report(const struct bench *b, const int *subject, int n, const s
 	else
 		snprintf(out, CRASHPLACE_SIZE, "offset 0x%llx of the module", p->frame[0].offset);
 	buf_fini(&printed);
-	if (names >= 0)
-		close(names);
+	fd_close(&names);
 }

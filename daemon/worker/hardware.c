@@ -37,20 +37,11 @@ void image_text(const char *os_release, const char *point_release, char *out, si
 		gnu_get_libc_version());
 }
 
-static void read_file(const char *path, char out[FILE_SIZE])
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, out, FILE_SIZE - 1);
-	out[n > 0 ? n : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
-}
-
 void image_describe(char *out, size_t size)
 {
 	char os_release[FILE_SIZE], point_release[FILE_SIZE];
-	read_file("/etc/os-release", os_release);
-	read_file("/etc/debian_version", point_release);
+	fd_read_text("/etc/os-release", os_release, sizeof os_release);
+	fd_read_text("/etc/debian_version", point_release, sizeof point_release);
 	image_text(os_release, point_release, out, size);
 }
 

@@ -13,13 +13,6 @@
 #include "lib/lib.h"
 #include "worker/sandbox/sandbox.h"
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* Record a failure; the first one counts. */
 static void blame(struct interleave_child *c, const char *failure, const char *what)
 {
@@ -55,8 +48,8 @@ int interleave_child_start(struct interleave_child *c, const struct bench *b, co
 			err_set(err, e.code, "%s", e.text);
 	}
 	free(program);
-	close_fd(&talk[1]);
-	close_fd(&words[1]);
+	fd_close(&talk[1]);
+	fd_close(&words[1]);
 	c->lines_fd = talk[0];
 	c->words_fd = words[0];
 	if (result != 0) {
@@ -75,8 +68,8 @@ void interleave_child_end(struct interleave_child *c)
 	if (c->runs)
 		proc_end(&c->proc);
 	c->runs = false;
-	close_fd(&c->lines_fd);
-	close_fd(&c->words_fd);
+	fd_close(&c->lines_fd);
+	fd_close(&c->words_fd);
 	lines_fini(&c->lines);
 }
 
@@ -113,7 +106,7 @@ static void take_output(struct interleave_child *c)
 	if (n > 0)
 		lastwords_keep(&c->words, chunk, (size_t)n);
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		close_fd(&c->words_fd);
+		fd_close(&c->words_fd);
 }
 
 static void take_lines(struct interleave_child *c)
@@ -127,7 +120,7 @@ static void take_lines(struct interleave_child *c)
 
 	if (n <= 0) {
 		if (n == 0 || (errno != EAGAIN && errno != EINTR))
-			close_fd(&c->lines_fd);
+			fd_close(&c->lines_fd);
 		return;
 	}
 	status = lines_feed(&c->lines, chunk, (size_t)n, &err);

@@ -21,23 +21,6 @@ enum { DEADLINE_MS = 120000, ERRORS_MAX = 4096, CODE_FD = 3 };
 static const int64_t text_max_bytes = (int64_t)256 << 20;
 static const int64_t memory_max_bytes = (int64_t)4 << 30;
 
-static int memory_file(const void *data, size_t len, struct fw_err *err)
-{
-	int fd = memfd_create("code.cubin", MFD_CLOEXEC);
-	if (fd < 0)
-		return err_sys(err, "a file in memory");
-	for (size_t at = 0; at < len;) {
-		ssize_t n = write(fd, (const char *)data + at, len - at);
-		if (n <= 0) {
-			err_sys(err, "a file in memory of %zu bytes", len);
-			close(fd);
-			return -1;
-		}
-		at += (size_t)n;
-	}
-	return fd;
-}
-
 static int run_disassembler(const char *path, int code_fd, int text_fd, struct fw_err *err)
 {
 	char name[32];
@@ -84,14 +67,13 @@ static int parse(int text_fd, struct sass *out, struct fw_err *err)
 static int nvdisasm_run(const char *path, const void *elf, size_t len, struct sass *out, struct fw_err *err)
 {
 	*out = (struct sass){ 0 };
-	int code_fd = memory_file(elf, len, err), text_fd = code_fd < 0 ? -1 : memory_file(NULL, 0, err);
+	int code_fd = sealed_once("the device code", elf, len, err);
+	int text_fd = code_fd < 0 ? -1 : sealed_once("the disassembly", NULL, 0, err);
 	int result = text_fd < 0 ? -1 : run_disassembler(path, code_fd, text_fd, err);
 	if (result == 0)
 		result = parse(text_fd, out, err);
-	if (code_fd >= 0)
-		close(code_fd);
-	if (text_fd >= 0)
-		close(text_fd);
+	fd_close(&code_fd);
+	fd_close(&text_fd);
 	return result;
 }
 
@@ -180,8 +162,7 @@ int modulecode_open(const char *path, struct modulecode **out, struct fw_err *er
 	*out = NULL;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int result = fd < 0 ? err_sys(err, "cannot be read") : kernelcode_pieces(fd, add_piece, m, err);
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	if (result != 0) {
 		modulecode_free(m);
 		return err_context(err, "%s", path);

@@ -156,8 +156,7 @@ static int read_output(
 		what = strerror(errno);
 	else if (text->failed)
 		what = "is larger than 16 MiB";
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	if (!what)
 		return 1;
 	snprintf(line, sizeof line, "ended well, but its output %.200s %s", shown, what);

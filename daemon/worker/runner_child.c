@@ -27,15 +27,9 @@ static int number_of(const char *text, const char *name)
 static void read_process(pid_t pid, struct outside_process *out)
 {
 	char path[48], text[4096];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	fd_read_text(path, text, sizeof text);
 	*out = (struct outside_process){
 		.pid = pid, .filters = number_of(text, "\nSeccomp_filters:"), .no_new_privs = number_of(text, "\nNoNewPrivs:")
 	};
@@ -652,8 +646,7 @@ int runner_child_beside(struct bench *b, const struct runner_task *t, struct pro
 	if (result != 0 && ends[0] >= 0)
 		close(ends[0]);
 	*fd = result == 0 ? ends[0] : -1;
-	if (task_fd >= 0)
-		close(task_fd);
+	fd_close(&task_fd);
 	free(v);
 	return result;
 }

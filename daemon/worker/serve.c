@@ -81,13 +81,6 @@ static int wait_for(struct job *j, lock_fn *try, const void *what, struct fw_err
 	}
 }
 
-static void drop_lock(struct job *j)
-{
-	if (j->lock >= 0)
-		close(j->lock);
-	j->lock = -1;
-}
-
 static int send_build(struct job *j, struct msg_build *b, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_BUILD, .u.build = *b };
@@ -126,8 +119,7 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 	}
 	buf_fini(&result.log);
 	if (status < 0 || strcmp(result.state, "failed") == 0) {
-		if (fd >= 0)
-			close(fd);
+		fd_close(&fd);
 		if (status == 0)
 			status = bench_fault(&j->bench, -1, s->role, "build", result.detail, err);
 		return status < 0 ? -1 : 0;
@@ -181,9 +173,7 @@ static int build_here(struct job *j, struct fw_err *err)
 		if (result == 0 && (role == ROLE_BASE || role == ROLE_TARGET))
 			built = 0;
 	}
-	if (j->trees_fd >= 0)
-		close(j->trees_fd);
-	j->trees_fd = -1;
+	fd_close(&j->trees_fd);
 	if (clear_position(j, result < 0 ? NULL : err) != 0)
 		result = -1;
 	return result < 0 ? -1 : built;
@@ -234,10 +224,8 @@ static int build_all(struct job *j, struct fw_err *err)
 	int beside = position < 0 ? -1 : wait_for(j, try_concurrent, NULL, err);
 	int result = beside < 0 ? -1 : build_here(j, err);
 
-	if (beside >= 0)
-		close(beside);
-	if (position >= 0)
-		close(position);
+	fd_close(&beside);
+	fd_close(&position);
 	return result;
 }
 
@@ -285,7 +273,7 @@ static int measure(struct job *j, struct fw_err *err)
 		result = command_measure(&j->bench, &j->build, j->request, &j->cells, err);
 	else
 		result = acceptance_run(&j->bench, err) != 0 || measure_run(&j->bench, err) != 0 ? -1 : 0;
-	drop_lock(j);
+	fd_close(&j->lock);
 	return result;
 }
 
@@ -408,7 +396,7 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 		if (result == 1 && !o->build_only)
 			result = measure(j, &why);
 	}
-	drop_lock(j);
+	fd_close(&j->lock);
 	j->bench.emit = send_record;
 	j->bench.emit_arg = peer;
 	result = finish(j, result, &why, err);

@@ -39,8 +39,7 @@ static int list_needed(const struct build_context *c, const struct msg_job *requ
 		int kept = build_lookup(c, s, &known, &fd);
 
 		buf_fini(&known.log);
-		if (fd >= 0)
-			close(fd);
+		fd_close(&fd);
 		for (k = 0; !kept && !s->tools.module[0] && k < s->n_inputs; k++) {
 			if (!oid_is_whole(s->input[k].oid))
 				return err_set(err, ERR_PROTOCOL, "input %s has no object name", s->input[k].path);

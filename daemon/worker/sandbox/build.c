@@ -69,8 +69,7 @@ static int make_parents(const struct build_context *c, int root, const char *pat
 		close(fd);
 		fd = next;
 	}
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	return result;
 }
 
@@ -95,14 +94,14 @@ static int move_one(const struct build_context *c, int from, int to, const char 
 		else if (renameat(source, last, target, last) < 0)
 			what = strerror(errno);
 	}
-	if (source >= 0)
-		close(source);
+	fd_close(&source);
 	if (what)
 		snprintf(
 			detail, size, "artifact %.110s %.60s after the build (see doc/troubleshooting.md#artifact)", shown, what);
-	if (target >= 0)
-		close(target);
-	return what ? 0 : target >= 0 ? 1 : -1;
+	if (target < 0 && !what)
+		return -1;
+	fd_close(&target);
+	return !what;
 }
 
 static int keep_all(const struct build_context *c, const struct msg_subject *s, int from, int to, char *detail, size_t size,
@@ -139,19 +138,13 @@ static int artifacts_keep(const struct build_context *c, const struct msg_subjec
 	to = workdir_fresh(c->cache->fd, aside, err);
 	result = to < 0 ? -1 : keep_all(c, s, from, to, detail, size, err);
 	close(from);
-	if (to >= 0)
-		close(to);
+	fd_close(&to);
 	if (result == 1 &&
 		(workdir_remove(c->cache->fd, name, err) != 0 || renameat(c->cache->fd, aside, c->cache->fd, name) < 0))
 		result = err_sys(err, "folder %s of the cache", name);
 	if (result != 1)
 		(void)workdir_remove(c->cache->fd, aside, NULL);
 	return result;
-}
-
-static void artifacts_add_text(struct hash_state *h, const char *text)
-{
-	hash_update(h, text, strlen(text) + 1);
 }
 
 /*
@@ -163,17 +156,17 @@ static void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX])
 	struct hash_state h;
 
 	hash_begin(&h);
-	artifacts_add_text(&h, "flopwatch program 1");
-	artifacts_add_text(&h, hex);
-	artifacts_add_text(&h, s->build.dir);
+	hash_text(&h, "flopwatch program 1");
+	hash_text(&h, hex);
+	hash_text(&h, s->build.dir);
 	for (int i = 0; i < s->run.n_command; i++)
-		artifacts_add_text(&h, s->run.command[i]);
-	artifacts_add_text(&h, "");
+		hash_text(&h, s->run.command[i]);
+	hash_text(&h, "");
 	for (int i = 0; i < s->run.n_outputs; i++)
-		artifacts_add_text(&h, s->run.output[i]);
-	artifacts_add_text(&h, "");
-	artifacts_add_text(&h, s->run.reader);
-	artifacts_add_text(&h, s->run.unit);
+		hash_text(&h, s->run.output[i]);
+	hash_text(&h, "");
+	hash_text(&h, s->run.reader);
+	hash_text(&h, s->run.unit);
 	hash_end(&h, hex);
 }
 
@@ -245,11 +238,6 @@ struct run {
 	struct room full; /* free space when the disk was full */
 };
 
-static void add_text(struct hash_state *h, const char *text)
-{
-	hash_update(h, text, strlen(text) + 1); /* the NUL keeps "ab","c" and "a","bc" different */
-}
-
 void build_tools(struct build_context *c, const struct msg_job *job, const char *usual)
 {
 	for (int i = 0; i < job->n_subjects; i++) {
@@ -272,27 +260,27 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 	int i;
 
 	hash_begin(&h);
-	add_text(&h, "flopwatch build 3");
+	hash_text(&h, "flopwatch build 3");
 	for (i = 0; i < s->n_inputs; i++) {
-		add_text(&h, s->input[i].path);
-		add_text(&h, s->input[i].oid);
+		hash_text(&h, s->input[i].path);
+		hash_text(&h, s->input[i].oid);
 	}
-	add_text(&h, "command");
-	add_text(&h, s->build.dir);
+	hash_text(&h, "command");
+	hash_text(&h, s->build.dir);
 	for (i = 0; i < s->build.n_command; i++)
-		add_text(&h, s->build.command[i]);
-	add_text(&h, "outputs");
+		hash_text(&h, s->build.command[i]);
+	hash_text(&h, "outputs");
 	for (i = 0; i < s->build.n_outputs; i++) {
-		add_text(&h, s->build.family[i]);
-		add_text(&h, s->build.output[i]);
+		hash_text(&h, s->build.family[i]);
+		hash_text(&h, s->build.output[i]);
 	}
-	add_text(&h, c->family);
-	add_text(&h, device_kind_name(c->device));
-	add_text(&h, c->toolchain[s->role]);
-	add_text(&h, c->image);
-	add_text(&h, sandbox_isolation(c->sandbox));
+	hash_text(&h, c->family);
+	hash_text(&h, device_kind_name(c->device));
+	hash_text(&h, c->toolchain[s->role]);
+	hash_text(&h, c->image);
+	hash_text(&h, sandbox_isolation(c->sandbox));
 	for (i = 0; i < c->sandbox->n_shown; i++)
-		add_text(&h, c->sandbox->shown[i]);
+		hash_text(&h, c->sandbox->shown[i]);
 	hash_end(&h, key);
 }
 
@@ -311,8 +299,7 @@ static int open_sealed(const struct build_context *c, const char *module)
 	char sha[HASH_HEX];
 	int fd = cache_open_module(c->cache, module), sealed = fd < 0 ? -1 : sealed_copy(fd, "module", sha, NULL);
 
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	if (sealed >= 0 && strcmp(sha, module) != 0) {
 		close(sealed);
 		sealed = -1;
@@ -512,8 +499,7 @@ static int open_output(int job_fd, const char *path, struct msg_build *out, cons
 		what = "is larger than 256 MiB";
 	if (!what)
 		return fd;
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	snprintf(out->detail, sizeof out->detail, "output %.180s %s", shown, what);
 	return -1;
 }
@@ -742,8 +728,7 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 		build_side(c, s, r.folder);
 	job_fd = workdir_fresh(c->cache->fd, r.folder, err);
 	result = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
-	if (job_fd >= 0)
-		close(job_fd);
+	fd_close(&job_fd);
 	bool stays = s->run.name[0] && result == 1, was_low = result == 0 && is_disk_full(&r);
 	struct room_usage took = was_low ? workdir_usage(c->cache->fd, r.folder) : (struct room_usage){ 0 };
 	if (!stays && workdir_remove(c->cache->fd, r.folder, result < 0 ? NULL : err) != 0)

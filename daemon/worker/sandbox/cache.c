@@ -136,20 +136,13 @@ int cache_open(struct cache *c, const char *dir, struct fw_err *err)
 	return 0;
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 void cache_close(struct cache *c)
 {
-	close_fd(&c->builds_fd);
-	close_fd(&c->modules_fd);
-	close_fd(&c->names_fd);
-	close_fd(&c->checks_fd);
-	close_fd(&c->fd);
+	fd_close(&c->builds_fd);
+	fd_close(&c->modules_fd);
+	fd_close(&c->names_fd);
+	fd_close(&c->checks_fd);
+	fd_close(&c->fd);
 }
 
 int cache_get(int folder_fd, const char *name, struct buf *out)
@@ -163,21 +156,6 @@ int cache_get(int folder_fd, const char *name, struct buf *out)
 	futimens(fd, NULL);
 	close(fd);
 	return result == 0 && !out->failed;
-}
-
-static int write_all(int fd, const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		data += n;
-		len -= (size_t)n;
-	}
-	return 0;
 }
 
 /* Names that begin with a dot are half written; cache_trim removes them. */
@@ -212,7 +190,7 @@ int cache_put(int folder_fd, const char *name, const void *data, size_t len, str
 
 	if (fd < 0)
 		return -1;
-	good = write_all(fd, data, len) == 0;
+	good = fd_write(fd, data, len) == 0;
 	if (!good)
 		err_sys(err, "cache: write");
 	return finish_file(folder_fd, fd, tmp, name, good, err);
@@ -241,7 +219,7 @@ static int copy_file(int out, int fd, int64_t max_bytes, struct hash_state *hash
 			result = err_sys(err, "read the module");
 		else if ((offset += n) > max_bytes)
 			result = 0;
-		else if (write_all(out, chunk, (size_t)n) != 0)
+		else if (fd_write(out, chunk, (size_t)n) != 0)
 			result = err_sys(err, "cache: write a module");
 		else
 			hash_update(hash, chunk, (size_t)n);
@@ -383,8 +361,7 @@ static void trim_folder(int folder_fd, int keep)
 	struct dirent *entry;
 
 	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+		fd_close(&fd);
 		return;
 	}
 	while ((entry = readdir(dir))) {

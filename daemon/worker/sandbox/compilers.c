@@ -47,8 +47,7 @@ static int write_scripts(const struct cache *cache, struct fw_err *err)
 		result = err_sys(err, "cache %s/%s", cache->dir, folder_name);
 	for (size_t i = 0; i < sizeof names / sizeof names[0] && result == 0; i++)
 		result = write_script(fd, names[i], err);
-	if (fd >= 0)
-		close(fd);
+	fd_close(&fd);
 	return result;
 }
 

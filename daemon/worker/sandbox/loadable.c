@@ -171,7 +171,7 @@ static int hash_image(struct hash_state *s, const struct image *m, struct fw_err
 		if ((section->sh_flags & SHF_ALLOC) || section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL ||
 			is_debug(name))
 			continue;
-		hash_update(s, name, strlen(name) + 1);
+		hash_text(s, name);
 		hash_update(s, &section->sh_size, sizeof section->sh_size);
 		result = hash_range(s, m, section->sh_offset, section->sh_size, err);
 	}

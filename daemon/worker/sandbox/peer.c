@@ -220,19 +220,6 @@ int peer_receive(struct peer *p, int64_t timeout_ms, struct msg *out, struct fw_
 	}
 }
 
-static int write_all(int fd, const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno != EINTR)
-			return -1;
-		data += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
 int peer_payload(struct peer *p, int64_t bytes, int64_t timeout_ms, int fd, struct fw_err *err)
 {
 	int64_t deadline = clock_mono_ns() + timeout_ms * 1000000;
@@ -247,7 +234,7 @@ int peer_payload(struct peer *p, int64_t bytes, int64_t timeout_ms, int fd, stru
 				return -1;
 			continue;
 		}
-		if (write_all(fd, data, n) != 0)
+		if (fd_write(fd, data, n) != 0)
 			return err_sys(err, "store a tree");
 		bytes -= (int64_t)n;
 	}

@@ -160,15 +160,11 @@ int procs_of_a_build(void)
 
 int procs_threads(void)
 {
-	int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC), threads = -1;
 	char text[128];
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-	const char *slash;
+	int threads = -1;
 
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	slash = strchr(text, '/');
+	fd_read_text("/proc/loadavg", text, sizeof text);
+	const char *slash = strchr(text, '/');
 	return slash && sscanf(slash + 1, "%d", &threads) == 1 ? threads : -1;
 }
 

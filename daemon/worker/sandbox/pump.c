@@ -11,13 +11,6 @@
 
 enum { TICK_MS = 100, DRAIN_READS = 64 };
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* Read once. Err: -1 the reader refused and is not called again: later data would be misread. */
 static int read_stream(struct pump_stream *s, struct fw_err *err)
 {
@@ -26,7 +19,7 @@ static int read_stream(struct pump_stream *s, struct fw_err *err)
 	int status = n > 0 ? s->read(s->arg, chunk, (size_t)n, err) : 0;
 
 	if (status < 0 || n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-		close_fd(&s->fd);
+		fd_close(&s->fd);
 	return status;
 }
 
@@ -43,7 +36,7 @@ static int drain(struct pump *p, struct fw_err *err)
 				break;
 			status = read_stream(&p->stream[i], err);
 		}
-		close_fd(&p->stream[i].fd);
+		fd_close(&p->stream[i].fd);
 	}
 	return status;
 }
@@ -78,9 +71,9 @@ static int start(struct pump *p, const struct proc_spec *given, struct proc *chi
 	if (result == 0 && p->nice)
 		setpriority(PRIO_PROCESS, (id_t)child->pid, p->nice);
 	for (i = 0; i < p->n_streams; i++)
-		close_fd(&theirs[i]);
+		fd_close(&theirs[i]);
 	for (i = 0; i < p->n_streams && result != 0; i++)
-		close_fd(&p->stream[i].fd);
+		fd_close(&p->stream[i].fd);
 	return result;
 }
 

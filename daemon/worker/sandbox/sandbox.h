@@ -516,7 +516,7 @@ void room_text(const struct room *r, const char *dir, char *text, int size);
 int sealed_copy(int fd, const char *name, char sha256[HASH_HEX], struct fw_err *err);
 /** Copy the file at `path`, as sealed_copy does. */
 int sealed_open(const char *path, char sha256[HASH_HEX], struct fw_err *err);
-/** Make a text that a child reads once, at offset 0. It is not sealed: the child empties it for all holders. */
+/** Make a memory file of these bytes, at offset 0. It is not sealed: a child writes it, or empties it for all holders. */
 int sealed_once(const char *name, const void *data, size_t len, struct fw_err *err);
 
 /*

@@ -72,25 +72,12 @@ int sealed_open(const char *path, char sha256[HASH_HEX], struct fw_err *err)
 int sealed_once(const char *name, const void *data, size_t len, struct fw_err *err)
 {
 	int fd = make(name, err);
-	size_t done = 0;
 
 	if (fd < 0)
 		return -1;
-	while (done < len) {
-		ssize_t n = write(fd, (const char *)data + done, len - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			err_sys(err, "write %s", name);
-			close(fd);
-			return -1;
-		}
-		done += (size_t)n;
-	}
-	if (lseek(fd, 0, SEEK_SET) == 0)
+	if (fd_write(fd, data, len) == 0 && lseek(fd, 0, SEEK_SET) == 0)
 		return fd;
-	err_sys(err, "rewind %s", name);
+	err_sys(err, "write %s", name);
 	close(fd);
 	return -1;
 }

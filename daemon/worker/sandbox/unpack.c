@@ -231,28 +231,15 @@ static int write_file(struct tar_reader *r, const struct entry *e, int parent, c
 		int64_t padded = (left + BLOCK - 1) / BLOCK * BLOCK;
 		size_t step = padded < CHUNK ? (size_t)padded : CHUNK;
 		size_t use = left < (int64_t)step ? (size_t)left : step;
-		size_t done = 0;
 
-		if (read_all(r, r->chunk, step, err) != 0)
-			goto failed;
-		while (done < use) {
-			ssize_t n = write(fd, r->chunk + done, use - done);
-
-			if (n < 0 && errno != EINTR) {
-				err_sys(err, "write");
-				goto failed;
-			}
-			done += n > 0 ? (size_t)n : 0;
+		if (read_all(r, r->chunk, step, err) != 0 || (fd_write(fd, r->chunk, use) != 0 && err_sys(err, "write") != 0)) {
+			close(fd);
+			return -1;
 		}
 		left -= (int64_t)use;
 	}
 	futimens(fd, (const struct timespec[2]){ fixed_time, fixed_time });
-	if (close(fd) < 0)
-		return err_sys(err, "write");
-	return 0;
-failed:
-	close(fd);
-	return -1;
+	return close(fd) < 0 ? err_sys(err, "write") : 0;
 }
 
 static int make_entry(struct tar_reader *r, struct entry *e, struct fw_err *err)

@@ -194,7 +194,7 @@ static int hash_entry(struct folder_hash *f, int fd, const char *name, int depth
 	char kind = program ? 'x' : S_ISDIR(st.st_mode) ? 'd' : S_ISLNK(st.st_mode) ? 'l' : S_ISREG(st.st_mode) ? 'f' : 'o';
 
 	hash_update(&f->state, &kind, 1);
-	hash_update(&f->state, name, strlen(name) + 1);
+	hash_text(&f->state, name);
 	if (kind == 'l') {
 		ssize_t n = readlinkat(fd, name, target, sizeof target);
 
