@@ -224,12 +224,12 @@ static int blame_unfinished(struct examination *x, const struct runner_end *end,
 		return 0;
 	if (end->role != x->subject->role) { /* the process died before branch code ran, or between cells */
 		x->all_failed = true;
-		return bench_fault(x->bench, -1, ROLE_DEVICE, "device",
-			end->failure[0] ? end->detail : "the runner ended before it checked every cell", err);
+		return bench_fault(x->bench, -1, ROLE_DEVICE, "device", err, "%s",
+			end->failure[0] ? end->detail : "the runner ended before it checked every cell");
 	}
 	if (end->failure[0] && end->cell < 0) { /* the module does not load */
 		x->all_failed = true;
-		return bench_fault(x->bench, -1, x->subject->role, end->failure, end->detail, err);
+		return bench_fault(x->bench, -1, x->subject->role, end->failure, err, "%s", end->detail);
 	}
 	if (!end->failure[0] && x->n_done > 0 && end->cell != culprit)
 		return 0; /* the device was lost in an earlier cell, which has its own record */

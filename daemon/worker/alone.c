@@ -199,13 +199,11 @@ static int turn_excesses(const struct cell_interleave *t, const struct estimate 
 
 static int report_slowed(struct interleave *x, int cell, const double *turn, int n, struct fw_err *err)
 {
-	char text[256];
-
 	double beside = -x->bench->cell[cell].found.typical.all.m;
 
-	snprintf(text, sizeof text, "%.3g times the base's speed next to it, %.3g times when each is alone: the base is slowed",
-		exp(beside), exp(beside - mean_of(turn, n)));
-	return bench_fault(x->bench, cell, ROLE_TARGET, "slowed", text, err);
+	return bench_fault(x->bench, cell, ROLE_TARGET, "slowed", err,
+		"%.3g times the base's speed next to it, %.3g times when each is alone: the base is slowed", exp(beside),
+		exp(beside - mean_of(turn, n)));
 }
 
 /* Reduce the list to the cells that are still undecided. Returns their number, -1 on error. */

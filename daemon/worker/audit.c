@@ -325,26 +325,20 @@ static bool has_changed(const struct auditor *x, int cell)
 /* Report the remaining doubt as the target's fault unless another cause is possible. Returns 0, or -1 on error. */
 static int report_doubt(const struct auditor *x, int cell, const char *doubt, struct fw_err *err)
 {
-	enum role role = ROLE_TARGET;
 	struct audit_claim claimed = claim(x->bench, cell);
-	const char *failure = "clock", *excuse = "";
-	char text[512];
+	const char *failure = "unsure", *excuse;
 
 	if (x->bench->lost) {
-		role = ROLE_DEVICE;
 		failure = "device";
-		excuse = "; the device was lost before that was sure";
+		excuse = "the device was lost before that was sure";
 	} else if (has_changed(x, cell)) {
-		role = ROLE_DEVICE;
-		failure = "unsure";
-		excuse = "; its last run agrees with that clock: the machine is not what it was";
+		excuse = "its last run agrees with that clock: the machine is not what it was";
 	} else if (!audit_contradicts(&x->pool[cell], &claimed)) {
-		role = ROLE_DEVICE;
-		failure = "unsure";
-		excuse = "; by all audits together that is not sure: the machine is too busy, or the call too short";
+		excuse = "by all audits together that is not sure: the machine is too busy, or the call too short";
+	} else {
+		return bench_fault(x->bench, cell, ROLE_TARGET, "clock", err, "%.400s", doubt);
 	}
-	snprintf(text, sizeof text, "%.400s%s", doubt, excuse);
-	return bench_fault(x->bench, cell, role, failure, text, err) < 0 ? -1 : 0;
+	return bench_fault(x->bench, cell, ROLE_DEVICE, failure, err, "%.400s; %s", doubt, excuse);
 }
 
 static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], struct fw_err *err)

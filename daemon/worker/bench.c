@@ -169,16 +169,40 @@ void bench_note(struct bench *b, int cell, enum role role, const char *failure, 
 	}
 }
 
-int bench_fault(struct bench *b, int cell, enum role role, const char *failure, const char *detail, struct fw_err *err)
+int bench_fault(struct bench *b, int cell, enum role role, const char *failure, struct fw_err *err, const char *format, ...)
 {
-	struct msg m = { .t = MSG_FAULT };
+	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = cell, .role = role } };
+	va_list args;
 
-	bench_note(b, cell, role, failure, detail);
-	m.u.fault.cell = cell;
-	m.u.fault.role = role;
+	va_start(args, format);
+	vsnprintf(m.u.fault.detail, sizeof m.u.fault.detail, format, args);
+	va_end(args);
 	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
-	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%s", detail);
+	bench_note(b, cell, role, failure, m.u.fault.detail);
 	return bench_send(b, &m, err);
+}
+
+int bench_send_note(struct bench *b, int cell, enum role role, struct fw_err *err, const char *format, ...)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = role } };
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(m.u.note.text, sizeof m.u.note.text, format, args);
+	va_end(args);
+	return bench_send(b, &m, err);
+}
+
+int bench_announce(struct bench *b, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_PROCESS_RUN, .u.process_run = mem_alloc(sizeof(struct msg_process_run)) };
+
+	*m.u.process_run = (struct msg_process_run){ .process_run = b->runs, .set = set, .seed = seed, .n_cells = n };
+	memcpy(m.u.process_run->cell, list, (size_t)n * sizeof *list);
+	int result = bench_send(b, &m, err);
+
+	msg_fini(&m);
+	return result;
 }
 
 int bench_turn(const struct bench *b)

@@ -64,13 +64,9 @@ static double flops_of(const struct reading_row *row)
 /* Returns 1, or 0 after a fault of the side: too many rows. */
 static int add_row(struct command *m, int side, const char *key, double flops, struct msg_found *found, struct fw_err *err)
 {
-	char detail[128];
-
-	if (found->n == JOB_CELLS_MAX) {
-		snprintf(detail, sizeof detail,
+	if (found->n == JOB_CELLS_MAX)
+		return bench_fault(m->bench, -1, m->side[side]->role, "abi", err,
 			"the benchmark writes more than %d rows; measure fewer, or define several benchmarks", JOB_CELLS_MAX);
-		return bench_fault(m->bench, -1, m->side[side]->role, "abi", detail, err) < 0 ? -1 : 0;
-	}
 	snprintf(found->cell[found->n].key, sizeof found->cell[0].key, "%s", key);
 	found->cell[found->n++].flops = flops;
 	return 1;
@@ -129,7 +125,7 @@ static int note_unpaired(struct command *m, int cell, const struct reading *targ
 
 	if (!left)
 		return command_timed(m, TARGET, cell, target, "unsupported", err);
-	return bench_fault(m->bench, cell, ROLE_DEVICE, "unpaired", left->why, err) < 0 ? -1 : 0;
+	return bench_fault(m->bench, cell, ROLE_DEVICE, "unpaired", err, "%s", left->why);
 }
 
 static int note_absent(struct command *m, const struct reading *base, const struct reading *target, struct fw_err *err)
@@ -154,24 +150,21 @@ static int note_absent(struct command *m, const struct reading *base, const stru
 /* Report rows without a time on both sides, and columns without times: they become no cells. */
 static int note_rows_without_times(struct command *m, int side, const struct reading *r, struct fw_err *err)
 {
-	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+	char text[sizeof((struct msg_note *)0)->text];
+	enum role role = m->side[side]->role;
 
-	message.u.note.role = m->side[side]->role;
-	for (int i = 0; i < r->n_notes; i++) {
-		snprintf(message.u.note.text, sizeof message.u.note.text, "%s", r->note[i]);
-		if (bench_send(m->bench, &message, err) < 0)
+	for (int i = 0; i < r->n_notes; i++)
+		if (bench_send_note(m->bench, -1, role, err, "%s", r->note[i]) != 0)
 			return -1;
-	}
 	if (r->n_left == 0)
 		return 0;
-	reading_report_left(r, message.u.note.text, sizeof message.u.note.text);
-	return bench_send(m->bench, &message, err);
+	reading_report_left(r, text, sizeof text);
+	return bench_send_note(m->bench, -1, role, err, "%s", text);
 }
 
 /* Make base and target comparable; report each difference that prevents it in a note. */
 static int note_incomparable(struct command *m, struct reading *base, struct reading *target, struct fw_err *err)
 {
-	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
 	/* as many rows as both outputs may have, each with its message */
 	enum { WARNINGS_MAX_BYTES = 2 * READING_ROWS_MAX * (3 * CASE_KEY_SIZE + 256), WARNINGS_SENT_MAX = 32 };
 	struct buf warnings;
@@ -179,18 +172,14 @@ static int note_incomparable(struct command *m, struct reading *base, struct rea
 
 	buf_init(&warnings, WARNINGS_MAX_BYTES);
 	result = reading_pair(base, "the base's output", target, "the target's output", &warnings, &unpaired, err);
-	for (const char *at = warnings.data; result == 0 && *at; at = strchr(at, '\n') + 1, n++) {
-		snprintf(message.u.note.text, sizeof message.u.note.text, "%.*s", (int)(strchr(at, '\n') - at), at);
-		if (n < WARNINGS_SENT_MAX)
-			result = bench_send(m->bench, &message, err);
-	}
-	if (result == 0 && n > WARNINGS_SENT_MAX) {
-		snprintf(message.u.note.text, sizeof message.u.note.text, "%d more rows are not compared for reasons like these",
+	for (const char *at = warnings.data; result == 0 && *at; at = strchr(at, '\n') + 1)
+		if (n++ < WARNINGS_SENT_MAX)
+			result = bench_send_note(m->bench, -1, ROLE_NONE, err, "%.*s", (int)(strchr(at, '\n') - at), at);
+	if (result == 0 && n > WARNINGS_SENT_MAX)
+		result = bench_send_note(m->bench, -1, ROLE_NONE, err, "%d more rows are not compared for reasons like these",
 			n - WARNINGS_SENT_MAX);
-		result = bench_send(m->bench, &message, err);
-	}
 	buf_fini(&warnings);
-	return result < 0 ? -1 : 0;
+	return result;
 }
 
 /* Run every side once. Returns 1 with the cells, 0 too many, -1. */
@@ -247,7 +236,6 @@ static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
 /* Equal builds of different sources are measured, because the run may read the sources; the user can declare artifacts. */
 static int note_sources_alone(struct command *m, struct fw_err *err)
 {
-	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
 	const struct benchmark *base = &m->side[BASE]->run, *target = &m->side[TARGET]->run;
 	char made[PAIR][HASH_HEX];
 
@@ -257,31 +245,26 @@ static int note_sources_alone(struct command *m, struct fw_err *err)
 		hash_made(m, side, made[side]);
 	if (!made[BASE][0] || strcmp(made[BASE], made[TARGET]) != 0)
 		return 0;
-	snprintf(message.u.note.text, sizeof message.u.note.text,
+	return bench_send_note(m->bench, -1, ROLE_NONE, err,
 		"the builds of both sides made the same files, and only sources differ, which %s may read: if it does not, name "
-		"the files that it "
-		"runs from as its artifacts in .flopwatch.yaml, and such a push is identical",
+		"the files that it runs from as its artifacts in .flopwatch.yaml, and such a push is identical",
 		base->name);
-	return bench_send(m->bench, &message, err);
 }
 
 /* End cells that all allowed runs would leave undecided: only the user can change the benchmark. */
 static int stop_hopeless(struct bench *b, const int *list, int n, struct fw_err *err)
 {
 	for (int i = 0; i < n; i++) {
-		struct msg message = { .t = MSG_NOTE, .u.note = { .cell = list[i] } };
 		int runs = b->cell[list[i]].n_runs;
 		double se;
 
 		if (b->quick || b->selfcheck || runs < HOPELESS_FROM || !bench_is_hopeless(b, list[i], &se))
 			continue;
 		b->cell[list[i]].open = false;
-		snprintf(message.u.note.text, sizeof message.u.note.text,
-			"stopped after %d runs, whose processes vary so much that %d would leave a standard error of "
-			"%.2f %% "
-			"(%.2f %% is allowed): an interleaved program is paired call by call instead (doc/interleave.md)",
-			runs, b->rule.runs_max, 100 * se, 100 * b->rule.se_max);
-		if (bench_send(b, &message, err) < 0)
+		if (bench_send_note(b, list[i], ROLE_NONE, err,
+			    "stopped after %d runs, whose processes vary so much that %d would leave a standard error of %.2f %% "
+			    "(%.2f %% is allowed): an interleaved program is paired call by call instead (doc/interleave.md)",
+			    runs, b->rule.runs_max, 100 * se, 100 * b->rule.se_max) != 0)
 			return -1;
 	}
 	return 0;
@@ -290,8 +273,7 @@ static int stop_hopeless(struct bench *b, const int *list, int n, struct fw_err 
 /* Report the number of excluded warm-up calls, and the cell with most of them. */
 static int note_excluded_calls(struct command *m, struct fw_err *err)
 {
-	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
-	const struct bench *b = m->bench;
+	struct bench *b = m->bench;
 	int calls = 0, cut = 0, cells = 0, most = 0;
 
 	for (int i = 0; i < b->n_cells; i++) {
@@ -302,11 +284,10 @@ static int note_excluded_calls(struct command *m, struct fw_err *err)
 	}
 	if (cut == 0)
 		return 0;
-	snprintf(message.u.note.text, sizeof message.u.note.text,
+	return bench_send_note(b, -1, ROLE_NONE, err,
 		"processes took a while to stabilise: %d of %d calls, at the start of a process and further from its others than "
 		"those vary, are left out, of %d of %d cells; most of %s, %d of %d",
 		cut, calls, cells, b->n_cells, b->cells[most].key, m->settled[most].cut, m->settled[most].calls);
-	return bench_send(m->bench, &message, err);
 }
 
 static int measure_processes(struct command *m, struct fw_err *err)

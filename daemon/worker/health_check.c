@@ -65,18 +65,11 @@ int health_check_run(struct bench *b, struct msg_state *state, struct fw_err *er
 	return 0;
 }
 
-int health_check_lost(struct bench *b, const char *why, struct fw_err *err)
-{
-	b->lost = true;
-	return bench_fault(b, -1, ROLE_DEVICE, "lost", why, err);
-}
-
 int health_check_after(struct bench *b, const struct runner_end *end, struct fw_err *err)
 {
 	bool gpu = b->device.kind == DEVICE_CUDA;
 	bool abnormal = strcmp(end->failure, "crash") == 0 || strcmp(end->failure, "timeout") == 0;
 	struct msg_state state;
-	char why[480];
 	int passed;
 
 	if (b->lost || !(end->lost || (gpu && abnormal)))
@@ -84,9 +77,9 @@ int health_check_after(struct bench *b, const struct runner_end *end, struct fw_
 	passed = health_check_run(b, &state, err);
 	if (passed != 0)
 		return passed < 0 ? -1 : 0;
-	snprintf(why, sizeof why, "after %.200s the device fails its health check: %.200s",
+	b->lost = true;
+	return bench_fault(b, -1, ROLE_DEVICE, "lost", err, "after %.200s the device fails its health check: %.200s",
 		end->failure[0] ? end->detail : "its context was lost", state.detail);
-	return health_check_lost(b, why, err);
 }
 
 /* Only a GPU has a driver to read; tests inject readings for other devices. */
@@ -122,30 +115,24 @@ int health_check_device_check(struct bench *b, int pass, struct msg_device_check
 
 int health_check_xid(struct bench *b, int xid, struct fw_err *err)
 {
-	char why[80];
-
 	if (b->lost || !device_check_xid_breaks(xid))
 		return 0;
-	snprintf(why, sizeof why, "the driver reported XID %d", xid);
-	return health_check_lost(b, why, err);
+	b->lost = true;
+	return bench_fault(b, -1, ROLE_DEVICE, "lost", err, "the driver reported XID %d", xid);
 }
 
 static int note_waiting(struct bench *b, const struct msg_state *state, double waited_s, struct fw_err *err)
 {
-	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
-
-	m.u.note.role = ROLE_DEVICE;
-	snprintf(m.u.note.text, sizeof m.u.note.text, "waiting for %d other process%s on %.60s%s%.200s%s; %.0f of at most %.0f s",
-		state->device_check.foreign, state->device_check.foreign == 1 ? "" : "es", b->device.uuid,
-		state->detail[0] ? " (" : "", state->detail, state->detail[0] ? ")" : "", waited_s, b->limits.wait_s);
-	return bench_send(b, &m, err);
+	return bench_send_note(b, -1, ROLE_DEVICE, err,
+		"waiting for %d other process%s on %.60s%s%.200s%s; %.0f of at most %.0f s", state->device_check.foreign,
+		state->device_check.foreign == 1 ? "" : "es", b->device.uuid, state->detail[0] ? " (" : "", state->detail,
+		state->detail[0] ? ")" : "", waited_s, b->limits.wait_s);
 }
 
 int health_check_wait_idle(struct bench *b, struct fw_err *err)
 {
 	double began_s = (double)clock_mono_ns() * 1e-9, said_s = -REPORT_S, waited_s = 0;
 	struct msg_state state;
-	char why[200];
 
 	if (!health_check_can_report(b))
 		return 1;
@@ -165,8 +152,7 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err)
 		if (pump_sleep(b->peer, pause_ms(b, POLL_MS), err) != 0)
 			return -1;
 	}
-	snprintf(why, sizeof why,
+	return bench_fault(b, -1, ROLE_DEVICE, "device", err,
 		"not measured: %d other process%s still used the device after %.0f s (see doc/troubleshooting.md#device-in-use)",
 		state.device_check.foreign, state.device_check.foreign == 1 ? "" : "es", waited_s);
-	return bench_fault(b, -1, ROLE_DEVICE, "device", why, err) < 0 ? -1 : 0;
 }

@@ -55,15 +55,11 @@ int interleave_listed(struct command *m, int side, int cell, struct fw_err *err)
 	const struct interleave_reported *reported = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
 	enum role role = m->side[side]->role;
 
-	if (reported && !reported->failure[0] && reported->ms > 0)
-		return 1;
 	if (!reported)
-		return bench_fault(m->bench, cell, role, "unsupported", "the benchmark does not have this cell", err) < 0 ? -1
-															  : 0;
-	return bench_fault(m->bench, cell, role, reported->failure[0] ? reported->failure : "reported",
-		       reported->failure[0] ? reported->detail : "the benchmark made no call of it", err) < 0
-		       ? -1
-		       : 0;
+		return bench_fault(m->bench, cell, role, "unsupported", err, "the benchmark does not have this cell");
+	if (reported->failure[0])
+		return bench_fault(m->bench, cell, role, reported->failure, err, "%s", reported->detail);
+	return reported->ms > 0 ? 1 : bench_fault(m->bench, cell, role, "reported", err, "the benchmark made no call of it");
 }
 
 static int cell_of(const struct bench *b, const char *key)
@@ -213,8 +209,8 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 		if (is_over || c->reached || c->missed)
 			l->todo[c->cell] = false;
 		if (c->missed && ++a->missed[c->cell] == MISSED_MAX &&
-			bench_fault(b, c->cell, ROLE_TARGET, "abi", "listed by the benchmark, but not reached in the session",
-				err) < 0)
+			bench_fault(b, c->cell, ROLE_TARGET, "abi", err,
+				"listed by the benchmark, but not reached in the session") < 0)
 			return -1;
 	}
 	return 0;
@@ -258,7 +254,8 @@ static int take_failure(struct interleave_run *l, struct interleave_session *s, 
 	bool is_breach = strcmp(s->problem.failure, "protocol") == 0;
 
 	if (s->failure_cell >= 0 && !is_breach && a->deaths[side]++ < DEATHS_MAX)
-		return bench_fault(m->bench, s->failure_cell, m->side[side]->role, s->problem.failure, s->problem.detail, err) < 0
+		return bench_fault(m->bench, s->failure_cell, m->side[side]->role, s->problem.failure, err, "%s",
+			       s->problem.detail) < 0
 			       ? -1
 			       : 1;
 	return command_failed(m, side, &s->problem, err) < 0 ? -1 : 0;
@@ -368,7 +365,7 @@ static int process_run(struct interleave_run *l, struct fw_err *err)
 		l->todo[l->list[i]] = true;
 		l->sustained_run[l->list[i]] = sustain_wants(b, l->list[i], l->set);
 	}
-	if (command_announce(l->all->command, l->list, l->n, l->set, seed, err) < 0)
+	if (bench_announce(b, l->list, l->n, l->set, seed, err) < 0)
 		return -1;
 	int result = run_sessions(l, err);
 
@@ -443,40 +440,28 @@ static int run_all(struct interleave_run *l, struct fw_err *err)
 		if (empty == EMPTY_RUNS_MAX && l->only_sustained_runs)
 			break; /* the cell ends without sustained runs */
 		for (int i = 0; i < l->n && empty == EMPTY_RUNS_MAX && status == 0; i++)
-			status = bench_fault(b, l->list[i], ROLE_DEVICE, "device", "interleaved sessions produce no times", err);
+			status = bench_fault(b, l->list[i], ROLE_DEVICE, "device", err, "interleaved sessions produce no times");
 	}
 	return status;
 }
 
-static int note(struct bench *b, const char *text, struct fw_err *err)
-{
-	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
-
-	snprintf(m.u.note.text, sizeof m.u.note.text, "%.*s", (int)sizeof m.u.note.text - 1, text);
-	return bench_send(b, &m, err);
-}
-
 static int note_end(struct all_interleave *a, struct fw_err *err)
 {
-	char text[700] = "";
+	struct bench *b = a->command->bench;
+	int n = a->n_interleave, result = 0;
 
 	if (a->no_room)
-		snprintf(text, sizeof text,
-			"base and target cannot be interleaved on this device, and are timed one after the other: %.500s",
+		result = bench_send_note(b, -1, ROLE_NONE, err,
+			"base and target cannot be interleaved on this device, and are timed one after the other: %s",
 			a->no_room_why);
-	else if (a->n_interleave > 0)
-		snprintf(text, sizeof text,
-			"interleaved programs: %d turns, each %.3g ms for calls of %.3g ms, warm-up included: a turn cost "
-			"%.3g ms",
-			a->n_interleave, a->interleave_s * 1e3 / a->n_interleave, a->calls_s * 1e3 / a->n_interleave,
-			(a->interleave_s - a->calls_s) * 1e3 / a->n_interleave);
-	if (text[0] && note(a->command->bench, text, err) != 0)
-		return -1;
-	if (a->n_without_reference == 0)
-		return 0;
-	snprintf(text, sizeof text, "the reference commit of the history is not measured in %d of %d cells: %s",
+	else if (n > 0)
+		result = bench_send_note(b, -1, ROLE_NONE, err,
+			"interleaved programs: %d turns, each %.3g ms for calls of %.3g ms, warm-up included: a turn cost %.3g ms",
+			n, a->interleave_s * 1e3 / n, a->calls_s * 1e3 / n, (a->interleave_s - a->calls_s) * 1e3 / n);
+	if (result != 0 || a->n_without_reference == 0)
+		return result;
+	return bench_send_note(b, -1, ROLE_NONE, err, "the reference commit of the history is not measured in %d of %d cells: %s",
 		a->n_without_reference, a->n_cells, a->without_reference);
-	return note(a->command->bench, text, err);
 }
 
 int interleave_measure(struct command *m, struct fw_err *err)

@@ -12,8 +12,8 @@ static enum interleave_belief refuse(
 	struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
 {
 	if (side != COMMAND_REFERENCE)
-		return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? INTERLEAVE_ERROR
-											       : INTERLEAVE_FAULTY;
+		return bench_fault(m->bench, cell, m->side[side]->role, failure, err, "%s", why) < 0 ? INTERLEAVE_ERROR
+												     : INTERLEAVE_FAULTY;
 	return strcmp(failure, "escaped") == 0 && command_drop_reference(m, why, err) != 0 ? INTERLEAVE_ERROR
 											   : INTERLEAVE_REFERENCE_FAULTY;
 }
@@ -25,14 +25,13 @@ static enum interleave_belief refuse(
 static enum interleave_belief doubt(
 	struct command *m, int side, int cell, const char *failure, const char *why, bool is_sure, struct fw_err *err)
 {
-	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
-
 	if (side == COMMAND_REFERENCE || is_sure)
 		return refuse(m, side, cell, failure, why, err);
-	note.u.note.role = m->side[side]->role;
-	snprintf(note.u.note.text, sizeof note.u.note.text,
-		"run %d is left out, and another one shows whether the machine was the cause: %.300s", m->bench->runs, why);
-	return bench_send(m->bench, &note, err) < 0 ? INTERLEAVE_ERROR : INTERLEAVE_DOUBTED;
+	return bench_send_note(m->bench, cell, m->side[side]->role, err,
+		       "run %d is left out, and another one shows whether the machine was the cause: %.300s", m->bench->runs,
+		       why) != 0
+		       ? INTERLEAVE_ERROR
+		       : INTERLEAVE_DOUBTED;
 }
 
 /* Test one side for impossible times. INTERLEAVE_BELIEVED: none. */
@@ -85,13 +84,13 @@ enum interleave_belief interleave_judge(struct command *m, const struct interlea
 
 int interleave_judge_gain(struct command *m, int cell, const struct interleave_evidence *evidence, int calls, struct fw_err *err)
 {
-	char why[INTERLEAVE_WHY_SIZE], text[INTERLEAVE_WHY_SIZE + 100];
+	char why[INTERLEAVE_WHY_SIZE];
 
 	if (!m->bench->cell[cell].open || bench_verdict(m->bench, cell) != VERDICT_IMPROVEMENT ||
 		interleave_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], calls, why) == INTERLEAVE_GAIN_NONE)
 		return 0;
-	snprintf(text, sizeof text, "%s: on this machine, with so few turns, neither a gain nor false timing can be shown", why);
-	return bench_fault(m->bench, cell, ROLE_DEVICE, "unsure", text, err) < 0 ? -1 : 0;
+	return bench_fault(m->bench, cell, ROLE_DEVICE, "unsure", err,
+		"%s: on this machine, with so few turns, neither a gain nor false timing can be shown", why);
 }
 
 static bool all_reported(const float *v, int n)
@@ -212,13 +211,10 @@ static int send_work(struct command *m, int side, int cell, const struct interle
 static int send_output_note(struct command *m, int cell, const struct interleave_reported *base,
 	const struct interleave_reported *target, struct fw_err *err)
 {
-	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
-
-	if (!base || !target || !base->output[0] || !target->output[0] || strcmp(base->output, target->output) == 0)
+	if (!base->output[0] || !target->output[0] || strcmp(base->output, target->output) == 0)
 		return 0;
-	snprintf(note.u.note.text, sizeof note.u.note.text, "the output differs: %s of the base, %s of the target", base->output,
-		target->output);
-	return bench_send(m->bench, &note, err);
+	return bench_send_note(m->bench, cell, ROLE_NONE, err, "the output differs: %s of the base, %s of the target",
+		base->output, target->output);
 }
 
 /*
@@ -228,14 +224,11 @@ static int send_output_note(struct command *m, int cell, const struct interleave
 static int send_first_call_note(struct command *m, int cell, const struct interleave_reported *base,
 	const struct interleave_reported *target, struct fw_err *err)
 {
-	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
-
-	if (!base || !target || base->first_ms <= 0 || target->first_ms <= 0 ||
+	if (base->first_ms <= 0 || target->first_ms <= 0 ||
 		(target->first_ms < 2 * base->first_ms && base->first_ms < 2 * target->first_ms))
 		return 0;
-	snprintf(note.u.note.text, sizeof note.u.note.text, "the very first call takes %.4g ms, that of the base %.4g",
+	return bench_send_note(m->bench, cell, ROLE_NONE, err, "the very first call takes %.4g ms, that of the base %.4g",
 		target->first_ms, base->first_ms);
-	return bench_send(m->bench, &note, err);
 }
 
 int interleave_report_lists(struct command *m, struct fw_err *err)
@@ -251,8 +244,9 @@ int interleave_report_lists(struct command *m, struct fw_err *err)
 				send_work(m, side, cell, reported[side], err) < 0)
 				return -1;
 		}
-		if (send_output_note(m, cell, reported[COMMAND_BASE], reported[COMMAND_TARGET], err) < 0 ||
-			send_first_call_note(m, cell, reported[COMMAND_BASE], reported[COMMAND_TARGET], err) < 0)
+		if (reported[COMMAND_BASE] && reported[COMMAND_TARGET] &&
+			(send_output_note(m, cell, reported[COMMAND_BASE], reported[COMMAND_TARGET], err) != 0 ||
+				send_first_call_note(m, cell, reported[COMMAND_BASE], reported[COMMAND_TARGET], err) != 0))
 			return -1;
 	}
 	return 0;

@@ -163,7 +163,13 @@ int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
  * Record a failure of a cell, close the cell, and send a fault record. Cell -1: all cells; if neither side caused it, cells
  * with times stay open.
  */
-int bench_fault(struct bench *b, int cell, enum role role, const char *failure, const char *detail, struct fw_err *err);
+int bench_fault(struct bench *b, int cell, enum role role, const char *failure, struct fw_err *err, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+/** Send a note. */
+int bench_send_note(struct bench *b, int cell, enum role role, struct fw_err *err, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+/** Announce the run b->runs with the cells that it times. Shape: list[n]. */
+int bench_announce(struct bench *b, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
 /** Record a failure as bench_fault does, without sending: the runner's record was forwarded. */
 void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail);
 
@@ -719,8 +725,6 @@ int health_check_run(struct bench *b, struct msg_state *state, struct fw_err *er
  * every cell and sets b->lost: nothing more is timed on it.
  */
 int health_check_after(struct bench *b, const struct runner_end *end, struct fw_err *err);
-/** Report the device as broken. Ends all work on it. */
-int health_check_lost(struct bench *b, const char *why, struct fw_err *err);
 /** Report the device as broken if this XID of the driver means broken hardware. 0: none. */
 int health_check_xid(struct bench *b, int xid, struct fw_err *err);
 
@@ -868,7 +872,6 @@ struct command {
 /** Find the sides of a job; a reference commit only if it was built. Own: the job's. Err: base or target is missing. */
 int command_open(struct command *m, const struct msg_job *request, struct fw_err *err);
 int command_report(struct command *m, int side, const char *step, struct fw_err *err);
-int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
 /** Continue without the reference commit, with a note of the reason. Does nothing if it is excluded already. */
 int command_drop_reference(struct command *m, const char *why, struct fw_err *err);
 /** Report a side's process without times as its fault. A failed reference commit is excluded from then on. */

@@ -90,7 +90,7 @@ static int run_all(struct bench *b, struct plan *p, struct fw_err *err)
 		status = measure_process_run(b, o, why, sizeof why, err);
 		empty = status == 0 ? empty + 1 : 0;
 		for (i = 0; i < o->n && empty == EMPTY_RUNS_MAX && !o->only_sustained_runs && status >= 0; i++)
-			status = bench_fault(b, o->cell[i], ROLE_DEVICE, "device", why, err);
+			status = bench_fault(b, o->cell[i], ROLE_DEVICE, "device", err, "%s", why);
 	}
 	return status < 0 ? -1 : 0;
 }

@@ -25,17 +25,15 @@ struct run_state {
 
 int run_void(struct bench *b, int cell, const char *reason, struct fw_err *err)
 {
-	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_DEVICE } };
-	char why[200];
+	struct bench_cell *c = &b->cell[cell];
 
-	if (b->cell[cell].discarded < DEVICE_CHECK_DISCARDED_MAX)
+	if (c->discarded < DEVICE_CHECK_DISCARDED_MAX)
 		return 0;
-	snprintf(why, sizeof why, "not measured: %s, in %d runs", reason, b->cell[cell].discarded);
-	if (b->cell[cell].n_runs == 0)
-		return bench_fault(b, cell, ROLE_DEVICE, "device", why, err);
-	b->cell[cell].open = false;
-	snprintf(m.u.note.text, sizeof m.u.note.text, "%s; the verdict uses the %d runs before", why, b->cell[cell].n_runs);
-	return bench_send(b, &m, err);
+	if (c->n_runs == 0)
+		return bench_fault(b, cell, ROLE_DEVICE, "device", err, "not measured: %s, in %d runs", reason, c->discarded);
+	c->open = false;
+	return bench_send_note(b, cell, ROLE_DEVICE, err, "not measured: %s, in %d runs; the verdict uses the %d runs before",
+		reason, c->discarded, c->n_runs);
 }
 
 static int take_timings(struct run_state *l, const struct msg_cell *m, struct fw_err *err)
@@ -82,7 +80,7 @@ static bool is_new_note(struct bench *b, const struct msg_note *note)
  * Kernels of both sides were in flight; or the base, which passed its check, fails next to the target, which shares its memory
  * and may be the cause.
  */
-static bool is_suspicion(const struct msg_fault *f)
+bool run_suspects(const struct msg_fault *f)
 {
 	return f->role == ROLE_BASE || (f->role == ROLE_DEVICE && strcmp(f->failure, "device") != 0);
 }
@@ -90,18 +88,17 @@ static bool is_suspicion(const struct msg_fault *f)
 /* Reject a side whose typical call is faster than the device can be. Returns 1 after a fault, else 0. */
 static int refuse_impossible(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 {
-	double floor_ms = roofline_floor_ms(&b->device, &b->cells[m->cell]), ms;
-	char text[256];
-	int s;
+	double floor_ms = roofline_floor_ms(&b->device, &b->cells[m->cell]);
 
-	for (s = 0; s < m->n_subjects; s++) {
-		ms = (double)stats_median(m->ms[s], m->n);
-		if (ms >= floor_ms)
-			continue;
-		snprintf(text, sizeof text,
-			"a call of %.4g ms: the device cannot do it in less than %.4g ms (%.4g TFLOP/s, %.4g GB/s)", ms, floor_ms,
-			b->device.peak_tflops, b->device.peak_gb_s);
-		return bench_fault(b, m->cell, m->role[s], "roofline", text, err) < 0 ? -1 : 1;
+	for (int s = 0; s < m->n_subjects; s++) {
+		double ms = (double)stats_median(m->ms[s], m->n);
+
+		if (ms < floor_ms)
+			return bench_fault(b, m->cell, m->role[s], "roofline", err,
+				       "a call of %.4g ms: the device cannot do it in less than %.4g ms (%.4g TFLOP/s, %.4g GB/s)",
+				       ms, floor_ms, b->device.peak_tflops, b->device.peak_gb_s) != 0
+				       ? -1
+				       : 1;
 	}
 	return 0;
 }
@@ -122,7 +119,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		}
 		if (take_timings(l, m->u.cell, err) < 0)
 			return -1;
-	} else if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && is_suspicion(&m->u.fault) && l->suspect < 0) {
+	} else if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && run_suspects(&m->u.fault) && l->suspect < 0) {
 		/* sent once the side that caused it is known */
 		l->suspect = m->u.fault.cell;
 		l->suspicion = m->u.fault;
@@ -149,7 +146,7 @@ static int check_alone(struct bench *b, int cell, struct fw_err *err)
 		if (status < 0)
 			return -1;
 		if (status == 1)
-			return bench_fault(b, cell, b->subject[side[i]].role, failure, detail, err) < 0 ? -1 : 1;
+			return bench_fault(b, cell, b->subject[side[i]].role, failure, err, "%s", detail) < 0 ? -1 : 1;
 	}
 	return 0;
 }
@@ -157,30 +154,25 @@ static int check_alone(struct bench *b, int cell, struct fw_err *err)
 /* Find the side behind a failure in a process of both sides by one check of each alone. */
 static int blame(struct bench *b, int cell, enum role role, const char *what, const char *how, bool was_lost, struct fw_err *err)
 {
-	char text[512];
 	int status = check_alone(b, cell, err);
 
 	if (status != 0)
 		return status < 0 ? -1 : 0;
 	if (was_lost && ++b->cell[cell].discarded < DEVICE_CHECK_DISCARDED_MAX)
 		return 0; /* neither side lost the device, and it works again: the next run decides */
-	snprintf(text, sizeof text, "%.400s; alone both sides pass their check", how);
-	return bench_fault(b, cell, role, what, text, err);
+	return bench_fault(b, cell, role, what, err, "%.400s; alone both sides pass their check", how);
 }
 
 /* One early end is only logged. */
 static int note_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
 {
-	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_DEVICE } };
-
-	snprintf(m.u.note.text, sizeof m.u.note.text, "%s ended early and is repeated: %.300s",
+	return bench_send_note(b, cell, ROLE_DEVICE, err, "%s ended early and is repeated: %.300s",
 		end->mode == RUN_AUDIT ? "an audit" : "a run", end->detail);
-	return bench_send(b, &m, err);
 }
 
 int run_blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
 {
-	char failure[16], detail[512], text[512];
+	char failure[16], detail[512];
 	int status = check_alone(b, cell, err);
 
 	if (status != 0)
@@ -189,18 +181,12 @@ int run_blame_end(struct bench *b, int cell, const struct runner_end *end, struc
 	if (status < 0)
 		return -1;
 	if (status == 0)
-		return bench_fault(b, cell, ROLE_BASE, failure, detail, err);
+		return bench_fault(b, cell, ROLE_BASE, failure, err, "%s", detail);
 	if (++b->cell[cell].ends < ENDS_THAT_ACCUSE)
 		return note_end(b, cell, end, err);
-	snprintf(text, sizeof text,
+	return bench_fault(b, cell, ROLE_DEVICE, end->failure, err,
 		"%s%.300s, in %d processes; alone both sides pass their check, and the base beside a copy of itself is timed",
 		end->role == ROLE_BASE ? "base: " : "", end->detail, ENDS_THAT_ACCUSE);
-	return bench_fault(b, cell, ROLE_DEVICE, end->failure, text, err);
-}
-
-bool run_suspects(const struct msg_fault *f)
-{
-	return is_suspicion(f);
 }
 
 int run_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct fw_err *err)
@@ -237,22 +223,6 @@ static int handle_end(struct run_state *l, struct runner_end *end, const int *li
 	return blame(b, missing, end->role, end->failure, end->detail, false, err);
 }
 
-static int announce(struct bench *b, const struct runner_task *t, struct fw_err *err)
-{
-	struct msg m = { .t = MSG_PROCESS_RUN };
-	int status;
-
-	m.u.process_run = mem_alloc_zero(1, sizeof *m.u.process_run);
-	m.u.process_run->process_run = t->process_run;
-	m.u.process_run->set = t->set;
-	m.u.process_run->seed = t->seed;
-	m.u.process_run->n_cells = t->n_cells;
-	memcpy(m.u.process_run->cell, t->cell, (size_t)t->n_cells * sizeof *t->cell);
-	status = bench_send(b, &m, err);
-	msg_fini(&m);
-	return status;
-}
-
 static int test_device(struct run_state *l, const struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = l->bench;
@@ -265,7 +235,7 @@ static int test_device(struct run_state *l, const struct runner_end *end, struct
 static int start_runner(struct run_state *state, struct runner_task *task, struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = state->bench;
-	int status = announce(b, task, err);
+	int status = bench_announce(b, task->cell, task->n_cells, task->set, task->seed, err);
 
 	if (status == 0)
 		status = runner_child_run(b, task, end, err);

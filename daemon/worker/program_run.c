@@ -145,54 +145,33 @@ int command_report(struct command *m, int side, const char *step, struct fw_err 
 
 int command_drop_reference(struct command *m, const char *why, struct fw_err *err)
 {
-	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
-
 	if (m->n_sides <= COMMAND_REFERENCE)
 		return 0;
 	m->n_sides = COMMAND_REFERENCE;
-	message.u.note.role = m->side[COMMAND_REFERENCE]->role;
-	snprintf(message.u.note.text, sizeof message.u.note.text,
+	return bench_send_note(m->bench, -1, m->side[COMMAND_REFERENCE]->role, err,
 		"the reference commit %.12s of the history is not measured, and without it this commit has no position there: %.280s",
 		m->side[COMMAND_REFERENCE]->commit, why);
-	return bench_send(m->bench, &message, err);
 }
 
 int command_failed(struct command *m, int side, const struct command_failure *problem, struct fw_err *err)
 {
 	if (side == COMMAND_REFERENCE && command_drop_reference(m, problem->detail, err) != 0)
 		return -1;
-	return bench_fault(m->bench, -1, m->side[side]->role, problem->failure, problem->detail, err);
+	return bench_fault(m->bench, -1, m->side[side]->role, problem->failure, err, "%s", problem->detail);
 }
 
 int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err)
 {
 	const char *key = m->bench->cells[cell].key, *why = reading_why(r, key);
 	const struct reading_row *row = reading_find(r, key);
-	char detail[512];
 
 	if (row && row->n > 0)
 		return 1;
-	snprintf(detail, sizeof detail, "%s%s",
+	return bench_fault(m->bench, cell, m->side[side]->role, row ? "reported" : absent, err, "%s%s",
 		row   ? "the benchmark reports: "
 		: why ? "the benchmark has no time for this row: "
 		      : "the benchmark does not write this row",
 		why ? why : "");
-	return bench_fault(m->bench, cell, m->side[side]->role, row ? "reported" : absent, detail, err) < 0 ? -1 : 0;
-}
-
-int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
-{
-	struct msg message = { .t = MSG_PROCESS_RUN, .u.process_run = mem_alloc_zero(1, sizeof(struct msg_process_run)) };
-
-	message.u.process_run->process_run = m->bench->runs;
-	message.u.process_run->set = set;
-	message.u.process_run->seed = seed;
-	message.u.process_run->n_cells = n;
-	memcpy(message.u.process_run->cell, list, (size_t)n * sizeof *list);
-	int status = bench_send(m->bench, &message, err);
-
-	msg_fini(&message);
-	return status;
 }
 
 /* The k-th side: the second round runs the first one backwards, so that a drift cancels. */
@@ -358,7 +337,7 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 	const char *unlike = choose_statistic(l, key, n);
 
 	if (unlike)
-		return bench_fault(b, cell, ROLE_DEVICE, "unsure", unlike, err) < 0 ? -1 : 0;
+		return bench_fault(b, cell, ROLE_DEVICE, "unsure", err, "%s", unlike);
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int k = 0; k < l->n_ran[round]; k++) {
 			int side = l->ran[round][k];
@@ -412,7 +391,7 @@ int command_process_run(struct command *m, const int *list, int n, int set, stru
 	struct bench *b = m->bench;
 	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->runs);
 	struct taken l = { .command = m, .set = set, .first = (int)(seed % (uint64_t)m->n_sides) };
-	int status = command_announce(m, list, n, set, seed, err), ran = 1;
+	int status = bench_announce(b, list, n, set, seed, err), ran = 1;
 
 	device_check_unknown(&l.device_check);
 	for (int round = 0; round < ROUNDS && status == 0 && ran == 1; round++) {

@@ -121,7 +121,7 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 	if (status < 0 || strcmp(result.state, "failed") == 0) {
 		fd_close(&fd);
 		if (status == 0)
-			status = bench_fault(&j->bench, -1, s->role, "build", result.detail, err);
+			status = bench_fault(&j->bench, -1, s->role, "build", err, "%s", result.detail);
 		return status < 0 ? -1 : 0;
 	}
 	return take_module(j, s, fd, result.module_sha256, err);
@@ -365,7 +365,8 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 		return err_set(err, why->code, "%s", why->text);
 	/* an error of the worker is reported as such, and the job returns to the daemon; the daemon may be gone already */
 	if (status < 0 && !j->peer->cancelled)
-		(void)bench_fault(&j->bench, -1, ROLE_WORKER, why->code == ERR_FULL ? "full" : "interrupted", why->text, NULL);
+		(void)bench_fault(
+			&j->bench, -1, ROLE_WORKER, why->code == ERR_FULL ? "full" : "interrupted", NULL, "%s", why->text);
 	if (peer_send(j->peer, &m, NULL) != 0 && !j->peer->cancelled)
 		return err_set(err, ERR_IO, "the daemon is gone");
 	return status < 0 && !j->peer->cancelled ? err_set(err, why->code, "%s", why->text) : 0;

@@ -29,13 +29,6 @@ static bool differs(const struct buffered_cell *c)
 	return config_of(c, 0)[0] && config_of(c, 1)[0] && strcmp(config_of(c, 0), config_of(c, 1)) != 0;
 }
 
-static int note(struct bench *b, int cell, const char *what, const char *why, struct fw_err *err)
-{
-	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_TARGET } };
-	snprintf(m.u.note.text, sizeof m.u.note.text, "%s: %.300s", what, why);
-	return bench_send(b, &m, err);
-}
-
 /* Send why a cell has no counterfactual, once; `cell` -1: all of them. */
 static int send_reason(struct swapping *s, int cell, const char *what, const char *why, struct fw_err *err)
 {
@@ -44,7 +37,7 @@ static int send_reason(struct swapping *s, int cell, const char *what, const cha
 		return 0;
 	if (c)
 		s->is_reported[c - s->buffered->cell] = true;
-	return note(s->buffered->bench, cell, what, why, err);
+	return bench_send_note(s->buffered->bench, cell, ROLE_TARGET, err, "%s: %.300s", what, why);
 }
 
 static int take_times(struct swapping *s, const struct msg_cell *m, struct fw_err *err)
@@ -125,5 +118,7 @@ int swap_run(struct buffered *k, struct fw_err *err)
 	struct runner_end end;
 	if (runner_child_run(b, &task, &end, err) != 0 || health_check_after(b, &end, err) != 0)
 		return -1;
-	return end.failure[0] ? note(b, -1, "with the base's configuration it was not timed", end.detail, err) : 0;
+	return end.failure[0] ? bench_send_note(b, -1, ROLE_TARGET, err, "with the base's configuration it was not timed: %.300s",
+					end.detail)
+			      : 0;
 }
