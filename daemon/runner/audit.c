@@ -51,7 +51,7 @@ static int batch(struct runner *r, int i, struct spot_check *w, struct audited *
 		r->ops->wait(r->dev, &err) != 0)
 		return failure_device(f, w->problem, &err);
 	runner_at(r, i, a->subject, "time");
-	record_audit(r->records, &m);
+	record_send(r->records, &(struct msg){ .t = MSG_AUDIT, .u.audit = m });
 	if (wait_for_go(f) != 0)
 		return -1;
 	if (r->ops->mark(r->dev, 0, &err) != 0)
@@ -71,7 +71,7 @@ static int batch(struct runner *r, int i, struct spot_check *w, struct audited *
 		return -1;
 	m.done = true;
 	m.ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
-	record_audit(r->records, &m);
+	record_send(r->records, &(struct msg){ .t = MSG_AUDIT, .u.audit = m });
 	if (leaked_state_between(r, i, a->subject, f) != 0)
 		return -1;
 	return verifier_result(&w->verifier, "in the audit: ", &result, f);

@@ -52,7 +52,7 @@ static void report_taken(struct checker *c, int64_t before)
 	if (after < 0)
 		return;
 	c->work.taken_bytes = after > before ? after - before : 0;
-	record_work(c->runner->records, &c->work);
+	record_send(c->runner->records, &(struct msg){ .t = MSG_WORK, .u.work = c->work });
 }
 
 static void report_work(struct checker *c, int i)
@@ -81,7 +81,7 @@ static void report_work(struct checker *c, int i)
 	m.role = u->role;
 	snprintf(m.provider, sizeof m.provider, "%s", u->provider->name);
 	snprintf(m.config, sizeof m.config, "%s", u->config);
-	record_work(c->runner->records, &m);
+	record_send(c->runner->records, &(struct msg){ .t = MSG_WORK, .u.work = m });
 	c->work = m;
 }
 
@@ -116,7 +116,7 @@ static void capture_node(void *arg, const struct device_node *node)
 	snprintf(m.kernel, sizeof m.kernel, "%s", node->kernel);
 	if (node->symbol)
 		hash_hex(node->symbol, strlen(node->symbol), m.symbol_sha256);
-	record_node(c->checker->runner->records, &m);
+	record_send(c->checker->runner->records, &(struct msg){ .t = MSG_NODE, .u.node = m });
 }
 
 static int capture_phases(struct checker *c, int i, struct failure *f)
@@ -405,7 +405,7 @@ static void check_cell(struct checker *c, int i)
 		snprintf(m.repeats, sizeof m.repeats, "%s", rc == 0 ? c->repeats : "");
 		snprintf(m.failure, sizeof m.failure, "%s", f.name);
 		snprintf(m.detail, sizeof m.detail, "%s", rc != 0 ? f.detail : result.detail);
-		record_check(r->records, &m);
+		record_send(r->records, &(struct msg){ .t = MSG_CHECK, .u.check = m });
 		r->lost = r->lost || f.lost;
 	}
 	if (!r->lost) {

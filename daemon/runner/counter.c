@@ -16,13 +16,11 @@ static int make_config(struct schedule *s, struct fw_err *err)
 	struct cupti_metrics add = {
 		.size = CUPTI_SIZE(struct cupti_metrics, n), .host = s->host, .names = s->name, .n = s->n_names
 	};
-	int code = s->cupti->add_metrics(&add);
-	if (code != 0)
-		return cupti_fail(code, "cuptiProfilerHostConfigAddMetrics", err);
+	if (cupti_check(s->cupti->add_metrics(&add), "cuptiProfilerHostConfigAddMetrics", err) != 0)
+		return -1;
 	struct cupti_config_size size = { .size = CUPTI_SIZE(struct cupti_config_size, image_bytes), .host = s->host };
-	code = s->cupti->config_size(&size);
-	if (code != 0)
-		return cupti_fail(code, "cuptiProfilerHostGetConfigImageSize", err);
+	if (cupti_check(s->cupti->config_size(&size), "cuptiProfilerHostGetConfigImageSize", err) != 0)
+		return -1;
 	s->config_bytes = size.image_bytes;
 	s->config = calloc(1, s->config_bytes + 1);
 	if (!s->config)
@@ -31,15 +29,13 @@ static int make_config(struct schedule *s, struct fw_err *err)
 		.host = s->host,
 		.image_bytes = s->config_bytes,
 		.image = s->config };
-	code = s->cupti->config(&config);
-	if (code != 0)
-		return cupti_fail(code, "cuptiProfilerHostGetConfigImage", err);
+	if (cupti_check(s->cupti->config(&config), "cuptiProfilerHostGetConfigImage", err) != 0)
+		return -1;
 	struct cupti_passes passes = {
 		.size = CUPTI_SIZE(struct cupti_passes, n), .image_bytes = s->config_bytes, .image = s->config
 	};
-	code = s->cupti->passes(&passes);
-	if (code != 0)
-		return cupti_fail(code, "cuptiProfilerHostGetNumOfPasses", err);
+	if (cupti_check(s->cupti->passes(&passes), "cuptiProfilerHostGetNumOfPasses", err) != 0)
+		return -1;
 	s->passes = (int)passes.n;
 	return 0;
 }
@@ -52,9 +48,8 @@ int schedule_open(struct schedule *s, const struct cupti *cupti, const char *chi
 		.chip = chip,
 		.availability = availability };
 	*s = (struct schedule){ .cupti = cupti };
-	int code = cupti->host_open(&open);
-	if (code != 0)
-		return cupti_fail(code, "cuptiProfilerHostInitialize", err);
+	if (cupti_check(cupti->host_open(&open), "cuptiProfilerHostInitialize", err) != 0)
+		return -1;
 	s->host = open.host;
 	s->name = mem_alloc_zero(n + 1, sizeof *s->name);
 	for (size_t i = 0; i < n; i++)
@@ -84,15 +79,13 @@ enum { REPLAYS_MAX = 100 };
 static int read_availability(struct counter *c, void *context, struct fw_err *err)
 {
 	struct cupti_availability a = { .size = CUPTI_SIZE(struct cupti_availability, image), .context = context };
-	int code = c->cupti->availability(&a);
-	if (code != 0)
-		return cupti_fail(code, "cuptiProfilerGetCounterAvailability", err);
+	if (cupti_check(c->cupti->availability(&a), "cuptiProfilerGetCounterAvailability", err) != 0)
+		return -1;
 	c->availability = calloc(1, a.image_bytes + 1);
 	if (!c->availability)
 		return err_set(err, ERR_FULL, "no memory for what counters there are");
 	a.image = c->availability;
-	code = c->cupti->availability(&a);
-	return code == 0 ? 0 : cupti_fail(code, "cuptiProfilerGetCounterAvailability", err);
+	return cupti_check(c->cupti->availability(&a), "cuptiProfilerGetCounterAvailability", err);
 }
 
 /* Make the image into which values are decoded. */
@@ -104,9 +97,8 @@ static int make_image(struct counter *c, size_t ranges_max, struct fw_err *err)
 		.n = c->schedule.n_names,
 		.ranges_max = ranges_max,
 		.nodes_max = (uint32_t)ranges_max };
-	int code = c->cupti->counter_size(&size);
-	if (code != 0)
-		return cupti_fail(code, "cuptiRangeProfilerGetCounterDataSize", err);
+	if (cupti_check(c->cupti->counter_size(&size), "cuptiRangeProfilerGetCounterDataSize", err) != 0)
+		return -1;
 	c->image_bytes = size.image_bytes;
 	c->image = calloc(1, c->image_bytes + 1);
 	if (!c->image)
@@ -115,8 +107,7 @@ static int make_image(struct counter *c, size_t ranges_max, struct fw_err *err)
 		.profiler = c->profiler,
 		.image_bytes = c->image_bytes,
 		.image = c->image };
-	code = c->cupti->counter_image(&image);
-	return code == 0 ? 0 : cupti_fail(code, "cuptiRangeProfilerCounterDataImageInitialize", err);
+	return cupti_check(c->cupti->counter_image(&image), "cuptiRangeProfilerCounterDataImageInitialize", err);
 }
 
 static int set(struct counter *c, size_t ranges_max, struct fw_err *err)
@@ -133,8 +124,7 @@ static int set(struct counter *c, size_t ranges_max, struct fw_err *err)
 		.levels = 1,
 		.level_min = 1,
 		.level = 1 };
-	int code = c->cupti->set(&setting);
-	return code == 0 ? 0 : cupti_fail(code, "cuptiRangeProfilerSetConfig", err);
+	return cupti_check(c->cupti->set(&setting), "cuptiRangeProfilerSetConfig", err);
 }
 
 int counter_open(
@@ -145,20 +135,17 @@ int counter_open(
 	*c = (struct counter){ 0 };
 	if (cupti_open(&c->cupti, err) != 0)
 		return -1;
-	int code = c->cupti->initialize(&plain);
-	if (code != 0)
-		return cupti_fail(code, "cuptiProfilerInitialize", err);
+	if (cupti_check(c->cupti->initialize(&plain), "cuptiProfilerInitialize", err) != 0)
+		return -1;
 	c->is_initialized = true;
-	code = c->cupti->chip(&chip);
-	if (code != 0)
-		return cupti_fail(code, "cuptiDeviceGetChipName", err);
+	if (cupti_check(c->cupti->chip(&chip), "cuptiDeviceGetChipName", err) != 0)
+		return -1;
 	if (read_availability(c, context, err) != 0 ||
 		schedule_open(&c->schedule, c->cupti, chip.chip, c->availability, name, n, err) != 0)
 		return -1;
 	struct cupti_enable enable = { .size = CUPTI_SIZE(struct cupti_enable, profiler), .context = context };
-	code = c->cupti->enable(&enable);
-	if (code != 0)
-		return cupti_fail(code, "cuptiRangeProfilerEnable", err);
+	if (cupti_check(c->cupti->enable(&enable), "cuptiRangeProfilerEnable", err) != 0)
+		return -1;
 	c->profiler = enable.profiler;
 	return make_image(c, ranges_max, err) == 0 && set(c, ranges_max, err) == 0 ? 0 : -1;
 }
@@ -166,8 +153,7 @@ int counter_open(
 static int call_cupti(struct counter *c, int (*function)(struct cupti_on *), const char *name, struct fw_err *err)
 {
 	struct cupti_on on = { .size = CUPTI_SIZE(struct cupti_on, profiler), .profiler = c->profiler };
-	int code = function(&on);
-	return code == 0 ? 0 : cupti_fail(code, name, err);
+	return cupti_check(function(&on), name, err);
 }
 
 int counter_begin(struct counter *c, struct fw_err *err)
@@ -180,9 +166,8 @@ int counter_begin(struct counter *c, struct fw_err *err)
 int counter_end(struct counter *c, struct fw_err *err)
 {
 	struct cupti_stop stop = { .size = CUPTI_SIZE(struct cupti_stop, is_last), .profiler = c->profiler };
-	int code = c->cupti->stop(&stop);
-	if (code != 0)
-		return cupti_fail(code, "cuptiRangeProfilerStop", err);
+	if (cupti_check(c->cupti->stop(&stop), "cuptiRangeProfilerStop", err) != 0)
+		return -1;
 	c->is_done = stop.is_last != 0;
 	return 0;
 }
@@ -190,9 +175,8 @@ int counter_end(struct counter *c, struct fw_err *err)
 int counter_decode(struct counter *c, struct fw_err *err)
 {
 	struct cupti_decode decode = { .size = CUPTI_SIZE(struct cupti_decode, dropped), .profiler = c->profiler };
-	int code = c->cupti->decode(&decode);
-	if (code != 0)
-		return cupti_fail(code, "cuptiRangeProfilerDecodeData", err);
+	if (cupti_check(c->cupti->decode(&decode), "cuptiRangeProfilerDecodeData", err) != 0)
+		return -1;
 	if (decode.dropped > 0)
 		return err_set(err, ERR_UNSUPPORTED,
 			"counters of %zu kernels were dropped: the call launches more than it did when they were counted",
@@ -200,9 +184,8 @@ int counter_decode(struct counter *c, struct fw_err *err)
 	struct cupti_info info = {
 		.size = CUPTI_SIZE(struct cupti_info, ranges), .image = c->image, .image_bytes = c->image_bytes
 	};
-	code = c->cupti->info(&info);
-	if (code != 0)
-		return cupti_fail(code, "cuptiRangeProfilerGetCounterDataInfo", err);
+	if (cupti_check(c->cupti->info(&info), "cuptiRangeProfilerGetCounterDataInfo", err) != 0)
+		return -1;
 	c->ranges = info.ranges;
 	return 0;
 }
@@ -217,8 +200,7 @@ int counter_read(const struct counter *c, size_t i, double *value, struct fw_err
 		.names = c->schedule.name,
 		.n = c->schedule.n_names,
 		.value = value };
-	int code = c->cupti->values(&values);
-	return code == 0 ? 0 : cupti_fail(code, "cuptiProfilerHostEvaluateToGpuValues", err);
+	return cupti_check(c->cupti->values(&values), "cuptiProfilerHostEvaluateToGpuValues", err);
 }
 
 void counter_close(struct counter *c)

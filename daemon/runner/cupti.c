@@ -34,61 +34,46 @@ struct function {
 	size_t at; /* offset in the struct of pointers */
 };
 static const struct function functions[] = {
-#define FUNCTION(name, member)                                                                                                   \
-	{                                                                                                                        \
-		name, offsetof(struct cupti, member)                                                                             \
-	}
-	FUNCTION("cuptiGetVersion", version),
-	FUNCTION("cuptiProfilerInitialize", initialize),
-	FUNCTION("cuptiProfilerDeInitialize", finish),
-	FUNCTION("cuptiDeviceGetChipName", chip),
-	FUNCTION("cuptiProfilerGetCounterAvailability", availability),
-	FUNCTION("cuptiProfilerHostInitialize", host_open),
-	FUNCTION("cuptiProfilerHostDeinitialize", host_close),
-	FUNCTION("cuptiProfilerHostGetMetricProperties", metric),
-	FUNCTION("cuptiProfilerHostConfigAddMetrics", add_metrics),
-	FUNCTION("cuptiProfilerHostGetConfigImageSize", config_size),
-	FUNCTION("cuptiProfilerHostGetConfigImage", config),
-	FUNCTION("cuptiProfilerHostGetNumOfPasses", passes),
-	FUNCTION("cuptiProfilerHostEvaluateToGpuValues", values),
-	FUNCTION("cuptiRangeProfilerEnable", enable),
-	FUNCTION("cuptiRangeProfilerDisable", disable),
-	FUNCTION("cuptiRangeProfilerGetCounterDataSize", counter_size),
-	FUNCTION("cuptiRangeProfilerCounterDataImageInitialize", counter_image),
-	FUNCTION("cuptiRangeProfilerSetConfig", set),
-	FUNCTION("cuptiRangeProfilerStart", start),
-	FUNCTION("cuptiRangeProfilerStop", stop),
-	FUNCTION("cuptiRangeProfilerDecodeData", decode),
-	FUNCTION("cuptiRangeProfilerGetCounterDataInfo", info),
-#undef FUNCTION
+	{ "cuptiGetVersion", offsetof(struct cupti, version) },
+	{ "cuptiProfilerInitialize", offsetof(struct cupti, initialize) },
+	{ "cuptiProfilerDeInitialize", offsetof(struct cupti, finish) },
+	{ "cuptiDeviceGetChipName", offsetof(struct cupti, chip) },
+	{ "cuptiProfilerGetCounterAvailability", offsetof(struct cupti, availability) },
+	{ "cuptiProfilerHostInitialize", offsetof(struct cupti, host_open) },
+	{ "cuptiProfilerHostDeinitialize", offsetof(struct cupti, host_close) },
+	{ "cuptiProfilerHostGetMetricProperties", offsetof(struct cupti, metric) },
+	{ "cuptiProfilerHostConfigAddMetrics", offsetof(struct cupti, add_metrics) },
+	{ "cuptiProfilerHostGetConfigImageSize", offsetof(struct cupti, config_size) },
+	{ "cuptiProfilerHostGetConfigImage", offsetof(struct cupti, config) },
+	{ "cuptiProfilerHostGetNumOfPasses", offsetof(struct cupti, passes) },
+	{ "cuptiProfilerHostEvaluateToGpuValues", offsetof(struct cupti, values) },
+	{ "cuptiRangeProfilerEnable", offsetof(struct cupti, enable) },
+	{ "cuptiRangeProfilerDisable", offsetof(struct cupti, disable) },
+	{ "cuptiRangeProfilerGetCounterDataSize", offsetof(struct cupti, counter_size) },
+	{ "cuptiRangeProfilerCounterDataImageInitialize", offsetof(struct cupti, counter_image) },
+	{ "cuptiRangeProfilerSetConfig", offsetof(struct cupti, set) },
+	{ "cuptiRangeProfilerStart", offsetof(struct cupti, start) },
+	{ "cuptiRangeProfilerStop", offsetof(struct cupti, stop) },
+	{ "cuptiRangeProfilerDecodeData", offsetof(struct cupti, decode) },
+	{ "cuptiRangeProfilerGetCounterDataInfo", offsetof(struct cupti, info) },
 };
 static const struct function sampling_functions[] = {
-#define FUNCTION(name, member)                                                                                                   \
-	{                                                                                                                        \
-		name, offsetof(struct cupti_sampling, member)                                                                    \
-	}
-	FUNCTION("cuptiPCSamplingEnable", enable),
-	FUNCTION("cuptiPCSamplingDisable", disable),
-	FUNCTION("cuptiPCSamplingStart", start),
-	FUNCTION("cuptiPCSamplingStop", stop),
-	FUNCTION("cuptiPCSamplingGetNumStallReasons", count),
-	FUNCTION("cuptiPCSamplingGetStallReasons", names),
-	FUNCTION("cuptiPCSamplingSetConfigurationAttribute", set),
-	FUNCTION("cuptiPCSamplingGetData", get),
-#undef FUNCTION
+	{ "cuptiPCSamplingEnable", offsetof(struct cupti_sampling, enable) },
+	{ "cuptiPCSamplingDisable", offsetof(struct cupti_sampling, disable) },
+	{ "cuptiPCSamplingStart", offsetof(struct cupti_sampling, start) },
+	{ "cuptiPCSamplingStop", offsetof(struct cupti_sampling, stop) },
+	{ "cuptiPCSamplingGetNumStallReasons", offsetof(struct cupti_sampling, count) },
+	{ "cuptiPCSamplingGetStallReasons", offsetof(struct cupti_sampling, names) },
+	{ "cuptiPCSamplingSetConfigurationAttribute", offsetof(struct cupti_sampling, set) },
+	{ "cuptiPCSamplingGetData", offsetof(struct cupti_sampling, get) },
 };
 
 static const struct function activity_functions[] = {
-#define FUNCTION(name, member)                                                                                                   \
-	{                                                                                                                        \
-		name, offsetof(struct cupti_activity, member)                                                                    \
-	}
-	FUNCTION("cuptiActivityRegisterCallbacks", callbacks),
-	FUNCTION("cuptiActivityEnable", enable),
-	FUNCTION("cuptiActivityDisable", disable),
-	FUNCTION("cuptiActivityFlushAll", flush),
-	FUNCTION("cuptiActivityGetNextRecord", next),
-#undef FUNCTION
+	{ "cuptiActivityRegisterCallbacks", offsetof(struct cupti_activity, callbacks) },
+	{ "cuptiActivityEnable", offsetof(struct cupti_activity, enable) },
+	{ "cuptiActivityDisable", offsetof(struct cupti_activity, disable) },
+	{ "cuptiActivityFlushAll", offsetof(struct cupti_activity, flush) },
+	{ "cuptiActivityGetNextRecord", offsetof(struct cupti_activity, next) },
 };
 
 static void *open_in(const char *folder)
@@ -139,41 +124,34 @@ static int load(const struct function *f, size_t n, void *to, const char *since,
 	return 0;
 }
 
-static int open_set(struct set *set, const struct function *f, size_t n, void *to, const char *since, struct fw_err *err)
+static void *open_set(struct set *set, const struct function *f, size_t n, void *to, const char *since, struct fw_err *err)
 {
 	if (!set->tried && load(f, n, to, since, &set->why) == 0)
 		set->why.code = ERR_NONE;
 	set->tried = true;
-	return set->why.code == ERR_NONE ? 0 : err_set(err, set->why.code, "%s", set->why.text);
+	if (set->why.code != ERR_NONE)
+		err_set(err, set->why.code, "%s", set->why.text);
+	return set->why.code == ERR_NONE ? to : NULL;
 }
 
 int cupti_open(const struct cupti **out, struct fw_err *err)
 {
-	*out = NULL;
-	if (open_set(&counting_set, functions, sizeof functions / sizeof functions[0], &state.cupti, "12.6", err) != 0)
-		return -1;
-	*out = &state.cupti;
-	return 0;
+	*out = open_set(&counting_set, functions, sizeof functions / sizeof functions[0], &state.cupti, "12.6", err);
+	return *out ? 0 : -1;
 }
 
 int cupti_sampling_open(const struct cupti_sampling **out, struct fw_err *err)
 {
-	size_t n = sizeof sampling_functions / sizeof sampling_functions[0];
-	*out = NULL;
-	if (open_set(&sampling_set, sampling_functions, n, &state.sampling, "11.3", err) != 0)
-		return -1;
-	*out = &state.sampling;
-	return 0;
+	*out = open_set(&sampling_set, sampling_functions, sizeof sampling_functions / sizeof sampling_functions[0],
+		&state.sampling, "11.3", err);
+	return *out ? 0 : -1;
 }
 
 int cupti_activity_open(const struct cupti_activity **out, struct fw_err *err)
 {
-	size_t n = sizeof activity_functions / sizeof activity_functions[0];
-	*out = NULL;
-	if (open_set(&activity_set, activity_functions, n, &state.activity, "9", err) != 0)
-		return -1;
-	*out = &state.activity;
-	return 0;
+	*out = open_set(&activity_set, activity_functions, sizeof activity_functions / sizeof activity_functions[0],
+		&state.activity, "9", err);
+	return *out ? 0 : -1;
 }
 
 void cupti_name(const struct cupti *c, char *out, size_t size)
@@ -212,8 +190,10 @@ static const struct {
 	{ 46, "CUPTI does not know this GPU: install a newer one" },
 };
 
-int cupti_fail(int code, const char *function, struct fw_err *err)
+int cupti_check(int code, const char *function, struct fw_err *err)
 {
+	if (code == 0)
+		return 0;
 	for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++)
 		if (sentences[i].code == code)
 			return err_set(err, ERR_UNSUPPORTED, "%s (%s says %d)", sentences[i].words, function, code);

@@ -165,7 +165,7 @@ static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times
 	if (m->n_subjects == 0)
 		return;
 	timing_write_order(t, m, number, rounds);
-	record_cell(t->runner->records, m);
+	record_send(t->runner->records, &(struct msg){ .t = MSG_CELL, .u.cell = m });
 }
 
 int timing_phase(struct timing *t, int rounds, struct failure *f)

@@ -25,7 +25,7 @@ extern "C" {
 
 /* ---- cupti: NVIDIA's library that reads a GPU's counters, loaded on first use: a runner must start, and time, without it. ---- */
 
-/** Its functions; all are set once cupti_open has returned 0. They return 0 or a code for cupti_fail. */
+/** Its functions; all are set once cupti_open has returned 0. They return a code for cupti_check. */
 struct cupti {
 	int (*version)(uint32_t *out);
 	int (*initialize)(struct cupti_plain *);
@@ -78,8 +78,8 @@ int cupti_activity_open(const struct cupti_activity **out, struct fw_err *err);
 /** Write "CUPTI 130001". Shape: out[size]. */
 void cupti_name(const struct cupti *c, char *out, size_t size);
 
-/** Set an error with the cause of a function's code and the remedy. Returns -1. Err: ERR_UNSUPPORTED. */
-int cupti_fail(int code, const char *function, struct fw_err *err);
+/** Return 0 for code 0, else -1 and an error with the cause of a function's code and the remedy. Err: ERR_UNSUPPORTED. */
+int cupti_check(int code, const char *function, struct fw_err *err);
 
 /*
  * ---- activity ----
@@ -167,17 +167,10 @@ void record_at(struct records *r, int cell, enum role role, const char *step);
 void record_look(struct records *r, int cell, enum role role);
 /** Report a failure. `cell` -1: no single cell. `detail` is cut to fit. */
 void record_fault(struct records *r, int cell, enum role role, const char *failure, const char *detail);
-void record_check(struct records *r, const struct msg_check *check);
-void record_work(struct records *r, const struct msg_work *work);
-void record_node(struct records *r, const struct msg_node *node);
-void record_state(struct records *r, const struct msg_state *state);
 /** Report information that decides nothing. `cell` -1: no single cell; `role` ROLE_NONE: no side caused it. */
 void record_note(struct records *r, int cell, enum role role, const char *text);
-void record_audit(struct records *r, const struct msg_audit *audit);
-void record_kernel(struct records *r, const struct msg_kernel *kernel);
-void record_profile(struct records *r, const struct msg_profile *profile);
-void record_stalls(struct records *r, const struct msg_stalls *stalls);
-void record_cell(struct records *r, struct msg_cell *cell);
+/** Send any other record. */
+void record_send(struct records *r, const struct msg *m);
 
 /*
  * ---- module ----

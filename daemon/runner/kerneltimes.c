@@ -46,12 +46,10 @@ static int activity_open(struct activity *a, struct fw_err *err)
 	if (cupti_activity_open(&a->cupti, err) != 0)
 		return -1;
 	taker = a;
-	int code = a->cupti->callbacks(lend, take_back);
-	if (code != 0)
-		return cupti_fail(code, "cuptiActivityRegisterCallbacks", err);
-	code = a->cupti->enable(ACTIVITY_CONCURRENT_KERNEL);
-	if (code != 0)
-		return cupti_fail(code, "cuptiActivityEnable", err);
+	if (cupti_check(a->cupti->callbacks(lend, take_back), "cuptiActivityRegisterCallbacks", err) != 0)
+		return -1;
+	if (cupti_check(a->cupti->enable(ACTIVITY_CONCURRENT_KERNEL), "cuptiActivityEnable", err) != 0)
+		return -1;
 	a->is_on = true;
 	return 0;
 }
@@ -66,9 +64,8 @@ static int by_start(const void *x, const void *y)
 static int activity_take(struct activity *a, struct fw_err *err)
 {
 	a->n = 0;
-	int code = a->cupti->flush(ACTIVITY_FLUSH_FORCED);
-	if (code != 0)
-		return cupti_fail(code, "cuptiActivityFlushAll", err);
+	if (cupti_check(a->cupti->flush(ACTIVITY_FLUSH_FORCED), "cuptiActivityFlushAll", err) != 0)
+		return -1;
 	qsort(a->kernel, (size_t)(a->n < ACTIVITY_KERNELS_MAX ? a->n : ACTIVITY_KERNELS_MAX), sizeof a->kernel[0], by_start);
 	return 0;
 }
@@ -103,19 +100,12 @@ static int take_call(const struct activity *a, const struct launched *l, int cal
 	return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 static void set_medians(struct launched *l, double (*ms)[CALLS])
 {
 	for (int k = 0, i = 0; k < l->n; k++) {
 		if (!l->is_kernel[k])
 			continue;
-		qsort(ms[i], CALLS, sizeof ms[i][0], by_value);
-		l->node[k].ms = ms[i++][CALLS / 2];
+		l->node[k].ms = median_of(ms[i++], CALLS);
 	}
 }
 

@@ -131,7 +131,7 @@ int mode_health_check_run(const struct msg_run *run, struct records *records)
 		c.ops->close(c.dev);
 	}
 	snprintf(state.detail, sizeof state.detail, "%.399s", err.text);
-	record_state(records, &state);
+	record_send(records, &(struct msg){ .t = MSG_STATE, .u.state = state });
 	return records->failed ? RUNNER_ERROR : 0;
 }
 
@@ -153,7 +153,7 @@ int mode_look_run(const struct msg_run *run, struct records *records)
 			device_check_script_apply(run->guards, &now, &state.device_check);
 		state.ok = state.device_check.foreign <= 0;
 	}
-	record_state(records, &state);
+	record_send(records, &(struct msg){ .t = MSG_STATE, .u.state = state });
 	return records->failed ? RUNNER_ERROR : 0;
 }
 
@@ -175,12 +175,12 @@ int mode_clocks_run(const struct msg_run *run, struct records *records)
 	}
 	if (!ops->busy_mhz)
 		device_check_script_apply(run->guards, &now, &state.device_check);
-	record_state(records, &state);
+	record_send(records, &(struct msg){ .t = MSG_STATE, .u.state = state });
 	while (ops->busy_mhz && !records->failed) {
 		nanosleep(&separate, NULL);
 		state.device_check.sm_mhz = ops->busy_mhz(about.uuid);
 		if (state.device_check.sm_mhz > 0)
-			record_state(records, &state);
+			record_send(records, &(struct msg){ .t = MSG_STATE, .u.state = state });
 	}
 	return records->failed ? RUNNER_ERROR : 0;
 }

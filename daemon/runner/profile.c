@@ -120,12 +120,6 @@ static int count(struct profiled *p, struct fw_err *err, struct failure *f)
 	return result;
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-	return (x > y) - (x < y);
-}
-
 /* Find the only node of a phase; NULL: several, or none. */
 static struct msg_kernel *only_kernel(struct launched *l, const char *phase)
 {
@@ -172,9 +166,8 @@ static int time_phases(struct profiled *p, struct failure *f)
 		if (!(p->subject->phases & p->subject->timed & bit))
 			continue;
 		struct msg_kernel *alone = only_kernel(&p->kernels, problem_phase_name(p->problem, bit));
-		qsort(ms[m], PHASE_CALLS, sizeof ms[m][0], compare_floats);
 		if (alone) {
-			alone->ms = (double)ms[m][PHASE_CALLS / 2];
+			alone->ms = stats_median(ms[m], PHASE_CALLS);
 			p->is_timed = true;
 		}
 		m++;
@@ -206,10 +199,10 @@ static void report(struct profiled *p, const char *why)
 	struct runner *r = p->runner;
 	bool is_counted = p->about.passes > 0;
 	for (int k = 0; k < p->kernels.n; k++)
-		record_kernel(r->records, &p->kernels.node[k]);
+		record_send(r->records, &(struct msg){ .t = MSG_KERNEL, .u.kernel = p->kernels.node[k] });
 	p->about.path = is_counted ? EVIDENCE_RANGE : p->is_timed ? EVIDENCE_ACTIVITY : EVIDENCE_CODE;
 	snprintf(p->about.why, sizeof p->about.why, "%.399s", is_counted ? "" : why);
-	record_profile(r->records, &p->about);
+	record_send(r->records, &(struct msg){ .t = MSG_PROFILE, .u.profile = p->about });
 }
 
 /* Sample stalls instead of counters and kernels, which another process provides. */
@@ -251,7 +244,7 @@ static int profile_cell(struct profiled *p, struct failure *f)
 		if (sample_cell(p, is_listed, &err, f) != 0)
 			return -1;
 		p->about.gpu_s = (r->ops->host_us(r->dev) - from_us) * 1e-6;
-		record_profile(r->records, &p->about);
+		record_send(r->records, &(struct msg){ .t = MSG_PROFILE, .u.profile = p->about });
 		return 0;
 	}
 	if (is_listed && r->run->counters && count(p, &err, f) != 0 && f->name[0])

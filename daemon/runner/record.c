@@ -48,7 +48,7 @@ static void write_line(struct records *r, const struct msg *m)
 	memcpy(r->line.data, mac, SIGNATURE_MAC);
 }
 
-static void put(struct records *r, const struct msg *m)
+void record_send(struct records *r, const struct msg *m)
 {
 	if (r->fd < 0 || r->failed)
 		return;
@@ -65,7 +65,7 @@ void record_at(struct records *r, int cell, enum role role, const char *step)
 	struct msg m = { .t = MSG_AT, .u.at = { .process_run = r->process_run, .cell = cell } };
 	m.u.at.role = role;
 	snprintf(m.u.at.step, sizeof m.u.at.step, "%s", step);
-	put(r, &m);
+	record_send(r, &m);
 }
 
 void record_look(struct records *r, int cell, enum role role)
@@ -90,31 +90,7 @@ void record_fault(struct records *r, int cell, enum role role, const char *failu
 	m.u.fault.role = role;
 	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
 	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%.511s", detail);
-	put(r, &m);
-}
-
-void record_check(struct records *r, const struct msg_check *check)
-{
-	struct msg m = { .t = MSG_CHECK, .u.check = *check };
-	put(r, &m);
-}
-
-void record_work(struct records *r, const struct msg_work *work)
-{
-	struct msg m = { .t = MSG_WORK, .u.work = *work };
-	put(r, &m);
-}
-
-void record_node(struct records *r, const struct msg_node *node)
-{
-	struct msg m = { .t = MSG_NODE, .u.node = *node };
-	put(r, &m);
-}
-
-void record_state(struct records *r, const struct msg_state *state)
-{
-	struct msg m = { .t = MSG_STATE, .u.state = *state };
-	put(r, &m);
+	record_send(r, &m);
 }
 
 void record_note(struct records *r, int cell, enum role role, const char *text)
@@ -122,35 +98,5 @@ void record_note(struct records *r, int cell, enum role role, const char *text)
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell } };
 	m.u.note.role = role;
 	snprintf(m.u.note.text, sizeof m.u.note.text, "%s", text);
-	put(r, &m);
-}
-
-void record_audit(struct records *r, const struct msg_audit *audit)
-{
-	struct msg m = { .t = MSG_AUDIT, .u.audit = *audit };
-	put(r, &m);
-}
-
-void record_kernel(struct records *r, const struct msg_kernel *kernel)
-{
-	struct msg m = { .t = MSG_KERNEL, .u.kernel = *kernel };
-	put(r, &m);
-}
-
-void record_profile(struct records *r, const struct msg_profile *profile)
-{
-	struct msg m = { .t = MSG_PROFILE, .u.profile = *profile };
-	put(r, &m);
-}
-
-void record_stalls(struct records *r, const struct msg_stalls *stalls)
-{
-	struct msg m = { .t = MSG_STALLS, .u.stalls = *stalls };
-	put(r, &m);
-}
-
-void record_cell(struct records *r, struct msg_cell *cell)
-{
-	struct msg m = { .t = MSG_CELL, .u.cell = cell };
-	put(r, &m);
+	record_send(r, &m);
 }

@@ -42,9 +42,8 @@ static int name_reasons(struct sampler *s, uint32_t index[SAMPLER_REASONS_MAX], 
 {
 	char text[SAMPLER_REASONS_MAX][SAMPLING_NAME_SIZE] = { 0 }, *name[SAMPLER_REASONS_MAX];
 	struct sampling_count count = { .size = CUPTI_SIZE(struct sampling_count, n), .context = s->context, .n = &s->n_names };
-	int code = s->cupti->count(&count);
-	if (code != 0)
-		return cupti_fail(code, "cuptiPCSamplingGetNumStallReasons", err);
+	if (cupti_check(s->cupti->count(&count), "cuptiPCSamplingGetNumStallReasons", err) != 0)
+		return -1;
 	if (s->n_names == 0 || s->n_names > SAMPLER_REASONS_MAX)
 		return err_set(err, ERR_UNSUPPORTED, "the GPU reports %zu reasons for stalls; 1 to %d were expected", s->n_names,
 			SAMPLER_REASONS_MAX);
@@ -55,9 +54,8 @@ static int name_reasons(struct sampler *s, uint32_t index[SAMPLER_REASONS_MAX], 
 		.n = s->n_names,
 		.index = index,
 		.name = name };
-	code = s->cupti->names(&names);
-	if (code != 0)
-		return cupti_fail(code, "cuptiPCSamplingGetStallReasons", err);
+	if (cupti_check(s->cupti->names(&names), "cuptiPCSamplingGetStallReasons", err) != 0)
+		return -1;
 	memset(s->of_index, -1, sizeof s->of_index);
 	for (size_t i = 0; i < s->n_names; i++) {
 		text[i][SAMPLING_NAME_SIZE - 1] = '\0';
@@ -80,15 +78,13 @@ static int set(struct sampler *s, uint32_t *index, struct fw_err *err)
 		.context = s->context,
 		.n = sizeof attribute / sizeof attribute[0],
 		.attribute = attribute };
-	int code = s->cupti->set(&setting);
-	return code == 0 ? 0 : cupti_fail(code, "cuptiPCSamplingSetConfigurationAttribute", err);
+	return cupti_check(s->cupti->set(&setting), "cuptiPCSamplingSetConfigurationAttribute", err);
 }
 
 static int call_cupti(struct sampler *s, int (*function)(struct sampling_on *), const char *name, struct fw_err *err)
 {
 	struct sampling_on on = { .size = CUPTI_SIZE(struct sampling_on, context), .context = s->context };
-	int code = function(&on);
-	return code == 0 ? 0 : cupti_fail(code, name, err);
+	return cupti_check(function(&on), name, err);
 }
 
 /* Prepare on a driver context. Own: sampler_close, also after -1. Err: ERR_UNSUPPORTED with a message for the user. */
@@ -163,9 +159,8 @@ static int sampler_end(struct sampler *s, struct fw_err *err)
 			.size = CUPTI_SIZE(struct sampling_get, data), .context = s->context, .data = &s->got
 		};
 		s->got.n = s->got.remaining = 0;
-		int code = s->cupti->get(&data);
-		if (code != 0)
-			return cupti_fail(code, "cuptiPCSamplingGetData", err);
+		if (cupti_check(s->cupti->get(&data), "cuptiPCSamplingGetData", err) != 0)
+			return -1;
 		if (s->got.is_full)
 			return err_set(err, ERR_UNSUPPORTED, "the GPU's buffer of samples overflowed");
 		for (size_t i = 0; i < s->got.n && i < s->got.room; i++)
@@ -265,7 +260,7 @@ static void send_record(const struct stalls_call *c, const struct sampler *s, co
 	hash_hex(f->symbol, strlen(f->symbol), m.symbol_sha256);
 	m.n = n;
 	m.line = line;
-	record_stalls(c->runner->records, &m);
+	record_send(c->runner->records, &(struct msg){ .t = MSG_STALLS, .u.stalls = m });
 	free(line);
 }
 

@@ -227,7 +227,7 @@ static void write_record(
 		m->energy_j[s] = energy_j[s];
 	}
 	sustained_order(n, rounds, first, m->order);
-	record_cell(t->runner->records, m);
+	record_send(t->runner->records, &(struct msg){ .t = MSG_CELL, .u.cell = m });
 }
 
 /* Run both sides interleaved and untimed until `until_us`, when the clock has dropped to the power limit. */

@@ -181,7 +181,7 @@ void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x
 		m->host_us[k] = host_us ? x->host_us[k] : NULL;
 	}
 	timing_write_order(t, m, number, m->n);
-	record_cell(t->runner->records, m);
+	record_send(t->runner->records, &(struct msg){ .t = MSG_CELL, .u.cell = m });
 }
 
 /* Find an unwatched round among `n` from `first` on; -1 if chance finds none. */

@@ -69,7 +69,7 @@ static void what_is_written_can_be_read(void **state)
 	cell.ms[0] = ms;
 	memcpy(cell.order, "AA", 3);
 	snprintf(cell.input_sha256, sizeof cell.input_sha256, "%064d", 7);
-	record_cell(&r, &cell);
+	record_send(&r, &(struct msg){ .t = MSG_CELL, .u.cell = &cell });
 	read_back(fd[0], &m);
 	assert_int_equal(m.t, MSG_CELL);
 	assert_memory_equal(m.u.cell->ms[0], ms, sizeof ms); /* bit for bit */
