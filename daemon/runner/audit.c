@@ -47,27 +47,22 @@ static int batch(struct runner *r, int i, struct spot_check *w, struct audited *
 	struct accept_result result;
 	struct fw_err err = { 0 };
 	m.role = a->subject->role;
-	if (problem_restore(w->problem, &err) != 0 || problem_poison(w->problem, POISON_ANY(r), &err) != 0 ||
-		r->ops->wait(r->dev, &err) != 0)
+	if (problem_restore(w->problem, f) != 0 || problem_poison(w->problem, POISON_ANY(r), f) != 0)
+		return -1;
+	if (r->ops->wait(r->dev, &err) != 0)
 		return failure_device(f, w->problem, &err);
 	runner_at(r, i, a->subject, "time");
 	record_send(r->records, &(struct msg){ .t = MSG_AUDIT, .u.audit = m });
-	if (wait_for_go(f) != 0)
+	if (wait_for_go(f) != 0 || subject_mark(a->subject, 0, f) != 0)
 		return -1;
-	if (r->ops->mark(r->dev, 0, &err) != 0)
-		return failure_device(f, w->problem, &err);
 	for (int c = 0; c < calls; c++) {
 		w->watching = c + 1 == calls;
-		if (spot_check_set_inputs(w, &err) != 0)
-			return failure_device(f, w->problem, &err);
-		if (subject_ahead(a->subject, POISON_ANY(r), f) != 0 || timed_part(r, i, a->subject, f) != 0 ||
-			subject_behind(a->subject, f) != 0)
+		if (spot_check_set_inputs(w, f) != 0 || subject_ahead(a->subject, POISON_ANY(r), f) != 0 ||
+			timed_part(r, i, a->subject, f) != 0 || subject_behind(a->subject, f) != 0)
 			return -1;
 	}
 	w->watching = false;
-	if (r->ops->mark(r->dev, 1, &err) != 0)
-		return failure_device(f, w->problem, &err);
-	if (subject_wait(a->subject, f) != 0)
+	if (subject_mark(a->subject, 1, f) != 0 || subject_wait(a->subject, f) != 0)
 		return -1;
 	m.done = true;
 	m.ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
@@ -80,25 +75,14 @@ static int batch(struct runner *r, int i, struct spot_check *w, struct audited *
 static int prepare(struct runner *r, int i, struct spot_check *w, struct audited *a, struct failure *f)
 {
 	struct problem *p = w->problem;
-	struct fw_err err = { 0 };
 	runner_at(r, i, a->subject, "plan");
 	a->subject->pin = runner_pin(r, i, a->subject);
 	if (subject_plan(a->subject, p, p->cell.direction, f) != 0 || subject_bind(a->subject, f) != 0)
 		return -1;
 	runner_at(r, i, a->subject, "warm");
-	if (spot_check_call(w, a->subject, POISON_ANY(r), false, "in the audit: ", f) != 0)
-		return -1;
-	if (problem_restore(p, &err) != 0)
-		return failure_device(f, p, &err);
-	if (subject_ahead(a->subject, POISON_ANY(r), f) != 0)
-		return -1;
-	if (r->ops->mark(r->dev, 0, &err) != 0)
-		return failure_device(f, p, &err);
-	if (timed_part(r, i, a->subject, f) != 0)
-		return -1;
-	if (r->ops->mark(r->dev, 1, &err) != 0)
-		return failure_device(f, p, &err);
-	if (subject_wait(a->subject, f) != 0)
+	if (spot_check_call(w, a->subject, POISON_ANY(r), false, "in the audit: ", f) != 0 || problem_restore(p, f) != 0 ||
+		subject_ahead(a->subject, POISON_ANY(r), f) != 0 || subject_mark(a->subject, 0, f) != 0 ||
+		timed_part(r, i, a->subject, f) != 0 || subject_mark(a->subject, 1, f) != 0 || subject_wait(a->subject, f) != 0)
 		return -1;
 	double ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
 	a->calls = ms * CALLS_MAX > BATCH_MS ? (int)(BATCH_MS / ms) : CALLS_MAX;

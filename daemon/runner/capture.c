@@ -150,11 +150,9 @@ static int run_calls(struct runner *r, struct problem *p, const struct capture_o
 	for (int i = 0; i < o->warmup + o->calls; i++) {
 		if (i == o->warmup)
 			r->ops->profiler(r->dev, true);
-		if (problem_restore(p, &err) != 0)
-			return failure_device(f, p, &err);
-		if (subject_ahead(u, 0x55, f) != 0)
+		if (problem_restore(p, f) != 0 || subject_ahead(u, 0x55, f) != 0 || problem_poison(p, 0x55, f) != 0)
 			return -1;
-		if (problem_poison(p, 0x55, &err) != 0 || r->ops->scrub(r->dev, &err) != 0 || r->ops->mark(r->dev, 0, &err) != 0)
+		if (r->ops->scrub(r->dev, &err) != 0 || r->ops->mark(r->dev, 0, &err) != 0)
 			return failure_device(f, p, &err);
 		struct range_call call = {
 			.cell = p->cell.key, .role = u->role, .pass = 1, .call = (uint32_t)(i - o->warmup), .seed = p->cell.seed
@@ -165,11 +163,7 @@ static int run_calls(struct runner *r, struct problem *p, const struct capture_o
 			range_cell(&call);
 		int result = enqueue(u, is_profiled, f);
 		range_end();
-		if (result != 0)
-			return -1;
-		if (r->ops->mark(r->dev, 1, &err) != 0)
-			return failure_device(f, p, &err);
-		if (subject_wait(u, f) != 0)
+		if (result != 0 || subject_mark(u, 1, f) != 0 || subject_wait(u, f) != 0)
 			return -1;
 		if (i >= o->warmup)
 			ms[i - o->warmup] = r->ops->elapsed_ms(r->dev, 0, 1);

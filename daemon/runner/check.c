@@ -323,11 +323,10 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	struct subject *u = c->subject;
 	struct verifier v;
 
-	struct fw_err err = { 0 };
 	runner_at(c->runner, i, u, "plan");
 	u->pin = runner_pin(c->runner, i, u);
-	if (problem_poison(p, POISON_PLAIN, &err) != 0) /* unwritten buffers may take no memory yet */
-		return failure_device(f, p, &err);
+	if (problem_poison(p, POISON_PLAIN, f) != 0) /* unwritten buffers may take no memory yet */
+		return -1;
 	int64_t before = taken_bytes(c);
 	if (subject_plan(u, p, p->cell.direction, f) != 0)
 		return -1;

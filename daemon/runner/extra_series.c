@@ -114,20 +114,16 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 		struct subject *u = t->subject[who];
 		timing_report_at(t, u, "phase");
 		timing_range(t, u, round);
-		if (timing_cold(t, u, f) != 0)
+		if (timing_cold(t, u, f) != 0 || subject_mark(u, mark, f) != 0)
 			return -1;
-		if (ops->mark(dev, mark, &err) != 0)
-			return failure_device(f, t->problem, &err);
 		for (int b = 0; b < PHASES; b++) {
 			if (!is_timed(u, b))
 				continue;
 			range_phase(problem_phase_name(t->problem, 1u << b));
 			int result = subject_enqueue(u, 1u << b, f);
 			range_end();
-			if (result != 0)
+			if (result != 0 || subject_mark(u, ++mark, f) != 0)
 				return -1;
-			if (ops->mark(dev, ++mark, &err) != 0)
-				return failure_device(f, t->problem, &err);
 		}
 		range_end();
 		if (timing_leave(t, u, f) != 0)

@@ -50,7 +50,6 @@ static int take_results(struct subject *s, const struct input_variant *a, const 
 static int take_all_results(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f)
 {
 	struct forward_check again = { .seed = check ? check->seed : 0, .visits = VISITS_AGAIN };
-	struct fw_err err = { 0 };
 	if (subject_plan(s, p, DIRECTION_FORWARD, f) != 0 || subject_bind(s, f) != 0 || take_results(s, &p->named, check, f) != 0)
 		return -1;
 	/*
@@ -60,7 +59,7 @@ static int take_all_results(struct subject *s, struct problem *p, const struct f
 	if (p->varied && (take_results(s, &p->second, check ? &again : NULL, f) != 0 ||
 				 take_results(s, &p->named, check ? &again : NULL, f) != 0))
 		return -1;
-	return problem_restore(p, &err) == 0 ? 0 : failure_device(f, p, &err);
+	return problem_restore(p, f);
 }
 
 int forward_run(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f)

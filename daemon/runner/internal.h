@@ -383,6 +383,7 @@ extern const struct device_ops device_cuda;
  */
 
 struct problem;
+struct failure;
 
 /**
  * Return how an input changes from call to call. In a direction that needs a forward, an input that only the forward reads is
@@ -470,9 +471,9 @@ int64_t problem_kept(const struct problem *p, int64_t *of);
 int64_t problem_tensor_bytes(const struct problem *p);
 
 /** Restore the named inputs. Asynchronous. */
-int problem_restore(struct problem *p, struct fw_err *err);
+int problem_restore(struct problem *p, struct failure *f);
 /** Fill every byte of every output; 0xff makes NaN of bf16 and fp32. Asynchronous. */
-int problem_poison(struct problem *p, int value, struct fw_err *err);
+int problem_poison(struct problem *p, int value, struct failure *f);
 /** Make a forward's results the masters of their slots: for p->second, or the named inputs. Asynchronous. */
 int problem_copy_forward(struct problem *p, bool second, struct fw_err *err);
 /** Wait, and store the checksums of an accepted forward's results. */
@@ -562,6 +563,8 @@ int subject_ahead(struct subject *s, int filler, struct failure *f);
 int subject_timed(struct subject *s, struct failure *f);
 /** Enqueue the phases after the timed ones, to complete the result. */
 int subject_behind(struct subject *s, struct failure *f);
+/** Record a mark on the subject's device. */
+int subject_mark(struct subject *s, int slot, struct failure *f);
 int subject_wait(struct subject *s, struct failure *f);
 /** After a wait, check for writes to inputs and outside buffers. */
 int subject_stayed_inside(struct subject *s, struct failure *f);
@@ -1148,7 +1151,7 @@ int spot_check_before(struct spot_check *w, const struct subject *u, struct fail
  * Set the inputs of the next call: the known ones if it is watched, else random ones. SPOT_CHECK_FIRST sets the first inputs
  * only. Asynchronous.
  */
-int spot_check_set_inputs(struct spot_check *w, struct fw_err *err);
+int spot_check_set_inputs(struct spot_check *w, struct failure *f);
 /**
  * Check the watched call, before any other use of the device. `when` precedes the message of a wrong result. Err: the fault of
  * `u`.
@@ -1220,6 +1223,8 @@ struct samples {
 	float host_us[PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
 };
 
+/** Position of the subject with a role; -1: none. */
+int timing_position(const struct timing *t, enum role role);
 /** Return the rounds that the rule's budget allows for a round of `round_ms`: a multiple of 4 within the rule's limits. */
 int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const struct device_ops *ops);
 

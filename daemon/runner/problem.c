@@ -183,17 +183,21 @@ int64_t problem_tensor_bytes(const struct problem *p)
 	return bytes;
 }
 
-int problem_restore(struct problem *p, struct fw_err *err)
+int problem_restore(struct problem *p, struct failure *f)
 {
-	return variant_inputs(p, &p->named, err);
+	struct fw_err err = { 0 };
+
+	return variant_inputs(p, &p->named, &err) == 0 ? 0 : failure_device(f, p, &err);
 }
 
-int problem_poison(struct problem *p, int value, struct fw_err *err)
+int problem_poison(struct problem *p, int value, struct failure *f)
 {
+	struct fw_err err = { 0 };
+
 	for (int i = 0; i < p->family->n_slots; i++) {
 		struct problem_slot *s = &p->slot[i];
-		if (s->use == SLOT_OUTPUT && p->ops->fill_bytes(p->dev, s->data, value, s->bytes, err) != 0)
-			return -1;
+		if (s->use == SLOT_OUTPUT && p->ops->fill_bytes(p->dev, s->data, value, s->bytes, &err) != 0)
+			return failure_device(f, p, &err);
 	}
 	return 0;
 }

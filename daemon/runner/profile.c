@@ -29,21 +29,14 @@ struct profiled {
 /* Make the first call, uncounted: it loads lazily loaded code, and shows how long a call is. */
 static int warm(struct profiled *p, struct failure *f)
 {
-	const struct device_ops *ops = p->runner->ops;
-	struct device *dev = p->runner->dev;
-	struct fw_err err = { 0 };
-	runner_at(p->runner, p->i, p->subject, "warm");
-	if (settle_state(p->runner, p->subject, f) != 0)
+	struct runner *r = p->runner;
+	struct subject *u = p->subject;
+
+	runner_at(r, p->i, u, "warm");
+	if (settle_state(r, u, f) != 0 || subject_mark(u, 0, f) != 0 || subject_timed(u, f) != 0 || subject_mark(u, 1, f) != 0 ||
+		subject_wait(u, f) != 0)
 		return -1;
-	if (ops->mark(dev, 0, &err) != 0)
-		return failure_device(f, p->problem, &err);
-	if (subject_timed(p->subject, f) != 0)
-		return -1;
-	if (ops->mark(dev, 1, &err) != 0)
-		return failure_device(f, p->problem, &err);
-	if (subject_wait(p->subject, f) != 0)
-		return -1;
-	p->call_ms = (double)ops->elapsed_ms(dev, 0, 1);
+	p->call_ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
 	return 0;
 }
 
@@ -141,20 +134,17 @@ static int time_phases(struct profiled *p, struct failure *f)
 	struct device *dev = p->runner->dev;
 	float ms[PHASES][PHASE_CALLS];
 	for (int call = 0; call < PHASE_CALLS; call++) {
-		struct fw_err err = { 0 };
 		int mark = 0;
 		if (settle_state(p->runner, p->subject, f) != 0)
 			return -1;
 		runner_at(p->runner, p->i, p->subject, "phase");
-		if (ops->mark(dev, mark, &err) != 0)
-			return failure_device(f, p->problem, &err);
+		if (subject_mark(p->subject, mark, f) != 0)
+			return -1;
 		for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
 			if (!(p->subject->phases & p->subject->timed & bit))
 				continue;
-			if (subject_enqueue(p->subject, bit, f) != 0)
+			if (subject_enqueue(p->subject, bit, f) != 0 || subject_mark(p->subject, ++mark, f) != 0)
 				return -1;
-			if (ops->mark(dev, ++mark, &err) != 0)
-				return failure_device(f, p->problem, &err);
 		}
 		if (subject_wait(p->subject, f) != 0)
 			return -1;

@@ -183,21 +183,23 @@ void spot_check_close(struct spot_check *w)
 	memset(w, 0, sizeof *w);
 }
 
-int spot_check_set_inputs(struct spot_check *w, struct fw_err *err)
+int spot_check_set_inputs(struct spot_check *w, struct failure *f)
 {
 	struct problem *p = w->problem;
+	struct fw_err err = { 0 };
 	struct input_variant any;
+
 	if (!w->active)
-		return problem_restore(p, err);
+		return problem_restore(p, f);
 	if (!w->watching)
 		spot_check_draw(w->runner, p, w->change, &any);
 	const struct input_variant *a = w->watching ? &w->known : &any;
 	if (w->change != SPOT_CHECK_FIRST)
-		return variant_inputs(p, a, err);
+		return variant_inputs(p, a, &err) == 0 ? 0 : failure_device(f, p, &err);
 	p->now = *a;
 	for (int i = 0; i < p->family->n_slots; i++)
-		if (variant_change(p, i) == SLOT_ROLLS_FIRST && variant_slot(p, i, a, err) != 0)
-			return -1;
+		if (variant_change(p, i) == SLOT_ROLLS_FIRST && variant_slot(p, i, a, &err) != 0)
+			return failure_device(f, p, &err);
 	return 0;
 }
 
@@ -292,14 +294,11 @@ static int check_late_work(struct spot_check *w, double *late_us, struct failure
 
 static int call_again(struct spot_check *w, struct subject *u, struct failure *f)
 {
-	struct fw_err err = { 0 };
 	w->watching = true;
-	bool ready = spot_check_set_inputs(w, &err) == 0;
+	int result = spot_check_set_inputs(w, f);
 	w->watching = false;
-	if (ready && subject_ahead(u, POISON_AGAIN, f) != 0)
+	if (result != 0 || subject_ahead(u, POISON_AGAIN, f) != 0 || problem_poison(w->problem, POISON_AGAIN, f) != 0)
 		return -1;
-	if (!ready || problem_poison(w->problem, POISON_AGAIN, &err) != 0)
-		return failure_device(f, w->problem, &err);
 	if (w->binds && (subject_wait(u, f) != 0 || subject_bind(u, f) != 0))
 		return -1;
 	return subject_timed(u, f) == 0 ? subject_behind(u, f) : -1;
@@ -376,14 +375,9 @@ int spot_check_call(struct spot_check *w, struct subject *u, int poison, bool co
 	struct fw_err err = { 0 };
 	if (!w->active)
 		return 0;
-	if (spot_check_before(w, u, f) != 0)
+	if (spot_check_before(w, u, f) != 0 || spot_check_set_inputs(w, f) != 0 || subject_ahead(u, poison, f) != 0 ||
+		problem_poison(w->problem, poison, f) != 0)
 		return -1;
-	if (spot_check_set_inputs(w, &err) != 0)
-		return failure_device(f, w->problem, &err);
-	if (subject_ahead(u, poison, f) != 0)
-		return -1;
-	if (problem_poison(w->problem, poison, &err) != 0)
-		return failure_device(f, w->problem, &err);
 	if ((cold && ops->scrub(dev, &err) != 0) || ops->stamp(dev, 0, 0, &err) != 0 || ops->mark(dev, 0, &err) != 0)
 		return failure_device(f, w->problem, &err);
 	if (subject_timed(u, f) != 0)

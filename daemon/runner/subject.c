@@ -365,6 +365,13 @@ int subject_behind(struct subject *s, struct failure *f)
 	return s->behind && !s->pass_time ? subject_enqueue(s, s->behind, f) : 0;
 }
 
+int subject_mark(struct subject *s, int slot, struct failure *f)
+{
+	struct fw_err err = { 0 };
+
+	return s->problem->ops->mark(s->problem->dev, slot, &err) == 0 ? 0 : failure_device(f, s->problem, &err);
+}
+
 int subject_wait(struct subject *s, struct failure *f)
 {
 	struct fw_err err = { 0 };
@@ -406,15 +413,11 @@ int subject_call(struct subject *s, const struct subject_way *way, struct failur
 	struct fw_err err = { 0 };
 	if (variant_inputs(p, way->inputs ? way->inputs : &p->named, &err) != 0)
 		return failure_device(f, p, &err);
-	if (subject_ahead(s, way->poison, f) != 0)
+	if (subject_ahead(s, way->poison, f) != 0 || problem_poison(p, way->poison, f) != 0)
 		return -1;
-	if (problem_poison(p, way->poison, &err) != 0)
-		return failure_device(f, p, &err);
-	if (s->workspace && p->ops->fill_bytes(p->dev, s->workspace, way->workspace_fill, s->workspace_bytes, &err) != 0)
-		return failure_device(f, p, &err);
-	if (way->cold && (p->ops->scrub(p->dev, &err) != 0 || p->ops->stamp(p->dev, 0, 0, &err) != 0))
-		return failure_device(f, p, &err);
-	if (p->ops->mark(p->dev, 0, &err) != 0)
+	if ((s->workspace && p->ops->fill_bytes(p->dev, s->workspace, way->workspace_fill, s->workspace_bytes, &err) != 0) ||
+		(way->cold && (p->ops->scrub(p->dev, &err) != 0 || p->ops->stamp(p->dev, 0, 0, &err) != 0)) ||
+		p->ops->mark(p->dev, 0, &err) != 0)
 		return failure_device(f, p, &err);
 	for (uint32_t bit = 1; way->one_by_one && bit < FW_ALL; bit <<= 1)
 		if ((s->phases & s->timed & bit) && subject_enqueue(s, bit, f) != 0)

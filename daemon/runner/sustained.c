@@ -242,17 +242,9 @@ static int run_interleaved(struct timing *t, struct subject *const side[2], doub
 	return 0;
 }
 
-static struct subject *with_role(struct timing *t, enum role role)
-{
-	for (int k = 0; k < t->n; k++)
-		if (t->subject[k]->role == role)
-			return t->subject[k];
-	return NULL;
-}
-
 int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 {
-	struct subject *base = with_role(t, ROLE_BASE), *target = with_role(t, ROLE_TARGET);
+	int base = timing_position(t, ROLE_BASE), target = timing_position(t, ROLE_TARGET);
 	struct msg_device_check device_check;
 	struct msg_cell *m = mem_alloc_zero(1, sizeof *m);
 	struct sustained_calls *b = mem_alloc_zero(SUSTAINED_RUNS_MAX, sizeof *b);
@@ -261,11 +253,11 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 	double energy_j[SUSTAINED_RUNS_MAX], of_side_j[2];
 	int result = -1;
 
-	if (!base || !target) {
+	if (base < 0 || target < 0) {
 		failure_set(f, "device", "sustained runs need a base and a target");
 		goto out;
 	}
-	struct subject *const sides[2] = { base, target };
+	struct subject *const sides[2] = { t->subject[base], t->subject[target] };
 	int first = t->target_first;
 	int rounds = t->runner->run->sustained_rounds;
 	runner_at(t->runner, t->cell, NULL, "time");

@@ -115,15 +115,6 @@ static int drop(struct timing *t, struct subject *u, const struct failure *f)
 	return t->n >= 1 ? 0 : -1;
 }
 
-/* The subject whose forward all backwards start from. */
-static struct subject *base_of(struct timing *t)
-{
-	for (int k = 0; k < t->n; k++)
-		if (t->subject[k]->role == ROLE_BASE)
-			return t->subject[k];
-	return t->subject[0];
-}
-
 static int shuffled(struct timing *t, struct subject *out[PROTOCOL_SUBJECTS_MAX])
 {
 	int order[PROTOCOL_SUBJECTS_MAX];
@@ -139,7 +130,8 @@ static int plan_all(struct timing *t)
 	if (t->problem->needs_forward) {
 		const struct forward_check check = { .seed = runner_secret(t->runner), .visits = RECHECK_VISITS };
 		struct failure f = { 0 };
-		struct subject *base = base_of(t);
+		int at = timing_position(t, ROLE_BASE);
+		struct subject *base = t->subject[at < 0 ? 0 : at]; /* all backwards start from its forward */
 		runner_at(t->runner, t->cell, base, "plan");
 		if (!t->runner->ops->work)
 			spot_check_vary(t->runner, t->problem);
@@ -291,18 +283,10 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 	return time_extra_series(t, &a, rounds, looked, f);
 }
 
-static int position_of(const struct timing *t, enum role role)
-{
-	for (int k = 0; k < t->n; k++)
-		if (t->subject[k]->role == role)
-			return k;
-	return -1;
-}
-
 static void choose_order(struct timing *t)
 {
 	struct runner *r = t->runner;
-	int base = position_of(t, ROLE_BASE), target = position_of(t, ROLE_TARGET);
+	int base = timing_position(t, ROLE_BASE), target = timing_position(t, ROLE_TARGET);
 	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_INTERLEAVE);
 
 	t->target_first = turn % 2;
@@ -332,13 +316,12 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 static int open_references(struct timing *t, struct verifier *verifier, struct failure *f)
 {
 	struct problem *p = t->problem;
-	struct fw_err err = { 0 };
 	if (spot_check_open(t->spot_check, t->runner, p, SPOT_CHECK_ANY, RECHECK_VISITS, f) != 0)
 		return -1;
 	spot_check_make_later(t->spot_check,
 		t->runner->run->sustained_run && t->runner->run->sustained_run[t->cell] ? LATER_IN_SUSTAINED_RUNS : LATER);
-	if (problem_restore(p, &err) != 0)
-		return failure_device(f, p, &err);
+	if (problem_restore(p, f) != 0)
+		return -1;
 	return verifier_open(verifier, p, p->cell.direction, runner_secret(t->runner), RECHECK_VISITS, f);
 }
 

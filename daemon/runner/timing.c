@@ -14,6 +14,14 @@ enum {
 #define REST_SHARE 0.25  /* if the rest of the warm-up is less than this share of a round */
 #define LEAST_MS   1e-6f /* a time that rounds to zero stays positive */
 
+int timing_position(const struct timing *t, enum role role)
+{
+	for (int k = 0; k < t->n; k++)
+		if (t->subject[k]->role == role)
+			return k;
+	return -1;
+}
+
 int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const struct device_ops *ops)
 {
 	int most = DEVICE_MARKS_MAX / (2 * n_subjects), n = stats_pairs(r, round_ms * 1e-3, ops->clocks, ops->queues);
@@ -30,13 +38,12 @@ int timing_cold(struct timing *t, struct subject *u, struct failure *f)
 {
 	struct runner *r = t->runner;
 	struct fw_err err = { 0 };
-	if (!u->pass_time && spot_check_set_inputs(t->spot_check, &err) != 0)
-		return failure_device(f, t->problem, &err);
-	if (u->ahead && subject_ahead(u, random_byte(r), f) != 0)
+
+	if ((!u->pass_time && spot_check_set_inputs(t->spot_check, f) != 0) ||
+		(u->ahead && subject_ahead(u, random_byte(r), f) != 0) ||
+		(!u->pass_time && problem_poison(t->problem, random_byte(r), f) != 0))
 		return -1;
-	if ((!u->pass_time && problem_poison(t->problem, random_byte(r), &err) != 0) || r->ops->scrub(r->dev, &err) != 0)
-		return failure_device(f, t->problem, &err);
-	return 0;
+	return r->ops->scrub(r->dev, &err) == 0 ? 0 : failure_device(f, t->problem, &err);
 }
 
 void timing_report_at(struct timing *t, const struct subject *u, const char *step)

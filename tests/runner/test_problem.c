@@ -86,6 +86,7 @@ static void a_write_into_an_input_is_named_and_undone(void **state)
 	const int32_t length[] = { 10, 6 };
 	struct problem p;
 	struct fw_err err = { 0 };
+	struct failure f = { 0 };
 	const char *name;
 	(void)state;
 	make(&p, FW_FULL, DIRECTION_BACKWARD, 2, length);
@@ -105,11 +106,11 @@ static void a_write_into_an_input_is_named_and_undone(void **state)
 		((unsigned char *)s->data)[s->bytes - 1] ^= 0x40;
 		assert_int_equal(problem_modified(&p, &name, &err), 0);
 		assert_string_equal(name, inputs[i].name);
-		assert_int_equal(problem_restore(&p, &err), 0);
+		assert_int_equal(problem_restore(&p, &f), 0);
 		assert_int_equal(problem_modified(&p, &name, &err), 0);
 		assert_null(name);
 	}
-	assert_int_equal(problem_poison(&p, 0xff, &err), 0);
+	assert_int_equal(problem_poison(&p, 0xff, &f), 0);
 	float x;
 	memset(&x, 0xff, sizeof x);
 	assert_true(x != x);
@@ -139,6 +140,7 @@ static void inputs_are_arranged_and_watched(void **state)
 	const int32_t length[] = { 10, 6 };
 	struct problem p;
 	struct fw_err err = { 0 };
+	struct failure f = { 0 };
 	const char *name;
 	(void)state;
 	make(&p, FW_CAUSAL, DIRECTION_BACKWARD, 2, length);
@@ -162,7 +164,7 @@ static void inputs_are_arranged_and_watched(void **state)
 	assert_int_equal(problem_modified(&p, &name, &err), 0);
 	assert_string_equal(name, "V");
 
-	assert_int_equal(problem_restore(&p, &err), 0);
+	assert_int_equal(problem_restore(&p, &f), 0);
 	for (int slot = FW_Q; slot <= FW_V; slot++)
 		assert_rolled(&p, slot, 0);
 	assert_int_equal(*(unsigned char *)p.slot[FW_O].data, 0x11);
@@ -186,7 +188,7 @@ static void a_changed_copy_is_found(void **state)
 	assert_int_equal(variant_add_second(&p, &rolled, &err), 0);
 	assert_int_equal(make_forward(&p, 0x11, 0x22, false), 0);
 	assert_int_equal(make_forward(&p, 0x33, 0x44, true), 0);
-	assert_int_equal(problem_poison(&p, 0x55, &err), 0);
+	assert_int_equal(problem_poison(&p, 0x55, &f), 0);
 	*(unsigned char *)p.slot[FW_Q].data ^= 1;
 	assert_int_equal(forward_hold_inputs(&p, &f), 0);
 	for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++) {
