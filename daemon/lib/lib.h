@@ -740,6 +740,24 @@ bool oid_is_whole(const char *text);
 /** The beginning of one, or one: `min` to 64 digits and nothing else; at least one. */
 bool oid_is_prefix(const char *text, size_t min);
 
+/*
+ * ---- option ----
+ * Long options of a program by a table, whose last row has no name. Each row has one of `flag`, `text`, `take` and `print`.
+ */
+
+enum { OPTION_NEXT = -1 };
+
+struct option_row {
+	const char *name;
+	bool *flag;                    /* set to true; the option has no argument */
+	const char **text;             /* set to its argument */
+	int (*take)(const char *text); /* gets its argument; returns OPTION_NEXT, or the exit status of the program */
+	const char *print;             /* printed on standard output, which ends the program; no argument */
+};
+
+/** Read the options; `optind` is then the first other word. Returns OPTION_NEXT, or the exit status of the program. */
+int option_read(int argc, char **argv, const struct option_row *row);
+
 /* ---- percent: Bytes as %XX, as addresses and the names of branches write them. ---- */
 
 /** Append letters, digits and the characters of `kept` as they are, every other byte as %XX. */

@@ -1,6 +1,5 @@
 /* main.c - flopwatch-runner: arguments and the choice of a mode. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,80 +29,59 @@ static int usage_error(const char *what)
 	return EXIT_USAGE;
 }
 
-static int count_argument(const char *text, int least, int *out)
+static struct capture_options capture = { .device = "cpu", .provider = "", .config = "", .calls = 10, .warmup = 3 };
+static const char *device;
+static bool list, counters;
+
+static int take_device(const char *text)
+{
+	capture.device = device = text;
+	return OPTION_NEXT;
+}
+
+static int take_number(const char *text, int least, int *out, const char *wrong)
 {
 	char *end;
 	errno = 0;
 	long n = strtol(text, &end, 10);
 	if (errno || !*text || *end || n < least || n > CALLS_MAX)
-		return -1;
+		return usage_error(wrong);
 	*out = (int)n;
-	return 0;
+	return OPTION_NEXT;
 }
+
+static int take_calls(const char *text)
+{
+	return take_number(text, 1, &capture.calls, "--calls takes a number from 1 on");
+}
+
+static int take_warmup(const char *text)
+{
+	return take_number(text, 0, &capture.warmup, "--warmup takes a number from 0 on");
+}
+
+static const struct option_row options[] = {
+	{ "list", .flag = &list },
+	{ "counters", .flag = &counters },
+	{ "capture", .text = &capture.cell },
+	{ "module", .text = &capture.module },
+	{ "suite", .text = &capture.suite },
+	{ "calls", .take = take_calls },
+	{ "warmup", .take = take_warmup },
+	{ "device", .take = take_device },
+	{ "provider", .text = &capture.provider },
+	{ "config", .text = &capture.config },
+	{ "help", .print = help },
+	{ "version", .print = "flopwatch-runner " FW_VERSION "\n" },
+	{ .name = NULL },
+};
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "list", no_argument, NULL, 'l' },
-		{ "counters", no_argument, NULL, 'C' },
-		{ "capture", required_argument, NULL, 'c' },
-		{ "module", required_argument, NULL, 'm' },
-		{ "suite", required_argument, NULL, 's' },
-		{ "calls", required_argument, NULL, 'n' },
-		{ "warmup", required_argument, NULL, 'w' },
-		{ "device", required_argument, NULL, 'd' },
-		{ "provider", required_argument, NULL, 'p' },
-		{ "config", required_argument, NULL, 'g' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ NULL, 0, NULL, 0 },
-	};
-	struct capture_options capture = { .device = "cpu", .provider = "", .config = "", .calls = 10, .warmup = 3 };
-	int choice, list = 0, counters = 0;
-	const char *device = NULL;
+	int status = option_read(argc, argv, options);
 
-	while ((choice = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (choice) {
-		case 'l':
-			list = 1;
-			break;
-		case 'C':
-			counters = 1;
-			break;
-		case 'c':
-			capture.cell = optarg;
-			break;
-		case 'm':
-			capture.module = optarg;
-			break;
-		case 's':
-			capture.suite = optarg;
-			break;
-		case 'n':
-			if (count_argument(optarg, 1, &capture.calls) != 0)
-				return usage_error("--calls takes a number from 1 on");
-			break;
-		case 'w':
-			if (count_argument(optarg, 0, &capture.warmup) != 0)
-				return usage_error("--warmup takes a number from 0 on");
-			break;
-		case 'd':
-			capture.device = device = optarg;
-			break;
-		case 'p':
-			capture.provider = optarg;
-			break;
-		case 'g':
-			capture.config = optarg;
-			break;
-		case 'h':
-			return fputs(help, stdout) < 0 ? 1 : 0;
-		case 'V':
-			return puts("flopwatch-runner " FW_VERSION) < 0 ? 1 : 0;
-		default:
-			return EXIT_USAGE;
-		}
-	}
+	if (status != OPTION_NEXT)
+		return status;
 	if (optind < argc)
 		return usage_error("unexpected argument");
 	/* Set before any use of CUDA: kernels that load at their first call would be timed while they load. */

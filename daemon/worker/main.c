@@ -1,5 +1,4 @@
 /* main.c - flopwatch-worker: arguments and start. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -59,203 +58,124 @@ static const char usage[] =
 	"side is broken;\n"
 	"             sassdiff: 0 the same code, 3 not\n";
 
-enum option_name {
-	OPT_CACHE = 256,
-	OPT_SANDBOX,
-	OPT_READ_ONLY,
-	OPT_TOOLCHAIN,
-	OPT_CORES,
-	OPT_BUILD_JOBS,
-	OPT_BUILD_ONLY,
-	OPT_DEVICE,
-	OPT_SUITE,
-	OPT_BASE,
-	OPT_TARGET,
-	OPT_BASE_PROVIDER,
-	OPT_TARGET_PROVIDER,
-	OPT_BASE_CONFIG,
-	OPT_TARGET_CONFIG,
-	OPT_CELLS,
-	OPT_BUDGET,
-	OPT_QUICK,
-	OPT_PATH,
-	OPT_COUNTERS,
-	OPT_BUILD,
-	OPT_JSON,
-	OPT_HELP,
-	OPT_VERSION
-};
-
-static const struct option options[] = {
-	{ "cache", required_argument, NULL, OPT_CACHE },
-	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
-	{ "read-only", required_argument, NULL, OPT_READ_ONLY },
-	{ "toolchain", required_argument, NULL, OPT_TOOLCHAIN },
-	{ "device", required_argument, NULL, OPT_DEVICE },
-	{ "cores", required_argument, NULL, OPT_CORES },
-	{ "build-jobs", required_argument, NULL, OPT_BUILD_JOBS },
-	{ "build-only", no_argument, NULL, OPT_BUILD_ONLY },
-	{ "suite", required_argument, NULL, OPT_SUITE },
-	{ "base", required_argument, NULL, OPT_BASE },
-	{ "target", required_argument, NULL, OPT_TARGET },
-	{ "base-provider", required_argument, NULL, OPT_BASE_PROVIDER },
-	{ "target-provider", required_argument, NULL, OPT_TARGET_PROVIDER },
-	{ "base-config", required_argument, NULL, OPT_BASE_CONFIG },
-	{ "target-config", required_argument, NULL, OPT_TARGET_CONFIG },
-	{ "cells", required_argument, NULL, OPT_CELLS },
-	{ "budget-s", required_argument, NULL, OPT_BUDGET },
-	{ "quick", no_argument, NULL, OPT_QUICK },
-	{ "counters", no_argument, NULL, OPT_COUNTERS },
-	{ "build", no_argument, NULL, OPT_BUILD },
-	{ "path", required_argument, NULL, OPT_PATH },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ NULL, 0, NULL, 0 },
-};
-
 static int wrong(const char *what, const char *about)
 {
 	fprintf(stderr, "flopwatch-worker: %s%s; see flopwatch-worker --help\n", what, about);
 	return EXIT_USAGE;
 }
 
-struct arguments {
+static struct {
 	enum evidence_path path;
 	bool want_counters, want_build;
 	struct serve_options serve;
 	struct two_modules_options compare;
-};
+} given = { .serve = { .device = "auto", .tools_dir = "" },
+	.compare = { .provider_base = "", .provider_target = "", .config_base = "", .config_target = "" } };
 
-static int read_path(const char *word, enum evidence_path *out)
+static int take_sandbox(const char *text)
 {
-	for (int i = 0; i < EVIDENCE_PATHS; i++)
-		if (strcmp(evidence_path_names[i], word) == 0 && i != EVIDENCE_ACTIVITY) {
-			*out = (enum evidence_path)i;
-			return 0;
-		}
-	return -1;
+	return sandbox_want(text, &given.serve.sandbox) == 0 ? OPTION_NEXT
+							     : wrong("--sandbox is auto, required or none, not ", text);
 }
 
-enum { NEXT = -1, NOT_ONE = -2 };
+static int take_read_only(const char *text)
+{
+	if (given.serve.n_shown == READONLY_MAX)
+		return wrong("--read-only is given more than 16 times: ", text);
+	given.serve.shown[given.serve.n_shown++] = text;
+	return OPTION_NEXT;
+}
 
-/* Take an option of `serve`. Returns NEXT, NOT_ONE of these, or an exit status. */
-static int take_serve(int c, struct arguments *a)
+static int take_toolchain(const char *text)
+{
+	given.serve.tools_dir = text;
+	return toolchain_override_wrong_dir(text) ? wrong("--toolchain takes the absolute path of a folder, not ", text)
+						  : OPTION_NEXT;
+}
+
+static int take_cores(const char *text)
 {
 	struct fw_err err = { 0 };
 	struct cores cores;
-	char *end;
 
-	switch (c) {
-	case OPT_CACHE:
-		a->serve.cache = optarg;
-		return NEXT;
-	case OPT_SANDBOX:
-		if (sandbox_want(optarg, &a->serve.sandbox) != 0)
-			return wrong("--sandbox is auto, required or none, not ", optarg);
-		return NEXT;
-	case OPT_READ_ONLY:
-		if (a->serve.n_shown == READONLY_MAX)
-			return wrong("--read-only is given more than 16 times: ", optarg);
-		a->serve.shown[a->serve.n_shown++] = optarg;
-		return NEXT;
-	case OPT_TOOLCHAIN:
-		if (toolchain_override_wrong_dir(optarg))
-			return wrong("--toolchain takes the absolute path of a folder, not ", optarg);
-		a->serve.tools_dir = optarg;
-		return NEXT;
-	case OPT_DEVICE:
-		a->serve.device = optarg;
-		return NEXT;
-	case OPT_CORES:
-		if (cores_plan(optarg, &cores, &err) != 0 || cores_use(&cores.measure, &err) != 0)
-			return wrong(err.text, "");
-		return NEXT;
-	case OPT_BUILD_JOBS:
-		a->serve.build_jobs = (int)strtol(optarg, &end, 10);
-		if (*end || a->serve.build_jobs < 1 || a->serve.build_jobs > BUILD_JOBS_MAX)
-			return wrong("--build-jobs takes a number from 1 to 64, not ", optarg);
-		return NEXT;
-	case OPT_BUILD_ONLY:
-		a->serve.build_only = true;
-		return NEXT;
-	default:
-		return NOT_ONE;
-	}
+	return cores_plan(text, &cores, &err) != 0 || cores_use(&cores.measure, &err) != 0 ? wrong(err.text, "") : OPTION_NEXT;
 }
 
-/* Take any other option, as take_serve. */
-static int take_compare(int c, struct arguments *a)
+static int take_build_jobs(const char *text)
 {
 	char *end;
 
-	switch (c) {
-	case OPT_SUITE:
-		a->compare.suite = optarg;
-		return NEXT;
-	case OPT_BASE:
-		a->compare.base = optarg;
-		return NEXT;
-	case OPT_TARGET:
-		a->compare.target = optarg;
-		return NEXT;
-	case OPT_BASE_PROVIDER:
-		a->compare.provider_base = optarg;
-		return NEXT;
-	case OPT_TARGET_PROVIDER:
-		a->compare.provider_target = optarg;
-		return NEXT;
-	case OPT_BASE_CONFIG:
-	case OPT_TARGET_CONFIG:
-		if (strlen(optarg) >= sizeof((struct bench_pin *)0)->config)
-			return wrong("a configuration is longer than any that a provider reports: ", optarg);
-		*(c == OPT_BASE_CONFIG ? &a->compare.config_base : &a->compare.config_target) = optarg;
-		return NEXT;
-	case OPT_CELLS:
-		a->compare.cells = optarg;
-		return NEXT;
-	case OPT_BUDGET:
-		a->compare.budget_s = strtod(optarg, &end);
-		if (*end || end == optarg || !(a->compare.budget_s > 0))
-			return wrong("--budget-s takes seconds, not ", optarg);
-		return NEXT;
-	case OPT_QUICK:
-		a->compare.quick = true;
-		return NEXT;
-	case OPT_PATH:
-		if (read_path(optarg, &a->path) != 0)
-			return wrong("--path is range, ncu or code, not ", optarg);
-		return NEXT;
-	case OPT_COUNTERS:
-		a->want_counters = true;
-		return NEXT;
-	case OPT_BUILD:
-		a->want_build = true;
-		return NEXT;
-	case OPT_JSON:
-		a->compare.json = true;
-		return NEXT;
-	case OPT_HELP:
-		return fputs(usage, stdout) < 0 ? EXIT_ERROR : 0;
-	case OPT_VERSION:
-		return puts("flopwatch-worker " FW_VERSION) < 0 ? EXIT_ERROR : 0;
-	default:
-		return EXIT_USAGE;
-	}
+	given.serve.build_jobs = (int)strtol(text, &end, 10);
+	if (*end || given.serve.build_jobs < 1 || given.serve.build_jobs > BUILD_JOBS_MAX)
+		return wrong("--build-jobs takes a number from 1 to 64, not ", text);
+	return OPTION_NEXT;
 }
 
-/* Returns NEXT when all were taken, or an exit status. */
-static int read_options(int argc, char **argv, struct arguments *a)
+static int take_config(const char *text, const char **out)
 {
-	int c, status = NEXT;
-
-	while (status == NEXT && (c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		status = take_serve(c, a);
-		if (status == NOT_ONE)
-			status = take_compare(c, a);
-	}
-	return status;
+	*out = text;
+	return strlen(text) < sizeof((struct bench_pin *)0)->config
+		       ? OPTION_NEXT
+		       : wrong("a configuration is longer than any that a provider reports: ", text);
 }
+
+static int take_base_config(const char *text)
+{
+	return take_config(text, &given.compare.config_base);
+}
+
+static int take_target_config(const char *text)
+{
+	return take_config(text, &given.compare.config_target);
+}
+
+static int take_budget(const char *text)
+{
+	char *end;
+
+	given.compare.budget_s = strtod(text, &end);
+	if (*end || end == text || !(given.compare.budget_s > 0))
+		return wrong("--budget-s takes seconds, not ", text);
+	return OPTION_NEXT;
+}
+
+static int take_path(const char *text)
+{
+	for (int i = 0; i < EVIDENCE_PATHS; i++)
+		if (strcmp(evidence_path_names[i], text) == 0 && i != EVIDENCE_ACTIVITY) {
+			given.path = (enum evidence_path)i;
+			return OPTION_NEXT;
+		}
+	return wrong("--path is range, ncu or code, not ", text);
+}
+
+static const struct option_row options[] = {
+	{ "cache", .text = &given.serve.cache },
+	{ "sandbox", .take = take_sandbox },
+	{ "read-only", .take = take_read_only },
+	{ "toolchain", .take = take_toolchain },
+	{ "device", .text = &given.serve.device },
+	{ "cores", .take = take_cores },
+	{ "build-jobs", .take = take_build_jobs },
+	{ "build-only", .flag = &given.serve.build_only },
+	{ "suite", .text = &given.compare.suite },
+	{ "base", .text = &given.compare.base },
+	{ "target", .text = &given.compare.target },
+	{ "base-provider", .text = &given.compare.provider_base },
+	{ "target-provider", .text = &given.compare.provider_target },
+	{ "base-config", .take = take_base_config },
+	{ "target-config", .take = take_target_config },
+	{ "cells", .text = &given.compare.cells },
+	{ "budget-s", .take = take_budget },
+	{ "quick", .flag = &given.compare.quick },
+	{ "counters", .flag = &given.want_counters },
+	{ "build", .flag = &given.want_build },
+	{ "path", .take = take_path },
+	{ "json", .flag = &given.compare.json },
+	{ "help", .print = usage },
+	{ "version", .print = "flopwatch-worker " FW_VERSION "\n" },
+	{ .name = NULL },
+};
 
 static int print_code(const char *const *path, bool want_difference, bool as_json)
 {
@@ -283,18 +203,16 @@ static int build_jobs_of(int n_cores)
 
 int main(int argc, char **argv)
 {
-	struct arguments a = { .serve = { .device = "auto", .tools_dir = "" },
-		.compare = { .provider_base = "", .provider_target = "", .config_base = "", .config_target = "" } };
 	struct fw_err err = { 0 };
 	const char *verb;
-	int status = read_options(argc, argv, &a);
+	int status = option_read(argc, argv, options);
 
 	if (status >= 0)
 		return status;
 	if (optind + 2 == argc && strcmp(argv[optind], "kernels") == 0)
-		return print_code((const char *const *)argv + optind + 1, false, a.compare.json);
+		return print_code((const char *const *)argv + optind + 1, false, given.compare.json);
 	if (optind + 3 == argc && strcmp(argv[optind], "sassdiff") == 0)
-		return print_code((const char *const *)argv + optind + 1, true, a.compare.json);
+		return print_code((const char *const *)argv + optind + 1, true, given.compare.json);
 	if (optind < argc && strcmp(argv[optind], "sassdiff") == 0)
 		return wrong("sassdiff needs two modules or cubins", "");
 	if (optind + 1 != argc)
@@ -304,34 +222,30 @@ int main(int argc, char **argv)
 	log_open("flopwatch-worker", LOG_INFO);
 	peer_signals();
 	procs_adopt();
-	a.compare.device = a.serve.device;
-	a.compare.sandbox = a.serve.sandbox;
-	a.compare.n_shown = a.serve.n_shown;
-	a.compare.shown = a.serve.shown;
-	if (!a.serve.build_jobs)
-		a.serve.build_jobs = build_jobs_of(cores_count());
+	given.compare.device = given.serve.device;
+	given.compare.sandbox = given.serve.sandbox;
+	given.compare.n_shown = given.serve.n_shown;
+	given.compare.shown = given.serve.shown;
+	if (!given.serve.build_jobs)
+		given.serve.build_jobs = build_jobs_of(cores_count());
 	if (strcmp(verb, "serve") == 0) {
-		status = serve_run(&a.serve, STDIN_FILENO, STDOUT_FILENO, &err);
+		status = serve_run(&given.serve, STDIN_FILENO, STDOUT_FILENO, &err);
 	} else if (strcmp(verb, "probe") == 0) {
-		status = a.want_build      ? trial_build(a.serve.sandbox, &err)
-			 : a.want_counters ? profile_alone_probe(&a.compare, &err)
-					   : serve_probe(&a.serve, STDOUT_FILENO, &err);
-	} else if (strcmp(verb, "profile") == 0) {
-		if (!a.compare.suite || !a.compare.base || !a.compare.target)
-			return wrong("profile needs --suite, --base and --target", "");
-		status = profile_alone_run(&a.compare, a.path, &err);
-	} else if (strcmp(verb, "compare") == 0) {
-		if (!a.compare.suite || !a.compare.base || !a.compare.target)
-			return wrong("compare needs --suite, --base and --target", "");
-		status = compare_alone_run(&a.compare, &err);
+		status = given.want_build      ? trial_build(given.serve.sandbox, &err)
+			 : given.want_counters ? profile_alone_probe(&given.compare, &err)
+					       : serve_probe(&given.serve, STDOUT_FILENO, &err);
+	} else if (strcmp(verb, "profile") == 0 || strcmp(verb, "compare") == 0) {
+		if (!given.compare.suite || !given.compare.base || !given.compare.target)
+			return wrong(verb, " needs --suite, --base and --target");
+		status = *verb == 'p' ? profile_alone_run(&given.compare, given.path, &err)
+				      : compare_alone_run(&given.compare, &err);
 	} else if (strcmp(verb, "kernels") == 0) {
 		return wrong("kernels needs a module", "");
 	} else {
 		return wrong("unknown verb ", verb);
 	}
-	if (status < 0)
-		fprintf(stderr, "flopwatch-worker: %s\n", err.text);
-	if (status < 0)
-		return err.code == ERR_INVALID ? EXIT_USAGE : EXIT_ERROR;
-	return status;
+	if (status >= 0)
+		return status;
+	fprintf(stderr, "flopwatch-worker: %s\n", err.text);
+	return err.code == ERR_INVALID ? EXIT_USAGE : EXIT_ERROR;
 }
