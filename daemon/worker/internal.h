@@ -487,6 +487,11 @@ double collect_deadline_s(const struct bench *b);
 int collect_counters(struct buffered *k, struct fw_err *err);
 /** Run process `repeat` without counters for cells that are not counted and lack a side's kernels of that process. */
 int collect_kernels(struct buffered *k, int repeat, struct fw_err *err);
+/**
+ * Sample warp stalls by instruction, in one process a side, of the cells that the runner counted on both sides; without samples
+ * the cell has a reason. Err: cancelled, no runner.
+ */
+int collect_stalls(struct buffered *k, struct fw_err *err);
 
 /*
  * ---- command ----
@@ -1268,11 +1273,6 @@ void report_work_json(const struct bench *b, int cell, struct jsonw *j);
  * Bytes that may stay in the last-level cache cost nothing. Units: ms; 0 unknown.
  */
 double roofline_floor_ms(const struct msg_device *d, const struct cell *c);
-
-/* ---- sample: Warp stalls by instruction: one process a side that only samples. ---- */
-
-/** Sample the cells that the runner counted on both sides; without samples the cell has a reason. Err: cancelled, no runner. */
-int sample_stalls(struct buffered *k, struct fw_err *err);
 
 /*
  * ---- serve ----

@@ -76,7 +76,7 @@ int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best
 	int idle = health_check_wait_idle(b, err);
 	int result = idle < 0 ? -1 : collect(&k, idle ? best : EVIDENCE_CODE, err);
 	if (result == 0)
-		result = sample_stalls(&k, err);
+		result = collect_stalls(&k, err);
 	if (result == 0)
 		result = ncu_stalls(&k, err);
 	if (result == 0)
