@@ -39,7 +39,7 @@ struct interleave_run {
 	struct all_interleave *all;
 	uint64_t seed;
 	int set, n, timed;
-	int *list, *spare, *chain;
+	int *list, *chain;
 	bool *todo, *sustained_run;
 	bool only_sustained_runs;
 	int sustained_rounds;
@@ -403,20 +403,7 @@ static int next_doubtful(struct interleave_run *l)
 /* Plan the next run: pairs, then sustained runs, then runs for width only. Returns the number of cells. */
 static int plan_next(struct interleave_run *l)
 {
-	const struct bench *b = l->all->command->bench;
-
-	l->only_sustained_runs = false;
-	l->n = measure_next(b, l->list, &l->set);
-	if (l->n == 0 || b->cell[l->list[0]].found.typical.want_set == 0) {
-		int set, n = sustain_next(b, l->spare, &set);
-
-		if (n > 0) {
-			memcpy(l->list, l->spare, (size_t)n * sizeof *l->list);
-			l->n = n;
-			l->set = set;
-			l->only_sustained_runs = true;
-		}
-	}
+	l->n = measure_plan(l->all->command->bench, l->list, &l->set, &l->only_sustained_runs);
 	return l->n > 0 ? l->n : next_doubtful(l);
 }
 
@@ -470,7 +457,6 @@ int interleave_measure(struct command *m, struct fw_err *err)
 	size_t room = (size_t)m->bench->n_cells + 1;
 	struct interleave_run l = { .all = &all,
 		.list = mem_alloc_zero(room, sizeof *l.list),
-		.spare = mem_alloc_zero(room, sizeof *l.spare),
 		.chain = mem_alloc_zero(room, sizeof *l.chain),
 		.todo = mem_alloc_zero(room, sizeof *l.todo),
 		.sustained_run = mem_alloc_zero(room, sizeof *l.sustained_run) };
@@ -493,7 +479,6 @@ int interleave_measure(struct command *m, struct fw_err *err)
 	if (status == 0)
 		status = note_end(&all, err);
 	free(l.list);
-	free(l.spare);
 	free(l.chain);
 	free(l.todo);
 	free(l.sustained_run);

@@ -14,16 +14,11 @@
 #include "worker/sandbox/sandbox.h"
 
 /* Record a failure; the first one counts. */
+/* Record a failure; the first one counts. */
 static void blame(struct interleave_child *c, const char *failure, const char *what)
 {
-	char said[200];
-
-	if (c->problem.failure[0])
-		return;
-	lastwords_report(&c->words, said, sizeof said);
-	snprintf(c->problem.failure, sizeof c->problem.failure, "%s", failure);
-	snprintf(c->problem.detail, sizeof c->problem.detail, "the benchmark %.280s%s%s%s", what,
-		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
+	if (!c->problem.failure[0])
+		program_blame(&c->problem, &c->words, failure, what);
 }
 
 int interleave_child_start(struct interleave_child *c, const struct bench *b, const struct build_context *build,
@@ -148,31 +143,17 @@ static int note_end(
 	struct interleave_child *c, const struct proc_exit *given, const struct build_context *build, struct fw_err *err)
 {
 	struct proc_exit how = sandbox_exit(build->sandbox, given);
-	char side[128], ended[64], what[256];
-	struct room disk;
+	struct command_failure end;
+	int result;
 
 	c->runs = false;
 	drain(c);
-	proc_describe(&how, ended);
-	if (how.status == 0) {
-		if (c->side.state != INTERLEAVE_GONE)
-			blame(c, "crash", "ended without a `bye`");
-		return 0;
-	}
-	if (proc_is_outside(&how))
-		return err_set(err, ERR_BUSY,
-			"the benchmark of the %s: %s; out of memory, or killed by another process on this machine",
-			role_name(c->subject->role), ended);
-	build_side(build, c->subject, side);
-	if (room_look(build->cache->fd, &disk) && room_is_low(&disk) &&
-		!room_was_taken(&disk, workdir_usage(build->cache->fd, side))) {
-		room_text(&disk, build->cache->dir, what, sizeof what);
-		return err_set(
-			err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(c->subject->role), ended, what);
-	}
-	snprintf(what, sizeof what, "ended with %s", ended);
-	blame(c, "crash", what);
-	return 0;
+	result = program_end(build, c->subject, &how, &c->words, &end, err);
+	if (result == 0 && !c->problem.failure[0])
+		c->problem = end;
+	else if (result == 1 && c->side.state != INTERLEAVE_GONE)
+		blame(c, "crash", "ended without a `bye`");
+	return result < 0 ? -1 : 0;
 }
 
 int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd, const struct bench *b,

@@ -928,6 +928,11 @@ struct program {
  */
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
 	bool interleave, struct fw_err *err);
+/** Fill `t` with a failure of the program and its last words. Returns 0. */
+int program_blame(struct command_failure *t, const struct lastwords *w, const char *failure, const char *what);
+/** Judge its end. Returns 1 if it ended well; 0: its own fault, see `t`; -1: not its fault. */
+int program_end(const struct build_context *c, const struct msg_subject *s, const struct proc_exit *how,
+	const struct lastwords *w, struct command_failure *t, struct fw_err *err);
 
 /*
  * ---- interleave_child ----
@@ -1106,6 +1111,8 @@ int measure_run(struct bench *b, struct fw_err *err);
 
 /** Choose the cells of the next run and its set; 0 if nothing is left. Pure. Shape: list[n_cells]. */
 int measure_next(const struct bench *b, int *list, int *set);
+/** Plan the next run, as measure_next: pairs, then sustained runs, then runs for width only. */
+int measure_plan(const struct bench *b, int *list, int *set, bool *only_sustained);
 
 /* ---- ncu: Counters by Nsight Compute around `flopwatch-runner --capture`, if the runner cannot read them itself. ---- */
 

@@ -48,32 +48,32 @@ int measure_next(const struct bench *b, int *list, int *set)
 	return 0;
 }
 
+int measure_plan(const struct bench *b, int *list, int *set, bool *only_sustained)
+{
+	int n = measure_next(b, list, set), n_sustained = 0, sustained_set;
+
+	if (n == 0 || b->cell[list[0]].found.typical.want_set == 0)
+		n_sustained = sustain_next(b, list, &sustained_set);
+	*only_sustained = n_sustained > 0;
+	if (n_sustained == 0)
+		return n;
+	*set = sustained_set;
+	return n_sustained;
+}
+
 /* The next run. Shape: all arrays have n_cells elements. */
 struct plan {
 	struct run_order order;
-	int *cell, *spare;
+	int *cell;
 	bool *sustained_run;
 };
 
-/* Plan the next run: pairs, then sustained runs, then runs for width only. Returns the number of cells. */
 static int plan_next(const struct bench *b, struct plan *p)
 {
 	struct run_order *o = &p->order;
-	int i;
 
-	o->only_sustained_runs = false;
-	o->n = measure_next(b, p->cell, &o->set);
-	if (o->n == 0 || b->cell[p->cell[0]].found.typical.want_set == 0) {
-		int set, n = sustain_next(b, p->spare, &set);
-
-		if (n > 0) {
-			memcpy(p->cell, p->spare, (size_t)n * sizeof *p->cell);
-			o->n = n;
-			o->set = set;
-			o->only_sustained_runs = true;
-		}
-	}
-	for (i = 0; i < o->n; i++)
+	o->n = measure_plan(b, p->cell, &o->set, &o->only_sustained_runs);
+	for (int i = 0; i < o->n; i++)
 		p->sustained_run[i] = sustain_wants(b, p->cell[i], o->set);
 	return o->n;
 }
@@ -109,7 +109,6 @@ int measure_run(struct bench *b, struct fw_err *err)
 {
 	size_t n = (size_t)b->n_cells + 1;
 	struct plan p = { .cell = mem_alloc_zero(n, sizeof *p.cell),
-		.spare = mem_alloc_zero(n, sizeof *p.spare),
 		.sustained_run = mem_alloc_zero(n, sizeof *p.sustained_run) };
 	int round, result = 1;
 
@@ -122,7 +121,6 @@ int measure_run(struct bench *b, struct fw_err *err)
 	}
 	bench_end(b);
 	free(p.cell);
-	free(p.spare);
 	free(p.sustained_run);
 	return result < 0 ? -1 : 0;
 }

@@ -51,3 +51,35 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 		.file_size_bytes = file_max_bytes };
 	return sandbox_end(&p->words, err);
 }
+
+int program_blame(struct command_failure *t, const struct lastwords *w, const char *failure, const char *what)
+{
+	char said[LASTWORDS_QUOTE];
+
+	lastwords_quote(w, said);
+	snprintf(t->failure, sizeof t->failure, "%s", failure);
+	snprintf(t->detail, sizeof t->detail, "the benchmark %.280s%s", what, said);
+	return 0;
+}
+
+int program_end(const struct build_context *c, const struct msg_subject *s, const struct proc_exit *how,
+	const struct lastwords *w, struct command_failure *t, struct fw_err *err)
+{
+	char side[128], ended[64], what[256];
+	struct room disk;
+
+	if (how->status == 0)
+		return 1;
+	proc_describe(how, ended);
+	if (proc_is_outside(how))
+		return err_set(err, ERR_BUSY,
+			"the benchmark of the %s: %s; out of memory, or killed by another process on this machine",
+			role_name(s->role), ended);
+	build_side(c, s, side);
+	if (room_look(c->cache->fd, &disk) && room_is_low(&disk) && !room_was_taken(&disk, workdir_usage(c->cache->fd, side))) {
+		room_text(&disk, c->cache->dir, what, sizeof what);
+		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(s->role), ended, what);
+	}
+	snprintf(what, sizeof what, "ended with %s", ended);
+	return program_blame(t, w, "crash", what);
+}

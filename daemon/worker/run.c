@@ -67,29 +67,21 @@ static int on_stderr(void *arg, const char *data, size_t len, struct fw_err *err
 
 static int blame(struct command_failure *t, const struct running *r, const char *failure, const char *what)
 {
-	char said[200];
-
-	lastwords_report(&r->words, said, sizeof said);
-	snprintf(t->failure, sizeof t->failure, "%s", failure);
-	snprintf(t->detail, sizeof t->detail, "the benchmark %.280s%s%s%s", what, said[0] ? "; last words: \"" : "", said,
-		said[0] ? "\"" : "");
-	return 0;
+	return program_blame(t, &r->words, failure, what);
 }
 
 /* Returns 1 ended well, 0 not, -1 if the program is not at fault. */
-static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, const char *side,
-	struct running *r, struct interleave_list *list, struct command_clock *clock, struct command_failure *problem,
-	struct fw_err *err)
+static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct running *r,
+	struct interleave_list *list, struct command_clock *clock, struct command_failure *problem, struct fw_err *err)
 {
 	struct pump pump = { .peer = c->peer,
 		.stream = { { .read = on_stdout, .arg = r, .child_fd = 1 }, { .read = on_stderr, .arg = r, .child_fd = 2 } },
 		.n_streams = 2,
 		.deadline_ms = (int64_t)(s->run.timeout_s * 1000) };
 	struct program *program = mem_alloc(sizeof *program);
-	char ended[64], what[256];
+	char what[256];
 	struct proc_exit how = { 0 };
 	struct fw_err e = { 0 };
-	struct room disk;
 	int result;
 
 	if (list) {
@@ -122,19 +114,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 		snprintf(what, sizeof what, "did not end within %.6g s", s->run.timeout_s);
 		return blame(problem, r, "timeout", what);
 	}
-	if (how.status == 0)
-		return 1;
-	proc_describe(&how, ended);
-	if (proc_is_outside(&how))
-		return err_set(err, ERR_BUSY,
-			"the benchmark of the %s: %s; out of memory, or killed by another process on this machine",
-			role_name(s->role), ended);
-	if (room_look(c->cache->fd, &disk) && room_is_low(&disk) && !room_was_taken(&disk, workdir_usage(c->cache->fd, side))) {
-		room_text(&disk, c->cache->dir, what, sizeof what);
-		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(s->role), ended, what);
-	}
-	snprintf(what, sizeof what, "ended with %s", ended);
-	return blame(problem, r, "crash", what);
+	return program_end(c, s, &how, &r->words, problem, err);
 }
 
 /* Append an output file. Returns 1, or 0 with `problem` filled. */
@@ -223,7 +203,7 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 		output_path(c, s, i, path);
 		forget_output(folder, path);
 	}
-	result = run_process(b, c, s, side, r, list, clock, problem, err);
+	result = run_process(b, c, s, r, list, clock, problem, err);
 	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
 	if (result == 1 && list && list->speaks)
 		result = interleave_list_reading(list, out, err) != 0 ? -1 : 1;

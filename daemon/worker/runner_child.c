@@ -311,12 +311,11 @@ static int on_records(void *arg, const char *data, size_t len, struct fw_err *er
 static void blame(struct child *c, const char *failure, const char *what)
 {
 	struct runner_end *end = c->end;
-	char said[200];
+	char said[LASTWORDS_QUOTE];
 
-	lastwords_report(&c->words, said, sizeof said);
+	lastwords_quote(&c->words, said);
 	snprintf(end->failure, sizeof end->failure, "%s", failure);
-	snprintf(end->detail, sizeof end->detail, "%s%s%s%s%s%s", what, c->last.step[0] ? " in step " : "", c->last.step,
-		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
+	snprintf(end->detail, sizeof end->detail, "%s%s%s%s", what, c->last.step[0] ? " in step " : "", c->last.step, said);
 }
 
 static void read_oom_kills(const struct bench *b, struct oomkills *out)
@@ -345,7 +344,7 @@ static bool was_interrupted(struct child *c, const struct proc_exit *given, stru
 {
 	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
 	bool began = c->last.role != ROLE_NONE || c->task->n_subjects == 0;
-	char ended[64], said[200];
+	char ended[64], said[LASTWORDS_QUOTE];
 
 	if (!proc_is_outside(&how) && (began || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
 		return false;
@@ -353,11 +352,11 @@ static bool was_interrupted(struct child *c, const struct proc_exit *given, stru
 	if (c->end->killed)
 		return false;
 	proc_describe(&how, ended);
-	lastwords_report(&c->words, said, sizeof said);
-	err_set(err, ERR_BUSY, "the runner: %s%s%s%s%s%s%s", ended, c->last.step[0] ? " in step " : "", c->last.step,
+	lastwords_quote(&c->words, said);
+	err_set(err, ERR_BUSY, "the runner: %s%s%s%s%s", ended, c->last.step[0] ? " in step " : "", c->last.step,
 		proc_is_outside(&how) ? "; out of memory, or killed by another process on this machine"
 				      : " before branch code ran",
-		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
+		said);
 	return true;
 }
 

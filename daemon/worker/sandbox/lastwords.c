@@ -17,17 +17,19 @@ void lastwords_keep(struct lastwords *w, const char *data, size_t len)
 	w->n += len;
 }
 
-void lastwords_report(const struct lastwords *w, char *out, size_t size)
+void lastwords_quote(const struct lastwords *w, char out[LASTWORDS_QUOTE])
 {
 	size_t end = w->n, start, n = 0;
+	char said[200];
 
 	while (end > 0 && (w->text[end - 1] == '\n' || w->text[end - 1] == ' '))
 		end--;
 	for (start = end; start > 0 && w->text[start - 1] != '\n';)
 		start--;
-	for (size_t i = start; i < end && n + 1 < size; i++)
-		out[n++] = w->text[i] >= ' ' && w->text[i] < 127 ? w->text[i] : '?';
-	out[n] = '\0';
+	for (size_t i = start; i < end && n + 1 < sizeof said; i++)
+		said[n++] = w->text[i] >= ' ' && w->text[i] < 127 ? w->text[i] : '?';
+	said[n] = '\0';
+	snprintf(out, LASTWORDS_QUOTE, "%s%s%s", n ? "; last words: \"" : "", said, n ? "\"" : "");
 }
 
 bool lastwords_of_no_room(const struct lastwords *w)

@@ -390,7 +390,7 @@ void keyring_clear(const struct sandbox *s);
 
 /* ---- lastwords: The end of a process's output, often the reason for its end. ---- */
 
-enum { LASTWORDS_KEPT = 4096 };
+enum { LASTWORDS_KEPT = 4096, LASTWORDS_QUOTE = 216 };
 
 struct lastwords {
 	char text[LASTWORDS_KEPT];
@@ -398,8 +398,8 @@ struct lastwords {
 };
 
 void lastwords_keep(struct lastwords *w, const char *data, size_t len);
-/** Write its last line, made printable. Shape: out[size]. */
-void lastwords_report(const struct lastwords *w, char *out, size_t size);
+/** Quote its last line, made printable, as the end of a message; "" if there is none. */
+void lastwords_quote(const struct lastwords *w, char out[LASTWORDS_QUOTE]);
 /** Return whether the device refused the process because its memory is full or because it admits one process only. */
 bool lastwords_of_no_room(const struct lastwords *w);
 
