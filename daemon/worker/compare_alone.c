@@ -58,51 +58,35 @@ static int status_of(const struct bench *b)
 	return v == VERDICT_FAILED || v == VERDICT_REJECTED || v == VERDICT_NOT_COMPARABLE || v == VERDICT_NONE;
 }
 
-static int compare(const struct two_modules_options *o, const struct suite *suite, const struct sandbox *sandbox,
-	const struct msg_device *device, void *arg, struct fw_err *err)
+static int compare(struct bench *b, const struct two_modules_options *o, const char *suite, void *arg, struct fw_err *err)
 {
-	struct peer alone;
-	struct bench b;
-	struct progress progress = { .bench = &b, .shown = isatty(STDERR_FILENO) };
-	int status;
+	struct progress *progress = arg;
+	int status = 0;
 
-	(void)arg;
-	if (bench_init(&b, suite->cell, suite->n_cells, err) != 0)
-		return -1;
-	peer_init(&alone, -1, -1);
-	b.peer = &alone;
-	b.sandbox = sandbox;
-	b.device = *device;
-	b.emit = on_record;
-	b.emit_arg = &progress;
-	b.quick = o->quick;
-	rule_default(&b.rule, suite->n_cells);
+	progress->bench = b;
+	b->quick = o->quick;
 	if (o->quick) {
-		b.rule.runs_max = 1;
-		b.rule.confirm = false;
+		b->rule.runs_max = 1;
+		b->rule.confirm = false;
 	}
-	b.limits = (struct msg_limits){
-		.check_s = 900, .run_s = 600, .wait_s = 600, .budget_s = o->budget_s > 0 ? o->budget_s : suite->budget_s
-	};
-	status = two_modules_add(&b, o, err);
-	if (status == 0 && !bench_identical(&b)) {
-		b.seed = seed_of(&b);
-		status = acceptance_run(&b, err);
+	if (o->budget_s > 0)
+		b->limits.budget_s = o->budget_s;
+	if (!bench_identical(b)) {
+		b->seed = seed_of(b);
+		status = acceptance_run(b, err);
 		if (status == 0)
-			status = measure_run(&b, err);
+			status = measure_run(b, err);
 	}
-	if (progress.shown)
+	if (progress->shown)
 		fputs("\r\033[K", stderr);
-	if (status == 0) {
-		status = (o->json ? report_json : report_text)(&b, suite->name, stdout) < 0 ? err_sys(err, "standard output")
-											    : status_of(&b);
-	}
-	bench_fini(&b);
-	peer_fini(&alone);
-	return status;
+	if (status != 0)
+		return status;
+	return (o->json ? report_json : report_text)(b, suite, stdout) < 0 ? err_sys(err, "standard output") : status_of(b);
 }
 
 int compare_alone_run(const struct two_modules_options *o, struct fw_err *err)
 {
-	return two_modules_run(o, compare, NULL, err);
+	struct progress progress = { .shown = isatty(STDERR_FILENO) };
+
+	return two_modules_run(o, &(struct two_modules_task){ compare, on_record, &progress }, err);
 }

@@ -531,16 +531,17 @@ struct two_modules_options {
 	const char *const *shown;
 };
 
-typedef int two_modules_fn(const struct two_modules_options *o, const struct suite *suite, const struct sandbox *sandbox,
-	const struct msg_device *device, void *arg, struct fw_err *err);
+struct two_modules_task {
+	int (*run)(struct bench *b, const struct two_modules_options *o, const char *suite, void *arg, struct fw_err *err);
+	bench_emit_fn *emit;
+	void *arg; /* of both */
+};
 
 /**
- * Read the suite (its cells that match the glob), open the sandbox, find the device, and call `run` with them. Returns the
- * result of `run`. Err: ERR_INVALID no cell matches; the sandbox's, the device's.
+ * Read the suite (its cells that match the glob), open the sandbox, find the device, and run the task on a bench of both
+ * modules. Returns the result of its `run`. Err: ERR_INVALID no cell matches; the sandbox's, the device's.
  */
-int two_modules_run(const struct two_modules_options *o, two_modules_fn *run, void *arg, struct fw_err *err);
-/** Add both modules, with their configurations, to a bench that is otherwise complete. */
-int two_modules_add(struct bench *b, const struct two_modules_options *o, struct fw_err *err);
+int two_modules_run(const struct two_modules_options *o, const struct two_modules_task *t, struct fw_err *err);
 
 /*
  * ---- compare_alone ----

@@ -276,6 +276,7 @@ enum { PROBE_MS = 30000 };
 
 struct sink {
 	const struct bench *bench;
+	enum evidence_path path; /* best one to try */
 	bool as_json, shown;
 	struct profile_report report;
 	struct buf line;
@@ -317,48 +318,35 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	return flush(s, err);
 }
 
-/* `arg`: the best path to try. */
-static int run(const struct two_modules_options *o, const struct suite *suite, const struct sandbox *sandbox,
-	const struct msg_device *device, void *arg, struct fw_err *err)
+static int run(struct bench *b, const struct two_modules_options *o, const char *suite, void *arg, struct fw_err *err)
 {
-	const enum evidence_path *path = arg;
-	struct peer alone;
-	struct bench b;
-	struct sink sink = { .bench = &b, .as_json = o->json, .shown = isatty(STDERR_FILENO) };
-	int result;
+	struct sink *s = arg;
+	int result = 0;
 
-	if (bench_init(&b, suite->cell, suite->n_cells, err) != 0)
-		return -1;
-	peer_init(&alone, -1, -1);
-	buf_init(&sink.line, 4 << 20);
-	b.peer = &alone;
-	b.sandbox = sandbox;
-	b.device = *device;
-	b.emit = on_record;
-	b.emit_arg = &sink;
-	b.seed = 1;
-	rule_default(&b.rule, suite->n_cells);
-	b.limits = (struct msg_limits){ .check_s = 900, .run_s = 600, .wait_s = 600, .budget_s = suite->budget_s };
-	result = two_modules_add(&b, o, err);
-	for (int from = 0; from < suite->n_cells && result == 0; from += EVIDENCE_CELLS_MAX) {
+	(void)o;
+	(void)suite;
+	s->bench = b;
+	b->seed = 1;
+	for (int from = 0; from < b->n_cells && result == 0; from += EVIDENCE_CELLS_MAX) {
 		int list[EVIDENCE_CELLS_MAX], n = 0;
 
-		while (n < EVIDENCE_CELLS_MAX && from + n < suite->n_cells) {
+		for (; n < EVIDENCE_CELLS_MAX && from + n < b->n_cells; n++)
 			list[n] = from + n;
-			n++;
-		}
-		result = profile_run(&b, list, n, *path, err);
+		result = profile_run(b, list, n, s->path, err);
 	}
-	profile_report_clear(&sink.report);
-	buf_fini(&sink.line);
-	bench_fini(&b);
-	peer_fini(&alone);
 	return result;
 }
 
 int profile_alone_run(const struct two_modules_options *o, enum evidence_path path, struct fw_err *err)
 {
-	return two_modules_run(o, run, &path, err);
+	struct sink sink = { .path = path, .as_json = o->json, .shown = isatty(STDERR_FILENO) };
+	int result;
+
+	buf_init(&sink.line, 4 << 20);
+	result = two_modules_run(o, &(struct two_modules_task){ run, on_record, &sink }, err);
+	profile_report_clear(&sink.report);
+	buf_fini(&sink.line);
+	return result;
 }
 
 static int request_runner(const struct sandbox *sandbox, const struct msg_device *device, struct buf *said, struct fw_err *err)

@@ -32,7 +32,46 @@ static int read_suite(const char *path, const char *glob, struct suite *suite, s
 	return result;
 }
 
-int two_modules_run(const struct two_modules_options *o, two_modules_fn *run, void *arg, struct fw_err *err)
+/* `config`: the provider's configuration for every cell; "" it chooses. */
+static int add(struct bench *b, enum role role, const char *provider, const char *config, const char *path, struct fw_err *err)
+{
+	char sha[HASH_HEX];
+	int fd = sealed_open(path, sha, err);
+
+	if (fd < 0 || bench_subject(b, role, provider, path, fd, sha, err) != 0)
+		return -1;
+	bench_hand(b, config);
+	return 0;
+}
+
+static int run_on(const struct two_modules_options *o, const struct two_modules_task *t, const struct suite *suite,
+	const struct sandbox *sandbox, const struct msg_device *device, struct fw_err *err)
+{
+	struct peer alone;
+	struct bench b;
+	int result;
+
+	if (bench_init(&b, suite->cell, suite->n_cells, err) != 0)
+		return -1;
+	peer_init(&alone, -1, -1);
+	b.peer = &alone;
+	b.sandbox = sandbox;
+	b.device = *device;
+	b.emit = t->emit;
+	b.emit_arg = t->arg;
+	rule_default(&b.rule, suite->n_cells);
+	b.limits = (struct msg_limits){ .check_s = 900, .run_s = 600, .wait_s = 600, .budget_s = suite->budget_s };
+	if (add(&b, ROLE_BASE, o->provider_base, o->config_base, o->base, err) != 0 ||
+		add(&b, ROLE_TARGET, o->provider_target, o->config_target, o->target, err) != 0 || bench_ready(&b, err) != 0)
+		result = -1;
+	else
+		result = t->run(&b, o, suite->name, t->arg, err);
+	bench_fini(&b);
+	peer_fini(&alone);
+	return result;
+}
+
+int two_modules_run(const struct two_modules_options *o, const struct two_modules_task *t, struct fw_err *err)
 {
 	const struct msg_device *device = NULL;
 	struct sandbox sandbox;
@@ -46,27 +85,7 @@ int two_modules_run(const struct two_modules_options *o, two_modules_fn *run, vo
 		hardware_hello(&sandbox, o->sandbox, o->device, "", &hello, err) == 0)
 		device = hardware_find(&hello, o->device, err);
 	if (device)
-		result = run(o, &suite, &sandbox, device, arg, err);
+		result = run_on(o, t, &suite, &sandbox, device, err);
 	suite_fini(&suite);
 	return result;
-}
-
-/* `config`: the provider's configuration for every cell; "" it chooses. */
-static int add(struct bench *b, enum role role, const char *provider, const char *config, const char *path, struct fw_err *err)
-{
-	char sha[HASH_HEX];
-	int fd = sealed_open(path, sha, err);
-
-	if (fd < 0 || bench_subject(b, role, provider, path, fd, sha, err) != 0)
-		return -1;
-	bench_hand(b, config);
-	return 0;
-}
-
-int two_modules_add(struct bench *b, const struct two_modules_options *o, struct fw_err *err)
-{
-	if (add(b, ROLE_BASE, o->provider_base, o->config_base, o->base, err) != 0 ||
-		add(b, ROLE_TARGET, o->provider_target, o->config_target, o->target, err) != 0)
-		return -1;
-	return bench_ready(b, err);
 }
