@@ -1,11 +1,8 @@
 /* interleave.c - parser, writer and state machine of the interleave protocol. */
 #include "protocol/protocol.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "lib/lib.h"
 #include "readers/readers.h"
 
 #define MS_MAX 1e9

@@ -2,8 +2,10 @@
 #ifndef PROTOCOL_INTERNAL_H
 #define PROTOCOL_INTERNAL_H
 
-#include <jansson.h>
 #include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "lib/lib.h"
 #include "protocol/protocol.h"

@@ -4,11 +4,6 @@
  */
 #include "protocol/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "lib/lib.h"
-
 #define SECONDS_MAX 86400.0
 #define TURN_MAX    (1 << 24)
 

@@ -1,8 +1,6 @@
 /* profile.c - tables of a profile's messages. */
 #include "protocol/internal.h"
 
-#include <stdlib.h>
-
 #define VALUE_MAX 1e30
 #define MS_MAX    1e8
 #define CELL_MAX  (JOB_CELLS_MAX - 1)

@@ -6,10 +6,6 @@
  */
 #include "protocol/internal.h"
 
-#include <stdlib.h>
-
-#include "lib/lib.h"
-
 static const struct message {
 	const char *name;
 	const struct row *table;

@@ -6,11 +6,6 @@
  */
 #include "protocol/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "lib/lib.h"
-
 #define BYTES_MAX   (INT64_C(1) << 50)
 #define COUNT_MAX   (INT64_C(1) << 53)
 #define MS_MAX      1e8

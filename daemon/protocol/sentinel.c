@@ -1,8 +1,6 @@
 /* sentinel.c - classes of cells as bits and names. */
 #include "protocol/internal.h"
 
-#include <stdio.h>
-
 enum { NAME_SIZE = 32 };
 
 static sentinel_set bit_of(enum direction d, bool irregular)

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-
 void signature_make(const char *key, const char *text, size_t len, char *mac)
 {
 	unsigned char whole[32];

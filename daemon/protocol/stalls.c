@@ -1,8 +1,6 @@
 /* stalls.c - stalls as lists: offset, samples, main reason, samples of that reason; the hottest with their instruction. */
 #include "protocol/internal.h"
 
-#include <stdlib.h>
-
 /* Parse [offset, samples, reason, samples of it], and for the hottest the instruction. -1 malformed. */
 static int read_stall(const json_t *item, struct evidence_stall *s)
 {

@@ -2,8 +2,6 @@
 #include "protocol/internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { WORDS_MAX = 16 };
 

@@ -1,8 +1,6 @@
 /* tried.c - list of tried configurations. */
 #include "protocol/internal.h"
 
-#include <stdlib.h>
-
 #define MS_MAX 1e9
 
 static int by_time(const void *a, const void *b)

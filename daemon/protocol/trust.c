@@ -1,10 +1,7 @@
 /* trust.c - statistics of turns, and the thresholds for rejecting reported times. */
 #include "protocol/protocol.h"
 
-#include <math.h>
 #include <stdio.h>
-
-#include "stats/stats.h"
 
 enum {
 	PROOFS = 2,  /* turns that must show the same */

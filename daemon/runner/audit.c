@@ -6,9 +6,6 @@
  */
 #include "runner/internal.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 enum { CALLS_MAX = 256, LONG = 3 };
 
 #define BATCH_MS      10.0 /* of a short batch */

@@ -1,15 +1,6 @@
 /* capture.c - one subject, one cell, n calls, and no other work for a profiler to see. */
 #include "runner/internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "model/model.h"
-
 /* ---- profiled: Signs of a profiler in the environment, the memory map and the tracer. ---- */
 
 extern char **environ;

@@ -8,10 +8,6 @@
  */
 #include "runner/internal.h"
 
-#include <stdio.h>
-
-#include "lib/lib.h"
-
 enum { POISON_NAN = 0xff, POISON_PLAIN = 0x2d, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
 
 /* Products to compute for the second problem: it tests the plan's memory, not the arithmetic. */

@@ -1,8 +1,6 @@
 /* counter.c - CUPTI's range profiler in user replay mode. Any of its calls may fail for lack of privileges. */
 #include "runner/internal.h"
 
-#include <stdlib.h>
-
 /* ---- schedule: Metrics are added in one call: one by one they take several times as many replays. ---- */
 
 static bool has_metric(const struct schedule *s, const char *name)

@@ -1,10 +1,6 @@
 /* counters.c - all steps of mode profile with one metric; each may fail for lack of privileges. */
 #include "runner/internal.h"
 
-#include <stdio.h>
-
-#include "profile/profile.h"
-
 enum { RANGES_MAX = 8 };
 
 static int count(const struct device_ops *ops, struct device *dev, struct counter *c, struct fw_err *err)

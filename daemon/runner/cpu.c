@@ -1,18 +1,11 @@
 /* cpu.c - the host as a device: memory from malloc, the stream is program order, marks are the raw monotonic clock. */
 #include "runner/internal.h"
 
-#include <errno.h>
 #include <fenv.h>
 #include <malloc.h>
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 #include <time.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "model/model.h"
 
 /* Below WORTH_THREADS elements a barrier on a busy machine costs more than the work. */
 enum {

@@ -6,8 +6,6 @@
 
 #include <execinfo.h>
 #include <link.h>
-#include <stdio.h>
-#include <unistd.h>
 
 enum { STACK_BYTES = 256 << 10, FRAMES_MAX = 32, WALK_S = 2 };
 

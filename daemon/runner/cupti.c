@@ -5,8 +5,6 @@
 #include "runner/internal.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static struct {
 	bool is_sought;

@@ -1,8 +1,6 @@
 /* device.c - list of devices, and lookup by name. */
 #include "runner/internal.h"
 
-#include <stdio.h>
-
 static const struct device_ops *const all_ops[] = {
 #ifdef FW_HAVE_CUDA
 	&device_cuda,

@@ -1,8 +1,6 @@
 /* device_check_script.c - rules of a few words a line. */
 #include "runner/internal.h"
 
-#include <stdlib.h>
-
 struct word {
 	const char *name, *value;
 	size_t name_len, value_len;

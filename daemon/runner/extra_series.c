@@ -1,10 +1,6 @@
 /* extra_series.c - passes from an idle stream: whole calls, which decide if the suite says so, and phase by phase. */
 #include "runner/internal.h"
 
-#include <stdlib.h>
-
-#include "protocol/protocol.h"
-
 enum { PHASES = 6 };
 
 #define BETWEEN "between the timed calls: "

@@ -1,10 +1,6 @@
 /* family_check.c - the generated table of families' checks, and reading of tensors. */
 #include "runner/runner.h"
 
-#include <stdlib.h>
-
-#include "model/model.h"
-
 #define FAMILY(name) extern const struct family_check family_check_##name;
 #include "families.h"
 #undef FAMILY

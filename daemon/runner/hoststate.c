@@ -2,17 +2,12 @@
 #include "runner/internal.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* More than any process limit allows. */
 enum { CHILDREN_MAX = 10000 };

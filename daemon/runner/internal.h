@@ -2,12 +2,13 @@
 #ifndef RUNNER_INTERNAL_H
 #define RUNNER_INTERNAL_H
 
-#include <sched.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "kernels/fw_kernel.h"
 #include "lib/lib.h"

@@ -1,8 +1,6 @@
 /* kerneltimes.c - kernel times by tracing: traced kernel i is kernel i of the call, if their sizes agree. */
 #include "runner/internal.h"
 
-#include <stdlib.h>
-
 /* ---- activity: Kernel tracing. The library fills buffers that we provide, and returns them on request. ---- */
 
 enum { BUFFER_BYTES = 1 << 20, BUFFER_ALIGN = 8 };

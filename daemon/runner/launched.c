@@ -4,11 +4,6 @@
  */
 #include "runner/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "lib/lib.h"
-
 struct capture {
 	struct launched *list;
 	struct subject *subject;

@@ -1,8 +1,6 @@
 /* leaked_state.c - snapshots of device settings and process state, and memory accounts of each subject. */
 #include "runner/internal.h"
 
-#include <stdio.h>
-
 struct look {
 	struct runner *runner;
 	int cell; /* position in run->cell; -1 none */

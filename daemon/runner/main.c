@@ -1,8 +1,4 @@
 /* main.c - flopwatch-runner: arguments and the choice of a mode. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "runner/internal.h"
 

@@ -1,12 +1,7 @@
 /* mig.c - MIG instances by CUDA_VISIBLE_DEVICES, which CUDA reads once, at its first call. */
 #include "runner/internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static const char variable[] = "CUDA_VISIBLE_DEVICES";
 

@@ -5,11 +5,7 @@
  */
 #include "runner/internal.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <time.h>
-
-#include "protocol/protocol.h"
 
 enum {
 	ELEMENTS = 1 << 20,

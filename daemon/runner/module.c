@@ -2,7 +2,6 @@
 #include "runner/internal.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 
 /* A table entry is usable if it reaches up to and including enqueue. */
 static const size_t provider_least = offsetof(struct fw_provider, enqueue) + sizeof(((struct fw_provider *)0)->enqueue);

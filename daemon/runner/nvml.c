@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdio.h>
 
 enum {
 	OK = 0,

@@ -1,11 +1,6 @@
 /* problem.c - buffers of a cell, laid out by its family. */
 #include "runner/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "model/model.h"
-
 enum { SECOND_TRIES = 64 };
 
 static bool is_input(const struct problem_slot *s)

@@ -4,11 +4,6 @@
  */
 #include "runner/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "profile/profile.h"
-
 enum { SPARE_RANGES = 16, PHASES = 16, PHASE_CALLS = 5 };
 _Static_assert(FW_ALL < 1 << PHASES, "phases have a place each");
 

@@ -1,11 +1,7 @@
 /* record.c - one write(2) per record, by the protocol's writer. */
 #include "runner/internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <unistd.h>
 
 enum { LOOK_MS = 20000 };
 

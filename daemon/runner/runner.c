@@ -1,11 +1,7 @@
 /* runner.c - start and end of one runner process. */
 #include "runner/internal.h"
 
-#include <stdio.h>
 #include <sys/random.h>
-
-#include "model/model.h"
-#include "protocol/protocol.h"
 
 uint32_t runner_random(struct runner *r, uint32_t n)
 {

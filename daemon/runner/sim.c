@@ -12,12 +12,7 @@
  */
 #include "runner/internal.h"
 
-#include <math.h>
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "model/model.h"
 
 /* ---- sim_trace: Recorded trace, never edited by hand. ---- */
 

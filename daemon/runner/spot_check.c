@@ -1,8 +1,6 @@
 /* spot_check.c - inputs, copies and checksums around a watched call. */
 #include "runner/internal.h"
 
-#include <stdio.h>
-
 /* Time after a call that bookkeeping of a runtime library may take besides the stream; no kernel is that short. */
 #define LATE_US 500.0
 /* How long a late thread may wait for a core of a busy machine. Only a wrong result waits for it. */

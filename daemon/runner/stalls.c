@@ -1,11 +1,6 @@
 /* stalls.c - stall samples of a call. Records name a kernel by the hash of its symbol, by which the worker finds its code. */
 #include "runner/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "lib/lib.h"
-
 /*
  * ---- sampler ----
  * Samples added up by function, instruction and stall. An instruction takes 16 bytes on all GPUs since Volta.

@@ -1,9 +1,6 @@
 /* subject.c - the five steps of the kernel ABI, with checked answers. */
 #include "runner/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 /* ---- config_contains: Word-wise comparison of configurations. ---- */
 
 static const char separators[] = " ,;\t\n";

@@ -2,16 +2,8 @@
 #include "runner/internal.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "protocol/protocol.h"
 
 /* ---- cublas_version: Properties read from libcublas, which needs no handle and so no context. ---- */
 

@@ -6,10 +6,6 @@
  */
 #include "runner/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "protocol/protocol.h"
 #include "verdict/verdict.h"
 
 /* ---- timing_device: The deciding pass: queued calls, some of them watched, and device readings around them. ---- */

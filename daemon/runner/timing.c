@@ -1,10 +1,6 @@
 /* timing.c - order of calls, cold calls, warm-up, and records of passes. */
 #include "runner/internal.h"
 
-#include <stdio.h>
-
-#include "protocol/protocol.h"
-
 enum {
 	REDO_MAX = 3, /* passes discarded because the device was disturbed */
 	DRAWS = 8     /* attempts to find an unwatched round */

@@ -1,11 +1,7 @@
 /* values.c - comparison of values with their allowed errors. */
 #include "runner/runner.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "model/model.h"
 
 #define HOPELESS 1e9
 /* Equally near to both precisions. */

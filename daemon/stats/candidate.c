@@ -1,7 +1,6 @@
 /* candidate.c - residuals of two levels, compared with those of a line and of a straight rise. */
 #include "stats/stats.h"
 
-#include <math.h>
 #include <stddef.h>
 
 enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* points from which a wrong line leaves enough residual */ };

@@ -4,9 +4,6 @@
  */
 #include "stats/stats.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5, STEP_POINTS = 12 };
 
 #define NOISE_MIN      0.0005

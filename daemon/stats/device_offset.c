@@ -1,10 +1,6 @@
 /* device_offset.c - medians over a device class. */
 #include "stats/stats.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Time of the class for one cell; NAN: fewer than two devices have timed it. */
 static double class_time(const double *cell, int n_devices, double *room)
 {

@@ -6,8 +6,6 @@
  */
 #include "stats/stats.h"
 
-#include <math.h>
-
 static double ln_gamma(double x)
 {
 	int sign;

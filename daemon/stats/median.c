@@ -1,8 +1,6 @@
 /* median.c - by sorting. */
 #include "stats/stats.h"
 
-#include <stdlib.h>
-
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;

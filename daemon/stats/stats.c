@@ -7,10 +7,7 @@
  */
 #include "stats/stats.h"
 
-#include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- interval: Quantiles of a mixture of normals by bisection and Newton's steps. ---- */
 

@@ -2,8 +2,11 @@
 #ifndef STATS_STATS_H
 #define STATS_STATS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- interval: Interval of a sum of a Student t posterior and a mixture of normals. Pure. ---- */
 

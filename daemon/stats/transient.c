@@ -1,10 +1,6 @@
 /* transient.c - cut of a process's start by medians. */
 #include "stats/stats.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { CALLS_MIN = 8 };
 
 #define SEPARATE  4.0 /* standard errors of a difference of medians */

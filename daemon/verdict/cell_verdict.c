@@ -1,8 +1,6 @@
 /* cell_verdict.c - order of failures and measurements in a cell's verdict. */
 #include "verdict/verdict.h"
 
-#include <stdio.h>
-
 static enum verdict blame(enum cell_cause whose, enum verdict v, enum cell_cause *cause)
 {
 	*cause = whose;

@@ -1,9 +1,6 @@
 /* commit_verdict.c - one verdict for each suite, and the worst of them. */
 #include "verdict/verdict.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 void commit_verdict_init(struct commit_verdict *v)
 {
 	memset(v, 0, sizeof *v);

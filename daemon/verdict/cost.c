@@ -1,7 +1,5 @@
 #include "verdict/verdict.h"
 
-#include <stdio.h>
-
 static const struct words {
 	const char *what, *sentence, *unit; /* unit: "" a count */
 	double scale;                       /* from the value to that unit */

@@ -1,9 +1,6 @@
 /* flag.c - one word per bit, and the thresholds of flags. */
 #include "verdict/verdict.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #define CALL_LOSS_PCT   1.5
 #define ENQUEUE_MORE_US 2.0
 #define ENQUEUE_RATIO   1.10

@@ -1,9 +1,6 @@
 /* sparsity.c - text of masks, and consistency of claims. */
 #include "verdict/verdict.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #define ROUNDING 1e-9 /* relative, of sums of doubles */
 
 static double percent(double part, double whole)

@@ -1,11 +1,6 @@
 /* verdict.c - names of verdicts, and the judgement of runs. */
 #include "verdict/verdict.h"
 
-#include <math.h>
-#include <stdio.h>
-
-#include "stats/stats.h"
-
 #define SUSTAINED_NOISE 0.004 /* between runs of sustained runs, log ratio: 0.12 to 0.59 % for eight kinds of cells on two H100 */
 #define SUSTAINED_NOISE_BRIEF                                                                                                    \
 	0.014 /* for those of 0.4 s, under rules before version 4: they covered a part of the limiter's oscillation */

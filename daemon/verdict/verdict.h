@@ -2,9 +2,8 @@
 #ifndef VERDICT_VERDICT_H
 #define VERDICT_VERDICT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
 
 #include "lib/lib.h"
 #include "model/model.h"

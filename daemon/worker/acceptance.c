@@ -1,8 +1,6 @@
 /* acceptance.c - checks of each module, their cache and the classification of failures. */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-
 enum { ENTRY_MAX = 256 << 10 };
 
 struct examination {

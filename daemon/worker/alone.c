@@ -1,12 +1,6 @@
 /* alone.c - detection of a slowed base by runs of one side at a time. */
 #include "worker/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "model/model.h"
-#include "protocol/protocol.h"
-
 /*
  * Thresholds as time ratios. A check has few calls and may be a day old; a busy machine halves the speed of any process, and
  * without a clock reading that cannot be seen.

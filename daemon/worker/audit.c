@@ -1,14 +1,7 @@
 /* audit.c - audit runs: go and done messages of the runner, and the faults that follow. */
 #include "worker/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "model/model.h"
-#include "stats/stats.h"
 
 /* ---- audit_belief: Medians of slopes and their standard errors. ---- */
 

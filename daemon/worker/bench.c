@@ -1,15 +1,6 @@
 /* bench.c - state of a comparison, without the steps that change it. */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "model/model.h"
-#include "protocol/protocol.h"
-#include "stats/stats.h"
-#include "worker/sandbox/sandbox.h"
-
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
 {
 	memset(b, 0, sizeof *b);

@@ -1,8 +1,6 @@
 /* buffered.c - storage of a profile's records. */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-
 void buffered_init(struct buffered *k, struct bench *b, const int *cell, int n)
 {
 	*k = (struct buffered){ .bench = b, .n = n < EVIDENCE_CELLS_MAX ? n : EVIDENCE_CELLS_MAX };

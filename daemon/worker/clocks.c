@@ -1,12 +1,6 @@
 /* clocks.c - one runner that samples the clock, and the mean of its samples. */
 #include "worker/internal.h"
 
-#include <errno.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "worker/sandbox/sandbox.h"
-
 enum { BEGIN_MS = 60000, PAUSE_MS = 5 };
 
 static void stop(struct clocks *c)

@@ -2,15 +2,7 @@
 #include "worker/internal.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "readers/readers.h"
-#include "worker/sandbox/sandbox.h"
 
 enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
 enum { HOPELESS_FROM = 4 }; /* runs */

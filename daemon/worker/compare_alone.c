@@ -1,10 +1,6 @@
 /* compare_alone.c - two shared objects to a verdict, without a daemon. */
 #include "worker/internal.h"
 
-#include <unistd.h>
-
-#include "model/model.h"
-
 enum { EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
 
 struct progress {

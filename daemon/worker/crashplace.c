@@ -1,12 +1,6 @@
 /* crashplace.c - frames of a crash resolved by addr2line. */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "worker/sandbox/sandbox.h"
-
 enum { DEADLINE_MS = 20000, NAMES_FD = 10, PRINTED_MAX = 16 << 10, MODULE_FD = 10 };
 
 static const int64_t memory_max_bytes = (int64_t)4 << 30;

@@ -1,9 +1,6 @@
 /* cudatool.c - search for NVIDIA's programs. */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 static bool in_folder(const char *folder, size_t folder_len, const char *program, char *path, size_t size)
 {
 	int n = snprintf(path, size, "%.*s/%s", (int)folder_len, folder, program);

@@ -4,8 +4,6 @@
  */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-
 /*
  * ---- hot ----
  * Stall samples by instruction. Addresses of nvdisasm and offsets of samples both count from the start of a function.

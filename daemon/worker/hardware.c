@@ -1,14 +1,8 @@
 /* hardware.c - devices as branch code will see them. */
 #include "worker/internal.h"
 
-#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <pwd.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "worker/sandbox/sandbox.h"
 
 /* ---- image: Operating system and C library of the worker. ---- */
 

@@ -1,12 +1,6 @@
 /* health_check.c - small runner processes without branch code, and the interpretation of their answers. */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-
-#include "lib/lib.h"
-#include "protocol/protocol.h"
-#include "worker/sandbox/sandbox.h"
-
 enum { TRIES = 3, AGAIN_MS = 1000, POLL_MS = 1000, PAUSE_SIM_MS = 20, REPORT_S = 60, QUESTION_S = 60 };
 
 static int take_state(void *arg, struct msg *m, struct fw_err *err)

@@ -1,12 +1,6 @@
 /* interleave.c - sessions of a run: their cells, their results, and the side at fault when one ends early. */
 #include "worker/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "model/model.h"
-#include "protocol/protocol.h"
-
 enum { REDO_MAX = 3, EMPTY_RUNS_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* runs */ };
 
 #define HALF_WIDTH_PCT 0.3

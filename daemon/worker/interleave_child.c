@@ -3,15 +3,8 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "worker/sandbox/sandbox.h"
 
 /* Record a failure; the first one counts. */
 /* Record a failure; the first one counts. */

@@ -1,12 +1,6 @@
 /* interleave_list.c - listing of a program's cells. */
 #include "worker/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "readers/readers.h"
-
 enum { CALLS = 4 /* of a cell, the first one cold */, UNTIMED_MAX = 60 /* calls without a time, which are repeated */ };
 
 #define SPENT_MS_MAX                                                                                                             \

@@ -1,10 +1,6 @@
 /* interleave_record.c - checks of a session's results, and their records. */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-
-#include "protocol/protocol.h"
-
 /*
  * Reject a side. A reference commit is left out of the cell; one that computes in the turns of others is left out of all cells.
  */

@@ -1,12 +1,6 @@
 /* interleave_session.c - turns, pairs and sustained runs of an interleaved session. */
 #include "worker/internal.h"
 
-#include <math.h>
-
-#include "lib/lib.h"
-#include "protocol/protocol.h"
-#include "worker/sandbox/sandbox.h"
-
 enum {
 	WAIT_MS = 100,
 	BOUNDS = 3 /* turns without a warm-up call, which show bounds of a call's time */,

@@ -2,17 +2,8 @@
 #ifndef WORKER_INTERNAL_H
 #define WORKER_INTERNAL_H
 
-#include <limits.h>
-#include <poll.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <sys/types.h>
+#include <math.h>
 
-#include "lib/lib.h"
-#include "model/model.h"
-#include "profile/profile.h"
-#include "protocol/protocol.h"
 #include "readers/readers.h"
 #include "verdict/verdict.h"
 #include "worker/sandbox/sandbox.h"

@@ -1,12 +1,6 @@
 /* kernels.c - list of kernels. A line begins with architecture, hash and symbol, so that programs that cut lines keep them. */
 #include "worker/internal.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "worker/sandbox/sandbox.h"
-
 static int add_line(void *arg, int sm, const struct cubin_function *f, struct fw_err *err)
 {
 	struct buf *out = arg;

@@ -1,8 +1,6 @@
 /* measure.c - order of runs. */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-
 enum { EMPTY_RUNS_MAX = 3, ROUNDS_MAX = 3 };
 
 /* The set that slow calls, or the target width, still require of a cell whose pairs are decided; 0 none. */

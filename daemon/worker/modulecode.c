@@ -1,14 +1,8 @@
 /* modulecode.c - sorted functions of a module. Pieces are disassembled on demand: most code of two builds is equal. */
 #include "worker/internal.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "worker/sandbox/sandbox.h"
 
 /*
  * ---- nvdisasm ----

@@ -1,12 +1,6 @@
 /* ncu.c - Nsight Compute with the same metrics; its kernel replay saves and restores memory itself. */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-
-#include "lib/lib.h"
-#include "profile/profile.h"
-#include "readers/readers.h"
-
 enum { OUTPUT_MAX = 16 << 20, NAMES_SIZE = 8192, CELL_MAX = 64 << 10, VERSION_MS = 10000, ARGS_MAX = 24 };
 
 struct tool {

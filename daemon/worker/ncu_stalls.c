@@ -4,10 +4,6 @@
  */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-
-#include "readers/readers.h"
-
 struct table {
 	const struct buffered_process *process;
 	struct buffered_stalls *out;

@@ -1,13 +1,6 @@
 /* process_run.c - records of a run, and the side to blame when it ends early. */
 #include "worker/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "model/model.h"
-#include "protocol/protocol.h"
-#include "stats/stats.h"
-
 /* Early ends next to a target after which the target is at fault. */
 enum { ENDS_THAT_ACCUSE = 2 };
 

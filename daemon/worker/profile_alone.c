@@ -1,12 +1,6 @@
 /* profile_alone.c - a profile without a daemon: a few cells at a time, as in a job, each printed when complete. */
 #include "worker/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-
 /*
  * ---- profile_report ----
  * Text of a profile. Shows means of the two processes of a side; marks a difference larger than that between

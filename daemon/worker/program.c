@@ -1,10 +1,6 @@
 /* program.c - command line and environment of a benchmark program. */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-
-#include "protocol/protocol.h"
-
 static const int64_t file_max_bytes = 2ll << 30;
 
 /* Idle threads must not look like work that continues in the other side's turn. */

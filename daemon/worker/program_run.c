@@ -1,16 +1,6 @@
 /* process_run.c - order of processes, device readings around rounds, and the records of a run. */
 #include "worker/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "model/model.h"
-#include "protocol/protocol.h"
-#include "readers/readers.h"
-#include "stats/stats.h"
-#include "worker/sandbox/sandbox.h"
-
 /* ---- control: The control run and its outcome. ---- */
 
 struct control {

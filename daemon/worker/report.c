@@ -1,11 +1,6 @@
 /* report.c - text and JSON of `compare`. */
 #include "worker/internal.h"
 
-#include <math.h>
-
-#include "lib/lib.h"
-#include "verdict/verdict.h"
-
 enum { TEXT_MAX = 4 << 20 };
 
 struct figures {

@@ -1,10 +1,6 @@
 /* report_work.c - tables of memory and masks. */
 #include "worker/internal.h"
 
-#include <math.h>
-
-#include "verdict/verdict.h"
-
 static const char *const names[] = { "base", "target" };
 
 static double known(double v)

@@ -3,15 +3,6 @@
  */
 #include "worker/internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "readers/readers.h"
-#include "worker/sandbox/sandbox.h"
-
 struct running {
 	struct clocks clocks; /* while it runs, if requested */
 	struct buf printed;   /* standard output, if that is the output */

@@ -6,14 +6,8 @@
  */
 #include "worker/internal.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "worker/sandbox/sandbox.h"
 
 /* ---- outside: Process trees and seccomp states read from /proc. ---- */
 

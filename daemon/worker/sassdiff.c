@@ -4,8 +4,6 @@
  */
 #include "worker/internal.h"
 
-#include <stdlib.h>
-
 const char *sassdiff_word(enum sassdiff_verdict v)
 {
 	static const char *const words[] = { "same code", "renamed", "rescheduled", "changed", "differs", "added", "removed" };

@@ -4,9 +4,6 @@
  */
 #include "worker/internal.h"
 
-#include "lib/lib.h"
-#include "profile/profile.h"
-
 enum { OPCODES_MAX = 12, HUNK_LINES_MAX = 300, CELL_BYTES = 48, NOTE_COLUMN = 76, NEAR = 8 };
 
 static const struct modulecode_function *either(const struct sassdiff_pair *p)

@@ -1,13 +1,6 @@
 /* serve.c - order of a job's steps. */
 #include "worker/internal.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "worker/sandbox/sandbox.h"
-
 enum { JOB_WAIT_MS = 3600 * 1000, LOCK_POLL_MS = 100, CROSSING_MS = 5000, CACHE_KEEP = 200 };
 
 struct job {

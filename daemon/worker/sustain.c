@@ -1,11 +1,6 @@
 /* sustain.c - sustained runs of sentinels, then of whole directions. */
 #include "worker/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "protocol/protocol.h"
-
 enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that must lean the same way */
 
 #define CLOCK_SEPARATE 0.01  /* of the clocks at which both sides stabilise */

@@ -1,11 +1,6 @@
 /* swap.c - a run with the target twice: the second one, in the role of the reference commit, has the base's configuration. */
 #include "worker/internal.h"
 
-#include <fcntl.h>
-
-#include "protocol/protocol.h"
-#include "stats/stats.h"
-
 #define DEADLINE_S 60.0
 
 struct swapping {

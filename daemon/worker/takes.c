@@ -1,8 +1,6 @@
 /* takes.c - resources of a kernel in one order for `kernels` and `sassdiff`. */
 #include "worker/internal.h"
 
-#include "profile/profile.h"
-
 void takes_text(struct buf *out, int sm, const struct resources *r)
 {
 	struct occupancy o;

@@ -1,12 +1,6 @@
 /* trees.c - receiving and storing of sources. */
 #include "worker/internal.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "worker/sandbox/sandbox.h"
-
 enum { TREE_WAIT_MS = 600 * 1000 };
 
 static const int64_t tree_max_bytes = 3ll << 29; /* 1.5 GiB: the limit of unpack, and headers */

@@ -1,12 +1,6 @@
 /* trial_build.c - a small module and program, built as a job builds. */
 #include "worker/internal.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-
 enum { STEP_MS = 60000, SAID_MAX_BYTES = 64 << 10 };
 
 static const char source[] = "#ifdef MODULE\n"

@@ -1,12 +1,6 @@
 /* two_modules.c - setup of a bench from the command line. */
 #include "worker/internal.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "model/model.h"
-#include "worker/sandbox/sandbox.h"
-
 enum { SUITE_BYTES_MAX = 1 << 20 };
 
 /* Own: suite_fini. */

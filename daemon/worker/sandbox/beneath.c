@@ -1,10 +1,6 @@
 /* beneath.c - component-wise openat without links. */
 #include "worker/sandbox/sandbox.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 /* With O_NOFOLLOW, openat fails with ENOTDIR for a link where a folder is requested; O_PATH opens the link itself. */
 static int open_part(int folder, const char *name, int flags)
 {

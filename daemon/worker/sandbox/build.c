@@ -4,14 +4,6 @@
  */
 #include "worker/sandbox/internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-
 /*
  * ---- artifacts ----
  * Selection of a program's artifacts. The build has ended, but it may have left any link: no path is walked

@@ -2,15 +2,8 @@
 #include "worker/sandbox/sandbox.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
 
 static int default_dir(char *dir, size_t size, struct fw_err *err)
 {

@@ -1,11 +1,6 @@
 /* compilers.c - compiler search path and wrapper scripts. */
 #include "worker/sandbox/sandbox.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
 static const char folder_name[] = "compilers";
 static const char *const names[] = { "gcc", "g++", "cc", "c++" };
 

@@ -8,10 +8,7 @@
 
 #include <dlfcn.h>
 #include <lz4.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-
-#include "profile/profile.h"
 
 enum { KERNELS_MAX = 1 << 16 };
 

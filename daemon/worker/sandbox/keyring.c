@@ -1,11 +1,9 @@
 /* keyring.c - a child that becomes the build user to clear its keyrings. */
 #include "worker/sandbox/sandbox.h"
 
-#include <errno.h>
 #include <linux/keyctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static long request(long what, long a, long b)
 {

@@ -4,8 +4,6 @@
 #include "worker/sandbox/internal.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum { SEGMENTS_MAX = 64, SECTIONS_MAX = 4096, NAMES_MAX = 1 << 20, NOTES_MAX = 1 << 16, MASKS_MAX = 8, CHUNK = 1 << 16 };
 

@@ -1,9 +1,6 @@
 /* oomkills.c - counters of /proc/vmstat and of memory.events in the control group (version 2). */
 #include "worker/sandbox/sandbox.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { VMSTAT_MAX = 32 << 10 };
 
 long oomkills_count(const char *text, const char *name)

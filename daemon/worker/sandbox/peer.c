@@ -1,12 +1,7 @@
 /* peer.c - the only reader of the daemon's lines, so that every wait of the worker handles cancel, end of input and ping. */
 #include "worker/sandbox/sandbox.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
 
 enum { PING_S = 10, STALL_MS = 30000, TICK_MS = 500 };
 

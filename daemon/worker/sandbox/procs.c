@@ -3,18 +3,11 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
 
 enum { LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN = 400, PROCESSES_MAX = 1000 };
 

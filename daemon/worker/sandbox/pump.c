@@ -1,13 +1,8 @@
 /* pump.c - the worker's only event loop: one child at a time, one poll() over few descriptors. */
 #include "worker/sandbox/sandbox.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
 
 enum { TICK_MS = 100, DRAIN_READS = 64 };
 

@@ -1,7 +1,6 @@
 /* room.c - free space on the disk of the cache. */
 #include "worker/sandbox/sandbox.h"
 
-#include <stdio.h>
 #include <sys/statvfs.h>
 
 static const int64_t reserve_max_bytes = 256ll << 20, share_max_bytes = 1ll << 30;

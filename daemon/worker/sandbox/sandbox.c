@@ -6,17 +6,10 @@
  */
 #include "worker/sandbox/internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <seccomp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
 
 /* ---- sockets: The seccomp filter. ---- */
 

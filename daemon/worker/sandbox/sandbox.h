@@ -2,12 +2,13 @@
 #ifndef WORKER_SANDBOX_SANDBOX_H
 #define WORKER_SANDBOX_SANDBOX_H
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "lib/lib.h"
 #include "model/model.h"

@@ -1,11 +1,8 @@
 /* sealed.c - copies of modules in sealed memory files. Without the seal a module could change between hash and load. */
 #include "worker/sandbox/sandbox.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
-#include <unistd.h>
 
 static const int all_seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 

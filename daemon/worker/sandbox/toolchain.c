@@ -4,12 +4,6 @@
  */
 #include "worker/sandbox/sandbox.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
-#include "lib/lib.h"
-#include "protocol/protocol.h"
-
 static const char system_nvcc[] = "/usr/local/cuda/bin/nvcc";
 
 void toolchain_path(const char *dir, char *path)

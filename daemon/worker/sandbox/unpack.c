@@ -4,12 +4,6 @@
  */
 #include "worker/sandbox/internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 enum { BLOCK = 512, CHUNK = 64 << 10, PATH_SIZE = 1024, DEPTH_MAX = 64 };
 
 /* One time for all files: make must not see one source as newer than another, and __TIMESTAMP__ must not differ. */

@@ -2,12 +2,7 @@
 #include "worker/sandbox/internal.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum { DEPTH_MAX = 32 };
 
