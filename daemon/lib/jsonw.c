@@ -308,6 +308,18 @@ void jsonw_kv_null(struct jsonw *j, const char *key)
 	jsonw_null(j);
 }
 
+void jsonw_kv_object(struct jsonw *j, const char *key)
+{
+	jsonw_key(j, key);
+	jsonw_object(j);
+}
+
+void jsonw_kv_array(struct jsonw *j, const char *key)
+{
+	jsonw_key(j, key);
+	jsonw_array(j);
+}
+
 void jsonw_kv_figure(struct jsonw *j, const char *key, double v)
 {
 	jsonw_key(j, key);

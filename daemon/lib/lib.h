@@ -681,6 +681,8 @@ void jsonw_kv_double(struct jsonw *j, const char *key, double v);
 void jsonw_kv_figure(struct jsonw *j, const char *key, double v);
 void jsonw_kv_bool(struct jsonw *j, const char *key, bool v);
 void jsonw_kv_null(struct jsonw *j, const char *key);
+void jsonw_kv_object(struct jsonw *j, const char *key);
+void jsonw_kv_array(struct jsonw *j, const char *key);
 
 /*
  * ---- lines ----

@@ -107,8 +107,7 @@ static void write_shape(struct jsonw *j, const struct row *r, const void *cell)
 {
 	const struct cell *c = cell;
 
-	jsonw_key(j, r->key);
-	jsonw_object(j);
+	jsonw_kv_object(j, r->key);
 	case_family(c)->write(c->shape.bytes, j);
 	jsonw_object_end(j);
 }
@@ -191,8 +190,7 @@ static void write_outputs(struct jsonw *j, const struct row *r, const void *buil
 {
 	const struct manifest *m = build;
 
-	jsonw_key(j, r->key);
-	jsonw_object(j);
+	jsonw_kv_object(j, r->key);
 	for (int i = 0; i < m->n_outputs; i++)
 		jsonw_kv_string(j, m->family[i], m->output[i]);
 	jsonw_object_end(j);
@@ -365,8 +363,7 @@ static void write_sustained_runs(struct jsonw *j, const struct row *r, const voi
 {
 	const struct msg_run *m = message;
 
-	jsonw_key(j, r->key);
-	jsonw_array(j);
+	jsonw_kv_array(j, r->key);
 	for (int i = 0; m->sustained_run && i < m->n_cells; i++)
 		if (m->sustained_run[i])
 			jsonw_int(j, m->index[i]);

@@ -56,8 +56,7 @@ static void write_values(struct jsonw *j, const struct row *r, const void *messa
 {
 	const struct msg_kernel *m = message;
 
-	jsonw_key(j, r->key);
-	jsonw_object(j);
+	jsonw_kv_object(j, r->key);
 	for (int i = 0; i < m->n_values; i++)
 		jsonw_kv_double(j, m->value[i].metric, m->value[i].value);
 	jsonw_object_end(j);
@@ -120,8 +119,7 @@ static void write_opcodes(struct jsonw *j, const struct row *r, const void *mess
 {
 	const struct msg_code *m = message;
 
-	jsonw_key(j, r->key);
-	jsonw_array(j);
+	jsonw_kv_array(j, r->key);
 	for (int i = 0; i < m->n_opcodes; i++) {
 		jsonw_array(j);
 		jsonw_string(j, m->opcode[i].opcode);

@@ -115,8 +115,7 @@ static void write_modules(struct jsonw *j, const struct row *r, const void *mess
 {
 	const struct msg_build *m = message;
 
-	jsonw_key(j, r->key);
-	jsonw_object(j);
+	jsonw_kv_object(j, r->key);
 	if (m->module_sha256[0])
 		jsonw_kv_string(j, m->family, m->module_sha256);
 	jsonw_object_end(j);
@@ -363,13 +362,11 @@ static void write_column(struct jsonw *j, const struct row *r, const void *messa
 		any = any || column[s];
 	if (!any)
 		return;
-	jsonw_key(j, r->key);
-	jsonw_object(j);
+	jsonw_kv_object(j, r->key);
 	for (int s = 0; s < m->n_subjects; s++) {
 		if (!column[s])
 			continue;
-		jsonw_key(j, role_name(m->role[s]));
-		jsonw_array(j);
+		jsonw_kv_array(j, role_name(m->role[s]));
 		for (int i = 0; i < m->n; i++)
 			jsonw_float(j, column[s][i]);
 		jsonw_array_end(j);
@@ -401,8 +398,7 @@ static void write_energy(struct jsonw *j, const struct row *r, const void *messa
 		any = any || m->energy_j[s] > 0;
 	if (!any)
 		return;
-	jsonw_key(j, r->key);
-	jsonw_object(j);
+	jsonw_kv_object(j, r->key);
 	for (int s = 0; s < m->n_subjects; s++)
 		jsonw_kv_double(j, role_name(m->role[s]), m->energy_j[s]);
 	jsonw_object_end(j);

@@ -63,8 +63,7 @@ void protocol_write_look(struct jsonw *j, const struct row *r, const void *messa
 
 	if (!set)
 		return;
-	jsonw_key(j, r->key);
-	jsonw_array(j);
+	jsonw_kv_array(j, r->key);
 	for (int n = 0; (bit = nth(n, name)) != 0; n++)
 		if (set & bit)
 			jsonw_string(j, name);

@@ -55,8 +55,7 @@ static void write_lines(struct jsonw *j, const struct row *r, const void *messag
 {
 	const struct msg_stalls *m = message;
 
-	jsonw_key(j, r->key);
-	jsonw_array(j);
+	jsonw_kv_array(j, r->key);
 	for (int i = 0; i < m->n; i++)
 		write_stall(j, &m->line[i], NULL);
 	jsonw_array_end(j);
@@ -95,8 +94,7 @@ static void write_hot_lines(struct jsonw *j, const struct row *r, const void *ho
 {
 	const struct evidence_hot *h = hot;
 
-	jsonw_key(j, r->key);
-	jsonw_array(j);
+	jsonw_kv_array(j, r->key);
 	for (int i = 0; i < h->n; i++)
 		write_stall(j, &h->line[i].stall, h->line[i].text);
 	jsonw_array_end(j);

@@ -65,8 +65,7 @@ static void write_suite(struct jsonw *j, const struct commit_suite *s)
 
 void commit_verdict_write_suites(struct jsonw *j, const struct commit_verdict *v)
 {
-	jsonw_key(j, "suites");
-	jsonw_array(j);
+	jsonw_kv_array(j, "suites");
 	for (int i = 0; i < v->n; i++)
 		write_suite(j, &v->suite[i]);
 	jsonw_array_end(j);
@@ -74,8 +73,7 @@ void commit_verdict_write_suites(struct jsonw *j, const struct commit_verdict *v
 
 void commit_verdict_write_unfinished(struct jsonw *j, const struct commit_verdict *v)
 {
-	jsonw_key(j, "unfinished");
-	jsonw_array(j);
+	jsonw_kv_array(j, "unfinished");
 	for (int i = 0; i < v->n; i++)
 		if (commit_verdict_is_open(&v->suite[i]) && v->suite[i].job.suite[0])
 			jsonw_string(j, v->suite[i].job.suite);

@@ -38,8 +38,7 @@ int kernels_list(const char *path, bool as_json, struct buf *out, struct fw_err 
 	if (as_json) {
 		jsonw_init(&j, out);
 		jsonw_object(&j);
-		jsonw_key(&j, "kernels");
-		jsonw_array(&j);
+		jsonw_kv_array(&j, "kernels");
 		result = kernelcode_each(fd, add_object, &j, err);
 		jsonw_array_end(&j);
 		jsonw_object_end(&j);

@@ -258,18 +258,9 @@ int report_text(const struct bench *b, const char *suite, FILE *out)
 	return flush(&text, out);
 }
 
-static void number(struct jsonw *j, const char *key, bool known, double value)
-{
-	if (known && isfinite(value))
-		jsonw_kv_double(j, key, value);
-	else
-		jsonw_kv_null(j, key);
-}
-
 static void side(struct jsonw *j, const char *key, const struct bench_subject *s)
 {
-	jsonw_key(j, key);
-	jsonw_object(j);
+	jsonw_kv_object(j, key);
 	jsonw_kv_string(j, "module_sha256", s->sha256);
 	jsonw_kv_string(j, "provider", s->provider);
 	jsonw_object_end(j);
@@ -277,10 +268,9 @@ static void side(struct jsonw *j, const char *key, const struct bench_subject *s
 
 static void times(struct jsonw *j, const char *key, bool measured, double ms, bool by_bytes, double rate)
 {
-	jsonw_key(j, key);
-	jsonw_object(j);
-	number(j, "median_ms", measured, ms);
-	number(j, by_bytes ? "gb_s" : "tflops", measured, rate);
+	jsonw_kv_object(j, key);
+	jsonw_kv_double(j, "median_ms", measured ? ms : NAN);
+	jsonw_kv_double(j, by_bytes ? "gb_s" : "tflops", measured ? rate : NAN);
 	jsonw_object_end(j);
 }
 
@@ -302,17 +292,17 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	jsonw_kv_string(j, "flags", words);
 	times(j, "base", f.measured, f.base_ms, is_by_bytes(b, cell), f.base_rate);
 	times(j, "target", f.measured, f.target_ms, is_by_bytes(b, cell), f.target_rate);
-	number(j, "change_pct", f.measured, f.change_pct);
-	number(j, "ci_low_pct", f.measured, f.low_pct);
-	number(j, "ci_high_pct", f.measured, f.high_pct);
-	number(j, "code_pct", f.measured, stats_change_pct(c->found.typical.all.m_code));
-	number(j, "change_raw_pct", f.measured, stats_change_pct(c->found.typical.all.m_raw));
-	number(j, "sustained_pct", c->n_sustained_runs > 0, stats_change_pct(c->found.sustained.all.m));
-	number(j, "mean_pct", f.decision.mean.is_known, stats_change_pct(f.decision.mean.all.m));
-	number(j, "slow_base_pct", f.decision.mean.is_known, 100 * f.decision.mean.all.share[TAIL_BASE]);
-	number(j, "slow_target_pct", f.decision.mean.is_known, 100 * f.decision.mean.all.share[TAIL_TARGET]);
-	number(j, "slow_longer_pct", f.decision.mean.is_known, 100 * mean_longer(&f.decision.mean.all));
-	number(j, "mde_pct", f.measured, c->found.typical.mde_pct);
+	jsonw_kv_double(j, "change_pct", f.measured ? f.change_pct : NAN);
+	jsonw_kv_double(j, "ci_low_pct", f.measured ? f.low_pct : NAN);
+	jsonw_kv_double(j, "ci_high_pct", f.measured ? f.high_pct : NAN);
+	jsonw_kv_double(j, "code_pct", f.measured ? stats_change_pct(c->found.typical.all.m_code) : NAN);
+	jsonw_kv_double(j, "change_raw_pct", f.measured ? stats_change_pct(c->found.typical.all.m_raw) : NAN);
+	jsonw_kv_double(j, "sustained_pct", c->n_sustained_runs > 0 ? stats_change_pct(c->found.sustained.all.m) : NAN);
+	jsonw_kv_double(j, "mean_pct", f.decision.mean.is_known ? stats_change_pct(f.decision.mean.all.m) : NAN);
+	jsonw_kv_double(j, "slow_base_pct", f.decision.mean.is_known ? 100 * f.decision.mean.all.share[TAIL_BASE] : NAN);
+	jsonw_kv_double(j, "slow_target_pct", f.decision.mean.is_known ? 100 * f.decision.mean.all.share[TAIL_TARGET] : NAN);
+	jsonw_kv_double(j, "slow_longer_pct", f.decision.mean.is_known ? 100 * mean_longer(&f.decision.mean.all) : NAN);
+	jsonw_kv_double(j, "mde_pct", f.measured ? c->found.typical.mde_pct : NAN);
 	jsonw_kv_double(j, "threshold_pct", b->cells[cell].threshold_pct);
 	jsonw_kv_int(j, "runs", c->n_runs);
 	jsonw_kv_int(j, "samples", c->found.typical.all.pairs);
@@ -336,8 +326,7 @@ int report_json(const struct bench *b, const char *suite, FILE *out)
 	jsonw_kv_string(&j, "verdict", verdict_name(report_verdict(b)));
 	side(&j, "base", &b->subject[b->base]);
 	side(&j, "target", &b->subject[b->target]);
-	jsonw_key(&j, "device");
-	jsonw_object(&j);
+	jsonw_kv_object(&j, "device");
 	jsonw_kv_string(&j, "kind", device_kind_name(b->device.kind));
 	jsonw_kv_string(&j, "uuid", b->device.uuid);
 	jsonw_kv_string(&j, "name", b->device.name);
@@ -348,8 +337,7 @@ int report_json(const struct bench *b, const char *suite, FILE *out)
 	jsonw_kv_int(&j, "runs", b->runs);
 	jsonw_kv_double(&j, "gpu_s", b->gpu_s);
 	jsonw_kv_double(&j, "wall_s", (double)clock_mono_ns() * 1e-9 - b->started_s);
-	jsonw_key(&j, "cells");
-	jsonw_array(&j);
+	jsonw_kv_array(&j, "cells");
 	for (i = 0; i < b->n_cells; i++)
 		cell_json(b, i, &j);
 	jsonw_array_end(&j);

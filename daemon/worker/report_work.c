@@ -127,20 +127,11 @@ void report_work_text(const struct bench *b, struct buf *out)
 	masks(b, width, out);
 }
 
-static void figure(struct jsonw *j, const char *key, double v)
-{
-	if (isfinite(v))
-		jsonw_kv_double(j, key, v);
-	else
-		jsonw_kv_null(j, key);
-}
-
 void report_work_json(const struct bench *b, int cell, struct jsonw *j)
 {
 	double over[2] = { NAN, NAN }, ideal = NAN;
 
-	jsonw_key(j, "work");
-	jsonw_object(j);
+	jsonw_kv_object(j, "work");
 	for (int side = 0; side < 2; side++) {
 		const struct msg_work *w = &b->cell[cell].work[side];
 		char words[EXPLAIN_SIZE] = "", wrong[EXPLAIN_SIZE] = "";
@@ -160,19 +151,18 @@ void report_work_json(const struct bench *b, int cell, struct jsonw *j)
 		jsonw_object(j);
 		jsonw_kv_string(j, "provider", w->provider);
 		jsonw_kv_string(j, "configuration", w->config);
-		figure(j, "claimed_gb_s", claimed_gb_s(b, cell, side));
-		figure(j, "allocated_mb", allocated_mb(w));
-		figure(j, "taken_mb", taken_mb(w));
+		jsonw_kv_double(j, "claimed_gb_s", claimed_gb_s(b, cell, side));
+		jsonw_kv_double(j, "allocated_mb", allocated_mb(w));
+		jsonw_kv_double(j, "taken_mb", taken_mb(w));
 		jsonw_kv_string(j, "sparsity", words[0] ? words : NULL);
 		jsonw_kv_string(j, "contradiction", wrong[0] ? wrong : NULL);
 		jsonw_object_end(j);
 	}
 	jsonw_object_end(j);
 	(void)over_baseline(b, cell, over, &ideal);
-	jsonw_key(j, "over_baseline");
-	jsonw_object(j);
-	figure(j, "base", over[0]);
-	figure(j, "target", over[1]);
-	figure(j, "ideal", ideal);
+	jsonw_kv_object(j, "over_baseline");
+	jsonw_kv_double(j, "base", over[0]);
+	jsonw_kv_double(j, "target", over[1]);
+	jsonw_kv_double(j, "ideal", ideal);
 	jsonw_object_end(j);
 }

@@ -144,57 +144,64 @@ static bool role_in_task(const struct child *c, enum role role)
 }
 
 /* Whether a record is allowed in this task. NULL: yes. */
-static const char *refusal_of(const struct child *c, const struct msg *m)
+/* Cell and role of a record are of this task. */
+static bool are_of(const struct child *c, int cell, enum role role)
+{
+	return in_task(c->task, cell) && role_in_task(c, role);
+}
+
+/* The same, or the record is of no cell, or of the role `other`. */
+static bool may_be_of(const struct child *c, int cell, enum role role, enum role other)
+{
+	return (cell < 0 || in_task(c->task, cell)) && (role == other || role_in_task(c, role));
+}
+
+/* Returns 1 if the record is allowed in this task, 0 not, -1 no runner sends such a message. */
+static int fits(const struct child *c, const struct msg *m)
 {
 	const struct runner_task *t = c->task;
+	bool profiles = t->mode == RUN_PROFILE;
 
 	switch (m->t) {
 	case MSG_AT:
-		return (m->u.at.cell >= 0 && !in_task(t, m->u.at.cell)) ||
-				       (m->u.at.role != ROLE_NONE && !role_in_task(c, m->u.at.role))
-			       ? "an `at` record of another task"
-			       : NULL;
-	case MSG_CHECK:
-		return !in_task(t, m->u.check.cell) || !role_in_task(c, m->u.check.role) ? "a `check` record of another task"
-											 : NULL;
-	case MSG_WORK:
-		return !in_task(t, m->u.work.cell) || !role_in_task(c, m->u.work.role) ? "a `work` record of another task" : NULL;
-	case MSG_NODE:
-		return !in_task(t, m->u.node.cell) || !role_in_task(c, m->u.node.role) ? "a `node` record of another task" : NULL;
-	case MSG_CELL:
-		return !in_task(t, m->u.cell->cell) || m->u.cell->process_run != t->process_run || m->u.cell->set != t->set
-			       ? "a `cell` record of another task"
-			       : NULL;
-	case MSG_KERNEL:
-		return t->mode != RUN_PROFILE || !in_task(t, m->u.kernel.cell) || !role_in_task(c, m->u.kernel.role)
-			       ? "a `kernel` record of another task"
-			       : NULL;
-	case MSG_PROFILE:
-		return t->mode != RUN_PROFILE || !in_task(t, m->u.profile.cell) ? "a `profile` record of another task" : NULL;
-	case MSG_STALLS:
-		return t->mode != RUN_PROFILE || !t->samples || !in_task(t, m->u.stalls.cell) ||
-				       !role_in_task(c, m->u.stalls.role)
-			       ? "a `stalls` record of another task"
-			       : NULL;
-	case MSG_AUDIT:
-		return t->mode != RUN_AUDIT || !in_task(t, m->u.audit.cell) || !role_in_task(c, m->u.audit.role)
-			       ? "an `audit` record of another task"
-			       : NULL;
+		return may_be_of(c, m->u.at.cell, m->u.at.role, ROLE_NONE);
 	case MSG_FAULT:
-		return (m->u.fault.cell >= 0 && !in_task(t, m->u.fault.cell)) ||
-				       (!role_in_task(c, m->u.fault.role) && m->u.fault.role != ROLE_DEVICE)
-			       ? "a `fault` record of another task"
-			       : NULL;
+		return may_be_of(c, m->u.fault.cell, m->u.fault.role, ROLE_DEVICE);
 	case MSG_NOTE:
-		return (m->u.note.cell >= 0 && !in_task(t, m->u.note.cell)) ||
-				       (!role_in_task(c, m->u.note.role) && m->u.note.role != ROLE_DEVICE)
-			       ? "a `note` record of another task"
-			       : NULL;
+		return may_be_of(c, m->u.note.cell, m->u.note.role, ROLE_DEVICE);
+	case MSG_CHECK:
+		return are_of(c, m->u.check.cell, m->u.check.role);
+	case MSG_WORK:
+		return are_of(c, m->u.work.cell, m->u.work.role);
+	case MSG_NODE:
+		return are_of(c, m->u.node.cell, m->u.node.role);
+	case MSG_CELL:
+		return in_task(t, m->u.cell->cell) && m->u.cell->process_run == t->process_run && m->u.cell->set == t->set;
+	case MSG_KERNEL:
+		return profiles && are_of(c, m->u.kernel.cell, m->u.kernel.role);
+	case MSG_PROFILE:
+		return profiles && in_task(t, m->u.profile.cell);
+	case MSG_STALLS:
+		return profiles && t->samples && are_of(c, m->u.stalls.cell, m->u.stalls.role);
+	case MSG_AUDIT:
+		return t->mode == RUN_AUDIT && are_of(c, m->u.audit.cell, m->u.audit.role);
 	case MSG_STATE:
-		return m->u.state.what != t->mode ? "a `state` record of another task" : NULL;
+		return m->u.state.what == t->mode;
 	default:
-		return "a message that no runner sends";
+		return -1;
 	}
+}
+
+static int refuse(struct child *c, const struct msg *m, int fit, struct fw_err *err)
+{
+	const char *name = protocol_name(m->t);
+
+	c->broken = true;
+	if (c->forged)
+		return err_set(err, ERR_PROTOCOL, "the runner sent timings of other inputs than those that were checked");
+	if (fit < 0)
+		return err_set(err, ERR_PROTOCOL, "the runner sent a message that no runner sends");
+	return err_set(err, ERR_PROTOCOL, "the runner sent %s `%s` record of another task", *name == 'a' ? "an" : "a", name);
 }
 
 /* Timings of a run name the inputs of the base's check. A line forged elsewhere need not know them. */
@@ -249,15 +256,11 @@ static int compare_processes(struct child *c, const struct msg_at *at, struct fw
 
 static int take(struct child *c, struct msg *m, struct fw_err *err)
 {
-	const char *wrong = refusal_of(c, m);
+	int fit = fits(c, m);
 
-	c->forged = !wrong && of_other_inputs(c, m);
-	if (c->forged)
-		wrong = "timings of other inputs than those that were checked";
-	if (wrong) {
-		c->broken = true;
-		return err_set(err, ERR_PROTOCOL, "the runner sent %s", wrong);
-	}
+	c->forged = fit > 0 && of_other_inputs(c, m);
+	if (fit <= 0 || c->forged)
+		return refuse(c, m, fit, err);
 	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0)
 		return compare_processes(c, &m->u.at, err);
 	if (m->t == MSG_AT)

@@ -221,8 +221,7 @@ static void side_json(struct jsonw *j, const char *key, const struct sassdiff_pa
 
 static void lines_json(struct jsonw *j, const char *key, const struct sassdiff_pair *p, int side, size_t from, size_t n)
 {
-	jsonw_key(j, key);
-	jsonw_array(j);
+	jsonw_kv_array(j, key);
 	for (size_t i = from; i < from + n; i++) {
 		const struct sass_instruction *in = instruction(p, side, i);
 		jsonw_object(j);
@@ -238,8 +237,7 @@ static void delta_json(struct jsonw *j, const struct sassdiff_pair *p)
 	const struct sassdelta *d = &p->delta;
 	jsonw_kv_int(j, "removed", (int64_t)d->removed);
 	jsonw_kv_int(j, "added", (int64_t)d->added);
-	jsonw_key(j, "opcodes");
-	jsonw_array(j);
+	jsonw_kv_array(j, "opcodes");
 	for (size_t i = 0; i < d->n_opcodes; i++) {
 		jsonw_object(j);
 		jsonw_kv_string(j, "opcode", d->opcode[i].opcode);
@@ -271,8 +269,7 @@ void sassdiff_print_json(const struct sassdiff *d, struct buf *out)
 	jsonw_object(&j);
 	jsonw_kv_bool(&j, "same", sassdiff_is_same(d));
 	jsonw_kv_string(&j, "note", d->note);
-	jsonw_key(&j, "functions");
-	jsonw_array(&j);
+	jsonw_kv_array(&j, "functions");
 	for (size_t i = 0; i < d->n; i++) {
 		const struct sassdiff_pair *p = &d->pair[i];
 		jsonw_object(&j);
