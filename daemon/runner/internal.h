@@ -212,7 +212,7 @@ const struct fw_provider *module_choose(
 
 /*
  * ---- device ----
- * Interface between the runner and a device; cpu.c, cuda.cu and sim.c implement it.
+ * Interface between the runner and a device; cpu.c (also the simulated one) and cuda.cu implement it.
  *
  * A device owns one context and one stream. It gives times as float32 milliseconds between two marks on its stream. `sim`
  * computes on the CPU but makes its times from the work that a module reports and the noise of a recorded trace; all of its
@@ -1039,21 +1039,6 @@ struct sampler {
 
 /** Restore inputs, poison outputs, displace the cache, as before a timed call, and wait. Returns -1 with `f`. */
 int settle_state(struct runner *r, struct subject *u, struct failure *f);
-
-/*
- * ---- sim_trace ----
- * Noise of a real GPU: 256 calls in a row of cuDNN's attention forward (64:8 heads, headdim 128, 8192 tokens) on
- * an H200 at its power limit, five key lengths interleaved and scaled to one level.
- */
-
-enum { SIM_TRACE_CALLS = 256 };
-
-struct sim_call {
-	int16_t log_e5; /* 1e5 ln(time / running median of 101 calls) */
-	uint16_t mhz;   /* SM clock that the driver reported during the call */
-};
-
-extern const struct sim_call sim_trace[SIM_TRACE_CALLS];
 
 /* ---- verifier: A reference computed once for a problem and compared with any number of results. ---- */
 
