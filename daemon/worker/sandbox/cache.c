@@ -122,11 +122,9 @@ int cache_open(struct cache *c, const char *dir, struct fw_err *err)
 	c->modules_fd = c->builds_fd < 0 ? -1 : open_folder(c, "modules", err);
 	c->names_fd = c->modules_fd < 0 ? -1 : open_folder(c, "names", err);
 	c->checks_fd = c->names_fd < 0 ? -1 : open_folder(c, "checks", err);
-	if (c->checks_fd < 0) {
+	if (c->checks_fd < 0)
 		cache_close(c);
-		return -1;
-	}
-	return 0;
+	return c->fd < 0 ? -1 : 0;
 }
 
 void cache_close(struct cache *c)
@@ -221,10 +219,11 @@ static int copy_file(int out, int fd, int64_t max_bytes, struct hash_state *hash
 	return result;
 }
 
-int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err)
+/* `name`: NULL: its hash. */
+static int put_copy(int folder_fd, const char *name, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err)
 {
-	char tmp[64], name[80];
-	int out = begin_file(c->modules_fd, tmp, err);
+	char tmp[64], file[80];
+	int out = begin_file(folder_fd, tmp, err);
 	struct hash_state hash;
 
 	if (out < 0)
@@ -234,8 +233,13 @@ int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha2
 	if (result == 0)
 		err_set(err, ERR_INVALID, "larger than %lld MiB", (long long)(max_bytes >> 20));
 	hash_end(&hash, sha256);
-	snprintf(name, sizeof name, "%s.so", sha256);
-	return finish_file(c->modules_fd, out, tmp, name, result == 1, err);
+	snprintf(file, sizeof file, "%.64s.so", name ? name : sha256);
+	return finish_file(folder_fd, out, tmp, file, result == 1, err);
+}
+
+int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err)
+{
+	return put_copy(c->modules_fd, NULL, fd, max_bytes, sha256, err);
 }
 
 static int open_cached(int folder_fd, const char *sha256)
@@ -257,18 +261,10 @@ int cache_open_module(const struct cache *c, const char *sha256)
 
 void cache_put_names(const struct cache *c, const char *sha256, int fd, int64_t max_bytes)
 {
-	char tmp[64], name[80], unused[HASH_HEX];
+	char unused[HASH_HEX];
 	struct fw_err err = { 0 };
-	int out = begin_file(c->names_fd, tmp, &err);
-	struct hash_state hash;
 
-	if (out < 0)
-		return;
-	hash_begin(&hash);
-	int result = copy_file(out, fd, max_bytes, &hash, &err);
-	hash_end(&hash, unused);
-	snprintf(name, sizeof name, "%.64s.so", sha256);
-	finish_file(c->names_fd, out, tmp, name, result == 1, &err);
+	put_copy(c->names_fd, sha256, fd, max_bytes, unused, &err);
 }
 
 int cache_open_names(const struct cache *c, const char *sha256)

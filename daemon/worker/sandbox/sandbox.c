@@ -526,24 +526,29 @@ static void find_kit(struct sandbox *s)
 enum run_as { AS_BUILD, AS_RUN, AS_COUNT };
 
 /* Run /usr/bin/true as branch code would run. `said`: output of a failure. */
+/* Run it. `said`: its output; NULL: dropped. Own: frees `v`. */
+static bool ends_well(struct sandbox_argv *v, struct buf *said, struct fw_err *err)
+{
+	struct proc_exit how;
+	bool good = sandbox_end(v, err) == 0 &&
+		    proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, said, said, TRY_MS, &how, err) == 0 && how.status == 0;
+
+	free(v);
+	return good;
+}
+
+/* Run /usr/bin/true as branch code would run. `said`: output of a failure. */
 static bool works(struct sandbox *s, enum run_as as, struct buf *said, struct fw_err *err)
 {
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
-	struct proc_exit how = { .status = -1 };
-	bool good;
 
 	buf_clear(said);
-	if (as == AS_BUILD) {
+	if (as == AS_BUILD)
 		sandbox_build(s, v, "/usr", "bin");
-		sandbox_arg(v, "/usr/bin/true");
-	} else {
+	else
 		in_run(s, v, NULL, "/usr/bin/true", false, as == AS_COUNT);
-		sandbox_arg(v, "/usr/bin/true");
-	}
-	good = sandbox_end(v, err) == 0 &&
-	       proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, said, said, TRY_MS, &how, err) == 0 && how.status == 0;
-	free(v);
-	return good;
+	sandbox_arg(v, "/usr/bin/true");
+	return ends_well(v, said, err);
 }
 
 /* Whether the driver was loaded so that counters need CAP_PERFMON, or CAP_SYS_ADMIN before version 565. */
@@ -561,30 +566,24 @@ static bool counters_are_closed(void)
 }
 
 /* Root reads all files, nobody only public ones: a runner in a closed folder would fail in every job. */
+/* Root reads all files, nobody only public ones: a runner in a closed folder would fail in every job. */
 static int check_runner(const struct sandbox *s, struct fw_err *err)
 {
-	struct sandbox_argv *v = mem_alloc(sizeof *v);
-	struct proc_exit how = { .status = 0 };
-	struct buf said;
 	struct fw_err e = { 0 };
 	char runner[PATH_MAX];
-	int result = 0;
 
-	buf_init(&said, 4096);
-	if (proc_sibling("flopwatch-runner", runner, sizeof runner, NULL) == 0) {
-		in_run(s, v, NULL, runner, false, false);
-		args(v, "/usr/bin/test", "-x", runner);
-		if (sandbox_end(v, &e) != 0 ||
-			proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, TRY_MS, &how, &e) != 0 ||
-			how.status != 0)
-			result = err_set(err, ERR_UNSUPPORTED,
-				"%s cannot be run by nobody (uid 65534), as whom a worker of root runs code of branches; install it where "
-				"every user may read it",
-				runner);
-	}
-	buf_fini(&said);
-	free(v);
-	return result;
+	if (proc_sibling("flopwatch-runner", runner, sizeof runner, NULL) != 0)
+		return 0;
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
+
+	in_run(s, v, NULL, runner, false, false);
+	args(v, "/usr/bin/test", "-x", runner);
+	if (ends_well(v, NULL, &e))
+		return 0;
+	return err_set(err, ERR_UNSUPPORTED,
+		"%s cannot be run by nobody (uid 65534), as whom a worker of root runs code of branches; install it where "
+		"every user may read it",
+		runner);
 }
 
 /* The filter sets no_new_privs, which disables a bubblewrap that is setuid root: test it again. */
@@ -640,23 +639,16 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 }
 
 /* Whether the build user can enter and list the folder inside. */
+/* Whether the build user can enter and list the folder inside. */
 static bool can_read(const struct sandbox *s, const char *path, struct fw_err *err)
 {
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
-	struct proc_exit how = { .status = -1 };
-	struct buf said;
-	bool good;
 
-	buf_init(&said, 4096);
 	sandbox_build(s, v, "/usr", "bin");
 	sandbox_arg(v, "/usr/bin/test");
 	args(v, "-r", path, "-a");
 	args(v, "-x", path, NULL);
-	good = sandbox_end(v, err) == 0 &&
-	       proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, TRY_MS, &how, err) == 0 && how.status == 0;
-	buf_fini(&said);
-	free(v);
-	return good;
+	return ends_well(v, NULL, err);
 }
 
 static int show_one(struct sandbox *s, const char *path, const char *cache, struct fw_err *err)
