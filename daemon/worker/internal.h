@@ -740,7 +740,6 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err);
 
 /* ---- sassdiff_print: Differences of two modules: a table and hunks as text, or one JSON object. ---- */
 
-void sassdiff_print(const struct sassdiff *d, struct buf *out);
 /**
  * Write a note on the instruction of a side (0 base, 1 target) at that address. Shape: note[SASSDIFF_NOTE_SIZE]; stays ""
  * without one.
@@ -753,7 +752,6 @@ typedef void sassdiff_note_fn(void *arg, int side, uint32_t address, char *note)
  */
 size_t sassdiff_print_hunks(
 	const struct sassdiff_pair *p, size_t lines_max, sassdiff_note_fn *note, void *note_arg, struct buf *out);
-void sassdiff_print_json(const struct sassdiff *d, struct buf *out);
 
 /** Read both files, append the text or JSON. Returns 1 if the code is the same, 0 if not, -1 with the reason. */
 int sassdiff_show(const char *base, const char *target, bool as_json, struct buf *out, struct fw_err *err);
@@ -1121,12 +1119,6 @@ int ncu_counters(struct buffered *k, struct fw_err *err);
  */
 int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *said, char *why,
 	size_t size, struct fw_err *err);
-
-/**
- * Assign ncu's output of one call to the kernels of that process: launch i of its table is kernel i of the call. Returns false
- * if the launches differ or there is no table; see `why`. Shape: why[size].
- */
-bool ncu_take(struct buffered_process *p, const char *text, size_t len, char *why, size_t size);
 
 /* ---- ncu_stalls: Warp stalls by Nsight Compute, for cells that only ncu could count. ---- */
 

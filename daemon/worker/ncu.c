@@ -73,7 +73,7 @@ static void write_error(const char *text, char *why, size_t size)
 		line ? line + strspn(line, " ") : "it printed no table");
 }
 
-bool ncu_take(struct buffered_process *p, const char *text, size_t len, char *why, size_t size)
+static bool ncu_take(struct buffered_process *p, const char *text, size_t len, char *why, size_t size)
 {
 	struct table t = { .process = p };
 	struct fw_err err = { 0 };

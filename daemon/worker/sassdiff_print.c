@@ -187,7 +187,7 @@ static void print_pair(struct buf *out, const struct sassdiff_pair *p)
 		buf_printf(out, "  and %zu lines more: --json has all\n", lines - HUNK_LINES_MAX);
 }
 
-void sassdiff_print(const struct sassdiff *d, struct buf *out)
+static void sassdiff_print(const struct sassdiff *d, struct buf *out)
 {
 	print_table(d, out);
 	for (size_t i = 0; i < d->n; i++)
@@ -262,7 +262,7 @@ static void delta_json(struct jsonw *j, const struct sassdiff_pair *p)
 	jsonw_array_end(j);
 }
 
-void sassdiff_print_json(const struct sassdiff *d, struct buf *out)
+static void sassdiff_print_json(const struct sassdiff *d, struct buf *out)
 {
 	struct jsonw j;
 	jsonw_init(&j, out);
