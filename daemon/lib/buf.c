@@ -125,19 +125,26 @@ int buf_read_fd(struct buf *b, int fd)
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0)
-			return -1;
-		if (got == 0)
-			return 0;
-		if ((size_t)got > room) {
-			buf_append(b, chunk, room);
-			b->failed = true;
-			return 0;
-		}
-		buf_append(b, chunk, (size_t)got);
+		if (got <= 0)
+			return got < 0 ? -1 : 0;
+		buf_append(b, chunk, (size_t)got < room ? (size_t)got : room);
+		b->failed = b->failed || (size_t)got > room;
 		if (b->failed)
 			return 0;
 	}
+}
+
+int buf_write_fd(const void *data, size_t len, int fd)
+{
+	for (const char *at = data; len > 0;) {
+		ssize_t done = write(fd, at, len);
+
+		if (done < 0 && errno != EINTR)
+			return -1;
+		at += done > 0 ? done : 0;
+		len -= done > 0 ? (size_t)done : 0;
+	}
+	return 0;
 }
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -163,13 +170,9 @@ void buf_base64(struct buf *b, const void *data, size_t len)
 
 static int digit_value(char c)
 {
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
 }
 
 int buf_unbase64(struct buf *b, const char *text, size_t len)

@@ -36,18 +36,13 @@ static int memory_file(const char *name, struct fw_err *err)
 static int memory_file_of(const struct buf *in, struct fw_err *err)
 {
 	int fd = memory_file("input", err);
-	for (size_t done = 0; fd >= 0 && done < in->len;) {
-		ssize_t n = write(fd, in->data + done, in->len - done);
-		if (n < 0) {
-			err_sys(err, "cannot fill a memory file");
-			close(fd);
-			return -1;
-		}
-		done += (size_t)n;
-	}
-	if (fd >= 0)
-		lseek(fd, 0, SEEK_SET);
-	return fd;
+	if (fd < 0)
+		return -1;
+	if (buf_write_fd(in->data, in->len, fd) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	err_sys(err, "cannot fill a memory file");
+	close(fd);
+	return -1;
 }
 
 /* A program raises these by itself; any other signal came from outside. */

@@ -4,29 +4,28 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Bytes of the character of `list` that the text begins with; 0 none. */
+static size_t begins_with(const char *text, const char *const *list)
+{
+	for (; *list; list++)
+		if (strncmp(text, *list, strlen(*list)) == 0)
+			return strlen(*list);
+	return 0;
+}
+
 /* What spreadsheets skip before they look: ASCII, no-break and ideographic spaces. Bytes of one, 0 none. */
 static size_t skipped_space(const char *text)
 {
-	static const char *const wide[] = { "\xc2\xa0", "\xe3\x80\x80", "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\xaf" };
-	if (*text && strchr(" \t\r\n\v\f", *text))
-		return 1;
-	for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
-		if (strncmp(text, wide[i], strlen(wide[i])) == 0)
-			return strlen(wide[i]);
-	return 0;
+	static const char *const wide[] = { "\xc2\xa0", "\xe3\x80\x80", "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\xaf", NULL };
+	return *text && strchr(" \t\r\n\v\f", *text) ? 1 : begins_with(text, wide);
 }
 
 /* Full-width and small signs are signs to a spreadsheet, too. */
 static bool is_sign(const char *text)
 {
 	static const char *const wide[] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0", "\xef\xb9\xa6",
-		"\xef\xb9\xa2", "\xef\xb9\xa3", "\xef\xb9\xab", "\xe2\x88\x92" };
-	if (*text && strchr("=+-@", *text))
-		return true;
-	for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
-		if (strncmp(text, wide[i], strlen(wide[i])) == 0)
-			return true;
-	return false;
+		"\xef\xb9\xa2", "\xef\xb9\xa3", "\xef\xb9\xab", "\xe2\x88\x92", NULL };
+	return (*text && strchr("=+-@", *text)) || begins_with(text, wide);
 }
 
 static bool is_number(const char *text)

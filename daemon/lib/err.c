@@ -89,35 +89,20 @@ void err_clear(struct fw_err *e)
 
 const char *err_name(enum err_code code)
 {
-	switch (code) {
-	case ERR_NONE:
-		return "none";
-	case ERR_INTERNAL:
-		return "internal";
-	case ERR_INVALID:
-		return "invalid";
-	case ERR_NOT_FOUND:
-		return "not_found";
-	case ERR_CONFLICT:
-		return "conflict";
-	case ERR_BUSY:
-		return "busy";
-	case ERR_TIMEOUT:
-		return "timeout";
-	case ERR_IO:
-		return "io";
-	case ERR_FULL:
-		return "full";
-	case ERR_PROTOCOL:
-		return "protocol";
-	case ERR_UNSUPPORTED:
-		return "unsupported";
-	case ERR_DAMAGED:
-		return "damaged";
-	case ERR_CANCELLED:
-		return "cancelled";
-	case ERR_CRASHED:
-		return "crashed";
-	}
-	return "unknown";
+	static const char *const names[] = { [ERR_NONE] = "none",
+		[ERR_INTERNAL] = "internal",
+		[ERR_INVALID] = "invalid",
+		[ERR_NOT_FOUND] = "not_found",
+		[ERR_CONFLICT] = "conflict",
+		[ERR_BUSY] = "busy",
+		[ERR_TIMEOUT] = "timeout",
+		[ERR_IO] = "io",
+		[ERR_FULL] = "full",
+		[ERR_PROTOCOL] = "protocol",
+		[ERR_UNSUPPORTED] = "unsupported",
+		[ERR_DAMAGED] = "damaged",
+		[ERR_CANCELLED] = "cancelled",
+		[ERR_CRASHED] = "crashed" };
+
+	return code < sizeof names / sizeof names[0] ? names[code] : "unknown";
 }

@@ -1,7 +1,6 @@
 /* field.c - the only conversion of foreign JSON values to C values. */
 #include "lib/lib.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -55,83 +54,56 @@ bool field_has(const struct fields *f, const char *key)
 	return value_of(f, key) != NULL;
 }
 
-static int64_t check_int(struct fields *f, const char *key, const json_t *v, int64_t min, int64_t max)
-{
-	if (!json_is_integer(v)) {
-		field_fail(f, key, "must be an integer");
-		return min;
-	}
-	json_int_t n = json_integer_value(v);
-
-	if (n < min || n > max) {
-		field_fail(f, key, "%lld is outside %lld..%lld", (long long)n, (long long)min, (long long)max);
-		return min;
-	}
-	return n;
-}
-
 int64_t field_int(struct fields *f, const char *key, int64_t min, int64_t max)
 {
-	json_t *v = required(f, key);
-
-	return v ? check_int(f, key, v, min, max) : min;
+	return required(f, key) ? field_int_or(f, key, min, max, min) : min;
 }
 
 int64_t field_int_or(struct fields *f, const char *key, int64_t min, int64_t max, int64_t absent)
 {
 	json_t *v = value_of(f, key);
+	json_int_t n = json_integer_value(v);
 
-	return v ? check_int(f, key, v, min, max) : absent;
-}
-
-static double check_double(struct fields *f, const char *key, const json_t *v, double min, double max)
-{
-	if (!json_is_number(v)) {
-		field_fail(f, key, "must be a number");
-		return min;
-	}
-	double n = json_number_value(v) + 0.0; /* -0 would be written as an integer and read again as 0 */
-
-	if (!(n >= min && n <= max)) {
-		field_fail(f, key, "%g is outside %g..%g", n, min, max);
-		return min;
-	}
-	return n;
+	if (!v)
+		return absent;
+	if (!json_is_integer(v))
+		field_fail(f, key, "must be an integer");
+	else if (n < min || n > max)
+		field_fail(f, key, "%lld is outside %lld..%lld", (long long)n, (long long)min, (long long)max);
+	return f->failed ? min : n;
 }
 
 double field_double(struct fields *f, const char *key, double min, double max)
 {
-	json_t *v = required(f, key);
-
-	return v ? check_double(f, key, v, min, max) : min;
+	return required(f, key) ? field_double_or(f, key, min, max, min) : min;
 }
 
 double field_double_or(struct fields *f, const char *key, double min, double max, double absent)
 {
 	json_t *v = value_of(f, key);
+	double n = json_number_value(v) + 0.0; /* -0 would be written as an integer and read again as 0 */
 
-	return v ? check_double(f, key, v, min, max) : absent;
-}
-
-static bool check_bool(struct fields *f, const char *key, const json_t *v)
-{
-	if (!json_is_boolean(v))
-		field_fail(f, key, "must be true or false");
-	return json_is_true(v);
+	if (!v)
+		return absent;
+	if (!json_is_number(v))
+		field_fail(f, key, "must be a number");
+	else if (!(n >= min && n <= max))
+		field_fail(f, key, "%g is outside %g..%g", n, min, max);
+	return f->failed ? min : n;
 }
 
 bool field_bool(struct fields *f, const char *key)
 {
-	json_t *v = required(f, key);
-
-	return v && check_bool(f, key, v);
+	return required(f, key) && field_bool_or(f, key, false);
 }
 
 bool field_bool_or(struct fields *f, const char *key, bool absent)
 {
 	json_t *v = value_of(f, key);
 
-	return v ? check_bool(f, key, v) : absent;
+	if (v && !json_is_boolean(v))
+		field_fail(f, key, "must be true or false");
+	return v ? json_is_true(v) : absent;
 }
 
 uint64_t field_u64(struct fields *f, const char *key)
@@ -187,12 +159,8 @@ static const char *string_of(struct fields *f, const char *key, size_t *len)
 {
 	json_t *v = required(f, key);
 
-	if (!v)
-		return NULL;
-	if (!json_is_string(v)) {
+	if (v && !json_is_string(v))
 		field_fail(f, key, "must be a string");
-		return NULL;
-	}
 	*len = json_string_length(v);
 	return json_string_value(v);
 }
@@ -254,16 +222,11 @@ int field_word(struct fields *f, const char *key, const char *const *words, char
 static void clean_text(struct fields *f, const char *key, const char *kept_characters, char *out, size_t size)
 {
 	json_t *v = value_of(f, key);
-
-	out[0] = 0;
-	if (!v)
-		return;
-	if (!json_is_string(v)) {
-		field_fail(f, key, "must be a string");
-		return;
-	}
 	const char *text = json_string_value(v);
 	size_t len = json_string_length(v);
+
+	if (v && !text)
+		field_fail(f, key, "must be a string");
 
 	if (len >= size) {
 		len = size - 1;
@@ -289,42 +252,18 @@ json_t *field_array(struct fields *f, const char *key, size_t min, size_t max)
 {
 	json_t *v = required(f, key);
 
-	if (!v)
-		return NULL;
-	if (!json_is_array(v)) {
+	if (v && !json_is_array(v))
 		field_fail(f, key, "must be an array");
-		return NULL;
-	}
-	if (json_array_size(v) < min || json_array_size(v) > max) {
+	else if (v && (json_array_size(v) < min || json_array_size(v) > max))
 		field_fail(f, key, "has %zu items, not %zu..%zu", json_array_size(v), min, max);
-		return NULL;
-	}
-	return v;
-}
-
-int field_sizes(struct fields *f, const char *key, int *out, size_t n)
-{
-	json_t *list = field_array(f, key, n, n);
-
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		json_t *v = json_array_get(list, i);
-
-		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > INT_MAX)
-			return field_fail(f, key, "item %zu is no size", i);
-		out[i] = (int)json_integer_value(v);
-	}
-	return list ? 0 : -1;
+	return f->failed ? NULL : v;
 }
 
 json_t *field_object(struct fields *f, const char *key)
 {
 	json_t *v = required(f, key);
 
-	if (!v)
-		return NULL;
-	if (!json_is_object(v)) {
+	if (v && !json_is_object(v))
 		field_fail(f, key, "must be an object");
-		return NULL;
-	}
-	return v;
+	return f->failed ? NULL : v;
 }

@@ -30,10 +30,10 @@ static void separate(struct jsonw *j)
 		buf_putc(j->out, ',');
 }
 
-static void open_level(struct jsonw *j, char c)
+void jsonw_open(struct jsonw *j, char bracket)
 {
 	separate(j);
-	buf_putc(j->out, c);
+	buf_putc(j->out, bracket);
 	/* Deeper than any document of ours: a bug, which must not become a write past need_comma. */
 	if (j->depth + 1 >= DEPTH_MAX) {
 		j->out->failed = true;
@@ -42,34 +42,14 @@ static void open_level(struct jsonw *j, char c)
 	j->need_comma[++j->depth] = false;
 }
 
-static void close_level(struct jsonw *j, char c)
+void jsonw_close(struct jsonw *j, char bracket)
 {
 	if (j->depth == 0) {
 		j->out->failed = true;
 		return;
 	}
 	j->depth--;
-	buf_putc(j->out, c);
-}
-
-void jsonw_object(struct jsonw *j)
-{
-	open_level(j, '{');
-}
-
-void jsonw_object_end(struct jsonw *j)
-{
-	close_level(j, '}');
-}
-
-void jsonw_array(struct jsonw *j)
-{
-	open_level(j, '[');
-}
-
-void jsonw_array_end(struct jsonw *j)
-{
-	close_level(j, ']');
+	buf_putc(j->out, bracket);
 }
 
 /* Eight at a time: the high bit of each that is a control character, a quote, a backslash, or not of ASCII. */

@@ -23,6 +23,8 @@ void *mem_alloc(size_t size) __attribute__((malloc, alloc_size(1), returns_nonnu
 void *mem_alloc_zero(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2), returns_nonnull));
 /** Change to `n` elements of `size` bytes (> 0); those that are new are undefined. `p` may be NULL. */
 void *mem_grow(void *p, size_t n, size_t size) __attribute__((alloc_size(2, 3), returns_nonnull, warn_unused_result));
+/** Room for one more than `n` elements of an array that had room for `n` by this function alone: it doubles at powers of two. */
+void *mem_grow_one(void *p, size_t n, size_t size) __attribute__((returns_nonnull, warn_unused_result));
 char *mem_copy_text(const char *text) __attribute__((malloc, returns_nonnull));
 
 /*
@@ -91,6 +93,8 @@ void buf_vprintf(struct buf *b, const char *format, va_list args) __attribute__(
 void buf_consume(struct buf *b, size_t n);
 /** Read from `fd` until end of file or `max`. Err: -1 with errno; beyond max sets failed. */
 int buf_read_fd(struct buf *b, int fd);
+/** Write all of `data` to `fd`. Err: -1 with errno. */
+int buf_write_fd(const void *data, size_t len, int fd);
 /** Base64 of `len` bytes, and back. Err: buf_unbase64 returns -1 on a bad character. */
 void buf_base64(struct buf *b, const void *data, size_t len);
 int buf_unbase64(struct buf *b, const char *text, size_t len);
@@ -500,8 +504,6 @@ void field_lines(struct fields *f, const char *key, char *out, size_t size);
 
 /** Read an array of min..max items; NULL after a failure. Own: borrowed. */
 json_t *field_array(struct fields *f, const char *key, size_t min, size_t max);
-/** Read an array of `n` integers from 0 on. Shape: out[n]. Returns 0, -1 after a failure. */
-int field_sizes(struct fields *f, const char *key, int *out, size_t n);
 /** Read an object; NULL after a failure. Own: borrowed. */
 json_t *field_object(struct fields *f, const char *key);
 
@@ -628,10 +630,12 @@ struct jsonw {
 };
 
 void jsonw_init(struct jsonw *j, struct buf *out);
-void jsonw_object(struct jsonw *j);
-void jsonw_object_end(struct jsonw *j);
-void jsonw_array(struct jsonw *j);
-void jsonw_array_end(struct jsonw *j);
+void jsonw_open(struct jsonw *j, char bracket);
+void jsonw_close(struct jsonw *j, char bracket);
+#define jsonw_object(j)     jsonw_open(j, '{')
+#define jsonw_object_end(j) jsonw_close(j, '}')
+#define jsonw_array(j)      jsonw_open(j, '[')
+#define jsonw_array_end(j)  jsonw_close(j, ']')
 void jsonw_key(struct jsonw *j, const char *key);
 /** NULL writes null. */
 void jsonw_string(struct jsonw *j, const char *text);
@@ -895,6 +899,11 @@ bool yaml_is_map(const struct yaml_node *n);
 bool yaml_is_list(const struct yaml_node *n);
 /** A key without a value, ~ or null. */
 bool yaml_is_null(const struct yaml_node *n);
+/** Items of a list of `min` to `max`; -1 for NULL, and for another node, which is a mistake: these words. */
+int yaml_list(struct yaml *y, struct yaml_node *n, int min, int max, const char *wrong, ...)
+	__attribute__((format(printf, 5, 6)));
+/** The same of a mapping and its pairs. */
+int yaml_map(struct yaml *y, struct yaml_node *n, int min, int max, const char *wrong, ...) __attribute__((format(printf, 5, 6)));
 /** Items of a list (or pairs of a map). NULL and non-lists have 0. */
 int yaml_count(const struct yaml_node *n);
 struct yaml_node *yaml_item(struct yaml *y, struct yaml_node *list, int i);

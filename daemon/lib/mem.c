@@ -43,6 +43,11 @@ void *mem_grow(void *p, size_t n, size_t size)
 	return grown;
 }
 
+void *mem_grow_one(void *p, size_t n, size_t size)
+{
+	return n & (n - 1) ? p : mem_grow(p, n ? 2 * n : 1, size);
+}
+
 char *mem_copy_text(const char *text)
 {
 	size_t size = strlen(text) + 1;

@@ -104,17 +104,6 @@ static struct yaml_node *add_node(struct yaml *y, struct yaml_node *parent, enum
 	return n;
 }
 
-static char *copy_text(const unsigned char *text, size_t len)
-{
-	char *copy = malloc(len + 1);
-
-	if (!copy)
-		return NULL;
-	memcpy(copy, text, len);
-	copy[len] = '\0';
-	return copy;
-}
-
 static int refuse(struct yaml *y, const yaml_mark_t *mark, const char *what)
 {
 	mistake_at(y, (int)mark->line + 1, (int)mark->column + 1, "", what);
@@ -129,9 +118,7 @@ static int on_scalar(struct yaml *y, struct yaml_node *parent, const yaml_event_
 
 	if (memchr(e->data.scalar.value, '\0', len))
 		return refuse(y, &e->start_mark, "a NUL character inside a value; remove it");
-	text = copy_text(e->data.scalar.value, len);
-	if (!text)
-		return refuse(y, &e->start_mark, "out of memory");
+	text = mem_copy_text((const char *)e->data.scalar.value);
 	if (parent && parent->kind == YAML_MAP && !parent->pending_key) {
 		parent->pending_key = text;
 		parent->pending_line = (int)e->start_mark.line + 1;
@@ -419,6 +406,37 @@ bool yaml_is_list(const struct yaml_node *n)
 int yaml_count(const struct yaml_node *n)
 {
 	return n && n->kind != YAML_TEXT ? n->count : 0;
+}
+
+static int sized(struct yaml *y, struct yaml_node *n, enum yaml_kind kind, int min, int max, const char *wrong, va_list args)
+{
+	char what[512];
+
+	if (!n || (n->kind == kind && n->count >= min && n->count <= max))
+		return n ? n->count : -1;
+	vsnprintf(what, sizeof what, wrong, args);
+	yaml_mistake(y, n, "%s", what);
+	return -1;
+}
+
+int yaml_list(struct yaml *y, struct yaml_node *n, int min, int max, const char *wrong, ...)
+{
+	va_list args;
+
+	va_start(args, wrong);
+	int count = sized(y, n, YAML_LIST, min, max, wrong, args);
+	va_end(args);
+	return count;
+}
+
+int yaml_map(struct yaml *y, struct yaml_node *n, int min, int max, const char *wrong, ...)
+{
+	va_list args;
+
+	va_start(args, wrong);
+	int count = sized(y, n, YAML_MAP, min, max, wrong, args);
+	va_end(args);
+	return count;
 }
 
 static struct yaml_node *nth(struct yaml_node *n, int i)

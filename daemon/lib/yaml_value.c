@@ -26,28 +26,21 @@ static const char *scalar(struct yaml *y, struct yaml_node *n, const char *wante
 
 int yaml_string(struct yaml *y, struct yaml_node *n, const char **out)
 {
-	const char *text;
+	const char *text = n ? scalar(y, n, "text") : NULL;
 
-	if (!n)
-		return 0;
-	text = scalar(y, n, "text");
-	if (!text)
-		return -1;
-	*out = text;
-	return 0;
+	if (text)
+		*out = text;
+	return n && !text ? -1 : 0;
 }
 
 int yaml_int(struct yaml *y, struct yaml_node *n, int64_t min, int64_t max, int64_t *out)
 {
-	const char *text;
+	const char *text = n ? scalar(y, n, "a whole number") : NULL;
 	char *end;
 	long long v;
 
-	if (!n)
-		return 0;
-	text = scalar(y, n, "a whole number");
 	if (!text)
-		return -1;
+		return n ? -1 : 0;
 	errno = 0;
 	v = strtoll(text, &end, 10);
 	if (end == text || *end || text[0] == ' ' || text[0] == '\t') {
@@ -76,43 +69,54 @@ static bool decimal(const char *text, double *v, const char **end)
 	return stop != text && stop <= text + len && isfinite(*v);
 }
 
-static int check_range(struct yaml *y, struct yaml_node *n, double v, double min, double max, const char *unit)
+/* How a kind of number is written: what stands behind it, and its mistakes. */
+struct number {
+	const char *wanted, *wrong; /* `wrong` behind the text in quotes */
+	double (*factor)(const char *rest);
+	const char *wrong_rest; /* NULL: `wrong` */
+	const char *unit;       /* of the range in messages */
+	double scale;           /* of the factor's unit in that of the range */
+};
+
+static int read_number(struct yaml *y, struct yaml_node *n, const struct number *how, double min, double max, double *out)
 {
-	if (v >= min && v <= max)
+	const char *text = n ? scalar(y, n, how->wanted) : NULL, *end;
+	double v, factor;
+
+	if (!text)
+		return n ? -1 : 0;
+	bool is_number = decimal(text, &v, &end);
+	if (!is_number || (factor = how->factor(end)) == 0) {
+		yaml_mistake(y, n, "`%.60s` %s", text, is_number && how->wrong_rest ? how->wrong_rest : how->wrong);
+		return -1;
+	}
+	v = v * factor / how->scale;
+	if (v >= min && v <= max) {
+		*out = v;
 		return 0;
-	yaml_mistake(y, n, "%.60s is out of range; must be %.15g%s to %.15g%s", n->text, min, unit, max, unit);
+	}
+	yaml_mistake(y, n, "%.60s is out of range; must be %.15g%s to %.15g%s", n->text, min, how->unit, max, how->unit);
 	return -1;
+}
+
+static double no_unit(const char *rest)
+{
+	return !*rest;
 }
 
 int yaml_double(struct yaml *y, struct yaml_node *n, double min, double max, double *out)
 {
-	const char *text, *end;
-	double v;
+	static const struct number plain = { "a number", "is not a number", no_unit, NULL, "", 1 };
 
-	if (!n)
-		return 0;
-	text = scalar(y, n, "a number");
-	if (!text)
-		return -1;
-	if (!decimal(text, &v, &end) || *end) {
-		yaml_mistake(y, n, "`%.60s` is not a number", text);
-		return -1;
-	}
-	if (check_range(y, n, v, min, max, "") != 0)
-		return -1;
-	*out = v;
-	return 0;
+	return read_number(y, n, &plain, min, max, out);
 }
 
 int yaml_bool(struct yaml *y, struct yaml_node *n, bool *out)
 {
-	const char *text;
+	const char *text = n ? scalar(y, n, "true or false") : NULL;
 
-	if (!n)
-		return 0;
-	text = scalar(y, n, "true or false");
 	if (!text)
-		return -1;
+		return n ? -1 : 0;
 	if (strcmp(text, "true") && strcmp(text, "false")) {
 		yaml_mistake(y, n, "`%.60s` is neither true nor false", text);
 		return -1;
@@ -139,67 +143,38 @@ static double yaml_unit_ms(const char *unit)
 
 int yaml_duration_ms(struct yaml *y, struct yaml_node *n, int64_t min_ms, int64_t max_ms, int64_t *out)
 {
-	const char *text, *end;
-	double v, ms;
+	static const struct number duration = { "a duration such as 30s",
+		"is not a duration; write a number with its unit (ms, s, min, h, d), such as 30s", yaml_unit_ms, NULL, " ms", 1 };
+	double ms = 0;
+	int result = read_number(y, n, &duration, (double)min_ms, (double)max_ms, &ms);
 
-	if (!n)
-		return 0;
-	text = scalar(y, n, "a duration such as 30s");
-	if (!text)
-		return -1;
-	ms = decimal(text, &v, &end) ? yaml_unit_ms(end) : 0;
-	if (ms == 0) {
-		yaml_mistake(
-			y, n, "`%.60s` is not a duration; write a number with its unit (ms, s, min, h, d), such as 30s", text);
-		return -1;
-	}
-	if (check_range(y, n, v * ms, (double)min_ms, (double)max_ms, " ms") != 0)
-		return -1;
-	*out = (int64_t)llround(v * ms);
-	return 0;
+	if (n && result == 0)
+		*out = (int64_t)llround(ms);
+	return result;
+}
+
+static double ms_or_seconds(const char *rest)
+{
+	return *rest ? yaml_unit_ms(rest) : 1000;
 }
 
 int yaml_seconds(struct yaml *y, struct yaml_node *n, double min, double max, double *out)
 {
-	const char *text, *end;
-	double v, ms;
+	static const struct number seconds = { "seconds", "is not a number of seconds", ms_or_seconds,
+		"has an unknown unit; use ms, s, min, h or d", " s", 1000 };
 
-	if (!n)
-		return 0;
-	text = scalar(y, n, "seconds");
-	if (!text)
-		return -1;
-	if (!decimal(text, &v, &end)) {
-		yaml_mistake(y, n, "`%.60s` is not a number of seconds", text);
-		return -1;
-	}
-	ms = *end ? yaml_unit_ms(end) : 1000;
-	if (ms == 0) {
-		yaml_mistake(y, n, "`%.60s` has an unknown unit; use ms, s, min, h or d", text);
-		return -1;
-	}
-	if (check_range(y, n, v * ms / 1000, min, max, " s") != 0)
-		return -1;
-	*out = v * ms / 1000;
-	return 0;
+	return read_number(y, n, &seconds, min, max, out);
+}
+
+static double percent_sign(const char *rest)
+{
+	return strcmp(rest, "") == 0 || strcmp(rest, "%") == 0 || strcmp(rest, " %") == 0;
 }
 
 int yaml_percent(struct yaml *y, struct yaml_node *n, double min, double max, double *out)
 {
-	const char *text, *end;
-	double v;
+	static const struct number percent = { "a percentage", "is not a percentage; write a number such as 1.5", percent_sign,
+		NULL, "%", 1 };
 
-	if (!n)
-		return 0;
-	text = scalar(y, n, "a percentage");
-	if (!text)
-		return -1;
-	if (!decimal(text, &v, &end) || (strcmp(end, "") && strcmp(end, "%") && strcmp(end, " %"))) {
-		yaml_mistake(y, n, "`%.60s` is not a percentage; write a number such as 1.5", text);
-		return -1;
-	}
-	if (check_range(y, n, v, min, max, "%") != 0)
-		return -1;
-	*out = v;
-	return 0;
+	return read_number(y, n, &percent, min, max, out);
 }
