@@ -4,6 +4,7 @@
  */
 #include "model/internal.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 #define TIMEOUT_DEFAULT_S 900.0
@@ -63,19 +64,15 @@ void manifest_read_text(struct yaml *y, struct yaml_node *n, bool path, char *ou
 /* Shape: rows[max][size]. Returns the number; an absent list keeps the default of `n`. */
 int manifest_read_list(struct yaml *y, struct yaml_node *list, bool path, char *rows, size_t size, int max, int n)
 {
-	if (!list)
-		return n;
-	if (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > max) {
-		yaml_mistake(y, list, "must be a list of 1 to %d items", max);
-		return n;
-	}
-	for (int i = 0; i < yaml_count(list); i++) {
+	int count = yaml_list(y, list, 1, max, "must be a list of 1 to %d items", max);
+
+	for (int i = 0; i < count; i++) {
 		char *row = rows + (size_t)i * size;
 
 		row[0] = 0;
 		manifest_read_text(y, yaml_item(y, list, i), path, row, size);
 	}
-	return yaml_count(list);
+	return count < 0 ? n : count;
 }
 
 static void check_once(struct yaml *y, struct yaml_node *list, const char *rows, size_t size)
@@ -90,15 +87,10 @@ static void read_outputs(struct yaml *y, struct yaml_node *map, struct manifest 
 {
 	int max = (int)(sizeof m->family / sizeof m->family[0]);
 
-	if (!map)
+	if (yaml_map(y, map, 1, max,
+		    "must name 1 to %d modules, as in {%s: build/{device}/lib%s.so}; what a benchmark runs from is its artifacts",
+		    max, family_default()->name, family_default()->name) < 0)
 		return;
-	if (!yaml_is_map(map) || yaml_count(map) < 1 || yaml_count(map) > max) {
-		yaml_mistake(y, map,
-			"must name 1 to %d modules, as in {%s: build/{device}/lib%s.so}; what a benchmark runs from is its "
-			"artifacts",
-			max, family_default()->name, family_default()->name);
-		return;
-	}
 	m->n_outputs = yaml_count(map);
 	for (int i = 0; i < m->n_outputs; i++) {
 		const char *family = "";
@@ -118,14 +110,10 @@ static void read_outputs(struct yaml *y, struct yaml_node *map, struct manifest 
 /* Read benchmark programs. Defaults suit a repository with nothing else. */
 static void read_benchmarks(struct yaml *y, struct yaml_node *map, struct manifest *m)
 {
-	if (!map)
+	if (yaml_map(y, map, 1, MANIFEST_BENCHMARKS_MAX,
+		    "must name 1 to %d benchmarks, as in {vecsum: {command: [python3, bench.py], reader: flopwatch}}",
+		    MANIFEST_BENCHMARKS_MAX) < 0)
 		return;
-	if (!yaml_is_map(map) || yaml_count(map) < 1 || yaml_count(map) > MANIFEST_BENCHMARKS_MAX) {
-		yaml_mistake(y, map,
-			"must name 1 to %d benchmarks, as in {vecsum: {command: [python3, bench.py], reader: flopwatch}}",
-			MANIFEST_BENCHMARKS_MAX);
-		return;
-	}
 	m->n_benchmarks = m->n_suites = yaml_count(map);
 	for (int i = 0; i < m->n_benchmarks; i++) {
 		const char *name = "";
@@ -170,9 +158,7 @@ static void read_root(struct yaml *y, struct yaml_node *root, struct manifest *m
 	if (yaml_count(yaml_get(y, root, "inputs")) == m->n_inputs)
 		check_once(y, yaml_get(y, root, "inputs"), m->input[0], sizeof m->input[0]);
 	read_suites(y, yaml_get(y, root, "suites"), m);
-	if (build && !yaml_is_map(build)) {
-		yaml_mistake(y, build, "must be a mapping with dir, command and outputs");
-	} else if (build) {
+	if (yaml_map(y, build, 0, INT_MAX, "must be a mapping with dir, command and outputs") >= 0) {
 		manifest_read_text(y, yaml_get(y, build, "dir"), true, m->dir, sizeof m->dir);
 		m->n_command = manifest_read_list(y, yaml_get(y, build, "command"), false, m->command[0], sizeof m->command[0],
 			MANIFEST_LIST_MAX, m->n_command);

@@ -58,8 +58,6 @@ enum direction {
 /** As in keys, lines and files: "forward" "backward" "dgrad" "wgrad" "total" "once". Shape: from DIRECTION_FORWARD on. */
 extern const char *const direction_names[DIRECTIONS];
 const char *direction_name(enum direction d);
-/** 0 for an unknown word. */
-enum direction direction_from_name(const char *name);
 
 /*
  * ---- reader ----
@@ -776,8 +774,6 @@ enum run_mode {
  * RUN_IDLE on are also names of device probes.
  */
 extern const char *const run_mode_names[RUN_MODES + 1];
-
-const char *run_mode_name(enum run_mode mode);
 
 /*
  * ---- suite ----

@@ -9,6 +9,17 @@ int name_find(const char *const *words, int n, const char *word)
 	return i;
 }
 
+/* TYPE_name, "" of none, and TYPE_from_name, `n` of another word, by the table TYPE_names. */
+#define NAMED(type, n)                                                                                                           \
+	const char *type##_name(enum type v)                                                                                     \
+	{                                                                                                                        \
+		return v < (n) ? type##_names[v] : "";                                                                           \
+	}                                                                                                                        \
+	enum type type##_from_name(const char *name)                                                                             \
+	{                                                                                                                        \
+		return (enum type)name_find(type##_names, n, name);                                                              \
+	}
+
 const char *const direction_names[DIRECTIONS] = { [DIRECTION_FORWARD] = "forward",
 	[DIRECTION_BACKWARD] = "backward",
 	[DIRECTION_DGRAD] = "dgrad",
@@ -19,15 +30,6 @@ const char *const direction_names[DIRECTIONS] = { [DIRECTION_FORWARD] = "forward
 const char *direction_name(enum direction d)
 {
 	return d >= DIRECTION_FORWARD && d < DIRECTIONS ? direction_names[d] : "unknown";
-}
-
-enum direction direction_from_name(const char *name)
-{
-	int d = DIRECTION_FORWARD;
-
-	while (d < DIRECTIONS && strcmp(direction_names[d], name) != 0)
-		d++;
-	return d < DIRECTIONS ? (enum direction)d : 0;
 }
 
 const char *const series_names[SERIES_N + 1] = {
@@ -77,15 +79,7 @@ const char *const device_kind_names[DEVICE_KINDS + 1] = {
 	[DEVICE_SIM] = "sim",
 };
 
-const char *device_kind_name(enum device_kind kind)
-{
-	return kind < DEVICE_KINDS ? device_kind_names[kind] : "";
-}
-
-enum device_kind device_kind_from_name(const char *name)
-{
-	return (enum device_kind)name_find(device_kind_names, DEVICE_KINDS, name);
-}
+NAMED(device_kind, DEVICE_KINDS)
 
 static const char *const devicestate_names[DEVICESTATE_N] = {
 	[DEVICESTATE_OK] = "ok",
@@ -95,15 +89,7 @@ static const char *const devicestate_names[DEVICESTATE_N] = {
 	[DEVICESTATE_ABSENT] = "absent",
 };
 
-const char *devicestate_name(enum devicestate v)
-{
-	return v < DEVICESTATE_N ? devicestate_names[v] : "";
-}
-
-enum devicestate devicestate_from_name(const char *name)
-{
-	return (enum devicestate)name_find(devicestate_names, DEVICESTATE_N, name);
-}
+NAMED(devicestate, DEVICESTATE_N)
 
 const char *const role_names[ROLES + 1] = {
 	[ROLE_NONE] = "",
@@ -114,15 +100,7 @@ const char *const role_names[ROLES + 1] = {
 	[ROLE_WORKER] = "worker",
 };
 
-const char *role_name(enum role role)
-{
-	return role < ROLES ? role_names[role] : "";
-}
-
-enum role role_from_name(const char *name)
-{
-	return (enum role)name_find(role_names, ROLES, name);
-}
+NAMED(role, ROLES)
 
 const char *const run_mode_names[RUN_MODES + 1] = {
 	[RUN_CHECK] = "check",
@@ -135,11 +113,6 @@ const char *const run_mode_names[RUN_MODES + 1] = {
 	[RUN_HEALTH_CHECK] = "health_check",
 	[RUN_CLOCKS] = "clocks",
 };
-
-const char *run_mode_name(enum run_mode mode)
-{
-	return mode < RUN_MODES ? run_mode_names[mode] : "";
-}
 
 const char *const jobkind_names[JOBKIND_N] = {
 	[JOBKIND_COMPARE] = "compare",
@@ -156,15 +129,7 @@ const char *const jobkind_names[JOBKIND_N] = {
 	[JOBKIND_PROFILE] = "profile",
 };
 
-const char *jobkind_name(enum jobkind kind)
-{
-	return kind < JOBKIND_N ? jobkind_names[kind] : "";
-}
-
-enum jobkind jobkind_from_name(const char *name)
-{
-	return (enum jobkind)name_find(jobkind_names, JOBKIND_N, name);
-}
+NAMED(jobkind, JOBKIND_N)
 
 bool jobkind_is_itself(enum jobkind kind)
 {
@@ -192,15 +157,7 @@ static const char *const alertkind_names[ALERTKIND_N] = {
 	[ALERTKIND_ENVIRONMENT] = "environment",
 };
 
-const char *alertkind_name(enum alertkind v)
-{
-	return v < ALERTKIND_N ? alertkind_names[v] : "";
-}
-
-enum alertkind alertkind_from_name(const char *name)
-{
-	return (enum alertkind)name_find(alertkind_names, ALERTKIND_N, name);
-}
+NAMED(alertkind, ALERTKIND_N)
 
 static const char *const alertstate_names[ALERTSTATE_N] = {
 	[ALERTSTATE_OPEN] = "open",
@@ -210,15 +167,7 @@ static const char *const alertstate_names[ALERTSTATE_N] = {
 	[ALERTSTATE_INVALID] = "invalid",
 };
 
-const char *alertstate_name(enum alertstate v)
-{
-	return v < ALERTSTATE_N ? alertstate_names[v] : "";
-}
-
-enum alertstate alertstate_from_name(const char *name)
-{
-	return (enum alertstate)name_find(alertstate_names, ALERTSTATE_N, name);
-}
+NAMED(alertstate, ALERTSTATE_N)
 
 bool alertstate_is_live(enum alertstate v)
 {

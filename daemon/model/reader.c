@@ -8,13 +8,7 @@ void reader_add(struct reader *r, struct yaml_node *at, const void *shape)
 
 int reader_ints(struct reader *r, struct yaml_node *list, int max, int64_t most, int32_t *out)
 {
-	if (!list)
-		return 0;
-	if (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > max) {
-		yaml_mistake(r->y, list, "must be a list of 1 to %d numbers", max);
-		return 0;
-	}
-	int n = yaml_count(list);
+	int n = yaml_list(r->y, list, 1, max, "must be a list of 1 to %d numbers", max);
 
 	for (int i = 0; i < n; i++) {
 		int64_t v = 1;
@@ -23,23 +17,17 @@ int reader_ints(struct reader *r, struct yaml_node *list, int max, int64_t most,
 			return 0;
 		out[i] = (int32_t)v;
 	}
-	return n;
+	return n < 0 ? 0 : n;
 }
 
 int reader_shares(struct reader *r, struct yaml_node *list, double *out)
 {
-	if (!list)
-		return 0;
-	if (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > READER_LIST_MAX) {
-		yaml_mistake(r->y, list, "must be a list of 1 to %d numbers", READER_LIST_MAX);
-		return 0;
-	}
-	int n = yaml_count(list);
+	int n = yaml_list(r->y, list, 1, READER_LIST_MAX, "must be a list of 1 to %d numbers", READER_LIST_MAX);
 
 	for (int i = 0; i < n; i++)
 		if (yaml_double(r->y, yaml_item(r->y, list, i), 0, 1, &out[i]))
 			return 0;
-	return n;
+	return n < 0 ? 0 : n;
 }
 
 int reader_word(struct yaml *y, struct yaml_node *n, const char *const *words, const char *hint)

@@ -6,6 +6,7 @@
 #include "model/internal.h"
 
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -87,14 +88,6 @@ static void read_directions(struct draft *d, struct yaml_node *root)
 			d->direction[d->n_directions++] = f->direction[i];
 }
 
-/* Capacity doubles at every power of two: most suites have twenty cells, and each takes more than a kilobyte. */
-static void keep_cell(struct suite *s, const struct cell *cell)
-{
-	if ((s->n_cells & (s->n_cells - 1)) == 0)
-		s->cell = mem_grow(s->cell, s->n_cells ? 2 * (size_t)s->n_cells : 1, sizeof *s->cell);
-	s->cell[s->n_cells++] = *cell;
-}
-
 /* Insert the next cell's key into the table; false: it exists. */
 static bool take_position(struct draft *d, const char *key)
 {
@@ -152,7 +145,8 @@ static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
 			refuse_case(d, at, "%s appears twice", c.case_key);
 			return;
 		}
-		keep_cell(s, &c);
+		s->cell = mem_grow_one(s->cell, (size_t)s->n_cells, sizeof *s->cell);
+		s->cell[s->n_cells++] = c;
 	}
 }
 
@@ -160,19 +154,16 @@ static void read_thresholds(struct draft *d, struct yaml_node *root)
 {
 	struct yaml_node *list = yaml_get(d->y, root, "thresholds");
 
-	if (list && (!yaml_is_list(list) || yaml_count(list) > THRESHOLDS_MAX)) {
-		yaml_mistake(d->y, list, "must be a list of at most %d {cell: GLOB, pct: NUMBER}", THRESHOLDS_MAX);
-		return;
-	}
-	for (int i = 0; i < yaml_count(list); i++) {
+	int n = yaml_list(
+		d->y, list, 0, THRESHOLDS_MAX, "must be a list of at most %d {cell: GLOB, pct: NUMBER}", THRESHOLDS_MAX);
+
+	for (int i = 0; i < n; i++) {
 		struct yaml_node *item = yaml_item(d->y, list, i);
 		const char *glob = NULL;
 		double pct = 0;
 
-		if (!yaml_is_map(item)) {
-			yaml_mistake(d->y, item, "must be {cell: GLOB, pct: NUMBER}");
+		if (yaml_map(d->y, item, 0, INT_MAX, "must be {cell: GLOB, pct: NUMBER}") < 0)
 			continue;
-		}
 		struct yaml_node *cell = yaml_get(d->y, item, "cell"), *value = yaml_get(d->y, item, "pct");
 
 		reader_require(d->y, item, cell, "cell");
@@ -197,12 +188,8 @@ static void read_always(struct draft *d, struct yaml_node *list)
 	struct suite *s = d->suite;
 	struct buf globs;
 
-	if (!list)
+	if (yaml_list(d->y, list, 1, ALWAYS_MAX, "must be a list of 1 to %d patterns of cells", ALWAYS_MAX) < 0)
 		return;
-	if (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > ALWAYS_MAX) {
-		yaml_mistake(d->y, list, "must be a list of 1 to %d patterns of cells", ALWAYS_MAX);
-		return;
-	}
 	buf_init(&globs, ALWAYS_BYTES_MAX);
 	for (int i = 0; i < yaml_count(list); i++) {
 		struct yaml_node *item = yaml_item(d->y, list, i);
@@ -238,9 +225,7 @@ static void read_parts(struct draft *d, struct yaml_node *root)
 	struct suite *s = d->suite;
 	int64_t cells = s->n_cells > JOB_CELLS_MAX ? PUSH_CELLS : 0, most = NIGHTS;
 
-	if (push && !yaml_is_map(push)) {
-		yaml_mistake(d->y, push, "must be {cells: NUMBER, always: [PATTERN]}");
-	} else if (push) {
+	if (yaml_map(d->y, push, 0, INT_MAX, "must be {cells: NUMBER, always: [PATTERN]}") >= 0) {
 		cells = PUSH_CELLS;
 		yaml_int(d->y, yaml_get(d->y, push, "cells"), 1, JOB_CELLS_MAX / 2, &cells);
 		read_always(d, yaml_get(d->y, push, "always"));
