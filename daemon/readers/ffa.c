@@ -74,14 +74,17 @@ static void ffa_key(const struct csv *c, const struct ffa_columns *f, const char
 		is_true(c, f->pack_gqa) ? "/pack_gqa" : "", is_true(c, f->sparse_load) ? "/sparse_load" : "", direction);
 }
 
-static int ffa_row(struct reading *out, const struct csv *c, const struct ffa_columns *f, struct fw_err *err)
+static int ffa_row(
+	struct reading *out, const struct csv *c, const struct table_header *h, const void *columns, struct fw_err *err)
 {
+	const struct ffa_columns *f = columns;
 	const char *word = c->cell[f->direction];
 	bool forward = strcmp(word, "fwd") == 0 || strcmp(word, "forward") == 0;
 	bool known = forward || strcmp(word, "bwd") == 0 || strcmp(word, "backward") == 0;
 	double ms, tflops = NAN;
 	char key[TABLE_KEY_SIZE], where[TABLE_POSITION_SIZE];
 
+	(void)h;
 	ffa_key(c, f, forward ? "forward" : known ? "backward" : word, key);
 	if (!known)
 		return reading_leave(out, key, err, "the direction `%.20s` is neither fwd nor bwd", word);
@@ -99,11 +102,8 @@ static int ffa_row(struct reading *out, const struct csv *c, const struct ffa_co
 static int read_profile(struct reading *out, struct csv *c, const struct table_header *h, struct fw_err *err)
 {
 	struct ffa_columns f;
-	int got = 0, result = ffa_find(c, h, &f, err);
 
-	while (result == 0 && (got = table_next(c, h, out, err)) == 1)
-		result = table_begin_row(out, c, h, err) || ffa_row(out, c, &f, err) ? -1 : 0;
-	return result || got < 0 ? -1 : 0;
+	return ffa_find(c, h, &f, err) != 0 ? -1 : table_each(out, c, h, ffa_row, &f, err);
 }
 
 /* "seqlen,fa3,ffa": sizes, then TFLOP/s of one implementation a column. Only sizes that its scripts vary can be first. */
@@ -146,11 +146,12 @@ static int flops_cell(
 	return reading_add(out, key, ms, tflops, table_position(where, c, h->name[i]), err);
 }
 
-static int flops_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err)
+static int flops_row(struct reading *out, const struct csv *c, const struct table_header *h, const void *arg, struct fw_err *err)
 {
 	char key[TABLE_KEY_SIZE], size[64];
 	double x;
 
+	(void)arg;
 	if (reading_number(c->cell[0], &x)) /* 4096.0 and 4096 are one case */
 		snprintf(size, sizeof size, "%.15g", x);
 	else
@@ -161,15 +162,6 @@ static int flops_row(struct reading *out, const struct csv *c, const struct tabl
 			return -1;
 	}
 	return 0;
-}
-
-static int read_flops(struct reading *out, struct csv *c, const struct table_header *h, struct fw_err *err)
-{
-	int got = 0, result = check_flops_name(c, err);
-
-	while (result == 0 && (got = table_next(c, h, out, err)) == 1)
-		result = table_begin_row(out, c, h, err) || flops_row(out, c, h, err) ? -1 : 0;
-	return result || got < 0 ? -1 : 0;
 }
 
 int read_ffa(
@@ -183,7 +175,9 @@ int read_ffa(
 	int result = table_header_read(&c, &h, err);
 
 	if (result == 0)
-		result = is_flops(&h) ? read_flops(out, &c, &h, err) : read_profile(out, &c, &h, err);
+		result = !is_flops(&h)                    ? read_profile(out, &c, &h, err)
+			 : check_flops_name(&c, err) != 0 ? -1
+							  : table_each(out, &c, &h, flops_row, NULL, err);
 	csv_fini(&c);
 	return result;
 }

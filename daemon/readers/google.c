@@ -34,15 +34,13 @@ static size_t length_at(const char *at, const char *end)
 
 /*
  * Copy a text, replacing each bare NaN and Infinity in a value's position by another value of the same length, so that lines
- * and columns stay valid. Shape: [len]. Own: free. NULL: out of memory.
+ * and columns stay valid. Shape: [len]. Own: free.
  */
 static char *bare_replace(const char *text, size_t len)
 {
-	char *copy = malloc(len + 1), *end = copy + len, before = '\0';
+	char *copy = mem_alloc(len + 1), *end = copy + len, before = '\0';
 	bool in_text = false;
 
-	if (!copy)
-		return NULL;
 	memcpy(copy, text, len);
 	copy[len] = '\0';
 	for (char *at = copy; at < end; at++) {
@@ -351,20 +349,20 @@ int read_google(
 {
 	const char *time = strcmp(how->time, "cpu") == 0 ? "cpu_time" : "real_time";
 	char *copy = bare_replace(text, len);
-	json_t *root = copy ? object_load(copy, len, file, err) : NULL;
+	json_t *root = object_load(copy, len, file, err);
 	struct fields f;
 
-	if (!copy)
-		return err_set(err, ERR_INTERNAL, "out of memory");
 	free(copy);
 	if (!root)
 		return -1;
 	field_begin(&f, root, err, "file");
 	json_t *list = field_array(&f, "benchmarks", 0, READING_VALUES_MAX);
-	int result = f.failed ? -1 : object_report_conditions(out, json_object_get(root, "context"), err);
+	int result = -1;
 
-	if (result == 0)
+	if (!f.failed) {
+		object_report_conditions(out, json_object_get(root, "context"));
 		result = read_items(out, list, time, file, err);
+	}
 	json_decref(root);
 	return result != 0 ? object_mistake(err, file) : 0;
 }

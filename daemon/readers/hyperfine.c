@@ -135,8 +135,10 @@ int read_hyperfine(
 		return -1;
 	field_begin(&f, root, err, "file");
 	json_t *list = field_array(&f, "results", 0, READING_ROWS_MAX);
-	int result = f.failed ? -1 : object_report_conditions(out, root, err);
+	int result = f.failed ? -1 : 0;
 
+	if (result == 0)
+		object_report_conditions(out, root);
 	for (size_t i = 0; result == 0 && i < json_array_size(list); i++)
 		result = read_result(out, json_array_get(list, i), i, file, err);
 	json_decref(root);

@@ -114,8 +114,8 @@ const char *object_position(char out[OBJECT_TEXT_SIZE], const char *file, const 
  */
 int object_add_times(struct reading *out, struct fields *f, const char *file, const char *name, const char *key,
 	double unit_to_ms, double tflops, struct fw_err *err);
-/** Add all conditions (reading_report) among the texts, numbers and booleans of an object. Err: out of memory. */
-int object_report_conditions(struct reading *out, json_t *object, struct fw_err *err);
+/** Add all conditions (reading_report) among the texts, numbers and booleans of an object. */
+void object_report_conditions(struct reading *out, json_t *object);
 
 /* ---- table: Common parts of CSV readers: header names, whole rows, numbers in columns. ---- */
 
@@ -137,16 +137,18 @@ int table_need(const struct csv *c, const struct table_header *h, const char *na
  * 1, 0, -1: the last row has no end of line, so its last number may be cut.
  */
 int table_next(struct csv *c, const struct table_header *h, struct reading *out, struct fw_err *err);
+/** Take the current row. Returns 0, -1. */
+typedef int table_row_fn(
+	struct reading *out, const struct csv *c, const struct table_header *h, const void *arg, struct fw_err *err);
 /**
- * Assign further values to the current row: two rows of one name stay two (reading_entry). Columns like `gpu` or `host` become
- * conditions (reading_report). Err: out of memory.
+ * Give each further row to `take`. Its values are further ones: two rows of one name stay two (reading_entry). Columns like
+ * `gpu` or `host` become conditions (reading_report). Err: those of table_next and `take`.
  */
-int table_begin_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err);
+int table_each(struct reading *out, struct csv *c, const struct table_header *h, table_row_fn *take, const void *arg,
+	struct fw_err *err);
 /** Return why a cell is no time or rate; NULL: it is one, *value. Shape: why[READING_WHY_SIZE]. */
 const char *table_unfit(const char *cell, double *value, char why[READING_WHY_SIZE]);
 const char *table_position(char out[TABLE_POSITION_SIZE], const struct csv *c, const char *name);
-/** Read the number in a column. Err: no number. */
-int table_number(const struct csv *c, const struct table_header *h, int column, double *value, struct fw_err *err);
 
 /* ---- torchao: CSV files of torchao's benchmarks; called by reading_parse. ---- */
 

@@ -76,8 +76,10 @@ static int read_line(struct reading *out, const char *line, size_t len, int numb
 		return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", name, why.text);
 	field_begin(&f, object, err, "row");
 	reading_entry(out, 0); /* lines of one cell are its repetitions */
-	int result = f.failed || object_report_conditions(out, object, err) ? -1
-		     : field_has(&f, "bench")                               ? bench_line(out, &f, name, err)
+	if (!f.failed)
+		object_report_conditions(out, object);
+	int result = f.failed                 ? -1
+		     : field_has(&f, "bench") ? bench_line(out, &f, name, err)
 		     : !field_has(&f, "cell") ? field_fail(&f, "cell", "is missing; a row is {\"cell\":\"name\",\"ms\":[...]}")
 					      : cell_line(out, &f, name, err);
 

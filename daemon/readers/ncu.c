@@ -39,7 +39,7 @@ struct kernel {
 struct launches {
 	const char *file;
 	const struct reading_how *how;
-	int n, room, n_kernels;
+	int n, n_kernels;
 	struct launch *list;
 	struct kernel *kernel;
 	int last;       /* ncu's number of the current launch */
@@ -96,7 +96,7 @@ static int kernel_of(struct launches *l, const char *demangled, struct fw_err *e
 		return at;
 	if (l->n_kernels == READING_ROWS_MAX)
 		return err_set(err, ERR_INVALID, "%s: more than %d kernels; split the file", l->file, READING_ROWS_MAX);
-	l->kernel = mem_grow(l->kernel, (size_t)l->n_kernels + 1, sizeof *l->kernel);
+	l->kernel = mem_grow_one(l->kernel, (size_t)l->n_kernels, sizeof *l->kernel);
 	l->kernel[l->n_kernels] = (struct kernel){ .name = mem_copy_text(name), .first = l->n };
 	return l->n_kernels++;
 }
@@ -109,10 +109,7 @@ static int begin_launch(struct launches *l, const struct ncu_value *v, struct fw
 	if (l->n == READING_VALUES_MAX)
 		return err_set(
 			err, ERR_INVALID, "%s:%d: more than %d launches; split the file", l->file, v->line, READING_VALUES_MAX);
-	if (l->n == l->room) {
-		l->room = l->room ? 2 * l->room : 64;
-		l->list = mem_grow(l->list, (size_t)l->room, sizeof *l->list);
-	}
+	l->list = mem_grow_one(l->list, (size_t)l->n, sizeof *l->list);
 	int kernel = kernel_of(l, v->kernel, err);
 
 	if (kernel < 0)
@@ -185,15 +182,9 @@ static int take_figure(struct launches *l, struct launch *one, const struct ncu_
 	for (int i = 0; i < one->n_figures; i++)
 		if (strcmp(one->figure[i].metric, v->metric) == 0 && strcmp(one->figure[i].unit, v->unit) == 0)
 			return 0;
-	struct figure *more = realloc(one->figure, (size_t)(one->n_figures + 1) * sizeof *more);
-
-	if (!more)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	one->figure = more;
-	struct figure *f = &one->figure[one->n_figures++];
-
-	*f = (struct figure){ strdup(v->metric), strdup(v->unit), v->value };
-	return f->metric && f->unit ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+	one->figure = mem_grow_one(one->figure, (size_t)one->n_figures, sizeof *one->figure);
+	one->figure[one->n_figures++] = (struct figure){ mem_copy_text(v->metric), mem_copy_text(v->unit), v->value };
+	return 0;
 }
 
 static int collect(void *arg, const struct ncu_value *v, struct fw_err *err)
@@ -231,16 +222,15 @@ static void forget(struct launches *l)
  * Take over the differing fields of the other file, so that both name a launch alike. A kernel with one shape in each keeps its
  * name.
  */
-static int take_other(struct launches *l, struct reading *out, struct fw_err *err)
+static void take_other(struct launches *l, struct reading *out)
 {
 	struct launches other = { .file = "the other file", .how = l->how };
 	struct fw_err ignored = { 0 }; /* reading that file reports its faults */
-	int result = 0;
 
 	if (!l->how->other)
-		return 0;
+		return;
 	if (ncu_table_each(l->how->other, l->how->other_len, other.file, '.', NULL, collect, &other, &ignored) == 0)
-		for (int i = 0; i < l->n_kernels && result == 0; i++) {
+		for (int i = 0; i < l->n_kernels; i++) {
 			int at = find_kernel(&other, l->kernel[i].name);
 
 			if (at < 0)
@@ -248,17 +238,16 @@ static int take_other(struct launches *l, struct reading *out, struct fw_err *er
 			unsigned differs = l->kernel[i].differs | other.kernel[at].differs;
 
 			l->kernel[i].differs = differs;
-			for (int f = 0; f < 2 && differs == 0 && result == 0; f++) {
+			for (int f = 0; f < 2 && differs == 0; f++) {
 				const char *here = l->list[l->kernel[i].first].field[f],
 					   *there = other.list[other.kernel[at].first].field[f];
 
 				if (strcmp(here, there) != 0)
-					result = reading_note(out, err, "%.120s has a %s of %s here and of %s in the other file",
+					reading_note(out, "%.120s has a %s of %s here and of %s in the other file",
 						l->kernel[i].name, field_names[f], here, there);
 			}
 		}
 	forget(&other);
-	return result;
 }
 
 static void name_launch(const struct launches *l, const struct launch *one, char key[KEY_SIZE])
@@ -310,7 +299,7 @@ static struct group *group_of(struct groups *g, const char *key, struct fw_err *
 			READING_ROWS_MAX);
 		return NULL;
 	}
-	g->list = mem_grow(g->list, (size_t)g->n + 1, sizeof *g->list);
+	g->list = mem_grow_one(g->list, (size_t)g->n, sizeof *g->list);
 	g->list[g->n] = (struct group){ 0 };
 	snprintf(g->list[g->n].key, KEY_SIZE, "%s", key);
 	return &g->list[g->n++];
@@ -335,8 +324,8 @@ static int add_launch(
 	if (one->has_time)
 		result = reading_add(out, g->key, one->ms, NAN, where, err);
 	else if (one->bad[0])
-		result = reading_note(out, err, "line %d: the time of a launch of %.120s is left out: `%s` is no time", one->line,
-			g->key, one->bad);
+		reading_note(
+			out, "line %d: the time of a launch of %.120s is left out: `%s` is no time", one->line, g->key, one->bad);
 	g->timed += one->has_time;
 	g->bad += one->bad[0] != '\0';
 	for (int i = 0; i < one->n_figures && result == 0; i++)
@@ -346,17 +335,15 @@ static int add_launch(
 }
 
 /* Report the launches that the options left out. */
-static int report_choice(
-	struct reading *out, const struct launches *l, const struct groups *g, int passed_over, struct fw_err *err)
+static void report_choice(struct reading *out, const struct launches *l, const struct groups *g, int passed_over)
 {
 	const struct reading_how *how = l->how;
 	char list[200] = "";
 	size_t used = 0;
-	int n = 0, result = 0;
+	int n = 0;
 
 	if (passed_over > 0)
-		result = reading_note(
-			out, err, "%d launch%s left out by --kernel or --ids", passed_over, passed_over == 1 ? " is" : "es are");
+		reading_note(out, "%d launch%s left out by --kernel or --ids", passed_over, passed_over == 1 ? " is" : "es are");
 	for (int i = 0; i < g->n && how->launches > 0; i++)
 		if (g->list[i].launches != how->launches) {
 			n++;
@@ -364,13 +351,13 @@ static int report_choice(
 				used += (size_t)snprintf(list + used, sizeof list - used, "%s%.60s %d", n > 1 ? ", " : "",
 					g->list[i].key, g->list[i].launches);
 		}
-	if (result == 0 && n > 0)
-		result = reading_note(out, err, "%d kernel%s with other counts than %d %s left out: %s", n, n == 1 ? "" : "s",
-			how->launches, n == 1 ? "is" : "are", list);
-	if (result == 0 && how->warmup > 0)
-		result = how->warmup == 1 ? reading_note(out, err, "the first launch of each row is left out")
-					  : reading_note(out, err, "the first %d launches of each row are left out", how->warmup);
-	return result;
+	if (n > 0)
+		reading_note(out, "%d kernel%s with other counts than %d %s left out: %s", n, n == 1 ? "" : "s", how->launches,
+			n == 1 ? "is" : "are", list);
+	if (how->warmup == 1)
+		reading_note(out, "the first launch of each row is left out");
+	else if (how->warmup > 1)
+		reading_note(out, "the first %d launches of each row are left out", how->warmup);
 }
 
 static int fill(struct reading *out, const struct launches *l, struct groups *g, struct fw_err *err)
@@ -414,7 +401,9 @@ static int fill(struct reading *out, const struct launches *l, struct groups *g,
 		else if (counted && g->list[i].timed == 0 && (g->list[i].bad > 0 || out->n_rows > 0))
 			result = reading_leave(out, g->list[i].key, err, "none of its launches has a time");
 	}
-	return result != 0 ? -1 : report_choice(out, l, g, passed_over, err);
+	if (result == 0)
+		report_choice(out, l, g, passed_over);
+	return result;
 }
 
 int read_ncu(
@@ -424,10 +413,10 @@ int read_ncu(
 	struct groups g = { 0 };
 	int result = ncu_table_each(text, len, file, 0, out, collect, &l, err);
 
-	if (result == 0)
-		result = take_other(&l, out, err);
-	if (result == 0)
+	if (result == 0) {
+		take_other(&l, out);
 		result = fill(out, &l, &g, err);
+	}
 	if (result == 0 && how->metrics && out->n_figures == 0)
 		result = err_set(err, ERR_INVALID,
 			"%s: has no metric that fits `%.100s`; ncu --page raw names them in the header", file, how->metrics);

@@ -320,7 +320,7 @@ static const char *text_of(const struct table *t, int at)
 }
 
 /* Report the card and the host of a launch, if the file has them. */
-static int report_conditions(struct table *t, struct fw_err *err)
+static void report_conditions(struct table *t)
 {
 	static const struct {
 		const char *column, *name;
@@ -332,10 +332,9 @@ static int report_conditions(struct table *t, struct fw_err *err)
 
 		for (int i = 0; i < t->n && !value[0]; i++)
 			value = strcmp(t->name[i], said[k].column) == 0 ? text_of(t, i) : "";
-		if (value[0] && reading_report(t->out, said[k].name, value, err))
-			return -1;
+		if (value[0])
+			reading_report(t->out, said[k].name, value);
 	}
-	return 0;
 }
 
 static void triple_of(const char *text, int out[3])
@@ -413,15 +412,13 @@ static bool is_whole(const struct table *t)
 }
 
 /* A row of another length, followed by another row, is lost; report that. */
-static int report_odd(struct table *t, struct fw_err *err)
+static void report_odd(struct table *t)
 {
 	int line = t->odd_line;
 
 	t->odd_line = 0;
-	return line > 0 && t->out && t->take
-		       ? reading_note(t->out, err, "line %d is left out: it has %d whole cells, the header has %d", line,
-				 t->odd_cells, t->n)
-		       : 0;
+	if (line > 0 && t->out && t->take)
+		reading_note(t->out, "line %d is left out: it has %d whole cells, the header has %d", line, t->odd_cells, t->n);
 }
 
 static int read_row(struct table *t, struct fw_err *err)
@@ -431,14 +428,12 @@ static int read_row(struct table *t, struct fw_err *err)
 	if (!is_whole(t)) {
 		if (!of_launch)
 			return 0;
-		if (report_odd(t, err) != 0)
-			return -1;
+		report_odd(t);
 		t->odd_line = t->csv.line;
 		t->odd_cells = t->csv.n;
 		return 0;
 	}
-	if (report_odd(t, err) != 0)
-		return -1;
+	report_odd(t);
 	if (t->csv.is_open)
 		return err_set(err, ERR_INVALID, "%s:%d: the last row is cut; let ncu write it again", t->csv.file, t->csv.line);
 	if (!of_launch) {
@@ -448,7 +443,8 @@ static int read_row(struct table *t, struct fw_err *err)
 		return 0;
 	}
 	count_launch(t);
-	return report_conditions(t, err) || take_row(t, err) ? -1 : 0;
+	report_conditions(t);
+	return take_row(t, err);
 }
 
 /* Read a line that starts like a row. If csv_read.c cannot read it (a quote without an end), it is the program's, or cut. */

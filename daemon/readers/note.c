@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-int reading_note(struct reading *r, struct fw_err *err, const char *sentence, ...)
+void reading_note(struct reading *r, const char *sentence, ...)
 {
 	char text[READING_NOTE_SIZE], plain[READING_NOTE_SIZE];
 	va_list args;
@@ -17,18 +17,13 @@ int reading_note(struct reading *r, struct fw_err *err, const char *sentence, ..
 	reading_show(plain, text, sizeof text);
 	for (int i = 0; i < r->n_notes; i++)
 		if (strcmp(r->note[i], text) == 0)
-			return 0;
+			return;
 	if (r->n_notes == READING_NOTES_MAX) {
 		snprintf(r->note[READING_NOTES_MAX - 1], READING_NOTE_SIZE, "more was left out than is said here");
-		return 0;
+		return;
 	}
-	char(*more)[READING_NOTE_SIZE] = realloc(r->note, (size_t)(r->n_notes + 1) * sizeof *more);
-
-	if (!more)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	r->note = more;
+	r->note = mem_grow_one(r->note, (size_t)r->n_notes, sizeof *r->note);
 	memcpy(r->note[r->n_notes++], text, sizeof text);
-	return 0;
 }
 
 /* Scale and quantity of a unit: "Mbyte" is 1e6 of "byte", "us" 1e-3 of "ms". Shape: quantity[size]. */
@@ -100,13 +95,11 @@ int reading_add_figure(struct reading *r, const char *key, const char *metric, c
 	struct reading_figure *f = find(r, one.key, one.metric, one.unit);
 
 	if (!f) {
-		r->figure = mem_grow(r->figure, (size_t)r->n_figures + 1, sizeof *r->figure);
+		r->figure = mem_grow_one(r->figure, (size_t)r->n_figures, sizeof *r->figure);
 		f = &r->figure[r->n_figures++];
-		one.value = mem_alloc(sizeof *one.value);
 		*f = one;
-	} else if ((f->n & (f->n - 1)) == 0) { /* grown at powers of two */
-		f->value = mem_grow(f->value, 2 * (size_t)f->n, sizeof *f->value);
 	}
+	f->value = mem_grow_one(f->value, (size_t)f->n, sizeof *f->value);
 	f->value[f->n++] = value * reading_unit_factor(one.unit, f->unit);
 	r->n_values++;
 	return 0;

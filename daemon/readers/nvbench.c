@@ -219,7 +219,7 @@ static void label_device(const struct devices *d, int64_t id, char *out, size_t 
 		snprintf(out, size, "%.100s", name);
 }
 
-static int report_devices(struct reading *out, const struct devices *d, struct fw_err *err)
+static void report_devices(struct reading *out, const struct devices *d)
 {
 	static const char *const said[] = { "sm_default_clock_rate", "number_of_sms", "ecc_state" };
 
@@ -227,19 +227,17 @@ static int report_devices(struct reading *out, const struct devices *d, struct f
 		const json_t *device = find_device(d, d->id[i]);
 		const char *name = device_name(d, d->id[i]);
 
-		if (name && reading_report(out, "GPU", name, err))
-			return -1;
+		if (name)
+			reading_report(out, "GPU", name);
 		for (size_t k = 0; k < sizeof said / sizeof said[0]; k++) {
 			const json_t *value = json_object_get(device, said[k]);
 			char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
-			int result = text ? reading_report(out, said[k], text, err) : 0;
 
+			if (text)
+				reading_report(out, said[k], text);
 			free(text);
-			if (result != 0)
-				return -1;
 		}
 	}
-	return 0;
 }
 
 /* Two passes over the states: first collect cards, then read. */
@@ -330,19 +328,18 @@ static int check_version(json_t *root, const char *file, struct fw_err *err)
 		text && field_is(FIELD_WORD, text) ? text : "?", VERSION);
 }
 
-static int report_versions(struct reading *out, json_t *root, struct fw_err *err)
+static void report_versions(struct reading *out, json_t *root)
 {
 	json_t *meta = json_object_get(root, "meta"), *version = json_object_get(json_object_get(meta, "version"), "nvbench");
 	const char *text = json_string_value(json_object_get(version, "git_version"));
 
 	if (!text)
 		text = json_string_value(json_object_get(version, "string"));
-	if (text && *text && reading_report(out, "version of nvbench", text, err))
-		return -1;
-	return object_report_conditions(out, meta, err) || object_report_conditions(out, version, err) ||
-			       object_report_conditions(out, root, err)
-		       ? -1
-		       : 0;
+	if (text && *text)
+		reading_report(out, "version of nvbench", text);
+	object_report_conditions(out, meta);
+	object_report_conditions(out, version);
+	object_report_conditions(out, root);
 }
 
 int read_nvbench(
@@ -367,8 +364,10 @@ int read_nvbench(
 			result = read_bench(&w, json_array_get(list, b), b, err);
 	}
 	out->n_devices = w.devices.n;
-	if (result == 0)
-		result = report_devices(out, &w.devices, err) || report_versions(out, root, err) ? -1 : 0;
+	if (result == 0) {
+		report_devices(out, &w.devices);
+		report_versions(out, root);
+	}
 	if (result == 0 && out->n_rows == 0 && w.n_unmeasured > 0)
 		result = err_set(err, ERR_INVALID, "%s: none of its states holds a time; run it without --profile", file);
 	json_decref(root);

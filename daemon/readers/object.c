@@ -70,7 +70,7 @@ int object_add_times(struct reading *out, struct fields *f, const char *file, co
 	return 0;
 }
 
-int object_report_conditions(struct reading *out, json_t *object, struct fw_err *err)
+void object_report_conditions(struct reading *out, json_t *object)
 {
 	const char *name;
 	json_t *value;
@@ -81,11 +81,9 @@ int object_report_conditions(struct reading *out, json_t *object, struct fw_err 
 			continue;
 		char *dump = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
 		const char *text = json_is_string(value) ? json_string_value(value) : dump;
-		int result = text && *text ? reading_report(out, name, text, err) : 0;
 
+		if (text && *text)
+			reading_report(out, name, text);
 		free(dump);
-		if (result != 0)
-			return -1;
 	}
-	return 0;
 }

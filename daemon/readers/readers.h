@@ -198,7 +198,7 @@ struct reading {
 	int n_figures;
 	struct reading_figure *figure; /* figure[n_figures] */
 	/* internal */
-	int n_values, room, left_room, entry;
+	int n_values, entry;
 	int line; /* current line; 0 unknown */
 };
 
@@ -246,9 +246,9 @@ int reading_state(
 	struct reading *r, const char *key, const struct reading_time *time, int n, const char *where, struct fw_err *err);
 /**
  * Store a condition of the measurement; a second, different value of a name is appended to the first. Invisible characters are
- * replaced, long text is cut, and entries beyond READING_FACTS_MAX are dropped. Err: out of memory.
+ * replaced, long text is cut, and entries beyond READING_FACTS_MAX are dropped.
  */
-int reading_report(struct reading *r, const char *name, const char *value, struct fw_err *err);
+void reading_report(struct reading *r, const char *name, const char *value);
 /** Return whether a name is a condition of measurements: a card, a host, a compiler, a kind of build. */
 bool reading_is_condition(const char *name);
 /** Mark a row as failed by the benchmark: it has no times, whatever else the file holds. Err: as reading_add. */
@@ -314,8 +314,8 @@ int ncu_table_each(const char *text, size_t len, const char *file, char decimal,
  * A row without a time is no note: see reading_leave.
  */
 
-/** Add one sentence about the file, once. Beyond READING_NOTES_MAX the last one counts them. Err: out of memory. */
-int reading_note(struct reading *r, struct fw_err *err, const char *sentence, ...) __attribute__((format(printf, 3, 4)));
+/** Add one sentence about the file, once. Beyond READING_NOTES_MAX the last one counts them. */
+void reading_note(struct reading *r, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
 /**
  * Add a value to the metric of a key. A second value in another unit of the same quantity (Kbyte, Mbyte) is converted; one of
  * another quantity is another metric. Err: more than READING_ROWS_MAX metrics, or READING_VALUES_MAX values.

@@ -76,10 +76,7 @@ static struct reading_row *row_for(struct reading *r, const char *key)
 	for (int i = r->n_rows - 1; i >= 0; i--) /* repetitions are consecutive */
 		if (r->row[i].entry == r->entry && strcmp(r->row[i].key, clean) == 0)
 			return &r->row[i];
-	if (r->n_rows == r->room) {
-		r->room = r->room ? 2 * r->room : 64;
-		r->row = mem_grow(r->row, (size_t)r->room, sizeof *r->row);
-	}
+	r->row = mem_grow_one(r->row, (size_t)r->n_rows, sizeof *r->row);
 	struct reading_row *row = &r->row[r->n_rows++];
 
 	*row = (struct reading_row){ .tflops = NAN, .entry = r->entry, .twins = 1, .statistic = "" };
@@ -110,8 +107,7 @@ int reading_add(struct reading *r, const char *key, double ms, double tflops, co
 
 	if (!row)
 		return -1;
-	if ((row->n & (row->n - 1)) == 0) /* grown at powers of two */
-		row->ms = mem_grow(row->ms, row->n ? 2 * (size_t)row->n : 1, sizeof *row->ms);
+	row->ms = mem_grow_one(row->ms, (size_t)row->n, sizeof *row->ms);
 	row->ms[row->n++] = ms;
 	if (isfinite(tflops) && tflops > 0)
 		row->tflops = tflops;
@@ -171,7 +167,7 @@ static bool is_doubtful(const char *name, const char *value)
 	       (strcasecmp(name, "cpu_scaling_enabled") == 0 && strcmp(value, "true") == 0);
 }
 
-int reading_report(struct reading *r, const char *name, const char *value, struct fw_err *err)
+void reading_report(struct reading *r, const char *name, const char *value)
 {
 	bool doubtful = is_doubtful(name, value);
 	char clean[sizeof r->fact->value], shown[sizeof r->fact->name];
@@ -190,19 +186,15 @@ int reading_report(struct reading *r, const char *name, const char *value, struc
 			memcpy(fact->value + used + 2, clean, n + 1);
 		}
 		fact->doubtful = fact->doubtful || doubtful;
-		return 0;
+		return;
 	}
 	if (r->n_facts == READING_FACTS_MAX)
-		return 0;
-	fact = realloc(r->fact, (size_t)(r->n_facts + 1) * sizeof *fact);
-	if (!fact)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	r->fact = fact;
+		return;
+	r->fact = mem_grow_one(r->fact, (size_t)r->n_facts, sizeof *r->fact);
 	fact = &r->fact[r->n_facts++];
 	*fact = (struct reading_fact){ .doubtful = doubtful };
 	memcpy(fact->name, shown, sizeof shown);
 	memcpy(fact->value, clean, sizeof clean);
-	return 0;
 }
 
 int reading_fail(struct reading *r, const char *key, const char *failure, const char *where, struct fw_err *err)
@@ -228,10 +220,7 @@ int reading_leave(struct reading *r, const char *key, struct fw_err *err, const 
 			return 0;
 	if (r->n_left >= READING_ROWS_MAX)
 		return err_set(err, ERR_INVALID, "more than %d rows without a time; split the file", READING_ROWS_MAX);
-	if (r->n_left == r->left_room) {
-		r->left_room = r->left_room ? 2 * r->left_room : 16;
-		r->left = mem_grow(r->left, (size_t)r->left_room, sizeof *r->left);
-	}
+	r->left = mem_grow_one(r->left, (size_t)r->n_left, sizeof *r->left);
 	struct reading_left *left = &r->left[r->n_left++];
 
 	*left = (struct reading_left){ .entry = r->entry, .twins = 1, .line = r->line };
@@ -339,9 +328,9 @@ int reading_join(struct reading *all, struct reading *more, const char *file, st
 		result = reading_leave(all, more->left[i].key, err, "%s", more->left[i].why);
 	}
 	for (int i = 0; i < more->n_notes && result == 0; i++)
-		result = reading_note(all, err, "%s", more->note[i]);
+		reading_note(all, "%s", more->note[i]);
 	for (int i = 0; i < more->n_facts && result == 0; i++)
-		result = reading_report(all, more->fact[i].name, more->fact[i].value, err);
+		reading_report(all, more->fact[i].name, more->fact[i].value);
 	reading_fini(more);
 	return result;
 }

@@ -104,29 +104,25 @@ const char *table_unfit(const char *cell, double *value, char why[READING_WHY_SI
 	return why;
 }
 
-int table_begin_row(struct reading *out, const struct csv *c, const struct table_header *h, struct fw_err *err)
+int table_each(
+	struct reading *out, struct csv *c, const struct table_header *h, table_row_fn *take, const void *arg, struct fw_err *err)
 {
 	double number;
+	int got;
 
-	reading_entry(out, c->line);
-	for (int i = 0; i < h->n; i++)
-		if (c->cell[i][0] && !reading_number(c->cell[i], &number) && reading_is_condition(h->name[i]) &&
-			reading_report(out, h->name[i], c->cell[i], err))
+	while ((got = table_next(c, h, out, err)) == 1) {
+		reading_entry(out, c->line);
+		for (int i = 0; i < h->n; i++)
+			if (c->cell[i][0] && !reading_number(c->cell[i], &number) && reading_is_condition(h->name[i]))
+				reading_report(out, h->name[i], c->cell[i]);
+		if (take(out, c, h, arg, err) != 0)
 			return -1;
-	return 0;
+	}
+	return got;
 }
 
 const char *table_position(char out[TABLE_POSITION_SIZE], const struct csv *c, const char *name)
 {
 	snprintf(out, TABLE_POSITION_SIZE, "%.500s:%d: column %s", c->file, c->line, name);
 	return out;
-}
-
-int table_number(const struct csv *c, const struct table_header *h, int column, double *value, struct fw_err *err)
-{
-	char where[TABLE_POSITION_SIZE];
-
-	if (reading_number(c->cell[column], value))
-		return 0;
-	return err_set(err, ERR_INVALID, "%s: `%.20s` is no number", table_position(where, c, h->name[column]), c->cell[column]);
 }

@@ -113,12 +113,12 @@ static int find_columns(
 
 		if (is_time)
 			t->series[t->n_series++].at = i;
-		else if (looks && reading_note(out, err, "column `%.80s` is left out: %s%s", h->name[i],
-					  is_model(h->name[i]) ? "it is a model's and not measured"
-					  : word               ? "by its name it is no time: "
-							       : "it is none of the times that torchao measures",
-					  !is_model(h->name[i]) && word ? word : ""))
-			return -1;
+		else if (looks)
+			reading_note(out, "column `%.80s` is left out: %s%s", h->name[i],
+				is_model(h->name[i]) ? "it is a model's and not measured"
+				: word               ? "by its name it is no time: "
+						     : "it is none of the times that torchao measures",
+				!is_model(h->name[i]) && word ? word : "");
 		for (int k = 0; is_time && k + 1 < t->n_series; k++)
 			if (strcmp(t->series[k].name, s->name) == 0)
 				return err_set(err, ERR_INVALID, "%s:1: columns %d and %d are both times of `%.60s`", c->file,
@@ -175,8 +175,9 @@ static void name_row(const struct csv *c, const struct table_header *h, char key
 }
 
 static int read_row(
-	struct reading *out, const struct csv *c, const struct table_header *h, const struct torchao *t, struct fw_err *err)
+	struct reading *out, const struct csv *c, const struct table_header *h, const void *columns, struct fw_err *err)
 {
+	const struct torchao *t = columns;
 	char key[TABLE_KEY_SIZE], full[TABLE_KEY_SIZE + SERIES_SIZE], where[TABLE_POSITION_SIZE], why[READING_WHY_SIZE];
 	const char *failure = t->failure >= 0 ? c->cell[t->failure] : "";
 	double flops = flops_of(c, t), time;
@@ -213,13 +214,12 @@ int read_torchao(
 	struct table_header h;
 	struct torchao t;
 	struct csv c;
-	int got = 0, result;
 
 	(void)how;
 	csv_init(&c, text, len, file);
-	result = table_header_read(&c, &h, err) || find_columns(out, &c, &h, &t, err) ? -1 : 0;
-	while (result == 0 && (got = table_next(&c, &h, out, err)) == 1)
-		result = table_begin_row(out, &c, &h, err) || read_row(out, &c, &h, &t, err) ? -1 : 0;
+	int result = table_header_read(&c, &h, err) || find_columns(out, &c, &h, &t, err)
+			     ? -1
+			     : table_each(out, &c, &h, read_row, &t, err);
 	csv_fini(&c);
-	return result || got < 0 ? -1 : 0;
+	return result;
 }

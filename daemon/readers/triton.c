@@ -115,13 +115,18 @@ static int compare_cells(const char *text, size_t len, const struct reading_how 
 	return result;
 }
 
+static bool begins_as(const char *at, size_t n, const char *name, const char *series)
+{
+	return (strlen(name) == n && strncmp(at, name, n) == 0) || (strlen(series) == n && strncmp(at, series, n) == 0);
+}
+
 /* Whether a comma-separated list names a column by its name or its series. */
 static bool is_named(const char *list, const char *name, const char *series)
 {
 	for (const char *at = list; *at;) {
 		size_t n = strcspn(at, ",");
 
-		if ((strlen(name) == n && strncmp(at, name, n) == 0) || (strlen(series) == n && strncmp(at, series, n) == 0))
+		if (begins_as(at, n, name, series))
 			return true;
 		at += n + (at[n] == ',');
 	}
@@ -174,8 +179,7 @@ static int find_results(struct triton_columns *t, const struct table_header *h, 
 		bool found = n == 0;
 
 		for (int i = 0; i < h->n && !found; i++)
-			found = (strlen(h->name[i]) == n && strncmp(at, h->name[i], n) == 0) ||
-				(strlen(t->series[i]) == n && strncmp(at, t->series[i], n) == 0);
+			found = begins_as(at, n, h->name[i], t->series[i]);
 		if (!found)
 			return err_set(err, ERR_INVALID, "%s:1: has no column `%.*s`, which --results names", file,
 				(int)(n < 80 ? n : 80), at);
@@ -271,16 +275,14 @@ static int report_columns(struct reading *out, const struct triton_columns *t, c
 		results += t->is_result[i];
 		if (t->is_result[i] || !h->name[i][0])
 			continue;
-		if (how->results && how->results[0]
-				? reading_note(out, err, "column `%.80s` is left out: --results does not name it", h->name[i])
-			: t->kind[i] == COLUMN_OTHER_UNIT
-				? reading_note(out, err, "column `%.80s` is left out: `%s` is no unit of time or rate",
-					  h->name[i], t->unit[i])
-			: word ? reading_note(
-					 out, err, "column `%.80s` is left out: by its name (%s) it is no time", h->name[i], word)
-			       : reading_note(out, err, "column `%.80s` is left out: it has no unit; give one with --unit",
-					 h->name[i]))
-			return -1;
+		if (how->results && how->results[0])
+			reading_note(out, "column `%.80s` is left out: --results does not name it", h->name[i]);
+		else if (t->kind[i] == COLUMN_OTHER_UNIT)
+			reading_note(out, "column `%.80s` is left out: `%s` is no unit of time or rate", h->name[i], t->unit[i]);
+		else if (word)
+			reading_note(out, "column `%.80s` is left out: by its name (%s) it is no time", h->name[i], word);
+		else
+			reading_note(out, "column `%.80s` is left out: it has no unit; give one with --unit", h->name[i]);
 	}
 	return results > 0 ? 0
 			   : err_set(err, ERR_INVALID, "%s:1: has no column of times or rates; " REQUEST_RESULTS, file, "triton",
@@ -300,9 +302,10 @@ static int triton_find(struct reading *out, const char *text, size_t len, const 
 	return report_columns(out, t, h, how, file, err);
 }
 
-static int triton_row(struct reading *out, const struct csv *c, const struct table_header *h, const struct triton_columns *t,
-	struct fw_err *err)
+static int triton_row(
+	struct reading *out, const struct csv *c, const struct table_header *h, const void *columns, struct fw_err *err)
 {
+	const struct triton_columns *t = columns;
 	char x[TABLE_KEY_SIZE / 2] = "", key[TABLE_KEY_SIZE], where[TABLE_POSITION_SIZE], cell[TABLE_NAME_SIZE],
 				why[READING_WHY_SIZE];
 	size_t used = 0;
@@ -337,13 +340,12 @@ int read_triton(
 	struct triton_columns *t = mem_alloc_zero(1, sizeof *t);
 	struct table_header h;
 	struct csv c;
-	int got = 0, result;
 
 	csv_init(&c, text, len, file);
-	result = table_header_read(&c, &h, err) || triton_find(out, text, len, file, &h, how, t, err) ? -1 : 0;
-	while (result == 0 && (got = table_next(&c, &h, out, err)) == 1)
-		result = table_begin_row(out, &c, &h, err) || triton_row(out, &c, &h, t, err) ? -1 : 0;
+	int result = table_header_read(&c, &h, err) || triton_find(out, text, len, file, &h, how, t, err)
+			     ? -1
+			     : table_each(out, &c, &h, triton_row, t, err);
 	csv_fini(&c);
 	free(t);
-	return result || got < 0 ? -1 : 0;
+	return result;
 }
