@@ -94,8 +94,7 @@ void attention_write(const void *shape, struct jsonw *j)
 	jsonw_kv_int(j, "nhk", a->nhk);
 	jsonw_kv_int(j, "headdim", a->headdim);
 	jsonw_kv_string(j, "dtype", "bf16"); /* attention_check accepts no other */
-	jsonw_key(j, "lengths");
-	jsonw_array(j);
+	jsonw_kv_array(j, "lengths");
 	for (int i = 0; a->n_seqs > 1 && i < a->n_seqs; i++)
 		jsonw_int(j, a->length[i]);
 	jsonw_array_end(j);

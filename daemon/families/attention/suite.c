@@ -1,4 +1,5 @@
 /* suite.c - the keys of a suite of attention: common, varlen, dense and block_sparse, whose lists are multiplied out. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "families/attention/attention.h"
@@ -21,12 +22,8 @@ static void read_common(struct draft *d, struct yaml_node *root)
 	struct yaml_node *map = yaml_get(d->r->y, root, "common");
 
 	reader_require(d->r->y, root, map, "common");
-	if (!map)
+	if (yaml_map(d->r->y, map, 0, INT_MAX, "must be a mapping of nhq, nhk, headdim and dtype") < 0)
 		return;
-	if (!yaml_is_map(map)) {
-		yaml_mistake(d->r->y, map, "must be a mapping of nhq, nhk, headdim and dtype");
-		return;
-	}
 	struct yaml_node *nhq = yaml_get(d->r->y, map, "nhq"), *nhk = yaml_get(d->r->y, map, "nhk");
 	struct yaml_node *headdim = yaml_get(d->r->y, map, "headdim"), *dtype = yaml_get(d->r->y, map, "dtype");
 
@@ -45,12 +42,8 @@ static void read_varlen(struct draft *d, struct yaml_node *root)
 {
 	struct yaml_node *map = yaml_get(d->r->y, root, "varlen");
 
-	if (!map)
+	if (yaml_map(d->r->y, map, 0, INT_MAX, "must be a mapping of full and causal to lists of sequence lengths") < 0)
 		return;
-	if (!yaml_is_map(map)) {
-		yaml_mistake(d->r->y, map, "must be a mapping of full and causal to lists of sequence lengths");
-		return;
-	}
 	struct yaml_node *full = yaml_get(d->r->y, map, "full"), *causal = yaml_get(d->r->y, map, "causal");
 
 	d->n_full = reader_ints(d->r, full, ATTENTION_SEQS_MAX, 1 << 20, d->full);
@@ -125,12 +118,8 @@ static void read_dense(struct draft *d, struct yaml_node *root)
 	struct yaml_node *map = yaml_get(d->r->y, root, "dense");
 	int32_t seqlen[READER_LIST_MAX];
 
-	if (!map)
+	if (yaml_map(d->r->y, map, 0, INT_MAX, "must be a mapping of seqlens and masks") < 0)
 		return;
-	if (!yaml_is_map(map)) {
-		yaml_mistake(d->r->y, map, "must be a mapping of seqlens and masks");
-		return;
-	}
 	struct yaml_node *seqlens = yaml_get(d->r->y, map, "seqlens"), *masks = yaml_get(d->r->y, map, "masks");
 	int n = reader_ints(d->r, seqlens, READER_LIST_MAX, 1 << 20, seqlen);
 	int64_t batch = 1;
@@ -138,12 +127,10 @@ static void read_dense(struct draft *d, struct yaml_node *root)
 	yaml_int(d->r->y, yaml_get(d->r->y, map, "batch"), 1, ATTENTION_SEQS_MAX, &batch);
 	reader_require(d->r->y, map, seqlens, "seqlens");
 	reader_require(d->r->y, map, masks, "masks");
-	if (masks && (!yaml_is_list(masks) || yaml_count(masks) < 1 || yaml_count(masks) > READER_LIST_MAX)) {
-		yaml_mistake(d->r->y, masks, "must be a list of masks");
-		masks = NULL;
-	}
+	int n_masks = yaml_list(d->r->y, masks, 1, READER_LIST_MAX, "must be a list of masks");
+
 	for (int s = 0; s < n; s++)
-		for (int m = 0; m < yaml_count(masks); m++) {
+		for (int m = 0; m < n_masks; m++) {
 			struct yaml_node *at = yaml_item(d->r->y, masks, m);
 			int which = reader_word(d->r->y, at, words, "full, causal, varlen_full or varlen_causal");
 
@@ -173,22 +160,17 @@ static void add_dense_reference(struct draft *d, struct yaml_node *at, int32_t s
 /* Without a list every mask is uniform. Shape: out[PATTERNS]. Returns how many. */
 static int read_patterns(struct yaml *y, struct yaml_node *list, enum pattern *out)
 {
-	int n = 0;
+	int n = 0,
+	    count = yaml_list(y, list, 1, PATTERNS, "must be a list of uniform, banded, strided, random_tokens and bigbird");
 
-	if (!list)
-		return 1;
-	if (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > PATTERNS) {
-		yaml_mistake(y, list, "must be a list of uniform, banded, strided, random_tokens and bigbird");
-		return 0;
-	}
-	for (int i = 0; i < yaml_count(list); i++) {
+	for (int i = 0; i < count; i++) {
 		int which = reader_word(
 			y, yaml_item(y, list, i), pattern_names, "uniform, banded, strided, random_tokens or bigbird");
 
 		if (which >= 0)
 			out[n++] = (enum pattern)which;
 	}
-	return n;
+	return list ? n : 1;
 }
 
 static void read_sparse_map(struct draft *d, struct yaml_node *map)
@@ -196,10 +178,9 @@ static void read_sparse_map(struct draft *d, struct yaml_node *map)
 	int32_t seqlen[READER_LIST_MAX], block[READER_LIST_MAX];
 	double ratio[READER_LIST_MAX];
 
-	if (!yaml_is_map(map)) {
-		yaml_mistake(d->r->y, map, "must be a mapping of seqlens, sparsity_ratios and block_sizes, or a list of such");
+	if (yaml_map(d->r->y, map, 0, INT_MAX,
+		    "must be a mapping of seqlens, sparsity_ratios and block_sizes, or a list of such") < 0)
 		return;
-	}
 	struct yaml_node *seqlens = yaml_get(d->r->y, map, "seqlens"), *ratios = yaml_get(d->r->y, map, "sparsity_ratios");
 	struct yaml_node *blocks = yaml_get(d->r->y, map, "block_sizes"), *patterns = yaml_get(d->r->y, map, "pattern");
 	enum pattern pattern[PATTERNS] = { PATTERN_UNIFORM };

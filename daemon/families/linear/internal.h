@@ -93,7 +93,7 @@ struct torchao_shapes {
 	struct yaml *y;
 	bool is_training, is_exact; /* as the whole configuration is */
 	int32_t plain;
-	int n, size, n_sets;
+	int n, n_sets;
 	struct torchao_shape *of; /* of[n]: all so far, each once */
 	struct buf sets, notes;   /* lines of the suite, and comments of it */
 };

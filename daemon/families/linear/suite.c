@@ -1,5 +1,7 @@
 /* suite.c - the keys of a suite of linear layers: sets of shapes, crossed with recipes and model types. */
 
+#include <limits.h>
+
 #include "families/linear/linear.h"
 
 enum { ROWS_MAX = 16, BLOCKS_MAX = 512 };
@@ -100,20 +102,16 @@ static int read_words(struct reader *r, struct yaml_node *list, const char *cons
 {
 	int n = 0;
 
+	int count = yaml_list(r->y, list, 1, max, "must be a list of %s", hint);
+
 	out[0] = 0;
-	if (!list)
-		return 1;
-	if (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > max) {
-		yaml_mistake(r->y, list, "must be a list of %s", hint);
-		return 0;
-	}
-	for (int i = 0; i < yaml_count(list); i++) {
+	for (int i = 0; i < count; i++) {
 		int which = reader_word(r->y, yaml_item(r->y, list, i), words, hint);
 
 		if (which >= 0)
 			out[n++] = which;
 	}
-	return n;
+	return list ? n : 1;
 }
 
 static bool read_models(struct draft *d, struct yaml_node *list, struct models *out)
@@ -128,10 +126,8 @@ static void read_set(struct draft *d, struct yaml_node *map)
 {
 	struct yaml *y = d->r->y;
 
-	if (!yaml_is_map(map)) {
-		yaml_mistake(y, map, "must be {name: SET, ...}");
+	if (yaml_map(y, map, 0, INT_MAX, "must be {name: SET, ...}") < 0)
 		return;
-	}
 	struct yaml_node *name = yaml_get(y, map, "name"), *rows = yaml_get(y, map, "rows"), *list = yaml_get(y, map, "shapes"),
 			 *models = yaml_get(y, map, "model_types"), *min_power = yaml_get(y, map, "min_power"),
 			 *max_power = yaml_get(y, map, "max_power");

@@ -2,6 +2,7 @@
 #include "families/linear/internal.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -308,10 +309,7 @@ static void add(void *arg, int32_t m, int32_t k, int32_t n)
 		mistake(f, "there are more than 8192 shapes");
 		return;
 	}
-	if (s->n == s->size) {
-		s->size = s->size ? 2 * s->size : 64;
-		s->of = mem_grow(s->of, (size_t)s->size, sizeof *s->of);
-	}
+	s->of = mem_grow_one(s->of, (size_t)s->n, sizeof *s->of);
 	s->of[s->n++] = shape;
 	check(f, m, k, shape.n);
 }
@@ -381,10 +379,8 @@ static void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map,
 	struct found f = { .all = s, .at = map, .takes = takes, .model = model, .first = s->n };
 	int64_t power[2] = { 0, 0 };
 
-	if (!yaml_is_map(map)) {
-		yaml_mistake(y, map, "must be {name: SET, ...}");
+	if (yaml_map(y, map, 0, INT_MAX, "must be {name: SET, ...}") < 0)
 		return;
-	}
 	struct yaml_node *name = yaml_get(y, map, "name"), *list = yaml_get(y, map, "shapes"),
 			 *min = yaml_get(y, map, "min_power"), *max = yaml_get(y, map, "max_power");
 
@@ -466,10 +462,8 @@ static void read_model(struct import *p, struct yaml_node *map)
 		"float16", "torch.float64", "float64", NULL };
 	struct yaml *y = p->y;
 
-	if (!yaml_is_map(map)) {
-		yaml_mistake(y, map, "must be {name: ..., matrix_shapes: [...], ...}");
+	if (yaml_map(y, map, 0, INT_MAX, "must be {name: ..., matrix_shapes: [...], ...}") < 0)
 		return;
-	}
 	struct yaml_node *name = yaml_get(y, map, "name"), *sets = yaml_get(y, map, "matrix_shapes"),
 			 *dtype = yaml_get(y, map, "high_precision_dtype"), *type = yaml_get(y, map, "model_type");
 	const char *text = NULL;
