@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WAY = [
     ("the kernel reports a changed ref", "flopwatchd/watch/ref_watch.c:on_event"),
     ("the daemon asks flopwatch-git for the tips", "flopwatchd/watch/watch.c:on_ref_change", "lib/child.c:child_start"),
-    ("flopwatch-git prints them", "git/verbs.c:verb_tips", "git/verbs.c:print_tip"),
+    ("flopwatch-git prints them", "git/verbs.c:body_tips", "git/verbs.c:print_tip"),
     ("a changed tip becomes a queued job", "flopwatchd/watch/watch.c:on_tips", "flopwatchd/watch/branch_tips.c:write_job", "db/job.c:store_job_insert"),
     ("the queue resolves the job", "flopwatchd/schedule/queue.c:assign_jobs", "flopwatchd/plan/resolve.c:resolve_start"),
     ("its commit's tree is read", "flopwatchd/plan/resolve.c:on_start", "flopwatchd/plan/resolve.c:query_tree"),

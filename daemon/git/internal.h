@@ -318,14 +318,13 @@ struct verb_args {
 	const char *oids[VERBS_PATHS_MAX];
 };
 
-int verb_tips(const struct verb_args *a, struct fw_err *err);
-int verb_heads(const struct verb_args *a, struct fw_err *err);
-int verb_fetch(const struct verb_args *a, struct fw_err *err);
-int verb_base(const struct verb_args *a, struct fw_err *err);
-int verb_tree(const struct verb_args *a, struct fw_err *err);
-int verb_tar(const struct verb_args *a, struct fw_err *err);
-int verb_log(const struct verb_args *a, struct fw_err *err);
-int verb_note(const struct verb_args *a, struct fw_err *err);
-int verb_snapshot(const struct verb_args *a, struct fw_err *err);
+/** Fill the answer about an open repository. */
+typedef int verb_body_fn(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err);
+verb_body_fn body_tips, body_base, body_tree, body_log, body_note, body_snapshot;
+/** Open the repository, or the one around the work tree, let `body` fill the answer, and print it. */
+int verb_answer(const struct verb_args *a, verb_body_fn *body, struct fw_err *err);
+
+typedef int verb_fn(const struct verb_args *a, struct fw_err *err);
+verb_fn verb_heads, verb_fetch, verb_tar;
 
 #endif

@@ -28,7 +28,8 @@ enum { OPTIONS_MAX = 10 };
 
 struct verb {
 	const char *name;
-	int (*run)(const struct verb_args *a, struct fw_err *err);
+	verb_fn *run; /* NULL: `body` fills its answer */
+	verb_body_fn *body;
 	int cpu_s; /* processor time */
 	int n_needed;
 	const char *option[OPTIONS_MAX]; /* the first n_needed must be given, the rest may be */
@@ -38,15 +39,15 @@ struct verb {
 #define ACCESS "--ssh-key", "--known-hosts", "--host-keys", "--token-file", "--token-user", "--ca-file"
 
 static const struct verb verbs[] = {
-	{ "tips", verb_tips, 20, 1, { "--repo" } },
-	{ "heads", verb_heads, 20, 1, { "--url", ACCESS } },
-	{ "fetch", verb_fetch, 300, 2, { "--url", "--mirror", ACCESS } },
-	{ "base", verb_base, 20, 2, { "--repo", "--target", "--upstream", "--with", "--first-parents" } },
-	{ "tree", verb_tree, 20, 2, { "--repo", "--commit", "--blob", "--oid" } },
-	{ "tar", verb_tar, 60, 2, { "--repo", "--oid" } },
-	{ "log", verb_log, 20, 2, { "--repo", "--from", "--count", "--first-parent", "--not" } },
-	{ "note", verb_note, 60, 3, { "--repo", "--commit", "--file", "--push", ACCESS } },
-	{ "snapshot", verb_snapshot, 60, 1, { "--worktree" } },
+	{ "tips", NULL, body_tips, 20, 1, { "--repo" } },
+	{ "heads", verb_heads, NULL, 20, 1, { "--url", ACCESS } },
+	{ "fetch", verb_fetch, NULL, 300, 2, { "--url", "--mirror", ACCESS } },
+	{ "base", NULL, body_base, 20, 2, { "--repo", "--target", "--upstream", "--with", "--first-parents" } },
+	{ "tree", NULL, body_tree, 20, 2, { "--repo", "--commit", "--blob", "--oid" } },
+	{ "tar", verb_tar, NULL, 60, 2, { "--repo", "--oid" } },
+	{ "log", NULL, body_log, 20, 2, { "--repo", "--from", "--count", "--first-parent", "--not" } },
+	{ "note", NULL, body_note, 60, 3, { "--repo", "--commit", "--file", "--push", ACCESS } },
+	{ "snapshot", NULL, body_snapshot, 60, 1, { "--worktree" } },
 };
 
 static int usage(const char *what, const char *about)
@@ -185,7 +186,7 @@ int main(int argc, char **argv)
 	if (status == 0)
 		status = git_repo_library_start(args.url ? args.url : args.push, &err);
 	if (status == 0) {
-		status = verbs[i].run(&args, &err);
+		status = verbs[i].run ? verbs[i].run(&args, &err) : verb_answer(&args, verbs[i].body, &err);
 		git_repo_library_stop();
 	}
 	if (status < 0 && err.code == ERR_DAMAGED && args.repo)

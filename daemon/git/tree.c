@@ -4,11 +4,9 @@
  */
 #include "git/internal.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <unistd.h>
 
 /* ---- pointer ---- */
 
@@ -115,19 +113,9 @@ void tar_init(struct tar *t, int fd)
 
 static int put(struct tar *t, const void *data, size_t len, struct fw_err *err)
 {
-	const char *at = data;
-
-	while (len) {
-		ssize_t done = write(t->fd, at, len);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return err_sys(err, "write the archive");
-		at += done;
-		len -= (size_t)done;
-		t->written += done;
-	}
+	if (buf_write_fd(data, len, t->fd) != 0)
+		return err_sys(err, "write the archive");
+	t->written += (int64_t)len;
 	return 0;
 }
 
@@ -253,7 +241,7 @@ struct walk {
 struct level {
 	struct walk *walk;
 	char **name;
-	size_t n, cap;
+	size_t n;
 };
 
 static int problem(struct walk *w, const char *what)
@@ -282,14 +270,12 @@ static int check_link(struct walk *w, const char *oid, struct fw_err *err)
 
 	buf_init(&target, 4096);
 	buf_init(&pointer, 1024);
-	if (git_repo_blob(w->repo, oid, 4096, &target, &why) != 0) {
-		buf_fini(&target);
-		buf_fini(&pointer);
-		if (why.code == ERR_UNSUPPORTED)
-			return problem(w, "is a link whose text is too long");
-		return err_set(err, why.code, "%s", why.text);
-	}
-	if (strlen(target.data) != target.len)
+	int result = git_repo_blob(w->repo, oid, 4096, &target, &why);
+	if (result != 0 && why.code == ERR_UNSUPPORTED)
+		result = problem(w, "is a link whose text is too long");
+	else if (result != 0)
+		err_set(err, why.code, "%s", why.text);
+	else if (strlen(target.data) != target.len)
 		problem(w, "is a link with a NUL in it");
 	else if (pointer_of_link(target.data, &pointer))
 		problem(w, pointer.data);
@@ -297,7 +283,7 @@ static int check_link(struct walk *w, const char *oid, struct fw_err *err)
 		problem(w, why.text);
 	buf_fini(&target);
 	buf_fini(&pointer);
-	return 0;
+	return result;
 }
 
 /* A file that stands for content elsewhere would be measured as it is: a few lines of text. */
@@ -360,15 +346,7 @@ static int on_item(void *arg, const struct git_item *item, struct fw_err *err)
 
 	if (w->problem && w->problem->len)
 		return 0;
-	if (l->n == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 64;
-		char **grown = realloc(l->name, cap * sizeof *grown);
-
-		if (!grown)
-			return err_set(err, ERR_FULL, "out of memory");
-		l->name = grown;
-		l->cap = cap;
-	}
+	l->name = mem_grow_one(l->name, l->n, sizeof *l->name);
 	l->name[l->n] = strdup(item->name);
 	if (!l->name[l->n])
 		return err_set(err, ERR_FULL, "out of memory");

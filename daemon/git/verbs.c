@@ -1,7 +1,6 @@
 /* verbs.c - each verb: open, ask git.c, print. Everything is printed at once at the end, so that an error leaves no half answer. */
 #include "git/internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,20 +18,9 @@ enum {
 
 static int print(const struct buf *out, struct fw_err *err)
 {
-	size_t at = 0;
-
 	if (out->failed)
 		return err_set(err, ERR_UNSUPPORTED, "the answer is larger than %d MiB", OUTPUT_MAX >> 20);
-	while (at < out->len) {
-		ssize_t done = write(STDOUT_FILENO, out->data + at, out->len - at);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return err_sys(err, "write the answer");
-		at += (size_t)done;
-	}
-	return 0;
+	return buf_write_fd(out->data, out->len, STDOUT_FILENO) == 0 ? 0 : err_sys(err, "write the answer");
 }
 
 /* Nothing that was found, or not found, holds where the repository was moved away meanwhile. */
@@ -44,10 +32,7 @@ static int check_position(const struct git_repo *repo, const char *path, struct 
 	return err_set(err, ERR_BUSY, "%s: it went away while it was read", path);
 }
 
-/* Open, let `body` fill the answer, print it. */
-static int answer(const char *path, bool search,
-	int (*body)(struct git_repo *, const struct verb_args *, struct buf *, struct fw_err *), const struct verb_args *a,
-	struct fw_err *err)
+static int answer(const char *path, bool search, verb_body_fn *body, const struct verb_args *a, struct fw_err *err)
 {
 	struct git_repo *repo;
 	struct buf out;
@@ -69,6 +54,19 @@ static int answer(const char *path, bool search,
 	buf_fini(&out);
 	git_repo_close(repo);
 	return status;
+}
+
+int verb_answer(const struct verb_args *a, verb_body_fn *body, struct fw_err *err)
+{
+	return answer(a->worktree ? a->worktree : a->repo, a->worktree != NULL, body, a, err);
+}
+
+/* End the answer's one object. */
+static int end_line(struct jsonw *j)
+{
+	jsonw_object_end(j);
+	buf_putc(j->out, '\n');
+	return 0;
 }
 
 static void kv_sha(struct jsonw *j, const char *key, const char *sha)
@@ -96,21 +94,14 @@ static int print_tip(void *arg, const char *name, const char *commit, const char
 	jsonw_kv_string(&j, "commit", commit);
 	if (*problem)
 		jsonw_kv_string(&j, "problem", problem);
-	jsonw_object_end(&j);
-	buf_putc(out, '\n');
 	buf_fini(&text);
-	return 0;
+	return end_line(&j);
 }
 
-static int tips_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+int body_tips(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
 {
 	(void)a;
 	return git_repo_branches(repo, print_tip, out, err);
-}
-
-int verb_tips(const struct verb_args *a, struct fw_err *err)
-{
-	return answer(a->repo, false, tips_body, a, err);
 }
 
 int verb_heads(const struct verb_args *a, struct fw_err *err)
@@ -132,7 +123,7 @@ int verb_fetch(const struct verb_args *a, struct fw_err *err)
 {
 	if (mirror_update(a->url, a->mirror, &a->access, err) != 0)
 		return -1;
-	return answer(a->mirror, false, tips_body, a, err);
+	return answer(a->mirror, false, body_tips, a, err);
 }
 
 /* ---- base ---- */
@@ -186,7 +177,7 @@ static int base_with(struct git_repo *repo, const struct verb_args *a, char *bas
 	return git_repo_merge_base(repo, a->target, a->with, base, err);
 }
 
-static int base_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+int body_base(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
 {
 	struct git_commit_info target;
 	char upstream[GIT_HEX], base[GIT_HEX] = "";
@@ -207,8 +198,7 @@ static int base_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	jsonw_object(&j);
 	kv_sha(&j, "merge_base", base);
 	kv_sha(&j, "upstream", upstream);
-	jsonw_key(&j, "first_parents");
-	jsonw_array(&j);
+	jsonw_kv_array(&j, "first_parents");
 	if (a->first_parents > 0 &&
 		git_repo_log(repo, a->target, NULL, a->first_parents + 1, true, add_parent, &parents, err) < 0)
 		return -1;
@@ -216,14 +206,7 @@ static int base_body(struct git_repo *repo, const struct verb_args *a, struct bu
 		git_repo_whole(repo, a->target, err) != 0)
 		return -1;
 	jsonw_array_end(&j);
-	jsonw_object_end(&j);
-	buf_putc(out, '\n');
-	return 0;
-}
-
-int verb_base(const struct verb_args *a, struct fw_err *err)
-{
-	return answer(a->repo, false, base_body, a, err);
+	return end_line(&j);
 }
 
 /* ---- tree, log ---- */
@@ -244,8 +227,7 @@ static void print_commit(struct jsonw *j, const struct git_commit_info *c)
 
 	jsonw_kv_string(j, "commit", c->sha);
 	jsonw_kv_string(j, "tree", c->tree);
-	jsonw_key(j, "parents");
-	jsonw_array(j);
+	jsonw_kv_array(j, "parents");
 	for (i = 0; i < c->n_parents; i++)
 		jsonw_string(j, c->parent[i]);
 	jsonw_array_end(j);
@@ -346,14 +328,12 @@ static int print_requested(struct git_repo *repo, const struct verb_args *a, str
 {
 	int i;
 
-	jsonw_key(j, "blobs");
-	jsonw_object(j);
+	jsonw_kv_object(j, "blobs");
 	for (i = 0; i < a->n_blobs; i++)
 		if (print_blob(repo, j, tree, a->blob[i], problem, err) != 0)
 			return -1;
 	jsonw_object_end(j);
-	jsonw_key(j, "oids");
-	jsonw_object(j);
+	jsonw_kv_object(j, "oids");
 	for (i = 0; i < a->n_oids; i++)
 		if (print_oid(repo, j, tree, a->oids[i], problem, err) < 0)
 			return -1;
@@ -362,7 +342,7 @@ static int print_requested(struct git_repo *repo, const struct verb_args *a, str
 	return 0;
 }
 
-static int tree_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+int body_tree(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
 {
 	struct git_commit_info info;
 	struct buf problem;
@@ -376,16 +356,10 @@ static int tree_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	jsonw_object(&j);
 	print_commit(&j, &info);
 	result = print_requested(repo, a, &j, info.tree, &problem, err);
-	jsonw_object_end(&j);
-	buf_putc(out, '\n');
+	end_line(&j);
 	buf_fini(&problem);
 	git_commit_info_fini(&info);
 	return result;
-}
-
-int verb_tree(const struct verb_args *a, struct fw_err *err)
-{
-	return answer(a->repo, false, tree_body, a, err);
 }
 
 struct log_out {
@@ -404,22 +378,15 @@ static int log_commit(void *arg, const char *sha, struct fw_err *err)
 	jsonw_init(&j, l->out);
 	jsonw_object(&j);
 	print_commit(&j, &info);
-	jsonw_object_end(&j);
-	buf_putc(l->out, '\n');
 	git_commit_info_fini(&info);
-	return 0;
+	return end_line(&j);
 }
 
-static int log_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+int body_log(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
 {
 	struct log_out l = { .repo = repo, .out = out };
 
 	return git_repo_log(repo, a->from, a->without, a->count ? a->count : 100, a->first_parent, log_commit, &l, err);
-}
-
-int verb_log(const struct verb_args *a, struct fw_err *err)
-{
-	return answer(a->repo, false, log_body, a, err);
 }
 
 /* ---- tar, note, snapshot ---- */
@@ -449,7 +416,7 @@ static int write_note(struct git_repo *repo, const struct verb_args *a, const ch
 	return git_repo_notes_push(repo, a->push, &a->access, err);
 }
 
-static int note_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+int body_note(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
 {
 	struct buf text;
 	int fd = open(a->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -472,12 +439,7 @@ static int note_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	return result;
 }
 
-int verb_note(const struct verb_args *a, struct fw_err *err)
-{
-	return answer(a->repo, false, note_body, a, err);
-}
-
-static int snapshot_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+int body_snapshot(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
 {
 	char commit[GIT_HEX], head[GIT_HEX];
 	struct jsonw j;
@@ -489,12 +451,5 @@ static int snapshot_body(struct git_repo *repo, const struct verb_args *a, struc
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "commit", commit);
 	kv_sha(&j, "head", head);
-	jsonw_object_end(&j);
-	buf_putc(out, '\n');
-	return 0;
-}
-
-int verb_snapshot(const struct verb_args *a, struct fw_err *err)
-{
-	return answer(a->worktree, true, snapshot_body, a, err);
+	return end_line(&j);
 }
