@@ -44,6 +44,7 @@ static double most_of(const struct ranking *r, const struct kernel_pair *p)
 
 static void request_of_kernels(struct ranking *r, bool of_code)
 {
+	static find_fn *const classes[] = { pipe_find, spill_find, shared_find, traffic_find, launch_find, wait_find };
 	struct rates rates = rates_of(&r->e->device);
 
 	for (size_t i = 0; i < r->pairing.n; i++) {
@@ -60,12 +61,8 @@ static void request_of_kernels(struct ranking *r, bool of_code)
 		}
 		quantities_read(p, &rates, &l.quantity);
 		stalls_read(p, &l.stalls);
-		pipe_find(&l, &r->found);
-		spill_find(&l, &r->found);
-		shared_find(&l, &r->found);
-		traffic_find(&l, &r->found);
-		launch_find(&l, &r->found);
-		wait_find(&l, &r->found);
+		for (size_t k = 0; k < sizeof classes / sizeof classes[0]; k++)
+			classes[k](&l, &r->found);
 	}
 }
 

@@ -98,7 +98,6 @@ void finding_add(
 void finding_exact(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double ms, const char *what);
 /** Add a finding of unknown cost; larger ones come first. */
 void finding_seen(struct findings *f, enum cause_kind kind, const struct kernel_pair *p, double size, const char *what);
-double finding_score(const struct finding *f);
 
 /**
  * Return the cost of a quantity's own change: its unit's time, or, if relevant and growing with the time, the waits that follow
@@ -115,12 +114,8 @@ void setting_find(const struct cause_evidence *e, struct findings *f);
 /** Find the shares of clock and host, measured by the comparison (given.c). */
 void given_find(const struct cause_evidence *e, struct findings *f);
 
-void pipe_find(const struct look *l, struct findings *f);
-void spill_find(const struct look *l, struct findings *f);
-void shared_find(const struct look *l, struct findings *f);
-void traffic_find(const struct look *l, struct findings *f);
-void launch_find(const struct look *l, struct findings *f);
-void wait_find(const struct look *l, struct findings *f);
+typedef void find_fn(const struct look *l, struct findings *f);
+find_fn pipe_find, spill_find, shared_find, traffic_find, launch_find, wait_find;
 /** Return whether machine code or ptxas show that products became serial, or are no longer; in words (wait.c). */
 bool wait_serial(const struct look *l, char what[FINDING_SIZE]);
 /** Find differences of machine code and launches without counters (machinecode.c). */
