@@ -3,31 +3,22 @@
 #include "cli/internal.h"
 #include "model/model.h"
 
-static int post(struct client *c, const char *collection, const char *id, const char *verb)
-{
-	struct fw_err err = { 0 };
-	return client_post_step(c, collection, id, verb, "", NULL, &err) == 0 ? EXIT_OK : verb_fail(&err);
-}
-
 int verb_cancel(struct client *c, const struct options *o)
 {
-	return post(c, "jobs", o->arg[0], "cancel");
+	return verb_step(c, "jobs", o->arg[0], "cancel");
 }
 
 int verb_retry(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *job = NULL;
-	if (client_post_step(c, "jobs", o->arg[0], "retry", "", &job, &err) != 0)
-		return verb_fail(&err);
-	verb_new_job(job, o);
-	json_decref(job);
-	return EXIT_OK;
+	int result = client_post_step(c, "jobs", o->arg[0], "retry", "", &job, &err);
+	return verb_new_job(o, result, job, &err);
 }
 
 int verb_pause(struct client *c, const struct options *o)
 {
-	return post(c, "devices", o->arg[0], "pause");
+	return verb_step(c, "devices", o->arg[0], "pause");
 }
 
 int verb_resume(struct client *c, const struct options *o)

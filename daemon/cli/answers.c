@@ -12,10 +12,7 @@ static const char *const names[HEALTH_N] = { "ok", "warn", "fail" };
 void answers_add(struct answers *a, enum health health, const char *what, const char *advice, const char *format, ...)
 {
 	va_list args;
-	if (a->n == a->room) {
-		a->room = a->room ? 2 * a->room : 16;
-		a->answer = mem_grow(a->answer, (size_t)a->room, sizeof *a->answer);
-	}
+	a->answer = mem_grow_one(a->answer, (size_t)a->n, sizeof *a->answer);
 	struct answer *one = &a->answer[a->n++];
 	one->health = health;
 	snprintf(one->what, sizeof one->what, "%s", what);
@@ -63,8 +60,7 @@ static void print_json(const struct answers *a, bool good)
 	jsonw_init(&j, &out);
 	jsonw_object(&j);
 	jsonw_kv_bool(&j, "ok", good);
-	jsonw_key(&j, "checks");
-	jsonw_array(&j);
+	jsonw_kv_array(&j, "checks");
 	for (int i = 0; i < a->n; i++) {
 		const struct answer *one = &a->answer[i];
 		jsonw_object(&j);

@@ -3,20 +3,7 @@
 
 #include "model/model.h"
 
-enum { LINE_BYTES = 4096 };
-
-static void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void warn(const char *format, ...)
-{
-	char text[LINE_BYTES];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
-	va_end(args);
-	fputs("WARNING ", stdout);
-	plain_print(stdout, text);
-	putchar('\n');
-}
+#define warn(...) plain_line(stdout, "WARNING " __VA_ARGS__)
 
 /* Own: the caller's; NULL where there is no such list, or no access to it. */
 static json_t *get(struct client *c, const char *path)

@@ -1,6 +1,7 @@
 /* checkout.c - the checkout around us, and the repository that is read from it. */
 #include "cli/internal.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,22 +9,28 @@
 
 enum { COMMIT_MIN = 7, NAMES_MAX = 1 << 15, PATH_MAX_BYTES = 1 << 16, GIT_MS = 20000, GIT_OUTPUT_MAX = 1 << 20 };
 
-/* The checkout around the current directory. */
+bool checkout_climb(char *path)
+{
+	for (;;) {
+		char git[PATH_MAX + 8];
+		snprintf(git, sizeof git, "%s/.git", path);
+		if (access(git, F_OK) == 0)
+			return true;
+		char *slash = strrchr(path, '/');
+		if (!slash || slash == path)
+			return false;
+		*slash = '\0';
+	}
+}
+
 int checkout_worktree(char *path, size_t size, struct fw_err *err)
 {
 	if (!getcwd(path, size))
 		return err_sys(err, "the current directory");
-	for (;;) {
-		char git[4200];
-		snprintf(git, sizeof git, "%s/.git", path);
-		if (access(git, F_OK) == 0)
-			return 0;
-		char *slash = strrchr(path, '/');
-		if (!slash || slash == path)
-			return err_set(err, ERR_NOT_FOUND,
-				"this is not inside a git checkout; go there, or name a branch or commit instead of \".\"");
-		*slash = '\0';
-	}
+	return checkout_climb(path)
+		       ? 0
+		       : err_set(err, ERR_NOT_FOUND,
+				 "this is not inside a git checkout; go there, or name a branch or commit instead of \".\"");
 }
 
 /* What `git` prints in the checkout, appended to `out`. Its exit status, -1: there is no git, or it did not end. */
@@ -314,11 +321,8 @@ static int add_holders(struct client *c, const char *what, struct candidates *of
 	int result = client_get_all(c, path.data, &answer, err);
 	result = add_rows(result, answer, "items", "repo", of, err);
 	if (result == 0 && of->n == 0 && oid_is_prefix(what, COMMIT_MIN)) {
-		buf_clear(&path);
-		buf_puts(&path, "/api/v1/commits/");
-		client_argument(&path, what);
 		answer = NULL;
-		result = client_get(c, path.data, &answer, err);
+		result = client_get_at(c, "/api/v1/commits/", what, "", &answer, err);
 		result = add_rows(result, answer, "commits", "repo", of, err);
 	}
 	buf_fini(&path);

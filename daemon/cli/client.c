@@ -7,7 +7,7 @@
 
 #include "lib/lib.h"
 
-enum { ANSWER_MAX = 64 << 20, CONNECT_TIMEOUT_MS = 3000, TIMEOUT_MS = 30000, BACKUP_TIMEOUT_MS = 600000 };
+enum { ANSWER_MAX = 64 << 20, MEMBERS_MAX = 64 << 10, CONNECT_TIMEOUT_MS = 3000, TIMEOUT_MS = 30000, BACKUP_TIMEOUT_MS = 600000 };
 
 struct client {
 	char server[256];
@@ -86,15 +86,10 @@ static size_t take(char *data, size_t size, size_t n, void *arg)
 		buf_append(sink->text, data, len);
 		return sink->text->failed ? 0 : len;
 	}
-	for (size_t done = 0; done < len;) {
-		ssize_t written = write(sink->fd, data + done, len - done);
-		if (written < 0 && errno != EINTR) {
-			sink->write_errno = errno;
-			return 0;
-		}
-		done += written > 0 ? (size_t)written : 0;
-	}
-	return len;
+	if (buf_write_fd(data, len, sink->fd) == 0)
+		return len;
+	sink->write_errno = errno;
+	return 0;
 }
 
 /* A problem document's words, or the status alone. */
@@ -200,14 +195,8 @@ int client_get(struct client *c, const char *path, json_t **out, struct fw_err *
 /* The page at `path` from `cursor` on. */
 static int get_page(struct client *c, const char *path, const char *cursor, json_t **out, struct fw_err *err)
 {
-	struct buf page;
-	buf_init(&page, 8192);
-	buf_puts(&page, path);
-	client_query(&page, "limit", "500");
-	client_query(&page, "cursor", cursor);
-	int result = page.failed ? err_set(err, ERR_INVALID, "a name is too long") : client_get(c, page.data, out, err);
-	buf_fini(&page);
-	return result;
+	const struct member query[] = { { "limit", .number = 500 }, { "cursor", .text = cursor }, { 0 } };
+	return client_get_query(c, path, query, out, err);
 }
 
 int client_get_all(struct client *c, const char *path, json_t **out, struct fw_err *err)
@@ -264,6 +253,31 @@ int client_post_step(struct client *c, const char *collection, const char *id, c
 	return result;
 }
 
+void client_write(struct buf *out, const struct member *members)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	for (const struct member *m = members; m->key; m++)
+		if (m->text)
+			jsonw_kv_string(&j, m->key, m->text);
+		else if (m->number || m->is_zero)
+			jsonw_kv_int(&j, m->key, m->number);
+		else if (m->is_set)
+			jsonw_kv_bool(&j, m->key, true);
+	jsonw_object_end(&j);
+}
+
+int client_post_members(struct client *c, const char *path, const struct member *members, json_t **out, struct fw_err *err)
+{
+	struct buf body;
+	buf_init(&body, MEMBERS_MAX);
+	client_write(&body, members);
+	int result = body.failed ? err_set(err, ERR_INVALID, "a name is too long") : client_post(c, path, body.data, out, err);
+	buf_fini(&body);
+	return result;
+}
+
 int client_post_to_file(struct client *c, const char *path, int fd, struct fw_err *err)
 {
 	struct buf refusal;
@@ -297,6 +311,33 @@ void client_query(struct buf *path, const char *name, const char *value)
 		return;
 	buf_printf(path, "%c%s=", strchr(path->data, '?') ? '&' : '?', name);
 	client_argument(path, value);
+}
+
+int client_get_query(struct client *c, const char *path, const struct member *query, json_t **out, struct fw_err *err)
+{
+	char digits[24];
+	struct buf whole;
+	buf_init(&whole, 8192);
+	buf_puts(&whole, path);
+	for (const struct member *q = query; q->key; q++) {
+		snprintf(digits, sizeof digits, "%lld", q->number);
+		client_query(&whole, q->key, q->number ? digits : q->text);
+	}
+	int result = whole.failed ? err_set(err, ERR_INVALID, "a name is too long") : client_get(c, whole.data, out, err);
+	buf_fini(&whole);
+	return result;
+}
+
+int client_get_at(struct client *c, const char *prefix, const char *id, const char *suffix, json_t **out, struct fw_err *err)
+{
+	struct buf path;
+	buf_init(&path, 1 << 16);
+	buf_puts(&path, prefix);
+	client_argument(&path, id);
+	buf_puts(&path, suffix);
+	int result = client_get(c, path.data, out, err);
+	buf_fini(&path);
+	return result;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------------ */

@@ -33,39 +33,6 @@ static int snapshot(const char *worktree, char *sha, struct fw_err *err)
 	return result;
 }
 
-static void request_body(struct buf *out, const struct options *o, const char *repo, const char *base, const char *target)
-{
-	struct jsonw j;
-	jsonw_init(&j, out);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "repo", repo);
-	if (base)
-		jsonw_kv_string(&j, "base", base);
-	jsonw_kv_string(&j, "target", target);
-	if (o->suite)
-		jsonw_kv_string(&j, "suite", o->suite);
-	if (o->cells)
-		jsonw_kv_string(&j, "cells", o->cells);
-	if (o->device)
-		jsonw_kv_string(&j, "device", o->device);
-	if (o->base_provider)
-		jsonw_kv_string(&j, "base_provider", o->base_provider);
-	if (o->target_provider)
-		jsonw_kv_string(&j, "target_provider", o->target_provider);
-	if (o->base_config)
-		jsonw_kv_string(&j, "base_config", o->base_config);
-	if (o->target_config)
-		jsonw_kv_string(&j, "target_config", o->target_config);
-	const char *const tools[][2] = { { "base_toolchain", o->base_toolchain }, { "target_toolchain", o->target_toolchain },
-		{ "base_flags", o->base_flags }, { "target_flags", o->target_flags } };
-	for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
-		if (tools[i][1])
-			jsonw_kv_string(&j, tools[i][0], tools[i][1]);
-	if (o->quick)
-		jsonw_kv_bool(&j, "quick", true);
-	jsonw_object_end(&j);
-}
-
 static bool is_uncommitted(const char *target)
 {
 	return strcmp(target, ".") == 0;
@@ -90,12 +57,14 @@ static int request(struct client *c, const struct options *o, const char *repo, 
 			return -1;
 		target = sha;
 	}
-	struct buf body;
-	buf_init(&body, 65536);
-	request_body(&body, o, repo, base, target);
-	int result = client_post(c, "/api/v1/jobs", body.data, job, err);
-	buf_fini(&body);
-	return result;
+	const struct member request[] = { { "repo", .text = repo }, { "base", .text = base }, { "target", .text = target },
+		{ "suite", .text = o->suite }, { "cells", .text = o->cells }, { "device", .text = o->device },
+		{ "base_provider", .text = o->base_provider }, { "target_provider", .text = o->target_provider },
+		{ "base_config", .text = o->base_config }, { "target_config", .text = o->target_config },
+		{ "base_toolchain", .text = o->base_toolchain }, { "target_toolchain", .text = o->target_toolchain },
+		{ "base_flags", .text = o->base_flags }, { "target_flags", .text = o->target_flags },
+		{ "quick", .is_set = o->quick }, { 0 } };
+	return client_post_members(c, "/api/v1/jobs", request, job, err);
 }
 
 /* What was asked for ended as `state` before anybody could look at it. */
@@ -145,9 +114,6 @@ int verb_submit(struct client *c, const struct options *o)
 	int status = repo_of(c, o, o->arg[0], repo, sizeof repo);
 	if (status != EXIT_OK)
 		return status;
-	if (request(c, o, repo, NULL, o->arg[0], &job, &err) != 0)
-		return verb_fail(&err);
-	verb_new_job(job, o);
-	json_decref(job);
-	return EXIT_OK;
+	int result = request(c, o, repo, NULL, o->arg[0], &job, &err);
+	return verb_new_job(o, result, job, &err);
 }

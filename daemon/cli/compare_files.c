@@ -14,7 +14,7 @@ static void rate_cell(struct table *t, struct unit unit, double tflops)
 {
 	char text[UNIT_FIGURE_SIZE];
 	unit_rate(unit, tflops, text);
-	table_cell(t, "%s", *text ? text : "-");
+	table_cell_if(t, *text, "%s", text);
 }
 
 static double most_tflops(const struct reading *r)
@@ -81,10 +81,7 @@ static void print_figures(const struct reading *base, const struct reading *targ
 		table_cell(&t, "%.6g", a->median);
 		table_cell(&t, "%.6g", value);
 		table_cell(&t, "%s", a->unit);
-		if (isfinite(change))
-			table_cell(&t, "%+.2f %%", change);
-		else
-			table_cell(&t, "-");
+		table_cell_if(&t, isfinite(change), "%+.2f %%", change);
 		table_cell(&t, "%d/%d", a->n, b->n);
 	}
 	table_print(&t, stdout);
@@ -126,8 +123,7 @@ static void print_tables(const struct reading *base, const struct reading *targe
 
 static void put_figures(struct jsonw *j, const struct reading *base, const struct reading *target)
 {
-	jsonw_key(j, "figures");
-	jsonw_array(j);
+	jsonw_kv_array(j, "figures");
 	for (int side = 0; side < 2; side++)
 		for (int i = 0; i < (side ? target : base)->n_figures; i++) {
 			const struct reading_figure *one = side ? &target->figure[i] : &base->figure[i];
@@ -182,8 +178,7 @@ static void put_warnings(struct jsonw *j, const struct buf *warnings)
 {
 	struct buf one;
 	buf_init(&one, warnings->len + 1);
-	jsonw_key(j, "warnings");
-	jsonw_array(j);
+	jsonw_kv_array(j, "warnings");
 	for (const char *at = warnings->data; *at; at = strchr(at, '\n') + 1) {
 		buf_clear(&one);
 		buf_append(&one, at, (size_t)(strchr(at, '\n') - at));
@@ -203,8 +198,7 @@ static void print_json(const struct reading *base, const struct reading *target,
 	jsonw_kv_string(&j, "format", base->format);
 	jsonw_kv_null(&j, "verdict"); /* there is none to be had from two files */
 	put_warnings(&j, warnings);
-	jsonw_key(&j, "cells");
-	jsonw_array(&j);
+	jsonw_kv_array(&j, "cells");
 	for (int side = 0; side < 2; side++) {
 		const struct reading *r = side ? target : base;
 		for (int i = 0; i < r->n_rows; i++) {
@@ -222,13 +216,11 @@ static void print_json(const struct reading *base, const struct reading *target,
 		}
 	}
 	jsonw_array_end(&j);
-	jsonw_key(&j, "left_out");
-	jsonw_array(&j);
+	jsonw_kv_array(&j, "left_out");
 	put_left(&j, "base", base);
 	put_left(&j, "target", target);
 	jsonw_array_end(&j);
-	jsonw_key(&j, "notes");
-	jsonw_array(&j);
+	jsonw_kv_array(&j, "notes");
 	put_notes(&j, "base", base);
 	put_notes(&j, "target", target);
 	jsonw_array_end(&j);

@@ -3,7 +3,7 @@
 
 /* ---- names ---- */
 
-enum { HURRY_MS = 1500, PATH_BYTES = 4096 };
+enum { HURRY_MS = 1500 };
 
 static const struct kind {
 	const char *name, *path, *key;
@@ -18,18 +18,13 @@ static const struct kind {
 	{ "repos", "/api/v1/repos", "name", false, false },
 };
 
+/* NULL: there are no names of this kind. */
 static const struct kind *find(const char *name)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strcmp(kinds[i].name, name) == 0)
 			return &kinds[i];
 	return NULL;
-}
-
-/* Whether there are names of this kind: "branches", "cells", "alerts" and others. */
-static bool names_is_kind(const char *kind)
-{
-	return find(kind) != NULL;
 }
 
 static void print_items(const json_t *items, const char *key)
@@ -47,42 +42,30 @@ static void print_items(const json_t *items, const char *key)
 	}
 }
 
-/* Own: the caller's; NULL where there is no answer, which is not reported while a user types. */
-static json_t *request(struct client *c, const char *path, const char *repo)
-{
-	struct fw_err ignored = { 0 };
-	struct buf whole;
-	json_t *answer = NULL;
-	buf_init(&whole, PATH_BYTES);
-	buf_puts(&whole, path);
-	client_query(&whole, "repo", repo);
-	if (!whole.failed && client_get(c, whole.data, &answer, &ignored) != 0)
-		answer = NULL;
-	buf_fini(&whole);
-	return answer;
-}
-
+/* Nothing is reported while a user types. */
 static void print_of(struct client *c, const struct kind *kind, const char *repo)
 {
-	json_t *answer = request(c, kind->path, kind->takes_repo ? repo : NULL);
-	print_items(json_object_get(answer, "items"), kind->key);
+	const struct member query[] = { { "repo", .text = kind->takes_repo ? repo : NULL }, { 0 } };
+	struct fw_err ignored = { 0 };
+	json_t *answer = NULL;
+	if (client_get_query(c, kind->path, query, &answer, &ignored) == 0)
+		print_items(json_object_get(answer, "items"), kind->key);
 	json_decref(answer);
 }
 
 /* Print those of o->repo, or of all repositories; nothing where the daemon does not answer at once. */
-static void names_print(struct client *c, const struct options *o, const char *kind)
+static void names_print(struct client *c, const struct options *o, const struct kind *k)
 {
-	const struct kind *k = find(kind);
-	if (!k)
-		return;
+	struct fw_err ignored = { 0 };
+	json_t *repos = NULL, *repo;
+	size_t i;
 	client_hurry(c, HURRY_MS);
 	if (!k->wants_repo || o->repo) {
 		print_of(c, k, o->repo);
 		return;
 	}
-	size_t i;
-	json_t *repo, *repos = request(c, "/api/v1/repos", NULL);
-	json_array_foreach(json_object_get(repos, "items"), i, repo) print_of(c, k, value_text(repo, "name"));
+	if (client_get(c, "/api/v1/repos", &repos, &ignored) == 0)
+		json_array_foreach(json_object_get(repos, "items"), i, repo) print_of(c, k, value_text(repo, "name"));
 	json_decref(repos);
 }
 
@@ -413,8 +396,8 @@ int verb_completion(struct client *c, const struct options *o)
 		help_man(catalog_find(shell + 4), stdout);
 	else if (strcmp(shell, "verbs") == 0)
 		verb_names(stdout), putchar('\n');
-	else if (names_is_kind(shell)) /* what the completions ask for */
-		names_print(c, o, shell);
+	else if (find(shell)) /* what the completions ask for */
+		names_print(c, o, find(shell));
 	else {
 		fputs("flopwatch: completions are for bash, zsh or fish\n", stderr);
 		return EXIT_USAGE;

@@ -58,11 +58,8 @@ static void print_acceptance(const json_t *verdict, const json_t *accepted, bool
 		print_commit(verdict);
 		printf("verdict: %s\n", value_text(verdict, "verdict"));
 	}
-	printf("alert %lld was accepted by ", value_integer(accepted, "alert"));
-	plain_print(stdout, value_text(accepted, "by"));
-	fputs(": ", stdout);
-	plain_print(stdout, value_text(accepted, "reason"));
-	putchar('\n');
+	plain_line(stdout, "alert %lld was accepted by %s: %s", value_integer(accepted, "alert"), value_text(accepted, "by"),
+		value_text(accepted, "reason"));
 }
 
 /* One comparison: fetched, printed as it comes, and taken into the sum. */
@@ -152,7 +149,7 @@ int conclude(struct client *c, const struct options *o, const json_t *verdict, s
 		}
 		explain(suite, alone, why, sizeof why);
 		if (!comparison && !alone)
-			fputs("flopwatch: ", stderr), plain_print(stderr, why), fputc('\n', stderr);
+			plain_line(stderr, "flopwatch: %s", why);
 	}
 	size_t n = json_array_size(s.comparisons);
 	if (result == 0 && n == 0) {

@@ -10,7 +10,7 @@
 
 /* ---- failures ---- */
 
-enum { LOOK_AT = 50, RECENT = 5, PATTERN_MIN = 2, PATH_BYTES = 1024 };
+enum { LOOK_AT = 50, RECENT = 5, PATTERN_MIN = 2 };
 
 static bool is_failure(enum verdict verdict)
 {
@@ -91,16 +91,12 @@ static void read_jobs(struct client *c, const json_t *jobs, struct failures *out
 static bool failures_find(struct client *c, const char *repo, struct failures *out)
 {
 	struct fw_err ignored = { 0 };
-	struct buf path;
+	const struct member query[] = { { "limit", .number = LOOK_AT }, { "repo", .text = repo }, { 0 } };
 	json_t *answer = NULL;
 	*out = (struct failures){ 0 };
-	buf_init(&path, PATH_BYTES);
-	buf_printf(&path, "/api/v1/jobs?limit=%d", LOOK_AT);
-	client_query(&path, "repo", repo);
-	if (!path.failed && client_get(c, path.data, &answer, &ignored) == 0)
+	if (client_get_query(c, "/api/v1/jobs", query, &answer, &ignored) == 0)
 		read_jobs(c, json_object_get(answer, "items"), out);
 	json_decref(answer);
-	buf_fini(&path);
 	return out->n >= PATTERN_MIN;
 }
 

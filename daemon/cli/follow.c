@@ -40,7 +40,7 @@ static int get_patiently(struct client *c, const char *path, json_t **out, struc
 }
 
 /* One line about where a job is. */
-static void describe(const json_t *job, char *text, size_t size)
+static void describe_job(const json_t *job, char *text, size_t size)
 {
 	enum jobstate state = state_of(job);
 	const json_t *progress = json_object_get(job, "progress");
@@ -88,12 +88,43 @@ void follow_end(const struct follow_said *s)
 static void print(struct follow_said *s, const json_t *job, long long id)
 {
 	char text[512], what[32];
-	describe(job, text, sizeof text);
+	describe_job(job, text, sizeof text);
 	if (interrupt_came())
 		fprintf(stderr, "%sjob %lld goes on without us; Ctrl-C again stops waiting, flopwatch cancel %lld ends it\n",
 			s->terminal ? "\r\033[K" : "", id, id);
 	snprintf(what, sizeof what, "job %lld", id);
 	follow_print(s, what, text);
+}
+
+int follow_one(struct client *c, const struct options *o, const char *kind, long long id, follow_describe_fn *describe,
+	json_t **out, struct fw_err *err)
+{
+	int64_t end_ns = follow_deadline(o);
+	struct follow_said said = follow_begin(o);
+	char path[64], text[256], what[32];
+	snprintf(path, sizeof path, "/api/v1/%ss/%lld", kind, id);
+	snprintf(what, sizeof what, "%s %lld", kind, id);
+	for (int failures = 0;;) {
+		json_t *one = NULL;
+		int got = client_get(c, path, &one, err);
+		if (got != 0 && (err->code != ERR_IO || ++failures > RESTART_POLLS))
+			return -1;
+		if (got == 0) {
+			failures = 0;
+			bool is_open = describe(one, text, sizeof text);
+			follow_print(&said, what, text);
+			if (!is_open) {
+				follow_end(&said);
+				*out = one;
+				return 0;
+			}
+		}
+		err_clear(err); /* a daemon that restarts goes on with it */
+		json_decref(one);
+		if (clock_mono_ns() > end_ns)
+			return err_set(err, ERR_TIMEOUT, "%s has not ended after %d s; it goes on", what, o->timeout_s);
+		follow_pause();
+	}
 }
 
 /* Until job `id` has ended. */

@@ -34,8 +34,7 @@ static void import_body(struct buf *out, const struct options *o, const struct r
 	if (o->base)
 		jsonw_kv_string(&j, "base", o->base);
 	jsonw_kv_string(&j, "name", o->suite ? o->suite : target->format);
-	jsonw_key(&j, "rows");
-	jsonw_array(&j);
+	jsonw_kv_array(&j, "rows");
 	for (int i = 0; i < target->n_rows; i++)
 		write_row(&j, &target->row[i], files_counterpart(target, &target->row[i], base));
 	for (int i = 0; i < base->n_rows; i++)

@@ -16,29 +16,21 @@ static const char file_name[] = ".flopwatch.yaml";
 /* The checkout around `dir`, or the folder itself where there is none. Shape: root[PATH_MAX]. */
 static int find_root(const char *dir, char *root, bool *is_checkout, struct fw_err *err)
 {
-	char at[PATH_MAX], git[PATH_MAX + 8];
+	char at[PATH_MAX];
 
 	if (!realpath(dir, root))
 		return err_sys(err, "%s", dir);
 	snprintf(at, sizeof at, "%s", root);
-	for (;;) {
-		snprintf(git, sizeof git, "%s/.git", at);
-		*is_checkout = access(git, F_OK) == 0;
-		char *slash = strrchr(at, '/');
-
-		if (*is_checkout)
-			snprintf(root, PATH_MAX, "%s", at);
-		if (*is_checkout || !slash || slash == at)
-			return 0;
-		*slash = '\0';
-	}
+	*is_checkout = checkout_climb(at);
+	if (*is_checkout)
+		snprintf(root, PATH_MAX, "%s", at);
+	return 0;
 }
 
 /* A new file, or none: never one that a user wrote. */
 static int store(const char *path, const struct buf *text, struct fw_err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	size_t at = 0;
 
 	if (fd < 0 && errno == EEXIST)
 		return err_set(err, ERR_CONFLICT,
@@ -47,18 +39,11 @@ static int store(const char *path, const struct buf *text, struct fw_err *err)
 			path);
 	if (fd < 0)
 		return err_sys(err, "%s", path);
-	while (at < text->len) {
-		ssize_t n = write(fd, text->data + at, text->len - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			err_sys(err, "%s", path);
-			close(fd);
-			unlink(path);
-			return -1;
-		}
-		at += (size_t)n;
+	if (buf_write_fd(text->data, text->len, fd) != 0) {
+		err_sys(err, "%s", path);
+		close(fd);
+		unlink(path);
+		return -1;
 	}
 	return close(fd) == 0 ? 0 : err_sys(err, "%s", path);
 }
@@ -73,15 +58,13 @@ static void print_json(const char *path, const struct proposal *p, const struct 
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "file", path);
 	jsonw_kv_string(&j, "kind", p->module[0] ? "module" : "benchmarks");
-	jsonw_key(&j, "found");
-	jsonw_array(&j);
+	jsonw_kv_array(&j, "found");
 	if (p->module[0])
 		jsonw_string(&j, p->module_why);
 	for (int i = 0; i < p->n_benchmarks; i++)
 		jsonw_string(&j, p->benchmark[i].why);
 	jsonw_array_end(&j);
-	jsonw_key(&j, "notes");
-	jsonw_array(&j);
+	jsonw_kv_array(&j, "notes");
 	for (int i = 0; i < p->n_notes; i++)
 		jsonw_string(&j, p->note[i]);
 	jsonw_array_end(&j);

@@ -23,7 +23,7 @@ struct answer {
 };
 
 struct answers {
-	int n, room;
+	int n;
 	struct answer *answer; /* answer[n] */
 };
 
@@ -90,6 +90,22 @@ typedef int stream_idle_fn(void *arg);
  * does now and then: call again.
  */
 int client_stream(struct client *c, long long *last, stream_fn *each, stream_idle_fn *idle, void *arg, struct fw_err *err);
+
+/** A member of a request: its text, else its number, which is 0 only with `is_zero`, else true where `is_set`; else it is left out. */
+struct member {
+	const char *key, *text; /* key NULL ends a list */
+	long long number;
+	bool is_zero, is_set;
+};
+/** Append an object of these members. */
+void client_write(struct buf *out, const struct member *members);
+/** POST an object of these members. `out` may be NULL. */
+int client_post_members(struct client *c, const char *path, const struct member *members, json_t **out, struct fw_err *err);
+
+/** GET `path` with these members as its query. Err: ERR_INVALID also if that is too long. */
+int client_get_query(struct client *c, const char *path, const struct member *query, json_t **out, struct fw_err *err);
+/** GET PREFIX ID SUFFIX as JSON, the id percent-encoded. */
+int client_get_at(struct client *c, const char *prefix, const char *id, const char *suffix, json_t **out, struct fw_err *err);
 
 /** Append `text` percent-encoded as a query argument. */
 void client_argument(struct buf *out, const char *text);
@@ -278,63 +294,34 @@ int verb_fail(const struct fw_err *err);
 int verb_fail_here(const struct fw_err *err);
 /** Print an answer of the API as it is, for --json. */
 void verb_print_json(const json_t *answer);
-typedef void verb_print_fn(const json_t *items);
-/** GET the list at `path` and print it: as it is with --json, as the line `none` (NULL: no such line) where it is empty, else by `print`. */
-int verb_show(struct client *c, const struct options *o, const struct buf *path, verb_print_fn *print, const char *none);
-/** The same of an answer that is more than a list: `print` gets all of it. */
-int verb_show_whole(struct client *c, const struct options *o, const struct buf *path, verb_print_fn *print);
-/** Print the API's answer about a job that was just queued. */
-void verb_new_job(const json_t *job, const struct options *o);
-/** POST `wish` to `path` and print the jobs that were queued by it. */
-int verb_request_jobs(struct client *c, const struct options *o, const char *path, const struct buf *request);
+typedef void verb_print_fn(const json_t *answer);
+/**
+ * GET the list at `path` with this query and print it: as it is with --json, as the line `none` (NULL: no such line) if its items are empty,
+ * else by `print`.
+ */
+int verb_show(struct client *c, const struct options *o, const char *path, const struct member *query, verb_print_fn *print,
+	const char *none);
+/** Whether an argument can be the number of an alert, a comparison and the like. */
+bool verb_is_number(const char *text);
+/** POST to /api/v1/COLLECTION/ID/STEP, whose answer is not printed. */
+int verb_step(struct client *c, const char *collection, const char *id, const char *step);
+/** Print the API's answer about a job that was just queued, or the error. Own: takes `job`. */
+int verb_new_job(const struct options *o, int result, json_t *job, const struct fw_err *err);
+/** POST `request` to `path` and print the jobs that were queued by it. */
+int verb_request_jobs(struct client *c, const struct options *o, const char *path, const struct member *request);
 
-/* token add NAME | list | revoke NAME */
-int verb_token(struct client *c, const struct options *o);
 /** Where a verdict leaves the program: 0, 1, 3 or 7. */
 int verb_status_of_verdict(enum verdict verdict);
 
-/** init [FOLDER]; needs no daemon. */
-int verb_init(struct client *c, const struct options *o);
-/** try [FOLDER]; needs no daemon. */
-int verb_try(struct client *c, const struct options *o);
-int verb_bisect(struct client *c, const struct options *o);
-int verb_compare(struct client *c, const struct options *o);
+typedef int verb_fn(struct client *c, const struct options *o);
+/* These need no daemon. */
+verb_fn verb_init, verb_try, verb_suite, verb_help, verb_config;
+verb_fn verb_compare, verb_submit, verb_wait, verb_bisect, verb_profile, verb_why, verb_calibrate, verb_peer, verb_judge;
+verb_fn verb_status, verb_watch, verb_jobs, verb_log, verb_history, verb_alerts, verb_notifications, verb_devices, verb_open;
+verb_fn verb_cancel, verb_retry, verb_redeliver, verb_pause, verb_resume, verb_token;
+verb_fn verb_import, verb_export, verb_reproduce, verb_backup, verb_doctor, verb_completion;
 /** compare on two files; needs no daemon. */
 int verb_compare_files(const struct options *o);
-int verb_import(struct client *c, const struct options *o);
-/** suite import FILE; needs no daemon. */
-int verb_suite(struct client *c, const struct options *o);
-int verb_export(struct client *c, const struct options *o);
-int verb_reproduce(struct client *c, const struct options *o);
-int verb_wait(struct client *c, const struct options *o);
-int verb_submit(struct client *c, const struct options *o);
-int verb_status(struct client *c, const struct options *o);
-int verb_jobs(struct client *c, const struct options *o);
-int verb_log(struct client *c, const struct options *o);
-int verb_cancel(struct client *c, const struct options *o);
-int verb_retry(struct client *c, const struct options *o);
-int verb_history(struct client *c, const struct options *o);
-int verb_alerts(struct client *c, const struct options *o);
-int verb_notifications(struct client *c, const struct options *o);
-int verb_redeliver(struct client *c, const struct options *o);
-int verb_devices(struct client *c, const struct options *o);
-int verb_pause(struct client *c, const struct options *o);
-int verb_resume(struct client *c, const struct options *o);
-int verb_judge(struct client *c, const struct options *o);
-int verb_backup(struct client *c, const struct options *o);
-int verb_calibrate(struct client *c, const struct options *o);
-/** peer [TARGET] | show */
-int verb_peer(struct client *c, const struct options *o);
-/** profile BASE TARGET | ALERT | comparison COMPARISON */
-int verb_profile(struct client *c, const struct options *o);
-/** why ALERT [CELL] | comparison COMPARISON [CELL] */
-int verb_why(struct client *c, const struct options *o);
-int verb_watch(struct client *c, const struct options *o);
-int verb_open(struct client *c, const struct options *o);
-int verb_doctor(struct client *c, const struct options *o);
-int verb_completion(struct client *c, const struct options *o);
-int verb_help(struct client *c, const struct options *o);
-int verb_config(struct client *c, const struct options *o);
 
 /* ---- catalog: Every verb and option of the command line, once: the parser, --help, man pages and completions all read these tables. ---- */
 
@@ -360,7 +347,7 @@ struct catalog_option {
 struct catalog_verb {
 	const char *name;
 	int min_arg, max_arg;
-	int (*run)(struct client *, const struct options *);
+	verb_fn *run;
 	const char *usage;   /* after "flopwatch "; further ways on further lines */
 	const char *what;    /* one line */
 	const char *more;    /* a paragraph or several, "" none */
@@ -384,6 +371,8 @@ bool catalog_takes(const struct catalog_verb *verb, const struct catalog_option 
 
 /* ---- checkout: Which checkout and which repository a command means. ---- */
 
+/** Cut `path` down to the checkout that it lies in. False: it is in none, and is now the top folder. */
+bool checkout_climb(char *path);
 /** The checkout around the current directory. Err: ERR_NOT_FOUND there is none. Shape: path[size]. */
 int checkout_worktree(char *path, size_t size, struct fw_err *err);
 
@@ -495,6 +484,12 @@ struct follow_said follow_begin(const struct options *o);
 void follow_print(struct follow_said *s, const char *what, const char *text);
 /** Nothing is waited for any more: a line that changed goes. */
 void follow_end(const struct follow_said *s);
+
+/** How one that is followed stands. False: it has ended. Shape: text[size]. */
+typedef bool follow_describe_fn(const json_t *one, char *text, size_t size);
+/** Wait until bisect or profile `id`, which is in /api/v1/KINDs/, has ended. Own: *out is the caller's. Err: ERR_TIMEOUT. */
+int follow_one(struct client *c, const struct options *o, const char *kind, long long id, follow_describe_fn *describe,
+	json_t **out, struct fw_err *err);
 
 /**
  * The verdict at `path` (what GET /api/v1/jobs/{id}/verdict or /commits/{sha}/verdict answers) once all of its suites have ended. Own: *out is
@@ -703,12 +698,28 @@ struct table {
 void table_init(struct table *t, int n_column, const char *const *titles);
 /** Append one cell; after n_column cells a row is full. Hidden characters become visible. */
 void table_cell(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Append one cell, "-" where its value is not known. */
+void table_cell_if(struct table *t, bool is_known, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/** Append four significant digits, "-" where `v` is not finite. */
+void table_figure(struct table *t, double v);
 /**
  * Print all rows, aligned. On a terminal (terminal.c) they fit its width: columns are left out, then the widest text is cut;
  * verdicts and states are coloured there.
  */
 void table_print(struct table *t, FILE *out);
 void table_fini(struct table *t);
+
+/** A column, whose cells are a row's text, integer or percentage of that key, what `text` returns, or what `cell` appends. */
+struct column {
+	const char *title, *key, *integer, *percent;
+	int cut;        /* bytes of a text at the most, 0 all of it */
+	int digits;     /* of a percentage */
+	bool is_change; /* which has a sign */
+	const char *(*text)(const json_t *row);
+	void (*cell)(struct table *t, const json_t *row);
+};
+/** Print a table with a line for each of `rows`. Shape: column[n_column]. */
+void table_print_rows(const json_t *rows, int n_column, const struct column *column, FILE *out);
 
 /* ---- terminal: What the terminal can show: its width and whether colours are wanted. ---- */
 

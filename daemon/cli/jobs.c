@@ -19,57 +19,39 @@ static const char *why(const json_t *job)
 	return at_cells && *cell ? cell : value_text(job, "state_why");
 }
 
-static void print_jobs(const json_t *items)
+static const char *since(const json_t *job)
 {
-	static const char *const titles[] = { ">job", "~repo", "branch", "~base", "target", "~suite", "state", "~since", "~why" };
-	struct table t;
-	table_init(&t, 9, titles);
-	size_t i;
-	json_t *job;
-	json_array_foreach(items, i, job)
-	{
-		const char *ended = value_text(job, "ended_at"), *started = value_text(job, "started_at");
-		table_cell(&t, "%lld", value_integer(job, "id"));
-		table_cell(&t, "%s", value_text(job, "repo"));
-		table_cell(&t, "%s", value_branch(job));
-		table_cell(&t, "%.10s", value_text(job, "base"));
-		table_cell(&t, "%.10s", value_text(job, "target"));
-		table_cell(&t, "%s", value_text(job, "suite"));
-		table_cell(&t, "%s", value_text(job, "state"));
-		table_cell(&t, "%.19s", *ended ? ended : *started ? started : value_text(job, "queued_at"));
-		table_cell(&t, "%s", why(job));
-	}
-	table_print(&t, stdout);
-	table_fini(&t);
+	const char *ended = value_text(job, "ended_at"), *started = value_text(job, "started_at");
+	return *ended ? ended : *started ? started : value_text(job, "queued_at");
+}
+
+static void print_jobs(const json_t *answer)
+{
+	static const struct column columns[] = { { ">job", .integer = "id" }, { "~repo", .key = "repo" },
+		{ "branch", .text = value_branch }, { "~base", .key = "base", .cut = 10 },
+		{ "target", .key = "target", .cut = 10 }, { "~suite", .key = "suite" }, { "state", .key = "state" },
+		{ "~since", .text = since, .cut = 19 }, { "~why", .text = why } };
+	table_print_rows(json_object_get(answer, "items"), 9, columns, stdout);
 }
 
 /* The list may be of one state, or end before the oldest that waits. */
 static void print_why_nothing_moves(struct client *c, const struct options *o)
 {
 	struct fw_err ignored = { 0 };
-	struct buf path;
+	const struct member query[] = { { "state", .text = "open" }, { "repo", .text = o->repo }, { 0 } };
 	json_t *answer = NULL;
-	buf_init(&path, 4096);
-	buf_puts(&path, "/api/v1/jobs?state=open");
-	client_query(&path, "repo", o->repo);
 	blockers_broken(c, o->repo);
-	if (client_get(c, path.data, &answer, &ignored) == 0 && json_array_size(json_object_get(answer, "items")))
+	if (client_get_query(c, "/api/v1/jobs", query, &answer, &ignored) == 0 &&
+		json_array_size(json_object_get(answer, "items")))
 		blockers_waiting(c, json_object_get(answer, "items"));
 	json_decref(answer);
-	buf_fini(&path);
 }
 
 int verb_jobs(struct client *c, const struct options *o)
 {
-	struct buf path;
-	buf_init(&path, 4096);
-	buf_puts(&path, "/api/v1/jobs");
-	client_query(&path, "state", o->state);
-	client_query(&path, "repo", o->repo);
-	if (o->limit)
-		buf_printf(&path, "%climit=%d", strchr(path.data, '?') ? '&' : '?', o->limit);
-	int status = verb_show(c, o, &path, print_jobs, NULL);
-	buf_fini(&path);
+	const struct member query[] = { { "state", .text = o->state }, { "repo", .text = o->repo },
+		{ "limit", .number = o->limit }, { 0 } };
+	int status = verb_show(c, o, "/api/v1/jobs", query, print_jobs, NULL);
 	bool of_open =
 		!o->state || jobstate_from_name(o->state) == JOBSTATE_N || !jobstate_is_final(jobstate_from_name(o->state));
 	if (status == EXIT_OK && !o->json && of_open)

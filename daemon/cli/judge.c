@@ -47,14 +47,11 @@ static int judge_all(struct client *c, struct request_counter *t, struct fw_err 
 {
 	long long before = 0;
 	for (;;) {
-		char path[96];
+		const struct member query[] = { { "limit", .number = PAGE }, { "cursor", .number = before }, { 0 } };
 		json_t *page = NULL, *item;
 		size_t i;
 		int result = 0;
-		snprintf(path, sizeof path, "/api/v1/comparisons?limit=%d&cursor=%lld", PAGE, before);
-		if (!before)
-			snprintf(path, sizeof path, "/api/v1/comparisons?limit=%d", PAGE);
-		if (client_get(c, path, &page, err) != 0)
+		if (client_get_query(c, "/api/v1/comparisons", query, &page, err) != 0)
 			return -1;
 		const json_t *items = json_object_get(page, "items");
 		json_array_foreach(items, i, item)

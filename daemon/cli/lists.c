@@ -1,4 +1,4 @@
-/* Verbs that show what the daemon knows: status, log, history, alerts, devices. */
+/* Verbs that show what the daemon knows: status, log, history, alerts, devices, notifications. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,12 +8,6 @@
 
 enum { LOG_MAX = 64 << 20, LOG_JSON_MAX = 6 * LOG_MAX };
 
-static void add_limit(struct buf *path, int limit)
-{
-	if (limit)
-		buf_printf(path, "%climit=%d", strchr(path->data, '?') ? '&' : '?', limit);
-}
-
 /* Which of several suites decides: "gemm, 1 of 2". */
 static void suite_cell(struct table *t, const json_t *branch)
 {
@@ -22,7 +16,7 @@ static void suite_cell(struct table *t, const json_t *branch)
 	if (n > 1)
 		table_cell(t, "%s, 1 of %zu", decides, n);
 	else
-		table_cell(t, "%s", *decides ? decides : "-");
+		table_cell_if(t, *decides, "%s", decides);
 }
 
 static void unfinished_cell(struct table *t, const json_t *branch)
@@ -33,59 +27,43 @@ static void unfinished_cell(struct table *t, const json_t *branch)
 	buf_init(&names, 4096);
 	json_array_foreach(json_object_get(branch, "unfinished"), i, name)
 		buf_printf(&names, "%s%s", i ? ", " : "", json_string_value(name));
-	table_cell(t, "%s", names.len ? names.data : "-");
+	table_cell_if(t, names.len, "%s", names.data);
 	buf_fini(&names);
 }
 
-static void print_branches(const json_t *items)
+static void verdict_cell(struct table *t, const json_t *branch)
 {
-	static const char *const titles[] = { "~repo", "branch", "tip", "verdict", "~judged", "~suite", "~waits for",
-		"~>comparison", "~job" };
-	struct table t;
-	table_init(&t, 9, titles);
-	size_t i;
-	json_t *branch;
-	json_array_foreach(items, i, branch)
-	{
-		const json_t *job = json_object_get(branch, "job");
-		const char *verdict = value_text(branch, "verdict"), *judged = value_text(branch, "compared");
-		table_cell(&t, "%s", value_text(branch, "repo"));
-		table_cell(&t, "%s", value_text(branch, "display"));
-		table_cell(&t, "%.10s", value_text(branch, "commit"));
-		table_cell(&t, "%s", *verdict ? verdict : "-");
-		table_cell(&t, "%.10s", *judged ? judged : "-");
-		suite_cell(&t, branch);
-		unfinished_cell(&t, branch);
-		if (value_integer(branch, "comparison"))
-			table_cell(&t, "%lld", value_integer(branch, "comparison"));
-		else
-			table_cell(&t, "-");
-		if (job && value_integer(job, "id"))
-			table_cell(&t, "%lld %s", value_integer(job, "id"), value_text(job, "state"));
-		else
-			table_cell(&t, "-");
-	}
-	table_print(&t, stdout);
-	table_fini(&t);
+	const char *verdict = value_text(branch, "verdict");
+	table_cell_if(t, *verdict, "%s", verdict);
 }
 
-static int show_branches(struct client *c, const struct options *o, const char *path)
+static void judged_cell(struct table *t, const json_t *branch)
 {
-	struct fw_err err = { 0 };
-	json_t *answer = NULL;
-	if (client_get_all(c, path, &answer, &err) != 0)
-		return verb_fail(&err);
-	if (o->json)
-		verb_print_json(answer);
-	else
-		print_branches(json_object_get(answer, "items"));
-	json_decref(answer);
-	return EXIT_OK;
+	const char *judged = value_text(branch, "compared");
+	table_cell_if(t, *judged, "%.10s", judged);
+}
+
+static void comparison_cell(struct table *t, const json_t *branch)
+{
+	long long comparison = value_integer(branch, "comparison");
+	table_cell_if(t, comparison, "%lld", comparison);
+}
+
+static void job_cell(struct table *t, const json_t *branch)
+{
+	const json_t *job = json_object_get(branch, "job");
+	long long id = value_integer(job, "id");
+	table_cell_if(t, id, "%lld %s", id, value_text(job, "state"));
 }
 
 int verb_status(struct client *c, const struct options *o)
 {
+	static const struct column columns[] = { { "~repo", .key = "repo" }, { "branch", .key = "display" },
+		{ "tip", .key = "commit", .cut = 10 }, { "verdict", .cell = verdict_cell }, { "~judged", .cell = judged_cell },
+		{ "~suite", .cell = suite_cell }, { "~waits for", .cell = unfinished_cell },
+		{ "~>comparison", .cell = comparison_cell }, { "~job", .cell = job_cell } };
 	struct fw_err err = { 0 };
+	json_t *answer = NULL;
 	struct buf path;
 	if (!o->all && checkout_check(c, o, &err) != 0)
 		return verb_fail(&err);
@@ -95,11 +73,18 @@ int verb_status(struct client *c, const struct options *o)
 	if (!o->all)
 		client_query(&path, "watched", "yes");
 	client_query(&path, "strict", o->strict ? "yes" : NULL);
-	int status = show_branches(c, o, path.data);
+	int result = client_get_all(c, path.data, &answer, &err);
 	buf_fini(&path);
-	if (status == EXIT_OK && !o->json)
+	if (result != 0)
+		return verb_fail(&err);
+	if (o->json) {
+		verb_print_json(answer);
+	} else {
+		table_print_rows(json_object_get(answer, "items"), 9, columns, stdout);
 		blockers_broken(c, o->repo);
-	return status;
+	}
+	json_decref(answer);
+	return EXIT_OK;
 }
 
 /* The daemon has it as text alone. */
@@ -137,17 +122,6 @@ int verb_log(struct client *c, const struct options *o)
 	return result == 0 ? EXIT_OK : verb_fail(&err);
 }
 
-/* A number with `digits` decimals and a unit; "-" where there is none. */
-static void number_cell(struct table *t, int digits, const char *unit, double v)
-{
-	if (isnan(v))
-		table_cell(t, "-");
-	else if (*unit)
-		table_cell(t, "%+.*f%s", digits, v, unit);
-	else
-		table_cell(t, "%.*f", digits, v);
-}
-
 static void print_points(const json_t *items)
 {
 	static const char *const times[] = { "~finished", "commit", ">ms", ">change", "~95 % interval", "verdict",
@@ -167,20 +141,17 @@ static void print_points(const json_t *items)
 	json_array_foreach(items, i, p)
 	{
 		double ms = value_number(p, "median_ms"), tflops = value_number(p, "tflops"),
-		       change = value_number(p, "change_pct");
+		       change = value_number(p, "change_pct"), low = value_number(p, "ci_low_pct");
 		table_cell(&t, "%.19s", value_text(p, "finished_at"));
 		table_cell(&t, "%.10s", value_text(p, "commit"));
 		char text[UNIT_FIGURE_SIZE];
 		unit_ms(ms, text);
-		table_cell(&t, "%s", *text ? text : "-");
+		table_cell_if(&t, *text, "%s", text);
 		unit_rate(unit, tflops, text);
 		if (flops)
-			table_cell(&t, "%s", *text ? text : "-");
-		number_cell(&t, 2, " %", change);
-		if (isnan(value_number(p, "ci_low_pct")))
-			table_cell(&t, "-");
-		else
-			table_cell(&t, "%+.2f .. %+.2f", value_number(p, "ci_low_pct"), value_number(p, "ci_high_pct"));
+			table_cell_if(&t, *text, "%s", text);
+		table_cell_if(&t, !isnan(change), "%+.2f %%", change);
+		table_cell_if(&t, !isnan(low), "%+.2f .. %+.2f", low, value_number(p, "ci_high_pct"));
 		table_cell(&t, "%s", value_text(p, "verdict"));
 		table_cell(&t, "%lld", value_integer(p, "comparison"));
 	}
@@ -220,21 +191,13 @@ static void print_history(const json_t *answer)
 
 int verb_history(struct client *c, const struct options *o)
 {
-	struct buf path;
 	char repo[256];
 	int status = checkout_repo(c, o, NULL, repo, sizeof repo);
 	if (status != EXIT_OK)
 		return status;
-	buf_init(&path, 8192);
-	buf_puts(&path, "/api/v1/history");
-	client_query(&path, "cell", o->arg[0]);
-	client_query(&path, "repo", repo);
-	client_query(&path, "branch", o->branch);
-	client_query(&path, "device", o->device);
-	add_limit(&path, o->limit);
-	status = verb_show_whole(c, o, &path, print_history);
-	buf_fini(&path);
-	return status;
+	const struct member query[] = { { "cell", .text = o->arg[0] }, { "repo", .text = repo }, { "branch", .text = o->branch },
+		{ "device", .text = o->device }, { "limit", .number = o->limit }, { 0 } };
+	return verb_show(c, o, "/api/v1/history", query, print_history, NULL);
 }
 
 /* "89abcdef01", or how many commits are suspected, or that it is being searched. */
@@ -253,35 +216,25 @@ static void culprit_cell(struct table *t, const json_t *alert)
 		table_cell(t, "%.10s..%.10s%s", value_text(first, "from"), value_text(first, "to"), more);
 }
 
-static void print_alerts(const json_t *items)
+static const char *device_or_repo(const json_t *alert)
 {
-	static const char *const titles[] = { ">alert", "~kind", "state", "~repo", "branch", "~commit", "~culprit", ">worst",
-		"~>cells", "~opened", "~title" };
-	struct table t;
-	table_init(&t, 11, titles);
-	size_t i;
-	json_t *a;
-	json_array_foreach(items, i, a)
-	{
-		const json_t *worst = json_object_get(a, "worst_pct");
-		const char *device = value_text(a, "device");
-		table_cell(&t, "%lld", value_integer(a, "id"));
-		table_cell(&t, "%s", value_text(a, "kind"));
-		table_cell(&t, "%s", value_text(a, "state"));
-		table_cell(&t, "%s", *device ? device : value_text(a, "repo"));
-		table_cell(&t, "%s", value_branch(a));
-		table_cell(&t, "%.10s", value_text(a, "target"));
-		culprit_cell(&t, a);
-		if (json_is_number(worst))
-			table_cell(&t, "%+.2f %%", json_number_value(worst));
-		else
-			table_cell(&t, "-");
-		table_cell(&t, "%zu", json_array_size(json_object_get(a, "cells")));
-		table_cell(&t, "%.19s", value_text(a, "opened_at"));
-		table_cell(&t, "%s", value_text(a, "title"));
-	}
-	table_print(&t, stdout);
-	table_fini(&t);
+	const char *device = value_text(alert, "device");
+	return *device ? device : value_text(alert, "repo");
+}
+
+static void cells_cell(struct table *t, const json_t *alert)
+{
+	table_cell(t, "%zu", json_array_size(json_object_get(alert, "cells")));
+}
+
+static void print_alerts(const json_t *answer)
+{
+	static const struct column columns[] = { { ">alert", .integer = "id" }, { "~kind", .key = "kind" },
+		{ "state", .key = "state" }, { "~repo", .text = device_or_repo }, { "branch", .text = value_branch },
+		{ "~commit", .key = "target", .cut = 10 }, { "~culprit", .cell = culprit_cell },
+		{ ">worst", .percent = "worst_pct", .digits = 2, .is_change = true }, { "~>cells", .cell = cells_cell },
+		{ "~opened", .key = "opened_at", .cut = 19 }, { "~title", .key = "title" } };
+	table_print_rows(json_object_get(answer, "items"), 11, columns, stdout);
 }
 
 /* The word on the alert's commit, as it is now; "" not known. Shape: word[size]. */
@@ -334,13 +287,8 @@ static void print_step(struct client *c, const json_t *alert)
 
 static int show_step(struct client *c, const struct options *o, struct fw_err *err)
 {
-	struct buf path;
 	json_t *alert = NULL;
-	buf_init(&path, 4096);
-	buf_puts(&path, "/api/v1/alerts/");
-	client_argument(&path, o->arg[1]);
-	int result = client_get(c, path.data, &alert, err);
-	buf_fini(&path);
+	int result = client_get_at(c, "/api/v1/alerts/", o->arg[1], "", &alert, err);
 	if (result == 0 && o->json)
 		verb_print_json(alert);
 	else if (result == 0)
@@ -361,12 +309,8 @@ static int change_alert(struct client *c, const struct options *o)
 		return EXIT_USAGE;
 	}
 	struct buf request;
-	struct jsonw j;
 	buf_init(&request, 65536);
-	jsonw_init(&j, &request);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "reason", o->reason ? o->reason : "");
-	jsonw_object_end(&j);
+	client_write(&request, (const struct member[]){ { "reason", .text = o->reason ? o->reason : "" }, { 0 } });
 	int result = request.failed ? err_set(&err, ERR_INVALID, "the reason is too long")
 				    : client_post_step(c, "alerts", o->arg[1], o->arg[0], request.data, NULL, &err);
 	buf_fini(&request);
@@ -380,17 +324,11 @@ int verb_alerts(struct client *c, const struct options *o)
 	if (o->n_arg > 0)
 		return change_alert(c, o);
 	struct fw_err err = { 0 };
-	struct buf path;
+	const struct member query[] = { { "state", .text = o->state }, { "repo", .text = o->repo },
+		{ "limit", .number = o->limit }, { 0 } };
 	if (!o->all && checkout_check(c, o, &err) != 0)
 		return verb_fail(&err);
-	buf_init(&path, 4096);
-	buf_puts(&path, "/api/v1/alerts");
-	client_query(&path, "state", o->state);
-	client_query(&path, "repo", o->repo);
-	add_limit(&path, o->limit);
-	int status = verb_show(c, o, &path, print_alerts, NULL);
-	buf_fini(&path);
-	return status;
+	return verb_show(c, o, "/api/v1/alerts", query, print_alerts, NULL);
 }
 
 /* Why it gets no jobs, or not any. */
@@ -403,33 +341,41 @@ static void device_why_cell(struct table *t, const json_t *d)
 		table_cell(t, "%s", why);
 }
 
-static void print_devices(const json_t *items)
+static void print_devices(const json_t *answer)
 {
-	static const char *const titles[] = { "device", "kind", "~name", "state", "~class", "~driver", "~why" };
-	struct table t;
-	table_init(&t, 7, titles);
-	size_t i;
-	json_t *d;
-	json_array_foreach(items, i, d)
-	{
-		table_cell(&t, "%s", value_text(d, "uuid"));
-		table_cell(&t, "%s", value_text(d, "kind"));
-		table_cell(&t, "%s", value_text(d, "name"));
-		table_cell(&t, "%s", value_text(d, "state"));
-		table_cell(&t, "%lld", value_integer(d, "class"));
-		table_cell(&t, "%s", value_text(d, "driver"));
-		device_why_cell(&t, d);
-	}
-	table_print(&t, stdout);
-	table_fini(&t);
+	static const struct column columns[] = { { "device", .key = "uuid" }, { "kind", .key = "kind" },
+		{ "~name", .key = "name" }, { "state", .key = "state" }, { "~class", .integer = "class" },
+		{ "~driver", .key = "driver" }, { "~why", .cell = device_why_cell } };
+	table_print_rows(json_object_get(answer, "items"), 7, columns, stdout);
 }
 
 int verb_devices(struct client *c, const struct options *o)
 {
-	struct buf path;
-	buf_init(&path, 256);
-	buf_puts(&path, "/api/v1/devices");
-	int status = verb_show(c, o, &path, print_devices, NULL);
-	buf_fini(&path);
-	return status;
+	return verb_show(c, o, "/api/v1/devices", &(struct member){ 0 }, print_devices, NULL);
+}
+
+/* ---- notifications ------------------------------------------------------------------------------------------------------- */
+
+static void attempts_cell(struct table *t, const json_t *notification)
+{
+	table_cell(t, "%zu", json_array_size(json_object_get(notification, "log")));
+}
+
+static void print_notifications(const json_t *answer)
+{
+	static const struct column columns[] = { { ">notification", .integer = "id" }, { "kind", .key = "kind" },
+		{ "to", .key = "target" }, { "state", .key = "state" }, { ">attempts", .cell = attempts_cell },
+		{ "~written", .key = "created_at", .cut = 19 }, { "~last error", .key = "last_error" } };
+	table_print_rows(json_object_get(answer, "items"), 7, columns, stdout);
+}
+
+int verb_notifications(struct client *c, const struct options *o)
+{
+	const struct member query[] = { { "limit", .number = o->limit ? o->limit : 50 }, { "state", .text = o->state }, { 0 } };
+	return verb_show(c, o, "/api/v1/notifications", query, print_notifications, NULL);
+}
+
+int verb_redeliver(struct client *c, const struct options *o)
+{
+	return verb_step(c, "notifications", o->arg[0], "redeliver");
 }

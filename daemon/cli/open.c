@@ -21,14 +21,9 @@ enum { N_POSITION = sizeof positions / sizeof positions[0] };
 
 static int is_there(struct client *c, const char *api, const char *id, struct fw_err *err)
 {
-	struct buf path;
 	json_t *answer = NULL;
-	buf_init(&path, 8192);
-	buf_puts(&path, api);
-	client_argument(&path, id);
-	int result = client_get(c, path.data, &answer, err);
+	int result = client_get_at(c, api, id, "", &answer, err);
 	json_decref(answer);
-	buf_fini(&path);
 	return result;
 }
 

@@ -8,14 +8,6 @@
 
 /* ---- configurations ---- */
 
-static void figure(struct table *t, double v)
-{
-	if (isfinite(v))
-		table_cell(t, "%.4g", v);
-	else
-		table_cell(t, "-");
-}
-
 static void print_rows(const json_t *rows, FILE *out)
 {
 	static const char *const titles[] = { "cell", "side", ">ms", ">TFLOP/s", ">speedup", "~>DRAM GB/s", "~>L2 hits %",
@@ -31,11 +23,11 @@ static void print_rows(const json_t *rows, FILE *out)
 		const json_t *side = json_object_get(row, sides[s]);
 		table_cell(&t, "%s", s ? "" : value_text(row, "cell"));
 		table_cell(&t, "%s", sides[s]);
-		figure(&t, value_number(side, "ms"));
-		figure(&t, value_number(side, "tflops"));
-		figure(&t, s ? value_number(row, "speedup") : 1);
+		table_figure(&t, value_number(side, "ms"));
+		table_figure(&t, value_number(side, "tflops"));
+		table_figure(&t, s ? value_number(row, "speedup") : 1);
 		for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++)
-			figure(&t, value_number(side, figures[k]));
+			table_figure(&t, value_number(side, figures[k]));
 		table_cell(&t, "%s", value_text(side, "configuration"));
 	}
 	table_print(&t, out);
@@ -73,9 +65,7 @@ static void print_reasons(const json_t *cells, FILE *out)
 		}
 		if (!*why || reported)
 			continue;
-		fprintf(out, "%zu cell%s: ", alike, alike == 1 ? "" : "s");
-		plain_print(out, why);
-		fputc('\n', out);
+		plain_line(out, "%zu cell%s: %s", alike, alike == 1 ? "" : "s", why);
 	}
 }
 
@@ -102,33 +92,6 @@ static void configurations_print(const json_t *profile, FILE *out)
 
 /* ---- profile ---- */
 
-enum { RESTART_POLLS = 80 };
-
-static bool is_number(const char *text)
-{
-	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
-}
-
-static void write_given(struct jsonw *j, const char *key, const char *text)
-{
-	if (text)
-		jsonw_kv_string(j, key, text);
-}
-
-/* Two commits of a repository. */
-static void write_sides(const struct options *o, const char *repo, struct jsonw *j)
-{
-	jsonw_kv_string(j, "repo", repo);
-	jsonw_kv_string(j, "base", o->arg[0]);
-	jsonw_kv_string(j, "target", o->arg[1]);
-	write_given(j, "device", o->device);
-	write_given(j, "cells", o->cells);
-	write_given(j, "base_provider", o->base_provider);
-	write_given(j, "target_provider", o->target_provider);
-	write_given(j, "base_config", o->base_config);
-	write_given(j, "target_config", o->target_config);
-}
-
 static int find_upstream(struct client *c, const char *repo, char *out, size_t size, struct fw_err *err)
 {
 	json_t *list = NULL, *row;
@@ -146,26 +109,12 @@ static int find_upstream(struct client *c, const char *repo, char *out, size_t s
 static int request_times(struct client *c, const struct options *o, const char *repo, const char *base, const char *target,
 	json_t **job, struct fw_err *err)
 {
-	struct buf body;
-	struct jsonw j;
-	buf_init(&body, 65536);
-	jsonw_init(&j, &body);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "repo", repo);
-	jsonw_kv_string(&j, "base", base);
-	jsonw_kv_string(&j, "target", target);
-	write_given(&j, "suite", o->suite);
-	write_given(&j, "cells", o->cells);
-	write_given(&j, "device", o->device);
-	write_given(&j, "base_provider", o->base_provider);
-	write_given(&j, "target_provider", o->target_provider);
-	write_given(&j, "base_config", o->base_config);
-	write_given(&j, "target_config", o->target_config);
-	jsonw_kv_bool(&j, "quick", true);
-	jsonw_object_end(&j);
-	int result = client_post(c, "/api/v1/jobs", body.data, job, err);
-	buf_fini(&body);
-	return result;
+	const struct member request[] = { { "repo", .text = repo }, { "base", .text = base }, { "target", .text = target },
+		{ "suite", .text = o->suite }, { "cells", .text = o->cells }, { "device", .text = o->device },
+		{ "base_provider", .text = o->base_provider }, { "target_provider", .text = o->target_provider },
+		{ "base_config", .text = o->base_config }, { "target_config", .text = o->target_config },
+		{ "quick", .is_set = true }, { 0 } };
+	return client_post_members(c, "/api/v1/jobs", request, job, err);
 }
 
 /* Both sides on every cell of --suite, one run a cell, in a comparison that is no verdict. Without sides both are the upstream branch. */
@@ -196,78 +145,33 @@ static int time_suite(struct client *c, const struct options *o, const char *rep
 static int request_suite(struct client *c, const struct options *o, const char *repo, json_t **out, struct fw_err *err)
 {
 	long long comparison;
-	struct buf body;
-	struct jsonw j;
 	if (time_suite(c, o, repo, &comparison, err) != 0)
 		return -1;
-	buf_init(&body, 65536);
-	jsonw_init(&j, &body);
-	jsonw_object(&j);
-	jsonw_kv_int(&j, "comparison", comparison);
-	write_given(&j, "cells", o->cells);
-	jsonw_kv_bool(&j, "every_cell", true);
-	jsonw_object_end(&j);
-	int result = client_post(c, "/api/v1/profiles", body.data, out, err);
-	buf_fini(&body);
-	return result;
+	const struct member request[] = { { "comparison", .number = comparison }, { "cells", .text = o->cells },
+		{ "every_cell", .is_set = true }, { 0 } };
+	return client_post_members(c, "/api/v1/profiles", request, out, err);
 }
 
+/* `of` an alert or a comparison, by its number; NULL: of two commits of a repository. */
 static int request(struct client *c, const struct options *o, const char *repo, const char *of, json_t **out, struct fw_err *err)
 {
-	struct buf body;
-	struct jsonw j;
-	buf_init(&body, 65536);
-	jsonw_init(&j, &body);
-	jsonw_object(&j);
-	if (of) {
-		jsonw_kv_int(&j, of, strtol(o->arg[o->n_arg - 1], NULL, 10));
-		write_given(&j, "cells", o->cells);
-	} else {
-		write_sides(o, repo, &j);
-	}
-	jsonw_object_end(&j);
-	int result = client_post(c, "/api/v1/profiles", body.data, out, err);
-	buf_fini(&body);
-	return result;
+	long number = strtol(o->arg[o->n_arg - 1], NULL, 10);
+	const struct member one[] = { { of, .number = number, .is_zero = number == 0 }, { "cells", .text = o->cells }, { 0 } };
+	const struct member commits[] = { { "repo", .text = repo }, { "base", .text = o->arg[0] },
+		{ "target", .text = o->arg[1] }, { "device", .text = o->device }, { "cells", .text = o->cells },
+		{ "base_provider", .text = o->base_provider }, { "target_provider", .text = o->target_provider },
+		{ "base_config", .text = o->base_config }, { "target_config", .text = o->target_config }, { 0 } };
+	return client_post_members(c, "/api/v1/profiles", of ? one : commits, out, err);
 }
 
-static bool has_ended(const json_t *profile)
+static bool describe(const json_t *profile, char *text, size_t size)
 {
 	static const char *const open[] = { "queued", "assigned", "building", "checking", "measuring" };
+	snprintf(text, size, "%s", value_text(profile, "state"));
 	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
-		if (strcmp(value_text(profile, "state"), open[i]) == 0)
-			return false;
-	return true;
-}
-
-/* Wait until it has ended. Own: *out is the caller's. Err: ERR_TIMEOUT. */
-static int follow(struct client *c, const struct options *o, long long id, json_t **out, struct fw_err *err)
-{
-	int64_t end_ns = follow_deadline(o);
-	struct follow_said said = follow_begin(o);
-	char path[64], what[32];
-	snprintf(path, sizeof path, "/api/v1/profiles/%lld", id);
-	snprintf(what, sizeof what, "profile %lld", id);
-	for (int failures = 0;;) {
-		json_t *profile = NULL;
-		int got = client_get(c, path, &profile, err);
-		if (got != 0 && (err->code != ERR_IO || ++failures > RESTART_POLLS))
-			return -1;
-		if (got == 0) {
-			failures = 0;
-			follow_print(&said, what, value_text(profile, "state"));
-			if (has_ended(profile)) {
-				follow_end(&said);
-				*out = profile;
-				return 0;
-			}
-		}
-		err_clear(err); /* a daemon that restarts goes on with it */
-		json_decref(profile);
-		if (clock_mono_ns() > end_ns)
-			return err_set(err, ERR_TIMEOUT, "profile %lld has not ended after %d s; it goes on", id, o->timeout_s);
-		follow_pause();
-	}
+		if (strcmp(text, open[i]) == 0)
+			return true;
+	return false;
 }
 
 int verb_profile(struct client *c, const struct options *o)
@@ -283,10 +187,10 @@ int verb_profile(struct client *c, const struct options *o)
 	}
 	if (o->n_arg == 1)
 		of = "alert";
-	else if (o->n_arg == 2 && is_number(o->arg[1]) &&
+	else if (o->n_arg == 2 && verb_is_number(o->arg[1]) &&
 		 (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0))
 		of = o->arg[0];
-	if (of && !is_number(o->arg[o->n_arg - 1])) {
+	if (of && !verb_is_number(o->arg[o->n_arg - 1])) {
 		fputs("flopwatch: profile takes two commits, the number of an alert, or the word comparison and its number\n",
 			stderr);
 		return EXIT_USAGE;
@@ -298,7 +202,7 @@ int verb_profile(struct client *c, const struct options *o)
 	status = -1;
 	bool is_suite = !of && o->suite;
 	if ((is_suite ? request_suite(c, o, repo, &requested, &err) : request(c, o, repo, of, &requested, &err)) == 0 &&
-		follow(c, o, value_integer(requested, "id"), &profile, &err) == 0) {
+		follow_one(c, o, "profile", value_integer(requested, "id"), describe, &profile, &err) == 0) {
 		bool is_table = is_suite && !o->json && strcmp(value_text(profile, "state"), "done") == 0;
 		status = EXIT_OK;
 		if (is_table)

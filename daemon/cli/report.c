@@ -6,28 +6,18 @@
 #include "lib/lib.h"
 #include "model/model.h"
 
-static void text_cell(struct table *t, const char *text)
-{
-	table_cell(t, "%s", *text ? text : "-");
-}
-
-static void ms_cell(struct table *t, double v)
-{
-	char text[UNIT_FIGURE_SIZE];
-	unit_ms(v, text);
-	text_cell(t, text);
-}
-
 static void rate_cell(struct table *t, struct unit unit, double v)
 {
 	char text[UNIT_FIGURE_SIZE];
 	unit_rate(unit, v, text);
-	text_cell(t, text);
+	table_cell_if(t, *text, "%s", text);
 }
 
 static void side_cells(struct table *t, const json_t *side, const char *rate, struct unit unit)
 {
-	ms_cell(t, value_number(side, "median_ms"));
+	char text[UNIT_FIGURE_SIZE];
+	unit_ms(value_number(side, "median_ms"), text);
+	table_cell_if(t, *text, "%s", text);
 	if (rate)
 		rate_cell(t, unit, value_number(side, rate));
 }
@@ -133,14 +123,8 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 		table_cell(&t, "%s", value_text(cell, "cell"));
 		side_cells(&t, json_object_get(cell, "base"), rate, unit);
 		side_cells(&t, json_object_get(cell, "target"), rate, unit);
-		if (isnan(change))
-			table_cell(&t, "-");
-		else
-			table_cell(&t, "%+.2f %%", change);
-		if (isnan(low))
-			table_cell(&t, "-");
-		else
-			table_cell(&t, "%+.2f .. %+.2f", low, value_number(cell, "ci_high_pct"));
+		table_cell_if(&t, !isnan(change), "%+.2f %%", change);
+		table_cell_if(&t, !isnan(low), "%+.2f .. %+.2f", low, value_number(cell, "ci_high_pct"));
 		table_cell(&t, "%lld", value_integer(cell, "runs"));
 		verdict_cell(&t, kind, cell);
 		if (flags)
@@ -160,19 +144,11 @@ static bool is_sparse(const json_t *cell)
 	return json_is_object(json_object_get(cell, "sparsity"));
 }
 
-static void times_as_fast(struct table *t, const json_t *over, const char *side)
-{
-	double times = value_number(over, side);
-	if (isnan(times))
-		table_cell(t, "-");
-	else
-		table_cell(t, "%.2f", times);
-}
-
 /* What masks leave out, and what that is worth. A side that says what cannot be is named. */
 static void sparse_table(const json_t *cells, FILE *out)
 {
-	static const char *const columns[] = { "cell", "target", "~>base, times as fast as dense", ">target", ">1/density" };
+	static const char *const columns[] = { "cell", "target", "~>base, times as fast as dense", ">target", ">1/density" },
+				 *const keys[] = { "base", "target", "ideal" };
 	struct table t;
 	bool any = false;
 	size_t i;
@@ -188,9 +164,8 @@ static void sparse_table(const json_t *cells, FILE *out)
 			continue;
 		table_cell(&t, "%s", value_text(cell, "cell"));
 		table_cell(&t, "%s", value_text(json_object_get(json_object_get(cell, "sparsity"), "target"), "text"));
-		times_as_fast(&t, over, "base");
-		times_as_fast(&t, over, "target");
-		times_as_fast(&t, over, "ideal");
+		for (int k = 0; k < 3; k++)
+			table_cell_if(&t, !isnan(value_number(over, keys[k])), "%.2f", value_number(over, keys[k]));
 	}
 	fputc('\n', out);
 	plain_line(out, "speedup of masks");
@@ -210,21 +185,10 @@ static double of_side(const json_t *cell, const char *object, const char *key)
 	return value_number(json_object_get(cell, object), key);
 }
 
-static void figure_cell(struct table *t, double v)
-{
-	if (isfinite(v))
-		table_cell(t, "%.4g", v);
-	else
-		table_cell(t, "-");
-}
-
 /* Claimed traffic is what a module says that its kernels ask for, so that it may be above what memory can do; a mark says that it is. */
 static bool claimed_cell(struct table *t, double gb_s, double peak_gb_s)
 {
-	if (!isfinite(gb_s))
-		table_cell(t, "-");
-	else
-		table_cell(t, gb_s > peak_gb_s ? "%.4g (above memory)" : "%.4g", gb_s);
+	table_cell_if(t, isfinite(gb_s), gb_s > peak_gb_s ? "%.4g (above memory)" : "%.4g", gb_s);
 	return gb_s > peak_gb_s;
 }
 
@@ -251,9 +215,9 @@ static void memory_table(const json_t *cells, double peak_gb_s, FILE *out)
 					of_side(cell, side ? "target" : "base", "median_ms") * 1e-6,
 				peak_gb_s);
 		for (int side = 0; side < 2; side++)
-			figure_cell(&t, of_side(cell, "peak", side ? "target_bytes" : "base_bytes") * 1e-6);
+			table_figure(&t, of_side(cell, "peak", side ? "target_bytes" : "base_bytes") * 1e-6);
 		for (int side = 0; side < 2; side++)
-			figure_cell(&t, of_side(cell, "taken", side ? "target_bytes" : "base_bytes") * 1e-6);
+			table_figure(&t, of_side(cell, "taken", side ? "target_bytes" : "base_bytes") * 1e-6);
 	}
 	fputc('\n', out);
 	plain_line(out, "claimed traffic in GB/s, memory in MB");

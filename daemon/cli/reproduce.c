@@ -25,19 +25,17 @@ static int print_lines(const json_t *answer, struct fw_err *err)
 int verb_reproduce(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	struct buf path;
 	json_t *answer = NULL;
 	const char *id = o->arg[0];
+	const struct member query[] = { { "cell", .text = o->n_arg == 2 ? o->arg[1] : NULL }, { 0 } };
+	char path[96];
 	if (!*id || strspn(id, "0123456789") != strlen(id)) {
 		fputs("flopwatch: reproduce takes the number of a comparison\n", stderr);
 		return EXIT_USAGE;
 	}
-	buf_init(&path, 8192);
-	buf_printf(&path, "/api/v1/comparisons/%s/reproduce", id);
-	client_query(&path, "cell", o->n_arg == 2 ? o->arg[1] : NULL);
-	int result = client_get(c, path.data, &answer, &err), status = EXIT_OK;
-	buf_fini(&path);
-	if (result != 0)
+	int status = EXIT_OK;
+	snprintf(path, sizeof path, "/api/v1/comparisons/%.40s/reproduce", id);
+	if (client_get_query(c, path, query, &answer, &err) != 0)
 		return verb_fail(&err);
 	if (o->json) {
 		verb_print_json(answer);

@@ -168,7 +168,7 @@ static int list_names(const char *path, char ***out, struct fw_err *err)
 {
 	DIR *dir = opendir(path);
 	struct dirent *d;
-	int n = 0, room = 0;
+	int n = 0;
 
 	*out = NULL;
 	if (!dir)
@@ -176,10 +176,7 @@ static int list_names(const char *path, char ***out, struct fw_err *err)
 	while ((d = readdir(dir)) && n < FILES_MAX) {
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 			continue;
-		if (n == room) {
-			room = room ? 2 * room : 64;
-			*out = mem_grow(*out, (size_t)room, sizeof **out);
-		}
+		*out = mem_grow_one(*out, (size_t)n, sizeof **out);
 		(*out)[n++] = mem_copy_text(d->d_name);
 	}
 	closedir(dir);

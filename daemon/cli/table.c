@@ -1,29 +1,80 @@
 /* table.c - see table.c. */
 #include "cli/internal.h"
 
+#include <math.h>
+
 #include "lib/lib.h"
 
-enum { CELL_MAX = 64 << 10 /* bytes */, CUT_MIN = 8 /* characters that a cut text keeps */ };
+enum { CELL_MAX = 64 << 10 /* bytes */, CELLS_MAX = 16 << 20, CUT_MIN = 8 /* characters that a cut text keeps */ };
 
 void table_init(struct table *t, int n_column, const char *const *titles)
 {
 	t->n_column = n_column;
-	buf_init(&t->cells, 16 << 20);
+	buf_init(&t->cells, CELLS_MAX);
 	for (int i = 0; i < n_column; i++)
 		table_cell(t, "%s", titles[i]);
+}
+
+static void put_cell(struct table *t, const char *format, va_list args)
+{
+	struct buf text;
+	buf_init(&text, CELL_MAX);
+	buf_vprintf(&text, format, args);
+	utf8_show(&t->cells, text.data, text.len, "");
+	buf_putc(&t->cells, '\0');
+	buf_fini(&text);
 }
 
 void table_cell(struct table *t, const char *format, ...)
 {
 	va_list args;
-	struct buf text;
-	buf_init(&text, CELL_MAX);
 	va_start(args, format);
-	buf_vprintf(&text, format, args);
+	put_cell(t, format, args);
 	va_end(args);
-	utf8_show(&t->cells, text.data, text.len, "");
-	buf_putc(&t->cells, '\0');
-	buf_fini(&text);
+}
+
+void table_cell_if(struct table *t, bool is_known, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	if (is_known)
+		put_cell(t, format, args);
+	else
+		table_cell(t, "-");
+	va_end(args);
+}
+
+void table_figure(struct table *t, double v)
+{
+	table_cell_if(t, isfinite(v), "%.4g", v);
+}
+
+static void percent_cell(struct table *t, double pct, int digits, bool is_change)
+{
+	table_cell_if(t, isfinite(pct), is_change ? "%+.*f %%" : "%.*f %%", digits, pct);
+}
+
+void table_print_rows(const json_t *rows, int n_column, const struct column *column, FILE *out)
+{
+	struct table t = { .n_column = n_column };
+	size_t i;
+	json_t *row;
+	buf_init(&t.cells, CELLS_MAX);
+	for (int k = 0; k < n_column; k++)
+		table_cell(&t, "%s", column[k].title);
+	json_array_foreach(rows, i, row) for (const struct column *k = column; k < column + n_column; k++)
+	{
+		if (k->cell)
+			k->cell(&t, row);
+		else if (k->integer)
+			table_cell(&t, "%lld", value_integer(row, k->integer));
+		else if (k->percent)
+			percent_cell(&t, value_number(row, k->percent), k->digits, k->is_change);
+		else
+			table_cell(&t, "%.*s", k->cut ? k->cut : CELL_MAX, k->text ? k->text(row) : value_text(row, k->key));
+	}
+	table_print(&t, out);
+	table_fini(&t);
 }
 
 /* Columns on a terminal: bytes that begin a character. */

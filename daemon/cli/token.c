@@ -26,12 +26,6 @@ static int add(struct client *c, const struct options *o)
 	return EXIT_OK;
 }
 
-static int revoke(struct client *c, const char *name)
-{
-	struct fw_err err = { 0 };
-	return client_post_step(c, "tokens", name, "revoke", "", NULL, &err) == 0 ? EXIT_OK : verb_fail(&err);
-}
-
 static int list(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
@@ -65,7 +59,7 @@ int verb_token(struct client *c, const struct options *o)
 	if (strcmp(o->arg[0], "add") == 0 && o->n_arg == 2)
 		return add(c, o);
 	if (strcmp(o->arg[0], "revoke") == 0 && o->n_arg == 2)
-		return revoke(c, o->arg[1]);
+		return verb_step(c, "tokens", o->arg[1], "revoke");
 	if (strcmp(o->arg[0], "list") == 0 && o->n_arg == 1)
 		return list(c, o);
 	fputs("flopwatch: write: flopwatch token add NAME --scope read|trigger|admin, token list, or token revoke NAME\n",

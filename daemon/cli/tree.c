@@ -50,24 +50,16 @@ static json_t *request_git(const char *const *args, struct fw_err *err)
 /* The checkout around `folder`. */
 static int find_root(struct tree *t, const char *folder, struct fw_err *err)
 {
-	char git[sizeof t->root + 8], whole[PATH_MAX];
+	char whole[PATH_MAX];
 
 	if (!realpath(folder, whole))
 		return err_sys(err, "%s", folder);
 	snprintf(t->root, sizeof t->root, "%.*s", (int)sizeof t->root - 1, whole);
-	for (;;) {
-		snprintf(git, sizeof git, "%s/.git", t->root);
-		if (access(git, F_OK) == 0)
-			return 0;
-		char *slash = strrchr(t->root, '/');
-
-		if (!slash || slash == t->root)
-			return err_set(err, ERR_NOT_FOUND,
-				"%s is not inside a git checkout, and git lists the files of a push: run git init there; nothing has "
-				"to be committed",
-				folder);
-		*slash = '\0';
-	}
+	if (checkout_climb(t->root))
+		return 0;
+	return err_set(err, ERR_NOT_FOUND,
+		"%s is not inside a git checkout, and git lists the files of a push: run git init there; nothing has to be committed",
+		folder);
 }
 
 static json_t *request_tree(const struct tree *t, const char *const *more, struct fw_err *err)

@@ -3,9 +3,7 @@
 
 int verb_fail(const struct fw_err *err)
 {
-	fputs("flopwatch: ", stderr);
-	plain_print(stderr, err->text);
-	fputc('\n', stderr);
+	plain_line(stderr, "flopwatch: %s", err->text);
 	switch (err->code) {
 	case ERR_NOT_FOUND:
 		return EXIT_NOT_FOUND;
@@ -30,34 +28,32 @@ void verb_print_json(const json_t *answer)
 	putchar('\n');
 }
 
-int verb_show(struct client *c, const struct options *o, const struct buf *path, verb_print_fn *print, const char *none)
+int verb_show(struct client *c, const struct options *o, const char *path, const struct member *query, verb_print_fn *print,
+	const char *none)
 {
 	struct fw_err err = { 0 };
 	json_t *answer = NULL;
-	int result = path->failed ? err_set(&err, ERR_INVALID, "a name is too long") : client_get(c, path->data, &answer, &err);
-	if (result != 0)
+	if (client_get_query(c, path, query, &answer, &err) != 0)
 		return verb_fail(&err);
-	const json_t *items = json_object_get(answer, "items");
 	if (o->json)
 		verb_print_json(answer);
-	else if (none && json_array_size(items) == 0)
+	else if (none && json_array_size(json_object_get(answer, "items")) == 0)
 		puts(none);
 	else
-		print(items);
+		print(answer);
 	json_decref(answer);
 	return EXIT_OK;
 }
 
-int verb_show_whole(struct client *c, const struct options *o, const struct buf *path, verb_print_fn *print)
+bool verb_is_number(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
+}
+
+int verb_step(struct client *c, const char *collection, const char *id, const char *step)
 {
 	struct fw_err err = { 0 };
-	json_t *answer = NULL;
-	int result = path->failed ? err_set(&err, ERR_INVALID, "a name is too long") : client_get(c, path->data, &answer, &err);
-	if (result != 0)
-		return verb_fail(&err);
-	(o->json ? verb_print_json : print)(answer);
-	json_decref(answer);
-	return EXIT_OK;
+	return client_post_step(c, collection, id, step, "", NULL, &err) == 0 ? EXIT_OK : verb_fail(&err);
 }
 
 static void print_queued(long long id)
@@ -65,22 +61,22 @@ static void print_queued(long long id)
 	printf("job %lld queued; follow it with: flopwatch wait %lld\n", id, id);
 }
 
-void verb_new_job(const json_t *job, const struct options *o)
+int verb_new_job(const struct options *o, int result, json_t *job, const struct fw_err *err)
 {
-	if (o->json)
+	if (result == 0 && o->json)
 		verb_print_json(job);
-	else
+	else if (result == 0)
 		print_queued(value_integer(job, "id"));
+	json_decref(job);
+	return result == 0 ? EXIT_OK : verb_fail(err);
 }
 
-int verb_request_jobs(struct client *c, const struct options *o, const char *path, const struct buf *request)
+int verb_request_jobs(struct client *c, const struct options *o, const char *path, const struct member *request)
 {
 	struct fw_err err = { 0 };
 	json_t *answer = NULL, *id;
 	size_t i;
-	int result = request->failed ? err_set(&err, ERR_INVALID, "a name is too long")
-				     : client_post(c, path, request->data, &answer, &err);
-	if (result != 0)
+	if (client_post_members(c, path, request, &answer, &err) != 0)
 		return verb_fail(&err);
 	if (o->json)
 		verb_print_json(answer);

@@ -180,29 +180,19 @@ static void pause_a_moment(void)
 
 static int begin_look(struct client *c, struct look *look, struct fw_err *err)
 {
-	struct buf path;
 	json_t *answer = NULL;
-	buf_init(&path, 4096);
-	buf_puts(&path, "/api/v1/repos/");
-	client_argument(&path, look->repo);
-	buf_puts(&path, "/looks");
-	int result = client_post(c, path.data, "", &answer, err);
+	int result = client_post_step(c, "repos", look->repo, "looks", "", &answer, err);
 	look->number = value_integer(answer, "look");
 	json_decref(answer);
-	buf_fini(&path);
 	return result;
 }
 
 /* The answer about a look. The daemon does not know a number that it gave before it was restarted: then another look begins. */
 static int get_look(struct client *c, struct look *look, json_t **answer, struct fw_err *err)
 {
-	struct buf path;
-	buf_init(&path, 4096);
-	buf_puts(&path, "/api/v1/repos/");
-	client_argument(&path, look->repo);
-	buf_printf(&path, "/looks/%lld", look->number);
-	int result = client_get(c, path.data, answer, err);
-	buf_fini(&path);
+	char suffix[32];
+	snprintf(suffix, sizeof suffix, "/looks/%lld", look->number);
+	int result = client_get_at(c, "/api/v1/repos/", look->repo, suffix, answer, err);
 	if (result == 0 || err->code != ERR_NOT_FOUND)
 		return result;
 	err_clear(err);

@@ -56,33 +56,26 @@ static int on_event(void *arg, const char *kind, const json_t *data)
 		json_dumpf(data, stdout, JSON_COMPACT);
 		puts("}");
 	} else {
-		plain_print(stdout, w->last);
-		putchar('\n');
+		plain_line(stdout, "%s", w->last);
 	}
 	return fflush(stdout) != 0 || (w->end_ns && clock_mono_ns() > w->end_ns);
 }
 
+static const char *cell_of(const json_t *job)
+{
+	return value_text(json_object_get(job, "progress"), "cell");
+}
+
 static void draw_jobs(const json_t *items)
 {
-	static const char *const titles[] = { ">job", "repo", "branch", "~commit", "~suite", "state", "~cell" };
-	struct table t;
-	size_t i;
-	json_t *job;
-	table_init(&t, 7, titles);
-	json_array_foreach(items, i, job)
-	{
-		if (i >= ROWS)
-			break;
-		table_cell(&t, "%lld", value_integer(job, "id"));
-		table_cell(&t, "%s", value_text(job, "repo"));
-		table_cell(&t, "%s", value_branch(job));
-		table_cell(&t, "%.10s", value_text(job, "target"));
-		table_cell(&t, "%s", value_text(job, "suite"));
-		table_cell(&t, "%s", value_text(job, "state"));
-		table_cell(&t, "%s", value_text(json_object_get(job, "progress"), "cell"));
-	}
-	table_print(&t, stdout);
-	table_fini(&t);
+	static const struct column columns[] = { { ">job", .integer = "id" }, { "repo", .key = "repo" },
+		{ "branch", .text = value_branch }, { "~commit", .key = "target", .cut = 10 }, { "~suite", .key = "suite" },
+		{ "state", .key = "state" }, { "~cell", .text = cell_of } };
+	json_t *rows = json_array();
+	for (size_t i = 0; i < ROWS && i < json_array_size(items); i++)
+		json_array_append(rows, json_array_get(items, i));
+	table_print_rows(rows, 7, columns, stdout);
+	json_decref(rows);
 }
 
 /* A connection of its own: the stream's is taken. */
@@ -100,8 +93,7 @@ static void draw(struct watching *w)
 			json_array_size(json_object_get(alerts, "items")) == 1 ? "" : "s");
 		draw_jobs(items);
 		putchar('\n');
-		plain_print(stdout, w->last);
-		putchar('\n');
+		plain_line(stdout, "%s", w->last);
 		fflush(stdout);
 	}
 	json_decref(jobs);

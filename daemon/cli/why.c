@@ -7,30 +7,21 @@ enum { TRIED_SHOWN = 8, STALLS_SHOWN = 5 };
 
 /* ---- one profile --------------------------------------------------------------------------------------------------------- */
 
-static void print_causes(const json_t *causes)
+static void explains_cell(struct table *t, const json_t *cause)
 {
-	static const char *const titles[] = { ">explains", ">of", "how sure", "why" };
-	struct table t;
-	size_t i;
-	json_t *cause;
-	table_init(&t, 4, titles);
-	json_array_foreach(causes, i, cause)
-	{
-		table_cell(&t, "%.4g ms", value_number(cause, "explained_ms"));
-		table_cell(&t, "%.4g ms", value_number(cause, "of_ms"));
-		table_cell(&t, "%s", value_text(cause, "confidence"));
-		table_cell(&t, "%s", value_text(cause, "sentence"));
-	}
-	table_print(&t, stdout);
-	table_fini(&t);
+	table_cell(t, "%.4g ms", value_number(cause, "explained_ms"));
 }
 
-static void number_cell(struct table *t, double value)
+static void of_cell(struct table *t, const json_t *cause)
 {
-	if (isfinite(value))
-		table_cell(t, "%.4g", value);
-	else
-		table_cell(t, "-");
+	table_cell(t, "%.4g ms", value_number(cause, "of_ms"));
+}
+
+static void print_causes(const json_t *causes)
+{
+	static const struct column columns[] = { { ">explains", .cell = explains_cell }, { ">of", .cell = of_cell },
+		{ "how sure", .key = "confidence" }, { "why", .key = "sentence" } };
+	table_print_rows(causes, 4, columns, stdout);
 }
 
 static void pair_cell(struct table *t, const json_t *base, const json_t *target, const char *key)
@@ -55,8 +46,8 @@ static void print_kernels(const json_t *kernels)
 		const json_t *base = json_object_get(kernel, "base"), *target = json_object_get(kernel, "target"),
 			     *same = json_object_get(kernel, "same_code");
 		table_cell(&t, "%s", value_text(kernel, "kernel"));
-		number_cell(&t, value_number(base, "ms"));
-		number_cell(&t, value_number(target, "ms"));
+		table_figure(&t, value_number(base, "ms"));
+		table_figure(&t, value_number(target, "ms"));
 		pair_cell(&t, base, target, "registers");
 		pair_cell(&t, base, target, "local_bytes");
 		pair_cell(&t, base, target, "shared_bytes");
@@ -123,13 +114,11 @@ static void print_stalls(const json_t *code)
 			table_cell(&t, "%s", side ? "target" : "base");
 			table_cell(&t, "%04llx", (unsigned long long)json_integer_value(json_array_get(line, 0)));
 			table_cell(&t, "%.1f", 100 * (double)json_integer_value(json_array_get(line, 1)) / samples);
-			table_cell(&t, "%s", reason ? reason : "-");
-			table_cell(&t, "%s", text && *text ? text : "-");
+			table_cell_if(&t, reason, "%s", reason);
+			table_cell_if(&t, text && *text, "%s", text);
 		}
 	}
-	fputs("where warps wait in ", stdout);
-	plain_print(stdout, name);
-	putchar('\n');
+	plain_line(stdout, "where warps wait in %s", name);
 	table_print(&t, stdout);
 	table_fini(&t);
 }
@@ -162,9 +151,8 @@ static void print_cell(const json_t *cell)
 		fputs(": ", stdout);
 		plain_print(stdout, why);
 	}
-	fputs("\nwhy: ", stdout);
-	plain_print(stdout, value_text(cell, "answer"));
 	putchar('\n');
+	plain_line(stdout, "why: %s", value_text(cell, "answer"));
 	print_tried(cell, "base");
 	print_tried(cell, "target");
 	if (json_array_size(json_object_get(cell, "causes")))
@@ -181,15 +169,8 @@ static void print_diagnostics(const json_t *diagnostics)
 	json_array_foreach(diagnostics, i, row)
 	{
 		const char *code = value_text(row, "code"), *kernel = value_text(row, "kernel");
-		fputs("ptxas, ", stdout);
-		plain_print(stdout, value_text(row, "change"));
-		fputs(*code ? ": (" : ": ", stdout);
-		plain_print(stdout, code);
-		fputs(*code ? ") " : "", stdout);
-		plain_print(stdout, value_text(row, "what"));
-		fputs(*kernel ? " in " : "", stdout);
-		plain_print(stdout, kernel);
-		putchar('\n');
+		plain_line(stdout, "ptxas, %s%s%s%s%s%s%s", value_text(row, "change"), *code ? ": (" : ": ", code,
+			*code ? ") " : "", value_text(row, "what"), *kernel ? " in " : "", kernel);
 	}
 }
 
@@ -206,8 +187,7 @@ int why_print(const struct options *o, const json_t *profile, const char *cell)
 	}
 	printf("profile %lld  %s  %.12s against %.12s: ", value_integer(profile, "id"), value_text(profile, "repo"),
 		value_text(profile, "target"), value_text(profile, "base"));
-	plain_print(stdout, value_text(profile, "answer"));
-	putchar('\n');
+	plain_line(stdout, "%s", value_text(profile, "answer"));
 	print_diagnostics(json_object_get(profile, "diagnostics"));
 	json_array_foreach(json_object_get(profile, "cells"), i, row) if (!cell || strcmp(cell, value_text(row, "cell")) == 0)
 	{
@@ -217,9 +197,7 @@ int why_print(const struct options *o, const json_t *profile, const char *cell)
 	if (!is_done)
 		return EXIT_UNDECIDED;
 	if (!shown && cell) {
-		fprintf(stderr, "flopwatch: profile %lld has no cell ", value_integer(profile, "id"));
-		plain_print(stderr, cell);
-		fputc('\n', stderr);
+		plain_line(stderr, "flopwatch: profile %lld has no cell %s", value_integer(profile, "id"), cell);
 		return EXIT_NOT_FOUND;
 	}
 	return EXIT_OK;
@@ -237,11 +215,6 @@ static const json_t *choose(const json_t *list)
 	return json_array_get(items, 0);
 }
 
-static bool is_number(const char *text)
-{
-	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
-}
-
 int verb_why(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
@@ -250,7 +223,7 @@ int verb_why(struct client *c, const struct options *o)
 	bool is_named = o->n_arg > 1 && (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0);
 	const char *of = is_named ? o->arg[0] : "alert", *id = o->arg[is_named],
 		   *cell = o->n_arg > 1 + is_named ? o->arg[1 + is_named] : NULL;
-	if (!is_number(id) || o->n_arg > 2 + is_named) {
+	if (!verb_is_number(id) || o->n_arg > 2 + is_named) {
 		fputs("flopwatch: why takes the number of an alert, or the word comparison and its number; then perhaps a cell\n",
 			stderr);
 		return EXIT_USAGE;
