@@ -796,12 +796,9 @@ struct suite {
 };
 
 /**
- * Read and resolve a suite. Mistakes (unknown keys, impossible shapes) are collected in `y`, each with its position. Err: -1
- * after any mistake; `out` is then empty. Own: suite_fini frees.
+ * Read and resolve a suite. Mistakes (unknown keys, impossible shapes) are collected, each with its position: `err` holds all of them,
+ * separated by " | " and cut to fit, and `out` is then empty. Own: suite_fini frees.
  */
-int suite_read(struct yaml *y, struct suite *out);
-
-/** Parse `text`; on mistakes `err` holds all of them, separated by " | " and cut to fit. */
 int suite_parse(const char *text, size_t len, const char *file, struct suite *out, struct fw_err *err);
 void suite_fini(struct suite *s);
 

@@ -285,8 +285,9 @@ static void read_root(struct draft *d, struct yaml_node *root)
 	}
 }
 
-int suite_read(struct yaml *y, struct suite *out)
+int suite_parse(const char *text, size_t len, const char *file, struct suite *out, struct fw_err *err)
 {
+	struct yaml *y = yaml_new(text, len, file);
 	struct yaml_node *root = yaml_root(y);
 	struct draft *d = mem_alloc_zero(1, sizeof *d);
 
@@ -299,22 +300,12 @@ int suite_read(struct yaml *y, struct suite *out)
 		yaml_mistake(y, root, "must be a mapping that begins with \"suite: NAME\"");
 	}
 	free(d);
-	if (yaml_mistakes(y) > 0) {
+	int result = yaml_mistakes(y) > 0 ? -1 : 0;
+
+	if (result) {
 		suite_fini(out);
-		return -1;
-	}
-	return 0;
-}
-
-int suite_parse(const char *text, size_t len, const char *file, struct suite *out, struct fw_err *err)
-{
-	struct yaml *y = yaml_new(text, len, file);
-
-	*out = (struct suite){ 0 };
-	int result = suite_read(y, out);
-
-	if (result)
 		mistakes_report(y, err);
+	}
 	yaml_free(y);
 	return result;
 }
