@@ -44,7 +44,7 @@ static double most_of(const struct ranking *r, const struct kernel_pair *p)
 
 static void request_of_kernels(struct ranking *r, bool of_code)
 {
-	static find_fn *const classes[] = { pipe_find, spill_find, shared_find, traffic_find, launch_find, wait_find };
+	static find_fn *const classes[] = { pipe_find, spill_find, traffic_find, launch_find, wait_find };
 	struct rates rates = rates_of(&r->e->device);
 
 	for (size_t i = 0; i < r->pairing.n; i++) {

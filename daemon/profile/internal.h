@@ -115,7 +115,7 @@ void setting_find(const struct cause_evidence *e, struct findings *f);
 void given_find(const struct cause_evidence *e, struct findings *f);
 
 typedef void find_fn(const struct look *l, struct findings *f);
-find_fn pipe_find, spill_find, shared_find, traffic_find, launch_find, wait_find;
+find_fn pipe_find, spill_find, traffic_find, launch_find, wait_find;
 /** Return whether machine code or ptxas show that products became serial, or are no longer; in words (wait.c). */
 bool wait_serial(const struct look *l, char what[FINDING_SIZE]);
 /** Find differences of machine code and launches without counters (machinecode.c). */

@@ -1,27 +1,37 @@
-/* pipe.c - instructions by the pipe that executes them. */
+/*
+ * pipe.c - instructions by the pipe that executes them, passes over the banks of shared memory, and those added by conflicts (tensor
+ * instructions make them too), and reductions.
+ */
 #include <math.h>
 #include <stdio.h>
 
 #include "profile/internal.h"
 
+#define SHARED_WAITS (1u << STALL_SHORT_SCOREBOARD | 1u << STALL_MIO_THROTTLE | 1u << STALL_GMMA)
+
 static const struct {
 	enum quantity quantity;
 	enum cause_kind kind;
-	const char *noun;
+	const char *verb, *noun;
 	double weight;
 	unsigned waits; /* waits that more of them cause */
 } pipes[] = {
-	{ QUANTITY_TENSOR, CAUSE_TENSOR_INSTRUCTIONS, "tensor instructions", WEIGHT_WORK,
+	{ QUANTITY_TENSOR, CAUSE_TENSOR_INSTRUCTIONS, "executes", "tensor instructions", WEIGHT_WORK,
 		1u << STALL_GMMA | 1u << STALL_MATH_PIPE_THROTTLE },
-	{ QUANTITY_XU, CAUSE_EXPONENTIALS, "exponentials and other special functions", WEIGHT_WORK,
+	{ QUANTITY_XU, CAUSE_EXPONENTIALS, "executes", "exponentials and other special functions", WEIGHT_WORK,
 		1u << STALL_MATH_PIPE_THROTTLE | 1u << STALL_MIO_THROTTLE | 1u << STALL_SHORT_SCOREBOARD | 1u << STALL_WAIT },
-	{ QUANTITY_FMA, CAUSE_INSTRUCTIONS, "floating-point instructions", WEIGHT_WORK,
+	{ QUANTITY_FMA, CAUSE_INSTRUCTIONS, "executes", "floating-point instructions", WEIGHT_WORK,
 		1u << STALL_MATH_PIPE_THROTTLE | 1u << STALL_WAIT },
-	{ QUANTITY_ALU, CAUSE_INSTRUCTIONS, "integer and logic instructions", WEIGHT_WORK,
+	{ QUANTITY_ALU, CAUSE_INSTRUCTIONS, "executes", "integer and logic instructions", WEIGHT_WORK,
 		1u << STALL_MATH_PIPE_THROTTLE | 1u << STALL_WAIT },
-	{ QUANTITY_LSU, CAUSE_INSTRUCTIONS, "load and store instructions", WEIGHT_WORK,
+	{ QUANTITY_LSU, CAUSE_INSTRUCTIONS, "executes", "load and store instructions", WEIGHT_WORK,
 		1u << STALL_LG_THROTTLE | 1u << STALL_MIO_THROTTLE | 1u << STALL_SHORT_SCOREBOARD | 1u << STALL_LONG_SCOREBOARD },
-	{ QUANTITY_ALL, CAUSE_INSTRUCTIONS, "other instructions", WEIGHT_LAUNCH, 1u << STALL_WAIT | 1u << STALL_NO_INSTRUCTION },
+	{ QUANTITY_ALL, CAUSE_INSTRUCTIONS, "executes", "other instructions", WEIGHT_LAUNCH,
+		1u << STALL_WAIT | 1u << STALL_NO_INSTRUCTION },
+	{ QUANTITY_CONFLICTS, CAUSE_BANK_CONFLICTS, "has", "bank conflicts in shared memory", WEIGHT_WORK, SHARED_WAITS },
+	{ QUANTITY_WAVEFRONTS, CAUSE_SHARED_MEMORY, "makes", "passes over shared memory", WEIGHT_TRAFFIC, SHARED_WAITS },
+	{ QUANTITY_ATOMICS, CAUSE_ATOMICS, "sends", "sectors of reductions in L2", WEIGHT_WORK,
+		1u << STALL_LONG_SCOREBOARD | 1u << STALL_LG_THROTTLE | 1u << STALL_DRAIN | 1u << STALL_MEMBAR },
 };
 
 /* Whether the machine code has more or fewer reductions: then the load and store pipe changed because of them. */
@@ -45,15 +55,14 @@ void pipe_find(const struct look *l, struct findings *f)
 	for (size_t i = 0; i < sizeof pipes / sizeof pipes[0]; i++) {
 		const struct quantity_change *c = &l->quantity.of[pipes[i].quantity];
 		char more[AMOUNT_SIZE], what[FINDING_SIZE];
-		enum cause_kind kind = pipes[i].kind;
+		bool is_reducing = pipes[i].quantity == QUANTITY_LSU && reduces_otherwise(l);
 
 		if (pipes[i].quantity == QUANTITY_ALL) /* instructions of no pipe above: the rest of the change */
 			amount_more(c->base, c->base + c->own, pipes[i].noun, more);
 		else
 			amount_more(c->base, c->target, pipes[i].noun, more);
-		if (pipes[i].quantity == QUANTITY_LSU && reduces_otherwise(l))
-			kind = CAUSE_ATOMICS;
-		snprintf(what, sizeof what, "executes %s%s", more, kind == CAUSE_ATOMICS ? ", for its reductions" : "");
-		finding_add(f, kind, l->pair, look_cost(l, pipes[i].quantity, pipes[i].waits), pipes[i].weight, what);
+		snprintf(what, sizeof what, "%s %s%s", pipes[i].verb, more, is_reducing ? ", for its reductions" : "");
+		finding_add(f, is_reducing ? CAUSE_ATOMICS : pipes[i].kind, l->pair,
+			look_cost(l, pipes[i].quantity, pipes[i].waits), pipes[i].weight, what);
 	}
 }

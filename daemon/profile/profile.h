@@ -667,10 +667,6 @@ enum stall {
 /** As in the names of metrics: "long_scoreboard". Shape: ends with NULL. */
 extern const char *const stall_names[STALLS + 1];
 
-/** Size of "smsp__warps_issue_stalled_long_scoreboard.sum". */
-enum { STALL_METRIC_SIZE = 80 };
-void stall_metric(enum stall s, char *out);
-
 struct stalls {
 	bool is_known;
 	struct {

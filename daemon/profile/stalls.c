@@ -12,11 +12,6 @@ const char *const stall_names[STALLS + 1] = { "barrier", "branch_resolving", "di
 	"lg_throttle", "long_scoreboard", "math_pipe_throttle", "membar", "mio_throttle", "misc", "no_instruction",
 	"not_selected", "selected", "short_scoreboard", "sleeping", "tex_throttle", "wait", NULL };
 
-void stall_metric(enum stall s, char *out)
-{
-	snprintf(out, STALL_METRIC_SIZE, "smsp__warps_issue_stalled_%s.sum", stall_names[s]);
-}
-
 void stalls_read(const struct kernel_pair *p, struct stalls *out)
 {
 	struct amount of[STALLS];
@@ -24,9 +19,9 @@ void stalls_read(const struct kernel_pair *p, struct stalls *out)
 
 	*out = (struct stalls){ 0 };
 	for (int i = 0; i < STALLS; i++) {
-		char metric[STALL_METRIC_SIZE];
+		char metric[80];
 
-		stall_metric(i, metric);
+		snprintf(metric, sizeof metric, "smsp__warps_issue_stalled_%s.sum", stall_names[i]);
 		of[i] = amount_of(p, metric);
 		base += of[i].base;
 		target += of[i].target;

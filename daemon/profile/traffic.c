@@ -36,12 +36,8 @@ static void add_hits(const struct kernel_pair *p, char *out)
 void traffic_find(const struct look *l, struct findings *f)
 {
 	const struct quantity_change *of = l->quantity.of;
-	char more[AMOUNT_SIZE], what[FINDING_SIZE];
+	char what[FINDING_SIZE];
 
-	amount_more(of[QUANTITY_ATOMICS].base, of[QUANTITY_ATOMICS].target, "sectors of reductions in L2", more);
-	snprintf(what, sizeof what, "sends %s", more);
-	finding_add(f, CAUSE_ATOMICS, l->pair, look_cost(l, QUANTITY_ATOMICS, waits | 1u << STALL_DRAIN | 1u << STALL_MEMBAR),
-		WEIGHT_WORK, what);
 	moved(&of[QUANTITY_L2_READS], RATES_SECTOR, "reads", "from L2", what);
 	finding_add(f, CAUSE_L2_READS, l->pair, look_cost(l, QUANTITY_L2_READS, waits), WEIGHT_TRAFFIC, what);
 	moved(&of[QUANTITY_L2_WRITES], RATES_SECTOR, "writes", "to L2", what);
