@@ -115,27 +115,22 @@ int git_repo_library_start(const char *url, struct fw_err *err)
 		GIT_CONFIG_LEVEL_PROGRAMDATA };
 	/* They concern work trees, or what git may delete, and never how objects and refs are stored. */
 	static const char *extensions[] = { "noop", "partialclone", "preciousobjects", "worktreeconfig", "relativeworktrees" };
-	size_t i;
+	bool has_started = (url && url_is_remote(url) ? git_libgit2_init() : start_without_certificates()) >= 0 &&
+			   git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof extensions[0]) >= 0;
 
-	if ((url && url_is_remote(url) ? git_libgit2_init() : start_without_certificates()) < 0 ||
-		git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof extensions[0]) < 0)
-		return git_lib_fail(err, -1, "start libgit2");
-	for (i = 0; i < sizeof levels / sizeof levels[0]; i++)
-		if (git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "") < 0)
-			return git_lib_fail(err, -1, "start libgit2");
+	for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+		has_started = has_started && git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "") >= 0;
 	/* A watched repository usually belongs to another user; we read objects and refs, and run nothing it names. */
-	if (git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0) < 0 || git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) < 0)
-		return git_lib_fail(err, -1, "start libgit2");
+	has_started = has_started && git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0) >= 0 &&
+		      git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) >= 0;
 	/* Small windows into packs, so that a limit on address space can hold. */
-	if (git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, (size_t)64 << 20) < 0 ||
-		git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, (size_t)512 << 20) < 0)
-		return git_lib_fail(err, -1, "start libgit2");
+	has_started = has_started && git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, (size_t)64 << 20) >= 0 &&
+		      git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, (size_t)512 << 20) >= 0;
 #if LIBGIT2_VER_MAJOR > 1 || (LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR >= 7)
-	if (git_libgit2_opts(GIT_OPT_SET_SERVER_TIMEOUT, 30000) < 0 ||
-		git_libgit2_opts(GIT_OPT_SET_SERVER_CONNECT_TIMEOUT, 15000) < 0)
-		return git_lib_fail(err, -1, "start libgit2");
+	has_started = has_started && git_libgit2_opts(GIT_OPT_SET_SERVER_TIMEOUT, 30000) >= 0 &&
+		      git_libgit2_opts(GIT_OPT_SET_SERVER_CONNECT_TIMEOUT, 15000) >= 0;
 #endif
-	return 0;
+	return has_started ? 0 : git_lib_fail(err, -1, "start libgit2");
 }
 
 void git_repo_library_stop(void)
@@ -174,11 +169,10 @@ int git_repo_create(const char *path, struct git_repo **out, struct fw_err *err)
 	git_repository *lib = NULL;
 	int rc = git_repository_init_options_init(&opts, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
 
-	if (rc < 0)
-		return git_lib_fail(err, rc, "create repository %s", path);
 	opts.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH;
 	opts.initial_head = "main";
-	rc = git_repository_init_ext(&lib, path, &opts);
+	if (rc == 0)
+		rc = git_repository_init_ext(&lib, path, &opts);
 	if (rc < 0)
 		return git_lib_fail(err, rc, "create repository %s", path);
 	*out = wrap(lib, path);
