@@ -12,6 +12,13 @@ static const int64_t progress_after_ns = INT64_C(1000000000), line_every_ns = IN
 
 enum { POLL_MS = 250, RESTART_POLLS = 80 };
 
+/* What is said while one waits: on a terminal one line that changes; in a pipe, where each is kept, a line in ten seconds at most. */
+struct follow_said {
+	bool terminal, lines;
+	int64_t quiet_until_ns, every_ns; /* every_ns: between lines; 0 each step has its own */
+	char last[512];
+};
+
 static enum jobstate state_of(const json_t *job)
 {
 	return jobstate_from_name(value_text(job, "state"));
@@ -22,7 +29,7 @@ int64_t follow_deadline(const struct options *o)
 	return o->timeout_s ? clock_mono_ns() + (int64_t)o->timeout_s * 1000000000 : INT64_MAX;
 }
 
-void follow_pause(void)
+static void follow_pause(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000 }, NULL);
 }
@@ -58,7 +65,7 @@ static void describe_job(const json_t *job, char *text, size_t size)
 			*cell ? cell : step);
 }
 
-struct follow_said follow_begin(const struct options *o)
+static struct follow_said follow_begin(const struct options *o)
 {
 	struct follow_said s = { .terminal = isatty(STDERR_FILENO) && !o->quiet && !o->progress };
 	s.lines = o->progress || (!s.terminal && !o->quiet);
@@ -67,7 +74,8 @@ struct follow_said follow_begin(const struct options *o)
 	return s;
 }
 
-void follow_print(struct follow_said *s, const char *what, const char *text)
+/* Say `what`, such as "job 7", and `text`, unless that was said last or it is too early. */
+static void follow_print(struct follow_said *s, const char *what, const char *text)
 {
 	if (strcmp(text, s->last) == 0 || clock_mono_ns() < s->quiet_until_ns)
 		return;
@@ -79,7 +87,8 @@ void follow_print(struct follow_said *s, const char *what, const char *text)
 	s->quiet_until_ns = clock_mono_ns() + s->every_ns;
 }
 
-void follow_end(const struct follow_said *s)
+/* Nothing is waited for any more: a line that changed goes. */
+static void follow_end(const struct follow_said *s)
 {
 	if (s->terminal)
 		fputs("\r\033[K", stderr);

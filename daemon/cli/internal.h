@@ -471,19 +471,6 @@ int files_write(const char *path, const struct buf *text, struct fw_err *err);
 
 /** When `o->timeout_s` from now is over, as clock_mono_ns tells; INT64_MAX without one. */
 int64_t follow_deadline(const struct options *o);
-void follow_pause(void);
-
-/** What is said while one waits: on a terminal one line that changes; in a pipe, where each is kept, a line in ten seconds at most. */
-struct follow_said {
-	bool terminal, lines;
-	int64_t quiet_until_ns, every_ns; /* every_ns: between lines; 0 each step has its own */
-	char last[512];
-};
-struct follow_said follow_begin(const struct options *o);
-/** Say `what`, such as "job 7", and `text`, unless that was said last or it is too early. */
-void follow_print(struct follow_said *s, const char *what, const char *text);
-/** Nothing is waited for any more: a line that changed goes. */
-void follow_end(const struct follow_said *s);
 
 /** How one that is followed stands. False: it has ended. Shape: text[size]. */
 typedef bool follow_describe_fn(const json_t *one, char *text, size_t size);
@@ -759,8 +746,6 @@ struct report {
 	const struct hints *hints;
 };
 
-/** What a comparison of two such commits would hold the device for. Units: s; `most` is never above the budget. False: nothing was timed. */
-bool report_cost(const struct report *r, double *least, double *most);
 void report_print(const struct report *r, bool is_quiet, FILE *out);
 /** Own: json_decref. */
 json_t *report_json(const struct report *r);

@@ -1,4 +1,4 @@
-/* report.c - see report.c. */
+/* trial_report.c - see internal.h. */
 #include "cli/internal.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 
 enum { LOG_LINES = 12, KEY_COLUMNS_MAX = 90 };
 
-bool report_cost(const struct report *r, double *least, double *most)
+/* What a comparison of two such commits would hold the device for. Units: s; `most` is never above the budget. False: nothing was timed. */
+static bool report_cost(const struct report *r, double *least, double *most)
 {
 	const struct outcome *o = r->outcome;
 	int sets = r->rule->confirm && !r->rule->programs ? 2 : 1; /* all runs of programs are one */
