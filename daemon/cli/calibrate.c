@@ -48,11 +48,8 @@ int verb_calibrate(struct client *c, const struct options *o)
 		return show(c, o);
 	if (o->n_arg == 1 && strcmp(o->arg[0], "forget") == 0)
 		return forget(c, o);
-	if (o->n_arg == 1) {
-		fputs("usage: flopwatch calibrate [show | forget] [--repo R] [--suite S] [--device UUID] [--cells GLOB] [--runs "
-		      "N]\n",
-			stderr);
-		return EXIT_USAGE;
-	}
+	if (o->n_arg == 1)
+		return verb_usage(
+			"usage: flopwatch calibrate [show | forget] [--repo R] [--suite S] [--device UUID] [--cells GLOB] [--runs N]");
 	return verb_request_jobs(c, o, "/api/v1/calibrate", request);
 }

@@ -83,11 +83,9 @@ int verb_compare(struct client *c, const struct options *o)
 		for (int i = 0; i < 2; i++)
 			if (files_check(o->arg[i], &err) != 0)
 				return verb_fail_here(&err);
-	if (o->n_arg == 3) {
-		fprintf(stderr, "flopwatch: %s is written from two files, but %s and %s are not both files here\n", o->arg[2],
+	if (o->n_arg == 3)
+		return verb_usage("flopwatch: %s is written from two files, but %s and %s are not both files here", o->arg[2],
 			o->arg[0], o->arg[1]);
-		return EXIT_USAGE;
-	}
 	json_t *requested = NULL, *verdict = NULL;
 	char path[64], repo[256];
 	int status = repo_of(c, o, o->arg[1], repo, sizeof repo);

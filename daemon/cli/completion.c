@@ -398,9 +398,7 @@ int verb_completion(struct client *c, const struct options *o)
 		verb_names(stdout), putchar('\n');
 	else if (find(shell)) /* what the completions ask for */
 		names_print(c, o, find(shell));
-	else {
-		fputs("flopwatch: completions are for bash, zsh or fish\n", stderr);
-		return EXIT_USAGE;
-	}
+	else
+		return verb_usage("flopwatch: completions are for bash, zsh or fish");
 	return EXIT_OK;
 }

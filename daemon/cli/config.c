@@ -107,10 +107,8 @@ static int look_around(const struct options *o)
 int verb_config(struct client *c, const struct options *o)
 {
 	(void)c;
-	if (strcmp(o->arg[0], "check") != 0) {
-		fputs("flopwatch: write: flopwatch config check [FILE]\n", stderr);
-		return EXIT_USAGE;
-	}
+	if (strcmp(o->arg[0], "check") != 0)
+		return verb_usage("flopwatch: write: flopwatch config check [FILE]");
 	int status = read_it(o);
 	return status == EXIT_OK ? look_around(o) : status;
 }

@@ -158,14 +158,10 @@ int verb_export(struct client *c, const struct options *o)
 	const char *id = o->arg[0], *dir = o->n_arg == 2 ? o->arg[1] : ".", *format = o->format ? o->format : "ffa";
 	bool is_torchao = strcmp(format, "torchao") == 0;
 	struct buf text;
-	if (!*id || strspn(id, "0123456789") != strlen(id) || strlen(id) > 18) {
-		fputs("flopwatch: export takes the number of a comparison\n", stderr);
-		return EXIT_USAGE;
-	}
-	if (!is_torchao && strcmp(format, "ffa") != 0) {
-		fprintf(stderr, "flopwatch: export writes --format ffa or torchao, not %s\n", format);
-		return EXIT_USAGE;
-	}
+	if (!*id || strspn(id, "0123456789") != strlen(id) || strlen(id) > 18)
+		return verb_usage("flopwatch: export takes the number of a comparison");
+	if (!is_torchao && strcmp(format, "ffa") != 0)
+		return verb_usage("flopwatch: export writes --format ffa or torchao, not %s", format);
 	snprintf(path, sizeof path, "/api/v1/comparisons/%s", id);
 	if (client_get(c, path, &comparison, &err) != 0)
 		return verb_fail(&err);

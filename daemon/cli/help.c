@@ -126,10 +126,8 @@ int verb_help(struct client *c, const struct options *o)
 {
 	(void)c;
 	const struct catalog_verb *verb = o->n_arg ? catalog_find(o->arg[0]) : NULL;
-	if (o->n_arg && !verb) {
-		fprintf(stderr, "flopwatch: there is no verb %s; see flopwatch --help\n", o->arg[0]);
-		return EXIT_USAGE;
-	}
+	if (o->n_arg && !verb)
+		return verb_usage("flopwatch: there is no verb %s; see flopwatch --help", o->arg[0]);
 	if (verb)
 		help_verb(verb, stdout);
 	else

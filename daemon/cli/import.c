@@ -61,10 +61,8 @@ int verb_import(struct client *c, const struct options *o)
 	json_t *answer = NULL;
 	struct buf body, warnings;
 	FILE *aloud = o->json ? stderr : stdout; /* not in the way of an answer that a program reads */
-	if (!o->repo || !o->commit) {
-		fputs("flopwatch: name the measured commit: --repo NAME --commit SHA\n", stderr);
-		return EXIT_USAGE;
-	}
+	if (!o->repo || !o->commit)
+		return verb_usage("flopwatch: name the measured commit: --repo NAME --commit SHA");
 	buf_init(&warnings, 16 << 20);
 	if (read_files(o, reading, &warnings, &err) != 0) {
 		buf_fini(&warnings);

@@ -292,6 +292,8 @@ struct options {
 int verb_fail(const struct fw_err *err);
 /** The same for what failed on this side (a file, a program): always EXIT_ERROR. */
 int verb_fail_here(const struct fw_err *err);
+/** Print a line on stderr about arguments that are wrong: EXIT_USAGE. */
+int verb_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** Print an answer of the API as it is, for --json. */
 void verb_print_json(const json_t *answer);
 typedef void verb_print_fn(const json_t *answer);

@@ -88,10 +88,8 @@ int verb_judge(struct client *c, const struct options *o)
 	struct request_counter t = { 0 };
 	char *end = NULL;
 	long long id = o->n_arg ? strtoll(o->arg[0], &end, 10) : 0;
-	if (!o->again || (o->n_arg && (*end || id < 1))) {
-		fputs("flopwatch: write: flopwatch judge --again [COMPARISON]\n", stderr);
-		return EXIT_USAGE;
-	}
+	if (!o->again || (o->n_arg && (*end || id < 1)))
+		return verb_usage("flopwatch: write: flopwatch judge --again [COMPARISON]");
 	t.changes = o->json ? json_array() : NULL;
 	int result = id ? judge_one(c, id, &t, &err) : judge_all(c, &t, &err);
 	if (result == 0)

@@ -304,10 +304,8 @@ static int change_alert(struct client *c, const struct options *o)
 	bool known = false;
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
 		known |= strcmp(o->arg[0], steps[i]) == 0;
-	if (!known || o->n_arg != 2) {
-		fputs("usage: flopwatch alerts acknowledge|accept|resolve|invalidate ID [--reason TEXT]\n", stderr);
-		return EXIT_USAGE;
-	}
+	if (!known || o->n_arg != 2)
+		return verb_usage("usage: flopwatch alerts acknowledge|accept|resolve|invalidate ID [--reason TEXT]");
 	struct buf request;
 	buf_init(&request, 65536);
 	client_write(&request, (const struct member[]){ { "reason", .text = o->reason ? o->reason : "" }, { 0 } });

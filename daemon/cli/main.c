@@ -177,11 +177,9 @@ int main(int argc, char **argv)
 	}
 	if (!takes_all(verb, given))
 		return EXIT_USAGE;
-	if (o.n_arg < verb->min_arg || o.n_arg > verb->max_arg) {
-		fprintf(stderr, "usage: flopwatch %.*s\nsee flopwatch help %s\n", (int)strcspn(verb->usage, "\n"), verb->usage,
-			verb->name);
-		return EXIT_USAGE;
-	}
+	if (o.n_arg < verb->min_arg || o.n_arg > verb->max_arg)
+		return verb_usage(
+			"usage: flopwatch %.*s\nsee flopwatch help %s", (int)strcspn(verb->usage, "\n"), verb->usage, verb->name);
 	struct fw_err err = { 0 };
 	struct client *client = NULL;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {

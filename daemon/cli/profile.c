@@ -181,20 +181,16 @@ int verb_profile(struct client *c, const struct options *o)
 	const char *of = NULL;
 	char repo[256] = "";
 	int status = EXIT_OK;
-	if (o->n_arg == 0 && !o->suite) {
-		fputs("flopwatch: profile takes two commits, an alert or a comparison, or a --suite\n", stderr);
-		return EXIT_USAGE;
-	}
+	if (o->n_arg == 0 && !o->suite)
+		return verb_usage("flopwatch: profile takes two commits, an alert or a comparison, or a --suite");
 	if (o->n_arg == 1)
 		of = "alert";
 	else if (o->n_arg == 2 && verb_is_number(o->arg[1]) &&
 		 (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0))
 		of = o->arg[0];
-	if (of && !verb_is_number(o->arg[o->n_arg - 1])) {
-		fputs("flopwatch: profile takes two commits, the number of an alert, or the word comparison and its number\n",
-			stderr);
-		return EXIT_USAGE;
-	}
+	if (of && !verb_is_number(o->arg[o->n_arg - 1]))
+		return verb_usage(
+			"flopwatch: profile takes two commits, the number of an alert, or the word comparison and its number");
 	if (!of)
 		status = checkout_repo(c, o, o->n_arg ? o->arg[1] : NULL, repo, sizeof repo);
 	if (status != EXIT_OK)

@@ -29,10 +29,8 @@ int verb_reproduce(struct client *c, const struct options *o)
 	const char *id = o->arg[0];
 	const struct member query[] = { { "cell", .text = o->n_arg == 2 ? o->arg[1] : NULL }, { 0 } };
 	char path[96];
-	if (!*id || strspn(id, "0123456789") != strlen(id)) {
-		fputs("flopwatch: reproduce takes the number of a comparison\n", stderr);
-		return EXIT_USAGE;
-	}
+	if (!*id || strspn(id, "0123456789") != strlen(id))
+		return verb_usage("flopwatch: reproduce takes the number of a comparison");
 	int status = EXIT_OK;
 	snprintf(path, sizeof path, "/api/v1/comparisons/%.40s/reproduce", id);
 	if (client_get_query(c, path, query, &answer, &err) != 0)

@@ -91,6 +91,5 @@ int verb_suite(struct client *c, const struct options *o)
 	(void)c;
 	if (strcmp(o->arg[0], "import") == 0)
 		return import_file(o->arg[1], o);
-	fprintf(stderr, "flopwatch: suite takes import, not %s\n", o->arg[0]);
-	return EXIT_USAGE;
+	return verb_usage("flopwatch: suite takes import, not %s", o->arg[0]);
 }

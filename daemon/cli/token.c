@@ -62,7 +62,6 @@ int verb_token(struct client *c, const struct options *o)
 		return verb_step(c, "tokens", o->arg[1], "revoke");
 	if (strcmp(o->arg[0], "list") == 0 && o->n_arg == 1)
 		return list(c, o);
-	fputs("flopwatch: write: flopwatch token add NAME --scope read|trigger|admin, token list, or token revoke NAME\n",
-		stderr);
-	return EXIT_USAGE;
+	return verb_usage(
+		"flopwatch: write: flopwatch token add NAME --scope read|trigger|admin, token list, or token revoke NAME");
 }

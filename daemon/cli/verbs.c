@@ -22,6 +22,16 @@ int verb_fail_here(const struct fw_err *err)
 	return EXIT_ERROR;
 }
 
+int verb_usage(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return EXIT_USAGE;
+}
+
 void verb_print_json(const json_t *answer)
 {
 	json_dumpf(answer, stdout, JSON_INDENT(2));

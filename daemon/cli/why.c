@@ -223,11 +223,9 @@ int verb_why(struct client *c, const struct options *o)
 	bool is_named = o->n_arg > 1 && (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0);
 	const char *of = is_named ? o->arg[0] : "alert", *id = o->arg[is_named],
 		   *cell = o->n_arg > 1 + is_named ? o->arg[1 + is_named] : NULL;
-	if (!verb_is_number(id) || o->n_arg > 2 + is_named) {
-		fputs("flopwatch: why takes the number of an alert, or the word comparison and its number; then perhaps a cell\n",
-			stderr);
-		return EXIT_USAGE;
-	}
+	if (!verb_is_number(id) || o->n_arg > 2 + is_named)
+		return verb_usage(
+			"flopwatch: why takes the number of an alert, or the word comparison and its number; then perhaps a cell");
 	snprintf(path, sizeof path, "/api/v1/profiles?%s=%s", of, id);
 	int result = client_get(c, path, &list, &err);
 	const json_t *row = result == 0 ? choose(list) : NULL;
