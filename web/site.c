@@ -252,15 +252,17 @@ static const struct http_route routes[] = {
 };
 /* clang-format on */
 
-static void no_route(void *arg, struct http_request *r, struct http_response *response)
+static int no_route(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	char detail[512];
 	const char *known, *unknown = response->status == 400 ? http_unknown(r, &known) : NULL;
-	(void)arg;
+	(void)site;
+	if (err->code)
+		return answer_error(r, response, err);
 	if (unknown)
 		snprintf(detail, sizeof detail, "this address takes no argument %.60s; %s%s", unknown,
 			*known ? "it takes: " : "it takes none", known);
-	answer_problem(r, response, response->status, unknown ? detail : NULL);
+	return answer_problem(r, response, response->status, unknown ? detail : NULL);
 }
 
 int site_start(struct site *site, const char *host, int port, struct http **out, struct fw_err *err)
@@ -270,7 +272,7 @@ int site_start(struct site *site, const char *host, int port, struct http **out,
 		.port = port,
 		.route = routes,
 		.n_route = sizeof routes / sizeof routes[0],
-		.arg = site,
+		.site = site,
 		.no_route = no_route,
 		.names = site->names,
 		.guard = access_allows,

@@ -41,12 +41,13 @@ static void fail(const char *what)
 static int64_t draw(struct site *site, http_handler_fn *handler, struct http_request *request)
 {
 	struct http_response response = { .status = 200, .body = page[by_printf] };
+	struct fw_err err = { 0 };
 	buf_clear(&response.body);
 	int64_t begun_ns = clock_mono_ns();
-	handler(site, request, &response);
+	int result = handler(site, request, &response, &err);
 	int64_t took_ns = clock_mono_ns() - begun_ns;
 	page[by_printf] = response.body;
-	if (response.status != 200 || response.body.failed)
+	if (result != 0 || response.status != 200 || response.body.failed)
 		fail("a page was not drawn");
 	return took_ns;
 }

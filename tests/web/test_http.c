@@ -23,83 +23,91 @@
 static struct http *http;
 static int streams_filled;
 
-static void hello(void *arg, struct http_request *r, struct http_response *response)
+static int hello(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg;
+	(void)site, (void)err;
 	const char *name = http_query(r, "name");
 	response->type = "text/plain";
 	snprintf(response->etag, sizeof response->etag, "\"one\"");
 	buf_printf(&response->body, "hello %s", name ? name : "nobody");
+	return 0;
 }
 
-static void echo(void *arg, struct http_request *r, struct http_response *response)
+static int echo(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg;
+	(void)site, (void)err;
 	size_t len;
 	const char *body = http_body(r, &len);
 	const char *field = http_form(r, "a");
 	response->type = "text/plain";
 	buf_printf(&response->body, "%zu bytes, id %s, a=%s", len, http_segment(r, 0), field ? field : "-");
 	assert_true(body[len] == '\0');
+	return 0;
 }
 
-static void export(void *arg, struct http_request *r, struct http_response *response)
+static int export(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg;
+	(void)site, (void)err;
 	response->type = "text/csv";
 	buf_printf(&response->body, "export of %s", http_segment(r, 0));
+	return 0;
 }
 
-static void one(void *arg, struct http_request *r, struct http_response *response)
+static int one(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg;
+	(void)site, (void)err;
 	response->type = "text/plain";
 	buf_printf(&response->body, "one %s", http_segment(r, 0));
+	return 0;
 }
 
-static void fill(void *arg, int64_t *cursor, struct buf *out)
+static void fill(struct site *site, int64_t *cursor, struct buf *out)
 {
-	(void)arg;
+	(void)site;
 	while (*cursor < streams_filled)
 		buf_printf(out, "data: %lld\n\n", (long long)++*cursor);
 }
 
-static void events(void *arg, struct http_request *r, struct http_response *response)
+static int events(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg, (void)r;
+	(void)site, (void)r, (void)err;
 	response->type = "text/event-stream";
 	response->stream = fill;
+	return 0;
 }
 
-static void empty(void *arg, struct http_request *r, struct http_response *response)
+static int empty(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg, (void)r;
+	(void)site, (void)r, (void)err;
 	response->type = "text/plain";
+	return 0;
 }
 
 enum { LARGE = 16 << 20 };
 
-static void large(void *arg, struct http_request *r, struct http_response *response)
+static int large(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg, (void)r;
+	(void)site, (void)r, (void)err;
 	char line[4096];
 	memset(line, 'x', sizeof line);
 	response->type = "text/plain";
 	while (response->body.len < LARGE)
 		buf_append(&response->body, line, sizeof line);
+	return 0;
 }
 
-static void refuse(void *arg, struct http_request *r, struct http_response *response)
+static int refuse(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg, (void)r;
+	(void)site, (void)r, (void)err;
 	response->type = "text/plain";
 	buf_printf(&response->body, "refused %d", response->status);
+	return 0;
 }
 
 /* Nobody has the scope that writing takes. */
-static bool guard(void *arg, struct http_request *r, struct http_response *response, enum http_scope scope)
+static bool guard(struct site *site, struct http_request *r, struct http_response *response, enum http_scope scope)
 {
-	(void)arg, (void)r;
+	(void)site, (void)r;
 	response->status = scope == HTTP_ADMIN ? 401 : 200;
 	buf_printf(&response->body, "guarded");
 	return scope != HTTP_ADMIN;

@@ -47,36 +47,30 @@ static bool is_page(const struct http_request *r)
 	return strncmp(path, "/api/", 5) != 0 && strcmp(path, "/metrics") != 0;
 }
 
-bool access_allows(void *arg, struct http_request *r, struct http_response *response, enum http_scope scope)
+bool access_allows(struct site *site, struct http_request *r, struct http_response *response, enum http_scope scope)
 {
-	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct token_row row;
 	if (!site->needs_token)
 		return true;
 	response->is_private = true;
 	int found = find(site, r, &row, &err);
-	if (found < 0) {
-		answer_error(r, response, &err);
-		return false;
-	}
+	if (found < 0)
+		return answer_error(r, response, &err) == 0;
 	if (found == 0 && is_page(r)) {
 		response->status = 303;
 		snprintf(response->location, sizeof response->location, "/login?next=%s", http_path(r));
 		return false;
 	}
-	if (found == 0) {
-		answer_problem(r, response, 401,
-			"show an access token as \"Authorization: Bearer fwt_...\"; flopwatch token add makes one");
-		return false;
-	}
+	if (found == 0)
+		return answer_problem(r, response, 401,
+			       "show an access token as \"Authorization: Bearer fwt_...\"; flopwatch token add makes one") == 0;
 	/* both enums name the same ladder: read, trigger, admin */
 	if ((int)token_scope_of(row.scope) - TOKEN_READ < (int)scope - HTTP_READ) {
 		char detail[256];
 		snprintf(detail, sizeof detail, "token %s has scope %s; this needs %s (see doc/troubleshooting.md#token-scope)",
 			row.name, row.scope, scope == HTTP_ADMIN ? "admin" : "trigger");
-		answer_problem(r, response, 403, detail);
-		return false;
+		return answer_problem(r, response, 403, detail) == 0;
 	}
 	http_set_who(r, row.name);
 	response->logged_in = true;
@@ -108,10 +102,11 @@ static void draw_login(struct http_response *response, const char *next, const c
 	layout_end(response);
 }
 
-void page_login(void *arg, struct http_request *r, struct http_response *response)
+int page_login(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg;
+	(void)site, (void)err;
 	draw_login(response, access_next(http_query(r, "next")), NULL);
+	return 0;
 }
 
 /* A browser sends the cookie back only to where users are sent: under an https public_url never in clear. */
@@ -137,48 +132,44 @@ static int open_session(struct site *site, const struct token_row *row, struct h
 	return 0;
 }
 
-void page_login_post(void *arg, struct http_request *r, struct http_response *response)
+int page_login_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct token_row row;
 	char hash[HASH_HEX];
 	const char *token = http_form(r, "token"), *next = access_next(http_form(r, "next"));
 	if (!token || !*token) {
 		response->status = 400;
 		draw_login(response, next, "Paste your access token.");
-		return;
+		return 0;
 	}
 	hash_hex(token, strlen(token), hash);
-	int found = store_token_find(site->db, hash, clock_utc_ms(), &row, &err);
+	int found = store_token_find(site->db, hash, clock_utc_ms(), &row, err);
 	if (found == 0) {
 		response->status = 403;
 		draw_login(response, next, "That token does not exist or was revoked.");
-	} else if (found < 0 || open_session(site, &row, response, &err) != 0) {
-		answer_error(r, response, &err);
+	} else if (found < 0 || open_session(site, &row, response, err) != 0) {
+		return -1;
 	} else {
 		response->status = 303;
 		snprintf(response->location, sizeof response->location, "%s", next);
 	}
+	return 0;
 }
 
-void page_logout(void *arg, struct http_request *r, struct http_response *response)
+int page_logout(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	const char *cookie = http_cookie(r, session_cookie);
 	if (cookie) {
 		char hash[HASH_HEX];
 		bool was_open;
 		hash_hex(cookie, strlen(cookie), hash);
-		if (store_session_end(site->db, hash, &was_open, &err) != 0) {
-			answer_error(r, response, &err);
-			return;
-		}
+		if (store_session_end(site->db, hash, &was_open, err) != 0)
+			return -1;
 		if (was_open) /* a stranger's cookie ends nobody's */
 			http_end_streams(r);
 	}
 	set_cookie(site, "", 0, response);
 	response->status = 303;
 	snprintf(response->location, sizeof response->location, "/login");
+	return 0;
 }

@@ -102,7 +102,7 @@ static bool is_for_programs(const struct http_request *r)
 	return strncmp(path, "/api/", 5) == 0 && !answer_wants_page(r);
 }
 
-void answer_problem(struct http_request *r, struct http_response *response, int status, const char *detail)
+int answer_problem(struct http_request *r, struct http_response *response, int status, const char *detail)
 {
 	if (!detail || !*detail)
 		detail = default_detail(status);
@@ -122,16 +122,17 @@ void answer_problem(struct http_request *r, struct http_response *response, int 
 		jsonw_kv_int(&j, "status", status);
 		jsonw_kv_string(&j, "detail", detail);
 		jsonw_object_end(&j);
-		return;
+		return -1;
 	}
 	layout_begin(response, title_of(status), "");
 	emit_raw(&response->body, "<div class=\"empty bad\"><p class=lead>");
 	emit_text(&response->body, detail);
 	emit_rawf(&response->body, "</p><p>Status %d. <a href=\"/\">Overview</a>, <a href=/help>help</a></p></div>", status);
 	layout_end(response);
+	return -1;
 }
 
-void answer_error(struct http_request *r, struct http_response *response, const struct fw_err *err)
+int answer_error(struct http_request *r, struct http_response *response, const struct fw_err *err)
 {
 	int status = 500;
 	if (err->code == ERR_NOT_FOUND)
@@ -143,7 +144,7 @@ void answer_error(struct http_request *r, struct http_response *response, const 
 	else if (err->code == ERR_BUSY || err->code == ERR_FULL || err->code == ERR_TIMEOUT || err->code == ERR_IO ||
 		 err->code == ERR_DAMAGED)
 		status = 503;
-	answer_problem(r, response, status, err->text);
+	return answer_problem(r, response, status, err->text);
 }
 
 void answer_time(struct jsonw *j, const char *key, int64_t utc_ms)
@@ -223,30 +224,23 @@ int64_t answer_number(const char *text)
 	return *end == '\0' && strlen(text) < 19 ? (int64_t)v : -1;
 }
 
-int64_t answer_path_id(struct http_request *r, struct http_response *response, const char *what)
+int64_t answer_path_id(struct http_request *r, const char *what, struct fw_err *err)
 {
-	char detail[64];
 	int64_t id = answer_number(http_segment(r, 0));
-	if (id < 0) {
-		snprintf(detail, sizeof detail, "a%s %s is named by its number", strchr("aeiou", what[0]) ? "n" : "", what);
-		answer_problem(r, response, 404, detail);
-	}
+	if (id < 0)
+		err_set(err, ERR_NOT_FOUND, "a%s %s is named by its number", strchr("aeiou", what[0]) ? "n" : "", what);
 	return id;
 }
 
-int answer_cursor(struct http_request *r, struct http_response *response, int64_t *before)
+int answer_cursor(struct http_request *r, int64_t *before, struct fw_err *err)
 {
 	const char *cursor = http_query(r, "cursor");
 	*before = cursor ? answer_number(cursor) : 0;
-	if (*before >= 0)
-		return 0;
-	answer_problem(r, response, 400, "cursor must be a next_cursor that this list gave");
-	return -1;
+	return *before >= 0 ? 0 : err_set(err, ERR_INVALID, "cursor must be a next_cursor that this list gave");
 }
 
-int answer_choice(struct http_request *r, struct http_response *response, const char *name, const char *words, const char **value)
+int answer_choice(struct http_request *r, const char *name, const char *words, const char **value, struct fw_err *err)
 {
-	char detail[256];
 	const char *given = http_query(r, name);
 	*value = given && *given ? given : NULL;
 	if (!*value)
@@ -254,9 +248,7 @@ int answer_choice(struct http_request *r, struct http_response *response, const 
 	for (const char *word = words; *word; word += strcspn(word, " "), word += *word == ' ')
 		if (strcspn(word, " ") == strlen(given) && strncmp(word, given, strlen(given)) == 0)
 			return 0;
-	snprintf(detail, sizeof detail, "%s must be one of: %s", name, words);
-	answer_problem(r, response, 400, detail);
-	return -1;
+	return err_set(err, ERR_INVALID, "%s must be one of: %s", name, words);
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
@@ -271,48 +263,40 @@ void answer_items_begin(struct http_response *response, struct jsonw *j)
 	jsonw_array(j);
 }
 
-void answer_items_end(struct jsonw *j)
+int answer_items_end(struct jsonw *j, int result)
 {
+	if (result != 0)
+		return -1;
 	jsonw_array_end(j);
 	jsonw_kv_null(j, "next_cursor");
 	jsonw_object_end(j);
+	return 0;
 }
 
-int answer_repo(struct db *db, struct http_request *r, struct http_response *response)
+int answer_repo(struct db *db, struct http_request *r, struct fw_err *err)
 {
 	const char *repo = http_query(r, "repo");
-	struct fw_err err = { 0 };
 	int64_t id;
-	if (!repo || !*repo || view_repo_id(db, repo, &id, &err) == 0)
-		return 0;
-	answer_error(r, response, &err);
-	return -1;
+	return repo && *repo ? view_repo_id(db, repo, &id, err) : 0;
 }
 
-int answer_device(struct db *db, struct http_request *r, struct http_response *response)
+int answer_device(struct db *db, struct http_request *r, struct fw_err *err)
 {
 	const char *device = http_query(r, "device");
-	struct fw_err err = { 0 };
 	enum devicestate state;
 	int64_t id;
-	if (!device || !*device || store_device_get(db, device, &id, &state, &err) == 0)
-		return 0;
-	answer_error(r, response, &err);
-	return -1;
+	return device && *device ? store_device_get(db, device, &id, &state, err) : 0;
 }
 
-int answer_list_begin(
-	struct db *db, struct http_request *r, struct http_response *response, struct answer_list *list, int64_t *before)
+int answer_list_begin(struct db *db, struct http_request *r, struct http_response *response, struct answer_list *list,
+	int64_t *before, struct fw_err *err)
 {
 	const char *text = http_query(r, "limit");
 	int64_t limit = text ? answer_number(text) : VIEW_LIMIT_DEFAULT;
 	memset(list, 0, sizeof *list);
-	if (limit < 1 || limit > VIEW_LIMIT_MAX) {
-		answer_problem(r, response, 400, "limit must be a whole number from 1 to 500");
-		return -1;
-	}
-	if (answer_cursor(r, response, before) != 0 || period_read(r, response, &list->period) != 0 ||
-		answer_repo(db, r, response) != 0)
+	if (limit < 1 || limit > VIEW_LIMIT_MAX)
+		return err_set(err, ERR_INVALID, "limit must be a whole number from 1 to 500");
+	if (answer_cursor(r, before, err) != 0 || period_read(r, &list->period, err) != 0 || answer_repo(db, r, err) != 0)
 		return -1;
 	list->repo = http_query(r, "repo");
 	list->limit = (int)limit;
@@ -321,17 +305,13 @@ int answer_list_begin(
 	return 0;
 }
 
-int answer_list_seek(struct db *db, struct http_request *r, struct http_response *response, const struct answer_list *list,
-	enum view_list rows, int64_t *before)
+int answer_list_seek(struct db *db, const struct answer_list *list, enum view_list rows, int64_t *before, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
 	int64_t end;
 	if (!list->period.until)
 		return 0;
-	if (view_seek(db, rows, list->period.until + PERIOD_SLACK_MS, &end, &err) != 0) {
-		answer_error(r, response, &err);
+	if (view_seek(db, rows, list->period.until + PERIOD_SLACK_MS, &end, err) != 0)
 		return -1;
-	}
 	if (!*before || end < *before)
 		*before = end;
 	return 0;
@@ -369,13 +349,10 @@ bool answer_list_more(struct answer_list *list, int64_t *before)
 	return !list->cut;
 }
 
-void answer_list_end(
-	struct http_request *r, struct http_response *response, struct answer_list *list, int result, const struct fw_err *err)
+int answer_list_end(struct http_request *r, struct http_response *response, struct answer_list *list, int result)
 {
-	if (result != 0) {
-		answer_error(r, response, err);
-		return;
-	}
+	if (result != 0)
+		return -1;
 	jsonw_array_end(&list->j);
 	if (list->more || list->cut) {
 		int64_t from = list->more ? list->last : list->seen;
@@ -392,6 +369,7 @@ void answer_list_end(
 		jsonw_kv_null(&list->j, "next_cursor");
 	}
 	jsonw_object_end(&list->j);
+	return 0;
 }
 
 /* `first` and each state, divided by spaces; filled once. */

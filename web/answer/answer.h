@@ -19,8 +19,8 @@
 enum { ACCESS_SESSION_DAYS = 30 };
 enum { ACCESS_TOKEN_BYTES = 32, ACCESS_TOKEN_TEXT = 4 + 2 * ACCESS_TOKEN_BYTES + 1 };
 
-/** The guard of http.c; `arg` is the struct site. A page's reader is sent to /login, a program gets 401 or 403. */
-bool access_allows(void *arg, struct http_request *r, struct http_response *response, enum http_scope scope);
+/** The guard of http.c. A page's reader is sent to /login, a program gets 401 or 403. */
+bool access_allows(struct site *site, struct http_request *r, struct http_response *response, enum http_scope scope);
 
 /** A new random token ("fwt_" and 64 digits). Err: ERR_INTERNAL no random bytes. */
 int access_new_token(char token[ACCESS_TOKEN_TEXT], struct fw_err *err);
@@ -41,9 +41,9 @@ struct period {
 
 /**
  * Read both: each a time or day (clock_parse), or how long ago: a number and m, h, d or w. "" is as if it were not there.
- * Err: -1 and the problem (400) is written: neither form, or an end that lies before the beginning.
+ * Err: ERR_INVALID: neither form, or an end that lies before the beginning.
  */
-int period_read(struct http_request *r, struct http_response *response, struct period *out);
+int period_read(struct http_request *r, struct period *out, struct fw_err *err);
 bool period_holds(const struct period *p, int64_t at);
 
 /* ---- answer: What every handler does at its end: JSON, a list with its cursor, a problem document, a page of refusal. ---- */
@@ -53,12 +53,12 @@ void answer_json(struct http_response *response, struct jsonw *j);
 
 /**
  * A problem document (RFC 9457) under /api, a page elsewhere and for a form of one of our pages. `detail` says what, where and
- * what to do (NULL: what the status says). Replaces whatever the body held.
+ * what to do (NULL: what the status says). Replaces whatever the body held. -1, for handlers to return.
  */
-void answer_problem(struct http_request *r, struct http_response *response, int status, const char *detail);
+int answer_problem(struct http_request *r, struct http_response *response, int status, const char *detail);
 
-/** The status that an error deserves: not found 404, invalid 400, conflict 409, busy, full and timeout 503, else 500. */
-void answer_error(struct http_request *r, struct http_response *response, const struct fw_err *err);
+/** The status that an error deserves: not found 404, invalid 400, conflict 409, busy, full and timeout 503, else 500. Always -1. */
+int answer_error(struct http_request *r, struct http_response *response, const struct fw_err *err);
 /** The body is a form's. */
 bool answer_is_form(const struct http_request *r);
 /** It is, and who sent it would rather read a page than JSON: a browser, from one of our pages. */
@@ -85,10 +85,10 @@ void answer_new(struct http_response *response, const char *collection, int64_t 
 /** Jobs that were queued together: 201, {"jobs":[ID,...]}. Shape: jobs[n]. */
 void answer_new_jobs(struct http_response *response, const int64_t *jobs, int n);
 
-/** Whether ?repo= names one that there is, or is not given. Err: -1 and the problem is written: an empty list would be taken for good news. */
-int answer_repo(struct db *db, struct http_request *r, struct http_response *response);
+/** Whether ?repo= names one that there is, or is not given: an empty list would be taken for good news. Err: ERR_NOT_FOUND. */
+int answer_repo(struct db *db, struct http_request *r, struct fw_err *err);
 /** Likewise of ?device=, by its uuid. */
-int answer_device(struct db *db, struct http_request *r, struct http_response *response);
+int answer_device(struct db *db, struct http_request *r, struct fw_err *err);
 
 /** A list under way: {"items":[ ... ],"next_cursor":...}. */
 struct answer_list {
@@ -105,15 +105,11 @@ struct answer_list {
 	int64_t seen; /* id of the last row that was looked at */
 	int64_t last; /* id of the last one that was not left over: the cursor */
 };
-/** Read ?limit=, ?cursor=, ?since=, ?until= and ?repo= and begin. Err: -1 and the problem is written. Shape: *before gets the cursor, 0 none. */
-int answer_list_begin(
-	struct db *db, struct http_request *r, struct http_response *response, struct answer_list *list, int64_t *before);
-/**
- * Begin a list with a period where its rows may lie in it: *before becomes the id that view_seek gives. Err: -1 and the problem is
- * written.
- */
-int answer_list_seek(struct db *db, struct http_request *r, struct http_response *response, const struct answer_list *list,
-	enum view_list rows, int64_t *before);
+/** Read ?limit=, ?cursor=, ?since=, ?until= and ?repo= and begin. Err: ERR_INVALID. Shape: *before gets the cursor, 0 none. */
+int answer_list_begin(struct db *db, struct http_request *r, struct http_response *response, struct answer_list *list,
+	int64_t *before, struct fw_err *err);
+/** Begin a list with a period where its rows may lie in it: *before becomes the id that view_seek gives. Err: the database. */
+int answer_list_seek(struct db *db, const struct answer_list *list, enum view_list rows, int64_t *before, struct fw_err *err);
 /**
  * For each of the `rows` that the view gives: whether to write its object. `at`: its time, which rises with the ids (0 where the
  * list has no period). `repo`: whose it is, NULL where the view has filtered.
@@ -123,27 +119,23 @@ bool answer_list_take(struct answer_list *list, int64_t id, int64_t at, const ch
 void answer_list_pass(struct answer_list *list, int64_t id);
 /** After a page of rows: whether another is needed to fill the list. Then *before is where it goes on. */
 bool answer_list_more(struct answer_list *list, int64_t *before);
-/** The end, or `err` as the answer where `result` (of the view) is not 0. */
-void answer_list_end(
-	struct http_request *r, struct http_response *response, struct answer_list *list, int result, const struct fw_err *err);
+/** The end, unless `result` (of the view) is not 0, which is returned. */
+int answer_list_end(struct http_request *r, struct http_response *response, struct answer_list *list, int result);
 
 /** A list that is always whole: {"items":[...],"next_cursor":null}. */
 void answer_items_begin(struct http_response *response, struct jsonw *j);
-void answer_items_end(struct jsonw *j);
+/** Returns `result` (of the view), and leaves out the end where that is not 0. */
+int answer_items_end(struct jsonw *j, int result);
 
-/** ?cursor=, 0 when absent. Err: -1 and the problem is written. */
-int answer_cursor(struct http_request *r, struct http_response *response, int64_t *before);
-/**
- * A filter that takes one of `words` (separated by spaces); *value is NULL when absent or "". Err: -1 and the problem, which
- * lists them, is written.
- */
-int answer_choice(
-	struct http_request *r, struct http_response *response, const char *name, const char *words, const char **value);
+/** ?cursor=, 0 when absent. Err: ERR_INVALID. */
+int answer_cursor(struct http_request *r, int64_t *before, struct fw_err *err);
+/** A filter that takes one of `words` (separated by spaces); *value is NULL when absent or "". Err: ERR_INVALID, which lists them. */
+int answer_choice(struct http_request *r, const char *name, const char *words, const char **value, struct fw_err *err);
 
 /** A positive whole number; -1 when `text` (may be NULL) is none. */
 int64_t answer_number(const char *text);
-/** The number in the path. `what` names the thing: "job". Err: -1 and the problem (404) is written. */
-int64_t answer_path_id(struct http_request *r, struct http_response *response, const char *what);
+/** The number in the path. `what` names the thing: "job". Err: ERR_NOT_FOUND. */
+int64_t answer_path_id(struct http_request *r, const char *what, struct fw_err *err);
 
 /* Values of the parameters "state" and "verdict" of lists, divided by spaces; "open" stands for each state before the end. */
 #define ANSWER_VERDICTS                                                                                                          \
@@ -279,13 +271,12 @@ bool forecast_is_late(const struct forecast *f, int64_t job);
  * first answer again, however often the network made him repeat himself.
  */
 
-typedef void idempotent_work(void *site, struct http_request *r, struct http_response *response);
-
 /**
  * Do the work, or answer in its place where its key was used: with the first answer, 422 (for another request), 400 (no key). What it writes
  * and its answer, where that is 2xx, are one transaction: after a crash there are both or neither. Without a key it is just done.
  */
-void idempotent_run(struct site *site, struct http_request *r, struct http_response *response, idempotent_work *work);
+int idempotent_run(
+	struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *work, struct fw_err *err);
 
 /* ---- scope: Which repository and branch a request is about. ---- */
 
@@ -296,15 +287,15 @@ struct scope {
 
 /**
  * Read ?repo= and ?branch=. Without ?repo= the only configured repository is meant.
- * Err: -1 and the problem is written: 404 for an unknown repository, 400 when there are several to choose from.
+ * Err: ERR_NOT_FOUND for an unknown repository, ERR_INVALID when there are several to choose from.
  */
-int scope_read(struct site *site, struct http_request *r, struct http_response *response, struct scope *out);
+int scope_read(struct site *site, struct http_request *r, struct scope *out, struct fw_err *err);
 
 /**
  * As scope_read for a page that offers the choice itself: without ?repo= the first configured repository, "" when there is none;
- * without ?branch= its upstream branch. Err: -1 and the problem is written, for an unknown repository.
+ * without ?branch= its upstream branch. Err: ERR_NOT_FOUND for an unknown repository.
  */
-int scope_offer(struct site *site, struct http_request *r, struct http_response *response, struct scope *out);
+int scope_offer(struct site *site, struct http_request *r, struct scope *out, struct fw_err *err);
 
 /** ?branch= as the key that is stored, NULL if absent. Shape: key[BRANCH_KEY_MAX]. Own: `key` itself. */
 const char *scope_branch(struct http_request *r, char *key);
@@ -329,6 +320,13 @@ struct write_key {
  * and lists the known ones, is written.
  */
 json_t *write_take(struct http_request *r, struct http_response *response, const struct write_key *known);
+/** The same of a request for jobs, whose object has the keys of `words` and then `more` (NULL: none). Own: as write_take. */
+json_t *write_take_request(struct http_request *r, struct http_response *response, const char *words,
+	const struct write_key *more, struct job_request *out);
+/** What says of which sides and cells it is. */
+#define WRITE_SIDES                                                                                                              \
+	"repo base target suite device cells base_provider target_provider base_config target_config base_toolchain "            \
+	"target_toolchain base_flags target_flags"
 
 /** A key's text, NULL if absent or null. One that is no text or longer than `max` bytes sets *wrong to its key. */
 const char *write_text(const json_t *root, const char *key, size_t max, const char **wrong);

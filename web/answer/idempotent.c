@@ -20,30 +20,23 @@ static void fingerprint(const struct http_request *r, char hex[HASH_HEX])
 	hash_end(&s, hex);
 }
 
-/* What the key has had for an answer. True: `response` is written. */
-static bool replay(struct site *site, struct http_request *r, const char *key, struct http_response *response)
+/* What the key has had for an answer. 1 `response` is written, 0 nothing, -1. */
+static int replay(struct site *site, struct http_request *r, const char *key, struct http_response *response, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
 	struct store_answer kept;
 	char requested[HASH_HEX];
-	if (!*key || strlen(key) > KEY_MAX) {
-		answer_problem(r, response, 400, "Idempotency-Key must have 1 to 128 characters");
-		return true;
-	}
-	int found = store_answer_find(site->db, key, &kept, &response->body, &err);
-	if (found == 0)
-		return false;
+	if (!*key || strlen(key) > KEY_MAX)
+		return err_set(err, ERR_INVALID, "Idempotency-Key must have 1 to 128 characters");
+	int found = store_answer_find(site->db, key, &kept, &response->body, err);
+	if (found <= 0)
+		return found;
 	fingerprint(r, requested);
-	if (found < 0) {
-		answer_error(r, response, &err);
-	} else if (strcmp(requested, kept.fingerprint) != 0) {
-		answer_problem(r, response, 422, "this Idempotency-Key was used for another request; take a new one");
-	} else {
-		response->status = kept.status;
-		response->type = "application/json; charset=utf-8";
-		snprintf(response->location, sizeof response->location, "%s", kept.location);
-	}
-	return true;
+	if (strcmp(requested, kept.fingerprint) != 0)
+		return answer_problem(r, response, 422, "this Idempotency-Key was used for another request; take a new one");
+	response->status = kept.status;
+	response->type = "application/json; charset=utf-8";
+	snprintf(response->location, sizeof response->location, "%s", kept.location);
+	return 1;
 }
 
 static int keep(
@@ -55,25 +48,19 @@ static int keep(
 	return store_answer_keep(site->db, key, &kept, &response->body, clock_utc_ms(), err);
 }
 
-void idempotent_run(struct site *site, struct http_request *r, struct http_response *response, idempotent_work *work)
+int idempotent_run(
+	struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *work, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
 	const char *key = http_header(r, "Idempotency-Key");
-	if (!key) {
-		work(site, r, response);
-		return;
-	}
-	if (replay(site, r, key, response))
-		return;
-	if (db_outer_begin(site->db, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
-	work(site, r, response);
-	bool is_refused = response->status >= 400, is_kept = response->status <= 299;
-	int result = is_kept ? keep(site, r, key, response, &err) : 0;
-	if (db_outer_end(site->db, !is_refused && result == 0, &err) != 0)
-		result = -1;
-	if (result != 0)
-		answer_error(r, response, &err);
+	if (!key)
+		return work(site, r, response, err);
+	int replayed = replay(site, r, key, response, err);
+	if (replayed != 0)
+		return replayed < 0 ? -1 : 0;
+	if (db_outer_begin(site->db, err) != 0)
+		return -1;
+	int result = work(site, r, response, err);
+	if (result == 0 && response->status <= 299)
+		result = keep(site, r, key, response, err);
+	return db_outer_end(site->db, result == 0, err) != 0 ? -1 : result;
 }

@@ -17,36 +17,30 @@ static int64_t age_of(const char *text)
 	return unit && !text[digits + 1] ? strtoll(text, NULL, 10) * minutes[unit - units] * 60 * 1000 : 0;
 }
 
-static int read_end(struct http_request *r, struct http_response *response, const char *name, int64_t now_ms, int64_t *at)
+static int read_end(struct http_request *r, const char *name, int64_t now_ms, int64_t *at, struct fw_err *err)
 {
 	const char *text = http_query(r, name);
-	struct fw_err err = { 0 };
-	char detail[256];
+	struct fw_err malformed = { 0 };
 	*at = 0;
 	if (!text || !*text)
 		return 0;
 	int64_t age = age_of(text);
 	if (age)
 		*at = now_ms - age;
-	else if (clock_parse(text, at, &err) != 0)
+	else if (clock_parse(text, at, &malformed) != 0)
 		*at = 0;
 	if (*at > 0)
 		return 0;
-	snprintf(detail, sizeof detail,
+	return err_set(err, ERR_INVALID,
 		"%s must be a time (2026-11-21T02:46:00Z), a day (2026-11-21) or how long ago (90m, 12h, 7d, 2w)", name);
-	answer_problem(r, response, 400, detail);
-	return -1;
 }
 
-int period_read(struct http_request *r, struct http_response *response, struct period *out)
+int period_read(struct http_request *r, struct period *out, struct fw_err *err)
 {
 	int64_t now_ms = clock_utc_ms();
-	if (read_end(r, response, "since", now_ms, &out->since) != 0 || read_end(r, response, "until", now_ms, &out->until) != 0)
+	if (read_end(r, "since", now_ms, &out->since, err) != 0 || read_end(r, "until", now_ms, &out->until, err) != 0)
 		return -1;
-	if (!out->until || out->since < out->until)
-		return 0;
-	answer_problem(r, response, 400, "until must come after since");
-	return -1;
+	return !out->until || out->since < out->until ? 0 : err_set(err, ERR_INVALID, "until must come after since");
 }
 
 bool period_holds(const struct period *p, int64_t at)

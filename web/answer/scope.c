@@ -28,33 +28,19 @@ const char *scope_branch(struct http_request *r, char *key)
 	return key;
 }
 
-int scope_read(struct site *site, struct http_request *r, struct http_response *response, struct scope *out)
+int scope_read(struct site *site, struct http_request *r, struct scope *out, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
 	struct choice choice = { .n = 0 };
 	int64_t id;
 	const char *given = http_query(r, "repo");
 	if (!scope_branch(r, out->branch))
 		out->branch[0] = '\0';
-	if (given && *given) {
-		if (view_repo_id(site->db, given, &id, &err) != 0) {
-			answer_error(r, response, &err);
-			return -1;
-		}
-		snprintf(out->repo, sizeof out->repo, "%s", given);
-		return 0;
-	}
-	if (view_repos(site->db, count_repo, &choice, &err) != 0) {
-		answer_error(r, response, &err);
+	bool is_given = given && *given;
+	if (is_given ? view_repo_id(site->db, given, &id, err) != 0 : view_repos(site->db, count_repo, &choice, err) != 0)
 		return -1;
-	}
-	if (choice.n != 1) {
-		char detail[128];
-		snprintf(detail, sizeof detail, "%d repositories are watched; say which one: repo=NAME", choice.n);
-		answer_problem(r, response, 400, detail);
-		return -1;
-	}
-	snprintf(out->repo, sizeof out->repo, "%s", choice.name);
+	if (!is_given && choice.n != 1)
+		return err_set(err, ERR_INVALID, "%d repositories are watched; say which one: repo=NAME", choice.n);
+	snprintf(out->repo, sizeof out->repo, "%s", is_given ? given : choice.name);
 	return 0;
 }
 
@@ -73,18 +59,14 @@ static void take_offer(void *arg, const struct view_repo *row)
 		branch_key(row->upstream, o->scope->branch);
 }
 
-int scope_offer(struct site *site, struct http_request *r, struct http_response *response, struct scope *out)
+int scope_offer(struct site *site, struct http_request *r, struct scope *out, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
 	int64_t id;
 	const char *given = http_query(r, "repo");
 	struct offer offer = { .scope = out, .wants_branch = !scope_branch(r, out->branch) };
 	snprintf(out->repo, sizeof out->repo, "%s", given ? given : "");
 	if (offer.wants_branch)
 		out->branch[0] = '\0';
-	if ((!out->repo[0] || view_repo_id(site->db, out->repo, &id, &err) == 0) &&
-		view_repos(site->db, take_offer, &offer, &err) == 0)
-		return 0;
-	answer_error(r, response, &err);
-	return -1;
+	return out->repo[0] && view_repo_id(site->db, out->repo, &id, err) != 0 ? -1
+										: view_repos(site->db, take_offer, &offer, err);
 }

@@ -15,8 +15,7 @@ bool write_is_json(struct http_request *r, struct http_response *response)
 	http_body(r, &len);
 	if (len == 0 || !type || answer_is_form(r) || strncasecmp(type, "application/json", 16) == 0)
 		return true;
-	answer_problem(r, response, 415, "send JSON, with Content-Type: application/json, or a form");
-	return false;
+	return answer_problem(r, response, 415, "send JSON, with Content-Type: application/json, or a form") == 0;
 }
 
 /* Its fields as texts; of a form's reader nothing else can be known. */
@@ -126,6 +125,30 @@ json_t *write_take(struct http_request *r, struct http_response *response, const
 		return NULL;
 	}
 	return root;
+}
+
+json_t *write_take_request(struct http_request *r, struct http_response *response, const char *words,
+	const struct write_key *more, struct job_request *out)
+{
+	const struct write_key known[] = { { "repo", .text = &out->repo }, { "base", .text = &out->base },
+		{ "good", .text = &out->base }, { "target", .text = &out->target }, { "bad", .text = &out->target },
+		{ "suite", .text = &out->suite }, { "device", .text = &out->device_kind }, { "cells", .text = &out->cells_glob },
+		{ "provider", .text = &out->base_provider }, { "base_provider", .text = &out->base_provider },
+		{ "target_provider", .text = &out->target_provider }, { "base_config", .text = &out->base_config },
+		{ "target_config", .text = &out->target_config }, { "base_toolchain", .text = &out->base_toolchain },
+		{ "target_toolchain", .text = &out->target_toolchain }, { "base_flags", .text = &out->base_flags },
+		{ "target_flags", .text = &out->target_flags }, { "quick", .flag = &out->quick },
+		{ "every_cell", .flag = &out->every_cell }, { "alert", .number = &out->alert, .number_max = INT32_MAX },
+		{ "comparison", .number = &out->comparison, .number_max = INT32_MAX }, { 0 } };
+	struct write_key taken[sizeof known / sizeof known[0] + 1] = { { 0 } };
+	int n = 0;
+	for (const char *word = words; *word; word += strcspn(word, " "), word += *word == ' ')
+		for (const struct write_key *key = known; key->name; key++)
+			if (strlen(key->name) == strcspn(word, " ") && strncmp(key->name, word, strlen(key->name)) == 0)
+				taken[n++] = *key;
+	if (more)
+		taken[n] = *more;
+	return write_take(r, response, taken);
 }
 
 const char *write_text(const json_t *root, const char *key, size_t max, const char **wrong)

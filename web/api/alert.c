@@ -69,22 +69,20 @@ static void list_row(void *arg, const struct view_alert *row)
 		put_alert(&reading->list.j, reading->site, row);
 }
 
-void api_alerts(void *arg, struct http_request *r, struct http_response *response)
+int api_alerts(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct reading reading = { .site = site };
 	const char *state;
 	int64_t before;
 	int result;
-	if (answer_choice(r, response, "state", answer_alert_states(), &state) != 0 ||
-		answer_list_begin(site->db, r, response, &reading.list, &before) != 0 ||
-		answer_list_seek(site->db, r, response, &reading.list, VIEW_LIST_ALERTS, &before) != 0)
-		return;
+	if (answer_choice(r, "state", answer_alert_states(), &state, err) != 0 ||
+		answer_list_begin(site->db, r, response, &reading.list, &before, err) != 0 ||
+		answer_list_seek(site->db, &reading.list, VIEW_LIST_ALERTS, &before, err) != 0)
+		return -1;
 	do
-		result = view_alerts(site->db, state, before, reading.list.rows, list_row, &reading, &err);
+		result = view_alerts(site->db, state, before, reading.list.rows, list_row, &reading, err);
 	while (result == 0 && answer_list_more(&reading.list, &before));
-	answer_list_end(r, response, &reading.list, result, &err);
+	return answer_list_end(r, response, &reading.list, result);
 }
 
 struct one {
@@ -98,54 +96,51 @@ static void one_row(void *arg, const struct view_alert *row)
 	put_alert(&one->j, one->site, row);
 }
 
-void api_alert(void *arg, struct http_request *r, struct http_response *response)
+int api_alert(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct one one = { .site = arg };
-	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "alert");
+	struct one one = { .site = site };
+	int64_t id = answer_path_id(r, "alert", err);
 	if (id < 0)
-		return;
+		return -1;
 	answer_json(response, &one.j);
-	if (view_alert(one.site->db, id, one_row, &one, &err) != 0)
-		answer_error(r, response, &err);
+	return view_alert(one.site->db, id, one_row, &one, err);
 }
 
-static void change(struct site *site, struct http_request *r, struct http_response *response, enum alertstate state)
+static int change(
+	struct site *site, struct http_request *r, struct http_response *response, enum alertstate state, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "alert");
+	int64_t id = answer_path_id(r, "alert", err);
 	const char *reason = NULL, *back = NULL; /* back: the page whose button it was */
 	const struct write_key known[] = { { "reason", .text = &reason, .text_max = REASON_MAX },
 		{ answer_wants_page(r) ? "back" : NULL, .text = &back }, { 0 } };
 	json_t *root = id < 0 ? NULL : write_take(r, response, known);
 	if (!root)
-		return;
-	if (!write_is_readable(reason, "\r\n\t")) {
-		answer_problem(r, response, 400, "reason holds a character that cannot be seen; write it in plain text");
-	} else if (site->act->alert(site->control, id, state, http_who(r), reason ? reason : "", &err) != 0) {
-		answer_error(r, response, &err);
-	} else if (!write_back_to(r, response, back ? access_next(back) : "/alerts")) {
+		return -1;
+	int result = !write_is_readable(reason, "\r\n\t")
+			     ? err_set(err, ERR_INVALID, "reason holds a character that cannot be seen; write it in plain text")
+			     : site->act->alert(site->control, id, state, http_who(r), reason ? reason : "", err);
+	if (result == 0 && !write_back_to(r, response, back ? access_next(back) : "/alerts"))
 		answer_state(response, id, alertstate_name(state));
-	}
 	json_decref(root);
+	return result;
 }
 
-void api_alert_acknowledge(void *arg, struct http_request *r, struct http_response *response)
+int api_alert_acknowledge(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	change(arg, r, response, ALERTSTATE_ACKNOWLEDGED);
+	return change(site, r, response, ALERTSTATE_ACKNOWLEDGED, err);
 }
 
-void api_alert_accept(void *arg, struct http_request *r, struct http_response *response)
+int api_alert_accept(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	change(arg, r, response, ALERTSTATE_ACCEPTED);
+	return change(site, r, response, ALERTSTATE_ACCEPTED, err);
 }
 
-void api_alert_resolve(void *arg, struct http_request *r, struct http_response *response)
+int api_alert_resolve(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	change(arg, r, response, ALERTSTATE_RESOLVED);
+	return change(site, r, response, ALERTSTATE_RESOLVED, err);
 }
 
-void api_alert_invalidate(void *arg, struct http_request *r, struct http_response *response)
+int api_alert_invalidate(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	change(arg, r, response, ALERTSTATE_INVALID);
+	return change(site, r, response, ALERTSTATE_INVALID, err);
 }

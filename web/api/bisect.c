@@ -56,73 +56,61 @@ static void list_row(void *arg, const struct store_bisect *row)
 		write_bisect(&list->j, row);
 }
 
-void api_bisects(void *arg, struct http_request *r, struct http_response *response)
+int api_bisects(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct answer_list list;
 	int64_t before;
 	int result;
-	if (answer_list_begin(site->db, r, response, &list, &before) != 0 ||
-		answer_list_seek(site->db, r, response, &list, VIEW_LIST_BISECTS, &before) != 0)
-		return;
+	if (answer_list_begin(site->db, r, response, &list, &before, err) != 0 ||
+		answer_list_seek(site->db, &list, VIEW_LIST_BISECTS, &before, err) != 0)
+		return -1;
 	do
-		result = view_bisects(site->db, before, list.rows, list_row, &list, &err);
+		result = view_bisects(site->db, before, list.rows, list_row, &list, err);
 	while (result == 0 && answer_list_more(&list, &before));
-	answer_list_end(r, response, &list, result, &err);
+	return answer_list_end(r, response, &list, result);
 }
 
-void api_bisect(void *arg, struct http_request *r, struct http_response *response)
+int api_bisect(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct jsonw j;
-	int64_t id = answer_path_id(r, response, "bisect");
+	int64_t id = answer_path_id(r, "bisect", err);
 	if (id < 0)
-		return;
+		return -1;
 	answer_json(response, &j);
-	if (view_bisect(site->db, id, write_bisect, &j, &err) != 0)
-		answer_error(r, response, &err);
+	return view_bisect(site->db, id, write_bisect, &j, err);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
 
-static void bisect_post(void *arg, struct http_request *r, struct http_response *response)
+static int bisect_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct job_request request = { 0 };
-	const struct write_key known[] = { { "repo", .text = &request.repo }, { "good", .text = &request.base },
-		{ "bad", .text = &request.target }, { "suite", .text = &request.suite },
-		{ "device", .text = &request.device_kind }, { "cells", .text = &request.cells_glob }, { 0 } };
 	int64_t id;
-	json_t *root = write_take(r, response, known);
+	json_t *root = write_take_request(r, response, "repo good bad suite device cells", NULL, &request);
 	if (!root)
-		return;
-	if (!request.repo || !request.base || !request.target) {
-		answer_problem(r, response, 400, "repo, good and bad are needed");
-	} else if (site->act->bisect(site->control, &request, &id, &err) != 0) {
-		answer_error(r, response, &err);
-	} else {
+		return -1;
+	int result = !request.repo || !request.base || !request.target
+			     ? err_set(err, ERR_INVALID, "repo, good and bad are needed")
+			     : site->act->bisect(site->control, &request, &id, err);
+	if (result == 0)
 		answer_new(response, "bisects", id, "listing");
-	}
 	json_decref(root);
+	return result;
 }
 
-void api_bisect_post(void *arg, struct http_request *r, struct http_response *response)
+int api_bisect_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	idempotent_run(arg, r, response, bisect_post);
+	return idempotent_run(site, r, response, bisect_post, err);
 }
 
-void api_bisect_cancel(void *arg, struct http_request *r, struct http_response *response)
+int api_bisect_cancel(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "bisect");
+	int64_t id = answer_path_id(r, "bisect", err);
 	if (id < 0)
-		return;
-	if (site->act->cancel_bisect(site->control, id, http_who(r), &err) != 0)
-		answer_error(r, response, &err);
-	else if (!write_back_to(r, response, "/bisects"))
+		return -1;
+	if (site->act->cancel_bisect(site->control, id, http_who(r), err) != 0)
+		return -1;
+	if (!write_back_to(r, response, "/bisects"))
 		answer_state(response, id, "cancelled");
+	return 0;
 }

@@ -23,71 +23,56 @@ static void cell_row(void *arg, const struct view_calibration *row)
 	jsonw_object_end(j);
 }
 
-void api_calibration(void *arg, struct http_request *r, struct http_response *response)
+int api_calibration(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	const char *repo = http_query(r, "repo");
 	struct jsonw j;
 	int64_t id;
-	if (answer_device(site->db, r, response) != 0)
-		return;
-	if (repo && *repo && view_repo_id(site->db, repo, &id, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (answer_device(site->db, r, err) != 0)
+		return -1;
+	if (repo && *repo && view_repo_id(site->db, repo, &id, err) != 0)
+		return -1;
 	answer_items_begin(response, &j);
-	if (view_calibrations(site->db, repo, http_query(r, "device"), clock_utc_ms(), cell_row, &j, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		answer_items_end(&j);
+	return answer_items_end(
+		&j, view_calibrations(site->db, repo, http_query(r, "device"), clock_utc_ms(), cell_row, &j, err));
 }
 
-static void calibrate(void *arg, struct http_request *r, struct http_response *response)
+static int calibrate(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct job_request request = { 0 };
 	int runs = SITE_CALIBRATIONS;
-	const struct write_key known[] = { { "repo", .text = &request.repo }, { "suite", .text = &request.suite },
-		{ "device", .text = &request.device_kind }, { "runs", .number = &runs, .number_max = SITE_CALIBRATIONS_MAX },
-		{ 0 } };
+	const struct write_key count = { "runs", .number = &runs, .number_max = SITE_CALIBRATIONS_MAX };
 	int64_t jobs[SITE_CALIBRATIONS_MAX];
-	json_t *root = write_take(r, response, known);
+	json_t *root = write_take_request(r, response, "repo suite device", &count, &request);
 	if (!root)
-		return;
-	if (site->act->calibrate(site->control, &request, runs, jobs, &err) != 0) {
-		answer_error(r, response, &err);
-	} else {
+		return -1;
+	int result = site->act->calibrate(site->control, &request, runs, jobs, err);
+	if (result == 0)
 		answer_new_jobs(response, jobs, runs);
-	}
 	json_decref(root);
+	return result;
 }
 
-void api_calibrate(void *arg, struct http_request *r, struct http_response *response)
+int api_calibrate(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	idempotent_run(arg, r, response, calibrate);
+	return idempotent_run(site, r, response, calibrate, err);
 }
 
-void api_calibration_forget(void *arg, struct http_request *r, struct http_response *response)
+int api_calibration_forget(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct job_request request = { 0 };
 	struct jsonw j;
 	int forgotten;
-	const struct write_key known[] = { { "repo", .text = &request.repo }, { "cells", .text = &request.cells_glob },
-		{ "device", .text = &request.device_kind }, { 0 } };
-	json_t *root = write_take(r, response, known);
+	json_t *root = write_take_request(r, response, "repo cells device", NULL, &request);
 	if (!root)
-		return;
-	if (site->act->forget(site->control, &request, http_who(r), &forgotten, &err) != 0) {
-		answer_error(r, response, &err);
-	} else {
+		return -1;
+	int result = site->act->forget(site->control, &request, http_who(r), &forgotten, err);
+	if (result == 0) {
 		answer_json(response, &j);
 		jsonw_object(&j);
 		jsonw_kv_int(&j, "forgotten", forgotten);
 		jsonw_object_end(&j);
 	}
 	json_decref(root);
+	return result;
 }

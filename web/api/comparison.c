@@ -19,23 +19,21 @@ static void list_row(void *arg, const struct view_comparison *row)
 		comparison_row_write(&list->j, row);
 }
 
-void api_comparisons(void *arg, struct http_request *r, struct http_response *response)
+int api_comparisons(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct answer_list list;
 	char branch[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
-	if (answer_choice(r, response, "verdict", ANSWER_VERDICTS, &filter.verdict) != 0 ||
-		answer_list_begin(site->db, r, response, &list, &filter.before) != 0 ||
-		answer_list_seek(site->db, r, response, &list, VIEW_LIST_COMPARISONS, &filter.before) != 0)
-		return;
+	if (answer_choice(r, "verdict", ANSWER_VERDICTS, &filter.verdict, err) != 0 ||
+		answer_list_begin(site->db, r, response, &list, &filter.before, err) != 0 ||
+		answer_list_seek(site->db, &list, VIEW_LIST_COMPARISONS, &filter.before, err) != 0)
+		return -1;
 	int result;
 	do {
 		filter.limit = list.rows;
-		result = view_comparisons(site->db, &filter, list_row, &list, &err);
+		result = view_comparisons(site->db, &filter, list_row, &list, err);
 	} while (result == 0 && answer_list_more(&list, &filter.before));
-	answer_list_end(r, response, &list, result, &err);
+	return answer_list_end(r, response, &list, result);
 }
 
 /* ---- one comparison --------------------------------------------------------------------------------------------------- */
@@ -60,49 +58,37 @@ static int read_body(
 	return 0;
 }
 
-static void send_body(struct site *site, struct http_request *r, struct http_response *response, int64_t id)
+static int send_body(struct site *site, struct http_request *r, struct http_response *response, int64_t id, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
 	char etag[65];
-	if (read_body(site->db, r, response, id, etag, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (read_body(site->db, r, response, id, etag, err) != 0)
+		return -1;
 	response->type = "application/json; charset=utf-8";
 	/* a verdict may be reached again over stored samples, so only an address that names these very bytes is kept for ever */
 	const char *version = http_query(r, "v");
 	if (version && strlen(version) >= VERSION_MIN && strncmp(etag, version, strlen(version)) == 0)
 		response->cache = "private, max-age=31536000, immutable";
+	return 0;
 }
 
-void api_comparison(void *arg, struct http_request *r, struct http_response *response)
+int api_comparison(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	enum answer_form form = answer_form_wanted(r);
-	if (form == ANSWER_CSV) {
-		api_comparison_csv(arg, r, response);
-		return;
-	}
-	if (form == ANSWER_MARKDOWN) {
-		api_comparison_md(arg, r, response);
-		return;
-	}
-	int64_t id = answer_path_id(r, response, "comparison");
-	if (id >= 0)
-		send_body(arg, r, response, id);
+	if (form != ANSWER_JSON)
+		return (form == ANSWER_CSV ? api_comparison_csv : api_comparison_md)(site, r, response, err);
+	int64_t id = answer_path_id(r, "comparison", err);
+	return id < 0 ? -1 : send_body(site, r, response, id, err);
 }
 
-void api_compare(void *arg, struct http_request *r, struct http_response *response)
+int api_compare(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	const char *repo = http_query(r, "repo"), *base = http_query(r, "base"), *target = http_query(r, "target");
 	int64_t id;
 	if (!repo || !base || !target)
-		answer_problem(r, response, 400, "repo, base and target are needed, both commits in full");
-	else if (view_compare(site->db, repo, base, target, http_query(r, "suite"), &id, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		send_body(site, r, response, id);
+		return err_set(err, ERR_INVALID, "repo, base and target are needed, both commits in full");
+	if (view_compare(site->db, repo, base, target, http_query(r, "suite"), &id, err) != 0)
+		return -1;
+	return send_body(site, r, response, id, err);
 }
 
 /* ---- as a table ------------------------------------------------------------------------------------------------------- */
@@ -182,26 +168,23 @@ static void csv_head(struct csv_output *t)
 	buf_puts(t->out, "\r\n");
 }
 
-void api_comparison_csv(void *arg, struct http_request *r, struct http_response *response)
+int api_comparison_csv(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct view_around alone = { .previous = 0 };
 	struct comparison c;
 	struct csv_output t = { .out = &response->body, .c = &c };
-	int64_t id = answer_path_id(r, response, "comparison");
+	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
-		return;
+		return -1;
 	response->type = "text/csv; charset=utf-8; header=present";
-	int result = comparison_read(site->db, id, &alone, &c, &err);
+	int result = comparison_read(site->db, id, &alone, &c, err);
 	if (result == 0) {
 		t.n_peers = comparison_peers(&c, t.peer);
 		csv_head(&t);
-		result = view_cells(site->db, id, csv_row, &t, &err);
+		result = view_cells(site->db, id, csv_row, &t, err);
 	}
 	comparison_free(&c);
-	if (result != 0)
-		answer_error(r, response, &err);
+	return result;
 }
 
 /* ---- commits ---------------------------------------------------------------------------------------------------------- */
@@ -244,53 +227,47 @@ static int write_verdict(struct site *site, struct jsonw *j, const struct commit
 }
 
 /* {"commits":[every one that begins so],"verdict":{of the only one},"comparisons":[of it]} */
-void api_commit(void *arg, struct http_request *r, struct http_response *response)
+int api_commit(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct jsonw j;
 	struct commit_reading reading = { .j = &j };
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_key(&j, "commits");
 	jsonw_array(&j);
-	int result = view_commits(site->db, http_segment(r, 0), COMMITS_MAX, commit_row, &reading, &err);
+	int result = view_commits(site->db, http_segment(r, 0), COMMITS_MAX, commit_row, &reading, err);
 	jsonw_array_end(&j);
 	if (result == 0 && reading.n == 0)
-		result = err_set(&err, ERR_NOT_FOUND, "no commit of a watched repository begins with these digits");
+		result = err_set(err, ERR_NOT_FOUND, "no commit of a watched repository begins with these digits");
 	jsonw_key(&j, "verdict");
 	if (result == 0 && reading.n == 1)
-		result = write_verdict(site, &j, &reading, &err);
+		result = write_verdict(site, &j, &reading, err);
 	else
 		jsonw_null(&j);
 	jsonw_key(&j, "comparisons");
 	jsonw_array(&j);
 	if (result == 0 && reading.n == 1) {
 		struct view_filter filter = { .repo = reading.repo, .target = reading.sha, .limit = VIEW_LIMIT_DEFAULT };
-		result = view_comparisons(site->db, &filter, comparison_row_write, &j, &err);
+		result = view_comparisons(site->db, &filter, comparison_row_write, &j, err);
 	}
 	jsonw_array_end(&j);
 	jsonw_object_end(&j);
-	if (result != 0)
-		answer_error(r, response, &err);
+	return result;
 }
 
-void api_comparison_judge(void *arg, struct http_request *r, struct http_response *response)
+int api_comparison_judge(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct jsonw j;
 	bool changed;
-	int64_t id = answer_path_id(r, response, "comparison");
+	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
-		return;
-	if (site->act->judge(site->control, id, &changed, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+		return -1;
+	if (site->act->judge(site->control, id, &changed, err) != 0)
+		return -1;
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_int(&j, "id", id);
 	jsonw_kv_bool(&j, "changed", changed);
 	jsonw_object_end(&j);
+	return 0;
 }

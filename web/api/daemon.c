@@ -4,9 +4,9 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 
-void api_index(void *arg, struct http_request *r, struct http_response *response)
+int api_index(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg, (void)r;
+	(void)site, (void)r, (void)err;
 	static const struct {
 		const char *name, *path;
 	} links[] = {
@@ -61,6 +61,7 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
 		jsonw_kv_string(&j, links[i].name, links[i].path);
 	jsonw_object_end(&j);
+	return 0;
 }
 
 /* ---- events ----------------------------------------------------------------------------------------------------------- */
@@ -80,9 +81,8 @@ static void event_row(void *arg, int64_t id, int64_t at, const char *kind, const
 	buf_printf(reading->out, "id: %lld\nevent: %s\ndata: %s\n\n", (long long)id, kind, payload);
 }
 
-static void more_events(void *arg, int64_t *cursor, struct buf *out)
+static void more_events(struct site *site, int64_t *cursor, struct buf *out)
 {
-	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct event_reading reading = { .out = out, .last = *cursor };
 	if (view_events(site->db, *cursor, EVENTS_AT_ONCE, event_row, &reading, &err) != 0)
@@ -90,72 +90,63 @@ static void more_events(void *arg, int64_t *cursor, struct buf *out)
 	*cursor = reading.last;
 }
 
-void api_events(void *arg, struct http_request *r, struct http_response *response)
+int api_events(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	response->type = "text/event-stream; charset=utf-8";
 	response->stream = more_events;
 	int64_t first, last, seen = answer_number(http_header(r, "Last-Event-ID"));
-	if (view_event_ends(site->db, &first, &last, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (view_event_ends(site->db, &first, &last, err) != 0)
+		return -1;
 	response->cursor = seen >= 0 ? seen : last;
 	/* what the reader missed is not kept any more, or he read another database: he has to read everything again */
 	if (seen >= 0 && (seen + 1 < first || seen > last)) {
 		response->cursor = last;
 		buf_printf(&response->body, "id: %lld\nevent: resync\ndata: {}\n\n", (long long)last);
 	}
+	return 0;
 }
 
 /* ---- health ----------------------------------------------------------------------------------------------------------- */
 
-void api_healthz(void *arg, struct http_request *r, struct http_response *response)
+int api_healthz(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	if (site->act->health(site->control, &err) != 0) {
-		answer_problem(r, response, 503, err.text);
-		return;
-	}
+	if (site->act->health(site->control, err) != 0)
+		return answer_problem(r, response, 503, err->text);
 	int64_t stuck = 0;
-	if (view_outbox_stuck(site->db, &stuck, &err) != 0) {
-		answer_problem(r, response, 503, err.text);
-		return;
-	}
+	if (view_outbox_stuck(site->db, &stuck, err) != 0)
+		return answer_problem(r, response, 503, err->text);
 	response->type = "text/plain; charset=utf-8";
 	buf_puts(&response->body, "ok\n");
 	if (stuck) /* nothing of them: this is open to everybody */
 		buf_printf(&response->body, "warning: %lld notifications failed %d times or more; /notifications says why\n",
 			(long long)stuck, STORE_OUTBOX_STUCK);
+	return 0;
 }
 
 /* ---- backup ----------------------------------------------------------------------------------------------------------- */
 
-static void backup_later(void *arg, struct http_request *r, struct http_response *response)
+static int backup_later(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
+	(void)r;
 	if (!response) {
 		site->act->backup_over(site->control);
-		return;
+		return 0;
 	}
-	int state = site->act->backup_take(site->control, response->file, sizeof response->file, &err);
+	int state = site->act->backup_take(site->control, response->file, sizeof response->file, err);
 	if (state < 0)
-		answer_error(r, response, &err);
-	else if (state > 0)
+		return -1;
+	if (state > 0)
 		response->later = backup_later;
 	else
 		response->type = "application/vnd.sqlite3";
+	return 0;
 }
 
-void api_backup(void *arg, struct http_request *r, struct http_response *response)
+int api_backup(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	if (site->act->backup(site->control, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		response->later = backup_later;
+	(void)r;
+	if (site->act->backup(site->control, err) != 0)
+		return -1;
+	response->later = backup_later;
+	return 0;
 }

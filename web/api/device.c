@@ -58,16 +58,12 @@ static void device_row(void *arg, const struct view_device *row)
 	jsonw_object_end(j);
 }
 
-void api_devices(void *arg, struct http_request *r, struct http_response *response)
+int api_devices(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	struct listing l = { .db = site->db, .err = &err };
+	struct listing l = { .db = site->db, .err = err };
+	(void)r;
 	answer_items_begin(response, &l.j);
-	if (view_devices(site->db, device_row, &l, &err) != 0 || l.failed)
-		answer_error(r, response, &err);
-	else
-		answer_items_end(&l.j);
+	return answer_items_end(&l.j, view_devices(site->db, device_row, &l, err) != 0 || l.failed);
 }
 
 struct wanted {
@@ -82,33 +78,31 @@ static void write_state(void *arg, const struct view_device *row)
 		jsonw_kv_string(w->j, "state", devicestate_name(row->state));
 }
 
-static void set_paused(struct site *site, struct http_request *r, struct http_response *response, bool paused)
+static int set_paused(struct site *site, struct http_request *r, struct http_response *response, bool paused, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
 	struct jsonw j;
 	const char *uuid = http_segment(r, 0);
-	if (site->act->pause(site->control, uuid, paused, http_who(r), &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (site->act->pause(site->control, uuid, paused, http_who(r), err) != 0)
+		return -1;
 	if (write_back_to(r, response, "/devices"))
-		return;
+		return 0;
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "uuid", uuid);
 	jsonw_kv_bool(&j, "paused", paused);
 	struct wanted wanted = { .uuid = uuid, .j = &j };
-	if (view_devices(site->db, write_state, &wanted, &err) != 0)
-		answer_error(r, response, &err);
+	if (view_devices(site->db, write_state, &wanted, err) != 0)
+		return -1;
 	jsonw_object_end(&j);
+	return 0;
 }
 
-void api_device_pause(void *arg, struct http_request *r, struct http_response *response)
+int api_device_pause(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	set_paused(arg, r, response, true);
+	return set_paused(site, r, response, true, err);
 }
 
-void api_device_resume(void *arg, struct http_request *r, struct http_response *response)
+int api_device_resume(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	set_paused(arg, r, response, false);
+	return set_paused(site, r, response, false, err);
 }

@@ -134,7 +134,7 @@ static void is_there(void *arg, const struct view_comparison *row)
 	(void)arg, (void)row;
 }
 
-void api_comparison_ffa(void *arg, struct http_request *r, struct http_response *response)
+int api_comparison_ffa(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	enum { BOTH = RAN_SIDES };
 	static const struct {
@@ -149,26 +149,22 @@ void api_comparison_ffa(void *arg, struct http_request *r, struct http_response 
 		{ "compare_dense", false, BOTH },
 		{ "compare_block_sparse", true, BOTH },
 	};
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	const char *name = http_segment(r, 1);
-	int64_t id = answer_path_id(r, response, "comparison");
+	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
-		return;
+		return -1;
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
 		if (strcmp(files[i].name, name) != 0)
 			continue;
 		response->type = "text/csv; charset=utf-8; header=present";
-		int result = view_comparison(site->db, id, is_there, NULL, &err);
+		int result = view_comparison(site->db, id, is_there, NULL, err);
 		if (result == 0 && files[i].side == BOTH)
-			result = write_comparison(site->db, id, files[i].sparse, &response->body, &err);
+			result = write_comparison(site->db, id, files[i].sparse, &response->body, err);
 		else if (result == 0)
-			result = write_profile(site->db, id, files[i].sparse, files[i].side, &response->body, &err);
-		if (result != 0)
-			answer_error(r, response, &err);
-		return;
+			result = write_profile(site->db, id, files[i].sparse, files[i].side, &response->body, err);
+		return result;
 	}
-	answer_problem(r, response, 404,
+	return answer_problem(r, response, 404,
 		"there is no such file; profile_dense_base, profile_dense_target, profile_block_sparse_base, "
 		"profile_block_sparse_target, "
 		"compare_dense and compare_block_sparse are");

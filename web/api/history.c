@@ -150,43 +150,32 @@ static int write_lists(struct site *site, struct jsonw *j, const struct view_sco
 	return view_history(site->db, of, limit, point_row, j, err);
 }
 
-void api_history(void *arg, struct http_request *r, struct http_response *response)
+int api_history(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct scope scope;
 	struct period period;
 	struct jsonw j;
 	const char *cell = http_query(r, "cell"), *limit_text = http_query(r, "limit");
 	int64_t limit = limit_text ? answer_number(limit_text) : POINTS_DEFAULT;
-	if (!cell || !*cell) {
-		answer_problem(r, response, 400, "cell is needed, a key as comparisons show it");
-		return;
-	}
-	if (limit < 1 || limit > VIEW_HISTORY_MAX) {
-		answer_problem(r, response, 400, "limit must be a whole number from 1 to 10000");
-		return;
-	}
-	if (period_read(r, response, &period) != 0 || scope_read(site, r, response, &scope) != 0)
-		return;
+	if (!cell || !*cell)
+		return answer_problem(r, response, 400, "cell is needed, a key as comparisons show it");
+	if (limit < 1 || limit > VIEW_HISTORY_MAX)
+		return answer_problem(r, response, 400, "limit must be a whole number from 1 to 10000");
+	if (period_read(r, &period, err) != 0 || scope_read(site, r, &scope, err) != 0)
+		return -1;
 	struct view_scope of = { .repo = scope.repo,
 		.branch = scope.branch,
 		.cell = cell,
 		.device = http_query(r, "device"),
 		.since = period.since,
 		.until = period.until };
-	if (view_cell_known(site->db, &of, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (view_cell_known(site->db, &of, err) != 0)
+		return -1;
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "repo", scope.repo);
 	jsonw_kv_string(&j, "cell", cell);
-	if (write_lists(site, &j, &of, (int)limit, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		answer_items_end(&j);
+	return answer_items_end(&j, write_lists(site, &j, &of, (int)limit, err));
 }
 
 /* ---- which cells there are ------------------------------------------------------------------------------------------- */
@@ -199,17 +188,12 @@ static void cell_row(void *arg, const char *key)
 	jsonw_object_end(j);
 }
 
-void api_cells(void *arg, struct http_request *r, struct http_response *response)
+int api_cells(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct scope scope;
 	struct jsonw j;
-	if (scope_read(site, r, response, &scope) != 0)
-		return;
+	if (scope_read(site, r, &scope, err) != 0)
+		return -1;
 	answer_items_begin(response, &j);
-	if (view_cell_keys(site->db, scope.repo, NULL, cell_row, &j, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		answer_items_end(&j);
+	return answer_items_end(&j, view_cell_keys(site->db, scope.repo, NULL, cell_row, &j, err));
 }

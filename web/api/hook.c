@@ -113,37 +113,28 @@ static int look_once(struct site *site, const char *repo, const struct mark *mar
 	return is_new == 0 ? 0 : -1;
 }
 
-void api_hook(void *arg, struct http_request *r, struct http_response *response)
+int api_hook(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	const char *repo = http_segment(r, 0), *secret;
-	if (site->act->secret(site->control, repo, &secret, &err) != 0) {
-		answer_problem(r, response, 404, "no such repository, or it has no secret_file and so takes no webhooks");
-		return;
-	}
+	if (site->act->secret(site->control, repo, &secret, err) != 0)
+		return answer_problem(r, response, 404, "no such repository, or it has no secret_file and so takes no webhooks");
 	struct mark mark;
 	bool has_id;
-	if (!is_signed(r, secret, &has_id)) {
-		answer_problem(r, response, 401, "the signature does not match this repository's secret");
-		return;
-	}
+	if (!is_signed(r, secret, &has_id))
+		return answer_problem(r, response, 401, "the signature does not match this repository's secret");
 	const char *event = http_header(r, "X-GitHub-Event");
 	mark_of(r, has_id, &mark);
 	response->type = "text/plain; charset=utf-8";
 	if (event && strcmp(event, "ping") == 0) {
 		buf_puts(&response->body, "pong\n");
-		return;
+		return 0;
 	}
-	if (mark.id && strlen(mark.id) > 200) {
-		answer_problem(r, response, 400, "the notification id is longer than 200 bytes");
-		return;
-	}
-	int is_new = look_once(site, repo, &mark, &err);
-	if (is_new < 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (mark.id && strlen(mark.id) > 200)
+		return answer_problem(r, response, 400, "the notification id is longer than 200 bytes");
+	int is_new = look_once(site, repo, &mark, err);
+	if (is_new < 0)
+		return -1;
 	response->status = 202;
 	buf_puts(&response->body, is_new ? "looking\n" : "seen before\n");
+	return 0;
 }

@@ -44,7 +44,7 @@ static double figure(const json_t *row, const char *key, const char **wrong)
 }
 
 /* Err: what is wrong with row i, in words. Shape: out[n]. */
-static int read_rows(const json_t *rows, struct foreign_row *out, char why[256])
+static int read_rows(const json_t *rows, struct foreign_row *out, struct fw_err *err)
 {
 	size_t i;
 	json_t *row;
@@ -72,28 +72,22 @@ static int read_rows(const json_t *rows, struct foreign_row *out, char why[256])
 		for (size_t k = 0; k < i && !wrong; k++)
 			if (strcmp(out[k].cell, out[i].cell) == 0)
 				wrong = "cell (it appears twice)";
-		if (wrong) {
-			snprintf(why, 256,
+		if (wrong)
+			return err_set(err, ERR_INVALID,
 				"rows[%zu].%.60s: a row is {\"cell\":text,\"ms\":number}, or \"failure\":text instead of ms, with "
 				"base_ms, tflops and base_tflops where known",
 				i, wrong);
-			return -1;
-		}
 	}
 	return 0;
 }
 
-static void store(
-	struct site *site, struct http_request *r, struct http_response *response, const struct foreign_figures *figures)
+static int store(struct site *site, struct http_response *response, const struct foreign_figures *figures, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
 	struct jsonw j;
 	int64_t id;
 	bool is_new;
-	if (site->act->import(site->control, figures, &id, &is_new, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (site->act->import(site->control, figures, &id, &is_new, err) != 0)
+		return -1;
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_int(&j, "comparison", id);
@@ -101,26 +95,18 @@ static void store(
 	jsonw_object_end(&j);
 	response->status = is_new ? 201 : 200;
 	snprintf(response->location, sizeof response->location, "/api/v1/comparisons/%lld", (long long)id);
+	return 0;
 }
 
-static void refuse_key(struct http_request *r, struct http_response *response, const char *key)
-{
-	char detail[160];
-	snprintf(detail, sizeof detail, "key %.60s is not known; known: repo, commit, base, branch, name, rows", key);
-	answer_problem(r, response, 400, detail);
-}
-
-static void import_post(void *arg, struct http_request *r, struct http_response *response)
+static int import_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	size_t len;
 	const char *body = http_body(r, &len), *wrong = NULL;
-	char why[256] = "";
 	if (!write_is_json(r, response))
-		return;
-	if (answer_is_form(r)) {
-		answer_problem(r, response, 415, "rows do not fit into a form; send JSON, with Content-Type: application/json");
-		return;
-	}
+		return -1;
+	if (answer_is_form(r))
+		return answer_problem(
+			r, response, 415, "rows do not fit into a form; send JSON, with Content-Type: application/json");
 	json_t *root = len <= BODY_BYTES_MAX ? json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	const json_t *rows = json_object_get(root, "rows");
 	struct foreign_figures figures = { .repo = write_text(root, "repo", TEXT_MAX, &wrong),
@@ -129,27 +115,30 @@ static void import_post(void *arg, struct http_request *r, struct http_response 
 		.base = write_text(root, "base", 64, &wrong),
 		.name = write_text(root, "name", 63, &wrong),
 		.n = (int)json_array_size(rows) };
-	struct foreign_row *row = calloc((size_t)figures.n + 1, sizeof *row);
+	struct foreign_row *row = mem_alloc_zero((size_t)figures.n + 1, sizeof *row);
+	const char *unknown = unknown_key(root, figures_keys);
+	int result;
 	figures.row = row;
 	if (!json_is_object(root))
-		answer_problem(r, response, 400, "the body must be a JSON object of at most 1 MiB");
-	else if (unknown_key(root, figures_keys))
-		refuse_key(r, response, unknown_key(root, figures_keys));
+		result = err_set(err, ERR_INVALID, "the body must be a JSON object of at most 1 MiB");
+	else if (unknown)
+		result = err_set(
+			err, ERR_INVALID, "key %.60s is not known; known: repo, commit, base, branch, name, rows", unknown);
 	else if (wrong || !figures.repo || !figures.commit || !figures.name)
-		answer_problem(r, response, 400, "repo, commit and name are needed; branch and base may be given; all are texts");
+		result = err_set(
+			err, ERR_INVALID, "repo, commit and name are needed; branch and base may be given; all are texts");
 	else if (figures.n < 1 || figures.n > JOB_CELLS_MAX)
-		answer_problem(r, response, 400, "rows must hold 1 to 400 rows");
-	else if (!row)
-		answer_problem(r, response, 503, "out of memory");
-	else if (read_rows(rows, row, why) != 0)
-		answer_problem(r, response, 400, why);
+		result = err_set(err, ERR_INVALID, "rows must hold 1 to 400 rows");
+	else if (read_rows(rows, row, err) != 0)
+		result = -1;
 	else
-		store(arg, r, response, &figures);
+		result = store(site, response, &figures, err);
 	free(row);
 	json_decref(root);
+	return result;
 }
 
-void api_import_post(void *arg, struct http_request *r, struct http_response *response)
+int api_import_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	idempotent_run(arg, r, response, import_post);
+	return idempotent_run(site, r, response, import_post, err);
 }

@@ -69,24 +69,22 @@ static void list_row(void *arg, const struct view_job *row)
 		write_job(&jobs->list.j, &jobs->unschedulable, row);
 }
 
-void api_jobs(void *arg, struct http_request *r, struct http_response *response)
+int api_jobs(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct job_list jobs = { .unschedulable = { .site = site } };
 	struct answer_list *list = &jobs.list;
 	const char *state;
 	int64_t before;
 	int result;
-	if (answer_choice(r, response, "state", answer_job_states(), &state) != 0 ||
-		answer_list_begin(site->db, r, response, list, &before) != 0 ||
-		answer_list_seek(site->db, r, response, list, VIEW_LIST_JOBS, &before) != 0)
-		return;
+	if (answer_choice(r, "state", answer_job_states(), &state, err) != 0 ||
+		answer_list_begin(site->db, r, response, list, &before, err) != 0 ||
+		answer_list_seek(site->db, list, VIEW_LIST_JOBS, &before, err) != 0)
+		return -1;
 	do
-		result = view_jobs(site->db, state, before, list->rows, list_row, &jobs, &err);
+		result = view_jobs(site->db, state, before, list->rows, list_row, &jobs, err);
 	while (result == 0 && answer_list_more(list, &before));
 	unschedulable_fini(&jobs.unschedulable);
-	answer_list_end(r, response, list, result, &err);
+	return answer_list_end(r, response, list, result);
 }
 
 struct one_job {
@@ -100,18 +98,16 @@ static void only_row(void *arg, const struct view_job *row)
 	write_job(&one->j, &one->unschedulable, row);
 }
 
-void api_job(void *arg, struct http_request *r, struct http_response *response)
+int api_job(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "job");
+	int64_t id = answer_path_id(r, "job", err);
 	struct one_job one = { .unschedulable = { .site = site, .job = id } };
 	if (id < 0)
-		return;
+		return -1;
 	answer_json(response, &one.j);
-	if (view_job(site->db, id, only_row, &one, &err) != 0)
-		answer_error(r, response, &err);
+	int result = view_job(site->db, id, only_row, &one, err);
 	unschedulable_fini(&one.unschedulable);
+	return result;
 }
 
 /* ---- its log ---------------------------------------------------------------------------------------------------------- */
@@ -147,96 +143,79 @@ static void remember_comparison(void *arg, const struct view_job *row)
 	*(int64_t *)arg = row->comparison;
 }
 
-void api_job_log(void *arg, struct http_request *r, struct http_response *response)
+int api_job_log(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	static const char *const sides[] = { "base", "target" };
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	int64_t comparison = 0, id = answer_path_id(r, response, "job");
+	int64_t comparison = 0, id = answer_path_id(r, "job", err);
 	if (id < 0)
-		return;
+		return -1;
 	/* bytes as the build printed them: as plain text they do nothing in a browser */
 	response->type = "text/plain; charset=utf-8";
-	int result = view_job(site->db, id, remember_comparison, &comparison, &err);
+	int result = view_job(site->db, id, remember_comparison, &comparison, err);
 	if (result == 0)
-		result = view_log(site->db, id, 0, VIEW_HISTORY_MAX, log_row, &response->body, &err);
+		result = view_log(site->db, id, 0, VIEW_HISTORY_MAX, log_row, &response->body, err);
 	for (int i = 0; result == 0 && comparison && i < 2; i++) {
 		struct build_reading b = { .out = &response->body, .side = sides[i] };
-		result = view_build(site->db, comparison, sides[i], build_log, &b, &err);
-		if (result != 0 && err.code == ERR_NOT_FOUND) { /* that side was not built */
-			err_clear(&err);
+		result = view_build(site->db, comparison, sides[i], build_log, &b, err);
+		if (result != 0 && err->code == ERR_NOT_FOUND) { /* that side was not built */
+			err_clear(err);
 			result = 0;
 		}
 	}
-	if (result != 0)
-		answer_error(r, response, &err);
+	return result;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
 
-static void job_post(void *arg, struct http_request *r, struct http_response *response)
+static int job_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct job_request request = { 0 };
-	const struct write_key known[] = { { "repo", .text = &request.repo }, { "base", .text = &request.base },
-		{ "target", .text = &request.target }, { "suite", .text = &request.suite },
-		{ "device", .text = &request.device_kind }, { "cells", .text = &request.cells_glob },
-		{ "base_provider", .text = &request.base_provider }, { "target_provider", .text = &request.target_provider },
-		{ "base_config", .text = &request.base_config }, { "target_config", .text = &request.target_config },
-		{ "base_toolchain", .text = &request.base_toolchain }, { "target_toolchain", .text = &request.target_toolchain },
-		{ "base_flags", .text = &request.base_flags }, { "target_flags", .text = &request.target_flags },
-		{ "quick", .flag = &request.quick }, { 0 } };
 	int64_t id;
-	json_t *root = write_take(r, response, known);
+	char page[48];
+	json_t *root = write_take_request(r, response, WRITE_SIDES " quick", NULL, &request);
 	if (!root)
-		return;
-	if (!request.repo || !request.target) {
-		answer_problem(r, response, 400, "repo and target are needed");
-	} else if (site->act->enqueue(site->control, &request, &id, &err) != 0) {
-		answer_error(r, response, &err);
-	} else {
-		char page[48];
-		snprintf(page, sizeof page, "/jobs/%lld", (long long)id);
-		if (!write_back_to(r, response, page))
-			answer_new(response, "jobs", id, jobstate_name(JOBSTATE_QUEUED));
-	}
+		return -1;
+	int result = !request.repo || !request.target ? err_set(err, ERR_INVALID, "repo and target are needed")
+						      : site->act->enqueue(site->control, &request, &id, err);
 	json_decref(root);
+	if (result != 0)
+		return -1;
+	snprintf(page, sizeof page, "/jobs/%lld", (long long)id);
+	if (!write_back_to(r, response, page))
+		answer_new(response, "jobs", id, jobstate_name(JOBSTATE_QUEUED));
+	return 0;
 }
 
-void api_job_post(void *arg, struct http_request *r, struct http_response *response)
+int api_job_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	idempotent_run(arg, r, response, job_post);
+	return idempotent_run(site, r, response, job_post, err);
 }
 
-void api_job_cancel(void *arg, struct http_request *r, struct http_response *response)
+int api_job_cancel(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "job");
+	int64_t id = answer_path_id(r, "job", err);
 	if (id < 0)
-		return;
-	if (site->act->cancel(site->control, id, http_who(r), &err) != 0)
-		answer_error(r, response, &err);
-	else if (!write_back_to(r, response, "/jobs"))
+		return -1;
+	if (site->act->cancel(site->control, id, http_who(r), err) != 0)
+		return -1;
+	if (!write_back_to(r, response, "/jobs"))
 		answer_state(response, id, jobstate_name(JOBSTATE_CANCELLED));
+	return 0;
 }
 
-static void job_retry(void *arg, struct http_request *r, struct http_response *response)
+static int job_retry(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	int64_t new_id, id = answer_path_id(r, response, "job");
+	int64_t new_id, id = answer_path_id(r, "job", err);
 	if (id < 0)
-		return;
-	if (site->act->retry(site->control, id, &new_id, &err) != 0) {
-		answer_error(r, response, &err);
-	} else if (!write_back_to(r, response, "/jobs")) {
+		return -1;
+	if (site->act->retry(site->control, id, &new_id, err) != 0)
+		return -1;
+	if (!write_back_to(r, response, "/jobs"))
 		answer_new(response, "jobs", new_id, jobstate_name(JOBSTATE_QUEUED));
-	}
+	return 0;
 }
 
-void api_job_retry(void *arg, struct http_request *r, struct http_response *response)
+int api_job_retry(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	idempotent_run(arg, r, response, job_retry);
+	return idempotent_run(site, r, response, job_retry, err);
 }

@@ -348,12 +348,9 @@ static int write_all(struct metrics *m, const struct site *site, const struct ht
 	return 0;
 }
 
-void api_metrics(void *arg, struct http_request *r, struct http_response *response)
+int api_metrics(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	struct metrics m = { .db = site->db, .out = &response->body, .err = &err };
+	struct metrics m = { .db = site->db, .out = &response->body, .err = err };
 	response->type = "text/plain; version=0.0.4; charset=utf-8";
-	if (write_all(&m, site, r) != 0)
-		answer_error(r, response, &err);
+	return write_all(&m, site, r);
 }

@@ -47,33 +47,30 @@ static void notification_row(void *arg, const struct view_notification *row)
 	jsonw_object_end(j);
 }
 
-void api_notifications(void *arg, struct http_request *r, struct http_response *response)
+int api_notifications(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct reading reading = { .site = site };
 	const char *state;
 	int64_t before;
-	if (answer_choice(r, response, "state", ANSWER_NOTIFICATION_STATES, &state) != 0 ||
-		answer_list_begin(site->db, r, response, &reading.list, &before) != 0 ||
-		answer_list_seek(site->db, r, response, &reading.list, VIEW_LIST_NOTIFICATIONS, &before) != 0)
-		return;
+	if (answer_choice(r, "state", ANSWER_NOTIFICATION_STATES, &state, err) != 0 ||
+		answer_list_begin(site->db, r, response, &reading.list, &before, err) != 0 ||
+		answer_list_seek(site->db, &reading.list, VIEW_LIST_NOTIFICATIONS, &before, err) != 0)
+		return -1;
 	int result;
 	do
-		result = view_notifications(site->db, state, before, reading.list.rows, notification_row, &reading, &err);
+		result = view_notifications(site->db, state, before, reading.list.rows, notification_row, &reading, err);
 	while (result == 0 && answer_list_more(&reading.list, &before));
-	answer_list_end(r, response, &reading.list, result, &err);
+	return answer_list_end(r, response, &reading.list, result);
 }
 
-void api_redeliver(void *arg, struct http_request *r, struct http_response *response)
+int api_redeliver(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "notification");
+	int64_t id = answer_path_id(r, "notification", err);
 	if (id < 0)
-		return;
-	if (site->act->redeliver(site->control, id, &err) != 0)
-		answer_error(r, response, &err);
-	else if (!write_back_to(r, response, "/notifications"))
+		return -1;
+	if (site->act->redeliver(site->control, id, err) != 0)
+		return -1;
+	if (!write_back_to(r, response, "/notifications"))
 		answer_state(response, id, "waiting");
+	return 0;
 }

@@ -264,11 +264,11 @@ static void write_document(struct buf *out, const struct http_route *route, int 
 	buf_puts(out, "}\n");
 }
 
-void api_openapi(void *arg, struct http_request *r, struct http_response *response)
+int api_openapi(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	static struct buf document; /* the table does not change, so it is written once */
 	static char etag[HASH_HEX + 2];
-	(void)arg;
+	(void)site, (void)err;
 	if (!etag[0]) {
 		char hash[HASH_HEX];
 		int n;
@@ -277,8 +277,7 @@ void api_openapi(void *arg, struct http_request *r, struct http_response *respon
 		write_document(&document, routes, n);
 		if (document.failed) {
 			buf_fini(&document);
-			answer_problem(r, response, 500, NULL);
-			return;
+			return answer_problem(r, response, 500, NULL);
 		}
 		hash_hex(document.data, document.len, hash);
 		snprintf(etag, sizeof etag, "\"%s\"", hash);
@@ -286,4 +285,5 @@ void api_openapi(void *arg, struct http_request *r, struct http_response *respon
 	response->type = "application/json; charset=utf-8";
 	buf_append(&response->body, document.data, document.len);
 	snprintf(response->etag, sizeof response->etag, "%s", etag);
+	return 0;
 }

@@ -24,42 +24,32 @@ static void peer_row(void *arg, const struct view_peer *row)
 	jsonw_object_end(j);
 }
 
-void api_peers(void *arg, struct http_request *r, struct http_response *response)
+int api_peers(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct jsonw j;
-	if (answer_repo(site->db, r, response) != 0 || answer_device(site->db, r, response) != 0)
-		return;
+	if (answer_repo(site->db, r, err) != 0 || answer_device(site->db, r, err) != 0)
+		return -1;
 	answer_items_begin(response, &j);
-	if (view_peers(site->db, http_query(r, "repo"), http_query(r, "device"), VIEW_LIMIT_DEFAULT, peer_row, &j, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		answer_items_end(&j);
+	return answer_items_end(
+		&j, view_peers(site->db, http_query(r, "repo"), http_query(r, "device"), VIEW_LIMIT_DEFAULT, peer_row, &j, err));
 }
 
-static void peer_post(void *arg, struct http_request *r, struct http_response *response)
+static int peer_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct job_request request = { 0 };
-	const struct write_key known[] = { { "repo", .text = &request.repo }, { "target", .text = &request.target },
-		{ "provider", .text = &request.base_provider }, { "suite", .text = &request.suite },
-		{ "device", .text = &request.device_kind }, { "cells", .text = &request.cells_glob }, { 0 } };
 	int64_t jobs[SITE_PEERS_MAX];
 	int n = 0;
-	json_t *root = write_take(r, response, known);
+	json_t *root = write_take_request(r, response, "repo target provider suite device cells", NULL, &request);
 	if (!root)
-		return;
-	if (site->act->peer(site->control, &request, jobs, &n, &err) != 0) {
-		answer_error(r, response, &err);
-	} else {
+		return -1;
+	int result = site->act->peer(site->control, &request, jobs, &n, err);
+	if (result == 0)
 		answer_new_jobs(response, jobs, n);
-	}
 	json_decref(root);
+	return result;
 }
 
-void api_peer_post(void *arg, struct http_request *r, struct http_response *response)
+int api_peer_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	idempotent_run(arg, r, response, peer_post);
+	return idempotent_run(site, r, response, peer_post, err);
 }

@@ -21,35 +21,28 @@ static void repo_row(void *arg, const struct view_repo *row)
 	jsonw_object_end(j);
 }
 
-void api_repos(void *arg, struct http_request *r, struct http_response *response)
+int api_repos(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
+	(void)r;
 	struct jsonw j;
 	answer_items_begin(response, &j);
-	if (view_repos(site->db, repo_row, &j, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		answer_items_end(&j);
+	return answer_items_end(&j, view_repos(site->db, repo_row, &j, err));
 }
 
-void api_look_post(void *arg, struct http_request *r, struct http_response *response)
+int api_look_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct jsonw j;
 	const char *repo = http_segment(r, 0);
 	int64_t look = 0;
-	if (site->act->trigger(site->control, repo, &look, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (site->act->trigger(site->control, repo, &look, err) != 0)
+		return -1;
 	answer_json(response, &j);
 	response->status = 202;
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "repo", repo);
 	jsonw_kv_int(&j, "look", look);
 	jsonw_object_end(&j);
+	return 0;
 }
 
 /* The lines of a text as a list. */
@@ -64,32 +57,29 @@ static void write_lines(struct jsonw *j, const char *text)
 	jsonw_array_end(j);
 }
 
-void api_look(void *arg, struct http_request *r, struct http_response *response)
+int api_look(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct jsonw j;
 	const char *repo = http_segment(r, 0);
 	int64_t look = answer_number(http_segment(r, 1));
 	const char *error = "", *held = "";
 	bool ended = false;
-	if (look < 0) {
-		answer_problem(r, response, 404, "a look has a number, which POST /api/v1/repos/{repo}/looks gives");
-	} else if (!site->act->looked) {
-		answer_problem(r, response, 404, "nothing is watched here");
-	} else if (site->act->looked(site->control, repo, look, &ended, &held, &error, &err) != 0) {
-		answer_error(r, response, &err);
-	} else {
-		answer_json(response, &j);
-		jsonw_object(&j);
-		jsonw_kv_string(&j, "repo", repo);
-		jsonw_kv_int(&j, "look", look);
-		jsonw_kv_bool(&j, "ended", ended);
-		answer_text(&j, "error", error);
-		jsonw_key(&j, "held");
-		write_lines(&j, held);
-		jsonw_object_end(&j);
-	}
+	if (look < 0)
+		return err_set(err, ERR_NOT_FOUND, "a look has a number, which POST /api/v1/repos/{repo}/looks gives");
+	if (!site->act->looked)
+		return err_set(err, ERR_NOT_FOUND, "nothing is watched here");
+	if (site->act->looked(site->control, repo, look, &ended, &held, &error, err) != 0)
+		return -1;
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "repo", repo);
+	jsonw_kv_int(&j, "look", look);
+	jsonw_kv_bool(&j, "ended", ended);
+	answer_text(&j, "error", error);
+	jsonw_key(&j, "held");
+	write_lines(&j, held);
+	jsonw_object_end(&j);
+	return 0;
 }
 
 static void branch_row(void *arg, const struct view_branch *row)
@@ -175,26 +165,23 @@ static int write_branches(
 	return result;
 }
 
-void api_branches(void *arg, struct http_request *r, struct http_response *response)
+int api_branches(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct answer_list list;
 	struct ids ids = { .n = 0 };
 	int64_t after;
 	const char *watched, *strict;
-	if (answer_choice(r, response, "watched", "yes", &watched) != 0 ||
-		answer_choice(r, response, "strict", "yes", &strict) != 0 ||
-		answer_list_begin(site->db, r, response, &list, &after) != 0)
-		return;
+	if (answer_choice(r, "watched", "yes", &watched, err) != 0 || answer_choice(r, "strict", "yes", &strict, err) != 0 ||
+		answer_list_begin(site->db, r, response, &list, &after, err) != 0)
+		return -1;
 	int result;
 	if (list.repo && *list.repo) {
-		result = view_repo_id(site->db, list.repo, &ids.id[0], &err);
+		result = view_repo_id(site->db, list.repo, &ids.id[0], err);
 		ids.n = 1;
 	} else {
-		result = view_repos(site->db, remember_repo, &ids, &err);
+		result = view_repos(site->db, remember_repo, &ids, err);
 	}
 	if (result == 0)
-		result = write_branches(site->db, r, &ids, after, &list, &err);
-	answer_list_end(r, response, &list, result, &err);
+		result = write_branches(site->db, r, &ids, after, &list, err);
+	return answer_list_end(r, response, &list, result);
 }

@@ -204,28 +204,25 @@ static void send_table(struct http_response *response, struct report *report)
 	out->failed |= report->table.failed;
 }
 
-static int read_form(struct http_request *r, struct http_response *response, enum answer_form *form)
+static int read_form(struct http_request *r, enum answer_form *form, struct fw_err *err)
 {
 	const char *format;
-	if (answer_choice(r, response, "format", "json csv md", &format) != 0)
+	if (answer_choice(r, "format", "json csv md", &format, err) != 0)
 		return -1;
 	*form = !format ? answer_form_wanted(r) : *format == 'j' ? ANSWER_JSON : *format == 'c' ? ANSWER_CSV : ANSWER_MARKDOWN;
 	return 0;
 }
 
-void api_report(void *arg, struct http_request *r, struct http_response *response)
+int api_report(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	struct report report = { .db = site->db, .err = &err };
+	struct report report = { .db = site->db, .err = err };
 	char branch[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
 	int result;
-	if (read_form(r, response, &report.form) != 0 ||
-		answer_choice(r, response, "verdict", ANSWER_VERDICTS, &filter.verdict) != 0 ||
-		answer_list_begin(site->db, r, response, &report.list, &filter.before) != 0 ||
-		answer_list_seek(site->db, r, response, &report.list, VIEW_LIST_COMPARISONS, &filter.before) != 0)
-		return;
+	if (read_form(r, &report.form, err) != 0 || answer_choice(r, "verdict", ANSWER_VERDICTS, &filter.verdict, err) != 0 ||
+		answer_list_begin(site->db, r, response, &report.list, &filter.before, err) != 0 ||
+		answer_list_seek(site->db, &report.list, VIEW_LIST_COMPARISONS, &filter.before, err) != 0)
+		return -1;
 	report.verdict = filter.verdict ? verdict_from_name(filter.verdict) : VERDICT_NONE;
 	filter.has_regressions = report.verdict == VERDICT_REGRESSION;
 	if (filter.has_regressions)
@@ -234,11 +231,12 @@ void api_report(void *arg, struct http_request *r, struct http_response *respons
 	begin_table(&report);
 	do {
 		filter.limit = report.list.rows;
-		result = view_comparisons(site->db, &filter, comparison_row, &report, &err);
+		result = view_comparisons(site->db, &filter, comparison_row, &report, err);
 		result = result != 0 ? result : report.result;
 	} while (result == 0 && answer_list_more(&report.list, &filter.before));
-	answer_list_end(r, response, &report.list, result, &err);
+	result = answer_list_end(r, response, &report.list, result);
 	if (result == 0 && report.form != ANSWER_JSON)
 		send_table(response, &report);
 	buf_fini(&report.table);
+	return result;
 }

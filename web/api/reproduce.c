@@ -39,23 +39,20 @@ static int write_lines(struct site *site, struct http_response *response, const 
 	return result;
 }
 
-void api_comparison_reproduce(void *arg, struct http_request *r, struct http_response *response)
+int api_comparison_reproduce(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct view_around alone = { .previous = 0 };
 	struct comparison c;
 	const char *key = http_query(r, "cell");
-	int64_t id = answer_path_id(r, response, "comparison");
+	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
-		return;
-	int result = comparison_read(site->db, id, &alone, &c, &err);
+		return -1;
+	int result = comparison_read(site->db, id, &alone, &c, err);
 	const struct comparison_cell *cell = result != 0 ? NULL : key && *key ? find_cell(&c, key) : reproduce_worst(&c);
 	if (result == 0 && !cell)
-		result = err_set(&err, ERR_NOT_FOUND, "comparison %lld has no such cell", (long long)id);
+		result = err_set(err, ERR_NOT_FOUND, "comparison %lld has no such cell", (long long)id);
 	if (result == 0)
-		result = write_lines(site, response, &c, cell, &err);
+		result = write_lines(site, response, &c, cell, err);
 	comparison_free(&c);
-	if (result != 0)
-		answer_error(r, response, &err);
+	return result;
 }

@@ -211,59 +211,53 @@ static int tables(struct db *db, int64_t id, struct review *review, struct fw_er
 	return result;
 }
 
-void api_comparison_md(void *arg, struct http_request *r, struct http_response *response)
+int api_comparison_md(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct view_around alone = { .previous = 0 };
 	struct comparison c;
 	struct review review = { .out = &response->body, .c = &c };
-	int64_t id = answer_path_id(r, response, "comparison");
+	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
-		return;
+		return -1;
 	response->type = "text/markdown; charset=utf-8";
-	int result = comparison_read(site->db, id, &alone, &c, &err);
+	int result = comparison_read(site->db, id, &alone, &c, err);
 	if (result == 0) {
 		review.n_peers = comparison_peers(&c, review.peer);
 		review.flops = comparison_has_flops(&c);
 		review.unit = comparison_unit(&c);
-		result = view_comparison(site->db, id, heading, &review, &err);
+		result = view_comparison(site->db, id, heading, &review, err);
 	}
-	if (result == 0 && view_profile_of(site->db, 0, id, why_line, &response->body, &err) < 0)
+	if (result == 0 && view_profile_of(site->db, 0, id, why_line, &response->body, err) < 0)
 		result = -1;
 	if (result == 0)
-		result = tables(site->db, id, &review, &err);
+		result = tables(site->db, id, &review, err);
 	comparison_free(&c);
-	if (result != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (result != 0)
+		return -1;
 	if (review.separate)
 		buf_puts(&response->body, "\nChanges are trimmed means of paired ratios, not quotients of these medians.\n");
 	if (review.left_out)
 		buf_printf(&response->body, "\n%d more cells: /comparisons/%lld\n", review.left_out, (long long)id);
+	return 0;
 }
 
 /* ---- picture ---------------------------------------------------------------------------------------------------------- */
 
-void api_comparison_svg(void *arg, struct http_request *r, struct http_response *response)
+int api_comparison_svg(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct view_around alone = { .previous = 0 };
 	struct comparison c;
-	int64_t id = answer_path_id(r, response, "comparison");
+	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
-		return;
+		return -1;
 	response->type = "image/svg+xml; charset=utf-8";
-	int result = comparison_read(site->db, id, &alone, &c, &err);
+	int result = comparison_read(site->db, id, &alone, &c, err);
 	if (result == 0) {
 		response->is_picture = true;
 		comparison_picture(&response->body, &c);
 	}
 	comparison_free(&c);
-	if (result != 0)
-		answer_error(r, response, &err);
+	return result;
 }
 
 /* ---- badge ------------------------------------------------------------------------------------------------------------ */
@@ -323,24 +317,20 @@ static void draw_badge(struct buf *out, const struct badge *badge)
 		width, text, width, left, right, colour, left + 8, sign, text);
 }
 
-void api_badge(void *arg, struct http_request *r, struct http_response *response)
+int api_badge(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	char key[BRANCH_KEY_MAX];
 	const char *repo = http_query(r, "repo"), *branch = scope_branch(r, key);
 	struct view_branch_filter filter = { .name = branch ? branch : "main", .limit = 1 };
 	struct badge badge = { .worst_pct = NAN };
-	if (!repo || !*repo) {
-		answer_problem(r, response, 400, "repo is needed, and branch unless it is main");
-	} else if (view_repo_id(site->db, repo, &filter.repo, &err) != 0 ||
-		   view_branches(site->db, &filter, newest, &badge, &err) != 0) {
-		answer_error(r, response, &err);
-	} else if (!badge.found) {
-		answer_problem(r, response, 404, "that repository has no such branch");
-	} else {
-		response->type = "image/svg+xml; charset=utf-8";
-		response->is_picture = true;
-		draw_badge(&response->body, &badge);
-	}
+	if (!repo || !*repo)
+		return err_set(err, ERR_INVALID, "repo is needed, and branch unless it is main");
+	if (view_repo_id(site->db, repo, &filter.repo, err) != 0 || view_branches(site->db, &filter, newest, &badge, err) != 0)
+		return -1;
+	if (!badge.found)
+		return err_set(err, ERR_NOT_FOUND, "that repository has no such branch");
+	response->type = "image/svg+xml; charset=utf-8";
+	response->is_picture = true;
+	draw_badge(&response->body, &badge);
+	return 0;
 }

@@ -27,20 +27,14 @@ static void month_row(void *arg, const struct archive_position *last)
 	jsonw_object_end(&m->j);
 }
 
-void api_samples(void *arg, struct http_request *r, struct http_response *response)
+int api_samples(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
+	(void)r;
 	struct months m;
-	struct fw_err err = { 0 };
-	if (archived_folder(site->db, m.folder, sizeof m.folder, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (archived_folder(site->db, m.folder, sizeof m.folder, err) != 0)
+		return -1;
 	answer_items_begin(response, &m.j);
-	if (archived_each(site->db, month_row, &m, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		answer_items_end(&m.j);
+	return answer_items_end(&m.j, archived_each(site->db, month_row, &m, err));
 }
 
 struct wanted {
@@ -68,25 +62,22 @@ static int64_t first_wanted(const char *range)
 	return at > 0 ? at : 0;
 }
 
-void api_samples_month(void *arg, struct http_request *r, struct http_response *response)
+int api_samples_month(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct wanted w = { .month = http_segment(r, 0) };
 	char folder[512];
 	int64_t at = first_wanted(http_header(r, "Range"));
-	if (archived_each(site->db, find_month, &w, &err) != 0 || archived_folder(site->db, folder, sizeof folder, &err) != 0)
-		answer_error(r, response, &err);
-	else if (w.bytes == 0)
-		answer_problem(r, response, 404, "no single times of such a month are archived");
-	else if (at >= w.bytes)
-		answer_problem(r, response, 416, "the file ends before");
-	else if (archive_path(folder, w.month, response->file, sizeof response->file, &err) != 0)
-		answer_error(r, response, &err);
-	else {
-		response->status = at > 0 ? 206 : 200;
-		response->file_at = at;
-		response->file_bytes = w.bytes - at;
-		response->type = "application/zstd";
-	}
+	if (archived_each(site->db, find_month, &w, err) != 0 || archived_folder(site->db, folder, sizeof folder, err) != 0)
+		return -1;
+	if (w.bytes == 0)
+		return err_set(err, ERR_NOT_FOUND, "no single times of such a month are archived");
+	if (at >= w.bytes)
+		return answer_problem(r, response, 416, "the file ends before");
+	if (archive_path(folder, w.month, response->file, sizeof response->file, err) != 0)
+		return -1;
+	response->status = at > 0 ? 206 : 200;
+	response->file_at = at;
+	response->file_bytes = w.bytes - at;
+	response->type = "application/zstd";
+	return 0;
 }

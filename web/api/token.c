@@ -19,16 +19,12 @@ static void token_row(void *arg, const struct token_row *row)
 	jsonw_object_end(j);
 }
 
-void api_tokens(void *arg, struct http_request *r, struct http_response *response)
+int api_tokens(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
+	(void)r;
 	struct jsonw j;
 	answer_items_begin(response, &j);
-	if (store_token_list(site->db, token_row, &j, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		answer_items_end(&j);
+	return answer_items_end(&j, store_token_list(site->db, token_row, &j, err));
 }
 
 static bool is_plain_name(const char *name)
@@ -38,66 +34,63 @@ static bool is_plain_name(const char *name)
 	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == len;
 }
 
-void api_token_post(void *arg, struct http_request *r, struct http_response *response)
+static int make_token(struct site *site, struct http_request *r, struct http_response *response, const char *name,
+	const char *scope, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	char token[ACCESS_TOKEN_TEXT], hash[HASH_HEX];
-	if (http_header(r, "Idempotency-Key")) {
-		answer_problem(
+	struct jsonw j;
+	if (!name || !is_plain_name(name))
+		return err_set(err, ERR_INVALID, "name must be 1 to 63 letters, digits, '-', '_' or '.'");
+	if (token_scope_of(scope) == TOKEN_NONE)
+		return err_set(err, ERR_INVALID, "scope must be read, trigger or admin");
+	if (!site->needs_token)
+		return err_set(err, ERR_CONFLICT,
+			"under `access: local` nobody shows who he is, so nobody can vouch for a token; set `access: token`, and "
+			"make "
+			"it with the daemon's own, STATE_DIR/admin.token");
+	if (access_new_token(token, err) != 0)
+		return -1;
+	hash_hex(token, strlen(token), hash);
+	const struct token_new fresh = { .name = name, .hash = hash, .scope = scope, .made_by = http_who(r) };
+	if (store_token_insert(site->db, &fresh, clock_utc_ms(), err) != 0)
+		return -1;
+	response->status = 201;
+	response->cache = "no-store";
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "name", name);
+	jsonw_kv_string(&j, "scope", scope);
+	jsonw_kv_string(&j, "token", token);
+	jsonw_object_end(&j);
+	return 0;
+}
+
+int api_token_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+{
+	if (http_header(r, "Idempotency-Key"))
+		return answer_problem(
 			r, response, 400, "a new token takes no Idempotency-Key: an answer that holds a secret is not kept");
-		return;
-	}
 	const char *name = NULL, *scope = NULL;
 	const struct write_key known[] = { { "name", .text = &name }, { "scope", .text = &scope }, { 0 } };
 	json_t *root = write_take(r, response, known);
 	if (!root)
-		return;
-	if (!name || !is_plain_name(name)) {
-		answer_problem(r, response, 400, "name must be 1 to 63 letters, digits, '-', '_' or '.'");
-	} else if (token_scope_of(scope) == TOKEN_NONE) {
-		answer_problem(r, response, 400, "scope must be read, trigger or admin");
-	} else if (!site->needs_token) {
-		answer_problem(r, response, 409,
-			"under `access: local` nobody shows who he is, so nobody can vouch for a token; set `access: token`, and "
-			"make "
-			"it with the daemon's own, STATE_DIR/admin.token");
-	} else if (access_new_token(token, &err) != 0) {
-		answer_error(r, response, &err);
-	} else {
-		struct jsonw j;
-		hash_hex(token, strlen(token), hash);
-		const struct token_new fresh = { .name = name, .hash = hash, .scope = scope, .made_by = http_who(r) };
-		if (store_token_insert(site->db, &fresh, clock_utc_ms(), &err) != 0) {
-			answer_error(r, response, &err);
-		} else {
-			response->status = 201;
-			response->cache = "no-store";
-			answer_json(response, &j);
-			jsonw_object(&j);
-			jsonw_kv_string(&j, "name", name);
-			jsonw_kv_string(&j, "scope", scope);
-			jsonw_kv_string(&j, "token", token);
-			jsonw_object_end(&j);
-		}
-	}
+		return -1;
+	int result = make_token(site, r, response, name, scope, err);
 	json_decref(root);
+	return result;
 }
 
-void api_token_revoke(void *arg, struct http_request *r, struct http_response *response)
+int api_token_revoke(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct jsonw j;
 	const char *name = http_segment(r, 0);
-	if (store_token_revoke(site->db, name, clock_utc_ms(), &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (store_token_revoke(site->db, name, clock_utc_ms(), err) != 0)
+		return -1;
 	http_end_streams(r);
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "name", name);
 	jsonw_kv_bool(&j, "revoked", true);
 	jsonw_object_end(&j);
+	return 0;
 }

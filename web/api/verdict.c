@@ -13,33 +13,30 @@ static void write(
 	commit_verdict_write(&j, repo, sha, branch, v);
 }
 
-void api_commit_verdict(void *arg, struct http_request *r, struct http_response *response)
+int api_commit_verdict(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct store_commit_found found;
 	struct commit_verdict v;
 	char key[BRANCH_KEY_MAX];
 	const char *branch = scope_branch(r, key), *prefix = http_segment(r, 0);
 	commit_verdict_init(&v);
 	const char *strict;
-	if (answer_choice(r, response, "strict", "yes", &strict) != 0)
-		return;
-	int result = store_commit_find(site->db, http_query(r, "repo"), prefix, &found, &err);
+	if (answer_choice(r, "strict", "yes", &strict, err) != 0)
+		return -1;
+	int result = store_commit_find(site->db, http_query(r, "repo"), prefix, &found, err);
 	if (result == 0 && found.n == 0)
-		result = err_set(&err, ERR_NOT_FOUND, "no commit that was asked for begins with %.64s", prefix);
+		result = err_set(err, ERR_NOT_FOUND, "no commit that was asked for begins with %.64s", prefix);
 	if (result == 0 && found.n > 1)
-		result = err_set(&err, ERR_CONFLICT,
+		result = err_set(err, ERR_CONFLICT,
 			"several commits begin with %.64s; write more digits, or say which repository with repo=NAME", prefix);
 	if (result == 0)
-		result = store_commit_verdict(site->db, found.repo, found.sha, branch, &v, &err);
+		result = store_commit_verdict(site->db, found.repo, found.sha, branch, &v, err);
 	if (result == 0 && strict)
 		commit_verdict_strict(&v);
 	if (result == 0)
 		write(response, found.repo_name, found.sha, branch ? branch : "", &v);
-	else
-		answer_error(r, response, &err);
 	commit_verdict_fini(&v);
+	return result;
 }
 
 struct requested {
@@ -53,20 +50,19 @@ static void write_requested(void *arg, const struct view_job *row)
 	write(a->response, row->repo, row->target, row->branch, a->v);
 }
 
-void api_job_verdict(void *arg, struct http_request *r, struct http_response *response)
+int api_job_verdict(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct commit_verdict v;
 	struct requested requested = { response, &v };
-	int64_t id = answer_path_id(r, response, "job");
+	int64_t id = answer_path_id(r, "job", err);
 	const char *strict;
-	if (id < 0 || answer_choice(r, response, "strict", "yes", &strict) != 0)
-		return;
-	int result = store_commit_plan(site->db, id, &v, &err);
+	if (id < 0 || answer_choice(r, "strict", "yes", &strict, err) != 0)
+		return -1;
+	int result = store_commit_plan(site->db, id, &v, err);
 	if (result == 0 && strict)
 		commit_verdict_strict(&v);
-	if (result != 0 || view_job(site->db, id, write_requested, &requested, &err) != 0)
-		answer_error(r, response, &err);
+	if (result == 0)
+		result = view_job(site->db, id, write_requested, &requested, err);
 	commit_verdict_fini(&v);
+	return result;
 }

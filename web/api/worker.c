@@ -24,13 +24,13 @@ static void worker_row(void *arg, const struct worker_status *w)
 	jsonw_object_end(j);
 }
 
-void api_workers(void *arg, struct http_request *r, struct http_response *response)
+int api_workers(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
+	(void)err;
 	struct jsonw j;
 	(void)r;
 	answer_items_begin(response, &j);
 	if (site->act->workers)
 		site->act->workers(site->control, worker_row, &j);
-	answer_items_end(&j);
+	return answer_items_end(&j, 0);
 }

@@ -47,6 +47,16 @@ static enum MHD_Result rest(struct http_request *r, struct http_response *respon
 	return MHD_YES;
 }
 
+static void call(struct http_request *r, struct http_response *response, http_handler_fn *handler)
+{
+	const struct http_config *config = &r->http->config;
+	struct fw_err err = { 0 };
+	if (handler(config->site, r, response, &err) == 0 || !response || response->status >= 400)
+		return;
+	response->status = 500;
+	config->no_route(config->site, r, response, &err);
+}
+
 /* Ask once more for an answer that was not there. */
 static enum MHD_Result http_request_again(struct http_request *r)
 {
@@ -54,7 +64,7 @@ static enum MHD_Result http_request_again(struct http_request *r)
 	if (r->abandoned)
 		return MHD_NO;
 	buf_init(&response.body, HTTP_RESPONSE_MAX);
-	r->later(r->http->config.arg, r, &response);
+	call(r, &response, r->later);
 	return response.later ? rest(r, &response) : http_send(r, &response);
 }
 
@@ -63,12 +73,12 @@ static void dispatch_answer(struct http_request *r, struct http_response *respon
 {
 	const struct http_config *config = &r->http->config;
 	const char *known;
-	if (route->scope != HTTP_OPEN && config->guard && !config->guard(config->arg, r, response, route->scope))
+	if (route->scope != HTTP_OPEN && config->guard && !config->guard(config->site, r, response, route->scope))
 		return;
 	if (http_unknown(r, &known))
 		http_refuse(r, response, 400);
 	else
-		route->handler(config->arg, r, response);
+		call(r, response, route->handler);
 }
 
 /* Let its route answer a request that is whole, or refuse it. */
@@ -98,7 +108,7 @@ static enum MHD_Result http_dispatch(struct http_request *r)
 	}
 	if (response.status == 405)
 		response.status = refuse_method(r, &response);
-	h->config.no_route(h->config.arg, r, &response);
+	http_refuse(r, &response, response.status);
 	return http_send(r, &response);
 }
 
@@ -115,7 +125,7 @@ static bool http_may_send_body(struct http_request *r, struct http_response *ref
 		*refusal = (struct http_response){ .status = 200, .type = "text/plain; charset=utf-8" };
 		buf_init(&refusal->body, HTTP_RESPONSE_MAX);
 		r->route = i;
-		if (config->guard(config->arg, r, refusal, route->scope)) {
+		if (config->guard(config->site, r, refusal, route->scope)) {
 			buf_fini(&refusal->body);
 			return true;
 		}
@@ -164,7 +174,7 @@ static void completed(void *arg, struct MHD_Connection *connection, void **reque
 	}
 	struct http_request *r = *request;
 	if (r && r->later)
-		r->later(r->http->config.arg, r, NULL);
+		call(r, NULL, r->later);
 	if (c && c->request == r)
 		c->request = NULL;
 	request_free(r);

@@ -19,6 +19,14 @@
 
 struct http;
 struct http_request;
+struct http_response;
+struct site; /* what handlers know; the server does not look inside */
+
+/**
+ * Write the answer. Err: `err` becomes the answer, by http_config.no_route, unless the response has a status from 400 on: then the
+ * handler has refused by itself.
+ */
+typedef int http_handler_fn(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err);
 
 struct http_response {
 	int status;                  /* 200 unless the handler sets another */
@@ -37,16 +45,14 @@ struct http_response {
 	bool is_private;             /* set by the guard: the answer depends on who asks, and no cache may give it to another */
 	bool is_picture;             /* made to be shown in pages of other sites */
 	/** Set for an event stream: append what comes after *cursor, move *cursor. Called again after every http_notify. */
-	void (*stream)(void *arg, int64_t *cursor, struct buf *out);
+	void (*stream)(struct site *site, int64_t *cursor, struct buf *out);
 	int64_t cursor;
 	/**
 	 * Set where the answer comes later: the connection rests, and this is called like a handler after every http_notify until it
 	 * leaves `later` unset. A last time with `response` NULL: the request is over, answered or not.
 	 */
-	void (*later)(void *arg, struct http_request *request, struct http_response *response);
+	http_handler_fn *later;
 };
-
-typedef void http_handler_fn(void *arg, struct http_request *request, struct http_response *response);
 
 /** What a request needs to be allowed; each includes those before it. */
 enum http_scope { HTTP_OPEN, HTTP_READ, HTTP_TRIGGER, HTTP_ADMIN };
@@ -67,11 +73,12 @@ struct http_config {
 	int port;         /* 0: any free one */
 	const struct http_route *route;
 	int n_route;
-	void *arg;                 /* given to every handler */
-	http_handler_fn *no_route; /* writes 404s and all refusals made here: response->status is set */
-	const char *const *names;  /* further values of Host that are ours, NULL-ended; NULL: none */
+	struct site *site; /* given to every handler */
+	http_handler_fn *
+		no_route; /* writes what a handler failed with; without an error 404s and all refusals made here: response->status is set */
+	const char *const *names; /* further values of Host that are ours, NULL-ended; NULL: none */
 	/** Asked before every handler: whether the request may have `scope`. False: the refusal is written. NULL: everybody may. */
-	bool (*guard)(void *arg, struct http_request *request, struct http_response *response, enum http_scope scope);
+	bool (*guard)(struct site *site, struct http_request *request, struct http_response *response, enum http_scope scope);
 };
 
 /** Bind and listen. Err: ERR_BUSY the port is in use. */

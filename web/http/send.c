@@ -40,7 +40,7 @@ void http_refuse(struct http_request *r, struct http_response *response, int sta
 	response->spared = 0;
 	response->etag[0] = response->link[0] = response->file[0] = '\0';
 	buf_clear(&response->body);
-	r->http->config.no_route(r->http->config.arg, r, response);
+	r->http->config.no_route(r->http->config.site, r, response, &(struct fw_err){ 0 });
 }
 
 /* Answers that nobody reads are kept until their deadline, so large ones share a room, as bodies do. Small ones always have some. */

@@ -20,7 +20,7 @@ struct stream {
 	struct http *http;
 	struct MHD_Connection *connection;
 	int fd;
-	void (*fill)(void *arg, int64_t *cursor, struct buf *out);
+	void (*fill)(struct site *site, int64_t *cursor, struct buf *out);
 	int64_t cursor;
 	struct buf pending;
 	int64_t since_ns, read_ns; /* it began; something of it was taken */
@@ -54,7 +54,7 @@ static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t max)
 	if (s->http->stopping || s->ended)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (s->pending.len == 0)
-		s->fill(s->http->config.arg, &s->cursor, &s->pending);
+		s->fill(s->http->config.site, &s->cursor, &s->pending);
 	if (s->pending.failed)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (s->pending.len == 0) {

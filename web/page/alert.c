@@ -403,49 +403,44 @@ static void state_tabs(struct buf *out, const char *state)
 	emit_raw(out, "<a href=/bisects>searches for culprits</a></nav>\n");
 }
 
-void page_alerts(void *arg, struct http_request *r, struct http_response *response)
+int page_alerts(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct alert_page page = { .out = &response->body, .site = site };
 	const char *state;
 	int64_t before;
-	if (answer_choice(r, response, "state", answer_alert_states(), &state) != 0 || answer_cursor(r, response, &before) != 0)
-		return;
+	if (answer_choice(r, "state", answer_alert_states(), &state, err) != 0 || answer_cursor(r, &before, err) != 0)
+		return -1;
 	layout_begin(response, "Alerts", "alerts");
 	layout_follow(page.out, "alert. profile.");
 	state_tabs(page.out, state);
 	layout_live(page.out, "alerts", "The alerts changed");
-	if (view_alerts(site->db, state, before, ROWS, alert_section, &page, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (view_alerts(site->db, state, before, ROWS, alert_section, &page, err) != 0)
+		return -1;
 	if (page.n == 0)
 		layout_empty(page.out, "good", state ? "No alert in this state." : "No alert.",
 			"The daemon opens one for every commit with a cell that is slower by more than its threshold.");
 	layout_older(page.out, r, page.n, ROWS, page.last);
 	emit_raw(page.out, "</div>");
 	layout_end_data(response, "/api/v1/alerts");
+	return 0;
 }
 
-void page_alert(void *arg, struct http_request *r, struct http_response *response)
+int page_alert(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
-	struct alert_page page = { .out = &response->body, .site = arg, .alone = true };
+	struct alert_page page = { .out = &response->body, .site = site, .alone = true };
 	char title[48], data[64];
-	int64_t id = answer_path_id(r, response, "alert");
+	int64_t id = answer_path_id(r, "alert", err);
 	if (id < 0)
-		return;
+		return -1;
 	snprintf(title, sizeof title, "Alert %lld", (long long)id);
 	snprintf(data, sizeof data, "/api/v1/alerts/%lld", (long long)id);
 	layout_begin(response, title, "alerts");
 	layout_follow(page.out, "alert. profile.");
 	emit_raw(page.out, "<p><a href=/alerts>All alerts</a></p>");
 	layout_live(page.out, "alert", "The alert changed");
-	if (view_alert(page.site->db, id, alert_section, &page, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (view_alert(page.site->db, id, alert_section, &page, err) != 0)
+		return -1;
 	emit_raw(page.out, "</div>");
 	layout_end_data(response, data);
+	return 0;
 }

@@ -34,23 +34,19 @@ static void list_line(void *arg, const struct store_bisect *row)
 	emit_raw(out, "</td></tr>\n");
 }
 
-void page_bisects(void *arg, struct http_request *r, struct http_response *response)
+int page_bisects(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	static const char *const columns[] = { "No.", "State", "Between", "~>Commits", "~>Jobs", "~Begun (UTC)" };
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct drawing d = { .out = &response->body };
 	int64_t before;
-	if (answer_cursor(r, response, &before) != 0)
-		return;
+	if (answer_cursor(r, &before, err) != 0)
+		return -1;
 	layout_begin(response, "Searches for culprits", "alerts");
 	layout_follow(d.out, "bisect. job.done");
 	layout_live(d.out, "bisects", "A search moved");
 	layout_table(d.out, 6, columns);
-	if (view_bisects(site->db, before, ROWS, list_line, &d, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (view_bisects(site->db, before, ROWS, list_line, &d, err) != 0)
+		return -1;
 	layout_table_end(d.out);
 	if (d.n == 0)
 		layout_empty(d.out, "", "No search yet.",
@@ -59,6 +55,7 @@ void page_bisects(void *arg, struct http_request *r, struct http_response *respo
 	layout_older(d.out, r, d.n, ROWS, d.last);
 	emit_raw(d.out, "</div>");
 	layout_end_data(response, "/api/v1/bisects");
+	return 0;
 }
 
 /* ---- one search ------------------------------------------------------------------------------------------------------- */
@@ -158,25 +155,22 @@ static int measurements(struct site *site, struct buf *out, int64_t id, struct f
 	return result;
 }
 
-void page_bisect(void *arg, struct http_request *r, struct http_response *response)
+int page_bisect(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	char title[64], data[64];
-	int64_t id = answer_path_id(r, response, "search");
+	int64_t id = answer_path_id(r, "search", err);
 	if (id < 0)
-		return;
+		return -1;
 	snprintf(title, sizeof title, "Search %lld for a culprit", (long long)id);
 	snprintf(data, sizeof data, "/api/v1/bisects/%lld", (long long)id);
 	layout_begin(response, title, "alerts");
 	layout_follow(&response->body, "bisect. job.done job.queued");
 	layout_live(&response->body, "bisect", "The search moved");
-	int result = view_bisect(site->db, id, facts, &response->body, &err);
+	int result = view_bisect(site->db, id, facts, &response->body, err);
 	if (result == 0)
-		result = measurements(site, &response->body, id, &err);
+		result = measurements(site, &response->body, id, err);
 	emit_raw(&response->body, "</div>");
-	if (result != 0)
-		answer_error(r, response, &err);
-	else
+	if (result == 0)
 		layout_end_data(response, data);
+	return result;
 }

@@ -134,18 +134,16 @@ static int draw(struct site *site, struct buf *out, const struct found *f, struc
 	return 0;
 }
 
-void page_commit(void *arg, struct http_request *r, struct http_response *response)
+int page_commit(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct buf list;
 	struct found found = { .out = &list };
 	char title[64], data[128];
 	const char *prefix = http_segment(r, 0);
 	buf_init(&list, 1 << 20);
-	int result = strlen(prefix) >= 4 ? view_commits(site->db, prefix, 20, take_commit, &found, &err) : 0;
+	int result = strlen(prefix) >= 4 ? view_commits(site->db, prefix, 20, take_commit, &found, err) : 0;
 	if (result == 0 && found.n == 0)
-		result = err_set(&err, ERR_NOT_FOUND,
+		result = err_set(err, ERR_NOT_FOUND,
 			"no commit that flopwatch has seen begins with %.64s; four digits at least are needed", prefix);
 	if (result == 0 && found.n > 1) {
 		layout_begin(response, "Which commit?", "");
@@ -157,11 +155,10 @@ void page_commit(void *arg, struct http_request *r, struct http_response *respon
 		snprintf(title, sizeof title, "Commit %.10s", found.sha);
 		snprintf(data, sizeof data, "/api/v1/commits/%.64s", found.sha);
 		layout_begin(response, title, "");
-		result = draw(site, &response->body, &found, &err);
+		result = draw(site, &response->body, &found, err);
 		if (result == 0)
 			layout_end_data(response, data);
 	}
 	buf_fini(&list);
-	if (result != 0)
-		answer_error(r, response, &err);
+	return result;
 }

@@ -168,9 +168,7 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	return 0;
 }
 
-void page_compare(void *arg, struct http_request *r, struct http_response *response)
+int page_compare(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
-	if (answer(arg, r, response, &err) != 0)
-		answer_error(r, response, &err);
+	return answer(site, r, response, err);
 }

@@ -15,7 +15,7 @@ struct drawing {
 	struct answer_list list; /* which rows, and where the next page begins */
 	const char *work, *author;
 	int result;
-	struct fw_err err;
+	struct fw_err *err;
 };
 
 /* ---- which ------------------------------------------------------------------------------------------------------------ */
@@ -70,7 +70,7 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	if (!is_wanted(d, row))
 		answer_list_pass(&d->list, row->id);
 	else if (answer_list_take(&d->list, row->id, row->finished_at, NULL) && d->result == 0) {
-		d->result = reported_read(d->site->db, row->id, &headline, &d->err);
+		d->result = reported_read(d->site->db, row->id, &headline, d->err);
 		if (d->result == 0)
 			draw_line(d, row, &headline);
 	}
@@ -137,49 +137,47 @@ static int draw_rows(struct drawing *d, struct view_filter *filter)
 	int result;
 	do {
 		filter->limit = d->list.rows;
-		result = view_comparisons(d->site->db, filter, comparison_line, d, &d->err);
+		result = view_comparisons(d->site->db, filter, comparison_line, d, d->err);
 		result = result != 0 ? result : d->result;
 	} while (result == 0 && answer_list_more(&d->list, &filter->before));
 	return result;
 }
 
-/* Which rows the request asks for. Err: -1 and the problem is written. */
-static int read_requested(struct drawing *d, struct http_request *r, struct http_response *response, struct view_filter *filter)
+/* Which rows the request asks for. Err: ERR_INVALID. */
+static int read_requested(struct drawing *d, struct http_request *r, struct view_filter *filter, struct fw_err *err)
 {
 	const char *work, *author = http_query(r, "author");
 	d->list.limit = ROWS;
 	d->list.rows = ROWS + 1;
 	d->author = author ? author : "";
-	if (answer_choice(r, response, "verdict", ANSWER_VERDICTS, &filter->verdict) != 0 ||
-		answer_choice(r, response, "work", WORK_WORDS, &work) != 0 || answer_cursor(r, response, &filter->before) != 0 ||
-		period_read(r, response, &d->list.period) != 0 ||
-		answer_list_seek(d->site->db, r, response, &d->list, VIEW_LIST_COMPARISONS, &filter->before) != 0)
+	if (answer_choice(r, "verdict", ANSWER_VERDICTS, &filter->verdict, err) != 0 ||
+		answer_choice(r, "work", WORK_WORDS, &work, err) != 0 || answer_cursor(r, &filter->before, err) != 0 ||
+		period_read(r, &d->list.period, err) != 0 ||
+		answer_list_seek(d->site->db, &d->list, VIEW_LIST_COMPARISONS, &filter->before, err) != 0)
 		return -1;
 	d->work = work ? work : WORK_REQUESTED;
 	return 0;
 }
 
-void page_comparisons(void *arg, struct http_request *r, struct http_response *response)
+int page_comparisons(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	static const char *const columns[] = { ">No.", "Verdict", ">Worst / best", "Branch", "~Target", "~Base", "~Repository",
 		"~Suite", "~Finished (UTC)" };
-	struct drawing d = { .site = arg, .out = &response->body };
+	struct drawing d = { .site = site, .out = &response->body, .err = err };
 	char branch[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
 	const char *since = http_query(r, "since");
-	if (read_requested(&d, r, response, &filter) != 0)
-		return;
+	if (read_requested(&d, r, &filter, err) != 0)
+		return -1;
 	layout_begin(response, "Comparisons", "comparisons");
 	layout_follow(d.out, "job.done");
-	int result = filter_form(&d, d.out, &filter, since ? since : "", &d.err);
+	int result = filter_form(&d, d.out, &filter, since ? since : "", err);
 	layout_live(d.out, "list", "A comparison finished");
 	layout_table(d.out, 9, columns);
 	if (result == 0)
 		result = draw_rows(&d, &filter);
-	if (result != 0) {
-		answer_error(r, response, &d.err);
-		return;
-	}
+	if (result != 0)
+		return -1;
 	layout_table_end(d.out);
 	if (d.list.n == 0)
 		layout_empty(d.out, "", "No such comparison.",
@@ -188,4 +186,5 @@ void page_comparisons(void *arg, struct http_request *r, struct http_response *r
 	layout_older(d.out, r, d.list.more || d.list.cut, 1, d.list.more ? d.list.last : d.list.seen);
 	emit_raw(d.out, "</div>");
 	layout_end_data(response, "/api/v1/comparisons");
+	return 0;
 }

@@ -248,28 +248,24 @@ void page_worker_banners(struct site *site, struct buf *out)
 		site->act->workers(site->control, worker_banner, &b);
 }
 
-void page_devices(void *arg, struct http_request *r, struct http_response *response)
+int page_devices(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
+	(void)r;
 	struct drawing d = { .out = &response->body, .site = site };
 	layout_begin(response, "Devices", "devices");
 	layout_follow(d.out, "device. worker. job.state job.done");
 	layout_live(d.out, "devices", "A device changed");
 	page_worker_banners(site, d.out);
 	emit_raw(d.out, "<div class=\"cards wide\">");
-	if (view_devices(site->db, device_card, &d, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (view_devices(site->db, device_card, &d, err) != 0)
+		return -1;
 	emit_raw(d.out, "</div>");
 	if (d.n == 0)
 		layout_empty(d.out, "", "No device has reported yet.",
 			"List workers under <code>workers</code> in flopwatchd.yml; they report their devices.");
-	if (draw_calibration(&d, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (draw_calibration(&d, err) != 0)
+		return -1;
 	emit_raw(d.out, "</div>");
 	layout_end_data(response, "/api/v1/devices");
+	return 0;
 }

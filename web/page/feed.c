@@ -75,6 +75,7 @@ static void finish(struct feed *f, struct http_response *response, const char *t
 	buf_append(out, f->entries.data, f->entries.len);
 	emit_raw(out, "</feed>\n");
 	out->failed |= f->entries.failed;
+	buf_fini(&f->entries);
 }
 
 static void alert_entry(void *arg, const struct view_alert *row)
@@ -123,30 +124,22 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 	emit_raw(out, "</summary></entry>\n");
 }
 
-void feed_alerts(void *arg, struct http_request *r, struct http_response *response)
+int feed_alerts(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct feed f = { .repo = http_query(r, "repo") };
 	begin(&f, site, r);
-	if (view_alerts(site->db, NULL, 0, ENTRIES, alert_entry, &f, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		finish(&f, response, "alerts", "/alerts.atom");
-	buf_fini(&f.entries);
+	int result = view_alerts(site->db, NULL, 0, ENTRIES, alert_entry, &f, err);
+	finish(&f, response, "alerts", "/alerts.atom");
+	return result;
 }
 
-void feed_comparisons(void *arg, struct http_request *r, struct http_response *response)
+int feed_comparisons(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct feed f = { 0 };
 	char key[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, key), .limit = ENTRIES };
 	begin(&f, site, r);
-	if (view_comparisons(site->db, &filter, comparison_entry, &f, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		finish(&f, response, "comparisons", "/comparisons.atom");
-	buf_fini(&f.entries);
+	int result = view_comparisons(site->db, &filter, comparison_entry, &f, err);
+	finish(&f, response, "comparisons", "/comparisons.atom");
+	return result;
 }

@@ -158,30 +158,27 @@ static int draw_all(struct site *site, struct buf *out, const struct scope *scop
 	return result;
 }
 
-void page_heat(void *arg, struct http_request *r, struct http_response *response)
+int page_heat(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct scope scope;
 	struct buf *out = &response->body;
-	if (scope_offer(site, r, response, &scope) != 0)
-		return;
+	if (scope_offer(site, r, &scope, err) != 0)
+		return -1;
 	layout_begin(response, "Heat map", "heat");
 	layout_follow(out, "job.done");
 	emit_raw(out, "<form class=filter action=/heat>");
-	int drawn = 0, result = picker_repo(out, site->db, scope.repo, false, &err);
+	int drawn = 0, result = picker_repo(out, site->db, scope.repo, false, err);
 	if (result == 0)
-		result = picker_branch(out, site->db, scope.repo, "branch", "Branch", scope.branch, NULL, &err);
+		result = picker_branch(out, site->db, scope.repo, "branch", "Branch", scope.branch, NULL, err);
 	emit_raw(out, "<button>Show</button></form>\n");
 	layout_live(out, "heat", "A comparison finished");
 	if (result == 0 && scope.repo[0])
-		result = draw_all(site, out, &scope, &drawn, &err);
+		result = draw_all(site, out, &scope, &drawn, err);
 	if (result == 0 && !drawn)
 		layout_empty(
 			out, "", "No cell of this branch has been measured yet.", "Choose another branch, or push this one.");
 	emit_raw(out, "</div>");
-	if (result != 0)
-		answer_error(r, response, &err);
-	else
+	if (result == 0)
 		layout_end_data(response, "/api/v1/comparisons");
+	return result;
 }

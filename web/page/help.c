@@ -63,9 +63,9 @@ static void verdict_item(struct buf *out, const char *word, const char *meaning)
 	emit_rawf(out, "</dt><dd>%s</dd>", meaning);
 }
 
-void page_help(void *arg, struct http_request *r, struct http_response *response)
+int page_help(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg, (void)r;
+	(void)site, (void)r, (void)err;
 	struct buf *out = &response->body;
 	layout_begin(response, "How a verdict is reached", "help");
 	emit_raw(out,
@@ -116,26 +116,29 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"<dt>Phase</dt><dd>named as the one that moved only if its own interval leaves out 0 and it covers half of the "
 		"change</dd></dl>");
 	layout_end(response);
+	return 0;
 }
 
 /* ---- glossary --------------------------------------------------------------------------------------------------------- */
 
-void page_glossary(void *arg, struct http_request *r, struct http_response *response)
+int page_glossary(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg, (void)r;
+	(void)site, (void)r, (void)err;
 	layout_begin(response, "Glossary", "help");
 	emit_raw(&response->body,
 		"<p class=lead>Terms of these pages and of the command line; <a href=/help>how a verdict is reached</a> explains them together.</p>\n");
 	glossary_draw(&response->body);
 	layout_end(response);
+	return 0;
 }
 
-void page_troubleshooting(void *arg, struct http_request *r, struct http_response *response)
+int page_troubleshooting(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg, (void)r;
+	(void)site, (void)r, (void)err;
 	layout_begin(response, "Troubleshooting, by message", "help");
 	troubleshooting_draw(&response->body);
 	layout_end(response);
+	return 0;
 }
 
 /* ---- the API ---------------------------------------------------------------------------------------------------------- */
@@ -146,10 +149,11 @@ static void route(struct buf *out, const char *method, const char *path, const c
 		what);
 }
 
-void page_api(void *arg, struct http_request *r, struct http_response *response)
+int page_api(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
+	(void)err;
 	static const char *const columns[] = { "Method", "Address", "Result" };
-	(void)arg, (void)r;
+	(void)site, (void)r;
 	struct buf *out = &response->body;
 	layout_begin(response, "API", "");
 	emit_raw(out,
@@ -198,4 +202,5 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	layout_command(out,
 		"curl -s http://127.0.0.1:8451/api/v1/comparisons?verdict=regression | jq '.items[] | {id, branch, worst_pct}'");
 	layout_end_data(response, "/api/v1/");
+	return 0;
 }

@@ -347,36 +347,32 @@ static int show(struct site *site, struct buf *out, const struct requested *a, c
 	return result;
 }
 
-void page_history_svg(void *arg, struct http_request *r, struct http_response *response)
+int page_history_svg(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct requested a = { .cell = http_query(r, "cell"), .device = http_query(r, "device") };
 	const char *axis, *metric;
 	bool flops;
 	struct unit unit;
-	if (!a.cell || !*a.cell) {
-		answer_problem(r, response, 400, "cell is needed, a key as comparisons show it");
-		return;
-	}
-	if (answer_choice(r, response, "axis", "push date", &axis) != 0 ||
-		answer_choice(r, response, "metric", TREND_WORDS, &metric) != 0 || scope_read(site, r, response, &a.scope) != 0)
-		return;
+	if (!a.cell || !*a.cell)
+		return answer_problem(r, response, 400, "cell is needed, a key as comparisons show it");
+	if (answer_choice(r, "axis", "push date", &axis, err) != 0 ||
+		answer_choice(r, "metric", TREND_WORDS, &metric, err) != 0 || scope_read(site, r, &a.scope, err) != 0)
+		return -1;
 	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
-	int looked = trend_flops(site->db, &of, &flops, &unit, &err);
+	int looked = trend_flops(site->db, &of, &flops, &unit, err);
 	struct trend *t = looked == 0 ? trend_new(trend_metric(metric, flops), flops, unit) : NULL;
-	if (looked != 0 || trend_first(site->db, t, &of, "", &err) != 0) {
-		answer_error(r, response, &err);
-	} else {
+	int result = looked == 0 ? trend_first(site->db, t, &of, "", err) : -1;
+	if (result == 0) {
 		trend_label(t, a.cell, axis && strcmp(axis, "date") == 0);
 		response->type = "image/svg+xml; charset=utf-8";
 		chart_image(&response->body, &t->chart);
 	}
 	trend_free(t);
+	return result;
 }
 
-/* Err: -1 and the problem is written. */
-static int read_requested(struct site *site, struct http_request *r, struct http_response *response, struct requested *a)
+/* Err: ERR_INVALID, ERR_NOT_FOUND. */
+static int read_requested(struct site *site, struct http_request *r, struct requested *a, struct fw_err *err)
 {
 	const char *value, *cell = http_query(r, "cell"), *axis = http_query(r, "axis"), *since = http_query(r, "since");
 	a->cell = cell ? cell : "";
@@ -394,46 +390,43 @@ static int read_requested(struct site *site, struct http_request *r, struct http
 			a->also[a->n_also++] = value;
 		else
 			a->n_left += *value != 0;
-	if (period_read(r, response, &a->period) != 0 || scope_offer(site, r, response, &a->scope) != 0)
+	if (period_read(r, &a->period, err) != 0 || scope_offer(site, r, &a->scope, err) != 0)
 		return -1;
 	if (!scope_branch(r, a->scope.branch)) /* every branch, unless one is asked for */
 		a->scope.branch[0] = '\0';
 	return 0;
 }
 
-void page_history(void *arg, struct http_request *r, struct http_response *response)
+int page_history(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct buf *out = &response->body, data;
 	struct requested a = { .n_also = 0 };
 	bool flops = true;
 	struct unit unit = unit_of_rates(NAN);
-	if (read_requested(site, r, response, &a) != 0)
-		return;
+	if (read_requested(site, r, &a, err) != 0)
+		return -1;
 	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
 	struct choice cells;
 	layout_begin(response, "History", "history");
 	choice_init(&cells, &a);
-	int result = choose(site, &a, &cells, &err);
+	int result = choose(site, &a, &cells, err);
 	bool is_chosen = *a.cell && !(cells.is_offered && cells.at < 0);
 	if (result == 0 && is_chosen)
-		result = trend_flops(site->db, &of, &flops, &unit, &err);
+		result = trend_flops(site->db, &of, &flops, &unit, err);
 	const struct trend_metric *metric = trend_metric(a.metric, flops);
 	if (result == 0)
-		result = form(site, out, &a, &cells, metric, flops, &err);
+		result = form(site, out, &a, &cells, metric, flops, err);
 	if (result == 0 && (cells.is_offered || !*a.cell))
 		offer_cells(out, &cells);
 	if (result == 0 && is_chosen)
-		result = show(site, out, &a, metric, flops, unit, &err);
+		result = show(site, out, &a, metric, flops, unit, err);
 	choice_fini(&cells);
-	if (result != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (result != 0)
+		return -1;
 	buf_init(&data, 16384);
 	if (is_chosen)
 		api_address(&data, &a, a.cell, a.scope.branch);
 	layout_end_data(response, data.len ? data.data : NULL);
 	buf_fini(&data);
+	return 0;
 }

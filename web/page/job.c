@@ -452,16 +452,14 @@ static void work_tabs(struct buf *out, const char *work, const char *state)
 	emit_raw(out, "</nav>\n");
 }
 
-void page_jobs(void *arg, struct http_request *r, struct http_response *response)
+int page_jobs(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct drawing d = { .site = site, .out = &response->body, .unschedulable = { .site = site } };
 	const char *state, *work;
 	int64_t before;
-	if (answer_choice(r, response, "state", answer_job_states(), &state) != 0 ||
-		answer_choice(r, response, "work", WORK_WORDS, &work) != 0 || answer_cursor(r, response, &before) != 0)
-		return;
+	if (answer_choice(r, "state", answer_job_states(), &state, err) != 0 ||
+		answer_choice(r, "work", WORK_WORDS, &work, err) != 0 || answer_cursor(r, &before, err) != 0)
+		return -1;
 	d.work = work ? work : WORK_REQUESTED;
 	bool is_whole = !state && !before;
 	int result = 0;
@@ -471,18 +469,17 @@ void page_jobs(void *arg, struct http_request *r, struct http_response *response
 	layout_live(d.out, "queue", "The queue moved");
 	d.skip_open = is_whole;
 	if (is_whole)
-		result = draw_queue(&d, &err);
+		result = draw_queue(&d, err);
 	if (result == 0) {
 		emit_format(d.out, "<h2>%s</h2>", state ? state : "Recent");
 		work_tabs(d.out, d.work, state);
-		result = draw_ended(&d, r, state, before, &err);
+		result = draw_ended(&d, r, state, before, err);
 	}
 	emit_raw(d.out, "</div>");
 	unschedulable_fini(&d.unschedulable);
-	if (result != 0)
-		answer_error(r, response, &err);
-	else
+	if (result == 0)
 		layout_end_data(response, "/api/v1/jobs");
+	return result;
 }
 
 /* ---- one job ---------------------------------------------------------------------------------------------------------- */
@@ -609,31 +606,28 @@ static int draw_builds(struct site *site, struct job_page *page, struct fw_err *
 	return 0;
 }
 
-void page_job(void *arg, struct http_request *r, struct http_response *response)
+int page_job(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "job");
+	int64_t id = answer_path_id(r, "job", err);
 	struct job_page page = { .unschedulable = { .site = site, .job = id }, .out = &response->body };
 	char title[64], data[64];
 	if (id < 0)
-		return;
+		return -1;
 	snprintf(title, sizeof title, "Job %lld", (long long)id);
 	snprintf(data, sizeof data, "/api/v1/jobs/%lld", (long long)id);
 	layout_begin(response, title, "jobs");
 	layout_follow(page.out, "job.");
-	int result = view_job(site->db, id, job_facts, &page, &err);
+	int result = view_job(site->db, id, job_facts, &page, err);
 	unschedulable_fini(&page.unschedulable);
 	if (result == 0) {
 		layout_live(page.out, "log", NULL);
 		emit_raw(page.out, "<h2>Log</h2><pre class=log tabindex=0>");
-		result = view_log(site->db, id, 0, LOG_LINES, log_line, page.out, &err);
+		result = view_log(site->db, id, 0, LOG_LINES, log_line, page.out, err);
 		emit_raw(page.out, "</pre></div>\n");
 	}
 	if (result == 0)
-		result = draw_builds(site, &page, &err);
-	if (result != 0)
-		answer_error(r, response, &err);
-	else
+		result = draw_builds(site, &page, err);
+	if (result == 0)
 		layout_end_data(response, data);
+	return result;
 }

@@ -61,25 +61,20 @@ static void notification_row(void *arg, const struct view_notification *row)
 	emit_raw(d->out, "</td></tr>\n");
 }
 
-void page_notifications(void *arg, struct http_request *r, struct http_response *response)
+int page_notifications(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	static const char *const columns[] = { ">Notification", "To", "State", "Written", "Attempts", "" };
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct drawing d = { .out = &response->body, .site = site };
 	const char *state;
 	int64_t before;
-	if (answer_choice(r, response, "state", ANSWER_NOTIFICATION_STATES, &state) != 0 ||
-		answer_cursor(r, response, &before) != 0)
-		return;
+	if (answer_choice(r, "state", ANSWER_NOTIFICATION_STATES, &state, err) != 0 || answer_cursor(r, &before, err) != 0)
+		return -1;
 	layout_begin(response, "Notifications", "alerts");
 	emit_raw(d.out,
 		"<p>Notifications sent to webhooks, forges and git notes. A failed one is sent again for an hour.</p><div class=wide>");
 	layout_table(d.out, 6, columns);
-	if (view_notifications(site->db, state, before, ROWS, notification_row, &d, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (view_notifications(site->db, state, before, ROWS, notification_row, &d, err) != 0)
+		return -1;
 	layout_table_end(d.out);
 	emit_raw(d.out, "</div>");
 	if (d.n == 0)
@@ -87,4 +82,5 @@ void page_notifications(void *arg, struct http_request *r, struct http_response 
 			"Configure receivers under <code>webhooks</code>, and <code>status</code> and <code>notes</code> of a repository, in flopwatchd.yml.");
 	layout_older(d.out, r, d.n, ROWS, d.last);
 	layout_end_data(response, "/api/v1/notifications");
+	return 0;
 }

@@ -324,17 +324,15 @@ static int draw_repo(struct site *site, struct buf *out, const struct repos *all
 	return result;
 }
 
-void page_overview(void *arg, struct http_request *r, struct http_response *response)
+int page_overview(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	const char *repo = http_query(r, "repo");
 	int64_t after;
-	if (answer_cursor(r, response, &after) != 0 || answer_repo(site->db, r, response) != 0)
-		return;
+	if (answer_cursor(r, &after, err) != 0 || answer_repo(site->db, r, err) != 0)
+		return -1;
 	struct repos *all = mem_alloc_zero(1, sizeof *all);
 	struct buf *out = &response->body;
-	int result = view_repos(site->db, remember_repo, all, &err);
+	int result = view_repos(site->db, remember_repo, all, err);
 	layout_begin(response, "Overview", "overview");
 	layout_follow(out, "job.queued job.state job.done alert. device. worker. branch. baseline_period.");
 	layout_live(out, "overview", "The overview changed");
@@ -346,7 +344,7 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 			"href=\"/comparisons?since=7d&amp;verdict=failed\">failures</a></p>\n");
 	struct devices devices = { .out = out };
 	if (result == 0)
-		result = view_devices(site->db, device_banner, &devices, &err);
+		result = view_devices(site->db, device_banner, &devices, err);
 	page_worker_banners(site, out);
 	if (devices.n == 0 && devices.absent)
 		emit_raw(out,
@@ -360,7 +358,7 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 		layout_empty(out, "", "No repository is watched yet.", "Add one under <code>repos</code> in flopwatchd.yml.");
 	for (int i = 0; result == 0 && i < all->n; i++)
 		if (!repo || !*repo || strcmp(repo, all->repo[i].name) == 0)
-			result = draw_repo(site, out, all, i, repo && *repo ? after : 0, &err);
+			result = draw_repo(site, out, all, i, repo && *repo ? after : 0, err);
 	if (all->n_left)
 		emit_rawf(out,
 			"<p>%d more repositor%s watched: <code>/?repo=NAME</code> shows one of the first %d, <a "
@@ -368,8 +366,7 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 			all->n_left, all->n_left == 1 ? "y is" : "ies are", REPOS_MAX);
 	emit_raw(out, "</div>");
 	free(all);
-	if (result != 0)
-		answer_error(r, response, &err);
-	else
+	if (result == 0)
 		layout_end_data(response, "/api/v1/branches");
+	return result;
 }

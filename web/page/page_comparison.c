@@ -812,18 +812,15 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	return 0;
 }
 
-void page_comparison(void *arg, struct http_request *r, struct http_response *response)
+int page_comparison(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "comparison");
+	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
-		return;
-	int result = db_look_begin(site->db, &err);
+		return -1;
+	int result = db_look_begin(site->db, err);
 	if (result == 0) {
-		result = answer(site, r, response, id, &err);
+		result = answer(site, r, response, id, err);
 		db_look_end(site->db);
 	}
-	if (result != 0)
-		answer_error(r, response, &err);
+	return result;
 }

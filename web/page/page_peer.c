@@ -214,15 +214,14 @@ static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 	return 0;
 }
 
-void page_peers(void *arg, struct http_request *r, struct http_response *response)
+int page_peers(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
-	struct drawing d = { .site = arg, .out = &response->body };
+	struct drawing d = { .site = site, .out = &response->body };
 	const char *repo = http_query(r, "repo");
 	layout_begin(response, "Peers", "peers");
 	layout_follow(d.out, "job.done");
-	if (draw(&d, repo && *repo ? repo : NULL, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		layout_end_data(response, "/api/v1/peers");
+	if (draw(&d, repo && *repo ? repo : NULL, err) != 0)
+		return -1;
+	layout_end_data(response, "/api/v1/peers");
+	return 0;
 }

@@ -63,19 +63,18 @@ static void ignore(void *arg, const struct view_profile *row)
 	(void)row;
 }
 
-void api_profile_csv(void *arg, struct http_request *r, struct http_response *response)
+int api_profile_csv(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	struct table t = { .db = site->db, .out = &response->body, .err = &err };
-	int64_t id = answer_path_id(r, response, "profile");
+	struct table t = { .db = site->db, .out = &response->body, .err = err };
+	int64_t id = answer_path_id(r, "profile", err);
 	if (id < 0)
-		return;
+		return -1;
 	response->type = "text/csv; charset=utf-8; header=present";
 	buf_puts(t.out, "cell,side,repeat,n,phase,kernel,code_sha,metric,value\r\n");
-	if (view_profile(site->db, id, ignore, NULL, &err) != 0 || view_profile_cells(site->db, id, csv_cell, &t, &err) != 0 ||
-		t.result != 0)
-		answer_error(r, response, &err);
+	return view_profile(site->db, id, ignore, NULL, err) != 0 || view_profile_cells(site->db, id, csv_cell, &t, err) != 0 ||
+			       t.result != 0
+		       ? -1
+		       : 0;
 }
 
 /* ---- Markdown ---------------------------------------------------------------------------------------------------------- */
@@ -219,44 +218,40 @@ static void md_cell(void *arg, const struct view_profile_cell *row)
 		t->result = view_profile_codes(t->db, row->id, md_code, t, t->err);
 }
 
-void api_profile_md(void *arg, struct http_request *r, struct http_response *response)
+int api_profile_md(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	struct table t = { .db = site->db, .out = &response->body, .err = &err };
-	int64_t id = answer_path_id(r, response, "profile");
+	struct table t = { .db = site->db, .out = &response->body, .err = err };
+	int64_t id = answer_path_id(r, "profile", err);
 	if (id < 0)
-		return;
+		return -1;
 	response->type = "text/markdown; charset=utf-8";
-	if (view_profile(site->db, id, md_head, &t, &err) != 0 ||
-		view_profile_diagnostics(site->db, id, md_diagnostic, &t, &err) != 0 ||
-		view_profile_cells(site->db, id, md_cell, &t, &err) != 0 || t.result != 0)
-		answer_error(r, response, &err);
+	return view_profile(site->db, id, md_head, &t, err) != 0 ||
+			       view_profile_diagnostics(site->db, id, md_diagnostic, &t, err) != 0 ||
+			       view_profile_cells(site->db, id, md_cell, &t, err) != 0 || t.result != 0
+		       ? -1
+		       : 0;
 }
 
 /* ---- configurations ---------------------------------------------------------------------------------------------------- */
 
-void api_profile_configurations_csv(void *arg, struct http_request *r, struct http_response *response)
+int api_profile_configurations_csv(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	int64_t id = answer_path_id(r, response, "profile");
+	int64_t id = answer_path_id(r, "profile", err);
 	if (id < 0)
-		return;
+		return -1;
 	response->type = "text/csv; charset=utf-8; header=present";
-	if (view_profile(site->db, id, ignore, NULL, &err) != 0 || configurations_csv(site->db, id, &response->body, &err) != 0)
-		answer_error(r, response, &err);
+	return view_profile(site->db, id, ignore, NULL, err) != 0 || configurations_csv(site->db, id, &response->body, err) != 0
+		       ? -1
+		       : 0;
 }
 
-void api_profile_configurations_md(void *arg, struct http_request *r, struct http_response *response)
+int api_profile_configurations_md(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	struct table t = { .db = site->db, .out = &response->body, .err = &err };
-	int64_t id = answer_path_id(r, response, "profile");
+	struct table t = { .db = site->db, .out = &response->body, .err = err };
+	int64_t id = answer_path_id(r, "profile", err);
 	if (id < 0)
-		return;
+		return -1;
 	response->type = "text/markdown; charset=utf-8";
-	if (view_profile(site->db, id, md_sides, &t, &err) != 0 || configurations_markdown(site->db, id, t.out, &err) != 0)
-		answer_error(r, response, &err);
+	return view_profile(site->db, id, md_sides, &t, err) != 0 || configurations_markdown(site->db, id, t.out, err) != 0 ? -1
+															    : 0;
 }

@@ -92,34 +92,30 @@ static int straight_to(struct search *s, char *location, size_t size, struct fw_
 	return 0;
 }
 
-void page_search(void *arg, struct http_request *r, struct http_response *response)
+int page_search(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	const char *requested = http_query(r, "q");
 	char words[128];
 	snprintf(words, sizeof words, "%s", requested ? requested + strspn(requested, " ") : "");
 	for (size_t n = strlen(words); n && words[n - 1] == ' ';)
 		words[--n] = '\0';
 	struct search s = { .site = site, .out = &response->body, .words = words };
-	if (straight_to(&s, response->location, sizeof response->location, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
-	}
+	if (straight_to(&s, response->location, sizeof response->location, err) != 0)
+		return -1;
 	if (response->location[0]) {
 		response->status = 303;
-		return;
+		return 0;
 	}
 	layout_begin(response, "Search", "");
 	emit_raw(s.out, "<p class=lead>");
 	emit_text(s.out, words);
 	emit_raw(s.out, "</p><ul>");
-	int result = view_repos(site->db, take_repo, &s, &err);
+	int result = view_repos(site->db, take_repo, &s, err);
 	for (int i = 0; result == 0 && words[0] && i < s.n_repos; i++) {
 		s.in = s.repo[i].name;
-		result = view_branch_names(site->db, s.repo[i].id, NAMES_MAX, branch_hit, &s, &err);
+		result = view_branch_names(site->db, s.repo[i].id, NAMES_MAX, branch_hit, &s, err);
 		if (result == 0)
-			result = view_cell_keys(site->db, s.repo[i].name, NULL, cell_hit, &s, &err);
+			result = view_cell_keys(site->db, s.repo[i].name, NULL, cell_hit, &s, err);
 	}
 	emit_raw(s.out, "</ul>");
 	if (s.found > FOUND_MAX)
@@ -130,8 +126,7 @@ void page_search(void *arg, struct http_request *r, struct http_response *respon
 		layout_empty(s.out, "", "Nothing found.",
 			"A commit by four or more of its digits, a comparison by its number, a branch or a cell by a part of its "
 			"name.");
-	if (result != 0)
-		answer_error(r, response, &err);
-	else
+	if (result == 0)
 		layout_end(response);
+	return result;
 }

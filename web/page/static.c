@@ -4,14 +4,12 @@
 #include "web/html/html.h"
 #include "web/page/page.h"
 
-void page_static(void *arg, struct http_request *r, struct http_response *response)
+int page_static(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)arg;
+	(void)site, (void)err;
 	const struct asset *a = asset_find(http_segment(r, 0));
-	if (!a) {
-		answer_problem(r, response, 404, NULL);
-		return;
-	}
+	if (!a)
+		return answer_problem(r, response, 404, NULL);
 	response->type = a->type;
 	/* an address that names these very bytes never changes its meaning */
 	const char *version = http_query(r, "v");
@@ -19,4 +17,5 @@ void page_static(void *arg, struct http_request *r, struct http_response *respon
 	response->cache = exact ? "public, max-age=31536000, immutable" : "no-cache";
 	snprintf(response->etag, sizeof response->etag, "%s", a->etag);
 	buf_append(&response->body, a->start, (size_t)(a->end - a->start));
+	return 0;
 }
