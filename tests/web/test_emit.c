@@ -49,6 +49,14 @@ static void test_format(void **state)
 	buf_clear(&out);
 	emit_format(&out, "x=%s %-s%s%.1f %.*f", "a b", "<b>c</b>", absent, 2.25, 2, 1.0);
 	assert_string_equal(out.data, "x=a b <b>c</b>2.2 1.00");
+	buf_clear(&out);
+	emit_format(&out, "<b>%-.3s</b>%s{name}, %.2f{signed}, %f{change}", "<i>x", "health_check", -1.5, 2.25);
+	assert_string_equal(out.data, "<b><i></b>health check, \u22121.50, +2.25\u00a0%");
+	buf_clear(&out);
+	emit_format(&out, "%s{sha} %f{ms} %lld{time} %f{decided %d} %s{case %s %lld} %d", "<0123456789abc", 3.18, 0LL, 2.0, 0,
+		"a/b", "", 3LL, 4);
+	assert_string_equal(
+		out.data, "<code>&lt;012345678</code> 3.1800 \u2013 +2.00\u00a0% a/b<span class=\"dim w\">, 3</span> 4");
 	/* an unknown conversion fails instead of writing text unescaped */
 	buf_clear(&out);
 	emit_format(&out, "%.3s", "<b>");
@@ -56,6 +64,10 @@ static void test_format(void **state)
 	buf_fini(&out);
 	buf_init(&out, 1 << 20);
 	emit_format(&out, "%5d", 3);
+	assert_true(out.failed);
+	buf_fini(&out);
+	buf_init(&out, 1 << 20);
+	emit_format(&out, "%f{verdict}", 3.0);
 	assert_true(out.failed);
 	buf_fini(&out);
 	buf_init(&out, 1 << 20);

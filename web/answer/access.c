@@ -91,14 +91,13 @@ static void draw_login(struct http_response *response, const char *next, const c
 	emit_raw(out, "<p class=lead>This dashboard is reachable from other machines, so it asks who you are. "
 		      "A user with an admin token creates yours: <code>flopwatch token add NAME --scope trigger</code>.</p>");
 	if (diagnostic) {
-		emit_raw(out, "<p class=banner role=alert>");
-		emit_text(out, diagnostic);
-		emit_raw(out, "</p>");
+		emit_format(out, "<p class=banner role=alert>%s</p>", diagnostic);
 	}
 	emit_raw(out, "<form method=post action=/login class=filter><input type=hidden name=next value=\"");
-	emit_text(out, next);
-	emit_raw(out, "\"><label>Access token <input type=password name=token required autocomplete=current-password></label> "
-		      "<button>Log in</button></form>");
+	emit_format(out,
+		"%s\"><label>Access token <input type=password name=token required autocomplete=current-password></label>"
+		" <button>Log in</button></form>",
+		next);
 	layout_end(response);
 }
 

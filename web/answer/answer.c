@@ -125,9 +125,10 @@ int answer_problem(struct http_request *r, struct http_response *response, int s
 		return -1;
 	}
 	layout_begin(response, title_of(status), "");
-	emit_raw(&response->body, "<div class=\"empty bad\"><p class=lead>");
-	emit_text(&response->body, detail);
-	emit_rawf(&response->body, "</p><p>Status %d. <a href=\"/\">Overview</a>, <a href=/help>help</a></p></div>", status);
+	emit_format(&response->body,
+		"<div class=\"empty bad\"><p class=lead>%s</p><p>Status %d. <a href=\"/\">Overview</a>, <a href=/help>"
+		"help</a></p></div>",
+		detail, status);
 	layout_end(response);
 	return -1;
 }

@@ -85,10 +85,11 @@ static struct band power_band(const struct store_runs *l)
 
 static void frame(struct buf *out, const struct band *b)
 {
-	emit_rawf(
-		out, "<path class=z d=\"M%d %dH%dM%d %dH%d\"/>", LEFT, b->top, WIDTH - RIGHT, LEFT, b->top + BAND, WIDTH - RIGHT);
-	emit_rawf(out, "<text class=tick x=%d y=%d>%.0f %s</text><text class=tick x=%d y=%d>%.0f</text>", LEFT - 6, b->top + 10,
-		b->high, b->unit, LEFT - 6, b->top + BAND, b->low);
+	emit_format(out,
+		"<path class=z d=\"M%d %dH%dM%d %dH%d\"/><text class=tick x=%d y=%d>%.0f %-s</text>"
+		"<text class=tick x=%d y=%d>%.0f</text>",
+		LEFT, b->top, WIDTH - RIGHT, LEFT, b->top + BAND, WIDTH - RIGHT, LEFT - 6, b->top + 10, b->high, b->unit,
+		LEFT - 6, b->top + BAND, b->low);
 }
 
 static void clocks(struct buf *out, const struct store_runs *l, const struct band *b, bool target)
@@ -230,12 +231,13 @@ static void ticks(struct buf *out, const struct axis *axis)
 
 static void draw(struct buf *out, const struct axis *axis, const struct ratios_about *about, const float *pct, int n)
 {
-	emit_rawf(out,
-		"<figure><figcaption>%d pairs by their change; above them the change of all with its interval</figcaption>"
-		"<svg class=dots viewBox=\"0 0 %d %d\" role=img aria-label=\"distribution of the change of %d pairs: half of them "
-		"between %.2f and %.2f percent\">",
-		n, RATIOS_WIDTH, RATIOS_HEIGHT, n, (double)pct[n / 4], (double)pct[3 * n / 4]);
-	emit_rawf(out, "<path class=z d=\"M%.1f %dV%d\"/>", ratios_x_of(axis, 0), RATIOS_TOP - 6, RATIOS_TOP + BARS);
+	emit_format(out,
+		"<figure><figcaption>%d pairs by their change; above them the change of all with its interval"
+		"</figcaption>"
+		"<svg class=dots viewBox=\"0 0 %d %d\" role=img aria-label=\"distribution of the change of %d pairs: half of them between %.2f and %.2f percent\">"
+		"<path class=z d=\"M%.1f %dV%d\"/>",
+		n, RATIOS_WIDTH, RATIOS_HEIGHT, n, (double)pct[n / 4], (double)pct[3 * n / 4], ratios_x_of(axis, 0),
+		RATIOS_TOP - 6, RATIOS_TOP + BARS);
 	if (isfinite(about->threshold_pct))
 		emit_rawf(out, "<path class=t d=\"M%.1f %dV%d\"/>", ratios_x_of(axis, -about->threshold_pct), RATIOS_TOP - 6,
 			RATIOS_TOP + BARS);
@@ -369,9 +371,7 @@ int calls_draw(
 	buf_fini(&l.values);
 	/* all else of the page does not need them */
 	if (result != 0 && (lost.code == ERR_NOT_FOUND || lost.code == ERR_INVALID)) {
-		emit_raw(out, "<p><small>Its single calls cannot be shown: ");
-		emit_text(out, lost.text);
-		emit_raw(out, "</small></p>\n");
+		emit_format(out, "<p><small>Its single calls cannot be shown: %s</small></p>\n", lost.text);
 		return 0;
 	}
 	return result == 0 ? 0 : err_set(err, lost.code, "%s", lost.text);

@@ -75,13 +75,12 @@ static void axes(struct buf *out, const struct scale *s, const char *unit)
 	char first[32], last[32];
 	clock_format(s->first_at, first);
 	clock_format(s->last_at, last);
-	emit_rawf(out,
-		"<text x=\"%d\" y=\"%d\">%.10s</text><text class=\"tick\" x=\"%d\" y=\"%d\">%.10s</text><text "
-		"text-anchor=\"middle\" x=\"%d\" y=\"%d\">",
+	emit_format(out,
+		"<text x=\"%d\" y=\"%d\">%-.10s</text><text class=\"tick\" x=\"%d\" y=\"%d\">%-.10s</text>"
+		"<text text-anchor=\"middle\" x=\"%d\" y=\"%d\">%s%s%-s",
 		LEFT, HEIGHT - BOTTOM + 24, first, WIDTH - RIGHT, HEIGHT - BOTTOM + 24, last, (LEFT + WIDTH - RIGHT) / 2,
-		HEIGHT - 8);
-	emit_format(out, "%s%s", unit, s->by_date ? ", by date" : ", one step a push");
-	emit_raw(out, s->low > 0 || s->high < 0 ? "; the axis does not start at 0</text>" : "</text>");
+		HEIGHT - 8, unit, s->by_date ? ", by date" : ", one step a push",
+		s->low > 0 || s->high < 0 ? "; the axis does not start at 0</text>" : "</text>");
 }
 
 /* The interval of every point, as a ribbon; where the line has a gap, so has it. */
@@ -126,8 +125,7 @@ static void draw_line(struct buf *out, const struct scale *s, const struct chart
 			emit_rawf(out, "<path class=\"loss\" d=\"M%.1f %.1fl7 -11h-14z\"><title>", x, y + 5);
 		else
 			emit_rawf(out, "<circle class=\"dot d%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>", index, x, y);
-		emit_text(out, p->label);
-		emit_raw(out, p->is_loss ? "</title></path>" : "</title></circle>");
+		emit_format(out, "%s%-s", p->label, p->is_loss ? "</title></path>" : "</title></circle>");
 		if (p->comparison)
 			emit_raw(out, "</a>");
 	}
@@ -208,8 +206,7 @@ void chart_draw(struct buf *out, const struct chart *chart)
 		emit_rawf(out, "\" data-axis=%s data-from=%lld data-to=%lld", chart->by_date ? "date" : "push",
 			(long long)chart->from, (long long)chart->to);
 	}
-	emit_raw(out, "><figcaption>");
-	emit_format(out, "%s</figcaption>", chart->summary);
+	emit_format(out, "><figcaption>%s</figcaption>", chart->summary);
 	if (!isfinite(s.low)) {
 		emit_raw(out, "<div class=empty><p class=lead>No timed points yet.</p></div></figure>\n");
 		return;

@@ -99,16 +99,20 @@ static inline __attribute__((always_inline)) const char *put_value(struct buf *o
 		return format + 1;
 	}
 	case 'f':
-		len = decimal_fixed(text, va_arg(*args, double), precision < 0 ? 6 : precision);
-		break;
-	case 'g':
-		len = decimal_general(text, va_arg(*args, double), precision < 0 ? 6 : precision);
-		break;
+	case 'g': {
+		bool is_fixed = *format == 'f';
+		double v = va_arg(*args, double);
+		precision = precision < 0 ? 6 : precision;
+		len = is_fixed ? decimal_fixed(text, v, precision) : decimal_general(text, v, precision);
+		if (len)
+			buf_append(out, text, len);
+		else
+			buf_printf(out, is_fixed ? "%.*f" : "%.*g", precision, v);
+		return format + 1;
+	}
 	default:
 		return NULL;
 	}
-	buf_append(out, text, len);
-	return len ? format + 1 : NULL;
 }
 
 void emit_vrawf(struct buf *out, const char *format, va_list all)
@@ -150,6 +154,43 @@ static bool is_in_tag(const char *piece, size_t len, bool before)
 	return before;
 }
 
+/* The value of a conversion that is followed by a word in braces. Returns what follows it, NULL where there is no such word. */
+static const char *draw_value(struct buf *out, const char *format, va_list *args)
+{
+	static const struct {
+		const char *conversion;
+		void (*text)(struct buf *out, const char *value);
+		void (*number)(struct buf *out, double value);
+	} drawn[] = { { "s{author}", layout_author, NULL }, { "s{branch}", layout_branch, NULL },
+		{ "s{commit}", layout_commit, NULL }, { "s{name}", layout_name, NULL }, { "s{sha}", layout_sha, NULL },
+		{ "s{verdict}", layout_verdict, NULL }, { "f{change}", NULL, layout_change },
+		{ "f{duration}", NULL, layout_duration }, { "f{ms}", NULL, layout_ms }, { ".2f{signed}", NULL, NULL },
+		{ "f{decided %d}", NULL, NULL }, { "lld{time}", NULL, NULL }, { "s{case %s %lld}", NULL, NULL } };
+	for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
+		size_t len = strlen(drawn[i].conversion);
+		if (strncmp(format, drawn[i].conversion, len) != 0)
+			continue;
+		const char *end = format + len, *text = *format == 's' ? va_arg(*args, const char *) : NULL;
+		double v = *format == 'f' || *format == '.' ? va_arg(*args, double) : NAN;
+		if (drawn[i].text) {
+			drawn[i].text(out, text);
+		} else if (drawn[i].number) {
+			drawn[i].number(out, v);
+		} else if (*format == 's') {
+			const char *title = va_arg(*args, const char *);
+			layout_case(out, text, title, va_arg(*args, long long));
+		} else if (*format == 'f') {
+			layout_decided(out, v, va_arg(*args, int));
+		} else if (*format == '.') {
+			layout_signed(out, v, 2);
+		} else {
+			layout_time(out, va_arg(*args, long long));
+		}
+		return end;
+	}
+	return NULL;
+}
+
 void emit_format(struct buf *out, const char *format, ...)
 {
 	bool in_tag = false;
@@ -162,21 +203,22 @@ void emit_format(struct buf *out, const char *format, ...)
 		at = value;
 		if (!*at)
 			break;
-		if (at[1] == 's') {
+		const char *conversion = at + 1 + strspn(at + 1, "-.*0123456789l");
+		if (*conversion && conversion[1] == '{') {
+			at = draw_value(out, at + 1, &args);
+		} else if (at[1] == 's') {
 			const char *text = va_arg(args, const char *);
 			if (in_tag && at > format && at[-1] == '=')
 				emit_argument(out, text);
 			else
 				escape(out, text, in_tag);
 			at += 2;
-		} else if (at[1] == '-' && at[2] == 's') {
-			buf_puts(out, va_arg(args, const char *));
-			at += 3;
+		} else if (at[1] == '-' || *conversion != 's') {
+			at = put_value(out, at + 1 + (at[1] == '-'), &args);
 		} else {
-			bool is_text = at[1 + strspn(at + 1, ".*0123456789")] == 's'; /* put_value would not escape it */
-			at = is_text ? NULL : put_value(out, at + 1, &args);
-			out->failed |= !at;
+			at = NULL; /* a part of a text: put_value would not escape it */
 		}
+		out->failed |= !at;
 	}
 	va_end(args);
 }

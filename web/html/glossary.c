@@ -108,9 +108,7 @@ void glossary_draw(struct buf *out)
 	const struct glossary *g = known();
 	emit_raw(out, "<dl class=\"facts card words\">\n");
 	for (int i = 0; i < g->n; i++) {
-		emit_rawf(out, "<dt id=\"%s\">", g->entry[i].reference);
-		emit_text(out, g->entry[i].term);
-		emit_raw(out, "</dt><dd>");
+		emit_format(out, "<dt id=\"%-s\">%s</dt><dd>", g->entry[i].reference, g->entry[i].term);
 		prose_draw(out, g->entry[i].text, g->entry[i].end, false);
 		emit_raw(out, "</dd>\n");
 	}
@@ -228,9 +226,7 @@ void glossary_foot(struct buf *out, size_t begin)
 			continue;
 		if (n++ == 0)
 			emit_raw(out, "<details class=words id=words><summary>Terms on this page</summary><p>");
-		emit_rawf(out, "<a href=\"/glossary#%s\">", g->entry[i].reference);
-		emit_text(out, g->entry[i].term);
-		emit_raw(out, "</a> ");
+		emit_format(out, "<a href=\"/glossary#%-s\">%s</a> ", g->entry[i].reference, g->entry[i].term);
 	}
 	if (n)
 		emit_raw(out, "</p></details>");

@@ -168,9 +168,7 @@ void layout_name(struct buf *out, const char *name)
 void layout_verdict(struct buf *out, const char *word)
 {
 	const struct word *w = word_of(word);
-	emit_rawf(out, "<span class=\"v %s\"><i aria-hidden=true>%s</i>", w->tone, w->sign);
-	layout_name(out, word);
-	emit_raw(out, "</span>");
+	emit_format(out, "<span class=\"v %-s\"><i aria-hidden=true>%-s</i>%s{name}</span>", w->tone, w->sign, word);
 }
 
 void layout_time(struct buf *out, int64_t utc_ms)
@@ -222,8 +220,7 @@ void layout_change(struct buf *out, double pct)
 		emit_raw(out, "\u2013");
 		return;
 	}
-	layout_signed(out, pct, 2);
-	emit_raw(out, "\u00a0%");
+	emit_format(out, "%.2f{signed}\u00a0%%", pct);
 }
 
 void layout_decided(struct buf *out, double pct, bool is_decided)
@@ -243,9 +240,7 @@ void layout_commit(struct buf *out, const char *sha)
 {
 	emit_raw(out, "<a href=\"/commits/");
 	emit_argument(out, sha);
-	emit_raw(out, "\">");
-	layout_sha(out, sha);
-	emit_raw(out, "</a>");
+	emit_format(out, "\">%s{sha}</a>", sha);
 }
 
 void layout_sha(struct buf *out, const char *sha)
@@ -336,8 +331,7 @@ void layout_cell_link(struct buf *out, const char *repo, const char *branch, con
 		emit_raw(out, "&amp;branch=");
 		emit_argument(out, branch);
 	}
-	emit_raw(out, "\">");
-	emit_format(out, "%s</a>", cell);
+	emit_format(out, "\">%s</a>", cell);
 }
 
 void layout_case(struct buf *out, const char *key, const char *title, int64_t size)
@@ -355,7 +349,6 @@ void layout_command(struct buf *out, const char *command)
 
 void layout_option(struct buf *out, const char *value, const char *label, const char *chosen)
 {
-	emit_format(out, "<option value=\"%s", value);
-	emit_raw(out, chosen && strcmp(value, chosen) == 0 ? "\" selected>" : "\">");
+	emit_format(out, "<option value=\"%s%-s", value, chosen && strcmp(value, chosen) == 0 ? "\" selected>" : "\">");
 	emit_format(out, "%s</option>", label ? label : value);
 }

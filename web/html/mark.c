@@ -17,9 +17,8 @@ void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, co
 	}
 	/* a series that stands still is drawn still: 2 % is the least that the height spans */
 	double middle = (low + high) / 2, half = fmax((high - low) / 2, fabs(middle) * 0.01 + 1e-12);
-	emit_rawf(out, "<svg class=spark viewBox=\"0 0 %d %d\" role=img aria-label=\"", SPARK_WIDTH, SPARK_HEIGHT);
-	emit_attribute(out, label);
-	emit_raw(out, "\"><path d=\"");
+	emit_format(out, "<svg class=spark viewBox=\"0 0 %d %d\" role=img aria-label=\"%s\"><path d=\"", SPARK_WIDTH,
+		SPARK_HEIGHT, label);
 	bool pen_up = true;
 	double x = SPARK_EDGE, step = n > 1 ? (SPARK_WIDTH - 2.0 * SPARK_EDGE) / (n - 1) : 0;
 	double last_x = 0, last_y = 0;
@@ -72,9 +71,7 @@ void mark_runs(struct buf *out, const struct mark_run *process_run, int n, doubl
 	double pad = (high - low) * 0.12 + 0.05;
 	low -= pad;
 	high += pad;
-	emit_rawf(out, "<svg class=dots viewBox=\"0 0 %d %d\" role=img aria-label=\"", DOTS_WIDTH, DOTS_HEIGHT);
-	emit_attribute(out, label);
-	emit_raw(out, "\">");
+	emit_format(out, "<svg class=dots viewBox=\"0 0 %d %d\" role=img aria-label=\"%s\">", DOTS_WIDTH, DOTS_HEIGHT, label);
 	dots_level(out, "z", 0, low, high);
 	if (isfinite(threshold_pct))
 		dots_level(out, "t", -threshold_pct, low, high);
@@ -85,10 +82,9 @@ void mark_runs(struct buf *out, const struct mark_run *process_run, int n, doubl
 		if (isfinite(process_run[i].low_pct) && isfinite(process_run[i].high_pct))
 			emit_rawf(out, "<path class=range d=\"M%.1f %.1fV%.1f\"/>", DOTS_LEFT + step * (i + 1),
 				dots_y(process_run[i].high_pct, low, high), dots_y(process_run[i].low_pct, low, high));
-		emit_rawf(out, "<circle%s cx=%.1f cy=%.1f r=4.5><title>", process_run[i].set == 2 ? " class=s2" : "",
-			DOTS_LEFT + step * (i + 1), dots_y(process_run[i].change_pct, low, high));
-		emit_text(out, process_run[i].label);
-		emit_raw(out, "</title></circle>");
+		emit_format(out, "<circle%-s cx=%.1f cy=%.1f r=4.5><title>%s</title></circle>",
+			process_run[i].set == 2 ? " class=s2" : "", DOTS_LEFT + step * (i + 1),
+			dots_y(process_run[i].change_pct, low, high), process_run[i].label);
 	}
 	emit_raw(out, "</svg><p><small>Runs in the order they ran, each with the interval of its own pairs; filled: first set, "
 		      "hollow: confirming set</small></p>");

@@ -59,9 +59,8 @@ int picker_branch(struct buf *out, struct db *db, const char *repo, const char *
 		layout_option(&options, "", none, chosen);
 	int result = view_branch_names(db, id, OPTIONS_MAX + 1, branch_option, &c, err);
 	if (c.n > OPTIONS_MAX) {
-		emit_rawf(out, "<label>%s <input name=%s value=\"", label, name);
-		emit_attribute(out, chosen ? chosen : "");
-		emit_rawf(out, "\" placeholder=\"%s\"></label>", none ? none : "its name");
+		emit_format(out, "<label>%-s <input name=%-s value=\"%s\" placeholder=\"%-s\"></label>", label, name,
+			chosen ? chosen : "", none ? none : "its name");
 	} else {
 		emit_rawf(out, "<label>%s <select name=%s data-go>", label, name);
 		buf_append(out, options.data, options.len);

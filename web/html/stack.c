@@ -19,10 +19,9 @@ static double total(const struct stack_part *part, int n, bool target)
 /* Its tone separates neighbours, and a hatched edge the one that moved, so that colour alone does not mark it. */
 static void segment(struct buf *out, const struct stack_part *part, int i, bool target, double x, double width)
 {
-	emit_rawf(out, "<rect class=\"part%s p%d\" x=%.1f y=%d width=%.1f height=%d><title>",
-		part->moved && target ? " moved" : "", i % 3, x, TOP + target * (BAR + GAP), width, BAR);
-	emit_text(out, part->name);
-	emit_rawf(out, ", %s: %.4g ms</title></rect>", target ? "target" : "base", length_of(part, target));
+	emit_format(out, "<rect class=\"part%-s p%d\" x=%.1f y=%d width=%.1f height=%d><title>%s, %-s: %.4g ms</title></rect>",
+		part->moved && target ? " moved" : "", i % 3, x, TOP + target * (BAR + GAP), width, BAR, part->name,
+		target ? "target" : "base", length_of(part, target));
 }
 
 /* A name above its part, where it fits before the next one. */
@@ -30,9 +29,7 @@ static void name(struct buf *out, const struct stack_part *part, double x, doubl
 {
 	if ((double)strlen(part->name) * LETTER > width)
 		return;
-	emit_rawf(out, "<text x=%.1f y=%d>", x + 2, TOP - 6);
-	emit_text(out, part->name);
-	emit_raw(out, "</text>");
+	emit_format(out, "<text x=%.1f y=%d>%s</text>", x + 2, TOP - 6, part->name);
 }
 
 void stack_draw(struct buf *out, const struct stack_part *part, int n)

@@ -98,21 +98,14 @@ static void set_interval(struct chart_point *p, const struct trend_metric *metri
 
 static void table_row(struct buf *out, const struct view_point *row, bool flops, struct unit unit)
 {
-	emit_raw(out, "<tr><td class=w>");
-	layout_time(out, row->finished_at);
-	emit_raw(out, "</td><td>");
-	layout_commit(out, row->commit);
-	emit_raw(out, flops ? "</td><td class=\"n w\">" : "</td><td class=n>");
-	layout_ms(out, row->median_ms);
+	emit_format(out, "<tr><td class=w>%lld{time}</td><td>%s{commit}%-s%f{ms}", (long long)row->finished_at, row->commit,
+		flops ? "</td><td class=\"n w\">" : "</td><td class=n>", row->median_ms);
 	if (flops) {
 		emit_raw(out, "</td><td class=n>");
 		layout_rate(out, unit, row->tflops);
 	}
-	emit_raw(out, "</td><td class=n>");
-	layout_decided(out, row->change_pct, verdict_is_change(row->verdict));
-	emit_rawf(out, "</td><td><a href=\"/comparisons/%lld\">", (long long)row->comparison);
-	layout_verdict(out, verdict_name(row->verdict));
-	emit_raw(out, "</a></td></tr>\n");
+	emit_format(out, "</td><td class=n>%f{decided %d}</td><td><a href=\"/comparisons/%lld\">%s{verdict}</a></td></tr>\n",
+		row->change_pct, verdict_is_change(row->verdict), (long long)row->comparison, verdict_name(row->verdict));
 }
 
 static void take_point(void *arg, const struct view_point *row)

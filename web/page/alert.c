@@ -242,9 +242,7 @@ static const char *text(const json_t *o, const char *key)
 
 static void cell_item(struct buf *out, const struct view_alert *row, const json_t *cell)
 {
-	emit_raw(out, "<li>");
-	layout_decided(out, number(cell, "change_pct"), true);
-	emit_raw(out, " ");
+	emit_format(out, "<li>%f{decided %d} ", number(cell, "change_pct"), true);
 	layout_cell_link(out, row->repo, row->branch, text(cell, "cell"));
 	json_int_t comparison = json_integer_value(json_object_get(cell, "comparison"));
 	if (comparison && comparison != row->comparison) /* of another suite than the one that opened it */
@@ -279,9 +277,8 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 	json_t *group, *groups = json_loads(row->groups_json, 0, NULL);
 	json_array_foreach(groups, i, group)
 	{
-		emit_raw(out, i == 0 ? "<ul><li>" : "<li>");
-		layout_decided(out, number(group, "worst_pct"), true);
-		emit_format(out, " at worst in %s %s", text(group, "family"), text(group, "direction"));
+		emit_format(out, "%-s%f{decided %d} at worst in %s %s", i == 0 ? "<ul><li>" : "<li>", number(group, "worst_pct"),
+			true, text(group, "family"), text(group, "direction"));
 		if (json_is_true(json_object_get(group, "sustained")))
 			emit_raw(out, ", once clocks settle under its power draw");
 		if (*text(group, "slow_calls"))
@@ -302,11 +299,7 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 static void alert_event_line(void *arg, const struct view_alert_event *row)
 {
 	struct buf *out = arg;
-	emit_raw(out, "<li>");
-	layout_time(out, row->at);
-	emit_raw(out, " ");
-	layout_verdict(out, alertstate_name(row->state));
-	emit_format(out, " by %s", row->who);
+	emit_format(out, "<li>%lld{time} %s{verdict} by %s", (long long)row->at, alertstate_name(row->state), row->who);
 	if (*row->reason)
 		emit_format(out, ": %s", row->reason);
 	emit_raw(out, "</li>");
@@ -332,14 +325,12 @@ static void next_steps(struct buf *out, int64_t id, bool alone)
 
 static void alert_head(struct buf *out, const struct view_alert *row, bool alone)
 {
-	emit_rawf(out, "<section class=card id=a%lld><h2>", (long long)row->id);
-	layout_verdict(out, alertstate_name(row->state));
+	emit_format(out, "<section class=card id=a%lld><h2>%s{verdict}", (long long)row->id, alertstate_name(row->state));
 	if (alone)
 		emit_raw(out, " <small>");
 	else
 		emit_rawf(out, " <a href=\"/alerts/%lld\">Alert %lld</a> <small>", (long long)row->id, (long long)row->id);
-	layout_name(out, alertkind_name(row->kind));
-	emit_raw(out, "</small> ");
+	emit_format(out, "%s{name}</small> ", alertkind_name(row->kind));
 	if (isfinite(row->worst_pct))
 		layout_decided(out, row->worst_pct, true);
 	emit_raw(out, "</h2>");
@@ -347,11 +338,7 @@ static void alert_head(struct buf *out, const struct view_alert *row, bool alone
 		emit_format(out, "<p class=lead>%s</p>", row->title);
 	emit_raw(out, "<p>");
 	if (*row->repo) {
-		emit_format(out, "%s ", row->repo);
-		layout_branch(out, row->branch);
-		emit_raw(out, " ");
-		layout_commit(out, row->target);
-		emit_format(out, " %s", row->subject);
+		emit_format(out, "%s %s{branch} %s{commit} %s", row->repo, row->branch, row->target, row->subject);
 	} else {
 		emit_format(out, "device <a href=/devices>%s</a>", row->device);
 	}

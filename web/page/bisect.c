@@ -23,15 +23,11 @@ static void list_line(void *arg, const struct store_bisect *row)
 	struct buf *out = d->out;
 	d->n++;
 	d->last = row->id;
-	emit_rawf(out, "<tr><th scope=row><a href=\"/bisects/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
-	layout_verdict(out, row->state);
-	emit_raw(out, "</td><td>");
-	layout_commit(out, row->good_sha);
-	emit_raw(out, " \u2026 ");
-	layout_commit(out, row->bad_sha);
-	emit_rawf(out, "</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=w>", row->commits, row->n_jobs);
-	layout_time(out, row->created_at);
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out,
+		"<tr><th scope=row><a href=\"/bisects/%lld\">%lld</a></th><td>%s{verdict}</td><td>%s{commit} \u2026 "
+		"%s{commit}</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=w>%lld{time}</td></tr>\n",
+		(long long)row->id, (long long)row->id, row->state, row->good_sha, row->bad_sha, row->commits, row->n_jobs,
+		(long long)row->created_at);
 }
 
 int page_bisects(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -65,40 +61,28 @@ static void facts(void *arg, const struct store_bisect *row)
 	struct buf *out = arg;
 	char id[24];
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
-	emit_raw(out, "<p class=lead>");
-	layout_verdict(out, row->state);
-	emit_raw(out, " ");
-	emit_text(out, row->state_why);
-	emit_raw(out, "</p>");
+	emit_format(out, "<p class=lead>%s{verdict} %s</p>", row->state, row->state_why);
 	culprits_show(out, row->culprits_json);
 	if (!row->ended_at) {
 		emit_raw(out, "<div class=row>");
 		layout_button(out, "bisects", id, "cancel", "Cancel");
 		emit_raw(out, "</div>");
 	}
-	emit_raw(out, "<dl class=\"facts card\"><dt>Repository</dt><dd>");
-	emit_text(out, row->repo_name);
-	emit_raw(out, "</dd><dt>Good</dt><dd>");
-	layout_commit(out, row->good_sha);
-	emit_raw(out, "</dd><dt>Bad</dt><dd>");
-	layout_commit(out, row->bad_sha);
-	emit_rawf(out, "</dd><dt>Commits between</dt><dd>%d</dd><dt>Jobs</dt><dd>%d", row->commits, row->n_jobs);
+	emit_format(out,
+		"<dl class=\"facts card\"><dt>Repository</dt><dd>%s</dd><dt>Good</dt><dd>%s{commit}</dd><dt>Bad</dt><dd>"
+		"%s{commit}</dd><dt>Commits between</dt><dd>%d</dd><dt>Jobs</dt><dd>%d",
+		row->repo_name, row->good_sha, row->bad_sha, row->commits, row->n_jobs);
 	if (row->job)
 		emit_rawf(out, ", waits for <a href=\"/jobs/%lld\">job %lld</a>", (long long)row->job, (long long)row->job);
-	emit_raw(out, "</dd><dt>Suite</dt><dd>");
-	emit_text(out, row->suite);
-	emit_raw(out, "</dd>");
+	emit_format(out, "</dd><dt>Suite</dt><dd>%s</dd>", row->suite);
 	if (row->alert)
 		emit_rawf(out, "<dt>For</dt><dd><a href=\"/alerts/%lld\">alert %lld</a></dd>", (long long)row->alert,
 			(long long)row->alert);
 	if (row->comparison)
 		emit_rawf(out, "<dt>Both ends</dt><dd><a href=\"/comparisons/%lld\">comparison %lld</a></dd>",
 			(long long)row->comparison, (long long)row->comparison);
-	emit_raw(out, "<dt>Begun</dt><dd>");
-	layout_time(out, row->created_at);
-	emit_raw(out, "</dd><dt>Ended</dt><dd>");
-	layout_time(out, row->ended_at);
-	emit_raw(out, "</dd></dl>\n");
+	emit_format(out, "<dt>Begun</dt><dd>%lld{time}</dd><dt>Ended</dt><dd>%lld{time}</dd></dl>\n", (long long)row->created_at,
+		(long long)row->ended_at);
 }
 
 struct measured {
@@ -114,12 +98,10 @@ static void measured_row(struct measured *m)
 {
 	if (!m->comparison)
 		return;
-	emit_rawf(m->out, "<tr><th scope=row>%d \u2026 %d</th><td><a href=\"/comparisons/%lld\">", m->base_n, m->target_n,
-		(long long)m->comparison);
-	layout_verdict(m->out, verdict_name(m->verdict));
-	emit_raw(m->out, "</a></td><td class=n>");
-	layout_change(m->out, m->worst_pct);
-	emit_rawf(m->out, "</td><td class=n>%d</td></tr>\n", m->cells);
+	emit_format(m->out,
+		"<tr><th scope=row>%d \u2026 %d</th><td><a href=\"/comparisons/%lld\">%s{verdict}</a></td><td class=n>"
+		"%f{change}</td><td class=n>%d</td></tr>\n",
+		m->base_n, m->target_n, (long long)m->comparison, verdict_name(m->verdict), m->worst_pct, m->cells);
 }
 
 static void take_point(void *arg, const struct store_bisect_point *p)

@@ -27,54 +27,43 @@ static void take_commit(void *arg, const struct view_commit *row)
 	snprintf(f->author, sizeof f->author, "%s", row->author);
 	snprintf(f->subject, sizeof f->subject, "%s", row->subject);
 	f->committed_at = row->committed_at;
-	emit_raw(f->out, "<li>");
-	layout_commit(f->out, row->sha);
-	emit_format(f->out, " %s <small>%s</small></li>", row->subject, row->repo);
+	emit_format(f->out, "<li>%s{commit} %s <small>%s</small></li>", row->sha, row->subject, row->repo);
 }
 
 static void comparison_row(void *arg, const struct view_comparison *row)
 {
 	struct buf *out = arg;
-	emit_rawf(
-		out, "<tr><th scope=row><a href=\"/comparisons/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
-	layout_verdict(out, verdict_word(row->kind, row->verdict));
-	emit_raw(out, "</td><td class=n>");
-	layout_decided(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct, verdict_is_change(row->verdict));
-	emit_format(out, "</td><td>%s", row->suite);
+	emit_format(out,
+		"<tr><th scope=row><a href=\"/comparisons/%lld\">%lld</a></th><td>%s{verdict}</td><td class=n>"
+		"%f{decided %d}</td><td>%s",
+		(long long)row->id, (long long)row->id, verdict_word(row->kind, row->verdict),
+		isfinite(row->best_pct) ? row->best_pct : row->worst_pct, verdict_is_change(row->verdict), row->suite);
 	if (row->kind != JOBKIND_COMPARE)
 		emit_format(out, " <small>%s</small>", jobkind_name(row->kind));
-	emit_raw(out, "</td><td>");
-	layout_commit(out, row->base);
-	emit_format(out, " <small>%s</small></td><td class=w>", row->base_how);
-	layout_branch(out, row->branch);
-	emit_raw(out, "</td><td class=w>");
-	layout_time(out, row->finished_at);
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out,
+		"</td><td>%s{commit} <small>%s</small></td><td class=w>%s{branch}</td><td class=w>%lld{time}</td></tr>\n",
+		row->base, row->base_how, row->branch, (long long)row->finished_at);
 }
 
 static void job_row(void *arg, const struct view_job *row)
 {
 	struct buf *out = arg;
-	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
-	layout_verdict(out, jobstate_name(row->state));
-	emit_format(
-		out, "</td><td>%s</td><td>%s</td><td class=wrap>%s</td><td class=n>", row->suite, row->origin, row->state_why);
+	emit_format(out,
+		"<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td>%s{verdict}</td><td>%s</td><td>%s</td>"
+		"<td class=wrap>%s</td><td class=n>",
+		(long long)row->id, (long long)row->id, jobstate_name(row->state), row->suite, row->origin, row->state_why);
 	if (row->started_at && row->ended_at)
 		layout_duration(out, (double)(row->ended_at - row->started_at) / 1000);
-	emit_raw(out, "</td><td class=w>");
-	layout_time(out, row->queued_at);
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->queued_at);
 }
 
 static void alert_banner(void *arg, const struct view_alert *row)
 {
 	struct buf *out = arg;
-	emit_rawf(
-		out, "<p class=\"banner warn\"><a href=\"/alerts/%lld\">Alert %lld</a> ", (long long)row->id, (long long)row->id);
-	layout_verdict(out, alertstate_name(row->state));
+	emit_format(out, "<p class=\"banner warn\"><a href=\"/alerts/%lld\">Alert %lld</a> %s{verdict}", (long long)row->id,
+		(long long)row->id, alertstate_name(row->state));
 	if (isfinite(row->worst_pct)) {
-		emit_raw(out, " its worst cell: ");
-		layout_decided(out, row->worst_pct, true);
+		emit_format(out, " its worst cell: %f{decided %d}", row->worst_pct, true);
 	}
 	emit_raw(out, "</p>\n");
 }
@@ -102,17 +91,13 @@ static int draw(struct site *site, struct buf *out, const struct found *f, struc
 	static const char *const jobs[] = { "Job", "State", "Suite", "Origin", "Why", ">Took", "~Queued (UTC)" };
 	emit_format(out,
 		"<p class=lead>%s</p><dl class=facts><dt>Commit</dt><dd><code>%s</code></dd><dt>Author</dt><dd>%s</dd>"
-		"<dt>Committed</dt><dd>",
-		f->subject, f->sha, f->author);
-	layout_time(out, f->committed_at);
-	emit_format(out, "</dd><dt>Repository</dt><dd>%s</dd><dt>Parent</dt><dd>", f->repo);
+		"<dt>Committed</dt><dd>%lld{time}</dd><dt>Repository</dt><dd>%s</dd><dt>Parent</dt><dd>",
+		f->subject, f->sha, f->author, (long long)f->committed_at, f->repo);
 	if (*f->parent)
 		layout_commit(out, f->parent);
 	else
 		emit_raw(out, "\u2013 a root");
-	emit_raw(out, "</dd><dt>Tree</dt><dd>");
-	layout_sha(out, f->tree);
-	emit_raw(out, "</dd></dl>\n");
+	emit_format(out, "</dd><dt>Tree</dt><dd>%s{sha}</dd></dl>\n", f->tree);
 	layout_follow(out, "job. alert.");
 	layout_live(out, "commit", "Something moved for this commit");
 	if (view_alert_of(site->db, f->repo, f->sha, alert_banner, out, err))

@@ -63,11 +63,10 @@ static int form(struct db *db, struct buf *out, const char *repo, int64_t id, co
 	emit_raw(out, "<form class=filter action=/compare>");
 	int result = picker_repo(out, db, repo, false, err);
 	for (int i = 0; i < 2; i++) {
-		emit_rawf(out,
-			"<label class=grow>%s <input type=search name=%s list=refs placeholder=\"branch or commit\" value=\"",
-			side[i].label, side[i].field);
-		emit_attribute(out, side[i].requested);
-		emit_raw(out, "\"></label>");
+		emit_format(out,
+			"<label class=grow>%-s "
+			"<input type=search name=%-s list=refs placeholder=\"branch or commit\" value=\"%s\"></label>",
+			side[i].label, side[i].field, side[i].requested);
 	}
 	emit_raw(out, "<button>Compare</button><datalist id=refs>");
 	if (result == 0 && id)
@@ -85,28 +84,21 @@ static void report_unknown(struct buf *out, const struct side *s)
 		emit_rawf(out, "%d commits or branches are called ", s->n);
 	else
 		emit_raw(out, "no branch and no commit is called ");
-	emit_raw(out, "<b>");
-	emit_text(out, s->requested);
-	emit_raw(out, s->n > 1 ? "</b>; say more of it.</p>\n"
-			       : "</b>; a commit needs four digits, and has to have been pushed.</p>\n");
+	emit_format(out, "<b>%s%-s", s->requested,
+		s->n > 1 ? "</b>; say more of it.</p>\n"
+			 : "</b>; a commit needs four digits, and has to have been pushed.</p>\n");
 }
 
 static void hidden(struct buf *out, const char *name, const char *value)
 {
-	emit_rawf(out, "<input type=hidden name=%s value=\"", name);
-	emit_attribute(out, value);
-	emit_raw(out, "\">");
+	emit_format(out, "<input type=hidden name=%-s value=\"%s\">", name, value);
 }
 
 static void offer_to_measure(struct buf *out, const char *repo, const struct side *side)
 {
 	emit_raw(out, "<section class=card id=measure><h2>These two were not compared yet</h2><dl class=facts>");
 	for (int i = 0; i < 2; i++) {
-		emit_rawf(out, "<dt>%s</dt><dd>", side[i].label);
-		layout_commit(out, side[i].sha);
-		emit_raw(out, " ");
-		emit_text(out, side[i].subject);
-		emit_raw(out, "</dd>");
+		emit_format(out, "<dt>%-s</dt><dd>%s{commit} %s</dd>", side[i].label, side[i].sha, side[i].subject);
 	}
 	emit_raw(out, "</dl><form method=post action=/api/v1/jobs>");
 	hidden(out, "repo", repo);

@@ -32,35 +32,21 @@ static bool is_wanted(const struct drawing *d, const struct view_comparison *row
 static void draw_line(struct drawing *d, const struct view_comparison *row, const struct headline *headline)
 {
 	struct buf *out = d->out;
-	emit_rawf(out, "<tr><th scope=row class=n><a href=\"/comparisons/%lld\">%lld</a></th><td><a href=\"/comparisons/%lld\">",
-		(long long)row->id, (long long)row->id, (long long)row->id);
-	layout_verdict(out, verdict_word(row->kind, row->verdict));
-	emit_raw(out, "</a>");
+	emit_format(out,
+		"<tr><th scope=row class=n><a href=\"/comparisons/%lld\">%lld</a></th><td><a href=\"/comparisons/%lld\">"
+		"%s{verdict}</a>",
+		(long long)row->id, (long long)row->id, (long long)row->id, verdict_word(row->kind, row->verdict));
 	reported_why(out, headline, row->verdict);
 	emit_raw(out, "</td><td class=n>");
 	headline_change(out, headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
-	emit_raw(out, "</td><td class=branch>");
-	layout_branch(out, row->branch);
+	emit_format(out, "</td><td class=branch>%s{branch}", row->branch);
 	if (row->kind != JOBKIND_COMPARE) {
-		emit_raw(out, " <small>");
-		emit_text(out, jobkind_name(row->kind));
-		emit_raw(out, "</small>");
+		emit_format(out, " <small>%s</small>", jobkind_name(row->kind));
 	}
-	emit_raw(out, "</td><td class=w><span class=commit>");
-	layout_commit(out, row->target);
-	emit_raw(out, " ");
-	emit_text(out, row->subject);
-	emit_raw(out, "</span>");
-	layout_author(out, row->author);
-	emit_raw(out, "</td><td class=w>");
-	layout_commit(out, row->base);
-	emit_raw(out, "</td><td class=w>");
-	emit_text(out, row->repo);
-	emit_raw(out, "</td><td class=w>");
-	emit_text(out, row->suite);
-	emit_raw(out, "</td><td class=w>");
-	layout_time(out, row->finished_at);
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out,
+		"</td><td class=w><span class=commit>%s{commit} %s</span>%s{author}</td><td class=w>%s{commit}</td>"
+		"<td class=w>%s</td><td class=w>%s</td><td class=w>%lld{time}</td></tr>\n",
+		row->target, row->subject, row->author, row->base, row->repo, row->suite, (long long)row->finished_at);
 }
 
 static void comparison_line(void *arg, const struct view_comparison *row)
@@ -119,9 +105,10 @@ static int filter_form(
 	emit_raw(out, "</select></label>");
 	since_options(out, since);
 	work_options(out, d->work);
-	emit_raw(out, "<label>Author <input name=author size=12 placeholder=anybody value=\"");
-	emit_attribute(out, d->author);
-	emit_raw(out, "\"></label><button>Show</button><a class=button href=\"/compare");
+	emit_format(out,
+		"<label>Author <input name=author size=12 placeholder=anybody value=\"%s\"></label><button>Show</button>"
+		"<a class=button href=\"/compare",
+		d->author);
 	if (filter->repo && *filter->repo) {
 		emit_raw(out, "?repo=");
 		emit_argument(out, filter->repo);

@@ -25,16 +25,11 @@ static void show_one(struct buf *out, const json_t *culprit)
 	double change = number(culprit, "change_pct"), probability = number(culprit, "probability");
 	emit_raw(out, "<p><b>Culprit:</b> ");
 	if (commits > 1) {
-		emit_rawf(out, "one of %lld commits after ", (long long)commits);
-		layout_commit(out, text(culprit, "from"));
-		emit_raw(out, " up to ");
+		emit_format(out, "one of %lld commits after %s{commit} up to ", (long long)commits, text(culprit, "from"));
 	}
-	layout_commit(out, text(culprit, "to"));
-	emit_raw(out, " ");
-	emit_text(out, text(culprit, "subject"));
+	emit_format(out, "%s{commit} %s", text(culprit, "to"), text(culprit, "subject"));
 	if (isfinite(change)) {
-		emit_raw(out, " ");
-		layout_change(out, change);
+		emit_format(out, " %f{change}", change);
 	}
 	if (isfinite(probability))
 		emit_rawf(out, ", named with probability %s%.4f", probability > PROBABILITY_SHOWN ? "above " : "",

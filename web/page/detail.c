@@ -60,13 +60,9 @@ static void phases_draw(struct buf *out, struct comparison_cell *cell)
 		emit_raw(out, "</th>");
 		ms(out, comparison_number(phase, "base_ms"));
 		ms(out, comparison_number(phase, "target_ms"));
-		emit_raw(out, "<td class=n>");
-		layout_change(out, comparison_number(phase, "change_pct"));
-		emit_raw(out, "</td><td class=\"n w\">");
+		emit_format(out, "<td class=n>%f{change}</td><td class=\"n w\">", comparison_number(phase, "change_pct"));
 		if (isfinite(low)) {
-			layout_signed(out, low, 2);
-			emit_raw(out, " \u2026 ");
-			layout_signed(out, high, 2);
+			emit_format(out, "%.2f{signed} \u2026 %.2f{signed}", low, high);
 		} else {
 			emit_raw(out, "\u2013");
 		}
@@ -156,9 +152,7 @@ static void pair_row(struct buf *out, const char *name, const char *unit, double
 	}
 	value(out, base, format);
 	value(out, target, format);
-	emit_raw(out, "<td class=n>");
-	layout_change(out, change_pct);
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "<td class=n>%f{change}</td></tr>\n", change_pct);
 }
 
 /* Rates in a unit of their own. Units: TFLOP/s. */
@@ -257,10 +251,10 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 	layout_table_end(out);
 	comparison_sparsity(out, cell);
 	if (comparison_is_paired_separate(cell)) {
-		emit_raw(out,
-			"<p><small>The change is the trimmed mean of paired ratios, each call with the next call of the other side; the quotient of the two medians is ");
-		layout_signed(out, derive_change_pct(cell->base_ms, cell->target_ms), 2);
-		emit_raw(out, "\u00a0%.</small></p>");
+		emit_format(out,
+			"<p><small>The change is the trimmed mean of paired ratios, each call with the next call of the other "
+			"side; the quotient of the two medians is %.2f{signed}\u00a0%%.</small></p>",
+			derive_change_pct(cell->base_ms, cell->target_ms));
 	}
 }
 
@@ -320,8 +314,8 @@ static int runs(struct db *db, struct buf *out, const struct comparison_cell *ce
 	mark_runs(out, l.process_run, l.n, cell->threshold_pct, label);
 	emit_raw(out, "<details><summary>as a list</summary><ol>");
 	for (int i = 0; i < l.n; i++) {
-		emit_format(out, "<li>%s%s", l.process_run[i].label, l.more[i]);
-		emit_raw(out, l.process_run[i].set == 2 ? ", confirming</li>" : "</li>");
+		emit_format(out, "<li>%s%s%-s", l.process_run[i].label, l.more[i],
+			l.process_run[i].set == 2 ? ", confirming</li>" : "</li>");
 	}
 	emit_raw(out, "</ol></details></div>");
 	return 0;
@@ -574,38 +568,31 @@ static void underpowered_note(struct buf *out, const struct comparison *c, const
 
 static void interval(struct buf *out, const json_t *change)
 {
-	emit_raw(out, " with a 95 % interval of ");
-	layout_signed(out, comparison_number(change, "ci_low_pct"), 2);
-	emit_raw(out, " \u2026 ");
-	layout_signed(out, comparison_number(change, "ci_high_pct"), 2);
-	emit_raw(out, ".</p>");
+	emit_format(out, " with a 95 %% interval of %.2f{signed} \u2026 %.2f{signed}.</p>",
+		comparison_number(change, "ci_low_pct"), comparison_number(change, "ci_high_pct"));
 }
 
 static void how_sure(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	if (!isfinite(cell->change_pct))
 		return;
-	emit_raw(out, "<p>");
-	layout_decided(out, cell->change_pct, verdict_is_change(cell->verdict));
-	emit_raw(out, " with a 95 % interval of ");
-	layout_signed(out, cell->ci_low_pct, 2);
-	emit_raw(out, " \u2026 ");
-	layout_signed(out, cell->ci_high_pct, 2);
+	emit_format(out, "<p>%f{decided %d}", cell->change_pct, verdict_is_change(cell->verdict));
+	emit_format(out, " with a 95 %% interval of %.2f{signed} \u2026 %.2f{signed}", cell->ci_low_pct, cell->ci_high_pct);
 	emit_rawf(out, ", threshold %.3g %%; a loss of %.2f %% or more would have been called. %d runs, %d pairs.</p>",
 		cell->threshold_pct, cell->mde_pct, cell->runs, cell->samples);
 	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
 	underpowered_note(out, c, cell);
 	const json_t *mean = json_object_get(cell->json, "mean");
 	if (json_is_object(mean)) {
-		emit_format(out, "<p>Slow calls: %s. With them the change of the mean call is ", comparison_text(mean, "text"));
-		layout_change(out, comparison_number(mean, "change_pct"));
+		emit_format(out, "<p>Slow calls: %s. With them the change of the mean call is %f{change}",
+			comparison_text(mean, "text"), comparison_number(mean, "change_pct"));
 		interval(out, mean);
 	}
 	const json_t *sustained_runs = json_object_get(cell->json, "sustained");
 	if (!json_is_object(sustained_runs))
 		return;
-	emit_raw(out, "<p>In sustained runs, each side at the clock that its own power draw allows: ");
-	layout_change(out, comparison_number(sustained_runs, "change_pct"));
+	emit_format(out, "<p>In sustained runs, each side at the clock that its own power draw allows: %f{change}",
+		comparison_number(sustained_runs, "change_pct"));
 	interval(out, sustained_runs);
 	in_words(out, "", comparison_text(sustained_runs, "why"));
 }

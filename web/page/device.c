@@ -114,9 +114,8 @@ static void device_card(void *arg, const struct view_device *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	d->n++;
-	emit_format(out, "<section class=card><h3>%s ", row->name);
-	layout_verdict(out, devicestate_name(row->state));
-	emit_format(out, "</h3><p class=dim>%s <code>%s</code></p>", row->kind, row->uuid);
+	emit_format(out, "<section class=card><h3>%s %s{verdict}</h3><p class=dim>%s <code>%s</code></p>", row->name,
+		devicestate_name(row->state), row->kind, row->uuid);
 	if (*row->state_why)
 		emit_format(out, "<p class=\"banner warn\">%s</p>", row->state_why);
 	if (*row->stands_out)
@@ -128,13 +127,11 @@ static void device_card(void *arg, const struct view_device *row)
 		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a>", (long long)row->job, (long long)row->job);
 	else
 		emit_raw(out, "nothing");
-	emit_raw(out, "</dd><dt>Last report</dt><dd>");
-	layout_time(out, row->seen_at);
-	emit_raw(out, " (");
-	layout_duration(out, (double)(clock_utc_ms() - row->seen_at) / 1000);
-	emit_format(out, " ago)</dd><dt>Class</dt><dd>%lld: %s</dd><dt>Driver</dt><dd>%s</dd><dt>Toolkit</dt><dd>%s",
-		(long long)row->class, row->model, *row->driver ? row->driver : "\u2013",
-		*row->toolkit ? row->toolkit : "\u2013");
+	emit_format(out,
+		"</dd><dt>Last report</dt><dd>%lld{time} (%f{duration} ago)</dd><dt>Class</dt><dd>%lld: %s</dd><dt>Driver"
+		"</dt><dd>%s</dd><dt>Toolkit</dt><dd>%s",
+		(long long)row->seen_at, (double)(clock_utc_ms() - row->seen_at) / 1000, (long long)row->class, row->model,
+		*row->driver ? row->driver : "\u2013", *row->toolkit ? row->toolkit : "\u2013");
 	if (*row->cudnn)
 		emit_format(out, "</dd><dt>cuDNN</dt><dd>%s", row->cudnn);
 	emit_raw(out, "</dd>");
@@ -178,9 +175,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>varies too much</span>");
 	else
 		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>shows a loss</span>");
-	emit_raw(out, "</td><td class=w>");
-	layout_time(out, row->updated_at);
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->updated_at);
 }
 
 static int draw_calibration(struct drawing *d, struct fw_err *err)

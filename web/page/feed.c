@@ -87,8 +87,7 @@ static void alert_entry(void *arg, const struct view_alert *row)
 		return;
 	snprintf(page, sizeof page, "/alerts/%lld", (long long)row->id);
 	entry(f, "alert", row->id, page, row->changed_at);
-	layout_name(out, alertkind_name(row->kind));
-	emit_format(out, " %s: ", alertstate_name(row->state));
+	emit_format(out, "%s{name} %s: ", alertkind_name(row->kind), alertstate_name(row->state));
 	if (*row->device)
 		emit_text(out, row->device);
 	else
@@ -114,9 +113,8 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 	entry(f, "comparison", row->id, page, row->finished_at);
 	emit_format(out, "%s: ", verdict_name(row->verdict));
 	position(out, row->repo, row->branch);
-	emit_rawf(out, " %.12s, suite ", row->target);
-	emit_format(out, "%s</title><summary>%s", row->suite, row->subject);
-	emit_rawf(out, ": %d of %d cells slower than %.12s", row->regressions, row->cells, row->base);
+	emit_format(out, " %-.12s, suite %s</title><summary>%s: %d of %d cells slower than %-.12s", row->target, row->suite,
+		row->subject, row->regressions, row->cells, row->base);
 	if (isfinite(row->best_pct))
 		emit_rawf(out, ", best %+.2f %%", row->best_pct);
 	else if (isfinite(row->worst_pct))

@@ -59,8 +59,7 @@ static void undecided(struct buf *out, const struct headline *t)
 	explain_undecided(t->low_pct, t->high_pct, t->threshold_pct, text);
 	const char *why = *t->reason ? t->reason : text;
 	if (*why) {
-		emit_raw(out, ", ");
-		emit_text(out, why);
+		emit_format(out, ", %s", why);
 	}
 }
 
@@ -68,17 +67,10 @@ void reported_why(struct buf *out, const struct headline *t, enum verdict verdic
 {
 	if (!t->comparison || t->alike == 0)
 		return;
-	emit_rawf(out, "<span class=why>%d of %d: <a href=\"/comparisons/%lld?open=%d#c%d\">", t->alike, t->cells,
-		(long long)t->comparison, t->n, t->n);
-	layout_case(out, t->key, t->title, t->size);
-	emit_raw(out, " ");
-	emit_text(out, t->direction);
-	emit_raw(out, "</a>");
+	emit_format(out, "<span class=why>%d of %d: <a href=\"/comparisons/%lld?open=%d#c%d\">%s{case %s %lld} %s</a>", t->alike,
+		t->cells, (long long)t->comparison, t->n, t->n, t->key, t->title, (long long)t->size, t->direction);
 	if (is_failure(verdict) && (*t->failure || *t->reason)) {
-		emit_raw(out, ", ");
-		emit_text(out, t->failure);
-		emit_raw(out, *t->failure && *t->reason ? ": " : "");
-		emit_text(out, t->reason);
+		emit_format(out, ", %s%-s%s", t->failure, *t->failure && *t->reason ? ": " : "", t->reason);
 	} else if (verdict == VERDICT_UNDECIDED) {
 		undecided(out, t);
 	}
@@ -93,9 +85,5 @@ void headline_change(struct buf *out, const struct headline *t, enum verdict ver
 	layout_decided(out, change_pct, verdict_is_change(verdict));
 	if (!isfinite(t->change_pct) || !isfinite(t->low_pct) || !isfinite(t->high_pct))
 		return;
-	emit_raw(out, "<small class=ends>");
-	layout_signed(out, t->low_pct, 2);
-	emit_raw(out, "\u00a0\u2026\u00a0");
-	layout_signed(out, t->high_pct, 2);
-	emit_raw(out, "</small>");
+	emit_format(out, "<small class=ends>%.2f{signed}\u00a0\u2026\u00a0%.2f{signed}</small>", t->low_pct, t->high_pct);
 }

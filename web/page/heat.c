@@ -108,18 +108,17 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 		      "<div class=scroll tabindex=0><table class=heat><caption class=gone>Changes of every cell, a column a "
 		      "push</caption><thead><tr><th scope=col>Cell</th>");
 	for (int k = h->n_columns - 1; k >= 0; k--) {
-		emit_rawf(out, "<th scope=col title=\"%.10s ", h->column[k].target);
-		emit_attribute(out, h->column[k].subject);
-		emit_rawf(out, "\"><a href=\"/comparisons/%lld\"><code>%.8s</code> ", (long long)h->column[k].id,
-			h->column[k].target);
-		emit_format(out, "%s</a></th>", h->column[k].subject);
+		emit_format(out, "<th scope=col title=\"%-.10s %s\"><a href=\"/comparisons/%lld\"><code>%-.8s</code> %s</a></th>",
+			h->column[k].target, h->column[k].subject, (long long)h->column[k].id, h->column[k].target,
+			h->column[k].subject);
 	}
 	emit_raw(out, "</tr></thead><tbody>\n");
 	for (int i = 0; i < h->n_cells; i++) {
-		emit_format(out, "<tr><th scope=row><a href=\"/history?cell=%s&amp;repo=%s&amp;branch=%s\">", h->cell[i].key,
-			repo, branch);
-		layout_case(out, h->cell[i].key, h->cell[i].title, h->cell[i].size);
-		emit_format(out, "</a> <span class=dim>%s</span></th>", h->cell[i].direction);
+		emit_format(out,
+			"<tr><th scope=row><a href=\"/history?cell=%s&amp;repo=%s&amp;branch=%s\">%s{case %s %lld}</a> "
+			"<span class=dim>%s</span></th>",
+			h->cell[i].key, repo, branch, h->cell[i].key, h->cell[i].title, (long long)h->cell[i].size,
+			h->cell[i].direction);
 		for (int k = h->n_columns - 1; k >= 0; k--)
 			square(out, h->cell[i].at[k].verdict, h->cell[i].at[k].change_pct);
 		emit_raw(out, "</tr>\n");

@@ -39,28 +39,20 @@ static void worked_example(struct buf *out)
 	mark_runs(out, process_run, EXAMPLE, threshold_pct,
 		"eight runs between -2.1 and -1.8 percent, all below the threshold of -1.5");
 	double theta = stats_theta(threshold_pct);
-	emit_rawf(out,
-		"<ol><li>Their mean as a log ratio is m = %.4f: the target takes e<sup>m</sup> = %.4f times as long.<li>Its "
-		"standard "
-		"error, from how the runs vary, is %.5f.<li>The threshold as a log ratio is %.4f. The distance between "
-		"the two is "
-		"%.1f standard errors; %.1f are needed.<li>The first four runs showed it, and four fresh ones confirmed it.</ol><p>",
-		j.all.m, exp(j.all.m), j.all.se, theta, (j.all.m - theta) / j.all.se, rule.k);
-	layout_verdict(out, verdict_name(j.verdict));
-	emit_raw(out, " ");
-	layout_change(out, stats_change_pct(j.all.m));
-	emit_raw(out, ", 95 % interval ");
-	layout_signed(out, stats_change_pct(j.all.ci_high), 2);
-	emit_raw(out, " \u2026 ");
-	layout_signed(out, stats_change_pct(j.all.ci_low), 2);
+	emit_format(out,
+		"<ol><li>Their mean as a log ratio is m = %.4f: the target takes e<sup>m</sup> = %.4f times as long.<li>"
+		"Its standard error, from how the runs vary, is %.5f.<li>The threshold as a log ratio is %.4f. The "
+		"distance between the two is %.1f standard errors; %.1f are needed.<li>The first four runs showed it, "
+		"and four fresh ones confirmed it.</ol><p>%s{verdict} %f{change}, 95 %% interval %.2f{signed} \u2026 "
+		"%.2f{signed}",
+		j.all.m, exp(j.all.m), j.all.se, theta, (j.all.m - theta) / j.all.se, rule.k, verdict_name(j.verdict),
+		stats_change_pct(j.all.m), stats_change_pct(j.all.ci_high), stats_change_pct(j.all.ci_low));
 	emit_rawf(out, ". These runs detect any loss from %.2f %% on.</p>\n", j.mde_pct);
 }
 
 static void verdict_item(struct buf *out, const char *word, const char *meaning)
 {
-	emit_raw(out, "<dt>");
-	layout_verdict(out, word);
-	emit_rawf(out, "</dt><dd>%s</dd>", meaning);
+	emit_format(out, "<dt>%s{verdict}</dt><dd>%-s</dd>", word, meaning);
 }
 
 int page_help(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

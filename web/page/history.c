@@ -87,8 +87,7 @@ static void argument(struct buf *out, const char *name, const char *value)
 static void link_to(struct buf *out, const struct choice *c, const char *key)
 {
 	const struct requested *a = c->requested;
-	emit_raw(out, "<li><a href=\"/history?cell=");
-	emit_argument(out, c->at < 0 ? key : a->cell);
+	emit_format(out, "<li><a href=\"/history?cell=%s", c->at < 0 ? key : a->cell);
 	argument(out, "repo", a->scope.repo);
 	argument(out, "branch", a->scope.branch);
 	for (int i = 0; i < a->n_also; i++)
@@ -99,9 +98,7 @@ static void link_to(struct buf *out, const struct choice *c, const char *key)
 	argument(out, "since", a->since);
 	argument(out, "axis", strcmp(a->axis, "push") == 0 ? "" : a->axis);
 	argument(out, "metric", a->metric ? a->metric : "");
-	emit_raw(out, "\">");
-	emit_text(out, key);
-	emit_raw(out, "</a></li>");
+	emit_format(out, "\">%s</a></li>", key);
 }
 
 static void take_choice(void *arg, const char *key)
@@ -155,9 +152,10 @@ static int choose(struct site *site, const struct requested *a, struct choice *c
 
 static void cell_input(struct buf *out, const char *label, const char *name, const char *value)
 {
-	emit_rawf(out, "<label class=grow>%s <input name=%s list=cells value=\"", label, name);
-	emit_attribute(out, value);
-	emit_raw(out, "\" placeholder=\"FAMILY/.../forward, or words of it\"></label>");
+	emit_format(out,
+		"<label class=grow>%-s "
+		"<input name=%-s list=cells value=\"%s\" placeholder=\"FAMILY/.../forward, or words of it\"></label>",
+		label, name, value);
 }
 
 /* What lies over the first line, each in a field of its own, and an empty field for the next. */
@@ -211,9 +209,7 @@ static int form(struct site *site, struct buf *out, const struct requested *a, c
 	emit_raw(out, "</select></label>");
 	since_field(out, a);
 	if (a->device && *a->device) {
-		emit_raw(out, "<label>Device <input name=device value=\"");
-		emit_attribute(out, a->device);
-		emit_raw(out, "\"></label>");
+		emit_format(out, "<label>Device <input name=device value=\"%s\"></label>", a->device);
 	}
 	emit_raw(out, "<button>Show</button></form>\n");
 	return 0;
@@ -261,11 +257,7 @@ static void list_marks(struct buf *out, const struct trend *t)
 		return;
 	emit_raw(out, "<ul class=life>");
 	for (int i = 0; i < t->chart.n_marks; i++) {
-		emit_raw(out, "<li>");
-		layout_time(out, t->chart.mark[i].at);
-		emit_raw(out, " ");
-		emit_text(out, t->chart.mark[i].label);
-		emit_raw(out, "</li>");
+		emit_format(out, "<li>%lld{time} %s</li>", (long long)t->chart.mark[i].at, t->chart.mark[i].label);
 	}
 	if (t->marks_left)
 		emit_rawf(out, "<li>%d more event%s, not drawn; a shorter time shows them</li>", t->marks_left,

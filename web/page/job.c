@@ -131,10 +131,11 @@ static void draw_bar(struct buf *out, const struct span *s, const struct bar *b,
 {
 	double x = x_of(s, b->from), width = fmax(BAR_MIN, x_of(s, b->to) - x);
 	const char *tone = b->is_expected ? "next" : b->is_done ? layout_tone(b->word) : "now";
-	emit_format(out, "<a href=\"/jobs/%lld\"><rect class=%-s x=%.1f y=%d width=%.1f height=%d rx=2><title>%s, %s, ",
-		(long long)b->job, tone, fmin(x, WIDTH - RIGHT - width), lane * LANE + NAME, width, BAR, b->about, b->word);
-	layout_duration(out, (double)(b->to - b->from) / 1000);
-	emit_raw(out, "</title></rect></a>");
+	emit_format(out,
+		"<a href=\"/jobs/%lld\"><rect class=%-s x=%.1f y=%d width=%.1f height=%d rx=2><title>%s, %s, %f{duration}"
+		"</title></rect></a>",
+		(long long)b->job, tone, fmin(x, WIDTH - RIGHT - width), lane * LANE + NAME, width, BAR, b->about, b->word,
+		(double)(b->to - b->from) / 1000);
 }
 
 static void draw_lane(
@@ -234,13 +235,9 @@ static void job_name(struct buf *out, const struct view_job *row)
 	if (row->kind != JOBKIND_COMPARE)
 		emit_format(out, " <span class=\"v plain\">%s</span>", jobkind_name(row->kind));
 	if (*row->branch) {
-		emit_raw(out, " <b>");
-		layout_branch(out, row->branch);
-		emit_raw(out, "</b>");
+		emit_format(out, " <b>%s{branch}</b>", row->branch);
 	}
-	emit_raw(out, " ");
-	layout_commit(out, row->target);
-	emit_format(out, " %s", row->subject);
+	emit_format(out, " %s{commit} %s", row->target, row->subject);
 }
 
 static void stage_list(struct buf *out, enum jobstate state)
@@ -276,24 +273,21 @@ static void running_card(void *arg, const struct view_job *row)
 	       usual = forecast_usual_s(d->forecast, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	d->n++;
-	emit_rawf(out, "<section class=card><h3><a href=\"/jobs/%s\">Job %s</a> ", id, id);
-	layout_verdict(out, jobstate_name(row->state));
-	emit_raw(out, "</h3><p>");
+	emit_format(out, "<section class=card><h3><a href=\"/jobs/%-s\">Job %-s</a> %s{verdict}</h3><p>", id, id,
+		jobstate_name(row->state));
 	job_name(out, row);
 	emit_raw(out, "</p>");
 	stage_list(out, row->state);
 	progress_bar(out, row, p, elapsed_s, usual);
 	emit_raw(out, "<p><small>");
 	progress_text(out, p);
-	emit_raw(out, "<br>running for ");
-	layout_duration(out, elapsed_s);
+	emit_format(out, "<br>running for %f{duration}", elapsed_s);
 	if (usual > 0) {
-		emit_raw(out,
-			elapsed_s > 1.5 * usual ? ", <b class=warn>! longer than usual</b>, which is " : "; such jobs take ");
-		layout_duration(out, usual);
+		emit_format(out, "%-s%f{duration}",
+			elapsed_s > 1.5 * usual ? ", <b class=warn>! longer than usual</b>, which is " : "; such jobs take ",
+			usual);
 		if (elapsed_s < usual) {
-			emit_raw(out, ", so done in about ");
-			layout_duration(out, usual - elapsed_s);
+			emit_format(out, ", so done in about %f{duration}", usual - elapsed_s);
 		}
 	} else {
 		emit_raw(out, "; how long such jobs take is not known");
@@ -321,9 +315,11 @@ static void waiting_line(void *arg, const struct view_job *row)
 	job_name(out, row);
 	emit_raw(out, "</td><td class=\"w wrap\">");
 	const char *why = *row->state_why ? row->state_why : unschedulable_hold(&d->unschedulable);
-	emit_format(out, "%s</td><td class=w>", is_stuck ? unschedulable : *why ? why : "waits for a device");
-	layout_time(out, row->queued_at);
-	emit_raw(out, "</td><td class=n>");
+	emit_format(out, "%s</td><td class=w>%lld{time}</td><td class=n>",
+		is_stuck ? unschedulable
+		: *why   ? why
+			 : "waits for a device",
+		(long long)row->queued_at);
 	if (in_s >= 0) {
 		emit_raw(out, in_s < 1 ? "next" : "about ");
 		if (in_s >= 1)
@@ -355,26 +351,20 @@ static void ended_line(void *arg, const struct view_job *row)
 	}
 	if (!answer_list_take(&d->list, row->id, 0, NULL))
 		return;
-	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td class=w>", (long long)row->id,
-		(long long)row->id);
-	layout_verdict(out, jobstate_name(row->state));
-	emit_raw(out, "</td><td>");
+	emit_format(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td class=w>%s{verdict}</td><td>",
+		(long long)row->id, (long long)row->id, jobstate_name(row->state));
 	if (row->comparison) {
-		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)row->comparison);
-		layout_verdict(out, verdict_word(row->kind, row->verdict));
-		emit_raw(out, "</a>");
+		emit_format(out, "<a href=\"/comparisons/%lld\">%s{verdict}</a>", (long long)row->comparison,
+			verdict_word(row->kind, row->verdict));
 	} else {
-		layout_verdict(out, jobstate_name(row->state));
-		emit_format(out, "<span class=why>%s</span>", row->state_why);
+		emit_format(out, "%s{verdict}<span class=why>%s</span>", jobstate_name(row->state), row->state_why);
 	}
 	emit_raw(out, "</td><td><span class=commit>");
 	job_name(out, row);
 	emit_format(out, "</span></td><td class=w>%s</td><td class=\"n w\">", row->suite);
 	if (row->started_at && row->ended_at)
 		layout_duration(out, (double)(row->ended_at - row->started_at) / 1000);
-	emit_raw(out, "</td><td class=w>");
-	layout_time(out, row->ended_at ? row->ended_at : row->queued_at);
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)(row->ended_at ? row->ended_at : row->queued_at));
 }
 
 static int draw_running(struct drawing *d, struct fw_err *err)
@@ -500,9 +490,7 @@ static void fact(struct buf *out, const char *name, const char *value)
 
 static void moment(struct buf *out, const char *name, int64_t at)
 {
-	emit_rawf(out, "<dt>%s</dt><dd>", name);
-	layout_time(out, at);
-	emit_raw(out, "</dd>");
+	emit_format(out, "<dt>%-s</dt><dd>%lld{time}</dd>", name, (long long)at);
 }
 
 static void job_facts(void *arg, const struct view_job *row)
@@ -515,16 +503,13 @@ static void job_facts(void *arg, const struct view_job *row)
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	page->comparison = row->comparison;
 	layout_live(out, "job", jobstate_name(row->state));
-	emit_raw(out, "<p class=lead>");
-	layout_verdict(out, jobstate_name(row->state));
-	emit_format(out, " %s",
+	emit_format(out, "<p class=lead>%s{verdict} %s", jobstate_name(row->state),
 		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable));
 	if (*unschedulable)
 		emit_format(out, " <b class=warn>%s</b>", unschedulable);
 	if (row->comparison) {
-		emit_rawf(out, " <a href=\"/comparisons/%lld\">", (long long)row->comparison);
-		layout_verdict(out, verdict_word(row->kind, row->verdict));
-		emit_rawf(out, " comparison %lld</a>", (long long)row->comparison);
+		emit_format(out, " <a href=\"/comparisons/%lld\">%s{verdict} comparison %lld</a>", (long long)row->comparison,
+			verdict_word(row->kind, row->verdict), (long long)row->comparison);
 	}
 	emit_raw(out, "</p>");
 	if (is_open) {
@@ -539,11 +524,8 @@ static void job_facts(void *arg, const struct view_job *row)
 	layout_button(out, "jobs", id, is_open ? "cancel" : "retry", is_open ? "Cancel" : "Measure again");
 	emit_raw(out, "</div><dl class=\"facts card\">");
 	fact(out, "Repository", row->repo);
-	emit_raw(out, "<dt>Branch</dt><dd>");
-	layout_branch(out, row->branch);
-	emit_raw(out, "</dd><dt>Target</dt><dd>");
-	layout_commit(out, row->target);
-	emit_format(out, " %s</dd><dt>Base</dt><dd>", row->subject);
+	emit_format(out, "<dt>Branch</dt><dd>%s{branch}</dd><dt>Target</dt><dd>%s{commit} %s</dd><dt>Base</dt><dd>", row->branch,
+		row->target, row->subject);
 	if (*row->base)
 		layout_commit(out, row->base);
 	emit_format(out, " %s</dd>", *row->base ? row->base_how : "\u2013 not found yet");
@@ -571,8 +553,7 @@ static void log_line(void *arg, int64_t id, int64_t at, const char *line)
 	struct buf *out = arg;
 	char text[32];
 	clock_format(at, text);
-	emit_rawf(out, "%.8s  ", text + 11);
-	emit_format(out, "%s\n", line);
+	emit_format(out, "%-.8s  %s\n", text + 11, line);
 }
 
 /* The end of a build's log, where its error is. */
@@ -586,10 +567,8 @@ static void build_section(void *arg, const struct view_build *row)
 	for (size_t i = 0; i < tail.len; i++)
 		if (tail.data[i] == '\0')
 			tail.data[i] = '?';
-	emit_rawf(out, "<h2>Build of %s</h2><p>", page->side);
-	layout_verdict(out, row->state);
-	emit_format(out, " %.1f s, %s %s</p><pre class=log tabindex=0>%s</pre>\n", (double)row->duration_ms / 1000,
-		row->toolchain, row->detail, tail.data);
+	emit_format(out, "<h2>Build of %-s</h2><p>%s{verdict} %.1f s, %s %s</p><pre class=log tabindex=0>%s</pre>\n", page->side,
+		row->state, (double)row->duration_ms / 1000, row->toolchain, row->detail, tail.data);
 	buf_fini(&tail);
 }
 

@@ -18,14 +18,10 @@ struct drawing {
 static void attempt_item(void *arg, const struct store_attempt *row)
 {
 	struct buf *out = arg;
-	emit_raw(out, "<li>");
-	layout_time(out, row->at);
-	emit_rawf(out, ", %lld ms", (long long)row->duration_ms);
+	emit_format(out, "<li>%lld{time}, %lld ms", (long long)row->at, (long long)row->duration_ms);
 	if (row->status)
 		emit_rawf(out, ", HTTP %d", row->status);
-	emit_raw(out, *row->error ? ": " : ": delivered");
-	emit_text(out, row->error);
-	emit_raw(out, "</li>");
+	emit_format(out, "%-s%s</li>", *row->error ? ": " : ": delivered", row->error);
 }
 
 static void notification_row(void *arg, const struct view_notification *row)
@@ -37,23 +33,15 @@ static void notification_row(void *arg, const struct view_notification *row)
 	d->n++;
 	d->last = row->id;
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
-	emit_rawf(d->out, "<tr id=notification-%s><td class=num>%s</td><td>", id, id);
-	emit_text(d->out, row->kind);
-	emit_raw(d->out, " to ");
-	emit_text(d->out, row->target);
-	emit_raw(d->out, "</td><td>");
-	layout_verdict(d->out, row->state);
+	emit_format(d->out, "<tr id=notification-%-s><td class=num>%-s</td><td>%s to %s</td><td>%s{verdict}", id, id, row->kind,
+		row->target, row->state);
 	if (waits) {
-		emit_raw(d->out, " next try ");
-		layout_time(d->out, row->next_at);
+		emit_format(d->out, " next try %lld{time}", (long long)row->next_at);
 	}
-	emit_raw(d->out, "</td><td>");
-	layout_time(d->out, row->created_at);
-	emit_raw(d->out, "</td><td><details><summary>message</summary><code>");
-	emit_text(d->out, row->message_id);
-	emit_raw(d->out, "</code><pre>");
-	emit_text(d->out, row->payload);
-	emit_raw(d->out, "</pre></details><ol>");
+	emit_format(d->out,
+		"</td><td>%lld{time}</td><td><details><summary>message</summary><code>%s</code><pre>%s</pre></details>"
+		"<ol>",
+		(long long)row->created_at, row->message_id, row->payload);
 	if (view_attempts(d->site->db, row->id, attempt_item, d->out, &err) != 0)
 		d->out->failed = true;
 	emit_raw(d->out, "</ol></td><td>");

@@ -54,9 +54,8 @@ static void device_banner(void *arg, const struct view_device *row)
 		d->well++;
 		return;
 	}
-	emit_rawf(d->out, "<p class=\"banner %s\" role=status>", row->state == DEVICESTATE_QUARANTINED ? "" : "warn");
-	layout_verdict(d->out, devicestate_name(row->state));
-	emit_format(d->out, " <a href=/devices>%s</a> %s", row->name, row->state_why);
+	emit_format(d->out, "<p class=\"banner %-s\" role=status>%s{verdict} <a href=/devices>%s</a> %s",
+		row->state == DEVICESTATE_QUARANTINED ? "" : "warn", devicestate_name(row->state), row->name, row->state_why);
 	if (*row->stands_out)
 		emit_format(d->out, " is an outlier of its class: %s", row->stands_out);
 	emit_raw(d->out, "</p>\n");
@@ -117,20 +116,15 @@ static void branch_line(void *arg, const struct view_branch *row)
 		emit_format(out, "<span class=why>%s</span>", v->suite[v->decides].word.why);
 	emit_raw(out, "</td><td class=n>");
 	headline_change(out, &headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
-	emit_raw(out, "</td><td class=w><span class=commit>");
-	layout_commit(out, row->commit);
-	emit_format(out, " %s</span>", row->subject);
-	layout_author(out, row->author);
-	emit_raw(out, "</td><td class=w>");
+	emit_format(out, "</td><td class=w><span class=commit>%s{commit} %s</span>%s{author}</td><td class=w>", row->commit,
+		row->subject, row->author);
 	if (row->job && row->job_state != JOBSTATE_DONE) {
-		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a> ", (long long)row->job, (long long)row->job);
-		layout_verdict(out, jobstate_name(row->job_state));
+		emit_format(out, "<a href=\"/jobs/%lld\">job %lld</a> %s{verdict}", (long long)row->job, (long long)row->job,
+			jobstate_name(row->job_state));
 		job_progress(
 			out, row->job, row->job_progress); /* in any state: a short job is over before the page is drawn again */
 	}
-	emit_raw(out, "</td><td class=w>");
-	layout_time(out, row->finished_at);
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->finished_at);
 }
 
 /* ---- grid ------------------------------------------------------------------------------------------------------------- */
@@ -211,9 +205,10 @@ static void draw_tile(
 		y[i] = t->point[n - 1 - i];
 		loss[i] = t->loss[n - 1 - i];
 	}
-	emit_format(out, "<tr><th scope=row><a href=\"/history?cell=%s&amp;repo=%s&amp;branch=%s\">", t->key, repo, branch);
-	layout_case(out, t->key, t->title, t->size);
-	emit_format(out, "</a> <span class=dim>%s</span></th><td>", t->direction);
+	emit_format(out,
+		"<tr><th scope=row><a href=\"/history?cell=%s&amp;repo=%s&amp;branch=%s\">%s{case %s %lld}</a> "
+		"<span class=dim>%s</span></th><td>",
+		t->key, repo, branch, t->key, t->title, (long long)t->size, t->direction);
 	snprintf(label, sizeof label, "%s over the last %d push%s", isfinite(t->tflops) ? "throughput" : "speed", n,
 		n == 1 ? "" : "es");
 	mark_spark(out, y, loss, n, label);
@@ -221,13 +216,9 @@ static void draw_tile(
 		emit_raw(out, "</td><td class=n>");
 		layout_rate(out, *rate, t->tflops);
 	}
-	emit_raw(out, rate ? "</td><td class=\"n w\">" : "</td><td class=n>");
-	layout_ms(out, t->ms);
-	emit_raw(out, "</td><td class=\"n w\">");
-	layout_decided(out, t->change_pct, verdict_is_change(t->verdict));
-	emit_raw(out, "</td><td class=w>");
-	layout_verdict(out, verdict_name(t->verdict));
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "%-s%f{ms}</td><td class=\"n w\">%f{decided %d}</td><td class=w>%s{verdict}</td></tr>\n",
+		rate ? "</td><td class=\"n w\">" : "</td><td class=n>", t->ms, t->change_pct, verdict_is_change(t->verdict),
+		verdict_name(t->verdict));
 }
 
 static void remember_suite(void *arg, const char *suite)
@@ -238,11 +229,10 @@ static void remember_suite(void *arg, const char *suite)
 static void draw_cells(struct buf *out, const struct grid *g, const char *repo, const char *branch, const char *suite)
 {
 	static const char *const times[] = { "Cell", "Last pushes", ">ms", "~>Against base", "~Verdict" };
-	emit_raw(out, "<h3>Cells of ");
-	layout_branch(out, branch);
 	emit_format(out,
-		" in suite %s, last %d push%s <a class=aside href=\"/heat?repo=%s&amp;branch=%s\">as a heat map</a></h3>", suite,
-		g->columns, g->columns == 1 ? "" : "es", repo, branch);
+		"<h3>Cells of %s{branch} in suite %s, last %d push%s <a class=aside href=\"/heat?repo=%s&amp;branch=%s\">"
+		"as a heat map</a></h3>",
+		branch, suite, g->columns, g->columns == 1 ? "" : "es", repo, branch);
 	for (int begin = 0; begin < g->n;) { /* a table for each group */
 		int end = begin;
 		double most = NAN;

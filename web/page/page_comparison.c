@@ -34,9 +34,8 @@ static struct comparison_cell *first_of(const struct comparison *c, enum verdict
 
 static void name_cell(struct buf *out, const struct comparison_cell *cell)
 {
-	emit_rawf(out, "<a href=\"?open=%d#c%d\" data-cell=c%d>", cell->n, cell->n, cell->n);
-	layout_case(out, cell->key, cell->title, cell->size);
-	emit_format(out, " %s</a>", cell->direction);
+	emit_format(out, "<a href=\"?open=%d#c%d\" data-cell=c%d>%s{case %s %lld} %s</a>", cell->n, cell->n, cell->n, cell->key,
+		cell->title, (long long)cell->size, cell->direction);
 }
 
 static void moved_cell(struct buf *out, struct comparison_cell *cell)
@@ -50,11 +49,7 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 	emit_raw(out, " in ");
 	name_cell(out, cell);
 	if (isfinite(judged.ci_low_pct)) {
-		emit_raw(out, " (95 % interval ");
-		layout_signed(out, judged.ci_low_pct, 2);
-		emit_raw(out, " \u2026 ");
-		layout_signed(out, judged.ci_high_pct, 2);
-		emit_raw(out, ")");
+		emit_format(out, " (95 %% interval %.2f{signed} \u2026 %.2f{signed})", judged.ci_low_pct, judged.ci_high_pct);
 	}
 }
 
@@ -109,9 +104,7 @@ static int n_compared(const struct comparison *c)
 
 static void sentence(struct buf *out, const struct comparison *c)
 {
-	emit_raw(out, "<p class=lead>");
-	layout_verdict(out, verdict_word(c->kind, c->verdict));
-	emit_raw(out, " ");
+	emit_format(out, "<p class=lead>%s{verdict} ", verdict_word(c->kind, c->verdict));
 	if (comparison_is_side_by_side(c))
 		comparison_peer_sentence(out, c);
 	else if (c->verdict == VERDICT_REGRESSION)
@@ -289,10 +282,8 @@ static void side(struct buf *out, const struct comparison_side *side, const char
 	emit_rawf(out, "<section class=card><h3>%s", title);
 	if (*how)
 		emit_format(out, " <small>found by %s</small>", how);
-	emit_raw(out, "</h3><p>");
-	layout_commit(out, side->commit);
-	emit_format(
-		out, " %s</p><dl class=facts><dt>Author</dt><dd>%s</dd>", side->subject, *side->author ? side->author : "\u2013");
+	emit_format(out, "</h3><p>%s{commit} %s</p><dl class=facts><dt>Author</dt><dd>%s</dd>", side->commit, side->subject,
+		*side->author ? side->author : "\u2013");
 	if (!program || *side->build) {
 		emit_rawf(out, "<dt>%s</dt><dd>", program ? "Program" : "Module");
 		if (*side->module_sha256)
@@ -387,30 +378,24 @@ static void run_facts(struct buf *out, const struct comparison *c)
 {
 	const struct view_around *around = c->around;
 	const char *at = c->finished_at;
-	emit_rawf(out,
-		"<section class=card><h3>Run</h3><dl class=facts><dt>Job</dt><dd><a href=\"/jobs/%lld\">%lld</a>, with builds "
-		"and log</dd><dt>Device held</dt><dd>",
-		(long long)c->job, (long long)c->job);
-	layout_duration(out, c->gpu_s);
-	emit_raw(out, " of ");
-	layout_duration(out, c->wall_s);
-	emit_rawf(out, ", %d runs</dd><dt>Finished</dt><dd><time>%.10s %.5s</time> UTC</dd>", c->runs, at,
-		strlen(at) > 15 ? at + 11 : "");
+	emit_format(out,
+		"<section class=card><h3>Run</h3><dl class=facts><dt>Job</dt><dd><a href=\"/jobs/%lld\">%lld</a>, with "
+		"builds and log</dd><dt>Device held</dt><dd>%f{duration} of %f{duration}, %d runs</dd><dt>Finished</dt>"
+		"<dd><time>%-.10s %-.5s</time> UTC</dd>",
+		(long long)c->job, (long long)c->job, c->gpu_s, c->wall_s, c->runs, at, strlen(at) > 15 ? at + 11 : "");
 	devices(out, c, false);
 	devices(out, c, true);
 	if (around->alert) {
-		emit_rawf(out, "<dt>Alert</dt><dd><a href=\"/alerts/%lld\">", (long long)around->alert);
-		layout_verdict(out, alertstate_name(around->alert_state));
-		emit_raw(out, "</a></dd>");
+		emit_format(out, "<dt>Alert</dt><dd><a href=\"/alerts/%lld\">%s{verdict}</a></dd>", (long long)around->alert,
+			alertstate_name(around->alert_state));
 	}
 	emit_raw(out, "<dt>Last push</dt><dd>");
 	if (around->previous) {
 		bool comparable = strcmp(around->previous_base, c->base.commit) == 0 ||
 				  strcmp(around->previous_target, c->base.commit) == 0;
 		const char *baseline_period = c->environment.baseline_period;
-		emit_rawf(out, "<a href=\"/comparisons/%lld\">%lld</a> ", (long long)c->around->previous,
-			(long long)c->around->previous);
-		layout_verdict(out, verdict_name(around->previous_verdict));
+		emit_format(out, "<a href=\"/comparisons/%lld\">%lld</a> %s{verdict}", (long long)c->around->previous,
+			(long long)c->around->previous, verdict_name(around->previous_verdict));
 		if (!comparable)
 			emit_raw(out, "<br>had another base, so the two are not set against each other");
 		if (*baseline_period && *around->previous_baseline_period &&
@@ -429,8 +414,7 @@ static void in_one_line(struct buf *out, const struct comparison *c)
 		*c->environment.name ? c->environment.name : "no device");
 	if (*c->suite)
 		emit_format(out, ", suite %s", c->suite);
-	emit_rawf(out, ", %d run%s, device held for ", c->runs, c->runs == 1 ? "" : "s");
-	layout_duration(out, c->gpu_s);
+	emit_format(out, ", %d run%-s, device held for %f{duration}", c->runs, c->runs == 1 ? "" : "s", c->gpu_s);
 }
 
 /* Draw. */
@@ -469,13 +453,8 @@ static bool is_forward(const struct comparison_cell *cell)
 
 static void figures(struct buf *out, double base_ms, double target_ms)
 {
-	emit_raw(out, "<td class=\"n w\">");
-	layout_ms(out, base_ms);
-	emit_raw(out, "</td><td class=n>");
-	layout_ms(out, target_ms);
-	emit_raw(out, "</td><td class=n>");
-	layout_change(out, derive_change_pct(base_ms, target_ms));
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "<td class=\"n w\">%f{ms}</td><td class=n>%f{ms}</td><td class=n>%f{change}</td></tr>\n", base_ms,
+		target_ms, derive_change_pct(base_ms, target_ms));
 }
 
 static void totals(struct buf *out, const struct comparison *c)
@@ -494,9 +473,8 @@ static void totals(struct buf *out, const struct comparison *c)
 		}
 		begun = true;
 		double base_ms = forward->base_ms + backward->base_ms, target_ms = forward->target_ms + backward->target_ms;
-		emit_raw(out, "<tr><th scope=row>");
-		layout_case(out, forward->key, forward->title, forward->size);
-		emit_raw(out, "</th>");
+		emit_format(
+			out, "<tr><th scope=row>%s{case %s %lld}</th>", forward->key, forward->title, (long long)forward->size);
 		figures(out, base_ms, target_ms);
 		base_sum += base_ms;
 		target_sum += target_ms;
@@ -639,8 +617,7 @@ static void cost(struct buf *out, const struct comparison *c, const json_t *cost
 		if (is_linked)
 			emit_rawf(out, "<a href=\"?open=%d#c%d\" data-cell=c%d>", i, i, i);
 	}
-	emit_text(out, key);
-	emit_raw(out, is_linked ? "</a>.</p>\n" : ".</p>\n");
+	emit_format(out, "%s%-s", key, is_linked ? "</a>.</p>\n" : ".</p>\n");
 }
 
 static void costs(struct buf *out, const struct comparison *c)
@@ -673,10 +650,8 @@ static void request_counter(struct buf *out, const struct comparison *c, const s
 		int n = count(c, (enum verdict)v);
 		if (!n)
 			continue;
-		emit_rawf(out, "<a href=\"/comparisons/%lld?show=%s\"%s>", (long long)c->id, name,
-			strcmp(view->show, name) == 0 ? " aria-current=true" : "");
-		layout_name(out, verdict_word(c->kind, (enum verdict)v));
-		emit_rawf(out, " %d</a>", n);
+		emit_format(out, "<a href=\"/comparisons/%lld?show=%-s\"%-s>%s{name} %d</a>", (long long)c->id, name,
+			strcmp(view->show, name) == 0 ? " aria-current=true" : "", verdict_word(c->kind, (enum verdict)v), n);
 	}
 	emit_raw(out, "</nav>\n");
 }
@@ -707,24 +682,20 @@ static void crumbs(struct buf *out, const struct comparison *c)
 {
 	emit_format(out, "<p class=\"dim crumbs\"><a href=\"/comparisons?repo=%s\">%s</a>", c->repo, c->repo);
 	if (*c->branch) {
-		emit_format(out, " / <a href=\"/comparisons?repo=%s&amp;branch=%s\">", c->repo, c->branch);
-		layout_branch(out, c->branch);
-		emit_raw(out, "</a>");
+		emit_format(
+			out, " / <a href=\"/comparisons?repo=%s&amp;branch=%s\">%s{branch}</a>", c->repo, c->branch, c->branch);
 	}
 	if (c->kind != JOBKIND_COMPARE)
 		emit_format(out, ", a %s", jobkind_name(c->kind));
 	if (c->quick)
 		emit_raw(out, ", a quick look");
-	emit_raw(out, ": ");
-	layout_commit(out, c->target.commit);
-	emit_format(out, " %s", c->target.subject);
-	emit_raw(out, c->kind == JOBKIND_ENVIRONMENT  ? ", against itself in another environment</p>\n"
-		      : comparison_is_side_by_side(c) ? ", against another implementation</p>\n"
-						      : ", against ");
+	emit_format(out, ": %s{commit} %s%-s", c->target.commit, c->target.subject,
+		c->kind == JOBKIND_ENVIRONMENT  ? ", against itself in another environment</p>\n"
+		: comparison_is_side_by_side(c) ? ", against another implementation</p>\n"
+						: ", against ");
 	if (comparison_is_side_by_side(c))
 		return;
-	layout_commit(out, c->base.commit);
-	emit_format(out, " %s</p>\n", c->base.subject);
+	emit_format(out, "%s{commit} %s</p>\n", c->base.commit, c->base.subject);
 }
 
 /* Of a suite that is too large for a push, what this is of it. */

@@ -58,8 +58,7 @@ static void speed(struct buf *out, struct unit unit, double tflops, double ms)
 	if (isfinite(tflops)) {
 		layout_rate(out, unit, tflops);
 	} else if (isfinite(ms)) {
-		layout_ms(out, ms);
-		emit_raw(out, "\u00a0ms");
+		emit_format(out, "%f{ms}\u00a0ms", ms);
 	} else {
 		emit_raw(out, "\u2013");
 	}
@@ -87,9 +86,7 @@ static void cell_line(void *arg, const struct store_cell *row)
 	emit_rawf(out, "<tr><th scope=row><a href=\"/comparisons/%lld?open=%d#c%d\">", (long long)lines->comparison, row->n,
 		row->n);
 	comparison_group(out, row->group);
-	emit_raw(out, " ");
-	layout_case(out, row->key, row->title, row->size);
-	emit_format(out, " %s</a></th>", row->direction);
+	emit_format(out, " %s{case %s %lld} %s</a></th>", row->key, row->title, (long long)row->size, row->direction);
 	struct unit unit = unit_of_rates(lines->most_tflops);
 	speed(out, unit, view_tflops(row->flops, row->target_median_ms), row->target_median_ms);
 	speed(out, unit, view_tflops(row->flops, row->base_median_ms), row->base_median_ms);
@@ -134,9 +131,7 @@ static void before(struct drawing *d, const struct beside *now)
 	for (int i = 0; i < d->n; i++) {
 		if (!is_series(&d->all[i], now))
 			continue;
-		emit_raw(d->out, "<li>");
-		layout_commit(d->out, d->all[i].commit);
-		emit_format(d->out, " %s", d->all[i].subject);
+		emit_format(d->out, "<li>%s{commit} %s", d->all[i].commit, d->all[i].subject);
 		if (isfinite(d->all[i].geomean_pct))
 			emit_rawf(d->out, ", %.1f\u00a0%%", d->all[i].geomean_pct);
 		emit_rawf(d->out, ", <a href=\"/comparisons/%lld\">comparison %lld</a></li>\n", (long long)d->all[i].id,
@@ -156,12 +151,10 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 			b->cells);
 	else
 		emit_rawf(out, "None of %d cells has times of both.", b->cells);
-	emit_raw(out, "</p><p>");
-	layout_commit(out, b->commit);
-	emit_format(out, " %s, suite %s on %s, <a href=\"/comparisons/%lld\">comparison %lld</a> of ", b->subject, b->suite,
-		b->device_name, (long long)b->id, (long long)b->id);
-	layout_time(out, b->finished_at);
-	emit_raw(out, " UTC</p>");
+	emit_format(out,
+		"</p><p>%s{commit} %s, suite %s on %s, <a href=\"/comparisons/%lld\">comparison %lld</a> of %lld{time} "
+		"UTC</p>",
+		b->commit, b->subject, b->suite, b->device_name, (long long)b->id, (long long)b->id, (long long)b->finished_at);
 	before(d, b);
 	int result = view_cells(d->site->db, b->id, take_most, &lines, err);
 	const char *unit = unit_of_rates(lines.most_tflops).name;

@@ -44,8 +44,8 @@ static void name_side(struct buf *out, const struct comparison *c, const struct 
 {
 	bool is_pinned = c->kind == JOBKIND_CONFIG;
 	if (c->kind == JOBKIND_ENVIRONMENT) {
-		emit_raw(out, side == &c->target ? "the build by " : "that by ");
-		emit_text(out, *side->toolchain ? side->toolchain : "another toolchain");
+		emit_format(out, "%-s%s", side == &c->target ? "the build by " : "that by ",
+			*side->toolchain ? side->toolchain : "another toolchain");
 		return;
 	}
 	emit_text(out, *side->provider      ? side->provider
@@ -53,9 +53,7 @@ static void name_side(struct buf *out, const struct comparison *c, const struct 
 		       : side == &c->target ? "the target"
 					    : "the base");
 	if (*side->pinned) {
-		emit_raw(out, " in <code>");
-		emit_text(out, side->pinned);
-		emit_raw(out, "</code>");
+		emit_format(out, " in <code>%s</code>", side->pinned);
 	}
 }
 
@@ -80,8 +78,7 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	int known = 0;
 	emit_raw(out, "Against <b>");
 	name_side(out, c, &c->base);
-	emit_raw(out, "</b>, of ");
-	emit_rawf(out, "%d cell%s ", c->n_cells, c->n_cells == 1 ? "" : "s");
+	emit_format(out, "</b>, of %d cell%-s ", c->n_cells, c->n_cells == 1 ? "" : "s");
 	name_side(out, c, &c->target);
 	emit_raw(out, " has ");
 	known += count(c, VERDICT_IMPROVEMENT) + count(c, VERDICT_UNCHANGED) + count(c, VERDICT_REGRESSION);
@@ -130,8 +127,7 @@ static void origin(struct buf *out, const struct comparison_peer *peer)
 						: "not side by side, from the times of",
 		id, id);
 	if (strcmp(basis, "scaled") == 0) {
-		emit_raw(out, " with the module of ");
-		layout_commit(out, peer->commit);
+		emit_format(out, " with the module of %s{commit}", peer->commit);
 	}
 }
 
@@ -151,8 +147,7 @@ static void card_line(struct buf *out, const struct comparison *c, const char *p
 	}
 	if (!like)
 		return;
-	emit_raw(out, "<dt>");
-	emit_text(out, provider);
+	emit_format(out, "<dt>%s", provider);
 	emit_rawf(out, "</dt><dd>%.1f\u00a0%% of its speed, geometric mean of %d cell%s; ", exp(sum / n), n, n == 1 ? "" : "s");
 	origin(out, like);
 	emit_raw(out, "</dd>");
@@ -177,9 +172,7 @@ void comparison_peer_rows(struct buf *out, const struct comparison_cell *cell)
 			      "colspan=3>\u2013 no peer was timed for this cell</td></tr>\n");
 	for (int i = 0; i < cell->n_peers; i++) {
 		const struct comparison_peer *peer = &cell->peer[i];
-		emit_raw(out, "<tr><th scope=row>of the speed of ");
-		emit_text(out, peer->provider);
-		emit_raw(out, " <span class=dim>%</span><br><small>");
+		emit_format(out, "<tr><th scope=row>of the speed of %s <span class=dim>%%</span><br><small>", peer->provider);
 		origin(out, peer);
 		emit_raw(out, "</small></th><td class=n>");
 		percent(out, peer->base_pct);

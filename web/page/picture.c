@@ -82,12 +82,10 @@ static void head(const struct drawing *d)
 	begin_text(d, "s", EDGE, 48);
 	emit_rawf(d->out, "%.10s against %.10s", c->target.commit, c->base.commit);
 	if (*c->environment.name) {
-		emit_raw(d->out, " on ");
-		emit_text(d->out, c->environment.name);
+		emit_format(d->out, " on %s", c->environment.name);
 	}
 	if (*c->suite) {
-		emit_raw(d->out, ", suite ");
-		emit_text(d->out, c->suite);
+		emit_format(d->out, ", suite %s", c->suite);
 	}
 	emit_rawf(d->out, ", %d runs", c->runs);
 	if (isfinite(c->gpu_s))
@@ -115,15 +113,15 @@ static void group_head(struct drawing *d, const struct comparison_cell *cell, bo
 	begin_text(d, "h", EDGE, y);
 	comparison_group(d->out, cell->group);
 	if (*cell->direction) {
-		buf_putc(d->out, ' ');
-		emit_text(d->out, cell->direction);
+		emit_format(d->out, " %s", cell->direction);
 	}
 	emit_raw(d->out, "</text>");
 	if (is_first) {
 		const char *unit = d->flops ? d->unit.name : "ms";
-		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">%s:</text>", UNIT_X, y, unit);
-		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">base</text>", BASE_X, y);
-		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">target</text>", TARGET_X, y);
+		emit_format(d->out,
+			"<text class=\"s n\" x=\"%d\" y=\"%d\">%-s:</text><text class=\"s n\" x=\"%d\" y=\"%d\">base</text>"
+			"<text class=\"s n\" x=\"%d\" y=\"%d\">target</text>",
+			UNIT_X, y, unit, BASE_X, y, TARGET_X, y);
 		ticks(d, y);
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">change</text>", CHANGE_X, y);
 	}
@@ -136,8 +134,7 @@ static void put_case_name(struct buf *out, const struct comparison_cell *cell)
 	char name[NAME_MAX_BYTES + 1];
 	size_t len = strlen(cell->key);
 	if (*cell->title && cell->size) {
-		emit_text(out, cell->title);
-		emit_rawf(out, ", %lld", (long long)cell->size);
+		emit_format(out, "%s, %lld", cell->title, (long long)cell->size);
 		return;
 	}
 	if (len > NAME_MAX_BYTES) {
@@ -181,9 +178,7 @@ static void strip(const struct drawing *d, const struct comparison_cell *cell, c
 static void row(struct drawing *d, const struct comparison_cell *cell)
 {
 	const char *word = verdict_word(d->c->kind, cell->verdict), *tone = layout_tone(word);
-	emit_raw(d->out, "<g><title>");
-	emit_text(d->out, cell->key);
-	emit_raw(d->out, "</title>");
+	emit_format(d->out, "<g><title>%s</title>", cell->key);
 	begin_text(d, "", EDGE, d->y + 15);
 	put_case_name(d->out, cell);
 	emit_raw(d->out, "</text>");
@@ -192,8 +187,7 @@ static void row(struct drawing *d, const struct comparison_cell *cell)
 	strip(d, cell, tone);
 	begin_text(d, "n", CHANGE_X, d->y + 15);
 	if (isfinite(cell->change_pct)) {
-		layout_signed(d->out, cell->change_pct, 2);
-		emit_raw(d->out, " %");
+		emit_format(d->out, "%.2f{signed} %%", cell->change_pct);
 	} else {
 		emit_raw(d->out, "\u2013");
 	}

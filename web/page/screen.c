@@ -518,14 +518,14 @@ static void uncounted(struct buf *out, const struct why *w)
 	if (w->evidence.is_counted)
 		return;
 	emit_format(out,
-		"<p class=\"banner warn\">"
-		"<b>%s:</b> %s. What follows comes from %smachine code and launches alone, so hardly a cause has its milliseconds. "
-		"<b>Remedy:</b> <code>flopwatch doctor</code> tries it and says what to change",
+		"<p class=\"banner warn\"><b>%s:</b> %s. What follows comes from %smachine code and launches alone, so "
+		"hardly a cause has its milliseconds. <b>Remedy:</b> <code>flopwatch doctor</code> tries it and says "
+		"what to change%-s",
 		is_denied ? "Counters were denied" : "Nothing was counted", *w->why ? w->why : "the worker did not say why",
-		is_timed ? "times of kernels, " : "");
-	emit_raw(out, is_denied ? "; mostly the driver leaves counters to administrators until its module is loaded with "
-				  "<code>NVreg_RestrictProfilingToAdminUsers=0</code>.</p>\n"
-				: ".</p>\n");
+		is_timed ? "times of kernels, " : "",
+		is_denied ? "; mostly the driver leaves counters to administrators until its module is loaded with "
+			    "<code>NVreg_RestrictProfilingToAdminUsers=0</code>.</p>\n"
+			  : ".</p>\n");
 }
 
 static void bar(struct buf *out, const struct why_cause *c)
@@ -583,22 +583,18 @@ static void configurations(struct buf *out, const struct why *w)
 
 		emit_raw(out, "<tr>");
 		for (int k = 0; k < 3; k++) {
-			emit_raw(out, k == 0 ? "<th scope=row><code>" : "<td><code>");
-			emit_text(out, *cell[k] ? cell[k] : "none");
-			emit_raw(out, k == 0 ? "</code></th>" : "</code></td>");
+			emit_format(out, "%-s%s%-s", k == 0 ? "<th scope=row><code>" : "<td><code>", *cell[k] ? cell[k] : "none",
+				k == 0 ? "</code></th>" : "</code></td>");
 		}
 		emit_raw(out, "</tr>\n");
 	}
 	layout_table_end(out);
 	if (!*w->with_config)
 		return;
-	emit_raw(out, "<p>The target in the base\u2019s configuration takes ");
-	layout_ms(out, w->evidence.with_ms);
-	emit_raw(out, ", beside ");
-	layout_ms(out, w->evidence.with_target_ms);
-	emit_raw(out, " in its own and ");
-	layout_ms(out, w->evidence.with_base_ms);
-	emit_raw(out, " of the base.</p>\n");
+	emit_format(out,
+		"<p>The target in the base\u2019s configuration takes %f{ms}, beside %f{ms} in its own and %f{ms} of the "
+		"base.</p>\n",
+		w->evidence.with_ms, w->evidence.with_target_ms, w->evidence.with_base_ms);
 }
 
 static void how(struct buf *out, const struct why *w)

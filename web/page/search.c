@@ -58,15 +58,8 @@ static void branch_hit(void *arg, const char *name, const char *display, const c
 	struct search *s = arg;
 	if ((!holds(display, s->words) && !holds(subject, s->words)) || s->found++ >= FOUND_MAX)
 		return;
-	emit_raw(s->out, "<li>branch <a href=\"/comparisons?repo=");
-	emit_argument(s->out, s->in);
-	emit_raw(s->out, "&amp;branch=");
-	emit_argument(s->out, name);
-	emit_raw(s->out, "\">");
-	emit_text(s->out, display);
-	emit_raw(s->out, "</a> ");
-	emit_text(s->out, subject);
-	emit_raw(s->out, "</li>");
+	emit_format(s->out, "<li>branch <a href=\"/comparisons?repo=%s&amp;branch=%s\">%s</a> %s</li>", s->in, name, display,
+		subject);
 }
 
 static void cell_hit(void *arg, const char *key)
@@ -107,9 +100,7 @@ int page_search(struct site *site, struct http_request *r, struct http_response 
 		return 0;
 	}
 	layout_begin(response, "Search", "");
-	emit_raw(s.out, "<p class=lead>");
-	emit_text(s.out, words);
-	emit_raw(s.out, "</p><ul>");
+	emit_format(s.out, "<p class=lead>%s</p><ul>", words);
 	int result = view_repos(site->db, take_repo, &s, err);
 	for (int i = 0; result == 0 && words[0] && i < s.n_repos; i++) {
 		s.in = s.repo[i].name;

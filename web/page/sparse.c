@@ -12,13 +12,9 @@ void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)
 	for (int i = 0; i < 2; i++) {
 		const json_t *side = json_object_get(counted, sides[i]);
 		const char *contradiction = comparison_text(side, "contradiction");
-		emit_rawf(out, "<p><small>%s: ", names[i]);
-		emit_text(out, comparison_text(side, "text"));
-		emit_raw(out, ".</small>");
+		emit_format(out, "<p><small>%-s: %s.</small>", names[i], comparison_text(side, "text"));
 		if (*contradiction) {
-			emit_rawf(out, " <b>%s ", names[i]);
-			emit_text(out, contradiction);
-			emit_raw(out, ".</b>");
+			emit_format(out, " <b>%-s %s.</b>", names[i], contradiction);
 		}
 		emit_raw(out, "</p>");
 	}
@@ -43,12 +39,9 @@ void comparison_lengths(struct buf *out, const struct comparison *c)
 		layout_table(out, 4, columns);
 		json_array_foreach(list, i, line)
 		{
-			emit_raw(out, "<tr><th scope=row>");
-			emit_text(out, comparison_text(line, "title"));
-			emit_raw(out, ", ");
-			emit_text(out, comparison_text(line, "direction"));
-			emit_rawf(out, "</th><td class=n>%.0f / %.0f</td>", comparison_number(line, "longest"),
-				comparison_number(line, "shortest"));
+			emit_format(out, "<tr><th scope=row>%s, %s</th><td class=n>%.0f / %.0f</td>",
+				comparison_text(line, "title"), comparison_text(line, "direction"),
+				comparison_number(line, "longest"), comparison_number(line, "shortest"));
 			times_as_fast(out, comparison_number(line, "base"));
 			times_as_fast(out, comparison_number(line, "target"));
 			emit_raw(out, "</tr>\n");
@@ -72,11 +65,8 @@ void comparison_beside_dense(struct buf *out, const struct comparison *c)
 			layout_table(out, 4, columns);
 		}
 		begun = true;
-		emit_raw(out, "<tr><th scope=row>");
-		layout_case(out, cell->key, cell->title, cell->size);
-		emit_raw(out, ", ");
-		emit_text(out, cell->direction);
-		emit_raw(out, "</th>");
+		emit_format(out, "<tr><th scope=row>%s{case %s %lld}, %s</th>", cell->key, cell->title, (long long)cell->size,
+			cell->direction);
 		times_as_fast(out, cell->base_over_baseline);
 		times_as_fast(out, cell->target_over_baseline);
 		times_as_fast(out, cell->ideal_over_baseline);

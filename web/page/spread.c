@@ -61,11 +61,7 @@ static void figures(struct buf *out, const struct comparison_cell *cell, const s
 	else
 		emit_text(out, *cell->failure ? cell->failure : "\u2013");
 	if (isfinite(judged->ci_low_pct)) {
-		emit_raw(out, " <small>");
-		layout_signed(out, judged->ci_low_pct, 2);
-		emit_raw(out, "\u2026");
-		layout_signed(out, judged->ci_high_pct, 2);
-		emit_raw(out, "</small>");
+		emit_format(out, " <small>%.2f{signed}\u2026%.2f{signed}</small>", judged->ci_low_pct, judged->ci_high_pct);
 	}
 	emit_raw(out, "</span>");
 }
@@ -75,14 +71,11 @@ static void draw_row(const struct spread *s, const struct row *row, bool is_name
 	struct buf *out = s->out;
 	const struct comparison_cell *cell = row->cell;
 	const char *word = verdict_word(s->c->kind, cell->verdict);
-	emit_rawf(out, "<li><a href=\"?open=%d#c%d\" data-cell=c%d class=\"%s%s\" title=\"", cell->n, cell->n, cell->n,
-		layout_tone(word), is_named ? "" : " thin");
-	emit_attribute(out, cell->key);
-	emit_raw(out, is_named ? "\"><span class=name>" : "\" tabindex=-1>");
+	emit_format(out, "<li><a href=\"?open=%d#c%d\" data-cell=c%d class=\"%-s%-s\" title=\"%s%-s", cell->n, cell->n, cell->n,
+		layout_tone(word), is_named ? "" : " thin", cell->key, is_named ? "\"><span class=name>" : "\" tabindex=-1>");
 	if (is_named) {
-		emit_rawf(out, "<i aria-hidden=true>%s</i><span class=gone>%s </span>", layout_sign(word), word);
-		layout_case(out, cell->key, cell->title, cell->size);
-		emit_raw(out, "</span>");
+		emit_format(out, "<i aria-hidden=true>%-s</i><span class=gone>%-s </span>%s{case %s %lld}</span>",
+			layout_sign(word), word, cell->key, cell->title, (long long)cell->size);
 	}
 	strip(s, &row->judged);
 	if (is_named)
@@ -139,9 +132,7 @@ static void panel(const struct spread *s, const char *direction, struct row *row
 	int n = gather(s->c, direction, row);
 	emit_raw(s->out, "<div class=panel>");
 	if (*direction) {
-		emit_raw(s->out, "<h3>");
-		emit_text(s->out, direction);
-		emit_rawf(s->out, " <small>%d cell%s</small></h3>", n, n == 1 ? "" : "s");
+		emit_format(s->out, "<h3>%s <small>%d cell%-s</small></h3>", direction, n, n == 1 ? "" : "s");
 	}
 	backdrop(s);
 	emit_raw(s->out, "<ol>\n");

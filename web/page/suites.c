@@ -11,8 +11,7 @@ static void name(struct buf *out, const struct commit_suite *s)
 {
 	emit_text(out, s->job.suite[0] ? s->job.suite : "the plan");
 	if (s->job.device_kind[0]) {
-		emit_raw(out, " on ");
-		emit_text(out, s->job.device_kind);
+		emit_format(out, " on %s", s->job.device_kind);
 	}
 }
 
@@ -27,8 +26,7 @@ void suites_verdict(struct buf *out, const struct commit_verdict *v)
 		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)s->word.comparison);
 	else
 		emit_rawf(out, "<a href=\"/jobs/%lld\">", (long long)(s->word.id ? s->word.id : s->job.id));
-	layout_verdict(out, verdict_name(v->verdict));
-	emit_raw(out, "</a>");
+	emit_format(out, "%s{verdict}</a>", verdict_name(v->verdict));
 }
 
 void suites_which(struct buf *out, const struct commit_verdict *v, const char *sha)
@@ -80,11 +78,8 @@ static int suite_row(struct db *db, struct buf *out, const struct commit_suite *
 		!word->id                  ? NAN
 		: isfinite(word->best_pct) ? word->best_pct
 					   : word->worst_pct);
-	emit_rawf(out, "</td><td><a href=\"/jobs/%lld\">job %lld</a> ", (long long)s->job.id, (long long)s->job.id);
-	layout_verdict(out, jobstate_name(s->job.state));
-	emit_raw(out, "</td><td class=\"wrap w\">");
-	emit_text(out, s->job.why);
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "</td><td><a href=\"/jobs/%lld\">job %lld</a> %s{verdict}</td><td class=\"wrap w\">%s</td></tr>\n",
+		(long long)s->job.id, (long long)s->job.id, jobstate_name(s->job.state), s->job.why);
 	return 0;
 }
 

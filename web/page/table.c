@@ -55,11 +55,9 @@ static void row_head(struct buf *out, const struct row_shape *shape, const char 
 	emit_raw(out, "<div class=scroll tabindex=0><table class=cells data-sorts data-filters><thead><tr>");
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
 		for (int k = 0; i == PEERS_BEFORE && k < shape->n_peers; k++) {
-			emit_raw(out, "<th scope=col class=\"n x\"");
-			emit_raw(out,
+			emit_format(out, "<th scope=col class=\"n x\"%-s",
 				with_notes ? " title=\"throughput of the target in percent of this peer\u2019s\">% " : ">% ");
-			emit_text(out, shape->peer[k]);
-			emit_raw(out, "</th>");
+			emit_format(out, "%s</th>", shape->peer[k]);
 		}
 		if ((i == FLOPS && !shape->has_flops) || (i == PEAK && !shape->has_peak) ||
 			(i == PEERS_BEFORE && !shape->has_since))
@@ -123,27 +121,19 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 
 static void verdict(struct buf *out, enum jobkind kind, const struct comparison_cell *cell)
 {
-	emit_raw(out, "<td>");
-	layout_verdict(out, verdict_word(kind, cell->verdict));
+	emit_format(out, "<td>%s{verdict}", verdict_word(kind, cell->verdict));
 	if (*cell->failure) {
-		emit_raw(out, " ");
-		emit_text(out, cell->failure);
+		emit_format(out, " %s", cell->failure);
 	}
 	flags(out, cell);
 	if (comparison_is_reconfigured(cell)) {
-		emit_raw(out, "<span class=why>configuration: ");
-		emit_text(out, cell->base_config);
-		emit_raw(out, " \u2192 ");
-		emit_text(out, cell->target_config);
-		emit_raw(out, "</span>");
+		emit_format(out, "<span class=why>configuration: %s \u2192 %s</span>", cell->base_config, cell->target_config);
 	}
 	char lacks[EXPLAIN_SIZE] = "";
 	if (cell->verdict == VERDICT_UNDECIDED && !*cell->reason)
 		explain_undecided(cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct, lacks);
 	if (*cell->reason || *lacks) {
-		emit_raw(out, "<span class=why>");
-		emit_text(out, *cell->reason ? cell->reason : lacks);
-		emit_raw(out, "</span>");
+		emit_format(out, "<span class=why>%s</span>", *cell->reason ? cell->reason : lacks);
 	}
 	emit_raw(out, "</td>");
 }
@@ -153,34 +143,28 @@ static void row_draw(struct buf *out, const struct comparison *c, const struct r
 	const struct comparison_cell *cell, bool open, bool directed)
 {
 	double peak_pct = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
-	emit_rawf(out, "<tr id=c%d data-key=\"", cell->n);
-	emit_attribute(out, cell->key);
-	emit_rawf(out, "\"><th scope=row data-v=%d><a data-open aria-expanded=%s href=\"?open=%d#c%d\">", cell->n,
-		open ? "true" : "false", cell->n, cell->n);
-	layout_case(out, cell->key, cell->title, cell->size);
+	emit_format(out,
+		"<tr id=c%d data-key=\"%s\"><th scope=row data-v=%d><a data-open aria-expanded=%-s href=\"?open=%d#c%d\">"
+		"%s{case %s %lld}",
+		cell->n, cell->key, cell->n, open ? "true" : "false", cell->n, cell->n, cell->key, cell->title,
+		(long long)cell->size);
 	if (directed) {
-		buf_putc(out, ' ');
-		emit_text(out, cell->direction);
+		emit_format(out, " %s", cell->direction);
 	}
 	emit_raw(out, "</a></th>");
 	verdict(out, c->kind, cell);
 	number(out, cell->change_pct, "n");
-	layout_decided(out, cell->change_pct, verdict_is_change(cell->verdict));
-	emit_raw(out, "</td><td class=\"n ci\">");
+	emit_format(out, "%f{decided %d}</td><td class=\"n ci\">", cell->change_pct, verdict_is_change(cell->verdict));
 	if (isfinite(cell->ci_low_pct)) {
-		layout_signed(out, cell->ci_low_pct, 2);
-		emit_raw(out, "\u00a0\u2026\u00a0");
-		layout_signed(out, cell->ci_high_pct, 2);
+		emit_format(out, "%.2f{signed}\u00a0\u2026\u00a0%.2f{signed}", cell->ci_low_pct, cell->ci_high_pct);
 	} else {
 		emit_raw(out, "\u2013");
 	}
 	emit_raw(out, "</td>");
 	number(out, cell->base_ms, "n ms");
-	layout_ms(out, cell->base_ms);
-	emit_raw(out, "</td>");
+	emit_format(out, "%f{ms}</td>", cell->base_ms);
 	number(out, cell->target_ms, "n ms");
-	layout_ms(out, cell->target_ms);
-	emit_raw(out, "</td>");
+	emit_format(out, "%f{ms}</td>", cell->target_ms);
 	if (shape->has_flops) {
 		emit_raw(out, "<td class=\"n w\">");
 		layout_rate(out, shape->unit, shape->by_bytes ? cell->target_gb_s : cell->target_tflops);
@@ -194,9 +178,7 @@ static void row_draw(struct buf *out, const struct comparison *c, const struct r
 	for (int k = 0; k < shape->n_peers; k++)
 		comparison_peer_column(out, cell, shape->peer[k]);
 	if (shape->has_since) {
-		emit_raw(out, "<td class=\"n x\">");
-		layout_change(out, cell->since_previous_pct);
-		emit_raw(out, "</td>");
+		emit_format(out, "<td class=\"n x\">%f{change}</td>", cell->since_previous_pct);
 	}
 	number(out, cell->mde_pct, "n x");
 	emit_rawf(out, isfinite(cell->mde_pct) ? "%.2f\u00a0%%" : "\u2013", cell->mde_pct);
@@ -421,20 +403,14 @@ static void summary(struct tables *t, const struct comparison_cell *like)
 	int n = 0, n_elsewhere = 0;
 	emit_raw(t->out, "<summary><b>");
 	comparison_group(t->out, like->group);
-	emit_raw(t->out, " ");
-	emit_text(t->out, like->direction);
-	emit_rawf(t->out, "</b>: %d cell%s", t->rows.n, t->rows.n == 1 ? "" : "s");
+	emit_format(t->out, " %s</b>: %d cell%-s", like->direction, t->rows.n, t->rows.n == 1 ? "" : "s");
 	for (int i = 0; i < t->rows.n; i++) {
 		double pct = t->rows.row[i]->change_pct;
 		low = isfinite(pct) ? fmin(low, pct) : low;
 		high = isfinite(pct) ? fmax(high, pct) : high;
 	}
 	if (isfinite(low)) {
-		emit_raw(t->out, ", ");
-		layout_signed(t->out, low, 2);
-		emit_raw(t->out, " \u2026 ");
-		layout_signed(t->out, high, 2);
-		emit_raw(t->out, "\u00a0%");
+		emit_format(t->out, ", %.2f{signed} \u2026 %.2f{signed}\u00a0%%", low, high);
 	}
 	for (int i = 0; i < t->c->n_cells; i++) {
 		const struct comparison_cell *cell = &t->c->cell[i];
@@ -446,8 +422,7 @@ static void summary(struct tables *t, const struct comparison_cell *like)
 	}
 	if (n > 1) {
 		emit_rawf(t->out, n_elsewhere ? "; geometric mean of all %d " : "; geometric mean ", n);
-		layout_signed(t->out, derive_geomean_pct(change, n), 2);
-		emit_raw(t->out, "\u00a0%");
+		emit_format(t->out, "%.2f{signed}\u00a0%%", derive_geomean_pct(change, n));
 	}
 	emit_raw(t->out, "</summary>");
 }

@@ -18,9 +18,7 @@ void tables_name(struct buf *out, const char *name)
 	char text[CAUSE_NAME_SIZE];
 
 	sentence_kernel(name, text);
-	emit_raw(out, "<code>");
-	emit_text(out, text);
-	emit_raw(out, "</code>");
+	emit_format(out, "<code>%s</code>", text);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------ */
@@ -92,14 +90,10 @@ void tables_kernels(struct buf *out, const struct why *w)
 		target = target ? target : &none;
 		emit_raw(out, "<tr><th scope=row class=wrap>");
 		tables_name(out, pair_name(p));
-		emit_raw(out, " <span class=dim>");
-		emit_text(out, target->phase ? target->phase : base->phase);
-		emit_raw(out, "</span></th>");
+		emit_format(out, " <span class=dim>%s</span></th>", target->phase ? target->phase : base->phase);
 		number(out, base_ms);
 		number(out, target_ms);
-		emit_raw(out, "<td class=n>");
-		layout_change(out, 100 * (base_ms / target_ms - 1));
-		emit_raw(out, "</td>");
+		emit_format(out, "<td class=n>%f{change}</td>", 100 * (base_ms / target_ms - 1));
 		both(out, "n w", base->registers, target->registers, 1);
 		both(out, "n w", base->local_bytes, target->local_bytes, 0);
 		both(out, "n w", base->ctas_per_sm, target->ctas_per_sm, 1);
@@ -142,8 +136,7 @@ static void use_cells(struct buf *out, const struct kernel_pair *p, int side)
 			emit_raw(out, "<td class=n>\u2013</td>");
 	emit_raw(out, "<td class=n>");
 	amount_count(isfinite(conflicts) ? conflicts : 0, text);
-	emit_text(out, isfinite(conflicts) ? text : "\u2013");
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "%s</td></tr>\n", isfinite(conflicts) ? text : "\u2013");
 }
 
 void tables_use(struct buf *out, const struct why *w)

@@ -34,9 +34,7 @@ static void bytes_cell(struct buf *out, double bytes, double beside)
 		return;
 	}
 	amount_bytes(bytes, text);
-	emit_raw(out, separate ? "<td class=n><b>" : "<td class=n>");
-	emit_text(out, text);
-	emit_raw(out, separate ? "</b></td>" : "</td>");
+	emit_format(out, "%-s%s%-s", separate ? "<td class=n><b>" : "<td class=n>", text, separate ? "</b></td>" : "</td>");
 }
 
 static double moved(const struct kernel_pair *p, int side, int level)
@@ -70,9 +68,7 @@ static void traffic_rows(struct buf *out, const struct why *w, int side, const c
 			sum[l] += isfinite(moved(p, side, l)) ? moved(p, side, l) : 0;
 		if (n++ >= TABLES_KERNELS)
 			continue;
-		emit_raw(out, "<tr><td>");
-		emit_text(out, implementation);
-		emit_raw(out, "</td><th scope=row class=wrap>");
+		emit_format(out, "<tr><td>%s</td><th scope=row class=wrap>", implementation);
 		tables_name(out, k->name ? k->name : "");
 		emit_raw(out, "</th>");
 		for (int l = 0; l < LEVELS; l++)
@@ -81,9 +77,7 @@ static void traffic_rows(struct buf *out, const struct why *w, int side, const c
 	}
 	if (n < 2)
 		return;
-	emit_raw(out, "<tr><td>");
-	emit_text(out, implementation);
-	emit_raw(out, "</td><th scope=row>all</th>");
+	emit_format(out, "<tr><td>%s</td><th scope=row>all</th>", implementation);
 	for (int l = 0; l < LEVELS; l++)
 		bytes_cell(out, sum[l], NAN);
 	emit_raw(out, "</tr>\n");
