@@ -239,8 +239,11 @@ void layout_author(struct buf *out, const char *author);
 void layout_sha(struct buf *out, const char *sha);
 /** A branch by its key, as people read it. */
 void layout_branch(struct buf *out, const char *key);
-/** Names of columns as a table's head row; a name begins with '>' for numbers, '~' to leave it out on narrow screens, '^' on all but wide ones. */
-void layout_table(struct buf *out, int n, const char *const *columns);
+/**
+ * Names of columns, with '|' between them and of our own words, as a table's head row; a name begins with '>' for numbers, '~' to
+ * leave it out on narrow screens, '^' on all but wide ones.
+ */
+void layout_table(struct buf *out, const char *columns);
 void layout_table_end(struct buf *out);
 /** Link to the rows after `last`, when this page is full. */
 void layout_older(struct buf *out, struct http_request *r, int rows, int limit, int64_t last);

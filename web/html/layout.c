@@ -259,19 +259,18 @@ void layout_branch(struct buf *out, const char *key)
 	buf_fini(&text);
 }
 
-void layout_table(struct buf *out, int n, const char *const *columns)
+void layout_table(struct buf *out, const char *columns)
 {
 	emit_raw(out, "<div class=scroll tabindex=0><table><thead><tr>");
-	for (int i = 0; i < n; i++) {
-		const char *name = columns[i];
-		bool is_extra = *name == '^', is_wide = *name == '~' || is_extra, is_number = name[is_wide] == '>';
-		const char *when = is_extra ? "x" : is_wide ? "w" : "";
+	for (const char *at = columns; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
+		bool is_extra = *at == '^', is_wide = *at == '~' || is_extra, is_number = at[is_wide] == '>';
+		const char *when = is_extra ? "x" : is_wide ? "w" : "", *name = at + is_wide + is_number;
 		if (is_number || *when)
 			emit_rawf(out, "<th scope=col class=\"%s%s%s\">", is_number ? "n" : "", is_number && *when ? " " : "",
 				when);
 		else
 			emit_raw(out, "<th scope=col>");
-		emit_text(out, name + is_wide + is_number);
+		emit_rawf(out, "%.*s", (int)strcspn(name, "|"), name);
 	}
 	emit_raw(out, "</tr></thead><tbody>\n");
 }

@@ -111,7 +111,6 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 
 static int draw_table(struct db *db, struct buf *out, const struct view_alert *row, struct line *line, int n, struct fw_err *err)
 {
-	static const char *const columns[] = { "Cell", "~Last pushes", "~Interval", ">Change" };
 	struct axis axis = axis_none();
 	struct past past;
 	double threshold_pct = NAN;
@@ -128,7 +127,7 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 	}
 	axis_settle(&axis, threshold_pct);
 	qsort(line, (size_t)n, sizeof *line, by_change);
-	layout_table(out, 4, columns);
+	layout_table(out, "Cell|~Last pushes|~Interval|>Change");
 	for (int i = 0; i < n && i < ROWS_MAX && result == 0; i++)
 		result = table_row(db, out, row, &line[i], &axis, i < PASTS_MAX ? &past : NULL, err);
 	layout_table_end(out);

@@ -32,7 +32,6 @@ static void list_line(void *arg, const struct store_bisect *row)
 
 int page_bisects(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	static const char *const columns[] = { "No.", "State", "Between", "~>Commits", "~>Jobs", "~Begun (UTC)" };
 	struct drawing d = { .out = &response->body };
 	int64_t before;
 	if (answer_cursor(r, &before, err) != 0)
@@ -40,7 +39,7 @@ int page_bisects(struct site *site, struct http_request *r, struct http_response
 	layout_begin(response, "Searches for culprits", "alerts");
 	layout_follow(d.out, "bisect. job.done");
 	layout_live(d.out, "bisects", "A search moved");
-	layout_table(d.out, 6, columns);
+	layout_table(d.out, "No.|State|Between|~>Commits|~>Jobs|~Begun (UTC)");
 	if (view_bisects(site->db, before, ROWS, list_line, &d, err) != 0)
 		return -1;
 	layout_table_end(d.out);
@@ -123,11 +122,10 @@ static void take_point(void *arg, const struct store_bisect_point *p)
 
 static int measurements(struct site *site, struct buf *out, int64_t id, struct fw_err *err)
 {
-	static const char *const columns[] = { "Commits by number", "Verdict", ">Worst cell", ">Cells" };
 	struct measured m = { .out = out };
 	struct store_bisect *b = mem_alloc_zero(1, sizeof *b);
 	emit_raw(out, "<h2>Measurements</h2><p>Commit 0 is the good end.</p>");
-	layout_table(out, 4, columns);
+	layout_table(out, "Commits by number|Verdict|>Worst cell|>Cells");
 	int result = store_bisect_get(site->db, id, b, err);
 	if (result == 0)
 		result = store_bisect_points(site->db, b, take_point, &m, err);

@@ -86,9 +86,6 @@ static int draw_verdict(struct site *site, struct buf *out, const struct found *
 
 static int draw(struct site *site, struct buf *out, const struct found *f, struct fw_err *err)
 {
-	static const char *const comparisons[] = { "No.", "Verdict", ">Worst / best", "Suite", "Base", "~Branch",
-		"~Finished (UTC)" };
-	static const char *const jobs[] = { "Job", "State", "Suite", "Origin", "Why", ">Took", "~Queued (UTC)" };
 	emit_format(out,
 		"<p class=lead>%s</p><dl class=facts><dt>Commit</dt><dd><code>%s</code></dd><dt>Author</dt><dd>%s</dd>"
 		"<dt>Committed</dt><dd>%lld{time}</dd><dt>Repository</dt><dd>%s</dd><dt>Parent</dt><dd>",
@@ -106,12 +103,12 @@ static int draw(struct site *site, struct buf *out, const struct found *f, struc
 		return -1;
 	struct view_filter filter = { .repo = f->repo, .target = f->sha, .limit = 50 };
 	emit_raw(out, "<h2>Comparisons</h2>");
-	layout_table(out, 7, comparisons);
+	layout_table(out, "No.|Verdict|>Worst / best|Suite|Base|~Branch|~Finished (UTC)");
 	if (view_comparisons(site->db, &filter, comparison_row, out, err))
 		return -1;
 	layout_table_end(out);
 	emit_raw(out, "<h2>Jobs</h2>");
-	layout_table(out, 7, jobs);
+	layout_table(out, "Job|State|Suite|Origin|Why|>Took|~Queued (UTC)");
 	if (view_jobs_of(site->db, f->repo_id, f->sha, 20, job_row, out, err))
 		return -1;
 	layout_table_end(out);

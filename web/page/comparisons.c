@@ -148,8 +148,6 @@ static int read_requested(struct drawing *d, struct http_request *r, struct view
 
 int page_comparisons(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	static const char *const columns[] = { ">No.", "Verdict", ">Worst / best", "Branch", "~Target", "~Base", "~Repository",
-		"~Suite", "~Finished (UTC)" };
 	struct drawing d = { .site = site, .out = &response->body, .err = err };
 	char branch[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
@@ -160,7 +158,7 @@ int page_comparisons(struct site *site, struct http_request *r, struct http_resp
 	layout_follow(d.out, "job.done");
 	int result = filter_form(&d, d.out, &filter, since ? since : "", err);
 	layout_live(d.out, "list", "A comparison finished");
-	layout_table(d.out, 9, columns);
+	layout_table(d.out, ">No.|Verdict|>Worst / best|Branch|~Target|~Base|~Repository|~Suite|~Finished (UTC)");
 	if (result == 0)
 		result = draw_rows(&d, &filter);
 	if (result != 0)

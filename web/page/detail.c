@@ -39,7 +39,6 @@ static void draw_phases(struct buf *out, const json_t *list, const char *cause)
 /* Draw; one line where no phase was timed by itself. The cell was opened. */
 static void phases_draw(struct buf *out, struct comparison_cell *cell)
 {
-	static const char *const columns[] = { "Phase", ">Base ms", ">Target ms", ">Change", "~>95 % interval" };
 	const json_t *phase, *list = json_object_get(cell->json, "phases");
 	const char *cause = comparison_cause(cell);
 	size_t i;
@@ -49,7 +48,7 @@ static void phases_draw(struct buf *out, struct comparison_cell *cell)
 		return;
 	}
 	draw_phases(out, list, cause);
-	layout_table(out, 5, columns);
+	layout_table(out, "Phase|>Base ms|>Target ms|>Change|~>95 % interval");
 	json_array_foreach(list, i, phase)
 	{
 		const char *name = comparison_text(phase, "phase");
@@ -93,7 +92,6 @@ static void row(struct buf *out, const json_t *tried, const char *chosen)
 
 static void side(struct buf *out, const char *name, const json_t *tried, const char *chosen)
 {
-	static const char *const columns[] = { "Configuration", ">A call, as reported" };
 	const json_t *list = json_object_get(tried, "list"), *one;
 	double of = comparison_number(tried, "of");
 	size_t i;
@@ -103,7 +101,7 @@ static void side(struct buf *out, const char *name, const json_t *tried, const c
 	if ((double)json_array_size(list) < of)
 		emit_rawf(out, "; %zu of them", json_array_size(list));
 	emit_raw(out, "</summary>");
-	layout_table(out, 2, columns);
+	layout_table(out, "Configuration|>A call, as reported");
 	json_array_foreach(list, i, one) row(out, one, chosen);
 	layout_table_end(out);
 	emit_raw(out, "</details>\n");
@@ -238,10 +236,9 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 /* Its card stays open for what there is to say of the figures. */
 static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
-	static const char *const columns[] = { "", ">Base", ">Target", ">Change" };
 	bool flops = isfinite(cell->base_tflops) || isfinite(cell->target_tflops), program = comparison_is_program(cell);
 	emit_raw(out, flops || !program ? "<div><h3>Throughput</h3>" : "<div><h3>Time</h3>");
-	layout_table(out, 4, columns);
+	layout_table(out, "|>Base|>Target|>Change");
 	double change = isfinite(cell->change_pct) ? cell->change_pct : derive_change_pct(cell->base_ms, cell->target_ms);
 	pair_row(out, time_of_series(series_of(cell)), "ms", cell->base_ms, cell->target_ms, change, "", "not timed");
 	rate_row(out, "useful", cell->base_tflops, cell->target_tflops, change,
@@ -437,8 +434,6 @@ static void config_line(struct buf *out, const char *side, const json_t *nodes)
 
 static void draw_kernels(struct buf *out, const struct comparison *c, const struct comparison_cell *cell, const json_t *sides)
 {
-	static const char *const columns[] = { "Kernel", "~>Grid", "~>Block", ">Registers", "~>Local bytes", "~>Shared bytes",
-		"~>CTAs/SM", "Same code?" };
 	const json_t *base = json_object_get(sides, "base"), *target = json_object_get(sides, "target");
 	const json_t *node, *nodes = json_object_get(target, "nodes"), *base_nodes = json_object_get(base, "nodes");
 	const char *module = c->target.module_sha256;
@@ -455,7 +450,7 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 			same_module ? "both sides are the same" : "the sides differ");
 		return;
 	}
-	layout_table(out, 8, columns);
+	layout_table(out, "Kernel|~>Grid|~>Block|>Registers|~>Local bytes|~>Shared bytes|~>CTAs/SM|Same code?");
 	json_array_foreach(nodes, i, node) if (i < NODES_SHOWN)
 		kernel_row(out, c, node, same_position(base_nodes, nodes, i), same_module);
 	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !same_position(nodes, base_nodes, i)) gone_row(out, node);

@@ -180,8 +180,6 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 
 static int draw_calibration(struct drawing *d, struct fw_err *err)
 {
-	static const char *const columns[] = { "Cell", "^Repository", "^Device", "^>Comparisons", "^>False alarms", "~>Runs",
-		">Noise", ">Loss it calls", "", "~Newest (UTC)" };
 	struct buf *page = d->out, rows;
 	buf_init(&rows, 4 << 20);
 	d->out = &rows;
@@ -192,7 +190,8 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 		emit_rawf(page,
 			"<h2>Calibration</h2><p>Comparisons of equal builds in the last %d days. The runs of some cells vary so much that a full set of them would miss a loss of the threshold; if the runs of a comparison vary less, they count. <code>flopwatch calibrate</code> measures the noise again, <code>flopwatch calibrate forget</code> deletes it.</p>",
 			CALIBRATION_DAYS_MAX);
-		layout_table(page, 10, columns);
+		layout_table(page,
+			"Cell|^Repository|^Device|^>Comparisons|^>False alarms|~>Runs|>Noise|>Loss it calls||~Newest (UTC)");
 		buf_append(page, rows.data, rows.len);
 		layout_table_end(page);
 	}

@@ -144,7 +144,6 @@ static void route(struct buf *out, const char *method, const char *path, const c
 int page_api(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	(void)err;
-	static const char *const columns[] = { "Method", "Address", "Result" };
 	(void)site, (void)r;
 	struct buf *out = &response->body;
 	layout_begin(response, "API", "");
@@ -154,7 +153,7 @@ int page_api(struct site *site, struct http_request *r, struct http_response *re
 		"(<code>2026-11-21T02:46:00Z</code>, <code>2026-11-21</code>, <code>7d</code>). Errors are problem documents (RFC 9457). A finished "
 		"comparison has an ETag. "
 		"Times are UTC, and every number names its unit.</p>");
-	layout_table(out, 3, columns);
+	layout_table(out, "Method|Address|Result");
 	route(out, "GET", "/api/v1/repos", "watched repositories");
 	route(out, "GET", "/api/v1/branches?repo=", "branches with verdict and job");
 	route(out, "POST", "/api/v1/repos/{repo}/looks", "fetch the repository's branches now; returns the number of the fetch");

@@ -271,10 +271,9 @@ static void list_marks(struct buf *out, const struct trend *t)
 
 static void draw(struct buf *out, const struct requested *a, struct trend *t, const char *data)
 {
-	char title[16];
-	snprintf(title, sizeof title, ">%s", t->unit.name);
-	const char *const rates[] = { "~Finished (UTC)", "Commit", "~>ms", title, ">Change", "Verdict" };
-	static const char *const times[] = { "~Finished (UTC)", "Commit", ">ms", ">Change", "Verdict" };
+	char columns[80] = "~Finished (UTC)|Commit|>ms|>Change|Verdict";
+	if (t->flops)
+		snprintf(columns, sizeof columns, "~Finished (UTC)|Commit|~>ms|>%s|>Change|Verdict", t->unit.name);
 	trend_label(t, a->cell, strcmp(a->axis, "date") == 0);
 	t->chart.data = data;
 	t->chart.from = a->period.since;
@@ -287,7 +286,7 @@ static void draw(struct buf *out, const struct requested *a, struct trend *t, co
 	list_marks(out, t);
 	if (t->chart.line[0].n) {
 		emit_raw(out, "<h2>The same as a table</h2>");
-		layout_table(out, t->flops ? 6 : 5, t->flops ? rates : times);
+		layout_table(out, columns);
 		buf_append(out, t->table.data, t->table.len);
 		layout_table_end(out);
 	}

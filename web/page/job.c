@@ -381,7 +381,6 @@ static int draw_running(struct drawing *d, struct fw_err *err)
 
 static int draw_waiting(struct drawing *d, struct fw_err *err)
 {
-	static const char *const columns[] = { "~>Position", "Job", "For", "~Reason", "~Queued (UTC)", ">Starts in", "" };
 	struct buf *page = d->out, rows;
 	buf_init(&rows, 4 << 20);
 	d->n = 0;
@@ -390,7 +389,7 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 	d->out = page;
 	if (d->n) {
 		emit_raw(page, "<h2>Waiting</h2>");
-		layout_table(page, 7, columns);
+		layout_table(page, "~>Position|Job|For|~Reason|~Queued (UTC)|>Starts in|");
 		buf_append(page, rows.data, rows.len);
 		layout_table_end(page);
 	}
@@ -415,11 +414,10 @@ static int draw_queue(struct drawing *d, struct fw_err *err)
 
 static int draw_ended(struct drawing *d, struct http_request *r, const char *state, int64_t before, struct fw_err *err)
 {
-	static const char *const columns[] = { "Job", "~State", "Outcome", "For", "~Suite", "~>Took", "~Ended (UTC)" };
 	int result;
 	d->list.limit = ROWS;
 	d->list.rows = ROWS + 1;
-	layout_table(d->out, 7, columns);
+	layout_table(d->out, "Job|~State|Outcome|For|~Suite|~>Took|~Ended (UTC)");
 	do {
 		result = view_jobs(d->site->db, state, before, d->list.rows, ended_line, d, err);
 	} while (result == 0 && answer_list_more(&d->list, &before));

@@ -51,7 +51,6 @@ static void notification_row(void *arg, const struct view_notification *row)
 
 int page_notifications(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	static const char *const columns[] = { ">Notification", "To", "State", "Written", "Attempts", "" };
 	struct drawing d = { .out = &response->body, .site = site };
 	const char *state;
 	int64_t before;
@@ -60,7 +59,7 @@ int page_notifications(struct site *site, struct http_request *r, struct http_re
 	layout_begin(response, "Notifications", "alerts");
 	emit_raw(d.out,
 		"<p>Notifications sent to webhooks, forges and git notes. A failed one is sent again for an hour.</p><div class=wide>");
-	layout_table(d.out, 6, columns);
+	layout_table(d.out, ">Notification|To|State|Written|Attempts|");
 	if (view_notifications(site->db, state, before, ROWS, notification_row, &d, err) != 0)
 		return -1;
 	layout_table_end(d.out);

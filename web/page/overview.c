@@ -228,7 +228,6 @@ static void remember_suite(void *arg, const char *suite)
 
 static void draw_cells(struct buf *out, const struct grid *g, const char *repo, const char *branch, const char *suite)
 {
-	static const char *const times[] = { "Cell", "Last pushes", ">ms", "~>Against base", "~Verdict" };
 	emit_format(out,
 		"<h3>Cells of %s{branch} in suite %s, last %d push%s <a class=aside href=\"/heat?repo=%s&amp;branch=%s\">"
 		"as a heat map</a></h3>",
@@ -236,14 +235,14 @@ static void draw_cells(struct buf *out, const struct grid *g, const char *repo, 
 	for (int begin = 0; begin < g->n;) { /* a table for each group */
 		int end = begin;
 		double most = NAN;
-		char title[16];
+		char columns[80] = "Cell|Last pushes|>ms|~>Against base|~Verdict";
 		for (; end < g->n && strcmp(g->tile[end].group, g->tile[begin].group) == 0; end++)
 			most = unit_more(most, g->tile[end].tflops);
 		struct unit unit = unit_of_rates(most);
-		snprintf(title, sizeof title, ">%s", unit.name);
-		const char *const rates[] = { "Cell", "Last pushes", title, "~>ms", "~>Against base", "~Verdict" };
 		bool flops = isfinite(most);
-		layout_table(out, flops ? 6 : 5, flops ? rates : times);
+		if (flops)
+			snprintf(columns, sizeof columns, "Cell|Last pushes|>%s|~>ms|~>Against base|~Verdict", unit.name);
+		layout_table(out, columns);
 		for (int i = begin; i < end; i++)
 			draw_tile(out, &g->tile[i], repo, branch, g->columns, flops ? &unit : NULL);
 		layout_table_end(out);
@@ -290,7 +289,6 @@ static void draw_paging(struct buf *out, const char *repo, const struct branches
 
 static int draw_repo(struct site *site, struct buf *out, const struct repos *all, int i, int64_t after, struct fw_err *err)
 {
-	static const char *const columns[] = { "Branch", "Verdict", ">Worst / best", "~Tip", "~Job", "~Judged (UTC)" };
 	struct branches b = { .site = site, .out = out, .err = err };
 	emit_format(out, "<section><h2>%s</h2>", all->repo[i].name);
 	if (strcmp(all->repo[i].state, "error") == 0)
@@ -298,7 +296,7 @@ static int draw_repo(struct site *site, struct buf *out, const struct repos *all
 	if (all->repo[i].alerts)
 		emit_rawf(out, "<p class=\"banner warn\"><a href=\"/alerts?state=open\">%d open alert%s</a></p>",
 			all->repo[i].alerts, all->repo[i].alerts == 1 ? "" : "s");
-	layout_table(out, 6, columns);
+	layout_table(out, "Branch|Verdict|>Worst / best|~Tip|~Job|~Judged (UTC)");
 	struct view_branch_filter filter = {
 		.repo = all->repo[i].id, .watched = true, .after = after, .limit = BRANCHES_MAX + 1
 	};

@@ -459,7 +459,6 @@ static void figures(struct buf *out, double base_ms, double target_ms)
 
 static void totals(struct buf *out, const struct comparison *c)
 {
-	static const char *const columns[] = { "Forward and backward of", "~>Base ms", ">Target ms", ">Change" };
 	bool begun = false;
 	double base_sum = 0, target_sum = 0;
 	for (int i = 0; i < c->n_cells; i++) {
@@ -469,7 +468,7 @@ static void totals(struct buf *out, const struct comparison *c)
 			continue;
 		if (!begun) {
 			emit_raw(out, "<div>");
-			layout_table(out, 4, columns);
+			layout_table(out, "Forward and backward of|~>Base ms|>Target ms|>Change");
 		}
 		begun = true;
 		double base_ms = forward->base_ms + backward->base_ms, target_ms = forward->target_ms + backward->target_ms;

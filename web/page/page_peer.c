@@ -144,7 +144,7 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 {
 	struct buf *out = d->out;
 	struct peer_lines lines = { out, b->id, NAN };
-	char ours[32], peer[32];
+	char columns[96];
 	emit_format(out, "<section><h2>%s against %s</h2><p class=lead>", b->repo, b->provider);
 	if (isfinite(b->geomean_pct))
 		emit_rawf(out, "<b>%.1f\u00a0%%</b> of its speed, geometric mean of %d of %d cells.", b->geomean_pct, b->timed,
@@ -158,10 +158,8 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 	before(d, b);
 	int result = view_cells(d->site->db, b->id, take_most, &lines, err);
 	const char *unit = unit_of_rates(lines.most_tflops).name;
-	snprintf(ours, sizeof ours, "~>Ours, %s", unit);
-	snprintf(peer, sizeof peer, "~>Peer, %s", unit);
-	const char *const columns[] = { "Cell", ours, peer, ">Of its speed", "~>95 % interval", "" };
-	layout_table(out, 6, columns);
+	snprintf(columns, sizeof columns, "Cell|~>Ours, %s|~>Peer, %s|>Of its speed|~>95 %% interval|", unit, unit);
+	layout_table(out, columns);
 	if (result == 0)
 		result = view_cells(d->site->db, b->id, cell_line, &lines, err);
 	layout_table_end(out);

@@ -52,7 +52,6 @@ static int largest(const struct stalls *s, const bool *shown)
 
 static void draw(struct buf *out, const struct kernel_pair *p, const struct stalls *s)
 {
-	static const char *const columns[] = { "Waits for", "Base above target", ">Base %", ">Target %", ">Points" };
 	bool shown[STALLS] = { false };
 	double most = 0;
 
@@ -61,7 +60,7 @@ static void draw(struct buf *out, const struct kernel_pair *p, const struct stal
 	emit_raw(out, "<h3>What warps wait for in ");
 	tables_name(out, pair_name(p));
 	emit_raw(out, "</h3>");
-	layout_table(out, 5, columns);
+	layout_table(out, "Waits for|Base above target|>Base %|>Target %|>Points");
 	for (int n = 0; n < SHOWN; n++) {
 		int i = largest(s, shown);
 		double base = s->of[i].base, target = s->of[i].target;
@@ -323,11 +322,10 @@ static void stalls_of(struct buf *out, const struct why_stalls *s, const char *s
 
 static void stalls(struct buf *out, const struct why_code *w)
 {
-	static const char *const columns[] = { "Side", "Offset", "Instruction", ">% of samples", "Most wait for" };
 
 	if (!w->stalls[0].samples && !w->stalls[1].samples)
 		return;
-	layout_table(out, 5, columns);
+	layout_table(out, "Side|Offset|Instruction|>% of samples|Most wait for");
 	stalls_of(out, &w->stalls[0], "base");
 	stalls_of(out, &w->stalls[1], "target");
 	layout_table_end(out);
@@ -545,11 +543,10 @@ static void bar(struct buf *out, const struct why_cause *c)
 
 static void causes(struct buf *out, const struct why *w)
 {
-	static const char *const columns[] = { "Cause", ">Explains ms", "~Share", "How sure" };
 
 	if (w->n_causes == 0)
 		return;
-	layout_table(out, 4, columns);
+	layout_table(out, "Cause|>Explains ms|~Share|How sure");
 	for (size_t i = 0; i < w->n_causes; i++) {
 		const struct why_cause *c = &w->cause[i];
 
@@ -572,12 +569,11 @@ static void configurations(struct buf *out, const struct why *w)
 {
 	struct config_change change[CONFIG_DELTA_MAX];
 	size_t n = config_delta(w->evidence.base_config, w->evidence.target_config, change);
-	static const char *const columns[] = { "Configuration", "Base", "Target" };
 
 	if (n == 0)
 		return;
 	emit_raw(out, "<h3>Configuration</h3>");
-	layout_table(out, 3, columns);
+	layout_table(out, "Configuration|Base|Target");
 	for (size_t i = 0; i < n; i++) {
 		const char *const cell[] = { change[i].key, change[i].base, change[i].target };
 

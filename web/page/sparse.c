@@ -31,12 +31,11 @@ static void times_as_fast(struct buf *out, double v)
 
 void comparison_lengths(struct buf *out, const struct comparison *c)
 {
-	static const char *const columns[] = { "Case", ">Size", ">Base", ">Target" };
 	json_t *list = jsonr_tree(c->long_over_short.text, c->long_over_short.len), *line;
 	size_t i;
 	if (json_array_size(list) > 0) {
 		emit_raw(out, "<div><h3>TFLOP/s of the longest over the shortest</h3>");
-		layout_table(out, 4, columns);
+		layout_table(out, "Case|>Size|>Base|>Target");
 		json_array_foreach(list, i, line)
 		{
 			emit_format(out, "<tr><th scope=row>%s, %s</th><td class=n>%.0f / %.0f</td>",
@@ -54,7 +53,6 @@ void comparison_lengths(struct buf *out, const struct comparison *c)
 
 void comparison_beside_dense(struct buf *out, const struct comparison *c)
 {
-	static const char *const columns[] = { "Case", ">Base", ">Target", ">By its work" };
 	bool begun = false;
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *cell = &c->cell[i];
@@ -62,7 +60,7 @@ void comparison_beside_dense(struct buf *out, const struct comparison *c)
 			continue;
 		if (!begun) {
 			emit_raw(out, "<div><h3>Cells, times as fast as the one that they are held against</h3>");
-			layout_table(out, 4, columns);
+			layout_table(out, "Case|>Base|>Target|>By its work");
 		}
 		begun = true;
 		emit_format(out, "<tr><th scope=row>%s{case %s %lld}, %s</th>", cell->key, cell->title, (long long)cell->size,

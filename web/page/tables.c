@@ -73,14 +73,12 @@ static void same_code(struct buf *out, const struct why *w, const struct kernel_
 
 void tables_kernels(struct buf *out, const struct why *w)
 {
-	static const char *const columns[] = { "Kernel", ">Base ms", ">Target ms", ">Change", "~>Registers", "~>Local bytes",
-		"~>CTAs/SM", "Code" };
 	static const struct cause_kernel none = { .local_bytes = -1 };
 
 	if (w->pairing.n == 0)
 		return;
 	emit_raw(out, "<h3>Kernels of a call</h3>");
-	layout_table(out, 8, columns);
+	layout_table(out, "Kernel|>Base ms|>Target ms|>Change|~>Registers|~>Local bytes|~>CTAs/SM|Code");
 	for (size_t i = 0; i < w->pairing.n && i < TABLES_KERNELS; i++) {
 		const struct kernel_pair *p = &w->pairing.pair[i];
 		const struct cause_kernel *base = pair_kernel(p, 0), *target = pair_kernel(p, 1);
@@ -141,8 +139,6 @@ static void use_cells(struct buf *out, const struct kernel_pair *p, int side)
 
 void tables_use(struct buf *out, const struct why *w)
 {
-	static const char *const columns[] = { "Kernel", "Side", ">L2 hits %", ">L1 hits %", ">Tensor %", ">Issue %", ">Warps %",
-		">SMs busy %", ">Bank conflicts" };
 	bool any = false;
 
 	if (!w->evidence.is_counted)
@@ -154,7 +150,8 @@ void tables_use(struct buf *out, const struct why *w)
 			continue;
 		if (!any) {
 			emit_raw(out, "<h3>Hit rates and use</h3>");
-			layout_table(out, 9, columns);
+			layout_table(
+				out, "Kernel|Side|>L2 hits %|>L1 hits %|>Tensor %|>Issue %|>Warps %|>SMs busy %|>Bank conflicts");
 		}
 		any = true;
 		n++;

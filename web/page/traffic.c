@@ -11,15 +11,14 @@
 #define SEPARATE  0.05  /* of an amount: what a look should stop at */
 
 static const struct {
-	const char *column;
 	const char *metric;
 	double bytes;
 } levels[] = {
-	{ ">DRAM read", "dram__bytes_read.sum", 1 },
-	{ ">DRAM written", "dram__bytes_write.sum", 1 },
-	{ ">L2", "lts__t_sectors.sum", SECTOR },
-	{ ">L1", "l1tex__t_sectors.sum", SECTOR },
-	{ ">Shared", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", WAVEFRONT },
+	{ "dram__bytes_read.sum", 1 },
+	{ "dram__bytes_write.sum", 1 },
+	{ "lts__t_sectors.sum", SECTOR },
+	{ "l1tex__t_sectors.sum", SECTOR },
+	{ "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", WAVEFRONT },
 };
 
 enum { LEVELS = sizeof levels / sizeof levels[0] };
@@ -91,7 +90,6 @@ static void implementation(const char *side, const char *provider, char out[96])
 
 void traffic_draw(struct buf *out, const struct why *w, const struct screen_facts *facts)
 {
-	const char *columns[2 + LEVELS] = { "Side", "Kernel" };
 	char name[96];
 	bool any = false;
 
@@ -99,10 +97,8 @@ void traffic_draw(struct buf *out, const struct why *w, const struct screen_fact
 		any |= traffic_is_counted(&w->pairing.pair[i], 0) || traffic_is_counted(&w->pairing.pair[i], 1);
 	if (!any)
 		return;
-	for (int l = 0; l < LEVELS; l++)
-		columns[2 + l] = levels[l].column;
 	emit_raw(out, "<h3>Memory traffic</h3>");
-	layout_table(out, 2 + LEVELS, columns);
+	layout_table(out, "Side|Kernel|>DRAM read|>DRAM written|>L2|>L1|>Shared");
 	implementation("base", w->head.base_provider, name);
 	traffic_rows(out, w, 0, name, false);
 	implementation("target", w->head.target_provider, name);
