@@ -90,9 +90,8 @@ static void draw_login(struct http_response *response, const char *next, const c
 	layout_begin(response, "Log in", "");
 	emit_raw(out, "<p class=lead>This dashboard is reachable from other machines, so it asks who you are. "
 		      "A user with an admin token creates yours: <code>flopwatch token add NAME --scope trigger</code>.</p>");
-	if (diagnostic) {
+	if (diagnostic)
 		emit_format(out, "<p class=banner role=alert>%s</p>", diagnostic);
-	}
 	emit_raw(out, "<form method=post action=/login class=filter><input type=hidden name=next value=\"");
 	emit_format(out,
 		"%s\"><label>Access token <input type=password name=token required autocomplete=current-password></label>"

@@ -336,11 +336,10 @@ static void alert_head(struct buf *out, const struct view_alert *row, bool alone
 	if (*row->title)
 		emit_format(out, "<p class=lead>%s</p>", row->title);
 	emit_raw(out, "<p>");
-	if (*row->repo) {
+	if (*row->repo)
 		emit_format(out, "%s %s{branch} %s{commit} %s", row->repo, row->branch, row->target, row->subject);
-	} else {
+	else
 		emit_format(out, "device <a href=/devices>%s</a>", row->device);
-	}
 	if (row->comparison)
 		emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)row->comparison,
 			(long long)row->comparison);

@@ -62,9 +62,8 @@ static void alert_banner(void *arg, const struct view_alert *row)
 	struct buf *out = arg;
 	emit_format(out, "<p class=\"banner warn\"><a href=\"/alerts/%lld\">Alert %lld</a> %s{verdict}", (long long)row->id,
 		(long long)row->id, alertstate_name(row->state));
-	if (isfinite(row->worst_pct)) {
+	if (isfinite(row->worst_pct))
 		emit_format(out, " its worst cell: %f{decided %d}", row->worst_pct, true);
-	}
 	emit_raw(out, "</p>\n");
 }
 

@@ -62,12 +62,11 @@ static int form(struct db *db, struct buf *out, const char *repo, int64_t id, co
 {
 	emit_raw(out, "<form class=filter action=/compare>");
 	int result = picker_repo(out, db, repo, false, err);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		emit_format(out,
 			"<label class=grow>%-s "
 			"<input type=search name=%-s list=refs placeholder=\"branch or commit\" value=\"%s\"></label>",
 			side[i].label, side[i].field, side[i].requested);
-	}
 	emit_raw(out, "<button>Compare</button><datalist id=refs>");
 	if (result == 0 && id)
 		result = view_branch_names(db, id, OFFERED_MAX, offer, out, err);
@@ -97,9 +96,8 @@ static void hidden(struct buf *out, const char *name, const char *value)
 static void offer_to_measure(struct buf *out, const char *repo, const struct side *side)
 {
 	emit_raw(out, "<section class=card id=measure><h2>These two were not compared yet</h2><dl class=facts>");
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		emit_format(out, "<dt>%-s</dt><dd>%s{commit} %s</dd>", side[i].label, side[i].sha, side[i].subject);
-	}
 	emit_raw(out, "</dl><form method=post action=/api/v1/jobs>");
 	hidden(out, "repo", repo);
 	hidden(out, "base", side[0].sha);

@@ -40,9 +40,8 @@ static void draw_line(struct drawing *d, const struct view_comparison *row, cons
 	emit_raw(out, "</td><td class=n>");
 	headline_change(out, headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_format(out, "</td><td class=branch>%s{branch}", row->branch);
-	if (row->kind != JOBKIND_COMPARE) {
+	if (row->kind != JOBKIND_COMPARE)
 		emit_format(out, " <small>%s</small>", jobkind_name(row->kind));
-	}
 	emit_format(out,
 		"</td><td class=w><span class=commit>%s{commit} %s</span>%s{author}</td><td class=w>%s{commit}</td>"
 		"<td class=w>%s</td><td class=w>%s</td><td class=w>%lld{time}</td></tr>\n",

@@ -24,13 +24,11 @@ static void show_one(struct buf *out, const json_t *culprit)
 	json_int_t comparison = json_integer_value(json_object_get(culprit, "comparison"));
 	double change = number(culprit, "change_pct"), probability = number(culprit, "probability");
 	emit_raw(out, "<p><b>Culprit:</b> ");
-	if (commits > 1) {
+	if (commits > 1)
 		emit_format(out, "one of %lld commits after %s{commit} up to ", (long long)commits, text(culprit, "from"));
-	}
 	emit_format(out, "%s{commit} %s", text(culprit, "to"), text(culprit, "subject"));
-	if (isfinite(change)) {
+	if (isfinite(change))
 		emit_format(out, " %f{change}", change);
-	}
 	if (isfinite(probability))
 		emit_rawf(out, ", named with probability %s%.4f", probability > PROBABILITY_SHOWN ? "above " : "",
 			fmin(probability, PROBABILITY_SHOWN));

@@ -60,11 +60,10 @@ static void phases_draw(struct buf *out, struct comparison_cell *cell)
 		ms(out, comparison_number(phase, "base_ms"));
 		ms(out, comparison_number(phase, "target_ms"));
 		emit_format(out, "<td class=n>%f{change}</td><td class=\"n w\">", comparison_number(phase, "change_pct"));
-		if (isfinite(low)) {
+		if (isfinite(low))
 			emit_format(out, "%.2f{signed} \u2026 %.2f{signed}", low, high);
-		} else {
+		else
 			emit_raw(out, "\u2013");
-		}
 		emit_raw(out, "</td></tr>\n");
 	}
 	layout_table_end(out);
@@ -247,12 +246,11 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 		module_rows(out, c, cell);
 	layout_table_end(out);
 	comparison_sparsity(out, cell);
-	if (comparison_is_paired_separate(cell)) {
+	if (comparison_is_paired_separate(cell))
 		emit_format(out,
 			"<p><small>The change is the trimmed mean of paired ratios, each call with the next call of the other "
 			"side; the quotient of the two medians is %.2f{signed}\u00a0%%.</small></p>",
 			derive_change_pct(cell->base_ms, cell->target_ms));
-	}
 }
 
 /* Long cells have few whole calls, and a loss of those is shown without a flag. */
@@ -310,10 +308,9 @@ static int runs(struct db *db, struct buf *out, const struct comparison_cell *ce
 		isfinite(cell->target_tflops) ? "throughput" : "speed", l.n, cell->threshold_pct);
 	mark_runs(out, l.process_run, l.n, cell->threshold_pct, label);
 	emit_raw(out, "<details><summary>as a list</summary><ol>");
-	for (int i = 0; i < l.n; i++) {
+	for (int i = 0; i < l.n; i++)
 		emit_format(out, "<li>%s%s%-s", l.process_run[i].label, l.more[i],
 			l.process_run[i].set == 2 ? ", confirming</li>" : "</li>");
-	}
 	emit_raw(out, "</ol></details></div>");
 	return 0;
 }

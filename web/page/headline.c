@@ -58,9 +58,8 @@ static void undecided(struct buf *out, const struct headline *t)
 	char text[EXPLAIN_SIZE];
 	explain_undecided(t->low_pct, t->high_pct, t->threshold_pct, text);
 	const char *why = *t->reason ? t->reason : text;
-	if (*why) {
+	if (*why)
 		emit_format(out, ", %s", why);
-	}
 }
 
 void reported_why(struct buf *out, const struct headline *t, enum verdict verdict)
@@ -69,11 +68,10 @@ void reported_why(struct buf *out, const struct headline *t, enum verdict verdic
 		return;
 	emit_format(out, "<span class=why>%d of %d: <a href=\"/comparisons/%lld?open=%d#c%d\">%s{case %s %lld} %s</a>", t->alike,
 		t->cells, (long long)t->comparison, t->n, t->n, t->key, t->title, (long long)t->size, t->direction);
-	if (is_failure(verdict) && (*t->failure || *t->reason)) {
+	if (is_failure(verdict) && (*t->failure || *t->reason))
 		emit_format(out, ", %s%-s%s", t->failure, *t->failure && *t->reason ? ": " : "", t->reason);
-	} else if (verdict == VERDICT_UNDECIDED) {
+	else if (verdict == VERDICT_UNDECIDED)
 		undecided(out, t);
-	}
 	emit_raw(out, "</span>");
 }
 

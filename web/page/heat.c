@@ -107,11 +107,10 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 		      "removed, \u2295 added, \u2205 done by neither side.</small></p>"
 		      "<div class=scroll tabindex=0><table class=heat><caption class=gone>Changes of every cell, a column a "
 		      "push</caption><thead><tr><th scope=col>Cell</th>");
-	for (int k = h->n_columns - 1; k >= 0; k--) {
+	for (int k = h->n_columns - 1; k >= 0; k--)
 		emit_format(out, "<th scope=col title=\"%-.10s %s\"><a href=\"/comparisons/%lld\"><code>%-.8s</code> %s</a></th>",
 			h->column[k].target, h->column[k].subject, (long long)h->column[k].id, h->column[k].target,
 			h->column[k].subject);
-	}
 	emit_raw(out, "</tr></thead><tbody>\n");
 	for (int i = 0; i < h->n_cells; i++) {
 		emit_format(out,

@@ -208,9 +208,8 @@ static int form(struct site *site, struct buf *out, const struct requested *a, c
 	layout_option(out, "date", "by date", a->axis);
 	emit_raw(out, "</select></label>");
 	since_field(out, a);
-	if (a->device && *a->device) {
+	if (a->device && *a->device)
 		emit_format(out, "<label>Device <input name=device value=\"%s\"></label>", a->device);
-	}
 	emit_raw(out, "<button>Show</button></form>\n");
 	return 0;
 }
@@ -256,9 +255,8 @@ static void list_marks(struct buf *out, const struct trend *t)
 	if (t->chart.n_marks == 0)
 		return;
 	emit_raw(out, "<ul class=life>");
-	for (int i = 0; i < t->chart.n_marks; i++) {
+	for (int i = 0; i < t->chart.n_marks; i++)
 		emit_format(out, "<li>%lld{time} %s</li>", (long long)t->chart.mark[i].at, t->chart.mark[i].label);
-	}
 	if (t->marks_left)
 		emit_rawf(out, "<li>%d more event%s, not drawn; a shorter time shows them</li>", t->marks_left,
 			t->marks_left == 1 ? "" : "s");

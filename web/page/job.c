@@ -234,9 +234,8 @@ static void job_name(struct buf *out, const struct view_job *row)
 	emit_text(out, row->repo);
 	if (row->kind != JOBKIND_COMPARE)
 		emit_format(out, " <span class=\"v plain\">%s</span>", jobkind_name(row->kind));
-	if (*row->branch) {
+	if (*row->branch)
 		emit_format(out, " <b>%s{branch}</b>", row->branch);
-	}
 	emit_format(out, " %s{commit} %s", row->target, row->subject);
 }
 
@@ -286,9 +285,8 @@ static void running_card(void *arg, const struct view_job *row)
 		emit_format(out, "%-s%f{duration}",
 			elapsed_s > 1.5 * usual ? ", <b class=warn>! longer than usual</b>, which is " : "; such jobs take ",
 			usual);
-		if (elapsed_s < usual) {
+		if (elapsed_s < usual)
 			emit_format(out, ", so done in about %f{duration}", usual - elapsed_s);
-		}
 	} else {
 		emit_raw(out, "; how long such jobs take is not known");
 	}
@@ -353,12 +351,11 @@ static void ended_line(void *arg, const struct view_job *row)
 		return;
 	emit_format(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td class=w>%s{verdict}</td><td>",
 		(long long)row->id, (long long)row->id, jobstate_name(row->state));
-	if (row->comparison) {
+	if (row->comparison)
 		emit_format(out, "<a href=\"/comparisons/%lld\">%s{verdict}</a>", (long long)row->comparison,
 			verdict_word(row->kind, row->verdict));
-	} else {
+	else
 		emit_format(out, "%s{verdict}<span class=why>%s</span>", jobstate_name(row->state), row->state_why);
-	}
 	emit_raw(out, "</td><td><span class=commit>");
 	job_name(out, row);
 	emit_format(out, "</span></td><td class=w>%s</td><td class=\"n w\">", row->suite);
@@ -505,10 +502,9 @@ static void job_facts(void *arg, const struct view_job *row)
 		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable));
 	if (*unschedulable)
 		emit_format(out, " <b class=warn>%s</b>", unschedulable);
-	if (row->comparison) {
+	if (row->comparison)
 		emit_format(out, " <a href=\"/comparisons/%lld\">%s{verdict} comparison %lld</a>", (long long)row->comparison,
 			verdict_word(row->kind, row->verdict), (long long)row->comparison);
-	}
 	emit_raw(out, "</p>");
 	if (is_open) {
 		json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;

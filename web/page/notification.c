@@ -35,9 +35,8 @@ static void notification_row(void *arg, const struct view_notification *row)
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	emit_format(d->out, "<tr id=notification-%-s><td class=num>%-s</td><td>%s to %s</td><td>%s{verdict}", id, id, row->kind,
 		row->target, row->state);
-	if (waits) {
+	if (waits)
 		emit_format(d->out, " next try %lld{time}", (long long)row->next_at);
-	}
 	emit_format(d->out,
 		"</td><td>%lld{time}</td><td><details><summary>message</summary><code>%s</code><pre>%s</pre></details>"
 		"<ol>",

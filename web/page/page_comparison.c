@@ -48,9 +48,8 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 		emit_format(out, " on average, since %s,", comparison_text(comparison_decided(cell), "text"));
 	emit_raw(out, " in ");
 	name_cell(out, cell);
-	if (isfinite(judged.ci_low_pct)) {
+	if (isfinite(judged.ci_low_pct))
 		emit_format(out, " (95 %% interval %.2f{signed} \u2026 %.2f{signed})", judged.ci_low_pct, judged.ci_high_pct);
-	}
 }
 
 static void improvement_sentence(struct buf *out, const struct comparison *c)
@@ -385,10 +384,9 @@ static void run_facts(struct buf *out, const struct comparison *c)
 		(long long)c->job, (long long)c->job, c->gpu_s, c->wall_s, c->runs, at, strlen(at) > 15 ? at + 11 : "");
 	devices(out, c, false);
 	devices(out, c, true);
-	if (around->alert) {
+	if (around->alert)
 		emit_format(out, "<dt>Alert</dt><dd><a href=\"/alerts/%lld\">%s{verdict}</a></dd>", (long long)around->alert,
 			alertstate_name(around->alert_state));
-	}
 	emit_raw(out, "<dt>Last push</dt><dd>");
 	if (around->previous) {
 		bool comparable = strcmp(around->previous_base, c->base.commit) == 0 ||
@@ -680,10 +678,9 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 static void crumbs(struct buf *out, const struct comparison *c)
 {
 	emit_format(out, "<p class=\"dim crumbs\"><a href=\"/comparisons?repo=%s\">%s</a>", c->repo, c->repo);
-	if (*c->branch) {
+	if (*c->branch)
 		emit_format(
 			out, " / <a href=\"/comparisons?repo=%s&amp;branch=%s\">%s{branch}</a>", c->repo, c->branch, c->branch);
-	}
 	if (c->kind != JOBKIND_COMPARE)
 		emit_format(out, ", a %s", jobkind_name(c->kind));
 	if (c->quick)

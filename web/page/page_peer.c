@@ -55,13 +55,12 @@ static void take(void *arg, const struct view_peer *row)
 static void speed(struct buf *out, struct unit unit, double tflops, double ms)
 {
 	emit_raw(out, "<td class=\"n w\">");
-	if (isfinite(tflops)) {
+	if (isfinite(tflops))
 		layout_rate(out, unit, tflops);
-	} else if (isfinite(ms)) {
+	else if (isfinite(ms))
 		emit_format(out, "%f{ms}\u00a0ms", ms);
-	} else {
+	else
 		emit_raw(out, "\u2013");
-	}
 	emit_raw(out, "</td>");
 }
 

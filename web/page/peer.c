@@ -52,9 +52,8 @@ static void name_side(struct buf *out, const struct comparison *c, const struct 
 		       : !is_pinned         ? "the default provider"
 		       : side == &c->target ? "the target"
 					    : "the base");
-	if (*side->pinned) {
+	if (*side->pinned)
 		emit_format(out, " in <code>%s</code>", side->pinned);
-	}
 }
 
 static int count(const struct comparison *c, enum verdict verdict)
@@ -126,9 +125,8 @@ static void origin(struct buf *out, const struct comparison_peer *peer)
 		: strcmp(basis, "chained") == 0 ? "over the base, timed side by side with it in"
 						: "not side by side, from the times of",
 		id, id);
-	if (strcmp(basis, "scaled") == 0) {
+	if (strcmp(basis, "scaled") == 0)
 		emit_format(out, " with the module of %s{commit}", peer->commit);
-	}
 }
 
 /* Over the cells that have both: their geometric mean, and the figure that says where it is from. */

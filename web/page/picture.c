@@ -81,12 +81,10 @@ static void head(const struct drawing *d)
 	emit_raw(d->out, "</text>");
 	begin_text(d, "s", EDGE, 48);
 	emit_rawf(d->out, "%.10s against %.10s", c->target.commit, c->base.commit);
-	if (*c->environment.name) {
+	if (*c->environment.name)
 		emit_format(d->out, " on %s", c->environment.name);
-	}
-	if (*c->suite) {
+	if (*c->suite)
 		emit_format(d->out, ", suite %s", c->suite);
-	}
 	emit_rawf(d->out, ", %d runs", c->runs);
 	if (isfinite(c->gpu_s))
 		emit_rawf(d->out, ", %.0f s of device time", c->gpu_s);
@@ -112,9 +110,8 @@ static void group_head(struct drawing *d, const struct comparison_cell *cell, bo
 	int y = d->y + HEADING - 10;
 	begin_text(d, "h", EDGE, y);
 	comparison_group(d->out, cell->group);
-	if (*cell->direction) {
+	if (*cell->direction)
 		emit_format(d->out, " %s", cell->direction);
-	}
 	emit_raw(d->out, "</text>");
 	if (is_first) {
 		const char *unit = d->flops ? d->unit.name : "ms";
@@ -186,11 +183,10 @@ static void row(struct drawing *d, const struct comparison_cell *cell)
 	figure(d, TARGET_X, cell->target_tflops, cell->target_ms);
 	strip(d, cell, tone);
 	begin_text(d, "n", CHANGE_X, d->y + 15);
-	if (isfinite(cell->change_pct)) {
+	if (isfinite(cell->change_pct))
 		emit_format(d->out, "%.2f{signed} %%", cell->change_pct);
-	} else {
+	else
 		emit_raw(d->out, "\u2013");
-	}
 	emit_raw(d->out, "</text>");
 	begin_text(d, tone, VERDICT_X, d->y + 15);
 	emit_rawf(d->out, "%s ", layout_sign(word));

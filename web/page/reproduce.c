@@ -196,9 +196,8 @@ int reproduce_lines(struct site *site, const struct comparison *c, const struct 
 		measure_again(&k, site->public_url, &line);
 	if (has_position == 1) {
 		run_both(&k, "run its calls alone", "", "", "--calls 30 --warmup 20", &line);
-		if (strcmp(c->environment.kind, "cuda") == 0) {
+		if (strcmp(c->environment.kind, "cuda") == 0)
 			profile_both(&k, &line);
-		}
 	}
 	json_decref(k.position);
 	buf_fini(&k.json);

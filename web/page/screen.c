@@ -350,11 +350,10 @@ static void kernel(struct buf *out, const struct cause_code *c, const struct why
 		emit_raw(out, "</ul>");
 	}
 	stalls(out, w);
-	if (*w->hunks) {
+	if (*w->hunks)
 		emit_format(out, "<pre class=log tabindex=0>%s</pre>", w->hunks);
-	} else if (!is_same(c)) {
+	else if (!is_same(c))
 		emit_raw(out, "<p><small>There are no lines to show.</small></p>");
-	}
 	emit_raw(out, "</details>\n");
 }
 
@@ -578,10 +577,9 @@ static void configurations(struct buf *out, const struct why *w)
 		const char *const cell[] = { change[i].key, change[i].base, change[i].target };
 
 		emit_raw(out, "<tr>");
-		for (int k = 0; k < 3; k++) {
+		for (int k = 0; k < 3; k++)
 			emit_format(out, "%-s%s%-s", k == 0 ? "<th scope=row><code>" : "<td><code>", *cell[k] ? cell[k] : "none",
 				k == 0 ? "</code></th>" : "</code></td>");
-		}
 		emit_raw(out, "</tr>\n");
 	}
 	layout_table_end(out);

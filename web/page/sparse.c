@@ -13,9 +13,8 @@ void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)
 		const json_t *side = json_object_get(counted, sides[i]);
 		const char *contradiction = comparison_text(side, "contradiction");
 		emit_format(out, "<p><small>%-s: %s.</small>", names[i], comparison_text(side, "text"));
-		if (*contradiction) {
+		if (*contradiction)
 			emit_format(out, " <b>%-s %s.</b>", names[i], contradiction);
-		}
 		emit_raw(out, "</p>");
 	}
 	if (isfinite(cell->ideal_over_baseline))

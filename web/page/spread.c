@@ -60,9 +60,8 @@ static void figures(struct buf *out, const struct comparison_cell *cell, const s
 		layout_decided(out, judged->change_pct, verdict_is_change(cell->verdict));
 	else
 		emit_text(out, *cell->failure ? cell->failure : "\u2013");
-	if (isfinite(judged->ci_low_pct)) {
+	if (isfinite(judged->ci_low_pct))
 		emit_format(out, " <small>%.2f{signed}\u2026%.2f{signed}</small>", judged->ci_low_pct, judged->ci_high_pct);
-	}
 	emit_raw(out, "</span>");
 }
 
@@ -73,10 +72,9 @@ static void draw_row(const struct spread *s, const struct row *row, bool is_name
 	const char *word = verdict_word(s->c->kind, cell->verdict);
 	emit_format(out, "<li><a href=\"?open=%d#c%d\" data-cell=c%d class=\"%-s%-s\" title=\"%s%-s", cell->n, cell->n, cell->n,
 		layout_tone(word), is_named ? "" : " thin", cell->key, is_named ? "\"><span class=name>" : "\" tabindex=-1>");
-	if (is_named) {
+	if (is_named)
 		emit_format(out, "<i aria-hidden=true>%-s</i><span class=gone>%-s </span>%s{case %s %lld}</span>",
 			layout_sign(word), word, cell->key, cell->title, (long long)cell->size);
-	}
 	strip(s, &row->judged);
 	if (is_named)
 		figures(out, cell, &row->judged);
@@ -131,9 +129,8 @@ static void panel(const struct spread *s, const char *direction, struct row *row
 {
 	int n = gather(s->c, direction, row);
 	emit_raw(s->out, "<div class=panel>");
-	if (*direction) {
+	if (*direction)
 		emit_format(s->out, "<h3>%s <small>%d cell%-s</small></h3>", direction, n, n == 1 ? "" : "s");
-	}
 	backdrop(s);
 	emit_raw(s->out, "<ol>\n");
 	for (int i = 0; i < n; i++)

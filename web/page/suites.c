@@ -10,9 +10,8 @@ static const struct commit_suite *at(const struct commit_verdict *v, int i)
 static void name(struct buf *out, const struct commit_suite *s)
 {
 	emit_text(out, s->job.suite[0] ? s->job.suite : "the plan");
-	if (s->job.device_kind[0]) {
+	if (s->job.device_kind[0])
 		emit_format(out, " on %s", s->job.device_kind);
-	}
 }
 
 void suites_verdict(struct buf *out, const struct commit_verdict *v)

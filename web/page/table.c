@@ -122,19 +122,16 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 static void verdict(struct buf *out, enum jobkind kind, const struct comparison_cell *cell)
 {
 	emit_format(out, "<td>%s{verdict}", verdict_word(kind, cell->verdict));
-	if (*cell->failure) {
+	if (*cell->failure)
 		emit_format(out, " %s", cell->failure);
-	}
 	flags(out, cell);
-	if (comparison_is_reconfigured(cell)) {
+	if (comparison_is_reconfigured(cell))
 		emit_format(out, "<span class=why>configuration: %s \u2192 %s</span>", cell->base_config, cell->target_config);
-	}
 	char lacks[EXPLAIN_SIZE] = "";
 	if (cell->verdict == VERDICT_UNDECIDED && !*cell->reason)
 		explain_undecided(cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct, lacks);
-	if (*cell->reason || *lacks) {
+	if (*cell->reason || *lacks)
 		emit_format(out, "<span class=why>%s</span>", *cell->reason ? cell->reason : lacks);
-	}
 	emit_raw(out, "</td>");
 }
 
@@ -148,18 +145,16 @@ static void row_draw(struct buf *out, const struct comparison *c, const struct r
 		"%s{case %s %lld}",
 		cell->n, cell->key, cell->n, open ? "true" : "false", cell->n, cell->n, cell->key, cell->title,
 		(long long)cell->size);
-	if (directed) {
+	if (directed)
 		emit_format(out, " %s", cell->direction);
-	}
 	emit_raw(out, "</a></th>");
 	verdict(out, c->kind, cell);
 	number(out, cell->change_pct, "n");
 	emit_format(out, "%f{decided %d}</td><td class=\"n ci\">", cell->change_pct, verdict_is_change(cell->verdict));
-	if (isfinite(cell->ci_low_pct)) {
+	if (isfinite(cell->ci_low_pct))
 		emit_format(out, "%.2f{signed}\u00a0\u2026\u00a0%.2f{signed}", cell->ci_low_pct, cell->ci_high_pct);
-	} else {
+	else
 		emit_raw(out, "\u2013");
-	}
 	emit_raw(out, "</td>");
 	number(out, cell->base_ms, "n ms");
 	emit_format(out, "%f{ms}</td>", cell->base_ms);
@@ -172,14 +167,12 @@ static void row_draw(struct buf *out, const struct comparison *c, const struct r
 			comparison_above_peak(out, c, cell->target_gb_s);
 		emit_raw(out, "</td>");
 	}
-	if (shape->has_peak) {
+	if (shape->has_peak)
 		emit_rawf(out, isfinite(peak_pct) ? "<td class=\"n x\">%.1f</td>" : "<td class=\"n x\">\u2013</td>", peak_pct);
-	}
 	for (int k = 0; k < shape->n_peers; k++)
 		comparison_peer_column(out, cell, shape->peer[k]);
-	if (shape->has_since) {
+	if (shape->has_since)
 		emit_format(out, "<td class=\"n x\">%f{change}</td>", cell->since_previous_pct);
-	}
 	number(out, cell->mde_pct, "n x");
 	emit_rawf(out, isfinite(cell->mde_pct) ? "%.2f\u00a0%%" : "\u2013", cell->mde_pct);
 	emit_rawf(out, "</td><td class=\"n x\">%d</td></tr>\n", cell->runs);
@@ -409,9 +402,8 @@ static void summary(struct tables *t, const struct comparison_cell *like)
 		low = isfinite(pct) ? fmin(low, pct) : low;
 		high = isfinite(pct) ? fmax(high, pct) : high;
 	}
-	if (isfinite(low)) {
+	if (isfinite(low))
 		emit_format(t->out, ", %.2f{signed} \u2026 %.2f{signed}\u00a0%%", low, high);
-	}
 	for (int i = 0; i < t->c->n_cells; i++) {
 		const struct comparison_cell *cell = &t->c->cell[i];
 		if (t->first[i] != like->n)
