@@ -4,10 +4,7 @@
 #include <strings.h>
 #include <sys/random.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
 #include "web/html/html.h"
-#include "web/http/http.h"
 
 static const int64_t session_ms = (int64_t)ACCESS_SESSION_DAYS * 24 * 3600 * 1000;
 static const char session_cookie[] = "flopwatch_session";
@@ -87,7 +84,7 @@ const char *access_next(const char *next)
 static void draw_login(struct http_response *response, const char *next, const char *diagnostic)
 {
 	struct buf *out = &response->body;
-	layout_begin(response, "Log in", "");
+	layout_begin(response, "Log in", "", NULL);
 	emit_raw(out, "<p class=lead>This dashboard is reachable from other machines, so it asks who you are. "
 		      "A user with an admin token creates yours: <code>flopwatch token add NAME --scope trigger</code>.</p>");
 	if (diagnostic)
@@ -97,7 +94,7 @@ static void draw_login(struct http_response *response, const char *next, const c
 		"%s\"><label>Access token <input type=password name=token required autocomplete=current-password></label>"
 		" <button>Log in</button></form>",
 		next);
-	layout_end(response);
+	layout_end(response, NULL, 0);
 }
 
 int page_login(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

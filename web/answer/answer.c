@@ -3,11 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "model/model.h"
 #include "web/html/html.h"
-#include "web/http/http.h"
 
 void answer_json(struct http_response *response, struct jsonw *j)
 {
@@ -124,12 +120,12 @@ int answer_problem(struct http_request *r, struct http_response *response, int s
 		jsonw_object_end(&j);
 		return -1;
 	}
-	layout_begin(response, title_of(status), "");
+	layout_begin(response, title_of(status), "", NULL);
 	emit_format(&response->body,
 		"<div class=\"empty bad\"><p class=lead>%s</p><p>Status %d. <a href=\"/\">Overview</a>, <a href=/help>"
 		"help</a></p></div>",
 		detail, status);
-	layout_end(response);
+	layout_end(response, NULL, 0);
 	return -1;
 }
 
@@ -148,7 +144,7 @@ int answer_error(struct http_request *r, struct http_response *response, const s
 	return answer_problem(r, response, status, err->text);
 }
 
-void answer_time(struct jsonw *j, const char *key, int64_t utc_ms)
+static void answer_time(struct jsonw *j, const char *key, int64_t utc_ms)
 {
 	char text[32];
 	if (utc_ms == 0) {
@@ -175,7 +171,7 @@ void answer_id(struct jsonw *j, const char *key, int64_t id)
 		jsonw_kv_null(j, key);
 }
 
-void answer_branch(struct jsonw *j, const char *key)
+static void put_branch(struct jsonw *j, const char *key)
 {
 	struct buf text;
 	buf_init(&text, 16 * BRANCH_KEY_MAX);
@@ -185,14 +181,96 @@ void answer_branch(struct jsonw *j, const char *key)
 	buf_fini(&text);
 }
 
-void answer_state(struct http_response *response, int64_t id, const char *state)
+static void put_number(struct jsonw *j, const char *key, const char *as, int64_t v)
+{
+	if (strcmp(as, "{null}") == 0)
+		answer_id(j, key, v);
+	else if (strcmp(as, "{time}") == 0)
+		answer_time(j, key, v);
+	else if (strcmp(as, "{bool}") == 0)
+		jsonw_kv_bool(j, key, v != 0);
+	else
+		jsonw_kv_int(j, key, v);
+}
+
+static void put_text(struct jsonw *j, const char *key, const char *as, const char *text)
+{
+	if (strcmp(as, "{branch}") == 0) {
+		put_branch(j, text);
+	} else if (strcmp(as, "{json}") == 0) {
+		jsonw_key(j, key);
+		jsonw_raw(j, text, strlen(text));
+	} else if (strcmp(as, "{null}") == 0) {
+		answer_text(j, key, text);
+	} else {
+		jsonw_kv_string(j, key, text);
+	}
+}
+
+static void put_members(struct jsonw *j, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+static void put_members(struct jsonw *j, const char *format, va_list args)
+{
+	char key[64], as[16];
+	for (; *format; format += strspn(format, " ")) {
+		size_t len = strcspn(format, " ");
+		snprintf(key, sizeof key, "%.*s", (int)len, format);
+		format += len + 2;
+		bool is_long = *format == 'l';
+		char type = *(format += is_long ? 2 : 0);
+		len = strcspn(++format, " ");
+		snprintf(as, sizeof as, "%.*s", (int)len, format);
+		format += len;
+		if (type == 's')
+			put_text(j, key, as, va_arg(args, const char *));
+		else if (type == 'd')
+			put_number(j, key, as, is_long ? va_arg(args, long long) : va_arg(args, int));
+		else if (*as)
+			jsonw_kv_double(j, key, va_arg(args, double));
+		else
+			jsonw_kv_figure(j, key, va_arg(args, double));
+	}
+}
+
+void answer_members(struct jsonw *j, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	put_members(j, format, args);
+	va_end(args);
+}
+
+void answer_object(struct jsonw *j, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	jsonw_object(j);
+	put_members(j, format, args);
+	jsonw_object_end(j);
+	va_end(args);
+}
+
+int answer_with(struct http_response *response, const char *format, ...)
 {
 	struct jsonw j;
+	va_list args;
+	va_start(args, format);
 	answer_json(response, &j);
 	jsonw_object(&j);
-	jsonw_kv_int(&j, "id", id);
-	jsonw_kv_string(&j, "state", state);
+	put_members(&j, format, args);
 	jsonw_object_end(&j);
+	va_end(args);
+	return 0;
+}
+
+void answer_array(struct jsonw *j, const char *key)
+{
+	jsonw_key(j, key);
+	jsonw_array(j);
+}
+
+void answer_state(struct http_response *response, int64_t id, const char *state)
+{
+	answer_with(response, "id %lld state %s", (long long)id, state);
 }
 
 void answer_new(struct http_response *response, const char *collection, int64_t id, const char *state)
@@ -207,8 +285,7 @@ void answer_new_jobs(struct http_response *response, const int64_t *jobs, int n)
 	struct jsonw j;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	jsonw_key(&j, "jobs");
-	jsonw_array(&j);
+	answer_array(&j, "jobs");
 	for (int i = 0; i < n; i++)
 		jsonw_int(&j, jobs[i]);
 	jsonw_array_end(&j);
@@ -260,8 +337,7 @@ void answer_items_begin(struct http_response *response, struct jsonw *j)
 {
 	answer_json(response, j);
 	jsonw_object(j);
-	jsonw_key(j, "items");
-	jsonw_array(j);
+	answer_array(j, "items");
 }
 
 int answer_items_end(struct jsonw *j, int result)

@@ -3,9 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum { USUAL_MAX = 64 };
 
 struct position {

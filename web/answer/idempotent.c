@@ -2,9 +2,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 enum { KEY_MAX = 128 };
 
 /* What was asked: who, where, and every byte of it. */

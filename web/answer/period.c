@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/lib.h"
-
 enum { AGE_DIGITS = 6 };
 
 /* "7d"; 0 where it is no such thing. Units: ms. */

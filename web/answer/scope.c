@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-
 struct choice {
 	char name[128];
 	int n;

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-
 enum { KEY_SIZE = 24 };
 
 static const char *key_of(int64_t job, char key[KEY_SIZE])

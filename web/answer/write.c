@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "lib/lib.h"
-
 enum { OBJECT_MAX = 64 << 10, TEXT_MAX = 1023 }; /* bytes; every object here is a handful of short texts */
 
 bool write_is_json(struct http_request *r, struct http_response *response)

@@ -1,9 +1,7 @@
 /* Alerts: the list and each one, with every change of state, and the changes that a person makes. */
-#include <stdio.h>
+#include "web/api/internal.h"
 
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+#include <stdio.h>
 
 enum { REASON_MAX = 2000 }; /* bytes */
 
@@ -15,47 +13,26 @@ struct reading {
 static void event_row(void *arg, const struct view_alert_event *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	answer_time(j, "at", row->at);
-	jsonw_kv_string(j, "who", row->who);
-	jsonw_kv_string(j, "state", alertstate_name(row->state));
-	answer_text(j, "reason", row->reason);
-	jsonw_object_end(j);
-}
-
-static void write_json(struct jsonw *j, const char *key, const char *text)
-{
-	jsonw_key(j, key);
-	jsonw_raw(j, text, strlen(text));
+	answer_object(j, "at %lld{time} who %s state %s reason %s{null}", (long long)row->at, row->who,
+		alertstate_name(row->state), row->reason);
 }
 
 static void put_alert(struct jsonw *j, struct site *site, const struct view_alert *row)
 {
 	struct fw_err err = { 0 };
 	jsonw_object(j);
-	jsonw_kv_int(j, "id", row->id);
-	jsonw_kv_string(j, "kind", alertkind_name(row->kind));
-	jsonw_kv_string(j, "state", alertstate_name(row->state));
-	answer_text(j, "title", row->title);
-	answer_text(j, "repo", row->repo);
-	answer_branch(j, row->branch);
-	answer_text(j, "target", row->target);
-	answer_text(j, "subject", row->subject);
-	answer_text(j, "author", row->author);
-	answer_text(j, "device", row->device);
-	answer_id(j, "comparison", row->comparison);
-	answer_id(j, "bisect", row->bisect);
-	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
-	write_json(j, "culprits", row->culprits_json);
-	write_json(j, "groups", row->groups_json);
-	write_json(j, "cells", row->cells_json);
+	answer_members(j,
+		"id %lld kind %s state %s title %s{null} repo %s{null} branch %s{branch} target %s{null} subject %s{null} "
+		"author %s{null} device %s{null} comparison %lld{null} bisect %lld{null} worst_pct %f culprits %s{json} "
+		"groups %s{json} cells %s{json}",
+		(long long)row->id, alertkind_name(row->kind), alertstate_name(row->state), row->title, row->repo, row->branch,
+		row->target, row->subject, row->author, row->device, (long long)row->comparison, (long long)row->bisect,
+		row->worst_pct, row->culprits_json, row->groups_json, row->cells_json);
 	jsonw_key(j, "why");
 	if (view_profile_why(site->db, row->id, 0, j, &err) != 0)
 		j->out->failed = true;
-	answer_time(j, "opened_at", row->opened_at);
-	answer_time(j, "changed_at", row->changed_at);
-	jsonw_key(j, "events");
-	jsonw_array(j);
+	answer_members(j, "opened_at %lld{time} changed_at %lld{time}", (long long)row->opened_at, (long long)row->changed_at);
+	answer_array(j, "events");
 	if (view_alert_events(site->db, row->id, event_row, j, &err) != 0)
 		j->out->failed = true;
 	jsonw_array_end(j);

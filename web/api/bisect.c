@@ -1,17 +1,14 @@
 /* Searches for culprits: the list, one of them as it stands, and what a person may ask for. */
-#include <stdio.h>
+#include "web/api/internal.h"
 
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+#include <stdio.h>
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 
 static void write_cells(struct jsonw *j, const char *cells)
 {
 	char word[256];
-	jsonw_key(j, "cells");
-	jsonw_array(j);
+	answer_array(j, "cells");
 	for (const char *at = cells; *at;) {
 		size_t n = strcspn(at, " ");
 		snprintf(word, sizeof word, "%.*s", (int)n, at);
@@ -25,27 +22,15 @@ static void write_bisect(void *arg, const struct store_bisect *row)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
-	jsonw_kv_int(j, "id", row->id);
-	jsonw_kv_string(j, "repo", row->repo_name);
-	jsonw_kv_string(j, "origin", row->origin);
-	answer_id(j, "alert", row->alert);
-	jsonw_kv_string(j, "good", row->good_sha);
-	jsonw_kv_string(j, "bad", row->bad_sha);
-	answer_text(j, "suite", row->suite);
-	answer_text(j, "device_kind", device_kind_name(row->device_kind));
-	jsonw_kv_string(j, "state", row->state);
-	answer_text(j, "state_why", row->state_why);
-	answer_text(j, "goal", row->goal);
-	answer_text(j, "verdict", row->verdict);
-	jsonw_kv_int(j, "commits", row->commits);
-	jsonw_kv_int(j, "jobs", row->n_jobs);
-	answer_id(j, "job", row->job);
-	answer_id(j, "comparison", row->comparison);
-	jsonw_key(j, "culprits");
-	jsonw_raw(j, row->culprits_json, strlen(row->culprits_json));
+	answer_members(j,
+		"id %lld repo %s origin %s alert %lld{null} good %s bad %s suite %s{null} device_kind %s{null} state %s "
+		"state_why %s{null} goal %s{null} verdict %s{null} commits %d jobs %d job %lld{null} comparison %lld{null} "
+		"culprits %s{json}",
+		(long long)row->id, row->repo_name, row->origin, (long long)row->alert, row->good_sha, row->bad_sha, row->suite,
+		device_kind_name(row->device_kind), row->state, row->state_why, row->goal, row->verdict, row->commits,
+		row->n_jobs, (long long)row->job, (long long)row->comparison, row->culprits_json);
 	write_cells(j, row->cells);
-	answer_time(j, "created_at", row->created_at);
-	answer_time(j, "ended_at", row->ended_at);
+	answer_members(j, "created_at %lld{time} ended_at %lld{time}", (long long)row->created_at, (long long)row->ended_at);
 	jsonw_object_end(j);
 }
 

@@ -1,26 +1,15 @@
 /* Calibration: what comparisons of equal builds have shown of each cell, and asking for more of them. */
-#include "db/db.h"
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+
+#include "web/api/internal.h"
 
 static void cell_row(void *arg, const struct view_calibration *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_string(j, "repo", row->repo);
-	jsonw_kv_string(j, "suite", row->suite);
-	jsonw_kv_int(j, "class", row->class);
-	jsonw_kv_string(j, "model", row->model);
-	jsonw_kv_string(j, "cell", row->cell);
-	jsonw_kv_int(j, "comparisons", row->comparisons);
-	jsonw_kv_int(j, "alarms", row->alarms);
-	jsonw_kv_int(j, "runs", row->runs);
-	jsonw_kv_figure(j, "tau0_pct", row->tau0_pct);
-	jsonw_kv_figure(j, "mde_pct", row->mde_pct);
-	jsonw_kv_bool(j, "underpowered", row->underpowered);
-	answer_time(j, "updated_at", row->updated_at);
-	jsonw_object_end(j);
+	answer_object(j,
+		"repo %s suite %s class %lld model %s cell %s comparisons %d alarms %d runs %d tau0_pct %f mde_pct %f "
+		"underpowered %d{bool} updated_at %lld{time}",
+		row->repo, row->suite, (long long)row->class, row->model, row->cell, row->comparisons, row->alarms, row->runs,
+		row->tau0_pct, row->mde_pct, row->underpowered, (long long)row->updated_at);
 }
 
 int api_calibration(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

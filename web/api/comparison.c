@@ -1,14 +1,7 @@
 /* Comparisons: lists, stored bodies, tables for spreadsheets; and commits, which are what was compared. */
 #include <stdio.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "stats/stats.h"
-#include "verdict/verdict.h"
-#include "web/answer/answer.h"
 #include "web/api/internal.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
 
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
 
@@ -109,8 +102,7 @@ static void csv_peers(struct csv_output *t, int n)
 		csv_number(t->out, peer ? peer->target_pct : NAN);
 		csv_number(t->out, peer ? peer->ci_low_pct : NAN);
 		csv_number(t->out, peer ? peer->ci_high_pct : NAN);
-		buf_putc(t->out, ',');
-		csv_text(t->out, peer ? peer->basis : "");
+		csv_format(t->out, ",%s", peer ? peer->basis : "");
 	}
 }
 
@@ -119,9 +111,7 @@ static void csv_row(void *arg, const struct store_cell *row)
 	struct csv_output *t = arg;
 	struct buf *out = t->out;
 	char words[EXPLAIN_SIZE];
-	csv_text(out, row->key);
-	buf_putc(out, ',');
-	csv_text(out, verdict_name(row->verdict));
+	csv_format(out, "%s,%s", row->key, verdict_name(row->verdict));
 	csv_number(out, row->base_median_ms);
 	csv_number(out, row->target_median_ms);
 	csv_number(out, view_tflops(row->flops, row->base_median_ms));
@@ -130,20 +120,14 @@ static void csv_row(void *arg, const struct store_cell *row)
 	csv_number(out, row->ci_low_pct);
 	csv_number(out, row->ci_high_pct);
 	csv_number(out, row->mde_pct);
-	buf_printf(out, ",%.6g,%d,%d,%d,%d,", row->threshold_pct, row->runs, row->samples, (row->flags & FLAG_BORDERLINE) != 0,
-		(row->flags & FLAG_TAIL) != 0);
-	csv_text(out, row->failure);
-	buf_putc(out, ',');
-	csv_text(out, row->reason);
-	buf_putc(out, ',');
-	csv_text(out, t->n < t->c->n_cells ? t->c->cell[t->n].base_config : "");
-	buf_putc(out, ',');
-	csv_text(out, t->n < t->c->n_cells ? t->c->cell[t->n].target_config : "");
+	csv_format(out, ",%.6g,%d,%d,%d,%d,%s,%s,%s,%s", row->threshold_pct, row->runs, row->samples,
+		(row->flags & FLAG_BORDERLINE) != 0, (row->flags & FLAG_TAIL) != 0, row->failure, row->reason,
+		t->n < t->c->n_cells ? t->c->cell[t->n].base_config : "",
+		t->n < t->c->n_cells ? t->c->cell[t->n].target_config : "");
 	double code_pct = isfinite(row->m_code) ? stats_change_pct(row->m_code) : NAN;
 	csv_number(out, code_pct);
 	csv_number(out, row->change_pct - code_pct);
-	buf_putc(out, ',');
-	csv_text(out, decider_name(row->decider));
+	csv_format(out, ",%s", decider_name(row->decider));
 	csv_number(out, isfinite(row->mean.m) ? stats_change_pct(row->mean.m) : NAN);
 	buf_putc(out, ',');
 	explain_slow_calls(row->mean.share, row->mean.longer, words);
@@ -206,15 +190,8 @@ static void commit_row(void *arg, const struct view_commit *row)
 	snprintf(reading->sha, sizeof reading->sha, "%s", row->sha);
 	snprintf(reading->repo, sizeof reading->repo, "%s", row->repo);
 	reading->repo_id = row->repo_id;
-	jsonw_object(j);
-	jsonw_kv_string(j, "repo", row->repo);
-	jsonw_kv_string(j, "sha", row->sha);
-	jsonw_kv_string(j, "tree", row->tree);
-	answer_text(j, "first_parent", row->first_parent);
-	jsonw_kv_string(j, "author", row->author);
-	jsonw_kv_string(j, "subject", row->subject);
-	answer_time(j, "committed_at", row->committed_at);
-	jsonw_object_end(j);
+	answer_object(j, "repo %s sha %s tree %s first_parent %s{null} author %s subject %s committed_at %lld{time}", row->repo,
+		row->sha, row->tree, row->first_parent, row->author, row->subject, (long long)row->committed_at);
 }
 
 static int write_verdict(struct site *site, struct jsonw *j, const struct commit_reading *reading, struct fw_err *err)
@@ -233,8 +210,7 @@ int api_commit(struct site *site, struct http_request *r, struct http_response *
 	struct commit_reading reading = { .j = &j };
 	answer_json(response, &j);
 	jsonw_object(&j);
-	jsonw_key(&j, "commits");
-	jsonw_array(&j);
+	answer_array(&j, "commits");
 	int result = view_commits(site->db, http_segment(r, 0), COMMITS_MAX, commit_row, &reading, err);
 	jsonw_array_end(&j);
 	if (result == 0 && reading.n == 0)
@@ -244,8 +220,7 @@ int api_commit(struct site *site, struct http_request *r, struct http_response *
 		result = write_verdict(site, &j, &reading, err);
 	else
 		jsonw_null(&j);
-	jsonw_key(&j, "comparisons");
-	jsonw_array(&j);
+	answer_array(&j, "comparisons");
 	if (result == 0 && reading.n == 1) {
 		struct view_filter filter = { .repo = reading.repo, .target = reading.sha, .limit = VIEW_LIMIT_DEFAULT };
 		result = view_comparisons(site->db, &filter, comparison_row_write, &j, err);
@@ -257,17 +232,11 @@ int api_commit(struct site *site, struct http_request *r, struct http_response *
 
 int api_comparison_judge(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct jsonw j;
 	bool changed;
 	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
 		return -1;
 	if (site->act->judge(site->control, id, &changed, err) != 0)
 		return -1;
-	answer_json(response, &j);
-	jsonw_object(&j);
-	jsonw_kv_int(&j, "id", id);
-	jsonw_kv_bool(&j, "changed", changed);
-	jsonw_object_end(&j);
-	return 0;
+	return answer_with(response, "id %lld changed %d{bool}", (long long)id, changed);
 }

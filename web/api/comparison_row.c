@@ -1,34 +1,15 @@
 #include "web/api/internal.h"
 
-#include "web/answer/answer.h"
-
 void comparison_row_write(void *arg, const struct view_comparison *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_int(j, "id", row->id);
-	jsonw_kv_int(j, "job", row->job);
-	jsonw_kv_string(j, "repo", row->repo);
-	answer_branch(j, row->branch);
-	jsonw_kv_string(j, "kind", jobkind_name(row->kind));
-	jsonw_kv_string(j, "suite", row->suite);
-	jsonw_kv_string(j, "verdict", verdict_name(row->verdict));
-	jsonw_kv_string(j, "base", row->base);
-	answer_text(j, "base_how", row->base_how);
-	jsonw_kv_string(j, "target", row->target);
-	answer_text(j, "subject", row->subject);
-	answer_text(j, "author", row->author);
-	answer_text(j, "identical_by", row->identical_by);
-	answer_text(j, "device", row->device);
-	jsonw_kv_int(j, "cells", row->cells);
-	jsonw_kv_int(j, "regressions", row->regressions);
-	jsonw_kv_int(j, "runs", row->runs);
-	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
-	answer_text(j, "worst_cell", row->worst_cell);
-	jsonw_kv_figure(j, "best_pct", row->best_pct);
-	answer_text(j, "best_cell", row->best_cell);
-	jsonw_kv_figure(j, "gpu_s", row->gpu_s);
-	jsonw_kv_figure(j, "wall_s", row->wall_s);
-	answer_time(j, "finished_at", row->finished_at);
-	jsonw_object_end(j);
+	answer_object(j,
+		"id %lld job %lld repo %s branch %s{branch} kind %s suite %s verdict %s base %s base_how %s{null} target %s "
+		"subject %s{null} author %s{null} identical_by %s{null} device %s{null} cells %d regressions %d runs %d "
+		"worst_pct %f worst_cell %s{null} best_pct %f best_cell %s{null} gpu_s %f wall_s %f "
+		"finished_at %lld{time}",
+		(long long)row->id, (long long)row->job, row->repo, row->branch, jobkind_name(row->kind), row->suite,
+		verdict_name(row->verdict), row->base, row->base_how, row->target, row->subject, row->author, row->identical_by,
+		row->device, row->cells, row->regressions, row->runs, row->worst_pct, row->worst_cell, row->best_pct,
+		row->best_cell, row->gpu_s, row->wall_s, (long long)row->finished_at);
 }

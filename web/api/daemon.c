@@ -1,8 +1,6 @@
 /* The daemon itself: the list of routes, what happens now as a stream, health, a copy of the database. */
 
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+#include "web/api/internal.h"
 
 int api_index(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {

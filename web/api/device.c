@@ -1,9 +1,6 @@
 /* Devices: what measures, and whether it may. */
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+#include "web/api/internal.h"
 
 /* A list of devices under way; each row has a view of its own to ask. */
 struct listing {
@@ -17,15 +14,11 @@ struct listing {
 static void write_false_alarms(struct jsonw *j, const struct view_false_alarms *f, const struct view_calibrated *known)
 {
 	jsonw_key(j, "aa");
-	jsonw_object(j);
-	jsonw_kv_int(j, "comparisons", f->comparisons);
-	jsonw_kv_int(j, "alarms", f->alarms);
-	jsonw_kv_figure(j, "alarm_rate_pct", f->comparisons ? 100.0 * f->alarms / f->comparisons : NAN);
-	jsonw_kv_figure(j, "alarm_rate_upper_pct", f->upper_pct);
-	jsonw_kv_int(j, "cells", known->cells);
-	jsonw_kv_int(j, "underpowered", known->underpowered);
-	answer_time(j, "last_at", f->last_at);
-	jsonw_object_end(j);
+	answer_object(j,
+		"comparisons %d alarms %d alarm_rate_pct %f alarm_rate_upper_pct %f cells %d underpowered %d "
+		"last_at %lld{time}",
+		f->comparisons, f->alarms, f->comparisons ? 100.0 * f->alarms / f->comparisons : NAN, f->upper_pct, known->cells,
+		known->underpowered, (long long)f->last_at);
 }
 
 static void device_row(void *arg, const struct view_device *row)
@@ -39,21 +32,12 @@ static void device_row(void *arg, const struct view_device *row)
 	if (l->failed)
 		return;
 	jsonw_object(j);
-	jsonw_kv_string(j, "uuid", row->uuid);
-	jsonw_kv_string(j, "kind", row->kind);
-	jsonw_kv_string(j, "name", row->name);
-	jsonw_kv_string(j, "state", devicestate_name(row->state));
-	answer_text(j, "state_why", row->state_why);
-	jsonw_kv_int(j, "class", row->class);
-	jsonw_kv_string(j, "model", row->model);
-	answer_text(j, "stands_out", row->stands_out);
-	answer_text(j, "driver", row->driver);
-	answer_text(j, "toolkit", row->toolkit);
-	answer_text(j, "cudnn", row->cudnn);
-	jsonw_key(j, "info");
-	jsonw_raw(j, row->info_json, strlen(row->info_json));
-	answer_id(j, "job", row->job);
-	answer_time(j, "seen_at", row->seen_at);
+	answer_members(j,
+		"uuid %s kind %s name %s state %s state_why %s{null} class %lld model %s stands_out %s{null} "
+		"driver %s{null} toolkit %s{null} cudnn %s{null} info %s{json} job %lld{null} seen_at %lld{time}",
+		row->uuid, row->kind, row->name, devicestate_name(row->state), row->state_why, (long long)row->class, row->model,
+		row->stands_out, row->driver, row->toolkit, row->cudnn, row->info_json, (long long)row->job,
+		(long long)row->seen_at);
 	write_false_alarms(j, &f, &known);
 	jsonw_object_end(j);
 }
@@ -88,8 +72,7 @@ static int set_paused(struct site *site, struct http_request *r, struct http_res
 		return 0;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	jsonw_kv_string(&j, "uuid", uuid);
-	jsonw_kv_bool(&j, "paused", paused);
+	answer_members(&j, "uuid %s paused %d{bool}", uuid, paused);
 	struct wanted wanted = { .uuid = uuid, .j = &j };
 	if (view_devices(site->db, write_state, &wanted, err) != 0)
 		return -1;

@@ -7,10 +7,9 @@
  */
 #include <stdio.h>
 
-#include "db/db.h"
+#include "web/api/internal.h"
+
 #include "readers/readers.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
 
 enum { FILE_MAX = 16 << 20 };
 

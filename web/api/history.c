@@ -1,8 +1,6 @@
 /* History: one cell over time, straight from its index, and what explains it. */
-#include "db/db.h"
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+
+#include "web/api/internal.h"
 
 enum { POINTS_DEFAULT = 500 };
 
@@ -42,21 +40,12 @@ static void point_row(void *arg, const struct view_point *row)
 static void baseline_period_row(void *arg, const struct view_baseline_period *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_int(j, "id", row->id);
-	answer_time(j, "started_at", row->started_at);
-	jsonw_kv_string(j, "suite", row->suite);
-	jsonw_kv_string(j, "reference", row->reference);
-	jsonw_kv_string(j, "first_reference", row->first_reference);
-	jsonw_kv_int(j, "class", row->class);
-	jsonw_kv_string(j, "model", row->model);
-	answer_text(j, "driver", row->driver);
-	answer_text(j, "toolkit", row->toolkit);
-	answer_text(j, "cudnn", row->cudnn);
-	jsonw_kv_string(j, "isolation", row->isolation);
-	jsonw_kv_figure(j, "held_mhz", row->held_mhz);
-	jsonw_kv_figure(j, "power_limit_w", row->power_limit_w);
-	jsonw_object_end(j);
+	answer_object(j,
+		"id %lld started_at %lld{time} suite %s reference %s first_reference %s class %lld model %s driver %s{null} "
+		"toolkit %s{null} cudnn %s{null} isolation %s held_mhz %f power_limit_w %f",
+		(long long)row->id, (long long)row->started_at, row->suite, row->reference, row->first_reference,
+		(long long)row->class, row->model, row->driver, row->toolkit, row->cudnn, row->isolation, row->held_mhz,
+		row->power_limit_w);
 }
 
 /* One way in which a change was measured. */
@@ -64,24 +53,18 @@ static void measured(struct jsonw *j, const char *key, int64_t job, int64_t comp
 {
 	jsonw_key(j, key);
 	jsonw_object(j);
-	answer_id(j, "job", job);
-	answer_id(j, "comparison", comparison);
+	answer_members(j, "job %lld{null} comparison %lld{null}", (long long)job, (long long)comparison);
 }
 
 static void environment_row(void *arg, const struct view_environment_change *row)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
-	jsonw_kv_int(j, "id", row->id);
-	answer_time(j, "seen_at", row->seen_at);
-	jsonw_kv_string(j, "suite", row->suite);
-	jsonw_kv_string(j, "device", row->device);
-	jsonw_key(j, "changed");
-	jsonw_raw(j, row->changed_json, strlen(row->changed_json));
+	answer_members(j, "id %lld seen_at %lld{time} suite %s device %s changed %s{json}", (long long)row->id,
+		(long long)row->seen_at, row->suite, row->device, row->changed_json);
 	measured(j, "paired", row->paired_job, row->paired);
-	jsonw_kv_figure(j, "change_pct", row->paired_pct);
-	jsonw_kv_figure(j, "ci_low_pct", row->paired_low_pct);
-	jsonw_kv_figure(j, "ci_high_pct", row->paired_high_pct);
+	answer_members(
+		j, "change_pct %f ci_low_pct %f ci_high_pct %f", row->paired_pct, row->paired_low_pct, row->paired_high_pct);
 	jsonw_object_end(j);
 	measured(j, "unpaired", row->unpaired_job, row->unpaired);
 	jsonw_kv_figure(j, "change_pct", row->unpaired_pct);
@@ -93,60 +76,41 @@ static void environment_row(void *arg, const struct view_environment_change *row
 static void change_row(void *arg, const struct store_change *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_int(j, "id", row->id);
-	jsonw_kv_string(j, "kind", row->kind);
-	jsonw_kv_string(j, "origin", row->origin);
-	jsonw_kv_string(j, "state", row->state);
-	jsonw_kv_int(j, "baseline_period", row->baseline_period);
-	jsonw_kv_string(j, "before", row->before_sha);
-	jsonw_kv_string(j, "commit", row->commit_sha);
-	jsonw_kv_figure(j, "change_pct", row->change_pct);
-	answer_id(j, "comparison", row->comparison);
-	answer_time(j, "found_at", row->found_at);
-	answer_time(j, "decided_at", row->decided_at);
-	answer_time(j, "ended_at", row->ended_at);
-	answer_id(j, "alert", row->alert);
-	jsonw_object_end(j);
+	answer_object(j,
+		"id %lld kind %s origin %s state %s baseline_period %lld before %s commit %s change_pct %f "
+		"comparison %lld{null} found_at %lld{time} decided_at %lld{time} ended_at %lld{time} alert %lld{null}",
+		(long long)row->id, row->kind, row->origin, row->state, (long long)row->baseline_period, row->before_sha,
+		row->commit_sha, row->change_pct, (long long)row->comparison, (long long)row->found_at,
+		(long long)row->decided_at, (long long)row->ended_at, (long long)row->alert);
 }
 
 static void alert_row(void *arg, int64_t id, enum alertkind kind, enum alertstate state, const char *commit)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_int(j, "id", id);
-	jsonw_kv_string(j, "kind", alertkind_name(kind));
-	jsonw_kv_string(j, "state", alertstate_name(state));
-	jsonw_kv_string(j, "commit", commit);
-	jsonw_object_end(j);
-}
-
-static void begin_list(struct jsonw *j, const char *key)
-{
-	jsonw_key(j, key);
-	jsonw_array(j);
+	answer_object(
+		j, "id %lld kind %s state %s commit %s", (long long)id, alertkind_name(kind), alertstate_name(state), commit);
 }
 
 /* The lists of the answer one after the other; the points last, because they are many. */
 static int write_lists(struct site *site, struct jsonw *j, const struct view_scope *of, int limit, struct fw_err *err)
 {
-	begin_list(j, "baseline_periods");
+	answer_array(j, "baseline_periods");
 	if (view_baseline_periods(site->db, of, baseline_period_row, j, err) != 0)
 		return -1;
 	jsonw_array_end(j);
-	begin_list(j, "environments");
+	answer_array(j, "environments");
 	if (view_environment_changes(site->db, of, environment_row, j, err) != 0)
 		return -1;
 	jsonw_array_end(j);
-	begin_list(j, "change_points");
+	answer_array(j, "change_points");
 	if (view_changes(site->db, of, change_row, j, err) != 0)
 		return -1;
 	jsonw_array_end(j);
-	begin_list(j, "alerts");
+	answer_array(j, "alerts");
 	if (view_cell_alerts(site->db, of, alert_row, j, err) != 0)
 		return -1;
 	jsonw_array_end(j);
-	begin_list(j, "items");
+	answer_array(j, "items");
 	return view_history(site->db, of, limit, point_row, j, err);
 }
 
@@ -173,8 +137,7 @@ int api_history(struct site *site, struct http_request *r, struct http_response 
 		return -1;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	jsonw_kv_string(&j, "repo", scope.repo);
-	jsonw_kv_string(&j, "cell", cell);
+	answer_members(&j, "repo %s cell %s", scope.repo, cell);
 	return answer_items_end(&j, write_lists(site, &j, &of, (int)limit, err));
 }
 

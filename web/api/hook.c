@@ -4,13 +4,10 @@
  * anything else; a notification that was seen before starts nothing. A notification is known again by what its signature covers and nothing
  * else: the id where it is signed (Standard Webhooks), else the body. Other ids of forges can be changed by a sender who captured one.
  */
+#include "web/api/internal.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "db/db.h"
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
 
 enum { CLOCK_TOLERANCE_S = 300 };
 

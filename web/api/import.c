@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/model.h"
+#include "web/api/internal.h"
+
 #include "readers/readers.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
 
 enum { TEXT_MAX = 1023, BODY_BYTES_MAX = 1 << 20, FAILURE_MAX = 400 };
 
@@ -83,16 +82,11 @@ static int read_rows(const json_t *rows, struct foreign_row *out, struct fw_err 
 
 static int store(struct site *site, struct http_response *response, const struct foreign_figures *figures, struct fw_err *err)
 {
-	struct jsonw j;
 	int64_t id;
 	bool is_new;
 	if (site->act->import(site->control, figures, &id, &is_new, err) != 0)
 		return -1;
-	answer_json(response, &j);
-	jsonw_object(&j);
-	jsonw_kv_int(&j, "comparison", id);
-	jsonw_kv_bool(&j, "new", is_new);
-	jsonw_object_end(&j);
+	answer_with(response, "comparison %lld new %d{bool}", (long long)id, is_new);
 	response->status = is_new ? 201 : 200;
 	snprintf(response->location, sizeof response->location, "/api/v1/comparisons/%lld", (long long)id);
 	return 0;

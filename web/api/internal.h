@@ -3,7 +3,12 @@
 #define WEB_API_INTERNAL_H
 
 #include "db/db.h"
+#include "stats/stats.h"
+#include "verdict/verdict.h"
+#include "web/answer/answer.h"
 #include "web/api/api.h"
+#include "web/html/html.h"
+#include "web/page/page.h"
 
 /* ---- comparison_row: A comparison as lists have it. ---- */
 

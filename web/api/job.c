@@ -1,9 +1,6 @@
 /* Jobs: the queue, one job with its log, and what a person may do with them. */
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+#include "web/api/internal.h"
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 
@@ -19,41 +16,23 @@ static void write_progress(struct jsonw *j, const char *progress)
 static void write_job(struct jsonw *j, struct unschedulable *unschedulable, const struct view_job *row)
 {
 	jsonw_object(j);
-	jsonw_kv_int(j, "id", row->id);
-	jsonw_kv_string(j, "repo", row->repo);
-	answer_branch(j, row->branch);
-	answer_text(j, "base", row->base);
-	answer_text(j, "base_how", row->base_how);
-	jsonw_kv_string(j, "target", row->target);
-	answer_text(j, "subject", row->subject);
-	jsonw_kv_string(j, "kind", jobkind_name(row->kind));
-	answer_text(j, "suite", row->suite);
-	answer_text(j, "cells", row->cells_glob);
-	answer_text(j, "base_provider", row->base_provider);
-	answer_text(j, "target_provider", row->target_provider);
-	answer_text(j, "base_config", row->base_config);
-	answer_text(j, "target_config", row->target_config);
-	answer_text(j, "base_toolchain", row->base_toolchain);
-	answer_text(j, "target_toolchain", row->target_toolchain);
-	answer_text(j, "base_flags", row->base_flags);
-	answer_text(j, "target_flags", row->target_flags);
-	jsonw_kv_bool(j, "quick", row->quick);
-	answer_text(j, "device_kind", row->device_kind);
-	jsonw_kv_string(j, "origin", row->origin);
-	jsonw_kv_string(j, "state", jobstate_name(row->state));
-	answer_text(j, "state_why",
+	answer_members(j,
+		"id %lld repo %s branch %s{branch} base %s{null} base_how %s{null} target %s subject %s{null} kind %s "
+		"suite %s{null} cells %s{null} base_provider %s{null} target_provider %s{null} base_config %s{null} "
+		"target_config %s{null} base_toolchain %s{null} target_toolchain %s{null} base_flags %s{null} "
+		"target_flags %s{null} quick %d{bool} device_kind %s{null} origin %s state %s state_why %s{null}",
+		(long long)row->id, row->repo, row->branch, row->base, row->base_how, row->target, row->subject,
+		jobkind_name(row->kind), row->suite, row->cells_glob, row->base_provider, row->target_provider, row->base_config,
+		row->target_config, row->base_toolchain, row->target_toolchain, row->base_flags, row->target_flags, row->quick,
+		row->device_kind, row->origin, jobstate_name(row->state),
 		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(unschedulable));
 	write_progress(j, row->progress);
-	jsonw_kv_int(j, "attempt", row->attempt);
-	answer_text(j, "device", row->device);
-	answer_id(j, "comparison", row->comparison);
-	answer_text(j, "verdict", row->comparison ? verdict_name(row->verdict) : "");
-	answer_time(j, "queued_at", row->queued_at);
-	answer_time(j, "started_at", row->started_at);
-	answer_time(j, "ended_at", row->ended_at);
-	answer_time(j, "again_at", row->again_at);
-	answer_id(j, "again_of", row->again_of);
-	answer_text(j, "no_device", row->state == JOBSTATE_QUEUED ? unschedulable_of(unschedulable, row->id) : "");
+	answer_members(j,
+		"attempt %d device %s{null} comparison %lld{null} verdict %s{null} queued_at %lld{time} "
+		"started_at %lld{time} ended_at %lld{time} again_at %lld{time} again_of %lld{null} no_device %s{null}",
+		row->attempt, row->device, (long long)row->comparison, row->comparison ? verdict_name(row->verdict) : "",
+		(long long)row->queued_at, (long long)row->started_at, (long long)row->ended_at, (long long)row->again_at,
+		(long long)row->again_of, row->state == JOBSTATE_QUEUED ? unschedulable_of(unschedulable, row->id) : "");
 	jsonw_object_end(j);
 }
 

@@ -2,15 +2,13 @@
  * /metrics for Prometheus, text format 0.0.4: one family after the other, each with its help and type, base units, no name of a
  * branch or commit as a label.
  */
+#include "web/api/internal.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
 
 struct metrics {
 	struct db *db;

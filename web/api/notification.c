@@ -1,8 +1,6 @@
 /* Notifications: what was sent to whom, every attempt at it, and sending it again. */
 
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+#include "web/api/internal.h"
 
 struct reading {
 	struct answer_list list;
@@ -12,12 +10,8 @@ struct reading {
 static void attempt_row(void *arg, const struct store_attempt *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	answer_time(j, "at", row->at);
-	jsonw_kv_int(j, "duration_ms", row->duration_ms);
-	answer_id(j, "status", row->status);
-	answer_text(j, "error", row->error);
-	jsonw_object_end(j);
+	answer_object(j, "at %lld{time} duration_ms %lld status %d{null} error %s{null}", (long long)row->at,
+		(long long)row->duration_ms, row->status, row->error);
 }
 
 static void notification_row(void *arg, const struct view_notification *row)
@@ -28,19 +22,13 @@ static void notification_row(void *arg, const struct view_notification *row)
 	if (!answer_list_take(&reading->list, row->id, row->created_at, NULL))
 		return;
 	jsonw_object(j);
-	jsonw_kv_int(j, "id", row->id);
-	jsonw_kv_string(j, "message_id", row->message_id);
-	jsonw_kv_string(j, "kind", row->kind);
-	jsonw_kv_string(j, "target", row->target);
-	jsonw_kv_string(j, "state", row->state);
-	jsonw_kv_int(j, "attempts", row->attempts);
-	answer_time(j, "created_at", row->created_at);
-	answer_time(j, "next_at", strcmp(row->state, "waiting") == 0 ? row->next_at : 0);
-	answer_text(j, "last_error", row->last_error);
-	jsonw_key(j, "payload");
-	jsonw_raw(j, row->payload, strlen(row->payload));
-	jsonw_key(j, "log");
-	jsonw_array(j);
+	answer_members(j,
+		"id %lld message_id %s kind %s target %s state %s attempts %d created_at %lld{time} next_at %lld{time} "
+		"last_error %s{null} payload %s{json}",
+		(long long)row->id, row->message_id, row->kind, row->target, row->state, row->attempts,
+		(long long)row->created_at, (long long)(strcmp(row->state, "waiting") == 0 ? row->next_at : 0), row->last_error,
+		row->payload);
+	answer_array(j, "log");
 	if (view_attempts(reading->site->db, row->id, attempt_row, j, &err) != 0)
 		j->out->failed = true;
 	jsonw_array_end(j);

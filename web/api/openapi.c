@@ -1,9 +1,7 @@
 /* The OpenAPI 3.1 document: `paths` is written from the table of routes, the rest is compiled in from web/openapi/. */
-#include <stdio.h>
+#include "web/api/internal.h"
 
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+#include <stdio.h>
 
 #define PART(name) extern const char _binary_web_openapi_##name##_json_start[], _binary_web_openapi_##name##_json_end[]
 PART(info);
@@ -38,12 +36,6 @@ static void begin_object(struct jsonw *j, const char *key)
 	jsonw_object(j);
 }
 
-static void begin_array(struct jsonw *j, const char *key)
-{
-	jsonw_key(j, key);
-	jsonw_array(j);
-}
-
 /* `key` is NULL in an array. */
 static void write_reference(struct jsonw *j, const char *key, const char *kind, const char *name)
 {
@@ -75,7 +67,7 @@ static void write_parameters(struct jsonw *j, const struct http_route *route)
 	const struct api_operation *op = route->operation;
 	const char *words = route->query;
 	char word[WORD_MAX];
-	begin_array(j, "parameters");
+	answer_array(j, "parameters");
 	for (const char *at = route->path; (at = strchr(at, '{')); at++) {
 		snprintf(word, sizeof word, "%.*s", (int)strcspn(at + 1, "}"), at + 1);
 		write_parameter(j, op, word);
@@ -192,10 +184,10 @@ static void write_responses(struct jsonw *j, const struct http_route *route)
 static void write_security(struct jsonw *j, enum http_scope scope)
 {
 	static const char *const names[] = { [HTTP_READ] = "read", [HTTP_TRIGGER] = "trigger", [HTTP_ADMIN] = "admin" };
-	begin_array(j, "security");
+	answer_array(j, "security");
 	if (scope != HTTP_OPEN) {
 		jsonw_object(j);
-		begin_array(j, "bearer");
+		answer_array(j, "bearer");
 		jsonw_string(j, names[scope]);
 		jsonw_array_end(j);
 		jsonw_object_end(j);
@@ -208,7 +200,7 @@ static void write_operation(struct jsonw *j, const struct http_route *route)
 	const struct api_operation *op = route->operation;
 	begin_object(j, strcmp(route->method, "GET") == 0 ? "get" : "post");
 	jsonw_kv_string(j, "operationId", op->id);
-	begin_array(j, "tags");
+	answer_array(j, "tags");
 	jsonw_string(j, op->tag);
 	jsonw_array_end(j);
 	jsonw_kv_string(j, "summary", op->summary);

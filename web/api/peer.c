@@ -1,27 +1,16 @@
 /* Peers: what was measured beside them, and asking for it. */
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+
+#include "web/api/internal.h"
 
 static void peer_row(void *arg, const struct view_peer *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_int(j, "comparison", row->comparison);
-	jsonw_kv_int(j, "job", row->job);
-	jsonw_kv_string(j, "repo", row->repo);
-	jsonw_kv_string(j, "suite", row->suite);
-	jsonw_kv_string(j, "provider", row->provider);
-	jsonw_kv_string(j, "commit", row->commit);
-	answer_text(j, "subject", row->subject);
-	jsonw_kv_string(j, "device", row->device);
-	jsonw_kv_string(j, "verdict", verdict_name(row->verdict));
-	jsonw_kv_bool(j, "current", row->current);
-	jsonw_kv_int(j, "cells", row->cells);
-	jsonw_kv_int(j, "timed", row->timed);
-	jsonw_kv_figure(j, "geomean_pct", row->geomean_pct);
-	answer_time(j, "finished_at", row->finished_at);
-	jsonw_object_end(j);
+	answer_object(j,
+		"comparison %lld job %lld repo %s suite %s provider %s commit %s subject %s{null} device %s verdict %s "
+		"current %d{bool} cells %d timed %d geomean_pct %f finished_at %lld{time}",
+		(long long)row->comparison, (long long)row->job, row->repo, row->suite, row->provider, row->commit, row->subject,
+		row->device, verdict_name(row->verdict), row->current, row->cells, row->timed, row->geomean_pct,
+		(long long)row->finished_at);
 }
 
 int api_peers(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

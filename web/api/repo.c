@@ -1,24 +1,14 @@
 /* Repositories and their branches, each with where it stands. */
-#include <stdio.h>
+#include "web/api/internal.h"
 
-#include "db/db.h"
-#include "verdict/verdict.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+#include <stdio.h>
 
 static void repo_row(void *arg, const struct view_repo *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_string(j, "name", row->name);
-	jsonw_kv_string(j, "url", row->url);
-	jsonw_kv_string(j, "upstream", row->upstream);
-	jsonw_kv_string(j, "state", row->state);
-	answer_text(j, "error", row->error);
-	jsonw_kv_int(j, "branches", row->branches);
-	jsonw_kv_int(j, "open_alerts", row->open_alerts);
-	answer_time(j, "fetched_at", row->fetched_at);
-	jsonw_object_end(j);
+	answer_object(j, "name %s url %s upstream %s state %s error %s{null} branches %d open_alerts %d fetched_at %lld{time}",
+		row->name, row->url, row->upstream, row->state, row->error, row->branches, row->open_alerts,
+		(long long)row->fetched_at);
 }
 
 int api_repos(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -38,10 +28,7 @@ int api_look_post(struct site *site, struct http_request *r, struct http_respons
 		return -1;
 	answer_json(response, &j);
 	response->status = 202;
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "repo", repo);
-	jsonw_kv_int(&j, "look", look);
-	jsonw_object_end(&j);
+	answer_object(&j, "repo %s look %lld", repo, (long long)look);
 	return 0;
 }
 
@@ -72,10 +59,7 @@ int api_look(struct site *site, struct http_request *r, struct http_response *re
 		return -1;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	jsonw_kv_string(&j, "repo", repo);
-	jsonw_kv_int(&j, "look", look);
-	jsonw_kv_bool(&j, "ended", ended);
-	answer_text(&j, "error", error);
+	answer_members(&j, "repo %s look %lld ended %d{bool} error %s{null}", repo, (long long)look, ended, error);
 	jsonw_key(&j, "held");
 	write_lines(&j, held);
 	jsonw_object_end(&j);
@@ -89,28 +73,17 @@ static void branch_row(void *arg, const struct view_branch *row)
 	if (!answer_list_take(list, row->id, 0, NULL))
 		return;
 	jsonw_object(j);
-	jsonw_kv_string(j, "repo", row->repo);
-	jsonw_kv_string(j, "name", row->name);
-	jsonw_kv_string(j, "display", row->display);
-	jsonw_kv_string(j, "commit", row->commit);
-	answer_text(j, "subject", row->subject);
-	answer_text(j, "author", row->author);
-	jsonw_kv_bool(j, "watched", row->watched);
-	answer_text(j, "verdict", verdict_or_empty(row->verdict));
-	answer_text(j, "suite", row->suite);
-	answer_id(j, "comparison", row->comparison);
-	answer_text(j, "compared", row->compared);
-	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
-	jsonw_kv_figure(j, "best_pct", row->best_pct);
-	answer_time(j, "finished_at", row->finished_at);
+	answer_members(j,
+		"repo %s name %s display %s commit %s subject %s{null} author %s{null} watched %d{bool} verdict %s{null} "
+		"suite %s{null} comparison %lld{null} compared %s{null} worst_pct %f best_pct %f finished_at %lld{time}",
+		row->repo, row->name, row->display, row->commit, row->subject, row->author, row->watched,
+		verdict_or_empty(row->verdict), row->suite, (long long)row->comparison, row->compared, row->worst_pct,
+		row->best_pct, (long long)row->finished_at);
 	commit_verdict_write_suites(j, row->stands);
 	commit_verdict_write_unfinished(j, row->tip);
 	jsonw_key(j, "job");
 	if (row->job) {
-		jsonw_object(j);
-		jsonw_kv_int(j, "id", row->job);
-		jsonw_kv_string(j, "state", jobstate_name(row->job_state));
-		jsonw_object_end(j);
+		answer_object(j, "id %lld state %s", (long long)row->job, jobstate_name(row->job_state));
 	} else {
 		jsonw_null(j);
 	}

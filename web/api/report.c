@@ -1,10 +1,6 @@
 /* What commits changed in a time, with the cells that did: for a mail, a sheet or a program. */
 
-#include "lib/lib.h"
-#include "verdict/verdict.h"
-#include "web/answer/answer.h"
 #include "web/api/internal.h"
-#include "web/html/html.h"
 
 enum { CELLS_MAX = 10000 /* that a page looks at */, TABLE_MAX = 32 << 20 /* bytes */ };
 
@@ -30,18 +26,11 @@ static bool is_wanted(const struct report *report, const struct store_cell *cell
 
 static void json_cell(struct jsonw *j, const struct store_cell *cell)
 {
-	jsonw_object(j);
-	jsonw_kv_string(j, "cell", cell->key);
-	jsonw_kv_string(j, "verdict", verdict_name(cell->verdict));
-	jsonw_kv_figure(j, "base_median_ms", cell->base_median_ms);
-	jsonw_kv_figure(j, "target_median_ms", cell->target_median_ms);
-	jsonw_kv_figure(j, "change_pct", cell->change_pct);
-	jsonw_kv_figure(j, "ci_low_pct", cell->ci_low_pct);
-	jsonw_kv_figure(j, "ci_high_pct", cell->ci_high_pct);
-	jsonw_kv_bool(j, "borderline", (cell->flags & FLAG_BORDERLINE) != 0);
-	answer_text(j, "failure", cell->failure);
-	answer_text(j, "reason", cell->reason);
-	jsonw_object_end(j);
+	answer_object(j,
+		"cell %s verdict %s base_median_ms %f target_median_ms %f change_pct %f ci_low_pct %f ci_high_pct %f "
+		"borderline %d{bool} failure %s{null} reason %s{null}",
+		cell->key, verdict_name(cell->verdict), cell->base_median_ms, cell->target_median_ms, cell->change_pct,
+		cell->ci_low_pct, cell->ci_high_pct, (cell->flags & FLAG_BORDERLINE) != 0, cell->failure, cell->reason);
 }
 
 static const struct store_cell no_cell = { .verdict = VERDICT_NONE,
@@ -68,11 +57,7 @@ static void csv_line(struct buf *out, const struct view_comparison *of, const st
 	csv_number(out, cell->change_pct);
 	csv_number(out, cell->ci_low_pct);
 	csv_number(out, cell->ci_high_pct);
-	buf_putc(out, ',');
-	csv_text(out, cell->failure);
-	buf_putc(out, ',');
-	csv_text(out, cell->reason);
-	buf_puts(out, "\r\n");
+	csv_format(out, ",%s,%s\r\n", cell->failure, cell->reason);
 }
 
 static void markdown_branch(struct buf *out, const char *key)
@@ -90,11 +75,7 @@ static void markdown_line(struct buf *out, const struct view_comparison *of, con
 	char at[32];
 	clock_format(of->finished_at, at);
 	if (is_first) {
-		buf_printf(out, "| %.10s | `%.10s` ", at, of->target);
-		markdown_text(out, of->subject);
-		buf_puts(out, " | ");
-		markdown_code(out, of->repo);
-		buf_putc(out, ' ');
+		markdown_format(out, "| %-.10s | `%-.10s` %s | %s{code} ", at, of->target, of->subject, of->repo);
 		markdown_branch(out, of->branch);
 		buf_puts(out, " | ");
 	} else {
@@ -151,8 +132,7 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 	jsonw_object(j);
 	jsonw_key(j, "comparison");
 	comparison_row_write(j, row);
-	jsonw_key(j, "cells");
-	jsonw_array(j);
+	answer_array(j, "cells");
 	report->result = view_cells(report->db, row->id, cell_row, report, report->err);
 	jsonw_array_end(j);
 	jsonw_object_end(j);

@@ -1,24 +1,11 @@
 /* reproduce.c - commands that rerun one cell of a comparison. */
 
-#include "web/answer/answer.h"
-#include "web/api/api.h"
-#include "web/page/page.h"
-
-static const struct comparison_cell *find_cell(const struct comparison *c, const char *key)
-{
-	for (int i = 0; i < c->n_cells; i++)
-		if (strcmp(c->cell[i].key, key) == 0)
-			return &c->cell[i];
-	return NULL;
-}
+#include "web/api/internal.h"
 
 static void line(void *arg, const char *what, const char *text)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_string(j, "what", what);
-	jsonw_kv_string(j, "line", text);
-	jsonw_object_end(j);
+	answer_object(j, "what %s line %s", what, text);
 }
 
 /* {"cell","lines":[{"what","line"}],"where"} */
@@ -30,8 +17,7 @@ static int write_lines(struct site *site, struct http_response *response, const 
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "cell", cell->key);
-	jsonw_key(&j, "lines");
-	jsonw_array(&j);
+	answer_array(&j, "lines");
 	int result = reproduce_lines(site, c, cell, where, line, &j, err);
 	jsonw_array_end(&j);
 	answer_text(&j, "where", where);
@@ -48,7 +34,7 @@ int api_comparison_reproduce(struct site *site, struct http_request *r, struct h
 	if (id < 0)
 		return -1;
 	int result = comparison_read(site->db, id, &alone, &c, err);
-	const struct comparison_cell *cell = result != 0 ? NULL : key && *key ? find_cell(&c, key) : reproduce_worst(&c);
+	const struct comparison_cell *cell = result != 0 ? NULL : key && *key ? comparison_find(&c, key) : reproduce_worst(&c);
 	if (result == 0 && !cell)
 		result = err_set(err, ERR_NOT_FOUND, "comparison %lld has no such cell", (long long)id);
 	if (result == 0)

@@ -1,14 +1,7 @@
 /* For where people already look: a comparison as Markdown for a review comment and as a picture, a branch's verdict as a badge for a README. */
-#include <stdio.h>
+#include "web/api/internal.h"
 
-#include "db/db.h"
-#include "model/model.h"
-#include "stats/stats.h"
-#include "verdict/verdict.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
+#include <stdio.h>
 
 /* ---- Markdown --------------------------------------------------------------------------------------------------------- */
 
@@ -63,9 +56,7 @@ static void cell_line(void *arg, const struct store_cell *row)
 		return;
 	}
 	review->separate = review->separate || (n < review->c->n_cells && comparison_is_paired_separate(&review->c->cell[n]));
-	buf_puts(out, "| ");
-	markdown_code(out, row->key);
-	buf_puts(out, " | ");
+	markdown_format(out, "| %s{code} | ", row->key);
 	if (isfinite(base_tflops) && isfinite(target_tflops))
 		rates(out, review->unit, base_tflops, target_tflops);
 	else if (isfinite(row->base_median_ms) && isfinite(row->target_median_ms))
@@ -101,21 +92,17 @@ static void cell_line(void *arg, const struct store_cell *row)
 		double code_pct = stats_change_pct(row->m_code);
 		char parts[EXPLAIN_SIZE];
 		explain_parts(code_pct, row->change_pct - code_pct, parts);
-		buf_puts(out, ": ");
-		markdown_text(out, parts);
+		markdown_format(out, ": %s", parts);
 	}
 	char lacks[EXPLAIN_SIZE] = "";
 	if (row->verdict == VERDICT_UNDECIDED && !*row->reason && n < review->c->n_cells)
 		explain_undecided(row->ci_low_pct, row->ci_high_pct, review->c->cell[n].threshold_pct, lacks);
 	if (*row->reason || *lacks) {
-		buf_puts(out, ": ");
-		markdown_text(out, *row->reason ? row->reason : lacks);
+		markdown_format(out, ": %s", *row->reason ? row->reason : lacks);
 	}
 	if (n < review->c->n_cells && comparison_is_reconfigured(&review->c->cell[n])) {
-		buf_puts(out, "; configuration: ");
-		markdown_text(out, review->c->cell[n].base_config);
-		buf_puts(out, " → ");
-		markdown_text(out, review->c->cell[n].target_config);
+		markdown_format(
+			out, "; configuration: %s → %s", review->c->cell[n].base_config, review->c->cell[n].target_config);
 	}
 	buf_puts(out, " |\n");
 }
@@ -126,7 +113,7 @@ static void table_head(const struct review *review)
 	const char *unit = review->flops ? review->unit.name : "ms";
 	buf_printf(out, "| cell | base %s | target %s | change | 95 %% interval | ", unit, unit);
 	for (int i = 0; i < review->n_peers; i++)
-		buf_puts(out, "% of "), markdown_text(out, review->peer[i]), buf_puts(out, " | ");
+		markdown_format(out, "%% of %s | ", review->peer[i]);
 	buf_puts(out, "verdict |\n|---|--:|--:|--:|--:|");
 	for (int i = 0; i < review->n_peers; i++)
 		buf_puts(out, "--:|");
@@ -141,17 +128,13 @@ static void pinned_words(struct buf *out, const struct comparison *c)
 	for (int i = 0; i < 2; i++) {
 		if (!*pinned[i])
 			continue;
-		buf_puts(out, i ? " target " : " base ");
-		markdown_code(out, pinned[i]);
+		markdown_format(out, "%-s%s{code}", i ? " target " : " base ", pinned[i]);
 	}
 }
 
 static void toolchain_words(struct buf *out, const struct comparison *c)
 {
-	buf_puts(out, ", environment: ");
-	markdown_code(out, c->base.toolchain);
-	buf_puts(out, " to ");
-	markdown_code(out, c->target.toolchain);
+	markdown_format(out, ", environment: %s{code} to %s{code}", c->base.toolchain, c->target.toolchain);
 }
 
 static void heading(void *arg, const struct view_comparison *row)
@@ -161,7 +144,7 @@ static void heading(void *arg, const struct view_comparison *row)
 	const char *peer = comparison_is_side_by_side(review->c) ? review->c->base.provider : "";
 	buf_printf(out, "**flopwatch: %s**", verdict_word(row->kind, row->verdict));
 	if (*peer)
-		buf_puts(out, " beside "), markdown_text(out, peer);
+		markdown_format(out, " beside %s", peer);
 	else if (row->kind == JOBKIND_ENVIRONMENT)
 		toolchain_words(out, review->c);
 	else if (row->kind == JOBKIND_CONFIG)
@@ -172,18 +155,16 @@ static void heading(void *arg, const struct view_comparison *row)
 		buf_printf(out, ", best %+.2f %% of %d cells", row->best_pct, row->cells);
 	else
 		buf_printf(out, ", %d cell%s", row->cells, row->cells == 1 ? "" : "s");
-	buf_printf(out, "\n\n`%.10s` against `%.10s` on ", row->target, row->base);
-	markdown_text(out, *row->device ? row->device : "no device");
-	buf_puts(out, ", suite ");
-	markdown_text(out, row->suite);
-	buf_printf(out, ", %d run%s, %.0f s of device time\n", row->runs, row->runs == 1 ? "" : "s", row->gpu_s);
+	markdown_format(out, "\n\n`%-.10s` against `%-.10s` on %s, suite %s, %d run%-s, %.0f s of device time\n", row->target,
+		row->base, *row->device ? row->device : "no device", row->suite, row->runs, row->runs == 1 ? "" : "s",
+		row->gpu_s);
 }
 
 /* Why, as far as it is known, where a profile was asked for. */
 static void why_line(void *arg, const struct view_profile *row)
 {
 	struct buf *out = arg;
-	buf_puts(out, "\nWhy: "), markdown_text(out, row->answer), buf_putc(out, '\n');
+	markdown_format(out, "\nWhy: %s\n", row->answer);
 }
 
 /* What happened, then what did not, folded. */

@@ -1,10 +1,8 @@
 /* The archive of single times: its months, whether they can be read, and their files, from any byte on. */
+#include "web/api/internal.h"
+
 #include <limits.h>
 #include <stdio.h>
-
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
 
 struct months {
 	struct jsonw j;
@@ -18,13 +16,8 @@ static void month_row(void *arg, const struct archive_position *last)
 	struct fw_err err = { 0 };
 	char mark[17] = "";
 	bool is_whole = archive_look(m->folder, last, &err) == 0 && archive_mark(m->folder, last->month, mark, &err) == 0;
-	jsonw_object(&m->j);
-	jsonw_kv_string(&m->j, "month", last->month);
-	jsonw_kv_int(&m->j, "bytes", last->at + last->bytes);
-	answer_text(&m->j, "mark", mark);
-	jsonw_kv_string(&m->j, "state", is_whole ? "ok" : "damaged");
-	answer_text(&m->j, "why", err.text);
-	jsonw_object_end(&m->j);
+	answer_object(&m->j, "month %s bytes %lld mark %s{null} state %s why %s{null}", last->month,
+		(long long)last->at + last->bytes, mark, is_whole ? "ok" : "damaged", err.text);
 }
 
 int api_samples(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

@@ -1,22 +1,14 @@
 /* Access tokens: who has one, a new one (shown this once), the end of one. */
-#include <stdio.h>
+#include "web/api/internal.h"
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+#include <stdio.h>
 
 static void token_row(void *arg, const struct token_row *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_string(j, "name", row->name);
-	jsonw_kv_string(j, "scope", row->scope);
-	answer_text(j, "made_by", row->made_by);
-	answer_time(j, "created_at", row->created_at);
-	answer_time(j, "used_at", row->used_at);
-	answer_time(j, "revoked_at", row->revoked_at);
-	jsonw_object_end(j);
+	answer_object(j, "name %s scope %s made_by %s{null} created_at %lld{time} used_at %lld{time} revoked_at %lld{time}",
+		row->name, row->scope, row->made_by, (long long)row->created_at, (long long)row->used_at,
+		(long long)row->revoked_at);
 }
 
 int api_tokens(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -38,7 +30,6 @@ static int make_token(struct site *site, struct http_request *r, struct http_res
 	const char *scope, struct fw_err *err)
 {
 	char token[ACCESS_TOKEN_TEXT], hash[HASH_HEX];
-	struct jsonw j;
 	if (!name || !is_plain_name(name))
 		return err_set(err, ERR_INVALID, "name must be 1 to 63 letters, digits, '-', '_' or '.'");
 	if (token_scope_of(scope) == TOKEN_NONE)
@@ -56,13 +47,7 @@ static int make_token(struct site *site, struct http_request *r, struct http_res
 		return -1;
 	response->status = 201;
 	response->cache = "no-store";
-	answer_json(response, &j);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "name", name);
-	jsonw_kv_string(&j, "scope", scope);
-	jsonw_kv_string(&j, "token", token);
-	jsonw_object_end(&j);
-	return 0;
+	return answer_with(response, "name %s scope %s token %s", name, scope, token);
 }
 
 int api_token_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -82,15 +67,9 @@ int api_token_post(struct site *site, struct http_request *r, struct http_respon
 
 int api_token_revoke(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct jsonw j;
 	const char *name = http_segment(r, 0);
 	if (store_token_revoke(site->db, name, clock_utc_ms(), err) != 0)
 		return -1;
 	http_end_streams(r);
-	answer_json(response, &j);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "name", name);
-	jsonw_kv_bool(&j, "revoked", true);
-	jsonw_object_end(&j);
-	return 0;
+	return answer_with(response, "name %s revoked %d{bool}", name, true);
 }

@@ -1,9 +1,6 @@
 /* What a commit deserves: the worst over its suites, each of them named, by commit, by branch and commit, or by the job that asked. */
 
-#include "db/db.h"
-#include "verdict/verdict.h"
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+#include "web/api/internal.h"
 
 static void write(
 	struct http_response *response, const char *repo, const char *sha, const char *branch, const struct commit_verdict *v)

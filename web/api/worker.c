@@ -1,23 +1,16 @@
 /* Workers: who measures for the daemon, and why one does not. */
-#include "web/answer/answer.h"
-#include "web/api/api.h"
+
+#include "web/api/internal.h"
 
 static void worker_row(void *arg, const struct worker_status *w)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
-	jsonw_kv_string(j, "name", w->name);
-	jsonw_kv_string(j, "state", w->state);
-	answer_text(j, "why", w->why);
-	answer_text(j, "version", w->version);
-	answer_text(j, "device", w->device);
-	answer_id(j, "job", w->job);
-	jsonw_kv_int(j, "slot", w->slot);
-	answer_text(j, "allocation", w->allocation);
-	answer_text(j, "to", w->aim);
-	answer_id(j, "position", w->position);
-	jsonw_key(j, "read_only");
-	jsonw_array(j);
+	answer_members(j,
+		"name %s state %s why %s{null} version %s{null} device %s{null} job %lld{null} slot %d allocation %s{null} "
+		"to %s{null} position %d{null}",
+		w->name, w->state, w->why, w->version, w->device, (long long)w->job, w->slot, w->allocation, w->aim, w->position);
+	answer_array(j, "read_only");
 	for (int i = 0; i < w->n_read_only; i++)
 		jsonw_string(j, w->read_only[i]);
 	jsonw_array_end(j);

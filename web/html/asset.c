@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-
 #define ASSET(symbol) extern const char _binary_web_static_##symbol##_start[], _binary_web_static_##symbol##_end[]
 ASSET(style_css);
 ASSET(theme_js);

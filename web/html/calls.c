@@ -1,9 +1,6 @@
-
 #include "web/html/internal.h"
 
 #include <stdlib.h>
-
-#include "web/html/html.h"
 
 /*
  * ---- course ----

@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-
 enum { WIDTH = 960, HEIGHT = 320, LEFT = 84, RIGHT = 16, TOP = 16, BOTTOM = 60 };
 
 struct scale {

@@ -1,7 +1,5 @@
 #include "web/html/html.h"
 
-#include "lib/lib.h"
-
 /* How many characters at the beginning need neither escaping nor decoding, which is nearly always all of them. */
 static size_t plain_length(const char *text, size_t len)
 {
@@ -237,4 +235,43 @@ void emit_argument(struct buf *out, const char *text)
 {
 	if (text)
 		percent_encode(out, text, strlen(text), "-._~");
+}
+
+/* `text` escapes. */
+static void put_format(struct buf *out, void (*text)(struct buf *out, const char *text), const char *format, va_list all)
+{
+	va_list args;
+	va_copy(args, all);
+	for (const char *at = format; at;) {
+		const char *value = strchrnul(at, '%'), *code = "%s{code}";
+		buf_append(out, at, (size_t)(value - at));
+		at = value;
+		if (!*at)
+			break;
+		bool is_code = strncmp(at, code, strlen(code)) == 0;
+		if (at[1] == 's') {
+			(is_code ? markdown_code : text)(out, va_arg(args, const char *));
+			at += is_code ? strlen(code) : 2;
+		} else {
+			at = put_value(out, at + 1 + (at[1] == '-'), &args);
+		}
+		out->failed |= !at;
+	}
+	va_end(args);
+}
+
+void markdown_format(struct buf *out, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	put_format(out, markdown_text, format, args);
+	va_end(args);
+}
+
+void csv_format(struct buf *out, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	put_format(out, csv_text, format, args);
+	va_end(args);
 }

@@ -196,11 +196,13 @@ void glossary_foot(struct buf *out, size_t begin);
 
 /* ---- layout: The frame of every page, and the small pieces that pages share. ---- */
 
-/** Head, navigation and the h1. `here` is the navigation entry to mark ("overview", "jobs", ...). */
-void layout_begin(struct http_response *response, const char *title, const char *here);
-/** `data` is the address of what the page shows, as the API gives it; NULL none. */
-void layout_end_data(struct http_response *response, const char *data);
-void layout_end(struct http_response *response);
+/**
+ * Head, navigation and the h1. `here` is the navigation entry to mark ("overview", "jobs", ...); `kinds` is for layout_follow, NULL: the
+ * page is not drawn again.
+ */
+void layout_begin(struct http_response *response, const char *title, const char *here, const char *kinds);
+/** `data` is the address of what the page shows, as the API gives it; NULL none. Where `result` is not 0 the page has failed: -1, else 0. */
+int layout_end(struct http_response *response, const char *data, int result);
 
 /** The page is drawn again where it has a live region, when an event of these kinds ("job. alert.") happens. */
 void layout_follow(struct buf *out, const char *kinds);
@@ -285,6 +287,10 @@ void mark_runs(struct buf *out, const struct mark_run *process_run, int n, doubl
 void markdown_code(struct buf *out, const char *text);
 /** A text on one line. Words that forges make links or mentions of by themselves stand as code. */
 void markdown_text(struct buf *out, const char *text);
+/** printf with %s as markdown_text, %s{code} as markdown_code and %-s as it is; the other conversions are those of emit_format without words. */
+void markdown_format(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** The same for a table, with %s as csv_text. */
+void csv_format(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** "+1.20 %", or a dash where nothing is known. */
 void markdown_change(struct buf *out, double pct);
 /** "-1.20 … +0.30 %", or a dash. */
@@ -317,6 +323,9 @@ int picker_repo(struct buf *out, struct db *db, const char *chosen, bool any, st
 /** Labelled <select name=branch> of a repository's branches, watched or not; nothing without a repo. `name` is the field's. */
 int picker_branch(struct buf *out, struct db *db, const char *repo, const char *name, const char *label, const char *chosen,
 	const char *none, struct fw_err *err);
+
+/** Labelled <select name=since>; what was `chosen` is one of four known values, each with its label behind it, or offered as well. */
+void picker_since(struct buf *out, const char *const known[8], const char *chosen);
 
 /**
  * The cells of picker_cells: those whose names hold every word of `words`, in any case, no more of them than `bytes` of keys, so that a page

@@ -2,9 +2,7 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-
-void layout_begin(struct http_response *response, const char *title, const char *here)
+void layout_begin(struct http_response *response, const char *title, const char *here, const char *kinds)
 {
 	static const struct {
 		const char *name, *path, *label;
@@ -43,12 +41,16 @@ void layout_begin(struct http_response *response, const char *title, const char 
 	if (response->logged_in)
 		emit_raw(out, "<form method=post action=/logout><button class=quiet>Log out</button></form>");
 	emit_format(out, "</header>\n<main id=main><h1>%s</h1>\n", title);
+	if (kinds)
+		layout_follow(out, kinds);
 }
 
-void layout_end_data(struct http_response *response, const char *data)
+int layout_end(struct http_response *response, const char *data, int result)
 {
 	struct buf *out = &response->body;
 	const char *main = strstr(out->data, "<main ");
+	if (result != 0)
+		return -1;
 	size_t begin = main ? (size_t)(main - out->data) : out->len; /* the text moves while it grows */
 	troubleshooting_foot(out, begin);
 	emit_raw(out, "</main>\n<footer>");
@@ -68,11 +70,7 @@ void layout_end_data(struct http_response *response, const char *data)
 		"<span><kbd>d</kbd> devices</span> <span><kbd>w</kbd> glossary</span>"
 		"<dt><kbd>?</kbd><dd>these keys<dt><kbd>Esc</kbd><dd>close them</dl><form method=dialog><p><label><input type=checkbox> keys are "
 		"on</label></p><button>Close</button></form></dialog></body></html>\n");
-}
-
-void layout_end(struct http_response *response)
-{
-	layout_end_data(response, NULL);
+	return 0;
 }
 
 void layout_follow(struct buf *out, const char *kinds)

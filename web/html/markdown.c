@@ -3,8 +3,6 @@
 
 #include <strings.h>
 
-#include "lib/lib.h"
-
 /* Inside a span a backslash is a backslash, but tables are cut before spans are seen: there it speaks for the bar behind it. */
 static void code(struct buf *out, const char *text, size_t len)
 {

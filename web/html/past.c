@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-
 struct points {
 	double speed[PAST_UPSTREAM + PAST_OWN]; /* newest first, as a history comes */
 	bool loss[PAST_UPSTREAM + PAST_OWN];

@@ -2,9 +2,6 @@
 
 #include <strings.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 struct choosing {
 	struct buf *out;
 	const char *chosen;
@@ -69,6 +66,19 @@ int picker_branch(struct buf *out, struct db *db, const char *repo, const char *
 	out->failed |= options.failed;
 	buf_fini(&options);
 	return result;
+}
+
+void picker_since(struct buf *out, const char *const known[8], const char *chosen)
+{
+	bool is_known = false;
+	emit_raw(out, "<label>Since <select name=since data-go>");
+	for (int i = 0; i < 8; i += 2) {
+		layout_option(out, known[i], known[i + 1], chosen);
+		is_known |= strcmp(known[i], chosen) == 0;
+	}
+	if (!is_known)
+		layout_option(out, chosen, NULL, chosen);
+	emit_raw(out, "</select></label>");
 }
 
 static bool holds(const char *text, const char *word, size_t len)

@@ -3,9 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-
 const struct trend_metric trend_metrics[TREND_METRICS] = {
 	{ "tflops", "Throughput", "", "tflops" },
 	{ "held", "At the held clock", " at the clock of its environment", "held_tflops" },

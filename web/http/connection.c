@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "lib/lib.h"
 #include "web/http/internal.h"
 
 #define REQUEST_DEADLINE_NS   (10 * HTTP_SECOND_NS)  /* connect to last byte of the first request */

@@ -1,5 +1,4 @@
 /* http.c - the server's life: start, each turn of the loop, end. */
-#include "lib/lib.h"
 
 #include <stdio.h>
 #include <stdlib.h>

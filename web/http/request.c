@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "lib/lib.h"
-
 /* ---- pairs ---- */
 
 /* '+' is a space. */

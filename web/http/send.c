@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
 #include "web/http/internal.h"
 
 enum { ANSWERS_MAX = 256 << 20 /* of all answers that are not read yet */, SMALL_MAX = 64 << 10 };

@@ -7,7 +7,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "lib/lib.h"
 #include "web/http/internal.h"
 
 enum { STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20, REAPED_AT_ONCE = 64 };

@@ -1,11 +1,8 @@
 /* Alerts: what was lost, who is to blame as far as is known, every change of state, and the next steps. */
-#include "db/db.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "web/answer/answer.h"
-#include "web/html/html.h"
 #include "web/page/internal.h"
 
 /* ---- alert_cells ---- */
@@ -22,24 +19,13 @@ struct line {
 	double change_pct;
 };
 
-static double number_of(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *t = json_string_value(json_object_get(o, key));
-	return t ? t : "";
-}
-
 static const char *worst_of(const json_t *cells)
 {
 	const json_t *cell, *worst = json_array_get(cells, 0);
 	size_t i;
-	json_array_foreach(cells, i, cell) if (number_of(cell, "change_pct") < number_of(worst, "change_pct")) worst = cell;
-	return text_of(worst, "cell");
+	json_array_foreach(cells, i, cell) if (comparison_number(cell, "change_pct") < comparison_number(worst, "change_pct"))
+		worst = cell;
+	return comparison_text(worst, "cell");
 }
 
 /* Points up to when it was opened. */
@@ -87,8 +73,8 @@ static void marks(struct buf *out, const struct view_alert *row, const struct li
 		emit_raw(out, " <small>sustained</small>");
 	if (json_is_true(json_object_get(l->cell, "borderline")))
 		emit_raw(out, " <small>borderline</small>");
-	if (*text_of(l->cell, "slow_calls"))
-		emit_format(out, " <small>%s</small>", text_of(l->cell, "slow_calls"));
+	if (*comparison_text(l->cell, "slow_calls"))
+		emit_format(out, " <small>%s</small>", comparison_text(l->cell, "slow_calls"));
 }
 
 static int table_row(struct db *db, struct buf *out, const struct view_alert *row, const struct line *l, const struct axis *axis,
@@ -96,11 +82,11 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 {
 	int result = 0;
 	emit_raw(out, "<tr><th scope=row class=wrap>");
-	layout_cell_link(out, row->repo, row->branch, text_of(l->cell, "cell"));
+	layout_cell_link(out, row->repo, row->branch, comparison_text(l->cell, "cell"));
 	marks(out, row, l);
 	emit_raw(out, "</th><td class=w>");
 	if (past)
-		result = past_draw(out, db, past, text_of(l->cell, "cell"), err);
+		result = past_draw(out, db, past, comparison_text(l->cell, "cell"), err);
 	emit_raw(out, "</td><td class=w>");
 	strip(out, axis, &l->headline);
 	emit_raw(out, "</td><td class=n>");
@@ -117,9 +103,9 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 	int result = begin_past(db, row, &past, err);
 	for (int i = 0; i < n && result == 0; i++) {
 		line[i].comparison = json_integer_value(json_object_get(line[i].cell, "comparison"));
-		line[i].change_pct = number_of(line[i].cell, "change_pct");
-		result = reported_of(db, line[i].comparison ? line[i].comparison : row->comparison, text_of(line[i].cell, "cell"),
-			&line[i].headline, err);
+		line[i].change_pct = comparison_number(line[i].cell, "change_pct");
+		result = reported_of(db, line[i].comparison ? line[i].comparison : row->comparison,
+			comparison_text(line[i].cell, "cell"), &line[i].headline, err);
 		axis_cover(&axis, line[i].headline.low_pct);
 		axis_cover(&axis, line[i].headline.high_pct);
 		axis_cover(&axis, line[i].headline.change_pct);
@@ -227,29 +213,17 @@ struct alert_page {
 	int64_t last;
 };
 
-static double number(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-static const char *text(const json_t *o, const char *key)
-{
-	const char *t = json_string_value(json_object_get(o, key));
-	return t ? t : "";
-}
-
 static void cell_item(struct buf *out, const struct view_alert *row, const json_t *cell)
 {
-	emit_format(out, "<li>%f{decided %d} ", number(cell, "change_pct"), true);
-	layout_cell_link(out, row->repo, row->branch, text(cell, "cell"));
+	emit_format(out, "<li>%f{decided %d} ", comparison_number(cell, "change_pct"), true);
+	layout_cell_link(out, row->repo, row->branch, comparison_text(cell, "cell"));
 	json_int_t comparison = json_integer_value(json_object_get(cell, "comparison"));
 	if (comparison && comparison != row->comparison) /* of another suite than the one that opened it */
 		emit_rawf(out, " <small><a href=\"/comparisons/%lld\">comparison %lld</a></small>", (long long)comparison,
 			(long long)comparison);
 	emit_raw(out, json_is_true(json_object_get(cell, "sustained")) ? " <small>sustained</small>" : "");
-	if (*text(cell, "slow_calls"))
-		emit_format(out, " <small>%s</small>", text(cell, "slow_calls"));
+	if (*comparison_text(cell, "slow_calls"))
+		emit_format(out, " <small>%s</small>", comparison_text(cell, "slow_calls"));
 	emit_raw(out, json_is_true(json_object_get(cell, "borderline")) ? " <small>borderline</small></li>" : "</li>");
 }
 
@@ -276,16 +250,17 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 	json_t *group, *groups = json_loads(row->groups_json, 0, NULL);
 	json_array_foreach(groups, i, group)
 	{
-		emit_format(out, "%-s%f{decided %d} at worst in %s %s", i == 0 ? "<ul><li>" : "<li>", number(group, "worst_pct"),
-			true, text(group, "family"), text(group, "direction"));
+		emit_format(out, "%-s%f{decided %d} at worst in %s %s", i == 0 ? "<ul><li>" : "<li>",
+			comparison_number(group, "worst_pct"), true, comparison_text(group, "family"),
+			comparison_text(group, "direction"));
 		if (json_is_true(json_object_get(group, "sustained")))
 			emit_raw(out, ", once clocks settle under its power draw");
-		if (*text(group, "slow_calls"))
-			emit_format(out, ", on average: %s", text(group, "slow_calls"));
-		if (*text(group, "phase"))
-			emit_format(out, ", phase <b>%s</b>", text(group, "phase"));
-		if (*text(group, "kernel"))
-			emit_format(out, ", kernel <code>%s</code>", text(group, "kernel"));
+		if (*comparison_text(group, "slow_calls"))
+			emit_format(out, ", on average: %s", comparison_text(group, "slow_calls"));
+		if (*comparison_text(group, "phase"))
+			emit_format(out, ", phase <b>%s</b>", comparison_text(group, "phase"));
+		if (*comparison_text(group, "kernel"))
+			emit_format(out, ", kernel <code>%s</code>", comparison_text(group, "kernel"));
 		const json_t *cells = json_object_get(group, "cells");
 		int n = json_is_array(cells) ? (int)json_array_size(cells) : (int)json_integer_value(cells);
 		emit_rawf(out, " <span class=dim>(%d cell%s)</span></li>", n, n == 1 ? "" : "s");
@@ -395,8 +370,7 @@ int page_alerts(struct site *site, struct http_request *r, struct http_response 
 	int64_t before;
 	if (answer_choice(r, "state", answer_alert_states(), &state, err) != 0 || answer_cursor(r, &before, err) != 0)
 		return -1;
-	layout_begin(response, "Alerts", "alerts");
-	layout_follow(page.out, "alert. profile.");
+	layout_begin(response, "Alerts", "alerts", "alert. profile.");
 	state_tabs(page.out, state);
 	layout_live(page.out, "alerts", "The alerts changed");
 	if (view_alerts(site->db, state, before, ROWS, alert_section, &page, err) != 0)
@@ -406,8 +380,7 @@ int page_alerts(struct site *site, struct http_request *r, struct http_response 
 			"The daemon opens one for every commit with a cell that is slower by more than its threshold.");
 	layout_older(page.out, r, page.n, ROWS, page.last);
 	emit_raw(page.out, "</div>");
-	layout_end_data(response, "/api/v1/alerts");
-	return 0;
+	return layout_end(response, "/api/v1/alerts", 0);
 }
 
 int page_alert(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -419,13 +392,11 @@ int page_alert(struct site *site, struct http_request *r, struct http_response *
 		return -1;
 	snprintf(title, sizeof title, "Alert %lld", (long long)id);
 	snprintf(data, sizeof data, "/api/v1/alerts/%lld", (long long)id);
-	layout_begin(response, title, "alerts");
-	layout_follow(page.out, "alert. profile.");
+	layout_begin(response, title, "alerts", "alert. profile.");
 	emit_raw(page.out, "<p><a href=/alerts>All alerts</a></p>");
 	layout_live(page.out, "alert", "The alert changed");
 	if (view_alert(page.site->db, id, alert_section, &page, err) != 0)
 		return -1;
 	emit_raw(page.out, "</div>");
-	layout_end_data(response, data);
-	return 0;
+	return layout_end(response, data, 0);
 }

@@ -2,9 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
 #include "web/page/internal.h"
 
 enum { ROWS = 50 };
@@ -36,8 +33,7 @@ int page_bisects(struct site *site, struct http_request *r, struct http_response
 	int64_t before;
 	if (answer_cursor(r, &before, err) != 0)
 		return -1;
-	layout_begin(response, "Searches for culprits", "alerts");
-	layout_follow(d.out, "bisect. job.done");
+	layout_begin(response, "Searches for culprits", "alerts", "bisect. job.done");
 	layout_live(d.out, "bisects", "A search moved");
 	layout_table(d.out, "No.|State|Between|~>Commits|~>Jobs|~Begun (UTC)");
 	if (view_bisects(site->db, before, ROWS, list_line, &d, err) != 0)
@@ -49,8 +45,7 @@ int page_bisects(struct site *site, struct http_request *r, struct http_response
 			"BAD</code>.");
 	layout_older(d.out, r, d.n, ROWS, d.last);
 	emit_raw(d.out, "</div>");
-	layout_end_data(response, "/api/v1/bisects");
-	return 0;
+	return layout_end(response, "/api/v1/bisects", 0);
 }
 
 /* ---- one search ------------------------------------------------------------------------------------------------------- */
@@ -143,14 +138,11 @@ int page_bisect(struct site *site, struct http_request *r, struct http_response 
 		return -1;
 	snprintf(title, sizeof title, "Search %lld for a culprit", (long long)id);
 	snprintf(data, sizeof data, "/api/v1/bisects/%lld", (long long)id);
-	layout_begin(response, title, "alerts");
-	layout_follow(&response->body, "bisect. job.done job.queued");
+	layout_begin(response, title, "alerts", "bisect. job.done job.queued");
 	layout_live(&response->body, "bisect", "The search moved");
 	int result = view_bisect(site->db, id, facts, &response->body, err);
 	if (result == 0)
 		result = measurements(site, &response->body, id, err);
 	emit_raw(&response->body, "</div>");
-	if (result == 0)
-		layout_end_data(response, data);
-	return result;
+	return layout_end(response, data, result);
 }

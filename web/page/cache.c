@@ -1,10 +1,7 @@
-#include "web/page/page.h"
+#include "web/page/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "lib/lib.h"
-#include "web/html/html.h"
 
 enum { PAGES_MAX = 256 };
 

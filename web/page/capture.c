@@ -1,10 +1,6 @@
-#include "web/page/page.h"
+#include "web/page/internal.h"
 
 #include <stdlib.h>
-
-#include "db/db.h"
-#include "model/model.h"
-#include "protocol/protocol.h"
 
 enum { SUITES_MAX = 4, SUITE_MAX_BYTES = 1 << 20, CELLS_MAX_BYTES = 16 << 20, KEPT_MAX_BYTES = 512 << 10 };
 

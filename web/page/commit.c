@@ -1,10 +1,6 @@
 /* One commit: what it is, how it was judged, what was done for it, what came of it. */
 #include <stdio.h>
 
-#include "db/db.h"
-#include "model/model.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
 #include "web/page/internal.h"
 
 struct found {
@@ -127,18 +123,18 @@ int page_commit(struct site *site, struct http_request *r, struct http_response 
 		result = err_set(err, ERR_NOT_FOUND,
 			"no commit that flopwatch has seen begins with %.64s; four digits at least are needed", prefix);
 	if (result == 0 && found.n > 1) {
-		layout_begin(response, "Which commit?", "");
+		layout_begin(response, "Which commit?", "", NULL);
 		emit_raw(&response->body, "<ul>");
 		buf_append(&response->body, list.data, list.len);
 		emit_raw(&response->body, "</ul>");
-		layout_end(response);
+		layout_end(response, NULL, 0);
 	} else if (result == 0) {
 		snprintf(title, sizeof title, "Commit %.10s", found.sha);
 		snprintf(data, sizeof data, "/api/v1/commits/%.64s", found.sha);
-		layout_begin(response, title, "");
+		layout_begin(response, title, "", NULL);
 		result = draw(site, &response->body, &found, err);
 		if (result == 0)
-			layout_end_data(response, data);
+			layout_end(response, data, 0);
 	}
 	buf_fini(&list);
 	return result;

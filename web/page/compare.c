@@ -1,10 +1,7 @@
 /* Any two commits, chosen by branch or by a few digits: the comparison that there is of them, or a button that asks for one. */
-#include <stdio.h>
+#include "web/page/internal.h"
 
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
+#include <stdio.h>
 
 enum { OFFERED_MAX = 200, PREFIX_MIN = 4, SUBJECT_BYTES = 200 };
 
@@ -105,30 +102,18 @@ static void offer_to_measure(struct buf *out, const char *repo, const struct sid
 	emit_raw(out, "<p><button>Measure them</button></p></form></section>\n");
 }
 
-struct first {
-	char name[128];
-};
-
-static void take_first(void *arg, const struct view_repo *row)
-{
-	struct first *first = arg;
-	if (!first->name[0] && strcmp(row->state, "gone") != 0)
-		snprintf(first->name, sizeof first->name, "%s", row->name);
-}
-
 /* Where the two were compared its address is the answer. */
 static int answer(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct buf *out = &response->body;
 	struct side side[2] = { { .label = "Base", .field = "base" }, { .label = "Target", .field = "target" } };
-	struct first first = { "" };
+	struct scope scope;
 	struct fw_err why = { 0 };
-	const char *repo = http_query(r, "repo");
+	const char *repo = scope.repo;
 	int64_t id = 0, comparison;
 	bool requested = true, known = true;
-	if ((!repo || !*repo) && view_repos(site->db, take_first, &first, err) != 0)
+	if (scope_offer(site, r, &scope, err) != 0)
 		return -1;
-	repo = repo && *repo ? repo : first.name;
 	if (*repo && view_repo_id(site->db, repo, &id, err) != 0)
 		return -1;
 	for (int i = 0; i < 2; i++) {
@@ -146,7 +131,7 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	}
 	if (why.code && why.code != ERR_NOT_FOUND)
 		return err_set(err, why.code, "%s", why.text);
-	layout_begin(response, "Compare", "comparisons");
+	layout_begin(response, "Compare", "comparisons", NULL);
 	if (form(site->db, out, repo, id, side, err) != 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
@@ -154,8 +139,7 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 			report_unknown(out, &side[i]);
 	if (requested && known)
 		offer_to_measure(out, repo, side);
-	layout_end(response);
-	return 0;
+	return layout_end(response, NULL, 0);
 }
 
 int page_compare(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

@@ -1,8 +1,6 @@
-#include "web/page/page.h"
+#include "web/page/internal.h"
 
 #include <stdlib.h>
-
-#include "web/html/html.h"
 
 enum { BODY_MAX = 8 << 20 };
 
@@ -128,71 +126,21 @@ static const struct jsonr_field part_fields[] = { HEAD("number", JSONR_WHOLE, pa
 	HEAD("measured", JSONR_WHOLE, part.measured), LAST };
 static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
 
-static const struct comparison_cell no_cell = { .key = "",
-	.verdict = VERDICT_NONE,
-	.group = "",
-	.title = "",
-	.line = "",
-	.direction = "",
-	.failure = "",
-	.reason = "",
-	.device = "",
-	.confirmed_on = "",
-	.flags = "",
-	.base_provider = "",
-	.target_provider = "",
-	.base_config = "",
-	.target_config = "",
-	.threshold_pct = NAN,
-	.base_ms = NAN,
-	.target_ms = NAN,
-	.base_tflops = NAN,
-	.base_gb_s = NAN,
-	.target_tflops = NAN,
-	.target_gb_s = NAN,
-	.change_pct = NAN,
-	.ci_low_pct = NAN,
-	.ci_high_pct = NAN,
-	.mde_pct = NAN,
-	.base_mhz = NAN,
-	.target_mhz = NAN,
-	.blocks_kept = NAN,
-	.base_over_baseline = NAN,
-	.target_over_baseline = NAN,
-	.ideal_over_baseline = NAN,
-	.since_previous_pct = NAN };
-
-static const struct comparison no_comparison = { .repo = "",
-	.branch = "",
-	.verdict = VERDICT_NONE,
-	.suite = "",
-	.identical_by = "",
-	.base_how = "",
-	.isolation = "",
-	.finished_at = "",
-	.base = { .commit = "",
-		.module_sha256 = "",
-		.build = "",
-		.toolchain = "",
-		.provider = "",
-		.pinned = "",
-		.subject = "",
-		.author = "" },
-	.target = { .commit = "",
-		.module_sha256 = "",
-		.build = "",
-		.toolchain = "",
-		.provider = "",
-		.pinned = "",
-		.subject = "",
-		.author = "" },
-	.environment = { "", "", "", "", "", "", "", "", NAN, NAN },
-	.gpu_s = NAN,
-	.wall_s = NAN,
-	.rule_k = NAN,
-	.notes = { "", 0 },
-	.costs = { "", 0 },
-	.long_over_short = { "", 0 } };
+/* What stands where the body says nothing: texts "", figures NAN. */
+static void clear_fields(const struct jsonr_field *field, void *into)
+{
+	for (; field->key; field++) {
+		void *to = (char *)into + field->offset;
+		if (field->kind == JSONR_TEXT || field->kind == JSONR_WORDS)
+			*(const char **)to = "";
+		else if (field->kind == JSONR_NUMBER)
+			*(double *)to = NAN;
+		else if (field->kind == JSONR_SPAN)
+			*(struct jsonr_span *)to = (struct jsonr_span){ "", 0 };
+		else if (field->kind == JSONR_OBJECT)
+			clear_fields(field->inner, into);
+	}
+}
 
 /* The body's list of cells; the ones after COMPARISON_CELLS_MAX are left out. */
 static void read_cells(struct jsonr *r, void *into)
@@ -204,12 +152,7 @@ static void read_cells(struct jsonr *r, void *into)
 	while (jsonr_item(r)) {
 		if (c->n_cells == room && room < COMPARISON_CELLS_MAX) {
 			room = room ? 2 * room : 32;
-			struct comparison_cell *cell = realloc(c->cell, (size_t)room * sizeof *cell);
-			if (!cell) {
-				r->failed = true;
-				return;
-			}
-			c->cell = cell;
+			c->cell = mem_grow(c->cell, (size_t)room, sizeof *c->cell);
 		}
 		if (c->n_cells == room) {
 			jsonr_value(r);
@@ -217,7 +160,10 @@ static void read_cells(struct jsonr *r, void *into)
 		}
 		struct comparison_cell *cell = &c->cell[c->n_cells];
 		const char *begin = r->at;
-		*cell = no_cell;
+		*cell = (struct comparison_cell){ .verdict = VERDICT_NONE };
+		clear_fields(cell_fields, cell);
+		cell->pieces = 0;
+		cell->since_previous_pct = NAN;
 		cell->n = c->n_cells++;
 		jsonr_object(r, cell_fields, cell);
 		cell->text = (struct jsonr_span){ begin, (size_t)(r->at - begin) };
@@ -247,9 +193,7 @@ static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEA
 static int read_body(struct comparison *c, struct fw_err *err)
 {
 	struct jsonr r;
-	c->room = malloc(c->body.len + 1);
-	if (!c->room)
-		return err_set(err, ERR_INTERNAL, "out of memory");
+	c->room = mem_alloc(c->body.len + 1);
 	jsonr_init(&r, c->body.data, c->body.len, c->room);
 	jsonr_object(&r, fields, c);
 	return r.failed ? err_set(err, ERR_INTERNAL, "the stored body of comparison %lld cannot be read", (long long)c->id) : 0;
@@ -267,14 +211,9 @@ const json_t *comparison_open(struct comparison_cell *cell)
 /* Both pushes against one base: their ratio is the change between them. */
 static void take_previous_cell(void *arg, const char *key, double change_pct)
 {
-	struct comparison *c = arg;
-	for (int i = 0; i < c->n_cells; i++) {
-		struct comparison_cell *cell = &c->cell[i];
-		if (strcmp(cell->key, key) != 0)
-			continue;
+	struct comparison_cell *cell = comparison_find(arg, key);
+	if (cell)
 		cell->since_previous_pct = 100 * ((1 + cell->change_pct / 100) / (1 + change_pct / 100) - 1);
-		return;
-	}
 }
 
 static int read_since_previous(struct db *db, struct comparison *c, struct fw_err *err)
@@ -300,7 +239,8 @@ static void take_cores(void *arg, const char *info_json)
 int comparison_read(struct db *db, int64_t id, const struct view_around *around, struct comparison *out, struct fw_err *err)
 {
 	char etag[65];
-	*out = no_comparison;
+	*out = (struct comparison){ .verdict = VERDICT_NONE };
+	clear_fields(fields, out);
 	out->id = id;
 	out->around = around;
 	buf_init(&out->body, BODY_MAX);
@@ -317,7 +257,7 @@ void comparison_free(struct comparison *c)
 	free(c->cell);
 	free(c->room);
 	buf_fini(&c->body);
-	*c = no_comparison;
+	*c = (struct comparison){ .id = 0 };
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------------------------- */
@@ -353,6 +293,22 @@ struct comparison_judged comparison_judged(struct comparison_cell *cell)
 		return (struct comparison_judged){ cell->change_pct, cell->ci_low_pct, cell->ci_high_pct };
 	return (struct comparison_judged){ comparison_number(other, "change_pct"), comparison_number(other, "ci_low_pct"),
 		comparison_number(other, "ci_high_pct") };
+}
+
+int comparison_count(const struct comparison *c, enum verdict verdict)
+{
+	int n = 0;
+	for (int i = 0; i < c->n_cells; i++)
+		n += c->cell[i].verdict == verdict;
+	return n;
+}
+
+struct comparison_cell *comparison_find(const struct comparison *c, const char *key)
+{
+	for (int i = 0; i < c->n_cells; i++)
+		if (strcmp(c->cell[i].key, key) == 0)
+			return &c->cell[i];
+	return NULL;
 }
 
 bool comparison_is_quiet(enum verdict verdict)

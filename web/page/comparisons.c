@@ -1,10 +1,6 @@
 /* The list of comparisons, newest first, by repository, branch, verdict, time, author, and whom they were measured for. */
 #include <stdio.h>
 
-#include "db/db.h"
-#include "model/model.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
 #include "web/page/internal.h"
 
 enum { ROWS = 100 };
@@ -63,21 +59,6 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 
 /* ---- the form --------------------------------------------------------------------------------------------------------- */
 
-static void since_options(struct buf *out, const char *since)
-{
-	static const char *const known[][2] = { { "", "any time" }, { "1d", "yesterday" }, { "7d", "last week" },
-		{ "30d", "last month" } };
-	bool is_known = false;
-	emit_raw(out, "<label>Since <select name=since data-go>");
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-		layout_option(out, known[i][0], known[i][1], since);
-		is_known |= strcmp(known[i][0], since) == 0;
-	}
-	if (!is_known)
-		layout_option(out, since, NULL, since);
-	emit_raw(out, "</select></label>");
-}
-
 static void work_options(struct buf *out, const char *work)
 {
 	emit_raw(out, "<label>Measured for <select name=work data-go>");
@@ -102,7 +83,8 @@ static int filter_form(
 		layout_option(out, one, NULL, filter->verdict);
 	}
 	emit_raw(out, "</select></label>");
-	since_options(out, since);
+	picker_since(
+		out, (const char *const[]){ "", "any time", "1d", "yesterday", "7d", "last week", "30d", "last month" }, since);
 	work_options(out, d->work);
 	emit_format(out,
 		"<label>Author <input name=author size=12 placeholder=anybody value=\"%s\"></label><button>Show</button>"
@@ -153,8 +135,7 @@ int page_comparisons(struct site *site, struct http_request *r, struct http_resp
 	const char *since = http_query(r, "since");
 	if (read_requested(&d, r, &filter, err) != 0)
 		return -1;
-	layout_begin(response, "Comparisons", "comparisons");
-	layout_follow(d.out, "job.done");
+	layout_begin(response, "Comparisons", "comparisons", "job.done");
 	int result = filter_form(&d, d.out, &filter, since ? since : "", err);
 	layout_live(d.out, "list", "A comparison finished");
 	layout_table(d.out, ">No.|Verdict|>Worst / best|Branch|~Target|~Base|~Repository|~Suite|~Finished (UTC)");
@@ -169,6 +150,5 @@ int page_comparisons(struct site *site, struct http_request *r, struct http_resp
 			"href=/comparisons>Show all</a>");
 	layout_older(d.out, r, d.list.more || d.list.cut, 1, d.list.more ? d.list.last : d.list.seen);
 	emit_raw(d.out, "</div>");
-	layout_end_data(response, "/api/v1/comparisons");
-	return 0;
+	return layout_end(response, "/api/v1/comparisons", 0);
 }

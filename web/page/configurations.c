@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "web/html/html.h"
-
 enum { CELLS_MAX = 512, SIDES = 2, REPEATS = 2 };
 
 static const char *const names[SIDES] = { "base", "target" };
@@ -152,11 +148,8 @@ static double speedup(const struct row *row)
 static void write_row(struct jsonw *j, const struct row *row)
 {
 	jsonw_object(j);
-	jsonw_kv_string(j, "cell", row->key);
-	jsonw_kv_string(j, "state", row->state);
-	jsonw_kv_string(j, "title", row->title[0] ? row->title : NULL);
-	jsonw_kv_string(j, "direction", row->direction[0] ? row->direction : NULL);
-	jsonw_kv_int(j, "size", row->size);
+	answer_members(j, "cell %s state %s title %s direction %s size %d", row->key, row->state,
+		row->title[0] ? row->title : NULL, row->direction[0] ? row->direction : NULL, row->size);
 	for (int s = 0; s < SIDES; s++) {
 		const struct side *side = &row->side[s];
 		jsonw_key(j, names[s]);
@@ -202,19 +195,13 @@ static bool lengths(const struct config_rows *r, int i, const struct row **short
 static void write_lengths(struct jsonw *j, const struct config_rows *r)
 {
 	const struct row *shortest, *longest;
-	jsonw_key(j, "long_over_short");
-	jsonw_array(j);
+	answer_array(j, "long_over_short");
 	for (int i = 0; i < r->n; i++) {
 		if (!lengths(r, i, &shortest, &longest))
 			continue;
-		jsonw_object(j);
-		jsonw_kv_string(j, "title", shortest->title);
-		jsonw_kv_string(j, "direction", shortest->direction);
-		jsonw_kv_int(j, "shortest", shortest->size);
-		jsonw_kv_int(j, "longest", longest->size);
-		jsonw_kv_figure(j, "base", over(longest, shortest, 0));
-		jsonw_kv_figure(j, "target", over(longest, shortest, 1));
-		jsonw_object_end(j);
+		answer_object(j, "title %s direction %s shortest %d longest %d base %f target %f", shortest->title,
+			shortest->direction, shortest->size, longest->size, over(longest, shortest, 0),
+			over(longest, shortest, 1));
 	}
 	jsonw_array_end(j);
 }
@@ -223,8 +210,7 @@ int configurations_json(struct db *db, int64_t profile, struct jsonw *j, struct 
 {
 	struct config_rows r;
 	int result = read(db, profile, &r, err);
-	jsonw_key(j, "configurations");
-	jsonw_array(j);
+	answer_array(j, "configurations");
 	for (int i = 0; i < r.n && result == 0; i++)
 		write_row(j, &r.row[i]);
 	jsonw_array_end(j);
@@ -255,11 +241,8 @@ int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct f
 	for (int i = 0; i < r.n && result == 0; i++)
 		for (int s = 0; s < SIDES; s++) {
 			const struct row *row = &r.row[i];
-			csv_text(out, row->key);
-			buf_putc(out, ',');
-			csv_text(out, row->title);
-			buf_printf(out, ",%s,%d,%s,", row->direction, row->size, names[s]);
-			csv_text(out, row->side[s].config);
+			csv_format(out, "%s,%s,%-s,%d,%-s,%s", row->key, row->title, row->direction, row->size, names[s],
+				row->side[s].config);
 			for (int k = 0; k < FIGURES; k++) {
 				buf_putc(out, ',');
 				number(out, figure(&row->side[s], k), "");
@@ -284,10 +267,7 @@ int configurations_markdown(struct db *db, int64_t profile, struct buf *out, str
 	for (int i = 0; i < r.n && result == 0; i++)
 		for (int s = 0; s < SIDES; s++) {
 			const struct row *row = &r.row[i];
-			buf_puts(out, "| ");
-			markdown_code(out, row->key);
-			buf_printf(out, " | %s | ", names[s]);
-			markdown_text(out, row->side[s].config);
+			markdown_format(out, "| %s{code} | %-s | %s", row->key, names[s], row->side[s].config);
 			for (int k = 0; k < FIGURES; k++) {
 				buf_puts(out, " | ");
 				number(out, figure(&row->side[s], k), "–");
@@ -299,9 +279,8 @@ int configurations_markdown(struct db *db, int64_t profile, struct buf *out, str
 	for (int i = 0; i < r.n && result == 0; i++) {
 		if (!lengths(&r, i, &shortest, &longest))
 			continue;
-		buf_printf(out, "\nTFLOP/s at %d over %d, ", longest->size, shortest->size);
-		markdown_text(out, shortest->title);
-		buf_printf(out, " %s: base ", shortest->direction);
+		markdown_format(out, "\nTFLOP/s at %d over %d, %s %-s: base ", longest->size, shortest->size, shortest->title,
+			shortest->direction);
 		number(out, over(longest, shortest, 0), "–");
 		buf_puts(out, ", target ");
 		number(out, over(longest, shortest, 1), "–");

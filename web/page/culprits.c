@@ -1,32 +1,18 @@
 /* culprits.c - see culprits.c. */
 #include "web/page/internal.h"
 
-#include "web/html/html.h"
-
 /* More digits than these are none that a few runs can tell. */
 #define PROBABILITY_SHOWN 0.9999
-
-static double number(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-static const char *text(const json_t *o, const char *key)
-{
-	const char *t = json_string_value(json_object_get(o, key));
-	return t ? t : "";
-}
 
 static void show_one(struct buf *out, const json_t *culprit)
 {
 	json_int_t commits = json_integer_value(json_object_get(culprit, "commits"));
 	json_int_t comparison = json_integer_value(json_object_get(culprit, "comparison"));
-	double change = number(culprit, "change_pct"), probability = number(culprit, "probability");
+	double change = comparison_number(culprit, "change_pct"), probability = comparison_number(culprit, "probability");
 	emit_raw(out, "<p><b>Culprit:</b> ");
 	if (commits > 1)
-		emit_format(out, "one of %lld commits after %s{commit} up to ", (long long)commits, text(culprit, "from"));
-	emit_format(out, "%s{commit} %s", text(culprit, "to"), text(culprit, "subject"));
+		emit_format(out, "one of %lld commits after %s{commit} up to ", (long long)commits, comparison_text(culprit, "from"));
+	emit_format(out, "%s{commit} %s", comparison_text(culprit, "to"), comparison_text(culprit, "subject"));
 	if (isfinite(change))
 		emit_format(out, " %f{change}", change);
 	if (isfinite(probability))

@@ -1,12 +1,6 @@
-
 #include "web/page/internal.h"
 
 #include <stdio.h>
-
-#include "stats/stats.h"
-#include "verdict/verdict.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
 
 /* ---- phases ---- */
 

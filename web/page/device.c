@@ -1,24 +1,13 @@
 /* Devices: what measures, how it fares, what it was last seen doing, and the switch for it. */
-#include <stdio.h>
+#include "web/page/internal.h"
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "protocol/protocol.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
+#include <stdio.h>
 
 struct drawing {
 	struct buf *out;
 	struct site *site;
 	int n;
 };
-
-static double number(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
 
 /* A figure of a device, or a dash with its reason. Not known is written as -1 by a guard and as 0 by a device that says hello. */
 static void figure(struct buf *out, const char *name, double v, const char *unit, double from)
@@ -56,17 +45,16 @@ static void last_seen_doing(struct drawing *d, int64_t device)
 	json_t *device_check = text.len ? json_loads(text.data, 0, NULL) : NULL;
 	if (device_check) {
 		const char *regime = json_string_value(json_object_get(device_check, "regime"));
-		figure(d->out, "SM clock at its last run", number(device_check, "sm_mhz"), "MHz", 1);
-		figure(d->out, "Power then", number(device_check, "power_w"), "W", 0);
-		figure(d->out, "Temperature then", number(device_check, "temp_c"), "\u00b0C", 0);
+		figure(d->out, "SM clock at its last run", comparison_number(device_check, "sm_mhz"), "MHz", 1);
+		figure(d->out, "Power then", comparison_number(device_check, "power_w"), "W", 0);
+		figure(d->out, "Temperature then", comparison_number(device_check, "temp_c"), "\u00b0C", 0);
 		reasons(d->out, device_check);
 		if (regime && *regime) {
 			emit_raw(d->out, "<dt>Regime</dt><dd>");
-			for (const char *s = regime; *s; s++)
-				buf_putc(d->out, *s == '_' ? ' ' : *s >= 'a' && *s <= 'z' ? *s : '?');
+			layout_name(d->out, regime);
 			emit_raw(d->out, "</dd>");
 		}
-		figure(d->out, "Other processes then", number(device_check, "foreign"), "", 0);
+		figure(d->out, "Other processes then", comparison_number(device_check, "foreign"), "", 0);
 	} else {
 		emit_raw(d->out, "<dt>Last run</dt><dd class=dim>\u2013 none yet</dd>");
 	}
@@ -77,11 +65,11 @@ static void last_seen_doing(struct drawing *d, int64_t device)
 static void hardware(struct buf *out, const char *info_json)
 {
 	json_t *info = json_loads(info_json, 0, NULL);
-	figure(out, "Cores", number(info, "cores"), "", 1);
-	figure(out, "Memory", number(info, "memory_bytes") / (1 << 30), "GiB", 1e-3);
-	figure(out, "L2 cache", number(info, "l2_bytes") / (1 << 20), "MiB", 1e-3);
-	figure(out, "Highest clock", number(info, "clock_max_mhz"), "MHz", 1);
-	figure(out, "Power limit", number(info, "power_limit_w"), "W", 1);
+	figure(out, "Cores", comparison_number(info, "cores"), "", 1);
+	figure(out, "Memory", comparison_number(info, "memory_bytes") / (1 << 30), "GiB", 1e-3);
+	figure(out, "L2 cache", comparison_number(info, "l2_bytes") / (1 << 20), "MiB", 1e-3);
+	figure(out, "Highest clock", comparison_number(info, "clock_max_mhz"), "MHz", 1);
+	figure(out, "Power limit", comparison_number(info, "power_limit_w"), "W", 1);
 	json_decref(info);
 }
 
@@ -246,8 +234,7 @@ int page_devices(struct site *site, struct http_request *r, struct http_response
 {
 	(void)r;
 	struct drawing d = { .out = &response->body, .site = site };
-	layout_begin(response, "Devices", "devices");
-	layout_follow(d.out, "device. worker. job.state job.done");
+	layout_begin(response, "Devices", "devices", "device. worker. job.state job.done");
 	layout_live(d.out, "devices", "A device changed");
 	page_worker_banners(site, d.out);
 	emit_raw(d.out, "<div class=\"cards wide\">");
@@ -260,6 +247,5 @@ int page_devices(struct site *site, struct http_request *r, struct http_response
 	if (draw_calibration(&d, err) != 0)
 		return -1;
 	emit_raw(d.out, "</div>");
-	layout_end_data(response, "/api/v1/devices");
-	return 0;
+	return layout_end(response, "/api/v1/devices", 0);
 }

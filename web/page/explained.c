@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "web/html/html.h"
-
 enum { PROFILE_CELLS_MAX = 3 };
 
 /* What was read for one screen; some hundred kB, so not on the stack. */
@@ -94,14 +92,6 @@ int explained_cell(
 	return result;
 }
 
-static const struct comparison_cell *cell_of(const struct comparison *c, const char *key)
-{
-	for (int i = 0; i < c->n_cells; i++)
-		if (strcmp(c->cell[i].key, key) == 0)
-			return &c->cell[i];
-	return NULL;
-}
-
 struct of_profile {
 	int64_t id;
 	int n_cells;
@@ -115,7 +105,7 @@ static int alert_cell(struct db *db, struct buf *out, int64_t alert, int n, cons
 	struct explained *x = mem_alloc_zero(1, sizeof *x);
 
 	int found = why_read(db, &of, &x->why, err);
-	const struct comparison_cell *cell = found == 1 && c ? cell_of(c, x->why.key) : NULL;
+	const struct comparison_cell *cell = found == 1 && c ? comparison_find(c, x->why.key) : NULL;
 
 	*all = (struct of_profile){ x->why.head.profile, x->why.n_cells };
 	if (found == 1 && read_facts(db, c, cell, x, err) != 0)

@@ -1,11 +1,7 @@
 /* Atom feeds (RFC 4287) of alerts and of comparisons, newest first. */
-#include <stdio.h>
+#include "web/page/internal.h"
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
+#include <stdio.h>
 
 enum { ENTRIES = 50 };
 

@@ -2,10 +2,6 @@
 
 #include <stdio.h>
 
-#include "db/db.h"
-#include "verdict/verdict.h"
-#include "web/html/html.h"
-
 static void take(void *arg, const struct view_headline *row)
 {
 	struct headline *t = arg;

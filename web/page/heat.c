@@ -1,11 +1,8 @@
 /* Heat map: every cell of a branch over its last comparisons, a square each. */
+#include "web/page/internal.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
 
 enum { COLUMNS_MAX = 40 };
 
@@ -162,8 +159,7 @@ int page_heat(struct site *site, struct http_request *r, struct http_response *r
 	struct buf *out = &response->body;
 	if (scope_offer(site, r, &scope, err) != 0)
 		return -1;
-	layout_begin(response, "Heat map", "heat");
-	layout_follow(out, "job.done");
+	layout_begin(response, "Heat map", "heat", "job.done");
 	emit_raw(out, "<form class=filter action=/heat>");
 	int drawn = 0, result = picker_repo(out, site->db, scope.repo, false, err);
 	if (result == 0)
@@ -176,7 +172,5 @@ int page_heat(struct site *site, struct http_request *r, struct http_response *r
 		layout_empty(
 			out, "", "No cell of this branch has been measured yet.", "Choose another branch, or push this one.");
 	emit_raw(out, "</div>");
-	if (result == 0)
-		layout_end_data(response, "/api/v1/comparisons");
-	return result;
+	return layout_end(response, "/api/v1/comparisons", result);
 }

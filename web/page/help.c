@@ -1,9 +1,7 @@
 /* Help: how a verdict is reached, with a worked example whose figures come from the rule itself; and the API in words. */
-#include <stdio.h>
+#include "web/page/internal.h"
 
-#include "verdict/verdict.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
+#include <stdio.h>
 
 /* Four runs of a kernel that became 2 % slower, then the confirming four: the log ratios a person can follow. */
 static const struct run_estimate example[] = {
@@ -59,7 +57,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 {
 	(void)site, (void)r, (void)err;
 	struct buf *out = &response->body;
-	layout_begin(response, "How a verdict is reached", "help");
+	layout_begin(response, "How a verdict is reached", "help", NULL);
 	emit_raw(out,
 		"<p class=lead>Base and target are timed side by side, in one process, on one device, call by call. Clock, heat and other processes, which change between two measurements, are then the same for both, and only the code differs.</p>"
 		"<h2>From calls to a verdict</h2><ol>"
@@ -107,8 +105,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 		"known, and there is no interval. No verdict follows from it</dd>"
 		"<dt>Phase</dt><dd>named as the one that moved only if its own interval leaves out 0 and it covers half of the "
 		"change</dd></dl>");
-	layout_end(response);
-	return 0;
+	return layout_end(response, NULL, 0);
 }
 
 /* ---- glossary --------------------------------------------------------------------------------------------------------- */
@@ -116,21 +113,19 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 int page_glossary(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	(void)site, (void)r, (void)err;
-	layout_begin(response, "Glossary", "help");
+	layout_begin(response, "Glossary", "help", NULL);
 	emit_raw(&response->body,
 		"<p class=lead>Terms of these pages and of the command line; <a href=/help>how a verdict is reached</a> explains them together.</p>\n");
 	glossary_draw(&response->body);
-	layout_end(response);
-	return 0;
+	return layout_end(response, NULL, 0);
 }
 
 int page_troubleshooting(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	(void)site, (void)r, (void)err;
-	layout_begin(response, "Troubleshooting, by message", "help");
+	layout_begin(response, "Troubleshooting, by message", "help", NULL);
 	troubleshooting_draw(&response->body);
-	layout_end(response);
-	return 0;
+	return layout_end(response, NULL, 0);
 }
 
 /* ---- the API ---------------------------------------------------------------------------------------------------------- */
@@ -146,7 +141,7 @@ int page_api(struct site *site, struct http_request *r, struct http_response *re
 	(void)err;
 	(void)site, (void)r;
 	struct buf *out = &response->body;
-	layout_begin(response, "API", "");
+	layout_begin(response, "API", "", NULL);
 	emit_raw(out,
 		"<p class=lead>The API returns all data of these pages as JSON. The index is at <a href=\"/api/v1/\">/api/v1/</a>, the full description is <a href=\"/api/v1/openapi.json\">OpenAPI</a>.</p><p>Lists are "
 		"<code>{\"items\":[],\"next_cursor\":null}</code>: pass <code>cursor</code> for the next page; lists with times take <code>since</code> and <code>until</code> "
@@ -192,6 +187,5 @@ int page_api(struct site *site, struct http_request *r, struct http_response *re
 	layout_table_end(out);
 	layout_command(out,
 		"curl -s http://127.0.0.1:8451/api/v1/comparisons?verdict=regression | jq '.items[] | {id, branch, worst_pct}'");
-	layout_end_data(response, "/api/v1/");
-	return 0;
+	return layout_end(response, "/api/v1/", 0);
 }

@@ -2,13 +2,9 @@
  * History: a cell over time, other cells and branches over it in one chart, a stretch of time of it, and the same points as a table;
  * without a cell, or with a part of a name, the cells to choose from.
  */
-#include <stdio.h>
+#include "web/page/internal.h"
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
+#include <stdio.h>
 
 enum { OVER_MAX = CHART_LINES_MAX - 1 };
 
@@ -172,21 +168,6 @@ static int over_fields(struct site *site, struct buf *out, const struct requeste
 	return result;
 }
 
-static void since_field(struct buf *out, const struct requested *a)
-{
-	static const char *const known[][2] = { { "", "ever" }, { "7d", "last week" }, { "30d", "last month" },
-		{ "13w", "last quarter" } };
-	bool is_known = false;
-	emit_raw(out, "<label>Since <select name=since data-go>");
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-		layout_option(out, known[i][0], known[i][1], a->since);
-		is_known |= strcmp(known[i][0], a->since) == 0;
-	}
-	if (!is_known)
-		layout_option(out, a->since, NULL, a->since);
-	emit_raw(out, "</select></label>");
-}
-
 static int form(struct site *site, struct buf *out, const struct requested *a, const struct choice *cells,
 	const struct trend_metric *metric, bool flops, struct fw_err *err)
 {
@@ -207,7 +188,8 @@ static int form(struct site *site, struct buf *out, const struct requested *a, c
 	layout_option(out, "push", "by push", a->axis);
 	layout_option(out, "date", "by date", a->axis);
 	emit_raw(out, "</select></label>");
-	since_field(out, a);
+	picker_since(out, (const char *const[]){ "", "ever", "7d", "last week", "30d", "last month", "13w", "last quarter" },
+		a->since);
 	if (a->device && *a->device)
 		emit_format(out, "<label>Device <input name=device value=\"%s\"></label>", a->device);
 	emit_raw(out, "<button>Show</button></form>\n");
@@ -396,7 +378,7 @@ int page_history(struct site *site, struct http_request *r, struct http_response
 		return -1;
 	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
 	struct choice cells;
-	layout_begin(response, "History", "history");
+	layout_begin(response, "History", "history", NULL);
 	choice_init(&cells, &a);
 	int result = choose(site, &a, &cells, err);
 	bool is_chosen = *a.cell && !(cells.is_offered && cells.at < 0);
@@ -415,7 +397,7 @@ int page_history(struct site *site, struct http_request *r, struct http_response
 	buf_init(&data, 16384);
 	if (is_chosen)
 		api_address(&data, &a, a.cell, a.scope.branch);
-	layout_end_data(response, data.len ? data.data : NULL);
+	layout_end(response, data.len ? data.data : NULL, 0);
 	buf_fini(&data);
 	return 0;
 }

@@ -1,12 +1,8 @@
 /* Jobs: the queue and what ended lately; one job with its log and its builds. */
-#include "db/db.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
 #include "web/page/internal.h"
 
 /* ---- timeline ---- */
@@ -448,8 +444,7 @@ int page_jobs(struct site *site, struct http_request *r, struct http_response *r
 	d.work = work ? work : WORK_REQUESTED;
 	bool is_whole = !state && !before;
 	int result = 0;
-	layout_begin(response, "Queue", "jobs");
-	layout_follow(d.out, "job.");
+	layout_begin(response, "Queue", "jobs", "job.");
 	emit_raw(d.out, "<noscript><p><small>This page does not refresh by itself without scripts.</small></p></noscript>");
 	layout_live(d.out, "queue", "The queue moved");
 	d.skip_open = is_whole;
@@ -462,9 +457,7 @@ int page_jobs(struct site *site, struct http_request *r, struct http_response *r
 	}
 	emit_raw(d.out, "</div>");
 	unschedulable_fini(&d.unschedulable);
-	if (result == 0)
-		layout_end_data(response, "/api/v1/jobs");
-	return result;
+	return layout_end(response, "/api/v1/jobs", result);
 }
 
 /* ---- one job ---------------------------------------------------------------------------------------------------------- */
@@ -588,8 +581,7 @@ int page_job(struct site *site, struct http_request *r, struct http_response *re
 		return -1;
 	snprintf(title, sizeof title, "Job %lld", (long long)id);
 	snprintf(data, sizeof data, "/api/v1/jobs/%lld", (long long)id);
-	layout_begin(response, title, "jobs");
-	layout_follow(page.out, "job.");
+	layout_begin(response, title, "jobs", "job.");
 	int result = view_job(site->db, id, job_facts, &page, err);
 	unschedulable_fini(&page.unschedulable);
 	if (result == 0) {
@@ -600,7 +592,5 @@ int page_job(struct site *site, struct http_request *r, struct http_response *re
 	}
 	if (result == 0)
 		result = draw_builds(site, &page, err);
-	if (result == 0)
-		layout_end_data(response, data);
-	return result;
+	return layout_end(response, data, result);
 }

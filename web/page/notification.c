@@ -1,10 +1,7 @@
 /* Notifications: receivers, texts, how each attempt ended, and a button to send it again. */
-#include <stdio.h>
+#include "web/page/internal.h"
 
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
+#include <stdio.h>
 
 enum { ROWS = 50 };
 
@@ -55,7 +52,7 @@ int page_notifications(struct site *site, struct http_request *r, struct http_re
 	int64_t before;
 	if (answer_choice(r, "state", ANSWER_NOTIFICATION_STATES, &state, err) != 0 || answer_cursor(r, &before, err) != 0)
 		return -1;
-	layout_begin(response, "Notifications", "alerts");
+	layout_begin(response, "Notifications", "alerts", NULL);
 	emit_raw(d.out,
 		"<p>Notifications sent to webhooks, forges and git notes. A failed one is sent again for an hour.</p><div class=wide>");
 	layout_table(d.out, ">Notification|To|State|Written|Attempts|");
@@ -67,6 +64,5 @@ int page_notifications(struct site *site, struct http_request *r, struct http_re
 		layout_empty(d.out, "", "No notification yet.",
 			"Configure receivers under <code>webhooks</code>, and <code>status</code> and <code>notes</code> of a repository, in flopwatchd.yml.");
 	layout_older(d.out, r, d.n, ROWS, d.last);
-	layout_end_data(response, "/api/v1/notifications");
-	return 0;
+	return layout_end(response, "/api/v1/notifications", 0);
 }

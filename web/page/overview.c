@@ -2,9 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
 #include "web/page/internal.h"
 
 enum { REPOS_MAX = 64, GRID_CELLS = 128, GRID_POINTS = 30, BRANCHES_MAX = 100 };
@@ -321,8 +318,8 @@ int page_overview(struct site *site, struct http_request *r, struct http_respons
 	struct repos *all = mem_alloc_zero(1, sizeof *all);
 	struct buf *out = &response->body;
 	int result = view_repos(site->db, remember_repo, all, err);
-	layout_begin(response, "Overview", "overview");
-	layout_follow(out, "job.queued job.state job.done alert. device. worker. branch. baseline_period.");
+	layout_begin(response, "Overview", "overview",
+		"job.queued job.state job.done alert. device. worker. branch. baseline_period.");
 	layout_live(out, "overview", "The overview changed");
 	if (all->n)
 		emit_raw(out,
@@ -354,7 +351,5 @@ int page_overview(struct site *site, struct http_request *r, struct http_respons
 			all->n_left, all->n_left == 1 ? "y is" : "ies are", REPOS_MAX);
 	emit_raw(out, "</div>");
 	free(all);
-	if (result == 0)
-		layout_end_data(response, "/api/v1/branches");
-	return result;
+	return layout_end(response, "/api/v1/branches", result);
 }

@@ -124,6 +124,10 @@ struct comparison_judged comparison_judged(struct comparison_cell *cell);
 /** The object of the body that they are read from. Own: the cell's. NULL: the pairs decided. */
 const json_t *comparison_decided(struct comparison_cell *cell);
 
+/** How many cells have this verdict. */
+int comparison_count(const struct comparison *c, enum verdict verdict);
+/** The cell with this key; NULL: there is none. */
+struct comparison_cell *comparison_find(const struct comparison *c, const char *key);
 /** Whether a verdict says of a cell that nothing happened to it. */
 bool comparison_is_quiet(enum verdict verdict);
 

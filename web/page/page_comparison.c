@@ -1,25 +1,13 @@
 /* One comparison: the sentence, both sides, what differs around them, the tables, the sums. */
-#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "verdict/verdict.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
 #include "web/page/internal.h"
 
 /* ---- lead ---- */
 
 /* ---- the sentence ----------------------------------------------------------------------------------------------------- */
-
-static int lead_count(const struct comparison *c, enum verdict verdict)
-{
-	int n = 0;
-	for (int i = 0; i < c->n_cells; i++)
-		n += c->cell[i].verdict == verdict;
-	return n;
-}
 
 /* Of the cells with this verdict the one that moved most. */
 static struct comparison_cell *first_of(const struct comparison *c, enum verdict verdict)
@@ -56,7 +44,7 @@ static void improvement_sentence(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *best = first_of(c, VERDICT_IMPROVEMENT);
 	emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none is slower",
-		lead_count(c, VERDICT_IMPROVEMENT), c->n_cells);
+		comparison_count(c, VERDICT_IMPROVEMENT), c->n_cells);
 	if (!best)
 		return;
 	emit_raw(out, "; the best is ");
@@ -66,7 +54,8 @@ static void improvement_sentence(struct buf *out, const struct comparison *c)
 static void regression_sentence(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *w = first_of(c, VERDICT_REGRESSION);
-	emit_rawf(out, "%d of %d cells are slower by more than their threshold", lead_count(c, VERDICT_REGRESSION), c->n_cells);
+	emit_rawf(out, "%d of %d cells are slower by more than their threshold", comparison_count(c, VERDICT_REGRESSION),
+		c->n_cells);
 	if (!w)
 		return;
 	const char *cause = comparison_decided(w) ? NULL : comparison_cause(w);
@@ -90,7 +79,7 @@ static void absences(struct buf *out, const struct comparison *c)
 	if (comparison_is_side_by_side(c))
 		return;
 	for (int i = 0; i < 3; i++) {
-		int n = lead_count(c, said[i].verdict);
+		int n = comparison_count(c, said[i].verdict);
 		if (n)
 			emit_rawf(out, "%s%d %s", n_said++ ? ", " : "; not compared: ", n, said[i].text);
 	}
@@ -98,7 +87,8 @@ static void absences(struct buf *out, const struct comparison *c)
 
 static int n_compared(const struct comparison *c)
 {
-	return c->n_cells - lead_count(c, VERDICT_REMOVED) - lead_count(c, VERDICT_ADDED) - lead_count(c, VERDICT_UNSUPPORTED);
+	return c->n_cells - comparison_count(c, VERDICT_REMOVED) - comparison_count(c, VERDICT_ADDED) -
+	       comparison_count(c, VERDICT_UNSUPPORTED);
 }
 
 static void sentence(struct buf *out, const struct comparison *c)
@@ -121,14 +111,14 @@ static void sentence(struct buf *out, const struct comparison *c)
 		improvement_sentence(out, c);
 	else if (c->verdict == VERDICT_UNDECIDED)
 		emit_rawf(out, "%d of %d cells are undecided; open one to see how many runs it needs",
-			lead_count(c, VERDICT_UNDECIDED), c->n_cells);
+			comparison_count(c, VERDICT_UNDECIDED), c->n_cells);
 	else if (c->verdict == VERDICT_FAILED)
-		emit_rawf(out, "%d of %d cells of the target failed", lead_count(c, VERDICT_FAILED), c->n_cells);
+		emit_rawf(out, "%d of %d cells of the target failed", comparison_count(c, VERDICT_FAILED), c->n_cells);
 	else if (c->verdict == VERDICT_REJECTED)
-		emit_rawf(out, "The times of %d of %d cells are rejected", lead_count(c, VERDICT_REJECTED), c->n_cells);
+		emit_rawf(out, "The times of %d of %d cells are rejected", comparison_count(c, VERDICT_REJECTED), c->n_cells);
 	else if (c->verdict == VERDICT_NOT_COMPARABLE)
 		emit_rawf(out, "%d of %d cells are not comparable; their rows give the reasons",
-			lead_count(c, VERDICT_NOT_COMPARABLE), c->n_cells);
+			comparison_count(c, VERDICT_NOT_COMPARABLE), c->n_cells);
 	else
 		emit_raw(out, "No cell is supported by both sides");
 	absences(out, c);
@@ -507,12 +497,8 @@ static void fit_line(struct buf *out, const double *x, const double *ms, int n)
 static void fits(struct buf *out, const struct comparison *c)
 {
 	size_t room = (size_t)c->n_cells + 1;
-	double *x = calloc(3 * room, sizeof *x), *base = x + room, *target = base + room;
+	double *x = mem_alloc_zero(3 * room, sizeof *x), *base = x + room, *target = base + room;
 	bool begun = false;
-	if (!x) {
-		emit_raw(out, "<p>The lines of sparse cells could not be worked out: out of memory.</p>");
-		return;
-	}
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *like = &c->cell[i];
 		int n = 0;
@@ -608,13 +594,11 @@ static void cost(struct buf *out, const struct comparison *c, const json_t *cost
 		comparison_number(most, "target"), text, sizeof text);
 	emit_format(out, "<p>Besides its time %s, in ", text);
 	const char *key = comparison_text(most, "cell");
-	bool is_linked = false;
-	for (int i = 0; i < c->n_cells && !is_linked; i++) {
-		is_linked = strcmp(c->cell[i].key, key) == 0;
-		if (is_linked)
-			emit_rawf(out, "<a href=\"?open=%d#c%d\" data-cell=c%d>", i, i, i);
-	}
-	emit_format(out, "%s%-s", key, is_linked ? "</a>.</p>\n" : ".</p>\n");
+	const struct comparison_cell *cell = comparison_find(c, key);
+	if (cell)
+		emit_format(out, "<a href=\"?open=%d#c%d\" data-cell=c%d>%s</a>.</p>\n", cell->n, cell->n, cell->n, key);
+	else
+		emit_format(out, "%s.</p>\n", key);
 }
 
 static void costs(struct buf *out, const struct comparison *c)
@@ -630,21 +614,13 @@ static void costs(struct buf *out, const struct comparison *c)
 	json_decref(list);
 }
 
-static int count(const struct comparison *c, enum verdict verdict)
-{
-	int n = 0;
-	for (int i = 0; i < c->n_cells; i++)
-		n += c->cell[i].verdict == verdict;
-	return n;
-}
-
 static void request_counter(struct buf *out, const struct comparison *c, const struct comparison_view *view)
 {
 	emit_rawf(out, "<nav class=tabs aria-label=\"Cells by verdict\"><a href=\"/comparisons/%lld\"%s>all %d</a>",
 		(long long)c->id, *view->show ? "" : " aria-current=true", c->n_cells);
 	for (unsigned v = 0; v < VERDICT_NONE; v++) {
 		const char *name = verdict_name((enum verdict)v);
-		int n = count(c, (enum verdict)v);
+		int n = comparison_count(c, (enum verdict)v);
 		if (!n)
 			continue;
 		emit_format(out, "<a href=\"/comparisons/%lld?show=%-s\"%-s>%s{name} %d</a>", (long long)c->id, name,
@@ -731,8 +707,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		snprintf(title, sizeof title, "Comparison %lld", (long long)id);
 		snprintf(data, sizeof data, "/api/v1/comparisons/%lld", (long long)id);
 		buf_room(out, USUAL_BYTES);
-		layout_begin(response, title, "comparisons");
-		layout_follow(out, "alert. job.done profile.");
+		layout_begin(response, title, "comparisons", "alert. job.done profile.");
 		crumbs(out, &c);
 		part(out, &c);
 		result = comparison_lead(site->db, out, &c, err);
@@ -749,7 +724,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 			comparison_setting(out, &c);
 			notes(out, &c);
 		}
-		layout_end_data(response, data);
+		layout_end(response, data, 0);
 	}
 	comparison_free(&c);
 	return result;

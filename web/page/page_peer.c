@@ -1,10 +1,6 @@
 /* Kernels beside their peers: the newest comparison with each, cell by cell, and how it was before. */
 #include <stdio.h>
 
-#include "db/db.h"
-#include "model/model.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
 #include "web/page/internal.h"
 
 enum { SHOWN_MAX = 12, SERIES_MAX = VIEW_LIMIT_DEFAULT };
@@ -208,10 +204,8 @@ int page_peers(struct site *site, struct http_request *r, struct http_response *
 {
 	struct drawing d = { .site = site, .out = &response->body };
 	const char *repo = http_query(r, "repo");
-	layout_begin(response, "Peers", "peers");
-	layout_follow(d.out, "job.done");
+	layout_begin(response, "Peers", "peers", "job.done");
 	if (draw(&d, repo && *repo ? repo : NULL, err) != 0)
 		return -1;
-	layout_end_data(response, "/api/v1/peers");
-	return 0;
+	return layout_end(response, "/api/v1/peers", 0);
 }

@@ -1,6 +1,4 @@
-#include "web/page/page.h"
-
-#include "web/html/html.h"
+#include "web/page/internal.h"
 
 bool comparison_is_side_by_side(const struct comparison *c)
 {
@@ -56,14 +54,6 @@ static void name_side(struct buf *out, const struct comparison *c, const struct 
 		emit_format(out, " in <code>%s</code>", side->pinned);
 }
 
-static int count(const struct comparison *c, enum verdict verdict)
-{
-	int n = 0;
-	for (int i = 0; i < c->n_cells; i++)
-		n += c->cell[i].verdict == verdict;
-	return n;
-}
-
 static void clause(struct buf *out, int n, const char *words, bool *begun)
 {
 	if (n)
@@ -80,16 +70,16 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	emit_format(out, "</b>, of %d cell%-s ", c->n_cells, c->n_cells == 1 ? "" : "s");
 	name_side(out, c, &c->target);
 	emit_raw(out, " has ");
-	known += count(c, VERDICT_IMPROVEMENT) + count(c, VERDICT_UNCHANGED) + count(c, VERDICT_REGRESSION);
-	clause(out, count(c, VERDICT_IMPROVEMENT), "faster", &begun);
-	clause(out, count(c, VERDICT_UNCHANGED) + count(c, VERDICT_IDENTICAL), "level", &begun);
-	clause(out, count(c, VERDICT_REGRESSION), "slower", &begun);
-	clause(out, count(c, VERDICT_UNDECIDED), "undecided", &begun);
-	clause(out, count(c, VERDICT_REMOVED) + count(c, VERDICT_ADDED), "that one of the two does not support", &begun);
-	clause(out, count(c, VERDICT_UNSUPPORTED), "that neither supports", &begun);
-	clause(out, count(c, VERDICT_NOT_COMPARABLE), "that fail in the other", &begun);
-	clause(out, count(c, VERDICT_FAILED), "that fail here", &begun);
-	clause(out, count(c, VERDICT_REJECTED), "with rejected times", &begun);
+	known += comparison_count(c, VERDICT_IMPROVEMENT) + comparison_count(c, VERDICT_UNCHANGED) + comparison_count(c, VERDICT_REGRESSION);
+	clause(out, comparison_count(c, VERDICT_IMPROVEMENT), "faster", &begun);
+	clause(out, comparison_count(c, VERDICT_UNCHANGED) + comparison_count(c, VERDICT_IDENTICAL), "level", &begun);
+	clause(out, comparison_count(c, VERDICT_REGRESSION), "slower", &begun);
+	clause(out, comparison_count(c, VERDICT_UNDECIDED), "undecided", &begun);
+	clause(out, comparison_count(c, VERDICT_REMOVED) + comparison_count(c, VERDICT_ADDED), "that one of the two does not support", &begun);
+	clause(out, comparison_count(c, VERDICT_UNSUPPORTED), "that neither supports", &begun);
+	clause(out, comparison_count(c, VERDICT_NOT_COMPARABLE), "that fail in the other", &begun);
+	clause(out, comparison_count(c, VERDICT_FAILED), "that fail here", &begun);
+	clause(out, comparison_count(c, VERDICT_REJECTED), "with rejected times", &begun);
 	if (c->kind == JOBKIND_ENVIRONMENT) {
 		emit_raw(out, ". Another toolchain is not part of a commit, so this sets no commit\u2019s verdict");
 		return;

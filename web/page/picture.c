@@ -1,8 +1,5 @@
 #include "web/page/internal.h"
 
-#include "model/model.h"
-#include "web/html/html.h"
-
 enum { SHOWN_MAX = 60, NAME_MAX_BYTES = 36 };
 /* Units: pixels. Columns of numbers are named by their right edge. */
 enum { WIDTH = 940, EDGE = 16, TOP = 78, ROW = 22, HEADING = 34, BOTTOM = 34 };
@@ -63,19 +60,13 @@ static void begin_text(const struct drawing *d, const char *class, int x, int y)
 	emit_rawf(d->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, x, y);
 }
 
-static void put_words(struct buf *out, const char *word)
-{
-	for (const char *s = word; *s; s++)
-		buf_putc(out, *s == '_' ? ' ' : *s >= 'a' && *s <= 'z' ? *s : '?');
-}
-
 static void head(const struct drawing *d)
 {
 	const struct comparison *c = d->c;
 	const char *word = verdict_word(c->kind, c->verdict);
 	emit_rawf(d->out, "<text class=\"h %s\" x=\"%d\" y=\"28\" font-size=\"15\">%s ", layout_tone(word), EDGE,
 		layout_sign(word));
-	put_words(d->out, word);
+	layout_name(d->out, word);
 	if (c->regressions)
 		emit_rawf(d->out, " in %d of %d cells", c->regressions, c->n_cells);
 	emit_raw(d->out, "</text>");
@@ -190,7 +181,7 @@ static void row(struct drawing *d, const struct comparison_cell *cell)
 	emit_raw(d->out, "</text>");
 	begin_text(d, tone, VERDICT_X, d->y + 15);
 	emit_rawf(d->out, "%s ", layout_sign(word));
-	put_words(d->out, word);
+	layout_name(d->out, word);
 	emit_raw(d->out, "</text></g>\n");
 	d->y += ROW;
 }
@@ -204,7 +195,7 @@ void comparison_picture(struct buf *out, struct comparison *c)
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
 		"aria-label=\"comparison: ",
 		WIDTH, height, WIDTH, height);
-	put_words(out, verdict_word(c->kind, c->verdict));
+	layout_name(out, verdict_word(c->kind, c->verdict));
 	emit_rawf(out, "\"><style>%s</style>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>", STYLE, WIDTH, height);
 	head(&d);
 	buf_putc(out, '\n');

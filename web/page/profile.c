@@ -3,55 +3,33 @@
 
 #include <stdlib.h>
 
-#include "db/db.h"
-#include "web/answer/answer.h"
-
 /* ---- profile_json ---- */
 
 /* What was asked for and how it stands, as lists have it: keys of an object that is open. */
 static void profile_json_row(struct jsonw *j, const struct view_profile *row)
 {
-	jsonw_kv_int(j, "id", row->id);
-	jsonw_kv_int(j, "job", row->job);
-	answer_id(j, "comparison", row->comparison);
-	answer_id(j, "alert", row->alert);
-	jsonw_kv_string(j, "state", jobstate_name(row->state));
-	answer_text(j, "state_why", row->state_why);
-	jsonw_kv_string(j, "answer", row->answer);
-	answer_text(j, "sentence", row->sentence);
-	jsonw_kv_string(j, "repo", row->repo);
-	answer_text(j, "base", row->base);
-	jsonw_kv_string(j, "target", row->target);
-	answer_text(j, "base_provider", row->base_provider);
-	answer_text(j, "target_provider", row->target_provider);
-	answer_text(j, "base_config", row->base_config);
-	answer_text(j, "target_config", row->target_config);
-	answer_text(j, "suite", row->suite);
-	answer_text(j, "requested_cells", row->cells_glob);
-	answer_text(j, "device", row->device);
-	jsonw_kv_string(j, "origin", row->origin);
-	answer_time(j, "queued_at", row->queued_at);
-	answer_time(j, "started_at", row->started_at);
-	answer_time(j, "ended_at", row->ended_at);
+	answer_members(j,
+		"id %lld job %lld comparison %lld{null} alert %lld{null} state %s state_why %s{null} answer %s sentence %s{null} "
+		"repo %s base %s{null} target %s base_provider %s{null} target_provider %s{null} base_config %s{null} "
+		"target_config %s{null} suite %s{null} requested_cells %s{null} device %s{null} origin %s "
+		"queued_at %lld{time} started_at %lld{time} ended_at %lld{time}",
+		(long long)row->id, (long long)row->job, (long long)row->comparison, (long long)row->alert,
+		jobstate_name(row->state), row->state_why, row->answer, row->sentence, row->repo, row->base, row->target,
+		row->base_provider, row->target_provider, row->base_config, row->target_config, row->suite, row->cells_glob,
+		row->device, row->origin, (long long)row->queued_at, (long long)row->started_at, (long long)row->ended_at);
 }
 
 static void diagnostic_row(void *arg, const struct profile_diagnostic *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_string(j, "change", row->change);
-	jsonw_kv_string(j, "kind", row->kind);
-	answer_text(j, "code", row->code);
-	answer_text(j, "kernel", row->kernel);
-	jsonw_kv_string(j, "what", row->what);
-	jsonw_object_end(j);
+	answer_object(j, "change %s kind %s code %s{null} kernel %s{null} what %s", row->change, row->kind, row->code,
+		row->kernel, row->what);
 }
 
 /* `"diagnostics": [...]`: what ptxas says of one build and not of the other. */
 static int profile_json_diagnostics(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
 {
-	jsonw_key(j, "diagnostics");
-	jsonw_array(j);
+	answer_array(j, "diagnostics");
 	int result = view_profile_diagnostics(db, profile, diagnostic_row, j, err);
 	jsonw_array_end(j);
 	return result;
@@ -70,15 +48,8 @@ struct cells {
 static void cause_row(void *arg, const struct view_cause *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_int(j, "rank", row->rank);
-	jsonw_kv_string(j, "cause", row->code);
-	answer_text(j, "kernel", row->kernel);
-	jsonw_kv_double(j, "explained_ms", row->explained_ms);
-	jsonw_kv_double(j, "of_ms", row->of_ms);
-	jsonw_kv_string(j, "confidence", row->confidence);
-	jsonw_kv_string(j, "sentence", row->sentence);
-	jsonw_object_end(j);
+	answer_object(j, "rank %d cause %s kernel %s{null} explained_ms %f{exact} of_ms %f{exact} confidence %s sentence %s",
+		row->rank, row->code, row->kernel, row->explained_ms, row->of_ms, row->confidence, row->sentence);
 }
 
 static void write_side(struct jsonw *j, const char *key, const struct kernel_side *s)
@@ -88,26 +59,19 @@ static void write_side(struct jsonw *j, const char *key, const struct kernel_sid
 		jsonw_null(j);
 		return;
 	}
-	jsonw_object(j);
-	jsonw_kv_double(j, "ms", s->ms);
-	jsonw_kv_int(j, "registers", s->registers);
-	jsonw_kv_int(j, "local_bytes", s->local_bytes);
-	jsonw_kv_int(j, "shared_bytes", s->shared_bytes);
-	jsonw_kv_int(j, "ctas_per_sm", s->ctas_per_sm);
-	jsonw_object_end(j);
+	answer_object(j, "ms %f{exact} registers %d local_bytes %d shared_bytes %d ctas_per_sm %d", s->ms, s->registers,
+		s->local_bytes, s->shared_bytes, s->ctas_per_sm);
 }
 
 static int write_kernels(struct db *db, int64_t cell, struct jsonw *j, struct fw_err *err)
 {
 	struct kernels k;
 	int result = kernels_read(db, cell, &k, err);
-	jsonw_key(j, "kernels");
-	jsonw_array(j);
+	answer_array(j, "kernels");
 	for (int i = 0; i < k.n && result == 0; i++) {
 		int same = kernels_same_code(&k.row[i]);
 		jsonw_object(j);
-		jsonw_kv_string(j, "phase", k.row[i].phase);
-		jsonw_kv_string(j, "kernel", k.row[i].name);
+		answer_members(j, "phase %s kernel %s", k.row[i].phase, k.row[i].name);
 		write_side(j, "base", &k.row[i].side[KERNELS_BASE]);
 		write_side(j, "target", &k.row[i].side[KERNELS_TARGET]);
 		jsonw_key(j, "same_code");
@@ -146,13 +110,8 @@ static void process_row(void *arg, const struct view_profile_kernel *row)
 	struct cells *c = arg;
 	struct jsonw *j = c->j;
 	jsonw_object(j);
-	jsonw_kv_string(j, "side", row->side);
-	jsonw_kv_int(j, "repeat", row->repeat);
-	jsonw_kv_int(j, "n", row->n);
-	jsonw_kv_string(j, "phase", row->phase);
-	jsonw_kv_string(j, "kernel", row->kernel);
-	answer_text(j, "code_sha", row->code_sha);
-	jsonw_kv_double(j, "ms", row->ms);
+	answer_members(j, "side %s repeat %d n %d phase %s kernel %s code_sha %s{null} ms %f{exact}", row->side, row->repeat,
+		row->n, row->phase, row->kernel, row->code_sha, row->ms);
 	write_numbers(j, "grid", row->grid);
 	write_numbers(j, "block", row->block);
 	jsonw_key(j, "values");
@@ -163,26 +122,15 @@ static void process_row(void *arg, const struct view_profile_kernel *row)
 	jsonw_object_end(j);
 }
 
-static void write_raw(struct jsonw *j, const char *key, const char *json)
-{
-	jsonw_key(j, key);
-	jsonw_raw(j, json, strlen(json));
-}
-
 static void code_row(void *arg, const struct view_profile_code *row)
 {
 	struct jsonw *j = arg;
-	jsonw_object(j);
-	answer_text(j, "base", row->base);
-	answer_text(j, "target", row->target);
-	jsonw_kv_string(j, "what", row->what);
-	write_raw(j, "opcodes", row->opcodes_json);
-	write_raw(j, "base_takes", row->base_takes_json);
-	write_raw(j, "target_takes", row->target_takes_json);
-	write_raw(j, "base_stalls", *row->base_stalls_json ? row->base_stalls_json : "null");
-	write_raw(j, "target_stalls", *row->target_stalls_json ? row->target_stalls_json : "null");
-	jsonw_kv_string(j, "hunks", row->hunks);
-	jsonw_object_end(j);
+	answer_object(j,
+		"base %s{null} target %s{null} what %s opcodes %s{json} base_takes %s{json} target_takes %s{json} "
+		"base_stalls %s{json} target_stalls %s{json} hunks %s",
+		row->base, row->target, row->what, row->opcodes_json, row->base_takes_json, row->target_takes_json,
+		*row->base_stalls_json ? row->base_stalls_json : "null",
+		*row->target_stalls_json ? row->target_stalls_json : "null", row->hunks);
 }
 
 static void write_with(struct jsonw *j, const struct view_profile_cell *row)
@@ -192,12 +140,8 @@ static void write_with(struct jsonw *j, const struct view_profile_cell *row)
 		jsonw_null(j);
 		return;
 	}
-	jsonw_object(j);
-	jsonw_kv_string(j, "config", row->with_config);
-	jsonw_kv_double(j, "base_ms", row->with_base_ms);
-	jsonw_kv_double(j, "target_ms", row->with_target_ms);
-	jsonw_kv_double(j, "with_ms", row->with_ms);
-	jsonw_object_end(j);
+	answer_object(j, "config %s base_ms %f{exact} target_ms %f{exact} with_ms %f{exact}", row->with_config, row->with_base_ms,
+		row->with_target_ms, row->with_ms);
 }
 
 /* Cells are there once the job is done. */
@@ -216,36 +160,25 @@ static void cell_row(void *arg, const struct view_profile_cell *row)
 	if (c->result != 0)
 		return;
 	jsonw_object(j);
-	jsonw_kv_string(j, "cell", row->key);
-	jsonw_kv_string(j, "state", row->state);
-	answer_text(j, "why", row->why);
+	answer_members(j, "cell %s state %s why %s{null}", row->key, row->state, row->why);
 	if (write_answer(c, row->key) != 0)
 		c->result = -1;
-	answer_text(j, "path", row->path);
-	answer_text(j, "tool", row->tool);
-	jsonw_kv_int(j, "passes", row->passes);
-	answer_text(j, "stalls_why", row->stalls_why);
-	jsonw_kv_double(j, "base_ms", row->base_ms);
-	jsonw_kv_double(j, "target_ms", row->target_ms);
-	jsonw_kv_double(j, "gpu_s", row->gpu_s);
-	answer_text(j, "base_config", row->base_config);
-	answer_text(j, "target_config", row->target_config);
-	write_raw(j, "base_tried", row->base_tried_json);
-	write_raw(j, "target_tried", row->target_tried_json);
+	answer_members(j,
+		"path %s{null} tool %s{null} passes %d stalls_why %s{null} base_ms %f{exact} target_ms %f{exact} "
+		"gpu_s %f{exact} base_config %s{null} target_config %s{null} base_tried %s{json} target_tried %s{json}",
+		row->path, row->tool, row->passes, row->stalls_why, row->base_ms, row->target_ms, row->gpu_s, row->base_config,
+		row->target_config, row->base_tried_json, row->target_tried_json);
 	write_with(j, row);
-	jsonw_key(j, "causes");
-	jsonw_array(j);
+	answer_array(j, "causes");
 	c->result = view_profile_causes(c->db, row->id, cause_row, j, c->err);
 	jsonw_array_end(j);
 	if (c->result == 0)
 		c->result = write_kernels(c->db, row->id, j, c->err);
-	jsonw_key(j, "code");
-	jsonw_array(j);
+	answer_array(j, "code");
 	if (c->result == 0)
 		c->result = view_profile_codes(c->db, row->id, code_row, j, c->err);
 	jsonw_array_end(j);
-	jsonw_key(j, "processes");
-	jsonw_array(j);
+	answer_array(j, "processes");
 	if (c->result == 0 && view_profile_kernels(c->db, row->id, process_row, c, c->err) != 0)
 		c->result = -1;
 	jsonw_array_end(j);
@@ -256,8 +189,7 @@ static void cell_row(void *arg, const struct view_profile_cell *row)
 static int profile_json_cells(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
 {
 	struct cells c = { .db = db, .j = j, .err = err, .profile = profile };
-	jsonw_key(j, "cells");
-	jsonw_array(j);
+	answer_array(j, "cells");
 	int result = view_profile_cells(db, profile, cell_row, &c, err);
 	jsonw_array_end(j);
 	return result ? result : c.result;

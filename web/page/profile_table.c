@@ -1,10 +1,6 @@
 /* profile_table.c - a profile as a table of every number, and as Markdown for a review. */
 #include <stdio.h>
 
-#include "db/db.h"
-#include "lib/lib.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
 #include "web/page/internal.h"
 
 struct table {
@@ -24,16 +20,8 @@ static void csv_value(void *arg, const char *metric, double value)
 	const struct view_profile_kernel *k = t->kernel;
 	if (!isfinite(value))
 		return;
-	csv_text(t->out, t->cell);
-	buf_printf(t->out, ",%s,%d,%d,", k->side, k->repeat, k->n);
-	csv_text(t->out, k->phase);
-	buf_putc(t->out, ',');
-	csv_text(t->out, k->kernel);
-	buf_putc(t->out, ',');
-	csv_text(t->out, k->code_sha);
-	buf_putc(t->out, ',');
-	csv_text(t->out, metric);
-	buf_printf(t->out, ",%.15g\r\n", value);
+	csv_format(t->out, "%s,%-s,%d,%d,%s,%s,%s,%s,%.15g\r\n", t->cell, k->side, k->repeat, k->n, k->phase, k->kernel,
+		k->code_sha, metric, value);
 }
 
 static void csv_kernel(void *arg, const struct view_profile_kernel *row)
@@ -84,9 +72,8 @@ static void md_head(void *arg, const struct view_profile *row)
 	struct table *t = arg;
 	buf_printf(t->out, "**flopwatch: why** `%.10s` is faster or slower than `%.10s`", row->target, row->base);
 	if (*row->suite)
-		buf_puts(t->out, ", suite "), markdown_text(t->out, row->suite);
-	buf_puts(t->out, "\n\n");
-	buf_puts(t->out, "Why: "), markdown_text(t->out, row->answer), buf_putc(t->out, '\n');
+		markdown_format(t->out, ", suite %s", row->suite);
+	markdown_format(t->out, "\n\nWhy: %s\n", row->answer);
 }
 
 static void md_sides(void *arg, const struct view_profile *row)
@@ -94,12 +81,12 @@ static void md_sides(void *arg, const struct view_profile *row)
 	struct table *t = arg;
 	buf_printf(t->out, "**flopwatch: configurations** of `%.10s`", row->target);
 	if (*row->target_provider)
-		buf_puts(t->out, " by "), markdown_text(t->out, row->target_provider);
+		markdown_format(t->out, " by %s", row->target_provider);
 	buf_printf(t->out, " beside `%.10s`", row->base);
 	if (*row->base_provider)
-		buf_puts(t->out, " by "), markdown_text(t->out, row->base_provider);
+		markdown_format(t->out, " by %s", row->base_provider);
 	if (*row->suite)
-		buf_puts(t->out, ", suite "), markdown_text(t->out, row->suite);
+		markdown_format(t->out, ", suite %s", row->suite);
 	buf_putc(t->out, '\n');
 }
 
@@ -110,10 +97,10 @@ static void md_diagnostic(void *arg, const struct profile_diagnostic *row)
 		buf_puts(t->out, "\nWhat ptxas says of one build and not of the other:\n\n");
 	buf_printf(t->out, "- %s: ", row->change);
 	if (*row->code)
-		buf_putc(t->out, '('), markdown_text(t->out, row->code), buf_puts(t->out, ") ");
+		markdown_format(t->out, "(%s) ", row->code);
 	markdown_text(t->out, row->what);
 	if (*row->kernel)
-		buf_puts(t->out, " in "), markdown_code(t->out, row->kernel);
+		markdown_format(t->out, " in %s{code}", row->kernel);
 	buf_putc(t->out, '\n');
 }
 
@@ -122,11 +109,8 @@ static void md_cause(void *arg, const struct view_cause *row)
 	struct table *t = arg;
 	if (row->rank == 0)
 		buf_puts(t->out, "\n| explains | of | what | how sure |\n|--:|--:|---|---|\n");
-	buf_printf(t->out, "| %.4g ms | %.4g ms | ", row->explained_ms, row->of_ms);
-	markdown_text(t->out, row->sentence);
-	buf_puts(t->out, " | ");
-	markdown_text(t->out, row->confidence);
-	buf_puts(t->out, " |\n");
+	markdown_format(
+		t->out, "| %.4g ms | %.4g ms | %s | %s |\n", row->explained_ms, row->of_ms, row->sentence, row->confidence);
 }
 
 static void md_ms(struct buf *out, double ms)
@@ -157,9 +141,7 @@ static int md_kernels(struct table *t, int64_t cell)
 	for (int i = 0; i < k.n; i++) {
 		const struct kernel_row *row = &k.row[i];
 		const struct kernel_side *base = &row->side[KERNELS_BASE], *target = &row->side[KERNELS_TARGET];
-		buf_puts(t->out, "| ");
-		markdown_code(t->out, row->name);
-		buf_puts(t->out, " | ");
+		markdown_format(t->out, "| %s{code} | ", row->name);
 		md_ms(t->out, base->ms);
 		md_ms(t->out, target->ms);
 		md_pair(t->out, row, base->registers, target->registers);
@@ -181,9 +163,8 @@ static void md_code(void *arg, const struct view_profile_code *row)
 	struct table *t = arg;
 	if (!*row->hunks)
 		return;
-	buf_puts(t->out, "\n<details><summary>machine code</summary>\n\n");
-	markdown_code(t->out, *row->target ? row->target : row->base);
-	buf_printf(t->out, ": %s\n\n", row->what);
+	markdown_format(t->out, "\n<details><summary>machine code</summary>\n\n%s{code}: %-s\n\n",
+		*row->target ? row->target : row->base, row->what);
 	for (const char *line = row->hunks; *line;) {
 		size_t len = strcspn(line, "\n");
 		buf_puts(t->out, "    ");
@@ -199,9 +180,7 @@ static void md_cell(void *arg, const struct view_profile_cell *row)
 	struct table *t = arg;
 	if (t->result != 0)
 		return;
-	buf_puts(t->out, "\n### ");
-	markdown_code(t->out, row->key);
-	buf_puts(t->out, "\n\n");
+	markdown_format(t->out, "\n### %s{code}\n\n", row->key);
 	if (strcmp(row->state, "done") != 0)
 		buf_printf(t->out, "%s", row->state);
 	else if (isfinite(row->base_ms) && isfinite(row->target_ms))
@@ -209,7 +188,7 @@ static void md_cell(void *arg, const struct view_profile_cell *row)
 	else
 		buf_printf(t->out, "read by %s", row->path);
 	if (*row->why)
-		buf_puts(t->out, ": "), markdown_text(t->out, row->why);
+		markdown_format(t->out, ": %s", row->why);
 	buf_putc(t->out, '\n');
 	t->result = view_profile_causes(t->db, row->id, md_cause, t, t->err);
 	if (t->result == 0)

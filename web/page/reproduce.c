@@ -1,9 +1,6 @@
-#include "web/page/page.h"
+#include "web/page/internal.h"
 
 #include <stdio.h>
-
-#include "db/db.h"
-#include "web/answer/answer.h"
 
 enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, POSITION_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 

@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 
-#include "profile/profile.h"
-#include "web/html/html.h"
-
 /* ---- waits ---- */
 
 enum { SHOWN = 8, WIDTH = 120, HEIGHT = 20 };

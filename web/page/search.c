@@ -1,12 +1,9 @@
 /* Search: a commit or a comparison's number leads straight to its page; other words find branches and cells. */
+#include "web/page/internal.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <strings.h>
-
-#include "db/db.h"
-#include "web/answer/answer.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
 
 enum { FOUND_MAX = 200, NAMES_MAX = 100000 };
 
@@ -99,7 +96,7 @@ int page_search(struct site *site, struct http_request *r, struct http_response 
 		response->status = 303;
 		return 0;
 	}
-	layout_begin(response, "Search", "");
+	layout_begin(response, "Search", "", NULL);
 	emit_format(s.out, "<p class=lead>%s</p><ul>", words);
 	int result = view_repos(site->db, take_repo, &s, err);
 	for (int i = 0; result == 0 && words[0] && i < s.n_repos; i++) {
@@ -117,7 +114,5 @@ int page_search(struct site *site, struct http_request *r, struct http_response 
 		layout_empty(s.out, "", "Nothing found.",
 			"A commit by four or more of its digits, a comparison by its number, a branch or a cell by a part of its "
 			"name.");
-	if (result == 0)
-		layout_end(response);
-	return result;
+	return layout_end(response, NULL, result);
 }

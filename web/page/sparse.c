@@ -1,8 +1,6 @@
 /* sparse.c - see sparse.c. */
 #include "web/page/internal.h"
 
-#include "web/html/html.h"
-
 void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)
 {
 	static const char *const sides[] = { "base", "target" }, *const names[] = { "Base", "Target" };

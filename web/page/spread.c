@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "web/html/html.h"
-
 enum { ROWS_NAMED_MAX = 40 }; /* of a direction; with more, those that nothing happened to are strips without words */
 #define TICKS_SEPARATE 0.2
 

@@ -1,8 +1,6 @@
-#include <stdio.h>
+#include "web/page/internal.h"
 
-#include "web/answer/answer.h"
-#include "web/html/html.h"
-#include "web/page/page.h"
+#include <stdio.h>
 
 int page_static(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {

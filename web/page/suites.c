@@ -1,7 +1,5 @@
 #include "web/page/internal.h"
 
-#include "web/html/html.h"
-
 static const struct commit_suite *at(const struct commit_verdict *v, int i)
 {
 	return i < 0 ? NULL : &v->suite[i];

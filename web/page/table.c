@@ -1,13 +1,8 @@
-
 #include "web/page/internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "model/model.h"
-#include "verdict/verdict.h"
-#include "web/html/html.h"
 
 /* ---- row ---- */
 

@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "profile/profile.h"
-#include "web/html/html.h"
-
 double tables_value(const struct kernel_pair *p, int side, const char *metric)
 {
 	double a = amount_value(p->at[side][0], metric), b = amount_value(p->at[side][1], metric);

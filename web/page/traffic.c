@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "profile/profile.h"
-#include "web/html/html.h"
-
 #define SECTOR    32.0  /* bytes */
 #define WAVEFRONT 128.0 /* bytes that a pass over shared memory moves at most */
 #define SEPARATE  0.05  /* of an amount: what a look should stop at */

@@ -1,9 +1,302 @@
-/* why.c - see why.c. */
+/* why.c - reads the rows of a profile as they become what is shown. */
 #include "web/page/internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "db/db.h"
+enum { VALUES_MAX = 256, CODES_MAX = 512, ROW_KERNELS_MAX = 4 * CAUSE_KERNELS_MAX };
+
+/* What reads one cell into `w`, which owns all that is kept. */
+struct cause_rows {
+	struct db *db;
+	struct why *w;
+	const struct why_of *of;
+	int64_t cell; /* 0: not found yet */
+	size_t room;  /* of the list that is read */
+	int64_t *kernel_id;
+	const char *state_why; /* of the profile's job */
+};
+
+/* Memory that lives as long as what was read, newest first. */
+struct why_kept {
+	struct why_kept *next;
+	char bytes[] __attribute__((aligned(16)));
+};
+
+static void *rows_keep(struct cause_rows *r, size_t len)
+{
+	struct why_kept *k = mem_alloc_zero(1, sizeof *k + len);
+
+	k->next = r->w->kept;
+	r->w->kept = k;
+	return k->bytes;
+}
+
+static const char *rows_text(struct cause_rows *r, const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+
+	return len ? memcpy(rows_keep(r, len + 1), text, len) : "";
+}
+
+/* Room for one entry more of a list of `n`; NULL: there are `most`. What was there moves, and stays kept till the end. */
+static void *grow(struct cause_rows *r, void *list, size_t n, size_t size, size_t most)
+{
+	if (n == 0)
+		r->room = 0;
+	if (n < r->room)
+		return list;
+	if (n >= most)
+		return NULL;
+	size_t room = r->room ? 2 * r->room : 8;
+	void *more = rows_keep(r, room * size);
+
+	if (n)
+		memcpy(more, list, n * size);
+	r->room = room;
+	return more;
+}
+
+static void rows_take_head(void *arg, const struct view_profile *row)
+{
+	struct cause_rows *r = arg;
+
+	r->state_why = rows_text(r, row->state_why);
+	r->w->head = (struct why_head){ .profile = row->id,
+		.job = row->job,
+		.comparison = row->comparison,
+		.state = row->state,
+		.base_provider = rows_text(r, row->base_provider),
+		.target_provider = rows_text(r, row->target_provider),
+		.answer = rows_text(r, row->answer) };
+}
+
+static void rows_take_cell(void *arg, const struct view_profile_cell *row)
+{
+	struct cause_rows *r = arg;
+	struct why *w = r->w;
+
+	int at = w->n_cells++;
+	if (r->cell || (r->of->key ? strcmp(row->key, r->of->key) != 0 : at != r->of->n))
+		return;
+	r->cell = row->id;
+	w->key = rows_text(r, row->key);
+	w->state = rows_text(r, row->state);
+	w->why = rows_text(r, row->why);
+	w->path = rows_text(r, row->path);
+	w->tool = rows_text(r, row->tool);
+	w->stalls_why = rows_text(r, row->stalls_why);
+	w->passes = row->passes;
+	w->gpu_s = row->gpu_s;
+	w->base_ms = w->evidence.base_ms = row->base_ms;
+	w->target_ms = w->evidence.target_ms = row->target_ms;
+	w->evidence.base_config = rows_text(r, row->base_config);
+	w->evidence.target_config = rows_text(r, row->target_config);
+	w->with_config = row->has_with ? rows_text(r, row->with_config) : "";
+	w->evidence.with_base_ms = row->has_with ? row->with_base_ms : 0;
+	w->evidence.with_target_ms = row->has_with ? row->with_target_ms : 0;
+	w->evidence.with_ms = row->has_with ? row->with_ms : 0;
+	w->evidence.is_counted = strcmp(w->path, "range") == 0 || strcmp(w->path, "ncu") == 0;
+}
+
+static enum cause_kind kind_of(const char *word)
+{
+	int k = 0;
+
+	while (k < CAUSE_KINDS && strcmp(cause_kind_names[k], word) != 0)
+		k++;
+	return (enum cause_kind)k;
+}
+
+static void rows_take_cause(void *arg, const struct view_cause *row)
+{
+	struct cause_rows *r = arg;
+	struct why *w = r->w;
+	struct why_cause *list = grow(r, w->cause, w->n_causes, sizeof *list, CAUSE_MAX);
+
+	if (!list)
+		return;
+	w->cause = list;
+	list[w->n_causes++] = (struct why_cause){ .kind = kind_of(row->code),
+		.word = rows_text(r, row->code),
+		.confidence = rows_text(r, _Generic(row->confidence, double
+						    : "measured", default
+						    : row->confidence)),
+		.kernel = rows_text(r, row->kernel),
+		.sentence = rows_text(r, row->sentence),
+		.explained_ms = row->explained_ms,
+		.of_ms = row->of_ms };
+}
+
+static void triple(const char *text, int out[3])
+{
+	for (int i = 0; i < 3; i++) {
+		char *end;
+		long v = strtol(text, &end, 10);
+
+		out[i] = v > 0 && v < INT32_MAX ? (int)v : 0;
+		text = end;
+	}
+}
+
+static void rows_take_kernel(void *arg, const struct view_profile_kernel *row)
+{
+	struct cause_rows *r = arg;
+	struct why *w = r->w;
+	size_t n = w->evidence.n_kernels, room = r->room;
+	struct cause_kernel *list = grow(r, (void *)(uintptr_t)w->evidence.kernel, n, sizeof *list, ROW_KERNELS_MAX);
+
+	if (!list)
+		return;
+	w->evidence.kernel = list;
+	if (n == 0 || r->room != room) {
+		int64_t *ids = rows_keep(r, r->room * sizeof *ids);
+
+		if (n)
+			memcpy(ids, r->kernel_id, n * sizeof *ids);
+		r->kernel_id = ids;
+	}
+	r->kernel_id[n] = row->id;
+	list[n] = (struct cause_kernel){ .of_target = strcmp(row->side, "target") == 0,
+		.repeat = row->repeat,
+		.n = row->n,
+		.phase = rows_text(r, row->phase),
+		.name = rows_text(r, row->kernel),
+		.code = rows_text(r, row->code_sha),
+		.ms = row->ms,
+		.registers = row->registers,
+		.local_bytes = row->local_bytes,
+		.shared_bytes = row->shared_bytes,
+		.ctas_per_sm = row->ctas_per_sm };
+	triple(row->grid, list[n].grid);
+	triple(row->block, list[n].block);
+	w->evidence.n_kernels++;
+}
+
+struct values {
+	struct cause_rows *r;
+	struct cause_value *list;
+	size_t n;
+};
+
+static void take_value(void *arg, const char *metric, double value)
+{
+	struct values *v = arg;
+	struct cause_value *list = grow(v->r, v->list, v->n, sizeof *list, VALUES_MAX);
+
+	if (!list)
+		return;
+	v->list = list;
+	list[v->n++] = (struct cause_value){ rows_text(v->r, metric), value };
+}
+
+static struct cause_takes takes_of(const char *text)
+{
+	json_t *o = json_loads(text, 0, NULL);
+	struct cause_takes t = { -1, -1, -1, -1 };
+
+	if (o)
+		t = (struct cause_takes){ (int)json_integer_value(json_object_get(o, "registers")),
+			(int)json_integer_value(json_object_get(o, "local_bytes")),
+			(int)json_integer_value(json_object_get(o, "shared_bytes")),
+			(int)json_integer_value(json_object_get(o, "ctas_per_sm")) };
+	json_decref(o);
+	return t;
+}
+
+static void take_opcodes(struct cause_rows *r, const char *text, struct cause_code *code)
+{
+	json_t *list = json_loads(text, 0, NULL);
+	size_t n = json_array_size(list);
+	struct cause_opcode *opcode = n ? rows_keep(r, n * sizeof *opcode) : NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const json_t *item = json_array_get(list, i);
+
+		opcode[i] = (struct cause_opcode){ rows_text(r, json_string_value(json_array_get(item, 0))),
+			(long)json_integer_value(json_array_get(item, 1)), (long)json_integer_value(json_array_get(item, 2)) };
+	}
+	code->opcode = opcode;
+	code->n_opcodes = n;
+	json_decref(list);
+}
+
+static void take_stalls(struct cause_rows *r, const char *text, struct why_stalls *stalls)
+{
+	json_t *o = json_loads(text, 0, NULL), *list = json_object_get(o, "lines");
+	size_t n = json_array_size(list);
+	struct why_stall *line = n ? rows_keep(r, n * sizeof *line) : NULL;
+
+	*stalls = (struct why_stalls){ .samples = json_integer_value(json_object_get(o, "samples")), .n = n, .line = line };
+	for (size_t i = 0; i < n; i++) {
+		const json_t *item = json_array_get(list, i);
+
+		line[i] = (struct why_stall){ .offset = (long)json_integer_value(json_array_get(item, 0)),
+			.samples = (long)json_integer_value(json_array_get(item, 1)),
+			.reason = rows_text(r, json_string_value(json_array_get(item, 2))),
+			.of_reason = (long)json_integer_value(json_array_get(item, 3)),
+			.text = rows_text(r, json_string_value(json_array_get(item, 4))) };
+	}
+	json_decref(o);
+}
+
+static void rows_take_code(void *arg, const struct view_profile_code *row)
+{
+	struct cause_rows *r = arg;
+	struct why *w = r->w;
+	size_t n = w->evidence.n_codes, room = r->room;
+	struct cause_code *list = grow(r, (void *)(uintptr_t)w->evidence.code, n, sizeof *list, CODES_MAX);
+
+	if (!list)
+		return;
+	w->evidence.code = list;
+	if (n == 0 || r->room != room) {
+		struct why_code *code = rows_keep(r, r->room * sizeof *code);
+
+		if (n)
+			memcpy(code, w->code, n * sizeof *code);
+		w->code = code;
+	}
+	list[n] = (struct cause_code){ .base = rows_text(r, row->base),
+		.target = rows_text(r, row->target),
+		.what = rows_text(r, row->what),
+		.base_takes = takes_of(row->base_takes_json),
+		.target_takes = takes_of(row->target_takes_json) };
+	take_opcodes(r, row->opcodes_json, &list[n]);
+	w->code[n].hunks = rows_text(r, row->hunks);
+	take_stalls(r, row->base_stalls_json, &w->code[n].stalls[0]);
+	take_stalls(r, row->target_stalls_json, &w->code[n].stalls[1]);
+	w->evidence.n_codes++;
+}
+
+static void rows_take_diagnostic(void *arg, const struct profile_diagnostic *row)
+{
+	struct cause_rows *r = arg;
+	struct why *w = r->w;
+	struct why_diagnostic *list = grow(r, w->diagnostic, w->n_diagnostics, sizeof *list, CODES_MAX);
+
+	if (!list)
+		return;
+	w->diagnostic = list;
+	list[w->n_diagnostics++] = (struct why_diagnostic){ .change = rows_text(r, row->change),
+		.code = rows_text(r, row->code),
+		.kernel = rows_text(r, row->kernel),
+		.what = rows_text(r, row->what) };
+}
+
+static int rows_read_values(struct cause_rows *r, size_t at, struct fw_err *err)
+{
+	struct values values = { .r = r };
+	struct cause_kernel *k = (struct cause_kernel *)(uintptr_t)&r->w->evidence.kernel[at];
+
+	if (view_profile_values(r->db, r->kernel_id[at], take_value, &values, err) != 0)
+		return -1;
+	k->value = values.list;
+	k->n_values = values.n;
+	return 0;
+}
+
+/* ---- one cell ---- */
 
 static int read_kernels(struct cause_rows *r, struct fw_err *err)
 {
@@ -74,7 +367,12 @@ int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_
 
 void why_fini(struct why *w)
 {
-	rows_forget(w);
+	while (w->kept) {
+		struct why_kept *next = w->kept->next;
+
+		free(w->kept);
+		w->kept = next;
+	}
 }
 
 static void write_stamp(void *arg, const struct view_profile *row)
