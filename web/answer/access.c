@@ -1,6 +1,5 @@
 #include "web/answer/answer.h"
 
-#include <stdio.h>
 #include <strings.h>
 #include <sys/random.h>
 

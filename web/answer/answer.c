@@ -1,8 +1,5 @@
 #include "web/answer/answer.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "web/html/html.h"
 
 void answer_json(struct http_response *response, struct jsonw *j)
@@ -11,63 +8,36 @@ void answer_json(struct http_response *response, struct jsonw *j)
 	jsonw_init(j, &response->body);
 }
 
-static const char *title_of(int status)
-{
-	switch (status) {
-	case 400:
-		return "The request is not understood";
-	case 401:
-		return "A signature or token is missing or wrong";
-	case 403:
-		return "Not allowed";
-	case 404:
-		return "There is nothing here";
-	case 405:
-		return "This address does not take that method";
-	case 406:
-		return "Not in that form";
-	case 409:
-		return "Not possible in this state";
-	case 413:
-		return "The request is too large";
-	case 415:
-		return "The body has a type that is not taken";
-	case 416:
-		return "There are not so many bytes";
-	case 422:
-		return "The request cannot be carried out";
-	case 421:
-		return "This address is not served under that name";
-	case 503:
-		return "Not now";
-	default:
-		return "The daemon failed";
-	}
-}
+/* What a refusal says; the last row is every other status. */
+static const struct refusal {
+	int status;
+	const char *title, *detail; /* detail: where the handler gives none; "": as of the last row */
+} refusals[] = {
+	{ 400, "The request is not understood", "a header, an escape or an argument of the request is malformed" },
+	{ 401, "A signature or token is missing or wrong", "" },
+	{ 403, "Not allowed", "writes are taken from pages of this daemon and from programs, not from other sites" },
+	{ 404, "There is nothing here", "no such address; / is the overview and /api/v1/ the list of routes" },
+	{ 405, "This address does not take that method", "see the Allow header for the methods of this address" },
+	{ 406, "Not in that form", "the Accept header rules out every form that this address has" },
+	{ 409, "Not possible in this state", "" },
+	{ 413, "The request is too large", "the body is larger than this address takes" },
+	{ 415, "The body has a type that is not taken", "" },
+	{ 416, "There are not so many bytes", "" },
+	{ 421, "This address is not served under that name",
+		"use the address and port that the daemon printed at its start, or a name listed under `names` in its "
+		"configuration (see doc/troubleshooting.md#host-names)" },
+	{ 422, "The request cannot be carried out", "" },
+	{ 503, "Not now", "more is asked for than can be answered at once; try again in a few seconds" },
+	{ 0, "The daemon failed", "see the daemon's log" },
+};
+enum { REFUSALS = sizeof refusals / sizeof refusals[0] };
 
-static const char *default_detail(int status)
+static const struct refusal *refusal_of(int status)
 {
-	switch (status) {
-	case 400:
-		return "a header, an escape or an argument of the request is malformed";
-	case 403:
-		return "writes are taken from pages of this daemon and from programs, not from other sites";
-	case 404:
-		return "no such address; / is the overview and /api/v1/ the list of routes";
-	case 405:
-		return "see the Allow header for the methods of this address";
-	case 406:
-		return "the Accept header rules out every form that this address has";
-	case 413:
-		return "the body is larger than this address takes";
-	case 421:
-		return "use the address and port that the daemon printed at its start, or a name listed under `names` in its "
-		       "configuration (see doc/troubleshooting.md#host-names)";
-	case 503:
-		return "more is asked for than can be answered at once; try again in a few seconds";
-	default:
-		return "see the daemon's log";
-	}
+	const struct refusal *row = refusals;
+	while (row->status && row->status != status)
+		row++;
+	return row;
 }
 
 bool answer_is_form(const struct http_request *r)
@@ -100,8 +70,11 @@ static bool is_for_programs(const struct http_request *r)
 
 int answer_problem(struct http_request *r, struct http_response *response, int status, const char *detail)
 {
+	const char *title = refusal_of(status)->title;
 	if (!detail || !*detail)
-		detail = default_detail(status);
+		detail = refusal_of(status)->detail;
+	if (!*detail)
+		detail = refusals[REFUSALS - 1].detail;
 	response->status = status;
 	response->stream = NULL;
 	response->spared = 0;
@@ -114,13 +87,13 @@ int answer_problem(struct http_request *r, struct http_response *response, int s
 		response->type = "application/problem+json; charset=utf-8";
 		jsonw_object(&j);
 		jsonw_kv_string(&j, "type", "about:blank");
-		jsonw_kv_string(&j, "title", title_of(status));
+		jsonw_kv_string(&j, "title", title);
 		jsonw_kv_int(&j, "status", status);
 		jsonw_kv_string(&j, "detail", detail);
 		jsonw_object_end(&j);
 		return -1;
 	}
-	layout_begin(response, title_of(status), "", NULL);
+	layout_begin(response, title, "", NULL);
 	emit_format(&response->body,
 		"<div class=\"empty bad\"><p class=lead>%s</p><p>Status %d. <a href=\"/\">Overview</a>, <a href=/help>"
 		"help</a></p></div>",
@@ -131,17 +104,16 @@ int answer_problem(struct http_request *r, struct http_response *response, int s
 
 int answer_error(struct http_request *r, struct http_response *response, const struct fw_err *err)
 {
-	int status = 500;
-	if (err->code == ERR_NOT_FOUND)
-		status = 404;
-	else if (err->code == ERR_INVALID)
-		status = 400;
-	else if (err->code == ERR_CONFLICT)
-		status = 409;
-	else if (err->code == ERR_BUSY || err->code == ERR_FULL || err->code == ERR_TIMEOUT || err->code == ERR_IO ||
-		 err->code == ERR_DAMAGED)
-		status = 503;
-	return answer_problem(r, response, status, err->text);
+	static const int status[] = { [ERR_NOT_FOUND] = 404,
+		[ERR_INVALID] = 400,
+		[ERR_CONFLICT] = 409,
+		[ERR_BUSY] = 503,
+		[ERR_FULL] = 503,
+		[ERR_TIMEOUT] = 503,
+		[ERR_IO] = 503,
+		[ERR_DAMAGED] = 503 };
+	bool is_known = (size_t)err->code < sizeof status / sizeof status[0] && status[err->code];
+	return answer_problem(r, response, is_known ? status[err->code] : 500, err->text);
 }
 
 static void answer_time(struct jsonw *j, const char *key, int64_t utc_ms)

@@ -2,6 +2,8 @@
 #ifndef WEB_ANSWER_ANSWER_H
 #define WEB_ANSWER_ANSWER_H
 
+#include <stdlib.h>
+#include <stdio.h>
 #include <jansson.h>
 #include <stdbool.h>
 

@@ -1,8 +1,5 @@
 #include "web/answer/answer.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { USUAL_MAX = 64 };
 
 struct position {

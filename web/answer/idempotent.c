@@ -1,7 +1,5 @@
 #include "web/answer/answer.h"
 
-#include <stdio.h>
-
 enum { KEY_MAX = 128 };
 
 /* What was asked: who, where, and every byte of it. */

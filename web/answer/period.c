@@ -1,8 +1,5 @@
 #include "web/answer/answer.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { AGE_DIGITS = 6 };
 
 /* "7d"; 0 where it is no such thing. Units: ms. */

@@ -1,8 +1,6 @@
 /* scope.c - one reading of ?repo= and ?branch= for pages and API; see scope.c. */
 #include "web/answer/answer.h"
 
-#include <stdio.h>
-
 struct choice {
 	char name[128];
 	int n;

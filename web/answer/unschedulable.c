@@ -1,8 +1,6 @@
 /* unschedulable.c - see unschedulable.c. */
 #include "web/answer/answer.h"
 
-#include <stdio.h>
-
 enum { KEY_SIZE = 24 };
 
 static const char *key_of(int64_t job, char key[KEY_SIZE])

@@ -1,7 +1,6 @@
 /* write.c - bodies of POSTs; see write.c. */
 #include "web/answer/answer.h"
 
-#include <stdio.h>
 #include <strings.h>
 
 enum { OBJECT_MAX = 64 << 10, TEXT_MAX = 1023 }; /* bytes; every object here is a handful of short texts */

@@ -1,8 +1,6 @@
 /* Alerts: the list and each one, with every change of state, and the changes that a person makes. */
 #include "web/api/internal.h"
 
-#include <stdio.h>
-
 enum { REASON_MAX = 2000 }; /* bytes */
 
 struct reading {
@@ -83,9 +81,13 @@ int api_alert(struct site *site, struct http_request *r, struct http_response *r
 	return view_alert(one.site->db, id, one_row, &one, err);
 }
 
-static int change(
-	struct site *site, struct http_request *r, struct http_response *response, enum alertstate state, struct fw_err *err)
+int api_alert_change(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
+	const char *verb = strrchr(http_path(r), '/') + 1;
+	enum alertstate state = strcmp(verb, "acknowledge") == 0 ? ALERTSTATE_ACKNOWLEDGED
+				: strcmp(verb, "accept") == 0    ? ALERTSTATE_ACCEPTED
+				: strcmp(verb, "resolve") == 0   ? ALERTSTATE_RESOLVED
+								 : ALERTSTATE_INVALID;
 	int64_t id = answer_path_id(r, "alert", err);
 	const char *reason = NULL, *back = NULL; /* back: the page whose button it was */
 	const struct write_key known[] = { { "reason", .text = &reason, .text_max = REASON_MAX },
@@ -100,24 +102,4 @@ static int change(
 		answer_state(response, id, alertstate_name(state));
 	json_decref(root);
 	return result;
-}
-
-int api_alert_acknowledge(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
-{
-	return change(site, r, response, ALERTSTATE_ACKNOWLEDGED, err);
-}
-
-int api_alert_accept(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
-{
-	return change(site, r, response, ALERTSTATE_ACCEPTED, err);
-}
-
-int api_alert_resolve(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
-{
-	return change(site, r, response, ALERTSTATE_RESOLVED, err);
-}
-
-int api_alert_invalidate(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
-{
-	return change(site, r, response, ALERTSTATE_INVALID, err);
 }

@@ -1,8 +1,6 @@
 /* Searches for culprits: the list, one of them as it stands, and what a person may ask for. */
 #include "web/api/internal.h"
 
-#include <stdio.h>
-
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 
 static void write_cells(struct jsonw *j, const char *cells)

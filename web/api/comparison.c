@@ -1,5 +1,4 @@
 /* Comparisons: lists, stored bodies, tables for spreadsheets; and commits, which are what was compared. */
-#include <stdio.h>
 
 #include "web/api/internal.h"
 
@@ -154,14 +153,13 @@ static void csv_head(struct csv_output *t)
 
 int api_comparison_csv(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct view_around alone = { .previous = 0 };
 	struct comparison c;
 	struct csv_output t = { .out = &response->body, .c = &c };
 	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
 		return -1;
 	response->type = "text/csv; charset=utf-8; header=present";
-	int result = comparison_read(site->db, id, &alone, &c, err);
+	int result = comparison_read(site->db, id, NULL, &c, err);
 	if (result == 0) {
 		t.n_peers = comparison_peers(&c, t.peer);
 		csv_head(&t);

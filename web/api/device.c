@@ -62,9 +62,10 @@ static void write_state(void *arg, const struct view_device *row)
 		jsonw_kv_string(w->j, "state", devicestate_name(row->state));
 }
 
-static int set_paused(struct site *site, struct http_request *r, struct http_response *response, bool paused, struct fw_err *err)
+int api_device_change(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct jsonw j;
+	bool paused = strcmp(strrchr(http_path(r), '/'), "/pause") == 0;
 	const char *uuid = http_segment(r, 0);
 	if (site->act->pause(site->control, uuid, paused, http_who(r), err) != 0)
 		return -1;
@@ -78,14 +79,4 @@ static int set_paused(struct site *site, struct http_request *r, struct http_res
 		return -1;
 	jsonw_object_end(&j);
 	return 0;
-}
-
-int api_device_pause(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
-{
-	return set_paused(site, r, response, true, err);
-}
-
-int api_device_resume(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
-{
-	return set_paused(site, r, response, false, err);
 }

@@ -5,7 +5,6 @@
  * The latency is that of the series that decides. The base has its median; the target has what the judged change makes of it, since the
  * quotient of two medians is not the middle of paired ratios, and two files must not say what no verdict says.
  */
-#include <stdio.h>
 
 #include "web/api/internal.h"
 

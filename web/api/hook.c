@@ -6,9 +6,6 @@
  */
 #include "web/api/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { CLOCK_TOLERANCE_S = 300 };
 
 /* Hex HMAC of the body, as GitHub (after "sha256="), Gitea and Forgejo send it. */

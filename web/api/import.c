@@ -2,8 +2,6 @@
  * Figures from elsewhere: POST /api/v1/imports {"repo","commit","base","branch","name","rows":[{"cell","ms","failure","base_ms","tflops","base_tflops"}]}.
  * The same figures twice are one comparison: 201 the first time, 200 after that.
  */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "web/api/internal.h"
 

@@ -2,6 +2,9 @@
 #ifndef WEB_API_INTERNAL_H
 #define WEB_API_INTERNAL_H
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "db/db.h"
 #include "stats/stats.h"
 #include "verdict/verdict.h"

@@ -5,7 +5,6 @@
 #include "web/api/internal.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,8 +1,6 @@
 /* The OpenAPI 3.1 document: `paths` is written from the table of routes, the rest is compiled in from web/openapi/. */
 #include "web/api/internal.h"
 
-#include <stdio.h>
-
 #define PART(name) extern const char _binary_web_openapi_##name##_json_start[], _binary_web_openapi_##name##_json_end[]
 PART(info);
 PART(components);

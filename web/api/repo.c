@@ -1,8 +1,6 @@
 /* Repositories and their branches, each with where it stands. */
 #include "web/api/internal.h"
 
-#include <stdio.h>
-
 static void repo_row(void *arg, const struct view_repo *row)
 {
 	struct jsonw *j = arg;

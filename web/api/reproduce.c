@@ -27,13 +27,12 @@ static int write_lines(struct site *site, struct http_response *response, const 
 
 int api_comparison_reproduce(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct view_around alone = { .previous = 0 };
 	struct comparison c;
 	const char *key = http_query(r, "cell");
 	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
 		return -1;
-	int result = comparison_read(site->db, id, &alone, &c, err);
+	int result = comparison_read(site->db, id, NULL, &c, err);
 	const struct comparison_cell *cell = result != 0 ? NULL : key && *key ? comparison_find(&c, key) : reproduce_worst(&c);
 	if (result == 0 && !cell)
 		result = err_set(err, ERR_NOT_FOUND, "comparison %lld has no such cell", (long long)id);

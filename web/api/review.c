@@ -1,8 +1,6 @@
 /* For where people already look: a comparison as Markdown for a review comment and as a picture, a branch's verdict as a badge for a README. */
 #include "web/api/internal.h"
 
-#include <stdio.h>
-
 /* ---- Markdown --------------------------------------------------------------------------------------------------------- */
 
 enum { SHOWN_MAX = 60 };
@@ -194,14 +192,13 @@ static int tables(struct db *db, int64_t id, struct review *review, struct fw_er
 
 int api_comparison_md(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct view_around alone = { .previous = 0 };
 	struct comparison c;
 	struct review review = { .out = &response->body, .c = &c };
 	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
 		return -1;
 	response->type = "text/markdown; charset=utf-8";
-	int result = comparison_read(site->db, id, &alone, &c, err);
+	int result = comparison_read(site->db, id, NULL, &c, err);
 	if (result == 0) {
 		review.n_peers = comparison_peers(&c, review.peer);
 		review.flops = comparison_has_flops(&c);
@@ -226,13 +223,12 @@ int api_comparison_md(struct site *site, struct http_request *r, struct http_res
 
 int api_comparison_svg(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct view_around alone = { .previous = 0 };
 	struct comparison c;
 	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
 		return -1;
 	response->type = "image/svg+xml; charset=utf-8";
-	int result = comparison_read(site->db, id, &alone, &c, err);
+	int result = comparison_read(site->db, id, NULL, &c, err);
 	if (result == 0) {
 		response->is_picture = true;
 		comparison_picture(&response->body, &c);

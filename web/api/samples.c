@@ -2,7 +2,6 @@
 #include "web/api/internal.h"
 
 #include <limits.h>
-#include <stdio.h>
 
 struct months {
 	struct jsonw j;

@@ -1,8 +1,6 @@
 /* Access tokens: who has one, a new one (shown this once), the end of one. */
 #include "web/api/internal.h"
 
-#include <stdio.h>
-
 static void token_row(void *arg, const struct token_row *row)
 {
 	struct jsonw *j = arg;

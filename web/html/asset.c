@@ -1,8 +1,6 @@
 /* asset.c - the table of what is compiled in. */
 #include "web/html/html.h"
 
-#include <stdio.h>
-
 #define ASSET(symbol) extern const char _binary_web_static_##symbol##_start[], _binary_web_static_##symbol##_end[]
 ASSET(style_css);
 ASSET(theme_js);

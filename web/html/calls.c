@@ -1,7 +1,5 @@
 #include "web/html/internal.h"
 
-#include <stdlib.h>
-
 /*
  * ---- course ----
  * Two bands above each other, clock and power, over the runs in the order they ran, each as wide as any other.

@@ -1,7 +1,5 @@
 #include "web/html/html.h"
 
-#include <stdio.h>
-
 enum { WIDTH = 960, HEIGHT = 320, LEFT = 84, RIGHT = 16, TOP = 16, BOTTOM = 60 };
 
 struct scale {

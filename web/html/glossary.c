@@ -1,7 +1,6 @@
 #include "web/html/internal.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <strings.h>
 
 extern const char _binary_doc_glossary_md_start[], _binary_doc_glossary_md_end[];

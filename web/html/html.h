@@ -2,6 +2,8 @@
 #ifndef WEB_HTML_HTML_H
 #define WEB_HTML_HTML_H
 
+#include <stdlib.h>
+#include <stdio.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

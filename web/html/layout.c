@@ -1,7 +1,5 @@
 #include "web/html/html.h"
 
-#include <stdio.h>
-
 void layout_begin(struct http_response *response, const char *title, const char *here, const char *kinds)
 {
 	static const struct {

@@ -1,7 +1,5 @@
 #include "web/html/html.h"
 
-#include <stdio.h>
-
 struct points {
 	double speed[PAST_UPSTREAM + PAST_OWN]; /* newest first, as a history comes */
 	bool loss[PAST_UPSTREAM + PAST_OWN];

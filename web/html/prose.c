@@ -1,8 +1,5 @@
 #include "web/html/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { PART_BYTES = 256 };
 
 const char *prose_take(const char *at, const char *end, const char *before, const char *after, char *out, size_t size)

@@ -1,8 +1,5 @@
 #include "web/html/html.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 const struct trend_metric trend_metrics[TREND_METRICS] = {
 	{ "tflops", "Throughput", "", "tflops" },
 	{ "held", "At the held clock", " at the clock of its environment", "held_tflops" },

@@ -1,7 +1,5 @@
 #include "web/html/internal.h"
 
-#include <stdio.h>
-
 extern const char _binary_doc_troubleshooting_md_start[], _binary_doc_troubleshooting_md_end[];
 
 enum { POSITION_BYTES = 64, NAMED_MAX = 16 };

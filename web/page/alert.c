@@ -1,8 +1,5 @@
 /* Alerts: what was lost, who is to blame as far as is known, every change of state, and the next steps. */
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "web/page/internal.h"
 
 /* ---- alert_cells ---- */

@@ -1,6 +1,4 @@
 /* Searches for culprits: the list, and one with what it measured and whom it found. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "web/page/internal.h"
 

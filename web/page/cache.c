@@ -1,8 +1,5 @@
 #include "web/page/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { PAGES_MAX = 256 };
 
 struct page_cache {

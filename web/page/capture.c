@@ -1,7 +1,5 @@
 #include "web/page/internal.h"
 
-#include <stdlib.h>
-
 enum { SUITES_MAX = 4, SUITE_MAX_BYTES = 1 << 20, CELLS_MAX_BYTES = 16 << 20, KEPT_MAX_BYTES = 512 << 10 };
 
 struct captures {

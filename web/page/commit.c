@@ -1,5 +1,4 @@
 /* One commit: what it is, how it was judged, what was done for it, what came of it. */
-#include <stdio.h>
 
 #include "web/page/internal.h"
 

@@ -1,8 +1,6 @@
 /* Any two commits, chosen by branch or by a few digits: the comparison that there is of them, or a button that asks for one. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 enum { OFFERED_MAX = 200, PREFIX_MIN = 4, SUBJECT_BYTES = 200 };
 
 /* What a user wrote for one side, and the commit that it means. */

@@ -1,7 +1,5 @@
 #include "web/page/internal.h"
 
-#include <stdlib.h>
-
 enum { BODY_MAX = 8 << 20 };
 
 double comparison_number(const json_t *object, const char *key)
@@ -19,26 +17,16 @@ const char *comparison_text(const json_t *object, const char *key)
 /* ---- the body --------------------------------------------------------------------------------------------------------- */
 
 /* Lists are in the order in which flopwatchd/job/comparison_json.c writes. */
-#define CELL(name, as, member)                                                                                                   \
+#define ENTRY(name, ...)                                                                                                         \
 	{                                                                                                                        \
-		JSONR_KEY(name), .kind = as, .offset = offsetof(struct comparison_cell, member)                                  \
+		JSONR_KEY(name), __VA_ARGS__                                                                                     \
 	}
-#define HEAD(name, as, member)                                                                                                   \
-	{                                                                                                                        \
-		JSONR_KEY(name), .kind = as, .offset = offsetof(struct comparison, member)                                       \
-	}
-#define INNER(name, list)                                                                                                        \
-	{                                                                                                                        \
-		JSONR_KEY(name), .kind = JSONR_OBJECT, .inner = list                                                             \
-	}
-#define NAME(name_, function)                                                                                                    \
-	{                                                                                                                        \
-		JSONR_KEY(name_), .kind = JSONR_NAME, .name = function                                                           \
-	}
-#define PASSED(name)                                                                                                             \
-	{                                                                                                                        \
-		JSONR_KEY(name), .kind = JSONR_SKIP                                                                              \
-	}
+#define CELL(name, as, member) ENTRY(name, .kind = as, .offset = offsetof(struct comparison_cell, member))
+#define HEAD(name, as, member) ENTRY(name, .kind = as, .offset = offsetof(struct comparison, member))
+#define PEER(name, as, member) ENTRY(name, .kind = as, .offset = offsetof(struct comparison_peer, member))
+#define INNER(name, list)      ENTRY(name, .kind = JSONR_OBJECT, .inner = list)
+#define NAME(name_, function)  ENTRY(name_, .kind = JSONR_NAME, .name = function)
+#define PASSED(name)           ENTRY(name, .kind = JSONR_SKIP)
 #define LAST                                                                                                                     \
 	{                                                                                                                        \
 		.key = NULL                                                                                                      \
@@ -54,10 +42,6 @@ static const struct jsonr_field cell_over_baseline[] = { CELL("base", JSONR_NUMB
 	CELL("target", JSONR_NUMBER, target_over_baseline), CELL("ideal", JSONR_NUMBER, ideal_over_baseline), LAST };
 static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, base_mhz),
 	CELL("target_mhz", JSONR_NUMBER, target_mhz), LAST };
-#define PEER(name, as, member)                                                                                                   \
-	{                                                                                                                        \
-		JSONR_KEY(name), .kind = as, .offset = offsetof(struct comparison_peer, member)                                  \
-	}
 static const struct jsonr_field peer_fields[] = { PEER("provider", JSONR_TEXT, provider),
 	PEER("comparison", JSONR_ID, comparison), PEER("commit", JSONR_TEXT, commit), PEER("basis", JSONR_TEXT, basis),
 	PEER("base_pct", JSONR_NUMBER, base_pct), PEER("target_pct", JSONR_NUMBER, target_pct),
@@ -238,11 +222,12 @@ static void take_cores(void *arg, const char *info_json)
 
 int comparison_read(struct db *db, int64_t id, const struct view_around *around, struct comparison *out, struct fw_err *err)
 {
+	static const struct view_around alone = { .previous = 0 };
 	char etag[65];
 	*out = (struct comparison){ .verdict = VERDICT_NONE };
 	clear_fields(fields, out);
 	out->id = id;
-	out->around = around;
+	out->around = around ? around : &alone;
 	buf_init(&out->body, BODY_MAX);
 	if (view_body(db, id, &out->body, etag, err) || read_body(out, err) || read_since_previous(db, out, err))
 		return -1;

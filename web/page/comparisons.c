@@ -1,5 +1,4 @@
 /* The list of comparisons, newest first, by repository, branch, verdict, time, author, and whom they were measured for. */
-#include <stdio.h>
 
 #include "web/page/internal.h"
 

@@ -1,9 +1,6 @@
 /* configurations.c - figures are of a call: sums over its kernels, the mean of the two processes that counted. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { CELLS_MAX = 512, SIDES = 2, REPEATS = 2 };
 
 static const char *const names[SIDES] = { "base", "target" };

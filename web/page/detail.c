@@ -1,7 +1,5 @@
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 /* ---- phases ---- */
 
 static void ms(struct buf *out, double v)

@@ -1,8 +1,6 @@
 /* Devices: what measures, how it fares, what it was last seen doing, and the switch for it. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 struct drawing {
 	struct buf *out;
 	struct site *site;

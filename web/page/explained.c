@@ -1,8 +1,6 @@
 /* explained.c - see explained.c. */
 #include "web/page/internal.h"
 
-#include <stdlib.h>
-
 enum { PROFILE_CELLS_MAX = 3 };
 
 /* What was read for one screen; some hundred kB, so not on the stack. */

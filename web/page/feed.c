@@ -1,8 +1,6 @@
 /* Atom feeds (RFC 4287) of alerts and of comparisons, newest first. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 enum { ENTRIES = 50 };
 
 struct feed {

@@ -1,7 +1,5 @@
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 static void take(void *arg, const struct view_headline *row)
 {
 	struct headline *t = arg;

@@ -1,9 +1,6 @@
 /* Heat map: every cell of a branch over its last comparisons, a square each. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { COLUMNS_MAX = 40 };
 
 struct heat_cell {
@@ -67,34 +64,30 @@ static void take(void *arg, const struct view_grid *row)
 /* The verdict gives the colour, the size its strength; the sign or figure stands in the square, so that colour is never alone. */
 static void square(struct buf *out, enum verdict verdict, double pct)
 {
-	const char *class = "", *text = "";
-	char figure[16] = "";
+	static const struct {
+		const char *class, *text;
+	} signs[] = {
+		[VERDICT_UNCHANGED] = { "", "\u00b7" },
+		[VERDICT_IDENTICAL] = { "", "\u2261" },
+		[VERDICT_REMOVED] = { "", "\u2296" },
+		[VERDICT_ADDED] = { "", "\u2295" },
+		[VERDICT_UNSUPPORTED] = { "", "\u2205" },
+		[VERDICT_FAILED] = { "b3", "\u2715" },
+		[VERDICT_REJECTED] = { "b3", "\u2715" },
+		[VERDICT_NONE] = { "", "" },
+	};
 	double size = fabs(pct);
-	int strength = size < 2.5 ? 1 : size < 6 ? 2 : 3;
-	char tone[4] = "";
-	if (verdict == VERDICT_REGRESSION || verdict == VERDICT_IMPROVEMENT) {
-		snprintf(tone, sizeof tone, "%c%d", verdict == VERDICT_REGRESSION ? 'b' : 'g', strength);
-		snprintf(figure, sizeof figure, "%s%.*f", pct < 0 ? "\u2212" : "+", size < 9.95 ? 1 : 0, size);
-		class = tone;
-		text = figure;
-	} else if (verdict == VERDICT_UNCHANGED) {
-		text = "\u00b7";
-	} else if (verdict == VERDICT_IDENTICAL) {
-		text = "\u2261";
-	} else if (verdict == VERDICT_REMOVED) {
-		text = "\u2296";
-	} else if (verdict == VERDICT_ADDED) {
-		text = "\u2295";
-	} else if (verdict == VERDICT_UNSUPPORTED) {
-		text = "\u2205";
-	} else if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED) {
-		class = "b3";
-		text = "\u2715";
-	} else if (verdict != VERDICT_NONE) {
-		class = "q";
-		text = "?";
-	}
-	emit_rawf(out, *class ? "<td class=%s>%s</td>" : "<td%s>%s</td>", class, text);
+	if (verdict == VERDICT_REGRESSION || verdict == VERDICT_IMPROVEMENT)
+		emit_rawf(out, "<td class=%c%d>%s%.*f</td>", verdict == VERDICT_REGRESSION ? 'b' : 'g',
+			size < 2.5 ? 1
+			: size < 6 ? 2
+				   : 3,
+			pct < 0 ? "\u2212" : "+", size < 9.95 ? 1 : 0, size);
+	else if (!signs[verdict].text)
+		emit_raw(out, "<td class=q>?</td>");
+	else
+		emit_rawf(out, *signs[verdict].class ? "<td class=%s>%s</td>" : "<td%s>%s</td>", signs[verdict].class,
+			signs[verdict].text);
 }
 
 static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch)

@@ -1,8 +1,6 @@
 /* Help: how a verdict is reached, with a worked example whose figures come from the rule itself; and the API in words. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 /* Four runs of a kernel that became 2 % slower, then the confirming four: the log ratios a person can follow. */
 static const struct run_estimate example[] = {
 	{ .set = 1, .n = 24, .d = 0.0194, .q = 4e-7, .d_raw = 0.0194 },

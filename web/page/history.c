@@ -4,8 +4,6 @@
  */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 enum { OVER_MAX = CHART_LINES_MAX - 1 };
 
 struct requested {

@@ -2,6 +2,8 @@
 #ifndef WEB_PAGE_INTERNAL_H
 #define WEB_PAGE_INTERNAL_H
 
+#include <stdlib.h>
+#include <stdio.h>
 #include <stdbool.h>
 #include <stdint.h>
 

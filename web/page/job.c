@@ -1,8 +1,5 @@
 /* Jobs: the queue and what ended lately; one job with its log and its builds. */
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "web/page/internal.h"
 
 /* ---- timeline ---- */

@@ -1,9 +1,6 @@
 /* kernels.c - see kernels.c. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 /* The row of this place of a side's call, of an earlier process; else one that only the other side has; else a new one. NULL: no room. */
 static struct kernel_row *row_of(struct kernels *k, const struct view_profile_kernel *v, int side)
 {

@@ -1,8 +1,6 @@
 /* Notifications: receivers, texts, how each attempt ended, and a button to send it again. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 enum { ROWS = 50 };
 
 struct drawing {

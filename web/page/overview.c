@@ -1,6 +1,4 @@
 /* Overview: is anything wrong, what does each branch say, and how does every cell of the upstream branch fare. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "web/page/internal.h"
 

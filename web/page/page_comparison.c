@@ -1,8 +1,5 @@
 /* One comparison: the sentence, both sides, what differs around them, the tables, the sums. */
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "web/page/internal.h"
 
 /* ---- lead ---- */

@@ -1,5 +1,4 @@
 /* Kernels beside their peers: the newest comparison with each, cell by cell, and how it was before. */
-#include <stdio.h>
 
 #include "web/page/internal.h"
 

@@ -1,8 +1,6 @@
 /* profile.c - profiles: the list, each one as it stands, and what a person may ask for. */
 #include "web/page/internal.h"
 
-#include <stdlib.h>
-
 /* ---- profile_json ---- */
 
 /* What was asked for and how it stands, as lists have it: keys of an object that is open. */

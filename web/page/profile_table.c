@@ -1,5 +1,4 @@
 /* profile_table.c - a profile as a table of every number, and as Markdown for a review. */
-#include <stdio.h>
 
 #include "web/page/internal.h"
 

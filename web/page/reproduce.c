@@ -1,7 +1,5 @@
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, POSITION_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 
 /* What the lines are made of. */

@@ -1,8 +1,6 @@
 /* screen.c - see screen.c. */
 #include "web/page/internal.h"
 
-#include <stdlib.h>
-
 /* ---- waits ---- */
 
 enum { SHOWN = 8, WIDTH = 120, HEIGHT = 20 };

@@ -2,7 +2,6 @@
 #include "web/page/internal.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <strings.h>
 
 enum { FOUND_MAX = 200, NAMES_MAX = 100000 };

@@ -1,7 +1,5 @@
 #include "web/page/internal.h"
 
-#include <stdlib.h>
-
 enum { ROWS_NAMED_MAX = 40 }; /* of a direction; with more, those that nothing happened to are strips without words */
 #define TICKS_SEPARATE 0.2
 

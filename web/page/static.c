@@ -1,7 +1,5 @@
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 int page_static(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	(void)site, (void)err;

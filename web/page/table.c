@@ -1,8 +1,6 @@
 #include "web/page/internal.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* ---- row ---- */
 

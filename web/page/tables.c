@@ -1,8 +1,6 @@
 /* tables.c - see tables.c. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 double tables_value(const struct kernel_pair *p, int side, const char *metric)
 {
 	double a = amount_value(p->at[side][0], metric), b = amount_value(p->at[side][1], metric);

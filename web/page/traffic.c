@@ -1,8 +1,6 @@
 /* traffic.c - see traffic.c. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-
 #define SECTOR    32.0  /* bytes */
 #define WAVEFRONT 128.0 /* bytes that a pass over shared memory moves at most */
 #define SEPARATE  0.05  /* of an amount: what a look should stop at */

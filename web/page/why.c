@@ -1,9 +1,6 @@
 /* why.c - reads the rows of a profile as they become what is shown. */
 #include "web/page/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { VALUES_MAX = 256, CODES_MAX = 512, ROW_KERNELS_MAX = 4 * CAUSE_KERNELS_MAX };
 
 /* What reads one cell into `w`, which owns all that is kept. */
