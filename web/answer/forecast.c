@@ -120,9 +120,7 @@ static int look(struct forecast *f, struct fw_err *err)
 	const struct site *site = f->unschedulable->site;
 	if (site->act->workers)
 		site->act->workers(site->control, take_worker, f);
-	if (view_devices(site->db, take_device, f, err) != 0)
-		return -1;
-	if (view_running(site->db, VIEW_ROWS_MAX, take_running, f, err) != 0)
+	if (view_devices(site->db, take_device, f, err) != 0 || view_running(site->db, VIEW_ROWS_MAX, take_running, f, err) != 0)
 		return -1;
 	return view_waiting(site->db, FORECAST_WAITING_MAX, take_waiting, f, err);
 }

@@ -10,8 +10,7 @@ struct reading {
 
 static void event_row(void *arg, const struct view_alert_event *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j, "at %lld{time} who %s state %s reason %s{null}", (long long)row->at, row->who,
+	answer_object(arg, "at %lld{time} who %s state %s reason %s{null}", (long long)row->at, row->who,
 		alertstate_name(row->state), row->reason);
 }
 
@@ -60,25 +59,20 @@ int api_alerts(struct site *site, struct http_request *r, struct http_response *
 	return answer_list_end(r, response, &reading.list, result);
 }
 
-struct one {
-	struct jsonw j;
-	struct site *site;
-};
-
 static void one_row(void *arg, const struct view_alert *row)
 {
-	struct one *one = arg;
-	put_alert(&one->j, one->site, row);
+	struct reading *reading = arg;
+	put_alert(&reading->list.j, reading->site, row);
 }
 
 int api_alert(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct one one = { .site = site };
+	struct reading one = { .site = site };
 	int64_t id = answer_path_id(r, "alert", err);
 	if (id < 0)
 		return -1;
-	answer_json(response, &one.j);
-	return view_alert(one.site->db, id, one_row, &one, err);
+	answer_json(response, &one.list.j);
+	return view_alert(site->db, id, one_row, &one, err);
 }
 
 int api_alert_change(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

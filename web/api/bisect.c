@@ -89,9 +89,7 @@ int api_bisect_post(struct site *site, struct http_request *r, struct http_respo
 int api_bisect_cancel(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	int64_t id = answer_path_id(r, "bisect", err);
-	if (id < 0)
-		return -1;
-	if (site->act->cancel_bisect(site->control, id, http_who(r), err) != 0)
+	if (id < 0 || site->act->cancel_bisect(site->control, id, http_who(r), err) != 0)
 		return -1;
 	if (!write_back_to(r, response, "/bisects"))
 		answer_state(response, id, "cancelled");

@@ -4,8 +4,7 @@
 
 static void cell_row(void *arg, const struct view_calibration *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j,
+	answer_object(arg,
 		"repo %s suite %s class %lld model %s cell %s comparisons %d alarms %d runs %d tau0_pct %f mde_pct %f "
 		"underpowered %d{bool} updated_at %lld{time}",
 		row->repo, row->suite, (long long)row->class, row->model, row->cell, row->comparisons, row->alarms, row->runs,
@@ -17,9 +16,7 @@ int api_calibration(struct site *site, struct http_request *r, struct http_respo
 	const char *repo = http_query(r, "repo");
 	struct jsonw j;
 	int64_t id;
-	if (answer_device(site->db, r, err) != 0)
-		return -1;
-	if (repo && *repo && view_repo_id(site->db, repo, &id, err) != 0)
+	if (answer_device(site->db, r, err) != 0 || (repo && *repo && view_repo_id(site->db, repo, &id, err) != 0))
 		return -1;
 	answer_items_begin(response, &j);
 	return answer_items_end(

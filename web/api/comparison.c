@@ -232,9 +232,7 @@ int api_comparison_judge(struct site *site, struct http_request *r, struct http_
 {
 	bool changed;
 	int64_t id = answer_path_id(r, "comparison", err);
-	if (id < 0)
-		return -1;
-	if (site->act->judge(site->control, id, &changed, err) != 0)
+	if (id < 0 || site->act->judge(site->control, id, &changed, err) != 0)
 		return -1;
 	return answer_with(response, "id %lld changed %d{bool}", (long long)id, changed);
 }

@@ -39,8 +39,7 @@ static void point_row(void *arg, const struct view_point *row)
 
 static void baseline_period_row(void *arg, const struct view_baseline_period *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j,
+	answer_object(arg,
 		"id %lld started_at %lld{time} suite %s reference %s first_reference %s class %lld model %s driver %s{null} "
 		"toolkit %s{null} cudnn %s{null} isolation %s held_mhz %f power_limit_w %f",
 		(long long)row->id, (long long)row->started_at, row->suite, row->reference, row->first_reference,
@@ -75,8 +74,7 @@ static void environment_row(void *arg, const struct view_environment_change *row
 
 static void change_row(void *arg, const struct store_change *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j,
+	answer_object(arg,
 		"id %lld kind %s origin %s state %s baseline_period %lld before %s commit %s change_pct %f "
 		"comparison %lld{null} found_at %lld{time} decided_at %lld{time} ended_at %lld{time} alert %lld{null}",
 		(long long)row->id, row->kind, row->origin, row->state, (long long)row->baseline_period, row->before_sha,
@@ -86,9 +84,8 @@ static void change_row(void *arg, const struct store_change *row)
 
 static void alert_row(void *arg, int64_t id, enum alertkind kind, enum alertstate state, const char *commit)
 {
-	struct jsonw *j = arg;
 	answer_object(
-		j, "id %lld kind %s state %s commit %s", (long long)id, alertkind_name(kind), alertstate_name(state), commit);
+		arg, "id %lld kind %s state %s commit %s", (long long)id, alertkind_name(kind), alertstate_name(state), commit);
 }
 
 /* The lists of the answer one after the other; the points last, because they are many. */

@@ -66,24 +66,19 @@ int api_jobs(struct site *site, struct http_request *r, struct http_response *re
 	return answer_list_end(r, response, list, result);
 }
 
-struct one_job {
-	struct jsonw j;
-	struct unschedulable unschedulable;
-};
-
 static void only_row(void *arg, const struct view_job *row)
 {
-	struct one_job *one = arg;
-	write_job(&one->j, &one->unschedulable, row);
+	struct job_list *jobs = arg;
+	write_job(&jobs->list.j, &jobs->unschedulable, row);
 }
 
 int api_job(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	int64_t id = answer_path_id(r, "job", err);
-	struct one_job one = { .unschedulable = { .site = site, .job = id } };
+	struct job_list one = { .unschedulable = { .site = site, .job = id } };
 	if (id < 0)
 		return -1;
-	answer_json(response, &one.j);
+	answer_json(response, &one.list.j);
 	int result = view_job(site->db, id, only_row, &one, err);
 	unschedulable_fini(&one.unschedulable);
 	return result;
@@ -130,9 +125,10 @@ int api_job_log(struct site *site, struct http_request *r, struct http_response 
 		return -1;
 	/* bytes as the build printed them: as plain text they do nothing in a browser */
 	response->type = "text/plain; charset=utf-8";
-	int result = view_job(site->db, id, remember_comparison, &comparison, err);
-	if (result == 0)
-		result = view_log(site->db, id, 0, VIEW_HISTORY_MAX, log_row, &response->body, err);
+	int result = view_job(site->db, id, remember_comparison, &comparison, err) ||
+				     view_log(site->db, id, 0, VIEW_HISTORY_MAX, log_row, &response->body, err)
+			     ? -1
+			     : 0;
 	for (int i = 0; result == 0 && comparison && i < 2; i++) {
 		struct build_reading b = { .out = &response->body, .side = sides[i] };
 		result = view_build(site->db, comparison, sides[i], build_log, &b, err);
@@ -173,9 +169,7 @@ int api_job_post(struct site *site, struct http_request *r, struct http_response
 int api_job_cancel(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	int64_t id = answer_path_id(r, "job", err);
-	if (id < 0)
-		return -1;
-	if (site->act->cancel(site->control, id, http_who(r), err) != 0)
+	if (id < 0 || site->act->cancel(site->control, id, http_who(r), err) != 0)
 		return -1;
 	if (!write_back_to(r, response, "/jobs"))
 		answer_state(response, id, jobstate_name(JOBSTATE_CANCELLED));
@@ -185,9 +179,7 @@ int api_job_cancel(struct site *site, struct http_request *r, struct http_respon
 static int job_retry(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	int64_t new_id, id = answer_path_id(r, "job", err);
-	if (id < 0)
-		return -1;
-	if (site->act->retry(site->control, id, &new_id, err) != 0)
+	if (id < 0 || site->act->retry(site->control, id, &new_id, err) != 0)
 		return -1;
 	if (!write_back_to(r, response, "/jobs"))
 		answer_new(response, "jobs", new_id, jobstate_name(JOBSTATE_QUEUED));

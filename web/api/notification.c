@@ -9,8 +9,7 @@ struct reading {
 
 static void attempt_row(void *arg, const struct store_attempt *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j, "at %lld{time} duration_ms %lld status %d{null} error %s{null}", (long long)row->at,
+	answer_object(arg, "at %lld{time} duration_ms %lld status %d{null} error %s{null}", (long long)row->at,
 		(long long)row->duration_ms, row->status, row->error);
 }
 
@@ -54,9 +53,7 @@ int api_notifications(struct site *site, struct http_request *r, struct http_res
 int api_redeliver(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	int64_t id = answer_path_id(r, "notification", err);
-	if (id < 0)
-		return -1;
-	if (site->act->redeliver(site->control, id, err) != 0)
+	if (id < 0 || site->act->redeliver(site->control, id, err) != 0)
 		return -1;
 	if (!write_back_to(r, response, "/notifications"))
 		answer_state(response, id, "waiting");

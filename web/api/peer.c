@@ -4,8 +4,7 @@
 
 static void peer_row(void *arg, const struct view_peer *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j,
+	answer_object(arg,
 		"comparison %lld job %lld repo %s suite %s provider %s commit %s subject %s{null} device %s verdict %s "
 		"current %d{bool} cells %d timed %d geomean_pct %f finished_at %lld{time}",
 		(long long)row->comparison, (long long)row->job, row->repo, row->suite, row->provider, row->commit, row->subject,

@@ -3,8 +3,7 @@
 
 static void repo_row(void *arg, const struct view_repo *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j, "name %s url %s upstream %s state %s error %s{null} branches %d open_alerts %d fetched_at %lld{time}",
+	answer_object(arg, "name %s url %s upstream %s state %s error %s{null} branches %d open_alerts %d fetched_at %lld{time}",
 		row->name, row->url, row->upstream, row->state, row->error, row->branches, row->open_alerts,
 		(long long)row->fetched_at);
 }

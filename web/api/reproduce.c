@@ -4,8 +4,7 @@
 
 static void line(void *arg, const char *what, const char *text)
 {
-	struct jsonw *j = arg;
-	answer_object(j, "what %s line %s", what, text);
+	answer_object(arg, "what %s line %s", what, text);
 }
 
 /* {"cell","lines":[{"what","line"}],"where"} */

@@ -161,8 +161,7 @@ static void heading(void *arg, const struct view_comparison *row)
 /* Why, as far as it is known, where a profile was asked for. */
 static void why_line(void *arg, const struct view_profile *row)
 {
-	struct buf *out = arg;
-	markdown_format(out, "\nWhy: %s\n", row->answer);
+	markdown_format(arg, "\nWhy: %s\n", row->answer);
 }
 
 /* What happened, then what did not, folded. */

@@ -3,8 +3,7 @@
 
 static void token_row(void *arg, const struct token_row *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j, "name %s scope %s made_by %s{null} created_at %lld{time} used_at %lld{time} revoked_at %lld{time}",
+	answer_object(arg, "name %s scope %s made_by %s{null} created_at %lld{time} used_at %lld{time} revoked_at %lld{time}",
 		row->name, row->scope, row->made_by, (long long)row->created_at, (long long)row->used_at,
 		(long long)row->revoked_at);
 }

@@ -119,9 +119,7 @@ static int measurements(struct site *site, struct buf *out, int64_t id, struct f
 	struct store_bisect *b = mem_alloc_zero(1, sizeof *b);
 	emit_raw(out, "<h2>Measurements</h2><p>Commit 0 is the good end.</p>");
 	layout_table(out, "Commits by number|Verdict|>Worst cell|>Cells");
-	int result = store_bisect_get(site->db, id, b, err);
-	if (result == 0)
-		result = store_bisect_points(site->db, b, take_point, &m, err);
+	int result = store_bisect_get(site->db, id, b, err) || store_bisect_points(site->db, b, take_point, &m, err) ? -1 : 0;
 	measured_row(&m);
 	layout_table_end(out);
 	free(b);
@@ -138,9 +136,8 @@ int page_bisect(struct site *site, struct http_request *r, struct http_response 
 	snprintf(data, sizeof data, "/api/v1/bisects/%lld", (long long)id);
 	layout_begin(response, title, "alerts", "bisect. job.done job.queued");
 	layout_live(&response->body, "bisect", "The search moved");
-	int result = view_bisect(site->db, id, facts, &response->body, err);
-	if (result == 0)
-		result = measurements(site, &response->body, id, err);
+	int result =
+		view_bisect(site->db, id, facts, &response->body, err) || measurements(site, &response->body, id, err) ? -1 : 0;
 	emit_raw(&response->body, "</div>");
 	return layout_end(response, data, result);
 }

@@ -48,9 +48,8 @@ static int resolve(struct db *db, int64_t repo, struct side *s, struct fw_err *e
 
 static void offer(void *arg, const char *name, const char *display, const char *subject)
 {
-	struct buf *out = arg;
 	(void)name;
-	layout_option(out, display, subject, NULL);
+	layout_option(arg, display, subject, NULL);
 }
 
 static int form(struct db *db, struct buf *out, const char *repo, int64_t id, const struct side *side, struct fw_err *err)
@@ -110,9 +109,7 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	const char *repo = scope.repo;
 	int64_t id = 0, comparison;
 	bool requested = true, known = true;
-	if (scope_offer(site, r, &scope, err) != 0)
-		return -1;
-	if (*repo && view_repo_id(site->db, repo, &id, err) != 0)
+	if (scope_offer(site, r, &scope, err) != 0 || (*repo && view_repo_id(site->db, repo, &id, err) != 0))
 		return -1;
 	for (int i = 0; i < 2; i++) {
 		side[i].repo = repo;

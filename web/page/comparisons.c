@@ -71,9 +71,10 @@ static int filter_form(
 	const struct drawing *d, struct buf *out, const struct view_filter *filter, const char *since, struct fw_err *err)
 {
 	emit_raw(out, "<form class=filter action=/comparisons>");
-	int result = picker_repo(out, d->site->db, filter->repo, true, err);
-	if (result == 0)
-		result = picker_branch(out, d->site->db, filter->repo, "branch", "Branch", filter->branch, "all", err);
+	int result = picker_repo(out, d->site->db, filter->repo, true, err) ||
+				     picker_branch(out, d->site->db, filter->repo, "branch", "Branch", filter->branch, "all", err)
+			     ? -1
+			     : 0;
 	emit_raw(out, "<label>Verdict <select name=verdict data-go>");
 	layout_option(out, "", "all", filter->verdict);
 	for (const char *word = ANSWER_VERDICTS; *word; word += strcspn(word, " "), word += *word == ' ') {

@@ -175,13 +175,12 @@ static int timeline_draw(struct db *db, struct forecast *forecast, struct buf *o
 	struct timeline *t = mem_alloc_zero(1, sizeof *t);
 	t->now = now_ms;
 	t->forecast = forecast;
-	int result = view_running(db, BARS_MAX, take_running, t, err);
-	if (result == 0)
-		result = view_waiting(db, FORECAST_WAITING_MAX, take_waiting, t, err);
-	if (result == 0)
-		result = view_jobs_ended(db, now_ms - PAST_HOURS_MAX * HOUR_MS, BARS_MAX, take_ended, t, err);
-	if (result == 0)
-		result = view_devices(db, take_device, t, err);
+	int result = view_running(db, BARS_MAX, take_running, t, err) ||
+				     view_waiting(db, FORECAST_WAITING_MAX, take_waiting, t, err) ||
+				     view_jobs_ended(db, now_ms - PAST_HOURS_MAX * HOUR_MS, BARS_MAX, take_ended, t, err) ||
+				     view_devices(db, take_device, t, err)
+			     ? -1
+			     : 0;
 	if (result == 0 && t->n_lanes)
 		draw(out, t);
 	free(t);

@@ -4,9 +4,9 @@
 /* ---- profile_json ---- */
 
 /* What was asked for and how it stands, as lists have it: keys of an object that is open. */
-static void profile_json_row(struct jsonw *j, const struct view_profile *row)
+static void profile_json_row(void *arg, const struct view_profile *row)
 {
-	answer_members(j,
+	answer_members(arg,
 		"id %lld job %lld comparison %lld{null} alert %lld{null} state %s state_why %s{null} answer %s sentence %s{null} "
 		"repo %s base %s{null} target %s base_provider %s{null} target_provider %s{null} base_config %s{null} "
 		"target_config %s{null} suite %s{null} requested_cells %s{null} device %s{null} origin %s "
@@ -19,8 +19,7 @@ static void profile_json_row(struct jsonw *j, const struct view_profile *row)
 
 static void diagnostic_row(void *arg, const struct profile_diagnostic *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j, "change %s kind %s code %s{null} kernel %s{null} what %s", row->change, row->kind, row->code,
+	answer_object(arg, "change %s kind %s code %s{null} kernel %s{null} what %s", row->change, row->kind, row->code,
 		row->kernel, row->what);
 }
 
@@ -45,8 +44,7 @@ struct cells {
 
 static void cause_row(void *arg, const struct view_cause *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j, "rank %d cause %s kernel %s{null} explained_ms %f{exact} of_ms %f{exact} confidence %s sentence %s",
+	answer_object(arg, "rank %d cause %s kernel %s{null} explained_ms %f{exact} of_ms %f{exact} confidence %s sentence %s",
 		row->rank, row->code, row->kernel, row->explained_ms, row->of_ms, row->confidence, row->sentence);
 }
 
@@ -122,8 +120,7 @@ static void process_row(void *arg, const struct view_profile_kernel *row)
 
 static void code_row(void *arg, const struct view_profile_code *row)
 {
-	struct jsonw *j = arg;
-	answer_object(j,
+	answer_object(arg,
 		"base %s{null} target %s{null} what %s opcodes %s{json} base_takes %s{json} target_takes %s{json} "
 		"base_stalls %s{json} target_stalls %s{json} hunks %s",
 		row->base, row->target, row->what, row->opcodes_json, row->base_takes_json, row->target_takes_json,
@@ -240,11 +237,6 @@ int api_profiles(struct site *site, struct http_request *r, struct http_response
 	return answer_list_end(r, response, &list, result);
 }
 
-static void one_row(void *arg, const struct view_profile *row)
-{
-	profile_json_row(arg, row);
-}
-
 int api_profile(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	enum answer_form form = answer_form_wanted(r);
@@ -256,13 +248,10 @@ int api_profile(struct site *site, struct http_request *r, struct http_response 
 		return -1;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	int result = view_profile(site->db, id, one_row, &j, err);
-	if (result == 0)
-		result = profile_json_diagnostics(site->db, id, &j, err);
-	if (result == 0)
-		result = configurations_json(site->db, id, &j, err);
-	if (result == 0)
-		result = profile_json_cells(site->db, id, &j, err);
+	int result = view_profile(site->db, id, profile_json_row, &j, err) || profile_json_diagnostics(site->db, id, &j, err) ||
+				     configurations_json(site->db, id, &j, err) || profile_json_cells(site->db, id, &j, err)
+			     ? -1
+			     : 0;
 	jsonw_object_end(&j);
 	return result;
 }

@@ -453,9 +453,7 @@ int comparison_tables(struct buf *out, const struct comparison *c, const struct 
 	t->shape = row_shape(c);
 	t->order = order_of(view->sort);
 	find_tables(t);
-	int result = moved(t, err);
-	if (result == 0)
-		result = quiet(t, err);
+	int result = moved(t, err) || quiet(t, err) ? -1 : 0;
 	if (result == 0 && c->n_cells)
 		emit_rawf(out,
 			"<div id=no-match class=empty%s><p class=lead>No cell fits.</p><p><a href=\"/comparisons/%lld\">Show all "

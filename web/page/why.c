@@ -349,9 +349,7 @@ int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_
 
 	if (found <= 0)
 		return found;
-	if (view_profile_cells(db, out->head.profile, rows_take_cell, &r, err) != 0)
-		return -1;
-	if (read_answer(&r, err) != 0)
+	if (view_profile_cells(db, out->head.profile, rows_take_cell, &r, err) != 0 || read_answer(&r, err) != 0)
 		return -1;
 	if (!r.cell)
 		return 0;
