@@ -69,10 +69,8 @@ int api_alert(struct site *site, struct http_request *r, struct http_response *r
 {
 	struct reading one = { .site = site };
 	int64_t id = answer_path_id(r, "alert", err);
-	if (id < 0)
-		return -1;
 	answer_json(response, &one.list.j);
-	return view_alert(site->db, id, one_row, &one, err);
+	return id < 0 ? -1 : view_alert(site->db, id, one_row, &one, err);
 }
 
 int api_alert_change(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

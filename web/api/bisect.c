@@ -57,10 +57,8 @@ int api_bisect(struct site *site, struct http_request *r, struct http_response *
 {
 	struct jsonw j;
 	int64_t id = answer_path_id(r, "bisect", err);
-	if (id < 0)
-		return -1;
 	answer_json(response, &j);
-	return view_bisect(site->db, id, write_bisect, &j, err);
+	return id < 0 ? -1 : view_bisect(site->db, id, write_bisect, &j, err);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */

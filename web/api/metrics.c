@@ -111,53 +111,49 @@ static int write_fetches(struct metrics *m)
 
 /* ---- devices ----------------------------------------------------------------------------------------------------------- */
 
-/* What a run's guard last saw; -1 there says that it is not known. */
+/* A figure of each device. */
 static const struct gauge {
-	const char *name, *help, *key;
+	const char *name, *type, *help, *label;
+	const char *key; /* of what a run's guard last saw, where -1 says that it is not known; NULL: not from there */
 	double scale;
 } gauges[] = {
-	{ "gpu_temperature_celsius", "Temperature at the device's last run.", "temp_c", 1 },
-	{ "gpu_power_watts", "Power at the device's last run.", "power_w", 1 },
-	{ "gpu_sm_clock_hertz", "SM clock at the device's last run.", "sm_mhz", 1e6 },
+	{ "gpu_temperature_celsius", "gauge", "Temperature at the device's last run.", "gpu", "temp_c", 1 },
+	{ "gpu_power_watts", "gauge", "Power at the device's last run.", "gpu", "power_w", 1 },
+	{ "gpu_sm_clock_hertz", "gauge", "SM clock at the device's last run.", "gpu", "sm_mhz", 1e6 },
+	{ "device_stands_out", "gauge", "Whether the device does not fit its class and is left out.", "device", NULL, 1 },
+	/* the false-alarm rate is measured, not claimed */
+	{ "aa_comparisons_total", "counter", "Comparisons of equal builds.", "device", NULL, 1 },
+	{ "aa_alarms_total", "counter", "Comparisons of equal builds that would have alerted.", "device", NULL, 1 },
 };
+enum { GAUGES_SEEN = 3, GAUGE_STANDS_OUT = 3, GAUGE_COMPARISONS, GAUGES = sizeof gauges / sizeof gauges[0] };
 
-static void gauge_row(void *arg, const struct view_device *row)
+static double last_seen(struct metrics *m, const struct view_device *row)
 {
-	struct metrics *m = arg;
 	struct buf text;
 	buf_init(&text, 1 << 16);
 	if (view_last_device_check(m->db, row->id, &text, m->err) != 0)
 		m->failed = -1;
 	json_t *device_check = text.len ? json_loadb(text.data, text.len, 0, NULL) : NULL;
 	const json_t *value = json_object_get(device_check, m->gauge->key);
-	if (json_is_number(value) && json_number_value(value) >= 0)
-		sample(m, m->gauge->name, "gpu", row->uuid, json_number_value(value) * m->gauge->scale);
+	double seen = json_is_number(value) ? json_number_value(value) * m->gauge->scale : -1;
 	json_decref(device_check);
 	buf_fini(&text);
+	return seen;
 }
 
-static void aa_row(struct metrics *m, const struct view_device *row, const char *name, bool alarms)
+static void gauge_row(void *arg, const struct view_device *row)
 {
-	struct view_false_alarms f;
-	if (!m->failed)
+	struct metrics *m = arg;
+	struct view_false_alarms f = { 0 };
+	int which = (int)(m->gauge - gauges);
+	if (which > GAUGE_STANDS_OUT && !m->failed)
 		m->failed = view_false_alarms(m->db, row->id, &f, m->err);
-	if (!m->failed)
-		sample(m, name, "device", row->uuid, alarms ? f.alarms : f.comparisons);
-}
-
-static void aa_comparisons(void *arg, const struct view_device *row)
-{
-	aa_row(arg, row, "aa_comparisons_total", false);
-}
-
-static void aa_alarms(void *arg, const struct view_device *row)
-{
-	aa_row(arg, row, "aa_alarms_total", true);
-}
-
-static void separate_row(void *arg, const struct view_device *row)
-{
-	sample(arg, "device_stands_out", "device", row->uuid, *row->stands_out != 0);
+	double v = which < GAUGES_SEEN          ? last_seen(m, row)
+		   : which == GAUGE_STANDS_OUT  ? *row->stands_out != 0
+		   : which == GAUGE_COMPARISONS ? f.comparisons
+						: f.alarms;
+	if (v >= 0 && !(which > GAUGE_STANDS_OUT && m->failed))
+		sample(m, m->gauge->name, m->gauge->label, row->uuid, v);
 }
 
 static void throttle_row(void *arg, const char *device_uuid, const char *reason, double seconds)
@@ -170,25 +166,19 @@ static void throttle_row(void *arg, const char *device_uuid, const char *reason,
 
 static int write_devices(struct metrics *m)
 {
-	for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++) {
+	for (int i = 0; i < GAUGES; i++) {
 		m->gauge = &gauges[i];
-		family(m, gauges[i].name, "gauge", gauges[i].help);
+		if (i == GAUGES_SEEN) {
+			family(m, "gpu_throttle_seconds_total", "counter",
+				"Device time of timed calls while the driver gave this reason for lower clocks, before or after them.");
+			if (store_throttle_each(m->db, throttle_row, m, m->err) != 0)
+				return -1;
+		}
+		family(m, gauges[i].name, gauges[i].type, gauges[i].help);
 		if (view_devices(m->db, gauge_row, m, m->err) != 0 || m->failed)
 			return -1;
 	}
-	family(m, "gpu_throttle_seconds_total", "counter",
-		"Device time of timed calls while the driver gave this reason for lower clocks, before or after them.");
-	if (store_throttle_each(m->db, throttle_row, m, m->err) != 0)
-		return -1;
-	family(m, "device_stands_out", "gauge", "Whether the device does not fit its class and is left out.");
-	if (view_devices(m->db, separate_row, m, m->err) != 0)
-		return -1;
-	/* the false-alarm rate is measured, not claimed */
-	family(m, "aa_comparisons_total", "counter", "Comparisons of equal builds.");
-	if (view_devices(m->db, aa_comparisons, m, m->err) != 0)
-		return -1;
-	family(m, "aa_alarms_total", "counter", "Comparisons of equal builds that would have alerted.");
-	return view_devices(m->db, aa_alarms, m, m->err) != 0 || m->failed ? -1 : 0;
+	return 0;
 }
 
 /* ---- workers ----------------------------------------------------------------------------------------------------------- */

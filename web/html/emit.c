@@ -152,6 +152,21 @@ static bool is_in_tag(const char *piece, size_t len, bool before)
 	return before;
 }
 
+static void draw_signed(struct buf *out, double v)
+{
+	layout_signed(out, v, 2);
+}
+
+static void draw_comparison(struct buf *out, int64_t id)
+{
+	emit_rawf(out, "<a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)id, (long long)id);
+}
+
+static void draw_job(struct buf *out, int64_t id)
+{
+	emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a>", (long long)id, (long long)id);
+}
+
 /* The value of a conversion that is followed by a word in braces. Returns what follows it, NULL where there is no such word. */
 static const char *draw_value(struct buf *out, const char *format, va_list *args)
 {
@@ -159,32 +174,35 @@ static const char *draw_value(struct buf *out, const char *format, va_list *args
 		const char *conversion;
 		void (*text)(struct buf *out, const char *value);
 		void (*number)(struct buf *out, double value);
-	} drawn[] = { { "s{author}", layout_author, NULL }, { "s{branch}", layout_branch, NULL },
-		{ "s{commit}", layout_commit, NULL }, { "s{name}", layout_name, NULL }, { "s{sha}", layout_sha, NULL },
-		{ "s{verdict}", layout_verdict, NULL }, { "f{change}", NULL, layout_change },
-		{ "f{duration}", NULL, layout_duration }, { "f{ms}", NULL, layout_ms }, { ".2f{signed}", NULL, NULL },
-		{ "f{decided %d}", NULL, NULL }, { "lld{time}", NULL, NULL }, { "s{case %s %lld}", NULL, NULL } };
+		void (*whole)(struct buf *out, int64_t value);
+	} drawn[] = { { "s{author}", .text = layout_author }, { "s{branch}", .text = layout_branch },
+		{ "s{commit}", .text = layout_commit }, { "s{name}", .text = layout_name }, { "s{sha}", .text = layout_sha },
+		{ "s{verdict}", .text = layout_verdict }, { "f{change}", .number = layout_change },
+		{ "f{duration}", .number = layout_duration }, { "f{ms}", .number = layout_ms },
+		{ ".2f{signed}", .number = draw_signed }, { "lld{time}", .whole = layout_time },
+		{ "lld{comparison}", .whole = draw_comparison }, { "lld{job}", .whole = draw_job },
+		{ "f{decided %d}", .number = NULL }, { "s{case %s %lld}", .text = NULL } };
 	for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
 		size_t len = strlen(drawn[i].conversion);
 		if (strncmp(format, drawn[i].conversion, len) != 0)
 			continue;
-		const char *end = format + len, *text = *format == 's' ? va_arg(*args, const char *) : NULL;
-		double v = *format == 'f' || *format == '.' ? va_arg(*args, double) : NAN;
-		if (drawn[i].text) {
-			drawn[i].text(out, text);
-		} else if (drawn[i].number) {
-			drawn[i].number(out, v);
+		if (drawn[i].whole) {
+			drawn[i].whole(out, va_arg(*args, long long));
 		} else if (*format == 's') {
-			const char *title = va_arg(*args, const char *);
-			layout_case(out, text, title, va_arg(*args, long long));
-		} else if (*format == 'f') {
-			layout_decided(out, v, va_arg(*args, int));
-		} else if (*format == '.') {
-			layout_signed(out, v, 2);
+			const char *text = va_arg(*args, const char *),
+				   *title = drawn[i].text ? NULL : va_arg(*args, const char *);
+			if (drawn[i].text)
+				drawn[i].text(out, text);
+			else
+				layout_case(out, text, title, va_arg(*args, long long));
 		} else {
-			layout_time(out, va_arg(*args, long long));
+			double v = va_arg(*args, double);
+			if (drawn[i].number)
+				drawn[i].number(out, v);
+			else
+				layout_decided(out, v, va_arg(*args, int));
 		}
-		return end;
+		return format + len;
 	}
 	return NULL;
 }

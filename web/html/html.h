@@ -170,7 +170,7 @@ static inline void emit_raw(struct buf *out, const char *markup)
  * A format begins outside of a tag. The other conversions are %d %ld %lld %c, and %f and %g with a precision; any other fails `out`.
  *
  * A word in braces behind a conversion has its value drawn by a function of layout: %s{author} %s{branch} %s{commit} %s{name} %s{sha}
- * %s{verdict} %f{change} %f{duration} %f{ms} %.2f{signed} %f{decided %d} %lld{time} %s{case %s %lld}.
+ * %s{verdict} %f{change} %f{duration} %f{ms} %.2f{signed} %f{decided %d} %lld{time} %lld{comparison} %lld{job} %s{case %s %lld}.
  */
 void emit_format(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** printf for markup whose arguments are numbers or our own words only. */

@@ -64,8 +64,7 @@ static void strip(struct buf *out, const struct axis *axis, const struct headlin
 static void marks(struct buf *out, const struct view_alert *row, const struct line *l)
 {
 	if (l->comparison && l->comparison != row->comparison) /* of another suite than the one that opened it */
-		emit_rawf(out, " <small><a href=\"/comparisons/%lld\">comparison %lld</a></small>", (long long)l->comparison,
-			(long long)l->comparison);
+		emit_format(out, " <small>%lld{comparison}</small>", (long long)l->comparison);
 	if (json_is_true(json_object_get(l->cell, "sustained")))
 		emit_raw(out, " <small>sustained</small>");
 	if (json_is_true(json_object_get(l->cell, "borderline")))
@@ -101,7 +100,7 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 	for (int i = 0; i < n && result == 0; i++) {
 		line[i].comparison = json_integer_value(json_object_get(line[i].cell, "comparison"));
 		line[i].change_pct = comparison_number(line[i].cell, "change_pct");
-		result = reported_of(db, line[i].comparison ? line[i].comparison : row->comparison,
+		result = reported_read(db, line[i].comparison ? line[i].comparison : row->comparison,
 			comparison_text(line[i].cell, "cell"), &line[i].headline, err);
 		axis_cover(&axis, line[i].headline.low_pct);
 		axis_cover(&axis, line[i].headline.high_pct);
@@ -216,8 +215,7 @@ static void cell_item(struct buf *out, const struct view_alert *row, const json_
 	layout_cell_link(out, row->repo, row->branch, comparison_text(cell, "cell"));
 	json_int_t comparison = json_integer_value(json_object_get(cell, "comparison"));
 	if (comparison && comparison != row->comparison) /* of another suite than the one that opened it */
-		emit_rawf(out, " <small><a href=\"/comparisons/%lld\">comparison %lld</a></small>", (long long)comparison,
-			(long long)comparison);
+		emit_format(out, " <small>%lld{comparison}</small>", (long long)comparison);
 	emit_raw(out, json_is_true(json_object_get(cell, "sustained")) ? " <small>sustained</small>" : "");
 	if (*comparison_text(cell, "slow_calls"))
 		emit_format(out, " <small>%s</small>", comparison_text(cell, "slow_calls"));
@@ -313,8 +311,7 @@ static void alert_head(struct buf *out, const struct view_alert *row, bool alone
 	else
 		emit_format(out, "device <a href=/devices>%s</a>", row->device);
 	if (row->comparison)
-		emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)row->comparison,
-			(long long)row->comparison);
+		emit_format(out, " %lld{comparison}", (long long)row->comparison);
 	if (row->bisect)
 		emit_rawf(out, " <a href=\"/bisects/%lld\">search %lld for the culprit</a>", (long long)row->bisect,
 			(long long)row->bisect);

@@ -50,7 +50,7 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	if (!is_wanted(d, row))
 		answer_list_pass(&d->list, row->id);
 	else if (answer_list_take(&d->list, row->id, row->finished_at, NULL) && d->result == 0) {
-		d->result = reported_read(d->site->db, row->id, &headline, d->err);
+		d->result = reported_read(d->site->db, row->id, NULL, &headline, d->err);
 		if (d->result == 0)
 			draw_line(d, row, &headline);
 	}

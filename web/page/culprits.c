@@ -11,7 +11,8 @@ static void show_one(struct buf *out, const json_t *culprit)
 	double change = comparison_number(culprit, "change_pct"), probability = comparison_number(culprit, "probability");
 	emit_raw(out, "<p><b>Culprit:</b> ");
 	if (commits > 1)
-		emit_format(out, "one of %lld commits after %s{commit} up to ", (long long)commits, comparison_text(culprit, "from"));
+		emit_format(
+			out, "one of %lld commits after %s{commit} up to ", (long long)commits, comparison_text(culprit, "from"));
 	emit_format(out, "%s{commit} %s", comparison_text(culprit, "to"), comparison_text(culprit, "subject"));
 	if (isfinite(change))
 		emit_format(out, " %f{change}", change);
@@ -21,8 +22,7 @@ static void show_one(struct buf *out, const json_t *culprit)
 	else if (json_is_false(json_object_get(culprit, "confirmed")))
 		emit_raw(out, ", and the measurements name no commit");
 	if (comparison)
-		emit_rawf(
-			out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)comparison, (long long)comparison);
+		emit_format(out, " %lld{comparison}", (long long)comparison);
 	emit_raw(out, "</p>");
 }
 

@@ -110,7 +110,7 @@ static void device_card(void *arg, const struct view_device *row)
 			row->stands_out);
 	emit_raw(out, "<dl class=facts><dt>Works on</dt><dd>");
 	if (row->job)
-		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a>", (long long)row->job, (long long)row->job);
+		emit_format(out, "%lld{job}", (long long)row->job);
 	else
 		emit_raw(out, "nothing");
 	emit_format(out,

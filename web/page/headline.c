@@ -18,24 +18,11 @@ static void take(void *arg, const struct view_headline *row)
 	t->high_pct = row->high_pct;
 }
 
-static struct headline nothing(void)
+int reported_read(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err)
 {
-	return (struct headline){ .threshold_pct = NAN, .change_pct = NAN, .low_pct = NAN, .high_pct = NAN };
-}
-
-int reported_of(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err)
-{
-	*out = nothing();
-	if (comparison && view_reported(db, comparison, cell, take, out, err) != 0)
-		return -1;
-	out->comparison = *out->key ? comparison : 0;
-	return 0;
-}
-
-int reported_read(struct db *db, int64_t comparison, struct headline *out, struct fw_err *err)
-{
-	*out = nothing();
-	if (comparison && view_headline(db, comparison, take, out, err) != 0)
+	*out = (struct headline){ .threshold_pct = NAN, .change_pct = NAN, .low_pct = NAN, .high_pct = NAN };
+	if (comparison &&
+		(cell ? view_reported(db, comparison, cell, take, out, err) : view_headline(db, comparison, take, out, err)) != 0)
 		return -1;
 	out->comparison = *out->key ? comparison : 0;
 	return 0;

@@ -146,10 +146,8 @@ struct headline {
 	double threshold_pct, change_pct, low_pct, high_pct;
 };
 
-/** Read it; `comparison` 0 gives one that says nothing. Err: the database. */
-int reported_read(struct db *db, int64_t comparison, struct headline *out, struct fw_err *err);
-/** Read the headline of one cell, by its key. */
-int reported_of(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err);
+/** Read it; `comparison` 0 gives one that says nothing. `cell`: the key of the one that it is about; NULL: as the verdict. Err: the database. */
+int reported_read(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err);
 /** "6 of 20: keep 0.2, block 64 backward", of a failure what failed and why, of an undecided cell why it is not decided; a line of its own below the verdict. */
 void reported_why(struct buf *out, const struct headline *t, enum verdict verdict);
 /** The change with its interval below, of an undecided one that it is not decided; `pct` where the cell has none. */

@@ -522,8 +522,7 @@ static void job_facts(void *arg, const struct view_job *row)
 	if (row->again_at)
 		moment(out, "Retry", row->again_at);
 	if (row->again_of)
-		emit_rawf(out, "<dt>Retry of</dt><dd><a href=\"/jobs/%lld\">job %lld</a>: its runs varied too much</dd>",
-			(long long)row->again_of, (long long)row->again_of);
+		emit_format(out, "<dt>Retry of</dt><dd>%lld{job}: its runs varied too much</dd>", (long long)row->again_of);
 	emit_rawf(out,
 		"<dt>Data</dt><dd><a href=\"/api/v1/jobs/%s\">JSON</a>, <a href=\"/api/v1/jobs/%s/log\">log with "
 		"builds</a></dd></dl></div>\n",

@@ -95,7 +95,7 @@ static void branch_line(void *arg, const struct view_branch *row)
 	const struct commit_verdict *v = row->stands;
 	b->n++;
 	b->last = row->id;
-	if (b->result != 0 || reported_read(b->site->db, row->comparison, &headline, b->err) != 0) {
+	if (b->result != 0 || reported_read(b->site->db, row->comparison, NULL, &headline, b->err) != 0) {
 		b->result = -1;
 		return;
 	}
@@ -114,8 +114,7 @@ static void branch_line(void *arg, const struct view_branch *row)
 	emit_format(out, "</td><td class=w><span class=commit>%s{commit} %s</span>%s{author}</td><td class=w>", row->commit,
 		row->subject, row->author);
 	if (row->job && row->job_state != JOBSTATE_DONE) {
-		emit_format(out, "<a href=\"/jobs/%lld\">job %lld</a> %s{verdict}", (long long)row->job, (long long)row->job,
-			jobstate_name(row->job_state));
+		emit_format(out, "%lld{job} %s{verdict}", (long long)row->job, jobstate_name(row->job_state));
 		job_progress(
 			out, row->job, row->job_progress); /* in any state: a short job is over before the page is drawn again */
 	}
@@ -244,8 +243,8 @@ static void draw_cells(struct buf *out, const struct grid *g, const char *repo, 
 		begin = end;
 	}
 	if (g->n_left)
-		emit_rawf(out, "<p>%d more cell%s in <a href=\"/comparisons/%lld\">comparison %lld</a>.</p>\n", g->n_left,
-			g->n_left == 1 ? "" : "s", (long long)g->newest, (long long)g->newest);
+		emit_format(out, "<p>%d more cell%-s in %lld{comparison}.</p>\n", g->n_left, g->n_left == 1 ? "" : "s",
+			(long long)g->newest);
 }
 
 static int draw_grid(struct site *site, struct buf *out, const char *repo, const char *branch, struct fw_err *err)

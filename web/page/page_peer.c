@@ -128,8 +128,7 @@ static void before(struct drawing *d, const struct beside *now)
 		emit_format(d->out, "<li>%s{commit} %s", d->all[i].commit, d->all[i].subject);
 		if (isfinite(d->all[i].geomean_pct))
 			emit_rawf(d->out, ", %.1f\u00a0%%", d->all[i].geomean_pct);
-		emit_rawf(d->out, ", <a href=\"/comparisons/%lld\">comparison %lld</a></li>\n", (long long)d->all[i].id,
-			(long long)d->all[i].id);
+		emit_format(d->out, ", %lld{comparison}</li>\n", (long long)d->all[i].id);
 	}
 	emit_raw(d->out, "</ol></details>");
 }
@@ -145,10 +144,8 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 			b->cells);
 	else
 		emit_rawf(out, "None of %d cells has times of both.", b->cells);
-	emit_format(out,
-		"</p><p>%s{commit} %s, suite %s on %s, <a href=\"/comparisons/%lld\">comparison %lld</a> of %lld{time} "
-		"UTC</p>",
-		b->commit, b->subject, b->suite, b->device_name, (long long)b->id, (long long)b->id, (long long)b->finished_at);
+	emit_format(out, "</p><p>%s{commit} %s, suite %s on %s, %lld{comparison} of %lld{time} UTC</p>", b->commit, b->subject,
+		b->suite, b->device_name, (long long)b->id, (long long)b->finished_at);
 	before(d, b);
 	int result = view_cells(d->site->db, b->id, take_most, &lines, err);
 	const char *unit = unit_of_rates(lines.most_tflops).name;

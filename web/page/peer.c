@@ -70,12 +70,14 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	emit_format(out, "</b>, of %d cell%-s ", c->n_cells, c->n_cells == 1 ? "" : "s");
 	name_side(out, c, &c->target);
 	emit_raw(out, " has ");
-	known += comparison_count(c, VERDICT_IMPROVEMENT) + comparison_count(c, VERDICT_UNCHANGED) + comparison_count(c, VERDICT_REGRESSION);
+	known += comparison_count(c, VERDICT_IMPROVEMENT) + comparison_count(c, VERDICT_UNCHANGED) +
+		 comparison_count(c, VERDICT_REGRESSION);
 	clause(out, comparison_count(c, VERDICT_IMPROVEMENT), "faster", &begun);
 	clause(out, comparison_count(c, VERDICT_UNCHANGED) + comparison_count(c, VERDICT_IDENTICAL), "level", &begun);
 	clause(out, comparison_count(c, VERDICT_REGRESSION), "slower", &begun);
 	clause(out, comparison_count(c, VERDICT_UNDECIDED), "undecided", &begun);
-	clause(out, comparison_count(c, VERDICT_REMOVED) + comparison_count(c, VERDICT_ADDED), "that one of the two does not support", &begun);
+	clause(out, comparison_count(c, VERDICT_REMOVED) + comparison_count(c, VERDICT_ADDED),
+		"that one of the two does not support", &begun);
 	clause(out, comparison_count(c, VERDICT_UNSUPPORTED), "that neither supports", &begun);
 	clause(out, comparison_count(c, VERDICT_NOT_COMPARABLE), "that fail in the other", &begun);
 	clause(out, comparison_count(c, VERDICT_FAILED), "that fail here", &begun);
@@ -110,11 +112,11 @@ static void origin(struct buf *out, const struct comparison_peer *peer)
 {
 	const char *basis = peer->basis;
 	long long id = (long long)peer->comparison;
-	emit_rawf(out, "%s <a href=\"/comparisons/%lld\">comparison %lld</a>",
+	emit_format(out, "%-s %lld{comparison}",
 		strcmp(basis, "paired") == 0    ? "timed side by side in"
 		: strcmp(basis, "chained") == 0 ? "over the base, timed side by side with it in"
 						: "not side by side, from the times of",
-		id, id);
+		id);
 	if (strcmp(basis, "scaled") == 0)
 		emit_format(out, " with the module of %s{commit}", peer->commit);
 }

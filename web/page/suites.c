@@ -56,7 +56,7 @@ static int suite_row(struct db *db, struct buf *out, const struct commit_suite *
 {
 	const struct commit_job *word = &s->word;
 	struct headline headline;
-	if (reported_read(db, word->comparison, &headline, err) != 0)
+	if (reported_read(db, word->comparison, NULL, &headline, err) != 0)
 		return -1;
 	emit_raw(out, "<tr><th scope=row>");
 	name(out, s);
@@ -75,8 +75,8 @@ static int suite_row(struct db *db, struct buf *out, const struct commit_suite *
 		!word->id                  ? NAN
 		: isfinite(word->best_pct) ? word->best_pct
 					   : word->worst_pct);
-	emit_format(out, "</td><td><a href=\"/jobs/%lld\">job %lld</a> %s{verdict}</td><td class=\"wrap w\">%s</td></tr>\n",
-		(long long)s->job.id, (long long)s->job.id, jobstate_name(s->job.state), s->job.why);
+	emit_format(out, "</td><td>%lld{job} %s{verdict}</td><td class=\"wrap w\">%s</td></tr>\n", (long long)s->job.id,
+		jobstate_name(s->job.state), s->job.why);
 	return 0;
 }
 
