@@ -57,6 +57,13 @@ static void test_format(void **state)
 		"a/b", "", 3LL, 4);
 	assert_string_equal(
 		out.data, "<code>&lt;012345678</code> 3.1800 \u2013 +2.00\u00a0% a/b<span class=\"dim w\">, 3</span> 4");
+	buf_clear(&out);
+	emit_format(&out,
+		"a%s{? in <b title=\"*\">*</b>}%s{?x *}%d{?, run *}%lld{?, <a href=\"/*\">*</a>}%.1f{?, * s}%.1f{?, * s} %.1f{known} %.4g{known} %s",
+		odd, "", 0, 7LL, 2.25, NAN, 1.0, NAN, odd);
+	assert_string_equal(out.data,
+		"a in <b title=\"a&lt;b&gt;&amp;&quot;c&#39;\">a&lt;b&gt;&amp;\"c'</b>, <a href=\"/7\">7</a>, 2.2 s 1.0 \u2013 "
+		"a&lt;b&gt;&amp;\"c'");
 	/* an unknown conversion fails instead of writing text unescaped */
 	buf_clear(&out);
 	emit_format(&out, "%.3s", "<b>");

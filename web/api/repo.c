@@ -79,11 +79,10 @@ static void branch_row(void *arg, const struct view_branch *row)
 	commit_verdict_write_suites(j, row->stands);
 	commit_verdict_write_unfinished(j, row->tip);
 	jsonw_key(j, "job");
-	if (row->job) {
+	if (row->job)
 		answer_object(j, "id %lld state %s", (long long)row->job, jobstate_name(row->job_state));
-	} else {
+	else
 		jsonw_null(j);
-	}
 	jsonw_object_end(j);
 }
 

@@ -95,13 +95,11 @@ static void cell_line(void *arg, const struct store_cell *row)
 	char lacks[EXPLAIN_SIZE] = "";
 	if (row->verdict == VERDICT_UNDECIDED && !*row->reason && n < review->c->n_cells)
 		explain_undecided(row->ci_low_pct, row->ci_high_pct, review->c->cell[n].threshold_pct, lacks);
-	if (*row->reason || *lacks) {
+	if (*row->reason || *lacks)
 		markdown_format(out, ": %s", *row->reason ? row->reason : lacks);
-	}
-	if (n < review->c->n_cells && comparison_is_reconfigured(&review->c->cell[n])) {
+	if (n < review->c->n_cells && comparison_is_reconfigured(&review->c->cell[n]))
 		markdown_format(
 			out, "; configuration: %s → %s", review->c->cell[n].base_config, review->c->cell[n].target_config);
-	}
 	buf_puts(out, " |\n");
 }
 

@@ -121,9 +121,8 @@ static void draw_line(struct buf *out, const struct scale *s, const struct chart
 			emit_rawf(out, "<path class=\"loss\" d=\"M%.1f %.1fl7 -11h-14z\"><title>", x, y + 5);
 		else
 			emit_rawf(out, "<circle class=\"dot d%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>", index, x, y);
-		emit_format(out, "%s%-s", p->label, p->is_loss ? "</title></path>" : "</title></circle>");
-		if (p->comparison)
-			emit_raw(out, "</a>");
+		emit_format(out, "%s%-s%-s", p->label, p->is_loss ? "</title></path>" : "</title></circle>",
+			p->comparison ? "</a>" : "");
 	}
 }
 

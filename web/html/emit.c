@@ -152,6 +152,37 @@ static bool is_in_tag(const char *piece, size_t len, bool before)
 	return before;
 }
 
+/*
+ * The words in braces where there is a value, each '*' of them the value; a text is escaped by its position. {known}: the number, or a dash.
+ * Returns what follows.
+ */
+static const char *draw_optional(struct buf *out, const char *format, va_list *args)
+{
+	char number[352]; /* the widest double has 309 digits before its point */
+	const char *words = strchrnul(format, '{'), *end = strchr(words, '}'), *value = number;
+	bool is_there, is_known = strncmp(words, "{known}", 7) == 0;
+	if (*format == 's') {
+		value = va_arg(*args, const char *);
+		is_there = value && *value;
+	} else if (words[-1] == 'd') {
+		long long v = words[-2] == 'l' ? va_arg(*args, long long) : va_arg(*args, int);
+		snprintf(number, sizeof number, "%lld", v);
+		is_there = v != 0;
+	} else {
+		double v = va_arg(*args, double);
+		snprintf(number, sizeof number, words[-1] == 'f' ? "%.*f" : "%.*g", format[1] - '0', v);
+		is_there = isfinite(v);
+		if (is_known)
+			buf_puts(out, is_there ? number : "\u2013");
+	}
+	for (const char *at = words + 2; is_there && !is_known && end && at < end; at++)
+		if (*at == '*')
+			escape(out, value, is_in_tag(words, (size_t)(at - words), false));
+		else
+			buf_putc(out, *at);
+	return end ? end + 1 : NULL;
+}
+
 static void draw_signed(struct buf *out, double v)
 {
 	layout_signed(out, v, 2);
@@ -221,7 +252,7 @@ void emit_format(struct buf *out, const char *format, ...)
 			break;
 		const char *conversion = at + 1 + strspn(at + 1, "-.*0123456789l");
 		if (*conversion && conversion[1] == '{') {
-			at = draw_value(out, at + 1, &args);
+			at = (conversion[2] == '?' || conversion[2] == 'k' ? draw_optional : draw_value)(out, at + 1, &args);
 		} else if (at[1] == 's') {
 			const char *text = va_arg(args, const char *);
 			if (in_tag && at > format && at[-1] == '=')

@@ -331,9 +331,7 @@ void layout_cell_link(struct buf *out, const char *repo, const char *branch, con
 
 void layout_case(struct buf *out, const char *key, const char *title, int64_t size)
 {
-	emit_text(out, *title ? title : key);
-	if (size)
-		emit_rawf(out, "<span class=\"dim w\">, %lld</span>", (long long)size);
+	emit_format(out, "%s%lld{?<span class=\"dim w\">, *</span>}", *title ? title : key, (long long)size);
 }
 
 void layout_command(struct buf *out, const char *command)

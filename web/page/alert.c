@@ -268,10 +268,8 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 static void alert_event_line(void *arg, const struct view_alert_event *row)
 {
 	struct buf *out = arg;
-	emit_format(out, "<li>%lld{time} %s{verdict} by %s", (long long)row->at, alertstate_name(row->state), row->who);
-	if (*row->reason)
-		emit_format(out, ": %s", row->reason);
-	emit_raw(out, "</li>");
+	emit_format(out, "<li>%lld{time} %s{verdict} by %s%s{?: *}</li>", (long long)row->at, alertstate_name(row->state),
+		row->who, row->reason);
 }
 
 static void next_steps(struct buf *out, int64_t id, bool alone)
@@ -302,20 +300,14 @@ static void alert_head(struct buf *out, const struct view_alert *row, bool alone
 	emit_format(out, "%s{name}</small> ", alertkind_name(row->kind));
 	if (isfinite(row->worst_pct))
 		layout_decided(out, row->worst_pct, true);
-	emit_raw(out, "</h2>");
-	if (*row->title)
-		emit_format(out, "<p class=lead>%s</p>", row->title);
-	emit_raw(out, "<p>");
+	emit_format(out, "</h2>%s{?<p class=lead>*</p>}<p>", row->title);
 	if (*row->repo)
 		emit_format(out, "%s %s{branch} %s{commit} %s", row->repo, row->branch, row->target, row->subject);
 	else
 		emit_format(out, "device <a href=/devices>%s</a>", row->device);
 	if (row->comparison)
 		emit_format(out, " %lld{comparison}", (long long)row->comparison);
-	if (row->bisect)
-		emit_rawf(out, " <a href=\"/bisects/%lld\">search %lld for the culprit</a>", (long long)row->bisect,
-			(long long)row->bisect);
-	emit_raw(out, "</p>");
+	emit_format(out, "%lld{? <a href=\"/bisects/*\">search * for the culprit</a>}</p>", (long long)row->bisect);
 }
 
 static void alert_section(void *arg, const struct view_alert *row)

@@ -66,10 +66,8 @@ static void facts(void *arg, const struct store_bisect *row)
 		row->repo_name, row->good_sha, row->bad_sha, row->commits, row->n_jobs);
 	if (row->job)
 		emit_format(out, ", waits for %lld{job}", (long long)row->job);
-	emit_format(out, "</dd><dt>Suite</dt><dd>%s</dd>", row->suite);
-	if (row->alert)
-		emit_rawf(out, "<dt>For</dt><dd><a href=\"/alerts/%lld\">alert %lld</a></dd>", (long long)row->alert,
-			(long long)row->alert);
+	emit_format(out, "</dd><dt>Suite</dt><dd>%s</dd>%lld{?<dt>For</dt><dd><a href=\"/alerts/*\">alert *</a></dd>}",
+		row->suite, (long long)row->alert);
 	if (row->comparison)
 		emit_format(out, "<dt>Both ends</dt><dd>%lld{comparison}</dd>", (long long)row->comparison);
 	emit_format(out, "<dt>Begun</dt><dd>%lld{time}</dd><dt>Ended</dt><dd>%lld{time}</dd></dl>\n", (long long)row->created_at,

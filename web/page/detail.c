@@ -2,11 +2,6 @@
 
 /* ---- phases ---- */
 
-static void ms(struct buf *out, double v)
-{
-	emit_rawf(out, isfinite(v) ? "<td class=n>%.4g</td>" : "<td class=n>\u2013</td>", v);
-}
-
 enum { PHASES_MAX = 32 };
 
 static void draw_phases(struct buf *out, const json_t *list, const char *cause)
@@ -45,13 +40,14 @@ static void phases_draw(struct buf *out, struct comparison_cell *cell)
 	{
 		const char *name = comparison_text(phase, "phase");
 		double low = comparison_number(phase, "ci_low_pct"), high = comparison_number(phase, "ci_high_pct");
-		emit_format(out, "<tr><th scope=row>%s", name);
-		if (cause && strcmp(cause, name) == 0)
-			emit_raw(out, " <span class=\"v bad\"><i aria-hidden=true>\u25c0</i>moved</span>");
-		emit_raw(out, "</th>");
-		ms(out, comparison_number(phase, "base_ms"));
-		ms(out, comparison_number(phase, "target_ms"));
-		emit_format(out, "<td class=n>%f{change}</td><td class=\"n w\">", comparison_number(phase, "change_pct"));
+		emit_format(out,
+			"<tr><th scope=row>%s%-s</th><td class=n>%.4g{known}</td><td class=n>%.4g{known}</td><td class=n>"
+			"%f{change}</td><td class=\"n w\">",
+			name,
+			cause && strcmp(cause, name) == 0 ? " <span class=\"v bad\"><i aria-hidden=true>\u25c0</i>moved</span>"
+							  : "",
+			comparison_number(phase, "base_ms"), comparison_number(phase, "target_ms"),
+			comparison_number(phase, "change_pct"));
 		if (isfinite(low))
 			emit_format(out, "%.2f{signed} \u2026 %.2f{signed}", low, high);
 		else
@@ -72,13 +68,8 @@ static void row(struct buf *out, const json_t *tried, const char *chosen)
 {
 	const char *config = comparison_text(tried, "config");
 	double ms = comparison_number(tried, "ms");
-	emit_format(out, "<tr><th scope=row><code>%s</code>%-s</th><td class=n>", config,
-		strcmp(config, chosen) == 0 ? " <b>chosen</b>" : "");
-	if (isfinite(ms))
-		layout_ms(out, ms);
-	else
-		emit_raw(out, "\u2013");
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "<tr><th scope=row><code>%s</code>%-s</th><td class=n>%f{ms}</td></tr>\n", config,
+		strcmp(config, chosen) == 0 ? " <b>chosen</b>" : "", ms);
 }
 
 static void side(struct buf *out, const char *name, const json_t *tried, const char *chosen)

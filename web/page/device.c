@@ -47,11 +47,8 @@ static void last_seen_doing(struct drawing *d, int64_t device)
 		figure(d->out, "Power then", comparison_number(device_check, "power_w"), "W", 0);
 		figure(d->out, "Temperature then", comparison_number(device_check, "temp_c"), "\u00b0C", 0);
 		reasons(d->out, device_check);
-		if (regime && *regime) {
-			emit_raw(d->out, "<dt>Regime</dt><dd>");
-			layout_name(d->out, regime);
-			emit_raw(d->out, "</dd>");
-		}
+		if (regime && *regime)
+			emit_format(d->out, "<dt>Regime</dt><dd>%s{name}</dd>", regime);
 		figure(d->out, "Other processes then", comparison_number(device_check, "foreign"), "", 0);
 	} else {
 		emit_raw(d->out, "<dt>Last run</dt><dd class=dim>\u2013 none yet</dd>");
@@ -100,27 +97,21 @@ static void device_card(void *arg, const struct view_device *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	d->n++;
-	emit_format(out, "<section class=card><h3>%s %s{verdict}</h3><p class=dim>%s <code>%s</code></p>", row->name,
-		devicestate_name(row->state), row->kind, row->uuid);
-	if (*row->state_why)
-		emit_format(out, "<p class=\"banner warn\">%s</p>", row->state_why);
-	if (*row->stands_out)
-		emit_format(out,
-			"<p class=\"banner warn\">Outlier in its device class; not scheduled until it agrees again: %s.</p>",
-			row->stands_out);
-	emit_raw(out, "<dl class=facts><dt>Works on</dt><dd>");
+	emit_format(out,
+		"<section class=card><h3>%s %s{verdict}</h3><p class=dim>%s <code>%s</code></p>"
+		"%s{?<p class=\"banner warn\">*</p>}"
+		"%s{?<p class=\"banner warn\">Outlier in its device class; not scheduled until it agrees again: *.</p>}"
+		"<dl class=facts><dt>Works on</dt><dd>",
+		row->name, devicestate_name(row->state), row->kind, row->uuid, row->state_why, row->stands_out);
 	if (row->job)
 		emit_format(out, "%lld{job}", (long long)row->job);
 	else
 		emit_raw(out, "nothing");
 	emit_format(out,
 		"</dd><dt>Last report</dt><dd>%lld{time} (%f{duration} ago)</dd><dt>Class</dt><dd>%lld: %s</dd><dt>Driver"
-		"</dt><dd>%s</dd><dt>Toolkit</dt><dd>%s",
+		"</dt><dd>%s</dd><dt>Toolkit</dt><dd>%s%s{?</dd><dt>cuDNN</dt><dd>*}</dd>",
 		(long long)row->seen_at, (double)(clock_utc_ms() - row->seen_at) / 1000, (long long)row->class, row->model,
-		*row->driver ? row->driver : "\u2013", *row->toolkit ? row->toolkit : "\u2013");
-	if (*row->cudnn)
-		emit_format(out, "</dd><dt>cuDNN</dt><dd>%s", row->cudnn);
-	emit_raw(out, "</dd>");
+		*row->driver ? row->driver : "\u2013", *row->toolkit ? row->toolkit : "\u2013", row->cudnn);
 	hardware(out, row->info_json);
 	false_alarms(d, row->id, row->uuid);
 	last_seen_doing(d, row->id);
@@ -192,16 +183,10 @@ struct banners {
 
 static void pending_banner(struct buf *out, const struct worker_status *w)
 {
-	emit_format(out, "<p class=banner role=status>Worker <b>%s</b> waits for an allocation", w->name);
-	if (*w->aim)
-		emit_format(out, " to %s", w->aim);
-	if (*w->allocation)
-		emit_format(out, ", job %s", w->allocation);
-	if (w->position)
-		emit_rawf(out, " at position %d of its queue", w->position);
-	if (*w->why)
-		emit_format(out, ": %s", w->why);
-	emit_raw(out, ".</p>");
+	emit_format(out,
+		"<p class=banner role=status>Worker <b>%s</b> waits for an allocation%s{? to *}%s{?, job *}%d{? at "
+		"position * of its queue}%s{?: *}.</p>",
+		w->name, w->aim, w->allocation, w->position, w->why);
 }
 
 static void worker_banner(void *to, const struct worker_status *w)

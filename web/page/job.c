@@ -487,10 +487,9 @@ static void job_facts(void *arg, const struct view_job *row)
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	page->comparison = row->comparison;
 	layout_live(out, "job", jobstate_name(row->state));
-	emit_format(out, "<p class=lead>%s{verdict} %s", jobstate_name(row->state),
-		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable));
-	if (*unschedulable)
-		emit_format(out, " <b class=warn>%s</b>", unschedulable);
+	emit_format(out, "<p class=lead>%s{verdict} %s%s{? <b class=warn>*</b>}", jobstate_name(row->state),
+		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable),
+		unschedulable);
 	if (row->comparison)
 		emit_format(out, " <a href=\"/comparisons/%lld\">%s{verdict} comparison %lld</a>", (long long)row->comparison,
 			verdict_word(row->kind, row->verdict), (long long)row->comparison);

@@ -13,10 +13,8 @@ struct drawing {
 static void attempt_item(void *arg, const struct store_attempt *row)
 {
 	struct buf *out = arg;
-	emit_format(out, "<li>%lld{time}, %lld ms", (long long)row->at, (long long)row->duration_ms);
-	if (row->status)
-		emit_rawf(out, ", HTTP %d", row->status);
-	emit_format(out, "%-s%s</li>", *row->error ? ": " : ": delivered", row->error);
+	emit_format(out, "<li>%lld{time}, %lld ms%d{?, HTTP *}%-s%s</li>", (long long)row->at, (long long)row->duration_ms,
+		row->status, *row->error ? ": " : ": delivered", row->error);
 }
 
 static void notification_row(void *arg, const struct view_notification *row)

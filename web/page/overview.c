@@ -49,11 +49,11 @@ static void device_banner(void *arg, const struct view_device *row)
 		d->well++;
 		return;
 	}
-	emit_format(d->out, "<p class=\"banner %-s\" role=status>%s{verdict} <a href=/devices>%s</a> %s",
-		row->state == DEVICESTATE_QUARANTINED ? "" : "warn", devicestate_name(row->state), row->name, row->state_why);
-	if (*row->stands_out)
-		emit_format(d->out, " is an outlier of its class: %s", row->stands_out);
-	emit_raw(d->out, "</p>\n");
+	emit_format(d->out,
+		"<p class=\"banner %-s\" role=status>%s{verdict} <a href=/devices>%s</a> "
+		"%s%s{? is an outlier of its class: *}</p>\n",
+		row->state == DEVICESTATE_QUARANTINED ? "" : "warn", devicestate_name(row->state), row->name, row->state_why,
+		row->stands_out);
 }
 
 /* ---- branches --------------------------------------------------------------------------------------------------------- */

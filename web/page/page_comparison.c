@@ -26,9 +26,8 @@ static void name_cell(struct buf *out, const struct comparison_cell *cell)
 static void moved_cell(struct buf *out, struct comparison_cell *cell)
 {
 	struct comparison_judged judged = comparison_judged(cell);
-	layout_decided(out, judged.change_pct, true);
-	if (cell->decided_by == DECIDER_SUSTAINED_RUNS)
-		emit_raw(out, " in sustained runs, once clocks settle under its power draw,");
+	emit_format(out, "%f{decided %d}%-s", judged.change_pct, true,
+		cell->decided_by == DECIDER_SUSTAINED_RUNS ? " in sustained runs, once clocks settle under its power draw," : "");
 	if (cell->decided_by == DECIDER_MEAN)
 		emit_format(out, " on average, since %s,", comparison_text(comparison_decided(cell), "text"));
 	emit_raw(out, " in ");
@@ -196,10 +195,8 @@ static void first_reason(struct buf *out, const struct comparison *c, enum verdi
 		return;
 	emit_raw(out, "<p><b>Why:</b> ");
 	name_cell(out, cell);
-	emit_format(out, "%s%s", *cell->failure ? " is " : ": ", cell->failure);
-	if (*cell->failure && *cell->reason)
-		emit_raw(out, ": ");
-	emit_text(out, cell->reason);
+	emit_format(out, "%s%s%-s%s", *cell->failure ? " is " : ": ", cell->failure, *cell->failure && *cell->reason ? ": " : "",
+		cell->reason);
 }
 
 static void how_sure(struct buf *out, const struct comparison *c)
@@ -265,11 +262,10 @@ static void fact(struct buf *out, const char *name, const char *value)
 
 static void side(struct buf *out, const struct comparison_side *side, const char *title, const char *how, bool program)
 {
-	emit_rawf(out, "<section class=card><h3>%s", title);
-	if (*how)
-		emit_format(out, " <small>found by %s</small>", how);
-	emit_format(out, "</h3><p>%s{commit} %s</p><dl class=facts><dt>Author</dt><dd>%s</dd>", side->commit, side->subject,
-		*side->author ? side->author : "\u2013");
+	emit_format(out,
+		"<section class=card><h3>%-s%s{? <small>found by *</small>}</h3><p>%s{commit} %s</p><dl class=facts><dt>"
+		"Author</dt><dd>%s</dd>",
+		title, how, side->commit, side->subject, *side->author ? side->author : "\u2013");
 	if (!program || *side->build) {
 		emit_rawf(out, "<dt>%s</dt><dd>", program ? "Program" : "Module");
 		if (*side->module_sha256)
@@ -312,9 +308,8 @@ static void environment(struct buf *out, const struct comparison *c)
 	fact(out, "Timing", c->environment.timing);
 	fact(out, "Isolation", c->isolation);
 	fact(out, "Suite", c->suite);
-	if (!*c->environment.baseline_period)
-		emit_raw(out, "<dt>Device</dt><dd>\u2013 nothing ran</dd>");
-	emit_raw(out, "<dt>Differs</dt><dd>");
+	emit_format(out, "%-s<dt>Differs</dt><dd>",
+		!*c->environment.baseline_period ? "<dt>Device</dt><dd>\u2013 nothing ran</dd>" : "");
 	if (*c->identical_by)
 		emit_raw(out, "nothing");
 	else if (comparison_is_side_by_side(c))
@@ -379,10 +374,9 @@ static void run_facts(struct buf *out, const struct comparison *c)
 		bool comparable = strcmp(around->previous_base, c->base.commit) == 0 ||
 				  strcmp(around->previous_target, c->base.commit) == 0;
 		const char *baseline_period = c->environment.baseline_period;
-		emit_format(out, "<a href=\"/comparisons/%lld\">%lld</a> %s{verdict}", (long long)c->around->previous,
-			(long long)c->around->previous, verdict_name(around->previous_verdict));
-		if (!comparable)
-			emit_raw(out, "<br>had another base, so the two are not set against each other");
+		emit_format(out, "<a href=\"/comparisons/%lld\">%lld</a> %s{verdict}%-s", (long long)c->around->previous,
+			(long long)c->around->previous, verdict_name(around->previous_verdict),
+			!comparable ? "<br>had another base, so the two are not set against each other" : "");
 		if (*baseline_period && *around->previous_baseline_period &&
 			strcmp(baseline_period, around->previous_baseline_period) != 0)
 			emit_raw(out, "<br><span class=warn>! measured in another environment</span>");
@@ -395,11 +389,9 @@ static void run_facts(struct buf *out, const struct comparison *c)
 /* "736ae31d6e -> a851f9a236, on NVIDIA H200, suite ffa, 8 runs" */
 static void in_one_line(struct buf *out, const struct comparison *c)
 {
-	emit_format(out, "%s%s", c->kind == JOBKIND_PEER ? "Peer, target, " : "Base, target, ",
-		*c->environment.name ? c->environment.name : "no device");
-	if (*c->suite)
-		emit_format(out, ", suite %s", c->suite);
-	emit_format(out, ", %d run%-s, device held for %f{duration}", c->runs, c->runs == 1 ? "" : "s", c->gpu_s);
+	emit_format(out, "%s%s%s{?, suite *}, %d run%-s, device held for %f{duration}",
+		c->kind == JOBKIND_PEER ? "Peer, target, " : "Base, target, ",
+		*c->environment.name ? c->environment.name : "no device", c->suite, c->runs, c->runs == 1 ? "" : "s", c->gpu_s);
 }
 
 /* Draw. */
@@ -639,13 +631,10 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 		"href=\"/api/v1/comparisons/%lld\">JSON</a>",
 		(long long)c->id, view->find, (long long)c->id, (long long)c->id, (long long)c->id);
 	layout_button(out, "jobs", id, "retry", "Measure again");
-	if (c->around->previous)
-		emit_rawf(out, "<a rel=prev href=\"/comparisons/%lld\">\u2190 comparison %lld</a>",
-			(long long)c->around->previous, (long long)c->around->previous);
-	if (c->around->next)
-		emit_rawf(out, "<a rel=next href=\"/comparisons/%lld\">comparison %lld \u2192</a>", (long long)c->around->next,
-			(long long)c->around->next);
-	emit_raw(out, "</div></div>\n");
+	emit_format(out,
+		"%lld{?<a rel=prev href=\"/comparisons/*\">\u2190 comparison *</a>}"
+		"%lld{?<a rel=next href=\"/comparisons/*\">comparison * \u2192</a>}</div></div>\n",
+		(long long)c->around->previous, (long long)c->around->next);
 }
 
 static void crumbs(struct buf *out, const struct comparison *c)
@@ -656,9 +645,7 @@ static void crumbs(struct buf *out, const struct comparison *c)
 			out, " / <a href=\"/comparisons?repo=%s&amp;branch=%s\">%s{branch}</a>", c->repo, c->branch, c->branch);
 	if (c->kind != JOBKIND_COMPARE)
 		emit_format(out, ", a %s", jobkind_name(c->kind));
-	if (c->quick)
-		emit_raw(out, ", a quick look");
-	emit_format(out, ": %s{commit} %s%-s", c->target.commit, c->target.subject,
+	emit_format(out, "%-s: %s{commit} %s%-s", c->quick ? ", a quick look" : "", c->target.commit, c->target.subject,
 		c->kind == JOBKIND_ENVIRONMENT  ? ", against itself in another environment</p>\n"
 		: comparison_is_side_by_side(c) ? ", against another implementation</p>\n"
 						: ", against ");

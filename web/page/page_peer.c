@@ -89,10 +89,8 @@ static void cell_line(void *arg, const struct store_cell *row)
 			row->change_pct, 100 + row->change_pct, 100 + row->ci_low_pct, 100 + row->ci_high_pct);
 	else
 		emit_raw(out, "<td class=n>\u2013</td><td class=\"n w\">\u2013</td><td>");
-	layout_verdict(out, verdict_word(JOBKIND_PEER, row->verdict));
-	if (*row->reason)
-		emit_format(out, "<span class=why>%s</span>", row->reason);
-	emit_raw(out, "</td></tr>\n");
+	emit_format(out, "%s{verdict}%s{?<span class=why>*</span>}</td></tr>\n", verdict_word(JOBKIND_PEER, row->verdict),
+		row->reason);
 }
 
 static bool is_series(const struct beside *a, const struct beside *b)

@@ -46,12 +46,12 @@ static void name_side(struct buf *out, const struct comparison *c, const struct 
 			*side->toolchain ? side->toolchain : "another toolchain");
 		return;
 	}
-	emit_text(out, *side->provider      ? side->provider
-		       : !is_pinned         ? "the default provider"
-		       : side == &c->target ? "the target"
-					    : "the base");
-	if (*side->pinned)
-		emit_format(out, " in <code>%s</code>", side->pinned);
+	emit_format(out, "%s%s{? in <code>*</code>}",
+		*side->provider      ? side->provider
+		: !is_pinned         ? "the default provider"
+		: side == &c->target ? "the target"
+				     : "the base",
+		side->pinned);
 }
 
 static void clause(struct buf *out, int n, const char *words, bool *begun)

@@ -64,22 +64,14 @@ static void head(const struct drawing *d)
 {
 	const struct comparison *c = d->c;
 	const char *word = verdict_word(c->kind, c->verdict);
-	emit_rawf(d->out, "<text class=\"h %s\" x=\"%d\" y=\"28\" font-size=\"15\">%s ", layout_tone(word), EDGE,
-		layout_sign(word));
-	layout_name(d->out, word);
+	emit_format(d->out, "<text class=\"h %-s\" x=\"%d\" y=\"28\" font-size=\"15\">%-s %s{name}", layout_tone(word), EDGE,
+		layout_sign(word), word);
 	if (c->regressions)
 		emit_rawf(d->out, " in %d of %d cells", c->regressions, c->n_cells);
 	emit_raw(d->out, "</text>");
 	begin_text(d, "s", EDGE, 48);
-	emit_rawf(d->out, "%.10s against %.10s", c->target.commit, c->base.commit);
-	if (*c->environment.name)
-		emit_format(d->out, " on %s", c->environment.name);
-	if (*c->suite)
-		emit_format(d->out, ", suite %s", c->suite);
-	emit_rawf(d->out, ", %d runs", c->runs);
-	if (isfinite(c->gpu_s))
-		emit_rawf(d->out, ", %.0f s of device time", c->gpu_s);
-	emit_raw(d->out, "</text>");
+	emit_format(d->out, "%-.10s against %-.10s%s{? on *}%s{?, suite *}, %d runs%.0f{?, * s of device time}</text>",
+		c->target.commit, c->base.commit, c->environment.name, c->suite, c->runs, c->gpu_s);
 }
 
 static void ticks(const struct drawing *d, int y)
@@ -101,9 +93,7 @@ static void group_head(struct drawing *d, const struct comparison_cell *cell, bo
 	int y = d->y + HEADING - 10;
 	begin_text(d, "h", EDGE, y);
 	comparison_group(d->out, cell->group);
-	if (*cell->direction)
-		emit_format(d->out, " %s", cell->direction);
-	emit_raw(d->out, "</text>");
+	emit_format(d->out, "%s{? *}</text>", cell->direction);
 	if (is_first) {
 		const char *unit = d->flops ? d->unit.name : "ms";
 		emit_format(d->out,
@@ -132,9 +122,7 @@ static void put_case_name(struct buf *out, const struct comparison_cell *cell)
 	}
 	memcpy(name, cell->key, len);
 	name[len] = '\0';
-	emit_text(out, name);
-	if (cell->key[len])
-		emit_raw(out, "\u2026");
+	emit_format(out, "%s%-s", name, cell->key[len] ? "\u2026" : "");
 }
 
 static void figure(const struct drawing *d, int x, double tflops, double ms)
@@ -180,9 +168,7 @@ static void row(struct drawing *d, const struct comparison_cell *cell)
 		emit_raw(d->out, "\u2013");
 	emit_raw(d->out, "</text>");
 	begin_text(d, tone, VERDICT_X, d->y + 15);
-	emit_rawf(d->out, "%s ", layout_sign(word));
-	layout_name(d->out, word);
-	emit_raw(d->out, "</text></g>\n");
+	emit_format(d->out, "%-s %s{name}</text></g>\n", layout_sign(word), word);
 	d->y += ROW;
 }
 
@@ -191,12 +177,10 @@ void comparison_picture(struct buf *out, struct comparison *c)
 	double threshold_pct;
 	struct drawing d = { out, c, comparison_axis(c, &threshold_pct), comparison_has_flops(c), comparison_unit(c), TOP - 18 };
 	int height = height_of(c);
-	emit_rawf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
-		"aria-label=\"comparison: ",
-		WIDTH, height, WIDTH, height);
-	layout_name(out, verdict_word(c->kind, c->verdict));
-	emit_rawf(out, "\"><style>%s</style>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>", STYLE, WIDTH, height);
+	emit_format(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"comparison: %s{name}\">"
+		"<style>%-s</style>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>",
+		WIDTH, height, WIDTH, height, verdict_word(c->kind, c->verdict), STYLE, WIDTH, height);
 	head(&d);
 	buf_putc(out, '\n');
 	for (int i = 0; i < shown(c); i++) {

@@ -391,10 +391,8 @@ static bool is_launched(const struct why *w, const char *kernel)
 
 static void diagnostic(struct buf *out, const struct why_diagnostic *c)
 {
-	emit_format(out, "<li>%s%s%s%s%s", c->change, *c->code ? ": (" : ": ", c->code, *c->code ? ") " : "", c->what);
-	if (*c->kernel)
-		emit_format(out, " in <code>%s</code>", c->kernel);
-	emit_raw(out, "</li>\n");
+	emit_format(out, "<li>%s%s%s%s%s%s{? in <code>*</code>}</li>\n", c->change, *c->code ? ": (" : ": ", c->code,
+		*c->code ? ") " : "", c->what, c->kernel);
 }
 
 /* What ptxas says of one build and not of the other about kernels of this cell; the rest is counted. */
@@ -588,9 +586,8 @@ static void configurations(struct buf *out, const struct why *w)
 
 static void how(struct buf *out, const struct why *w)
 {
-	emit_rawf(out, "<p><small><a href=\"/jobs/%lld\">Job %lld</a>", (long long)w->head.job, (long long)w->head.job);
-	if (*w->tool)
-		emit_format(out, ", %s", w->tool);
+	emit_format(out, "<p><small><a href=\"/jobs/%lld\">Job %lld</a>%s{?, *}", (long long)w->head.job, (long long)w->head.job,
+		w->tool);
 	if (w->passes > 0)
 		emit_rawf(out, ", %d passes", w->passes);
 	if (w->gpu_s > 0)

@@ -21,11 +21,6 @@ void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)
 			cell->ideal_over_baseline);
 }
 
-static void times_as_fast(struct buf *out, double v)
-{
-	emit_rawf(out, isfinite(v) ? "<td class=n>%.2f</td>" : "<td class=n>\u2013</td>", v);
-}
-
 void comparison_lengths(struct buf *out, const struct comparison *c)
 {
 	json_t *list = jsonr_tree(c->long_over_short.text, c->long_over_short.len), *line;
@@ -35,12 +30,12 @@ void comparison_lengths(struct buf *out, const struct comparison *c)
 		layout_table(out, "Case|>Size|>Base|>Target");
 		json_array_foreach(list, i, line)
 		{
-			emit_format(out, "<tr><th scope=row>%s, %s</th><td class=n>%.0f / %.0f</td>",
+			emit_format(out,
+				"<tr><th scope=row>%s, %s</th><td class=n>%.0f / %.0f</td><td class=n>%.2f{known}</td><td class=n>"
+				"%.2f{known}</td></tr>\n",
 				comparison_text(line, "title"), comparison_text(line, "direction"),
-				comparison_number(line, "longest"), comparison_number(line, "shortest"));
-			times_as_fast(out, comparison_number(line, "base"));
-			times_as_fast(out, comparison_number(line, "target"));
-			emit_raw(out, "</tr>\n");
+				comparison_number(line, "longest"), comparison_number(line, "shortest"),
+				comparison_number(line, "base"), comparison_number(line, "target"));
 		}
 		layout_table_end(out);
 		emit_raw(out, "</div>");
@@ -60,12 +55,11 @@ void comparison_beside_dense(struct buf *out, const struct comparison *c)
 			layout_table(out, "Case|>Base|>Target|>By its work");
 		}
 		begun = true;
-		emit_format(out, "<tr><th scope=row>%s{case %s %lld}, %s</th>", cell->key, cell->title, (long long)cell->size,
-			cell->direction);
-		times_as_fast(out, cell->base_over_baseline);
-		times_as_fast(out, cell->target_over_baseline);
-		times_as_fast(out, cell->ideal_over_baseline);
-		emit_raw(out, "</tr>\n");
+		emit_format(out,
+			"<tr><th scope=row>%s{case %s %lld}, %s</th><td class=n>%.2f{known}</td><td class=n>%.2f{known}</td>"
+			"<td class=n>%.2f{known}</td></tr>\n",
+			cell->key, cell->title, (long long)cell->size, cell->direction, cell->base_over_baseline,
+			cell->target_over_baseline, cell->ideal_over_baseline);
 	}
 	if (begun) {
 		layout_table_end(out);

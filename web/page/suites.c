@@ -60,9 +60,7 @@ static int suite_row(struct db *db, struct buf *out, const struct commit_suite *
 		return -1;
 	emit_raw(out, "<tr><th scope=row>");
 	name(out, s);
-	emit_raw(out, "</th><td>");
-	if (word->comparison)
-		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)word->comparison);
+	emit_format(out, "</th><td>%lld{?<a href=\"/comparisons/*\">}", (long long)word->comparison);
 	if (word->id)
 		layout_verdict(out, verdict_name(commit_verdict_of(s)));
 	else

@@ -114,9 +114,7 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 
 static void verdict(struct buf *out, enum jobkind kind, const struct comparison_cell *cell)
 {
-	emit_format(out, "<td>%s{verdict}", verdict_word(kind, cell->verdict));
-	if (*cell->failure)
-		emit_format(out, " %s", cell->failure);
+	emit_format(out, "<td>%s{verdict}%s{? *}", verdict_word(kind, cell->verdict), cell->failure);
 	flags(out, cell);
 	if (comparison_is_reconfigured(cell))
 		emit_format(out, "<span class=why>configuration: %s \u2192 %s</span>", cell->base_config, cell->target_config);
@@ -161,7 +159,7 @@ static void row_draw(struct buf *out, const struct comparison *c, const struct r
 		emit_raw(out, "</td>");
 	}
 	if (shape->has_peak)
-		emit_rawf(out, isfinite(peak_pct) ? "<td class=\"n x\">%.1f</td>" : "<td class=\"n x\">\u2013</td>", peak_pct);
+		emit_format(out, "<td class=\"n x\">%.1f{known}</td>", peak_pct);
 	for (int k = 0; k < shape->n_peers; k++)
 		comparison_peer_column(out, cell, shape->peer[k]);
 	if (shape->has_since)
