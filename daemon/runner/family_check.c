@@ -14,7 +14,7 @@ static const struct {
 };
 #undef FAMILY
 
-enum { READ_ELEMENTS = 1 << 14, SCAN_ELEMENTS = 1 << 22 };
+enum { READ_ELEMENTS = 1 << 20, SCAN_ELEMENTS = 1 << 22 };
 
 const struct family_check *family_check_find(const char *name)
 {
@@ -32,30 +32,77 @@ static int32_t dtype_of(const struct check_io *io, int slot)
 	return t.dtype;
 }
 
-int check_read(const struct check_io *io, int slot, int64_t first, size_t n, float *out, struct fw_err *err)
+static void to_floats(int32_t dtype, const unsigned char *raw, size_t n, float *out)
+{
+	if (dtype == FW_F32) {
+		memcpy(out, raw, n * sizeof *out);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint16_t bits;
+
+		memcpy(&bits, raw + i * sizeof bits, sizeof bits);
+		out[i] = inputs_bf16_to_float(bits);
+	}
+}
+
+int check_read_rows(const struct check_io *io, int slot, int64_t first, int64_t pitch, int64_t n, int64_t width, float *out,
+	struct fw_err *err)
 {
 	int32_t dtype = dtype_of(io, slot);
-	size_t width = family_element_bytes(dtype);
-	unsigned char raw[READ_ELEMENTS * sizeof(float)];
+	size_t bytes = family_element_bytes(dtype);
+	int64_t part = width > READ_ELEMENTS ? 1 : READ_ELEMENTS / width;
+	unsigned char *raw = NULL;
+	int result = 0;
 
-	for (size_t done = 0, part; done < n; done += part) {
-		part = n - done < READ_ELEMENTS ? n - done : READ_ELEMENTS;
-		if (io->host[slot])
-			memcpy(raw, (const char *)io->host[slot] + ((size_t)first + done) * width, part * width);
-		else if (io->read(io->arg, slot, first + (int64_t)done, part, raw, err) != 0)
-			return -1;
-		for (size_t i = 0; i < part; i++) {
-			uint16_t bits;
+	if (part > n)
+		part = n;
+	if (!io->host[slot] && !(raw = malloc((size_t)(part * width) * bytes + 1)))
+		return err_set(err, ERR_FULL, "reference: out of memory");
+	for (int64_t at = 0, count; result == 0 && at < n; at += count) {
+		int64_t from = first + at * pitch;
 
-			if (dtype == FW_F32) {
-				memcpy(&out[done + i], raw + i * width, width);
-				continue;
-			}
-			memcpy(&bits, raw + i * width, sizeof bits);
-			out[done + i] = inputs_bf16_to_float(bits);
+		count = n - at < part ? n - at : part;
+		if (io->host[slot]) {
+			count = 1;
+			to_floats(dtype, (const unsigned char *)io->host[slot] + (size_t)from * bytes, (size_t)width,
+				out + at * width);
+			continue;
 		}
+		if (pitch != width)
+			count = 1;
+		result = io->read(io->arg, slot, from, (size_t)(count * width), raw, err);
+		if (result == 0)
+			to_floats(dtype, raw, (size_t)(count * width), out + at * width);
 	}
-	return 0;
+	free(raw);
+	return result;
+}
+
+int check_read(const struct check_io *io, int slot, int64_t first, size_t n, float *out, struct fw_err *err)
+{
+	return check_read_rows(io, slot, first, (int64_t)n, 1, (int64_t)n, out, err);
+}
+
+int check_find_largest(const struct check_io *io, int slot, float *largest, struct fw_err *err)
+{
+	struct fw_tensor t;
+	size_t bytes = case_family(io->cell)->lay_out(io->cell->shape.bytes, slot, &t);
+	int64_t n = (int64_t)(bytes / family_element_bytes(t.dtype));
+	float *part = calloc(READ_ELEMENTS, sizeof *part), most = 0;
+	int result = part ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+
+	for (int64_t at = 0; result == 0 && at < n; at += READ_ELEMENTS) {
+		int64_t count = n - at < READ_ELEMENTS ? n - at : READ_ELEMENTS;
+
+		result = check_read(io, slot, at, (size_t)count, part, err);
+#pragma omp parallel for schedule(static) reduction(max : most)
+		for (int64_t i = 0; i < count; i++)
+			most = fmaxf(most, fabsf(part[i]));
+	}
+	free(part);
+	*largest = most;
+	return result;
 }
 
 static bool is_finite(int32_t dtype, const unsigned char *element)

@@ -57,6 +57,11 @@ const struct family_check *family_check_find(const char *name);
 
 /** Read elements of a bf16 or fp32 tensor as floats from host or device. Shape: out[n]. */
 int check_read(const struct check_io *io, int slot, int64_t first, size_t n, float *out, struct fw_err *err);
+/** Read `n` rows of `width` elements, `pitch` elements apart, as floats. Shape: out[n][width]. */
+int check_read_rows(const struct check_io *io, int slot, int64_t first, int64_t pitch, int64_t n, int64_t width, float *out,
+	struct fw_err *err);
+/** Find the largest magnitude of a whole bf16 tensor. */
+int check_find_largest(const struct check_io *io, int slot, float *largest, struct fw_err *err);
 /** Find the first NaN or infinite element of an output, -1 if none; reads all of it. */
 int check_find_nonfinite(const struct check_io *io, int slot, int64_t *index, struct fw_err *err);
 

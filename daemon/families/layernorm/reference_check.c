@@ -8,14 +8,13 @@
 #define BF16_ROUNDED 0.00390625 /* 2^-8 */
 #define FP32_SUM     2e-5
 #define VISITS       2.7e8
-enum { BLOCK = 1 << 20 };
+enum { BAND = 64, BLOCK = 1 << 20 };
 enum { X = FW_LAYERNORM_X, GAMMA, BETA, Y, MEAN, RSTD, DY, DX, DGAMMA, DBETA };
 
 struct inputs {
 	size_t n;
 	double epsilon;
-	float *x, *dy, *gamma, *beta; /* one row each, of the block of rows that was read */
-	double *dgamma, *dbeta, *sum; /* of columns: the gradients, and the magnitudes that they are sums of */
+	float *x, *dy, *gamma, *beta; /* one row each */
 };
 
 static void put(double *exact, double *allowed, size_t i, double v, double noise)
@@ -48,30 +47,87 @@ static int forward_row(const struct check_io *io, const struct inputs *in, int64
 	return 0;
 }
 
-/* Every row adds to the gradients of columns; `out` NULL: it is not one of those that are looked at. */
-static int backward_row(const struct check_io *io, struct inputs *in, int64_t row, struct values *out, struct fw_err *err)
+static int backward_row(const struct check_io *io, const struct inputs *in, int64_t row, struct values *out, struct fw_err *err)
 {
 	double g = 0, gx = 0, *dx, *allowed;
 	float mean, rstd;
 
 	if (check_read(io, MEAN, row, 1, &mean, err) != 0 || check_read(io, RSTD, row, 1, &rstd, err) != 0 ||
-		(out && values_add(out, DX, row * (int64_t)in->n, in->n, &dx, &allowed, err) != 0))
+		check_read(io, X, row * (int64_t)in->n, in->n, in->x, err) != 0 ||
+		check_read(io, DY, row * (int64_t)in->n, in->n, in->dy, err) != 0 ||
+		values_add(out, DX, row * (int64_t)in->n, in->n, &dx, &allowed, err) != 0)
 		return -1;
 	for (size_t j = 0; j < in->n; j++) {
 		double x = ((double)in->x[j] - (double)mean) * (double)rstd, dy = (double)in->dy[j];
 
-		in->dgamma[j] += dy * x;
-		in->dbeta[j] += dy;
-		in->sum[j] += fabs(dy) * (1 + fabs(x));
 		g += dy * (double)in->gamma[j] / (double)in->n;
 		gx += dy * (double)in->gamma[j] * x / (double)in->n;
 	}
-	for (size_t j = 0; out && j < in->n; j++) {
+	for (size_t j = 0; j < in->n; j++) {
 		double x = ((double)in->x[j] - (double)mean) * (double)rstd, own = (double)in->dy[j] * (double)in->gamma[j];
 
 		put(dx, allowed, j, (double)rstd * (own - g - x * gx), (double)rstd * (fabs(own) + 1 + fabs(x)));
 	}
 	return 0;
+}
+
+/* `n` rows of X and DY, which each add to the gradients. Shape: x, dy [n][columns]; sums as of sum_columns. */
+static void sum_rows(
+	int64_t n, int64_t columns, const float *x, const float *dy, const float *mean, const float *rstd, double *sums)
+{
+#pragma omp parallel for
+	for (int64_t first = 0; first < columns; first += BAND)
+		for (int64_t i = 0; i < n; i++)
+			for (int64_t j = first; j < columns && j < first + BAND; j++) {
+				double d = (double)dy[i * columns + j];
+				double v = ((double)x[i * columns + j] - (double)mean[i]) * (double)rstd[i];
+
+				sums[j] += d * v;
+				sums[columns + j] += d;
+				sums[2 * columns + j] += fabs(d) * (1 + fabs(v));
+			}
+}
+
+/* Shape: sums[3][columns]: dgamma, dbeta, and the magnitudes that they are sums of. */
+static int sum_columns(const struct check_io *io, double *sums, struct fw_err *err)
+{
+	const struct fw_layernorm *a = (const void *)io->cell->shape.bytes;
+	int64_t columns = a->columns, many = BLOCK / columns + 1;
+	float *x = calloc((size_t)(2 * many * (columns + 1)), sizeof *x);
+	float *dy = x + many * columns, *mean = dy + many * columns, *rstd = mean + many;
+	int result = x ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+
+	for (int64_t row = 0; result == 0 && row < a->rows; row += many) {
+		int64_t n = a->rows - row < many ? a->rows - row : many;
+
+		if (check_read(io, X, row * columns, (size_t)(n * columns), x, err) != 0 ||
+			check_read(io, DY, row * columns, (size_t)(n * columns), dy, err) != 0 ||
+			check_read(io, MEAN, row, (size_t)n, mean, err) != 0 ||
+			check_read(io, RSTD, row, (size_t)n, rstd, err) != 0)
+			result = -1;
+		else
+			sum_rows(n, columns, x, dy, mean, rstd, sums);
+	}
+	free(x);
+	return result;
+}
+
+static int put_columns(const struct check_io *io, struct values *out, struct fw_err *err)
+{
+	const struct fw_layernorm *a = (const void *)io->cell->shape.bytes;
+	size_t n = (size_t)a->columns;
+	double *sums = calloc(3 * n, sizeof *sums), *dgamma, *dbeta, *ag, *ab;
+	int result = sums ? sum_columns(io, sums, err) : err_set(err, ERR_FULL, "reference: out of memory");
+
+	if (result == 0 &&
+		(values_add(out, DGAMMA, 0, n, &dgamma, &ag, err) != 0 || values_add(out, DBETA, 0, n, &dbeta, &ab, err) != 0))
+		result = -1;
+	for (size_t j = 0; result == 0 && j < n; j++) {
+		put(dgamma, ag, j, sums[j], sums[2 * n + j]);
+		put(dbeta, ab, j, sums[n + j], sums[2 * n + j]);
+	}
+	free(sums);
+	return result;
 }
 
 static int compute(const struct check_io *io, uint64_t seed, double visits, struct values *out, struct fw_err *err)
@@ -80,38 +136,21 @@ static int compute(const struct check_io *io, uint64_t seed, double visits, stru
 	bool forward = io->cell->direction == DIRECTION_FORWARD;
 	size_t width = (size_t)a->columns;
 	int n = (int)fmin(a->rows, fmax(64, (visits > 0 ? visits : VISITS) / a->columns)), result = -1;
-	int64_t rows = width < BLOCK ? BLOCK / (int64_t)width : 1; /* read together */
-	size_t block = (size_t)rows * width;
-	float *f = calloc(2 * block + 2 * width, sizeof *f);
-	double *d = calloc(3 * width, sizeof *d), *dgamma, *dbeta, *ag, *ab;
-	struct inputs in = { width, (double)a->epsilon, f, f + block, f + 2 * block, f + 2 * block + width, d, d + width,
-		d + 2 * width };
+	float *f = calloc(4 * width, sizeof *f);
+	struct inputs in = { width, (double)a->epsilon, f, f + width, f + 2 * width, f + 3 * width };
 
-	if (!f || !d)
+	if (!f)
 		err_set(err, ERR_FULL, "reference: out of memory");
 	else if (check_read(io, GAMMA, 0, width, in.gamma, err) == 0)
 		result = forward ? check_read(io, BETA, 0, width, in.beta, err) : 0;
 	for (int i = 0; result == 0 && forward && i < n; i++)
 		result = forward_row(io, &in, values_row(seed, i, n, a->rows), out, err);
-	for (int64_t row = 0; result == 0 && !forward && row < a->rows; row++, in.x += width, in.dy += width) {
-		if (row % rows == 0) {
-			size_t count = (size_t)(a->rows - row < rows ? a->rows - row : rows) * width;
-
-			in.x = f;
-			in.dy = f + block;
-			result = check_read(io, X, row * (int64_t)width, count, in.x, err) |
-				 check_read(io, DY, row * (int64_t)width, count, in.dy, err);
-		}
-		result = result ? -1 : backward_row(io, &in, row, values_is_drawn(seed, row, n, a->rows) ? out : NULL, err);
-	}
-	if (result == 0 && !forward && (result = values_add(out, DGAMMA, 0, width, &dgamma, &ag, err)) == 0 &&
-		(result = values_add(out, DBETA, 0, width, &dbeta, &ab, err)) == 0)
-		for (size_t j = 0; j < width; j++) {
-			put(dgamma, ag, j, in.dgamma[j], in.sum[j]);
-			put(dbeta, ab, j, in.dbeta[j], in.sum[j]);
-		}
+	for (int64_t row = 0; result == 0 && !forward && row < a->rows; row++)
+		if (values_is_drawn(seed, row, n, a->rows))
+			result = backward_row(io, &in, row, out, err);
+	if (result == 0 && !forward)
+		result = put_columns(io, out, err);
 	free(f);
-	free(d);
 	return result;
 }
 

@@ -129,7 +129,7 @@ static float normalised_largest(const float *x, int64_t n)
 #define MARGIN         1.2
 #define VISITS         2.7e8
 
-enum { ROWS_FEW = 4, COLUMNS_MIN = 64 };
+enum { ROWS_FEW = 4, COLUMNS_MIN = 64, READ_ELEMENTS = 1 << 20 };
 
 struct problem {
 	const struct check_io *io;
@@ -158,18 +158,35 @@ static float largest_of(const float *x, int64_t n, float amax)
 	return amax;
 }
 
-/* Scale of a whole tensor, where operands have one; of X as it is after the prologue. */
-static int tensor_scale(const struct problem *p, int slot, const struct fw_linear_operand *as, int64_t n, float *row,
-	int64_t width, float *s, struct fw_err *err)
+/* Of X after the prologue. */
+static int find_normalised_largest(const struct problem *p, float *largest, struct fw_err *err)
 {
-	bool is_normalised = p->s.prologue && slot == FW_LINEAR_X;
+	int64_t width = p->s.k, many = READ_ELEMENTS / width + 1;
+	float *rows = calloc((size_t)(many * width), sizeof *rows), most = 0;
+	int result = rows ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+
+	for (int64_t at = 0; result == 0 && at < p->s.m; at += many) {
+		int64_t n = p->s.m - at < many ? p->s.m - at : many;
+
+		result = check_read(p->io, FW_LINEAR_X, at * width, (size_t)(n * width), rows, err);
+#pragma omp parallel for reduction(max : most)
+		for (int64_t i = 0; i < n; i++)
+			most = fmaxf(most, normalised_largest(rows + i * width, width));
+	}
+	free(rows);
+	*largest = most;
+	return result;
+}
+
+/* Scale of a whole tensor, where operands have one; of X as it is after the prologue. */
+static int tensor_scale(const struct problem *p, int slot, const struct fw_linear_operand *as, float *s, struct fw_err *err)
+{
 	float amax = 0;
 
-	for (int64_t at = 0; as->scaling == FW_LINEAR_BY_TENSOR && at < n; at += width) {
-		if (check_read(p->io, slot, at, (size_t)width, row, err) != 0)
-			return -1;
-		amax = is_normalised ? fmaxf(normalised_largest(row, width), amax) : largest_of(row, width, amax);
-	}
+	if (as->scaling == FW_LINEAR_BY_TENSOR &&
+		(p->s.prologue && slot == FW_LINEAR_X ? find_normalised_largest(p, &amax, err)
+						      : check_find_largest(p->io, slot, &amax, err)) != 0)
+		return -1;
 	*s = quantise_scale(as, amax);
 	return 0;
 }
@@ -190,14 +207,14 @@ static void take_line(const struct fw_linear_operand *as, const float *x, int64_
 static int take_left(struct problem *p, struct fw_err *err)
 {
 	float *line = calloc((size_t)p->length, sizeof *line);
-	int64_t width = p->d == DIRECTION_WGRAD ? p->rows : p->length; /* of a row of A as it lies */
+	bool by_column = p->d == DIRECTION_WGRAD;
 	int result = line ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 
 	for (int i = 0; result == 0 && i < p->n_rows; i++) {
-		if (p->d != DIRECTION_WGRAD)
-			result = check_read(p->io, p->a_slot, row_at(p, i) * width, (size_t)p->length, line, err);
-		for (int64_t l = 0; result == 0 && p->d == DIRECTION_WGRAD && l < p->length; l++)
-			result = check_read(p->io, p->a_slot, l * width + row_at(p, i), 1, &line[l], err);
+		int64_t row = row_at(p, i);
+
+		result = by_column ? check_read_rows(p->io, p->a_slot, row, p->rows, p->length, 1, line, err)
+				   : check_read(p->io, p->a_slot, row * p->length, (size_t)p->length, line, err);
 		if (p->s.prologue && result == 0)
 			normalise(line, p->length);
 		take_line(&p->a, line, p->length, p->a_scale, p->left + i * p->length);
@@ -215,40 +232,61 @@ static void add(struct problem *p, int i, int64_t j, double product)
 	p->square[at] += product * product;
 }
 
-/* B's rows are summed over one by one. */
-static int forward(struct problem *p, float *row, double *line, struct fw_err *err)
+/* B's rows are summed over one by one. Shape: rows[many][length], lines[many][length]. */
+static int forward(struct problem *p, int64_t many, float *rows, double *lines, struct fw_err *err)
 {
-	for (int64_t j = 0; j < p->n_columns; j++) {
-		if (check_read(p->io, p->b_slot, (p->first + j) * p->length, (size_t)p->length, row, err) != 0)
+	for (int64_t at = 0; at < p->n_columns; at += many) {
+		int64_t n = p->n_columns - at < many ? p->n_columns - at : many;
+
+		if (check_read(p->io, p->b_slot, (p->first + at) * p->length, (size_t)(n * p->length), rows, err) != 0)
 			return -1;
-		take_line(&p->b, row, p->length, p->b_scale, line);
 #pragma omp parallel for
-		for (int i = 0; i < p->n_rows; i++)
-			for (int64_t l = 0; l < p->length; l++)
-				add(p, i, j, p->left[i * p->length + l] * line[l]);
+		for (int64_t j = 0; j < n; j++) {
+			double *line = lines + j * p->length;
+
+			take_line(&p->b, rows + j * p->length, p->length, p->b_scale, line);
+			for (int i = 0; i < p->n_rows; i++)
+				for (int64_t l = 0; l < p->length; l++)
+					add(p, i, at + j, p->left[i * p->length + l] * line[l]);
+		}
 	}
 	return 0;
 }
 
-/* B's rows go along the output's columns; the scale of a column is known once all rows were seen. */
-static int gradient(struct problem *p, float *row, float *amax, struct fw_err *err)
+/* Columns [first, end) of rows [at, at + n) of B: the first pass finds the scales of columns, the second one adds. */
+static void add_columns(
+	struct problem *p, int pass, int64_t first, int64_t end, int64_t at, int64_t n, const float *rows, float *amax)
+{
+	for (int64_t l = 0; l < n; l++)
+		for (int64_t j = first; j < end; j++) {
+			float x = rows[l * p->n_columns + j];
+
+			if (pass == 0) {
+				amax[j] = fmaxf(amax[j], fabsf(x));
+				continue;
+			}
+			float s = p->b.scaling == FW_LINEAR_BY_ROW ? quantise_scale(&p->b, amax[j]) : p->b_scale;
+			double b = quantise_value(&p->b, x, s);
+
+			for (int i = 0; i < p->n_rows; i++)
+				add(p, i, j, p->left[i * p->length + at + l] * b);
+		}
+}
+
+/* B's rows go along the output's columns; the scale of a column is known once all rows were seen. Shape: rows[many][n_columns]. */
+static int gradient(struct problem *p, int64_t many, float *rows, float *amax, struct fw_err *err)
 {
 	for (int pass = p->b.scaling == FW_LINEAR_BY_ROW ? 0 : 1; pass < 2; pass++)
-		for (int64_t l = 0; l < p->length; l++) {
-			if (check_read(p->io, p->b_slot, l * p->columns + p->first, (size_t)p->n_columns, row, err) != 0)
+		for (int64_t at = 0; at < p->length; at += many) {
+			int64_t n = p->length - at < many ? p->length - at : many;
+
+			if (check_read_rows(
+				    p->io, p->b_slot, at * p->columns + p->first, p->columns, n, p->n_columns, rows, err) != 0)
 				return -1;
 #pragma omp parallel for
-			for (int64_t j = 0; j < p->n_columns; j++) {
-				if (pass == 0) {
-					amax[j] = fmaxf(amax[j], fabsf(row[j]));
-					continue;
-				}
-				float s = p->b.scaling == FW_LINEAR_BY_ROW ? quantise_scale(&p->b, amax[j]) : p->b_scale;
-				double b = quantise_value(&p->b, row[j], s);
-
-				for (int i = 0; i < p->n_rows; i++)
-					add(p, i, j, p->left[i * p->length + l] * b);
-			}
+			for (int64_t j = 0; j < p->n_columns; j += COLUMNS_MIN)
+				add_columns(p, pass, j, j + COLUMNS_MIN < p->n_columns ? j + COLUMNS_MIN : p->n_columns, at, n,
+					rows, amax);
 		}
 	return 0;
 }
@@ -314,26 +352,25 @@ static int compute_one(
 	int result = -1;
 
 	set_up(&p, io, d, seed, budget);
-	int64_t a_width = p.d == DIRECTION_WGRAD ? p.rows : p.length, b_width = p.d == DIRECTION_FORWARD ? p.length : p.columns;
-	size_t widest = (size_t)(a_width > b_width ? a_width : b_width), sums = (size_t)p.n_rows * (size_t)p.n_columns;
-	float *row = calloc(2 * widest, sizeof *row);
-	double *line = calloc(widest, sizeof *line);
+	bool is_forward = p.d == DIRECTION_FORWARD;
+	int64_t width = is_forward ? p.length : p.n_columns, many = READ_ELEMENTS / width + 1;
+	size_t sums = (size_t)p.n_rows * (size_t)p.n_columns;
+	float *rows = calloc((size_t)(many * width), sizeof *rows), *amax = calloc((size_t)p.n_columns, sizeof *amax);
+	double *lines = calloc(is_forward ? (size_t)(many * width) : 1, sizeof *lines);
 
 	p.left = calloc((size_t)p.n_rows * (size_t)p.length, sizeof *p.left);
 	p.sum = calloc(3 * sums, sizeof *p.sum);
 	p.size = p.sum ? p.sum + sums : NULL;
 	p.square = p.sum ? p.sum + 2 * sums : NULL;
-	if (!row || !line || !p.left || !p.sum)
+	if (!rows || !amax || !lines || !p.left || !p.sum)
 		err_set(err, ERR_FULL, "reference: out of memory");
-	else if (tensor_scale(&p, p.a_slot, &p.a, a_width * (p.d == DIRECTION_WGRAD ? p.length : p.rows), row, a_width,
-			 &p.a_scale, err) == 0 &&
-		 tensor_scale(&p, p.b_slot, &p.b, b_width * (p.d == DIRECTION_FORWARD ? p.columns : p.length), row, b_width,
-			 &p.b_scale, err) == 0 &&
-		 take_left(&p, err) == 0 &&
-		 (p.d == DIRECTION_FORWARD ? forward(&p, row, line, err) : gradient(&p, row, row + widest, err)) == 0)
+	else if (tensor_scale(&p, p.a_slot, &p.a, &p.a_scale, err) == 0 &&
+		 tensor_scale(&p, p.b_slot, &p.b, &p.b_scale, err) == 0 && take_left(&p, err) == 0 &&
+		 (is_forward ? forward(&p, many, rows, lines, err) : gradient(&p, many, rows, amax, err)) == 0)
 		result = put(&p, out, err);
-	free(row);
-	free(line);
+	free(rows);
+	free(amax);
+	free(lines);
 	free(p.left);
 	free(p.sum);
 	return result;
