@@ -246,7 +246,7 @@ void build_tools(struct build_context *c, const struct msg_job *job, const char 
 	}
 }
 
-void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX])
+static void key_of(const struct build_context *c, const struct msg_subject *s, const char *family, char key[HASH_HEX])
 {
 	struct hash_state h;
 	int i;
@@ -266,7 +266,7 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 		hash_text(&h, s->build.family[i]);
 		hash_text(&h, s->build.output[i]);
 	}
-	hash_text(&h, c->family);
+	hash_text(&h, family);
 	hash_text(&h, device_kind_name(c->device));
 	hash_text(&h, c->toolchain[s->role]);
 	hash_text(&h, c->image);
@@ -274,6 +274,11 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 	for (i = 0; i < c->sandbox->n_shown; i++)
 		hash_text(&h, c->sandbox->shown[i]);
 	hash_end(&h, key);
+}
+
+void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX])
+{
+	key_of(c, s, c->family, key);
 }
 
 static void begin(const struct build_context *c, const struct msg_subject *s, struct msg_build *out)
@@ -516,23 +521,17 @@ void build_output(const struct build_context *c, const struct msg_subject *s, ch
 		manifest_expand(s->build.output[which], device_kind_name(c->device), out, size);
 }
 
-/* Strip the output, cache it, seal it. Returns 1 done, 0 the build's fault, -1 ours. */
-static int take_output(
-	struct run *r, const struct msg_subject *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
+/* Strip an output and cache it as the module of its family. Returns 1 done, 0 the build's fault, -1 ours. */
+static int cache_output(
+	struct run *r, const struct msg_subject *s, int job_fd, int which, struct msg_build *out, struct fw_err *err)
 {
 	const struct build_context *c = r->context;
-	int fd, result;
-	char path[2 * MANIFEST_TEXT_SIZE + 24], shown[MANIFEST_TEXT_SIZE + 16], key[HASH_HEX], sha[HASH_HEX];
+	char path[2 * MANIFEST_TEXT_SIZE + 24], shown[MANIFEST_TEXT_SIZE + 16], key[HASH_HEX];
 	char bare[sizeof shown + sizeof bare_suffix], bare_path[sizeof path + sizeof bare_suffix];
 	const char *strip[] = { "strip", "-s", "-R", ".note.gnu.build-id", "-R", ".comment", "-o", bare, shown, NULL };
+	int fd, result;
 
-	if (output_index(&s->build, c->family) < 0) {
-		snprintf(out->detail, sizeof out->detail, "the manifest names no module of family %.15s%s%.15s%s", c->family,
-			s->build.n_outputs ? "; its outputs are of `" : "", s->build.n_outputs ? s->build.family[0] : "",
-			s->build.n_outputs ? "`" : "");
-		return 0;
-	}
-	build_output(c, s, shown, sizeof shown);
+	manifest_expand(s->build.output[which], device_kind_name(c->device), shown, sizeof shown);
 	snprintf(path, sizeof path, "%s/%s", s->build.dir, shown);
 	snprintf(bare, sizeof bare, "%s%s", shown, bare_suffix);
 	snprintf(bare_path, sizeof bare_path, "%s%s", path, bare_suffix);
@@ -556,17 +555,43 @@ static int take_output(
 		cache_put_names(c->cache, out->module_sha256, fd, names_max_bytes);
 	close(bare_fd);
 	close(fd);
-	fd = result == 0 ? cache_open_module(c->cache, out->module_sha256) : -1;
-	if (fd < 0)
-		return result < 0 ? -1 : err_sys(err, "module %s in the cache", out->module_sha256);
-	*module_fd = sealed_copy(fd, "module", sha, err);
-	close(fd);
+	key_of(c, s, s->build.family[which], key);
+	return result != 0 || cache_put(c->cache->builds_fd, key, out->module_sha256, HASH_HEX - 1, err) != 0 ? -1 : 1;
+}
+
+/* The outputs of other families are cached too, so that all suites of a commit share one build. A bad one fails when it is needed. */
+static void cache_other_outputs(struct run *r, const struct msg_subject *s, int job_fd, int taken)
+{
+	for (int i = 0; i < s->build.n_outputs; i++) {
+		struct msg_build other = { .role = s->role };
+		struct fw_err e = { 0 };
+
+		if (i != taken && cache_output(r, s, job_fd, i, &other, &e) < 0)
+			log_warning("build.cache", "family=%s err=%s", s->build.family[i], log_quote(e.text));
+	}
+}
+
+/* Cache the outputs, and seal that of the job's family. Returns 1 done, 0 the build's fault, -1 ours. */
+static int take_output(
+	struct run *r, const struct msg_subject *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
+{
+	const struct build_context *c = r->context;
+	int which = output_index(&s->build, c->family), result;
+
+	if (which < 0) {
+		snprintf(out->detail, sizeof out->detail, "the manifest names no module of family %.15s%s%.15s%s", c->family,
+			s->build.n_outputs ? "; its outputs are of `" : "", s->build.n_outputs ? s->build.family[0] : "",
+			s->build.n_outputs ? "`" : "");
+		return 0;
+	}
+	result = cache_output(r, s, job_fd, which, out, err);
+	if (result != 1)
+		return result;
+	*module_fd = open_sealed(c, out->module_sha256);
 	if (*module_fd < 0)
-		return -1;
-	if (strcmp(sha, out->module_sha256) != 0)
-		return err_set(err, ERR_INTERNAL, "the cache changed module %s while it was read", out->module_sha256);
-	build_key(c, s, key);
-	return cache_put(c->cache->builds_fd, key, sha, strlen(sha), err) != 0 ? -1 : 1;
+		return err_set(err, ERR_INTERNAL, "module %s in the cache cannot be read, or was changed", out->module_sha256);
+	cache_other_outputs(r, s, job_fd, which);
+	return 1;
 }
 
 /*
