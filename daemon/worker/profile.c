@@ -68,6 +68,34 @@ static int collect(struct buffered *k, enum evidence_path best, struct fw_err *e
 	return k->bench->device.kind == DEVICE_CUDA ? collect_kernels(k, 1, err) : 0;
 }
 
+/* Pushes wait meanwhile. A step that has begun ends. */
+#define DEVICE_S 45.0
+
+/* Steps that refine the answer. They are left out once the device was held for DEVICE_S. */
+static int refine(struct buffered *k, struct fw_err *err)
+{
+	static const struct {
+		const char *name;
+		int (*run)(struct buffered *k, struct fw_err *err);
+	} step[] = { { "sampling of waiting warps", collect_stalls }, { "sampling by ncu", ncu_stalls },
+		{ "timing with the base's configuration", swap_run } };
+
+	for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
+		struct msg m = { .t = MSG_NOTE, .u.note = { .cell = -1, .role = ROLE_DEVICE } };
+
+		if (k->bench->gpu_s < DEVICE_S) {
+			if (step[i].run(k, err) != 0)
+				return -1;
+			continue;
+		}
+		snprintf(m.u.note.text, sizeof m.u.note.text, "left out, the device was held for %.0f s: %s", k->bench->gpu_s,
+			step[i].name);
+		if (bench_send(k->bench, &m, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best, struct fw_err *err)
 {
 	struct difference d = { 0 };
@@ -76,11 +104,7 @@ int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best
 	int idle = health_check_wait_idle(b, err);
 	int result = idle < 0 ? -1 : collect(&k, idle ? best : EVIDENCE_CODE, err);
 	if (result == 0)
-		result = collect_stalls(&k, err);
-	if (result == 0)
-		result = ncu_stalls(&k, err);
-	if (result == 0)
-		result = swap_run(&k, err);
+		result = refine(&k, err);
 	if (result == 0)
 		result = difference_open(&d, b, err);
 	for (int i = 0; i < k.n && result == 0; i++)
