@@ -15,6 +15,17 @@
 #include <string>
 #include <vector>
 
+/*
+ * flopwatch asks for many short runs, and a benchmark's own MinTime would make each of them long. It is shortened when the
+ * benchmark is registered: include this file above the benchmarks.
+ */
+static inline double flopwatch_google_min_time(double seconds)
+{
+	return getenv("FLOPWATCH_INTERLEAVE") ? 0.002 : seconds;
+}
+#define MinTime(seconds)       MinTime(flopwatch_google_min_time(seconds))
+#define MinWarmUpTime(seconds) MinWarmUpTime(flopwatch_google_min_time(seconds))
+
 /* Keeps the time of an iteration, and why there is none; releases differ in what they call that. */
 class flopwatch_reporter : public benchmark::BenchmarkReporter
 {

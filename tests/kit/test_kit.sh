@@ -144,6 +144,10 @@ if g++ -std=c++17 -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/google" "$examples
 	is "its benchmarks ask for turns" "$(grep '^turn' "$tmp/said" | sort | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" "4 BM_fails;4 BM_sum/32768"
 	is "each with its time" "$(grep -c '^done [0-9.e+-]* repeats=[1-9][0-9]*' "$tmp/said")" 10
 	is "or why it has none" "$(grep '^fail' "$tmp/said" | sort -u)" "fail reported failed: no memory left"
+	g++ -std=c++17 -O1 -DMIN_TIME=60 -I"$kit" -o "$tmp/long" "$examples/sums_google.cc" -lbenchmark -lpthread
+	"$python" "$root/tests/support/interleave_alone.py" "$tmp/long" >"$tmp/said" 2>&1
+	is "a MinTime of its own makes no call long" \
+		"$(awk '/^done/ { split($3, n, "="); s += $2 * n[2] / 1000 } END { print s < 60 ? "below one MinTime" : s " s" }' "$tmp/said")" "below one MinTime"
 else
 	grep -q 'benchmark/benchmark.h: No such file' "$tmp/said" || is "Google Benchmark takes the header" "$(head -n 5 "$tmp/said")" ""
 	skip "Google Benchmark" "it is not installed"
