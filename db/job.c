@@ -310,6 +310,22 @@ int store_plan_get(struct db *db, int64_t job, struct store_plan *p, struct fw_e
 	return stmt_require(result, err, "job %lld has no plan", (long long)job);
 }
 
+#define PLAIN_PUSH                                                                                                               \
+	"FROM job WHERE repo = :repo AND target_sha = :target AND state = 'queued' AND kind = 'compare' AND priority = 0"
+
+int store_job_is_plain(struct db *db, int64_t repo, const char *target_sha, bool *is_plain, struct fw_err *err)
+{
+	int found = db_any(db, err, "SELECT 1 " PLAIN_PUSH, "repo=%ld target=%s", repo, target_sha);
+	*is_plain = found == 1;
+	return found < 0 ? -1 : 0;
+}
+
+int store_job_raise(struct db *db, int64_t repo, const char *target_sha, int priority, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE job SET priority = :priority WHERE id IN (SELECT id " PLAIN_PUSH ")",
+		"priority=%d repo=%ld target=%s", priority, repo, target_sha);
+}
+
 int store_job_assign(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,

@@ -54,7 +54,7 @@ static const struct http_route routes[] = {
 		"branches", "repositories", "Branches with tip, verdict and job, by repository and name", "branch_list"),
 	API("GET", "/api/v1/commits/{sha}", api_commit, HTTP_READ, "",
 		"commit", "repositories", "Commits with this prefix, and their comparisons", "commit_answer"),
-	API("GET", "/api/v1/commits/{sha}/verdict", api_commit_verdict, HTTP_READ, "repo branch strict",
+	API("GET", "/api/v1/commits/{sha}/verdict", api_commit_verdict, HTTP_READ, "repo branch strict waits",
 		"commit_verdict", "repositories", "Verdict of a commit: the worst over all its suites and benchmarks", "commit_verdict",
 		.parameters = "sha=one_sha", .refusals = "ambiguous",
 		.description = "Also for a commit that was just pushed. With `branch`, from the measurements of that branch."),

@@ -46,6 +46,7 @@ static void set_path(struct wanted *w, const char *sha, const char *branch, cons
 	client_query(&w->path, "repo", repo);
 	client_query(&w->path, "branch", branch);
 	client_query(&w->path, "strict", w->is_strict ? "yes" : NULL);
+	client_query(&w->path, "waits", "yes");
 }
 
 /* Whether anything was asked for at the path that is set; else it is cleared. */

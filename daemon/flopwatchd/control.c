@@ -12,7 +12,13 @@
 #include "flopwatchd/schedule/schedule.h"
 #include "flopwatchd/watch/watch.h"
 
-enum { PRIORITY_REQUESTED = 10, ABBREVIATION_MIN = 7, COVERED_MAX = 64, RULE_MAX = 1 << 16 };
+enum {
+	PRIORITY_REQUESTED = 10,
+	PRIORITY_AWAITED = 2 /* above profiles of alerts */,
+	ABBREVIATION_MIN = 7,
+	COVERED_MAX = 64,
+	RULE_MAX = 1 << 16
+};
 
 static int find_repo(struct control *c, const char *name, int64_t *id, struct fw_err *err)
 {
@@ -396,6 +402,17 @@ int control_cancel(struct control *c, int64_t job, const char *who, struct fw_er
 	char why[256];
 	snprintf(why, sizeof why, "cancelled by %.200s", who);
 	return queue_cancel(c->queue, job, why, err);
+}
+
+int control_await(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err)
+{
+	struct txn *g = queue_txn(c->queue);
+	bool is_plain;
+	if (store_job_is_plain(c->db, repo, target_sha, &is_plain, err) != 0)
+		return -1;
+	if (!is_plain) /* a client asks again and again: nothing is written then */
+		return 0;
+	return txn_begin(g, err) != 0 ? -1 : txn_end(g, store_job_raise(c->db, repo, target_sha, PRIORITY_AWAITED, err), err);
 }
 
 int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err)

@@ -82,6 +82,7 @@ static const struct site_actions actions = {
 	.forget = control_forget,
 	.cancel = control_cancel,
 	.retry = control_retry,
+	.await = control_await,
 	.pause = control_pause,
 	.trigger = control_trigger,
 	.looked = control_looked,

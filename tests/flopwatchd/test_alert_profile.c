@@ -90,7 +90,7 @@ static void the_worst_of_each_group_and_direction(void **state)
 	assert_string_equal(
 		text(f, "SELECT kind || ' ' || origin || ' ' || priority || ' ' || suite || ' ' || device_uuid || ' ' || base_how || "
 			"' [' || branch || '] ' || (base_sha < target_sha) FROM job ORDER BY id DESC"),
-		"profile alert -6 ffa sim-0 given [] 1");
+		"profile alert 1 ffa sim-0 given [] 1");
 	assert_string_equal(text(f, "SELECT comparison || ' ' || alert FROM profile"), "1 1");
 	assert_string_equal(text(f, "SELECT count(*) FROM event WHERE kind = 'job.queued'"), "1");
 }

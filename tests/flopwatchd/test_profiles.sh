@@ -1,5 +1,5 @@
 #!/bin/bash
-# Causes: a planted regression gets an alert, the alert requests a profile, a push in between goes first, the daemon is killed during it, its worker
+# Causes: a planted regression gets an alert, the alert requests a profile, a push that a client waits for goes first, the daemon is killed during it, its worker
 # disconnects; the profile is served as JSON, CSV and Markdown, and changes no verdict.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
@@ -51,7 +51,7 @@ start_daemon || exit 1
 push kernels main
 is "main is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
 
-# ---- an alert asks, and a push goes first ----
+# ---- an alert asks, and a push that a client waits for goes first ----
 touch "$tmp/hold"
 cat >"$tmp/recipe" <<'LOG'
 echo "ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the function '_Z4gemmILi128EEvPf'" >&2
@@ -70,6 +70,7 @@ branch kernels other main
 echo "# words" >>"$tmp/kernels/kernels/Makefile"
 commit kernels "another"
 push kernels other
+flopwatch wait "$(head_of kernels)" --repo kernels >"$tmp/said" 2>&1
 is "a push in between is judged" "$(result_of "$(head_of kernels)")" "done identical"
 is "the profile made way for it" "$(sql "SELECT count(*) FROM job_log WHERE job = $(profile_job slow) AND line LIKE 'queued: preempted by job %'")" 1
 is "uncounted" "$(sql "SELECT attempt <= 1 FROM job WHERE id = $(profile_job slow)")" 1

@@ -172,6 +172,8 @@ struct site_actions {
 	int (*forget)(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err);
 	int (*cancel)(struct control *c, int64_t job, const char *who, struct fw_err *err);
 	int (*retry)(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
+	/** A client waits for the verdict of a commit: its queued pushes go before profiles. */
+	int (*await)(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err);
 	int (*pause)(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
 	/** Look at a repository now; *look (may be NULL) numbers the look. */
 	int (*trigger)(struct control *c, const char *repo, int64_t *look, struct fw_err *err);

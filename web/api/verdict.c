@@ -17,8 +17,8 @@ int api_commit_verdict(struct site *site, struct http_request *r, struct http_re
 	char key[BRANCH_KEY_MAX];
 	const char *branch = scope_branch(r, key), *prefix = http_segment(r, 0);
 	commit_verdict_init(&v);
-	const char *strict;
-	if (answer_choice(r, "strict", "yes", &strict, err) != 0)
+	const char *strict, *waits;
+	if (answer_choice(r, "strict", "yes", &strict, err) != 0 || answer_choice(r, "waits", "yes", &waits, err) != 0)
 		return -1;
 	int result = store_commit_find(site->db, http_query(r, "repo"), prefix, &found, err);
 	if (result == 0 && found.n == 0)
@@ -26,6 +26,8 @@ int api_commit_verdict(struct site *site, struct http_request *r, struct http_re
 	if (result == 0 && found.n > 1)
 		result = err_set(err, ERR_CONFLICT,
 			"several commits begin with %.64s; write more digits, or say which repository with repo=NAME", prefix);
+	if (result == 0 && waits)
+		result = site->act->await(site->control, found.repo, found.sha, err);
 	if (result == 0)
 		result = store_commit_verdict(site->db, found.repo, found.sha, branch, &v, err);
 	if (result == 0 && strict)

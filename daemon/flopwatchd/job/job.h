@@ -363,12 +363,15 @@ void profile_cells_words(const struct profile_cells *c, char *text, size_t size)
 
 /*
  * ---- profile_request ----
- * Profile jobs, which find out why cells lost. Their priority is below all other work that users wait for.
+ * Profile jobs, which find out why cells lost.
  * Inside the caller's transaction.
  */
 
-/** Below a bisect, the lowest work that users request. A job of PROFILE_PRIORITY_YIELDS or above preempts a running profile. */
-enum { PROFILE_PRIORITY = -6, PROFILE_PRIORITY_YIELDS = 0 };
+/**
+ * Above pushes, so that an alert soon has its reason, and below pushes that a client waits for. Work that users wait for, from
+ * YIELDS on, preempts a profile of lower priority.
+ */
+enum { PROFILE_PRIORITY = 1, PROFILE_PRIORITY_YIELDS = 0 };
 
 /** Copy sides, suite and device of a comparison into `job`; the caller sets cells, origin and names. */
 void profile_request_like(const struct store_profile_of *of, struct store_job *job);
