@@ -777,6 +777,10 @@ struct store_plan {
 int store_plan_put(struct db *db, int64_t job, const struct store_plan *p, struct fw_err *err);
 /** Read it; appends to the buffers. Err: ERR_NOT_FOUND the job has none. */
 int store_plan_get(struct db *db, int64_t job, struct store_plan *p, struct fw_err *err);
+/** Whether queued pushes of a commit have priority 0. Err: the database. */
+int store_job_is_plain(struct db *db, int64_t repo, const char *target_sha, bool *is_plain, struct fw_err *err);
+/** Raise the queued pushes of a commit from priority 0. */
+int store_job_raise(struct db *db, int64_t repo, const char *target_sha, int priority, struct fw_err *err);
 /** queued -> assigned: attempt + 1, nonce, device (0: none), started_at. Err: ERR_CONFLICT it is not queued any more. */
 int store_job_assign(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err);
 /** The same, and count a turn of the job's repository. */
@@ -1544,6 +1548,13 @@ int store_class_stands_out(struct db *db, int64_t device, const char *why, struc
 		"j.device_class) = (SELECT model FROM device_class WHERE id = " class "))) "
 
 /* ---- throttling --------------------------------------------------------------------------------------------------------- */
+
+/** Add to the time that the device was held in a step. Units: s, at least 0. */
+int store_device_step_add(struct db *db, int64_t device, enum device_step step, double seconds, struct fw_err *err);
+
+typedef void store_device_step_fn(void *arg, const char *device_uuid, const char *step, double seconds);
+/** All devices and steps with time. */
+int store_device_step_each(struct db *db, store_device_step_fn *each, void *arg, struct fw_err *err);
 
 /** Add to the device's throttled time for `reason`. Units: s, at least 0. */
 int store_throttle_add(struct db *db, int64_t device, const char *reason, double seconds, struct fw_err *err);

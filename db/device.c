@@ -112,6 +112,27 @@ int store_class_stands_out(struct db *db, int64_t device, const char *why, struc
 	return db_exec(db, err, "UPDATE device SET stands_out = :why WHERE id = :device", "device=%ld why=%s", device, why);
 }
 
+/* ---- steps ----------------------------------------------------------------------------------------------------------------- */
+
+int store_device_step_add(struct db *db, int64_t device, enum device_step step, double seconds, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"INSERT INTO device_step (device, step, seconds) VALUES (:device, :step, :seconds) ON CONFLICT (device, step) DO "
+		"UPDATE SET seconds = seconds + excluded.seconds",
+		"step=%s seconds=%f device=%ld", device_step_names[step], seconds, device);
+}
+
+int store_device_step_each(struct db *db, store_device_step_fn *each, void *arg, struct fw_err *err)
+{
+	int result;
+	struct stmt *s = db_stmt(db,
+		"SELECT d.uuid, t.step, t.seconds FROM device d JOIN device_step t ON t.device = d.id ORDER BY d.uuid, t.step",
+		err);
+	while ((result = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_text(s, 1), row_double(s, 2));
+	return result;
+}
+
 /* ---- throttling ------------------------------------------------------------------------------------------------------------ */
 
 int store_throttle_add(struct db *db, int64_t device, const char *reason, double seconds, struct fw_err *err)

@@ -107,6 +107,14 @@ CREATE TABLE device_throttle (
 	PRIMARY KEY (device, reason)
 ) STRICT, WITHOUT ROWID;
 
+-- Seconds that a device was held for comparisons, by step.
+CREATE TABLE device_step (
+	device        INTEGER NOT NULL REFERENCES device(id),
+	step          TEXT    NOT NULL,                -- start context load inputs forward plan reference check warm timed between end program sentinel audit profile
+	seconds       REAL    NOT NULL,                -- monotonic
+	PRIMARY KEY (device, step)
+) STRICT, WITHOUT ROWID;
+
 -- Properties that must be equal for two absolute times to be comparable.
 CREATE TABLE environment (
 	id            INTEGER PRIMARY KEY,
@@ -483,7 +491,7 @@ CREATE TABLE artifact (
 	id            INTEGER PRIMARY KEY,
 	owner_kind    TEXT    NOT NULL,                -- cell comparison device
 	owner         INTEGER NOT NULL,
-	kind          TEXT    NOT NULL,                -- nodes nodes_changed tried notes costs place
+	kind          TEXT    NOT NULL,                -- nodes nodes_changed tried notes costs steps place
 	sha           TEXT    NOT NULL,
 	bytes         BLOB    NOT NULL,
 	UNIQUE (owner_kind, owner, kind)

@@ -528,6 +528,41 @@ struct job_request {
 
 /* ---- jobkind: Purpose of a job and its comparison: determines the base, the notified users, and the next steps. ---- */
 
+/*
+ * ---- device_step ----
+ * What a device is held for. Device time of a comparison is the sum of its steps.
+ */
+
+enum device_step {
+	DEVICE_STEP_START,     /* of a process and its sandbox */
+	DEVICE_STEP_CONTEXT,   /* of CUDA */
+	DEVICE_STEP_LOAD,      /* of both modules */
+	DEVICE_STEP_INPUTS,    /* allocated and filled */
+	DEVICE_STEP_FORWARD,   /* that backward cells start from, with its check */
+	DEVICE_STEP_PLAN,      /* plan and bind of a module */
+	DEVICE_STEP_REFERENCE, /* fp64 results */
+	DEVICE_STEP_CHECK,     /* checked calls outside the timed passes */
+	DEVICE_STEP_WARM,      /* warm-up calls */
+	DEVICE_STEP_TIMED,     /* calls whose times are used */
+	DEVICE_STEP_BETWEEN,   /* the rest of timed passes: displaced caches, watched calls, readings of the device */
+	DEVICE_STEP_END,       /* freeing memory, end of the process */
+	DEVICE_STEP_PROGRAM,   /* benchmark programs, outside their timed calls */
+	DEVICE_STEP_SENTINEL,  /* known computations, readings, waiting until the device is idle */
+	DEVICE_STEP_AUDIT,     /* batches of calls timed from outside */
+	DEVICE_STEP_PROFILE,   /* counters and samples */
+	DEVICE_STEPS
+};
+
+extern const char *const device_step_names[DEVICE_STEPS + 1];
+/** DEVICE_STEPS for an unknown name. */
+enum device_step device_step_from_name(const char *name);
+/**
+ * Write the steps in one line, the longest first, as shares of their sum: "timed 48 %, warm 20 %, ...". Steps below 1 % are summed
+ * as "rest". Units: s[DEVICE_STEPS] in seconds. "" where the sum is 0.
+ */
+void device_step_summary(const double s[DEVICE_STEPS], char *out, size_t size);
+
+
 enum jobkind {
 	JOBKIND_COMPARE,     /* effect of a commit */
 	JOBKIND_SELFCHECK,   /* one commit against itself */

@@ -1,6 +1,8 @@
 /* names.c - every closed list of names but the states of a job, whose transitions are in jobstate.c. */
 #include "model/internal.h"
 
+#include <stdio.h>
+
 int name_find(const char *const *words, int n, const char *word)
 {
 	int i = 0;
@@ -172,4 +174,54 @@ NAMED(alertstate, ALERTSTATE_N)
 bool alertstate_is_live(enum alertstate v)
 {
 	return v == ALERTSTATE_OPEN || v == ALERTSTATE_ACKNOWLEDGED;
+}
+
+const char *const device_step_names[DEVICE_STEPS + 1] = {
+	[DEVICE_STEP_START] = "start",
+	[DEVICE_STEP_CONTEXT] = "context",
+	[DEVICE_STEP_LOAD] = "load",
+	[DEVICE_STEP_INPUTS] = "inputs",
+	[DEVICE_STEP_FORWARD] = "forward",
+	[DEVICE_STEP_PLAN] = "plan",
+	[DEVICE_STEP_REFERENCE] = "reference",
+	[DEVICE_STEP_CHECK] = "check",
+	[DEVICE_STEP_WARM] = "warm",
+	[DEVICE_STEP_TIMED] = "timed",
+	[DEVICE_STEP_BETWEEN] = "between",
+	[DEVICE_STEP_END] = "end",
+	[DEVICE_STEP_PROGRAM] = "program",
+	[DEVICE_STEP_SENTINEL] = "sentinel",
+	[DEVICE_STEP_AUDIT] = "audit",
+	[DEVICE_STEP_PROFILE] = "profile",
+};
+
+enum device_step device_step_from_name(const char *name)
+{
+	return (enum device_step)name_find(device_step_names, DEVICE_STEPS, name);
+}
+
+void device_step_summary(const double s[DEVICE_STEPS], char *out, size_t size)
+{
+	bool written[DEVICE_STEPS] = { false };
+	double sum = 0, rest = 0;
+	size_t used = 0;
+
+	for (int i = 0; i < DEVICE_STEPS; i++)
+		sum += s[i];
+	out[0] = '\0';
+	for (int n = 0; n < DEVICE_STEPS && sum > 0; n++) {
+		int longest = -1;
+
+		for (int i = 0; i < DEVICE_STEPS; i++)
+			if (!written[i] && (longest < 0 || s[i] > s[longest]))
+				longest = i;
+		written[longest] = true;
+		if (s[longest] < sum / 100)
+			rest += s[longest];
+		else if (used < size)
+			used += (size_t)snprintf(out + used, size - used, "%s%s %.0f %%", used ? ", " : "",
+				device_step_names[longest], 100 * s[longest] / sum);
+	}
+	if (sum > 0 && rest >= sum / 200 && used < size)
+		snprintf(out + used, size - used, "%srest %.0f %%", used ? ", " : "", 100 * rest / sum);
 }

@@ -378,8 +378,7 @@ struct msg_process_run {
 struct msg_at {
 	int process_run, cell; /* cell -1: no single cell */
 	enum role role;
-	char step
-		[8]; /* "load" "plan" "check" "warm" "time" "phase" "count" "sample"; "look": waits for the worker's comparison */
+	char step[12]; /* "context" "load" "inputs" ... (record.c); "look": waits for the worker's comparison */
 };
 
 struct msg_device_check {
@@ -452,6 +451,7 @@ struct msg_done {
 	double wall_s;
 	bool cancelled;
 	sentinel_set sustained_runs; /* classes whose cells have sustained runs, because power draw differs */
+	double step_s[DEVICE_STEPS]; /* what gpu_s consists of; all 0: unknown */
 };
 
 /** Information that decides nothing: a wait, leaked state of a module. */

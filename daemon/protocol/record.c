@@ -264,7 +264,8 @@ const struct row protocol_process_run_rows[] = {
 	{ .key = NULL },
 };
 
-static const char *const steps[] = { "load", "plan", "check", "warm", "time", "phase", "count", "sample", "look", NULL };
+static const char *const steps[] = { "context", "load", "inputs", "forward", "plan", "reference", "check", "warm", "time",
+	"phase", "end", "count", "sample", "look", NULL };
 
 const struct row protocol_at_rows[] = {
 	{ ROW_INT(struct msg_at, process_run, "run", REQUIRED, 0, INT_MAX) },
@@ -451,11 +452,37 @@ const struct row protocol_fault_rows[] = {
 	{ .key = NULL },
 };
 
+#define ROW_STEP(step, name)                                                                                                     \
+	{                                                                                                                        \
+		ROW_DOUBLE(struct msg_done, step_s[step], name, SPARSE, 0, 1e9)                                                  \
+	}
+
+static const struct row step_rows[] = {
+	ROW_STEP(DEVICE_STEP_START, "start"),
+	ROW_STEP(DEVICE_STEP_CONTEXT, "context"),
+	ROW_STEP(DEVICE_STEP_LOAD, "load"),
+	ROW_STEP(DEVICE_STEP_INPUTS, "inputs"),
+	ROW_STEP(DEVICE_STEP_FORWARD, "forward"),
+	ROW_STEP(DEVICE_STEP_PLAN, "plan"),
+	ROW_STEP(DEVICE_STEP_REFERENCE, "reference"),
+	ROW_STEP(DEVICE_STEP_CHECK, "check"),
+	ROW_STEP(DEVICE_STEP_WARM, "warm"),
+	ROW_STEP(DEVICE_STEP_TIMED, "timed"),
+	ROW_STEP(DEVICE_STEP_BETWEEN, "between"),
+	ROW_STEP(DEVICE_STEP_END, "end"),
+	ROW_STEP(DEVICE_STEP_PROGRAM, "program"),
+	ROW_STEP(DEVICE_STEP_SENTINEL, "sentinel"),
+	ROW_STEP(DEVICE_STEP_AUDIT, "audit"),
+	ROW_STEP(DEVICE_STEP_PROFILE, "profile"),
+	{ .key = NULL },
+};
+
 const struct row protocol_done_rows[] = {
 	{ ROW_DOUBLE(struct msg_done, gpu_s, "gpu_s", REQUIRED, 0, 1e9) },
 	{ ROW_DOUBLE(struct msg_done, wall_s, "wall_s", OPTIONAL, 0, 1e9) },
 	{ ROW_BOOL(struct msg_done, cancelled, "cancelled", OPTIONAL) },
 	{ ROW_LOOK(struct msg_done, sustained_runs, "sustained_runs") },
+	{ ROW_PART("steps", SPARSE, step_rows) },
 	{ .key = NULL },
 };
 

@@ -334,8 +334,10 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 		return -1;
 	note_time(c);
 	report_taken(c, before);
+	runner_at(c->runner, i, u, "reference");
 	/* positions that were drawn only after the call */
 	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);
+	runner_at(c->runner, i, u, "check");
 	if (rc == 0)
 		rc = examine_calls(c, i, &v, p, result, f);
 	if (rc == 0)
@@ -355,7 +357,7 @@ static int prepare_forward(struct checker *c, int i, struct problem *p, struct f
 	if (forward && forward->failure[0])
 		return failure_set(f, forward->failure, "%s starts from the forward's result, which was not accepted",
 			direction_name(p->cell.direction));
-	runner_at(r, i, c->subject, "plan");
+	runner_at(r, i, c->subject, "forward");
 	spot_check_vary(r, p);
 	/* the accepted forward may leave other results for another direction */
 	const struct forward_check check = { .seed = runner_secret(r), .visits = forward ? WATCHED_VISITS : 0 };
@@ -375,6 +377,7 @@ static void check_cell(struct checker *c, int i)
 	c->repeats = "";
 	c->alone_ms = c->alone_mhz = 0;
 	m.role = c->subject->role;
+	runner_at(r, i, c->subject, "inputs");
 	int rc = problem_open(&p, r->ops, r->dev, cell, &err);
 	if (rc != 0) {
 		problem_close(&p);

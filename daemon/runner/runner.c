@@ -82,7 +82,7 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 	r->n_subjects = run->n_subjects;
 	r->at_cell = -1;
 	hoststate_adopt();
-	runner_at(r, -1, NULL, "load");
+	runner_at(r, -1, NULL, "context");
 	if (device_find(run->device, &r->ops, &index, err) != 0)
 		return -1;
 	if (r->ops->open(index, run->seed, &r->dev, err) != 0)

@@ -128,7 +128,7 @@ static int plan_all(struct timing *t)
 		struct failure f = { 0 };
 		int at = timing_position(t, ROLE_BASE);
 		struct subject *base = t->subject[at < 0 ? 0 : at]; /* all backwards start from its forward */
-		runner_at(t->runner, t->cell, base, "plan");
+		runner_at(t->runner, t->cell, base, "forward");
 		if (!t->runner->ops->work)
 			spot_check_vary(t->runner, t->problem);
 		if (forward_run(base, t->problem, &check, &f) != 0) {
@@ -166,6 +166,8 @@ static int solo_calls(struct timing *t, const struct verifier *verifier)
 		leaked_state_enter(r);
 		bool called = subject_call(order[k], &(struct subject_way){ .poison = poison, .workspace_fill = fill }, &f) == 0;
 		called = leaked_state_leave(r, t->cell, order[k], false, &f) == 0 && called;
+		if (called)
+			runner_at(r, t->cell, order[k], "check");
 		if ((!called || verifier_result(verifier, "", &result, &f) != 0) && drop(t, order[k], &f) != 0)
 			return -1;
 		order[k]->pass_time = r->ops->work != NULL;
@@ -312,6 +314,7 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 static int open_references(struct timing *t, struct verifier *verifier, struct failure *f)
 {
 	struct problem *p = t->problem;
+	runner_at(t->runner, t->cell, NULL, "reference");
 	if (spot_check_open(t->spot_check, t->runner, p, SPOT_CHECK_ANY, RECHECK_VISITS, f) != 0)
 		return -1;
 	spot_check_make_later(t->spot_check,
@@ -329,7 +332,7 @@ static void run_cell(struct runner *r, int i, double warm_s)
 	struct timing t = { .runner = r, .problem = &problem, .cell = i, .spot_check = &spot_check };
 	struct verifier verifier = { 0 };
 
-	runner_at(r, i, NULL, "plan");
+	runner_at(r, i, NULL, "inputs");
 	for (int k = 0; k < r->n_subjects; k++)
 		t.subject[t.n++] = &r->subject[k];
 	if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0) {
@@ -344,6 +347,7 @@ static void run_cell(struct runner *r, int i, double warm_s)
 	}
 	if (r->lost)
 		return;
+	runner_at(r, i, NULL, "end");
 	if (r->ops->wait(r->dev, &err) != 0) { /* an aborted pass may have queued calls */
 		r->lost = true;
 		return;

@@ -128,7 +128,31 @@ void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char
 
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err)
 {
+	const struct msg_cell *cell = m->t == MSG_CELL ? m->u.cell : NULL;
+
+	for (int s = 0; cell && s < cell->n_subjects; s++)
+		for (int i = 0; i < cell->n; i++)
+			b->calls_s += (double)cell->ms[s][i] * 1e-3;
 	return b->emit ? b->emit(b->emit_arg, m, err) : 0;
+}
+
+void bench_hold(struct bench *b, enum device_step step, double seconds)
+{
+	b->gpu_s += seconds;
+	b->step_s[step] += seconds;
+}
+
+void bench_steps(const struct bench *b, double *out)
+{
+	static const enum device_step timing[] = { DEVICE_STEP_BETWEEN, DEVICE_STEP_PROGRAM };
+
+	memcpy(out, b->step_s, sizeof b->step_s);
+	for (size_t i = 0; i < sizeof timing / sizeof *timing; i++) {
+		double calls_s = fmin(b->calls_s - out[DEVICE_STEP_TIMED], out[timing[i]]);
+
+		out[timing[i]] -= calls_s;
+		out[DEVICE_STEP_TIMED] += calls_s;
+	}
 }
 
 static int side_of(enum role role)

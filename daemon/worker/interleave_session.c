@@ -509,6 +509,6 @@ int interleave_session_run(struct interleave_session *s, struct fw_err *err)
 	(void)procs_end_all();
 	keyring_clear(s->build->sandbox);
 	s->all_s = (double)(clock_mono_ns() - began) * 1e-9;
-	s->bench->gpu_s += s->all_s;
+	bench_hold(s->bench, DEVICE_STEP_PROGRAM, s->all_s);
 	return result;
 }

@@ -113,12 +113,14 @@ struct bench {
 	bool lost;   /* the device is broken: nothing more runs on it */
 	int n_noted; /* notes sent, each once */
 	char noted[BENCH_NOTES_MAX][64];
-	bool guarded;     /* health_check_device_check has read the device before */
-	int ecc;          /* memory errors at that reading */
-	int idle_looks;   /* checks for other processes on the device, so far */
-	int runs;         /* so far */
-	double gpu_s;     /* time during which the device was held */
-	double started_s; /* monotonic */
+	bool guarded;                /* health_check_device_check has read the device before */
+	int ecc;                     /* memory errors at that reading */
+	int idle_looks;              /* checks for other processes on the device, so far */
+	int runs;                    /* so far */
+	double gpu_s;                /* time during which the device was held */
+	double step_s[DEVICE_STEPS]; /* what gpu_s consists of; timed calls are part of between or program until bench_steps */
+	double calls_s;              /* sum of all times that were sent */
+	double started_s;            /* monotonic */
 };
 
 /** Initialise without subjects, for cells `cells`. Err: no runner program. Own: bench_fini. */
@@ -150,6 +152,10 @@ const char *bench_pinned(const struct bench *b, int subject, int cell);
 void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);
 
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
+/** Add time during which the device was held. Units: s. */
+void bench_hold(struct bench *b, enum device_step step, double seconds);
+/** Write what the device was held for so far. Units: s. Shape: out[DEVICE_STEPS]. */
+void bench_steps(const struct bench *b, double *out);
 /**
  * Record a failure of a cell, close the cell, and send a fault record. Cell -1: all cells; if neither side caused it, cells
  * with times stay open.

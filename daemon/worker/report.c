@@ -238,6 +238,8 @@ static int flush(struct buf *text, FILE *out)
 
 int report_text(const struct bench *b, const char *suite, FILE *out)
 {
+	double step_s[DEVICE_STEPS];
+	char steps[400];
 	int width = 24, i;
 	struct buf text;
 
@@ -252,6 +254,10 @@ int report_text(const struct bench *b, const char *suite, FILE *out)
 	buf_printf(&text, "%s: %s, suite %s, %d cells, %d runs, device held %.1f s of %.1f s, isolation %s\n",
 		verdict_name(report_verdict(b)), b->device.name, suite, b->n_cells, b->runs, b->gpu_s,
 		(double)clock_mono_ns() * 1e-9 - b->started_s, sandbox_isolation(b->sandbox));
+	bench_steps(b, step_s);
+	device_step_summary(step_s, steps, sizeof steps);
+	if (*steps)
+		buf_printf(&text, "device time: %s\n", steps);
 	explain_changes(b, &text);
 	for (i = 0; i < b->n_cells; i++)
 		warning(b, i, &text);
@@ -315,6 +321,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 
 int report_json(const struct bench *b, const char *suite, FILE *out)
 {
+	double step_s[DEVICE_STEPS];
 	struct jsonw j;
 	struct buf text;
 	int i;
@@ -336,6 +343,13 @@ int report_json(const struct bench *b, const char *suite, FILE *out)
 	jsonw_kv_string(&j, "isolation", sandbox_isolation(b->sandbox));
 	jsonw_kv_int(&j, "runs", b->runs);
 	jsonw_kv_double(&j, "gpu_s", b->gpu_s);
+	bench_steps(b, step_s);
+	jsonw_key(&j, "steps");
+	jsonw_object(&j);
+	for (i = 0; i < DEVICE_STEPS; i++)
+		if (step_s[i] > 0)
+			jsonw_kv_double(&j, device_step_names[i], step_s[i]);
+	jsonw_object_end(&j);
 	jsonw_kv_double(&j, "wall_s", (double)clock_mono_ns() * 1e-9 - b->started_s);
 	jsonw_kv_array(&j, "cells");
 	for (i = 0; i < b->n_cells; i++)

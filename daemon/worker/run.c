@@ -195,7 +195,7 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 		forget_output(folder, path);
 	}
 	result = run_process(b, c, s, r, list, clock, problem, err);
-	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
+	bench_hold(b, DEVICE_STEP_PROGRAM, (double)(clock_mono_ns() - started) * 1e-9);
 	if (result == 1 && list && list->speaks)
 		result = interleave_list_reading(list, out, err) != 0 ? -1 : 1;
 	else if (result == 1)

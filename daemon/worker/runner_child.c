@@ -88,8 +88,10 @@ static const size_t records_max_bytes = 64u << 20;
 
 struct child {
 	const struct runner_task *task;
-	const struct bench *bench;
+	struct bench *bench;
 	struct runner_end *end;
+	enum device_step step; /* since `since_ns` */
+	int64_t since_ns;
 	struct lines lines;
 	size_t bytes;
 	struct msg_at last;
@@ -254,6 +256,34 @@ static int compare_processes(struct child *c, const struct msg_at *at, struct fw
 	return 0;
 }
 
+/* Tasks that are no timing of a comparison are one step. */
+static enum device_step first_step(enum run_mode mode)
+{
+	return mode == RUN_TIME || mode == RUN_CHECK ? DEVICE_STEP_START
+	       : mode == RUN_AUDIT                   ? DEVICE_STEP_AUDIT
+	       : mode == RUN_PROFILE                 ? DEVICE_STEP_PROFILE
+						     : DEVICE_STEP_SENTINEL;
+}
+
+/* Timed passes are `between` until the times of their calls are taken out. */
+static enum device_step step_from_record(const char *name)
+{
+	enum device_step step = device_step_from_name(name);
+
+	return step == DEVICE_STEPS ? DEVICE_STEP_BETWEEN : step;
+}
+
+/* Measured here, as the runner's process holds branch code. A task of one step stays in it. */
+static void begin_step(struct child *c, enum device_step step)
+{
+	int64_t now_ns = clock_mono_ns();
+
+	bench_hold(c->bench, c->step, (double)(now_ns - c->since_ns) * 1e-9);
+	c->since_ns = now_ns;
+	if (first_step(c->task->mode) == DEVICE_STEP_START)
+		c->step = step;
+}
+
 static int take(struct child *c, struct msg *m, struct fw_err *err)
 {
 	int fit = fits(c, m);
@@ -263,12 +293,14 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 		return refuse(c, m, fit, err);
 	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0)
 		return compare_processes(c, &m->u.at, err);
-	if (m->t == MSG_AT)
+	if (m->t == MSG_AT) {
 		c->last = m->u.at;
-	else if (m->t == MSG_FAULT)
+		begin_step(c, step_from_record(m->u.at.step));
+	} else if (m->t == MSG_FAULT) {
 		name_modules(c, m->u.fault.detail, sizeof m->u.fault.detail);
-	else if (m->t == MSG_CHECK)
+	} else if (m->t == MSG_CHECK) {
 		name_modules(c, m->u.check.detail, sizeof m->u.check.detail);
+	}
 	c->end->records++;
 	return c->task->record(c->task->arg, m, err);
 }
@@ -543,8 +575,10 @@ static int run_with(
 
 int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err)
 {
-	struct child c = { .task = t, .bench = b, .end = end, .last = { .cell = -1 } };
 	int64_t started = clock_mono_ns();
+	struct child c = {
+		.task = t, .bench = b, .end = end, .last = { .cell = -1 }, .since_ns = started, .step = first_step(t->mode)
+	};
 	struct fw_err e = { 0 };
 	struct proc_exit how;
 	int task_fd, result;
@@ -561,8 +595,8 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	close(task_fd);
 	lines_fini(&c.lines);
 	outside_end(&c.outside);
-	end->wall_s = (double)(clock_mono_ns() - started) * 1e-9;
-	b->gpu_s += end->wall_s;
+	begin_step(&c, DEVICE_STEP_END);
+	end->wall_s = (double)(c.since_ns - started) * 1e-9;
 	if (result != 0 && !c.broken)
 		return err_set(err, e.code, "%s", e.text);
 	if (result == 0 && was_interrupted(&c, &how, err))
@@ -615,7 +649,7 @@ int runner_child_under(struct bench *b, const struct runner_task *t, const char 
 		result = pump_run(&pump, &spec, &given, err);
 	if (result == 0)
 		*how = sandbox_exit(b->sandbox, &given);
-	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
+	bench_hold(b, DEVICE_STEP_PROFILE, (double)(clock_mono_ns() - started) * 1e-9);
 	free(v);
 	return result;
 }

@@ -350,6 +350,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 
 	m.u.done.gpu_s = j->bench.gpu_s;
 	m.u.done.wall_s = (double)clock_mono_ns() * 1e-9 - j->bench.started_s;
+	bench_steps(&j->bench, m.u.done.step_s);
 	m.u.done.cancelled = j->peer->cancelled;
 	m.u.done.sustained_runs = j->bench.sustained_runs;
 	log_info("job.end", "job=%lld dur_ms=%.0f err=%s", (long long)j->request->job, m.u.done.wall_s * 1e3,

@@ -164,6 +164,14 @@ static void throttle_row(void *arg, const char *device_uuid, const char *reason,
 	buf_printf(m->out, "\",reason=\"%s\"} %.15g\n", reason, seconds);
 }
 
+static void step_row(void *arg, const char *device_uuid, const char *step, double seconds)
+{
+	struct metrics *m = arg;
+	buf_puts(m->out, "flopwatch_device_step_seconds_total{device=\"");
+	put_label(m->out, device_uuid);
+	buf_printf(m->out, "\",step=\"%s\"} %.15g\n", step, seconds);
+}
+
 static int write_devices(struct metrics *m)
 {
 	for (int i = 0; i < GAUGES; i++) {
@@ -172,6 +180,10 @@ static int write_devices(struct metrics *m)
 			family(m, "gpu_throttle_seconds_total", "counter",
 				"Device time of timed calls while the driver gave this reason for lower clocks, before or after them.");
 			if (store_throttle_each(m->db, throttle_row, m, m->err) != 0)
+				return -1;
+			family(m, "device_step_seconds_total", "counter",
+				"Time that the device was held for comparisons, by step: timed is the time of timed calls.");
+			if (store_device_step_each(m->db, step_row, m, m->err) != 0)
 				return -1;
 		}
 		family(m, gauges[i].name, gauges[i].type, gauges[i].help);

@@ -108,6 +108,13 @@ static const struct jsonr_field environment_fields[] = { HEAD("baseline_period",
 static const struct jsonr_field part_fields[] = { HEAD("number", JSONR_WHOLE, part.number), HEAD("of", JSONR_WHOLE, part.of),
 	HEAD("suite_cells", JSONR_WHOLE, part.suite_cells), HEAD("nights", JSONR_WHOLE, part.nights),
 	HEAD("measured", JSONR_WHOLE, part.measured), LAST };
+#define STEP(step, name) HEAD(name, JSONR_NUMBER, step_s[step])
+static const struct jsonr_field step_fields[] = { STEP(DEVICE_STEP_START, "start"), STEP(DEVICE_STEP_CONTEXT, "context"),
+	STEP(DEVICE_STEP_LOAD, "load"), STEP(DEVICE_STEP_INPUTS, "inputs"), STEP(DEVICE_STEP_FORWARD, "forward"),
+	STEP(DEVICE_STEP_PLAN, "plan"), STEP(DEVICE_STEP_REFERENCE, "reference"), STEP(DEVICE_STEP_CHECK, "check"),
+	STEP(DEVICE_STEP_WARM, "warm"), STEP(DEVICE_STEP_TIMED, "timed"), STEP(DEVICE_STEP_BETWEEN, "between"),
+	STEP(DEVICE_STEP_END, "end"), STEP(DEVICE_STEP_PROGRAM, "program"), STEP(DEVICE_STEP_SENTINEL, "sentinel"),
+	STEP(DEVICE_STEP_AUDIT, "audit"), STEP(DEVICE_STEP_PROFILE, "profile"), LAST };
 static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
 
 /* What stands where the body says nothing: texts "", figures NAN. */
@@ -170,8 +177,8 @@ static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEA
 	INNER("part", part_fields), HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how),
 	INNER("base", base_side), INNER("target", target_side), INNER("environment", environment_fields),
 	INNER("rule", rule_fields), HEAD("runs", JSONR_WHOLE, runs), HEAD("gpu_s", JSONR_NUMBER, gpu_s),
-	HEAD("wall_s", JSONR_NUMBER, wall_s), HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes),
-	HEAD("costs", JSONR_SPAN, costs), HEAD("long_over_short", JSONR_SPAN, long_over_short),
+	INNER("steps", step_fields), HEAD("wall_s", JSONR_NUMBER, wall_s), HEAD("isolation", JSONR_TEXT, isolation),
+	HEAD("notes", JSONR_SPAN, notes), HEAD("costs", JSONR_SPAN, costs), HEAD("long_over_short", JSONR_SPAN, long_over_short),
 	HEAD("regressions", JSONR_WHOLE, regressions), { JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
 
 static int read_body(struct comparison *c, struct fw_err *err)

@@ -355,6 +355,32 @@ static void devices(struct buf *out, const struct comparison *c, bool confirming
 		emit_raw(out, "</dd>");
 }
 
+enum { STEP_WIDTH = 540, STEP_HEIGHT = 14 };
+
+/* One bar of all steps in their order in time; the line below names them. */
+static void device_steps(struct buf *out, const struct comparison *c)
+{
+	double step_s[DEVICE_STEPS], sum = 0, x = 0;
+	char text[400];
+	for (int i = 0; i < DEVICE_STEPS; i++)
+		sum += step_s[i] = isfinite(c->step_s[i]) ? c->step_s[i] : 0; /* the body has no such step */
+	if (sum <= 0)
+		return;
+	device_step_summary(step_s, text, sizeof text);
+	emit_format(out, "<dt>Device time</dt><dd><svg class=\"dots stack\" viewBox=\"0 0 %d %d\" role=img aria-label=\"%s\">",
+		STEP_WIDTH, STEP_HEIGHT, text);
+	for (int i = 0, shown = 0; i < DEVICE_STEPS; i++) {
+		double width = STEP_WIDTH * step_s[i] / sum;
+		if (step_s[i] <= 0)
+			continue;
+		emit_format(out, "<rect class=\"part%s p%d\" x=%.1f y=0 width=%.1f height=%d><title>%s: %.1f s</title></rect>",
+			i == DEVICE_STEP_TIMED ? " moved" : "", shown++ % 3, x, width, STEP_HEIGHT, device_step_names[i],
+			step_s[i]);
+		x += width;
+	}
+	emit_format(out, "</svg><br>%s</dd>", text);
+}
+
 static void run_facts(struct buf *out, const struct comparison *c)
 {
 	const struct view_around *around = c->around;
@@ -364,6 +390,7 @@ static void run_facts(struct buf *out, const struct comparison *c)
 		"builds and log</dd><dt>Device held</dt><dd>%f{duration} of %f{duration}, %d runs</dd><dt>Finished</dt>"
 		"<dd><time>%-.10s %-.5s</time> UTC</dd>",
 		(long long)c->job, (long long)c->job, c->gpu_s, c->wall_s, c->runs, at, strlen(at) > 15 ? at + 11 : "");
+	device_steps(out, c);
 	devices(out, c, false);
 	devices(out, c, true);
 	if (around->alert)

@@ -653,7 +653,9 @@ static void write_head(void *arg, const struct view_comparison *c)
 	write_environment(b, c->id);
 	jsonw_key(j, "rule");
 	jsonw_raw(j, h->rule, strlen(h->rule));
-	jsonw_format(j, "runs=%d gpu_s=%g wall_s=%g isolation?=%s", c->runs, c->gpu_s, c->wall_s, b->isolation);
+	jsonw_format(j, "runs=%d gpu_s=%g", c->runs, c->gpu_s);
+	write_artifact(b, "steps", "comparison", c->id, "steps");
+	jsonw_format(j, "wall_s=%g isolation?=%s", c->wall_s, b->isolation);
 	write_artifact(b, "notes", "comparison", c->id, "notes");
 	write_artifact(b, "costs", "comparison", c->id, "costs");
 	jsonw_format(j, "regressions=%d worst_pct=%g", c->regressions, c->worst_pct);

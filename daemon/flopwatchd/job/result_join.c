@@ -120,6 +120,8 @@ int result_join(struct result *whole, struct result *part, const int *cell, int 
 		join_timings(whole, part, cell, after, set, err) != 0 || join_faults(whole, part, cell, n, err) != 0)
 		return -1;
 	whole->done.gpu_s += part->done.gpu_s;
+	for (int i = 0; i < DEVICE_STEPS; i++)
+		whole->done.step_s[i] += part->done.step_s[i];
 	if (!whole->started_at || part->started_at < whole->started_at)
 		whole->started_at = part->started_at;
 	whole->ended_at = part->ended_at > whole->ended_at ? part->ended_at : whole->ended_at;

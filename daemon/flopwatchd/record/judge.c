@@ -182,6 +182,29 @@ static int put_notes(struct db *db, const struct result *r, int64_t comparison, 
 	return result;
 }
 
+/* What the device was held for: of the comparison as JSON, of the device as sums. */
+static int put_steps(struct db *db, const struct result *r, const struct store_comparison *c, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	int result = 0;
+	buf_init(&text, 1 << 12);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	for (int i = 0; i < DEVICE_STEPS && result == 0; i++) {
+		if (r->done.step_s[i] <= 0)
+			continue;
+		jsonw_kv_double(&j, device_step_names[i], r->done.step_s[i]);
+		result = c->device ? store_device_step_add(db, c->device, (enum device_step)i, r->done.step_s[i], err) : 0;
+	}
+	jsonw_object_end(&j);
+	if (result == 0 && text.len > 2)
+		result = text.failed ? err_set(err, ERR_FULL, "the steps of a comparison do not fit")
+				     : store_artifact(db, "comparison", c->id, "steps", text.data, text.len, err);
+	buf_fini(&text);
+	return result;
+}
+
 /* A measurement may show that its device no longer fits its class, or fits again. */
 static int check_class(struct db *db, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
 {
@@ -207,7 +230,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 				 : 0;
 	free(runs);
 	if (result == 0)
-		result = put_notes(db, r, c.id, err);
+		result = put_notes(db, r, c.id, err) || put_steps(db, r, &c, err) ? -1 : 0;
 	if (result || store_comparison_verdict(db, c.id, c.verdict, err) || store_job_done(db, job->id, now_ms, err))
 		return -1;
 	out->comparison = c.id;

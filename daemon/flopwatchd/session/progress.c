@@ -142,6 +142,15 @@ static void on_note(struct progress *c, const struct msg_note *m)
 		m->cell >= 0 ? cell_key(c, m->cell) : "");
 }
 
+static void on_done(struct progress *c, const struct msg_done *m)
+{
+	char steps[400];
+
+	device_step_summary(m->step_s, steps, sizeof steps);
+	add_line(c, "measured: device held %.1f s, %.1f s in all%s%s", m->gpu_s, m->wall_s, *steps ? "; of the held time: " : "",
+		steps);
+}
+
 void progress_receive(struct progress *c, const struct msg *m)
 {
 	if (!c->job.id)
@@ -185,7 +194,7 @@ void progress_receive(struct progress *c, const struct msg *m)
 			cell_key(c, m->u.fault.cell), m->u.fault.failure, m->u.fault.detail);
 		break;
 	case MSG_DONE:
-		add_line(c, "measured: device held %.1f s, %.1f s in all", m->u.done.gpu_s, m->u.done.wall_s);
+		on_done(c, &m->u.done);
 		break;
 	default:
 		break;
