@@ -562,7 +562,6 @@ enum device_step device_step_from_name(const char *name);
  */
 void device_step_summary(const double s[DEVICE_STEPS], char *out, size_t size);
 
-
 enum jobkind {
 	JOBKIND_COMPARE,     /* effect of a commit */
 	JOBKIND_SELFCHECK,   /* one commit against itself */
