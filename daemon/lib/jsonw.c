@@ -306,21 +306,54 @@ void jsonw_kv_figure(struct jsonw *j, const char *key, double v)
 	jsonw_figure(j, v);
 }
 
+static void put_branch(struct jsonw *j, const char *key, const char *branch)
+{
+	char display[80];
+	struct buf text;
+
+	snprintf(display, sizeof display, "%s_display", key);
+	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	branch_text(&text, branch);
+	jsonw_kv_string(j, key, *branch ? branch : NULL);
+	jsonw_kv_string(j, display, text.len ? text.data : NULL);
+	buf_fini(&text);
+}
+
+static bool is_as(const char *as, const char *name)
+{
+	return strncmp(as, name, strlen(name)) == 0;
+}
+
 /* `word`: the rest of a format, from a word without its key on. */
 static void put_word(struct jsonw *j, const char *key, char mark, const char *word, va_list *args)
 {
-	char kind = word[*word == '%'];
+	const char *as = word + (*word == '%') + strspn(word + (*word == '%'), "l");
+	bool is_wide = *word == '%' && word[1] == 'l';
+	char kind = *as++, time[32];
 	const char *text = kind == 's' ? va_arg(*args, const char *) : NULL;
-	int64_t whole = kind == 'l' ? va_arg(*args, long) : kind == 'd' || kind == 'i' ? va_arg(*args, int) : 0;
+	int64_t whole = is_wide ? va_arg(*args, long long) : kind == 'd' || kind == 'i' ? va_arg(*args, int) : 0;
 	double number = kind == 'f' || kind == 'g' ? va_arg(*args, double) : NAN;
 	bool is_empty = !whole && !(text && *text) && !isfinite(number);
 
 	if (is_empty && mark == '~')
 		return;
+	if (kind == 's' && is_as(as, "{branch}")) {
+		put_branch(j, key, text);
+		return;
+	}
 	if (key)
 		jsonw_key(j, key);
-	if (is_empty && mark == '?')
+	if (is_empty && (mark == '?' || (kind == 'd' && is_as(as, "{time}"))))
 		kind = 'n';
+	if (kind == 's' && is_as(as, "{json}")) {
+		jsonw_raw(j, text, strlen(text));
+		return;
+	}
+	if (kind == 'd' && is_as(as, "{time}")) {
+		clock_format(whole, time);
+		text = time;
+		kind = 's';
+	}
 	switch (kind) {
 	case '{':
 		jsonw_object(j);
@@ -337,7 +370,6 @@ static void put_word(struct jsonw *j, const char *key, char mark, const char *wo
 	case 's':
 		jsonw_string(j, text);
 		break;
-	case 'l':
 	case 'd':
 		jsonw_int(j, whole);
 		break;
@@ -358,11 +390,8 @@ static void put_word(struct jsonw *j, const char *key, char mark, const char *wo
 	}
 }
 
-void jsonw_format(struct jsonw *j, const char *format, ...)
+void jsonw_vformat(struct jsonw *j, const char *format, va_list *args)
 {
-	va_list args;
-
-	va_start(args, format);
 	for (const char *p = format; *p; p += strcspn(p, " "), p += *p == ' ') {
 		char key[64], mark = '\0';
 		size_t len = strcspn(p, "?~= ");
@@ -373,7 +402,15 @@ void jsonw_format(struct jsonw *j, const char *format, ...)
 			mark = p[len];
 			p += len + 1 + (mark != '=');
 		}
-		put_word(j, has_key ? key : NULL, mark, p, &args);
+		put_word(j, has_key ? key : NULL, mark, p, args);
 	}
+}
+
+void jsonw_format(struct jsonw *j, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	jsonw_vformat(j, format, &args);
 	va_end(args);
 }

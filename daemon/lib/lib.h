@@ -672,11 +672,14 @@ void jsonw_next_figure(struct jsonw *j, double v);
 void jsonw_next_plain(struct jsonw *j, const char *text);
 
 /**
- * Write what the words of `format` name, which one space separates: `{` `}` `[` `]` begin and end objects and arrays, `null`, and values: %ld, %d
- * integers, %i a bool, %g a figure, %f a double, %s a string (NULL: null). In an object `key=` precedes each: "name=%s base={ ms=%g }". After `key?=`
- * an empty string, 0 or false is null; after `key~=` it is left out, as its key is.
+ * Write what the words of `format` name, which one space separates: `{` `}` `[` `]` begin and end objects and arrays, `null`, and
+ * values: %lld, %ld, %d integers, %i a bool, %g a figure, %f a double, %s a string (NULL: null). In an object `key=` precedes each:
+ * "name=%s base={ ms=%g }". After `key?=` an empty string, 0 or false is null; after `key~=` it is left out, as its key is.
+ * %lld{time} is a time in ms, null where 0; %s{json} JSON as it is; `key=%s{branch}` a branch by its key, and `key_display` as people
+ * read it, both null for "".
  */
 void jsonw_format(struct jsonw *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void jsonw_vformat(struct jsonw *j, const char *format, va_list *args) __attribute__((format(printf, 2, 0)));
 
 /* key and value in one call */
 void jsonw_kv_string(struct jsonw *j, const char *key, const char *text);

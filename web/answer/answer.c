@@ -116,111 +116,6 @@ int answer_error(struct http_request *r, struct http_response *response, const s
 	return answer_problem(r, response, is_known ? status[err->code] : 500, err->text);
 }
 
-static void answer_time(struct jsonw *j, const char *key, int64_t utc_ms)
-{
-	char text[32];
-	if (utc_ms == 0) {
-		jsonw_kv_null(j, key);
-		return;
-	}
-	clock_format(utc_ms, text);
-	jsonw_kv_string(j, key, text);
-}
-
-void answer_text(struct jsonw *j, const char *key, const char *text)
-{
-	if (text && *text)
-		jsonw_kv_string(j, key, text);
-	else
-		jsonw_kv_null(j, key);
-}
-
-void answer_id(struct jsonw *j, const char *key, int64_t id)
-{
-	if (id)
-		jsonw_kv_int(j, key, id);
-	else
-		jsonw_kv_null(j, key);
-}
-
-static void put_branch(struct jsonw *j, const char *key)
-{
-	struct buf text;
-	buf_init(&text, 16 * BRANCH_KEY_MAX);
-	branch_text(&text, key);
-	answer_text(j, "branch", key);
-	answer_text(j, "branch_display", text.data);
-	buf_fini(&text);
-}
-
-static void put_number(struct jsonw *j, const char *key, const char *as, int64_t v)
-{
-	if (strcmp(as, "{null}") == 0)
-		answer_id(j, key, v);
-	else if (strcmp(as, "{time}") == 0)
-		answer_time(j, key, v);
-	else if (strcmp(as, "{bool}") == 0)
-		jsonw_kv_bool(j, key, v != 0);
-	else
-		jsonw_kv_int(j, key, v);
-}
-
-static void put_text(struct jsonw *j, const char *key, const char *as, const char *text)
-{
-	if (strcmp(as, "{branch}") == 0) {
-		put_branch(j, text);
-	} else if (strcmp(as, "{json}") == 0) {
-		jsonw_key(j, key);
-		jsonw_raw(j, text, strlen(text));
-	} else if (strcmp(as, "{null}") == 0) {
-		answer_text(j, key, text);
-	} else {
-		jsonw_kv_string(j, key, text);
-	}
-}
-
-static void put_members(struct jsonw *j, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
-static void put_members(struct jsonw *j, const char *format, va_list args)
-{
-	char key[64], as[16];
-	for (; *format; format += strspn(format, " ")) {
-		size_t len = strcspn(format, " ");
-		snprintf(key, sizeof key, "%.*s", (int)len, format);
-		format += len + 2;
-		bool is_long = *format == 'l';
-		char type = *(format += is_long ? 2 : 0);
-		len = strcspn(++format, " ");
-		snprintf(as, sizeof as, "%.*s", (int)len, format);
-		format += len;
-		if (type == 's')
-			put_text(j, key, as, va_arg(args, const char *));
-		else if (type == 'd')
-			put_number(j, key, as, is_long ? va_arg(args, long long) : va_arg(args, int));
-		else if (*as)
-			jsonw_kv_double(j, key, va_arg(args, double));
-		else
-			jsonw_kv_figure(j, key, va_arg(args, double));
-	}
-}
-
-void answer_members(struct jsonw *j, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	put_members(j, format, args);
-	va_end(args);
-}
-
-void answer_object(struct jsonw *j, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	jsonw_object(j);
-	put_members(j, format, args);
-	jsonw_object_end(j);
-	va_end(args);
-}
-
 int answer_with(struct http_response *response, const char *format, ...)
 {
 	struct jsonw j;
@@ -228,21 +123,15 @@ int answer_with(struct http_response *response, const char *format, ...)
 	va_start(args, format);
 	answer_json(response, &j);
 	jsonw_object(&j);
-	put_members(&j, format, args);
+	jsonw_vformat(&j, format, &args);
 	jsonw_object_end(&j);
 	va_end(args);
 	return 0;
 }
 
-void answer_array(struct jsonw *j, const char *key)
-{
-	jsonw_key(j, key);
-	jsonw_array(j);
-}
-
 void answer_state(struct http_response *response, int64_t id, const char *state)
 {
-	answer_with(response, "id %lld state %s", (long long)id, state);
+	answer_with(response, "id=%lld state=%s", (long long)id, state);
 }
 
 void answer_new(struct http_response *response, const char *collection, int64_t id, const char *state)
@@ -257,7 +146,7 @@ void answer_new_jobs(struct http_response *response, const int64_t *jobs, int n)
 	struct jsonw j;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	answer_array(&j, "jobs");
+	jsonw_kv_array(&j, "jobs");
 	for (int i = 0; i < n; i++)
 		jsonw_int(&j, jobs[i]);
 	jsonw_array_end(&j);
@@ -309,7 +198,7 @@ void answer_items_begin(struct http_response *response, struct jsonw *j)
 {
 	answer_json(response, j);
 	jsonw_object(j);
-	answer_array(j, "items");
+	jsonw_kv_array(j, "items");
 }
 
 int answer_items_end(struct jsonw *j, int result)

@@ -71,22 +71,8 @@ enum answer_form { ANSWER_JSON, ANSWER_CSV, ANSWER_MARKDOWN };
 /** The form that the Accept header likes best, JSON where it does not care. */
 enum answer_form answer_form_wanted(const struct http_request *r);
 
-/** "" and NULL are null. */
-void answer_text(struct jsonw *j, const char *key, const char *text);
-/** 0 is null. */
-void answer_id(struct jsonw *j, const char *key, int64_t id);
-/**
- * Members of an object that is open, each with its key and the conversion of its value: "id %lld state %s why %s{null}". %s is a text,
- * %s{null} null where it is "" or NULL, %s{json} JSON as it is, %s{branch} the branch by its key and a member "branch_display" as people read it, both null for ""; %d and %lld are
- * numbers, with {null} null where 0, with {time} a time, %d{bool} is a boolean; %f is a figure, %f{exact} a number with all its digits.
- */
-void answer_members(struct jsonw *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** An object of these members alone. */
-void answer_object(struct jsonw *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** The answer is such an object. Returns 0. */
+/** The answer is an object of the members that `format` names as for jsonw_format. Returns 0. */
 int answer_with(struct http_response *response, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Begin a member that is an array. */
-void answer_array(struct jsonw *j, const char *key);
 
 /** {"id":ID,"state":STATE}: where a thing stands after what was asked of it. */
 void answer_state(struct http_response *response, int64_t id, const char *state);

@@ -10,7 +10,7 @@ struct reading {
 
 static void event_row(void *arg, const struct view_alert_event *row)
 {
-	answer_object(arg, "at %lld{time} who %s state %s reason %s{null}", (long long)row->at, row->who,
+	jsonw_format(arg, "{ at=%lld{time} who=%s state=%s reason?=%s }", (long long)row->at, row->who,
 		alertstate_name(row->state), row->reason);
 }
 
@@ -18,18 +18,16 @@ static void put_alert(struct jsonw *j, struct site *site, const struct view_aler
 {
 	struct fw_err err = { 0 };
 	jsonw_object(j);
-	answer_members(j,
-		"id %lld kind %s state %s title %s{null} repo %s{null} branch %s{branch} target %s{null} subject %s{null} "
-		"author %s{null} device %s{null} comparison %lld{null} bisect %lld{null} worst_pct %f culprits %s{json} "
-		"groups %s{json} cells %s{json}",
+	jsonw_format(j,
+		"id=%lld kind=%s state=%s title?=%s repo?=%s branch=%s{branch} target?=%s subject?=%s author?=%s device?=%s comparison?=%lld bisect?=%lld worst_pct=%g culprits=%s{json} groups=%s{json} cells=%s{json}",
 		(long long)row->id, alertkind_name(row->kind), alertstate_name(row->state), row->title, row->repo, row->branch,
 		row->target, row->subject, row->author, row->device, (long long)row->comparison, (long long)row->bisect,
 		row->worst_pct, row->culprits_json, row->groups_json, row->cells_json);
 	jsonw_key(j, "why");
 	if (view_profile_why(site->db, row->id, 0, j, &err) != 0)
 		j->out->failed = true;
-	answer_members(j, "opened_at %lld{time} changed_at %lld{time}", (long long)row->opened_at, (long long)row->changed_at);
-	answer_array(j, "events");
+	jsonw_format(j, "opened_at=%lld{time} changed_at=%lld{time}", (long long)row->opened_at, (long long)row->changed_at);
+	jsonw_kv_array(j, "events");
 	if (view_alert_events(site->db, row->id, event_row, j, &err) != 0)
 		j->out->failed = true;
 	jsonw_array_end(j);

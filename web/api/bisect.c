@@ -6,7 +6,7 @@
 static void write_cells(struct jsonw *j, const char *cells)
 {
 	char word[256];
-	answer_array(j, "cells");
+	jsonw_kv_array(j, "cells");
 	for (const char *at = cells; *at;) {
 		size_t n = strcspn(at, " ");
 		snprintf(word, sizeof word, "%.*s", (int)n, at);
@@ -20,15 +20,13 @@ static void write_bisect(void *arg, const struct store_bisect *row)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
-	answer_members(j,
-		"id %lld repo %s origin %s alert %lld{null} good %s bad %s suite %s{null} device_kind %s{null} state %s "
-		"state_why %s{null} goal %s{null} verdict %s{null} commits %d jobs %d job %lld{null} comparison %lld{null} "
-		"culprits %s{json}",
+	jsonw_format(j,
+		"id=%lld repo=%s origin=%s alert?=%lld good=%s bad=%s suite?=%s device_kind?=%s state=%s state_why?=%s goal?=%s verdict?=%s commits=%d jobs=%d job?=%lld comparison?=%lld culprits=%s{json}",
 		(long long)row->id, row->repo_name, row->origin, (long long)row->alert, row->good_sha, row->bad_sha, row->suite,
 		device_kind_name(row->device_kind), row->state, row->state_why, row->goal, row->verdict, row->commits,
 		row->n_jobs, (long long)row->job, (long long)row->comparison, row->culprits_json);
 	write_cells(j, row->cells);
-	answer_members(j, "created_at %lld{time} ended_at %lld{time}", (long long)row->created_at, (long long)row->ended_at);
+	jsonw_format(j, "created_at=%lld{time} ended_at=%lld{time}", (long long)row->created_at, (long long)row->ended_at);
 	jsonw_object_end(j);
 }
 

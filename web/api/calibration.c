@@ -4,9 +4,8 @@
 
 static void cell_row(void *arg, const struct view_calibration *row)
 {
-	answer_object(arg,
-		"repo %s suite %s class %lld model %s cell %s comparisons %d alarms %d runs %d tau0_pct %f mde_pct %f "
-		"underpowered %d{bool} updated_at %lld{time}",
+	jsonw_format(arg,
+		"{ repo=%s suite=%s class=%lld model=%s cell=%s comparisons=%d alarms=%d runs=%d tau0_pct=%g mde_pct=%g underpowered=%i updated_at=%lld{time} }",
 		row->repo, row->suite, (long long)row->class, row->model, row->cell, row->comparisons, row->alarms, row->runs,
 		row->tau0_pct, row->mde_pct, row->underpowered, (long long)row->updated_at);
 }

@@ -188,7 +188,7 @@ static void commit_row(void *arg, const struct view_commit *row)
 	snprintf(reading->sha, sizeof reading->sha, "%s", row->sha);
 	snprintf(reading->repo, sizeof reading->repo, "%s", row->repo);
 	reading->repo_id = row->repo_id;
-	answer_object(j, "repo %s sha %s tree %s first_parent %s{null} author %s subject %s committed_at %lld{time}", row->repo,
+	jsonw_format(j, "{ repo=%s sha=%s tree=%s first_parent?=%s author=%s subject=%s committed_at=%lld{time} }", row->repo,
 		row->sha, row->tree, row->first_parent, row->author, row->subject, (long long)row->committed_at);
 }
 
@@ -208,7 +208,7 @@ int api_commit(struct site *site, struct http_request *r, struct http_response *
 	struct commit_reading reading = { .j = &j };
 	answer_json(response, &j);
 	jsonw_object(&j);
-	answer_array(&j, "commits");
+	jsonw_kv_array(&j, "commits");
 	int result = view_commits(site->db, http_segment(r, 0), COMMITS_MAX, commit_row, &reading, err);
 	jsonw_array_end(&j);
 	if (result == 0 && reading.n == 0)
@@ -218,7 +218,7 @@ int api_commit(struct site *site, struct http_request *r, struct http_response *
 		result = write_verdict(site, &j, &reading, err);
 	else
 		jsonw_null(&j);
-	answer_array(&j, "comparisons");
+	jsonw_kv_array(&j, "comparisons");
 	if (result == 0 && reading.n == 1) {
 		struct view_filter filter = { .repo = reading.repo, .target = reading.sha, .limit = VIEW_LIMIT_DEFAULT };
 		result = view_comparisons(site->db, &filter, comparison_row_write, &j, err);
@@ -234,5 +234,5 @@ int api_comparison_judge(struct site *site, struct http_request *r, struct http_
 	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0 || site->act->judge(site->control, id, &changed, err) != 0)
 		return -1;
-	return answer_with(response, "id %lld changed %d{bool}", (long long)id, changed);
+	return answer_with(response, "id=%lld changed=%i", (long long)id, changed);
 }

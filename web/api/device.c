@@ -14,9 +14,8 @@ struct listing {
 static void write_false_alarms(struct jsonw *j, const struct view_false_alarms *f, const struct view_calibrated *known)
 {
 	jsonw_key(j, "aa");
-	answer_object(j,
-		"comparisons %d alarms %d alarm_rate_pct %f alarm_rate_upper_pct %f cells %d underpowered %d "
-		"last_at %lld{time}",
+	jsonw_format(j,
+		"{ comparisons=%d alarms=%d alarm_rate_pct=%g alarm_rate_upper_pct=%g cells=%d underpowered=%d last_at=%lld{time} }",
 		f->comparisons, f->alarms, f->comparisons ? 100.0 * f->alarms / f->comparisons : NAN, f->upper_pct, known->cells,
 		known->underpowered, (long long)f->last_at);
 }
@@ -32,9 +31,8 @@ static void device_row(void *arg, const struct view_device *row)
 	if (l->failed)
 		return;
 	jsonw_object(j);
-	answer_members(j,
-		"uuid %s kind %s name %s state %s state_why %s{null} class %lld model %s stands_out %s{null} "
-		"driver %s{null} toolkit %s{null} cudnn %s{null} info %s{json} job %lld{null} seen_at %lld{time}",
+	jsonw_format(j,
+		"uuid=%s kind=%s name=%s state=%s state_why?=%s class=%lld model=%s stands_out?=%s driver?=%s toolkit?=%s cudnn?=%s info=%s{json} job?=%lld seen_at=%lld{time}",
 		row->uuid, row->kind, row->name, devicestate_name(row->state), row->state_why, (long long)row->class, row->model,
 		row->stands_out, row->driver, row->toolkit, row->cudnn, row->info_json, (long long)row->job,
 		(long long)row->seen_at);
@@ -73,7 +71,7 @@ int api_device_change(struct site *site, struct http_request *r, struct http_res
 		return 0;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	answer_members(&j, "uuid %s paused %d{bool}", uuid, paused);
+	jsonw_format(&j, "uuid=%s paused=%i", uuid, paused);
 	struct wanted wanted = { .uuid = uuid, .j = &j };
 	if (view_devices(site->db, write_state, &wanted, err) != 0)
 		return -1;

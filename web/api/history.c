@@ -27,7 +27,7 @@ static void point_row(void *arg, const struct view_point *row)
 	FIGURE(j, row, change_pct);
 	FIGURE(j, row, ci_low_pct);
 	FIGURE(j, row, ci_high_pct);
-	answer_id(j, "baseline_period", row->baseline_period);
+	jsonw_format(j, "baseline_period?=%lld", (long long)row->baseline_period);
 	FIGURE(j, row, reference_change_pct);
 	FIGURE(j, row, reference_ci_low_pct);
 	FIGURE(j, row, reference_ci_high_pct);
@@ -39,9 +39,8 @@ static void point_row(void *arg, const struct view_point *row)
 
 static void baseline_period_row(void *arg, const struct view_baseline_period *row)
 {
-	answer_object(arg,
-		"id %lld started_at %lld{time} suite %s reference %s first_reference %s class %lld model %s driver %s{null} "
-		"toolkit %s{null} cudnn %s{null} isolation %s held_mhz %f power_limit_w %f",
+	jsonw_format(arg,
+		"{ id=%lld started_at=%lld{time} suite=%s reference=%s first_reference=%s class=%lld model=%s driver?=%s toolkit?=%s cudnn?=%s isolation=%s held_mhz=%g power_limit_w=%g }",
 		(long long)row->id, (long long)row->started_at, row->suite, row->reference, row->first_reference,
 		(long long)row->class, row->model, row->driver, row->toolkit, row->cudnn, row->isolation, row->held_mhz,
 		row->power_limit_w);
@@ -52,31 +51,29 @@ static void measured(struct jsonw *j, const char *key, int64_t job, int64_t comp
 {
 	jsonw_key(j, key);
 	jsonw_object(j);
-	answer_members(j, "job %lld{null} comparison %lld{null}", (long long)job, (long long)comparison);
+	jsonw_format(j, "job?=%lld comparison?=%lld", (long long)job, (long long)comparison);
 }
 
 static void environment_row(void *arg, const struct view_environment_change *row)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
-	answer_members(j, "id %lld seen_at %lld{time} suite %s device %s changed %s{json}", (long long)row->id,
+	jsonw_format(j, "id=%lld seen_at=%lld{time} suite=%s device=%s changed=%s{json}", (long long)row->id,
 		(long long)row->seen_at, row->suite, row->device, row->changed_json);
 	measured(j, "paired", row->paired_job, row->paired);
-	answer_members(
-		j, "change_pct %f ci_low_pct %f ci_high_pct %f", row->paired_pct, row->paired_low_pct, row->paired_high_pct);
+	jsonw_format(j, "change_pct=%g ci_low_pct=%g ci_high_pct=%g", row->paired_pct, row->paired_low_pct, row->paired_high_pct);
 	jsonw_object_end(j);
 	measured(j, "unpaired", row->unpaired_job, row->unpaired);
 	jsonw_kv_figure(j, "change_pct", row->unpaired_pct);
 	jsonw_object_end(j);
-	answer_id(j, "alert", row->alert);
+	jsonw_format(j, "alert?=%lld", (long long)row->alert);
 	jsonw_object_end(j);
 }
 
 static void change_row(void *arg, const struct store_change *row)
 {
-	answer_object(arg,
-		"id %lld kind %s origin %s state %s baseline_period %lld before %s commit %s change_pct %f "
-		"comparison %lld{null} found_at %lld{time} decided_at %lld{time} ended_at %lld{time} alert %lld{null}",
+	jsonw_format(arg,
+		"{ id=%lld kind=%s origin=%s state=%s baseline_period=%lld before=%s commit=%s change_pct=%g comparison?=%lld found_at=%lld{time} decided_at=%lld{time} ended_at=%lld{time} alert?=%lld }",
 		(long long)row->id, row->kind, row->origin, row->state, (long long)row->baseline_period, row->before_sha,
 		row->commit_sha, row->change_pct, (long long)row->comparison, (long long)row->found_at,
 		(long long)row->decided_at, (long long)row->ended_at, (long long)row->alert);
@@ -84,30 +81,30 @@ static void change_row(void *arg, const struct store_change *row)
 
 static void alert_row(void *arg, int64_t id, enum alertkind kind, enum alertstate state, const char *commit)
 {
-	answer_object(
-		arg, "id %lld kind %s state %s commit %s", (long long)id, alertkind_name(kind), alertstate_name(state), commit);
+	jsonw_format(arg, "{ id=%lld kind=%s state=%s commit=%s }", (long long)id, alertkind_name(kind), alertstate_name(state),
+		commit);
 }
 
 /* The lists of the answer one after the other; the points last, because they are many. */
 static int write_lists(struct site *site, struct jsonw *j, const struct view_scope *of, int limit, struct fw_err *err)
 {
-	answer_array(j, "baseline_periods");
+	jsonw_kv_array(j, "baseline_periods");
 	if (view_baseline_periods(site->db, of, baseline_period_row, j, err) != 0)
 		return -1;
 	jsonw_array_end(j);
-	answer_array(j, "environments");
+	jsonw_kv_array(j, "environments");
 	if (view_environment_changes(site->db, of, environment_row, j, err) != 0)
 		return -1;
 	jsonw_array_end(j);
-	answer_array(j, "change_points");
+	jsonw_kv_array(j, "change_points");
 	if (view_changes(site->db, of, change_row, j, err) != 0)
 		return -1;
 	jsonw_array_end(j);
-	answer_array(j, "alerts");
+	jsonw_kv_array(j, "alerts");
 	if (view_cell_alerts(site->db, of, alert_row, j, err) != 0)
 		return -1;
 	jsonw_array_end(j);
-	answer_array(j, "items");
+	jsonw_kv_array(j, "items");
 	return view_history(site->db, of, limit, point_row, j, err);
 }
 
@@ -134,7 +131,7 @@ int api_history(struct site *site, struct http_request *r, struct http_response 
 		return -1;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	answer_members(&j, "repo %s cell %s", scope.repo, cell);
+	jsonw_format(&j, "repo=%s cell=%s", scope.repo, cell);
 	return answer_items_end(&j, write_lists(site, &j, &of, (int)limit, err));
 }
 

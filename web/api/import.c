@@ -84,7 +84,7 @@ static int store(struct site *site, struct http_response *response, const struct
 	bool is_new;
 	if (site->act->import(site->control, figures, &id, &is_new, err) != 0)
 		return -1;
-	answer_with(response, "comparison %lld new %d{bool}", (long long)id, is_new);
+	answer_with(response, "comparison=%lld new=%i", (long long)id, is_new);
 	response->status = is_new ? 201 : 200;
 	snprintf(response->location, sizeof response->location, "/api/v1/comparisons/%lld", (long long)id);
 	return 0;

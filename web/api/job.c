@@ -16,20 +16,16 @@ static void write_progress(struct jsonw *j, const char *progress)
 static void write_job(struct jsonw *j, struct unschedulable *unschedulable, const struct view_job *row)
 {
 	jsonw_object(j);
-	answer_members(j,
-		"id %lld repo %s branch %s{branch} base %s{null} base_how %s{null} target %s subject %s{null} kind %s "
-		"suite %s{null} cells %s{null} base_provider %s{null} target_provider %s{null} base_config %s{null} "
-		"target_config %s{null} base_toolchain %s{null} target_toolchain %s{null} base_flags %s{null} "
-		"target_flags %s{null} quick %d{bool} device_kind %s{null} origin %s state %s state_why %s{null}",
+	jsonw_format(j,
+		"id=%lld repo=%s branch=%s{branch} base?=%s base_how?=%s target=%s subject?=%s kind=%s suite?=%s cells?=%s base_provider?=%s target_provider?=%s base_config?=%s target_config?=%s base_toolchain?=%s target_toolchain?=%s base_flags?=%s target_flags?=%s quick=%i device_kind?=%s origin=%s state=%s state_why?=%s",
 		(long long)row->id, row->repo, row->branch, row->base, row->base_how, row->target, row->subject,
 		jobkind_name(row->kind), row->suite, row->cells_glob, row->base_provider, row->target_provider, row->base_config,
 		row->target_config, row->base_toolchain, row->target_toolchain, row->base_flags, row->target_flags, row->quick,
 		row->device_kind, row->origin, jobstate_name(row->state),
 		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(unschedulable));
 	write_progress(j, row->progress);
-	answer_members(j,
-		"attempt %d device %s{null} comparison %lld{null} verdict %s{null} queued_at %lld{time} "
-		"started_at %lld{time} ended_at %lld{time} again_at %lld{time} again_of %lld{null} no_device %s{null}",
+	jsonw_format(j,
+		"attempt=%d device?=%s comparison?=%lld verdict?=%s queued_at=%lld{time} started_at=%lld{time} ended_at=%lld{time} again_at=%lld{time} again_of?=%lld no_device?=%s",
 		row->attempt, row->device, (long long)row->comparison, row->comparison ? verdict_name(row->verdict) : "",
 		(long long)row->queued_at, (long long)row->started_at, (long long)row->ended_at, (long long)row->again_at,
 		(long long)row->again_of, row->state == JOBSTATE_QUEUED ? unschedulable_of(unschedulable, row->id) : "");

@@ -9,7 +9,7 @@ struct reading {
 
 static void attempt_row(void *arg, const struct store_attempt *row)
 {
-	answer_object(arg, "at %lld{time} duration_ms %lld status %d{null} error %s{null}", (long long)row->at,
+	jsonw_format(arg, "{ at=%lld{time} duration_ms=%lld status?=%d error?=%s }", (long long)row->at,
 		(long long)row->duration_ms, row->status, row->error);
 }
 
@@ -21,13 +21,12 @@ static void notification_row(void *arg, const struct view_notification *row)
 	if (!answer_list_take(&reading->list, row->id, row->created_at, NULL))
 		return;
 	jsonw_object(j);
-	answer_members(j,
-		"id %lld message_id %s kind %s target %s state %s attempts %d created_at %lld{time} next_at %lld{time} "
-		"last_error %s{null} payload %s{json}",
+	jsonw_format(j,
+		"id=%lld message_id=%s kind=%s target=%s state=%s attempts=%d created_at=%lld{time} next_at=%lld{time} last_error?=%s payload=%s{json}",
 		(long long)row->id, row->message_id, row->kind, row->target, row->state, row->attempts,
 		(long long)row->created_at, (long long)(strcmp(row->state, "waiting") == 0 ? row->next_at : 0), row->last_error,
 		row->payload);
-	answer_array(j, "log");
+	jsonw_kv_array(j, "log");
 	if (view_attempts(reading->site->db, row->id, attempt_row, j, &err) != 0)
 		j->out->failed = true;
 	jsonw_array_end(j);

@@ -65,7 +65,7 @@ static void write_parameters(struct jsonw *j, const struct http_route *route)
 	const struct api_operation *op = route->operation;
 	const char *words = route->query;
 	char word[WORD_MAX];
-	answer_array(j, "parameters");
+	jsonw_kv_array(j, "parameters");
 	for (const char *at = route->path; (at = strchr(at, '{')); at++) {
 		snprintf(word, sizeof word, "%.*s", (int)strcspn(at + 1, "}"), at + 1);
 		write_parameter(j, op, word);
@@ -182,10 +182,10 @@ static void write_responses(struct jsonw *j, const struct http_route *route)
 static void write_security(struct jsonw *j, enum http_scope scope)
 {
 	static const char *const names[] = { [HTTP_READ] = "read", [HTTP_TRIGGER] = "trigger", [HTTP_ADMIN] = "admin" };
-	answer_array(j, "security");
+	jsonw_kv_array(j, "security");
 	if (scope != HTTP_OPEN) {
 		jsonw_object(j);
-		answer_array(j, "bearer");
+		jsonw_kv_array(j, "bearer");
 		jsonw_string(j, names[scope]);
 		jsonw_array_end(j);
 		jsonw_object_end(j);
@@ -198,7 +198,7 @@ static void write_operation(struct jsonw *j, const struct http_route *route)
 	const struct api_operation *op = route->operation;
 	begin_object(j, strcmp(route->method, "GET") == 0 ? "get" : "post");
 	jsonw_kv_string(j, "operationId", op->id);
-	answer_array(j, "tags");
+	jsonw_kv_array(j, "tags");
 	jsonw_string(j, op->tag);
 	jsonw_array_end(j);
 	jsonw_kv_string(j, "summary", op->summary);

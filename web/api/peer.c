@@ -4,9 +4,8 @@
 
 static void peer_row(void *arg, const struct view_peer *row)
 {
-	answer_object(arg,
-		"comparison %lld job %lld repo %s suite %s provider %s commit %s subject %s{null} device %s verdict %s "
-		"current %d{bool} cells %d timed %d geomean_pct %f finished_at %lld{time}",
+	jsonw_format(arg,
+		"{ comparison=%lld job=%lld repo=%s suite=%s provider=%s commit=%s subject?=%s device=%s verdict=%s current=%i cells=%d timed=%d geomean_pct=%g finished_at=%lld{time} }",
 		(long long)row->comparison, (long long)row->job, row->repo, row->suite, row->provider, row->commit, row->subject,
 		row->device, verdict_name(row->verdict), row->current, row->cells, row->timed, row->geomean_pct,
 		(long long)row->finished_at);

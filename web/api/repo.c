@@ -3,7 +3,7 @@
 
 static void repo_row(void *arg, const struct view_repo *row)
 {
-	answer_object(arg, "name %s url %s upstream %s state %s error %s{null} branches %d open_alerts %d fetched_at %lld{time}",
+	jsonw_format(arg, "{ name=%s url=%s upstream=%s state=%s error?=%s branches=%d open_alerts=%d fetched_at=%lld{time} }",
 		row->name, row->url, row->upstream, row->state, row->error, row->branches, row->open_alerts,
 		(long long)row->fetched_at);
 }
@@ -25,7 +25,7 @@ int api_look_post(struct site *site, struct http_request *r, struct http_respons
 		return -1;
 	answer_json(response, &j);
 	response->status = 202;
-	answer_object(&j, "repo %s look %lld", repo, (long long)look);
+	jsonw_format(&j, "{ repo=%s look=%lld }", repo, (long long)look);
 	return 0;
 }
 
@@ -56,7 +56,7 @@ int api_look(struct site *site, struct http_request *r, struct http_response *re
 		return -1;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	answer_members(&j, "repo %s look %lld ended %d{bool} error %s{null}", repo, (long long)look, ended, error);
+	jsonw_format(&j, "repo=%s look=%lld ended=%i error?=%s", repo, (long long)look, ended, error);
 	jsonw_key(&j, "held");
 	write_lines(&j, held);
 	jsonw_object_end(&j);
@@ -70,9 +70,8 @@ static void branch_row(void *arg, const struct view_branch *row)
 	if (!answer_list_take(list, row->id, 0, NULL))
 		return;
 	jsonw_object(j);
-	answer_members(j,
-		"repo %s name %s display %s commit %s subject %s{null} author %s{null} watched %d{bool} verdict %s{null} "
-		"suite %s{null} comparison %lld{null} compared %s{null} worst_pct %f best_pct %f finished_at %lld{time}",
+	jsonw_format(j,
+		"repo=%s name=%s display=%s commit=%s subject?=%s author?=%s watched=%i verdict?=%s suite?=%s comparison?=%lld compared?=%s worst_pct=%g best_pct=%g finished_at=%lld{time}",
 		row->repo, row->name, row->display, row->commit, row->subject, row->author, row->watched,
 		verdict_or_empty(row->verdict), row->suite, (long long)row->comparison, row->compared, row->worst_pct,
 		row->best_pct, (long long)row->finished_at);
@@ -80,7 +79,7 @@ static void branch_row(void *arg, const struct view_branch *row)
 	commit_verdict_write_unfinished(j, row->tip);
 	jsonw_key(j, "job");
 	if (row->job)
-		answer_object(j, "id %lld state %s", (long long)row->job, jobstate_name(row->job_state));
+		jsonw_format(j, "{ id=%lld state=%s }", (long long)row->job, jobstate_name(row->job_state));
 	else
 		jsonw_null(j);
 	jsonw_object_end(j);

@@ -26,9 +26,8 @@ static bool is_wanted(const struct report *report, const struct store_cell *cell
 
 static void json_cell(struct jsonw *j, const struct store_cell *cell)
 {
-	answer_object(j,
-		"cell %s verdict %s base_median_ms %f target_median_ms %f change_pct %f ci_low_pct %f ci_high_pct %f "
-		"borderline %d{bool} failure %s{null} reason %s{null}",
+	jsonw_format(j,
+		"{ cell=%s verdict=%s base_median_ms=%g target_median_ms=%g change_pct=%g ci_low_pct=%g ci_high_pct=%g borderline=%i failure?=%s reason?=%s }",
 		cell->key, verdict_name(cell->verdict), cell->base_median_ms, cell->target_median_ms, cell->change_pct,
 		cell->ci_low_pct, cell->ci_high_pct, (cell->flags & FLAG_BORDERLINE) != 0, cell->failure, cell->reason);
 }
@@ -132,7 +131,7 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 	jsonw_object(j);
 	jsonw_key(j, "comparison");
 	comparison_row_write(j, row);
-	answer_array(j, "cells");
+	jsonw_kv_array(j, "cells");
 	report->result = view_cells(report->db, row->id, cell_row, report, report->err);
 	jsonw_array_end(j);
 	jsonw_object_end(j);

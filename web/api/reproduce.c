@@ -4,7 +4,7 @@
 
 static void line(void *arg, const char *what, const char *text)
 {
-	answer_object(arg, "what %s line %s", what, text);
+	jsonw_format(arg, "{ what=%s line=%s }", what, text);
 }
 
 /* {"cell","lines":[{"what","line"}],"where"} */
@@ -16,10 +16,10 @@ static int write_lines(struct site *site, struct http_response *response, const 
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "cell", cell->key);
-	answer_array(&j, "lines");
+	jsonw_kv_array(&j, "lines");
 	int result = reproduce_lines(site, c, cell, where, line, &j, err);
 	jsonw_array_end(&j);
-	answer_text(&j, "where", where);
+	jsonw_format(&j, "where?=%s", where);
 	jsonw_object_end(&j);
 	return result;
 }

@@ -3,7 +3,7 @@
 
 static void token_row(void *arg, const struct token_row *row)
 {
-	answer_object(arg, "name %s scope %s made_by %s{null} created_at %lld{time} used_at %lld{time} revoked_at %lld{time}",
+	jsonw_format(arg, "{ name=%s scope=%s made_by?=%s created_at=%lld{time} used_at=%lld{time} revoked_at=%lld{time} }",
 		row->name, row->scope, row->made_by, (long long)row->created_at, (long long)row->used_at,
 		(long long)row->revoked_at);
 }
@@ -44,7 +44,7 @@ static int make_token(struct site *site, struct http_request *r, struct http_res
 		return -1;
 	response->status = 201;
 	response->cache = "no-store";
-	return answer_with(response, "name %s scope %s token %s", name, scope, token);
+	return answer_with(response, "name=%s scope=%s token=%s", name, scope, token);
 }
 
 int api_token_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -68,5 +68,5 @@ int api_token_revoke(struct site *site, struct http_request *r, struct http_resp
 	if (store_token_revoke(site->db, name, clock_utc_ms(), err) != 0)
 		return -1;
 	http_end_streams(r);
-	return answer_with(response, "name %s revoked %d{bool}", name, true);
+	return answer_with(response, "name=%s revoked=%i", name, true);
 }

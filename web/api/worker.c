@@ -6,11 +6,9 @@ static void worker_row(void *arg, const struct worker_status *w)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
-	answer_members(j,
-		"name %s state %s why %s{null} version %s{null} device %s{null} job %lld{null} slot %d allocation %s{null} "
-		"to %s{null} position %d{null}",
+	jsonw_format(j, "name=%s state=%s why?=%s version?=%s device?=%s job?=%lld slot=%d allocation?=%s to?=%s position?=%d",
 		w->name, w->state, w->why, w->version, w->device, (long long)w->job, w->slot, w->allocation, w->aim, w->position);
-	answer_array(j, "read_only");
+	jsonw_kv_array(j, "read_only");
 	for (int i = 0; i < w->n_read_only; i++)
 		jsonw_string(j, w->read_only[i]);
 	jsonw_array_end(j);

@@ -145,8 +145,8 @@ static double speedup(const struct row *row)
 static void write_row(struct jsonw *j, const struct row *row)
 {
 	jsonw_object(j);
-	answer_members(j, "cell %s state %s title %s direction %s size %d", row->key, row->state,
-		row->title[0] ? row->title : NULL, row->direction[0] ? row->direction : NULL, row->size);
+	jsonw_format(j, "cell=%s state=%s title=%s direction=%s size=%d", row->key, row->state, row->title[0] ? row->title : NULL,
+		row->direction[0] ? row->direction : NULL, row->size);
 	for (int s = 0; s < SIDES; s++) {
 		const struct side *side = &row->side[s];
 		jsonw_key(j, names[s]);
@@ -192,11 +192,11 @@ static bool lengths(const struct config_rows *r, int i, const struct row **short
 static void write_lengths(struct jsonw *j, const struct config_rows *r)
 {
 	const struct row *shortest, *longest;
-	answer_array(j, "long_over_short");
+	jsonw_kv_array(j, "long_over_short");
 	for (int i = 0; i < r->n; i++) {
 		if (!lengths(r, i, &shortest, &longest))
 			continue;
-		answer_object(j, "title %s direction %s shortest %d longest %d base %f target %f", shortest->title,
+		jsonw_format(j, "{ title=%s direction=%s shortest=%d longest=%d base=%g target=%g }", shortest->title,
 			shortest->direction, shortest->size, longest->size, over(longest, shortest, 0),
 			over(longest, shortest, 1));
 	}
@@ -207,7 +207,7 @@ int configurations_json(struct db *db, int64_t profile, struct jsonw *j, struct 
 {
 	struct config_rows r;
 	int result = read(db, profile, &r, err);
-	answer_array(j, "configurations");
+	jsonw_kv_array(j, "configurations");
 	for (int i = 0; i < r.n && result == 0; i++)
 		write_row(j, &r.row[i]);
 	jsonw_array_end(j);

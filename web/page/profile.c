@@ -6,11 +6,8 @@
 /* What was asked for and how it stands, as lists have it: keys of an object that is open. */
 static void profile_json_row(void *arg, const struct view_profile *row)
 {
-	answer_members(arg,
-		"id %lld job %lld comparison %lld{null} alert %lld{null} state %s state_why %s{null} answer %s sentence %s{null} "
-		"repo %s base %s{null} target %s base_provider %s{null} target_provider %s{null} base_config %s{null} "
-		"target_config %s{null} suite %s{null} requested_cells %s{null} device %s{null} origin %s "
-		"queued_at %lld{time} started_at %lld{time} ended_at %lld{time}",
+	jsonw_format(arg,
+		"id=%lld job=%lld comparison?=%lld alert?=%lld state=%s state_why?=%s answer=%s sentence?=%s repo=%s base?=%s target=%s base_provider?=%s target_provider?=%s base_config?=%s target_config?=%s suite?=%s requested_cells?=%s device?=%s origin=%s queued_at=%lld{time} started_at=%lld{time} ended_at=%lld{time}",
 		(long long)row->id, (long long)row->job, (long long)row->comparison, (long long)row->alert,
 		jobstate_name(row->state), row->state_why, row->answer, row->sentence, row->repo, row->base, row->target,
 		row->base_provider, row->target_provider, row->base_config, row->target_config, row->suite, row->cells_glob,
@@ -19,14 +16,14 @@ static void profile_json_row(void *arg, const struct view_profile *row)
 
 static void diagnostic_row(void *arg, const struct profile_diagnostic *row)
 {
-	answer_object(arg, "change %s kind %s code %s{null} kernel %s{null} what %s", row->change, row->kind, row->code,
-		row->kernel, row->what);
+	jsonw_format(arg, "{ change=%s kind=%s code?=%s kernel?=%s what=%s }", row->change, row->kind, row->code, row->kernel,
+		row->what);
 }
 
 /* `"diagnostics": [...]`: what ptxas says of one build and not of the other. */
 static int profile_json_diagnostics(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
 {
-	answer_array(j, "diagnostics");
+	jsonw_kv_array(j, "diagnostics");
 	int result = view_profile_diagnostics(db, profile, diagnostic_row, j, err);
 	jsonw_array_end(j);
 	return result;
@@ -44,8 +41,8 @@ struct cells {
 
 static void cause_row(void *arg, const struct view_cause *row)
 {
-	answer_object(arg, "rank %d cause %s kernel %s{null} explained_ms %f{exact} of_ms %f{exact} confidence %s sentence %s",
-		row->rank, row->code, row->kernel, row->explained_ms, row->of_ms, row->confidence, row->sentence);
+	jsonw_format(arg, "{ rank=%d cause=%s kernel?=%s explained_ms=%f of_ms=%f confidence=%s sentence=%s }", row->rank,
+		row->code, row->kernel, row->explained_ms, row->of_ms, row->confidence, row->sentence);
 }
 
 static void write_side(struct jsonw *j, const char *key, const struct kernel_side *s)
@@ -55,7 +52,7 @@ static void write_side(struct jsonw *j, const char *key, const struct kernel_sid
 		jsonw_null(j);
 		return;
 	}
-	answer_object(j, "ms %f{exact} registers %d local_bytes %d shared_bytes %d ctas_per_sm %d", s->ms, s->registers,
+	jsonw_format(j, "{ ms=%f registers=%d local_bytes=%d shared_bytes=%d ctas_per_sm=%d }", s->ms, s->registers,
 		s->local_bytes, s->shared_bytes, s->ctas_per_sm);
 }
 
@@ -63,11 +60,11 @@ static int write_kernels(struct db *db, int64_t cell, struct jsonw *j, struct fw
 {
 	struct kernels k;
 	int result = kernels_read(db, cell, &k, err);
-	answer_array(j, "kernels");
+	jsonw_kv_array(j, "kernels");
 	for (int i = 0; i < k.n && result == 0; i++) {
 		int same = kernels_same_code(&k.row[i]);
 		jsonw_object(j);
-		answer_members(j, "phase %s kernel %s", k.row[i].phase, k.row[i].name);
+		jsonw_format(j, "phase=%s kernel=%s", k.row[i].phase, k.row[i].name);
 		write_side(j, "base", &k.row[i].side[KERNELS_BASE]);
 		write_side(j, "target", &k.row[i].side[KERNELS_TARGET]);
 		jsonw_key(j, "same_code");
@@ -106,8 +103,8 @@ static void process_row(void *arg, const struct view_profile_kernel *row)
 	struct cells *c = arg;
 	struct jsonw *j = c->j;
 	jsonw_object(j);
-	answer_members(j, "side %s repeat %d n %d phase %s kernel %s code_sha %s{null} ms %f{exact}", row->side, row->repeat,
-		row->n, row->phase, row->kernel, row->code_sha, row->ms);
+	jsonw_format(j, "side=%s repeat=%d n=%d phase=%s kernel=%s code_sha?=%s ms=%f", row->side, row->repeat, row->n,
+		row->phase, row->kernel, row->code_sha, row->ms);
 	write_numbers(j, "grid", row->grid);
 	write_numbers(j, "block", row->block);
 	jsonw_key(j, "values");
@@ -120,9 +117,8 @@ static void process_row(void *arg, const struct view_profile_kernel *row)
 
 static void code_row(void *arg, const struct view_profile_code *row)
 {
-	answer_object(arg,
-		"base %s{null} target %s{null} what %s opcodes %s{json} base_takes %s{json} target_takes %s{json} "
-		"base_stalls %s{json} target_stalls %s{json} hunks %s",
+	jsonw_format(arg,
+		"{ base?=%s target?=%s what=%s opcodes=%s{json} base_takes=%s{json} target_takes=%s{json} base_stalls=%s{json} target_stalls=%s{json} hunks=%s }",
 		row->base, row->target, row->what, row->opcodes_json, row->base_takes_json, row->target_takes_json,
 		*row->base_stalls_json ? row->base_stalls_json : "null",
 		*row->target_stalls_json ? row->target_stalls_json : "null", row->hunks);
@@ -135,7 +131,7 @@ static void write_with(struct jsonw *j, const struct view_profile_cell *row)
 		jsonw_null(j);
 		return;
 	}
-	answer_object(j, "config %s base_ms %f{exact} target_ms %f{exact} with_ms %f{exact}", row->with_config, row->with_base_ms,
+	jsonw_format(j, "{ config=%s base_ms=%f target_ms=%f with_ms=%f }", row->with_config, row->with_base_ms,
 		row->with_target_ms, row->with_ms);
 }
 
@@ -155,25 +151,24 @@ static void cell_row(void *arg, const struct view_profile_cell *row)
 	if (c->result != 0)
 		return;
 	jsonw_object(j);
-	answer_members(j, "cell %s state %s why %s{null}", row->key, row->state, row->why);
+	jsonw_format(j, "cell=%s state=%s why?=%s", row->key, row->state, row->why);
 	if (write_answer(c, row->key) != 0)
 		c->result = -1;
-	answer_members(j,
-		"path %s{null} tool %s{null} passes %d stalls_why %s{null} base_ms %f{exact} target_ms %f{exact} "
-		"gpu_s %f{exact} base_config %s{null} target_config %s{null} base_tried %s{json} target_tried %s{json}",
+	jsonw_format(j,
+		"path?=%s tool?=%s passes=%d stalls_why?=%s base_ms=%f target_ms=%f gpu_s=%f base_config?=%s target_config?=%s base_tried=%s{json} target_tried=%s{json}",
 		row->path, row->tool, row->passes, row->stalls_why, row->base_ms, row->target_ms, row->gpu_s, row->base_config,
 		row->target_config, row->base_tried_json, row->target_tried_json);
 	write_with(j, row);
-	answer_array(j, "causes");
+	jsonw_kv_array(j, "causes");
 	c->result = view_profile_causes(c->db, row->id, cause_row, j, c->err);
 	jsonw_array_end(j);
 	if (c->result == 0)
 		c->result = write_kernels(c->db, row->id, j, c->err);
-	answer_array(j, "code");
+	jsonw_kv_array(j, "code");
 	if (c->result == 0)
 		c->result = view_profile_codes(c->db, row->id, code_row, j, c->err);
 	jsonw_array_end(j);
-	answer_array(j, "processes");
+	jsonw_kv_array(j, "processes");
 	if (c->result == 0 && view_profile_kernels(c->db, row->id, process_row, c, c->err) != 0)
 		c->result = -1;
 	jsonw_array_end(j);
@@ -184,7 +179,7 @@ static void cell_row(void *arg, const struct view_profile_cell *row)
 static int profile_json_cells(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
 {
 	struct cells c = { .db = db, .j = j, .err = err, .profile = profile };
-	answer_array(j, "cells");
+	jsonw_kv_array(j, "cells");
 	int result = view_profile_cells(db, profile, cell_row, &c, err);
 	jsonw_array_end(j);
 	return result ? result : c.result;
