@@ -63,12 +63,8 @@ static void print_json(const struct answers *a, bool good)
 	jsonw_kv_array(&j, "checks");
 	for (int i = 0; i < a->n; i++) {
 		const struct answer *one = &a->answer[i];
-		jsonw_object(&j);
-		jsonw_kv_string(&j, "what", one->what);
-		jsonw_kv_string(&j, "health", names[one->health]);
-		jsonw_kv_string(&j, "text", one->text);
-		jsonw_kv_string(&j, "advice", *one->advice ? one->advice : NULL);
-		jsonw_object_end(&j);
+		jsonw_format(
+			&j, "{ what=%s health=%s text=%s advice?=%s }", one->what, names[one->health], one->text, one->advice);
 	}
 	jsonw_array_end(&j);
 	jsonw_object_end(&j);

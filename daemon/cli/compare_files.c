@@ -131,26 +131,16 @@ static void put_figures(struct jsonw *j, const struct reading *base, const struc
 			if (side && reading_find_figure(base, one))
 				continue;
 			double value = figure_beside(one, b);
-			jsonw_object(j);
-			jsonw_kv_string(j, "cell", one->key);
-			jsonw_kv_string(j, "metric", one->metric);
-			jsonw_kv_string(j, "unit", one->unit);
-			jsonw_kv_figure(j, "base", side ? NAN : one->median);
-			jsonw_kv_figure(j, "target", value);
-			jsonw_kv_figure(j, "change_pct", side ? NAN : figure_change_pct(one, value));
-			jsonw_object_end(j);
+			jsonw_format(j, "{ cell=%s metric=%s unit=%s base=%g target=%g change_pct=%g }", one->key, one->metric,
+				one->unit, side ? NAN : one->median, value, side ? NAN : figure_change_pct(one, value));
 		}
 	jsonw_array_end(j);
 }
 
 static void put_notes(struct jsonw *j, const char *side, const struct reading *r)
 {
-	for (int i = 0; i < r->n_notes; i++) {
-		jsonw_object(j);
-		jsonw_kv_string(j, "side", side);
-		jsonw_kv_string(j, "note", r->note[i]);
-		jsonw_object_end(j);
-	}
+	for (int i = 0; i < r->n_notes; i++)
+		jsonw_format(j, "{ side=%s note=%s }", side, r->note[i]);
 }
 
 static void put_side(struct jsonw *j, bool target, const struct reading_row *row)
@@ -162,15 +152,8 @@ static void put_side(struct jsonw *j, bool target, const struct reading_row *row
 
 static void put_left(struct jsonw *j, const char *side, const struct reading *r)
 {
-	for (int i = 0; i < r->n_left; i++) {
-		jsonw_object(j);
-		jsonw_kv_string(j, "side", side);
-		jsonw_kv_string(j, "cell", r->left[i].key);
-		jsonw_kv_string(j, "reason", r->left[i].why);
-		if (r->left[i].line > 0)
-			jsonw_kv_int(j, "line", r->left[i].line);
-		jsonw_object_end(j);
-	}
+	for (int i = 0; i < r->n_left; i++)
+		jsonw_format(j, "{ side=%s cell=%s reason=%s line~=%d }", side, r->left[i].key, r->left[i].why, r->left[i].line);
 }
 
 /* A sentence a line becomes a list of texts. */

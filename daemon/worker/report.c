@@ -266,10 +266,8 @@ int report_text(const struct bench *b, const char *suite, FILE *out)
 
 static void side(struct jsonw *j, const char *key, const struct bench_subject *s)
 {
-	jsonw_kv_object(j, key);
-	jsonw_kv_string(j, "module_sha256", s->sha256);
-	jsonw_kv_string(j, "provider", s->provider);
-	jsonw_object_end(j);
+	jsonw_key(j, key);
+	jsonw_format(j, "{ module_sha256=%s provider=%s }", s->sha256, s->provider);
 }
 
 static void times(struct jsonw *j, const char *key, bool measured, double ms, bool by_bytes, double rate)
@@ -289,32 +287,26 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	bool blamed;
 
 	figures_of(b, cell, &f);
+	const struct mean *mean = f.decision.mean.is_known ? &f.decision.mean.all : NULL;
 	blamed = t && f.verdict != VERDICT_UNDECIDED; /* an unsure result is no side's fault */
-	jsonw_object(j);
-	jsonw_kv_string(j, "cell", b->cells[cell].key);
-	jsonw_kv_string(j, "verdict", verdict_name(f.verdict));
-	jsonw_kv_bool(j, "borderline", *border(&f) != '\0');
 	flag_words(f.decision.flags, words);
-	jsonw_kv_string(j, "flags", words);
+	jsonw_format(j, "{ cell=%s verdict=%s borderline=%i flags=%s", b->cells[cell].key, verdict_name(f.verdict),
+		*border(&f) != '\0', words);
 	times(j, "base", f.measured, f.base_ms, is_by_bytes(b, cell), f.base_rate);
 	times(j, "target", f.measured, f.target_ms, is_by_bytes(b, cell), f.target_rate);
-	jsonw_kv_double(j, "change_pct", f.measured ? f.change_pct : NAN);
-	jsonw_kv_double(j, "ci_low_pct", f.measured ? f.low_pct : NAN);
-	jsonw_kv_double(j, "ci_high_pct", f.measured ? f.high_pct : NAN);
-	jsonw_kv_double(j, "code_pct", f.measured ? stats_change_pct(c->found.typical.all.m_code) : NAN);
-	jsonw_kv_double(j, "change_raw_pct", f.measured ? stats_change_pct(c->found.typical.all.m_raw) : NAN);
-	jsonw_kv_double(j, "sustained_pct", c->n_sustained_runs > 0 ? stats_change_pct(c->found.sustained.all.m) : NAN);
-	jsonw_kv_double(j, "mean_pct", f.decision.mean.is_known ? stats_change_pct(f.decision.mean.all.m) : NAN);
-	jsonw_kv_double(j, "slow_base_pct", f.decision.mean.is_known ? 100 * f.decision.mean.all.share[TAIL_BASE] : NAN);
-	jsonw_kv_double(j, "slow_target_pct", f.decision.mean.is_known ? 100 * f.decision.mean.all.share[TAIL_TARGET] : NAN);
-	jsonw_kv_double(j, "slow_longer_pct", f.decision.mean.is_known ? 100 * mean_longer(&f.decision.mean.all) : NAN);
-	jsonw_kv_double(j, "mde_pct", f.measured ? c->found.typical.mde_pct : NAN);
-	jsonw_kv_double(j, "threshold_pct", b->cells[cell].threshold_pct);
-	jsonw_kv_int(j, "runs", c->n_runs);
-	jsonw_kv_int(j, "samples", c->found.typical.all.pairs);
-	jsonw_kv_string(j, "class", blamed ? t->failure : "");
-	jsonw_kv_string(j, "role", blamed ? role_name(t->role) : "");
-	jsonw_kv_string(j, "detail", t ? t->detail : reason_of(&f));
+	if (f.measured)
+		jsonw_format(j, "change_pct=%f ci_low_pct=%f ci_high_pct=%f code_pct=%f change_raw_pct=%f", f.change_pct,
+			f.low_pct, f.high_pct, stats_change_pct(c->found.typical.all.m_code),
+			stats_change_pct(c->found.typical.all.m_raw));
+	else
+		jsonw_format(j, "change_pct=null ci_low_pct=null ci_high_pct=null code_pct=null change_raw_pct=null");
+	jsonw_format(j, "sustained_pct=%f mean_pct=%f slow_base_pct=%f slow_target_pct=%f slow_longer_pct=%f",
+		c->n_sustained_runs > 0 ? stats_change_pct(c->found.sustained.all.m) : NAN,
+		mean ? stats_change_pct(mean->m) : NAN, mean ? 100 * mean->share[TAIL_BASE] : NAN,
+		mean ? 100 * mean->share[TAIL_TARGET] : NAN, mean ? 100 * mean_longer(mean) : NAN);
+	jsonw_format(j, "mde_pct=%f threshold_pct=%f runs=%d samples=%d class=%s role=%s detail=%s",
+		f.measured ? c->found.typical.mde_pct : NAN, b->cells[cell].threshold_pct, c->n_runs, c->found.typical.all.pairs,
+		blamed ? t->failure : "", blamed ? role_name(t->role) : "", t ? t->detail : reason_of(&f));
 	report_work_json(b, cell, j);
 	jsonw_object_end(j);
 }
@@ -328,30 +320,17 @@ int report_json(const struct bench *b, const char *suite, FILE *out)
 
 	buf_init(&text, TEXT_MAX);
 	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "suite", suite);
-	jsonw_kv_string(&j, "verdict", verdict_name(report_verdict(b)));
+	jsonw_format(&j, "{ suite=%s verdict=%s", suite, verdict_name(report_verdict(b)));
 	side(&j, "base", &b->subject[b->base]);
 	side(&j, "target", &b->subject[b->target]);
-	jsonw_kv_object(&j, "device");
-	jsonw_kv_string(&j, "kind", device_kind_name(b->device.kind));
-	jsonw_kv_string(&j, "uuid", b->device.uuid);
-	jsonw_kv_string(&j, "name", b->device.name);
-	jsonw_kv_string(&j, "driver", b->device.driver);
-	jsonw_kv_string(&j, "toolkit", b->device.toolkit);
-	jsonw_object_end(&j);
-	jsonw_kv_string(&j, "isolation", sandbox_isolation(b->sandbox));
-	jsonw_kv_int(&j, "runs", b->runs);
-	jsonw_kv_double(&j, "gpu_s", b->gpu_s);
+	jsonw_format(&j, "device={ kind=%s uuid=%s name=%s driver=%s toolkit=%s } isolation=%s runs=%d gpu_s=%f steps={",
+		device_kind_name(b->device.kind), b->device.uuid, b->device.name, b->device.driver, b->device.toolkit,
+		sandbox_isolation(b->sandbox), b->runs, b->gpu_s);
 	bench_steps(b, step_s);
-	jsonw_key(&j, "steps");
-	jsonw_object(&j);
 	for (i = 0; i < DEVICE_STEPS; i++)
 		if (step_s[i] > 0)
 			jsonw_kv_double(&j, device_step_names[i], step_s[i]);
-	jsonw_object_end(&j);
-	jsonw_kv_double(&j, "wall_s", (double)clock_mono_ns() * 1e-9 - b->started_s);
-	jsonw_kv_array(&j, "cells");
+	jsonw_format(&j, "} wall_s=%f cells=[", (double)clock_mono_ns() * 1e-9 - b->started_s);
 	for (i = 0; i < b->n_cells; i++)
 		cell_json(b, i, &j);
 	jsonw_array_end(&j);

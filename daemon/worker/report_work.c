@@ -148,21 +148,11 @@ void report_work_json(const struct bench *b, int cell, struct jsonw *j)
 			sparsity_words(&mask, &claim, words);
 			sparsity_contradiction(&mask, &claim, wrong);
 		}
-		jsonw_object(j);
-		jsonw_kv_string(j, "provider", w->provider);
-		jsonw_kv_string(j, "configuration", w->config);
-		jsonw_kv_double(j, "claimed_gb_s", claimed_gb_s(b, cell, side));
-		jsonw_kv_double(j, "allocated_mb", allocated_mb(w));
-		jsonw_kv_double(j, "taken_mb", taken_mb(w));
-		jsonw_kv_string(j, "sparsity", words[0] ? words : NULL);
-		jsonw_kv_string(j, "contradiction", wrong[0] ? wrong : NULL);
-		jsonw_object_end(j);
+		jsonw_format(j,
+			"{ provider=%s configuration=%s claimed_gb_s=%f allocated_mb=%f taken_mb=%f sparsity?=%s contradiction?=%s }",
+			w->provider, w->config, claimed_gb_s(b, cell, side), allocated_mb(w), taken_mb(w), words, wrong);
 	}
 	jsonw_object_end(j);
 	(void)over_baseline(b, cell, over, &ideal);
-	jsonw_kv_object(j, "over_baseline");
-	jsonw_kv_double(j, "base", over[0]);
-	jsonw_kv_double(j, "target", over[1]);
-	jsonw_kv_double(j, "ideal", ideal);
-	jsonw_object_end(j);
+	jsonw_format(j, "over_baseline={ base=%f target=%f ideal=%f }", over[0], over[1], ideal);
 }

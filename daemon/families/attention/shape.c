@@ -88,13 +88,9 @@ void attention_write(const void *shape, struct jsonw *j)
 {
 	const struct attention_case *a = shape;
 
-	jsonw_kv_string(j, "mask", attention_mask_name(a));
-	jsonw_kv_int(j, "seqlen", a->seqlen);
-	jsonw_kv_int(j, "nhq", a->nhq);
-	jsonw_kv_int(j, "nhk", a->nhk);
-	jsonw_kv_int(j, "headdim", a->headdim);
-	jsonw_kv_string(j, "dtype", "bf16"); /* attention_check accepts no other */
-	jsonw_kv_array(j, "lengths");
+	/* attention_check accepts no other dtype */
+	jsonw_format(j, "mask=%s seqlen=%d nhq=%d nhk=%d headdim=%d dtype=%s lengths=[", attention_mask_name(a), a->seqlen,
+		a->nhq, a->nhk, a->headdim, "bf16");
 	for (int i = 0; a->n_seqs > 1 && i < a->n_seqs; i++)
 		jsonw_int(j, a->length[i]);
 	jsonw_array_end(j);

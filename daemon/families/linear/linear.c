@@ -169,14 +169,8 @@ static void write_shape(const void *shape, struct jsonw *j)
 {
 	const struct linear_case *a = shape;
 
-	jsonw_kv_int(j, "m", a->m);
-	jsonw_kv_int(j, "k", a->k);
-	jsonw_kv_int(j, "n", a->n);
-	jsonw_kv_string(j, "recipe", linear_recipes[a->recipe]);
-	jsonw_kv_string(j, "model", linear_models[a->model]);
-	jsonw_kv_bool(j, "fast_accumulation", linear_is_fp8(a) && !a->is_exact);
-	if (a->plain)
-		jsonw_kv_int(j, "unscaled", a->plain);
+	jsonw_format(j, "m=%d k=%d n=%d recipe=%s model=%s fast_accumulation=%i unscaled~=%d", a->m, a->k, a->n,
+		linear_recipes[a->recipe], linear_models[a->model], linear_is_fp8(a) && !a->is_exact, a->plain);
 }
 
 static void parse(struct fields *f, void *shape)
