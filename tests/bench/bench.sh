@@ -95,6 +95,15 @@ sleep 2
 git -C "$work/tree" push -q "$work/kernels.git" HEAD:refs/heads/main
 "$bin/flopwatch" --server "$server" wait "$(git -C "$work/tree" rev-parse HEAD)" --timeout 300 >/dev/null || true
 
+# ---- what the device was held for in that comparison
+newest=$(curl -s "$server/api/v1/comparisons?limit=1" | python3 -c "import sys, json; print(json.load(sys.stdin)['items'][0]['id'])")
+curl -s "$server/api/v1/comparisons/$newest" | python3 -c "
+import sys, json
+c = json.load(sys.stdin)
+for step, seconds in (c.get('steps') or {}).items():
+    print('bench device.step.%s %.3g pct_of_held' % (step, 100 * seconds / c['gpu_s']))
+print('bench device.held %.3g s' % c['gpu_s'])"
+
 # ---- at rest: an idle minute; the share of one core that the daemon and its ended children used
 ran_ns() { echo $(($(cut -d' ' -f1 "/proc/$pid/schedstat") + 1000000000 / $(getconf CLK_TCK) * $(awk '{ print $16 + $17 }' "/proc/$pid/stat"))); }
 sleep 5
