@@ -368,10 +368,11 @@ void profile_cells_words(const struct profile_cells *c, char *text, size_t size)
  */
 
 /**
- * Above pushes, so that an alert soon has its reason, and below pushes that a client waits for. Work that users wait for, from
- * YIELDS on, preempts a profile of lower priority.
+ * A requested profile is below a bisect, the lowest work that users request. That of an alert is above pushes, so that the alert
+ * soon has its reason, and below pushes that a client waits for. A job of priority YIELDS or above preempts a running profile of
+ * lower priority.
  */
-enum { PROFILE_PRIORITY = 1, PROFILE_PRIORITY_YIELDS = 0 };
+enum { PROFILE_PRIORITY = -6, PROFILE_PRIORITY_ALERT = 1, PROFILE_PRIORITY_YIELDS = 0 };
 
 /** Copy sides, suite and device of a comparison into `job`; the caller sets cells, origin and names. */
 void profile_request_like(const struct store_profile_of *of, struct store_job *job);

@@ -25,7 +25,7 @@ int profile_request(
 	struct db *db, struct store_job *job, struct store_profile *p, const char *line, int64_t now_ms, struct fw_err *err)
 {
 	job->kind = JOBKIND_PROFILE;
-	job->priority = PROFILE_PRIORITY;
+	job->priority = strcmp(job->origin, "alert") == 0 ? PROFILE_PRIORITY_ALERT : PROFILE_PRIORITY;
 	job->branch[0] = 0; /* not part of a branch's history: no newer tip supersedes it */
 	job->plan = 0;
 	snprintf(job->base_how, sizeof job->base_how, "given");
