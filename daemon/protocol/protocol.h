@@ -642,7 +642,7 @@ enum {
 	INTERLEAVE_LINE_MAX = 4096,
 	INTERLEAVE_TEXT_SIZE = 400,
 	INTERLEAVE_CALLS_MAX = 1 << 16, /* of one turn */
-	INTERLEAVE_FACTS_MAX = 64       /* lines of a program in one turn besides its times */
+	INTERLEAVE_FACTS_MAX = 64       /* lines of a program in one turn in addition to its times */
 };
 
 enum interleave_word { INTERLEAVE_HELLO, INTERLEAVE_TURN, INTERLEAVE_DONE, INTERLEAVE_FACT, INTERLEAVE_FAIL, INTERLEAVE_BYE };
