@@ -139,7 +139,7 @@ pid_t hoststate_end_children(void);
  * ---- record ----
  * The runner's records: protocol lines on one descriptor, 3 in a real run.
  *
- * Each record is written at once and whole, so that none is lost if the process dies. Standard output belongs to branch code
+ * Each record is written at once and whole: none is missing if the process dies. Standard output belongs to branch code
  * and is never used here.
  */
 
@@ -162,7 +162,7 @@ void records_fini(struct records *r);
 /** Report the current step, before every step in which branch code could die. `role` ROLE_NONE: no single subject. */
 void record_at(struct records *r, int cell, enum role role, const char *step);
 /**
- * Ask the worker to compare this process and its children from outside, and wait for it. `role`: the subject whose code is
+ * Request that the worker compare this process and its children from outside, and wait for it. `role`: the subject whose code is
  * done; ROLE_NONE before any module is loaded, for the baseline. Only if records go to a socket, as from a worker.
  */
 void record_look(struct records *r, int cell, enum role role);
@@ -309,7 +309,7 @@ struct device_ops {
 	int (*wait_mark)(struct device *, int slot, struct fw_err *err);
 	/** Return whether wait_mark would return at once. NULL: it always would. */
 	bool (*passed_mark)(struct device *, int slot);
-	/** Wait until the stream is done. Err: ERR_INVALID a kernel failed; the device is then lost to this process. */
+	/** Wait until the stream is done. Err: ERR_INVALID a kernel failed; this process cannot use the device after that. */
 	int (*wait)(struct device *, struct fw_err *err);
 	/**
 	 * Wait for the stream, then for other work of this process: other streams; on a CPU, other threads for a moment.
@@ -466,7 +466,7 @@ void problem_close(struct problem *p);
 int problem_second(struct problem *p, struct fw_err *err);
 bool problem_has_second(const struct problem *p);
 
-/** Return the amount of work that the laid slots keep, and the total in `*of`; 0 if none is left out. */
+/** Return the amount of work that the laid slots retain, and the total in `*of`; 0 if none is left out. */
 int64_t problem_kept(const struct problem *p, int64_t *of);
 /** Return the bytes of the tensors that a call reads and writes. */
 int64_t problem_tensor_bytes(const struct problem *p);
@@ -505,12 +505,12 @@ void problem_check_io(const struct problem *p, enum direction direction, struct 
 struct failure {
 	char name[16]; /* "abi" "unsupported" "provider" "crash" "wrong" "oob", or "device" if the device itself refuses */
 	char detail[512];
-	bool lost; /* the device's context is gone: nothing more can run in this process */
+	bool lost; /* the device's context failed: nothing more can run in this process */
 };
 
 /** Set a failure unless one is set already. Returns -1. */
 int failure_set(struct failure *f, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/** Set the failure of a device operation: "crash" if its context is lost, else "device". Returns -1. */
+/** Set the failure of a device operation: "crash" if its context failed, else "device". Returns -1. */
 int failure_device(struct failure *f, const struct problem *p, const struct fw_err *err);
 
 struct subject {
@@ -553,7 +553,7 @@ void subject_unplan(struct subject *s);
  * used in other processes. Clears `pin`. Own: as subject_plan.
  */
 int subject_plan_again(struct subject *s, struct failure *f);
-/** Ask the provider for its work on this problem's mask: fills work and flops. Takes host time; plan does it on sim only. */
+/** Request from the provider its work on this problem's mask: fills work and flops. Takes host time; plan does it on sim only. */
 void subject_count(struct subject *s);
 int subject_bind(struct subject *s, struct failure *f);
 int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f);
@@ -583,7 +583,7 @@ int subject_call(struct subject *s, const struct subject_way *way, struct failur
 
 /* ---- runner: State shared by all modes: the device, the loaded subjects, random numbers, and the failure records. ---- */
 
-/** Exit statuses of a run besides 0 and 2. RUNNER_LOST: a fault record reported the lost device. */
+/** Exit statuses of a run other than 0 and 2. RUNNER_LOST: a fault record reported the failed device. */
 enum { RUNNER_ERROR = 1, RUNNER_LOST = 3 };
 
 struct runner {
@@ -623,11 +623,11 @@ const char *runner_pin(const struct runner *r, int i, const struct subject *subj
 
 /** Report the current step. `i` is a position in run->cell (-1: none), `subject` NULL: no single subject. */
 void runner_at(struct runner *r, int i, const struct subject *subject, const char *step);
-/** Read the driver's state for pass `pass` of cell position `i`; notes a lost device. */
+/** Read the driver's state for pass `pass` of cell position `i`; records a failed device. */
 void runner_device_check(struct runner *r, int i, int pass, struct msg_device_check *out);
-/** Report a failure of a subject (NULL: no single subject) in cell position `i`; notes a lost device. */
+/** Report a failure of a subject (NULL: no single subject) in cell position `i`; records a failed device. */
 void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f);
-/** Report an error of the runner itself in cell position `i`; notes a lost device. */
+/** Report an error of the runner itself in cell position `i`; records a failed device. */
 void runner_error(struct runner *r, int i, const struct fw_err *err);
 
 /* ---- audit: Batches of calls for a clock outside this process. ---- */
@@ -726,7 +726,7 @@ int counter_open(
 int counter_begin(struct counter *c, struct fw_err *err);
 /** End a replay whose work was waited for. Sets `is_done` after the last one. */
 int counter_end(struct counter *c, struct fw_err *err);
-/** Decode after the last replay; sets `ranges`. Err: some were lost. */
+/** Decode after the last replay; sets `ranges`. Err: some are missing. */
 int counter_decode(struct counter *c, struct fw_err *err);
 /** Read the values of range `i` (of `ranges`), in the order of schedule.name. Shape: value[schedule.n_names]. */
 int counter_read(const struct counter *c, size_t i, double *value, struct fw_err *err);
@@ -769,7 +769,7 @@ void cudnn_version(char *out, size_t size);
  *
  * One rule a line, words NAME=VALUE. `at` (time idle health_check clocks; default time), `run`, `cell` and `pass` select when
  * it applies ("2", or "1-3"; missing: always). The others are readings: reasons foreign xid ecc temp_c power_w sm_mhz, and
- * lost=1 for a lost context. No rule changes a time.
+ * lost=1 for a failed context. No rule changes a time.
  */
 
 enum device_check_at { DEVICE_CHECK_AT_TIME, DEVICE_CHECK_AT_IDLE, DEVICE_CHECK_AT_HEALTH_CHECK, DEVICE_CHECK_AT_CLOCKS };
@@ -780,7 +780,7 @@ struct device_check_moment {
 	int process_run, cell, pass;
 };
 
-/** Write the readings of every rule that applies into `g`. Returns whether the context is lost. Unknown words are ignored. */
+/** Write the readings of every rule that applies into `g`. Returns whether the context failed. Unknown words are ignored. */
 bool device_check_script_apply(const char *script, const struct device_check_moment *when, struct msg_device_check *g);
 
 /* ---- forward: The forward call that a backward problem starts from; its accepted results become inputs. ---- */
@@ -838,7 +838,7 @@ int kerneltimes_take(struct runner *r, int i, struct subject *u, struct launched
 /** Take a snapshot before one module runs alone, and before interleaved calls. */
 void leaked_state_enter(struct runner *r);
 /**
- * Report changes after one module ran alone. Memory is only counted, since a plan may hold some, until `end` says that the
+ * Report changes after one module ran alone. Memory is only counted, since a plan may hold some, until `end` states that the
  * subject must hold none; then, and after loading, the worker compares processes too. `i` is a position in run->cell, -1 none.
  * Err: the subject's fault.
  */
@@ -977,7 +977,7 @@ int mode_clocks_run(const struct msg_run *run, struct records *records);
  */
 
 /**
- * Write for every cell a record for each kernel of a call, in order, and one that says how its counters were read, or why not.
+ * Write for every cell a record for each kernel of a call, in order, and one that states how its counters were read, or why not.
  * Returns an exit status.
  */
 int mode_profile_run(struct runner *r);
@@ -1299,7 +1299,7 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f);
 
 /**
  * Read one `run` line from `in_fd`, write records to `records_fd`. Returns the exit status: 0 all was reported, 1 error, 2 the
- * line is no task, 3 a kernel lost the device and a fault record names its side.
+ * line is no task, 3 a kernel made the device fail and a fault record names its side.
  */
 int task_run(int in_fd, int records_fd);
 
