@@ -34,7 +34,7 @@ int beneath_open(int root, const char *path, int flags);
 
 /*
  * ---- cache ----
- * Files that a worker keeps between jobs: builds/<key>, modules/<sha256>.so, names/<sha256>.so (the same with symbols
+ * Files that a worker retains between jobs: builds/<key>, modules/<sha256>.so, names/<sha256>.so (the same with symbols
  * and lines), checks/<key>, and work folders.
  *
  * Every file is written under a temporary name, synced and renamed, so a crash leaves a whole file or none. Locks separate
@@ -103,7 +103,7 @@ struct peer {
 	struct fw_err why; /* reason of the cancel */
 };
 
-/** Turn SIGTERM and SIGINT into a cancel, and SIGPIPE into an error of write. Call once per process, before peer_init. */
+/** Convert SIGTERM and SIGINT into a cancel, and SIGPIPE into an error of write. Call once per process, before peer_init. */
 void peer_signals(void);
 /** Initialise; `in` and `out` -1: no daemon. The peer does not close them. */
 void peer_init(struct peer *p, int in, int out);
@@ -277,7 +277,7 @@ void build_tools(struct build_context *c, const struct msg_job *job, const char 
 void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX]);
 
 /**
- * Look a build up. Returns 1: `out` is "cached" with the module's hash and `*module_fd` its sealed copy (own: close); 0: not
+ * Look up a build. Returns 1: `out` is "cached" with the module's hash and `*module_fd` its sealed copy (own: close); 0: not
  * cached, or to be built again.
  */
 int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd);
