@@ -1,4 +1,4 @@
-/* counter.c - CUPTI's range profiler in user replay mode. Any of its calls may fail for lack of privileges. */
+/* counter.c - CUPTI's range profiler in user replay mode. Any of its calls may fail if privileges are missing. */
 #include "runner/internal.h"
 
 /* ---- schedule: Metrics are added in one call: one by one they take several times as many replays. ---- */

@@ -1,4 +1,4 @@
-/* counters.c - all steps of mode profile with one metric; each may fail for lack of privileges. */
+/* counters.c - all steps of mode profile with one metric; each may fail if privileges are missing. */
 #include "runner/internal.h"
 
 enum { RANGES_MAX = 8 };

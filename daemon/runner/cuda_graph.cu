@@ -20,7 +20,7 @@ extern "C" {
 
 int cuda_graph_fail(cudaError_t e, const char *what, struct fw_err *err)
 {
-	cudaGetLastError(); /* a plain error must not appear again at the next call; a lost context fails every call anyway */
+	cudaGetLastError(); /* a plain error must not appear again at the next call; a failed context fails every call anyway */
 	return err_set(err, e == cudaErrorMemoryAllocation ? ERR_FULL : ERR_INTERNAL, "%s: %s (%s)", what, cudaGetErrorString(e),
 		cudaGetErrorName(e));
 }

@@ -17,10 +17,10 @@ int cuda_graph_fail(cudaError_t e, const char *what, struct fw_err *err);
 			return cuda_graph_fail(try_error, what, err);                                                            \
 	} while (0)
 
-/** The calling thread's context; NULL: there is none, or the driver does not say. */
+/** The calling thread's context; NULL: there is none, or the driver does not report it. */
 void *cuda_graph_context(void);
 
-/** Tell every node of a graph: its kernel's name, sizes and resources, or "memset", "memcpy", "host function", "other". */
+/** Describe every node of a graph: its kernel's name, sizes and resources, or "memset", "memcpy", "host function", "other". */
 int cuda_graph_report(cudaGraph_t graph, device_node_fn *report, void *arg, struct fw_err *err);
 
 #endif

@@ -25,7 +25,7 @@ struct device {
 	size_t scrub_bytes;
 	int scrub_value;
 	ulonglong2 *stamps;        /* [DEVICE_STAMPS_MAX][2][STAMP_WIDTH]: cycles and ns of each SM */
-	unsigned char **zones;     /* [2 * CUDA_BLOCKS_MAX], on the device: zones to look at */
+	unsigned char **zones;     /* [2 * CUDA_BLOCKS_MAX], on the device: zones to check */
 	unsigned *damaged;         /* [2 * CUDA_BLOCKS_MAX], on the device */
 	unsigned long long *total; /* of a checksum, on the device */
 	unsigned pid;              /* our own as the driver counts it; 0 unknown */

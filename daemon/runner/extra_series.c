@@ -1,4 +1,4 @@
-/* extra_series.c - passes from an idle stream: whole calls, which decide if the suite says so, and phase by phase. */
+/* extra_series.c - passes from an idle stream: whole calls, which decide if the suite requests it, and phase by phase. */
 #include "runner/internal.h"
 
 enum { PHASES = 6 };

@@ -103,7 +103,7 @@ static int count(struct profiled *p, struct fw_err *err, struct failure *f)
 	if (c.cupti)
 		cupti_name(c.cupti, p->about.tool, sizeof p->about.tool);
 	p->about.passes = result == 0 ? c.made : 0;
-	if (!f->lost) /* a lost context returns nothing */
+	if (!f->lost) /* a failed context returns nothing */
 		counter_close(&c);
 	return result;
 }

@@ -110,7 +110,7 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 
 void runner_close(struct runner *r)
 {
-	/* A lost context fails every further call, and the end of the process frees all resources. */
+	/* A failed context fails every further call, and the end of the process frees all resources. */
 	if (r->lost)
 		return;
 	for (int i = 0; i < r->n_subjects; i++)

@@ -82,7 +82,7 @@ struct sampling_data {
 	uint64_t range;
 	struct sampling_pc *pc;
 	uint64_t elsewhere;
-	uint8_t is_full; /* samples were lost */
+	uint8_t is_full; /* samples were dropped */
 };
 
 struct sampling_get { /* cuptiPCSamplingGetData */

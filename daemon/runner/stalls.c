@@ -288,7 +288,7 @@ int stalls_take(const struct stalls_call *c, struct failure *f, struct fw_err *e
 		}
 	if (result == 0 && reported == 0)
 		result = err_set(err, ERR_UNSUPPORTED, "no warp of the call's kernels was sampled");
-	if (!f->lost) /* a lost context returns nothing */
+	if (!f->lost) /* a failed context returns nothing */
 		sampler_close(&s);
 	return result;
 }

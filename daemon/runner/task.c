@@ -64,7 +64,7 @@ void cudnn_version(char *out, size_t size)
 
 enum { EXIT_NO_TASK = 2, WIPE = 0xa5 };
 
-/* Branch code may call exit(). Such a process must not look finished, and the calling side is named. */
+/* Branch code may call exit(). Such a process must not appear finished, and the calling side is named. */
 static struct runner *unfinished;
 static pid_t own_pid; /* a child that a module forks may call exit */
 
