@@ -230,7 +230,7 @@ static int blame_unfinished(struct examination *x, const struct runner_end *end,
 		return bench_fault(x->bench, -1, x->subject->role, end->failure, err, "%s", end->detail);
 	}
 	if (!end->failure[0] && x->n_done > 0 && end->cell != culprit)
-		return 0; /* the device was lost in an earlier cell, which has its own record */
+		return 0; /* the device failed in an earlier cell, which has its own record */
 	if (fail_cell(x, culprit, end->failure[0] ? end->failure : "crash",
 		    end->failure[0] ? end->detail
 				    : "ended the process (exit 0) before its result (see doc/troubleshooting.md#early-exit)",

@@ -199,7 +199,7 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 		a->interleave_s += c->interleave_s;
 		a->calls_s += c->calls_s;
 		a->n_interleave += c->interleave;
-		/* cells lost by a death follow in another session, without the cell of the death */
+		/* cells missing after a death follow in another session, without the cell of the death */
 		if (is_over || c->reached || c->missed)
 			l->todo[c->cell] = false;
 		if (c->missed && ++a->missed[c->cell] == MISSED_MAX &&
@@ -211,7 +211,7 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 }
 
 /*
- * The session ended because of the reference commit, or for lack of memory with it: its remaining cells follow without the
+ * The session ended because of the reference commit, or because memory was short with it: its remaining cells follow without the
  * reference commit.
  */
 static int take_failure_of_reference(struct interleave_run *l, const struct interleave_session *s, struct fw_err *err)

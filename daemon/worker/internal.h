@@ -415,7 +415,7 @@ struct runner_end {
 	char detail[512];
 	double wall_s;
 	int records; /* records taken */
-	bool lost;   /* the device's context was lost */
+	bool lost;   /* the device's context failed */
 	bool killed; /* ended by SIGKILL or SIGTERM, which no fault raises, and not by the out-of-memory killer */
 };
 
@@ -482,7 +482,7 @@ double collect_deadline_s(const struct bench *b);
  * reason. Err: cancelled, no runner.
  */
 int collect_counters(struct buffered *k, struct fw_err *err);
-/** Run process `repeat` without counters for cells that are not counted and lack a side's kernels of that process. */
+/** Run process `repeat` without counters for cells that are not counted and miss a side's kernels of that process. */
 int collect_kernels(struct buffered *k, int repeat, struct fw_err *err);
 /**
  * Sample warp stalls by instruction, in one process a side, of the cells that the runner counted on both sides; without samples
@@ -706,7 +706,7 @@ int difference_send(struct difference *d, struct bench *b, const struct buffered
 int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, const char *tools_dir, struct msg_hello *hello,
 	struct fw_err *err);
 /**
- * Fill `hello` of a worker that only builds for a `kind` of device ("cuda" "cpu" "sim"), which this machine may lack. Err:
+ * Fill `hello` of a worker that only builds for a `kind` of device ("cuda" "cpu" "sim"), which this machine may not have. Err:
  * another kind.
  */
 int hardware_builder(
@@ -1222,7 +1222,7 @@ int run_void(struct bench *b, int cell, const char *reason, struct fw_err *err);
 /**
  * Profile up to EVIDENCE_CELLS_MAX cells of the bench, whose base and target exist, and send for each its `kernel`, `code`,
  * `counterfactual` and `profile` records, the last one last. `best`: EVIDENCE_RANGE for the best available path, or a lesser
- * one to start with. A machine without counters is no error: the `profile` record says so. Err: cancelled, no runner.
+ * one to start with. A machine without counters is no error: the `profile` record states it. Err: cancelled, no runner.
  */
 int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best, struct fw_err *err);
 

@@ -152,7 +152,7 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 	if (status != 0)
 		return status < 0 ? -1 : 0;
 	if (was_lost && ++b->cell[cell].discarded < DEVICE_CHECK_DISCARDED_MAX)
-		return 0; /* neither side lost the device, and it works again: the next run decides */
+		return 0; /* neither side made the device fail, and it works again: the next run decides */
 	return bench_fault(b, cell, role, what, err, "%.400s; alone both sides pass their check", how);
 }
 
@@ -203,7 +203,7 @@ static int handle_end(struct run_state *l, struct runner_end *end, const int *li
 	if (missing < 0)
 		return 0;
 	if (!end->failure[0] && l->faults > 0)
-		return 0; /* the device was lost on the way; the next run takes the other cells */
+		return 0; /* the device failed during the run; the next run takes the other cells */
 	runner_end_early(end);
 	if (end->role == ROLE_WORKER && !end->killed)
 		return 0; /* no side was named: counts as an empty run */

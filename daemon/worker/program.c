@@ -3,7 +3,7 @@
 
 static const int64_t file_max_bytes = 2ll << 30;
 
-/* Idle threads must not look like work that continues in the other side's turn. */
+/* Idle threads must not appear as work that continues in the other side's turn. */
 static const char *const interleave_env[] = { INTERLEAVE_VARIABLE "=3", "OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", NULL };
 _Static_assert(PROGRAM_INTERLEAVE_FD == 3, "interleave_env names it");
 

@@ -128,7 +128,7 @@ static void table(const struct bench *b, const char *group, int width, struct bu
 		buf_putc(out, '\n');
 }
 
-/* Slow calls: their cost if too high, else their figures. */
+/* Slow calls: their cost if too high, else their results. */
 static void warn_of_tail(const struct bench *b, int cell, const struct figures *f, struct buf *out)
 {
 	const struct mean *mean = &f->decision.mean.all;

@@ -528,7 +528,7 @@ static void fill_environment(struct environment *e)
 	e->list[n++] = "HOME=/tmp";
 	e->list[n++] = "CUDA_CACHE_DISABLE=1";
 	e->list[n++] = "CUDA_MODULE_LOADING=EAGER";
-	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* idle threads must not look like work that continues */
+	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* idle threads must not appear as work that continues */
 	if (libraries &&
 		(size_t)snprintf(e->libraries, sizeof e->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof e->libraries)
 		e->list[n++] = e->libraries;
