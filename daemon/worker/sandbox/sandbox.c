@@ -525,8 +525,7 @@ static void find_kit(struct sandbox *s)
 
 enum run_as { AS_BUILD, AS_RUN, AS_COUNT };
 
-/* Run /usr/bin/true as branch code would run. `said`: output of a failure. */
-/* Run it. `said`: its output; NULL: dropped. Own: frees `v`. */
+/* Run the command `v`; returns whether it exits with status 0. `said`: its output; NULL: dropped. Own: frees `v`. */
 static bool ends_well(struct sandbox_argv *v, struct buf *said, struct fw_err *err)
 {
 	struct proc_exit how;
@@ -565,8 +564,7 @@ static bool counters_are_closed(void)
 	return closed;
 }
 
-/* Root reads all files, nobody only public ones: a runner in a closed folder would fail in every job. */
-/* Root reads all files, nobody only public ones: a runner in a closed folder would fail in every job. */
+/* Root reads all files, the user nobody only public ones: a runner in a closed folder would fail in every job. */
 static int check_runner(const struct sandbox *s, struct fw_err *err)
 {
 	struct fw_err e = { 0 };
