@@ -32,7 +32,7 @@ static int open_part(const char *part, const char *path, struct fw_err *err)
 	return -1;
 }
 
-/* Written beside the file and renamed over it, so that a backup that is there is a whole one. */
+/* Written to a temporary file and renamed, so that an existing backup is always complete. */
 static int take_database(struct client *c, const char *path, struct fw_err *err)
 {
 	char part[PATH_SIZE];

@@ -1,4 +1,4 @@
-/* bisect: ask for a search between two commits, follow it, print who did it. */
+/* bisect: request a bisect between two commits, follow it, print the culprit. */
 
 #include <math.h>
 

@@ -147,7 +147,7 @@ static int by_cmake(const struct scan *l, const struct scan_program *program, st
 
 /* ---- a compiler alone ------------------------------------------------------------------------------------------------------ */
 
-/* Sources beside the program whose header it includes. */
+/* Sources in the program's folder whose header it includes. */
 static void add_neighbours(struct command *c, const struct scan *l, const struct scan_program *program)
 {
 	static const char *const suffixes[] = { ".c", ".cc", ".cpp", ".cu", NULL };

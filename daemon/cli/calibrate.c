@@ -1,4 +1,4 @@
-/* Calibration: ask for comparisons of equal builds, what they have shown, and to forget it. */
+/* Calibration: request comparisons of equal builds, print their results, delete them. */
 #include "cli/internal.h"
 #include "lib/lib.h"
 

@@ -1,10 +1,10 @@
-/* compare and run: ask for a comparison; compare follows its jobs and prints what came out. */
+/* compare and run: request a comparison; compare follows its jobs and prints what came out. */
 
 #include "cli/internal.h"
 #include "lib/lib.h"
 #include "model/model.h"
 
-/* Store the uncommitted files as a commit beside the branches. Shape: sha[65]. */
+/* Store the uncommitted files as a commit that is on no branch. Shape: sha[65]. */
 static int snapshot(const char *worktree, char *sha, struct fw_err *err)
 {
 	char program[4096];

@@ -133,7 +133,7 @@ static void bash_values(FILE *out)
 	fputs("\tesac\n", out);
 }
 
-/* What the arguments of a verb may be, each by its place. */
+/* The possible values of a verb's arguments, by position. */
 static void bash_arguments(const struct catalog_verb *v, FILE *out)
 {
 	char kind[KIND_BYTES];
@@ -164,7 +164,7 @@ static void bash_start(FILE *out)
 	      "\tCOMPREPLY=()\n\tfor ((i = 1; i < COMP_CWORD; i++)); do\n\t\tcase ${COMP_WORDS[i]} in\n\t\t",
 		out);
 	value_options("|", out);
-	/* bash takes an address apart at its colons */
+	/* bash splits an address at its colons */
 	fputs(")\n\t\t\toption=${COMP_WORDS[i]} value=${COMP_WORDS[++i]}\n"
 	      "\t\t\twhile ((i + 2 < COMP_CWORD)) && [[ ${COMP_WORDS[i+1]} == : ]]; do value+=:${COMP_WORDS[i+2]}; ((i += 2)); done\n"
 	      "\t\t\t[[ $option == --server || $option == --token-file || $option == --repo ]] && given+=(\"$option\" \"$value\") ;;\n"
@@ -396,7 +396,7 @@ int verb_completion(struct client *c, const struct options *o)
 		help_man(catalog_find(shell + 4), stdout);
 	else if (strcmp(shell, "verbs") == 0)
 		verb_names(stdout), putchar('\n');
-	else if (find(shell)) /* what the completions ask for */
+	else if (find(shell)) /* the names that completions request */
 		names_print(c, o, find(shell));
 	else
 		return verb_usage("flopwatch: completions are for bash, zsh or fish");

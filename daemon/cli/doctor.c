@@ -35,7 +35,7 @@ static void read_cells(const json_t *comparison, struct failures *of)
 	}
 }
 
-/* How one job failed. 0, -1: the daemon does not say. */
+/* How one job failed. 0, -1: the daemon does not report that. */
 static int read_job(struct client *c, const json_t *job, struct failures *of)
 {
 	struct fw_err ignored = { 0 };
@@ -465,7 +465,7 @@ static void check_samples(struct doctor *d, const json_t *months)
 			bytes >> 20);
 }
 
-/* What /healthz says after its first line. */
+/* The lines of /healthz after the first. */
 static void check_warnings(struct doctor *d, char *health)
 {
 	static const char mark[] = "warning: ";

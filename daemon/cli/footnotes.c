@@ -57,7 +57,7 @@ static double more_time_pct(const json_t *cell)
 	return 100 * (1 / (1 + value_number(cell, "change_pct") / 100) - 1);
 }
 
-/* One line for a cell that a person has to look at. */
+/* One line for a cell that the user has to check. */
 static void warning(const json_t *cell, FILE *out)
 {
 	enum verdict verdict = value_verdict(cell);

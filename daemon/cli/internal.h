@@ -31,7 +31,7 @@ struct answers {
 void answers_add(struct answers *a, enum health health, const char *what, const char *advice, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 void answers_fini(struct answers *a);
-/** By its word, "ok", "warn" or "fail"; HEALTH_N another. */
+/** Parse "ok", "warn" or "fail"; HEALTH_N for any other word. */
 enum health health_from_name(const char *name);
 /** Print all of them on standard output; with `json` as {"ok", "checks"}. Whether none failed. */
 bool answers_print(const struct answers *a, bool json);
@@ -112,7 +112,7 @@ void client_argument(struct buf *out, const char *text);
 /** Append NAME=value to the query of `path`; nothing where `value` is NULL. */
 void client_query(struct buf *path, const char *name, const char *value);
 
-/* ---- blockers: Lines about what keeps jobs from coming or from going on, under the tables of status and jobs. ---- */
+/* ---- blockers: Lines below the tables of status and jobs: the reasons why jobs are not queued or do not progress. ---- */
 
 /**
  * Print a line on standard output where the daemon begins no job, and for each repository that cannot be read and each worker that is
@@ -122,7 +122,7 @@ void blockers_broken(struct client *c, const char *repo);
 /** Print why the jobs of `open`, a list of the API, do not move: workers and devices as they are, what a job waits for. */
 void blockers_waiting(struct client *c, const json_t *open);
 
-/* ---- command: An argument vector that is put together word by word. Pure. ---- */
+/* ---- command: An argument vector, built word by word. Pure. ---- */
 
 enum { COMMAND_WORDS_MAX = 16, COMMAND_WORD_SIZE = 256 };
 
@@ -139,7 +139,7 @@ bool command_is_same(const struct command *a, const struct command *b);
 void command_put_shell(const struct command *c, struct buf *out);
 /** `c` as a list of YAML. */
 void command_put_yaml(const struct command *c, struct buf *out);
-/** One word as YAML reads it again as text. */
+/** Quote one word so that YAML reads it as text. */
 void command_put_word(const char *word, struct buf *out);
 
 /*
@@ -266,7 +266,7 @@ enum exit_status {
 	EXIT_INTERRUPTED = 130
 };
 
-/** What the command line said. */
+/** The parsed command line. */
 struct options {
 	const char *server, *token_file, *scope;
 	const char *format, *unit, *time, *commit, *base;                          /* NULL: not given */
@@ -413,7 +413,7 @@ int checkout_request_which(const char *what, const char *repos, struct fw_err *e
  */
 int conclude(struct client *c, const struct options *o, const json_t *verdict, struct fw_err *err);
 
-/* ---- config: What the daemon finds when it looks whether a configuration's names are there. ---- */
+/* ---- config: The daemon's check whether the objects that a configuration names exist. ---- */
 
 #define CONFIG_USUAL "/etc/flopwatch/flopwatchd.yml"
 
@@ -430,7 +430,7 @@ struct failures {
 	char text[256]; /* what the newest says of itself */
 };
 
-/* ---- files: Files of figures on this machine. ---- */
+/* ---- files: Result files on this machine. ---- */
 
 /** Loss of throughput that `compare` of two files reports without --threshold. */
 #define FILES_THRESHOLD_PCT 1.5
@@ -466,7 +466,7 @@ int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to);
  * and did not fail for the same reason in the first. Shapes: reading[2], path[2].
  */
 int files_warn_of_both(const struct reading reading[2], const char *const path[2], FILE *to);
-/** Write `text` beside `path`, then rename it over what was there. */
+/** Write `text` to a file next to `path`, then rename it to `path`. */
 int files_write(const char *path, const struct buf *text, struct fw_err *err);
 
 /* ---- follow: Wait for jobs, with progress on standard error, over restarts of the daemon. ---- */
@@ -486,12 +486,12 @@ int follow_one(struct client *c, const struct options *o, const char *kind, long
  */
 int follow_verdict(struct client *c, const struct options *o, const char *path, int64_t end_ns, json_t **out, struct fw_err *err);
 
-/* ---- footnotes: What is said below the tables of a comparison on a terminal: how kernels ran, warnings, and how to go on. ---- */
+/* ---- footnotes: Text below the tables of a comparison on a terminal: how kernels ran, warnings, next steps. ---- */
 
 /** Print the remarks on a comparison (the API's body), a line each. */
 void footnotes_print(const json_t *comparison, FILE *out);
 
-/* ---- help: What the program says about itself, from the catalog: --help, man pages, completions. ---- */
+/* ---- help: Help texts generated from the catalog: --help, man pages, completions. ---- */
 
 /** All verbs in a line each, with examples first. */
 void help_all(FILE *out);
@@ -500,7 +500,7 @@ void help_verb(const struct catalog_verb *verb, FILE *out);
 /** The same as the source of a man page, flopwatch-VERB(1), for scdoc. */
 void help_man(const struct catalog_verb *verb, FILE *out);
 
-/* ---- outcome: What a worker said of one trial: builds, checks, times, what failed. ---- */
+/* ---- outcome: A worker's messages about one trial: builds, checks, times, what failed. ---- */
 
 enum { OUTCOME_NOTES_MAX = 16, OUTCOME_FAULTS_MAX = 16, OUTCOME_TEXT_SIZE = 560 };
 
@@ -522,7 +522,7 @@ struct outcome {
 	struct buf log; /* of the build */
 	int n_cells;
 	struct outcome_cell *cell;
-	int n_notes, n_faults, n_left; /* n_left: notes and faults for which there was no room */
+	int n_notes, n_faults, n_left; /* n_left: notes and faults that did not fit */
 	char note[OUTCOME_NOTES_MAX][OUTCOME_TEXT_SIZE];
 	struct {
 		char failure[16], detail[OUTCOME_TEXT_SIZE];
@@ -535,7 +535,7 @@ struct outcome {
 
 void outcome_init(struct outcome *o);
 void outcome_fini(struct outcome *o);
-/** The cells that are asked for. */
+/** The requested cells. */
 void outcome_cells(struct outcome *o, const struct cell *cell, int n);
 /** Take note of a message. */
 void outcome_receive(struct outcome *o, const struct msg *m);
@@ -585,7 +585,7 @@ struct hints {
 /** `run`: the program that was measured; NULL a module. */
 void hint_all(const struct tree *t, const struct outcome *o, const struct benchmark *run, struct hints *out);
 
-/* ---- interrupt: Ctrl-C while waiting: the first says what goes on without us, the second ends the program. ---- */
+/* ---- interrupt: Ctrl-C while waiting: the first prints which jobs continue in the daemon, the second ends the program. ---- */
 
 /** From now on the first SIGINT is only counted; the second ends the program with status 130. */
 void interrupt_arm(void);
@@ -621,7 +621,7 @@ bool makefile_recipe(const struct makefile *m, const char *word, char *target, s
 
 /** Print one line's worth of text; line ends in it become visible too. */
 void plain_print(FILE *out, const char *text);
-/** Print a line that may hold foreign words. */
+/** Print a line that may contain foreign text. */
 void plain_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Print a text of many lines: line ends and tabs stay. Err: ERR_FULL it is too large. */
 int plain_print_lines(FILE *out, const char *text, size_t len, struct fw_err *err);
@@ -652,7 +652,7 @@ bool remote_is_same(const char *a, const char *b);
  */
 void report_comparison(const json_t *comparison, FILE *out);
 
-/* ---- service: What an installed service needs of its system beside flopwatch: units, users, groups, user namespaces. ---- */
+/* ---- service: System objects that an installed service needs: units, users, groups, user namespaces. ---- */
 
 /** Look below `root` ("" this system) and add what is there and what is missing; nothing where flopwatch is no service there. */
 void service_look(struct answers *a, const char *root);
