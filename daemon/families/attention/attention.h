@@ -103,7 +103,7 @@ void attention_block_bits(const struct attention_case *a, uint64_t seed, uint32_
 /** "full" "causal" "varlen_full" "varlen_causal"; "block_sparse" (uniform), or its pattern. */
 const char *attention_mask_name(const struct attention_case *a);
 
-/* The parts of struct family. */
+/* The functions of struct family. */
 int attention_check(const void *shape, enum direction d, struct fw_err *err);
 bool attention_read(struct reader *r, struct yaml_node *root);
 void attention_write(const void *shape, struct jsonw *j);

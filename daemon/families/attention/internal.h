@@ -16,10 +16,10 @@
 
 /*
  * ---- reference ----
- * What a kernel's result should be, for chosen places of one cell, computed in fp64 from the bf16 inputs.
+ * The expected result of a kernel at chosen positions of one cell, computed in fp64 from the bf16 inputs.
  *
- * A plan names the places: every one of a small problem, else seeded samples that include sequence ends, block borders, first
- * and last rows. For each place three values are computed: the exact result, what a naive bf16 implementation gives (S, P, dP
+ * A plan lists the positions: every one of a small problem, else seeded samples that include sequence ends, block borders, first
+ * and last rows. For each position three values are computed: the exact result, what a naive bf16 implementation gives (S, P, dP
  * and dS rounded to bf16, sums in fp32), and the expected size of one bf16 rounding of P or dS. reference_check.c compares.
  *
  * Backward takes O and LSE as given: P = exp(scale * s - LSE), delta = rowsum(dO * O). A kernel may compute both itself, from
@@ -31,7 +31,7 @@
 
 /**
  * Where one cell's tensors are. Layouts are those of fw_kernel.h, without gaps (Q (total_q, nhq, d), LSE (nhq, total_q), ...).
- * A tensor is looked for in `host`, then, Q K V DO only, generated from the cell's seed, then asked from `read`.
+ * A tensor is taken from `host`, else, Q K V DO only, generated from the cell's seed, else read with `read`.
  * Own: borrows everything.
  */
 struct reference_io {
@@ -45,7 +45,7 @@ struct reference_io {
 	void *arg;
 };
 
-/** Fetch elements as the comment above says. */
+/** Fetch elements from the sources above, in that order. */
 int reference_read(const struct reference_io *io, int slot, int64_t first, size_t n, void *out, struct fw_err *err);
 
 struct reference_position {
@@ -53,23 +53,23 @@ struct reference_position {
 	int32_t row;  /* token over all sequences */
 };
 
-/** Places sorted by head, then row, each once. */
+/** Positions sorted by head, then row, without duplicates. */
 struct reference_plan {
-	bool complete; /* every place of the tensors */
+	bool complete; /* every position of the tensors */
 	int n_rows, n_keys;
 	struct reference_position *row; /* of O and LSE (forward), DQ (backward) */
 	struct reference_position *key; /* of DK and DV (backward); none forward */
 };
 
 /**
- * Choose places. `visits` bounds the query-key-element products to compute, 0 for the default (about a second on two cores at
- * 49152 tokens); at least 64 rows and 16 keys are taken whatever it says. Block bits are not needed.
+ * Choose positions. `visits` bounds the query-key-element products to compute, 0 for the default (about a second on two cores at
+ * 49152 tokens); at least 64 rows and 16 keys are taken for any value. Block bits are not needed.
  * Own: reference_plan_fini frees.
  */
 int reference_plan_make(const struct cell *cell, uint64_t seed, double visits, struct reference_plan *out, struct fw_err *err);
 void reference_plan_fini(struct reference_plan *p);
 
-/** Values of one tensor at its places. Shape: exact, naive, noise, shift [n][width]; LSE has width 1 and exact only. */
+/** Values of one tensor at its positions. Shape: exact, naive, noise, shift [n][width]; LSE has width 1 and exact only. */
 struct reference_tensor {
 	int slot; /* enum fw_attention_slot */
 	int n, width;
@@ -109,7 +109,7 @@ extern const struct reference_ops reference_cpu;
 extern const struct reference_ops reference_cuda;
 #endif
 
-/** Own: `out` borrows the plan's places and the cell; reference_fini frees the values. */
+/** Own: `out` borrows the plan's positions and the cell; reference_fini frees the values. */
 int reference_compute(const struct reference_ops *ops, const struct reference_plan *plan, const struct reference_io *io,
 	struct reference *out, struct fw_err *err);
 void reference_fini(struct reference *r);
@@ -118,27 +118,27 @@ void reference_fini(struct reference *r);
 const char *reference_slot_name(int slot);
 /** Elements of a slot's tensor. */
 int64_t reference_slot_elements(const struct cell *cell, int slot);
-/** Index of the first element of a place. */
+/** Index of the first element of a position. */
 int64_t reference_slot_offset(const struct cell *cell, int slot, struct reference_position at);
 
 /*
  * ---- reference_accept ----
- * Is a kernel's result right? Compares it with the reference at the planned places.
+ * Compare a kernel's result with the reference at the planned positions.
  *
  * Every tensor must pass, with R the exact value, N the naive bf16 one and X the kernel's:
  *   every element finite (the caller poisons outputs with NaN before the call), in the whole tensor;
- *   |X - R| <= 2 max|N - R| + 2 max|bf16(bf16(R + 0.3) - 0.3) - R|, maxima over the planned places;
- *   ||X - R|| <= 1.1 ||N - R||, with room for the noise of a norm over few rows;
+ *   |X - R| <= 2 max|N - R| + 2 max|bf16(bf16(R + 0.3) - 0.3) - R|, maxima over the planned positions;
+ *   ||X - R|| <= 1.1 ||N - R||, with a margin for the noise of a norm over few rows;
  *   no more than twice as many elements off by rtol |R| + 1e-8 (rtol 0.05 for O and dV, 0.15 dK, 0.3 dQ) as N has or its noise
- *   makes one expect, with room for noise, and never three quarters of them;
- *   each place's own ||X - R|| against its own noise, so that a dropped block shows in rows of small values too; a row of dQ may
- *   beside that be off by as much as the kernel's own softmax and delta shift it;
- *   LSE within 1e-3 relative (of 1 + |LSE|); places that see nothing exactly 0, their LSE -inf.
+ *   makes one expect, with a margin for noise, and never three quarters of them;
+ *   each position's own ||X - R|| against its own noise, so that a dropped block shows in rows of small values too; a row of dQ
+ *   may in addition be off by as much as the kernel's own softmax and delta shift it;
+ *   LSE within 1e-3 relative (of 1 + |LSE|); positions that see nothing exactly 0, their LSE -inf.
  */
 
 /**
  * Compare the outputs that `out` leads to (forward: O LSE; backward: DQ DK DV). `ops` may be NULL to skip the search for
- * non-finite elements outside the planned places.
+ * non-finite elements outside the planned positions.
  * Err: -1 only when a tensor cannot be read; a wrong result returns 0 with result->ok false.
  */
 int accept_check(const struct reference *reference, const struct reference_ops *ops, const struct reference_io *out,

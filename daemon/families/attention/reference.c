@@ -1,6 +1,6 @@
 /*
- * Which places of a result are checked, where tensors come from, and the memory for reference values. The sums are made by
- * cpu.c and cuda.cu.
+ * Choice of the checked positions of a result, sources of tensors, and memory for reference values. The sums are computed in
+ * reference_cpu.c and reference_cuda.cu.
  */
 #include "families/attention/internal.h"
 
@@ -16,7 +16,7 @@ enum {
 };
 
 static const double visits_default = 268435456.0; /* 2^28 */
-static const double big_elements = 33554432.0;    /* of K; beyond it few key heads are looked at */
+static const double big_elements = 33554432.0;    /* of K; beyond it few key heads are checked */
 
 const char *reference_slot_name(int slot)
 {
@@ -68,7 +68,7 @@ int reference_read(const struct reference_io *io, int slot, int64_t first, size_
 	return io->read(io->arg, slot, first, n, out, err);
 }
 
-/* ---- choosing places --------------------------------------------------------------------------------------------- */
+/* ---- choosing positions ------------------------------------------------------------------------------------------ */
 
 struct draw {
 	uint64_t state;

@@ -1,15 +1,15 @@
-/* check.c - the reference of attention as the runner asks for it. */
+/* reference_check.c - check of attention results for the runner. */
 #include "families/attention/internal.h"
 
 #include <stdio.h>
 
 /*
  * ---- reference_accept ----
- * * Compares a kernel's outputs with the reference, tensor by tensor, and remembers the worst place.
+ * Compare a kernel's outputs with the reference, tensor by tensor, and record the worst position.
  *
- * A norm over a whole tensor hides a lost block in rows whose values are small (late rows of a causal mask), so each place is
- * also held against its own noise: what naive bf16 code, one rounding of P or dS, and rounding the result do to it. Beside that it
- * may be off by as much as a softmax and a delta of the kernel's own shift it.
+ * A norm over a whole tensor hides a lost block in rows whose values are small (late rows of a causal mask), so each position is
+ * also compared with its own noise: what naive bf16 code, one rounding of P or dS, and rounding the result do to it. In addition
+ * it may be off by as much as a softmax and a delta of the kernel's own shift it.
  */
 
 /* The criteria's factors. */
@@ -19,7 +19,7 @@ static const double max_factor = 2.0, floor_offset = 0.3, norm_factor = 1.1, noi
 /* Of the mismatch fraction; relative tolerances are in relative_tolerance(). */
 static const double mismatch_factor = 2.0, mismatch_most = 0.75, absolute_tolerance = 1e-8;
 
-/* A tensor's outputs at its places beside their reference. */
+/* A tensor's outputs at its positions, with their reference. */
 struct compared {
 	const struct reference_tensor *t;
 	const char *name;
@@ -62,7 +62,7 @@ static int read_outputs(struct compared *c, const struct reference_io *out, stru
 	const struct reference_tensor *t = c->t;
 	size_t width = (size_t)t->width, count = (size_t)t->n * width;
 	int64_t elements = reference_slot_elements(c->cell, t->slot);
-	bool whole = (int64_t)count == elements; /* one copy instead of one for each place */
+	bool whole = (int64_t)count == elements; /* one copy instead of one for each position */
 	size_t room = (whole ? count : width) + 1;
 	uint16_t *bits = calloc(room, sizeof(float));
 	int status = 0;
@@ -143,7 +143,7 @@ static void count_mismatch(struct mismatches *m, const struct reference_tensor *
 static void compare_mismatches(const struct compared *c, const struct mismatches *m, struct accept_result *r)
 {
 	double elements = (double)c->t->n * c->t->width, expected = fmax(m->naive, m->expected);
-	double spread = noise_factor * sqrt(2 * expected) + c->t->width / 8.0; /* elements of a place miss together */
+	double spread = noise_factor * sqrt(2 * expected) + c->t->width / 8.0; /* elements of a position miss together */
 	double allowed = mismatch_factor * expected + spread;
 	allowed = fmin(allowed, mismatch_most * elements);
 	if (m->kernel > allowed)
@@ -152,7 +152,7 @@ static void compare_mismatches(const struct compared *c, const struct mismatches
 				fabs(c->t->exact[(size_t)m->worst * (size_t)c->t->width + (size_t)m->worst_column]));
 }
 
-/* Sums of squares over one place or a whole tensor. */
+/* Sums of squares over one position or a whole tensor. */
 struct norms {
 	double error, naive, noise, rounding, shift;
 };
@@ -212,7 +212,7 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 	compare_mismatches(c, &mismatches, r);
 }
 
-/* NaN and Inf outside the planned places too. */
+/* NaN and Inf outside the planned positions too. */
 static int search_nonfinite(const struct compared *c, const struct reference_ops *ops, const struct reference_io *out,
 	struct accept_result *r, struct fw_err *err)
 {

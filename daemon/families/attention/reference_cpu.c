@@ -25,7 +25,7 @@ struct key_work {
 	double *delta, *delta_noise;    /* [n_tasks][seqlen] */
 	struct reference_range *range;  /* [n_keys][room] */
 	int *ranges;                    /* [n_keys] */
-	struct reference_tensor dk, dv; /* partial sums, one place for each key of each task */
+	struct reference_tensor dk, dv; /* partial sums, one element for each key of each task */
 };
 
 static void key_work_fini(struct key_work *w)

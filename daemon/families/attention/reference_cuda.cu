@@ -1,10 +1,10 @@
 /*
- * Reference values on the GPU, where the tensors are: one block for each planned place, sums in fp64.
+ * Reference values on the GPU, where the tensors are: one block for each planned position, sums in fp64.
  *
  * The host turns masks into lists of tokens, so that the kernels know nothing of masks. A block walks its list in tiles: its
  * warps compute one pair each (the dot products and what follows from them), then its threads add the tile up, one column
  * each. Forward walks the list three times, for the maximum, the sum and the weights; computing scores again is cheaper than
- * keeping them.
+ * storing them.
  */
 #ifdef FW_HAVE_CUDA
 
@@ -28,7 +28,7 @@ struct problem {
 	double scale;
 };
 
-/* Tokens that each place sees: token[first[i]] .. token[first[i + 1] - 1]. */
+/* Tokens that each position sees: token[first[i]] .. token[first[i + 1] - 1]. */
 struct lists {
 	const reference_position *at;
 	const int64_t *first;
@@ -331,7 +331,7 @@ static struct totals reserve_totals(struct memory *m, size_t elements)
 	return t;
 }
 
-/* Lists of the places' tokens on the device. Err: -1 out of host memory. */
+/* Lists of the positions' tokens on the device. Err: -1 out of host memory. */
 static int upload_lists(struct memory *m, const struct reference_io *io, const struct reference_position *at, int n, bool keys,
 	struct lists *out, struct fw_err *err)
 {

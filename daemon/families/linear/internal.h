@@ -24,7 +24,7 @@ int block_compute(const struct check_io *io, uint64_t seed, double visits, struc
 /*
  * ---- reference_lines ----
  * Rows of values with the variance of what an honest kernel makes of them, and what a transformer block does to them between
- * its products. Every result may be rounded to bf16, and its variance says so.
+ * its products. Every result may be rounded to bf16, and its variance includes that.
  */
 
 /** Half a unit in the last place of bf16 is at most this share of a value, at least half of it; errors spread evenly over it. */

@@ -1,5 +1,5 @@
 /*
- * check.c - a linear layer in fp64, of operands as they are after quantisation. A few rows of the output are looked at, of a small
+ * reference_check.c - a linear layer in fp64, of operands as they are after quantisation. A few rows of the output are checked, of a small
  * problem all, each over as many columns as there is time for.
  *
  * Direction total is three of these. Output O[i, j] is the sum over l of A(i, l) B(j, l). Forward: A rows of X, B rows of W. Dgrad: A rows of dY, B columns of W. Wgrad:
@@ -138,7 +138,7 @@ struct problem {
 	int a_slot, b_slot, out_slot;
 	struct fw_linear_operand a, b;
 	int64_t rows, columns, length; /* of the output, and what is summed over */
-	int64_t first, n_columns;      /* columns that are looked at */
+	int64_t first, n_columns;      /* columns that are checked */
 	int n_rows;
 	int64_t row[ROWS_FEW];       /* where not all are */
 	float a_scale, b_scale;      /* by tensor */

@@ -11,7 +11,7 @@
 
 /* ---- torchao_options: Keys of a whole configuration: in which mode, in which recipes. ---- */
 
-/* Append a comment with the place of `at`: "# line 3:5: what". */
+/* Append a comment with the position of `at`: "# line 3:5: what". */
 static void import_note(struct import *p, const struct yaml_node *at, const char *format, ...)
 {
 	struct yaml_position position = yaml_position(at);
