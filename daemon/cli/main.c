@@ -68,7 +68,7 @@ static bool set_option(const struct catalog_option *option, const char *text, st
 	return false;
 }
 
-/* Own: given[CATALOG_OPTIONS_MAX], by place in the catalog. False: usage, and a line was printed. */
+/* Own: given[CATALOG_OPTIONS_MAX], by index in the catalog. False: usage, and a line was printed. */
 static bool parse(int argc, char **argv, struct options *o, bool *given)
 {
 	struct option options[CATALOG_OPTIONS_MAX] = { 0 };

@@ -1,4 +1,4 @@
-/* remote.c - an address in its parts: scheme, host, port, path. */
+/* remote.c - an address split into scheme, host, port, path. */
 #include "cli/internal.h"
 
 #include <ctype.h>
@@ -101,7 +101,7 @@ static void read_address(const char *text, struct address *out)
 			out->scheme[i] = (char)tolower((unsigned char)text[i]);
 		read_authority(rest, (size_t)(end - rest), true, out);
 		read_path(end, out);
-	} else if (colon && (!slash || colon < slash)) { /* HOST:PATH, as git tells it from a local path */
+	} else if (colon && (!slash || colon < slash)) { /* HOST:PATH, distinguished from a local path as git does */
 		snprintf(out->scheme, sizeof out->scheme, "ssh");
 		read_authority(text, (size_t)(colon - text), false, out);
 		read_path(colon + 1, out);

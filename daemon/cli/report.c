@@ -246,7 +246,7 @@ static void print_lengths(const json_t *comparison, FILE *out)
 	}
 }
 
-/* Whether no earlier cell stands in its table. */
+/* Whether no earlier cell is in its table. */
 static bool is_first_in(const json_t *cells, size_t n)
 {
 	const json_t *cell = json_array_get(cells, n);

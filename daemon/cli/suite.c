@@ -13,7 +13,7 @@ static const struct family *importer(void)
 	return NULL;
 }
 
-/* Every mistake is a line with its place already. */
+/* Every mistake is a line with its position already. */
 static int fail_of_mistakes(const struct yaml *y)
 {
 	fprintf(stderr, "%s", yaml_mistake_text(y));

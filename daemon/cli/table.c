@@ -5,7 +5,7 @@
 
 #include "lib/lib.h"
 
-enum { CELL_MAX = 64 << 10 /* bytes */, CELLS_MAX = 16 << 20, CUT_MIN = 8 /* characters that a cut text keeps */ };
+enum { CELL_MAX = 64 << 10 /* bytes */, CELLS_MAX = 16 << 20, CUT_MIN = 8 /* characters that remain of a truncated text */ };
 
 void table_init(struct table *t, int n_column, const char *const *titles)
 {
@@ -157,7 +157,7 @@ static void print_cell(FILE *out, const char *text, int columns)
 	fputs(text, out);
 }
 
-/* Blanks are printed before the next text, so that none stand at the end of a line. */
+/* Blanks are printed before the next text: no line ends with blanks. */
 static void print_row(const struct table *t, const struct layout *l, const char **s, bool is_title, bool colors, FILE *out)
 {
 	int blanks = 0;

@@ -16,7 +16,7 @@ struct row {
 	struct buf *out;
 };
 
-/* 0 is their word for what was not measured. */
+/* torchao prints 0 for times that were not measured. */
 static void put_number(struct buf *out, double value)
 {
 	buf_printf(out, ",%.9g", isfinite(value) ? value : 0.0);

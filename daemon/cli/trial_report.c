@@ -23,7 +23,7 @@ static bool report_cost(const struct report *r, double *least, double *most)
 	return true;
 }
 
-/* The end of a log, where compilers say what they mean. */
+/* The end of a log, where compilers print the cause. */
 static void print_tail(const struct buf *log, FILE *out)
 {
 	const char *at = log->data + log->len;

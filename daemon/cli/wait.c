@@ -17,7 +17,7 @@ enum {
 
 static const int64_t SECOND_NS = 1000000000;
 
-/* A look at one repository that was asked for. */
+/* A requested check of one repository. */
 struct look {
 	char repo[256];
 	long long number;
@@ -34,7 +34,7 @@ struct wanted {
 	int64_t end_ns;        /* the user's own patience */
 	struct look look[LOOKS_MAX];
 	int n_looks;
-	int64_t look_again_ns, again_s; /* when to request other looks, and the pause after those */
+	int64_t look_again_ns, again_s; /* when to request the next checks, and the pause after those */
 };
 
 static void set_path(struct wanted *w, const char *sha, const char *branch, const char *repo)

@@ -205,7 +205,7 @@ int why_print(const struct options *o, const json_t *profile, const char *cell)
 
 /* ---- the verb ------------------------------------------------------------------------------------------------------------ */
 
-/* The profile that says most: the newest that has a sentence, else the newest. */
+/* The most useful profile: the newest that has a sentence, else the newest. */
 static const json_t *choose(const json_t *list)
 {
 	const json_t *items = json_object_get(list, "items");
