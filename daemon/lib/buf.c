@@ -29,7 +29,7 @@ void buf_clear(struct buf *b)
 		b->data[0] = '\0';
 }
 
-/* Out of line, so that what asks for room stays short. */
+/* Out of line, so that callers that reserve space stay short. */
 __attribute__((noinline)) static int grow(struct buf *b, size_t more)
 {
 	size_t want, cap;
@@ -58,7 +58,7 @@ __attribute__((noinline)) static int grow(struct buf *b, size_t more)
 	return 0;
 }
 
-/* Room for `more` bytes and the NUL behind them. What is allocated never exceeds max, so there is one thing to ask. */
+/* Reserve space for `more` bytes and the NUL after them. The allocation never exceeds max, so one check is enough. */
 static int reserve(struct buf *b, size_t more)
 {
 	return more < b->cap - b->len && !b->failed ? 0 : grow(b, more);
@@ -81,7 +81,7 @@ void buf_vprintf(struct buf *b, const char *format, va_list args)
 	va_list again;
 	int len;
 
-	/* nearly always there is room, and it is written at once */
+	/* usually there is space, and the text is written directly */
 	va_copy(again, args);
 	len = vsnprintf(room ? b->data + b->len : NULL, room, format, again);
 	va_end(again);

@@ -117,7 +117,7 @@ static bool take_date(const char **at, int64_t *days)
 	return y == year && m == month && d == day; /* not a 30th of February */
 }
 
-/* Time of day and what it is beside UTC. */
+/* Time of day and its offset from UTC. */
 static bool take_time(const char **at, int64_t *ms)
 {
 	int hour, minute, second, thousandth = 0, offset_hour = 0, offset_minute = 0, ahead = 1;

@@ -13,7 +13,7 @@ static inline int64_t scale(double v, int decimals)
 		return -1;
 	int64_t whole = (int64_t)scaled;
 	double rest = scaled - (double)whole;
-	if (rest == 0.5) { /* what the product lost decides */
+	if (rest == 0.5) { /* the rounded-off rest of the product decides */
 		double lost = fma(v, power[decimals], -scaled);
 		return whole + (lost > 0 || (lost == 0 && whole % 2));
 	}

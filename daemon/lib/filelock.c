@@ -13,7 +13,8 @@ bool filelock_is_at(int fd, const char *path)
 
 int filelock_claim(int fd, const char *path, struct fw_err *err)
 {
-	bool is_held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; /* no other error says that anybody has it */
+	bool is_held = flock(fd, LOCK_EX | LOCK_NB) != 0 &&
+		       errno == EWOULDBLOCK; /* no other error means that another process has the lock */
 	if (is_held || !filelock_is_at(fd, path))
 		return 0;
 	return ftruncate(fd, 0) == 0 ? 1 : err_sys(err, "cannot write %s", path);

@@ -4,7 +4,7 @@
 
 #include "lib/lib.h"
 
-/* ---- yaml_node: What yaml.c and yaml_value.c share; nobody else includes it. ---- */
+/* ---- yaml_node: Shared by yaml.c and yaml_value.c; no other file includes it. ---- */
 
 enum yaml_kind { YAML_TEXT, YAML_LIST, YAML_MAP };
 
@@ -21,7 +21,7 @@ struct yaml_node {
 	bool complained;
 	char *pending_key; /* a mapping's key that waits for its value */
 	int pending_line, pending_column;
-	char **requested; /* keys asked of a mapping */
+	char **requested; /* keys requested from a mapping */
 	int n_requested;
 };
 

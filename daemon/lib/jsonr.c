@@ -146,7 +146,7 @@ static int hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The digits of a \u as UTF-8. Halves of a pair, and NUL, cannot stand in a text: jsonw writes neither. */
+/* The digits of a \u as UTF-8. Halves of a pair, and NUL, cannot be in a text: jsonw writes neither. */
 static void put_code(struct jsonr *r)
 {
 	int code = 0, n = 0;
@@ -168,7 +168,7 @@ static void put_code(struct jsonr *r)
 	}
 }
 
-/* What stands behind a backslash. */
+/* The character after a backslash. */
 static void put_escaped(struct jsonr *r)
 {
 	static const char meant[256] = { ['n'] = '\n', ['t'] = '\t', ['r'] = '\r', ['b'] = '\b', ['f'] = '\f' };
@@ -232,7 +232,7 @@ static void take_words(struct jsonr *r, const char **into)
 	*into = begin;
 }
 
-/* Figures have few digits: a whole number below 2^53 over an exact power of ten is rounded once, as strtod would round it. */
+/* Most numbers have few digits: a whole number below 2^53 over an exact power of ten is rounded once, as strtod does. */
 static double number(struct jsonr *r)
 {
 	enum { DIGITS_MAX = 15 };

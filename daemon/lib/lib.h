@@ -23,7 +23,7 @@ void *mem_alloc(size_t size) __attribute__((malloc, alloc_size(1), returns_nonnu
 void *mem_alloc_zero(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2), returns_nonnull));
 /** Change to `n` elements of `size` bytes (> 0); those that are new are undefined. `p` may be NULL. */
 void *mem_grow(void *p, size_t n, size_t size) __attribute__((alloc_size(2, 3), returns_nonnull, warn_unused_result));
-/** Room for one more than `n` elements of an array that had room for `n` by this function alone: it doubles at powers of two. */
+/** Reserve space for `n` + 1 elements of an array that only this function has grown: the capacity doubles at powers of two. */
 void *mem_grow_one(void *p, size_t n, size_t size) __attribute__((returns_nonnull, warn_unused_result));
 char *mem_copy_text(const char *text) __attribute__((malloc, returns_nonnull));
 
@@ -49,7 +49,7 @@ void buf_init(struct buf *b, size_t max);
 void buf_fini(struct buf *b);
 /** Forget contents and failure, keep memory. */
 void buf_clear(struct buf *b);
-/** Append where there is no room yet. */
+/** Append when there is no space yet. */
 void buf_append_grow(struct buf *b, const void *data, size_t len);
 /** Here, so that a constant text is a few moves: a page is thousands of them. */
 static inline void buf_append(struct buf *b, const void *data, size_t len)
@@ -63,7 +63,7 @@ static inline void buf_append(struct buf *b, const void *data, size_t len)
 	b->len += len;
 	b->data[b->len] = '\0';
 }
-/** Room for `len` bytes behind the last one, to be written in place; NULL when they do not fit. Then say how many they became. */
+/** Space for `len` bytes after the last one, to be written in place; NULL when they do not fit. Then set the written length. */
 char *buf_room_grow(struct buf *b, size_t len);
 static inline char *buf_room(struct buf *b, size_t len)
 {
@@ -131,20 +131,20 @@ void changed_text(const char *json, char *out, size_t size);
  * ---- err ----
  * One error, owned by the caller, reported once.
  *
- * Every function that can fail returns 0 or -1 and takes a `struct fw_err *` last. The place that first sees the failure
+ * Every function that can fail returns 0 or -1 and takes a `struct fw_err *` last. The function that first detects the failure
  * writes the message; callers above may put context in front of it but never replace it; the one that stops passing it on
  * reports it. There is no global last error.
  */
 
 enum err_code {
 	ERR_NONE = 0,
-	ERR_INTERNAL, /* our own fault, or one that no caller tells apart */
+	ERR_INTERNAL, /* an internal error, or one that no caller distinguishes */
 	ERR_INVALID,  /* what a person or a peer gave us is wrong */
 	ERR_NOT_FOUND,
 	ERR_CONFLICT, /* the thing's state forbids it: it has ended, it exists already */
 	ERR_BUSY,     /* again later */
 	ERR_TIMEOUT,
-	ERR_IO,       /* the operating system said no */
+	ERR_IO,       /* the operating system refused */
 	ERR_FULL,     /* a limit of ours or a full disk */
 	ERR_PROTOCOL, /* a peer broke the protocol */
 	ERR_UNSUPPORTED,
@@ -170,7 +170,7 @@ int err_context(struct fw_err *e, const char *format, ...) __attribute__((format
 /** Forget the error. */
 void err_clear(struct fw_err *e);
 
-/** The code in words: "invalid", "not_found". */
+/** The name of the code: "invalid", "not_found". */
 const char *err_name(enum err_code code);
 
 /*
@@ -212,10 +212,10 @@ struct proc_exit {
 	bool timed_out;
 };
 
-/** What programs of ours exit with, beside 0 done, 1 error, 2 usage, where their caller has to tell errors apart. */
+/** Exit statuses of our programs in addition to 0 done, 1 error, 2 usage, where the caller has to distinguish errors. */
 enum {
-	PROC_EXIT_GONE = 3,  /* what was asked for is not there */
-	PROC_EXIT_AGAIN = 75 /* the system said no; it may say yes later (EX_TEMPFAIL of sysexits.h) */
+	PROC_EXIT_GONE = 3,  /* the requested object does not exist */
+	PROC_EXIT_AGAIN = 75 /* the system refused; a retry may succeed (EX_TEMPFAIL of sysexits.h) */
 };
 
 /** Start a child. Own: on success `p` must end in proc_reap or proc_end; on -1 nothing runs. */
@@ -234,11 +234,14 @@ void proc_end(struct proc *p);
  */
 int proc_run(const struct proc_spec *spec, const struct buf *in, struct buf *out, struct buf *errors, int64_t deadline_ms,
 	struct proc_exit *how, struct fw_err *err);
-/** Whether it was ended by a signal that a program does not raise by a mistake of its own: lack of memory, or another process. */
+/** Whether it was ended by a signal that a program does not raise by its own mistake: out of memory, or another process. */
 bool proc_is_outside(const struct proc_exit *how);
 /** "exit 2", "killed by SIGSEGV", "ran past its deadline". Shape: text[64]. */
 void proc_describe(const struct proc_exit *how, char text[64]);
-/** Path of a program of ours: beside the running executable, else in ../bin, ../sbin or ../libexec/flopwatch from there, else by PATH. Shape: path[size]. */
+/**
+ * Path of one of our programs: next to the running executable, else in ../bin, ../sbin or ../libexec/flopwatch from there, else
+ * by PATH. Shape: path[size].
+ */
 int proc_sibling(const char *name, char *path, size_t size, struct fw_err *err);
 
 /*
@@ -334,7 +337,7 @@ int64_t clock_utc_ms(void);
 void clock_format(int64_t utc_ms, char text[32]);
 /**
  * Read a time of RFC 3339, "2026-11-21T02:46:00Z" or with an offset or a fraction, or a day alone: its midnight in UTC. A space
- * may stand for 'T', and for the '+' of an offset, which it is in a query that nobody has quoted. Err: ERR_INVALID.
+ * may replace 'T', and for the '+' of an offset, which it is in a query that nobody has quoted. Err: ERR_INVALID.
  */
 int clock_parse(const char *text, int64_t *utc_ms, struct fw_err *err);
 
@@ -343,13 +346,13 @@ int clock_parse(const char *text, int64_t *utc_ms, struct fw_err *err);
 enum { CORES_TEXT = 512, CORES_SEPARATE_MIN = 4, CORES_JOBS_MAX = 64 };
 
 struct cores {
-	cpu_set_t measure, serve; /* both all that is allowed where they are not apart */
+	cpu_set_t measure, serve; /* both are all allowed cores if they are not separate */
 	bool separate;
 };
 
 /**
  * Divide the cores that this process may use. `how`: "auto" leaves the first core with its hyperthreads to serve where there are at
- * least CORES_SEPARATE_MIN, and keeps nothing apart where there are fewer; "shared" keeps nothing apart; else the list of cores
+ * least CORES_SEPARATE_MIN, and separates nothing where there are fewer; "shared" separates nothing; else the list of cores
  * that measure, as "2-7,10". Err: ERR_INVALID no such list, a core that is not ours, none left to serve.
  */
 int cores_plan(const char *how, struct cores *out, struct fw_err *err);
@@ -368,7 +371,7 @@ int cores_count(void);
  */
 void cores_share(const cpu_set_t *all, const cpu_set_t *near, int n, int k, cpu_set_t *out);
 
-/** The cores near a device, by its address on the PCI bus as "0000:1b:00.0"; empty where the system does not say. */
+/** The cores near a device, by its address on the PCI bus as "0000:1b:00.0"; empty where the system does not report them. */
 void cores_near(const char *pci, cpu_set_t *out);
 
 /** Whether `text` could be given to cores_plan, on whatever machine. */
@@ -424,7 +427,7 @@ void csv_number(struct buf *out, double v);
 
 /*
  * ---- decimal ----
- * Numbers as printf writes them, by whole-number arithmetic: pages and long lists are mostly figures, and printf
+ * Numbers as printf writes them, by whole-number arithmetic: pages and long lists are mostly numbers, and printf
  * takes most of the time of answering them.
  */
 
@@ -514,12 +517,12 @@ bool field_is(enum field_set set, const char *text);
  * A file that several may have opened, and whose it is. Locks go with the descriptor, so with its process, however that ends.
  */
 
-/** Whether an open file is still the one that lies at `path`, not one that was removed, or that another one took the place of. */
+/** Whether an open file is still the one that lies at `path`, not one that was removed, or replaced by another. */
 bool filelock_is_at(int fd, const char *path);
 
 /**
- * Lock an open file and empty it, unless another process has it or it is no longer at `path`. A file system without locks cannot tell. 1 it is
- * ours until it is closed, 0 another's. Err: ERR_IO, ERR_FULL it cannot be emptied.
+ * Lock an open file and empty it, unless another process has it or it is no longer at `path`. A file system without locks cannot
+ * detect that. 1 it is ours until it is closed, 0 another's. Err: ERR_IO, ERR_FULL it cannot be emptied.
  */
 int filelock_claim(int fd, const char *path, struct fw_err *err);
 
@@ -562,7 +565,7 @@ void hash_end(struct hash_state *s, char hex[HASH_HEX]);
  * parsed by jansson, which checks everything; here a text that is no JSON sets `failed`, and nothing is read beyond its end.
  */
 
-/** A value as it stands in the text, quotes and brackets included. Own: the text's. */
+/** A value as it is in the text, quotes and brackets included. Own: the text's. */
 struct jsonr_span {
 	const char *text;
 	size_t len;
@@ -605,7 +608,7 @@ struct jsonr_field {
 void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room);
 /** Read an object into `into`; keys that are not in the list, and the whole of another kind of value, are stepped over. */
 void jsonr_object(struct jsonr *r, const struct jsonr_field *field, void *into);
-/** Step into an array; false where the value is none, which is stepped over. Then jsonr_item until it says false. */
+/** Step into an array; false where the value is none, which is stepped over. Then call jsonr_item until it returns false. */
 bool jsonr_array(struct jsonr *r);
 /** Whether another item follows; it is to be read or stepped over before the next call. */
 bool jsonr_item(struct jsonr *r);
@@ -642,7 +645,7 @@ void jsonw_string(struct jsonw *j, const char *text);
 void jsonw_bytes(struct jsonw *j, const void *data, size_t len);
 void jsonw_int(struct jsonw *j, int64_t v);
 void jsonw_double(struct jsonw *j, double v);
-/** Seven significant digits: for figures that people read, where the rest is noise. */
+/** Seven significant digits: for numbers that people read, where the rest is noise. */
 void jsonw_figure(struct jsonw *j, double v);
 /** %.9g, so that the float32 reads back bit for bit. */
 void jsonw_float(struct jsonw *j, float v);
@@ -714,7 +717,7 @@ int lines_feed(struct lines *l, const void *data, size_t len, struct fw_err *err
 int lines_next(struct lines *l, char **line, size_t *len);
 /** The next `n` bytes are payload. */
 void lines_expect(struct lines *l, size_t n);
-/** The payload bytes at hand, at most what is expected; 0 when none. Valid until the next call on `l`. */
+/** The available payload bytes, at most the expected number; 0 when none. Valid until the next call on `l`. */
 size_t lines_payload(struct lines *l, const char **data);
 
 /*
@@ -864,7 +867,7 @@ void utf8_show(struct buf *out, const char *text, size_t len, const char *keep);
  * ---- yaml ----
  * Typed reading of a YAML file by libyaml, for people: all mistakes in one run, each with file:line:col.
  *
- * The reader asks for the keys it knows; keys nobody asked for are mistakes, with the nearest known key as suggestion. A
+ * The reader requests the keys it knows; keys that it did not request are mistakes, with the nearest known key as suggestion. A
  * mistake is one line "file:line:col: key.path: what; what to do" in the document's `mistakes` buffer. Values are read by the
  * type that the caller wants: `no` is a string for yaml_string and an error for yaml_bool (only true and false are
  * booleans); numbers must be numbers to their last character; durations need a unit (ms s min h), percentages may carry %.
@@ -886,7 +889,7 @@ const char *yaml_mistake_text(const struct yaml *y);
 /** Add a mistake at `node`. */
 void yaml_mistake(struct yaml *y, const struct yaml_node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/** Where a value stands, for what only shows when the document is gone. From 1; 0 nowhere. */
+/** Position of a value, for mistakes that are found after the document is freed. From 1; 0 nowhere. */
 struct yaml_position {
 	int line, column;
 };
@@ -894,9 +897,9 @@ struct yaml_position yaml_position(const struct yaml_node *n);
 
 /** Child of a mapping, NULL if absent; marks the key as known. A `map` of NULL gives NULL. */
 struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *key);
-/** Whether a mapping has this key, which stays one that nobody asked for: to tell another kind of file by. */
+/** Whether a mapping has this key, which remains unrequested: to distinguish another kind of file. */
 bool yaml_has(const struct yaml_node *map, const char *key);
-/** After all yaml_get calls on `map`: complain about keys nobody asked for, and duplicates. */
+/** After all yaml_get calls on `map`: report keys that were not requested, and duplicates. */
 void yaml_finish(struct yaml *y, struct yaml_node *map);
 bool yaml_is_map(const struct yaml_node *n);
 bool yaml_is_list(const struct yaml_node *n);

@@ -1,4 +1,4 @@
-/* lines.c - framing of everything our programs say to each other; a peer decides neither length nor memory. */
+/* lines.c - framing of all messages between our programs; a peer decides neither length nor memory. */
 #include "lib/lib.h"
 
 void lines_init(struct lines *l, size_t max_line)

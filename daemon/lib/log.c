@@ -27,7 +27,7 @@ static bool is_read(void)
 	return poll(&out, 1, 0) != 0;
 }
 
-/* False: stderr failed, such as a file on a full disk. What is written later says how much is missing. */
+/* False: stderr failed, such as a file on a full disk. Later output reports how much is missing. */
 static bool write_line(const char *line, size_t len)
 {
 	if (is_torn && write(STDERR_FILENO, "\n", 1) != 1)
@@ -106,7 +106,7 @@ const char *log_quote(const char *text)
 	static char slots[QUOTE_SLOTS][QUOTE_MAX + 1];
 	static unsigned turn;
 	char *out = slots[turn++ % QUOTE_SLOTS];
-	/* Room that must stay for `..."` at the cut. */
+	/* Space that must remain for `..."` at the cut. */
 	const size_t limit = QUOTE_MAX - 4;
 	size_t len = strlen(text), i = 0, used = 0;
 	bool quoted = len == 0;

@@ -204,7 +204,7 @@ static int check_spec(const struct proc_spec *spec, struct fw_err *err)
 	return 0;
 }
 
-/* Wait until the child has started its program or said why not. */
+/* Wait until the child has started its program or reported its error. */
 static int await_start(int report, const struct proc_spec *spec, struct fw_err *err)
 {
 	struct start_failure f;
@@ -399,7 +399,7 @@ struct run {
 	struct buf *out, *errors;
 };
 
-/* One end for us (non-blocking), one for the child. `ours_reads` tells which is which. */
+/* One end for us (non-blocking), one for the child. `ours_reads`: the parent's end reads. */
 static int make_pipe(bool ours_reads, int *ours, int *theirs, struct fw_err *err)
 {
 	int ends[2];

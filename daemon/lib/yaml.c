@@ -1,5 +1,5 @@
 /*
- * yaml.c - a tree of nodes that remember where they stand, built from libyaml's events.
+ * yaml.c - a tree of nodes with their positions, built from libyaml's events.
  *
  * From events and not from libyaml's documents, because anchors, tags and second documents are refused here: none of our
  * files needs them, and an alias can make a small file expand without end. The typed readers are in yaml_value.c.
