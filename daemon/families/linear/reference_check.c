@@ -1,6 +1,6 @@
 /*
- * reference_check.c - a linear layer in fp64, of operands as they are after quantisation. A few rows of the output are checked, of a small
- * problem all, each over as many columns as there is time for.
+ * reference_check.c - a linear layer in fp64, of operands as they are after quantisation. A few rows of the output are checked,
+ * of a small problem all, each over as many columns as there is time for.
  *
  * Direction total is three of these. Output O[i, j] is the sum over l of A(i, l) B(j, l). Forward: A rows of X, B rows of W. Dgrad: A rows of dY, B columns of W. Wgrad:
  * A columns of dY, B columns of X. B is read row by row as it lies: where j goes along a row, all sums grow together.
