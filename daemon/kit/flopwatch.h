@@ -61,7 +61,7 @@ struct flopwatch_ops {
 
 struct flopwatch_state {
 	int is_open, fd, is_list, in_turn, rows, waits /* file, once it is open */;
-	pid_t pid; /* of whom the turns are */
+	pid_t pid; /* the process that takes the turns */
 	size_t n_out, n_in;
 	char out[1024], in[256];
 	/* of the next cell */
@@ -116,7 +116,7 @@ static inline long flopwatch_switches(const struct flopwatch_run *r)
 	return getrusage(r->ops ? 1 /* RUSAGE_THREAD */ : RUSAGE_SELF, &u) == 0 ? u.ru_nivcsw : 0;
 }
 
-/* For how long this thread had no processor although it wanted one. Units: ns; 0 where the system does not tell. */
+/* For how long this thread had no processor although it wanted one. Units: ns; 0 where the system does not report it. */
 static inline int64_t flopwatch_waited_ns(void)
 {
 	char text[96];
@@ -174,7 +174,7 @@ static inline void flopwatch_flush(void)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			_exit(1); /* nobody listens any more */
+			_exit(1); /* the peer closed the socket */
 		at += (size_t)n;
 	}
 	s->n_out = 0;
@@ -233,7 +233,7 @@ static inline void flopwatch_close(void)
 	flopwatch_now.fd = -1;
 }
 
-/* Whether anybody gives turns. */
+/* Connect to the process that grants turns, if there is one. */
 static inline void flopwatch_open(void)
 {
 	const char *descriptor = getenv("FLOPWATCH_INTERLEAVE");
@@ -245,7 +245,7 @@ static inline void flopwatch_open(void)
 	flopwatch_now.fd = descriptor ? atoi(descriptor) : -1;
 	if (flopwatch_now.fd < 0)
 		return;
-	/* nobody whom this program starts may speak in its place */
+	/* no child process may use the descriptor */
 	flopwatch_now.pid = getpid();
 	unsetenv("FLOPWATCH_INTERLEAVE");
 	fcntl(flopwatch_now.fd, F_SETFD, FD_CLOEXEC);
@@ -255,7 +255,7 @@ static inline void flopwatch_open(void)
 	atexit(flopwatch_close);
 }
 
-/* Ask for a turn. 0: the cell has none any more. */
+/* Request a turn. 0: no turns remain for the cell. */
 static inline int flopwatch_request_turn(struct flopwatch_run *r)
 {
 	char line[FLOPWATCH_KEY_SIZE + 16];
