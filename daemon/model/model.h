@@ -61,7 +61,7 @@ const char *direction_name(enum direction d);
 
 /*
  * ---- reader ----
- * A suite file as a family reads it: lists of numbers and words with their mistakes, and a place for cases.
+ * A suite file as a family reads it: lists of numbers and words with their mistakes, and storage for cases.
  *
  * Names, thresholds, seed and directions are the suite's, and read before.
  */
@@ -81,7 +81,7 @@ void reader_add(struct reader *r, struct yaml_node *at, const void *shape);
 int reader_ints(struct reader *r, struct yaml_node *list, int max, int64_t most, int32_t *out);
 /** A list of 1 to READER_LIST_MAX numbers between 0 and 1; likewise. */
 int reader_shares(struct reader *r, struct yaml_node *list, double *out);
-/** A word's place among `words` (NULL behind the last); -1 and a mistake that says `hint` where it is none. */
+/** A word's index in `words` (NULL after the last); -1 and a mistake with `hint` if it is not in the list. */
 int reader_word(struct yaml *y, struct yaml_node *n, const char *const *words, const char *hint);
 /** A mistake at `map` where `value` is not there. */
 void reader_require(struct yaml *y, const struct yaml_node *map, const struct yaml_node *value, const char *key);
@@ -89,9 +89,9 @@ void reader_require(struct yaml *y, const struct yaml_node *map, const struct ya
 /*
  * ---- family ----
  * What can be measured: a family of problems that differ in their shape. Everything that flopwatch knows of one kind of
- * kernel stands in daemon/families/NAME/, behind the struct below; what a result has to be, in its reference*.c.
+ * kernel is in daemon/families/NAME/, behind the struct below; what a result has to be, in its reference*.c.
  *
- * Families are found by their folders: NAME/ defines `const struct family family_NAME`. doc/families.md says how one is written.
+ * Families are found by their folders: NAME/ defines `const struct family family_NAME`. doc/families.md shows how to write one.
  *
  * A shape is the family's own struct, of plain values without pointers, so that it can be copied and compared. A family owns
  * nothing else and decides nothing: it answers questions about shapes.
@@ -177,7 +177,7 @@ struct family {
 	void (*import)(struct yaml *y, struct yaml_node *root, const char *name, struct buf *out);
 
 	/* A shape. */
-	int (*check)(const void *shape, enum direction d, struct fw_err *err); /* in words a person can act on */
+	int (*check)(const void *shape, enum direction d, struct fw_err *err); /* text that a user can act on */
 	/** Whether anybody can compute it, whatever a module says; a case that nobody can is unsupported for this reason. NULL: all. */
 	int (*fits)(const void *shape, enum direction d, struct fw_err *err);
 	void (*label)(const void *shape, struct family_label *out);
@@ -587,7 +587,7 @@ enum jobkind jobkind_from_name(const char *name);
 bool jobkind_is_itself(enum jobkind kind);
 /**
  * Return whether it compares providers, configurations or toolchains, which shows nothing about a commit as it is: it sets no
- * commit's verdict, belongs to no history, and alerts nobody as for a commit.
+ * commit's verdict, belongs to no history, and opens no alert of a commit.
  */
 bool jobkind_is_side_by_side(enum jobkind kind);
 /** Return whether it is the daemon's own work rather than pushed or requested: lists show such jobs separately. */
@@ -598,7 +598,7 @@ bool jobkind_is_upkeep(enum jobkind kind);
  * States of a job and their transitions as one table.
  *
  * queued -> assigned -> building -> checking -> measuring -> done | failed | cancelled | superseded | target_missing. A job
- * that lost its worker returns to queued; final states never change.
+ * whose worker disconnected returns to queued; final states never change.
  */
 
 enum jobstate {
