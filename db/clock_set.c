@@ -1,4 +1,4 @@
-/* clock_set.c - see clock_set.c. min() keeps times of past events out of the future. */
+/* clock_set.c - documented in db.h. min() keeps times of past events out of the future. */
 #include "db/db.h"
 
 #define OPEN "state IN ('queued', 'assigned', 'building', 'checking', 'measuring')"

@@ -1,4 +1,4 @@
-/* answers.c - see answers.c. */
+/* answers.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <stdlib.h>

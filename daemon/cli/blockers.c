@@ -1,4 +1,4 @@
-/* blockers.c - see blockers.c. */
+/* blockers.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include "model/model.h"

@@ -1,4 +1,4 @@
-/* builder.c - see builder.c. */
+/* builder.c - documented in internal.h. */
 #include "cli/internal.h"
 
 static void stem_of(const char *path, char *out, size_t size)

@@ -1,4 +1,4 @@
-/* command.c - see command.c. */
+/* command.c - documented in internal.h. */
 #include "cli/internal.h"
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

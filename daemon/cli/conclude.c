@@ -1,4 +1,4 @@
-/* conclude.c - see conclude.c. */
+/* conclude.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <math.h>

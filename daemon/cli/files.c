@@ -1,4 +1,4 @@
-/* files.c - see files.c. */
+/* files.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* footnotes.c - see footnotes.c. */
+/* footnotes.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <math.h>

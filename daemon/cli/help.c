@@ -1,4 +1,4 @@
-/* help.c - see help.c. */
+/* help.c - documented in internal.h. */
 #include "cli/internal.h"
 
 static const char exits[] =

@@ -1,4 +1,4 @@
-/* hint.c - see hint.c. */
+/* hint.c - documented in internal.h. */
 #include "cli/internal.h"
 
 static void add(struct hints *h, const char *format, ...) __attribute__((format(printf, 2, 3)));

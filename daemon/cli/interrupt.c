@@ -1,4 +1,4 @@
-/* interrupt.c - see interrupt.c. */
+/* interrupt.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <signal.h>

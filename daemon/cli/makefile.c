@@ -1,4 +1,4 @@
-/* makefile.c - see makefile.c. */
+/* makefile.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <stdlib.h>

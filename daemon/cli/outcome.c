@@ -1,4 +1,4 @@
-/* outcome.c - see outcome.c. Both sides are the same files, so what either of them says is said of both. */
+/* outcome.c - documented in internal.h. Both sides are the same files, so what either of them says is said of both. */
 #include "cli/internal.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* plain.c - see plain.c. */
+/* plain.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include "lib/lib.h"

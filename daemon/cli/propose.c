@@ -1,4 +1,4 @@
-/* propose.c - see propose.c. */
+/* propose.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <ctype.h>

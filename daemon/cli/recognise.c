@@ -1,4 +1,4 @@
-/* recognise.c - see recognise.c. */
+/* recognise.c - documented in internal.h. */
 #include "cli/internal.h"
 
 static const char *const c_suffixes[] = { ".c", ".cc", ".cpp", ".cxx", ".cu", NULL };

@@ -1,4 +1,4 @@
-/* report.c - see report.c. */
+/* report.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <math.h>

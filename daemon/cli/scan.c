@@ -1,4 +1,4 @@
-/* probe.c - see probe.c. */
+/* scan.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <dirent.h>

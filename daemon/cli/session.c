@@ -1,4 +1,4 @@
-/* session.c - see session.c. One conversation, so everything blocks: nobody else waits. */
+/* session.c - documented in internal.h. One conversation, so everything blocks: nobody else waits. */
 #include "cli/internal.h"
 
 #include <errno.h>

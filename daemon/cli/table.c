@@ -1,4 +1,4 @@
-/* table.c - see table.c. */
+/* table.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <math.h>

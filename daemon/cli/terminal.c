@@ -1,4 +1,4 @@
-/* terminal.c - see terminal.c. */
+/* terminal.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* torchao.c - see torchao.c. */
+/* torchao.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* tree.c - see tree.c. */
+/* tree.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* trial_report.c - see internal.h. */
+/* trial_report.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* value.c - see value.c. */
+/* value.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* write.c - see write.c. */
+/* write.c - documented in internal.h. */
 #include "cli/internal.h"
 
 #include "model/model.h"

@@ -1,4 +1,4 @@
-/* layout.c - see layout.c. Nothing is opened here but folders, and regular files that name a folder. */
+/* layout.c - documented in internal.h. Nothing is opened here but folders, and regular files that name a folder. */
 #include "git/internal.h"
 
 #include <dirent.h>

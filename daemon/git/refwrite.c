@@ -1,4 +1,4 @@
-/* refwrite.c - see refwrite.c. */
+/* refwrite.c - documented in internal.h. */
 #include "git/internal.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* csv_write.c - see lib.h. */
+/* csv_write.c - documented in lib.h. */
 #include "lib/lib.h"
 
 #include <math.h>

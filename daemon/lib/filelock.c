@@ -1,4 +1,4 @@
-/* filelock.c - see filelock.c. */
+/* filelock.c - documented in lib.h. */
 #include "lib/lib.h"
 
 #include <errno.h>

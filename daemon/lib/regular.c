@@ -1,4 +1,4 @@
-/* regular.c - see regular.c. */
+/* regular.c - documented in lib.h. */
 #include "lib/lib.h"
 
 #include <errno.h>

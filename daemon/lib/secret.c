@@ -1,4 +1,4 @@
-/* secret.c - see secret.c. */
+/* secret.c - documented in lib.h. */
 #include "lib/lib.h"
 
 #include <errno.h>

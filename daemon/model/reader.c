@@ -1,4 +1,4 @@
-/* reader.c - see reader.c. */
+/* reader.c - documented in model.h. */
 #include "model/model.h"
 
 void reader_add(struct reader *r, struct yaml_node *at, const void *shape)

@@ -1,4 +1,4 @@
-/* send.c - see send.c. */
+/* send.c - documented in internal.h. */
 #include "send/internal.h"
 
 #include <arpa/inet.h>

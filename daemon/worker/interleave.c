@@ -15,7 +15,7 @@ struct interleave_known {
 struct all_interleave {
 	struct command *command;
 	int n_cells;
-	int *position; /* place[side][n_cells]: position of each cell in the side's order */
+	int *position; /* position[side][n_cells]: position of each cell in the side's order */
 	int n_position[INTERLEAVE_SIDES_MAX];
 	int *missed;                      /* missed[n_cells]: sessions in which a side did not reach the cell */
 	struct interleave_known *known;   /* known[n_cells] */

@@ -1,4 +1,4 @@
-/* unschedulable.c - see unschedulable.c. */
+/* unschedulable.c - documented in answer.h. */
 #include "web/answer/answer.h"
 
 enum { KEY_SIZE = 24 };

@@ -1,4 +1,4 @@
-/* markdown.c - see markdown.c. */
+/* markdown.c - documented in html.h. */
 #include "web/html/html.h"
 
 #include <strings.h>

@@ -1,4 +1,4 @@
-/* route.c - see route.c. */
+/* route.c - documented in http.h. */
 #include "web/http/http.h"
 
 #include <stdio.h>

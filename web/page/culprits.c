@@ -1,4 +1,4 @@
-/* culprits.c - see culprits.c. */
+/* culprits.c - documented in internal.h. */
 #include "web/page/internal.h"
 
 /* More digits than these are none that a few runs can tell. */

@@ -1,4 +1,4 @@
-/* explained.c - see explained.c. */
+/* explained.c - documented in internal.h. */
 #include "web/page/internal.h"
 
 enum { PROFILE_CELLS_MAX = 3 };

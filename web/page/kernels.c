@@ -1,4 +1,4 @@
-/* kernels.c - see kernels.c. */
+/* kernels.c - documented in internal.h. */
 #include "web/page/internal.h"
 
 /* The row of this place of a side's call, of an earlier process; else one that only the other side has; else a new one. NULL: no room. */

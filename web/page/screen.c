@@ -1,4 +1,4 @@
-/* screen.c - see screen.c. */
+/* screen.c - documented in internal.h. */
 #include "web/page/internal.h"
 
 /* ---- waits ---- */

@@ -1,4 +1,4 @@
-/* sparse.c - see sparse.c. */
+/* sparse.c - documented in internal.h. */
 #include "web/page/internal.h"
 
 void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)

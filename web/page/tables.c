@@ -1,4 +1,4 @@
-/* tables.c - see tables.c. */
+/* tables.c - documented in internal.h. */
 #include "web/page/internal.h"
 
 double tables_value(const struct kernel_pair *p, int side, const char *metric)

@@ -1,4 +1,4 @@
-/* traffic.c - see traffic.c. */
+/* traffic.c - documented in internal.h. */
 #include "web/page/internal.h"
 
 #define SECTOR    32.0  /* bytes */

@@ -1,4 +1,4 @@
-/* block.c - see block.h. */
+/* reference_block.c - documented in internal.h. */
 #include "families/linear/internal.h"
 
 #include <math.h>

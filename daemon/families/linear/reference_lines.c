@@ -1,4 +1,4 @@
-/* lines.c - see lines.c. */
+/* reference_lines.c - documented in internal.h. */
 #include "families/linear/internal.h"
 
 #include <math.h>

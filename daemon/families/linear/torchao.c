@@ -1,4 +1,4 @@
-/* torchao.c - see torchao.c. Keys and what follows from them are those of its runner of benchmarks. */
+/* torchao.c - documented in linear.h. Keys and what follows from them are those of its runner of benchmarks. */
 #include "families/linear/internal.h"
 
 #include <ctype.h>
