@@ -86,7 +86,7 @@ static size_t take(char *data, size_t size, size_t n, void *arg)
 		buf_append(sink->text, data, len);
 		return sink->text->failed ? 0 : len;
 	}
-	if (buf_write_fd(data, len, sink->fd) == 0)
+	if (fd_write(sink->fd, data, len) == 0)
 		return len;
 	sink->write_errno = errno;
 	return 0;

@@ -39,7 +39,7 @@ static int store(const char *path, const struct buf *text, struct fw_err *err)
 			path);
 	if (fd < 0)
 		return err_sys(err, "%s", path);
-	if (buf_write_fd(text->data, text->len, fd) != 0) {
+	if (fd_write(fd, text->data, text->len) != 0) {
 		err_sys(err, "%s", path);
 		close(fd);
 		unlink(path);

@@ -113,7 +113,7 @@ void tar_init(struct tar *t, int fd)
 
 static int put(struct tar *t, const void *data, size_t len, struct fw_err *err)
 {
-	if (buf_write_fd(data, len, t->fd) != 0)
+	if (fd_write(t->fd, data, len) != 0)
 		return err_sys(err, "write the archive");
 	t->written += (int64_t)len;
 	return 0;

@@ -20,7 +20,7 @@ static int print(const struct buf *out, struct fw_err *err)
 {
 	if (out->failed)
 		return err_set(err, ERR_UNSUPPORTED, "the answer is larger than %d MiB", OUTPUT_MAX >> 20);
-	return buf_write_fd(out->data, out->len, STDOUT_FILENO) == 0 ? 0 : err_sys(err, "write the answer");
+	return fd_write(STDOUT_FILENO, out->data, out->len) == 0 ? 0 : err_sys(err, "write the answer");
 }
 
 /* Nothing that was found, or not found, holds where the repository was moved away meanwhile. */

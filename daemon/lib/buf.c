@@ -134,19 +134,6 @@ int buf_read_fd(struct buf *b, int fd)
 	}
 }
 
-int buf_write_fd(const void *data, size_t len, int fd)
-{
-	for (const char *at = data; len > 0;) {
-		ssize_t done = write(fd, at, len);
-
-		if (done < 0 && errno != EINTR)
-			return -1;
-		at += done > 0 ? done : 0;
-		len -= done > 0 ? (size_t)done : 0;
-	}
-	return 0;
-}
-
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void buf_base64(struct buf *b, const void *data, size_t len)

@@ -38,7 +38,7 @@ static int memory_file_of(const struct buf *in, struct fw_err *err)
 	int fd = memory_file("input", err);
 	if (fd < 0)
 		return -1;
-	if (buf_write_fd(in->data, in->len, fd) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+	if (fd_write(fd, in->data, in->len) == 0 && lseek(fd, 0, SEEK_SET) == 0)
 		return fd;
 	err_sys(err, "cannot fill a memory file");
 	close(fd);

@@ -93,8 +93,6 @@ void buf_vprintf(struct buf *b, const char *format, va_list args) __attribute__(
 void buf_consume(struct buf *b, size_t n);
 /** Read from `fd` until end of file or `max`. Err: -1 with errno; beyond max sets failed. */
 int buf_read_fd(struct buf *b, int fd);
-/** Write all of `data` to `fd`. Err: -1 with errno. */
-int buf_write_fd(const void *data, size_t len, int fd);
 /** Base64 of `len` bytes, and back. Err: buf_unbase64 returns -1 on a bad character. */
 void buf_base64(struct buf *b, const void *data, size_t len);
 int buf_unbase64(struct buf *b, const char *text, size_t len);
@@ -337,7 +335,7 @@ int64_t clock_utc_ms(void);
 void clock_format(int64_t utc_ms, char text[32]);
 /**
  * Read a time of RFC 3339, "2026-11-21T02:46:00Z" or with an offset or a fraction, or a day alone: its midnight in UTC. A space
- * may replace 'T', and for the '+' of an offset, which it is in a query that nobody has quoted. Err: ERR_INVALID.
+ * may replace 'T', and the '+' of an offset, which becomes a space in a query that is not quoted. Err: ERR_INVALID.
  */
 int clock_parse(const char *text, int64_t *utc_ms, struct fw_err *err);
 
