@@ -14,7 +14,7 @@ enum { X = FW_LAYERNORM_X, GAMMA, BETA, Y, MEAN, RSTD, DY, DX, DGAMMA, DBETA };
 struct inputs {
 	size_t n;
 	double epsilon;
-	float *x, *dy, *gamma, *beta; /* one row each */
+	float *x, *gamma, *beta; /* one row each */
 };
 
 static void put(double *exact, double *allowed, size_t i, double v, double noise)
@@ -47,26 +47,23 @@ static int forward_row(const struct check_io *io, const struct inputs *in, int64
 	return 0;
 }
 
-static int backward_row(const struct check_io *io, const struct inputs *in, int64_t row, struct values *out, struct fw_err *err)
+static int put_backward_row(const struct inputs *in, int64_t row, const float *x, const float *dy, double mean, double rstd,
+	struct values *out, struct fw_err *err)
 {
 	double g = 0, gx = 0, *dx, *allowed;
-	float mean, rstd;
 
-	if (check_read(io, MEAN, row, 1, &mean, err) != 0 || check_read(io, RSTD, row, 1, &rstd, err) != 0 ||
-		check_read(io, X, row * (int64_t)in->n, in->n, in->x, err) != 0 ||
-		check_read(io, DY, row * (int64_t)in->n, in->n, in->dy, err) != 0 ||
-		values_add(out, DX, row * (int64_t)in->n, in->n, &dx, &allowed, err) != 0)
+	if (values_add(out, DX, row * (int64_t)in->n, in->n, &dx, &allowed, err) != 0)
 		return -1;
 	for (size_t j = 0; j < in->n; j++) {
-		double x = ((double)in->x[j] - (double)mean) * (double)rstd, dy = (double)in->dy[j];
+		double v = ((double)x[j] - mean) * rstd, own = (double)dy[j] * (double)in->gamma[j];
 
-		g += dy * (double)in->gamma[j] / (double)in->n;
-		gx += dy * (double)in->gamma[j] * x / (double)in->n;
+		g += own / (double)in->n;
+		gx += own * v / (double)in->n;
 	}
 	for (size_t j = 0; j < in->n; j++) {
-		double x = ((double)in->x[j] - (double)mean) * (double)rstd, own = (double)in->dy[j] * (double)in->gamma[j];
+		double v = ((double)x[j] - mean) * rstd, own = (double)dy[j] * (double)in->gamma[j];
 
-		put(dx, allowed, j, (double)rstd * (own - g - x * gx), (double)rstd * (fabs(own) + 1 + fabs(x)));
+		put(dx, allowed, j, rstd * (own - g - v * gx), rstd * (fabs(own) + 1 + fabs(v)));
 	}
 	return 0;
 }
@@ -88,8 +85,9 @@ static void sum_rows(
 			}
 }
 
-/* Shape: sums[3][columns]: dgamma, dbeta, and the magnitudes that they are sums of. */
-static int sum_columns(const struct check_io *io, double *sums, struct fw_err *err)
+/* Sum up all rows, and put those that are drawn. Shape: sums[3][columns]: dgamma, dbeta, and the magnitudes that they are sums of. */
+static int take_rows(const struct check_io *io, const struct inputs *in, uint64_t seed, int drawn, double *sums,
+	struct values *out, struct fw_err *err)
 {
 	const struct fw_layernorm *a = (const void *)io->cell->shape.bytes;
 	int64_t columns = a->columns, many = BLOCK / columns + 1;
@@ -103,21 +101,26 @@ static int sum_columns(const struct check_io *io, double *sums, struct fw_err *e
 		if (check_read(io, X, row * columns, (size_t)(n * columns), x, err) != 0 ||
 			check_read(io, DY, row * columns, (size_t)(n * columns), dy, err) != 0 ||
 			check_read(io, MEAN, row, (size_t)n, mean, err) != 0 ||
-			check_read(io, RSTD, row, (size_t)n, rstd, err) != 0)
+			check_read(io, RSTD, row, (size_t)n, rstd, err) != 0) {
 			result = -1;
-		else
-			sum_rows(n, columns, x, dy, mean, rstd, sums);
+			break;
+		}
+		sum_rows(n, columns, x, dy, mean, rstd, sums);
+		for (int64_t i = 0; result == 0 && i < n; i++)
+			if (values_is_drawn(seed, row + i, drawn, a->rows))
+				result = put_backward_row(in, row + i, x + i * columns, dy + i * columns, (double)mean[i],
+					(double)rstd[i], out, err);
 	}
 	free(x);
 	return result;
 }
 
-static int put_columns(const struct check_io *io, struct values *out, struct fw_err *err)
+static int backward(
+	const struct check_io *io, const struct inputs *in, uint64_t seed, int drawn, struct values *out, struct fw_err *err)
 {
-	const struct fw_layernorm *a = (const void *)io->cell->shape.bytes;
-	size_t n = (size_t)a->columns;
+	size_t n = in->n;
 	double *sums = calloc(3 * n, sizeof *sums), *dgamma, *dbeta, *ag, *ab;
-	int result = sums ? sum_columns(io, sums, err) : err_set(err, ERR_FULL, "reference: out of memory");
+	int result = sums ? take_rows(io, in, seed, drawn, sums, out, err) : err_set(err, ERR_FULL, "reference: out of memory");
 
 	if (result == 0 &&
 		(values_add(out, DGAMMA, 0, n, &dgamma, &ag, err) != 0 || values_add(out, DBETA, 0, n, &dbeta, &ab, err) != 0))
@@ -136,20 +139,15 @@ static int compute(const struct check_io *io, uint64_t seed, double visits, stru
 	bool forward = io->cell->direction == DIRECTION_FORWARD;
 	size_t width = (size_t)a->columns;
 	int n = (int)fmin(a->rows, fmax(64, (visits > 0 ? visits : VISITS) / a->columns)), result = -1;
-	float *f = calloc(4 * width, sizeof *f);
-	struct inputs in = { width, (double)a->epsilon, f, f + width, f + 2 * width, f + 3 * width };
+	float *f = calloc(3 * width, sizeof *f);
+	struct inputs in = { width, (double)a->epsilon, f, f + width, f + 2 * width };
 
 	if (!f)
 		err_set(err, ERR_FULL, "reference: out of memory");
 	else if (check_read(io, GAMMA, 0, width, in.gamma, err) == 0)
-		result = forward ? check_read(io, BETA, 0, width, in.beta, err) : 0;
+		result = forward ? check_read(io, BETA, 0, width, in.beta, err) : backward(io, &in, seed, n, out, err);
 	for (int i = 0; result == 0 && forward && i < n; i++)
 		result = forward_row(io, &in, values_row(seed, i, n, a->rows), out, err);
-	for (int64_t row = 0; result == 0 && !forward && row < a->rows; row++)
-		if (values_is_drawn(seed, row, n, a->rows))
-			result = backward_row(io, &in, row, out, err);
-	if (result == 0 && !forward)
-		result = put_columns(io, out, err);
 	free(f);
 	return result;
 }
