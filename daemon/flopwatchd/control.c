@@ -14,7 +14,7 @@
 
 enum {
 	PRIORITY_REQUESTED = 10,
-	PRIORITY_AWAITED = 2 /* above profiles of alerts */,
+	PRIORITY_AWAITED = 2, /* above profiles of alerts */
 	ABBREVIATION_MIN = 7,
 	COVERED_MAX = 64,
 	RULE_MAX = 1 << 16
@@ -410,7 +410,7 @@ int control_await(struct control *c, int64_t repo, const char *target_sha, struc
 	bool is_plain;
 	if (store_job_is_plain(c->db, repo, target_sha, &is_plain, err) != 0)
 		return -1;
-	if (!is_plain) /* a client asks again and again: nothing is written then */
+	if (!is_plain) /* clients poll: write once */
 		return 0;
 	return txn_begin(g, err) != 0 ? -1 : txn_end(g, store_job_raise(c->db, repo, target_sha, PRIORITY_AWAITED, err), err);
 }

@@ -533,25 +533,27 @@ struct job_request {
  * What a device is held for. Device time of a comparison is the sum of its steps.
  */
 
-enum device_step {
-	DEVICE_STEP_START,     /* of a process and its sandbox */
-	DEVICE_STEP_CONTEXT,   /* of CUDA */
-	DEVICE_STEP_LOAD,      /* of both modules */
-	DEVICE_STEP_INPUTS,    /* allocated and filled */
-	DEVICE_STEP_FORWARD,   /* that backward cells start from, with its check */
-	DEVICE_STEP_PLAN,      /* plan and bind of a module */
-	DEVICE_STEP_REFERENCE, /* fp64 results */
-	DEVICE_STEP_CHECK,     /* checked calls outside the timed passes */
-	DEVICE_STEP_WARM,      /* warm-up calls */
-	DEVICE_STEP_TIMED,     /* calls whose times are used */
-	DEVICE_STEP_BETWEEN,   /* the rest of timed passes: displaced caches, watched calls, readings of the device */
-	DEVICE_STEP_END,       /* freeing memory, end of the process */
-	DEVICE_STEP_PROGRAM,   /* benchmark programs, outside their timed calls */
-	DEVICE_STEP_SENTINEL,  /* known computations, readings, waiting until the device is idle */
-	DEVICE_STEP_AUDIT,     /* batches of calls timed from outside */
-	DEVICE_STEP_PROFILE,   /* counters and samples */
-	DEVICE_STEPS
-};
+/** X(constant, name) for each, in their order in time. */
+#define DEVICE_STEP_LIST(X)                                                                                                      \
+	X(DEVICE_STEP_START, "start")         /* of a process and its sandbox */                                                 \
+	X(DEVICE_STEP_CONTEXT, "context")     /* of CUDA */                                                                      \
+	X(DEVICE_STEP_LOAD, "load")           /* of both modules */                                                              \
+	X(DEVICE_STEP_INPUTS, "inputs")       /* allocated and filled */                                                         \
+	X(DEVICE_STEP_FORWARD, "forward")     /* whose results backward cells start from, with its check */                      \
+	X(DEVICE_STEP_PLAN, "plan")           /* plan and bind of a module */                                                    \
+	X(DEVICE_STEP_REFERENCE, "reference") /* fp64 results */                                                                 \
+	X(DEVICE_STEP_CHECK, "check")         /* checked calls outside the timed passes */                                       \
+	X(DEVICE_STEP_WARM, "warm")           /* warm-up calls */                                                                \
+	X(DEVICE_STEP_TIMED, "timed")         /* calls whose times are used */                                                   \
+	X(DEVICE_STEP_BETWEEN, "between")     /* the rest of timed passes: displaced caches, watched calls, device readings */   \
+	X(DEVICE_STEP_END, "end")             /* freeing memory, end of the process */                                           \
+	X(DEVICE_STEP_PROGRAM, "program")     /* benchmark programs, outside their timed calls */                                \
+	X(DEVICE_STEP_SENTINEL, "sentinel")   /* known computations, readings, waiting until the device is idle */               \
+	X(DEVICE_STEP_AUDIT, "audit")         /* batches of calls timed from outside */                                          \
+	X(DEVICE_STEP_PROFILE, "profile")     /* counters and samples */
+
+#define DEVICE_STEP_CONSTANT(step, name) step,
+enum device_step { DEVICE_STEP_LIST(DEVICE_STEP_CONSTANT) DEVICE_STEPS };
 
 extern const char *const device_step_names[DEVICE_STEPS + 1];
 /** DEVICE_STEPS for an unknown name. */

@@ -176,24 +176,8 @@ bool alertstate_is_live(enum alertstate v)
 	return v == ALERTSTATE_OPEN || v == ALERTSTATE_ACKNOWLEDGED;
 }
 
-const char *const device_step_names[DEVICE_STEPS + 1] = {
-	[DEVICE_STEP_START] = "start",
-	[DEVICE_STEP_CONTEXT] = "context",
-	[DEVICE_STEP_LOAD] = "load",
-	[DEVICE_STEP_INPUTS] = "inputs",
-	[DEVICE_STEP_FORWARD] = "forward",
-	[DEVICE_STEP_PLAN] = "plan",
-	[DEVICE_STEP_REFERENCE] = "reference",
-	[DEVICE_STEP_CHECK] = "check",
-	[DEVICE_STEP_WARM] = "warm",
-	[DEVICE_STEP_TIMED] = "timed",
-	[DEVICE_STEP_BETWEEN] = "between",
-	[DEVICE_STEP_END] = "end",
-	[DEVICE_STEP_PROGRAM] = "program",
-	[DEVICE_STEP_SENTINEL] = "sentinel",
-	[DEVICE_STEP_AUDIT] = "audit",
-	[DEVICE_STEP_PROFILE] = "profile",
-};
+#define STEP_NAME(step, name) [step] = name,
+const char *const device_step_names[DEVICE_STEPS + 1] = { DEVICE_STEP_LIST(STEP_NAME) };
 
 enum device_step device_step_from_name(const char *name)
 {

@@ -158,6 +158,16 @@ int protocol_parse_subjects(const char *text, size_t len, struct msg_job *out, s
 	return parse_part(text, len, "job", protocol_subjects_rows, out, err);
 }
 
+double msg_cell_seconds(const struct msg_cell *m)
+{
+	double ms = 0;
+
+	for (int s = 0; s < m->n_subjects; s++)
+		for (int i = 0; i < m->n; i++)
+			ms += (double)m->ms[s][i];
+	return ms / 1e3;
+}
+
 void msg_fini(struct msg *m)
 {
 	const struct message *kind = &messages[m->t];

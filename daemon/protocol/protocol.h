@@ -561,6 +561,8 @@ const char *protocol_name(enum msg_type t);
  */
 int protocol_parse(const char *line, size_t len, struct msg *out, struct fw_err *err);
 void msg_fini(struct msg *m);
+/** Sum of all times of a record. Units: s. */
+double msg_cell_seconds(const struct msg_cell *m);
 
 /**
  * Append one line with its LF. Only the last PROTOCOL_LOG_MAX bytes of a build log are written. A line that would exceed

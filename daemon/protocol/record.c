@@ -452,30 +452,8 @@ const struct row protocol_fault_rows[] = {
 	{ .key = NULL },
 };
 
-#define ROW_STEP(step, name)                                                                                                     \
-	{                                                                                                                        \
-		ROW_DOUBLE(struct msg_done, step_s[step], name, SPARSE, 0, 1e9)                                                  \
-	}
-
-static const struct row step_rows[] = {
-	ROW_STEP(DEVICE_STEP_START, "start"),
-	ROW_STEP(DEVICE_STEP_CONTEXT, "context"),
-	ROW_STEP(DEVICE_STEP_LOAD, "load"),
-	ROW_STEP(DEVICE_STEP_INPUTS, "inputs"),
-	ROW_STEP(DEVICE_STEP_FORWARD, "forward"),
-	ROW_STEP(DEVICE_STEP_PLAN, "plan"),
-	ROW_STEP(DEVICE_STEP_REFERENCE, "reference"),
-	ROW_STEP(DEVICE_STEP_CHECK, "check"),
-	ROW_STEP(DEVICE_STEP_WARM, "warm"),
-	ROW_STEP(DEVICE_STEP_TIMED, "timed"),
-	ROW_STEP(DEVICE_STEP_BETWEEN, "between"),
-	ROW_STEP(DEVICE_STEP_END, "end"),
-	ROW_STEP(DEVICE_STEP_PROGRAM, "program"),
-	ROW_STEP(DEVICE_STEP_SENTINEL, "sentinel"),
-	ROW_STEP(DEVICE_STEP_AUDIT, "audit"),
-	ROW_STEP(DEVICE_STEP_PROFILE, "profile"),
-	{ .key = NULL },
-};
+#define ROW_STEP(step, name) { ROW_DOUBLE(struct msg_done, step_s[step], name, SPARSE, 0, 1e9) },
+static const struct row step_rows[] = { DEVICE_STEP_LIST(ROW_STEP){ .key = NULL } };
 
 const struct row protocol_done_rows[] = {
 	{ ROW_DOUBLE(struct msg_done, gpu_s, "gpu_s", REQUIRED, 0, 1e9) },

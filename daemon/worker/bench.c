@@ -128,11 +128,8 @@ void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char
 
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err)
 {
-	const struct msg_cell *cell = m->t == MSG_CELL ? m->u.cell : NULL;
-
-	for (int s = 0; cell && s < cell->n_subjects; s++)
-		for (int i = 0; i < cell->n; i++)
-			b->calls_s += (double)cell->ms[s][i] * 1e-3;
+	if (m->t == MSG_CELL)
+		b->calls_s += msg_cell_seconds(m->u.cell);
 	return b->emit ? b->emit(b->emit_arg, m, err) : 0;
 }
 

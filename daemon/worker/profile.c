@@ -68,7 +68,7 @@ static int collect(struct buffered *k, enum evidence_path best, struct fw_err *e
 	return k->bench->device.kind == DEVICE_CUDA ? collect_kernels(k, 1, err) : 0;
 }
 
-/* Pushes wait meanwhile. A step that has begun ends. */
+/* Pushes wait meanwhile. Counters and kernel times are always collected, and a step that has begun ends. */
 #define DEVICE_S 45.0
 
 /* Steps that refine the answer. They are left out once the device was held for DEVICE_S. */
@@ -81,16 +81,12 @@ static int refine(struct buffered *k, struct fw_err *err)
 		{ "timing with the base's configuration", swap_run } };
 
 	for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
-		struct msg m = { .t = MSG_NOTE, .u.note = { .cell = -1, .role = ROLE_DEVICE } };
+		bool is_late = k->bench->gpu_s >= DEVICE_S;
+		int result = is_late ? bench_send_note(k->bench, -1, ROLE_DEVICE, err,
+					       "left out, the device was held for %.0f s: %s", k->bench->gpu_s, step[i].name)
+				     : step[i].run(k, err);
 
-		if (k->bench->gpu_s < DEVICE_S) {
-			if (step[i].run(k, err) != 0)
-				return -1;
-			continue;
-		}
-		snprintf(m.u.note.text, sizeof m.u.note.text, "left out, the device was held for %.0f s: %s", k->bench->gpu_s,
-			step[i].name);
-		if (bench_send(k->bench, &m, err) != 0)
+		if (result != 0)
 			return -1;
 	}
 	return 0;

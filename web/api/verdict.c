@@ -26,8 +26,10 @@ int api_commit_verdict(struct site *site, struct http_request *r, struct http_re
 	if (result == 0 && found.n > 1)
 		result = err_set(err, ERR_CONFLICT,
 			"several commits begin with %.64s; write more digits, or say which repository with repo=NAME", prefix);
-	if (result == 0 && waits)
-		result = site->act->await(site->control, found.repo, found.sha, err);
+	struct fw_err why = { 0 };
+	if (result == 0 && waits && site->act->await(site->control, found.repo, found.sha, &why) != 0)
+		log_warning(
+			"job.raise", "commit=%s err=%s", found.sha, log_quote(why.text)); /* the verdict is known all the same */
 	if (result == 0)
 		result = store_commit_verdict(site->db, found.repo, found.sha, branch, &v, err);
 	if (result == 0 && strict)

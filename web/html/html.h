@@ -172,7 +172,7 @@ static inline void emit_raw(struct buf *out, const char *markup)
  * A word in braces behind a conversion has its value drawn by a function of layout: %s{author} %s{branch} %s{commit} %s{name} %s{sha}
  * %s{verdict} %f{change} %f{duration} %f{ms} %.2f{signed} %f{decided %d} %lld{time} %lld{comparison} %lld{job} %s{case %s %lld}.
  *
- * Words behind a question mark stand only where there is a value: %s{? in <b>*</b>} with a text that is not "", %d{?, run *} with a
+ * Words after a question mark are written only where there is a value: %s{? in <b>*</b>} with a text that is not "", %d{?, run *} with a
  * number that is not 0, %.1f{?, * s} with one that is finite. Each '*' in them is the value. %.1f{known} is a number, or a dash.
  */
 void emit_format(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -108,13 +108,8 @@ static const struct jsonr_field environment_fields[] = { HEAD("baseline_period",
 static const struct jsonr_field part_fields[] = { HEAD("number", JSONR_WHOLE, part.number), HEAD("of", JSONR_WHOLE, part.of),
 	HEAD("suite_cells", JSONR_WHOLE, part.suite_cells), HEAD("nights", JSONR_WHOLE, part.nights),
 	HEAD("measured", JSONR_WHOLE, part.measured), LAST };
-#define STEP(step, name) HEAD(name, JSONR_NUMBER, step_s[step])
-static const struct jsonr_field step_fields[] = { STEP(DEVICE_STEP_START, "start"), STEP(DEVICE_STEP_CONTEXT, "context"),
-	STEP(DEVICE_STEP_LOAD, "load"), STEP(DEVICE_STEP_INPUTS, "inputs"), STEP(DEVICE_STEP_FORWARD, "forward"),
-	STEP(DEVICE_STEP_PLAN, "plan"), STEP(DEVICE_STEP_REFERENCE, "reference"), STEP(DEVICE_STEP_CHECK, "check"),
-	STEP(DEVICE_STEP_WARM, "warm"), STEP(DEVICE_STEP_TIMED, "timed"), STEP(DEVICE_STEP_BETWEEN, "between"),
-	STEP(DEVICE_STEP_END, "end"), STEP(DEVICE_STEP_PROGRAM, "program"), STEP(DEVICE_STEP_SENTINEL, "sentinel"),
-	STEP(DEVICE_STEP_AUDIT, "audit"), STEP(DEVICE_STEP_PROFILE, "profile"), LAST };
+#define STEP(step, name) HEAD(name, JSONR_NUMBER, step_s[step]),
+static const struct jsonr_field step_fields[] = { DEVICE_STEP_LIST(STEP) LAST };
 static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
 
 /* What stands where the body says nothing: texts "", figures NAN. */

@@ -29,21 +29,12 @@ bool judge_lost_in_sustained_runs(const struct result *r, int cell)
 
 /* ---- throttle: Void times count too: throttling is why they are void. ---- */
 
-static double timed_s(const struct msg_cell *m)
-{
-	double ms = 0;
-	for (int s = 0; s < m->n_subjects; s++)
-		for (int i = 0; i < m->n; i++)
-			ms += (double)m->ms[s][i];
-	return ms / 1e3;
-}
-
 int judge_throttle(struct db *db, const struct result *r, int64_t device, struct fw_err *err)
 {
 	for (int k = 0; k < DEVICE_CHECK_REASONS; k++)
 		for (int i = 0; device_check_reason[k].limits && i < r->n_cells; i++) {
 			const struct msg_cell *m = r->cell[i];
-			double seconds = m->device_check.reasons & device_check_reason[k].bit ? timed_s(m) : 0;
+			double seconds = m->device_check.reasons & device_check_reason[k].bit ? msg_cell_seconds(m) : 0;
 			int64_t own = result_device(r, m);
 			if (seconds > 0 && store_throttle_add(db, own ? own : device, device_check_reason[k].name, seconds, err))
 				return -1;
