@@ -549,6 +549,7 @@ static const struct site_actions actions = {
 	.forget = no_forgetting,
 	.cancel = no_end,
 	.retry = no_retry,
+	.await = no_end,
 	.pause = no_pause,
 	.trigger = no_trigger,
 	.secret = no_secret,
