@@ -505,8 +505,28 @@ INPUTS_FN uint16_t inputs_element(uint64_t stream, uint64_t i)
 /** Fill elements [first, first + n) of a stream. Shape: out[n] bf16 bits. */
 void inputs_fill(uint64_t seed, uint32_t tensor, uint64_t first, size_t n, uint16_t *out);
 
-float inputs_bf16_to_float(uint16_t bits);
-uint16_t inputs_float_to_bf16(float v);
+INPUTS_FN float inputs_bf16_to_float(uint16_t bits)
+{
+	union {
+		float f;
+		uint32_t u;
+	} v;
+	v.u = (uint32_t)bits << 16;
+	return v.f;
+}
+
+/** Round to the nearest bf16, ties to even. NaN stays NaN. */
+INPUTS_FN uint16_t inputs_float_to_bf16(float x)
+{
+	union {
+		float f;
+		uint32_t u;
+	} v;
+	v.f = x;
+	if ((v.u & 0x7fffffffu) > 0x7f800000u)
+		return (uint16_t)((v.u >> 16) | 0x40u);
+	return (uint16_t)((v.u + 0x7fffu + ((v.u >> 16) & 1u)) >> 16);
+}
 
 /* ---- job_request: A requested measurement, as submitted. ---- */
 

@@ -452,6 +452,9 @@ static struct device_ops make_ops(void)
 	o.upload = cuda_upload;
 	o.download = cuda_download;
 	o.checksum = cuda_checksum;
+	o.find_nonfinite = cuda_find_nonfinite;
+	o.find_largest = cuda_find_largest;
+	o.download_rows = cuda_download_rows;
 	o.fill_inputs = cuda_fill_inputs;
 	o.fill_bytes = cuda_fill_bytes;
 	o.copy = cuda_copy;

@@ -50,6 +50,32 @@ static __global__ void checksum_kernel(const uint64_t *data, size_t bytes, unsig
 		atomicAdd(total, sum);
 }
 
+/* EXPONENT: the bits that are all set in NaN and infinite values. `first` is the least index of one, left alone if there is none. */
+template <class T, T EXPONENT> static __global__ void find_nonfinite_kernel(const T *data, size_t n, unsigned long long *first)
+{
+	for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+		if ((data[i] & EXPONENT) == EXPONENT)
+			atomicMin(first, (unsigned long long)i);
+}
+
+/* Magnitudes of bf16 are ordered as their bits are. */
+static __global__ void find_largest_kernel(const uint16_t *data, size_t n, unsigned long long *largest)
+{
+	unsigned most = 0;
+	for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+		most = max(most, data[i] & 0x7fffu);
+	most = __reduce_max_sync(0xffffffffu, most);
+	if (threadIdx.x % 32 == 0)
+		atomicMax(largest, (unsigned long long)most);
+}
+
+/* Shape: to[n / width][width]. Units: 2 bytes. */
+static __global__ void gather_rows_kernel(uint16_t *to, const uint16_t *from, size_t pitch, size_t width, size_t n)
+{
+	for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+		to[i] = from[i / width * pitch + i % width];
+}
+
 static __device__ unsigned char redzone_byte(size_t i)
 {
 	return (unsigned char)(0xc3u ^ (unsigned)(i * 29u));
@@ -230,6 +256,50 @@ int cuda_checksum(struct device *d, const void *data, size_t bytes, uint64_t *su
 	if (cuda_download(d, &total, d->total, sizeof(total), err) != 0)
 		return -1;
 	*sum = total;
+	return 0;
+}
+
+int cuda_find_nonfinite(struct device *d, const void *data, size_t n, bool is_fp32, int64_t *index, struct fw_err *err)
+{
+	unsigned long long first;
+	TRY(cudaMemsetAsync(d->total, 0xff, sizeof(*d->total), d->stream), "cannot search a buffer");
+	if (is_fp32)
+		find_nonfinite_kernel<uint32_t, 0x7f800000u>
+			<<<grid_for(n), THREADS, 0, d->stream>>>((const uint32_t *)data, n, d->total);
+	else
+		find_nonfinite_kernel<uint16_t, 0x7f80u>
+			<<<grid_for(n), THREADS, 0, d->stream>>>((const uint16_t *)data, n, d->total);
+	TRY(cudaGetLastError(), "cannot search a buffer");
+	if (cuda_download(d, &first, d->total, sizeof(first), err) != 0)
+		return -1;
+	*index = first < n ? (int64_t)first : -1;
+	return 0;
+}
+
+int cuda_find_largest(struct device *d, const void *data, size_t n, float *largest, struct fw_err *err)
+{
+	unsigned long long most;
+	TRY(cudaMemsetAsync(d->total, 0, sizeof(*d->total), d->stream), "cannot search a buffer");
+	find_largest_kernel<<<grid_for(n), THREADS, 0, d->stream>>>((const uint16_t *)data, n, d->total);
+	TRY(cudaGetLastError(), "cannot search a buffer");
+	if (cuda_download(d, &most, d->total, sizeof(most), err) != 0)
+		return -1;
+	*largest = inputs_bf16_to_float((uint16_t)most);
+	return 0;
+}
+
+/* Gathered in the memory of scrub, whose contents are arbitrary: thousands of short copies over the bus would take seconds. */
+int cuda_download_rows(struct device *d, void *to, const void *from, size_t pitch, size_t width, size_t rows, struct fw_err *err)
+{
+	size_t at_once = d->scrub_bytes / width;
+	for (size_t at = 0, n; at < rows; at += n) {
+		n = rows - at < at_once ? rows - at : at_once;
+		gather_rows_kernel<<<grid_for(n * width / 2), THREADS, 0, d->stream>>>((uint16_t *)d->scrub,
+			(const uint16_t *)((const unsigned char *)from + at * pitch), pitch / 2, width / 2, n * width / 2);
+		TRY(cudaGetLastError(), "cannot gather rows");
+		if (cuda_download(d, (unsigned char *)to + at * width, d->scrub, n * width, err) != 0)
+			return -1;
+	}
 	return 0;
 }
 

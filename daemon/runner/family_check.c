@@ -69,9 +69,13 @@ int check_read_rows(const struct check_io *io, int slot, int64_t first, int64_t 
 				out + at * width);
 			continue;
 		}
-		if (pitch != width)
-			count = 1;
-		result = io->read(io->arg, slot, from, (size_t)(count * width), raw, err);
+		if (pitch != width && io->read_rows) {
+			result = io->read_rows(io->arg, slot, from, pitch, count, width, raw, err);
+		} else {
+			if (pitch != width)
+				count = 1;
+			result = io->read(io->arg, slot, from, (size_t)(count * width), raw, err);
+		}
 		if (result == 0)
 			to_floats(dtype, raw, (size_t)(count * width), out + at * width);
 	}
@@ -86,6 +90,9 @@ int check_read(const struct check_io *io, int slot, int64_t first, size_t n, flo
 
 int check_find_largest(const struct check_io *io, int slot, float *largest, struct fw_err *err)
 {
+	if (!io->host[slot] && io->find_largest)
+		return io->find_largest(io->arg, slot, largest, err);
+
 	struct fw_tensor t;
 	size_t bytes = case_family(io->cell)->lay_out(io->cell->shape.bytes, slot, &t);
 	int64_t n = (int64_t)(bytes / family_element_bytes(t.dtype));
@@ -132,6 +139,9 @@ static int64_t first_bad(int32_t dtype, const unsigned char *data, int64_t n)
 
 int check_find_nonfinite(const struct check_io *io, int slot, int64_t *index, struct fw_err *err)
 {
+	if (!io->host[slot] && io->find_nonfinite)
+		return io->find_nonfinite(io->arg, slot, index, err);
+
 	struct fw_tensor t;
 	size_t bytes = case_family(io->cell)->lay_out(io->cell->shape.bytes, slot, &t), width = family_element_bytes(t.dtype);
 	int64_t n = (int64_t)(bytes / width);

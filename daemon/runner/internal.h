@@ -288,6 +288,18 @@ struct device_ops {
 	/** Wait, then sum up every byte with its position: equal sums mean equal contents. Units: bytes is a multiple of 2. */
 	int (*checksum)(struct device *, const void *data, size_t bytes, uint64_t *sum, struct fw_err *err);
 
+	/*
+	 * Searches and copies that would otherwise read a whole tensor over the bus. NULL where host memory is the device's own. Each
+	 * waits for the stream first, and ends before it returns.
+	 */
+	/** Find the first NaN or infinite element among `n` of bf16, or of fp32 if `is_fp32`; `*index` -1: none. */
+	int (*find_nonfinite)(struct device *, const void *data, size_t n, bool is_fp32, int64_t *index, struct fw_err *err);
+	/** Find the largest magnitude among `n` elements of bf16. NaN counts as the largest. */
+	int (*find_largest)(struct device *, const void *data, size_t n, float *largest, struct fw_err *err);
+	/** Copy `rows` rows of `width` bytes, `pitch` bytes apart, to the host. Units: width and pitch are multiples of 2. Shape: to[rows][width]. */
+	int (*download_rows)(
+		struct device *, void *to, const void *from, size_t pitch, size_t width, size_t rows, struct fw_err *err);
+
 	/* All of these are asynchronous on the stream. */
 	/** Fill elements [0, n) with inputs_stream(seed, tensor) as bf16. */
 	int (*fill_inputs)(struct device *, void *to, uint64_t seed, uint32_t tensor, size_t n, struct fw_err *err);

@@ -293,14 +293,47 @@ const char *problem_phase_name(const struct problem *p, uint32_t phase)
 	return family_phase_name(p->family, phase);
 }
 
+/* Returns the number of bytes of an element, 0 with `err` if the problem has no such tensor. */
+static size_t element_bytes(const struct problem *p, int slot, struct fw_err *err)
+{
+	if (p->slot[slot].data)
+		return family_element_bytes(p->tensor[slot].dtype);
+	err_set(err, ERR_INTERNAL, "the reference reads a tensor that %s does not have", p->cell.key);
+	return 0;
+}
+
 static int read_elements(void *arg, int slot, int64_t first, size_t n, void *out, struct fw_err *err)
 {
 	const struct problem *p = arg;
-	size_t width = family_element_bytes(p->tensor[slot].dtype);
-	const unsigned char *from = p->slot[slot].data;
-	if (!from)
-		return err_set(err, ERR_INTERNAL, "the reference asks for a tensor that %s does not have", p->cell.key);
-	return p->ops->download(p->dev, out, from + (size_t)first * width, n * width, err);
+	size_t bytes = element_bytes(p, slot, err);
+	const unsigned char *data = p->slot[slot].data;
+	return bytes ? p->ops->download(p->dev, out, data + (size_t)first * bytes, n * bytes, err) : -1;
+}
+
+static int read_rows(void *arg, int slot, int64_t first, int64_t pitch, int64_t n, int64_t width, void *out, struct fw_err *err)
+{
+	const struct problem *p = arg;
+	size_t bytes = element_bytes(p, slot, err);
+	const unsigned char *data = p->slot[slot].data;
+	return bytes ? p->ops->download_rows(p->dev, out, data + (size_t)first * bytes, (size_t)pitch * bytes,
+			       (size_t)width * bytes, (size_t)n, err)
+		     : -1;
+}
+
+static int find_nonfinite(void *arg, int slot, int64_t *index, struct fw_err *err)
+{
+	const struct problem *p = arg;
+	size_t bytes = element_bytes(p, slot, err);
+	return bytes ? p->ops->find_nonfinite(p->dev, p->slot[slot].data, p->slot[slot].bytes / bytes,
+			       p->tensor[slot].dtype == FW_F32, index, err)
+		     : -1;
+}
+
+static int find_largest(void *arg, int slot, float *largest, struct fw_err *err)
+{
+	const struct problem *p = arg;
+	size_t bytes = element_bytes(p, slot, err);
+	return bytes ? p->ops->find_largest(p->dev, p->slot[slot].data, p->slot[slot].bytes / bytes, largest, err) : -1;
 }
 
 void problem_check_io(const struct problem *p, enum direction direction, struct check_io *io)
@@ -309,6 +342,9 @@ void problem_check_io(const struct problem *p, enum direction direction, struct 
 	*io = (struct check_io){
 		.cell = direction == p->cell.direction ? &p->cell : &p->forward_cell,
 		.read = read_elements,
+		.read_rows = p->ops->download_rows ? read_rows : NULL,
+		.find_nonfinite = p->ops->find_nonfinite ? find_nonfinite : NULL,
+		.find_largest = p->ops->find_largest ? find_largest : NULL,
 		.arg = (void *)(uintptr_t)p,
 	};
 	for (int i = 0; i < p->family->n_slots; i++) {

@@ -34,6 +34,11 @@ struct check_io {
 	const void *on_device[FAMILY_SLOTS_MAX]; /* device address, or NULL */
 	/** Copy elements [first, first + n) of a slot that is not in `host` to `out`. */
 	int (*read)(void *arg, int slot, int64_t first, size_t n, void *out, struct fw_err *err);
+	/* As in struct device_ops, for slots that are not in `host`; NULL: `read` does it. */
+	int (*read_rows)(
+		void *arg, int slot, int64_t first, int64_t pitch, int64_t n, int64_t width, void *out, struct fw_err *err);
+	int (*find_nonfinite)(void *arg, int slot, int64_t *index, struct fw_err *err);
+	int (*find_largest)(void *arg, int slot, float *largest, struct fw_err *err);
 	void *arg;
 };
 
@@ -50,6 +55,8 @@ struct family_check {
 	/** Compare the current outputs. Err: -1 only if a tensor cannot be read; a wrong result returns 0 and !result->ok. */
 	int (*compare)(struct expected *e, struct accept_result *result, struct fw_err *err);
 	void (*close)(struct expected *e);
+	const struct family_check
+		*on_gpu; /* the same for tensors on a GPU, while it has memory for it; NULL: this one reads them */
 };
 
 /** Find a family's check by name; each family has one. */
@@ -82,12 +89,16 @@ struct expected *values_make(const struct check_io *io, values_fn *compute, uint
 int values_compare(struct expected *e, struct accept_result *result, struct fw_err *err);
 void values_free(struct expected *e);
 
-#define VALUES_CHECK(family, compute)                                                                                            \
+#define VALUES_CHECK(family, compute, on_gpu)                                                                                    \
 	static struct expected *open_##family(const struct check_io *io, uint64_t seed, double visits, struct fw_err *err)       \
 	{                                                                                                                        \
 		return values_make(io, compute, seed, visits, err);                                                              \
 	}                                                                                                                        \
-	const struct family_check family_check_##family = { open_##family, values_compare, values_free }
+	const struct family_check family_check_##family = { open_##family, values_compare, values_free, on_gpu }
+
+/** Make element `i` of a slot, which is `x` and should be `exact`, the worst of a result. */
+void values_describe(const struct check_io *io, int slot, int64_t i, double x, double exact, double allowed, double ratio,
+	struct accept_result *r);
 
 /**
  * Add elements [first, first + n) of a slot; the caller fills in values and allowed errors. Shape: (*exact)[n], (*allowed)[n].

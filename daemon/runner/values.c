@@ -110,6 +110,17 @@ static void name_element(const struct check_io *io, int slot, int64_t at, char *
 		snprintf(out + used, size - used, "]");
 }
 
+void values_describe(const struct check_io *io, int slot, int64_t i, double x, double exact, double allowed, double ratio,
+	struct accept_result *r)
+{
+	char name[80];
+
+	name_element(io, slot, i, name, sizeof name);
+	r->error_ratio = ratio;
+	r->slot = slot;
+	snprintf(r->detail, sizeof r->detail, "%s is %.6g, should be %.6g (allowed error %.3g)", name, x, exact, allowed);
+}
+
 static void take_way(struct way *way, const struct span *s, size_t i, double x)
 {
 	double distance = s->other && s->allowed[i] > 0 ? (s->other[i] - s->exact[i]) / s->allowed[i] : 0;
@@ -139,7 +150,6 @@ static int compare_span(
 	const struct check_io *io, const struct span *s, struct way *way, struct accept_result *r, struct fw_err *err)
 {
 	float *x = calloc(s->n, sizeof *x);
-	char name[80];
 
 	if (!x)
 		return err_set(err, ERR_FULL, "reference: out of memory");
@@ -150,13 +160,8 @@ static int compare_span(
 		double ratio = !(error <= HOPELESS * allowed) ? HOPELESS : error > 0 ? error / allowed : 0;
 
 		take_way(way, s, i, (double)x[i]);
-		if (r->detail[0] && ratio <= r->error_ratio)
-			continue;
-		name_element(io, s->slot, s->first + (int64_t)i, name, sizeof name);
-		r->error_ratio = ratio;
-		r->slot = s->slot;
-		snprintf(r->detail, sizeof r->detail, "%s is %.6g, should be %.6g (allowed error %.3g)", name, (double)x[i],
-			s->exact[i], allowed);
+		if (!r->detail[0] || ratio > r->error_ratio)
+			values_describe(io, s->slot, s->first + (int64_t)i, (double)x[i], s->exact[i], allowed, ratio, r);
 	}
 	free(x);
 	return result;

@@ -9,7 +9,15 @@ int verifier_open(
 	v->problem = p;
 	v->check = family_check_find(p->family->name);
 	problem_check_io(p, direction, &v->io);
-	v->expected = v->check->open(&v->io, seed, visits, &err);
+	if (v->check->on_gpu && p->ops->abi_device == FW_CUDA) {
+		v->expected = v->check->on_gpu->open(&v->io, seed, visits, &err);
+		if (!v->expected && err.code != ERR_FULL)
+			return failure_device(f, p, &err);
+	}
+	if (v->expected)
+		v->check = v->check->on_gpu;
+	else
+		v->expected = v->check->open(&v->io, seed, visits, &err);
 	return v->expected ? 0 : failure_device(f, p, &err);
 }
 

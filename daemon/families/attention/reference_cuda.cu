@@ -17,8 +17,9 @@ extern "C" {
 #include "families/attention/internal.h"
 }
 #include "families/attention/internal.h"
+#include "runner/reference_memory.cuh"
 
-enum { THREADS = 256, WARPS = THREADS / 32, UPLOADS_MAX = 24 };
+enum { THREADS = 256, WARPS = THREADS / 32 };
 
 /* What a kernel needs of the problem. Tensors as fw_kernel.h lays them out. */
 struct problem {
@@ -279,55 +280,12 @@ static __global__ void find_bad(const void *data, int is_lse, int64_t n, unsigne
 
 /* ---- host -------------------------------------------------------------------------------------------------------- */
 
-/* Device memory of one computation. The first failure stays; later calls do nothing. */
-struct memory {
-	void *owned[UPLOADS_MAX];
-	int n;
-	cudaError_t status;
-};
-
-static void *reserve(struct memory *m, size_t bytes)
-{
-	void *p = NULL;
-	if (m->status == cudaSuccess)
-		m->status = m->n < UPLOADS_MAX ? cudaMalloc(&p, bytes + 16) : cudaErrorInvalidValue;
-	if (m->status == cudaSuccess)
-		m->owned[m->n++] = p;
-	return m->status == cudaSuccess ? p : NULL;
-}
-
-static void *upload(struct memory *m, const void *from, size_t bytes)
-{
-	void *p = reserve(m, bytes);
-	if (p && bytes)
-		m->status = cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice);
-	return p;
-}
-
-static void download(struct memory *m, void *to, const void *from, size_t bytes)
-{
-	if (m->status == cudaSuccess && bytes)
-		m->status = cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost);
-}
-
-static int release(struct memory *m, struct fw_err *err)
-{
-	for (int i = 0; i < m->n; i++) {
-		cudaError_t freed = cudaFree(m->owned[i]);
-		if (m->status == cudaSuccess)
-			m->status = freed;
-	}
-	if (m->status == cudaSuccess)
-		return 0;
-	return err_set(err, ERR_INTERNAL, "reference: CUDA: %s", cudaGetErrorString(m->status));
-}
-
 static struct totals reserve_totals(struct memory *m, size_t elements)
 {
 	struct totals t;
-	t.exact = (double *)reserve(m, elements * sizeof(double));
-	t.naive = (float *)reserve(m, elements * sizeof(float));
-	t.noise = (float *)reserve(m, elements * sizeof(float));
+	t.exact = (double *)memory_reserve(m, elements * sizeof(double));
+	t.naive = (float *)memory_reserve(m, elements * sizeof(float));
+	t.noise = (float *)memory_reserve(m, elements * sizeof(float));
 	return t;
 }
 
@@ -362,9 +320,9 @@ static int upload_lists(struct memory *m, const struct reference_io *io, const s
 		}
 	}
 	if (status == 0) {
-		out->at = (const reference_position *)upload(m, at, (size_t)n * sizeof *at);
-		out->first = (const int64_t *)upload(m, first, ((size_t)n + 1) * sizeof *first);
-		out->token = (const int32_t *)upload(m, token, (size_t)first[n] * sizeof *token);
+		out->at = (const reference_position *)memory_upload(m, at, (size_t)n * sizeof *at);
+		out->first = (const int64_t *)memory_upload(m, first, ((size_t)n + 1) * sizeof *first);
+		out->token = (const int32_t *)memory_upload(m, token, (size_t)first[n] * sizeof *token);
 	}
 	free(range);
 	free(first);
@@ -385,9 +343,9 @@ static void finish(struct reference_tensor *t, double scale)
 static void download_rows(struct memory *m, struct totals from, struct reference_tensor *to)
 {
 	size_t n = (size_t)to->n * (size_t)to->width;
-	download(m, to->exact, from.exact, n * sizeof(double));
-	download(m, to->naive, from.naive, n * sizeof(float));
-	download(m, to->noise, from.noise, n * sizeof(float));
+	memory_download(m, to->exact, from.exact, n * sizeof(double));
+	memory_download(m, to->naive, from.naive, n * sizeof(float));
+	memory_download(m, to->noise, from.noise, n * sizeof(float));
 }
 
 /* Before `finish`, from the sums of ds * K that `to` has by then. Err: -1 out of host memory. */
@@ -399,8 +357,8 @@ static int download_shift(struct memory *m, struct totals p_k, const struct refe
 	struct reference_row *row = (struct reference_row *)calloc(n + 1, sizeof(struct reference_row));
 	int status = sums && row ? 0 : -1;
 	if (status == 0) {
-		download(m, sums, p_k.exact, n * width * sizeof(double));
-		download(m, row, rows, n * sizeof *row);
+		memory_download(m, sums, p_k.exact, n * width * sizeof(double));
+		memory_download(m, row, rows, n * sizeof *row);
 		for (size_t i = 0; i < n * width; i++)
 			to->shift[i] = (float)(reference_own_shift(to->exact[i], sums[i], row[i / width]) * scale);
 	}
@@ -446,8 +404,8 @@ static int compute_rows(struct memory *m, const struct problem *p, const struct 
 	if (upload_lists(m, io, plan->row, plan->n_rows, false, &l, err))
 		return -1;
 	struct totals sums = reserve_totals(m, n * (size_t)p->headdim), p_k = { NULL, NULL, NULL };
-	double *lse = forward ? (double *)reserve(m, n * sizeof(double)) : NULL;
-	struct reference_row *row = forward ? NULL : (struct reference_row *)reserve(m, n * sizeof(struct reference_row));
+	double *lse = forward ? (double *)memory_reserve(m, n * sizeof(double)) : NULL;
+	struct reference_row *row = forward ? NULL : (struct reference_row *)memory_reserve(m, n * sizeof(struct reference_row));
 	if (!forward)
 		p_k = reserve_totals(m, n * (size_t)p->headdim);
 	if (m->status != cudaSuccess)
@@ -459,7 +417,7 @@ static int compute_rows(struct memory *m, const struct problem *p, const struct 
 	m->status = cudaGetLastError();
 	download_rows(m, sums, &out->tensor[0]);
 	if (forward)
-		download(m, out->tensor[1].exact, lse, n * sizeof(double));
+		memory_download(m, out->tensor[1].exact, lse, n * sizeof(double));
 	else if (download_shift(m, p_k, row, p->scale, &out->tensor[0], err))
 		return -1;
 	finish(&out->tensor[0], forward ? 1 : p->scale);
@@ -520,7 +478,7 @@ static int compute(const struct reference_plan *plan, const struct reference_io 
 	int status = compute_rows(&m, &p, plan, io, out, err);
 	if (status == 0 && backward)
 		status = compute_keys(&m, &p, plan, io, out, err);
-	return release(&m, err) || status ? -1 : 0;
+	return memory_release(&m, err) || status ? -1 : 0;
 }
 
 static int find_nonfinite(const struct reference_io *io, int slot, int64_t *index, struct fw_err *err)
@@ -534,13 +492,13 @@ static int find_nonfinite(const struct reference_io *io, int slot, int64_t *inde
 		return reference_cpu.find_nonfinite(io, slot, index, err);
 	memset(&m, 0, sizeof m);
 	m.status = cudaDeviceSynchronize();
-	unsigned long long *found = (unsigned long long *)upload(&m, &first, sizeof first);
+	unsigned long long *found = (unsigned long long *)memory_upload(&m, &first, sizeof first);
 	if (m.status == cudaSuccess) {
 		find_bad<<<1024, THREADS>>>(data, slot == FW_LSE, reference_slot_elements(io->cell, slot), found);
 		m.status = cudaGetLastError();
 	}
-	download(&m, &first, found, sizeof first);
-	if (release(&m, err))
+	memory_download(&m, &first, found, sizeof first);
+	if (memory_release(&m, err))
 		return -1;
 	*index = first == ~0ull ? -1 : (int64_t)first;
 	return 0;

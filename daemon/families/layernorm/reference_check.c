@@ -1,13 +1,10 @@
-/* check.c - what layer normalisation gives, in fp64. Allowed is what rounding once to bf16 takes, and sums in fp32. */
+/* reference_check.c - layer normalisation in fp64 on the host, with the errors of one rounding to bf16 and of sums in fp32. */
+#include "families/layernorm/internal.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/fw_layernorm.h"
-#include "runner/runner.h"
-
-#define BF16_ROUNDED 0.00390625 /* 2^-8 */
-#define FP32_SUM     2e-5
-#define VISITS       2.7e8
+#define VISITS 2.7e8
 enum { BAND = 64, BLOCK = 1 << 20 };
 enum { X = FW_LAYERNORM_X, GAMMA, BETA, Y, MEAN, RSTD, DY, DX, DGAMMA, DBETA };
 
@@ -20,7 +17,7 @@ struct inputs {
 static void put(double *exact, double *allowed, size_t i, double v, double noise)
 {
 	exact[i] = v;
-	allowed[i] = BF16_ROUNDED * fabs(v) + FP32_SUM * noise;
+	allowed[i] = LAYERNORM_BF16_ROUNDED * fabs(v) + LAYERNORM_FP32_SUM * noise;
 }
 
 static int forward_row(const struct check_io *io, const struct inputs *in, int64_t row, struct values *out, struct fw_err *err)
@@ -36,9 +33,9 @@ static int forward_row(const struct check_io *io, const struct inputs *in, int64
 	for (size_t j = 0; j < in->n; j++)
 		variance += ((double)in->x[j] - mean) * ((double)in->x[j] - mean) / (double)in->n;
 	*m = mean;
-	*am = FP32_SUM * (fabs(mean) + sqrt(variance));
+	*am = LAYERNORM_FP32_SUM * (fabs(mean) + sqrt(variance));
 	*r = 1 / sqrt(variance + in->epsilon);
-	*ar = FP32_SUM * *r;
+	*ar = LAYERNORM_FP32_SUM * *r;
 	for (size_t j = 0; j < in->n; j++) {
 		double gamma = (double)in->gamma[j], scaled = ((double)in->x[j] - mean) * *r * gamma, shift = (double)in->beta[j];
 
@@ -152,4 +149,8 @@ static int compute(const struct check_io *io, uint64_t seed, double visits, stru
 	return result;
 }
 
-VALUES_CHECK(layernorm, compute);
+#ifdef FW_HAVE_CUDA
+VALUES_CHECK(layernorm, compute, &layernorm_check_on_gpu);
+#else
+VALUES_CHECK(layernorm, compute, NULL);
+#endif

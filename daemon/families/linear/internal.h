@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "families/linear/linear.h"
+#include "families/linear/reference_quantise.h"
 #include "kernels/fw_linear.h"
 #include "lib/lib.h"
 #include "runner/runner.h"
@@ -71,17 +72,33 @@ struct block {
 /** In place, rounded to bf16. Shape: x[n]. */
 void normalise(float *x, int64_t n);
 
+/** Round a group of 4-bit values. Shape: x[n], out[n]. */
+void quantise_group(const float *x, int n, double *out);
+
 /*
- * ---- reference_quantise ----
- * What an operand is multiplied as, in the words of kernels/fw_linear.h; written apart from the kernels that it checks.
+ * ---- reference_cuda ----
+ * Sums of products on a GPU, where B is too large to read over the bus for every check.
  */
 
-/** The scale of values whose largest magnitude is `amax`, of e4m3, e5m2 and i8. */
-float quantise_scale(const struct fw_linear_operand *as, float amax);
-/** What `x` becomes under scale `s`: the rounded value times its scale. bf16: x. */
-double quantise_value(const struct fw_linear_operand *as, float x, float s);
-/** The same of a group of 4-bit values. Shape: x[n], out[n]. */
-void quantise_group(const float *x, int n, double *out);
+/** Sums over `length` of n_rows lines of A and n_columns columns of the output. */
+struct linear_sums {
+	struct fw_linear_operand b;
+	float b_scale;
+	bool is_forward; /* B's rows are summed over one by one; else they go along the output's columns */
+	int64_t columns; /* of the output */
+	int64_t first, n_columns, length;
+	int64_t n_rows;
+	const double *left;          /* A's lines as they are multiplied. Shape: [n_rows][length] */
+	double *sum, *size, *square; /* products, their magnitudes and squares. Shape: [n_rows][n_columns] */
+};
+
+#ifdef FW_HAVE_CUDA
+/**
+ * Compute the sums from B at a device address, whole and in bf16. Waits for the whole device first. Err: ERR_FULL no device memory,
+ * so that the host has to compute them; else the device failed.
+ */
+int linear_cuda_sum(const void *b, const struct linear_sums *s, struct fw_err *err);
+#endif
 
 /* ---- torchao_shapes: Matrix_shapes of a configuration of torchao become sets of ours, each case once and each one possible. ---- */
 

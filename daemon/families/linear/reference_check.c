@@ -223,6 +223,20 @@ static int take_left(struct problem *p, struct fw_err *err)
 	return result;
 }
 
+void quantise_group(const float *x, int n, double *out)
+{
+	float min = x[0], max = x[0];
+
+	for (int i = 1; i < n; i++) {
+		min = fminf(min, x[i]);
+		max = fmaxf(max, x[i]);
+	}
+	struct quantise_group g = quantise_group_make(min, max);
+
+	for (int i = 0; i < n; i++)
+		out[i] = quantise_group_value(&g, x[i]);
+}
+
 static void add(struct problem *p, int i, int64_t j, double product)
 {
 	int64_t at = i * p->n_columns + j;
@@ -345,6 +359,50 @@ static void set_up(struct problem *p, const struct check_io *io, enum direction 
 	}
 }
 
+static int sum_on_host(struct problem *p, struct fw_err *err)
+{
+	bool is_forward = p->d == DIRECTION_FORWARD;
+	int64_t width = is_forward ? p->length : p->n_columns, many = READ_ELEMENTS / width + 1;
+	float *rows = calloc((size_t)(many * width), sizeof *rows), *amax = calloc((size_t)p->n_columns, sizeof *amax);
+	double *lines = calloc(is_forward ? (size_t)(many * width) : 1, sizeof *lines);
+	int result = rows && amax && lines ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+
+	if (result == 0)
+		result = is_forward ? forward(p, many, rows, lines, err) : gradient(p, many, rows, amax, err);
+	free(rows);
+	free(amax);
+	free(lines);
+	return result;
+}
+
+static int sum_products(struct problem *p, struct fw_err *err)
+{
+#ifdef FW_HAVE_CUDA
+	const void *b = p->io->on_device[p->b_slot];
+	struct fw_err on_device = { 0 };
+	struct linear_sums s = { .b = p->b,
+		.b_scale = p->b_scale,
+		.is_forward = p->d == DIRECTION_FORWARD,
+		.columns = p->columns,
+		.first = p->first,
+		.n_columns = p->n_columns,
+		.length = p->length,
+		.n_rows = p->n_rows,
+		.left = p->left,
+		.sum = p->sum,
+		.size = p->size,
+		.square = p->square };
+
+	if (b && linear_cuda_sum(b, &s, &on_device) == 0)
+		return 0;
+	if (b && on_device.code != ERR_FULL) {
+		*err = on_device;
+		return -1;
+	}
+#endif
+	return sum_on_host(p, err);
+}
+
 static int compute_one(
 	const struct check_io *io, enum direction d, uint64_t seed, double budget, struct values *out, struct fw_err *err)
 {
@@ -352,25 +410,17 @@ static int compute_one(
 	int result = -1;
 
 	set_up(&p, io, d, seed, budget);
-	bool is_forward = p.d == DIRECTION_FORWARD;
-	int64_t width = is_forward ? p.length : p.n_columns, many = READ_ELEMENTS / width + 1;
 	size_t sums = (size_t)p.n_rows * (size_t)p.n_columns;
-	float *rows = calloc((size_t)(many * width), sizeof *rows), *amax = calloc((size_t)p.n_columns, sizeof *amax);
-	double *lines = calloc(is_forward ? (size_t)(many * width) : 1, sizeof *lines);
 
 	p.left = calloc((size_t)p.n_rows * (size_t)p.length, sizeof *p.left);
 	p.sum = calloc(3 * sums, sizeof *p.sum);
 	p.size = p.sum ? p.sum + sums : NULL;
 	p.square = p.sum ? p.sum + 2 * sums : NULL;
-	if (!rows || !amax || !lines || !p.left || !p.sum)
+	if (!p.left || !p.sum)
 		err_set(err, ERR_FULL, "reference: out of memory");
 	else if (tensor_scale(&p, p.a_slot, &p.a, &p.a_scale, err) == 0 &&
-		 tensor_scale(&p, p.b_slot, &p.b, &p.b_scale, err) == 0 && take_left(&p, err) == 0 &&
-		 (is_forward ? forward(&p, many, rows, lines, err) : gradient(&p, many, rows, amax, err)) == 0)
+		 tensor_scale(&p, p.b_slot, &p.b, &p.b_scale, err) == 0 && take_left(&p, err) == 0 && sum_products(&p, err) == 0)
 		result = put(&p, out, err);
-	free(rows);
-	free(amax);
-	free(lines);
 	free(p.left);
 	free(p.sum);
 	return result;
@@ -393,4 +443,4 @@ static int compute(const struct check_io *io, uint64_t seed, double visits, stru
 	return result;
 }
 
-VALUES_CHECK(linear, compute);
+VALUES_CHECK(linear, compute, NULL);
