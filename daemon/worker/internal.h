@@ -121,6 +121,7 @@ struct bench {
 	double step_s[DEVICE_STEPS]; /* what gpu_s consists of; timed calls are part of between or program until bench_steps */
 	double calls_s;              /* sum of all times that were sent */
 	double started_s;            /* monotonic */
+	int64_t timed_until_ns;      /* monotonic: end of the last runner process if it timed calls, else 0 */
 };
 
 /** Initialise without subjects, for cells `cells`. Err: no runner program. Own: bench_fini. */
