@@ -1,6 +1,7 @@
 #!/bin/bash
 # What the device is held for while equal modules are compared on this GPU: seconds by step, beside those of another build of flopwatch.
 # Usage: tests/gpu/device_time.sh OUT MODULES NAME=BUNDLE[,NAME=BUNDLE...] SUITE...
+#   SUITE: name of a suite of etc/suites, or a file
 #   MODULES: folder with libFAMILY.so of each suite's family, built beforehand
 #   LIMIT_S: comparisons that do not fit are left out; CELLS: patterns of cells, default all
 # OUT gets device-time.txt, a line for each comparison, and the comparisons as JSON.
@@ -15,14 +16,15 @@ start=$SECONDS
 card=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader)
 echo "$(date -u +%F), $card" | tee "$out/device-time.txt"
 for suite in "$@"; do
-	family=$(sed -n 's/^family: *\([a-z]*\).*/\1/p' "$root/etc/suites/$suite.yaml")
+	case $suite in */*) file=$suite suite=$(basename "$suite" .yaml) ;; *) file=$root/etc/suites/$suite.yaml ;; esac
+	family=$(sed -n 's/^family: *\([a-z]*\).*/\1/p' "$file")
 	cp "$modules/lib${family:-attention}.so" "$work/base.so"
 	cp "$work/base.so" "$work/twin.so"
 	echo twin >>"$work/twin.so" # another file with the same code
 	for bundle in ${bundles//,/ }; do
 		left=$((${LIMIT_S:-3600} - (SECONDS - start)))
 		[ "$left" -gt 10 ] || { echo "$suite ${bundle%%=*}: no time left"; continue; }
-		timeout "$left" "${bundle#*=}/bin/flopwatch-worker" compare --cache "$work/cache-${bundle%%=*}" --suite "$root/etc/suites/$suite.yaml" \
+		timeout "$left" "${bundle#*=}/bin/flopwatch-worker" compare --cache "$work/cache-${bundle%%=*}" --suite "$file" \
 			--device cuda:0 --base "$work/base.so" --target "$work/twin.so" ${CELLS:+--cells "$CELLS"} --json >"$out/$suite-${bundle%%=*}.json" 2>"$work/err" || true
 		python3 - "$suite" "${bundle%%=*}" "$out/$suite-${bundle%%=*}.json" <<-'PY' | tee -a "$out/device-time.txt"
 			import json, sys
