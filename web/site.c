@@ -144,7 +144,7 @@ static const struct http_route routes[] = {
 	API("GET", "/api/v1/repos/{repo}/looks/{id}", api_look, HTTP_READ, "",
 		"looked", "repositories", "State of a fetch, and the result of the newest one", "look",
 		.parameters = "repo=path_repo id=look"),
-	/* a client that may read a verdict may ask whether it is the newest one */
+	/* a client that may read a verdict may check whether it is the newest one */
 	API("POST", "/api/v1/repos/{repo}/looks", api_look_post, HTTP_READ, "",
 		"look", "repositories", "Fetch a repository now", "look_begun", .status = 202,
 		.result = "The daemon will fetch.", .parameters = "repo=path_repo",

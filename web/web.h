@@ -4,9 +4,9 @@
 
 #include "web/answer/answer.h"
 
-/* ---- site: Flopwatchd's HTTP face: the table of routes over pages and API. ---- */
+/* ---- site: The HTTP server of flopwatchd: the table of routes of pages and API. ---- */
 
-/** Start serving. Own: `site` stays the caller's and outlives the http. Err: as http_start. */
+/** Start the server. Own: the caller keeps `site` alive until http_stop. Err: as http_start. */
 int site_start(struct site *site, const char *host, int port, struct http **out, struct fw_err *err);
 
 #endif

@@ -18,7 +18,7 @@ int access_new_token(char token[ACCESS_TOKEN_TEXT], struct fw_err *err)
 	return 0;
 }
 
-/* The token behind a request: 1 and the row, 0 none that works, -1. */
+/* Find the token of a request: 1 and the row, 0 no valid token, -1. */
 static int find(struct site *site, const struct http_request *r, struct token_row *row, struct fw_err *err)
 {
 	char hash[HASH_HEX];
@@ -61,7 +61,7 @@ bool access_allows(struct site *site, struct http_request *r, struct http_respon
 	if (found == 0)
 		return answer_problem(r, response, 401,
 			       "show an access token as \"Authorization: Bearer fwt_...\"; flopwatch token add makes one") == 0;
-	/* both enums name the same ladder: read, trigger, admin */
+	/* both enums have the same order: read, trigger, admin */
 	if ((int)token_scope_of(row.scope) - TOKEN_READ < (int)scope - HTTP_READ) {
 		char detail[256];
 		snprintf(detail, sizeof detail, "token %s has scope %s; this needs %s (see doc/troubleshooting.md#token-scope)",
@@ -103,7 +103,7 @@ int page_login(struct site *site, struct http_request *r, struct http_response *
 	return 0;
 }
 
-/* A browser sends the cookie back only to where users are sent: under an https public_url never in clear. */
+/* Under an https public_url the cookie is Secure: the browser never sends it unencrypted. */
 static void set_cookie(const struct site *site, const char *value, int64_t age_s, struct http_response *response)
 {
 	bool is_https = site->public_url && strncmp(site->public_url, "https://", 8) == 0;
@@ -112,7 +112,7 @@ static void set_cookie(const struct site *site, const char *value, int64_t age_s
 		session_cookie, value, (long long)age_s, is_https ? "; Secure" : "");
 }
 
-/* A session is its own secret, so that the token is not in the browser and a log-out ends just this one. */
+/* A session has its own secret, so that the browser does not store the token and a log-out ends only this session. */
 static int open_session(struct site *site, const struct token_row *row, struct http_response *response, struct fw_err *err)
 {
 	char session[ACCESS_TOKEN_TEXT], hash[HASH_HEX];
@@ -159,7 +159,7 @@ int page_logout(struct site *site, struct http_request *r, struct http_response 
 		hash_hex(cookie, strlen(cookie), hash);
 		if (store_session_end(site->db, hash, &was_open, err) != 0)
 			return -1;
-		if (was_open) /* a stranger's cookie ends nobody's */
+		if (was_open) /* an unknown cookie must not end the streams of other clients */
 			http_end_streams(r);
 	}
 	set_cookie(site, "", 0, response);

@@ -8,10 +8,10 @@ void answer_json(struct http_response *response, struct jsonw *j)
 	jsonw_init(j, &response->body);
 }
 
-/* What a refusal says; the last row is every other status. */
+/* Texts of refusals; the last row is for every other status. */
 static const struct refusal {
 	int status;
-	const char *title, *detail; /* detail: where the handler gives none; "": as of the last row */
+	const char *title, *detail; /* detail: used if the handler passes none; "": that of the last row */
 } refusals[] = {
 	{ 400, "The request is not understood", "a header, an escape or an argument of the request is malformed" },
 	{ 401, "A signature or token is missing or wrong", "" },
@@ -192,7 +192,7 @@ int answer_choice(struct http_request *r, const char *name, const char *words, c
 
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
 
-enum { SCAN_MAX = 10000 }; /* rows a filter may look at for one answer */
+enum { SCAN_MAX = 10000 }; /* rows that a filter may read for one answer */
 
 void answer_items_begin(struct http_response *response, struct jsonw *j)
 {
@@ -281,7 +281,7 @@ bool answer_list_more(struct answer_list *list, int64_t *before)
 		return false;
 	list->scanned += list->read;
 	list->read = 0;
-	list->rows = VIEW_ROWS_MAX; /* few of those that were read were wanted */
+	list->rows = VIEW_ROWS_MAX; /* the filter rejects most rows: read larger pages */
 	list->cut = list->scanned >= SCAN_MAX;
 	*before = list->seen;
 	return !list->cut;
@@ -310,7 +310,7 @@ int answer_list_end(struct http_request *r, struct http_response *response, stru
 	return 0;
 }
 
-/* `first` and each state, divided by spaces; filled once. */
+/* `first` and the name of each state, separated by spaces; filled by the first call. */
 static const char *join_states(char *out, size_t size, const char *first, int n, const char *(*name)(int state))
 {
 	if (out[0])

@@ -4,11 +4,11 @@ enum { USUAL_MAX = 64 };
 
 struct position {
 	char uuid[64], kind[8];
-	double free_s; /* from now; NAN nobody knows */
-	bool is_late;  /* since what runs there takes longer than such jobs take */
+	double free_s; /* from now; NAN: unknown */
+	bool is_late;  /* its job runs longer than its usual time */
 };
 
-/* What was asked for once: a queue of a hundred jobs mostly is of one suite. */
+/* Cached usual duration: most jobs of a queue have the same suite. */
 struct usual {
 	char suite[64], device_kind[8];
 	enum jobkind kind;
@@ -24,7 +24,7 @@ struct start {
 struct forecast {
 	struct unschedulable *unschedulable;
 	int64_t now;
-	bool is_anybody_missing, is_waited_for; /* is_waited_for: jobs wait */
+	bool is_anybody_missing, is_waited_for; /* a worker is down or pending; jobs wait */
 	struct position *position;
 	struct start start[FORECAST_WAITING_MAX];
 	int n, n_starts, n_usual;

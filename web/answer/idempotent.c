@@ -2,7 +2,7 @@
 
 enum { KEY_MAX = 128 };
 
-/* What was asked: who, where, and every byte of it. */
+/* Hash of the request: user, path and body. */
 static void fingerprint(const struct http_request *r, char hex[HASH_HEX])
 {
 	struct hash_state s;
@@ -15,7 +15,7 @@ static void fingerprint(const struct http_request *r, char hex[HASH_HEX])
 	hash_end(&s, hex);
 }
 
-/* What the key has had for an answer. 1 `response` is written, 0 nothing, -1. */
+/* Answer with the stored answer of the key. 1: `response` is written, 0: the key is new, -1. */
 static int replay(struct site *site, struct http_request *r, const char *key, struct http_response *response, struct fw_err *err)
 {
 	struct store_answer kept;

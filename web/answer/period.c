@@ -2,7 +2,7 @@
 
 enum { AGE_DIGITS = 6 };
 
-/* "7d"; 0 where it is no such thing. Units: ms. */
+/* Parse an age such as "7d"; 0 if `text` is not one. Units: ms. */
 static int64_t age_of(const char *text)
 {
 	static const char units[] = "mhdw";

@@ -1,4 +1,4 @@
-/* scope.c - one reading of ?repo= and ?branch= for pages and API; see scope.c. */
+/* scope.c - documented in answer.h. */
 #include "web/answer/answer.h"
 
 struct choice {

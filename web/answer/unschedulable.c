@@ -12,7 +12,7 @@ static const char *key_of(int64_t job, char key[KEY_SIZE])
 static void take(void *to, int64_t job, const char *why)
 {
 	char key[KEY_SIZE];
-	/* cut to fit, so that it may end in the middle of a character */
+	/* not checked: the text may be truncated in the middle of a character */
 	json_object_set_new(to, key_of(job, key), json_stringn_nocheck(why, strlen(why)));
 }
 

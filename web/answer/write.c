@@ -1,9 +1,9 @@
-/* write.c - bodies of POSTs; see write.c. */
+/* write.c - documented in answer.h. */
 #include "web/answer/answer.h"
 
 #include <strings.h>
 
-enum { OBJECT_MAX = 64 << 10, TEXT_MAX = 1023 }; /* bytes; every object here is a handful of short texts */
+enum { OBJECT_MAX = 64 << 10, TEXT_MAX = 1023 }; /* bytes; every object is a few short texts */
 
 bool write_is_json(struct http_request *r, struct http_response *response)
 {
@@ -15,7 +15,7 @@ bool write_is_json(struct http_request *r, struct http_response *response)
 	return answer_problem(r, response, 415, "send JSON, with Content-Type: application/json, or a form") == 0;
 }
 
-/* Its fields as texts; of a form's reader nothing else can be known. */
+/* The fields as texts: a form has no other types. */
 static json_t *read_form(struct http_request *r, struct http_response *response)
 {
 	json_t *root = json_object();
@@ -62,7 +62,7 @@ static json_t *read_object(struct http_request *r, struct http_response *respons
 	return NULL;
 }
 
-/* A form has nothing but texts. */
+/* Store the value of a key; false if it is not valid. Values of a form are texts. */
 static bool take(const struct write_key *key, const json_t *value, bool is_form)
 {
 	const char *text = is_form ? json_string_value(value) : NULL;
@@ -74,7 +74,7 @@ static bool take(const struct write_key *key, const json_t *value, bool is_form)
 	if (json_is_null(value))
 		return true;
 	if (key->flag && text) {
-		*key->flag = strcmp(text, "true") == 0 || strcmp(text, "on") == 0; /* on: a ticked box */
+		*key->flag = strcmp(text, "true") == 0 || strcmp(text, "on") == 0; /* on: a checked checkbox */
 		return *key->flag || strcmp(text, "false") == 0;
 	}
 	if (key->flag) {
@@ -85,7 +85,7 @@ static bool take(const struct write_key *key, const json_t *value, bool is_form)
 	return *key->text && json_string_length(value) <= (key->text_max ? key->text_max : TEXT_MAX);
 }
 
-/* `key`: what `name` is among the known ones, the nameless end where it is none. */
+/* Refuse the key `name`. `key`: its row in `known`, or the end of the list if it is unknown. */
 static void refuse(struct http_request *r, struct http_response *response, const char *name, const struct write_key *key,
 	const struct write_key *known)
 {
