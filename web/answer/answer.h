@@ -21,7 +21,7 @@
 enum { ACCESS_SESSION_DAYS = 30 };
 enum { ACCESS_TOKEN_BYTES = 32, ACCESS_TOKEN_TEXT = 4 + 2 * ACCESS_TOKEN_BYTES + 1 };
 
-/** http_config.guard. Redirects a browser to /login, answers 401 or 403 to a program. */
+/** The http_config.guard of the daemon: redirects a browser to /login, answers 401 or 403 to a program. */
 bool access_allows(struct site *site, struct http_request *r, struct http_response *response, enum http_scope scope);
 
 /** Generate a random token ("fwt_" and 64 hexadecimal digits). Err: ERR_INTERNAL no random bytes. */
@@ -131,9 +131,7 @@ int answer_items_end(struct jsonw *j, int result);
 
 /** ?cursor=, 0 when absent. Err: ERR_INVALID. */
 int answer_cursor(struct http_request *r, int64_t *before, struct fw_err *err);
-/**
- * Read a filter that takes one of `words` (separated by spaces); *value is NULL if absent or "". Err: ERR_INVALID, listing them.
- */
+/** Read a filter that takes one of `words` (separated by spaces); *value is NULL if absent or "". Err: ERR_INVALID. */
 int answer_choice(struct http_request *r, const char *name, const char *words, const char **value, struct fw_err *err);
 
 /** Parse a whole number of at most 18 digits; -1 if `text` (may be NULL) is not one. */
@@ -160,9 +158,7 @@ enum { SITE_CALIBRATIONS = 2, SITE_CALIBRATIONS_MAX = 50 }; /* A/A comparisons o
 /** Operations of the daemon; each gets `control` of the site. Err: see flopwatchd/control.c. */
 struct site_actions {
 	int (*enqueue)(struct control *c, const struct job_request *request, int64_t *job, struct fw_err *err);
-	/**
-	 * Queue `runs` comparisons of main with itself; the request's device_kind may also name one device. Shape: jobs[runs].
-	 */
+	/** Queue `runs` comparisons of main with itself; device_kind may also name one device. Shape: jobs[runs]. */
 	int (*calibrate)(struct control *c, const struct job_request *request, int runs, int64_t *jobs, struct fw_err *err);
 	/** Delete the calibration of cells; as for calibrate, device_kind may also name one device. *n: number of cells. */
 	int (*forget)(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err);
@@ -174,8 +170,7 @@ struct site_actions {
 	/** Fetch a repository now; *look (may be NULL) gets the number of the fetch. */
 	int (*trigger)(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
 	/**
-	 * Whether the fetch with number `look` has ended, and the result of the newest one: `held` lists held branches, one a
-	 * line.
+	 * Whether the fetch with number `look` has ended, and the result of the newest one; `held`: branch names, one a line.
 	 * Own: the daemon's strings.
 	 */
 	int (*looked)(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
@@ -246,8 +241,8 @@ struct unschedulable {
  */
 const char *unschedulable_of(struct unschedulable *l, int64_t job);
 /**
- * Why the daemon starts no jobs, such as a full disk; "" if it does. Such a reason cannot be stored with the job. Own: the string
- * is in `l`.
+ * Why the daemon starts no jobs, such as a full disk; "" if it does. Such a reason cannot be stored with the job. 
+ * Own: the string is in `l`.
  */
 const char *unschedulable_hold(struct unschedulable *l);
 /** Free the queried reasons. */
@@ -325,7 +320,7 @@ const char *scope_branch(struct http_request *r, char *key);
 
 /* ---- write: For handlers of writes: read the JSON of a POST, and redirect a browser back to a page. ---- */
 
-/** Whether the body is empty, or is JSON or a form by its Content-Type. False: the problem (415) is written. */
+/** Whether the body is empty, or is JSON or a form by its Content-Type (absent: JSON). False: the problem (415) is written. */
 bool write_is_json(struct http_request *r, struct http_response *response);
 
 /** A key that a request's object may have. Exactly one of text, flag and number is set and gets the value. */
@@ -361,7 +356,7 @@ const char *write_text(const json_t *root, const char *key, size_t max, const ch
  */
 bool write_is_readable(const char *text, const char *keep);
 
-/** Redirect (303) to `page` if the client prefers HTML. False: it does not, and the caller answers with JSON. */
+/** Redirect (303) to `page` after a form of a browser (answer_wants_page). False: not one; the caller answers with JSON. */
 bool write_back_to(struct http_request *r, struct http_response *response, const char *page);
 
 #endif

@@ -1,4 +1,4 @@
-/* connection.c - sockets: what phase each is in, how long that may last, and who hung up. */
+/* connection.c - sockets: their phases, the deadline of each phase, and disconnected clients. */
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 #define KEEPALIVE_DEADLINE_NS (60 * HTTP_SECOND_NS)  /* answer to last byte of the next request */
 #define RESPONSE_DEADLINE_NS  (60 * HTTP_SECOND_NS)  /* request to last byte of its answer */
 #define FILE_DEADLINE_NS      (600 * HTTP_SECOND_NS) /* the same for a file, which may be large */
-#define CROWDED_DEADLINE_NS   HTTP_SECOND_NS /* what an unfinished request gets while three quarters of the places are taken */
+#define CROWDED_DEADLINE_NS   HTTP_SECOND_NS         /* unfinished request while over 3/4 of HTTP_CONNECTIONS_MAX are in use */
 
 struct connection *connection_of(struct MHD_Connection *c)
 {
@@ -82,7 +82,7 @@ static int64_t deadline_of(const struct http *h, const struct connection *c)
 	return c->phase == PHASE_FIRST ? REQUEST_DEADLINE_NS : KEEPALIVE_DEADLINE_NS;
 }
 
-/* libmicrohttpd does not look at a connection that rests. */
+/* libmicrohttpd does not poll a suspended connection. */
 static bool has_hung_up(const struct connection *c)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
@@ -94,7 +94,7 @@ void connections_sweep(struct http *h, int64_t now_ns)
 	for (struct connection *c = h->connections; c; c = c->next) {
 		if (now_ns - c->since_ns > deadline_of(h, c) && c->fd >= 0)
 			shutdown(c->fd, SHUT_RDWR);
-		/* By its phase: what was woken a moment ago is about to be asked again and does not rest, perhaps at every look. */
+		/* The phase decides, not `resting`: a request that was just woken has none, perhaps at every sweep. */
 		if (c->phase == PHASE_REST && c->request && has_hung_up(c)) {
 			c->request->abandoned = true;
 			if (c->resting)

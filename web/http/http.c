@@ -1,4 +1,4 @@
-/* http.c - the server's life: start, each turn of the loop, end. */
+/* http.c - start and stop of the server, its iteration of the loop, and dispatch of requests. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "web/http/internal.h"
 
-/* ---- dispatch: Who answers a request: its route, if the guard lets it, now or later; else a refusal. ---- */
+/* ---- dispatch: The handler of the route answers a request, now or deferred, if the guard allows it. ---- */
 
-/* Another method was meant: which ones the address has. 404 where there is no such address at all. */
+/* The methods of an address that does not have the requested one: 405. 404 if there is no such address. */
 static int refuse_method(struct http_request *r, struct http_response *response)
 {
 	bool has_get = false, has_post = false;
@@ -25,14 +25,14 @@ static int refuse_method(struct http_request *r, struct http_response *response)
 	return has_get || has_post ? 405 : 404;
 }
 
-/* The handler has answered; where the reader cannot take that form, a refusal takes its place. Only of reads: they changed nothing. */
+/* Replace an answer that the Accept header rules out by 406. Only for reads, which have changed nothing. */
 static void judge_form(struct http_request *r, struct http_response *response)
 {
 	if (request_is_read(r) && response->status == 200 && media_quality(http_header(r, "Accept"), response->type) <= 0)
 		http_refuse(r, response, 406);
 }
 
-/* Until http_notify. libmicrohttpd then asks for the dispatch_answer again. */
+/* Suspend the connection until http_notify. libmicrohttpd then calls `answer` again. */
 static enum MHD_Result rest(struct http_request *r, struct http_response *response)
 {
 	struct connection *c = connection_of(r->connection);
@@ -56,7 +56,7 @@ static void call(struct http_request *r, struct http_response *response, http_ha
 	config->no_route(config->site, r, response, &err);
 }
 
-/* Ask once more for an answer that was not there. */
+/* Try again to get a deferred answer. */
 static enum MHD_Result http_request_again(struct http_request *r)
 {
 	struct http_response response = { .status = 200, .type = "text/plain; charset=utf-8" };
@@ -67,7 +67,7 @@ static enum MHD_Result http_request_again(struct http_request *r)
 	return response.later ? rest(r, &response) : http_send(r, &response);
 }
 
-/* By the handler, if the guard lets it and the route takes every argument: one that is passed over looks as if it had narrowed. */
+/* Call the handler if the guard allows it and the route accepts every argument: an ignored filter would mislead the client. */
 static void dispatch_answer(struct http_request *r, struct http_response *response, const struct http_route *route)
 {
 	const struct http_config *config = &r->http->config;
@@ -80,7 +80,7 @@ static void dispatch_answer(struct http_request *r, struct http_response *respon
 		call(r, response, route->handler);
 }
 
-/* Let its route answer a request that is whole, or refuse it. */
+/* Answer a complete request by its route, or refuse it. */
 static enum MHD_Result http_dispatch(struct http_request *r)
 {
 	struct http *h = r->http;
@@ -111,7 +111,7 @@ static enum MHD_Result http_dispatch(struct http_request *r)
 	return http_send(r, &response);
 }
 
-/* A client without the right to write need not send a body, which is buffered until it is whole. False: `refusal` says why. */
+/* Refuse a client without permission before it sends its body, which would be buffered. False: `refusal` is written. */
 static bool http_may_send_body(struct http_request *r, struct http_response *refusal)
 {
 	const struct http_config *config = &r->http->config;
@@ -136,7 +136,7 @@ static bool http_may_send_body(struct http_request *r, struct http_response *ref
 
 /* ---- http ---- */
 
-/* ---- what libmicrohttpd calls ------------------------------------------------------------------------------------ */
+/* ---- callbacks of libmicrohttpd ------------------------------------------------------------------------------------ */
 
 static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url, const char *method,
 	const char *version, const char *upload, size_t *upload_size, void **request)
@@ -150,7 +150,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 		r->begun = true;
 		r->method = method;
 		r->refused = request_judge(r);
-		/* a refusal is answered at once: its body, if it ever comes, is not worth waiting for */
+		/* refuse at once, without waiting for the body */
 		if (r->refused)
 			return http_dispatch(r);
 		return request_is_read(r) || http_may_send_body(r, &refusal) ? MHD_YES : http_send(r, &refusal);
@@ -190,7 +190,7 @@ static void log_library(void *arg, const char *format, va_list args)
 	log_debug("http.library", "err=%s", log_quote(text));
 }
 
-/* One descriptor to wait on: libmicrohttpd's own epoll and the sockets of streams in one of ours. */
+/* One descriptor for the loop: an epoll with libmicrohttpd's epoll and the sockets of streams. */
 static int watch_all(struct http *h, struct fw_err *err)
 {
 	const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -209,7 +209,7 @@ static void name_hosts(struct http *h, const char *host)
 	snprintf(h->hosts[2], sizeof h->hosts[2], "[::1]:%d", h->port);
 	snprintf(h->hosts[3], sizeof h->hosts[3], strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, h->port);
 	for (int i = 0; h->port == 80 && i < 4; i++)
-		*strrchr(h->hosts[i], ':') = '\0'; /* browsers leave it out */
+		*strrchr(h->hosts[i], ':') = '\0'; /* browsers omit the default port */
 }
 
 static void http_free(struct http *h)

@@ -1,4 +1,4 @@
-/* listen.c - a socket that waits for connections. */
+/* listen.c - documented in http.h. */
 #include "web/http/http.h"
 
 #include <arpa/inet.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* How exactly the range at `range` names `type`: 0 not, 1 by any type, 2 by its half before the slash, 3 whole. */
+/* How specifically a range matches `type`: 0 no match, 1 any type, 2 the part before the slash, 3 both parts. */
 static int exactness(const char *range, size_t len, const char *type, size_t type_len)
 {
 	size_t half = strcspn(type, "/") + 1;
@@ -14,7 +14,7 @@ static int exactness(const char *range, size_t len, const char *type, size_t typ
 	return len == type_len && strncasecmp(range, type, len) == 0 ? 3 : 0;
 }
 
-/* The weight among the parameters of a range, which end at a comma. */
+/* The weight (q) in the parameters of a range, which end at a comma; 1 if absent. */
 static double weight(const char *at)
 {
 	while (*at == ';' || *at == ' ' || *at == '\t') {

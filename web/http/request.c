@@ -1,4 +1,4 @@
-/* request.c - a request until a handler sees it: headers, body; and what the handler may ask of it. */
+/* request.c - a request before its handler is called (headers, body), and its accessors for handlers. */
 #include "web/http/internal.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 /* ---- pairs ---- */
 
-/* '+' is a space. */
+/* Decode in place; '+' is a space. */
 static int decode(char *text)
 {
 	char *to = text;
@@ -45,7 +45,7 @@ int pairs_split(struct pairs *p, char *text)
 	return 0;
 }
 
-/* Its value at place `n` among several, from 0; NULL where there are not so many. */
+/* The `n`-th value of a name, from 0; NULL if there are fewer. */
 static const char *pairs_at(const struct pairs *p, const char *name, int n)
 {
 	for (int i = 0; i < p->n; i++)
@@ -78,7 +78,7 @@ const char *pairs_unknown(const struct pairs *p, const char *known)
 
 /* ---- request ---- */
 
-enum { BODY_MAX = 1 << 20, BODIES_MAX = 32 << 20 /* of all requests that are under way */ };
+enum { BODY_MAX = 1 << 20, BODIES_MAX = 32 << 20 /* of all current requests */ };
 
 void request_free(struct http_request *r)
 {
@@ -109,7 +109,7 @@ void *request_new(void *arg, const char *uri, struct MHD_Connection *connection)
 	return r;
 }
 
-/* What of a body is beyond the room that all bodies share is let go, and the request is refused once it has come. */
+/* A body that exceeds the memory shared by all bodies is discarded; the request is refused after its last byte. */
 void request_take_body(struct http_request *r, const char *data, size_t size)
 {
 	if (r->http->bodies + size > BODIES_MAX) {
@@ -140,19 +140,20 @@ static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const ch
 }
 
 /*
- * libmicrohttpd before 1.0 ends a name or value at its first zero byte and passes no sizes, so that what stands behind is not judged (from 1.0 on it
- * refuses such a request itself). It leaves each line where it was received, with zeros for CR and LF: whatever else stands between the end of
- * a value and the next line was behind a zero byte. A line that is continued is copied elsewhere and refused as well, as RFC 9112 has it.
+ * libmicrohttpd before 1.0 ends a name or value at its first zero byte and passes no sizes, so that the bytes after it are not
+ * checked (1.0 refuses such a request itself). It leaves each line where it was received, with zeros for CR and LF: any other
+ * byte between the end of a value and the next line was after a zero byte. A continued line is copied elsewhere, and refused too,
+ * as RFC 9112 requires.
  */
 struct lines_seen {
 	const char *end; /* of the last value */
 	bool is_broken;
 };
 
-/* Whether between two places of the request there are `least` to `most` bytes, all of which are zero. */
+/* Whether there are `least` to `most` bytes between two positions of the request, all of them zero. */
 static bool is_line_end(const char *from, const char *to, size_t least, size_t most)
 {
-	size_t len = (size_t)((uintptr_t)to - (uintptr_t)from); /* huge where `to` comes first */
+	size_t len = (size_t)((uintptr_t)to - (uintptr_t)from); /* huge if `to` is before `from` */
 	if (len < least || len > most)
 		return false;
 	for (size_t i = 0; i < len; i++)
@@ -181,7 +182,7 @@ static bool hides_bytes(const struct http_request *r)
 	return seen.is_broken || !head || !seen.end || !is_line_end(seen.end, r->method + head->header_size, 2, 4);
 }
 
-/* A page of another site that makes the browser send us a write says so in these headers. */
+/* Whether a page of another site made the browser send this write: browsers report that in these headers. */
 static bool is_cross_origin(struct http_request *r)
 {
 	const char *site = http_header(r, "Sec-Fetch-Site");
@@ -232,7 +233,7 @@ int request_judge(struct http_request *r)
 	return is_cross_origin(r) ? 403 : 0;
 }
 
-/* ---- what handlers ask ------------------------------------------------------------------------------------------- */
+/* ---- for handlers ------------------------------------------------------------------------------------------------ */
 
 const char *http_path(const struct http_request *r)
 {
@@ -298,7 +299,7 @@ const char *http_body(const struct http_request *r, size_t *len)
 	return r->body.data;
 }
 
-/* A form that cannot be read has fewer fields than none. */
+/* An invalid form has n = -1. */
 static void read_form(struct http_request *r)
 {
 	if (r->form_text)

@@ -35,7 +35,7 @@ bool route_match(const char *pattern, const char *path, struct route_parts *out)
 		at[len - suffix] = '\0';
 		if (last)
 			return true;
-		/* the slash is gone if there was no suffix, so both sides step over it */
+		/* without a suffix the slash was overwritten by the terminator: skip it in both strings */
 		at += len + 1;
 		pattern += suffix + 1;
 	}

@@ -1,11 +1,11 @@
-/* send.c - the answer: its bytes, and the headers that all answers have. */
+/* send.c - the answer: its body and headers. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "web/http/internal.h"
 
-enum { ANSWERS_MAX = 256 << 20 /* of all answers that are not read yet */, SMALL_MAX = 64 << 10 };
+enum { ANSWERS_MAX = 256 << 20 /* of all answers that clients have not read yet */, SMALL_MAX = 64 << 10 };
 
 static void add(struct MHD_Response *m, const char *name, const char *value)
 {
@@ -42,7 +42,7 @@ void http_refuse(struct http_request *r, struct http_response *response, int sta
 	r->http->config.no_route(r->http->config.site, r, response, &(struct fw_err){ 0 });
 }
 
-/* Answers that nobody reads are kept until their deadline, so large ones share a room, as bodies do. Small ones always have some. */
+/* Unread answers stay in memory until their deadline: large ones share a limit, as bodies do. Small ones are always sent. */
 static bool has_room(const struct http_request *r, const struct http_response *response)
 {
 	return response->body.len <= SMALL_MAX || r->http->answers + response->body.len <= ANSWERS_MAX;
@@ -57,14 +57,14 @@ static void begin_phase(struct http_request *r, const struct http_response *resp
 	c->since_ns = clock_mono_ns();
 }
 
-/* libmicrohttpd asks for none of it: a 304 has no body. */
+/* Never called: a 304 has no body. */
 static ssize_t read_nothing(void *arg, uint64_t at, char *to, size_t max)
 {
 	(void)arg, (void)at, (void)to, (void)max;
 	return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-/* Takes the response's body. NULL: out of memory, or no such file. */
+/* Own: takes the response's body. NULL: out of memory, no such file, or no stream. */
 static struct MHD_Response *make(struct http_request *r, struct http_response *response)
 {
 	struct MHD_Response *m;
@@ -72,10 +72,10 @@ static struct MHD_Response *make(struct http_request *r, struct http_response *r
 		m = stream_response(r, response);
 	} else if (response->file[0]) {
 		m = file_response(response);
-	} else if (response->spared) { /* a 304 carries the length of what it spares */
+	} else if (response->spared) { /* Content-Length of a 304 is that of the omitted body */
 		m = MHD_create_response_from_callback(response->spared, 1024, read_nothing, NULL, NULL);
 	} else {
-		bool is_owned = response->body.cap > 0; /* an empty buf points to memory that nobody may free */
+		bool is_owned = response->body.cap > 0; /* an empty buf points to static memory */
 		size_t len = response->body.len;
 		m = MHD_create_response_from_buffer(
 			len, response->body.data, is_owned ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
@@ -95,8 +95,7 @@ static void add_headers(struct http_request *r, const struct http_response *resp
 	add(m, "Vary", response->is_private ? "Accept, Authorization, Cookie" : "Accept");
 	add(m, "Cache-Control", response->cache ? response->cache : response->is_private ? "private, no-cache" : "no-cache");
 	add(m, "X-Content-Type-Options", "nosniff");
-	add(m, "Referrer-Policy",
-		"same-origin"); /* with "no-referrer" the forms of our own pages would come from "Origin: null" */
+	add(m, "Referrer-Policy", "same-origin"); /* with "no-referrer" browsers send "Origin: null" for forms of our pages */
 	add(m, "Content-Security-Policy",
 		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri "
 		"'none'; "
@@ -134,7 +133,7 @@ enum MHD_Result http_send(struct http_request *r, struct http_response *response
 	if (response->body.failed)
 		http_refuse(r, response, 500);
 	if (response->spared && !is_not_modified(r, response))
-		http_refuse(r, response, 500); /* never without what was spared */
+		http_refuse(r, response, 500); /* the body was not written, so only a 304 is possible */
 	if (!has_room(r, response))
 		http_refuse(r, response, 503);
 	begin_phase(r, response);

@@ -1,6 +1,6 @@
 /*
- * stream.c - answers without an end. A reader's connection is suspended while there is nothing new, and libmicrohttpd does not
- * look at it then: the sockets lie in an epoll of our own, so that who leaves frees his place at once.
+ * stream.c - event streams. A connection is suspended while there are no new events, and libmicrohttpd does not poll it then: the
+ * sockets are in a separate epoll, so that a client that disconnects frees its slot at once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "web/http/internal.h"
 
 enum { STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20, REAPED_AT_ONCE = 64 };
-#define STREAM_COMMENT_NS (15 * HTTP_SECOND_NS)   /* so that a reader whose machine is gone is noticed */
-#define STREAM_STALLED_NS (60 * HTTP_SECOND_NS)   /* a reader who takes nothing of what there is for him */
-#define STREAM_LIFE_NS    (3600 * HTTP_SECOND_NS) /* then he comes back, and is asked again who he is */
+#define STREAM_COMMENT_NS (15 * HTTP_SECOND_NS)   /* interval of comments, to detect a client whose machine is gone */
+#define STREAM_STALLED_NS (60 * HTTP_SECOND_NS)   /* a client that reads nothing although there is data */
+#define STREAM_LIFE_NS    (3600 * HTTP_SECOND_NS) /* then the client reconnects and is authenticated again */
 
 struct stream {
 	struct stream *next, *previous;
@@ -22,8 +22,8 @@ struct stream {
 	void (*fill)(struct site *site, int64_t *cursor, struct buf *out);
 	int64_t cursor;
 	struct buf pending;
-	int64_t since_ns, read_ns; /* it began; something of it was taken */
-	bool suspended, ended, gone /* has no place any more */;
+	int64_t since_ns, read_ns; /* start; last data sent */
+	bool suspended, ended, gone /* slot is freed */;
 };
 
 static void wake(struct stream *s)
@@ -34,7 +34,7 @@ static void wake(struct stream *s)
 	MHD_resume_connection(s->connection);
 }
 
-/* Nobody reads it: its place is free, whenever libmicrohttpd comes to close it. */
+/* Free the slot of a stream without a reader before libmicrohttpd closes its connection. */
 static void let_go(struct stream *s)
 {
 	if (s->gone)
@@ -130,7 +130,7 @@ void streams_reap(struct http *h)
 	do {
 		n = epoll_wait(h->fd, event, REAPED_AT_ONCE, 0);
 		for (int i = 0; i < n; i++)
-			if (event[i].data.ptr) /* not libmicrohttpd's own */
+			if (event[i].data.ptr) /* NULL: libmicrohttpd's epoll */
 				let_go(event[i].data.ptr);
 	} while (n == REAPED_AT_ONCE);
 }
