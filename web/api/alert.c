@@ -1,4 +1,4 @@
-/* Alerts: the list and each one, with every change of state, and the changes that a person makes. */
+/* alert.c - alerts: the list, a single one with all changes of state, and changes by users. */
 #include "web/api/internal.h"
 
 enum { REASON_MAX = 2000 }; /* bytes */
@@ -79,7 +79,7 @@ int api_alert_change(struct site *site, struct http_request *r, struct http_resp
 				: strcmp(verb, "resolve") == 0   ? ALERTSTATE_RESOLVED
 								 : ALERTSTATE_INVALID;
 	int64_t id = answer_path_id(r, "alert", err);
-	const char *reason = NULL, *back = NULL; /* back: the page whose button it was */
+	const char *reason = NULL, *back = NULL; /* back: the page with the pressed button */
 	const struct write_key known[] = { { "reason", .text = &reason, .text_max = REASON_MAX },
 		{ answer_wants_page(r) ? "back" : NULL, .text = &back }, { 0 } };
 	json_t *root = id < 0 ? NULL : write_take(r, response, known);

@@ -4,9 +4,8 @@
 
 #include "web/http/http.h"
 
-/* ---- api: REST v1 under /api/v1 (and /healthz, /metrics), one file a resource: api_<resource>.c. ---- */
+/* ---- api: REST v1 under /api/v1 (and /healthz, /metrics), one file for each resource. ---- */
 
-/* Every handler's `arg` is the struct site. */
 http_handler_fn api_repos, api_branches, api_look, api_look_post;
 http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_comparison_md, api_comparison_svg;
 http_handler_fn api_badge, api_compare, api_commit;
@@ -30,21 +29,21 @@ http_handler_fn api_tokens, api_token_post, api_token_revoke;
 /* ---- openapi: The OpenAPI 3.1 document: `paths` from the table of routes, the rest from web/openapi/. ---- */
 
 /**
- * The description of one route. Names are those of web/openapi/components.json. The document adds what follows from the row: method,
- * path, scope, a parameter for each path segment and each argument, and the refusals that all such routes share.
+ * The description of one route. Names are those of web/openapi/components.json. The document adds what follows from
+ * the row: method, path, scope, a parameter for each path segment and each argument, and the refusals common to such routes.
  */
 struct api_operation {
 	const char *id, *tag, *summary;
-	const char *answer;      /* schema of a JSON answer; NULL: it answers no JSON */
+	const char *answer;      /* schema of a JSON answer; NULL: no JSON */
 	const char *types;       /* other media types of the answer, separated by spaces */
 	const char *result;      /* describes the answer; NULL: "OK" */
 	const char *description; /* details; NULL: none */
 	const char *parameters;  /* headers, and "ARGUMENT=PARAMETER" where the names differ; separated by spaces */
-	const char *body;        /* schema of the request's body */
-	const char *example;     /* such a body, JSON */
-	const char *refusals;    /* responses that do not follow from the row, separated by spaces */
+	const char *body;        /* schema of the request's body; NULL: none */
+	const char *example;     /* example of the body, JSON */
+	const char *refusals;    /* further refusals, which do not follow from the row, separated by spaces */
 	struct {
-		int status; /* 0: there is none */
+		int status; /* 0: none */
 		const char *result;
 	} other;    /* a second answer, of the same type */
 	int status; /* of the answer; 0: 200 */

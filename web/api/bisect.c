@@ -1,4 +1,4 @@
-/* Searches for culprits: the list, one of them as it stands, and what a person may ask for. */
+/* bisect.c - bisects: the list, a single one, request and cancel. */
 #include "web/api/internal.h"
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */

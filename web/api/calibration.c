@@ -1,4 +1,4 @@
-/* Calibration: what comparisons of equal builds have shown of each cell, and asking for more of them. */
+/* calibration.c - noise of each cell from comparisons of equal builds; requests to measure or delete it. */
 
 #include "web/api/internal.h"
 

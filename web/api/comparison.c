@@ -1,4 +1,4 @@
-/* Comparisons: lists, stored bodies, tables for spreadsheets; and commits, which are what was compared. */
+/* comparison.c - comparisons: lists, stored bodies, CSV tables; and the compared commits. */
 
 #include "web/api/internal.h"
 
@@ -32,7 +32,7 @@ int api_comparisons(struct site *site, struct http_request *r, struct http_respo
 
 enum { VERSION_MIN = 10 }; /* digits of a body's hash in ?v= */
 
-/* What is not sent again need not be unpacked. */
+/* Read the stored body, unless the client has it: then only its size, without decompression. */
 static int read_body(
 	struct db *db, struct http_request *r, struct http_response *response, int64_t id, char etag[65], struct fw_err *err)
 {
@@ -56,7 +56,7 @@ static int send_body(struct site *site, struct http_request *r, struct http_resp
 	if (read_body(site->db, r, response, id, etag, err) != 0)
 		return -1;
 	response->type = "application/json; charset=utf-8";
-	/* a verdict may be reached again over stored samples, so only an address that names these very bytes is kept for ever */
+	/* a verdict may be computed again from stored samples, so only an address with the hash of the body is immutable */
 	const char *version = http_query(r, "v");
 	if (version && strlen(version) >= VERSION_MIN && strncmp(etag, version, strlen(version)) == 0)
 		response->cache = "private, max-age=31536000, immutable";
@@ -85,7 +85,7 @@ int api_compare(struct site *site, struct http_request *r, struct http_response 
 
 /* ---- as a table ------------------------------------------------------------------------------------------------------- */
 
-/* A table under way; `c` knows what is said of peers. */
+/* A CSV table that is being written; `c` has the peers of the cells. */
 struct csv_output {
 	struct buf *out;
 	const struct comparison *c;
@@ -93,7 +93,7 @@ struct csv_output {
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
-/* What is known of each peer: four columns. */
+/* Four columns for each peer. */
 static void csv_peers(struct csv_output *t, int n)
 {
 	for (int i = 0; i < t->n_peers; i++) {
@@ -143,7 +143,7 @@ static void csv_head(struct csv_output *t)
 			 "target_configuration,code_pct,clock_pct,decided_by,mean_pct,slow_calls");
 	for (int i = 0; i < t->n_peers; i++)
 		for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
-			buf_puts(t->out, ",of_"); /* a provider's name holds nothing that a table would read */
+			buf_puts(t->out, ",of_"); /* a provider's name has no character with a meaning in CSV */
 			buf_puts(t->out, t->peer[i]);
 			buf_putc(t->out, '_');
 			buf_puts(t->out, columns[k]);
@@ -201,7 +201,7 @@ static int write_verdict(struct site *site, struct jsonw *j, const struct commit
 	return result;
 }
 
-/* {"commits":[every one that begins so],"verdict":{of the only one},"comparisons":[of it]} */
+/* {"commits":[all with the prefix],"verdict":{if there is only one},"comparisons":[of that one]} */
 int api_commit(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct jsonw j;

@@ -1,4 +1,4 @@
-/* The daemon itself: the list of routes, what happens now as a stream, health, a copy of the database. */
+/* daemon.c - the list of routes, the stream of events, health, a backup of the database. */
 
 #include "web/api/internal.h"
 
@@ -96,7 +96,7 @@ int api_events(struct site *site, struct http_request *r, struct http_response *
 	if (view_event_ends(site->db, &first, &last, err) != 0)
 		return -1;
 	response->cursor = seen >= 0 ? seen : last;
-	/* what the reader missed is not kept any more, or he read another database: he has to read everything again */
+	/* missed events are no longer stored, or the id is of another database: the client must read everything again */
 	if (seen >= 0 && (seen + 1 < first || seen > last)) {
 		response->cursor = last;
 		buf_printf(&response->body, "id: %lld\nevent: resync\ndata: {}\n\n", (long long)last);
@@ -115,7 +115,7 @@ int api_healthz(struct site *site, struct http_request *r, struct http_response 
 		return answer_problem(r, response, 503, err->text);
 	response->type = "text/plain; charset=utf-8";
 	buf_puts(&response->body, "ok\n");
-	if (stuck) /* nothing of them: this is open to everybody */
+	if (stuck) /* without details: every client may read this */
 		buf_printf(&response->body, "warning: %lld notifications failed %d times or more; /notifications says why\n",
 			(long long)stuck, STORE_OUTBOX_STUCK);
 	return 0;

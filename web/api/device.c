@@ -1,8 +1,8 @@
-/* Devices: what measures, and whether it may. */
+/* device.c - devices: the list, pause and resume. */
 
 #include "web/api/internal.h"
 
-/* A list of devices under way; each row has a view of its own to ask. */
+/* A list of devices that is being written; each row has further queries. */
 struct listing {
 	struct jsonw j;
 	struct db *db;
@@ -10,7 +10,7 @@ struct listing {
 	bool failed;
 };
 
-/* What comparisons of equal builds have shown: how often this device cries wolf. */
+/* Rate of false alarms of a device, from comparisons of equal builds. */
 static void write_false_alarms(struct jsonw *j, const struct view_false_alarms *f, const struct view_calibrated *known)
 {
 	jsonw_key(j, "aa");

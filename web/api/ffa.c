@@ -1,9 +1,9 @@
 /*
- * The CSV files of MagiAttention's profile_ffa, so that scripts which read those go on working: profile_dense and
- * profile_block_sparse of each side, and what compares the two.
+ * ffa.c - the CSV files of MagiAttention's profile_ffa, for existing scripts that read them: profile_dense and
+ * profile_block_sparse of each side, and the comparison of both.
  *
- * The latency is that of the series that decides. The base has its median; the target has what the judged change makes of it, since the
- * quotient of two medians is not the middle of paired ratios, and two files must not say what no verdict says.
+ * The latency is that of the deciding series. The base has its median; the target has the base's median times the judged change,
+ * because the quotient of two medians is not the median of paired ratios, and the files must agree with the verdict.
  */
 
 #include "web/api/internal.h"
@@ -12,7 +12,7 @@
 
 enum { FILE_MAX = 16 << 20 };
 
-/* A profile under way. */
+/* A file that is being written. */
 struct profile {
 	struct db *db;
 	struct buf *out;
@@ -23,7 +23,7 @@ struct profile {
 	int failed;
 };
 
-/* What a row takes from a cell's metrics; NAN where there is none. */
+/* Values of a row from a cell's metrics; NAN if absent. */
 struct figures {
 	const struct profile *profile;
 	struct ffa_csv_row *row;
@@ -50,7 +50,7 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 		f->sustained_ms = value;
 }
 
-/* Time of a side in the series that decides; -1: none. */
+/* Time of a side in the deciding series; -1: none. Units: ms. */
 static double latency(const struct store_cell *c, const struct figures *f, int side)
 {
 	double base_ms = c->decider == DECIDER_SUSTAINED_RUNS ? f->sustained_ms : c->base_median_ms;
@@ -60,7 +60,7 @@ static double latency(const struct store_cell *c, const struct figures *f, int s
 	return ms > 0 ? ms : -1;
 }
 
-/* Only cells of attention are rows of these files, which know no pattern but the uniform one. */
+/* Rows are cells of attention; of sparse patterns the files have only the uniform one. */
 static bool is_row(const struct store_cell *c, const char *mask, bool sparse)
 {
 	return mask && (sparse ? strcmp(mask, "block_sparse") == 0 : strcmp(c->group, "dense") == 0);

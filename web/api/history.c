@@ -1,10 +1,10 @@
-/* History: one cell over time, straight from its index, and what explains it. */
+/* history.c - history of a cell, with environment changes, change points and alerts. */
 
 #include "web/api/internal.h"
 
 enum { POINTS_DEFAULT = 500 };
 
-/* Ten thousand of these make an answer, so keys go out as they are. */
+/* An answer may have ten thousand points, so keys are written without escaping. */
 #define FIGURE(j, row, field) jsonw_literal_figure(j, #field, (row)->field)
 
 static void point_row(void *arg, const struct view_point *row)
@@ -46,7 +46,7 @@ static void baseline_period_row(void *arg, const struct view_baseline_period *ro
 		row->power_limit_w);
 }
 
-/* One way in which a change was measured. */
+/* The job and comparison of one way to measure a change. */
 static void measured(struct jsonw *j, const char *key, int64_t job, int64_t comparison)
 {
 	jsonw_key(j, key);
@@ -85,7 +85,7 @@ static void alert_row(void *arg, int64_t id, enum alertkind kind, enum alertstat
 		commit);
 }
 
-/* The lists of the answer one after the other; the points last, because they are many. */
+/* Write the lists of the answer; the points last, because they are many. */
 static int write_lists(struct site *site, struct jsonw *j, const struct view_scope *of, int limit, struct fw_err *err)
 {
 	jsonw_kv_array(j, "baseline_periods");

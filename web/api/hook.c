@@ -1,14 +1,14 @@
 /*
- * POST /api/v1/hooks/{repo}: a forge says that something was pushed. It is only a hint to look now: nothing of the payload is
- * read, the repository's own address is fetched. Signatures are checked over the raw body, in constant time, before
- * anything else; a notification that was seen before starts nothing. A notification is known again by what its signature covers and nothing
- * else: the id where it is signed (Standard Webhooks), else the body. Other ids of forges can be changed by a sender who captured one.
+ * hook.c - POST /api/v1/hooks/{repo}: a forge reports a push. It only triggers a fetch of the configured address: the payload is
+ * not parsed. Signatures are checked over the raw body, in constant time, before anything else; a repeated notification starts
+ * nothing. A repeated notification is detected only by data that its signature covers: the id if it is signed (Standard
+ * Webhooks), else the body. A sender who captured a notification can change the other ids of forges.
  */
 #include "web/api/internal.h"
 
 enum { CLOCK_TOLERANCE_S = 300 };
 
-/* Hex HMAC of the body, as GitHub (after "sha256="), Gitea and Forgejo send it. */
+/* Check a hexadecimal HMAC of the body, as sent by GitHub (after "sha256="), Gitea and Forgejo. */
 static bool hex_matches(const char *sent, const char *secret, const char *body, size_t len)
 {
 	unsigned char mac[32];
@@ -18,7 +18,7 @@ static bool hex_matches(const char *sent, const char *secret, const char *body, 
 	return strlen(sent) == 64 && hash_equal(sent, hex, 64);
 }
 
-/* Standard Webhooks, as newer GitLab signs: "v1,<base64>" over "id.timestamp.body"; several, separated by spaces. */
+/* Check signatures of Standard Webhooks (newer GitLab): "v1,<base64>" over "id.timestamp.body", separated by spaces. */
 static bool standard_matches(struct http_request *r, const char *signatures, const char *secret, const char *body, size_t len)
 {
 	const char *id = http_header(r, "webhook-id"), *at = http_header(r, "webhook-timestamp");
@@ -47,7 +47,7 @@ static bool standard_matches(struct http_request *r, const char *signatures, con
 	return matches;
 }
 
-/* Gitea and Forgejo also send GitHub's header names, so theirs are looked at first. *has_id: the id is signed as well. */
+/* Gitea and Forgejo also send GitHub's header names, so check theirs first. *has_id: the id is signed as well. */
 static bool is_signed(struct http_request *r, const char *secret, bool *has_id)
 {
 	*has_id = false;
@@ -66,13 +66,13 @@ static bool is_signed(struct http_request *r, const char *secret, bool *has_id)
 	return false;
 }
 
-/* What a notification is known again by: one of both, or neither. */
+/* Key that detects a repeated notification: one of both, or none. */
 struct mark {
-	const char *id;      /* that is signed; NULL none */
-	char body[HASH_HEX]; /* "": of no use */
+	const char *id;      /* signed id; NULL none */
+	char body[HASH_HEX]; /* hash; "": not used */
 };
 
-/* A bare token without a body is the secret and nothing else: no word of a forge that could be said twice. */
+/* A token without a body comes from a script and has nothing that identifies a notification: no key. */
 static void mark_of(struct http_request *r, bool has_id, struct mark *mark)
 {
 	size_t len;
@@ -82,7 +82,7 @@ static void mark_of(struct http_request *r, bool has_id, struct mark *mark)
 		hash_hex(body, len, mark->body);
 }
 
-/* 1 new and remembered, 0 seen before, -1. */
+/* 1: new, and stored; 0: seen before; -1. */
 static int remember(struct db *db, const char *repo, const struct mark *mark, struct fw_err *err)
 {
 	char key[400];
@@ -93,8 +93,8 @@ static int remember(struct db *db, const char *repo, const struct mark *mark, st
 }
 
 /*
- * Look now, unless this notification was seen before. 1 looked, 0 seen before, -1: nothing is remembered, so that the sender's next
- * try is not taken for an echo.
+ * Trigger a fetch, unless this notification was seen before. 1: triggered, 0: seen before, -1: not stored, so that the sender can
+ * retry.
  */
 static int look_once(struct site *site, const char *repo, const struct mark *mark, struct fw_err *err)
 {

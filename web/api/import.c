@@ -1,6 +1,7 @@
 /*
- * Figures from elsewhere: POST /api/v1/imports {"repo","commit","base","branch","name","rows":[{"cell","ms","failure","base_ms","tflops","base_tflops"}]}.
- * The same figures twice are one comparison: 201 the first time, 200 after that.
+ * import.c - results of other benchmarks: POST /api/v1/imports
+ * {"repo","commit","base","branch","name","rows":[{"cell","ms","failure","base_ms","tflops","base_tflops"}]}.
+ * Equal results are stored as one comparison: 201 the first time, 200 after that.
  */
 
 #include "web/api/internal.h"
@@ -12,7 +13,7 @@ enum { TEXT_MAX = 1023, BODY_BYTES_MAX = 1 << 20, FAILURE_MAX = 400 };
 static const char *const figures_keys[] = { "repo", "commit", "base", "branch", "name", "rows", NULL };
 static const char *const row_keys[] = { "cell", "ms", "failure", "base_ms", "tflops", "base_tflops", NULL };
 
-/* The first key that is none of `known`, NULL: every one is. A mistyped "branch" would be figures of no branch. */
+/* The first key that is not in `known`, NULL: all are. A mistyped "branch" must not store results without a branch. */
 static const char *unknown_key(json_t *object, const char *const *known)
 {
 	const char *key;
@@ -28,7 +29,7 @@ static const char *unknown_key(json_t *object, const char *const *known)
 	return NULL;
 }
 
-/* A number of a row, 0 where it is absent; `*wrong` when it is none or below 0. */
+/* A number of a row, 0 if absent; sets *wrong if it is not a number from 0 to 1e9. */
 static double figure(const json_t *row, const char *key, const char **wrong)
 {
 	const json_t *v = json_object_get(row, key);
@@ -40,7 +41,7 @@ static double figure(const json_t *row, const char *key, const char **wrong)
 	return x;
 }
 
-/* Err: what is wrong with row i, in words. Shape: out[n]. */
+/* Read all rows. Shape: out[n]. Err: describes the first invalid row. */
 static int read_rows(const json_t *rows, struct foreign_row *out, struct fw_err *err)
 {
 	size_t i;

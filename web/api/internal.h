@@ -1,4 +1,4 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - shared by the files of this folder. */
 #ifndef WEB_API_INTERNAL_H
 #define WEB_API_INTERNAL_H
 
@@ -13,7 +13,7 @@
 #include "web/html/html.h"
 #include "web/page/page.h"
 
-/* ---- comparison_row: A comparison as lists have it. ---- */
+/* ---- comparison_row: A comparison as a row of lists. ---- */
 
 /** A view_comparison_fn; `arg` is the struct jsonw that the object is written to. */
 void comparison_row_write(void *arg, const struct view_comparison *row);

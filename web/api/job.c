@@ -1,4 +1,4 @@
-/* Jobs: the queue, one job with its log, and what a person may do with them. */
+/* job.c - jobs: the queue, a single job with its log, request, cancel and retry. */
 
 #include "web/api/internal.h"
 
@@ -80,7 +80,7 @@ int api_job(struct site *site, struct http_request *r, struct http_response *res
 	return result;
 }
 
-/* ---- its log ---------------------------------------------------------------------------------------------------------- */
+/* ---- log -------------------------------------------------------------------------------------------------------------- */
 
 static void log_row(void *arg, int64_t id, int64_t at, const char *line)
 {
@@ -119,7 +119,7 @@ int api_job_log(struct site *site, struct http_request *r, struct http_response 
 	int64_t comparison = 0, id = answer_path_id(r, "job", err);
 	if (id < 0)
 		return -1;
-	/* bytes as the build printed them: as plain text they do nothing in a browser */
+	/* unescaped bytes of the build: browsers do not interpret plain text */
 	response->type = "text/plain; charset=utf-8";
 	int result = view_job(site->db, id, remember_comparison, &comparison, err) ||
 				     view_log(site->db, id, 0, VIEW_HISTORY_MAX, log_row, &response->body, err)
@@ -128,7 +128,7 @@ int api_job_log(struct site *site, struct http_request *r, struct http_response 
 	for (int i = 0; result == 0 && comparison && i < 2; i++) {
 		struct build_reading b = { .out = &response->body, .side = sides[i] };
 		result = view_build(site->db, comparison, sides[i], build_log, &b, err);
-		if (result != 0 && err->code == ERR_NOT_FOUND) { /* that side was not built */
+		if (result != 0 && err->code == ERR_NOT_FOUND) { /* this side was not built */
 			err_clear(err);
 			result = 0;
 		}

@@ -1,6 +1,6 @@
 /*
- * /metrics for Prometheus, text format 0.0.4: one family after the other, each with its help and type, base units, no name of a
- * branch or commit as a label.
+ * metrics.c - /metrics for Prometheus, text format 0.0.4: families with help and type, in base units. Names of branches and
+ * commits are not labels.
  */
 #include "web/api/internal.h"
 
@@ -14,7 +14,7 @@ struct metrics {
 	struct buf *out;
 	struct fw_err *err;
 	int failed;
-	char what[32]; /* family of the count before */
+	char what[32]; /* family of the previous count */
 	const struct gauge *gauge;
 };
 
@@ -23,7 +23,7 @@ static void family(struct metrics *m, const char *name, const char *type, const 
 	buf_printf(m->out, "# HELP flopwatch_%s %s\n# TYPE flopwatch_%s %s\n", name, help, name, type);
 }
 
-/* A label's value: backslash, quote and line feed have a meaning there. */
+/* Write a label's value: backslash, quote and line feed are escaped. */
 static void put_label(struct buf *out, const char *value)
 {
 	for (; *value; value++) {
@@ -61,7 +61,7 @@ static void count_row(void *arg, const char *what, const char *label, int64_t n)
 	sample(m, what, strcmp(what, "comparisons") == 0 ? "verdict" : "state", label, (double)n);
 }
 
-/* The ends of jobs once more, as a counter: one that ended stays so. */
+/* Final states of jobs also as a counter: they never change. */
 static void result_row(void *arg, const char *what, const char *label, int64_t n)
 {
 	static const char *const ends[] = { "done", "failed", "cancelled", "superseded", "target_missing" };
@@ -111,17 +111,16 @@ static int write_fetches(struct metrics *m)
 
 /* ---- devices ----------------------------------------------------------------------------------------------------------- */
 
-/* A figure of each device. */
+/* Metrics of each device. */
 static const struct gauge {
 	const char *name, *type, *help, *label;
-	const char *key; /* of what a run's guard last saw, where -1 says that it is not known; NULL: not from there */
+	const char *key; /* key in the last device check of a run, where -1 means unknown; NULL: from another source */
 	double scale;
 } gauges[] = {
 	{ "gpu_temperature_celsius", "gauge", "Temperature at the device's last run.", "gpu", "temp_c", 1 },
 	{ "gpu_power_watts", "gauge", "Power at the device's last run.", "gpu", "power_w", 1 },
 	{ "gpu_sm_clock_hertz", "gauge", "SM clock at the device's last run.", "gpu", "sm_mhz", 1e6 },
 	{ "device_stands_out", "gauge", "Whether the device does not fit its class and is left out.", "device", NULL, 1 },
-	/* the false-alarm rate is measured, not claimed */
 	{ "aa_comparisons_total", "counter", "Comparisons of equal builds.", "device", NULL, 1 },
 	{ "aa_alarms_total", "counter", "Comparisons of equal builds that would have alerted.", "device", NULL, 1 },
 };
@@ -200,7 +199,7 @@ enum { WORKER_STATES = sizeof worker_states / sizeof worker_states[0] };
 
 struct workers {
 	struct metrics *m;
-	char name[64]; /* whose slots are counted; they stand beside each other */
+	char name[64]; /* worker whose slots are counted; they are consecutive */
 	int n[WORKER_STATES];
 };
 
@@ -264,7 +263,7 @@ static void request_row(void *arg, const char *method, const char *route, int st
 static int open_descriptors(void)
 {
 	DIR *folder = opendir("/proc/self/fd");
-	int n = -1; /* the folder itself */
+	int n = -1; /* the open folder */
 	if (!folder)
 		return 0;
 	for (const struct dirent *e; (e = readdir(folder));)
@@ -278,7 +277,7 @@ static void process_value(struct buf *out, const char *name, const char *type, c
 	buf_printf(out, "# HELP process_%s %s\n# TYPE process_%s %s\nprocess_%s %.15g\n", name, help, name, type, name, v);
 }
 
-/* Field 22 of /proc/self/stat counts from boot; fields are counted behind the name, which may hold anything. */
+/* Start time since boot: field 22 of /proc/self/stat. Parsed after the name, which may contain any character. */
 static double started_s(void)
 {
 	char text[1024], *at;

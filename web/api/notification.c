@@ -1,4 +1,4 @@
-/* Notifications: what was sent to whom, every attempt at it, and sending it again. */
+/* notification.c - notifications: the list with all attempts, and redelivery. */
 
 #include "web/api/internal.h"
 

@@ -1,4 +1,4 @@
-/* The OpenAPI 3.1 document: `paths` is written from the table of routes, the rest is compiled in from web/openapi/. */
+/* openapi.c - the OpenAPI 3.1 document: `paths` is written from the table of routes, the rest is embedded from web/openapi/. */
 #include "web/api/internal.h"
 
 #define PART(name) extern const char _binary_web_openapi_##name##_json_start[], _binary_web_openapi_##name##_json_end[]
@@ -7,7 +7,7 @@ PART(components);
 
 enum { WORD_MAX = 64, DOCUMENT_MAX = 1 << 20 };
 
-/* Take the next of `words`, which are separated by spaces. False: there is none. */
+/* Take the next of `words`, a list separated by spaces. False: there is none. */
 static bool next_word(const char **words, char word[WORD_MAX])
 {
 	if (!*words)
@@ -149,7 +149,7 @@ static void write_responses(struct jsonw *j, const struct http_route *route)
 	const struct {
 		int status;
 		const char *name;
-		bool follows; /* from the row */
+		bool follows; /* whether it follows from the row */
 	} refusals[] = {
 		{ 304, "unchanged", has_word(op->parameters, "if_none_match") },
 		{ 400, "malformed", true },

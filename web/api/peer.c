@@ -1,4 +1,4 @@
-/* Peers: what was measured beside them, and asking for it. */
+/* peer.c - comparisons with peers: the list and the request. */
 
 #include "web/api/internal.h"
 

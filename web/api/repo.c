@@ -1,4 +1,4 @@
-/* Repositories and their branches, each with where it stands. */
+/* repo.c - repositories and branches with their state. */
 #include "web/api/internal.h"
 
 static void repo_row(void *arg, const struct view_repo *row)
@@ -29,7 +29,7 @@ int api_look_post(struct site *site, struct http_request *r, struct http_respons
 	return 0;
 }
 
-/* The lines of a text as a list. */
+/* Write the lines of a text as a list. */
 static void write_lines(struct jsonw *j, const char *text)
 {
 	jsonw_array(j);
@@ -85,7 +85,7 @@ static void branch_row(void *arg, const struct view_branch *row)
 	jsonw_object_end(j);
 }
 
-/* Ids first: a list of branches is not read while the list of repositories is open. */
+/* Read the ids first: branches are not queried while the query of repositories is open. */
 struct ids {
 	int64_t id[256];
 	int n;
@@ -98,7 +98,7 @@ static void remember_repo(void *arg, const struct view_repo *row)
 		ids->id[ids->n++] = row->id;
 }
 
-/* The place in `ids` where the reader goes on, -1: his cursor is none of this list. */
+/* Index in `ids` at which the cursor continues; -1: not a cursor of this list. */
 static int first_of(struct db *db, const struct ids *ids, int64_t after, struct fw_err *err)
 {
 	int64_t repo;

@@ -1,18 +1,18 @@
-/* What commits changed in a time, with the cells that did: for a mail, a sheet or a program. */
+/* report.c - changes by commit in a period, with their cells, as Markdown, CSV or JSON. */
 
 #include "web/api/internal.h"
 
-enum { CELLS_MAX = 10000 /* that a page looks at */, TABLE_MAX = 32 << 20 /* bytes */ };
+enum { CELLS_MAX = 10000 /* read for a page */, TABLE_MAX = 32 << 20 /* bytes */ };
 
 struct report {
 	struct answer_list list;
 	struct db *db;
 	enum answer_form form;
-	enum verdict verdict; /* of the cells; VERDICT_NONE: whatever happened */
-	struct buf table;     /* what is sent, unless it is JSON */
+	enum verdict verdict; /* of the cells; VERDICT_NONE: all but unchanged and identical */
+	struct buf table;     /* the answer, unless it is JSON */
 	int n_cells;
-	const struct view_comparison *of; /* of the cells that come */
-	int n_written;                    /* of these */
+	const struct view_comparison *of; /* comparison of the next cells */
+	int n_written;                    /* number of its cells written */
 	int result;
 	struct fw_err *err;
 };
@@ -68,7 +68,7 @@ static void markdown_branch(struct buf *out, const char *key)
 	buf_fini(&text);
 }
 
-/* A day is enough for people; the commit only once. */
+/* The date without time; the commit only in the first row of its cells. */
 static void markdown_line(struct buf *out, const struct view_comparison *of, const struct store_cell *cell, bool is_first)
 {
 	char at[32];
@@ -107,7 +107,7 @@ static void cell_row(void *arg, const struct store_cell *row)
 		write_cell(report, row);
 }
 
-/* What a person asked for or pushed; the rest is the daemon's own measuring. */
+/* Whether a user requested, pushed or imported it; the daemon starts the other kinds itself. */
 static bool is_of_a_commit(enum jobkind kind)
 {
 	return kind == JOBKIND_COMPARE || kind == JOBKIND_IMPORT;
@@ -136,7 +136,7 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 	jsonw_array_end(j);
 	jsonw_object_end(j);
 	if (report->n_written == 0 && report->form != ANSWER_JSON)
-		write_cell(report, &no_cell); /* it failed before there were cells */
+		write_cell(report, &no_cell); /* it failed before cells were measured */
 }
 
 static void begin_table(struct report *report)
@@ -163,7 +163,7 @@ static void describe_period(struct buf *out, const struct period *p)
 	}
 }
 
-/* The list is whole, with its cursor in the Link header: what is sent of it is the table. */
+/* Replace the list, whose cursor is in the Link header, by the table. */
 static void send_table(struct http_response *response, struct report *report)
 {
 	struct buf *out = &response->body;
@@ -205,7 +205,7 @@ int api_report(struct site *site, struct http_request *r, struct http_response *
 	report.verdict = filter.verdict ? verdict_from_name(filter.verdict) : VERDICT_NONE;
 	filter.has_regressions = report.verdict == VERDICT_REGRESSION;
 	if (filter.has_regressions)
-		filter.verdict = NULL; /* one that also failed in other cells did not become faster by that */
+		filter.verdict = NULL; /* include comparisons with the verdict failed that have regressions in other cells */
 	buf_init(&report.table, TABLE_MAX);
 	begin_table(&report);
 	do {

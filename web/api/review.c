@@ -1,4 +1,4 @@
-/* For where people already look: a comparison as Markdown for a review comment and as a picture, a branch's verdict as a badge for a README. */
+/* review.c - a comparison as Markdown for a review comment and as a picture, a branch's verdict as a badge for a README. */
 #include "web/api/internal.h"
 
 /* ---- Markdown --------------------------------------------------------------------------------------------------------- */
@@ -9,15 +9,15 @@ struct review {
 	struct buf *out;
 	const struct comparison *c;
 	int n, n_shown, left_out, n_peers;
-	int n_folded, n_identical; /* cells to which nothing happened, which stand apart; of them */
-	bool folded;               /* these are written, else the others */
-	bool separate;             /* a change reads otherwise than its medians */
-	bool flops;                /* those of a row are known; else it speaks of time */
+	int n_folded, n_identical; /* unchanged cells, in a folded table; identical ones of these */
+	bool folded;               /* write the folded table, else the other one */
+	bool separate;             /* the change of a cell differs from that of its medians */
+	bool flops;                /* FLOPs of the rows are known; else show times */
 	struct unit unit;
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
-/* Whether a reader may be spared it: beside a peer nothing is. */
+/* Whether a cell is in the folded table: in a comparison with a peer, none is. */
 static bool is_folded(const struct review *review, const struct store_cell *row)
 {
 	return !jobkind_is_side_by_side(review->c->kind) &&
@@ -116,7 +116,7 @@ static void table_head(const struct review *review)
 	buf_puts(out, "---|\n");
 }
 
-/* By hand, so nothing of it is what a commit does as it is. */
+/* Write the pinned options of both sides: the result is not that of the plain commits. */
 static void pinned_words(struct buf *out, const struct comparison *c)
 {
 	const char *const pinned[] = { c->base.pinned, c->target.pinned };
@@ -156,13 +156,13 @@ static void heading(void *arg, const struct view_comparison *row)
 		row->gpu_s);
 }
 
-/* Why, as far as it is known, where a profile was asked for. */
+/* The answer of a profile, if one was requested. */
 static void why_line(void *arg, const struct view_profile *row)
 {
 	markdown_format(arg, "\nWhy: %s\n", row->answer);
 }
 
-/* What happened, then what did not, folded. */
+/* Write the changed cells, then the unchanged ones, folded. */
 static int tables(struct db *db, int64_t id, struct review *review, struct fw_err *err)
 {
 	if (view_cells(db, id, count_folded, review, err) != 0)

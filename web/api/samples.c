@@ -1,4 +1,4 @@
-/* The archive of single times: its months, whether they can be read, and their files, from any byte on. */
+/* samples.c - the archive of single times: its months with their state, and their files, from any byte on. */
 #include "web/api/internal.h"
 
 #include <limits.h>
@@ -8,7 +8,7 @@ struct months {
 	char folder[512];
 };
 
-/* Only as long as the database knows: what lies behind may be torn. */
+/* Check only the bytes that the database lists: later ones may be an incomplete write. */
 static void month_row(void *arg, const struct archive_position *last)
 {
 	struct months *m = arg;
@@ -31,7 +31,7 @@ int api_samples(struct site *site, struct http_request *r, struct http_response 
 
 struct wanted {
 	const char *month;
-	int64_t bytes; /* 0: there is no such month */
+	int64_t bytes; /* 0: no such month */
 };
 
 static void find_month(void *arg, const struct archive_position *last)
@@ -41,7 +41,7 @@ static void find_month(void *arg, const struct archive_position *last)
 		w->bytes = last->at + last->bytes;
 }
 
-/* "bytes=100-"; other ranges are answered with the whole file, as may be done. */
+/* Parse "bytes=100-". 0 for other ranges: HTTP allows to answer them with the whole file. */
 static int64_t first_wanted(const char *range)
 {
 	static const char begin[] = "bytes=";

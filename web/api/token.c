@@ -1,4 +1,4 @@
-/* Access tokens: who has one, a new one (shown this once), the end of one. */
+/* token.c - access tokens: list, create (shown only once), revoke. */
 #include "web/api/internal.h"
 
 static void token_row(void *arg, const struct token_row *row)

@@ -1,4 +1,4 @@
-/* What a commit deserves: the worst over its suites, each of them named, by commit, by branch and commit, or by the job that asked. */
+/* verdict.c - verdict of a commit: the worst over its suites; by commit, by branch and commit, or by the requesting job. */
 
 #include "web/api/internal.h"
 
@@ -28,8 +28,7 @@ int api_commit_verdict(struct site *site, struct http_request *r, struct http_re
 			"several commits begin with %.64s; write more digits, or say which repository with repo=NAME", prefix);
 	struct fw_err why = { 0 };
 	if (result == 0 && waits && site->act->await(site->control, found.repo, found.sha, &why) != 0)
-		log_warning(
-			"job.raise", "commit=%s err=%s", found.sha, log_quote(why.text)); /* the verdict is known all the same */
+		log_warning("job.raise", "commit=%s err=%s", found.sha, log_quote(why.text)); /* the verdict is answered anyway */
 	if (result == 0)
 		result = store_commit_verdict(site->db, found.repo, found.sha, branch, &v, err);
 	if (result == 0 && strict)

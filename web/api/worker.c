@@ -1,4 +1,4 @@
-/* Workers: who measures for the daemon, and why one does not. */
+/* worker.c - workers with their state and failures. */
 
 #include "web/api/internal.h"
 
