@@ -1,4 +1,4 @@
-// Additions to the HTML of every page: the light switch, copy buttons, and the modules that the page needs.
+// Additions to the HTML of every page: the theme switch, copy buttons, and the modules that the page needs.
 import { followPage } from "./live.js";
 import { enhanceTables } from "./table.js";
 import { listenToKeys } from "./keys.js";
@@ -22,7 +22,7 @@ function switchLight() {
 		try {
 			if (next === "auto") localStorage.removeItem("light");
 			else localStorage.setItem("light", next);
-		} catch { /* without storage it lasts as long as the page */ }
+		} catch { /* without storage it lasts until the page is closed */ }
 		show();
 		document.dispatchEvent(new Event("light"));
 	});

@@ -1,5 +1,5 @@
-// The interactive history: zoom by dragging, a cursor that keys move, a click that opens the comparison. Without the chart library,
-// or if the points cannot be fetched, the server's drawing stays.
+// The interactive history: drag to zoom, move the cursor with keys, click to open the comparison. Without the chart library,
+// or if the points cannot be fetched, the server's chart stays.
 
 const version = document.querySelector('meta[name="uplot"]');
 let library;
@@ -13,9 +13,9 @@ function load() {
 	return library;
 }
 
-const dashes = [[], [7, 3], [2, 3], [10, 3, 2, 3], [5, 2], [1, 3]]; // the same as in style.css for the server's drawing
+const dashes = [[], [7, 3], [2, 3], [10, 3, 2, 3], [5, 2], [1, 3]]; // the same as in style.css for the server's chart
 
-// The address has the zoom, as times of the first and last visible point, so that it can be shared.
+// The URL contains the zoom, as times of the first and last visible point, so that it can be shared.
 function zoomOf(points, xs, from, to) {
 	const shown = xs.filter((_, i) => points.some((line) => { const at = Date.parse(line[i]?.finished_at); return at >= from && (!to || at < to); }));
 	return shown.length ? [shown[0], shown.at(-1)] : undefined;
@@ -32,7 +32,7 @@ function keepZoom(points, xs, min, max) {
 }
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-// A canvas needs the resolved colour of the present theme.
+// A canvas needs the resolved colour of the current theme.
 function ink(name) {
 	const probe = Object.assign(document.createElement("span"), { hidden: true });
 	probe.style.color = colour(name);
@@ -50,7 +50,7 @@ async function historyOf(address) {
 	return history;
 }
 
-// Events besides the points: another environment, a step or a drift.
+// Events other than points: an environment change, a step or a drift.
 function marksOf({ items, baseline_periods = [], change_points = [] }, place) {
 	const marks = [];
 	const at = (find) => { const i = items.findIndex(find); return i < 0 ? undefined : place(items[i]); };
@@ -139,7 +139,7 @@ async function draw(figure) {
 		ctx.restore();
 	};
 	const asked = zoomOf(points, xs, Number(figure.dataset.from), Number(figure.dataset.to));
-	let zoomed = false; // once the chart has the zoom of the address
+	let zoomed = false; // once the chart has the zoom of the URL
 	const hidden = { stroke: "transparent", points: { show: false } };
 	const chart = new window.uPlot({
 		width: figure.clientWidth, height: 340,
@@ -179,7 +179,7 @@ async function draw(figure) {
 	});
 	let pressed, opening;
 	chart.over.addEventListener("mousedown", (event) => { pressed = event.clientX; });
-	chart.over.addEventListener("click", (event) => { // a drag is a zoom, not a click; and the first click of a double-click opens nothing
+	chart.over.addEventListener("click", (event) => { // not after a drag, nor on a double-click
 		const i = chart.cursor.idx;
 		clearTimeout(opening);
 		if (event.detail === 1 && Math.abs(event.clientX - pressed) < 4 && i != null) opening = setTimeout(open, 300, i);
@@ -190,5 +190,5 @@ async function draw(figure) {
 
 export function drawCharts(figures) {
 	if (!version) return;
-	for (const figure of figures) draw(figure).catch(() => { /* the server's drawing stays */ });
+	for (const figure of figures) draw(figure).catch(() => { /* the server's chart stays */ });
 }

@@ -1,4 +1,4 @@
-// The keyboard: / finds, j and k select rows, Enter opens, [ and ] go to the neighbours, g and a letter goes to a page, ? shows help.
+// Shortcuts: / searches, j and k select rows, Enter opens, [ and ] go to neighbours, g and a letter to a page, ? for help.
 
 const pages = { o: "/", c: "/comparisons", h: "/history", m: "/heat", p: "/peers", a: "/alerts", q: "/jobs", d: "/devices", w: "/glossary" };
 let went = false;
@@ -31,7 +31,7 @@ function help() {
 		try {
 			if (box.checked) localStorage.removeItem("keys");
 			else localStorage.setItem("keys", "off");
-		} catch { /* without storage it stays on */ }
+		} catch { /* without storage shortcuts stay on */ }
 	};
 	dialog.showModal();
 }

@@ -1,4 +1,4 @@
-// Live updates: on an event of the server the page fetches itself again and replaces the changed regions.
+// Live updates: on an event of the server, fetch the page again and replace the changed regions.
 // Only the server generates HTML.
 
 const POLL_MS = 15000, GATHER_MS = 250, REST_MS = 1500, SPEAK_MS = 5000;
@@ -21,7 +21,7 @@ function speak(text) {
 	voice.textContent = text;
 }
 
-function isBusy(region) { // the user types in it
+function isBusy(region) { // the user is typing in it
 	const active = document.activeElement;
 	return active && region.contains(active) && active.matches("input, textarea, select");
 }
@@ -69,13 +69,13 @@ async function refresh() {
 	}
 }
 
-// Events come in groups; drawing a page too often takes processor time from measurements.
+// Events come in groups; rendering a page too often takes processor time from measurements.
 function soon() {
 	clearTimeout(timer);
 	timer = setTimeout(refresh, Math.max(GATHER_MS, drawnAt + REST_MS - Date.now()));
 }
 
-// Progress of a running job only replaces its text: drawing the page again would cost too much.
+// Progress of a running job only replaces its text: rendering the page again would cost too much.
 function putProgress(event) {
 	const { job, progress: p } = JSON.parse(event.data);
 	const words = p.note ? p.note : p.run ? `run ${p.run}${p.set === 2 ? ", confirming" : ""}` : p.checks ? `${p.checked} of ${p.checks} checks` : "";
@@ -105,7 +105,7 @@ function open() {
 		if (kind === "resync" || wanted.some((w) => kind.startsWith(w))) source.addEventListener(kind, soon);
 }
 
-function close() { // a hidden tab closes its connection: browsers permit six a site
+function close() { // a hidden tab closes its connection: browsers allow six for each site
 	source?.close();
 	source = undefined;
 	clearInterval(poll);

@@ -102,7 +102,7 @@ function keepOpen() {
 	keepInAddress("open", open.length ? open.join(".") : "none");
 }
 
-// From the picture to the row: unfold its table, open it, and scroll to it.
+// From the chart to the row: unfold its table, open the row, and scroll to it.
 async function showRow(name) {
 	const tr = document.getElementById(name);
 	const fold = tr.closest("details");

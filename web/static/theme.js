@@ -1,4 +1,4 @@
-// Runs before the first drawing: apply the theme that the user chose, else the system's.
+// Runs before the first paint: apply the theme that the user chose, else the system's.
 try {
 	const light = localStorage.getItem("light");
 	if (light) document.documentElement.dataset.theme = light;
