@@ -6,7 +6,7 @@
 
 /* ---- site: The HTTP server of flopwatchd: the table of routes of pages and API. ---- */
 
-/** Start the server. Own: the caller keeps `site` alive until http_stop. Err: as http_start. */
+/** Start the server. Own: `site` must outlive the server. Err: as http_start. */
 int site_start(struct site *site, const char *host, int port, struct http **out, struct fw_err *err);
 
 #endif

@@ -84,7 +84,7 @@ void answer_new(struct http_response *response, const char *collection, int64_t 
 /** Jobs that were queued together: 201, {"jobs":[ID,...]}. Shape: jobs[n]. */
 void answer_new_jobs(struct http_response *response, const int64_t *jobs, int n);
 
-/** Check that ?repo= is absent or names a repository: an empty list would look as if nothing had happened. Err: ERR_NOT_FOUND. */
+/** Check that ?repo= is absent or names a repository: an empty list would suggest that nothing happened. Err: ERR_NOT_FOUND. */
 int answer_repo(struct db *db, struct http_request *r, struct fw_err *err);
 /** The same for ?device=, a uuid. */
 int answer_device(struct db *db, struct http_request *r, struct fw_err *err);
@@ -236,7 +236,7 @@ struct unschedulable {
 };
 
 /**
- * What a queued job waits for that no worker has, and what to do; "" if it does not wait for that, or if the query failed, which
+ * The reason why no worker has a device for a queued job, and what to do; "" if a worker has one, or if the query failed, which
  * is logged. The first call queries the daemon. Own: the string is valid until unschedulable_fini.
  */
 const char *unschedulable_of(struct unschedulable *l, int64_t job);
