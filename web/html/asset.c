@@ -1,4 +1,4 @@
-/* asset.c - the table of what is compiled in. */
+/* asset.c - the table of compiled-in files. */
 #include "web/html/html.h"
 
 #define ASSET(symbol) extern const char _binary_web_static_##symbol##_start[], _binary_web_static_##symbol##_end[]

@@ -1,9 +1,9 @@
 #include "web/html/html.h"
 
-/* Of the threshold: how much of it the axis shows at least, and how many of it make the axis bend. */
+/* Multiples of the threshold: how much of it the axis shows at least, and beyond which the axis bends. */
 #define SHOWN 1.35
 #define BENDS 10
-/* Of the figures that it holds: room behind the outermost. */
+/* Factor for the margin beyond the outermost values. */
 #define ROOM 1.04
 
 struct axis axis_none(void)
@@ -38,14 +38,14 @@ double axis_at(const struct axis *axis, double pct)
 	return fmin(1, fmax(0, (bent(axis, pct) - low) / (high - low)));
 }
 
-/* 1, 2, 5, 10, ... at or above. */
+/* The lowest of 1, 2, 5, 10, ... that is not below `step`. */
 static double round_up(double step)
 {
 	double power = pow(10, floor(log10(step))), digits = step / power;
 	return power * (digits <= 1 ? 1 : digits <= 2 ? 2 : digits <= 5 ? 5 : 10);
 }
 
-/* The next figure behind one that is written, on one side of 0. */
+/* The next tick outwards after one that is written, on one side of 0. */
 static double next_tick(const struct axis *axis, double magnitude, double separate)
 {
 	if (axis->bend_pct <= 0)

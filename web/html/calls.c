@@ -2,11 +2,11 @@
 
 /*
  * ---- course ----
- * Two bands above each other, clock and power, over the runs in the order they ran, each as wide as any other.
+ * Two bands, clock above power, over the runs in their order, all of the same width.
  */
 
 enum { WIDTH = 540, LEFT = 84, RIGHT = 12, TOP = 8, BAND = 56, GAP = 14, HEIGHT = TOP + 2 * BAND + GAP + 20 };
-enum { STEPS = 8 }; /* that a run is drawn with, however many calls it has */
+enum { STEPS = 8 }; /* steps a run is drawn with, for any number of calls */
 
 struct band {
 	double low, high;
@@ -25,7 +25,7 @@ static void cover(struct band *b, double v)
 	b->high = fmax(b->high, v);
 }
 
-/* What stands still is drawn still: 2 % is the least that the height spans. */
+/* The height spans at least 2 %, so that a constant value is drawn flat. */
 static void settle(struct band *b)
 {
 	double middle = (b->low + b->high) / 2, half = fmax((b->high - b->low) / 2 * 1.1, fabs(middle) * 0.01 + 1e-9);
@@ -43,7 +43,7 @@ static double x_of(const struct store_runs *l, int process_run, double share)
 	return LEFT + (WIDTH - LEFT - RIGHT) * (process_run + share) / l->n;
 }
 
-/* Mean clock of one step of a run; NAN where none of its calls has one. Units: MHz. */
+/* Mean clock of one step of a run; NAN where no call has one. Units: MHz. */
 static double step_mhz(const struct run_pairs *p, const float *mhz, int step)
 {
 	double sum = 0;
@@ -163,7 +163,7 @@ enum {
 enum { PAIRS_MAX = STATS_RUNS_MAX * STATS_PAIRS_MAX };
 
 #define CUT                                                                                                                      \
-	0.005 /* of the pairs: what lies beyond at either end is counted in the last bar, so that one slow call leaves room for the rest */
+	0.005 /* share of pairs at either end that the outermost bar counts, so that one slow call does not compress the rest */
 
 static int compare(const void *a, const void *b)
 {
@@ -171,7 +171,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Shape: pct[PAIRS_MAX]. How many. */
+/* Shape: pct[PAIRS_MAX]. Returns how many. */
 static int changes(const struct store_runs *l, float *pct)
 {
 	int n = 0;
@@ -189,7 +189,7 @@ static double ratios_x_of(const struct axis *axis, double pct)
 	return RATIOS_LEFT + (RATIOS_WIDTH - RATIOS_LEFT - RATIOS_RIGHT) * axis_at(axis, pct);
 }
 
-/* One outline of all bars, each as high as its share of the fullest. */
+/* One outline of all bars, each as high as its share of the highest. */
 static void bars(struct buf *out, const struct axis *axis, const float *pct, int n)
 {
 	int count[BINS] = { 0 }, most = 1;
@@ -272,7 +272,7 @@ void ratios_draw(struct buf *out, const struct store_runs *l, const struct ratio
 
 enum { STRIP_WIDTH = 540, STRIP_HEIGHT = 100, STRIP_LEFT = 58, STRIP_RIGHT = 12, LANE = 34, STRIP_TOP = 8 };
 
-#define LOW  0.90 /* of the median; what lies beyond the ends is drawn at them */
+#define LOW  0.90 /* multiples of the median; dots beyond these limits are drawn at them */
 #define HIGH 1.40
 #define SLOW 1.04
 
@@ -289,7 +289,10 @@ static char *put_position(char *at, char before, long v)
 	return at;
 }
 
-/* Both lie within the picture, so below a thousand. With emit_rawf a thousand of these would cost a third of the rest of the page. */
+/*
+ * Both coordinates lie within the picture, so they are below a thousand. With emit_rawf a thousand dots would cost a third of the
+ * rest of the page.
+ */
 static void dot(struct buf *out, long x, long y)
 {
 	char *begin = buf_room(out, sizeof "M123 123h0");
@@ -302,12 +305,12 @@ static void dot(struct buf *out, long x, long y)
 }
 
 /*
- * One path for all dots of a kind: a thousand calls have to fit beside the rest of the page. Shape: median[l->n], of this side of each
+ * One path for all dots of a kind, since a thousand calls have to fit into the page. Shape: median[l->n], of this side of each
  * run.
  */
 static void dots(struct buf *out, const struct store_runs *l, const double *median, bool target, bool slow)
 {
-	int position = 0; /* the call's number, which spreads it and is its place in time */
+	int position = 0; /* the call's number: its position in time, by which dots are spread */
 	emit_rawf(out, "<path class=\"%s\" d=\"", slow ? "calls slow" : "calls");
 	for (int i = 0; i < l->n; i++) {
 		const float *ms = target ? l->pairs[i].target_ms : l->pairs[i].base_ms;
@@ -364,7 +367,7 @@ int calls_draw(
 		course_draw(out, &l);
 	}
 	buf_fini(&l.values);
-	/* all else of the page does not need them */
+	/* the rest of the page does not need them */
 	if (result != 0 && (lost.code == ERR_NOT_FOUND || lost.code == ERR_INVALID)) {
 		emit_format(out, "<p><small>Its single calls cannot be shown: %s</small></p>\n", lost.text);
 		return 0;

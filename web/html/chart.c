@@ -9,7 +9,7 @@ struct scale {
 	bool by_date;
 };
 
-/* A step of 1, 2 or 5 times a power of ten that cuts `span` into about four. */
+/* A step of 1, 2 or 5 times a power of ten that divides `span` into about four. */
 static double tick_step(double span)
 {
 	double raw = span / 4, power = pow(10, floor(log10(raw)));
@@ -23,7 +23,7 @@ static double x_at(const struct scale *s, int64_t at)
 	return span > 0 ? LEFT + (WIDTH - LEFT - RIGHT) * (double)(at - s->first_at) / span : (LEFT + WIDTH - RIGHT) / 2.0;
 }
 
-/* By push, lines end together at the right: the newest of each. */
+/* On an axis of pushes, lines are aligned at the right, with the newest point of each. */
 static double x_of(const struct scale *s, const struct chart_line *line, int i)
 {
 	if (s->by_date)
@@ -54,7 +54,7 @@ static struct scale scale_of(const struct chart *chart)
 			s.last_at = p->at > s.last_at ? p->at : s.last_at;
 		}
 	}
-	/* a flat series keeps a visible band of 1 % instead of magnifying its rounding */
+	/* a flat series has a visible band of 1 %, so that rounding is not magnified */
 	double pad = fmax((s.high - s.low) * 0.12, fmax(fabs(s.high), fabs(s.low)) * 0.005 + 1e-12);
 	s.low -= pad;
 	s.high += pad;
@@ -79,7 +79,7 @@ static void axes(struct buf *out, const struct scale *s, const char *unit)
 		s->low > 0 || s->high < 0 ? "; the axis does not start at 0</text>" : "</text>");
 }
 
-/* The interval of every point, as a ribbon; where the line has a gap, so has it. */
+/* The interval of every point as a ribbon, which has a gap where the line has one. */
 static void band(struct buf *out, const struct scale *s, const struct chart_line *line)
 {
 	for (int i = 0; i < line->n;) {
@@ -126,7 +126,7 @@ static void draw_line(struct buf *out, const struct scale *s, const struct chart
 	}
 }
 
-/* The x of an event: its time, or on an axis of pushes the first push after it. */
+/* x of an event: its time, or on an axis of pushes the first push after it. */
 static double mark_x(const struct scale *s, const struct chart *chart, int64_t at)
 {
 	const struct chart_line *line = &chart->line[0];
@@ -162,7 +162,7 @@ static void key(struct buf *out, const struct chart *chart)
 	emit_raw(out, "</div>");
 }
 
-/* Attributes stand in quotes in here: it has to be XML too. */
+/* Attributes are quoted here, because the output must be valid XML, too. */
 static void picture(struct buf *out, const struct scale *s, const struct chart *chart)
 {
 	axes(out, s, chart->unit);

@@ -1,6 +1,6 @@
 #include "web/html/html.h"
 
-/* How many characters at the beginning need neither escaping nor decoding, which is nearly always all of them. */
+/* Number of leading characters that need neither escaping nor decoding, in most cases all of them. */
 static size_t plain_length(const char *text, size_t len)
 {
 	static const bool is_plain[256] = {
@@ -57,8 +57,9 @@ static void put_whole(struct buf *out, long long v)
 }
 
 /*
- * One conversion, `format` behind its '%'. Returns what follows it, NULL for one that is left to printf. These few are nearly
- * all that pages use, and a page has a thousand of them: bench_page prints how long it takes to draw one with printf alone.
+ * Write one conversion; `format` is the text after its '%'. Returns the text after the conversion, NULL for one that is left to
+ * printf. These few conversions are nearly all that pages use, and a page has a thousand of them: bench_page prints how long it
+ * takes to draw one with printf alone.
  */
 static inline __attribute__((always_inline)) const char *put_value(struct buf *out, const char *format, va_list *args)
 {
@@ -143,7 +144,7 @@ void emit_rawf(struct buf *out, const char *format, ...)
 	va_end(args);
 }
 
-/* Whether the end of `piece` is inside a tag. `before`: its begin is. */
+/* Whether the end of `piece` is inside a tag. `before`: its beginning is. */
 static bool is_in_tag(const char *piece, size_t len, bool before)
 {
 	for (; len; len--)
@@ -153,8 +154,8 @@ static bool is_in_tag(const char *piece, size_t len, bool before)
 }
 
 /*
- * The words in braces where there is a value, each '*' of them the value; a text is escaped by its position. {known}: the number, or a dash.
- * Returns what follows.
+ * Write the text in braces where there is a value, which replaces each '*' in it; a string is escaped by its position. {known}:
+ * the number, or a dash. Returns the text after it.
  */
 static const char *draw_optional(struct buf *out, const char *format, va_list *args)
 {
@@ -198,7 +199,10 @@ static void draw_job(struct buf *out, int64_t id)
 	emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a>", (long long)id, (long long)id);
 }
 
-/* The value of a conversion that is followed by a word in braces. Returns what follows it, NULL where there is no such word. */
+/*
+ * Write the value of a conversion that is followed by a name in braces. Returns the text after it, NULL where there is no such
+ * name.
+ */
 static const char *draw_value(struct buf *out, const char *format, va_list *args)
 {
 	static const struct {
@@ -263,7 +267,7 @@ void emit_format(struct buf *out, const char *format, ...)
 		} else if (at[1] == '-' || *conversion != 's') {
 			at = put_value(out, at + 1 + (at[1] == '-'), &args);
 		} else {
-			at = NULL; /* a part of a text: put_value would not escape it */
+			at = NULL; /* a precision cuts the text: put_value would not escape it */
 		}
 		out->failed |= !at;
 	}
@@ -286,7 +290,7 @@ void emit_argument(struct buf *out, const char *text)
 		percent_encode(out, text, strlen(text), "-._~");
 }
 
-/* `text` escapes. */
+/* `text` is the function that escapes. */
 static void put_format(struct buf *out, void (*text)(struct buf *out, const char *text), const char *format, va_list all)
 {
 	va_list args;

@@ -10,23 +10,23 @@ enum { ENTRIES_MAX = 320, WORDS_MAX = 480, SLOTS = 2048, WORD_BYTES = 40, REFERE
 
 struct entry {
 	char reference[REFERENCE_BYTES], term[TERM_BYTES];
-	const char *text, *end; /* in the file */
+	const char *text, *end; /* in the file's text */
 };
 
 struct word {
 	char text[WORD_BYTES]; /* lower case */
-	size_t first_len;      /* of its first word */
-	size_t rest_len;       /* behind it */
+	size_t first_len;      /* length of its first word */
+	size_t rest_len;       /* length of the text after it */
 	int entry;
 };
 
-/* Read once; nothing changes it afterwards. */
+/* Read once; constant afterwards. */
 static struct glossary {
 	struct entry entry[ENTRIES_MAX];
 	struct word word[WORDS_MAX];
-	uint16_t slot[SLOTS]; /* of a word, by its first word, and 1; those of the same slot follow each other */
-	char lower[256];      /* of what words consist of; 0 of all else */
-	bool begins[256];     /* a word begins so, in lower case: most that stands on a page does not, numbers above all */
+	uint16_t slot[SLOTS]; /* 1 + index of a term, by the hash of its first word; terms of the same slot are adjacent */
+	char lower[256];      /* lower case of characters that occur in terms; 0 for all others */
+	bool begins[256];     /* a term begins with this character, in lower case; most text, such as numbers, does not */
 	int n, n_words;
 } glossary;
 
@@ -64,7 +64,7 @@ static void add_word(struct glossary *g, const char *text, size_t len, int entry
 	g->slot[at] = (uint16_t)g->n_words;
 }
 
-/* "removed, added" are two words of one entry. */
+/* "removed, added" are two terms of one entry. */
 static void add_words(struct glossary *g, int entry)
 {
 	const char *term = g->entry[entry].term;
@@ -122,7 +122,7 @@ static const char *after(const char *at, const char *end, const char *close)
 	return found ? found + strlen(close) : end;
 }
 
-/* Nearly no tag is one of those below, and every tag is asked. */
+/* A fast check, since every tag is tested and nearly none is one of those below. */
 static bool may_be_unread(const char *tag)
 {
 	switch (tag[1]) {
@@ -139,7 +139,7 @@ static bool may_be_unread(const char *tag)
 	}
 }
 
-/* Behind an element that is not read, else behind its tag. */
+/* Returns the position after an element whose text is ignored, else after its tag. */
 static const char *skip_tag(const char *at, const char *end)
 {
 	static const struct {
@@ -165,7 +165,7 @@ static const char *skip_tag(const char *at, const char *end)
 	return tag_end + 1;
 }
 
-/* Mark the words that begin with this one, in lower case. */
+/* Mark the terms that begin with this word, in lower case. */
 static void look_up(
 	const struct glossary *g, uint32_t hash, const char *first, size_t len, const char *at, const char *end, bool *seen)
 {
@@ -178,7 +178,7 @@ static void look_up(
 	}
 }
 
-/* This reads each page that is drawn, so it looks at most bytes once: hashes come while a word is taken. */
+/* Runs for each drawn page, so it reads most bytes only once: hashes are computed while a word is read. */
 static void find_words(const struct glossary *g, const char *at, const char *end, bool *seen)
 {
 	while (at < end) {
@@ -193,7 +193,7 @@ static void find_words(const struct glossary *g, const char *at, const char *end
 			continue;
 		}
 		char word[WORD_BYTES];
-		uint32_t hash[WORD_BYTES + 1]; /* of as many letters */
+		uint32_t hash[WORD_BYTES + 1]; /* hash of the first n letters */
 		size_t len = 0;
 		hash[0] = HASH_BEGIN;
 		for (; at < end && (c = g->lower[(unsigned char)*at]); at++) {
@@ -205,7 +205,7 @@ static void find_words(const struct glossary *g, const char *at, const char *end
 		if (len == sizeof word)
 			continue;
 		look_up(g, hash[len], word, len, at, end, seen);
-		if (len > 2 && word[len - 1] == 's') /* which may be a plural */
+		if (len > 2 && word[len - 1] == 's') /* may be a plural */
 			look_up(g, hash[len - 1], word, len - 1, at, end, seen);
 		if (len > 3 && word[len - 1] == 's' && word[len - 2] == 'e')
 			look_up(g, hash[len - 2], word, len - 2, at, end, seen);
@@ -220,7 +220,7 @@ void glossary_foot(struct buf *out, size_t begin)
 	find_words(g, out->data + begin, out->data + out->len, seen);
 	for (int i = 0; i < g->n; i++)
 		n_seen += seen[i];
-	for (int i = 0; i < g->n && 4 * n_seen < 3 * g->n; i++) { /* what has nearly all of them is the glossary itself */
+	for (int i = 0; i < g->n && 4 * n_seen < 3 * g->n; i++) { /* a page with nearly all terms is the glossary itself */
 		if (!seen[i])
 			continue;
 		if (n++ == 0)

@@ -49,7 +49,7 @@ int layout_end(struct http_response *response, const char *data, int result)
 	const char *main = strstr(out->data, "<main ");
 	if (result != 0)
 		return -1;
-	size_t begin = main ? (size_t)(main - out->data) : out->len; /* the text moves while it grows */
+	size_t begin = main ? (size_t)(main - out->data) : out->len; /* an offset, since the text moves while it grows */
 	troubleshooting_foot(out, begin);
 	emit_raw(out, "</main>\n<footer>");
 	glossary_foot(out, begin);

@@ -15,7 +15,7 @@ void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, co
 		emit_raw(out, "<span class=dim>\u2013</span>");
 		return;
 	}
-	/* a series that stands still is drawn still: 2 % is the least that the height spans */
+	/* the height spans at least 2 %, so that a constant series is drawn flat */
 	double middle = (low + high) / 2, half = fmax((high - low) / 2, fabs(middle) * 0.01 + 1e-12);
 	emit_format(out, "<svg class=spark viewBox=\"0 0 %d %d\" role=img aria-label=\"%s\"><path d=\"", SPARK_WIDTH,
 		SPARK_HEIGHT, label);

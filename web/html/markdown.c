@@ -3,7 +3,7 @@
 
 #include <strings.h>
 
-/* Inside a span a backslash is a backslash, but tables are cut before spans are seen: there it speaks for the bar behind it. */
+/* Inside a code span a backslash is literal, but tables are split before spans are parsed: there it escapes the bar after it. */
 static void code(struct buf *out, const char *text, size_t len)
 {
 	buf_putc(out, '`');
@@ -27,7 +27,7 @@ void markdown_code(struct buf *out, const char *text)
 	buf_fini(&shown);
 }
 
-/* Mentions and addresses are found in the text that is shown, where no backslash protects them. */
+/* Forges find mentions and addresses in the rendered text, where no backslash protects them. */
 static bool is_taken_up(const char *word, size_t len)
 {
 	return memchr(word, '@', len) || memmem(word, len, "://", 3) || (len > 4 && strncasecmp(word, "www.", 4) == 0);

@@ -1,7 +1,7 @@
 #include "web/html/html.h"
 
 struct points {
-	double speed[PAST_UPSTREAM + PAST_OWN]; /* newest first, as a history comes */
+	double speed[PAST_UPSTREAM + PAST_OWN]; /* newest first, as a history is read */
 	bool loss[PAST_UPSTREAM + PAST_OWN];
 	int n;
 	bool flops;
@@ -28,7 +28,7 @@ int past_draw(struct buf *out, struct db *db, const struct past *past, const cha
 	struct points p = { .n = 0 };
 	struct view_scope of = { .repo = past->repo, .branch = past->branch, .cell = cell, .last = past->last };
 	bool is_upstream = strcmp(past->branch, past->upstream) == 0;
-	bool has_points = past->last > 0; /* a scope up to 0 would be one without an end */
+	bool has_points = past->last > 0; /* a scope up to 0 would have no upper end */
 	if (has_points && *past->branch && !is_upstream && view_history(db, &of, PAST_OWN, take, &p, err) != 0)
 		return -1;
 	int n_own = p.n;

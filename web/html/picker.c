@@ -8,7 +8,7 @@ struct choosing {
 	int n;
 };
 
-enum { OPTIONS_MAX = 200 }; /* of more branches nobody chooses from a list: their names are typed */
+enum { OPTIONS_MAX = 200 }; /* a longer list is not usable: the user types the name of a branch */
 
 static void repo_option(void *arg, const struct view_repo *row)
 {

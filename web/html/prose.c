@@ -38,7 +38,7 @@ static void link_to(struct buf *out, const char *target, const char *said, bool 
 		emit_rawf(out, " (<code>doc/%s</code>)", target);
 }
 
-/* Behind the link that begins here; `at` where none does. */
+/* Returns the position after the link that begins here; `at` where none does. */
 static const char *draw_link(struct buf *out, const char *at, const char *end, bool names_files)
 {
 	char said[PART_BYTES], target[PART_BYTES];
@@ -50,7 +50,7 @@ static const char *draw_link(struct buf *out, const char *at, const char *end, b
 	return behind;
 }
 
-/* Behind the code that begins here, which ends with as many ticks. */
+/* Returns the position after the code that begins here, which ends with as many backticks. */
 static const char *draw_code(struct buf *out, const char *at, const char *end)
 {
 	size_t ticks = strspn(at, "`");

@@ -16,7 +16,7 @@ static double total(const struct stack_part *part, int n, bool target)
 	return ms;
 }
 
-/* Its tone separates neighbours, and a hatched edge the one that moved, so that colour alone does not mark it. */
+/* Its tone separates it from its neighbours, and a hatched edge marks the phase that moved, not colour alone. */
 static void segment(struct buf *out, const struct stack_part *part, int i, bool target, double x, double width)
 {
 	emit_format(out, "<rect class=\"part%-s p%d\" x=%.1f y=%d width=%.1f height=%d><title>%s, %-s: %.4g ms</title></rect>",
@@ -24,7 +24,7 @@ static void segment(struct buf *out, const struct stack_part *part, int i, bool 
 		target ? "target" : "base", length_of(part, target));
 }
 
-/* A name above its part, where it fits before the next one. */
+/* A name above its segment, where it fits before the next one. */
 static void name(struct buf *out, const struct stack_part *part, double x, double width)
 {
 	if ((double)strlen(part->name) * LETTER > width)
@@ -51,7 +51,7 @@ void stack_draw(struct buf *out, const struct stack_part *part, int n)
 				segment(out, &part[i], i, side, x[side], width[side]);
 			x[side] += width[side];
 		}
-		/* where it ends on either side */
+		/* connects the ends of the segment on both sides */
 		emit_rawf(out, "<path class=ends d=\"M%.1f %dL%.1f %d\"/>", x[0], TOP + BAR, x[1], TOP + BAR + GAP);
 	}
 	emit_raw(out, "</svg>\n");

@@ -8,7 +8,7 @@ const struct trend_metric trend_metrics[TREND_METRICS] = {
 	{ "change", "Against its base", "% against the base", "change_pct" },
 	{ "ms", "Time", "ms", "median_ms" },
 };
-enum { LOOKED_AT = 50 /* points, for whether FLOPs are known */ };
+enum { LOOKED_AT = 50 /* points that are read to find out whether FLOPs are known */ };
 
 /* ---- points ----------------------------------------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static bool is_metric(const struct trend_metric *metric, const char *name)
 	return strcmp(metric->name, name) == 0;
 }
 
-/* Which is shown in the unit of the table. */
+/* Whether it is shown in the unit of the table. */
 static bool is_rate(const struct trend_metric *metric)
 {
 	return is_metric(metric, "tflops") || is_metric(metric, "held");
@@ -71,7 +71,10 @@ static double value_of(const struct trend_metric *metric, const struct view_poin
 						: row->held_tflops;
 }
 
-/* Except against the reference commit, the interval is one of the change, so that of a throughput or a time follows it. */
+/*
+ * The stored interval is that of the change, except against the reference commit, so the interval of a throughput or a time is
+ * derived from it.
+ */
 static void set_interval(struct chart_point *p, const struct trend_metric *metric, const struct view_point *row)
 {
 	double low = 1 + row->ci_low_pct / 100, high = 1 + row->ci_high_pct / 100, change = 1 + row->change_pct / 100;
@@ -127,7 +130,7 @@ static void take_point(void *arg, const struct view_point *row)
 		table_row(&t->table, row, t->flops, t->unit);
 }
 
-/* Points come newest first; a chart reads the other way. */
+/* Points are read newest first; a chart needs the oldest first. */
 static void reverse(struct chart_line *line)
 {
 	for (int i = 0; i < line->n / 2; i++) {
@@ -162,7 +165,7 @@ static void take_baseline_period(void *arg, const struct view_baseline_period *r
 			row->toolkit, row->reference);
 }
 
-/* By how much, as far as it is known. */
+/* The size of the effect, where it is known. */
 static void effect_text(const struct view_environment_change *row, char out[96])
 {
 	int n = snprintf(out, 96, "%s", row->paired || row->unpaired ? "" : ", not measured yet");
@@ -176,7 +179,7 @@ static void effect_text(const struct view_environment_change *row, char out[96])
 
 static void take_environment(void *arg, const struct view_environment_change *row)
 {
-	double worst = fmin(row->paired_pct, row->unpaired_pct); /* of a NAN the other */
+	double worst = fmin(row->paired_pct, row->unpaired_pct); /* fmin ignores a NAN */
 	struct chart_mark *m = new_mark(arg, row->seen_at, row->alert && worst < 0 ? "bad" : "");
 	char changed[160], effect[96];
 	changed_text(row->changed_json, changed, sizeof changed);
@@ -185,7 +188,7 @@ static void take_environment(void *arg, const struct view_environment_change *ro
 		snprintf(m->label, sizeof m->label, "environment changed: %s%s", changed, effect);
 }
 
-/* When the commit that a finding names was first shown: found by its comparison among the points. */
+/* When the commit of a finding was first shown, by its comparison among the points. */
 static int64_t time_of(const struct trend *t, const char *commit)
 {
 	const struct chart_line *line = &t->chart.line[0];
@@ -222,7 +225,7 @@ static int add_marks(struct db *db, struct trend *t, const struct view_scope *of
 		       : 0;
 }
 
-/* Held figures of a class as a share of its peak; the clock is that of the newest environment. */
+/* Rates at the held clock as a share of the peak of the class; the clock is that of the newest environment. */
 static void take_device(void *arg, const struct view_device *row)
 {
 	struct trend *t = arg;
@@ -290,7 +293,7 @@ int trend_first(struct db *db, struct trend *t, const struct view_scope *of, con
 	return find_scale(db, t, of, err) || trend_over(db, t, of, name, err) || add_marks(db, t, of, err) ? -1 : 0;
 }
 
-/* What is drawn of a line: a point without this figure is none. */
+/* Counts the drawn points of a line: a point without this value is not drawn. */
 static void count_drawn(const struct chart_line *line, int *points, int *losses)
 {
 	*points = *losses = 0;

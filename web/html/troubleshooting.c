@@ -13,7 +13,7 @@ static const char *end_of_line(const char *at, const char *end)
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
 
-/* "### <a id="x"></a>`text`"; the title of the whole is the page's own. */
+/* Draw "### <a id="x"></a>`text`"; the title of the page is written by the caller. */
 static void draw_headline(struct buf *out, const char *at, const char *end)
 {
 	char position[POSITION_BYTES] = "";
@@ -61,7 +61,7 @@ void troubleshooting_draw(struct buf *out)
 
 /* ---- the foot --------------------------------------------------------------------------------------------------------- */
 
-/* The headline of a place, behind its reference commit; NULL there is no such place. */
+/* The headline of an entry, after its HTML anchor; NULL: no such entry. */
 static const char *headline_of(const char *position)
 {
 	char reference[POSITION_BYTES + 16];
@@ -71,7 +71,7 @@ static const char *headline_of(const char *position)
 	return found ? found + len : NULL;
 }
 
-/* The names of places, each once, in the order they come. Shape: named[NAMED_MAX]. */
+/* Names of entries, each once, in the order of appearance. Shape: named[NAMED_MAX]. */
 static int find_named(const char *at, const char *end, char named[][POSITION_BYTES])
 {
 	static const char mark[] = "doc/troubleshooting.md#";
