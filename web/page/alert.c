@@ -1,12 +1,12 @@
-/* Alerts: what was lost, who is to blame as far as is known, every change of state, and the next steps. */
+/* Alerts: regressions, known culprits, every change of state, and the next steps. */
 
 #include "web/page/internal.h"
 
 /* ---- alert_cells ---- */
 
 enum {
-	PASTS_MAX = 24, /* cells that are shown with their past; of hundreds it would be slow, and nobody looks */
-	ROWS_MAX = 200  /* a page of all that a large suite can lose would be megabytes */
+	PASTS_MAX = 24, /* cells that are shown with their past; more would be slow to draw and too many to read */
+	ROWS_MAX = 200  /* a page with all cells of a large suite would have megabytes */
 };
 
 struct line {
@@ -25,7 +25,7 @@ static const char *worst_of(const json_t *cells)
 	return comparison_text(worst, "cell");
 }
 
-/* Points up to when it was opened. */
+/* Points up to the time when the alert was opened. */
 static int begin_past(struct db *db, const struct view_alert *row, struct past *past, struct fw_err *err)
 {
 	int64_t last;
@@ -63,7 +63,7 @@ static void strip(struct buf *out, const struct axis *axis, const struct headlin
 
 static void marks(struct buf *out, const struct view_alert *row, const struct line *l)
 {
-	if (l->comparison && l->comparison != row->comparison) /* of another suite than the one that opened it */
+	if (l->comparison && l->comparison != row->comparison) /* of another suite than the comparison that opened the alert */
 		emit_format(out, " <small>%lld{comparison}</small>", (long long)l->comparison);
 	if (json_is_true(json_object_get(l->cell, "sustained")))
 		emit_raw(out, " <small>sustained</small>");
@@ -119,7 +119,7 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 	return result;
 }
 
-/* Every cell in a table, the worst first, with its interval on an axis that all share. Err: the database. */
+/* Draw every cell in a table, the worst first, with its interval on an axis that all cells share. Err: the database's. */
 static int alert_cells_table(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
 {
 	json_t *cell, *cells = json_loads(row->cells_json, 0, NULL);
@@ -168,7 +168,7 @@ static int draw_chart(struct db *db, struct buf *out, const struct view_alert *r
 	return result;
 }
 
-/* How fast the worst cell was on the upstream branch, and is on that of the alert. Err: the database. */
+/* Draw the speed of the worst cell on the upstream branch and on that of the alert. Err: the database's. */
 static int alert_cells_chart(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
 {
 	struct past past;
@@ -181,7 +181,7 @@ static int alert_cells_chart(struct db *db, struct buf *out, const struct view_a
 	return result;
 }
 
-/* The same as a line of a few strokes, for a list. Err: the database. */
+/* The same as a sparkline, for a list. Err: the database's. */
 static int alert_cells_past(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
 {
 	struct past past;
@@ -204,7 +204,7 @@ enum { ROWS = 50, CELLS_SHOWN = 8, CELLS_LISTED = 40 };
 struct alert_page {
 	struct buf *out;
 	struct site *site;
-	bool alone; /* the page is about this one */
+	bool alone; /* the page shows only this alert */
 	int n;
 	int64_t last;
 };
@@ -214,7 +214,7 @@ static void cell_item(struct buf *out, const struct view_alert *row, const json_
 	emit_format(out, "<li>%f{decided %d} ", comparison_number(cell, "change_pct"), true);
 	layout_cell_link(out, row->repo, row->branch, comparison_text(cell, "cell"));
 	json_int_t comparison = json_integer_value(json_object_get(cell, "comparison"));
-	if (comparison && comparison != row->comparison) /* of another suite than the one that opened it */
+	if (comparison && comparison != row->comparison) /* of another suite than the comparison that opened the alert */
 		emit_format(out, " <small>%lld{comparison}</small>", (long long)comparison);
 	emit_raw(out, json_is_true(json_object_get(cell, "sustained")) ? " <small>sustained</small>" : "");
 	if (*comparison_text(cell, "slow_calls"))
@@ -238,7 +238,7 @@ static void alert_cells(struct buf *out, const struct view_alert *row)
 	json_decref(cells);
 }
 
-/* What the lost cells have in common: one line a group. */
+/* Common properties of the regressed cells: one line per group. */
 static void alert_groups(struct buf *out, const struct view_alert *row)
 {
 	size_t i;
@@ -282,7 +282,7 @@ static void next_steps(struct buf *out, int64_t id, bool alone)
 	emit_rawf(out,
 		"<form method=post class=filter><label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>",
 		(long long)id);
-	if (alone) /* where the button leads back to */
+	if (alone) /* where the button returns to */
 		emit_rawf(out, "<input type=hidden name=back value=\"/alerts/%lld\">", (long long)id);
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
 		emit_rawf(out, "<button title=\"%s\" formaction=\"/api/v1/alerts/%lld/%s\">%s</button>", steps[i].title,

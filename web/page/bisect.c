@@ -1,4 +1,4 @@
-/* Searches for culprits: the list, and one with what it measured and whom it found. */
+/* Bisects: the list, and one bisect with its measurements and culprits. */
 
 #include "web/page/internal.h"
 
@@ -76,7 +76,7 @@ static void facts(void *arg, const struct store_bisect *row)
 
 struct measured {
 	struct buf *out;
-	int64_t comparison; /* whose cells are being summed up */
+	int64_t comparison; /* comparison whose cells are being summarised */
 	int base_n, target_n;
 	enum verdict verdict;
 	double worst_pct;

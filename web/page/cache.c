@@ -5,9 +5,9 @@ enum { PAGES_MAX = 256 };
 struct page_cache {
 	struct kept {
 		int64_t id;
-		uint64_t used; /* the cache's count at its last use */
+		uint64_t used; /* value of the cache's counter at its last use */
 		char stamp[PAGE_STAMP_MAX];
-		char *text; /* NULL: free place */
+		char *text; /* NULL: free entry */
 		size_t len;
 	} page[PAGES_MAX];
 	uint64_t uses;
@@ -36,7 +36,7 @@ void page_cache_free(struct page_cache *cache)
 void page_stamp(int64_t comparison, const struct view_around *around, const char *profile, bool logged_in, char *stamp)
 {
 	char text[1024], hex[HASH_HEX];
-	/* another build of flopwatch may draw the same facts another way */
+	/* another version of flopwatch may draw the same data in another way */
 	int len = snprintf(text, sizeof text, "%lld %s %s %lld %s %s %s %lld %lld %s %d [%s] " FW_VERSION " %s",
 		(long long)comparison, around->etag, verdict_name(around->verdict), (long long)around->previous,
 		around->previous_etag, verdict_name(around->previous_verdict), around->previous_baseline_period,
@@ -63,7 +63,7 @@ bool page_cache_get(struct page_cache *cache, int64_t id, const char *stamp, str
 	return false;
 }
 
-/* A free place, else the one unused for longest. */
+/* A free entry, else the least recently used one. */
 static struct kept *position(struct page_cache *cache)
 {
 	struct kept *oldest = &cache->page[0];

@@ -4,8 +4,8 @@ enum { SUITES_MAX = 4, SUITE_MAX_BYTES = 1 << 20, CELLS_MAX_BYTES = 16 << 20, KE
 
 struct captures {
 	struct read_suite {
-		int64_t id;    /* 0: free place */
-		uint64_t used; /* the count at its last use */
+		int64_t id;    /* 0: free entry */
+		uint64_t used; /* value of the counter at its last use */
 		struct buf cells;
 	} suite[SUITES_MAX];
 	uint64_t uses;
@@ -23,7 +23,7 @@ void captures_free(struct captures *captures)
 	free(captures);
 }
 
-/* Each cell's key and its JSON, each with a NUL behind it. A suite that this build cannot read has none. */
+/* Write each cell's key and its JSON, each with a final NUL. A suite that this build cannot read has none. */
 static void write_cells(const char *name, const struct buf *text, struct buf *out)
 {
 	struct suite suite;
@@ -72,7 +72,7 @@ static void drop(struct read_suite *s)
 	*s = (struct read_suite){ .id = 0 };
 }
 
-/* The place of a suite, else one for it: a free one, else the one unused for longest. */
+/* The entry of a suite, else one for it: a free one, else the least recently used one. */
 static struct read_suite *position(struct captures *captures, int64_t id)
 {
 	struct read_suite *oldest = &captures->suite[0];

@@ -1,4 +1,4 @@
-/* One commit: what it is, how it was judged, what was done for it, what came of it. */
+/* One commit: its author and parents, its verdict, its jobs and its results. */
 
 #include "web/page/internal.h"
 
@@ -7,7 +7,7 @@ struct found {
 	int64_t repo_id;
 	char repo[128], sha[65], tree[65], parent[65], author[256], subject[1024];
 	int64_t committed_at;
-	struct buf *out; /* gets a line for each when there are several */
+	struct buf *out; /* gets a line for each commit when several match */
 };
 
 static void take_commit(void *arg, const struct view_commit *row)
@@ -62,7 +62,7 @@ static void alert_banner(void *arg, const struct view_alert *row)
 	emit_raw(out, "</p>\n");
 }
 
-/* The worst over its suites, and each of them. */
+/* The worst verdict of its suites, and the verdict of each. */
 static int draw_verdict(struct site *site, struct buf *out, const struct found *f, struct fw_err *err)
 {
 	struct commit_verdict v;

@@ -1,14 +1,14 @@
-/* Any two commits, chosen by branch or by a few digits: the comparison that there is of them, or a button that asks for one. */
+/* Any two commits, chosen by branch or by abbreviated hash: their comparison, or a button that requests one. */
 #include "web/page/internal.h"
 
 enum { OFFERED_MAX = 200, PREFIX_MIN = 4, SUBJECT_BYTES = 200 };
 
-/* What a user wrote for one side, and the commit that it means. */
+/* The user's input for one side, and the commit that it names. */
 struct side {
 	const char *label, *field, *requested;
 	char sha[65], subject[SUBJECT_BYTES];
 	const char *repo;
-	int n; /* commits that it fits */
+	int n; /* number of matching commits */
 };
 
 static void take_branch(void *arg, const struct view_branch *row)
@@ -29,7 +29,7 @@ static void take_commit(void *arg, const struct view_commit *row)
 	snprintf(s->subject, sizeof s->subject, "%s", row->subject);
 }
 
-/* A branch by its name stands for its tip; else these are the first digits of a commit. */
+/* The name of a branch selects its tip; other texts are the first digits of a commit. */
 static int resolve(struct db *db, int64_t repo, struct side *s, struct fw_err *err)
 {
 	enum { LOOKED_AT = 50 }; /* a commit may be in several repositories */
@@ -99,7 +99,7 @@ static void offer_to_measure(struct buf *out, const char *repo, const struct sid
 	emit_raw(out, "<p><button>Measure them</button></p></form></section>\n");
 }
 
-/* Where the two were compared its address is the answer. */
+/* Redirect to the comparison of the two commits, if there is one. */
 static int answer(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct buf *out = &response->body;

@@ -16,7 +16,7 @@ const char *comparison_text(const json_t *object, const char *key)
 
 /* ---- the body --------------------------------------------------------------------------------------------------------- */
 
-/* Lists are in the order in which flopwatchd/job/comparison_json.c writes. */
+/* Lists are in the order in which flopwatchd/job/comparison_json.c writes them. */
 #define ENTRY(name, ...)                                                                                                         \
 	{                                                                                                                        \
 		JSONR_KEY(name), __VA_ARGS__                                                                                     \
@@ -47,7 +47,7 @@ static const struct jsonr_field peer_fields[] = { PEER("provider", JSONR_TEXT, p
 	PEER("base_pct", JSONR_NUMBER, base_pct), PEER("target_pct", JSONR_NUMBER, target_pct),
 	PEER("ci_low_pct", JSONR_NUMBER, ci_low_pct), PEER("ci_high_pct", JSONR_NUMBER, ci_high_pct), LAST };
 
-/* A cell's figures beside peers; the ones after COMPARISON_PEERS_MAX are left out. */
+/* Values of a cell relative to peers; peers after COMPARISON_PEERS_MAX are left out. */
 static void read_peers(struct jsonr *r, void *into)
 {
 	struct comparison_cell *cell = into;
@@ -112,7 +112,7 @@ static const struct jsonr_field part_fields[] = { HEAD("number", JSONR_WHOLE, pa
 static const struct jsonr_field step_fields[] = { DEVICE_STEP_LIST(STEP) LAST };
 static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
 
-/* What stands where the body says nothing: texts "", figures NAN. */
+/* Defaults for fields that the body does not have: texts "", numbers NAN. */
 static void clear_fields(const struct jsonr_field *field, void *into)
 {
 	for (; field->key; field++) {
@@ -128,7 +128,7 @@ static void clear_fields(const struct jsonr_field *field, void *into)
 	}
 }
 
-/* The body's list of cells; the ones after COMPARISON_CELLS_MAX are left out. */
+/* The body's list of cells; cells after COMPARISON_CELLS_MAX are left out. */
 static void read_cells(struct jsonr *r, void *into)
 {
 	struct comparison *c = into;
@@ -194,7 +194,7 @@ const json_t *comparison_open(struct comparison_cell *cell)
 
 /* ---- around it -------------------------------------------------------------------------------------------------------- */
 
-/* Both pushes against one base: their ratio is the change between them. */
+/* Both pushes were compared with one base: the quotient of their ratios is the change between them. */
 static void take_previous_cell(void *arg, const char *key, double change_pct)
 {
 	struct comparison_cell *cell = comparison_find(arg, key);
@@ -205,7 +205,7 @@ static void take_previous_cell(void *arg, const char *key, double change_pct)
 static int read_since_previous(struct db *db, struct comparison *c, struct fw_err *err)
 {
 	const struct view_around *around = c->around;
-	/* the base itself was the push before: what changed since the base changed since then */
+	/* the base is the previous push, so the change since the base is the change since that push */
 	if (around->previous && strcmp(around->previous_target, c->base.commit) == 0)
 		for (int i = 0; i < c->n_cells; i++)
 			c->cell[i].since_previous_pct = c->cell[i].change_pct;
@@ -218,7 +218,7 @@ static void take_cores(void *arg, const char *info_json)
 {
 	static const struct jsonr_field info[] = { HEAD("cores", JSONR_WHOLE, cores), LAST };
 	struct jsonr r;
-	jsonr_init(&r, info_json, strlen(info_json), NULL); /* without texts, which need room */
+	jsonr_init(&r, info_json, strlen(info_json), NULL); /* without texts, which would need a buffer */
 	jsonr_object(&r, info, arg);
 }
 
@@ -311,7 +311,7 @@ double comparison_peak_pct(const struct comparison *c, double tflops, double mhz
 bool comparison_is_paired_separate(const struct comparison_cell *cell)
 {
 	double separate = derive_change_pct(cell->base_ms, cell->target_ms) - cell->change_pct;
-	return isfinite(separate) && fabs(separate) >= 0.005; /* in the second decimal */
+	return isfinite(separate) && fabs(separate) >= 0.005; /* differs in the second decimal */
 }
 
 bool comparison_is_reconfigured(const struct comparison_cell *cell)

@@ -1,4 +1,4 @@
-/* The list of comparisons, newest first, by repository, branch, verdict, time, author, and whom they were measured for. */
+/* The list of comparisons, newest first, by repository, branch, verdict, time, author, and who requested them. */
 
 #include "web/page/internal.h"
 
@@ -7,7 +7,7 @@ enum { ROWS = 100 };
 struct drawing {
 	struct site *site;
 	struct buf *out;
-	struct answer_list list; /* which rows, and where the next page begins */
+	struct answer_list list; /* the rows, and the beginning of the next page */
 	const char *work, *author;
 	int result;
 	struct fw_err *err;
@@ -111,7 +111,7 @@ static int draw_rows(struct drawing *d, struct view_filter *filter)
 	return result;
 }
 
-/* Which rows the request asks for. Err: ERR_INVALID. */
+/* Read the filters of the request. Err: ERR_INVALID. */
 static int read_requested(struct drawing *d, struct http_request *r, struct view_filter *filter, struct fw_err *err)
 {
 	const char *work, *author = http_query(r, "author");

@@ -1,11 +1,11 @@
-/* configurations.c - figures are of a call: sums over its kernels, the mean of the two processes that counted. */
+/* configurations.c - values of a call: sums over its kernels, as the mean of the two processes that counted. */
 #include "web/page/internal.h"
 
 enum { CELLS_MAX = 512, SIDES = 2, REPEATS = 2 };
 
 static const char *const names[SIDES] = { "base", "target" };
 
-/* What is added up over kernels. */
+/* Metrics that are summed over kernels. */
 enum { READ, WRITTEN, L2, L2_HIT, L1, L1_HIT, CONFLICTS, WAVEFRONTS, TIME, SUMS };
 static const char *const metrics[SUMS] = { "dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_sectors.sum",
 	"lts__t_sectors_lookup_hit.sum", "l1tex__t_sectors.sum", "l1tex__t_sectors_lookup_hit.sum",
@@ -17,7 +17,7 @@ struct side {
 	char config[160];
 	double ms, tflops;
 	int n_kernels;                 /* of both processes */
-	double sum[SUMS], tensor_time; /* of both; 0 where nothing was counted */
+	double sum[SUMS], tensor_time; /* of both processes; 0 where nothing was counted */
 };
 
 struct row {
@@ -32,8 +32,8 @@ struct config_rows {
 	struct fw_err *err;
 	int n, result;
 	struct row *row;
-	struct side *side;       /* whose values are read */
-	double tensor_pct, time; /* of the kernel at hand */
+	struct side *side;       /* the side whose values are being read */
+	double tensor_pct, time; /* of the current kernel */
 };
 
 static double rate(double flops, double ms)
@@ -99,7 +99,7 @@ static int read(struct db *db, int64_t profile, struct config_rows *r, struct fw
 	return r->result;
 }
 
-/* ---- figures of a side ------------------------------------------------------------------------------------------------- */
+/* ---- values of a side ------------------------------------------------------------------------------------------------- */
 
 static double share_pct(double part, double whole)
 {
@@ -122,7 +122,7 @@ static double figure(const struct side *s, int which)
 		return s->tflops;
 	case DRAM_MB:
 		return s->sum[TIME] > 0 ? bytes / REPEATS * 1e-6 : NAN;
-	case DRAM_GB_S: /* bytes in a nanosecond */
+	case DRAM_GB_S: /* bytes per nanosecond */
 		return s->sum[TIME] > 0 ? bytes / s->sum[TIME] : NAN;
 	case L2_HIT_PCT:
 		return share_pct(s->sum[L2_HIT], s->sum[L2]);
@@ -161,7 +161,7 @@ static void write_row(struct jsonw *j, const struct row *row)
 	jsonw_object_end(j);
 }
 
-/* Cells that differ in nothing but their size. */
+/* Whether two cells differ only in their size. */
 static bool is_like(const struct row *a, const struct row *b)
 {
 	return a->size > 0 && b->size > 0 && strcmp(a->title, b->title) == 0 && strcmp(a->group, b->group) == 0 &&
@@ -173,7 +173,7 @@ static double over(const struct row *longest, const struct row *shortest, int si
 	return longest->side[side].tflops / shortest->side[side].tflops;
 }
 
-/* TFLOP/s of the longest over those of the shortest, of rows like row `i`, which is the first of them. */
+/* Find the shortest and the longest of the rows like row `i`, which must be the first of them, to compare their TFLOP/s. */
 static bool lengths(const struct config_rows *r, int i, const struct row **shortest, const struct row **longest)
 {
 	*shortest = *longest = &r->row[i];

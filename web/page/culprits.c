@@ -1,7 +1,7 @@
 /* culprits.c - documented in internal.h. */
 #include "web/page/internal.h"
 
-/* More digits than these are none that a few runs can tell. */
+/* A few runs do not determine more digits than these. */
 #define PROBABILITY_SHOWN 0.9999
 
 static void show_one(struct buf *out, const json_t *culprit)

@@ -13,7 +13,7 @@ static void draw_phases(struct buf *out, const json_t *list, const char *cause)
 	json_array_foreach(list, i, phase)
 	{
 		if (n == PHASES_MAX)
-			return; /* bars of some of them would lie about the whole */
+			return; /* a chart with only some of the phases would show a wrong total */
 		part[n].name = comparison_text(phase, "phase");
 		part[n].base_ms = comparison_number(phase, "base_ms");
 		part[n].target_ms = comparison_number(phase, "target_ms");
@@ -23,7 +23,7 @@ static void draw_phases(struct buf *out, const json_t *list, const char *cause)
 	stack_draw(out, part, n);
 }
 
-/* Draw; one line where no phase was timed by itself. The cell was opened. */
+/* Draw; one line where no phase was timed separately. The cell was opened. */
 static void phases_draw(struct buf *out, struct comparison_cell *cell)
 {
 	const json_t *phase, *list = json_object_get(cell->json, "phases");
@@ -89,7 +89,7 @@ static void side(struct buf *out, const char *name, const json_t *tried, const c
 	emit_raw(out, "</details>\n");
 }
 
-/* Nothing where neither side tells. The cell was opened. */
+/* Nothing where neither side reports it. The cell was opened. */
 static void searched_draw(struct buf *out, const struct comparison_cell *cell)
 {
 	const json_t *tried = json_object_get(cell->json, "tried");
@@ -106,7 +106,7 @@ enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
 static void value(struct buf *out, double v, const char *format)
 {
 	emit_raw(out, "<td class=n>");
-	bool is_small = fabs(v) < 1; /* where a decimal or none would hide what changed */
+	bool is_small = fabs(v) < 1; /* with one decimal or none the change would not be visible */
 	if (isfinite(v))
 		emit_rawf(out,
 			strcmp(format, "%.0f") == 0 && !is_small   ? "%.0f"
@@ -118,7 +118,7 @@ static void value(struct buf *out, double v, const char *format)
 	emit_raw(out, "</td>");
 }
 
-/* `why` says what is missing where neither side has the figure; NULL: then there is no row. */
+/* `why` is the reason that is shown where neither side has the value; NULL: no row in that case. */
 static void pair_row(struct buf *out, const char *name, const char *unit, double base, double target, double change_pct,
 	const char *format, const char *why)
 {
@@ -135,14 +135,14 @@ static void pair_row(struct buf *out, const char *name, const char *unit, double
 	emit_format(out, "<td class=n>%f{change}</td></tr>\n", change_pct);
 }
 
-/* Rates in a unit of their own. Units: TFLOP/s. */
+/* Rates, in a unit that suits them. Units: TFLOP/s. */
 static void rate_row(struct buf *out, const char *name, double base, double target, double change_pct, const char *why)
 {
 	struct unit unit = unit_of_rates(unit_more(base, target));
 	pair_row(out, name, unit.name, base * unit.factor, target * unit.factor, change_pct, "%.1f", why);
 }
 
-/* Bytes that a module asks for come from caches, too: a rate above the memory's is no bandwidth. */
+/* Bytes that a module requests may come from caches, too: a rate above that of the memory is no bandwidth. */
 static void claimed_note(struct buf *out, const struct comparison *c, double most_gb_s)
 {
 	if (!(most_gb_s > c->environment.peak_gb_s))
@@ -162,19 +162,19 @@ static double rate(double count, double ms, double unit)
 	return ms > 0 ? count / ms * 1e3 / unit : NAN;
 }
 
-/* The one that decides. */
+/* The deciding series. */
 static enum series series_of(const struct comparison_cell *cell)
 {
 	return series_from_name(comparison_text(cell->json, "series"));
 }
 
-/* What the time that decides is called. */
+/* Name of the time of the deciding series. */
 static const char *time_of_series(enum series series)
 {
 	return series == SERIES_CALL ? "whole call" : series == SERIES_PROCESS ? "time" : "device time";
 }
 
-/* What a module tells beside its times. */
+/* Values that a module reports in addition to its times. */
 static void module_rows(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	double issued_base = of_side(cell, "flops_issued", "base"), issued_target = of_side(cell, "flops_issued", "target");
@@ -215,7 +215,7 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 		NULL);
 }
 
-/* Its card stays open for what there is to say of the figures. */
+/* The card stays open: the caller adds notes about the values. */
 static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	bool flops = isfinite(cell->base_tflops) || isfinite(cell->target_tflops), program = comparison_is_program(cell);
@@ -236,7 +236,7 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 			derive_change_pct(cell->base_ms, cell->target_ms));
 }
 
-/* Long cells have few whole calls, and a loss of those is shown without a flag. */
+/* Long cells have few whole calls, so their regressions are shown without a flag. */
 static int few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *err)
 {
 	int64_t pairs;
@@ -254,7 +254,7 @@ static int few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *
 
 struct runs {
 	struct mark_run process_run[STATS_RUNS_MAX];
-	char more[STATS_RUNS_MAX][64]; /* that the list alone says of it */
+	char more[STATS_RUNS_MAX][64]; /* details that only the list shows */
 	int n;
 };
 
@@ -328,7 +328,7 @@ static bool same_kernel(const json_t *a, const json_t *b)
 	       strcmp(comparison_text(a, "phase"), comparison_text(b, "phase")) == 0;
 }
 
-/* The node of the other side that stands where node `at` does: same kernel and phase, equally often before. */
+/* The corresponding node of the other side for node `at`: same kernel and phase, and the same number of equal nodes before it. */
 static const json_t *same_position(const json_t *others, const json_t *nodes, size_t at)
 {
 	const json_t *node = json_array_get(nodes, at), *other;
@@ -349,7 +349,7 @@ static void both(struct buf *out, const char *class, long base, long target, boo
 		emit_rawf(out, "%ld</td>", target);
 }
 
-/* Whether the compiled code is the same; the hashes that say so are the cell's title. */
+/* Whether the compiled code is the same; its hashes are in the title of the table cell. */
 static void code_cell(struct buf *out, const json_t *node, const json_t *base, bool same_module)
 {
 	const char *code = comparison_text(node, "code_sha256"), *base_code = base ? comparison_text(base, "code_sha256") : "";
@@ -462,7 +462,7 @@ static int kernels(struct db *db, struct buf *out, const struct comparison *c, c
 
 /* ---- next steps ------------------------------------------------------------------------------------------------------- */
 
-/* What would decide it: runs until k standard errors clear the nearer edge of the threshold. */
+/* State what would decide the cell: runs until k standard errors clear the nearer edge of the threshold. */
 static void what_decides(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	double k = c->rule_k, theta = stats_theta(cell->threshold_pct), m = -log1p(cell->change_pct / 100);
@@ -522,7 +522,7 @@ static void in_words(struct buf *out, const char *before, const char *text)
 	emit_format(out, "<p>%s%s.</p>", before, text);
 }
 
-/* The calibration of an underpowered cell, and the commands that renew it. */
+/* The calibration of an underpowered cell, and the commands that repeat it. */
 static void underpowered_note(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	const char *why = comparison_text(json_object_get(cell->json, "underpowered"), "why");
@@ -572,7 +572,7 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 	in_words(out, "", comparison_text(sustained_runs, "why"));
 }
 
-/* How fast it was up to this comparison. */
+/* The speed of the cell up to this comparison. */
 static int draw_past(
 	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
 {

@@ -1,4 +1,4 @@
-/* Devices: what measures, how it fares, what it was last seen doing, and the switch for it. */
+/* Devices: their properties, state and last device check, and the button that enables or disables them. */
 #include "web/page/internal.h"
 
 struct drawing {
@@ -7,7 +7,7 @@ struct drawing {
 	int n;
 };
 
-/* A figure of a device, or a dash with its reason. Not known is written as -1 by a guard and as 0 by a device that says hello. */
+/* A value of a device, or a dash with the reason. An unknown value is -1 in a device check and 0 in the device's hello. */
 static void figure(struct buf *out, const char *name, double v, const char *unit, double from)
 {
 	emit_rawf(out, "<dt>%s</dt><dd>", name);
@@ -18,7 +18,7 @@ static void figure(struct buf *out, const char *name, double v, const char *unit
 	emit_raw(out, "</dd>");
 }
 
-/* The bits that say nothing bad come last. */
+/* Harmless bits come last. */
 static void reasons(struct buf *out, const json_t *device_check)
 {
 	uint64_t bits = (uint64_t)json_integer_value(json_object_get(device_check, "reasons"));
@@ -68,7 +68,7 @@ static void hardware(struct buf *out, const char *info_json)
 	json_decref(info);
 }
 
-/* How often equal builds were called different here, and which cells cannot be separated at all. */
+/* The rate at which equal builds were judged different on this device, and cells that are underpowered. */
 static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 {
 	struct view_false_alarms f;
@@ -125,7 +125,7 @@ static void device_card(void *arg, const struct view_device *row)
 	emit_raw(out, "</div></section>\n");
 }
 
-/* A share of the noise, or that it is not known yet. */
+/* A share of the noise, or a note that it is unknown. */
 static void percent(struct buf *out, double pct)
 {
 	if (isfinite(pct))
@@ -134,7 +134,7 @@ static void percent(struct buf *out, double pct)
 		emit_raw(out, "\u2013");
 }
 
-/* What equal builds have shown of each cell: how small a loss can be seen, and where none can. */
+/* Calibration of each cell from equal builds: the smallest detectable slowdown, and cells where none can be detected. */
 static void calibration_line(void *arg, const struct view_calibration *row)
 {
 	struct drawing *d = arg;

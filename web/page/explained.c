@@ -3,7 +3,7 @@
 
 enum { PROFILE_CELLS_MAX = 3 };
 
-/* What was read for one screen; some hundred kB, so not on the stack. */
+/* Data of one screen; some hundred kB, so not on the stack. */
 struct explained {
 	struct why why, peer[SCREEN_PEERS_MAX];
 	struct screen_facts facts;
@@ -20,7 +20,7 @@ static void take_info(void *arg, const char *info_json)
 	json_decref(info);
 }
 
-/* Profiles of the same cell beside a peer. */
+/* Profiles of the same cell against peers. */
 static int read_peers(struct db *db, const struct comparison_cell *cell, struct explained *x, struct fw_err *err)
 {
 	for (int i = 0; i < cell->n_peers && x->facts.n_peers < SCREEN_PEERS_MAX; i++) {
@@ -41,7 +41,7 @@ static int read_peers(struct db *db, const struct comparison_cell *cell, struct 
 	return 0;
 }
 
-/* `c` and `cell` NULL: what stands around the profile is not known. */
+/* `c` and `cell` NULL: the facts about the profiled cell are unknown. */
 static int read_facts(
 	struct db *db, const struct comparison *c, const struct comparison_cell *cell, struct explained *x, struct fw_err *err)
 {
@@ -74,7 +74,7 @@ int explained_cell(
 
 	if (why_stamp(db, c->id, stamp, err) != 0)
 		return -1;
-	if (!*stamp) /* of most nobody asked, and what holds one is large */
+	if (!*stamp) /* most comparisons have no profile, and struct explained is large */
 		return 0;
 	struct explained *x = mem_alloc_zero(1, sizeof *x);
 	int found = why_read(db, &of, &x->why, err), result = found < 0 ? -1 : 0;
@@ -95,7 +95,7 @@ struct of_profile {
 	int n_cells;
 };
 
-/* The nth cell of an alert's profile, the greatest loss first. 1; 0 it has no more; -1. */
+/* Draw the nth cell of an alert's profile, the largest regression first. 1; 0 there are no more cells; -1. */
 static int alert_cell(struct db *db, struct buf *out, int64_t alert, int n, const struct comparison *c, struct of_profile *all,
 	struct fw_err *err)
 {

@@ -6,8 +6,8 @@ enum { ENTRIES = 50 };
 struct feed {
 	struct buf entries;
 	char origin[600]; /* "https://bench.example.org" */
-	char host[300];   /* its name alone, for ids */
-	const char *repo; /* of alerts; NULL: every one */
+	char host[300];   /* host name, for ids */
+	const char *repo; /* repository of the alerts; NULL: every one */
 	int64_t updated_at;
 };
 
@@ -32,7 +32,7 @@ static void time_of(struct buf *out, const char *element, int64_t utc_ms)
 	emit_rawf(out, "<%s>%s</%s>", element, text, element);
 }
 
-/* The entry's frame up to its title, whose text the caller writes next. */
+/* The beginning of an entry up to its title, whose text the caller writes next. */
 static void entry(struct feed *f, const char *kind, int64_t id, const char *page, int64_t updated_at)
 {
 	struct buf *out = &f->entries;
@@ -101,7 +101,7 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 	struct feed *f = arg;
 	struct buf *out = &f->entries;
 	char page[64];
-	if (jobkind_is_side_by_side(row->kind)) /* nobody has to hear of it */
+	if (jobkind_is_side_by_side(row->kind)) /* such comparisons are of no interest to subscribers */
 		return;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)row->id);
 	entry(f, "comparison", row->id, page, row->finished_at);

@@ -33,7 +33,7 @@ static bool is_failure(enum verdict verdict)
 	return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED;
 }
 
-/* Why it is not decided, in the words of the judge where there are any. */
+/* Why the cell is undecided, with the reason of the verdict where there is one. */
 static void undecided(struct buf *out, const struct headline *t)
 {
 	char text[EXPLAIN_SIZE];

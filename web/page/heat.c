@@ -1,4 +1,4 @@
-/* Heat map: every cell of a branch over its last comparisons, a square each. */
+/* Heat map: every cell of a branch over its last comparisons, one square each. */
 #include "web/page/internal.h"
 
 enum { COLUMNS_MAX = 40 };
@@ -27,7 +27,7 @@ static int cell_of(struct heat *h, const struct view_grid *row)
 	for (int i = 0; i < h->n_cells; i++)
 		if (strcmp(h->cell[i].key, row->key) == 0)
 			return i;
-	if (h->n_columns > 1) /* the newest comparison says which cells there are */
+	if (h->n_columns > 1) /* the newest comparison defines the list of cells */
 		return -1;
 	if (h->n_cells == h->room) {
 		h->room = h->room ? 2 * h->room : 64;
@@ -61,7 +61,10 @@ static void take(void *arg, const struct view_grid *row)
 	h->cell[i].at[h->n_columns - 1].verdict = row->verdict;
 }
 
-/* The verdict gives the colour, the size its strength; the sign or figure stands in the square, so that colour is never alone. */
+/*
+ * The verdict determines the colour, the size its intensity; the sign or value is written in the square, so that the meaning
+ * never depends on colour alone.
+ */
 static void square(struct buf *out, enum verdict verdict, double pct)
 {
 	static const struct {
@@ -120,10 +123,10 @@ static void remember_suite(void *arg, const char *suite)
 	buf_append(arg, suite, strlen(suite) + 1);
 }
 
-/* A map a suite, since each was measured at its own times. */
+/* One map per suite, since suites are measured at different times. */
 static int draw_all(struct site *site, struct buf *out, const struct scope *scope, int *drawn, struct fw_err *err)
 {
-	struct buf suites; /* names, each with its NUL */
+	struct buf suites; /* names, each with a final NUL */
 	struct heat *h = mem_alloc_zero(1, sizeof *h);
 	buf_init(&suites, 1 << 12);
 	int result = view_branch_suites(site->db, scope->repo, scope->branch, remember_suite, &suites, err);

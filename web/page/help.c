@@ -1,7 +1,7 @@
-/* Help: how a verdict is reached, with a worked example whose figures come from the rule itself; and the API in words. */
+/* Help: how a verdict is reached, with a worked example that is computed by the rule itself; and a description of the API. */
 #include "web/page/internal.h"
 
-/* Four runs of a kernel that became 2 % slower, then the confirming four: the log ratios a person can follow. */
+/* Four runs of a kernel that became 2 % slower, then the confirming four: the log ratios in a form that a user can follow. */
 static const struct run_estimate example[] = {
 	{ .set = 1, .n = 24, .d = 0.0194, .q = 4e-7, .d_raw = 0.0194 },
 	{ .set = 1, .n = 24, .d = 0.0207, .q = 4e-7, .d_raw = 0.0207 },

@@ -1,6 +1,6 @@
 /*
- * History: a cell over time, other cells and branches over it in one chart, a stretch of time of it, and the same points as a table;
- * without a cell, or with a part of a name, the cells to choose from.
+ * History: a cell over time, with other cells and branches in the same chart, for a selectable period, and the same points as a
+ * table; without a cell, or with a partial name, a list of cells to choose from.
  */
 #include "web/page/internal.h"
 
@@ -11,7 +11,7 @@ struct requested {
 	const char *cell, *device, *axis, *since, *metric;
 	struct period period;
 	int n_also, n_overlay; /* together at most OVER_MAX */
-	int n_left;            /* lines that were asked for beyond that */
+	int n_left;            /* number of requested lines beyond that */
 	const char *also[OVER_MAX];
 	char overlay[OVER_MAX][BRANCH_KEY_MAX];
 };
@@ -44,17 +44,17 @@ static void api_address(struct buf *out, const struct requested *a, const char *
 	}
 }
 
-/* The cells to choose from: in the form's list, and where none is chosen yet as links. */
+/* The cells to choose from: as options of the form, and where no cell is chosen yet as links. */
 struct choice {
 	const struct requested *requested;
-	const char *typed; /* a part of a name, in place of one; "" nothing was */
-	int at;            /* which field it stands in: -1 the first cell, else of `also` */
+	const char *typed; /* partial name that was typed instead of a cell; "" none */
+	int at;            /* field that contains it: -1 the first cell, else index of `also` */
 	bool is_offered;
 	int found, given;
 	struct buf options, links;
 };
 
-enum { KEYS_LISTED_BYTES = 16384, KEYS_LINKED_BYTES = 6144 }; /* a link has the name twice, and an option has it, too */
+enum { KEYS_LISTED_BYTES = 16384, KEYS_LINKED_BYTES = 6144 }; /* a link has the name twice, and there is an option for it, too */
 
 static void choice_init(struct choice *c, const struct requested *a)
 {
@@ -77,7 +77,7 @@ static void argument(struct buf *out, const char *name, const char *value)
 	emit_argument(out, value);
 }
 
-/* The address of this page with `key` in place of what was typed. */
+/* The address of this page with `key` in place of the typed text. */
 static void link_to(struct buf *out, const struct choice *c, const char *key)
 {
 	const struct requested *a = c->requested;
@@ -103,7 +103,7 @@ static void take_choice(void *arg, const char *key)
 		link_to(&c->links, c, key);
 }
 
-/* Whether it was ever measured in this repository, on whatever branch. 1, 0, -1. */
+/* Whether the cell was ever measured in this repository, on any branch. 1, 0, -1. */
 static int is_known(struct site *site, const struct requested *a, const char *cell, struct fw_err *err)
 {
 	struct view_scope anywhere = { .repo = a->scope.repo, .cell = cell };
@@ -113,7 +113,7 @@ static int is_known(struct site *site, const struct requested *a, const char *ce
 	return why.code == ERR_NOT_FOUND ? 0 : err_set(err, why.code, "%s", why.text);
 }
 
-/* The first field that holds no cell's name. */
+/* The first field that does not contain a cell's name. */
 static int find_typed(struct site *site, const struct requested *a, struct choice *c, struct fw_err *err)
 {
 	int known = 1;
@@ -152,7 +152,7 @@ static void cell_input(struct buf *out, const char *label, const char *name, con
 		label, name, value);
 }
 
-/* What lies over the first line, each in a field of its own, and an empty field for the next. */
+/* A field for each line that is drawn over the first one, and an empty field for the next. */
 static int over_fields(struct site *site, struct buf *out, const struct requested *a, struct fw_err *err)
 {
 	int result = 0, room = OVER_MAX - a->n_also - a->n_overlay;
@@ -194,7 +194,7 @@ static int form(struct site *site, struct buf *out, const struct requested *a, c
 	return 0;
 }
 
-/* No cell yet, or a part of a name: those that there are. */
+/* No cell yet, or a partial name: list the cells. */
 static void offer_cells(struct buf *out, const struct choice *c)
 {
 	if (!c->found) {
@@ -212,7 +212,7 @@ static void offer_cells(struct buf *out, const struct choice *c)
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
 
-/* Points, but none of this figure: say what it needs. */
+/* There are points, but none with this metric: explain what it requires. */
 static void why_empty(struct buf *out, const struct trend *t)
 {
 	const struct chart_line *line = &t->chart.line[0];
@@ -241,7 +241,7 @@ static void list_marks(struct buf *out, const struct trend *t)
 		emit_rawf(out, "<li>%d more event%s, not drawn; a shorter time shows them</li>", t->marks_left,
 			t->marks_left == 1 ? "" : "s");
 	emit_raw(out, "</ul>\n");
-	/* a step needs points before it, and the series of an environment has none before its first commit */
+	/* a step needs earlier points, and a baseline period has none before its first commit */
 	if (t->n_baseline_periods > 1)
 		emit_raw(out,
 			"<p>Each environment begins a new series, and steps are detected only within a series. The first commit of an environment is judged by its comparison, with both sides in that environment.</p>\n");
@@ -270,7 +270,7 @@ static void draw(struct buf *out, const struct requested *a, struct trend *t, co
 	}
 }
 
-/* A line is called by what tells it from the others: its branch, its cell where there are several, or both. */
+/* The name of a line distinguishes it from the others: its branch, its cell where there are several, or both. */
 static void line_name(const struct requested *a, const char *cell, const char *branch, char *name, size_t size)
 {
 	struct buf text;
@@ -302,7 +302,7 @@ static int show(struct site *site, struct buf *out, const struct requested *a, c
 	struct unit unit, struct fw_err *err)
 {
 	struct trend *t = trend_new(metric, flops, unit);
-	struct buf data; /* of all lines, with spaces between */
+	struct buf data; /* of all lines, separated by spaces */
 	buf_init(&data, 65536);
 	int result = add(site, t, a, a->cell, a->scope.branch, &data, err);
 	for (int i = 0; i < a->n_overlay && result == 0; i++)
@@ -361,7 +361,7 @@ static int read_requested(struct site *site, struct http_request *r, struct requ
 			a->n_left += *value != 0;
 	if (period_read(r, &a->period, err) != 0 || scope_offer(site, r, &a->scope, err) != 0)
 		return -1;
-	if (!scope_branch(r, a->scope.branch)) /* every branch, unless one is asked for */
+	if (!scope_branch(r, a->scope.branch)) /* all branches, unless the request names one */
 		a->scope.branch[0] = '\0';
 	return 0;
 }

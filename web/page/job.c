@@ -1,4 +1,4 @@
-/* Jobs: the queue and what ended lately; one job with its log and its builds. */
+/* Jobs: the queue and the jobs that ended recently; one job with its log and its builds. */
 
 #include "web/page/internal.h"
 
@@ -7,7 +7,7 @@
 enum { BARS_MAX = 300, WIDTH = 960, LEFT = 8, RIGHT = 8, LANE = 52, NAME = 28, BAR = 18, FOOT = 40 };
 #define HOUR_MS INT64_C(3600000)
 enum { PAST_HOURS_MAX = 24, PAST_MINUTES_MIN = 15 };
-#define BAR_MIN 3.0 /* that a short job is still seen */
+#define BAR_MIN 3.0 /* width at which a short job is still visible */
 
 struct bar {
 	int64_t job, from, to; /* ms UTC */
@@ -24,7 +24,7 @@ struct timeline {
 	struct bar bar[BARS_MAX];
 	struct lane lane[BARS_MAX]; /* devices that have a bar */
 	int n, n_lanes;
-	bool is_cut; /* there were more jobs than room */
+	bool is_cut; /* there were more jobs than BARS_MAX */
 	struct forecast *forecast;
 };
 
@@ -100,7 +100,7 @@ struct span {
 	int64_t from, to;
 };
 
-/* From the oldest job that is drawn to the last that is expected, and some room around a quiet hour. */
+/* From the oldest drawn job to the last expected one, with a minimum duration and a margin. */
 static struct span span_of(const struct timeline *t)
 {
 	struct span s = { t->now - PAST_MINUTES_MIN * HOUR_MS / 60, t->now };
@@ -169,7 +169,7 @@ static void draw(struct buf *out, const struct timeline *t)
 		emit_rawf(out, "<p><small>%d jobs are drawn; the list below has the older ones.</small></p>\n", BARS_MAX);
 }
 
-/* Draw the last hours up to `now_ms` and what is expected from then on; nothing where no device has done anything. Err: the database. */
+/* Draw the last hours up to `now_ms` and the expected jobs after it; nothing where no device had a job. Err: the database's. */
 static int timeline_draw(struct db *db, struct forecast *forecast, struct buf *out, int64_t now_ms, struct fw_err *err)
 {
 	struct timeline *t = mem_alloc_zero(1, sizeof *t);
@@ -213,9 +213,9 @@ struct drawing {
 	struct site *site;
 	struct buf *out;
 	int n;
-	bool more;               /* wait than are shown */
-	bool skip_open;          /* they stand above */
-	struct answer_list list; /* of ended ones */
+	bool more;               /* more jobs wait than are shown */
+	bool skip_open;          /* open jobs are shown above */
+	struct answer_list list; /* of ended jobs */
 	struct unschedulable unschedulable;
 	const char *work;
 	struct forecast *forecast;
@@ -239,7 +239,7 @@ static void stage_list(struct buf *out, enum jobstate state)
 	emit_raw(out, "</ol>");
 }
 
-/* Checks are counted; runs are not known beforehand, so that the usual time is what measuring is held against. */
+/* Checks are counted; the number of runs is not known in advance, so measuring is shown as a share of the usual time. */
 static void progress_bar(struct buf *out, const struct view_job *row, const json_t *p, double elapsed_s, double usual)
 {
 	json_int_t checked = json_integer_value(json_object_get(p, "checked")),
@@ -388,7 +388,7 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 	return result;
 }
 
-/* What is at work and what waits, behind missing workers. */
+/* Running jobs and queued jobs, after missing workers. */
 static int draw_queue(struct drawing *d, struct fw_err *err)
 {
 	int64_t now = clock_utc_ms();
@@ -417,7 +417,7 @@ static int draw_ended(struct drawing *d, struct http_request *r, const char *sta
 	return result;
 }
 
-/* What ended for people and what flopwatch asked of itself stand apart: the latter is most of a quiet night. */
+/* Jobs of users and jobs that flopwatch queued itself are in separate tabs: most jobs of a quiet night are of the latter kind. */
 static void work_tabs(struct buf *out, const char *work, const char *state)
 {
 	static const char *const tabs[][2] = { { WORK_REQUESTED, "pushes and requests" },
@@ -458,7 +458,7 @@ int page_jobs(struct site *site, struct http_request *r, struct http_response *r
 
 /* ---- one job ---------------------------------------------------------------------------------------------------------- */
 
-enum { LOG_LINES = 2000, BUILD_LOG_BYTES = 32768 }; /* shown here; all of it is behind the link */
+enum { LOG_LINES = 2000, BUILD_LOG_BYTES = 32768 }; /* shown on the page; the link leads to the whole text */
 
 struct job_page {
 	struct unschedulable unschedulable;
@@ -537,7 +537,7 @@ static void log_line(void *arg, int64_t id, int64_t at, const char *line)
 	emit_format(out, "%-.8s  %s\n", text + 11, line);
 }
 
-/* The end of a build's log, where its error is. */
+/* The end of a build's log, which contains the error. */
 static void build_section(void *arg, const struct view_build *row)
 {
 	struct job_page *page = arg;
@@ -559,7 +559,7 @@ static int draw_builds(struct site *site, struct job_page *page, struct fw_err *
 	for (int i = 0; page->comparison && i < 2; i++) {
 		struct fw_err why = { 0 };
 		page->side = sides[i];
-		/* a side that was not built has nothing to show */
+		/* a side that was not built has no log */
 		if (view_build(site->db, page->comparison, sides[i], build_section, page, &why) != 0 && why.code != ERR_NOT_FOUND)
 			return err_set(err, why.code, "%s", why.text);
 	}

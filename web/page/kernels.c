@@ -1,7 +1,10 @@
 /* kernels.c - documented in internal.h. */
 #include "web/page/internal.h"
 
-/* The row of this place of a side's call, of an earlier process; else one that only the other side has; else a new one. NULL: no room. */
+/*
+ * The row of this position in a side's call, from an earlier process; else one that only the other side has; else a new one.
+ * NULL: the list is full.
+ */
 static struct kernel_row *row_of(struct kernels *k, const struct view_profile_kernel *v, int side)
 {
 	struct kernel_row *open = NULL;

@@ -1,4 +1,4 @@
-/* Notifications: receivers, texts, how each attempt ended, and a button to send it again. */
+/* Notifications: receivers, texts, the result of each attempt, and a button to send one again. */
 #include "web/page/internal.h"
 
 enum { ROWS = 50 };

@@ -1,4 +1,4 @@
-/* Overview: is anything wrong, what does each branch say, and how does every cell of the upstream branch fare. */
+/* Overview: whether anything is wrong, the state of each branch, and the state of every cell of the upstream branch. */
 
 #include "web/page/internal.h"
 
@@ -10,7 +10,7 @@ struct repos {
 		char name[128], upstream[256], state[16], error[512];
 		int alerts;
 	} repo[REPOS_MAX];
-	int n, n_left; /* n_left: for which there was no room */
+	int n, n_left; /* n_left: branches that did not fit */
 };
 
 static void remember_repo(void *arg, const struct view_repo *row)
@@ -40,7 +40,7 @@ struct devices {
 static void device_banner(void *arg, const struct view_device *row)
 {
 	struct devices *d = arg;
-	if (row->state == DEVICESTATE_ABSENT) { /* perhaps taken out for good: what waits for it alone is an alert */
+	if (row->state == DEVICESTATE_ABSENT) { /* jobs that only this device can run are reported by an alert */
 		d->absent++;
 		return;
 	}
@@ -67,7 +67,7 @@ struct branches {
 	bool more;
 };
 
-/* How far its job is: static/live.js writes the same words when an event says so. */
+/* Progress of its job: static/live.js writes the same text when an event arrives. */
 static void job_progress(struct buf *out, int64_t job, const char *progress_json)
 {
 	json_t *p = *progress_json ? json_loads(progress_json, 0, NULL) : NULL;
@@ -116,7 +116,7 @@ static void branch_line(void *arg, const struct view_branch *row)
 	if (row->job && row->job_state != JOBSTATE_DONE) {
 		emit_format(out, "%lld{job} %s{verdict}", (long long)row->job, jobstate_name(row->job_state));
 		job_progress(
-			out, row->job, row->job_progress); /* in any state: a short job is over before the page is drawn again */
+			out, row->job, row->job_progress); /* in any state: a short job ends before the page is drawn again */
 	}
 	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->finished_at);
 }
@@ -134,7 +134,7 @@ struct tile {
 
 struct grid {
 	struct tile tile[GRID_CELLS];
-	int n, n_left, columns; /* n_left: cells of the newest for which there was no room */
+	int n, n_left, columns; /* n_left: cells of the newest comparison that did not fit */
 	int64_t newest, column;
 };
 
@@ -143,7 +143,7 @@ static struct tile *tile_of(struct grid *g, const struct view_grid *row)
 	for (int i = 0; i < g->n; i++)
 		if (strcmp(g->tile[i].key, row->key) == 0)
 			return &g->tile[i];
-	/* only the newest comparison says which cells there are */
+	/* only the newest comparison defines the list of cells */
 	if (row->comparison != g->newest)
 		return NULL;
 	if (g->n == GRID_CELLS) {
@@ -180,7 +180,7 @@ static void take_tile(void *arg, const struct view_grid *row)
 		return;
 	t->point[at] = isfinite(row->tflops) ? row->tflops : 1e3 / row->target_median_ms;
 	t->loss[at] = row->verdict == VERDICT_REGRESSION;
-	/* an identical push times nothing: the last figure that was measured still holds */
+	/* an identical push has no times: the last measured value is still valid */
 	if (!isfinite(t->ms)) {
 		t->ms = row->target_median_ms;
 		t->tflops = row->tflops;
@@ -226,7 +226,7 @@ static void draw_cells(struct buf *out, const struct grid *g, const char *repo, 
 		"<h3>Cells of %s{branch} in suite %s, last %d push%s <a class=aside href=\"/heat?repo=%s&amp;branch=%s\">"
 		"as a heat map</a></h3>",
 		branch, suite, g->columns, g->columns == 1 ? "" : "es", repo, branch);
-	for (int begin = 0; begin < g->n;) { /* a table for each group */
+	for (int begin = 0; begin < g->n;) { /* one table per group */
 		int end = begin;
 		double most = NAN;
 		char columns[80] = "Cell|Last pushes|>ms|~>Against base|~Verdict";
@@ -249,7 +249,7 @@ static void draw_cells(struct buf *out, const struct grid *g, const char *repo, 
 
 static int draw_grid(struct site *site, struct buf *out, const char *repo, const char *branch, struct fw_err *err)
 {
-	struct buf suites; /* names, each with its NUL */
+	struct buf suites; /* names, each with a final NUL */
 	struct grid *g = mem_alloc_zero(1, sizeof *g);
 	buf_init(&suites, 1 << 16);
 	int result = view_branch_suites(site->db, repo, branch, remember_suite, &suites, err);
@@ -268,7 +268,7 @@ static int draw_grid(struct site *site, struct buf *out, const char *repo, const
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
 
-/* Of many branches a page at a time: "next" and the way back, which show this repository alone. */
+/* Pages of a long list of branches: links to the next page and the first one, which show only this repository. */
 static void draw_paging(struct buf *out, const char *repo, const struct branches *b, int64_t after)
 {
 	if (!after && !b->more)

@@ -1,4 +1,4 @@
-/* One comparison: the sentence, both sides, what differs around them, the tables, the sums. */
+/* One comparison: the summary sentence, both sides, differences of their environments, the tables, the totals. */
 
 #include "web/page/internal.h"
 
@@ -6,7 +6,7 @@
 
 /* ---- the sentence ----------------------------------------------------------------------------------------------------- */
 
-/* Of the cells with this verdict the one that moved most. */
+/* Of the cells with this verdict the one with the largest change. */
 static struct comparison_cell *first_of(const struct comparison *c, enum verdict verdict)
 {
 	struct comparison_cell *most = NULL;
@@ -63,7 +63,7 @@ static void regression_sentence(struct buf *out, const struct comparison *c)
 		emit_raw(out, " (borderline: decided at the last run, by its sign or its interval)");
 }
 
-/* Rows of which there was nothing to compare, after what is said of the others. */
+/* Rows that could not be compared, after the sentence about the others. */
 static void absences(struct buf *out, const struct comparison *c)
 {
 	static const struct {
@@ -140,7 +140,7 @@ static bool has_flag(const struct comparison_cell *cell, const char *flag)
 	return false;
 }
 
-/* What stands behind the call, beside its interval. */
+/* The evidence of the verdict, shown next to its interval. */
 static const char *evidence_of(const struct comparison_cell *cell, double sign)
 {
 	if (has_flag(cell, "overwhelming"))
@@ -150,7 +150,7 @@ static const char *evidence_of(const struct comparison_cell *cell, double sign)
 	return sign < 0 ? ", in one set of runs" : "";
 }
 
-/* How far the interval of what moved lies beyond its threshold; `sign` -1 for a loss. */
+/* Distance of the interval of the change beyond its threshold; `sign` -1 for a regression. */
 static void clearance(struct buf *out, const struct comparison *c, struct comparison_cell *cell, double sign)
 {
 	struct comparison_judged judged = comparison_judged(cell);
@@ -167,7 +167,7 @@ static void clearance(struct buf *out, const struct comparison *c, struct compar
 	count_runs(out, c);
 }
 
-/* The smallest loss that would have been called in every cell; nothing where it is not known of one. */
+/* The smallest slowdown that would have been detected in every cell; nothing where it is unknown for one of them. */
 static void sight(struct buf *out, const struct comparison *c)
 {
 	double least_pct = 0;
@@ -184,7 +184,7 @@ static void sight(struct buf *out, const struct comparison *c)
 	count_runs(out, c);
 }
 
-/* What the first cell with this verdict says of itself. */
+/* The reason of the first cell with this verdict. */
 static void first_reason(struct buf *out, const struct comparison *c, enum verdict verdict)
 {
 	const struct comparison_cell *cell = NULL;
@@ -222,7 +222,7 @@ static void how_sure(struct buf *out, const struct comparison *c)
 	emit_raw(out, ".</p>\n");
 }
 
-/* Another configuration of the same provider needs no profile to be seen. */
+/* A different configuration of the same provider is visible without a profile. */
 static void reconfigured(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *most = first_of(c, c->verdict);
@@ -236,7 +236,7 @@ static void reconfigured(struct buf *out, const struct comparison *c)
 		most->base_config, most->target_config);
 }
 
-/* Draw. Err: the database. */
+/* Draw. Err: the database's. */
 static int comparison_lead(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
 {
 	int result = 0;
@@ -293,7 +293,7 @@ static void beside_differs(struct buf *out, const struct comparison *c)
 		pinned ? "the configuration" : "", alone ? " alone" : ", source and module");
 }
 
-/* What both sides shared, and what differs: a verdict holds only where the first list is the whole environment. */
+/* Properties that both sides share, and their differences: a verdict is valid only for this environment. */
 static void environment(struct buf *out, const struct comparison *c)
 {
 	const char *base = c->base.module_sha256, *target = c->target.module_sha256;
@@ -329,7 +329,10 @@ static const char *device_of(const struct comparison_cell *c, bool confirming)
 	return confirming ? c->confirmed_on : c->device;
 }
 
-/* Which device timed how many cells, where it was not one that timed them all; or had the confirming set of how many, where it was another, whatever that said. */
+/*
+ * Devices and the number of cells that each timed, where no single device timed all of them; or the number of cells whose
+ * confirming set another device timed, whatever the result.
+ */
 static void devices(struct buf *out, const struct comparison *c, bool confirming)
 {
 	bool is_begun = false;
@@ -357,7 +360,7 @@ static void devices(struct buf *out, const struct comparison *c, bool confirming
 
 enum { STEP_WIDTH = 540, STEP_HEIGHT = 14 };
 
-/* One bar of all steps in their order in time; the line below names them. */
+/* One bar of all steps in chronological order; the line below names them. */
 static void device_steps(struct buf *out, const struct comparison *c)
 {
 	double step_s[DEVICE_STEPS], sum = 0, x = 0;
@@ -436,9 +439,9 @@ static void comparison_setting(struct buf *out, const struct comparison *c)
 	emit_raw(out, "</div></details>\n");
 }
 
-/* ---- summary: What a person works out from the cells by hand otherwise; none of it is judged. ---- */
+/* ---- summary: Values that a user would otherwise derive from the cells by hand; they do not affect the verdict. ---- */
 
-/* The other direction of the same case; NULL: there is none. */
+/* The backward cell of the same case; NULL: there is none. */
 static const struct comparison_cell *backward_of(const struct comparison *c, const struct comparison_cell *forward)
 {
 	size_t stem = strlen(forward->key) - strlen("forward");
@@ -491,7 +494,7 @@ static void totals(struct buf *out, const struct comparison *c)
 
 /* ---- t = a + b x pieces ------------------------------------------------------------------------------------------------ */
 
-/* Pieces of a cell's work: as the module counted them, else as its family does. */
+/* Number of pieces of a cell's work: as the module counted them, else as its family does. */
 static double pieces_of(const struct comparison_cell *cell)
 {
 	return isfinite(cell->blocks_kept) && cell->blocks_kept > 0 ? cell->blocks_kept : cell->pieces;
@@ -509,7 +512,7 @@ static void fit_line(struct buf *out, const double *x, const double *ms, int n)
 	emit_rawf(out, "</td><td class=n>%.4g</td>", b * 1e6);
 }
 
-/* Cells that differ only in how many pieces they have lie on one line: what a call costs at all, and what a piece costs. */
+/* Cells that differ only in their number of pieces are fitted by a line: the fixed cost of a call, and the cost of a piece. */
 static void fits(struct buf *out, const struct comparison *c)
 {
 	size_t room = (size_t)c->n_cells + 1;
@@ -553,7 +556,7 @@ static void fits(struct buf *out, const struct comparison *c)
 		emit_raw(out, "</tbody></table></div></div>\n");
 }
 
-/* Forward and backward together, geometric means and the line through the sparse cells; all without a verdict. */
+/* Forward and backward together, geometric means and the fit through the sparse cells; all without a verdict. */
 static void comparison_summary(struct buf *out, const struct comparison *c)
 {
 	struct buf part;
@@ -582,7 +585,7 @@ static json_t *open_list(struct jsonr_span span)
 	return NULL;
 }
 
-/* What was noted while it ran. */
+/* Notes that were taken while it ran. */
 static void notes(struct buf *out, const struct comparison *c)
 {
 	size_t i;
@@ -601,7 +604,7 @@ static void notes(struct buf *out, const struct comparison *c)
 	json_decref(list);
 }
 
-/* What the target has more of than time, a sentence a kind, with the cell where it grew most. */
+/* Increased costs of the target other than time, one sentence per kind, with the cell of the largest increase. */
 static void cost(struct buf *out, const struct comparison *c, const json_t *cost)
 {
 	const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
@@ -681,7 +684,7 @@ static void crumbs(struct buf *out, const struct comparison *c)
 	emit_format(out, "%s{commit} %s</p>\n", c->base.commit, c->base.subject);
 }
 
-/* Of a suite that is too large for a push, what this is of it. */
+/* Which shard of a suite this is, where the suite is too large for one push. */
 static void part(struct buf *out, const struct comparison *c)
 {
 	char text[240];
@@ -709,7 +712,7 @@ static bool is_plain(const struct comparison_view *view)
 static int draw(struct site *site, struct http_response *response, int64_t id, const struct view_around *around,
 	const struct comparison_view *view, struct fw_err *err)
 {
-	enum { USUAL_BYTES = 40 << 10 }; /* room at once, instead of growing to it by copies */
+	enum { USUAL_BYTES = 40 << 10 }; /* reserve once instead of growing by copies */
 	struct comparison c;
 	struct buf *out = &response->body;
 	char title[64], data[64];
@@ -726,7 +729,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		costs(out, &c);
 		tools(out, &c, view);
 		if (result == 0 && (!*c.identical_by || !comparison_is_of_programs(
-								&c))) { /* nobody ran the program, so nobody knows its rows */
+								&c))) { /* the program was not run, so its rows are unknown */
 			result = comparison_tables(out, &c, view, comparison_detail, site, err);
 			comparison_setting(out, &c);
 			notes(out, &c);

@@ -1,10 +1,10 @@
-/* Kernels beside their peers: the newest comparison with each, cell by cell, and how it was before. */
+/* Kernels compared with peers: the newest comparison with each, cell by cell, and earlier results. */
 
 #include "web/page/internal.h"
 
 enum { SHOWN_MAX = 12, SERIES_MAX = VIEW_LIMIT_DEFAULT };
 
-/* One comparison against a peer, remembered beyond its row. */
+/* One comparison with a peer, stored beyond its row's callback. */
 struct beside {
 	int64_t id, finished_at;
 	char repo[128], suite[64], provider[48], commit[65], subject[160], device[64], device_name[128];
@@ -17,7 +17,7 @@ struct drawing {
 	struct site *site;
 	struct buf *out;
 	int n;
-	bool is_cut;                   /* there are older ones */
+	bool is_cut;                   /* there are older comparisons */
 	struct beside all[SERIES_MAX]; /* newest first */
 };
 
@@ -99,7 +99,7 @@ static bool is_series(const struct beside *a, const struct beside *b)
 	       strcmp(a->device, b->device) == 0;
 }
 
-/* How the mean came here: a line, and the comparisons behind it. */
+/* The history of the mean: a line, and the comparisons that it is from. */
 static void before(struct drawing *d, const struct beside *now)
 {
 	double pct[MARK_SPARK_MAX];

@@ -13,7 +13,7 @@ const struct comparison_peer *comparison_peer(const struct comparison_cell *cell
 	return NULL;
 }
 
-/* Add a name in its place. */
+/* Insert a name at its sorted position. */
 static int take(const char **out, int n, const char *name)
 {
 	int at = 0;
@@ -37,7 +37,7 @@ int comparison_peers(const struct comparison *c, const char **out)
 
 /* ---- one against a peer ------------------------------------------------------------------------------------------------ */
 
-/* Beside a peer it is the provider that counts, else the side and what it was pinned to. */
+/* In a comparison with a peer the name is that of the provider, else that of the side and its pinned configuration. */
 static void name_side(struct buf *out, const struct comparison *c, const struct comparison_side *side)
 {
 	bool is_pinned = c->kind == JOBKIND_CONFIG;
@@ -91,7 +91,7 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 		emit_raw(out, ". A configuration by hand is not part of a commit, so this sets no commit\u2019s verdict");
 }
 
-/* ---- beside what is known of peers -------------------------------------------------------------------------------------- */
+/* ---- values relative to peers -------------------------------------------------------------------------------------- */
 
 static void percent(struct buf *out, double pct)
 {
@@ -107,7 +107,7 @@ static void interval(struct buf *out, const struct comparison_peer *peer)
 		emit_rawf(out, "%.1f \u2026 %.1f", peer->ci_low_pct, peer->ci_high_pct);
 }
 
-/* Where a figure is from, as a clause with a link. */
+/* The source of a value, as a clause with a link. */
 static void origin(struct buf *out, const struct comparison_peer *peer)
 {
 	const char *basis = peer->basis;
@@ -121,7 +121,7 @@ static void origin(struct buf *out, const struct comparison_peer *peer)
 		emit_format(out, " with the module of %s{commit}", peer->commit);
 }
 
-/* Over the cells that have both: their geometric mean, and the figure that says where it is from. */
+/* Over the cells that have both: the geometric mean, and the value with its source. */
 static void card_line(struct buf *out, const struct comparison *c, const char *provider)
 {
 	const struct comparison_peer *like = NULL;

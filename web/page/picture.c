@@ -17,9 +17,9 @@ struct drawing {
 	struct buf *out;
 	const struct comparison *c;
 	struct axis axis;
-	bool flops; /* figures are rates, else ms */
+	bool flops; /* values are rates, else ms */
 	struct unit unit;
-	int y; /* of the next row's upper edge */
+	int y; /* upper edge of the next row */
 };
 
 static bool is_same_group(const struct comparison_cell *a, const struct comparison_cell *b)
@@ -27,7 +27,7 @@ static bool is_same_group(const struct comparison_cell *a, const struct comparis
 	return strcmp(a->group, b->group) == 0 && strcmp(a->direction, b->direction) == 0;
 }
 
-/* Whether no earlier cell is of the same group: a suite goes by cases, a picture by directions. */
+/* Whether no earlier cell is of the same group: a suite is ordered by case, a picture by direction. */
 static bool is_first_of_group(const struct comparison *c, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -106,7 +106,7 @@ static void group_head(struct drawing *d, const struct comparison_cell *cell, bo
 	d->y += HEADING;
 }
 
-/* What the row's heading does not say already, or the key, cut where the column ends. */
+/* The name of the case without what the row's heading contains, or the key, cut at the end of the column. */
 static void put_case_name(struct buf *out, const struct comparison_cell *cell)
 {
 	char name[NAME_MAX_BYTES + 1];

@@ -1,4 +1,4 @@
-/* profile_table.c - a profile as a table of every number, and as Markdown for a review. */
+/* profile_table.c - a profile as a table of all values, and as Markdown for a review. */
 
 #include "web/page/internal.h"
 
@@ -156,7 +156,7 @@ static int md_kernels(struct table *t, int64_t cell)
 	return result;
 }
 
-/* Lines of machine code stand indented, where nothing of them is markup. */
+/* Lines of machine code are indented, which makes them literal text. */
 static void md_code(void *arg, const struct view_profile_code *row)
 {
 	struct table *t = arg;

@@ -2,19 +2,19 @@
 
 enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, POSITION_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 
-/* What the lines are made of. */
+/* Inputs of the lines. */
 struct reproduce {
 	const struct comparison *c;
 	const struct comparison_cell *cell;
 	struct buf json;                            /* the cell */
 	json_t *position;                           /* of the device's worker */
-	const char *runner, *modules, *host, *user; /* of the place */
+	const char *runner, *modules, *host, *user; /* of `position` */
 	bool is_system;
 	reproduce_line_fn *each;
 	void *arg;
 };
 
-/* One word to a shell, whatever it holds. */
+/* Quote a text as one word for the shell. */
 static void word(struct buf *out, const char *text)
 {
 	buf_putc(out, '\'');
@@ -40,7 +40,7 @@ static void give(const struct reproduce *k, const char *what, struct buf *line)
 
 /* ---- what is known ------------------------------------------------------------------------------------------------------ */
 
-/* 1, 0 its worker never said where it keeps what it built, -1. */
+/* 1, 0 its worker never reported where its modules are, -1. */
 static int read_position(struct db *db, struct reproduce *k, struct fw_err *err)
 {
 	struct buf text;
@@ -61,11 +61,11 @@ static int read_position(struct db *db, struct reproduce *k, struct fw_err *err)
 
 /* ---- lines -------------------------------------------------------------------------------------------------------------- */
 
-/* Both sides again, this cell alone. */
+/* Measure both sides again, only this cell. */
 static void measure_again(const struct reproduce *k, const char *public_url, struct buf *line)
 {
 	const struct comparison *c = k->c;
-	if (c->kind == JOBKIND_ENVIRONMENT) /* what built a side may be gone */
+	if (c->kind == JOBKIND_ENVIRONMENT) /* the build of a side may be deleted */
 		return;
 	buf_printf(line, "flopwatch compare %.12s %.12s", c->base.commit, c->target.commit);
 	option(line, "--repo", c->repo);
@@ -80,20 +80,20 @@ static void measure_again(const struct reproduce *k, const char *public_url, str
 	give(k, "measure this cell again", line);
 }
 
-/* A side whose module was kept. */
+/* Whether a side has a stored module. */
 static bool is_kept(const struct comparison_side *side)
 {
 	return *side->module_sha256 && side->module_sha256[strspn(side->module_sha256, "0123456789abcdef")] == '\0';
 }
 
-/* The calls of one side. `before`: the profiler and its options, "" none. */
+/* Run the calls of one side. `before`: the profiler and its options, "" none. */
 static void run_side(const struct reproduce *k, const struct comparison_side *side, const char *provider, const char *before,
 	const char *counts, struct buf *line)
 {
 	char path[1200];
 	if (line->len)
 		buf_putc(line, '\n');
-	/* another account's modules are opened by root, who keeps the path on which profilers are found */
+	/* root opens the modules of another account; it keeps the PATH on which profilers are found */
 	if (k->is_system)
 		buf_puts(line, *before ? "sudo env \"PATH=$PATH\" " : "sudo ");
 	if (*before)
@@ -110,8 +110,8 @@ static void run_side(const struct reproduce *k, const struct comparison_side *si
 }
 
 /*
- * The ranges of the cell's calls, as ncu and nsys get them (runner/range.c): to ncu a / in a name would end it.
- * Shape: filter[FILTER_SIZE].
+ * The NVTX ranges of the cell's calls, as ncu and nsys name them (runner/range.c): ncu treats a / in a name as its end. Shape:
+ * filter[FILTER_SIZE].
  */
 static void ncu_filter(const char *key, char filter[FILTER_SIZE])
 {
@@ -124,7 +124,7 @@ static void ncu_filter(const char *key, char filter[FILTER_SIZE])
 	snprintf(filter + n, FILTER_SIZE - n, "/");
 }
 
-/* Both sides, under a profiler whose option for the name of its report is `report_option`; "" none. */
+/* Both sides, under a profiler with `report_option` for the name of its report; "" none. */
 static void run_both(const struct reproduce *k, const char *what, const char *program, const char *report_option,
 	const char *counts, struct buf *line)
 {
@@ -152,7 +152,7 @@ static void report_where(const struct reproduce *k, char where[REPRODUCE_WHERE_S
 		as);
 }
 
-/* Clocks and caches as they are when it is timed. */
+/* With the same clocks and caches as when the cell is timed. */
 static void profile_both(const struct reproduce *k, struct buf *line)
 {
 	char filter[FILTER_SIZE], range[FILTER_SIZE];
@@ -183,7 +183,7 @@ int reproduce_lines(struct site *site, const struct comparison *c, const struct 
 	buf_init(&k.json, LINE_MAX_BYTES);
 	buf_init(&line, LINE_MAX_BYTES);
 	int has_position = read_position(site->db, &k, err);
-	if (has_position == 1) /* for nothing else is the suite read */
+	if (has_position == 1) /* the suite is read only for this */
 		has_position = captures_cell(site->captures, site->db, c, cell->key, &k.json, err);
 	if (has_position == 1)
 		report_where(&k, where);

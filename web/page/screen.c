@@ -34,7 +34,7 @@ static void bars(struct buf *out, double base, double target, double most)
 		WIDTH, HEIGHT, WIDTH * base / most, WIDTH * target / most);
 }
 
-/* The reason with the largest share that was not shown yet. */
+/* The reason with the largest share that was not drawn yet. */
 static int largest(const struct stalls *s, const bool *shown)
 {
 	int at = -1;
@@ -75,7 +75,7 @@ static void draw(struct buf *out, const struct kernel_pair *p, const struct stal
 		"longer.</small></p>\n");
 }
 
-/* Of the kernel that changed most among those whose waits were counted; nothing where none were. */
+/* For the kernel with the largest change among those with sampled stalls; nothing where none were sampled. */
 static void waits_draw(struct buf *out, const struct why *w)
 {
 	const struct kernel_pair *most = NULL;
@@ -103,12 +103,12 @@ static void waits_draw(struct buf *out, const struct why *w)
 enum { ROOFLINE_WIDTH = 560, ROOFLINE_HEIGHT = 300, LEFT = 52, RIGHT = 14, TOP = 14, BOTTOM = 40 };
 
 struct point {
-	double intensity, tflops; /* FLOP a byte */
+	double intensity, tflops; /* FLOP per byte */
 };
 
 struct level {
 	const char *name;
-	double tb_s; /* its roof */
+	double tb_s; /* slope of its roof */
 	struct point base, target;
 };
 
@@ -175,14 +175,14 @@ static void ticks(struct buf *out, const struct scale *s, bool of_x)
 		}
 }
 
-/* The slope up to the peak; what leaves the picture is cut at its edges. */
+/* The slope up to the peak; cut at the edges of the picture. */
 static void roof(struct buf *out, const struct scale *s, const struct level *l, double peak, int index)
 {
 	double from = fmax(exp(s->low_x), exp(s->low_y) / l->tb_s), to = fmin(exp(s->high_x), peak / l->tb_s);
 
 	if (from >= to)
 		return;
-	/* the first roof has its name to the right, the second to the left of it */
+	/* the name of the first roof is to its right, that of the second to its left */
 	double at = sqrt(from * to), x = x_of(s, at) + (index ? -10 : 10), y = y_of(s, at * l->tb_s) + 4;
 
 	emit_rawf(out,
@@ -197,7 +197,7 @@ static void arrow(struct buf *out, const struct scale *s, const struct level *l,
 	double to_x = x_of(s, l->target.intensity), to_y = y_of(s, l->target.tflops), len = hypot(to_x - x, to_y - y);
 
 	emit_rawf(out, "<g class=\"r%d\"><circle class=base cx=%.1f cy=%.1f r=5 />", index, x, y);
-	if (len > 3) { /* its head ends where the target is */
+	if (len > 3) { /* the tip of the arrow is at the target */
 		double dx = (to_x - x) / len, dy = (to_y - y) / len, head = fmin(9, len);
 
 		emit_rawf(out, "<path class=arrow d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1fL%.1f %.1f\"/>", x, y, to_x, to_y,
@@ -246,7 +246,7 @@ static int digits(double v)
 	return v < 10 ? 2 : v < 100 ? 1 : 0;
 }
 
-/* Draw, with an arrow from base to target for each level; a line that says what is missing where it cannot be drawn. */
+/* Draw, with an arrow from base to target for each level; where it cannot be drawn, a line that states what is missing. */
 static void roofline_draw(struct buf *out, const struct why *w, const struct screen_facts *facts)
 {
 	static const char *const dram[2] = { "dram__bytes_read.sum", "dram__bytes_write.sum" }, *const l2[2] = {
@@ -300,7 +300,7 @@ static void takes(struct buf *out, const char *name, int base, int target)
 		emit_rawf(out, ", %s %d \u2192 %d", name, base, target);
 }
 
-/* The instructions of one side at which its warps were seen most. */
+/* Instructions of one side with the most samples. */
 static void stalls_of(struct buf *out, const struct why_stalls *s, const char *side)
 {
 	for (size_t i = 0; i < s->n && i < STALLS_SHOWN && s->samples > 0; i++) {
@@ -353,8 +353,8 @@ static void kernel(struct buf *out, const struct cause_code *c, const struct why
 }
 
 /*
- * Opcodes whose number differs, where warps wait, and hunks to unfold, a kernel at a time; those whose code is the same, and of which nothing else
- * is known, are named together.
+ * Opcodes with different counts, stalls, and hunks to unfold, kernel by kernel; kernels with the same code and no other
+ * information are listed together.
  */
 static void code_draw(struct buf *out, const struct why *w)
 {
@@ -379,7 +379,7 @@ static void code_draw(struct buf *out, const struct why *w)
 			same == 1 ? " is" : "s are");
 }
 
-/* ---- what the assembler said -------------------------------------------------------------------------------------------- */
+/* ---- ptxas diagnostics -------------------------------------------------------------------------------------------- */
 
 static bool is_launched(const struct why *w, const char *kernel)
 {
@@ -395,7 +395,7 @@ static void diagnostic(struct buf *out, const struct why_diagnostic *c)
 		*c->code ? ") " : "", c->what, c->kernel);
 }
 
-/* What ptxas says of one build and not of the other about kernels of this cell; the rest is counted. */
+/* ptxas diagnostics of one build that the other does not have, for kernels of this cell; the others are counted. */
 static void code_diagnostics(struct buf *out, const struct why *w)
 {
 	size_t others = 0;
@@ -444,7 +444,7 @@ static void values(struct buf *out, const struct kernel_pair *p)
 	emit_raw(out, "</pre>");
 }
 
-/* Every value of every kernel, folded. */
+/* All values of all kernels, folded. */
 static void code_raw(struct buf *out, const struct why *w)
 {
 	if (!w->evidence.is_counted)
@@ -500,7 +500,7 @@ void screen_line(struct buf *out, const struct why *w)
 	emit_raw(out, "</p>\n");
 }
 
-/* Why nothing was counted, and what to do about it. */
+/* Why nothing was counted, and how to fix it. */
 static void uncounted(struct buf *out, const struct why *w)
 {
 	bool is_denied = strstr(w->why, "administrators"), is_timed = strcmp(w->path, "activity") == 0;

@@ -1,4 +1,4 @@
-/* Search: a commit or a comparison's number leads straight to its page; other words find branches and cells. */
+/* Search: a commit or the number of a comparison leads directly to its page; other terms find branches and cells. */
 #include "web/page/internal.h"
 
 #include <ctype.h>
@@ -16,8 +16,8 @@ struct search {
 		int64_t id;
 		char name[128];
 	} repo[64];
-	int n_repos, n_left; /* n_left: repositories that are not looked through */
-	const char *in;      /* name of the repository that is looked through */
+	int n_repos, n_left; /* n_left: repositories that were not searched */
+	const char *in;      /* name of the repository that is being searched */
 };
 
 static void take_commit(void *arg, const struct view_commit *row)
@@ -68,7 +68,7 @@ static void cell_hit(void *arg, const char *key)
 	emit_raw(s->out, "</li>");
 }
 
-/* Where the words name one thing, its address; "" otherwise. */
+/* The address of the only result where the terms identify one object; "" otherwise. */
 static int straight_to(struct search *s, char *location, size_t size, struct fw_err *err)
 {
 	size_t len = strlen(s->words), digits = strspn(s->words, "0123456789abcdef");

@@ -1,6 +1,6 @@
 #include "web/page/internal.h"
 
-enum { ROWS_NAMED_MAX = 40 }; /* of a direction; with more, those that nothing happened to are strips without words */
+enum { ROWS_NAMED_MAX = 40 }; /* rows of a direction that have names; with more, unchanged cells are strips without text */
 #define TICKS_SEPARATE 0.2
 
 struct row {
@@ -79,7 +79,7 @@ static void draw_row(const struct spread *s, const struct row *row, bool is_name
 
 /* ---- one direction ---------------------------------------------------------------------------------------------------- */
 
-/* From the greatest loss to the greatest gain; what has no figure stands last. */
+/* From the largest regression to the largest improvement; rows without a value come last. */
 static int by_change(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -99,7 +99,7 @@ static int gather(struct comparison *c, const char *direction, struct row *row)
 	return n;
 }
 
-/* What lies behind all rows of a panel: the band of the threshold, 0, and figures above. */
+/* The background of all rows of a panel: the band of the threshold, 0, and values above. */
 static void backdrop(const struct spread *s)
 {
 	double tick[AXIS_TICKS_MAX];

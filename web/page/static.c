@@ -7,7 +7,7 @@ int page_static(struct site *site, struct http_request *r, struct http_response 
 	if (!a)
 		return answer_problem(r, response, 404, NULL);
 	response->type = a->type;
-	/* an address that names these very bytes never changes its meaning */
+	/* an address with this version always refers to the same bytes */
 	const char *version = http_query(r, "v");
 	bool exact = version && strncmp(a->etag + 1, version, 10) == 0 && strlen(version) == 10;
 	response->cache = exact ? "public, max-age=31536000, immutable" : "no-cache";

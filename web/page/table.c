@@ -22,7 +22,7 @@ static struct row_shape row_shape(const struct comparison *c)
 
 /* ---- head ------------------------------------------------------------------------------------------------------------- */
 
-/* What is "x" stands in the opened row too, or in the table to download, and gives way first. */
+/* Columns with class "x" are also in the opened row, or in the table to download; narrow screens hide them first. */
 static void row_head(struct buf *out, const struct row_shape *shape, const char *sort, bool with_notes)
 {
 	enum { FLOPS = 6, PEAK, PEERS_BEFORE };
@@ -87,7 +87,7 @@ static void number(struct buf *out, double v, const char *class)
 		emit_rawf(out, "<td class=\"%s\">", class);
 }
 
-/* What a person has to know beside the verdict. */
+/* Flags of a cell, which a user has to know together with the verdict. */
 static void flags(struct buf *out, const struct comparison_cell *cell)
 {
 	static const struct {
@@ -126,7 +126,7 @@ static void verdict(struct buf *out, enum jobkind kind, const struct comparison_
 	emit_raw(out, "</td>");
 }
 
-/* One cell. `open`: what is known of it follows in a row of its own; `directed`: it is called with its direction. */
+/* Draw one cell. `open`: a row with its details follows; `directed`: its name includes its direction. */
 static void row_draw(struct buf *out, const struct comparison *c, const struct row_shape *shape,
 	const struct comparison_cell *cell, bool open, bool directed)
 {
@@ -182,7 +182,7 @@ void comparison_group(struct buf *out, const char *group)
 
 /* ---- which rows, in which order --------------------------------------------------------------------------------------- */
 
-/* Every word stands somewhere in what the row shows. */
+/* Whether every word occurs in the texts of the row. */
 static bool holds_words(const struct comparison_cell *cell, const char *words)
 {
 	char text[512];
@@ -233,7 +233,7 @@ static double sort_value(const struct comparison_cell *cell, const struct order 
 					: cell->n;
 }
 
-/* Unknown values stand last either way. */
+/* Unknown values come last in either order. */
 static bool is_before(const struct comparison_cell *a, const struct comparison_cell *b, const struct order *order)
 {
 	if (order->by == BY_VERDICT) {
@@ -257,16 +257,16 @@ struct tables {
 	const struct comparison_view *view;
 	struct row_shape shape;
 	struct order order;
-	int first[COMPARISON_CELLS_MAX]; /* of the cells that share a cell's table */
-	bool has_head;                   /* the first one says what its columns mean, which a page needs once */
-	size_t head_at, head_len;        /* in `out`: what stands above the rows, the same for all further tables */
+	int first[COMPARISON_CELLS_MAX]; /* of each cell the first cell of the same table */
+	bool has_head;                   /* only the first table explains its columns */
+	size_t head_at, head_len;        /* in `out`: the head above the rows, which is the same for all further tables */
 	struct table_rows rows;
 	comparison_open_fn *draw_open;
 	void *arg;
 	int shown;
 };
 
-/* As asked for; else what is worst stands first where something happened, and the suite has its order where nothing did. */
+/* In the requested order; else by verdict where something happened, and in the order of the suite where nothing did. */
 static bool stands_before(const struct tables *t, const struct comparison_cell *a, const struct comparison_cell *b)
 {
 	if (*t->view->sort || comparison_is_quiet(a->verdict))
@@ -275,7 +275,10 @@ static bool stands_before(const struct tables *t, const struct comparison_cell *
 					: is_before(a, b, &(struct order){ BY_CHANGE, a->verdict == VERDICT_IMPROVEMENT });
 }
 
-/* Rows of one table, by insertion: there are few, and the order of equals stays. `first` -1: those that something happened to. */
+/*
+ * Collect the rows of one table, by a stable insertion sort, since there are few. `first` -1: those with a verdict other than
+ * unchanged.
+ */
 static void gather(struct tables *t, int first)
 {
 	struct table_rows *out = &t->rows;
@@ -292,7 +295,7 @@ static void gather(struct tables *t, int first)
 	}
 }
 
-/* Cells of a group and direction share a table. */
+/* Cells with the same group and direction share a table. */
 static void find_tables(struct tables *t)
 {
 	for (int i = 0; i < t->c->n_cells; i++) {
@@ -380,7 +383,7 @@ static int moved(struct tables *t, struct fw_err *err)
 	return result;
 }
 
-/* What a folded table holds, and all cells of its group and direction together: those that moved count there, too. */
+/* Summarise a folded table and all cells of its group and direction together, including those that moved. */
 static void summary(struct tables *t, const struct comparison_cell *like)
 {
 	double change[COMPARISON_CELLS_MAX], low = INFINITY, high = -INFINITY;
@@ -417,7 +420,7 @@ static bool is_unfolded(const struct tables *t)
 	for (int i = 0; i < t->rows.n; i++)
 		if (is_open(t->c, t->rows.row[i], t->view->open))
 			return true;
-	return t->rows.n == t->c->n_cells; /* there is nothing else to read */
+	return t->rows.n == t->c->n_cells; /* the page has no other rows */
 }
 
 static int quiet(struct tables *t, struct fw_err *err)

@@ -34,7 +34,7 @@ static void number(struct buf *out, double v)
 		emit_raw(out, "<td class=n>\u2013</td>");
 }
 
-/* "168", or "168 -> 172"; `least` and more is known. */
+/* "168", or "168 -> 172"; values below `least` are unknown. */
 static void both(struct buf *out, const char *class, int base, int target, int least)
 {
 	emit_rawf(out, "<td class=\"%s\">", class);

@@ -2,8 +2,8 @@
 #include "web/page/internal.h"
 
 #define SECTOR    32.0  /* bytes */
-#define WAVEFRONT 128.0 /* bytes that a pass over shared memory moves at most */
-#define SEPARATE  0.05  /* of an amount: what a look should stop at */
+#define WAVEFRONT 128.0 /* maximum number of bytes that a pass over shared memory moves */
+#define SEPARATE  0.05  /* relative difference that is highlighted */
 
 static const struct {
 	const char *metric;
@@ -46,7 +46,7 @@ bool traffic_is_counted(const struct kernel_pair *p, int side)
 	return false;
 }
 
-/* All kernels of one side of a profile, under the name of what implements it. */
+/* All kernels of one side of a profile, labelled with the name of the implementation. */
 static void traffic_rows(struct buf *out, const struct why *w, int side, const char *implementation, bool compare)
 {
 	double sum[LEVELS] = { 0 };

@@ -1,20 +1,20 @@
-/* why.c - reads the rows of a profile as they become what is shown. */
+/* why.c - reads the rows of a profile into the form in which they are shown. */
 #include "web/page/internal.h"
 
 enum { VALUES_MAX = 256, CODES_MAX = 512, ROW_KERNELS_MAX = 4 * CAUSE_KERNELS_MAX };
 
-/* What reads one cell into `w`, which owns all that is kept. */
+/* Reads one cell into `w`, which owns all memory. */
 struct cause_rows {
 	struct db *db;
 	struct why *w;
 	const struct why_of *of;
 	int64_t cell; /* 0: not found yet */
-	size_t room;  /* of the list that is read */
+	size_t room;  /* capacity of the list that is being read */
 	int64_t *kernel_id;
 	const char *state_why; /* of the profile's job */
 };
 
-/* Memory that lives as long as what was read, newest first. */
+/* Memory with the lifetime of `w`, newest first. */
 struct why_kept {
 	struct why_kept *next;
 	char bytes[] __attribute__((aligned(16)));
@@ -36,7 +36,7 @@ static const char *rows_text(struct cause_rows *r, const char *text)
 	return len ? memcpy(rows_keep(r, len + 1), text, len) : "";
 }
 
-/* Room for one entry more of a list of `n`; NULL: there are `most`. What was there moves, and stays kept till the end. */
+/* Grow a list of `n` entries by one; NULL: it has `most` already. The former memory stays allocated until why_fini. */
 static void *grow(struct cause_rows *r, void *list, size_t n, size_t size, size_t most)
 {
 	if (n == 0)
@@ -325,7 +325,7 @@ int why_read_line(struct db *db, int64_t alert, struct why *out, struct fw_err *
 	return view_profile_of(db, alert, 0, rows_take_head, &r, err);
 }
 
-/* The head has that of all cells. */
+/* The answer of this cell replaces the one of all cells in the head. */
 static int read_answer(struct cause_rows *r, struct fw_err *err)
 {
 	const struct why_of *of = r->of;
