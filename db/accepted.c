@@ -27,7 +27,10 @@
 	"((o.base_sha = x.base_sha AND o.target_sha = x.target_sha) OR (o.kind = 'compare' AND " IS_SAME_BUILD(                  \
 		"o.base_build", "x.base_build") "AND " IS_SAME_BUILD("o.target_build", "x.target_build") "))"
 
-/* Accepted cell `w` of alert `a` applies to comparison `x` with suite `u`: it contains the commit, or equals the alert's comparison. */
+/*
+ * Accepted cell `w` of alert `a` applies to comparison `x` with suite `u`: it contains the commit, or equals the alert's
+ * comparison.
+ */
 #define APPLIES                                                                                                                  \
 	"a.repo = x.repo AND a.state = 'accepted' AND a.kind = 'regression' AND " IS_CHANGE "AND " SUITE_OF_CELL                 \
 	"= u.name AND (EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND " HAS_SAME_SIDES                         \
@@ -39,8 +42,8 @@
 #define EXPECTED_M "ln(1 + (w.value ->> 'change_pct') / 100.0) "
 
 /*
- * Regressions of comparison :comparison, each with the newest alert that covers it; NULL: none. Alerts are read once for all cells; the other
- * columns are those of the row that max() picks.
+ * Regressions of comparison :comparison, each with the newest alert that covers it; NULL: none. Alerts are read once for all
+ * cells; the other columns are those of the row that max() selects.
  */
 #define REGRESSIONS                                                                                                              \
 	"WITH expected AS MATERIALIZED (SELECT w.value ->> 'cell' AS key, max(a.id) AS alert, " EXPECTED_M                       \

@@ -36,7 +36,9 @@ static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct f
 	return add_event(db, a->id, now_ms, "flopwatch", ALERTSTATE_OPEN, "", err);
 }
 
-/** Set id and state from the alert of this commit that is not accepted or invalid, or from the open one of the device. 1, 0, -1. */
+/**
+ * Set id and state from the alert of this commit that is not accepted or invalid, or from the open one of the device. 1, 0, -1.
+ */
 static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 {
 	static const char of_repo[] =
@@ -81,8 +83,8 @@ struct gathered {
 };
 
 /**
- * `due`: cells of `a` that are not accepted or invalid. `all`: the cells that the alert keeps, then `due`. The alert does not
- * keep cells that a's comparison measured without a regression, unless an open change point has them.
+ * `due`: cells of `a` that are not accepted or invalid. `all`: the cells that the alert retains, then `due`. The alert does not
+ * retain cells that a's comparison measured without a regression, unless an open change point has them.
  */
 static int gather(struct db *db, struct store_alert *a, struct gathered *g, struct buf *due, struct buf *all, struct fw_err *err)
 {
@@ -286,8 +288,8 @@ int store_alert_culprits(
 	"AND y.identical_by <> '')) "
 
 /**
- * A base that was judged on this branch at or after the alert contains the regression. In that case the latest significant changes of all
- * commits since then are summed; noise must not sum to a recovery. Suites are judged separately.
+ * A base that was judged on this branch at or after the alert contains the regression. In that case the latest significant
+ * changes of all commits since then are summed; noise must not sum to a recovery. Suites are judged separately.
  */
 static const char sql_recovered[] =
 	"SELECT a.id " OPEN_ALERTS_OF_BRANCH "AND CASE a.kind "

@@ -1,6 +1,6 @@
 /*
- * archived.c - a frame has "FWS1", the number of rows, the comparison; a struct packed_row a row; then the first bytes of all values, their
- * second bytes and so on, because the upper bytes of neighbours are similar, which zstd compresses. Little-endian.
+ * archived.c - a frame has "FWS1", the number of rows, the comparison; a struct packed_row per row; then the first bytes of all
+ * values, their second bytes and so on, because the upper bytes of neighbours are similar, which zstd compresses. Little-endian.
  */
 #include "db/db.h"
 
@@ -128,8 +128,8 @@ static int run_for_comparison(struct stmt *s, int64_t comparison, struct fw_err 
 	"foreign_processes, xid, ecc, energy_j, regime"
 
 /*
- * Shortened rows would leave their pages half empty for ever, since no row is inserted between them again. So delete the rows, which frees
- * their pages, and insert the remaining columns again.
+ * Shortened rows would leave their pages half empty for ever, since no row is inserted between them again. So delete the rows,
+ * which frees their pages, and insert the remaining columns again.
  */
 static int delete_times(struct db *db, int64_t comparison, struct fw_err *err)
 {

@@ -1,4 +1,4 @@
-/** base.c - which comparisons settle a commit. */
+/** base.c - decides from comparisons whether a commit is settled. */
 #include "db/db.h"
 
 /* Whether the last verdicts of cell k of comparison c are all undecided with times. Reads the index cell_history only. */

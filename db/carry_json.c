@@ -1,4 +1,4 @@
-/* carry_json.c - one walk over the text: each key and each text that is a value is looked up, everything else is copied. */
+/* carry_json.c - one pass over the text: each key and each string value is looked up, everything else is copied. */
 #include "db/internal.h"
 
 enum { DEPTH_MAX = 64 };
@@ -30,7 +30,7 @@ static const struct {
 	{ "scatter_pct", "noise_pct" },
 };
 
-/* Values of one key. `kind` is a job's, an alert's or a change point's, which share no word. */
+/* Values of one key. `kind` is that of a job, an alert or a change point, which have no names in common. */
 static const struct {
 	const char *key, *was, *is;
 } values[] = {
@@ -56,7 +56,7 @@ static const struct {
 	{ "event", "epoch.reanchored", "baseline_period.reference_moved" },
 };
 
-/* What stands below these was named by a branch's code or by a family of kernels. */
+/* Names below these keys come from a branch's code or from a family of kernels. */
 static const char *const foreign[] = { "shape", "nodes", "tried", "costs" };
 
 static bool is(struct span s, const char *word)
@@ -96,7 +96,7 @@ static void fail(struct walk *w)
 	w->at = w->end;
 }
 
-/* The next character that is no space, behind the spaces that were copied; NUL at the end. */
+/* Copies spaces and returns the character after them; NUL at the end. */
 static char next(struct walk *w)
 {
 	const char *from = w->at;
@@ -115,7 +115,7 @@ static void expect(struct walk *w, char c)
 		fail(w);
 }
 
-/* Step over a text, without its quotes; escapes stay as they are. */
+/* Skip a string, and return it without its quotes; escapes are unchanged. */
 static struct span take_text(struct walk *w)
 {
 	const char *from = ++w->at;
@@ -138,7 +138,7 @@ static void put_text(struct walk *w, struct span s)
 
 static void walk_value(struct walk *w, struct span key, bool below_foreign, int depth);
 
-/* One key of an object and its value; `cell` is what the object's key `cell` said. */
+/* One key of an object and its value; `cell` is the value of the object's key `cell`. */
 static void walk_member(struct walk *w, struct span *cell, bool below_foreign, int depth)
 {
 	if (next(w) != '"') {

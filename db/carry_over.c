@@ -1,4 +1,4 @@
-/* carry_over.c - the new file: built beside the old one, checked, and put in its place. */
+/* carry_over.c - builds a new file next to the old one, checks it, and puts it in the old one's place. */
 #include "db/internal.h"
 
 #include <errno.h>
@@ -10,24 +10,24 @@
 
 #include "db/sqlite.h"
 
-/* Of db/schema.sql at 91174416, as carry_schema_hash makes it. */
+/* Hash of db/schema.sql at 91174416, as carry_schema_hash computes it. */
 static const char schema_of_91174416[] = "6491d8a1ef08d4b1dbcaa38b29777f547710a6be90f0d0920bed4e2c098c4e77";
 
 enum {
 	STEPS_BESIDE_TABLES = 7,
-	TELL_STEPS = 1 << 22,  /* of SQLite's machine: some tens of milliseconds */
-	SPARE_BYTES = 8 << 20, /* for what the new file needs beyond a tenth more than the old one */
+	TELL_STEPS = 1 << 22,  /* instructions of SQLite's virtual machine: some tens of milliseconds */
+	SPARE_BYTES = 8 << 20, /* size beyond that of the old file plus a tenth */
 	SUFFIX_MAX = 16
 };
 
 struct carry {
-	struct db *from, *to; /* `to` knows both, as `old` and `main` */
+	struct db *from, *to; /* `to` has both attached, as `old` and `main` */
 	char path[PATH_MAX], new_path[PATH_MAX + SUFFIX_MAX], old_path[PATH_MAX + SUFFIX_MAX];
 	carry_tell_fn *tell;
 	void *arg;
-	const char *what; /* the step that runs */
+	const char *what; /* the current step */
 	int n, of;
-	int64_t comparison; /* whose body is written */
+	int64_t comparison; /* whose body is being written */
 	struct stmt *confirmed;
 };
 
@@ -63,7 +63,7 @@ int carry_schema_hash(struct db *db, char *hex, struct fw_err *err)
 	return more;
 }
 
-/* ---- room ------------------------------------------------------------------------------------------------------------ */
+/* ---- space ----------------------------------------------------------------------------------------------------------- */
 
 static int check_room(const struct carry *c, struct fw_err *err)
 {
@@ -94,7 +94,7 @@ static bool is_same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* The name that the old file gets is free, or a start that was killed gave it that name already. */
+/* Check that the name for the old file is free, or was given to the old file by an earlier start that was killed. */
 static int check_old_name(const struct carry *c, struct fw_err *err)
 {
 	if (access(c->old_path, F_OK) != 0 || is_same_file(c->path, c->old_path))
@@ -119,7 +119,7 @@ static void remove_new(const struct carry *c)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------ */
 
-/* SQL's today(text): stored JSON with today's names; what is no JSON stays as it is. */
+/* SQL function today(text): stored JSON with the current names; text that is no JSON is unchanged. */
 static void sql_today(sqlite3_context *context, int n, sqlite3_value **value)
 {
 	const char *text = n == 1 ? (const char *)sqlite3_value_text(value[0]) : NULL;
@@ -141,7 +141,7 @@ static int open_new(struct carry *c, struct fw_err *err)
 		c->to->handle, "today", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, sql_today, NULL, NULL);
 	if (rc != SQLITE_OK)
 		return db_fail(c->to, rc, __FILE__, __LINE__, err);
-	/* all of it is flushed at the end, and nobody wants back what a killed start left; references are checked at the end as well */
+	/* the file is flushed and its references are checked at the end; after a crash it is built again */
 	if (db_script(c->to, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF", err) != 0)
 		return -1;
 	struct stmt *s = db_stmt(c->to, "ATTACH :path AS old", err);
@@ -178,7 +178,7 @@ static int write_body(struct carry *c, const void *packed, size_t packed_len, si
 		"body=%p%zu len=%ld etag=%s id=%ld", packed, packed_len, (int64_t)len, etag, c->comparison);
 }
 
-/* The body in row `s`, with today's names. One that cannot be read goes over as it is, and says so when it is asked for. */
+/* Write the body in row `s` with the current names. An unreadable body is copied unchanged; requests for it report the error. */
 static int carry_body(struct carry *c, struct stmt *s, struct fw_err *err)
 {
 	struct buf was, is, packed;
@@ -206,7 +206,10 @@ static int carry_body(struct carry *c, struct stmt *s, struct fw_err *err)
 	return result;
 }
 
-/* They are no cache: some of what they say, such as quotients of single calls, cannot be made again once these are forgotten. */
+/*
+ * Bodies are no cache: some of their values, such as quotients of single calls, cannot be computed again once the calls are
+ * deleted.
+ */
 static int carry_bodies(struct carry *c, struct fw_err *err)
 {
 	struct stmt *s =
@@ -274,7 +277,7 @@ static int checkpoint(struct db *db, struct fw_err *err)
 	return is_busy ? err_set(err, ERR_BUSY, "another process reads the database; end it") : 0;
 }
 
-/* All that was committed stands in the file alone, without a log beside it. */
+/* Move all committed rows from the WAL to the file, which then has no WAL. */
 static int complete_old(struct carry *c, struct db **db, struct fw_err *err)
 {
 	char log[PATH_MAX + SUFFIX_MAX];
@@ -292,7 +295,7 @@ static int complete_old(struct carry *c, struct db **db, struct fw_err *err)
 	return result;
 }
 
-/* Both names lead to the old file until the new one has taken the first, which is one step for the file system. */
+/* Both names refer to the old file until rename() atomically gives the first one to the new file. */
 static int swap(struct carry *c, struct db **db, struct fw_err *err)
 {
 	begin_step(c, "flush");

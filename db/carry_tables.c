@@ -1,8 +1,9 @@
 /*
- * carry_tables.c - table by table, from the tables of commit 91174416 to those of today.
+ * carry_tables.c - table by table, from the tables of commit 91174416 to the current ones.
  *
- * Ids stay, because frames of the archive beside the database name cells, runs and kinds by them. Sentences (state_why, reason, title) stay as
- * they were said. Names after `SELECT` and `old.` are those of then, and never follow a change of today's.
+ * Ids do not change, because frames of the archive next to the database refer to cells, runs and kinds by them. Sentences
+ * (state_why, reason, title) are copied unchanged. Names after `SELECT` and `old.` are those of 91174416, and must not follow
+ * later renames.
  */
 #include "db/internal.h"
 
@@ -79,7 +80,7 @@ const struct carry_table carry_tables[] = {
 	{ "cached_build",
 	  "INSERT INTO main.cached_build (worker, source, made_by, used_at) SELECT worker, source, made_by, used_at FROM old.kept_build" },
 	SAME(job_log),
-	{ "comparison", /* bodies, and the ETags made of them, come after all cells */
+	{ "comparison", /* bodies, and their ETags, are written after all cells */
 	  "INSERT INTO main.comparison (id, job, repo, branch, kind, " COMPARISON_SIDES "rule) "
 	  "SELECT id, job, repo, branch, " JOB_KIND("kind") ", " COMPARISON_SIDES "today(rule) FROM old.comparison ORDER BY id" },
 	{ "cell_shape",
@@ -125,7 +126,7 @@ const struct carry_table carry_tables[] = {
 	  "INSERT INTO main.environment_change (id, repo, suite, device, baseline_period, " ENVIRONMENT_CHANGE_REST ") "
 	  "SELECT id, repo, suite, device, epoch, " ENVIRONMENT_CHANGE_REST " FROM old.environment_change" },
 	SAME(environment_effect),
-	{ "change_point", /* a job named the change point that had asked for it; now the change point names the last one */
+	{ "change_point", /* the job referred to the change point that requested it; now a change point refers to its latest job */
 	  "INSERT INTO main.change_point (id, repo, baseline_period, key, kind, job, " CHANGE_POINT_REST ") "
 	  "SELECT id, repo, epoch, key, iif(kind = 'creep', 'drift', kind), "
 	  "(SELECT max(j.id) FROM old.job j WHERE j.change_point = c.id), " CHANGE_POINT_REST " FROM old.change_point c" },
@@ -151,7 +152,7 @@ const struct carry_table carry_tables[] = {
 	  "INSERT INTO main.profile_diagnostic (profile, n, change, kind, code, kernel, what) "
 	  "SELECT profile, n, change, kind, code, kernel, what FROM old.profile_complaint" },
 	SAME(cause),
-	{ "outbox", /* what still waits is sent with the names that its receivers read from now on */
+	{ "outbox", /* pending notifications are sent with the names that receivers expect now */
 	  "INSERT INTO main.outbox (id, message_id, kind, target, subject, payload, state, attempts, next_at, last_error, created_at) "
 	  "SELECT id, message_id, kind, target, subject, today(payload), state, attempts, next_at, last_error, created_at "
 	  "FROM old.outbox ORDER BY id" },
@@ -160,7 +161,7 @@ const struct carry_table carry_tables[] = {
 	  "INSERT INTO main.event (id, at, kind, payload) SELECT id, at, CASE kind WHEN 'epoch.started' THEN 'baseline_period.started' "
 	  "WHEN 'epoch.anchored' THEN 'baseline_period.reference_set' WHEN 'epoch.reanchored' THEN 'baseline_period.reference_moved' "
 	  "ELSE kind END, today(payload) FROM old.event ORDER BY id" },
-	/* ids that were forgotten are not given again: who listens asks for those after the last that it saw */
+	/* ids of deleted events are not used again: clients request the events after the last id that they received */
 	{ "event", "DELETE FROM main.sqlite_sequence" },
 	{ "event", "INSERT INTO main.sqlite_sequence SELECT * FROM old.sqlite_sequence" },
 	SAME(webhook_seen),
@@ -169,7 +170,10 @@ const struct carry_table carry_tables[] = {
 	  "SELECT key, fingerprint, status, location, today(body), at FROM old.idempotency_key" },
 	SAME(token),
 	SAME(session),
-	/* `counted` was filled by its triggers while rows came in. The others count what is no row any more, or what no INSERT counts. */
+	/*
+	 * triggers filled `counted` while rows were inserted. The tables below count deleted rows, too, or rows that no INSERT
+	 * counts.
+	 */
 	{ "job_duration", "DELETE FROM main.job_duration" },
 	SAME(job_duration),
 	{ "self_check", "DELETE FROM main.self_check" },

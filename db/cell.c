@@ -1,4 +1,4 @@
-/** cell.c - queries of single pages; each reads an index from its newest end and only the rows that are drawn. */
+/** cell.c - queries of single pages; each reads an index from its newest end, and only the rows that are drawn. */
 #include "db/db.h"
 
 #define NORMAL_95 1.96 /* standard errors of a 95 % interval */
@@ -203,7 +203,10 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 	int64_t repo_row;
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
-		/* of a sharded suite the newest comparison of each shard: a cell is listed until its shard was measured without it */
+		/*
+		 * of a sharded suite the newest comparison of each shard: a cell is listed until its shard was measured without
+		 * it
+		 */
 #define KEYS(of_branch)                                                                                                              \
 	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM "                \
 	"comparison c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo AND NOT c.rows_unknown " of_branch(             \

@@ -114,7 +114,10 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 		change->commit_sha));
 }
 
-/* Change points c of one cell in all baseline periods o of the repository, suite and model of device of :baseline_period, at positions l. */
+/*
+ * Change points c of one cell in all baseline periods o of the repository, suite and model of device of :baseline_period, at
+ * positions l.
+ */
 #define OF_THIS_MODEL                                                                                                            \
 	"FROM baseline_period e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND "          \
 	"c.key = :key AND c.state = 'confirmed' JOIN baseline_period o ON o.id = c.baseline_period AND o.suite = "               \
@@ -136,7 +139,10 @@ int store_change_explained(
 {
 	int result;
 	*out = (struct store_explained){ .n = 0 };
-	/* a commit in two baseline periods counts once, as in the newer one: the other columns are those of the row that max() picks */
+	/*
+	 * a commit in two baseline periods counts once, as in the newer one: the other columns are those of the row that max()
+	 * selects
+	 */
 	struct stmt *s = db_query(db, err,
 		"SELECT c.step, l.position, c.kind = 'drift', max(c.id) " OF_THIS_MODEL
 		"AND l.position > coalesce((SELECT a.position "

@@ -1,4 +1,4 @@
-/* clock_set.c - documented in db.h. min() keeps times of past events out of the future. */
+/* clock_set.c - documented in db.h. min() prevents times of past events from moving into the future. */
 #include "db/db.h"
 
 #define OPEN "state IN ('queued', 'assigned', 'building', 'checking', 'measuring')"

@@ -76,7 +76,10 @@ static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, 
 	return result < 0 ? -1 : n;
 }
 
-/* Comparisons with a regression have one of these verdicts, each of which has an index, so that rare ones are found without a scan. */
+/*
+ * Comparisons with a regression have one of these verdicts, each of which has an index, so that rare ones are found without a
+ * scan.
+ */
 #define REGRESSED_AS(of, verdict)                                                                                                \
 	"SELECT * FROM (SELECT id FROM comparison WHERE " of "verdict = '" verdict "' AND n_regressions > 0 AND id < "           \
 	":before ORDER BY id DESC LIMIT :limit)"

@@ -1,6 +1,6 @@
 /**
- * db.c - opening with safe settings, errors, transactions, and operations on the whole file. Statements are in statement.c, copies in
- * backup.c.
+ * db.c - opening with safe settings, errors, transactions, and operations on the whole file. Statements are in statement.c,
+ * copies in backup.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -276,7 +276,7 @@ static int run_plain(struct db *db, const char *file, int line, const char *sql,
 static const char sql_look[] = "BEGIN", sql_begin[] = "BEGIN IMMEDIATE", sql_commit[] = "COMMIT", sql_rollback[] = "ROLLBACK";
 static const char sql_enter[] = "SAVEPOINT inside", sql_leave[] = "RELEASE inside", sql_undo[] = "ROLLBACK TO inside";
 
-/* A statement that was not read to its end would keep the transaction's snapshot. */
+/* A statement that was not stepped to its end would hold the transaction's snapshot. */
 static void reset_all(struct db *db)
 {
 	for (int i = 0; i < STATEMENT_BUCKETS; i++)

@@ -1,4 +1,4 @@
-/** db.h - the store: a file a group of tables. */
+/** db.h - the store: one file per group of tables. */
 #ifndef DB_DB_H
 #define DB_DB_H
 
@@ -16,11 +16,11 @@
 
 /*
  * ---- db ----
- * The only interface to SQLite (sqlite3.h is included in web/http/internal.h alone).
+ * The only interface to SQLite (sqlite3.h is included in db/sqlite.h alone).
  *
- * One connection, one writer. WAL, synchronous FULL, foreign keys on: a committed transaction survives kill -9 and a power cut. Statements
- * are prepared from constant text and values are bound by name; SQL is never built at run time. Every error has the source position of its
- * statement.
+ * One connection, one writer. WAL, synchronous FULL, foreign keys on: a committed transaction survives kill -9 and a power cut.
+ * Statements are prepared from constant text and values are bound by name; SQL is never built at run time. Every error has the
+ * source position of its statement.
  */
 
 enum { DB_SHRINK_PAGES = 512 };
@@ -28,13 +28,15 @@ enum { DB_SHRINK_PAGES = 512 };
 struct db;
 struct stmt;
 
-/** Open or create. `read_only` opens query_only. Err: ERR_BUSY another daemon uses it, ERR_IO, ERR_FULL, ERR_INVALID not our file. */
+/**
+ * Open or create. `read_only` opens query_only. Err: ERR_BUSY another daemon uses it, ERR_IO, ERR_FULL, ERR_INVALID not our file.
+ */
 int db_open(const char *path, bool read_only, struct db **out, struct fw_err *err);
 /** An empty database in memory, to test scripts. */
 int db_open_scratch(struct db **out, struct fw_err *err);
 /**
- * From now on a write waits only BUSY_HURRIED_MS for the lock of another process, and later writes not at all until it is free, so that the
- * daemon's loop goes on. Err of such a write: ERR_BUSY.
+ * From now on a write waits only BUSY_HURRIED_MS for the lock of another process, and later writes not at all until it is free,
+ * so that the daemon's loop goes on. Err of such a write: ERR_BUSY.
  */
 void db_hurry(struct db *db);
 /** Finalises all statements; accepts NULL. */
@@ -48,8 +50,8 @@ int db_commit(struct db *db, struct fw_err *err);
 void db_rollback(struct db *db);
 
 /**
- * Read transaction until db_look_end: all reads see one state of the database and take one lock instead of one a statement. Writes are not
- * allowed in between.
+ * Read transaction until db_look_end: all reads see one state of the database and take one lock instead of one per statement.
+ * Writes are not allowed in between.
  */
 #define db_look_begin(db, err) db_look_begin_at(db, __FILE__, __LINE__, err)
 int db_look_begin_at(struct db *db, const char *file, int line, struct fw_err *err);
@@ -68,25 +70,28 @@ bool db_in_outer(const struct db *db);
 bool db_in_transaction(const struct db *db);
 
 /**
- * Take the cached statement for constant text `sql`, reset and with nothing bound. Own: the db's; valid until the same line
- * takes it again, so a loop over its rows must not call itself. NULL and `err` when it does not prepare.
+ * Take the cached statement for constant text `sql`, reset and with nothing bound. Own: the db's; valid until the same line takes
+ * it again, so a loop over its rows must not call itself. NULL and `err` when it does not prepare.
  *
- * All stmt_* functions accept NULL: those that return a result then return -1, with the error that `err` has from here. So a caller binds
- * and steps without a check in between.
+ * All stmt_* functions accept NULL: those that return a result then return -1, with the error that `err` has from here. So a
+ * caller binds and steps without a check in between.
  */
 #define db_stmt(db, sql, err) db_stmt_at(db, __FILE__, __LINE__, sql, err)
 struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *sql, struct fw_err *err);
 
 /**
- * db_stmt(sql), with a value for every parameter: db_query(db, err, "... WHERE id = :id AND name = :name", "id=%ld name=%s", id, name).
- * The compiler checks the values against the conversions: %ld int64_t (`name?=%ld`: 0, no row and no time, is NULL), %d int, bool, enum, %f double (not finite: NULL), %s text (NULL:
- * NULL), %.*s an int length and a text, %p%zu a blob and its length. Texts are copied. A parameter that is unknown, missing or given twice, and any other conversion:
- * NULL and `err`.
+ * db_stmt(sql), with a value for every parameter: db_query(db, err, "... WHERE id = :id AND name = :name", "id=%ld name=%s", id,
+ * name). The compiler checks the values against the conversions: %ld int64_t (`name?=%ld`: 0, no row and no time, is NULL), %d
+ * int, bool, enum, %f double (not finite: NULL), %s text (NULL: NULL), %.*s an int length and a text, %p%zu a blob and its
+ * length. Texts are copied. A parameter that is unknown, missing or given twice, and any other conversion: NULL and `err`.
  */
 #define db_query(db, err, ...) db_query_at(db, __FILE__, __LINE__, err, __VA_ARGS__)
 struct stmt *db_query_at(struct db *db, const char *file, int line, struct fw_err *err, const char *sql, const char *binds, ...)
 	__attribute__((format(printf, 6, 7)));
-/* db_query, and what the function named after it does with the statement; db_exec is stmt_run, db_first is stmt_first of (variable, ...). */
+/*
+ * db_query, and what the function named after it does with the statement; db_exec is stmt_run, db_first is stmt_first of
+ * (variable, ...).
+ */
 #define db_exec(db, err, ...)                  stmt_run(db_query(db, err, __VA_ARGS__), err)
 #define db_any(db, err, ...)                   stmt_any(db_query(db, err, __VA_ARGS__), err)
 #define db_insert(db, id, err, ...)            stmt_insert(db_query(db, err, __VA_ARGS__), id, err)
@@ -97,13 +102,14 @@ struct stmt *db_query_at(struct db *db, const char *file, int line, struct fw_er
 #define db_first(db, err, variables, ...)      stmt_first_columns(db_query(db, err, __VA_ARGS__), COLUMN_LIST variables, err)
 
 /**
- * Bind further values as db_query does; parameters that are not named keep theirs. Returns `s`; NULL and `err` when it is NULL or a value was
- * not bound.
+ * Bind further values as db_query does; other parameters keep their values. Returns `s`; NULL and `err` when it is NULL or a
+ * value was not bound.
  */
 struct stmt *stmt_bind(struct stmt *s, struct fw_err *err, const char *binds, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Bind by name (":id"). Texts and blobs are copied. stmt_step reports the first failure: an unknown name, memory, a value that is too long.
+ * Bind by name (":id"). Texts and blobs are copied. stmt_step reports the first failure: an unknown name, memory, a value that is
+ * too long.
  */
 void stmt_int(struct stmt *s, const char *name, int64_t v);
 void stmt_text(struct stmt *s, const char *name, const char *v); /* NULL: NULL */
@@ -171,8 +177,8 @@ struct column {
 #define COLUMN_LIST_PARENTHESES  ()
 
 /**
- * Read the first columns of the current row into variables of their types: int64_t, int, bool, double, const char * (valid until the next step or
- * reset), char[] (cut to fit), COLUMN_NAMED. NULL reads 0, NAN, "".
+ * Read the first columns of the current row into variables of their types: int64_t, int, bool, double, const char * (valid until
+ * the next step or reset), char[] (cut to fit), COLUMN_NAMED. NULL reads 0, NAN, "".
  */
 #define row_read(s, ...) row_read_columns(s, COLUMN_LIST(__VA_ARGS__))
 void row_read_columns(struct stmt *s, const struct column *columns);
@@ -194,7 +200,9 @@ void row_copy(struct stmt *s, int column, char *out, size_t size);
 
 /** Absolute path of the database's folder. Shape: out[size]; cut to fit. */
 void db_folder(struct db *db, char *out, size_t size);
-/** Attach one object to this connection, such as a cache. `drop` frees it when another one (or NULL) replaces it, and in db_close. */
+/**
+ * Attach one object to this connection, such as a cache. `drop` frees it when another one (or NULL) replaces it, and in db_close.
+ */
 void db_keep(struct db *db, void *what, void (*drop)(void *what));
 /** The attached object; NULL: none. */
 void *db_kept(const struct db *db);
@@ -218,7 +226,7 @@ int db_set_version(struct db *db, int version, struct fw_err *err);
 int db_shrink(struct db *db, struct fw_err *err);
 /** Run a whole script of statements (migrations only). */
 int db_script(struct db *db, const char *sql, struct fw_err *err);
-/** Pass the query plan of every cached statement, one step a call. For tests: no statement may scan a large table. */
+/** Pass the query plan of every cached statement, one step per call. For tests: no statement may scan a large table. */
 int db_explain(struct db *db, void (*each)(void *arg, const char *sql, const char *step), void *arg, struct fw_err *err);
 /** Steps of SQLite's virtual machine over all cached statements. For tests: they must not grow with the history. */
 int64_t db_steps(struct db *db);
@@ -246,7 +254,10 @@ int store_range_known(struct db *db, int64_t repo, const char *base, const char 
 /** Whether an accepted alert covers this cell, a stored regression of the comparison. 1, 0, -1. */
 int store_accepted_cell(struct db *db, int64_t comparison, const char *key, struct fw_err *err);
 
-/** The accepted alert that covers this cell in the newest comparison of this commit of the upstream branch `branch`; *alert 0: none. */
+/**
+ * The accepted alert that covers this cell in the newest comparison of this commit of the upstream branch `branch`; *alert 0:
+ * none.
+ */
 int store_accepted_step(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, const char *key,
 	int64_t *alert, struct fw_err *err);
 
@@ -256,7 +267,7 @@ struct store_accepted {
 	int64_t alert;        /* the newest alert that covers a cell; 0 none */
 	char who[128], why[256];
 };
-/** Of a comparison whose verdict is regression. */
+/** Read the acceptance of a comparison whose verdict is regression. */
 int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *out, struct fw_err *err);
 
 /**
@@ -267,7 +278,7 @@ int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int m
 /** Open and acknowledged regression alerts of which `alert` covers every cell. Shape: ids[max]. Returns n, -1. */
 int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err);
 
-/* ---- again: Automatic retries of jobs, one a job. Loop only; writes inside the caller's transaction. ---- */
+/* ---- again: Automatic retries of jobs, at most one per job. Loop only; writes inside the caller's transaction. ---- */
 
 /** Count the cells of a comparison that are undecided because of noise alone. */
 int store_again_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err);
@@ -289,9 +300,10 @@ int store_again_settle(struct db *db, int64_t job, int64_t by, struct fw_err *er
  * ---- alert ----
  * Alerts as rows. Loop only; inside the caller's transaction.
  *
- * One per (repository, target commit, kind), with the cells of all suites. Kind environment: one per reported change, since drivers and
- * compilers change while the commit stays. Devices: one open alert at a time. Accepted and invalid alerts are never changed, so a further
- * regression of the commit opens a separate alert. The daemon's alert.c opens and ends alerts together with their notifications.
+ * One per (repository, target commit, kind), with the cells of all suites. Kind environment: one per reported change, since
+ * drivers and compilers change while the commit stays. Devices: one open alert at a time. Accepted and invalid alerts are never
+ * changed, so a further regression of the commit opens a separate alert. The daemon's alert.c opens and ends alerts together with
+ * their notifications.
  */
 
 enum { STORE_ALERT_RECOVER_MAX = 64, STORE_ALERT_CELLS_MAX = 1000 };
@@ -311,13 +323,13 @@ struct store_alert {
 };
 
 /**
- * Open the alert of (repo, target, kind, changed), or of the device. An open or acknowledged one keeps its comparison; it gets
- * the cells of `a` and keeps the cells that a's comparison did not measure (other suites) or that the history added. A resolved
- * one opens again, with the cells of `a` alone. Cells that a user accepted or called invalid for this commit are left out; where
- * no other cell remains, `a` gets id and state of that alert and nothing is written. Only the first STORE_ALERT_CELLS_MAX cells
- * are stored, which bounds the size of notifications; the comparisons have all of them. Without a title the stored one stays.
- * Sets id, state, n_kept and n_alert_update of `a`, writes an alert_event for a change of state and for new cells. `is_new`: the
- * alert was not open before this call.
+ * Open the alert of (repo, target, kind, changed), or of the device. The comparison of an open or acknowledged one does not
+ * change; it gets the cells of `a` and retains the cells that a's comparison did not measure (other suites) or that the history
+ * added. A resolved one opens again, with the cells of `a` alone. Cells that a user accepted or called invalid for this commit
+ * are left out; where no other cell remains, `a` gets id and state of that alert and nothing is written. Only the first
+ * STORE_ALERT_CELLS_MAX cells are stored, which bounds the size of notifications; the comparisons have all of them. Without a
+ * title the stored one stays. Sets id, state, n_kept and n_alert_update of `a`, writes an alert_event for a change of state and
+ * for new cells. `is_new`: the alert was not open before this call.
  */
 int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);
 
@@ -351,8 +363,8 @@ int store_alert_change(struct db *db, int64_t id, enum alertstate state, const c
 	struct fw_err *err);
 
 /**
- * Set the culprits, as JSON, of the cells that they name; the culprits of other cells stay, and equal ranges are merged. Writes an
- * alert_event with `reason`.
+ * Set the culprits, as JSON, of the cells that they name; the culprits of other cells stay, and equal ranges are merged. Writes
+ * an alert_event with `reason`.
  */
 int store_alert_culprits(
 	struct db *db, int64_t id, const char *culprits_json, const char *reason, int64_t now_ms, struct fw_err *err);
@@ -370,8 +382,8 @@ int store_alert_culprits(
 int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err);
 
 /**
- * Open and acknowledged regressions of older tips of this comparison's branch, measured against the same base, once every suite of their
- * cells was compared for the newer tip, whose alert then replaces them. Shape as above.
+ * Open and acknowledged regressions of older tips of this comparison's branch, measured against the same base, once every suite
+ * of their cells was compared for the newer tip, whose alert then replaces them. Shape as above.
  */
 int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err);
 
@@ -385,8 +397,8 @@ int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum ale
 /** Whether a user called the alert invalid. 1, 0 (also where there is no such alert), -1. */
 int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err);
 /**
- * The commit of the newest open or acknowledged drift alert with this cell. Alerts that a user closed do not count: a later slowdown is not
- * part of them. 1, 0, -1. Shape: sha[65].
+ * The commit of the newest open or acknowledged drift alert with this cell. Alerts that a user closed do not count: a later
+ * slowdown is not part of them. 1, 0, -1. Shape: sha[65].
  */
 int store_alert_open_drift(struct db *db, int64_t repo, const char *cell, char *sha, struct fw_err *err);
 
@@ -408,10 +420,10 @@ int store_answer_keep(struct db *db, const char *key, const struct store_answer 
  * ---- archive ----
  * Append-only monthly files of compressed frames (zstd.h is included in archive.c alone).
  *
- * FOLDER/2026-10.zst begins with a skippable frame that identifies the file; archive_append writes the frames after it, with a checksum, so
- * that `zstd -t` reads the file, too. The caller stores the position of each frame. Whole frames after the last stored position stay, since
- * an older or newer database may refer to them; an incomplete frame of a killed writer is cut off. The code is independent of SQLite and of
- * the content of frames.
+ * FOLDER/2026-10.zst begins with a skippable frame that identifies the file; archive_append writes the frames after it, with a
+ * checksum, so that `zstd -t` reads the file, too. The caller stores the position of each frame. Whole frames after the last
+ * stored position stay, since an older or newer database may refer to them; an incomplete frame of a killed writer is cut off.
+ * The code is independent of SQLite and of the content of frames.
  */
 
 enum { ARCHIVE_MONTH_SIZE = 8, ARCHIVE_FRAME_MAX_BYTES = 272 << 20, ARCHIVE_HEAD_BYTES = 64 };
@@ -429,13 +441,16 @@ bool archive_month_of(const char *name, char *month);
 int archive_path(const char *folder, const char *month, char *path, size_t size, struct fw_err *err);
 
 /**
- * Compress `data` and append it to the file of place->month, of which frames up to byte `end` are stored (0: none). Sets place->at and
- * ->bytes; the frame is flushed to the disk on return. After a failure the file has its former length, or an incomplete frame that the next
- * call cuts off. Err: ERR_NOT_FOUND the file is missing, ERR_INVALID it is shorter than `end`, ERR_FULL, ERR_IO.
+ * Compress `data` and append it to the file of position->month, of which frames up to byte `end` are stored (0: none). Sets
+ * position->at and ->bytes; the frame is flushed to the disk on return. After a failure the file has its former length, or an
+ * incomplete frame that the next call cuts off. Err: ERR_NOT_FOUND the file is missing, ERR_INVALID it is shorter than `end`,
+ * ERR_FULL, ERR_IO.
  */
 int archive_append(
 	const char *folder, int64_t end, const void *data, size_t len, struct archive_position *position, struct fw_err *err);
-/** Append the content of a frame to `out`. Err: ERR_NOT_FOUND the file is missing, ERR_INVALID it is damaged; both name the file. */
+/**
+ * Append the content of a frame to `out`. Err: ERR_NOT_FOUND the file is missing, ERR_INVALID it is damaged; both name the file.
+ */
 int archive_read(const char *folder, const struct archive_position *position, struct buf *out, struct fw_err *err);
 /** Number of frames that this thread has read. */
 int64_t archive_reads(void);
@@ -458,8 +473,9 @@ enum archived_times { ARCHIVED_MS, ARCHIVED_MHZ, ARCHIVED_HOST_US, ARCHIVED_TIME
 /** The archive's folder: "samples" in the folder of the database. Err: ERR_INVALID its path is too long. */
 int archived_folder(struct db *db, char *folder, size_t size, struct fw_err *err);
 /**
- * Archive the times of the oldest comparison that finished before `before` and has its times in the database. The frame is flushed to the
- * disk before the rows change. *n: 1, or 0 where there is none. Inside the caller's transaction. Err: as archive_append; nothing changed.
+ * Archive the times of the oldest comparison that finished before `before` and has its times in the database. The frame is
+ * flushed to the disk before the rows change. *n: 1, or 0 where there is none. Inside the caller's transaction. Err: as
+ * archive_append; nothing changed.
  */
 int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err);
 
@@ -479,8 +495,8 @@ void archived_read_begin(struct db *db);
 void archived_read_end(struct db *db);
 
 /**
- * Read the archived times of the comparison of `cell`. 1, 0 none, -1. Own: archived_fini, after errors, too, before the next read. Err: as
- * archive_read.
+ * Read the archived times of the comparison of `cell`. 1, 0 none, -1. Own: archived_fini, after errors, too, before the next
+ * read. Err: as archive_read.
  */
 int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_err *err);
 void archived_fini(struct archived *a);
@@ -507,7 +523,7 @@ enum store_base_word {
 	STORE_BASE_SETTLED /* every cell has a verdict, so later commits can be compared with this one and no regression is missed */
 };
 
-/** Undecided comparisons in a row after which a cell no longer keeps its commit open. */
+/** Number of consecutive undecided comparisons after which a cell counts as settled. */
 enum { STORE_BASE_TRIES = 6 };
 
 struct store_base {
@@ -516,12 +532,13 @@ struct store_base {
 };
 
 /**
- * A commit is settled if one whole comparison on this branch left no cell open. A cell is open if it failed, was rejected, was not measured
- * or is undecided: undecided times may hide a regression of about the threshold, which a later comparison against this commit could not
- * find. A measured cell that stays undecided in STORE_BASE_TRIES comparisons in a row counts as settled, since its noise or a change close
- * to the threshold must not keep all other cells from a newer base; the history still compares it with the reference commit. An unmeasured
- * cell stays open until a user accepts the alert of kind failing. A cell whose base failed is not open: this commit is its first usable
- * base. Of a commit measured against itself only failures of the target count.
+ * A commit is settled if one whole comparison on this branch left no cell open. A cell is open if it failed, was rejected, was
+ * not measured or is undecided: undecided times may hide a regression of about the threshold, which a later comparison against
+ * this commit could not find. A measured cell that stays undecided in STORE_BASE_TRIES comparisons in a row counts as settled,
+ * since its noise or a change close to the threshold must not prevent a newer base for all other cells; the history still
+ * compares it with the reference commit. An unmeasured cell stays open until a user accepts the alert of kind failing. A cell
+ * whose base failed is not open: this commit is its first usable base. Of a commit measured against itself only failures of the
+ * target count.
  * `suite` "": of any. Err: -1.
  */
 int store_base_get(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, struct store_base *out,
@@ -536,9 +553,9 @@ struct store_base_reported {
 	char sha[65];     /* of the commit; "" none */
 };
 /**
- * Several commits are compared with one base where the commits between were open or came during the measurement. The change of this cell in
- * the newest earlier commit was reported already, so only the difference is new. Whole comparisons of the branch and suite of `comparison`
- * count. Err: -1.
+ * Several commits are compared with one base where the commits between were open or came during the measurement. The change of
+ * this cell in the newest earlier commit was reported already, so only the difference is new. Whole comparisons of the branch and
+ * suite of `comparison` count. Err: -1.
  */
 int store_base_reported(struct db *db, int64_t comparison, const char *key, struct store_base_reported *out, struct fw_err *err);
 
@@ -637,7 +654,9 @@ struct store_baseline_period_device {
 	char uuid[64];
 	bool stands_out, is_alone; /* deviates from its class; is the only device of its class */
 };
-/** Devices in state ok of classes that measured a repository. The count, -1. Own: free(*out); NULL where there is none, and on -1. */
+/**
+ * Devices in state ok of classes that measured a repository. The count, -1. Own: free(*out); NULL where there is none, and on -1.
+ */
 int store_baseline_period_devices(struct db *db, int64_t repo, struct store_baseline_period_device **out, struct fw_err *err);
 /** The newest baseline period of a repository on this class. 1, 0, -1. */
 int store_baseline_period_of_class(
@@ -666,8 +685,10 @@ enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 #define STORE_JOB_BRANCH_SERVED                                                                                                  \
 	"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch)"
 
-/* Branches of a repository take turns by the later of queueing and last service. Every other turn of a repository goes to its newest branch
- * that was not served since it was queued, so that one push does not wait for a thousand earlier ones. */
+/*
+ * Branches of a repository take turns by the later of queueing and last service. Every other turn of a repository goes to its
+ * newest branch that was not served since it was queued, so that one push does not wait for a thousand earlier ones.
+ */
 #define STORE_JOB_FIRST                                                                                                          \
 	"ORDER BY j.priority DESC, (SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), CASE WHEN "           \
 	"(SELECT interleave FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" STORE_JOB_BRANCH_SERVED             \
@@ -715,13 +736,13 @@ struct store_job {
 int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err);
 int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err);
 /**
- * Add a cell to a queued job with the repository, commits, kind, suite, device class and queued_at of `j` whose list has room for the key.
- * Its threshold becomes the lower of both. 1 and j->id, 0 there is no such job, -1.
+ * Add a cell to a queued job with the repository, commits, kind, suite, device class and queued_at of `j` whose list has space
+ * for the key. Its threshold becomes the lower of both. 1 and j->id, 0 there is no such job, -1.
  */
 int store_job_add_cell(struct db *db, struct store_job *j, const char *key, struct fw_err *err);
 /**
- * Supersede the queued jobs of origin push and retry that are older than `newer` and have its repository, branch and suite but another
- * target; an unresolved suite counts as equal. *n counts them.
+ * Supersede the queued jobs of origin push and retry that are older than `newer` and have its repository, branch and suite but
+ * another target; an unresolved suite counts as equal. *n counts them.
  */
 int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err);
 /** End the queued jobs of origin push and retry of a deleted branch in `state` with `why`. *n counts them. */
@@ -732,21 +753,24 @@ int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err);
 /** Whether a plan of all suites exists for a commit of a branch, with a job that is open or done. 1, 0, -1. */
 int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struct fw_err *err);
 /**
- * Whether another job that counts measures the target of `like` for its branch with `suite`: an open one, or, for a push, a done one. 1, 0,
- * -1.
+ * Whether another job that counts measures the target of `like` for its branch with `suite`: an open one, or, for a push, a done
+ * one. 1, 0, -1.
  */
 int store_job_covers(struct db *db, const struct store_job *like, const char *suite, struct fw_err *err);
 /**
- * The next queued and resolved job for a device: highest priority, then the least recently served repository; of its branches alternately
- * the least recently queued or served one and the newest one. Skips jobs that request another kind, class or device, jobs that do not name
- * this device while it deviates from its class and another one fits, and repositories in `held`, a JSON array of ids. 1, 0 none, -1.
+ * The next queued and resolved job for a device: highest priority, then the least recently served repository; of its branches
+ * alternately the least recently queued or served one and the newest one. Skips jobs that request another kind, class or device,
+ * jobs that do not name this device while it deviates from its class and another one fits, and repositories in `held`, a JSON
+ * array of ids. 1, 0 none, -1.
  */
 int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
 	struct fw_err *err);
 /** As store_job_next, for jobs whose modules are all in the cache of worker `cache` (db/cached_build.c); "": all jobs. */
 int store_job_next_cached(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, const char *cache,
 	struct store_job *out, struct fw_err *err);
-/** Whether a job may run on this device by kind, class and deviation from the class; the state of the device is ignored. 1, 0, -1. */
+/**
+ * Whether a job may run on this device by kind, class and deviation from the class; the state of the device is ignored. 1, 0, -1.
+ */
 int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char *device_uuid, struct fw_err *err);
 /** Whether a job runs on this device, or a queued one may run on it. 1, 0, -1. */
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
@@ -768,12 +792,12 @@ int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const cha
 
 /** Format of a stored plan; increase it when a daemon cannot read the plans of the previous one. */
 enum { STORE_PLAN_FORMAT = 1 };
-/** What a job's plan stores. Own: the caller's buffers. */
+/** Content of a job's plan. Own: the caller's buffers. */
 struct store_plan {
 	char suite_origin[256], provider_position[1024];
 	struct buf *subjects, *suite_text; /* suite_text empty: an installed suite */
 };
-/** Store the plan of a queued job in place of an earlier one; from now on the job is resolved. */
+/** Store the plan of a queued job, or replace an earlier one; from now on the job is resolved. */
 int store_plan_put(struct db *db, int64_t job, const struct store_plan *p, struct fw_err *err);
 /** Read it; appends to the buffers. Err: ERR_NOT_FOUND the job has none. */
 int store_plan_get(struct db *db, int64_t job, struct store_plan *p, struct fw_err *err);
@@ -905,7 +929,7 @@ struct view_branch {
 	int64_t finished_at;  /* last of its comparisons */
 };
 typedef void view_branch_fn(void *arg, const struct view_branch *row);
-/** Which rows of a repository. */
+/** Filters for the rows of a repository. */
 struct view_branch_filter {
 	int64_t repo;
 	const char *name;    /* branch name, percent-encoded; NULL or "": all */
@@ -945,7 +969,7 @@ enum store_cached_build_which {
 	STORE_CACHED_BUILD_MISSING /* jobs whose sources are not all cached */
 };
 
-/** Which jobs store_job_positions returns. */
+/** Filters of store_job_positions. */
 struct store_cached_build_request {
 	enum device_kind kind;
 	const char *worker;
@@ -962,8 +986,8 @@ struct store_job_position {
 };
 
 /**
- * The first `most` requested jobs that the worker can run, in the order of store_job_next; jobs for a device that it never had are skipped.
- * Shape: out[most]; *n counts them.
+ * The first `most` requested jobs that the worker can run, in the order of store_job_next; jobs for a device that it never had
+ * are skipped. Shape: out[most]; *n counts them.
  */
 int store_job_positions(struct db *db, const struct store_cached_build_request *request, int most, struct store_job_position *out,
 	int *n, struct fw_err *err);
@@ -974,8 +998,8 @@ int store_job_newest(struct db *db, int64_t *id, struct fw_err *err);
 /** Store all sources of a job. Shape: source[n]. */
 int store_cached_build_plan(struct db *db, int64_t job, const char (*source)[STORE_SOURCE_SIZE], int n, struct fw_err *err);
 /**
- * queued -> assigned, to be built: attempt + 1, nonce; no device and no turn of its branch. Err: ERR_CONFLICT it is not queued
- * any more.
+ * queued -> assigned, to be built: attempt + 1, nonce; no device, and it does not count as a turn of its branch. Err:
+ * ERR_CONFLICT it is not queued any more.
  */
 int store_cached_build_send(struct db *db, int64_t job, const char *nonce, int64_t now_ms, struct fw_err *err);
 /** Add a source that was built or found in the cache; deletes the least recently used rows beyond the size of a cache. */
@@ -988,7 +1012,10 @@ int store_cached_build_forget(struct db *db, const char *worker, const char *sou
 /** Delete sources that another toolchain than `made_by` built. */
 int store_cached_build_only(struct db *db, const char *worker, const char *made_by, struct fw_err *err);
 
-/* ---- calibration: Noise of cells and devices, from comparisons of equal builds. Loop only; writes inside the caller's transaction. ---- */
+/*
+ * ---- calibration ----
+ * Noise of cells and devices, from comparisons of equal builds. Loop only; writes inside the caller's transaction.
+ */
 
 /** Noise of a cell in one comparison of equal builds. */
 struct store_noise {
@@ -1003,7 +1030,10 @@ int store_noise_add(struct db *db, const struct store_noise *s, struct fw_err *e
 /** Noise of a cell pooled over the rows that are not expired at `now_ms`; zeros: no rows. */
 int store_noise_get(struct db *db, int64_t repo, int64_t environment, const char *key, int64_t now_ms, struct calibration *out,
 	struct fw_err *err);
-/** Delete the noise of a repository's cells that match `globs` (suite.c; "": all), on the class of a device (uuid; "": all). *n: cells. */
+/**
+ * Delete the noise of a repository's cells that match `globs` (suite.c; "": all), on the class of a device (uuid; "": all). *n:
+ * cells.
+ */
 int store_noise_forget(struct db *db, int64_t repo, const char *device_uuid, const char *globs, int *n, struct fw_err *err);
 
 /** The newest environment of a suite with the device's current class; 0 none. */
@@ -1033,7 +1063,10 @@ struct view_calibration {
 	int64_t updated_at; /* newest comparison */
 };
 typedef void view_calibration_fn(void *arg, const struct view_calibration *row);
-/** Cells of the newest environments, by repository, class and key. `repo` (name) and `device` (uuid: that of its class) NULL or "": all. */
+/**
+ * Cells of the newest environments, by repository, class and key. `repo` (name) and `device` (uuid: that of its class) NULL or
+ * "": all.
+ */
 int view_calibrations(struct db *db, const char *repo, const char *device, int64_t now_ms, view_calibration_fn *each, void *arg,
 	struct fw_err *err);
 
@@ -1045,26 +1078,30 @@ int view_calibrated(struct db *db, const char *device, int64_t now_ms, struct vi
 
 /*
  * ---- carry_over ----
- * Bring a database of commit 91174416 to the tables of today.
+ * Convert a database of commit 91174416 to the current tables.
  *
- * Its tables and today's both say version 1, so the text of the schema distinguishes them. A new file beside the old one gets all
- * rows, is checked whole and flushed; then it takes the place of the old one, which stays as PATH.91174416 until a user removes it. A
- * crash at any moment leaves the old file in its place, and the next start begins again, or the new one.
+ * Both schemas have version 1, so the text of the schema distinguishes them. A new file next to the old one gets all rows, is
+ * checked completely and flushed; then it replaces the old one, which stays as PATH.91174416 until a user removes it. After a
+ * crash at any moment PATH is either the old file, and the next start begins again, or the new one.
  */
 
 #define CARRY_OLD_SUFFIX ".91174416"
 
-/** Called before each step, and now and then during a long one: what is being written or done, step `n` of `of`. */
+/**
+ * Called before each step, and periodically during a long one. `what`: the table that is written, or the action; step `n` of
+ * `of`.
+ */
 typedef void carry_tell_fn(void *arg, const char *what, int n, int of);
 
 /**
- * Carry over what *db holds, the database at `path` that is opened to be read and that no other process writes to. *db: NULL where it was
- * carried over, and `path` is the new one; the same where its tables are others. Err: ERR_FULL there is not enough space, ERR_UNSUPPORTED
- * PATH.91174416 is another file, ERR_DAMAGED, ERR_IO, ERR_BUSY; the old database is where it was.
+ * Convert *db, the database at `path`, which is open read-only and which no other process writes. *db becomes NULL where it was
+ * converted, and `path` is the new one; it is unchanged where its tables are not those of 91174416. Err: ERR_FULL there is not
+ * enough space, ERR_UNSUPPORTED PATH.91174416 is another file, ERR_DAMAGED, ERR_IO, ERR_BUSY; the old database is then still at
+ * `path`.
  */
 int carry_over(struct db **db, const char *path, carry_tell_fn *tell, void *arg, struct fw_err *err);
 
-/** SHA-256 over the tables, indexes and triggers as they were written. Shape: hex[65]. */
+/** SHA-256 of the CREATE statements of tables, indexes and triggers, as they were written. Shape: hex[65]. */
 int carry_schema_hash(struct db *db, char *hex, struct fw_err *err);
 
 /* ---- page: Filters, cursor and limit of lists. ---- */
@@ -1158,8 +1195,8 @@ int view_running(struct db *db, int limit, view_job_fn *each, void *arg, struct 
 /** Jobs that ended since `since`, the newest end first. */
 int view_jobs_ended(struct db *db, int64_t since, int limit, view_job_fn *each, void *arg, struct fw_err *err);
 /**
- * Queued jobs in the order of service if no other arrives: by priority; repositories take turns, and of each alternately the oldest and the
- * newest branch. Which devices fit is ignored.
+ * Queued jobs in the order of service if no other arrives: by priority; repositories take turns, and of each alternately the
+ * oldest and the newest branch. Which devices fit is ignored.
  */
 int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err);
 /** Jobs of a commit (whole sha), newest first. */
@@ -1252,7 +1289,7 @@ struct view_comparison {
 };
 typedef void view_comparison_fn(void *arg, const struct view_comparison *row);
 
-/** Which rows; NULL or "" takes any. A branch needs its repo. `target` is a whole sha and needs its repo. */
+/** Filters; NULL or "" takes any. A branch needs its repo. `target` is a whole sha and needs its repo. */
 struct view_filter {
 	const char *repo, *branch, *verdict, *target;
 	bool has_regressions; /* any cell is a regression, whatever the verdict; not together with verdict or target */
@@ -1347,7 +1384,9 @@ struct view_grid {
 	double tflops, target_median_ms, change_pct;
 };
 typedef void view_grid_fn(void *arg, const struct view_grid *row);
-/** Cells of the last `n` comparisons of a branch with a suite, newest comparison first, each in the order of its suite. n <= 100. */
+/**
+ * Cells of the last `n` comparisons of a branch with a suite, newest comparison first, each in the order of its suite. n <= 100.
+ */
 int view_grid(struct db *db, const char *repo, const char *branch, const char *suite, int n, view_grid_fn *each, void *arg,
 	struct fw_err *err);
 
@@ -1367,8 +1406,8 @@ int view_confirmed(struct db *db, int64_t cell, struct fw_err *err);
 int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err);
 
 /**
- * Median duration of the last 20 finished jobs of this suite, kind and kind of device ("": any) among the newest 5,000 jobs. Units: s; 0
- * unknown.
+ * Median duration of the last 20 finished jobs of this suite, kind and kind of device ("": any) among the newest 5,000 jobs.
+ * Units: s; 0 unknown.
  */
 int view_usual_s(
 	struct db *db, const char *suite, enum jobkind kind, const char *device_kind, double *usual_s, struct fw_err *err);
@@ -1377,10 +1416,15 @@ int view_usual_s(
 int view_last_device_check(struct db *db, int64_t device, struct buf *device_check_json, struct fw_err *err);
 
 typedef void view_word_fn(void *arg, const char *word);
-/** Cell keys of a branch's newest comparison with each suite, or each shard of a sharded suite; branch NULL or "": of any branch. */
+/**
+ * Cell keys of a branch's newest comparison with each suite, or each shard of a sharded suite; branch NULL or "": of any branch.
+ */
 int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err);
 
-/* ---- change: Change points of the history, from candidate to confirmed. Loop only; writes inside the caller's transaction. ---- */
+/*
+ * ---- change ----
+ * Change points of the history, from candidate to confirmed. Loop only; writes inside the caller's transaction.
+ */
 
 struct store_change {
 	int64_t id, repo, baseline_period, comparison, alert; /* comparison, alert 0: none yet */
@@ -1427,9 +1471,9 @@ int store_change_from(struct db *db, int64_t baseline_period, const char *key, i
  */
 int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err);
 /**
- * Confirmed steps after the first reference commit, and drift that a user closed (accepted, invalid, or resolved while it lasted), in the
- * order of commits; the sum is never below 0. An ended slowdown does not count, unless another step compensated it that counts, too. Change
- * points of earlier baseline periods of the same suite and model of device count.
+ * Confirmed steps after the first reference commit, and drift that a user closed (accepted, invalid, or resolved while it
+ * lasted), in the order of commits; the sum is never below 0. An ended slowdown does not count, unless another step compensated
+ * it that counts, too. Change points of earlier baseline periods of the same suite and model of device count.
  */
 int store_change_explained(
 	struct db *db, const struct store_baseline_period *e, const char *key, struct store_explained *out, struct fw_err *err);
@@ -1444,15 +1488,18 @@ int store_change_drift(
 /** A confirmed slowdown of this cell, on this suite and device, that has not ended, with an id above `after`. 1, 0, -1. */
 int store_change_lasting(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after,
 	struct store_change *out, struct fw_err *err);
-/** Whether an alert is over: all its change points ended, and no comparison opened it (store_alert_recovered ends those). 1, 0, -1. */
+/**
+ * Whether an alert is over: all its change points ended, and no comparison opened it (store_alert_recovered ends those). 1, 0,
+ * -1.
+ */
 int store_change_alert_over(struct db *db, int64_t alert, struct fw_err *err);
 
 /* ---- clock_set: Correction of stored times after the machine's clock was set. Writes inside the caller's transaction. ---- */
 
 /**
- * Shift times as the clock was shifted, so that ages and pauses stay the same: of open jobs, retries, notifications, sessions (which end at
- * most `session_ms` from now), devices, webhooks and idempotency keys. Times of ended jobs and of alerts shift only where they are in the
- * future now, since scheduling reads them. Comparisons keep theirs.
+ * Shift times as the clock was shifted, so that ages and pauses stay the same: of open jobs, retries, notifications, sessions
+ * (which end at most `session_ms` from now), devices, webhooks and idempotency keys. Times of ended jobs and of alerts shift only
+ * where they are in the future now, since scheduling reads them. Times of comparisons do not shift.
  * Units: by_ms is the change of the clock, negative when it was set back; now_ms is its time now.
  */
 int store_clock_set(struct db *db, int64_t by_ms, int64_t session_ms, int64_t now_ms, struct fw_err *err);
@@ -1464,21 +1511,21 @@ int store_clock_ahead(struct db *db, int64_t now_ms, int64_t *ahead_ms, struct f
  * ---- commit ----
  * Verdicts of commits and branches: reads the jobs that count and passes them to verdict/commit_verdict.c.
  *
- * Only jobs of kind compare and selfcheck count; not quick ones, ones of some cells, and ones with a given base. Own: each `out` is the
- * caller's, also after an error: commit_verdict_fini. Loop only.
+ * Only jobs of kind compare and selfcheck count; not quick ones, ones of some cells, and ones with a given base. Own: each `out`
+ * is the caller's, also after an error: commit_verdict_fini. Loop only.
  */
 
 /**
- * By whole sha, from the jobs of `branch` (NULL or "": of any branch). Where it has none, from the jobs of any branch, then from those
- * requested for the commit without a branch. Without any job n is 0.
+ * Verdict of a commit by whole sha, from the jobs of `branch` (NULL or "": of any branch). Where it has none, from the jobs of
+ * any branch, then from those requested for the commit without a branch. Without any job n is 0.
  */
 int store_commit_verdict(
 	struct db *db, int64_t repo, const char *sha, const char *branch, struct commit_verdict *out, struct fw_err *err);
 /** From all jobs of one request, where `job` is its first; else from `job` alone. Jobs of every kind count. */
 int store_commit_plan(struct db *db, int64_t job, struct commit_verdict *out, struct fw_err *err);
 /**
- * Of the newest push of a branch before `tip` that was measured whole or has a regression; else of the newest with any job. `sha`
- * is "" where there is none. Shape: sha[65].
+ * Verdict of the newest push of a branch before `tip` that was measured whole or has a regression; else of the newest with any
+ * job. `sha` is "" where there is none. Shape: sha[65].
  */
 int store_commit_before(struct db *db, int64_t repo, const char *branch, const char *tip, char *sha, struct commit_verdict *out,
 	struct fw_err *err);
@@ -1538,8 +1585,8 @@ int store_class_devices(struct db *db, int64_t class, struct store_class_device 
 int store_class_stands_out(struct db *db, int64_t device, const char *why, struct fw_err *err);
 
 /**
- * SQL condition: a device of class `class` may run job j. The job requests any class, or this one, or a class of the same model that no
- * present device has, as after a driver update.
+ * SQL condition: a device of class `class` may run job j. The job requests any class, or this one, or a class of the same model
+ * that no present device has, as after a driver update.
  */
 #define STORE_CLASS_FITS(class)                                                                                                  \
 	"(j.device_class IS NULL OR j.device_class = " class                                                                     \
@@ -1563,11 +1610,14 @@ typedef void store_throttle_fn(void *arg, const char *device_uuid, const char *r
 /** Every GPU (real or simulated) with every throttle reason (protocol/device_check.c), also those with 0 s. */
 int store_throttle_each(struct db *db, store_throttle_fn *each, void *arg, struct fw_err *err);
 
-/* ---- diagnostic: Diagnostics of ptxas that differ between two builds, as rows of a profile. The branch's build wrote them: not trusted. ---- */
+/*
+ * ---- diagnostic ----
+ * Diagnostics of ptxas that differ between two builds, as rows of a profile. The branch's build wrote them: not trusted.
+ */
 
 struct profile_diagnostic {
 	int n;
-	const char *change, *kind, *code, *kernel, *what; /* words of profile/ptxasdelta.c; code and kernel "" none */
+	const char *change, *kind, *code, *kernel, *what; /* names as in profile/ptxasdelta.c; code and kernel "" none */
 };
 
 /** Inside the caller's transaction. */
@@ -1597,8 +1647,8 @@ struct store_current_baseline {
 int store_current_baseline_put(
 	struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err);
 /**
- * Latest baseline periods of a device, by repository and suite, after `after` (NULL: from the first). Shape: out[STORE_STANDINGS_MAX]. The
- * count, -1; less than STORE_STANDINGS_MAX: no more follow.
+ * Latest baseline periods of a device, by repository and suite, after `after` (NULL: from the first). Shape:
+ * out[STORE_STANDINGS_MAX]. The count, -1; less than STORE_STANDINGS_MAX: no more follow.
  */
 int store_standings(struct db *db, const char *uuid, const struct store_current_baseline *after,
 	struct store_current_baseline *out, struct fw_err *err);
@@ -1628,8 +1678,8 @@ int store_environment_change_insert(struct db *db, struct store_environment_chan
 int store_environment_change_last(struct db *db, int64_t repo, const char *suite, const char *uuid,
 	struct store_environment_change *out, struct fw_err *err);
 /**
- * Whether another device of the class has the same change, which ended the baseline period for all of them, and has measured it, may still
- * measure it, or must not, because a user cancelled the job. 1, 0, -1.
+ * Whether another device of the class has the same change, which ended the baseline period for all of them, and has measured it,
+ * may still measure it, or must not, because a user cancelled the job. 1, 0, -1.
  */
 int store_environment_change_elsewhere(struct db *db, const struct store_environment_change *e, struct fw_err *err);
 /** Such a device that is not in state ok, so that its job waits or has failed. 1, 0, -1. Shape: uuid[64]. */
@@ -1680,7 +1730,10 @@ struct store_judged {
 };
 int store_environment_judged(struct db *db, int64_t repo, int64_t environment, struct store_judged *out, struct fw_err *err);
 
-/** A cell's time of the reference commit in a baseline period, at the held clock where known: median of the latest. Units: ms; NAN none. */
+/**
+ * A cell's time of the reference commit in a baseline period, at the held clock where known: median of the latest. Units: ms; NAN
+ * none.
+ */
 int store_reference_ms(
 	struct db *db, int64_t baseline_period, const char *reference_sha, const char *key, double *ms, struct fw_err *err);
 
@@ -1716,8 +1769,8 @@ int store_event_prune(struct db *db, int64_t before, int64_t after, int limit, i
  * ---- result ----
  * Results of a job: builds, comparison, cells, metrics, artifacts; runs and samples are in sample.c.
  *
- * All calls: loop only; inside the caller's transaction. Facts are written once; only verdicts are updated, by judging the stored samples
- * again.
+ * All calls: loop only; inside the caller's transaction. Facts are written once; only verdicts are updated, by judging the stored
+ * samples again.
  */
 
 struct store_comparison {
@@ -1771,7 +1824,10 @@ struct store_cell {
 	enum series series;            /* series that decides */
 };
 
-/** Insert a build that ended ok, cached or failed; a cached one that is stored already is found by its inputs and module. Sets *id. */
+/**
+ * Insert a build that ended ok, cached or failed; a cached one that is stored already is found by its inputs and module. Sets
+ * *id.
+ */
 int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, int64_t now_ms,
 	int64_t *id, struct fw_err *err);
 /** Append the log of the newest equal build with a log. 1, 0 none, -1. */
@@ -1803,20 +1859,20 @@ int store_artifact(struct db *db, const char *owner_kind, int64_t owner, const c
 
 /*
  * ---- gone ----
- * Missing measurements of a branch: rows, cells, suites or a whole plan that an earlier commit had; and alerts about them that are
- * over. Loop only.
+ * Missing measurements of a branch: rows, cells, suites or a whole plan that an earlier commit had; and alerts about them that
+ * are over. Loop only.
  */
 
 typedef void find_gone_fn(void *arg, const char *key, int64_t comparison);
 
 /**
- * Rows that the base's benchmark program writes and the target's does not, in the order of the comparison. Skips rows that the branch's
- * previous comparison reported, since an open base stays the base of later commits.
+ * Rows that the base's benchmark program writes and the target's does not, in the order of the comparison. Skips rows that the
+ * branch's previous comparison reported, since an open base stays the base of later commits.
  */
 int find_gone_removed(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err);
 /**
- * Cells of the branch's last whole comparison before `c` that `c` lacks, without those that it reported as removed. Comparisons
- * with unknown rows (identical, not built, ended early) are skipped, here and below.
+ * Cells of the branch's last whole comparison before `c` that are missing in `c`, except those that it reported as removed.
+ * Comparisons with unknown rows (identical, not built, ended early) are skipped, here and below.
  */
 int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err);
 /** Cells of the branch's last comparison with this suite before the commit of `job`. */
@@ -1885,7 +1941,10 @@ struct view_scope {
 	int64_t last;         /* the newest comparison that counts, 0 any; later ones are not read */
 };
 
-/** Err: ERR_NOT_FOUND the cell was never measured on that branch or device, so that a mistyped name does not give an empty history. */
+/**
+ * Err: ERR_NOT_FOUND the cell was never measured on that branch or device, so that a mistyped name does not give an empty
+ * history.
+ */
 int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *err);
 
 struct view_point {
@@ -1960,8 +2019,8 @@ int view_size(struct db *db, int64_t *bytes, struct fw_err *err);
  * ---- migrate ----
  * Upgrade of a database to the schema of this program.
  *
- * The scripts of db/migrations are part of the program, numbered from 1. user_version is the number of the last one applied; each
- * missing one runs in a separate transaction together with the new number, so a crash leaves a whole version.
+ * The scripts of db/migrations are embedded in the program, numbered from 1. user_version is the number of the last one applied;
+ * each missing one runs in a separate transaction together with the new number, so a crash leaves a whole version.
  */
 
 struct migration {
@@ -1971,8 +2030,8 @@ struct migration {
 };
 
 /**
- * Err: ERR_UNSUPPORTED the database is newer than this program (nothing is written), or lacks a column of its version, because a program
- * between releases wrote it; else the error of a script.
+ * Err: ERR_UNSUPPORTED the database is newer than this program (nothing is written), or a column of its version is missing,
+ * because a program between releases wrote it; else the error of a script.
  */
 int migrate(struct db *db, struct fw_err *err);
 
@@ -1980,7 +2039,8 @@ int migrate(struct db *db, struct fw_err *err);
 int migrate_list(struct db *db, const struct migration *list, int n, struct fw_err *err);
 
 /**
- * Refuse what migrate() refuses, without a write: opening a copy that is not in WAL mode to write changes it already. Err: as migrate().
+ * Refuse any database that migrate() refuses, without a write: opening a copy that is not in WAL mode for writing changes it
+ * already. Err: as migrate().
  */
 int migrate_check(struct db *db, struct fw_err *err);
 
@@ -2009,8 +2069,8 @@ struct find_inventory {
 };
 
 /**
- * Set state absent for devices in state ok that a worker had in this machine and does not report any more. How many, -1. Own: free(*out);
- * NULL where there is none, and on -1.
+ * Set state absent for devices in state ok that a worker had in this machine and does not report any more. How many, -1. Own:
+ * free(*out); NULL where there is none, and on -1.
  */
 int find_missing_of(struct db *db, const struct find_inventory *has, const char *why, int64_t now_ms, struct find_missing **out,
 	struct fw_err *err);
@@ -2092,7 +2152,10 @@ int find_notification_suites(
 /** The first `max` cells of a comparison that are not unchanged, identical or unsupported, in order. */
 int find_notification_each(struct db *db, int64_t comparison, int max, view_cell_fn *each, void *arg, struct fw_err *err);
 
-/* ---- offline: Devices that are offline or quarantined while jobs wait for them, and alerts about them that are over. Loop only. ---- */
+/*
+ * ---- offline ----
+ * Devices that are offline or quarantined while jobs wait for them, and alerts about them that are over. Loop only.
+ */
 
 struct find_waiting {
 	int64_t device;
@@ -2103,8 +2166,8 @@ struct find_waiting {
 /** Devices without a job and an alert that were not seen since `since`, while older jobs wait for them. Shape: out[max]. */
 int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err);
 /**
- * Quarantined devices for which jobs wait since before `since`, or jobs that no other device can run. Skips devices with an open alert, or
- * with one that a user closed since the quarantine. Shape: out[max].
+ * Quarantined devices for which jobs wait since before `since`, or jobs that no other device can run. Skips devices with an open
+ * alert, or with one that a user closed since the quarantine. Shape: out[max].
  */
 int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err);
 
@@ -2144,8 +2207,8 @@ struct store_attempt {
 int store_outbox_insert(
 	struct db *db, const char *kind, const char *target, const char *payload, int64_t now_ms, struct fw_err *err);
 /**
- * Enqueue a notification of which only the newest about `subject` counts: supersedes waiting ones, and writes nothing where the newest has
- * the same payload.
+ * Enqueue a notification of which only the newest about `subject` counts: supersedes waiting ones, and writes nothing where the
+ * newest has the same payload.
  */
 int store_outbox_replace(struct db *db, const char *kind, const char *target, const char *subject, const char *payload,
 	int64_t now_ms, struct fw_err *err);
@@ -2277,8 +2340,8 @@ struct profile_answer {
 };
 
 /**
- * Of one cell of a profile; `key` NULL: of the cell with the largest slowdown among those with a cause, else among all. Where another cell
- * has a larger slowdown, the text begins with the cell's key. `state`, `state_why`: of the profile's job.
+ * The answer for one cell of a profile; `key` NULL: of the cell with the largest slowdown among those with a cause, else among
+ * all. Where another cell has a larger slowdown, the text begins with the cell's key. `state`, `state_why`: of the profile's job.
  */
 int profile_answer(struct db *db, int64_t profile, enum jobstate state, const char *state_why, const char *key,
 	struct profile_answer *out, struct fw_err *err);
@@ -2297,7 +2360,7 @@ int ran_read(struct db *db, int64_t cell, struct ran *out, struct fw_err *err);
 /** The integer after NAME= in a configuration like "BLOCK_M=128 STAGES=2"; 0 none. */
 int ran_number(const char *config, const char *name);
 
-/* ---- range: Range of commits in which a slowdown came, and the jobs that narrow it. Loop only. ---- */
+/* ---- range: The range of commits that contains the cause of a slowdown, and the jobs that narrow it. Loop only. ---- */
 
 /** Count the commits after `from` up to `to`, and those among them without a point. */
 int find_range_commits(struct db *db, const struct store_change *c, const char *from, const char *to, int *commits,
@@ -2413,8 +2476,8 @@ int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct 
 enum view_list { VIEW_LIST_COMPARISONS, VIEW_LIST_JOBS, VIEW_LIST_ALERTS, VIEW_LIST_BISECTS, VIEW_LIST_NOTIFICATIONS };
 
 /**
- * Find the first id whose row is not older than `at`, provided that times increase with ids. One above the newest where every row is older.
- * Reads a logarithmic number of rows.
+ * Find the first id whose row is not older than `at`, provided that times increase with ids. One above the newest where every row
+ * is older. Reads a logarithmic number of rows.
  */
 int view_seek(struct db *db, enum view_list list, int64_t at, int64_t *id, struct fw_err *err);
 
@@ -2428,7 +2491,7 @@ struct view_part {
 	int measured; /* off-peak shards that were measured so far */
 };
 
-/** Of a stored comparison; zeros where its suite is not sharded. */
+/** The shard of a stored comparison; zeros where its suite is not sharded. */
 int view_part(struct db *db, int64_t comparison, struct view_part *out, struct fw_err *err);
 
 /*
@@ -2456,8 +2519,8 @@ struct store_profile_of {
 	struct toolchain_override base_tools, target_tools;
 };
 /**
- * The newest comparison that timed two commits with the providers and configurations of `of`; of kind peer or config only where `of` has
- * providers or configurations. of->suite "": any; of->device_uuid is ignored. 1, 0, -1.
+ * The newest comparison that timed two commits with the providers and configurations of `of`; of kind peer or config only where
+ * `of` has providers or configurations. of->suite "": any; of->device_uuid is ignored. 1, 0, -1.
  */
 int store_profile_comparison(struct db *db, const struct store_profile_of *of, int64_t *comparison, struct fw_err *err);
 /** Err: ERR_NOT_FOUND no such comparison, ERR_INVALID nothing ran for it, or its results were imported. */
@@ -2482,10 +2545,10 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 int store_profile_kernel_put(struct db *db, int64_t cell, const struct msg_kernel *k, struct fw_err *err);
 int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c, struct fw_err *err);
 
-/** A cause of a cell's slowdown, or of a part of the slowdown. */
+/** A cause of a cell's slowdown, or of a share of the slowdown. */
 struct store_profile_cause {
 	int rank;                                          /* 0: the largest */
-	const char *code, *kernel, *confidence, *sentence; /* words of profile/cause.c */
+	const char *code, *kernel, *confidence, *sentence; /* names as in profile/cause.c */
 	double explained_ms, of_ms;
 };
 int store_profile_cause_put(struct db *db, int64_t cell, const struct store_profile_cause *c, struct fw_err *err);
@@ -2503,7 +2566,7 @@ struct token_row {
 	int64_t created_at, used_at, revoked_at; /* 0: never */
 };
 
-/** "read", "trigger", "admin"; TOKEN_NONE for any other word. */
+/** "read", "trigger", "admin"; TOKEN_NONE for any other text. */
 enum token_scope token_scope_of(const char *word);
 
 struct token_new {
@@ -2543,8 +2606,8 @@ typedef void find_unschedulable_fn(void *arg, const struct find_unschedulable *r
 /**
  * Pass the queued jobs (`job` 0: all, else this one) that no device fits, by id. `devices` is a JSON array of the uuids that
  * workers report, `workers` a JSON array of {"name", "kind" ("" any), "how"}: "starting" may have any device of its kind, "on
- * call" has the devices of its earlier allocations, "down" has none now. Jobs with equal requests are looked up together. Err:
- * the database.
+ * call" has the devices of its earlier allocations, "down" has none now. Jobs with equal requests are checked together. Err: the
+ * database's.
  */
 int find_unschedulable(struct db *db, const char *devices, const char *workers, int64_t job, find_unschedulable_fn *each,
 	void *arg, struct fw_err *err);
@@ -2567,7 +2630,8 @@ int view_measured(struct db *db, int64_t profile, view_measured_fn *each, void *
  * Views of profiles: the request and its state, the result of each cell, and its causes.
  *
  * The rules of db/live.c hold: texts of a row are valid inside the callback only, a callback must not start the same view again
- * (others are fine), lists come newest first from below `before` (0: from the newest), absent numbers are NAN, absent ids and times 0.
+ * (others are fine), lists come newest first from below `before` (0: from the newest), absent numbers are NAN, absent ids and
+ * times 0.
  */
 
 struct view_profile {
@@ -2591,10 +2655,13 @@ struct view_profile_filter {
 int view_profiles(struct db *db, const struct view_profile_filter *f, view_profile_fn *each, void *arg, struct fw_err *err);
 /** ERR_NOT_FOUND. */
 int view_profile(struct db *db, int64_t id, view_profile_fn *each, void *arg, struct fw_err *err);
-/** The newest profile with a cause, else the newest, of an alert, or of a comparison where `alert` is 0. 1, 0 none was requested, -1. */
+/**
+ * The newest profile with a cause, else the newest, of an alert, or of a comparison where `alert` is 0. 1, 0 no profile was
+ * requested, -1.
+ */
 int view_profile_of(struct db *db, int64_t alert, int64_t comparison, view_profile_fn *each, void *arg, struct fw_err *err);
 
-/** The same as JSON: {"profile","state","state_why","answer","sentence","href"}; null: none was requested. */
+/** The same as JSON: {"profile","state","state_why","answer","sentence","href"}; null: no profile was requested. */
 int view_profile_why(struct db *db, int64_t alert, int64_t comparison, struct jsonw *j, struct fw_err *err);
 /** Whether an alert's profile names a cause. 1, 0, -1. */
 int view_profile_explains(struct db *db, int64_t alert, struct fw_err *err);
@@ -2616,7 +2683,7 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 
 struct view_cause {
 	int rank;
-	const char *code, *kernel, *confidence, *sentence; /* words of profile/cause.c */
+	const char *code, *kernel, *confidence, *sentence; /* names as in profile/cause.c */
 	double explained_ms, of_ms;
 };
 typedef void view_cause_fn(void *arg, const struct view_cause *row);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Memory in whole GiB: the part that the driver reserves differs by some pages between equal devices. */
+/* Memory in whole GiB: the size that the driver reserves differs by some pages between equal devices. */
 static void name_model(const struct msg_device *d, char model[STORE_MODEL_SIZE])
 {
 	snprintf(model, STORE_MODEL_SIZE, "%s, %d %s, %lld GiB", d->name, d->cores, d->kind == DEVICE_CPU ? "threads" : "SMs",
@@ -12,7 +12,7 @@ static void name_model(const struct msg_device *d, char model[STORE_MODEL_SIZE])
 
 static void class_hash(const struct msg_device *d, const char *model, char hex[HASH_HEX])
 {
-	struct buf text; /* one field a line; none of them holds a line end */
+	struct buf text; /* one field per line; no field contains a line end */
 	buf_init(&text, 1 << 16);
 	buf_printf(&text, "%s\n%s\n%.17g\n%s\n%s\n", device_kind_name(d->kind), model, d->power_limit_w, d->driver, d->toolkit);
 	hash_hex(text.data, text.len, hex);

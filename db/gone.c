@@ -91,7 +91,7 @@ int find_gone_text(struct db *db, int64_t suite, struct buf *out, struct fw_err 
 int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
 	struct find_gone_word *out, struct fw_err *err)
 {
-	/* a failure of the base says nothing about the target */
+	/* a failure of the base does not concern the target */
 	*out = (struct find_gone_word){ .comparison = 0 };
 	return stmt_optional(db_first(db, err, (out->comparison, out->is_done),
 		"SELECT k.comparison, k.verdict NOT IN ('failed', 'rejected', 'removed', 'unsupported') FROM cell k JOIN "

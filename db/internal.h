@@ -1,4 +1,4 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - declarations that the files of this folder share. */
 #ifndef DB_INTERNAL_H
 #define DB_INTERNAL_H
 
@@ -14,28 +14,28 @@
 
 /*
  * ---- carry_json ----
- * Stored JSON of a database that carry_over.c brings to the tables of today: the names and words that changed since.
+ * Converts stored JSON for carry_over.c: replaces names that changed since commit 91174416.
  *
- * Numbers, spaces and the order of keys stay as they were written, so that only what was renamed differs. Pure.
+ * Numbers, spaces and the order of keys do not change, so that only renamed keys and values differ. Pure.
  */
 
-/** Whether a second set of runs timed the cell `key`, which a body of then does not say. */
+/** Whether a second set of runs timed the cell `key`, which bodies of 91174416 do not state. */
 typedef bool carry_confirmed_fn(void *arg, const char *key, size_t len);
 
 /**
- * Append `text` with today's names. `confirmed` (NULL: it is no body of a comparison) answers for cells that do not say it themselves.
- * False: it is no JSON, or does not fit into `out`, which then holds a part of it.
+ * Append `text` with the current names. `confirmed` (NULL: it is no body of a comparison) is called for cells without that value.
+ * False: it is no JSON, or does not fit into `out`, which then holds a prefix.
  */
 bool carry_json(const char *text, size_t len, carry_confirmed_fn *confirmed, void *arg, struct buf *out);
 
-/* ---- carry_tables: What goes where when carry_over.c brings a database to the tables of today. ---- */
+/* ---- carry_tables: The statements with which carry_over.c fills the current tables from the old ones. ---- */
 
 struct carry_table {
-	const char *name; /* of today's table */
-	const char *sql;  /* one statement; `main` is the new database, `old` the one that is carried over */
+	const char *name; /* of the current table */
+	const char *sql;  /* one statement; `main` is the new database, `old` the old one */
 };
 
-/** Run in this order, with foreign keys off; ends with a name that is NULL. */
+/** Run in this order, with foreign keys off; the last entry has name NULL. */
 extern const struct carry_table carry_tables[];
 
 /*
@@ -48,11 +48,11 @@ extern const struct carry_table carry_tables[];
 
 /* clang-format off */
 
-/** From the plan and the suite. */
+/** Columns from the plan and the suite. */
 #define CELL_GIVEN(X)                                                                                                            \
 	X(n) X(key) X(suite_group) X(title) X(size) X(direction) X(series) X(input_sha) X(flops) X(bytes)                          \
 	X(threshold_pct) X(tau0) X(nu0) X(underpowered_pct)
-/** Of cell_shape, shared by all comparisons. */
+/** Columns of cell_shape, shared by all comparisons. */
 #define CELL_FORM(X) X(shape) X(line) X(pieces) X(baseline)
 /** Position in the history. */
 #define CELL_PLACED(X) X(baseline_period) X(held_ms)

@@ -76,7 +76,7 @@ static int compare_columns(struct db *db, struct db *wanted, struct fw_err *err)
 	return more;
 }
 
-/* The version alone is not enough: before a release a script changes without a new number. */
+/* The version alone is not enough: before a release a script may change without a new number. */
 static int check_tables(struct db *db, struct fw_err *err)
 {
 	struct db *wanted;

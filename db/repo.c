@@ -127,7 +127,7 @@ int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_
 int store_suite_put(struct db *db, const char *sha, const char *name, const char *text, size_t len, const char *origin,
 	int64_t *id, struct fw_err *err)
 {
-	/* Look it up first: every result has a suite, which is new only once. */
+	/* Look up the suite first: every result has one, and it is new only once. */
 	int found = stmt_first_int(db_query(db, err, "SELECT id FROM suite WHERE sha = :sha", "sha=%s", sha), id, err);
 	if (found)
 		return found < 0 ? -1 : 0;
@@ -227,7 +227,7 @@ int store_device_uuid(struct db *db, int64_t device, char *uuid, struct fw_err *
 static void environment_hash(int64_t class, const struct msg_device *d, const char *suite_sha, const char *timing,
 	const char *isolation, char hex[HASH_HEX])
 {
-	struct buf text; /* one field a line; no field contains a line end */
+	struct buf text; /* one field per line; no field contains a line end */
 	buf_init(&text, 1 << 16);
 	buf_printf(&text, "%lld\n%s\n%s\n%s\n%s\n", (long long)class, d->cudnn, suite_sha, timing, isolation);
 	const char *const more[][2] = { { "cublas", d->cublas }, { "image", d->image }, { "vbios", d->vbios } };

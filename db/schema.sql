@@ -8,7 +8,7 @@ CREATE TABLE repo (
 	id             INTEGER PRIMARY KEY,
 	name           TEXT    NOT NULL UNIQUE,         -- from the configuration
 	url            TEXT    NOT NULL,
-	is_local       INTEGER NOT NULL,                -- read in place, no mirror
+	is_local       INTEGER NOT NULL,                -- read directly, without a mirror
 	upstream       TEXT    NOT NULL DEFAULT 'main', -- branch whose merge-base is a branch's base
 	state          TEXT    NOT NULL DEFAULT 'new',  -- new ok error gone (no longer configured)
 	error          TEXT    NOT NULL DEFAULT '',
@@ -166,7 +166,7 @@ CREATE INDEX build_by_inputs ON build(inputs_hash, toolchain);
 CREATE TABLE job (
 	id               INTEGER PRIMARY KEY,
 	repo             INTEGER NOT NULL REFERENCES repo(id),
-	branch           TEXT    NOT NULL DEFAULT '',     -- percent-encoded; "" when asked for by commit
+	branch           TEXT    NOT NULL DEFAULT '',     -- percent-encoded; "" when requested by commit
 	target_sha       TEXT    NOT NULL,
 	base_sha         TEXT    NOT NULL DEFAULT '',     -- "" until resolved
 	base_how         TEXT    NOT NULL DEFAULT '',     -- merge-base first-parent last-judged last-night given self
@@ -260,7 +260,8 @@ CREATE TRIGGER job_plan_end AFTER UPDATE OF state ON job WHEN NEW.state IN ('don
 	DELETE FROM job_source WHERE job = NEW.id;
 END;
 
--- Sources whose module was put into the cache that a worker's allocations share. Where the cache lost it, the measuring allocation builds it.
+-- Sources whose module was put into the cache that a worker's allocations share. Where the module is no longer cached, the measuring
+-- allocation builds it.
 CREATE TABLE cached_build (
 	worker        TEXT    NOT NULL,
 	source        TEXT    NOT NULL,                -- as in job_source
@@ -305,7 +306,7 @@ CREATE TABLE comparison (
 	finished_at   INTEGER NOT NULL,
 	is_raw        INTEGER NOT NULL DEFAULT 1,      -- its times are in `sample`, not archived
 	etag          TEXT    NOT NULL DEFAULT '',     -- SHA-256 of the body
-	-- long values last: a list reads one page a row and no bodies
+	-- long values last: a list reads one page per row and no bodies
 	rule          TEXT    NOT NULL,                -- JSON: the constants used
 	body_len      INTEGER NOT NULL DEFAULT 0,      -- unpacked
 	body          BLOB    NOT NULL DEFAULT x''     -- the JSON that the API serves, an LZ4 frame
@@ -360,7 +361,7 @@ CREATE TABLE cell (
 	m_raw            REAL,                            -- of the raw pairs
 	m_code           REAL,                            -- at equal clocks
 	se               REAL,
-	se_clock         REAL,                            -- standard error of m - m_code, the part that the clock explains
+	se_clock         REAL,                            -- standard error of m - m_code, the share that the clock explains
 	beta             REAL,
 	runs             INTEGER NOT NULL DEFAULT 0,
 	samples          INTEGER NOT NULL DEFAULT 0,      -- calls of each side

@@ -31,7 +31,7 @@ struct db {
 	void (*drop)(void *what);
 };
 
-/** Which error a result code is; `handle` may be NULL. */
+/** The error of a result code; `handle` may be NULL. */
 enum err_code db_code_of(sqlite3 *handle, int rc);
 /** Advice to append to a message; "" none. */
 const char *db_advice(enum err_code code);

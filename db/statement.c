@@ -1,6 +1,6 @@
 /**
- * statement.c - prepared statements and their columns. The cache is keyed by the address of the text, so a hot query costs one hash lookup
- * and no parsing.
+ * statement.c - prepared statements and their columns. The cache is keyed by the address of the text, so a hot query costs one
+ * hash lookup and no parsing.
  */
 #include <errno.h>
 #include <math.h>
@@ -112,7 +112,9 @@ static void bind_blob(struct stmt *s, int i, const void *v, size_t len)
 		note_bind(s, sqlite3_bind_blob64(s->handle, i, v, len, SQLITE_TRANSIENT));
 }
 
-/** Bind the value of parameter `i` for one conversion of db_query's `binds`; `null_zero` is its "?". False: unknown conversion. */
+/**
+ * Bind the value of parameter `i` for one conversion of db_query's `binds`; `null_zero` is its "?". False: unknown conversion.
+ */
 static bool bind_value(struct stmt *s, int i, bool null_zero, const char *conversion, size_t len, va_list *args)
 {
 	if (len == 3 && memcmp(conversion, "%ld", 3) == 0) {

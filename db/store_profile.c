@@ -1,4 +1,4 @@
-/* store_profile.c - rows of profiles; see store_profile.c. */
+/* store_profile.c - rows of profiles. */
 #include "db/internal.h"
 
 #include <stdio.h>

@@ -144,8 +144,8 @@ double derive_change_pct(double base_ms, double target_ms);
 double derive_geomean_pct(const double *change_pct, int n);
 
 /**
- * t = a + b x, least squares in relative error, so that short times count as much as long ones. Shape: x[n], t[n]. Err: -1 when n < 2
- * or all x are equal.
+ * t = a + b x, least squares in relative error, so that short times count as much as long ones. Shape: x[n], t[n]. Err: -1 when n
+ * < 2 or all x are equal.
  */
 int derive_line(const double *x, const double *t, int n, double *a, double *b);
 

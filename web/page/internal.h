@@ -78,7 +78,7 @@ struct why {
 	struct why_kept *kept;
 };
 
-/** Which profile to read: an alert's, or where that is 0 a comparison's. */
+/** Selects a profile: an alert's, or where that is 0 a comparison's. */
 struct why_of {
 	int64_t alert, comparison;
 	const char *key; /* the cell; NULL: the `n`th of the profile */
@@ -281,7 +281,7 @@ struct axis comparison_axis(struct comparison *c, double *threshold_pct);
 
 /** The verdict, linked to the comparison or job that decides it; a dash where there is none. */
 void suites_verdict(struct buf *out, const struct commit_verdict *v);
-/** Which of several suites decides, linked to the commit: "gemm, 1 of 2 suites". Nothing where there is only one. */
+/** The one of several suites that decides, linked to the commit: "gemm, 1 of 2 suites". Nothing where there is only one. */
 void suites_which(struct buf *out, const struct commit_verdict *v, const char *sha);
 /** "waits for gemm, second"; nothing where all have ended. */
 void suites_unfinished(struct buf *out, const struct commit_verdict *v);

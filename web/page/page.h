@@ -109,7 +109,9 @@ struct comparison {
 	const struct view_around *around;
 };
 
-/** Read a comparison. Own: comparison_free, also after an error; `around` (NULL: nothing) stays the caller's. Err: ERR_NOT_FOUND. */
+/**
+ * Read a comparison. Own: comparison_free, also after an error; `around` (NULL: nothing) stays the caller's. Err: ERR_NOT_FOUND.
+ */
 int comparison_read(struct db *db, int64_t id, const struct view_around *around, struct comparison *out, struct fw_err *err);
 void comparison_free(struct comparison *c);
 

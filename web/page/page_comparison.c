@@ -684,7 +684,7 @@ static void crumbs(struct buf *out, const struct comparison *c)
 	emit_format(out, "%s{commit} %s</p>\n", c->base.commit, c->base.subject);
 }
 
-/* Which shard of a suite this is, where the suite is too large for one push. */
+/* The shard of a suite that this is, where the suite is too large for one push. */
 static void part(struct buf *out, const struct comparison *c)
 {
 	char text[240];

@@ -8,7 +8,7 @@ struct table {
 	struct fw_err *err;
 	int result;
 	const char *cell;                         /* key, while its rows are written */
-	const struct view_profile_kernel *kernel; /* likewise */
+	const struct view_profile_kernel *kernel; /* kernel, while its rows are written */
 };
 
 /* ---- every number ------------------------------------------------------------------------------------------------------ */
