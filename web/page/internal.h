@@ -33,7 +33,7 @@ struct why_cause {
 
 /** Warps that were sampled at one instruction. */
 struct why_stall {
-	long offset, samples, of_reason; /* of_reason of the samples had the reason */
+	long offset, samples, of_reason; /* of_reason: samples with that reason */
 	const char *reason, *text;       /* text: the instruction; "" unknown */
 };
 
@@ -82,7 +82,7 @@ struct why {
 struct why_of {
 	int64_t alert, comparison;
 	const char *key; /* the cell; NULL: the `n`th of the profile */
-	int n;           /* in order of regression, the largest first */
+	int n;           /* index by regression, the largest first */
 };
 
 /**

@@ -96,7 +96,7 @@ struct comparison {
 		double power_limit_w, peak_gb_s; /* of the device's memory */
 	} environment;
 	double gpu_s, wall_s, rule_k;
-	double step_s[DEVICE_STEPS]; /* share of gpu_s; NAN: no such step */
+	double step_s[DEVICE_STEPS]; /* seconds of gpu_s; NAN: no such step */
 	bool quick;
 	struct {
 		int number, of, suite_cells, nights, measured; /* `of` 0: the suite is measured whole */
