@@ -38,7 +38,7 @@ const char *prose_take(const char *at, const char *end, const char *before, cons
  * Every timed call of a cell as a dot on two strips, base above target, so that slow calls are seen and not only counted.
  */
 
-/** Draw; nothing where some samples were deleted to save space. */
+/** Draw; nothing where the times of calls were deleted and only the estimates of runs are stored. */
 void strip_draw(struct buf *out, const struct store_runs *l);
 
 #endif

@@ -99,7 +99,7 @@ static void offer_to_measure(struct buf *out, const char *repo, const struct sid
 	emit_raw(out, "<p><button>Measure them</button></p></form></section>\n");
 }
 
-/* Redirect to the comparison of the two commits, if there is one. */
+/* Redirect to the comparison of the two commits if there is one, else draw the page. */
 static int answer(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct buf *out = &response->body;
