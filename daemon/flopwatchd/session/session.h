@@ -14,15 +14,15 @@
 
 /*
  * ---- executor ----
- * Submissions of a worker to a machine: pending for a reason, running or ended. A submission may be pending for
- * any time: no limit applies. After executor_end the child is asked to end and then killed; if a scheduler holds an allocation
- * for it, the daemon searches for it until it is gone.
+ * Submissions of a worker to a machine: pending with a reason, running or ended. A submission may stay pending without a time
+ * limit. After executor_end the child gets a request to end and is later killed; if a scheduler has an allocation for it, the
+ * daemon searches for that allocation until it is gone.
  */
 
-struct executors; /* all of a daemon */
-struct executor;  /* one submission */
+struct executors; /* of all submissions of a daemon */
+struct executor;  /* of one submission */
 
-/** State of a pending submission, in its scheduler's words. Texts live for the call. */
+/** State of a pending submission, in the terms of its scheduler. Texts are valid during the call. */
 struct executor_wait {
 	const char *id;     /* the scheduler's id; "": none yet */
 	const char *reason; /* "Resources", or the error of the query */
@@ -30,44 +30,44 @@ struct executor_wait {
 };
 
 struct executor_hooks {
-	/** The submission is pending; called again when the reason changes. */
+	/** The submission is pending. Called again when the reason changes. */
 	void (*pending)(void *arg, const struct executor_wait *wait);
-	/** The worker can be connected. May run before executor_submit returns. Own: the executor owns the descriptor. */
+	/** The worker can be connected. May be called before executor_submit returns. Own: the executor owns the descriptor. */
 	void (*running)(void *arg, int fd);
 	/** One line of the worker's standard error. */
 	void (*said)(void *arg, char *line);
-	/** The process ended: "exit 3", "" for success. Only if executor_is_process. */
+	/** The process ended: "exit 3", "" for success. Called only if executor_is_process. */
 	void (*ended)(void *arg, const char *how);
 };
 
-/** Cancels allocations that an earlier daemon left. Own: borrows l and c. */
+/** Create an executor and cancel allocations of an earlier daemon. Own: borrows l and c. */
 struct executors *executors_new(struct loop *l, const struct config *c);
-/** Ask all running children to end and wait a moment; accepts NULL. */
+/** Request all running children to end and wait a moment. Accepts NULL. */
 void executors_free(struct executors *x);
 
-/** Start the worker or connect, on `node` if set. Own: borrows w and hooks until executor_end. Err: no hook was called. */
+/** Start the worker or connect to it, on `node` if set. Own: borrows w and hooks until executor_end. Err: no hook was called. */
 int executor_submit(struct executors *x, const struct config_worker *w, const char *node, const struct executor_hooks *hooks,
 	void *arg, struct executor **out, struct fw_err *err);
-/** True if it has a process, so that `ended` will be called. */
+/** True if the submission has a process, so that `ended` will be called. */
 bool executor_is_process(const struct executor *e);
 /** Call no hook from now on, and give the process a moment to end. Accepts NULL. */
 void executor_end(struct executor *e);
 
 /*
  * ---- slot ----
- * One job at a time of a configured worker: queries its devices, claims a job for one of them, runs it to its end. A
- * worker has a slot for each of its devices. With a scheduler, a slot submits a request and chooses its job once it has an
- * allocation: until then the job stays in the queue, and later jobs may precede it. An unreachable worker is retried with
- * growing delays at no cost to any job; a worker that fails in the middle of a job costs that job an attempt. A result that
- * cannot be stored is retried.
+ * A slot runs one job at a time of a configured worker: it queries the worker's devices, claims a job for one of them, and runs
+ * it to its end. A worker has a slot for each of its devices. With a scheduler, a slot submits a request and chooses its job once
+ * it has an allocation: until then the job stays in the queue, and later jobs may precede it. An unreachable worker is retried
+ * with growing delays, which affects no job; a worker that fails during a job costs that job an attempt. A result that cannot be
+ * stored is retried.
  */
 
 struct slot;
 
-/** Of one worker: consecutive allocations whose devices fitted no queued job, and the resulting delay. */
+/** Backoff of one worker: consecutive allocations whose devices fitted no queued job, and the resulting delay. */
 struct backoff {
 	int n;
-	int64_t until_ns; /* until then, jobs that were queued at the last give-back get no new request; 0: no delay */
+	int64_t until_ns; /* until then, jobs queued at the last release of an allocation get no new request; 0: no delay */
 	int64_t newest;   /* the newest job at that time */
 };
 
@@ -82,11 +82,11 @@ struct slot_host {
 	void (*changed)(void *arg);
 	/** True if another slot uses this device. */
 	bool (*is_taken)(void *arg, const char *uuid);
-	/** Slot `n`; NULL after the last. */
+	/** Return slot `n`; NULL after the last one. */
 	struct slot *(*nth_slot)(void *arg, int n);
 	/** A repository cannot be read now: start none of its jobs before the queue retries. */
 	void (*hold)(void *arg, int64_t repo);
-	/** Held repositories, as a JSON array of ids. */
+	/** Return the unreadable repositories as a JSON array of ids. */
 	const char *(*held)(void *arg);
 	/** True if the disk has space for a job's results. */
 	bool (*has_room)(void *arg);
@@ -95,16 +95,19 @@ struct slot_host {
 
 /** Create a slot, number `index` of its worker, and query its devices. Own: borrows host and w; NULL without memory. */
 struct slot *slot_new(const struct slot_host *host, const struct config_worker *w, int index);
-/** Another slot of the same worker; copies the hello of `first`. NULL without memory. */
+/** Create another slot of the same worker; copies the hello of `first`. NULL without memory. */
 struct slot *slot_new_concurrent(const struct slot *first, int index);
-/** Number of slots that the worker's last hello allows: one for each device. */
+/** Return the number of slots that the worker's last hello allows: one for each device. */
 int slot_devices(const struct slot *s);
 const struct config_worker *slot_worker(const struct slot *s);
 
 enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_HEALTH_CHECK, SLOT_HAS_IDLE_ALLOCATION };
-/** State of its request. NOT: it could request; SLOT_HAS_IDLE_ALLOCATION: its allocation fits no queued job. */
+/**
+ * State of a slot's request. NOT: the slot could request an allocation; SLOT_HAS_IDLE_ALLOCATION: its allocation fits no queued
+ * job.
+ */
 enum slot_wait slot_waits(const struct slot *s);
-/** Properties of a requested allocation. The job is chosen once it is granted. */
+/** Properties of a requested allocation. The job is chosen once the allocation is granted. */
 struct slot_request {
 	int64_t job; /* 0: a device for a health check */
 	int priority;
@@ -112,62 +115,62 @@ struct slot_request {
 };
 /** Request an allocation. Err: the worker cannot be started; it is down for a while. */
 int slot_submit(struct slot *s, const struct slot_request *request, struct fw_err *err);
-/** The request of a waiting slot; may be replaced by another for the same node. Own: the slot's. */
+/** Return the request of a waiting slot; the caller may replace it by another one for the same node. Own: the slot's. */
 struct slot_request *slot_request(struct slot *s);
-/** True if the scheduler has seen the request and lets it wait. */
+/** True if the scheduler has received the request and keeps it pending. */
 bool slot_is_stuck(const struct slot *s);
 /** Withdraw the request. */
 void slot_give_up(struct slot *s);
-/** True if an idle allocation was held for the longest permitted time. */
+/** True if the slot has had an idle allocation for the longest permitted time. */
 bool slot_idle_allocation_is_old(const struct slot *s);
-/** Release an idle allocation; `in_backoff`: and delay the next request, longer each time (struct backoff). */
+/** Release an idle allocation. `in_backoff`: also delay the next request, longer each time (struct backoff). */
 void slot_give_back(struct slot *s, bool in_backoff);
-/** Delay after the `n`th time (from 1). Units: ms. */
+/** Return the delay after the `n`th time (from 1). Units: ms. */
 int64_t slot_backoff_ms(int n);
-/** Kill what runs; rows are unchanged. Accepts NULL. */
+/** Kill running processes; rows are unchanged. Accepts NULL. */
 void slot_free(struct slot *s);
 
-/** Claim the next job for one of its devices, if the slot is free. Err: the database. */
+/** Claim the next job for one of its devices if the slot is free. Err: the database. */
 int slot_claim(struct slot *s, struct fw_err *err);
-/** Current job, 0 none. */
+/** Return the current job, 0 none. */
 int64_t slot_job(const struct slot *s);
-/** Device of the current job or health check; "" none. */
+/** Return the device of the current job or health check; "" none. */
 const char *slot_device(const struct slot *s);
 struct worker_status;
-/** Status of its worker. Own: texts point into the slot. */
+/** Report the status of its worker. Own: texts belong to the slot. */
 void slot_report(const struct slot *s, struct worker_status *out);
-/** True if its worker measures on this kind of device, or may. */
+/** True if its worker measures on this kind of device, or may do so. */
 bool slot_measures(const struct slot *s, enum device_kind kind);
-/** True if any process or session of it runs. */
+/** True if a process or session of the slot is running. */
 bool slot_is_busy(const struct slot *s);
 /** Cancel its job. Err: the database. */
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err);
 /** Return its job to the queue without counting the attempt, and stop the worker. */
 void slot_release(struct slot *s, const char *why);
-/** Preempt a profile if a job that users wait for could use its device. 1 preempted, 0, -1. */
+/** Preempt a profile if a job that a client waits for could use its device. Returns 1 preempted, 0, -1. */
 int slot_make_way(struct slot *s, struct fw_err *err);
-/** True if its job is over and its worker is still ending. */
+/** True if its job has ended and its worker is still ending. */
 bool slot_is_leaving(const struct slot *s);
-/** slot_release for a job that the worker does not have yet. */
+/** As slot_release, for a job that was not sent to the worker yet. */
 void slot_release_plan(struct slot *s, const char *why);
 
 /*
  * ---- build_claims ----
- * Coordination of workers of one kind that build in separate allocations, each with its own cache: a worker
- * measures the jobs it built, and the others do not build them again.
+ * Coordination of workers of one kind that build in separate allocations, each with its own cache. A worker measures the jobs it
+ * built; the other workers do not build them again.
  */
 
-/** Build a JSON array of ids: begin, add, end. Own: the caller's; buf_fini frees. */
+/** Build a JSON array of ids: begin, add, end. Own: the caller's; free it with buf_fini. */
 void build_claims_begin(struct buf *ids);
 void build_claims_add(struct buf *ids, int64_t id);
 void build_claims_end(struct buf *ids);
 
-/** Add jobs that other workers than `w` built and will measure, up to their number of slots. Err: the database. */
+/** Add jobs that workers other than `w` built and will measure, up to their number of slots. Err: the database. */
 int build_claims_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err);
-/** Further builds `w` may request: next to other builders, no more than it can measure. Err: the database. */
+/** Return how many more builds `w` may request: no more than it can measure, minus those of other builders. Err: the database. */
 int build_claims_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err);
 
-/* ---- connect: Connections to workers: a command here, on another host or in a Slurm allocation, or a socket. ---- */
+/* ---- connect: Connections to workers: a command on this machine, on another host or in a Slurm allocation, or a socket. ---- */
 
 enum { CONNECT_ENV_MAX = 16, CONNECT_ENV_TEXT = 4096 };
 
@@ -184,13 +187,13 @@ struct connect_as {
 };
 
 /**
- * Start the worker or connect to its socket. The child gets time to end before it is killed, because a scheduler or another
- * host holds resources for it. Own: on 0 the caller closes both descriptors and ends the child; on -1 nothing is open.
+ * Start the worker or connect to its socket. The child gets time to end before it is killed, because a scheduler or another host
+ * holds resources for it. Own: on 0 the caller closes both descriptors and ends the child; on -1 nothing is open.
  */
 int connect_worker(const struct config *c, const struct config_worker *w, const struct connect_as *as, struct connection *out,
 	struct fw_err *err);
 
-/** Variables passed to a worker, and no others. Shape: env[CONNECT_ENV_MAX], text[CONNECT_ENV_MAX]. */
+/** Set the environment variables of a worker; it gets no others. Shape: env[CONNECT_ENV_MAX], text[CONNECT_ENV_MAX]. */
 void connect_environment(const char *env[CONNECT_ENV_MAX], char (*text)[CONNECT_ENV_TEXT]);
 
 /*
@@ -209,15 +212,15 @@ struct progress {
 	enum role role;
 	char step[16];
 	char note[400];   /* last note about the device in this step, such as a wait for other processes; "": none */
-	struct buf lines; /* pending lines, each ends in '\n' */
+	struct buf lines; /* pending lines, each ends with '\n' */
 	bool is_dirty;
 	struct loop_source *timer;
 };
 
 void progress_init(struct progress *c, struct loop *l, struct txn *g);
-/** Start a job; lines may be added from here on. */
+/** Start a job; lines may be added from now on. */
 void progress_for(struct progress *c, const struct store_job *job);
-/** Set the job's cells; again before each further set of runs, with the cells of that set. */
+/** Set the job's cells. Call it again before each further set of runs, with the cells of that set. */
 void progress_begin(struct progress *c, const struct msg_job *request);
 /** Update log and progress from a message. */
 void progress_receive(struct progress *c, const struct msg *m);
@@ -228,17 +231,16 @@ void progress_end(struct progress *c);
 
 /*
  * ---- session ----
- * One session with one worker: hello, a job, its trees, its messages, done. The worker is a child or the peer of a
- * Unix socket; both are one descriptor here. A worker is never trusted: its messages are parsed and checked against the
- * request, it gets only trees that the job names, and a minute without a message, an unexpected message or an early end fail
- * the session.
+ * One session with one worker: hello, a job, its trees, its messages, done. The worker is a child or the peer of a Unix socket;
+ * both have one descriptor here. A worker is never trusted: the session checks its messages against the request and sends only
+ * trees that the job names. A minute without a message, an unexpected message or an early end fail the session.
  */
 
 struct session;
 
 enum session_end {
 	SESSION_DONE,      /* the worker sent done: `result` is complete */
-	SESSION_LOST,      /* it ended, stalled or sent an invalid message; `why` in one line */
+	SESSION_LOST,      /* the worker ended, stalled or sent an invalid message; `why` in one line */
 	SESSION_CANCELLED, /* session_cancel was called */
 	SESSION_STARVED,   /* a tree cannot be packed now; neither worker nor job is at fault */
 	SESSION_REFUSED,   /* the job's trees can never be packed */
@@ -247,96 +249,100 @@ enum session_end {
 struct session_hooks {
 	/** The start is pending, without a time limit. May be NULL. */
 	void (*pending)(void *arg, const struct executor_wait *wait);
-	/** The worker is ready, also after session_stay: answer with session_send or session_cancel, now or later. */
+	/** The worker is ready, also after session_stay: respond with session_send or session_cancel, now or later. */
 	void (*hello)(void *arg, const struct msg_hello *hello);
-	/** Every message about the job, before it enters the result. */
+	/** Called for every message about the job, before the result gets it. */
 	void (*word)(void *arg, const struct msg *m);
 	/**
-	 * Last call, never inside another one; frees the session afterwards. Own: `result` (NULL unless done) is the callee's.
+	 * The last call, never made inside another one; the session is freed afterwards. Own: `result` (NULL unless done) is the
+	 * callee's.
 	 */
 	void (*end)(void *arg, enum session_end how, struct result *result, const char *why);
 };
 
-/** Start the worker or connect to it, on `node` if set. Own: borrows all. Err: neither is possible; no hook is called. */
+/**
+ * Start the worker or connect to it, on `node` if set. Own: borrows all arguments. Err: neither is possible; no hook is called.
+ */
 int session_open(struct executors *x, struct loop *l, const struct config *c, const struct config_worker *w, const char *node,
 	const struct session_hooks *hooks, void *arg, struct session **out, struct fw_err *err);
 /**
- * Send the job after hello; the caller fills in job, attempt, nonce, seed and device. `device` describes ask.device. Own: takes
- * over the plan's contents. Err: the job does not fit into a line.
+ * Send the job after hello; the caller fills in job, attempt, nonce, seed and device. `device` describes request.device. Own:
+ * takes over the plan's contents. Err: the job does not fit into a line.
  */
 int session_send(
 	struct session *s, struct plan *plan, const char *repo_path, const struct msg_device *device, struct fw_err *err);
-/** Request a health check instead of a job. The worker answers with one MSG_STATE and ends. Err: not ready. */
+/** Request a health check instead of a job. The worker responds with one MSG_STATE and ends. Err: not ready. */
 int session_health_check(struct session *s, const char *uuid, struct fw_err *err);
 /**
- * Ask the worker to end its job and wait for another: a second hello follows, or the end if the worker cannot or takes too
- * long. False: it has no job, or is ending.
+ * Request the worker to end its job and wait for another one. A second hello follows, or the end of the session if the worker
+ * cannot do so or takes too long. False: the worker has no job, or is ending.
  */
 bool session_stay(struct session *s);
 /** True if the session has ended but the hook was not called yet. */
 bool session_is_ending(const struct session *s);
-/** Ask the worker to end, send SIGTERM after 5 s and SIGKILL 5 s later; no effect if it is ending already. */
+/** Request the worker to end; send SIGTERM after 5 s and SIGKILL 5 s later. No effect if it is already ending. */
 void session_cancel(struct session *s);
-/** End the worker at once, without a hook. Not from inside a hook; accepts NULL. */
+/** End the worker at once, without a hook. Must not be called from a hook. Accepts NULL. */
 void session_close(struct session *s);
 
 /*
  * ---- split_group ----
- * A job that several slots measure at once, each with a device of one class: either its cells are partitioned,
- * with all pairs of a cell on one device, or a second device confirms its losses. The slot that has the job leads: only it
- * moves the job's row, reports progress and stores the result. The others lend their device; a failure of one of them fails the
- * job.
+ * A job that several slots measure at once, each with a device of one class. Either its cells are partitioned, with all pairs of
+ * a cell on one device, or a second device confirms its regressions. The slot that has the job leads: only that slot changes the
+ * job's row, reports progress and stores the result. The other slots lend their device; a failure of one of them fails the job.
  */
 
 struct slot;
 struct split_group;
 
 /**
- * If the configuration allows it and no other job waits for the devices: partition the leader's plan, which is ready, over it
- * and free slots with devices of the same class. The leader's plan becomes its part. Err: no memory, the database; the plan is
- * unchanged.
+ * If the configuration allows it and no other job waits for the devices: partition the leader's plan, which is ready, over its
+ * device and those of free slots of the same class. The leader's plan becomes that of its partition. Err: no memory, the
+ * database; the plan is unchanged.
  */
 int split_group_gather(struct slot *leader, struct fw_err *err);
-/** True if it lends its device to another slot's job. */
+/** True if the slot lends its device to another slot's job. */
 bool split_group_is_helper(const struct slot *s);
-/** True if another device may measure its part: no other slot has a part, whose class the device would have to match. */
+/**
+ * True if another device may measure the slot's partition: no other slot has a partition, whose class the device would have to
+ * match.
+ */
 bool split_group_may_rebind(const struct slot *s);
-/** Update its part after it got another device. No effect without a split group. */
+/** Update the slot's partition after it got another device. No effect without a split group. */
 void split_group_rebind(struct slot *s);
-/** Check that the devices of all parts are still of one class after a worker's hello. Err: they are not; the database. */
+/** Check that the devices of all partitions are still of one class after a worker's hello. Err: they are not; the database. */
 int split_group_fits(const struct slot *s, struct fw_err *err);
-/** The slot that has the job: itself, unless it is a helper. */
+/** Return the slot that has the job: the slot itself, unless it is a helper. */
 struct slot *split_group_leader(struct slot *s);
-/** Add a finished part; a helper is free then. Own: takes `part`. Err: it does not fit. */
+/** Add a finished partition; a helper is free then. Own: takes `part`. Err: it does not fit. */
 int split_group_take(struct slot *s, struct result *part, struct fw_err *err);
-/** Start a confirming set, or return the whole result (else NULL), which is the caller's. Err: as split_group_gather. */
+/** Start a confirming set, or return the whole result (else NULL), which becomes the caller's. Err: as split_group_gather. */
 int split_group_go_on(struct slot *leader, struct result **whole, struct fw_err *err);
 /** End the job: helpers are free, or will be when their workers have ended. No effect without a split group. */
 void split_group_dismiss(struct slot *leader);
-/** Remove the slot, whatever its part is. */
+/** Remove the slot, leader or helper. */
 void split_group_forget(struct slot *s);
 
 /*
  * ---- slot_inside ----
- * State and functions shared by the files of a slot: slot.c leads a worker from its hello to a running job,
- * slot_end.c ends the job and stores its result, slot.c runs a part of a split job and checks a device,
- * slot_build.c builds in separate allocations, slot_idle_allocation.c keeps an allocation that fits no job, slot_report.c reports
- * the status.
+ * State and functions shared by the files of a slot. slot.c leads a worker from its hello to a running job, runs a partition of a
+ * split job and checks a device; slot_end.c ends the job and stores its result; slot_build.c builds in separate allocations;
+ * slot_idle_allocation.c retains an allocation that fits no job; slot_report.c reports the status.
  */
 
 enum phase {
 	PHASE_DOWN,    /* waits for its timer, then queries the worker again */
-	PHASE_ASKING,  /* a session that only waits for hello */
+	PHASE_ASKING,  /* has a session that only waits for hello */
 	PHASE_FREE,    /* has no job; its devices are known, or a scheduler has them */
-	PHASE_WAITING, /* a session without allocation; the job is chosen once there is one */
-	/* keeps an allocation that fits no job while it requests another: the same device would be granted again */
+	PHASE_WAITING, /* has a session without an allocation; the job is chosen once there is one */
+	/* retains an allocation that fits no job while it requests another: the scheduler would grant the same device again */
 	PHASE_IDLE_ALLOCATION,
-	PHASE_PLANNING,     /* has a job, queries git for its inputs; with an allocation, next to its session */
+	PHASE_PLANNING,     /* has a job and queries git for its inputs; with an allocation, next to its session */
 	PHASE_OPENING,      /* has a plan, waits for the worker's hello */
 	PHASE_RUNNING,      /* the worker has the job */
 	PHASE_HEALTH_CHECK, /* no job: checks a quarantined device */
-	PHASE_JOINING,      /* its part of a job is done, parts of other slots are not */
-	PHASE_LEAVING,      /* the job is over, the worker still ends */
+	PHASE_JOINING,      /* its partition of a job is done, those of other slots are not */
+	PHASE_LEAVING,      /* the job has ended, the worker is still ending */
 	PHASE_STORING       /* has a write that the database did not accept */
 };
 
@@ -351,7 +357,7 @@ struct slot {
 	struct msg_hello hello;
 	bool has_hello;
 	int failures;                    /* of the worker, consecutive */
-	int n_full;                      /* consecutive jobs that its disk had no space for */
+	int n_full;                      /* consecutive jobs for which its disk had no space */
 	char why[400];                   /* the last failure */
 	bool is_suspect;                 /* query its devices before the next job */
 	int n_backoff;                   /* consecutive allocations that fitted no job */
@@ -363,17 +369,17 @@ struct slot {
 
 	struct store_job job; /* id 0: none */
 	enum jobstate state;
-	bool measures; /* measuring has started: the job's time limit counts */
+	bool measures; /* measuring has started: the job's time limit applies */
 	struct msg_device device;
 	int64_t device_id;
 	enum { HEALTH_CHECK_NOT_SENT, HEALTH_CHECK_SENT, HEALTH_CHECK_SAID } health_check;
 	bool health_check_ok;
-	int n_silent; /* consecutive health checks that were sent and not answered */
+	int n_silent; /* consecutive health checks that were sent and got no response */
 	char health_check_why[400];
 	struct plan plan;
 	char repo_path[4096];
 	struct progress progress;
-	int n_sources; /* of a job with separate builds: sources whose modules the cache should hold */
+	int n_sources; /* of a job with separate builds: sources whose modules the cache should have */
 	struct {
 		enum role role;
 		char name[STORE_SOURCE_SIZE];
@@ -392,7 +398,7 @@ struct slot {
 
 /* slot_report.c */
 
-/** Purpose of its allocations: "build", "measure", "" both. */
+/** Return the purpose of its allocations: "build", "measure", "" both. */
 const char *slot_aim(const struct slot *s);
 /** True if its worker could not be reached at the last attempt. */
 bool slot_is_down(const struct slot *s);
@@ -402,51 +408,51 @@ bool slot_is_down(const struct slot *s);
 void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn);
 /** Store why its allocation waits or is of no use, with an event. Err: the database. */
 int slot_write_pending(struct slot *s, struct fw_err *err);
-/** Drop the last job; the slot is free. */
+/** Drop the last job; the slot is free then. */
 void slot_go_free(struct slot *s);
 /** Start a session with its worker, on `node` if set. Err: it cannot be started. */
 int slot_open_session(struct slot *s, const char *node, struct fw_err *err);
-/** Find a device of the hello; NULL: none. */
+/** Find a device in the hello; NULL: none. */
 const struct msg_device *slot_find_device(const struct msg_hello *hello, const char *uuid);
 
 /* slot.c */
 
-/** Start its part of a split job; job, plan and device are set. Err: its worker cannot be started. */
+/** Start its partition of a split job; job, plan and device are set. Err: its worker cannot be started. */
 int slot_open_helper(struct slot *s, struct fw_err *err);
-/** Cancel its part of another slot's job. */
+/** Cancel its partition of another slot's job. */
 void slot_let_go(struct slot *s);
 
 /* slot.c */
 
 /* slot_idle_allocation.c */
 
-/** Keep an allocation that fits no queued job. */
+/** Retain an allocation that fits no queued job. */
 void slot_keep_idle_allocation(struct slot *s);
 /** Stop its timer: the allocation is checked against the queue, or is gone. */
 void slot_stop_idle_allocation(struct slot *s);
-/** Restart its timer: it still fits no job. */
+/** Restart its timer: the allocation still fits no job. */
 void slot_go_on_idle_allocation(struct slot *s);
-/** Backoff state of its worker. */
+/** Return the backoff state of its worker. */
 struct backoff *slot_backoff(const struct slot *s);
 
 /* slot_build.c */
 
-/** Claim the next job to build and mark it as sent. 1, 0 none, -1. */
+/** Claim the next job to build and mark it as sent. Returns 1, 0 none, -1. */
 int slot_claim_build(struct slot *s, struct fw_err *err);
 /** A builder sent hello: clear the records of builds that other workers made for it. */
 void slot_meet_builder(struct slot *s);
-/** End a build: the job waits for a device, or ends if a build failed or both are identical. Own: takes `result`. */
+/** End a build: the job waits for a device, or ends if a build failed or both builds are identical. Own: takes `result`. */
 void slot_take_builds(struct slot *s, struct result *result);
 /** Store the job's cached builds. Err: the database. */
 int slot_write_cached(struct slot *s, int64_t now_ms, struct fw_err *err);
-/** Before the plan is sent to a measuring worker: note the sources that its cache should hold. */
+/** Before the plan is sent to a measuring worker: record the sources that its cache should have. */
 void slot_note_sources(struct slot *s);
-/** The measuring worker reported a build: log one that its cache should have held. */
+/** The measuring worker reported a build: log it if its cache should have had the module. */
 void slot_receive_build(struct slot *s, const struct msg_build *b);
 
 /* slot_end.c */
 
-/** Set the write that slot_settle has to do. */
+/** Set the pending write for slot_settle. */
 void slot_set_pending(struct slot *s, enum pending_write pending_write, enum jobstate state, const char *why);
 /** Do the pending write; then the slot is free, or retries later. */
 void slot_settle(struct slot *s);
@@ -454,7 +460,7 @@ void slot_settle(struct slot *s);
 void slot_finish_job(struct slot *s, enum pending_write pending_write, enum jobstate_event on, const char *why);
 /** Return the job to the queue, or fail it after its last attempt: the job may be what breaks the worker. */
 void slot_count_attempt(struct slot *s, const char *why);
-/** As slot_count_attempt, and query the worker's devices before its next job. */
+/** As slot_count_attempt; also query the worker's devices before its next job. */
 void slot_lose_worker(struct slot *s, const char *why);
 /** Limit the job to `limit_ms` from now on. */
 void slot_limit_job(struct slot *s, int64_t limit_ms);
