@@ -89,7 +89,7 @@ static void on_removed(void *arg, const struct buf *out, const struct fw_err *fa
 		log_error("backup.remove", "err=%s", log_quote(failed->text));
 }
 
-/* A child frees the large file, which takes long; under another name, so that the next copy may start. */
+/* The child frees the large file, which takes long, under another name, so that the next copy may start. */
 static void remove_whole(struct backup *b)
 {
 	const char *const args[] = { "-f", b->old, NULL };
@@ -143,7 +143,7 @@ int backup_run(const char *database, const char *path)
 {
 	struct db *db = NULL;
 	struct fw_err err = { 0 };
-	signal(SIGXFSZ, SIG_IGN); /* a file size limit must fail a write with an error */
+	signal(SIGXFSZ, SIG_IGN); /* with a file size limit, a write must fail with an error */
 	if (db_open(database, true, &db, &err) == 0 && db_backup(db, path, &err) == 0) {
 		db_close(db);
 		return 0;

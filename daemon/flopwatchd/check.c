@@ -31,7 +31,7 @@ int check_here(struct db *db, const char *path, bool *is_done, struct fw_err *er
 	return *is_done ? check_database(db, err) : 0;
 }
 
-/* A child that was slow or killed proves nothing. */
+/* A child that was slow or killed proves neither damage nor its absence. */
 static void on_check_end(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct check *c = arg;

@@ -40,7 +40,7 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 		snprintf(sha, 65, "%s", text);
 		return 0;
 	}
-	/* encoded as in the API, or as a user writes it */
+	/* encoded as in the API, or as typed by a user */
 	branch_key(text, branch);
 	for (int i = 0; i < 2; i++) {
 		if (i == 1 && gitread_encode(text, branch, 1024, err) != 0)
@@ -100,7 +100,7 @@ static void add_base(struct store_job *job)
 	job->branch[0] = 0;
 }
 
-/* A hand-made configuration belongs to no commit, and neither does its verdict. */
+/* A configuration set by hand belongs to no commit, and so does its verdict. */
 static int read_configs(const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
 	if (read_config("base_config", r->base_config, job->base_config, sizeof job->base_config, err) != 0 ||
@@ -153,7 +153,7 @@ static int read_toolchain(
 	return 0;
 }
 
-/* The effect of a toolchain says nothing about the commit. */
+/* The effect of a toolchain shows nothing about the commit. */
 static int read_tools(const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
 	if (read_toolchain("base", r->base_toolchain, r->base_flags, &job->base_tools, err) != 0 ||
@@ -172,7 +172,7 @@ static int read_tools(const struct job_request *r, struct store_job *job, struct
 	return 0;
 }
 
-/* Name of a side in pages and messages. A full hash is no name. */
+/* Write the name of a side in pages and messages. A full hash is no name. */
 static void copy_name(const char *text, char out[STORE_JOB_NAME_SIZE])
 {
 	bool fits = !oid_is_prefix(text, 40) && strlen(text) < STORE_JOB_NAME_SIZE;
@@ -372,7 +372,7 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 	if (at >= 0 && (!r.target || !r.target[0]))
 		r.target = c->config->repo[at].upstream;
 	r.base = NULL;
-	r.device_kind = NULL; /* may be one device, which control_read_request does not accept */
+	r.device_kind = NULL; /* may be one device, which control_read_request rejects */
 	if (control_read_request(c, &r, &parameters, err) != 0 ||
 		control_read_device(c, request->device_kind, &parameters, err) != 0 ||
 		choose_peers(c, &c->config->repo[at], &r, &parameters, &peers, err) != 0)
@@ -529,7 +529,7 @@ int control_judge(struct control *c, int64_t comparison, bool *changed, struct f
 	return txn_end(g, judge_again(c->db, comparison, changed, err), err);
 }
 
-/* Resolve other alerts about the same losses: the culprit's alert was accepted. */
+/* Resolve other alerts about the same regressions: a user accepted the culprit's alert. */
 static int resolve_covered(struct control *c, int64_t alert, int64_t now, struct fw_err *err)
 {
 	int64_t ids[COVERED_MAX];
@@ -541,7 +541,7 @@ static int resolve_covered(struct control *c, int64_t alert, int64_t now, struct
 	return result;
 }
 
-/* Update forge and notes: an accepted loss passes from now on. */
+/* Update forge and notes: an accepted regression passes from now on. */
 static int update_accepted(struct control *c, int64_t alert, int64_t now, struct fw_err *err)
 {
 	int64_t ids[COVERED_MAX];
@@ -588,7 +588,7 @@ int control_trigger(struct control *c, const char *repo, int64_t *look, struct f
 {
 	if (config_repo_find(c->config, repo) < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
-	if (!c->watch) /* the start failed, and is retried automatically */
+	if (!c->watch) /* the start failed and is retried automatically */
 		return err_set(err, ERR_BUSY, "no repository is watched at the moment; see the log");
 	int64_t number = watch_trigger(c->watch, repo);
 	if (look)

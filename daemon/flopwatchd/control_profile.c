@@ -109,7 +109,7 @@ static int read_sides(
 	if (!r->base || !r->base[0])
 		return err_set(
 			err, ERR_INVALID, "a profile needs a base and a target, or the number of an alert or a comparison");
-	sides.device_kind = NULL; /* may be one device, which a request does not accept */
+	sides.device_kind = NULL; /* may be one device, which a request rejects */
 	if (control_read_request(c, &sides, job, err) != 0 || control_read_device(c, r->device_kind, job, err) != 0)
 		return -1;
 	struct store_profile_of of = get_sides(job);

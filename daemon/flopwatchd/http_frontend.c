@@ -12,7 +12,7 @@
 #include "web/page/page.h"
 #include "web/web.h"
 
-/* ---- control_queue: Status of the queue: health, workers, jobs that no worker can run. ---- */
+/* ---- control_queue: Status of the queue: health, workers, unschedulable jobs. ---- */
 
 int control_health(struct control *c, struct fw_err *err)
 {
@@ -103,7 +103,7 @@ static const struct site_actions actions = {
 	.backup_over = control_backup_over,
 };
 
-/* Tests and scripts read the port there. */
+/* Tests and scripts read the port from this file. */
 static int write_port(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {
 	char path[600], text[16];
@@ -116,7 +116,7 @@ static int write_port(const struct http_frontend *f, const char *folder, struct 
 	return result;
 }
 
-/* The first token must come from somewhere: each start writes a new admin token, readable for the daemon's user and root. */
+/* Each start writes a new admin token, readable for the daemon's user and root: users need it to create the first tokens. */
 static int write_admin_token(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {
 	char path[600], part[620], token[ACCESS_TOKEN_TEXT + 1], hash[HASH_HEX];

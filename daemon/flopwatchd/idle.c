@@ -88,7 +88,7 @@ static int calibrate_repo(
 	return devices < 0 ? -1 : queued;
 }
 
-/** Queue a repository's share of this night before any gets more. Returns the number, -1. */
+/** Queue a repository's share of this night before any repository gets more. Returns the number, -1. */
 static int queue_night_share(
 	const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
 {
@@ -97,7 +97,7 @@ static int queue_night_share(
 	return found == 1 ? nights_due(db, c, repo, id, true, now_ms, err) : found;
 }
 
-/** Peers before nights and calibrations, which repeat. Returns the number, -1. */
+/** Queue peer comparisons before off-peak jobs and calibrations, which repeat. Returns the number, -1. */
 static int queue_for_repo(
 	const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
 {
@@ -111,7 +111,7 @@ static int queue_for_repo(
 	return calibrate_repo(c, repo, id, db, now_ms, err);
 }
 
-/** Inside a transaction. Returns the number of jobs, -1. */
+/** Called inside a transaction. Returns the number of jobs, -1. */
 static int queue_all(const struct config *c, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int queued = again_request(db, c, now_ms, err);

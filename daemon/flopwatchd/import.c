@@ -11,7 +11,7 @@ static void add_text(struct hash_state *h, const char *text)
 	hash_update(h, text ? text : "", strlen(text ? text : "") + 1);
 }
 
-/* Derive a name from exactly these results. Shape: nonce[33]. */
+/* Derive a nonce from exactly these results. Shape: nonce[33]. */
 static void name_figures(int64_t repo, const struct foreign_figures *f, char nonce[33])
 {
 	struct hash_state h;

@@ -13,24 +13,24 @@
 
 /*
  * ---- backup ----
- * A copy of the database on request; one at a time. A child process makes it from a snapshot while the daemon
- * continues to write; the file appears complete or not at all. It stays in state_dir until backup_over; the next start removes
- * what a killed daemon left.
+ * A copy of the database on request; one at a time. A child process makes it from a snapshot while the daemon continues to write;
+ * the file appears complete or not at all. It stays in state_dir until backup_over. The next start removes files of a killed
+ * daemon.
  */
 
 struct backup;
 
 /** `fn` is called from the loop when a copy has ended or failed. Own: backup_free. */
 struct backup *backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *arg);
-/** Start a copy. Err: ERR_CONFLICT one is being made, ERR_BUSY the daemon stops. */
+/** Start a copy. Err: ERR_CONFLICT another copy is in progress, ERR_BUSY the daemon stops. */
 int backup_begin(struct backup *b, struct fw_err *err);
 /** 1 in progress, 0 complete at `path`, -1 failed. Err: ERR_FULL no space, ERR_TIMEOUT, ERR_BUSY the daemon stops, ERR_IO. */
 int backup_take(struct backup *b, char *path, size_t size, struct fw_err *err);
 /** Discard the copy in any state; another may start. */
 void backup_over(struct backup *b);
-/** The daemon stops: a copy in progress fails, and no other may start. Accepts NULL. */
+/** Stop copies, because the daemon stops: a copy in progress fails, and no other may start. Accepts NULL. */
 void backup_stop(struct backup *b);
-/** Remove the files. After loop_free, which waits for the child. Accepts NULL. */
+/** Remove the files. Call it after loop_free, which waits for the child. Accepts NULL. */
 void backup_free(struct backup *b);
 
 /** Main function of the child. Returns the exit status; a failure prints a line on stderr and its kind on stdout. */
@@ -38,16 +38,16 @@ int backup_run(const char *database, const char *path);
 
 /*
  * ---- check ----
- * The integrity check of the database, which takes too long for a large one at start. Up to CHECK_HERE_BYTES it runs
- * before the start, so that the daemon never serves a damaged database; larger ones are checked by a child for CHECK_MS while
- * the daemon works, which exits if damage is found.
+ * The integrity check of the database, which takes too long at start for a large one. Databases up to CHECK_HERE_BYTES are
+ * checked before the start, so that the daemon never serves a damaged one. Larger ones are checked by a child, for CHECK_MS at
+ * most, while the daemon works; the daemon exits if the child finds damage.
  */
 
 enum { CHECK_MS = 10000, CHECK_HERE_BYTES = 16 << 20 };
 
 struct check;
 
-/** Check now if the database is small enough. *is_done: it was. Err: as db_check. */
+/** Check now if the database is small enough. *is_done: it was checked. Err: as db_check. */
 int check_here(struct db *db, const char *path, bool *is_done, struct fw_err *err);
 /** Called if the database is damaged. */
 typedef void check_fn(void *arg, const struct fw_err *damage);
@@ -86,7 +86,7 @@ int control_bisect(struct control *c, const struct job_request *request, int64_t
  * base and target. Sets *profile. Err: as control_enqueue; ERR_INVALID no times to explain.
  */
 int control_profile(struct control *c, const struct job_request *request, int64_t *profile, struct fw_err *err);
-/** Cancel a search and its queued job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
+/** Cancel a search and its queued job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has already ended. */
 int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, struct fw_err *err);
 /**
  * Store results measured elsewhere; equal ones give the same comparison, `is_new` false. Err: ERR_NOT_FOUND unknown repo,
@@ -100,7 +100,7 @@ int control_import(
  */
 int control_calibrate(struct control *c, const struct job_request *request, int runs, int64_t *jobs, struct fw_err *err);
 /**
- * Drop the stored noise of the cells that match cells_glob, of repo (optional if there is only one), on the device with UUID
+ * Delete the stored noise of the cells that match cells_glob, of repo (optional if there is only one), on the device with UUID
  * device_kind (missing: all). *n counts the cells. Err: ERR_NOT_FOUND unknown repo or device, ERR_INVALID.
  */
 int control_forget(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err);
@@ -110,7 +110,7 @@ int control_forget(struct control *c, const struct job_request *request, const c
  * Shape: jobs[PEERS_MAX], *n of them. Err: as control_enqueue, ERR_INVALID no peer is known.
  */
 int control_peer(struct control *c, const struct job_request *request, int64_t *jobs, int *n, struct fw_err *err);
-/** Cancel an open job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
+/** Cancel an open job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has already ended. */
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
 int control_await(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err);
 /** Queue an ended job again as a new one. Err: ERR_NOT_FOUND, ERR_CONFLICT it is still open. */
@@ -124,7 +124,7 @@ int control_alert(
 int control_redeliver(struct control *c, int64_t notification, struct fw_err *err);
 /** Judge a comparison again from its stored samples. `changed`: a verdict changed. Err: ERR_NOT_FOUND. */
 int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
-/** Check a repository now. *look (may be NULL): the number of that future check. Err: ERR_NOT_FOUND, ERR_BUSY. */
+/** Check a repository now. *look (may be NULL): number of that future check. Err: ERR_NOT_FOUND, ERR_BUSY. */
 int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
 /**
  * Report whether that check, or a later one, has ended, and the result of the newest: *error why the repository could not be
@@ -133,15 +133,15 @@ int control_trigger(struct control *c, const char *repo, int64_t *look, struct f
  */
 int control_looked(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
 	struct fw_err *err);
-/** The webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no webhook. Own: the config's. */
+/** Return the webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no webhook. Own: the config's. */
 int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);
-/** 0 if the daemon can store results; -1 with the reason (disk full, ...). */
+/** Return 0 if the daemon can store results; -1 with the reason (disk full, ...). */
 int control_health(struct control *c, struct fw_err *err);
 /** Start a copy of the database. Err: as backup_begin. */
 int control_backup(struct control *c, struct fw_err *err);
 /** 1 in progress, 0 complete at `path`, -1 failed. Err: as backup_take. */
 int control_backup_take(struct control *c, char *path, size_t size, struct fw_err *err);
-/** Discard the copy: it was sent, or its client is gone. */
+/** Discard the copy: it was sent, or its client has disconnected. */
 void control_backup_over(struct control *c);
 
 /* ---- control_inside: Functions shared by control.c and control_profile.c. ---- */
@@ -152,7 +152,7 @@ void control_backup_over(struct control *c);
 int control_read_request(struct control *c, const struct job_request *r, struct store_job *job, struct fw_err *err);
 /** Read a device kind, or one device by its UUID. */
 int control_read_device(struct control *c, const char *text, struct store_job *job, struct fw_err *err);
-/** Check that `more` jobs fit into the queue; ERR_FULL. Inside the transaction that queues them. */
+/** Check that the queue has capacity for `more` jobs; else ERR_FULL. Inside the transaction that queues them. */
 int control_find_room(struct control *c, int more, struct fw_err *err);
 
 /* control_profile.c */
@@ -168,7 +168,7 @@ struct http_frontend;
 int http_frontend_start(struct loop *l, const struct config *c, struct db *db, struct control *control,
 	struct http_frontend **out, struct fw_err *err);
 int http_frontend_port(const struct http_frontend *f);
-/** Call it when events were written, for open streams. */
+/** Report that events were written, so that open streams send them. */
 void http_frontend_wake(struct http_frontend *f);
 void http_frontend_stop(struct http_frontend *f);
 
@@ -189,8 +189,8 @@ int idle_step(const struct config *c, struct txn *g, int64_t now_ms, struct fw_e
 
 /*
  * ---- import ----
- * Results measured elsewhere, stored as a comparison of kind "import". They are medians without noise, so each cell
- * is `undecided` with that reason; the comparison opens no alert, is no base and enters no history. Ctx: loop only.
+ * Results measured elsewhere, stored as a comparison of kind "import". They are medians without noise, so each cell is
+ * `undecided` with that reason; the comparison opens no alert, is no base and enters no history. Ctx: loop only.
  */
 
 /** Store `figures` for repository `repo` in a transaction. Equal ones give the existing comparison, and `is_new` false. */
@@ -199,31 +199,31 @@ int import_store(struct txn *g, int64_t repo, const struct foreign_figures *figu
 
 /*
  * ---- janitor ----
- * Limits the growth of the database: once an hour, in small steps with pauses. Single times move to the archive
- * after `keep_samples` (db/archived.c), whose months are deleted after `keep_archive`; each run's estimate stays, so
- * that a verdict can be computed again. Notifications are deleted after JANITOR_SENT_DAYS, events after JANITOR_EVENT_DAYS, and
- * received webhook ids (which prevent replays) after JANITOR_NOTIFICATION_DAYS and beyond the newest JANITOR_NOTIFICATIONS.
- * Everything else stays. The file shrinks if much of it is free.
+ * Limits the growth of the database: once an hour, in small steps with pauses. Single times move to the archive after
+ * `keep_samples` (db/archived.c), whose months are deleted after `keep_archive`; each run's estimate stays, so that a verdict can
+ * be computed again. Notifications are deleted after JANITOR_SENT_DAYS, events after JANITOR_EVENT_DAYS, and received webhook ids
+ * (which prevent replays) after JANITOR_NOTIFICATION_DAYS and beyond the newest JANITOR_NOTIFICATIONS. All other rows stay. The
+ * file shrinks if much of it is free.
  */
 
 enum { JANITOR_SENT_DAYS = 90, JANITOR_EVENT_DAYS = 7, JANITOR_NOTIFICATION_DAYS = 180, JANITOR_NOTIFICATIONS = 20000 };
 
 struct janitor;
 
-/** Start; the first round follows after seconds, because some daemons never run for an hour. Own: janitor_stop. */
+/** Start. The first round follows after seconds, because some daemons never run for an hour. Own: janitor_stop. */
 struct janitor *janitor_start(struct loop *loop, const struct config *config, struct db *db);
-/** Run soon: the configuration has changed. */
+/** Run soon, because the configuration has changed. */
 void janitor_wake(struct janitor *j);
 void janitor_stop(struct janitor *j);
 
-/** Run one step in its own transactions. Units: now_ms as clock_utc_ms. 1 there may be more, 0 done, -1. */
+/** Run one step in its own transactions. Units: now_ms as clock_utc_ms. Returns 1 if there may be more work, 0 done, -1. */
 int janitor_step(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- probe ----
- * Checks of the objects that a configuration names: folders, suites, programs, repositories with their branches,
- * workers with their devices. They run as the calling user, next to a running daemon, and change nothing: they create no
- * folder, fetch nothing and send no job.
+ * Checks of the objects that a configuration names: folders, suites, programs, repositories with their branches, workers with
+ * their devices. The checks run as the calling user, may run next to a daemon, and change nothing: they create no folder, fetch
+ * nothing and send no job.
  */
 
 /** Run all checks in order; probe_print writes the results. May take minutes if servers do not answer. */

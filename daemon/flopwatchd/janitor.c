@@ -16,7 +16,7 @@ struct janitor {
 	struct loop_source *timer;
 };
 
-/* Archive one comparison, so that no page waits for several. 1 there may be more, 0 done, -1. */
+/* Archive one comparison at a time, so that no page waits for several. Returns 1 if there may be more, 0 done, -1. */
 static int archive_one(struct db *db, int64_t before, struct fw_err *err)
 {
 	int n;
@@ -40,7 +40,7 @@ static int remove_month(struct db *db, const char *month, struct fw_err *err)
 	return 0;
 }
 
-/* Delete the rows first: rows never refer to a missing file. 1 there may be more, 0 done, -1. */
+/* Delete the rows first: rows must never refer to a missing file. Returns 1 if there may be more, 0 done, -1. */
 static int expire_month(struct db *db, int64_t before_ms, struct fw_err *err)
 {
 	char before[ARCHIVE_MONTH_SIZE], month[ARCHIVE_MONTH_SIZE];
@@ -69,7 +69,7 @@ static int remove_strays(struct db *db, int64_t before_ms, struct fw_err *err)
 	return found;
 }
 
-/* 1 there may be more, 0 done, -1. */
+/* Returns 1 if there may be more, 0 done, -1. */
 static int prune_rows(struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t event_ms = JANITOR_EVENT_DAYS * DAY_MS;
@@ -94,7 +94,7 @@ int janitor_step(struct db *db, const struct config *config, int64_t now_ms, str
 	int pruned = prune_rows(db, now_ms, err);
 	if (pruned < 0)
 		return -1;
-	/* first: nothing can be written to a deleted month, which would block all later ones */
+	/* must be first: nothing can be written to a deleted month, which would block all later ones */
 	int forgot = config->keep_archive_ms ? expire_month(db, forget_before, err) : 0;
 	int archived = archive_one(db, now_ms - config->keep_samples_ms, forgot < 0 ? &besides : err);
 	if (archived < 0 || forgot < 0)

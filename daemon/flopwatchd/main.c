@@ -26,7 +26,7 @@ static int usage_error(const char *what, const char *word)
 	return 2;
 }
 
-/* An entry that only builds is part of its worker. */
+/* An entry that only builds belongs to the previous worker. */
 static int count_workers(const struct config *c)
 {
 	int n = 0;

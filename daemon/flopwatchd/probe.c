@@ -1,4 +1,4 @@
-/* probe.c - checks of folders, suites and programs; see probe.c. */
+/* probe.c - checks of folders, suites and programs; documented in internal.h. */
 #include "flopwatchd/internal.h"
 
 #include <dirent.h>
@@ -42,7 +42,7 @@ static void probe_print(enum look_health health, const char *what, const char *a
 
 enum { TCP_LISTEN = 10 };
 
-/* Inode of the socket that listens on the port, from a kernel table; 0 none. */
+/* Return the inode of the socket that listens on the port, from a kernel table; 0 none. */
 static unsigned long find_socket(const char *table, int port)
 {
 	char line[512];
@@ -79,7 +79,7 @@ static bool has_socket(const char *pid, unsigned long inode)
 	return found;
 }
 
-/* The process that listens on the port; 0: not visible, e.g. of another user. */
+/* Find the process that listens on the port; 0: not visible, e.g. of another user. */
 static long find_owner(int port)
 {
 	unsigned long inode = find_socket("/proc/net/tcp", port);
@@ -107,7 +107,7 @@ static void name_process(long pid, char *text, size_t size)
 	snprintf(text, size, "%s (process %ld)", *name ? name : "a program", pid);
 }
 
-/* The daemon that runs on this state_dir; 0 none. */
+/* Find the daemon that runs on this state_dir; 0 none. */
 static long find_daemon(const struct config *c)
 {
 	char path[1100], text[32] = "";
@@ -122,7 +122,7 @@ static long find_daemon(const struct config *c)
 	return is_free ? 0 : strtol(text, NULL, 10);
 }
 
-/* Try to bind `listen`; names the process that uses it, which may be the daemon of the same state_dir. */
+/* Try to bind `listen`. Names the process that uses the address, which may be the daemon of the same state_dir. */
 static void check_port(const struct config *c)
 {
 	struct fw_err err = { 0 };
@@ -254,7 +254,7 @@ static void check_repo(const struct config_repo *r)
 	buf_init(&out, TIPS_MAX_BYTES);
 	if (read_branches(r, &out, &err) != 0 || gitread_encode(r->upstream, upstream, sizeof upstream, &err) != 0) {
 		probe_print(PROBE_FAIL, "repository",
-			err.code == ERR_INVALID ? "" /* flopwatch-git's message says what to do */
+			err.code == ERR_INVALID ? "" /* flopwatch-git's message contains the remedy */
 			: r->is_local           ? "correct its url, or let the daemon's user read it"
 						: "correct its url, its key, or the way to the server",
 			"%s: %s", r->name, err.text);
@@ -374,7 +374,7 @@ static void add_argument(struct config_worker *w, const char *word)
 		snprintf(w->command[w->n_command++], sizeof w->command[0], "%s", word);
 }
 
-/* Replace `serve`: that creates a cache, possibly as another user than the daemon's; a probe only sends hello. */
+/* Replace `serve`, which creates a cache, possibly as another user than the daemon's; a probe only receives hello. */
 static void use_probe_command(const struct config *c, struct config_worker *w)
 {
 	if (!w->n_command || strcmp(w->command[w->n_command - 1], "serve") != 0)

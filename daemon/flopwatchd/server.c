@@ -163,7 +163,7 @@ static void on_stop_signal(void *arg)
 	backup_stop(s->backup);
 	idle_stop(s->idle);
 	s->idle = NULL;
-	bisects_stop(s->bisects); /* queue no more jobs; the next start continues open searches */
+	bisects_stop(s->bisects); /* Queue no more jobs; the next start continues open searches. */
 	s->bisects = NULL;
 	queue_drain(s->queue, stop_loop, s);
 	loop_after(s->loop, DRAIN_MS, on_stop_deadline, s, &s->deadline);
@@ -268,7 +268,7 @@ static int recover(struct server *s, struct fw_err *err)
 	return db_commit(s->db, err);
 }
 
-/* Detect errors that a user must fix before a start can succeed; a full or read-only disk may recover. */
+/* Detect errors that a user must fix before a start can succeed. A full or read-only disk may recover without a user. */
 static int check_rights(const char *path, struct fw_err *err)
 {
 	if (access(path, R_OK | W_OK) == 0 || errno != EACCES)
@@ -276,7 +276,7 @@ static int check_rights(const char *path, struct fw_err *err)
 	return err_set(err, ERR_INVALID, "%s must belong to the user of flopwatchd, who has no right to read and write it", path);
 }
 
-/* That a large database takes minutes to be carried over is no reason for the service manager to end the start. */
+/* The migration of a large database may take minutes: the service manager must not end the start because of it. */
 static void report_carried(void *arg, const char *what, int n, int of)
 {
 	int64_t *reported_ns = arg, now_ns = clock_mono_ns();
@@ -287,7 +287,7 @@ static void report_carried(void *arg, const char *what, int n, int of)
 	log_info("database.carry", "step=%s n=%d of=%d", log_quote(what), n, of);
 }
 
-/* What is there already is only read until it is known to be ours, whole and of tables that can be brought up. */
+/* An existing database is only read until it is known to be flopwatch's, undamaged, and of a version that can be migrated. */
 static int check_database(struct server *s, const char *path, struct fw_err *err)
 {
 	struct stat st;
@@ -296,12 +296,12 @@ static int check_database(struct server *s, const char *path, struct fw_err *err
 	snprintf(journal, sizeof journal, "%s-journal", path);
 	if (stat(path, &st) != 0 || st.st_size == 0)
 		return 0;
-	if (access(journal, F_OK) == 0 && db_open(path, false, &s->db, err) != 0) /* who only reads cannot roll back */
+	if (access(journal, F_OK) == 0 && db_open(path, false, &s->db, err) != 0) /* a reader cannot roll back */
 		return -1;
 	db_close(s->db);
 	if (db_open(path, true, &s->db, err) != 0)
 		return -1;
-	/* what is damaged would be answered from and written to as if it were not */
+	/* otherwise the daemon would read and write a damaged database as if it were sound */
 	int result = check_here(s->db, path, &s->is_checked, err) != 0 ||
 				     carry_over(&s->db, path, report_carried, &reported_ns, err) != 0 ||
 				     (s->db && migrate_check(s->db, err) != 0)
@@ -344,7 +344,7 @@ static void feed_watchdog(void *arg)
 	loop_after(s->loop, sd_notify_watchdog_ms(), feed_watchdog, s, &s->watchdog);
 }
 
-/* Before any start, so that all children run on the cores for serving. */
+/* Must run before any child starts, so that all children run on the cores for serving. */
 static int divide_cores(struct config *config, struct fw_err *err)
 {
 	struct fw_err refused = { 0 };
@@ -372,7 +372,7 @@ static int start_check(struct server *s, struct fw_err *err)
 static int start(struct server *s, struct fw_err *err)
 {
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a file size limit must fail a write, not end the daemon */
+	signal(SIGXFSZ, SIG_IGN); /* with a file size limit, a write must fail and not end the daemon */
 	if (divide_cores(s->config, err) != 0 || open_state(s, err) != 0 || loop_new(&s->loop, err) != 0)
 		return -1;
 	/* bind the port before starting workers: a second daemon must not disturb anything */

@@ -28,7 +28,7 @@ struct message {
 	struct jsonw *j;
 	struct db *db;
 	const struct config *config;
-	int64_t comparison;       /* subject of the message; 0: the comparison that opened the alert */
+	int64_t comparison;       /* the comparison that the message is about; 0: the comparison that opened the alert */
 	const char *who, *reason; /* the user who changed its state; NULL: the daemon */
 	int64_t now_ms;
 	int failed;
@@ -98,7 +98,9 @@ static int send_message(struct message *m, int64_t alert)
 	return -1;
 }
 
-/** Derive title, groups and worst loss from all comparisons of the alert. Keeps the title if the cells give none. */
+/**
+ * Derive title, groups and worst slowdown from all comparisons of the alert. Leaves the title unchanged if the cells give none.
+ */
 static int update_summary(struct db *db, int64_t id, enum alertkind kind, struct fw_err *err)
 {
 	struct alert_cells cells;

@@ -1,9 +1,9 @@
-/* alert_cells.c - phase and kernel of each lost cell, and the groups of an alert. */
+/* alert_cells.c - phase and kernel of each slower cell, and the groups of an alert. */
 #include "flopwatchd/alert/alert.h"
 
 #include <stdio.h>
 
-#define EXPLAINS_LEAST 0.5 /* of the lost time: a smaller part explains nothing */
+#define EXPLAINS_LEAST 0.5 /* of the slowdown: a smaller share explains nothing */
 
 enum { CELLS_BYTES_MAX = 1 << 20 };
 
@@ -28,16 +28,16 @@ static bool is_certain(const struct result *r, int i, const char *phase, bool is
 	return is_gain ? c.ci_low_pct > 0 : c.ci_high_pct < 0;
 }
 
-/** Time that a call gained or lost. Units: ms, at least 0; NAN unknown. */
+/** Return the time by which a call changed. Units: ms, at least 0; NAN unknown. */
 static double moved_ms(const struct store_cell *c)
 {
 	return fabs(c->base_median_ms * expm1(c->decided_m));
 }
 
 /**
- * Find the phase that grew most (shrank most if the cell gained) among those whose interval excludes 0: noise of a long phase
- * exceeds all of a short one, and a single run gives no interval. "" if none explains half of the change. Returns false if no
- * phase was timed.
+ * Find the phase that grew most (shrank most if the cell became faster) among those whose interval excludes 0: noise of a long
+ * phase exceeds all of a short one, and a single run gives no interval. "" if none explains half of the change. Returns false if
+ * no phase was timed.
  */
 static bool find_phase(const struct result *r, int i, const struct store_cell *c, bool is_gain, char phase[16])
 {
@@ -124,8 +124,8 @@ static bool may_be_joined(const struct alert_group *explained, const struct aler
 }
 
 /**
- * Join cells without a phase to the group that has one and is equal otherwise: slightly more or less than half of a loss is no
- * second cause. The joined group names no phase, since none explains all of its cells. If several groups with a phase match,
+ * Join cells without a phase to the group that has one and is otherwise equal: slightly more or less than half of a slowdown is
+ * no second cause. The joined group names no phase, since none explains all of its cells. If several groups with a phase match,
  * the cells stay separate.
  */
 static void join_unexplained(struct alert_cells *a)
@@ -191,7 +191,7 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 			snprintf(a->detail, sizeof a->detail, "%.190s", c->reason);
 	} else {
 		bool timed = g.decider == DECIDER_PAIRS && find_phase(r, i, c, g.is_gain, g.phase);
-		if (!timed || g.phase[0]) /* a phase that explains nothing has no kernel that does */
+		if (!timed || g.phase[0]) /* a phase that explains nothing has no kernel that explains anything */
 			find_kernel(r, i, g.phase, g.kernel);
 	}
 	count_group(a, &g);

@@ -49,7 +49,7 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 	if (store_profile_read_comparison(db, a->comparison, &of, &why) != 0)
 		return why.code == ERR_INVALID ? 0 : err_set(err, why.code, "%s", why.text);
 	bool is_one_module = toolchain_override_is_none(&of.base_tools) && toolchain_override_is_none(&of.target_tools);
-	if (a->kind == ALERTKIND_ENVIRONMENT && is_one_module) /* the same module on both sides: the cause is not in the code */
+	if (a->kind == ALERTKIND_ENVIRONMENT && is_one_module) /* both sides have the same module: the cause is not in the code */
 		return 0;
 	if (alert_profile_choose(db, a->comparison, a->cells_json, EVIDENCE_CELLS_MAX - requested, &cells, err) != 0)
 		return -1;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum {
-	LOOKS = 4, /* checks in the time after which a device is offline */
+	LOOKS = 4, /* number of checks in the time after which a device is offline */
 	PAUSE_MIN_MS = 250,
 	PAUSE_MAX_MS = 60000,
 	GLANCE_MS = 5000, /* period of the check for quarantined devices */
@@ -132,7 +132,7 @@ static int64_t check_interval_ms(const struct device_alert_watch *s)
 	return pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause;
 }
 
-/** Only reads: an empty write transaction would count as proof that the disk works. */
+/** Only reads: an empty write transaction would count as evidence that the disk works. */
 static bool is_quarantine_alert_due(const struct device_alert_watch *s, int64_t now_ms)
 {
 	struct found found[AT_ONCE_MAX];

@@ -24,7 +24,7 @@ static bool has_key(const struct gone_query *a, const char *key)
 	return a->n && bsearch(&key, a->key, (size_t)a->n, sizeof *a->key, by_text);
 }
 
-/** Parse a stored suite: 1, 0 it is not valid any more, -1. Own: suite_fini, also after a failure. */
+/** Parse a stored suite. Returns 1, 0 it is no longer valid, -1. Own: suite_fini, also after a failure. */
 static int read_suite(struct db *db, int64_t suite, const char *name, struct suite *out, struct fw_err *err)
 {
 	struct buf text;

@@ -1,4 +1,4 @@
-/* bisect.c - one step of every open search at a time, each in one transaction. */
+/* bisect.c - one step of each open search at a time, each in one transaction. */
 #include "flopwatchd/bisect/internal.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 /* ---- load: Conversion of stored comparisons to a bisect_search. ---- */
 
-/* Append `key` to a list of cells. False: it does not fit. Shape: cells[STORE_JOB_CELLS_SIZE]. */
+/* Append `key` to a list of cells. Returns false if it does not fit. Shape: cells[STORE_JOB_CELLS_SIZE]. */
 static bool bisect_add_cell(char *cells, const char *key)
 {
 	size_t at = strlen(cells), len = strlen(key);
@@ -62,7 +62,7 @@ static void add_point(void *arg, const struct store_bisect_point *p)
 	struct bisect_point *point = &t->point[p->target_n];
 	if (s->certain)
 		*point = bisect_failed_point(p->verdict);
-	/* One failure, by heat for instance, is worth a job of the search; note_ended_job settles the point. */
+	/* A single failure, caused by heat for instance, is worth another job of the search; note_ended_job decides the point. */
 	else if (!bisect_timed_point(point, p->verdict, p->m, p->se) && point->state == BISECT_UNKNOWN &&
 		 p->verdict != VERDICT_REJECTED)
 		point->state = BISECT_SKIPPED;
@@ -106,8 +106,8 @@ static void note_goal_cell(void *arg, const struct store_bisect_point *p)
 }
 
 /*
- * Set b->goal, b->cells and b->verdict from the comparison of both ends. Goal "" if nothing was lost. Lost cells precede failed
- * ones; cells beyond the limit of a search are left out.
+ * Set b->goal, b->cells and b->verdict from the comparison of both ends. Goal "" if no cell regressed. Regressed cells precede
+ * failed ones; cells beyond the limit of a search are omitted.
  */
 static int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err)
 {
@@ -205,11 +205,11 @@ static int queue_next_job(struct bisects *b, const struct store_bisect *row, con
 	char cells[STORE_JOB_CELLS_SIZE] = "";
 	for (int k = 0; k < s->n_tracks; k++)
 		if (bisect_wants(&s->track[k], s->n, base, target))
-			(void)bisect_add_cell(cells, s->track[k].key); /* cannot fail: they come from a list that fits */
+			(void)bisect_add_cell(cells, s->track[k].key); /* cannot fail: the cells come from a list that fits */
 	return queue_job(b, row, base, target, cells, now, err);
 }
 
-/** Compare the two ends. 1: the result is known, 0: waiting or ended, -1. */
+/** Compare the two ends. Returns 1 the result is known, 0 waiting or ended, -1. */
 static int step_ends(struct bisects *b, struct store_bisect *row, int64_t now, struct fw_err *err)
 {
 	struct db *db = b->txn->db;
@@ -432,7 +432,7 @@ int bisect_begin(struct db *db, const struct store_alert *a, const struct store_
 	{
 		const char *key = json_string_value(json_object_get(cell, "cell"));
 		if (i < BISECT_CELLS_MAX && key)
-			(void)bisect_add_cell(b.cells, key); /* a full list still finds the culprit of the rest */
+			(void)bisect_add_cell(b.cells, key); /* a full list still finds the culprit of the remaining cells */
 	}
 	json_decref(cells);
 	return store_bisect_insert(db, &b, now_ms, err);

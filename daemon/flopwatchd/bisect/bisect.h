@@ -13,10 +13,10 @@
 
 /*
  * ---- bisect ----
- * Searches for culprits: a search lists the commits, requests one measurement at a time and names the culprits.
- * Every search, commit, job and comparison is a row, and each step is computed from the rows alone: the daemon resumes after a
- * crash and requests no measurement twice. Bisect jobs run after all others but those that fill gaps in the history, and
- * measure only the lost cells.
+ * Searches for culprits: a search lists the commits, requests one measurement at a time and names the culprits. Every search,
+ * commit, job and comparison is a row, and each step is computed from the rows alone. So the daemon resumes after a crash and
+ * requests no measurement twice. Bisect jobs run after all others but those that fill gaps in the history, and measure only the
+ * regressed cells.
  */
 
 /** priority of bisect jobs: below pushes (0), above jobs that fill gaps (-10) */
@@ -24,27 +24,29 @@ enum { BISECT_PRIORITY = -5, BISECT_JOBS_MAX = 64 };
 
 struct bisects;
 
-/** Start with the open searches. `on_job(arg)`: a job was queued. Own: borrows all. */
+/** Start with the open searches. `on_job(arg)`: a job was queued. Own: borrows all arguments. */
 struct bisects *bisects_start(struct loop *l, const struct config *c, struct txn *g, void (*on_job)(void *arg), void *arg);
 /** Call it when a job may have ended or a search begun. */
 void bisects_wake(struct bisects *b);
 void bisects_stop(struct bisects *b);
 
-/** Start a search inside the verdict's transaction: comparison `c` of `r` just opened alert `a` (kind regression or failing). */
+/**
+ * Start a search inside the verdict's transaction: comparison `c` of `r` has just opened alert `a` (kind regression or failing).
+ */
 int bisect_begin(struct db *db, const struct store_alert *a, const struct store_comparison *c, const struct result *r,
 	int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- search ----
- * The choice of the next commit to measure, and of the culprits, from the measurements so far. Pure. Commits are
- * numbered along first parents, 0 the good end, n the bad one. Each commit is measured against the good end, so each cell has a
- * curve of log time ratios m[0] = 0 .. m[n]. Every measurement with a mean and a standard error counts, whatever its verdict,
- * weighted by its error. If the probability of a loss above half the threshold between two measured neighbours is high enough,
- * the stretch is divided at its middle, or at the nearest commit that can be measured; several culprits show as several
- * stretches. The two ends of an indivisible stretch are compared directly, again if that is inconclusive. A commit is named if
- * these comparisons show a loss above half the threshold with a probability above BISECT_NAMED and the curve agrees, so a
- * single outlier names no commit. A loss without a culprit (many small steps, or too much noise) is reported as the shortest
- * range that holds nearly all of it.
+ * The choice of the next commit to measure, and of the culprits, from the measurements so far. Pure. Commits are numbered along
+ * first parents, 0 the good end, n the bad one. Each commit is measured against the good end, so each cell has a curve of log
+ * time ratios m[0] = 0 .. m[n]. Every measurement with a mean and a standard error counts, whatever its verdict, weighted by its
+ * error. If the probability of a regression above half the threshold between two measured neighbours is high enough, the stretch
+ * is divided at its middle, or at the nearest commit that can be measured; several culprits show as several stretches. The two
+ * ends of an indivisible stretch are compared directly, again if that is inconclusive. A commit is named if these comparisons
+ * show a regression above half the threshold with a probability above BISECT_NAMED and the curve agrees, so a single outlier
+ * names no commit. A regression without a culprit (many small steps, or too much noise) is reported as the shortest range that
+ * contains nearly all of it.
  */
 
 enum { BISECT_COMMITS_MAX = 257, BISECT_CELLS_MAX = 64, BISECT_FINDINGS_MAX = 64, BISECT_DIRECT_MAX = 128 };
@@ -71,12 +73,12 @@ struct bisect_direct {
 	int from, to;
 	struct bisect_evidence e;
 	int jobs;           /* ended jobs of the search that compared them */
-	int64_t comparison; /* the latest, 0: none */
+	int64_t comparison; /* the latest one, 0: none */
 };
 
 struct bisect_track {
 	char key[CASE_KEY_SIZE];
-	double threshold; /* smallest m that counts as a loss, > 0 */
+	double threshold; /* smallest m that counts as a regression, > 0 */
 	struct bisect_point point[BISECT_COMMITS_MAX];
 	int n_direct;
 	struct bisect_direct direct[BISECT_DIRECT_MAX];
@@ -84,19 +86,19 @@ struct bisect_track {
 
 struct bisect_search {
 	int n;        /* number of the bad end */
-	bool certain; /* m is 0 or 1 (passed or failed): no noise, so no proof is needed */
+	bool certain; /* m is 0 or 1 (passed or failed): without noise, no confirmation is needed */
 	int n_tracks;
 	struct bisect_track track[BISECT_CELLS_MAX];
 };
 
-/** A culprit: the loss came after `from`, with `to` at the latest. */
+/** A culprit: the regression came after `from`, with `to` at the latest. */
 struct bisect_finding {
 	int from, to;
-	bool confirmed; /* measured directly; false: deduced from neighbours */
+	bool confirmed; /* measured directly; false: inferred from neighbours */
 	int n_tracks;
 	int track[BISECT_CELLS_MAX];
-	double m;           /* largest loss of a track here */
-	double probability; /* that the loss exceeds half the threshold; NAN: a range, or nothing measured */
+	double m;           /* largest m of a track here */
+	double probability; /* that the regression exceeds half the threshold; NAN: a range, or nothing measured */
 	double change_pct;  /* m as change of throughput */
 	int64_t comparison; /* of `from` and `to`, 0 none */
 };

@@ -71,7 +71,7 @@ int bisect_report_json(struct db *db, const struct store_bisect *b, const struct
 	return out->failed ? err_set(err, ERR_FULL, "the culprits of bisect %lld do not fit", (long long)b->id) : 0;
 }
 
-/** Write the probability as part of the line. Returns the result of snprintf. */
+/** Write the probability into the line. Returns the result of snprintf. */
 static int write_probability(const struct culprit *c, char *out, size_t size)
 {
 	if (c->probability > PROBABILITY_SHOWN)

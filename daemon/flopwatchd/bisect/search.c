@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-/* A range reported without a culprit holds at least this part of the loss. */
+/* A range reported without a culprit contains at least this share of the regression. */
 #define RANGE_HOLDS 0.9
 /* A few runs underestimate their error (log ratio). */
 #define SE_MIN 0.0002
-/* Stretches above SUSPECT are searched; those below LIKELY only if the culprits do not explain the loss. */
+/* Stretches above SUSPECT are searched; those below LIKELY only if the culprits do not explain the regression. */
 #define SUSPECT 0.05
 #define LIKELY  0.5
 /* Points whose distance exceeds this many of their errors contradict each other. */
@@ -101,7 +101,7 @@ static double probability_above(double m, double se, double limit)
 
 struct stretch {
 	int from, to;
-	double loss, p; /* p: probability that the loss exceeds half the threshold */
+	double loss, p; /* p: probability that the regression exceeds half the threshold */
 };
 
 static double se_between(const struct bisect_track *t, int from, int to)
@@ -123,7 +123,7 @@ static bool next_stretch(const struct bisect_track *t, int n, int from, struct s
 	return true;
 }
 
-/** The untried commit nearest to the middle; -1 none. */
+/** Find the untried commit nearest to the middle; -1 none. */
 static int middle(const struct bisect_track *t, const struct stretch *s)
 {
 	int half = s->from + (s->to - s->from) / 2;
@@ -144,7 +144,7 @@ static const struct bisect_direct *find_direct(const struct bisect_track *t, int
 	return NULL;
 }
 
-/** Probability that both commits differ by more than half the threshold, from direct comparisons; -1 without any. */
+/** Return the probability that both commits differ by more than half the threshold, from direct comparisons; -1 without any. */
 static double direct_probability(const struct bisect_track *t, const struct bisect_direct *d)
 {
 	return d && d->e.n ? probability_above(d->e.m, d->e.se, t->threshold / 2) : -1;
@@ -191,7 +191,7 @@ static bool needs_proof(const struct bisect_track *t, int n, const struct stretc
 	return d->jobs < PROOFS_MAX && (is_open || d->e.n < 1 + (s->from == 0));
 }
 
-/** True if the named stretches leave less of the track's loss than is worth a search. */
+/** True if the named stretches leave less of the track's regression than is worth a search. */
 static bool is_explained(const struct bisect_track *t, int n)
 {
 	double rest = t->point[n].m;
@@ -206,7 +206,7 @@ static bool is_suspect(const struct bisect_track *t, int n, const struct stretch
 	return s->p > LIKELY || (s->p > SUSPECT && !is_explained(t, n));
 }
 
-/** Choose the most informative measurement: the middle of the longest stretch, weighted by its probability of a loss. */
+/** Choose the most informative measurement: the middle of the longest stretch, weighted by its probability of a regression. */
 static bool next_division(const struct bisect_search *s, double least, int *target)
 {
 	double most = 0;
@@ -288,7 +288,7 @@ static void add_finding(struct bisect_finding *out, int *n, const struct bisect_
 		out[i].comparison = f->comparison;
 }
 
-/** Add the proved stretches of a track; `without` becomes the curve less their steps. Returns their number. */
+/** Add the confirmed stretches of a track; `without` becomes the curve minus their steps. Returns their number. */
 static int add_culprits(const struct bisect_search *s, int k, double *without, struct bisect_finding *out, int *n)
 {
 	const struct bisect_track *t = &s->track[k];

@@ -33,7 +33,7 @@ struct config_status {
 };
 
 struct config_repo {
-	char file[512]; /* the configuration file, and the index in `repos`: for messages that the daemon writes later */
+	char file[512]; /* the configuration file, and the index in `repos`: used in messages that the daemon writes later */
 	int index;
 	char name[128];
 	char url[1024];                       /* absolute path, file://, https://, ssh:// or user@host:path */
@@ -60,11 +60,11 @@ struct config_repo {
 
 enum worker_kind { WORKER_COMMAND, WORKER_SOCKET, WORKER_SSH, WORKER_SLURM };
 
-/** The other host that runs `command`. Empty texts and port 0 leave the choice to ssh. */
+/** The other host, on which `command` runs. Empty texts and port 0 leave the choice to ssh. */
 struct config_ssh {
 	char host[256], user[64];
 	int port;
-	char key[512], known_hosts[512]; /* files */
+	char key[512], known_hosts[512]; /* paths of files */
 };
 
 /** srun options for `command`. Empty texts and zeros leave the choice to the cluster. */
@@ -125,7 +125,7 @@ struct config {
 	int64_t job_timeout_ms;         /* from the start of the measurement */
 	int64_t hello_ms;               /* from the start of the worker to its hello */
 	int64_t again_ms;               /* delay before a retry of an underpowered comparison; 0: no retry */
-	int64_t offline_after_ms;       /* a device that sends nothing for so long while jobs wait is offline */
+	int64_t offline_after_ms;       /* a device that sends nothing for this time while jobs wait is offline */
 	int queue_max;                  /* most queued jobs */
 	bool calibrate_idle;            /* run A/A comparisons on each device at intervals while no job waits */
 	int64_t calibrate_every_ms;
@@ -141,7 +141,7 @@ struct config {
 	char measure_cores[CORES_TEXT]; /* argument of cores_plan */
 	struct cores cores;             /* its result at start */
 	char sandbox[16];               /* "auto" "required" "none": passed to workers that the daemon starts */
-	int n_read_only; /* folders that branch code may read; passed to workers that the daemon starts, required of the others */
+	int n_read_only; /* folders that branch code may read; passed to workers that the daemon starts, required of others */
 	char read_only[READONLY_MAX][READONLY_PATH_SIZE];
 };
 
@@ -198,10 +198,10 @@ bool branch_pattern_is_wrong(const char *pattern, char *why, size_t size);
 
 /* ---- config_worker: One entry of `workers`: its connection, allocations and devices. ---- */
 
-/** Append an entry to c->worker, and after it a second one if its builds run in separate allocations. Mistakes go to `y`. */
+/** Append an entry to c->worker, and a second one after it if its builds run in separate allocations. Mistakes go to `y`. */
 void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c);
 
-/** True if the worker requests an allocation for each job and has devices only while it has one. */
+/** True if the worker requests an allocation for each job, and has devices only while it has an allocation. */
 static inline bool config_worker_is_slurm(const struct config_worker *w)
 {
 	return w->kind == WORKER_SLURM;
@@ -221,7 +221,7 @@ struct txn {
 	void *arg;
 	bool is_broken; /* the last write failed for a reason other than the job */
 	struct fw_err why;
-	int64_t written;  /* rows at the start of the open transaction: one that writes nothing proves nothing */
+	int64_t written;  /* rows at the start of the open transaction: a transaction without writes is no evidence */
 	int64_t tried_ns; /* last attempt of txn_is_well */
 };
 

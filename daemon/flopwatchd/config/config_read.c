@@ -1,4 +1,4 @@
-/* config_read.c - reader of flopwatchd.yml, with every rule about a setting: the rest of the daemon relies on them. */
+/* config_read.c - reader of flopwatchd.yml, with all rules about its settings, on which the rest of the daemon relies. */
 #include "flopwatchd/config/internal.h"
 
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 
 enum { FILE_BYTES_MAX = 1 << 20, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 
-/* Check an HTTP address. Pages and logs show it, so it must hold no secret; `instead` names the right place for one. */
+/* Check an HTTP address. Pages and logs show it, so it must contain no secret; `instead` names the setting for the secret. */
 static void check_web_url(struct yaml *y, struct yaml_node *n, const char *url, const char *instead)
 {
 	const char *rest = config_after_prefix(url, "https://");
@@ -59,7 +59,7 @@ static void read_listen(struct yaml *y, struct yaml_node *map, struct config *c)
 	}
 }
 
-/* An address other than loopback requires tokens, whatever `access` says. */
+/* An address other than loopback requires tokens, independently of `access`. */
 static void read_access(struct yaml *y, struct yaml_node *root, struct config *c)
 {
 	static const char *const choices[] = { "local", "token", NULL };
@@ -309,7 +309,7 @@ static void read_keep(struct yaml *y, struct yaml_node *root, struct config *c)
 	yaml_duration_ms(y, yaml_get(y, root, "keep_archive"), day_ms, century_ms, &c->keep_archive_ms);
 }
 
-/* Parse "02:30" at the start of `text` into minutes, -1 invalid; `*end` points after it. */
+/* Parse "02:30" at the start of `text` into minutes, -1 invalid; `*end` is set to the text after it. */
 static int read_minute(const char *text, const char **end)
 {
 	bool is_time = strspn(text, "0123456789") == 2 && text[2] == ':' && strspn(text + 3, "0123456789") == 2;
@@ -362,7 +362,7 @@ static bool has_local_worker(const struct config *c)
 	return false;
 }
 
-/* Read the folders that branch code may read besides the system's. The daemon's own folders are refused. */
+/* Read the folders that branch code may read in addition to the system's. The daemon's own folders are refused. */
 static void read_read_only(struct yaml *y, struct yaml_node *map, struct config *c)
 {
 	struct yaml_node *list = yaml_get(y, map, "read_only");

@@ -25,7 +25,7 @@ static const char *check_authority(const char *rest, bool user_allowed)
 	return NULL;
 }
 
-/* True for user@host:path, as git and ssh write it. The user is required, so that `ext::command` does not pass. */
+/* True for user@host:path, the form used by git and ssh. The user is required, so that `ext::command` is rejected. */
 static bool is_scp_like(const char *url)
 {
 	size_t user = strspn(url, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");

@@ -37,7 +37,7 @@ static void read_ssh(struct yaml *y, struct yaml_node *map, struct config_worker
 	yaml_finish(y, map);
 }
 
-/* ssh joins the arguments with blanks and the remote shell splits them again: accept only words that no shell changes. */
+/* ssh joins the arguments with blanks and the remote shell splits them again: accept only arguments that no shell changes. */
 static void check_remote_words(struct yaml *y, struct yaml_node *map, const struct config_worker *w)
 {
 	for (int i = 0; i < w->n_command; i++)

@@ -33,7 +33,7 @@ bool config_text(struct yaml *y, struct yaml_node *map, const char *key, char *o
 void config_text_required(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
 /** As above; requires an absolute path. */
 void config_text_folder(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
-/** As above; the text must be one of `words`, which end with NULL. `list` names them in messages. */
+/** As above; the text must be in `words`, which ends with NULL. `list` names the values in messages. */
 void config_text_choice(struct yaml *y, struct yaml_node *map, const char *key, const char *const *words, const char *list,
 	char *out, size_t size);
 /** Read `name` of an entry; the name must be safe in paths, URLs and log lines. */
@@ -41,7 +41,7 @@ void config_text_name(struct yaml *y, struct yaml_node *map, char *out, size_t s
 /** Read a list of texts, or a single text; returns their number. Shape: out[max][size]. */
 int config_text_list(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size, int max);
 
-/* ---- config_url: Checks of repository addresses: neither git, ssh nor a shell may take one for an option or a command. ---- */
+/* ---- config_url: Checks of repository addresses: neither git, ssh nor a shell may treat one as an option or a command. ---- */
 
 /** Return the text after `prefix`, NULL if `text` does not begin with it. */
 const char *config_after_prefix(const char *text, const char *prefix);
