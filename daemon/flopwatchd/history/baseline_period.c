@@ -20,8 +20,9 @@ static bool was_timed(const struct result *r, enum role role)
 	return false;
 }
 
-static const enum role roles[] = { ROLE_BASE,
-	ROLE_REFERENCE }; /* may run a reference commit's build: a commit measured against itself has it as base */
+static const enum role roles[] = {
+	ROLE_BASE, ROLE_REFERENCE
+}; /* may run a reference commit's build: a commit measured against itself has the reference commit as base */
 
 static enum role find_role(const struct result *r, const char *reference)
 {
@@ -92,7 +93,10 @@ static int start_period(
 	return find_role(r, pinned) != ROLE_NONE ? 0 : measure_reference(db, job, e, err);
 }
 
-/** Find the role of the reference commit: the current one, or an earlier one for a job that started before it changed. */
+/**
+ * Find the role of the reference commit: the current reference commit, or an earlier one for a job that started before the
+ * change.
+ */
 static int choose_against(struct db *db, const struct result *r, struct baseline_period *e, struct fw_err *err)
 {
 	e->against = find_role(r, e->row.reference_sha);
@@ -167,7 +171,7 @@ int baseline_period_reference_time(struct db *db, const struct baseline_period *
 	double held_ms = peer_ratio_at_clock(judge_median(r, cell, judge_series(r, cell), "", e->against, JUDGE_MS),
 		isfinite(c->beta) ? c->beta : 0, judge_median(r, cell, judge_series(r, cell), "", e->against, JUDGE_MHZ),
 		e->row.held_mhz);
-	if (!device || c->confirmed_on || !(held_ms > 0)) /* times of two devices are neither's */
+	if (!device || c->confirmed_on || !(held_ms > 0)) /* times of two devices belong to neither */
 		return 0;
 	int known = store_chain_get(db, &e->row, get_commit(r, e->against), c->key, &reference_x, &reference_se, err);
 	if (known < 1)

@@ -12,7 +12,7 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t devic
 {
 	int64_t environment = 0;
 	struct rule *rule = &plan->request.rule;
-	if (plan->request.kind == JOBKIND_CALIBRATE) { /* no sequential stop either: the full minimum counts */
+	if (plan->request.kind == JOBKIND_CALIBRATE) { /* no sequential stop either: the full minimum of runs is required */
 		rule->runs_ok_min = max_int(rule->runs_ok_min, CALIBRATION_RUNS_MIN);
 		rule->runs_regression_min = max_int(rule->runs_regression_min, CALIBRATION_RUNS_MIN);
 	}
@@ -34,7 +34,7 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t devic
 	return 0;
 }
 
-/** Copy the estimates of valid runs; returns their number. Shape: out[STATS_RUNS_MAX]. */
+/** Copy the estimates of valid runs. Returns their number. Shape: out[STATS_RUNS_MAX]. */
 static int copy_estimates(const struct judge_runs *l, struct run_estimate *out)
 {
 	int n = 0;

@@ -5,7 +5,7 @@
 
 enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };
 
-/* part of the step that noise alone may show between two commits */
+/* fraction of the step that noise alone may show between two commits */
 #define SHARE_NONE 0.35
 
 int trend_enqueue(
@@ -134,7 +134,7 @@ static bool is_timed(const struct store_cell *cell)
 	return isfinite(cell->m) && isfinite(cell->se) && cell->verdict != VERDICT_FAILED && cell->verdict != VERDICT_REJECTED;
 }
 
-/** Uses the current series: points that came meanwhile distinguish a slope from a step. */
+/** Use the current series: points added meanwhile distinguish a slope from a step. */
 static bool confirms(const struct store_series *s, const struct store_comparison *by, const struct store_cell *cell)
 {
 	int at = find_point(s, by->target_sha);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_LOOK A/A comparisons */ };
-/* difference between two environments at held clock that is reported */
+/* minimum difference between two environments at held clock that is reported */
 #define SEPARATE_PCT 3.0
 
 /* Times of a class: one row per cell, one column per device. */

@@ -40,7 +40,7 @@ static int open_alert(const struct follow *f, const struct measured *by, struct 
 	return 0;
 }
 
-/* Scaled to the clock of the previous period; unscaled if no clock was ever seen. NAN: a clock is missing. */
+/* Return the time scaled to the clock of the previous period; unscaled if no clock was ever observed. NAN: a clock is missing. */
 static double time_now(const struct follow *f, int i, const struct store_cell *cell, double held_mhz)
 {
 	if (!isfinite(held_mhz))
@@ -82,7 +82,7 @@ static void add_losing(void *arg, const char *key, double change_pct)
 	alert_cells_add_unpaired(&l->cells, l->f->r->plan.suite_name, key, l->comparison, change_pct);
 }
 
-/* A time without a clock counts for nothing. */
+/* Ignore a time without a clock. */
 static int judge_unpaired(const struct follow *f, const struct measured *by, int64_t *alert, struct fw_err *err)
 {
 	struct losing l = { f, by->comparison, { 0 } };
@@ -103,7 +103,7 @@ static int judge_unpaired(const struct follow *f, const struct measured *by, int
 	return result;
 }
 
-/* Where a rebuilt commit can show all of the effect, pairs decide, unless they were measured and show nothing. */
+/* Where a rebuilt commit can show the whole effect, pairs decide, unless they were measured and show nothing. */
 static int follow_unpaired(const struct follow *f, int64_t *alert, struct fw_err *err)
 {
 	const struct measured by = { f->c->id, f->c->target_sha };
@@ -185,7 +185,7 @@ int environment_follow(struct db *db, const struct config *config, const struct 
 					 : has_device(&r->device, &change);
 	if (is_there < 0)
 		return -1;
-	if (!is_there) /* undone or changed again before the job started; a build elsewhere proves nothing about this change */
+	if (!is_there) /* undone or changed again before the job started; a build on another worker shows nothing */
 		return is_built_separate ? 0 : store_environment_change_missed(db, change.id, err);
 	bool is_paired = change.paired_job == c->job;
 	if (is_paired ? follow_paired(&f, lost, alert, err) : follow_unpaired(&f, alert, err))

@@ -23,9 +23,9 @@ struct baseline_period {
 };
 
 /**
- * Find or start the baseline period of a result measured in `environment`. The first result of the upstream branch pins its
- * base as the reference commit; a new environment takes the reference commit over and queues its measurement there, unless this
- * result has one.
+ * Find or start the baseline period of a result measured in `environment`. The first result of the upstream branch makes its base
+ * the reference commit. A new environment inherits the reference commit and queues its measurement there, unless this result
+ * includes it.
  */
 int baseline_period_enter(struct db *db, const struct result *r, const struct store_job *job, int64_t environment, int64_t now_ms,
 	struct baseline_period *out, struct fw_err *err);
@@ -51,8 +51,8 @@ int baseline_period_reference_time(struct db *db, const struct baseline_period *
 int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t device, int64_t now_ms, struct fw_err *err);
 
 /**
- * Learn noise from a judged cell of `c` with the runs `l`: from A/A comparisons, and from changes that proved unchanged. A
- * comparison without an environment teaches nothing.
+ * Learn noise from a judged cell of `c` with the runs `l`: from A/A comparisons, and from changes with verdict unchanged. A
+ * comparison without an environment is ignored.
  */
 int calibrate_learn(struct db *db, const struct result *r, const struct store_comparison *c, const struct judge_runs *l,
 	const struct store_cell *cell, struct fw_err *err);
@@ -63,7 +63,7 @@ int calibrate_learn(struct db *db, const struct result *r, const struct store_co
  */
 int calibrate_enqueue(struct db *db, const char *upstream, struct store_job *like, int64_t now_ms, struct fw_err *err);
 
-/* ---- change: Confirmation of a candidate change point: direct comparisons, backfill between unmeasured commits, the alert. ---- */
+/* ---- change: Confirmation of a change point: direct comparisons, backfill between unmeasured commits, the alert. ---- */
 
 struct trend {
 	struct db *db;
@@ -75,7 +75,7 @@ struct trend {
 int trend_enqueue(
 	const struct trend *t, const struct store_baseline_period *e, struct store_job *job, const char *why, struct fw_err *err);
 
-/** Queue the direct comparison of the next pair of commits around a candidate; drops the candidate if none is left. */
+/** Queue the direct comparison of the next pair of commits around a candidate; drops the candidate if no pair remains. */
 int trend_verify(const struct trend *t, struct store_change *c, const struct store_baseline_period *e, struct fw_err *err);
 
 /** Update the change points that wait for a job from its comparison `c`; no effect if none waits. */
@@ -89,9 +89,9 @@ int trend_report(const struct trend *t, struct store_change *c, struct fw_err *e
 
 /*
  * ---- device_offset ----
- * Outliers of a device class: a device whose reference commit runs at another speed at held clock than on the
- * others, or whose A/A comparisons report losses. Until it agrees again, such a device gets only jobs that name it, as long as
- * another device of its class can do the work. A class of one device has no outlier.
+ * Outliers of a device class: a device whose reference commit at held clock runs at another speed than on the other devices, or
+ * whose A/A comparisons report regressions. Until it agrees again, such a device gets only jobs that name it, as long as another
+ * device of its class can run the others. A class of one device has no outlier.
  */
 
 /** Check the class in the caller's transaction: a row and an event for each changed device. Err: the database. */
@@ -99,16 +99,16 @@ int device_offset_look(struct db *db, int64_t class, int64_t now_ms, struct fw_e
 
 /*
  * ---- environment ----
- * The effect of a changed environment on times: paired, if one commit built by the old and the new toolchain
- * ran together; unpaired, by the reference commit against the previous baseline period at its clock. Messages name an unpaired
- * result as such. Inside the judge's transaction.
+ * The effect of a changed environment on times. Paired: one commit built by the old and the new toolchain ran together. Unpaired:
+ * the reference commit against the previous baseline period at its clock. Messages mark an unpaired result. Inside the judge's
+ * transaction.
  */
 
-/** An unpaired loss below this is day-to-day variation. Units: percent. */
+/** An unpaired slowdown below this is day-to-day variation. Units: percent. */
 #define ENVIRONMENT_UNPAIRED_PCT 3.0
 
 /**
- * If a stored result measures a change, store its effect on each cell and open an alert of kind environment if cells lost.
+ * If a stored result measures a change, store its effect on each cell and open an alert of kind environment if cells are slower.
  * `lost`: regressions of a paired comparison, and cells that fail in the new build. *alert: its row, 0 none.
  */
 int environment_follow(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
@@ -116,16 +116,16 @@ int environment_follow(struct db *db, const struct config *config, const struct 
 
 /*
  * ---- nights ----
- * The off-peak schedule: cells of large suites that no push measures. Each job measures one shard of the upstream
- * branch against the commit at which the shard was last measured, in the configured hours and while no other job waits. Inside
- * the caller's transaction; loop only.
+ * The off-peak schedule for cells of large suites that no push measures. Each job measures one shard of the upstream branch
+ * against the commit at which the shard was last measured, in the configured hours and while no other job waits. Inside the
+ * caller's transaction; loop only.
  */
 
 /** True during the configured hours; `since_ms` is their start. Units: ms since 1970; for `idle` the last day. */
 bool nights_is_now(const struct config *c, int64_t now_ms, int64_t *since_ms);
 
 /**
- * Queue the due shard for each device class that no job waits for; `is_share`: only this night's share. Returns the number, -1.
+ * Queue the due shard for each device class without a waiting job. `is_share`: only this night's share. Returns the number, -1.
  */
 int nights_due(struct db *db, const struct config *c, const struct config_repo *repo, int64_t repo_id, bool is_share,
 	int64_t now_ms, struct fw_err *err);
@@ -137,8 +137,8 @@ int nights_due(struct db *db, const struct config *c, const struct config_repo *
  */
 
 /**
- * Queue what is due: the newest measured upstream commit against each peer of the configuration, else of its base's manifest,
- * on each device that no job waits for, once for each module and environment. Returns the number, -1.
+ * Queue due comparisons: the newest measured upstream commit against each peer of the configuration, else of its base's manifest,
+ * on each device without a waiting job, once for each module and environment. Returns the number, -1.
  */
 int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id, int64_t now_ms, struct fw_err *err);
 
@@ -154,10 +154,10 @@ int peerjobs_report(struct db *db, int64_t comparison, struct fw_err *err);
 
 /*
  * ---- rereference ----
- * Replacement of a reference commit from which a series has drifted far. Two very different builds draw
- * different power and disturb each other in one run; so the newest upstream commit is measured against the reference commit
- * with all runs and replaces it. Every later ratio is shifted by the measured ratio and carries its error. An event, never an
- * alert. Inside the judge's transaction.
+ * Replacement of a reference commit from which a series has drifted far. Two very different builds draw different power and
+ * disturb each other in one run. So the newest upstream commit is measured against the reference commit with all runs and
+ * replaces it. Every later ratio is shifted by the measured ratio and carries its error. An event, never an alert. Inside the
+ * judge's transaction.
  */
 
 #define REREFERENCE_ORIGIN "rereference" /* of the job; its plan runs all runs */

@@ -7,34 +7,34 @@
 
 /* ---- culprit: The commits that a change point of the history points to. ---- */
 
-/** The range of upstream commits that holds a loss. */
+/** The range of upstream commits that contains a regression. */
 struct trend_range {
-	char from[65], to[65]; /* "": no range holds it */
+	char from[65], to[65]; /* "": no range contains it */
 	int commits;           /* after `from` up to `to` */
 	int unmeasured;        /* of these, without a point in the series: not measured, or not measurable */
-	bool is_whole;         /* `to` is the next point after `from`, so the commits between hold the whole loss */
+	bool is_whole;         /* `to` is the next point after `from`, so the commits between contain the whole regression */
 	double change_pct;
 };
 
 /**
- * Find the range: for a step from the old level to the new one, for drift the commits over which the level rose, less the
+ * Find the range. For a step: from the old level to the new one. For drift: the commits over which the level rose, minus the
  * change expected of each commit.
  */
 int trend_range(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err);
 /** Write one line for users. Shape: out[size]. */
 void trend_title(const struct store_change *c, const struct trend_range *range, char *out, size_t size);
 
-/* ---- trend_alert: The alert of a loss found in the history. ---- */
+/* ---- trend_alert: The alert of a regression found in the history. ---- */
 
-/** Open or update the alert of a confirmed loss and set its id in `c`. Writes nothing if the alert holds the loss already. */
+/** Open or update the alert of a confirmed regression and set its id in `c`. Writes nothing if the alert already contains it. */
 int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err);
 
-/* ---- trend_end: Drift in the history, and recovery from its losses. Inside the judge's transaction. ---- */
+/* ---- trend_end: Drift in the history, and recovery from its regressions. Inside the judge's transaction. ---- */
 
 /**
- * Check whether a cell lost more since its period's first reference commit than its threshold plus the expected loss (reported
- * steps, and drift that users answered for). Drift is reported once; its open alert follows the loss, and the range as refined
- * by the eight points after the report.
+ * Check whether a cell became slower since its period's first reference commit by more than its threshold plus the expected
+ * slowdown (reported steps, and drift that users have answered). Drift is reported once. Its open alert follows the slowdown and
+ * the range, which the eight points after the report refine.
  */
 int trend_drift(const struct trend *t, const struct store_baseline_period *e, const struct store_cell *cell, struct fw_err *err);
 

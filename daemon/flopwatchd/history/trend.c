@@ -1,6 +1,4 @@
-/*
- * trend.c - processing of a new point in a series. core has the scan, db the rows, change.c the results of jobs.
- */
+/* trend.c - processing of a new point in a series. changepoint.c has the scan, db/ the rows, change.c the results of jobs. */
 #include "flopwatchd/history/internal.h"
 
 #include <stdio.h>
@@ -9,7 +7,10 @@
 
 enum { PRIORITY_REREFERENCE = -3, PAUSE_COMMITS = 5 };
 
-/* Queue the measurement if the newest points of a cell are all far from the reference commit and none was queued recently. */
+/*
+ * Queue the measurement if the newest points of a cell are all far from the reference commit and no measurement was queued
+ * recently.
+ */
 static int rereference_request(const struct trend *t, const struct store_baseline_period *e, const char *key,
 	const struct store_series *s, struct fw_err *err)
 {
@@ -63,7 +64,7 @@ static int put_chain(const struct trend *t, const struct store_comparison *c, co
 	return result;
 }
 
-/* Replace the reference commit by a measured one. If a cell has no ratio, the old one stays, with a line in the log. */
+/* Replace the reference commit by a measured one. If a cell has no ratio, leave the old one and log a line. */
 static int rereference_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,
 	const struct store_baseline_period *e, struct fw_err *err)
 {
@@ -183,8 +184,8 @@ static int end_loss(const struct trend *t, struct store_change *c, int64_t compa
 }
 
 /*
- * End losses of this cell that later commits made up for: a step of which less than half is left, drift below its threshold. An
- * alert without a remaining loss is resolved; `comparison` shows it. `s`: the series since the last confirmed step.
+ * End regressions of this cell that later commits compensated: a step of which less than half remains, drift below its threshold.
+ * An alert without a remaining regression is resolved; `comparison` shows it. `s`: the series since the last confirmed step.
  */
 static int trend_end(const struct trend *t, int64_t comparison, const struct store_baseline_period *e,
 	const struct store_cell *cell, const struct store_series *s, struct fw_err *err)
@@ -240,8 +241,8 @@ static void set_range(struct store_change *c, const char *before, const char *co
 }
 
 /**
- * Store a significant change against the base as a confirmed step; the series starts again there. A part that an older commit
- * showed against the same base is a step at that commit already.
+ * Store a significant change against the base as a confirmed step; the series starts again there. A share of the change that an
+ * older commit showed against the same base is already a step at that commit.
  */
 static int store_seen_step(const struct point *p, struct fw_err *err)
 {
@@ -340,7 +341,7 @@ static int follow_cells(
 	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
 		struct point p = { .t = t, .c = c, .baseline_period = &e->row, .cell = &cell };
 		bool moved = cell.verdict == VERDICT_REGRESSION || cell.verdict == VERDICT_IMPROVEMENT;
-		/* the series consists of pairs: sustained runs and slow calls do not belong to it */
+		/* the series consists of pairs: it excludes sustained runs and slow calls */
 		if (isfinite(cell.m) && is_change && moved && cell.decider == DECIDER_PAIRS && store_seen_step(&p, err))
 			return -1;
 		if (isfinite(cell.m) && scan_series(&p, err))

@@ -7,10 +7,10 @@
 
 /* ---- culprit: Commits of a change point on the upstream branch. ---- */
 
-/* part of the loss that a range must hold: the steps subtracted from it are estimates */
+/* fraction of the regression that a range must contain: the steps subtracted from it are estimates */
 #define RANGE_HOLDS 0.75
 
-#define ANSWERED_NOISES 2.0 /* a point may lie this far below its level */
+#define ANSWERED_NOISES 2.0 /* a point may be this far below its level */
 
 static int count_commits(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
@@ -36,7 +36,7 @@ static int find_drift_range(const struct trend *t, const struct store_change *c,
 		position[i] = s.point[i].position;
 		s.x[i] -= store_explained_at(&explained, position[i]);
 	}
-	/* Users answered for all drift up to then: only later loss counts. */
+	/* Users answered all drift up to that point: only later slowdown counts. */
 	double least = -ANSWERED_NOISES * changepoint_noise(s.x, s.n);
 	for (int i = 0; explained.answered && i < s.n; i++)
 		s.x[i] = fmax(least, s.x[i]);
@@ -70,7 +70,7 @@ static int trend_name(
 		c->comparison, c->key, out, err);
 }
 
-/* Describe where drift came from: unmeasured commits may have lost all of it at once. */
+/* Describe the range of the drift: unmeasured commits may have caused all of it at once. */
 static void describe_drift(const struct trend_range *range, char *out, size_t size)
 {
 	if (range->to[0] && range->is_whole && range->commits > 1)
@@ -100,7 +100,7 @@ void trend_title(const struct store_change *c, const struct trend_range *range, 
 
 enum { MESSAGE_MAX = 1 << 16 };
 
-#define ROUNDING_PCT 0.005 /* the stored text of an alert has rounded figures */
+#define ROUNDING_PCT 0.005 /* the stored text of an alert has rounded numbers */
 
 static int write_cell(const struct store_change *c, const char *suite, struct buf *out, struct fw_err *err)
 {
@@ -114,10 +114,11 @@ static bool is_same_range(const struct store_alert_said *said, const struct tren
 {
 	return strcmp(said->from, range->from) == 0 && strcmp(said->to, range->to) == 0 && said->commits == range->commits &&
 	       said->skipped == range->unmeasured &&
-	       !(fabs(said->range_pct - range->change_pct) >= ROUNDING_PCT); /* NAN: other cells lost in the range as well */
+	       !(fabs(said->range_pct - range->change_pct) >=
+		       ROUNDING_PCT); /* NAN: other cells also became slower in the range */
 }
 
-/** True if the alert holds this loss and range already, or has no space for the cell. */
+/** True if the alert already contains this regression and range, or has no space for the cell. */
 static bool is_reported(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
 {
 	if (c->alert != said->id)
@@ -127,7 +128,7 @@ static bool is_reported(const struct store_change *c, const struct store_alert_s
 	return fabs(said->change_pct - stats_change_pct(c->step)) < ROUNDING_PCT && is_same_range(said, range);
 }
 
-/** The worst cell gives the title; a cell without a range replaces one with a range only after further loss. */
+/** The worst cell gives the title; a cell without a range replaces one with a range only after further slowdown. */
 static bool keeps_title(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
 {
 	double pct = stats_change_pct(c->step);
@@ -159,7 +160,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 				 store_accepted_step(
 					 t->db, c->repo, upstream, c->commit_sha, baseline_period.suite, c->key, &accepted, err)))
 		return -1;
-	if (accepted) { /* a user already accepted this step, on whichever branch */
+	if (accepted) { /* a user has already accepted this step, on some branch */
 		c->alert = accepted;
 		return store_change_update(t->db, c, err);
 	}

@@ -123,7 +123,7 @@ static bool is_series(const struct msg_cell *m, int cell, enum series series, co
 	return m->cell == cell && m->series == series && strcmp(m->phase, phase) == 0;
 }
 
-/* `host`: host time of enqueue instead of the device time of the call. */
+/* `host`: use the host time of enqueue instead of the device time of the call. */
 static void collect_runs(
 	const struct result *r, int cell, enum series series, enum role against, bool host, struct judge_runs *out)
 {
@@ -154,7 +154,7 @@ enum series judge_series(const struct result *r, int cell)
 	return r->plan.request.cell[cell].decide;
 }
 
-/* Collect all timings of a cell. Own: everything stays the result's. */
+/* Collect all timings of a cell. Own: all remain the result's. */
 static void collect_all(const struct result *r, int cell, struct judge_timed *out)
 {
 	enum series decides = judge_series(r, cell);
@@ -168,7 +168,7 @@ static void collect_all(const struct result *r, int cell, struct judge_timed *ou
 		collect_runs(r, cell, SERIES_DEVICE, ROLE_BASE, true, &out->host);
 }
 
-/** Median over all runs of one side; NAN if samples are gone. */
+/** Return the median over all runs of one side; NAN if samples are missing. */
 static double side_median(const struct cell_runs *l, bool target)
 {
 	float all[VALUES_MAX];
@@ -223,13 +223,13 @@ static void set_verdict(const struct cell_verdict *v, struct store_cell *c)
 	c->decided_pct = stats_change_pct(v->m);
 }
 
-/** Valid runs; `from`: their indices in the list. */
+/** List valid runs; `from`: their indices in the list. */
 struct counted {
 	struct cell_runs good;
 	int from[STATS_RUNS_MAX];
 };
 
-/** Returns the number of valid runs; `why`: why the last void one is void. */
+/** Returns the number of valid runs; `why`: the reason why the last void run is void. */
 static int select_valid(const struct judge_runs *l, struct counted *out, char why[DEVICE_CHECK_WHY_SIZE])
 {
 	struct cell_runs *good = &out->good;
@@ -274,7 +274,7 @@ static int call_flag(const struct rule *rule, struct judge_timed *t)
 	struct estimate e;
 	char why[DEVICE_CHECK_WHY_SIZE];
 	select_valid(&t->call, &counted, why);
-	(void)cell_estimate(rule, &counted.good); /* on failure it keeps the stored estimates */
+	(void)cell_estimate(rule, &counted.good); /* after a failure the stored estimates remain */
 	copy_estimates(&counted, &t->call);
 	stats_combine(rule, counted.good.estimate, counted.good.n, &e);
 	return flag_call(&e);
@@ -290,7 +290,7 @@ static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, in
 	host.tau0 = FLAG_HOST_TAU0;
 	host.nu0 = FLAG_HOST_NU0;
 	host.learned = false;
-	host.programs = false; /* its noise is that of the host's time, for every kind of process */
+	host.programs = false; /* its noise is that of the host's time, for all kinds of processes */
 	host.beta_min = 0;
 	if (select_valid(&t->host, &counted, why) == 0 || !cell_estimate(&host, &counted.good))
 		return before & FLAG_ENQUEUE;
@@ -307,7 +307,7 @@ static void explain_void(const struct judge_timed *t, int counted, const char *w
 		snprintf(c->reason + at, sizeof c->reason - at, "; %d more did not count: %s", lost, why);
 }
 
-/* Parts of a split job have separate budgets. */
+/* Partitions of a split job have separate budgets. */
 static void explain_budget(const struct result *r, const struct judge_timed *t, struct store_cell *c)
 {
 	double budget_s = r->cell_device ? 0 : r->plan.request.limits.budget_s;
@@ -422,7 +422,7 @@ static void fail_cell(struct store_cell *c, enum verdict v, const char *class)
 	snprintf(c->failure, sizeof c->failure, "%s", class);
 }
 
-/** False if the two sides report different inputs; `sha` is "" if unknown. */
+/** Returns false if the two sides report different inputs; `sha` is "" if unknown. */
 static bool same_inputs(const struct result *r, int cell, char sha[65])
 {
 	const struct msg_check *checks[] = { result_check(r, ROLE_BASE, cell), result_check(r, ROLE_TARGET, cell) };
@@ -460,7 +460,7 @@ static bool is_side_by_side(const struct result *r)
 	return jobkind_is_side_by_side(r->plan.request.kind);
 }
 
-/** Name of a side in messages: in a comparison of two providers, the requested provider. */
+/** Return the name of a side in messages: in a comparison of two providers, the requested provider. */
 static const char *get_side_name(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
@@ -479,7 +479,7 @@ static void explain_absence(
 		c->verdict == VERDICT_ADDED ? base->detail : target->detail);
 }
 
-/** Judge a cell without valid timings; false if it has timings to judge. */
+/** Judge a cell without valid timings. Returns false if it has timings to judge. */
 static bool judge_failure(const struct result *r, int i, const struct judge_timed *t, struct store_cell *c)
 {
 	const struct msg_fault *outside = outer_fault(r, i, t->decides.n > 0);

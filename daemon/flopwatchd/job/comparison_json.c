@@ -1,4 +1,4 @@
-/** comparison_json.c - one comparison as JSON. Callbacks copy what they need: a row's texts live only during the call. */
+/** comparison_json.c - one comparison as JSON. Callbacks copy their data: the texts of a row are valid only during the call. */
 #include "flopwatchd/job/internal.h"
 
 #include <stdio.h>
@@ -267,7 +267,7 @@ static int over_baseline_read(
 
 enum { BODY_MAX = 8 << 20 };
 
-/* Fields of a cell, read before any is written: entries refer to other cells. Shape: ms, tflops of base and target. */
+/* Fields of a cell, read before any is written, because entries refer to other cells. Shape: ms, tflops of base and target. */
 struct cell_summary {
 	int64_t id;
 	char key[CASE_KEY_SIZE], group[16], title[48], direction[16];
@@ -278,7 +278,7 @@ struct cell_summary {
 struct body {
 	struct db *db;
 	struct jsonw j;
-	struct buf environment; /* finished JSON, because the comparison's row is open while cells are read */
+	struct buf environment; /* finished JSON, because the comparison's row is open while the cells are read */
 	char isolation[8];
 	char provider[2][48]; /* requested providers of base and target */
 	char pinned[2][160];  /* requested configurations */
@@ -331,7 +331,10 @@ static void write_artifact(struct body *b, const char *key, const char *owner_ki
 	buf_fini(&text);
 }
 
-/** Compute the ratios of both sides of a cell to a peer from one comparison against it; false: it has no ratio for this cell. */
+/**
+ * Compute the ratios of both sides of a cell to a peer from one comparison against it. Returns false if it has no ratio for this
+ * cell.
+ */
 static bool get_peer_ratios(struct body *b, const struct store_cell *c, const struct store_peer_source *source,
 	struct peer_ratio *base, struct peer_ratio *target)
 {
@@ -357,7 +360,7 @@ static bool get_peer_ratios(struct body *b, const struct store_cell *c, const st
 	} else {
 		*target = peer_ratio_scaled(peer.base_ms, c->target_median_ms);
 	}
-	if (!isfinite(base->pct) && isfinite(c->m)) /* the base had what the target lost */
+	if (!isfinite(base->pct) && isfinite(c->m)) /* a cell that the base had and the target no longer has */
 		base->pct = target->pct * exp(c->m);
 	return isfinite(target->pct);
 }
@@ -449,7 +452,7 @@ static bool same_but_size(const struct cell_summary *a, const struct cell_summar
 	return strcmp(a->title, b->title) == 0 && strcmp(a->group, b->group) == 0 && strcmp(a->direction, b->direction) == 0;
 }
 
-/* Write, for every title with several sizes, the throughput of the longest over that of the shortest. */
+/* Write the throughput of the longest size over that of the shortest, for every title with several sizes. */
 static void write_long_over_short(struct body *b)
 {
 	struct jsonw *j = &b->j;
@@ -476,7 +479,7 @@ static void write_long_over_short(struct body *b)
 	jsonw_array_end(j);
 }
 
-/* Speed relative to the baseline cell, run by run if calls are stored; `ideal` follows from the smaller work. */
+/* Write the speed relative to the baseline cell, run by run if calls are stored; `ideal` follows from the smaller work. */
 static void write_over_baseline(struct body *b, const struct store_cell *c)
 {
 	const struct cell_summary *d = NULL;

@@ -65,7 +65,7 @@ static void put_device_extras(struct sink *s, const struct result *r, int i)
 	}
 }
 
-/** Store medians of the sustained runs: time, clock of each side, energy of a call. Judging gives their change. */
+/** Store medians of the sustained runs: time, clock of each side, energy of a call. The judge writes their change. */
 static void put_sustained_runs(struct sink *s, const struct result *r, int i)
 {
 	for (int k = 0; k < 2; k++) {
@@ -192,7 +192,9 @@ static bool same_shape(const struct msg_node *a, const struct msg_node *b)
 	       a->registers == b->registers && a->local_bytes == b->local_bytes && a->shared_bytes == b->shared_bytes;
 }
 
-/** Find the node of `role` that corresponds to node `k`: same phase, same kernel, same number of earlier ones. NULL: none. */
+/**
+ * Find the node of `role` that corresponds to node `k`: same phase, same kernel, same number of earlier such nodes. NULL: none.
+ */
 static const struct msg_node *find_counterpart(const struct result *r, int k, enum role role)
 {
 	const struct msg_node *n = &r->node[k];

@@ -30,7 +30,7 @@ struct figures {
 	double workspace_base, workspace_target;
 	double kept; /* blocks of a sparse mask, counted by the target */
 	double peak_base, peak_target;
-	double taken_base, taken_target; /* device memory beyond that */
+	double taken_base, taken_target; /* device memory in addition to that */
 	struct sparsity_mask mask;       /* as counted by the runner, equal for both sides */
 	struct sparsity_claim claim_base, claim_target;
 	double slow_base_pct, slow_target_pct;

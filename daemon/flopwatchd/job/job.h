@@ -241,7 +241,7 @@ enum series judge_series(const struct result *r, int cell);
 
 /**
  * Fill the estimates of `t` and, in `c`, all fields from `m` on. A cell without runs becomes undecided; a cell whose runs are all
- * void becomes rejected. Flags that need deleted samples keep their value in `c`.
+ * void becomes rejected. Flags that need deleted samples retain their value in `c`.
  */
 void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c);
 

@@ -13,7 +13,7 @@ void plan_part(const struct plan *whole, const int *cell, int n, struct plan *ou
 		out->request.cell[i] = whole->request.cell[cell[i]];
 }
 
-/* cost of a cell besides its calls (inputs, checks, runs), in calls of an average cell */
+/* cost of a cell in addition to its calls (inputs, checks, runs), in calls of an average cell */
 #define FIXED_COST 1.0
 #define EASED_BY   1e-3 /* smallest gain of an exchange, relative to all work */
 
@@ -34,7 +34,7 @@ static double *estimate_costs(const struct plan *whole)
 	return cost;
 }
 
-/* Assign the largest cell first, each to the part with least work: within a third of the optimum. */
+/* Assign the largest cell first, each to the partition with the least work: within a third of the optimum. */
 static void assign_largest_first(const double *cost, int n, int n_parts, int *part_of, double *load)
 {
 	for (int i = 0; i < n; i++)
@@ -51,14 +51,16 @@ static void assign_largest_first(const double *cost, int n, int n_parts, int *pa
 	}
 }
 
-/* Larger load of the two parts if cell `i` moves to the other one in exchange for `k`; k < 0: without exchange. */
+/*
+ * Return the larger load of the two partitions if cell `i` moves to the other one in exchange for `k`; k < 0: without exchange.
+ */
 static double load_after_exchange(const double *cost, const double *load, int from, int to, int i, int k)
 {
 	double moved = cost[i] - (k < 0 ? 0 : cost[k]);
 	return fmax(load[from] - moved, load[to] + moved);
 }
 
-/* Make the exchange that reduces the largest load most. False: there is none. */
+/* Make the exchange that reduces the largest load most. Returns false if there is none. */
 static bool reduce_largest_load(const double *cost, int n, int n_parts, int *part_of, double *load)
 {
 	int most = 0, best = -1, with = -1, to = -1;

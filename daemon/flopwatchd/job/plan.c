@@ -1,4 +1,4 @@
-/* plan.c - which side's manifest and suite apply, and the plan as it is stored. */
+/* plan.c - the manifest and the suite that apply to each side, and the stored form of a plan. */
 #include "flopwatchd/job/job.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ int plan_subject(
 	return 0;
 }
 
-/* 1 read, 0 absent, -1. */
+/* Returns 1 read, 0 absent, -1. */
 static int read_installed(const char *path, struct buf *text, struct fw_err *err)
 {
 	if (access(path, F_OK) != 0 && errno == ENOENT)
@@ -106,7 +106,7 @@ int plan_find_suite(const struct config *config, const struct gitread_commit *c,
 	return read_installed(file, text, err);
 }
 
-/* Find suite `name` for both sides; `file` becomes its name in messages. */
+/* Find suite `name` for both sides; `file` is set to its name in messages. */
 static int find_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base,
 	const char *name, char file[1024], struct fw_err *err)
 {
@@ -140,7 +140,7 @@ static void set_limits(struct plan *p, const struct config *config, double budge
 	};
 }
 
-/* Fill cells, rule and limits from suite_text. `file`: its name in messages. */
+/* Fill cells, rule and limits from suite_text. `file`: name of the suite in messages. */
 static int read_suite(struct plan *p, const struct config *config, const char *file, const char *name, const char *cells_glob,
 	struct fw_err *err)
 {
@@ -182,7 +182,7 @@ bool plan_is_benchmark(const struct plan *p)
 	return p->request.subject[0].run.name[0] != 0;
 }
 
-/* Write the settings that the base fixes for both sides; stored as the suite. */
+/* Write the settings that the base defines for both sides; they are stored as the suite. */
 static void write_settings(const struct benchmark *b, struct buf *out)
 {
 	struct jsonw j;
@@ -319,7 +319,7 @@ int plan_store(struct db *db, int64_t job, const struct plan *p, struct fw_err *
 	return result;
 }
 
-/* Read what the row holds; the rest follows from it. */
+/* Read the fields of the row; the others follow from them. */
 static int read_row(struct db *db, const struct store_job *job, struct plan *p, struct fw_err *err)
 {
 	struct buf subjects;

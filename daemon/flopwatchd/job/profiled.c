@@ -26,7 +26,7 @@ int profile_request(
 {
 	job->kind = JOBKIND_PROFILE;
 	job->priority = strcmp(job->origin, "alert") == 0 ? PROFILE_PRIORITY_ALERT : PROFILE_PRIORITY;
-	job->branch[0] = 0; /* not part of a branch's history: no newer tip supersedes it */
+	job->branch[0] = 0; /* not in a branch's history: no newer tip supersedes it */
 	job->plan = 0;
 	snprintf(job->base_how, sizeof job->base_how, "given");
 	if (store_job_insert(db, job, now_ms, err) != 0)
@@ -83,7 +83,7 @@ void profile_cells_words(const struct profile_cells *c, char *text, size_t size)
 
 /* ---- profiled ---- */
 
-/* Make space for one more item. */
+/* Reserve memory for one more item. */
 static void *grow(void **list, int n, size_t size)
 {
 	if ((n & (n - 1)) == 0) /* full at every power of two */

@@ -66,7 +66,7 @@ const struct msg_fault *result_fault(const struct result *r, enum role role, int
 	return NULL;
 }
 
-/* Make space for one more item of `size` bytes; NULL with err. */
+/* Reserve memory for one more item of `size` bytes; NULL with err. */
 static void *grow(struct result *r, void **list, int *n, size_t size, size_t extra, struct fw_err *err)
 {
 	if (r->bytes + size + extra > RESULT_BYTES_MAX || *n >= LIST_MAX) {

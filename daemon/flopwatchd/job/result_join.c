@@ -10,7 +10,7 @@ static int last_run(const struct result *r)
 	return last;
 }
 
-/* Frees the rest of the message: a record that it replaced, or itself after an error. */
+/* Free the rest of the message: a record that it replaced, or the record itself after an error. */
 static int add_message(struct result *whole, struct msg *m, struct fw_err *err)
 {
 	int result = result_add(whole, m, err);
@@ -80,7 +80,7 @@ static bool is_timed(const struct result *r, int cell)
 	return false;
 }
 
-/* A fault of the whole part applies to its cells; but a fault of its device voids no existing times, as in an unsplit result. */
+/* A fault of the whole partition applies to its cells. A fault of its device voids no existing times, as in an unsplit result. */
 static int join_faults(struct result *whole, struct result *part, const int *cell, int n, struct fw_err *err)
 {
 	for (int i = 0; i < part->n_faults; i++) {
@@ -98,7 +98,7 @@ static int join_faults(struct result *whole, struct result *part, const int *cel
 	return 0;
 }
 
-/* Each part requested the same builds; if they differ, the failed one counts. */
+/* Each partition requested the same builds; if they differ, the failed one counts. */
 static int join_builds(struct result *whole, struct result *part, struct fw_err *err)
 {
 	for (int i = 0; i < part->plan.request.n_subjects; i++) {

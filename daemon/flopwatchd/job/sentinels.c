@@ -2,7 +2,7 @@
 
 #define LONG_ENOUGH 0.5 /* of the longest call of its class */
 
-/* FLOPs of a share's longest cell of a class, 0 unknown; -1: it has none. */
+/* FLOPs of a partition's longest cell of a class, 0 unknown; -1: it has none. */
 static double longest_flops(const struct plan *whole, const struct share *s, sentinel_set class)
 {
 	double most = -1;
@@ -95,7 +95,7 @@ void sentinels_again(const struct result *whole, const struct share *share, int 
 	}
 	again->n = 0;
 	again->requested = again->elsewhere = differs;
-	for (int p = n - 1; p >= 0; p--) /* cells measured again are also in a later share */
+	for (int p = n - 1; p >= 0; p--) /* cells measured again are also in a later entry of `share` */
 		for (int i = 0; i < share[p].n; i++) {
 			int cell = share[p].cell[i];
 			sentinel_set class = sentinel_class(&whole->plan.request.cell[cell]);

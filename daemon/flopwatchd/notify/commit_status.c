@@ -27,7 +27,7 @@ static int status_update_enqueue(
 	return result;
 }
 
-/* The state of a verdict. */
+/* Return the state of a verdict. */
 static const char *status_update_of(enum verdict v)
 {
 	switch (v) {
@@ -74,7 +74,7 @@ static void write_suite(struct buf *out, const struct commit_suite *s)
 	}
 }
 
-/* Worst first: a forge shows the start of the text. */
+/* Worst first: a forge shows the beginning of the text. */
 static int compare_severity(const void *a, const void *b)
 {
 	const struct commit_suite *x = *(const struct commit_suite *const *)a, *y = *(const struct commit_suite *const *)b;

@@ -15,9 +15,9 @@
 enum { FORGE_DESCRIPTION_MAX = 140 }; /* characters, GitHub's limit */
 
 /**
- * A commit status. `state` is one of flopwatch's, which forges map differently:
+ * A commit status. `state` is one of flopwatch's states, which forges map differently:
  *   pending running     waits; is being measured
- *   success failure     no loss; a loss, or a failing branch
+ *   success failure     no regression; a regression, or a failing branch
  *   neutral             nothing was decided: Gitea "warning", GitLab "canceled", GitHub "success" with a description
  *   error               flopwatch failed
  *   cancelled           not measured: GitLab "canceled", Gitea "warning", GitHub "error"
@@ -57,12 +57,12 @@ int deliver_sign(
 
 /*
  * ---- status_update ----
- * One commit status in the outbox. A newer status with the same commit and context replaces one that was not
- * sent yet; an equal one writes nothing.
+ * One commit status in the outbox. A newer status with the same commit and context replaces a status that was not sent yet; an
+ * equal one writes nothing.
  */
 
 struct status_update {
-	const char *sha, *suite;         /* suite "": all together */
+	const char *sha, *suite;         /* suite "": the status of all suites */
 	const char *state, *description; /* a state of request.c */
 	const char *page;                /* page to link: "/jobs/7" */
 };

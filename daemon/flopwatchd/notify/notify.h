@@ -29,26 +29,29 @@ int status_verdict(struct db *db, const struct config *config, const struct stor
  * flopwatch-git writes it to refs/notes/flopwatch. Ctx: loop only.
  */
 
-/** Queue the note of the comparison's target: the newest comparison of each suite, with the cells that are not unchanged. */
+/** Queue the note of the comparison's target: the newest comparison of each suite, with all cells that are not unchanged. */
 int gitnote_enqueue(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- sender ----
- * Sending of the outbox by flopwatch-send and flopwatch-git: one notification at a time to each receiver, a few
- * receivers at once. A failed notification is retried six times over about an hour, or when the receiver says (Retry-After). A
- * notification may arrive twice, with the same id; each attempt is a row.
+ * Sending of the outbox by flopwatch-send and flopwatch-git: one notification at a time to each receiver, and a few receivers at
+ * once. A failed notification is retried six times within about an hour, or at the time that the receiver states (Retry-After). A
+ * notification may arrive twice, with the same id. Each attempt is a row.
  */
 
 struct sender;
 
-/** Start with the due rows. Own: borrows all. */
+/** Start with the due rows. Own: borrows all arguments. */
 struct sender *sender_start(struct loop *l, const struct config *c, struct txn *g);
 /** Call it when rows were added. */
 void sender_wake(struct sender *n);
 void sender_stop(struct sender *n);
 
-/** Delay before the next attempt after `attempts` failures, 0: give up. Units: ms. `luck` in [0, 1) varies it by a quarter. */
+/**
+ * Return the delay before the next attempt after `attempts` failures, 0: give up. Units: ms. `luck` in [0, 1) varies it by a
+ * quarter.
+ */
 int64_t sender_pause_ms(int attempts, double luck);
 
 #endif

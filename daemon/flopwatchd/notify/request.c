@@ -32,7 +32,7 @@ static const char *map_state(const struct config_status *forge, const char *stat
 	return NULL;
 }
 
-/* Write at most FORGE_DESCRIPTION_MAX characters, the last an ellipsis if the text is longer. */
+/* Write at most FORGE_DESCRIPTION_MAX characters; the last one is an ellipsis if the text is longer. */
 static void write_description(struct jsonw *j, const char *text)
 {
 	char cut[4 * FORGE_DESCRIPTION_MAX + 8];
@@ -74,7 +74,7 @@ int forge_request(
 	return 0;
 }
 
-/* Make the header with the access token. Shape: *name is a constant, value[size]. */
+/* Write the header with the access token. Shape: *name is a constant, value[size]. */
 static void forge_token(const struct config_status *forge, const char **name, char *value, size_t size)
 {
 	bool gitlab = is_kind(forge, "gitlab"), github = is_kind(forge, "github");
@@ -175,7 +175,7 @@ static void write_slack_body(const json_t *m, struct buf *out)
 			buf_puts(&text, " in");
 	else
 		buf_printf(&text, "*%s* %s", get_text(m, "kind"), strncmp(event, "alert.", 6) == 0 ? event + 6 : event);
-	/* an automatic end names no user */
+	/* an automatic end has no user */
 	if (*get_text(m, "by") && strcmp(get_text(m, "by"), "flopwatch") != 0)
 		buf_puts(&text, " by "), write_slack_text(&text, get_text(m, "by"));
 	write_slack_position(&text, m);
@@ -310,6 +310,6 @@ int deliver_prepare(const struct config *config, const struct store_outbox *row,
 
 void deliver_fini(struct deliver *d)
 {
-	explicit_bzero(d->in.data, d->in.len); /* it may hold a token */
+	explicit_bzero(d->in.data, d->in.len); /* it may contain a token */
 	buf_fini(&d->in);
 }

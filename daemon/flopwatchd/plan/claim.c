@@ -18,7 +18,7 @@ const char *claim_cache(const struct config_worker *w)
 	return w->builds_separate ? w->name : "";
 }
 
-/* True if the device is free and in the wanted state; `kind` DEVICE_ANY: of any kind. 1, 0, -1. */
+/* True if the device is free and in the wanted state; `kind` DEVICE_ANY: of any kind. Returns 1, 0, -1. */
 static int has_state(const struct claim *c, const struct msg_device *d, enum device_kind kind, enum devicestate wanted,
 	int64_t *id, struct fw_err *err)
 {

@@ -8,7 +8,7 @@
 
 /* ---- environment_again ---- */
 
-/* Queue another job like a failed one. 1 and its id, 0 it did not fail or failed too often, -1. */
+/* Queue another job like a failed one. Returns 1 and its id, 0 it did not fail or failed too often, -1. */
 static int queue_again(
 	struct db *db, const struct store_environment_change *change, int64_t of, int64_t now_ms, int64_t *id, struct fw_err *err)
 {
@@ -147,7 +147,10 @@ static void compare_compiler(struct difference *d, const char *name, const struc
 	add_difference(d, name, from, to);
 }
 
-/* A rebuild shows compiler changes, only later times show driver changes. A library is both: linked in, or loaded at run time. */
+/*
+ * A rebuild shows compiler changes; only later times show driver changes. A library may be both: linked in, or loaded at run
+ * time.
+ */
 static void compare_environments(struct difference *d, const struct msg_device *was, const struct msg_device *is)
 {
 	char from[VERSION_SIZE], to[VERSION_SIZE];
@@ -222,7 +225,7 @@ static int resolve_undone(struct db *db, const struct config *config, const stru
 	return found;
 }
 
-/* List the differences between the stored environment and the device; false: no named difference. */
+/* List the differences between the stored environment and the device. Returns false if there is no named difference. */
 static bool list_differences(const struct store_current_baseline *t, const struct msg_device *d,
 	struct store_environment_change *change, bool *is_built)
 {
@@ -239,7 +242,7 @@ static bool list_differences(const struct store_current_baseline *t, const struc
 	return difference.is_built || difference.is_outside;
 }
 
-/* Take over measurements from devices that cannot do them now. */
+/* Take over measurements from devices that cannot run them now. */
 static int take_over(struct db *db, const struct store_environment_change *change, int64_t now_ms, struct fw_err *err)
 {
 	char uuid[64], why[256];

@@ -12,7 +12,9 @@
 #include "model/model.h"
 #include "protocol/protocol.h"
 
-/* ---- ancestor: Base of an upstream commit: its newest ancestor whose own loss is known. Reads only the database. ---- */
+/*
+ * ---- ancestor: Base of an upstream commit: its newest ancestor whose own regressions are decided. Reads only the database. ----
+ */
 
 struct ancestor_request {
 	int64_t repo;
@@ -20,7 +22,9 @@ struct ancestor_request {
 	const char *target;
 	const char *suite; /* suite of the measurement; "": any */
 	const char
-		/* target of the branch's latest comparison, "" none; if `line` does not hold it, the branch was force-pushed */
+		/*
+		 * target of the branch's latest comparison, "" none; if `line` does not contain it, the branch was force-pushed
+		 */
 		*last_judged;
 };
 
@@ -31,8 +35,8 @@ struct ancestor {
 
 /*
  * ---- environment_again ----
- * Failed measurements of an environment change are queued again, and those of an absent device are left
- * to other devices. A job that a user cancelled stays cancelled. Loop only; inside the caller's transaction.
+ * Failed measurements of an environment change are queued again, and those of an absent device are transferred to other devices.
+ * A job that a user cancelled stays cancelled. Loop only; inside the caller's transaction.
  */
 
 enum { ENVIRONMENT_TRIES = 3 }; /* of either job, by all devices of a class */
@@ -42,10 +46,10 @@ int environment_leave(struct db *db, const char *uuid, const char *why, int64_t 
 
 /*
  * ---- environment_seen ----
- * Environment changes: another compiler, library, driver, VBIOS, power limit or device in a worker's hello
- * is measured before any commit is blamed for its effect. An upstream commit is rebuilt and compared with its cached old
- * module; the reference commit is timed again, to begin the new baseline period and to compare with the old one. Loop only;
- * inside the caller's transaction.
+ * Environment changes: another compiler, library, driver, VBIOS, power limit or device in a worker's hello is measured before its
+ * effect can be attributed to a commit. An upstream commit is rebuilt and compared with its cached old module; the reference
+ * commit is timed again, to begin the new baseline period and to compare with the old one. Loop only; inside the caller's
+ * transaction.
  */
 
 /**
@@ -61,7 +65,7 @@ int environment_seen(struct db *db, const struct config *config, const char *wor
 enum { SUITES_REQUESTED_MAX = 8 };
 enum suites_side { SUITES_OF_TARGET, SUITES_OF_BASE, SUITES_OF_REFERENCE };
 
-/* ---- tree_question: The query for a commit's tree, and the check that its answer is complete. ---- */
+/* ---- tree_question: The query for a commit's tree, and the check that its response is complete. ---- */
 
 enum { TREE_QUESTION_ARGS_MAX = 110, TREE_QUESTION_SUITES_MAX = 8 };
 

@@ -11,7 +11,7 @@
 #include "lib/lib.h"
 #include "protocol/protocol.h"
 
-/* ---- claim: The next device and job of a free worker; a claimed job is marked as sent. ---- */
+/* ---- claim: The choice of the next device and job of a free worker; a claimed job is marked as sent. ---- */
 
 struct claim {
 	struct db *db;
@@ -27,21 +27,23 @@ enum device_kind claim_kind(const struct config_worker *w, const struct msg_hell
 /** True if the configuration lets the worker measure on this device. */
 bool claim_wants(const struct config_worker *w, const struct msg_device *d);
 
-/** Worker whose cache must hold a job's modules: itself if its builds run in separate allocations, "" any. */
+/**
+ * Return the worker whose cache must have a job's modules: the worker itself if its builds run in separate allocations, "" any.
+ */
 const char *claim_cache(const struct config_worker *w);
 
-/** Find a free device whose health check was requested. 1, 0 none, -1. */
+/** Find a free device with a requested health check. Returns 1, 0 none, -1. */
 int claim_health_check(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err);
-/** Find a free device (`uuid` "": any) of the wanted kind in state ok, and a job for it. 1, 0 none, -1. */
+/** Find a free device (`uuid` "": any) of the wanted kind in state ok, and a job for it. Returns 1, 0 none, -1. */
 int claim_job_on(
 	const struct claim *c, const char *uuid, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err);
-/** Claim the next job to build and mark it as sent. 1, 0 none, -1: the database; the job stays queued. */
+/** Claim the next job to build and mark it as sent. Returns 1, 0 none, -1: the database; the job stays queued. */
 int claim_build(struct txn *g, const struct store_cached_build_request *request, struct store_job *job, struct fw_err *err);
 /** Find the first free device in state ok, from index `from` of the hello on. Returns its index + 1, 0 none, -1. */
 int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_err *err);
-/** Find another free device in state ok that this job may use. 1, 0 none, -1. */
+/** Find another free device in state ok that this job may use. Returns 1, 0 none, -1. */
 int claim_other_device(const struct claim *c, int64_t job, struct msg_device *out, int64_t *id, struct fw_err *err);
-/** Store that the job moved to another device than it was sent to. Err: the database; ERR_CONFLICT the job has ended. */
+/** Store that the job was moved to another device than it was sent to. Err: the database; ERR_CONFLICT the job has ended. */
 int claim_mark_bound(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
 	struct fw_err *err);
 /** Mark the job as sent with a new nonce, and read it again. Err: the database; the job stays queued. */
@@ -50,15 +52,14 @@ int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *
 
 /*
  * ---- devices_seen ----
- * The devices of a worker's hello: new ones are stored, measurements of environment changes are queued, and
- * devices that the worker no longer has become absent. A worker that does not answer or has no device proves nothing. A
- * scheduler grants devices one by one: there, a device is absent if a month passed in which only others of the machine were
- * seen.
+ * The devices of a worker's hello: new ones are stored, measurements of environment changes are queued, and devices that the
+ * worker no longer has become absent. A worker that does not respond or has no device is no evidence. A scheduler grants devices
+ * one by one: there, a device is absent if a month passed in which only others of the machine were seen.
  */
 
 /**
- * Store the devices of worker `w` at `now_ms`, except those that the configuration excludes. Cancels the daemon's own queued
- * jobs for devices that are gone. *n counts the queued jobs. Runs its own transaction. Err: the database.
+ * Store the devices of worker `w` at `now_ms`, except those that the configuration excludes. Cancels the daemon's own queued jobs
+ * for devices that no longer exist. *n counts the queued jobs. Runs its own transaction. Err: the database.
  */
 int devices_seen(
 	struct txn *g, const struct config_worker *w, const struct msg_hello *hello, int64_t now_ms, int *n, struct fw_err *err);
@@ -67,11 +68,11 @@ int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- resolve ----
- * The plan of a job (a commit, optionally a base and a suite), made by queries to flopwatch-git in child processes.
- * Without a given base: a branch gets its merge-base with the upstream branch. The upstream branch gets its newest first-parent
- * ancestor whose own comparison left nothing open (resolve.c), else its first parent; after a force-push the merge-base with
- * its last judged tip. Its first commit, and one whose base cannot be built or read, is measured against itself (kind
- * selfcheck). A branch without an upstream, without a common commit, or contained in it is refused: compared with itself it
+ * The plan of a job (a commit, optionally a base and a suite), made by queries to flopwatch-git in child processes. Without a
+ * requested base: a branch gets its merge-base with the upstream branch. The upstream branch gets its newest first-parent
+ * ancestor whose own comparison left nothing open (resolve.c), else its first parent; after a force-push the merge-base with its
+ * last judged tip. Its first commit, and one whose base cannot be built or read, is measured against itself (kind selfcheck). A
+ * branch without an upstream, without a common commit, or contained in the upstream branch is refused: compared with itself it
  * would pass. Reads the database and writes nothing.
  */
 
@@ -86,15 +87,15 @@ enum { RESOLVE_RANGE_MAX = 256 };
 
 struct resolve_answer {
 	enum jobstate state; /* JOBSTATE_N: the plan is good; else the job's final state: cancelled, failed, target_missing */
-	bool again;          /* the failure may pass (no memory, a deadline, a killed child): retry */
+	bool again;          /* the failure may be temporary (no memory, a deadline, a killed child): retry */
 	bool crashed;        /* flopwatch-git crashed: a second crash is no coincidence */
 	char why[1024];
 	char note[512];                   /* one line for the job's log, "" none */
-	struct plan plan;                 /* the callback may take its contents and leave it plan_init'ed */
+	struct plan plan;                 /* the callback may take its contents and leave it in the state of plan_init */
 	struct store_commit target, base; /* sha "": unknown */
 	int n_line;                       /* of an upstream commit: it and its first parents, newest first */
 	char line[GITREAD_PARENTS_MAX + 1][65];
-	int n_range; /* commits of the target that the base lacks, newest first; 0: not queried, or known before */
+	int n_range; /* commits of the target that are not in the base, newest first; 0: not queried, or known before */
 	char range[RESOLVE_RANGE_MAX][65];
 	struct peers peers; /* of the base */
 	int n_suites;       /* suites of the commit; [0] is the plan's */
@@ -108,8 +109,9 @@ typedef void resolve_fn(void *arg, struct resolve_answer *answer);
 int resolve_start(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn, void *arg,
 	struct resolve **out, struct fw_err *err);
 /**
- * The same for a resolved job that has its device: read the stored plan, and add rule, limits, calibration and, of an upstream
- * commit, the reference commit, whose tree alone is queried. The answer holds the plan, or why there is none.
+ * As resolve_start, for a resolved job that has its device. Reads the stored plan, and adds rule, limits, calibration and, for an
+ * upstream commit, the reference commit, whose tree is the only query. The response contains the plan, or the reason why there is
+ * none.
  */
 int resolve_for_device(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn,
 	void *arg, struct resolve **out, struct fw_err *err);
@@ -118,13 +120,12 @@ void resolve_cancel(struct resolve *r);
 
 /*
  * ---- plan_alerts ----
- * Alerts about commits of the upstream branch before any measurement: suites that its manifest no longer names
- * (kind missing), and a plan that cannot be made (kind failing, without cells). Inside the caller's transaction. Ctx: loop
- * only.
+ * Alerts about commits of the upstream branch before any measurement: suites that its manifest no longer names (kind missing),
+ * and a plan that cannot be made (kind failing, without cells). Inside the caller's transaction. Ctx: loop only.
  */
 
 /**
- * Open or resolve alerts for the answer to `job`: no plan, or suites that the base names and the target does not. A later
+ * Open or resolve alerts for the answer to `job`: no plan, or suites that the base names and the target does not name. A later
  * commit that fixes them resolves them. Only pushes to the upstream branch count. Err: -1, and the caller rolls back.
  */
 int plan_alerts(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_answer *a,
@@ -132,18 +133,18 @@ int plan_alerts(struct db *db, const struct config *config, const struct store_j
 
 /*
  * ---- refusal ----
- * Messages for a job that requests something missing: the setting or file with its line, and a remedy. Measuring
- * something else would give a verdict that was not requested. Pure.
+ * Messages for a job that requests something missing: the setting or file with its line, and a remedy. Measuring something else
+ * would give a verdict that was not requested. Pure.
  */
 
 enum { REFUSAL_SIZE = 1024 };
 
-/** The branch has no commit that its upstream lacks. */
+/** The branch has no commit that is missing from its upstream. */
 void refusal_contained(const struct config_repo *repo, const struct store_job *job, char why[REFUSAL_SIZE]);
-/** The branch has no commit in common with its upstream. */
+/** The branch and its upstream have no common commit. */
 void refusal_unrelated(const struct config_repo *repo, const struct store_job *job, char why[REFUSAL_SIZE]);
 
-/** Position that names suite `name`, as the start of a message; "": a user requested it. */
+/** Write the position that names suite `name`, as a message prefix; "": a user requested the suite. */
 void refusal_suite_position(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *name,
 	char position[REFUSAL_SIZE]);
 /**
@@ -161,30 +162,35 @@ int refusal_of_build(
 void refusal_peer_position(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *provider,
 	char position[REFUSAL_SIZE]);
 
-/** Describe a provider that a module lacks, or rows that a benchmark does not write. Returns false without either. */
+/** Describe a provider missing from a module, or rows that a benchmark does not write. Returns false if it is neither. */
 bool refusal_of_result(const struct result *r, const struct store_job *job, char why[REFUSAL_SIZE]);
 
-/* ---- sources: Names of a job's sources, by which a cached build is found if builds run in separate allocations. ---- */
+/* ---- sources: Names of a job's sources, which identify a cached build if builds run in separate allocations. ---- */
 
-/** Name subject `i` of a plan. False: a cache cannot hold it: a benchmark, or a module built before. Shape: hex[65]. */
+/**
+ * Name subject `i` of a plan. Returns false if a cache cannot store it: a benchmark, or a module built before. Shape: hex[65].
+ */
 bool sources_name(const struct plan *p, int i, char hex[STORE_SOURCE_SIZE]);
 /** Store the names of all subjects as the job's sources. Err: the database. */
 int sources_put(struct db *db, int64_t job, const struct plan *p, struct fw_err *err);
-/** Toolchain of a worker's builds, from its hello; workers that differ in it share no build. Shape: out[STORE_MADE_BY_SIZE]. */
+/**
+ * Write the toolchain of a worker's builds, from its hello; workers with different toolchains share no build. Shape:
+ * out[STORE_MADE_BY_SIZE].
+ */
 void sources_made_by(const struct msg_hello *hello, const struct msg_device *d, char *out);
 
 /* ---- unresolved: The order in which jobs are resolved: a push does not wait for a thousand earlier jobs. ---- */
 
 struct unresolved {
 	struct store_job_turn turn;
-	struct buf passed; /* jobs that failed for now, "12,15," */
+	struct buf passed; /* jobs that failed temporarily, "12,15," */
 };
 
 void unresolved_init(struct unresolved *u);
 void unresolved_fini(struct unresolved *u);
-/** Find the next job that is not in busy[n] (0: none) and was not passed. 1, 0, -1. */
+/** Find the next job that is not in busy[n] (0: none) and was not skipped. Returns 1, 0, -1. */
 int unresolved_next(struct unresolved *u, struct db *db, const int64_t *busy, int n, struct store_job *out, struct fw_err *err);
-/** Skip a job that failed for now, until unresolved_again. */
+/** Skip a job that failed temporarily, until unresolved_again. */
 void unresolved_pass(struct unresolved *u, int64_t job);
 /** Retry all skipped jobs. */
 void unresolved_again(struct unresolved *u);

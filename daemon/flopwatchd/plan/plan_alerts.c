@@ -1,11 +1,11 @@
-/* plan_alerts.c - alerts for lost suites and failed plans. */
+/* plan_alerts.c - alerts for removed suites and failed plans. */
 #include "flopwatchd/plan/plan.h"
 
 #include <stdio.h>
 
 #include "flopwatchd/alert/alert.h"
 
-/** True for a push to the upstream branch. 1, 0, -1. */
+/** True for a push to the upstream branch. Returns 1, 0, -1. */
 static int has_plan_alerts(const struct config *config, const struct store_job *job, struct fw_err *err)
 {
 	char upstream[1024];

@@ -35,7 +35,7 @@ static int set_base(struct ancestor_search *s, const char *sha)
 	return 1;
 }
 
-/* The merge-base is enough if it or the lost tip is settled. 1 chosen, 0, -1. */
+/* The merge-base is enough if it or the last judged tip is decided. Returns 1 chosen, 0, -1. */
 static int try_merge_base(struct ancestor_search *s, const char *suite, struct store_base *tip, struct fw_err *err)
 {
 	struct store_base fork;
@@ -46,7 +46,7 @@ static int try_merge_base(struct ancestor_search *s, const char *suite, struct s
 	return reported ? set_base(s, s->line->merge_base) : 0;
 }
 
-/* Search by the comparisons of this suite. 1 found, 0 none, -1. */
+/* Search by the comparisons of this suite. Returns 1 found, 0 none, -1. */
 static int search_line(struct ancestor_search *s, const char *suite, struct fw_err *err)
 {
 	const struct gitread_base *line = s->line;
@@ -55,14 +55,14 @@ static int search_line(struct ancestor_search *s, const char *suite, struct fw_e
 	if (got)
 		return got;
 	if (newest.word == STORE_BASE_OPEN && find_index(line, newest.base_sha) < s->from)
-		newest.word = STORE_BASE_UNKNOWN; /* no longer in the history either */
+		newest.word = STORE_BASE_UNKNOWN; /* no longer in the history, too */
 	for (int i = s->from; i < line->n_first_parents; i++) {
 		const char *sha = line->first_parent[i];
 		if (store_base_get(s->db, s->request->repo, s->request->branch, sha, suite, &one, err) != 0)
 			return -1;
 		if (one.word == STORE_BASE_SETTLED)
 			return set_base(s, sha);
-		/* a commit compared with itself says nothing about older ones */
+		/* a commit compared with itself shows nothing about older commits */
 		if (one.word == STORE_BASE_OPEN && newest.word == STORE_BASE_UNKNOWN && strcmp(one.base_sha, sha) != 0)
 			newest = one;
 	}
@@ -71,11 +71,11 @@ static int search_line(struct ancestor_search *s, const char *suite, struct fw_e
 }
 
 /*
- * Choose the newest first parent that is settled (db/base.c); after a force-push none newer than the merge-base with the
- * last judged tip, which itself is enough if it or that tip is settled. Commits that could not be measured are skipped, however
- * many: their loss must stay between the base and the next measurable commit. Without a settled first parent: the base of the
- * newest compared one; without a comparison by this suite: the result for another suite; else the first parent, else the commit
- * itself.
+ * Choose the newest first parent whose regressions are decided (db/base.c). After a force-push choose none newer than the
+ * merge-base with the last judged tip; the merge-base is enough if it or that tip is decided. Commits that could not be measured
+ * are skipped, however many: their regressions must stay between the base and the next measurable commit. Without a decided first
+ * parent: the base of the newest compared one; without a comparison by this suite: the result for another suite; else the first
+ * parent, else the commit itself.
  */
 static int ancestor_choose(struct db *db, const struct ancestor_request *request, const struct gitread_base *line,
 	struct ancestor *out, struct fw_err *err)
@@ -129,7 +129,7 @@ static void limit_cells(struct plan *p, const struct store_job *job)
 	p->request.n_cells = kept;
 }
 
-/* Apply a job's options to a plan with kind, subjects and cells. A profile keeps EVIDENCE_CELLS_MAX cells. */
+/* Apply a job's options to a plan with kind, subjects and cells. A profile is limited to EVIDENCE_CELLS_MAX cells. */
 static void set_measurement_options(struct plan *p, const struct store_job *job, bool is_benchmark)
 {
 	if (job->quick) { /* one run without a verdict is enough */
@@ -161,7 +161,10 @@ static int copy_requested_suites(const char (*names)[64], int n, char out[SUITES
 	return n;
 }
 
-/* True if the branch's own suites are checked: its base's suites judge it, but those it names must exist before they apply. */
+/*
+ * True if the branch's own suites are checked: its base's suites judge it, but the suites that it names must exist before they
+ * apply.
+ */
 static bool suites_of_target(const struct store_job *job, const struct config_repo *repo)
 {
 	return !job->suite[0] && !repo->n_suites && job->kind == JOBKIND_COMPARE;
@@ -183,7 +186,7 @@ static int suites_requested(const struct store_job *job, const struct config_rep
 	return copy_requested_suites(m->suite, m->n_suites, out);
 }
 
-/* The probable suite of the commit: the base decides, and the target mostly agrees. "" unknown. */
+/* Guess the suite of the commit: the base decides, and the target mostly agrees. "" unknown. */
 static const char *suites_likely(const struct store_job *job, const struct config_repo *repo, const struct manifest *target)
 {
 	if (job->suite[0])
@@ -254,7 +257,7 @@ static bool tree_is_covered(const struct gitread_commit *c, const struct manifes
 
 enum { OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, REQUEST_AGAIN_MAX = 3 };
 
-/* One side: queried with guessed inputs first, and again if its manifest names others. */
+/* One side: queried with guessed inputs first, and again if its manifest names other inputs. */
 struct side {
 	struct gitread_commit *commit;
 	struct manifest manifest;
@@ -319,7 +322,7 @@ static bool is_temporary(const struct fw_err *err)
 	       err->code == ERR_BUSY || err->code == ERR_TIMEOUT;
 }
 
-/* git failed: the object is missing for good, or a retry may succeed. */
+/* git failed: the object is permanently missing, or a retry may succeed. */
 static void end_for_git(struct resolve *r, const struct fw_err *failed)
 {
 	r->answer.again = is_temporary(failed);
@@ -378,7 +381,7 @@ static bool is_covered(struct resolve *r, const struct side *s)
 	return tree_is_covered(s->commit, &s->manifest, suite, n);
 }
 
-/* Read a `tree` answer. 1: complete, 0: queried again (or the resolve ended), -1 with err: the commit cannot be used. */
+/* Read a `tree` response. 1: complete, 0: queried again (or the resolve ended), -1 with err: the commit cannot be used. */
 static int read_tree(struct resolve *r, struct side *s, const struct buf *out, child_fn *fn, struct fw_err *err)
 {
 	char sha[65];
@@ -449,7 +452,7 @@ static void choose_ancestor(struct resolve *r)
 		use_base(r, base.sha, base.how);
 }
 
-/* If the base names another suite, choose once more with that one. Returns true to keep the current base. */
+/* If the base names another suite, choose once more with that one. Returns true if the current base stays. */
 static bool choose_again(struct resolve *r)
 {
 	struct fw_err err = { 0 };
@@ -470,7 +473,7 @@ static bool choose_again(struct resolve *r)
 	return true;
 }
 
-/* Read the answer of `flopwatch-git base`. Own: free. NULL: invalid, and the resolve ended. */
+/* Read the response of `flopwatch-git base`. Own: free. NULL: invalid, and the resolve ended. */
 static struct gitread_base *read_base(struct resolve *r, const struct buf *out, const struct fw_err *failed)
 {
 	struct fw_err err = { 0 };
@@ -505,7 +508,7 @@ static void on_merge_base(void *arg, const struct buf *out, const struct fw_err 
 		return;
 	bool is_contained = !strcmp(b->merge_base, r->job.target_sha);
 	if (is_contained && !r->job.branch[0]) {
-		r->ancestors = b; /* requested by commit, and part of the upstream branch */
+		r->ancestors = b; /* requested by its hash, and on the upstream branch */
 		choose_ancestor(r);
 		return;
 	}
@@ -601,7 +604,7 @@ static void on_range(void *arg, const struct buf *out, const struct fw_err *fail
 	finish(r);
 }
 
-/* Finish a good plan. For a branch's own comparison query the range once, so that accepted losses follow the commit. */
+/* Finish a valid plan. For a branch's own comparison query the range once, so that accepted regressions follow the commit. */
 static void finish_plan(struct resolve *r)
 {
 	struct fw_err err = { 0 };
@@ -650,7 +653,7 @@ static void on_reference_tree(void *arg, const struct buf *out, const struct fw_
 	finish(r);
 }
 
-/* The base cannot be used: an error if a user gave it, else the commit itself replaces it. */
+/* The base cannot be used: an error if a user requested it, else the commit itself replaces it. */
 static void replace_base(struct resolve *r, const struct fw_err *why)
 {
 	if (is_temporary(why) || !strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
@@ -734,7 +737,8 @@ static void make_plan(struct resolve *r)
 		return;
 	}
 	if (!benchmark && plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
-		bool is_wrong = err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* and a later commit may have fixed it */
+		bool is_wrong =
+			err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* besides, a later commit may have fixed it */
 		if (err.code == ERR_NOT_FOUND)
 			add_suite_position(r, &err);
 		if (is_wrong && !r->job.cells_glob[0])
@@ -752,7 +756,7 @@ static void make_plan(struct resolve *r)
 		return;
 	}
 	plan_compare(p);
-	p->identical = p->identical && !r->job.every_cell; /* a report on one commit counts as identical too */
+	p->identical = p->identical && !r->job.every_cell; /* a report about one commit counts as identical too */
 	/* the options of a job that needs a worker are read when it is sent */
 	if (!plan_needs_worker(p))
 		set_measurement_options(p, &r->job, benchmark != NULL);
@@ -841,7 +845,7 @@ static void guess_reference_manifest(struct resolve *r)
 	r->target.has_manifest = true;
 }
 
-/* Read the stored plan and add what depends on the device, the configuration and the history of now. */
+/* Read the stored plan and add the values that depend on the device and on the current configuration and history. */
 static void on_start_for_device(void *arg)
 {
 	struct resolve *r = arg;

@@ -1,4 +1,4 @@
-/* again.c - retries, noted with the verdict and queued later. */
+/* again.c - retries, which are stored with the verdict and queued later. */
 #include "flopwatchd/record/record.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ static int queue_retry(struct db *db, const struct store_job *first, int64_t now
 		       : 0;
 }
 
-/** Drop all retries, also those noted before the configuration disabled them. */
+/** Delete all retries, also those stored before the configuration disabled them. */
 static int drop_all(struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t id;

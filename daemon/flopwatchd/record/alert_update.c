@@ -1,4 +1,4 @@
-/* alert_update.c - alerts and their notifications, in the verdict's transaction, so that none is lost or doubled. */
+/* alert_update.c - alerts and their notifications, in the verdict's transaction, so that none is missing or duplicated. */
 #include "flopwatchd/record/internal.h"
 
 #include <stdio.h>
@@ -7,14 +7,14 @@
 #include "flopwatchd/bisect/bisect.h"
 #include "flopwatchd/notify/notify.h"
 
-/* ---- judge_costs: Costs of both sides of a cell, kind by kind. ---- */
+/* ---- judge_costs: Costs of both sides of a cell, by kind. ---- */
 
 enum { TEXT_BYTES_MAX = 1 << 20 };
 
 #define ERROR_GROWS  1.10  /* factor over the base */
 #define ISSUED_GROWS 1.001 /* above the rounding of printed claims */
 
-/** Value of one side in one cell, NAN unknown. */
+/** Return the value of one side in one cell, NAN unknown. */
 typedef double cost_fn(const struct result *r, int cell, enum role role);
 
 static const struct msg_work *find_work(const struct result *r, int cell, enum role role)
@@ -30,7 +30,7 @@ static double nan_if_unknown(double v) /* -1: unknown */
 	return v >= 0 ? v : NAN;
 }
 
-/** Number of kernels of a call, or their local memory. NAN without a graph: a CPU has none. */
+/** Return the number of kernels of a call, or their local memory. NAN without a graph: a CPU has none. */
 static double sum_nodes(const struct result *r, int cell, enum role role, bool bytes)
 {
 	double sum = 0;
@@ -73,7 +73,7 @@ static double error_ratio(const struct result *r, int cell, enum role role)
 	return c && c->ok ? nan_if_unknown(c->error_ratio) : NAN;
 }
 
-/** 1 if two calls on the same inputs gave different bits. */
+/** Return 1 if two calls on the same inputs gave different bits. */
 static double unrepeatable(const struct result *r, int cell, enum role role)
 {
 	const struct msg_check *c = result_check(r, role, cell);
@@ -202,7 +202,7 @@ void alert_update_fini(struct alert_update *n)
 	alert_cells_fini(&n->better);
 }
 
-/** True for a comparison of the repository's upstream branch. 1, 0, -1. */
+/** True for a comparison of the repository's upstream branch. Returns 1, 0, -1. */
 static int is_upstream(struct db *db, const struct store_comparison *c, struct fw_err *err)
 {
 	char upstream[256], encoded[1024];
@@ -212,7 +212,7 @@ static int is_upstream(struct db *db, const struct store_comparison *c, struct f
 	return strcmp(encoded, c->branch) == 0;
 }
 
-/** True for a loss on the upstream branch that an older commit showed against the same base. 1, 0, -1. */
+/** True for a regression on the upstream branch that an older commit showed against the same base. Returns 1, 0, -1. */
 static int is_reported(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
 {
 	struct store_base_reported reported;
@@ -224,7 +224,7 @@ static int is_reported(struct db *db, const struct store_comparison *c, const st
 	return reported.decided_m > 0 && cell->decided_m - reported.decided_m <= stats_theta(cell->threshold_pct);
 }
 
-/** True for a failure on the upstream branch that no alert has yet. 1, 0, -1. */
+/** True for a failure on the upstream branch that has no alert yet. Returns 1, 0, -1. */
 static int is_newly_broken(
 	struct db *db, const char *suite, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
 {
@@ -243,9 +243,9 @@ static bool is_target_fault(const struct store_cell *cell)
 }
 
 /**
- * True for a cell of a large suite that the base lacks too, although the branch had it when it was last measured: a new
- * division into shards compares a shard with a newer commit than before, so a loss between the two is on both sides. `class`:
- * the target's class of failure. 1, 0, -1.
+ * True for a cell of a large suite that is also missing from the base, although the branch had it when it was last measured. A
+ * new division into shards compares a shard with a newer commit than before, so a regression between the two is on both sides.
+ * `class`: the target's class of failure. Returns 1, 0, -1.
  */
 static int is_lost_before(struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, char class[16], struct fw_err *err)
@@ -281,14 +281,14 @@ int alert_update_cell(struct alert_update *n, struct db *db, const struct result
 	int result = 0;
 	if (cell->verdict == VERDICT_REGRESSION) {
 		n->regressions++;
-		result =
-			c->branch[0] ? store_accepted_cell(db, c->id, cell->key, err) : 0; /* the same loss was answered before */
+		result = c->branch[0] ? store_accepted_cell(db, c->id, cell->key, err)
+				      : 0; /* users already answered the same regression */
 		if (result == 0)
 			result = is_reported(db, c, cell, err);
 		if (result == 0)
 			alert_cells_add(&n->lost, r, i, cell);
 	} else if (is_target_fault(cell) && c->kind == JOBKIND_ENVIRONMENT) {
-		alert_cells_add(&n->lost, r, i, cell); /* no commit caused it; environment.c reports the change */
+		alert_cells_add(&n->lost, r, i, cell); /* caused by no commit; environment.c reports the change */
 	} else if (is_target_fault(cell)) {
 		result = is_newly_broken(db, r->plan.suite_name, c, cell, err);
 		if (result == 1)
@@ -386,7 +386,7 @@ static int open_cells(struct db *db, const struct config *config, enum alertkind
 	return open_alert(db, config, &a, r, c, search, now_ms, out, err);
 }
 
-/** Resolve alerts of older tips that the newer one covers, once all suites have ended. */
+/** Resolve alerts of older tips that the newer one includes, once all suites have ended. */
 static int retire_older(
 	struct db *db, const struct config *config, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
 {
@@ -420,7 +420,7 @@ static void add_lost(void *arg, const char *key, int64_t comparison)
 	alert_cells_add_key(to->cells, to->suite, key, "missing");
 }
 
-/** Lost cells: their culprit and suite or benchmark. */
+/** Missing cells: their culprit and suite or benchmark. */
 struct gone {
 	bool are_rows; /* rows of a benchmark that only the base writes */
 	const char *culprit;

@@ -20,14 +20,13 @@ struct alert_update {
 
 void alert_update_init(struct alert_update *n);
 void alert_update_fini(struct alert_update *n);
-/** Add cell `i` of `r`, judged as `cell`. A loss that a user accepted does not count. */
+/** Add cell `i` of `r`, judged as `cell`. A regression that a user accepted does not count. */
 int alert_update_cell(struct alert_update *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, struct fw_err *err);
 
 /**
- * After all cells: with `whole`, open alerts and resolve those that are over; then send the event job.done. Alerts of kind
- * failing and missing are for the upstream branch alone: on another branch they concern only its author. Fills the rest of
- * `out`.
+ * After all cells: with `whole`, open alerts and resolve those that have ended; then send the event job.done. Alerts of kind
+ * failing and missing are for the upstream branch alone: on another branch they concern only its author. Fills the rest of `out`.
  */
 int alert_update_publish(struct db *db, const struct config *config, struct alert_update *n, const struct result *r,
 	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,
@@ -36,7 +35,7 @@ int alert_update_publish(struct db *db, const struct config *config, struct aler
 /** Send the event of a device in an environment that no comparison had yet; never an alert. */
 int alert_update_baseline_period(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err);
 
-/* ---- diagnostics: Ptxas diagnostics that one side's build has and the other's lacks. ---- */
+/* ---- diagnostics: Ptxas diagnostics of one side's build that are missing from the other's. ---- */
 
 enum { DIAGNOSTICS_MAX = 64 }; /* of one profile */
 
@@ -45,18 +44,18 @@ struct diagnostics {
 	struct ptxas_change *change;
 };
 
-/* ---- profile_causes: Causes of a profiled cell, computed by core/cause from its evidence and times, and stored. ---- */
+/* ---- profile_causes: Causes of a profiled cell, computed by daemon/profile from its evidence and times, and stored. ---- */
 
 /** Store causes of cell `i` as rows of profile cell `row`. `timed` NULL: not compared, the kernels' times count. */
 int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed, const struct diagnostics *said,
 	int64_t row, struct fw_err *err);
 
-/* ---- profile_times: The loss of a profiled cell, and the parts of the clock and the host, before any counter. Pure. ---- */
+/* ---- profile_times: The slowdown of a profiled cell, and the shares of clock and host in it, before any counter. Pure. ---- */
 
 /**
- * Fill base_ms, target_ms, noise_ms, clock_ms and host_ms of `e`, whose kernels are set: from the compared cell, else (NULL, or
- * without times) from its kernels; 0: no times either. If whole calls decided, a loss that their kernels do not show is the
- * host's, unless it is within the difference of two processes of one side. Units: ms.
+ * Fill base_ms, target_ms, noise_ms, clock_ms and host_ms of `e`, whose kernels are set. Source: the compared cell, else (NULL,
+ * or without times) its kernels; 0 without times in both. If whole calls decided, a slowdown that their kernels do not show is
+ * the host's, unless it is within the difference of two processes of one side. Units: ms.
  */
 void profile_times(const struct store_cell *timed, struct cause_evidence *e);
 

@@ -1,4 +1,4 @@
-/* judge.c - a finished job in one transaction: facts, verdicts, then alerts and notifications. */
+/* judge.c - storage of a finished job in one transaction: facts, verdicts, then alerts and notifications. */
 #include "flopwatchd/record/internal.h"
 
 #include <stdio.h>
@@ -7,11 +7,11 @@
 #include "flopwatchd/history/history.h"
 #include "flopwatchd/notify/notify.h"
 
-/* Method of timing, part of every baseline period: another method starts another one. */
+/* Method of timing, stored in every baseline period: another method starts another period. */
 #define TIMING_CONTRACT  "1: interleaved pairs, cold cache, device marks"
 #define PROCESS_CONTRACT "1: processes A B B A, medians as the program tells them"
 
-/* A comparison that does not fit into a frame would block the archive. A row of one takes less than its message. */
+/* A comparison that does not fit into a frame would block the archive. A stored row takes less space than its message. */
 _Static_assert(ARCHIVE_FRAME_MAX_BYTES > RESULT_BYTES_MAX, "every comparison fits into one frame of the archive");
 
 static int put_environment(struct db *db, const struct result *r, int64_t now_ms, struct store_comparison *c, struct fw_err *err)
@@ -182,7 +182,7 @@ static int put_notes(struct db *db, const struct result *r, int64_t comparison, 
 	return result;
 }
 
-/* What the device was held for: of the comparison as JSON, of the device as sums. */
+/* Store the device time by step: for the comparison's JSON, and as sums of the device. */
 static int put_steps(struct db *db, const struct result *r, const struct store_comparison *c, struct fw_err *err)
 {
 	struct buf text;
@@ -236,7 +236,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	out->comparison = c.id;
 	out->verdict = c.verdict;
 	int64_t environment_alert;
-	/* A part of a comparison neither accuses a commit nor clears one. */
+	/* A partial comparison neither attributes a regression to a commit nor clears a commit. */
 	bool whole = c.kind == JOBKIND_COMPARE && !r->plan.request.quick && !job->cells_glob[0] && c.branch[0];
 	if (alert_update_publish(db, config, alert_update, r, job, &c, whole, now_ms, out, err) ||
 		environment_follow(db, config, r, &c, &alert_update->lost, now_ms, &environment_alert, err) ||

@@ -12,7 +12,7 @@ struct kernel_times {
 	double ms, separate_ms; /* 0 0: a kernel has no time */
 };
 
-/* Take the deciding figures of sustained runs or slow calls, else the pairs, and the clock's part of them. */
+/* Take the deciding values of sustained runs or slow calls, else the pairs, and the clock's share of them. */
 static void use_verdict(struct cause_evidence *e, const struct store_cell *c)
 {
 	double m = isfinite(c->m) ? c->m : log(c->target_median_ms / c->base_median_ms), se = c->se;

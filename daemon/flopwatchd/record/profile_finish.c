@@ -8,7 +8,7 @@
 
 enum { LOG_MAX = 1 << 20 };
 
-/* 1, 0 that side's log is unknown, -1. */
+/* Returns 1, 0 that side's log is unknown, -1. */
 static int read_log(struct db *db, const struct result *r, enum role role, struct buf *log, struct fw_err *err)
 {
 	int subject = result_subject(r, role);
@@ -25,7 +25,7 @@ static int read_log(struct db *db, const struct result *r, enum role role, struc
 	return store_build_log(db, inputs, kind, b, log, err);
 }
 
-/* A module may hold code for devices that it did not run on. */
+/* A module may contain code for devices on which it did not run. */
 static bool is_of_other_device(const struct result *r, const struct ptxas_change *c)
 {
 	bool is_known = false;
@@ -55,7 +55,7 @@ static int compare_logs(const struct result *r, const struct buf text[2], struct
 }
 
 /*
- * Compare the logs of both builds: the worker's, or for a cached build that of an equal stored build. None if a side has
+ * Compare the logs of both builds: the worker's, or for a cached build that of an equal stored build. No result if a side has
  * neither. Ignores architectures without a kernel of the profile. Own: diagnostics_fini, also after -1.
  */
 static int diagnostics_read(struct db *db, const struct result *r, struct diagnostics *out, struct fw_err *err)
@@ -157,7 +157,7 @@ static enum store_profile_state get_state(const struct result *r, int cell, char
 	return STORE_PROFILE_FAILED;
 }
 
-/** Find the cell in the explained comparison. 1, 0 there is none, -1. */
+/** Find the cell in the explained comparison. Returns 1, 0 there is none, -1. */
 static int find_timed(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)
 {
 	int result = 0;

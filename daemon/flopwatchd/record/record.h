@@ -9,7 +9,7 @@
 
 /*
  * ---- again ----
- * Retries: a comparison that only noise between runs left undecided is queued once more, in another hour. Inside the
+ * Retries: a comparison that is undecided only because of noise between runs is queued once more, at another hour. Inside the
  * caller's transaction; loop only.
  */
 
@@ -17,14 +17,14 @@
 int again_note(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err);
 
-/** Queue due retries below jobs that wait for a first result; with a delay of 0 drop all. Returns the number, -1. */
+/** Queue due retries below jobs that wait for a first result; with a delay of 0 delete all. Returns the number, -1. */
 int again_request(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- judge ----
- * The rows of a finished job: measurements, verdicts, alerts and notifications. Everything, including the job's end,
- * is written inside the caller's transaction, completely or not at all. Verdicts are computed here from the samples, by the
- * rule that was sent with the job; the worker's own judgement does not count. Ctx: loop only.
+ * The rows of a finished job: measurements, verdicts, alerts and notifications. All rows, including the job's end, are written
+ * inside the caller's transaction, completely or not at all. Verdicts are computed here from the samples, by the rule that was
+ * sent with the job; the worker's own judgement does not count. Ctx: loop only.
  */
 
 /** Result of judging a job. */
@@ -38,10 +38,10 @@ struct judge_outcome {
 };
 
 /**
- * Store and judge the result of the job `r->plan.ask.job`: suite, environment, builds, comparison, cells, runs, samples,
- * metrics, graph nodes, verdicts, alert or recovery, notifications for every webhook of `config` (NULL: none), events, the
- * job's state done, JSON and ETag. Only whole comparisons of a branch (kind compare, not quick) open and resolve alerts. Err:
- * -1, and the caller rolls back; ERR_CONFLICT the job has ended meanwhile.
+ * Store and judge the result of the job `r->plan.request.job`: suite, environment, builds, comparison, cells, runs, samples,
+ * metrics, graph nodes, verdicts, alert or recovery, notifications for every webhook of `config` (NULL: none), events, the job's
+ * state done, JSON and ETag. Only whole comparisons of a branch (kind compare, not quick) open and resolve alerts. Err: -1, and
+ * the caller rolls back; ERR_CONFLICT the job has ended meanwhile.
  */
 int judge_finish(struct db *db, const struct config *config, const struct result *r, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err);
@@ -52,15 +52,14 @@ int judge_unrun(struct db *db, const struct config *config, struct plan *plan, i
 
 /**
  * Judge a stored comparison again from its samples (in the database or archive, else from each run's estimate) with its stored
- * rule, and rewrite its JSON. Cells without times keep their verdicts; alerts are unchanged, since users answered them.
- * `changed`: a verdict changed. Err: ERR_NOT_FOUND.
+ * rule, and rewrite its JSON. Verdicts of cells without times stay; alerts are unchanged, since users answered them. `changed`: a
+ * verdict changed. Err: ERR_NOT_FOUND.
  */
 int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err *err);
 
 /*
  * ---- profile_finish ----
- * The end of a profile: stores its findings and updates the alert that requested it. It changes no verdict,
- * comparison or status.
+ * The end of a profile: stores its findings and updates the alert that requested it. It changes no verdict, comparison or status.
  */
 
 /** Store the profile of a job and mark the job as done, inside the caller's transaction. `config` NULL: no notifications. */

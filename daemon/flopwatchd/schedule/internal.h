@@ -6,9 +6,9 @@
 #include "flopwatchd/session/session.h"
 #include "model/model.h"
 
-/* ---- submit: Requests for scheduler allocations, as many as there are jobs for. ---- */
+/* ---- submit: Requests for scheduler allocations, as many as there are jobs that need one. ---- */
 
-/** Request allocations for waiting jobs and withdraw requests without one. Err: the database. */
+/** Request allocations for waiting jobs and withdraw requests without a waiting job. Err: the database. */
 int submit_all(const struct slot_host *host, struct fw_err *err);
 /** Withdraw all requests and release idle allocations: no job may start. */
 void submit_none(const struct slot_host *host);

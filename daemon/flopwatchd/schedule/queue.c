@@ -8,7 +8,7 @@
 #include "flopwatchd/notify/notify.h"
 #include "flopwatchd/record/record.h"
 
-/* ---- unschedulable: A worker's devices are those of its last hello; a worker without hello may have any. ---- */
+/* ---- unschedulable: A worker's devices are those of its last hello; a worker without a hello may have any. ---- */
 
 enum { TEXT_BYTES = 1 << 20, WANT_SIZE = 512 };
 
@@ -25,7 +25,7 @@ static void write_devices(struct jsonw *j, const struct slot *s)
 			jsonw_string(j, s->hello.device[i].uuid);
 }
 
-/* State of a slot whose devices are unknown now; NULL they are known. */
+/* Describe why a slot's devices are unknown now; NULL if they are known. */
 static const char *get_state(const struct slot *s)
 {
 	if (slot_is_down(s))
@@ -66,7 +66,7 @@ static void report_job(void *arg, const struct find_unschedulable *row)
 	t->each(t->to, row->job, why);
 }
 
-/* Report each queued job (`job` 0: any) that no slot of the host has a device for, with the device it waits for and a remedy. */
+/* Report each queued job (`job` 0: any) for which no slot of the host has a device, with the device it waits for and a remedy. */
 static int unschedulable_each(
 	const struct slot_host *host, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err)
 {
@@ -140,7 +140,7 @@ static void on_retry(void *arg)
 	queue_wake(q);
 }
 
-/* Process the whole queue again in a while, after a failure that may pass. */
+/* Process the whole queue again later, after a temporary failure. */
 static void schedule_retry(struct queue *q)
 {
 	if (q->retry_timer)
@@ -224,7 +224,7 @@ static int store_peers(struct queue *q, const struct store_job *job, const struc
 	return text[0] ? store_peer_names(q->txn.db, job->id, text, err) : 0;
 }
 
-/* Store base, suite and plan. A job that named both, like those of a bisect, keeps its kind. */
+/* Store base, suite and plan. A job that named both, like those of a bisect, retains its kind. */
 static int write_plan(struct queue *q, const struct store_job *job, bool is_named, struct resolve_answer *a, struct fw_err *err)
 {
 	const struct plan *p = &a->plan;
@@ -405,7 +405,7 @@ static void claim_all(struct queue *q)
 		log_failure(q, "job.submit", &err);
 }
 
-/* Preempt one job at a time, and none while another slot is about to be free: that slot may be enough. */
+/* Preempt one job at a time, and none while another slot is about to be free, which may be enough. */
 static void preempt_job(struct queue *q)
 {
 	struct fw_err err = { 0 };
@@ -438,7 +438,7 @@ static void assign_jobs(void *arg)
 	preempt_job(q);
 }
 
-/* Work starts from the loop alone, never inside the caller. */
+/* Work starts only from the loop, never inside the caller. */
 void queue_wake(struct queue *q)
 {
 	if (!q->turn_timer)
@@ -500,7 +500,7 @@ int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *e
 		return -1;
 	for (int i = 0; i < q->n_slots; i++)
 		if (slot_job(q->slot[i]) == job &&
-			!slot_is_leaving(q->slot[i])) /* a job that a slot is leaving may be elsewhere by now */
+			!slot_is_leaving(q->slot[i])) /* a job that a slot is leaving may already run elsewhere */
 			return slot_cancel(q->slot[i], why, err);
 	if (jobstate_is_final(row.state))
 		return err_set(err, ERR_CONFLICT, "job %lld has ended already: %s", (long long)job, jobstate_name(row.state));

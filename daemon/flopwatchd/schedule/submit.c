@@ -14,7 +14,7 @@ struct match_jobs {
 	struct store_job_position job[CONFIG_JOBS_MAX];
 	bool job_is_met[CONFIG_JOBS_MAX], slot_is_met[CONFIG_JOBS_MAX];
 	int n;
-	bool is_all; /* there are no further jobs that it may request */
+	bool is_all; /* there are no further jobs for which it may request an allocation */
 };
 
 static struct slot *get_slot(const struct slot_range *r, int i)
@@ -38,7 +38,7 @@ static int count_waiting(const struct slot_range *r, enum slot_wait waits)
 	return n;
 }
 
-/* A build runs on any machine, whatever machine has the device. */
+/* A build runs on any machine, independently of the device's machine. */
 static const char *get_node(const struct slot_range *r, const struct store_job_position *job)
 {
 	return r->worker->builds ? "" : job->host;
@@ -51,7 +51,7 @@ static void make_request(const struct slot_range *r, const struct store_job_posi
 }
 
 /*
- * Match one allocation to each waiting job that the worker could run, within its limit and the build limit: the rest of a long
+ * Assign one allocation to each waiting job that the worker could run, within its limit and the build limit: the rest of a long
  * queue stays in the daemon's order. An allocation serves any job for the same node.
  */
 static int match_jobs(const struct slot_range *r, const struct store_cached_build_request *request, int room,
@@ -76,7 +76,7 @@ static int match_jobs(const struct slot_range *r, const struct store_cached_buil
 	return 0;
 }
 
-/* Priority of a slot's job; below all others if the job no longer waits. */
+/* Return the priority of a slot's job; below all others if the job no longer waits. */
 static int get_priority(const struct slot_range *r, struct slot *s, int *worth, struct fw_err *err)
 {
 	struct store_job job;
@@ -150,8 +150,8 @@ static int submit_health_check(const struct slot_range *r, bool *is_wanted, stru
 }
 
 /*
- * Idle allocations are held while another is requested, so that the scheduler grants another device. If that takes too long, or
- * no slot is left for the request, release all; for a while, only newer jobs lead to requests.
+ * An idle allocation stays allocated while another one is requested, so that the scheduler grants another device. If that takes
+ * too long, or no slot is left for the request, release all; for a while, only newer jobs lead to requests.
  */
 static int settle_idle_allocation(const struct slot_range *r, bool is_wanted, struct fw_err *err)
 {

@@ -4,7 +4,7 @@
 
 enum { BYTES_MAX = 1 << 20 };
 
-/* 0 is no valid id; the first element spares the others a test for the comma. */
+/* 0 is no valid id; as first element it makes a test for the comma unnecessary. */
 void build_claims_begin(struct buf *ids)
 {
 	buf_init(ids, BYTES_MAX);
@@ -21,14 +21,14 @@ void build_claims_end(struct buf *ids)
 	buf_putc(ids, ']');
 }
 
-/* True if slot `s`, unless down, measures jobs built for `w` or (`is_own` false) for another worker of its kind. */
+/* True if slot `s`, unless it is down, measures jobs built for `w` or (`is_own` false) for another worker of its kind. */
 static bool measures_builds_of(const struct slot *s, const struct config_worker *w, bool is_own)
 {
 	return s->worker->builds_separate && s->worker->device == w->device && !strcmp(s->worker->name, w->name) == is_own &&
 	       !slot_is_down(s);
 }
 
-/* The first jobs that a worker has built and that wait for its devices. Shape: out[most]. */
+/* List the first jobs that a worker has built and that wait for its devices. Shape: out[most]. */
 static int find_built(const struct slot_host *host, const struct config_worker *w, int most, struct store_job_position *out,
 	int *n, struct fw_err *err)
 {

@@ -1,4 +1,4 @@
-/* connect.c - one stream descriptor for each worker, however it is reached. */
+/* connect.c - one stream descriptor for each worker, independently of the kind of connection. */
 #include "flopwatchd/session/session.h"
 
 #include <fcntl.h>
@@ -72,7 +72,7 @@ static void add_option(struct arguments *v, const char *option, const char *valu
 
 static void add_ssh(struct arguments *v, const struct config_ssh *s)
 {
-	/* No user can answer a prompt. A broken connection must show before the daemon's heartbeat timeout. */
+	/* No user can answer a prompt. A broken connection must be detected before the daemon's heartbeat timeout. */
 	static const char *const always[] = { "-T", "-oBatchMode=yes", "-oConnectTimeout=30", "-oServerAliveInterval=15",
 		"-oServerAliveCountMax=3", "-oClearAllForwardings=yes" };
 	add_argument(v, "ssh");

@@ -170,7 +170,7 @@ struct executors *executors_new(struct loop *l, const struct config *c)
 	return x;
 }
 
-/* The loop no longer runs: wait here, for all of them together. */
+/* The loop no longer runs: wait here for all children together. */
 static void end_all(struct executors *x)
 {
 	int64_t until_ns = clock_mono_ns() + STOP_MS * INT64_C(1000000);

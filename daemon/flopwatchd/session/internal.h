@@ -21,7 +21,7 @@ struct executor {
 	const struct config_worker *worker;
 	const struct executor_hooks *hooks; /* NULL: executor_end was called */
 	void *arg;
-	char name[EXECUTOR_NAME_SIZE]; /* of its allocation; "": none */
+	char name[EXECUTOR_NAME_SIZE]; /* id of its allocation; "": none */
 	bool runs;
 	int fd, errors_fd;
 	struct proc process; /* valid while `child` watches it */
@@ -42,9 +42,9 @@ enum { HELLO_WHY_SIZE = 2 * READONLY_PATH_SIZE + 160 };
 
 /*
  * ---- slurm ----
- * A worker's Slurm allocations: reason and position of each pending one, and cancellation of those without an owner.
- * Only squeue and scancel are used: nothing of Slurm is linked, and every version from 20.11 works. The worker, not Slurm,
- * reports how a job ended.
+ * A worker's Slurm allocations: reason and position of each pending one, and cancellation of those without an owner. The daemon
+ * only calls squeue and scancel: it links nothing of Slurm, and every version from 20.11 works. The worker, not Slurm, reports
+ * how a job ended.
  */
 
 /** Searches at once and periodically for allocations without an owner, such as those of an earlier daemon. Own: slurm_free. */
@@ -62,37 +62,37 @@ void slurm_search(struct slurm *s);
 struct slurm_row {
 	const char *id, *state, *reason, *name;
 };
-/** Split a line. False: it has another format. */
+/** Split a line. Returns false if it has another format. */
 bool slurm_row_read(char *line, struct slurm_row *out);
 
 /* ---- split_group_inside: State and functions of split_group.c. ---- */
 
-enum { AGAIN_MAX = 2 }; /* rounds of repeated cells: one round may show that more must be repeated */
+enum { AGAIN_MAX = 2 }; /* rounds of repeated cells: one round may show that more cells must be repeated */
 
 struct split_group_part {
-	struct slot *slot; /* NULL: done, or gone */
+	struct slot *slot; /* NULL: done, or removed */
 	int64_t device_id;
 	struct share share; /* owns its cells */
 	bool is_done;
 };
 
 struct split_group {
-	struct result *whole; /* the parts so far, under the whole plan */
+	struct result *whole; /* the joined results so far, with the whole plan */
 	bool confirms;        /* another device runs the second set */
 	int n_again;          /* rounds of repeated cells */
-	int n_first;          /* parts of the first set, 0: not complete; later parts confirm */
+	int n_first;          /* partitions of the first set, 0: not complete; later partitions confirm */
 	int n_parts, n_done;
 	struct split_group_part part[2 * PLAN_PARTS_MAX + AGAIN_MAX];
 };
 
-/** Find a free device of the slot that is in state ok, of the leader's class, and that no job waits for. 1, 0, -1. */
+/** Find a free device of the slot that is in state ok, of the leader's class, and that no job waits for. Returns 1, 0, -1. */
 int split_group_could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err);
 /** Take that device of the slot for the leader's job. */
 void split_group_recruit(
 	struct slot *s, const struct slot *leader, struct split_group *c, const struct msg_device *device, int64_t device_id);
-/** Make the plan of a part. Own: plan_fini. */
+/** Make the plan of a partition. Own: plan_fini. */
 void split_group_plan(const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out);
-/** Log the cells and devices of the parts from `first` on. */
+/** Log the cells and devices of the partitions from `first` on. */
 int split_group_log_parts(
 	const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err);
 

@@ -1,6 +1,6 @@
 /*
- * session.c - the protocol with one worker. Output is queued and written as the worker reads it; trees come from flopwatch-git
- * through a temporary file, one at a time, so that no tree is ever held in memory.
+ * session.c - the protocol with one worker. Output is queued and written as the worker reads it. Trees come from flopwatch-git
+ * through a temporary file, one at a time, so that no tree is ever stored in memory.
  */
 #include "flopwatchd/session/internal.h"
 
@@ -27,7 +27,7 @@ static const char *find_missing_folder(const struct config *c, const struct msg_
 	return NULL;
 }
 
-/* Check protocol, shown folders and `builds`. False: `why` says what to do. Shape: why[HELLO_WHY_SIZE]. */
+/* Check protocol, readable folders and `builds`. Returns false with the remedy in `why`. Shape: why[HELLO_WHY_SIZE]. */
 static bool hello_is_fine(const struct config *c, const struct config_worker *w, const struct msg_hello *h, char *why)
 {
 	if (h->protocol != PROTOCOL_VERSION) {
@@ -60,7 +60,7 @@ enum {
 	OFFLINE_AFTER_MS = 60000,
 	WATCH_MS = 5000,
 	GRACE_MS = 5000,
-	CLEAR_MS = 20000, /* limit for a worker to end its job and stay */
+	CLEAR_MS = 20000, /* time limit for a worker to end its job and stay */
 	ERROR_LINES_MAX = 200,
 	TREE_DEADLINE_MS = 120000,
 	TREE_BYTES_MAX = 1 << 30,
@@ -155,7 +155,7 @@ static void on_grace_timeout(void *arg)
 	finish_session(s);
 }
 
-/* Set the result of the session; the worker gets a moment to exit, so that it can clean up. */
+/* Set the result of the session. The worker gets a moment to exit, so that it can clean up. */
 static void begin_ending(struct session *s, enum session_end how, const char *why)
 {
 	if (s->phase == STEP_ENDING)
@@ -208,7 +208,7 @@ static void watch_output(struct session *s, bool want)
 		fail_session(s, err.text);
 }
 
-/* False: the message is too long. */
+/* Returns false if the message is too long. */
 static bool write_line(struct session *s, const struct msg *m)
 {
 	struct buf line;
@@ -221,7 +221,7 @@ static bool write_line(struct session *s, const struct msg *m)
 	return fits;
 }
 
-/* A worker exits at a line that its parser rejects and fails its other jobs too: reject such a job before it is sent. */
+/* A worker exits at a line that its parser rejects, and so fails its other jobs too: reject such a job before it is sent. */
 static int write_job(struct session *s, struct msg_job *job, struct fw_err *err)
 {
 	struct fw_err why = { 0 };
@@ -322,7 +322,10 @@ static void write_output(struct session *s)
 				return;
 			}
 			if (n < 0) {
-				/* The worker is gone: its last messages are still unread and explain more than this error. */
+				/*
+				 * The worker has disconnected: its last messages are still unread and explain more than this
+				 * error.
+				 */
 				buf_clear(&s->out);
 				s->tree_left = 0;
 				s->next_need = s->n_needs;
@@ -333,7 +336,7 @@ static void write_output(struct session *s)
 			if (read_tree(s) != 0)
 				return;
 		} else if (s->phase == STEP_CLEARING &&
-			   !s->is_cancel_sent) { /* a partly written message must be complete first */
+			   !s->is_cancel_sent) { /* a partly written message must be completed first */
 			write_line(s, &(struct msg){ .t = MSG_CANCEL, .u.cancel = { .stays = true } });
 			s->is_cancel_sent = true;
 		} else {
@@ -455,7 +458,7 @@ static void read_line(struct session *s, const char *line, size_t len)
 	struct msg m;
 	struct fw_err err = { 0 };
 	if (s->phase == STEP_BANNER) {
-		/* ssh and shells may print lines first: skip them up to the hello, or the fault sent instead of one. */
+		/* ssh and shells may print lines first: skip them up to the hello, or up to the fault sent instead of a hello. */
 		bool is_message = len && line[0] == '{' && protocol_parse(line, len, &m, &err) == 0;
 		if (is_message && m.t == MSG_HELLO)
 			on_hello(s, &m.u.hello);
@@ -522,7 +525,7 @@ static void on_io(void *arg, uint32_t events)
 		on_end_of_input(s);
 }
 
-/* The last line explains a sudden end best. flopwatch-worker's lines carry priorities: below a warning they are details. */
+/* The last line explains a sudden end best. flopwatch-worker's lines have priorities: those below a warning are details. */
 static void on_error_line(void *arg, char *line)
 {
 	struct session *s = arg;

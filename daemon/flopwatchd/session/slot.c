@@ -1,4 +1,4 @@
-/* slot.c - the state machine of a slot: asking, free, waiting, planning, opening, running, leaving, storing, down. */
+/* slot.c - the state machine of a slot, whose states are those of enum phase. */
 #include "flopwatchd/session/internal.h"
 
 #include <stdio.h>
@@ -24,8 +24,8 @@ static void add_device(struct msg_job *request, const char *uuid)
 }
 
 /*
- * Write into `ask` the devices that may have jobs next to that of `s`, including its own: those that workers of this machine
- * may use by the configuration. None for a scheduler's allocation, whose devices are all its own.
+ * List in `request` the devices that may have jobs concurrent with that of `s`, including its own: those that workers of this
+ * machine may use according to the configuration. None for a scheduler's allocation, whose devices are all its own.
  */
 static void concurrent_find(const struct slot *s, struct msg_job *request)
 {
@@ -47,8 +47,7 @@ static void concurrent_find(const struct slot *s, struct msg_job *request)
 
 /*
  * ---- slot_health_check ----
- * The health check of a quarantined device, whose result sets the device's state; a check that did not
- * run changes nothing.
+ * The health check of a quarantined device; its result sets the device's state. A check that did not run changes nothing.
  */
 
 enum { SILENT_MAX = 3 };
@@ -74,7 +73,7 @@ static void slot_receive_health_check(struct slot *s, const struct msg_state *st
 	snprintf(s->health_check_why, sizeof s->health_check_why, "%s", state->detail);
 }
 
-/* A cancelled or lost check proves nothing, but SILENT_MAX lost ones in a row fail the device. */
+/* A cancelled or unanswered check is no evidence, but SILENT_MAX unanswered ones in a row fail the device. */
 static bool has_result(struct slot *s, enum session_end how, const char *why)
 {
 	if (s->health_check == HEALTH_CHECK_SAID)
@@ -86,13 +85,13 @@ static bool has_result(struct slot *s, enum session_end how, const char *why)
 	return true;
 }
 
-/* Set the device's state from the answer; without an answer the check is repeated. */
+/* Set the device's state from the response; without a response the check is repeated. */
 static void slot_end_health_check(struct slot *s, enum session_end how, const char *why)
 {
 	char text[700];
 	if (!has_result(s, how, why)) {
 		log_warning("device.health_check", "device=%s err=%s", log_quote(s->device.uuid), log_quote(why));
-		s->is_suspect = how == SESSION_LOST; /* otherwise the check was cancelled, or the worker is gone */
+		s->is_suspect = how == SESSION_LOST; /* otherwise the check was cancelled, or the worker disconnected */
 		slot_go_free(s);
 		return;
 	}
@@ -120,7 +119,7 @@ static void slot_begin_health_check(struct slot *s)
 	}
 }
 
-/* ---- slot_part: A slot's part of a split job, its own or that of another slot. ---- */
+/* ---- slot_part: A slot's partition of a split job, its own job or that of another slot. ---- */
 
 int slot_open_helper(struct slot *s, struct fw_err *err)
 {
@@ -143,7 +142,7 @@ void slot_let_go(struct slot *s)
 	s->phase = PHASE_LEAVING;
 }
 
-/* Add a measured part to the split job; the last part stores the job. Own: takes `part`. */
+/* Add a measured partition to the split job; the last partition stores the job. Own: takes `part`. */
 static void slot_take_part(struct slot *s, struct result *part)
 {
 	struct fw_err err = { 0 };
@@ -278,7 +277,7 @@ static struct claim make_claim(const struct slot *s)
 		s->host->held(s->host->arg) };
 }
 
-/* Bind the job to its device, or to another suitable one: only the current hello says which devices the worker has. */
+/* Bind the job to its device, or to another suitable one: the current hello lists the worker's devices. */
 static int bind_device(struct slot *s, const struct msg_hello *hello, struct fw_err *err)
 {
 	struct msg_device other;
@@ -343,7 +342,7 @@ static void quarantine(struct slot *s, const char *why)
 	slot_lose_worker(s, why);
 }
 
-/* A job without disk space on the worker waits; any other fault counts as an attempt, since the job may be the cause. */
+/* A job without disk space on the worker waits. Any other fault counts as an attempt, since the job may be the cause. */
 static void return_job(struct slot *s, const struct msg_fault *why)
 {
 	if (strcmp(why->failure, "full") != 0) {
@@ -439,7 +438,7 @@ static void on_message(void *arg, const struct msg *m)
 		if (!split_group_is_helper(s) && job_move_now(s->host->txn, &s->job, to, "", &err) != 0)
 			log_debug("job.move", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
 	}
-	if (!s->worker->builds || m->t != MSG_DONE) /* a build reports no measurement */
+	if (!s->worker->builds || m->t != MSG_DONE) /* a build contains no measurement */
 		progress_receive(&s->progress, m);
 }
 
@@ -565,7 +564,7 @@ static void begin_plan(struct slot *s)
 			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_TARGET_MISSING : JOBSTATE_ON_FAIL, why.text);
 }
 
-/* Start a health check or a job, first one for the device that was `freed` ("" none). 1 started, 0 nothing to do, -1. */
+/* Start a health check or a job, first a job for the device that was `freed` ("" none). Returns 1 started, 0 no work, -1. */
 static int start_work(struct slot *s, const char *freed, struct fw_err *err)
 {
 	const struct claim claim = make_claim(s);
@@ -682,7 +681,7 @@ void slot_give_up(struct slot *s)
 {
 	if (s->phase != PHASE_WAITING)
 		return;
-	s->phase = PHASE_LEAVING; /* does not count as waiting any more */
+	s->phase = PHASE_LEAVING; /* no longer counts as waiting */
 	session_cancel(s->session);
 }
 

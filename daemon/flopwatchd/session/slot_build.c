@@ -1,6 +1,6 @@
 /*
  * slot_build.c - builds in separate allocations: a built job returns to the queue and waits there for a device. Also handles
- * modules that the measuring worker's cache lacks.
+ * modules that are missing from the measuring worker's cache.
  */
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ void slot_meet_builder(struct slot *s)
 		log_failure(s, &err);
 }
 
-/* True if a side did not build; the others may still be measured. */
+/* True if a side did not build; the other sides may still be measured. */
 static bool has_failed(const struct result *r)
 {
 	for (int i = 0; i < r->plan.request.n_subjects; i++) {
@@ -71,7 +71,7 @@ int slot_write_cached(struct slot *s, int64_t now_ms, struct fw_err *err)
 	int n = 0, result = 0;
 	sources_made_by(&s->hello, &s->hello.device[0], made_by);
 	for (int i = 0; i < p->request.n_subjects && result == 0; i++) {
-		/* a peer or reference commit that does not build must not cause the job to be built for ever */
+		/* a peer or reference commit that does not build must not cause endless builds of the job */
 		if (!s->result->build[i].module_sha256[0] || !sources_name(p, i, source[n]))
 			continue;
 		result = store_cached_build_put(db, s->worker->name, source[n++], made_by, now_ms, err);
@@ -98,7 +98,7 @@ static int write_missing(struct slot *s, enum role side, const char *source, con
 			"doc/troubleshooting.md#built-apart)",
 			role);
 	log_warning("build.missing", "worker=%s job=%lld err=%s", s->worker->name, (long long)s->job.id, log_quote(line));
-	/* a cleared cache lacks the modules of other jobs, too */
+	/* a cleared cache has no modules of other jobs either */
 	return store_cached_build_forget(db, s->worker->name, is_other ? source : "", err) ||
 			       store_job_log(db, s->job.id, clock_utc_ms(), line, err)
 		       ? -1
@@ -108,7 +108,7 @@ static int write_missing(struct slot *s, enum role side, const char *source, con
 void slot_note_sources(struct slot *s)
 {
 	s->n_sources = 0;
-	if (s->plan.request.subject[0].tools.module[0]) /* a deliberate rebuild proves nothing about the cache */
+	if (s->plan.request.subject[0].tools.module[0]) /* a deliberate rebuild shows nothing about the cache */
 		return;
 	for (int i = 0; s->worker->builds_separate && i < s->plan.request.n_subjects; i++)
 		if (sources_name(&s->plan, i, s->source[s->n_sources].name))

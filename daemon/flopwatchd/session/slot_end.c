@@ -58,7 +58,7 @@ static void on_settle_retry(void *arg)
 void slot_settle(struct slot *s)
 {
 	struct fw_err err = { 0 };
-	loop_remove(s->host->loop, s->job_timer); /* a job whose result waits to be stored is not subject to the time limit */
+	loop_remove(s->host->loop, s->job_timer); /* the time limit does not apply to a job whose result waits to be stored */
 	s->job_timer = NULL;
 	progress_flush(&s->progress);
 	if (write_pending(s, &err) != 0 && txn_is_outage(&err)) {
@@ -143,7 +143,7 @@ int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 	s = split_group_leader(s);
 	if (s->phase == PHASE_LEAVING || s->phase == PHASE_STORING)
 		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)s->job.id);
-	/* Write first: a cancellation that the user saw confirmed must survive a power failure. */
+	/* Write first: a cancellation that was confirmed to the user must survive a power failure. */
 	if (job_move_now(s->host->txn, &s->job, jobstate_next(s->state, JOBSTATE_ON_CANCEL), why, err) != 0)
 		return -1;
 	slot_finish_job(s, PENDING_WRITE_NONE, JOBSTATE_ON_CANCEL, why);
@@ -158,7 +158,7 @@ void slot_release(struct slot *s, const char *why)
 		session_cancel(s->session);
 }
 
-/* True to pass the allocation to the preempting job; at least half of a limited time must be left. */
+/* True to pass the allocation to the preempting job; at least half of a limited time must remain. */
 static bool is_allocation_reusable(const struct slot *s)
 {
 	int64_t had_ms = (clock_mono_ns() - s->allocated_ns) / 1000000;

@@ -1,6 +1,7 @@
 /*
- * slot_idle_allocation.c - an allocation whose devices fit no queued job. A scheduler would grant the same idle devices again:
- * so the slot keeps the allocation while it requests another, and releases it when that has come, or does not come in time.
+ * slot_idle_allocation.c - an allocation whose devices fit no queued job. A scheduler would grant the same idle devices again. So
+ * the slot retains the allocation while it requests another one, and releases it when that was granted, or was not granted in
+ * time.
  */
 #include <stdio.h>
 

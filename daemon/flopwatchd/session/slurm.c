@@ -15,13 +15,13 @@ enum {
 	PREFIX_SIZE = 40
 };
 
-/* The name comes last: names of other users' jobs may hold any text. */
+/* The name comes last: names of other users' jobs may contain any text. */
 #define COLUMNS "--format=%i|%T|%r|%j"
 
 struct slurm {
 	struct executors *all;
 	const struct config_worker *worker;
-	char prefix[PREFIX_SIZE]; /* of all names that this daemon gives for this worker, also after a restart */
+	char prefix[PREFIX_SIZE]; /* prefix of all names that this daemon gives for this worker, also after a restart */
 	unsigned run;             /* of the daemon */
 	struct loop_source *timer, *search_timer;
 	struct child *asking;
@@ -114,7 +114,7 @@ static int query_pending(struct slurm *s, struct fw_err *err)
 {
 	char partition[160];
 	snprintf(partition, sizeof partition, "--partition=%s", s->worker->slurm.partition);
-	/* the whole partition, first in line first: the position is a line number */
+	/* the whole partition in the order of the queue: the position is a line number */
 	const char *args[] = { "--noheader", "--states=PENDING", "--sort=-p,i", COLUMNS,
 		s->worker->slurm.partition[0] ? partition : NULL, NULL };
 	return run_query(s, "squeue", args, on_waiting, err);

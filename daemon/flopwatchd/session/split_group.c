@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- split_group_round: Rounds of a split group after its first set: repeated cells, and confirmation on another device. ---- */
+/* ---- split_group_round: Rounds after the first set: repeated cells, and confirmation on another device. ---- */
 
 #define BUDGETS_OF_JOB 0.5 /* of the time limit of a job */
 
-/* Choose the part that confirms a cell measured on `device`: the smallest one with another device; NULL none. */
+/* Choose the partition that confirms a cell measured on `device`: the smallest one with another device; NULL none. */
 static struct split_group_part *choose_part(struct split_group *c, int64_t device)
 {
 	struct split_group_part *best = NULL;
@@ -27,7 +27,7 @@ static struct split_group_part *add_part(struct split_group *c, struct slot *s)
 	return part;
 }
 
-/* Add a part with another device than this one; the leader's own if no other is free. NULL with err. */
+/* Add a partition with a device other than this one; the leader's own if no other is free. NULL with err. */
 static struct split_group_part *add_other_device(struct split_group *c, struct slot *leader, int64_t device, struct fw_err *err)
 {
 	bool has_room = c->n_parts < c->n_first + PLAN_PARTS_MAX;
@@ -56,7 +56,7 @@ static struct split_group_part *add_other_device(struct split_group *c, struct s
 	return add_part(c, leader);
 }
 
-/* `budgets`: number of parts' times that it may take. */
+/* `budgets`: time limit, in times of one partition. */
 static int start_part(const struct split_group *c, struct split_group_part *part, int budgets, struct fw_err *err)
 {
 	struct slot *s = part->slot;
@@ -69,7 +69,8 @@ static int start_part(const struct split_group *c, struct split_group_part *part
 }
 
 /*
- * A loss that only sustained runs showed is confirmed in sustained runs, even if the other device's sentinel runs show no need.
+ * A regression that only sustained runs showed is confirmed in sustained runs, even if the other device's sentinel runs show no
+ * need.
  */
 static void request_sustained_runs(const struct result *whole, struct share *s)
 {
@@ -79,7 +80,7 @@ static void request_sustained_runs(const struct result *whole, struct share *s)
 	s->elsewhere = s->requested;
 }
 
-/* Then let another device confirm each loss. Starts no part if there is none. */
+/* Let another device confirm each regression. Starts no partition if there is none. */
 static int split_group_confirm(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
 	int *cell = mem_alloc_zero((size_t)c->whole->plan.request.n_cells + 1, sizeof *cell), result = 0;
@@ -105,7 +106,7 @@ static int split_group_confirm(struct split_group *c, struct slot *leader, struc
 	return result;
 }
 
-/* A loss in pairs is a loss, whatever sustained runs would show. */
+/* A regression in pairs is a regression, independently of sustained runs. */
 static void remove_losses(const struct result *whole, struct share *again)
 {
 	int kept = 0;
@@ -116,9 +117,8 @@ static void remove_losses(const struct result *whole, struct share *again)
 }
 
 /*
- * After the first set: the leader measures cells again that were timed in pairs alone but need sustained runs, all on its
- * device. Their old results are dropped first: if the new runs fail, the cells have none. Starts no part if there are no such
- * cells.
+ * After the first set: the leader measures cells again that were timed only in pairs but need sustained runs, all on its device.
+ * Their old results are dropped first: if the new runs fail, the cells have none. Starts no partition if there are no such cells.
  */
 static int split_group_look_again(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
@@ -234,7 +234,7 @@ void split_group_plan(const struct split_group *c, const struct plan *whole, con
 	out->request.looked_elsewhere = s->elsewhere;
 	out->request.sustained_runs = s->requested;
 	if (c->confirms)
-		out->request.rule.confirm = false; /* each part decides by its own first set; another device confirms */
+		out->request.rule.confirm = false; /* each partition decides by its own first set; another device confirms */
 }
 
 /* Quick jobs and CPU devices have no sustained runs. */
@@ -264,7 +264,7 @@ static void partition_plan(struct split_group *c, struct slot *leader)
 	free(part_of);
 }
 
-/* The leader's plan becomes its part, and the whole plan that of the result. */
+/* The leader's plan becomes that of its partition, and the result gets the whole plan. */
 static void make_leader(struct split_group *c, struct slot *leader)
 {
 	struct plan mine;
@@ -287,7 +287,7 @@ void split_group_recruit(
 	memcpy(s->repo_path, leader->repo_path, sizeof s->repo_path);
 }
 
-/* Undo a creation that failed: no worker knows of the split group yet. */
+/* Undo a creation that failed: no worker has a job of the split group yet. */
 static void disband(struct split_group *c)
 {
 	for (int p = 1; p < c->n_parts; p++) {
@@ -326,7 +326,7 @@ int split_group_gather(struct slot *leader, struct fw_err *err)
 			result = -1;
 		if (helps != 1)
 			continue;
-		split_group_recruit(s, leader, c, &device, id); /* its device is taken from here on */
+		split_group_recruit(s, leader, c, &device, id); /* its device is in use from now on */
 		c->part[c->n_parts++] = (struct split_group_part){ .slot = s, .device_id = id };
 	}
 	leader->split_group = c;

@@ -1,4 +1,4 @@
-/* branch_tips.c - jobs from branch tips; see branch_tips.c. */
+/* branch_tips.c - jobs from branch tips; documented in internal.h. */
 #include "flopwatchd/watch/internal.h"
 
 #include <stdio.h>
@@ -278,7 +278,7 @@ static int write_difference(struct apply *a)
 	return 0;
 }
 
-/* A missing name would make its branch look up to date. */
+/* A missing name would make its branch appear up to date. */
 static int check_held(struct apply *a)
 {
 	return a->result->held.failed ? err_set(a->err, ERR_FULL, "out of memory for branches") : 0;

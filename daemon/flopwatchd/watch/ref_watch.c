@@ -1,4 +1,4 @@
-/* ref_watch.c - inotify on a repository's refs; see ref_watch.c. */
+/* ref_watch.c - inotify on a repository's refs; documented in internal.h. */
 #include "flopwatchd/watch/internal.h"
 
 #include <dirent.h>

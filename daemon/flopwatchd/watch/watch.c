@@ -32,7 +32,7 @@ struct watched {
 	struct child *child;
 	struct ref_watch *refs;
 	bool dirty; /* refs changed while the child runs */
-	/* Checks are numbered from a random `first` on, so that numbers of an earlier daemon are unknown. */
+	/* Checks are numbered from a random `first` on, so that the numbers of an earlier daemon are unknown. */
 	int64_t first, begun, ended;
 	char last_error[1024]; /* result of the last check; see watch_looked */
 	struct buf last_held;

@@ -14,7 +14,7 @@
 
 enum { GITREAD_BLOBS_MAX = 24, GITREAD_PARENTS_MAX = 256 };
 
-/** A commit from the verb `tree`. */
+/** A commit, as returned by the verb `tree`. */
 struct gitread_commit {
 	struct store_commit commit;
 	char problem[512]; /* fault of a requested path; "": none */
@@ -34,12 +34,15 @@ struct gitread_commit {
 /** Parse the output of `tree`. Err: ERR_PROTOCOL. Own: on 0 gitread_commit_free. */
 int gitread_tree(const struct buf *out, struct gitread_commit **commit, struct fw_err *err);
 void gitread_commit_free(struct gitread_commit *c);
-/** A requested blob; NULL if it was not requested or does not exist. */
+/** Return a requested blob; NULL if it was not requested or does not exist. */
 const struct buf *gitread_blob(const struct gitread_commit *c, const char *path);
 /** True if `path` was requested; `oid` is "" if the commit does not have it. */
 bool gitread_oid(const struct gitread_commit *c, const char *path, const char **oid);
 
-/** Parse the output of `log`: every commit in order, until `each` returns nonzero. Err: ERR_PROTOCOL, or from `each` (-1). */
+/**
+ * Parse the output of `log`: call `each` for every commit in order, until it returns nonzero. Err: ERR_PROTOCOL, or from `each`
+ * (-1).
+ */
 typedef int gitread_log_fn(void *arg, const struct store_commit *commit, struct fw_err *err);
 int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct fw_err *err);
 
@@ -57,10 +60,10 @@ int gitread_encode(const char *name, char *out, size_t size, struct fw_err *err)
 
 /*
  * ---- watch ----
- * Detection of pushes: compares the branch tips of every configured repository with the stored ones and queues jobs.
- * A local repository is read in place when inotify reports a change of its refs; a remote one is fetched into a mirror. Child
- * processes (flopwatch-git) with deadlines do all git work, so the loop never blocks. A repository that fails stores its error,
- * is retried with growing delays (up to 5 minutes), and never delays the others.
+ * Detection of pushes: compares the branch tips of every configured repository with the stored ones and queues jobs. A local
+ * repository is read in place when inotify reports a change of its refs; a remote one is fetched into a mirror. Child processes
+ * (flopwatch-git) with deadlines do all git work, so the loop never blocks. The error of a failing repository is stored; it is
+ * retried with growing delays (up to 5 minutes), and never delays the others.
  */
 
 struct watch;
@@ -74,7 +77,7 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
 	struct watch **out, struct fw_err *err);
 /**
  * Check this repository now, for a webhook or a user. Returns the number of the first check that starts after this call: a
- * running check may have read the tips before the push in question. 0: unknown name.
+ * running check may have read the tips before that push. 0: unknown name.
  */
 int64_t watch_trigger(struct watch *w, const char *repo_name);
 
