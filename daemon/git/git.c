@@ -1,4 +1,4 @@
-/* git.c - what is read; see git.c. */
+/* git.c - reads repositories by libgit2; documented in internal.h. */
 #include "git/internal.h"
 
 #include <dirent.h>
@@ -13,9 +13,12 @@
 
 #include "lib/lib.h"
 
-enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* of "refs/heads/" */ };
+enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* length of "refs/heads/" */ };
 
-/* What the repository holds is wrong (ERR_INVALID) or broken, or system, network and other writers were in the way, and may be out of it later. */
+/*
+ * Map a libgit2 error: ERR_INVALID or ERR_DAMAGED if the repository's contents are wrong; ERR_IO, ERR_FULL or ERR_BUSY if the
+ * system, the network or another writer caused the failure, so that a retry may succeed.
+ */
 static enum err_code code_of(int rc, const git_error *last)
 {
 	if (rc == GIT_ELOCKED)
@@ -45,8 +48,8 @@ static enum err_code code_of(int rc, const git_error *last)
 }
 
 /*
- * Sentences for what libgit2 names only by a word of its own: formats of repositories that it cannot read. NULL: it is none of these.
- * libgit2 reads no ref line of a server that stores SHA-256 objects, or that lists where its shallow history ends.
+ * Return an explanation of errors for which libgit2 reports only a name: repository formats that it cannot read. NULL: none of
+ * these. libgit2 reads no ref line of a server with SHA-256 objects, or of a server that lists the ends of its shallow history.
  */
 static const char *explain_format(const char *message)
 {
@@ -91,8 +94,8 @@ int git_lib_fail(struct fw_err *err, int rc, const char *format, ...)
 }
 
 /*
- * At its start libgit2 parses every certificate that the machine trusts, for which it has no option. Where no server is asked it is started
- * while this process can open no file: it then trusts nobody.
+ * At start libgit2 parses every certificate that the machine trusts, and has no option to disable that. Where no connection is
+ * needed, start it while this process can open no file: it then trusts no certificate.
  */
 static int start_without_certificates(void)
 {
@@ -113,17 +116,20 @@ int git_repo_library_start(const char *url, struct fw_err *err)
 {
 	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_XDG,
 		GIT_CONFIG_LEVEL_PROGRAMDATA };
-	/* They concern work trees, or what git may delete, and never how objects and refs are stored. */
+	/* These extensions concern work trees, or the objects that git may delete, and never the format of objects and refs. */
 	static const char *extensions[] = { "noop", "partialclone", "preciousobjects", "worktreeconfig", "relativeworktrees" };
 	bool has_started = (url && url_is_remote(url) ? git_libgit2_init() : start_without_certificates()) >= 0 &&
 			   git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof extensions[0]) >= 0;
 
 	for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
 		has_started = has_started && git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "") >= 0;
-	/* A watched repository usually belongs to another user; we read objects and refs, and run nothing it names. */
+	/*
+	 * A watched repository usually belongs to another user. This process reads objects and refs, and runs no program that the
+	 * repository names.
+	 */
 	has_started = has_started && git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0) >= 0 &&
 		      git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) >= 0;
-	/* Small windows into packs, so that a limit on address space can hold. */
+	/* Use small windows into packs, so that a limit on address space is possible. */
 	has_started = has_started && git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, (size_t)64 << 20) >= 0 &&
 		      git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, (size_t)512 << 20) >= 0;
 #if LIBGIT2_VER_MAJOR > 1 || (LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR >= 7)
@@ -154,7 +160,7 @@ int git_repo_open(const char *path, bool search, struct git_repo **out, struct f
 	if (layout_check(path, search, false, err) != 0)
 		return -1;
 	rc = git_repository_open_ext(&lib, path, search ? 0 : GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
-	if (rc == GIT_ENOTFOUND) /* a folder that is being moved, or a disk that is not mounted yet, may come back */
+	if (rc == GIT_ENOTFOUND) /* temporary: the folder is being moved, or its disk is not mounted yet */
 		return err_set(err, ERR_BUSY,
 			"%s: no git repository there; check the path (see doc/troubleshooting.md#no-repository)", path);
 	if (rc < 0)
@@ -242,17 +248,17 @@ static int look_up_tree(struct git_repo *r, const char *sha, git_tree **out, str
 enum {
 	NAMES_MAX_BYTES = 64 << 20,
 	PACKED_MAX_BYTES = 256 << 20,
-	SYMBOLIC_MAX = 5 /* refs that name a ref, as git */,
+	SYMBOLIC_MAX = 5 /* the depth of refs that name a ref, as in git */,
 	DEPTH_MAX = 64,
 	LINKS_MAX = 5
 };
 
-/* Whether the file of a ref is something else than a file, which must not be opened; libgit2's last error then says what. */
+/* True if the file of a ref is not a regular file and must not be opened; libgit2's last error then describes it. */
 static bool is_no_file(struct git_repo *r, const char *name)
 {
 	struct buf path, text;
 	struct stat st;
-	bool is_own = strncmp(name, "refs/", 5) != 0; /* HEAD and its like belong to one worktree */
+	bool is_own = strncmp(name, "refs/", 5) != 0; /* HEAD and similar refs belong to one worktree */
 	bool wrong;
 
 	buf_init(&path, 8192);
@@ -297,7 +303,7 @@ int git_lib_ref(struct git_repo *r, const char *name, git_oid *out)
 	return rc;
 }
 
-/* Whether it is a branch at all: a file that went away meanwhile, or whose name git does not allow, is none. */
+/* True if it is a branch: a file that was removed meanwhile, or whose name git does not allow, is none. */
 static bool read_branch(struct git_repo *r, git_odb *odb, const char *ref, char *sha, char *problem, size_t size)
 {
 	git_oid oid;
@@ -316,16 +322,16 @@ static bool read_branch(struct git_repo *r, git_odb *odb, const char *ref, char 
 }
 
 /*
- * Names of branches. libgit2's iterator passes over files that it cannot read, as if their branches were deleted, and opens what a link leads
- * to, which may be a FIFO: names are listed here, and each is looked up once it is known to be a file.
+ * Names of branches. libgit2's iterator skips files that it cannot read, as if their branches were deleted, and opens the target
+ * of a link, which may be a FIFO. So names are listed here, and each is looked up once it is known to be a file.
  */
 struct ref_names {
-	struct buf text; /* each with its 0 */
-	char **name;     /* sorted, each once */
+	struct buf text; /* each with its terminator */
+	char **name;     /* sorted, without duplicates */
 	size_t n;
 };
 
-/* Add what lies in the folder `name` below `common`; links to folders are followed, a few behind each other, as libgit2 does. */
+/* Add the files in the folder `name` below `common`. Links to folders are followed, up to the depth of libgit2. */
 static void add_loose(struct ref_names *names, const char *common, const char *name, int depth, int links)
 {
 	struct buf path;
@@ -356,7 +362,7 @@ static void add_loose(struct ref_names *names, const char *common, const char *n
 	buf_fini(&path);
 }
 
-/* Lines "HASH NAME". What else is there is libgit2's to refuse: it reads the same file for the first ref that is looked up. */
+/* Lines "HASH NAME". libgit2 rejects invalid lines: it reads the same file for the first ref that is looked up. */
 static int add_packed(struct git_repo *r, struct ref_names *names, struct fw_err *err)
 {
 	struct buf path, text;
@@ -522,8 +528,8 @@ void git_commit_info_fini(struct git_commit_info *c)
 }
 
 /*
- * Append text of a commit as UTF-8. `from` NULL: it is UTF-8 already. A byte that the encoding does not have becomes U+FFFD; a name that
- * iconv does not know leaves the text as it is, for callers to escape.
+ * Append text of a commit as UTF-8. `from` NULL: it is UTF-8 already. A byte that is invalid in the encoding becomes U+FFFD; with
+ * a name unknown to iconv the text stays unchanged, for callers to escape.
  */
 static void append_utf8(struct buf *out, const char *text, const char *from)
 {
@@ -551,7 +557,10 @@ static void append_utf8(struct buf *out, const char *text, const char *from)
 	iconv_close(converter);
 }
 
-/* The encoding that a commit names; NULL for UTF-8, and for a text that is no plain name, such as one with options for iconv. */
+/*
+ * Return the encoding that a commit names; NULL for UTF-8, and for a text that is no plain name, such as one with options for
+ * iconv.
+ */
 static const char *encoding_of(const git_commit *commit)
 {
 	const char *name = git_commit_message_encoding(commit);
@@ -590,7 +599,7 @@ int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info 
 	if (subject)
 		append_utf8(&out->subject, subject, encoding);
 	out->committed_at_ms = (int64_t)git_commit_time(commit);
-	/* Times are free text in git; beyond the year 9999 they are no times. */
+	/* Times are free text in git; values beyond the year 9999 are invalid. */
 	if (out->committed_at_ms < 0 || out->committed_at_ms > 253402300799)
 		out->committed_at_ms = 0;
 	out->committed_at_ms *= 1000;
@@ -598,7 +607,10 @@ int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info 
 	return 0;
 }
 
-/* The chain itself: a walk in order would read the whole history before its first commit, and fail where a shallow one ends. */
+/*
+ * Follow the first parents directly: a sorted walk would read the whole history before its first commit, and fail at the end of a
+ * shallow history.
+ */
 static int log_first_parents(struct git_repo *r, git_commit *from, int count, git_log_fn *each, void *arg, struct fw_err *err)
 {
 	git_commit *at = NULL, *next;
@@ -804,5 +816,5 @@ int git_repo_small_blob(struct git_repo *r, const char *oid, size_t max, struct 
 		return -1;
 	if (rc == 0 && len > max)
 		return 0;
-	return git_repo_blob(r, oid, max, out, err) != 0 ? -1 : 1; /* one that is missing is reported there */
+	return git_repo_blob(r, oid, max, out, err) != 0 ? -1 : 1; /* the caller reports a missing one */
 }

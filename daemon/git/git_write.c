@@ -1,4 +1,4 @@
-/* git_write.c - what is fetched, pushed and written; see git.c. */
+/* git_write.c - fetches, pushes and writes; documented in internal.h. */
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@ static const char SNAPSHOT_REF[] = "refs/flopwatch/snapshot";
 #define NOTES_REF "refs/notes/flopwatch"
 static const char FETCH_SPEC[] = "+refs/heads/*:refs/heads/*";
 
-enum { TOKEN_SIZE = 1024, HOST_BYTES = 300, DESCRIPTORS = 1024 /* that are looked at */ };
+enum { TOKEN_SIZE = 1024, HOST_BYTES = 300, DESCRIPTORS = 1024 /* number of descriptors that are checked */ };
 static const struct git_access no_access;
 
-/* What a hostile or broken server may send us before we hang up. */
+/* Limits of the data that a hostile or broken server may send before the connection is closed. */
 static const size_t RECEIVED_MAX_BYTES = (size_t)2 << 30;
 static const unsigned OBJECTS_MAX = 20000000;
 
@@ -25,7 +25,7 @@ static const unsigned OBJECTS_MAX = 20000000;
 struct transfer {
 	const struct git_access *access;
 	const char *url;
-	int requested; /* times the server wanted credentials */
+	int requested; /* number of times the server requested credentials */
 	struct fw_err *err;
 };
 
@@ -40,7 +40,7 @@ static int on_progress(const git_indexer_progress *p, void *payload)
 	return GIT_EUSER;
 }
 
-/* A file of ours that is not there is no commit or branch that is not: it may come back. */
+/* A missing local file is not a missing commit or branch: a retry may succeed. */
 static int lacks_file(struct fw_err *err)
 {
 	if (err->code == ERR_NOT_FOUND)
@@ -54,7 +54,7 @@ static int give_key(git_credential **out, const char *user, const struct transfe
 
 	if (fd < 0)
 		return lacks_file(t->err);
-	close(fd); /* libssh2 opens it by its path */
+	close(fd); /* libssh2 opens the key by its path */
 	return git_credential_ssh_key_new(out, user, NULL, t->access->ssh_key, "");
 }
 
@@ -76,10 +76,13 @@ static int on_credential(git_credential **out, const char *url, const char *user
 	struct transfer *t = payload;
 	const struct git_access *a = t->access;
 
-	(void)url; /* that of the repository: redirects are not followed */
+	(void)url; /* the repository's URL: redirects are not followed */
 	if (!user)
 		user = "git";
-	/* libgit2 asks again after each refusal, for ever: once for the name, once for the key. */
+	/*
+	 * libgit2 requests credentials again after each refusal, without limit: allow one request for the name and one for the
+	 * key.
+	 */
 	if (++t->requested > (allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT && a->token_file ? 1 : 2)) {
 		if (a->token_file)
 			err_set(t->err, ERR_INVALID, "the server refused the token of %s (see doc/troubleshooting.md#token)",
@@ -106,7 +109,7 @@ static int on_credential(git_credential **out, const char *url, const char *user
 	return GIT_EUSER;
 }
 
-/* The port that an address has; 0 it is none of TCP. */
+/* Return the port in an address; 0: not a TCP address. */
 static int port_of(const struct sockaddr_storage *address)
 {
 	if (address->ss_family == AF_INET)
@@ -115,9 +118,9 @@ static int port_of(const struct sockaddr_storage *address)
 }
 
 /*
- * Whether this connection leads to the server of the url. libgit2 follows redirects within one host even where it is to follow none, with
- * the token, and to other ports as well, where another server is. It says to callbacks which host that is, but not which port: this process
- * has no other connections, so that every one must lead to that port.
+ * True if this connection leads to the server of the URL. libgit2 follows redirects within one host even if redirects are
+ * disabled, with the token, and also to other ports, where another server may run. Its callbacks get the host but not the port.
+ * This process has no other connections, so every connection must lead to that port.
  */
 static int check_server(struct transfer *t, const char *host)
 {
@@ -141,7 +144,10 @@ static int check_server(struct transfer *t, const char *host)
 	return 0;
 }
 
-/* A certificate of https:// is judged by libgit2, the key of an ssh server by us: libgit2 says of an unknown one only that it is. */
+/*
+ * libgit2 checks a certificate of https://. The key of an ssh server is checked here: for an unknown key libgit2 reports no more
+ * than that.
+ */
 static int on_certificate(git_cert *cert, int valid, const char *host, void *payload)
 {
 	struct transfer *t = payload;
@@ -164,7 +170,7 @@ static int on_certificate(git_cert *cert, int valid, const char *host, void *pay
 	return GIT_ECERTIFICATE;
 }
 
-/* For this process: it connects to one server. */
+/* Trust the CA file. The setting applies to the whole process, which connects to one server. */
 static int trust_authority(const struct git_access *a, struct fw_err *err)
 {
 	int fd = a->ca_file ? regular_open("", a->ca_file, err) : -1;
@@ -209,14 +215,14 @@ static int follow_default_branch(struct git_repo *r, git_remote *remote, struct 
 	git_buf name = GIT_BUF_INIT;
 	int rc = git_remote_default_branch(&name, remote);
 
-	/* A server without commits has none, and that is fine. */
+	/* A server without commits has no default branch, which is valid. */
 	if (rc == 0 && strncmp(name.ptr, "refs/heads/", sizeof "refs/heads/" - 1) == 0)
 		rc = git_repository_set_head(r->lib, name.ptr);
 	git_buf_dispose(&name);
 	return rc < 0 && rc != GIT_ENOTFOUND ? git_lib_fail(err, rc, "set HEAD of %s", r->path) : 0;
 }
 
-/* As every connection of ours: with these credentials or none, by no proxy, and to nowhere else than was asked. */
+/* Every connection has the same options: only these credentials, no proxy, and no redirects. */
 static int prepare(git_remote_connect_options *connect, struct transfer *t, const char *url)
 {
 	int rc = git_remote_connect_options_init(connect, GIT_REMOTE_CONNECT_OPTIONS_VERSION);
@@ -251,8 +257,8 @@ static int report_heads(git_remote *remote, const char *url, git_branch_fn *each
 }
 
 /*
- * Refuse a repository on this machine in which something is no file, and a shallow clone: its history cannot be fetched, and libgit2 only says that an object is missing. A server says
- * so itself when it is connected to.
+ * Refuse a local repository in which a file is not a regular file, and a shallow clone: its history cannot be fetched, and
+ * libgit2 only reports a missing object. A server reports that itself on connection.
  */
 static int refuse_unreadable(const char *url, struct fw_err *err)
 {
@@ -327,7 +333,7 @@ int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access 
 		git_lib_fail(err, rc, "fetch from %s", url);
 		goto out;
 	}
-	/* Old names go first: a deleted branch `a` would stand in the way of a new one `a/b`. */
+	/* Delete old names first: a deleted branch `a` would block a new one `a/b`. */
 	if ((rc = git_remote_prune(remote, &connect.callbacks)) < 0 ||
 		(rc = git_remote_update_tips(remote, &connect.callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL)) < 0) {
 		git_lib_fail(err, rc, "update the branches from %s", url);
@@ -340,7 +346,7 @@ out:
 	return result;
 }
 
-/* ---- what we write into repositories ---- */
+/* ---- refs that flopwatch writes into repositories ---- */
 
 static int finish_ref(struct refwrite *w, const git_oid *to, struct fw_err *err)
 {
@@ -350,7 +356,7 @@ static int finish_ref(struct refwrite *w, const git_oid *to, struct fw_err *err)
 	return refwrite_commit(w, hex, err);
 }
 
-/* Let a ref of ours name `to`, whatever it named before. */
+/* Let one of flopwatch's refs point to `to`, whatever its old value. */
 static int set_ref(struct git_repo *r, const char *name, const git_oid *to, struct fw_err *err)
 {
 	struct refwrite w;
@@ -364,7 +370,7 @@ static int set_ref(struct git_repo *r, const char *name, const git_oid *to, stru
 	return rc < 0 ? git_lib_fail(err, rc, "write %s of %s", name, r->path) : 0;
 }
 
-/* A commit with the note, on top of the existing notes; the caller moves the ref. */
+/* Write a commit with the note on top of the existing notes; the caller moves the ref. */
 static int add_note(struct git_repo *r, const git_commit *about, const git_signature *who, const char *text, git_oid *out)
 {
 	git_commit *before = NULL;
@@ -408,7 +414,7 @@ int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct 
 	return locked == 0 ? finish_ref(&ref, &oid, err) : 0;
 }
 
-/* A connection for the notes alone, with the same care as every other one. */
+/* A connection for the notes alone, with the same checks as every other one. */
 static int notes_remote(struct git_repo *r, const char *url, struct transfer *t, git_remote **remote, git_remote_callbacks *calls,
 	struct fw_err *err)
 {
@@ -422,7 +428,9 @@ static int notes_remote(struct git_repo *r, const char *url, struct transfer *t,
 	return rc < 0 ? git_lib_fail(err, rc, "prepare the notes of %s", url) : 0;
 }
 
-/* What the other side calls by that name becomes ours; one that has none leaves ours. The remote is connected, or was. */
+/*
+ * Set the local ref to the remote ref of that name; if the remote has none, the local one stays. The remote is connected, or was.
+ */
 static int take_notes(struct git_repo *r, git_remote *remote, const char *url, struct fw_err *err)
 {
 	const git_remote_head **head;
@@ -437,7 +445,7 @@ static int take_notes(struct git_repo *r, git_remote *remote, const char *url, s
 	return 0;
 }
 
-/* In two steps: libgit2 would lock the ref itself, and leave the lock when it is killed. */
+/* In two steps: libgit2 would lock the ref itself, and leave the lock behind if it is killed. */
 int git_repo_notes_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err)
 {
 	char spec[] = NOTES_REF, *specs[] = { spec };
@@ -456,7 +464,7 @@ int git_repo_notes_fetch(struct git_repo *r, const char *url, const struct git_a
 	options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
 	options.update_fetchhead = 0;
 	rc = git_remote_download(remote, &refs, &options);
-	if (rc < 0 && !err->code) /* else a callback knows better */
+	if (rc < 0 && !err->code) /* otherwise a callback has set a better message */
 		git_lib_fail(err, rc, "fetch the notes from %s", url);
 	else if (rc == 0)
 		rc = take_notes(r, remote, url, err);
@@ -464,7 +472,7 @@ int git_repo_notes_fetch(struct git_repo *r, const char *url, const struct git_a
 	return rc < 0 ? -1 : 0;
 }
 
-/* The server's word about one ref that was pushed; NULL: it took it. */
+/* The server's status of one pushed ref; NULL: accepted. */
 static int on_pushed(const char *ref, const char *refusal, void *payload)
 {
 	struct transfer *t = payload;
@@ -482,7 +490,8 @@ int git_repo_notes_push(struct git_repo *r, const char *url, const struct git_ac
 	struct transfer t = { .access = access ? access : &no_access, .url = url, .err = err };
 	git_remote *remote = NULL;
 	git_push_options options;
-	bool is_here = *url == '/' || strncmp(url, "file://", 7) == 0; /* no server writes then: we do, with locks of libgit2 */
+	bool is_here =
+		*url == '/' || strncmp(url, "file://", 7) == 0; /* a local push: this process writes, with locks of libgit2 */
 	sigset_t before;
 	int rc = git_push_options_init(&options, GIT_PUSH_OPTIONS_VERSION);
 
@@ -504,7 +513,7 @@ int git_repo_notes_push(struct git_repo *r, const char *url, const struct git_ac
 	return rc < 0 ? git_lib_fail(err, rc, "push the notes to %s", url) : 0;
 }
 
-/* The commit that HEAD names; NULL when unborn. */
+/* The commit that HEAD names; NULL if unborn. */
 static int head_commit(struct git_repo *r, git_commit **out, struct fw_err *err)
 {
 	git_oid oid;
@@ -554,7 +563,7 @@ int git_repo_snapshot(struct git_repo *r, char *commit, char *head, struct fw_er
 		result = 0;
 		goto out;
 	}
-	/* The parent's time, so that the same files give the same commit. */
+	/* Use the parent's time, so that the same files give the same commit. */
 	rc = git_signature_new(&who, "flopwatch", "flopwatch@localhost", parent ? git_commit_time(parent) : 0, 0);
 	if (rc == 0)
 		rc = git_commit_create_v(&oid, r->lib, NULL, who, who, NULL, "uncommitted files\n", tree, parent ? 1 : 0, parent);

@@ -1,4 +1,4 @@
-/* hostkey.c - fingerprints, and lines of known_hosts as sshd(8) describes them; see hostkey.c. */
+/* hostkey.c - fingerprints, and lines of known_hosts as in sshd(8); documented in internal.h. */
 #include "git/internal.h"
 
 #include <ctype.h>
@@ -22,12 +22,12 @@ struct shown {
 	char fingerprint[64];  /* "SHA256:..." */
 	bool is_known, is_revoked;
 	char other[POSITION_BYTES]; /* FILE:LINE with another key of this type and server; "" none */
-	char kin[POSITION_BYTES];   /* with one of another type */
+	char kin[POSITION_BYTES];   /* the same, for a key of another type */
 };
 
 /* ---- the server's name ---- */
 
-/* As known_hosts writes it: "host", or "[host]:port" where the port is not 22. Shape: name[NAME_BYTES]. */
+/* Write the form of known_hosts: "host", or "[host]:port" if the port is not 22. Shape: name[NAME_BYTES]. */
 static int name_server(const char *url, char *name, struct fw_err *err)
 {
 	char host[NAME_BYTES - 16];
@@ -68,7 +68,7 @@ static bool is_hashed_name(const char *field, size_t len, const char *name)
 	return same;
 }
 
-/* A list of patterns; one with ! that matches excludes, whatever others say. */
+/* Match a list of patterns; a matching pattern with ! excludes the host, independently of the others. */
 static bool names_match(const char *field, size_t len, const char *name)
 {
 	bool found = false;
@@ -136,7 +136,7 @@ static void read_line(const char *line, const char *path, int number, struct sho
 	if (!type_len || !key_len || !names_match(names, names_len, s->name))
 		return;
 	if (mark && (mark_len != 8 || strncmp(mark, "@revoked", mark_len) != 0))
-		return; /* authorities: libssh2 knows no certificates of hosts */
+		return; /* certificate authorities: libssh2 supports no host certificates */
 	bool same = is_same_key(key, key_len, s);
 	if (mark)
 		s->is_revoked = s->is_revoked || same;
@@ -170,7 +170,7 @@ static int read_file(const char *path, struct shown *s, struct fw_err *err)
 	return result;
 }
 
-/* The file that is named; else the user's and the system's, where they are. */
+/* Read the named file; without one, the files of the user and of the system, if they exist. */
 static int read_files(const struct git_access *a, struct shown *s, struct fw_err *err)
 {
 	char own[POSITION_BYTES];
@@ -188,7 +188,7 @@ static int read_files(const struct git_access *a, struct shown *s, struct fw_err
 
 /* ---- the key ---- */
 
-/* It begins with the length and the text of its type. */
+/* The key begins with the length and the text of its type. */
 static void describe(struct shown *s)
 {
 	unsigned char digest[32];

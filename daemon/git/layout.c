@@ -1,4 +1,4 @@
-/* layout.c - documented in internal.h. Nothing is opened here but folders, and regular files that name a folder. */
+/* layout.c - documented in internal.h. It opens only folders, and regular files that name a folder. */
 #include "git/internal.h"
 
 #include <dirent.h>
@@ -11,14 +11,14 @@
 
 #include "lib/lib.h"
 
-enum { ALTERNATES_MAX = 5 /* of alternates, as git */, DEPTH_MAX = 128 /* of folders */, TEXT_BYTES = 64 << 10 };
+enum { ALTERNATES_MAX = 5 /* depth of alternates, as in git */, DEPTH_MAX = 128 /* depth of folders */, TEXT_BYTES = 64 << 10 };
 
 static int refuse(const char *path, const struct stat *st, struct fw_err *err)
 {
 	return err_set(err, ERR_DAMAGED, "%s is %s, not a file; remove it", path, regular_wrong(st));
 }
 
-/* 0 a regular file, a link to one, or nothing; else an error. Folders are what libgit2 finds out by itself. */
+/* Return 0 for a regular file, a link to one, or a missing file; else an error. libgit2 itself rejects folders. */
 static int check_file(const char *path, struct fw_err *err)
 {
 	struct stat st;
@@ -26,7 +26,10 @@ static int check_file(const char *path, struct fw_err *err)
 	return stat(path, &st) != 0 || S_ISDIR(st.st_mode) || !regular_wrong(&st) ? 0 : refuse(path, &st, err);
 }
 
-/* `rest` below `dir`, or itself where it is absolute. False: too long for a path of the system, and so for libgit2. */
+/*
+ * Join `dir` and `rest`; an absolute `rest` stays as it is. Returns false if the path is too long for the system, and so for
+ * libgit2.
+ */
 static bool join(char out[PATH_MAX], const char *dir, const char *rest)
 {
 	size_t len = strlen(dir);
@@ -35,7 +38,7 @@ static bool join(char out[PATH_MAX], const char *dir, const char *rest)
 	return (size_t)snprintf(out, PATH_MAX, "%s%s%s", rest[0] == '/' ? "" : dir, has_slash ? "" : "/", rest) < PATH_MAX;
 }
 
-/* A small file. Shape: text[TEXT_BYTES]. 1 read, 0 there is none, -1. */
+/* Read a small file. Shape: text[TEXT_BYTES]. Returns 1 read, 0 missing, -1. */
 static int read_text(const char *path, char *text, struct fw_err *err)
 {
 	struct stat st;
@@ -57,7 +60,7 @@ static int read_text(const char *path, char *text, struct fw_err *err)
 
 /* ---- objects ---- */
 
-/* Whether all entries of a folder are files or folders. The type that the folder itself names is enough for most. */
+/* Check that all entries of a folder are files or folders. The type in the folder's entry is enough for most. */
 static int check_folder(const char *path, struct fw_err *err)
 {
 	char entry[PATH_MAX];
@@ -100,7 +103,7 @@ static int check_objects(const char *objects, int depth, struct fw_err *err)
 
 /* ---- refs ---- */
 
-static _Thread_local struct fw_err *walk_err; /* nftw has no place for it */
+static _Thread_local struct fw_err *walk_err; /* global, because nftw passes no argument */
 
 static int check_ref(const char *path, const struct stat *st, int flag, struct FTW *where)
 {
@@ -184,7 +187,7 @@ int layout_check_tree(const char *dir, struct fw_err *err)
 
 /* ---- the repository at a path ---- */
 
-/* "gitdir: PATH" of a linked worktree or a submodule. */
+/* Read "gitdir: PATH" of a linked worktree or a submodule. */
 static int follow_file(const char *file, const char *dir, bool refs, struct fw_err *err)
 {
 	static const char prefix[] = "gitdir: ";
@@ -197,7 +200,7 @@ static int follow_file(const char *file, const char *dir, bool refs, struct fw_e
 	return join(path, dir, text + sizeof prefix - 1) ? check_git_dir(path, refs, err) : 0;
 }
 
-/* 1 there is a repository in this folder and it was checked, 0 none, -1. */
+/* Returns 1 if there is a repository in this folder and it was checked, 0 none, -1. */
 static int check_here(const char *dir, bool refs, struct fw_err *err)
 {
 	char path[PATH_MAX];

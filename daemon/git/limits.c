@@ -1,4 +1,4 @@
-/* limits.c - resource limits of this process; see limits.c. */
+/* limits.c - resource limits of this process; documented in internal.h. */
 #include "git/internal.h"
 
 #include <stdio.h>
@@ -6,9 +6,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { OBJECT_S = 10 }; /* of processor time; the largest that may travel takes two */
+enum { OBJECT_S = 10 }; /* of processor time; the largest permitted object takes two */
 
-static char broken_object[200]; /* the line, should it come to that */
+static char broken_object[200]; /* the line for the signal handler */
 static const rlim_t ADDRESS_SPACE_BYTES = (rlim_t)4 << 30;
 
 static void on_time_up(int sig)
@@ -56,7 +56,7 @@ int limits_set(int cpu_s, struct fw_err *err)
 	rlim_t memory = ADDRESS_SPACE_BYTES;
 
 #ifdef __SANITIZE_ADDRESS__
-	memory = RLIM_INFINITY; /* its shadow alone is larger */
+	memory = RLIM_INFINITY; /* its shadow memory alone is larger */
 #endif
 	if (sigaction(SIGXCPU, &act, NULL) < 0 || sigaction(SIGVTALRM, &object, NULL) < 0 ||
 		lower(RLIMIT_CPU, (rlim_t)cpu_s) < 0 || lower(RLIMIT_CORE, 0) < 0 ||

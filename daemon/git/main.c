@@ -28,11 +28,11 @@ enum { OPTIONS_MAX = 10 };
 
 struct verb {
 	const char *name;
-	verb_fn *run; /* NULL: `body` fills its answer */
+	verb_fn *run; /* NULL: `body` fills its response */
 	verb_body_fn *body;
 	int cpu_s; /* processor time */
 	int n_needed;
-	const char *option[OPTIONS_MAX]; /* the first n_needed must be given, the rest may be */
+	const char *option[OPTIONS_MAX]; /* the first n_needed are required, the others optional */
 };
 
 /* As struct git_access. */
@@ -75,7 +75,7 @@ static int add_path(const char **list, int *n, const char *path)
 	return 0;
 }
 
-/* Where the value of an option goes. -1: it is no number, or one path too many. */
+/* Store the value of an option. Returns -1 if it is no number, or exceeds the number of paths. */
 static int set_option(struct verb_args *a, const struct verb *verb, const char *name, const char *value)
 {
 	struct {
@@ -111,7 +111,7 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 	return add_path(a->oids, &a->n_oids, value);
 }
 
-/* Only options of the verb, and only in full: what the beginning of a name means changes with the names. */
+/* Accept only options of the verb, and no abbreviations, whose meaning would change with the names. */
 static int parse(struct verb_args *a, const struct verb *verb, char **argv, int argc)
 {
 	struct option known[OPTIONS_MAX + 1] = { 0 };
@@ -141,7 +141,7 @@ static int parse(struct verb_args *a, const struct verb *verb, char **argv, int 
 	return 0;
 }
 
-/* What the caller has to know of an error: whether to look elsewhere, to try again, or to give up. */
+/* The exit status tells the caller whether to search elsewhere, to retry, or to give up. */
 static int exit_of(enum err_code code)
 {
 	switch (code) {

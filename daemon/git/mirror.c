@@ -1,4 +1,4 @@
-/* mirror.c - keeps a mirror usable whatever moment the last run was killed at; see mirror.c. */
+/* mirror.c - creates and updates mirrors, safe against a kill at any time; documented in internal.h. */
 #include "git/internal.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 struct mirror {
 	const char *url, *dir;
 	const struct git_access *access;
-	char fresh[PATH_MAX]; /* where a new one grows */
+	char fresh[PATH_MAX]; /* where a new mirror is built */
 	int lock_fd;
 };
 
@@ -59,7 +59,10 @@ static bool is_note_at_work(const char *path)
 	return refwrite_is_busy(dir, NOTES_REF);
 }
 
-/* A killed run leaves lock files, which would refuse every later run, and half of a pack. We hold the lock of the mirror: they are dead. */
+/*
+ * A killed run leaves lock files, which would block every later run, and partial packs. This run has the lock of the mirror, so
+ * no live process owns them.
+ */
 static int delete_leaked_state(const char *path, const struct stat *st, int flag, struct FTW *where)
 {
 	(void)st;
@@ -100,7 +103,7 @@ static int write_marker(const char *dir, struct fw_err *err)
 	return 0;
 }
 
-/* 1 ours, 0 nothing there (or an empty folder), -1 not ours. */
+/* Returns 1 flopwatch's, 0 missing (or an empty folder), -1 not flopwatch's. */
 static int whose(const char *dir, struct fw_err *err)
 {
 	char path[PATH_MAX];
@@ -143,7 +146,7 @@ static int flush_one(const char *path, const struct stat *st, int flag, struct F
 	return status;
 }
 
-/* Make it last: after a loss of power a name that was flushed before its file is that of an empty file. */
+/* Flush the files: after a power failure, a name that was flushed before its file names an empty file. */
 static int flush_tree(const char *path, struct fw_err *err)
 {
 	return nftw(path, flush_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0 ? err_sys(err, "flush %s", path) : 0;
@@ -164,7 +167,7 @@ static int flush_parent(const char *path, struct fw_err *err)
 	return flush_one(parent, &st, FTW_DP, NULL) != 0 ? err_sys(err, "flush %s", parent) : 0;
 }
 
-/* `broken`: what is wrong with the one that is there, which goes then; NULL none is. */
+/* `broken`: the damage of the existing mirror, which is deleted then; NULL none. */
 static int grow_new(struct mirror *m, const char *broken, struct fw_err *err)
 {
 	struct git_repo *repo = NULL;
@@ -214,7 +217,7 @@ static int update(struct mirror *m, struct fw_err *err)
 	git_repo_close(repo);
 	if (result == 0)
 		return 0;
-	/* What also fails in a new one is not our fault, and is reported as the server's. */
+	/* A failure that also occurs in a new mirror is the server's, and is reported as such. */
 	if (!repo || broken.code == ERR_DAMAGED)
 		return grow_new(m, broken.text, err);
 	return err_set(err, broken.code, "%s", broken.text);

@@ -1,4 +1,4 @@
-/* mirror_rebuild.c - two files in a mirror: the damage found in it, and every damage it was rebuilt for, a line each. */
+/* mirror_rebuild.c - two files in a mirror: the damage found in it, and all damage for which it was rebuilt, a line each. */
 #include "git/internal.h"
 
 #include <fcntl.h>
@@ -68,6 +68,6 @@ int mirror_rebuild_note(const char *dir, const char *fresh, const char *why, str
 	char before[LIST_SIZE - WORD_SIZE - 2], text[LIST_SIZE];
 
 	read_text(dir, made_name, before, sizeof before);
-	snprintf(text, sizeof text, "%s\n%s", why, before); /* the oldest are forgotten */
+	snprintf(text, sizeof text, "%s\n%s", why, before); /* the oldest lines are dropped */
 	return write_text(fresh, made_name, text, err);
 }

@@ -1,4 +1,4 @@
-/* name.c - the two forms of foreign names; see name.c. */
+/* name.c - the stored and the displayed form of names; documented in internal.h. */
 #include "git/internal.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "lib/lib.h"
 
-enum { FILE_MODE = 0666, FOLDER_MODE = 0777 }; /* as git makes them; the umask takes from it */
+enum { FILE_MODE = 0666, FOLDER_MODE = 0777 }; /* as created by git; the umask removes bits */
 
 static int join(char *out, const char *a, const char *b, const char *c, struct fw_err *err)
 {
@@ -18,7 +18,7 @@ static int join(char *out, const char *a, const char *b, const char *c, struct f
 	return 0;
 }
 
-/* The file of ours is called after the ref: flopwatch-refs-notes-flopwatch. */
+/* Path of flopwatch's file, which is named after the ref: flopwatch-refs-notes-flopwatch. */
 static int name_files(const char *common_dir, const char *ref, struct refwrite *w, struct fw_err *err)
 {
 	size_t len = strlen(common_dir);
@@ -34,7 +34,7 @@ static int name_files(const char *common_dir, const char *ref, struct refwrite *
 	return 0;
 }
 
-/* Folders above the ref. */
+/* Create the folders above the ref. */
 static int make_folders(struct refwrite *w, size_t from, struct fw_err *err)
 {
 	for (char *slash = w->ref + from; (slash = strchr(slash, '/')); slash++) {
@@ -52,7 +52,7 @@ static int busy(const struct refwrite *w, struct fw_err *err)
 		err, ERR_BUSY, "%s is being written by another flopwatch (see doc/troubleshooting.md#two-writers)", w->ref);
 }
 
-/* What a run that was killed left: its file, perhaps as the lock too, perhaps as the ref already. */
+/* Remove the remains of a killed run: its file, possibly also as the lock, possibly already as the ref. */
 static int clear_own(struct refwrite *w, struct fw_err *err)
 {
 	int fd = open(w->own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), result = 0;
@@ -67,7 +67,7 @@ static int clear_own(struct refwrite *w, struct fw_err *err)
 	return result;
 }
 
-/* 0, 1 no hard links here, -1. */
+/* Returns 0, 1 no hard links here, -1. */
 static int take_lock(struct refwrite *w, struct fw_err *err)
 {
 	if (link(w->own, w->lock) == 0)
@@ -127,7 +127,7 @@ int refwrite_begin(const char *common_dir, const char *ref, struct refwrite *w, 
 	return result;
 }
 
-/* The new name of the ref's file outlives a power cut, too. */
+/* Flush the folder: the ref's new name must survive a power failure, too. */
 static int flush_folder(const struct refwrite *w, struct fw_err *err)
 {
 	char dir[PATH_MAX];

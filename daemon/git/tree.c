@@ -1,6 +1,6 @@
 /*
- * tree.c - walks a tree twice: once to refuse it as a whole, once to write it. libgit2's checkout is not used: it needs a
- * folder, fails on bare repositories with submodules, and stamps the current time on every file.
+ * tree.c - walks a tree twice: first to check all of it, then to write it. libgit2's checkout is not used: it needs a folder,
+ * fails on bare repositories with submodules, and stamps the current time on every file.
  */
 #include "git/internal.h"
 
@@ -17,7 +17,7 @@ static bool begins_with(const char *data, size_t len, const char *with)
 	return len >= strlen(with) && memcmp(data, with, strlen(with)) == 0;
 }
 
-/* Digits at `at`, which ends at `end`. Returns how many; 0 where none are, or so many that they state no size. */
+/* Parse the digits at `at`, before `end`. Returns their number; 0 if there are none, or too many for a size. */
 static int digits(const char *at, const char *end)
 {
 	int n = 0;
@@ -35,7 +35,7 @@ static void describe(struct buf *out, const char *what, const char *size, int si
 		buf_printf(out, "is a %s, and its content %s", what, WHAT_TO_DO);
 }
 
-/* The size in a key of git-annex, BACKEND-s1234--NAME: its field -s comes before the double hyphen. */
+/* Read the size in a key of git-annex, BACKEND-s1234--NAME: its field -s comes before the double hyphen. */
 static void describe_annex(struct buf *out, const char *what, const char *key, const char *end)
 {
 	const char *field = key;
@@ -58,8 +58,9 @@ static const char *last_slash(const char *begin, const char *end)
 }
 
 /*
- * Whether a file's bytes are such a pointer. Appends what it is and what to do, a sentence that follows the file's path, with the size of
- * the missing content where the pointer states it. Shape: data[len]. Source: the git-LFS specification, version 1; git-annex's key format.
+ * True if a file's content is such a pointer. Appends its kind and the remedy, a sentence that follows the file's path, with the
+ * size of the missing content if the pointer states it. Shape: data[len]. Source: the git-LFS specification, version 1;
+ * git-annex's key format.
  */
 static bool pointer_of_file(const char *data, size_t len, struct buf *out)
 {
@@ -85,7 +86,7 @@ static bool pointer_of_file(const char *data, size_t len, struct buf *out)
 	return true;
 }
 
-/* The same of a symbolic link's target, as git-annex makes them for locked files. */
+/* As above, for a symbolic link's target, which git-annex writes for locked files. */
 static bool pointer_of_link(const char *target, struct buf *out)
 {
 	const char *end = target + strlen(target);
@@ -119,7 +120,7 @@ static int put(struct tar *t, const void *data, size_t len, struct fw_err *err)
 	return 0;
 }
 
-/* Where the slash between prefix and name stands; 0 when the name alone is enough, -1 when it cannot be split. */
+/* Return the position of the slash between prefix and name; 0 if the name alone is enough, -1 if it cannot be split. */
 static int split(const char *path, size_t len)
 {
 	size_t i;
@@ -157,7 +158,7 @@ int tar_check_link(const char *path, const char *target, struct fw_err *err)
 		up++;
 		at += at[2] ? 3 : 2;
 	}
-	/* ".." behind a name is followed from where that name leads, which may be another link: not decidable here. */
+	/* ".." after a name is resolved from the target of that name, which may be another link: not decidable here. */
 	if (up > depth || strstr(at, "/../") || strncmp(at, "../", 3) == 0 ||
 		(strlen(at) >= 3 && strcmp(at + strlen(at) - 3, "/..") == 0))
 		return err_set(err, ERR_INVALID, "is a link that leaves the folder");
@@ -230,14 +231,14 @@ int tar_end(struct tar *t, struct fw_err *err)
 
 struct walk {
 	struct git_repo *repo;
-	struct tar *out;     /* NULL while checking */
-	struct buf *problem; /* where the first problem goes, while checking */
-	const char *label;   /* what the tree is called in it */
+	struct tar *out;     /* NULL during the check */
+	struct buf *problem; /* buffer for the first problem, during the check */
+	const char *label;   /* name of the tree in the problem's text */
 	struct buf path;     /* of the current entry, relative to the walked tree */
 	int depth, entries;
 };
 
-/* One level: its entries' names, to find two entries of one name. */
+/* One level: the names of its entries, to detect duplicates. */
 struct level {
 	struct walk *walk;
 	char **name;
@@ -286,7 +287,7 @@ static int check_link(struct walk *w, const char *oid, struct fw_err *err)
 	return result;
 }
 
-/* A file that stands for content elsewhere would be measured as it is: a few lines of text. */
+/* A pointer would be measured instead of its content: a few lines of text. */
 static int check_file(struct walk *w, const char *oid, struct fw_err *err)
 {
 	struct buf data, pointer;
@@ -374,7 +375,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Two entries of one name: a link and a folder of that name would write through the link. */
+/* Refuse two entries of one name: with a link and a folder of that name, files would be written through the link. */
 static void check_twins(struct level *l)
 {
 	size_t i;

@@ -1,4 +1,4 @@
-/* url.c - an allow-list, because a URL decides what this process connects to and reads. */
+/* url.c - an allow-list, because a URL decides to which servers this process connects and which files it reads. */
 #include "git/internal.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ static int check_bytes(const char *url, struct fw_err *err)
 	return 0;
 }
 
-/* The part between "//" and the path. `authority` ends at *path. */
+/* Check the text between "//" and the path. `authority` ends at *path. */
 static int check_authority(const char *url, const char *authority, size_t len, int user_allowed, struct fw_err *err)
 {
 	const char *at = memchr(authority, '@', len);
@@ -29,7 +29,7 @@ static int check_authority(const char *url, const char *authority, size_t len, i
 	if (at && memchr(authority, ':', user_len))
 		return err_set(err, ERR_INVALID,
 			"url: a password does not belong in it; use a deploy key (ssh://) or token_file (https://) instead");
-	if (at && (!user_allowed || !user_len)) /* which may be a token, so that the url is not shown */
+	if (at && (!user_allowed || !user_len)) /* which may be a token, so that the URL is not shown */
 		return err_set(err, ERR_INVALID,
 			"url: a user name or token does not belong in it; use token_file and token_user instead");
 	if (host == authority + len || *host == ':' || *host == '-' || *authority == '-')
@@ -47,13 +47,13 @@ static int check_remote(const char *url, const char *rest, int is_ssh, struct fw
 		return err_set(err, ERR_INVALID, "url %s: has no path to a repository", url);
 	if (check_authority(url, rest, (size_t)(path - rest), is_ssh, err) != 0)
 		return -1;
-	/* The path of an ssh url becomes part of a command line at the other end. */
+	/* The path of an ssh URL becomes an argument in a remote command line. */
 	if (is_ssh && (strpbrk(path, "'!`$\\\"") || path[1] == '-'))
 		return err_set(err, ERR_INVALID, "url %s: the path holds a byte that a shell would read", url);
 	return 0;
 }
 
-/* user@host:path, in plain characters only. */
+/* Check user@host:path, with plain characters only. */
 static int is_short_ssh(const char *url)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";

@@ -1,4 +1,7 @@
-/* verbs.c - each verb: open, ask git.c, print. Everything is printed at once at the end, so that an error leaves no half answer. */
+/*
+ * verbs.c - each verb: open, call git.c, print. All output is printed at once at the end, so that an error leaves no partial
+ * response.
+ */
 #include "git/internal.h"
 
 #include <fcntl.h>
@@ -8,10 +11,10 @@
 
 enum {
 	OUTPUT_MAX = 256 << 20,
-	DISPLAY_MAX = 1024, /* bytes of a branch's readable form */
+	DISPLAY_MAX = 1024, /* bytes of a branch's displayed form */
 	AUTHOR_MAX = 200,
 	SUBJECT_MAX = 400,
-	BLOB_MAX = 1 << 20, /* bytes of a file that is asked for by --blob: manifests and suites */
+	BLOB_MAX = 1 << 20, /* bytes of a file requested by --blob: manifests and suites */
 	NOTE_MAX = 1 << 20,
 	PROBLEM_MAX = 2048
 };
@@ -23,7 +26,7 @@ static int print(const struct buf *out, struct fw_err *err)
 	return fd_write(STDOUT_FILENO, out->data, out->len) == 0 ? 0 : err_sys(err, "write the answer");
 }
 
-/* Nothing that was found, or not found, holds where the repository was moved away meanwhile. */
+/* If the repository was moved away meanwhile, neither a found nor a missing object is a valid result. */
 static int check_position(const struct git_repo *repo, const char *path, struct fw_err *err)
 {
 	if (git_repo_is_there(repo))
@@ -42,7 +45,7 @@ static int answer(const char *path, bool search, verb_body_fn *body, const struc
 		return -1;
 	buf_init(&out, OUTPUT_MAX);
 	status = body(repo, a, &out, err);
-	if (status < 0 && err->code == ERR_NOT_FOUND) { /* a place that it has come back to shows it now */
+	if (status < 0 && err->code == ERR_NOT_FOUND) { /* a repository that was moved back is valid again */
 		err_clear(err);
 		buf_clear(&out);
 		status = body(repo, a, &out, err);
@@ -61,7 +64,7 @@ int verb_answer(const struct verb_args *a, verb_body_fn *body, struct fw_err *er
 	return answer(a->worktree ? a->worktree : a->repo, a->worktree != NULL, body, a, err);
 }
 
-/* End the answer's one object. */
+/* End the response's only object. */
 static int end_line(struct jsonw *j)
 {
 	jsonw_object_end(j);
@@ -146,7 +149,7 @@ static int add_parent(void *arg, const char *sha, struct fw_err *err)
 	return 0;
 }
 
-/* Commit of the upstream branch; "" when there is no such branch. */
+/* Write the commit of the upstream branch; "" if there is no such branch. */
 static int upstream_commit(struct git_repo *repo, const char *encoded, char *sha, struct fw_err *err)
 {
 	struct fw_err why = { 0 };
@@ -165,7 +168,7 @@ static int upstream_commit(struct git_repo *repo, const char *encoded, char *sha
 	return result;
 }
 
-/* Merge-base with a commit that may be gone by now (rewritten history): then there is none. */
+/* Find the merge-base with a commit that may no longer exist (rewritten history): then there is none. */
 static int base_with(struct git_repo *repo, const struct verb_args *a, char *base, struct fw_err *err)
 {
 	struct git_commit_info with;
@@ -236,7 +239,7 @@ static void print_commit(struct jsonw *j, const struct git_commit_info *c)
 	jsonw_kv_int(j, "committed_at_ms", c->committed_at_ms);
 }
 
-/* Relative, without "." and "..", no empty parts; "" stands for the root. */
+/* True for a relative path without ".", ".." and empty components; "" is the root. */
 static int check_path(const char *path, struct fw_err *err)
 {
 	const char *at = path;
@@ -405,7 +408,7 @@ int verb_tar(const struct verb_args *a, struct fw_err *err)
 	return result;
 }
 
-/* Others write notes too: what the other side has comes first, ours goes on top of it. */
+/* Other users write notes, too: the remote's notes come first, the local note is written on top of them. */
 static int write_note(struct git_repo *repo, const struct verb_args *a, const char *text, struct fw_err *err)
 {
 	if (!a->push)

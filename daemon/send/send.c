@@ -9,7 +9,7 @@
 
 enum { CONNECT_TIMEOUT_MS = 5000, TIMEOUT_MS = 15000, ANSWER_MAX = 1 << 20, RETRY_AFTER_MAX_S = 3600 };
 
-/* "Name: value" lines of an object of texts. */
+/* Read "Name: value" lines from an object of texts. */
 static int read_headers(json_t *headers, struct notification *out, struct fw_err *err)
 {
 	const char *name;
@@ -88,7 +88,7 @@ static bool is_internal_v4(uint32_t a)
 		{ 0x0a000000, 8 },  /* private */
 		{ 0x64400000, 10 }, /* carrier NAT */
 		{ 0x7f000000, 8 },  /* loopback */
-		{ 0xa9fe0000, 16 }, /* link-local, where cloud metadata lives */
+		{ 0xa9fe0000, 16 }, /* link-local, used by cloud metadata services */
 		{ 0xac100000, 12 }, /* private */
 		{ 0xc0000000, 24 }, /* protocol assignments */
 		{ 0xc0000200, 24 }, /* documentation */
@@ -117,7 +117,7 @@ bool send_is_internal(const struct sockaddr *address)
 	uint32_t low = (uint32_t)b[12] << 24 | (uint32_t)b[13] << 16 | (uint32_t)b[14] << 8 | b[15];
 	if (memcmp(b, mapped, 12) == 0 || memcmp(b, nat64, 12) == 0)
 		return is_internal_v4(low);
-	/* only 2000::/3 is handed out to the internet; 2002::/16 wraps an IPv4 address */
+	/* only 2000::/3 is assigned to the internet; 2002::/16 contains an IPv4 address */
 	if ((b[0] & 0xe0) != 0x20)
 		return true;
 	if (b[0] == 0x20 && b[1] == 0x02)
@@ -144,7 +144,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* The answer is not used; one that does not end is cut off. */
+/* The response body is not used; an endless one is cut off. */
 static size_t discard(char *data, size_t size, size_t n, void *arg)
 {
 	(void)data;
@@ -173,7 +173,7 @@ static bool set_options(CURL *curl, const struct notification *d, struct curl_sl
 	       curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why) == CURLE_OK;
 }
 
-/* What a call that libcurl ended came to. */
+/* Set the result of a call that libcurl ended. */
 static int judge(CURL *curl, CURLcode code, const struct guard *guard, const char *why, struct fw_err *err)
 {
 	long status = 0;
@@ -191,7 +191,7 @@ static int judge(CURL *curl, CURLcode code, const struct guard *guard, const cha
 	return err_set(err, ERR_IO, "%s", why[0] ? why : curl_easy_strerror(code));
 }
 
-/* A receiver that answers 429 or 503 may say how long it wants to be left alone. */
+/* A response with status 429 or 503 may contain the delay before a retry. */
 static void take_answer(CURL *curl, struct send_answer *answer)
 {
 	long status = 0;
