@@ -243,10 +243,10 @@ enum { POINTER_MAX_BYTES = 1024 /* git-LFS treats no larger file as a pointer */
  * ---- refwrite ----
  * Moves one of flopwatch's refs in a user's repository, without a lock that remains forever.
  *
- * Git locks a ref by creating REF.lock, which a killed process leaves behind; it then looks like a lock in use. Here the lock is
- * a second name (hard link) of a flopwatch file next to the refs, and its writer locks that file by flock while it lives. If both
- * names denote the same file and no process has the flock, the lock belongs to a run that no longer exists, and the next run
- * removes it. Signals that request the process to end wait until the ref is written.
+ * Git locks a ref by creating REF.lock. A killed process leaves that file, which cannot be distinguished from a lock in use. Here
+ * the lock is a second name (hard link) of a flopwatch file next to the refs, and its writer locks that file by flock while it
+ * lives. If both names denote the same file and no process has the flock, the lock belongs to a run that no longer exists, and
+ * the next run removes it. Signals that request the process to end wait until the ref is written.
  */
 
 struct refwrite {

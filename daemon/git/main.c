@@ -141,7 +141,7 @@ static int parse(struct verb_args *a, const struct verb *verb, char **argv, int 
 	return 0;
 }
 
-/* The exit status tells the caller whether to search elsewhere, to retry, or to give up. */
+/* The exit status shows the caller whether to search elsewhere, to retry, or to give up. */
 static int exit_of(enum err_code code)
 {
 	switch (code) {

@@ -1,6 +1,6 @@
 /*
- * branch.c - encoding of branch names. git allows any byte in them, so names are keys for lookup and text for display; see
- * branch.c.
+ * branch.c - encoding of branch names. git allows any byte in them, so names are keys for lookup and text for display; documented
+ * in lib.h.
  */
 #include "lib/lib.h"
 
@@ -20,7 +20,7 @@ void branch_text(struct buf *out, const char *key)
 	buf_fini(&bytes);
 }
 
-static const char PLAIN[] = "-._~/"; /* plain characters of a key, besides letters and digits */
+static const char PLAIN[] = "-._~/"; /* plain characters of a key, in addition to letters and digits */
 
 /* A key is canonical: encoding its name gives the key again. Other text is a name. */
 static bool is_key(const char *given)

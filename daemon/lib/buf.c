@@ -1,4 +1,4 @@
-/* buf.c - memory that grows to a known maximum, so that no peer and no build decides how much we allocate. */
+/* buf.c - memory that grows to a known maximum, so that no peer and no build decides how much is allocated. */
 #include "lib/lib.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What an empty buf points at; never written, because cap is 0. */
+/* Contents of an empty buf; never written, because cap is 0. */
 static char nothing[1];
 
 void buf_init(struct buf *b, size_t max)

@@ -1,4 +1,4 @@
-/* clock.c - the two clocks, each for its purpose: durations never come from the wall clock. */
+/* clock.c - two clocks for different purposes: durations never come from the wall clock. */
 #include "lib/lib.h"
 
 #include <ctype.h>
@@ -58,7 +58,7 @@ void clock_format(int64_t utc_ms, char text[32])
 		days--;
 	}
 	civil_date(days, &year, &month, &day);
-	/* Far outside of any real date: still a text, and one that cannot be taken for a date. */
+	/* Far outside of any real date: still a text, and one that cannot be confused with a date. */
 	if (year < 0 || year > 9999) {
 		memcpy(text, "invalid-time", sizeof "invalid-time");
 		return;
@@ -76,7 +76,7 @@ void clock_format(int64_t utc_ms, char text[32])
 	two_digits(text + 21, (int)(rest % 100));
 }
 
-/* The other way round; same source. */
+/* The inverse; same source. */
 static int64_t days_of(int year, int month, int day)
 {
 	int64_t y = month <= 2 ? year - 1 : year, era = (y >= 0 ? y : y - 399) / 400, of_era = y - era * 400;
@@ -84,7 +84,7 @@ static int64_t days_of(int year, int month, int day)
 	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* Exactly `n` digits, at most `most`; *at goes behind them. */
+/* Parse exactly `n` digits, at most `most`; *at moves behind them. */
 static bool take_number(const char **at, int n, int least, int most, int *value)
 {
 	*value = 0;
@@ -114,10 +114,10 @@ static bool take_date(const char **at, int64_t *days)
 	*days = days_of(year, month, day);
 	civil_date(*days, &back, &m, &d);
 	y = (int)back;
-	return y == year && m == month && d == day; /* not a 30th of February */
+	return y == year && m == month && d == day; /* rejects e.g. the 30th of February */
 }
 
-/* Time of day and its offset from UTC. */
+/* Parse the time of day and its offset from UTC. */
 static bool take_time(const char **at, int64_t *ms)
 {
 	int hour, minute, second, thousandth = 0, offset_hour = 0, offset_minute = 0, ahead = 1;

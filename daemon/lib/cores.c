@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A number below CPU_SETSIZE; -1. */
+/* Parse a number below CPU_SETSIZE; -1. */
 static int number(const char **at)
 {
 	char *end;
@@ -15,7 +15,7 @@ static int number(const char **at)
 	return v < CPU_SETSIZE ? (int)v : -1;
 }
 
-/* "0,2-7" into a set. False: it is no such list. */
+/* Parse "0,2-7" into a set. Returns false if it is no such list. */
 static bool read_list(const char *text, cpu_set_t *set)
 {
 	CPU_ZERO(set);
@@ -42,7 +42,7 @@ bool cores_is_plan(const char *text)
 	return strcmp(text, "auto") == 0 || strcmp(text, "shared") == 0 || read_list(text, &ignored);
 }
 
-/* A list of cores that the system keeps in a file. False: it does not. */
+/* Read a list of cores from a file of the system. Returns false if the file has none. */
 static bool read_file(const char *path, cpu_set_t *set)
 {
 	char text[CORES_TEXT] = "";
@@ -55,7 +55,10 @@ static bool read_file(const char *path, cpu_set_t *set)
 	return is_read && read_list(text, set);
 }
 
-/* The threads of one core share what it computes with: both serve, or both measure. Unknown: the core alone. */
+/*
+ * Add the hardware threads of a core. They share its execution units, so both must serve or both measure. Unknown: the core
+ * alone.
+ */
 static void add_siblings(int core, cpu_set_t *set)
 {
 	char path[96];
@@ -149,7 +152,7 @@ void cores_near(const char *pci, cpu_set_t *out)
 		CPU_ZERO(out);
 }
 
-/* What may be used of what is near; all where that is nothing. */
+/* Restrict `near` to the usable cores; without any, use all. */
 static void usable(const cpu_set_t *all, const cpu_set_t *near, cpu_set_t *out)
 {
 	CPU_AND(out, all, near);
@@ -157,7 +160,7 @@ static void usable(const cpu_set_t *all, const cpu_set_t *near, cpu_set_t *out)
 		*out = *all;
 }
 
-/* The whole core of `i`, as far as it is in `left`, is taken out of that. */
+/* Remove the whole core of `i` from `left`, and return its removed threads. */
 static cpu_set_t take_core(int i, cpu_set_t *left)
 {
 	cpu_set_t whole;
@@ -180,7 +183,7 @@ static int count_cores(const cpu_set_t *set)
 	return n;
 }
 
-/* They are dealt in turn to `n` processes; `k` takes its own: neighbours stay together. */
+/* Divide the cores among `n` processes, and add those of process `k`. A process gets neighbouring cores. */
 static void deal(const cpu_set_t *set, int n, int k, cpu_set_t *out)
 {
 	cpu_set_t left = *set;
@@ -195,7 +198,7 @@ static void deal(const cpu_set_t *set, int n, int k, cpu_set_t *out)
 	}
 }
 
-/* Who may have core `i`: a bit for each of them. */
+/* Return the jobs that may use core `i`, a bit each. */
 static cpu_set_t who_may(const cpu_set_t *may, int n, int i)
 {
 	cpu_set_t who;
@@ -206,7 +209,9 @@ static cpu_set_t who_may(const cpu_set_t *may, int n, int i)
 	return who;
 }
 
-/* Cores that just `who` may have are divided among these; where they are too few, among those that have no others. */
+/*
+ * Divide the cores that exactly the jobs `who` may use among them; if there are too few, among the jobs that may use no others.
+ */
 static void divide(const cpu_set_t *group, const cpu_set_t *may, const cpu_set_t *who, int k, cpu_set_t *out)
 {
 	int n = 0, rank = 0, n_only = 0, rank_only = 0, n_cores = count_cores(group);
@@ -250,6 +255,6 @@ void cores_share(const cpu_set_t *all, const cpu_set_t *near, int n, int k, cpu_
 		CPU_XOR(&left, &left, &group);
 		divide(&group, may, &who, k, out);
 	}
-	if (CPU_COUNT(out) == 0) /* nothing was left for it */
+	if (CPU_COUNT(out) == 0) /* no core remained for it */
 		*out = may[k];
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Bytes of the character of `list` that the text begins with; 0 none. */
+/* Return the bytes of the character of `list` with which the text begins; 0 none. */
 static size_t begins_with(const char *text, const char *const *list)
 {
 	for (; *list; list++)
@@ -13,7 +13,10 @@ static size_t begins_with(const char *text, const char *const *list)
 	return 0;
 }
 
-/* Characters that spreadsheets skip at the start of a cell: ASCII, no-break and ideographic spaces. Bytes of one, 0 none. */
+/*
+ * Characters that spreadsheets skip at the start of a cell: ASCII, no-break and ideographic spaces. Returns the bytes of one, 0
+ * none.
+ */
 static size_t skipped_space(const char *text)
 {
 	static const char *const wide[] = { "\xc2\xa0", "\xe3\x80\x80", "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\xaf", NULL };
@@ -35,7 +38,7 @@ static bool is_number(const char *text)
 	return *end == '\0' && strspn(text, "0123456789.eE+-") == strlen(text);
 }
 
-/* A spreadsheet runs what begins like a formula, unless it is a number. */
+/* A spreadsheet runs a cell that begins like a formula, unless it is a number. */
 static bool is_formula(const char *text)
 {
 	bool odd = *text && strchr("\t\r\n", *text);

@@ -5,7 +5,7 @@
 
 static const double power[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12 };
 
-/* v as a whole number of 10^-decimals, halves to even. -1: that takes more than a double holds. */
+/* Return v as a whole number of 10^-decimals, halves to even. -1: more digits than a double represents. */
 static inline int64_t scale(double v, int decimals)
 {
 	double scaled = v * power[decimals];
@@ -20,12 +20,14 @@ static inline int64_t scale(double v, int decimals)
 	return whole + (rest > 0.5);
 }
 
-/* ---- up to eight digits, which nearly all have ------------------------------------------------------------------------- */
+/* ---- up to eight digits: nearly all numbers ----------------------------------------------------------------------------- */
 
 enum { EIGHT = 8 };
 #define ASCII UINT64_C(0x3030303030303030)
 
-/* A byte a digit, the first one lowest, zeros in front: halves, pairs and digits are divided off beside each other. */
+/*
+ * One byte per digit, the first digit in the lowest byte, with leading zeros: halves, pairs and digits are divided in parallel.
+ */
 static inline uint64_t eight_digits(uint32_t v)
 {
 	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32;
@@ -46,7 +48,7 @@ static inline int min(int a, int b)
 	return a < b ? a : b;
 }
 
-/* A number below 10^8 with a point before the last `decimals` digits; `trims` its zeros behind the point. */
+/* Write a number below 10^8 with a point before the last `decimals` digits; `trims`: without trailing zeros. */
 static inline __attribute__((always_inline)) size_t write_eight(
 	char *out, uint32_t scaled, int decimals, bool is_negative, bool trims)
 {
@@ -55,7 +57,7 @@ static inline __attribute__((always_inline)) size_t write_eight(
 	int zeros = trims ? min(x ? __builtin_clzll(x) / EIGHT : EIGHT, decimals) : 0, end = EIGHT - zeros;
 	*out = '-';
 	out += is_negative;
-	if (decimals >= EIGHT) { /* nothing before the point */
+	if (decimals >= EIGHT) { /* no digit before the point */
 		memcpy(out, "0.000000", EIGHT);
 		put_eight(out + 2 + decimals - EIGHT, x);
 		return (size_t)(is_negative + 2 + decimals - zeros);
@@ -71,9 +73,9 @@ static inline __attribute__((always_inline)) size_t write_eight(
 	return (size_t)(is_negative + whole + 1 + decimals);
 }
 
-/* ---- more of them ------------------------------------------------------------------------------------------------------- */
+/* ---- more digits -------------------------------------------------------------------------------------------------------- */
 
-/* From the right, with a point before the last `decimals` digits. */
+/* Write from the right, with a point before the last `decimals` digits. */
 static size_t write_many(char *out, uint64_t scaled, int decimals, bool is_negative)
 {
 	char text[DECIMAL_MAX], *end = text + sizeof text, *s = end;
@@ -103,7 +105,7 @@ size_t decimal_fixed(char *out, double v, int decimals)
 				  : write_many(out, (uint64_t)scaled, decimals, signbit(v));
 }
 
-/* The place of the first digit of a number from 10^-4 on and below 10^9: by its binary exponent, which leaves two to choose from. */
+/* Return the decimal exponent of a number from 10^-4 on and below 10^9: its binary exponent leaves two candidates. */
 static inline int exponent_of(double a)
 {
 	static const double from[] = { 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };

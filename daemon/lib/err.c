@@ -1,10 +1,10 @@
-/* err.c - builds the one line that a failing function leaves for its caller. */
+/* err.c - builds the one-line error that a failing function returns to its caller. */
 #include "lib/lib.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-/* Foreign text (a file name, a peer's message) must not split or colour the line it is quoted in. */
+/* Foreign text (a file name, a peer's message) must not split or colour the line that quotes it. */
 static void keep_one_line(char *text)
 {
 	for (; *text; text++)
@@ -69,7 +69,7 @@ int err_context(struct fw_err *e, const char *format, ...)
 	memcpy(before + len, ": ", 3);
 	if (e->code == ERR_NONE)
 		e->code = ERR_INTERNAL;
-	/* The first cause is what a reader needs: when both do not fit, the context gives way. */
+	/* The first cause is more useful for a reader: if both do not fit, the context is cut. */
 	keep = strlen(e->text);
 	len += 2;
 	if (len + keep >= sizeof e->text)

@@ -32,7 +32,7 @@ int field_fail(struct fields *f, const char *key, const char *format, ...)
 	return err_set(f->err, ERR_PROTOCOL, "%s.%s: %s", f->where, key, what);
 }
 
-/* The value, NULL when absent or null or after a failure. */
+/* Return the value; NULL if it is absent or null, or after a failure. */
 static json_t *value_of(const struct fields *f, const char *key)
 {
 	json_t *v = f->failed ? NULL : json_object_get(f->object, key);
@@ -154,7 +154,7 @@ bool field_is(enum field_set set, const char *text)
 	return true;
 }
 
-/* The string at `key`, NULL after a failure. jansson refuses NUL inside strings, so C strings are complete. */
+/* Return the string at `key`, NULL after a failure. jansson refuses NUL inside strings, so C strings are complete. */
 static const char *string_of(struct fields *f, const char *key, size_t *len)
 {
 	json_t *v = required(f, key);

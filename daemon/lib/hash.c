@@ -1,4 +1,4 @@
-/* hash.c - the only file that knows nettle. */
+/* hash.c - the only file that uses nettle. */
 #include "lib/lib.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum { SHA1_DIGITS = 40, SHA256_DIGITS = 64 };
 
-/* 0: something else is in it. */
+/* Return the number of hex digits; 0 if the text has another character. */
 static size_t digits(const char *text)
 {
 	size_t n = text ? strspn(text, "0123456789abcdef") : 0;

@@ -19,7 +19,7 @@ struct yaml_node {
 	bool plain; /* written without quotes */
 	bool known; /* it was requested */
 	bool complained;
-	char *pending_key; /* a mapping's key that waits for its value */
+	char *pending_key; /* a mapping's key whose value is not yet read */
 	int pending_line, pending_column;
 	char **requested; /* keys requested from a mapping */
 	int n_requested;

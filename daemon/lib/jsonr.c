@@ -13,7 +13,7 @@ void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room)
 	*r = (struct jsonr){ .at = text, .end = text + len, .room = room };
 }
 
-/* The next character that is no space, NUL at the end. */
+/* Return the next character other than white space, NUL at the end. */
 static inline char next(struct jsonr *r)
 {
 	while (r->at < r->end && *r->at <= ' ' && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'))
@@ -27,9 +27,9 @@ static void fail(struct jsonr *r)
 	r->at = r->end;
 }
 
-/* ---- stepping over ---------------------------------------------------------------------------------------------------- */
+/* ---- skipping values -------------------------------------------------------------------------------------------------- */
 
-/* What a character means outside of texts. */
+/* Meaning of a character outside of texts. */
 enum meaning { NOTHING, QUOTE, OPENS, CLOSES, ENDS };
 static const unsigned char meaning_of[256] = { ['"'] = QUOTE,
 	['{'] = OPENS,
@@ -48,8 +48,8 @@ static inline enum meaning meaning(char c)
 }
 
 /*
- * More than half of a comparison's body is stepped over at every page, sixteen characters at once where the machine can. Each
- * passes what surely is none of its characters, and may stop before the first one.
+ * More than half of a comparison's body is skipped for every page, sixteen characters at once if the machine supports that. Each
+ * function skips characters that differ from its own, and may stop before the first one of its own.
  */
 #ifdef __SSE2__
 static inline const char *pass(const char *at, const char *end, char a, char b, char c, char folded)
@@ -72,13 +72,13 @@ static inline const char *pass(const char *at, const char *end, char a, char b, 
 }
 #endif
 
-/* Before the next quote or bracket; a square one and a curly one differ in one bit. */
+/* Skip to the next quote or bracket; square and curly brackets differ in one bit. */
 static inline const char *pass_plain(const char *at, const char *end)
 {
 	return pass(at, end, '"', '{', '}', '{' - '[');
 }
 
-/* Behind the quote that ends the text whose first character is at `at`; NULL: there is none. */
+/* Return the position behind the closing quote of the text whose first character is at `at`; NULL: there is none. */
 static inline const char *behind_text(const char *at, const char *end)
 {
 	for (at = pass(at, end, '"', '\\', '\\', 0); at < end && *at != '"'; at++)
@@ -87,7 +87,7 @@ static inline const char *behind_text(const char *at, const char *end)
 	return at < end ? at + 1 : NULL;
 }
 
-/* Behind the bracket that closes what opens at `at`. */
+/* Return the position behind the bracket that closes the one at `at`. */
 static const char *behind_bracket(const char *at, const char *end)
 {
 	for (int depth = 0; at < end; at = pass_plain(at, end)) {
@@ -113,7 +113,7 @@ static const char *behind_bracket(const char *at, const char *end)
 	return NULL;
 }
 
-/* Behind a number, true, false or null. */
+/* Return the position behind a number, true, false or null. */
 static inline const char *behind_word(const char *at, const char *end)
 {
 	while (at < end && meaning(*at) < CLOSES)
@@ -146,7 +146,7 @@ static int hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The digits of a \u as UTF-8. Halves of a pair, and NUL, cannot be in a text: jsonw writes neither. */
+/* Convert the digits of a \u escape to UTF-8. Surrogates and NUL are no valid texts: jsonw writes neither. */
 static void put_code(struct jsonr *r)
 {
 	int code = 0, n = 0;
@@ -168,7 +168,7 @@ static void put_code(struct jsonr *r)
 	}
 }
 
-/* The character after a backslash. */
+/* Convert the character after a backslash. */
 static void put_escaped(struct jsonr *r)
 {
 	static const char meant[256] = { ['n'] = '\n', ['t'] = '\t', ['r'] = '\r', ['b'] = '\b', ['f'] = '\f' };
@@ -181,7 +181,9 @@ static void put_escaped(struct jsonr *r)
 		*r->room++ = plain ? plain : c;
 }
 
-/* The text that begins here, into the room, without a NUL behind it. False: the next value is none, and was stepped over. */
+/*
+ * Copy the text that begins here into `room`, without a NUL behind it. Returns false if the next value is no text; it is skipped.
+ */
 static bool put_text(struct jsonr *r)
 {
 	if (next(r) != '"') {
@@ -289,7 +291,7 @@ bool jsonr_array(struct jsonr *r)
 	return true;
 }
 
-/* Past the comma before the next value, or the bracket behind the last. A comma too many is let pass. */
+/* Skip the comma before the next value, or the bracket behind the last one. An additional comma is accepted. */
 static inline bool follows(struct jsonr *r, char close)
 {
 	char c = next(r);
@@ -354,7 +356,7 @@ static void take(struct jsonr *r, const struct jsonr_field *field, void *into)
 	}
 }
 
-/* Past the key of `field` and its colon, if that is what stands here: nearly always, where a list has every key in its order. */
+/* Skip the key of `field` and its colon if it is next. That is nearly always so if the list has every key in its order. */
 static inline bool takes_key(struct jsonr *r, const struct jsonr_field *field)
 {
 	if (!field->key || next(r) != '"')
@@ -372,7 +374,7 @@ static bool is_key(const struct jsonr_field *field, struct jsonr_span key)
 	return key.len == field->len + 2 && memcmp(field->key, key.text + 1, field->len) == 0;
 }
 
-/* The field of a key: from the one after the last found on, and round. */
+/* Find the field of a key: search from `from`, the field after the last one found, to the end, then from the start. */
 static const struct jsonr_field *find(const struct jsonr_field *all, const struct jsonr_field *from, struct jsonr_span key)
 {
 	for (const struct jsonr_field *f = from; f->key; f++)
@@ -384,7 +386,7 @@ static const struct jsonr_field *find(const struct jsonr_field *all, const struc
 	return NULL;
 }
 
-/* Past any other key. Returns its field, NULL of one that is not in the list, or where there is no key. */
+/* Skip any other key. Returns its field, NULL for a key that is not in the list, or without a key. */
 static const struct jsonr_field *seek_key(struct jsonr *r, const struct jsonr_field *all, const struct jsonr_field *from)
 {
 	struct jsonr_span key = jsonr_value(r);
@@ -424,7 +426,7 @@ static json_t *tree(struct jsonr *r, int depth);
 static json_t *object_tree(struct jsonr *r, int depth)
 {
 	json_t *object = json_object();
-	char *key = r->room; /* whose place is free again behind its value */
+	char *key = r->room; /* its space is free again after its value */
 	r->at++;
 	while (!r->failed && follows(r, '}')) {
 		if (!put_text(r) || next(r) != ':') {
@@ -450,7 +452,7 @@ static json_t *array_tree(struct jsonr *r, int depth)
 	return array;
 }
 
-/* Whole where it is written so, as jansson has it. */
+/* An integer if written as one, as in jansson. */
 static json_t *number_tree(struct jsonr *r)
 {
 	enum { DIGITS_MAX = 18 };
@@ -474,7 +476,7 @@ static json_t *word_tree(struct jsonr *r)
 								     : NULL;
 }
 
-/* NULL: what follows is no value, or there is no memory; the containing value then fails. */
+/* NULL: the next characters are no value, or memory is out; the containing value then fails. */
 static json_t *tree(struct jsonr *r, int depth)
 {
 	char c = next(r), *begin = r->room;

@@ -13,7 +13,7 @@ void jsonw_init(struct jsonw *j, struct buf *out)
 	*j = (struct jsonw){ .out = out };
 }
 
-/* Whether the next value is separated from the one before by a comma; asked once a value. */
+/* True if a comma separates the next value from the one before; called once for each value. */
 static bool is_comma_due(struct jsonw *j)
 {
 	bool due = !j->after_key && j->need_comma[j->depth];
@@ -34,7 +34,7 @@ void jsonw_open(struct jsonw *j, char bracket)
 {
 	separate(j);
 	buf_putc(j->out, bracket);
-	/* Deeper than any document of ours: a bug, which must not become a write past need_comma. */
+	/* Deeper than any document of flopwatch: a bug, which must not lead to a write beyond need_comma. */
 	if (j->depth + 1 >= DEPTH_MAX) {
 		j->out->failed = true;
 		return;
@@ -52,7 +52,7 @@ void jsonw_close(struct jsonw *j, char bracket)
 	buf_putc(j->out, bracket);
 }
 
-/* Eight at a time: the high bit of each that is a control character, a quote, a backslash, or not of ASCII. */
+/* Eight at a time: the high bit is set for each control character, quote, backslash, or byte that is not ASCII. */
 static uint64_t odd_ones(uint64_t eight)
 {
 	const uint64_t one = UINT64_C(0x0101010101010101), high = one << 7;
@@ -69,7 +69,7 @@ static bool is_plain(const char *text, size_t len)
 	for (; len >= sizeof eight; text += sizeof eight, len -= sizeof eight) {
 		memcpy(&eight, text, sizeof eight);
 		if (odd_ones(eight))
-			break; /* or only looks odd, beside one that is: then each is looked at */
+			break; /* or a false match next to a real one: check each byte */
 	}
 	while (len && is[(unsigned char)*text])
 		text++, len--;
@@ -85,7 +85,7 @@ static void put_quoted(struct buf *b, const char *text, size_t len)
 		uint32_t code;
 		size_t bytes;
 
-		/* nearly all there is, and not worth decoding */
+		/* nearly all characters are plain and need no decoding */
 		while (i < len && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' && text[i] != '\\')
 			i++;
 		if (i == len)
@@ -114,7 +114,10 @@ static void put_quoted(struct buf *b, const char *text, size_t len)
 	buf_putc(b, '"');
 }
 
-/* Separate, then the quoted text and its `tail`, NUL: none. Text that needs no escapes, which is nearly all, is written at once. */
+/*
+ * Write a comma if due, the quoted text and its `tail`; NUL: none. Text without escapes, which is the usual case, is written at
+ * once.
+ */
 static void put_text(struct jsonw *j, const char *text, size_t len, char tail)
 {
 	bool comma = is_comma_due(j);
@@ -324,7 +327,7 @@ static bool is_as(const char *as, const char *name)
 	return strncmp(as, name, strlen(name)) == 0;
 }
 
-/* `word`: the rest of a format, from a word without its key on. */
+/* `word`: the rest of a format, from an item without its key on. */
 static void put_word(struct jsonw *j, const char *key, char mark, const char *word, va_list *args)
 {
 	const char *as = word + (*word == '%') + strspn(word + (*word == '%'), "l");

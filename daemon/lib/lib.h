@@ -14,14 +14,14 @@
 
 /*
  * ---- mem ----
- * Memory of our own, bounded sizes. Without it the program writes "out of memory: N bytes" to stderr and aborts: rows resume a job
- * after a restart. Sizes from outside are allocated with malloc and checked. Own: free.
+ * Memory of sizes that flopwatch itself chooses and bounds. If it is exhausted, the program writes "out of memory: N bytes" to
+ * stderr and aborts: rows resume a job after a restart. Sizes from outside are allocated with malloc and checked. Own: free.
  */
 
 void *mem_alloc(size_t size) __attribute__((malloc, alloc_size(1), returns_nonnull));
-/** `n` elements of `size` bytes (> 0), zeroed. */
+/** Allocate `n` elements of `size` bytes (> 0), zeroed. */
 void *mem_alloc_zero(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2), returns_nonnull));
-/** Change to `n` elements of `size` bytes (> 0); those that are new are undefined. `p` may be NULL. */
+/** Change to `n` elements of `size` bytes (> 0); new elements are undefined. `p` may be NULL. */
 void *mem_grow(void *p, size_t n, size_t size) __attribute__((alloc_size(2, 3), returns_nonnull, warn_unused_result));
 /** Reserve space for `n` + 1 elements of an array that only this function has grown: the capacity doubles at powers of two. */
 void *mem_grow_one(void *p, size_t n, size_t size) __attribute__((returns_nonnull, warn_unused_result));
@@ -29,10 +29,10 @@ char *mem_copy_text(const char *text) __attribute__((malloc, returns_nonnull));
 
 /*
  * ---- buf ----
- * A growing byte buffer with a maximum at birth and a sticky failure.
+ * A growing byte buffer with a maximum and a sticky failure.
  *
- * Writers append without looking; the owner checks `failed` once at the end. A NUL always follows the last byte, so data can
- * be read as a string when it holds no NUL itself.
+ * Callers append without a check; the owner checks `failed` once at the end. A NUL always follows the last byte, so the data can
+ * be read as a string if it contains no NUL itself.
  */
 
 struct buf {
@@ -45,13 +45,13 @@ struct buf {
 
 /** Start empty. Units: `max` in bytes. */
 void buf_init(struct buf *b, size_t max);
-/** Free the memory; a zeroed or finished buf is fine. */
+/** Free the memory; accepts a zeroed or finished buf. */
 void buf_fini(struct buf *b);
-/** Forget contents and failure, keep memory. */
+/** Clear contents and failure; the memory stays allocated. */
 void buf_clear(struct buf *b);
-/** Append when there is no space yet. */
+/** Append if the allocated space is too small. */
 void buf_append_grow(struct buf *b, const void *data, size_t len);
-/** Here, so that a constant text is a few moves: a page is thousands of them. */
+/** Inline, so that a constant text takes a few moves: a page consists of thousands of them. */
 static inline void buf_append(struct buf *b, const void *data, size_t len)
 {
 	if (b->failed || len >= b->cap - b->len) {
@@ -63,13 +63,16 @@ static inline void buf_append(struct buf *b, const void *data, size_t len)
 	b->len += len;
 	b->data[b->len] = '\0';
 }
-/** Space for `len` bytes after the last one, to be written in place; NULL when they do not fit. Then set the written length. */
+/**
+ * Reserve `len` bytes after the last one, to be written in place; NULL if they do not fit. The caller then sets the written
+ * length.
+ */
 char *buf_room_grow(struct buf *b, size_t len);
 static inline char *buf_room(struct buf *b, size_t len)
 {
 	return b->failed || len >= b->cap - b->len ? buf_room_grow(b, len) : b->data + b->len;
 }
-/** The same where that much is allocated already, which it nearly always is; NULL: append as usual. */
+/** As above if that much is already allocated, which is the usual case; NULL: append as usual. */
 static inline char *buf_spare(struct buf *b, size_t len)
 {
 	return b->failed || len >= b->cap - b->len ? NULL : b->data + b->len;
@@ -89,11 +92,11 @@ static inline void buf_putc(struct buf *b, char c)
 }
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
-/** Drop the first `n` bytes. */
+/** Discard the first `n` bytes. */
 void buf_consume(struct buf *b, size_t n);
 /** Read from `fd` until end of file or `max`. Err: -1 with errno; beyond max sets failed. */
 int buf_read_fd(struct buf *b, int fd);
-/** Base64 of `len` bytes, and back. Err: buf_unbase64 returns -1 on a bad character. */
+/** Base64 encoding of `len` bytes, and decoding. Err: buf_unbase64 returns -1 on an invalid character. */
 void buf_base64(struct buf *b, const void *data, size_t len);
 int buf_unbase64(struct buf *b, const char *text, size_t len);
 
@@ -130,54 +133,54 @@ void changed_text(const char *json, char *out, size_t size);
  * One error, owned by the caller, reported once.
  *
  * Every function that can fail returns 0 or -1 and takes a `struct fw_err *` last. The function that first detects the failure
- * writes the message; callers above may put context in front of it but never replace it; the one that stops passing it on
+ * writes the message. Its callers may prefix it with context but never replace it. The caller that does not return the error
  * reports it. There is no global last error.
  */
 
 enum err_code {
 	ERR_NONE = 0,
 	ERR_INTERNAL, /* an internal error, or one that no caller distinguishes */
-	ERR_INVALID,  /* what a person or a peer gave us is wrong */
+	ERR_INVALID,  /* input of a user or a peer is wrong */
 	ERR_NOT_FOUND,
-	ERR_CONFLICT, /* the thing's state forbids it: it has ended, it exists already */
-	ERR_BUSY,     /* again later */
+	ERR_CONFLICT, /* the object's state forbids it: it has ended, it already exists */
+	ERR_BUSY,     /* temporary: retry later */
 	ERR_TIMEOUT,
 	ERR_IO,       /* the operating system refused */
-	ERR_FULL,     /* a limit of ours or a full disk */
+	ERR_FULL,     /* a limit of flopwatch, or a full disk */
 	ERR_PROTOCOL, /* a peer broke the protocol */
 	ERR_UNSUPPORTED,
-	ERR_DAMAGED, /* what was stored cannot be read any more */
+	ERR_DAMAGED, /* stored data cannot be read any more */
 	ERR_CANCELLED,
-	ERR_CRASHED /* a program of ours ended by a fault of its own: SIGSEGV, SIGABRT */
+	ERR_CRASHED /* a flopwatch program ended by its own fault: SIGSEGV, SIGABRT */
 };
 
 struct fw_err {
 	enum err_code code;
-	char text[1024]; /* one line, no newline at its end */
+	char text[1024]; /* one line, without a newline */
 };
 
-/** Set code and message unless an error is already there. Returns -1, so that `return err_set(...)` reads well. `e` may be NULL. */
+/** Set code and message unless an error is already set. Returns -1, for use in `return err_set(...)`. `e` may be NULL. */
 int err_set(struct fw_err *e, enum err_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/** As err_set with ERR_IO (ERR_FULL for ENOSPC and EDQUOT, ERR_NOT_FOUND for ENOENT), adding ": " and the text of errno. */
+/** As err_set with ERR_IO (ERR_FULL for ENOSPC and EDQUOT, ERR_NOT_FOUND for ENOENT); appends ": " and the text of errno. */
 int err_sys(struct fw_err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Put "context: " in front of the message. Returns -1. */
+/** Prefix the message with "context: ". Returns -1. */
 int err_context(struct fw_err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Forget the error. */
+/** Clear the error. */
 void err_clear(struct fw_err *e);
 
-/** The name of the code: "invalid", "not_found". */
+/** Return the name of the code: "invalid", "not_found". */
 const char *err_name(enum err_code code);
 
 /*
  * ---- proc ----
- * The one way to start a child: argument vector, clean environment, listed descriptors, a pidfd.
+ * The only way to start a child: argument vector, clean environment, listed descriptors, a pidfd.
  *
- * The child gets: its own session and process group, default signal dispositions and an empty mask, only the descriptors
- * that were listed, the environment that was given and nothing else, rlimits, and death when the parent dies. There is no
- * shell anywhere. A deadline is the caller's duty: proc_run has one built in, loops watch the pidfd and a timer.
+ * The child gets its own session and process group, default signal dispositions and an empty mask, only the listed descriptors,
+ * only the given environment, and rlimits; it is killed when the parent dies. No shell is used. Deadlines are the caller's duty:
+ * proc_run has one built in, loops watch the pidfd and a timer.
  */
 
 struct proc_fd {
@@ -185,16 +188,16 @@ struct proc_fd {
 }; /* `ours` appears as descriptor `child`; not closed in the parent */
 
 struct proc_spec {
-	const char *const *argv; /* NULL-ended; argv[0] is looked up in PATH when it holds no slash */
-	const char *const *env;  /* NULL-ended "NAME=value"; NULL: PATH, HOME, LANG=C.UTF-8 and TZ of the parent only */
+	const char *const *argv; /* NULL-ended; argv[0] is searched in PATH if it contains no slash */
+	const char *const *env;  /* NULL-ended "NAME=value"; NULL: only PATH, HOME, LANG=C.UTF-8 and TZ of the parent */
 	const char *cwd;         /* NULL: the parent's */
 	struct proc_fd fd[16];   /* 0, 1, 2 not listed become /dev/null */
 	int n_fd;
 	int64_t file_size_bytes;     /* RLIMIT_FSIZE; 0: no limit */
 	int64_t address_space_bytes; /* RLIMIT_AS; 0: no limit; never for a CUDA process */
 	int cpu_s;                   /* RLIMIT_CPU; 0: no limit */
-	bool is_careful; /* it changes what is not ours: asked to end (SIGTERM) and not killed, also when the parent dies */
-	const cpu_set_t *cores; /* that it may use; NULL: the parent's */
+	bool is_careful;             /* it changes data of others: it gets SIGTERM and is not killed, also when the parent dies */
+	const cpu_set_t *cores;      /* cores that it may use; NULL: the parent's */
 };
 
 struct proc {
@@ -205,40 +208,44 @@ struct proc {
 
 /** How a child ended: exit status, or the signal that killed it. */
 struct proc_exit {
-	int status; /* exit code, -1 when signalled */
-	int signal; /* 0 when it exited */
+	int status; /* exit code, -1 after a signal */
+	int signal; /* 0 after an exit */
 	bool timed_out;
 };
 
-/** Exit statuses of our programs in addition to 0 done, 1 error, 2 usage, where the caller has to distinguish errors. */
+/** Exit statuses of flopwatch's programs in addition to 0 done, 1 error, 2 usage, for callers that distinguish errors. */
 enum {
 	PROC_EXIT_GONE = 3,  /* the requested object does not exist */
 	PROC_EXIT_AGAIN = 75 /* the system refused; a retry may succeed (EX_TEMPFAIL of sysexits.h) */
 };
 
-/** Start a child. Own: on success `p` must end in proc_reap or proc_end; on -1 nothing runs. */
+/** Start a child. Own: on success `p` must end in proc_reap or proc_end; on -1 no process remains. */
 int proc_spawn(const struct proc_spec *spec, struct proc *p, struct fw_err *err);
-/** 1 and `how` when it has ended (the pidfd is closed), 0 when it still runs. Never blocks. */
+/** Return 1 and `how` if it has ended (the pidfd is closed), 0 if it is still running. Never blocks. */
 int proc_reap(struct proc *p, struct proc_exit *how);
 /** Signal the child's whole process group. */
 void proc_signal(const struct proc *p, int signal);
-/** SIGKILL the group, or SIGTERM where the child is careful; it is not waited for. */
+/** Send SIGKILL to the group, or SIGTERM to a careful child, without waiting for it. */
 void proc_stop(const struct proc *p);
-/** proc_stop, and wait for the child; a careful one that is not done within 2 s goes on without us. Accepts a proc that is none. */
+/**
+ * Call proc_stop and wait for the child; a careful one that does not end within 2 s continues alone. Accepts a proc without a
+ * child.
+ */
 void proc_end(struct proc *p);
 /**
- * Run to the end: feed `in` (may be NULL), collect stdout and stderr (NULL: not collected, /dev/null; the same buf for both
- * is allowed), kill the group at the deadline. Units: deadline_ms from now, 0 none. Output beyond a buf's max sets its `failed`. Err: -1 only when it could not be run at all.
+ * Run to the end: write `in` (may be NULL), collect stdout and stderr (NULL: not collected, /dev/null; both may be the same buf),
+ * kill the group at the deadline. Units: deadline_ms from now, 0 none. Output beyond a buf's max sets its `failed`. Err: -1 only
+ * if the program could not be run at all.
  */
 int proc_run(const struct proc_spec *spec, const struct buf *in, struct buf *out, struct buf *errors, int64_t deadline_ms,
 	struct proc_exit *how, struct fw_err *err);
-/** Whether it was ended by a signal that a program does not raise by its own mistake: out of memory, or another process. */
+/** True if it was ended by a signal from outside, not by its own mistake: out of memory, or another process. */
 bool proc_is_outside(const struct proc_exit *how);
-/** "exit 2", "killed by SIGSEGV", "ran past its deadline". Shape: text[64]. */
+/** Write "exit 2", "killed by SIGSEGV", "ran past its deadline". Shape: text[64]. */
 void proc_describe(const struct proc_exit *how, char text[64]);
 /**
- * Path of one of our programs: next to the running executable, else in ../bin, ../sbin or ../libexec/flopwatch from there, else
- * by PATH. Shape: path[size].
+ * Find one of flopwatch's programs: next to the running executable, else in ../bin, ../sbin or ../libexec/flopwatch from there,
+ * else by PATH. Shape: path[size].
  */
 int proc_sibling(const char *name, char *path, size_t size, struct fw_err *err);
 
@@ -260,9 +267,9 @@ typedef int loop_clock_fn(void *arg, int64_t by_ms);
 typedef void loop_child_fn(void *arg, const struct proc_exit *how);
 
 int loop_new(struct loop **out, struct fw_err *err);
-/** Accepts NULL. Running children get proc_end; no callback runs. */
+/** Accepts NULL. Running children get proc_end; no callback is called. */
 void loop_free(struct loop *l);
-/** Run until loop_stop. Err: the system refuses to wait at all. */
+/** Run until loop_stop. Err: the system cannot wait at all. */
 int loop_run(struct loop *l, struct fw_err *err);
 void loop_stop(struct loop *l);
 
@@ -273,8 +280,8 @@ int loop_change(struct loop *l, struct loop_source *s, uint32_t events, struct f
 /** Call `fn` once after `delay_ms`. Timers with the same deadline run in the order of creation. */
 void loop_after(struct loop *l, int64_t delay_ms, loop_timer_fn *fn, void *arg, struct loop_source **out);
 /**
- * Call `fn` when the child ends. Past `deadline_ms` (0: none) the child gets proc_stop, and `how->timed_out` is set. The rest
- * of its process group is killed when it ends. Own: takes `p` over, also on -1, when it kills the child.
+ * Call `fn` when the child ends. Past `deadline_ms` (0: none) the child gets proc_stop, and `how->timed_out` is set. The rest of
+ * its process group is killed when it ends. Own: takes over `p`, also on -1; the child is then killed.
  */
 int loop_child(struct loop *l, struct proc p, int64_t deadline_ms, loop_child_fn *fn, void *arg, struct loop_source **out,
 	struct fw_err *err);
@@ -323,23 +330,26 @@ int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, voi
 /** Stop the child (proc_stop) and drop the callback; accepts NULL. */
 void child_cancel(struct child *c);
 
-/* ---- clock: Monotonic time for durations, UTC for display and for what has to outlive the process. ---- */
+/* ---- clock: Monotonic time for durations, UTC for display and for times that must outlive the process. ---- */
 
-/** CLOCK_MONOTONIC. Units: ns. */
+/** Return CLOCK_MONOTONIC. Units: ns. */
 int64_t clock_mono_ns(void);
-/** CLOCK_BOOTTIME: monotonic, and goes on while the machine sleeps. Units: ms. */
+/** Return CLOCK_BOOTTIME: monotonic, and continues while the machine sleeps. Units: ms. */
 int64_t clock_boot_ms(void);
-/** Wall clock; it jumps when it is set. Units: ms since 1970-01-01 UTC; the form of every `_at` column. */
+/** Return the wall clock; it jumps when it is set. Units: ms since 1970-01-01 UTC; the form of every `_at` column. */
 int64_t clock_utc_ms(void);
-/** "2026-11-21T02:46:00.123Z". Shape: text[32]. */
+/** Write "2026-11-21T02:46:00.123Z". Shape: text[32]. */
 void clock_format(int64_t utc_ms, char text[32]);
 /**
- * Read a time of RFC 3339, "2026-11-21T02:46:00Z" or with an offset or a fraction, or a day alone: its midnight in UTC. A space
- * may replace 'T', and the '+' of an offset, which becomes a space in a query that is not quoted. Err: ERR_INVALID.
+ * Parse a time of RFC 3339, "2026-11-21T02:46:00Z" or with an offset or a fraction, or a date: its midnight in UTC. A space may
+ * replace 'T', and the '+' of an offset, which becomes a space in an unquoted query. Err: ERR_INVALID.
  */
 int clock_parse(const char *text, int64_t *utc_ms, struct fw_err *err);
 
-/* ---- cores: Which cores measure and which serve, so that page requests do not disturb timed calls. ---- */
+/*
+ * ---- cores: Division of cores into those that measure and those that serve, so that page requests do not disturb timed calls.
+ * ----
+ */
 
 enum { CORES_TEXT = 512, CORES_SEPARATE_MIN = 4, CORES_JOBS_MAX = 64 };
 
@@ -349,33 +359,33 @@ struct cores {
 };
 
 /**
- * Divide the cores that this process may use. `how`: "auto" leaves the first core with its hyperthreads to serve where there are at
- * least CORES_SEPARATE_MIN, and separates nothing where there are fewer; "shared" separates nothing; else the list of cores
- * that measure, as "2-7,10". Err: ERR_INVALID no such list, a core that is not ours, none left to serve.
+ * Divide the cores that this process may use. `how`: "auto" leaves the first core with its hyperthreads to serve if there are at
+ * least CORES_SEPARATE_MIN, and separates nothing if there are fewer; "shared" separates nothing; else the list of cores that
+ * measure, as "2-7,10". Err: ERR_INVALID no such list, a core that this process may not use, none left to serve.
  */
 int cores_plan(const char *how, struct cores *out, struct fw_err *err);
 
-/** Let this process, and what it starts from now on, use `set` alone. Err: ERR_IO the system refuses. */
+/** Restrict this process, and processes that it starts from now on, to `set`. Err: ERR_IO the system refuses. */
 int cores_use(const cpu_set_t *set, struct fw_err *err);
 
-/** How many cores this process may use. */
+/** Return the number of cores that this process may use. */
 int cores_count(void);
 
 /**
- * Divide `all` among `n` jobs that may run at once, and take the share of the `k`th (from 0): whole cores with their threads. `near[i]`
- * are the cores that lie near the device of the `i`th, an empty set where that is not known: jobs share what is near to them, and take
- * of it alone. No two have a core in common, unless there are fewer than jobs: then these have all of it. Shape: near[n], n at most
- * CORES_JOBS_MAX.
+ * Divide `all` among `n` jobs that may run concurrently, and return the share of job `k` (from 0): whole cores with their
+ * threads. `near[i]`: the cores near the device of job `i`, empty if unknown. Jobs share the cores near to them, and get no
+ * others. No two jobs have a core in common, unless there are fewer cores than jobs: then these jobs have all of them. Shape:
+ * near[n], n at most CORES_JOBS_MAX.
  */
 void cores_share(const cpu_set_t *all, const cpu_set_t *near, int n, int k, cpu_set_t *out);
 
-/** The cores near a device, by its address on the PCI bus as "0000:1b:00.0"; empty where the system does not report them. */
+/** Find the cores near a device by its address on the PCI bus, "0000:1b:00.0"; empty if the system does not report them. */
 void cores_near(const char *pci, cpu_set_t *out);
 
-/** Whether `text` could be given to cores_plan, on whatever machine. */
+/** True if `text` is a valid argument of cores_plan on some machine. */
 bool cores_is_plan(const char *text);
 
-/** As a list: "0,2-7". Shape: text[CORES_TEXT]. */
+/** Write the set as a list: "0,2-7". Shape: text[CORES_TEXT]. */
 void cores_text(const cpu_set_t *set, char text[CORES_TEXT]);
 
 /*
@@ -408,52 +418,52 @@ void csv_fini(struct csv *c);
  */
 int csv_next(struct csv *c, struct fw_err *err);
 
-/* ---- csv_write: Values of a table that a spreadsheet may open. ---- */
+/* ---- csv_write: Table values that a user may open in a spreadsheet. ---- */
 
 /**
- * A cell as RFC 4180 writes it: quoted where it holds a comma, a quote or the end of a line, its quotes doubled, and nothing else changed. For
- * files whose reader is a program; all that is written as CSV goes through here.
+ * Write a cell as in RFC 4180: quoted if it contains a comma, a quote or an end of line, with its quotes doubled, and otherwise
+ * unchanged. For files that a program reads; all CSV output is written by this function.
  */
 void csv_field(struct buf *out, const char *text);
 /**
- * The same for what a branch may have written and a spreadsheet may open: hidden characters are shown, and a cell that a spreadsheet would take
- * for a formula gets a leading apostrophe. NULL: nothing.
+ * As above, for text that a branch may have written and that a user may open in a spreadsheet: hidden characters become visible,
+ * and a cell that a spreadsheet would run as a formula gets a leading apostrophe. NULL: nothing.
  */
 void csv_text(struct buf *out, const char *text);
-/** A comma and the number, the comma alone where it is not known. */
+/** Write a comma and the number, only the comma if the number is unknown. */
 void csv_number(struct buf *out, double v);
 
 /*
  * ---- decimal ----
- * Numbers as printf writes them, by whole-number arithmetic: pages and long lists are mostly numbers, and printf
- * takes most of the time of answering them.
+ * Numbers in the format of printf, by integer arithmetic: pages and long lists consist mostly of numbers, and printf would take
+ * most of the time of a response.
  */
 
 enum { DECIMAL_MAX = 32 };
 
 /**
- * What "%.*f" writes, without a NUL. Returns the characters, 0 for a number that is left to printf: a huge one, or one that is
- * not finite. Shape: out[DECIMAL_MAX]; decimals 0 to 9.
+ * Write the same as "%.*f", without a NUL. Returns the number of characters, 0 for a number that only printf can format: a huge
+ * or non-finite one. Shape: out[DECIMAL_MAX]; decimals 0 to 9.
  */
 size_t decimal_fixed(char *out, double v, int decimals);
-/** What "%.*g" writes, likewise, where that is no power of ten; digits 1 to 9. */
+/** Write the same as "%.*g", likewise, for numbers that need no exponent; digits 1 to 9. */
 size_t decimal_general(char *out, double v, int digits);
 
 /* ---- fd: Descriptors and small files as a whole. ---- */
 
-/** Close a descriptor that may be none (negative), and set it to -1. */
+/** Close a descriptor, if it is not negative, and set it to -1. */
 void fd_close(int *fd);
 /** Write all bytes, also after an interruption. Err: -1 with errno. */
 int fd_write(int fd, const void *data, size_t len);
-/** Read the beginning of a file of the system as text; "" where it cannot be read. Returns its length. Shape: text[size]. */
+/** Read the beginning of a system file as text; "" if it cannot be read. Returns its length. Shape: text[size]. */
 size_t fd_read_text(const char *path, char *text, size_t size);
 
 /*
  * ---- field ----
  * Strict conversion of one JSON object's keys to C values.
  *
- * Every getter names a rejected key in `err` and records the failure, so a reader is a plain list of fields with one check at
- * its end. After a failure getters return harmless values. All values of a peer pass through here.
+ * Every getter names a rejected key in `err` and records the failure, so a reader is a plain list of fields with one check at its
+ * end. After a failure getters return harmless values. All values from a peer are read by this module.
  */
 
 struct fields {
@@ -469,7 +479,7 @@ enum field_set {
 	FIELD_HEX   /* 0-9 a-f */
 };
 
-/** Begin on `object` (borrowed). Other values than objects are a failure. */
+/** Begin to read `object` (borrowed). A value other than an object is a failure. */
 void field_begin(struct fields *f, json_t *object, struct fw_err *err, const char *where, ...)
 	__attribute__((format(printf, 4, 5)));
 /** Record "where.key: what". Returns -1. */
@@ -495,7 +505,7 @@ void field_token(struct fields *f, const char *key, enum field_set set, size_t m
  * Read a required hex digest: 40 or 64 digits (git), or only 64 (`sha256`); empty allowed if `may_be_empty`. Shape: out[65].
  */
 void field_digest(struct fields *f, const char *key, bool sha256, bool may_be_empty, char out[65]);
-/** Read one of a NULL-terminated list of words. Returns its position, -1 after a failure. Shape: out[size]; may be NULL. */
+/** Read one of a NULL-terminated list of strings. Returns its index, -1 after a failure. Shape: out[size]; may be NULL. */
 int field_word(struct fields *f, const char *key, const char *const *words, char *out, size_t size);
 /** Read display text: control characters become spaces, long text is cut at a character. Absent: "". */
 void field_text(struct fields *f, const char *key, char *out, size_t size);
@@ -512,15 +522,17 @@ bool field_is(enum field_set set, const char *text);
 
 /*
  * ---- filelock ----
- * A file that several may have opened, and whose it is. Locks go with the descriptor, so with its process, however that ends.
+ * A file that several processes may open but only one may own. The lock belongs to the descriptor, so it ends with its process in
+ * any case.
  */
 
-/** Whether an open file is still the one that lies at `path`, not one that was removed, or replaced by another. */
+/** True if an open file is still the one at `path`: it was neither removed nor replaced by another. */
 bool filelock_is_at(int fd, const char *path);
 
 /**
- * Lock an open file and empty it, unless another process has it or it is no longer at `path`. A file system without locks cannot
- * detect that. 1 it is ours until it is closed, 0 another's. Err: ERR_IO, ERR_FULL it cannot be emptied.
+ * Lock an open file and empty it, unless another process has it or it is no longer at `path`. On a file system without locks that
+ * cannot be detected. Returns 1: this process owns it until it closes it, 0: another process owns it. Err: ERR_IO, ERR_FULL it
+ * cannot be emptied.
  */
 int filelock_claim(int fd, const char *path, struct fw_err *err);
 
@@ -528,21 +540,21 @@ int filelock_claim(int fd, const char *path, struct fw_err *err);
 
 #define HASH_HEX 65 /* 64 digits and NUL */
 
-/** Lower-case hex SHA-256 of `len` bytes. */
+/** Compute the SHA-256 of `len` bytes in lower-case hex. */
 void hash_hex(const void *data, size_t len, char hex[HASH_HEX]);
-/** Of everything from the current offset of `fd` to its end. */
+/** Compute it from the current offset of `fd` to the end. */
 int hash_fd(int fd, char hex[HASH_HEX], struct fw_err *err);
-/** Of a file. */
+/** Compute it for a file. */
 int hash_file(const char *path, char hex[HASH_HEX], struct fw_err *err);
-/** HMAC-SHA-256 of `data` under `key`. */
+/** Compute HMAC-SHA-256 of `data` under `key`. */
 void hash_hmac(const void *key, size_t key_len, const void *data, size_t len, unsigned char mac[32]);
-/** HMAC-SHA-1, as OpenSSH hashes the names in known_hosts. */
+/** Compute HMAC-SHA-1, the hash that OpenSSH uses for names in known_hosts. */
 void hash_hmac_sha1(const void *key, size_t key_len, const void *data, size_t len, unsigned char mac[20]);
-/** SHA-256 as its bytes. */
+/** Compute SHA-256 as bytes. */
 void hash_bytes(const void *data, size_t len, unsigned char digest[32]);
-/** Equal, in a time that does not depend on where they differ. */
+/** Compare in a time that does not depend on the position of a difference. */
 bool hash_equal(const void *a, const void *b, size_t len);
-/** Lower-case hex of `len` bytes. Shape: hex[2 * len + 1]. */
+/** Write `len` bytes in lower-case hex. Shape: hex[2 * len + 1]. */
 void hash_to_hex(const void *data, size_t len, char *hex);
 
 /** Incremental form. */
@@ -551,19 +563,19 @@ struct hash_state {
 };
 void hash_begin(struct hash_state *s);
 void hash_update(struct hash_state *s, const void *data, size_t len);
-/** Add a text with its NUL, which keeps "ab","c" and "a","bc" different. */
+/** Add a text with its NUL, so that "ab","c" and "a","bc" have different hashes. */
 void hash_text(struct hash_state *s, const char *text);
 void hash_end(struct hash_state *s, char hex[HASH_HEX]);
 
 /*
  * ---- jsonr ----
- * Read JSON of our own making: in place, where one walk over the text fills a struct, or as a tree.
+ * Read JSON that flopwatch wrote: in place, where one pass over the text fills a struct, or as a tree.
  *
- * For texts that jsonw wrote and that are read again and again, such as a comparison's stored body. What others send is
- * parsed by jansson, which checks everything; here a text that is no JSON sets `failed`, and nothing is read beyond its end.
+ * For texts that jsonw wrote and that are read often, such as a comparison's stored body. JSON of others is parsed by jansson,
+ * which checks it completely. Here a text that is no JSON sets `failed`, and nothing is read beyond its end.
  */
 
-/** A value as it is in the text, quotes and brackets included. Own: the text's. */
+/** A value as in the text, including quotes and brackets. Own: the text's. */
 struct jsonr_span {
 	const char *text;
 	size_t len;
@@ -571,55 +583,58 @@ struct jsonr_span {
 
 struct jsonr {
 	const char *at, *end;
-	char *room; /* where texts go, NUL-ended; they need at most as much as the JSON has */
+	char *room; /* buffer for texts, NUL-ended; they need at most the length of the JSON */
 	bool failed;
 };
 
 enum jsonr_kind {
-	JSONR_TEXT,   /* const char *; kept as it was where the value is no text */
+	JSONR_TEXT,   /* const char *; unchanged if the value is no text */
 	JSONR_NUMBER, /* double; likewise */
 	JSONR_WHOLE,  /* int; likewise */
 	JSONR_ID,     /* int64_t; likewise */
-	JSONR_TRUE,   /* bool: whether it is true */
-	JSONR_WORDS,  /* const char *: a list of texts, with a space between them */
+	JSONR_TRUE,   /* bool: true if the value is true */
+	JSONR_WORDS,  /* const char *: a list of texts, separated by spaces */
 	JSONR_SPAN,   /* struct jsonr_span */
-	JSONR_OBJECT, /* `inner` says what is taken from it, at offsets from the same struct */
-	JSONR_SKIP,   /* stepped over: it stands in the list for what follows it to be found at once */
-	JSONR_NAME,   /* `name` gets the text, and sets what it names; it is not called for another value */
-	JSONR_OTHER   /* `read` reads it */
+	JSONR_OBJECT, /* `inner` lists the fields read from it, at offsets in the same struct */
+	JSONR_SKIP,   /* skipped; an entry in the list makes the search for the following keys faster */
+	JSONR_NAME,   /* `name` gets the text and sets the named member; not called for other values */
+	JSONR_OTHER   /* `read` reads the value */
 };
 
-/** Which value goes where. Lists of fields are in the order in which they are written, which makes them found soonest. */
+/** The destination of a value. A list of fields in the order in which they are written is searched fastest. */
 struct jsonr_field {
-	const char *key; /* by JSONR_KEY, without characters that JSON escapes; NULL ends the list */
+	const char *key; /* set by JSONR_KEY, without characters that JSON escapes; NULL ends the list */
 	size_t len;      /* of the key */
 	enum jsonr_kind kind;
 	size_t offset; /* in the struct */
 	const struct jsonr_field *inner;
 	void (*name)(const char *text, void *into); /* `into` is the whole struct */
-	void (*read)(struct jsonr *r, void *into);  /* reads or steps over one value; `into` likewise */
+	void (*read)(struct jsonr *r, void *into);  /* reads or skips one value; `into` likewise */
 };
 
 #define JSONR_KEY(name) .key = (name), .len = sizeof(name) - 1
 
-/** Begin. Own: `room` has `len` bytes, and outlives every text that is read; NULL where no texts are asked for. */
+/** Begin. Own: `room` has `len` bytes, and outlives every text that is read; NULL if no field is a text. */
 void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room);
-/** Read an object into `into`; keys that are not in the list, and the whole of another kind of value, are stepped over. */
+/** Read an object into `into`; skips keys that are not in the list, and any other kind of value. */
 void jsonr_object(struct jsonr *r, const struct jsonr_field *field, void *into);
-/** Step into an array; false where the value is none, which is stepped over. Then call jsonr_item until it returns false. */
+/** Step into an array. Returns false if the value is none; it is skipped. Then call jsonr_item until it returns false. */
 bool jsonr_array(struct jsonr *r);
-/** Whether another item follows; it is to be read or stepped over before the next call. */
+/** True if another item follows; the caller must read or skip it before the next call. */
 bool jsonr_item(struct jsonr *r);
-/** Step over a value. */
+/** Skip a value, and return its text. */
 struct jsonr_span jsonr_value(struct jsonr *r);
-/** A value as jansson's tree, a fifth of what jansson takes, which looks at each character by itself. Own: json_decref. NULL: no JSON. */
+/**
+ * Parse a value as a jansson tree, in a fifth of the time of jansson's parser, which reads single characters. Own: json_decref.
+ * NULL: no JSON.
+ */
 json_t *jsonr_tree(const char *text, size_t len);
 
 /*
  * ---- jsonw ----
- * Writes JSON into a buf; the only JSON writer (reading is jansson's).
+ * Writes JSON into a buf; the only JSON writer (jansson reads JSON).
  *
- * Commas and nesting are kept by the writer. Strings may hold any bytes: invalid UTF-8 becomes U+FFFD, so that the output is
+ * The writer manages commas and nesting. Strings may contain any bytes: invalid UTF-8 becomes U+FFFD, so that the output is
  * always valid. Doubles are the shortest of %.15g, %.16g, %.17g that read back equal; a value that is not finite is null.
  */
 
@@ -643,23 +658,23 @@ void jsonw_string(struct jsonw *j, const char *text);
 void jsonw_bytes(struct jsonw *j, const void *data, size_t len);
 void jsonw_int(struct jsonw *j, int64_t v);
 void jsonw_double(struct jsonw *j, double v);
-/** Seven significant digits: for numbers that people read, where the rest is noise. */
+/** Write seven significant digits: for numbers that users read, where further digits are noise. */
 void jsonw_figure(struct jsonw *j, double v);
-/** %.9g, so that the float32 reads back bit for bit. */
+/** Write %.9g, so that the float32 reads back bit for bit. */
 void jsonw_float(struct jsonw *j, float v);
 void jsonw_bool(struct jsonw *j, bool v);
 void jsonw_null(struct jsonw *j);
-/** Text that already is one JSON value. */
+/** Write text that already is one JSON value. */
 void jsonw_raw(struct jsonw *j, const char *text, size_t len);
 
 /**
- * Keys that are literals of ours and need no escapes, with their values: for long lists, whose keys are most of what is written. As in
- * jsonw_key and what follows it; `text` needs no escapes either. After jsonw_literal any value may follow.
+ * Write literal keys that need no escapes, with their values: for long lists, where keys are most of the output. As jsonw_key and
+ * the functions for values; `text` must need no escapes either. After jsonw_literal any value may follow.
  */
 #define jsonw_literal(j, key)             (jsonw_piece(j, ",\"" key "\":", sizeof(",\"" key "\":") - 1), (j)->after_key = true)
 #define jsonw_literal_figure(j, key, v)   (jsonw_literal(j, key), jsonw_next_figure(j, v))
 #define jsonw_literal_plain(j, key, text) (jsonw_literal(j, key), jsonw_next_plain(j, text))
-/** `piece`: comma, quoted key, colon. Use those above. */
+/** `piece`: comma, quoted key, colon. Called by the macros above. */
 static inline void jsonw_piece(struct jsonw *j, const char *piece, size_t len)
 {
 	if (j->need_comma[j->depth]) {
@@ -673,16 +688,16 @@ void jsonw_next_figure(struct jsonw *j, double v);
 void jsonw_next_plain(struct jsonw *j, const char *text);
 
 /**
- * Write what the words of `format` name, which one space separates: `{` `}` `[` `]` begin and end objects and arrays, `null`, and
- * values: %lld, %ld, %d integers, %i a bool, %g a figure, %f a double, %s a string (NULL: null). In an object `key=` precedes each:
- * "name=%s base={ ms=%g }". After `key?=` an empty string, 0 or false is null; after `key~=` it is left out, as its key is.
- * %lld{time} is a time in ms, null where 0; %s{json} JSON as it is; `key=%s{branch}` a branch by its key, and `key_display` as people
- * read it, both null for "".
+ * Write the items of `format`, which single spaces separate. `{` `}` `[` `]` begin and end objects and arrays; `null`; values:
+ * %lld, %ld, %d integers, %i a bool, %g a figure, %f a double, %s a string (NULL: null). In an object `key=` precedes each:
+ * "name=%s base={ ms=%g }". After `key?=` an empty string, 0 or false is written as null; after `key~=` it is omitted with its
+ * key. %lld{time} is a time in ms, null if 0; %s{json} is JSON as it is; `key=%s{branch}` writes a branch by its key, and
+ * `key_display` in its displayed form, both null for "".
  */
 void jsonw_format(struct jsonw *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void jsonw_vformat(struct jsonw *j, const char *format, va_list *args) __attribute__((format(printf, 2, 0)));
 
-/* key and value in one call */
+/* write key and value in one call */
 void jsonw_kv_string(struct jsonw *j, const char *key, const char *text);
 void jsonw_kv_int(struct jsonw *j, const char *key, int64_t v);
 void jsonw_kv_double(struct jsonw *j, const char *key, double v);
@@ -694,10 +709,10 @@ void jsonw_kv_array(struct jsonw *j, const char *key);
 
 /*
  * ---- lines ----
- * Cut a byte stream into LF-ended lines, with binary payloads between them.
+ * Split a byte stream into LF-ended lines, with binary payloads between them.
  *
- * Feed what read() gave; take lines until there is none. After a line that announces N bytes, call lines_expect(N) and take
- * the payload in pieces with lines_payload.
+ * Pass the bytes from read() to lines_feed and call lines_next until there is no line. After a line that announces N bytes, call
+ * lines_expect(N) and read the payload in pieces with lines_payload.
  */
 
 struct lines {
@@ -709,30 +724,30 @@ struct lines {
 
 void lines_init(struct lines *l, size_t max_line);
 void lines_fini(struct lines *l);
-/** Err: ERR_PROTOCOL when a line is longer than max_line. */
+/** Add bytes. Err: ERR_PROTOCOL a line is longer than max_line. */
 int lines_feed(struct lines *l, const void *data, size_t len, struct fw_err *err);
-/** 1 and the line without its LF (NUL-ended, valid until the next call on `l`), 0 when none is complete. */
+/** Return 1 and the line without its LF (NUL-ended, valid until the next call on `l`), 0 if none is complete. */
 int lines_next(struct lines *l, char **line, size_t *len);
-/** The next `n` bytes are payload. */
+/** Expect the next `n` bytes as payload. */
 void lines_expect(struct lines *l, size_t n);
-/** The available payload bytes, at most the expected number; 0 when none. Valid until the next call on `l`. */
+/** Return the available payload bytes, at most the expected number; 0 if none. Valid until the next call on `l`. */
 size_t lines_payload(struct lines *l, const char **data);
 
 /*
  * ---- log ----
  * One `key=value` line per event on stderr.
  *
- * Lines begin with a journal priority ("<3>") when stderr is not a terminal. Values with spaces or control bytes are quoted
- * and escaped, so that one event is always one line whatever a branch name holds. Fixed keys: ev job repo branch commit
- * cell dur_ms err. The event name comes first and is greppable: log_info("job.queued", "job=%lld repo=%s", id, log_quote(name)).
+ * Lines begin with a journal priority ("<3>") if stderr is not a terminal. Values with spaces or control bytes are quoted and
+ * escaped, so that one event is always one line with any branch name. Fixed keys: ev job repo branch commit cell dur_ms err. The
+ * event name comes first, for grep: log_info("job.queued", "job=%lld repo=%s", id, log_quote(name)).
  */
 
 enum log_level { LOG_DEBUG = 7, LOG_INFO = 6, LOG_WARNING = 4, LOG_ERROR = 3 };
 
-/** Name the program and the least urgent level that is printed. */
+/** Set the name of the program and the least urgent level that is printed. */
 void log_open(const char *program, enum log_level least);
 
-/** Write one event. Each `%s` value is escaped by the caller through log_quote where it may hold foreign bytes. */
+/** Write one event. The caller escapes `%s` values that may contain foreign bytes by log_quote. */
 void log_event(enum log_level level, const char *event, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /** Escape `text` for a log value. Shape: at most 255 bytes, cut with "...". Own: one of eight rotating static buffers. */
@@ -745,9 +760,9 @@ const char *log_quote(const char *text);
 
 /* ---- oid: Names of git's objects, as text: SHA-1 or SHA-256 in lower-case hex. Pure. ---- */
 
-/** A whole one: 40 or 64 digits and nothing else. NULL is none. */
+/** True for a complete name: 40 or 64 digits and nothing else. False for NULL. */
 bool oid_is_whole(const char *text);
-/** The beginning of one, or one: `min` to 64 digits and nothing else; at least one. */
+/** True for an abbreviated or complete name: `min` to 64 digits and nothing else; at least one. */
 bool oid_is_prefix(const char *text, size_t min);
 
 /*
@@ -765,33 +780,36 @@ struct option_row {
 	const char *print;             /* printed on standard output, which ends the program; no argument */
 };
 
-/** Read the options; `optind` is then the first other word. Returns OPTION_NEXT, or the exit status of the program. */
+/**
+ * Read the options; `optind` is then the index of the first other argument. Returns OPTION_NEXT, or the exit status of the
+ * program.
+ */
 int option_read(int argc, char **argv, const struct option_row *row);
 
-/* ---- percent: Bytes as %XX, as addresses and the names of branches write them. ---- */
+/* ---- percent: Bytes as %XX, as in URLs and in the names of branches. ---- */
 
-/** Append letters, digits and the characters of `kept` as they are, every other byte as %XX. */
+/** Append letters, digits and the characters of `kept` unchanged, every other byte as %XX. */
 void percent_encode(struct buf *out, const char *bytes, size_t len, const char *kept);
 
-/** The byte that a %XX at `at` (any text) stands for; -1: no such thing is there. */
+/** Return the byte of the escape %XX at `at` (any text); -1: there is none. */
 int percent_byte(const char *at);
 
-/** Decode %XX; a % that is followed by something else stays as it is. Shape: out[strlen(text) + 1]; a %00 ends it early. */
+/** Decode %XX; a % that begins no escape stays unchanged. Shape: out[strlen(text) + 1]; a %00 ends it early. */
 void percent_decode(const char *text, char *out);
 
 /*
  * ---- regular ----
- * Opens files whose path a person or a repository chose: what is no regular file is refused, never waited for.
+ * Opens files whose path a user or a repository chose: an object that is no regular file is refused, without waiting for it.
  *
- * A FIFO without a writer blocks a process that opens it for reading, and a device may do anything.
+ * A FIFO without a writer blocks a process that opens it for reading, and a device may have any effect.
  */
 
 /**
- * Open a regular file for reading, through links. `what` stands before its path in errors: "the configuration ", or "".
- * Own: the descriptor. Err: -1; ERR_INVALID something else is there, which is named.
+ * Open a regular file for reading, following links. `what` precedes its path in errors: "the configuration ", or "". Own: the
+ * descriptor. Err: -1; ERR_INVALID the object is no regular file; its kind is named.
  */
 int regular_open(const char *what, const char *path, struct fw_err *err);
-/** "a FIFO", "a folder": what is there instead; NULL it is a regular file. */
+/** Return the kind of another object: "a FIFO", "a folder"; NULL for a regular file. */
 const char *regular_wrong(const struct stat *st);
 
 /* ---- sd_notify: The service manager's protocol: READY, WATCHDOG, STOPPING over $NOTIFY_SOCKET. ---- */
@@ -803,20 +821,22 @@ int64_t sd_notify_watchdog_ms(void);
 
 /*
  * ---- secret ----
- * Files that hold a key, a token or a signing secret: only their owner may read them.
+ * Files that contain a key, a token or a signing secret: only their owner may read them.
  *
- * Contents never appear in an error. A file that systemd passes as a credential grants its one reader by an access control list,
- * whose mask shows as the group's permission: then the list itself is what counts.
+ * Contents never appear in an error. A file that systemd passes as a credential grants access to its one reader by an access
+ * control list, whose mask appears as the group's permission: in that case the list itself is checked.
  */
 
-/** Open a regular file that neither its group nor others may read or write. Own: the descriptor. Err: ERR_INVALID, with what to do. */
+/**
+ * Open a regular file that neither its group nor others may read or write. Own: the descriptor. Err: ERR_INVALID, with a remedy.
+ */
 int secret_open(const char *path, struct fw_err *err);
-/** The first line, 8 bytes at least, without its end. Shape: text[size]. Err: as secret_open; `text` then is "". */
+/** Read the first line, 8 bytes at least, without its end. Shape: text[size]. Err: as secret_open; `text` then is "". */
 int secret_read(const char *path, char *text, size_t size, struct fw_err *err);
 
-/* ---- similar: The word that a user may have meant by a mistyped one. ---- */
+/* ---- similar: The known name that a user may have mistyped. ---- */
 
-/** Letters to add, drop or change between two words; 99 where one has more than 64. */
+/** Return the edit distance of two names: letters to add, drop or change; 99 if one has more than 64. */
 int similar_distance(const char *a, const char *b);
 
 /* ---- unit: Display of rates and times: one unit for a whole table, and no number that rounds to 0. Pure. ---- */
@@ -844,83 +864,85 @@ void unit_rate(struct unit unit, double tflops, char *out);
 /** Format a time with at least four. Units: ms. */
 void unit_ms(double ms, char *out);
 
-/* ---- utf8: Reading UTF-8 that may be broken, and telling characters that hide or reorder what a person reads. ---- */
+/* ---- utf8: Reading UTF-8 that may be invalid, and detection of characters that hide or reorder displayed text. ---- */
 
 #define UTF8_INVALID UINT32_MAX
 
 /**
- * Decode the character at `text[0]`. Returns the bytes it takes (at least 1 when len > 0); `*code` is UTF8_INVALID for a byte
- * that starts no valid character (overlong forms and surrogates are not valid).
+ * Decode the character at `text[0]`. Returns its number of bytes (at least 1 if len > 0); `*code` is UTF8_INVALID for a byte that
+ * starts no valid character (overlong forms and surrogates are invalid).
  */
 size_t utf8_next(const char *text, size_t len, uint32_t *code);
-/** Control characters, marks that change the writing direction, and characters of no width. */
+/** True for control characters, characters that change the writing direction, and characters without width. */
 bool utf8_is_hidden(uint32_t code);
 /**
- * Append `text` so that it can be read and does nothing: broken bytes become U+FFFD, hidden characters a visible \x1b or
- * \u202e. Characters of `keep` (ASCII, e.g. "\n\t") pass although they are hidden.
+ * Append `text` so that it is readable and has no effect: invalid bytes become U+FFFD, hidden characters a visible \x1b or
+ * \u202e. Characters of `keep` (ASCII, e.g. "\n\t") stay although they are hidden.
  */
 void utf8_show(struct buf *out, const char *text, size_t len, const char *keep);
 
 /*
  * ---- yaml ----
- * Typed reading of a YAML file by libyaml, for people: all mistakes in one run, each with file:line:col.
+ * Typed reading of a YAML file by libyaml, for users: reports all mistakes at once, each with file:line:col.
  *
  * The reader requests the keys it knows; keys that it did not request are mistakes, with the nearest known key as suggestion. A
- * mistake is one line "file:line:col: key.path: what; what to do" in the document's `mistakes` buffer. Values are read by the
- * type that the caller wants: `no` is a string for yaml_string and an error for yaml_bool (only true and false are
- * booleans); numbers must be numbers to their last character; durations need a unit (ms s min h), percentages may carry %.
+ * mistake is one line "file:line:col: key.path: what; what to do" in the document's `mistakes` buffer. The requested type defines
+ * how a value is read: `no` is a string for yaml_string and an error for yaml_bool (only true and false are booleans); numbers
+ * must be numbers to their last character; durations need a unit (ms s min h), percentages may have a %.
  */
 
 struct yaml;      /* a document */
 struct yaml_node; /* borrowed from its document */
 
-/** Read a document. Always returns one; a syntax error is a mistake and its root is NULL. Err: NULL only when memory is short. */
+/** Read a document. Always returns one; a syntax error is a mistake and its root is NULL. Err: NULL only if memory is out. */
 struct yaml *yaml_new(const char *text, size_t len, const char *file);
-#define yaml_free base_yaml_free /* libyaml exports a yaml_free that its own code would take ours for */
+#define yaml_free base_yaml_free /* libyaml exports a yaml_free, which would replace this one in its own code */
 void yaml_free(struct yaml *y);
 struct yaml_node *yaml_root(struct yaml *y);
-/** Its name, as yaml_new was given it. Own: the document's. */
+/** Return its name, as given to yaml_new. Own: the document's. */
 const char *yaml_file(const struct yaml *y);
-/** Number of mistakes so far, and their lines ('\n'-ended). */
+/** Return the number of mistakes so far, and their lines ('\n'-ended). */
 int yaml_mistakes(const struct yaml *y);
 const char *yaml_mistake_text(const struct yaml *y);
 /** Add a mistake at `node`. */
 void yaml_mistake(struct yaml *y, const struct yaml_node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/** Position of a value, for mistakes that are found after the document is freed. From 1; 0 nowhere. */
+/** Position of a value, for mistakes that are detected after the document is freed. From 1; 0 unknown. */
 struct yaml_position {
 	int line, column;
 };
 struct yaml_position yaml_position(const struct yaml_node *n);
 
-/** Child of a mapping, NULL if absent; marks the key as known. A `map` of NULL gives NULL. */
+/** Return a child of a mapping, NULL if absent; marks the key as requested. A `map` of NULL gives NULL. */
 struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *key);
-/** Whether a mapping has this key, which remains unrequested: to distinguish another kind of file. */
+/** True if a mapping has this key, which remains unrequested: to detect another kind of file. */
 bool yaml_has(const struct yaml_node *map, const char *key);
 /** After all yaml_get calls on `map`: report keys that were not requested, and duplicates. */
 void yaml_finish(struct yaml *y, struct yaml_node *map);
 bool yaml_is_map(const struct yaml_node *n);
 bool yaml_is_list(const struct yaml_node *n);
-/** A key without a value, ~ or null. */
+/** True for a key without a value, ~ or null. */
 bool yaml_is_null(const struct yaml_node *n);
-/** Items of a list of `min` to `max`; -1 for NULL, and for another node, which is a mistake: these words. */
+/**
+ * Return the number of items of a list of `min` to `max`; -1 for NULL, and for other nodes, which add a mistake with this text.
+ */
 int yaml_list(struct yaml *y, struct yaml_node *n, int min, int max, const char *wrong, ...)
 	__attribute__((format(printf, 5, 6)));
-/** The same of a mapping and its pairs. */
+/** As above, for a mapping and its pairs. */
 int yaml_map(struct yaml *y, struct yaml_node *n, int min, int max, const char *wrong, ...) __attribute__((format(printf, 5, 6)));
-/** Items of a list (or pairs of a map). NULL and non-lists have 0. */
+/** Return the number of items of a list (or pairs of a map). NULL and other nodes have 0. */
 int yaml_count(const struct yaml_node *n);
 struct yaml_node *yaml_item(struct yaml *y, struct yaml_node *list, int i);
-/** i-th pair of a mapping whose keys are free (marks it as known). */
+/** Return the i-th pair of a mapping with any keys, and mark the key as requested. */
 struct yaml_node *yaml_pair(struct yaml *y, struct yaml_node *map, int i, const char **key);
 
-/* Typed values. A NULL node leaves *out unchanged and returns 0; a wrong one adds a mistake and returns -1. */
+/* Typed values. A NULL node leaves *out unchanged and returns 0; an invalid one adds a mistake and returns -1. */
 int yaml_string(struct yaml *y, struct yaml_node *n, const char **out); /* Own: the document's */
 int yaml_int(struct yaml *y, struct yaml_node *n, int64_t min, int64_t max, int64_t *out);
 int yaml_double(struct yaml *y, struct yaml_node *n, double min, double max, double *out);
 int yaml_bool(struct yaml *y, struct yaml_node *n, bool *out);
 int yaml_duration_ms(struct yaml *y, struct yaml_node *n, int64_t min_ms, int64_t max_ms, int64_t *out);
-/** Seconds; a bare number is taken as seconds only here, for keys that end in _s. */
+/** Read seconds; a bare number is accepted as seconds only here, for keys that end in _s. */
 int yaml_seconds(struct yaml *y, struct yaml_node *n, double min, double max, double *out);
 int yaml_percent(struct yaml *y, struct yaml_node *n, double min, double max, double *out);
 

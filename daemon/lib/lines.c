@@ -1,10 +1,10 @@
-/* lines.c - framing of all messages between our programs; a peer decides neither length nor memory. */
+/* lines.c - framing of all messages between flopwatch's programs; a peer decides neither length nor memory. */
 #include "lib/lib.h"
 
 void lines_init(struct lines *l, size_t max_line)
 {
 	*l = (struct lines){ .max_line = max_line };
-	/* What may pile up is bounded by the caller, who takes everything out between two feeds. */
+	/* The caller bounds the pending data: it reads all lines between two feeds. */
 	buf_init(&l->pending, SIZE_MAX / 4);
 }
 
@@ -40,7 +40,7 @@ int lines_next(struct lines *l, char **line, size_t *len)
 	char *from = l->pending.data + l->start;
 	char *end;
 
-	/* Too long behind shorter ones: kept back, so that the next feed refuses it. */
+	/* A line that is too long after shorter ones: not returned, so that the next feed refuses it. */
 	if (l->payload || l->start == l->pending.len || line_too_long(l, l->start))
 		return 0;
 	end = memchr(from, '\n', l->pending.len - l->start);

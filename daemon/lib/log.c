@@ -1,4 +1,4 @@
-/* log.c - one event, one line: a journal can be searched by key, and no branch name can forge a second line. */
+/* log.c - one line for each event: a journal can be searched by key, and no branch name can forge a second line. */
 #include "lib/lib.h"
 
 #include <poll.h>
@@ -19,7 +19,7 @@ void log_open(const char *program, enum log_level least)
 	least_level = least;
 }
 
-/* A reader of our stderr who does not read must not stop us. A pipe that can be written takes a line whole (PIPE_BUF). */
+/* A process that does not read this program's stderr must not block it. A writable pipe accepts a whole line (PIPE_BUF). */
 static bool is_read(void)
 {
 	struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
@@ -27,7 +27,7 @@ static bool is_read(void)
 	return poll(&out, 1, 0) != 0;
 }
 
-/* False: stderr failed, such as a file on a full disk. Later output reports how much is missing. */
+/* Returns false if stderr failed, such as a file on a full disk. Later output reports how much is missing. */
 static bool write_line(const char *line, size_t len)
 {
 	if (is_torn && write(STDERR_FILENO, "\n", 1) != 1)
@@ -72,7 +72,7 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
 	clock_format(clock_utc_ms(), at);
 	if (isatty(STDERR_FILENO))
 		n = snprintf(line, sizeof line, "%s %s ev=%s ", at, program_name, event);
-	else if (getenv("JOURNAL_STREAM")) /* the journal stamps lines itself */
+	else if (getenv("JOURNAL_STREAM")) /* the journal adds its own time */
 		n = snprintf(line, sizeof line, "<%d>ev=%s ", (int)level, event);
 	else
 		n = snprintf(line, sizeof line, "<%d>ev=%s at=%s ", (int)level, event, at);
@@ -106,7 +106,7 @@ const char *log_quote(const char *text)
 	static char slots[QUOTE_SLOTS][QUOTE_MAX + 1];
 	static unsigned turn;
 	char *out = slots[turn++ % QUOTE_SLOTS];
-	/* Space that must remain for `..."` at the cut. */
+	/* Reserved for `..."` at the cut. */
 	const size_t limit = QUOTE_MAX - 4;
 	size_t len = strlen(text), i = 0, used = 0;
 	bool quoted = len == 0;

@@ -1,11 +1,11 @@
-/* mem.c - allocations of our own, bounded sizes: without memory for them the program ends. */
+/* mem.c - allocations of sizes that flopwatch itself bounds: if memory is exhausted, the program ends. */
 #include "lib/lib.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Without buffers of stdio, which may need memory. */
+/* Without stdio, whose buffers may need memory. */
 static _Noreturn void fail(size_t size)
 {
 	char line[64];

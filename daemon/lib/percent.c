@@ -7,7 +7,7 @@ static bool is_plain(char c)
 
 void percent_encode(struct buf *out, const char *bytes, size_t len, const char *kept)
 {
-	size_t begin = 0; /* of what goes out as it is */
+	size_t begin = 0; /* of an unescaped character */
 	for (size_t i = 0; i < len; i++) {
 		char c = bytes[i];
 		if (is_plain(c) || (c && strchr(kept, c)))

@@ -1,7 +1,7 @@
 /*
- * proc.c - starting a child is a checklist, kept in one place because every forgotten step is a leak or a hang:
- * signals blocked across fork, own session, death with the parent (and the race behind it), default dispositions, limits,
- * working directory, listed descriptors only, clean environment, exec error reported through a close-on-exec pipe, pidfd.
+ * proc.c - start of a child: a checklist in one place, because every forgotten step is a leak or a hang. Steps: signals blocked
+ * across fork, own session, death with the parent (and its race), default dispositions, limits, working directory, only listed
+ * descriptors, clean environment, exec error reported through a close-on-exec pipe, pidfd.
  */
 #include "lib/lib.h"
 
@@ -22,13 +22,13 @@
 
 enum { CHILD_FD_MAX = 64, HIGH_FD = 100, ENV_TEXT = 4096, CAREFUL_MS = 2000, CPU_GRACE_S = 5 };
 
-/* What a child that could not start writes into the pipe. */
+/* Written into the pipe by a child that could not start. */
 struct start_failure {
 	int number; /* errno */
 	char step[16];
 };
 
-/* The environment of a child that was given none. */
+/* The default environment of a child. */
 struct default_env {
 	char text[3][ENV_TEXT];
 	const char *list[5];
@@ -67,7 +67,7 @@ static int find_in_path(const char *name, char *path, size_t size, struct fw_err
 	while (*dirs) {
 		size_t len = strcspn(dirs, ":");
 
-		/* An empty or relative entry would mean the working directory, which may belong to a branch. */
+		/* An empty or relative entry would be relative to the working directory, which may belong to a branch. */
 		if (dirs[0] == '/' && (size_t)snprintf(path, size, "%.*s/%s", (int)len, dirs, name) < size && is_program(path))
 			return 0;
 		dirs += len;
@@ -88,7 +88,7 @@ static void set_limit(int resource, int64_t value)
 	setrlimit((__rlimit_resource_t)resource, &lim);
 }
 
-/* Between the two the signal says what for; at the second the kernel kills without a word. */
+/* At the first limit a signal states the cause; at the second the kernel kills without a message. */
 static void set_cpu_limit(int seconds)
 {
 	struct rlimit lim = { .rlim_cur = (rlim_t)seconds, .rlim_max = (rlim_t)seconds + CPU_GRACE_S }, had;
@@ -100,7 +100,7 @@ static void set_cpu_limit(int seconds)
 	setrlimit(RLIMIT_CPU, &lim);
 }
 
-/* Below here until exec: the child. It only makes system calls. */
+/* The code below until exec runs in the child. It only makes system calls. */
 
 static _Noreturn void child_fail(int report, const char *step)
 {
@@ -128,7 +128,7 @@ static void child_descriptors(const struct proc_spec *spec, int report)
 	bool used[3] = { false };
 	int null_fd, i;
 
-	/* Out of the way first: a number that one entry wants may be where another one is now. */
+	/* Move all descriptors to high numbers first: the number that one entry needs may be in use by another one. */
 	for (i = 0; i < spec->n_fd; i++) {
 		high[i] = fcntl(spec->fd[i].ours, F_DUPFD_CLOEXEC, HIGH_FD);
 		if (high[i] < 0)
@@ -147,7 +147,7 @@ static void child_descriptors(const struct proc_spec *spec, int report)
 	for (i = 0; i < 3; i++)
 		if (!used[i] && dup2(null_fd, i) < 0)
 			child_fail(report, "/dev/null");
-	/* Opened as 0, 1 or 2 in a parent without them, it must not stay close-on-exec. */
+	/* If the parent has no descriptor 0, 1 or 2, the null descriptor may be one of them and must not stay close-on-exec. */
 	if (null_fd < 3)
 		fcntl(null_fd, F_SETFD, 0);
 }
@@ -168,14 +168,17 @@ static _Noreturn void exec_program(
 		if (getppid() != parent)
 			_exit(127);
 	}
-	/* Past the C library, which does not touch its own two signals; a parent such as make may hand them down ignored. */
+	/*
+	 * Call the kernel directly, because the C library does not change its own two signals; a parent such as make may have
+	 * ignored them.
+	 */
 	for (sig = 1; sig < NSIG; sig++)
 		if (sig != SIGKILL && sig != SIGSTOP)
 			syscall(SYS_rt_sigaction, sig, default_action, NULL, (size_t)(NSIG - 1) / 8);
 	child_descriptors(spec, report);
 	if (spec->cwd && chdir(spec->cwd) < 0)
 		child_fail(report, "chdir");
-	if (spec->cores) /* a machine that has not got them any more: better slower than not at all */
+	if (spec->cores) /* if the machine no longer has these cores, a slower child is better than none */
 		sched_setaffinity(0, sizeof *spec->cores, spec->cores);
 	umask(022);
 	set_limit(RLIMIT_FSIZE, spec->file_size_bytes);
@@ -248,7 +251,7 @@ int proc_spawn(const struct proc_spec *spec, struct proc *p, struct fw_err *err)
 	}
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return err_sys(err, "start %s: pipe", spec->argv[0]);
-	/* Away from the low numbers that the child hands to its program. */
+	/* Move it away from the low numbers that the child passes to its program. */
 	high = fcntl(report[1], F_DUPFD_CLOEXEC, HIGH_FD);
 	close(report[1]);
 	if (high < 0) {
@@ -276,7 +279,7 @@ int proc_spawn(const struct proc_spec *spec, struct proc *p, struct fw_err *err)
 	return result;
 }
 
-/* Reap an ended child; its group goes with it, while the zombie still keeps the group's number ours. */
+/* Reap an ended child and kill its group, while the zombie still reserves the group's number. */
 static int take_exit(struct proc *p, int options, struct proc_exit *how)
 {
 	siginfo_t info = { 0 };
@@ -293,7 +296,7 @@ static int take_exit(struct proc *p, int options, struct proc_exit *how)
 			continue;
 	}
 	how->timed_out = false;
-	if (rc < 0) /* other code reaped it: ended, nothing known */
+	if (rc < 0) /* other code reaped it: it ended with unknown status */
 		*how = (struct proc_exit){ .status = -1 };
 	else if (info.si_code == CLD_EXITED)
 		*how = (struct proc_exit){ .status = info.si_status };
@@ -321,7 +324,7 @@ void proc_stop(const struct proc *p)
 	proc_signal(p, p->is_careful ? SIGTERM : SIGKILL);
 }
 
-/* Whether it has ended in a while, or is to be waited for anyway. */
+/* True if it has ended within a while, or must be waited for anyway. */
 static bool ends_soon(const struct proc *p)
 {
 	struct pollfd ended = { .fd = p->pidfd, .events = POLLIN };
@@ -393,13 +396,13 @@ int proc_sibling(const char *name, char *path, size_t size, struct fw_err *err)
 
 struct run {
 	struct proc p;
-	int in_fd, out_fd, err_fd; /* our ends; -1 closed */
+	int in_fd, out_fd, err_fd; /* the parent's ends; -1 closed */
 	const struct buf *in;
 	size_t written;
 	struct buf *out, *errors;
 };
 
-/* One end for us (non-blocking), one for the child. `ours_reads`: the parent's end reads. */
+/* Create one end for the parent (non-blocking), one for the child. `ours_reads`: the parent's end reads. */
 static int make_pipe(bool ours_reads, int *ours, int *theirs, struct fw_err *err)
 {
 	int ends[2];
@@ -423,14 +426,14 @@ static void feed_input(struct run *r)
 		fd_close(&r->in_fd);
 }
 
-/* What does not fit any more is read and dropped, so that the child does not block on a full pipe. */
+/* Read and drop output that no longer fits, so that the child does not block on a full pipe. */
 static void take_output(int *fd, struct buf *b)
 {
 	char chunk[16384];
 	ssize_t got = 0;
 	int interleave;
 
-	/* A bounded number of turns: an endless writer must not keep us from the deadline. */
+	/* Limit the number of reads: an endless writer must not delay the deadline. */
 	for (interleave = 0; interleave < 32 && (got = read(*fd, chunk, sizeof chunk)) > 0; interleave++) {
 		size_t room = b->max - b->len;
 
@@ -473,7 +476,7 @@ static void attend(struct run *r, int64_t deadline_ns, struct proc_exit *how)
 			take_output(&r->out_fd, r->out);
 		if (fds[3].revents)
 			take_output(&r->err_fd, r->errors);
-		/* A process that left the group may hold the pipes open for ever: the child's end is the end. */
+		/* A process that left the group may keep the pipes open forever: stop reading at the child's end. */
 		if (fds[0].revents && proc_reap(&r->p, how)) {
 			how->timed_out = late;
 			break;
@@ -501,7 +504,7 @@ int proc_run(const struct proc_spec *given, const struct buf *in, struct buf *ou
 	*how = (struct proc_exit){ .status = -1 };
 	if (spec.n_fd > space - 3)
 		return err_set(err, ERR_INTERNAL, "proc_run: %d descriptors listed", spec.n_fd);
-	/* A child that closes its input early is its own business, not a SIGPIPE of ours. */
+	/* A child may close its input early: write without SIGPIPE. */
 	sigemptyset(&pipe_set);
 	sigaddset(&pipe_set, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &pipe_set, &before);

@@ -34,12 +34,12 @@ int regular_open(const char *what, const char *path, struct fw_err *err)
 {
 	struct stat st;
 
-	/* Before it is opened, because opening a socket only fails and opening a device may have effects. */
+	/* Check before opening, because opening a socket only fails and opening a device may have effects. */
 	if (stat(path, &st) < 0)
 		return err_sys(err, "cannot read %s%s", what, path);
 	if (regular_wrong(&st))
 		return refuse(what, path, &st, err);
-	/* And once it is open, because something else may be there by now, which O_NONBLOCK does not wait for. */
+	/* Check again after opening, because the file may have been replaced; O_NONBLOCK does not wait for a FIFO. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return err_sys(err, "cannot read %s%s", what, path);

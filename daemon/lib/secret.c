@@ -20,7 +20,10 @@ static unsigned little_endian(const unsigned char *at, int n)
 	return value;
 }
 
-/* Whether the list lets in nobody but the owner and this user. To root, who may read all, one that names the daemon's user is private as well. */
+/*
+ * True if the list grants access only to the owner and this user. For root, which may read all files, a list that names the
+ * daemon's user is private as well.
+ */
 static bool list_is_private(const unsigned char *list, ssize_t len)
 {
 	for (ssize_t at = 4; at + ACL_ENTRY_BYTES <= len; at += ACL_ENTRY_BYTES) {

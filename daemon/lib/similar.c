@@ -1,4 +1,4 @@
-/* similar.c - the edit distance of two words, a row of its table at a time. */
+/* similar.c - the edit distance of two names, computed one table row at a time. */
 #include "lib/lib.h"
 
 enum { LETTERS_MAX = 64 };

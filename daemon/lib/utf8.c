@@ -1,4 +1,4 @@
-/* utf8.c - one strict decoder, so that JSON, log lines and branch names agree on what is broken. */
+/* utf8.c - the only decoder, which is strict, so that JSON, log lines and branch names agree on invalid bytes. */
 #include "lib/lib.h"
 
 size_t utf8_next(const char *text, size_t len, uint32_t *code)

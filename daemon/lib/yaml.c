@@ -1,8 +1,8 @@
 /*
  * yaml.c - a tree of nodes with their positions, built from libyaml's events.
  *
- * From events and not from libyaml's documents, because anchors, tags and second documents are refused here: none of our
- * files needs them, and an alias can make a small file expand without end. The typed readers are in yaml_value.c.
+ * Events are used instead of libyaml's documents, because anchors, tags and second documents are refused here: no flopwatch file
+ * needs them, and an alias can make a small file expand without end. The typed readers are in yaml_value.c.
  */
 #include "lib/internal.h"
 
@@ -19,7 +19,7 @@ static void mistake_at(struct yaml *y, int line, int column, const char *path, c
 	buf_printf(&y->mistakes, "%s:%d:%d: %s%s%s\n", y->file, line, column, path, *path ? ": " : "", what);
 }
 
-/* "build.command[2]" of a node; the end is cut when it does not fit. */
+/* "build.command[2]" of a node; the end is cut if it does not fit. */
 static void node_path(const struct yaml_node *n, char *path, size_t size)
 {
 	const struct yaml_node *chain[DEPTH_MAX + 2];
@@ -180,7 +180,7 @@ struct builder {
 	int depth, documents;
 };
 
-/* 1 go on, 0 the end, -1 a mistake was noted and reading stops. */
+/* 1 continue, 0 the end, -1 a mistake was recorded and reading stops. */
 static int on_event(struct yaml *y, struct builder *b, const yaml_event_t *e)
 {
 	struct yaml_node *n;
@@ -214,7 +214,10 @@ static int on_event(struct yaml *y, struct builder *b, const yaml_event_t *e)
 	}
 }
 
-/* Editors of another system put a byte order mark in front, which is no mistake; of UTF-16 they get nothing but one. */
+/*
+ * Editors of other systems write a byte order mark first, which is no mistake in UTF-8; for UTF-16 it is the only mistake
+ * reported.
+ */
 static bool skip_mark(struct yaml *y, const char **text, size_t *len)
 {
 	if (*len >= 2 && (memcmp(*text, "\xff\xfe", 2) == 0 || memcmp(*text, "\xfe\xff", 2) == 0)) {
@@ -297,9 +300,9 @@ struct yaml_node *yaml_root(struct yaml *y)
 	return y->root;
 }
 
-/* ---- walking ---- */
+/* ---- access ---- */
 
-/* Keys are remembered for the suggestions of yaml_finish. */
+/* Requested keys are stored for the suggestions of yaml_finish. */
 static void remember_requested(struct yaml_node *map, const char *key)
 {
 	int i;
@@ -376,7 +379,7 @@ void yaml_finish(struct yaml *y, struct yaml_node *map)
 
 	if (!map || map->kind != YAML_MAP)
 		return;
-	/* Every unknown key is a mistake: past the last one reported, a long file must not cost the square of its keys. */
+	/* Every unknown key is a mistake. After the last one reported, stop: a long file must not cost the square of its keys. */
 	for (n = map->first_child; n && y->n_mistakes <= MISTAKES_MAX; n = n->next) {
 		for (other = map->first_child; other != n; other = other->next)
 			if (strcmp(other->key, n->key) == 0)

@@ -1,4 +1,4 @@
-/* yaml_value.c - the typed readers: a value is what its reader wants, to its last character, or a mistake with a remedy. */
+/* yaml_value.c - the typed readers: a value has the requested type, to its last character, or is a mistake with a remedy. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ bool yaml_is_null(const struct yaml_node *n)
 	return n && n->kind == YAML_TEXT && n->plain && (!n->text[0] || !strcmp(n->text, "~") || !strcmp(n->text, "null"));
 }
 
-/* The text of a scalar that holds something, else a mistake and NULL. */
+/* Return the text of a non-empty scalar, else add a mistake and return NULL. */
 static const char *scalar(struct yaml *y, struct yaml_node *n, const char *wanted)
 {
 	if (n->kind != YAML_TEXT) {
@@ -55,7 +55,7 @@ int yaml_int(struct yaml *y, struct yaml_node *n, int64_t min, int64_t max, int6
 	return 0;
 }
 
-/* A decimal number at the start of `text`; no hexadecimal, no "nan", no leading blanks. */
+/* Parse a decimal number at the start of `text`; no hexadecimal, no "nan", no leading blanks. */
 static bool decimal(const char *text, double *v, const char **end)
 {
 	size_t len = strspn(text, "+-.0123456789eE");
@@ -69,13 +69,13 @@ static bool decimal(const char *text, double *v, const char **end)
 	return stop != text && stop <= text + len && isfinite(*v);
 }
 
-/* How a kind of number is written: what stands behind it, and its mistakes. */
+/* Syntax of a kind of number: its suffix, and the messages of its mistakes. */
 struct number {
-	const char *wanted, *wrong; /* `wrong` behind the text in quotes */
+	const char *wanted, *wrong; /* `wrong` follows the text in quotes */
 	double (*factor)(const char *rest);
 	const char *wrong_rest; /* NULL: `wrong` */
 	const char *unit;       /* of the range in messages */
-	double scale;           /* of the factor's unit in that of the range */
+	double scale;           /* units of the factor in one unit of the range */
 };
 
 static int read_number(struct yaml *y, struct yaml_node *n, const struct number *how, double min, double max, double *out)
@@ -125,7 +125,7 @@ int yaml_bool(struct yaml *y, struct yaml_node *n, bool *out)
 	return 0;
 }
 
-/* Milliseconds of one unit; 0 for an unknown one. */
+/* Return the milliseconds of one unit; 0 for an unknown one. */
 static double yaml_unit_ms(const char *unit)
 {
 	static const struct {
