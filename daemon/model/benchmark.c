@@ -24,7 +24,7 @@ static void read_artifacts(struct yaml *y, struct yaml_node *list, struct benchm
 	}
 }
 
-/* Read the deciding time. Other formats have one time only. */
+/* Read which time decides. Other formats have only one time. */
 static void read_time(struct yaml *y, struct yaml_node *time, struct benchmark *b)
 {
 	char word[16] = "";

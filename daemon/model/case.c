@@ -1,7 +1,7 @@
 /*
  * case.c - names and useful work of cells, delegated to their family.
  *
- * FLOPs are counted only there, from the exact work of a shape, so a branch cannot claim more work than its problem has.
+ * Only families count FLOPs, from the exact work of a shape, so a branch cannot claim more work than its problem has.
  */
 #include "model/model.h"
 

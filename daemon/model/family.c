@@ -1,4 +1,4 @@
-/* family.c - the table of families, which make writes from the folders, and what can be asked of each without knowing it. */
+/* family.c - the table of families, which make generates from the folders, and functions that work on any family. */
 #include "model/model.h"
 
 #define FAMILY(name) extern const struct family family_##name;

@@ -1,7 +1,7 @@
 /*
- * inputs.c - loops over the element functions of inputs.c on the host.
+ * inputs.c - loops over the element functions of model.h on the host.
  *
- * The header holds the arithmetic, because the GPU compiles it too. tests/support/inputs.py is an independent implementation;
+ * The header contains the arithmetic, because the GPU compiles it too. tests/support/inputs.py is an independent implementation;
  * golden hashes in tests/model/test_inputs.c check both.
  */
 #include "model/model.h"

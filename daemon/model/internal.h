@@ -12,7 +12,7 @@ int mistakes_report(const struct yaml *y, struct fw_err *err);
 
 /* ---- name_list: A closed list of names as a table, for rows, JSON and command lines. ---- */
 
-/** Return the position of `word`; n: not in the list. Shape: words[n]. */
+/** Return the index of `word`; n: not in the list. Shape: words[n]. */
 int name_find(const char *const *words, int n, const char *word);
 
 #endif

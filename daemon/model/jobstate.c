@@ -14,7 +14,7 @@ static const char *const names[JOBSTATE_N] = {
 	"target_missing",
 };
 
-/* One row a state, one column an event; 0 is queued, which only a disconnected worker leads to, so "o" means "stays". */
+/* One row a state, one column an event. 0 is queued, which only a disconnected worker leads to, so "o" means "no change". */
 enum { o = -1, Q = JOBSTATE_QUEUED, S = JOBSTATE_ASSIGNED, B = JOBSTATE_BUILDING, C = JOBSTATE_CHECKING, M = JOBSTATE_MEASURING };
 enum { D = JOBSTATE_DONE, F = JOBSTATE_FAILED, X = JOBSTATE_CANCELLED, U = JOBSTATE_SUPERSEDED, G = JOBSTATE_TARGET_MISSING };
 

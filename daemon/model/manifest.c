@@ -61,7 +61,7 @@ void manifest_read_text(struct yaml *y, struct yaml_node *n, bool path, char *ou
 		snprintf(out, size, "%s", text);
 }
 
-/* Shape: rows[max][size]. Returns the number; an absent list keeps the default of `n`. */
+/* Shape: rows[max][size]. Returns the number; `n` if the list is absent. */
 int manifest_read_list(struct yaml *y, struct yaml_node *list, bool path, char *rows, size_t size, int max, int n)
 {
 	int count = yaml_list(y, list, 1, max, "must be a list of 1 to %d items", max);
@@ -107,7 +107,7 @@ static void read_outputs(struct yaml *y, struct yaml_node *map, struct manifest 
 	}
 }
 
-/* Read benchmark programs. Defaults suit a repository with nothing else. */
+/* Read benchmark programs. The defaults suit a repository that contains nothing else. */
 static void read_benchmarks(struct yaml *y, struct yaml_node *map, struct manifest *m)
 {
 	if (yaml_map(y, map, 1, MANIFEST_BENCHMARKS_MAX,
@@ -151,7 +151,7 @@ static void read_root(struct yaml *y, struct yaml_node *root, struct manifest *m
 		yaml_mistake(y, version, "version %lld is unknown; this flopwatch reads 1", (long long)v);
 	read_benchmarks(y, yaml_get(y, root, "benchmarks"), m);
 	if (build || m->n_benchmarks)
-		m->peers.n = 0; /* the default is a provider of our own modules */
+		m->peers.n = 0; /* the default is a provider of flopwatch's own modules */
 	peers_read(y, yaml_get(y, root, "peers"), &m->peers);
 	m->n_inputs = manifest_read_list(
 		y, yaml_get(y, root, "inputs"), true, m->input[0], sizeof m->input[0], MANIFEST_LIST_MAX, m->n_inputs);

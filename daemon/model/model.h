@@ -24,7 +24,7 @@ enum alertkind {
 };
 
 const char *alertkind_name(enum alertkind v);
-/** ALERTKIND_N for an unknown word. */
+/** Return ALERTKIND_N for an unknown name. */
 enum alertkind alertkind_from_name(const char *name);
 
 /* ---- alertstate: States of an alert: it lasts until it is resolved, or until a user decides. ---- */
@@ -39,11 +39,11 @@ enum alertstate {
 };
 
 const char *alertstate_name(enum alertstate v);
-/** ALERTSTATE_N for an unknown word. */
+/** Return ALERTSTATE_N for an unknown name. */
 enum alertstate alertstate_from_name(const char *name);
 bool alertstate_is_live(enum alertstate v);
 
-/* ---- direction: The computation of one call of a case. A family lists those that it has. ---- */
+/* ---- direction: The computation of one call of a case. A family lists its directions. ---- */
 
 enum direction {
 	DIRECTION_FORWARD = FW_FORWARD,
@@ -51,7 +51,7 @@ enum direction {
 	DIRECTION_DGRAD = FW_DGRAD,
 	DIRECTION_WGRAD = FW_WGRAD,
 	DIRECTION_TOTAL = FW_TOTAL,
-	DIRECTION_ONCE, /* for modules a forward: its part that is done once, as long as weights stay (fw_info.once) */
+	DIRECTION_ONCE, /* for modules a forward: the work that is done once, as long as the weights stay (fw_info.once) */
 	DIRECTIONS
 };
 
@@ -61,9 +61,9 @@ const char *direction_name(enum direction d);
 
 /*
  * ---- reader ----
- * A suite file as a family reads it: lists of numbers and words with their mistakes, and storage for cases.
+ * Functions with which a family reads a suite file: lists of numbers and names with their mistakes, and storage for cases.
  *
- * Names, thresholds, seed and directions are the suite's, and read before.
+ * Names, thresholds, seed and directions belong to the suite, and are read before.
  */
 
 enum { READER_LIST_MAX = 32 };
@@ -72,165 +72,183 @@ struct reader {
 	struct yaml *y;
 	/** Add one case in every direction of the suite. Mistakes are reported at `at`, once. */
 	void (*add)(struct reader *r, struct yaml_node *at, const void *shape);
-	void *arg; /* of add: the suite's */
+	void *arg; /* argument of add: the suite's */
 };
 
 void reader_add(struct reader *r, struct yaml_node *at, const void *shape);
 
-/** A list of 1 to `max` whole numbers up to `most`. Returns how many, 0 after a mistake or without a list. Shape: out[max]. */
+/**
+ * Read a list of 1 to `max` whole numbers up to `most`. Returns their number, 0 after a mistake or without a list. Shape:
+ * out[max].
+ */
 int reader_ints(struct reader *r, struct yaml_node *list, int max, int64_t most, int32_t *out);
-/** A list of 1 to READER_LIST_MAX numbers between 0 and 1; likewise. */
+/** Read a list of 1 to READER_LIST_MAX numbers between 0 and 1; likewise. */
 int reader_shares(struct reader *r, struct yaml_node *list, double *out);
-/** A word's index in `words` (NULL after the last); -1 and a mistake with `hint` if it is not in the list. */
+/** Return the index of a name in `words` (NULL after the last); -1 and a mistake with `hint` if it is not in the list. */
 int reader_word(struct yaml *y, struct yaml_node *n, const char *const *words, const char *hint);
-/** A mistake at `map` where `value` is not there. */
+/** Add a mistake at `map` if `value` is missing. */
 void reader_require(struct yaml *y, const struct yaml_node *map, const struct yaml_node *value, const char *key);
 
 /*
  * ---- family ----
- * What can be measured: a family of problems that differ in their shape. Everything that flopwatch knows of one kind of
- * kernel is in daemon/families/NAME/, behind the struct below; what a result has to be, in its reference*.c.
+ * A family of problems that differ in their shape. All code about one kind of kernel is in daemon/families/NAME/, behind the
+ * struct below; the definition of a correct result is in its reference*.c.
  *
- * Families are found by their folders: NAME/ defines `const struct family family_NAME`. doc/families.md shows how to write one.
+ * Families are found by their folders: NAME/ defines `const struct family family_NAME`. doc/families.md explains how to write
+ * one.
  *
  * A shape is the family's own struct, of plain values without pointers, so that it can be copied and compared. A family owns
- * nothing else and decides nothing: it answers questions about shapes.
+ * nothing else and decides nothing: its functions only describe shapes.
  */
 
 enum {
-	FAMILY_SHAPE_BYTES = 1152, /* most that a shape may take */
-	FAMILY_ABI_BYTES = 128,    /* and its struct in the kernel ABI */
+	FAMILY_SHAPE_BYTES = 1152, /* maximum size of a shape */
+	FAMILY_ABI_BYTES = 128,    /* and of its struct in the kernel ABI */
 	FAMILY_KEY_SIZE = 160,
 	FAMILY_SLOTS_MAX = 16,
 	FAMILY_PHASES_MAX = 6,
 	FAMILY_GROUPS_MAX = 4
 };
 
-/** By what a cell is shown to be fast. */
+/** The metric of speed that is displayed for a cell. */
 enum family_metric { METRIC_TFLOPS, METRIC_GBPS, METRIC_US };
 
 /** A table of a comparison. */
 struct family_group {
-	const char *name, *title; /* "block_sparse", "block-sparse" */
+	const char *name, *title; /* its runs are noisier: wider intervals are still a result */
 	bool is_irregular;        /* runs noise more: wider intervals are still an answer */
 };
 
-/** How a case is called. */
+/** Names of a case. */
 struct family_label {
-	char key[FAMILY_KEY_SIZE];      /* readable, stable, and opaque to everyone: histories hang on it */
-	char group[16];                 /* one of the family's */
-	char title[48];                 /* of its row, without what its whole table shares and without the size: "causal" */
+	char key[FAMILY_KEY_SIZE];      /* readable, stable, and parsed by no code: histories are stored under it */
+	char group[16];                 /* one of the family's groups */
+	char title[48];                 /* of its row, without text common to the whole table and without the size: "causal" */
 	int64_t size;                   /* the one number that grows along a line of cases, 0 none: tokens, rows */
-	char line[48];                  /* what cells share whose times lie on one line over their pieces; "" none */
-	double pieces;                  /* that the work consists of: kept blocks */
-	char baseline[FAMILY_KEY_SIZE]; /* case that it is held against where a suite has both; "" none */
+	char line[48];                  /* common name of cells whose times lie on one line over their pieces; "" none */
+	double pieces;                  /* pieces of work: unmasked blocks */
+	char baseline[FAMILY_KEY_SIZE]; /* key of the case to compare with, if a suite has both; "" none */
 };
 
-/** Where the contents of a buffer come from in a direction. */
+/** The source of a buffer's contents in a direction. */
 enum slot_use {
 	SLOT_UNUSED = 0,
 	SLOT_INPUT,
 	SLOT_OUTPUT,
-	SLOT_FORWARD /* an input that the forward of the same case has left */
+	SLOT_FORWARD /* an input written by the forward of the same case */
 };
 
-/** How an input is filled, and what of it changes from call to call. */
+/** How an input is filled, and how it changes from call to call. */
 enum slot_fill {
 	SLOT_DRAWN, /* bf16, by model/inputs.c */
-	SLOT_LAID   /* laid out by the family on the host, which a module gets for count() */
+	SLOT_LAID   /* written by the family on the host; a module gets it for count() */
 };
 enum slot_change {
 	SLOT_STAYS,
-	SLOT_ROLLS,       /* by whole rows, within them where they are few, in every call */
-	SLOT_ROLLS_FIRST, /* the same; it alone changes where one input has to do, and what is done once does not see it */
-	SLOT_ROLLS_FORWARD /* likewise where nothing is SLOT_FORWARD; else it belongs to what the forward has left, and is rolled for it */
+	SLOT_ROLLS,        /* by whole rows, or within rows if they are few, in every call */
+	SLOT_ROLLS_FIRST,  /* as SLOT_ROLLS; the one to change if only one can; work done once does not depend on it */
+	SLOT_ROLLS_FORWARD /* as SLOT_ROLLS if no slot is SLOT_FORWARD; else it is rolled for the forward */
 };
 
 struct family_slot {
 	const char *name;  /* "dQ" */
-	const char *words; /* of what is no tensor, "sequence offsets"; NULL: its name */
+	const char *words; /* name of a slot that is no tensor, "sequence offsets"; NULL: `name` */
 	enum slot_fill fill;
 };
 
 struct family {
-	int32_t number; /* as its kernels/fw_NAME.h defines it */
+	int32_t number; /* as defined in its kernels/fw_NAME.h */
 	const char *name;
 	size_t shape_bytes, abi_bytes; /* of its struct here and in the kernel ABI */
-	bool is_default;               /* of a manifest that names no module; one family is */
+	bool is_default;               /* the family of a manifest that names no module; exactly one family */
 	enum family_metric metric;
-	enum direction direction[DIRECTIONS];             /* that it has; ends with 0 */
-	int n_on_request;                                 /* the last so many are measured where a suite names them */
+	enum direction direction[DIRECTIONS]; /* supported directions; ends with 0 */
+	int n_on_request;                     /* number of last directions that are measured only if a suite names them */
 	struct family_group group[FAMILY_GROUPS_MAX + 1]; /* ends with a NULL name */
 	const char *phase[FAMILY_PHASES_MAX];             /* names, lowest bit first */
-	uint32_t main_phase;                              /* the one that takes most of the time */
+	uint32_t main_phase;                              /* the phase that takes most of the time */
 	int n_slots;
-	const struct family_slot *slot; /* slot[n_slots], as the kernel ABI numbers them */
+	const struct family_slot *slot; /* slot[n_slots], numbered as in the kernel ABI */
 
 	/* A suite file. */
-	/** Read the family's own keys of a suite and add each case (reader_add). False after a mistake that hides others. */
-	bool (*read)(struct reader *r, struct yaml_node *root);
-	const char *keys; /* what holds cases, for a suite that has none: "dense or block_sparse" */
 	/**
-	 * Append the suite that measures what a public suite's configuration of this family says; what has no meaning here stands in its
-	 * comments. Mistakes are collected in `y`, and then nothing is appended. `name` NULL: as the configuration is called. NULL: none is read.
+	 * Read the family's own keys of a suite and add each case (reader_add). Returns false after a mistake that hides others.
+	 */
+	bool (*read)(struct reader *r, struct yaml_node *root);
+	const char *keys; /* keys that contain cases, for the message about a suite without cases: "dense or block_sparse" */
+	/**
+	 * Append the suite that measures the same as a public suite's configuration of this family; settings without an
+	 * equivalent become comments. Mistakes are collected in `y`; then nothing is appended. `name` NULL: the name of the
+	 * configuration. NULL: the family reads no public suite.
 	 */
 	void (*import)(struct yaml *y, struct yaml_node *root, const char *name, struct buf *out);
 
 	/* A shape. */
-	int (*check)(const void *shape, enum direction d, struct fw_err *err); /* text that a user can act on */
-	/** Whether anybody can compute it, whatever a module says; a case that nobody can is unsupported for this reason. NULL: all. */
+	int (*check)(const void *shape, enum direction d, struct fw_err *err); /* with a message that a user can act on */
+	/**
+	 * Check whether any implementation can compute it; otherwise the case is unsupported for this reason. NULL: all are
+	 * possible.
+	 */
 	int (*fits)(const void *shape, enum direction d, struct fw_err *err);
 	void (*label)(const void *shape, struct family_label *out);
-	/** Its members, in one order: with the braces around them, the canonical JSON. */
+	/** Write its members in a fixed order: with braces around them, the canonical JSON. */
 	void (*write)(const void *shape, struct jsonw *j);
 	void (*parse)(struct fields *f, void *shape);
-	/** What of it no key says, for the hash of a suite; NULL: the canonical JSON. */
+	/** Append data for the hash of a suite that no key shows; NULL: the canonical JSON. */
 	void (*digest)(const void *shape, uint64_t seed, struct buf *out);
-	double (*flops)(const void *shape, enum direction d); /* useful ones of a call; 0 where they say nothing */
+	double (*flops)(const void *shape, enum direction d); /* useful FLOPs of a call; 0 if they are meaningless */
 	double (*bytes)(
-		const void *shape, enum direction d); /* that every implementation moves at least; NULL: every buffer once */
-	int32_t (*multiplied)(
-		const void *shape, enum direction d); /* enum fw_dtype of what is multiplied: its peak; NULL: bf16 */
+		const void *shape, enum direction d); /* minimum bytes that every implementation moves; NULL: every buffer once */
+	int32_t (*multiplied)(const void *shape,
+		enum direction d); /* enum fw_dtype of the multiplied operands, which selects the peak; NULL: bf16 */
 
 	/* A problem of that shape. */
-	/** Phases that depend on weights alone and whose time is none of a call's, where the provider says so too; NULL: none. */
+	/**
+	 * Return the phases that depend on weights alone and are excluded from a call's time if the provider declares them too;
+	 * NULL: none.
+	 */
 	uint32_t (*once)(const void *shape, enum direction d);
 	int32_t (*flags)(const void *shape, enum direction d); /* enum fw_problem_flag; NULL: none */
 	void (*abi)(const void *shape, enum direction d,
-		void *out); /* the kernel ABI's struct, out[abi_bytes]; NULL: the shape is it */
+		void *out); /* writes the kernel ABI's struct, out[abi_bytes]; NULL: the shape itself */
 	enum slot_use (*use)(const void *shape, enum direction d, int slot);
-	/** Of an input of the direction; what only the forward reads, of one that needs it, rolls for that wherever it rolls there. */
+	/**
+	 * Return how an input of the direction changes. An input that only the forward reads changes as in the forward, if the
+	 * direction needs the forward.
+	 */
 	enum slot_change (*change)(const void *shape, enum direction d, int slot);
-	bool keeps_rows; /* rows are never rolled within: a tensor of one stays as it is */
-	/** Strides and type of a used slot; returns its bytes. */
+	bool keeps_rows; /* rows are never rolled within: a tensor of one row does not change */
+	/** Set strides and type of a used slot; returns its bytes. */
 	size_t (*lay_out)(const void *shape, int slot, struct fw_tensor *t);
-	/** Fill a SLOT_LAID slot. Shape: out[bytes of lay_out]. NULL where there is none. */
+	/** Fill a SLOT_LAID slot. Shape: out[bytes of lay_out]. NULL if there is no such slot. */
 	void (*lay)(const void *shape, uint64_t seed, int slot, void *out);
-	/** Whether there is another problem of these sizes, which a plan does not know of; NULL: none. */
+	/** True if there is another problem of these sizes, which a plan does not know; NULL: none. */
 	bool (*has_second)(const void *shape);
 	const char *second_words; /* "another mask of the same size" */
-	/** Turn the shape into it; asked again with the next `attempt` while its laid slots come out as they were. */
+	/** Convert the shape into that problem; called again with the next `attempt` while the laid slots are unchanged. */
 	void (*second)(void *shape, int attempt);
-	/** What the laid slots keep, of how much, counted in the buffers themselves; NULL: all. Shape: laid[n_slots]. */
+	/**
+	 * Count the work that the laid slots keep, and the total, from the buffers themselves; NULL: all. Shape: laid[n_slots].
+	 */
 	int64_t (*kept)(const void *shape, const void *const *laid, int64_t *of);
 };
 
-/** NULL for a name that is none. */
+/** Return NULL for an unknown name. */
 const struct family *family_find(const char *name);
-/** All of them, in alphabetical order; NULL behind the last. */
+/** List all families, in alphabetical order; NULL behind the last. */
 const struct family *family_at(int i);
-/** That of a manifest which names no module. */
+/** Return the family of a manifest that names no module. */
 const struct family *family_default(void);
-/** The table of that name of any family; NULL: none. */
+/** Return the table of that name of any family; NULL: none. */
 const struct family_group *family_group(const char *name);
-/** Whether cells of that table noise more than others. */
+/** True if cells of that table are noisier than others. */
 bool family_group_is_irregular(const char *name);
-/** "dQ" of a slot, "run" of a bit of the phases. */
+/** Return "dQ" for a slot, "run" for a bit of the phases. */
 const char *family_slot_name(const struct family *f, int slot);
 const char *family_phase_name(const struct family *f, uint32_t phase);
-/** Whether a direction of this shape starts from what the forward has left. */
+/** True if a direction of this shape uses results of the forward. */
 bool family_needs_forward(const struct family *f, const void *shape, enum direction d);
-/** The canonical JSON of a shape. Own: `out` is the caller's, and grows. */
+/** Append the canonical JSON of a shape. Own: `out` is the caller's, and grows. */
 void family_json(const struct family *f, const void *shape, struct buf *out);
 /** "bf16" */
 const char *family_dtype_name(int32_t dtype);
@@ -252,15 +270,15 @@ enum series {
 extern const char *const series_names[SERIES_N + 1];
 
 const char *series_name(enum series series);
-/** SERIES_DEVICE for an unknown word, and for "". */
+/** Return SERIES_DEVICE for an unknown name, and for "". */
 enum series series_from_name(const char *name);
 
 /*
  * ---- case ----
  * A case (a shape of a family, with its data), a direction, their names and their useful FLOPs.
  *
- * Keys are readable, stable and opaque: no code parses them. "attention/dense/causal/s8192/hq64/hk8/d128/bf16" is a case, with
- * "/forward" it is a cell.
+ * Keys are readable and stable; no code parses them. "attention/dense/causal/s8192/hq64/hk8/d128/bf16" is a case, with "/forward"
+ * it is a cell.
  */
 
 enum { CASE_KEY_SIZE = FAMILY_KEY_SIZE };
@@ -270,7 +288,7 @@ union shape {
 	max_align_t aligned;
 };
 
-/** Self-contained: all data that the runner needs to make the inputs. */
+/** Self-contained: all data that the runner needs to create the inputs. */
 struct cell {
 	char key[CASE_KEY_SIZE]; /* case key + "/" + direction */
 	char case_key[CASE_KEY_SIZE];
@@ -287,7 +305,7 @@ struct cell {
 	enum series decide;      /* the deciding series: call, if host time counts */
 	double tau0;             /* learned noise of runs, log ratio; 0: the rule's */
 	double nu0;              /* degrees of freedom of tau0; 0: tau0 is a prior in addition to pairs */
-	double underpowered_pct; /* smallest loss that noisy equal builds let through; 0: the threshold */
+	double underpowered_pct; /* smallest regression that noisy equal builds allow to detect; 0: the threshold */
 	uint64_t seed;           /* of the inputs */
 	union shape shape;
 };
@@ -332,7 +350,7 @@ enum format {
 /** All formats, separated by ", ", for messages. */
 #define FORMAT_NAMES "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu"
 
-/** FORMAT_N for an unknown word. */
+/** Return FORMAT_N for an unknown name. */
 enum format format_from_name(const char *name);
 /** Return whether the key `time` selects among several times of a format. */
 bool format_has_times(enum format format);
@@ -377,7 +395,7 @@ struct benchmark {
 	char command[BENCHMARK_ARGS_MAX][BENCHMARK_TEXT_SIZE];   /* run in build.dir; "{device}" becomes cuda or cpu */
 	int n_outputs;                                           /* 0: its standard output is read */
 	char output[BENCHMARK_OUTPUTS_MAX][BENCHMARK_TEXT_SIZE]; /* files that it writes, relative to build.dir */
-	int n_artifacts;                                         /* 0: it may read the whole folder, sources included */
+	int n_artifacts;                                         /* 0: it may read the whole folder, including sources */
 	char artifact[BENCHMARK_ARTIFACTS_MAX]
 		     [BENCHMARK_TEXT_SIZE]; /* files and folders that exist when it runs, relative to build.dir */
 	char reader[24], unit[16];          /* format of readers/reading.c; unit "" unless a triton file needs it */
@@ -416,7 +434,7 @@ extern const char *const device_kind_names[DEVICE_KINDS + 1];
 
 /** Return the name; "" for an invalid kind. */
 const char *device_kind_name(enum device_kind kind);
-/** DEVICE_KINDS for an unknown word. */
+/** Return DEVICE_KINDS for an unknown name. */
 enum device_kind device_kind_from_name(const char *name);
 
 /* ---- devicestate: States that decide whether a device gets jobs. ---- */
@@ -431,7 +449,7 @@ enum devicestate {
 };
 
 const char *devicestate_name(enum devicestate v);
-/** DEVICESTATE_N for an unknown word. */
+/** Return DEVICESTATE_N for an unknown name. */
 enum devicestate devicestate_from_name(const char *name);
 
 /* ---- imported_results: Measured rows of a foreign benchmark, as submitted. ---- */
@@ -444,7 +462,7 @@ struct foreign_row {
 };
 struct foreign_figures {
 	const char *repo, *branch, *commit, *base; /* branch and base NULL: none; full commit ids */
-	const char *name;                          /* stored in place of a suite's name */
+	const char *name;                          /* stored instead of a suite's name */
 	int n;
 	const struct foreign_row *row; /* row[n] */
 };
@@ -550,37 +568,37 @@ struct job_request {
 
 /*
  * ---- device_step ----
- * What a device is held for. Device time of a comparison is the sum of its steps.
+ * The activity for which a device is occupied. The device time of a comparison is the sum of its steps.
  */
 
-/** X(constant, name) for each, in their order in time. */
+/** X(constant, name) for each step, in the order of time. */
 #define DEVICE_STEP_LIST(X)                                                                                                      \
 	X(DEVICE_STEP_START, "start")         /* of a process and its sandbox */                                                 \
 	X(DEVICE_STEP_CONTEXT, "context")     /* of CUDA */                                                                      \
 	X(DEVICE_STEP_LOAD, "load")           /* of both modules */                                                              \
 	X(DEVICE_STEP_INPUTS, "inputs")       /* allocated and filled */                                                         \
-	X(DEVICE_STEP_FORWARD, "forward")     /* whose results backward cells start from, with its check */                      \
+	X(DEVICE_STEP_FORWARD, "forward")     /* whose results backward cells use, with its check */                             \
 	X(DEVICE_STEP_PLAN, "plan")           /* plan and bind of a module */                                                    \
 	X(DEVICE_STEP_REFERENCE, "reference") /* fp64 results */                                                                 \
 	X(DEVICE_STEP_CHECK, "check")         /* checked calls outside the timed passes */                                       \
 	X(DEVICE_STEP_WARM, "warm")           /* warm-up calls */                                                                \
 	X(DEVICE_STEP_TIMED, "timed")         /* calls whose times are used */                                                   \
-	X(DEVICE_STEP_BETWEEN, "between")     /* the rest of timed passes: displaced caches, watched calls, device readings */   \
+	X(DEVICE_STEP_BETWEEN, "between")     /* the rest of timed passes: cache displacement, watched calls, device readings */ \
 	X(DEVICE_STEP_END, "end")             /* freeing memory, end of the process */                                           \
 	X(DEVICE_STEP_PROGRAM, "program")     /* benchmark programs, outside their timed calls */                                \
 	X(DEVICE_STEP_SENTINEL, "sentinel")   /* known computations, readings, waiting until the device is idle */               \
-	X(DEVICE_STEP_AUDIT, "audit")         /* batches of calls timed from outside */                                          \
+	X(DEVICE_STEP_AUDIT, "audit")         /* batches of calls, timed outside the process */                                  \
 	X(DEVICE_STEP_PROFILE, "profile")     /* counters and samples */
 
 #define DEVICE_STEP_CONSTANT(step, name) step,
 enum device_step { DEVICE_STEP_LIST(DEVICE_STEP_CONSTANT) DEVICE_STEPS };
 
 extern const char *const device_step_names[DEVICE_STEPS + 1];
-/** DEVICE_STEPS for an unknown name. */
+/** Return DEVICE_STEPS for an unknown name. */
 enum device_step device_step_from_name(const char *name);
 /**
- * Write the steps in one line, the longest first, as shares of their sum: "timed 48 %, warm 20 %, ...". Steps below 1 % are summed
- * as "rest". Units: s[DEVICE_STEPS] in seconds. "" where the sum is 0.
+ * Write the steps in one line, the longest first, as shares of their sum: "timed 48 %, warm 20 %, ...". Steps below 1 % are
+ * summed as "rest". Units: s[DEVICE_STEPS] in seconds. "" if the sum is 0.
  */
 void device_step_summary(const double s[DEVICE_STEPS], char *out, size_t size);
 
@@ -603,7 +621,7 @@ enum jobkind {
 extern const char *const jobkind_names[JOBKIND_N];
 /** As in rows and JSON: "selfcheck"; "" for JOBKIND_N. */
 const char *jobkind_name(enum jobkind kind);
-/** JOBKIND_N for an unknown word. */
+/** Return JOBKIND_N for an unknown name. */
 enum jobkind jobkind_from_name(const char *name);
 /** Return whether a module is timed against itself. For other kinds equal modules are not timed. */
 bool jobkind_is_itself(enum jobkind kind);
@@ -657,7 +675,7 @@ enum jobstate jobstate_next(enum jobstate from, enum jobstate_event on);
 bool jobstate_is_final(enum jobstate s);
 /** As in the database: "measuring". */
 const char *jobstate_name(enum jobstate s);
-/** JOBSTATE_N for an unknown word. */
+/** Return JOBSTATE_N for an unknown name. */
 enum jobstate jobstate_from_name(const char *name);
 
 enum { JOBSTATE_ATTEMPTS_MAX = 3 };
@@ -688,7 +706,7 @@ void peers_read(struct yaml *y, struct yaml_node *node, struct peers *out);
 
 /** Write the stored form: "cudnn@cuda naive". Shape: text[PEERS_TEXT_SIZE]. */
 void peers_write(const struct peers *p, char *text);
-/** Parse the stored form; invalid words are left out. */
+/** Parse the stored form; invalid names are omitted. */
 void peers_parse(const char *text, struct peers *out);
 
 /** Return the position of a provider, -1 if missing. */
@@ -705,9 +723,9 @@ int peers_next(const struct peers *p, int i, enum device_kind kind);
  *   benchmarks: {vecsum: {command: [python3, bench.py], reader: flopwatch}}
  * With them the defaults are inputs [.], dir ., no build, and the benchmarks as suites.
  *
- * Without a file the defaults suit flopwatch's own repository: inputs [kernels], dir kernels, make DEVICE={device}, attention
- * at build/{device}/libattention.so, suites [ffa], peers [cudnn@cuda]. A file with a build or benchmarks has no peers but those
- * that it names.
+ * Without a file the defaults suit flopwatch's own repository: inputs [kernels], dir kernels, make DEVICE={device}, attention at
+ * build/{device}/libattention.so, suites [ffa], peers [cudnn@cuda]. A file with a build or benchmarks has only the peers that it
+ * names.
  */
 
 enum { MANIFEST_LIST_MAX = 32, MANIFEST_TEXT_SIZE = 256, MANIFEST_BENCHMARKS_MAX = 4 };
@@ -738,32 +756,29 @@ void manifest_default(struct manifest *m);
  */
 int manifest_parse(const char *text, size_t len, const char *file, struct manifest *out, struct fw_err *err);
 const struct benchmark *manifest_benchmark(const struct manifest *m, const char *name);
-/**
- * Return whether `path` is relative and stays inside: no leading slash, no "..", no empty or "." component; "." alone is the
- * root.
- */
+/** True if `path` is relative and stays inside: no leading slash, no "..", no empty or "." component; "." alone is the root. */
 bool manifest_path_ok(const char *path);
 /** Replace "{device}" in `text`. Shape: out[size]. */
 void manifest_expand(const char *text, const char *device, char *out, size_t size);
 
 /**
- * Read a string into a field, a list of strings into rows[max][size]; mistakes go into `y`. The list returns its number, `n`
- * when absent.
+ * Read a string into a field, or a list of strings into rows[max][size]; mistakes go into `y`. The list function returns the
+ * number, or `n` if the list is absent.
  */
 void manifest_read_text(struct yaml *y, struct yaml_node *n, bool path, char *out, size_t size);
 int manifest_read_list(struct yaml *y, struct yaml_node *list, bool path, char *rows, size_t size, int max, int n);
 
 /*
  * ---- readonly ----
- * Folders of a machine that branch code may read besides the system's: those with a toolchain (conda, a virtual
- * environment, a library), and none with the system, a whole home, or keys. Pure: decided by the path only.
+ * Folders of a machine that branch code may read in addition to the system's. Folders with a toolchain (conda, a virtual
+ * environment, a library) are permitted; folders with the system, a whole home, or keys are not. Pure: decided by the path only.
  */
 
 enum { READONLY_MAX = 16, READONLY_PATH_SIZE = 512 };
 
-/** Return the fault of a path as a predicate of it; NULL none. Characters that a remote shell interprets are faults, too. */
+/** Describe the fault of a path as a predicate; NULL none. Characters that a remote shell interprets are faults, too. */
 const char *readonly_wrong(const char *path);
-/** Return whether `inner` is `outer` or lies in it. Both absolute and plain. */
+/** True if `inner` is `outer` or a folder in it. Both are absolute and plain. */
 bool readonly_lies_in(const char *inner, const char *outer);
 
 /* ---- role: The subject of a record: a side of a job, the device or the worker. ---- */
@@ -772,7 +787,7 @@ enum role {
 	ROLE_NONE, /* no single side */
 	ROLE_BASE,
 	ROLE_TARGET,
-	ROLE_REFERENCE, /* a history's fixed build, timed with both sides */
+	ROLE_REFERENCE, /* the reference commit of a history, timed with both sides */
 	ROLE_DEVICE,
 	ROLE_WORKER,
 	ROLES
@@ -782,16 +797,16 @@ enum role {
 extern const char *const role_names[ROLES + 1];
 
 const char *role_name(enum role role);
-/** ROLES for an unknown word. */
+/** Return ROLES for an unknown name. */
 enum role role_from_name(const char *name);
 
 /*
  * ---- rotation ----
- * The next shard of a large suite to measure off-peak. Pure.
+ * The choice of the next shard of a large suite to measure off-peak. Pure.
  *
  * Each night first the shards that have waited longest, so that all are measured within the suite's nights; then shards whose
- * last comparison found a change, the newest first; then again the longest waiting. With several suites each gets its share
- * before any gets more.
+ * last comparison found a change, the newest first; then again those that have waited longest. With several suites each gets its
+ * share before any gets more.
  */
 
 /** A shard; part[0] of a list is the suite's shard 1. */
@@ -802,8 +817,7 @@ struct rotation_part {
 };
 
 /**
- * Return the position of the next shard, -1: none is left. `night_at`: start of this night. Shape: part[n]. Units: ms since
- * 1970.
+ * Return the index of the next shard, -1: none is left. `night_at`: start of this night. Shape: part[n]. Units: ms since 1970.
  */
 int rotation_next(const struct rotation_part *part, int n, int nights, int64_t night_at);
 
@@ -818,9 +832,9 @@ enum run_mode {
 	RUN_CAPTURE,      /* single calls, for a profiler; only from the command line */
 	RUN_PROFILE,      /* read counters of each kernel of a call */
 	RUN_AUDIT,        /* time them by the clock of the waiting process */
-	RUN_IDLE,         /* from here on probes of the device only: do other processes use it? */
+	RUN_IDLE,         /* from here on only probes of the device: do other processes use it? */
 	RUN_DEVICE_CHECK, /* its readings */
-	RUN_HEALTH_CHECK, /* whether it computes and times correctly */
+	RUN_HEALTH_CHECK, /* does it compute and time correctly? */
 	RUN_CLOCKS,       /* its clock, repeatedly */
 	RUN_MODES
 };
@@ -842,18 +856,18 @@ enum { SUITE_CELLS_MAX = 8192, JOB_CELLS_MAX = 400 /* of one comparison: larger 
 struct suite {
 	char name[64];
 	char family[16];
-	double threshold_pct; /* of cells without an override */
+	double threshold_pct; /* of cells without their own threshold */
 	double budget_s;      /* device seconds a comparison may use */
-	int push_cells;       /* number that a push measures, at least those of `always`; 0: all */
-	int nights;           /* in which the others are to be measured */
+	int push_cells;       /* number of cells that a push measures, at least those of `always`; 0: all */
+	int nights;           /* number of nights in which the others are measured */
 	char *always;         /* globs of cells that every push measures, separated by spaces; NULL none */
 	int n_cells;
 	struct cell *cell; /* cell[n_cells] */
 };
 
 /**
- * Read and resolve a suite. Mistakes (unknown keys, impossible shapes) are collected, each with its position: `err` holds all of them,
- * separated by " | " and cut to fit, and `out` is then empty. Own: suite_fini frees.
+ * Read and resolve a suite. Mistakes (unknown keys, impossible shapes) are collected, each with its position: `err` contains all
+ * of them, separated by " | " and cut to fit, and `out` is then empty. Own: suite_fini frees.
  */
 int suite_parse(const char *text, size_t len, const char *file, struct suite *out, struct fw_err *err);
 void suite_fini(struct suite *s);
@@ -868,7 +882,7 @@ void suite_hash(const struct suite *s, char hex[65]);
 
 /*
  * ---- shard ----
- * Shards of a suite with more cells than a push should wait for: shard 0 on every push, the others one after the
+ * Shards of a suite with more cells than a push should wait for: shard 0 is measured on every push, the others one after the
  * other off-peak. Pure, and the same for the same suite everywhere.
  *
  * Shard 0 is sampled by hashes of the cells' keys, so that a new case changes little of the sample; the rest is divided in the
@@ -877,15 +891,15 @@ void suite_hash(const struct suite *s, char hex[65]);
 
 enum { PART_CELLS = 40 /* of an off-peak shard, without added baseline cells */ };
 
-/** Return the number of shards, 1 to all: with 1 a push measures everything. */
+/** Return the number of shards, 1 or more: with 1 a push measures everything. */
 int suite_parts(const struct suite *s);
 
 struct suite_size {
 	int cells, parts; /* of the whole suite, including shard 0 */
-	int nights;       /* in which all are to be measured */
+	int nights;       /* nights in which all are measured */
 };
 struct suite_size suite_size(const struct suite *s);
-/** Reduce the suite to the cells of one shard. Err: ERR_NOT_FOUND there is no such shard; nothing is changed. */
+/** Reduce the suite to the cells of one shard. Err: ERR_NOT_FOUND there is no such shard; nothing changes. */
 int suite_take_part(struct suite *s, int part, struct fw_err *err);
 /**
  * Reduce the suite to the cells of one comparison: those that match `globs`, or without globs (NULL, "") those of a shard. Err:
@@ -896,15 +910,15 @@ int suite_choose(struct suite *s, const char *globs, int part, struct fw_err *er
 struct part_words {
 	int number, of;         /* 0 the push's shard; others off-peak */
 	int cells, suite_cells; /* of the comparison, and of the whole suite */
-	int nights, measured;   /* in which all shards are to be measured; number measured */
+	int nights, measured;   /* nights in which all shards are measured; number measured */
 };
 /** Write the description. Shape: text[size]; 240 bytes are enough. */
 void part_text(const struct part_words *p, char *text, size_t size);
 
 /*
  * ---- toolchain_override ----
- * Toolchain of a side if it is not its worker's own: another folder of compilers, flags, or an existing
- * module instead of a build. Pure: only the worker checks that the folder exists.
+ * Toolchain of a side if it is not its worker's own: another folder of compilers, flags, or an existing module instead of a
+ * build. Pure: only the worker checks that the folder exists.
  */
 
 enum { TOOLCHAIN_OVERRIDE_DIR_SIZE = 200, TOOLCHAIN_OVERRIDE_FLAGS_SIZE = 120, TOOLCHAIN_TEXT_SIZE = 400 };
@@ -913,25 +927,25 @@ struct toolchain_override {
 	char dir[TOOLCHAIN_OVERRIDE_DIR_SIZE]; /* folder whose compilers, in it or in its bin, come first; "" the worker's own */
 	char flags[TOOLCHAIN_OVERRIDE_FLAGS_SIZE]; /* flags appended to every compiler call; "" none */
 	char module[65];                   /* SHA-256 of a module in the worker's cache, used instead of a build; "" build */
-	char made_by[TOOLCHAIN_TEXT_SIZE]; /* the toolchain that built that module, in the worker's words */
+	char made_by[TOOLCHAIN_TEXT_SIZE]; /* the toolchain that built that module, as the worker reports it */
 };
 
-/** Return whether it changes nothing: the worker's own toolchain builds. */
+/** True if it changes nothing: the worker's own toolchain builds. */
 bool toolchain_override_is_none(const struct toolchain_override *w);
 bool toolchain_override_is_same(const struct toolchain_override *a, const struct toolchain_override *b);
-/** Return the fault of a folder, or of flags, as a predicate; NULL none. "" is valid. */
+/** Describe the fault of a folder, or of flags, as a predicate; NULL none. "" is valid. */
 const char *toolchain_override_wrong_dir(const char *dir);
 const char *toolchain_override_wrong_flags(const char *flags);
 
 /* ---- worker: State of the workers, for status pages. ---- */
 
-/** All texts live for the call. */
+/** All texts are valid during the call. */
 struct worker_status {
 	const char *name;
-	int slot;               /* number among its concurrent jobs, from 0 */
+	int slot;               /* index among its concurrent jobs, from 0 */
 	const char *state;      /* "down" "starting" "free" "pending" "busy" */
 	const char *aim;        /* use of its allocations: "build" "measure"; "" both, or it has none */
-	const char *why;        /* why it is down, or its allocation is pending; "" else, or unknown */
+	const char *why;        /* reason why it is down, or its allocation is pending; "" else, or unknown */
 	const char *allocation; /* the scheduler's id of a pending allocation; "" unknown, or none is pending */
 	int position;           /* position in the scheduler's queue, from 1; 0 unknown */
 	const char *version;    /* "" before its first hello */

@@ -1,4 +1,4 @@
-/* names.c - every closed list of names but the states of a job, whose transitions are in jobstate.c. */
+/* names.c - all closed lists of names except the states of a job, whose transitions are in jobstate.c. */
 #include "model/internal.h"
 
 #include <stdio.h>
@@ -11,7 +11,10 @@ int name_find(const char *const *words, int n, const char *word)
 	return i;
 }
 
-/* TYPE_name, "" of none, and TYPE_from_name, `n` of another word, by the table TYPE_names. */
+/*
+ * Define TYPE_name, which returns "" for an invalid value, and TYPE_from_name, which returns `n` for an unknown name, by the
+ * table TYPE_names.
+ */
 #define NAMED(type, n)                                                                                                           \
 	const char *type##_name(enum type v)                                                                                     \
 	{                                                                                                                        \

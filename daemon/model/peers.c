@@ -11,7 +11,7 @@ bool peers_is_provider(const char *text)
 	return len > 0 && len < PEERS_PROVIDER_SIZE && strspn(text, provider_bytes) == len;
 }
 
-/* Add the peer in `word`. Returns NULL, or the fault. */
+/* Add the peer in `word`. Returns NULL, or a description of the fault. */
 static const char *add(struct peers *p, const char *word, size_t len)
 {
 	char text[PEERS_PROVIDER_SIZE + 8];

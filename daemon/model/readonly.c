@@ -1,13 +1,13 @@
 /* readonly.c - tables of closed paths. */
 #include "model/model.h"
 
-/* These and everything in them. */
+/* Closed folders, with all of their contents. */
 static const char *const closed[] = { "/proc", "/dev", "/sys", "/run", "/boot", "/etc", "/job", "/var/run", "/var/log",
 	"/var/spool", "/var/mail" };
-/* These, but not their contents. */
+/* Closed folders; their contents may be read. */
 static const char *const too_much[] = { "/", "/home", "/root", "/var", "/var/lib", "/var/cache", "/var/tmp", "/tmp", "/srv",
 	"/mnt", "/media" };
-/* Anywhere in a path. */
+/* Closed names at any position in a path. */
 static const char *const keys[] = { ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config", ".netrc", ".pki",
 	".mozilla", ".password-store", ".git-credentials" };
 

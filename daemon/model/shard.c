@@ -37,7 +37,7 @@ static int by_key(const void *a, const void *b, void *arg)
 	return strcmp(s->cell[*(const int *)a].key, s->cell[*(const int *)b].key);
 }
 
-/* Position of the cell of that key; `order` is by key. */
+/* Find the index of the cell with that key; `order` is sorted by key. */
 static int find(const struct draw *d, const char *key)
 {
 	int low = 0, high = d->suite->n_cells;

@@ -1,7 +1,7 @@
 /*
  * suite.c - parser of suite files, and creation of cells from their family's cases.
  *
- * case_check tests each shape, so that a mistake is reported at its list and an accepted suite can run.
+ * case_check checks each shape, so that a mistake is reported at its list and an accepted suite can run.
  */
 #include "model/internal.h"
 
@@ -62,7 +62,7 @@ static void list_directions(const struct family *f, char *out, size_t size)
 			direction_name(f->direction[i]));
 }
 
-/* Without a list all directions of the family, in its order, except those on request. */
+/* Without a list use all directions of the family, in its order, except those on request. */
 static void read_directions(struct draft *d, struct yaml_node *root)
 {
 	const struct family *f = d->family;
@@ -88,7 +88,7 @@ static void read_directions(struct draft *d, struct yaml_node *root)
 			d->direction[d->n_directions++] = f->direction[i];
 }
 
-/* Insert the next cell's key into the table; false: it exists. */
+/* Insert the next cell's key into the table. Returns false if it exists. */
 static bool take_position(struct draft *d, const char *key)
 {
 	const struct suite *s = d->suite;

@@ -25,7 +25,7 @@ int unit_convert(double value, const char *unit, double *ms, double *tflops, con
 {
 	static const struct {
 		const char *name, *suffix;
-		double tflops; /* of one; 0: no FLOPs */
+		double tflops; /* TFLOPs of one unit; 0: none */
 	} rates[] = { { "tflops", "/per-TFLOP", 1 }, { "tflop/s", "/per-TFLOP", 1 }, { "tflops/s", "/per-TFLOP", 1 },
 		{ "gflops", "/per-GFLOP", 1e-3 }, { "gflop/s", "/per-GFLOP", 1e-3 }, { "gb/s", "/per-GB", 0 },
 		{ "gbps", "/per-GB", 0 }, { "gib/s", "/per-GiB", 0 }, { "tb/s", "/per-TB", 0 } };
@@ -37,7 +37,7 @@ int unit_convert(double value, const char *unit, double *ms, double *tflops, con
 		return 0;
 	for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
 		if (strcasecmp(unit, rates[i].name) == 0) {
-			*ms = 1e3 / value; /* a second does `value` units of work */
+			*ms = 1e3 / value; /* `value` units of work are done in a second */
 			*tflops = rates[i].tflops > 0 ? value * rates[i].tflops : NAN;
 			*suffix = rates[i].suffix;
 			return 0;
