@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* points from which a wrong line leaves enough residual */ };
+enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* from this number of points on, a wrong line leaves enough residual */ };
 
 #define SHARE_OF_LINE       0.7
 #define SHARE_OF_LINE_FEW   0.55
@@ -63,7 +63,7 @@ static bool is_step_nearby(const double *x, int n, int at)
 	       left_by_levels(x + from, to - from, at - from) < SHARE_OF_LINE_FEW * left_by_line(x + from, to - from);
 }
 
-/** Whether two neighbours at `at` differ by about the step: levels that drifted apart have no such pair. */
+/** True if two neighbours at `at` differ by about the step: levels that drifted have no such pair. */
 static bool has_jump(const double *x, int n, int at)
 {
 	double step = changepoint_step(x, n, at), most = -INFINITY;
@@ -73,8 +73,8 @@ static bool has_jump(const double *x, int n, int at)
 }
 
 /**
- * Whether the step has the size of single points' noise, and its levels leave no more than that noise. A line leaves little
- * more, so its share proves nothing for such a step; drifting noise leaves more.
+ * True if the step has the size of single points' noise, and its levels leave no more than that noise. A line leaves little more,
+ * so its share is no evidence for such a step; drifting noise leaves more.
  */
 static bool is_small_and_even(const double *x, int n, int at, double left, double line)
 {

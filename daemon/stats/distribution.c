@@ -1,8 +1,8 @@
 /*
  * distribution.c - distributions for stats.c: Student's t for intervals and clocks, the hypergeometric for Fisher's test.
  *
- * Implemented here, so that worker and daemon need no numeric library and get the same digits. lgamma_r, because lgamma keeps a
- * global.
+ * Implemented here, so that worker and daemon need no numeric library and compute the same digits. lgamma_r is used because
+ * lgamma writes a global variable.
  */
 #include "stats/stats.h"
 

@@ -6,7 +6,7 @@
 #define P_LAST 1e-4 /* required of a change that varies too much, or has too few runs, for its interval */
 #define P_LEFT 0.01 /* likewise, of a remaining loss */
 
-enum { INTERVAL_MIN = 6 }; /* runs whose noise is no accident */
+enum { INTERVAL_MIN = 6 }; /* from this number of runs on, their noise is no coincidence */
 
 static const int looks[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
@@ -70,7 +70,7 @@ void interim_look(const struct rule *r, double theta, const struct run_estimate 
 	out->p_gain_alone = stats_t_tail((-out->m - theta) / alone, n - 1);
 }
 
-/* Number of runs of the last look up to the n-th; 0 none. */
+/* Return the number of runs of the last look up to the n-th run; 0 none. */
 static int looked_at(int n)
 {
 	int last = 0;

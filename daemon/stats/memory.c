@@ -7,7 +7,7 @@ static double ln_gamma(double x)
 {
 	int sign;
 
-	return lgamma_r(x, &sign); /* lgamma keeps a global */
+	return lgamma_r(x, &sign); /* lgamma writes a global variable */
 }
 
 /* Incomplete beta function by its power series, whose terms are all positive; 0 < x < 1. */

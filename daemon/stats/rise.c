@@ -2,7 +2,7 @@
 #include "stats/stats.h"
 
 #define FREE_COST    3    /* in points, of a rise of any shape: a step must not be followed into its noise */
-#define NARROW_HOLDS 0.85 /* share of such a rise: the uncertainty of a known step looks like a pause and a small rise */
+#define NARROW_HOLDS 0.85 /* share of such a rise: the uncertainty of a known step resembles a pause and a small rise */
 
 struct side {
 	double level, left; /* sum of distances from it */
@@ -44,7 +44,10 @@ static double left_by_any_rise(const double *x, int n, double low, double high)
 	return left;
 }
 
-/** Find the fewest commits that contain nearly all of a rise, if that spares half of them; among equals those with most. */
+/**
+ * Find the fewest commits that contain nearly all of a rise, if they are at most half of all; among equal ones those with most of
+ * it.
+ */
 static void narrow(const double *x, const int64_t *position, double low, double high, struct rise *r)
 {
 	double fit[CHANGEPOINT_POINTS_MAX];

@@ -1,9 +1,9 @@
 /*
  * stats.c - estimates and the sequential decision.
  *
- * The procedure: trimmed mean of pair log ratios per run, the clock of each call as control variate, one moderated variance
- * over runs, and a three-way decision after each run. Trimming is the only handling of outliers; no value is discarded by hand.
- * Distribution functions are in distribution.c.
+ * The procedure: trimmed mean of pair log ratios per run, the clock of each call as control variate, one moderated variance over
+ * runs, and a three-way decision after each run. Trimming is the only handling of outliers; no value is discarded in any other
+ * way. Distribution functions are in distribution.c.
  */
 #include "stats/stats.h"
 
@@ -50,7 +50,7 @@ static int normals_of_t(double scale, double degrees, double *weight, double *va
 	return n;
 }
 
-/* No part is narrower than `least`, so that a part without width has a density. */
+/* No component is narrower than `least`, so that a component without width has a density. */
 static void mix(struct mixture *m, double scale, double degrees, const struct normal_part *part, int n, double least)
 {
 	double weight[NODES_MAX], variance[NODES_MAX];
@@ -450,7 +450,7 @@ static struct run_prior prior_of(const struct rule *r, const struct sums *s)
 
 	if (!r->learned && r->p_look > 0 && pairing != PAIRING_MODULES)
 		return r->look[pairing];
-	/* the clock of a whole process explains only part of the difference of processes: memory and order matter too */
+	/* the clock of a whole process explains only a share of the difference of processes: memory and order matter too */
 	return (struct run_prior){ s->clocked && pairing != PAIRING_PROCESSES ? r->tau0_clocked : r->tau0, r->nu0 };
 }
 
@@ -475,9 +475,9 @@ static struct clock_part clock_of(const struct rule *r, const struct sums *s, in
 }
 
 /*
- * Interval of a rule with its own priors: quantiles of Student's t of the code's part plus the mixture of the clock's part. A
- * normal distribution with that mixture's variance is too wide because of a few odd branches, while a usual branch changes the
- * clock of long calls by more, unseen, than decisions assume. `rest`: variance that no run reduces.
+ * Interval of a rule with its own priors: quantiles of Student's t of the code part plus the mixture of the clock part. A normal
+ * distribution with that mixture's variance is too wide because of a few odd branches, while a usual branch changes the clock of
+ * long calls by more, undetected, than decisions assume. `rest`: variance that no run reduces.
  */
 static void cover(const struct rule *r, const struct sums *s, int n, double rest, struct estimate *out)
 {
@@ -574,7 +574,7 @@ static bool is_beyond(
 	       4 * showing(theta, e, n, all, sign) >= 3 * n;
 }
 
-/* No loss, but possibly a gain: most of one is visible, and the margin reaches beyond its threshold. */
+/* No regression, but possibly an improvement: most of one is visible, and the margin reaches beyond its threshold. */
 static bool gain_is_open(const struct rule *r, double theta, const struct estimate *all)
 {
 	return r->p_look > 0 && all->m < -theta / 2 && all->m - all->margin < -theta;

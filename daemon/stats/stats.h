@@ -10,7 +10,7 @@
 
 /* ---- interval: Interval of a sum of a Student t posterior and a mixture of normals. Pure. ---- */
 
-/** A normal distribution as part of a mixture. Units: those of the sum; the variance their square. */
+/** A normal component of a mixture. Units: those of the sum; the variance their square. */
 struct normal_part {
 	double weight, mean, variance;
 };
@@ -28,12 +28,12 @@ void interval_95(double scale, double degrees, const struct normal_part *part, i
 
 /*
  * ---- clock ----
- * The part of a clock difference that the branch causes. Pure.
+ * The share of a clock difference that the branch causes. Pure.
  *
- * At a power limit a kernel that draws less power runs at a higher clock. So the clock of a call is partly noise, which must
- * not affect a verdict on pairs, and partly an effect of the branch, which users see. Short calls show it within hundredths of
- * a percent, and are trusted fully; clocks of long calls drift by percents between runs, and their estimate is shrunk towards
- * the usual effect of branches.
+ * At a power limit a kernel that draws less power runs at a higher clock. So the clock of a call is partly noise, which must not
+ * affect a verdict on pairs, and partly an effect of the branch, which users see. Short calls show it within hundredths of a
+ * percent, and are trusted fully; clocks of long calls drift by percents between runs, and their estimate is shrunk towards the
+ * usual effect of branches.
  */
 
 /** Prior knowledge: nearly every branch changes the clock by little, a few by much. Log ratios. */
@@ -42,7 +42,7 @@ struct clock_prior {
 	double odd;       /* the same of the few; 0.03 */
 	double odd_share; /* their share; 0.01 */
 	double nu;        /* weight in runs of the pairs' noise of clocks; 4 */
-	double k;         /* standard errors of the clock's part in a decision; 2 */
+	double k;         /* standard errors of the clock part in a decision; 2 */
 };
 
 void clock_prior_default(struct clock_prior *p);
@@ -58,7 +58,7 @@ struct clock_part {
 };
 
 /**
- * Compute the posterior of the induced part under a mixture of two normal priors, with a Student t error of the observation.
+ * Compute the posterior of the induced share under a mixture of two normal priors, with a Student t error of the observation.
  * Units: `seen` the mean log ratio of clocks, `se` its standard error, with `degrees` of freedom.
  */
 struct clock_part clock_induced(const struct clock_prior *p, double seen, double se, double degrees);
@@ -129,8 +129,8 @@ struct rule {
 	double beta_min;          /* beta lies between this and 0; -1.1. 0: clocks are not removed */
 	struct clock_prior clock; /* effect of a branch on the clock */
 	double half_width_dense_pct, half_width_sparse_pct; /* continue to this 95 % half-width while budget is left; 0.4, 0.6 */
-	bool confirm; /* a change that is not overwhelming needs a second set of runs; true */
-	double p_look; /* probability of an overwhelming change at one look (interim.c); 1e-6. 0: no looks, as in rules before version 5 */
+	bool confirm;   /* a change that is not overwhelming needs a second set of runs; true */
+	double p_look;  /* probability of an overwhelming change at one look; 1e-6. 0: no looks, as in rules before version 5 */
 	double p_alone; /* the same by a plain t test, for runs without prior knowledge of noise; 1e-5 */
 	struct cover_prior
 		cover; /* 0.001 2; 0.0017, 0.03, 0.05. All 0: the interval of rules before version 5, with the deciding priors */
@@ -195,14 +195,14 @@ enum pairing_kind stats_pairing_kind(const struct rule *r, const struct run_esti
 struct estimate {
 	int runs, pairs;
 	double m, se;           /* log ratio of wall time, and its moderated standard error */
-	double m_code, se_code; /* the part at equal clocks */
-	double se_clock;        /* of the other part, m - m_code: the branch's effect on the clock */
+	double m_code, se_code; /* the code part: the change at equal clocks */
+	double se_clock;        /* of the clock part, m - m_code: the branch's effect on the clock */
 	double se_slope;        /* of m: uncertainty of the slope beta if clocks differ */
 	double m_raw;           /* mean of d_raw */
 	double ci_low,
-		ci_high; /* 95 % interval of m: a t interval of the code's part, joined with that of the clock's; log ratio */
+		ci_high; /* 95 % interval of m: a t interval of the code part, joined with that of the clock part; log ratio */
 	double margin;   /* required distance of m from a threshold: k se_code and clock.k se_clock combined */
-	double margin_sampled; /* its part that more runs reduce */
+	double margin_sampled; /* its share that more runs reduce */
 	double m_separate;     /* m if the branch caused all of the clock difference */
 	double clock_separate; /* that difference in standard errors; 0 without clocks */
 };
@@ -276,7 +276,7 @@ void calibration_add(struct calibration *c, const struct run_estimate *e, int n)
 
 /**
  * Pool the newest comparisons of a cell up to 40 degrees of freedom. Those older than the newest ten degrees count only if they
- * are at most three times as noisy: a busy hour is dropped once quiet ones follow. Shape: part[n], newest first.
+ * are at most three times as noisy: runs of a busy hour are dropped once quieter ones follow. Shape: part[n], newest first.
  */
 struct calibration calibration_pool(const struct calibration *part, int n);
 
@@ -357,7 +357,7 @@ int changepoint_pair(int tried);
 
 /**
  * Return whether two neighbours confirm the series' step: their log ratio `m`, minus three standard errors, exceeds half of it.
- * If many commits lost a little each, the levels differ by more than any two neighbours.
+ * If many commits became a little slower each, the levels differ by more than any two neighbours.
  */
 bool changepoint_confirms(double step, double m, double se);
 
