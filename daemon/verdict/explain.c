@@ -3,7 +3,7 @@
 
 #define CLOCK_SAME 0.005 /* of a clock */
 #define POWER_SAME 0.03  /* of a power: the resolution of the driver's counter */
-#define MANY       3.5   /* from here on a share is written as one in how many */
+#define MANY       3.5   /* from this number on a share is written as one in how many */
 
 void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE])
 {

@@ -1,4 +1,4 @@
-/* flag.c - one word per bit, and the thresholds of flags. */
+/* flag.c - one name per bit, and the thresholds of flags. */
 #include "verdict/verdict.h"
 
 #define CALL_LOSS_PCT   1.5

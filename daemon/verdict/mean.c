@@ -7,7 +7,7 @@
 #define P_NEW      0.25  /* the same if the other side has none */
 #define P_SEPARATE 0.001 /* that a cell's share equals its group's */
 #define CALM       1.5   /* margins below the threshold at which a confirming set overrules the first */
-#define MEAN_K     2     /* standard errors of the slow calls' part, in a decision */
+#define MEAN_K     2     /* standard errors of the contribution of slow calls, in a decision */
 
 enum { SPREAD_MIN = 3 }; /* slow calls required to estimate the noise of their lengths */
 

@@ -3,7 +3,7 @@
 
 #define SUSTAINED_NOISE 0.004 /* between runs of sustained runs, log ratio: 0.12 to 0.59 % for eight kinds of cells on two H100 */
 #define SUSTAINED_NOISE_BRIEF                                                                                                    \
-	0.014 /* for those of 0.4 s, under rules before version 4: they covered a part of the limiter's oscillation */
+	0.014 /* for those of 0.4 s, under rules before version 4: they covered only a share of the limiter's oscillation */
 enum { SUSTAINED_RUNS_MIN = 2, SUSTAINED_RUNS_MAX = 4 };
 enum { WIDTH_RUNS_MAX = 12 }; /* of a set, only for a narrower interval */
 
@@ -231,7 +231,7 @@ static void request_set(const struct rule *r, double theta, const struct run_est
 	stats_combine(r, of_set, runs, &out->all);
 }
 
-/* Set 1 shows no change. A second set exists only if an earlier look at set 1 showed one. */
+/* Set 1 shows no change. A second set exists only if an earlier look at set 1 showed a change. */
 static void judge_ok(const struct rule *r, double theta, bool sparse, const struct set_result *one, const struct set_result *two,
 	struct judgement *out)
 {
@@ -267,7 +267,7 @@ static void judge_unconfirmed(
 			stats_change_pct(two->all.m));
 }
 
-/* Only a gain is open: nothing became slower, and the wish for runs stays as the reason. */
+/* Only a gain is open: nothing became slower, and the reason still states the missing runs. */
 static void conclude_unchanged(struct judgement *out)
 {
 	out->verdict = VERDICT_UNCHANGED;

@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include "stats/stats.h"
 
-/* ---- flag: Flags of a cell besides its verdict, as bits and as words. Pure. ---- */
+/* ---- flag: Flags of a cell besides its verdict, as bits and as names. Pure. ---- */
 
 enum {
 	FLAG_BORDERLINE = 1,     /* decided at the last run, by sign; for programs by the 95 % interval */
@@ -17,7 +17,7 @@ enum {
 	FLAG_SUSTAINED = 4,      /* decided by sustained runs, in which each side stabilises at the clock of its own power draw */
 	FLAG_CALL = 8,           /* a call from an idle stream, host time included, became slower */
 	FLAG_ENQUEUE = 16,       /* enqueue takes more host time */
-	FLAG_CLOCK = 32,         /* a part of the change is the branch's effect on the clock */
+	FLAG_CLOCK = 32,         /* a share of the change is the branch's effect on the clock */
 	FLAG_UNDERPOWERED = 64,  /* equal builds are too noisy for the threshold: only a clear loss shows */
 	FLAG_NOISY = 128,        /* undecided only because of noisy runs: may be decided at another time */
 	FLAG_OVERWHELMING = 256, /* decided at once: chance explains it less than once in a million (stats/interim.c) */
@@ -26,14 +26,14 @@ enum {
 
 enum { FLAG_WORDS_SIZE = 96 };
 
-/** Write the words of all flags, separated by single spaces. Shape: out[FLAG_WORDS_SIZE]. */
+/** Write the names of all flags, separated by single spaces. Shape: out[FLAG_WORDS_SIZE]. */
 void flag_words(int flags, char out[FLAG_WORDS_SIZE]);
-/** Parse the words; unknown ones are ignored. */
+/** Parse the names; unknown ones are ignored. */
 int flag_parse(const char *words);
 
 /** Minimum pairs of whole calls for a warning: long calls have few, and their clock varies more than any host time. */
 enum { FLAG_CALL_PAIRS_MIN = 4 };
-/** Return FLAG_CALL if throughput with host time lost over 1.5 %, the interval excludes no loss, and pairs are enough. */
+/** Return FLAG_CALL if throughput with host time fell by over 1.5 %, the interval excludes 0, and pairs are enough. */
 int flag_call(const struct estimate *call);
 /** Noise of host time between runs of the same code, as a log ratio: caches and placement differ from process to process. */
 #define FLAG_HOST_TAU0 0.05
@@ -43,7 +43,7 @@ int flag_call(const struct estimate *call);
  * NAN: unknown; `at_least` the log ratio minus its standard errors.
  */
 int flag_enqueue(double base_us, double target_us, double at_least);
-/** Return FLAG_CLOCK if the clock's part of the change is more than 0.1 points and three of its standard errors. */
+/** Return FLAG_CLOCK if the clock part of the change is more than 0.1 points and three of its standard errors. */
 int flag_clock(const struct estimate *e);
 
 /*
@@ -63,7 +63,7 @@ enum verdict {
 	VERDICT_REGRESSION,
 	VERDICT_UNDECIDED,
 	VERDICT_NOT_COMPARABLE, /* the base is broken, or the inputs or the results of both sides differ */
-	VERDICT_ACCEPTED, /* of a commit or one of its suites: a user has accepted all regressions; never of a cell or comparison */
+	VERDICT_ACCEPTED, /* of a commit or one of its suites: users accepted all regressions; never of a cell or comparison */
 	VERDICT_IMPROVEMENT,
 	VERDICT_UNCHANGED,
 	VERDICT_IDENTICAL,   /* same module */
@@ -77,9 +77,9 @@ enum verdict {
 const char *verdict_name(enum verdict v);
 /** Return the name, "" for VERDICT_NONE. */
 const char *verdict_or_empty(enum verdict v);
-/** Return its word in a comparison of this kind: compared with a peer a side is slower, no regression. */
+/** Return its name in a comparison of this kind: compared with a peer a side is "slower" instead of a regression. */
 const char *verdict_word(enum jobkind kind, enum verdict v);
-/** VERDICT_NONE for an unknown word. */
+/** Return VERDICT_NONE for an unknown name. */
 enum verdict verdict_from_name(const char *name);
 /**
  * Return the verdict on a target with this failure class: rejected if its times are invalid ("escaped" it worked after its call
@@ -96,8 +96,8 @@ enum verdict verdict_of_outside(const char *failure);
 enum verdict verdict_worse(enum verdict a, enum verdict b);
 /**
  * Return removed, added or unsupported from the failure classes of both sides ("" none) if "unsupported" is their only failure.
- * Else VERDICT_NONE, also if the target lost a cell that its base has, unless `rows`: rows of programs, or of two providers of
- * which one may do more than the other.
+ * Else VERDICT_NONE, also if the target no longer supports a cell of its base, unless `rows`: rows of programs, or of two
+ * providers of which one may do more than the other.
  */
 enum verdict verdict_of_absence(const char *base, const char *target, bool rows);
 /** Return whether it is removed, added, or unsupported: nothing was compared. */
@@ -113,7 +113,7 @@ enum decider {
 
 /** "" "sustained" "mean". */
 const char *decider_name(enum decider d);
-/** DECIDER_PAIRS for an unknown word. */
+/** Return DECIDER_PAIRS for an unknown name. */
 enum decider decider_from_name(const char *name);
 
 struct judgement {
@@ -123,7 +123,7 @@ struct judgement {
 	double beta;         /* 0; the caller may store beta of stats_runs */
 	double mde_pct;
 	int want_set;             /* set whose next run this cell still needs; 0 when decided */
-	bool want_sustained_runs; /* the clock effect could turn this into a loss: only sustained runs can show that */
+	bool want_sustained_runs; /* the clock effect could make this a regression: only sustained runs can show that */
 	bool want_precision; /* decided by set 1, but wider than the target half-width: worth a run of set 1 if budget is left */
 	char reason[160];    /* why undecided, or why a visible gain is not called; "" else */
 };
@@ -185,12 +185,11 @@ void verdict_underpowered(const struct rule *r, double underpowered_pct, const s
 
 /*
  * ---- mean ----
- * Change of the mean call if slow calls became more or less frequent: a separate series next to the typical call.
- * Pure.
+ * Change of the mean call if slow calls became more or less frequent: a separate series next to the typical call. Pure.
  *
- * The share of slow calls is a property of a kernel, so cells that run the same one share their counts, unless a cell's own
- * calls contradict them; the length of its slow calls is each cell's own. The change of the mean is that of the typical call
- * plus the slow calls' part: ln(1 + share x longer) of the target minus that of the base. It is decided like marginal pairs: a
+ * The share of slow calls is a property of a kernel, so cells that run the same one share their counts, unless a cell's own calls
+ * contradict them; the length of its slow calls is each cell's own. The change of the mean is that of the typical call plus the
+ * contribution of slow calls: ln(1 + share x longer) of the target minus that of the base. It is decided like marginal pairs: a
  * change beyond the threshold, a gain or a loss, must show again in a second set of runs.
  */
 
@@ -398,8 +397,8 @@ void cost_text(const char *what, size_t n_cells, double base, double target, cha
 enum { EXPLAIN_SIZE = 160 };
 
 /**
- * Write the two parts of a change in wall time: "the code -7.10 %, a clock 0.80 % higher gives some back". Units: percent of
- * throughput; the code's part at equal clocks, and the points that the clock adds. Shape: out[EXPLAIN_SIZE].
+ * Write code part and clock part of a change in wall time: "the code -7.10 %, a clock 0.80 % higher gives some back". Units:
+ * percent of throughput; the code part at equal clocks, and the points that the clock adds. Shape: out[EXPLAIN_SIZE].
  */
 void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE]);
 
@@ -467,7 +466,7 @@ struct peer_ratio peer_ratio_scaled(double peer_ms, double target_ms);
  */
 double peer_ratio_at_clock(double ms, double beta, double mhz, double held_mhz);
 
-/* ---- sparsity: Work that a mask leaves out, counted by the runner, and claimed by a module. Pure; unknown counts are NAN. ---- */
+/* ---- sparsity: Work that a mask omits, counted by the runner and claimed by a module. Pure; unknown counts are NAN. ---- */
 
 struct sparsity_mask {
 	double blocks, kept; /* over all key heads */
