@@ -12,7 +12,7 @@
 #define FOLLOWS_BELOW    0.1   /* minimum unexplained share of a finding's own cost */
 #define WAITS_BELOW      0.5   /* the same for a wait, which has many possible causes */
 #define ENOUGH           0.5   /* of the difference */
-#define KERNEL_LEAST     0.1   /* of the difference: kernels that changed by less are not searched for machine code causes */
+#define KERNEL_LEAST     0.1   /* of the difference: no machine code causes are searched for kernels that changed by less */
 
 const char *const cause_kind_names[CAUSE_KINDS + 1] = { "extra_node", "missing_node", "config", "clock", "host",
 	"tensor_instructions", "exponentials", "instructions", "spills", "bank_conflicts", "shared_memory", "atomics", "l2_reads",
@@ -25,7 +25,7 @@ struct ranking {
 	const struct cause_evidence *e;
 	struct pairing pairing;
 	struct findings found;
-	double left[PAIRING_MAX]; /* unexplained part of each kernel, in the direction of the difference */
+	double left[PAIRING_MAX]; /* unexplained share of each kernel, in the direction of the difference */
 	double of_ms, all_left;   /* of the difference, in its direction */
 };
 
@@ -85,7 +85,7 @@ static double bounded(const struct ranking *r, const struct finding *f)
 	return fmin(f->ms, most);
 }
 
-/* Strongest first. Ties follow the order of kinds, of the call and of words, never that of the evidence. */
+/* Strongest first. Ties follow the order of kinds, of the call and of texts, never that of the evidence. */
 static int compare(const void *x, const void *y, void *context)
 {
 	const struct ranking *r = context;
@@ -104,7 +104,7 @@ static int compare(const void *x, const void *y, void *context)
 	return strcmp(a->what, b->what);
 }
 
-/* Whether two findings show the same: machine code and launch, or two views of one grid. */
+/* True if two findings show the same: machine code and launch, or two views of one grid. */
 static bool is_repeated(const struct findings *f, size_t at)
 {
 	const struct finding *of = &f->item[at];

@@ -5,7 +5,7 @@
 
 static const char separators[] = " ,;\t\n";
 
-/* Parse the next word from `*at` on; false at the end. */
+/* Parse the next item from `*at` on; false at the end. */
 static bool next(const char **at, const char **key, size_t *key_len, const char **value, size_t *value_len)
 {
 	const char *word = *at + strspn(*at, separators);

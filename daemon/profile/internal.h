@@ -10,11 +10,11 @@
 
 /*
  * ---- quantity ----
- * Counted work and traffic of a kernel: its change, the part of the change that does not follow from another one,
- * and its cost in milliseconds.
+ * Counted work and traffic of a kernel: its change, the share of the change that does not follow from another one, and its cost
+ * in milliseconds.
  *
- * More products bring loads, exponentials and instructions in proportion; spills are loads and stores; writes to L2 end in
- * DRAM. Only the excess is a quantity's own change. Its cost is the share of its unit's time, extended by the idle share of the
+ * More products bring loads, exponentials and instructions in proportion; spills are loads and stores; writes to L2 end in DRAM.
+ * Only the excess is a quantity's own change. Its cost is the share of its unit's time, extended by the idle share of the
  * kernel's busiest unit.
  */
 
@@ -116,7 +116,7 @@ void given_find(const struct cause_evidence *e, struct findings *f);
 
 typedef void find_fn(const struct look *l, struct findings *f);
 find_fn pipe_find, spill_find, traffic_find, launch_find, wait_find;
-/** Return whether machine code or ptxas show that products became serial, or are no longer; in words (wait.c). */
+/** Return whether machine code or ptxas show that products became serial, or are no longer serial; as text (wait.c). */
 bool wait_serial(const struct look *l, char what[FINDING_SIZE]);
 /** Find differences of machine code and launches without counters (machinecode.c). */
 void machinecode_find(const struct look *l, struct findings *f);

@@ -5,7 +5,7 @@
 
 #include "profile/internal.h"
 
-#define GREW_MOST 2.0 /* a factor above three does not stand out more */
+#define GREW_MOST 2.0 /* a factor above three is no more significant */
 
 /* Opcode groups by prefix, with their significance: a rare opcode that became frequent counts more than a common one. */
 static const struct {

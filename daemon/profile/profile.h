@@ -128,8 +128,8 @@ struct cause_device {
 struct cause_evidence {
 	double base_ms, target_ms; /* from the verdict: medians of a call */
 	double noise_ms;           /* half the width of the difference's interval; 0 unknown */
-	double clock_ms;           /* part of the difference due to another clock; 0 none, or unknown */
-	double host_ms;            /* part of it due to the host; 0 none, or unknown */
+	double clock_ms;           /* share of the difference due to another clock; 0 none, or unknown */
+	double host_ms;            /* share of it due to the host; 0 none, or unknown */
 	bool is_counted;           /* the values below were collected; else there are only machine code and times */
 	const char *base_config, *target_config;
 	double with_base_ms, with_target_ms, with_ms; /* both sides, and the target with the base's configuration; 0: not tried */
@@ -214,12 +214,12 @@ void amount_bytes(double bytes, char *out);
 /** Format "12 % more tensor instructions (1.34 M instead of 1.20 M)", "3.0 times the ...", "2.1 M ... instead of none". */
 void amount_more(double base, double target, const char *noun, char *out);
 
-/* ---- answer: The known cause of a cell's regression as one sentence, for pages, messages, CLI and review comments. Pure. ---- */
+/* ---- answer: The known cause of a cell's regression as one sentence, for pages, messages, CLI and review comments. ---- */
 
 enum { CAUSE_ANSWER_SIZE = 1024 };
 
 enum cause_cell { CAUSE_CELL_NONE, CAUSE_CELL_DONE, CAUSE_CELL_IDENTICAL, CAUSE_CELL_UNSUPPORTED, CAUSE_CELL_FAILED };
-/** Parse a stored word: "done" "identical" "unsupported"; others: CAUSE_CELL_FAILED. */
+/** Parse a stored state: "done" "identical" "unsupported"; others: CAUSE_CELL_FAILED. */
 enum cause_cell cause_cell_from_name(const char *word);
 
 /** State of a profile and its result for one cell. Texts "": none. */
@@ -237,7 +237,7 @@ struct cause_known {
 
 /**
  * Write the text after "Why: ", without a full stop. A cause is named as the reason only if causes explain at least half of the
- * difference; else it is "known in part" or "also changed". Without a cause the sentence says why none is known, and never that
+ * difference; else it is "known in part" or "also changed". Without a cause the sentence states why none is known, and never that
  * there is no difference. Text that does not fit is cut. Shape: out[CAUSE_ANSWER_SIZE].
  */
 void cause_answer(const struct cause_known *k, char *out);
@@ -246,7 +246,7 @@ void cause_answer(const struct cause_known *k, char *out);
 
 enum { CONFIG_DELTA_MAX = 24, CONFIG_DELTA_TEXT = 64, CONFIG_DELTA_SIZE = 400 };
 
-/** A changed key. A word without "=" is a key with the value "set". */
+/** A changed key. An item without "=" is a key with the value "set". */
 struct config_change {
 	char key[CONFIG_DELTA_TEXT], base[CONFIG_DELTA_TEXT], target[CONFIG_DELTA_TEXT]; /* "": that side lacks the key */
 };
@@ -259,7 +259,7 @@ size_t config_delta(const char *base, const char *target, struct config_change o
 /** Format the same: "TILE 3 -> 2, PARTS 2 -> 1, SPLIT none -> 4". "" without differences. Shape: out[CONFIG_DELTA_SIZE]. */
 void config_delta_text(const char *base, const char *target, char out[CONFIG_DELTA_SIZE]);
 
-/* ---- elf: The section table of a 64-bit little-endian ELF file in memory. Files may be hostile: every offset is checked. ---- */
+/* ---- elf: The section table of a 64-bit little-endian ELF file. Files may be hostile: every offset is checked. ---- */
 
 struct elf {
 	const unsigned char *data;
@@ -288,7 +288,7 @@ const char *elf_string(const struct elf_section *strings, size_t offset);
  * ---- resources ----
  * Multiprocessor resources of each function in device code, as the compiler recorded them.
  *
- * The file does not contain dynamic shared memory, the block size if no bound was compiled in, and the spilled part of the
+ * The file does not contain dynamic shared memory, the block size if no bound was compiled in, and the share of spills in the
  * stack (the compiler's log has it).
  */
 
@@ -300,7 +300,7 @@ struct resources {
 	int barriers;                            /* of a block */
 	int max_threads;                         /* of a block; all threads of a block if is_block_fixed */
 	int64_t stack_bytes;                     /* of a thread, with called functions: local arrays and spills */
-	int64_t shared_bytes;                    /* of a block, static; without the system's part */
+	int64_t shared_bytes;                    /* of a block, static; without the system's share */
 	int64_t parameter_bytes, constant_bytes; /* all of its constant banks, including parameters */
 	int64_t code_bytes;
 };
@@ -425,7 +425,7 @@ enum { PTXASLOG_FUNCTIONS_MAX = 2048, PTXASLOG_DIAGNOSTICS_MAX = 512, PTXASLOG_W
 
 enum ptxas_kind {
 	PTXAS_SERIAL,     /* wgmma waits for each product by itself */
-	PTXAS_SETMAXNREG, /* warps keep the registers that they began with */
+	PTXAS_SETMAXNREG, /* warps retain the registers with which they began */
 	PTXAS_SPILLS,     /* of functions: ptxaslog_function */
 	PTXAS_OTHER,
 	PTXAS_KINDS
@@ -470,8 +470,8 @@ const char *ptxaslog_mangled(const struct ptxaslog *l, size_t symbol);
  * ---- symbolname ----
  * Readable form of a compiler's symbol: "_Z4gemmILi128ELb1EEvPf" becomes "gemm<128, true>".
  *
- * It reads names, namespaces and template arguments, which distinguish functions, in one pass and bounded memory, for any
- * input. Parameters and results are left out. Unknown parts (substitutions, expressions) become arguments "<...>", or leave the
+ * It reads names, namespaces and template arguments, which distinguish functions, in one pass and bounded memory, for any input.
+ * Parameters and results are left out. Unknown components (substitutions, expressions) become arguments "<...>", or leave the
  * symbol as it is.
  */
 
@@ -635,7 +635,7 @@ enum { STALLNAME_SIZE = 24 };
 
 /**
  * Translate "smsp__pcsamp_warps_issue_stalled_warpgroup_arrive" into "gmma". Returns false if the name is no stall, or counts a
- * part of another one again (samples at which no warp issued). Shape: out[STALLNAME_SIZE].
+ * subset of another stall again (samples at which no warp issued). Shape: out[STALLNAME_SIZE].
  */
 bool stallname_of_sample(const char *sampled, char *out);
 

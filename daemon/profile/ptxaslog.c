@@ -46,7 +46,7 @@ static struct span until(struct span s, const char *marks)
 	return (struct span){ s.at, n };
 }
 
-/* The number before `word`: "88 bytes spill stores". -1 none. */
+/* Parse the number before `word`: "88 bytes spill stores". -1 none. */
 static long number_before(struct span line, const char *word)
 {
 	struct span behind;
@@ -145,7 +145,7 @@ static int begin_function(struct reading *r, struct span name)
 	return 0;
 }
 
-/* Causes of serial products, in ptxas's words and in ours. */
+/* Causes of serial products, in the terms of ptxas and of flopwatch. */
 static const char *const reasons[][2] = {
 	{ "insufficient register resources", "for want of registers" },
 	{ "Extern calls", "because of calls out of its file" },
@@ -157,7 +157,7 @@ static const char *const reasons[][2] = {
 	{ "compiler-inserted", "because fences would stand where warps go different ways" },
 };
 
-/* The text of ptxas without its fixed parts and non-printable bytes. */
+/* Copy the text of ptxas without its fixed phrases and non-printable bytes. */
 static void clean(struct span s, char *out)
 {
 	static const char *const ends[] = { " in the function '", " for the function '", " in function '" };

@@ -67,7 +67,7 @@ static double share_of_one(enum quantity q, const struct kernel_pair *p, const s
 	}
 }
 
-/* Subtract the part of a quantity's change that follows from another; never more than its change. */
+/* Subtract the share of a quantity's change that follows from another; never more than its change. */
 static void follows(struct quantities *q, enum quantity what, double part)
 {
 	double *own = &q->of[what].own;

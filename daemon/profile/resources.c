@@ -66,7 +66,7 @@ static bool read_symbols(struct resource_reader *r, const struct elf_section *ta
 		memcpy(&symbol, table->data + i * sizeof symbol, sizeof symbol);
 		if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !is_text(r, symbol.st_shndx, &s) || !pay(r, strlen(s.name)) ||
 			strcmp(own_name(&s, ".text."), elf_string(&strings, symbol.st_name)) != 0)
-			continue; /* others in the section are parts of its function */
+			continue; /* others in the section belong to its function */
 		r->named[i] = symbol.st_shndx;
 		r->all[symbol.st_shndx].is_kernel = (symbol.st_other & ENTRY_POINT) != 0;
 	}

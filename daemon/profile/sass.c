@@ -8,7 +8,7 @@ enum { INSTRUCTIONS_MAX = 1 << 21, FUNCTIONS_MAX = 1 << 16, LINE_MAX_BYTES = 1 <
 
 static const size_t strings_max_bytes = (size_t)512 << 20;
 
-/* Part of a line; not NUL-terminated. */
+/* A slice of a line; not NUL-terminated. */
 struct span {
 	const char *p, *end;
 };

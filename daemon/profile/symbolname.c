@@ -1,4 +1,4 @@
-/* symbolname.c - the part of the Itanium C++ ABI's mangling that kernels use. */
+/* symbolname.c - the subset of the Itanium C++ ABI's mangling that kernels use. */
 #include "profile/profile.h"
 
 #include <ctype.h>
@@ -63,7 +63,7 @@ static bool read_word(struct name_reader *r, const char **word, size_t *len, boo
 	return true;
 }
 
-/* The part from "N" to "E". */
+/* The component from "N" to "E". */
 static bool read_nested(struct name_reader *r)
 {
 	const char *word;
@@ -150,7 +150,7 @@ static bool read_type(struct name_reader *r)
 	return is_read;
 }
 
-/* The part after "L": the type, which only an integer's suffix shows, and the value. */
+/* The text after "L": the type, which only an integer's suffix shows, and the value. */
 static bool read_literal(struct name_reader *r)
 {
 	static const struct {
