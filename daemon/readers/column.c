@@ -1,4 +1,4 @@
-/* column.c - words and units in column names. Words are separated by punctuation; case does not matter. */
+/* column.c - terms and units in column names. Terms are separated by punctuation; case does not matter. */
 #include "readers/internal.h"
 
 #include <ctype.h>
@@ -138,7 +138,7 @@ static void end_series(char *series)
 		series[n] = '\0';
 }
 
-/* "s" alone counts as seconds only next to a word for time. */
+/* "s" alone counts as seconds only next to a term for time. */
 static bool speaks_of_time(const char *series)
 {
 	static const char *const words[] = { "time", "times", "latency", "duration", "elapsed", "runtime", "wall", NULL };

@@ -26,18 +26,18 @@ enum column_unit {
 enum column_unit column_split(const char *name, char *series, size_t size, char unit[COLUMN_UNIT_SIZE]);
 /** Return whether column_split gives COLUMN_TIME_OR_RATE and the unit is in brackets. */
 bool column_has_brackets(const char *name);
-/** Return the word that marks a comparison of times: ratio, speedup, stddev. NULL none. Own: static. */
+/** Return the term that marks a comparison of times: ratio, speedup, stddev. NULL none. Own: static. */
 const char *column_compares(const char *name);
 /**
- * Return such a word, or one of counts and shares: calls, instances, percentage. Words of `unit` (of all columns; "" none) do
- * not count.
+ * Return such a term, or one of counts and shares: calls, instances, percentage. Terms of `unit` (of all columns; "" none) do not
+ * count.
  */
 const char *column_counts(const char *name, const char *unit);
 /** Return whether a name is a size: M, seqlen, head_dim. */
 bool column_is_size(const char *name);
 /** Return whether a name is an implementation: triton, torch, cublas. */
 bool column_is_subject(const char *name);
-/** Return whether a name has a word of profilers and similar tools, whose tables are no triton reports. */
+/** Return whether a name has a term of profilers and similar tools, whose tables are no triton reports. */
 bool column_is_statistic(const char *name);
 
 /* ---- ffa: CSV files of MagiAttention; called by reading_parse. ---- */
@@ -91,14 +91,14 @@ reading_fn read_ncu;
 /* ---- nvbench: JSON of nvbench; called by reading_parse. ---- */
 
 /**
- * Read the median of cold GPU times of each state, else its best statistic; all statistics stay available (reading_settle). A
- * card is part of names only if the file has several, or `name_device` requests it; it becomes a condition in any case. Skipped
- * states and those without a time are left out. Reads files of version 1, and unversioned ones of 2021, whose states and
- * summaries have other names; any other version is refused by name.
+ * Read the median of cold GPU times of each state, else its best statistic; all statistics stay available (reading_settle). Names
+ * include the card only if the file has several, or `name_device` requests it; it becomes a condition in any case. Skipped states
+ * and those without a time are left out. Reads files of version 1, and unversioned ones of 2021, whose states and summaries have
+ * other names; any other version is refused by name.
  */
 reading_fn read_nvbench;
 
-/* ---- object: Common parts of JSON readers: loading, positions for messages, lists of times. ---- */
+/* ---- object: Functions shared by JSON readers: loading, positions for messages, lists of times. ---- */
 
 enum { OBJECT_NAME_SIZE = 512, OBJECT_TEXT_SIZE = 4 * OBJECT_NAME_SIZE };
 
@@ -117,7 +117,7 @@ int object_add_times(struct reading *out, struct fields *f, const char *file, co
 /** Add all conditions (reading_report) among the texts, numbers and booleans of an object. */
 void object_report_conditions(struct reading *out, json_t *object);
 
-/* ---- table: Common parts of CSV readers: header names, whole rows, numbers in columns. ---- */
+/* ---- table: Functions shared by CSV readers: header names, whole rows, numbers in columns. ---- */
 
 enum { TABLE_COLUMNS_MAX = 64, TABLE_KEY_SIZE = 2048, TABLE_NAME_SIZE = 160, TABLE_POSITION_SIZE = 1024 };
 

@@ -25,7 +25,7 @@ struct launch {
 	char field[FIELDS][FIELD_SIZE];
 	bool has_time;
 	double ms;
-	char bad[CELL_SIZE]; /* text in place of its time; "" none */
+	char bad[CELL_SIZE]; /* text instead of its time; "" none */
 	int n_figures;
 	struct figure *figure;
 };
@@ -219,8 +219,8 @@ static void forget(struct launches *l)
 }
 
 /*
- * Take over the differing fields of the other file, so that both name a launch alike. A kernel with one shape in each keeps its
- * name.
+ * Take over the differing fields of the other file, so that both name a launch alike. The name of a kernel with one shape in each
+ * file does not change.
  */
 static void take_other(struct launches *l, struct reading *out)
 {

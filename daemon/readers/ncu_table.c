@@ -17,7 +17,7 @@
 enum { GROUPS_MAX = 16, NUMBER_SIZE = 64, GROUP = 3 };
 
 /*
- * A number in its parts: digits[0] mark[0] digits[1] ... exponent. Marks are '.', ',' and 'g', any other sign between
+ * The components of a number: digits[0] mark[0] digits[1] ... exponent. Marks are '.', ',' and 'g', any other sign between
  * thousands.
  */
 struct parts {
@@ -104,7 +104,7 @@ static char other(char mark)
 	return mark == '.' ? ',' : '.';
 }
 
-/* What one number shows: its decimal mark; 'g' a separate thousands sign; 0 nothing; -1 no number; '?' ambiguous. */
+/* Return the evidence of one number: its decimal mark; 'g' a separate thousands sign; 0 nothing; -1 no number; '?' ambiguous. */
 static int mark_shown_by(const struct parts *p)
 {
 	int points = count(p, '.'), commas = count(p, ','), own = count(p, 'g');
@@ -411,7 +411,7 @@ static bool is_whole(const struct table *t)
 	return t->metric >= 0 ? t->csv.n > last && t->csv.n <= t->n : t->csv.n == t->n;
 }
 
-/* A row of another length, followed by another row, is lost; report that. */
+/* A row of another length, followed by another row, is skipped; report that. */
 static void report_odd(struct table *t)
 {
 	int line = t->odd_line;

@@ -245,7 +245,7 @@ struct walk {
 	struct reading *out;
 	const char *file;
 	struct devices devices;
-	bool looks, name_device; /* first pass; the card is part of names */
+	bool looks, name_device; /* first pass; names include the card */
 	int n_states, n_unmeasured;
 };
 

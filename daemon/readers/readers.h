@@ -27,8 +27,8 @@ int ffa_compare(const struct ffa_file *base, const struct ffa_file *target, stru
  * ---- ffa_csv ----
  * Writer of the CSV files of MagiAttention's profile_ffa: profile_dense and profile_block_sparse, one side each.
  *
- * Columns and their order are MagiAttention's. Missing results are -1, phases of the other direction are empty. Numbers have
- * four decimals as there, and more for short times, so that they keep the verdict's precision. Pure.
+ * Columns and their order are MagiAttention's. Missing results are -1, phases of the other direction are empty. Numbers have four
+ * decimals as there, and more for short times, so that they have the verdict's precision. Pure.
  */
 
 enum { FFA_CSV_PHASES = 11 };
@@ -194,7 +194,7 @@ struct reading {
 	int n_left;
 	struct reading_left *left; /* left[n_left]; none of them is among the rows */
 	int n_notes;
-	char (*note)[READING_NOTE_SIZE]; /* other lost data: columns and launches. Shape: note[n_notes] */
+	char (*note)[READING_NOTE_SIZE]; /* other missing data: columns and launches. Shape: note[n_notes] */
 	int n_figures;
 	struct reading_figure *figure; /* figure[n_figures] */
 	/* internal */
@@ -267,10 +267,7 @@ void reading_clean_key(const char *key, char out[CASE_KEY_SIZE]);
 void reading_show(const char *text, char *out, size_t size);
 /** Parse a decimal number with optional trailing spaces only: no hexadecimal, no infinity. */
 bool reading_number(const char *text, double *value);
-/**
- * Normalise a text as part of a key: spellings of one number (0.1, 0.100000, 1e-1; 4096, 4096.0) become equal. Shape:
- * out[size].
- */
+/** Normalise a text in a key: spellings of one number (0.1, 0.100000, 1e-1; 4096, 4096.0) become equal. Shape: out[size]. */
 void reading_spell(const char *text, char *out, size_t size);
 /** Number the results of one name, once all rows exist. Err: out of memory. */
 int reading_number_twins(struct reading *r, struct fw_err *err);
@@ -299,17 +296,17 @@ struct ncu_value {
 typedef int ncu_value_fn(void *arg, const struct ncu_value *v, struct fw_err *err);
 
 /**
- * Visit all values of metrics, launch by launch. Other lines (ncu's own, the program's) are skipped anywhere; rows may end
- * early in some versions. `decimal` is the decimal mark, 0: inferred from the file (ncu_table.c). `out` receives notes on lost
- * rows, may be NULL. Err: ERR_INVALID there is no table, its last row is cut, or its numbers have both marks; `file` names the
- * text there.
+ * Visit all values of metrics, launch by launch. Other lines (ncu's own, the program's) are skipped anywhere; rows may end early
+ * in some versions. `decimal` is the decimal mark, 0: inferred from the file (ncu_table.c). `out` receives notes on skipped rows,
+ * may be NULL. Err: ERR_INVALID there is no table, its last row is cut, or its numbers have both marks; `file` names the text
+ * there.
  */
 int ncu_table_each(const char *text, size_t len, const char *file, char decimal, struct reading *out, ncu_value_fn *take,
 	void *arg, struct fw_err *err);
 
 /*
  * ---- note ----
- * For the readers of single formats: notes on lost data, and metrics other than times.
+ * For the readers of single formats: notes on skipped data, and metrics other than times.
  *
  * A row without a time is no note: see reading_leave.
  */

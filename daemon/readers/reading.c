@@ -32,7 +32,7 @@ static bool is_flops_file(const char *file)
 	return strncmp(slash ? slash + 1 : file, "flops", 5) == 0;
 }
 
-/* A JSON key, not a word in a text. */
+/* A JSON key, not a string in a text. */
 static bool has_key(const char *text, size_t len, const char *key)
 {
 	size_t n = strlen(key);
@@ -68,8 +68,8 @@ static const char *guess_object(const char *text, size_t len, size_t head)
 }
 
 /*
- * Guess by column names. A report of triton begins with a size; then every column has a time or rate in brackets or a known
- * name, or one is named after an implementation. Words of profilers indicate a profiler's table.
+ * Guess by column names. A report of triton begins with a size; then every column has a time or rate in brackets or a known name,
+ * or one is named after an implementation. Terms of profilers indicate a profiler's table.
  */
 static const char *guess_table(const struct table_header *h, const char *file)
 {

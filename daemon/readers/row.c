@@ -134,7 +134,7 @@ int reading_state(
 	return reading_add(r, key, time[best].ms, NAN, where, err);
 }
 
-/* Whether a name like "library_build_type" or "GPU-name" contains the word. */
+/* True if a name like "library_build_type" or "GPU-name" contains the term. */
 static bool has_word(const char *name, const char *word)
 {
 	size_t n = strlen(word);

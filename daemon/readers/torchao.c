@@ -25,7 +25,7 @@ static bool begins(const char *name, const char *with)
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* The part of a name before the suffix `end`; NULL: another suffix. */
+/* Return the text of a name before the suffix `end`; NULL: another suffix. */
 static const char *before(const char *name, const char *end, char out[SERIES_SIZE])
 {
 	size_t n = strlen(name), m = strlen(end);
@@ -94,7 +94,7 @@ static int size_column(const struct table_header *h, const char *name)
 	return -1;
 }
 
-/* Report columns that look like times and are not; others (names, rates, memory) are ignored. */
+/* Report columns that resemble times but are none; others (names, rates, memory) are ignored. */
 static int find_columns(
 	struct reading *out, const struct csv *c, const struct table_header *h, struct torchao *t, struct fw_err *err)
 {
