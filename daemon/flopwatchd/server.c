@@ -192,7 +192,7 @@ static int make_folder(const char *path, struct fw_err *err)
 	return 0;
 }
 
-/* A child that a killed daemon was starting holds the lock until it notices: retry. */
+/* A child that a killed daemon was starting has the lock until it detects the daemon's end: retry. */
 static int acquire_lock(int fd)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {

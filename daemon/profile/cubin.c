@@ -1,5 +1,5 @@
 /*
- * cubin.c - functions of a cubin. Section .text.K holds the instructions of kernel K; headers of sections such as
+ * cubin.c - functions of a cubin. Section .text.K contains the instructions of kernel K; headers of sections such as
  * .nv.constant0.K and .nv.shared.K name their owner, and so do relocations. Called functions outside .text.K are found through
  * its relocations.
  */

@@ -1,6 +1,6 @@
 /*
- * pipe.c - instructions by the pipe that executes them, passes over the banks of shared memory, and those added by conflicts (tensor
- * instructions make them too), and reductions.
+ * pipe.c - instructions by the pipe that executes them, passes over the banks of shared memory, and additional passes by
+ * conflicts (tensor instructions cause them too), and reductions.
  */
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static const struct {
 		1u << STALL_LONG_SCOREBOARD | 1u << STALL_LG_THROTTLE | 1u << STALL_DRAIN | 1u << STALL_MEMBAR },
 };
 
-/* Whether the machine code has more or fewer reductions: then the load and store pipe changed because of them. */
+/* True if the machine code has more or fewer reductions: then the load and store pipe changed because of them. */
 static bool reduces_otherwise(const struct look *l)
 {
 	long base = 0, target = 0;

@@ -414,10 +414,10 @@ bool occupancy_of(int sm, const struct resources *r, struct occupancy *out);
 
 /*
  * ---- ptxaslog ----
- * Diagnostics of NVIDIA's assembler in a build's log: products made serial (C7510 to C7519), ignored setmaxnreg,
- * and each function's registers, stack and spills if `-Xptxas -v` or `-warn-spills` printed them.
+ * Diagnostics of NVIDIA's assembler in a build's log: products made serial (C7510 to C7519), ignored setmaxnreg, and each
+ * function's registers, stack and spills if `-Xptxas -v` or `-warn-spills` printed them.
  *
- * The log may hold any other text, also in the same line. Lines of two concurrent compilations are separated only if they are
+ * The log may contain any other text, also in the same line. Lines of two concurrent compilations are separated only if they are
  * whole and in sequence.
  */
 

@@ -18,7 +18,7 @@ static size_t position(int d, int k)
 	return (size_t)d * (size_t)(d + 1) / 2 + (size_t)((k + d) / 2);
 }
 
-/* Whether the best path to diagonal `k` in `d` edits inserts an entry of b; else it deletes one of a. */
+/* True if the best path to diagonal `k` in `d` edits inserts an entry of b; else it deletes one of a. */
 static bool is_down(const int *x, int d, int k)
 {
 	return k == -d || (k != d && x[position(d - 1, k - 1)] < x[position(d - 1, k + 1)]);

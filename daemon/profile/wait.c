@@ -33,7 +33,7 @@ static void count(const struct cause_code *code, const char *word, long of[2])
 }
 
 /*
- * Whether the compiler made tensor core products wait for each other: it ran out of registers, or an accumulator is used too
+ * True if the compiler made tensor core products wait for each other: it ran out of registers, or an accumulator is used too
  * early (C7510 to C7518 in ptxas's log). Then a wait follows every product in the machine code, and other warps wait at a
  * barrier, so those waits count too.
  */

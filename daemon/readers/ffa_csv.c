@@ -7,7 +7,7 @@
 
 enum { FORWARD_PHASES = 6, DIGITS = 7, DECIMALS_MIN = 4, DECIMALS_MAX = 15 };
 
-/* Column, and our name of the phase; forward first. */
+/* Column, and flopwatch's name of the phase; forward first. */
 static const struct {
 	const char *column, *phase;
 } phases[FFA_CSV_PHASES] = {

@@ -141,7 +141,7 @@ static bool is_same_benchmark(const struct run *a, const struct run *b)
 }
 
 /*
- * Whether another repetition may belong to a result, as far as both report. Without repetition numbers only aggregates show it,
+ * True if another repetition may belong to a result, as far as both report. Without repetition numbers only aggregates show it,
  * see join_by_aggregates.
  */
 static bool takes_repetition(const struct result *in, const struct run *r)

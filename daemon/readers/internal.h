@@ -9,7 +9,7 @@
 #include "lib/lib.h"
 #include "readers/readers.h"
 
-/* ---- column: Meaning of a column's name: its series, its unit, or that it holds no times. ---- */
+/* ---- column: Meaning of a column's name: its series, its unit, or that it contains no times. ---- */
 
 enum { COLUMN_UNIT_SIZE = 32 };
 

@@ -40,7 +40,7 @@ static int cell_line(struct reading *out, struct fields *f, const char *file, st
 		out, f, file, unit, key, unit_to_ms(unit), json_is_number(tflops) ? json_number_value(tflops) : NAN, err);
 }
 
-/* A result of our own benchmarks: counts, bytes and percentages are no times and are skipped. */
+/* A result of flopwatch's own benchmarks: counts, bytes and percentages are no times and are skipped. */
 static int bench_line(struct reading *out, struct fields *f, const char *file, struct fw_err *err)
 {
 	char name[OBJECT_NAME_SIZE], peer[OBJECT_NAME_SIZE], cell[OBJECT_NAME_SIZE], unit[32];

@@ -79,7 +79,7 @@ static bool split(const char *cell, struct parts *p)
 	return !*skip_spaces(at) && (p->digits[0][0] || (p->n_marks == 1 && p->digits[1][0]));
 }
 
-/* Whether the first n marks separate thousands: one to three digits, then groups of three. */
+/* True if the first n marks separate thousands: one to three digits, then groups of three. */
 static bool are_thousands(const struct parts *p, int n)
 {
 	if (n == 0)
@@ -344,7 +344,7 @@ static void triple_of(const char *text, int out[3])
 		memset(out, 0, 3 * sizeof *out);
 }
 
-/* Whether column `i` is a metric, not a field of the launch or a rule. */
+/* True if column `i` is a metric, not a field of the launch or a rule. */
 static bool is_metric(const struct table *t, int i)
 {
 	static const char *const fixed[] = { "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time",

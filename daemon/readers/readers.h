@@ -251,9 +251,9 @@ int reading_state(
 void reading_report(struct reading *r, const char *name, const char *value);
 /** Return whether a name is a condition of measurements: a card, a host, a compiler, a kind of build. */
 bool reading_is_condition(const char *name);
-/** Mark a row as failed by the benchmark: it has no times, whatever else the file holds. Err: as reading_add. */
+/** Mark a row as failed by the benchmark: it has no times, independently of other values in the file. Err: as reading_add. */
 int reading_fail(struct reading *r, const char *key, const char *failure, const char *where, struct fw_err *err);
-/** Leave a row out, whatever else the file holds, with a reason. Err: too many rows. */
+/** Omit a row, independently of other values in the file, with a reason. Err: too many rows. */
 int reading_leave(struct reading *r, const char *key, struct fw_err *err, const char *why, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -51,7 +51,7 @@ static bool has_key(const char *text, size_t len, const char *key)
 /* Guess by keys that no other program writes; other keys mean no known format. */
 static const char *guess_object(const char *text, size_t len, size_t head)
 {
-	/* a whole object on the first line, with our keys: JSON lines */
+	/* a whole object on the first line, with flopwatch's keys: JSON lines */
 	if (has_key(text, head, "\"cell\"") || has_key(text, head, "\"bench\""))
 		return "flopwatch";
 	if (has(text, len, "nvbench") || has_key(text, len, "\"sm_version\"") || has_key(text, len, "\"summaries\""))

@@ -13,7 +13,7 @@ enum { KNOWN_ROWS_MAX = 4096 };
 	"say which columns are results with --results, as in --results %s, or write their unit into their names, as in `%s (us)`"
 
 struct triton_columns {
-	int n_x; /* leading columns that hold x values */
+	int n_x; /* leading columns that contain x values */
 	bool is_result[TABLE_COLUMNS_MAX];
 	enum column_unit kind[TABLE_COLUMNS_MAX];
 	char series[TABLE_COLUMNS_MAX][TABLE_NAME_SIZE];
@@ -90,7 +90,7 @@ static bool has_more(const struct known *a, const struct known *b, const char *b
 }
 
 /*
- * Whether two files show that a column is no size: after equal cells each has some that the other lacks. Extra rows in one file
+ * True if two files show that a column is no size: after equal cells each has some that the other lacks. Extra rows in one file
  * show nothing. *differs; -1 out of memory.
  */
 static int compare_cells(const char *text, size_t len, const struct reading_how *how, const struct table_header *h, int column,
@@ -120,7 +120,7 @@ static bool begins_as(const char *at, size_t n, const char *name, const char *se
 	return (strlen(name) == n && strncmp(at, name, n) == 0) || (strlen(series) == n && strncmp(at, series, n) == 0);
 }
 
-/* Whether a comma-separated list names a column by its name or its series. */
+/* True if a comma-separated list names a column by its name or its series. */
 static bool is_named(const char *list, const char *name, const char *series)
 {
 	for (const char *at = list; *at;) {

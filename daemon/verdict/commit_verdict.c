@@ -97,7 +97,7 @@ static void leave_out_old_plans(struct commit_verdict *v)
 	}
 }
 
-/* Whether suite `i` is worse: by verdict, then by the size of the loss. */
+/* True if suite `i` is worse: by verdict, then by the size of the loss. */
 static bool is_worse(const struct commit_verdict *v, int i, int than)
 {
 	enum verdict a = commit_verdict_of(&v->suite[i]), b = than < 0 ? VERDICT_NONE : commit_verdict_of(&v->suite[than]);

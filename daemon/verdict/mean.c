@@ -27,7 +27,7 @@ struct evidence {
 	struct tail own_all, group_all;
 };
 
-/* Whether a cell's shares may equal those of its group. */
+/* True if a cell's shares may equal those of its group. */
 static bool is_alike(const struct tail *own, const struct tail *group)
 {
 	int rest = group->calls - own->calls;

@@ -210,7 +210,7 @@ static bool too_wide(const struct rule *r, bool sparse, const struct estimate *e
 	return half_pct > (sparse ? r->half_width_sparse_pct : r->half_width_dense_pct);
 }
 
-/* Whether an unchanged cell is worth a run for its width. `n`: runs of set 1 so far. */
+/* True if an unchanged cell is worth a run for its width. `n`: runs of set 1 so far. */
 static bool wants_width(const struct rule *r, bool sparse, int n, const struct judgement *j)
 {
 	return n < r->runs_max && n < WIDTH_RUNS_MAX && too_wide(r, sparse, &j->all);

@@ -280,7 +280,7 @@ static int call_flag(const struct rule *rule, struct judge_timed *t)
 	return flag_call(&e);
 }
 
-/** `before`: the old flag, unchanged if samples are gone. */
+/** `before`: the old flag, unchanged if samples were deleted. */
 static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, int before)
 {
 	struct counted counted;

@@ -731,7 +731,7 @@ static void make_plan(struct resolve *r)
 		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a benchmark writes them all");
 	if (benchmark)
 		plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest);
-	if (p->dropped && p->request.kind != JOBKIND_COMPARE) { /* a search for a change learns nothing from it */
+	if (p->dropped && p->request.kind != JOBKIND_COMPARE) { /* gives a search for a change no information */
 		plan_run(p, 1, &r->target.manifest, &err);
 		end_for_error(r, &err);
 		return;

@@ -458,7 +458,7 @@ static int open_missing(struct db *db, const struct config *config, const struct
 	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
 	struct gone cells = { .culprit = installed || plan_is_benchmark(&r->plan) ? c->target_sha : c->base_sha };
 	struct gone rows = { .are_rows = true, .culprit = c->target_sha };
-	/* plan_alerts has reported a suite that is gone */
+	/* plan_alerts has reported a removed suite */
 	int result = r->plan.dropped || c->rows_unknown ? 0 : is_upstream(db, c, err);
 	if (result != 1)
 		return result;

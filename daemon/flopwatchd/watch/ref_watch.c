@@ -61,7 +61,7 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Find the folder that holds refs/ and packed-refs: PATH, PATH/.git, or the target of a worktree's .git file. */
+/* Find the folder that contains refs/ and packed-refs: PATH, PATH/.git, or the target of a worktree's .git file. */
 static int find_git_folder(const char *path, char *folder, struct fw_err *err)
 {
 	char dot_git[PATH_MAX], line[PATH_MAX], common[PATH_MAX], probe[PATH_MAX];
@@ -153,7 +153,7 @@ static bool is_ref_change(struct ref_watch *n, const struct inotify_event *e)
 	if (e->mask & IN_Q_OVERFLOW)
 		return true;
 	if (e->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
-		/* Folders below come and go with their branches; these two do not. */
+		/* Folders below are created and deleted with their branches; these two are not. */
 		if (folder && (in_git_folder || ends_with(folder, "/refs/heads")))
 			n->lost = true;
 		return true;
