@@ -346,10 +346,7 @@ void clock_format(int64_t utc_ms, char text[32]);
  */
 int clock_parse(const char *text, int64_t *utc_ms, struct fw_err *err);
 
-/*
- * ---- cores: Division of cores into those that measure and those that serve, so that page requests do not disturb timed calls.
- * ----
- */
+/* ---- cores: Separate cores for measuring and for serving, so that page requests do not disturb timed calls. ---- */
 
 enum { CORES_TEXT = 512, CORES_SEPARATE_MIN = 4, CORES_JOBS_MAX = 64 };
 

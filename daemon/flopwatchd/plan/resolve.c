@@ -35,7 +35,7 @@ static int set_base(struct ancestor_search *s, const char *sha)
 	return 1;
 }
 
-/* The merge-base is enough if it or the last judged tip is decided. Returns 1 chosen, 0, -1. */
+/* The merge-base is enough if it or the last judged tip is settled. Returns 1 chosen, 0, -1. */
 static int try_merge_base(struct ancestor_search *s, const char *suite, struct store_base *tip, struct fw_err *err)
 {
 	struct store_base fork;
@@ -71,11 +71,11 @@ static int search_line(struct ancestor_search *s, const char *suite, struct fw_e
 }
 
 /*
- * Choose the newest first parent whose regressions are decided (db/base.c). After a force-push choose none newer than the
- * merge-base with the last judged tip; the merge-base is enough if it or that tip is decided. Commits that could not be measured
- * are skipped, however many: their regressions must stay between the base and the next measurable commit. Without a decided first
- * parent: the base of the newest compared one; without a comparison by this suite: the result for another suite; else the first
- * parent, else the commit itself.
+ * Choose the newest first parent that is settled: all of its cells have a verdict (db/base.c). After a force-push choose none
+ * newer than the merge-base with the last judged tip; the merge-base is enough if it or that tip is settled. Commits that could
+ * not be measured are skipped, however many: their regressions must stay between the base and the next measurable commit. Without
+ * a settled first parent: the base of the newest compared one; without a comparison by this suite: the result for another suite;
+ * else the first parent, else the commit itself.
  */
 static int ancestor_choose(struct db *db, const struct ancestor_request *request, const struct gitread_base *line,
 	struct ancestor *out, struct fw_err *err)

@@ -167,7 +167,7 @@ void build_claims_end(struct buf *ids);
 
 /** Add jobs that workers other than `w` built and will measure, up to their number of slots. Err: the database. */
 int build_claims_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err);
-/** Return how many more builds `w` may request: no more than it can measure, minus those of other builders. Err: the database. */
+/** Set *room: builds that `w` may still request; if other workers also build, no more than can be measured. Err: the database. */
 int build_claims_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err);
 
 /* ---- connect: Connections to workers: a command on this machine, on another host or in a Slurm allocation, or a socket. ---- */
