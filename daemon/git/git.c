@@ -123,10 +123,7 @@ int git_repo_library_start(const char *url, struct fw_err *err)
 
 	for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
 		has_started = has_started && git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "") >= 0;
-	/*
-	 * A watched repository usually belongs to another user. This process reads objects and refs, and runs no program that the
-	 * repository names.
-	 */
+	/* A watched repository usually belongs to another user. This process only reads objects and refs, and runs no program. */
 	has_started = has_started && git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0) >= 0 &&
 		      git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) >= 0;
 	/* Use small windows into packs, so that a limit on address space is possible. */
@@ -557,10 +554,7 @@ static void append_utf8(struct buf *out, const char *text, const char *from)
 	iconv_close(converter);
 }
 
-/*
- * Return the encoding that a commit names; NULL for UTF-8, and for a text that is no plain name, such as one with options for
- * iconv.
- */
+/* Return the encoding that a commit names; NULL for UTF-8, and for a text that is no plain name, e.g. with options for iconv. */
 static const char *encoding_of(const git_commit *commit)
 {
 	const char *name = git_commit_message_encoding(commit);
@@ -607,10 +601,7 @@ int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info 
 	return 0;
 }
 
-/*
- * Follow the first parents directly: a sorted walk would read the whole history before its first commit, and fail at the end of a
- * shallow history.
- */
+/* Follow the first parents directly: a sorted walk would first read the whole history, and fail in a shallow one. */
 static int log_first_parents(struct git_repo *r, git_commit *from, int count, git_log_fn *each, void *arg, struct fw_err *err)
 {
 	git_commit *at = NULL, *next;

@@ -79,10 +79,7 @@ static int on_credential(git_credential **out, const char *url, const char *user
 	(void)url; /* the repository's URL: redirects are not followed */
 	if (!user)
 		user = "git";
-	/*
-	 * libgit2 requests credentials again after each refusal, without limit: allow one request for the name and one for the
-	 * key.
-	 */
+	/* libgit2 requests credentials after each refusal, without limit: allow one request for the name and one for the key. */
 	if (++t->requested > (allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT && a->token_file ? 1 : 2)) {
 		if (a->token_file)
 			err_set(t->err, ERR_INVALID, "the server refused the token of %s (see doc/troubleshooting.md#token)",
@@ -144,10 +141,7 @@ static int check_server(struct transfer *t, const char *host)
 	return 0;
 }
 
-/*
- * libgit2 checks a certificate of https://. The key of an ssh server is checked here: for an unknown key libgit2 reports no more
- * than that.
- */
+/* libgit2 checks a certificate of https://. The key of an ssh server is checked here: libgit2 only reports that it is unknown. */
 static int on_certificate(git_cert *cert, int valid, const char *host, void *payload)
 {
 	struct transfer *t = payload;

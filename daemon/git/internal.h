@@ -37,10 +37,7 @@ enum { GIT_BLOB_MAX = 256 << 20 }; /* maximum bytes of one file in an archive */
 
 struct git_repo;
 
-/**
- * Start libgit2 with flopwatch's settings. Call it once, first. `url` (NULL: none): the server to which this process will
- * connect.
- */
+/** Start libgit2 with flopwatch's settings. Call it once, first. `url` (NULL: none): the server to connect to. */
 int git_repo_library_start(const char *url, struct fw_err *err);
 void git_repo_library_stop(void);
 
@@ -72,10 +69,7 @@ int git_repo_branch(struct git_repo *r, const char *branch, char *sha, struct fw
 /** Find the best common ancestor; "" if there is none. Err: ERR_UNSUPPORTED it may be beyond the end of a shallow repository. */
 int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *sha, struct fw_err *err);
 
-/**
- * Check that the parents of a commit are present. Err: ERR_UNSUPPORTED, with a remedy, if the repository is shallow and ends at
- * this commit.
- */
+/** Check that the parents of a commit are present. Err: ERR_UNSUPPORTED, with a remedy: a shallow repository ends at it. */
 int git_repo_whole(struct git_repo *r, const char *sha, struct fw_err *err);
 
 struct git_commit_info {
@@ -292,8 +286,8 @@ int tar_end(struct tar *t, struct fw_err *err);
 /** Check that ustar can represent this path. Err: ERR_INVALID. */
 int tar_check_path(const char *path, bool is_directory, struct fw_err *err);
 /**
- * True if a link at `path` stays inside for any targets of other links: "../" only at the start, and not more often than there
- * are folders above.
+ * True if a link at `path` stays inside for any targets of other links: "../" only at the start, and no more of them than folders
+ * above.
  */
 int tar_check_link(const char *path, const char *target, struct fw_err *err);
 
@@ -323,10 +317,7 @@ int url_check(const char *url, struct fw_err *err);
 /** True if the URL names a server: neither file:///path nor an absolute path. */
 bool url_is_remote(const char *url);
 
-/**
- * Extract host, without brackets, and port of a URL that url_check accepts and that names a server. Shape: host[size]. Err:
- * ERR_INVALID.
- */
+/** Extract host, without brackets, and port of a server's URL that url_check accepts. Shape: host[size]. Err: ERR_INVALID. */
 int url_server(const char *url, char *host, size_t size, int *port, struct fw_err *err);
 
 /* ---- verbs: The verbs of flopwatch-git: each does one task and prints JSON lines (or an archive) on stdout. ---- */

@@ -26,10 +26,7 @@ static int check_file(const char *path, struct fw_err *err)
 	return stat(path, &st) != 0 || S_ISDIR(st.st_mode) || !regular_wrong(&st) ? 0 : refuse(path, &st, err);
 }
 
-/*
- * Join `dir` and `rest`; an absolute `rest` stays as it is. Returns false if the path is too long for the system, and so for
- * libgit2.
- */
+/* Join `dir` and `rest`; an absolute `rest` stays as it is. False: the path is too long for the system and libgit2. */
 static bool join(char out[PATH_MAX], const char *dir, const char *rest)
 {
 	size_t len = strlen(dir);

@@ -1,5 +1,5 @@
 /*
- * verbs.c - each verb: open, call git.c, print. All output is printed at once at the end, so that an error leaves no partial
+ * verbs.c - each verb: open, call git.c, print. Output is printed at once at the end, so that an error leaves no partial
  * response.
  */
 #include "git/internal.h"

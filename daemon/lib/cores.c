@@ -55,10 +55,7 @@ static bool read_file(const char *path, cpu_set_t *set)
 	return is_read && read_list(text, set);
 }
 
-/*
- * Add the hardware threads of a core. They share its execution units, so both must serve or both measure. Unknown: the core
- * alone.
- */
+/* Add the hardware threads of a core. They share its execution units, so all must serve or all measure. Unknown: only `core`. */
 static void add_siblings(int core, cpu_set_t *set)
 {
 	char path[96];

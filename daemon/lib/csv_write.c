@@ -13,10 +13,7 @@ static size_t begins_with(const char *text, const char *const *list)
 	return 0;
 }
 
-/*
- * Characters that spreadsheets skip at the start of a cell: ASCII, no-break and ideographic spaces. Returns the bytes of one, 0
- * none.
- */
+/* Return the bytes of a character that spreadsheets skip at the start of a cell: ASCII, no-break or ideographic space. 0 none. */
 static size_t skipped_space(const char *text)
 {
 	static const char *const wide[] = { "\xc2\xa0", "\xe3\x80\x80", "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\xaf", NULL };

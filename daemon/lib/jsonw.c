@@ -114,10 +114,7 @@ static void put_quoted(struct buf *b, const char *text, size_t len)
 	buf_putc(b, '"');
 }
 
-/*
- * Write a comma if due, the quoted text and its `tail`; NUL: none. Text without escapes, which is the usual case, is written at
- * once.
- */
+/* Write a comma if due, the quoted text and its `tail`; NUL: none. Text without escapes, the usual case, is written at once. */
 static void put_text(struct jsonw *j, const char *text, size_t len, char tail)
 {
 	bool comma = is_comma_due(j);

@@ -63,10 +63,7 @@ static inline void buf_append(struct buf *b, const void *data, size_t len)
 	b->len += len;
 	b->data[b->len] = '\0';
 }
-/**
- * Reserve `len` bytes after the last one, to be written in place; NULL if they do not fit. The caller then sets the written
- * length.
- */
+/** Reserve `len` bytes after the last one, to be written in place; NULL if they do not fit. Then set the written length. */
 char *buf_room_grow(struct buf *b, size_t len);
 static inline char *buf_room(struct buf *b, size_t len)
 {
@@ -227,10 +224,7 @@ int proc_reap(struct proc *p, struct proc_exit *how);
 void proc_signal(const struct proc *p, int signal);
 /** Send SIGKILL to the group, or SIGTERM to a careful child, without waiting for it. */
 void proc_stop(const struct proc *p);
-/**
- * Call proc_stop and wait for the child; a careful one that does not end within 2 s continues alone. Accepts a proc without a
- * child.
- */
+/** Call proc_stop and wait for the child; after 2 s a careful one continues alone. Accepts a proc without a child. */
 void proc_end(struct proc *p);
 /**
  * Run to the end: write `in` (may be NULL), collect stdout and stderr (NULL: not collected, /dev/null; both may be the same buf),
@@ -621,10 +615,7 @@ bool jsonr_array(struct jsonr *r);
 bool jsonr_item(struct jsonr *r);
 /** Skip a value, and return its text. */
 struct jsonr_span jsonr_value(struct jsonr *r);
-/**
- * Parse a value as a jansson tree, in a fifth of the time of jansson's parser, which reads single characters. Own: json_decref.
- * NULL: no JSON.
- */
+/** Parse a value as a jansson tree, in a fifth of the time of jansson's parser. Own: json_decref. NULL: no JSON. */
 json_t *jsonr_tree(const char *text, size_t len);
 
 /*
@@ -777,10 +768,7 @@ struct option_row {
 	const char *print;             /* printed on standard output, which ends the program; no argument */
 };
 
-/**
- * Read the options; `optind` is then the index of the first other argument. Returns OPTION_NEXT, or the exit status of the
- * program.
- */
+/** Read the options; `optind` is then the index of the first other argument. Returns OPTION_NEXT, or the exit status. */
 int option_read(int argc, char **argv, const struct option_row *row);
 
 /* ---- percent: Bytes as %XX, as in URLs and in the names of branches. ---- */

@@ -214,10 +214,7 @@ static int on_event(struct yaml *y, struct builder *b, const yaml_event_t *e)
 	}
 }
 
-/*
- * Editors of other systems write a byte order mark first, which is no mistake in UTF-8; for UTF-16 it is the only mistake
- * reported.
- */
+/* Editors of other systems write a byte order mark first: skip it in UTF-8; for UTF-16 report only that mistake. */
 static bool skip_mark(struct yaml *y, const char **text, size_t *len)
 {
 	if (*len >= 2 && (memcmp(*text, "\xff\xfe", 2) == 0 || memcmp(*text, "\xfe\xff", 2) == 0)) {

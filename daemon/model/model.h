@@ -78,8 +78,7 @@ struct reader {
 void reader_add(struct reader *r, struct yaml_node *at, const void *shape);
 
 /**
- * Read a list of 1 to `max` whole numbers up to `most`. Returns their number, 0 after a mistake or without a list. Shape:
- * out[max].
+ * Read a list of 1 to `max` integers up to `most`. Returns their number, 0 after a mistake or without a list. Shape: out[max].
  */
 int reader_ints(struct reader *r, struct yaml_node *list, int max, int64_t most, int32_t *out);
 /** Read a list of 1 to READER_LIST_MAX numbers between 0 and 1; likewise. */
@@ -185,10 +184,7 @@ struct family {
 
 	/* A shape. */
 	int (*check)(const void *shape, enum direction d, struct fw_err *err); /* with a message that a user can act on */
-	/**
-	 * Check whether any implementation can compute it; otherwise the case is unsupported for this reason. NULL: all are
-	 * possible.
-	 */
+	/** Check whether any implementation can compute it; otherwise the case is unsupported for this reason. NULL: yes. */
 	int (*fits)(const void *shape, enum direction d, struct fw_err *err);
 	void (*label)(const void *shape, struct family_label *out);
 	/** Write its members in a fixed order: with braces around them, the canonical JSON. */
@@ -204,8 +200,7 @@ struct family {
 
 	/* A problem of that shape. */
 	/**
-	 * Return the phases that depend on weights alone and are excluded from a call's time if the provider declares them too;
-	 * NULL: none.
+	 * Return the phases that depend only on weights and do not count as time of a call if the provider agrees; NULL: none.
 	 */
 	uint32_t (*once)(const void *shape, enum direction d);
 	int32_t (*flags)(const void *shape, enum direction d); /* enum fw_problem_flag; NULL: none */

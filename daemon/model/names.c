@@ -11,10 +11,7 @@ int name_find(const char *const *words, int n, const char *word)
 	return i;
 }
 
-/*
- * Define TYPE_name, which returns "" for an invalid value, and TYPE_from_name, which returns `n` for an unknown name, by the
- * table TYPE_names.
- */
+/* Define TYPE_name ("" for an invalid value) and TYPE_from_name (`n` for an unknown name) by the table TYPE_names. */
 #define NAMED(type, n)                                                                                                           \
 	const char *type##_name(enum type v)                                                                                     \
 	{                                                                                                                        \

@@ -44,10 +44,7 @@ static double left_by_any_rise(const double *x, int n, double low, double high)
 	return left;
 }
 
-/**
- * Find the fewest commits that contain nearly all of a rise, if they are at most half of all; among equal ones those with most of
- * it.
- */
+/** Find the fewest commits that contain nearly all of a rise, at most half of all; among equal numbers those with most of it. */
 static void narrow(const double *x, const int64_t *position, double low, double high, struct rise *r)
 {
 	double fit[CHANGEPOINT_POINTS_MAX];

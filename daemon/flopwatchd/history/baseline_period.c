@@ -93,10 +93,7 @@ static int start_period(
 	return find_role(r, pinned) != ROLE_NONE ? 0 : measure_reference(db, job, e, err);
 }
 
-/**
- * Find the role of the reference commit: the current reference commit, or an earlier one for a job that started before the
- * change.
- */
+/** Find the role of the reference commit: the current one, or an earlier one for a job that started before the change. */
 static int choose_against(struct db *db, const struct result *r, struct baseline_period *e, struct fw_err *err)
 {
 	e->against = find_role(r, e->row.reference_sha);

@@ -7,10 +7,7 @@
 
 enum { PRIORITY_REREFERENCE = -3, PAUSE_COMMITS = 5 };
 
-/*
- * Queue the measurement if the newest points of a cell are all far from the reference commit and no measurement was queued
- * recently.
- */
+/* Queue the measurement if the newest points of a cell are all far from the reference commit and none was queued recently. */
 static int rereference_request(const struct trend *t, const struct store_baseline_period *e, const char *key,
 	const struct store_series *s, struct fw_err *err)
 {

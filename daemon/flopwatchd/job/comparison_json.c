@@ -331,10 +331,7 @@ static void write_artifact(struct body *b, const char *key, const char *owner_ki
 	buf_fini(&text);
 }
 
-/**
- * Compute the ratios of both sides of a cell to a peer from one comparison against it. Returns false if it has no ratio for this
- * cell.
- */
+/** Compute the ratios of both sides of a cell to a peer from one comparison against it. False: it has no ratio for this cell. */
 static bool get_peer_ratios(struct body *b, const struct store_cell *c, const struct store_peer_source *source,
 	struct peer_ratio *base, struct peer_ratio *target)
 {

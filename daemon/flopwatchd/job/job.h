@@ -44,8 +44,7 @@ void plan_init(struct plan *p);
 void plan_fini(struct plan *p);
 
 /**
- * Read a commit's manifest from its .flopwatch.yaml (requested as a blob); without a file, use the defaults. Err: ERR_INVALID
- * with all mistakes.
+ * Read a commit's manifest from its .flopwatch.yaml (requested as a blob); without a file, use the defaults. Err: ERR_INVALID.
  */
 int plan_manifest(const struct gitread_commit *c, struct manifest *out, struct fw_err *err);
 /**
@@ -82,10 +81,7 @@ enum jobkind plan_kind(const struct store_job *job, const char *base_sha, const 
 /** True if a user requested a provider or configuration for a side: equal modules may then behave differently. */
 bool plan_is_named(const struct plan *p);
 void plan_compare(struct plan *p);
-/**
- * True if a worker must run the job; false if the result is known without a run. A benchmark has only times, so it has no
- * profile.
- */
+/** True if a worker must run the job; false if the result is known without a run. Benchmarks have no profile. */
 bool plan_needs_worker(const struct plan *p);
 
 /**
@@ -255,8 +251,7 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 bool judge_estimate(const struct result *r, int cell, enum role role, struct estimate *out);
 
 /**
- * Write the class of the failure that prevents the target from running cell `i`, independently of the base; "" none. Shape:
- * class[16].
+ * Write the class of the failure due to which the target cannot run cell `i`, whatever the base does; "" none. Shape: class[16].
  */
 void judge_target_class(const struct result *r, int i, char class[16]);
 
@@ -348,8 +343,7 @@ void judge_groups_of_result(const struct result *r, struct judge_groups *g);
 void judge_groups_mean(const struct judge_groups *g, const struct rule *rule, const struct judge_timed *t, struct store_cell *c);
 
 /**
- * List the cells whose regression only a second set of runs can confirm, as plan indices. Returns their number. Shape:
- * cell[n_cells].
+ * List the cells that need a second set of runs for a regression, as plan indices. Returns their number. Shape: cell[n_cells].
  */
 int judge_groups_unconfirmed(const struct result *r, int *cell);
 
@@ -406,10 +400,7 @@ int profile_request(
 
 /* ---- record: Changes of a job: state, log line and event, in one transaction. ---- */
 
-/**
- * Move a job to a state inside a transaction, with its event and (given a reason) a log line. Err: ERR_CONFLICT it has already
- * ended.
- */
+/** Set a job's state inside a transaction, with its event and (given a reason) a log line. Err: ERR_CONFLICT it has ended. */
 int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err);
 /** Return the job to queued without counting the attempt. */
 int job_release(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err);

@@ -49,8 +49,7 @@ void sender_wake(struct sender *n);
 void sender_stop(struct sender *n);
 
 /**
- * Return the delay before the next attempt after `attempts` failures, 0: give up. Units: ms. `luck` in [0, 1) varies it by a
- * quarter.
+ * Return the delay of the next attempt after `attempts` failures, 0: give up. `luck` in [0, 1) varies it by a quarter. Units: ms.
  */
 int64_t sender_pause_ms(int attempts, double luck);
 

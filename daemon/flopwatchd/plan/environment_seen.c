@@ -147,10 +147,7 @@ static void compare_compiler(struct difference *d, const char *name, const struc
 	add_difference(d, name, from, to);
 }
 
-/*
- * A rebuild shows compiler changes; only later times show driver changes. A library may be both: linked in, or loaded at run
- * time.
- */
+/* A rebuild shows compiler changes; only later times show driver changes. A library may be linked in or loaded at run time. */
 static void compare_environments(struct difference *d, const struct msg_device *was, const struct msg_device *is)
 {
 	char from[VERSION_SIZE], to[VERSION_SIZE];

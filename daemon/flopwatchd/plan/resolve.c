@@ -161,10 +161,7 @@ static int copy_requested_suites(const char (*names)[64], int n, char out[SUITES
 	return n;
 }
 
-/*
- * True if the branch's own suites are checked: its base's suites judge it, but the suites that it names must exist before they
- * apply.
- */
+/* True if the branch's own suites are checked: its base's suites judge it, but its own must exist before they apply. */
 static bool suites_of_target(const struct store_job *job, const struct config_repo *repo)
 {
 	return !job->suite[0] && !repo->n_suites && job->kind == JOBKIND_COMPARE;

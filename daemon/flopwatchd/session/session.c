@@ -322,10 +322,7 @@ static void write_output(struct session *s)
 				return;
 			}
 			if (n < 0) {
-				/*
-				 * The worker has disconnected: its last messages are still unread and explain more than this
-				 * error.
-				 */
+				/* The worker has disconnected: its unread last messages explain more than this error. */
 				buf_clear(&s->out);
 				s->tree_left = 0;
 				s->next_need = s->n_needs;

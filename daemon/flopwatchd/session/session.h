@@ -103,8 +103,7 @@ const struct config_worker *slot_worker(const struct slot *s);
 
 enum slot_wait { SLOT_WAITS_NEVER, SLOT_WAITS_NOT, SLOT_WAITS_JOB, SLOT_WAITS_HEALTH_CHECK, SLOT_HAS_IDLE_ALLOCATION };
 /**
- * State of a slot's request. NOT: the slot could request an allocation; SLOT_HAS_IDLE_ALLOCATION: its allocation fits no queued
- * job.
+ * State of a slot's request. NOT: it could request an allocation; SLOT_HAS_IDLE_ALLOCATION: its allocation fits no queued job.
  */
 enum slot_wait slot_waits(const struct slot *s);
 /** Properties of a requested allocation. The job is chosen once the allocation is granted. */
@@ -303,10 +302,7 @@ struct split_group;
 int split_group_gather(struct slot *leader, struct fw_err *err);
 /** True if the slot lends its device to another slot's job. */
 bool split_group_is_helper(const struct slot *s);
-/**
- * True if another device may measure the slot's partition: no other slot has a partition, whose class the device would have to
- * match.
- */
+/** True if another device may measure the slot's partition: there is no other partition whose class it would have to match. */
 bool split_group_may_rebind(const struct slot *s);
 /** Update the slot's partition after it got another device. No effect without a split group. */
 void split_group_rebind(struct slot *s);

@@ -40,7 +40,7 @@ const struct buf *gitread_blob(const struct gitread_commit *c, const char *path)
 bool gitread_oid(const struct gitread_commit *c, const char *path, const char **oid);
 
 /**
- * Parse the output of `log`: call `each` for every commit in order, until it returns nonzero. Err: ERR_PROTOCOL, or from `each`
+ * Parse the output of `log`: call `each` for each commit in order, until it returns nonzero. Err: ERR_PROTOCOL, or from `each`
  * (-1).
  */
 typedef int gitread_log_fn(void *arg, const struct store_commit *commit, struct fw_err *err);
