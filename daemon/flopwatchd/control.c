@@ -100,7 +100,7 @@ static void add_base(struct store_job *job)
 	job->branch[0] = 0;
 }
 
-/* A configuration set by hand belongs to no commit, and so does its verdict. */
+/* A configuration that a user requested belongs to no commit, and neither does its verdict. */
 static int read_configs(const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
 	if (read_config("base_config", r->base_config, job->base_config, sizeof job->base_config, err) != 0 ||

@@ -169,7 +169,8 @@ static _Noreturn void exec_program(
 			_exit(127);
 	}
 	/*
-	 * Call the kernel directly, because the C library does not change its own two signals; a parent such as make may ignore them.
+	 * Call the kernel directly, because the C library does not change its own two signals; a parent like make may ignore
+	 * them.
 	 */
 	for (sig = 1; sig < NSIG; sig++)
 		if (sig != SIGKILL && sig != SIGSTOP)

@@ -59,7 +59,7 @@ void profile_cells_add(struct profile_cells *c, const char *key, const char *gro
 
 void profile_cells_choose(struct profile_cells *c, int most)
 {
-	for (int i = 1; i < c->n; i++) /* insertion sort of a few cells; equal losses keep the order of the suite */
+	for (int i = 1; i < c->n; i++) /* insertion sort of a few cells; equal losses stay in the order of the suite */
 		for (int k = i; k > 0 && c->cell[k].loss > c->cell[k - 1].loss; k--) {
 			struct profile_cell less = c->cell[k - 1];
 			c->cell[k - 1] = c->cell[k];
