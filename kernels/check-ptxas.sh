@@ -1,12 +1,11 @@
 #!/bin/sh
-# Judge what ptxas -v said about one source: fail on what makes a kernel quietly slower, print what a person should know.
+# Check the output of ptxas -v for one source: fail on diagnostics that mean slower code, print those that are worth reading.
 #
 #     check-ptxas.sh SOURCE LOG
 #
-# Everywhere: wgmma made serial (C7510 to C7518), setmaxnreg ignored (C7508 and its siblings). In forward kernels from v2 on, and in
-# gemm kernels, also a stack frame or a spilled register: they hold their tiles in registers, so either means that the tiles do not
-# fit. C7519 (a fence was inserted, which costs nothing), warnings, and in other kernels spills, in ptxas's own lines, are shown and
-# pass.
+# Fails in every kernel: serialised wgmma (C7510 to C7518), ignored setmaxnreg (C7508 and similar). Fails in forward kernels from v2
+# on and in gemm kernels: a stack frame or a spilled register, because these kernels hold their tiles in registers. Only printed, as
+# ptxas's own lines: C7519 (an inserted fence, which costs nothing), warnings, and spills in other kernels.
 set -eu
 case ${1##*/} in
 v[01]_*) strict=0 ;;

@@ -14,24 +14,24 @@ extern "C" {
 
 /**
  * FW_CAUSAL is aligned at the bottom right: row i of a sequence sees key j when j <= i + len_k - len_q.
- * FW_BLOCKS keeps the (query block, key block) pairs whose bit is set in FW_BLOCK_BITS, whole blocks, no causal part.
+ * FW_BLOCKS computes the (query block, key block) pairs whose bit is set in FW_BLOCK_BITS: whole blocks, without a causal mask.
  */
 enum fw_mask { FW_FULL = 1, FW_CAUSAL = 2, FW_BLOCKS = 3 };
 
 /**
- * Parts of one call:
- *   RANGE_MERGE  turn sequence offsets or block bits into work lists
- *   PREPARE      zero accumulators, set tickets
+ * Phases of one call:
+ *   RANGE_MERGE  convert sequence offsets or block bits to work lists
+ *   PREPARE      zero accumulators, set ticket counters
  *   PREPROCESS   backward: row sums of dO*O, rescaled LSE
  *   RUN          the main kernel
- *   FILL         rows that no work item covers
- *   CAST         accumulators to the output type
+ *   FILL         write rows that no work item covers
+ *   CAST         convert accumulators to the output type
  */
 enum fw_attention_phase { FW_RANGE_MERGE = 1, FW_PREPARE = 2, FW_PREPROCESS = 4, FW_RUN = 8, FW_FILL = 16, FW_CAST = 32 };
 
 /**
  * Buffers. The work depends on CU_Q, CU_K and BLOCK_BITS (fw_provider.count).
- * Shape: Q, O, DO, DQ (total_q, nhq, d); K, V, DK, DV (total_k, nhk, d), row-major unless strides say otherwise;
+ * Shape: Q, O, DO, DQ (total_q, nhq, d); K, V, DK, DV (total_k, nhk, d), row-major unless strides are set;
  *        LSE (nhq, total_q) fp32; CU_Q, CU_K int32 [n_seqs + 1], ascending from 0 to total_q / total_k;
  *        BLOCK_BITS u32 [nhk][ceil(total_q / block_q)][ceil(ceil(total_k / block_k) / 32)], bit j of word w = key block 32w + j.
  * Query head h reads key head h / (nhq / nhk). LSE is the natural logarithm of the row's sum of exp(scale * q.k).
@@ -54,21 +54,21 @@ enum fw_attention_slot {
 	FW_ATTENTION_SLOTS
 };
 
-/** Sizes only. Offsets and block bits are device data, so building lists is on the clock and one plan serves every mask of these sizes. */
+/** Sizes only. Offsets and block bits are device data: building the lists is timed, one plan serves every mask of these sizes. */
 struct fw_attention {
 	uint32_t struct_size;
 	int32_t nhq, nhk;             /* heads; nhq is a multiple of nhk */
 	int32_t headdim, headdim_v;   /* elements */
 	int32_t dtype;                /* enum fw_dtype of Q K V O and their gradients */
 	int32_t mask;                 /* enum fw_mask */
-	int32_t block_q, block_k;     /* tokens a mask block, not always as many of both; 0 unless FW_BLOCKS */
+	int32_t block_q, block_k;     /* tokens of a mask block, for queries and keys; the two may differ; 0 unless FW_BLOCKS */
 	int32_t total_q, total_k;     /* tokens over all sequences */
 	int32_t n_seqs, max_q, max_k; /* n_seqs 1: CU_Q and CU_K may be NULL */
-	int64_t max_blocks;           /* upper bound of kept blocks over all key heads; 0 unless FW_BLOCKS */
+	int64_t max_blocks;           /* upper bound on the number of set blocks over all key heads; 0 unless FW_BLOCKS */
 	double scale;                 /* factor on q.k before the exponential */
 };
 
-/** The sizes of a problem of this family, NULL of another. */
+/** The sizes of a problem of this family, NULL for another family. */
 static inline const struct fw_attention *fw_attention_of(const struct fw_problem *problem)
 {
 	return problem->family == FW_ATTENTION ? (const struct fw_attention *)problem->shape : NULL;

@@ -1,7 +1,6 @@
 /**
  * fw_layernorm.h - the family of layer normalisation: Y = (X - mean) rstd GAMMA + BETA, row by row, and its gradients.
- *
- * mean and variance are those of the `columns` values of a row of X (variance: of all of them, not one less),
+ * mean and variance are taken over the `columns` values of a row of X (variance divides by columns, not columns - 1),
  * rstd = 1 / sqrt(variance + epsilon).
  */
 #ifndef FW_LAYERNORM_H
@@ -16,14 +15,14 @@ extern "C" {
 /** fw_problem.family; fw_problem.shape is a struct fw_layernorm. Directions: FW_FORWARD, FW_BACKWARD. */
 #define FW_LAYERNORM 3
 
-/** ROWS does what goes row by row; COLUMNS adds up over rows what DGAMMA and DBETA are. */
+/** ROWS computes the outputs of each row; COLUMNS sums over rows for DGAMMA and DBETA. */
 enum fw_layernorm_phase { FW_LAYERNORM_ROWS = 1, FW_LAYERNORM_COLUMNS = 2 };
 
 /**
  * Buffers, row-major: X, Y, DY, DX (rows, columns) bf16; GAMMA, BETA, DGAMMA, DBETA (columns) bf16; MEAN, RSTD (rows) fp32.
- * Forward reads X GAMMA BETA and writes Y MEAN RSTD. Backward reads X GAMMA DY MEAN RSTD, those of its forward, and writes
- * DX = RSTD (g - avg(g) - x avg(g x)) with g = DY GAMMA, x = (X - MEAN) RSTD and avg over a row, DGAMMA = sum over rows of DY x,
- * DBETA = sum over rows of DY. Sums are not to be rounded to bf16 before their end.
+ * Forward reads X GAMMA BETA and writes Y MEAN RSTD. Backward reads X GAMMA DY MEAN RSTD (MEAN and RSTD of its forward) and
+ * writes DX = RSTD (g - avg(g) - x avg(g x)) with g = DY GAMMA, x = (X - MEAN) RSTD and avg over a row, DGAMMA = sum over rows of
+ * DY x, DBETA = sum over rows of DY. Partial sums must not be rounded to bf16.
  */
 enum fw_layernorm_slot {
 	FW_LAYERNORM_X,
@@ -45,7 +44,7 @@ struct fw_layernorm {
 	float epsilon;
 };
 
-/** The sizes of a problem of this family, NULL of another. */
+/** The sizes of a problem of this family, NULL for another family. */
 static inline const struct fw_layernorm *fw_layernorm_of(const struct fw_problem *problem)
 {
 	return problem->family == FW_LAYERNORM ? (const struct fw_layernorm *)problem->shape : NULL;

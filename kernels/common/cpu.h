@@ -1,5 +1,5 @@
 /**
- * cpu.h - what CPU providers ask of the machine: which instruction sets it has, and how many threads may run.
+ * cpu.h - properties of the machine that CPU providers need: its instruction sets, and the number of threads.
  */
 #ifndef COMMON_CPU_H
 #define COMMON_CPU_H
@@ -10,7 +10,7 @@
 
 enum { CPU_THREADS_MAX = 1024 };
 
-/** Whether this machine runs what was compiled for "v4", "v3" (of x86-64) or "base". */
+/** Whether this machine can run code that was compiled for "v4", "v3" (x86-64 levels) or "base". */
 static inline bool cpu_has(const char *isa)
 {
 #ifdef __x86_64__
@@ -23,7 +23,7 @@ static inline bool cpu_has(const char *isa)
 	return strcmp(isa, "base") == 0;
 }
 
-/** Threads of a plan's `index`: all there are for 0. */
+/** Number of threads for a plan's `index`: all available ones for 0. */
 static inline int cpu_threads(int index)
 {
 	const int n = index > 0 ? index : omp_get_max_threads();

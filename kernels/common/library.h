@@ -1,5 +1,5 @@
 /**
- * library.h - another's library, looked for when it is first asked for: in the process, on the loader's path, or beside the toolkit.
+ * library.h - lazy loading of a third-party library: already in the process, on the loader's path, or in the toolkit's directory.
  */
 #ifndef COMMON_LIBRARY_H
 #define COMMON_LIBRARY_H
@@ -10,24 +10,25 @@
 
 enum { LIBRARY_WHY_BYTES = 200 };
 
-/** One of its functions, and where its address goes. */
+/** A function of the library, and the pointer that receives its address. */
 struct library_function {
 	const char *name;
 	void *function; /* a pointer to a function pointer */
 };
 
-/** What became of a search. Zeros: nobody asked yet. */
+/** Result of a search. Zeros: not searched yet. */
 struct library {
 	bool is_tried;
-	char why[LIBRARY_WHY_BYTES]; /* it is of no use; "" it is */
+	char why[LIBRARY_WHY_BYTES]; /* why the library cannot be used; "" it can */
 };
 
 /**
- * Open the first of `places`, which end with NULL, and find all of `functions`, whose last has no name. It is kept until the process ends.
- * Err: false, and `l->why` says what is missing; `called` is what people call the library.
+ * Open the first of `places`, which end with NULL, and resolve all of `functions`, whose last has no name. The library stays open
+ * until the process ends.
+ * Err: false, and `l->why` contains what is missing; `called` is the library's common name.
  */
 bool library_open(struct library *l, const char *called, const char *const *places, const struct library_function *functions);
-/** Whether it is there, and else the reason in `why`, which may be NULL. */
+/** Whether the library is available; if not, the reason is in `why`, which may be NULL. */
 static inline bool library_is_there(const struct library *l, char *why, size_t why_size)
 {
 	if (l->why[0] && why && why_size > 0)

@@ -1,5 +1,5 @@
 /**
- * module.c - the one exported symbol of a library and the table behind it.
+ * module.c - the only exported symbol of a library, and its table of providers.
  */
 #ifndef COMMON_MODULE_H
 #define COMMON_MODULE_H
@@ -19,6 +19,6 @@
 	{                                                                                                                        \
 		return host_abi == FW_ABI ? &module : 0;                                                                         \
 	}                                                                                                                        \
-	const struct fw_module *fw_entry(uint32_t host_abi) /* so that a semicolon follows */
+	const struct fw_module *fw_entry(uint32_t host_abi) /* requires a semicolon after the macro */
 
 #endif

@@ -1,5 +1,5 @@
 /**
- * cluster.h - thread blocks that share what they load: arrivals at each other's barriers, loads that several receive, plain matrices.
+ * cluster.h - thread blocks that share loaded data: arrivals at each other's barriers, multicast loads, plain matrices.
  *
  * Maps are two-dimensional here: (column, row) of a row-major matrix, boxes at most 128 bytes wide, in the 128-byte swizzle.
  */
@@ -15,13 +15,16 @@ SM90_DEVICE uint32_t cluster_rank()
 	return rank;
 }
 
-/** All threads of all blocks of the cluster. */
+/** Synchronise all threads of all blocks of the cluster. */
 SM90_DEVICE void cluster_sync()
 {
 	asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/** Arrive at the barrier that lies at this place in block `rank` of the cluster. What only read needs no release of the cluster's scope. */
+/**
+ * Arrive at the barrier with this offset in block `rank` of the cluster. A thread that only reads needs no release at cluster
+ * scope.
+ */
 SM90_DEVICE void cluster_barrier_arrive(uint32_t barrier, uint32_t rank)
 {
 	asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
@@ -40,7 +43,10 @@ SM90_DEVICE void cluster_load(uint32_t to, const CUtensorMap *map, uint32_t barr
 		: "memory");
 }
 
-/** The same into every block of `blocks` (a bit a rank), at the same place, on the barrier at the same place. */
+/**
+ * Load the box into every block of `blocks` (one bit per rank), at the same shared-memory offset, on the barrier at the same
+ * offset.
+ */
 SM90_DEVICE void cluster_load_shared(uint32_t to, const CUtensorMap *map, uint32_t barrier, int column, int row, uint16_t blocks)
 {
 	asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
@@ -49,7 +55,7 @@ SM90_DEVICE void cluster_load_shared(uint32_t to, const CUtensorMap *map, uint32
 		     : "memory");
 }
 
-/** Store the box at (column, row), what lies inside of the matrix; belongs to the issuing thread's bulk group. */
+/** Store the box at (column, row), clipped to the matrix; belongs to the issuing thread's bulk group. */
 SM90_DEVICE void cluster_store(const CUtensorMap *map, uint32_t from, int column, int row)
 {
 	asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map), "r"(from),

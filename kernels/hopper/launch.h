@@ -1,18 +1,18 @@
 /**
- * launch.h - how the host starts a main kernel: its shared memory, its grid, its only parameter.
+ * launch.h - host launch of a main kernel: its shared memory, its grid, its only parameter.
  */
 #ifndef HOPPER_LAUNCH_H
 #define HOPPER_LAUNCH_H
 
 #include <cuda_runtime.h>
 
-/** Let `kernel` use so much dynamic shared memory on the current device. Units: `shared` bytes. */
+/** Let `kernel` use this much dynamic shared memory on the current device. Units: `shared` bytes. */
 static inline cudaError_t launch_allow(const void *kernel, int shared)
 {
 	return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
 }
 
-/** The same for a kernel of which two blocks fill a multiprocessor: all that it can give must be shared memory. */
+/** As above, for a kernel with two blocks per multiprocessor: the shared-memory carveout must be the maximum. */
 static inline cudaError_t launch_allow_all(const void *kernel, int shared)
 {
 	const cudaError_t e = launch_allow(kernel, shared);
@@ -21,7 +21,7 @@ static inline cudaError_t launch_allow_all(const void *kernel, int shared)
 					  kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
 }
 
-/** Launch `kernel`, which takes `*job` by value. Units: `shared` bytes. Err: what the launch or cudaGetLastError says. */
+/** Launch `kernel`, which takes `*job` by value. Units: `shared` bytes. Err: the result of the launch or of cudaGetLastError. */
 static inline cudaError_t launch(
 	const void *kernel, int64_t blocks, int threads, int shared, const void *job, cudaStream_t stream)
 {

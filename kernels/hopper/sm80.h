@@ -1,7 +1,6 @@
 /**
- * sm80.h - the instructions from sm_80 on that C++ has no words for: cp.async, ldmatrix, mma.sync, ex2, cvt, red.
- *
- * Tiles in shared memory are rows of bf16 in chunks of 16 bytes; chunk c of row r lies at place c ^ (r & 7), so that the eight
+ * sm80.h - instructions of sm_80 and later without a C++ equivalent: cp.async, ldmatrix, mma.sync, ex2, cvt, red.
+ * Tiles in shared memory are rows of bf16 in chunks of 16 bytes; chunk c of row r is at position c ^ (r & 7), so that the eight
  * rows of an 8x8 matrix touch all 32 banks once. Row bases are multiples of the row size (128 or 256 bytes), so that a lane's
  * address for another chunk is one XOR and for another row of the same parity one addition.
  *
@@ -21,7 +20,7 @@ SM80_DEVICE uint32_t sm80_shared(const void *p)
 	return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-/** 16 bytes from global to shared memory; zeros when not `valid`, and then nothing is read. */
+/** Copy 16 bytes from global to shared memory; writes zeros and reads nothing when not `valid`. */
 SM80_DEVICE void sm80_copy16(uint32_t to, const void *from, bool valid)
 {
 	int bytes = valid ? 16 : 0;
@@ -38,7 +37,7 @@ SM80_DEVICE void sm80_copy_wait(void)
 	asm volatile("cp.async.wait_group 0;" ::: "memory");
 }
 
-/** Four 8x8 matrices; lane l gives the address of row l % 8 of matrix l / 8. */
+/** Load four 8x8 matrices; lane l gives the address of row l % 8 of matrix l / 8. */
 SM80_DEVICE void sm80_load4(uint32_t r[4], uint32_t address)
 {
 	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -70,7 +69,7 @@ SM80_DEVICE float sm80_exp2(float x)
 	return y;
 }
 
-/** Two floats to bf16, `low` in the lower half. */
+/** Convert two floats to bf16, `low` in the lower half. */
 SM80_DEVICE uint32_t sm80_pack(float low, float high)
 {
 	uint32_t r;
@@ -100,7 +99,7 @@ SM80_DEVICE float2 sm80_load_shared_pair(uint32_t address)
 	return r;
 }
 
-/** Add four floats to global memory; the order of adds from several thread blocks is open. */
+/** Add four floats to global memory; the order of additions from several thread blocks is undefined. */
 SM80_DEVICE void sm80_add4(float *to, const float c[4])
 {
 #if __CUDA_ARCH__ >= 900

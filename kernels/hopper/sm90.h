@@ -1,5 +1,5 @@
 /**
- * sm90.h - the Hopper instructions that C++ has no words for: mbarriers, TMA, wgmma, named barriers, register hand-over.
+ * sm90.h - Hopper instructions without a C++ equivalent: mbarriers, TMA, wgmma, named barriers, register reallocation.
  *
  * Each function is one instruction, or one loop around one. Tiles in shared memory are panels: 64 bf16 columns (128 bytes) wide, in
  * the 128-byte swizzle that TMA writes and wgmma reads, one panel after the other, every panel 1024-byte aligned. One such tile
@@ -37,7 +37,7 @@ SM90_DEVICE void sm90_barrier_arrive(uint32_t barrier)
 	asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/** Arrive, and expect so many bytes of TMA loads before the phase can end. */
+/** Arrive, and expect this many bytes of TMA loads before the phase can end. */
 SM90_DEVICE void sm90_barrier_expect(uint32_t barrier, uint32_t bytes)
 {
 	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
@@ -96,7 +96,7 @@ SM90_DEVICE void sm90_store(const CUtensorMap *map, uint32_t from, int token, in
 		     : "memory");
 }
 
-/** Load `bytes` (a multiple of 16) that lie side by side. */
+/** Load `bytes` (a multiple of 16) of contiguous memory. */
 SM90_DEVICE void sm90_load_flat(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier)
 {
 	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
@@ -121,13 +121,13 @@ template <int N> SM90_DEVICE void sm90_bulk_wait()
 	asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");
 }
 
-/** What this thread stored to shared memory becomes visible to TMA and wgmma, after the next barrier. */
+/** Make this thread's stores to shared memory visible to TMA and wgmma, after the next barrier. */
 SM90_DEVICE void sm90_fence_async()
 {
 	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* ---- register hand-over between warp groups ---- */
+/* ---- register reallocation between warp groups ---- */
 
 template <int N> SM90_DEVICE void sm90_registers_give()
 {
@@ -141,7 +141,7 @@ template <int N> SM90_DEVICE void sm90_registers_take()
 
 /* ---- wgmma ---- */
 
-/** Before the first wgmma of a group, and after other code wrote accumulators or A registers. */
+/** Call before the first wgmma of a group, and after other code wrote accumulators or A registers. */
 SM90_DEVICE void sm90_wgmma_fence()
 {
 	asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -174,7 +174,8 @@ template <int N> SM90_DEVICE void sm90_pin(uint32_t (&r)[N])
 }
 
 /**
- * Descriptor of a tile in shared memory, 128-byte swizzle. `panel_bytes`: distance of its panels; only read across rows needs it.
+ * Descriptor of a tile in shared memory, 128-byte swizzle. `panel_bytes`: distance of its panels; needed only for reads across
+ * rows.
  * Units: bytes. A step of 16 along the rows is SM90_K_STEP inside a panel; a step of 16 rows is SM90_ROWS_STEP.
  */
 SM90_DEVICE uint64_t sm90_descriptor(uint32_t address, uint32_t panel_bytes)
@@ -255,9 +256,12 @@ template <int TB> SM90_DEVICE void sm90_mma(float (&d)[64], const uint32_t *a, u
 		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add), "n"(TB));
 }
 
-/* ---- out of registers ---- */
+/* ---- stores from registers ---- */
 
-/** Four 8x8 bf16 matrices to shared memory; lane l gives the address of row l % 8 of matrix l / 8. TRANS: each stored transposed. */
+/**
+ * Store four 8x8 bf16 matrices to shared memory; lane l gives the address of row l % 8 of matrix l / 8. TRANS: each is stored
+ * transposed.
+ */
 template <int TRANS> SM90_DEVICE void sm90_store_matrices(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
 	if (TRANS)
@@ -284,7 +288,7 @@ SM90_DEVICE void sm90_add_release(int32_t *to, int32_t value)
 	asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }
 
-/** What this thread did to memory comes before what the device sees of it after the next barrier. */
+/** Order this thread's memory accesses before accesses of the device that follow the next barrier. */
 SM90_DEVICE void sm90_fence_device()
 {
 	asm volatile("fence.acq_rel.gpu;" ::: "memory");

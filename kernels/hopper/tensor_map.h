@@ -1,5 +1,5 @@
 /**
- * tensor_map.h - how the host finds the driver's function that describes a tensor to TMA.
+ * tensor_map.h - look up the driver function that encodes a tensor map for TMA on the host.
  */
 #ifndef HOPPER_TENSOR_MAP_H
 #define HOPPER_TENSOR_MAP_H
@@ -11,7 +11,7 @@ typedef CUresult (*tensor_map_encode_fn)(CUtensorMap *, CUtensorMapDataType, cuu
 	const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
 	CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-/** cuTensorMapEncodeTiled of the driver that is loaded anyway, so that a module links to no libcuda. NULL: it has none. */
+/** cuTensorMapEncodeTiled of the loaded driver, so that a module does not link to libcuda. NULL: the driver does not have it. */
 static inline tensor_map_encode_fn tensor_map_encode(void)
 {
 	void *function = NULL;

@@ -1,7 +1,7 @@
 /**
- * wide.h - wgmma as wide as it goes, and of e4m3: D (64 x N fp32) = A B [+ D] with A and B in shared memory.
+ * wide.h - wgmma at its largest widths, also for e4m3: D (64 x N fp32) = A B [+ D] with A and B in shared memory.
  *
- * Layouts are those of sm90_mma. 32 bytes along a row are one step: 16 bf16 or 32 e4m3.
+ * Layouts are those of sm90_mma. One step is 32 bytes along a row: 16 bf16 or 32 e4m3.
  */
 #ifndef HOPPER_WIDE_H
 #define HOPPER_WIDE_H

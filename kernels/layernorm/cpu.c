@@ -1,4 +1,7 @@
-/* cpu.c - layer normalisation on a CPU: a thread takes rows, sums are fp32 in eight lanes, columns are added up by blocks of rows. */
+/*
+ * cpu.c - layer normalisation on a CPU: each thread computes a range of rows, sums are fp32 in eight lanes, columns are summed by
+ * blocks of rows.
+ */
 #include <math.h>
 
 #include "common/cpu.h"

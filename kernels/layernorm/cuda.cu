@@ -1,13 +1,11 @@
-/*
- * cuda.cu - layer normalisation on a GPU: how many blocks of how many threads, and which of kernel.h.
- */
+/* cuda.cu - layer normalisation on a GPU: choice of the kernel in kernel.h, the number of blocks and the threads per block. */
 #include "layernorm/kernel.h"
 #include "layernorm/plan.h"
 
-/* Forward walks up to here: between 16,384 x 1024, where that is faster, and 4096 x 8192, where a block a row is. */
+/* Forward uses persistent blocks up to here: faster for 16,384 x 1024; for 4096 x 8192 a block per row is faster. */
 #define WALK_ELEMENTS_MAX (24 << 20)
 
-/* Forward has four vectors a thread and so few threads that a row of 1024 is one warp's; backward keeps more of each. */
+/* Forward has four vectors per thread, so that one warp holds a row of 1024; backward holds more data per vector. */
 static int threads_of(const struct fw_layernorm *a, int direction)
 {
 	const int vectors = a->columns / VECTOR;
@@ -42,7 +40,10 @@ static const void *kernel_for(const struct fw_layernorm *a, int direction, bool 
 			: kernel_of<VECTORS_MAX>(direction, walks);
 }
 
-/* How many blocks walk: as many as run at a time; backward's leave sums behind, so no more than it takes to keep memory busy. */
+/*
+ * Number of persistent blocks: as many as can be resident. Backward writes partial sums per block, so it uses only as many as
+ * saturate memory.
+ */
 static cudaError_t walkers(const struct fw_layernorm *a, int direction, int index, int *blocks)
 {
 	const int threads = threads_of(a, direction);

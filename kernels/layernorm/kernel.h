@@ -1,7 +1,8 @@
 /*
- * kernel.h - the kernels of layer normalisation on a GPU. A row lies in its threads' registers, eight bf16 a load. Few rows: forward's
- * blocks keep walking, GAMMA and BETA stay in registers, and the next row is on its way while this one is summed up. Many: a block a
- * row, as many at a time as fit. Backward walks, and keeps the columns' sums in registers.
+ * kernel.h - kernels of layer normalisation on a GPU. A row is held in its threads' registers, eight bf16 per load. With few
+ * rows, forward's blocks are persistent: GAMMA and BETA stay in registers, and the next row is loaded while this one is summed.
+ * With many rows there is a block per row, as many resident blocks as fit. Backward is persistent, with the sums of columns in
+ * registers.
  */
 #ifndef LAYERNORM_KERNEL_H
 #define LAYERNORM_KERNEL_H
@@ -52,7 +53,7 @@ static __device__ __forceinline__ uint4 narrow(const float v[VECTOR])
 	return make_uint4(rounded(v[0], v[1]), rounded(v[2], v[3]), rounded(v[4], v[5]), rounded(v[6], v[7]));
 }
 
-/* Sums over the block, which everyone gets. `shared` has room for a warp's each; two calls in a row take two of them. */
+/* Sums over the block, returned to all threads. `shared` has an element per warp; two consecutive calls need different arrays. */
 template <int VALUES>
 static __device__ __forceinline__ void block_sum(float (&v)[VALUES], float (&shared)[THREADS_MAX / 32][VALUES])
 {
@@ -86,7 +87,7 @@ template <int N> static __device__ __forceinline__ void load(const uint4 *from, 
 	}
 }
 
-/* A block that walks keeps its part of GAMMA and BETA; one that has one row reads them when it needs them. */
+/* A persistent block preloads its slice of GAMMA and BETA; a block of one row reads them when it needs them. */
 template <int N, bool WALKS>
 static __global__ void __launch_bounds__(THREADS_MAX, WALKS || N == VECTORS_MAX ? 1 : 2) forward(job j)
 {
@@ -181,7 +182,7 @@ template <int N> static __global__ void __launch_bounds__(THREADS_MAX) backward(
 			widen(gamma[i], g);
 #pragma unroll
 			for (int k = 0; k < VECTOR; k++) {
-				const float normal = (v[k] - mean) * rstd; /* of columns that are not there dY is 0 */
+				const float normal = (v[k] - mean) * rstd; /* dY is 0 in columns beyond the end */
 				dgamma[i][k] += d[k] * normal;
 				dbeta[i][k] += d[k];
 				sum[0] += d[k] * g[k];
@@ -213,7 +214,7 @@ template <int N> static __global__ void __launch_bounds__(THREADS_MAX) backward(
 	}
 }
 
-/* Block y: 0 DGAMMA, 1 DBETA. A warp reads the same columns of each 32nd part; then a warp adds up one column. */
+/* Block y: 0 DGAMMA, 1 DBETA. Each warp reads the same columns of every 32nd partial sum; then a warp sums one column. */
 static __global__ void __launch_bounds__(1024) columns(const float *partial, int parts, int n, uint16_t *dgamma, uint16_t *dbeta)
 {
 	__shared__ float sums[32][COLUMNS_A_BLOCK + 1];

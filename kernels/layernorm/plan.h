@@ -1,4 +1,4 @@
-/** plan.c - what providers of layer normalisation share: the plan, its addresses, and what they refuse. */
+/** plan.c - code shared by the providers of layer normalisation: the plan, its addresses, and the checks of a problem. */
 #ifndef LAYERNORM_PLAN_H
 #define LAYERNORM_PLAN_H
 
@@ -29,7 +29,7 @@ static inline int layernorm_can(const struct fw_problem *problem, char *why, siz
 	return FW_OK;
 }
 
-/** `parts`: how many partial sums of columns a backward keeps. */
+/** parts`: number of partial sums of columns in a backward. */
 static inline int layernorm_plan(const struct fw_problem *problem, int parts, const char *config, struct fw_plan **out,
 	struct fw_info *info, char *why, size_t why_size)
 {
@@ -52,7 +52,7 @@ static inline int layernorm_plan(const struct fw_problem *problem, int parts, co
 	return FW_OK;
 }
 
-/** Whether a buffer lies as the family has it: row-major, one row behind the other. */
+/** Whether a buffer is row-major and packed, as the family requires. */
 static inline int layernorm_is_packed(const struct fw_plan *p, int slot, const int64_t *stride)
 {
 	const int is_matrix =

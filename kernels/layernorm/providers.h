@@ -1,5 +1,5 @@
 /**
- * providers.h - every provider of layer normalisation there is. module.c lists the ones that the built device can use.
+ * providers.h - all providers of layer normalisation. module.c lists the ones that the built device can use.
  */
 #ifndef LAYERNORM_PROVIDERS_H
 #define LAYERNORM_PROVIDERS_H
