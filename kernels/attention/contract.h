@@ -1,5 +1,5 @@
 /**
- * contract.h - what every attention provider needs beside common/contract.h: the sizes of a problem.
+ * contract.h - reads the sizes of an attention problem, for all attention providers. See also common/contract.h.
  */
 #ifndef ATTENTION_CONTRACT_H
 #define ATTENTION_CONTRACT_H
@@ -7,7 +7,7 @@
 #include "common/contract.h"
 #include "fw_attention.h"
 
-/** The sizes of a problem. The caller's struct may be older and shorter: what it leaves out reads as 0. */
+/** Copy the sizes of a problem. The caller's struct may be older and shorter: missing fields are 0. */
 static inline struct fw_attention contract_attention(const struct fw_problem *problem)
 {
 	struct fw_attention a;

@@ -1,6 +1,4 @@
-/*
- * The providers of libattention.so. One library serves one device.
- */
+/* Table of the providers of libattention.so. A library is built for one device. */
 #include "attention/providers.h"
 #include "common/module.h"
 

@@ -1,5 +1,5 @@
 /**
- * providers.h - every attention provider there is. module.c lists the ones that the built device can use.
+ * providers.h - all attention providers. module.c lists the ones that the built device can use.
  */
 #ifndef ATTENTION_PROVIDERS_H
 #define ATTENTION_PROVIDERS_H
@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 extern const struct fw_provider attention_cpu;       /* "cpu", cpu/cpu.c */
-extern const struct fw_provider attention_hopper;    /* "hopper", hopper/: the newest of those below */
+extern const struct fw_provider attention_hopper;    /* "hopper", hopper/: the newest of the following */
 extern const struct fw_provider attention_hopper_v2; /* "hopper.v2", hopper/: wgmma and TMA, compute capability 9.0 */
 extern const struct fw_provider attention_hopper_v0; /* "hopper.v0", hopper/: CUDA cores */
 extern const struct fw_provider attention_hopper_v1; /* "hopper.v1", hopper/: mma.sync */

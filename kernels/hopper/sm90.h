@@ -158,7 +158,7 @@ template <int N> SM90_DEVICE void sm90_wgmma_wait()
 	asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
 
-/** Keeps the compiler from moving uses of these registers across this point. */
+/** Prevents the compiler from moving uses of these registers across this point. */
 template <int N> SM90_DEVICE void sm90_pin(float (&r)[N])
 {
 #pragma unroll
@@ -187,7 +187,7 @@ SM90_DEVICE uint64_t sm90_descriptor(uint32_t address, uint32_t panel_bytes)
 #define SM90_K_STEP    (32 >> 4)   /* 16 bf16 along a row, inside a panel */
 #define SM90_ROWS_STEP (2048 >> 4) /* 16 rows down */
 
-/** Descriptor units to add for step `k` of 16 along rows of a tile whose panels lie panel_bytes apart. */
+/** Descriptor units to add for step `k` of 16 along rows of a tile whose panels have a distance of panel_bytes. */
 SM90_DEVICE constexpr uint32_t sm90_k_offset(int k, uint32_t panel_bytes)
 {
 	return (uint32_t)(k % 4) * SM90_K_STEP + (uint32_t)(k / 4) * (panel_bytes >> 4);
@@ -209,8 +209,8 @@ SM90_DEVICE constexpr uint32_t sm90_k_offset(int k, uint32_t panel_bytes)
 		    "%55, %56, %57, %58, %59, %60, %61, %62, %63"
 
 /**
- * D (64 x N fp32) = A (64 x 16) B (16 x N) [+ D], A and B in shared memory. TA, TB: 1 when that operand is read across its rows (M or N
- * runs along the stored rows). The accumulator of row g (lane / 4) and columns 8 n + 2 (lane % 4) is d[4 n], d[4 n + 1]; row g + 8
+ * D (64 x N fp32) = A (64 x 16) B (16 x N) [+ D], A and B in shared memory. TA, TB: 1 when that operand is read across its rows
+ * (M or N runs along the stored rows). The accumulator of row g (lane / 4) and columns 8 n + 2 (lane % 4) is d[4 n], d[4 n + 1]; row g + 8
  * d[4 n + 2], d[4 n + 3]; warp w of the group owns rows 16 w to 16 w + 15.
  */
 template <int TA, int TB> SM90_DEVICE void sm90_mma(float (&d)[16], uint64_t a, uint64_t b, int add)

@@ -1,5 +1,5 @@
 /**
- * contract.h - what every linear provider needs beside common/contract.h: the shape of a problem, and whether it is one.
+ * contract.h - reads and checks the shape of a linear problem, for all linear providers. See also common/contract.h.
  */
 #ifndef LINEAR_CONTRACT_H
 #define LINEAR_CONTRACT_H
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/** The shape of a problem of this family. The caller's struct may be older and shorter: what it leaves out reads as 0. */
+/** Copy the shape of a problem of this family. The caller's struct may be older and shorter: missing fields are 0. */
 static inline struct fw_linear_shape contract_linear(const struct fw_problem *problem)
 {
 	struct fw_linear_shape s;
@@ -26,13 +26,13 @@ static inline struct fw_linear_shape contract_linear(const struct fw_problem *pr
 	return s;
 }
 
-/** Whether an operand is multiplied as it is given. */
+/** Whether an operand is multiplied without conversion. */
 static inline bool contract_is_plain(const struct fw_linear_operand *operand)
 {
 	return operand->dtype == FW_BF16 && operand->scaling == FW_LINEAR_UNSCALED;
 }
 
-/** Whether the problem is one of this family at all, in a direction that there is. Err: FW_UNSUPPORTED, and why. */
+/** Whether the problem is valid for this family and has an existing direction. Err: FW_UNSUPPORTED, with the reason. */
 static inline int contract_linear_problem(const struct fw_problem *problem, char *why, size_t size)
 {
 	const int64_t elements_max = 0x7fffffff;
@@ -60,7 +60,10 @@ struct contract_matrix {
 	int64_t stride;
 };
 
-/** The bf16 matrix in a slot, of so many columns. Err: FW_INVALID it is missing, FW_UNSUPPORTED how it lies; `error` says which. */
+/**
+ * The bf16 matrix in a slot, with `columns` columns. Err: FW_INVALID it is missing, FW_UNSUPPORTED its layout; `error` contains
+ * which.
+ */
 static inline int contract_matrix(
 	const struct fw_io *io, int slot, const char *name, int64_t columns, struct contract_matrix *matrix, char *error)
 {

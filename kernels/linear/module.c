@@ -1,6 +1,4 @@
-/*
- * The providers of liblinear.so. One library serves one device.
- */
+/* Table of the providers of liblinear.so. A library is built for one device. */
 #include "common/module.h"
 #include "linear/providers.h"
 #include "linear/total.h"

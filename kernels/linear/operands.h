@@ -1,7 +1,6 @@
 /**
- * operands.h - which two matrices a problem of fw_linear.h multiplies, and what of its shape nobody can compute.
- *
- * Every direction is out (rows, columns) = left (rows, depth) right (columns, depth)^T, summed up along depth:
+ * operands.h - the two matrices that a problem of fw_linear.h multiplies, and the check for shapes that no provider supports.
+ * Every direction is out (rows, columns) = left (rows, depth) right (columns, depth)^T, summed along depth:
  *
  *     forward   Y  = X    W^T     depth k
  *     dgrad     DX = DY   W       depth n, the right side is W read down its columns
@@ -16,7 +15,7 @@
 struct operand {
 	int slot;                    /* enum fw_linear_buffer */
 	bool is_transposed;          /* depth runs down the columns of the tensor */
-	int32_t rows, depth;         /* of this side; the tensor has them the other way round where it is transposed */
+	int32_t rows, depth;         /* of this side; swapped in the tensor if it is transposed */
 	struct fw_linear_operand as; /* dtype is never 0 */
 };
 
@@ -26,7 +25,7 @@ struct product {
 	int out; /* enum fw_linear_buffer */
 };
 
-/** Err: FW_UNSUPPORTED, and why. */
+/** Check the type and the scaling of an operand. Err: FW_UNSUPPORTED, with the reason. */
 static inline int operand_check(const struct fw_linear_shape *s, const struct operand *o, char *why, size_t why_size)
 {
 	const char *const name = o->slot == FW_LINEAR_W ? "W" : o->slot == FW_LINEAR_X ? "X" : "DY";
@@ -65,7 +64,7 @@ static inline struct operand operand_make(
 	return o;
 }
 
-/** The product of a problem. Err: FW_UNSUPPORTED what nobody computes, and `why`, which may be NULL, says why. */
+/** Make the product of a problem. Err: FW_UNSUPPORTED no provider supports it, with the reason in `why`, which may be NULL. */
 static inline int product_make(const struct fw_problem *problem, struct product *p, char *why, size_t why_size)
 {
 	const int status = contract_linear_problem(problem, why, why_size);
@@ -91,8 +90,8 @@ static inline int product_make(const struct fw_problem *problem, struct product 
 }
 
 /**
- * Take a matrix of `columns` bf16 a row out of what was bound, wherever it begins.
- * Err: FW_INVALID it is missing or of another type, FW_UNSUPPORTED its rows are not contiguous; `error` says which.
+ * Get a bf16 matrix with `columns` columns from the bound slots, at any alignment.
+ * Err: FW_INVALID it is missing or of another type, FW_UNSUPPORTED its rows are not contiguous; `error` contains which.
  */
 static inline int matrix_take(const struct fw_io *io, int slot, int32_t columns, struct contract_matrix *m, char *error)
 {

@@ -1,7 +1,6 @@
 /**
- * rounding.h - the arithmetic of fw_linear.h on single values, the same words for CPU and CUDA: scales, rounding, activations.
- *
- * What a value is rounded to (q of 8 bits, or (q - 8) s + zero of 4 bits) is exact in bf16, so that is how it is kept here.
+ * rounding.h - the arithmetic of fw_linear.h on single values, the same code for CPU and CUDA: scales, rounding, activations.
+ * Rounded values (q of 8 bits, or (q - 8) s + zero of 4 bits) are exact in bf16 and are stored in it here.
  */
 #ifndef LINEAR_ROUNDING_H
 #define LINEAR_ROUNDING_H
@@ -25,7 +24,7 @@ ROUNDING float rounding_widen(uint16_t bf16)
 	return v;
 }
 
-/** To nearest even; a NaN stays one. */
+/** Round to nearest even; a NaN stays a NaN. */
 ROUNDING uint16_t rounding_bf16(float v)
 {
 	uint32_t bits;
@@ -48,7 +47,7 @@ ROUNDING float rounding_scale(const struct fw_linear_operand *as, float amax)
 	return ldexpf(1.0f, fraction == 0.5f ? exponent - 1 : exponent);
 }
 
-/** Nearest even among values of so many bits of mantissa, the smallest normal one 2^least, the largest `most`. */
+/** Round to nearest even with `mantissa_bits` bits of mantissa, the smallest normal value 2^least, the largest `most`. */
 ROUNDING float rounding_short(float v, int mantissa_bits, int least, float most)
 {
 	int exponent;
@@ -58,7 +57,7 @@ ROUNDING float rounding_short(float v, int mantissa_bits, int least, float most)
 	return rintf(inside / quantum) * quantum;
 }
 
-/** x / s rounded as the 8-bit type says. */
+/** Round x / s to the 8-bit type. */
 ROUNDING float rounding_8bit(int dtype, float x, float s)
 {
 	const float v = x / s;
@@ -70,10 +69,10 @@ ROUNDING float rounding_8bit(int dtype, float x, float s)
 	return q > 127.0f ? 127.0f : q < -128.0f ? -128.0f : q;
 }
 
-/** A group of 4-bit values: what its scale and zero are before and after they are rounded. */
+/** A group of 4-bit values: its scale and zero before and after rounding. */
 struct rounding_group {
-	float min, step;   /* of q = (x - min) / step */
-	float scale, zero; /* of (q - 8) scale + zero, rounded to bf16 */
+	float min, step;   /* for q = (x - min) / step */
+	float scale, zero; /* for (q - 8) scale + zero, rounded to bf16 */
 };
 
 ROUNDING struct rounding_group rounding_group(float min, float max)

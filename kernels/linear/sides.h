@@ -1,15 +1,15 @@
 /**
- * sides.h - how providers that need no special order of memory hold a problem: what is rounded lies beside the rest as bf16.
+ * sides.h - operands of providers that need no special memory layout: rounded copies are stored as bf16.
  *
- * Every value that 8 or 4 bits stand for is exact in bf16, so a rounded side is a copy in bf16 that is multiplied like any other,
- * with a factor for each row. W's copy lies in persist, the others in the workspace.
+ * Every 8-bit or 4-bit value is exact in bf16, so a rounded side is a copy in bf16 that is multiplied like any other, with a
+ * factor for each row. The copy of W is in persist, the others in the workspace.
  */
 #ifndef LINEAR_SIDES_H
 #define LINEAR_SIDES_H
 
 #include "linear/operands.h"
 
-/** One side of a product, element (row, d) at value[row * row_step + d * depth_step], times factor[row] where there is one. */
+/** One side of a product, element (row, d) at value[row * row_step + d * depth_step], times factor[row] if factor is not NULL. */
 struct side {
 	const uint16_t *value; /* bf16 */
 	const float *factor;   /* [rows], or NULL: 1 */
@@ -17,20 +17,20 @@ struct side {
 	int32_t rows;
 };
 
-/** Where the rounded copy of a side lies. */
+/** The rounded copy of a side. */
 struct rounded {
-	uint16_t *copy; /* NULL: multiplied as it is given */
-	float *factor;  /* NULL: the values carry it */
+	uint16_t *copy; /* NULL: multiplied as given */
+	float *factor;  /* NULL: included in the values */
 };
 
-/** The tensors of a bound problem and the copies of theirs. */
+/** The tensors of a bound problem and their copies. */
 struct sides {
 	struct contract_matrix left, right, bias, out; /* left before its prologue */
-	uint16_t *normalised;                          /* X after it, packed; NULL without one */
+	uint16_t *normalised;                          /* X after the prologue, packed; NULL without one */
 	struct rounded rounded_left, rounded_right;
 };
 
-/** Give the next array its place; from 0 on only to learn the size. */
+/** Allocate the next array at `*at`, and advance `*at`; starting at 0 only to get the size. */
 static inline void *sides_place(uintptr_t *at, int64_t bytes)
 {
 	void *const p = (void *)*at;
@@ -49,7 +49,7 @@ static inline struct rounded sides_place_rounded(const struct operand *o, uintpt
 	return r;
 }
 
-/** Give all copies their places from two addresses on, which move behind them. */
+/** Lay out all copies from two addresses on, which are advanced. */
 static inline void sides_lay_out(const struct product *p, struct sides *s, uintptr_t *workspace, uintptr_t *persist)
 {
 	s->normalised = NULL;
@@ -60,7 +60,7 @@ static inline void sides_lay_out(const struct product *p, struct sides *s, uintp
 	s->rounded_right = sides_place_rounded(&p->right, p->right.slot == FW_LINEAR_W ? persist : workspace);
 }
 
-/** In which phase the right side is rounded. */
+/** The phase in which the right side is rounded. */
 static inline uint32_t sides_right_phase(const struct product *p)
 {
 	return p->right.slot == FW_LINEAR_W ? FW_LINEAR_QUANTISE_WEIGHT : FW_LINEAR_QUANTISE_ACTIVATION;
@@ -79,13 +79,13 @@ static inline uint32_t sides_phases(const struct product *p)
 	return phases;
 }
 
-/** Columns of the tensor that a side lies in. */
+/** Number of columns of the tensor of a side. */
 static inline int32_t sides_columns(const struct operand *o)
 {
 	return o->is_transposed ? o->rows : o->depth;
 }
 
-/** Take every tensor of a product out of what is bound. Err: as matrix_take. */
+/** Get every tensor of a product from the bound slots. Err: as matrix_take. */
 static inline int sides_bind(const struct product *p, const struct fw_io *io, struct sides *s, char *error)
 {
 	int status = matrix_take(io, p->left.slot, sides_columns(&p->left), &s->left, error);
@@ -98,14 +98,14 @@ static inline int sides_bind(const struct product *p, const struct fw_io *io, st
 	return status;
 }
 
-/** The left tensor as its rounding or the product reads it. */
+/** The left tensor as it is rounded or multiplied: after the prologue, if there is one. */
 static inline struct contract_matrix sides_left(const struct product *p, const struct sides *s)
 {
 	const struct contract_matrix normalised = { s->normalised, p->shape.k };
 	return s->normalised ? normalised : s->left;
 }
 
-/** A side as it is multiplied; `tensor` where it is not rounded. */
+/** A side as it is multiplied; `tensor` if it is not rounded. */
 static inline struct side sides_side(const struct operand *o, const struct rounded *r, struct contract_matrix tensor)
 {
 	if (r->copy) {

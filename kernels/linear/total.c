@@ -1,6 +1,6 @@
 /*
- * total.c - the parts of a call: one, as the provider has it, or forward, dgrad and wgrad beside each other in workspace and persist,
- * so that their phases may also run one by one. Their configurations are one text, with " | " between.
+ * total.c - the parts of a call: one for a single direction; for the total, forward, dgrad and wgrad with consecutive ranges of
+ * workspace and persist, so that their phases may also run one by one. Their configurations are one string, joined by " | ".
  */
 #include "linear/total.h"
 
@@ -32,7 +32,7 @@ static int count_parts(const struct fw_problem *problem)
 	return problem && problem->direction == FW_TOTAL ? PARTS : 1;
 }
 
-/* Part `i` of a problem. */
+/* The problem of part `i`. */
 static struct fw_problem part_of(const struct fw_problem *problem, int i)
 {
 	static const int directions[PARTS] = { FW_FORWARD, FW_DGRAD, FW_WGRAD };
@@ -42,7 +42,7 @@ static struct fw_problem part_of(const struct fw_problem *problem, int i)
 	return part;
 }
 
-/* What a part says becomes what is said of the whole. */
+/* Return a part's status as that of the whole; a reason is prefixed with the part's name. */
 static int pass_on(int status, int n, int i, const char *inner, char *why, size_t why_size)
 {
 	if (status == FW_OK)
@@ -63,7 +63,7 @@ int total_can(const struct fw_provider *of, const struct fw_problem *problem, ch
 	return status;
 }
 
-/* The configuration that `config` has for part `i`: NULL where it is to choose. */
+/* The configuration in `config` for part `i`: NULL if the part is to choose. */
 static const char *config_of(const char *config, int n, int i, char out[CONFIG_BYTES])
 {
 	if (!config || n == 1)
@@ -96,7 +96,7 @@ static int plan_part(
 	return FW_OK;
 }
 
-/* What the parts say of themselves, together. */
+/* Combine the parts' descriptions. */
 static struct fw_info describe(struct fw_plan *p)
 {
 	struct fw_info all = p->part[0].info;

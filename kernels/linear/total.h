@@ -1,7 +1,8 @@
 /**
- * total.h - direction FW_TOTAL of any provider that has the other three: forward, dgrad and wgrad, one after the other, in one call.
- *
- * A provider behind it is what it was in every other direction. What it cannot do of one part it cannot do at all, and says of which.
+ * total.h - direction FW_TOTAL for any provider that has the other three: forward, dgrad and wgrad, one after the other, in one
+ * call.
+ * Other directions are passed through to the provider. A problem of which one part is unsupported is unsupported; the reason
+ * names the part.
  */
 #ifndef LINEAR_TOTAL_H
 #define LINEAR_TOTAL_H
@@ -15,13 +16,13 @@ int total_plan(const struct fw_provider *, const struct fw_problem *, const char
 	struct fw_info *, char *why, size_t why_size);
 int total_bind(struct fw_plan *, const struct fw_io *);
 int total_enqueue(struct fw_plan *, uint32_t phases, void *stream);
-/** Err: FW_UNSUPPORTED where the provider does not count. */
+/** Err: FW_UNSUPPORTED if the provider does not count. */
 int total_count(
 	const struct fw_provider *, const struct fw_problem *, const char *config, const struct fw_io *host, struct fw_work *);
 const char *total_error(const struct fw_plan *);
 void total_destroy(struct fw_plan *);
 
-/** Define `static const struct fw_provider with_total_NAME`: linear_NAME, which runs on `on`, with that direction. */
+/** Define `static const struct fw_provider with_total_NAME`: linear_NAME, which runs on `on`, with FW_TOTAL added. */
 #define TOTAL_PROVIDER(which, on, called)                                                                                        \
 	static int can_##which(const struct fw_problem *problem, char *why, size_t size)                                         \
 	{                                                                                                                        \

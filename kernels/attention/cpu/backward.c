@@ -1,9 +1,9 @@
 /*
- * Backward pass in two walks, so that no two threads ever add to the same element and every sum has one fixed order:
- * a tile of keys collects dK and dV over all rows and heads that see it, a tile of rows collects dQ over its keys.
- * Scores and weights are computed in both, 7 matrix products instead of 5.
+ * Backward pass in two passes over the tiles, so that two threads never add to the same element and every sum has a fixed order:
+ * a tile of keys accumulates dK and dV over all rows and heads that see it, a tile of rows accumulates dQ over its keys.
+ * Both compute scores and weights: 7 matrix products instead of 5.
  *
- *     dK[first + j][kv_head][column] += dS[row][j] Q[query + row][head][column]        dV: P and dO
+ *     dK[first + j][kv_head][column] += dS[row][j] Q[query + j][head][column]        dV: P and dO
  *     dQ[first + row][head][column] += dS[row][j] K[key + j][head / group][column]
  */
 #include "attention/cpu/cpu.h"
@@ -15,7 +15,7 @@
 #define ISA base
 #endif
 
-/* One thread's memory: `row` elements between rows of width headdim, `key_row` between rows of TILE_K scores. */
+/* Scratch of one thread: `row` elements between rows of width headdim, `key_row` between rows of TILE_K scores. */
 struct scratch {
 	float *q, *dout, *k, *kt, *vt; /* [TILE_Q][row] x2, [TILE_K][row], [headdim][key_row] x2 */
 	float *p, *ds;                 /* [TILE_Q][key_row]: weights, gradients of scores */
@@ -23,7 +23,7 @@ struct scratch {
 	int row, key_row;
 };
 
-/* Place the arrays from address `base` on; 0 only to learn the size. */
+/* Lay out the arrays from address `base`; with 0 only to get their size. */
 static size_t lay_out(const struct fw_attention *a, uintptr_t base, struct scratch *s)
 {
 	uintptr_t at = base;
@@ -170,7 +170,7 @@ static void run_row_item(const struct attention_task *t, const struct item *item
 				element(&t->slot[FW_DQ], item->first + i, head0 + h));
 }
 
-/* From the start: the first key tiles of a causal mask are seen by most rows. */
+/* Ascending: the first key tiles of a causal mask are seen by most rows. */
 void ISA_NAME(backward_keys)(const struct attention_task *t)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
@@ -181,7 +181,7 @@ void ISA_NAME(backward_keys)(const struct attention_task *t)
 	}
 }
 
-/* From the end: the last row tiles see most keys. */
+/* Descending: the last row tiles see most keys. */
 void ISA_NAME(backward_rows)(const struct attention_task *t)
 {
 	int group = t->a.nhq / t->a.nhk, together = heads_together(&t->a), parts = (group + together - 1) / together;

@@ -1,6 +1,4 @@
-/*
- * What the passes do on one given mask, counted over the same lists that they walk.
- */
+/* Work of the passes for one given mask, counted over the lists that they traverse. */
 #include "attention/contract.h"
 #include "attention/cpu/cpu.h"
 #include "attention/cpu/matrix.h"
@@ -31,7 +29,7 @@ static void count_list(const struct fw_attention *a, const struct list *l, int k
 				out->tiles_partial += partial ? group : 0;
 			}
 		}
-		/* Own rows: Q and O, or K V dK dV, or Q dO dQ; once each. */
+		/* Own rows, once each: Q and O, or K V dK dV, or Q dO dQ. */
 		out->bytes_moved += 2.0 * a->headdim * item->count * (keys ? 4 : (products == 2 ? 2 : 3) * group);
 	}
 }

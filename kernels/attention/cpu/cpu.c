@@ -49,7 +49,7 @@ static void describe(char *out, const struct attention_passes *p)
 	snprintf(out, CONFIG_SIZE, "TILE_Q=%d TILE_K=%d TILE_HEADS=%d ISA=%s", TILE_Q, TILE_K, TILE_HEADS, p->isa);
 }
 
-/* The passes that `config` names, the fastest for NULL; NULL when this machine or this build has none such. */
+/* The passes named by `config`, the fastest for NULL; NULL if this machine or this build does not have them. */
 static const struct attention_passes *choose(const char *config)
 {
 	for (size_t i = 0; i < sizeof all_passes / sizeof all_passes[0]; i++) {
@@ -93,7 +93,7 @@ static int cpu_can(const struct fw_problem *problem, char *why, size_t why_size)
 	return task_attention(problem, &a, why, why_size);
 }
 
-/* Give the next array its place in the workspace that starts at `base`; 0 only to learn the size. */
+/* Allocate the next array in the workspace at `*at`, and advance `*at`; starting at 0 only to get the size. */
 static void *place(uintptr_t *at, size_t bytes)
 {
 	void *p = (void *)*at;

@@ -1,5 +1,5 @@
 /**
- * cpu.h - what the files of the CPU provider share: one bound problem and its passes over the work lists.
+ * cpu.h - declarations shared by the files of the CPU provider: a bound problem and its passes over the work lists.
  */
 #ifndef ATTENTION_CPU_H
 #define ATTENTION_CPU_H
@@ -10,9 +10,9 @@
 
 /**
  * One problem with its addresses.
- * Shape: slots as enum fw_attention_slot says; lse2 and delta [nhq][total_q], backward only; scratch [threads][scratch_bytes].
+ * Shape: slots as in enum fw_attention_slot; lse2 and delta [nhq][total_q], backward only; scratch [threads][scratch_bytes].
  * Units: strides in elements; lse2 in powers of two, +inf where a row sees nothing; delta is rowsum(dO * O).
- * Own:   nothing: tensors and everything in the workspace are the caller's, lists belong to the plan.
+ * Own: nothing: the caller owns tensors and workspace, the plan owns the lists.
  */
 struct attention_task {
 	struct fw_attention a;
@@ -24,10 +24,10 @@ struct attention_task {
 	size_t scratch_bytes;
 };
 
-/** One instruction set's copy of the passes. Each writes every row or key of its outputs, and cannot fail. */
+/** One instruction set's copy of the passes. Each pass writes every row or key of its outputs, and cannot fail. */
 struct attention_passes {
 	const char *isa;
-	/** Units: bytes a thread, a multiple of 64. */
+	/** Scratch for a thread. Units: bytes, a multiple of 64. */
 	size_t (*forward_scratch)(const struct fw_attention *a);
 	size_t (*backward_scratch)(const struct fw_attention *a);
 	/** Reads Q K V and the list of rows, writes O LSE. */
@@ -54,21 +54,21 @@ PASSES_DECLARE(v3); /* AVX2 and FMA */
 PASSES_DECLARE(v4); /* AVX-512 */
 #endif
 
-/* Name of a function in the copy that is being compiled; the Makefile defines ISA. */
+/* Name of a function in the copy that is compiled; the Makefile defines ISA. */
 #define ISA_JOIN2(name, isa) name##_##isa
 #define ISA_JOIN(name, isa)  ISA_JOIN2(name, isa)
 #define ISA_NAME(name)       ISA_JOIN(name, ISA)
 
 /**
- * The attention of a problem that is solved here, as far as the caller's struct has it; the rest is 0.
- * Err: FW_UNSUPPORTED, and `why` says why. `why` may be NULL.
+ * Read and check the sizes of a problem. Fields that the caller's struct does not have are 0.
+ * Err: FW_UNSUPPORTED, with the reason in `why`, which may be NULL.
  */
 int task_attention(const struct fw_problem *problem, struct fw_attention *a, char *why, size_t why_size);
 
 /** fw_provider.count: count.c. Err: FW_UNSUPPORTED, FW_INVALID the mask or offsets are missing or too large, FW_FAILED no memory. */
 int count_work(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out);
 
-/** Address of (token, head) in a tensor of bf16. Own: the tensor's. */
+/** Address of (token, head) in a bf16 tensor. Own: the tensor. */
 static inline uint16_t *element(const struct fw_tensor *t, int64_t token, int64_t head)
 {
 	return (uint16_t *)t->data + token * t->stride[0] + head * t->stride[1];

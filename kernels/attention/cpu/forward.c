@@ -2,9 +2,8 @@
  * Forward pass: O and LSE, one tile of query rows at a time with a running softmax over its key tiles.
  *
  *     O[first + row][head][column] += P[row][j] V[key + j][head / group][column]
- *
- * A work item is a tile of rows and up to TILE_HEADS query heads that share the key head, so a key tile is unpacked to fp32
- * once for all of them. Scores are kept in powers of two: Q is scaled by scale * log2(e) when it is unpacked.
+ * A work item is a tile of rows and up to TILE_HEADS query heads that share the key head, so a key tile is unpacked to fp32 once
+ * for all of them. Scores are base-2 exponents: Q is scaled by scale * log2(e) when it is unpacked.
  */
 #include "attention/cpu/cpu.h"
 #include "attention/cpu/matrix.h"
@@ -15,14 +14,14 @@
 #define ISA base
 #endif
 
-/* One thread's memory. Rows of q and o are TILE_Q for each head. */
+/* Scratch of one thread. Rows of q and o are TILE_Q for each head. */
 struct scratch {
 	float *q, *o, *top, *sum; /* [heads][TILE_Q][width], ..., [heads][TILE_Q] */
 	float *kt, *v, *s;        /* [width][key_row], [TILE_K][row], [TILE_Q][key_row] */
 	int row, key_row;         /* elements between rows */
 };
 
-/* Place the arrays from address `base` on; 0 only to learn the size. */
+/* Lay out the arrays from address `base`; with 0 only to get their size. */
 static size_t lay_out(const struct fw_attention *a, uintptr_t base, struct scratch *s)
 {
 	size_t heads = (size_t)heads_together(a);
@@ -56,7 +55,7 @@ static void hide(float *s, int key_row, int rows, int first_row, int first_key, 
 	}
 }
 
-/* Turn one row of scores into weights, and rescale what the row has summed so far. */
+/* Convert one row of scores to weights, and rescale the row's running sums. */
 static void soften(float *s, float *o, int width, float *top, float *sum)
 {
 	vec high = load(s);
@@ -140,7 +139,7 @@ void ISA_NAME(forward)(const struct attention_task *t)
 	int group = t->a.nhq / t->a.nhk, together = heads_together(&t->a), parts = (group + together - 1) / together;
 	int n = t->rows->n_items * parts;
 
-	/* From the end: the last tiles of a causal mask are the longest. */
+	/* Descending: the last tiles of a causal mask are the longest. */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
 	for (int i = n - 1; i >= 0; i--) {
 		const struct item *item = &t->rows->item[i / parts];

@@ -1,6 +1,6 @@
 /*
- * Turns sequence offsets and block bits into lists of tiles and ranges. Every later phase walks these lists and never looks at
- * a mask again, which is why cost follows the kept blocks.
+ * Converts sequence offsets and block bits to lists of tiles and ranges. Every later phase traverses these lists and never reads
+ * a mask, so that its cost follows the set blocks.
  */
 #include "attention/cpu/lists.h"
 #include "attention/cpu/tile.h"

@@ -1,8 +1,7 @@
 /**
- * lists.h - work lists: which keys a tile of query rows must visit, and which rows a tile of keys must visit.
- *
- * Full, causal, varlen and block masks all become the same two lists, so that the kernels know no mask but the causal
- * diagonal. Built from device data in the phase RANGE_MERGE, into the workspace.
+ * lists.h - work lists: the keys that a tile of query rows must visit, and the rows that a tile of keys must visit.
+ * Full, causal, varlen and block masks are all converted to the same two lists, so that the only mask in the kernels is the
+ * causal diagonal. Built from device data in the phase RANGE_MERGE, into the workspace.
  */
 #ifndef ATTENTION_CPU_LISTS_H
 #define ATTENTION_CPU_LISTS_H
@@ -15,8 +14,8 @@ struct range {
 };
 
 /**
- * A tile of query rows (or keys) of one key head, and what it visits.
- * Row i sees key j of a visited range when j < i + diagonal; NO_DIAGONAL lets all pass.
+ * A tile of query rows (or keys) of one key head, and the ranges that it visits. Row i sees key j of a visited range when j < i +
+ * diagonal; NO_DIAGONAL: all are seen.
  */
 struct item {
 	int32_t kv_head;
@@ -27,7 +26,7 @@ struct item {
 
 #define NO_DIAGONAL (1 << 30)
 
-/** Shape: item[max_items], range[max_ranges]. Own: both arrays are whoever's memory they were placed in. */
+/** Shape: item[max_items], range[max_ranges]. Own: both arrays belong to the owner of the memory they were laid out in. */
 struct list {
 	int32_t n_items, n_ranges;
 	int32_t max_items, max_ranges;
@@ -36,16 +35,16 @@ struct list {
 };
 
 /**
- * Room that a problem's list needs for any mask of its sizes. `keys` picks the list of key tiles instead of query tiles.
+ * Capacity of a problem's list for any mask of its sizes. `keys` selects the list of key tiles instead of query tiles.
  * Units: entries, at most INT_MAX.
  */
 void lists_room(const struct fw_attention *a, int keys, int32_t *max_items, int32_t *max_ranges);
 
 /**
- * Fill a list from offsets and block bits. Adjacent kept blocks become one range.
+ * Fill a list from offsets and block bits. Adjacent set blocks become one range.
  * Shape: as FW_CU_Q, FW_CU_K and FW_BLOCK_BITS; cu_q and cu_k may be NULL with one sequence, bits without a block mask.
- * Own:   `l` keeps its arrays, whose old contents are lost.
- * Err:   -1 when the mask has more blocks, or offsets end elsewhere or descend, than the problem promised.
+ * Own: `l` retains its arrays; their old contents are overwritten.
+ * Err: -1 when the mask has more blocks than the problem allows, or offsets descend or do not end at its total.
  */
 int lists_build(
 	const struct fw_attention *a, const int32_t *cu_q, const int32_t *cu_k, const uint32_t *bits, int keys, struct list *l);

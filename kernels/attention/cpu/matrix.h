@@ -107,7 +107,7 @@ INLINE vec max_vec(vec a, vec b)
 	return (vec)(((ivec)a & first) | ((ivec)b & ~first));
 }
 
-/** Where a matrix lies: element (i, j) is at p[i * row + j * column]. */
+/** Layout of a matrix: element (i, j) is at p[i * row + j * column]. */
 struct view {
 	const float *p;
 	int row, column;
@@ -188,7 +188,7 @@ INLINE void pack_row(const float *from, int width, float factor, uint16_t *to)
 		to[j] = bf16_from_float(from[j] * factor);
 }
 
-/** The next `n` floats of a thread's scratch, on a cache line. Own: the scratch's. */
+/** The next `n` floats of a thread's scratch, on a cache line. Own: the scratch. */
 INLINE float *take(uintptr_t *at, size_t n)
 {
 	float *p = (float *)*at;

@@ -1,16 +1,17 @@
 /**
- * tile.h - sizes that decide the speed of the CPU kernels. Any values within the rules at the end give right results.
+ * tile.h - sizes that decide the speed of the CPU kernels. All values that satisfy the assertions at the end give correct
+ * results.
  */
 #ifndef ATTENTION_CPU_TILE_H
 #define ATTENTION_CPU_TILE_H
 
-/* Query rows a tile: a key tile is unpacked to fp32 once for this many rows of every head that shares it. */
+/* Query rows of a tile: a key tile is unpacked to fp32 once for this many rows of every head that shares it. */
 #define TILE_Q 64
 
-/* Keys a tile: scores of TILE_Q x TILE_K and one fp32 panel of keys and of values stay in the first-level cache. */
+/* Keys of a tile: scores of TILE_Q x TILE_K and one fp32 panel of keys and of values stay in the first-level cache. */
 #define TILE_K 64
 
-/* Query heads of one key head that are computed together; more share the unpacking, fewer need less second-level cache. */
+/* Query heads of one key head that are computed together; more heads share the unpacking, fewer need less second-level cache. */
 #define TILE_HEADS 4
 
 /* Rows and vectors of the register block of a matrix product: their product is the number of accumulators. */

@@ -1,8 +1,8 @@
 /*
- * cudnn.c - provider "cudnn": NVIDIA's attention behind the kernel ABI, to be measured beside ours.
+ * cudnn.c - provider "cudnn": NVIDIA's attention behind the kernel ABI, as a peer for comparison.
  *
- * Full mask, one sequence, bf16. The library is looked for when it is first asked for; where it is absent the answer is
- * FW_UNSUPPORTED. plan compiles; forward is one kernel, backward is one graph of cuDNN's, so there is only phase RUN.
+ * Full mask, one sequence, bf16. The library is loaded at first use; if it is missing, the provider returns FW_UNSUPPORTED. plan
+ * compiles; forward is one kernel, backward is one graph of cuDNN's, so there is only phase RUN.
  */
 #include "attention/contract.h"
 #include "attention/cudnn/cudnn_graph.h"
@@ -21,11 +21,11 @@ struct fw_plan {
 	struct fw_attention attention;
 	bool backward;
 	bool bound;
-	cudnn_descriptor pack; /* of the last bind */
-	float scale, one;      /* what the graph takes by value */
+	cudnn_descriptor pack; /* addresses of the last bind */
+	float scale, one;      /* scalars that the graph takes by value */
 	int64_t row_sums_at, grad_q_at, cudnn_at, workspace_bytes;
 	char config[CONFIG_SIZE], tried[CUDNN_TRIED_MAX][CONFIG_SIZE];
-	struct fw_candidate candidate[CUDNN_TRIED_MAX]; /* of `tried`; none was timed */
+	struct fw_candidate candidate[CUDNN_TRIED_MAX]; /* compiled engines; none was timed */
 	char error[CONTRACT_TEXT_BYTES];
 };
 
@@ -53,7 +53,7 @@ static int can(const struct fw_problem *problem, char *why, size_t size)
 	return cudnn_api(why, size) ? FW_OK : FW_UNSUPPORTED;
 }
 
-/* Compile on device `index`, and leave the current device as it was. */
+/* Compile on device `index`; the current device is restored. */
 static int compile_on(struct fw_plan *p, const struct cudnn_api *api, int index, int64_t engine)
 {
 	int previous = 0;
@@ -123,7 +123,7 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	return FW_OK;
 }
 
-/* Strides are part of the compiled plan, so that only row-major tensors fit; 0 means row-major. */
+/* Strides are part of the compiled plan, so that only row-major tensors are supported; 0 means row-major. */
 static int take(struct fw_plan *p, const struct fw_io *io, int slot, const char *name, void **address)
 {
 	const struct fw_attention *a = &p->attention;
@@ -184,7 +184,7 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 	}
 	void *scratch = workspace ? workspace + p->cudnn_at : NULL;
 	struct cudnn_graph *g = &p->graph;
-	if (p->pack) { /* the last descriptor that was made */
+	if (p->pack) { /* the last descriptor created */
 		g->api->drop(p->pack);
 		g->n_owned--;
 		p->pack = NULL;
@@ -195,7 +195,7 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 	cudnn_graph_set(g, pack, CUDNN_PACK_IDS, CUDNN_TYPE_INT64, n, ids);
 	cudnn_graph_set(g, pack, CUDNN_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &scratch);
 	cudnn_graph_finish(g, pack, "addresses");
-	p->pack = pack; /* to be dropped by the next bind, also if it is unfinished */
+	p->pack = pack; /* released by the next bind, also if it is unfinished */
 	p->bound = !g->error[0];
 	return p->bound ? FW_OK : contract_refuse(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "%s", g->error);
 }
@@ -242,7 +242,7 @@ const struct fw_provider attention_cudnn = {
 	.plan = plan,
 	.bind = bind,
 	.enqueue = enqueue,
-	.count = NULL, /* what cuDNN multiplies is its own affair */
+	.count = NULL, /* the work inside cuDNN is unknown */
 	.error = error,
 	.destroy = destroy,
 };

@@ -1,6 +1,4 @@
-/*
- * cudnn_api.c - what of libcudnn.so.9 is called, and by which names it is found.
- */
+/* cudnn_api.c - names of the functions of libcudnn.so.9 and of the library itself. */
 #include "attention/cudnn/cudnn_api.h"
 
 #include "common/library.h"

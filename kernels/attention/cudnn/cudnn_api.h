@@ -1,8 +1,8 @@
 /**
- * cudnn_api.h - the part of cuDNN's backend interface that provider "cudnn" uses, looked up at run time.
+ * cudnn_api.h - the subset of cuDNN's backend interface that provider "cudnn" uses, loaded at run time.
  *
- * Prototypes and numbers are written down here, so that building needs no header of cuDNN and the module does not depend on its
- * library. The numbers are those of release 9; its single node of attention exists from 9.14 on, forward only.
+ * Prototypes and constants are declared here, so that the build needs no header of cuDNN and the module does not link to its
+ * library. The constants are those of release 9; its single attention node exists from 9.14 on, forward only.
  */
 #ifndef ATTENTION_CUDNN_API_H
 #define ATTENTION_CUDNN_API_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** First release whose single attention node is used, as cudnnGetVersion counts. */
+/** First release whose single attention node is used; encoded as by cudnnGetVersion. */
 enum { CUDNN_OLDEST = 91400 };
 
 enum cudnn_kind {
@@ -113,7 +113,7 @@ struct cudnn_api {
 	int (*execute)(cudnn_handle, cudnn_descriptor plan, cudnn_descriptor pack);
 };
 
-/** The library, opened at the first call and kept. NULL: it is absent or too old, and `why` says so. */
+/** The library, opened at the first call and cached. NULL: it is missing or too old, and `why` contains the reason. */
 const struct cudnn_api *cudnn_api(char *why, size_t why_size);
 
 #endif

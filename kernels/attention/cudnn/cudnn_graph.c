@@ -65,11 +65,11 @@ static void set_int(struct cudnn_graph *g, cudnn_descriptor d, int attribute, in
 
 enum where { MEMORY, VIRTUAL, BY_VALUE };
 
-/* What a graph is built from: sizes, tensors so far, operations so far. */
+/* State of a graph under construction: sizes, tensors so far, operations so far. */
 struct builder {
 	struct cudnn_graph *g;
 	int64_t nhq, nhk, q, k, d;
-	int64_t next_name; /* of the next virtual tensor */
+	int64_t next_name; /* UID of the next virtual tensor */
 	cudnn_descriptor operation[OPERATIONS_MAX];
 	int n_operations;
 };
@@ -105,7 +105,7 @@ static cudnn_descriptor columns_of(struct builder *b, int slot, int64_t heads, i
 	return tensor(b, slot, CUDNN_BF16, dimensions, strides, MEMORY);
 }
 
-/* fp32, one value a query and head. */
+/* fp32, one value per query and head. */
 static cudnn_descriptor row_values(struct builder *b, int64_t name, enum where where)
 {
 	const int64_t dimensions[4] = { 1, b->nhq, b->q, 1 }, strides[4] = { b->nhq * b->q, b->q, 1, 1 };
@@ -118,7 +118,7 @@ static cudnn_descriptor number(struct builder *b, int64_t name)
 	return tensor(b, name, CUDNN_FLOAT, ones, ones, BY_VALUE);
 }
 
-/* Not in memory, packed: (head, rows, columns). */
+/* A virtual tensor, packed: (head, rows, columns). */
 static cudnn_descriptor inner(struct builder *b, int type, int64_t heads, int64_t rows, int64_t columns)
 {
 	const int64_t dimensions[4] = { 1, heads, rows, columns },
@@ -134,7 +134,7 @@ static void add_operation(struct builder *b, cudnn_descriptor operation, const c
 	b->operation[b->n_operations++] = operation;
 }
 
-/* y = mode(x, right); right NULL: of x alone. */
+/* y = mode(x, right); right NULL: unary. */
 static cudnn_descriptor pointwise(struct builder *b, int mode, cudnn_descriptor x, cudnn_descriptor right, cudnn_descriptor y)
 {
 	cudnn_descriptor by = cudnn_graph_new(b->g, CUDNN_POINTWISE_MODE), operation;
@@ -209,7 +209,7 @@ static cudnn_descriptor transposed(struct builder *b, cudnn_descriptor x)
 	return reshape(b, x, tensor(b, b->next_name++, CUDNN_BF16, dimensions, strides, VIRTUAL));
 }
 
-/* dK or dV: a product for every query head, added up over the heads of a group. */
+/* dK or dV: a product for every query head, summed over the heads of a group. */
 static void gradient_of_keys(struct builder *b, cudnn_descriptor left, cudnn_descriptor right, int slot)
 {
 	cudnn_descriptor out = rows_of(b, slot, b->nhk, b->k);
@@ -253,7 +253,7 @@ static void build_backward(struct builder *b)
 
 /* ---- the plan ---- */
 
-/* Compile one of the engines that a heuristic proposes. Returns whether there is a plan; cuDNN's reasons stay in g->error. */
+/* Compile one of the engines that a heuristic proposes. Returns whether there is a plan; cuDNN's reasons are in g->error. */
 static bool compile(struct cudnn_graph *g, cudnn_descriptor operations, int mode, int64_t wanted)
 {
 	cudnn_descriptor heuristic = cudnn_graph_new(g, CUDNN_ENGINE_HEURISTIC), configs[CONFIGS_MAX] = { 0 };
@@ -289,7 +289,7 @@ static bool compile(struct cudnn_graph *g, cudnn_descriptor operations, int mode
 			return true;
 		}
 		if (i + 1 < n)
-			g->error[0] = '\0'; /* the next one may do; the last one's reason stays */
+			g->error[0] = '\0'; /* the next engine may succeed; if not, the last reason is reported */
 	}
 	if (!g->error[0])
 		snprintf(g->error, sizeof g->error, "cuDNN has no engine for this problem");
@@ -318,7 +318,7 @@ int cudnn_graph_make(
 		return FW_FAILED;
 	if (compile(g, operations, CUDNN_HEURISTIC_A, engine))
 		return FW_OK;
-	char reason[sizeof g->error]; /* the better one: the fallback seldom knows attention */
+	char reason[sizeof g->error]; /* this reason is more useful: the fallback rarely supports attention */
 	memcpy(reason, g->error, sizeof reason);
 	g->error[0] = '\0';
 	if (compile(g, operations, CUDNN_HEURISTIC_FALLBACK, engine))

@@ -1,15 +1,18 @@
 /**
- * count.cu - what a plan's kernels do on one given mask, counted on the host as lists.cu lays it out.
+ * count.cu - work of a plan's kernels for one given mask, counted on the host over the lists as lists.cu builds them.
  */
 #include "stage.h"
 
 #include <string.h>
 
-/* Adds what one tile of one key head does. `partial`, `dense_steps`: masked steps, and steps without any mask, of one walk over the tile. */
+/*
+ * Add the work of one tile of one key head. `partial`, `dense_steps`: masked steps, and steps without any mask, of one traversal
+ * of the tile.
+ */
 static void count_tile(const struct job *job, const struct tile *tile, int64_t partial, int64_t dense_steps, struct fw_work *work)
 {
 	const int64_t walks = job->backward ? job->group : job_forward_units(job);
-	const int64_t parts = job->step / JOB_STEP; /* what lists count is JOB_STEP, what a kernel multiplies may be more */
+	const int64_t parts = job->step / JOB_STEP; /* lists count in units of JOB_STEP, a kernel may multiply larger steps */
 	const double d = job->headdim, rows = tile->end - tile->first;
 	const double steps = (double)walks * (double)((tile->steps + parts - 1) / parts * parts);
 	work->tiles_total += walks * dense_steps;

@@ -1,12 +1,12 @@
 /**
- * job.cu - which problems are solved here, and the job that one becomes.
+ * job.cu - checks whether a problem is supported, and fills its job.
  */
 #include "stage.h"
 
 #include <math.h>
 #include <string.h>
 
-static const int64_t l2_share_bytes = 32 << 20; /* what the heads of one section may keep in an L2 cache of 40 to 60 MB */
+static const int64_t l2_share_bytes = 32 << 20; /* L2 share for the heads of one section, of a cache of 40 to 60 MB */
 
 int job_can(const struct stage *stage, const struct fw_problem *problem, char *why, size_t size)
 {
@@ -43,7 +43,10 @@ int job_can(const struct stage *stage, const struct fw_problem *problem, char *w
 	return stage->can ? stage->can(&a, problem->direction, why, size) : FW_OK;
 }
 
-/* Key heads side by side: all that fit the cache when tiles differ in length and the longest must come first, else one. */
+/*
+ * Key heads that run concurrently: all that fit into the cache if tiles differ in length and the longest must come first, else
+ * one.
+ */
 static int32_t choose_section(const struct job *job)
 {
 	if (job->block || (!job->causal && job->n_seqs == 1))
@@ -85,7 +88,7 @@ int job_make(
 	const int32_t shared = job_list_rows(job);
 	job->n_tiles = job->block ? ceil_div(outer, shared) * (shared / rows) : outer / rows + job->n_seqs;
 	job->n_slots = job->backward ? job->total_q / JOB_STEP + job->n_seqs : 0;
-	if (job->backward && job->block) /* the last block is walked whole, even if its second half lies behind the last token */
+	if (job->backward && job->block) /* the last block is computed whole, even if its second half is beyond the last token */
 		job->n_slots = ceil_div(job->total_q, job->block) * (job->block / JOB_STEP);
 	job->list_capacity = job->block ? a.max_blocks : 0;
 	job->scale = (float)a.scale;

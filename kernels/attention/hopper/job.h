@@ -1,13 +1,13 @@
 /**
- * job.c - a bound problem and its work list: what every stage's kernels are given, and what all files here say to each other.
+ * job.c - a bound problem and its work list: the parameter of every stage's kernels, and the declarations that all files share.
  *
- * One work list serves every mask. An outer tile is a run of tokens that one thread block owns: queries in forward, keys in
- * backward. Its inner steps are the runs of 64 tokens of the other side that it must visit: a range for full and causal masks,
- * a list of kept blocks otherwise. lists_build builds tiles and lists on the device, the main kernels only walk them, so their
- * cost follows what is kept.
+ * One work list represents every mask. An outer tile is a run of tokens that one thread block owns: queries in forward, keys in
+ * backward. Its inner steps are the runs of 64 tokens of the other side that it must visit: a range for full and causal masks, a
+ * list of set blocks otherwise. lists_build builds tiles and lists on the device, the main kernels only traverse them, so their
+ * cost follows the set blocks.
  *
- * Rows of dQ and of the row statistics live in slots of 64 tokens that never straddle two sequences, so that backward reads
- * and adds whole slots without looking at sequence ends.
+ * Rows of dQ and of the row statistics are stored in slots of 64 tokens that never straddle two sequences, so that backward reads
+ * and adds whole slots without checking sequence ends.
  */
 #ifndef ATTENTION_HOPPER_JOB_H
 #define ATTENTION_HOPPER_JOB_H
@@ -27,11 +27,11 @@
 struct tile {
 	int32_t first, end; /* own tokens [first, end) */
 	int32_t inner;      /* first token of step 0; of a list: ~index of the tile's first entry in job.list */
-	int32_t inner_end;  /* tokens of the other side end here */
+	int32_t inner_end;  /* end of the tokens of the other side */
 	int32_t steps;
 	int32_t diagonal; /* query i sees key j when j <= i + diagonal */
 	int32_t slot;     /* backward: slot of step 0 */
-	int32_t order;    /* backward: tiles that see the same queries and have smaller keys */
+	int32_t order;    /* backward: number of tiles that see the same queries and have smaller keys */
 };
 
 /** Whether the steps of a tile are a list, not a run of tokens. */
@@ -46,22 +46,22 @@ struct tensor {
 	int64_t token, head;
 };
 
-/** A bound problem: all that the kernels need. Passed to them by value. */
+/** A bound problem: everything that the kernels need. Passed to them by value. */
 struct job {
 	int32_t backward, causal;
 	int32_t block; /* tokens of a mask block, 0: no blocks */
 	int32_t nhq, nhk, group, headdim;
 	int32_t total_q, total_k, n_seqs;
 	int32_t outer_rows; /* tokens of an outer tile */
-	int32_t step;       /* tokens of the other side that a kernel multiplies at a time */
-	int32_t heads;      /* forward: query heads side by side in a thread block; outer_rows * heads = JOB_FORWARD_ROWS */
+	int32_t step;       /* tokens of the other side that a kernel multiplies per step */
+	int32_t heads;      /* forward: query heads of a thread block; outer_rows * heads = JOB_FORWARD_ROWS */
 	int32_t n_tiles;    /* entries of one tile table */
 	int32_t n_slots;    /* backward */
-	int32_t parts; /* backward: the heads of a group are walked in so many parts with sums of their own, which CAST adds up */
-	int32_t passes;  /* backward: 2 when dQ is a pass of its own */
+	int32_t parts;   /* backward: the heads of a group are split into this many parts with separate sums, which CAST adds */
+	int32_t passes;  /* backward: 2 when dQ is a separate pass */
 	int32_t ordered; /* backward: dQ is summed in a fixed order */
-	int32_t runs;    /* kept blocks that lie side by side are walked as a run of tokens, as under a full mask */
-	int32_t section; /* key heads that run at a time, so that what they share stays in the L2 cache */
+	int32_t runs;    /* adjacent set blocks are traversed as a run of tokens, as under a full mask */
+	int32_t section; /* key heads that run concurrently, so that shared data stays in the L2 cache */
 	int64_t list_capacity;
 	float scale;
 	float scale_log2; /* scale * log2(e) */
@@ -75,18 +75,18 @@ struct job {
 	/* workspace */
 	struct tile *tiles;   /* [n_tiles], with blocks [nhk][n_tiles] */
 	int32_t *list;        /* [list_capacity] inner block numbers, see list_block */
-	int32_t *ranks;       /* [list_capacity] when ordered: key blocks of the same row of the mask that come before */
+	int32_t *ranks;       /* [list_capacity] when ordered: key blocks in the same row of the mask that come before */
 	int32_t *cursor;      /* [2] used entries of list; next item of a persistent grid, 0 after lists_build */
 	int2 *slots;          /* [n_slots] tokens [x, y) of a slot, empty when unused */
-	float2 *row_stats;    /* [nhq][n_slots * 64] LSE * log2(e), rowsum(dO * O); +inf, 0 for rows that take no part */
-	unsigned char *extra; /* what a stage has of its own, see struct stage */
+	float2 *row_stats;    /* [nhq][n_slots * 64] LSE * log2(e), rowsum(dO * O); +inf, 0 for rows that are not computed */
+	unsigned char *extra; /* memory specific to a stage, see struct stage */
 	float *grad_q_sum;    /* [nhq][n_slots][64 * headdim] in the order of sum_fragment */
 	int32_t *turns;       /* [nhq][n_slots] when ordered: additions to a slot's sum so far */
 };
 
 /**
- * A backward tile may cover two mask blocks side by side: then the list holds every block that either of them sees, and two bits above the
- * number say which of them does not.
+ * A backward tile may cover two adjacent mask blocks: then the list contains every block that either of them sees, and two bits
+ * above the number mark the one that does not.
  */
 JOB_HD int32_t list_block(int32_t entry)
 {
@@ -98,7 +98,7 @@ JOB_HD int32_t list_missing_halves(int32_t entry)
 	return entry >> 28 & 3;
 }
 
-/** Tokens of the outer side that share a list: a mask block, or a tile that covers two. */
+/** Number of tokens of the outer side that share a list: a mask block, or a tile that covers two. */
 JOB_HD int32_t job_list_rows(const struct job *job)
 {
 	return job->outer_rows > job->block ? job->outer_rows : job->block;
@@ -130,7 +130,7 @@ JOB_HD int32_t sequence_tiles(const struct job *job, const struct sequence *r)
 	return ceil_div(job->backward ? r->k_end - r->k : r->q_end - r->q, job->outer_rows);
 }
 
-/** First slot of sequence s: floor(q / 64) + s leaves every sequence room for its last, partly filled slot. */
+/** First slot of sequence s: floor(q / 64) + s reserves a slot for every sequence's last, partly filled slot. */
 JOB_HD int32_t sequence_first_slot(int32_t q, int32_t s)
 {
 	return q / JOB_STEP + s;
@@ -166,20 +166,20 @@ JOB_HD struct tile tile_dense(const struct job *job, const struct sequence *r, i
 	return t;
 }
 
-/** Whether a step must look at single elements: it crosses the diagonal or the end of the keys. */
+/** Whether a step needs an element-wise mask: it crosses the diagonal or the end of the keys. */
 JOB_HD int step_needs_mask(int32_t q, int32_t k, int32_t keys, int32_t diagonal, int32_t k_end)
 {
 	return k + keys > k_end || k + keys - 1 > q + diagonal;
 }
 
-/** What one thread block works on. */
+/** The work of one thread block. */
 struct place {
 	int32_t kv_head, unit, tile;
 };
 
 /**
  * Item `i` of the grid: sections of key heads one after the other; inside a section tile by tile (longest first), all heads of
- * the section side by side. `units`: thread blocks that share a tile of one key head.
+ * the section consecutively. `units`: thread blocks that share a tile of one key head.
  */
 JOB_HD int job_place(const struct job *job, int32_t units, uint32_t i, struct place *place)
 {
@@ -196,19 +196,19 @@ JOB_HD int64_t job_items(const struct job *job, int32_t units)
 	return (int64_t)ceil_div(job->nhk, job->section) * job->section * units * job->n_tiles;
 }
 
-/** Thread blocks of forward that share a tile of one key head. */
+/** Number of forward thread blocks that share a tile of one key head. */
 JOB_HD int32_t job_forward_units(const struct job *job)
 {
 	return ceil_div(job->group, job->heads);
 }
 
-/** Where fragment C of 16-row tile m, 8-column tile n lies in a slot's dQ sum. Units: floats; 4 a lane. */
+/** Offset of fragment C of 16-row tile m, 8-column tile n in a slot's dQ sum. Units: floats; 4 per lane. */
 JOB_HD int sum_fragment(int headdim, int m, int n, int lane)
 {
 	return ((m * (headdim / 8) + n) * 32 + lane) * 4;
 }
 
-/* Each launches one phase on the stream and returns what cudaGetLastError says. */
+/* Each launches one phase on the stream and returns the result of cudaGetLastError. */
 cudaError_t lists_build(const struct job *job, cudaStream_t stream);     /* RANGE_MERGE: lists.cu */
 cudaError_t rows_preprocess(const struct job *job, cudaStream_t stream); /* PREPROCESS: rows.cu */
 cudaError_t rows_cast(const struct job *job, cudaStream_t stream);       /* CAST of v0 and v1: rows.cu */

@@ -1,9 +1,9 @@
 /**
- * lists.cu - phase RANGE_MERGE of all hopper providers: sequence offsets or block bits become tiles and lists.
+ * lists.cu - phase RANGE_MERGE of all hopper providers: conversion of sequence offsets or block bits to tiles and lists.
  *
- * Full and causal: every thread makes one tile and finds its rank among all tiles by cost, so that long tiles start first; ties
- * keep their order, so the table is the same on every run. Blocks: one warp walks the bits of one outer block, 32 at a
- * time; where kept blocks lie side by side a stage may walk them as a run, without a list.
+ * Full and causal: every thread builds one tile and computes its rank among all tiles by cost, so that long tiles start first;
+ * ties retain their order, so the table is the same on every run. Blocks: one warp reads the bits of one outer block, 32 at a time;
+ * a stage may traverse adjacent set blocks as a run, without a list.
  */
 #include "job.h"
 
@@ -12,7 +12,7 @@ enum { THREADS = 256, CHUNK = 2048, WARPS = THREADS / 32 };
 /* Tile number `tile` of all sequences. `first`: number of a sequence's first tile. */
 static __device__ struct tile find_tile(const struct job &job, const int32_t *first, int32_t tile)
 {
-	int32_t low = 0, high = job.n_seqs; /* last sequence whose first tile is <= tile: empty ones never are */
+	int32_t low = 0, high = job.n_seqs; /* last sequence whose first tile is <= tile; never an empty sequence */
 	while (high - low > 1) {
 		int32_t middle = (low + high) / 2;
 		if (first[middle] <= tile)
@@ -24,7 +24,7 @@ static __device__ struct tile find_tile(const struct job &job, const int32_t *fi
 	return tile_dense(&job, &range, low, tile - first[low]);
 }
 
-/* Tokens of a slot. */
+/* Token range of a slot. */
 static __device__ int2 find_slot(const struct job &job, int32_t slot)
 {
 	int32_t low = 0, high = job.n_seqs;
@@ -100,8 +100,8 @@ static __global__ void __launch_bounds__(THREADS) dense_lists_kernel(const __gri
 }
 
 /*
- * Bits of 32 inner blocks from 32 * word on, the same in all lanes. Forward reads a row of the mask, backward a column, or two that share a
- * list; then `missing` says which of them does not see this lane's block.
+ * Bits of 32 inner blocks from 32 * word on, the same in all lanes. Forward reads a row of the mask, backward a column, or two
+ * that share a list; then `missing` marks the one that does not see this lane's block.
  */
 static __device__ uint32_t kept_blocks(
 	const struct job &job, int32_t kv_head, int32_t outer, int32_t word, int32_t lane, int32_t *missing)
@@ -128,7 +128,9 @@ static __device__ uint32_t kept_blocks(
 	return __ballot_sync(0xffffffffu, kept);
 }
 
-/* Lists of smaller keys that hold query block `q_block`, too: the turn of list `outer` when dQ is summed in order. */
+/*
+ * Number of lists of smaller keys that also contain query block `q_block`: the turn of list `outer` when dQ is summed in order.
+ */
 static __device__ int32_t rank_in_row(const struct job &job, int32_t kv_head, int32_t q_block, int32_t outer)
 {
 	const bool pair = job.outer_rows > job.block;
@@ -178,7 +180,7 @@ static __global__ void __launch_bounds__(THREADS) block_lists_kernel(const __gri
 	if (lane == 0)
 		begin = atomicAdd(job.cursor, kept);
 	begin = __shfl_sync(0xffffffffu, begin, 0);
-	if ((int64_t)begin + kept > job.list_capacity) /* more blocks than the plan was told: stay inside the buffer */
+	if ((int64_t)begin + kept > job.list_capacity) /* more blocks than the plan allows: do not write beyond the buffer */
 		kept = begin < job.list_capacity ? (int32_t)(job.list_capacity - begin) : 0;
 	int32_t written = 0;
 	for (int32_t word = 0; word < inner_words && !run; word++) {

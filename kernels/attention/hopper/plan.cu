@@ -1,5 +1,5 @@
 /**
- * plan.cu - what the providers of all stages do behind the kernel ABI: workspace, addresses, phases.
+ * plan.cu - implementation of the kernel ABI that all stages share: workspace, addresses, phases.
  */
 #include "stage.h"
 
@@ -12,15 +12,15 @@ struct fw_plan {
 	struct job *job; /* stage->job_bytes, behind the plan */
 	uint32_t phases;
 	bool bound;
-	/* Offsets into the workspace, bytes. */
+	/* Offsets into the workspace. Units: bytes. */
 	int64_t tiles_at, list_at, ranks_at, cursor_at, slots_at, stats_at, sum_at, turns_at, extra_at;
-	int64_t zeroed_bytes; /* from sum_at on, by PREPARE */
+	int64_t zeroed_bytes; /* zeroed by PREPARE, from sum_at on */
 	int64_t workspace_bytes;
 	char config[80];
 	char error[CONTRACT_TEXT_BYTES];
 };
 
-/* The plan and its job in one piece; tensor maps inside the job must lie on multiples of 64 bytes. */
+/* The plan and its job in one allocation; tensor maps inside the job must be aligned to 64 bytes. */
 static struct fw_plan *new_plan(const struct stage *stage)
 {
 	const size_t line = 64, before = (sizeof(struct fw_plan) + line - 1) / line * line;
@@ -34,13 +34,13 @@ static struct fw_plan *new_plan(const struct stage *stage)
 	return p;
 }
 
-/* Whether the current device runs the stage's kernels. */
+/* Whether the current device can run the stage's kernels. */
 static bool has_code(const struct stage *stage, int device, int *major, int *minor)
 {
 	*major = *minor = 0;
 	if (cudaDeviceGetAttribute(major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
 		cudaDeviceGetAttribute(minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
-		return true; /* whoever asks it next says what is wrong with it */
+		return true; /* assume that it can: the next call on the device reports the error */
 	return stage->capability == 0 || *major * 10 + *minor == stage->capability;
 }
 
@@ -54,7 +54,7 @@ int plan_can(const struct stage *stage, const struct fw_problem *problem, char *
 		stage->capability / 10, stage->capability % 10, device, major, minor);
 }
 
-/* Ready the main kernel on device `index`. */
+/* Prepare the main kernel on device `index`. */
 static int ready(const struct stage *stage, const struct job *job, int index, char *why, size_t size)
 {
 	const struct main_kernel *kernel = job->backward ? stage->backward : stage->forward;
@@ -82,7 +82,7 @@ static int ready(const struct stage *stage, const struct job *job, int index, ch
 		shared_max, shared + 1024);
 }
 
-/* Where in the workspace everything lies, and which phases there are. */
+/* Lay out the workspace, and set the existing phases. */
 static void lay_out(struct fw_plan *p)
 {
 	const struct job *job = p->job;
@@ -207,7 +207,7 @@ int plan_bind(struct fw_plan *p, const struct fw_io *io)
 		return contract_refuse(
 			FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "CU_Q or CU_K is missing for %d sequences", job->n_seqs);
 	if (job->n_seqs == 1)
-		job->cu_q = job->cu_k = NULL; /* one sequence is all tokens */
+		job->cu_q = job->cu_k = NULL; /* one sequence contains all tokens */
 	job->bits = (const uint32_t *)job_slot(io, FW_BLOCK_BITS);
 	if (job->block && !job->bits)
 		return contract_refuse(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "BLOCK_BITS is missing");

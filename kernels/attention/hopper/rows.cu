@@ -1,10 +1,9 @@
 /**
- * rows.cu - phases PREPROCESS (all stages) and CAST (v0, v1): what backward needs a row before, and does a row after.
+ * rows.cu - phases PREPROCESS (all stages) and CAST (v0, v1): row-wise work of backward before and after the main kernel.
  *
  *     row_stats[head][slot][row] = LSE[head][slot.x + row] log2(e), rowsum(dO[slot.x + row][head] O[slot.x + row][head])
  *     dQ[slot.x + row][head][8 chunk + 2 t + e] = scale sum[head][slot][sum_fragment(D, row / 16, chunk, 4 g + t) + 2 h + e]
- *
- * A block has a slot and a head; row % 16 = 8 h + g.
+ * A block computes one slot of one head; row % 16 = 8 h + g.
  */
 #include "hopper/sm80.h"
 #include "job.h"
@@ -19,7 +18,9 @@ SM80_DEVICE float dot2(uint32_t a, uint32_t b)
 	       __uint_as_float(a & 0xffff0000u) * __uint_as_float(b & 0xffff0000u);
 }
 
-/* One block a slot and head: LSE * log2(e) and rowsum(dO * O). Rows without keys and rows past the end get +inf: their P is 0. */
+/*
+ * One block per slot and head: LSE * log2(e) and rowsum(dO * O). Rows without keys and rows past the end get +inf: their P is 0.
+ */
 template <int D> static __global__ void __launch_bounds__(THREADS) preprocess_kernel(const __grid_constant__ struct job job)
 {
 	const int chunks = D / 8, pass = THREADS / chunks;
@@ -48,7 +49,7 @@ template <int D> static __global__ void __launch_bounds__(THREADS) preprocess_ke
 	}
 }
 
-/* One block a slot and head: the fp32 sum in fragment order becomes rows of dQ. */
+/* One block per slot and head: convert the fp32 sum in fragment order to rows of dQ. */
 template <int D> static __global__ void __launch_bounds__(THREADS) cast_kernel(const __grid_constant__ struct job job)
 {
 	const int chunks = D / 8, pass = THREADS / chunks;

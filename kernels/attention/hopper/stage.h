@@ -1,8 +1,8 @@
 /**
- * stage.h - the shell that all stages have in common: which problems, which workspace, which phases.
+ * stage.h - the interface between a stage and the code that all stages share: supported problems, workspace, phases.
  *
- * All walk the work list of job.c; they differ in their main kernels and in the tiles that these own, which is what struct stage
- * says. plan.cu and count.cu do the rest, and stage_provider() makes a provider of a stage.
+ * All stages traverse the work list of job.c; they differ in their main kernels and the tiles of these, which struct stage
+ * describes. plan.cu and count.cu implement the rest, and stage_provider() makes a provider of a stage.
  */
 #ifndef ATTENTION_HOPPER_STAGE_H
 #define ATTENTION_HOPPER_STAGE_H
@@ -11,23 +11,26 @@
 #include "attention/providers.h"
 #include "job.h"
 
-/** What a main kernel owns at a time. */
+/** The tile of a main kernel. */
 struct shape {
 	int32_t outer_rows; /* tokens: queries in forward, keys in backward */
-	int32_t heads;      /* query heads side by side in a thread block of forward; 1 in backward */
-	int32_t step;       /* tokens of the other side that are multiplied at a time: JOB_STEP or a multiple */
+	int32_t heads;      /* query heads of a thread block of forward; 1 in backward */
+	int32_t step;       /* tokens of the other side that are multiplied per step: a multiple of JOB_STEP */
 	int32_t parts;      /* as in struct job */
 	int32_t passes;
-	bool runs;       /* its kernels can walk kept blocks that lie side by side as a run */
-	char config[80]; /* the text of fw_info.config */
+	bool runs;       /* the kernels can traverse adjacent set blocks as a run */
+	char config[80]; /* the string of fw_info.config */
 };
 
 /** The main kernel of one direction. */
 struct main_kernel {
-	/** Units: bytes of dynamic shared memory. */
+	/** Dynamic shared memory. Units: bytes. */
 	int (*shared)(const struct job *);
 
-	/** Let it use that much on the current device. Err: cudaErrorNoKernelImageForDevice where it has no code. */
+	/**
+	 * Allow that much shared memory on the current device. Err: cudaErrorNoKernelImageForDevice if the library has no code
+	 * for it.
+	 */
 	cudaError_t (*setup)(const struct job *);
 
 	/** Launch phase RUN. */
@@ -35,15 +38,18 @@ struct main_kernel {
 };
 
 struct stage {
-	const char *name; /* in messages */
-	size_t job_bytes; /* of its job, which begins with a struct job */
-	int capability;   /* 90: there is code for compute capability 9.0 alone; 0: for any from 8.0 on */
-	bool ordered;     /* backward takes FW_DETERMINISTIC: job.ordered asks it to add to dQ in a fixed order */
+	const char *name; /* for messages */
+	size_t job_bytes; /* size of the stage's job, which begins with a struct job */
+	int capability;   /* 90: code for compute capability 9.0 only; 0: for 8.0 and later */
+	bool ordered;     /* backward supports FW_DETERMINISTIC: with job.ordered it adds to dQ in a fixed order */
 
-	/** Problems that the others solve and this one does not. NULL: none. Err: FW_UNSUPPORTED, and why. */
+	/** Additional restrictions of this stage on problems. NULL: none. Err: FW_UNSUPPORTED, with the reason. */
 	int (*can)(const struct fw_attention *, int direction, char *why, size_t why_size);
 
-	/** The shape for a problem. `config`: NULL or what it must be. Err: FW_UNSUPPORTED when it cannot be that. */
+	/**
+	 * Choose the shape for a problem. `config`: NULL, or the required configuration. Err: FW_UNSUPPORTED if it is not
+	 * possible.
+	 */
 	int (*choose)(const struct fw_attention *, int direction, const char *config, struct shape *);
 
 	const struct main_kernel *forward, *backward;
@@ -54,14 +60,14 @@ struct stage {
 	/** Launch phase CAST of backward. */
 	cudaError_t (*cast)(const struct job *, cudaStream_t);
 
-	/** Units: bytes of workspace that it needs beside what all stages do; job->extra. NULL: none. */
+	/** Additional workspace of this stage, at job->extra. Units: bytes. NULL: none. */
 	int64_t (*extra)(const struct job *);
 
-	/** Addresses of the job are known now. NULL: nothing more to do. Err: an enum fw_status, and why. */
+	/** Called when the addresses of the job are set. NULL: nothing to do. Err: an enum fw_status, with the reason. */
 	int (*bound)(struct job *, char *why, size_t why_size);
 };
 
-/* What struct fw_provider asks for, with the stage in front where no plan carries it yet. */
+/* The functions of struct fw_provider, with the stage as first parameter where there is no plan. */
 int plan_can(const struct stage *, const struct fw_problem *, char *why, size_t why_size);
 int plan_make(const struct stage *, const struct fw_problem *, const char *config, int index, struct fw_plan **, struct fw_info *,
 	char *why, size_t why_size);
@@ -71,16 +77,16 @@ int count_work(const struct stage *, const struct fw_problem *, const char *conf
 const char *plan_error(const struct fw_plan *);
 void plan_destroy(struct fw_plan *);
 
-/** Whether the stage solves the problem on any device. Err: FW_UNSUPPORTED, and why. */
+/** Whether the stage solves the problem on any device. Err: FW_UNSUPPORTED, with the reason. */
 int job_can(const struct stage *, const struct fw_problem *, char *why, size_t why_size);
 
-/** The job that a problem becomes, still without addresses. Err: as struct stage's choose. */
+/** Make the job of a problem, still without addresses. Err: as struct stage's choose. */
 int job_make(const struct stage *, const struct fw_problem *, const char *config, struct job *, struct shape *);
 
-/** The address in a slot of which only that counts; NULL: there is none. */
+/** Address in a slot of which only the address is needed; NULL: the slot is missing. */
 const void *job_slot(const struct fw_io *, int slot);
 
-/* The ABI has no room for a stage in its calls, so each stage gets functions of its own. */
+/* The ABI's functions have no parameter for a stage, so each stage gets instances of these templates. */
 template <const struct stage *STAGE> static int stage_can(const struct fw_problem *problem, char *why, size_t size)
 {
 	return plan_can(STAGE, problem, why, size);
@@ -99,7 +105,7 @@ static int stage_count(const struct fw_problem *problem, const char *config, con
 	return count_work(STAGE, problem, config, host, work);
 }
 
-/** The provider that a stage is, under a name; one stage may have several. */
+/** Define the provider of a stage under a name; one stage may have several. */
 template <const struct stage *STAGE> constexpr struct fw_provider stage_provider(const char *name)
 {
 	return { (uint32_t)sizeof(struct fw_provider), FW_CUDA, FW_ATTENTION, 0, name, stage_can<STAGE>, stage_plan<STAGE>,

@@ -1,10 +1,9 @@
 /**
- * v0.h - what the files of provider "hopper.v0" share: attention on the CUDA cores, all arithmetic in fp32.
- *
- * A thread block is 16 x 16 threads. A 64 x 64 tile of scores gives every thread four rows and four columns; a 64 x D tile of
- * results gives it four rows and two or one times four columns. The sixteen threads of a row are half a warp, so that the
- * maximum of a row is four shuffles. Tiles of shared memory are fp32 with four floats of padding a row, so that eight
- * neighbouring rows read as float4 touch every bank once.
+ * v0.h - declarations shared by the files of provider "hopper.v0": attention on the CUDA cores, all arithmetic in fp32.
+ * A thread block is 16 x 16 threads. Each thread holds four rows and four columns of a 64 x 64 tile of scores, and four rows and
+ * two or one times four columns of a 64 x D tile of results. The sixteen threads of a row are half a warp, so that the maximum of
+ * a row is four shuffles. Tiles of shared memory are fp32 with four floats of padding per row, so that eight neighbouring rows
+ * read as float4 touch every bank once.
  */
 #ifndef ATTENTION_HOPPER_V0_H
 #define ATTENTION_HOPPER_V0_H
@@ -15,15 +14,18 @@
 
 #define V0_DEVICE static __device__ __forceinline__
 
-enum { V0_THREADS = 256, V0_SCORE_ROW = JOB_STEP + 4 }; /* floats of a row of scores in shared memory */
+enum { V0_THREADS = 256, V0_SCORE_ROW = JOB_STEP + 4 }; /* floats per row of scores in shared memory */
 
-/** Floats of a row of a tile in shared memory. */
+/** Floats per row of a tile in shared memory. */
 JOB_HD constexpr int v0_row(int headdim)
 {
 	return headdim + 4;
 }
 
-/** A tile of 64 tokens of one head to shared memory, widened. Tokens from `end` on become zeros. By all threads. */
+/**
+ * Load a tile of 64 tokens of one head into shared memory, widened to fp32. Tokens from `end` on become zeros. Called by all
+ * threads.
+ */
 template <int D> V0_DEVICE void v0_load(float *to, const struct tensor &from, int head, int first, int end)
 {
 	const int chunks = D / 8;
@@ -97,7 +99,7 @@ template <int D> V0_DEVICE void v0_add_transposed(float4 c[4][D / 64], const flo
 	}
 }
 
-/** This thread's part of s to the tile of scores. */
+/** Store this thread's elements of s to the tile of scores. */
 V0_DEVICE void v0_store_scores(float *to, const float s[4][4])
 {
 	const int x = threadIdx.x % 16, y = threadIdx.x / 16;
@@ -106,7 +108,7 @@ V0_DEVICE void v0_store_scores(float *to, const float s[4][4])
 			to[(4 * y + i) * V0_SCORE_ROW + x + 16 * j] = s[i][j];
 }
 
-/** Four columns of a row of O, dK or dV, times `factor`, rounded to bf16. */
+/** Store four columns of a row of O, dK or dV, times `factor`, rounded to bf16. */
 V0_DEVICE void v0_store_row(const struct tensor &to, int head, int token, int column, float4 v, float factor)
 {
 	__nv_bfloat162 *out = (__nv_bfloat162 *)((__nv_bfloat16 *)to.data + (int64_t)token * to.token + head * to.head + column);

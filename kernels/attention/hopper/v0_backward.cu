@@ -1,9 +1,9 @@
 /**
  * v0_backward.cu - backward of provider "hopper.v0" on the CUDA cores.
- *
- * The first stage: all arithmetic is fp32, every load is waited for. A thread block owns 64 keys of one key head and walks every
- * query head of the group over the steps of 64 queries that see them, so that dK and dV stay in registers and repeat bit by bit. dQ is
- * added to the fp32 sum that rows_cast reads. P and then dS of a step pass through one tile of scores.
+ * The reference stage: all arithmetic is fp32, loads do not overlap with arithmetic. A thread block owns 64 keys of one key head.
+ * For every query head of the group it traverses the steps of 64 queries that see them, so that dK and dV stay in registers and
+ * are bitwise reproducible. dQ is added to the fp32 sum that rows_cast reads. P and then dS of a step use the same tile of
+ * scores.
  *
  *     dK[first + row][kv_head][column] += dS[j][row] Q[query + j][head][column]
  *
@@ -14,7 +14,10 @@
 
 #include <math_constants.h>
 
-/* Add 64 queries x D to their slot of the sum, in the order of sum_fragment; the order of adds from several thread blocks is open. */
+/*
+ * Add 64 queries x D to their slot of the sum, in the order of sum_fragment; the order of additions from several thread blocks is
+ * undefined.
+ */
 template <int D> V0_DEVICE void add_grad_q(float *slot, const float4 grad_q[4][D / 64])
 {
 	const int x = threadIdx.x % 16, y = threadIdx.x / 16;
@@ -66,7 +69,7 @@ template <int D> static __global__ void __launch_bounds__(V0_THREADS) v0_backwar
 		const int head = place.kv_head * job.group + i / tile.steps;
 		const int query = v0_token_of_step(job, tile.inner, i % tile.steps);
 		const int64_t slot = (int64_t)head * job.n_slots + (query + slot_bias) / JOB_STEP;
-		__syncthreads(); /* the step before has read everything */
+		__syncthreads(); /* the previous step has read everything */
 		v0_load<D>(q, job.q, head, query, tile.inner_end);
 		v0_load<D>(grad_o, job.grad_o, head, query, tile.inner_end);
 		__syncthreads();

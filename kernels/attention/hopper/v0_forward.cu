@@ -1,8 +1,7 @@
 /**
  * v0_forward.cu - forward of provider "hopper.v0": online softmax over 64-key steps on the CUDA cores.
- *
- * The first stage: all arithmetic is fp32, every load is waited for. A thread block owns 64 queries of one head. Q stays in shared
- * memory; K and then V of a step pass through one buffer.
+ * The reference stage: all arithmetic is fp32, loads do not overlap with arithmetic. A thread block owns 64 queries of one head.
+ * Q stays in shared memory; K and then V of a step use the same buffer.
  *
  *     O[first + row][head][column] += P[row][j] V[key + j][head / group][column]
  *
@@ -13,7 +12,7 @@
 
 #include <math_constants.h>
 
-/* Largest, or sum, over the sixteen threads of a row. */
+/* Maximum, or sum, over the sixteen threads of a row. */
 V0_DEVICE float row_max(float v)
 {
 	for (int lanes = 8; lanes > 0; lanes /= 2)
@@ -54,7 +53,7 @@ template <int D> static __global__ void __launch_bounds__(V0_THREADS) v0_forward
 
 	for (int step = 0; step < tile.steps; step++) {
 		const int key = v0_token_of_step(job, tile.inner, step);
-		__syncthreads(); /* the step before has read V */
+		__syncthreads(); /* the previous step has read V */
 		v0_load<D>(kv, job.k, place.kv_head, key, tile.inner_end);
 		__syncthreads();
 		float s[4][4];
@@ -97,7 +96,7 @@ template <int D> static __global__ void __launch_bounds__(V0_THREADS) v0_forward
 			continue;
 		for (int n = 0; n < D / 64; n++)
 			v0_store_row(job.o, head, token, 64 * n + 4 * x, out[i][n], inverse);
-		if (x == 0) /* ln 2 turns the base-2 maximum into a natural one */
+		if (x == 0) /* ln 2 converts the base-2 maximum to a natural one */
 			job.lse[head * job.lse_head + token] =
 				total > 0.0f ? top[i] * 0.6931471805599453f + logf(total) : -CUDART_INF_F;
 	}

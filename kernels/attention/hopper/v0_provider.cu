@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* There is nothing to choose. */
+/* The only configuration. */
 static int choose(const struct fw_attention *, int, const char *config, struct shape *shape)
 {
 	shape->outer_rows = JOB_STEP;

@@ -1,5 +1,5 @@
 /**
- * v1.h - the main kernels of provider "hopper.v1": what it adds over v0 is written in sm80.h.
+ * v1.h - the main kernels of provider "hopper.v1". For the instructions that it uses in addition to v0 see sm80.h.
  */
 #ifndef ATTENTION_HOPPER_V1_H
 #define ATTENTION_HOPPER_V1_H

@@ -1,17 +1,15 @@
 /**
  * v1_backward.cu - backward of provider "hopper.v1": dQ, dK, dV with mma.sync.
- *
- * Over v0: products run on the tensor cores, Q and dO of the next step arrive (cp.async) while this one is computed, a tile may have
- * 128 keys, and dQ is added in fragment order, so that a lane adds 16 bytes at once. A thread block owns 64 or 128 keys of one key head
- * (2 or 4 pairs of warps) and walks every query head of the group over the 64-query steps that see these keys. So dK and dV stay in
- * registers from the first step to the last and are written once: the same bits on every run.
+ * Changes from v0: products run on the tensor cores, Q and dO of the next step are loaded (cp.async) while this one is computed,
+ * a tile may have 128 keys, and dQ is added in fragment order, so that a lane adds 16 bytes at once. A thread block owns 64 or
+ * 128 keys of one key head (2 or 4 pairs of warps) and traverses, for every query head of the group, the 64-query steps that see
+ * these keys. So dK and dV stay in registers from the first step to the last and are written once: the same bits on every run.
  *
  *     dK[first + row][kv_head][column] += dS[j][row] Q[query + j][head][column]
  *
  * Lane 4 g + t of warp 2 part + half: row = 32 part + 16 m + 8 h + g, column = D / 2 half + 8 n + 2 t + e, accumulator grad_k[m][n][2 h + e].
- *
- * A step has two halves with a barrier between them. First S = Q K^T, dP = dO V^T, each warp 32 queries x 32 keys;
- * P = exp2(S c - LSE), dS = P (dP - delta) go to shared memory. Then dV += P^T dO, dK += dS^T Q (each warp 32 keys x half of the
+ * A step has two halves with a barrier between them. First S = Q K^T, dP = dO V^T, each warp 32 queries x 32 keys; P = exp2(S c -
+ * LSE), dS = P (dP - delta) are stored in shared memory. Then dV += P^T dO, dK += dS^T Q (each warp 32 keys x half of the
  * columns) and dQ = dS K.
  */
 #include "hopper/launch.h"
@@ -21,9 +19,9 @@
 #include <math_constants.h>
 
 template <int D, int KEYS> struct backward_shared {
-	static const int row = D * 2;                   /* bytes of a row of Q, K, V, dO */
-	static const int p_row = KEYS * 2;              /* bytes of a row of P and dS */
-	static const int threads = KEYS * 2;            /* 32x32 of the 64 x KEYS scores a warp */
+	static const int row = D * 2;                   /* bytes per row of Q, K, V, dO */
+	static const int p_row = KEYS * 2;              /* bytes per row of P and dS */
+	static const int threads = KEYS * 2;            /* each warp computes 32x32 of the 64 x KEYS scores */
 	static const int step = JOB_STEP * row;         /* bytes of a Q or dO tile */
 	static const int stats_step = JOB_STEP * 8;     /* bytes of a step's row statistics */
 	static const int k = 0;                         /* [KEYS][D] */
@@ -45,7 +43,7 @@ SM80_DEVICE void copy_rows(uint32_t to, const __nv_bfloat16 *from, int64_t strid
 	const __nv_bfloat16 *source = from + (int64_t)(first + row) * stride + chunk * 8;
 	uint32_t target = to + row * (D * 2) + ((chunk ^ (row & 7)) << 4);
 	int64_t advance = stride * pass;
-	asm volatile("" : "+l"(advance)); /* or every multiple of it would be kept in registers through the main loop */
+	asm volatile("" : "+l"(advance)); /* or the compiler would hold every multiple of it in registers through the main loop */
 #pragma unroll
 	for (int i = 0; i < ROWS / pass; i++) {
 		sm80_copy16(target + i * pass * (D * 2), source, i * pass < left);
@@ -79,7 +77,7 @@ SM80_DEVICE void copy_step(
 	}
 }
 
-/* s = A B^T over D for 32 rows of A and 32 rows of B: a warp's part of S or dP. */
+/* s = A B^T over D for 32 rows of A and 32 rows of B: a warp's tile of S or dP. */
 template <int D> SM80_DEVICE void scores(float s[2][4][4], uint32_t a_tile, uint32_t b_tile)
 {
 #pragma unroll
@@ -141,11 +139,11 @@ SM80_DEVICE struct tile own_tile(const struct job &job, unsigned block, int *kv_
 	return job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
 }
 
-/* The same again: what is rarely needed is looked up twice, because the main loop needs every register. */
+/* Computed again instead of stored: rarely used values would take registers that the main loop needs. */
 SM80_DEVICE struct tile own_tile_again(const struct job &job, int *kv_head)
 {
 	unsigned block = blockIdx.x;
-	asm volatile("" : "+r"(block)); /* the compiler must not see that the answer is known */
+	asm volatile("" : "+r"(block)); /* hides from the compiler that the result is known */
 	return own_tile(job, block, kv_head);
 }
 
@@ -153,8 +151,8 @@ template <int D, int KEYS>
 __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kernel(const __grid_constant__ struct job job)
 {
 	typedef backward_shared<D, KEYS> shared;
-	const int threads = shared::threads, parts = KEYS / 32; /* warps along the keys */
-	const int q_n = D / parts / 8;                          /* 8-column tiles of dQ a warp */
+	const int threads = shared::threads, parts = KEYS / 32; /* number of warps along the keys */
+	const int q_n = D / parts / 8;                          /* 8-column tiles of dQ per warp */
 	extern __shared__ __align__(1024) unsigned char memory[];
 	const uint32_t base = sm80_shared(memory);
 	const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, g = lane / 4, t = lane % 4;
@@ -175,13 +173,13 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 				grad_k[m][n][i] = grad_v[m][n][i] = 0.0f;
 
 	const int steps = tile.steps, inner = tile.inner, inner_end = tile.inner_end;
-	/* Queries from here on see all keys of the tile; a tile that is cut short is masked in every step. */
+	/* Queries from here on see all keys of the tile; a partial tile is masked in every step. */
 	const int clean_from = tile.first + KEYS > tile.end ? 0x7fffffff : tile.first + KEYS - 1 - tile.diagonal;
 	const int slot_bias = job.block ? 0 : tile.slot * JOB_STEP - inner; /* slot = (query + slot_bias) / 64 */
-	int remaining = steps * job.group;                                  /* steps left, this one included */
-	int head = kv_head * job.group, query = 0;                          /* of the step that is computed */
-	int next_head = head, next_step = 0, next_query = 0;                /* of the step that is copied meanwhile */
-	int ahead_query = 0; /* of the step after that: read early for its latency */
+	int remaining = steps * job.group;                                  /* remaining steps, including this one */
+	int head = kv_head * job.group, query = 0;                          /* query of the current step */
+	int next_head = head, next_step = 0, next_query = 0;                /* query of the step that is being copied */
+	int ahead_query = 0; /* query of the step after that: read early to hide latency */
 	uint32_t stage = 0;
 
 	if (remaining > 0) {
@@ -195,7 +193,9 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 		ahead_query = query_of_step(job, inner, steps > 1 ? 1 : 0);
 	}
 
-	/* Lanes' addresses for ldmatrix: rows of 16 with chunks side by side, rows of 2 x 8 below each other; wide rows, score rows. */
+	/*
+	 * Lanes' addresses for ldmatrix: rows of 16 with adjacent chunks, rows of 2 x 8 below each other; wide rows, score rows.
+	 */
 	const uint32_t wide_lane = (lane & 15) * shared::row + (((lane >> 4) ^ (lane & 7)) << 4);
 	const uint32_t tall_lane = ((lane & 7) + ((lane >> 4) << 3)) * shared::row + ((((lane >> 3) & 1) ^ (lane & 7)) << 4);
 	const uint32_t score_wide_lane = (lane & 15) * shared::p_row + (((lane >> 4) ^ (lane & 7)) << 4);
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 #pragma unroll 1
 	for (; remaining > 0; remaining--) {
 		sm80_copy_wait();
-		__syncthreads(); /* this step's tiles are here, and the step before has left P, dS and the other stage */
+		__syncthreads(); /* this step's tiles are loaded; the previous step no longer uses P, dS and the other stage */
 		head = next_head;
 		query = next_query;
 		if (remaining > 1) {

@@ -1,9 +1,9 @@
 /**
  * v1_forward.cu - forward of provider "hopper.v1": online softmax over 64-key steps with mma.sync.
- *
- * Over v0: products run on the tensor cores, P stays in registers, and K and V of the next step arrive (cp.async) while this one is
- * computed, so that a step has one barrier. A thread block has 4 warps of 32 rows. Its 128 rows are 64 queries of two heads that
- * share a key head, so that block masks of 64 and short sequences waste nothing; odd groups take 128 queries of one head.
+ * Changes from v0: products run on the tensor cores, P stays in registers, and K and V of the next step are loaded (cp.async)
+ * while this one is computed, so that a step has one barrier. A thread block has 4 warps of 32 rows. Its 128 rows are 64 queries
+ * of two heads that share a key head, so that block masks of 64 and short sequences waste no rows; odd groups take 128 queries of
+ * one head.
  *
  *     O[first + row % outer_rows][first_head + row / outer_rows][column] += P[row][j] V[key + j][kv_head][column]
  *
@@ -18,7 +18,7 @@
 enum { THREADS = 128, WARP_ROWS = 32, M_TILES = WARP_ROWS / 16, N_TILES = JOB_STEP / 8 };
 
 template <int D> struct forward_shared {
-	static const int row = D * 2;                /* bytes of a row */
+	static const int row = D * 2;                /* bytes per row */
 	static const int q = 0;                      /* [128][D], later the staged O */
 	static const int tile = JOB_STEP * row;      /* bytes of a K or V tile */
 	static const int k = JOB_FORWARD_ROWS * row; /* [2][64][D] */
@@ -35,17 +35,23 @@ SM80_DEVICE int key_of_step(const struct job &job, int inner, int step)
 	return job.list[~inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * JOB_STEP;
 }
 
-/* Where a block's rows are; keys below clean_end are seen by all of them. In shared memory, because the main loop needs every register. */
+/*
+ * Position of a block's rows; keys below clean_end are seen by all of them. In shared memory, because the main loop needs every
+ * register.
+ */
 struct rows {
 	int first, end, diagonal, key_end, inner, steps, clean_end, first_head, head_end;
 };
 
-/* Start copying 64 rows of K or V: this thread's chunk of every pass-th row. Rows from `left` on become zeros, so that nothing foreign reaches a product. */
+/*
+ * Start copying 64 rows of K or V: this thread's chunk of every pass-th row. Rows from `left` on become zeros, so that a product
+ * never reads rows of another sequence.
+ */
 template <int D> SM80_DEVICE void copy_keys(uint32_t target, const __nv_bfloat16 *source, int64_t stride, int left)
 {
 	const int pass = THREADS / (D / 8);
 	int64_t advance = stride * pass;
-	asm volatile("" : "+l"(advance)); /* or every multiple of it would be kept in registers through the main loop */
+	asm volatile("" : "+l"(advance)); /* or the compiler would hold every multiple of it in registers through the main loop */
 #pragma unroll
 	for (int i = 0; i < JOB_STEP / pass; i++) {
 		sm80_copy16(target + i * pass * (D * 2), source, i * pass < left);
@@ -82,7 +88,10 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 	const int steps = tile.steps;
 	const int token_mask = job.outer_rows - 1, head_shift = job.outer_rows == 64 ? 6 : 7;
 
-	/* What this thread copies of every step: K[key + copy_row + pass i][kv_head][8 copy_chunk ..], and the same of V. */
+	/*
+	 * The chunks that this thread copies in every step: K[key + copy_row + pass i][kv_head][8 copy_chunk ..], and the same of
+	 * V.
+	 */
 	const int copy_row = tid / (D / 8), copy_chunk = tid % (D / 8);
 	const uint32_t copy_target = base + shared::k + copy_row * shared::row + ((copy_chunk ^ (copy_row & 7)) << 4);
 	const __nv_bfloat16 *keys =
@@ -148,7 +157,7 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 				rows.key_end - tid / (D / 8) - next_key);
 			sm80_copy_commit();
 			key = next_key;
-			if (step + 2 < rows.steps) /* read one step early, or its latency would show */
+			if (step + 2 < rows.steps) /* read one step early to hide latency */
 				next_key = key_of_step(job, rows.inner, step + 2);
 		}
 
@@ -240,7 +249,7 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 		}
 	}
 
-	/* The warp's own rows of Q are free now: stage O there, so that it leaves in whole rows. */
+	/* The warp's own rows of Q are free now: stage O there, so that it is stored in whole rows. */
 	const int warp_token = rows.first + ((warp * WARP_ROWS) & token_mask), token_end = rows.end;
 	const int head = rows.first_head + ((warp * WARP_ROWS) >> head_shift), head_end = rows.head_end;
 	__syncwarp();

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The only choice there is: keys of a backward tile. 128 halve the traffic of dQ, Q and dO; blocks of 64 need 64. */
+/* Keys of a backward tile are the only choice. 128 halve the traffic of dQ, Q and dO; mask blocks of 64 need 64. */
 static int choose(const struct fw_attention *a, int direction, const char *config, struct shape *shape)
 {
 	int pinned = 0, used = 0;

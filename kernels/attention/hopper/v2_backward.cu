@@ -1,45 +1,44 @@
 /**
  * v2_backward.cu - backward of provider "hopper.v2": dQ, dK, dV with wgmma and TMA.
- *
- * Over v1: blocks are persistent and their warps have roles, P stays in registers, and dQ can be summed in a fixed order. A thread block
- * is one producer warp group, of which a single thread works, and two consumer warp groups. Blocks draw tiles of keys from a ticket until
- * none is left. The producer loads K and V of a tile once, then Q, dO and row statistics of every step (64 queries of one head; all
- * heads of the group in turn) into a ring of stages. dK and dV stay in registers over all steps and are written once: the same bits on
- * every run. dQ is added to an fp32 sum in global memory straight from registers, in fragment order (sum_fragment), so that a warp
- * adds 512 bytes side by side; CAST makes rows of it.
+ * Changes from v1: blocks are persistent and warp-specialised, P stays in registers, and dQ can be summed in a fixed order. A
+ * thread block is one producer warp group, of which only one thread is active, and two consumer warp groups. Blocks take tiles of
+ * keys from an atomic counter until none is left. The producer loads K and V of a tile once, then Q, dO and row statistics of
+ * every step (64 queries of one head; all heads of the group one after the other) into a ring of stages. dK and dV stay in
+ * registers over all steps and are written once: the same bits on every run. dQ is added to an fp32 sum in global memory straight
+ * from registers, in fragment order (sum_fragment), so that a warp adds 512 contiguous bytes; CAST converts it to rows.
  *
  *     dK[first + row][kv_head][column] += dS'[row][j] Q[query + j][head][column]
  *
  * Lane 4 g + t: row = 16 warp + 8 r + g (of 128 keys: + 64 group), column = 8 n + 2 t + e, accumulator grad_k[4 n + 2 r + e].
- *
- * A step computes the scores transposed, keys down and queries across:
+ * A step computes the scores transposed, keys along rows and queries along columns:
  *     S' = K Q'    P' = exp2(S' c - LSE)    dP' = V dO'    dS' = P' (dP' - delta)
  *     dV += P' dO      dK += dS' Q      dQ = dS K
- * because an accumulator has the layout of an A operand in registers: P' and dS' feed dV and dK without touching shared memory. Only dQ,
- * which sums over keys and so over warps, needs dS there.
- *
- * Tiles of 128 keys: each consumer group owns 64 of them, both work on every step, dQ of a step is split by columns.
- * Tiles of 64 keys: both groups own all keys, each takes every second step; they add up dK and dV at the end of the tile.
- *
- * The tensor cores must never wait for the exponentials. So a product is always queued before the warps turn to arithmetic: dP' runs
- * during exp, dV during dS, dK while dQ leaves.
+ * An accumulator has the layout of an A operand in registers: P' and dS' are operands of dV and dK without a copy in shared
+ * memory. Only dQ, which sums over keys and therefore over warps, needs dS there.
+ * Tiles of 128 keys: each consumer group owns 64 of them, both work on every step, dQ of a step is split by columns. Tiles of 64
+ * keys: both groups own all keys, each takes every second step; their dK and dV are summed at the end of the tile.
+ * The tensor cores must never wait for the exponentials. So a product is always queued before the warps start arithmetic: dP'
+ * runs during exp, dV during dS, dK while dQ is added to memory.
  */
 #include "v2_backward_step.h"
 
 enum { PRODUCER_THREADS = 128, THREADS = PRODUCER_THREADS + 2 * GROUP_THREADS, GROUP_WARPS = 4 };
-/* Together no more than the launch gave: 384 threads of 168 registers are 504 for every 128 threads. More would hang. */
+/*
+ * In total no more registers than the launch allocates: 384 threads of 168 registers are 504 for every 128 threads. More would
+ * deadlock.
+ */
 enum { PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240 };
 enum { ALL_CONSUMERS = 1, OWN_GROUP = 2 }; /* named barriers; OWN_GROUP + 0 and + 1 */
 
-/* What becomes of dQ: another pass makes it, it is added up in any order, or from smaller to larger keys. */
+/* How dQ is computed: in a separate pass, added in any order, or added from smaller to larger keys. */
 enum queries { ELSEWHERE, ADDED, IN_ORDER };
 
-/* What the producer tells about a tile. */
+/* Description of a tile, from the producer. */
 struct backward_item {
 	int32_t kv_head; /* < 0: no more tiles */
 	int32_t first, end;
-	int32_t total; /* steps, all its heads together */
-	int32_t sums;  /* in parts: place in grad_kv */
+	int32_t total; /* steps over all its heads */
+	int32_t sums;  /* in parts: index in grad_kv */
 	int32_t reserved[3];
 };
 
@@ -60,17 +59,17 @@ template <int D, int KEYS> struct backward_shared {
 	static const int item = step + stages * (int)sizeof(struct backward_step); /* [2] struct backward_item */
 	static const int barriers = item + 2 * (int)sizeof(struct backward_item);
 	/* Barriers, 8 bytes each. */
-	static const int keys_full = barriers;         /* K and V are here */
+	static const int keys_full = barriers;         /* K and V are loaded */
 	static const int keys_empty = keys_full + 8;   /* K and V may be overwritten */
 	static const int item_full = keys_empty + 8;   /* [2] */
 	static const int item_empty = item_full + 16;  /* [2] */
-	static const int q_full = item_empty + 16;     /* [stages] Q, statistics and struct backward_step are here */
-	static const int o_full = q_full + 8 * stages; /* [stages] dO is here */
-	static const int empty = o_full + 8 * stages;  /* [stages] all of a stage may be overwritten */
+	static const int q_full = item_empty + 16;     /* [stages] Q, statistics and struct backward_step are loaded */
+	static const int o_full = q_full + 8 * stages; /* [stages] dO is loaded */
+	static const int empty = o_full + 8 * stages;  /* [stages] the whole stage may be overwritten */
 	static const int bytes = empty + 8 * stages;
 };
 
-/* Items of the grid: tiles of all key heads, in each of its parts. */
+/* Number of items of the grid: tiles of all key heads, in each of its parts. */
 JOB_HD int64_t items_of(const struct job &work)
 {
 	return work.parts > 1 ? (int64_t)work.nhk * work.parts * work.n_tiles : job_items(&work, 1);
@@ -78,19 +77,19 @@ JOB_HD int64_t items_of(const struct job &work)
 
 #ifdef SM90_CODE
 
-/* Deterministic: additions to a step's dQ from tiles of smaller keys. */
+/* Deterministic: number of additions to a step's dQ from tiles of smaller keys. */
 template <int KEYS> SM90_DEVICE int turn_of_step(const struct job &job, const struct tile &tile, int step)
 {
-	const int adders = KEYS == 128 ? 2 : 1; /* groups that add to one row a tile */
+	const int adders = KEYS == 128 ? 2 : 1; /* groups that add to one row per tile */
 	if (!job.block)
 		return tile.order * adders;
-	if (job.cursor[0] > job.list_capacity) /* the lists were cut short: turns would never come */
+	if (job.cursor[0] > job.list_capacity) /* the lists are truncated: a turn would never come */
 		return 0;
 	const int rank = job.ranks[~tile.inner + (step >> (job.block / JOB_STEP - 1))];
 	return (rank * (job.block > KEYS ? job.block / KEYS : 1) + tile.order) * adders;
 }
 
-/* First query of a step, and which halves of the tile do not see it. */
+/* First query of a step, and the halves of the tile that do not see it. */
 struct visit {
 	int query, missing;
 };
@@ -104,8 +103,8 @@ SM90_DEVICE struct visit visit_of_step(const struct job &job, int inner, int ste
 }
 
 /*
- * In parts: all tiles of some query heads, then those of the next, so that Q, dO and dQ of just these heads are in use at a time and stay
- * in the L2 cache.
+ * In parts: all tiles of some query heads, then those of the next, so that only Q, dO and dQ of these heads are in use at a time
+ * and stay in the L2 cache.
  */
 SM90_DEVICE void place_in_parts(const struct job &work, uint32_t i, struct place *place)
 {
@@ -115,7 +114,7 @@ SM90_DEVICE void place_in_parts(const struct job &work, uint32_t i, struct place
 	place->unit = part % work.parts;
 }
 
-/* The first item from `ticket` on that is a tile; false: there is none. */
+/* Find the first item from `ticket` on that has a tile; false: none. */
 SM90_DEVICE bool find_tile(const struct job &work, uint32_t ticket, uint32_t items, struct tile *tile, struct place *place)
 {
 	for (; ticket < items; ticket = gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1)) {
@@ -130,7 +129,7 @@ SM90_DEVICE bool find_tile(const struct job &work, uint32_t ticket, uint32_t ite
 	return false;
 }
 
-/* The thread that loads. A fresh barrier counts as if phase 1 had just ended, so that the first waits for "empty" pass. */
+/* The producer thread. A new barrier counts as if phase 1 had just ended, so that the first waits for "empty" succeed. */
 template <int D, int KEYS, enum queries QUERIES>
 SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32_t base)
 {
@@ -162,7 +161,7 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 		if (!more)
 			return;
 
-		/* Queries from here on see all keys of the tile; a tile that is cut short is masked in every step. */
+		/* Queries from here on see all keys of the tile; a partial tile is masked in every step. */
 		const int clean_from = tile.first + KEYS > tile.end ? 0x7fffffff : tile.first + KEYS - 1 - tile.diagonal;
 		const int slot_bias = work.block ? 0 : tile.slot * JOB_STEP - tile.inner; /* slot = (query + slot_bias) / 64 */
 		int head = first_head, step = 0;
@@ -177,7 +176,7 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 				step = 0;
 				head++;
 			}
-			next = visit_of_step(work, tile.inner, step); /* early: a read of the list takes a while */
+			next = visit_of_step(work, tile.inner, step); /* early, to hide the latency of the list */
 
 			const int row = own_head * work.n_slots + (query + slot_bias) / JOB_STEP;
 			const uint32_t q_full = base + shared::q_full + stage * 8, o_full = base + shared::o_full + stage * 8;
@@ -194,7 +193,7 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 				SM90_EVICT_LAST);
 			sm90_load_flat(base + shared::stats + stage * shared::stats_bytes,
 				work.row_stats + (int64_t)row * JOB_STEP, shared::stats_bytes, q_full);
-			if (n == 0) { /* after the first Q: the tile before may still be at work on its keys */
+			if (n == 0) { /* after the first Q: the previous tile may still use its keys */
 				const uint32_t keys_full = base + shared::keys_full;
 				sm90_barrier_wait(base + shared::keys_empty, keys_phase ^ 1);
 				keys_phase ^= 1;
@@ -209,7 +208,7 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 	}
 }
 
-/* Deterministic: wait until `turn` additions to a row are done. By one warp group. */
+/* Deterministic: wait until `turn` additions to a row are done. Called by one warp group. */
 SM90_DEVICE void await_turn(const int32_t *done, int turn, int tid, int barrier)
 {
 	if (tid == 0)
@@ -218,7 +217,7 @@ SM90_DEVICE void await_turn(const int32_t *done, int turn, int tid, int barrier)
 	sm90_named_sync(barrier, GROUP_THREADS);
 }
 
-/* Deterministic: say that this group's addition is done. */
+/* Deterministic: signal that this group's addition is done. */
 SM90_DEVICE void end_turn(int32_t *done, int tid, int barrier)
 {
 	sm90_fence_device();
@@ -233,22 +232,22 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 {
 	typedef backward_shared<D, KEYS> shared;
 	const bool split_keys = KEYS == 128;           /* else the groups split the steps */
-	const int q_columns = split_keys ? D / 2 : 64; /* of dQ that a group computes at a time ... */
-	const int q_parts = split_keys ? 1 : D / 64;   /* ... so often a step, for want of registers */
+	const int q_columns = split_keys ? D / 2 : 64; /* columns of dQ that a group computes at a time ... */
+	const int q_parts = split_keys ? 1 : D / 64;   /* ... and the number of times per step, because of too few registers */
 	const int tid = threadIdx.x % GROUP_THREADS, warp = tid / 32, lane = tid % 32;
 	const int own_row = (split_keys ? group * 64 : 0) + warp * 16 + lane / 4; /* key of accumulator rows 0; + 8 */
 
 	const uint32_t own_k = base + shared::k + (split_keys ? group * 64 * 128 : 0), own_v = own_k + (shared::v - shared::k);
-	/* dQ's columns of K: with headdim 128 a panel each, with 64 half a panel. */
+	/* dQ's columns of K: a panel per group with headdim 128, half a panel with 64. */
 	const uint32_t q_side_k =
 		base + shared::k + (split_keys ? (D == 128 ? group * shared::keys_panel : group * q_columns * 2) : 0);
 	const uint32_t ds_write = base + shared::ds + group * (split_keys ? 1 : 2) * shared::scores_tile +
 				  (warp * 16 + lane % 16) * 128 + (((lane >> 4) ^ (lane & 7)) << 4);
 	const uint32_t ds_read = base + shared::ds + (split_keys ? 0 : group * 2 * shared::scores_tile);
-	const uint32_t ds_other = (split_keys ? 2 : 1) * shared::scores_tile; /* from one buffer to the other */
+	const uint32_t ds_other = (split_keys ? 2 : 1) * shared::scores_tile; /* offset between the two buffers */
 	const int q_sum_lane = (warp * (D / 8) + (split_keys ? group * (q_columns / 8) : 0)) * 128 + lane * 4;
 	uint32_t start = 0, keys_phase = 0, item = 0, buffer = 0;
-	int added_to = -1; /* deterministic: row whose turn is to be ended */
+	int added_to = -1; /* deterministic: row whose turn this group must end */
 
 	for (;; item++) {
 		sm90_barrier_wait(base + shared::item_full + item % 2 * 8, item / 2 & 1);
@@ -306,7 +305,7 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 			sm90_wgmma_wait<1>();
 			sm90_pin(dp);
 #pragma unroll
-			for (int i = 0; i < 8; i++) { /* read again: registers are short here */
+			for (int i = 0; i < 8; i++) { /* read again: not enough registers to hold them */
 				const float4 two = stats[4 * i];
 				dp[4 * i] = (dp[4 * i] - two.y) * s[4 * i];
 				dp[4 * i + 1] = (dp[4 * i + 1] - two.w) * s[4 * i + 1];
@@ -320,7 +319,7 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 					sm90_store_matrices<0>((ds_write + buffer * ds_other) ^ (i << 5), ds_half[4 * i],
 						ds_half[4 * i + 1], ds_half[4 * i + 2], ds_half[4 * i + 3]);
 				sm90_fence_async();
-				/* Two buffers: who passes here knows that dQ of the step before is done everywhere, so the other one is free. */
+				/* Two buffers: after this barrier dQ of the previous step is complete, the other buffer is free. */
 				if (split_keys)
 					sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
 				else
@@ -337,15 +336,15 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 				sm90_wgmma_commit();
 				sm90_wgmma_wait<1>();
 				sm90_pin(grad_v);
-				sm90_pin(p_half); /* until here dV may have been reading P' */
+				sm90_pin(p_half); /* dV may have read P' until here */
 				sm90_pin(grad_q);
 				if (QUERIES == IN_ORDER) {
-					if (added_to >= 0) /* only now, so that nobody waits for the addition itself */
+					if (added_to >= 0) /* only now, so that no group waits for the addition itself */
 						end_turn(job.work.turns + added_to, tid, OWN_GROUP + group);
 					added_to = step->row;
 					await_turn(job.work.turns + added_to, step->turn, tid, OWN_GROUP + group);
 				}
-				add_to_queries(sum, grad_q); /* while dK is at work */
+				add_to_queries(sum, grad_q); /* overlaps with dK */
 				if (q_parts == 2) {
 					sm90_pin(grad_q);
 					sm90_wgmma_fence();
@@ -355,7 +354,7 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 				sm90_wgmma_wait<q_parts - 1>();
 				sm90_pin(grad_k);
 				sm90_pin(ds_half);
-				__syncwarp(); /* the statistics have been read by all lanes */
+				__syncwarp(); /* all lanes have read the statistics */
 				if (lane == 0)
 					sm90_barrier_arrive(base + shared::empty + stage * 8);
 				if (q_parts == 2) {
@@ -374,7 +373,7 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 				sm90_pin(p_half);
 				sm90_pin(grad_k);
 				sm90_pin(ds_half);
-				__syncwarp(); /* the statistics have been read by all lanes */
+				__syncwarp(); /* all lanes have read the statistics */
 				if (lane == 0)
 					sm90_barrier_arrive(base + shared::empty + stage * 8);
 			}
@@ -398,8 +397,8 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 				write_keys(job.work.grad_v, kv_head, key, end, lane, grad_v, 1.0f);
 			}
 		} else {
-			float4 *room =
-				(float4 *)(memory + shared::k) + tid; /* K and V are done with: as much as one fp32 gradient */
+			/* K and V are no longer used; they are as large as one fp32 gradient. */
+			float4 *room = (float4 *)(memory + shared::k) + tid;
 			if (total > 0) {
 				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
 				if (group == 1)
@@ -443,7 +442,7 @@ __global__ void __launch_bounds__(THREADS, 1) v2_backward_kernel(const __grid_co
 	extern __shared__ __align__(1024) unsigned char memory[];
 	const uint32_t base = sm80_shared(memory);
 	const int group =
-		__shfl_sync(0xffffffffu, (int)threadIdx.x / GROUP_THREADS, 0); /* so that the compiler sees one value a warp */
+		__shfl_sync(0xffffffffu, (int)threadIdx.x / GROUP_THREADS, 0); /* makes the value warp-uniform for the compiler */
 
 	if (threadIdx.x == 0) {
 		const int users = KEYS == 128 ? 2 * GROUP_WARPS : GROUP_WARPS; /* warps that read a stage */

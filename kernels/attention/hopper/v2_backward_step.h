@@ -1,7 +1,7 @@
 /**
- * v2_backward_step.h - what the consumers of v2_backward.cu compute with: the products of a step, the mask, and ways out of registers.
- *
- * Accumulators have keys down and queries across (dQ: queries down, columns across); see sm90_mma for who holds what.
+ * v2_backward_step.h - operations of the consumers of v2_backward.cu: the products of a step, the mask, and stores from
+ * registers.
+ * Accumulators have keys along rows and queries along columns (dQ: queries along rows); see sm90_mma for the layout.
  */
 #ifndef ATTENTION_HOPPER_V2_BACKWARD_STEP_H
 #define ATTENTION_HOPPER_V2_BACKWARD_STEP_H
@@ -11,16 +11,16 @@
 
 #include <math_constants.h>
 
-enum { GROUP_THREADS = 128 };         /* of a warp group */
+enum { GROUP_THREADS = 128 };         /* in a warp group */
 enum { STEP_PANEL = JOB_STEP * 128 }; /* bytes of a panel of Q and dO */
 
-/* What the producer tells about a step; key and query count from the first of the tile and of the step. */
+/* Description of a step, from the producer; key and query count from the first of the tile and of the step. */
 struct backward_step {
 	int32_t row;     /* of 64 queries in grad_q_sum: head * n_slots + slot */
 	int32_t bias;    /* key sees query when key <= query + bias ... */
 	int32_t last;    /* ... and key <= last */
 	int32_t masked;  /* 0: every key sees every query */
-	int32_t turn;    /* deterministic: additions to this row of grad_q_sum that come first */
+	int32_t turn;    /* deterministic: number of additions to this row of grad_q_sum that come first */
 	int32_t missing; /* bit h: keys 64 h to 64 h + 63 of the tile do not see these queries */
 	int32_t reserved[2];
 };
@@ -45,7 +45,7 @@ template <int N> SM90_DEVICE void add_to_keys(float (&d)[N], const uint32_t (&a)
 		sm90_mma<1>(d, a + 4 * k, b_tile + k * SM90_ROWS_STEP, 1);
 }
 
-/* d (64 queries x up to 64 columns) = dS K over KEYS keys. dS' is stored as it was computed, so A, too, is read across its rows. */
+/* d (64 queries x up to 64 columns) = dS K over KEYS keys. dS' is stored untransposed, so A is also read across its rows. */
 template <int KEYS, int N> SM90_DEVICE void queries(float (&d)[N], uint32_t ds, uint32_t k)
 {
 	const uint64_t a_tile = sm90_descriptor(ds, 0), b_tile = sm90_descriptor(k, 0);
@@ -54,7 +54,7 @@ template <int KEYS, int N> SM90_DEVICE void queries(float (&d)[N], uint32_t ds, 
 		sm90_mma<1, 1>(d, a_tile + i * SM90_ROWS_STEP, b_tile + i * SM90_ROWS_STEP, i > 0);
 }
 
-/* d into the sum of a step's dQ: a red.v4 is 512 bytes side by side for a warp. */
+/* Add d to the sum of a step's dQ: a red.v4 of a warp is 512 contiguous bytes. */
 template <int N> SM90_DEVICE void add_to_queries(float *sum, const float (&d)[N])
 {
 #pragma unroll
@@ -62,7 +62,7 @@ template <int N> SM90_DEVICE void add_to_queries(float *sum, const float (&d)[N]
 		sm80_add4(sum + i * 128, d + 4 * i);
 }
 
-/* Pairs of neighbours as bf16: the A operand that an accumulator is. */
+/* Pack pairs of neighbours to bf16: an accumulator as A operand. */
 SM90_DEVICE void pack(uint32_t (&to)[16], const float (&from)[32])
 {
 #pragma unroll
@@ -70,7 +70,10 @@ SM90_DEVICE void pack(uint32_t (&to)[16], const float (&from)[32])
 		to[i] = sm80_pack(from[2 * i], from[2 * i + 1]);
 }
 
-/* Keys that must not see a query get -inf. Rows of s are keys `key` and `key` + 8, columns queries 8 n + 2 (lane % 4) + {0, 1}. */
+/*
+ * Set keys that must not see a query to -inf. Rows of s are keys `key` and `key` + 8, columns queries 8 n + 2 (lane % 4) + {0,
+ * 1}.
+ */
 SM90_DEVICE void hide(float (&s)[32], const struct backward_step &step, int key, int lane)
 {
 #pragma unroll
@@ -87,7 +90,7 @@ SM90_DEVICE void hide(float (&s)[32], const struct backward_step &step, int key,
 	}
 }
 
-/* One tensor's gradient of a warp's 16 keys: rows `key` and `key` + 8. */
+/* Store one tensor's gradient of a warp's 16 keys: rows `key` and `key` + 8. */
 template <int N>
 SM90_DEVICE void write_keys(const struct tensor &to, int kv_head, int key, int end, int lane, const float (&d)[N], float scale)
 {
@@ -102,7 +105,7 @@ SM90_DEVICE void write_keys(const struct tensor &to, int kv_head, int key, int e
 	}
 }
 
-/* d += the same fragment of the other group, which wrote it to `from`; put() is that write. */
+/* d += the same fragment of the other group, which put() wrote to `from`. */
 template <int N> SM90_DEVICE void put(float4 *to, const float (&d)[N])
 {
 #pragma unroll

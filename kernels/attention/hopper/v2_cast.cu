@@ -1,8 +1,8 @@
 /**
- * v2_cast.cu - phase CAST of provider "hopper.v2": the fp32 sums of v2_backward become rows of dQ and, where a group was walked in
- * parts, of dK and dV.
- *
- * Over v1 (rows.cu): a warp reads the fragments of 16 rows as they lie, 512 bytes at a time, and turns them into rows in shared memory.
+ * v2_cast.cu - phase CAST of provider "hopper.v2": conversion of the fp32 sums of v2_backward to rows of dQ and, if a group was
+ * computed in parts, of dK and dV.
+ * Changes from v1 (rows.cu): a warp reads the fragments of 16 rows in memory order, 512 bytes at a time, and transposes them to
+ * rows in shared memory.
  *
  *     dQ[slot.x + row][head][column] = scale sum[head][slot][sum_fragment(D, warp, n, lane) + 2 r + e]
  *
@@ -11,9 +11,9 @@
 #include "hopper/sm80.h"
 #include "v2.h"
 
-enum { THREADS = 128, ROW_PAD = 16 }; /* bytes behind a row, so that the rows of a fragment lie in different banks */
+enum { THREADS = 128, ROW_PAD = 16 }; /* padding of a row in bytes, so that the rows of a fragment are in different banks */
 
-/* One block a slot and head, a warp for every 16 of its 64 rows. */
+/* One block per slot and head, a warp for every 16 of its 64 rows. */
 template <int D> static __global__ void __launch_bounds__(THREADS) v2_cast_kernel(const __grid_constant__ struct job job)
 {
 	const int row_bytes = D * 2 + ROW_PAD, chunks = D / 8, pass = 32 / chunks;
@@ -43,8 +43,8 @@ template <int D> static __global__ void __launch_bounds__(THREADS) v2_cast_kerne
 }
 
 /*
- * 64 keys of one key head and one of dV, dK a block. A thread adds up what the same thread of v2_backward wrote for every part, first
- * part first: equal bits on every run.
+ * One block for 64 keys of one key head and one of dV, dK. A thread adds the values that the same thread of v2_backward wrote for
+ * every part, first part first: bitwise equal on every run.
  */
 template <int D>
 static __global__ void __launch_bounds__(THREADS)

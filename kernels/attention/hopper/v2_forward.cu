@@ -1,24 +1,25 @@
 /**
  * v2_forward.cu - forward of provider "hopper.v2": online softmax over 128-key steps with wgmma, loads by TMA.
- *
- * Over v1: blocks are persistent and their warps have roles. One block a multiprocessor stays for the whole launch; its first warp group
- * only loads (v2_load.h), the other two compute 64 rows each: the same 64 queries of two heads that share a key head (odd groups: 128
- * queries of one head), so that under every mask both walk the same keys.
+ * Changes from v1: blocks are persistent and warp-specialised. One block per multiprocessor runs for the whole launch; its first
+ * warp group only loads (v2_load.h), the other two compute 64 rows each: the same 64 queries of two heads that share a key head
+ * (odd groups: 128 queries of one head), so that both traverse the same keys under every mask.
  *
  *     O[first + row][head][column] += P[row][j] V[key + j][kv_head][column]
  *
  * Lane 4 g + t: row = 16 warp + 8 r + g, column = 8 n + 2 t + e, accumulator o[4 n + 2 r + e].
- *
- * A compute group overlaps its own work: S of the next step is multiplied while P V of this step still runs, and softmax follows as
- * soon as S is there. The two groups take turns at issuing products (named barriers), so that one's softmax runs under
- * the other's products.
+ * Work overlaps within a compute group: S of the next step is multiplied while P V of this step still runs, and softmax starts as
+ * soon as S is complete. The two groups alternate in issuing products (named barriers), so that the softmax of one overlaps with
+ * the products of the other.
  */
 #include "v2_load.h"
 
 /* Named barriers. */
 enum { TURN = 1, GROUP = TURN + COMPUTE_GROUPS };
 
-/* Rows grow without rescaling until a score exceeds the reference maximum by 2^8: exact after the final division, and bf16 keeps its precision. */
+/*
+ * Rows are not rescaled until a score exceeds the reference maximum by 2^8: exact after the final division, and bf16 retains its
+ * precision.
+ */
 #define RESCALE_ABOVE 8.0f
 
 template <int D> struct forward_shared : walk_tiles<D> {
@@ -34,12 +35,12 @@ template <int D> struct forward_shared : walk_tiles<D> {
 };
 
 #ifdef SM90_CODE
-/* Running softmax of this thread's two rows. Units: `reference` raw scores, `sum` of this thread's columns. */
+/* Running softmax of this thread's two rows. Units: `reference` raw scores, `sum` over this thread's columns. */
 struct softmax {
 	float reference[2], sum[2];
 };
 
-/* s becomes exp2 of the scores; returns whether the output must be multiplied by `shrink` (the same answer in a warp). */
+/* Replace s by exp2 of the scores; returns whether the output must be multiplied by `shrink` (the same result in a warp). */
 SM90_DEVICE bool exponentials(float (&s)[64], struct softmax &state, float (&shrink)[2], float scale_log2)
 {
 	float top[2];
@@ -55,7 +56,7 @@ SM90_DEVICE bool exponentials(float (&s)[64], struct softmax &state, float (&shr
 		top[r] = fmaxf(top[r], __shfl_xor_sync(0xffffffffu, top[r], 1));
 		top[r] = fmaxf(top[r], __shfl_xor_sync(0xffffffffu, top[r], 2));
 	}
-	/* -inf against -inf is NaN, and NaN is not above: a row that has seen no key waits. */
+	/* -inf minus -inf is NaN, and a comparison with NaN is false: a row that has seen no key is not rescaled. */
 	bool grown = (top[0] - state.reference[0]) * scale_log2 > RESCALE_ABOVE ||
 		     (top[1] - state.reference[1]) * scale_log2 > RESCALE_ABOVE;
 	grown = __any_sync(0xffffffffu, grown);
@@ -86,7 +87,7 @@ SM90_DEVICE bool exponentials(float (&s)[64], struct softmax &state, float (&shr
 	return grown;
 }
 
-/* The accumulator of 16 neighbouring columns is the A operand of one product with 16 keys. */
+/* The accumulator of 16 adjacent columns is the A operand of one product with 16 keys. */
 SM90_DEVICE void pack_scores(uint32_t (&p)[32], const float (&s)[64])
 {
 #pragma unroll
@@ -94,12 +95,12 @@ SM90_DEVICE void pack_scores(uint32_t (&p)[32], const float (&s)[64])
 		p[i] = sm80_pack(s[2 * i], s[2 * i + 1]);
 }
 
-/* How far a compute group has come in the ring of K and of V. */
+/* Position of a compute group in the rings of K and of V. */
 struct progress {
 	uint32_t k, v;
 };
 
-/* One step but the first: products of S for this step and of P V for the one before, then softmax. */
+/* Every step except the first: products of S for this step and of P V for the previous one, then softmax. */
 template <int D, bool MASKED>
 SM90_DEVICE void next_step(const struct job &job, const struct tile &tile, uint32_t base, int group, uint64_t q, int step,
 	int add, int last_key0, int last_key1, float (&s)[64], uint32_t (&p)[32], float (&o)[D / 2], struct softmax &state,
@@ -174,10 +175,13 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 				o[i] = 0.0f;
 		} else {
 			/* Every row of the tile sees all keys of the steps below `clean`. */
-			int clean = step; /* a list: only the highest one may be ragged or alone in its step */
+			int clean = step; /* a list: only the highest step may be partial or have one block */
 			if (!tile_is_list(tile.inner))
 				clean = max(0, min(tile.inner_end, tile.first + tile.diagonal + 1) - tile.inner) / KEYS;
-			/* Last key that this thread's rows see, less this thread's first column; a missing half is masked by its number. */
+			/*
+			 * Last key that this thread's rows see, minus this thread's first column; a missing half is masked by its
+			 * number.
+			 */
 			const int seen0 = min(tile.inner_end - 1, first + row + tile.diagonal) - 2 * t;
 			const int seen1 = min(tile.inner_end - 1, first + row + 8 + tile.diagonal) - 2 * t;
 			float s[64];

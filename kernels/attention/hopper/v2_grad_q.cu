@@ -1,18 +1,16 @@
 /**
- * v2_grad_q.cu - dQ of provider "hopper.v2" as a pass of its own, for masks of small blocks.
- *
- * Over v1: beside dK and dV, dQ is summed in global memory: 32 KB a step, which blocks of 64 keys earn with half the products of blocks
- * of 128. Here rows own their dQ and walk over their keys as forward does, so nothing is added in memory and the order is fixed; S and
- * dP are multiplied once more, 7 products instead of 5.
+ * v2_grad_q.cu - dQ of provider "hopper.v2" as a separate pass, for masks of small blocks.
+ * Changes from v1: the pass of dK and dV sums dQ in global memory, 32 KB per step; with blocks of 64 keys half as many products
+ * amortise this as with blocks of 128. Here rows own their dQ and traverse their keys as in forward, so there are no additions in
+ * memory and the order is fixed; S and dP are computed again, 7 products instead of 5.
  *
  *     S = Q K'    P = exp2(S c - LSE)    dP = dO V'    dS = P (dP - delta)    dQ += dS K
  *
  *     dQ[first + row][head][column] += dS[row][j] K[key + j][kv_head][column]
  *
  * Lane 4 g + t: row = 16 warp + 8 r + g, column = 8 n + 2 t + e, accumulator dq[4 n + 2 r + e].
- *
- * dS has the layout of an A operand already. S of the next step is queued behind dQ of this one, so that the tensor cores have
- * work while the exponentials are taken.
+ * dS already has the layout of an A operand. S of the next step is queued behind dQ of this one, so that the tensor cores are
+ * busy during the exponentials.
  */
 #include "v2_load.h"
 
@@ -33,8 +31,8 @@ template <int D> struct grad_q_shared : walk_tiles<D> {
 
 #ifdef SM90_CODE
 /*
- * S of a step is in flight: queue dP behind it and turn both into dS, the A operand of dQ. `stat`: LSE and delta of this thread's two
- * rows. `left`, `right`: last columns that they see in the halves of the step.
+ * S of a step is in flight: queue dP behind it and convert both to dS, the A operand of dQ. `stat`: LSE and delta of this
+ * thread's two rows. `left`, `right`: last columns that they see in the halves of the step.
  */
 template <int D, bool MASKED>
 SM90_DEVICE void finish_step(float (&s)[64], uint32_t (&ds)[32], uint64_t grad_o, const float2 (&stat)[2], float scale_log2,
@@ -90,7 +88,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 			for (int i = 0; i < D / 2; i++)
 				dq[i] = 0.0f;
 		} else {
-			/* one sequence, so that slots of 64 rows are just blocks of rows */
+			/* one sequence, so that slots of 64 rows are simply blocks of rows */
 			const float2 *stats = job.work.row_stats + ((int64_t)head * job.work.n_slots + first / ROWS) * ROWS + row;
 			const float2 stat[2] = { stats[0], stats[8] };
 			const int seen = tile.inner_end - 1 - 2 * t;
@@ -101,7 +99,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 			sm90_barrier_wait(barrier + (K_FULL + uses % STAGES) * 8, (uses / STAGES) & 1);
 			issue_scores<D>(
 				s, q, sm90_descriptor(base + shared::k + uses % STAGES * shared::tile, shared::key_panel));
-			/* only the highest step may be ragged or alone in its step */
+			/* only the highest step may be partial or have one block */
 			const struct halves keys = halves_of(walk, tile, steps - 1);
 			const bool alone = tile_is_list(tile.inner) && walk.block == 64 && tile.steps % 2;
 			const int left = seen - keys.first, right = alone ? -1 : seen - keys.second;

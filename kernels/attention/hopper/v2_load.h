@@ -1,6 +1,6 @@
 /**
- * v2_load.h - the loader of blocks that walk over keys (v2_walk.h): one thread draws items, tells them to the compute groups and keeps
- * their rows and the stages of K and V filled.
+ * v2_load.h - the loader of kernels that traverse keys (v2_walk.h): one thread takes items, passes them to the compute groups and
+ * loads their rows and the stages of K and V.
  */
 #ifndef ATTENTION_HOPPER_V2_LOAD_H
 #define ATTENTION_HOPPER_V2_LOAD_H
@@ -8,7 +8,7 @@
 #include "v2_walk.h"
 
 #ifdef SM90_CODE
-/** Load a step of K or V. Two blocks of 64 that lie side by side are one box like any other step; with a dense mask all are. */
+/** Load a step of K or V. Two adjacent blocks of 64 are one box like any other step; with a dense mask all are. */
 template <class tiles>
 SM90_DEVICE void load_keys(
 	const CUtensorMap *whole, const CUtensorMap *half, uint32_t to, uint32_t full, struct halves at, int head)
@@ -25,7 +25,7 @@ SM90_DEVICE void load_keys(
 	}
 }
 
-/** Item `i` of the grid, or the next one drawn after it that has rows. Returns its number, `items` when there is none. */
+/** Item `i` of the grid, or the next one taken after it that has rows. Returns its number, `items` when there is none. */
 SM90_DEVICE uint32_t fetch_item(const struct job &job, uint32_t i, uint32_t items, struct item *item)
 {
 	while (i < items) {
@@ -43,7 +43,7 @@ SM90_DEVICE uint32_t fetch_item(const struct job &job, uint32_t i, uint32_t item
 	return items;
 }
 
-/** The loader writes a place of the ring, one barrier arrival later the others may read it. */
+/** Write an entry of the item ring; after the barrier arrival the others may read it. */
 SM90_DEVICE void tell_item(unsigned char *place, const struct item &item, bool last)
 {
 	volatile struct item *to = (volatile struct item *)place;
@@ -58,15 +58,17 @@ SM90_DEVICE void tell_item(unsigned char *place, const struct item &item, bool l
 	to->last = last;
 }
 
-/** What a kernel's loader reads: up to two tensors of rows, K and V. */
+/** Tensors that a kernel's loader reads: up to two tensors of rows, K and V. */
 struct walk_maps {
 	const CUtensorMap *row[2], *k, *k_half, *v, *v_half;
 };
 
-/** V of a step is loaded beside K, or one step behind it: as a kernel's products want them. */
+/** Whether V of a step is loaded together with K, or one step later; depends on the order of a kernel's products. */
 enum pace { BESIDE, BEHIND };
 
-/** What "empty" of a stage must have completed before load number `loads` of its ring; a fresh barrier counts as if it had. */
+/**
+ * Phase of "empty" of a stage that must have completed before load number `loads` of its ring; a new barrier counts as completed.
+ */
 SM90_DEVICE uint32_t empty_parity(uint32_t loads)
 {
 	return ((loads / STAGES) & 1) ^ 1;
@@ -87,7 +89,7 @@ SM90_DEVICE void load_v(const struct walk_maps &maps, uint32_t base, uint32_t st
 }
 
 /**
- * The loader: one thread. It draws items, tells them to the others and keeps rows and the stages of K and V filled.
+ * The loader: one thread. It takes items, passes them to the others and loads rows and the stages of K and V.
  * SHARED: the kernel's layout, a walk_tiles with `rows_at` for `row_tensors` tensors of rows, and k, v, items, barriers.
  */
 template <class SHARED, enum pace PACE>
@@ -145,7 +147,7 @@ SM90_DEVICE void load_items(const struct job &work, const struct walk_maps &maps
 				load_v<SHARED>(maps, base, stage, at, kv_head);
 				k_loads++;
 			}
-		/* Now, while the others compute: neither the ticket's nor the tile's latency shows. */
+		/* Now, while the others compute: hides the latency of the ticket and of the tile. */
 		i = fetch_item(work, gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1), items, &item);
 		if (PACE == BEHIND) {
 			struct halves next = step > 0 ? halves_of(work, tile, step - 1) : at;
@@ -155,7 +157,7 @@ SM90_DEVICE void load_items(const struct job &work, const struct walk_maps &maps
 					load_k<SHARED>(maps, base, k_loads % STAGES, next, kv_head);
 					k_loads++;
 				}
-				/* the list is read while V waits, a step before it is needed */
+				/* the list is read while V waits, one step before it is needed */
 				const struct halves after = step > 1 ? halves_of(work, tile, step - 2) : next;
 				sm90_barrier_wait(barrier + (V_EMPTY + v_loads % STAGES) * 8, empty_parity(v_loads));
 				load_v<SHARED>(maps, base, v_loads % STAGES, at, kv_head);

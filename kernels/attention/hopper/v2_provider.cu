@@ -1,5 +1,5 @@
 /**
- * v2_provider.cu - provider "hopper.v2", also called "hopper" because it is the newest: kernels with wgmma and TMA.
+ * v2_provider.cu - provider "hopper.v2", also available as "hopper" because it is the newest: kernels with wgmma and TMA.
  */
 #include "v2.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const int64_t l2_bytes = 80 << 20; /* what may be in use before too little of it stays in a cache of 50 to 60 MB */
+static const int64_t l2_bytes = 80 << 20; /* working set above which a cache of 50 to 60 MB has too many misses */
 
 static bool is_nearly_full(const struct fw_attention *a)
 {
@@ -17,8 +17,8 @@ static bool is_nearly_full(const struct fw_attention *a)
 }
 
 /*
- * Parts cost a pass over fp32 sums and pay twice: what the steps of a key head read and add to stays in the cache, and there are more and
- * shorter items, which triangles and short sequences need to fill the last wave.
+ * Parts cost a pass over fp32 sums. They have two benefits: the data that the steps of a key head read and add to stays in the
+ * cache, and there are more and shorter items, which triangles and short sequences need to fill the last wave.
  */
 static int choose_parts(const struct fw_attention *a, int group, int passes)
 {
@@ -50,7 +50,7 @@ static int choose(const struct fw_attention *a, int direction, const char *confi
 		return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
 	}
 	const bool small = a->mask == FW_BLOCKS && a->block_k == 64;
-	/* Blocks of 64 that are nearly all kept cost less as tiles of 128 keys, of which a half is masked now and then. */
+	/* Blocks of 64 that are nearly all set are faster as tiles of 128 keys, of which a half is masked occasionally. */
 	int rows = small && !is_nearly_full(a) ? 64 : 128, passes = rows == 64 && group % 2 == 0 ? 2 : 1;
 	int parts = choose_parts(a, group, passes);
 	if (config && sscanf(config, "BLOCK_M=64 BLOCK_N=%d %*s %*s PARTS=%d PASSES=%d", &rows, &parts, &passes) != 3)
@@ -69,12 +69,12 @@ static int choose(const struct fw_attention *a, int direction, const char *confi
 	return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
 }
 
-/* Places in job->extra. Units: bytes. */
+/* Offsets in job->extra. Units: bytes. */
 struct room {
 	int64_t grad_kv, tiles, list, cursor, bytes;
 };
 
-/* The work list of the dQ pass: the same mask, walked by rows. */
+/* The work list of the dQ pass: the same mask, traversed by rows. */
 static struct job rows_of(const struct job *job)
 {
 	struct job rows = *job;

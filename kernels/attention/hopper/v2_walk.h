@@ -1,9 +1,8 @@
 /**
- * v2_walk.h - what forward and the dQ kernel of provider "hopper.v2" have in common: blocks that own 64 queries of two heads (odd
- * groups: 128 of one) and walk over the keys that these see, 128 at a time.
- *
- * A persistent block has three warp groups. The first only loads: it draws items, tells them to the others through a ring of two
- * and keeps the stages of K and V filled. The other two compute 64 rows each.
+ * v2_walk.h - code shared by forward and the dQ kernel of provider "hopper.v2": blocks that own 64 queries of two heads (odd
+ * groups: 128 of one) and traverse the keys that these see, 128 at a time.
+ * A persistent block has three warp groups. The first only loads: it takes items, passes them to the others through a ring of two
+ * and loads the stages of K and V. The other two compute 64 rows each.
  */
 #ifndef ATTENTION_HOPPER_V2_WALK_H
 #define ATTENTION_HOPPER_V2_WALK_H
@@ -21,14 +20,14 @@ enum {
 	ROWS = 64,  /* of a compute group */
 	KEYS = 128, /* of a step */
 	STAGES = 2,
-	ITEM_BYTES = 64, /* of a place in the ring */
+	ITEM_BYTES = 64, /* size of an entry of the item ring */
 	LOADER_REGISTERS = 56,
 	COMPUTE_REGISTERS = 224,
 };
 
 /* Barriers in shared memory, 8 bytes each. */
 enum {
-	ROWS_FULL, /* a tile's Q, and what else it has of rows */
+	ROWS_FULL, /* a tile's Q, and other tensors of its rows */
 	ROWS_EMPTY,
 	K_FULL,
 	K_EMPTY = K_FULL + STAGES,
@@ -48,19 +47,19 @@ template <int D> struct walk_tiles {
 	static const int tile = panels * key_panel; /* a K or V stage */
 };
 
-/** What the loader tells the compute groups. */
+/** Description of an item, from the loader to the compute groups. */
 struct item {
 	struct tile tile;
 	int32_t kv_head, unit, last, reserved;
 };
 
-/** First keys of the two halves of a step. A pair of 64-token blocks may lack its second: then it repeats the first. */
+/** First keys of the two halves of a step. The second of a pair of 64-token blocks may be missing: then the first is repeated. */
 struct halves {
 	int first, second;
 };
 
 #ifdef SM90_CODE
-/** By all threads, before roles part. One thread fills, every compute warp empties. */
+/** Initialise the barriers; called by all threads, before they split into roles. One thread fills, every compute warp empties. */
 SM90_DEVICE void begin_barriers(uint32_t barrier)
 {
 	if (threadIdx.x == 0) {
@@ -87,7 +86,7 @@ SM90_DEVICE struct halves halves_of(const struct job &job, const struct tile &ti
 	return h;
 }
 
-/** A compute group waits for item number `heard` and frees its place in the ring. False: there are no more. */
+/** A compute group waits for item number `heard` and frees its entry in the ring. False: there are no more items. */
 template <class SHARED> SM90_DEVICE bool hear_item(const unsigned char *memory, uint32_t base, uint32_t heard, struct item *item)
 {
 	const uint32_t barrier = base + SHARED::barriers, slot = heard & 1;
@@ -108,7 +107,7 @@ template <class SHARED> SM90_DEVICE bool hear_item(const unsigned char *memory, 
 	return !item->last;
 }
 
-/** Scores of keys that a row must not see become -inf. `limit`: last column each of this thread's two rows sees, in each half. */
+/** Set scores of keys that a row must not see to -inf. `limit`: last column each of this thread's two rows sees, in each half. */
 SM90_DEVICE void mask_scores(float (&s)[64], const int (&limit)[2][2])
 {
 #pragma unroll
@@ -144,8 +143,8 @@ template <int D> SM90_DEVICE void issue_output(float (&o)[D / 2], uint32_t (&p)[
 }
 
 /**
- * Rows of a group leave as bf16, times `factor`, through `stage` in shared memory: whole tiles by TMA, what ends inside a tile row by
- * row (the next sequence follows there). `barrier`: a named barrier of this group.
+ * Store rows of a group as bf16, times `factor`, through `stage` in shared memory: whole tiles by TMA, a tile that ends early row
+ * by row (its next rows belong to another sequence). `barrier`: a named barrier of this group.
  */
 template <int D>
 SM90_DEVICE void store_rows(const CUtensorMap *map, const struct tensor &tensor, const float (&o)[D / 2],
@@ -154,7 +153,7 @@ SM90_DEVICE void store_rows(const CUtensorMap *map, const struct tensor &tensor,
 	typedef walk_tiles<D> tiles;
 	const int thread = threadIdx.x % GROUP_THREADS, warp = thread / 32, lane = thread % 32;
 	if (thread == 0)
-		sm90_bulk_wait_read<0>(); /* the store of the tile before */
+		sm90_bulk_wait_read<0>(); /* the store of the previous tile */
 	sm90_named_sync(barrier, GROUP_THREADS);
 	const int row = warp * 16 + lane % 16;
 #pragma unroll

@@ -6,7 +6,7 @@
 enum { TOKENS = FW_LINEAR_BLOCK_TOKENS, HEADS = FW_LINEAR_BLOCK_HEADS, WIDENS = FW_LINEAR_BLOCK_WIDENS };
 enum { QKV, PROJECT, UP, DOWN, PRODUCTS };
 
-/* One of the products; its weight lies `weight_at` values behind W. */
+/* One of the products; its weight starts `weight_at` values after W. */
 struct part {
 	struct fw_linear_shape shape;
 	const struct fw_provider *by;
@@ -61,7 +61,7 @@ static struct fw_problem problem_of(const struct fw_problem *whole, const struct
 	return p;
 }
 
-/* What is multiplied. Err: as check. */
+/* Set the shape, weight offset and scale of each product. Err: as check. */
 static int divide(const struct fw_problem *problem, struct part part[PRODUCTS], char *why, size_t why_size)
 {
 	struct fw_linear_shape s = { .struct_size = 0 };
@@ -102,7 +102,7 @@ int block_can(const struct block_kind *kind, const struct fw_problem *problem, c
 	return status;
 }
 
-/* The first that takes a product on this device. Err: as the last that was asked. */
+/* Plan a product with the first provider that supports it on this device. Err: as the last provider that was tried. */
 static int plan_part(
 	const struct block_kind *kind, const struct fw_problem *problem, struct part *a, int index, char *why, size_t why_size)
 {
@@ -141,7 +141,7 @@ static void lay_out(struct fw_plan *p)
 			scratch = (int64_t)info->workspace_bytes;
 		p->phases |= info->once;
 	}
-	p->scratch_at = place(&p->workspace_bytes, scratch); /* of one product after the other */
+	p->scratch_at = place(&p->workspace_bytes, scratch); /* shared by the products, which run one after the other */
 }
 
 int block_plan(const struct block_kind *kind, const struct fw_problem *problem, const char *config, int index,
@@ -259,7 +259,7 @@ static int passed(struct fw_plan *p, const char *wrong)
 	return wrong ? contract_refuse(FW_FAILED, p->error, sizeof p->error, "%s", wrong) : FW_OK;
 }
 
-/* Everything but what is `once`. */
+/* All phases except the `once` phases. */
 static int run(struct fw_plan *p, void *stream)
 {
 	const struct block_passes *pass = p->kind->passes;
@@ -309,7 +309,7 @@ int block_count(const struct fw_problem *problem, const char *config, const stru
 	memset(&answer, 0, sizeof answer);
 	answer.struct_size = contract_answer_bytes(work->struct_size, sizeof answer);
 	answer.flops_issued = 2 * tokens * weights + 4 * TOKENS * tokens * k;
-	/* of a token, in rows of k: 4 2 5 5 by the products, 2 4 3 2 3 by the passes */
+	/* per token, in rows of k: 4 2 5 5 by the products, 2 4 3 2 3 by the passes */
 	answer.bytes_moved = 2 * (weights + 30 * tokens * k);
 	memcpy(work, &answer, answer.struct_size);
 	return FW_OK;

@@ -1,10 +1,10 @@
 /**
- * block.h - transformer blocks of fw_linear.h: four products, each by another provider of this library, and three passes between them.
+ * block.h - transformer blocks of fw_linear.h: four products, each computed by another provider of this library, and three passes
+ * between them.
  *
  *     narrow = rms(X)    wide = narrow QKV^T        narrow = attend(wide)       branch = narrow PROJECT^T    h = X + branch
  *     narrow = rms(h)    wide = gelu(narrow UP^T)   branch = wide DOWN^T                                     Y = h + branch
- *
- * The factor 2^-e of a product is exact in bf16, so that the pass beside it brings it along.
+ * The factor 2^-e of a product is exact in bf16, so that the next or previous pass applies it.
  */
 #ifndef LINEAR_BLOCK_H
 #define LINEAR_BLOCK_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/** What is no product, on one device. All matrices are bf16; `to` is packed. Each returns NULL, or what went wrong. */
+/** The passes on one device. All matrices are bf16; `to` is packed. Each returns NULL, or an error message. */
 struct block_passes {
 	/** to = scale rms(x). Shape: x (rows, k), to (rows, k). */
 	const char *(*rms)(const struct contract_matrix *x, int32_t rows, int32_t k, float scale, uint16_t *to, void *stream);
@@ -26,13 +26,13 @@ struct block_passes {
 		const struct contract_matrix *to, void *stream);
 };
 
-/** A way to compute blocks. Shape: by ends with NULL; the first that can has a product. */
+/** A way to compute blocks. Shape: by ends with NULL; each product uses the first provider that supports it. */
 struct block_kind {
 	const struct block_passes *passes;
 	const struct fw_provider *const *by;
 };
 
-/* The functions of a provider, as fw_kernel.h says; `kind` lasts as long as the library. */
+/* The functions of a provider, as in fw_kernel.h; `kind` must live as long as the library. */
 int block_can(const struct block_kind *kind, const struct fw_problem *problem, char *why, size_t why_size);
 int block_plan(const struct block_kind *kind, const struct fw_problem *problem, const char *config, int index,
 	struct fw_plan **out, struct fw_info *info, char *why, size_t why_size);

@@ -1,7 +1,7 @@
 /*
- * Providers "block" and "naive.block": transformer blocks out of the CUDA providers of products, and the passes between them.
- *
- * rms and attend combine by a tree whose order is fixed, so that bits repeat.
+ * Providers "block" and "naive.block": transformer blocks computed with the CUDA providers of products, and the passes between
+ * them.
+ * rms and attend reduce in a tree of fixed order, so that results are bitwise reproducible.
  */
 #include "linear/block/block.h"
 #include "linear/providers.h"
@@ -25,7 +25,7 @@ static __device__ float sum_of(float mine)
 	return all[0];
 }
 
-/* A block a row. */
+/* One block per row. */
 static __global__ void __launch_bounds__(THREADS)
 	rms_kernel(const struct contract_matrix x, int32_t rows, int32_t k, float scale, uint16_t *to)
 {
@@ -40,7 +40,7 @@ static __global__ void __launch_bounds__(THREADS)
 	}
 }
 
-/* A block a head of a sequence, a thread a pair of tokens for the scores, then whichever values of the result. */
+/* One block per head of a sequence, a thread per pair of tokens for the scores; then threads are distributed over the result. */
 static __global__ void __launch_bounds__(TOKENS *TOKENS)
 	attend_kernel(const uint16_t *qkv, int32_t heads, int32_t k, float scale, uint16_t *to)
 {

@@ -1,4 +1,4 @@
-/* Provider "cpu.block": transformer blocks out of products by "cpu", and the passes between them in fp32. */
+/* Provider "cpu.block": transformer blocks computed with the products of "cpu", with the passes between them in fp32. */
 #include "linear/block/block.h"
 #include "linear/providers.h"
 #include "linear/rounding.h"
@@ -21,7 +21,7 @@ static const char *rms(const struct contract_matrix *x, int32_t rows, int32_t k,
 	return NULL;
 }
 
-/* One query of a head: its row of Q, and the K of the first token of its sequence, whose V lies k values behind. */
+/* One query of a head: its row of Q, and the K of the first token of its sequence; V is k values after K. */
 static void attend_one(const uint16_t *q, const uint16_t *first, int32_t k, float scale, uint16_t *to)
 {
 	const int32_t width = k / HEADS;

@@ -1,8 +1,9 @@
 /*
- * Provider "cpu": every recipe and direction of the linear family in plain C with OpenMP. What tests and other providers are held
- * against, so it is plain first and fast second.
+ * Provider "cpu": every recipe and direction of the linear family in plain C with OpenMP. It is the reference for tests and other
+ * providers, so simplicity comes before speed.
  *
- * Whatever is not multiplied as it lies in memory is rounded to a copy first: W into persist, the others into the workspace.
+ * Operands that are not multiplied as they are in memory are first rounded to a copy: W into persist, the others into the
+ * workspace.
  */
 #include "linear/cpu/cpu.h"
 
@@ -43,7 +44,7 @@ static void describe(char *to, const struct isa *isa)
 	snprintf(to, CONFIG_SIZE, "ISA=%s", isa->name);
 }
 
-/* What `config` names, the fastest for NULL; NULL when this machine or this build has none such. */
+/* The configuration named by `config`, the fastest for NULL; NULL if this machine or this build does not have it. */
 static const struct isa *choose(const char *config)
 {
 	for (size_t i = 0; i < sizeof all_isas / sizeof all_isas[0]; i++) {

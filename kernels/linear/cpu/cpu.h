@@ -1,18 +1,18 @@
 /**
- * cpu.h - what the files of the CPU provider share: its passes over memory.
+ * cpu.h - declarations shared by the files of the CPU provider: its passes over memory.
  */
 #ifndef LINEAR_CPU_H
 #define LINEAR_CPU_H
 
 #include "linear/sides.h"
 
-/** What happens to a sum before it is rounded. Shape: bias bf16 [columns] or NULL. */
+/** Applied to a sum before it is rounded. Shape: bias bf16 [columns] or NULL. */
 struct epilogue {
 	const uint16_t *bias;
 	int activation; /* enum fw_linear_activation */
 };
 
-/** Units: floats of scratch a thread. */
+/** Scratch for a thread. Units: floats. */
 enum { PRODUCT_SCRATCH = (48 + 64) * 256 + 48 * 64 };
 
 /** One instruction set's copy of: out[row * out_stride + column] = epilogue(left right^T). Shape: scratch [threads][PRODUCT_SCRATCH]. */
@@ -26,8 +26,9 @@ product_fn product_v4; /* AVX-512 */
 #endif
 
 /**
- * Round a tensor as `operand` says. X and W are read as they lie in memory, whichever way they are multiplied.
- * Shape: to bf16 as many rows and columns as the tensor, packed; factor [operand->rows], unused by 4-bit values, which carry theirs.
+ * Round a tensor as `operand` specifies. X and W are read in memory order, also if they are multiplied transposed.
+ * Shape: to bf16 as many rows and columns as the tensor, packed; factor [operand->rows], not used for 4-bit values, which include
+ * their factor.
  */
 void quantise(const struct operand *operand, const struct contract_matrix *from, uint16_t *to, float *factor, int threads);
 

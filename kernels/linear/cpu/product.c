@@ -1,8 +1,7 @@
 /*
  * left right^T in tiles of 48 x 64, summed in fp32 along depth. Compiled once for each instruction set (ISA).
- *
- * Both sides pass through a thread's scratch, widened and turned so that what is multiplied lies side by side; so it does not matter
- * which way a side is read. Each element of the result is one thread's, summed in one order.
+ * Both sides are copied to a thread's scratch, widened and transposed so that the multiplied elements are adjacent; so the kernel
+ * is the same for both orders of a side. Each element of the result is summed by one thread in one order.
  */
 #include "linear/cpu/cpu.h"
 #include "linear/rounding.h"
@@ -17,7 +16,7 @@ typedef float lanes __attribute__((vector_size(STEP_COLUMNS * sizeof(float)), al
 #define ISA_JOIN2(name, isa) name##_##isa
 #define ISA_JOIN(name, isa)  ISA_JOIN2(name, isa)
 
-/* Rows from `first` on, `depth` of them from `d` on: to[panel][d][row in panel], zeros past the last row. */
+/* Copy rows from `first` on, `depth` elements of each from `d` on: to[panel][d][row in panel], zeros past the last row. */
 static void pack(const struct side *s, int64_t first, int64_t d, int depth, int tile, int panel, float *to)
 {
 	for (int row = 0; row < tile; row++) {
@@ -28,7 +27,7 @@ static void pack(const struct side *s, int64_t first, int64_t d, int depth, int 
 	}
 }
 
-/* sums (STEP_ROWS x STEP_COLUMNS of a tile) += what two panels give. */
+/* sums (STEP_ROWS x STEP_COLUMNS of a tile) += product of two panels. */
 static void step(const float *left, const float *right, int depth, float *sums)
 {
 	lanes sum[STEP_ROWS];
@@ -62,7 +61,7 @@ static void finish(const struct side *left, const struct side *right, int64_t ro
 void ISA_JOIN(product, ISA)(const struct side *left, const struct side *right, int32_t depth, const struct epilogue *epilogue,
 	uint16_t *out, int64_t out_stride, float *scratch, int threads)
 {
-	/* with a tile past the last row or column, what counts them leaves 32 bits */
+	/* with a tile past the last row or column, the counters exceed 32 bits */
 	const int64_t across = ((int64_t)right->rows + TILE_COLUMNS - 1) / TILE_COLUMNS;
 	const int64_t tiles = ((int64_t)left->rows + TILE_ROWS - 1) / TILE_ROWS * across;
 #pragma omp parallel num_threads(threads)

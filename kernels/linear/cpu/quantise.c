@@ -1,12 +1,10 @@
-/*
- * Rounding of whole tensors: what two passes over memory do, one to learn what shares a scale, one to round.
- */
+/* Rounding of whole tensors: two passes over memory, the first computes the scales, the second rounds. */
 #include "linear/cpu/cpu.h"
 #include "linear/rounding.h"
 
 #include <math.h>
 
-/* Rows and columns of the tensor in memory. */
+/* Number of rows and columns of the tensor in memory. */
 static int32_t tensor_rows(const struct operand *o)
 {
 	return o->is_transposed ? o->depth : o->rows;
@@ -22,7 +20,7 @@ static float at(const struct contract_matrix *m, int64_t row, int64_t column)
 	return rounding_widen(((const uint16_t *)m->data)[row * m->stride + column]);
 }
 
-/* factor[row of this side] = the largest magnitude in it. */
+/* factor[row of this side] = the largest magnitude of the row. */
 static void largest(const struct operand *o, const struct contract_matrix *from, float *factor, int threads)
 {
 #pragma omp parallel for num_threads(threads) schedule(static)

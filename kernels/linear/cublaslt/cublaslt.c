@@ -1,8 +1,8 @@
 /*
- * cublaslt.c - provider "cublaslt": NVIDIA's matrix products behind the kernel ABI, to be measured beside ours.
+ * cublaslt.c - provider "cublaslt": NVIDIA's matrix products behind the kernel ABI, as a peer for comparison.
  *
- * bf16 in all directions, e4m3 with a scale of the tensor or of the row in forward; then both are quantised by our own kernels, so
- * that what differs is the product. The library's heuristic picks the kernel, as it does for everybody who does not search.
+ * bf16 in all directions, e4m3 with a scale per tensor or per row in forward; both e4m3 operands are quantised by our own
+ * kernels, so that only the product differs. The library's heuristic chooses the kernel, as for all users who do not search.
  */
 #include "linear/contract.h"
 #include "linear/cublaslt/cublaslt_product.h"
@@ -50,7 +50,7 @@ static int can(const struct fw_problem *problem, char *why, size_t size)
 	return cublaslt_api(why, size) ? FW_OK : FW_UNSUPPORTED;
 }
 
-/* Ask the library on device `index`, and leave the current device as it was. */
+/* Query the library on device `index`; the current device is restored. */
 static int ask(struct fw_plan *p, int index, int wanted)
 {
 	int previous = 0;
@@ -142,7 +142,7 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	return FW_OK;
 }
 
-/* Strides are part of the plan, so that only packed matrices fit. */
+/* Strides are part of the plan, so that only packed matrices are supported. */
 static int take(struct fw_plan *p, const struct fw_io *io, int slot, const char *name, int64_t columns, void **data)
 {
 	struct contract_matrix matrix = { NULL, 0 };
@@ -155,7 +155,7 @@ static int take(struct fw_plan *p, const struct fw_io *io, int slot, const char 
 	return FW_OK;
 }
 
-/* What is multiplied is the quantised copies; their scales and the bias are part of the product's description. */
+/* The quantised copies are multiplied; their scales and the bias are part of the product's description. */
 static int point(struct fw_plan *p, const void *x, const void *w, const void *bias)
 {
 	const struct cublaslt_api *api = p->of.api;
@@ -265,7 +265,7 @@ const struct fw_provider linear_cublaslt = {
 	.plan = plan,
 	.bind = bind,
 	.enqueue = enqueue,
-	.count = NULL, /* what cuBLASLt multiplies is its own affair */
+	.count = NULL, /* the work inside cuBLASLt is unknown */
 	.error = error,
 	.destroy = destroy,
 };

@@ -1,6 +1,4 @@
-/*
- * cublaslt_api.c - what of libcublasLt is called, and by which names it is found.
- */
+/* cublaslt_api.c - names of the functions of libcublasLt and of the library itself. */
 #include "linear/cublaslt/cublaslt_api.h"
 
 #include "common/library.h"

@@ -1,8 +1,8 @@
 /**
- * cublaslt_api.h - the part of cuBLASLt that provider "cublaslt" uses, looked up at run time.
+ * cublaslt_api.h - the subset of cuBLASLt that provider "cublaslt" uses, loaded at run time.
  *
- * Prototypes and numbers are written down here, so that building needs no header of cuBLAS and the module does not depend on its
- * library. The numbers are those of releases 12 and 13.
+ * Prototypes and constants are declared here, so that the build needs no header of cuBLAS and the module does not link to its
+ * library. The constants are those of releases 12 and 13.
  */
 #ifndef LINEAR_CUBLASLT_API_H
 #define LINEAR_CUBLASLT_API_H
@@ -62,7 +62,7 @@ struct cublaslt_api {
 		const struct cublaslt_algorithm *, void *workspace, size_t workspace_bytes, void *stream);
 };
 
-/** The library, opened at the first call and kept. NULL: it is absent, and `why` says so. */
+/** The library, opened at the first call and cached. NULL: it is missing, and `why` contains the reason. */
 const struct cublaslt_api *cublaslt_api(char *why, size_t why_size);
 
 #endif

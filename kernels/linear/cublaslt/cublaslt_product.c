@@ -1,11 +1,9 @@
-/*
- * cublaslt_product.c - descriptors of the operands, scales and epilogue, and the heuristic's answer.
- */
+/* cublaslt_product.c - descriptors of the operands, scales and epilogue, and the choice of the heuristic. */
 #include "linear/cublaslt/cublaslt_product.h"
 
 enum { CHOICES = 8, SCRATCH_BYTES = 64 << 20 };
 
-/* A, B, D as the library sees them; see the top of the file. */
+/* A, B, D in the order of the library; see cublaslt_product.h. */
 static int describe(struct cublaslt_product *p, const struct cublaslt_request *w)
 {
 	const struct cublaslt_api *api = p->api;
@@ -35,7 +33,7 @@ static int describe(struct cublaslt_product *p, const struct cublaslt_request *w
 			status = api->product_set(p->product, CUBLASLT_SCALE_MODE_A, &scale, sizeof scale);
 		if (status == 0)
 			status = api->product_set(p->product, CUBLASLT_SCALE_MODE_B, &scale, sizeof scale);
-		void *const any = p->handle; /* the heuristic asks whether there are scales, bind says where */
+		void *const any = p->handle; /* the heuristic needs to know whether there are scales; bind sets their addresses */
 		if (status == 0)
 			status = api->product_set(p->product, CUBLASLT_SCALE_A, &any, sizeof any);
 		if (status == 0)
@@ -50,7 +48,7 @@ static int describe(struct cublaslt_product *p, const struct cublaslt_request *w
 	return status;
 }
 
-/* Choice `wanted` of the heuristic's list, -1 for its first. */
+/* Take choice `wanted` of the heuristic's list, -1 for its first. */
 static int choose(struct cublaslt_product *p, int wanted)
 {
 	struct cublaslt_choice list[CHOICES];

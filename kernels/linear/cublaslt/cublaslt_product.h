@@ -1,7 +1,7 @@
 /**
- * cublaslt_product.h - one product as the library describes it, and the kernel that its heuristic picks.
+ * cublaslt_product.h - one product in the library's terms, and the kernel that its heuristic chooses.
  *
- * It counts matrices column by column: our row-major Y (m, n) is its (n, m) = W op X.
+ * The library uses column-major matrices: our row-major Y (m, n) is its (n, m) = W op X.
  */
 #ifndef LINEAR_CUBLASLT_PRODUCT_H
 #define LINEAR_CUBLASLT_PRODUCT_H
@@ -13,7 +13,7 @@ struct cublaslt_product {
 	const struct cublaslt_api *api;
 	void *handle, *product, *a, *b, *d;
 	struct cublaslt_choice choice;
-	int index; /* of the choice in the heuristic's list */
+	int index; /* index of the choice in the heuristic's list */
 	char error[CONTRACT_TEXT_BYTES];
 };
 
@@ -24,8 +24,8 @@ struct cublaslt_request {
 };
 
 /**
- * Describe the product and ask for kernel number `wanted` of the heuristic's list, below 0 for the first, on the current device.
- * Own: cublaslt_product_free, also after a failure. Err: FW_UNSUPPORTED, FW_FAILED; error says why.
+ * Describe the product and select kernel number `wanted` of the heuristic's list, below 0 for the first, on the current device.
+ * Own: cublaslt_product_free, also after a failure. Err: FW_UNSUPPORTED, FW_FAILED; error contains the reason.
  */
 int cublaslt_product_make(struct cublaslt_product *, const struct cublaslt_api *, const struct cublaslt_request *, int wanted);
 

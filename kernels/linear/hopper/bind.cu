@@ -1,5 +1,5 @@
 /**
- * bind.cu - addresses become tensor maps: of what was given, or of what phases before the product make of it.
+ * bind.cu - builds tensor maps from addresses: of the inputs, or of the results of phases before the product.
  */
 #include "plan.h"
 
@@ -24,7 +24,7 @@ static int make_map(
 		(int)status);
 }
 
-/* An operand of `rows` by depth; across: it is stored depth by `rows`. `tall`: rows of a load. */
+/* Map of an operand of `rows` by depth; across: it is stored depth by `rows`. `tall`: rows of a load. */
 static int make_operand(
 	struct fw_plan *p, CUtensorMap *map, const struct contract_matrix *matrix, bool across, int rows, int tall)
 {
@@ -55,7 +55,7 @@ static int take(struct fw_plan *p, const struct fw_io *io, struct contract_matri
 	return contract_matrix(io, FW_LINEAR_DW, "DW", k, out, p->error);
 }
 
-/* What is multiplied is what was made of X and W. */
+/* Multiply the copies made of X and W. */
 static void take_made(struct fw_plan *p, struct contract_matrix *x, struct contract_matrix *w)
 {
 	p->x.data = x->data;

@@ -1,5 +1,5 @@
 /**
- * choose.cu - which problems there is a kernel for, which of the kernels it is, and where everything lies.
+ * choose.cu - which problems have a kernel, the choice of the kernel, and the layout of the workspace.
  */
 #include "plan.h"
 
@@ -8,7 +8,7 @@ static bool is_e4m3(const struct fw_linear_operand *o)
 	return o->dtype == FW_E4M3 && (o->scaling == FW_LINEAR_BY_TENSOR || o->scaling == FW_LINEAR_BY_ROW);
 }
 
-/* W in fewer bits beside X in bf16. */
+/* W in fewer bits with X in bf16. */
 static bool is_weight_only(const struct fw_linear_shape *s)
 {
 	const struct fw_linear_operand *w = &s->w;
@@ -51,7 +51,7 @@ static int ceil_div(int a, int b)
 	return (a + b - 1) / b;
 }
 
-/* What the problem asks of a kernel. */
+/* Whether the kernel has the operand types and the epilogue of the problem. */
 static bool fits(const struct gemm_kernel *kernel, const struct fw_plan *p, bool is_fast)
 {
 	const enum gemm_operands operands = p->form != WEIGHT_MULTIPLIED ? GEMM_BF16 : is_fast ? GEMM_E4M3 : GEMM_E4M3_PRECISE;
@@ -63,7 +63,7 @@ static bool fits(const struct gemm_kernel *kernel, const struct fw_plan *p, bool
 	       kernel->right_across == (p->direction != FW_FORWARD) && kernel->finishes == finishes;
 }
 
-/* Units: of time, the least is the best. Waves of the grid by their cost; narrow tiles read more for what they multiply. */
+/* Estimated time, in relative units: the waves of the grid times their cost; narrow tiles read more per multiplication. */
 static double cost(const struct gemm_kernel *kernel, const struct gemm_job *job, int processors)
 {
 	const int clusters = processors / kernel->cluster;
@@ -71,7 +71,7 @@ static double cost(const struct gemm_kernel *kernel, const struct gemm_job *job,
 	return ceil_div(tiles, clusters) * (kernel->width == 256 ? 1.0 : 0.53);
 }
 
-/* The kernel and the walk; `config` NULL or what they must be. */
+/* Choose the kernel and the order of tiles; `config`: NULL, or the required choice. */
 static int choose(struct fw_plan *p, const char *config, bool is_fast, int processors)
 {
 	struct gemm_job *job = &p->job;
@@ -114,7 +114,7 @@ cudaLaunchConfig_t plan_launch(const struct fw_plan *p, cudaLaunchAttribute *att
 	return c;
 }
 
-/* How many clusters the device holds at once: the grid. */
+/* Set the grid: the number of clusters that the device can hold at once. */
 static int ready(struct fw_plan *p, int processors)
 {
 	cudaLaunchAttribute attribute;

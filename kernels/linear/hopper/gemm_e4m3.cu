@@ -1,5 +1,5 @@
 /**
- * gemm_e4m3.cu - products of e4m3, scaled when they leave.
+ * gemm_e4m3.cu - products of e4m3, scaled in the epilogue.
  */
 #include "gemm_kernel.h"
 

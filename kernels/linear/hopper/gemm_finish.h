@@ -1,5 +1,5 @@
 /**
- * gemm_finish.h - what becomes of sums before they are rounded: scales, bias, activation.
+ * gemm_finish.h - epilogue of a product, before sums are rounded: scales, bias, activation.
  *
  * Lane 4 g + t of a warp holds rows g and g + 8 of its 16, columns 8 j + 2 t and the next: d[4 j], d[4 j + 1] and d[4 j + 2], d[4 j + 3].
  */
@@ -10,7 +10,7 @@
 #include "gemm.h"
 #include "hopper/sm90.h"
 
-/** Scales of a tile in shared memory, which a thread of its own loads while the tile is multiplied. Units: bytes. */
+/** Scales of a tile in shared memory, loaded by a separate thread while the tile is multiplied. Units: bytes. */
 template <int WIDTH> struct finish_shared {
 	static const int columns = 0, rows = WIDTH * 4, barriers = rows + GEMM_ROWS * 4, bytes = barriers + 16; /* full, empty */
 };
@@ -47,7 +47,7 @@ template <int ACTIVATION, int N> SM90_DEVICE void finish_all(float (&d)[N])
 		d[i] = finish_activation<ACTIVATION>(d[i]);
 }
 
-/** Where two neighbouring columns begin that lie inside; beyond the end those of the first pair. */
+/** First of two adjacent columns that are inside the matrix; beyond the end column 0, so that loads stay valid. */
 SM90_DEVICE int finish_columns(const gemm_job &job, int column, int j)
 {
 	const int c = column + 8 * j + 2 * (int)(threadIdx.x % 4);
@@ -61,7 +61,7 @@ SM90_DEVICE float finish_load_shared(uint32_t address)
 	return r;
 }
 
-/** The loading thread, for one tile. `at`: of the block's finish_shared. `parity`: of the tile. */
+/** Called by the loading thread, for one tile. `at`: address of the block's finish_shared. `parity`: of the tile. */
 template <int WIDTH> SM90_DEVICE void finish_load(const gemm_job &job, uint32_t at, int row, int column, uint32_t parity)
 {
 	typedef struct finish_shared<WIDTH> shared;
@@ -76,14 +76,17 @@ template <int WIDTH> SM90_DEVICE void finish_load(const gemm_job &job, uint32_t 
 		sm90_load_flat(at + shared::columns, job.right_scale + column, columns, full);
 }
 
-/** The scale of what has one of all; 1 where there is none. */
+/** The product of the scales that are one for all rows; 1 without one. */
 SM90_DEVICE float finish_of_all(const gemm_job &job)
 {
 	const float left = job.left_scale && !job.left_step ? job.left_scale[0] : 1.0f;
 	return job.right_scale && !job.right_step ? left * job.right_scale[0] : left;
 }
 
-/** Scales of the rows and of the columns. `of_all`: finish_of_all; `row`: of the warp's first sum in the tile; n is even. */
+/**
+ * Multiply by the scales of rows and columns. `of_all`: result of finish_of_all; `row`: row of the warp's first sum in the tile;
+ * n is even.
+ */
 template <int WIDTH>
 SM90_DEVICE void finish_scales(const gemm_job &job, float (&d)[WIDTH / 2], float of_all, uint32_t at, int row, uint32_t parity)
 {

@@ -1,12 +1,11 @@
 /**
- * gemm_kernel.h - the kernel behind all of gemm.h: TMA, wgmma, warps with roles, blocks that stay.
+ * gemm_kernel.h - the kernel template behind gemm.h: TMA, wgmma, warp-specialised persistent blocks.
  *
  *     out[row][column] += left[row][j] * right[column][j], rows 64 g + .. of warp group g, columns of the whole tile, 4 steps of 32 bytes
- *
- * One warp of the first group loads; it keeps a ring of stages full, over the ends of tiles too. The blocks of a cluster own row tiles one
- * below the other: each loads its own rows and its part of the columns that both need. The two other groups multiply, each its 64
- * rows; a stage is free when every warp of the cluster has read it. Sums leave warp by warp: 16 rows of 64 columns through a
- * buffer in shared memory, stored by TMA while the next panel is packed and the other group multiplies.
+ * One warp of the first group loads; it fills a ring of stages, also across tile boundaries. The blocks of a cluster own adjacent
+ * row tiles: each loads its own rows and its share of the columns that both need. The two other groups multiply 64 rows each; a
+ * stage is free when every warp of the cluster has read it. Sums are stored warp by warp: 16 rows of 64 columns through a buffer
+ * in shared memory, stored by TMA while the next panel is packed and the other group multiplies.
  */
 #ifndef LINEAR_HOPPER_GEMM_KERNEL_H
 #define LINEAR_HOPPER_GEMM_KERNEL_H
@@ -22,19 +21,19 @@ struct gemm_tiles {
 	static const int operands = OPERANDS, left_across = LEFT_ACROSS, right_across = RIGHT_ACROSS, width = WIDTH;
 	static const int stages = STAGES, cluster = CLUSTER, buffers = BUFFERS, finishes = FINISHES;
 	static const int panel = 64 * 128;                         /* bytes: 64 rows of 128 */
-	static const int depth = OPERANDS == GEMM_BF16 ? 64 : 128; /* elements of a step */
+	static const int depth = OPERANDS == GEMM_BF16 ? 64 : 128; /* elements per step */
 	static const int left = GEMM_ROWS * 128, right = WIDTH * 128, stage = left + right;
-	static const int buffer = GEMM_STORE_ROWS * 128; /* of a warp */
+	static const int buffer = GEMM_STORE_ROWS * 128; /* per warp */
 	static const int store = STAGES * stage;         /* offsets in shared memory */
 	static const int barriers = store + 8 * BUFFERS * buffer;
 	static const int scales = barriers + 2 * STAGES * 8;
 	static const int shared =
-		scales + (FINISHES != GEMM_PLAIN ? finish_shared<WIDTH>::bytes : 0) + 1024; /* to align the rest */
-	static const int warps = 8;                                                         /* that multiply */
+		scales + (FINISHES != GEMM_PLAIN ? finish_shared<WIDTH>::bytes : 0) + 1024; /* for the alignment of the rest */
+	static const int warps = 8;                                                         /* warps that multiply */
 };
 
 #ifdef SM90_CODE
-/** Tile `t` of the grid's walk: `group` pairs of rows down, then the next column. */
+/** Position of tile `t` in the order of the grid: `group` pairs of rows down, then the next column. */
 SM90_DEVICE void gemm_place(const gemm_job &job, int t, int *pair, int *column)
 {
 	const int per_group = job.group * job.columns, first = t / per_group * job.group, rest = t % per_group;
@@ -79,7 +78,7 @@ template <class tiles> SM90_DEVICE void gemm_load(const gemm_job &job, uint32_t 
 	}
 }
 
-/** Another thread of the loading group brings the scales of each tile. */
+/** A second thread of the loading group loads the scales of each tile. */
 template <class tiles> SM90_DEVICE void gemm_load_scales(const gemm_job &job, uint32_t base, uint32_t rank)
 {
 	uint32_t parity = 0;
@@ -100,7 +99,7 @@ template <class tiles> SM90_DEVICE void gemm_mma(float (&d)[tiles::width / 2], u
 		wide_mma_e4m3(d, left, right, add);
 }
 
-/** Every warp of the cluster that has read a stage says so to every block that loads into it. */
+/** Every warp of the cluster that has read a stage signals this to every block that loads into it. */
 template <class tiles> SM90_DEVICE void gemm_release(uint32_t empty)
 {
 	const uint32_t lane = threadIdx.x % 32;
@@ -110,7 +109,7 @@ template <class tiles> SM90_DEVICE void gemm_release(uint32_t empty)
 		cluster_barrier_arrive(empty, lane);
 }
 
-/** The steps of one tile. PRECISE: what a step of 128 sums up is added in fp32. */
+/** Multiply the steps of one tile. PRECISE: the sum of each step of 128 is added in fp32. */
 template <class tiles>
 SM90_DEVICE void gemm_multiply(
 	float (&d)[tiles::width / 2], int steps, uint32_t base, uint32_t group, uint32_t *at_stage, uint32_t *at_parity)
@@ -161,7 +160,7 @@ SM90_DEVICE void gemm_multiply(
 	*at_parity = parity;
 }
 
-/** 16 rows of the tile leave this warp. */
+/** Store 16 rows of the tile from this warp. */
 template <class tiles>
 SM90_DEVICE void gemm_store(const gemm_job &job, float (&d)[tiles::width / 2], uint32_t buffers, int row, int column)
 {
@@ -253,7 +252,7 @@ template <class tiles> __global__ void __launch_bounds__(GEMM_THREADS, 1) gemm_k
 	}
 	__syncwarp(); /* the loading thread and its warp */
 	if (tiles::cluster > 1)
-		cluster_sync(); /* until then the other block may still arrive at this one's barriers */
+		cluster_sync(); /* before that the other block may still arrive at this block's barriers */
 #endif
 }
 

@@ -1,5 +1,5 @@
 /**
- * plan.c - a planned problem of provider "hopper": one product, what is done to its operands before, and where everything lies.
+ * plan.c - a plan of provider "hopper": one product, the conversion of its operands, and the memory layout.
  */
 #ifndef LINEAR_HOPPER_PLAN_H
 #define LINEAR_HOPPER_PLAN_H
@@ -8,23 +8,23 @@
 #include "linear/contract.h"
 #include "linear/quantise/quantise.h"
 
-/** What becomes of W before it is multiplied. */
+/** Form in which W is multiplied. */
 enum weight_form {
-	WEIGHT_PLAIN,      /* nothing */
+	WEIGHT_PLAIN,      /* as it is */
 	WEIGHT_MULTIPLIED, /* e4m3, as X */
-	WEIGHT_EXPANDED /* quantised once, back to bf16 in every call: what W costs is small beside X where there are many rows */
+	WEIGHT_EXPANDED    /* quantised once, expanded to bf16 in every call: with many rows of X this costs little */
 };
 
 struct fw_plan {
-	struct gemm_job job; /* first: tensor maps lie on multiples of 64 bytes */
+	struct gemm_job job; /* first: tensor maps must be aligned to 64 bytes */
 	const struct gemm_kernel *kernel;
 	struct fw_linear_shape shape;
 	int direction, depth;
 	enum weight_form form;
-	enum quantise_kind kind; /* of W, where it is not plain */
+	enum quantise_kind kind; /* for W, if it is not plain */
 	bool bound;
 	struct quantise_source x, w;
-	/* Offsets in bytes: of the workspace; of persist, where W lies at 0. */
+	/* Offsets in bytes: in the workspace; in persist, where W is at 0. */
 	int64_t normal_at, x_q_at, x_scale_at, partial_at, expanded_at, workspace_bytes;
 	int64_t w_scale_at, persist_bytes;
 	unsigned char *workspace, *persist;
@@ -32,16 +32,19 @@ struct fw_plan {
 	char error[CONTRACT_TEXT_BYTES];
 };
 
-/** Whether the problem is solved here on any device. Err: FW_UNSUPPORTED, and why. */
+/** Whether the problem is supported on any device. Err: FW_UNSUPPORTED, with the reason. */
 int plan_can(const struct fw_problem *, char *why, size_t why_size);
 
-/** Pick kernel, walk and grid for the current device, and lay out the workspace. Err: an enum fw_status; plan->error says why. */
+/**
+ * Choose kernel, tile order and grid for the current device, and lay out the workspace. Err: an enum fw_status; plan->error
+ * contains the reason.
+ */
 int plan_choose(struct fw_plan *, const char *config, bool is_fast, int processors);
 
-/** Take addresses. Err: as struct fw_provider's bind. */
+/** Store addresses and build tensor maps. Err: as struct fw_provider's bind. */
 int plan_bind(struct fw_plan *, const struct fw_io *);
 
-/** How the kernel is launched. Own: `attribute` is the caller's and lives as long as what is returned. */
+/** Launch configuration of the kernel. Own: the caller owns `attribute`, which must live as long as the result. */
 cudaLaunchConfig_t plan_launch(const struct fw_plan *, cudaLaunchAttribute *attribute, cudaStream_t);
 
 #endif

@@ -1,5 +1,6 @@
 /**
- * provider.cu - provider "hopper": the products of gemm.h behind the kernel ABI, with what has to be made of the operands in front.
+ * provider.cu - provider "hopper": the products of gemm.h behind the kernel ABI, with the conversions of the operands before
+ * them.
  */
 #include "plan.h"
 
@@ -14,14 +15,14 @@ static int can(const struct fw_problem *problem, char *why, size_t size)
 	if (status != FW_OK || cudaGetDevice(&device) != cudaSuccess ||
 		cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
 		cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
-		return status; /* whoever asks the device next says what is wrong with it */
+		return status; /* assume support: the next call on the device reports the error */
 	if (major * 10 + minor == 90)
 		return FW_OK;
 	return contract_refuse(
 		FW_UNSUPPORTED, why, size, "needs compute capability 9.0, device %d has %d.%d", device, major, minor);
 }
 
-/* The product that the problem is. */
+/* Fill in the product for the problem. */
 static void describe(struct fw_plan *p, const struct fw_problem *problem)
 {
 	const struct fw_linear_shape s = p->shape = contract_linear(problem);
@@ -37,7 +38,7 @@ static void describe(struct fw_plan *p, const struct fw_problem *problem)
 	p->kind = s.w.dtype == FW_I4 ? QUANTISE_I4 : s.w.dtype == FW_I8 ? QUANTISE_I8 : QUANTISE_E4M3;
 }
 
-/* What depends on device `index`; leaves the current device as it was. */
+/* Make the device-dependent choices for device `index`; the current device is restored. */
 static int plan_on(struct fw_plan *p, const char *config, bool is_fast, int index)
 {
 	int previous = 0, processors = 0;

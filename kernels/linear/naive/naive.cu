@@ -1,7 +1,7 @@
 /**
  * naive.cu - provider "naive": every recipe, direction and shape on the CUDA cores, from compute capability 8.0 on.
  *
- * The first stage: what others are compared with where the CPU is too slow, and what runs where nothing else can.
+ * The reference for other providers where the CPU is too slow, and the fallback where no other provider can run.
  */
 #include "linear/naive/naive.h"
 #include "linear/providers.h"

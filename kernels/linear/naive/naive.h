@@ -1,7 +1,8 @@
 /**
- * naive.h - what the files of provider "naive" share: launches on the CUDA cores that read any matrix in any direction.
+ * naive.h - declarations shared by the files of provider "naive": launches on the CUDA cores that read any matrix in any
+ * direction.
  *
- * Each function puts kernels on a stream and returns what their launch says.
+ * Each function enqueues kernels on a stream and returns the result of their launch.
  */
 #ifndef LINEAR_NAIVE_H
 #define LINEAR_NAIVE_H
@@ -10,7 +11,7 @@
 
 #include <cuda_runtime.h>
 
-/** Where a product goes. Shape: out and bias bf16; bias [columns] or NULL. Units: elements. */
+/** Destination of a product. Shape: out and bias bf16; bias [columns] or NULL. Units: elements. */
 struct naive_result {
 	uint16_t *out;
 	int64_t stride;
@@ -18,13 +19,14 @@ struct naive_result {
 	int32_t activation; /* enum fw_linear_activation */
 };
 
-/** result = epilogue(left right^T), fp32 sums, one thread an element. */
+/** result = epilogue(left right^T), fp32 sums, one thread per element. */
 cudaError_t naive_product(
 	const struct side *left, const struct side *right, int32_t depth, const struct naive_result *result, cudaStream_t stream);
 
 /**
- * Round a tensor as `operand` says; it is read as it lies in memory.
- * Shape: to bf16 as many rows and columns as the tensor, packed; factor [operand->rows], unused by 4-bit values, which carry theirs.
+ * Round a tensor as `operand` specifies; it is read in memory order.
+ * Shape: to bf16 as many rows and columns as the tensor, packed; factor [operand->rows], not used for 4-bit values, which include
+ * their factor.
  */
 cudaError_t naive_quantise(
 	const struct operand *operand, const struct contract_matrix *from, uint16_t *to, float *factor, cudaStream_t stream);

@@ -10,7 +10,7 @@
 
 enum { TILE = 32, HALF = TILE / 2, THREADS = HALF * HALF, DEPTH = 32 };
 
-/* A tile of a side, widened: to[row][d], zeros past its ends. Neighbouring threads read neighbours in memory. */
+/* Load a tile of a side, widened: to[row][d], zeros past its ends. Adjacent threads read adjacent elements. */
 static __device__ void load(float (*to)[DEPTH + 1], const struct side &side, int32_t first, int32_t d, int32_t depth)
 {
 	const bool is_transposed = side.row_step == 1 && side.depth_step != 1;

@@ -1,7 +1,8 @@
 /**
- * sides.cu - how provider "naive" makes a side of the product: rounding with its scales, and layernorm.
+ * sides.cu - operands of provider "naive": rounding with scales, and layernorm.
  *
- * A thread block learns what a row shares, by a tree whose order is fixed; then a thread rounds a value, or a group of four-bit ones.
+ * A thread block computes the scale of a row by a tree reduction of fixed order; then a thread rounds a value, or a group of
+ * 4-bit values.
  */
 #include "linear/naive/naive.h"
 #include "linear/rounding.h"
@@ -13,7 +14,7 @@ static __device__ float element(const struct contract_matrix &m, int64_t row, in
 	return rounding_widen(((const uint16_t *)m.data)[row * m.stride + column]);
 }
 
-/* What every thread has, combined; all threads get it. */
+/* Reduce a value of every thread; all threads get the result. */
 template <typename F> static __device__ float combine(float mine, F two)
 {
 	__shared__ float all[THREADS];
@@ -43,7 +44,7 @@ static __device__ bool is_by_tensor(const struct operand &o)
 	return o.as.scaling == FW_LINEAR_BY_TENSOR;
 }
 
-/* factor[row of this side] = its scale; of a tensor with one scale, its largest magnitude. A block a row. */
+/* factor[row of this side] = its scale, or its largest magnitude if the tensor has one scale. One block per row. */
 static __global__ void __launch_bounds__(THREADS)
 	scale_kernel(const struct operand o, const struct contract_matrix from, float *factor)
 {
@@ -57,7 +58,7 @@ static __global__ void __launch_bounds__(THREADS)
 	}
 }
 
-/* One scale for all, out of the largest magnitudes of all rows. One block. */
+/* Set one scale for all, from the largest magnitudes of all rows. One block. */
 static __global__ void __launch_bounds__(THREADS) share_kernel(const struct operand o, float *factor)
 {
 	float amax = 0.0f;

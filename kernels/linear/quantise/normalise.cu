@@ -1,5 +1,5 @@
 /**
- * normalise.cu - layer normalisation of rows without an affine part: a row is read once and kept in registers.
+ * normalise.cu - layer normalisation of rows without an affine transform: a row is read once and held in registers.
  *
  *     out[row][j] = (source[row][j] - mean) / sqrt(variance + 1e-5)
  */

@@ -1,10 +1,10 @@
 /**
- * quantise.cu - bf16 to 8 bits at the speed of memory: a row is read once and kept in registers while its largest magnitude is found.
+ * quantise.cu - bf16 to 8 bits at the speed of memory: a row is read once and held in registers while its largest magnitude is
+ * computed.
  *
  *     values[row][j] = round(source[row][j] / scales[row])
- *
- * A scale of the whole tensor needs a second reading; it goes backwards, so that it begins with what the first one left in the L2 cache.
- * x / s is rounded as IEEE has it: the product with the reciprocal, put right by its own remainder.
+ * A scale of the whole tensor needs a second pass; it runs backwards, so that it begins with the data that the first pass left in
+ * the L2 cache. x / s is rounded as IEEE division: the product with the reciprocal, corrected by its remainder.
  */
 #include "vector.h"
 
@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(ROW_THREADS)
 		to[i] = quantise_made<KIND>::of(from[i], s, reciprocal);
 }
 
-/** Where vector `i` of the matrix lies. */
+/** Vector `i` of the matrix. */
 QUANTISE_DEVICE const uint4 *quantise_at(const struct quantise_source &source, int64_t i)
 {
 	if (source.stride == source.columns)

@@ -1,7 +1,8 @@
 /**
- * quantise.h - bf16 matrices to fewer bits and back, as fw_linear.h says, and normalised rows, on the device.
+ * quantise.h - conversion of bf16 matrices to fewer bits and back, as defined in fw_linear.h, and normalisation of rows, on the
+ * device.
  *
- * Every function puts kernels on a stream and returns what cudaGetLastError says, as int so that C can call it.
+ * Every function enqueues kernels on a stream and returns the result of cudaGetLastError, as int so that C can call it.
  */
 #ifndef LINEAR_QUANTISE_H
 #define LINEAR_QUANTISE_H
@@ -21,16 +22,16 @@ struct quantise_source {
 	int32_t power_of_two;  /* 1: scales are powers of two */
 };
 
-/** E4M3_IN_BF16: what E4M3 rounds to, which is exact in bf16 and stays there. */
+/** E4M3_IN_BF16: rounded as E4M3, stored in bf16, in which the values are exact. */
 enum quantise_kind { QUANTISE_E4M3, QUANTISE_I8, QUANTISE_I4, QUANTISE_E4M3_IN_BF16 };
 
-/** One scale a row, not I4. Shape: values (rows, columns) of 1 byte, or bf16, packed; scales [rows]. */
+/** One scale per row, not I4. Shape: values (rows, columns) of 1 byte, or bf16, packed; scales [rows]. */
 int quantise_rows(const struct quantise_source *, enum quantise_kind, void *values, float *scales, void *stream);
 
-/** Units: bytes that quantise_tensor needs in `partial`. */
+/** Size of `partial` for quantise_tensor. Units: bytes. */
 int64_t quantise_tensor_bytes(const struct quantise_source *);
 
-/** One scale of all, E4M3 or E4M3_IN_BF16. Shape: values as above; scales [1]. */
+/** One scale for all, E4M3 or E4M3_IN_BF16. Shape: values as above; scales [1]. */
 int quantise_tensor(const struct quantise_source *, enum quantise_kind, void *values, float *scales, void *partial, void *stream);
 
 /**
@@ -39,7 +40,7 @@ int quantise_tensor(const struct quantise_source *, enum quantise_kind, void *va
  */
 int quantise_groups(const struct quantise_source *, int32_t group, void *values, void *scales, void *stream);
 
-/** What is multiplied, in bf16, packed: q of E4M3 and I8, (q - 8) s + zero of I4. `scales`, `group`: of I4. */
+/** Expand to the multiplied values in bf16, packed: q of E4M3 and I8, (q - 8) s + zero of I4. `scales`, `group`: for I4. */
 int quantise_expand(
 	enum quantise_kind, const void *values, const void *scales, int32_t group, int64_t count, void *out, void *stream);
 

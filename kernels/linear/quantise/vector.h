@@ -1,5 +1,5 @@
 /**
- * vector.h - what the kernels here do to 16 bytes of a row at a time, and what the threads of a row find out together.
+ * vector.h - operations on 16 bytes of a row at a time, and reductions over the threads of a row.
  */
 #ifndef LINEAR_QUANTISE_VECTOR_H
 #define LINEAR_QUANTISE_VECTOR_H
@@ -12,7 +12,7 @@
 
 #define QUANTISE_DEVICE static __device__ __forceinline__
 
-enum { VALUES = 8, ROW_VECTORS = 8, ROW_THREADS = 256 }; /* VALUES: of a vector of 16 bytes */
+enum { VALUES = 8, ROW_VECTORS = 8, ROW_THREADS = 256 }; /* VALUES: elements in a vector of 16 bytes */
 
 template <int KIND> QUANTISE_DEVICE float quantise_scale(float amax, int power_of_two)
 {
@@ -41,7 +41,7 @@ QUANTISE_DEVICE float quantise_high(uint32_t pair)
 	return __uint_as_float(pair & 0xffff0000);
 }
 
-/** Two neighbours, the first in the lower byte. */
+/** Quantise two adjacent values, the first in the lower byte. */
 template <int KIND> QUANTISE_DEVICE uint32_t quantise_pair(uint32_t pair, float s, float reciprocal)
 {
 	const float low = quantise_divide(quantise_low(pair), s, reciprocal);
@@ -57,7 +57,7 @@ template <int KIND> QUANTISE_DEVICE uint32_t quantise_pair(uint32_t pair, float 
 	return packed;
 }
 
-/** Two of e4m3 as two of bf16. */
+/** Convert two e4m3 to two bf16. */
 QUANTISE_DEVICE uint32_t quantise_widened(uint32_t pair)
 {
 	uint32_t widened = 0;
@@ -70,7 +70,7 @@ QUANTISE_DEVICE uint32_t quantise_widened(uint32_t pair)
 	return widened;
 }
 
-/** What becomes of a vector: eight bytes, or eight of bf16. */
+/** Quantise a vector: to eight bytes, or to eight bf16. */
 template <int KIND> struct quantise_made {
 	typedef uint2 vector;
 
@@ -92,7 +92,7 @@ template <> struct quantise_made<QUANTISE_E4M3_IN_BF16> {
 	}
 };
 
-/** The next kernel of the stream may begin with what does not depend on this one, if it was launched so. */
+/** If launched so, the next kernel of the stream may start its work that does not depend on this one. */
 QUANTISE_DEVICE void quantise_let_next(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -117,7 +117,7 @@ QUANTISE_DEVICE float quantise_of_warp(float amax)
 	return amax;
 }
 
-/** Of the whole block, in every thread. */
+/** Maximum over the block, in every thread. */
 QUANTISE_DEVICE float quantise_of_block(float amax)
 {
 	__shared__ float of_warp[32];

@@ -1,9 +1,8 @@
 /**
- * weight.cu - weights in 4 bits with a scale and a zero for every group, and all weights back to the bf16 that is multiplied.
+ * weight.cu - weights in 4 bits with a scale and a zero for every group, and expansion of all weights to bf16.
  *
  *     out[i] = q[i], or (q[i] - 8) * scale[i / group] + zero[i / group]
- *
- * Groups are runs of a row, rows of whole groups: one behind the other they are a flat run of values, eight a thread.
+ * A row consists of whole groups, so that all groups form one contiguous array; each thread converts eight values.
  */
 #include "vector.h"
 
@@ -67,7 +66,7 @@ static __global__ void __launch_bounds__(THREADS)
 	}
 }
 
-/** Two neighbours of one byte each. */
+/** Expand two adjacent bytes. */
 template <int KIND> QUANTISE_DEVICE uint32_t weight_widen(uint32_t pair)
 {
 	if (KIND == QUANTISE_I8)

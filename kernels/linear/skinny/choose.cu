@@ -1,5 +1,5 @@
 /**
- * choose.cu - how a problem of provider "skinny" is cut into blocks and clusters, and how they are launched.
+ * choose.cu - partition of a problem of provider "skinny" into blocks and clusters, and its launch.
  */
 #include "linear/skinny/skinny.h"
 
@@ -13,7 +13,7 @@ static const void *kernel_of(const struct skinny_task *t)
 				      : skinny_kernel_bf16(t);
 }
 
-/* Complete a shape of which tiles, warps_k, block_k and split are chosen. False: it is none, or too large. */
+/* Complete a shape of which tiles, warps_k, block_k and split are set. False: it is invalid or too large. */
 static bool settle(struct skinny_task *t, int shared_bytes)
 {
 	struct skinny_shape *s = &t->shape;
@@ -40,7 +40,7 @@ static bool settle(struct skinny_task *t, int shared_bytes)
 	return s->stages >= 2 || s->stages == most;
 }
 
-/* How a grid of clusters is launched. Own: attributes is the caller's and has room for two. */
+/* Launch configuration for a grid of clusters. Own: the caller owns attributes, which must have two elements. */
 static cudaLaunchConfig_t launch_of(const struct skinny_task *t, cudaLaunchAttribute attributes[2], bool may_overlap)
 {
 	memset(attributes, 0, 2 * sizeof attributes[0]);
@@ -59,7 +59,10 @@ static cudaLaunchConfig_t launch_of(const struct skinny_task *t, cudaLaunchAttri
 	return launch;
 }
 
-/* Let the kernel of this shape have its shared memory. False: it cannot run here like this. Shape: *clusters that run at a time. */
+/*
+ * Allow the kernel of this shape its shared memory. False: it cannot run on this device with this shape. Shape: *clusters
+ * resident at a time.
+ */
 static bool allow(const struct skinny_task *t, int *clusters)
 {
 	cudaLaunchAttribute attributes[2];
@@ -73,7 +76,10 @@ static bool allow(const struct skinny_task *t, int *clusters)
 	return can;
 }
 
-/* How many elements of W the busiest multiprocessor reads, and whether all blocks run at a time; 0: the shape is none here. */
+/*
+ * How many elements of W the busiest multiprocessor reads, and whether all blocks are resident at once; 0: the shape cannot run
+ * here.
+ */
 static int64_t busiest(struct skinny_task *t, int shared_bytes, bool *is_at_once)
 {
 	int clusters = 0;
@@ -90,8 +96,9 @@ static int64_t busiest(struct skinny_task *t, int shared_bytes, bool *is_at_once
 }
 
 /*
- * Whether a cluster of two, which read no less than one block each, is better: where all blocks run at a time, two on a multiprocessor, one's
- * end is the other's middle. Of deep chunks (measured); with shallow ones the cluster costs more.
+ * Whether a cluster of two, in which each block reads as much as before, is better. If all blocks are resident at once, two on a
+ * multiprocessor, the end of one overlaps with the middle of the other. Measured for deep chunks; with shallow ones the cluster
+ * costs more.
  */
 static bool fills_up(const struct skinny_task *t, int split_before, bool is_at_once)
 {
@@ -101,7 +108,7 @@ static bool fills_up(const struct skinny_task *t, int split_before, bool is_at_o
 
 bool skinny_choose(struct skinny_task *t, const char *config, int shared_bytes)
 {
-	/* tiles, warps_k, block_n (follows), block_k; by how many rows of X there are, and as measured */
+	/* tiles, warps_k, block_n (computed), block_k; measured, by the number of rows of X */
 	static const struct skinny_shape wide[] = { { 2, 8, 0, 512 }, { 1, 4, 0, 256 } };
 	static const struct skinny_shape narrow[] = { { 1, 4, 0, 256 }, { 1, 2, 0, 128 } };
 	struct skinny_shape *const s = &t->shape;
@@ -123,7 +130,7 @@ bool skinny_choose(struct skinny_task *t, const char *config, int shared_bytes)
 			*s = shapes[i];
 			s->split = split;
 			const int64_t elements = busiest(t, shared_bytes, &is_at_once);
-			const bool is_less = least == 0 || 6 * elements < 5 * least; /* what meets in a cluster costs */
+			const bool is_less = least == 0 || 6 * elements < 5 * least; /* the reduction in a cluster has a cost */
 			if (elements > 0 && (is_less || (elements == least && fills_up(t, best.split, is_at_once)))) {
 				least = elements;
 				best = *s;

@@ -1,13 +1,11 @@
 /**
- * kernel.h - the product of provider "skinny", a template over what W is packed as.
- *
- * Two warps load as many chunks ahead as shared memory holds: one W, packed by bulk copies or bf16 by boxes, one boxes of X. The others
- * make bf16 of packed values in registers and multiply:
+ * kernel.h - the product of provider "skinny", a template over the format of W.
+ * Two warps load as many chunks ahead as fit into shared memory: one loads W (packed by bulk copies, bf16 by boxes), one loads
+ * boxes of X. The others convert packed values to bf16 in registers and multiply:
  *
  *     Y[column][row0 + 16 tile + lane / 4] += W[row][k] X[column][k]     acc[tile][column / 8][..], as mma.m16n8k16 has it
- *
- * What shares of k have summed up meets in the shared memory of the block that owns a row, in one slot for each share; slots are added in
- * order, so equal inputs give equal bits.
+ * The partial sums of the shares of k are sent to the shared memory of the block that owns a row, in one slot for each share;
+ * slots are added in order, so equal inputs give equal bits.
  */
 #ifndef LINEAR_SKINNY_KERNEL_H
 #define LINEAR_SKINNY_KERNEL_H
@@ -16,7 +14,7 @@
 #include "linear/rounding.h"
 #include "linear/skinny/tile.h"
 
-/* Keeps the compiler from working a value out anew wherever it is used. */
+/* Prevents the compiler from recomputing a value wherever it is used. */
 SKINNY_DEVICE uint32_t skinny_keep(uint32_t v)
 {
 	asm volatile("" : "+r"(v));
@@ -33,7 +31,7 @@ SKINNY_DEVICE void skinny_cluster_wait(void)
 	asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/* A float to the same place in the shared memory of another block of the cluster. */
+/* Store a float at the same offset in the shared memory of another block of the cluster. */
 SKINNY_DEVICE void skinny_send(uint32_t address, uint32_t rank, float v)
 {
 	uint32_t there;
@@ -41,7 +39,7 @@ SKINNY_DEVICE void skinny_send(uint32_t address, uint32_t rank, float v)
 	asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(there), "f"(v) : "memory");
 }
 
-/* A box of (64 columns, rows, blocks of 64 columns) of X. */
+/* Load a box of (64 columns, rows, blocks of 64 columns) of X. */
 SKINNY_DEVICE void skinny_load_box(uint32_t to, const CUtensorMap *map, uint32_t barrier, int column, int block)
 {
 	asm volatile(
@@ -60,7 +58,7 @@ SKINNY_DEVICE void skinny_load_w(uint32_t to, const void *from, uint32_t bytes, 
 		: "memory");
 }
 
-/* A box of (64 columns, rows of a tile) of W in bf16. */
+/* Load a box of (64 columns, rows of a tile) of W in bf16. */
 SKINNY_DEVICE void skinny_load_w_box(uint32_t to, const CUtensorMap *map, uint32_t barrier, int column, int row)
 {
 	asm volatile(
@@ -73,15 +71,15 @@ SKINNY_DEVICE void skinny_load_w_box(uint32_t to, const CUtensorMap *map, uint32
 /* Addresses in shared memory. */
 struct skinny_memory {
 	uint32_t stages, stage_bytes, received;
-	uint32_t full, empty; /* barriers, 8 bytes a stage; the second lie SKINNY_STAGES_MAX behind the first */
+	uint32_t full, empty; /* barriers, 8 bytes per stage; the "empty" ones begin SKINNY_STAGES_MAX after the "full" ones */
 };
 
-/* The chunks of this block: from first on, as many as `count`. */
+/* The chunks of this block: `count` of them, from first on. */
 struct skinny_share {
 	int32_t tile, first, count;
 };
 
-/* The columns of X of one chunk. */
+/* Load the columns of X of one chunk. */
 template <int ROWS, int BLOCK_K>
 SKINNY_DEVICE void skinny_load_x(const struct skinny_task &task, uint32_t to, uint32_t barrier, int32_t chunk)
 {
@@ -107,15 +105,15 @@ SKINNY_DEVICE void skinny_step(const struct skinny_task &task, struct skinny_pla
 }
 
 /*
- * All chunks of W of this block, by one thread. Packed W is written by launches that nothing overtakes: it is loaded at once. W itself is
- * the caller's, and what the launch before this one may still be writing is waited for.
+ * Load all chunks of W of this block; called by one thread. Packed W is written by launches that no later launch overlaps: it is
+ * loaded at once. bf16 W belongs to the caller: wait for the previous launch, which may still be writing it.
  */
 template <int FORMAT, int ROWS, int BLOCK_K>
 SKINNY_DEVICE void skinny_produce_w(
 	const struct skinny_task &task, const struct skinny_memory &memory, const struct skinny_share &share)
 {
 	const uint32_t bytes = (uint32_t)skinny_chunk_bytes(FORMAT, &task.shape, task.group_log2);
-	struct skinny_place place = { 0, 1 }; /* nobody has read the first round's stages */
+	struct skinny_place place = { 0, 1 }; /* the stages of the first round have no readers */
 	if (FORMAT == FW_BF16)
 		asm volatile("griddepcontrol.wait;" ::: "memory");
 	for (int i = share.first; i < share.first + share.count; i++) {
@@ -133,7 +131,7 @@ SKINNY_DEVICE void skinny_produce_w(
 	}
 }
 
-/* All of X that goes with them, by another: what the launch before this one may still be writing is waited for. */
+/* Load the matching chunks of X; called by another thread. Wait for the previous launch, which may still be writing X. */
 template <int ROWS, int BLOCK_K>
 SKINNY_DEVICE void skinny_produce_x(
 	const struct skinny_task &task, const struct skinny_memory &memory, const struct skinny_share &share)
@@ -179,7 +177,7 @@ SKINNY_DEVICE void skinny_consume(const struct skinny_task &task, const struct s
 #pragma unroll
 			for (int c = 0; c < columns; c++)
 				x[half][c] = sm80_load_shared16(base + (half == 0 ? x_even : x_odd) + c * 1024);
-			if (half == 1) { /* all is in registers */
+			if (half == 1) { /* everything is in registers */
 				__syncwarp();
 				if (lane == 0)
 					sm90_barrier_arrive(full + 8 * SKINNY_STAGES_MAX);
@@ -207,7 +205,7 @@ SKINNY_DEVICE void skinny_consume(const struct skinny_task &task, const struct s
 	}
 }
 
-/* What a warp has summed, to the slot of its share in the block that owns the rows: received[share][column][row]. */
+/* Send a warp's sums to the slot of its share in the block that owns the rows: received[share][column][row]. */
 template <int ROWS, int TILES, int WARPS_K>
 SKINNY_DEVICE void skinny_hand_over(
 	const struct skinny_task &task, const struct skinny_memory &memory, uint32_t rank, const float (&acc)[TILES][ROWS / 8][4])
@@ -229,7 +227,7 @@ SKINNY_DEVICE void skinny_hand_over(
 	}
 }
 
-/* Add up the slots and finish: the rows that this block owns. */
+/* Add the slots of the rows that this block owns, apply the epilogue and store. */
 template <int FORMAT, int ROWS, int WARPS_K>
 SKINNY_DEVICE void skinny_finish(
 	const struct skinny_task &task, const struct skinny_memory &memory, uint32_t rank, const struct skinny_share &share)
@@ -293,7 +291,9 @@ static __global__ void __launch_bounds__(SKINNY_THREADS, skinny_blocks(ROWS, TIL
 		sm90_barrier_init_done();
 	}
 	__syncthreads();
-	/* This block runs, so that others may write to its memory; nothing that it wrote is to be seen yet. */
+	/*
+	 * Signals that this block runs, so that others may write to its memory. Relaxed: it has written nothing that others read.
+	 */
 	asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 	if (warp >= SKINNY_WARPS) {
 		if (warp == SKINNY_WARPS && lane == 0)
@@ -316,7 +316,7 @@ static __global__ void __launch_bounds__(SKINNY_THREADS, skinny_blocks(ROWS, TIL
 #endif
 }
 
-/* The kernel for as many rows of X as the task has. */
+/* The kernel for the task's number of rows of X. */
 template <int FORMAT, int TILES, int WARPS_K, int BLOCK_K> static const void *skinny_for_rows(const struct skinny_task *t)
 {
 	switch (skinny_rows(t->m)) {
@@ -326,7 +326,7 @@ template <int FORMAT, int TILES, int WARPS_K, int BLOCK_K> static const void *sk
 		return (const void *)skinny_kernel<FORMAT, 16, TILES, WARPS_K, BLOCK_K>;
 	case 32:
 		return (const void *)skinny_kernel<FORMAT, 32, TILES, WARPS_K, BLOCK_K>;
-	default: /* two tiles of 64 columns do not fit in the registers */
+	default: /* two tiles of 64 columns do not fit into the registers */
 		return TILES == 1 ? (const void *)skinny_kernel<FORMAT, 64, 1, WARPS_K, BLOCK_K> : NULL;
 	}
 }

@@ -1,8 +1,8 @@
 /**
- * pack.cu - W rounded and laid out as skinny.h says: `once` work.
+ * pack.cu - rounding of W and its layout as defined in skinny.h: `once` work.
  *
- * First what values share: a warp a row (8 bits), or a thread a group (4 bits). Then a warp packs 16 rows by 64 columns, every lane
- * what it will read as a consumer. Rows past n and columns past k become zeros.
+ * First the scales: a warp per row (8 bits), or a thread per group (4 bits). Then a warp packs 16 rows by 64 columns; every lane
+ * packs the values that it will read as a consumer. Rows past n and columns past k become zeros.
  */
 #include "linear/rounding.h"
 #include "linear/skinny/skinny.h"
@@ -38,7 +38,7 @@ static __global__ void __launch_bounds__(THREADS) scale_kernel(
 		scale[row] = as.scaling == FW_LINEAR_BY_TENSOR ? amax : rounding_scale(&as, amax);
 }
 
-/* Largest magnitudes of rows become the scale of all, once a row. By one block. */
+/* Convert the largest magnitudes of rows to the one scale for all, once per row. One block. */
 static __global__ void __launch_bounds__(THREADS) tensor_kernel(const struct fw_linear_operand as, int32_t rows, float *scale)
 {
 	__shared__ float of_warp[THREADS / 32];
@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(THREADS) tensor_kernel(const struct fw_
 		scale[i] = rounding_scale(&as, amax);
 }
 
-/* Where a row's scales lie behind the values of a chunk, in the order that lanes read. */
+/* Offset of a row's scales after the values of a chunk, in the order in which lanes read. */
 static __device__ int32_t scale_place(int32_t row)
 {
 	return row / 16 * 16 + row % 8 * 2 + row % 16 / 8;
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(THREADS) group_kernel(const __grid_cons
 	}
 }
 
-/* Sixteen columns of one row, as its lane has them. */
+/* Sixteen columns of one row, in the order of its lane. */
 static __device__ void pack_row(const struct skinny_task &task, const struct fw_linear_operand &as,
 	const struct contract_matrix &from, const float2 *steps, int32_t row, int32_t column, uint32_t to[4])
 {
@@ -121,7 +121,10 @@ static __device__ void pack_row(const struct skinny_task &task, const struct fw_
 			if (as.dtype == FW_I8) {
 				byte = (uint32_t)((int)q + 128);
 			} else {
-				/* the sign, and four bits of exponent and three of mantissa of what is exact; below 2^-6 in steps of 2^-9 */
+				/*
+				 * the sign, and four bits of exponent and three of mantissa of the exact value; below 2^-6 in
+				 * steps of 2^-9
+				 */
 				const float size = fabsf(q);
 				const uint32_t bits = __float_as_uint(size);
 				byte = size < 0.015625f ? (uint32_t)(size * 512.0f) : (bits >> 20) - (120 << 3);

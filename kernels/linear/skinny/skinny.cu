@@ -13,13 +13,12 @@ struct fw_plan {
 	struct product product;
 	struct skinny_task task;
 	struct contract_matrix x, w, y, bias;
-	int64_t quantised_at, x_scale_at, partial_at, steps_at,
-		workspace_bytes;         /* of the workspace; what is normalised lies at 0 */
-	int64_t scale_at, persist_bytes; /* of persist */
+	int64_t quantised_at, x_scale_at, partial_at, steps_at, workspace_bytes; /* in the workspace; the normalised X is at 0 */
+	int64_t scale_at, persist_bytes;                                         /* in persist */
 	unsigned char *workspace;
 	int processors;
 	bool is_bound;
-	bool is_fresh; /* W was just packed: the next launch reads it ahead of time, so it must not overtake that */
+	bool is_fresh; /* W was just packed: the next launch reads W early, so it must not overlap with the packing */
 	char config[64];
 	char error[CONTRACT_TEXT_BYTES];
 };
@@ -49,7 +48,7 @@ static int skinny_can(const struct fw_problem *problem, char *why, size_t why_si
 	return take_problem(problem, &product, why, why_size);
 }
 
-/* X as tensors of fewer bits are made of it. */
+/* X as the source of quantised tensors. */
 static struct quantise_source source_of(const struct fw_plan *p)
 {
 	const struct fw_linear_shape *s = &p->product.shape;
@@ -87,7 +86,7 @@ static uint32_t phases_of(const struct fw_plan *p)
 static int skinny_plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out,
 	struct fw_info *info, char *why, size_t why_size)
 {
-	const size_t line = 64; /* what a tensor map lies on */
+	const size_t line = 64; /* alignment of a tensor map */
 	struct product product;
 	const int status = take_problem(problem, &product, why, why_size);
 	if (status != FW_OK)
@@ -135,7 +134,7 @@ static int skinny_plan(const struct fw_problem *problem, const char *config, int
 	return FW_OK;
 }
 
-/* X as it is multiplied, as boxes of all rows. */
+/* Tensor map of X as it is multiplied, boxes of all rows. */
 static int map_x(struct fw_plan *p, tensor_map_encode_fn encode)
 {
 	const struct fw_linear_shape *s = &p->product.shape;
@@ -158,7 +157,7 @@ static int map_x(struct fw_plan *p, tensor_map_encode_fn encode)
 	return FW_OK;
 }
 
-/* W in bf16, as boxes of the rows of a tile. */
+/* Tensor map of W in bf16, boxes of the rows of a tile. */
 static int map_w(struct fw_plan *p, tensor_map_encode_fn encode)
 {
 	const struct fw_linear_shape *s = &p->product.shape;

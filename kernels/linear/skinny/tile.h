@@ -1,5 +1,6 @@
 /**
- * tile.h - W in shared memory becomes bf16 in registers: a 16 x 64 tile as one lane has it, and how four mma.m16n8k16 get their A of it.
+ * tile.h - conversion of W from shared memory to bf16 in registers: one lane's elements of a 16 x 64 tile, as operand A of four
+ * mma.m16n8k16.
  */
 #ifndef LINEAR_SKINNY_TILE_H
 #define LINEAR_SKINNY_TILE_H
@@ -17,12 +18,12 @@ SKINNY_DEVICE uint32_t skinny_fma2(uint32_t a, uint32_t b, uint32_t c)
 }
 
 /*
- * place() is where a lane's part of a tile begins, in bytes behind the beginning of a chunk, step() how far it is to the next tile. load()
- * takes it out of shared memory, fragment() gives A of columns 4 j to 4 j + 3 of every lane.
+ * place() is the offset of a lane's data of a tile from the beginning of a chunk, in bytes; step() is the distance to the next
+ * tile. load() reads it from shared memory, fragment() returns A of columns 4 j to 4 j + 3 of every lane.
  */
 template <int FORMAT> struct skinny_tile;
 
-/* Tiles as pack.cu lays them out: every lane finds what is its own in one place. */
+/* Tiles as pack.cu lays them out: a lane's data is contiguous. */
 template <int BYTES> struct skinny_packed {
 	SKINNY_DEVICE uint32_t place(int, int blocks, int tile, int block, int lane)
 	{
@@ -37,7 +38,7 @@ template <int BYTES> struct skinny_packed {
 
 template <> struct skinny_tile<FW_I4> : skinny_packed<512> {
 	uint4 raw;
-	uint32_t scale[2], zero[2]; /* of rows g and g + 8, twice each; the scale 64 times as large */
+	uint32_t scale[2], zero[2]; /* for rows g and g + 8, twice each; the scale times 64 */
 
 	SKINNY_DEVICE void load(skinny_tile &t, uint32_t values, uint32_t scales)
 	{
@@ -51,8 +52,9 @@ template <> struct skinny_tile<FW_I4> : skinny_packed<512> {
 	}
 
 	/*
-	 * A bf16 without an exponent is q 2^-133, or 2^-129 where the nibble lies four bits higher: no bits have to be put in front of it,
-	 * and half of the nibbles need no shift. Times 2^127, or 2^123, less 8 of what that makes of one, is exact.
+	 * The bits of a nibble as a bf16 subnormal are q 2^-133, or 2^-129 if the nibble is four bits higher: no exponent bits
+	 * have to be inserted, and half of the nibbles need no shift. The fma multiplies by 2^127, or 2^123, and subtracts 8 in
+	 * the same unit; the result is exact.
 	 */
 	SKINNY_DEVICE uint32_t pair(uint32_t eight, int i, uint32_t scale, uint32_t zero)
 	{
@@ -90,7 +92,7 @@ struct skinny_bytes : skinny_packed<1024> {
 };
 
 template <> struct skinny_tile<FW_I8> : skinny_bytes {
-	/* 2^23 + u has u in its last bits; the difference is an integer of 8 bits, so its upper half is all of it. */
+	/* 2^23 + u has u in its lowest bits; the difference is an integer of 8 bits, so its upper half holds it exactly. */
 	SKINNY_DEVICE uint32_t pair(uint32_t four, int i)
 	{
 		const float less = 8388608.0f + 128.0f;
@@ -109,7 +111,10 @@ template <> struct skinny_tile<FW_I8> : skinny_bytes {
 };
 
 template <> struct skinny_tile<FW_E4M3> : skinny_bytes {
-	/* The bits of an e4m3 lie right in a bf16 whose exponent is 120 too small; small ones too, bf16 has subnormals. */
+	/*
+	 * The bits of an e4m3, placed in a bf16, give an exponent that is 120 too small; also for small values, since bf16 has
+	 * subnormals.
+	 */
 	SKINNY_DEVICE uint32_t pair(uint32_t upper_bytes)
 	{
 		const uint32_t v = (upper_bytes & 0x80008000u) | ((upper_bytes >> 4) & 0x07f007f0u);
@@ -125,7 +130,7 @@ template <> struct skinny_tile<FW_E4M3> : skinny_bytes {
 	}
 };
 
-/* Rows as they lie in memory, swizzled: 128 bytes each, all of a chunk's in one block of 64 columns. */
+/* Rows in memory order, swizzled: 128 bytes each, all rows of a chunk in one block of 64 columns. */
 template <> struct skinny_tile<FW_BF16> {
 	uint4 upper[2], lower[2]; /* columns 16 t to 16 t + 7, and the next eight */
 

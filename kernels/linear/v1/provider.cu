@@ -37,7 +37,7 @@ static int can(const struct fw_problem *problem, char *why, size_t size)
 	return FW_OK;
 }
 
-/* Ready the kernel on device `index`; leaves the current device as it was. */
+/* Prepare the kernel on device `index`; the current device is restored. */
 static cudaError_t ready(const struct v1_job *job, int index)
 {
 	int previous = 0;

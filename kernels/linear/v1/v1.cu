@@ -1,10 +1,9 @@
 /**
- * v1.cu - the product with mma.sync, ldmatrix and cp.async: tensor cores from sm_80 on, no TMA and no roles.
+ * v1.cu - the product with mma.sync, ldmatrix and cp.async: tensor cores from sm_80 on, without TMA or warp specialisation.
  *
  *     out[row][column] += left[row][j] * right[column][j], 128 x 128 a block, 64 x 32 a warp, j in steps of 64
- *
- * Two buffers: while one is multiplied the other is filled. A tile of an operand is rows of 64 bf16 in the swizzle of sm80.h; stored across,
- * it is two panels of 64 columns, and ldmatrix transposes on the way.
+ * Double-buffered: while one tile is multiplied the next is loaded. A tile of an operand is rows of 64 bf16 in the swizzle of
+ * sm80.h; if stored across, it is two panels of 64 columns, and ldmatrix transposes it.
  */
 #include "v1.h"
 
@@ -13,7 +12,7 @@
 
 enum { SIDE = 128, STEP = 64, THREADS = 256, CHUNKS = STEP / 8, TILE = SIDE * STEP * 2, SHARED = 4 * TILE };
 
-/** Fill a tile: rows `first` on of the operand, `step` on along depth. Zeros beyond its ends. */
+/** Load a tile: rows `first` on of the operand, `step` on along depth. Zeros beyond its ends. */
 template <int ACROSS>
 SM80_DEVICE void v1_fill(uint32_t to, const __nv_bfloat16 *from, int64_t stride, int rows, int depth, int first, int step)
 {
@@ -28,7 +27,7 @@ SM80_DEVICE void v1_fill(uint32_t to, const __nv_bfloat16 *from, int64_t stride,
 	}
 }
 
-/** Fragment A of 16 rows from `row` on, 16 along depth from `k` on. */
+/** Load fragment A of 16 rows from `row` on, 16 along depth from `k` on. */
 template <int ACROSS> SM80_DEVICE void v1_left(uint32_t r[4], uint32_t tile, int row, int k, int lane)
 {
 	if (ACROSS) {
@@ -40,7 +39,7 @@ template <int ACROSS> SM80_DEVICE void v1_left(uint32_t r[4], uint32_t tile, int
 	}
 }
 
-/** Two fragments B side by side: columns `column` to + 7 in r[0], r[1], the next eight in r[2], r[3]. */
+/** Load two adjacent fragments B: columns `column` to + 7 in r[0], r[1], the next eight in r[2], r[3]. */
 template <int ACROSS> SM80_DEVICE void v1_right(uint32_t r[4], uint32_t tile, int column, int k, int lane)
 {
 	if (ACROSS) {
