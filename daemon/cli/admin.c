@@ -1,4 +1,4 @@
-/* Verbs that change something: cancel, retry, pause, resume. */
+/* Verbs that change state: cancel, retry, pause, resume. */
 
 #include "cli/internal.h"
 #include "model/model.h"

@@ -1,6 +1,6 @@
 /*
- * backup: the database, and beside it the months of single times that left it. Those files only ever grow, so that a folder of backups
- * has each of them once, and only what is new comes.
+ * backup: the database, and next to it the archived months of single times. Archive files only grow, so that a backup folder has
+ * each of them once and only new data is transferred.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,12 +10,12 @@
 #include "cli/internal.h"
 #include "lib/lib.h"
 
-enum { HEAD_BYTES = 64 /* of a month's file, with its mark */, PATH_SIZE = 4096 };
+enum { HEAD_BYTES = 64 /* head of a month's file, with its checksum */, PATH_SIZE = 4096 };
 
-/* Our own disk's failure is not the daemon's. */
+/* A failure of the local disk is not an error of the daemon. */
 #define cannot(err, ...) (err_sys(err, __VA_ARGS__), (err)->code = ERR_INTERNAL, -1)
 
-/* Empty and locked: another backup to the same file would cut off what this one has written. */
+/* Open the temporary file and lock it: another backup to the same file would truncate what this one has written. */
 static int open_part(const char *part, const char *path, struct fw_err *err)
 {
 	int fd = open(part, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -27,12 +27,12 @@ static int open_part(const char *part, const char *path, struct fw_err *err)
 	if (claimed == 0)
 		err_set(err, ERR_CONFLICT, "another backup is being written to %s; wait for it, or name another file", path);
 	else
-		err->code = ERR_INTERNAL; /* as `cannot` has it */
+		err->code = ERR_INTERNAL; /* the same code as in `cannot` */
 	close(fd);
 	return -1;
 }
 
-/* Written to a temporary file and renamed, so that an existing backup is always complete. */
+/* Write to a temporary file and rename it, so that an existing backup is always complete. */
 static int take_database(struct client *c, const char *path, struct fw_err *err)
 {
 	char part[PATH_SIZE];
@@ -48,11 +48,11 @@ static int take_database(struct client *c, const char *path, struct fw_err *err)
 		result = cannot(err, "cannot write %s", path);
 	if (result != 0)
 		unlink(part);
-	close(fd); /* which is flushed, and ours until it has its name */
+	close(fd); /* flushed, and locked until it is renamed */
 	return result;
 }
 
-/* What is there already has to be the beginning of what comes. */
+/* Check that the existing file is a prefix of the new one. */
 static int check_mark(int fd, const char *path, const char *mark, struct fw_err *err)
 {
 	char head[HEAD_BYTES + 1] = "";
@@ -74,7 +74,7 @@ static int take_rest(struct client *c, int fd, const char *path, const json_t *m
 	struct stat st;
 	if (fstat(fd, &st) != 0)
 		return cannot(err, "cannot read %s", path);
-	if (st.st_size > 0 && st.st_size < HEAD_BYTES) { /* we were killed */
+	if (st.st_size > 0 && st.st_size < HEAD_BYTES) { /* a previous backup was killed */
 		if (ftruncate(fd, 0) != 0)
 			return cannot(err, "cannot write %s", path);
 		st.st_size = 0;
@@ -105,8 +105,8 @@ static int take_month(struct client *c, const char *folder, const json_t *month,
 }
 
 /*
- * Two backups into one folder at once would both append what is missing. The second waits, and sees what there is only then; a file system
- * without locks cannot tell. The folder's descriptor, -1.
+ * Lock the backup folder. Two backups into one folder would both append missing data, so the second one waits, and only then
+ * reads the state of the folder. File systems without locks give no protection. Returns the folder's descriptor, or -1.
  */
 static int wait_for_turn(const char *folder, struct fw_err *err)
 {
@@ -133,7 +133,7 @@ static int take_months(struct client *c, const char *folder, struct fw_err *err)
 		return -1;
 	json_array_foreach(json_object_get(months, "items"), i, month)
 	{
-		if (strcmp(value_text(month, "state"), "ok") != 0) /* the others are not the worse for it */
+		if (strcmp(value_text(month, "state"), "ok") != 0) /* the other months are still backed up */
 			err_set(&damaged, ERR_CONFLICT,
 				"the daemon cannot read all of its archive; the backup has the readable part: %s",
 				value_text(month, "why"));
@@ -163,7 +163,7 @@ static int take_samples(struct client *c, const char *path, struct fw_err *err)
 	return result;
 }
 
-/* The database first: whatever it says is archived is in the files that come after. */
+/* The database first: everything that it lists as archived is in the files that follow. */
 int verb_backup(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };

@@ -5,7 +5,7 @@
 #include "cli/internal.h"
 #include "lib/lib.h"
 
-/* One line about where it is. */
+/* One line about the state of the bisect. */
 static bool describe(const json_t *bisect, char *text, size_t size)
 {
 	const char *state = value_text(bisect, "state");
@@ -20,7 +20,7 @@ static bool describe(const json_t *bisect, char *text, size_t size)
 	return strcmp(state, "listing") == 0 || strcmp(state, "measuring") == 0;
 }
 
-#define PROBABILITY_SHOWN 0.9999 /* more digits are none that a few runs can tell */
+#define PROBABILITY_SHOWN 0.9999 /* a few runs cannot resolve more digits */
 
 static void commits_cell(struct table *t, const json_t *culprit)
 {

@@ -5,7 +5,7 @@
 
 #define warn(...) plain_line(stdout, "WARNING " __VA_ARGS__)
 
-/* Own: the caller's; NULL where there is no such list, or no access to it. */
+/* Own: the caller; NULL if the daemon does not have the list, or denies access. */
 static json_t *get(struct client *c, const char *path)
 {
 	struct fw_err ignored = { 0 };
@@ -47,9 +47,9 @@ void blockers_broken(struct client *c, const char *repo)
 	json_decref(workers);
 }
 
-/* ---- what waits ---------------------------------------------------------------------------------------------------------- */
+/* ---- blocked jobs ------------------------------------------------------------------------------------------------------ */
 
-/* What a scheduler is asked for, and what that waits for. */
+/* What a worker requested from its scheduler, and what the request waits for. */
 static void print_pending(const json_t *worker)
 {
 	const char *why = value_text(worker, "why"), *id = value_text(worker, "allocation"), *aim = value_text(worker, "to");
@@ -93,7 +93,7 @@ static void print_devices(const json_t *devices)
 		case DEVICESTATE_HEALTH_CHECK:
 			warn("device %s is being tried before it gets jobs again", uuid);
 			break;
-		case DEVICESTATE_ABSENT: /* perhaps taken out for good; a job that waits for it says so */
+		case DEVICESTATE_ABSENT: /* possibly removed for good; a job that waits for it reports this */
 		case DEVICESTATE_OK:
 		case DEVICESTATE_N:
 			break;
@@ -101,7 +101,7 @@ static void print_devices(const json_t *devices)
 	}
 }
 
-/* Whom jobs wait for that have a device. */
+/* Notes of jobs that have a device. */
 static void print_jobs(const json_t *open)
 {
 	size_t i;
@@ -114,7 +114,7 @@ static void print_jobs(const json_t *open)
 	}
 }
 
-/* Each thing that no worker has once, however many jobs wait for it. */
+/* Print each requirement that no worker meets once, however many jobs have it. */
 static void print_unschedulable(const json_t *open)
 {
 	size_t i;

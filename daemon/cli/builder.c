@@ -65,7 +65,7 @@ static int by_make(const struct scan *l, const struct scan_program *program, str
 
 /* ---- CMake ---------------------------------------------------------------------------------------------------------------- */
 
-/* The first word of a call of `command` that names `source` among its words. Shape: name[size]. */
+/* The first argument of a call of `command` that has `source` among its arguments. Shape: name[size]. */
 static bool cmake_target(const char *text, const char *command, const char *source, char *name, size_t size)
 {
 	size_t len = strlen(command);
@@ -88,7 +88,7 @@ static bool cmake_target(const char *text, const char *command, const char *sour
 	return false;
 }
 
-/* The topmost folder above `dir` that is a project of its own. */
+/* The topmost folder above `dir` that contains a project() call. */
 static bool cmake_root(const struct scan *l, const char *dir, char *root)
 {
 	char at[SCAN_PATH_SIZE];
@@ -147,7 +147,7 @@ static int by_cmake(const struct scan *l, const struct scan_program *program, st
 
 /* ---- a compiler alone ------------------------------------------------------------------------------------------------------ */
 
-/* Sources in the program's folder whose header it includes. */
+/* Sources in the program's folder of which it includes the header. */
 static void add_neighbours(struct command *c, const struct scan *l, const struct scan_program *program)
 {
 	static const char *const suffixes[] = { ".c", ".cc", ".cpp", ".cu", NULL };
@@ -196,7 +196,7 @@ static int by_compiler(const struct scan *l, const struct scan_program *program,
 	struct command *c = &step->command;
 
 	if (program->kind == SCAN_NVBENCH || strpbrk(program->path, " '\"$`\\"))
-		return 0; /* nvbench comes with CMake */
+		return 0; /* nvbench is built with CMake */
 	*step = (struct builder_step){ 0 };
 	snprintf(file, COMMAND_WORD_SIZE, "%.*s%s", (int)(suffix - program->path), program->path, is_module ? ".so" : "");
 	if (scan_is_there(l, file)) /* a folder of that name */

@@ -1,4 +1,4 @@
-/* Calibration: request comparisons of equal builds, print their results, delete them. */
+/* calibrate: request comparisons of equal builds, print their results, delete them. */
 #include "cli/internal.h"
 #include "lib/lib.h"
 

@@ -1,4 +1,4 @@
-/* catalog.c - the tables; see catalog.c. */
+/* catalog.c - the tables of verbs and options; see internal.h. */
 #include "cli/internal.h"
 
 #include "lib/lib.h"

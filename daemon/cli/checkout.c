@@ -1,4 +1,4 @@
-/* checkout.c - the checkout around us, and the repository that is read from it. */
+/* checkout.c - the current checkout, and the repository that is read from it. */
 #include "cli/internal.h"
 
 #include <limits.h>
@@ -33,7 +33,7 @@ int checkout_worktree(char *path, size_t size, struct fw_err *err)
 				 "this is not inside a git checkout; go there, or name a branch or commit instead of \".\"");
 }
 
-/* What `git` prints in the checkout, appended to `out`. Its exit status, -1: there is no git, or it did not end. */
+/* Run `git` in the checkout and append its output to `out`. Returns its exit status; -1: git is missing, or did not exit. */
 static int run_git(const char *worktree, const char *const *words, struct buf *out)
 {
 	const char *argv[12] = { "git", "-C", worktree };
@@ -46,13 +46,13 @@ static int run_git(const char *worktree, const char *const *words, struct buf *o
 	return how.status;
 }
 
-/* The folder whose refs a checkout shows: of a linked worktree that of the checkout it belongs to. */
+/* The folder that contains the refs of a checkout: for a linked worktree that of its main checkout. */
 static void find_main_checkout(const char *worktree, char *path, size_t size)
 {
 	char git[4200], line[4200] = "";
 	snprintf(path, size, "%s", worktree);
 	snprintf(git, sizeof git, "%s/.git", worktree);
-	int fd = regular_open("", git, NULL); /* a folder is none */
+	int fd = regular_open("", git, NULL); /* not a folder */
 	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
 	if (!f) {
 		if (fd >= 0)
@@ -70,7 +70,7 @@ static void find_main_checkout(const char *worktree, char *path, size_t size)
 }
 
 /*
- * The remote of the checkout at that address, "" none; with `only` no other one than that. `remotes`: what `git remote -v` prints.
+ * The remote of the checkout with that address, "" none; with `only` only that remote. `remotes`: output of `git remote -v`.
  * Shape: name[size].
  */
 static void find_remote(const char *remotes, const char *only, const char *url, char *name, size_t size)
@@ -90,7 +90,7 @@ static void find_remote(const char *remotes, const char *only, const char *url, 
 	}
 }
 
-/* "origin git@example.org:team/kernels.git, and 1 more", or that there is none. */
+/* "origin git@example.org:team/kernels.git, and 1 more", or a text that there is none. */
 static void describe_remotes(const char *remotes, char *text, size_t size)
 {
 	char remote[256] = "", address[2048] = "";
@@ -122,7 +122,10 @@ static int no_match(struct client *c, const json_t *repos, const char *worktree,
 	return -1;
 }
 
-/* Of the repositories those that a remote (`only` NULL: any) leads to, each with that remote in names; `out` is the last one. Their number. */
+/*
+ * Find the repositories to which a remote (`only` NULL: any) refers. Returns their number; `names` gets each with its remote,
+ * `out` the last one.
+ */
 static int find_by_remote(const json_t *repos, const char *remotes, const char *only, struct checkout *out, struct buf *names)
 {
 	json_t *repo;
@@ -144,7 +147,7 @@ static int find_by_remote(const json_t *repos, const char *remotes, const char *
 	return n;
 }
 
-/* What `git config` has of a key, "" nothing. Shape: value[size]. */
+/* The value of a key in `git config`, "" none. Shape: value[size]. */
 static void read_config(const char *worktree, const char *key, char *value, size_t size)
 {
 	const char *const get[] = { "config", "--get", key, NULL };
@@ -156,8 +159,8 @@ static void read_config(const char *worktree, const char *key, char *value, size
 }
 
 /*
- * Remotes lead to several watched repositories: take the one that git pushes the current branch to, else the one that it pulls it from, else
- * that of origin. Err: ERR_CONFLICT with the names of all.
+ * Remotes refer to several watched repositories: choose the one that git pushes the current branch to, else the one that it pulls
+ * it from, else that of origin. Err: ERR_CONFLICT with the names of all.
  */
 static int choose_remote(const json_t *repos, const char *remotes, struct checkout *out, struct buf *names, struct fw_err *err)
 {
@@ -183,7 +186,7 @@ static int choose_remote(const json_t *repos, const char *remotes, struct checko
 		"remotes of this checkout are several watched repositories: %s; name one with --repo NAME", names->data);
 }
 
-/* The repository that the daemon reads from this very checkout. */
+/* The repository that the daemon reads from this checkout itself. */
 static bool find_itself(const json_t *repos, const char *main_checkout, struct checkout *out)
 {
 	json_t *repo;
@@ -238,7 +241,7 @@ int checkout_check(struct client *c, const struct options *o, struct fw_err *err
 		return 0;
 	if (err->code != ERR_CONFLICT)
 		return -1;
-	err_clear(err); /* several are of this checkout */
+	err_clear(err); /* several repositories match this checkout */
 	return 0;
 }
 
@@ -265,7 +268,7 @@ bool checkout_has_newer(const struct checkout *here, const char *branch, const c
 	return is_newer;
 }
 
-/* Repositories that may be meant. */
+/* Repositories that the command may refer to. */
 struct candidates {
 	struct buf names; /* separated by commas */
 	char one[256];
@@ -275,7 +278,7 @@ struct candidates {
 static void add(struct candidates *of, const char *name)
 {
 	if (of->n && strcmp(of->one, name) == 0)
-		return; /* lists are by repository, so what comes again comes at once */
+		return; /* lists are ordered by repository, so duplicates are adjacent */
 	buf_printf(&of->names, "%s%s", of->n++ ? ", " : "", name);
 	snprintf(of->one, sizeof of->one, "%s", name);
 }
@@ -286,7 +289,7 @@ static void forget(struct candidates *of)
 	of->n = 0;
 }
 
-/* The rows of an answer that was got as `result`, and is released. Not found is none. */
+/* Add the rows of an answer with status `result`, and release it. ERR_NOT_FOUND is an empty list. */
 static int add_rows(int result, json_t *answer, const char *list, const char *key, struct candidates *of, struct fw_err *err)
 {
 	json_t *item;
@@ -310,7 +313,7 @@ static int add_all(struct client *c, struct candidates *of, struct fw_err *err)
 	return add_rows(result, answer, "items", "name", of, err);
 }
 
-/* Those with a branch or a commit of that name. */
+/* Add the repositories with a branch or commit of that name. */
 static int add_holders(struct client *c, const char *what, struct candidates *of, struct fw_err *err)
 {
 	struct buf path;
@@ -373,5 +376,5 @@ int checkout_repo(struct client *c, const struct options *o, const char *what, c
 	if (err.code == ERR_NONE)
 		return EXIT_OK;
 	int status = verb_fail(&err);
-	return err.code == ERR_CONFLICT ? EXIT_USAGE : status; /* it could be answered, were it asked in full */
+	return err.code == ERR_CONFLICT ? EXIT_USAGE : status; /* unambiguous arguments would solve it, so it is a usage error */
 }

@@ -11,9 +11,9 @@ enum { ANSWER_MAX = 64 << 20, MEMBERS_MAX = 64 << 10, CONNECT_TIMEOUT_MS = 3000,
 
 struct client {
 	char server[256];
-	char bearer[256]; /* a header line, "" none */
+	char bearer[256]; /* name of a header to read, "" none */
 	CURL *curl;
-	long timeout_ms; /* of calls that answer in JSON */
+	long timeout_ms; /* for calls with a JSON answer */
 };
 
 int client_open(const char *server, const char *token, struct client **out, struct fw_err *err)
@@ -67,13 +67,13 @@ const char *client_server(const struct client *c)
 	return c->server;
 }
 
-/* Where an answer goes: a refusal is always collected, because its words are the error. */
+/* Destination of an answer: a refusal is always collected, because its message becomes the error. */
 struct sink {
 	CURL *curl;
 	struct buf *text;
 	int fd;       /* -1: everything into `text` */
 	long wants;   /* the status whose answer goes to `fd` */
-	int64_t from; /* bytes that are there already */
+	int64_t from; /* number of bytes that exist already */
 	int write_errno;
 };
 
@@ -92,7 +92,7 @@ static size_t take(char *data, size_t size, size_t n, void *arg)
 	return 0;
 }
 
-/* A problem document's words, or the status alone. */
+/* The message of a problem document, or only the status. */
 static int refuse(long status, const struct buf *answer, struct fw_err *err)
 {
 	json_t *problem = json_loadb(answer->data, answer->len, 0, NULL);
@@ -126,7 +126,7 @@ static bool set_options(
 	       curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, why) == CURLE_OK;
 }
 
-/* What went wrong before an answer was there. */
+/* Error of a call without an answer. */
 static int explain(struct client *c, CURLcode code, const struct sink *sink, const char *why, struct fw_err *err)
 {
 	curl_off_t connected_us = 0;
@@ -192,7 +192,7 @@ int client_get(struct client *c, const char *path, json_t **out, struct fw_err *
 	return result;
 }
 
-/* The page at `path` from `cursor` on. */
+/* Get the page at `path` from `cursor` on. */
 static int get_page(struct client *c, const char *path, const char *cursor, json_t **out, struct fw_err *err)
 {
 	const struct member query[] = { { "limit", .number = 500 }, { "cursor", .text = cursor }, { 0 } };
@@ -343,7 +343,7 @@ int client_get_at(struct client *c, const char *prefix, const char *id, const ch
 /* ---- events ------------------------------------------------------------------------------------------------------------ */
 
 struct stream {
-	struct buf text; /* what has come of a line */
+	struct buf text; /* received beginning of a line */
 	char kind[64];
 	long long *last;
 	stream_fn *each;

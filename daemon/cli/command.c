@@ -30,7 +30,7 @@ void command_put_shell(const struct command *c, struct buf *out)
 void command_put_word(const char *word, struct buf *out)
 {
 	static const char *const others[] = { "true", "false", "null", "yes", "no", "on", "off", NULL };
-	/* it begins like a path, an option or a name, and no further sign of YAML is in it */
+	/* begins like a path, an option or a name and contains no other YAML syntax */
 	bool is_plain = word[0] && strspn(word, plain) == strlen(word) &&
 			(strchr(letters, word[0]) || strncmp(word, "./", 2) == 0 || strcmp(word, ".") == 0 ||
 				(word[0] == '-' && word[1] && (word[1] == '-' || strchr(letters, word[1]))));

@@ -1,10 +1,10 @@
-/* compare and run: request a comparison; compare follows its jobs and prints what came out. */
+/* compare and submit: request a comparison; compare follows its jobs and prints the results. */
 
 #include "cli/internal.h"
 #include "lib/lib.h"
 #include "model/model.h"
 
-/* Store the uncommitted files as a commit that is on no branch. Shape: sha[65]. */
+/* Store the uncommitted files as a commit on no branch. Shape: sha[65]. */
 static int snapshot(const char *worktree, char *sha, struct fw_err *err)
 {
 	char program[4096];
@@ -38,7 +38,7 @@ static bool is_uncommitted(const char *target)
 	return strcmp(target, ".") == 0;
 }
 
-/* Which repository is meant; as checkout_repo. Shape: name[size]. */
+/* The repository that the command refers to; as checkout_repo. Shape: name[size]. */
 static int repo_of(struct client *c, const struct options *o, const char *target, char *name, size_t size)
 {
 	char worktree[4096];
@@ -67,7 +67,7 @@ static int request(struct client *c, const struct options *o, const char *repo, 
 	return client_post_members(c, "/api/v1/jobs", request, job, err);
 }
 
-/* What was asked for ended as `state` before anybody could look at it. */
+/* The requested comparison ended as `state` before it could be followed. */
 static bool has_ended_as(const json_t *verdict, enum jobstate state)
 {
 	const json_t *first = json_array_get(json_object_get(verdict, "suites"), 0);

@@ -1,4 +1,4 @@
-/* compare_files.c - two outputs of foreign benchmarks side by side, without a daemon and without a verdict. */
+/* compare_files.c - comparison of two outputs of other benchmarks, without a daemon and without a verdict. */
 #include <math.h>
 
 #include "cli/internal.h"
@@ -54,13 +54,13 @@ static void print_table(const struct reading *base, const struct reading *target
 	table_fini(&t);
 }
 
-/* Of a figure of the target in the unit of the base. NAN: it has none. */
+/* The target's value of a metric in the unit of the base. NAN: it has none. */
 static double figure_beside(const struct reading_figure *base, const struct reading_figure *target)
 {
 	return target ? target->median * reading_unit_factor(target->unit, base->unit) : NAN;
 }
 
-/* What no figure of times is: more of it is not worse by itself, so the change is that of the figure. */
+/* Change of a metric that is not a time: a higher value is not necessarily worse, so the sign is that of the value. */
 static double figure_change_pct(const struct reading_figure *base, double target)
 {
 	return 100 * (target / base->median - 1);
@@ -97,7 +97,7 @@ static int common_figures(const struct reading *base, const struct reading *targ
 	return n;
 }
 
-/* Returns how many figures only one file has. */
+/* Returns how many metrics only one file has. */
 static int warn_of_figures(const struct reading *in, const struct reading *from, const char *file, bool print)
 {
 	int n = 0;
@@ -156,7 +156,7 @@ static void put_left(struct jsonw *j, const char *side, const struct reading *r)
 		jsonw_format(j, "{ side=%s cell=%s reason=%s line~=%d }", side, r->left[i].key, r->left[i].why, r->left[i].line);
 }
 
-/* A sentence a line becomes a list of texts. */
+/* Convert lines to a list of strings. */
 static void put_warnings(struct jsonw *j, const struct buf *warnings)
 {
 	struct buf one;
@@ -179,7 +179,7 @@ static void print_json(const struct reading *base, const struct reading *target,
 	jsonw_init(&j, &out);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "format", base->format);
-	jsonw_kv_null(&j, "verdict"); /* there is none to be had from two files */
+	jsonw_kv_null(&j, "verdict"); /* two files give no verdict */
 	put_warnings(&j, warnings);
 	jsonw_kv_array(&j, "cells");
 	for (int side = 0; side < 2; side++) {
@@ -213,7 +213,7 @@ static void print_json(const struct reading *base, const struct reading *target,
 	buf_fini(&out);
 }
 
-/* Rows that only one file has are never passed over in silence. Returns how many. */
+/* Rows that only one file has are always reported. Returns how many. */
 static int warn_of_absent(const struct reading *in, const struct reading *from, const char *file, bool print)
 {
 	int n = 0;
@@ -229,7 +229,10 @@ static int warn_of_absent(const struct reading *in, const struct reading *from, 
 	return n;
 }
 
-/* Rows that differ by more than the threshold, either way. Returns how many of them are slower; *common gets the rows that both have. */
+/*
+ * Print rows that differ by more than the threshold in either direction. Returns how many of them are slower; *common gets the
+ * number of rows that both have.
+ */
 static int name_variations(
 	const struct reading *base, const struct reading *target, double threshold_pct, int *common, int *faster, bool print)
 {
@@ -258,7 +261,7 @@ static void put_figure(struct buf *out, double v)
 		buf_putc(out, ',');
 }
 
-/* Of formats that have no comparison of their own. */
+/* Table for formats without a comparison format of their own. */
 static void put_table(struct buf *out, const struct reading *base, const struct reading *target)
 {
 	buf_puts(out, "cell,base_ms,target_ms,base_tflops,target_tflops,change_pct\n");
@@ -276,7 +279,7 @@ static void put_table(struct buf *out, const struct reading *base, const struct 
 	}
 }
 
-/* MagiAttention's other file, flops.csv, is a table like any. */
+/* MagiAttention's other file, flops.csv, is an ordinary table. */
 static bool is_profile(const struct reading *r)
 {
 	const char *key = r->n_rows > 0 ? r->row[0].key : "";
@@ -284,7 +287,7 @@ static bool is_profile(const struct reading *r)
 	       (strncmp(key, "ffa/dense/", 10) == 0 || strncmp(key, "ffa/block_sparse/", 17) == 0);
 }
 
-/* Two profiles of MagiAttention become its comparison, with the phases that no cell has. */
+/* Convert two profiles of MagiAttention to its comparison format, with the phases that belong to no cell. */
 static int put_profiles(struct buf *out, const char *base, const char *target, struct fw_err *err)
 {
 	struct buf text[2];
@@ -320,7 +323,7 @@ static int write_comparison(const struct options *o, const struct reading *base,
 	return result;
 }
 
-/* The comparison, aloud or as JSON. Returns the exit status. */
+/* Print the comparison, as text or as JSON. Returns the exit status. */
 static int show(const struct options *o, const struct reading reading[2], const struct buf *warnings, int unpaired)
 {
 	const struct reading *base = &reading[0], *target = &reading[1];

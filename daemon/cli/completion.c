@@ -1,4 +1,4 @@
-/* completion.c - completions for bash, zsh and fish, written from the catalog; and, for the build, the sources of man pages. */
+/* completion.c - completions for bash, zsh and fish, generated from the catalog; and, for the build, the sources of man pages. */
 #include "cli/internal.h"
 
 /* ---- names ---- */
@@ -7,7 +7,7 @@ enum { HURRY_MS = 1500 };
 
 static const struct kind {
 	const char *name, *path, *key;
-	bool takes_repo, wants_repo; /* wants: it is asked of one repository after the other */
+	bool takes_repo, wants_repo; /* wants: requested separately for each repository */
 } kinds[] = {
 	{ "branches", "/api/v1/branches?limit=500", "display", true, false },
 	{ "cells", "/api/v1/cells", "cell", true, true },
@@ -18,7 +18,7 @@ static const struct kind {
 	{ "repos", "/api/v1/repos", "name", false, false },
 };
 
-/* NULL: there are no names of this kind. */
+/* NULL: unknown kind of names */
 static const struct kind *find(const char *name)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -42,7 +42,7 @@ static void print_items(const json_t *items, const char *key)
 	}
 }
 
-/* Nothing is reported while a user types. */
+/* Errors are not printed while a user types. */
 static void print_of(struct client *c, const struct kind *kind, const char *repo)
 {
 	const struct member query[] = { { "repo", .text = kind->takes_repo ? repo : NULL }, { 0 } };
@@ -53,7 +53,7 @@ static void print_of(struct client *c, const struct kind *kind, const char *repo
 	json_decref(answer);
 }
 
-/* Print those of o->repo, or of all repositories; nothing where the daemon does not answer at once. */
+/* Print the names of o->repo, or of all repositories; nothing if the daemon does not answer at once. */
 static void names_print(struct client *c, const struct options *o, const struct kind *k)
 {
 	struct fw_err ignored = { 0 };
@@ -89,7 +89,7 @@ static void option_names(const struct catalog_verb *verb, FILE *out)
 		}
 }
 
-/* Options that are followed by a value, which is neither the verb nor an argument. */
+/* Options that take a value, which is neither the verb nor an argument. */
 static void value_options(const char *between, FILE *out)
 {
 	const char *gap = "";
@@ -100,7 +100,7 @@ static void value_options(const char *between, FILE *out)
 		}
 }
 
-/* The kind of names that argument `at` of a verb, from 0, is asked for. False: none. Shape: kind[KIND_BYTES]. */
+/* The kind of names for argument `at` of a verb, from 0. False: none. Shape: kind[KIND_BYTES]. */
 static bool requested_at(const struct catalog_verb *verb, int at, char *kind)
 {
 	const char *word = verb->asks ? verb->asks : "";
@@ -164,7 +164,7 @@ static void bash_start(FILE *out)
 	      "\tCOMPREPLY=()\n\tfor ((i = 1; i < COMP_CWORD; i++)); do\n\t\tcase ${COMP_WORDS[i]} in\n\t\t",
 		out);
 	value_options("|", out);
-	/* bash splits an address at its colons */
+	/* bash splits addresses at colons */
 	fputs(")\n\t\t\toption=${COMP_WORDS[i]} value=${COMP_WORDS[++i]}\n"
 	      "\t\t\twhile ((i + 2 < COMP_CWORD)) && [[ ${COMP_WORDS[i+1]} == : ]]; do value+=:${COMP_WORDS[i+2]}; ((i += 2)); done\n"
 	      "\t\t\t[[ $option == --server || $option == --token-file || $option == --repo ]] && given+=(\"$option\" \"$value\") ;;\n"
@@ -194,7 +194,7 @@ static void bash(FILE *out)
 
 /* ---- zsh, fish --------------------------------------------------------------------------------------------------------- */
 
-/* `text` inside single quotes; a quote in it ends them for a moment. Colons and brackets mean something to zsh. */
+/* text` in single quotes; a quote in it is escaped. Colons and brackets are special in zsh. */
 static void quoted(FILE *out, const char *text, const char *escape)
 {
 	for (; *text; text++) {
@@ -222,7 +222,7 @@ static void zsh_option(const struct catalog_option *o, FILE *out)
 	fputs("'", out);
 }
 
-/* One argument by its place, from 0: words, names that are asked for, files. */
+/* One argument by its position, from 0: fixed values, names from the daemon, or files. */
 static void zsh_argument(const struct catalog_verb *v, int at, FILE *out)
 {
 	char kind[KIND_BYTES];
@@ -289,7 +289,7 @@ static void fish_option(const struct catalog_option *o, const char *when, FILE *
 	if (o->kind == CATALOG_FILE)
 		fputs(" -r -F", out);
 	else if (o->value)
-		fputs(" -x", out); /* a value that is no file */
+		fputs(" -x", out); /* a value that is not a file */
 	if (o->kind == CATALOG_WORDS)
 		fprintf(out, " -a '%s'", o->words);
 	else if (o->kind == CATALOG_REQUESTED)
@@ -391,8 +391,7 @@ int verb_completion(struct client *c, const struct options *o)
 		zsh(stdout);
 	else if (strcmp(shell, "fish") == 0)
 		fish(stdout);
-	else if (strncmp(shell, "man:", 4) == 0 &&
-		 catalog_find(shell + 4)) /* for etc/install.sh: the source of flopwatch-VERB(1) */
+	else if (strncmp(shell, "man:", 4) == 0 && catalog_find(shell + 4)) /* for etc/install.sh: source of flopwatch-VERB(1) */
 		help_man(catalog_find(shell + 4), stdout);
 	else if (strcmp(shell, "verbs") == 0)
 		verb_names(stdout), putchar('\n');

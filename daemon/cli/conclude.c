@@ -5,17 +5,17 @@
 
 #include "model/model.h"
 
-/* What the comparisons add up to. */
+/* Combined result of the comparisons. */
 struct sum {
 	struct client *c;
 	const struct options *o;
 	json_t *comparisons; /* bodies */
-	bool lost;           /* a cell did, and not beside a peer */
-	bool beside_peers;   /* all of them: nobody is called */
-	int peer_status;     /* being slower than a peer is a fact and no alarm; nothing set beside it is no answer */
+	bool lost;           /* a cell regressed, other than against a peer */
+	bool beside_peers;   /* all of them are against peers, so that no alert exists */
+	int peer_status;     /* being slower than a peer is not an alert; a peer without comparable cells gives no result */
 };
 
-/* Whether both sides do any cell. */
+/* Whether any cell was compared. */
 static bool has_pair(const json_t *comparison)
 {
 	size_t i;
@@ -29,7 +29,7 @@ static bool has_pair(const json_t *comparison)
 	return false;
 }
 
-/* The body says what was measured; what became of that, and by whom, stands beside it. */
+/* The body contains the measurements; the acceptance, and the user who accepted, are added to it. */
 static void print_accepted_json(const json_t *comparison, const json_t *suite, const json_t *accepted)
 {
 	json_t *all = json_copy((json_t *)comparison);
@@ -39,7 +39,7 @@ static void print_accepted_json(const json_t *comparison, const json_t *suite, c
 	json_decref(all);
 }
 
-/* "commit 0123456789ab  branch topic": the branch where the verdict is on one. */
+/* "commit 0123456789ab branch topic": with the branch if the verdict is on one. */
 static void print_commit(const json_t *verdict)
 {
 	const char *branch = value_text(verdict, "branch");
@@ -51,7 +51,7 @@ static void print_commit(const json_t *verdict)
 	fputs("  ", stdout);
 }
 
-/* "commit 0123456789ab  branch topic  verdict: regression (accepted)", and by whom. */
+/* "commit 0123456789ab branch topic verdict: regression (accepted)", and the user who accepted. */
 static void print_acceptance(const json_t *verdict, const json_t *accepted, bool alone)
 {
 	if (alone) {
@@ -62,7 +62,7 @@ static void print_acceptance(const json_t *verdict, const json_t *accepted, bool
 		value_text(accepted, "reason"));
 }
 
-/* One comparison: fetched, printed as it comes, and taken into the sum. */
+/* Fetch a comparison, print it, and add it to the combined result. */
 static int take(struct sum *s, const json_t *suite, const json_t *accepted, bool alone, struct fw_err *err)
 {
 	char path[64];

@@ -1,4 +1,4 @@
-/* config check: the daemon's own reader of configurations says every mistake; then the daemon looks whether what is named is there. */
+/* config check: flopwatchd parses the configuration and reports every error; then it checks that the named objects exist. */
 #include <stdlib.h>
 
 #include "cli/internal.h"
@@ -16,7 +16,7 @@ struct environment {
 	const char *list[6];
 };
 
-/* As every child of ours gets, and where systemd has put the credentials that a configuration may name. */
+/* PATH as every child process gets it, and the folder of systemd's credentials, which a configuration may name. */
 static void fill_environment(struct environment *env)
 {
 	static const char *const names[] = { "PATH", "HOME", "TZ", "CREDENTIALS_DIRECTORY" };
@@ -30,7 +30,7 @@ static void fill_environment(struct environment *env)
 	env->list[n] = NULL;
 }
 
-/* flopwatchd --config FILE and this option, to its end. Own: out and errors, which may be the same, are the caller's. */
+/* Run flopwatchd --config FILE with this option to its end. Own: the caller owns out and errors, which may be the same. */
 static int run(const char *file, const char *option, int deadline_ms, struct buf *out, struct buf *errors, struct proc_exit *how,
 	struct fw_err *err)
 {
@@ -49,7 +49,7 @@ static int run(const char *file, const char *option, int deadline_ms, struct buf
 	return err_set(err, ERR_INTERNAL, "%s: %s", program, text);
 }
 
-/* EXIT_OK: there is no mistake in it; else it was printed. */
+/* EXIT_OK: no errors; else they were printed. */
 static int read_it(const struct options *o)
 {
 	struct fw_err err = { 0 };

@@ -1,4 +1,4 @@
-/* doctor: is everything there that measuring needs. One question a function; each says ok, warn or fail, and what to do. */
+/* doctor: checks all requirements of measurements. One check per function; each returns ok, warn or fail, and advice. */
 #include "cli/internal.h"
 
 #include <sys/statvfs.h>
@@ -17,7 +17,7 @@ static bool is_failure(enum verdict verdict)
 	return verb_status_of_verdict(verdict) == EXIT_ERROR;
 }
 
-/* The first cell of a comparison that tells of a failure: its class, its words. */
+/* The first cell of a comparison with a failure: its class and message. */
 static void read_cells(const json_t *comparison, struct failures *of)
 {
 	size_t i;
@@ -35,7 +35,7 @@ static void read_cells(const json_t *comparison, struct failures *of)
 	}
 }
 
-/* How one job failed. 0, -1: the daemon does not report that. */
+/* Get the failure of one job. 0; -1: the daemon does not report it. */
 static int read_job(struct client *c, const json_t *job, struct failures *of)
 {
 	struct fw_err ignored = { 0 };
@@ -54,14 +54,14 @@ static int read_job(struct client *c, const json_t *job, struct failures *of)
 	return 0;
 }
 
-/* Whether a job ended with an answer or without one; others say nothing of what it ran. */
+/* Whether a job ended with a result or a failure; other states do not indicate whether its build works. */
 static bool counts(const json_t *job)
 {
 	enum jobstate state = jobstate_from_name(value_text(job, "state"));
 	return state == JOBSTATE_FAILED || (state == JOBSTATE_DONE && value_verdict(job) != VERDICT_NONE);
 }
 
-/* Newest first, up to the first that did not fail. */
+/* Iterate from the newest job to the first that did not fail. */
 static void read_jobs(struct client *c, const json_t *jobs, struct failures *out)
 {
 	size_t i;
@@ -85,8 +85,8 @@ static void read_jobs(struct client *c, const json_t *jobs, struct failures *out
 }
 
 /*
- * Whether the newest jobs of `repo` that ended, two at least, all failed. False also where the daemon does not answer; `out` then holds
- * nothing.
+ * Whether the newest ended jobs of `repo`, at least two, all failed. False also if the daemon does not answer; `out` is then
+ * empty.
  */
 static bool failures_find(struct client *c, const char *repo, struct failures *out)
 {
@@ -156,7 +156,7 @@ static void check_accounts(struct answers *a, const char *root)
 				groups[i]);
 }
 
-/* Ubuntu's setting, under which bubblewrap works only with a profile of its own. */
+/* Ubuntu's setting that allows bubblewrap only with an AppArmor profile. */
 static void check_namespaces(struct answers *a, const char *root)
 {
 	static const char *const profiles[] = { "bwrap", "bwrap-userns-restrict", "usr.bin.bwrap" };
@@ -199,7 +199,7 @@ struct doctor {
 	struct answers answers;
 };
 
-/* Run a program; its output without its line ends' rest. False: it cannot be run, or failed. Shape: out is a buf. */
+/* Run a program and get its output without trailing line ends. False: it cannot be run, or failed. Shape: out is a buf. */
 static bool request(const char *const *argv, struct buf *out)
 {
 	struct proc_spec spec = { .argv = argv };
@@ -251,7 +251,7 @@ static void check_devices(struct doctor *d)
 	buf_fini(&out);
 }
 
-/* A module of a few lines is built and run as those of a push are. */
+/* Build and run a minimal module in the same way as those of a push. */
 static void check_build(struct doctor *d)
 {
 	char program[4096];
@@ -298,7 +298,7 @@ static void check_nvcc(struct doctor *d)
 	buf_fini(&out);
 }
 
-/* One kernel is counted, as a profile counts: inside the sandbox, by the account that asks. */
+/* Count one kernel in the same way as a profile: inside the sandbox, by the account of the user. */
 static void check_counters(struct doctor *d)
 {
 	char program[4096];
@@ -417,7 +417,7 @@ static void check_daemon_devices(struct doctor *d, const json_t *devices)
 			"the daemon knows no device");
 }
 
-/* ", shows /opt/conda": folders that branch code may read there. Shape: out[size]. */
+/* ", shows /opt/conda": folders that branch code may read on the worker. Shape: out[size]. */
 static void print_shown(const json_t *worker, char *out, size_t size)
 {
 	size_t i, used = 0;
@@ -446,7 +446,7 @@ static void check_workers(struct doctor *d, const json_t *workers)
 	}
 }
 
-/* Months of single times that left the database. */
+/* Archived months of single times. */
 static void check_samples(struct doctor *d, const json_t *months)
 {
 	size_t i;
@@ -465,7 +465,7 @@ static void check_samples(struct doctor *d, const json_t *months)
 			bytes >> 20);
 }
 
-/* The lines of /healthz after the first. */
+/* The lines of /healthz after the first one. */
 static void check_warnings(struct doctor *d, char *health)
 {
 	static const char mark[] = "warning: ";
@@ -495,7 +495,7 @@ static void check_daemon(struct doctor *d)
 		answers_add(&d->answers, OK, "daemon", "", "%s answers and can store results", client_server(d->c));
 		check_warnings(d, text.data);
 		check_repos(d, repos);
-		if (client_get(d->c, "/api/v1/workers", &workers, &err) == 0) /* a daemon of before has no such list */
+		if (client_get(d->c, "/api/v1/workers", &workers, &err) == 0) /* an older daemon does not have this list */
 			check_workers(d, workers);
 		check_daemon_devices(d, devices);
 		if (client_get(d->c, "/api/v1/samples", &months, &err) == 0)
@@ -508,9 +508,9 @@ static void check_daemon(struct doctor *d)
 	buf_fini(&text);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------------- */
+/* ---- all checks -------------------------------------------------------------------------------------------------------- */
 
-/* What the daemon's own look at its configuration finds: it tries folders, repositories with their credentials, and workers. */
+/* The daemon's check of its configuration: folders, repositories with their credentials, and workers. */
 static void check_config_names(struct doctor *d, const struct options *o)
 {
 	struct fw_err err = { 0 };

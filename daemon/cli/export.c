@@ -1,4 +1,4 @@
-/* export.c - a comparison as the CSV files of other projects' benchmarks, under the names that people gave its sides. */
+/* export.c - a comparison as CSV files in the formats of other projects' benchmarks, named after its sides. */
 #include <errno.h>
 #include <math.h>
 
@@ -8,7 +8,7 @@ enum { NAME_SIZE = 128, TEXT_MAX = 64 << 20 };
 
 static const struct {
 	const char *file, *kind, *table;
-	bool base, target; /* whose names the file carries */
+	bool base, target; /* the sides' names in the file */
 } files[] = {
 	{ "profile_dense_base", "profile_dense", "", true, false },
 	{ "profile_dense_target", "profile_dense", "", false, true },
@@ -18,7 +18,7 @@ static const struct {
 	{ "compare_block_sparse", "compare", "_block_sparse", true, true },
 };
 
-/* A name that is one part of a path. */
+/* A name that is one path component. */
 static void file_part(char name[NAME_SIZE])
 {
 	for (char *p = name; *p; p++)
@@ -28,7 +28,7 @@ static void file_part(char name[NAME_SIZE])
 		name[0] = '-';
 }
 
-/* What people call a side, else its commit; with the provider where one was asked for. */
+/* Display name of a side, else its commit; with the provider if one was requested. */
 static void name_side(const json_t *comparison, const char *role, char name[NAME_SIZE])
 {
 	const json_t *side = json_object_get(comparison, role);
@@ -49,7 +49,7 @@ static void name_sides(const json_t *comparison, char base[NAME_SIZE], char targ
 	snprintf(target, NAME_SIZE, "%.100s-%.12s", base, separate ? commit : "again");
 }
 
-/* One file of the comparison, appended to `text`: 1, 0 it has nothing for it, -1. */
+/* Append one file of the comparison to `text`: 1; 0 it has no content; -1. */
 static int fetch(struct client *c, const char *id, const char *file, struct buf *text, struct fw_err *err)
 {
 	char path[128];
@@ -62,7 +62,7 @@ static int fetch(struct client *c, const char *id, const char *file, struct buf 
 	return 0;
 }
 
-/* `written` (NULL: they are printed) gets its path. */
+/* written` (NULL: print it) gets the file's path. */
 static int write_in(const char *dir, const char *name, const struct buf *text, json_t *written, struct fw_err *err)
 {
 	char path[4096];
@@ -79,7 +79,7 @@ static int write_in(const char *dir, const char *name, const struct buf *text, j
 	return 0;
 }
 
-/* The files do not say what loss their suite calls one. */
+/* The files do not contain the suite's threshold. */
 static void print_threshold(const json_t *comparison)
 {
 	double threshold = value_number(json_array_get(json_object_get(comparison, "cells"), 0), "threshold_pct");
@@ -96,7 +96,7 @@ static void print_json(json_t *names)
 	json_decref(answer);
 }
 
-/* Each writes its files, adds their paths to `names` if requested, and returns the exit status after reporting any error. */
+/* Each writes its files, appends their paths to `names` if requested, and returns the exit status after reporting any error. */
 static int export_ffa(
 	struct client *c, const char *id, const json_t *comparison, const char *dir, json_t *names, struct buf *text)
 {

@@ -18,7 +18,7 @@ int files_read_text(const char *path, struct buf *text, struct fw_err *err)
 	return result;
 }
 
-/* What only one format obeys is refused for others, and never passed over. */
+/* An option that only one format supports is an error with others, never ignored. */
 static int check_options(const char *path, const char *format, const struct options *o, struct fw_err *err)
 {
 	const struct {
@@ -46,7 +46,7 @@ static int check_options(const char *path, const char *format, const struct opti
 	return 0;
 }
 
-/* The names in a table's first line, so that people see what was not recognised. */
+/* The names in a table's first line, so that the user sees what was not recognised. */
 static void first_names(const struct buf *text, char *out, size_t size)
 {
 	size_t n = strcspn(text->data, "\r\n");
@@ -56,7 +56,7 @@ static void first_names(const struct buf *text, char *out, size_t size)
 	reading_show(line, out, size);
 }
 
-/* The format of a text; NULL with `err`: none that is known. */
+/* The format of a text; NULL with `err`: no known format. */
 static const char *format_of(const struct buf *text, const char *path, const struct options *o, struct fw_err *err)
 {
 	const char *format = o->format ? o->format : reading_guess(text->data, text->len, path);
@@ -80,7 +80,7 @@ static const char *format_of(const struct buf *text, const char *path, const str
 	return NULL;
 }
 
-/* `other` NULL: it is laid beside none. */
+/* other` NULL: there is no second file. */
 static int parse(const char *path, const char *format, const struct buf *text, const struct buf *other, bool name_device,
 	const struct options *o, struct reading *out, struct fw_err *err)
 {
@@ -120,7 +120,10 @@ int files_read(const char *path, const struct options *o, struct reading *out, s
 	return result;
 }
 
-/* Read both. A file of one card beside one of several says the card in its names, too, so that they meet those of the same card. */
+/*
+ * Read both files. If only one of them contains several cards, the card is added to the names of the other, so that its rows
+ * match those of the same card.
+ */
 static int parse_both(const char *const path[2], const char *format, const struct buf text[2], const struct options *o,
 	struct reading reading[2], struct fw_err *err)
 {
@@ -208,16 +211,18 @@ int files_write(const char *path, const struct buf *text, struct fw_err *err)
 	return 0;
 }
 
-/* ---- which rows are one case -------------------------------------------------------------------------------------------- */
+/* ---- rows of the same case ------------------------------------------------------------------------------------------------ */
 
-/* A key without the tile of the kernel that ran: two builds of a case may choose different ones. Shape: out[CASE_KEY_SIZE]. */
+/* The key without the tile of the kernel: two builds may choose different tiles for a case. Shape: out[CASE_KEY_SIZE]. */
 static void without_tile(const char *key, char out[CASE_KEY_SIZE])
 {
 	const char *tile = strstr(key, "/tile"), *end = tile ? strchr(tile + 1, '/') : NULL;
 	snprintf(out, CASE_KEY_SIZE, "%.*s%s", end ? (int)(tile - key) : CASE_KEY_SIZE - 1, key, end ? end : "");
 }
 
-/* The only row of `in` that is this case but for its tile, and has no row of its own in `of`; NULL: none, or several. */
+/*
+ * The only row of `in` that is this case except for its tile, and has no row with the same key in `of`; NULL: none, or several.
+ */
 static const struct reading_row *by_case(const struct reading *in, const char *wanted, const struct reading *of)
 {
 	const struct reading_row *found = NULL;
@@ -249,16 +254,19 @@ void files_print_warnings(const struct buf *warnings, FILE *to)
 		fprintf(to, "WARNING %.*s\n", (int)(strchr(at, '\n') - at), at);
 }
 
-/* ---- what no table shows ------------------------------------------------------------------------------------------------ */
+/* ---- rows that tables do not show ----------------------------------------------------------------------------------------- */
 
-/* Rows by their lines where the format has them, else all in one sentence. `names`: all files that leave them out; the lines are those of `file`. */
+/*
+ * Print omitted rows with their lines if the format has lines, else in one sentence. `names`: all files that omit them; the lines
+ * are those of `file`.
+ */
 static void print_left(const struct reading *r, const char *file, const char *names)
 {
 	enum { SAID_MAX = 20 };
 	char reported[600];
 	int said = 0;
 
-	fflush(stdout); /* the table stands before what it lacks */
+	fflush(stdout); /* print the table before its warnings */
 	for (int i = 0; i < r->n_left && said < SAID_MAX; i++)
 		if (r->left[i].line > 0) {
 			fprintf(stderr, "WARNING %s:%d: %s was left out%s: %s\n", file, r->left[i].line, r->left[i].key,
@@ -310,7 +318,7 @@ static bool has_note(const struct reading *r, const char *note)
 	return false;
 }
 
-/* Rows of `r` that `other` leaves out alike, or those that it does not. */
+/* Print the omitted rows of `r` that `other` also omits for the same reason, or those that it does not. */
 static void print_left_part(const struct reading *r, const struct reading *other, bool alike, const char *file, const char *names)
 {
 	struct reading part = { .left = mem_alloc_zero((size_t)r->n_left + 1, sizeof *part.left) };

@@ -1,4 +1,4 @@
-/* follow.c - one job after the other, until none of what was asked for is open. */
+/* follow.c - follows the requested jobs, one after the other, until none is open. */
 #include "cli/internal.h"
 
 #include <time.h>
@@ -12,10 +12,12 @@ static const int64_t progress_after_ns = INT64_C(1000000000), line_every_ns = IN
 
 enum { POLL_MS = 250, RESTART_POLLS = 80 };
 
-/* What is said while one waits: on a terminal one line that changes; in a pipe, where each is kept, a line in ten seconds at most. */
+/*
+ * Progress output: on a terminal one line that changes; in a pipe, where every line is stored, at most one line in ten seconds.
+ */
 struct follow_said {
 	bool terminal, lines;
-	int64_t quiet_until_ns, every_ns; /* every_ns: between lines; 0 each step has its own */
+	int64_t quiet_until_ns, every_ns; /* every_ns: time between lines; 0 each step has a line */
 	char last[512];
 };
 
@@ -34,7 +36,7 @@ static void follow_pause(void)
 	nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000 }, NULL);
 }
 
-/* A daemon that restarts goes on with its jobs. */
+/* Jobs continue after a restart of the daemon. */
 static int get_patiently(struct client *c, const char *path, json_t **out, struct fw_err *err)
 {
 	for (int failures = 0; client_get(c, path, out, err) != 0; failures++) {
@@ -46,7 +48,7 @@ static int get_patiently(struct client *c, const char *path, json_t **out, struc
 	return 0;
 }
 
-/* One line about where a job is. */
+/* One line about the state of a job. */
 static void describe_job(const json_t *job, char *text, size_t size)
 {
 	enum jobstate state = state_of(job);
@@ -74,7 +76,7 @@ static struct follow_said follow_begin(const struct options *o)
 	return s;
 }
 
-/* Say `what`, such as "job 7", and `text`, unless that was said last or it is too early. */
+/* Print `what`, such as "job 7", and `text`, unless it was printed last or it is too early. */
 static void follow_print(struct follow_said *s, const char *what, const char *text)
 {
 	if (strcmp(text, s->last) == 0 || clock_mono_ns() < s->quiet_until_ns)
@@ -87,7 +89,7 @@ static void follow_print(struct follow_said *s, const char *what, const char *te
 	s->quiet_until_ns = clock_mono_ns() + s->every_ns;
 }
 
-/* Nothing is waited for any more: a line that changed goes. */
+/* End of the progress output: erase the line on a terminal. */
 static void follow_end(const struct follow_said *s)
 {
 	if (s->terminal)
@@ -128,7 +130,7 @@ int follow_one(struct client *c, const struct options *o, const char *kind, long
 				return 0;
 			}
 		}
-		err_clear(err); /* a daemon that restarts goes on with it */
+		err_clear(err); /* jobs continue after a restart of the daemon */
 		json_decref(one);
 		if (clock_mono_ns() > end_ns)
 			return err_set(err, ERR_TIMEOUT, "%s has not ended after %d s; it goes on", what, o->timeout_s);
@@ -136,7 +138,7 @@ int follow_one(struct client *c, const struct options *o, const char *kind, long
 	}
 }
 
-/* Until job `id` has ended. */
+/* Wait until job `id` has ended. */
 static int follow_job(
 	struct client *c, const struct options *o, struct follow_said *said, long long id, int64_t end_ns, struct fw_err *err)
 {
@@ -161,7 +163,7 @@ static int follow_job(
 	}
 }
 
-/* An open job: one that runs before one that waits. 0: all have ended. */
+/* An open job: a running one before a queued one. 0: all have ended. */
 static long long find_open(const json_t *verdict)
 {
 	long long waiting = 0;

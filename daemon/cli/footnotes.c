@@ -14,7 +14,7 @@ static bool has_flops(const json_t *cell)
 	return rate && strcmp(rate, "tflops") == 0;
 }
 
-/* What a cell is shown by, and loses or gains. */
+/* The value that a cell shows, and its regression or improvement. */
 static const char *rate_word(const json_t *cell)
 {
 	return has_flops(cell) ? "TFLOP/s" : value_rate(cell) ? "GB/s" : "speed";
@@ -28,7 +28,7 @@ static bool has_flag(const json_t *cell, const char *name)
 	return false;
 }
 
-/* The phase that explains at least half of what the cell lost, when there are several. Shape: text[size], "" none. */
+/* The phase that accounts for at least half of the cell's regression, if there are several phases. Shape: text[size], "" none. */
 static void worst_phase(const json_t *cell, char *text, size_t size)
 {
 	const json_t *phases = json_object_get(cell, "phases"), *worst = NULL;
@@ -51,7 +51,7 @@ static void worst_phase(const json_t *cell, char *text, size_t size)
 			value_number(worst, "change_pct"));
 }
 
-/* The judged change as one of time: -20 % of the speed is 25 % more time. */
+/* The judged change as a change of time: -20 % of the speed is 25 % more time. */
 static double more_time_pct(const json_t *cell)
 {
 	return 100 * (1 / (1 + value_number(cell, "change_pct") / 100) - 1);
@@ -102,7 +102,7 @@ static void warning(const json_t *cell, FILE *out)
 			*reason  ? reason
 			: *lacks ? lacks
 				 : "the interval is not known");
-	if (has_flag(cell, "tail") && !json_is_object(mean)) /* of a comparison before means were judged */
+	if (has_flag(cell, "tail") && !json_is_object(mean)) /* comparison of an older version, which did not judge means */
 		plain_line(out, "WARNING %s has more slow calls than its base", name);
 	else if (has_flag(cell, "tail") && !by_mean)
 		plain_line(out, "WARNING %s has more slow calls than its base: %s, on average %+.2f %%%s%s", name,
@@ -116,7 +116,7 @@ static void warning(const json_t *cell, FILE *out)
 			value_number(json_object_get(cell, "enqueue"), "base_us"));
 }
 
-/* Beside time: a line a kind, with the cell where it grew most. */
+/* Costs other than time: a line per kind, with the cell with the largest increase. */
 static void warn_of_costs(const json_t *comparison, FILE *out)
 {
 	size_t i;
@@ -131,7 +131,7 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 	}
 }
 
-/* Cells whose equal builds vary: the largest noise, where it was measured, and how to go on. */
+/* Underpowered cells: the largest noise, where it was measured, and what to do. */
 static void print_blindness(const json_t *comparison, FILE *out)
 {
 	const json_t *environment = json_object_get(comparison, "environment"), *most = NULL, *cell;
@@ -156,7 +156,7 @@ static void print_blindness(const json_t *comparison, FILE *out)
 		value_text(comparison, "repo"), value_text(environment, "device"), value_text(comparison, "repo"));
 }
 
-/* Why a side does not do cells, each reason once, with the first cell that has it. */
+/* Why a side does not compute cells: each reason once, with the first cell that has it. */
 static void print_reasons(const json_t *cells, FILE *out)
 {
 	const char *reported[REASONS_MAX];
@@ -182,7 +182,7 @@ static void print_reasons(const json_t *cells, FILE *out)
 	}
 }
 
-/* Rows of which there was nothing to compare. */
+/* Rows without anything to compare. */
 static void print_absences(const json_t *cells, FILE *out)
 {
 	static const struct {
@@ -204,7 +204,7 @@ static void print_absences(const json_t *cells, FILE *out)
 	print_reasons(cells, out);
 }
 
-/* A change beside medians whose quotient reads otherwise wants a word. */
+/* Explain a change that differs from the quotient of the displayed medians. */
 static void explain_changes(const json_t *cells, FILE *out)
 {
 	size_t i;
@@ -221,7 +221,7 @@ static void explain_changes(const json_t *cells, FILE *out)
 	}
 }
 
-/* Whether two cells ran alike: equal providers and configurations on both sides. */
+/* Whether two cells have equal providers and configurations on both sides. */
 static bool ran_alike(const json_t *a, const json_t *b)
 {
 	static const char *const sides[] = { "base", "target" }, *const keys[] = { "provider", "configuration" };
@@ -233,7 +233,7 @@ static bool ran_alike(const json_t *a, const json_t *b)
 	return true;
 }
 
-/* How kernels ran, each way once; a change names both sides. */
+/* The configurations of kernels, each once; a change names both sides. */
 static void configurations(const json_t *cells, FILE *out)
 {
 	size_t i, k;
@@ -262,14 +262,14 @@ static void configurations(const json_t *cells, FILE *out)
 	}
 }
 
-/* What is worth a warning although nobody is called: beside a peer being slower is not. */
+/* Results that are worth a warning although they open no alert. Slower than a peer is not one. */
 static bool is_blockers(const json_t *cell)
 {
 	enum verdict verdict = value_verdict(cell);
 	return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE;
 }
 
-/* What there is to do about cells without a clear answer, which is longer than a line. */
+/* What to do about cells without a clear result, if there is more to say than fits on their line. */
 static void print_remedies(const json_t *cells, FILE *out)
 {
 	bool undecided = false, rejected = false;

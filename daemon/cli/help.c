@@ -5,7 +5,7 @@ static const char exits[] =
 	"0 no regression, 1 error, 2 usage, 3 regression, 4 not found, 5 daemon unreachable, 6 timeout, 7 undecided or "
 	"nothing to compare, 130 interrupted";
 
-/* Each line of `text` by itself. Own: line[size]. False after the last. */
+/* Iterate over the lines of `text`. Own: line[size]. False after the last. */
 static bool next_line(const char **text, char *line, size_t size)
 {
 	size_t n = strcspn(*text, "\n");
@@ -16,7 +16,7 @@ static bool next_line(const char **text, char *line, size_t size)
 	return true;
 }
 
-/* Words of `text`, broken before `columns`. */
+/* Print the words of `text`, wrapped at `columns`. */
 static void wrap(FILE *out, const char *text, int columns)
 {
 	int at = 0;
@@ -82,7 +82,7 @@ void help_verb(const struct catalog_verb *verb, FILE *out)
 
 /* ---- man --------------------------------------------------------------------------------------------------------------- */
 
-/* scdoc takes *, _, \ and a few more for markup. */
+/* scdoc interprets *, _, \ and a few more as markup. */
 static void plain(FILE *out, const char *text)
 {
 	for (; *text; text++) {

@@ -55,7 +55,7 @@ static void about_missing(const struct tree *t, const char *name, struct hints *
 			t->manifest.dir);
 }
 
-/* What stands before `mark` in its line: the last word, without quotes. Shape: out[size]. */
+/* The text before `mark` in its line: the last word, without quotes. Shape: out[size]. */
 static bool word_before(const char *text, const char *mark, char *out, size_t size)
 {
 	const char *end = strstr(text, mark), *begin;
@@ -70,7 +70,7 @@ static bool word_before(const char *text, const char *mark, char *out, size_t si
 	return true;
 }
 
-/* What stands behind `mark`, up to a quote, a colon or the end of the line. Shape: out[size]. */
+/* The text after `mark`, up to a quote, a colon or the end of the line. Shape: out[size]. */
 static bool word_behind(const char *text, const char *mark, char *out, size_t size)
 {
 	const char *at = strstr(text, mark);
@@ -125,7 +125,7 @@ static void about_program(const struct tree *t, const struct outcome *o, const s
 		is_script = run->n_command > 1 && strchr(run->command[1], '.') && run->command[1][0] != '-';
 		program = run->command[1];
 	}
-	bool is_missed = false; /* the kernel and setpriv say the one, shells the other */
+	bool is_missed = false; /* the first from the kernel and setpriv, the second from shells */
 
 	for (int i = 0; i < o->n_faults; i++)
 		is_missed = is_missed || strstr(o->fault[i].detail, "No such file") || strstr(o->fault[i].detail, "127");

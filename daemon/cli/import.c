@@ -1,4 +1,4 @@
-/* import.c - what another benchmark wrote becomes a comparison of kind import. */
+/* import.c - import of another benchmark's output as a comparison of kind import. */
 #include <math.h>
 
 #include "cli/internal.h"
@@ -21,7 +21,7 @@ static void write_row(struct jsonw *j, const struct reading_row *target, const s
 	jsonw_object_end(j);
 }
 
-/* `base` may be empty. */
+/* base` may be an empty string. */
 static void import_body(struct buf *out, const struct options *o, const struct reading *target, const struct reading *base)
 {
 	struct jsonw j;
@@ -44,7 +44,7 @@ static void import_body(struct buf *out, const struct options *o, const struct r
 	jsonw_object_end(&j);
 }
 
-/* The files: reading[0] is the base, which may be absent. */
+/* The files: reading[0] is the base, which may be missing. */
 static int read_files(const struct options *o, struct reading reading[2], struct buf *warnings, struct fw_err *err)
 {
 	int unpaired;
@@ -60,7 +60,7 @@ int verb_import(struct client *c, const struct options *o)
 	struct reading reading[2], *base = &reading[0], *target = &reading[1];
 	json_t *answer = NULL;
 	struct buf body, warnings;
-	FILE *aloud = o->json ? stderr : stdout; /* not in the way of an answer that a program reads */
+	FILE *aloud = o->json ? stderr : stdout; /* stderr, so that a JSON answer on stdout stays valid */
 	if (!o->repo || !o->commit)
 		return verb_usage("flopwatch: name the measured commit: --repo NAME --commit SHA");
 	buf_init(&warnings, 16 << 20);

@@ -1,4 +1,4 @@
-/* init: looks at a checkout and writes its .flopwatch.yaml. */
+/* init: scans a checkout and writes its .flopwatch.yaml. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +13,7 @@ enum { MANIFEST_MAX = 64 << 10 };
 
 static const char file_name[] = ".flopwatch.yaml";
 
-/* The checkout around `dir`, or the folder itself where there is none. Shape: root[PATH_MAX]. */
+/* The checkout that contains `dir`, or the folder itself if there is none. Shape: root[PATH_MAX]. */
 static int find_root(const char *dir, char *root, bool *is_checkout, struct fw_err *err)
 {
 	char at[PATH_MAX];
@@ -27,7 +27,7 @@ static int find_root(const char *dir, char *root, bool *is_checkout, struct fw_e
 	return 0;
 }
 
-/* A new file, or none: never one that a user wrote. */
+/* Create the file; fails if it exists: a user's file is never overwritten. */
 static int store(const char *path, const struct buf *text, struct fw_err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);

@@ -1,9 +1,9 @@
-/* jobs: the queue, what ended lately, and why it does not move. */
+/* jobs: the queue, recently ended jobs, and why jobs do not progress. */
 
 #include "cli/internal.h"
 #include "model/model.h"
 
-/* Why a job is where it is: what holds its device up, the cell at hand, or the reason of its state. */
+/* Reason of a job's state: what occupies its device, the current cell, or the reason of its final state. */
 static const char *why(const json_t *job)
 {
 	const json_t *progress = json_object_get(job, "progress");
@@ -34,7 +34,7 @@ static void print_jobs(const json_t *answer)
 	table_print_rows(json_object_get(answer, "items"), 9, columns, stdout);
 }
 
-/* The list may be of one state, or end before the oldest that waits. */
+/* The list may be filtered by state, or end before the oldest queued job. */
 static void print_why_nothing_moves(struct client *c, const struct options *o)
 {
 	struct fw_err ignored = { 0 };

@@ -1,4 +1,4 @@
-/* judge.c - has the daemon judge again, one comparison a request, so that it goes on answering others in between. */
+/* judge.c - requests that the daemon judges again, one comparison per request, so that other requests are served in between. */
 #include <stdlib.h>
 
 #include "cli/internal.h"
@@ -7,7 +7,7 @@ enum { PAGE = 200 };
 
 struct request_counter {
 	long long judged, changed, failed;
-	json_t *changes; /* numbers of comparisons; NULL: each is reported as it comes */
+	json_t *changes; /* numbers of comparisons; NULL: results are printed immediately */
 };
 
 static int judge_one(struct client *c, long long id, struct request_counter *t, struct fw_err *err)
@@ -28,7 +28,7 @@ static int judge_one(struct client *c, long long id, struct request_counter *t, 
 	return 0;
 }
 
-/* One whose single times cannot be read does not stop the others. */
+/* A comparison with unreadable single times does not stop the others. */
 static int judge_or_name(struct client *c, long long id, struct request_counter *t, struct fw_err *err)
 {
 	struct fw_err why = { 0 };

@@ -1,4 +1,4 @@
-/* Verbs that show what the daemon knows: status, log, history, alerts, devices, notifications. */
+/* Verbs that list the daemon's data: status, log, history, alerts, devices, notifications. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 enum { LOG_MAX = 64 << 20, LOG_JSON_MAX = 6 * LOG_MAX };
 
-/* Which of several suites decides: "gemm, 1 of 2". */
+/* The suite that decides, of several: "gemm, 1 of 2". */
 static void suite_cell(struct table *t, const json_t *branch)
 {
 	const char *decides = value_text(branch, "suite");
@@ -87,7 +87,7 @@ int verb_status(struct client *c, const struct options *o)
 	return EXIT_OK;
 }
 
-/* The daemon has it as text alone. */
+/* The daemon sends it only as text. */
 static void print_log_json(const char *job, const struct buf *text)
 {
 	struct buf out;
@@ -115,7 +115,7 @@ int verb_log(struct client *c, const struct options *o)
 	int result = client_get_raw(c, path.data, &text, &err);
 	if (result == 0 && o->json)
 		print_log_json(o->arg[0], &text);
-	else if (result == 0) /* what a build printed must not steer the terminal */
+	else if (result == 0) /* output of a build must not control the terminal */
 		result = plain_print_lines(stdout, text.data, text.len, &err);
 	buf_fini(&path);
 	buf_fini(&text);
@@ -132,7 +132,7 @@ static void print_points(const json_t *items)
 	double most = NAN;
 	char title[16];
 	json_array_foreach(items, i, p) most = unit_more(most, value_number(p, "tflops"));
-	bool flops = isfinite(most); /* where none are known there is no column of dashes */
+	bool flops = isfinite(most); /* no column if all values are unknown */
 	struct unit unit = unit_of_rates(most);
 	snprintf(title, sizeof title, ">%s", unit.name);
 	const char *const rates[] = { "~finished", "commit", "~>ms", title, ">change", "~95 % interval", "verdict",
@@ -159,7 +159,7 @@ static void print_points(const json_t *items)
 	table_fini(&t);
 }
 
-/* "2026-11-23T12:00:00  gcc 12.2.0 to 12.3.0: -4.10 %, -3.9 % unpaired": where what is around the device changed. */
+/* "2026-11-23T12:00:00 gcc 12.2.0 to 12.3.0: -4.10 %, -3.9 % unpaired": a change of the environment. */
 static void print_environments(const json_t *list)
 {
 	size_t i, k;
@@ -200,7 +200,7 @@ int verb_history(struct client *c, const struct options *o)
 	return verb_show(c, o, "/api/v1/history", query, print_history, NULL);
 }
 
-/* "89abcdef01", or how many commits are suspected, or that it is being searched. */
+/* "89abcdef01", or the number of suspected commits, or that a bisect is running. */
 static void culprit_cell(struct table *t, const json_t *alert)
 {
 	const json_t *culprits = json_object_get(alert, "culprits"), *first = json_array_get(culprits, 0);
@@ -237,7 +237,7 @@ static void print_alerts(const json_t *answer)
 	table_print_rows(json_object_get(answer, "items"), 11, columns, stdout);
 }
 
-/* The word on the alert's commit, as it is now; "" not known. Shape: word[size]. */
+/* The current verdict on the alert's commit; "" not known. Shape: word[size]. */
 static void find_word(struct client *c, const json_t *alert, char *word, size_t size)
 {
 	struct fw_err ignored = { 0 };
@@ -257,7 +257,7 @@ static void find_word(struct client *c, const json_t *alert, char *word, size_t 
 	buf_fini(&path);
 }
 
-/* What the step changed: "A3 accepted: exact now passes; the next push is held to -75.15 %". */
+/* Result of the step: "A3 accepted: exact now passes; the next push is held to -75.15 %". */
 static void print_step(struct client *c, const json_t *alert)
 {
 	enum alertstate state = alertstate_from_name(value_text(alert, "state"));
@@ -329,7 +329,7 @@ int verb_alerts(struct client *c, const struct options *o)
 	return verb_show(c, o, "/api/v1/alerts", query, print_alerts, NULL);
 }
 
-/* Why it gets no jobs, or not any. */
+/* Why the device gets no jobs, or only some. */
 static void device_why_cell(struct table *t, const json_t *d)
 {
 	const char *why = value_text(d, "state_why"), *odd = value_text(d, "stands_out");

@@ -1,4 +1,4 @@
-/* flopwatch: the command line. One parser of options for all verbs of the catalog. */
+/* flopwatch: the command line. One option parser for all verbs of the catalog. */
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "cli/internal.h"
 
-enum { FIRST_OPTION = 256 /* of getopt: beyond every letter */, TOKEN_MS = 20000 };
+enum { FIRST_OPTION = 256 /* for getopt: above all characters */, TOKEN_MS = 20000 };
 
 /* A whole positive number, or -1. */
 static int number(const char *text)
@@ -27,7 +27,7 @@ static double percentage(const char *text)
 	return *text && !*end && v > 0 && v < 100 ? v : -1;
 }
 
-/* Own: of the catalog's names; out[CATALOG_OPTIONS_MAX]. */
+/* Own: names are the catalog's; out[CATALOG_OPTIONS_MAX]. */
 static void long_options(struct option *out)
 {
 	const struct catalog_option *o = catalog_options;
@@ -43,7 +43,7 @@ static int find_option(const char *name)
 	return i;
 }
 
-/* `text` into the member of `to` that the option stands for. False: that is no value of it, and a line was printed. */
+/* Convert `text` to the option's member of `to`. False: invalid value, and a line was printed. */
 static bool set_option(const struct catalog_option *option, const char *text, struct options *to)
 {
 	void *at = (char *)to + option->at;
@@ -68,7 +68,7 @@ static bool set_option(const struct catalog_option *option, const char *text, st
 	return false;
 }
 
-/* Own: given[CATALOG_OPTIONS_MAX], by index in the catalog. False: usage, and a line was printed. */
+/* Own: given[CATALOG_OPTIONS_MAX], by index in the catalog. False: usage error, and a line was printed. */
 static bool parse(int argc, char **argv, struct options *o, bool *given)
 {
 	struct option options[CATALOG_OPTIONS_MAX] = { 0 };
@@ -90,7 +90,7 @@ static bool parse(int argc, char **argv, struct options *o, bool *given)
 	return false;
 }
 
-/* An option that a verb would pass over in silence may be the one that mattered. */
+/* An option that the verb does not use is an error: ignoring it could hide a mistake. */
 static bool takes_all(const struct catalog_verb *verb, const bool *given)
 {
 	for (int i = 0; catalog_options[i].name; i++)
@@ -102,7 +102,7 @@ static bool takes_all(const struct catalog_verb *verb, const bool *given)
 	return true;
 }
 
-/* What comes within the time, which from a pipe may be later: a FIFO that nobody writes to ends there as well. Shape: text[size]. */
+/* Read until the deadline: data from a pipe may be late, and a FIFO without a writer never ends. Shape: text[size]. */
 static int read_briefly(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -128,7 +128,7 @@ static int read_briefly(const char *path, char *text, size_t size)
 	return n < 0 ? -1 : 0;
 }
 
-/* The token on the first line of a file. 0, -1 and the line is printed. */
+/* Read the token from the first line of a file. 0; -1 and a line was printed. */
 static int read_token(const char *path, char *token, size_t size)
 {
 	if (read_briefly(path, token, size) != 0) {

@@ -31,7 +31,7 @@ static const char *value_of(const struct makefile *m, const char *name, size_t l
 	return NULL;
 }
 
-/* `text` with its variables in their places; what is no plain variable becomes "?", which no name of a file holds. */
+/* Expand the variables of `text`; anything else after $ becomes "?", which no file name contains. */
 static void expand(struct makefile *m, const char *text, int depth, struct buf *out)
 {
 	while (*text) {
@@ -41,7 +41,7 @@ static void expand(struct makefile *m, const char *text, int depth, struct buf *
 		}
 		char close = text[1] == '(' ? ')' : text[1] == '{' ? '}' : '\0';
 
-		if (!close) { /* $@ and its like */
+		if (!close) { /* automatic variables such as $@ */
 			buf_putc(out, text[1] == '$' ? '$' : '?');
 			text += 2;
 			continue;
@@ -50,7 +50,7 @@ static void expand(struct makefile *m, const char *text, int depth, struct buf *
 		size_t len = strcspn(name, "(){} \t");
 		const char *value = value_of(m, name, len);
 
-		if (name[len] != close) { /* a function, or one inside another */
+		if (name[len] != close) { /* a function, or nested functions */
 			int open = 1;
 
 			for (text += 2; *text && open; text++)
@@ -80,7 +80,7 @@ static void expand_to(struct makefile *m, const char *text, char *out, size_t si
 	buf_fini(&b);
 }
 
-/* "NAME := value". False: the line is no assignment. */
+/* "NAME := value". False: the line is not an assignment. */
 static bool take_variable(struct makefile *m, const char *line)
 {
 	size_t len = strcspn(line, " \t:?+=#");
@@ -106,7 +106,7 @@ static struct make_rule *take_rule(struct makefile *m, const char *line)
 {
 	const char *colon = line;
 
-	/* a colon that ends the targets: none in $(...) counts */
+	/* the colon that ends the targets, outside of $(...) */
 	for (int open = 0; *colon && (*colon != ':' || open); colon++)
 		open += *colon == '(' ? 1 : *colon == ')' ? -1 : 0;
 	if (!*colon || colon[1] == '=' || m->n_rules == RULES_MAX || *line == '.' || *line == '#')
@@ -123,7 +123,7 @@ static struct make_rule *take_rule(struct makefile *m, const char *line)
 	return r;
 }
 
-/* The next line, with those that it goes on in. False: there is none. */
+/* The next line, joined with its continuation lines. False: none. */
 static bool next_line(const char **text, struct buf *line)
 {
 	buf_clear(line);
@@ -174,7 +174,7 @@ bool makefile_knows_device(const struct makefile *m)
 	return m->knows_device || value_of(m, "DEVICE", strlen("DEVICE"));
 }
 
-/* Next word of a list. False: none. Shape: word[VALUE_SIZE]. */
+/* Next item of a list. False: none. Shape: word[VALUE_SIZE]. */
 static bool next_word(const char **list, char *word)
 {
 	*list += strspn(*list, spaces);
@@ -193,7 +193,7 @@ static bool ends_in(const char *path, const char *name)
 	       !strchr(path, '%');
 }
 
-/* What a pattern makes of the source: "build/%" of "build/%: src/%.c" and "src/sums.c" is "build/sums". */
+/* Apply a pattern rule to the source: "build/%" of "build/%: src/%.c" and "src/sums.c" is "build/sums". */
 static bool matches(const char *pattern, const char *need, const char *source, char *out, size_t size)
 {
 	const char *mark = strchr(need, '%'), *position = strchr(pattern, '%');
@@ -223,7 +223,7 @@ static bool rule_program(const struct make_rule *r, const char *stem, const char
 			if (matches(word, need, source, target, size) && snprintf(file, size, "%s", target) > 0)
 				return true;
 	}
-	/* a target of another name that is made of this source, and is no object */
+	/* a target of another name that is built from this source, and is not an object file */
 	list = r->targets;
 	for (const char *needs = r->needs;
 		source && strstr(r->recipe.data, "-o ") && !strstr(r->recipe.data, "-c ") && next_word(&needs, need);)
@@ -251,7 +251,7 @@ bool makefile_program(const struct makefile *m, const char *stem, const char *so
 	for (int i = 0; i < m->n_rules; i++)
 		if (rule_program(&m->rule[i], stem, source, target, file, size))
 			return true;
-	for (int i = 0; i < m->n_rules; i++) { /* made by a rule that make has of its own */
+	for (int i = 0; i < m->n_rules; i++) { /* built by one of make's implicit rules */
 		const char *needs = m->rule[i].needs;
 		char word[VALUE_SIZE];
 

@@ -1,4 +1,4 @@
-/* open: the address of a page, for people and scripts; with --browser it is opened too. */
+/* open: prints the address of a page; --browser also opens it. */
 #include <unistd.h>
 
 #include "cli/internal.h"
@@ -6,7 +6,7 @@
 
 enum { BROWSER_MS = 10000 };
 
-/* What `flopwatch open WHAT ID` leads to, and the API's address that says whether it is there ("" nobody asks). */
+/* Page for `flopwatch open WHAT ID`, and the API's path to check that the object exists ("" no check). */
 static const struct {
 	const char *what, *page, *api;
 } positions[] = {
@@ -30,7 +30,7 @@ static int is_there(struct client *c, const char *api, const char *id, struct fw
 static int start_browser(const char *address, struct fw_err *err)
 {
 	const char *argv[] = { "/usr/bin/xdg-open", address, NULL };
-	struct proc_spec spec = { .argv = argv, .env = (const char *const *)environ }; /* it needs to find the screen */
+	struct proc_spec spec = { .argv = argv, .env = (const char *const *)environ }; /* the browser needs the display's name */
 	struct proc_exit how;
 	int result = proc_run(&spec, NULL, NULL, NULL, BROWSER_MS, &how, err);
 	return result == 0 && how.status != 0 ? err_set(err, ERR_IO, "xdg-open ended with %d", how.status) : result;

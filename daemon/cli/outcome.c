@@ -1,4 +1,4 @@
-/* outcome.c - documented in internal.h. Both sides are the same files, so what either of them says is said of both. */
+/* outcome.c - documented in internal.h. Both sides are the same files, so a message about either side applies to both. */
 #include "cli/internal.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static struct outcome_cell *cell_of(struct outcome *o, int i)
 	return i >= 0 && i < o->n_cells ? &o->cell[i] : NULL;
 }
 
-/* The first reason stays: what follows from it says less. */
+/* Keep the first reason: later failures are consequences. */
 static void take_failure(struct outcome_cell *c, const char *failure, const char *detail)
 {
 	if (c->failure[0])
@@ -118,7 +118,7 @@ static void take_build(struct outcome *o, const struct msg_build *b)
 	o->built_ns = clock_mono_ns();
 	if (strcmp(b->state, "start") == 0 || strcmp(o->build_state, "failed") == 0)
 		return;
-	/* the second of two equal builds comes from the cache: the first says more */
+	/* the second of two equal builds comes from the cache: the first has more details */
 	if (!o->build_state[0] || strcmp(b->state, "failed") == 0) {
 		snprintf(o->build_state, sizeof o->build_state, "%s", b->state);
 		snprintf(o->build_detail, sizeof o->build_detail, "%s", b->detail);

@@ -1,4 +1,4 @@
-/* Peers: ask for a branch to be measured beside them, and what that has shown. */
+/* Peers: request comparisons of a branch with them, and list the results. */
 #include "cli/internal.h"
 #include "lib/lib.h"
 

@@ -1,4 +1,4 @@
-/* profile.c - ask why: of an alert, of a comparison, or of two commits; wait for the answer and print it. */
+/* profile.c - requests a profile of an alert, of a comparison, or of two commits; waits for it and prints it. */
 #include "cli/internal.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static void print_lengths(const json_t *rows, FILE *out)
 	}
 }
 
-/* Reasons, each once, with how many cells have it. */
+/* Print each reason once, with the number of its cells. */
 static void print_reasons(const json_t *cells, FILE *out)
 {
 	size_t i, k;
@@ -69,7 +69,7 @@ static void print_reasons(const json_t *cells, FILE *out)
 	}
 }
 
-/* Print an answer of GET /api/v1/profiles/{id} that is done as a table of configurations. */
+/* Print a finished profile (GET /api/v1/profiles/{id}) as a table of configurations. */
 static void configurations_print(const json_t *profile, FILE *out)
 {
 	const char *sides[] = { "base", "target" };
@@ -117,7 +117,10 @@ static int request_times(struct client *c, const struct options *o, const char *
 	return client_post_members(c, "/api/v1/jobs", request, job, err);
 }
 
-/* Both sides on every cell of --suite, one run a cell, in a comparison that is no verdict. Without sides both are the upstream branch. */
+/*
+ * Compare both sides on every cell of --suite, one run per cell, in a comparison without a verdict. Without sides both are the
+ * upstream branch.
+ */
 static int time_suite(struct client *c, const struct options *o, const char *repo, long long *comparison, struct fw_err *err)
 {
 	char upstream[256] = "", path[64];
@@ -141,7 +144,7 @@ static int time_suite(struct client *c, const struct options *o, const char *rep
 	return result;
 }
 
-/* Every cell of a comparison that was made for it. */
+/* Every cell of a comparison that was made for the profile. */
 static int request_suite(struct client *c, const struct options *o, const char *repo, json_t **out, struct fw_err *err)
 {
 	long long comparison;
@@ -152,7 +155,7 @@ static int request_suite(struct client *c, const struct options *o, const char *
 	return client_post_members(c, "/api/v1/profiles", request, out, err);
 }
 
-/* `of` an alert or a comparison, by its number; NULL: of two commits of a repository. */
+/* of`: number of an alert or a comparison; NULL: two commits of a repository. */
 static int request(struct client *c, const struct options *o, const char *repo, const char *of, json_t **out, struct fw_err *err)
 {
 	long number = strtol(o->arg[o->n_arg - 1], NULL, 10);
@@ -205,7 +208,7 @@ int verb_profile(struct client *c, const struct options *o)
 			configurations_print(profile, stdout);
 		else
 			status = why_print(o, profile, NULL);
-		if (status == EXIT_UNDECIDED) /* it ended without an answer */
+		if (status == EXIT_UNDECIDED) /* it ended without a result */
 			status = EXIT_ERROR;
 	}
 	json_decref(requested);

@@ -15,7 +15,7 @@ static void note(struct proposal *p, const char *format, ...)
 	va_end(args);
 }
 
-/* A name for the benchmark in `path` that no other one has: letters, digits, _ and - alone. */
+/* A unique name for the benchmark in `path`: only letters, digits, _ and -. */
 static void name_of(const struct proposal *p, const char *path, char name[64])
 {
 	const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;
@@ -35,7 +35,7 @@ static void name_of(const struct proposal *p, const char *path, char name[64])
 
 /* ---- programs that are built ---------------------------------------------------------------------------------------------- */
 
-/* Add a step unless it is there already. False: the build would become longer than a manifest takes. */
+/* Add a step unless it exists. False: the build would exceed the manifest's limit. */
 static bool add_step(struct proposal *p, const struct builder_step *s)
 {
 	struct buf line;
@@ -70,7 +70,7 @@ static bool build(struct proposal *p, const struct scan *l, const struct scan_pr
 	return n > 0;
 }
 
-/* A file that is opened when it runs is not among what was built. */
+/* A file that the program opens when it runs is not part of the build output. */
 static bool reads_files(const struct scan_program *program)
 {
 	static const char *const words[] = { "fopen", "open(", "ifstream", "dlopen", "freopen", "getenv", "LoadModule", NULL };
@@ -94,7 +94,7 @@ static void add_compiled(struct proposal *p, const struct scan *l, const struct 
 	snprintf(start, sizeof start, "./%s", file);
 	command_add(&b->command, start);
 	snprintf(b->why, sizeof b->why, "%.200s %.100s", program->path, program->why);
-	if (!reads_files(program) && strcmp(p->step[p->n_steps - 1].word[0], "cmake") != 0) /* which may make libraries, too */
+	if (!reads_files(program) && strcmp(p->step[p->n_steps - 1].word[0], "cmake") != 0) /* which may also build libraries */
 		snprintf(b->artifact, sizeof b->artifact, "%s", file);
 	if (program->kind == SCAN_GOOGLE || program->kind == SCAN_KIT_GOOGLE) {
 		b->reader = "google-benchmark";
@@ -113,7 +113,7 @@ static void add_compiled(struct proposal *p, const struct scan *l, const struct 
 
 /* ---- scripts -------------------------------------------------------------------------------------------------------------- */
 
-/* The first package of the checkout that the script imports from where Python would not look: its folder, "" none. */
+/* The first package of the checkout that the script imports but Python would not find: its folder, "" none. */
 static void package_folder(const struct scan *l, const struct scan_program *program, char *out, size_t size)
 {
 	char dir[SCAN_PATH_SIZE];
@@ -158,7 +158,7 @@ static void add_python(struct proposal *p, const struct scan *l, const struct sc
 	name_of(p, program->path, b->name);
 	snprintf(b->why, sizeof b->why, "%.200s %.100s", program->path, program->why);
 	package_folder(l, program, folder, sizeof folder);
-	if (folder[0]) { /* the sandbox has a PYTHONPATH of its own, where the kit lies */
+	if (folder[0]) { /* the sandbox sets PYTHONPATH to the kit's folder */
 		command_add(&b->command, "sh");
 		command_add(&b->command, "-c");
 		snprintf(line, sizeof line, "PYTHONPATH=%s:$PYTHONPATH exec python3 %s%.200s", folder,
@@ -193,7 +193,7 @@ static void add_shell(struct proposal *p, const struct scan_program *program)
 	p->n_benchmarks++;
 }
 
-/* A rule that runs a benchmark and writes a file: `make bench`. */
+/* A Makefile rule that runs a benchmark and writes a file: `make bench`. */
 static void add_recipes(struct proposal *p, const struct scan *l)
 {
 	static const struct {
@@ -256,7 +256,7 @@ static void add_module(struct proposal *p, const struct scan *l, const struct sc
 	choose_suites(p, l, uses_gpu);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------ */
+/* ---- the proposal -------------------------------------------------------------------------------------------------------- */
 
 static void add_program(struct proposal *p, const struct scan *l, const struct scan_program *program)
 {

@@ -3,7 +3,7 @@
 
 static const char *const c_suffixes[] = { ".c", ".cc", ".cpp", ".cxx", ".cu", NULL };
 
-/* Signs that a file is of a kind: both texts are in it, or the second is NULL. The first row that fits counts. */
+/* Patterns of the kinds of files: both strings occur in the file, or the second is NULL. The first matching row is used. */
 struct sign {
 	enum probe_kind kind;
 	const char *first, *second, *why;
@@ -92,7 +92,7 @@ static bool says_gpu(const struct scan_program *p, const char *suffix)
 	return false;
 }
 
-/* Tests and the kit itself hold the same words. */
+/* Tests and the kit itself contain the same strings. */
 static bool is_other(const char *name)
 {
 	return strncmp(name, "test_", 5) == 0 || strcmp(name, "flopwatch.py") == 0 || strcmp(name, "conftest.py") == 0;
@@ -100,7 +100,7 @@ static bool is_other(const char *name)
 
 static bool has(const char *text, const char *sign)
 {
-	/* a sign at the beginning of a line may be at the beginning of the file */
+	/* a pattern for the beginning of a line also matches at the beginning of the file */
 	return strstr(text, sign) || (*sign == '\n' && strncmp(text, sign + 1, strlen(sign + 1)) == 0);
 }
 

@@ -10,11 +10,13 @@ enum { ADDRESS_MAX = 4096 };
 struct address {
 	char scheme[16]; /* "" a local path */
 	char host[256];
-	char port[8]; /* "" the default one */
+	char port[8]; /* "" the scheme's default port */
 	char path[ADDRESS_MAX];
 };
 
-/* Without what may stand at the end of the same path: slashes, the .git folder of a checkout, and .git where that is no other folder. */
+/*
+ * Remove suffixes that do not change the repository: slashes, a checkout's .git folder, and .git unless that is another folder.
+ */
 static void trim_end(char *path, bool with_suffix)
 {
 	for (;;) {
@@ -30,7 +32,7 @@ static void trim_end(char *path, bool with_suffix)
 	}
 }
 
-/* The path without its links; of one that is not there as it is written, also with .git, which git tries as well. */
+/* The path with its links resolved; a path that does not exist is unchanged, also with .git appended, which git tries as well. */
 static void read_local(const char *path, struct address *out)
 {
 	char with[ADDRESS_MAX + 8];
@@ -40,7 +42,7 @@ static void read_local(const char *path, struct address *out)
 		real = realpath(with, NULL);
 	}
 	snprintf(out->path, sizeof out->path, "%s", real ? real : path);
-	trim_end(out->path, !real); /* beside what.git there may be what, a checkout of it */
+	trim_end(out->path, !real); /* next to what.git there may be what, a checkout of it */
 	free(real);
 }
 
@@ -55,7 +57,7 @@ static bool is_default_port(const char *scheme, const char *port)
 	return false;
 }
 
-/* "user@host:port" into host and port. A host in brackets is an address of IPv6. */
+/* Split "user@host:port" into host and port. A host in brackets is an IPv6 address. */
 static void read_authority(const char *text, size_t len, bool has_port, struct address *out)
 {
 	char whole[512];
@@ -76,7 +78,7 @@ static void read_path(const char *path, struct address *out)
 {
 	size_t n = 0;
 	for (; *path && n + 1 < sizeof out->path; path++)
-		if (*path != '/' || (n && out->path[n - 1] != '/')) /* none at the beginning, and never two */
+		if (*path != '/' || (n && out->path[n - 1] != '/')) /* not at the beginning, and never two in a row */
 			out->path[n++] = *path;
 	out->path[n] = '\0';
 	out->path[strcspn(out->path, "?#")] = '\0';

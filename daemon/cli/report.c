@@ -22,7 +22,7 @@ static void side_cells(struct table *t, const json_t *side, const char *rate, st
 		rate_cell(t, unit, value_number(side, rate));
 }
 
-/* The target's speed beside each peer: "97.3 % of cudnn", with a sign where it is not from side by side. */
+/* The target's speed relative to each peer: "97.3 % of cudnn", with a "~" if they were not measured side by side. */
 static void peer_cell(struct table *t, const json_t *cell)
 {
 	char text[256] = "";
@@ -38,7 +38,7 @@ static void peer_cell(struct table *t, const json_t *cell)
 	table_cell(t, "%s", text);
 }
 
-/* Words stay whole where a narrow terminal cuts: flags stand in a column of their own, which gives way first. */
+/* Verdicts are not truncated on a narrow terminal: flags are in a separate column, which is dropped first. */
 static void verdict_cell(struct table *t, enum jobkind kind, const json_t *cell)
 {
 	const char *failure = value_text(cell, "failure");
@@ -53,7 +53,7 @@ static void flags_cell(struct table *t, const json_t *cell)
 	json_array_foreach(flags, i, flag)
 	{
 		const char *word = json_string_value(flag);
-		if (used < sizeof words && strcmp(word, "overwhelming") != 0) /* how it was decided is no caution to its reader */
+		if (used < sizeof words && strcmp(word, "overwhelming") != 0) /* this flag is not a caution for the reader */
 			used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", word);
 	}
 	table_cell(t, "%s", words);
@@ -64,7 +64,7 @@ static bool is_in(const json_t *cell, const char *group, const char *direction)
 	return strcmp(value_text(cell, "group"), group) == 0 && strcmp(value_text(cell, "direction"), direction) == 0;
 }
 
-/* Whether a list of some cell has anything in it. */
+/* Whether a list of any cell has elements. */
 static bool any_has(const json_t *cells, const char *list)
 {
 	size_t i;
@@ -73,7 +73,7 @@ static bool any_has(const json_t *cells, const char *list)
 	return false;
 }
 
-/* TFLOP/s or a smaller one for a whole table; bytes stay in GB/s. */
+/* TFLOP/s or a smaller unit for a whole table; bytes stay in GB/s. */
 static struct unit unit_of(const json_t *cells, const char *rate, const char *group, const char *direction)
 {
 	double most = NAN;
@@ -144,7 +144,7 @@ static bool is_sparse(const json_t *cell)
 	return json_is_object(json_object_get(cell, "sparsity"));
 }
 
-/* What masks leave out, and what that is worth. A side that says what cannot be is named. */
+/* Share of the work that masks skip, and the resulting speedup. A side with an impossible claim is named. */
 static void sparse_table(const json_t *cells, FILE *out)
 {
 	static const char *const columns[] = { "cell", "target", "~>base, times as fast as dense", ">target", ">1/density" },
@@ -185,14 +185,14 @@ static double of_side(const json_t *cell, const char *object, const char *key)
 	return value_number(json_object_get(cell, object), key);
 }
 
-/* Claimed traffic is what a module says that its kernels ask for, so that it may be above what memory can do; a mark says that it is. */
+/* Claimed traffic is what the module's kernels request, so it may exceed the memory bandwidth; this is marked. */
 static bool claimed_cell(struct table *t, double gb_s, double peak_gb_s)
 {
 	table_cell_if(t, isfinite(gb_s), gb_s > peak_gb_s ? "%.4g (above memory)" : "%.4g", gb_s);
 	return gb_s > peak_gb_s;
 }
 
-/* What is taken beside the buffers is measured. `peak_gb_s`: of the device's memory; NAN unknown. */
+/* Memory allocated in addition to the buffers is measured. `peak_gb_s`: of the device's memory; NAN unknown. */
 static void memory_table(const json_t *cells, double peak_gb_s, FILE *out)
 {
 	static const char *const columns[] = { "cell", "~>base claimed", ">claimed", "~>base MB", ">MB", "~>base further",
@@ -246,7 +246,7 @@ static void print_lengths(const json_t *comparison, FILE *out)
 	}
 }
 
-/* Whether no earlier cell is in its table. */
+/* Whether no earlier cell belongs to the same table. */
 static bool is_first_in(const json_t *cells, size_t n)
 {
 	const json_t *cell = json_array_get(cells, n);
@@ -256,7 +256,7 @@ static bool is_first_in(const json_t *cells, size_t n)
 	return true;
 }
 
-/* One table for each group and direction that there is, in the order of the suite. */
+/* One table for each group and direction, in the order of the suite. */
 static void tables(const json_t *cells, enum jobkind kind, FILE *out)
 {
 	size_t i;
@@ -265,7 +265,7 @@ static void tables(const json_t *cells, enum jobkind kind, FILE *out)
 		group_table(cells, kind, value_text(cell, "group"), value_text(cell, "direction"), out);
 }
 
-/* Why nothing was timed. Cells of modules have masks, programs of their own have files. */
+/* Why nothing was timed. Cells of modules have masks, cells of benchmarks have files. */
 static const char *identity(const char *identical_by, const json_t *cells)
 {
 	bool module = *value_text(json_array_get(cells, 0), "mask");
@@ -275,7 +275,7 @@ static const char *identity(const char *identical_by, const json_t *cells)
 						   : "the same files, run in the same way";
 }
 
-/* What a person wanted run, so that nobody takes the figures for a commit's own. */
+/* Choices that the user made for this run, so that its results are not mistaken for the commit's. */
 static void pins(const json_t *comparison, FILE *out)
 {
 	static const char *const sides[] = { "base", "target" };
@@ -286,7 +286,7 @@ static void pins(const json_t *comparison, FILE *out)
 	}
 }
 
-/* What built them, where that is what they differ in. */
+/* The compilers of both sides, if they differ. */
 static void toolchains(const json_t *comparison, FILE *out)
 {
 	plain_line(out, "environment: the base is built by %s", value_text(json_object_get(comparison, "base"), "toolchain"));

@@ -53,7 +53,7 @@ bool scan_is_there(const struct scan *l, const char *path)
 	return (size_t)snprintf(whole, sizeof whole, "%s/%s", l->root, path) < sizeof whole && access(whole, F_OK) == 0;
 }
 
-/* Text of a plain file; empty where it cannot be read, is no text or is too long to be a source. */
+/* Text of a regular file; empty if it cannot be read, is not text or is too long for a source. */
 static void read_text(const struct scan *l, const char *path, struct buf *out)
 {
 	char whole[sizeof l->root + SCAN_PATH_SIZE];
@@ -149,7 +149,7 @@ static void take_file(struct scan *l, const char *path, const char *name)
 		take_source(l, path);
 }
 
-/* What is built, fetched or hidden there belongs to nobody's benchmark. */
+/* Folders of build output, dependencies and hidden files contain no benchmarks of the user. */
 static bool is_passed_over(const char *name)
 {
 	static const char *const names[] = { "build", "_build", "out", "node_modules", "third_party", "3rdparty", "external",
@@ -163,7 +163,7 @@ static bool is_passed_over(const char *name)
 	return strncmp(name, "cmake-build-", strlen("cmake-build-")) == 0;
 }
 
-/* Names of a folder, sorted, so that the same checkout always gives the same manifest. Own: the caller frees each and the list. */
+/* Names in a folder, sorted, so that equal checkouts give equal manifests. Own: the caller frees each and the list. */
 static int list_names(const char *path, char ***out, struct fw_err *err)
 {
 	DIR *dir = opendir(path);
@@ -195,7 +195,7 @@ static int walk(struct walk *w, const char *dir, int depth, struct fw_err *err)
 	int n = list_names(whole, &name, err);
 
 	if (n < 0)
-		return depth ? 0 : -1; /* a folder that is closed to us is none of ours */
+		return depth ? 0 : -1; /* an unreadable folder is skipped */
 	for (int folders = 0; folders < 2; folders++)
 		for (int i = 0; i < n; i++) {
 			char path[SCAN_PATH_SIZE + 256];

@@ -1,4 +1,4 @@
-/* session.c - documented in internal.h. One conversation, so everything blocks: nobody else waits. */
+/* session.c - documented in internal.h. There is only one connection, so all calls block. */
 #include "cli/internal.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static int send_tree(struct session *s, const char *oid, struct fw_err *err)
 	return result;
 }
 
-/* The device that was asked for, else what the worker names first: that is its best. */
+/* The requested device, else the first of the worker's list, which is its best. */
 static const struct msg_device *choose(const struct msg_hello *h, const char *wanted)
 {
 	for (int i = 0; i < h->n_devices; i++) {
@@ -108,7 +108,7 @@ static void show(const struct session *s, const struct msg *m)
 		fprintf(stderr, "\r\033[K%s: %s", s->out->runs ? "run" : "check", s->out->cell[at->cell].key);
 }
 
-/* One message. 1: it was the last. */
+/* Handle one message. 1: it was the last. */
 static int take(struct session *s, const struct msg *m, struct fw_err *err)
 {
 	if (m->t == MSG_PING)
@@ -125,7 +125,7 @@ static int take(struct session *s, const struct msg *m, struct fw_err *err)
 	return m->t == MSG_DONE;
 }
 
-/* What the worker printed last beside the protocol. */
+/* Last line that the worker printed outside of the protocol. */
 static void last_line(const struct session *s, char *out, size_t size)
 {
 	char text[2048];
@@ -205,7 +205,7 @@ int session_run(const struct session_request *request, struct outcome *out, stru
 	s.fd = pair[0];
 	if (result == 0) {
 		result = converse(&s, err);
-		shutdown(s.fd, SHUT_RDWR); /* it cleans up behind itself and leaves */
+		shutdown(s.fd, SHUT_RDWR); /* the worker cleans up and exits */
 		struct proc_exit how;
 
 		for (int waited = 0; waited < 500 && !proc_reap(&s.worker, &how); waited++)

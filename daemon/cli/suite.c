@@ -1,4 +1,4 @@
-/* suite.c - suite files on this machine: one is written from what a public suite's configuration says. */
+/* suite.c - suite files on this machine: convert the configuration of a public suite to a suite file. */
 
 #include "cli/internal.h"
 #include "model/model.h"
@@ -13,14 +13,14 @@ static const struct family *importer(void)
 	return NULL;
 }
 
-/* Every mistake is a line with its position already. */
+/* Every error is a line with its position. */
 static int fail_of_mistakes(const struct yaml *y)
 {
 	fprintf(stderr, "%s", yaml_mistake_text(y));
 	return EXIT_USAGE;
 }
 
-/* What was left out, said once more where the text itself went into a file. */
+/* Print what was omitted, if the text itself was written to a file. */
 static void print_notes(const struct buf *text, FILE *to)
 {
 	for (const char *line = text->data; *line == '#'; line += strcspn(line, "\n") + 1)
@@ -28,7 +28,7 @@ static void print_notes(const struct buf *text, FILE *to)
 			fprintf(to, "%.*s\n", (int)strcspn(line, "\n") - 2, line + 2);
 }
 
-/* The text's own places mean nothing to who has not seen it: "FILE:3:5: what" loses them, line by line. */
+/* Positions in generated text mean nothing to the user: remove them from "FILE:3:5: what", line by line. */
 static int fail_of_text(const char *from, const char *mistakes)
 {
 	size_t len = strlen(from);

@@ -77,7 +77,7 @@ void table_print_rows(const json_t *rows, int n_column, const struct column *col
 	table_fini(&t);
 }
 
-/* Columns on a terminal: bytes that begin a character. */
+/* Terminal columns of a text: bytes that begin a character. */
 static int width(const char *text)
 {
 	int n = 0;
@@ -86,13 +86,13 @@ static int width(const char *text)
 	return n;
 }
 
-/* How the table is laid out: which columns are there, how wide and on which side. */
+/* Layout of the table: the displayed columns, their width and alignment. */
 struct layout {
-	int width[TABLE_COLUMNS_MAX]; /* 0: left out */
+	int width[TABLE_COLUMNS_MAX]; /* 0: dropped */
 	bool right[TABLE_COLUMNS_MAX], may_go[TABLE_COLUMNS_MAX];
 };
 
-/* A title without its marks. */
+/* A title without its markers. */
 static const char *title(const char *text)
 {
 	text += *text == '~';
@@ -126,7 +126,7 @@ static int total(const struct table *t, const struct layout *l)
 	return sum;
 }
 
-/* Leave columns out, then cut the widest texts, until it fits. */
+/* Drop columns, then truncate the widest texts, until the table fits. */
 static void fit(const struct table *t, struct layout *l, int columns)
 {
 	for (int i = t->n_column - 1; i >= 0 && total(t, l) > columns; i--)
@@ -144,7 +144,7 @@ static void fit(const struct table *t, struct layout *l, int columns)
 	}
 }
 
-/* `columns` characters of `text`; where there are more, its end, which is what differs, after a sign that it was cut. */
+/* The last `columns` characters of `text`, after a sign if it was truncated: the ends of texts differ most. */
 static void print_cell(FILE *out, const char *text, int columns)
 {
 	int over = width(text) - columns;
@@ -157,7 +157,7 @@ static void print_cell(FILE *out, const char *text, int columns)
 	fputs(text, out);
 }
 
-/* Blanks are printed before the next text: no line ends with blanks. */
+/* Spaces are printed before the next text, so that no line has trailing spaces. */
 static void print_row(const struct table *t, const struct layout *l, const char **s, bool is_title, bool colors, FILE *out)
 {
 	int blanks = 0;

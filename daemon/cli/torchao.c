@@ -5,11 +5,11 @@
 
 #include "lib/lib.h"
 
-/* Those of a layer that is trained; forward alone is inference. Total is all of them in one call. */
+/* Directions of a layer in training; forward alone is inference. Total is all of them in one call. */
 enum { FORWARD, DGRAD, WGRAD, TOTAL, N_DIRECTIONS };
 static const char *const directions[N_DIRECTIONS] = { "forward", "dgrad", "wgrad", "total" };
 
-/* A row under way: one case on one side. */
+/* The current row: one case on one side. */
 struct row {
 	const json_t *comparison, *shape;
 	const char *side;
@@ -57,7 +57,7 @@ static bool is_baseline(const struct row *r)
 	return strcmp(value_text(r->shape, "recipe"), "baseline") == 0;
 }
 
-/* How much faster than the baseline in the same launches; NAN not known. */
+/* Speedup over the baseline in the same process runs; NAN not known. */
 static double speedup(const struct row *r, const json_t *cell)
 {
 	if (is_baseline(r))
@@ -65,13 +65,13 @@ static double speedup(const struct row *r, const json_t *cell)
 	return value_number(json_object_get(cell, "over_baseline"), r->side);
 }
 
-/* What the case's baseline took, as the launches say that timed both. */
+/* Time of the case's baseline, from the process runs that timed both. */
 static double reference(const struct row *r, const json_t *cell)
 {
 	return time_of(r, cell) * speedup(r, cell);
 }
 
-/* A direction that a suite asks for, or has to so that there is a total. */
+/* A direction that the suite contains, or that is needed for a total. */
 static bool is_wanted(const struct row *r, int d)
 {
 	const json_t *total = find_cell(r->comparison, r->shape, directions[TOTAL]);
@@ -79,7 +79,7 @@ static bool is_wanted(const struct row *r, int d)
 	return find_cell(r->comparison, r->shape, directions[d]) || (d != TOTAL && !total);
 }
 
-/* Why a direction has no time: "dgrad: unsupported: ..." of training. */
+/* Reasons of directions without a time: "dgrad: unsupported: ..." in training. */
 static void put_failure(const struct row *r, bool is_training)
 {
 	char said[600] = "";
@@ -184,7 +184,7 @@ static void put_head(struct buf *out, bool is_training)
 			  "memory_profile_path,memory_visualization_path,memory_stats,failure\n");
 }
 
-/* A case is a row once, at its first cell. */
+/* One row per case, at its first cell. */
 static bool is_first(const json_t *cells, size_t at, const json_t *shape)
 {
 	for (size_t i = 0; i < at; i++)

@@ -14,7 +14,7 @@ enum { ANSWER_MAX = 32 << 20, GIT_MS = 120000, ARGS_MAX = 2 * MANIFEST_LIST_MAX 
 
 static const char manifest_name[] = ".flopwatch.yaml";
 
-/* What flopwatch-git answers. Own: json_decref. NULL with err. */
+/* Answer of flopwatch-git. Own: json_decref. NULL with err. */
 static json_t *request_git(const char *const *args, struct fw_err *err)
 {
 	const char *argv[ARGS_MAX + 1];
@@ -47,7 +47,7 @@ static json_t *request_git(const char *const *args, struct fw_err *err)
 	return answer;
 }
 
-/* The checkout around `folder`. */
+/* Find the checkout that contains `folder`. */
 static int find_root(struct tree *t, const char *folder, struct fw_err *err)
 {
 	char whole[PATH_MAX];
@@ -73,7 +73,7 @@ static json_t *request_tree(const struct tree *t, const char *const *more, struc
 	return request_git(args, err);
 }
 
-/* A blob of an answer. False: it is not there. */
+/* A blob of an answer. False: it is missing. */
 static bool take_blob(const json_t *answer, const char *path, struct buf *out)
 {
 	const char *text = json_string_value(json_object_get(json_object_get(answer, "blobs"), path));
@@ -156,7 +156,7 @@ void tree_free(struct tree *t)
 
 /* ---- suites ---------------------------------------------------------------------------------------------------------------- */
 
-/* Where suites are installed: seen from our program, as in a tree that was built. Shape: path[size]. */
+/* Folder of installed suites, relative to this program, also in a build tree. Shape: path[size]. */
 static int open_installed(const char *name, char *path, size_t size)
 {
 	static const char *const positions[] = { "../share/flopwatch/suites", "../../etc/suites", "../share/suites" };

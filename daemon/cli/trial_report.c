@@ -8,11 +8,14 @@
 
 enum { LOG_LINES = 12, KEY_COLUMNS_MAX = 90 };
 
-/* What a comparison of two such commits would hold the device for. Units: s; `most` is never above the budget. False: nothing was timed. */
+/*
+ * Estimated device time of a comparison of two such commits. Units: s; `most` is never above the budget. False: nothing was
+ * timed.
+ */
 static bool report_cost(const struct report *r, double *least, double *most)
 {
 	const struct outcome *o = r->outcome;
-	int sets = r->rule->confirm && !r->rule->programs ? 2 : 1; /* all runs of programs are one */
+	int sets = r->rule->confirm && !r->rule->programs ? 2 : 1; /* benchmark programs have one set of runs */
 	int first = r->rule->programs ? INTERIM_PROGRAMS_MIN : r->rule->runs_ok_min;
 
 	if (o->runs == 0)
@@ -65,7 +68,7 @@ static double tflops_of(const struct outcome_cell *c)
 	return isfinite(c->flops) && c->flops > 0 ? c->flops / c->ms * 1e-9 : NAN;
 }
 
-/* One for all. */
+/* One unit for all cells. */
 static struct unit unit_of(const struct outcome *o)
 {
 	double most = NAN;

@@ -1,4 +1,4 @@
-/* try: the working tree as it is, built, checked and launched once, by the worker that would do so for a push. */
+/* try: builds, checks and runs the working tree once, with the same worker that would do so for a push. */
 #include <stdlib.h>
 
 #include "cli/internal.h"
@@ -14,7 +14,7 @@ struct attempt {
 	const struct benchmark *run; /* NULL: `suite` */
 	struct suite suite;
 	struct msg_job *job;
-	struct rule rule; /* of a whole comparison */
+	struct rule rule; /* of a complete comparison */
 	double budget_s;
 };
 
@@ -39,7 +39,7 @@ static void fill_subjects(struct attempt *a)
 	a->job->n_subjects = 2;
 }
 
-/* One run of the tree beside itself: checked as a push is, and judged by nobody. */
+/* One run of the tree against itself: checked as a push is, without a verdict. */
 static void fill_job(struct attempt *a)
 {
 	struct msg_job *j = a->job;
@@ -128,7 +128,7 @@ static int attempt(struct attempt *a, const char *name, json_t *list, struct fw_
 	return status;
 }
 
-/* One suite or benchmark of the manifest, by its name. Returns the exit status, or -1 with err. */
+/* Try one suite or benchmark of the manifest, by its name. Returns the exit status, or -1 with err. */
 static int try_one(const struct options *o, const struct tree *t, const char *name, json_t *list, struct fw_err *err)
 {
 	struct attempt a = { .options = o, .tree = t, .run = manifest_benchmark(&t->manifest, name) };
@@ -147,7 +147,7 @@ static int try_one(const struct options *o, const struct tree *t, const char *na
 	return status;
 }
 
-/* A failure weighs more than nothing to compare. */
+/* A failure takes precedence over nothing to compare. */
 static int worse(int a, int b)
 {
 	return a == EXIT_ERROR || b == EXIT_ERROR ? EXIT_ERROR : a ? a : b;

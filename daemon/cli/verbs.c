@@ -1,4 +1,4 @@
-/* verbs.c - what several verbs end with: an error as one line and its exit status, a list, jobs that were queued. */
+/* verbs.c - common endings of verbs: an error as one line and its exit status, a list, queued jobs. */
 #include "cli/internal.h"
 
 int verb_fail(const struct fw_err *err)

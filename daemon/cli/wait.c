@@ -1,4 +1,4 @@
-/* wait: for all suites of a branch's tip or of a commit, or for a job; the exit status is the verdict. */
+/* wait: waits for all suites of a branch's tip or of a commit, or for a job; the exit status is the verdict. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -11,30 +11,30 @@ enum {
 	NAMES_MAX = 1 << 15,
 	LOOKS_MAX = 64,
 	PAUSE_MS = 100,
-	LOOK_AGAIN_S = 1,     /* after the first look; doubled at each one ... */
+	LOOK_AGAIN_S = 1,     /* pause after the first check; doubled after each one ... */
 	LOOK_AGAIN_MAX_S = 30 /* ... up to here */
 };
 
 static const int64_t SECOND_NS = 1000000000;
 
-/* A requested check of one repository. */
+/* A requested check of one repository for new pushes. */
 struct look {
 	char repo[256];
 	long long number;
-	bool is_held; /* the daemon keeps an older commit of the branch that is waited for */
+	bool is_held; /* the daemon stays at an older commit of the branch that is waited for */
 };
 
-/* Where the verdict on `what` is asked for. */
+/* Where to read the verdict on `what`. */
 struct wanted {
 	const char *what, *repo; /* repo NULL: any */
-	struct checkout here;    /* the checkout around us */
+	struct checkout here;    /* the current checkout */
 	struct buf path;         /* "" not found yet */
 	bool is_branch, is_strict;
 	char tip[65], of[256]; /* of that branch: its commit and its repository */
-	int64_t end_ns;        /* the user's own patience */
+	int64_t end_ns;        /* the user's --timeout */
 	struct look look[LOOKS_MAX];
 	int n_looks;
-	int64_t look_again_ns, again_s; /* when to request the next checks, and the pause after those */
+	int64_t look_again_ns, again_s; /* when to request the next checks, and the pause after them */
 };
 
 static void set_path(struct wanted *w, const char *sha, const char *branch, const char *repo)
@@ -49,7 +49,7 @@ static void set_path(struct wanted *w, const char *sha, const char *branch, cons
 	client_query(&w->path, "waits", "yes");
 }
 
-/* Whether anything was asked for at the path that is set; else it is cleared. */
+/* Clear the path unless something was requested for it. */
 static int keep_if_requested(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	json_t *answer = NULL;
@@ -70,7 +70,7 @@ static int request_for_digits(const struct wanted *w, struct fw_err *err)
 	return err_set(err, ERR_CONFLICT, "several commits begin with %s; write more digits", w->what);
 }
 
-/* By the tip of a branch. */
+/* Find by the tip of a branch. */
 static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	json_t *answer = NULL, *item, *found = NULL;
@@ -108,7 +108,7 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 	return result;
 }
 
-/* The digits begin commits of several repositories, or several of one: name the repositories. */
+/* The prefix matches commits of several repositories, or several of one: list the repositories. */
 static int request_which_of(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	struct buf names;
@@ -159,7 +159,7 @@ static int find_job(struct client *c, struct wanted *w, struct fw_err *err)
 	buf_clear(&w->path);
 	buf_printf(&w->path, "/api/v1/jobs/%lld/verdict", strtoll(w->what, NULL, 10));
 	client_query(&w->path, "strict", w->is_strict ? "yes" : NULL);
-	return len < COMMIT_MIN ? 0 : keep_if_requested(c, w, err); /* else it may be a commit that is not seen yet */
+	return len < COMMIT_MIN ? 0 : keep_if_requested(c, w, err); /* else it may be a commit that the daemon has not seen yet */
 }
 
 static int find(struct client *c, struct wanted *w, struct fw_err *err)
@@ -188,7 +188,7 @@ static int begin_look(struct client *c, struct look *look, struct fw_err *err)
 	return result;
 }
 
-/* The answer about a look. The daemon does not know a number that it gave before it was restarted: then another look begins. */
+/* Get the result of a check. After a restart the daemon does not know earlier numbers: begin another check. */
 static int get_look(struct client *c, struct look *look, json_t **answer, struct fw_err *err)
 {
 	char suffix[32];
@@ -197,7 +197,7 @@ static int get_look(struct client *c, struct look *look, json_t **answer, struct
 	if (result == 0 || err->code != ERR_NOT_FOUND)
 		return result;
 	err_clear(err);
-	return begin_look(c, look, err); /* fails where the repository is not watched any more */
+	return begin_look(c, look, err); /* fails if the repository is not watched any more */
 }
 
 static bool is_in(const json_t *names, const char *name)
@@ -212,7 +212,7 @@ static bool is_in(const json_t *names, const char *name)
 	return false;
 }
 
-/* Until the look has ended. Err: ERR_IO and others of the client; ERR_INVALID the repository could not be read. */
+/* Wait until the check has ended. Err: ERR_IO and others of the client; ERR_INVALID the repository could not be read. */
 static int end_look(struct client *c, const struct wanted *w, struct look *look, struct fw_err *err)
 {
 	char key[BRANCH_KEY_MAX];
@@ -240,7 +240,7 @@ static int end_look(struct client *c, const struct wanted *w, struct look *look,
 	return result;
 }
 
-/* Names of repositories, of rows that hold `key`. Those that are no longer configured are left out. Shape: looks[LOOKS_MAX]. */
+/* Collect the repositories of rows, at `key`. Those that are no longer configured are skipped. Shape: looks[LOOKS_MAX]. */
 static int add_names(int result, json_t *answer, const char *key, struct look *looks, int *n, struct fw_err *err)
 {
 	json_t *row;
@@ -258,7 +258,7 @@ static int add_names(int result, json_t *answer, const char *key, struct look *l
 	return result;
 }
 
-/* Repositories that a name may be a branch of: the one that is meant, else those that have one of that name, else all. */
+/* Repositories that may contain the branch: the selected one, else those that have a branch of that name, else all. */
 static int list_repos(struct client *c, const struct wanted *w, struct look *looks, int *n, struct fw_err *err)
 {
 	json_t *answer = NULL;
@@ -281,7 +281,10 @@ static int list_repos(struct client *c, const struct wanted *w, struct look *loo
 	return add_names(result, answer, "name", looks, n, err);
 }
 
-/* Have the daemon read the repositories: at once the first time, then with a growing pause, since each look may be a fetch. */
+/*
+ * Request that the daemon reads the repositories: immediately the first time, then with a growing pause, since each check may be
+ * a fetch.
+ */
 static int begin_looks(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	if (list_repos(c, w, w->look, &w->n_looks, err) != 0)
@@ -296,8 +299,8 @@ static int begin_looks(struct client *c, struct wanted *w, struct fw_err *err)
 }
 
 /*
- * Wait until the daemon has read the repositories. What it knew before may be older than the push that this command follows.
- * A repository that cannot be read is an error only where it is the one that is meant.
+ * Wait until the daemon has read the repositories. Its state may be older than the push that precedes this command. An unreadable
+ * repository is an error only if it is the selected one.
  */
 static int look(struct client *c, struct wanted *w, struct fw_err *err)
 {
@@ -316,7 +319,10 @@ static int look(struct client *c, struct wanted *w, struct fw_err *err)
 	return 0;
 }
 
-/* The repository in which the branch keeps an older commit: its own one, or any while no branch of that name is known. NULL: none. */
+/*
+ * The repository in which the daemon stays at an older commit of the branch: that of the branch, or any while no branch of that
+ * name is known. NULL: none.
+ */
 static const char *held_in(const struct wanted *w)
 {
 	for (int i = 0; i < w->n_looks; i++)
@@ -325,14 +331,14 @@ static const char *held_in(const struct wanted *w)
 	return NULL;
 }
 
-/* A branch by its tip of now, and what is no branch by what is known, or once it is. */
+/* Find a branch by its current tip; a commit or a job by the known ones, or once it is known. */
 static int find_newest(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	char newer[65];
 	if (find(c, w, err) != 0)
 		return -1;
 	if (!w->is_branch && w->path.len)
-		return 0; /* a commit or a job stays what it is */
+		return 0; /* a commit or a job does not change */
 	buf_clear(&w->path);
 	if (look(c, w, err) != 0 || find(c, w, err) != 0)
 		return -1;
@@ -353,13 +359,13 @@ static int find_newest(struct client *c, struct wanted *w, struct fw_err *err)
 	return 0;
 }
 
-/* Until it is found, as long as a push may take to be noticed. */
+/* Wait until it is found, for the time that a push may need to be noticed. */
 static int find_in_time(struct client *c, struct wanted *w, int64_t unseen_ns, struct fw_err *err)
 {
 	for (;;) {
 		int result = find_newest(c, w, err);
 		if (result != 0 && err->code == ERR_TIMEOUT &&
-			!w->is_branch) { /* nothing of that name is known, however long it looks */
+			!w->is_branch) { /* no object of that name is known, waiting does not help */
 			err_clear(err);
 			return 0;
 		}
@@ -382,13 +388,13 @@ static int nothing_found(const struct wanted *w, struct fw_err *err)
 		"no job for %s: it is no job number, watched branch or commit (see doc/troubleshooting.md#no-job)", w->what);
 }
 
-/* Whether a name says by itself what is meant, whichever repository it is in: a commit in full. */
+/* Whether a name is unambiguous in all repositories: a full commit hash. */
 static bool is_meant_by_itself(const char *what)
 {
 	return oid_is_whole(what);
 }
 
-/* Numbers of jobs are those of the daemon, whichever repository each is of: where no repository is meant, digits may be one. */
+/* Job numbers are unique in the daemon: without a selected repository, digits may be a job number. */
 static int find_job_anywhere(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	struct fw_err no_job = { 0 };
@@ -406,7 +412,7 @@ int verb_wait(struct client *c, const struct options *o)
 	struct wanted w = { .what = o->arg[0], .repo = o->repo, .is_strict = o->strict };
 	json_t *verdict = NULL;
 	int status = -1, result = 0;
-	/* a push that was just made is noticed in a moment, on a remote repository with its next poll */
+	/* a local push is noticed immediately, one to a remote repository with its next poll */
 	w.end_ns = follow_deadline(o);
 	int64_t unseen_ns = o->timeout_s > UNSEEN_S ? w.end_ns : clock_mono_ns() + UNSEEN_S * SECOND_NS;
 	buf_init(&w.path, 1 << 16);
@@ -421,7 +427,7 @@ int verb_wait(struct client *c, const struct options *o)
 	if (result != 0 && err.code == ERR_CONFLICT) {
 		buf_fini(&w.path);
 		(void)verb_fail(&err);
-		return EXIT_USAGE; /* it could be answered, were it asked in full */
+		return EXIT_USAGE; /* unambiguous arguments would solve it, so it is a usage error */
 	}
 	if (result == 0 && !w.path.len)
 		result = nothing_found(&w, &err);

@@ -1,4 +1,7 @@
-/* watch: what runs and what was lost, as it happens. A terminal shows the open jobs again at each change; a pipe gets one line for each event. */
+/*
+ * watch: running jobs and regressions, live. A terminal shows the open jobs again after each change; a pipe gets one line per
+ * event.
+ */
 #include <time.h>
 #include <unistd.h>
 
@@ -11,9 +14,9 @@ enum { RESTART_TRIES = 20, ROWS = 20 };
 struct watching {
 	struct client *c;
 	const struct options *o;
-	bool terminal, stale; /* stale: something happened since it was drawn */
+	bool terminal, stale; /* stale: events were received since the last drawing */
 	int64_t end_ns;
-	char last[512]; /* the last event in words */
+	char last[512]; /* text of the last event */
 };
 
 /* "12:03:04 job.state kernels my-branch 89abcdef01 measuring". */
@@ -78,7 +81,7 @@ static void draw_jobs(const json_t *items)
 	json_decref(rows);
 }
 
-/* A connection of its own: the stream's is taken. */
+/* A separate connection: the first one is used by the stream. */
 static void draw(struct watching *w)
 {
 	struct fw_err err = { 0 };
@@ -121,12 +124,12 @@ int verb_watch(struct client *c, const struct options *o)
 	interrupt_arm();
 	if (w.terminal)
 		draw(&w);
-	/* a daemon that restarts goes on, and so do we */
+	/* the daemon continues after a restart, and so does this program */
 	for (int tries = 0; result != 0 && tries < RESTART_TRIES; tries++) {
 		long long before = last;
 		err_clear(&err);
 		result = client_stream(c, &last, on_event, on_idle, &w, &err);
-		bool was_there = last != 0 || err.code == ERR_CONFLICT; /* the daemon ends what it began, now and then */
+		bool was_there = last != 0 || err.code == ERR_CONFLICT; /* the daemon ends the stream from time to time */
 		if (result != 0 && tries == 0 && !was_there)
 			break;
 		if (result != 0 && on_idle(&w))

@@ -1,4 +1,4 @@
-/* why.c - why a cell lost, as far as a profile knows. */
+/* why.c - why a cell regressed, from the data of a profile. */
 #include "cli/internal.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static void print_kernels(const json_t *kernels)
 	table_fini(&t);
 }
 
-/* What a provider tried before it chose, as it tells: "TILE=0 1 ms". */
+/* What a provider tried before it chose, as it reports: "TILE=0 1 ms". */
 static void print_tried(const json_t *cell, const char *side)
 {
 	char key[32];
@@ -93,7 +93,7 @@ static void print_tried(const json_t *cell, const char *side)
 	putchar('\n');
 }
 
-/* Where the warps of a kernel wait most, on both sides. */
+/* Where the warps of a kernel stall most, on both sides. */
 static void print_stalls(const json_t *code)
 {
 	static const char *const titles[] = { "side", ">offset", ">% of samples", "most wait for", "instruction" };
@@ -205,7 +205,7 @@ int why_print(const struct options *o, const json_t *profile, const char *cell)
 
 /* ---- the verb ------------------------------------------------------------------------------------------------------------ */
 
-/* The most useful profile: the newest that has a sentence, else the newest. */
+/* The most useful profile: the newest with an explanation, else the newest. */
 static const json_t *choose(const json_t *list)
 {
 	const json_t *items = json_object_get(list, "items");
