@@ -6,20 +6,22 @@
  *
  *     FLOPWATCH("sum/4096", 4096.0, 16384.0) { total = sum(x, 4096); }
  *
- * The braces are one call of the cell "sum/4096": so many FLOPs, so many bytes (0 where they are not known). They run as often as it takes.
- * By itself the program prints a JSON line a cell on standard output and a table on standard error. Under flopwatch it calls by turns
- * with another version of itself, and prints nothing (doc/interleave.md). On a GPU, where <cuda_runtime_api.h> is found,
+ * The braces are one call of the cell "sum/4096", with its number of FLOPs and of bytes (0 if unknown). The macro repeats the
+ * call as often as needed. Run alone, the program prints a JSON line per cell on standard output and a table on standard error.
+ * Run by flopwatch, its calls alternate with those of another version of the program, and it prints nothing (doc/interleave.md).
+ * For a GPU, if <cuda_runtime_api.h> exists,
  *
  *     FLOPWATCH_CUDA("gemm/4096", flops, bytes, stream) { gemm<<<grid, block, 0, stream>>>(a, b, c); }
  *
- * takes device time and the clock that the call ran at. Before a cell, for that cell alone:
+ * measures device time and the clock during the call. Options of the next cell, to be set before it:
  *
- *     flopwatch_check(function, argument);   called after the first call: what is wrong with its result, NULL nothing
- *     flopwatch_output(address, bytes);      memory of the host that holds the result, which is compared between versions
+ *     flopwatch_check(function, argument);   called after the first call: returns an error of its result, NULL none
+ *     flopwatch_output(address, bytes);      host memory with the result, which is compared between versions
  *     flopwatch_keep_cache();                do not displace the device's cache before each call
  *
- * and in a check flopwatch_compare(got, wanted, n, relative, absolute) tells the worst of n floats. A cell is not to be left by break,
- * goto or an exception. Include it first, or compile with GNU extensions. For Google Benchmark there is flopwatch_benchmark.h.
+ * A check may use flopwatch_compare(got, wanted, n, relative, absolute), which reports the worst of n floats. A cell must not be
+ * left by break, goto or an exception. Include this header first, or compile with GNU extensions. For Google Benchmark see
+ * flopwatch_benchmark.h.
  */
 #ifndef FLOPWATCH_H
 #define FLOPWATCH_H
@@ -42,29 +44,29 @@
 
 #define FLOPWATCH_KIT "flopwatch.h 0.1.0"
 
-/* One state a program, however many of its files include this. */
+/* One state per program, also if several of its files include this header. */
 #define FLOPWATCH_SHARED __attribute__((weak))
 
 enum { FLOPWATCH_KEY_SIZE = 160, FLOPWATCH_AHEAD = 2, FLOPWATCH_SLOTS = 4, FLOPWATCH_ALONE_MAX = 400, FLOPWATCH_ALONE_MIN = 10 };
 
-/* How a device's calls are timed. Shape: slots 0 to FLOPWATCH_SLOTS - 1 of calls in flight. */
+/* Functions that time a device's calls. Shape: slots 0 to FLOPWATCH_SLOTS - 1 of calls in flight. */
 struct flopwatch_ops {
 	void (*open)(void);
-	double (*idle_us)(void *stream); /* until the device has nothing else to do */
-	void (*scrub)(void *stream);     /* displace its cache */
-	void (*hold)(void *stream);      /* keep it busy until the call has been enqueued */
+	double (*idle_us)(void *stream); /* waits until the device is idle; returns how long */
+	void (*scrub)(void *stream);     /* displaces its cache */
+	void (*hold)(void *stream);      /* keeps it busy until the call is enqueued */
 	void (*start)(void *stream, int slot);
 	void (*stop)(void *stream, int slot);
-	void (*finish)(int slot, double *ms, double *mhz); /* wait for the call */
+	void (*finish)(int slot, double *ms, double *mhz); /* waits for the call */
 	void (*wait)(void *stream);
 };
 
 struct flopwatch_state {
-	int is_open, fd, is_list, in_turn, rows, waits /* file, once it is open */;
-	pid_t pid; /* the process that takes the turns */
+	int is_open, fd, is_list, in_turn, rows, waits /* file descriptor, once it is open */;
+	pid_t pid; /* the process that is connected to flopwatch */
 	size_t n_out, n_in;
 	char out[1024], in[256];
-	/* of the next cell */
+	/* options of the next cell */
 	const char *(*check)(void *argument);
 	void *argument;
 	const void *output;
@@ -74,7 +76,7 @@ struct flopwatch_state {
 
 FLOPWATCH_SHARED struct flopwatch_state flopwatch_now;
 
-/* One cell while it runs. */
+/* The current cell. */
 struct flopwatch_run {
 	char key[FLOPWATCH_KEY_SIZE];
 	double flops, bytes;
@@ -85,17 +87,17 @@ struct flopwatch_run {
 	const void *output;
 	size_t output_bytes;
 	int keeps_cache;
-	int warm, calls, is_sustained; /* of this turn, still to be made */
-	int is_single; /* in this turn each call is made once, also by what otherwise chooses how often to repeat it */
+	int warm, calls, is_sustained; /* calls of this turn that remain */
+	int is_single; /* in this turn each call is made once, also by libraries that otherwise choose a number of repetitions */
 	int made, issued, finished, is_over;
 	int64_t start_ns[FLOPWATCH_SLOTS];
 	double host_us[FLOPWATCH_SLOTS], idle_us, first_ms;
-	double reported_ms[FLOPWATCH_SLOTS]; /* of a call by another clock; 0: by ours; below 0: that clock has no time of it */
-	long repeats[FLOPWATCH_SLOTS];       /* that this is the mean of, where something else chose how many; 0: one call */
+	double reported_ms[FLOPWATCH_SLOTS]; /* time of a call by another clock; 0: use this header's; below 0: no time */
+	long repeats[FLOPWATCH_SLOTS];       /* repetitions that a library chose, of which the time is the mean; 0: one call */
 	long switches;
-	int64_t opened_ns, waited_ns, cpu_ns; /* before the clock began: when, and what this thread had waited and used by then */
-	int is_cut[FLOPWATCH_SLOTS];          /* something else took the processor during the call */
-	/* alone */
+	int64_t opened_ns, waited_ns, cpu_ns; /* before the clock starts: time, waiting and processor time of this thread */
+	int is_cut[FLOPWATCH_SLOTS];          /* another task took the processor during the call */
+	/* state of a program that runs alone */
 	int n, n_untimed;
 	double ms[FLOPWATCH_ALONE_MAX], spent_ms;
 };
@@ -108,7 +110,7 @@ static inline int64_t flopwatch_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* How often something else took this program's processor: of its threads, or of the one that enqueues. */
+/* Number of involuntary context switches: of all threads, or with a device of the thread that enqueues. */
 static inline long flopwatch_switches(const struct flopwatch_run *r)
 {
 	struct rusage u;
@@ -116,7 +118,7 @@ static inline long flopwatch_switches(const struct flopwatch_run *r)
 	return getrusage(r->ops ? 1 /* RUSAGE_THREAD */ : RUSAGE_SELF, &u) == 0 ? u.ru_nivcsw : 0;
 }
 
-/* For how long this thread had no processor although it wanted one. Units: ns; 0 where the system does not report it. */
+/* Time during which this thread was runnable without a processor. Units: ns; 0 if the system does not report it. */
 static inline int64_t flopwatch_waited_ns(void)
 {
 	char text[96];
@@ -145,10 +147,11 @@ static inline int64_t flopwatch_cpu_ns(void)
 }
 
 /*
- * The time of a call without what others took of it. The counter of waiting is read outside the clock's two readings, so a wait may lie in the
- * gaps between counter and clock instead of in the call: no more than the call's time without its processor time is taken off, and a call of
- * which it stays open whether twice as much has to be taken off has no time. Units: ns, of the call, of this thread's processor time in it, of
- * its waiting, and of the gaps on both sides; `off` gets what was taken off. Returns 0 where the call has no time.
+ * Time of a call without the time that other tasks took. The counter of waiting is read outside of the two clock readings, so a
+ * wait may be in the gaps between counter and clock instead of in the call. Therefore at most the call's time minus its processor
+ * time is subtracted, and a call is dropped if the uncertainty of the subtraction exceeds half of its remaining time. Units: ns:
+ * of the call, of this thread's processor time in it, of its waiting, and of the gaps on both sides; `off` gets the subtracted
+ * time. Returns 0 if the call has no valid time.
  */
 static inline int64_t flopwatch_without_waits(int64_t call, int64_t cpu, int64_t waited, int64_t gaps, int64_t *off)
 {
@@ -161,7 +164,7 @@ static inline int64_t flopwatch_without_waits(int64_t call, int64_t cpu, int64_t
 	return call - most <= 0 || 2 * (most - least) > call - most ? 0 : call - most;
 }
 
-/* ---- talking ------------------------------------------------------------------------------------------------------------- */
+/* ---- protocol ------------------------------------------------------------------------------------------------------------ */
 
 static inline void flopwatch_flush(void)
 {
@@ -201,7 +204,7 @@ static inline void flopwatch_send_fact(const char *name, double value)
 	}
 }
 
-/* The next line that was answered. Shape: line[size]. */
+/* The next line of the answer. Shape: line[size]. */
 static inline void flopwatch_receive(char *line, size_t size)
 {
 	struct flopwatch_state *s = &flopwatch_now;
@@ -224,7 +227,7 @@ static inline void flopwatch_receive(char *line, size_t size)
 
 static inline void flopwatch_close(void)
 {
-	if (flopwatch_now.fd < 0 || flopwatch_now.pid != getpid()) /* a child that was forked ends by itself */
+	if (flopwatch_now.fd < 0 || flopwatch_now.pid != getpid()) /* a forked child does not use the connection */
 		return;
 	if (flopwatch_now.in_turn)
 		flopwatch_send_line("fail reported the program ended in the middle of a cell\n");
@@ -292,7 +295,10 @@ static inline void flopwatch_keep_cache(void)
 	flopwatch_now.keeps_cache = 1;
 }
 
-/* The worst element, where one is further off than `absolute` and `relative` times what is wanted allow; NULL none. The text is good until the next call. */
+/*
+ * Description of the worst element, if its error exceeds `absolute` plus `relative` times the wanted value; NULL none. The text
+ * is valid until the next call.
+ */
 static inline const char *flopwatch_compare(const float *got, const float *wanted, size_t n, double relative, double absolute)
 {
 	static char text[128];
@@ -300,12 +306,12 @@ static inline const char *flopwatch_compare(const float *got, const float *wante
 	size_t at = n, i;
 
 	for (i = 0; i < n; i++) {
-		/* what is exact is right, also where nothing is allowed, and where it is infinite */
+		/* equal values are correct, also with a tolerance of 0, and if infinite */
 		double off = got[i] == wanted[i]
 				     ? 0
 				     : fabs((double)got[i] - (double)wanted[i]) / (absolute + relative * fabs((double)wanted[i]));
 
-		if (!(off <= worst)) { /* one that is no number, too */
+		if (!(off <= worst)) { /* also true for NaN */
 			at = i;
 			worst = off == off ? off : HUGE_VAL;
 		}
@@ -317,7 +323,7 @@ static inline const char *flopwatch_compare(const float *got, const float *wante
 	return text;
 }
 
-/* FNV-1a, twice with different seeds: equal for equal results, and that is all that is asked of it. */
+/* FNV-1a, twice with different seeds: only needs to be equal for equal results. */
 static inline void flopwatch_send_output(const void *address, size_t bytes)
 {
 	const unsigned char *p = (const unsigned char *)address;
@@ -333,7 +339,7 @@ static inline void flopwatch_send_output(const void *address, size_t bytes)
 	flopwatch_send_line(line);
 }
 
-/* After the first call of a cell in this program. */
+/* Check and report the result after the first call of a cell in this program. */
 static inline void flopwatch_look(struct flopwatch_run *r)
 {
 	const char *wrong = NULL;
@@ -369,7 +375,7 @@ static inline void flopwatch_look(struct flopwatch_run *r)
 	}
 }
 
-/* ---- by itself ----------------------------------------------------------------------------------------------------------- */
+/* ---- program run alone -------------------------------------------------------------------------------------------------- */
 
 static inline int flopwatch_by_size(const void *a, const void *b)
 {
@@ -378,7 +384,7 @@ static inline int flopwatch_by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Whether one more call is wanted: some to warm up, then half a second of them. */
+/* Whether to make another call: some for warm-up, then half a second of timed calls. */
 static inline int flopwatch_alone(struct flopwatch_run *r)
 {
 	if (r->is_over || (r->n >= FLOPWATCH_ALONE_MIN && r->spent_ms > 500) || r->n == FLOPWATCH_ALONE_MAX ||
@@ -439,7 +445,7 @@ static inline struct flopwatch_run flopwatch_begin_on(
 	flopwatch_open();
 	if (ops)
 		ops->open();
-	/* a name shows all that it is */
+	/* names contain only visible characters */
 	for (i = 0; key[i] && i + 1 < sizeof(r.key); i++)
 		r.key[i] = (unsigned char)key[i] <= ' ' || key[i] == '"' || key[i] == '\\' || key[i] == 127 ? '_' : key[i];
 	r.flops = flops;
@@ -463,7 +469,7 @@ static inline struct flopwatch_run flopwatch_begin(const char *key, double flops
 	return flopwatch_begin_on(key, flops, bytes, NULL, NULL);
 }
 
-/** Whether there is one more call to make; then make it, and say flopwatch_done. */
+/** Whether to make another call; after it, call flopwatch_done. */
 static inline int flopwatch_call(struct flopwatch_run *r)
 {
 	int slot = r->issued % FLOPWATCH_SLOTS;
@@ -495,7 +501,7 @@ static inline int flopwatch_call(struct flopwatch_run *r)
 	return 1;
 }
 
-/* The oldest call in flight has its time. */
+/* Report the time of the oldest call in flight. */
 static inline void flopwatch_finish(struct flopwatch_run *r)
 {
 	int slot = r->finished++ % FLOPWATCH_SLOTS;
@@ -506,7 +512,7 @@ static inline void flopwatch_finish(struct flopwatch_run *r)
 		r->ops->finish(slot, &ms, &mhz);
 	if (r->reported_ms[slot] != 0)
 		ms = r->reported_ms[slot];
-	if (!(ms > 0)) { /* no time: it counts for nothing */
+	if (!(ms > 0)) { /* without a time the call is not counted */
 		ms = 0;
 		r->is_cut[slot] = 1;
 	}
@@ -527,7 +533,7 @@ static inline void flopwatch_finish(struct flopwatch_run *r)
 	flopwatch_send_line(line);
 }
 
-/* The call in `slot` ended at `end_ns` by the host's clock: what it took, without what others took of it. */
+/* Set the time of the call in `slot`, which ended at `end_ns` of the host's clock, without the time that other tasks took. */
 static inline void flopwatch_close_host(struct flopwatch_run *r, int slot, int64_t end_ns)
 {
 	int64_t cpu_ns = flopwatch_cpu_ns() - r->cpu_ns, waited_ns = flopwatch_waited_ns() - r->waited_ns;
@@ -538,7 +544,7 @@ static inline void flopwatch_close_host(struct flopwatch_run *r, int slot, int64
 	r->is_cut[slot] = r->is_cut[slot] || 2 * off_ns > call_ns;
 }
 
-/** The call was made. */
+/** End of a call. */
 static inline void flopwatch_done(struct flopwatch_run *r)
 {
 	int slot = r->issued % FLOPWATCH_SLOTS, is_first = r->made++ == 0;
@@ -573,7 +579,7 @@ static inline void flopwatch_done(struct flopwatch_run *r)
 		r->ops->wait(r->stream);
 	r->first_ms = (double)(flopwatch_ns() - r->start_ns[slot]) * 1e-6;
 	if (flopwatch_now.fd < 0) {
-		r->n = r->n_untimed = 0; /* cold: reported by itself */
+		r->n = r->n_untimed = 0; /* a cold call: reported separately */
 		r->spent_ms = 0;
 	}
 	flopwatch_look(r);
@@ -601,8 +607,8 @@ struct flopwatch_cuda {
 	int is_open, sms, value;
 	size_t scrub_bytes;
 	void *scrub, *stamps, *kernel, *hold;
-	int64_t held_ns; /* since when the device is held up; 0: it is not */
-	double ahead_us; /* that the host needs to enqueue a call, as seen lately */
+	int64_t held_ns; /* when the hold kernel was launched; 0: it is not running */
+	double ahead_us; /* time that the host needs to enqueue a call, from recent calls */
 	cudaEvent_t idle, event[FLOPWATCH_SLOTS][2];
 	int (*launch)(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
 		void *stream, void **parameters, void **extra);
@@ -618,8 +624,10 @@ static inline void flopwatch_must(cudaError_t e, const char *what)
 	exit(1);
 }
 
-/* Each SM writes its cycles and the time: two such stamps are the clock of what ran between them. A second kernel waits. Without a driver that
- * takes them: no clocks, and no wait. */
+/*
+ * Each SM writes its cycle counter and the time: two such stamps give the clock in between. A second kernel only waits. If the
+ * driver does not accept the kernels: no clocks, and no wait.
+ */
 static inline void flopwatch_cuda_stamps(struct flopwatch_cuda *d)
 {
 	static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -704,7 +712,7 @@ static inline void flopwatch_cuda_stamp(void *stream, int slot, int end)
 		d->kernel = NULL;
 }
 
-/* A device that waits for its host would count the wait as the call's. */
+/* If the device waited for the host, the wait would be part of the call's time. */
 static inline void flopwatch_cuda_hold(void *stream)
 {
 	struct flopwatch_cuda *d = &flopwatch_gpu;

@@ -6,22 +6,23 @@ SPDX-License-Identifier: MIT-0  (take it into any project, changed or not, witho
         with call:
             softmax(x)
 
-The body of `with` is one call of the cell "softmax/4096". It runs as often as it takes. By itself the program prints a JSON line a cell on
-standard output and a table on standard error. Under flopwatch it calls by turns with another version of itself, and prints nothing
-(doc/interleave.md). Where the thread has a CUDA context (PyTorch, CuPy, Triton), calls are timed on the device, with the clock that each ran at.
+The body of `with` is one call of the cell "softmax/4096". It is repeated as often as needed. Run alone, the program prints a JSON line per
+cell on standard output and a table on standard error. Run by flopwatch, its calls alternate with those of another version of the program, and
+it prints nothing (doc/interleave.md). If the thread has a CUDA context (PyTorch, CuPy, Triton), calls are timed on the device, with the clock
+during each call.
 
-A cell takes, beside flops and bytes of a call (None: not known):
-  check     called after the first call; what it returns, or an AssertionError, is what is wrong with the result: see compare
-  output    called after the first call; the result, whose hash is compared between versions
-  inputs    a list: `with call as x:` gets one after the other
+Arguments of a cell, in addition to the flops and bytes of a call (None: not known):
+  check     called after the first call; its return value, or an AssertionError, is an error of the result: see compare
+  output    called after the first call; returns the result, whose hash is compared between versions
+  inputs    a list: `with call as x:` gets its elements, one after the other
   scrub     displace the device's L2 cache before each call (True)
-  device    "cuda" or "cpu"; default: as the thread's context says
-  stream    the CUDA stream, as a number; default: PyTorch's current one
+  device    "cuda" or "cpu"; default: depends on the thread's CUDA context
+  stream    the CUDA stream, as a number; default: PyTorch's current stream
 
     python3 -m flopwatch bench.py ...
 
-runs a script as it is, and what it times with triton.testing.do_bench, do_bench_cudagraph, perf_report or torch.utils.benchmark.Timer
-becomes a cell. What the script prints goes to standard error, since standard output is for the JSON lines.
+runs an unmodified script. Everything that it times with triton.testing.do_bench, do_bench_cudagraph, perf_report or
+torch.utils.benchmark.Timer becomes a cell. The script's output is written to standard error, since standard output is for the JSON lines.
 """
 import atexit
 import ctypes
@@ -40,19 +41,19 @@ import time
 __version__ = "0.1.0"
 __all__ = ["cell", "compare", "main"]
 
-_AHEAD, _SLOTS, _SMS, _SM_STEP = 2, 4, 256, 3  # every third SM tells the clock of all
+_AHEAD, _SLOTS, _SMS, _SM_STEP = 2, 4, 256, 3  # every third SM represents the clock of all
 _HOLD_MAX_US = 300
 _ALONE_MIN, _ALONE_MAX, _ALONE_S, _WARM_S = 10, 400, 0.5, 0.05
 
 
-# ---- talking ----------------------------------------------------------------------------------------------------------------
+# ---- protocol ---------------------------------------------------------------------------------------------------------------
 
 
 class _Turns:
     """The socket that grants turns; None without one."""
 
     def __init__(self):
-        number = os.environ.pop("FLOPWATCH_INTERLEAVE", "")  # nobody whom this program starts may speak in its place
+        number = os.environ.pop("FLOPWATCH_INTERLEAVE", "")  # child processes must not use the socket
         self.link = None
         self.in_turn = False
         self.pid = os.getpid()
@@ -71,7 +72,7 @@ class _Turns:
         try:
             self.link.sendall("".join(line + "\n" for line in lines).encode())
         except OSError:
-            os._exit(1)  # nobody listens any more
+            os._exit(1)  # the other end is closed
 
     def hear(self):
         while b"\n" not in self.input:
@@ -83,7 +84,7 @@ class _Turns:
         return line.decode()
 
     def ask(self, key):
-        """Warm and timed calls of the next turn; None: the cell has none any more."""
+        """Number of warm-up and of timed calls of the next turn; None: no turns remain for the cell."""
         if self.in_turn:
             self.leave("the program left the cell before its calls were made")
         self.say("turn " + key)
@@ -111,7 +112,7 @@ def _line(text):
 
 
 _interleave = None
-_rows = None  # where the JSON lines go, where that is not sys.stdout
+_rows = None  # output of the JSON lines, if that is not sys.stdout
 
 
 def _open():
@@ -122,7 +123,7 @@ def _open():
 
 
 if os.environ.get("FLOPWATCH_INTERLEAVE"):
-    # what a compiler or a search found is found again by the next process of this version
+    # results of compilers and searches are cached for further processes of this version
     for _name, _folder in (("TRITON_CACHE_DIR", "triton"), ("TORCHINDUCTOR_CACHE_DIR", "inductor")):
         os.environ.setdefault(_name, os.path.join(os.getcwd(), ".flopwatch", _folder))
     os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")
@@ -136,7 +137,7 @@ def _switches(who):
 
 
 def _waits():
-    """For how long this thread had no processor although it wanted one, in ns; 0 where the system does not tell."""
+    """Time in ns during which this thread was runnable without a processor; 0 if the system does not report it."""
     try:
         if _waits.file is None:
             _waits.file = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
@@ -149,11 +150,11 @@ _waits.file = None
 
 
 def _without_waits(call, cpu, waited, gaps):
-    """The time of a call without what others took of it, and how much that is; None: it has no time. All in ns.
+    """Time of a call without the time that other tasks took, and the subtracted time; None: the call has no valid time. All in ns.
 
-    The counter of waiting is read outside the clock's two readings, so a wait may lie in the gaps between counter and clock instead of in the
-    call: no more than the call's time without its processor time is taken off, and a call of which it stays open whether twice as much has to be
-    taken off has no time.
+    The counter of waiting is read outside of the two clock readings, so a wait may be in the gaps between counter and clock instead of in the
+    call. Therefore at most the call's time minus its processor time is subtracted, and a call is dropped if the uncertainty of the subtraction
+    exceeds half of its remaining time.
     """
     most = max(min(waited, call - cpu), 0)
     least = min(max(waited - gaps, 0), most)
@@ -162,7 +163,7 @@ def _without_waits(call, cpu, waited, gaps):
 
 
 class _Host:
-    """Calls by the host's clock."""
+    """Calls timed by the host's clock."""
 
     who = resource.RUSAGE_SELF
 
@@ -201,7 +202,7 @@ class _Host:
         pass
 
 
-# Each SM writes its cycles and the time: two such stamps are the clock of what ran between them. The other kernel waits.
+# Each SM writes its cycle counter and the time: two such stamps give the clock in between. The other kernel only waits.
 _PTX = b"""
 .version 7.0
 .target sm_70
@@ -248,7 +249,7 @@ WAIT:
 
 
 class _Cuda:
-    """Calls by the device's clock, through the driver alone."""
+    """Calls timed by the device's clock, using only the driver API."""
 
     who = getattr(resource, "RUSAGE_THREAD", 1)
     driver = None
@@ -265,7 +266,7 @@ class _Cuda:
 
     @classmethod
     def context(cls):
-        """The context of this thread; 0 none."""
+        """The CUDA context of this thread; 0 none."""
         now = ctypes.c_void_p()
         if not cls.load() or cls.driver.cuCtxGetCurrent(ctypes.byref(now)) != 0:
             return 0
@@ -313,7 +314,7 @@ class _Cuda:
         self.began = [0] * _SLOTS
         self.table = (ctypes.c_uint64 * (2 * _SMS * 2))()
         self.kernel = None
-        self.held = self.ahead_us = 0  # since when the device is held up; what the host needs to enqueue a call, as seen lately
+        self.held = self.ahead_us = 0  # when the hold kernel was launched; recent time to enqueue a call
         module, kernel, self.waiter = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         if self.driver.cuModuleLoadData(ctypes.byref(module), _PTX) == 0:
             self.must("cuModuleGetFunction", ctypes.byref(kernel), module, b"flopwatch_stamp")
@@ -359,7 +360,7 @@ class _Cuda:
         self.must("cuLaunchKernel", self.kernel, 2 * self.sms, 1, 1, 32, 1, 1, 0, self.stream, self.parameters, None)
 
     def hold(self):
-        """Keep the device busy until the call has been enqueued: one that waits for its host would count that as the call's."""
+        """Keep the device busy until the call is enqueued: a wait for the host would be part of the call's time."""
         if not self.kernel:
             return
         self.hold_ns.value = int(1e3 * min(1.2 * self.ahead_us + 5, _HOLD_MAX_US))
@@ -403,11 +404,11 @@ class _Cuda:
 
 
 def _torch():
-    """PyTorch, where the program has it and uses its GPU."""
+    """The module torch, if the program has imported it and uses its GPU."""
     torch = sys.modules.get("torch")
     try:
         return torch if torch and torch.cuda.is_initialized() else None
-    except AttributeError:  # half imported
+    except AttributeError:  # only partly imported
         return None
 
 
@@ -423,7 +424,7 @@ def _clock_for(device, stream):
 
 
 def _loaded():
-    """Whether this process uses the driver: a query would load it."""
+    """The loaded libraries of this process: a query of the driver would load it."""
     try:
         with open("/proc/self/maps") as maps:
             return maps.read()
@@ -435,7 +436,7 @@ def _loaded():
 
 
 def _flat(values):
-    """Numbers in order, of a tensor, an array or a sequence."""
+    """The elements of a tensor, an array or a sequence as a flat list."""
     for name in ("detach", "cpu"):
         if hasattr(values, name):
             values = getattr(values, name)()
@@ -447,12 +448,12 @@ def _flat(values):
 
 
 def compare(got, wanted, relative=1e-5, absolute=0.0):
-    """The worst element, where one is further off than `absolute` and `relative` times what is wanted allow; None."""
+    """Description of the worst element, if its error exceeds `absolute` plus `relative` times the wanted value; else None."""
     torch = sys.modules.get("torch")
     if torch and isinstance(got, torch.Tensor) and isinstance(wanted, torch.Tensor) and got.shape == wanted.shape:
         a, b = got.double(), wanted.double()
         off = (a - b).abs() / (absolute + relative * b.abs())
-        # what is exact is right, also where nothing is allowed, and where it is infinite
+        # equal values are correct, also with a tolerance of 0, and if infinite
         off = torch.nan_to_num(off, nan=math.inf).masked_fill(a == b, 0.0).flatten()
         at = int(off.argmax()) if off.numel() else 0
         worst, values = (float(off[at]) if off.numel() else 0, (float(got.flatten()[at]), float(wanted.flatten()[at])) if off.numel() else None)
@@ -475,7 +476,7 @@ def compare(got, wanted, relative=1e-5, absolute=0.0):
 
 
 def _hash(result):
-    """Of the bits of a result: tensors, arrays, bytes, numbers, and sequences of them."""
+    """Hash of the bits of a result: tensors, arrays, bytes, numbers, and sequences of them."""
     digest = hashlib.sha256()
 
     def add(value):
@@ -498,7 +499,7 @@ def _hash(result):
 
 
 def _clean(key):
-    """A name shows all that it is: no spaces, nothing hidden, at most 159 bytes."""
+    """A name without spaces and control characters, at most 159 bytes."""
     text = "".join(c if c.isprintable() and not c.isspace() and c not in '"\\' else "_" for c in str(key))
     while len(text.encode()) > 159:
         text = text[:-1]
@@ -509,13 +510,13 @@ _seen = {}
 
 
 def _unique(key):
-    """The second cell of a name gets a number."""
+    """Append a number to the name of the second and further cells of the same name."""
     _seen[key] = _seen.get(key, 0) + 1
     return key if _seen[key] == 1 else "%s#%d" % (key[:150], _seen[key])
 
 
 class _Cell:
-    """A cell while it runs, and the context of its calls."""
+    """The current cell, and the context manager of its calls."""
 
     def __init__(self, key, flops, bytes, check, output, inputs, scrub, device, stream):
         self.key = _unique(_clean(key))
@@ -524,16 +525,16 @@ class _Cell:
         self.clock = None
         self.warm = self.calls = self.made = self.issued = self.finished = 0
         self.is_sustained = self.is_over = False
-        self.is_cut = [False] * _SLOTS  # something else took the processor during the call
+        self.is_cut = [False] * _SLOTS  # another task took the processor during the call
         self.times = []
-        self.untimed = 0  # calls that were so interrupted that they have no time
+        self.untimed = 0  # calls without a valid time because of interruptions
         self.first_ms = self.spent = 0
         self.interleave = _open()
 
-    # -- how many calls
+    # -- number of calls
 
     def wants(self):
-        """Whether there is one more call to make."""
+        """Whether to make another call."""
         if self.clock is None:
             self.clock = _clock_for(self.device, self.stream)
             gc.collect()
@@ -603,7 +604,7 @@ class _Cell:
             self.clock.wait()
             self.first_ms = (time.perf_counter_ns() - self.entered) * 1e-6
             if not self.interleave.link:
-                self.times, self.untimed, self.spent = [], 0, 0  # cold: reported by itself
+                self.times, self.untimed, self.spent = [], 0, 0  # a cold call: reported separately
             self.look()
         if self.interleave.link and self.warm == 0 and self.calls == 0:
             self.interleave.in_turn = False
@@ -615,7 +616,7 @@ class _Cell:
         ms, host_us, mhz = self.clock.finish(slot)
         if ms > 0:
             self.times.append(ms)
-        else:  # it counts for nothing
+        else:  # without a time the call is not counted
             self.untimed += 1
             self.is_cut[slot] = True
         self.spent += ms * 1e-3
@@ -628,7 +629,7 @@ class _Cell:
         self.interleave.say(line)
 
     def look(self):
-        """After the first call: is the result right, and what is there to tell of the cell?"""
+        """Check the result after the first call, and report facts about the cell."""
         wrong = None
         if self.check:
             try:
@@ -652,10 +653,10 @@ class _Cell:
             self.interleave.leave(wrong, "wrong")
             self.warm = self.calls = 0
 
-    # -- by itself
+    # -- program run alone
 
     def tell(self):
-        """The JSON line, and a row for people."""
+        """Print the JSON line, and a row of the table."""
         if self.interleave.link or self.is_over:
             return
         if not self.times:
@@ -680,7 +681,7 @@ class _Cell:
 
 
 def cell(key, flops=None, bytes=None, check=None, output=None, inputs=None, scrub=True, device=None, stream=None):
-    """The calls of a cell, one after the other: see the top of this file."""
+    """Iterate over the calls of a cell: see the top of this file."""
     it = _Cell(key, flops, bytes, check, output, inputs, scrub, device, stream)
     while it.wants():
         made = it.made
@@ -690,11 +691,11 @@ def cell(key, flops=None, bytes=None, check=None, output=None, inputs=None, scru
     it.tell()
 
 
-# ---- scripts that time by other means ------------------------------------------------------------------------------------------
+# ---- scripts that use other timers ---------------------------------------------------------------------------------------------
 
 
 def _times(key, fn, before=None, scrub=True):
-    """Time `fn` as a cell; the times of this process, in ms."""
+    """Time `fn` as a cell. Returns the times of this process, in ms."""
     it = _Cell(key, None, None, None, None, None, scrub, None, None)
     while it.wants():
         if before:
@@ -713,7 +714,7 @@ def _quantile(ordered, q):
 
 
 def _summary(times, quantiles, mode):
-    """What do_bench returns."""
+    """The return value of do_bench."""
     ordered = sorted(times)
     if quantiles is not None:
         found = [_quantile(ordered, q) for q in quantiles]
@@ -723,7 +724,7 @@ def _summary(times, quantiles, mode):
     return {"min": ordered[0], "max": ordered[-1], "median": _quantile(ordered, 0.5)}.get(mode, sum(ordered) / len(ordered))
 
 
-_context = []  # names of the benchmarks that are being run
+_context = []  # names of the benchmarks that are running
 
 
 def _describe(value):
@@ -733,7 +734,7 @@ def _describe(value):
 
 
 def _name_of_caller():
-    """Of a call without a name: the function that asks, and those of its arguments that are plain."""
+    """Name for a call without one: the calling function, and its arguments of simple types."""
     if _context:
         return _context[-1]
     frame = sys._getframe(2)
@@ -749,7 +750,7 @@ def _name_of_caller():
 
 
 def _asked_by(prefix):
-    """Whether a library of that name asks: the search of a compiler is no benchmark of the script."""
+    """Whether a library of that name is the caller: the search of a compiler is not a benchmark of the script."""
     return (sys._getframe(2).f_globals.get("__name__", "") + ".").startswith(prefix)
 
 
@@ -777,7 +778,7 @@ def _patch_triton(testing):
 
             def replay():
                 nonlocal graph
-                if graph is None:  # in its turn, as everything that a first call does
+                if graph is None:  # during its turn, like everything else of a first call
                     fn()
                     torch.cuda.synchronize()
                     for x in grad_to_none or ():
@@ -803,7 +804,7 @@ def _patch_triton(testing):
 
         def plot_of(words):
             fits = [b for b in known if b.line_arg in words and all(x in words for x in b.x_names)]
-            # those of a list mostly differ in words that each keeps: they come as they stand there
+            # the benchmarks of a list usually differ in their args, of which the values are passed unchanged
             exact = (b for b in fits if all(word in words and words[word] is value for word, value in (b.args or {}).items()))
             return next(exact, fits[0] if fits else None)
 
@@ -857,7 +858,7 @@ _PATCHES = {"triton.testing": _patch_triton, "torch.utils.benchmark.utils.timer"
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds as the others do, and changes what we know once it is there."""
+    """Finds modules as usual, and patches the known ones after they are loaded."""
 
     def find_spec(self, name, path, target=None):
         if name not in _PATCHES:
@@ -876,7 +877,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def main(words):
-    """Run a script whose benchmarks become cells."""
+    """Run a script; its benchmarks become cells."""
     global _rows
     import runpy
 

@@ -1,8 +1,8 @@
 /*
- * flopwatch_benchmark.h - turns for programs that use Google Benchmark, over flopwatch.h beside it.
+ * flopwatch_benchmark.h - interleaved measurement of programs that use Google Benchmark, based on flopwatch.h.
  * SPDX-License-Identifier: MIT-0  (take it into any project, changed or not, without any notice)
  *
- * Put FLOPWATCH_MAIN() where BENCHMARK_MAIN() stood: each benchmark is a cell, and by itself the program is as it was.
+ * Replace BENCHMARK_MAIN() by FLOPWATCH_MAIN(): each benchmark is a cell. Run without flopwatch, the program is unchanged.
  */
 #ifndef FLOPWATCH_BENCHMARK_H
 #define FLOPWATCH_BENCHMARK_H
@@ -16,8 +16,8 @@
 #include <vector>
 
 /*
- * flopwatch asks for many short runs, and a benchmark's own MinTime would make each of them long. It is shortened when the
- * benchmark is registered: include this file above the benchmarks.
+ * flopwatch needs many short runs, and a benchmark's own MinTime would make each of them long. It is reduced when the benchmark
+ * is registered: include this file above the benchmarks.
  */
 static inline double flopwatch_google_min_time(double seconds)
 {
@@ -26,7 +26,7 @@ static inline double flopwatch_google_min_time(double seconds)
 #define MinTime(seconds)       MinTime(flopwatch_google_min_time(seconds))
 #define MinWarmUpTime(seconds) MinWarmUpTime(flopwatch_google_min_time(seconds))
 
-/* Keeps the time of an iteration, and why there is none; releases differ in what they call that. */
+/* Stores the time of an iteration, or the reason why there is none; its field differs between releases. */
 class flopwatch_reporter : public benchmark::BenchmarkReporter
 {
       public:
@@ -87,7 +87,7 @@ static inline void flopwatch_google_cell(const std::string &name)
 	while (flopwatch_call(&r)) {
 		flopwatch_reporter reporter;
 
-		if (r.is_single != is_single) /* any time is enough, so that the first iteration is the last one */
+		if (r.is_single != is_single) /* any time is sufficient, so that there is only one iteration */
 			flopwatch_google_set(r.is_single ? "--benchmark_min_time=0.000000001" : FLOPWATCH_GOOGLE_TIME);
 		is_single = r.is_single;
 		benchmark::RunSpecifiedBenchmarks(&reporter, pattern);
@@ -108,7 +108,7 @@ static inline void flopwatch_google_cell(const std::string &name)
 		flopwatch_google_set(FLOPWATCH_GOOGLE_TIME);
 }
 
-/* By turns each run is short; otherwise everything is as it was. */
+/* Under flopwatch each run is short; otherwise the program is unchanged. */
 static inline int flopwatch_google(int argc, char **argv)
 {
 	std::ostringstream names;

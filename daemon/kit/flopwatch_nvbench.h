@@ -1,12 +1,14 @@
 /*
- * flopwatch_nvbench.h - turns for programs that use nvbench (of April 2024 or later), over flopwatch.h beside it.
+ * flopwatch_nvbench.h - interleaved measurement of programs that use nvbench (of April 2024 or later), based on flopwatch.h.
  * SPDX-License-Identifier: MIT-0  (take it into any project, changed or not, without any notice)
  *
- * Include it behind nvbench/nvbench.cuh in the file that says NVBENCH_MAIN: each state is a cell, and by itself the program is as it was. A
- * program that links nvbench's own main has no such file: it says NVBENCH_MAIN itself and links nvbench::nvbench instead.
+ * Include it after nvbench/nvbench.cuh in the file that contains NVBENCH_MAIN: each state is a cell. Run without flopwatch, the
+ * program is unchanged. A program that links nvbench's own main has no such file: add NVBENCH_MAIN to one and link
+ * nvbench::nvbench instead.
  *
- * Turns come in as a stopping criterion: nvbench asks it before each further sample whether there were enough, and tells it the time of each.
- * Before the first answer nvbench has warmed up and taken a sample, which is dropped. L2 flush and device time are nvbench's.
+ * The interface is a stopping criterion: nvbench calls it with the time of each sample, and queries it before each further sample
+ * whether there are enough. Before the first query nvbench has warmed up and taken a sample, which is dropped. L2 flush and
+ * device time are nvbench's.
  */
 #ifndef FLOPWATCH_NVBENCH_H
 #define FLOPWATCH_NVBENCH_H
@@ -21,7 +23,7 @@
 #error "flopwatch_nvbench.h needs nvbench/nvbench.cuh before it, of April 2024 or later"
 #endif
 
-/* The state that nvbench is at. */
+/* The state that nvbench currently measures. */
 struct flopwatch_nvbench_state {
 	const nvbench::state *state;
 	std::string key;
@@ -36,7 +38,9 @@ static inline struct flopwatch_nvbench_state &flopwatch_nvbench_now()
 	return now;
 }
 
-/* As its JSON is read: the name of the benchmark and the axes, without the device where it is the first. */
+/*
+ * The name of the cell, as the reader of nvbench's JSON composes it: benchmark and axes, without the device if it is the first.
+ */
 static inline std::string flopwatch_nvbench_key(const nvbench::state &state)
 {
 	static const std::string one_device = "Device=0";
@@ -60,7 +64,7 @@ class flopwatch_criterion final : public nvbench::stopping_criterion_base
 		struct flopwatch_nvbench_state &now = flopwatch_nvbench_now();
 
 		now.run = flopwatch_begin(now.key.c_str(), 0, 0);
-		now.run.made = 1; /* the first call of all was nvbench's */
+		now.run.made = 1; /* nvbench made the first call */
 		now.in_call = false;
 	}
 	void do_add_measurement(nvbench::float64_t seconds) override
@@ -84,7 +88,7 @@ class flopwatch_criterion final : public nvbench::stopping_criterion_base
 	}
 };
 
-/* Learns which state comes, and which had no times and why. */
+/* Receives the current state, and the failure of a state without times. */
 class flopwatch_printer final : public nvbench::printer_base
 {
       public:
@@ -117,7 +121,7 @@ class flopwatch_printer final : public nvbench::printer_base
 		for (char &c : line)
 			c = (unsigned char)c < ' ' ? ' ' : c;
 		line += "\n";
-		if (now.in_call) { /* it has the turn, and asks for no other */
+		if (now.in_call) { /* the failure ends the current turn, no other is requested */
 			flopwatch_send_line(line.c_str());
 			flopwatch_flush();
 			flopwatch_now.in_turn = 0;
@@ -135,7 +139,7 @@ class flopwatch_printer final : public nvbench::printer_base
 	}
 };
 
-/* Batches only cost time, since their times are not read; nvbench leaves them out where it has the option. */
+/* Batches only cost time, since their times are not read; nvbench skips them if it has the option. */
 template <class Benchmark>
 static inline auto flopwatch_nvbench_no_batches(Benchmark &b, int) -> decltype((void)b.set_skip_batched(true))
 {
@@ -145,7 +149,7 @@ template <class Benchmark> static inline void flopwatch_nvbench_no_batches(Bench
 {
 }
 
-/* A sample that is thrown away for its clock is one that was asked for. Releases before April 2025 throw none away. */
+/* nvbench must not discard samples because of their clock: each was requested. Releases before April 2025 discard none. */
 template <class Benchmark>
 static inline auto flopwatch_nvbench_keep_slow(Benchmark &b, int) -> decltype((void)b.set_throttle_threshold(0))
 {
@@ -166,7 +170,7 @@ template <class Parser> static inline void flopwatch_nvbench_run(Parser &parser)
 
 	nvbench::criterion_manager::get().add(std::make_unique<flopwatch_criterion>());
 	for (auto &bench : parser.get_benchmarks()) {
-		/* how long it waits is the others' turn */
+		/* no timeout: the program waits while other programs have their turns */
 		bench->set_stopping_criterion("flopwatch").set_min_samples(1).set_timeout(1e9);
 		flopwatch_nvbench_keep_slow(*bench, 0);
 		flopwatch_nvbench_no_batches(*bench, 0);
