@@ -1,7 +1,7 @@
 #!/bin/bash
 # Make a folder that runs on another machine: programs, their shared libraries ($ORIGIN/../lib), bwrap, suites, kernels,
 # the licences of all of these and a software bill of materials. The C library is that of the other machine: Debian 12's is the oldest
-# supported one. FOLDER.tar.gz is the same; for one commit and one system it always has the same bytes.
+# supported one. FOLDER.tar.gz has the same contents and is reproducible: equal bytes for the same commit and system.
 # STATIC names the libraries that programs may link statically.
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,7 +12,7 @@ for program in patchelf python3; do
 done
 export LC_ALL=C.UTF-8 TZ=UTC VERSION
 umask 022
-# The commit's time; of an unpacked tarball the time of its files, which is the same.
+# The commit's time; for an unpacked tarball the time of its files, which is equal.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Makefile)}
 export SOURCE_DATE_EPOCH
 origins=$(mktemp)
@@ -59,7 +59,7 @@ fi
 for file in "$to.new"/bin/* "$to.new"/lib/*; do
 	strip -s "$file" 2>/dev/null || true
 done
-# The linker's id of our programs hashes debug information, and that names the folder of the build.
+# The linker's build id is a hash that includes debug information, which contains the path of the build folder.
 for program in build/bin/*; do objcopy --remove-section .note.gnu.build-id "$to.new/bin/${program##*/}"; done
 for program in "$to.new"/bin/*; do patchelf --set-rpath '$ORIGIN/../lib' "$program"; done
 for library in "$to.new"/lib/*; do patchelf --set-rpath '$ORIGIN' "$library"; done

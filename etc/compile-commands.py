@@ -10,7 +10,7 @@ for line in sys.stdin:
     try:
         words = shlex.split(line)
     except ValueError:
-        continue  # a line of a script that spans several
+        continue  # part of a multi-line shell command
     files = [w for w in words if w.endswith(".c")]
     if "-c" in words and len(files) == 1 and "-o" in words:
         entries[files[0]] = {"directory": os.getcwd(), "file": files[0], "arguments": words[words.index("-std=c17") - 1:] if "-std=c17" in words else words}

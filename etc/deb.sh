@@ -1,11 +1,11 @@
 #!/bin/sh
-# `make deb`: a package in build/deb, of the tarball in build/dist, with etc/debian as its debian/. Needs no network.
+# `make deb`: builds a package in build/deb from the tarball in build/dist, with etc/debian as its debian/. Needs no network.
 # `deb.sh control FOLDER` only writes debian/ into an unpacked tree.
 set -eu
 cd "$(dirname "$0")/.."
 version=${VERSION:?called by make deb}
 
-write_control() { # unpacked tree: the package has the version and date of the commit
+write_control() { # unpacked tree; the package gets the version and date of the commit
 	cp -r "$1/etc/debian" "$1/debian"
 	cat >"$1/debian/changelog" <<CHANGES
 flopwatch ($version) stable; urgency=medium
@@ -26,7 +26,7 @@ rm -rf build/deb
 mkdir -p build/deb
 tar -xzf "build/dist/flopwatch-$version.tar.gz" -C build/deb
 write_control "$tree"
-# The package's make is independent: it inherits no options and no jobs.
+# The package's make is independent: it inherits no options and no job server.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES VERSION
 (cd "$tree" && dpkg-buildpackage -us -uc -b -J"$(nproc)") >build/deb/build.log 2>&1 || {
 	tail -n 30 build/deb/build.log >&2

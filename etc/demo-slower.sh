@@ -1,12 +1,12 @@
 #!/bin/bash
-# Make the attention kernels of a checkout really slower, in their source. CPU: a register block of one row and small tiles.
-# CUDA: forward multiplies the scores of NEEDLESS of 1,000 steps twice (hopper.v2), or computes a similar number of unused products
+# Make the attention kernels of a checkout slower by editing their source. CPU: a register block of one row and small tiles.
+# CUDA: forward computes the scores of NEEDLESS of 1,000 steps twice (hopper.v2), or computes a similar number of unused products
 # (hopper.v1). Results do not change.
 # Usage: demo-slower.sh CHECKOUT cpu|cuda [NEEDLESS]     default: 500
 set -eu
 tree=$1 device=$2 needless=${3:-500}
 
-# FILE SCRIPT: edit by awk; fails when SCRIPT does.
+# FILE SCRIPT: edit with awk; fails if SCRIPT fails.
 edit() {
 	awk -v n="$needless" "$2" "$1" >"$1.new"
 	mv "$1.new" "$1"
@@ -14,7 +14,7 @@ edit() {
 
 case "$device" in
 cuda)
-	# The number is read at run time: the machine code is the same for every number, 0 included.
+	# The number is read at run time: the machine code is the same for every number, including 0.
 	edit "$tree/kernels/attention/hopper/v2.h" '
 		/^struct v2_job \{/ { inside = 1 }
 		inside && /^};/ { print "\tuint32_t needless; /* of 1,000 steps, whose scores are multiplied twice */"; inside = 0; done = 1 }

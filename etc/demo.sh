@@ -1,7 +1,7 @@
 #!/bin/bash
 # A demonstration of flopwatch on this machine: a bare repository made from kernels/, a daemon on loopback, a pushed regression and
-# a harmless push, both judged. State lives under build/demo; the dashboard stays up unless DEMO_EXIT is set.
-# DEMO_DIR: state elsewhere. DEMO_DEVICE: cpu or cuda instead of the detected device. DEMO_SUITE: another suite.
+# a harmless push, both judged. State is stored in build/demo; the dashboard keeps running unless DEMO_EXIT is set.
+# DEMO_DIR: another folder for the state. DEMO_DEVICE: cpu or cuda instead of the detected device. DEMO_SUITE: another suite.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C.UTF-8 GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
@@ -12,18 +12,18 @@ state=${DEMO_DIR:-$PWD/build/demo}
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'demo: %s\n' "$*" >&2; tail -n 20 "$state/flopwatchd.log" >&2 || true; exit 1; }
 
-is_ours() { # pid: a flopwatchd with the demo's configuration; the pid in a file may belong to another process by now
+is_ours() { # pid: whether it is a flopwatchd with the demo's configuration; a pid from a file may belong to another process
 	local words
 	[[ $1 =~ ^[1-9][0-9]*$ ]] && mapfile -d '' -t words 2>/dev/null <"/proc/$1/cmdline" || return 1
 	[ "${words[0]##*/}" = flopwatchd ] && [ "${words[1]-}" = --config ] && [ "${words[2]-}" = "$state/flopwatchd.yml" ]
 }
-stop_daemon() { # waits for its end; 1: there was none
+stop_daemon() { # waits until it has exited; 1: there was none
 	local pid
 	pid=$(cat "$state/pid" 2>/dev/null) || return 1
 	is_ours "$pid" && kill "$pid" 2>/dev/null || return 1
 	for _ in $(seq 100); do is_ours "$pid" || break; sleep 0.1; done
 }
-stop_daemon || : # one of an earlier demo
+stop_daemon || : # from an earlier demo
 if [ -e "$state" ] && [ ! -e "$state/flopwatchd.yml" ] && [ -n "$(ls -A "$state")" ]; then
 	echo "demo: $state holds files, and no demo of before; move them away, or name another folder by DEMO_DIR" >&2
 	exit 1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Print, as make variables, the CUDA toolkit that can compile and link a program here; print nothing if none can.
 #
-# An nvcc in PATH proves little: it may be a link from elsewhere, or a toolkit without headers or static runtime. So each
-# candidate folder must pass a small build. The Makefile stores the answer in build/cuda.mak.
+# An nvcc in PATH is not sufficient: it may be a link, or belong to a toolkit without headers or static runtime. So each
+# candidate folder must pass a small build. The Makefile stores the output in build/cuda.mak.
 set -u
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

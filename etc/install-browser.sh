@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install the browser and modules of the browser tests (Chromium and node from the distribution, modules from npm), the generator of
-# an API client in a test, and the chart library that make embeds. All are optional: a missing one is printed, the
-# tests that need it are skipped, exit 0.
+# an API client in a test, and the chart library that make embeds. All are optional: missing ones are printed, the
+# tests that need them are skipped, exit status 0.
 set -u
 cd "$(dirname "$0")/.." || exit 0
 
@@ -16,7 +16,7 @@ install() { # packages...
 	timeout 300 $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >/dev/null 2>&1
 }
 
-# The headless Chromium needs a third of the CPU time for the same pages; not every distribution packs it so.
+# The headless Chromium needs a third of the CPU time for the same pages; not every distribution has a package of it.
 has chromium-headless-shell || install chromium-headless-shell || has chromium || install chromium || say "could not install chromium"
 for program in node npm; do
 	has $program || install nodejs npm || say "could not install nodejs and npm"

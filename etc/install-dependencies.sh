@@ -3,7 +3,7 @@
 set -eu
 
 build="gcc make git ca-certificates libc6-dev libgomp1 libgit2-dev libmicrohttpd-dev libjansson-dev libyaml-dev liblz4-dev libzstd-dev libsqlite3-dev libcurl4-openssl-dev nettle-dev libseccomp-dev bubblewrap"
-demo="curl scdoc" # scdoc: so that `make install` after `make demo` has man pages
+demo="curl scdoc" # scdoc: for the man pages of `make install` after `make demo`
 test="libcmocka-dev curl jq sqlite3 clang-format-14 patchelf python3 python3-jsonschema python3-yaml procps binutils elfutils faketime scdoc mandoc tidy openssh-server openssh-client munge slurmctld slurmd slurm-client"
 wish="" # optional packages; tests skip without them
 
@@ -14,7 +14,7 @@ test) want="$build $demo $test" wish="zsh fish hyperfine systemd" ;;
 *) echo "usage: install-dependencies.sh build|demo|test" >&2; exit 2 ;;
 esac
 
-missing_of() { # packages: those of them that are not installed
+missing_of() { # packages: prints those that are not installed
 	for package; do
 		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || printf ' %s' "$package"
 	done
@@ -46,7 +46,7 @@ if [ -n "$missing" ]; then
 	install $missing || { $sudo apt-get update >"$log" 2>&1 && drop_unknown && install $missing; } ||
 		{ tail -20 "$log" >&2; echo "flopwatch: could not install:$missing" >&2; exit 1; }
 fi
-# Optional packages: ask for no password, and do not run apt-get update for unknown ones.
+# Optional packages: do not prompt for a password, and do not run apt-get update for unknown ones.
 if [ -n "$wished" ]; then
 	[ -z "$sudo" ] || sudo="sudo -n"
 	# shellcheck disable=SC2086

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make install`: programs, units, configuration and suites into DESTDIR, in the folders of the file system hierarchy.
-# PREFIX/share/flopwatch/MANIFEST names every file (with its hash) and folder that this script made; etc/uninstall.sh reads it.
+# `make install`: installs programs, units, configuration and suites below DESTDIR, in the folders of the file system hierarchy.
+# PREFIX/share/flopwatch/MANIFEST lists every file (with its hash) and folder that this script created; etc/uninstall.sh reads it.
 set -eu
 cd "$(dirname "$0")/.."
 root=${DESTDIR-}
@@ -16,7 +16,7 @@ make_folder() { # path below the root
 	mkdir "$root$1"
 	echo "folder $1" >>"$made"
 }
-# Runs also if a step fails, so that the files made until then can be uninstalled. Entries of an earlier install stay.
+# Runs also if a step fails, so that the files created until then can be uninstalled. Entries of an earlier install are retained.
 write_manifest() {
 	make_folder "${manifest%/*}"
 	[ ! -e "$root$manifest" ] || cat "$root$manifest" >>"$made"
@@ -34,7 +34,7 @@ put() { # mode, source, folder
 	install -m "$1" "$2" "$root$3/"
 	record "$3/${2##*/}"
 }
-put_output() { # mode, folder, name, command...: the command's output
+put_output() { # mode, folder, name, command...: installs the command's output
 	mode=$1 folder=$2 file=$2/$3
 	shift 3
 	make_folder "$folder"
@@ -43,7 +43,7 @@ put_output() { # mode, folder, name, command...: the command's output
 	mv "$root$file.new" "$root$file"
 	record "$file"
 }
-put_text() { # mode, source, folder, name: a text with our paths below /usr
+put_text() { # mode, source, folder, name: installs a text that contains paths below /usr, adapted to the prefix
 	put_output "$1" "$3" "$4" sed -E "s,/usr/(sbin|libexec/flopwatch|share/flopwatch),$prefix/\\1,g" "$2"
 }
 print_page() { scdoc <"$1"; }
@@ -62,7 +62,7 @@ put 755 etc/ci/comment.sh "$prefix/share/flopwatch/ci"
 for unit in systemd/*.service systemd/*.socket; do put_text 644 "$unit" /usr/lib/systemd/system "$(basename "$unit")"; done
 put_text 644 systemd/flopwatch.sysusers /usr/lib/sysusers.d flopwatch.conf
 put_text 644 systemd/flopwatch.tmpfiles /usr/lib/tmpfiles.d flopwatch.conf
-if [ ! -e "$root/etc/flopwatch/flopwatchd.yml" ]; then # an existing configuration is the administrator's
+if [ ! -e "$root/etc/flopwatch/flopwatchd.yml" ]; then # an existing configuration belongs to the administrator
 	put_text 640 etc/flopwatchd.yml /etc/flopwatch flopwatchd.yml
 fi
 put 644 README.md "$prefix/share/doc/flopwatch"

@@ -53,7 +53,7 @@ def digest(path, algorithm):
 # ---- packages of this system ----------------------------------------------------------------------------------------------------------
 
 def owners_of(paths):
-    """The Debian package of each file that belongs to one. A file may be known below /lib or below /usr/lib."""
+    """The Debian package of each file that belongs to one. A file may be registered below /lib or below /usr/lib."""
     asked = {}
     for path in paths:
         for name in (path, os.path.realpath(path)):
@@ -61,7 +61,7 @@ def owners_of(paths):
                 asked.setdefault(known, path)
     if not asked:
         return {}
-    # It prints the found ones and fails if one is missing.
+    # It prints the packages that it found, and fails if one is missing.
     found = subprocess.run(["dpkg-query", "-S", *asked], capture_output=True, text=True, check=False).stdout
     rows = [line.rsplit(": ", 1) for line in found.splitlines() if not line.startswith("diversion ")]
     return {asked[name]: package.split(",")[0] for package, name in rows if name in asked}
@@ -80,7 +80,7 @@ class Licences:
         return reference
 
     def declared(self, package, text):
-        """The licence of `Files: *` in a copyright file of Debian's format; a file of another format is a licence as a whole."""
+        """The licence of `Files: *` in a copyright file of Debian's format; a file in another format is treated as one licence text."""
         if not text.startswith("Format:"):
             return self.own_text(package, text), None
         stanzas, texts, main, all_names = re.split(r"\n[ \t]*\n", text), {}, None, set()
@@ -148,7 +148,7 @@ class Packages:
         return entry
 
     def add_other(self, name, version, licence, path):
-        """A component that no Debian package has; `path` is the text of its licence, or None."""
+        """A component that is in no Debian package; `path` is the text of its licence, or None."""
         if name not in self.entries:
             text = ""
             if path:
@@ -188,7 +188,7 @@ def list_files(folder, left_out):
 
 
 def needed(path):
-    """Names of the shared libraries that a program or library needs; nothing for any other file."""
+    """Names of the shared libraries that a program or library needs; empty for other files."""
     with open(path, "rb") as file:
         if file.read(4) != b"\x7fELF":
             return []
@@ -238,7 +238,7 @@ class Document:
             "packages": everything, "files": [self.file_entry(name, name in foreign) for name in self.files],
             "relationships": self.related,
             "hasExtractedLicensingInfos": [packages.licences.extracted[name] for name in sorted(packages.licences.extracted)]}
-        # The name of a document is unique and the same for the same content.
+        # The name of a document is derived from its content, so that it is unique and reproducible.
         content = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).digest()[:16]
         document["documentNamespace"] = f"urn:uuid:{uuid.UUID(bytes=content, version=5)}"
         with open(path, "w", encoding="utf-8") as file:
@@ -264,7 +264,7 @@ def write_bundle(folder, origins):
                 fail(f"no package of this system has {rest[0]}, so its licence is not known")
         if package:
             found = packages.add_debian(package)
-        else:  # the runtime library of a CUDA toolkit that did not come as a package
+        else:  # the runtime library of a CUDA toolkit that is not from a package
             text = toolkit_licence(rest[0])
             if not text:
                 print(f"sbom.py: the licence of {rest[0]} was not found beside it, so it is not in the bundle", file=sys.stderr)

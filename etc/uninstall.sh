@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make uninstall`: removes the files and folders that `make install` made with the same DESTDIR and PREFIX, as their MANIFEST names them.
-# A file that was changed since and a folder that holds other files stay, as do the state, the cache and the users of the daemon.
+# `make uninstall`: removes the files and folders that `make install` created with the same DESTDIR and PREFIX, as listed in MANIFEST.
+# Changed files and folders with other files are retained, as are the state, the cache and the users of the daemon.
 set -eu
 root=${DESTDIR-}
 prefix=${PREFIX:-/usr}

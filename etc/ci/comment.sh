@@ -1,19 +1,19 @@
 #!/bin/bash
-# Write one comment at a review with flopwatch's verdict on its newest commit; later calls update it. For GitHub,
+# Post one comment on a review with flopwatch's verdict on its newest commit; later calls update it. For GitHub,
 # Gitea and Forgejo (GITHUB_API_URL, GITHUB_REPOSITORY) and GitLab (CI_API_V4_URL, CI_PROJECT_ID), as their runners set them.
 #
 # FLOPWATCH_SERVER, FLOPWATCH_TOKEN, COMMIT, REPOSITORY: the request, as for `flopwatch wait`. REVIEW: number of the pull or merge request.
-# FORGE_TOKEN: a token that may comment there. WHY_S: how long to wait for the causes, if the daemon still profiles; then the comment is
-# updated; default 300. Needs curl and jq.
+# FORGE_TOKEN: a token with permission to comment. WHY_S: timeout in seconds for the causes, if the daemon still profiles; then the comment
+# is updated; default 300. Needs curl and jq.
 set -eu
 : "${FLOPWATCH_SERVER:?}" "${COMMIT:?}" "${REVIEW:?}" "${FORGE_TOKEN:?}"
-size_max=60000 # of a comment; GitHub takes 65536 characters
+size_max=60000 # of a comment; GitHub accepts 65536 characters
 marker="<!-- flopwatch ${REPOSITORY:-} -->"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Secrets go through files of this process, never through its arguments, which others can read.
-ask() { # path, curl's options...: of the daemon
+# Secrets are passed in files of this process, never in arguments, which other users can read.
+ask() { # path, curl's options...: request to the daemon
 	local path=$1
 	shift
 	curl -sSf --max-time 60 -H @<([ -z "${FLOPWATCH_TOKEN:-}" ] || printf 'Authorization: Bearer %s\n' "$FLOPWATCH_TOKEN") "$FLOPWATCH_SERVER$path" "$@"
