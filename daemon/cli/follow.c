@@ -7,7 +7,7 @@
 #include "lib/lib.h"
 #include "model/model.h"
 
-/* In a pipe, log collectors store every line. */
+/* Lines are rare in a pipe, because log collectors store each of them. */
 static const int64_t progress_after_ns = INT64_C(1000000000), line_every_ns = INT64_C(10000000000);
 
 enum { POLL_MS = 250, RESTART_POLLS = 80 };

@@ -316,7 +316,7 @@ typedef void verb_print_fn(const json_t *answer);
  */
 int verb_show(struct client *c, const struct options *o, const char *path, const struct member *query, verb_print_fn *print,
 	const char *none);
-/** Whether an argument can be the number of an alert, a comparison and the like. */
+/** Whether an argument is a valid number of an alert, a comparison or another object. */
 bool verb_is_number(const char *text);
 /** POST to /api/v1/COLLECTION/ID/STEP; the answer is not printed. */
 int verb_step(struct client *c, const char *collection, const char *id, const char *step);

@@ -1,4 +1,4 @@
-/* remote.c - an address split into scheme, host, port, path. */
+/* remote.c - splits an address into scheme, host, port, path. */
 #include "cli/internal.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* reproduce.c - commands that rerun a cell, as a script. */
+/* reproduce.c - prints a script that reruns a cell. */
 
 #include "cli/internal.h"
 

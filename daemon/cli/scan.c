@@ -107,7 +107,7 @@ static void take_source(struct scan *l, const char *path)
 	}
 }
 
-/* A suite of the repository's own, by its name. */
+/* Add a suite of the repository, by its name. */
 static void take_suite(struct scan *l, const char *path, const char *name)
 {
 	char dir[SCAN_PATH_SIZE];

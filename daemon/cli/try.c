@@ -7,7 +7,7 @@
 
 enum { BUILD_S = 900, CHECK_S = 900, RUN_S = 600, WAIT_S = 600, LOG_BYTES = 512 << 10 };
 
-/* What is measured: one suite or benchmark. */
+/* One trial, of a suite or a benchmark. */
 struct attempt {
 	const struct options *options;
 	const struct tree *tree;

@@ -30,7 +30,7 @@ struct wanted {
 	struct checkout here;    /* the current checkout */
 	struct buf path;         /* "" not found yet */
 	bool is_branch, is_strict;
-	char tip[65], of[256]; /* of that branch: its commit and its repository */
+	char tip[65], of[256]; /* the branch's commit and repository */
 	int64_t end_ns;        /* the user's --timeout */
 	struct look look[LOOKS_MAX];
 	int n_looks;

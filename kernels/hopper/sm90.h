@@ -14,7 +14,7 @@
 
 #define SM90_DEVICE static __device__ __forceinline__
 
-/* wgmma, TMA and setmaxnreg exist only in code for compute_90a; other targets get empty kernels that their plan never picks. */
+/* wgmma, TMA and setmaxnreg exist only in code for compute_90a; other targets get empty kernels that plans never choose. */
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define SM90_CODE 1
 #endif

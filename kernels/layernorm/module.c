@@ -1,5 +1,5 @@
 /*
- * The providers of liblayernorm.so. One library serves one device.
+ * Table of the providers of liblayernorm.so. A library is built for one device.
  */
 #include "common/module.h"
 #include "layernorm/providers.h"

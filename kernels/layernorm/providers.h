@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 extern const struct fw_provider layernorm_cpu;  /* "cpu", cpu.c */
-extern const struct fw_provider layernorm_cuda; /* "cuda", cuda.cu: a row stays in registers */
+extern const struct fw_provider layernorm_cuda; /* "cuda", cuda.cu: a row is held in registers */
 
 #ifdef __cplusplus
 }

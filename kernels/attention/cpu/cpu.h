@@ -11,7 +11,7 @@
 /**
  * One problem with its addresses.
  * Shape: slots as in enum fw_attention_slot; lse2 and delta [nhq][total_q], backward only; scratch [threads][scratch_bytes].
- * Units: strides in elements; lse2 in powers of two, +inf where a row sees nothing; delta is rowsum(dO * O).
+ * Units: strides in elements; lse2 in powers of two, +inf for a row that sees no key; delta is rowsum(dO * O).
  * Own: nothing: the caller owns tensors and workspace, the plan owns the lists.
  */
 struct attention_task {

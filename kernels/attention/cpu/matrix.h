@@ -63,7 +63,7 @@ INLINE uint16_t bf16_from_float(float f)
 	return (uint16_t)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
 }
 
-/** 2^x for x <= 0. Anything below -126.5, -inf too, gives exactly 0. Relative error 2e-7. */
+/** 2^x for x <= 0. Values below -126.5, including -inf, give exactly 0. Relative error 2e-7. */
 INLINE vec exp2_vec(vec x)
 {
 	const vec lowest = splat(-127.0f), magic = splat(12582912.0f); /* 1.5 * 2^23: adding it rounds to an integer */

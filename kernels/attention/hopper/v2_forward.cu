@@ -241,7 +241,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 			head);
 	}
 	if (thread == 0)
-		sm90_bulk_wait<0>(); /* shared memory must live until the last store has read it */
+		sm90_bulk_wait<0>(); /* shared memory must stay allocated until the last store has read it */
 }
 #endif
 

@@ -37,7 +37,7 @@ static int can(const struct fw_attention *a, int direction, char *why, size_t si
 	return FW_OK; /* else 128 rows of one head would straddle two blocks */
 }
 
-/* Two heads share a tile of 64 queries where the group allows it: then every mask and short sequences fill whole tiles. */
+/* Two heads share a tile of 64 queries if the group size allows it: then tiles are full also for short sequences and under every mask. */
 static int choose(const struct fw_attention *a, int direction, const char *config, struct shape *shape)
 {
 	const int group = a->nhq / a->nhk;

@@ -1,4 +1,4 @@
-/* block.c - plans of four products, their memory, and the order in which everything runs. */
+/* block.c - plans of four products, their memory, and the order of products and passes. */
 #include "linear/block/block.h"
 
 #include <stdlib.h>

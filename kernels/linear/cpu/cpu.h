@@ -15,7 +15,10 @@ struct epilogue {
 /** Scratch for a thread. Units: floats. */
 enum { PRODUCT_SCRATCH = (48 + 64) * 256 + 48 * 64 };
 
-/** One instruction set's copy of: out[row * out_stride + column] = epilogue(left right^T). Shape: scratch [threads][PRODUCT_SCRATCH]. */
+/**
+ * One instruction set's copy of: out[row * out_stride + column] = epilogue(left right^T). Shape: scratch
+ * [threads][PRODUCT_SCRATCH].
+ */
 typedef void product_fn(const struct side *left, const struct side *right, int32_t depth, const struct epilogue *epilogue,
 	uint16_t *out, int64_t out_stride, float *scratch, int threads);
 

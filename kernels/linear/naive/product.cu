@@ -1,7 +1,7 @@
 /**
  * product.cu - the product of provider "naive": tiles of 32 x 32 in shared memory, fp32 on the CUDA cores.
  *
- * 256 threads as 16 x 16, each two rows by two columns, 16 apart:
+ * 256 threads as 16 x 16; each computes two rows by two columns with a distance of 16:
  *
  *     out[row + 16 i][column + 16 j] += left[..][d] right[..][d]
  */

@@ -3,7 +3,7 @@
  * Two warps load as many chunks ahead as fit into shared memory: one loads W (packed by bulk copies, bf16 by boxes), one loads
  * boxes of X. The others convert packed values to bf16 in registers and multiply:
  *
- *     Y[column][row0 + 16 tile + lane / 4] += W[row][k] X[column][k]     acc[tile][column / 8][..], as mma.m16n8k16 has it
+ *     Y[column][row0 + 16 tile + lane / 4] += W[row][k] X[column][k]     acc[tile][column / 8][..], as in mma.m16n8k16
  * The partial sums of the shares of k are sent to the shared memory of the block that owns a row, in one slot for each share;
  * slots are added in order, so equal inputs give equal bits.
  */

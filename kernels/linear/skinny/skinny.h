@@ -11,7 +11,7 @@
  *     8 bits   16 bytes of row g for each lane, then those of row g + 8; i8 plus 128; of four e4m3 the bytes are columns 2 0 3 1
  *     scales   for each group, for each 16 rows, rows 0 8 1 9 ..: bf16 64 s, since tile.h converts q to q / 64, bf16 zero
  *
- * W in bf16 is not packed: a chunk is boxes of 64 columns of all its rows, one after the other, in TMA's 128-byte swizzle, as X's are.
+ * W in bf16 is not packed: a chunk is boxes of 64 columns of all its rows, one after the other, in TMA's 128-byte swizzle, like those of X.
  * X in e4m3 is multiplied as bf16, in which its values are exact; its scales are factors of the sums.
  */
 #ifndef LINEAR_SKINNY_H

@@ -1,7 +1,7 @@
 /**
  * v1.cu - the product with mma.sync, ldmatrix and cp.async: tensor cores from sm_80 on, without TMA or warp specialisation.
  *
- *     out[row][column] += left[row][j] * right[column][j], 128 x 128 a block, 64 x 32 a warp, j in steps of 64
+ *     out[row][column] += left[row][j] * right[column][j], 128 x 128 per block, 64 x 32 per warp, j in steps of 64
  * Double-buffered: while one tile is multiplied the next is loaded. A tile of an operand is rows of 64 bf16 in the swizzle of
  * sm80.h; if stored across, it is two panels of 64 columns, and ldmatrix transposes it.
  */
