@@ -10,7 +10,7 @@ const context = await browser.newContext({ viewport: { width: 1280, height: 900 
 await context.grantPermissions(["clipboard-read", "clipboard-write"]);
 const errors = [];
 context.on("weberror", (error) => errors.push(error.error().message));
-// Keys again and again until they have done it: a busy machine hears them before its script is there, or one too late behind the other.
+// Presses the keys until the page has reacted: on a busy machine they may arrive before the script is loaded, or be delayed.
 const pressUntil = async (page, keys, done) => {
 	for (const end = Date.now() + 180000; Date.now() < end;) {
 		for (const key of keys) await page.keyboard.press(key);
@@ -20,20 +20,20 @@ const pressUntil = async (page, keys, done) => {
 };
 const query = (page, name) => new URL(page.url()).searchParams.get(name);
 
-// ---- live: nothing is reloaded by hand from here on
+// ---- live: the page is not reloaded from here on
 const queue = await context.newPage(), overview = await context.newPage(), alerts = await context.newPage();
 await queue.goto(`${server}/jobs`);
 await overview.goto(server);
 await alerts.goto(`${server}/alerts`);
 await test("the page says that it is live", () => queue.locator(".live[data-state=live]").waitFor({ timeout: 30000 }));
 await test("there is no alert yet", () => alerts.getByText("No alert.").waitFor({ timeout: 20000 }));
-await queue.evaluate(() => { // every stage that the queue shows, as it shows it
+await queue.evaluate(() => { // every stage that the queue shows, in its order
 	window.seen = new Set();
 	const look = () => document.querySelectorAll("#queue .v").forEach((v) => window.seen.add(v.textContent));
 	new MutationObserver(look).observe(document.body, { subtree: true, childList: true });
 	look();
 });
-await overview.evaluate(() => { // how far the job is, without the page being drawn anew: its nodes stay the same
+await overview.evaluate(() => { // the progress of the job, without redrawing the page: its nodes stay the same
 	window.steps = new Set();
 	const look = (records) => {
 		for (const { target } of records)
@@ -137,7 +137,7 @@ if (await page.locator('meta[name="uplot"]').count()) {
 	await test("the server's drawing stays", async () => await page.locator("svg.chart[role]").count() === 1);
 }
 
-// ---- light, keys
+// ---- colour scheme, keys
 await test("the light is chosen and stays chosen", async () => {
 	await page.goto(server);
 	await page.locator("[data-switch=light]").click();

@@ -10,7 +10,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const browser = await openBrowser();
 const pages = await pagesOf(server, await chooseCell(server));
 
-function watch(page) { // what must not happen: errors, refusals of the policy, requests to anybody else
+function watch(page) { // events that fail the test: errors, policy violations, requests to other hosts
 	const seen = [];
 	page.on("pageerror", (error) => seen.push(`error: ${error.message}`));
 	page.on("console", (message) => message.type() === "error" && !/status of 404/.test(message.text()) && seen.push(message.text()));
@@ -26,7 +26,7 @@ async function findings(page, only) { // undefined: every rule
 		.map((v) => `${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
 }
 
-// The other light changes nothing but colours.
+// The other colour scheme changes only colours.
 for (const [width, colorScheme, only] of [[1280, "light"], [1280, "dark", { type: "rule", values: ["color-contrast"] }], [360, "light"]]) {
 	const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
 	for (const [name, path] of Object.entries(pages)) {
@@ -44,7 +44,7 @@ for (const [width, colorScheme, only] of [[1280, "light"], [1280, "dark", { type
 	await context.close();
 }
 
-// ---- words
+// ---- glossary
 const words = await browser.newPage();
 await words.goto(`${server}/glossary`);
 const entries = await words.locator("dt[id]").evaluateAll((all) => all.map((dt) => ({ id: dt.id, options: dt.textContent.split(", ") })));
@@ -63,7 +63,7 @@ for (const [name, path] of Object.entries(pages).filter(([n]) => n !== "glossary
 }
 await words.close();
 
-// ---- the frame
+// ---- header and footer
 for (const width of [900, 1024, 1440])
 	await test(`at ${width} the header is one line, whole`, async () => {
 		const page = await browser.newPage({ viewport: { width, height: 900 } });

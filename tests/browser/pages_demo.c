@@ -1,6 +1,6 @@
 /*
- * The site over a database that tells a story, for screenshots and for looking at pages: 24 pushes of main, a branch that lost
- * speed, one that gained, one undecided, one that fails, a running and two waiting jobs. Everything goes through the real judge;
+ * The site over a made-up database, for screenshots and manual review: 24 pushes of main, a branch with a regression, one with an
+ * improvement, one undecided, one that fails, a running and two waiting jobs. The real judge processes all of them;
  * the times are device `sim`'s. Usage: pages_demo FOLDER [PORT]; prints "listening on http://..." and serves until killed.
  */
 #include "attention_cell.h"
@@ -101,7 +101,7 @@ static bool is_sparse(const struct cell *c)
 	return attention_in(c)->mask == FW_BLOCKS;
 }
 
-/* What such a cell takes about. Units: ms. */
+/* The usual time of such a cell. Units: ms. */
 static double usual_ms(const struct cell *c)
 {
 	bool back = c->direction == DIRECTION_BACKWARD;
@@ -168,7 +168,7 @@ static void add_work(struct result *r, int i, int side, bool slower)
 		node.u.node.role = role;
 		snprintf(node.u.node.phase, sizeof node.u.node.phase, "%s", phases[k]);
 		snprintf(node.u.node.kernel, sizeof node.u.node.kernel, "%s", kernels[k]);
-		/* the last one is a library's: not in the module's file */
+		/* the last kernel is a library's and not in the module's file */
 		if (k < 2)
 			snprintf(node.u.node.code_sha256, sizeof node.u.node.code_sha256, "%.40s%.24s",
 				sha_of((unsigned)k + (k == 1 && side && slower ? 77 : 50)), sha_of(9));
@@ -176,7 +176,7 @@ static void add_work(struct result *r, int i, int side, bool slower)
 	}
 }
 
-/* The peer of this story knows no block masks. */
+/* The peer of this demo does not support block masks. */
 static bool lacks(const struct result *r, int i)
 {
 	return r->plan.request.kind == JOBKIND_PEER && is_sparse(&r->plan.request.cell[i]);
@@ -274,11 +274,11 @@ static void tip(const char *key, const char *display, unsigned n)
 	ok(store_tip_put(story.f.db, story.f.repo, key, display, sha_of(n), true, story.now_ms, &err));
 }
 
-/* What a profile of one cell found out: the counters of a recorded shape, for the times of this story. */
+/* A profile of one cell: the counters of a recorded shape, scaled to the times of the demo. */
 static void explain(int64_t profile, int n, const struct cell *c, const char *file, double d)
 {
 	struct profile_case *reported = profile_case_new(file);
-	double factor = usual_ms(c) / reported->e.base_ms; /* as if it had as much more to do */
+	double factor = usual_ms(c) / reported->e.base_ms; /* as if the kernel had that much more work */
 	for (size_t i = 0, kernel = 0; i < reported->n_lines; i++) {
 		struct msg_kernel *k = &reported->line[i].u.kernel;
 		if (reported->line[i].t != MSG_KERNEL)
@@ -302,7 +302,7 @@ static int64_t last_comparison(void)
 	return id;
 }
 
-/* Why the sparse backward lost, for the alert of its comparison. */
+/* The cause of the regression of the sparse backward, for the alert of its comparison. */
 static void explained(int64_t alert)
 {
 	static const char *const files[] = { "tests/data/profiles/02-register-cap.jsonl",
@@ -355,7 +355,7 @@ static void pushes_of_main(void)
 			i == 9    ? "forward: wider tiles"
 			: i == 12 ? "forward: narrow the tiles again"
 				  : subjects[i % 6]);
-		if (i == 5 || i == 17) { /* only words changed */
+		if (i == 5 || i == 17) { /* only comments changed */
 			struct result *r = begin("main", (unsigned)i - 1, (unsigned)i, "last-judged");
 			snprintf(r->identical_by, sizeof r->identical_by, "tree");
 			r->device.uuid[0] = '\0';

@@ -19,7 +19,7 @@ async function open(width, colorScheme, address = path, scripts = true) {
 	return page;
 }
 
-async function isAbove(locator, pixels) { // all of it, and not empty
+async function isAbove(locator, pixels) { // the whole element, which must not be empty
 	const box = await locator.first().boundingBox();
 	return box !== null && box.width > 0 && box.height > 0 && box.y >= 0 && box.y + box.height <= pixels;
 }

@@ -1,5 +1,5 @@
-// The display of causes, over pages_demo: on the alert and on the opened cell, with scripts and without, in both lights, on a desk
-// and on a telephone. Usage: node why.mjs SERVER
+// The display of causes, over pages_demo: on the alert and on the opened cell, with scripts and without, in both colour schemes, on
+// a desktop and on a phone. Usage: node why.mjs SERVER
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { json, openBrowser } from "./browser.mjs";
@@ -10,7 +10,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const browser = await openBrowser();
 const { items } = await json(`${server}/api/v1/alerts?limit=20`);
 
-async function explained() { // the alert whose page says why, and its cell's row in the comparison
+async function explained() { // the alert whose page shows a cause, and its cell's row in the comparison
 	for (const alert of items) {
 		const page = await (await fetch(`${server}/alerts/${alert.id}`)).text();
 		const key = /<summary>Why, in ([^<]+)<\/summary>/.exec(page)?.[1];
