@@ -168,7 +168,7 @@ ok "hold who and why" json '.items[0].events | length == 3 and .[2].who == "loca
 fails "a step that is none" 2 fw alerts forget "$alert"
 fails "an alert that is none" 4 fw alerts resolve 999
 
-# an accepted loss is none for `wait`, except with --strict
+# an accepted regression counts as none for `wait`, except with --strict
 run fw wait slow --quiet --timeout 100
 is "wait for what was accepted" "$status" 0
 like "names the acceptance and its reason" "$out" "^alert $alert was accepted by local: known: \"wider\" tiles"
@@ -199,7 +199,7 @@ fwt() { on_terminal "$1" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$
 widest() { sed 's/\x1b\[[0-9;]*[mKJH]//g' <<<"$1" | tr -d '\r' | wc -L; }
 for columns in 120 80 60 40; do
 	for what in jobs alerts status devices "history $cell" "wait slow"; do
-		# shellcheck disable=SC2086 # words on purpose
+		# shellcheck disable=SC2086 # split into arguments on purpose
 		seen=$(TERM=xterm fwt $columns $what --quiet | grep -v -e '^WARNING' -e ' runs, device held' -e '^comparison ' -e '^commit ' -e '^alert ') # sentences, which a terminal breaks
 		ok "$what fits $columns columns" test "$(widest "$seen")" -gt 10 -a "$(widest "$seen")" -le $columns
 	done
@@ -263,7 +263,7 @@ is "help VERB is VERB --help" "$(fw help wait)" "$(fw wait --help)"
 fails "help of none" 2 fw help wiat
 
 # ---- completions ----
-completes() { # words: bash's completions of the last one
+completes() { # bash's completions of the last argument
 	bash -c 'source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flopwatch; echo "${COMPREPLY[*]}"' "$bin/flopwatch" flopwatch "$@"
 }
 is "a verb" "$(completes wa)" "wait watch"
@@ -281,7 +281,7 @@ done
 if command -v zsh >/dev/null; then
 	mkdir "$tmp/zsh"
 	fw completion zsh >"$tmp/zsh/_flopwatch"
-	zsh_makes() { # words typed before Tab
+	zsh_makes() { # arguments typed before Tab
 		(cd "$root/etc/suites" && timeout 60 zsh -f "$root/tests/support/completes.zsh" "$tmp/zsh" <<<"flopwatch $*")
 	}
 	is "zsh: a verb" "$(zsh_makes cali)" "calibrate"
@@ -297,7 +297,7 @@ else
 fi
 if command -v fish >/dev/null; then
 	fw completion fish >"$tmp/flopwatch.fish"
-	fish_offers() { # words: fish's completions of the last one, without descriptions
+	fish_offers() { # fish's completions of the last argument, without descriptions
 		(cd "$root/etc/suites" && HOME=$tmp timeout 60 fish --no-config -c "source '$tmp/flopwatch.fish'; complete -C \$argv[1]" "flopwatch $*" | cut -f1 | paste -sd' ')
 	}
 	is "fish: verbs" "$(fish_offers wa)" "wait watch"

@@ -31,7 +31,7 @@ ok "nothing without a daemon" flopwatch --server http://127.0.0.1:1 completion b
 is "and not a word about it" "$out" ""
 
 # ---- bash ----
-completes() { # words: bash's completions of the last one
+completes() { # bash's completions of the last argument
 	bash -c 'source <(flopwatch completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flopwatch; echo "${COMPREPLY[*]}"' bash flopwatch "$@"
 }
 is "bash: a branch" "$(completes --server "$server" wait ma)" main
@@ -51,7 +51,7 @@ is "bash: silence without a daemon" "$(completes --server http://127.0.0.1:1 wai
 if command -v zsh >/dev/null; then
 	mkdir "$tmp/zsh"
 	flopwatch completion zsh >"$tmp/zsh/_flopwatch"
-	zsh_makes() { # words typed before Tab
+	zsh_makes() { # arguments typed before Tab
 		FLOPWATCH_SERVER=$server timeout 60 zsh -f "$root/tests/support/completes.zsh" "$tmp/zsh" <<<"flopwatch $*"
 	}
 	is "zsh: a branch" "$(zsh_makes wait mai)" "wait main"
@@ -65,7 +65,7 @@ else
 fi
 if command -v fish >/dev/null; then
 	flopwatch completion fish >"$tmp/flopwatch.fish"
-	fish_offers() { # words: fish's completions of the last one
+	fish_offers() { # fish's completions of the last argument
 		HOME=$tmp timeout 60 fish --no-config -c "source '$tmp/flopwatch.fish'; complete -C \$argv[1]" "flopwatch $*" | cut -f1 | paste -sd' '
 	}
 	is "fish: a branch" "$(fish_offers --server "$server" wait ma)" main

@@ -4,7 +4,7 @@
 export PATH=$bin:$PATH XDG_CACHE_HOME=$tmp/cache
 mkdir -p "$XDG_CACHE_HOME" "$tmp/tree"
 git init -q "$tmp/tree"
-place='[^ ]+:[0-9]+:[0-9]+: ' # of a mistake
+place='[^ ]+:[0-9]+:[0-9]+: ' # position of a mistake
 
 block() { # file of a block, its name
 	local mistakes

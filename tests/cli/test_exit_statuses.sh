@@ -51,7 +51,7 @@ commit lines "a manifest that cannot be read"
 push lines unplanned
 fails "1: a commit that cannot be planned" 1 answer unplanned
 
-# a benchmark that waits until it is let go
+# a benchmark that waits until the test releases it
 branch lines slow main
 { echo "until [ -e $tmp/go ]; do sleep 0.05; done"; row one 1.00; } >"$tmp/lines/bench.sh"
 commit lines "waits"
@@ -76,7 +76,7 @@ fails "1: and one that was cancelled has none" 1 answer slow
 touch "$tmp/go"
 ok "0: the newer one is judged" answer waiting
 
-# a quick look is no verdict of a commit
+# a quick job sets no verdict of a commit
 git -C "$tmp/lines" checkout -q --detach main
 row one 1.30 >"$tmp/lines/bench.sh"
 commit lines "in no branch"

@@ -2,7 +2,7 @@
 # flopwatch init: the benchmarks that it finds in a checkout, the manifest that it writes, and the files that it does not touch.
 . "$(dirname "$0")/../support/tap.sh"
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
-new() { # an empty checkout, and we are in it
+new() { # an empty checkout, as the current folder
 	mkdir -p "$tmp/$1"
 	cd "$tmp/$1" || exit 1
 	git init -q -b main .

@@ -10,7 +10,7 @@ page() { curl -s "http://127.0.0.1:$(port)/$1"; }
 
 printf '#!/bin/sh\nFLOPWATCH_SIM_DEVICES=3 exec "%s" "$@"\n' "$bin/flopwatch-worker" >"$tmp/worker"
 chmod +x "$tmp/worker"
-restart() { # workers: as before, but for these
+restart() { # workers: the same configuration with these
 	stop_daemon TERM
 	sed -i "s|^workers:.*|workers: [$1]|" "$tmp/c.yml"
 	start_daemon

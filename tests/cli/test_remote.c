@@ -1,4 +1,4 @@
-/* Addresses of one repository, and of two. */
+/* Remote addresses of the same repository, and of different ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What the command line prints of a comparison, word for word where a word was false: rates that round to 0, claimed traffic, undecided cells. */
+/* The command line's report of a comparison, with exact text for rates that round to 0, claimed traffic and undecided cells. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void claimed_traffic_is_no_bandwidth(void **state)
 	has(text, "5238 (above memory)");
 	has(text, "the memory of this device does 3350 GB/s: traffic above that is served by caches, or claimed too high");
 	has(text, " 3000 ");
-	text = report_of(cell, "{\"peak_gb_s\":null}"); /* where it is not known, nothing is said */
+	text = report_of(cell, "{\"peak_gb_s\":null}"); /* an unknown peak is not printed */
 	has(text, "5238");
 	assert_null(strstr(text, "above"));
 }
@@ -89,7 +89,7 @@ static void an_undecided_cell_says_what_it_lacks(void **state)
 	has(report_of(UNDECIDED("-3", "0.2", ",\"reason\":\"4 of 12 runs\""), NULL), "a undecided: 4 of 12 runs");
 }
 
-/* A flag after it must not push the word out of a narrow terminal. */
+/* A flag after the verdict must not push it out of a narrow terminal. */
 static void a_verdict_stands_alone_in_its_column(void **state)
 {
 	(void)state;

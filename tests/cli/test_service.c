@@ -1,4 +1,4 @@
-/* What the doctor finds of an installed service: units, users, groups and AppArmor, below a folder that stands for the system. */
+/* The doctor's checks of an installed service: units, users, groups and AppArmor, below a folder that replaces the root. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void put(const char *name, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* How many of `health` name `what` and hold `text`. */
+/* Number of entries of `health` that name `what` and contain `text`. */
 static int count(enum health health, const char *what, const char *text)
 {
 	struct answers a = { 0 };
@@ -68,7 +68,7 @@ static void test_service(void **state)
 {
 	(void)state;
 	assert_non_null(mkdtemp(root));
-	assert_int_equal(count_all(), 0); /* no service here */
+	assert_int_equal(count_all(), 0); /* no service is installed */
 	put("etc/flopwatch/flopwatchd.yml", "repos: []\n");
 	put("run/systemd/system/x", "");
 	put("etc/passwd", "root:x:0:0::/root:/bin/sh\nflopwatch-runner:x:1:1::/:/bin/false\n");

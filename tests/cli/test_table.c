@@ -12,7 +12,7 @@
 
 #include "cli/internal.h"
 
-static char *text; /* of the last thing printed */
+static char *text; /* the last printed text */
 static size_t text_len;
 
 static FILE *open_text(void)
@@ -116,7 +116,7 @@ static void test_comparison(void **state)
 		"{\"phase\":\"run\",\"base_ms\":1.61,\"target_ms\":1.61}]," TIMED) "]}");
 	assert_non_null(
 		strstr(text, "comparison 17  kernels  ada/wider  ffa  0123456789ab..fedcba987654  verdict: regression\n"));
-	/* both dense forward cells stand in one table, tables in the order in which they first come */
+	/* both dense forward cells are in one table; tables are in the order of their first cells */
 	const char *dense = strstr(text, "\ndense forward\n"), *backward = strstr(text, "\ndense backward\n"),
 		   *sparse = strstr(text, "\nblock-sparse forward\n"), *other = strstr(text, "\nlinear dgrad\n");
 	assert_true(dense && backward && sparse && other);
@@ -135,10 +135,10 @@ static void test_comparison(void **state)
 	assert_non_null(strstr(text, "WARNING s/r0.1/forward failed: wrong: worst O[17,3,64]\n"));
 	assert_non_null(strstr(text,
 		"WARNING l/1/dgrad undecided: its interval lies beyond the threshold, but too few runs say so to call it a loss\n"));
-	/* a phase that explains less than half of the loss is not named */
+	/* a phase that explains less than half of the regression is not named */
 	assert_non_null(strstr(text, "WARNING d/varlen/forward lost 2.26 % TFLOP/s (threshold 1.50 %)\n"));
 	assert_null(strstr(text, "WARNING d/causal"));
-	/* -2.26 stands beside medians whose quotient is -2.29 */
+	/* -2.26 is printed with medians whose quotient is -2.29 */
 	assert_non_null(strstr(text, "\nchange: the middle of paired ratios\n"));
 	assert_null(strstr(text, "nan"));
 }
@@ -167,7 +167,7 @@ static void test_sparse(void **state)
 #define RAN(config)         "{\"median_ms\":1.7,\"provider\":\"hopper\",\"configuration\":\"" config "\"}"
 #define SIDES(base, target) "\"verdict\":\"unchanged\",\"base\":" base ",\"target\":" target
 
-/* How kernels ran: each way once, and a change names both sides. */
+/* Configurations of kernels: each is printed once, and a change names both sides. */
 static void test_configurations(void **state)
 {
 	(void)state;
@@ -181,7 +181,7 @@ static void test_configurations(void **state)
 	assert_non_null(strstr(text, "\nconfiguration: M=128 in 2 cells\n"));
 	assert_non_null(strstr(text, "\nconfiguration: M=128 -> M=64 \\x1b in 2 cells, first d/causal/forward\n"));
 	assert_non_null(strstr(text, "\nconfiguration: cudnn E=3 -> hopper M=128 in 1 cell, first d/varlen/forward\n"));
-	assert_null(strstr(text, "paired ratios")); /* there is no change to explain */
+	assert_null(strstr(text, "paired ratios")); /* without a change there is nothing to explain */
 	const char *last = strstr(text, "configuration: cudnn");
 	assert_null(strstr(last + 1, "configuration:"));
 }
@@ -230,7 +230,7 @@ static void test_values(void **state)
 	json_decref(o);
 }
 
-/* A family that is shown by bytes loses these, and one that is shown by neither its speed. */
+/* A family that is shown by bytes prints no FLOP rate; one that is shown by neither prints no speed. */
 static void what_is_lost_is_what_is_shown(void **state)
 {
 	static const char form[] = "{\"cells\":[{\"cell\":\"norm/a\",\"verdict\":\"regression\",\"flags\":[\"sustained\"],"

@@ -1,4 +1,4 @@
-/* Comparisons in torchao's columns: which file a case is in, what a total is, what is said of one that failed. */
+/* Comparisons in torchao's columns: the file of a case, its total time, and the reason of a failed one. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 enum { COLUMNS = 40 };
 
 static struct buf text;
-static char *column[COLUMNS]; /* of the only row, in `text` */
+static char *column[COLUMNS]; /* values of the only row, in `text` */
 
 static const char *cell_of(const char *name)
 {

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 XDG_CACHE_HOME=$tmp/cache
 mkdir "$XDG_CACHE_HOME"
-new() { # an empty checkout, and we are in it
+new() { # an empty checkout, as the current folder
 	mkdir -p "$tmp/$1"
 	cd "$tmp/$1" || exit 1
 	git init -q -b main .
@@ -13,12 +13,12 @@ attempt() { # options: the answer in $body, the text of errors in $errors, the s
 	status=$?
 	errors=$(cat "$tmp/errors")
 }
-of() { # filter on the first answer
+of() { # filter on the first result
 	jq -r ".[0] | $1" <<<"$body"
 }
 hints() { of '.hints | join(" | ")'; }
 
-# ---- a program that takes turns, written and built by init
+# ---- an interleaved program, written and built by init
 new program
 cp "$root/tests/interleave/sums.c" .
 ok "init writes a manifest" "$bin/flopwatch" init

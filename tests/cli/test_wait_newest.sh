@@ -151,7 +151,7 @@ ok "nor an answer which one" in_checkout "$tmp/two" wait "$job" --quiet
 fails "a number that no job has" 4 in_checkout "$tmp/elsewhere" wait 99999 --quiet
 like "is asked of the repository of the checkout" "$out" 'does not watch the repository of this checkout'
 
-# ---- how often the daemon is asked to read a repository ----
+# ---- how often the daemon is requested to read a repository ----
 cat >"$tmp/between.py" <<'PY'
 """Between the command and the daemon: notes each request; the first look is called by a number that another start of the daemon gave."""
 import http.server, os, re, sys, urllib.error, urllib.request
