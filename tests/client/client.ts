@@ -33,14 +33,14 @@ result(misspelt.response.status === 400, "a verdict that there is not is one, to
 const nobody = await client.GET("/api/v1/comparisons", { params: { query: { repo: "nobody" } } });
 result(nobody.response.status === 404 && nobody.error?.status === 404, "an unknown repository is not found", JSON.stringify(nobody.error));
 
-// ---- one thing
+// ---- one object
 const id = rows.find((row) => row.verdict === "regression")?.id ?? 0;
 const one = await client.GET("/api/v1/comparisons/{id}", { params: { path: { id } } });
 const cells = typeof one.data === "object" ? one.data.cells : []; // as CSV and Markdown it would be a text
 result(cells.some((cell) => cell.verdict === "regression" && (cell.change_pct ?? 0) < 0), "its cells say which lost", JSON.stringify(one.error));
 const none = await client.GET("/api/v1/comparisons/{id}", { params: { path: { id: 999999 } } });
 result(none.data === undefined && none.error?.status === 404, "what is not there is a problem");
-// @ts-expect-error a cell has no such figure
+// @ts-expect-error a cell has no such property
 result(cells.every((cell) => cell.beauty === undefined), "what the description does not name is not there");
 
 // ---- the report in one call
@@ -50,7 +50,7 @@ const csv = await client.GET("/api/v1/report", { params: { query: { since: "7d",
 const text = String(csv.data ?? "");
 result(/^[a-z_]+,/.test(text) && text.split("\r\n").length > 2, "and as CSV", text.slice(0, 80));
 
-// ---- asking for something
+// ---- requests
 const asked = await client.POST("/api/v1/jobs", { body: { repo, target } });
 const job: number = asked.data?.id ?? 0;
 result(asked.response.status === 201 && job > 0, "a measurement is asked for", JSON.stringify(asked.error));
