@@ -1,4 +1,4 @@
-/* Single times leave the database for the archive: they are on the disk before their rows let go, and come back bit for bit. */
+/* Samples move from the database to the archive: they are on disk before their rows are deleted, and are restored bit for bit. */
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
@@ -15,7 +15,7 @@ enum { PAIRS = 16, CELLS = 3, RUNS = 2 };
 
 static const int64_t day_ms = INT64_C(24) * 3600 * 1000;
 
-/* ---- the system's answer, when a test wants another ---------------------------------------------------------------------- */
+/* ---- simulated errors of system calls ---------------------------------------------------------------------------------- */
 
 static bool is_disk_broken;
 static int n_syncs;
@@ -37,7 +37,7 @@ int __wrap_fdatasync(int fd)
 	return __real_fdatasync(fd);
 }
 
-/* ---- comparisons whose times follow from their number -------------------------------------------------------------------- */
+/* ---- comparisons whose times follow from their number ------------------------------------------------------------------- */
 
 static float value(int64_t comparison, int cell, int process_run, int what, int i)
 {
@@ -50,7 +50,7 @@ static void fill(float *to, int64_t comparison, int cell, int process_run, int w
 		to[i] = value(comparison, cell, process_run, what, i);
 }
 
-/** One that finished at `at`, the `n`-th. Inside a transaction. */
+/** The `n`-th comparison, finished at `at`. Inside a transaction. */
 static void put(struct fixture *f, unsigned n, int64_t at)
 {
 	int64_t process_run[RUNS], id = fixture_comparison(f, "main", n, n + 1, VERDICT_UNCHANGED, at);
@@ -86,7 +86,7 @@ static bool same(const float *got, int64_t comparison, int cell, int process_run
 	return got && memcmp(got, want, sizeof want) == 0;
 }
 
-/** Every time of comparison `id` is as it was measured, wherever it is. */
+/** Every time of comparison `id` has its measured value, in the database or in the archive. */
 static void assert_whole(struct fixture *f, int64_t id)
 {
 	struct store_cell c = { .n = -1 };
@@ -168,10 +168,10 @@ static int frames_of(const char *path)
 		assert_false(ZSTD_isError(size) || ZSTD_isError(ZSTD_decompress(to, sizeof to, bytes + at, size)));
 		at += (ssize_t)size;
 	}
-	return n - 1; /* the first says whose it is */
+	return n - 1; /* the first frame identifies the database */
 }
 
-/** In use, whatever for: all that differs here is samples. */
+/** Used pages of the database: the cases here differ only in samples. */
 static int64_t pages_of_samples(struct fixture *f)
 {
 	return fixture_number(f, "PRAGMA page_count") - fixture_number(f, "PRAGMA freelist_count");
@@ -203,13 +203,13 @@ static void times_move_and_come_back(void **state)
 	assert_int_equal(archive(f, 50 * day_ms), 1);
 	assert_int_equal(archive(f, 50 * day_ms), 0);
 	assert_whole(f, 6);
-	/* all other columns of a row stay, also those that came later */
+	/* all other columns of a row stay, also those of later schema versions */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_table_info('sample') WHERE name NOT IN (SELECT name FROM "
 					   "pragma_table_info('kept'))"),
 		ARCHIVED_TIMES);
 }
 
-/* Pages that single times filled are free afterwards, not half empty. */
+/* Pages that samples filled are free afterwards, not half empty. */
 static void who_reads_cell_after_cell_unpacks_a_frame_once(void **state)
 {
 	struct fixture *f = *state;
@@ -228,12 +228,12 @@ static void who_reads_cell_after_cell_unpacks_a_frame_once(void **state)
 	assert_whole(f, 3); /* in the database */
 	assert_whole(f, 2);
 	assert_int_equal(archive_reads() - reads, 2);
-	assert_whole(f, 1); /* one is kept, not all */
+	assert_whole(f, 1); /* one is cached, not all */
 	assert_int_equal(archive_reads() - reads, 3);
 	archived_read_end(f->db);
 	assert_whole(f, 1);
 	assert_int_equal(archive_reads() - reads, 3 + CELLS);
-	/* what cannot be read is not kept, and what was kept before it is not taken for it */
+	/* an unreadable frame is not cached, and the frame cached before it is not returned in its place */
 	archived_read_begin(f->db);
 	assert_whole(f, 2);
 	file_of(f, "1970-01", path, sizeof path);
@@ -260,7 +260,7 @@ static void the_database_becomes_smaller(void **state)
 	int64_t before = pages_of_samples(f);
 	assert_int_equal(archive(f, 2 * day_ms), 100);
 	int64_t after = pages_of_samples(f);
-	if (before - after < 40) /* of about ninety that samples had */
+	if (before - after < 40) /* of about ninety that samples used */
 		fail_msg("%lld pages became %lld", (long long)before, (long long)after);
 	for (int64_t id = 1; id <= 100; id++)
 		assert_whole(f, id);
@@ -277,7 +277,7 @@ static void what_has_no_times_needs_no_frame(void **state)
 	assert_int_equal(archive(f, 2 * day_ms), 0);
 }
 
-/* As much as a worker may send of one: what never fitted would hold up everything that comes after it. */
+/* The largest result that a worker may send: if it never fitted, it would block all comparisons after it. */
 static void the_largest_comparison_fits(void **state)
 {
 	struct fixture *f = *state;
@@ -297,7 +297,7 @@ static void the_largest_comparison_fits(void **state)
 	assert_whole(f, 2);
 }
 
-/* What the disk did not take is not given up. */
+/* If the disk rejects a write, the rows stay in the database. */
 static void nothing_goes_before_the_file_is_on_the_disk(void **state)
 {
 	struct fixture *f = *state;
@@ -312,7 +312,7 @@ static void nothing_goes_before_the_file_is_on_the_disk(void **state)
 	ok(db_begin(f->db, &err));
 	refused(ERR_IO, archived_move(f->db, day_ms + 2, &n, &err));
 	assert_non_null(strstr(err.text, "samples/1970-01.zst to the disk: Input/output error"));
-	/* even if somebody committed now */
+	/* even if another transaction committed now */
 	ok(db_commit(f->db, &err));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison WHERE is_raw"), 1);
 	assert_int_equal(size_of(path), size);
@@ -323,7 +323,7 @@ static void nothing_goes_before_the_file_is_on_the_disk(void **state)
 	assert_whole(f, 2);
 }
 
-/* A writer that died between file and database: the whole frame that it left is kept, a torn one goes. */
+/* A writer that was killed between file and database: the whole frame that it left stays, a torn one is removed. */
 static void what_a_killed_writer_left(void **state)
 {
 	struct fixture *f = *state;
@@ -351,7 +351,7 @@ static void what_a_killed_writer_left(void **state)
 		assert_whole(f, id);
 }
 
-/* A database that was restored from an older copy writes behind what the newer one knew, which stays as it was. */
+/* A database that was restored from an older copy appends after the frames of the newer one, which stay unchanged. */
 static void an_older_database_overwrites_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -393,14 +393,14 @@ static void damage_is_named(void **state)
 	snprintf(want, sizeof want, "%s is damaged at byte %lld (", path, (long long)at);
 	assert_memory_equal(err.text, want, strlen(want));
 	assert_non_null(strstr(err.text, "); put a backup of the file there"));
-	assert_whole(f, 1); /* nobody else's business */
+	assert_whole(f, 1); /* other comparisons are not affected */
 	change_file(path, at + 30, 4);
 	assert_whole(f, 2);
 	ok(truncate(path, size_of(path) - 1));
 	refused(ERR_INVALID, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	assert_non_null(strstr(err.text, "it ends before"));
-	/* nothing is written behind a hole */
+	/* nothing is appended after a gap */
 	put_some(f, 5, 1, day_ms);
 	int n;
 	ok(db_begin(f->db, &err));
@@ -412,7 +412,7 @@ static void damage_is_named(void **state)
 	refused(ERR_NOT_FOUND, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	assert_non_null(strstr(err.text, "samples/1970-01.zst is not there; put a backup of the file there"));
-	/* nor a new file begun in its place */
+	/* nor is a new file created instead */
 	ok(db_begin(f->db, &err));
 	refused(ERR_NOT_FOUND, archived_move(f->db, day_ms + 9, &n, &err));
 	db_rollback(f->db);
@@ -503,11 +503,11 @@ static void kill_at_any_moment_loses_nothing(void **state)
 		if (child == 0)
 			archive_until_killed(f->path, ack[1]);
 		close(ack[1]);
-		assert_int_equal(read(ack[0], &byte, 1), 1); /* it has begun */
+		assert_int_equal(read(ack[0], &byte, 1), 1); /* the child has begun */
 		usleep((unsigned)rand_r(&seed) % 6000);
 		kill(child, SIGKILL);
 		assert_int_equal(waitpid(child, &status, 0), child);
-		assert_true(WIFSIGNALED(status)); /* it was still there: no error of its own */
+		assert_true(WIFSIGNALED(status)); /* it was still running: it had no error */
 		close(ack[0]);
 		fixture_open(f);
 		int64_t raw = fixture_number(f, "SELECT count(*) FROM comparison WHERE is_raw");

@@ -1,4 +1,4 @@
-/* A database of commit 91174416 becomes one of today: all rows, today's words, whole or not at all. */
+/* A database of commit 91174416 is converted to today's schema: all rows, today's names, completely or not at all. */
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
@@ -71,7 +71,7 @@ static void hash_of(const char *path, char hex[HASH_HEX])
 	ok(hash_file(path, hex, &err));
 }
 
-/* ---- carrying it over ------------------------------------------------------------------------------------------------ */
+/* ---- conversion ------------------------------------------------------------------------------------------------------ */
 
 struct told {
 	int n, of;
@@ -88,7 +88,7 @@ static void tell(void *arg, const char *what, int n, int of)
 	t->of = of;
 }
 
-/* As a start does. Leaves the database open. */
+/* Converts as the daemon's start does. Leaves the database open. */
 static struct told carry(struct fixture *f)
 {
 	struct told t = { .n = 0 };
@@ -107,7 +107,7 @@ static void open_carried(struct fixture *f)
 	assert_true(t.n > 60 && t.n == t.of);
 }
 
-/* The old rows are `old` from then on. */
+/* From here on the old rows are in the schema `old`. */
 static void attach_old(struct fixture *f)
 {
 	struct stmt *s = db_stmt(f->db, "ATTACH :path AS old", &err);
@@ -122,7 +122,7 @@ static void attach_old(struct fixture *f)
 			fixture_number(f, "SELECT count(*) FROM old." was));                                                     \
 		assert_true(fixture_number(f, "SELECT count(*) FROM main." table) > 0);                                          \
 	} while (0)
-/* Every column is what it was. */
+/* Every column has its old value. */
 #define SAME_ROWS(f, table, was)                                                                                                 \
 	do {                                                                                                                     \
 		SAME_NUMBER(f, table, was);                                                                                      \
@@ -195,7 +195,7 @@ static void all_rows_are_there(void **state)
 	SAME_ROWS(f, "session", "session");
 	SAME_ROWS(f, "job_duration", "job_duration");
 	SAME_ROWS(f, "self_check", "self_check");
-	/* no table of today's was forgotten above: what is new begins empty, `counted` is counted again */
+	/* no table of today's schema is missing above: new tables begin empty, `counted` is recomputed */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table'"),
 		fixture_number(f, "SELECT count(*) + 3 FROM old.sqlite_schema WHERE type = 'table'"));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM commit_range"), 0);
@@ -268,7 +268,7 @@ static void counters_are_right(void **state)
 		fixture_number(f,
 			"SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM comparison WHERE kind NOT IN ('peer', 'config', "
 			"'environment')) + (SELECT count(*) FROM alert) + (SELECT count(*) FROM outbox)"));
-	/* and triggers go on from there */
+	/* triggers continue from there */
 	ok(db_script(f->db, "UPDATE job SET state = 'cancelled' WHERE id = 9", &err));
 	assert_int_equal(fixture_number(f, "SELECT n FROM counted WHERE what = 'jobs' AND label = 'cancelled'"), 1);
 	ok(db_check(f->db, &err));
@@ -291,7 +291,7 @@ static void bodies_speak_as_today(void **state)
 			assert_null(strstr(body.data, was[i]));
 		assert_non_null(strstr(body.data, "\"baseline_period\":\""));
 		assert_non_null(strstr(body.data, "\"runs_max\":"));
-		/* of these, one was timed a second time */
+		/* one of these was timed twice */
 		assert_true(!strstr(body.data, "\"confirmed\":true") == (id != 5));
 		assert_true(!strstr(body.data, "\"confirmed\":false") == (id == 5));
 	}
@@ -340,7 +340,7 @@ static void json_is_renamed_where_it_is_ours(void **state)
 	buf_fini(&out);
 }
 
-/* ---- whole or not at all --------------------------------------------------------------------------------------------- */
+/* ---- completely or not at all ---------------------------------------------------------------------------------------- */
 
 static void the_old_one_stays_and_a_second_start_does_nothing(void **state)
 {
@@ -355,7 +355,7 @@ static void the_old_one_stays_and_a_second_start_does_nothing(void **state)
 	assert_int_equal(carry(f).of, 0);
 }
 
-/* As a daemon leaves it that was killed: the last transactions stand in the log beside it. */
+/* The state after a killed daemon: the last transactions are in the WAL next to the database. */
 static void the_log_beside_it_is_carried_over(void **state)
 {
 	struct fixture *f = *state;
@@ -400,7 +400,7 @@ static void a_kill_at_any_step_costs_nothing(void **state)
 	for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
 		kill_at(f, at[i]);
 		assert_int_equal(access(f->path, F_OK), 0);
-		/* what is there is the old one, with all that it held */
+		/* the file is still the old database, with all its rows */
 		char hex[HASH_HEX];
 		struct db *db;
 		ok(db_open(f->path, true, &db, &err));
@@ -454,10 +454,10 @@ static void a_full_disk_leaves_the_old_one(void **state)
 	assert_string_equal(was, is);
 	assert_int_equal(access(beside(f, ".new"), F_OK), -1);
 	assert_int_equal(access(beside(f, CARRY_OLD_SUFFIX), F_OK), -1);
-	open_carried(f); /* with room again */
+	open_carried(f); /* with free space again */
 }
 
-/* Also a copy, which no WAL is beside of: to open it for writing would change it. */
+/* Also a copy without a WAL: opening it for writing would change it. */
 static void other_tables_are_not_touched(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* What waits and what runs keeps its age when the machine's clock is set, and nothing that happened lies in the future. */
+/* Queued and running jobs keep their age when the machine's clock is set, and no stored time is in the future. */
 #include "fixture_db.h"
 
 #include "db/db.h"
@@ -58,9 +58,9 @@ static void an_hour_back_moves_what_waits_and_what_is_ahead(void **state)
 	is(359000000 - HOUR, "SELECT started_at FROM job WHERE id = 2");
 	is(359990000 - HOUR, "SELECT queued_at FROM job WHERE id = 3");
 	is(1, "SELECT started_at IS NULL FROM job WHERE id = 3");
-	is(1900000, "SELECT ended_at - started_at FROM job WHERE id = 1"); /* ended ahead of now: moved as it is */
+	is(1900000, "SELECT ended_at - started_at FROM job WHERE id = 1"); /* ended in the future: both times are moved */
 	is(360600000 - HOUR, "SELECT again_at FROM job WHERE id = 1");
-	is(300000, "SELECT ended_at FROM job WHERE id = 4"); /* long ago: what it says stays */
+	is(300000, "SELECT ended_at FROM job WHERE id = 4"); /* ended long ago: its time stays */
 	is(60000, "SELECT next_at - 356400000 FROM outbox WHERE message_id = 'm'");
 	is(1, "SELECT next_at FROM outbox WHERE message_id = 'n'");
 	is(530000000 - HOUR, "SELECT expires_at FROM session");
@@ -87,7 +87,7 @@ static void an_hour_forward_keeps_ages(void **state)
 	is(359600000, "SELECT opened_at FROM alert");
 }
 
-/* A machine that starts in 1970 and learns the year later. */
+/* A machine that starts in 1970 and sets its clock later. */
 static void a_jump_of_years_leaves_nothing_ahead_and_no_session_longer(void **state)
 {
 	struct fixture *f = *state;

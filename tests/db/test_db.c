@@ -1,4 +1,4 @@
-/* The door to SQLite: safe settings, transactions, statements, errors in words, backup. */
+/* The wrapper of SQLite: safe settings, transactions, statements, error texts, backup. */
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
@@ -111,9 +111,9 @@ static void statements_are_kept(void **state)
 	struct stmt *second = db_stmt(f->db, sql, &err);
 	assert_ptr_equal(first, second);
 	assert_int_equal(stmt_step(second, &err), 1);
-	assert_true(row_is_null(second, 0)); /* nothing of the last use is left */
+	assert_true(row_is_null(second, 0)); /* no value of the last use is left */
 	stmt_reset(second);
-	/* the same address with another text must not find the old statement */
+	/* the same address with another text must not return the old statement */
 	char reused[32] = "SELECT 1";
 	struct stmt *one = db_stmt(f->db, reused, &err);
 	assert_int_equal(stmt_step(one, &err), 1);
@@ -132,7 +132,7 @@ static void statements_are_kept(void **state)
 	assert_non_null(strstr(err.text, "nowhere"));
 }
 
-/* A caller binds and steps without a check: the error of db_stmt has to come through, and none may crash. */
+/* A caller binds and steps without checks: the error of db_stmt must be returned, and no call may crash. */
 static void a_statement_that_does_not_prepare_fails_at_its_end(void **state)
 {
 	struct fixture *f = *state;
@@ -160,7 +160,7 @@ static void a_statement_that_does_not_prepare_fails_at_its_end(void **state)
 	assert_string_equal(text, "before");
 	refused(ERR_INTERNAL, db_exec(f->db, &err, "DELETE FROM nowhere WHERE id = :id", "id=%ld", id));
 	assert_non_null(strstr(err.text, "no such table: nowhere"));
-	refused(ERR_INTERNAL, stmt_run(NULL, &err)); /* where `err` was cleared in between there is an error all the same */
+	refused(ERR_INTERNAL, stmt_run(NULL, &err)); /* if `err` was cleared in between, the call still fails */
 }
 
 static void a_bind_that_fails_is_reported(void **state)
@@ -181,12 +181,12 @@ static void a_bind_that_fails_is_reported(void **state)
 	refused(ERR_FULL, db_exec(f->db, &err, "INSERT INTO t VALUES (:a, 'b')", "a=%s", large));
 	s = db_stmt(f->db, "SELECT a FROM t WHERE b IS :b UNION ALL VALUES ('x'), ('y')", &err);
 	assert_int_equal(stmt_step(s, &err), 1);
-	stmt_text(s, ":b", "x"); /* it is not reset */
+	stmt_text(s, ":b", "x"); /* the statement is not reset */
 	refused(ERR_INTERNAL, stmt_run(s, &err));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM t"), 0);
 	err_clear(&err);
 	static const char again[] = "INSERT INTO t VALUES (:a, NULL)";
-	for (int i = 0; i < 2; i++) { /* nothing of a failure is left in the cached statement */
+	for (int i = 0; i < 2; i++) { /* no state of a failure is left in the cached statement */
 		s = db_stmt(f->db, again, &err);
 		stmt_text(s, i ? ":a" : ":none", "x");
 		assert_int_equal(stmt_run(s, &err), i ? 0 : -1);
@@ -273,7 +273,7 @@ static void rows_are_required_and_gathered(void **state)
 	refused(ERR_FULL, stmt_first_bytes(db_stmt(db, "SELECT b FROM t WHERE a = 1", &err), &out, &err));
 	buf_fini(&out);
 	err_clear(&err);
-	ok(db_script(db, "DROP TABLE t", &err)); /* no statement is left in the middle */
+	ok(db_script(db, "DROP TABLE t", &err)); /* no statement is left unfinished */
 }
 
 static void transactions_hold_or_vanish(void **state)
@@ -283,7 +283,7 @@ static void transactions_hold_or_vanish(void **state)
 	ok(db_begin(f->db, &err));
 	assert_true(db_in_transaction(f->db));
 	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (1)", &err), &err));
-	refused(ERR_INTERNAL, db_begin(f->db, &err)); /* they do not nest, and the message names the one that is open */
+	refused(ERR_INTERNAL, db_begin(f->db, &err)); /* plain transactions do not nest, and the message names the open one */
 	assert_non_null(strstr(err.text, "inside the one of"));
 	db_rollback(f->db);
 	assert_false(db_in_transaction(f->db));
@@ -301,7 +301,7 @@ static int rows_of_t(struct fixture *f)
 	return (int)fixture_number(f, "SELECT count(*) FROM t");
 }
 
-/* What is begun inside another is stored with it, or not at all. */
+/* An inner transaction is stored with the outer one, or not at all. */
 static void an_outer_transaction_decides(void **state)
 {
 	struct fixture *f = *state;
@@ -311,11 +311,11 @@ static void an_outer_transaction_decides(void **state)
 		assert_true(db_in_outer(f->db));
 		ok(db_begin(f->db, &err));
 		ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (1)", &err), &err));
-		refused(ERR_INTERNAL, db_begin(f->db, &err)); /* one inside, not more */
+		refused(ERR_INTERNAL, db_begin(f->db, &err)); /* one level of nesting, not more */
 		ok(db_commit(f->db, &err));
 		ok(db_begin(f->db, &err));
 		ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (2)", &err), &err));
-		db_rollback(f->db); /* takes back what is inside alone */
+		db_rollback(f->db); /* rolls back the inner transaction only */
 		assert_true(db_in_transaction(f->db));
 		ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (3)", &err), &err));
 		ok(db_outer_end(f->db, keep, &err));
@@ -325,15 +325,15 @@ static void an_outer_transaction_decides(void **state)
 	ok(db_outer_begin(f->db, &err));
 	ok(db_begin(f->db, &err));
 	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (4)", &err), &err));
-	ok(db_outer_end(f->db, true, &err)); /* what is not finished is not stored */
+	ok(db_outer_end(f->db, true, &err)); /* an unfinished transaction is not stored */
 	assert_int_equal(rows_of_t(f), 2);
-	ok(db_begin(f->db, &err)); /* and plain ones are as ever */
+	ok(db_begin(f->db, &err)); /* plain transactions work as before */
 	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (5)", &err), &err));
 	ok(db_commit(f->db, &err));
 	assert_int_equal(rows_of_t(f), 3);
 }
 
-/* Whatever is stored meanwhile, all that is read in one look is of one state. */
+/* All reads of one read transaction see one state, whatever is stored meanwhile. */
 static void a_look_sees_one_state(void **state)
 {
 	struct fixture *f = *state;
@@ -364,7 +364,7 @@ static void rollback_ends_open_readers(void **state)
 	ok(db_script(f->db, "CREATE TABLE t (a INTEGER) STRICT; INSERT INTO t VALUES (1), (2)", &err));
 	ok(db_begin(f->db, &err));
 	struct stmt *s = db_stmt(f->db, "SELECT a FROM t", &err);
-	assert_int_equal(stmt_step(s, &err), 1); /* and left in the middle */
+	assert_int_equal(stmt_step(s, &err), 1); /* left unfinished */
 	ok(stmt_run(db_stmt(f->db, "DELETE FROM t", &err), &err));
 	db_rollback(f->db);
 	assert_false(db_in_transaction(f->db));
@@ -455,7 +455,7 @@ static void backup_is_whole_and_atomic(void **state)
 	refused(ERR_NOT_FOUND, db_backup(f->db, part, &err));
 }
 
-/* Two that wrote into one file, or of which the second took the first's away, would leave something torn under the name of a backup. */
+/* Two backups into one file, or a second one that removes the first one's file, would leave a torn file under the backup's name. */
 static void a_backup_that_is_being_made_is_not_disturbed(void **state)
 {
 	struct fixture *f = *state;
@@ -471,12 +471,12 @@ static void a_backup_that_is_being_made_is_not_disturbed(void **state)
 	int fd = open(part, O_RDONLY);
 	assert_int_equal(read(fd, text, sizeof text), 4);
 	close(fd);
-	close(other); /* as whoever is killed does */
+	close(other); /* as the exit of a killed process does */
 	ok(db_backup(f->db, path, &err));
 	assert_int_equal(access(part, F_OK), -1);
 }
 
-/** Fill until the limit of the file size is met: the error is clear and nothing of the transaction is left. */
+/** Insert rows up to the limit of the file size: the error is clear and nothing of the transaction is left. */
 static void full_disk_is_one_clear_line(void **state)
 {
 	struct fixture *f = *state;
@@ -511,7 +511,7 @@ static void full_disk_is_one_clear_line(void **state)
 	assert_false(db_in_transaction(f->db));
 	assert_true(stored > 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM t"), 2 * stored);
-	/* with room again it goes on */
+	/* with free space again it continues */
 	ok(db_begin(f->db, &err));
 	ok(stmt_run(db_stmt(f->db, "INSERT INTO t (b) VALUES (x'00')", &err), &err));
 	ok(db_commit(f->db, &err));
@@ -557,7 +557,7 @@ static void a_file_that_was_deleted_takes_nothing(void **state)
 	err_clear(&err);
 	assert_int_equal(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (1)", &err), &err), -1);
 	err_clear(&err);
-	assert_int_equal(rows_of_t(f), 0); /* it can be read */
+	assert_int_equal(rows_of_t(f), 0); /* the database can be read */
 	assert_int_equal(rename(away, f->path), 0);
 	ok(db_begin(f->db, &err));
 	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (1)", &err), &err));
@@ -582,7 +582,7 @@ static void damage_is_found(void **state)
 	for (off_t at = st.st_size / 4 * 3 / 4096 * 4096; at < st.st_size; at += 4096)
 		assert_int_equal(pwrite(fd, garbage, sizeof garbage, at), sizeof garbage);
 	close(fd);
-	/* the last quarter holds no schema, so that only the check can see it */
+	/* the last quarter has no schema, so that only the check can find the damage */
 	fixture_open(f);
 	refused(ERR_DAMAGED, db_check(f->db, &err));
 	assert_non_null(strstr(err.text, "restore a backup"));

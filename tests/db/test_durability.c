@@ -1,4 +1,4 @@
-/* What was acknowledged survives kill -9: none lost, none twice, none half. */
+/* Acknowledged writes survive kill -9: none is missing, duplicated or partial. */
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
@@ -50,7 +50,7 @@ static int64_t write_and_kill(struct fixture *f, int64_t job, int64_t before, un
 		write_until_killed(f->path, job, before + 1, ack[1]);
 	}
 	close(ack[1]);
-	/* the first acknowledgement, so that every round writes something; then a random moment */
+	/* wait for the first acknowledgement, so that every round writes something, then for a random time */
 	assert_int_equal(read(ack[0], &last, sizeof last), (ssize_t)sizeof last);
 	usleep(delay_us);
 	kill(child, SIGKILL);
@@ -58,7 +58,7 @@ static int64_t write_and_kill(struct fixture *f, int64_t job, int64_t before, un
 		last = n;
 	close(ack[0]);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFSIGNALED(status)); /* it was still writing: no error of its own */
+	assert_true(WIFSIGNALED(status)); /* it was still writing: it had no error */
 	return last;
 }
 
@@ -77,11 +77,11 @@ static void acknowledged_rows_survive_kill(void **state)
 		int64_t acknowledged = write_and_kill(f, job, stored, (unsigned)rand_r(&seed) % 20000);
 		fixture_open(f);
 		int64_t max = fixture_number(f, "SELECT coalesce(max(at), 0) FROM event");
-		assert_true(max >= acknowledged);     /* none lost */
-		assert_true(max <= acknowledged + 1); /* one may have been committed and not told */
+		assert_true(max >= acknowledged);     /* none missing */
+		assert_true(max <= acknowledged + 1); /* one may be committed without an acknowledgement */
 		assert_int_equal(fixture_number(f, "SELECT count(*) FROM event"), max);
-		assert_int_equal(fixture_number(f, "SELECT count(DISTINCT payload) FROM event"), max); /* none twice, no hole */
-		assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log"), 2 * max);          /* none half */
+		assert_int_equal(fixture_number(f, "SELECT count(DISTINCT payload) FROM event"), max); /* no duplicate, no gap */
+		assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log"), 2 * max);          /* none partial */
 		total += max - stored;
 		stored = max;
 		if (i % 20 == 0 || i == KILLS - 1)
@@ -105,7 +105,7 @@ static void interrupted_job_is_queued_once(void **state)
 	f->db = NULL;
 	pid_t child = fork();
 	assert_true(child >= 0);
-	if (child == 0) { /* dies in the middle of the transaction that ends the job */
+	if (child == 0) { /* is killed within the transaction that ends the job */
 		struct fw_err why = { 0 };
 		struct db *db;
 		struct store_comparison c = { .job = job,

@@ -1,4 +1,4 @@
-/* Rows of what changed around devices: where they stand, which change is the newest, what it did, and what the reference commit took before. */
+/* Rows of environment changes: their position, the newest one, its effect, and the earlier times of the reference commit. */
 #include "fixture_transaction.h"
 
 #include <math.h>
@@ -94,7 +94,7 @@ static void the_references_time_is_read_out_of_every_ratio(void **state)
 	}
 }
 
-/* The commit that a change was measured by has done nothing. */
+/* The commit that a change was measured with is not blamed. */
 static void its_alert_stands_beside_what_measured_it(void **state)
 {
 	struct fixture *f = *state;

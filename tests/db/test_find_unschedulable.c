@@ -1,4 +1,4 @@
-/* Queued jobs for which there is no device: of a kind, a class, or the one that they name. */
+/* Queued jobs without a device: none of the kind, the class, or the name that they need. */
 #include "fixture_transaction.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static void what_no_worker_has_is_unschedulable(void **state)
 	UNSCHEDULABLE(f, here, "[]", "3 5 ");
 	UNSCHEDULABLE(f, "[\"another\"]", "[]", "1 2 3 4 5 ");
 
-	UNSCHEDULABLE(f, "[]", "[" WORKER("far", "", "starting") "]", ""); /* it may have anything */
+	UNSCHEDULABLE(f, "[]", "[" WORKER("far", "", "starting") "]", ""); /* it may have any device */
 	UNSCHEDULABLE(f, "[]", "[" WORKER("far", "cuda", "starting") "]", "2 4 ");
 	UNSCHEDULABLE(f, "[]", "[" WORKER("far", "cuda", "down") "]", "1:far 2 3:far 4 5:far ");
 	UNSCHEDULABLE(f, here, "[" WORKER("far", "cuda", "down") "]", "3:far 5:far ");
@@ -90,7 +90,7 @@ static void a_class_is_unschedulable_when_nothing_fits_it(void **state)
 	ok(store_device_put(f->db, &else_where, 2000, &id, &err));
 	UNSCHEDULABLE(f, "[\"else\"]", "[]", "1 ");
 
-	snprintf(later.driver, sizeof later.driver, "999.1"); /* the same card, and none is as it was */
+	snprintf(later.driver, sizeof later.driver, "999.1"); /* the same card with a newer driver; no device has the old one */
 	ok(store_device_put(f->db, &later, 2000, &id, &err));
 	UNSCHEDULABLE(f, here, "[]", "");
 }
@@ -101,7 +101,7 @@ static void count_row(void *arg, const struct find_unschedulable *row)
 	++*(int *)arg;
 }
 
-/* In steps of the database's machine: what it costs to ask of all queued jobs with so many devices. */
+/* In steps of SQLite's virtual machine: the cost of the query for all queued jobs with that many devices. */
 static int64_t cost_of(struct fixture *f, int n_devices, int n_jobs)
 {
 	struct buf devices;
@@ -127,7 +127,7 @@ static void see_step(void *arg, const char *sql, const char *step)
 static void devices_are_looked_up_once_for_jobs_that_want_the_same(void **state)
 {
 	struct fixture *f = *state;
-	int64_t more[2]; /* for 49 devices more: of one job, of 200 */
+	int64_t more[2]; /* for 49 more devices: with one job, with 200 */
 	int by_state = 0;
 	for (int i = 0; i < 50; i++) {
 		struct msg_device d = fixture_device();
@@ -136,7 +136,7 @@ static void devices_are_looked_up_once_for_jobs_that_want_the_same(void **state)
 		ok(store_device_put(f->db, &d, 1000, &id, &err));
 	}
 	job(f, DEVICE_CUDA, "", 0);
-	cost_of(f, 1, 1); /* prepares */
+	cost_of(f, 1, 1); /* prepares the statements */
 	more[0] = cost_of(f, 50, 1) - cost_of(f, 1, 1);
 	for (int i = 1; i < 200; i++)
 		job(f, DEVICE_CUDA, "", 0);
@@ -144,7 +144,7 @@ static void devices_are_looked_up_once_for_jobs_that_want_the_same(void **state)
 	assert_true(more[0] > 0);
 	assert_int_equal(more[0], more[1]);
 	ok(db_explain(f->db, see_step, &by_state, &err));
-	assert_int_equal(by_state, 1); /* of what ended long ago nothing is read */
+	assert_int_equal(by_state, 1); /* jobs that ended long ago are not read */
 }
 
 int main(void)

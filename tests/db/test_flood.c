@@ -1,4 +1,4 @@
-/* Whoever pushes once does not wait for somebody who pushes a thousand branches, and these have their turns, too. */
+/* A user who pushes once does not wait for one who pushes a thousand branches, and the thousand are served, too. */
 /* Left to `make check`: takes seconds. */
 #include "flood.h"
 
@@ -31,7 +31,7 @@ static void a_single_push_beside_a_flood(void **state)
 		fail_msg("only %d of the flood were served meanwhile", out.n_flooded);
 }
 
-/* The one that was there before the flood has the next turn of those that came first. */
+/* A job that was queued before the flood runs before all but one of the flood's jobs. */
 static void who_was_there_before(void **state)
 {
 	struct fixture *f = *state;

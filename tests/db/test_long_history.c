@@ -1,4 +1,4 @@
-/* What is asked while jobs are planned, judged, searched and shown costs the same however long the history of a repository is. */
+/* Queries of planning, judging, bisecting and pages cost the same however long the history of a repository is. */
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
@@ -6,7 +6,7 @@
 
 enum { SOME = 20, MANY = 400 };
 
-/** Comparisons of as many commits of the upstream branch as there are to be, beside those of others. */
+/** Comparisons of that many commits of the upstream branch, and of other branches. */
 static void fill(struct fixture *f, unsigned n)
 {
 	unsigned from = (unsigned)fixture_number(f, "SELECT count(*) FROM mainline");
@@ -47,7 +47,7 @@ typedef void request_fn(struct fixture *f, unsigned n);
 static int64_t steps_beside(struct fixture *f, unsigned n, request_fn *request)
 {
 	fill(f, n);
-	request(f, n); /* takes its statement */
+	request(f, n); /* prepares its statement */
 	int64_t before = db_steps(f->db);
 	request(f, n);
 	return db_steps(f->db) - before;

@@ -1,4 +1,4 @@
-/* Migrations: whole or not at all, never backwards, and the same schema whichever way it was reached. */
+/* Migrations: completely or not at all, never backwards, and the same schema on every migration path. */
 #include "fixture_db.h"
 
 #include "lib/lib.h"
@@ -51,7 +51,7 @@ static void new_file_gets_everything(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sqlite_schema WHERE name IN "
 					   "('repo', 'job', 'comparison', 'cell', 'sample', 'alert', 'outbox', 'event')"),
 		8);
-	/* every table refuses values of another type */
+	/* every table rejects values of another type */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND "
 					   "NOT strict AND name NOT LIKE 'sqlite_%'"),
 		0);
@@ -142,7 +142,7 @@ static void backup_of_a_migrated_file_equals_a_fresh_one(void **state)
 	db_close(copy.db);
 }
 
-/* What scripts of before version 1 made is told from what a later version 2 will be. */
+/* A database of scripts before version 1 is distinguished from one of a later version 2. */
 static void databases_of_before_version_1_are_refused(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* What is packed comes back to the byte, and what was damaged on its way is refused. */
+/* Packed data is restored to the byte, and damaged data is rejected. */
 #include "fixture_db.h"
 
 #include "db/internal.h"
@@ -45,7 +45,7 @@ static void damage_is_refused(void **state)
 	struct buf packed = packed_of(text, sizeof text), back;
 	buf_init(&back, 100);
 	refused(ERR_INVALID, unpack(packed.data, packed.len - 3, sizeof text, &back, &err));
-	refused(ERR_INVALID, unpack(packed.data, packed.len, sizeof text + 1, &back, &err)); /* less than was promised */
+	refused(ERR_INVALID, unpack(packed.data, packed.len, sizeof text + 1, &back, &err)); /* less than declared */
 	refused(ERR_INVALID, unpack(packed.data, packed.len, sizeof text - 1, &back, &err)); /* more */
 	packed.data[packed.len / 2] ^= 1;
 	refused(ERR_INVALID, unpack(packed.data, packed.len, sizeof text, &back, &err));

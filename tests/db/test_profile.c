@@ -1,4 +1,4 @@
-/* Profiles as rows: what was stored is what is read, in little room, and the sentence is that of the cell that lost most. */
+/* Profiles as rows: stored values are read back, rows are small, and the sentence names the cell with the worst regression. */
 #include "fixture_views.h"
 
 #include "db/db.h"
@@ -6,7 +6,7 @@
 #include "protocol/protocol.h"
 
 enum { VALUES = 60 };
-static const int kernels[] = { 2, 5, 3 }; /* of a forward, a backward and a sparse cell */
+static const int kernels[] = { 2, 5, 3 }; /* kernels of a forward, a backward and a sparse cell */
 
 static int64_t number(struct fixture *f, const char *sql)
 {
@@ -161,12 +161,12 @@ static void the_sentence_is_of_the_cell_that_lost_most(void **state)
 	put_cause(f, little, 0, "it reads more");
 	put_cause(f, much, 1, "and waits");
 	put_cause(f, much, 0, "it spills");
-	int64_t open = put_cell(f, id, 2, "attention/open", 1, 2); /* lost most, and nothing explains it */
+	int64_t open = put_cell(f, id, 2, "attention/open", 1, 2); /* the worst regression, without an explanation */
 	struct store_profile_cause left = {
 		.code = "not_explained", .kernel = "", .confidence = "open", .sentence = "1 ms is not explained"
 	};
 	ok(store_profile_cause_put(f->db, open, &left, &err));
-	int64_t later = request(f, 2, 0, ""); /* has nothing to say yet */
+	int64_t later = request(f, 2, 0, ""); /* has no result yet */
 	ok(db_commit(f->db, &err));
 	jsonw_init(&j, &out);
 	ok(view_profile_why(f->db, 0, 2, &j, &err));
@@ -219,7 +219,7 @@ static void a_comparison_says_what_a_profile_of_it_looks_at(void **state)
 	assert_int_equal(find(f, 2, 1, "", "", "ffa", &comparison), 0);
 }
 
-/* Three cells, four processes, sixty counters a kernel, and as long a difference of code as there may be in one kernel of each cell. */
+/* Three cells, four processes, sixty counters a kernel, and the longest allowed code difference in one kernel of each cell. */
 static void an_alert_takes_little_room(void **state)
 {
 	struct fixture *f = *state;
@@ -229,7 +229,7 @@ static void an_alert_takes_little_room(void **state)
 	char copy[160], cells[3][64];
 	fill(f, 3);
 	ok(db_begin(f->db, &err));
-	for (int v = 0; v < VALUES; v++) /* their names are there once, for all profiles */
+	for (int v = 0; v < VALUES; v++) /* their names are stored once, for all profiles */
 		snprintf(values[v].metric, sizeof values[v].metric, "smsp__inst_executed_op_local_%d.sum", v);
 	buf_init(&hunks, EVIDENCE_HUNKS_MAX);
 	for (unsigned at = 0; !hunks.failed; at += 16)
@@ -243,7 +243,7 @@ static void an_alert_takes_little_room(void **state)
 	for (int part = 0; part < 2; part++) {
 		ok(db_begin(f->db, &err));
 		int64_t id = request(f, 2, 0, "");
-		for (int c = 0; c < (part ? 3 : 1); c++) { /* the first only makes the names */
+		for (int c = 0; c < (part ? 3 : 1); c++) { /* the first one only inserts the names */
 			snprintf(cells[c], sizeof cells[c], "attention/dense/full/s%d/forward", c);
 			int64_t cell = put_cell(f, id, c, cells[c], 1, 1.5);
 			for (int k = 0; k < 4 * kernels[c]; k++) {

@@ -1,11 +1,11 @@
-/* Which losses an accepted alert covers: of which comparisons, suites and amounts. */
+/* Regressions that an accepted alert covers: by comparison, suite and amount. */
 #include "fixture_transaction.h"
 
 #include "db/db.h"
 
 enum { BASE = 0xb0, CULPRIT = 0xb1, TARGET = 0xc0, LATER = 0xc1, ELSEWHERE = 0xd0 };
 
-/** Commits of target that base does not hold; 0 ends them. */
+/** Commits that target has and base has not; 0 ends them. */
 static void know(struct fixture *f, unsigned base, unsigned target, unsigned a, unsigned b)
 {
 	char shas[2][65];
@@ -82,7 +82,7 @@ static void the_range_holds_the_commit(void **state)
 	struct fixture *f = *state;
 	int64_t own = lose(f, "topic", BASE, TARGET, 0.04);
 	accept(f, own, TARGET, loss_of_x, NULL);
-	check(f, own, true); /* nothing is known of its range */
+	check(f, own, true); /* its range is unknown */
 	int64_t hand = lose(f, "", ELSEWHERE, TARGET, 0.04), later = lose(f, "topic", BASE, LATER, 0.04);
 	check(f, hand, false);
 	check(f, later, false);
@@ -107,7 +107,7 @@ static void the_culprit_alone_counts(void **state)
 	int64_t own = lose(f, "topic", BASE, TARGET, 0.04);
 	accept(f, own, TARGET, loss_of_x, culprits);
 	check(f, own, true);
-	check(f, lose(f, "", CULPRIT, TARGET, 0.04), false); /* both sides have it: another loss */
+	check(f, lose(f, "", CULPRIT, TARGET, 0.04), false); /* both sides have it: another regression */
 	check(f, lose(f, "main", ELSEWHERE, LATER, 0.04), true);
 	check(f, lose(f, "", ELSEWHERE, CULPRIT, 0.04), false);
 }

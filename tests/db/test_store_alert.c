@@ -1,4 +1,4 @@
-/* Alerts: the steps that are allowed, who took them, and what opens one again. (Recovery is in test_judge.) */
+/* Alerts: allowed steps, their authors, and conditions that reopen an alert. (Recovery is in test_judge.) */
 #include "fixture_transaction.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static void steps_go_one_way(void **state)
 	check_step(f, id, ALERTSTATE_N, "", ERR_CONFLICT);
 	check_step(f, id, ALERTSTATE_ACKNOWLEDGED, "", ERR_NONE);
 	check_step(f, id, ALERTSTATE_ACKNOWLEDGED, "", ERR_CONFLICT);
-	check_step(f, id, ALERTSTATE_ACCEPTED, "", ERR_INVALID); /* why? */
+	check_step(f, id, ALERTSTATE_ACCEPTED, "", ERR_INVALID); /* a reason is missing */
 	check_step(f, id, ALERTSTATE_ACCEPTED, "numerics need it", ERR_NONE);
 	check_step(f, id, ALERTSTATE_RESOLVED, "", ERR_CONFLICT);
 	assert_non_null(strstr(err.text, "is accepted and cannot become resolved"));
@@ -82,9 +82,9 @@ static void seen_again(void **state)
 	assert_int_equal(again.n_kept, 0);
 	assert_int_equal(again.n_alert_update, 1);
 	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
-	assert_int_equal(fixture_number(f, "SELECT comparison FROM alert"), a.comparison); /* the one that opened it */
+	assert_int_equal(fixture_number(f, "SELECT comparison FROM alert"), a.comparison); /* the comparison that opened it */
 	check_step(f, a.id, ALERTSTATE_RESOLVED, "", ERR_NONE);
-	open_one(f, 2, "[{\"cell\":\"y\"}]", &is_new); /* not over after all */
+	open_one(f, 2, "[{\"cell\":\"y\"}]", &is_new); /* not recovered after all */
 	assert_true(is_new);
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open' AND json_array_length(cells) = 1"), 1);
@@ -99,7 +99,7 @@ static void seen_again(void **state)
 	assert_int_equal(fixture_number(f, "SELECT cells ->> '$[0].cell' = 'z' FROM alert WHERE state = 'open'"), 1);
 }
 
-/* A commit that loses every cell of a large suite, as one part after the other tells. */
+/* A commit with a regression in every cell of a large suite, reported by one shard after the other. */
 static void no_more_cells_than_a_message_holds(void **state)
 {
 	struct fixture *f = *state;
@@ -136,7 +136,7 @@ static void culprits_of_several_searches(void **state)
 				  "FROM alert"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT culprits ->> '$[1].from' = 'b' FROM alert"), 1);
-	/* the same cell in the same range, which is known better now */
+	/* the same cell in the same range, by a better estimate */
 	ok(store_alert_culprits(
 		f->db, id, "[{\"from\":\"b\",\"to\":\"c\",\"change_pct\":-1.5,\"cells\":[\"x\"]}]", "found", 20, &err));
 	assert_int_equal(fixture_number(f, "SELECT culprits ->> '$[1].change_pct' = -1.5 FROM alert"), 1);
@@ -170,7 +170,7 @@ static void what_it_says_of_a_cell(void **state)
 	assert_string_equal(x.from, "b");
 	assert_string_equal(x.to, "c");
 	assert_true(x.commits == 3 && x.skipped == 1 && x.range_pct == -2);
-	assert_true(y.change_pct == -3 && isnan(y.range_pct)); /* z lost in that range as well */
+	assert_true(y.change_pct == -3 && isnan(y.range_pct)); /* z regressed in that range as well */
 	assert_string_equal(y.from, "a");
 	assert_true(isnan(w.change_pct));
 	assert_string_equal(w.to, "");
@@ -178,7 +178,7 @@ static void what_it_says_of_a_cell(void **state)
 	said_of(f, "ffa", "x", 0);
 }
 
-/* Drift of a cell that people have answered for at a commit is not put there again, where it would be answered at once. */
+/* Drift of a cell that users have acknowledged at a commit is not added there again, where it would be acknowledged at once. */
 static void drift_that_comes_again(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* The line of main through force-pushes, series with commits measured again, skipped commits, and rows of change points. */
+/* The first-parent history of main through force-pushes, series with repeated measurements, skipped commits, change points. */
 #include "fixture_transaction.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 
-/** The line as main has it: commits newest first, ended by 0. */
+/** The history as main has it: commits newest first, ended by 0. */
 static void line(struct fixture *f, const unsigned *commits, bool is_cut)
 {
 	char sha[32][65];
@@ -51,14 +51,14 @@ static void line_follows_pushes_and_force_pushes(void **state)
 	int64_t two = position(f, 2);
 	LINE(f, 4, 3, 2, 1); /* again: nothing moves */
 	assert_int_equal(position(f, 2), two);
-	LINE(f, 5, 2, 1); /* 3 and 4 are cut off */
+	LINE(f, 5, 2, 1); /* 3 and 4 are no longer in it */
 	assert_int_equal(position(f, 3), 0);
 	assert_int_equal(position(f, 4), 0);
 	assert_true(position(f, 5) > two);
 	LINE(f, 4, 3, 2, 1); /* and back */
 	assert_true(position(f, 3) > two && position(f, 4) > position(f, 3));
 	assert_int_equal(position(f, 5), 0);
-	/* a list that ends early says nothing about what it does not show */
+	/* a truncated list has no effect on commits that it does not contain */
 	line(f, (const unsigned[]){ 9, 8, 0 }, true);
 	assert_true(position(f, 4) > 0 && position(f, 9) > position(f, 8) && position(f, 8) > position(f, 4));
 	LINE(f, 20); /* another history */
@@ -74,7 +74,7 @@ static void series_in_the_order_of_commits(void **state)
 	LINE(f, 5, 4, 3, 2, 1);
 	measured(f, &e, 5, 0.05);
 	measured(f, &e, 2, 0.02);
-	measured(f, &e, 3, 0.09); /* far off: measured twice more, and the median counts */
+	measured(f, &e, 3, 0.09); /* an outlier: measured twice more, and the median counts */
 	measured(f, &e, 3, 0.03);
 	measured(f, &e, 3, 0.031);
 	ok(store_series(f->db, &e, key, 0, &s, &err));
@@ -87,7 +87,7 @@ static void series_in_the_order_of_commits(void **state)
 	assert_int_equal(s.n, 2);
 	ok(store_series_count(f->db, e.id, key, &n, &err));
 	assert_int_equal(n, 3);
-	LINE(f, 6, 2, 1); /* what a force-push cut off is no part of it */
+	LINE(f, 6, 2, 1); /* commits that a force-push removed are not in the series */
 	ok(store_series(f->db, &e, key, 0, &s, &err));
 	assert_int_equal(s.n, 1);
 }
@@ -134,7 +134,7 @@ static void change_points(void **state)
 	assert_int_equal(store_change_is_open(f->db, e.id, key, &err), 0);
 	c = change(f, &e, "step", "candidate", 5, 0.01);
 	assert_int_equal(store_change_is_open(f->db, e.id, key, &err), 1);
-	/* its job is under way, or not any more */
+	/* its job is running, or has ended */
 	struct store_job job = {
 		.repo = f->repo, .kind = JOBKIND_VERIFY, .origin = "trend", .suite = "ffa", .threshold_pct = 0.5
 	};
@@ -150,7 +150,7 @@ static void change_points(void **state)
 	ok(store_job_state(f->db, job.id, JOBSTATE_FAILED, "no worker", 2, &err));
 	assert_int_equal(store_change_orphan(f->db, 0, &found, &err), 1);
 	assert_int_equal(found.id, c.id);
-	/* those that were dropped behind the last confirmed step */
+	/* steps that were dropped after the last confirmed one */
 	struct candidate_past past;
 	ok(store_change_past(f->db, e.id, key, 0, &past, &err));
 	assert_int_equal(past.n, 0);
@@ -162,7 +162,7 @@ static void change_points(void **state)
 	assert_true(fabs(past.step - 0.01) < 1e-9);
 	ok(store_change_past(f->db, e.id, key, position(f, 6), &past, &err));
 	assert_int_equal(past.n, 0);
-	/* a loss, a gain larger than it, a loss: only the last is left to explain anything */
+	/* a regression, a larger improvement, a regression: only the last one needs an explanation */
 	change(f, &e, "step", "confirmed", 3, 0.02);
 	change(f, &e, "step", "confirmed", 7, 0.004);
 	change(f, &e, "step", "confirmed", 6, -0.05);
@@ -199,7 +199,7 @@ static void one_job_compares_several_cells(void **state)
 	assert_int_equal(store_job_add_cell(f->db, &other, "b/forward", &err), 1);
 	ok(store_job_get(f->db, job.id, &job, &err));
 	assert_string_equal(job.cells_glob, "a/forward a/backward b/forward");
-	assert_true(fabs(job.threshold_pct - 0.4) < 1e-9); /* the smallest, so that each cell is measured closely enough */
+	assert_true(fabs(job.threshold_pct - 0.4) < 1e-9); /* the smallest one, so that each cell is measured precisely enough */
 	snprintf(other.base_sha, sizeof other.base_sha, "%s", fixture_sha(3));
 	assert_int_equal(store_job_add_cell(f->db, &other, "c/forward", &err), 0); /* other commits */
 	other = job;
@@ -237,23 +237,23 @@ static void accepted_drift_is_expected(void **state)
 	c = change(f, &e, "drift", "confirmed", 5, 0.02);
 	c.alert = drift_alert(f, 5, ALERTSTATE_OPEN);
 	ok(store_change_update(f->db, &c, &err));
-	/* told, and nobody has answered */
+	/* notified, and not acknowledged */
 	assert_int_equal(store_change_drift(f->db, &e, key, &found, &err), 1);
 	assert_int_equal(found.id, c.id);
 	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
 	ok(store_alert_change(f->db, c.alert, ALERTSTATE_ACCEPTED, "me", "worth it", 3, &err));
 	assert_int_equal(store_change_drift(f->db, &e, key, &found, &err), 0);
 	assert_true(fabs(explained(f, &e) - 0.03) < 1e-9);
-	/* gone again: nothing of it is expected any more */
+	/* recovered: no regression is expected any more */
 	c.ended_at = 4;
 	ok(store_change_update(f->db, &c, &err));
 	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
-	/* a nearer reference commit is chained to the first one, which stays what losses are counted from */
+	/* a nearer reference commit is chained to the first one, which regressions are still measured from */
 	ok(store_baseline_period_rereference(f->db, e.id, fixture_sha(4), &err));
 	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
 }
 
-/** A step that ended is expected no more, but a gain that made up for it takes it off once, not twice. */
+/** A step that ended is no longer expected, but an improvement that compensates it is subtracted once, not twice. */
 static void ended_steps_are_not_expected(void **state)
 {
 	struct fixture *f = *state;

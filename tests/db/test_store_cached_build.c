@@ -1,4 +1,4 @@
-/* Builds apart: which jobs wait for a build, which only for a device, and what is believed to lie in a worker's cache. */
+/* Separate builds: jobs that wait for a build, jobs that wait only for a device, and the assumed contents of a worker's cache. */
 #include "fixture_transaction.h"
 
 #include "db/db.h"
@@ -19,7 +19,7 @@ static int64_t job(struct fixture *f, const char *branch)
 	return j.id;
 }
 
-/** The first job of these; 0 there is none. */
+/** The first job of these; 0 if none. */
 static int64_t first(struct fixture *f, const char *worker, enum store_cached_build_which which)
 {
 	struct store_job_position position;
@@ -46,7 +46,7 @@ static void a_job_waits_for_its_builds_and_then_for_a_device(void **state)
 	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_MISSING), id);
 	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_THERE), 0);
 	assert_int_equal(to_measure(f, "w"), 0);
-	assert_int_equal(to_measure(f, ""), id); /* of a worker that builds where it measures */
+	assert_int_equal(to_measure(f, ""), id); /* of a worker that builds on the measuring machine */
 
 	ok(store_cached_build_put(f->db, "w", "base", "gcc 12", 1, &err));
 	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_MISSING), id);
@@ -59,14 +59,14 @@ static void a_job_waits_for_its_builds_and_then_for_a_device(void **state)
 	ok(store_job_state(f->db, id, JOBSTATE_CANCELLED, "", 3, &err));
 	int64_t rows = -1;
 	assert_int_equal(stmt_first_int(db_stmt(f->db, "SELECT count(*) FROM job_source", &err), &rows, &err), 1);
-	assert_int_equal(rows, 0); /* nobody asks any more */
+	assert_int_equal(rows, 0); /* no job needs it any more */
 }
 
 static void what_needs_no_build_waits_for_none(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = job(f, "a");
-	ok(store_cached_build_plan(f->db, id, NULL, 0, &err)); /* programs of their own */
+	ok(store_cached_build_plan(f->db, id, NULL, 0, &err)); /* the user's own programs */
 	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_THERE), id);
 }
 
@@ -93,7 +93,7 @@ static void what_others_have_is_passed_over(void **state)
 	assert_int_equal(position[0].id, last);
 }
 
-/* Its worker learns which node it needs, and how important it is. */
+/* The worker receives the node that its allocation needs, and the job's priority. */
 static void a_job_says_where_it_has_to_run(void **state)
 {
 	struct fixture *f = *state;
@@ -133,7 +133,7 @@ static void a_build_is_forgotten(void **state)
 	assert_int_equal(store_cached_build_get(f->db, "w", "else", made_by, &err), 1);
 	ok(store_cached_build_forget(f->db, "w", "", &err));
 	assert_int_equal(store_cached_build_get(f->db, "w", "else", made_by, &err), 0);
-	for (int i = 0; i < 200; i++) { /* a cache does not keep more either */
+	for (int i = 0; i < 200; i++) { /* a cache does not store more either */
 		char source[STORE_SOURCE_SIZE];
 		snprintf(source, sizeof source, "s%d", i);
 		ok(store_cached_build_put(f->db, "w", source, "gcc 13", i, &err));
@@ -159,7 +159,7 @@ static void a_build_takes_nobody_s_turn(void **state)
 	err_clear(&err);
 	ok(store_job_release(f->db, id, "built", &err));
 	ok(store_job_get(f->db, id, &j, &err));
-	assert_int_equal(j.attempt, 0); /* being built is no attempt to measure it */
+	assert_int_equal(j.attempt, 0); /* a build is not counted as an attempt to measure */
 	assert_int_equal(j.started_at, 0);
 }
 

@@ -1,4 +1,4 @@
-/* Which jobs count for a commit, a branch and a plan, and what is shown of a branch while its tip is measured. */
+/* Jobs that count for a commit, a branch and a plan, and the state of a branch while its tip is measured. */
 #include "fixture_db.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-/** A job of commit 0xc0 by the plan `like` (0: the suite alone was asked for); VERDICT_NONE leaves it queued. */
+/** A job of commit 0xc0 by the plan `like` (0: only the suite was requested); VERDICT_NONE leaves it queued. */
 struct request {
 	int64_t plan;
 	const char *branch, *suite, *base_how;
@@ -167,7 +167,7 @@ static void a_branch_stands_where_its_last_whole_push_did(void **state)
 	push(f, 0xd1, VERDICT_REGRESSION, VERDICT_UNCHANGED);
 	assert_string_equal(of_branch(f, 0xd1), "regression of the tip, 0 of tip open, job done, decided by gemm");
 	push(f, 0xd2, VERDICT_UNCHANGED, VERDICT_IMPROVEMENT);
-	push(f, 0xd3, VERDICT_UNCHANGED, VERDICT_NONE); /* its second suite is not wanted any more */
+	push(f, 0xd3, VERDICT_UNCHANGED, VERDICT_NONE); /* its second suite is no longer in the plan */
 	ok(store_job_state(f->db, 6, JOBSTATE_SUPERSEDED, "by a test", 2, &err));
 	push(f, 0xd4, VERDICT_UNCHANGED, VERDICT_NONE);
 	assert_string_equal(of_branch(f, 0xd4), "improvement of d2, 1 of tip open, job queued, decided by second");
@@ -198,7 +198,7 @@ static void commits_are_found_before_they_are_read(void **state)
 	assert_int_equal(found.n, 0);
 	ok(store_commit_find(f->db, NULL, "' OR 1", &found, &err));
 	assert_int_equal(found.n, 0);
-	/* a tip that is not asked for yet; another commit with that beginning; the same commit elsewhere */
+	/* a tip that has no job yet; another commit with that prefix; the same commit in another repository */
 	ok(store_tip_put(f->db, f->repo, "new", "new", fixture_sha(0xabc2), true, 1, &err));
 	ok(store_commit_find(f->db, NULL, fixture_sha(0xabc2), &found, &err));
 	assert_int_equal(found.n, 1);

@@ -1,4 +1,4 @@
-/* The queue: what runs next, what is superseded, what a restart does, what an ended job refuses. */
+/* The queue: the next job, superseded jobs, the effect of a restart, and writes that an ended job rejects. */
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
@@ -36,7 +36,7 @@ static int64_t next(struct fixture *f)
 	return r ? j.id : 0;
 }
 
-/** Run the next job; the branch it is of. */
+/** Run the next job; returns its branch. */
 static const char *serve(struct fixture *f, int64_t now_ms)
 {
 	static struct store_job j;
@@ -75,7 +75,7 @@ static void insert_and_read_back(void **state)
 	assert_string_equal(some.cells_glob, "a/* b/c");
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_cell WHERE job = 2 AND word IN ('a/*', 'b/c')"), 2);
 	ok(store_peer_names(f->db, some.id, "cudnn@cuda naive", &err));
-	ok(store_peer_names(f->db, some.id, "naive cudnn@cuda", &err)); /* in place of it */
+	ok(store_peer_names(f->db, some.id, "naive cudnn@cuda", &err)); /* replaces the list */
 	assert_string_equal(job_of(f, some.id).peers, "naive cudnn@cuda");
 	refused(ERR_NOT_FOUND, store_job_get(f->db, 999, &k, &err));
 }
@@ -102,7 +102,7 @@ static void unresolved_jobs_do_not_run(void **state)
 	refused(ERR_CONFLICT, store_job_resolve(f->db, j.id, fixture_sha(0), "given", JOBKIND_COMPARE, "ffa", &err));
 }
 
-/* Whose turn it is to be resolved, of two repositories: a1 a2 a3 came before b1 b2, and one that a person asked for came last. */
+/* The order in which jobs of two repositories are resolved: a1 a2 a3 came before b1 b2, and a user's request came last. */
 static void resolving_takes_interleave(void **state)
 {
 	struct fixture *f = *state;
@@ -142,7 +142,7 @@ static void order_is_priority_then_longest_unserved(void **state)
 	struct fixture second = *f;
 	second.repo = other;
 	fixture_job(&second, "main", 0, 300, 3);
-	/* nobody was served: the oldest; then the repository that was not; then the branch that was not */
+	/* none was served: the oldest; then the repository that was not served; then the branch that was not */
 	assert_string_equal(serve(f, 10), "busy");
 	assert_string_equal(serve(f, 20), "main");
 	assert_int_equal(next(f), calm);
@@ -204,7 +204,7 @@ static void newer_tip_supersedes_queued_ones(void **state)
 	ok(store_job_send(f->db, running, f->device, "n", 2, &err));
 	int64_t old = fixture_job(f, "main", 0, 2, 3);
 	int64_t elsewhere = fixture_job(f, "dev", 0, 3, 4);
-	int64_t same = fixture_job(f, "main", 0, 9, 5); /* of the newer tip itself, another suite say */
+	int64_t same = fixture_job(f, "main", 0, 9, 5); /* of the newer tip itself, for example another suite */
 	struct store_job requested = job_of(f, old);
 	snprintf(requested.origin, sizeof requested.origin, "api");
 	ok(store_job_insert(f->db, &requested, 6, &err));
@@ -281,7 +281,7 @@ static void plans_are_found(void **state)
 	look.suite[0] = 0;
 	ok(store_job_insert(f->db, &look, 3, &err));
 	assert_int_equal(planned(f), 0);
-	/* one suite that a person asked for is no plan, nor is a job that nobody's branch waits for */
+	/* one suite that a user requested is no plan, nor is a job that no push needs */
 	struct store_job alone = job_of(f, id);
 	alone.plan = 0;
 	ok(store_job_insert(f->db, &alone, 4, &err));
@@ -304,7 +304,7 @@ static void suites_that_are_covered(void **state)
 	assert_int_equal(store_job_covers(f->db, &topic, "ffa", &err), 0);
 	ok(store_job_state(f->db, id, JOBSTATE_CANCELLED, "by a test", 2, &err));
 	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 0);
-	/* what is done is not measured again for a push, but for a person who asks */
+	/* a finished job is not measured again for a push, but it is for a user's request */
 	ok(store_job_state(f->db, done, JOBSTATE_DONE, "", 3, &err));
 	snprintf(push.target_sha, sizeof push.target_sha, "%s", fixture_sha(6));
 	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 1);
@@ -391,7 +391,7 @@ static void a_plan_is_read_until_its_job_ends(void **state)
 	struct store_plan p = { .subjects = &subjects, .suite_text = &text };
 	buf_init(&subjects, 1 << 10);
 	buf_init(&text, 1 << 10);
-	put_plan(f, id, "{\"subjects\":[]}", "suite: ffa\n"); /* in place of the earlier one */
+	put_plan(f, id, "{\"subjects\":[]}", "suite: ffa\n"); /* replaces the earlier one */
 	ok(store_plan_get(f->db, id, &p, &err));
 	assert_string_equal(subjects.data, "{\"subjects\":[]}");
 	assert_string_equal(text.data, "suite: ffa\n");
@@ -399,7 +399,7 @@ static void a_plan_is_read_until_its_job_ends(void **state)
 	assert_string_equal(p.provider_position, "f:1:2: ");
 	ok(store_job_send(f->db, id, f->device, "n", 2, &err));
 	ok(store_job_recover(f->db, 3, &requeued, &failed, &err));
-	ok(store_plan_get(f->db, id, &p, &err)); /* a restart keeps it */
+	ok(store_plan_get(f->db, id, &p, &err)); /* a restart does not change it */
 	ok(store_job_state(f->db, id, JOBSTATE_CANCELLED, "", 4, &err));
 	refused(ERR_NOT_FOUND, store_plan_get(f->db, id, &p, &err));
 	ok(store_plan_get(f->db, other, &p, &err));

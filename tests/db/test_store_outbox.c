@@ -1,9 +1,9 @@
-/* Notifications that are owed: due in order, tried again later, given up at last. */
+/* Pending notifications: sent in the order of their due times, retried, and finally given up. */
 #include "fixture_db.h"
 
 #include "db/db.h"
 
-/** Id of the row due at `now`, 0 none; its target and payload in `what`. */
+/** Id of the row due at `now`, 0 if none; its target and payload in `what`. */
 static int64_t due(struct fixture *f, int64_t now, char *what, size_t size, int *attempts)
 {
 	struct buf payload;
@@ -33,7 +33,7 @@ static void rows_wait_are_tried_and_end(void **state)
 	ok(store_outbox_insert(f->db, "webhook", "chat", "{\"a\":1}", 100, &err));
 	ok(store_outbox_insert(f->db, "webhook", "mail", "{\"b\":2}", 200, &err));
 	assert_int_equal(next_at(f), 100);
-	int64_t first = due(f, 99, what, sizeof what, &attempts); /* never tried: no clock that was set back holds it up */
+	int64_t first = due(f, 99, what, sizeof what, &attempts); /* never tried: a clock that was set back does not delay it */
 	assert_string_equal(what, "webhook chat {\"a\":1}");
 	assert_int_equal(attempts, 0);
 	ok(store_outbox_result(f->db, first, &(struct store_attempt){ 1000, 7, 0, "connection refused" }, 5000, &err));
@@ -45,7 +45,7 @@ static void rows_wait_are_tried_and_end(void **state)
 	assert_int_equal(due(f, 5000, what, sizeof what, &attempts), first);
 	assert_int_equal(attempts, 1);
 	assert_int_equal(due(f, 5000 - STORE_OUTBOX_PAUSE_MAX_MS, what, sizeof what, &attempts), 0);
-	assert_int_equal(due(f, 4999 - STORE_OUTBOX_PAUSE_MAX_MS, what, sizeof what, &attempts), first); /* no pause is as long */
+	assert_int_equal(due(f, 4999 - STORE_OUTBOX_PAUSE_MAX_MS, what, sizeof what, &attempts), first); /* longer than any pause */
 	ok(store_outbox_result(f->db, first, &(struct store_attempt){ 5000, 9, 500, "gone" }, 0, &err));
 	assert_int_equal(due(f, INT64_MAX, what, sizeof what, &attempts), 0);
 	assert_int_equal(next_at(f), 0);
@@ -55,7 +55,7 @@ static void rows_wait_are_tried_and_end(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'sent' AND last_error = ''"), 1);
 }
 
-/** Owe a word about a commit. */
+/** Enqueue a notification about a commit. */
 static void report(struct fixture *f, const char *word)
 {
 	ok(store_outbox_replace(f->db, "status", "kernels", "89ab flopwatch/ffa", word, 100, &err));
@@ -74,7 +74,7 @@ static void only_the_newest_word_counts(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'superseded'"), 1);
 	int64_t id = due(f, 100, what, sizeof what, &attempts);
 	assert_string_equal(what, "status kernels \"running\"");
-	/* it is on its way while the next word comes, fails, and is not tried again */
+	/* it is being sent while the next one is enqueued, fails, and is not retried */
 	report(f, "\"failure\"");
 	ok(store_outbox_result(f->db, id, &(struct store_attempt){ 100, 1, 500, "500" }, 5000, &err));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'superseded'"), 2);
@@ -125,7 +125,7 @@ static void again_and_gone(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox_attempt"), 0);
 }
 
-/** Steps that a look for what is old takes beside `rows` that are not. */
+/** Steps of a search for old rows among `rows` that are not old. */
 static int64_t steps_beside(struct fixture *f, int rows)
 {
 	int n;
@@ -136,14 +136,14 @@ static int64_t steps_beside(struct fixture *f, int rows)
 			&(struct store_attempt){ 1000, 5, 200, NULL }, 0, &err));
 	}
 	ok(db_commit(f->db, &err));
-	ok(store_outbox_prune(f->db, 100, 10, &n, &err)); /* takes its statement */
+	ok(store_outbox_prune(f->db, 100, 10, &n, &err)); /* prepares its statement */
 	int64_t before = db_steps(f->db);
 	ok(store_outbox_prune(f->db, 100, 10, &n, &err));
 	assert_int_equal(n, 0);
 	return db_steps(f->db) - before;
 }
 
-/* It is looked for four times a second while single times are archived. */
+/* This query runs four times a second while samples are archived. */
 static void what_is_old_is_found_without_reading_all(void **state)
 {
 	struct fixture *f = *state;
@@ -158,7 +158,7 @@ static void see_notification(void *arg, const struct view_notification *row)
 	snprintf(seen + len, 100 - len, "%lld %s, ", (long long)row->id, row->state);
 }
 
-/** What a page of notifications in `state` shows, before `before`. */
+/** The page of notifications in `state`, before `before`. */
 static const char *shown(struct fixture *f, const char *state, int64_t before, char seen[100])
 {
 	seen[0] = '\0';
@@ -166,7 +166,7 @@ static const char *shown(struct fixture *f, const char *state, int64_t before, c
 	return seen;
 }
 
-/* Those that are not as most are may lie anywhere. */
+/* Rows in a rare state may be at any position. */
 static void rare_ones_are_shown_without_reading_all(void **state)
 {
 	struct fixture *f = *state;

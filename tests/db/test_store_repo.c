@@ -1,4 +1,4 @@
-/* What git and the devices told us: inserted once, brought up to date, kept through pauses. */
+/* State of repositories and devices: inserted once, updated, and preserved through pauses. */
 #include "fixture_transaction.h"
 
 #include "db/db.h"
@@ -14,7 +14,7 @@ static void repositories_are_updated_and_retired(void **state)
 	assert_true(other != f->repo);
 	ok(store_repo_state(f->db, f->repo, "error", "not a repository", &err));
 	ok(store_repo_state(f->db, f->repo, "error", "not a repository", &err));
-	assert_int_equal(db_changes(f->db), 0); /* said already */
+	assert_int_equal(db_changes(f->db), 0); /* it is stored already */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM repo WHERE error = 'not a repository'"), 1);
 	ok(store_repo_state(f->db, f->repo, "ok", NULL, &err));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM repo WHERE state = 'ok' AND error = ''"), 1);
@@ -61,7 +61,7 @@ static void tips_come_and_go(void **state)
 	assert_int_equal(n, 1);
 	ok(store_tip_get(f->db, f->repo, name, sha, &gone, &err));
 	assert_true(gone);
-	ok(store_tip_put(f->db, f->repo, name, "x", fixture_sha(2), true, 40, &err)); /* pushed anew */
+	ok(store_tip_put(f->db, f->repo, name, "x", fixture_sha(2), true, 40, &err)); /* pushed again */
 	ok(store_tip_get(f->db, f->repo, name, sha, &gone, &err));
 	assert_false(gone);
 }
@@ -75,7 +75,7 @@ static void commits_are_facts(void **state)
 	refused(ERR_NOT_FOUND, store_commit_get(f->db, f->repo, c.sha, &got, &err));
 	ok(store_commit_put(f->db, f->repo, &c, &err));
 	snprintf(c.subject, sizeof c.subject, "second");
-	ok(store_commit_put(f->db, f->repo, &c, &err)); /* a sha never means another commit */
+	ok(store_commit_put(f->db, f->repo, &c, &err)); /* a sha never refers to another commit */
 	ok(store_commit_get(f->db, f->repo, c.sha, &got, &err));
 	assert_string_equal(got.subject, "first");
 	assert_string_equal(got.tree, fixture_sha(2));

@@ -1,4 +1,4 @@
-/* What is kept whole: bodies of comparisons, their artifacts, their metrics. */
+/* Data that is stored as a whole: bodies of comparisons, their artifacts, their metrics. */
 #include "fixture_views.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static void note_metric(void *arg, const char *name, const char *unit, double va
 	buf_printf(arg, "%s %s %g, ", name, unit, value);
 }
 
-/* Phases are shown as they ran, whatever other cells had first. */
+/* Phases are shown in the order of execution, whatever the order in other cells. */
 static void metrics_are_named_once_and_keep_their_order(void **state)
 {
 	struct fixture *f = *state;

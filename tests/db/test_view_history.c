@@ -1,4 +1,4 @@
-/* The read side: one cell over time, and what reading it costs. */
+/* Queries of pages: one cell over time, and the cost of reading it. */
 /* Left to `make check`: takes seconds. */
 #include "fixture_views.h"
 
@@ -89,10 +89,10 @@ static void long_history_comes_from_one_index(void **state)
 	}
 	print_message("history of 10000 points: %.2f ms\n", (double)best_ns / 1e6);
 	ok(db_explain(f->db, see_step, &covered, &err));
-	assert_true(covered); /* what makes it fast, whatever this machine's speed */
+	assert_true(covered); /* the index makes it fast on any machine */
 }
 
-/* A page of years ago shows what led up to it, and whatever came since is not walked through. */
+/* A page of an old period shows the commits before it, and does not read later ones. */
 static void a_past_costs_the_same_however_much_came_after(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* Jobs, logs, devices, events and counts as people see them. */
+/* Jobs, logs, devices, events and counts as pages show them. */
 #include "fixture_transaction.h"
 
 #include "db/db.h"
@@ -24,7 +24,7 @@ static bool is_left(int64_t id)
 	return id % 3 != 0 && (id < 11 || id > 19);
 }
 
-/* From the id that is found on nobody is older, below it everybody is: at every time, in a list with gaps and in an empty one. */
+/* From the returned id on no row is older than the time, before it every row is: in lists with gaps and in an empty one, too. */
 static void a_time_is_found_in_a_list(void **state)
 {
 	struct fixture *f = *state;
@@ -69,7 +69,7 @@ static int64_t waits(struct fixture *f, int64_t repo, const char *branch, int pr
 	return j.id;
 }
 
-/* One repository is flooded; whoever looks sees that the other's pushes do not wait for that. */
+/* One repository is flooded; the page shows that pushes of the other do not wait for it. */
 static void the_position_of_a_job_is_its_turn(void **state)
 {
 	struct fixture *f = *state;
@@ -233,7 +233,7 @@ static void counts_report_every_state(void **state)
 	ok(view_counts(f->db, see_count, &s, &err));
 	assert_int_equal(s.first, 4);
 	assert_int_equal(s.last, 3);
-	assert_int_equal(s.n, 10 + 11 + 5 + 4 + 1 + 1); /* states that nothing is in are there with 0 */
+	assert_int_equal(s.n, 10 + 11 + 5 + 4 + 1 + 1); /* states without jobs are listed with 0 */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* That no query of the read side, or of the queue, reads a large table whole. */
+/* No query of pages, or of the queue, scans a large table. */
 #include "fixture_views.h"
 
 #include "db/db.h"
@@ -78,7 +78,7 @@ static void see_nothing_grid(void *arg, const struct view_grid *row)
 	(void)arg, (void)row;
 }
 
-/** Every statement of the room, taken once. */
+/** Every statement of the folder, prepared once. */
 static void take_all_statements(struct fixture *f)
 {
 	struct store_job job;
@@ -131,7 +131,7 @@ static void take_all_statements(struct fixture *f)
 	db_rollback(f->db);
 }
 
-/** Of where a commit stands. */
+/** The position of a commit. */
 static void take_commit_statements(struct fixture *f)
 {
 	struct commit_verdict v;
@@ -199,13 +199,13 @@ static void check_step(void *arg, const char *sql, const char *step)
 	if (strncmp(sql, "WITH expected ", 14) == 0 &&
 		strncmp(step, "SEARCH a USING INDEX alert_accepted (repo=? AND kind=?)", 55) == 0)
 		accepted_by_index++;
-	/* an upsert into a parent lists a walk over its children that only runs while references are broken */
+	/* the plan of an upsert into a parent lists a scan of its children that only runs while references are broken */
 	if (strncmp(step, "SCAN ", 5) != 0 || strstr(sql, " ON CONFLICT "))
 		return;
 	for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
 		size_t len = strlen(large[i]);
 		if (strncmp(step + 5, large[i], len) == 0 && (step[5 + len] == 0 || step[5 + len] == ' ')) {
-			/* repo, branch tips, devices and lists of words are small and may be read whole */
+			/* repo, branch tips, devices and lists of names are small and may be scanned */
 			if (print_scans)
 				print_error("%s\n    in %s\n", step, sql);
 			scans++;
@@ -217,15 +217,15 @@ static void no_query_reads_a_large_table_whole(void **state)
 {
 	struct fixture *f = *state;
 	fill(f, 30);
-	assert_int_equal(fixture_archive(f, 1002), 1); /* its table of this connection is to outlive the rollback below */
+	assert_int_equal(fixture_archive(f, 1002), 1); /* this connection's table must outlive the rollback below */
 	take_all_statements(f);
 	take_live_statements(f);
 	take_commit_statements(f);
 	scans = 0;
 	ok(db_explain(f->db, check_step, NULL, &err));
 	assert_int_equal(scans, 0);
-	assert_int_equal(accepted_by_index, 2); /* statements that ask which losses of a comparison are accepted */
-	/* the test sees scans at all */
+	assert_int_equal(accepted_by_index, 2); /* statements that select the accepted regressions of a comparison */
+	/* the test detects scans at all */
 	print_scans = false;
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE state_why = 'x'"), 0);
 	ok(db_explain(f->db, check_step, NULL, &err));

@@ -1,4 +1,4 @@
-/* The read side: lists, their cursors and filters. */
+/* Queries of pages: lists, their cursors and filters. */
 #include "fixture_views.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ static void see_best(void *arg, const struct view_comparison *row)
 	snprintf(s->text, sizeof s->text, "%s", row->best_cell);
 }
 
-/* An improvement tells the cell that gained most, also beside one that gained less and one that lost a little. */
+/* An improvement names the cell with the largest gain, also if another gained less and one regressed a little. */
 static void improvements_have_a_best_cell(void **state)
 {
 	struct fixture *f = *state;
@@ -95,7 +95,7 @@ static void see_reported(void *arg, const struct view_headline *row)
 	t->cells = row->cells;
 }
 
-/* The interval is that of what decided, whichever series it was. */
+/* The interval is that of the deciding series. */
 static void a_verdict_is_reported_by_the_cell_that_it_is_about(void **state)
 {
 	struct fixture *f = *state;
@@ -132,7 +132,7 @@ static int64_t cost_of_list(struct fixture *f)
 	return db_steps(f->db) - before;
 }
 
-/* Where nothing improved there is no best cell to look for, so a list costs the same however many cells there are. */
+/* Without an improvement there is no best cell to search for, so a list costs the same however many cells there are. */
 static void lists_read_no_cells_where_none_improved(void **state)
 {
 	struct fixture *f = *state;
