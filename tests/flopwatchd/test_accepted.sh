@@ -1,6 +1,6 @@
 #!/bin/bash
-# An accepted loss follows the commit that caused it: it passes on its branch and, merged or fast-forwarded, on the upstream branch; a larger loss
-# and other cells do not pass.
+# An accepted regression follows the commit that caused it: it passes on its branch and, merged or fast-forwarded, on the upstream branch; a larger
+# regression and other cells do not pass.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 mkdir "$tmp/r"

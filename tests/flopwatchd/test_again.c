@@ -1,4 +1,4 @@
-/* What noise left undecided is asked again: when, by which job, once, and only while somebody wants to know. */
+/* Retries of comparisons that noise left undecided: when, by which job, once, and only while a push or user needs the verdict. */
 #include "judge_run.h"
 
 #include "db/db.h"
@@ -6,7 +6,7 @@
 
 enum { LATER_MS = 600000, NOW_MS = 5000 };
 
-/** Twelve runs of one cell that do not agree with each other, on branch `topic`; `noisy` false: that do. Its job. */
+/** Twelve runs of one cell on branch `topic`, which contradict each other if `noisy`. Returns its job. */
 static int64_t compared(struct fixture *f, unsigned target, bool noisy, bool quick)
 {
 	struct noise noise = { .state = 5, .white = 0.001 };
@@ -79,13 +79,13 @@ static void only_what_noise_left_open(void **state)
 {
 	struct fixture *f = *state;
 	compared(f, 2, false, false);
-	compared(f, 3, true, true); /* a quick look */
+	compared(f, 3, true, true); /* a quick job */
 	config->again_ms = 0;
 	compared(f, 4, true, false);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
 }
 
-/* `again: 0 s`: what was noted before is not asked, and not either when it is switched on again. */
+/* `again: 0 s`: earlier pending retries are not queued, nor are they when retries are enabled again. */
 static void never_when_it_is_switched_off(void **state)
 {
 	struct fixture *f = *state;
@@ -98,7 +98,7 @@ static void never_when_it_is_switched_off(void **state)
 	assert_int_equal(requested(f, NOW_MS + LATER_MS), 0);
 }
 
-/* A shorter pause is one of what is noted from then on. */
+/* A shorter pause applies to retries that are scheduled from then on. */
 static void a_shorter_pause_starts_nothing_early(void **state)
 {
 	struct fixture *f = *state;
@@ -108,7 +108,7 @@ static void a_shorter_pause_starts_nothing_early(void **state)
 	assert_int_equal(requested(f, NOW_MS + LATER_MS), 1);
 }
 
-/* The clock was set back by a year: nobody waits for a year. */
+/* The clock was set back by a year: no retry waits for a year. */
 static void a_clock_that_was_set_back_delays_nothing(void **state)
 {
 	struct fixture *f = *state;

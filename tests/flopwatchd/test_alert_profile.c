@@ -1,4 +1,4 @@
-/* An alert asks why in its own transaction: the worst cell of each group and direction, three in all, and nothing else. */
+/* An alert requests its profile in its own transaction: the worst cell of each group and direction, three in total. */
 #include "fixture_db.h"
 
 #include <math.h>
@@ -108,7 +108,7 @@ static void an_alert_asks_of_three_cells_in_all(void **state)
 	int64_t id = compare(f);
 	raise_it(f, id, ALERTKIND_REGRESSION, "[{\"cell\":\"1\",\"suite\":\"ffa\"},{\"cell\":\"3\",\"suite\":\"ffa\"}]");
 	raise_it(f, id, ALERTKIND_REGRESSION,
-		"[{\"cell\":\"1\",\"suite\":\"ffa\"},{\"cell\":\"3\",\"suite\":\"ffa\"}]"); /* says nothing new */
+		"[{\"cell\":\"1\",\"suite\":\"ffa\"},{\"cell\":\"3\",\"suite\":\"ffa\"}]"); /* nothing new */
 	assert_string_equal(text(f, "SELECT count(*) FROM profile"), "1");
 	raise_it(f, id, ALERTKIND_REGRESSION, ALL);
 	assert_string_equal(text(f, WORDS), "1 3 2");

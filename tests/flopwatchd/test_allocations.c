@@ -1,4 +1,4 @@
-/* What schedulers are asked for: who waits for whom, what is given up for what is more important, and what never waits for the other. */
+/* Requests to schedulers: which job waits for which, which requests are withdrawn for more important jobs, and which jobs never wait. */
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_cluster.h"
 
@@ -27,7 +27,7 @@ static bool nothing_is_requested(void)
 
 #define DONE(branch) "SELECT count(*) FROM job WHERE branch = '" branch "' AND state = 'done'"
 
-/* What waits for a node that is busy is of less importance than a push, and has the only place. */
+/* A job that waits for a busy node has a lower priority than a push, and holds the only allocation. */
 static void what_is_more_important_takes_the_position(void **state)
 {
 	(void)state;
@@ -48,7 +48,7 @@ static void what_is_more_important_takes_the_position(void **state)
 	assert_string_equal(cluster_said("had"), "gpus/gpu/b/sim-b\ngpus/gpu/a/sim-a");
 }
 
-/* Two places, two jobs: one allocation for each of them, not two for the node of the first. */
+/* Two allocations, two jobs: one allocation for each job, not both for the node of the first job. */
 static void each_job_has_an_allocation_of_its_own(void **state)
 {
 	(void)state;
@@ -65,7 +65,7 @@ static void each_job_has_an_allocation_of_its_own(void **state)
 	assert_string_equal(cluster_said("requested"), "gpu a\ngpu *");
 }
 
-/* Of equal importance is no reason: whoever waits keeps its place in the scheduler's queue. */
+/* An equal priority is no reason to withdraw a request: the waiting job keeps its position in the scheduler's queue. */
 static void an_equal_takes_no_position(void **state)
 {
 	(void)state;
@@ -82,7 +82,7 @@ static void an_equal_takes_no_position(void **state)
 	fixture_until("SELECT 1");
 	CLUSTER_UNTIL(all_wait);
 	assert_string_equal(cluster_said("requested"), "gpu a");
-	ok(queue_cancel(queue, first, "not needed", &err)); /* what it waited for is gone: now there is */
+	ok(queue_cancel(queue, first, "not needed", &err)); /* the job before it was cancelled: now it is the first */
 	queue_wake(queue);
 	fixture_until(DONE("second"));
 }
@@ -117,7 +117,7 @@ static bool one_rests(void)
 	       NULL;
 }
 
-/* What the scheduler hands out first is of no use; the other device is idle. */
+/* The first allocated device is unusable; the other device is idle. */
 static void a_device_that_is_out_of_order_is_not_handed_out_again(void **state)
 {
 	(void)state;
@@ -131,7 +131,7 @@ static void a_device_that_is_out_of_order_is_not_handed_out_again(void **state)
 	fixture_until(DONE("push"));
 	CLUSTER_UNTIL(nothing_is_requested);
 	assert_string_equal(cluster_said("had"), "gpus/gpu/a/sim-0\ngpus/gpu/a/sim-1");
-	cluster_job("next", sha, "", 0); /* and costs those that come later nothing */
+	cluster_job("next", sha, "", 0); /* later jobs need no further allocation */
 	fixture_until(DONE("next"));
 }
 
@@ -152,7 +152,7 @@ static void a_job_gets_the_device_that_it_asks_for(void **state)
 	CLUSTER_UNTIL(nothing_is_requested);
 }
 
-/* It is told why, kept no longer than the job waits, and takes a job that it fits. */
+/* The allocation logs the reason, ends no later than the job's wait, and takes a job that fits its device. */
 static void a_idle_allocation_allocation_says_why(void **state)
 {
 	(void)state;
@@ -176,7 +176,7 @@ static void a_idle_allocation_allocation_says_why(void **state)
 	CLUSTER_UNTIL(nothing_is_requested);
 }
 
-/* With one allocation at most there is none to ask with: it rests, says why, and asks again. */
+/* With at most one allocation no other can be requested: the worker pauses, logs the reason, and requests again. */
 static void without_another_to_request_for_it_rests(void **state)
 {
 	(void)state;
@@ -191,7 +191,7 @@ static void without_another_to_request_for_it_rests(void **state)
 	fixture_until(DONE("push"));
 }
 
-/* Nor is it kept for ever while the other does not come. */
+/* Nor is it held indefinitely while the other allocation is pending. */
 static void a_idle_allocation_allocation_is_given_back(void **state)
 {
 	(void)state;
@@ -220,7 +220,7 @@ static void without_space_nothing_is_requested_for(void **state)
 	CLUSTER_UNTIL(all_wait);
 	char real[sizeof config->state_dir];
 	memcpy(real, config->state_dir, sizeof real);
-	snprintf(config->state_dir, sizeof config->state_dir, "/proc"); /* where nothing is free */
+	snprintf(config->state_dir, sizeof config->state_dir, "/proc"); /* a file system without free space */
 	queue_wake(queue);
 	CLUSTER_UNTIL(nothing_is_requested);
 	memcpy(config->state_dir, real, sizeof real);
@@ -228,7 +228,7 @@ static void without_space_nothing_is_requested_for(void **state)
 	CLUSTER_UNTIL(all_wait);
 	fixture_until("SELECT 1");
 	snprintf(config->state_dir, sizeof config->state_dir, "/proc");
-	cluster_take("gpu/a/sim-0", false); /* one that comes before the queue has looked */
+	cluster_take("gpu/a/sim-0", false); /* an allocation that starts before the queue has checked the free space */
 	CLUSTER_UNTIL(nothing_is_requested);
 	assert_string_equal(fixture_text("SELECT state || attempt FROM job"), "queued0");
 	memcpy(config->state_dir, real, sizeof real);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Single times move from the database to monthly files, where judging again, pages and backups find them; kill -9 loses none of them, and a damaged
+# Samples move from the database to monthly files, where judging again, pages and backups find them; kill -9 loses none of them, and a damaged
 # file is named.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,6 +1,6 @@
 /*
- * Attention's history as it was before families were: tests/data/attention/history.txt holds what flopwatch stored of these results, and
- * showed of each cell, at f4fe411. Whoever upgrades finds the rows of before under the same keys, with the same figures.
+ * Attention's history before families existed: tests/data/attention/history.txt contains what flopwatch stored of these results, and
+ * displayed of each cell, at f4fe411. After an upgrade the old rows have the same keys and the same values.
  */
 #include "judge_run.h"
 
@@ -23,7 +23,7 @@ static void read_file(const char *path, struct buf *text)
 	close(fd);
 }
 
-/* An empty result of a push whose cells are those of a suite that is shipped. */
+/* An empty result of a push with the cells of an installed suite. */
 static struct result *result_of(struct fixture *f, const char *path, unsigned target)
 {
 	struct result *r = fixture_result(f, "main", 1, target, 1);
@@ -38,12 +38,12 @@ static struct result *result_of(struct fixture *f, const char *path, unsigned ta
 	s.cell = NULL;
 	snprintf(r->plan.suite_name, sizeof r->plan.suite_name, "%s", s.name);
 	suite_fini(&s);
-	r->plan.on_line = true; /* so that it stands in a history */
+	r->plan.on_line = true; /* so that it is part of a history */
 	snprintf(r->plan.line_branch, sizeof r->plan.line_branch, "main");
 	return r;
 }
 
-/* To as many digits as no mathematical library disputes. */
+/* Rounded to digits that are equal with every mathematical library. */
 static void number(struct buf *out, double value)
 {
 	buf_printf(out, " %.9g", value);
@@ -61,7 +61,7 @@ static void put_cell(struct buf *out, const struct store_cell *c)
 	buf_puts(out, "\n");
 }
 
-/* Judge a push of which every third cell is `shift` slower and each a little, and put down what is stored. */
+/* Judge a push with every third cell slower by `shift` and the others a little slower, and print the stored rows. */
 static void push(struct fixture *f, struct buf *out, const char *path, unsigned target, double shift)
 {
 	struct result *r = result_of(f, path, target);
@@ -98,7 +98,7 @@ static void put_change(void *arg, const struct store_change *c)
 	buf_puts(arg, "\n");
 }
 
-/* What is shown of the cell. */
+/* The displayed values of the cell. */
 static void put_history(struct fixture *f, struct buf *out, const char *key)
 {
 	struct view_scope of = { .repo = "kernels", .branch = "main", .cell = key };
@@ -107,7 +107,7 @@ static void put_history(struct fixture *f, struct buf *out, const char *key)
 	ok(view_changes(f->db, &of, put_change, out, &err));
 }
 
-/* The first line that is another one fails. */
+/* Fails at the first line that differs. */
 static void compare_lines(const char *got, const char *want)
 {
 	for (int line = 1; *got || *want; line++) {

@@ -1,4 +1,4 @@
-/* Backups beside the loop: by the real child, of a database that is written meanwhile. */
+/* Backups in parallel to the loop: by the real child process, of a database that is written meanwhile. */
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_db.h"
 
@@ -51,7 +51,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Enough for a copy in many portions. */
+/* Enough rows for a copy in many portions. */
 static void fill(struct bench *b)
 {
 	static char blob[BLOB_BYTES];
@@ -99,7 +99,7 @@ static void find_traces(void *arg)
 		loop_stop(b->loop);
 }
 
-/* Without end to the commits: a copy that began anew at each of them would never be done. */
+/* Commits without a pause: a copy that restarted at each of them would never end. */
 static void test_beside_a_writer(void **state)
 {
 	struct bench *b = *state;
@@ -140,7 +140,7 @@ static void test_given_up(void **state)
 	ok(backup_begin(b->backup, &err));
 	ok(loop_run(b->loop, &err));
 	assert_int_equal(b->ended, 1);
-	backup_over(b->backup); /* nobody came for it */
+	backup_over(b->backup); /* no client came for it */
 	ok(backup_begin(b->backup, &err));
 	backup_stop(b->backup);
 	assert_int_equal(b->ended, 2);
@@ -172,7 +172,7 @@ static void test_no_room(void **state)
 	refused(ERR_FULL, backup_take(b->backup, b->path, sizeof b->path, &err));
 	assert_non_null(strstr(err.text, "free some space"));
 	assert_false(has_traces(b));
-	refused(ERR_CONFLICT, backup_begin(b->backup, &err)); /* whoever waited has not been told */
+	refused(ERR_CONFLICT, backup_begin(b->backup, &err)); /* the waiting client has not been notified yet */
 	backup_over(b->backup);
 	ok(backup_begin(b->backup, &err));
 	ok(loop_run(b->loop, &err));

@@ -179,7 +179,7 @@ push kernels long
 tip=$(head_of kernels)
 is "what goes beyond it" "$(result_of "$tip")" "done regression"
 unlike "is one" "$(alert_of "$tip" regression)" '^$'
-# ---- a device that falls silent ----
+# ---- a device without a heartbeat ----
 stop_daemon
 printf '#!/bin/sh\nexit 3\n' >"$tmp/worker"
 chmod +x "$tmp/worker"

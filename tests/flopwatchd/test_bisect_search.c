@@ -1,4 +1,4 @@
-/* The search for culprits, played against made-up histories: who is named, with how many measurements, and who is not. */
+/* The search for culprits on made-up histories: the named commits, the number of measurements, and the commits not named. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void measure(struct bisect_search *s, const struct history *h, int base, 
 	}
 }
 
-/** Play to the end; what was found as "from-to from-to", '?' behind what is not confirmed. Returns the measurements taken. */
+/** Run the search; its result in `found` as "from-to from-to", '?' after unconfirmed ranges. Returns the number of measurements. */
 static int play(const struct history *h, int n_tracks, char *found, size_t size)
 {
 	struct bisect_search *s = malloc(sizeof *s);
@@ -96,7 +96,7 @@ static void one_culprit_anywhere(void **state)
 		int steps = play(&h, 1, found, sizeof found);
 		snprintf(wanted, sizeof wanted, "%d-%d", at - 1, at);
 		assert_string_equal(found, wanted);
-		assert_true(steps <= 5); /* log2 of 16, and the proof */
+		assert_true(steps <= 5); /* log2 of 16, and the confirmation */
 	}
 }
 
@@ -144,7 +144,7 @@ static void what_cannot_be_measured_widens_the_range(void **state)
 	assert_string_equal(found, "6-10");
 	for (int i = 1; i < N; i++)
 		h.m[0][i] = NAN;
-	assert_int_equal(play(&h, 1, found, sizeof found), N); /* all others tried once, and the two ends */
+	assert_int_equal(play(&h, 1, found, sizeof found), N); /* all others tried once, and both ends */
 	assert_string_equal(found, "0-16");
 }
 
@@ -157,13 +157,13 @@ static void many_small_steps_are_a_range(void **state)
 		lose(&h, 0, at, 0.003);
 	assert_true(play(&h, 1, found, sizeof found) < 16);
 	assert_string_equal(found, "4-12?");
-	lose(&h, 0, 2, 0.04); /* and a culprit beside them */
+	lose(&h, 0, 2, 0.04); /* and a separate culprit */
 	play(&h, 1, found, sizeof found);
 	assert_non_null(strstr(found, "1-2"));
 	assert_non_null(strstr(found, "?"));
 }
 
-/** What a point knows after measurements of that mean and error each. */
+/** The state of a point after measurements with these means and errors. */
 static struct bisect_point point_of(int n, const double m[], const double se[])
 {
 	struct bisect_point p = { BISECT_UNKNOWN };
@@ -176,18 +176,18 @@ static void every_measurement_with_an_error_counts(void **state)
 {
 	(void)state;
 	struct bisect_point p = { BISECT_UNKNOWN };
-	assert_false(bisect_timed_point(&p, VERDICT_REJECTED, 0.015, 0.001)); /* its times are not believed */
+	assert_false(bisect_timed_point(&p, VERDICT_REJECTED, 0.015, 0.001)); /* its times are not used */
 	assert_false(bisect_timed_point(&p, VERDICT_FAILED, 0.015, 0.001));
 	assert_false(bisect_timed_point(&p, VERDICT_NOT_COMPARABLE, NAN, NAN));
 	assert_false(bisect_timed_point(&p, VERDICT_UNDECIDED, 0.01, INFINITY));
 	assert_int_equal(p.state, BISECT_UNKNOWN);
-	assert_true(bisect_timed_point(&p, VERDICT_UNDECIDED, 0.015, 0.02)); /* as wide as it is */
+	assert_true(bisect_timed_point(&p, VERDICT_UNDECIDED, 0.015, 0.02)); /* however wide its interval */
 	assert_int_equal(p.state, BISECT_KNOWN);
 	/* the wider one weighs 1 / 16 */
 	p = point_of(2, (double[]){ 0.010, 0.0117 }, (double[]){ 0.001, 0.004 });
 	assert_true(fabs(p.m - 0.0101) < 1e-9);
 	assert_true(fabs(p.e.se - 0.001 / sqrt(17.0 / 16)) < 1e-9);
-	/* two that contradict each other say less than one */
+	/* two that contradict each other have a wider error than one */
 	p = point_of(2, (double[]){ 0.010, 0.040 }, (double[]){ 0.001, 0.001 });
 	assert_true(p.e.se > 0.01);
 	p = (struct bisect_point){ BISECT_UNKNOWN };
@@ -195,7 +195,7 @@ static void every_measurement_with_an_error_counts(void **state)
 	assert_true(p.m == 0);
 }
 
-/** A search with one step of `loss` at `at`; measurements of error `se`, of which a share of `wild` is up to 6 % off. */
+/** A search with one step of `loss` at `at`; measurements have the error `se`, and a share of `wild` is off by up to 6 %. */
 static struct outcome {
 	int jobs, wrong, named;
 	double probability;

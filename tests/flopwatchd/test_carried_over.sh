@@ -26,7 +26,7 @@ write_config
 mkdir -p "$tmp/state"
 make_old
 before=$(sha256sum <"$db")
-: >"$db-journal" # as one that ended while it wrote a copy
+: >"$db-journal" # as a daemon leaves it that ended while it wrote a copy
 start_daemon || exit 1
 like "and says that it carried it over" "$(cat "$tmp/log")" "ev=database.carried .*from=91174416 old=$db.91174416"
 is "the old one stays beside it" "$(sha256sum <"$db.91174416")" "$before"
@@ -54,7 +54,7 @@ done
 like "counters are those of the rows" "$(curl -s "http://127.0.0.1:$(port)/metrics")" "flopwatch_jobs\{state=\"target_missing\"\} $(sql "SELECT count(*) FROM job WHERE state = 'target_missing'")"
 is "what stands in it is whole" "$(sql 'PRAGMA integrity_check') $(sql 'SELECT count(*) FROM pragma_foreign_key_check')" "ok 0"
 
-# ---- and on ----
+# ---- and continued ----
 push kernels main
 is "it measures on" "$(result_of "$(head_of kernels)")" "done unchanged"
 stop_daemon

@@ -1,4 +1,4 @@
-/* Git tasks: what comes back from a child, how failures read, limits and deadlines. */
+/* Git tasks: results of a child process, texts of failures, limits and deadlines. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -78,7 +78,7 @@ static void test_the_last_line_of_errors_is_the_reason(void **state)
 	assert_string_equal(e.failed.text, "sh: killed by SIGKILL; last line: half a line");
 }
 
-/* Whoever decides what to do about it decides by this, never by words. */
+/* Callers decide by the error code, never by the text. */
 static void test_how_it_ended_has_a_code(void **state)
 {
 	(void)state;
@@ -106,7 +106,7 @@ static void test_too_much_output(void **state)
 	struct git_task e = run("echo 0123456789", NULL, 5, 0, -1);
 	assert_int_equal(e.failed.code, ERR_INVALID);
 	assert_string_equal(e.failed.text, "sh printed more than 5 bytes");
-	e = run("exec yes", NULL, 50, 0, -1); /* ends by its file size limit */
+	e = run("exec yes", NULL, 50, 0, -1); /* ends at its file size limit */
 	assert_int_not_equal(e.failed.code, ERR_NONE);
 }
 

@@ -54,7 +54,7 @@ is "main is well" "$status" 0
 like "in both" "$out" '^commit [0-9a-f]{12}  branch [a-z]+  2 suites  verdict: unchanged: gemm unchanged, second unchanged$'
 main=$(head_of pair)
 
-# ---- the first loses, the second is held back ----
+# ---- the first has a regression, the second is delayed ----
 branch pair lossy main
 bench gemm 1.09
 bench second 2.00 go
@@ -90,7 +90,7 @@ for n in 1 2 3; do
 done
 is "the second was the last to end" "$(sql "SELECT j.suite FROM comparison c JOIN job j ON j.id = c.job ORDER BY c.id DESC LIMIT 1")" second
 
-everywhere() { # branch, commit, suite that lost, the other, per cent
+everywhere() { # branch, commit, suite with a regression, the other, per cent
 	local branch=$1 sha=$2 suite=$3 other=$4 pct=$5
 	like "$branch: status" "$(fw status)" "^ +pair +$branch +${sha:0:10} +regression +${sha:0:10} +$suite, 1 of 2 +- "
 	is "$branch: API" "$(api "branches?repo=pair" | jq -c --arg name "$branch" '.items[] | select(.name == $name) | [.verdict, .unfinished, .compared, ([.suites[].verdict] | sort)]')" \

@@ -1,4 +1,4 @@
-/* The stored body: every key that the API promises, null where nothing is known, equal bytes for equal rows, bounded size. */
+/* The stored body: every key that the API documents, null for unknown values, equal bytes for equal rows, bounded size. */
 #include "attention_cell.h"
 #include "fixture_result.h"
 #include "fixture_transaction.h"
@@ -88,7 +88,7 @@ static void every_promised_key_is_there(void **state)
 	assert_int_equal(number(j, "job"), 1);
 	const json_t *base = json_object_get(j, "base"), *target = json_object_get(j, "target");
 	assert_string_equal(text(base, "commit"), fixture_sha(1));
-	assert_true(is_null(base, "tree")); /* that commit was never described */
+	assert_true(is_null(base, "tree")); /* that commit was never stored */
 	assert_string_equal(text(base, "module_sha256"), "aaaa");
 	assert_string_equal(text(target, "tree"), fixture_sha(99));
 	assert_string_equal(text(target, "module_sha256"), "bbbb");
@@ -119,7 +119,7 @@ static void every_promised_key_is_there(void **state)
 	assert_true(is_null(json_object_get(json_array_get(cells, 1), "base"), "configuration"));
 	const json_t *phases = json_object_get(slow, "phases");
 	assert_int_equal(json_array_size(phases), 2);
-	assert_string_equal(text(json_array_get(phases, 0), "phase"), "prepare"); /* in the order of running */
+	assert_string_equal(text(json_array_get(phases, 0), "phase"), "prepare"); /* in the order of execution */
 	assert_true(fabs(number(json_array_get(phases, 0), "change_pct")) < 1);
 	assert_true(number(json_array_get(phases, 1), "change_pct") < -3);
 	assert_true(number(json_object_get(slow, "call"), "base_us") > 1000);
@@ -150,7 +150,7 @@ static void report_mask(struct result *r, enum role role, int cell, int64_t clai
 	fixture_add(r, &m);
 }
 
-/* The base's times of a cell in one record's run, in the middle; NAN it is another's. */
+/* The median of the base's times of a cell in a run, from one record; NAN if the record is another's. */
 static double middle(const struct msg_cell *m, int cell)
 {
 	float sorted[STATS_PAIRS_MAX];
@@ -205,8 +205,8 @@ static void masks_stand_beside_claims_and_dense_cases(void **state)
 	assert_int_equal(number(json_object_get(sparse, "peak"), "target_bytes"), 3120);
 	const json_t *over = json_object_get(sparse, "over_baseline");
 	assert_true(fabs(number(over, "base") / expected - 1) < 1e-5);
-	assert_int_equal(number(over, "runs"), number(sparse, "runs")); /* each of which timed both */
-	assert_true(fabs(number(over, "ideal") - 64.0 / 12) < 1e-4);    /* 0.2 keeps 12 of 64 blocks */
+	assert_int_equal(number(over, "runs"), number(sparse, "runs")); /* each run timed both */
+	assert_true(fabs(number(over, "ideal") - 64.0 / 12) < 1e-4);    /* 0.2 selects 12 of 64 blocks */
 	const json_t *lines = json_object_get(j, "long_over_short"), *line = json_array_get(lines, 0);
 	assert_int_equal(json_array_size(lines), 1); /* causal at 1024 and 3072 tokens; the others have one length */
 	assert_string_equal(text(line, "title"), "causal");

@@ -1,4 +1,4 @@
-/* flopwatchd.yml: what a person may write, and the exact line for each mistake. */
+/* flopwatchd.yml: accepted keys and values, and the exact line for each mistake. */
 #include "config_file.h"
 
 #include <sys/xattr.h>
@@ -302,7 +302,7 @@ static void test_names_lists_and_shapes(void **state)
 	bad("repos: [\n", "2:1: did not find expected node content\n");
 }
 
-/* What only shows later is told with its place all the same. */
+/* A mistake that is only found later is reported with its position, too. */
 static void test_where_settings_stand(void **state)
 {
 	(void)state;
@@ -359,7 +359,7 @@ static void test_secrets(void **state)
 	bad(text, line);
 }
 
-/* A file of the folder, which remove_folder does not know: the test removes it. */
+/* A file of the folder that remove_folder does not know: the test removes it. */
 static const char *make_file(const char *name, const char *text, int mode)
 {
 	static char file[4][160];
@@ -406,7 +406,7 @@ static void test_access_to_servers(void **state)
 	unlink(hosts);
 }
 
-/* `why` follows the value where it begins with a blank. */
+/* `why` follows the value if it begins with a blank. */
 static void bad_setting(const char *url, const char *setting, const char *why, const char *value)
 {
 	char text[1024], line[1024];
@@ -477,7 +477,7 @@ static void test_credentials_of_systemd(void **state)
 	unlink(token);
 }
 
-/* systemd grants its user by an access control list, whose mask shows as the group's permission. */
+/* systemd grants access to its user by an access control list, whose mask is shown as the group's permission. */
 static void test_access_control_lists(void **state)
 {
 	(void)state;
@@ -492,7 +492,7 @@ static void test_access_control_lists(void **state)
 	struct stat st;
 	char text[64];
 	struct fw_err err = { 0 };
-	memcpy(list + 16, &me, 4); /* little-endian, as these machines are */
+	memcpy(list + 16, &me, 4); /* little-endian, like all supported machines */
 	if (setxattr(token, "system.posix_acl_access", list, sizeof list, 0) != 0) {
 		unlink(token);
 		skip();
@@ -559,7 +559,7 @@ static void test_a_fifo_is_not_waited_for(void **state)
 	buf_init(&mistakes, 1024);
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	alarm(60); /* instead of a test that never ends */
+	alarm(60); /* ends a test that hangs */
 	assert_int_equal(config_read(path, &c, &mistakes, &err), -1);
 	alarm(0);
 	snprintf(want, sizeof want, "the configuration %s is a FIFO, not a file", path);
@@ -584,7 +584,7 @@ static void test_folders_that_are_shown(void **state)
 	assert_string_equal(restart, "sandbox");
 	config_free(c);
 	config_free(fresh);
-	/* of another machine nobody knows here what is there */
+	/* files of another machine cannot be checked here */
 	c = good("sandbox: {read_only: [/opt/of-that-host]}\nworkers: [{name: far, command: [ssh, far, flopwatch-worker, "
 		 "serve]}]\n");
 	assert_string_equal(c->sandbox, "auto");
@@ -649,7 +649,7 @@ static void test_profiles_are_on_unless_said_otherwise(void **state)
 		struct config *c = good(cases[i].text), *live = good("repos: []\n");
 		char restart[256];
 		assert_int_equal(c->profile, cases[i].profile);
-		config_update(live, c, restart, sizeof restart); /* a reload takes it */
+		config_update(live, c, restart, sizeof restart); /* a reload applies it */
 		assert_int_equal(live->profile, cases[i].profile);
 		config_free(c);
 		config_free(live);

@@ -1,4 +1,4 @@
-/* `build` of a worker: allocations of their own for the builds of a cluster. */
+/* `build` of a worker: separate allocations for the builds of a cluster. */
 #include "config_file.h"
 
 #include "flopwatchd/config/config.h"
@@ -16,7 +16,7 @@ static void test_builds_of_a_cluster(void **state)
 	assert_string_equal(b->name, "cluster");
 	assert_string_equal(b->slurm.partition, "cpu");
 	assert_string_equal(b->slurm.gres, "");
-	assert_string_equal(b->slurm.account, "k"); /* of who asks for both */
+	assert_string_equal(b->slurm.account, "k"); /* the account of the entry that configures both */
 	assert_false(b->slurm.exclusive);
 	assert_int_equal(b->slurm.cpus, 16);
 	assert_int_equal(b->slurm.time_ms, 20 * 60000);

@@ -1,4 +1,4 @@
-/* The two ways to a worker: what a command is given, and a socket. */
+/* The two transports to a worker: a command with its arguments, and a socket. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void word(const char *text)
 	snprintf(w->command[w->n_command++], sizeof w->command[0], "%s", text);
 }
 
-/* All that the worker says until it closes its side. */
+/* Everything that the worker sends until it closes its side. */
 static void read_all(int fd, char *text, size_t size)
 {
 	size_t n = 0;
@@ -60,7 +60,7 @@ static void finish(struct connection *d)
 	proc_end(&d->child);
 }
 
-/* A worker whose command says what it was called with. */
+/* A worker whose command prints its arguments. */
 static void hears(const char *words)
 {
 	struct fw_err err = { 0 };

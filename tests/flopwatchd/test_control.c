@@ -1,4 +1,4 @@
-/* What the outside may ask: good questions become rows, bad ones an answer in one line. */
+/* Requests from outside: valid ones become rows, invalid ones are rejected in one line. */
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 

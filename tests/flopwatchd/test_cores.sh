@@ -33,7 +33,7 @@ print(','.join(out))")
 is "the daemon keeps to the cores that do not measure" "$(allowed "$daemon_pid")" "$rest"
 like "and says so" "$(cat "$tmp/log")" "ev=cores .*measure=$measure serve=$rest"
 cat >"$tmp/watch.py" <<'PY'
-"""Where worker and runners below process ARGV[1] may run, until both were seen, or there is a file ARGV[2]. ARGV[3] is written once it looks."""
+"""CPUs that worker and runners below process ARGV[1] may use, until both were seen, or file ARGV[2] exists. ARGV[3] is written at the start."""
 import os, sys, time
 seen, until = set(), time.monotonic() + 180
 open(sys.argv[3], "w").close()
@@ -57,7 +57,7 @@ PY
 python3 "$tmp/watch.py" "$daemon_pid" "$tmp/done" "$tmp/looks" >"$tmp/seen" &
 watcher=$!
 await test -e "$tmp/looks" || exit 1
-for n in $(seq 20); do # a runner lives for a moment, which this process may miss
+for n in $(seq 20); do # a runner lives briefly, and this process may miss it
 	echo "1.00$n" >"$tmp/kernels/kernels/factor"
 	commit kernels "another factor"
 	push kernels main

@@ -1,4 +1,4 @@
-/* A device that falls silent while jobs wait for it: one alert, which ends when it is heard again; and who is silent on purpose. */
+/* A device without a heartbeat while jobs wait for it: one alert, until it reconnects; and devices that are offline on purpose. */
 #include "fixture_db.h"
 
 #include "db/db.h"
@@ -58,9 +58,9 @@ static void reported_once_until_it_is_received(void **state)
 {
 	struct fixture *f = *state;
 	hello(f, 1000);
-	assert_int_equal(look(f, 1000 + 2 * LIMIT_MS), 0); /* nothing waits for it */
+	assert_int_equal(look(f, 1000 + 2 * LIMIT_MS), 0); /* no job waits for it */
 	fixture_job(f, "main", 1, 2, 2 * LIMIT_MS);
-	assert_int_equal(look(f, 2 * LIMIT_MS + 5000), 0); /* and now not long enough */
+	assert_int_equal(look(f, 2 * LIMIT_MS + 5000), 0); /* a job waits, but not long enough */
 	assert_int_equal(look(f, 4 * LIMIT_MS), 1);
 	assert_int_equal(look(f, 5 * LIMIT_MS), 0);
 	assert_int_equal(
@@ -72,7 +72,7 @@ static void reported_once_until_it_is_received(void **state)
 	hello(f, 5 * LIMIT_MS + 1);
 	assert_int_equal(look(f, 5 * LIMIT_MS + 2), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'resolved'"), 1);
-	assert_int_equal(look(f, 7 * LIMIT_MS), 1); /* silent again: another alert */
+	assert_int_equal(look(f, 7 * LIMIT_MS), 1); /* offline again: another alert */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 2);
 }
 
@@ -106,9 +106,9 @@ static void quarantined_while_jobs_wait(void **state)
 	struct fixture *f = *state;
 	hello(f, 1000);
 	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its health check", 1500, &err));
-	assert_int_equal(look(f, 2000), 0); /* nothing waits for it */
+	assert_int_equal(look(f, 2000), 0); /* no job waits for it */
 	int64_t job = fixture_job(f, "main", 1, 2, 2000);
-	assert_int_equal(look(f, 2100), 1); /* at once: no other can take it */
+	assert_int_equal(look(f, 2100), 1); /* at once: no other device can run it */
 	assert_int_equal(look(f, 2200), 0);
 	assert_int_equal(
 		fixture_number(f, "SELECT title = 'device sim-0 is quarantined: fails its health check; 1 job waits' FROM alert"),
@@ -118,7 +118,7 @@ static void quarantined_while_jobs_wait(void **state)
 	assert_int_equal(look(f, 2400), 1);
 	assert_int_equal(quarantined_alerts(f, "resolved"), 1);
 	fixture_job(f, "main", 2, 3, 2500);
-	assert_int_equal(look(f, 2600), 1); /* somebody waits again */
+	assert_int_equal(look(f, 2600), 1); /* a job waits again */
 	ok(store_device_state(f->db, f->device, DEVICESTATE_OK, "", 2700, &err));
 	assert_int_equal(look(f, 2800), 1);
 	assert_int_equal(
@@ -153,7 +153,7 @@ static void another_device_takes_the_jobs(void **state)
 	fixture_job(f, "main", 1, 2, 2000);
 	assert_int_equal(look(f, 2100), 0);
 	ok(store_device_put(f->db, &other, 2 * LIMIT_MS, &id, &err));
-	assert_int_equal(look(f, 2 * LIMIT_MS + 2500), 1); /* but not for long */
+	assert_int_equal(look(f, 2 * LIMIT_MS + 2500), 1); /* but not long enough */
 	assert_int_equal(quarantined_alerts(f, "open"), 1);
 }
 
@@ -183,7 +183,7 @@ static void jobs_of_another_class_do_not_wait_for_it(void **state)
 	fixture_job(f, "main", 2, 3, 5 * LIMIT_MS);
 	run_sql(f,
 		"UPDATE job SET device_class = (SELECT class FROM device WHERE uuid = 'sim-0') WHERE id = (SELECT max(id) FROM job)");
-	assert_int_equal(look(f, 5 * LIMIT_MS), 1); /* at once: the other is of no use for it */
+	assert_int_equal(look(f, 5 * LIMIT_MS), 1); /* at once: the other device cannot run the job */
 	assert_int_equal(fixture_number(f, "SELECT title LIKE '%; 1 job waits' FROM alert"), 1);
 }
 

@@ -1,4 +1,4 @@
-/* Classes of devices: what they share, who stands out, and what that one gets. */
+/* Classes of devices: the values that they share, outliers, and jobs of an outlier. */
 #include "fixture_db.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/** Every cell of the reference commit took `ln` longer on this device than it takes. */
+/** Every cell of the reference commit took `ln` (a log ratio) longer on this device than usual. */
 static void reference_took(int device, double ln)
 {
 	for (int i = 0; i < CELLS; i++) {
@@ -125,7 +125,7 @@ static void one_that_does_not_keep_the_pace_stands_out_until_it_does(void **stat
 	assert_string_equal(
 		stands_out(2), "at held clock its reference commit takes 6.0 % longer than on the other devices of its class");
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
-	look(); /* said once */
+	look(); /* logged once */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
 	reference_took(2, 0.004);
 	look();
@@ -134,7 +134,7 @@ static void one_that_does_not_keep_the_pace_stands_out_until_it_does(void **stat
 	ok(db_commit(f->db, &err));
 }
 
-/** Equal builds on a device; `alarms`: it called a loss. */
+/** Equal builds on a device; `alarms`: the verdict is a regression. */
 static void measured_itself(struct fixture *f, int device, unsigned n, bool alarms)
 {
 	struct store_comparison c = { .job = fixture_job(f, "", n, n, 1),
@@ -189,7 +189,7 @@ static void who_stands_out_gets_only_what_asks_for_it(void **state)
 	fixture_plan(f, named.id);
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-2", "[]", &job, &err), 1);
 	assert_int_equal(job.id, named.id);
-	/* nobody else is left */
+	/* no other device is left */
 	ok(store_device_state(f->db, all.device[0], DEVICESTATE_PAUSED, "", 1, &err));
 	ok(store_device_state(f->db, all.device[1], DEVICESTATE_QUARANTINED, "", 1, &err));
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-2", "[]", &job, &err), 1);

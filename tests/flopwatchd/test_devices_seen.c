@@ -1,4 +1,4 @@
-/* A worker says what it has: what it had before and has no more is absent, what nobody else asked of it is cancelled, and it may come back. */
+/* A worker lists its devices: a missing one is absent, jobs that only it could run are cancelled, and it may come back. */
 #include "fixture_db.h"
 
 #include "db/db.h"
@@ -88,7 +88,7 @@ static void what_a_worker_names_no_more_is_absent_until_it_does(void **state)
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state' AND payload ->> 'state' = 'absent'"),
 		1);
-	says("0 2", 3000); /* and is told once */
+	says("0 2", 3000); /* and is logged once */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
 	says("0 1 2", 4000);
 	assert_string_equal(states(f), "ok ok ok");
@@ -169,7 +169,7 @@ static void calibrations_for_it_end_and_come_no_more(void **state)
 {
 	struct fixture *f = *state;
 	says("0 1", 1000);
-	assert_int_equal(idle_step(config, &txn, 2000, &err), 4); /* each the reference commit and itself */
+	assert_int_equal(idle_step(config, &txn, 2000, &err), 4); /* for each device its reference commit and a calibration */
 	ok(db_begin(f->db, &err));
 	pinned(f, "sim-1", "api");
 	ok(db_commit(f->db, &err));
@@ -181,11 +181,11 @@ static void calibrations_for_it_end_and_come_no_more(void **state)
 	ok(db_begin(f->db, &err));
 	ok(db_script(f->db, "UPDATE job SET state = 'done'", &err));
 	ok(db_commit(f->db, &err));
-	assert_int_equal(idle_step(config, &txn, 2000 + 60000, &err), 1); /* alone: nobody to be held against */
+	assert_int_equal(idle_step(config, &txn, 2000 + 60000, &err), 1); /* alone: there is no device to compare it with */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE state = 'queued' AND device_uuid = 'sim-0'"), 1);
 }
 
-/* The one that is left stood out of a class of two. */
+/* The remaining device was an outlier of a class of two. */
 static void the_last_of_a_class_gets_its_jobs(void **state)
 {
 	struct fixture *f = *state;

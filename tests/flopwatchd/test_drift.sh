@@ -1,11 +1,11 @@
 #!/bin/bash
-# Losses that the history of main finds, with real pushes on device sim: accepted drift is the new level, a step and drift that are undone end
+# Regressions that the history of main finds, with real pushes on device sim: accepted drift is the new level, a step and drift that are undone end
 # automatically, and a distant reference commit is replaced by a nearer one.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 
 n=0
-factor() { # work factor: a commit on main, pushed and judged, its cells at rest
+factor() { # work factor: a commit on main, pushed and judged; returns when no job of its cells is left
 	n=$((n + 1))
 	echo "$1" >"$tmp/kernels/kernels/factor"
 	commit kernels "commit $n: $1"

@@ -1,4 +1,4 @@
-/* What a change around the code did, as a finished job tells it: whose alert that is, and what is told of which change. */
+/* Effects of environment changes, as finished jobs report them: the owner of the alert, and the texts for each change. */
 #include "judge_run.h"
 
 #include "db/db.h"
@@ -23,7 +23,7 @@ static struct result *requested(struct fixture *f, enum jobkind kind, unsigned c
 	return r;
 }
 
-/* A change of its own baseline period, in which the reference commit took a thousand seconds, or nearly nothing. */
+/* A change with its own baseline period, in which the reference commit took a thousand seconds, or almost no time. */
 static struct store_environment_change seen(struct fixture *f, const char *changed, bool was_fast)
 {
 	static int64_t turn;
@@ -52,7 +52,7 @@ static struct store_environment_change seen(struct fixture *f, const char *chang
 	return c;
 }
 
-/* The reference commit as it is now. */
+/* The reference commit in the present environment. */
 static struct judge_outcome unpaired(struct fixture *f, struct store_environment_change *c)
 {
 	struct result *r = requested(f, JOBKIND_SELFCHECK, REFERENCE);
@@ -95,11 +95,11 @@ static void what_people_accepted_of_one_change_is_not_the_next(void **state)
 	out = unpaired(f, &second);
 	assert_int_equal(reported(f), 2);
 	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "needed", 5500, &err));
-	assert_int_equal(unpaired(f, &same).alert, out.alert); /* the same change on another device: that was answered */
+	assert_int_equal(unpaired(f, &same).alert, out.alert); /* the same change on another device: it is already answered */
 	assert_int_equal(reported(f), 2);
 }
 
-/* The newest commit, built by what is there now, beside the module that it had. */
+/* The newest commit, built in the present environment, against the module that it had. */
 static struct judge_outcome paired(struct fixture *f, struct store_environment_change *c, const char *base, const char *target)
 {
 	struct result *r = requested(f, JOBKIND_ENVIRONMENT, NEWEST);
@@ -146,12 +146,12 @@ static void where_pairs_show_nothing_the_reference_calls(void **state)
 		fixture_number(f,
 			"SELECT count(*) FROM alert WHERE title LIKE 'gcc 12.2.0 to 12.3.0: the reference commit %; not paired'"),
 		1);
-	/* in the other order, of another repository's change for all that matters */
+	/* in the other order; the change may be of another repository */
 	run_sql(f, "DELETE FROM alert_event");
 	run_sql(f, "UPDATE environment_change SET alert = NULL");
 	run_sql(f, "DELETE FROM alert");
 	other.paired_job = fixture_job(f, "", NEWEST, NEWEST, 1000);
-	assert_int_equal(unpaired(f, &other).alert, 0); /* pairs may say it better */
+	assert_int_equal(unpaired(f, &other).alert, 0); /* pairs may measure it more precisely */
 	assert_true(paired(f, &other, "failed", "ok").alert > 0);
 	assert_int_equal(fixture_number(f, "SELECT a.target_sha LIKE '%01' AND a.comparison = c.unpaired AND c.alert = a.id FROM "
 					   "alert a JOIN environment_change c ON c.alert = a.id"),
@@ -171,7 +171,7 @@ static void what_pairs_can_show_the_reference_does_not_call(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_effect"), 2);
 }
 
-/* Where builds have allocations of their own, what builds to the same module is done without a device. */
+/* With separate build allocations, a change that builds the same module needs no device. */
 static void what_is_built_separate_measures_the_change(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* What differs around a device is named, each part of it, and asks for what can show it: a build beside the module of before, or the reference commit. */
+/* Each changed component of a device's environment is named, and requests a measurement: a build against the old module, or the reference commit. */
 #include "fixture_db.h"
 
 #include "db/db.h"
@@ -24,7 +24,7 @@ static const char *text(struct fixture *f, const char *sql)
 	return found;
 }
 
-/* Commit 2 of main was judged under `was`, with a module that is known; commit 1 is the reference commit. */
+/* Commit 2 of main was judged in the environment `was`, with a known module; commit 1 is the reference commit. */
 static int setup(void **state)
 {
 	bool is_new;
@@ -67,7 +67,7 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-/* How many jobs are asked for by a device that is as `d`. */
+/* Number of jobs that a device in the environment `d` requests. */
 static int requested(struct fixture *f, const struct msg_device *d, bool is_new)
 {
 	int n = 0;
@@ -101,7 +101,7 @@ static void compilers_request_for_both(void **state)
 	is_reported(*state, &d, 2, "[{\"what\":\"gcc\",\"from\":\"12.2.0\",\"to\":\"13.3.0\"}]", "1 1 0");
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 ptxas 13.0.40 gcc 12.2.0 in /opt/nvcc 1 gcc 2");
 	is_reported(*state, &d, 2, "[{\"what\":\"toolchain\",\"from\":null,\"to\":\"/opt/nvcc 1 gcc 2\"}]", "1 1 0");
-	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 gcc 12.2.0"); /* ptxas is that of nvcc */
+	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.0.48 gcc 12.2.0"); /* ptxas has nvcc's version */
 	is_reported(*state, &d, 2, "[{\"what\":\"ptxas\",\"from\":\"13.0.40\",\"to\":\"13.0.48\"}]", "1 1 0");
 	snprintf(d.toolkit, sizeof d.toolkit, "gcc 12.2.0");
 	is_reported(*state, &d, 2,
@@ -167,7 +167,7 @@ static void nothing_is_requested_where_nothing_differs(void **state)
 {
 	struct msg_device d = was;
 	assert_int_equal(requested(*state, &d, false), 0);
-	d.power_limit_w = 700.2; /* as it is read, not as it is set */
+	d.power_limit_w = 700.2; /* the reported value, not the configured one */
 	assert_int_equal(requested(*state, &d, false), 0);
 	assert_string_equal(text(*state, "SELECT count(*) FROM environment_change"), "0");
 }
@@ -184,7 +184,7 @@ static void devices_of_a_class_request_once(void **state)
 	snprintf(other.driver, sizeof other.driver, "2");
 	assert_int_equal(requested(f, &one, false), 1);
 	assert_int_equal(requested(f, &other, false), 0);
-	run_sql(f, "UPDATE environment_change SET is_hash = ''"); /* it was over before it was measured */
+	run_sql(f, "UPDATE environment_change SET is_hash = ''"); /* it was undone before it was measured */
 	assert_int_equal(requested(f, &other, false), 1);
 }
 
@@ -200,7 +200,7 @@ static void what_failed_is_requested_again_a_few_times(void **state)
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
 	assert_int_equal(requested(f, &d, false), 2);
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
-	assert_int_equal(requested(f, &d, false), 1); /* the reference commit has had its three */
+	assert_int_equal(requested(f, &d, false), 1); /* the reference commit has used its three attempts */
 	assert_string_equal(
 		text(f, "SELECT group_concat(kind || ' ' || base_made_by || ' ' || device_uuid || ' ' || priority) FROM job "
 			"WHERE state = 'queued'"),
@@ -209,7 +209,7 @@ static void what_failed_is_requested_again_a_few_times(void **state)
 	run_sql(f, "UPDATE job SET state = 'failed' WHERE state = 'queued'");
 	assert_int_equal(requested(f, &d, false), 0);
 	assert_string_equal(text(f, "SELECT count(*) FROM environment_change"), "1");
-	snprintf(d.driver, sizeof d.driver, "2"); /* another change is another question */
+	snprintf(d.driver, sizeof d.driver, "2"); /* another change is another request */
 	assert_int_equal(requested(f, &d, false), 2);
 }
 
@@ -248,7 +248,7 @@ static void another_device_measures_what_one_in_quarantine_cannot(void **state)
 		"2");
 	assert_string_equal(text(f, "SELECT group_concat(DISTINCT device_uuid) FROM job WHERE state = 'queued'"), "sim-1");
 	run_sql(f, "UPDATE device SET state = 'ok' WHERE uuid = 'sim-0'");
-	assert_int_equal(requested(f, &d, false), 0); /* it is back, and the other is at it */
+	assert_int_equal(requested(f, &d, false), 0); /* it is back, and the other device measures */
 	assert_int_equal(requested(f, &other, false), 0);
 }
 
@@ -284,7 +284,7 @@ static void pairs_that_failed_are_requested_again_although_the_reference_is_ther
 	assert_string_equal(text(f, "SELECT kind FROM job WHERE state = 'queued'"), "environment");
 }
 
-/* Where it stands is what it is now. */
+/* The device is now in the baseline period of its present environment. */
 static void stands(struct fixture *f, const struct msg_device *d)
 {
 	bool is_new;
@@ -298,7 +298,7 @@ static void stands(struct fixture *f, const struct msg_device *d)
 	ok(store_current_baseline_put(f->db, d->uuid, f->repo, "ffa", e.id, &err));
 }
 
-/* The newest change was measured so, by commit `n`, and what it lost is told. */
+/* The newest change was measured by this method, by commit `n`, and its regression is reported. */
 static void is_a_loss(struct fixture *f, bool is_paired, unsigned n)
 {
 	int64_t comparison = fixture_comparison(f, "", n, n, VERDICT_REGRESSION, 3000);
@@ -341,7 +341,7 @@ static void what_is_taken_back_before_the_reference_was_timed_is_over(void **sta
 	assert_string_equal(text(f, "SELECT state || ': ' || state_why FROM job WHERE kind = 'reference'"),
 		"cancelled: the environment is as it was before");
 	assert_int_equal(requested(f, &was, false), 0);
-	assert_int_equal(requested(f, &d, false), 2); /* it is there again */
+	assert_int_equal(requested(f, &d, false), 2); /* the change is back */
 }
 
 static void what_is_taken_back_over_another_change_is_over(void **state)
@@ -354,7 +354,7 @@ static void what_is_taken_back_over_another_change_is_over(void **state)
 	is_a_loss(f, true, 2);
 	stands(f, &b);
 	assert_true(requested(f, &c, false) > 0);
-	assert_string_equal(text(f, ALERTS), "open"); /* it is still another than before */
+	assert_string_equal(text(f, ALERTS), "open"); /* the environment still differs from the one before */
 	is_a_loss(f, false, 1);
 	stands(f, &c);
 	assert_true(requested(f, &was, false) > 0);

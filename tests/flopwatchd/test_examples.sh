@@ -14,7 +14,7 @@ example() { # name, files or folders: a checkout of them, with init's manifest
 	git -C "$tmp/$name" remote add origin "$tmp/$name.git"
 	for file; do cp -r "$file" "$tmp/$name"; done
 	ok "init of $name" "$bin/flopwatch" init "$tmp/$name"
-	# That a push is measured is asked here, not for how long.
+	# This tests that a push is measured, not how precisely.
 	sed -i 's/^    reader: .*/&\n    budget_s: 6/' "$tmp/$name/.flopwatch.yaml"
 }
 attempt() { # name, device
@@ -36,7 +36,7 @@ example google "$examples"/google-benchmark/*
 example kit "$root/tests/interleave/sums.c"
 example python "$root/tests/interleave/sums.py"
 example kit_google "$root/tests/interleave/sums_google.cc"
-sed -i 's/^BENCHMARK(BM_fails);//' "$tmp/kit_google/sums_google.cc" # which is there to fail
+sed -i 's/^BENCHMARK(BM_fails);//' "$tmp/kit_google/sums_google.cc" # it fails on purpose
 pushed="attention cpu google kit python kit_google"
 example hyperfine "$examples"/hyperfine/*
 if command -v hyperfine >/dev/null; then

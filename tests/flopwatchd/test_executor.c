@@ -1,4 +1,4 @@
-/* The seam, with programs that do what srun, squeue and scancel do: pending without limit, running, gone. */
+/* The executor, with programs that behave like srun, squeue and scancel: pending without limit, running, ended. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static struct executors *executors;
 static struct session *session;
 static struct fw_err err;
 
-/* What the session told. */
+/* Events that the session reported. */
 static struct {
 	int n_pending, n_hello, n_end, position;
 	char id[32], reason[300], why[1024];
@@ -88,7 +88,7 @@ static int setup(void **state)
 	snprintf(w->command[0], sizeof w->command[0], "worker");
 	w->n_command = 1;
 	snprintf(w->slurm.partition, sizeof w->slurm.partition, "gpu");
-	/* waits until it is let go, then becomes the command; its name is what squeue shows */
+	/* waits until the test releases it, then executes the command; squeue shows its name */
 	script("srun", "for word; do case $word in --job-name=*) name=${word#*=};; esac; done\n"
 		       "trap 'echo TERM >term; rm -f queue; exit 1' TERM\n"
 		       "echo \"17|PENDING|Resources|$name\" >queue; echo \"$@\" >requesting; mv requesting requested\n"
@@ -237,7 +237,7 @@ static void test_pending_has_a_reason_and_a_position(void **state)
 	UNTIL(has_reason);
 	assert_string_equal(reported.id, "17");
 	assert_string_equal(reported.reason, "Resources");
-	assert_int_equal(reported.position, 2); /* somebody else is before it */
+	assert_int_equal(reported.position, 2); /* another job is before it */
 	assert_non_null(strstr(content("looked"), "--partition=gpu"));
 	assert_int_equal(reported.n_hello, 0);
 	touch("go");
@@ -323,7 +323,7 @@ static void test_an_srun_that_is_killed_leaves_nothing(void **state)
 	assert_string_equal(content("cancelled"), "--quiet 17\n");
 }
 
-/* What an earlier daemon had asked for, when it was killed together with its children. */
+/* Allocations that an earlier daemon had requested when it was killed together with its children. */
 static void test_ghosts_of_an_earlier_daemon(void **state)
 {
 	(void)state;
@@ -335,7 +335,7 @@ static void test_ghosts_of_an_earlier_daemon(void **state)
 	session_close(session);
 	session = NULL;
 	executors_free(executors);
-	assert_true(is_there("term")); /* this one had a chance */
+	assert_true(is_there("term")); /* this process had time to clean up */
 	snprintf(path, sizeof path, "%s/queue", folder);
 	FILE *f = fopen(path, "w");
 	assert_non_null(f);

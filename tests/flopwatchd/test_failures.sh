@@ -60,7 +60,7 @@ for start in 1 2 3; do
 		echo "$factor" >"$tmp/kernels/kernels/factor"
 		another
 		is "runner $start killed at call $call: the commit is judged by another" "$(result_of "$sha")" "done unchanged"
-		# its job goes back; one killed in a run of both sides leaves the job, and is launched again
+		# its job is requeued; a runner killed in a run of both sides does not requeue the job, and is started again
 		killed="$killed $(sql "SELECT count(*) > 0 FROM job_log WHERE job = $(job_of "$sha") AND (line LIKE 'queued: the runner: killed by SIGKILL%(attempt 1 of 3)'
 			OR line LIKE '%a run ended early and is repeated: %SIGKILL%')")"
 	done

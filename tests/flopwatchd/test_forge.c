@@ -1,4 +1,4 @@
-/* What a forge is asked, word by word, and how a webhook is signed. */
+/* Requests to a forge, to the byte, and the signature of a webhook. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 static struct fw_err err;
 
-/** The request for one word; its address in `address`. Own: the caller's reference. */
+/** The request for one notification; its address in `address`. Own: the caller's reference. */
 static json_t *request(const char *kind, const char *state, const char *description, char *address, size_t size)
 {
 	struct config_status forge = { .api = "https://forge.example/api" };
@@ -93,7 +93,7 @@ static void test_an_unknown_state(void **state)
 	buf_fini(&out);
 }
 
-/* The example of the Standard Webhooks specification's libraries. */
+/* The example from the libraries of the Standard Webhooks specification. */
 static void test_signature(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The disks of state, cache and log are full, one after the other: status, doctor, pages and the waiting job show which and why in one sentence, no
+# The disks of state, cache and log are full, one after the other: status, doctor, pages and the waiting job report which and why in one sentence, no
 # data is lost or stored partially, and everything continues once there is space. The log is truncated while the daemon runs.
 . "$(dirname "$0")/../support/tap.sh"
 if [ "${FW_OWN_MOUNTS:-}" != yes ]; then
@@ -88,7 +88,7 @@ is "the log is cut while the daemon runs" "$(result_of "$sha")" "done regression
 await grep -q "ev=job.done" "$tmp/log/log"
 is "and goes on at its beginning, without a hole" "$(tr -d '\0' <"$tmp/log/log" | wc -c)" "$(stat -c %s "$tmp/log/log")"
 size=$(stat -c %s "$tmp/log/log")
-head -c $((4096 - size % 4096 - 20)) /dev/zero | tr '\0' '\n' >>"$tmp/log/log" # its last block has space for a part of a line
+head -c $((4096 - size % 4096 - 20)) /dev/zero | tr '\0' '\n' >>"$tmp/log/log" # its last block has space for a fraction of a line
 fill log
 next_push 1.6
 is "the disk of the log is full: the daemon goes on" "$(result_of "$sha")" "done regression"

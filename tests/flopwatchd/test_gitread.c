@@ -1,4 +1,4 @@
-/* What flopwatch-git prints, and what it must not print. */
+/* Output of flopwatch-git: valid values, and values that must be rejected. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

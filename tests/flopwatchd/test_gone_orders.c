@@ -1,21 +1,21 @@
 /*
  * Rows of a program on main, after pushes in every order: real changes, comments, builds and runs that fail, commits that were never
- * measured, and rows that are removed and come back. A row is reported as gone once when a measured commit lacks it, and at no other time.
+ * measured, and rows that are removed and come back. A row is reported as gone once if a measured commit misses it, and at no other time.
  */
 /* Left to `make check`: takes seconds. */
 #include "judge_run.h"
 
 #include "db/db.h"
 
-/* What can be pushed, a letter each. */
+/* The kinds of pushes, a letter each. */
 static const char pushes[] = {
 	'r', /* a real change */
-	'c', /* a comment: builds and runs as its parent does */
+	'c', /* a comment: same builds and runs as its parent */
 	'b', /* a change whose build fails */
 	'f', /* a change whose run ends after its first row */
 	't', /* a change that removes row b, or brings it back */
-	's', /* a change that no comparison comes of: superseded, or its suite is not run */
-	'y', /* that, of a change which removes row b or brings it back */
+	's', /* a change without a comparison: superseded, or its suite is not run */
+	'y', /* the same for a change that removes row b or brings it back */
 };
 enum { N_PUSHES = sizeof pushes, LENGTH = 4 };
 
@@ -25,11 +25,11 @@ struct source {
 };
 
 struct branch {
-	struct source commit[LENGTH + 2]; /* [0]: what the first one is compared with */
+	struct source commit[LENGTH + 2]; /* [0]: the base of the first one */
 	int n;
 	bool fails;     /* the last commit that was measured */
 	bool saw_b;     /* the last commit whose rows were seen had row b */
-	bool b_is_gone; /* reported, and not back */
+	bool b_is_gone; /* reported as gone, and not back */
 	int n_reported;
 	int64_t now_ms;
 };
@@ -49,7 +49,7 @@ static struct source next(const struct source *parent, char push)
 	return s;
 }
 
-/* As the daemon chooses it: the newest ancestor that is settled. */
+/* Chosen as by the daemon: the newest ancestor with a decided verdict. */
 static const struct source *base_of(struct fixture *f, const struct branch *b)
 {
 	for (int i = b->n - 2; i > 0; i--) {
@@ -85,7 +85,7 @@ static void time_rows(struct result *r, const struct source *base, const struct 
 	}
 }
 
-/* What a worker sends of these two commits, and what the daemon makes of it. */
+/* A worker's result for these two commits, processed as by the daemon. */
 static void measure(struct fixture *f, const struct source *base, const struct source *target, int64_t now_ms)
 {
 	struct result *r = fixture_result(f, "main", base->sha, target->sha, 0);
@@ -101,7 +101,7 @@ static void measure(struct fixture *f, const struct source *base, const struct s
 		fixture_build(r, ROLE_BASE, "ok", "");
 		fixture_build(r, ROLE_TARGET, target->builds ? "ok" : "failed", "");
 		if (target->builds && !target->ends) {
-			find_rows(r, false); /* the base's program fails at times, too */
+			find_rows(r, false); /* the base's program fails sometimes, too */
 			fixture_fault(r, ROLE_TARGET, -1, "crash");
 		} else if (target->builds) {
 			find_rows(r, base->has_b || target->has_b);
@@ -129,7 +129,7 @@ static void alerts_are(struct fixture *f, const struct branch *b, const char *wo
 	stmt_reset(s);
 }
 
-/* What fails is reported, and over with the next commit that runs. */
+/* A failure is reported, and ends with the next commit that runs. */
 static void failures_are(struct fixture *f, bool open, const char *word, int at)
 {
 	struct stmt *s = db_stmt(f->db,
@@ -177,7 +177,7 @@ static void in_every_order(void **state)
 		ok(store_repo_put(f->db, repo, "/srv/git/r.git", true, "main", &f->repo, &err));
 		struct branch b = { .n = 1, .now_ms = 5000 };
 		b.commit[0] = (struct source){ .sha = ++n_shas, .version = n_shas, .builds = true, .ends = true, .has_b = true };
-		push(f, &b, 'r'); /* whose rows are a and b */
+		push(f, &b, 'r'); /* its rows are a and b */
 		for (int i = 0; i < LENGTH; i++) {
 			push(f, &b, word[i]);
 			alerts_are(f, &b, word, i);

@@ -6,7 +6,7 @@
 nothing_is_open() {
 	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
-host_us() { # the host's part of a call, about a hundredth of it each quarter: a commit on main, pushed and judged
+host_us() { # the host's share of a call, about a hundredth of it each quarter: a commit on main, pushed and judged
 	echo "'-DCONFIG=\"SIM_HOST_US=$1\"'" >"$tmp/kernels/kernels/flags"
 	commit kernels "the host takes $1 us"
 	push kernels main

@@ -88,7 +88,7 @@ sqlite3 "$tmp/state/flopwatch.db" 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
 cp "$tmp/state/flopwatch.db" "$tmp/good.db"
 started="" unsaid="" n=0
 size=$(stat -c %s "$tmp/good.db")
-for page in $(seq 2 9 $((size / 4096 - 1))); do # a page of nothing, one at a time
+for page in $(seq 2 9 $((size / 4096 - 1))); do # zeros in one page, one page at a time
 	used=$(sqlite3 -readonly "$tmp/good.db" "SELECT count(*) FROM dbstat WHERE pageno = $page + 1" 2>/dev/null)
 	[ "$used" != 0 ] || continue
 	n=$((n + 1))

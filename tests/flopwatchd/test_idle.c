@@ -1,4 +1,4 @@
-/* What the daemon asks for while a device has nothing to do, beside devices that are busy, gone or paused. */
+/* Jobs that the daemon queues while a device is idle, next to devices that are busy, gone or paused. */
 #include "fixture_db.h"
 
 #include "flopwatchd/internal.h"
@@ -10,7 +10,7 @@ enum { EVERY_MS = 60000 };
 static struct config *config;
 static struct txn txn;
 
-/** A second device of the class that this repository was measured on; `ground` knows the first, sim-0. Returns its row. */
+/** A second device of the class that this repository was measured on; `ground` has the first, sim-0. Returns its row. */
 static int64_t other_device(struct fixture *f)
 {
 	struct msg_device d = fixture_device();
@@ -59,7 +59,7 @@ static int look(int64_t now_ms)
 	return queued;
 }
 
-/** Jobs of this state that ask for the device. */
+/** Jobs in this state that request the device. */
 static int64_t jobs_for(struct fixture *f, const char *uuid, const char *state)
 {
 	struct stmt *s = db_stmt(
@@ -84,8 +84,8 @@ static void finish(struct fixture *f, const char *uuid)
 static void every_device_in_its_time(void **state)
 {
 	struct fixture *f = *state;
-	assert_int_equal(look(1000), 4); /* each the reference commit, to be held against its class, and itself */
-	assert_int_equal(look(2000), 0); /* they wait */
+	assert_int_equal(look(1000), 4); /* for each device the reference commit, to compare it with its class, and a calibration */
+	assert_int_equal(look(2000), 0); /* they are queued */
 	finish(f, "sim-0");
 	finish(f, "sim-1");
 	assert_int_equal(look(1000 + EVERY_MS - 1), 0);
@@ -95,7 +95,7 @@ static void every_device_in_its_time(void **state)
 	assert_int_equal(look(1000 + 9 * EVERY_MS), 0);
 }
 
-/* The one that left keeps its job waiting, once; the other goes on. */
+/* The job of the missing device stays queued, once; the other device continues. */
 static void a_device_that_left_holds_nobody_up(void **state)
 {
 	struct fixture *f = *state;
@@ -129,11 +129,11 @@ static void work_goes_first(void **state)
 	ok(db_begin(f->db, &err));
 	int64_t anybody = fixture_job(f, "feature", 1, 2, 500);
 	ok(db_commit(f->db, &err));
-	assert_int_equal(look(1000), 0); /* it may run on either */
+	assert_int_equal(look(1000), 0); /* the job may run on either device */
 	ok(db_begin(f->db, &err));
 	ok(store_job_send(f->db, anybody, f->device, "nonce", 1500, &err));
 	ok(db_commit(f->db, &err));
-	assert_int_equal(look(2000), 2); /* now only one of them has something to do */
+	assert_int_equal(look(2000), 2); /* only one of the devices is busy now */
 	assert_int_equal(jobs_for(f, "sim-1", "queued"), 1);
 }
 
@@ -147,7 +147,7 @@ static void paused_devices_are_left_alone(void **state)
 	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);
 }
 
-/* It is left out of everything else, so this is how it shows that it fits again. */
+/* An outlier gets no other jobs, so this job shows whether the device agrees again. */
 static void who_stands_out_is_looked_at_although_nobody_requested(void **state)
 {
 	struct fixture *f = *state;
@@ -159,7 +159,7 @@ static void who_stands_out_is_looked_at_although_nobody_requested(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE kind = 'reference' AND device_uuid = 'sim-1'"), 1);
 }
 
-/** A comparison of main on sim-0, whose base names peers. */
+/** A comparison of main on sim-0 with peers in its base. */
 static void main_was_judged(struct fixture *f, const char *peers)
 {
 	struct msg_build b = { .state = "ok", .toolchain = "gcc", .module_sha256 = "m1" };
@@ -180,11 +180,11 @@ static void peers_are_requested_for_once_and_first(void **state)
 	struct fixture *f = *state;
 	struct store_job job;
 	main_was_judged(f, "naive fast@sim cudnn@cuda");
-	assert_int_equal(look(1000), 2); /* both that a simulated device has, and no calibration yet */
+	assert_int_equal(look(1000), 2); /* both peers that a simulated device has, and no calibration yet */
 	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);
 	assert_int_equal(store_job_next_unresolved(f->db, &(struct store_job_turn){ 0 }, "[]", &job, &err), 1);
 	assert_int_equal(job.kind, JOBKIND_PEER);
-	assert_string_not_equal(job.suite, ""); /* it names suite and base, so that only the plan is missing */
+	assert_string_not_equal(job.suite, ""); /* suite and base are known, so only the plan is missing */
 	assert_string_equal(job.base_provider, "naive");
 	assert_string_equal(job.target_provider, "");
 	assert_string_equal(job.base_sha, job.target_sha);

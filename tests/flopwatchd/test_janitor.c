@@ -1,4 +1,4 @@
-/* What the janitor takes away, and what it must leave. */
+/* Data that the janitor deletes, and data that it must not delete. */
 #include "fixture_db.h"
 
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ static void old_events_go_in_steps(void **state)
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 30);
 }
 
-/* Events of a time that has not come yet are the oldest, and would hold up those behind them until it has. */
+/* Events with a time in the future count as the oldest; otherwise they would block those behind them until that time. */
 static void events_of_a_clock_that_ran_ahead_go(void **state)
 {
 	struct fixture *f = *state;
@@ -60,7 +60,7 @@ static void events_of_a_clock_that_ran_ahead_go(void **state)
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 30);
 }
 
-/* However many notifications come, no more than the newest are remembered. */
+/* However many notifications arrive, only the newest ones are stored. */
 static void notifications_are_bounded(void **state)
 {
 	struct fixture *f = *state;
@@ -95,7 +95,7 @@ static void room_that_is_left_goes_back(void **state)
 	ok(more);
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 0);
 	assert_true(count(f, "PRAGMA page_count") < before / 2);
-	assert_true(steps > 4); /* in steps, so that nobody waits for it */
+	assert_true(steps > 4); /* in steps, so that no client waits for it */
 	ok(db_check(f->db, &err));
 }
 
@@ -161,7 +161,7 @@ static void path_of(struct fixture *f, const char *name, char path[200])
 	snprintf(path, 200, "%s/samples/%s", f->folder, name);
 }
 
-/* Nothing is written behind what is gone; when its time is over nothing is held up by it any more. */
+/* Nothing is appended to the file of a month that is missing; once its retention ends, it blocks nothing. */
 static void a_month_that_is_lost_is_forgotten_in_its_time(void **state)
 {
 	struct fixture *f = *state;
@@ -192,7 +192,7 @@ static void a_month_that_is_lost_is_forgotten_in_its_time(void **state)
 	assert_true(has_times(f, cell));
 }
 
-/* Killed after the commit and before the file was removed. */
+/* Killed between the commit and the removal of the file. */
 static void what_a_killed_janitor_left_is_removed(void **state)
 {
 	static const char *const others[] = { "1972-06.zst.away", "1972-6.zst", "notes" };
@@ -216,7 +216,7 @@ static void what_a_killed_janitor_left_is_removed(void **state)
 	while (janitor_step(f->db, &config, now, &err) == 1)
 		;
 	path_of(f, "1972-06.zst", path);
-	ok(access(path, F_OK)); /* who keeps all of them may have put it there */
+	ok(access(path, F_OK)); /* with unlimited retention it may be a user's own file */
 	config.keep_archive_ms = 60 * day_ms;
 	int more;
 	while ((more = janitor_step(f->db, &config, now, &err)) == 1)
@@ -229,7 +229,7 @@ static void what_a_killed_janitor_left_is_removed(void **state)
 		path_of(f, others[i], path);
 		ok(access(path, F_OK));
 	}
-	/* one that cannot be removed is told, and holds up nothing */
+	/* a file that cannot be removed is reported, and blocks nothing */
 	path_of(f, "1972-05.zst", path);
 	ok(mkdir(path, 0700));
 	ok(db_begin(f->db, &err));
@@ -245,7 +245,7 @@ static void what_a_killed_janitor_left_is_removed(void **state)
 	assert_int_equal(count(f, "SELECT count(*) FROM comparison WHERE is_raw"), 0);
 }
 
-/* Where the archive cannot be written, the rest goes on. */
+/* If the archive cannot be written, the other steps continue. */
 static void a_full_disk_keeps_single_times(void **state)
 {
 	struct fixture *f = *state;
@@ -257,7 +257,7 @@ static void a_full_disk_keeps_single_times(void **state)
 	ok(store_event(f->db, now - 8 * day_ms, "job.state", "{}", &id, &err));
 	ok(db_commit(f->db, &err));
 	snprintf(path, sizeof path, "%s/samples", f->folder);
-	FILE *file = fopen(path, "w"); /* where the folder would be */
+	FILE *file = fopen(path, "w"); /* a file at the path of the folder */
 	assert_non_null(file);
 	fclose(file);
 	assert_int_equal(janitor_step(f->db, &config, now, &err), -1);
@@ -274,7 +274,7 @@ static void a_full_disk_keeps_single_times(void **state)
 static void a_broken_database_is_reported(void **state)
 {
 	struct fixture *f = *state;
-	ok(db_begin(f->db, &err)); /* somebody forgot to end it: a step must not join in */
+	ok(db_begin(f->db, &err)); /* a transaction was left open: a step must not join it */
 	err_clear(&err);
 	assert_int_equal(janitor_step(f->db, &config, day_ms, &err), -1);
 	assert_true(err.text[0]);

@@ -1,4 +1,4 @@
-/* Writes about jobs: all of a transaction or nothing, with its event, and the memory of whether writing works. */
+/* Writes about jobs: the whole transaction or nothing, with its event, and the stored state of whether writing works. */
 #include "fixture_daemon.h"
 
 #include <signal.h>
@@ -48,7 +48,7 @@ static void test_a_move_tells(void **state)
 	assert_int_equal(events, 2);
 }
 
-/* A transaction that writes nothing says nothing about the disk, and is no reason to call it well. */
+/* A transaction without a write proves nothing about the disk, and must not reset the failure. */
 static void test_only_what_is_written_proves_that_it_can_be(void **state)
 {
 	(void)state;
@@ -64,7 +64,7 @@ static void test_only_what_is_written_proves_that_it_can_be(void **state)
 	ok(txn_begin(&g, &err));
 	ok(txn_end(&g, 0, &err));
 	assert_true(g.is_broken);
-	assert_false(txn_is_well(&g)); /* it tried */
+	assert_false(txn_is_well(&g)); /* the write was tried */
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &free_again), 0);
 	g.tried_ns = 0;
 	assert_true(txn_is_well(&g));

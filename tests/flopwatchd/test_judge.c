@@ -1,4 +1,4 @@
-/* A finished job becomes rows: verdicts from the samples, blame, alerts and their end, and judging again. */
+/* A finished job is stored as rows: verdicts from the samples, blame, alerts and their end, and judging again. */
 /* Left to `make check`: takes seconds. */
 #include "db/db.h"
 #include "judge_run.h"
@@ -122,7 +122,7 @@ static void costs_that_no_clock_shows_are_events(void **state)
 	assert_int_equal(
 		fixture_number(f, "SELECT payload ->> '$.cells[0].target' FROM event WHERE payload ->> 'what' = 'local_bytes'"),
 		128);
-	/* the alert names the kernel that is new */
+	/* the alert names the new kernel */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE grouped ->> '$[0].kernel' = 'attention_0' AND "
 					   "grouped ->> '$[0].phase' = 'run' AND title LIKE 'attention forward (run) -_.% %'"),
 		1);
@@ -151,7 +151,7 @@ static void equal_inputs_are_identical_without_a_worker(void **state)
 	plan_init(&r->plan);
 	result_free(r);
 	ok(judge_unrun(f->db, config, &plan, 5000, &out, &err));
-	assert_null(plan.request.cell); /* taken over */
+	assert_null(plan.request.cell); /* judge_unrun() takes ownership */
 	assert_int_equal(out.verdict, VERDICT_IDENTICAL);
 	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_IDENTICAL);
 	assert_true(isnan(cell_of(f, out.comparison, 0).change_pct));
@@ -191,14 +191,14 @@ static void broken_sides_are_blamed_rightly(void **state)
 	assert_int_equal(out.verdict, VERDICT_NOT_COMPARABLE);
 	assert_non_null(strstr(cell_of(f, out.comparison, 0).reason, "base build: make: exit 2"));
 
-	r = fixture_result(f, "main", 1, 4, 1); /* broken alike: inherited */
+	r = fixture_result(f, "main", 1, 4, 1); /* failed in the same way: inherited */
 	fixture_build(r, ROLE_BASE, "failed", "");
 	fixture_build(r, ROLE_TARGET, "failed", "");
 	assert_int_equal(judged(f, r, 7000).verdict, VERDICT_NOT_COMPARABLE);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing'"), 1); /* of the first, whose fault it is */
+		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing'"), 1); /* of the first one, which caused it */
 
-	r = fixture_result(f, "main", 1, 5, 1); /* a commit against itself has nobody to inherit from */
+	r = fixture_result(f, "main", 1, 5, 1); /* a commit against itself has no other commit to inherit from */
 	r->plan.request.kind = JOBKIND_SELFCHECK;
 	fixture_build(r, ROLE_BASE, "failed", "");
 	fixture_build(r, ROLE_TARGET, "failed", "");
@@ -225,18 +225,18 @@ static void failures_of_a_cell(void **state)
 	assert_int_equal(c.verdict, VERDICT_FAILED);
 	assert_string_equal(c.failure, "wrong");
 	assert_non_null(strstr(c.reason, "O[17,3,64]"));
-	assert_true(isnan(c.change_pct)); /* wrong is worse than slow: no timing */
+	assert_true(isnan(c.change_pct)); /* wrong takes precedence over slow: no timing */
 	assert_string_equal(cell_of(f, out.comparison, 1).failure, "crash");
 	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_NOT_COMPARABLE);
 	assert_int_equal(cell_of(f, out.comparison, 3).verdict, VERDICT_REJECTED);
 	assert_int_equal(cell_of(f, out.comparison, 4).verdict, VERDICT_REGRESSION);
 	c = cell_of(f, out.comparison, 5);
-	assert_int_equal(c.verdict, VERDICT_UNDECIDED); /* a gain that is not sure accuses nobody */
+	assert_int_equal(c.verdict, VERDICT_UNDECIDED); /* an uncertain gain blames no commit */
 	assert_string_equal(c.failure, "");
 	assert_true(isnan(c.change_pct));
 	assert_int_equal(cell_of(f, out.comparison, 6).verdict, VERDICT_NOT_COMPARABLE);
 	assert_string_equal(cell_of(f, out.comparison, 6).failure, "");
-	assert_int_equal(out.alert_is_new, 1); /* the slow cell is told although another failed */
+	assert_int_equal(out.alert_is_new, 1); /* the slow cell is reported although another failed */
 }
 
 static void what_a_side_does_not_do_is_no_trouble(void **state)
@@ -254,8 +254,8 @@ static void what_a_side_does_not_do_is_no_trouble(void **state)
 	assert_int_equal(cell_of(f, out.comparison, 0).verdict, VERDICT_UNSUPPORTED);
 	assert_int_equal(cell_of(f, out.comparison, 1).verdict, VERDICT_ADDED);
 	assert_true(isnan(cell_of(f, out.comparison, 1).change_pct));
-	assert_string_equal(cell_of(f, out.comparison, 2).failure, "unsupported"); /* its base did it */
-	for (int k = 0; k < 2; k++) {                                              /* of a commit beside itself, too */
+	assert_string_equal(cell_of(f, out.comparison, 2).failure, "unsupported"); /* its base failed */
+	for (int k = 0; k < 2; k++) {                                              /* also of a commit against itself */
 		r = fixture_result(f, "main", 2, 3 + (unsigned)k, 2);
 		r->plan.request.kind = k ? JOBKIND_SELFCHECK : JOBKIND_COMPARE;
 		fixture_measured(r, shift);
@@ -265,7 +265,7 @@ static void what_a_side_does_not_do_is_no_trouble(void **state)
 		assert_int_equal(out.verdict, VERDICT_UNCHANGED);
 		assert_int_equal(cell_of(f, out.comparison, 1).verdict, VERDICT_UNSUPPORTED);
 	}
-	r = fixture_result(f, "main", 2, 5, 1); /* nobody has seen that the target does it */
+	r = fixture_result(f, "main", 2, 5, 1); /* no check has shown whether the target fails, too */
 	fixture_build(r, ROLE_BASE, "ok", "aaaa");
 	fixture_build(r, ROLE_TARGET, "ok", "bbbb");
 	fixture_check(r, ROLE_BASE, 0, "unsupported", "");
@@ -312,7 +312,7 @@ static void unmeasured_cells_are_undecided(void **state)
 	assert_string_equal(cell_of(f, out.comparison, 0).reason, "not measured: the budget ended first");
 }
 
-/* One run that counts, two that heat took, and no more time: what is missing is said, not only how many it takes. */
+/* One valid run, two rejected because of heat, and no time left: the missing number is reported as well as the number taken. */
 static void what_kept_a_cell_open_is_said(void **state)
 {
 	struct fixture *f = *state;
@@ -359,7 +359,7 @@ static void throttled_runs_are_not_believed(void **state)
 		else
 			assert_int_equal(c.runs, 4);
 	}
-	/* how long, for those who watch: of void runs, too */
+	/* how long each reason held the clock, for monitoring: in void runs, too */
 	char sql[200];
 	static const char *const reasons[] = { "hw_thermal", "sw_power_cap" };
 	assert_true(held_s[0] > 0 && held_s[1] > 0);
@@ -372,7 +372,7 @@ static void throttled_runs_are_not_believed(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device_throttle"), 2);
 }
 
-/* A planted loss in a cell that was once noisy; then in one that is. */
+/* A planted regression in a cell that was once noisy; then in one that is. */
 static void what_is_clear_outweighs_what_is_remembered(void **state)
 {
 	struct fixture *f = *state;
@@ -412,7 +412,7 @@ static void slow_calls_more_frequent_are_flagged(void **state)
 	}
 	struct judge_outcome out = judged(f, r, 5000);
 	struct store_cell c = cell_of(f, out.comparison, 0);
-	assert_int_equal(c.verdict, VERDICT_UNCHANGED); /* nothing confirmed it */
+	assert_int_equal(c.verdict, VERDICT_UNCHANGED); /* no second set confirmed it */
 	assert_true(c.flags & FLAG_TAIL && c.decider == DECIDER_PAIRS);
 	assert_non_null(strstr(c.reason, "1 call in 8 takes 25 % longer: "));
 	assert_non_null(strstr(c.reason, "not confirmed by a second set of runs"));
@@ -481,16 +481,16 @@ static void judging_again_says_the_same(void **state)
 	assert_false(changed);
 	assert_string_equal(before, after); /* to the last byte */
 	/* from the archive */
-	assert_int_equal(fixture_archive(f, 5000), 0); /* not older than that */
+	assert_int_equal(fixture_archive(f, 5000), 0); /* none is older than that */
 	assert_int_equal(fixture_archive(f, 5001), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE ms IS NOT NULL OR mhz IS NOT NULL"), 0);
 	int64_t reads = archive_reads();
 	ok(judge_again(f->db, id, &changed, &err));
-	assert_int_equal(archive_reads() - reads, 1); /* however often each of its cells is asked for */
+	assert_int_equal(archive_reads() - reads, 1); /* however often its cells are requested */
 	etag_of(f, id, after);
 	assert_false(changed);
 	assert_string_equal(before, after);
-	/* without the raw times the estimates are enough for every verdict and figure */
+	/* without the samples, the stored estimates suffice for every verdict and value */
 	fixture_forget_times(f, 5001);
 	ok(judge_again(f->db, id, &changed, &err));
 	etag_of(f, id, after);
@@ -514,7 +514,7 @@ static void judging_again_follows_the_rule(void **state)
 	assert_int_equal(cell_of(f, out.comparison, 0).verdict, VERDICT_UNCHANGED);
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM comparison WHERE verdict = 'unchanged' AND n_regressions = 0"), 1);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1); /* a person's business */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1); /* only a user ends it */
 	refused(ERR_NOT_FOUND, judge_again(f->db, 4711, &changed, &err));
 }
 
@@ -545,7 +545,7 @@ static void changed_kernels_are_named(void **state)
 		add_node(r, roles[i], "forward", i ? 255 : 168, 0);
 		add_node(r, roles[i], "combine", 32, 0xc0);
 		add_node(r, roles[i], "cast", 32, 0xca + (unsigned)i);
-		add_node(r, roles[i], "lists", 32, i ? 0xab : 0); /* code known on one side: nothing is said */
+		add_node(r, roles[i], "lists", 32, i ? 0xab : 0); /* code known on one side: not reported */
 		add_node(r, roles[i], i ? "only_target" : "only_base", 1, 0);
 	}
 	int64_t id = judged(f, r, 5000).comparison;

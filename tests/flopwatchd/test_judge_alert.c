@@ -1,4 +1,4 @@
-/* Who is told of a result, and when it is over: one alert a commit, over all suites, until it is made up for. */
+/* Alerts of results, and their end: one alert a commit, over all suites, until the regression is compensated. */
 /* Left to `make check`: takes seconds. */
 #include "judge_run.h"
 
@@ -17,7 +17,7 @@ static void regression_opens_one_alert_and_tells_all(void **state)
 	assert_int_equal(fixture_number(f, "SELECT payload ->> 'event' = 'alert.opened' AND payload ->> 'comparison' = 1 AND "
 					   "payload -> 'cells' ->> 0 LIKE '%attention/dense%' FROM outbox"),
 		1);
-	/* measured again with the same answer: still one, and nobody is told twice */
+	/* measured again with the same result: still one alert, and no second notification */
 	out = compare(f, "main", 1, 2, 0.04, 6000);
 	assert_false(out.alert_is_new);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 1);
@@ -28,10 +28,10 @@ static void branch_recovers_against_the_same_base(void **state)
 {
 	struct fixture *f = *state;
 	struct judge_outcome out = compare(f, "topic", 1, 2, 0.04, 5000);
-	out = compare(f, "topic", 1, 3, 0.04, 6000); /* still slow: an alert of its own, in place of the older tip's */
+	out = compare(f, "topic", 1, 3, 0.04, 6000); /* still slow: a separate alert, which replaces the older tip's */
 	assert_int_equal(out.n_recovered, 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1);
-	out = compare(f, "elsewhere", 1, 4, 0, 7000); /* another branch clears nothing */
+	out = compare(f, "elsewhere", 1, 4, 0, 7000); /* another branch resolves nothing */
 	assert_int_equal(out.n_recovered, 0);
 	out = compare(f, "topic", 1, 5, 0, 8000);
 	assert_int_equal(out.n_recovered, 1);
@@ -44,13 +44,13 @@ static void main_recovers_only_when_the_loss_is_made_up(void **state)
 {
 	struct fixture *f = *state;
 	compare(f, "main", 1, 2, 0.06, 5000);
-	/* unchanged against a base that already holds the loss proves nothing */
+	/* unchanged against a base that already has the regression proves nothing */
 	assert_int_equal(compare(f, "main", 2, 3, 0, 6000).n_recovered, 0);
-	/* half of it back is not all of it */
+	/* half of the regression recovered is not enough */
 	assert_int_equal(compare(f, "main", 3, 4, -0.03, 7000).n_recovered, 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1);
 	assert_int_equal(compare(f, "main", 4, 5, -0.03, 8000).n_recovered, 1);
-	/* and a force-push to before the loss needs no gain */
+	/* and a force-push to before the regression needs no improvement */
 	compare(f, "main", 5, 6, 0.04, 9000);
 	assert_int_equal(compare(f, "main", 5, 7, 0, 10000).n_recovered, 1);
 }
@@ -66,13 +66,13 @@ static struct judge_outcome compare_broken(struct fixture *f, const char *branch
 static void main_is_broken_once_until_it_is_mended(void **state)
 {
 	struct fixture *f = *state;
-	assert_int_equal(compare_broken(f, "topic", 1, 9, 4000).alert, 0); /* its author's affair */
+	assert_int_equal(compare_broken(f, "topic", 1, 9, 4000).alert, 0); /* only its author is concerned */
 	struct judge_outcome out = compare_broken(f, "main", 1, 2, 5000);
 	assert_true(out.alert_is_new);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing' AND state = 'open' AND "
 					   "grouped ->> '$[0].failure' = 'build'"),
 		1);
-	assert_int_equal(compare_broken(f, "main", 1, 3, 6000).alert, 0);      /* still broken accuses nobody else */
+	assert_int_equal(compare_broken(f, "main", 1, 3, 6000).alert, 0);      /* still broken: blames no other commit */
 	assert_int_equal(compare(f, "main", 1, 4, 0.04, 7000).n_recovered, 1); /* slower, but it builds */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing' AND state = 'resolved'"), 1);
 	assert_true(compare_broken(f, "main", 4, 5, 8000).alert_is_new);
@@ -81,7 +81,7 @@ static void main_is_broken_once_until_it_is_mended(void **state)
 static void main_that_is_not_believed_is_reported(void **state)
 {
 	struct fixture *f = *state;
-	for (int i = 0; i < 3; i++) { /* a branch, main, and main beside a device that went wrong */
+	for (int i = 0; i < 3; i++) { /* a branch, main, and main with a device that failed */
 		struct result *r = fixture_result(f, i ? "main" : "topic", 1, 2 + (unsigned)i, 1);
 		fixture_accepted(r);
 		fixture_fault(r, i == 2 ? ROLE_DEVICE : ROLE_TARGET, 0, i == 2 ? "device" : "forged");
@@ -104,10 +104,10 @@ static void an_accepted_loss_is_the_new_level(void **state)
 	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "numerics need it", 5500, &err));
 	judge_range(f, 1, 3, 2);
 	judge_range(f, 1, 4, 2);
-	assert_int_equal(compare(f, "topic", 1, 3, 0.04, 6000).alert, 0);    /* the same loss, still against the same base */
+	assert_int_equal(compare(f, "topic", 1, 3, 0.04, 6000).alert, 0);    /* the same regression, against the same base */
 	assert_int_equal(compare(f, "topic", 1, 3, 0.05, 6500).alert, 0);    /* within the threshold of it */
-	assert_true(compare(f, "topic", 1, 4, 0.08, 7000).alert_is_new);     /* as much again */
-	assert_true(compare(f, "elsewhere", 1, 5, 0.04, 8000).alert_is_new); /* nobody accepted it there */
+	assert_true(compare(f, "topic", 1, 4, 0.08, 7000).alert_is_new);     /* another regression of that size */
+	assert_true(compare(f, "elsewhere", 1, 5, 0.04, 8000).alert_is_new); /* it is not accepted on this branch */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'accepted'"), 1);
 }
 
@@ -139,7 +139,7 @@ static void a_suite_that_lost_nothing_clears_nothing(void **state)
 			out[i] = compare_suite(f, suites[order][i], "main", n, n + 1, lost ? 0.06 : 0, 5000);
 			assert_int_equal(out[i].alert_is_new, lost);
 		}
-		for (unsigned i = 0; i < 2; i++) /* each beside a base that holds the loss */
+		for (unsigned i = 0; i < 2; i++) /* each against a base that has the regression */
 			assert_int_equal(compare_suite(f, suites[order][i], "main", n + 1, n + 2, 0, 6000).n_recovered, 0);
 		assert_int_equal(compare_suite(f, "other", "main", n + 2, n + 3, -0.06, 7000).n_recovered, 0);
 		assert_int_equal(compare_suite(f, "ffa", "main", n + 2, n + 3, -0.06, 7000).n_recovered, 1);
@@ -160,16 +160,16 @@ static void an_alert_holds_the_cells_of_all_suites(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.extended' AND "
 					   "json_array_length(payload, '$.cells') = 2"),
 		2);
-	compare_suite(f, "other", "main", 1, 2, 0.06, 5200); /* measured again: nothing that is not known */
+	compare_suite(f, "other", "main", 1, 2, 0.06, 5200); /* measured again: nothing new */
 	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.extended'"), 2);
-	/* one suite is well again, the other is not */
+	/* one suite has recovered, the other has not */
 	assert_int_equal(compare_suite(f, "ffa", "main", 2, 3, 0, 6000).n_recovered, 0);
 	assert_int_equal(compare_suite(f, "other", "main", 2, 3, -0.06, 6000).n_recovered, 0);
 	assert_int_equal(compare_suite(f, "ffa", "main", 3, 4, -0.04, 7000).n_recovered, 1);
 }
 
-/* One cell of a suite in parts, which only that part has. */
+/* A cell that only one shard of its suite has. */
 static struct judge_outcome compare_part(
 	struct fixture *f, int part, unsigned base, unsigned target, double shift, int64_t now_ms)
 {
@@ -245,12 +245,12 @@ static void a_newer_tip_says_it_all_once_every_suite_has(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event WHERE reason LIKE 'the newer tip has alert %'"), 1);
 }
 
-/* A cell of 0.85 ms that lost 0.016 ms in "run", while a phase of 0.004 ms certainly takes twice as long, which is a quarter of that. */
+/* A cell of 0.85 ms lost 0.016 ms in "run", while a phase of 0.004 ms certainly takes twice as long, which is a quarter of that. */
 static void a_phase_is_named_only_where_it_explains_half(void **state)
 {
 	struct fixture *f = *state;
 	static const struct {
-		double merge; /* what the short phase takes more, as a share of the cell's time */
+		double merge; /* additional time of the short phase, as a fraction of the cell's time */
 		int runs;     /* in which phases were timed */
 		const char *title;
 	} cases[] = {
@@ -276,7 +276,7 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 			bool is_merge = strcmp(m->phase, "prepare") == 0;
 			if (is_merge)
 				snprintf(m->phase, sizeof m->phase, "range_merge");
-			for (int v = 0; v < m->n; v++) { /* the rest of the time stands in "run", which varies and says nothing */
+			for (int v = 0; v < m->n; v++) { /* the remaining time is in "run", which varies and shows no cause */
 				float cell_ms = m->ms[0][v],
 				      own = cell_ms * (float)(cases[k].merge * (1 + noise_normal(&noise) * 1e-3));
 				m->ms[1][v] = is_merge ? 2 * own : cell_ms * (v & 1 ? 1.02f : 0.98f);
@@ -312,10 +312,10 @@ static void cells_that_no_phase_explains_stay_with_those_of_the_only_phase(void 
 			"[{\"family\":\"linear\",\"direction\":\"once\",\"phase\":null,\"kernel\":null,\"cells\":2,\"worst_pct\":-9.2}]" },
 		{ "[" CELL(QUANTISE, SCALE, -9.1) "," CELL(QUANTISE, SCALE, -9.2) "]",
 			"linear once (quantise_weight) -9.2 % in 2 cells", NULL },
-		/* two causes are two groups, and nothing says to which of them the third cell belongs */
+		/* two causes are two groups, and it is unknown to which of them the third cell belongs */
 		{ "[" CELL(QUANTISE, "null", -9.1) "," CELL("null", "null", -9) "," CELL(PACK, "null", -9.2) "]",
 			"linear once (pack_weight) -9.2 % in 1 cell, and 2 more groups", NULL },
-		/* a kernel that is known without any phase is another cause */
+		/* a kernel without any phase is a separate cause */
 		{ "[" CELL(QUANTISE, "null", -9.2) "," CELL("null", SCALE, -9.1) "]",
 			"linear once (quantise_weight) -9.2 % in 1 cell, and 1 more group", NULL },
 	};

@@ -1,8 +1,8 @@
-/* A comparison that several devices timed: what each did is its own. */
+/* A comparison timed by several devices: results of each device are separate. */
 #include "flopwatchd/job/job.h"
 #include "judge_run.h"
 
-/* Two cells of main, timed by the device of the fixture; "another", whose clock was held back, confirmed that the first is slower. */
+/* Two cells of main, timed by the fixture's device; "another", with a throttled clock, confirmed that the first one is slower. */
 static void confirm_elsewhere(struct fixture *f)
 {
 	struct noise noise = { .state = 9, .white = 0.002, .process_run = 0.0005, .clock = 0.004 };
@@ -39,7 +39,7 @@ static void held_clocks_are_those_of_who_timed(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device_throttle"), 1);
 }
 
-/* The times of both say nothing of the pace of either. */
+/* Times of both devices together give the speed of neither. */
 static void what_two_devices_timed_is_no_pace_of_one(void **state)
 {
 	struct fixture *f = *state;
@@ -52,7 +52,7 @@ static void what_two_devices_timed_is_no_pace_of_one(void **state)
 		1);
 }
 
-/* Two directions of two groups on each of the devices that a comparison may be split over. */
+/* Two directions of two groups on each of the devices that share a comparison. */
 static void every_device_has_groups_of_its_own(void **state)
 {
 	(void)state;

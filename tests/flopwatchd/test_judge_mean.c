@@ -1,12 +1,12 @@
-/* A loss that only slow calls show, from its verdict to its end: alert, acceptance, searches, recovery, and judging again. */
+/* A regression that only slow calls show, from verdict to end: alert, acceptance, bisects, recovery, and judging again. */
 #include "db/db.h"
 #include "judge_run.h"
 
-enum { CELLS = 4 }; /* three dense ones, and a block-sparse one of a group of its own */
+enum { CELLS = 4 }; /* three dense ones, and a block-sparse one in a separate group */
 
 /*
- * Every tenth call of the dense cells takes a quarter longer on one side, in 6 runs and, where `sets` says so, 6 more; that of the base
- * where `side` is 0, of neither where it is -1. The typical call is `shift` slower.
+ * Every tenth call of the dense cells takes a quarter longer on one side, in 6 runs and, if `sets` is set, in 6 more; on the base
+ * if `side` is 0, on neither side if it is -1. The typical call is `shift` slower.
  */
 static struct judge_outcome compare_tails(
 	struct fixture *f, const char *branch, unsigned base, unsigned target, int side, int sets, double shift, int64_t now_ms)
@@ -59,7 +59,7 @@ static void a_lost_mean_is_a_regression_reported_in_words(void **state)
 			"grouped ->> '$[0].phase' IS NULL FROM alert"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT worst_pct < -2 FROM comparison"), 1);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history is one of typical calls */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history contains typical calls */
 	ok(store_bisect_cells(f->db, out.comparison, take_change, &m, &err));
 	assert_true(fabs(m - 0.0247) < 0.003);
 	struct buf body;
@@ -78,7 +78,7 @@ static void a_lost_mean_is_a_regression_reported_in_words(void **state)
 	buf_fini(&body);
 }
 
-/* What a first set shows is measured again; beside a typical call that got slower, slow calls are no news. */
+/* A regression of a first set is measured again; if the typical call got slower, slow calls are not reported separately. */
 static void slow_calls_alone_are_not_enough(void **state)
 {
 	struct fixture *f = *state;
@@ -97,7 +97,7 @@ static void slow_calls_alone_are_not_enough(void **state)
 static void a_lost_mean_ends_by_a_gained_one(void **state)
 {
 	struct fixture *f = *state;
-	/* a branch: its next tip shows none of it */
+	/* a branch: its next tip does not have it */
 	assert_true(compare_tails(f, "topic", 1, 2, 1, 2, 0, 5000).alert_is_new);
 	assert_int_equal(compare_tails(f, "topic", 1, 3, -1, 1, 0, 6000).n_recovered, 1);
 	/* the upstream branch: the next base has it */
@@ -122,7 +122,7 @@ static void an_accepted_tail_is_the_new_level(void **state)
 	out = compare_tails(f, "topic", 1, 3, 1, 2, 0, 6000);
 	assert_int_equal(out.verdict, VERDICT_REGRESSION);
 	assert_int_equal(out.alert, 0);
-	/* nor is it told twice on the upstream branch, against one base */
+	/* nor is it reported twice on the upstream branch, against one base */
 	assert_true(compare_tails(f, "main", 1, 4, 1, 2, 0, 7000).alert_is_new);
 	assert_int_equal(compare_tails(f, "main", 1, 5, 1, 2, 0, 8000).alert, 0);
 }
@@ -133,7 +133,7 @@ static void judging_again_says_the_same(void **state)
 	struct judge_outcome out = compare_tails(f, "main", 1, 2, 1, 2, 0, 5000);
 	struct store_cell before = cell_of(f, out.comparison, 1);
 	char etag[3][65];
-	for (int i = 0; i < 3; i++) { /* from samples, from the archive, from none */
+	for (int i = 0; i < 3; i++) { /* from samples, from the archive, from neither */
 		struct buf body;
 		bool changed;
 		if (i == 1)

@@ -1,9 +1,9 @@
-/* What only sustained runs show: losses and gains of a kernel that is kept busy, what they are told by, and how they end. */
+/* Sustained runs: regressions and gains that only a busy kernel has, their alert texts, and how they end. */
 #include "judge_run.h"
 
 #include "flopwatchd/job/internal.h"
 
-/* A loss of the sustained runs is one, whichever way the pairs lean; that of an underpowered cell is called where it is clear. */
+/* A regression of sustained runs counts whatever the pairs show; one of an underpowered cell counts if it is clear. */
 static void sustained_losses_are_called(void **state)
 {
 	struct fixture *f = *state;
@@ -25,7 +25,7 @@ static void sustained_losses_are_called(void **state)
 	}
 }
 
-/* Six runs and, as a worker does for a would-be loss, six more: pairs and sustained runs of one cell. Units: log ratios. */
+/* Six runs and, as a worker does for a possible regression, six more: pairs and sustained runs of one cell. Units: log ratios. */
 static struct judge_outcome compare_sustained_runs(struct fixture *f, const char *branch, unsigned base, unsigned target,
 	double pairs, double sustained_runs, int64_t now_ms)
 {
@@ -63,10 +63,10 @@ static void sustained_losses_are_reported_by_what_decided(void **state)
 	struct figures figures;
 	ok(figures_read(f->db, c.id, &figures, &err));
 	assert_true(figures.sustained.runs == 12);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history is one of pairs */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history contains pairs */
 	ok(store_bisect_cells(f->db, out.comparison, take_change, &m, &err));
 	assert_true(fabs(m - 0.08) < 0.005);
-	/* a loss of the pairs is theirs, whatever sustained runs say */
+	/* a regression of the pairs is attributed to them, whatever sustained runs show */
 	c = cell_of(f, compare_sustained_runs(f, "topic", 1, 3, 0.04, 0.08, 6000).comparison, 0);
 	assert_true(c.verdict == VERDICT_REGRESSION && c.decider == DECIDER_PAIRS && c.decided_m == c.m && c.decided_se == c.se);
 	assert_true(c.decided_pct == c.change_pct);
@@ -80,14 +80,14 @@ static void sustained_losses_end_by_sustained_gains(void **state)
 	compare_sustained_runs(f, "main", 1, 2, 0, 0.08, 5000);
 	assert_int_equal(compare_sustained_runs(f, "main", 2, 3, 0, 0, 6000).n_recovered, 0);
 	assert_int_equal(compare_sustained_runs(f, "main", 3, 4, 0, -0.03, 7000).n_recovered, 0);
-	assert_int_equal(compare(f, "main", 4, 5, 0, 8000).n_recovered, 0); /* its sentinels saw nothing */
+	assert_int_equal(compare(f, "main", 4, 5, 0, 8000).n_recovered, 0); /* its sentinel runs found nothing */
 	assert_int_equal(compare_sustained_runs(f, "main", 5, 6, 0, -0.05, 9000).n_recovered, 1);
-	/* and against a base from before it, unchanged is enough */
+	/* and against a base from before it, unchanged is sufficient */
 	compare_sustained_runs(f, "topic", 1, 7, 0, 0.08, 10000);
 	assert_int_equal(compare(f, "topic", 1, 8, 0, 11000).n_recovered, 1);
 }
 
-/* Only sustained runs got faster: an improvement, told by its best cell and by what decided; the history of pairs knows no step. */
+/* Only sustained runs got faster: an improvement, reported by its best cell and deciding series; the history has no step. */
 static void a_sustained_gain_is_an_improvement(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* What a branch has no more of a suite in parts: cells that only nights measure are told as those of a push are. */
+/* Removed cells of a sharded suite: cells that only off-peak jobs measure are reported like those of a push. */
 #include "judge_run.h"
 
 #include "flopwatchd/alert/alert.h"
@@ -27,7 +27,7 @@ static void parse(struct suite *s, const char *lengths, int push)
 	buf_fini(&text);
 }
 
-/* A part of that suite, before anything was told of it. `push` 0: the whole suite, which a push measures. */
+/* A shard of that suite, before any cell was reported. `push` 0: the whole suite, which a push measures. */
 static struct result *part_of(struct fixture *f, const char *lengths, int push, int part, unsigned base, unsigned target)
 {
 	struct suite s;
@@ -73,7 +73,7 @@ static const char *vanished(struct fixture *f)
 	return keys;
 }
 
-/* The longest cell, which the push's part does not have: else these tests would ask nothing. */
+/* The longest cell, which the push's shard must not contain: otherwise these tests would test nothing. */
 static void check_draw(void)
 {
 	struct suite s;
@@ -96,13 +96,13 @@ static void a_cell_that_only_nights_measure_is_reported(void **state)
 	assert_null(strchr(vanished(f), ' '));
 	assert_int_equal(
 		fixture_number(f, "SELECT title = '1 cell is gone from suite ffa, whose installed file changed' FROM alert"), 1);
-	/* neither the night after it nor the next push tells it again, or ends it */
+	/* neither the next off-peak job nor the next push reports it again, or ends it */
 	assert_int_equal(measured(f, lengths_less, 2, 1, 2, 3, 6001).n_recovered, 0);
 	out = measured(f, lengths_less, 2, 0, 3, 4, 7000);
 	assert_int_equal(out.alert, 0);
 	assert_int_equal(out.n_recovered, 0);
 	assert_non_null(strstr(vanished(f), "/s512/"));
-	/* it ends when a night has measured the cell again */
+	/* it ends when an off-peak job has measured the cell again */
 	assert_int_equal(measured(f, lengths_all, 2, 0, 4, 5, 8000).n_recovered, 0);
 	assert_int_equal(measured(f, lengths_all, 2, 1, 4, 5, 8001).n_recovered, 1);
 	assert_string_equal(vanished(f), "");
@@ -177,7 +177,7 @@ static void of_thousands_of_cells_an_alert_keeps_some_and_tells_how_many(void **
 	alert_cells_fini(&gone);
 }
 
-/* The branch's kernel does what these cells ask for, but not that length; nor does the base's. */
+/* The branch's kernel supports these cells, but not that length; nor does the base's. */
 static struct judge_outcome measured_without(struct fixture *f, const char *lengths, int part, unsigned base, unsigned target,
 	const char *length, const char *failure, int64_t now_ms)
 {
@@ -200,7 +200,7 @@ static void what_was_lost_before_the_parts_were_cut_anew_is_reported(void **stat
 		int64_t now = 5000 + 10000 * (int64_t)i;
 		measured(f, lengths_all, 2, 0, n, n + 1, now);
 		measured(f, lengths_all, 2, 1, n, n + 1, now + 1);
-		/* of another suite its base is the commit before it, which had lost it already */
+		/* in another suite its base is the commit before it, which had removed the cell already */
 		measured(f, lengths_less, 2, 0, n + 2, n + 3, now + 1000);
 		struct judge_outcome out = measured_without(f, lengths_less, 1, n + 2, n + 3, "/s448/", failures[i], now + 1001);
 		assert_true(out.alert_is_new);
@@ -213,7 +213,7 @@ static void what_was_lost_before_the_parts_were_cut_anew_is_reported(void **stat
 		stmt_text(s, ":failure", failures[i]);
 		assert_true(stmt_first_int(s, &titled, &err) >= 0);
 		assert_int_equal(titled, 1);
-		/* the next night neither tells it again nor ends it */
+		/* the next off-peak job neither reports it again nor ends it */
 		out = measured_without(f, lengths_less, 1, n + 3, n + 4, "/s448/", failures[i], now + 2000);
 		assert_int_equal(out.alert, 0);
 		assert_int_equal(out.n_recovered, 0);

@@ -1,4 +1,4 @@
-/* When it is night, by the hours of the configuration, and since when. */
+/* The off-peak schedule, by the hours of the configuration, and the start of the present period. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* How many minutes the night is old at that time of the day; -1: it is day. */
+/* Minutes since the off-peak period began at that time of the day; -1 outside of it. */
 static int64_t age(int hour, int minute)
 {
 	int64_t now = 20000 * (int64_t)DAY_MS + (hour * 60 + minute) * (int64_t)MINUTE_MS + 17, since = 0;

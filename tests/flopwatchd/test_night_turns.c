@@ -1,4 +1,4 @@
-/* What is asked for at night: every part of every large suite in its turn, each beside what it was measured with before. */
+/* Off-peak jobs: every shard of every large suite in rotation, each against the commit of its previous measurement. */
 /* Left to `make check`: takes seconds. */
 #include "fixture_db.h"
 
@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-/* A push has measured its part of a suite. */
+/* A push has measured its shard of a suite. */
 static void push(struct fixture *f, const char *suite, const char *sha, int parts, unsigned target)
 {
 	const struct suite_size size = { .cells = 40 * parts, .parts = parts, .nights = 7 };
@@ -43,7 +43,7 @@ static void push(struct fixture *f, const char *suite, const char *sha, int part
 	ok(db_commit(f->db, &err));
 }
 
-/* What was asked for last, while it waits. */
+/* The last requested job, while it is queued. */
 static struct store_job requested(struct fixture *f)
 {
 	struct store_job job;
@@ -52,7 +52,7 @@ static struct store_job requested(struct fixture *f)
 	return job;
 }
 
-/* It is measured, with the suite as it is now. */
+/* It is measured, with the present suite. */
 static void measure(struct fixture *f, const struct store_job *job, int64_t now_ms)
 {
 	struct store_comparison c = { .job = job->id,
@@ -83,7 +83,7 @@ static int look(int64_t now_ms)
 	return queued;
 }
 
-/* However many there are, and nothing is pushed meanwhile. */
+/* However many shards there are, and without pushes meanwhile. */
 static void every_part_of_a_commit_once(void **state)
 {
 	enum { PARTS = 200 };
@@ -101,7 +101,7 @@ static void every_part_of_a_commit_once(void **state)
 
 static void every_suite_has_its_share_before_any_has_more(void **state)
 {
-	static const char *const wanted[] = { "a", "a", "b", "b", "a" }; /* 14 parts in 7 nights */
+	static const char *const wanted[] = { "a", "a", "b", "b", "a" }; /* 14 shards in 7 nights */
 	struct fixture *f = *state;
 	int64_t suite[2];
 	push(f, "a", "1", 15, 2);
@@ -123,7 +123,7 @@ static void beside_what_it_was_measured_with_before(void **state)
 	push(f, "large", "1", 2, 2);
 	assert_int_equal(look(NOW_MS), 1);
 	struct store_job job = requested(f);
-	assert_string_equal(job.base_sha, ""); /* as a push's */
+	assert_string_equal(job.base_sha, ""); /* as for a push */
 	measure(f, &job, NOW_MS);
 	push(f, "large", "1", 2, 5);
 	assert_int_equal(look(NOW_MS + 1), 1);
@@ -132,7 +132,7 @@ static void beside_what_it_was_measured_with_before(void **state)
 	assert_string_equal(job.base_sha, fixture_sha(2));
 	assert_string_equal(job.base_how, "last-night");
 	measure(f, &job, NOW_MS + 1);
-	push(f, "large", "2", 3, 6); /* its cells are others now: part 1 is no longer what it was */
+	push(f, "large", "2", 3, 6); /* its cells differ now: shard 1 is another one than before */
 	for (int part = 1; part <= 2; part++) {
 		assert_int_equal(look(NOW_MS + 2), 1);
 		job = requested(f);
@@ -140,7 +140,7 @@ static void beside_what_it_was_measured_with_before(void **state)
 		assert_string_equal(job.base_sha, "");
 		measure(f, &job, NOW_MS + 2);
 	}
-	push(f, "large", "1", 2, 7); /* as before, but the commits between have the other one */
+	push(f, "large", "1", 2, 7); /* as before, but commits in between have the other suite */
 	assert_int_equal(look(NOW_MS + 3), 1);
 	job = requested(f);
 	assert_int_equal(job.part, 1);

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 flopwatch() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@"; }
-parts_done() { # commit: how many parts have a comparison of it
+parts_done() { # commit: number of shards with a comparison of it
 	sql "SELECT count(DISTINCT j.part) FROM job j JOIN comparison c ON c.job = j.id WHERE j.part > 0 AND j.target_sha = '$1'"
 }
 night_is_over() { [ "$(parts_done "$1")" = 2 ]; }
@@ -16,7 +16,7 @@ pushed() { # commit: the verdict of its push; an off-peak job may have begun
 	await push_ended "$1"
 	sql "SELECT verdict FROM comparison WHERE id = $(of_push "$1")"
 }
-of_part() { # part, commit
+of_part() { # shard, commit
 	sql "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.part = $1 AND j.target_sha = '$2'"
 }
 
@@ -69,7 +69,7 @@ words='A push measures 4 of the 48 cells of this suite; the others are measured 
 like "so does its page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" "$words"
 like "and the command line" "$(flopwatch wait "$first")" "$words"
 
-# ---- a push interrupts the night ----
+# ---- a push interrupts the off-peak job ----
 ok "the night begins when nothing waits" await test -f "$tmp/held"
 night=$(sql "SELECT id FROM job WHERE origin = 'night' ORDER BY id LIMIT 1")
 is "with the first part of the newest commit" "$(sql "SELECT part || ' ' || target_sha FROM job WHERE id = $night")" "1 $first"
@@ -83,7 +83,7 @@ rm "$tmp/hold"
 like "which is measured" "$(result_of "$(head_of kernels)")" '^done '
 is "before it" "$(sql "SELECT count(*) FROM comparison WHERE job = $night AND id < (SELECT max(c.id) FROM comparison c JOIN job j ON j.id = c.job WHERE j.branch = 'team/other')")" 0
 
-# ---- the night ----
+# ---- the off-peak period ----
 ok "then the night goes on to its end" await night_is_over "$first"
 is "push and night have measured every cell of main" "$(sql "SELECT count(DISTINCT key) FROM cell WHERE branch = 'main'")" 48
 is "each in one part" "$(sql "SELECT count(*) FROM cell WHERE branch = 'main'")" 48
@@ -116,7 +116,7 @@ is "its push finds the gain" "$(pushed "$fast")" improvement
 ok "the night has it back too" await night_is_over "$fast"
 is "in every cell, so that no alert is left" "$(sql "SELECT count(*) FROM alert WHERE state = 'open'")" 0
 
-# ---- a part that a person asks for again ----
+# ---- a shard that a user requests again ----
 rm -f "$tmp/held"
 touch "$tmp/hold"
 flopwatch retry "$night" >/dev/null

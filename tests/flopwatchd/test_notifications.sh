@@ -163,7 +163,7 @@ ok "Slack hears of it" await heard_chat
 like "in a sentence" "$(got /chat | jq -r '.body | fromjson | .text' | grep '^.regression. accepted')" \
 	"^\*regression\* accepted by local lab slow .* \(the &amp; price of &lt;safety&gt;\) <https://bench.example.org/alerts/[0-9]+\|look>"
 
-# ---- log, page and again ----
+# ---- log, page and retry ----
 id=$(api 'notifications?limit=500' | jq '[.items[] | select(.target == "late")][0].id')
 times=$(got /late | wc -l) messages=$(got /late | ids | wc -l)
 ok "flopwatch notifications" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" notifications

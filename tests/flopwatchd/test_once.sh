@@ -65,7 +65,7 @@ while read -r path made body; do
 	ok "$path: the daemon was killed before each of its $((n - 1)) writes" test $n -gt 3 -a "$status" = 201
 	is "the POST was answered when it was sent again" "$lost" ""
 	is "and has happened once each time" "$twice" ""
-	stop_daemon KILL # the plan that it read holds on
+	stop_daemon KILL # the plan that it read stays valid
 	start_daemon || exit 1
 done 2>/dev/null <<CASES # bash reports each killed one
 jobs 1 {"repo":"kernels","target":"$main","base":"$second","cells":"MARK"}

@@ -40,7 +40,7 @@ push kernels main
 lost=$(head_of kernels)
 is "weights that are quantised more slowly are a regression" "$(result_of "$lost")" "done regression"
 id=$(job_field "$(job_of "$lost")" comparison)
-words() { # JSON of cells: how many of which verdict in which direction
+words() { # JSON of cells: number of cells by verdict and direction
 	jq -r '[.cells[] | .verdict + " " + .direction] | group_by(.) | map("\(length) \(.[0])") | join(", ")'
 }
 is "of what is done once, and of no product" "$(api "comparisons/$id" | words)" "4 regression once, 6 unchanged forward"

@@ -37,7 +37,7 @@ push kernels main
 main=$(head_of kernels)
 is_under_way() { [ "$(sql "SELECT count(*) FROM job WHERE target_sha = '$main' AND state <> 'queued'")" != 0 ]; }
 await is_under_way
-ok "its device gets no more jobs for now" fw pause sim-0 # a peer's among them, which else may be there first
+ok "its device gets no more jobs for now" fw pause sim-0 # including jobs of a peer, which could be queued first
 await job_ended "$main"
 first=$(comparison_of "$main")
 is "before a peer was timed nothing is said of one" "$(api "comparisons/$first" | jq -c '[.cells[].peers] | unique')" "[[]]"

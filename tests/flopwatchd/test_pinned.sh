@@ -73,7 +73,7 @@ fw profile comparison "$id" --json >"$tmp/said" 2>&1
 is "a profile runs what was pinned" "$(jq -c '[.base_config, .target_config, ([.cells[] | [.base_config, .target_config, .target_tried]] | unique)]' "$tmp/said")" '["TILE=0","TILE=4",[["TILE=0","TILE=4",null]]]'
 is "and tells what the base's configuration does" "$(jq -c '[.cells[] | .counterfactual | .with_ms < .target_ms and .config == "TILE=0"] | unique' "$tmp/said")" '[true]'
 
-# ---- a provider that does not heed ----
+# ---- a provider that ignores the request ----
 branch kernels deaf main
 module 'tiles[2]'
 commit kernels "runs one tile"

@@ -1,4 +1,4 @@
-/* Whose manifest and whose suite count, and what makes two sides equal. */
+/* The manifest and the suite that count, and conditions for equal sides. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
-/* A commit whose blobs and oids are as given; base64 by hand is no reading. */
+/* A commit with the given blobs and oids; base64 written by hand would be unreadable. */
 static struct gitread_commit *commit_with(const char *blob_path, const char *blob, const char *input)
 {
 	struct gitread_commit *c = calloc(1, sizeof *c);
@@ -145,7 +145,7 @@ static void test_the_suite_of_the_base_comes_first(void **state)
 	memcpy(whole, p.suite_sha, sizeof whole);
 	take_suite(&p, c, "own", "*/causal/*", NULL);
 	assert_int_equal(p.request.n_cells, 2);
-	assert_string_equal(p.suite_sha, whole); /* of the whole suite, whatever part is measured */
+	assert_string_equal(p.suite_sha, whole); /* of the whole suite, whichever cells are measured */
 	take_suite(&p, c, "own", "nothing", "no cell of suite own matches nothing");
 	take_suite(&p, c, "../own", "", "`../own` is not the name of a suite; e.g. ffa");
 	snprintf(path, sizeof path, "%s/installed.yaml", folder);

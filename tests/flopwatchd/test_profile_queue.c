@@ -1,4 +1,4 @@
-/* Profiles in the queue: they come last, give way to a push, never make a comparison, and what a worker says is stored at their end. */
+/* Profiles in the queue: they run last, yield to a push, never create a comparison, and are stored at their end. */
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
@@ -21,7 +21,7 @@
 #define END                                                                                                                      \
 	"echo '{\"t\":\"profile\",\"cell\":0,\"path\":\"code\",\"why\":\"counters need a GPU\",\"tool\":\"\",\"passes\":0,"      \
 	"\"base_config\":\"\",\"target_config\":\"\",\"gpu_s\":0.5}'; "
-/* the target does not build: the shortest result of a push there is */
+/* the target does not build: the shortest possible result of a push */
 #define PUSH                                                                                                                     \
 	"echo '{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}'; "                                                       \
 	"echo '{\"t\":\"build\",\"role\":\"target\",\"state\":\"failed\",\"exit\":2,\"signal\":0,\"duration_ms\":5,"             \
@@ -65,7 +65,7 @@ static void begin(void)
 	ok(queue_start(loop, config, db, NULL, NULL, &queue, &err));
 }
 
-/* Ask for a profile of topic against main. */
+/* Request a profile of topic against main. */
 static int64_t request(const char *suite)
 {
 	struct store_job job = { .repo = repo_id, .origin = "api" };
@@ -116,7 +116,7 @@ static void test_the_suite_is_found_where_nobody_names_it(void **state)
 	begin();
 	fixture_until(STATE_IS("done"));
 	assert_string_equal(fixture_text("SELECT suite || ' ' || base_how FROM job"), "tiny given");
-	assert_int_equal(fixture_number("SELECT count(*) FROM job"), 1); /* one question, one suite */
+	assert_int_equal(fixture_number("SELECT count(*) FROM job"), 1); /* one request, one suite */
 }
 
 static void test_the_largest_cell_of_each_table_and_direction(void **state)
@@ -205,7 +205,7 @@ static void test_a_push_interrupts_a_profile(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM profile_kernel"), 1);
 }
 
-/* Its worker needs a while to leave: what it has said is not lost to a push that comes meanwhile. */
+/* Its worker takes time to exit: what it has sent is stored although a push arrives meanwhile. */
 static void test_a_profile_that_is_over_does_not_make_way(void **state)
 {
 	(void)state;
@@ -226,7 +226,7 @@ static void test_a_profile_that_is_over_does_not_make_way(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE 'sent to%'"), 2);
 }
 
-/* A push may not have a device that is paused, so what runs there goes on. */
+/* A push cannot use a paused device, so the job that runs there continues. */
 static void test_on_a_paused_device_nothing_makes_way(void **state)
 {
 	(void)state;
@@ -314,7 +314,7 @@ static void test_another_free_device_takes_the_push(void **state)
 	",\"phase\":\"run\",\"kernel\":\"" kernel "\",\"code\":\"\",\"ms\":" ms                                                  \
 	",\"grid\":[1,1,1],\"block\":[1,1,1],\"values\":{}}'; "
 
-/* The target runs a kernel more: what that is costs nothing to say, and the alert and its webhook hear of it. */
+/* The target runs one more kernel: its description needs no measurement, and the alert and its webhook contain it. */
 static void test_the_alert_is_reported_why(void **state)
 {
 	(void)state;

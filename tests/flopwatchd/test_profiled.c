@@ -1,4 +1,4 @@
-/* What a worker may say in a profile: each thing once, of a cell that there is and has not ended, and not without end. */
+/* Messages of a worker in a profile: each one once, of an existing cell that has not ended, and of bounded number. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static struct msg code(int cell)
 	return m;
 }
 
-/* Whatever becomes of it, its memory is freed. */
+/* Its memory is freed, whatever the result. */
 static int add(struct profiled *p, struct msg m)
 {
 	err_clear(&err);

@@ -28,7 +28,7 @@ worker = subprocess.Popen(command, stdin=subprocess.PIPE)
 
 def relay():
     job = b""
-    while select.select([0], [], []) and (data := os.read(0, 65536)):  # the worker, whose output it is too, never blocks on it
+    while select.select([0], [], []) and (data := os.read(0, 65536)):  # so that the worker never blocks on the shared output
         job = job + data if b"\n" not in job else job
         if b'"kind":"profile"' in job.split(b"\n")[0]:
             if os.path.exists(folder + "/die"):
@@ -51,7 +51,7 @@ start_daemon || exit 1
 push kernels main
 is "main is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
 
-# ---- an alert asks, and a push that a client waits for goes first ----
+# ---- an alert requests a profile, and a push that a client waits for goes first ----
 touch "$tmp/hold"
 cat >"$tmp/recipe" <<'LOG'
 echo "ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the function '_Z4gemmILi128EEvPf'" >&2
@@ -106,7 +106,7 @@ is "a cell that it does not have is status 4" $? 4
 flopwatch why 999 >"$tmp/said" 2>&1
 is "so is an alert that nobody asked about" $? 4
 
-# ---- people ask ----
+# ---- requests of users ----
 flopwatch profile main other >"$tmp/said" 2>&1
 is "of two commits" $? 0
 like "with an answer" "$(cat "$tmp/said")" '^profile [0-9]+  kernels'
@@ -139,7 +139,7 @@ is "the comment is written" $? 0
 is "twice, at one place" "$(cut -d' ' -f1 "$tmp/forge/requests" | paste -sd' ')" "POST PATCH"
 ok "and looks no more" is_said '| contains("not known yet") | not'
 
-# ---- a worker that is lost every time ----
+# ---- a worker that is disconnected every time ----
 touch "$tmp/die"
 slow_branch slower 1.09
 is "a loss is judged" "$(result_of "$(head_of kernels)")" "done regression"

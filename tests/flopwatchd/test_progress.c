@@ -1,4 +1,4 @@
-/* A worker's words as log lines and progress. */
+/* Messages of a worker as log lines and progress. */
 #include "fixture_daemon.h"
 
 #include "flopwatchd/session/session.h"
@@ -60,7 +60,7 @@ static void test_words_become_lines(void **state)
 	receive("{\"t\":\"fault\",\"cell\":1,\"role\":\"target\",\"class\":\"crash\",\"detail\":\"SIGSEGV\"}");
 	receive("{\"t\":\"fault\",\"cell\":null,\"role\":\"device\",\"class\":\"device\",\"detail\":\"hot\"}");
 	receive("{\"t\":\"done\",\"gpu_s\":1.5,\"wall_s\":2,\"cancelled\":false}");
-	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 0); /* not one write a word */
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 0); /* messages are written in batches, not one by one */
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT group_concat(line, '|') FROM (SELECT line FROM job_log ORDER BY id)"),
 		"build of base begins|check of target: second/forward is wrong: worst O[0]: 1 for 2|run 1, set 1: 2 cells|"
@@ -87,7 +87,7 @@ static void test_progress_says_where_it_is(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
 }
 
-/* Of a job that another set of runs follows, of some of its cells, which are checked anew. */
+/* Of a job with a second set of runs for some of its cells, which are checked again. */
 static void test_a_second_begin_counts_from_nothing(void **state)
 {
 	(void)state;
@@ -137,7 +137,7 @@ static void test_the_end_writes_what_waits(void **state)
 	receive("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
 	progress_end(&progress);
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 1);
-	receive("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}"); /* of no job any more */
+	receive("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}"); /* of a job that has ended */
 	progress_flush(&progress);
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 1);
 }

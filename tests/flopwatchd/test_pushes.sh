@@ -107,7 +107,7 @@ push kernels 'odd/<b>&"$(id)-;é'
 odd=$(head_of kernels)
 is "a branch of an odd name is a branch like others" "$(result_of "$odd")" "done improvement"
 
-# ---- main goes on ----
+# ---- main continues ----
 git -C "$tmp/kernels" checkout -q main
 echo 1.05 >"$tmp/kernels/kernels/factor"
 commit kernels "main is slower"
@@ -127,7 +127,7 @@ push kernels main
 forced=$(head_of kernels)
 is "after a forced push" "$(result_of "$forced") $(job_field "$(job_of "$forced")" base)" "done regression $second"
 
-# ---- asked for ----
+# ---- requested ----
 asked=$(post jobs "{\"repo\":\"kernels\",\"target\":\"slow\",\"base\":\"$third\",\"cells\":\"*/full/*\"}" | jq -r .id)
 await job_is "$asked" done
 is "a job asked for: base given, some cells" "$(job_field "$asked" 'verdict + " " + .base_how + " " + .origin')" "regression given api"
@@ -236,7 +236,7 @@ await job_is "$full" done
 is "the result was kept and is stored when there is room" "$(job_field "$full" 'state + " " + .verdict + " " + (.attempt | tostring)')" "done improvement 1"
 is "/healthz is fine again" "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" 200
 
-# ---- workers that are lost ----
+# ---- workers that are disconnected ----
 stop_daemon
 lost_worker() { # a script that sends hello and then...
 	printf '#!/bin/sh\necho %s\n%s\n' "'{\"t\":\"hello\",\"protocol\":1,\"version\":\"0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\",\"uuid\":\"fake\",\"name\":\"f\",\"driver\":\"\",\"toolkit\":\"x\"}]}'" "$1" >"$tmp/worker"

@@ -1,4 +1,4 @@
-/* Queue and slots: real commits, a real database, and shell scripts as workers that do well or badly. */
+/* Queue and slots: real commits, a real database, and shell scripts as workers, good and bad ones. */
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
@@ -10,7 +10,7 @@
 #define HELLO                                                                                                                    \
 	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \
 	"\"uuid\":\"sim-1\",\"name\":\"s\",\"driver\":\"\",\"toolkit\":\"x\"}]}'; read job || exit 0; "
-/* the target does not build: the shortest result there is */
+/* the target does not build: the shortest possible result */
 #define WORK                                                                                                                     \
 	"echo '{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}'; "                                                       \
 	"echo '{\"t\":\"build\",\"role\":\"target\",\"state\":\"failed\",\"exit\":2,\"signal\":0,\"duration_ms\":5,"             \
@@ -151,7 +151,7 @@ static void test_a_worker_that_is_not_there_costs_nothing(void **state)
 	begin();
 	fixture_until("SELECT base_how <> '' FROM job");
 	assert_string_equal(fixture_text("SELECT state || attempt FROM job"), "queued0");
-	/* says hello once, and then never again: the job was sent, and goes back uncounted */
+	/* sends hello once, and never again: the job was sent, and is requeued without counting the attempt */
 	char script[2048];
 	snprintf(script, sizeof script, "[ -e %.100s/said ] && exit 1; echo > %.100s/said; " HELLO WORK, gitrepo_root,
 		gitrepo_root);
@@ -210,7 +210,7 @@ static void test_a_device_has_one_job_at_a_time(void **state)
 	"echo '{\"t\":\"fault\",\"cell\":null,\"role\":\"worker\",\"class\":\"" class "\",\"detail\":\"" detail "\"}'; "
 #define NO_HELLO(text) "[ -e %.100s/full ] && { " FAULT("full", text) "exit 1; }; "
 
-/* The trouble is the worker's: the job goes back, and is judged in its time. */
+/* The worker caused the failure: the job is requeued, and judged later. */
 static void test_a_worker_that_cannot_go_on(void **state)
 {
 	(void)state;
@@ -236,7 +236,7 @@ static void free_space(void *arg)
 	GITREPO_RUN(".", "rm", "full");
 }
 
-/* What waits for space loses no attempt, however often it is tried, and no worker is asked to work without it. */
+/* A job that waits for space loses no attempt, however often it is tried, and no worker is started without space. */
 static void test_a_worker_whose_disk_is_full(void **state)
 {
 	(void)state;
@@ -249,7 +249,7 @@ static void test_a_worker_whose_disk_is_full(void **state)
 	fixture_push("topic", topic());
 	begin();
 	fixture_until("SELECT count(*) FROM job WHERE state = 'queued' AND attempt = 0 AND state_why LIKE '%build took 1 MiB'");
-	loop_after(loop, 3000, free_space, NULL, NULL); /* meanwhile it is asked, and says no */
+	loop_after(loop, 3000, free_space, NULL, NULL); /* meanwhile the worker is started again, and reports too little space */
 	fixture_until(STATE_IS("done"));
 	assert_int_equal(fixture_number("SELECT attempt FROM job"), 1);
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE 'sent to%'"), 2);
@@ -272,7 +272,7 @@ static void test_cancelling(void **state)
 	struct store_job waiting = fixture_push("later", fixture_text("SELECT target_sha FROM job"));
 	ok(queue_cancel(queue, waiting.id, "not needed", &err));
 	assert_string_equal(fixture_text("SELECT state FROM job WHERE id = 2"), "cancelled");
-	/* the worker has left, and the next job gets it */
+	/* the worker has exited, and the next job gets it */
 	fixture_push("third", fixture_text("SELECT target_sha FROM job"));
 	queue_wake(queue);
 	fixture_until("SELECT state = 'building' FROM job WHERE id = 3");
@@ -290,7 +290,7 @@ static void test_a_job_has_a_time_limit(void **state)
 		"timeout: the job ran past its limit of 0 s (see doc/troubleshooting.md#job-timeout)");
 }
 
-/* What is waited for before there is a device, and what builds take, is not the job's. */
+/* Time spent waiting for a device, and building, does not count as the job's. */
 static void test_the_limit_counts_from_the_start_of_measuring(void **state)
 {
 	(void)state;
@@ -306,7 +306,7 @@ static void test_the_limit_counts_from_the_start_of_measuring(void **state)
 	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \
 	"\"uuid\":\"'" uuid "'\",\"name\":\"s\",\"driver\":\"\",\"toolkit\":\"x\"}]}'; read job || exit 0; "
 
-/* As behind a scheduler that is asked through `command`: every start has another GPU. */
+/* As with a scheduler that is started through `command`: every start gets another GPU. */
 static void test_a_job_goes_to_the_device_that_is_there(void **state)
 {
 	(void)state;
@@ -323,7 +323,7 @@ static void test_a_job_goes_to_the_device_that_is_there(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line = 'worker w has another device now: sim-1'"), 1);
 }
 
-/* Two devices: each has a job at the same time, and each of the two jobs waits until it has seen the other. */
+/* Two devices: each runs a job at the same time, and each of the two jobs waits until it has seen the other. */
 static void test_every_device_of_a_worker_has_a_job(void **state)
 {
 	(void)state;
@@ -365,7 +365,7 @@ static void test_plans_can_be_forgotten(void **state)
 	add_worker("w", HELLO WORK);
 	fixture_push("topic", topic());
 	begin();
-	fixture_until("SELECT 1"); /* git works on it now */
+	fixture_until("SELECT 1"); /* git is running now */
 	queue_forget_plans(queue);
 	queue_wake(queue);
 	fixture_until(STATE_IS("done"));
@@ -393,7 +393,7 @@ static void test_a_database_that_cannot_be_written(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
 	assert_int_equal(queue_cancel(queue, j.id, "x", &err), -1);
 	struct fw_err why = { 0 };
-	assert_int_equal(queue_health(queue, &why), -1); /* it tries */
+	assert_int_equal(queue_health(queue, &why), -1); /* the health check tries a write */
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &free_again), 0);
 	assert_memory_equal(why.text, "the database cannot be written: ", 32);
 	ok(queue_cancel(queue, j.id, "x", &err));

@@ -1,4 +1,4 @@
-/* Devices of the queue's workers: one that is tried, one that is another than was thought, and a job that its worker is about to leave. */
+/* Devices of the queue's workers: a device being tried, one that differs from the expected one, and a job whose worker is exiting. */
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
@@ -88,7 +88,7 @@ static void a_daemon_that_stops_has_not_seen_the_health_check_fail(void **state)
 		fixture_text("SELECT state || ': ' || state_why FROM device"), "health_check: health check requested");
 }
 
-/* A line that is cut, or a worker that does not start: it is tried again. */
+/* A truncated line, or a worker that does not start: the connection is retried. */
 static void a_health_check_without_an_answer_is_tried_again(void **state)
 {
 	(void)state;
@@ -107,7 +107,7 @@ static void a_health_check_without_an_answer_is_tried_again(void **state)
 		fixture_number("SELECT count(*) FROM event WHERE kind = 'device.state' AND payload LIKE '%quarantined%'"), 0);
 }
 
-/* But not for ever. */
+/* But not forever. */
 static void a_device_that_never_lets_its_health_check_answer_is_not_fit(void **state)
 {
 	(void)state;
@@ -120,7 +120,7 @@ static void a_device_that_never_lets_its_health_check_answer_is_not_fit(void **s
 		"its health check failed: 3 times without an answer, last: the worker ended before the health check's answer (exit 1)");
 }
 
-/* The device is gone when the worker is reached, and what it has instead is of another class. */
+/* The device is gone when the worker answers, and its replacement is of another class. */
 static void a_job_for_a_class_is_not_bound_to_another(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void a_job_for_a_class_is_not_bound_to_another(void **state)
 		fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%does not have device sim-1 any more'"), 1);
 }
 
-/* Its worker takes its time to leave; the job is back in the queue already. */
+/* Its worker takes time to exit; the job is queued again already. */
 static void a_job_that_was_given_back_can_be_cancelled_at_once(void **state)
 {
 	(void)state;

@@ -10,7 +10,7 @@ fw() {
 repos() { # `repos` of the configuration
 	write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "repos:" "$@"
 }
-refused() { # name, job's target, words
+refused() { # name, job's target, regex of the message
 	is "$1" "$(result_of "$2")" "failed -"
 	like "$1, with its place" "$(why_of "$2")" "$3"
 }

@@ -20,7 +20,7 @@ static struct resolve_answer *resolve(const struct store_job *job)
 	struct resolve *r;
 	answers = 0;
 	ok(resolve_start(loop, db, config, job, on_answer, NULL, &r, &err));
-	assert_int_equal(answers, 0); /* never from inside */
+	assert_int_equal(answers, 0); /* never from within the call */
 	ok(loop_run(loop, &err));
 	assert_int_equal(answers, 1);
 	return &last;
@@ -52,7 +52,7 @@ static void cell(const char *verdict, double ms)
 	ok(stmt_run(stmt_bind(s, &err, "verdict=%s ms=%f", verdict, ms), &err));
 }
 
-/* As if this commit had been measured, beside `base`. */
+/* As if this commit had been measured against `base`. */
 static void judged_by(const char *suite, const char *branch, const char *base, const char *sha, const char *verdict)
 {
 	struct stmt *s;
@@ -146,10 +146,10 @@ static void test_the_upstream_branch_looks_back(void **state)
 	fixture_commit("2", "second", two);
 	fixture_commit("3", "third", three);
 	struct store_job j = job_for("main", three);
-	expect_base(&j, two, "first-parent", "compare"); /* nothing was judged yet */
+	expect_base(&j, two, "first-parent", "compare"); /* no commit was judged yet */
 	judged("main", one, "unchanged");
 	expect_base(&j, one, "first-parent", "compare");
-	judged("main", two, "failed"); /* of no use as a base */
+	judged("main", two, "failed"); /* unusable as a base */
 	expect_base(&j, one, "first-parent", "compare");
 	judged("main", three, "regression");
 	GIT("w", "reset", "-q", "--hard", two);
@@ -158,7 +158,7 @@ static void test_the_upstream_branch_looks_back(void **state)
 	expect_base(&j, two, "last-judged", "compare");
 }
 
-/* What nobody could measure is no base: its loss would never be compared with anything. */
+/* A commit that no job could measure is no base: its regression would never be compared with anything. */
 static void test_an_open_commit_is_passed_over(void **state)
 {
 	(void)state;
@@ -170,27 +170,27 @@ static void test_an_open_commit_is_passed_over(void **state)
 	struct store_job j = job_for("main", four);
 	judged_by("tiny", "main", one, two, "rejected");
 	cell("rejected", 0);
-	expect_base(&j, one, "first-parent", "compare"); /* none in sight is settled: the one that it was held against */
+	expect_base(&j, one, "first-parent", "compare"); /* no nearby commit is decided: use the base that it was compared with */
 	judged("main", one, "unchanged");
 	expect_base(&j, one, "first-parent", "compare");
-	judged_by("tiny", "main", one, three, "regression"); /* one cell has its word, another none */
+	judged_by("tiny", "main", one, three, "regression"); /* one cell is decided, the other is not */
 	cell("undecided", 0);
 	expect_base(&j, one, "first-parent", "compare");
-	judged_by("tiny", "main", one, two, "unchanged"); /* the second look */
+	judged_by("tiny", "main", one, two, "unchanged"); /* the second measurement */
 	cell("unchanged", 1);
 	expect_base(&j, two, "first-parent", "compare");
-	judged_by("other", "main", one, three, "unchanged"); /* another suite says nothing of this one */
+	judged_by("other", "main", one, three, "unchanged"); /* another suite proves nothing about this one */
 	cell("unchanged", 1);
 	expect_base(&j, two, "first-parent", "compare");
-	judged_by("tiny", "topic", one, three, "unchanged"); /* nor do those who are told of a branch */
+	judged_by("tiny", "topic", one, three, "unchanged"); /* nor does a comparison of a branch */
 	cell("unchanged", 1);
 	expect_base(&j, two, "first-parent", "compare");
-	judged_by("tiny", "main", two, three, "not_comparable"); /* the first that works again */
+	judged_by("tiny", "main", two, three, "not_comparable"); /* the first one that works again */
 	cell("not_comparable", 0);
 	expect_base(&j, three, "first-parent", "compare");
 }
 
-/* Honest times that decide nothing hold the base back, but not for good. */
+/* Valid times that decide nothing delay the base, but not for ever. */
 static void test_a_hopeless_cell_is_let_go(void **state)
 {
 	(void)state;
@@ -207,7 +207,7 @@ static void test_a_hopeless_cell_is_let_go(void **state)
 	}
 }
 
-/* After a force-push the merge-base stands for the tip that is gone, if that one told its loss. */
+/* After a force-push the merge-base replaces the removed tip, if that tip's regression was reported. */
 static void test_a_rewritten_tip_that_was_not_measured(void **state)
 {
 	(void)state;
@@ -267,7 +267,7 @@ static void test_a_base_without_inputs_is_replaced(void **state)
 	struct store_job j = job_for("topic", two);
 	expect_base(&j, two, "self", "selfcheck");
 	assert_non_null(strstr(last.note, "has no kernels"));
-	snprintf(j.base_sha, sizeof j.base_sha, "%s", one); /* one that was asked for is not */
+	snprintf(j.base_sha, sizeof j.base_sha, "%s", one); /* a requested base is not replaced */
 	struct resolve_answer *a = resolve(&j);
 	assert_int_equal(a->state, JOBSTATE_FAILED);
 	assert_non_null(strstr(a->why, "has no kernels"));
@@ -285,12 +285,12 @@ static void test_suites(void **state)
 	assert_int_equal(a->n_suites, 2);
 	assert_string_equal(a->plan.suite_name, "tiny");
 	assert_string_equal(a->suite[1], "other");
-	snprintf(config->repo[0].suite[0], sizeof config->repo[0].suite[0], "other"); /* the configuration knows better */
+	snprintf(config->repo[0].suite[0], sizeof config->repo[0].suite[0], "other"); /* the configuration takes precedence */
 	config->repo[0].n_suites = 1;
 	a = resolve(&j);
 	assert_int_equal(a->n_suites, 1);
 	assert_string_equal(a->plan.suite_name, "other");
-	snprintf(j.suite, sizeof j.suite, "nowhere"); /* and the job best */
+	snprintf(j.suite, sizeof j.suite, "nowhere"); /* and the job has the highest precedence */
 	a = resolve(&j);
 	assert_int_equal(a->state, JOBSTATE_FAILED);
 	assert_non_null(strstr(a->why, "there is no suite nowhere"));
@@ -310,7 +310,7 @@ static void test_jobs_that_end_here(void **state)
 	assert_int_equal(a->state, JOBSTATE_CANCELLED);
 	assert_string_equal(a->why, "skipped by [skip flopwatch] in the commit message");
 	assert_string_equal(a->target.sha, one);
-	snprintf(j.origin, sizeof j.origin, "api"); /* a person who asks gets an answer */
+	snprintf(j.origin, sizeof j.origin, "api"); /* a user's request gets an error */
 	assert_int_equal(resolve(&j)->state, JOBSTATE_N);
 	j = job_for("main", "0123456789012345678901234567890123456789");
 	a = resolve(&j);
@@ -337,7 +337,7 @@ static void expect_end(const struct store_job *j, const char *state, const char 
 	assert_false(a->again);
 }
 
-/* What git says of the base ends the job, not the daemon. */
+/* An error of git about the base ends the job, not the daemon. */
 static void test_a_base_that_git_cannot_find(void **state)
 {
 	(void)state;
@@ -352,11 +352,11 @@ static void test_a_base_that_git_cannot_find(void **state)
 	assert_int_equal(a->state, JOBSTATE_FAILED);
 	assert_non_null(strstr(a->why, "is a shallow clone, which ends at commit"));
 	GIT("shallow", "update-ref", "refs/heads/topic", two);
-	j = job_for("topic", two); /* nothing of the history is needed to see that */
+	j = job_for("topic", two); /* this is decided without the history */
 	expect_end(&j, "cancelled", "branch topic holds no commit that its upstream main lacks");
 }
 
-/* Nothing to compare with: never the commit with itself, which would always be unchanged. */
+/* Without a base, a commit is never compared with itself, which would always be unchanged. */
 static void test_upstreams_that_are_no_base(void **state)
 {
 	(void)state;
@@ -370,13 +370,13 @@ static void test_upstreams_that_are_no_base(void **state)
 	repo->upstream_at = (struct yaml_position){ 7, 12 };
 	struct store_job j = job_for("topic", two);
 	expect_end(&j, "failed", "c.yml:7:12: repos[0].upstream: there is no branch mian to compare others with");
-	snprintf(repo->upstream, sizeof repo->upstream, "topic"); /* it holds all of main */
+	snprintf(repo->upstream, sizeof repo->upstream, "topic"); /* it has all commits of main */
 	j = job_for("main", one);
 	expect_end(&j, "cancelled",
 		"branch main holds no commit that its upstream topic (c.yml:7:12: repos[0].upstream) lacks, so it would be "
 		"compared "
 		"with itself");
-	j = job_for("", one); /* by its hash it is a commit of the upstream branch */
+	j = job_for("", one); /* a commit given by hash is one of the upstream branch */
 	expect_base(&j, one, "self", "selfcheck");
 	GIT("w", "checkout", "-q", "--orphan", "foreign");
 	fixture_commit("3", "no common history", other);
@@ -384,11 +384,11 @@ static void test_upstreams_that_are_no_base(void **state)
 	expect_end(&j, "failed", "branch foreign has no commit in common with its upstream topic");
 	j = job_for("", other);
 	expect_end(&j, "failed", "flopwatch compare COMMIT ");
-	snprintf(j.base_sha, sizeof j.base_sha, "%s", one); /* a base that a person names needs no history */
+	snprintf(j.base_sha, sizeof j.base_sha, "%s", one); /* a base that a user names needs no history */
 	expect_base(&j, one, "given", "compare");
 }
 
-/* A branch is judged by its base's suites, and would pass by them whatever it names itself. */
+/* A branch is judged by its base's suites; otherwise it could pass by naming its own. */
 static void test_suites_that_a_branch_misnames(void **state)
 {
 	(void)state;
@@ -401,10 +401,10 @@ static void test_suites_that_a_branch_misnames(void **state)
 	expect_end(&j, "failed",
 		": .flopwatch.yaml:2:16: suites[1]: there is no suite tinny: the commit has neither etc/suites/tinny.yaml");
 	assert_non_null(strstr(last.why, "did you mean `tiny`?"));
-	snprintf(j.suite, sizeof j.suite, "tiny"); /* who names one asks for no other */
+	snprintf(j.suite, sizeof j.suite, "tiny"); /* a job with a suite requests no other */
 	expect_base(&j, one, "merge-base", "compare");
 	j = job_for("topic", two);
-	j.kind = JOBKIND_BISECT; /* nor does a search among commits that are there already */
+	j.kind = JOBKIND_BISECT; /* nor does a bisect among existing commits */
 	expect_base(&j, one, "merge-base", "bisect");
 	gitrepo_write("w/etc/suites/tinny.yaml", FIXTURE_SUITE "seqlen: 3\n");
 	fixture_commit("3", "a suite with a mistake", two);
@@ -418,7 +418,7 @@ static void test_suites_that_a_branch_misnames(void **state)
 	fixture_commit("5", "no name", two);
 	j = job_for("topic", two);
 	expect_end(&j, "failed", "suites[0]: there is no suite ../tiny");
-	GIT("w", "checkout", "-q", "-f", "main"); /* the configuration says what is measured */
+	GIT("w", "checkout", "-q", "-f", "main"); /* the configuration names the suites */
 	snprintf(config->repo[0].file, sizeof config->repo[0].file, "c.yml");
 	snprintf(config->repo[0].suite[0], sizeof config->repo[0].suite[0], "nowhere");
 	config->repo[0].suite_at[0] = (struct yaml_position){ 9, 3 };
@@ -437,7 +437,7 @@ static void take_plan(void *arg, struct resolve_answer *a)
 	loop_stop(loop);
 }
 
-/* As the queue resolves a job; its plan. */
+/* Resolve a job as the queue does; returns its plan. */
 static struct store_job store_resolved(struct store_job j, struct plan *out)
 {
 	struct resolve *r;
@@ -458,7 +458,7 @@ static void for_device(const struct store_job *j, struct plan *out)
 	ok(loop_run(loop, &err));
 }
 
-/* The message to the worker, which holds all of plan.request. */
+/* The message to the worker, which contains all of plan.request. */
 static void write_message(struct plan *p, struct buf *out)
 {
 	p->request.attempt = 1;
@@ -522,7 +522,7 @@ static void test_a_stored_plan_is_the_resolved_one(void **state)
 	expect_stored("program", three);
 }
 
-/* Configuration and installed suites count when a job is sent; what a commit holds does not change. */
+/* Configuration and installed suites are read when a job is sent; the content of a commit does not change. */
 static void test_what_may_change_is_read_when_a_job_is_sent(void **state)
 {
 	(void)state;
@@ -568,7 +568,7 @@ static void test_cancelling_at_any_step(void **state)
 	resolve_cancel(r); /* before its first step */
 	resolve_cancel(NULL);
 	ok(resolve_start(loop, db, config, &j, on_answer, NULL, &r, &err));
-	fixture_until("SELECT 1"); /* one turn of the loop: git runs now */
+	fixture_until("SELECT 1"); /* one iteration of the loop: git runs now */
 	resolve_cancel(r);
 	assert_int_equal(answers, 0);
 }

@@ -1,4 +1,4 @@
-/* What a worker may say about a job: kept, replaced, or refused. */
+/* Messages of a worker about a job: stored, replaced, or rejected. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -68,7 +68,7 @@ static void test_rows_of_a_program_become_cells(void **state)
 	assert_true(r->plan.request.cell[0].threshold_pct == 4);
 	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"c\"}]}", "found names cells for a job that has cells already");
 	result_free(r);
-	r = requested(); /* nothing was built: one row says so */
+	r = requested(); /* no build: one row reports it */
 	r->plan.request.n_cells = 0;
 	r->plan.request.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
 	result_end(r);

@@ -1,4 +1,4 @@
-/* One result out of parts: each cell's own device, runs one after the other, what failed where it failed. */
+/* One result from several shares: the device of each cell, consecutive numbers of runs, and failures by share. */
 #include "fixture_result.h"
 
 #include "flopwatchd/job/job.h"
@@ -33,13 +33,13 @@ static void the_heaviest_cell_leaves_the_rest_to_the_other(void **state)
 	assert_int_equal(part_of[2], 0);
 	assert_int_equal(part_of[0] + part_of[1] + part_of[3], 3);
 	for (int i = 0; i < CELLS; i++)
-		p.request.cell[i].flops = 0; /* nothing is known: as many each */
+		p.request.cell[i].flops = 0; /* unknown costs: an equal number of cells each */
 	plan_partition(&p, 2, part_of);
 	assert_int_equal(part_of[0] + part_of[1] + part_of[2] + part_of[3], 2);
 	plan_fini(&p);
 }
 
-/* The largest first, each to who has least, gives 3 2 2 to one; 3 3 beside 2 2 2 is more alike. */
+/* Assigning the largest to the least loaded device gives 3 2 2 to one; 3 3 and 2 2 2 is more even. */
 static void who_has_more_gives_of_it(void **state)
 {
 	(void)state;
@@ -63,13 +63,13 @@ static void who_has_more_gives_of_it(void **state)
 	plan_fini(&p);
 }
 
-/** A part that timed the first of its `n` cells in runs 1 and 2. */
+/** A share that timed the first of its `n` cells in runs 1 and 2. */
 static struct result *measured(const struct plan *whole, const int *cell, int n, int n_timed, const char *failure)
 {
 	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	struct plan mine;
 	plan_part(whole, cell, n, &mine);
-	assert_int_equal(mine.request.rule.k, 7); /* as many cells are judged as ever */
+	assert_int_equal(mine.request.rule.k, 7); /* the number of judged cells stays the same */
 	struct result *r = result_new(&mine);
 	assert_non_null(r);
 	fixture_accepted(r);
@@ -104,7 +104,7 @@ static void parts_become_one_result(void **state)
 	}
 	assert_int_equal(whole->n_checks, 2 * CELLS);
 	assert_non_null(result_check(whole, ROLE_TARGET, 2));
-	assert_null(result_fault(whole, ROLE_TARGET, 0)); /* another device's trouble */
+	assert_null(result_fault(whole, ROLE_TARGET, 0)); /* a failure of another device */
 	assert_non_null(result_fault(whole, ROLE_TARGET, 1));
 	assert_non_null(result_fault(whole, ROLE_TARGET, 2));
 	assert_string_equal(whole->build[1].module_sha256, "bbbb");
@@ -112,7 +112,7 @@ static void parts_become_one_result(void **state)
 	result_free(whole);
 }
 
-/* A device that was no more free in the end: as where one device measures all, that voids only what it brought no times of. */
+/* A device that was in use at the end: as on a single device, this voids only cells without times from it. */
 static void what_ailed_a_device_voids_no_times(void **state)
 {
 	(void)state;
@@ -139,7 +139,7 @@ static void what_ailed_a_device_voids_no_times(void **state)
 	ok(result_join(whole, c, again, 1, 2, &err));
 	result_free(c);
 	assert_null(result_fault(whole, ROLE_DEVICE, 3));
-	assert_non_null(result_fault(whole, ROLE_TARGET, 3)); /* a side's trouble is its own */
+	assert_non_null(result_fault(whole, ROLE_TARGET, 3)); /* a failure of a side counts for that side */
 	result_free(whole);
 }
 

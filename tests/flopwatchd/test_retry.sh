@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 
-asked() { # times that the tip was asked for
+asked() { # number of jobs that were queued for the tip
 	sql "SELECT count(*) FROM job WHERE target_sha = '$(head_of kernels)'"
 }
 twice() { [ "$(asked)" = 2 ]; }

@@ -7,7 +7,7 @@
 fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"
 }
-words() { # commit: the verdicts of its cells, with how many
+words() { # commit: the verdicts of its cells, with their counts
 	api "comparisons/$(sql "SELECT max(id) FROM comparison WHERE target_sha = '$1'")" |
 		jq -r '[.cells[].verdict] | group_by(.) | map("\(.[0]) \(length)") | join(", ")'
 }

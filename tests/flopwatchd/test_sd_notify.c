@@ -1,4 +1,4 @@
-/* What the service manager hears, and how often the watchdog is due. */
+/* Messages to the service manager, and the interval of the watchdog. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

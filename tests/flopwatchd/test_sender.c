@@ -1,4 +1,4 @@
-/* The outbox: pauses that grow, receivers that are not there, notifications that arrive. */
+/* The outbox: growing pauses, unreachable receivers, delivered notifications. */
 /* Left to `make check`: starts our programs. */
 #include "fixture_daemon.h"
 
@@ -108,7 +108,7 @@ static void test_a_receiver_that_is_not_there_is_tried_later(void **state)
 	listen_anywhere(); /* bound, but it does not listen */
 	enqueue("chat");
 	enqueue("chat");
-	notify = sender_start(loop, config, &txn); /* what is due at start goes out by itself */
+	notify = sender_start(loop, config, &txn); /* sends due notifications at its start */
 	fixture_until("SELECT count(*) = 2 FROM outbox WHERE attempts = 1");
 	assert_int_equal(fixture_number("SELECT count(*) FROM outbox WHERE state = 'waiting' AND last_error <> ''"), 2);
 	assert_true(fixture_number("SELECT min(next_at - created_at) FROM outbox") >= 3750);

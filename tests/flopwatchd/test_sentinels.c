@@ -1,4 +1,4 @@
-/* Which part of a job looks at whose power draw, and whose cells are measured again because of what it saw. */
+/* Sentinel runs: the share of a job that checks the power draw of another, and the cells that are measured again as a result. */
 #include "fixture_result.h"
 
 #include "flopwatchd/job/job.h"
@@ -17,7 +17,7 @@ static void look(struct result *r, int cell)
 	fixture_timing(r, &noise, 1, 1, cell, SERIES_SUSTAINED, "", 0, 0);
 }
 
-/* What each part has looked at is the longest that it has of its class. */
+/* Each share has checked the longest cell that it has of its class. */
 static struct result *begin(void)
 {
 	static const double flops[] = { 100, 50, 1 };
@@ -55,7 +55,7 @@ static struct result *begin(void)
 	return r;
 }
 
-/* Which cells are measured again: a digit each. */
+/* Cells that are measured again: a digit each. */
 static void again(const struct result *r, const char *expected)
 {
 	int cell[CELLS];
@@ -72,7 +72,7 @@ static void each_part_looks_at_one_direction(void **state)
 {
 	(void)state;
 	struct result *r = begin();
-	assert_int_equal(share[0].elsewhere, backward); /* a call half as long draws as much */
+	assert_int_equal(share[0].elsewhere, backward); /* a call half as long draws the same power */
 	assert_int_equal(share[1].elsewhere, forward);
 	assert_int_equal(share[0].elsewhere & sentinel_direction(DIRECTION_FORWARD), 0);
 	result_free(r);
@@ -102,10 +102,10 @@ static void what_a_look_saw_concerns_all_of_its_direction(void **state)
 	share[0].sustained_runs = 0;
 	share[1].sustained_runs = sentinel_direction(DIRECTION_BACKWARD);
 	again(r, "3");
-	share[0].sustained_runs = sentinel_direction(DIRECTION_BACKWARD); /* it has seen it, too */
+	share[0].sustained_runs = sentinel_direction(DIRECTION_BACKWARD); /* its own runs have shown it, too */
 	again(r, "");
 	share[0].sustained_runs = 0;
-	share[0].elsewhere = 0; /* its own look at the other class of that direction saw nothing */
+	share[0].elsewhere = 0; /* its own sentinel run for the other class of that direction found nothing */
 	look(r, BACKWARD_LONG);
 	again(r, "");
 	result_free(r);
@@ -116,7 +116,7 @@ static void what_has_run_in_sustained_runs_or_failed_is_left(void **state)
 	(void)state;
 	struct result *r = begin();
 	share[0].sustained_runs = sentinel_direction(DIRECTION_BACKWARD);
-	again(r, "5"); /* the other's sentinel has run so */
+	again(r, "5"); /* the other share's sentinel had sustained runs */
 	fixture_fault(r, ROLE_TARGET, BACKWARD_SHORT, "crash");
 	again(r, "");
 	result_free(r);
@@ -128,7 +128,7 @@ static void a_look_that_did_not_happen_is_made_up_for(void **state)
 	struct result *r = begin();
 	for (int i = 0; i < r->n_cells; i++)
 		if (r->cell[i]->cell == FORWARD_LONG && r->cell[i]->series == SERIES_SUSTAINED)
-			r->cell[i]->device_check.foreign = 1; /* it does not count */
+			r->cell[i]->device_check.foreign = 1; /* this run does not count */
 	again(r, "1");
 	fixture_fault(r, ROLE_TARGET, FORWARD_HALF, "crash");
 	again(r, "");
@@ -152,7 +152,7 @@ static void what_was_measured_again_counts_where_it_was(void **state)
 		.sustained_runs = sentinel_direction(DIRECTION_BACKWARD) };
 	sentinels_again(r, three, 3, &out);
 	assert_int_equal(out.n, 0);
-	three[2].sustained_runs = 0; /* one more that has to follow, wherever it was before */
+	three[2].sustained_runs = 0; /* one more has to follow, whichever share it was in before */
 	sentinels_again(r, three, 3, &out);
 	assert_int_equal(out.n, 1);
 	assert_int_equal(cell[0], BACKWARD_SHORT);

@@ -1,4 +1,4 @@
-/* One worker conversation, with shell scripts as workers: the good one, and each way in which one goes wrong. */
+/* One conversation with a worker, with shell scripts as workers: the good one, and one for each failure. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -188,13 +188,13 @@ static void test_one_that_stays_gets_another_job(void **state)
 					    "case $more in *stay*true*) ;; *) exit 3;; esac; d true; h; read job; d false");
 	assert_int_equal(t.how, SESSION_DONE);
 	assert_int_equal(t.hellos, 2);
-	assert_int_equal(t.words, 2); /* what it said of the first job's end is nobody's */
+	assert_int_equal(t.words, 2); /* messages about the first job's end are ignored */
 	assert_non_null(t.result);
 	assert_false(t.result->done.cancelled);
 	result_free(t.result);
 }
 
-/* As one does that knows nothing of it. */
+/* Like a worker that cannot stay for another job. */
 static void test_one_that_is_to_stay_may_leave(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void test_one_that_is_to_stay_may_leave(void **state)
 	assert_null(t.result);
 }
 
-/* One that does not listen: SIGTERM comes before SIGKILL, so that it can let go of what it holds elsewhere. */
+/* A worker that does not react: it gets SIGTERM before SIGKILL, so that it can release remote resources. */
 static void test_one_that_does_not_listen_is_requested_to_end(void **state)
 {
 	(void)state;

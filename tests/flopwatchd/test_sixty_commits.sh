@@ -12,7 +12,7 @@ next() { # percent slower than before, subject; no commit is exactly as fast as 
 	sed -i "s/libattention.so.*-lm/libattention.so $include $source -lm/" "$tmp/kernels/kernels/Makefile"
 	commit kernels "$n: $2"
 }
-harmless() { # this many
+harmless() { # number of commits
 	local i
 	for ((i = 0; i < $1; i++)); do next 0 harmless; done
 }

@@ -21,7 +21,7 @@ cluster() { # max_jobs, more limits
 		"repos: [{name: kernels, url: $tmp/kernels.git, poll: 1s}]" "sandbox: none" "limits: {hello: 10 s, job: 10 s, offline_after: 2 s$2}"
 }
 n_pushed=0
-faster() { # a work factor that nothing had before: another module, and within the threshold
+faster() { # a work factor that no commit had before: another module, and within the threshold
 	n_pushed=$((n_pushed + 1))
 	printf '0.99%d\n' "$n_pushed" >"$tmp/kernels/kernels/factor"
 }
@@ -32,7 +32,7 @@ new_push() { # name: a branch; its commit in $sha
 	push kernels "$1"
 	sha=$(head_of kernels)
 }
-# A build that waits until it is let go: the job holds its allocation.
+# A build that waits until the test releases it: the job holds its allocation.
 hold_push() {
 	branch kernels "$1" main
 	echo "touch $tmp/holds-$1; until [ -e $tmp/go ]; do sleep 0.05; done" >"$tmp/kernels/kernels/recipe"
@@ -108,7 +108,7 @@ hold_push taken
 await has holds-taken
 old=$(slurm_jobs RUNNING)
 scancel "$old"
-has_another() { # that which was cancelled may run on for a moment
+has_another() { # the cancelled allocation may still run for a moment
 	local ids
 	ids=$(slurm_jobs RUNNING)
 	[ -n "$ids" ] && [ "$ids" != "$old" ]

@@ -27,7 +27,7 @@ write_config "workers: [{name: cluster, device: sim, max_jobs: 2, cache: $tmp/ca
 	"repos: [{name: kernels, url: $tmp/kernels.git, poll: 1s}, {name: lines, url: $tmp/lines.git, poll: 1s}]" "sandbox: {mode: none, read_only: [$tmp/tools]}" "limits: {job: 120 s}"
 
 n_pushed=0
-faster() { # a work factor that nothing had before: another module, and within the threshold
+faster() { # a work factor that no commit had before: another module, and within the threshold
 	n_pushed=$((n_pushed + 1))
 	printf '0.99%d\n' "$n_pushed" >"$tmp/kernels/kernels/factor"
 }
@@ -49,8 +49,8 @@ in_partition() { # partition, states: how many allocations
 	squeue --noheader --partition="$1" --states="$2" --format=%i | wc -l
 }
 n_in() { [ "$(in_partition "$1" "$2")" = "$3" ]; }
-n_of() { grep -c "^$1 " "$tmp/allocations"; }              # allocations that were ever had for it
-n_measured() { echo "$(n_of measure) $(in_partition gpu all)"; } # and were ever asked for
+n_of() { grep -c "^$1 " "$tmp/allocations"; }              # allocations that it ever got
+n_measured() { echo "$(n_of measure) $(in_partition gpu all)"; } # and ever requested
 compiled() { wc -l <"$tmp/compiled"; }
 lines_of() { api "jobs/$1/log"; } # events in their order
 log_of() { lines_of "$(job_of "$1")"; }
@@ -120,7 +120,7 @@ is "none asked for a GPU" "$(n_measured)" "$measured"
 
 # ---- timeouts -------------------------------------------------------------------------------------------------------------
 is_read() { [ "$(grep -c config.read "$tmp/log")" = "$1" ]; }
-limit_builds() { # a compiler that works may take as long as it likes again: `job` alone
+limit_builds() { # limits: reloads the configuration with them; `job` alone removes the limit of builds
 	local n
 	n=$(grep -c config.read "$tmp/log")
 	sed -i "s/^limits:.*/limits: {$1}/" "$tmp/c.yml"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # One comparison over two devices of a class: all pairs of a cell on one of them, which is stored and shown, and so is the device that confirms a
-# loss.
+# regression.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 new_repo kernels
@@ -74,13 +74,13 @@ touch "$tmp/go"
 is "one lost worker costs an attempt and no more" "$(result_of "$sha") $(sql "SELECT attempt FROM job WHERE target_sha = '$sha'")" "done regression 2"
 stop_daemon
 
-# ---- a loss has to show on another device -------------------------------------------------------------------------------------
+# ---- a regression must also show on another device ----------------------------------------------------------------------------
 confirmed() { sql "SELECT DISTINCT d.uuid || ' then ' || coalesce(o.uuid, '-') FROM cell x JOIN device d ON d.id = x.device LEFT JOIN device o ON o.id = x.confirmed_on WHERE x.comparison = $1 ORDER BY 1" | tr '\n' ' '; }
 sets() { sql "SELECT group_concat(DISTINCT set_number) FROM run WHERE comparison = $1"; }
 host_config false other_device
 start_daemon
 await free 2
-new_push elsewhere 1.018 # not overwhelming: such a loss needs no second set
+new_push elsewhere 1.018 # a small regression: a much larger one needs no second set
 is "a loss that shows on two devices is one" "$(result_of "$sha")" "done regression"
 id=$(comparison_of "$sha")
 like "its second set is another device's" "$(confirmed "$id")" '^(sim-0 then sim-1|sim-1 then sim-0) $'

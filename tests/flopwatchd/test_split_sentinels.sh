@@ -22,7 +22,7 @@ pushed() { # name, W in forward: a branch whose forward calls draw that much at 
 	result_of "$(head_of kernels)"
 }
 tip() { sql "SELECT max(id) FROM comparison WHERE target_sha = '$(head_of kernels)'"; }
-in_sustained_runs() { # WHAT of cells that have run in sustained runs
+in_sustained_runs() { # WHAT of cells that have had sustained runs
 	sql "SELECT $1 FROM (SELECT DISTINCT x.id, x.key, x.device, x.verdict FROM cell x JOIN sample s ON s.cell = x.id JOIN sample_kind k ON k.id = s.kind WHERE k.series = 'sustained' AND x.comparison = $(tip))"
 }
 logged() { sql "SELECT count(*) FROM job_log WHERE line LIKE 'again, since power draw differs: % cell% on sim-_' AND job = (SELECT job FROM comparison WHERE id = $(tip))"; }

@@ -8,7 +8,7 @@ if ! command -v sshd >/dev/null || ! command -v ssh-keygen >/dev/null; then
 	exit 0
 fi
 mkdir "$tmp/ssh" && chmod 700 "$tmp/ssh"
-[ "$(id -u)" != 0 ] || mkdir -p /run/sshd # where it leaves its rights
+[ "$(id -u)" != 0 ] || mkdir -p /run/sshd # the folder in which it drops its privileges
 for key in host mine; do ssh-keygen -q -t ed25519 -N '' -f "$tmp/ssh/$key"; done
 cp "$tmp/ssh/mine.pub" "$tmp/ssh/authorized"
 far_port=$(python3 -c 'import socket

@@ -1,4 +1,4 @@
-/* What is remembered of cells: how long, of whom, how it is forgotten, and that what people see is what the next comparison takes. */
+/* Stored noise of cells: how long, from which comparisons, how it expires, and that pages show what the next comparison uses. */
 #include "fixture_transaction.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static int64_t compared(struct fixture *f, int64_t at)
 	return id;
 }
 
-/** Six runs of `key` that lie `spread` above and below their mean. */
+/** Six runs of `key`, `spread` above and below their mean. */
 static void shown(struct fixture *f, int64_t comparison, const char *key, double spread, int64_t at)
 {
 	struct store_noise s = { .comparison = comparison,
@@ -61,13 +61,13 @@ static void memory_ages(void **state)
 	assert_int_equal(known(f, keys[1], NOW).runs, 0);
 	assert_int_equal(known(f, keys[0], NOW + 29 * DAY_MS).runs, 6);
 	assert_int_equal(known(f, keys[0], NOW + 31 * DAY_MS).runs, 0);
-	/* two quiet ones after it, and it rules no more */
+	/* after two quiet ones it no longer counts */
 	shown(f, id, keys[0], 0.002, NOW + DAY_MS);
 	shown(f, id, keys[0], 0.002, NOW + 2 * DAY_MS);
 	struct calibration c = known(f, keys[0], NOW + 2 * DAY_MS);
 	assert_int_equal(c.runs, 12);
 	assert_true(calibration_noise(&c) < 0.003);
-	/* and what can no longer count is not kept */
+	/* and expired rows are deleted */
 	for (int i = 0; i < 2 * CALIBRATION_PARTS_MAX; i++)
 		shown(f, id, keys[0], 0.002, NOW + 3 * DAY_MS);
 	shown(f, id, keys[1], 0.002, NOW + 3 * DAY_MS);
@@ -103,7 +103,7 @@ static void memory_can_be_forgotten(void **state)
 	assert_int_equal(stmt_first_text(s, uuid, sizeof uuid, &err), 1);
 	assert_int_equal(forgotten(f, f->repo, uuid, ""), 1);
 	assert_int_equal(known(f, keys[0], NOW).runs, 0);
-	assert_int_equal(known(&other, keys[1], NOW).runs, 6); /* another repository's */
+	assert_int_equal(known(&other, keys[1], NOW).runs, 6); /* another repository has its own */
 	assert_int_equal(forgotten(f, other.repo, "", ""), 2);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM noise"), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison"), 1);
@@ -124,14 +124,14 @@ static void see(void *arg, const struct view_calibration *row)
 	snprintf(s->cell[s->n++], 64, "%s %s", row->repo, row->cell);
 }
 
-/* The figures of a list are those of one moment, and those by which the next comparison is judged. */
+/* The values of a list are of one moment, and the next comparison is judged by them. */
 static void figures_agree(void **state)
 {
 	struct fixture *f = *state;
 	struct seen s = { 0 };
 	struct plan plan;
 	int64_t id = compared(f, NOW);
-	shown(f, id, keys[0], 0.02, NOW); /* backward: nothing but this */
+	shown(f, id, keys[0], 0.02, NOW); /* backward: only this */
 	shown(f, id, keys[1], 0.0005, NOW);
 	shown(f, compared(f, NOW + DAY_MS), keys[1], 0.0005, NOW + DAY_MS);
 	ok(view_calibrations(f->db, "kernels", NULL, NOW + DAY_MS, see, &s, &err));
@@ -162,7 +162,7 @@ static void figures_agree(void **state)
 		double full = stats_theta(1.5) + plan.request.rule.k * c->tau0 / sqrt(plan.request.rule.runs_max);
 		assert_true(fabs(s.row[i].mde_pct + stats_change_pct(full)) < 1e-9);
 	}
-	/* of another repository nothing is remembered */
+	/* another repository has none */
 	ok(calibrate_plan(f->db, &plan, f->repo + 1, f->device, NOW + DAY_MS, &err));
 	assert_true(plan.request.cell[0].tau0 == 0 && plan.request.cell[1].underpowered_pct == 0);
 	plan_fini(&plan);

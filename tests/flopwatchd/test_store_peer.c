@@ -1,4 +1,4 @@
-/* What is to be measured beside a peer and what is known; which comparison says how fast another's sides are, and by what road. */
+/* Comparisons with peers to measure and known ones; the comparison that gives the speed relative to a peer, and its basis. */
 #include "fixture_transaction.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 
-/** The row of a build of this module, made when it is new. */
+/** The row of a build of this module, inserted if it is new. */
 static int64_t build_of(struct fixture *f, const char *module)
 {
 	struct msg_build b = { .state = "ok", .toolchain = "gcc" };
@@ -87,7 +87,7 @@ static void the_newest_of_main_is_to_be_measured(void **state)
 	compared(f, "main", 0xb4, "m2", "", 1);
 	s.n = 0;
 	ok(store_peer_targets(f->db, f->repo, "main", see, &s, &err));
-	assert_int_equal(s.n, 0); /* nothing to run, and the one before is not the newest */
+	assert_int_equal(s.n, 0); /* nothing to run, and the previous comparison is not the newest */
 }
 
 static void it_is_requested_for_once(void **state)
@@ -107,11 +107,11 @@ static void it_is_requested_for_once(void **state)
 	assert_int_equal(store_peer_known(f->db, f->repo, &t, "naive", &err), 1);
 	t.module_sha = "m9";
 	assert_int_equal(store_peer_known(f->db, f->repo, &t, "naive", &err), 0);
-	t.target_sha = sha; /* a job that brought nothing is not asked for again */
+	t.target_sha = sha; /* a job without a result is not requested again */
 	assert_int_equal(store_peer_known(f->db, f->repo, &t, "naive", &err), 1);
 }
 
-/** The road, and the target's percent as the body says. Own: the caller reads `text` at once. */
+/** The basis, and the target's percent as in the body. Own: the caller reads `text` at once. */
 static const char *standing(struct fixture *f, int64_t comparison)
 {
 	static char text[200];
@@ -140,7 +140,7 @@ static void roads_to_a_figure(void **state)
 	int64_t peer = beside(f, 0xb2, "naive", "m2", 1.25);
 	assert_string_equal(standing(f, own), "paired 80.0");
 	assert_string_equal(standing(f, child), "chained 40.0");
-	assert_string_equal(standing(f, far), "scaled 100.0"); /* by their medians, which the fixture makes alike */
+	assert_string_equal(standing(f, far), "scaled 100.0"); /* by their medians, which are equal in the fixture */
 	assert_string_equal(standing(f, peer), "paired 80.0"); /* its own */
 	assert_int_equal(store_peer_sources(f->db, own, s, &err), 2);
 	assert_int_equal(s[0].comparison, peer);

@@ -21,7 +21,7 @@ static void cached_builds_are_found_again(void **state)
 	assert_int_equal(put_build(f, "cached", "aa", "gcc 12"), first);
 	assert_true(put_build(f, "cached", "aa", "gcc 13") != first);
 	assert_true(put_build(f, "cached", "bb", "gcc 12") != first);
-	int64_t second = put_build(f, "ok", "aa", "gcc 12"); /* built anew: a fact of its own */
+	int64_t second = put_build(f, "ok", "aa", "gcc 12"); /* built again: a separate row */
 	assert_true(second != first);
 	assert_int_equal(put_build(f, "cached", "aa", "gcc 12"), second);
 	put_build(f, "failed", "", "gcc 12");

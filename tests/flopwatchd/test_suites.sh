@@ -54,7 +54,7 @@ is "all of it is" "$(alerts)" "regression: resolved: other 2, tiny 4"
 
 # ---- a manifest that names less, then nothing that there is, then everything again ----
 suites() { sed -i "s/suites: .*/suites: [$1]/" "$tmp/kernels/.flopwatch.yaml"; }
-news() { # of this part
+news() { # alerts about missing suites and failures
 	api alerts | jq -rc '[.items[] | select(.kind == "missing" or .kind == "failing") | "\(.kind) \(.state)"] | join(", ")'
 }
 title_of() { api alerts | jq -r --arg kind "$1" '[.items[] | select(.kind == $kind)][0].title'; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A loss that only sustained runs show, after its verdict: the alert's text, the culprit, and the expectation after it is accepted.
+# A regression that only sustained runs show, after its verdict: the alert's text, the culprit, and the expectation after it is accepted.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,13 +1,13 @@
 #!/bin/bash
-# A loss that only slow calls show, through the daemon: reported in a sentence, its commit found, ended by a push without it. Also judged again from
-# its stored samples.
+# A regression that only slow calls show, through the daemon: reported in a sentence, its commit found, ended by a push without it. Also judged again
+# from its stored samples.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 
 is_idle() { [ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued', 'assigned', 'building', 'checking', 'measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ]; }
 comparison_of_tip() { job_field "$(job_of "$(head_of kernels)")" comparison; }
 flow() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
-words='1 call in (8|9|1[0-2]) takes 2[0-9] % longer' # of ten calls one, and the noise of the device
+words='1 call in (8|9|1[0-2]) takes 2[0-9] % longer' # one in ten calls, and the noise of the device
 
 new_repo kernels
 sed -i 's/directions: .*/directions: [forward]/; s/budget_s: .*/budget_s: 300/' "$tmp/kernels/etc/suites/tiny.yaml"

@@ -1,4 +1,4 @@
-/* What alerts of the history say of where a loss came from, by the commits that have a point in its series. */
+/* Alerts of the history: the range of a regression, among the commits that have a point in its series. */
 #include "fixture_transaction.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static struct store_baseline_period begin_baseline_period(struct fixture *f)
 	return e;
 }
 
-/** Main as commits 1 to n. */
+/** Main with commits 1 to n. */
 static void begin_line(struct fixture *f, unsigned n)
 {
 	char sha[COMMITS_MAX][65];
@@ -37,7 +37,7 @@ static void begin_line(struct fixture *f, unsigned n)
 	ok(store_line_put(f->db, f->repo, (const char(*)[65])sha, (int)n, false, &err));
 }
 
-/** Main as commits 1 to COMMITS; x[i] is commit i + 1 against the first, NAN where it has no point. */
+/** Main with commits 1 to COMMITS; x[i] is commit i + 1 relative to the first, NAN if it has no point. */
 static struct store_baseline_period history(struct fixture *f, const double x[COMMITS])
 {
 	struct store_baseline_period e = begin_baseline_period(f);
@@ -79,7 +79,7 @@ static struct said {
 	return a;
 }
 
-/** The drift that this history holds: its alert's title, and the culprits as `commits` and `skipped`. */
+/** The drift in this history: its alert's title, and the culprits as `commits` and `skipped`. */
 static void drift(struct fixture *f, const double x[COMMITS], char title[256], int64_t *commits, int64_t *skipped)
 {
 	struct store_baseline_period e = history(f, x);
@@ -109,7 +109,7 @@ static void drift_of_many_commits(void **state)
 	assert_int_equal(skipped, 0);
 }
 
-/* The loss is the same, but by what comes next commit 6 has a part of it. Nobody hears of the alert a second time. */
+/* The regression is the same, but by later points commit 6 has a share of it. The alert sends no second notification. */
 static void points_that_come_sharpen_the_range(void **state)
 {
 	struct fixture *f = *state;
@@ -118,7 +118,7 @@ static void points_that_come_sharpen_the_range(void **state)
 	begin_line(f, 20);
 	for (unsigned commit = 1; commit <= 20; commit++) {
 		add_point(f, &e, key, commit, commit <= 9 ? x[commit - 1] : 0.02);
-		if (commit == 17 || commit == 18) /* what comes after the eighth point is not looked at */
+		if (commit == 17 || commit == 18) /* points after the eighth are not read */
 			ok(stmt_run(db_stmt(f->db, "UPDATE alert SET culprits = '[]'", &err), &err));
 		if (commit < 9)
 			continue;
@@ -134,7 +134,7 @@ static void points_that_come_sharpen_the_range(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind LIKE 'alert.%'"), 1);
 }
 
-/* One alert for all cells: its title is that of the worst, whichever was looked at last. */
+/* One alert for all cells: its title is that of the worst one, whichever was judged last. */
 static void title_of_the_worst_cell(void **state)
 {
 	struct fixture *f = *state;
@@ -149,7 +149,7 @@ static void title_of_the_worst_cell(void **state)
 		find_drift(f, &e, other);
 	}
 	says(read_drift(f).title, "2.9");
-	/* it is over, and comes again, less than the other one */
+	/* it ends, and comes back with a smaller amount */
 	ok(stmt_run(db_stmt(f->db, "UPDATE change_point SET ended_at = 9000 WHERE key LIKE '%forward'", &err), &err));
 	for (unsigned commit = 21; commit <= 40; commit++) {
 		add_point(f, &e, key, commit, commit < 30 ? 0 : 0.0175);
@@ -162,7 +162,7 @@ static void title_of_the_worst_cell(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event"), 2); /* opened, and the other cell */
 }
 
-/* What people have answered for, also what came until they did, is no part of what crept in later. */
+/* A regression that users have acknowledged, with everything up to it, is not counted in later drift. */
 static void drift_after_drift_that_was_accepted(void **state)
 {
 	struct fixture *f = *state;
@@ -183,7 +183,7 @@ static void drift_after_drift_that_was_accepted(void **state)
 	assert_true(fabs(a.change_pct + 2.1) < 0.1);
 }
 
-/* A gain too small to be told follows what was accepted: the next loss begins where it began, also where it came at once. */
+/* A gain too small to report follows the accepted regression: the next regression starts there, also if it came at once. */
 static void drift_from_below_what_was_accepted(void **state)
 {
 	struct fixture *f = *state;
@@ -205,7 +205,7 @@ static void drift_from_below_what_was_accepted(void **state)
 	assert_int_equal(a.commits, 1);
 }
 
-/* A newer baseline period shows that more was lost: the title says how much, the range is that of the baseline period that told it. */
+/* A newer baseline period shows a larger regression: the title has its amount, the range is that of the period that reported it. */
 static void drift_that_grows_in_another_baseline_period(void **state)
 {
 	struct fixture *f = *state;
@@ -234,7 +234,7 @@ static void drift_that_grows_in_another_baseline_period(void **state)
 	assert_int_equal(after.commits, before.commits);
 }
 
-/* In a new baseline period all points lie higher by a step that an earlier one told, but for the reference commit's own. */
+/* In a new baseline period all points except the reference commit's own are higher by a step that an earlier one reported. */
 static void drift_behind_a_step_of_an_earlier_baseline_period(void **state)
 {
 	struct fixture *f = *state;
@@ -268,7 +268,7 @@ static void drift_behind_a_step_of_an_earlier_baseline_period(void **state)
 	assert_true(fabs(a.change_pct + 2.1) < 0.1);
 }
 
-/* Of commits 4 and 5 nobody knows what they lost. */
+/* The regressions of commits 4 and 5 are unknown. */
 static void drift_across_what_could_not_be_measured(void **state)
 {
 	char title[256], wanted[128];
@@ -284,7 +284,7 @@ static void drift_across_what_could_not_be_measured(void **state)
 	assert_int_equal(skipped, 2);
 }
 
-/* One that is not known among several that lost a part each. */
+/* One unknown commit among several that each have a share. */
 static void drift_beside_what_could_not_be_measured(void **state)
 {
 	char title[256];
@@ -295,7 +295,7 @@ static void drift_beside_what_could_not_be_measured(void **state)
 	assert_int_equal(skipped, 1);
 }
 
-/* Its own comparison was left open, and the series shows it. */
+/* Its own comparison was undecided, and the series shows it. */
 static void drift_of_one_commit(void **state)
 {
 	char title[256], wanted[128];
@@ -308,7 +308,7 @@ static void drift_of_one_commit(void **state)
 	assert_int_equal(skipped, 0);
 }
 
-/* A step is told with the commits that it lies between. */
+/* A step is reported with the commits that it lies between. */
 static void steps_name_their_range(void **state)
 {
 	struct fixture *f = *state;

@@ -14,7 +14,7 @@ type_step() { # its number; the exit status is that of its last command
 	# shellcheck disable=SC1090
 	. "$tmp/step.$1"
 }
-is_step() { # number, word: the step holds it, so that a step that is put in between is seen here
+is_step() { # number, text: the step contains it, so that an inserted step is detected here
 	ok "step $1 is the one with $2" grep -q -- "$2" "$tmp/step.$1"
 }
 shows() { # number: the output after the step

@@ -1,4 +1,4 @@
-/* Watching: real repositories, real pushes, a real loop and database; what arrives as jobs, tips, events and errors. */
+/* Watching: real repositories, real pushes, a real loop and database; the resulting jobs, tips, events and errors. */
 /* Left to `make check`: starts our programs, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void add_repo(const char *name, const char *dir, bool remote, const char 
 	snprintf(r->upstream, sizeof r->upstream, "main");
 	r->n_branches = 1;
 	snprintf(r->branch[0], sizeof r->branch[0], "%s", glob);
-	r->poll_ms = 3600000; /* so that only inotify and pokes can bring news */
+	r->poll_ms = 3600000; /* so that only inotify and triggers cause a fetch */
 	r->fetch_timeout_ms = 60000;
 }
 
@@ -85,7 +85,7 @@ static void begin(void)
 		fail_msg("%s", err.text);
 }
 
-/* ---- asking the database ---- */
+/* ---- queries of the database ---- */
 
 static int64_t number(const char *sql, const char *value)
 {
@@ -220,7 +220,7 @@ static void pushes_are_noticed_and_supersede(void **state)
 	assert_string_equal(text("SELECT state FROM job WHERE target_sha = :v", third), "queued");
 	assert_string_equal(text("SELECT state FROM job WHERE branch = 'main'", NULL), "queued");
 	assert_int_equal(number("SELECT count(*) FROM job_log WHERE line LIKE '1 older queued job of%'", NULL), 1);
-	/* a force-push back to what has its job already: nothing new to measure, and what waited is not wanted any more */
+	/* a force-push back to a commit with a job: nothing new to measure, and the queued job is no longer needed */
 	GIT("co", "push", "-qf", "origin", "main:refs/heads/feature/deep/x");
 	run_until("SELECT count(*) FROM job WHERE state = 'superseded'", 2);
 	assert_int_equal(jobs(), 3);
@@ -263,7 +263,7 @@ static void checkouts_worktrees_and_packed_refs(void **state)
 	gitrepo_commit("co", "three");
 	RUN_UNTIL_JOBS(6);
 	assert_int_equal(number("SELECT count(DISTINCT branch) FROM job", NULL), 2);
-	/* packed-refs alone changes */
+	/* only packed-refs changes */
 	GIT("co", "pack-refs", "--all");
 	GITREPO_RUN("co", "sed", "-i", "/refs.heads.side$/d", ".git/packed-refs");
 	run_until("SELECT count(*) FROM job WHERE state = 'target_missing'", 2);
@@ -294,7 +294,7 @@ static void bad_repositories_show_their_error_and_the_others_go_on(void **state)
 	assert_non_null(strstr(text("SELECT error FROM repo WHERE name = :v", "corrupt"), "open repository"));
 	assert_non_null(strstr(text("SELECT error FROM repo WHERE name = :v", "empty"), "has no branches"));
 	assert_non_null(strstr(text("SELECT error FROM repo WHERE name = :v", "lost"), "branch main: its commit is missing"));
-	/* what is repaired recovers by itself; the poke only saves the wait */
+	/* a repaired repository recovers by itself; the trigger only saves the wait */
 	gitrepo_checkout("nowhere");
 	gitrepo_write("corrupt/.git/config", "[core]\n\tbare = false\n");
 	GIT("good", "push", "-q", "../empty.git", "main");
@@ -377,7 +377,7 @@ static void a_repository_that_is_replaced_is_watched_again(void **state)
 	assert_string_equal(repo_state("kernels"), "ok");
 }
 
-/* The folder's own name is what counts, not one like it further up. */
+/* The folder's own name counts, not that of a parent with the same name. */
 static void heads_made_again_are_watched_below_a_path_like_them(void **state)
 {
 	(void)state;
@@ -463,7 +463,7 @@ static void globs(void **state)
 	assert_false(branch_patterns_watch(&r, "xrelease-1", "xrelease-1"));
 }
 
-/* As a workflow of GitHub has them: the last pattern that matches a branch decides. */
+/* Patterns like those of GitHub's workflows: the last pattern that matches a branch decides. */
 static void globs_that_exclude(void **state)
 {
 	struct config_repo r = { .n_branches = 3, .branch = { "*", "!wip/*", "wip/keep" } };
@@ -481,7 +481,7 @@ static void globs_that_exclude(void **state)
 	assert_false(branch_patterns_watch(&r, "wip", "wip"));
 }
 
-/* Of other pattern languages: what git allows in no branch name. */
+/* Syntax of other pattern languages, which git allows in no branch name. */
 static void patterns_that_match_nothing(void **state)
 {
 	static const char *const wrong[] = { "^wip/", "re:wip", "~main", "-wip/*", "/wip.*/", "refs/heads/main",
@@ -553,10 +553,10 @@ static void a_full_queue_is_reported_and_tried_again(void **state)
 	assert_non_null(strstr(r.problem, "branch y: the queue is full"));
 	assert_string_equal(held, "y\n");
 	assert_string_equal(text("SELECT branch FROM job ORDER BY id", NULL), "main");
-	/* the same again: still full, nothing twice */
+	/* the same again: still full, no duplicates */
 	r = apply(TIP("x", A) TIP("y", B) TIP("main", C), 2);
 	assert_int_equal(r.jobs, 0);
-	/* with room it comes, although git has nothing new */
+	/* with free space in the queue it is added, although git has nothing new */
 	r = apply(TIP("x", A) TIP("y", B) TIP("main", C), 3);
 	assert_int_equal(r.jobs, 1);
 	assert_string_equal(r.problem, "");
