@@ -86,7 +86,7 @@ takes two main "$tmp/open"
 waiting=$(head_of two)
 ok "another one waits" await is_at "$waiting" queued
 
-# ---- 50 minutes back: less than the longest pause, so that a pause that ends then looks intended ----
+# ---- 50 minutes back: less than the longest pause, so that a pause that ends then is plausible ----
 ok "the clock is set back, and the daemon sees it" jump -3000
 like "which is logged" "$(grep ev=clock.set "$tmp/log" | tail -n 1)" 'by_s=-(2999|3000)'
 sent() { [ "$(sql "SELECT count(*) FROM outbox WHERE state = 'waiting'")" = 0 ]; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Device time: its steps are listed with a comparison, in the job's log, on the page and in /metrics; all suites of a commit share one build; a push that
+# Device time: its steps are in a comparison, in the job's log, on the page and in /metrics; all suites of a commit share one build; a push that
 # a client waits for goes before the profile of an alert, and others after it.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

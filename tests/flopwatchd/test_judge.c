@@ -21,7 +21,7 @@ static void sizes_of_change_become_words(void **state)
 	assert_true(slow.change_pct < 0 && slow.ci_high_pct < 0);
 	assert_int_equal(slow.runs, 12);
 	assert_int_equal(slow.samples, 12 * 16);
-	assert_true(slow.beta < 0); /* the clock explains part of the noise */
+	assert_true(slow.beta < 0); /* the clock explains a share of the noise */
 	assert_true(fabs(log(slow.target_median_ms / slow.base_median_ms) - 0.04) < 0.01);
 	assert_string_equal(slow.input_sha, "feed");
 	assert_true(slow.flops > 0);

@@ -245,7 +245,7 @@ static void a_newer_tip_says_it_all_once_every_suite_has(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event WHERE reason LIKE 'the newer tip has alert %'"), 1);
 }
 
-/* A cell of 0.85 ms lost 0.016 ms in "run", while a phase of 0.004 ms certainly takes twice as long, which is a quarter of that. */
+/* A cell of 0.85 ms is 0.016 ms slower in "run", while a phase of 0.004 ms certainly takes twice as long, a quarter of that. */
 static void a_phase_is_named_only_where_it_explains_half(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* The cause of a regression before anything is counted: time that whole calls lost and their kernels did not is the host's. */
+/* The cause of a regression before anything is counted: additional time of whole calls but not of their kernels is the host's. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

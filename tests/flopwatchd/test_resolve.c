@@ -4,7 +4,7 @@
 
 #include "flopwatchd/plan/plan.h"
 
-static struct resolve_answer last; /* plan.ask.cell is freed by the resolve */
+static struct resolve_answer last; /* plan.request.cell is freed by the resolve */
 static int answers;
 
 static void on_answer(void *arg, struct resolve_answer *a)
