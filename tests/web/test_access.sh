@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 
 new_repo kernels
-# ---- before: requests need no token, so the maker of one is unknown ----
+# ---- before: requests need no token, so the author of a change is unknown ----
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' "repos: [{name: kernels, url: $tmp/kernels.git}]"
 start_daemon || exit 1
 server=http://127.0.0.1:$(port)
@@ -149,7 +149,7 @@ start_daemon || exit 1
 server=http://127.0.0.1:$(cat "$tmp/state/port")
 is "through a restart, too" "$(with "$(cat "$tmp/second")" "$server/api/v1/tokens")" 200
 
-# ---- people come by https ----
+# ---- users connect by https ----
 status -c "$tmp/jar" -d "token=$trigger_token&next=/" "$server/login" >/dev/null
 like "then the session never leaves in clear" "$(cat "$tmp/head")" 'flopwatch_session=fwt_[0-9a-f]{64}; Path=/; Max-Age=[0-9]+; HttpOnly; SameSite=Strict; Secure'
 status -X POST "$server/logout" >/dev/null

@@ -1,4 +1,4 @@
-/* The axis of changes: all of them lie on it, small ones keep their room, and the figures beside it are round. */
+/* The axis of changes: all of them are on it, small ones keep their distance, and its labels are round numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void all_lies_on_it(void **state)
 	}
 }
 
-/* One cell that lost half its speed leaves the threshold of the others where it can be seen. */
+/* One cell that became twice as slow does not hide the threshold of the others. */
 static void small_changes_keep_room(void **state)
 {
 	struct axis straight = of(-4, 1, 1.5), bent = of(-50, 1, 1.5);

@@ -1,4 +1,4 @@
-/* Cells as jobs had them: of the suite that a comparison ran with, whether it was read before or not. */
+/* Cells of past jobs: from the suite that a comparison ran with, whether it is cached or not. */
 #include "fixture_db.h"
 
 #include "db/db.h"
@@ -58,7 +58,7 @@ static void a_cell_is_that_of_its_suite(void **state)
 	int64_t comparison[SUITES];
 	assert_non_null(captures);
 	fill(f, comparison);
-	for (int round = 0; round < 3; round++) /* more suites than are kept */
+	for (int round = 0; round < 3; round++) /* more suites than are cached */
 		for (int i = 0; i < SUITES; i++) {
 			assert_int_equal(seed_of(captures, f, comparison[i]), i);
 			assert_int_equal(seed_of(captures, f, comparison[i]), i);
@@ -74,7 +74,7 @@ static void a_suite_is_read_once(void **state)
 	int64_t comparison[SUITES];
 	fill(f, comparison);
 	assert_int_equal(seed_of(captures, f, comparison[3]), 3);
-	/* nobody changes a suite; here it shows that the text is not asked for again */
+	/* suites never change; the change here shows that the text is not read again */
 	ok(db_script(f->db, "UPDATE suite SET text = 'gone'", &err));
 	assert_int_equal(seed_of(captures, f, comparison[3]), 3);
 	captures_free(captures);

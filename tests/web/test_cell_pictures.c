@@ -1,4 +1,4 @@
-/* The pictures of an opened cell say what its samples say: read back from the marks that are drawn. */
+/* The charts of an opened cell agree with its samples: values are read back from the drawn marks. */
 #include "fixture_result.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ struct timed {
 	float base_ms[RUNS][PAIRS], target_ms[RUNS][PAIRS], mhz[RUNS][PAIRS];
 };
 
-/* Every pair `loss_pct` slower; the clock of run i stands at 1700 + 10 i, the power at 500 + 50 i. */
+/* Every pair is `loss_pct` slower; the clock of run i is 1700 + 10 i, the power 500 + 50 i. */
 static struct timed *timed(double loss_pct)
 {
 	struct timed *t = calloc(1, sizeof *t);
@@ -72,9 +72,9 @@ static void all_pairs_alike_are_one_bar(void **state)
 	assert_non_null(strstr(out.data, "between -4.00 and -4.00 percent"));
 	const char *bars = strstr(out.data, "class=bars d=\"");
 	assert_non_null(bars);
-	assert_int_equal(count(bars, "V20H"), 1); /* as high as the picture, and nothing beside it */
+	assert_int_equal(count(bars, "V20H"), 1); /* a bar of the full height, and no other */
 	assert_int_equal(count(bars, "V100"), 1);
-	/* it stands under the estimate's dot */
+	/* it is below the estimate's dot */
 	double bar = number_after(bars, "H"), dot = number_after(out.data, "<circle cx=");
 	assert_true(dot >= bar - 1 && dot <= bar + 12);
 	buf_fini(&out);
@@ -86,13 +86,13 @@ static void two_kinds_of_pairs_are_two_heaps(void **state)
 	(void)state;
 	struct timed *t = timed(4);
 	struct buf out = drawing();
-	for (int k = 0; k < PAIRS; k++) /* one run of four gained as much */
+	for (int k = 0; k < PAIRS; k++) /* one run of four has an equal gain */
 		t->target_ms[0][k] = (float)(2 / 1.04);
 	ratios_draw(&out, &t->l, &(struct ratios_about){ -2, -4, 0, 1.5 });
 	const char *bars = strstr(out.data, "class=bars d=\"");
 	assert_non_null(bars);
 	assert_int_equal(count(bars, "V20H"), 1);
-	assert_int_equal(count(bars, "V73H"), 1); /* a third of it */
+	assert_int_equal(count(bars, "V73H"), 1); /* a third of the height */
 	assert_int_equal(count(bars, "V100"), 2);
 	buf_fini(&out);
 	free(t);
@@ -125,7 +125,7 @@ static void clock_and_power_rise_over_the_runs(void **state)
 	assert_int_equal(count(out.data, "class=power"), RUNS);
 	assert_non_null(strstr(out.data, "<title>run 4: 650 W, 60 \u00b0C</title>"));
 	assert_int_equal(count(out.data, "class=\"line l"), 2);
-	/* a line a run and side, none of them joined */
+	/* a line for each run and side, not joined */
 	char *base = strstr(out.data, "class=\"line l0\" d=\"") + strlen("class=\"line l0\" d=\"");
 	*strchr(base, '"') = '\0';
 	assert_int_equal(count(base, "M"), RUNS);
@@ -134,7 +134,7 @@ static void clock_and_power_rise_over_the_runs(void **state)
 		t->l.pairs[i].base_mhz = t->l.pairs[i].target_mhz = NULL;
 		t->l.device_check[i].power_w = -1;
 	}
-	course_draw(&out, &t->l); /* a device that shows neither */
+	course_draw(&out, &t->l); /* a device that reports neither */
 	assert_int_equal(out.len, 0);
 	buf_fini(&out);
 	free(t);
@@ -147,9 +147,9 @@ static void each_call_is_a_dot_over_its_run_s_median(void **state)
 	struct buf out = drawing();
 	t->l.n = 2;
 	for (int k = 0; k < PAIRS; k++)
-		t->base_ms[1][k] = 4; /* another clock: still one of itself */
-	t->base_ms[0][0] = 1;         /* beyond the left end */
-	t->base_ms[1][1] = 10;        /* beyond the right one */
+		t->base_ms[1][k] = 4; /* another speed: still normal for its own run */
+	t->base_ms[0][0] = 1;         /* outside on the left */
+	t->base_ms[1][1] = 10;        /* outside on the right */
 	t->target_ms[0][2] = 2.4f;
 	strip_draw(&out, &t->l);
 	assert_int_equal(count(out.data, "h0"), 2 * 2 * PAIRS);

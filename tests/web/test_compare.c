@@ -1,4 +1,4 @@
-/* /compare: any two commits, by branch or by digits, lead to their comparison, or to the button that asks for one. */
+/* /compare: any two commits, by branch or hash, lead to their comparison, or to the button that requests one. */
 #include "site_fill.h"
 
 static struct answer request(struct run *run, const char *base, const char *target)
@@ -13,7 +13,7 @@ static void two_that_were_compared_lead_to_their_comparison(void **state)
 	struct run *run = *state;
 	char digits[13];
 	fill(run);
-	struct answer a = request(run, "main", "team/a%2Bb"); /* as people read it */
+	struct answer a = request(run, "main", "team/a%2Bb"); /* unescaped, as users read it */
 	assert_int_equal(a.status, 303);
 	assert_string_equal(header_of(&a, "Location"), "/comparisons/2");
 	answer_free(&a);
@@ -29,7 +29,7 @@ static void two_that_were_not_can_be_measured(void **state)
 	struct run *run = *state;
 	char wanted[200];
 	fill(run);
-	struct answer a = request(run, "team/a%2Bb", "main"); /* the other way round is another question */
+	struct answer a = request(run, "team/a%2Bb", "main"); /* the opposite direction is another comparison */
 	assert_int_equal(a.status, 200);
 	assert_non_null(strstr(a.body, "These two were not compared yet"));
 	assert_non_null(strstr(a.body, "<form method=post action=/api/v1/jobs>"));
@@ -51,7 +51,7 @@ static void what_nobody_knows_is_said(void **state)
 	assert_null(strstr(a.body, "Target: "));
 	assert_null(strstr(a.body, "id=measure"));
 	answer_free(&a);
-	a = get(run, "/compare"); /* the form alone, of the first repository */
+	a = get(run, "/compare"); /* only the form, of the first repository */
 	assert_int_equal(a.status, 200);
 	assert_non_null(strstr(a.body, "<option value=\"kernels\" selected>"));
 	assert_null(strstr(a.body, "banner"));

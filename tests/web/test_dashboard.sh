@@ -58,7 +58,7 @@ like "the alert" "$(cat "$tmp/events")" '^event: alert'
 is "each with JSON" "$(grep '^data: ' "$tmp/events" | cut -c7- | jq -c . | wc -l)" "$(grep -c '^data: ' "$tmp/events")"
 is "and a number that grows" "$(grep '^id: ' "$tmp/events" | cut -c5- | sort -n | uniq)" "$(grep '^id: ' "$tmp/events" | cut -c5-)"
 last=$(grep '^id: ' "$tmp/events" | tail -n 2 | head -n 1 | cut -c5-)
-comes_back() { # a stream does not end: read for a while
+comes_back() { # a stream does not end: read it for a limited time
 	again=$(curl -sN --max-time 1 -H "Last-Event-ID: $((last - 1))" "$server/api/v1/events")
 	grep -q '^id: ' <<<"$again"
 }
@@ -124,7 +124,7 @@ is "a badge" "$(status "$server/api/v1/badge.svg?repo=kernels&branch=slow")" 200
 like "says the verdict" "$(cat "$tmp/body")" 'aria-label="flopwatch: regression -'
 is "of a branch that is there" "$(status "$server/api/v1/badge.svg?repo=kernels&branch=nobody")" 404
 
-# ---- asking twice ----
+# ---- repeated requests ----
 again() { status -H 'Content-Type: application/json' -H "Idempotency-Key: $1" -d "{\"repo\":\"kernels\",\"target\":\"$2\"}" "$server/api/v1/jobs"; }
 is "a job with a key" "$(again key-1 "$slow")" 201
 first=$(jq .id "$tmp/body")

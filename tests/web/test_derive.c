@@ -1,4 +1,4 @@
-/* What pages derive: against values worked out by hand or published. */
+/* Derived values of pages, against values worked out by hand or published. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static void test_chips(void **state)
 	assert_int_equal(derive_blocks_per_sm(hopper, 128, 255, 0), 2);      /* registers: 65536 / (8192 x 4) */
 	assert_int_equal(derive_blocks_per_sm(hopper, 1024, 32, 0), 2);      /* threads */
 	assert_int_equal(derive_blocks_per_sm(hopper, 32, 16, 0), 32);       /* blocks */
-	assert_int_equal(derive_blocks_per_sm(hopper, 512, 255, 0), 0);      /* does not fit at all: said by 0 */
+	assert_int_equal(derive_blocks_per_sm(hopper, 512, 255, 0), 0);      /* does not fit at all: 0 */
 	assert_int_equal(derive_blocks_per_sm(NULL, 128, 64, 0), 0);
 }
 

@@ -1,4 +1,4 @@
-/* Escaping, and the chart that is drawn with it. */
+/* Escaping, and the chart that uses it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* The words of doc/glossary.md on pages: each page leads to the entries of the words that it uses, and to no other. */
+/* The terms of doc/glossary.md on pages: each page links to the entries of the terms that it uses, and to no other. */
 #include "site_run.h"
 
 static struct answer page(struct run *run, const char *path)
@@ -42,14 +42,14 @@ static void a_page_leads_to_the_words_that_it_uses(void **state)
 	assert_non_null(foot);
 	assert_non_null(strstr(foot, "<a href=\"/glossary#regression\">regression</a>"));
 	assert_non_null(strstr(foot, "<a href=\"/glossary#run\">run</a>"));               /* "runs" */
-	assert_non_null(strstr(foot, "<a href=\"/glossary#slow-calls\">slow calls</a>")); /* two words */
-	assert_non_null(strstr(foot, "\">removed, added</a>"));                           /* either of them */
+	assert_non_null(strstr(foot, "<a href=\"/glossary#slow-calls\">slow calls</a>")); /* a term with a space */
+	assert_non_null(strstr(foot, "\">removed, added</a>"));                           /* either term */
 	assert_null(strstr(foot, "#quarantined"));
 	assert_null(strstr(foot, "#manifest"));
 	answer_free(&a);
 }
 
-/* Names of branches and cells are code, and no word of a page. */
+/* Names of branches and cells are code, and no terms of a page. */
 static void code_is_not_read(void **state)
 {
 	struct run *run = *state;

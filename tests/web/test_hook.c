@@ -1,4 +1,4 @@
-/* Webhooks: every forge's signature, right and wrong, replayed and mutated; and that nothing of the payload is used. */
+/* Webhooks: every forge's signature, right and wrong, replayed and mutated; and the payload is never used. */
 #include "site_run.h"
 
 #include "lib/lib.h"
@@ -61,7 +61,7 @@ static void test_github(void **state)
 	refused_hook(run, hook(run, "X-Hub-Signature-256: sha256=" VECTOR "00\r\n", "Hello, World!"));
 	refused_hook(run, hook(run, "X-Hub-Signature-256: sha256=\r\n", "Hello, World!"));
 	refused_hook(run, hook(run, "X-Hub-Signature-256: sha256=757107EA0EB2509F\r\n", "Hello, World!"));
-	/* SHA-1 is not looked at */
+	/* SHA-1 is ignored */
 	refused_hook(run, hook(run, "X-Hub-Signature: sha1=01dc10d0c83e72ed246219cdd91669667fe2ca59\r\n", "Hello, World!"));
 	refused_hook(run, hook(run, "", "Hello, World!"));
 	struct answer a = hook(run, "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Event: ping\r\n", "Hello, World!");
@@ -71,7 +71,7 @@ static void test_github(void **state)
 	assert_string_equal(run->requested.what, "");
 }
 
-/* Every single flipped bit of the signature is a wrong one. */
+/* Every single flipped bit makes the signature wrong. */
 static void test_mutations(void **state)
 {
 	struct run *run = *state;
@@ -84,7 +84,7 @@ static void test_mutations(void **state)
 	}
 }
 
-/* Both also send GitHub's headers; theirs count. */
+/* Both also send GitHub's headers; their own count. */
 static void test_gitea_and_forgejo(void **state)
 {
 	struct run *run = *state;
@@ -106,7 +106,7 @@ static void test_gitlab_token(void **state)
 	/* captured, and sent under another id */
 	accepted(run, hook(run, "X-Gitlab-Token: " SECRET "\r\nX-Gitlab-Event-UUID: 2\r\n", "{}"), "");
 	accepted(run, hook(run, "X-Gitlab-Token: " SECRET "\r\nX-Gitlab-Event-UUID: 3\r\n", "{\"a\":1}"), "poke kernels\n");
-	/* a script that has nothing to tell */
+	/* a script without a payload */
 	for (int i = 0; i < 3; i++)
 		accepted(run, hook(run, "X-Gitlab-Token: " SECRET "\r\n", ""), "poke kernels\n");
 	refused_hook(run, hook(run, "X-Gitlab-Token: It's a Secret to Everybod\r\n", "{}"));
@@ -114,7 +114,7 @@ static void test_gitlab_token(void **state)
 	refused_hook(run, hook(run, "X-Gitlab-Token: \r\n", "{}"));
 }
 
-/* Standard Webhooks: base64 of the HMAC over id.timestamp.body, perhaps among others. */
+/* Standard Webhooks: base64 of the HMAC over id.timestamp.body, possibly in a list of several. */
 static void signed_headers(
 	char *headers, size_t size, const char *key, size_t key_len, const char *id, int64_t at, const char *body)
 {
@@ -139,7 +139,7 @@ static void test_gitlab_signature(void **state)
 	signed_headers(headers, sizeof headers, SECRET, strlen(SECRET), "msg_1", now_s, "{\"a\":1}");
 	accepted(run, hook(run, headers, "{\"a\":1}"), "poke kernels\n");
 	refused_hook(run, hook(run, headers, "{\"a\":2}"));
-	/* replayed: the same id starts nothing */
+	/* replayed: the same id triggers nothing */
 	accepted(run, hook(run, headers, "{\"a\":1}"), "");
 	/* too old, from the future, no number */
 	signed_headers(headers, sizeof headers, SECRET, strlen(SECRET), "msg_2", now_s - 3600, "{}");
@@ -148,7 +148,7 @@ static void test_gitlab_signature(void **state)
 	refused_hook(run, hook(run, headers, "{}"));
 	refused_hook(run, hook(run, "webhook-id: a\r\nwebhook-timestamp: soon\r\nwebhook-signature: v1,AAAA\r\n", "{}"));
 	refused_hook(run, hook(run, "webhook-signature: v1,AAAA\r\n", "{}"));
-	/* a secret that is base64 behind whsec_ signs with its bytes */
+	/* a secret in base64 after whsec_ is decoded before it signs */
 	run->requested.secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 	struct buf key;
 	buf_init(&key, 64);
@@ -165,7 +165,7 @@ static void test_replay(void **state)
 	accepted(run, hook(run, signature, "Hello, World!"), "poke kernels\n");
 	for (int i = 0; i < 20; i++)
 		accepted(run, hook(run, signature, "Hello, World!"), "");
-	/* the id is not signed: with another, or none, or as if another forge had sent it, the body is the one that was captured */
+	/* the id is not signed: with another, or none, or in another forge's format, the body is recognised as the captured one */
 	static const char *const disguises[] = { "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: another\r\n",
 		"X-Hub-Signature-256: sha256=" VECTOR "\r\n", "X-Gitea-Signature: " VECTOR "\r\nX-Gitea-Delivery: 1\r\n",
 		"X-Forgejo-Signature: " VECTOR "\r\n" };
@@ -177,7 +177,7 @@ static void test_replay(void **state)
 		hex_of(SECRET, "third", 5));
 	refused_hook(run, hook(run, "X-Hub-Signature-256: sha256=0\r\nX-GitHub-Delivery: third\r\n", "third"));
 	accepted(run, hook(run, third, "third"), "poke kernels\n");
-	/* nor does one that could not be followed: its sender tries again */
+	/* nor does one that could not be executed: its sender tries again */
 	snprintf(late, sizeof late, "X-Hub-Signature-256: sha256=%s\r\nX-GitHub-Delivery: late\r\n", hex_of(SECRET, "late", 4));
 	run->requested.refuse = (struct fw_err){ .code = ERR_BUSY, .text = "no repository is watched at the moment" };
 	assert_problem(hook(run, late, "late"), 503, "no repository is watched");
@@ -185,13 +185,13 @@ static void test_replay(void **state)
 	run->requested.what[0] = '\0';
 	accepted(run, hook(run, late, "late"), "poke kernels\n");
 	accepted(run, hook(run, late, "late"), "");
-	assert_int_equal(fixture_number(run->f, "SELECT count(*) FROM webhook_seen"), 3); /* disguises leave nothing */
+	assert_int_equal(fixture_number(run->f, "SELECT count(*) FROM webhook_seen"), 3); /* replays under other ids store nothing */
 	char headers[1024], id[202];
 	memset(id, 'a', 201);
 	id[201] = '\0';
 	signed_headers(headers, sizeof headers, SECRET, strlen(SECRET), id, clock_utc_ms() / 1000, "Hello, World!");
 	assert_problem(hook(run, headers, "Hello, World!"), 400, "longer than 200 bytes");
-	/* beside a signed id, one that is not signed changes nothing */
+	/* an unsigned id in addition to a signed one changes nothing */
 	signed_headers(headers, sizeof headers, SECRET, strlen(SECRET), "msg_9", clock_utc_ms() / 1000, "{}");
 	run->requested.what[0] = '\0';
 	accepted(run, hook(run, headers, "{}"), "poke kernels\n");
@@ -204,7 +204,7 @@ static void test_replay(void **state)
 	}
 }
 
-/* Whatever the body says, only the configured repository is looked at: its bytes need not even be JSON. */
+/* Whatever the body contains, only the configured repository is fetched: the body need not even be JSON. */
 static void test_payload_is_not_used(void **state)
 {
 	struct run *run = *state;

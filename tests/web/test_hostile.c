@@ -1,6 +1,6 @@
 /*
- * Whatever comes from git, from a build or from a worker may be anything: with hostile texts in every field, each page has the
- * same elements and attributes as with harmless ones, JSON stays valid, tables keep their columns, and nothing hides.
+ * Text from git, a build or a worker may contain anything: with hostile texts in every field, each page has the
+ * same elements and attributes as with harmless ones, JSON stays valid, tables keep their columns, and no text is hidden.
  */
 /* Left to `make check`: takes seconds. */
 #include "site_run.h"
@@ -33,7 +33,7 @@ enum { N_PAYLOAD = sizeof payloads / sizeof payloads[0] };
 
 #define CELL "attention/dense/full/s384/hq8/hk2/d64/bf16/forward"
 
-static char *encoded(const char *bytes) /* every byte, as an address may have it */
+static char *encoded(const char *bytes) /* every byte percent-encoded, as an address may have it */
 {
 	static char key[1024];
 	size_t len = 0;
@@ -42,7 +42,7 @@ static char *encoded(const char *bytes) /* every byte, as an address may have it
 	return key;
 }
 
-/* The key that git's side stores: percent-encoded, with letters, digits and a few others as they are. */
+/* The stored key of a branch: percent-encoded, with letters, digits and a few others as they are. */
 static void branch_key_of(const char *bytes, char key[BRANCH_KEY_MAX])
 {
 	struct buf text;
@@ -52,7 +52,7 @@ static void branch_key_of(const char *bytes, char key[BRANCH_KEY_MAX])
 	buf_fini(&text);
 }
 
-/* What a profile of the cell tells in words of its own. */
+/* The fields of the cell's profile with free text. */
 static void fill_profile(struct fixture *f, int64_t comparison, int64_t alert, const char *text)
 {
 	struct store_job job = { .repo = f->repo, .kind = JOBKIND_PROFILE, .origin = "alert", .base_how = "given" };
@@ -153,7 +153,7 @@ static void fill(struct run *run, const char *text)
 	ok(store_comparison_insert(f->db, &c, &err));
 	cell.comparison = c.id;
 	ok(store_cell_insert(f->db, &cell, &err));
-	struct buf named; /* a phase and a kernel that the module named */
+	struct buf named; /* a phase and a kernel with names from the module */
 	struct jsonw j;
 	buf_init(&named, 65536);
 	buf_printf(&named, "phase.%s.base_ms", text);
@@ -184,14 +184,14 @@ static void fill(struct run *run, const char *text)
 	ok(store_alert_open(f->db, &alert, 7000, &is_new, &err));
 	ok(store_alert_change(f->db, alert.id, ALERTSTATE_ACKNOWLEDGED, text, text, 7500, &err));
 	fill_profile(f, c.id, alert.id, text);
-	int64_t second = fixture_job(f, branch, 0xb1, 0xb3, 8000); /* ends with words of its own, and one that still runs */
+	int64_t second = fixture_job(f, branch, 0xb1, 0xb3, 8000); /* ends with a free text; and one that still runs */
 	ok(store_job_state(f->db, second, JOBSTATE_FAILED, text, 8500, &err));
 	fixture_job(f, branch, 0xb1, 0xb4, 9000);
 	ok(db_commit(f->db, &err));
 	buf_fini(&build.log);
 }
 
-/* ---- what a page is made of ------------------------------------------------------------------------------------------- */
+/* ---- structure of a page ------------------------------------------------------------------------------------------------ */
 
 static bool is_name(char c)
 {
@@ -199,8 +199,8 @@ static bool is_name(char c)
 	       c == ':';
 }
 
-/* Tags with the names of their attributes, in order, as a browser reads them; texts and values left out. */
-/* The list of the page's words is of the glossary alone, whatever their text is; which they are goes by all that stands there. */
+/* Tags with the names of their attributes, in order, as a browser parses them; without texts and values. */
+/* The page's list of glossary terms is skipped: it depends on all text of the page, and has text of the glossary only. */
 static void skeleton(const char *html, struct buf *out)
 {
 	static const char words[] = "<details class=words ", end_of_words[] = "</details>";
@@ -280,7 +280,7 @@ static void test_pages(void **state)
 	for (int p = 0; p < N_PAYLOAD; p++) {
 		draw(payloads[p], hostile);
 		for (int i = 0; i < N_PAGE; i++) {
-			size_t same = 0; /* what comes before the difference says where it is */
+			size_t same = 0; /* the text before the difference shows its position */
 			while (plain[i].data[same] && plain[i].data[same] == hostile[i].data[same])
 				same++;
 			if (strcmp(plain[i].data, hostile[i].data) != 0)
@@ -294,7 +294,7 @@ static void test_pages(void **state)
 		buf_fini(&plain[i]);
 }
 
-/* The words are shown, not swallowed. */
+/* The texts are displayed, not dropped. */
 static void test_pages_show_it(void **state)
 {
 	(void)state;
@@ -326,7 +326,7 @@ static void test_json(void **state)
 		fill(run, payloads[p]);
 		for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++)
 			json_decref(get_json(run, objects[i]));
-		/* the key looks its branch up again, whatever its bytes are */
+		/* the key finds its branch again, whatever bytes the name has */
 		char target[4096];
 		struct buf argument;
 		json_t *root = get_json(run, "/api/v1/branches"), *item = json_array_get(json_object_get(root, "items"), 0);
@@ -353,7 +353,7 @@ static const char *record(const char *s, int *n)
 				assert_true(*s);
 			s++;
 		} else {
-			/* only our own numbers may begin with a sign */
+			/* only numbers of the daemon may begin with a sign */
 			if (*s == '=' || *s == '@' || *s == '\t')
 				fail_msg("a formula: %s", s);
 			s += strcspn(s, ",\r");
@@ -408,7 +408,7 @@ static int request_for(struct run *run, const char *path, const char *name, cons
 	return status;
 }
 
-/* Foreign bytes in a request come back as words, never as markup or headers. */
+/* Foreign bytes in a request are returned as text, never as markup or headers. */
 static void test_requests(void **state)
 {
 	(void)state;

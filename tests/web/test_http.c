@@ -1,4 +1,4 @@
-/* The HTTP room by real sockets: every request here goes through the kernel's loopback. */
+/* The folder http by real sockets: every request here goes through the kernel's loopback. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +104,7 @@ static int refuse(struct site *site, struct http_request *r, struct http_respons
 	return 0;
 }
 
-/* Nobody has the scope that writing takes. */
+/* No token has the scope that writing requires. */
 static bool guard(struct site *site, struct http_request *r, struct http_response *response, enum http_scope scope)
 {
 	(void)site, (void)r;
@@ -149,7 +149,7 @@ static int dial(void)
 	return fd;
 }
 
-/* Serve until `fd` has an answer that holds `until`, or the peer closes; two minutes end what will never come. Shape: text[size]. */
+/* Serve until `fd` has an answer that contains `until`, or the peer closes; fails after two minutes. Shape: text[size]. */
 static void serve(int fd, const char *until, char *text, size_t size)
 {
 	size_t len = 0;
@@ -170,7 +170,7 @@ static void serve(int fd, const char *until, char *text, size_t size)
 	text[len] = '\0';
 }
 
-/* One request on a fresh connection; `$` in it stands for the right Host line. */
+/* One request on a new connection; `$` in it is replaced by the right Host line. */
 static const char *ask(const char *request)
 {
 	static char text[65536];
@@ -251,7 +251,7 @@ static void test_host(void **state)
 	assert_int_equal(status_of(ask("GET /hello HTTP/1.1\r\nConnection: close\r\n\r\n")), 400);
 }
 
-/* A request of bytes, sent in pieces; ~ stands for a zero byte, `$` as in ask(). */
+/* A request of bytes, sent in pieces; ~ is replaced by a zero byte, `$` as in ask(). */
 static int status_of_bytes(const char *request, size_t piece)
 {
 	static char raw[65536], text[65536];
@@ -266,13 +266,13 @@ static int status_of_bytes(const char *request, size_t piece)
 	for (size_t at = 0; at < len; at += piece) {
 		size_t n = len - at < piece ? len - at : piece;
 		if (send(fd, raw + at, n, MSG_NOSIGNAL) < 0)
-			break; /* it hung up, which `text` says */
+			break; /* the server closed the connection, which `text` shows */
 		http_run(http);
 	}
 	shutdown(fd, SHUT_WR);
 	serve(fd, NULL, text, sizeof text);
 	close(fd);
-	return text[0] ? status_of(text) : 400; /* hung up, as libmicrohttpd does where a line is none at all */
+	return text[0] ? status_of(text) : 400; /* closed, as libmicrohttpd does if a line is invalid */
 }
 
 static void test_zero_bytes_in_headers(void **state)
@@ -314,7 +314,7 @@ static void test_zero_bytes_in_headers(void **state)
 		}
 }
 
-/* Headers for which the buffer has to grow, and several requests of one connection. */
+/* Headers that require a larger buffer, and several requests on one connection. */
 static void test_long_headers_hide_nothing(void **state)
 {
 	(void)state;
@@ -388,7 +388,7 @@ static void test_cross_origin(void **state)
 		"close\r\n\r\n",
 		http_port(http));
 	assert_int_equal(status_of(ask(request)), 200);
-	/* reading from another site is harmless and its answer unreadable there */
+	/* reading from another site is harmless: that site cannot read the answer */
 	assert_int_equal(
 		status_of(ask("GET /hello HTTP/1.1\r\n$\r\nOrigin: https://evil.example\r\nConnection: close\r\n\r\n")), 200);
 }
@@ -420,7 +420,7 @@ static void test_large_body(void **state)
 	assert_int_equal(status_of(text), 413);
 }
 
-/* Whoever may not write hears so before the body, which would be kept in memory until it is whole. */
+/* A client without permission to write is rejected before its body is received and buffered in memory. */
 static void test_body_of_nobody(void **state)
 {
 	(void)state;
@@ -435,7 +435,7 @@ static void test_body_of_nobody(void **state)
 	assert_non_null(strstr(text, "Connection: close"));
 }
 
-/* Bodies that never end share one room: what does not fit is let go, and memory stays bounded. */
+/* Unfinished bodies share one limit: the rest is dropped, and memory stays bounded. */
 static void test_many_open_bodies(void **state)
 {
 	(void)state;
@@ -461,7 +461,7 @@ static void test_many_open_bodies(void **state)
 	for (int i = 0; i < 200; i++)
 		http_run(http);
 	size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
-	/* buffers grow by doubling, and libmicrohttpd keeps 64 KiB a connection */
+	/* buffers grow by doubling, and libmicrohttpd allocates 64 KiB a connection */
 	assert_true(after - before < 2 * (32u << 20) + OPEN * 65536u);
 	for (int i = 0; i < OPEN; i++)
 		close(fd[i]);
@@ -469,7 +469,7 @@ static void test_many_open_bodies(void **state)
 		http_run(http);
 }
 
-/* More arguments than the library has room for: it refuses without a word to us, and nothing may stay behind. */
+/* More arguments than the library's buffer can hold: it rejects them without a callback, and no memory may leak. */
 static void test_arguments_without_room(void **state)
 {
 	(void)state;
@@ -522,7 +522,7 @@ static void test_empty_answer(void **state)
 	assert_non_null(strstr(a, "Content-Length: 0"));
 }
 
-/* Hundreds of requests that never end: once three quarters of the places are taken they have a second, not ten. */
+/* Hundreds of unfinished requests: once three quarters of the connections are in use, their timeout is one second, not ten. */
 static void test_crowd(void **state)
 {
 	(void)state;
@@ -543,7 +543,7 @@ static void test_crowd(void **state)
 	}
 	int64_t start_ns = clock_mono_ns();
 	char text[4096];
-	serve(fd[0], NULL, text, sizeof text); /* until the first of them is ended, at most three seconds */
+	serve(fd[0], NULL, text, sizeof text); /* until the first of them times out, at most three seconds */
 	assert_true(clock_mono_ns() - start_ns < INT64_C(120000000000));
 	assert_int_equal(status_of(ask("GET /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n")), 200);
 	for (int i = 0; i < CROWD; i++)
@@ -552,7 +552,7 @@ static void test_crowd(void **state)
 		http_run(http);
 }
 
-/* Streams have places of their own: above them the answer is to come back later. */
+/* Streams have a separate limit: above it the answer is 503 with Retry-After. */
 static void test_stream_limit(void **state)
 {
 	(void)state;
@@ -575,7 +575,7 @@ static void test_stream_limit(void **state)
 		close(fd[i]);
 }
 
-/* Until nothing is left to do, and the server would wait. */
+/* Until no event is left, and the server would wait. */
 static void settle(void)
 {
 	do
@@ -583,7 +583,7 @@ static void settle(void)
 	while (poll(&(struct pollfd){ .fd = http_fd(http), .events = POLLIN }, 1, 20) > 0);
 }
 
-/* Who leaves frees his place at once: it wakes the server, which need not first find something to tell him. */
+/* A closed stream frees its slot at once: it wakes the server, which need not wait for the next event. */
 static void test_positions_of_closed_streams(void **state)
 {
 	(void)state;
@@ -594,7 +594,7 @@ static void test_positions_of_closed_streams(void **state)
 	settle();
 	for (int i = 0; i < STREAMS + ROUNDS; i++) {
 		int at = i % STREAMS;
-		if (i >= STREAMS) { /* all places are taken */
+		if (i >= STREAMS) { /* all slots are in use */
 			settle();
 			close(fd[at]);
 			assert_int_equal(poll(&(struct pollfd){ .fd = http_fd(http), .events = POLLIN }, 1, 10000), 1);
@@ -609,7 +609,7 @@ static void test_positions_of_closed_streams(void **state)
 	settle();
 }
 
-/* Large answers that nobody reads share one room; what is small still has some. */
+/* Large unread answers share one limit; small ones are still sent. */
 static void test_unread_answers(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Names and texts of others in a review comment: whatever they hold, they stay where they stand. */
+/* Foreign names and texts in a review comment: whatever they contain, they stay in their span or cell. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

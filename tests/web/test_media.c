@@ -1,4 +1,4 @@
-/* What Accept headers say: exact ranges before wide ones, weights, and what is malformed. */
+/* Accept headers: exact ranges before wide ones, weights, and malformed values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

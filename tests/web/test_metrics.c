@@ -1,4 +1,4 @@
-/* What /metrics says is counted as it happens: it is what the rows say, and costs the same however many there are. */
+/* Values of /metrics are counted as rows are written: they equal the rows, and cost the same however many there are. */
 #include "site_fill.h"
 
 #include "db/db.h"
@@ -118,7 +118,7 @@ static int64_t cost_of_metrics(struct run *run)
 	return db_steps(run->f->db) - before;
 }
 
-/* In steps of the database's machine, which no load of the test's computer changes. */
+/* In steps of SQLite's virtual machine, which do not depend on the load of the test's machine. */
 static void it_costs_the_same_with_more_history(void **state)
 {
 	struct run *run = *state;
@@ -127,7 +127,7 @@ static void it_costs_the_same_with_more_history(void **state)
 	ok(db_begin(f->db, &err));
 	self_check(f, 20, false);
 	ok(db_commit(f->db, &err));
-	cost_of_metrics(run); /* prepares */
+	cost_of_metrics(run); /* prepares the statements */
 	int64_t few = cost_of_metrics(run);
 	ok(db_begin(f->db, &err));
 	for (unsigned i = 0; i < 1000; i++) {

@@ -64,7 +64,7 @@ job=$(job_of "$target")
 like "a peer is asked for" "$(post peers '{"repo": "kernels", "provider": "naive"}')" '"jobs":\[[0-9]+\]'
 await no_job
 is "and stands beside main" "$(api "comparisons/$(job_field "$job" comparison)" | jq -c '[.cells[].peers[].basis] | unique')" '["paired"]'
-kill -HUP "$daemon_pid" # it archives at once
+kill -HUP "$daemon_pid" # so that it archives at once
 is_archived() { [ "$(sql 'SELECT count(*) FROM archived')" -gt 0 ]; }
 ok "single times are archived" await is_archived
 alert() { api alerts | jq --arg name "$1" '.items[] | select(.branch == $name) | .id'; }
@@ -78,7 +78,7 @@ checks replay "http://127.0.0.1:$(port)" "$tmp/facts"
 stop_daemon
 is "the daemon ends in order" $? 0
 
-# ---- and one that asks for tokens ----
+# ---- a daemon that requires tokens ----
 echo 'access: token' >>"$tmp/c.yml"
 start_daemon || exit 1
 checks tokens "http://127.0.0.1:$(port)" "$tmp/state/admin.token"

@@ -1,4 +1,4 @@
-/* Drawn pages in memory: a page's stamp changes with all that the page shows, and what is kept stays within its bytes. */
+/* Rendered pages in memory: a page's stamp changes with everything that the page shows, and the cache stays within its limit. */
 #include "profile_put.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void stamp_of(struct fixture *f, int64_t id, bool logged_in, char *stamp)
 	page_stamp(id, &around, profile, logged_in, stamp);
 }
 
-/* The stamp is another one than before, and the same when it is asked for again. */
+/* The stamp differs from the earlier one, and is the same when it is computed again. */
 static void changed(struct fixture *f, int64_t id, char *before)
 {
 	char now[PAGE_STAMP_MAX], again[PAGE_STAMP_MAX];
@@ -55,7 +55,7 @@ static void test_stamp(void **state)
 	stamp_of(f, id, true, other);
 	assert_string_not_equal(stamp, other);
 
-	add(f, "another", 1, 4); /* of another branch: nothing that this page shows */
+	add(f, "another", 1, 4); /* of another branch: not shown on this page */
 	stamp_of(f, id, false, other);
 	assert_string_equal(stamp, other);
 	add(f, "topic", 1, 5);
@@ -63,7 +63,7 @@ static void test_stamp(void **state)
 	ok(store_comparison_body(f->db, id, "{}", 2, "etag-1", &err));
 	changed(f, id, stamp);
 	ok(store_comparison_body(
-		f->db, first, "{}", 2, "etag-2", &err)); /* judged again: what changed since it is another figure */
+		f->db, first, "{}", 2, "etag-2", &err)); /* judged again: the change since it has another value */
 	changed(f, id, stamp);
 
 	struct store_alert alert = { .repo = f->repo, .branch = "topic", .comparison = id, .cells_json = "[]", .worst_pct = -3 };
@@ -105,7 +105,7 @@ static void test_keeping(void **state)
 	assert_false(has(cache, 1, "a", NULL));
 	page_cache_put(cache, 1, "a", &page);
 	assert_true(has(cache, 1, "a", "small"));
-	assert_false(has(cache, 1, "b", NULL)); /* drawn from other facts: gone for good */
+	assert_false(has(cache, 1, "b", NULL)); /* rendered from other data: removed for good */
 	assert_false(has(cache, 1, "a", NULL));
 
 	char *fill = calloc(1, PAGE);
@@ -114,7 +114,7 @@ static void test_keeping(void **state)
 	buf_clear(&page);
 	buf_append(&page, fill, PAGE);
 	free(fill);
-	for (int64_t id = 1; id <= 30; id++) { /* more than there is room for; the first is looked at again and again */
+	for (int64_t id = 1; id <= 30; id++) { /* more than fit; the first one is used again and again */
 		page_cache_put(cache, id, "a", &page);
 		assert_true(has(cache, 1, "a", "x"));
 	}

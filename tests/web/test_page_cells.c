@@ -1,4 +1,4 @@
-/* Choosing a cell among those of a suite in parts: all of them can be had, by a part of a name, and no page is long. */
+/* Choosing a cell of a sharded suite: every cell can be found, by a part of its name, and no page is long. */
 #include "site_fill.h"
 
 enum { CELLS = 8192, OF_PUSH = 400, OF_PART = 40, PARTS = 1 + (CELLS - OF_PUSH + OF_PART - 1) / OF_PART, PAGE_BYTES = 60000 };
@@ -58,7 +58,7 @@ static void every_cell_can_be_had(void **state)
 	json_t *root = get_json(run, "/api/v1/cells?repo=kernels");
 	assert_int_equal(json_array_size(json_object_get(root, "items")), CELLS);
 	json_decref(root);
-	/* by a part of its name, in any case and without a script: the form's own field */
+	/* by a part of its name, in upper or lower case and without a script: the form's own field */
 	for (int i = 0; i < CELLS; i += 1023) {
 		char key[96], target[200], link[200];
 		name_cell(key, i);
@@ -66,7 +66,7 @@ static void every_cell_can_be_had(void **state)
 		if (i % 2 == 0)
 			snprintf(target, sizeof target, "/history?repo=kernels&cell=full+s%d/+forward", 8 * (1 + i / 4));
 		if (i / 2 % 2)
-			memcpy(strstr(target, "forward"), "backwar", 7); /* a part of the word */
+			memcpy(strstr(target, "forward"), "backwar", 7); /* an incomplete term */
 		struct answer a = page(run, target);
 		snprintf(link, sizeof link, "\">%s</a></li>", key);
 		assert_non_null(strstr(a.body, "Which cell?"));
@@ -89,17 +89,17 @@ static void what_is_typed_becomes_a_choice(void **state)
 	assert_null(strstr(a.body, "forward</a></li>"));
 	assert_non_null(strstr(a.body, "&amp;branch=main"));
 	answer_free(&a);
-	a = page(run, "/history?repo=kernels&cell=no+such"); /* as it was */
+	a = page(run, "/history?repo=kernels&cell=no+such"); /* unchanged */
 	assert_non_null(strstr(a.body, "0 points"));
 	answer_free(&a);
-	/* a whole name is no part of one, also where other names hold it */
+	/* a complete name is not treated as a part of one, also if other names contain it */
 	name_cell(key, CELLS - 1);
 	snprintf(target, sizeof target, "/history?repo=kernels&cell=%s", key);
 	a = page(run, target);
 	assert_non_null(strstr(a.body, "1 point"));
 	assert_null(strstr(a.body, "Which cell?"));
 	answer_free(&a);
-	/* in the field of a further cell its list and its links are of that, and keep the first */
+	/* in the field of a further cell, list and links are for that cell, and preserve the first one */
 	snprintf(target, sizeof target, "/history?repo=kernels&cell=%s&also=s80/&also=&axis=date", key);
 	a = page(run, target);
 	assert_non_null(strstr(a.body, "Which cell over it?"));
@@ -121,14 +121,14 @@ static void a_part_is_listed_as_it_was_last(void **state)
 	json_t *root;
 	fill_parts(run);
 	ok(db_begin(f->db, &err));
-	/* a night later one part has lost half of its cells, and many comparisons of parts lie behind the push */
+	/* after off-peak jobs one shard has only half of its cells, and many comparisons of shards are newer than the push */
 	for (int i = 0; i < 100; i++)
 		measure(f, 1, 0xd2, OF_PUSH, OF_PART / 2, clock_utc_ms() + i);
 	ok(db_commit(f->db, &err));
 	root = get_json(run, "/api/v1/cells?repo=kernels");
 	assert_int_equal(json_array_size(json_object_get(root, "items")), CELLS - OF_PART / 2);
 	json_decref(root);
-	/* a cell that is measured no more has a history all the same */
+	/* a cell that is no longer measured still has a history */
 	char key[96], target[200];
 	name_cell(key, OF_PUSH + OF_PART - 1);
 	snprintf(target, sizeof target, "/history?repo=kernels&cell=%s", key);

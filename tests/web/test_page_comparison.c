@@ -1,4 +1,4 @@
-/* The comparison page's table of kernels: which stand beside which, and whether their compiled code is the same. */
+/* The comparison page's table of kernels: how kernels of both sides are paired, and whether their compiled code is the same. */
 #include "site_run.h"
 
 #define CELL "attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward"
@@ -12,7 +12,7 @@ static void write_kernel(struct buf *out, const char *kernel, const char *code)
 		out->data[out->len - 1] == '[' ? "" : ",", kernel, code ? "\"" : "", code ? code : "null", code ? "\"" : "");
 }
 
-/* What both sides run: a kernel more in the target, twice the same name, code that is the same, another, not known. */
+/* The kernels of both sides: one more in the target, one name twice, equal code, changed code, unknown code. */
 static void put_kernels(struct fixture *f, int64_t cell)
 {
 	struct buf text;
@@ -84,7 +84,7 @@ static void kernels_are_compared_one_by_one(void **state)
 	answer_free(&a);
 }
 
-/* One figure for one change: the quotient of the medians stands beside it only with what it is. */
+/* One value for one change: the quotient of the medians is shown with it only with an explanation. */
 static void a_change_explains_itself(void **state)
 {
 	struct run *run = *state;
@@ -132,7 +132,7 @@ static int64_t insert_cell(struct fixture *f, int64_t comparison, int n, const c
 	return c.id;
 }
 
-/* A cell that is opened says what its mask leaves out, whose claim cannot be, and what sparsity and length are worth. */
+/* An opened cell shows what its mask excludes, which claim is impossible, and the effect of sparsity and length. */
 static void masks_are_reported(void **state)
 {
 	static const struct {

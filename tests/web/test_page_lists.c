@@ -1,4 +1,4 @@
-/* Lists of pages: what a line tells of a comparison beside its verdict, and which lines are asked for. */
+/* Lists of pages: the text of a line in addition to its verdict, and the filters. */
 #include "site_fill.h"
 
 #define OTHER "attention/dense/full/s8192/hq64/hk8/d128/bf16/forward"
@@ -21,7 +21,7 @@ static void add_commit(struct fixture *f, unsigned n, const char *author, const 
 	ok(store_commit_put(f->db, f->repo, &c, &err));
 }
 
-/* After the regression of fill(): an improvement in two of three cells, a failure, and a comparison beside a peer. */
+/* After the regression of fill(): an improvement in two of three cells, a failure, and a comparison with a peer. */
 static void fill_more(struct run *run)
 {
 	struct fixture *f = run->f;
@@ -59,7 +59,7 @@ static void a_line_tells_its_cell_its_interval_and_its_author(void **state)
 	expect(run, "/comparisons", "1 of 1: <a href=\"/comparisons/2?open=0#c0\">causal", true);
 	expect(run, "/comparisons", "\u22123.34\u00a0\u2026\u00a0\u22122.76", true);
 	expect(run, "/comparisons", "<a href=\"/comparisons?author=Kim%20Osei\">Kim Osei</a>", true);
-	/* of an improvement the cell that gained most, of a failure why it failed */
+	/* the cell with the largest gain of an improvement, the reason of a failure */
 	expect(run, "/comparisons", "2 of 3: <a href=\"/comparisons/3?open=1#c1\">", true);
 	expect(run, "/comparisons", "wrong: worst O[17,3,64]: 0.123 for 0.124", true);
 }
@@ -75,7 +75,7 @@ static void answers_name_the_author_too(void **state)
 	expect(run, "/api/v1/branches", "\"subject\":\"wrong by one\",\"author\":\"Noor Haddad\"", true);
 	expect(run, "/api/v1/alerts", "\"subject\":\"a faster tile\",\"author\":\"Ada\"", true);
 	expect(run, "/api/v1/alerts/1", "\"subject\":\"a faster tile\",\"author\":\"Ada\"", true);
-	/* a commit that is not known has none */
+	/* an unknown commit has none */
 	expect(run, "/api/v1/comparisons", "\"subject\":null,\"author\":null", true);
 }
 
@@ -100,7 +100,7 @@ static void lists_are_filtered_by_author_and_time(void **state)
 {
 	struct run *run = *state;
 	fill_more(run);
-	expect(run, "/comparisons?author=osei", "kim/tile", true); /* a part of the name is enough */
+	expect(run, "/comparisons?author=osei", "kim/tile", true); /* a part of the name is sufficient */
 	expect(run, "/comparisons?author=osei", "noor/one", false);
 	expect(run, "/comparisons?author=nobody", "No such comparison", true);
 	expect(run, "/comparisons?since=7d", "kim/tile", true);
@@ -132,7 +132,7 @@ static void upkeep_stands_separate_from_what_people_wait_for(void **state)
 	answer_free(&a);
 }
 
-/* What is not wanted is passed over, so that a page is as long as it can be and the next begins where it ended. */
+/* Rows that the filter rejects are skipped, so that a page is full and the next begins where it ended. */
 static void a_page_of_few_among_many_is_full(void **state)
 {
 	struct run *run = *state;
@@ -150,7 +150,7 @@ static void a_page_of_few_among_many_is_full(void **state)
 	expect(run, "/comparisons?cursor=102", "rel=next", false);
 }
 
-/* A suite of 300 cells: the overview counts what it leaves out, and the heat map leaves nothing out. */
+/* A suite of 300 cells: the overview prints the number of omitted ones, and the heat map omits none. */
 static void no_cell_vanishes_without_a_word(void **state)
 {
 	enum { CELLS = 300, SHOWN = 128 };
@@ -193,9 +193,9 @@ static void a_heat_map_names_its_pushes(void **state)
 	expect(run, "/heat?branch=kim/tile", "a second tile", true);
 }
 
-/* ---- pictures over time ------------------------------------------------------------------------------------------------- */
+/* ---- charts over time --------------------------------------------------------------------------------------------------- */
 
-/* Five pushes of main an hour apart, the last of them a minute ago; then one of kim/tile that lost a tenth. Of two cells. */
+/* Five pushes of main an hour apart, the last one a minute ago; then one of kim/tile that is a tenth slower. Of two cells. */
 static int64_t fill_past(struct run *run)
 {
 	struct fixture *f = run->f;
@@ -236,12 +236,12 @@ static void a_history_holds_several_cells_and_branches(void **state)
 	assert_int_equal(count(a.body, "<a href=\"/comparisons/6\"><path class=\"loss\""), 1);
 	answer_free(&a);
 	a = get(run, HISTORY "&branch=main");
-	assert_int_equal(count(a.body, "class=chart-key"), 0); /* one line needs none */
+	assert_int_equal(count(a.body, "class=chart-key"), 0); /* one line needs no key */
 	assert_int_equal(count(a.body, "class=\"dot d0\""), 5);
 	assert_non_null(strstr(a.body, ": 5 points, no regression; first"));
 	assert_non_null(strstr(a.body, "the axis does not start at 0"));
 	answer_free(&a);
-	a = get(run, HISTORY "&branch=main&metric=change"); /* whose axis holds 0 */
+	a = get(run, HISTORY "&branch=main&metric=change"); /* its axis contains 0 */
 	assert_null(strstr(a.body, "start at 0"));
 	answer_free(&a);
 	a = get(run, HISTORY "&branch=main&overlay=a&overlay=b&overlay=c&overlay=d&overlay=e&overlay=f&also=g");
@@ -291,7 +291,7 @@ static void an_alert_shows_its_cells_with_interval_and_past(void **state)
 	answer_free(&a);
 }
 
-/* What a commit can lose of a suite in parts. */
+/* Removed cells of a sharded suite. */
 static void an_alert_of_a_thousand_cells_is_a_short_page(void **state)
 {
 	enum { CELLS = 1000 };
@@ -325,7 +325,7 @@ static void an_alert_of_a_thousand_cells_is_a_short_page(void **state)
 	answer_free(&a);
 }
 
-/* Only what ended in the last day, what runs and what waits; of each its own lane. */
+/* Only jobs that ended in the last day, running and waiting ones; each device has a separate lane. */
 static void the_queue_is_a_timeline(void **state)
 {
 	struct run *run = *state;
@@ -377,7 +377,7 @@ static int one_lacks(const struct control *c, int64_t job, worker_unschedulable_
 	return 0;
 }
 
-/* Where it says that a waiting job starts in. */
+/* The column with the expected start of a waiting job. */
 static void expect_start(const char *body, int64_t job, const char *wanted)
 {
 	char text[64];
@@ -388,7 +388,7 @@ static void expect_start(const char *body, int64_t job, const char *wanted)
 		fail_msg("job %lld: %.*s instead of %s", (long long)job, row ? (int)(end - row) : 0, row ? row : "", wanted);
 }
 
-/* One device, on which a job of a minute runs for half an hour. */
+/* One device, with a job that usually takes a minute and has run for half an hour. */
 static void nobody_knows_when_a_job_behind_a_late_one_begins(void **state)
 {
 	struct run *run = *state;
@@ -409,7 +409,7 @@ static void nobody_knows_when_a_job_behind_a_late_one_begins(void **state)
 	answer_free(&a);
 }
 
-/* Two devices: a job of a minute is 20 s old on one, the other has nothing to do. */
+/* Two devices: a job that takes a minute is 20 s old on one, the other is idle. */
 static void what_waits_takes_the_device_that_is_free_first(void **state)
 {
 	struct run *run = *state;
@@ -441,7 +441,7 @@ static void what_waits_takes_the_device_that_is_free_first(void **state)
 	assert_int_equal(count(a.body, "<rect class=next"), 4);
 	assert_int_equal(count(a.body, "<path class=grid"), 2); /* each on the lane of its device */
 	answer_free(&a);
-	/* what nobody can run takes no device, neither in the table nor in the picture */
+	/* an unschedulable job occupies no device, neither in the table nor in the chart */
 	unschedulable = job[1];
 	a = get(run, "/jobs");
 	expect_start(a.body, job[1], "\u2013");
@@ -450,20 +450,20 @@ static void what_waits_takes_the_device_that_is_free_first(void **state)
 	assert_int_equal(count(a.body, "<rect class=next"), 3);
 	answer_free(&a);
 	unschedulable = 0;
-	/* who would give the idle one a job is not there: only the busy one is counted on */
+	/* the worker of the idle device is down: only the busy one is used for estimates */
 	n_down = 1;
 	a = get(run, "/jobs");
 	assert_int_equal(count(a.body, "<td class=n>about 1\u00a0min "), 1);
 	assert_int_equal(count(a.body, "<td class=n>about 2\u00a0min "), 1);
 	answer_free(&a);
-	/* nor is one whose end nobody knows */
+	/* nor is a device whose job has an unknown end */
 	ok(db_script(run->f->db, "UPDATE job SET quick = 1 WHERE state = 'measuring'", &err));
 	a = get(run, "/jobs");
 	expect_start(a.body, job[1], "\u2013");
 	answer_free(&a);
 }
 
-/* What runs came before all that wait. */
+/* Running jobs are listed before all waiting ones. */
 static void a_flood_does_not_hide_what_runs(void **state)
 {
 	struct run *run = *state;
@@ -522,7 +522,7 @@ static void a_queue_without_devices_is_no_picture(void **state)
 
 static int requested;
 
-/* Every other job of 60 waits for nobody. */
+/* Every other job of 60 has no worker. */
 static int half_unschedulable(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *e)
 {
 	(void)c, (void)e;
@@ -563,7 +563,7 @@ static void what_a_list_lacks_is_requested_once(void **state)
 		fixture_job(run->f, "main", 1, 1000 + i, 1000);
 	ok(db_commit(run->f->db, &err));
 	expect_lacks(run, "/api/v1/jobs?state=queued&limit=60", 1, 30);
-	expect_lacks(run, "/api/v1/jobs?state=done", 0, 0); /* where none is queued nobody is asked */
+	expect_lacks(run, "/api/v1/jobs?state=done", 0, 0); /* without a queued job no worker is checked */
 	expect_lacks(run, "/jobs", 1, 30);
 	expect_lacks(run, "/jobs?state=queued", 0, 0);
 	expect_lacks(run, "/api/v1/jobs/2", 1, 1);
@@ -571,7 +571,7 @@ static void what_a_list_lacks_is_requested_once(void **state)
 	expect_lacks(run, "/jobs/3", 1, 0);
 	json_t *list = get_json(run, "/api/v1/jobs?limit=60"), *item;
 	size_t i;
-	json_array_foreach(json_object_get(list, "items"), i, item) /* each says what it waits for itself */
+	json_array_foreach(json_object_get(list, "items"), i, item) /* each one has its own reason */
 	{
 		char why[64] = "-";
 		if (int_at(item, "id") % 2 == 0)
@@ -580,7 +580,7 @@ static void what_a_list_lacks_is_requested_once(void **state)
 	}
 	assert_int_equal(i, 60);
 	json_decref(list);
-	act.unschedulable = nobody_knows; /* the list is shown all the same */
+	act.unschedulable = nobody_knows; /* the list is shown without it */
 	expect_lacks(run, "/api/v1/jobs?limit=60", 1, 0);
 	expect_lacks(run, "/jobs", 1, 0);
 	run->site.act = &actions;

@@ -1,4 +1,4 @@
-/* ?since= and ?until= of every list that has a time: which rows they leave, page by page, and what they refuse. */
+/* ?since= and ?until= of every list that has a time: the selected rows, page by page, and rejected values. */
 #include "site_fill.h"
 
 #include "db/db.h"
@@ -6,7 +6,7 @@
 enum { DAYS = 6 };
 static const int64_t DAY_MS = 24 * 3600 * 1000, FIRST_DAY_MS = INT64_C(1793491200000); /* 2026-11-01 */
 
-/* One of everything a day. */
+/* One object of every kind a day. */
 static void fill_days(struct fixture *f, int64_t first_ms)
 {
 	ok(db_begin(f->db, &err));

@@ -1,6 +1,6 @@
 /*
- * A comparison as SVG, and that doc/comparison.svg is what the program draws of a recorded one: main against the branch that puts a memset
- * before each forward kernel, as an H200 measured it (tests/data/gpu). `make picture` (PICTURE=FILE) writes the file anew.
+ * A comparison as SVG; doc/comparison.svg is the program's output for a recorded one: main against the branch that puts a memset
+ * before each forward kernel, as an H200 measured it (tests/data/gpu). `make picture` (PICTURE=FILE) writes the file again.
  */
 #include "site_run.h"
 
@@ -12,7 +12,7 @@ struct story {
 	int regressions;
 };
 
-/* What the key says, as the daemon's own body has it. */
+/* The content of the key, as in the daemon's own body. */
 static json_t *cell_of(const char *key)
 {
 	char mask[32] = "block_sparse";
@@ -152,7 +152,7 @@ static void the_picture_in_the_readme_is_drawn_by_the_program(void **state)
 	answer_free(&a);
 }
 
-/* No word of a branch becomes markup; what is unknown is a dash; what is far off does not leave the picture. */
+/* No text of a branch becomes markup; unknown values are dashes; outliers do not leave the picture. */
 static void hostile_and_missing_values_are_drawn(void **state)
 {
 	struct run *run = *state;

@@ -1,4 +1,4 @@
-/* Profiles over HTTP: JSON, CSV and Markdown of what a branch's processes said, however it is called; and asking for one. */
+/* Profiles over HTTP: JSON, CSV and Markdown of what a branch's processes reported, under any name; and requests of one. */
 #include "site_fill.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #define HOSTILE "fwd<b>|`x`\",=1"
 
-/* The regression's alert with a profile whose kernels and machine code have names that mean something elsewhere. */
+/* The regression's alert with a profile whose names of kernels and machine code are special in other formats. */
 static void put(struct run *run)
 {
 	struct fixture *f = run->f;
@@ -78,7 +78,7 @@ static void test_as_json(void **state)
 	assert_string_equal(text_at(said, "code"), "C7512");
 	assert_string_equal(text_at(said, "kernel"), HOSTILE);
 	json_t *kernels = json_object_get(cell, "kernels"), *kernel = json_array_get(kernels, 0);
-	assert_int_equal(json_array_size(kernels), 1); /* both sides and processes of one kernel */
+	assert_int_equal(json_array_size(kernels), 1); /* one kernel for both sides and all processes */
 	assert_string_equal(text_at(kernel, "kernel"), HOSTILE);
 	assert_true(json_number_value(json_object_get(json_object_get(kernel, "base"), "ms")) == 2);
 	assert_true(json_number_value(json_object_get(json_object_get(kernel, "target"), "ms")) == 3.5);
@@ -112,7 +112,7 @@ static void test_as_json(void **state)
 	assert_problem(get(run, "/api/v1/profiles?alert=1&comparison=2"), 400, "not both");
 }
 
-/* Two kernels a call, as two processes of each side counted them: figures of the call. */
+/* Two kernels a call, counted by two processes of each side: values of the call. */
 static void test_configurations(void **state)
 {
 	static const struct {
@@ -130,7 +130,7 @@ static void test_configurations(void **state)
 		snprintf(value[i].metric, sizeof value[i].metric, "%s", counted[i].metric);
 	}
 	ok(db_begin(run->f->db, &err));
-	for (int i = 0; i < 4; i++) { /* the second kernel takes as long and keeps the tensor cores idle */
+	for (int i = 0; i < 4; i++) { /* the second kernel takes as long and does not use the tensor cores */
 		struct msg_kernel k = { .role = ROLE_TARGET,
 			.repeat = i / 2,
 			.n = 10 + i % 2,

@@ -1,4 +1,4 @@
-/* The report of a time: which comparisons and cells stand in it, as JSON, CSV and Markdown, page by page. */
+/* The report of a period: its comparisons and cells, as JSON, CSV and Markdown, page by page. */
 #include "site_fill.h"
 
 #define OTHER "attention/dense/causal/s128/hq2/hk2/d64/bf16/forward"
@@ -17,7 +17,7 @@ static int64_t put(
 	return id;
 }
 
-/* 1 unchanged, 2 regression, 3 improvement, 4 failed before there were cells, 5 failed and regressed, 6 a step of a search. */
+/* 1 unchanged, 2 regression, 3 improvement, 4 failed before there were cells, 5 failed and regressed, 6 a step of a bisect. */
 static void fill_report(struct fixture *f)
 {
 	struct store_commit commit = { .author = "Ada", .subject = "=1+1 | @everybody", .committed_at = 5000 };
@@ -79,7 +79,7 @@ static void test_what_stands_in_it(void **state)
 	assert_string_equal(text_at(root, "next_cursor"), "5");
 	json_decref(root);
 	expect(run, "?verdict=regression&limit=1&cursor=5", "2:regression ");
-	/* the cells of a page are bounded, but one comparison always has its place */
+	/* the number of cells on a page is limited, but one comparison always fits */
 	ok(db_script(run->f->db, "UPDATE comparison SET n_cells = 10001 WHERE id = 4", &err));
 	expect(run, "", "5:regression,failed ");
 	expect(run, "?cursor=5", "4: ");

@@ -1,4 +1,4 @@
-/* Addresses: which paths are looked at, which pattern they fit, and what their queries say. */
+/* Addresses: which paths are matched, the pattern that they fit, and their query arguments. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Every route of the site over a real database: what it shows, what it refuses, what it asks of the daemon. */
+/* Every route of the site over a real database: its content, its rejections, and its requests to the daemon. */
 #include "site_fill.h"
 
 #include "db/db.h"
@@ -12,7 +12,7 @@ static void expect_page(struct run *run, const char *target, const char *const *
 		fail_msg("%s: %d: %.500s", target, a.status, a.body);
 	assert_string_equal(header_of(&a, "Content-Type"), "text/html; charset=utf-8");
 	assert_non_null(strstr(header_of(&a, "Content-Security-Policy"), "default-src 'none'"));
-	for (const char *at = a.body; (at = strstr(at, "<script")); at++) /* never inline: the policy would refuse it */
+	for (const char *at = a.body; (at = strstr(at, "<script")); at++) /* never inline: the policy would block it */
 		assert_true(strncmp(at, "<script src=\"/static/", 21) == 0 ||
 			    strncmp(at, "<script type=module src=\"/static/", 33) == 0);
 	assert_null(strstr(a.body, " style="));
@@ -114,7 +114,7 @@ static void test_pages_refuse(void **state)
 		{ "/commits/abcdef", 404, "no commit that flopwatch has seen" },
 		{ "/heat?repo=other", 404, "there is no repository other" },
 		{ "/jobs/-1", 404, "a job is named by its number" },
-		/* an empty list would be taken for good news */
+		/* an empty list would be mistaken for a good result */
 		{ "/api/v1/comparisons?verdikt=regression", 400,
 			"no argument verdikt; it takes: repo branch verdict since until limit cursor" },
 		{ "/api/v1/repos?repo=kernels", 400, "no argument repo; it takes none" },
@@ -250,7 +250,7 @@ static void test_api_objects(void **state)
 	answer_free(&a);
 }
 
-/* The body is stored, its hash the ETag, and nothing is sent again to whom it has. */
+/* The body is stored, its hash is the ETag, and no client that has it receives it again. */
 static void test_api_body(void **state)
 {
 	struct run *run = *state;
@@ -273,7 +273,7 @@ static void test_api_body(void **state)
 	assert_int_equal(a.status, 304);
 	assert_int_equal(a.body_len, 0);
 	assert_string_equal(header_of(&a, "ETag"), etag);
-	assert_string_equal(header_of(&a, "Content-Length"), length); /* of what is spared */
+	assert_string_equal(header_of(&a, "Content-Length"), length); /* of the omitted body */
 	answer_free(&a);
 	a = request_with(run, "HEAD", path, condition, NULL, 0);
 	assert_int_equal(a.status, 304);
@@ -335,7 +335,7 @@ static void test_api_csv(void **state)
 	answer_free(&a);
 }
 
-/* Branches of two repositories in pages: each once, by name; a branch alone; cursors of no such list. */
+/* Pages of branches of two repositories: each one once, by name; a single branch; invalid cursors. */
 static void test_api_branches_paging(void **state)
 {
 	struct run *run = *state;
@@ -391,7 +391,7 @@ static void test_api_branches_paging(void **state)
 	answer_free(&a);
 }
 
-/* What a comment at a review holds of others: the names of rows, and figures that are not there. */
+/* Foreign content in a comment at a review: names of rows, and missing values. */
 static void test_review_of_odd_rows(void **state)
 {
 	struct run *run = *state;
@@ -436,7 +436,7 @@ static void test_review_of_odd_rows(void **state)
 	}
 }
 
-/* Pages of two through five comparisons, each row once, filters kept by the Link header. */
+/* Pages of two through five comparisons, each row once; the Link header preserves filters. */
 static void test_api_paging(void **state)
 {
 	struct run *run = *state;
@@ -472,7 +472,7 @@ static void test_api_paging(void **state)
 	json_decref(root);
 }
 
-/* Jobs of one repository among many of another: the filter looks through more than one page of rows. */
+/* Jobs of one repository among many of another: the filter reads more than one page of rows. */
 static void test_api_jobs_of_repo(void **state)
 {
 	struct run *run = *state;
@@ -496,7 +496,7 @@ static void test_api_jobs_of_repo(void **state)
 	assert_int_equal(json_array_size(json_object_get(root, "items")), 2);
 	assert_int_equal(atoll(text_at(root, "next_cursor")), wanted[1]);
 	json_decref(root);
-	/* two repositories: a history has to say which one */
+	/* two repositories: a history has to name one */
 	assert_problem(get(run, "/api/v1/history?cell=x"), 400, "2 repositories are watched");
 }
 

@@ -1,4 +1,4 @@
-/* What keeps the daemon watched and safe over HTTP: health, counts, events, and the backup. */
+/* Monitoring and backup over HTTP: health, counts, events, and the backup. */
 #include "site_fill.h"
 
 static void test_health_and_metrics(void **state)
@@ -75,7 +75,7 @@ static void test_events(void **state)
 	assert_non_null(strstr(text, "id: 4\nevent: job.done\n"));
 }
 
-/* Asks for a backup and serves until the daemon was asked. Own: the caller's connection, on which nothing has come yet. */
+/* Requests a backup and serves until the daemon received it. Own: the caller's connection, which has no data yet. */
 static int begin_backup(struct run *run)
 {
 	char request[128], byte;
@@ -95,7 +95,7 @@ static void test_backup(void **state)
 {
 	struct run *run = *state;
 	fill(run);
-	/* while it is made others are answered, and whoever waits for it is not, however often something else is new */
+	/* while it is made other clients are answered, and the client that waits for it is not, whatever events happen */
 	int fd = begin_backup(run);
 	http_notify(run->http);
 	struct answer a = get(run, "/healthz");
@@ -159,7 +159,7 @@ static void test_backup_when_the_daemon_ends(void **state)
 	assert_non_null(strstr(text, "HTTP/1.1 503 "));
 	assert_non_null(strstr(text, "it is stopping"));
 	close(fd);
-	/* and where it has nothing to say, nobody waits any more */
+	/* and if there is nothing to send, no client waits any more */
 	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
 	run->requested.refuse.code = ERR_NONE;
 	run->requested.what[0] = '\0';

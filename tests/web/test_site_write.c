@@ -1,7 +1,7 @@
-/* What people change over HTTP: jobs, devices, bisects and alerts. */
+/* Changes by users over HTTP: jobs, devices, bisects and alerts. */
 #include "site_fill.h"
 
-/* As browsers send one: they would rather have a page. */
+/* Sent as browsers do: they prefer a page. */
 #define PLAIN_FORM "Content-Type: application/x-www-form-urlencoded\r\n"
 #define PAGE_FORM  PLAIN_FORM "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
 
@@ -148,7 +148,7 @@ static void test_bisects(void **state)
 	assert_string_equal(run->requested.what, "bisect a b..c suite= cells=*/forward\ncancel bisect 5 local\n");
 }
 
-/* Names that people read in lists, pages and comments hold nothing that they cannot see. */
+/* Names that users read in lists, pages and comments contain no invisible characters. */
 static void test_import_of_hidden_names(void **state)
 {
 	struct run *run = *state;
@@ -162,7 +162,7 @@ static void test_import_of_hidden_names(void **state)
 			rows[i]);
 		assert_problem(post(run, "/api/v1/imports", body), 400, "rows[1].");
 	}
-	/* nor keys that nobody reads */
+	/* nor unknown keys */
 	static const char stray[] =
 		"{\"repo\":\"kernels\",\"commit\":\"c\",\"name\":\"n\",\"branche\":\"main\",\"rows\":[{\"cell\":\"a\",\"ms\":1}]}";
 	assert_problem(post(run, "/api/v1/imports", stray), 400,
@@ -203,7 +203,7 @@ static void test_alert_steps(void **state)
 	assert_string_equal(header_of(&a, "Location"), "/alerts");
 	answer_free(&a);
 	a = request_with(run, "POST", "/api/v1/alerts/1/invalidate", PAGE_FORM, "back=/alerts/1&reason=x", 23);
-	assert_int_equal(a.status, 409); /* once is enough */
+	assert_int_equal(a.status, 409); /* only once */
 	answer_free(&a);
 	root = get_json(run, "/api/v1/alerts?state=invalid&repo=kernels");
 	json_t *events = json_object_get(json_array_get(json_object_get(root, "items"), 0), "events");
@@ -211,13 +211,13 @@ static void test_alert_steps(void **state)
 	assert_string_equal(text_at(json_array_get(events, 2), "reason"), "a noisy neighbour");
 	assert_string_equal(text_at(json_array_get(events, 2), "who"), "local");
 	json_decref(root);
-	/* a step that is none: a program reads a document, a person a page */
+	/* an invalid step: a program gets a problem document, a browser a page */
 	assert_problem(post(run, "/api/v1/alerts/1/acknowledge", ""), 409, "invalid");
 	a = request_with(run, "POST", "/api/v1/alerts/1/acknowledge", PAGE_FORM, "", 0);
 	assert_int_equal(a.status, 409);
 	assert_string_equal(header_of(&a, "Content-Type"), "text/html; charset=utf-8");
 	answer_free(&a);
-	/* a program's form is answered as its JSON is */
+	/* a program's form is answered like its JSON */
 	assert_problem(request_with(run, "POST", "/api/v1/alerts/1/acknowledge", PLAIN_FORM, "", 0), 409, "invalid");
 	a = request_with(run, "POST", "/api/v1/devices/sim-0/pause", PLAIN_FORM, "", 0);
 	assert_int_equal(a.status, 200);

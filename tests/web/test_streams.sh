@@ -36,7 +36,7 @@ like "clocks that were never held back are counted, too" "$figures" 'flopwatch_g
 is "every reason that limits is there" "$(grep -c '^flopwatch_gpu_throttle_seconds_total{gpu="sim-0"' <<<"$figures")" 7
 is "notifications are counted by state" "$(grep -oE 'flopwatch_notifications\{state="[a-z]+"' <<<"$figures" | cut -d'"' -f2 | tr '\n' ' ')" "failed sent superseded waiting "
 
-# ---- more branches than anybody reads at once, and events ----
+# ---- more branches than a client reads at once, and events ----
 stop_daemon
 sqlite3 "$tmp/state/flopwatch.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
 	INSERT INTO branch_tip (repo, name, display, commit_sha, watched, seen_at)

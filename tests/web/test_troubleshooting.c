@@ -1,4 +1,4 @@
-/* doc/troubleshooting.md on pages: all of it is served, and a page that shows a message leads to the place that the message names. */
+/* doc/troubleshooting.md on pages: it is served completely, and a page that shows a message links to the message's section. */
 #include "site_fill.h"
 #include "site_run.h"
 
@@ -62,7 +62,7 @@ static void a_message_leads_to_its_position(void **state)
 	struct answer a = page(run, "/jobs/2");
 	const char *found = strstr(a.body, lead);
 	assert_non_null(found);
-	assert_null(strstr(found + strlen(lead), "What to do: ")); /* once, and no place that is none */
+	assert_null(strstr(found + strlen(lead), "What to do: ")); /* once, and no link to a missing section */
 	assert_null(strstr(a.body, "#\"><script>"));
 	answer_free(&a);
 	a = page(run, "/help");

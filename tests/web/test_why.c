@@ -1,4 +1,4 @@
-/* The screen that says why: on the opened cell and on the alert, with counters and without, and while nobody knows yet. */
+/* The display of causes: on the opened cell and on the alert, with counters and without, and while the cause is unknown. */
 #include "site_run.h"
 
 #include "db/db.h"
@@ -234,7 +234,7 @@ static void an_alert_has_the_sentence_and_the_screen(void **state)
 	shows(a.body, "bank conflicts in shared memory (202 M instead of 84");
 	shows(a.body, "<svg class=\"chart roofline\"");
 	answer_free(&a);
-	a = get(run, "/alerts"); /* the list has the sentence alone */
+	a = get(run, "/alerts"); /* the list has only the sentence */
 	shows(a.body, "<b>Why:</b> v2_backward_kernel");
 	hides(a.body, "Memory traffic");
 	answer_free(&a);
@@ -292,7 +292,7 @@ static void a_profile_without_a_result_says_how_it_stands(void **state)
 	answer_free(&a);
 }
 
-/* Below any loss of a program, on every page and in every form. */
+/* Below any regression of a program, on every page and in every format. */
 static void a_program_shows_only_its_times_wherever_one_asks_why(void **state)
 {
 	static const char *const where[] = { "/comparisons/1", "/alerts/1", "/alerts", "/api/v1/comparisons/1.md",
@@ -318,7 +318,7 @@ static void a_program_shows_only_its_times_wherever_one_asks_why(void **state)
 	}
 }
 
-/* The suite names the cell first that lost least. */
+/* The suite names the cell with the smallest regression first. */
 static void the_cell_that_lost_most_comes_first(void **state)
 {
 	struct run *run = *state;
