@@ -1,4 +1,4 @@
-/* The folder git from inside: names, urls, archives, trees, mirrors, commits, snapshots. */
+/* The folder git, called directly: names, urls, archives, trees, mirrors, commits, snapshots. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -271,7 +271,7 @@ static void opening_says_what_is_wrong(void **state)
 	assert_non_null(strstr(err.text, "open repository"));
 }
 
-/* Write a raw tree object, whatever it holds. */
+/* Write a raw tree object with any content. */
 static void hostile_tree(const char *dir, const char *bytes, size_t len, char sha[65])
 {
 	char file[2 * PATH_MAX];
@@ -309,7 +309,7 @@ static void raw_hostile_trees(void **state)
 
 		hostile_tree("evil.git", trees[i].bytes, trees[i].len, sha);
 		buf_init(&problem, 2048);
-		/* told as a problem, or as an error of reading; never taken */
+		/* reported as a problem, or as an error of reading; never accepted */
 		if (tree_check(r, sha, "kernels", &problem, &err) == 0)
 			assert_true(problem.len > 0);
 		assert_int_equal(tree_write(r, sha, fd, NULL), -1);
@@ -364,7 +364,7 @@ static void mirrors_recover(void **state)
 	fetch("co", "m");
 	assert_int_equal(branches_of("m"), 2);
 	assert_int_equal(access(path_of("m/objects/pack/tmp_pack_x"), F_OK), -1);
-	/* killed while the first one grew */
+	/* killed while the first file grew */
 	GITREPO_RUN(".", "mv", "m", "m.new");
 	GITREPO_RUN("m.new", "rm", "config");
 	fetch("co", "m");
@@ -394,7 +394,7 @@ static void mirrors_keep_what_is_not_theirs(void **state)
 	assert_int_equal(mirror_update("http://localhost/x", path_of("m"), NULL, &err), -1);
 	assert_int_equal(err.code, ERR_INVALID);
 	assert_int_equal(access(path_of("m.lock"), F_OK), -1);
-	/* a source that fails leaves the mirror as it was */
+	/* a failing source leaves the mirror unchanged */
 	fetch("co", "m");
 	GITREPO_RUN(".", "mv", "co", "away");
 	err_clear(&err);
@@ -473,7 +473,7 @@ static void notes(void **state)
 	assert_string_equal(GIT("co", "notes", "--ref", "flopwatch", "show", sha), "second");
 }
 
-/* libgit2 1.5 does not free what its regular expressions matched with; that is not ours to fix. */
+/* libgit2 1.5 leaks the matches of its regular expressions; that is not fixed here. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

@@ -23,7 +23,7 @@ fails "missing option" 2 "$git_" tree --repo .
 like "it says which" "$out" 'missing --commit'
 fails "missing value" 2 "$git_" tips --repo
 fails "count is no number" 2 "$git_" log --repo . --from x --count 1x
-refuses() { # an error line, the words that it answers
+refuses() { # a line of the error, the arguments that it answers
 	local line="flopwatch-git: $1; see --help"
 	shift
 	fails "refused: $*" 2 "$git_" "$@"
@@ -418,7 +418,7 @@ fails "a note from no file" 3 "$git_" note --repo bare.git --commit "$second" --
 : >note.txt && fails "an empty note" 1 "$git_" note --repo bare.git --commit "$second" --file note.txt
 
 # ---- killed while it writes ----
-killed_at() { # N, arguments of flopwatch-git: it is killed before its Nth call that changes or opens something
+killed_at() { # N, arguments of flopwatch-git: it is killed before its Nth call that changes or opens a file
 	local n=$1
 	shift
 	AT_CALL="any $n KILL" LD_PRELOAD=$tmp/at_call.so quiet "$git_" "$@"
@@ -439,7 +439,7 @@ done
 git init -q --bare other.git && git -C bare.git push -q ../other.git main
 left="" n=1
 while AT_CALL="any $n KILL notes" LD_PRELOAD=$tmp/at_call.so quiet "$git_" note --repo bare.git --commit "$second" --file note.txt --push "$tmp/other.git"; [ $? = 137 ]; do
-	find other.git -name '*.lock' -delete # of the other side, which in life is a server's
+	find other.git -name '*.lock' -delete # of the other side, which in production is a server's
 	"$git_" note --repo bare.git --commit "$second" --file note.txt --push "$tmp/other.git" >out 2>&1 || left+="$n: $(cat out) "
 	n=$((n + 1))
 done 2>/dev/null
