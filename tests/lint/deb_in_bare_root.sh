@@ -2,7 +2,7 @@
 # `make check-deb`: lintian on the package in build/deb; then a Debian with only the package's dependencies boots with its systemd, and the package
 # is installed there: both units start, two pushes get their verdicts, a reload, a full disk, an upgrade during a job, a removal and a purge, then
 # an upgrade from the package of an older commit. Prints the time of the second verdict and the ratings of systemd-analyze security. Takes minutes
-# and the network, so `make test` has a part of it (test_units.sh).
+# and the network, so `make test` has only a fraction of it (test_units.sh).
 #
 # BARE_ROOT names a tarball of a bare Debian; without it mmdebstrap makes one from this machine's package sources. OLDER_DEB names the
 # older package; without it one is built of commit 91174416 as version 0.0.9.
@@ -102,7 +102,7 @@ like "its group for GPUs comes with its user" "$(inside id -nG flopwatch-run)" '
 # ---- two pushes, measured ----
 watch_kernels
 ok "a reload takes a repository" inside systemctl reload flopwatchd.service
-inside systemctl restart flopwatchd.service # a device of a worker holds from the next start on
+inside systemctl restart flopwatchd.service # a changed `device` of a worker applies from the next start on
 push_there main
 branch kernels equal main
 echo 'int nobody_calls_this(int a) { return 3 * a; }' >>"$tmp/kernels/kernels/good.c"
@@ -171,7 +171,7 @@ like "its database is whole" "$(inside flopwatchd --check /var/lib/flopwatch/flo
 inside sh -c 'mkdir /run/state && cp -a /var/lib/flopwatch/. /run/state && umount /var/lib/flopwatch && cp -a /run/state/. /var/lib/flopwatch && rm -rf /run/state'
 inside systemctl start flopwatchd.service
 
-# ---- an upgrade in the middle of a job ----
+# ---- an upgrade during a job ----
 mkdir "$tmp/next"
 dpkg-deb -R "$deb" "$tmp/next"
 sed -i "s/^Version: .*/&+next/" "$tmp/next/DEBIAN/control"
@@ -192,7 +192,7 @@ ok "the build begins again" await builds
 await go
 is "and the job is judged" "$(verdict_of long)" 3
 
-# ---- gone again ----
+# ---- removed ----
 branch kernels last main
 echo 'until [ -e go ]; do sleep 0.05; done' >"$tmp/kernels/kernels/recipe"
 commit kernels "is never judged"

@@ -13,7 +13,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(os.environ.get("ROOT", pathlib.Path(__file__).resolve().parent.parent.parent))
-# words of a family's shapes, in addition to its header's definitions
+# terms of a family's shapes, in addition to its header's definitions
 WORDS = {"attention": "nhq nhk headdim seqlen seqlens causal varlen block_sparse sparsity_ratio attention_case"}
 FOREIGN = "columns and keys in files of another project, which hold attention alone"
 ALLOWED = {
@@ -42,7 +42,7 @@ def places():
         common = set(re.findall(r"\bFW_\w+", (ROOT / "kernels/fw_kernel.h").read_text()))
         words = (defined - common) | set(WORDS.get(name, "").split()) | {name, f"family_{name}"}
         wanted = re.compile(r"(?<!\w)(" + "|".join(sorted(map(re.escape, words), key=len, reverse=True)) + r")(?!\w)")
-        if name not in WORDS:  # an everyday word is no concept
+        if name not in WORDS:  # a common word is no term of a family
             wanted = re.compile(r"(?<!\w)(" + "|".join(sorted((words - {name}), key=len, reverse=True)) + r")(?!\w)")
         for top in ("daemon", "db", "web"):
             for path in sorted((ROOT / top).rglob("*")):

@@ -2,7 +2,7 @@
 # `make bundle`: licences of all its components, a bill of materials that matches its files, and the same bytes in every folder. FULL=1 builds all
 # of it in two folders, which takes minutes; without it only one program.
 . "$(dirname "$0")/../support/tap.sh"
-export CCACHE_DISABLE=1 # which may hand the object of one directory to the build of another
+export CCACHE_DISABLE=1 # ccache could use an object of one directory in the build of another
 cd "$root" || exit 1
 for program in patchelf python3 dpkg-query; do
 	command -v "$program" >/dev/null || { skip "the bundle" "$program is not installed"; exit 0; }

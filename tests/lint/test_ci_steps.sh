@@ -44,7 +44,7 @@ fails "so does a daemon that is not there" 5 action server=http://127.0.0.1:1 "c
 fails "a repository of another name" 4 action "commit=$words" repository=nothing timeout=1
 fails "and an input that there is not" 1 action "comit=$main"
 
-# without a program in PATH it is built where the action lies, which is this checkout
+# without a program in PATH it is built from the action's repository, which is this checkout
 lonely() { PATH=/usr/bin:/bin /usr/bin/python3 "$root/tests/support/action_steps.py" "$root/etc/ci/action.yml" "server=$server" "commit=$words"; }
 if /usr/bin/python3 -c 'import yaml' 2>/dev/null && [ ! -e /usr/bin/flopwatch ]; then
 	ok "a runner without flopwatch builds its own" lonely
@@ -53,7 +53,7 @@ else
 	skip "a runner without flopwatch builds its own" "this machine has one, or no python3-yaml"
 fi
 
-# how a verdict ends that no device gives at will
+# the exit status of a verdict that no device produces on demand
 mkdir -p "$tmp/stub"
 printf '#!/bin/sh\n[ "$1" = open ] || exit 7\n' >"$tmp/stub/flopwatch"
 chmod +x "$tmp/stub/flopwatch"

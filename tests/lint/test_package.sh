@@ -43,7 +43,7 @@ like "it says so" "$out" 'what is not committed is left out'
 is "and leaves it out" "$(sum)" "$first"
 
 # ---- control files of the package ----
-cp -r etc/. "$tree/etc/" # those that are worked on
+cp -r etc/. "$tree/etc/" # the working copies
 ok "debian/ is written" env VERSION="$version" etc/deb.sh control "$tree"
 listed() { sed -n "/^$1=\"/s/^[^\"]*\"\\(.*\\)\"/\\1/p" etc/install-dependencies.sh | tr ' ' '\n'; }
 is "the package is built with the libraries that make is" "$(sed -n '/^Build-Depends:/,/^[^ ]*:/p' etc/debian/control | grep -oE '[a-z0-9-]+-dev' | sort)" \

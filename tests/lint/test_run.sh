@@ -118,7 +118,7 @@ for signal in TERM KILL; do
 	done
 done
 
-# KEEP=1: the folder of a script's test stays
+# KEEP=1: the folder of a script's test is not removed
 printf '. %q\nok "a test" touch "$tmp/file"\n' "$root/tests/support/tap.sh" >"$tmp/keeps.sh"
 mkdir "$tmp/folders"
 TMPDIR=$tmp/folders bash "$tmp/keeps.sh" >"$tmp/out"

@@ -20,7 +20,7 @@ shell_calls() { none '(^|[^a-z_>.])(system|popen|sprintf|vsprintf|strcpy|strcat|
 unfinished() { none -w 'TODO|FIXME|XXX' $(sources); }
 built_sql() { none '(printf|puts|append)[^;]*"(SELECT|INSERT|UPDATE|DELETE) ' $(git ls-files 'db/*.c' 'daemon/*.c' 'web/*.c'); }
 sql_elsewhere() { none -w 'db_(stmt|query|exec|any|insert|run_count|ids|first|first_int|first_text)' $(git ls-files 'daemon/*.[ch]' 'web/*.[ch]'); }
-# These are enums (daemon/model, daemon/verdict). Other words of those lists, such as "failed", name several things.
+# These are enums (daemon/model, daemon/verdict). Other names of those lists, such as "failed", have several meanings.
 compared_words() {
 	local words='regression|improvement|undecided|not_comparable|unchanged|identical|rejected'
 	words+='|selfcheck|calibrate|backfill|queued|checking|superseded|acknowledged|resolved|quarantined|paused|health_check'

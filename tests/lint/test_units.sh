@@ -16,7 +16,7 @@ ok "it is installed beside the machine" env DESTDIR="$tmp/over" PREFIX=/usr "$ro
 boot --over "$tmp/over" "$tmp/place" || exit 1
 is "the tree boots, with systemd as its first process" "$(inside cat /proc/1/comm)" systemd
 
-# ---- as README has it ----
+# ---- as in README ----
 ok "users and folders are made" inside sh -c 'systemd-sysusers && systemd-tmpfiles --create flopwatch.conf && systemctl daemon-reload'
 watch_kernels
 ok "the units start" inside systemctl enable --now flopwatch-worker.socket flopwatchd
@@ -65,7 +65,7 @@ is "and no other one is due" "$(inside systemctl show -P SubState flopwatchd.ser
 inside sed -i 's/15 moons/15 min/' /etc/flopwatch/flopwatchd.yml
 ok "until somebody starts it" inside systemctl start flopwatchd.service
 
-# ---- units that an administrator closed too far ----
+# ---- units that an administrator restricted too far ----
 drop_in() { # setting
 	inside sh -c 'mkdir -p /etc/systemd/system/flopwatch-worker@.service.d && printf "[Service]\n%s\n" "$1" >/etc/systemd/system/flopwatch-worker@.service.d/x.conf &&
 		systemctl daemon-reload && systemctl restart flopwatchd.service' sh "$1"
