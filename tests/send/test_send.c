@@ -1,4 +1,4 @@
-/* What flopwatch-send refuses before it connects: notifications that are not understood, and addresses that are not the internet. */
+/* Requests that flopwatch-send rejects before it connects: invalid notifications, and addresses outside of the internet. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
