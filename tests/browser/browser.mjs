@@ -20,7 +20,7 @@ export async function json(address) {
 	return answer.json();
 }
 
-// A comparison with a verdict: a regression if there is one.
+// A comparison with a verdict to display: a regression if there is one.
 export async function chooseCell(server) {
 	const { items } = await json(`${server}/api/v1/comparisons?limit=100`);
 	const comparison = items.find((c) => c.verdict === "regression") ?? items[0];
