@@ -78,7 +78,7 @@ is "in the folder of its target" "$(value speed command)" '[./build/bench/speed_
 like "is configured and built" "$(value command)" 'cmake -S \. -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build .*--target speed_bench'
 is "writes a file that is read" "$(value speed outputs)" '[speed.json]'
 
-# ---- a compiler alone
+# ---- only a compiler
 new alone
 printf "$c_program" | sed '1i #include "mine.h"' >one.c
 printf 'void mine(void);\n' >mine.h

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The pages over a made-up story are served to readers, and reject writes: no request ends the server.
+# The pages over the demo database are served to readers, and reject writes: no request ends the server.
 . "$(dirname "$0")/../support/tap.sh"
 demo=$root/build/tests/browser/pages_demo
 [ -x "$demo" ] || { echo "# $demo is not built: make test-programs"; exit 1; }
@@ -10,7 +10,7 @@ on_exit kill "$demo_pid"
 listens() { grep -q '^listening' "$tmp/log"; }
 await listens || exit 1
 server=$(sed -n 's/^listening on //p' "$tmp/log")
-fw() { (cd "$tmp" && "$bin/flopwatch" --server "$server" "$@"); } # outside this checkout, which the story's daemon does not watch
+fw() { (cd "$tmp" && "$bin/flopwatch" --server "$server" "$@"); } # outside this checkout, which the demo's daemon does not watch
 refuses() { # name, command...
 	fails "$1" 1 fw "${@:2}"
 	is "$1: it says so" "$out" "flopwatch: this is a demonstration; nothing is measured"
