@@ -1,4 +1,4 @@
-// A program over the API, in types that come from its description alone. The compiler must
+// A program over the API, whose types are generated from its description. The compiler must
 // reject lines with @ts-expect-error: with a description looser than the API it would not. Usage: node client.js SERVER REPO TARGET; prints TAP.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./flopwatch.js";
@@ -15,7 +15,7 @@ function result(ok: boolean, name: string, note = ""): void {
 	console.log(`${ok ? "ok" : "not ok"} ${++n} - ${name}${ok ? "" : `\n# ${note}`}`);
 }
 
-// ---- lists, with what they are filtered by
+// ---- lists and their filters
 const listed = await client.GET("/api/v1/comparisons", { params: { query: { repo, since: "7d", limit: 10 } } });
 const rows: Row[] = listed.data?.items ?? [];
 result(rows.length > 0 && rows.every((row) => row.repo === repo), "comparisons since last week", JSON.stringify(listed.error));
