@@ -340,7 +340,7 @@ static void what_a_killed_writer_left(void **state)
 	assert_int_equal(frames_of(path), 3);
 	assert_int_equal(archive(f, day_ms + 3), 1);
 	assert_int_equal(frames_of(path), 4);
-	/* a new file whose beginning was torn */
+	/* a new file with a torn beginning */
 	put_some(f, 10, 1, 40 * day_ms);
 	file_of(f, "1970-02", path, sizeof path);
 	int fd = open(path, O_WRONLY | O_CREAT, 0600);
