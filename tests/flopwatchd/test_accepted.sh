@@ -76,7 +76,7 @@ commit lines "the accepted row loses more"
 push lines exact
 fails "a larger loss is not covered" 3 answer exact
 
-# ---- by hand ----
+# ---- requested manually ----
 branch lines other main
 bench 1.10 2.00
 commit lines "rows of another branch"
@@ -127,7 +127,7 @@ push lines main
 fails "a further loss on main is not covered" 3 answer main
 is "and has its alert" "$(alerts_of main)" '["open"]'
 
-# ---- fast-forward, and an answer that comes after it ----
+# ---- fast-forward, and an acceptance that comes after it ----
 bench 1.60 2.00
 branch lines fast main
 bench 1.60 3.00

@@ -10,7 +10,7 @@ fi
 . "$(dirname "$0")/../support/daemon.sh"
 data=$root/tests/data/migration
 db=$tmp/state/flopwatch.db
-make_old() { # as that commit's daemon leaves it
+make_old() { # as a daemon of that commit leaves it
 	rm -f "$db"*
 	sqlite3 "$db" 'PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = 1718382711; PRAGMA journal_mode = WAL' >/dev/null
 	sqlite3 "$db" <"$data/schema-91174416.sql"

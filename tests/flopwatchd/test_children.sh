@@ -33,7 +33,7 @@ push kernels main
 is "with nothing in the way main is measured" "$(result_of "$(head_of kernels)")" "done unchanged"
 
 n=0
-pushed() { # $sha on a new branch, with a tree that the worker does not have
+pushed() { # $sha on a new branch, with a tree that the worker has not cached
 	n=$((n + 1))
 	branch kernels "try$n" "${from:-main}"
 	echo 0.9 >"$tmp/kernels/kernels/factor"

@@ -101,7 +101,7 @@ like "one of now is" "$(signed second "$(now_s)")" 'looking'
 ok "the job at work ends" await is_at "$busy" done
 ok "and the one that waited" await is_at "$waiting" done
 
-# ---- almost two hours forward, with a job at work ----
+# ---- almost two hours forward, while a job runs ----
 takes one later "$tmp/go2"
 later=$(head_of one)
 ok "another job is at work" await works "$later"
@@ -113,7 +113,7 @@ is "no device is said to be silent" "$(sql "SELECT count(*) FROM alert WHERE kin
 takes one now-served "$tmp/open"
 ok "a job is served an hour ahead" await is_at "$(head_of one)" done
 
-# ---- and back: a branch that was served at a time that is now in the future is served all the same ----
+# ---- and back: a branch that was served at a time that is now in the future is served nevertheless ----
 ok "the clock is right again" jump 0
 takes two hold "$tmp/go3"
 hold=$(head_of two)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Two families of one commit: a module each, one manifest, three suites. A planted change of linear layers is found in its cells alone, and with its
+# Two families of one commit: a module each, one manifest, three suites. A planted change of linear layers is found only in its cells, and with its
 # element if it is a wrong result; attention is unchanged. The same as tests/gpu/linear.sh on a GPU, with CPU kernels whose times are those of
 # device sim.
 . "$(dirname "$0")/../support/tap.sh"

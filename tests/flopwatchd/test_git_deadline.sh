@@ -23,7 +23,7 @@ mkfifo "$tmp/kernels.git/refs/heads/held"
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
 	"repos: [{name: kernels, url: $tmp/kernels.git, poll: 1 s, fetch_timeout: 2 s}]"
 start_daemon || exit 1
-head_of kernels >"$tmp/kernels.git/refs/heads/late" # as a push writes it: git itself would wait for the FIFO
+head_of kernels >"$tmp/kernels.git/refs/heads/late" # written as a push does: git itself would wait for the FIFO
 is "a push is judged beside a FIFO among the branches" "$(result_of "$(head_of kernels)" | cut -d ' ' -f 1)" "done"
 error_is() {
 	api repos | jq -re '.items[0].error' | grep -qE "$1"

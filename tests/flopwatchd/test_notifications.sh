@@ -16,7 +16,7 @@ ids() { jq -r '.headers["webhook-id"]' | sort -u; }
 notifications() { # filter over all rows
 	api 'notifications?limit=500' | jq -r "[.items[] | select($1)] | length"
 }
-none_left() { # of these targets, nothing that waits
+none_left() { # of these targets, no pending notification
 	[ "$(notifications ".state == \"waiting\" and (.target | IN($1))")" = 0 ]
 }
 

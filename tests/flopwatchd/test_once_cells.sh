@@ -1,6 +1,6 @@
 #!/bin/bash
 # Work of linear layers that is done once for their weights is judged, stored, shown and reported next to their products: a commit that takes longer
-# to quantise weights is a regression of that alone. The CPU computes, the times are those of device sim.
+# to quantise weights is a regression of only that work. The CPU computes, the times are those of device sim.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() {

@@ -119,7 +119,7 @@ is "as a profile of the same" "$(sql "SELECT count(*) FROM profile WHERE alert =
 await is_idle
 is "which is done, too" "$(sql "SELECT group_concat(DISTINCT state) FROM job WHERE kind = 'profile'")" done
 
-# ---- the comment at a review is written once more ----
+# ---- the comment at a review is updated ----
 mkdir "$tmp/forge"
 echo '[]' >"$tmp/forge/comments.json"
 python3 "$root/tests/support/forge.py" "$tmp/forge" &

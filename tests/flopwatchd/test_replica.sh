@@ -54,7 +54,7 @@ is "what is restored is what is there" "$(restored "$tmp/replica")" "$(content "
 ok "through several logs ($(cat "$tmp/logs"))" test "$(cut -d' ' -f1 "$tmp/logs")" -gt 1
 is "of one generation: the daemon never began a log that was not shipped" "$(find "$tmp/replica" -mindepth 1 -maxdepth 1 -type d | wc -l)" 1
 
-# ---- kill -9 of both, and a daemon that runs alone for a while ----
+# ---- kill -9 of both, and a daemon that runs without a replica for a while ----
 start_daemon || exit 1
 branch kernels late main
 echo 1.2 >"$tmp/kernels/kernels/factor"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Rows of one side alone, or of neither: a kernel without a backward, one that gains or loses it, and programs whose rows appear, disappear and
+# Rows of only one side, or of neither: a kernel without a backward, one that gains or loses it, and programs whose rows appear, disappear and
 # change their names. None of them makes a verdict worse.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

@@ -120,7 +120,7 @@ is "none asked for a GPU" "$(n_measured)" "$measured"
 
 # ---- timeouts -------------------------------------------------------------------------------------------------------------
 is_read() { [ "$(grep -c config.read "$tmp/log")" = "$1" ]; }
-limit_builds() { # limits: reloads the configuration with them; `job` alone removes the limit of builds
+limit_builds() { # limits: reloads the configuration with them; with only `job` builds have no limit
 	local n
 	n=$(grep -c config.read "$tmp/log")
 	sed -i "s/^limits:.*/limits: {$1}/" "$tmp/c.yml"

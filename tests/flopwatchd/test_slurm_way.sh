@@ -49,7 +49,7 @@ is "in the allocation of the profile" "$(allocations)" "$n"
 is "which made way for it, uncounted" "$(sql "SELECT attempt || ' ' || (SELECT count(*) FROM job_log l WHERE l.job = j.id AND l.line LIKE 'queued: preempted by job %') FROM job j WHERE kind = 'profile'")" "0 1"
 ok "the stranger has the GPU then" await strangers RUNNING 2
 
-# ---- and when there is one again ----
+# ---- once a device is free again ----
 rm -f "$tmp/hold"
 scancel --name=sleep
 ok "the profile is made" await profile_is done
