@@ -54,8 +54,8 @@ shows_no_token "is refused"
 fails "a password in the url" 1 "$git_" heads --url "https://git:$token@localhost:$https_port/kernels.git"
 shows_no_token "is refused"
 
-# ---- the authorities that the machine trusts ----
-# As if its list were $tmp/machine.pem, whose openings are counted.
+# ---- the certificate authorities of the machine ----
+# $tmp/machine.pem replaces the machine's list; its openings are counted.
 cp "$tmp/tls/cert.pem" machine.pem
 list=/etc/ssl/certs/ca-certificates.crt
 beside_list() { # command...
@@ -102,7 +102,7 @@ like "it was asked" "$(cat "$tmp/tls/moved.log")" 'GET /kernels.git/info/refs'
 is "the other one was not" "$(cat "$tmp/tls/git.log")" ""
 
 # ---- permissions of files ----
-# A server that never answers: the process waits there with all that it was started with.
+# A server that never answers: the process waits there with its complete command line and environment.
 mkfifo held
 python3 - "$tmp/tls/mute.port" <held 2>/dev/null <<'PY' &
 import socket, sys, time
