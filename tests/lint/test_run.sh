@@ -18,7 +18,7 @@ small() { # name, lines
 	printf '%s\n' "${@:2}" >"$tree/tests/room/test_$1.sh"
 }
 run() { "$tree/tests/run.sh" "$@" </dev/null; }
-# Processes of this test alone: the mark is an argument of theirs.
+# Only processes of this test: the mark is one of their arguments.
 mark=flopwatch-run-$$
 marked() { pgrep -f "$mark" | grep -vx $$ | wc -l; }
 none_marked() { [ "$(marked)" = 0 ]; }
@@ -102,7 +102,7 @@ for signal in TERM INT HUP KILL; do
 	ok "and no process is left: SIG$signal" await none_marked
 done
 
-# make, which is killed itself, or with all that it has started, as by a terminal
+# make, which is killed alone, or with its whole process group, as by a terminal
 printf 'deps:\n' >>"$tree/Makefile"
 for signal in TERM KILL; do
 	for goal in test check; do
