@@ -27,7 +27,7 @@ set -eu
 cd "$tmp/kernels"
 git checkout -q -B slow main
 echo 1.06 >kernels/factor
-echo 'sleep 4' >kernels/recipe # long enough for a person to see it built
+echo 'sleep 4' >kernels/recipe # long enough for a user to see the build
 git commit -qam "kernels: another tile"
 git push -q origin HEAD:refs/heads/slow
 PUSH
@@ -51,7 +51,7 @@ passed live live.mjs "$tmp/push.sh"
 passed pages pages.mjs
 stop_daemon
 
-# Why: over a made-up story, since no device of a test has counters.
+# Causes: over the demo database, since no device of a test has counters.
 mkdir "$tmp/story"
 (cd "$root" && exec build/tests/browser/pages_demo "$tmp/story") >"$tmp/demo.log" 2>&1 &
 demo_pid=$!

@@ -1,5 +1,5 @@
 #!/bin/bash
-# HTML of every kind of page, over a made-up story.
+# HTML of every kind of page, over the demo database.
 . "$(dirname "$0")/../support/tap.sh"
 
 command -v tidy >/dev/null || { skip "markup of pages" "there is no tidy here"; exit 0; }
