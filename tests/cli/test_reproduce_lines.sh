@@ -50,7 +50,7 @@ fails "figures from elsewhere have no kernel" 1 fw reproduce 4
 like "which is said" "$out" 'has no kernel to run by hand'
 stop_daemon
 
-# ---- as on a GPU: the comparison's device is changed to one, and replacements of the profilers affect processes as real ones do ----------
+# ---- as on a GPU: the comparison's device is changed to one, and fake profilers affect processes as real ones do ----------------
 git -C "$tmp/kernels" push -q origin :refs/heads/slow
 sqlite3 "$tmp/state/flopwatch.db" "UPDATE device SET kind = 'cuda'"
 sed -i 's/^workers:.*/workers: [{name: none, command: ["false"]}]/; s/^cache_dir:.*/cache_dir: /' "$tmp/c.yml"
