@@ -84,7 +84,7 @@ static void finish(struct fixture *f, const char *uuid)
 static void every_device_in_its_time(void **state)
 {
 	struct fixture *f = *state;
-	assert_int_equal(look(1000), 4); /* for each device the reference commit, to compare it with its class, and a calibration */
+	assert_int_equal(look(1000), 4); /* per device the reference commit, to compare it with its class, and a calibration */
 	assert_int_equal(look(2000), 0); /* they are queued */
 	finish(f, "sim-0");
 	finish(f, "sim-1");

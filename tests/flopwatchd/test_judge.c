@@ -196,7 +196,7 @@ static void broken_sides_are_blamed_rightly(void **state)
 	fixture_build(r, ROLE_TARGET, "failed", "");
 	assert_int_equal(judged(f, r, 7000).verdict, VERDICT_NOT_COMPARABLE);
 	assert_int_equal(
-		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing'"), 1); /* of the first one, which caused it */
+		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'failing'"), 1); /* of the first, which caused it */
 
 	r = fixture_result(f, "main", 1, 5, 1); /* a commit against itself has no other commit to inherit from */
 	r->plan.request.kind = JOBKIND_SELFCHECK;
