@@ -52,7 +52,7 @@ for asked in peer "history nope" "submit nowhere" "profile --suite tiny"; do
 done
 is "a branch that one of them has is that one's" "$(job_field "$(fw submit slow --json | jq .id)" repo)" kernels
 
-# ---- a cell that is none ----
+# ---- a missing cell ----
 fails "history of a cell that is none" 4 fw history nope --repo kernels
 like "names it" "$out" '^flopwatch: .*nope'
 fails "also for a program" 4 fw history nope --repo kernels --json

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
-pushed() { # message: the result of the tree
+pushed() { # message: the result of the commit with the present tree
 	commit kernels "$1"
 	push kernels main
 	result_of "$(head_of kernels)"

@@ -77,7 +77,7 @@ for r in csv.DictReader(open(sys.argv[1])):
     f, b, t = (float(r[n + "_time_ms"]) for n in ("forward", "backward", "total"))
     print(f > 0, b > 0, t == float(r["speedup"]) == float(r["tops_sec"]) == 0)' "$file" | sort -u)" "True True True"
 
-# ---- without one --------------------------------------------------------------------------------------------------------------
+# ---- without a recipe ---------------------------------------------------------------------------------------------------------
 fails "attention has no recipes" 1 fw export "$(of tiny)" "$tmp/out" --format torchao
 like "which is said" "$out" 'has no cells with recipes'
 fails "another format" 2 fw export "$(of wide)" --format nvbench

@@ -204,10 +204,10 @@ like "a forward row leaves the other direction's cells empty" "$(sed -n 2p "$tmp
 like "a backward row likewise" "$(sed -n 3p "$tmp/ffa/profile_dense_base.csv")" '^64,causal,bwd,[0-9.]+,[0-9.]+,,,,,,,(-?[0-9.]+,){4}-?[0-9.]+$'
 like "an absent phase is -1" "$(sed -n 2p "$tmp/ffa/profile_dense_base.csv")" ',-1\.0000,'
 like "a tile that no provider told, too" "$(sed -n 2p "$tmp/ffa/profile_block_sparse_team-slow.csv")" '^128,0\.5,32,32,False,False,False,-1,-1,fwd,'
-latency() { # file: of its rows
+latency() { # file: latencies of its rows
 	tail -n +2 "$1" | sed 's/.*,[fb]wd,//' | cut -d, -f1
 }
-cells() { # group, filter: of its cells
+cells() { # group, filter: values of its cells
 	jq -r --arg group "$1" ".cells[] | select(.group == \$group) | $2" <<<"$body"
 }
 is "latency is that of the series that decides" "$(latency "$tmp/ffa/profile_dense_base.csv" | xargs printf '%.4g ')" "$(cells dense .base.median_ms | xargs printf '%.4g ')"

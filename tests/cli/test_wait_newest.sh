@@ -153,7 +153,7 @@ like "is asked of the repository of the checkout" "$out" 'does not watch the rep
 
 # ---- how often the daemon is requested to read a repository ----
 cat >"$tmp/between.py" <<'PY'
-"""Between the command and the daemon: notes each request; the first look is called by a number that another start of the daemon gave."""
+"""A proxy between the command and the daemon: records each request; the first fetch is polled by the number of an earlier daemon's fetch."""
 import http.server, os, re, sys, urllib.error, urllib.request
 daemon, notes, where = sys.argv[1:]
 
