@@ -80,7 +80,7 @@ start_daemon
 await no_job_is_open
 
 # ---- a cell whose runs vary by several per cent, because its speed depends on where it was loaded
-place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target have adjacent addresses, and must differ all the same
+place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target have adjacent addresses, and must still differ
 main_is "'(1.0+0.001*$place)'"
 calibrated 3
 is "it is called underpowered" "$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.underpowered, .mde_pct > 2]')" "[true,true]"
@@ -112,7 +112,7 @@ is "a planted loss is called, since both sets of runs are clear of the threshold
 	"$(sql "SELECT group_concat(DISTINCT verdict) || ' ' || (max(ci_high_pct) < -2) || ' ' || max(runs) FROM cell WHERE comparison = $planted")" "regression 1 8"
 like "and its alert is open" "$(sql "SELECT title || ' ' || state FROM alert ORDER BY id DESC LIMIT 1")" '^attention .* -[23]\.[0-9] % in .* open$'
 
-# ---- the same samples, had the noise been still larger
+# ---- the same samples, with a still larger noise
 sqlite3 "$tmp/state/flopwatch.db" "UPDATE cell SET underpowered_pct = 99 WHERE comparison = $planted"
 ok "judging again" fw judge --again "$planted"
 is "says the same" "$(api "comparisons/$planted" | jq -c '[.verdict, ([.cells[].flags | index("underpowered") != null] | unique)]')" '["regression",[false]]'

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 
 n=0
-factor() { # work factor: a commit on main, pushed and judged, with all jobs of the history done
+factor() { # work factor: a commit on main, pushed and judged; returns when all jobs of the history have ended
 	n=$((n + 1))
 	echo "$1" >"$tmp/kernels/kernels/factor"
 	commit kernels "commit $n: $1"

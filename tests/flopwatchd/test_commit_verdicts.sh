@@ -110,7 +110,7 @@ everywhere() { # branch, commit, suite with a regression, the other, per cent
 	done
 }
 everywhere lossy "$lossy" gemm second '8\.[0-9]+'
-pending_only_before() { # commit: states of the sum, each once
+pending_only_before() { # commit: states of the combined status, without repetitions
 	jq -r --arg path "/hub/repos/team/pair/statuses/$1" 'select(.path == $path) | .body | fromjson | select(.context == "flopwatch") | .state' "$tmp/r/got" | uniq | paste -sd' '
 }
 is "the sum was pending until both had ended" "$(pending_only_before "$lossy")" "pending failure"

@@ -20,7 +20,7 @@ SCRIPT
 all_ended() {
 	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','assigned','building','checking','measuring')")" = 0 ]
 }
-measured() { # how many changes were, by pairs and not
+measured() { # number of changes that the reference commit has measured
 	all_ended && [ "$(sql "SELECT count(*) FROM environment_change WHERE unpaired IS NOT NULL")" = "$1" ]
 }
 judged() { # factor, subject: a commit of main, pushed and judged
@@ -29,7 +29,7 @@ judged() { # factor, subject: a commit of main, pushed and judged
 	push kernels main
 	result_of "$(head_of kernels)"
 }
-changes_are() { # how many were seen
+changes_are() { # number of seen changes
 	[ "$(sql "SELECT count(*) FROM environment_change")" = "$1" ]
 }
 newest() { # a column of the newest change
@@ -171,7 +171,7 @@ is "and what is not in the code asks nobody why" "$(sql "SELECT count(*) FROM pr
 stop_daemon
 echo 7,8 >"$tmp/devices"
 start_daemon || exit 1
-stands() { # until devices 7 and 8 have both measured
+stands() { # until devices 7 and 8 both have a baseline period
 	[ "$(sql "SELECT count(*) FROM current_baseline t JOIN device d ON d.id = t.device WHERE d.uuid IN ('sim-7', 'sim-8')")" = 2 ]
 }
 post devices/sim-7/pause >/dev/null

@@ -107,7 +107,7 @@ ok "of $n damaged databases" test $n -gt 3
 is "none is used" "$started" ""
 is "and each start says why, and what to do" "$unsaid" ""
 
-# ---- one that is so large that it is checked concurrently ----
+# ---- a large database, which is checked concurrently ----
 rm -f "$tmp/state"/flopwatch.db*
 cp "$tmp/good.db" "$tmp/state/flopwatch.db"
 sqlite3 "$tmp/state/flopwatch.db" "CREATE TABLE ballast (b BLOB) STRICT; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)

@@ -92,7 +92,7 @@ is "JSON says which part" "$(api "comparisons/$id" | jq -c '[(.cells | length), 
 like "so does its page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" 'Part 2 of the 2 that are measured at night: 4 of the 48 cells of this suite\.'
 ok "its verdict is no commit's" flopwatch wait "$first"
 
-# ---- the next one ----
+# ---- the next period, with a regression ----
 branch kernels main main
 echo 1.1 >"$tmp/kernels/kernels/factor"
 commit kernels "slower"
@@ -107,7 +107,7 @@ is "of which an alert tells" "$(sql "SELECT count(DISTINCT w.value ->> 'cell') F
 is "nothing is gone" "$(sql "SELECT count(*) FROM alert WHERE kind = 'missing'")" 0
 is "each part was asked for once a commit" "$(sql "SELECT count(*) FROM job WHERE part > 0")" 4
 
-# ---- and the one that makes up for it ----
+# ---- the period after the fix ----
 echo 1 >"$tmp/kernels/kernels/factor"
 commit kernels "as fast as before"
 push kernels main

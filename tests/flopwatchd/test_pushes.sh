@@ -323,7 +323,7 @@ stop_daemon
 write_config
 start_daemon
 
-# ---- a database that this program does not know ----
+# ---- a database of an unknown version ----
 stop_daemon
 cp -r "$tmp/state" "$tmp/newer"
 sqlite3 "$tmp/newer/flopwatch.db" 'PRAGMA user_version = 999'
@@ -378,7 +378,7 @@ is "the database is sound" "$(sql 'PRAGMA integrity_check')" ok
 is "nothing in it hangs loose" "$(sql 'PRAGMA foreign_key_check')" ""
 is "no job is left open" "$(sql "SELECT count(*) FROM job WHERE state NOT IN ('done','failed','cancelled','superseded', 'target_missing')")" 0
 
-# ---- at rest ----
+# ---- idle ----
 no_children() { [ "$(pgrep -c -P "$daemon_pid" flopwatch)" = 0 ]; }
 ok "no child of ours is left" await no_children
 ok "resident size is below 20 MB ($(awk '/VmRSS/ {print $2}' "/proc/$daemon_pid/status") KiB)" test "$(awk '/VmRSS/ {print $2}' "/proc/$daemon_pid/status")" -lt 20480

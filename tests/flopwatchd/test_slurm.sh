@@ -116,7 +116,7 @@ has_another() { # the cancelled allocation may still run for a moment
 again() { [ "$(sql "SELECT attempt FROM job WHERE id = $(job_of "$sha")")" = "$1" ]; }
 ok "after scancel the job is tried again" await again 2
 await has_another
-pkill -9 -P "$daemon_pid" -x srun # all of them: that of the attempt before may still be ending
+pkill -9 -P "$daemon_pid" -x srun # all of them: the srun of the previous attempt may still be ending
 ok "after its srun was killed, too" await again 3
 ok "with one allocation, not two" await n_of RUNNING 1
 ok "the controller comes back" slurm_controller_restart

@@ -183,7 +183,7 @@ is "it is measured when there is one" "$(result_of "$waits")" "done unchanged"
 is "at its first attempt" "$(sql "SELECT attempt FROM job WHERE id = $(job_of "$waits")")" 1
 await slurm_has_none
 
-# ---- no ghosts ----------------------------------------------------------------------------------------------------------------
+# ---- no leaked allocations ----------------------------------------------------------------------------------------------------
 scontrol update PartitionName=cpu State=DOWN
 new_push gone :
 await waits_to build PartitionDown

@@ -52,7 +52,7 @@ like "the job's log says who had what" "$(sql "SELECT line FROM job_log WHERE li
 is "every cell says it in JSON" "$(api "comparisons/$id" | jq -c '[.cells[].device] | unique')" '["sim-0","sim-1"]'
 like "and the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '<dt>Split</dt><dd>[0-9]+ cells? on sim-[01], [0-9]+ cells? on sim-[01]</dd>'
 
-# ---- its ends ----------------------------------------------------------------------------------------------------------------
+# ---- how it ends -------------------------------------------------------------------------------------------------------------
 await free 2
 new_push held 1.2 "$holding"
 await has holds

@@ -52,7 +52,7 @@ factor "1.0"
 pushed
 is "all of it is" "$(alerts)" "regression: resolved: other 2, tiny 4"
 
-# ---- a manifest that names less, then nothing that there is, then everything again ----
+# ---- a manifest with fewer suites, then only missing ones, then all again ----
 suites() { sed -i "s/suites: .*/suites: [$1]/" "$tmp/kernels/.flopwatch.yaml"; }
 news() { # alerts about missing suites and failures
 	api alerts | jq -rc '[.items[] | select(.kind == "missing" or .kind == "failing") | "\(.kind) \(.state)"] | join(", ")'

@@ -49,7 +49,7 @@ is "the culprit is found and confirmed" "$(jq -c '[.culprits[] | [.to, .commits,
 like "and shown" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(jq .id <<<"$alert")")" "on average: $words"
 is "the history of typical calls has no step" "$(sql 'SELECT count(*) FROM change_point')" 0
 
-# ---- again, from stored samples ----
+# ---- judged again, from stored samples ----
 ok "judging again" flow judge --again "$id"
 is "says the same to the last byte" "$(api "comparisons/$id" | jq -S .cells)" "$(jq -S .cells <<<"$body")"
 
