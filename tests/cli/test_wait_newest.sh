@@ -153,7 +153,7 @@ like "is asked of the repository of the checkout" "$out" 'does not watch the rep
 
 # ---- how often the daemon is requested to read a repository ----
 cat >"$tmp/between.py" <<'PY'
-"""A proxy between the command and the daemon: records each request; the first fetch is polled by the number of an earlier daemon's fetch."""
+"""A proxy between the command and the daemon: records requests; the first fetch is polled by the number of an earlier one."""
 import http.server, os, re, sys, urllib.error, urllib.request
 daemon, notes, where = sys.argv[1:]
 
