@@ -99,7 +99,7 @@ def read_layers():
             like = re.compile(re.escape(folder).replace(r"\*", r"([^/]+)"))
             for found in [found for found in map(like.fullmatch, sorted(there)) if found] if "*" in folder else [None]:
                 name = found[0] if found else folder
-                if name not in allowed or not found:  # an exact row comes first
+                if name not in allowed or not found:  # the most specific row comes first
                     allowed[name] = [r.replace("*", found[1]) if found else r for r in folders.split()]
     return allowed, owner
 

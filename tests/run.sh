@@ -77,7 +77,7 @@ tally() { # FOLDER/NAME
 	else
 		wrong+=("$test")
 		printf 'FAIL  %-40s %4d failed %4d s%s\n' "$test" "$bad" "$seconds" "$note"
-		# The first failure is the cause more often than the last.
+		# Print the first failure: it is the cause more often than the last.
 		grep -v '^ok ' "$log.log" | awk '
 			NR <= 20 { print; next }
 			{ line[NR % 40] = $0 }
@@ -124,7 +124,7 @@ trap 'interrupted TERM 15' TERM
 trap 'interrupted INT 2' INT
 trap 'interrupted HUP 1' HUP
 
-says() { # file, words: whether its first lines contain them
+says() { # file, pattern: whether the first lines of the file match it
 	head -n 12 "$1" | grep -q "$2"
 }
 
@@ -196,7 +196,7 @@ done
 scripts=(${clocked[@]+"${clocked[@]}"} ${early[@]+"${early[@]}"} ${scripts[@]+"${scripts[@]}"})
 
 # Build their requirements: the programs for scripts, a binary for each test in C.
-needs() { # words of a "Left to" line
+needs() { # pattern in a "Left to" line
 	[ ${#scripts[@]} = 0 ] || return 0
 	local file
 	for file in ${programs[@]+"${programs[@]}"}; do says "$file" "Left to .*$1" && return; done

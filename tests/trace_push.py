@@ -13,7 +13,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Each row is one stretch inside a process, from one step to the next; what lies between rows is a child process, a row or a message.
+# Each row is an interval inside one process, from one step to the next; between rows are child processes, database rows or
+# messages.
 WAY = [
     ("the kernel reports a changed ref", "flopwatchd/watch/ref_watch.c:on_event"),
     ("the daemon asks flopwatch-git for the tips", "flopwatchd/watch/watch.c:on_ref_change", "lib/child.c:child_start"),

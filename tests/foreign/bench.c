@@ -1,7 +1,7 @@
 /*
- * A small benchmark that is a program of its own: sums of a table in memory, timed by the CPU time they take, written as Google
- * Benchmark's JSON. WORK in work.h is how often each sum is taken; CPU_SHARE scales the
- * cpu_time that is written beside the real one.
+ * A small benchmark program without flopwatch: sums over a table in memory, timed by CPU time, written as Google Benchmark's
+ * JSON. WORK in work.h is the number of repetitions of each sum; CPU_SHARE scales the cpu_time that is written next to the real
+ * time.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 
 	if (!out)
 		return 1;
-	sum_ms(1 << 14, 20); /* the first touches of memory are nobody's time */
+	sum_ms(1 << 14, 20); /* touch the memory for the first time outside the timed region */
 	fprintf(out, "{\"context\":{},\"benchmarks\":[" EXTRA);
 	for (int s = 0, first = 1; s < 2; s++)
 		for (int repetition = 0; repetition < 5; repetition++, first = 0) {

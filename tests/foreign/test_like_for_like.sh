@@ -1,11 +1,11 @@
 #!/bin/bash
-# Two files of a foreign benchmark: rows of one name stay separate, both sides are read in the same way, different conditions are printed, OUT.csv
-# is CSV.
+# Two files of a foreign benchmark: rows of the same name stay separate, both sides are read in the same way, different conditions
+# are printed, OUT.csv is CSV.
 . "$(dirname "$0")/../support/tap.sh"
 data=$root/tests/data/readers
 compare() { "$bin/flopwatch" compare "$@"; }
 
-# ---- results of one name -----------------------------------------------------------------------------------------------------
+# ---- results with the same name ----------------------------------------------------------------------------------------------
 fails "hyperfine: parameters tell commands apart" 7 compare "$data"/hyperfine-parameters-{before,after}.json
 like "of which one is as it was" "$out" 'sum_16M_\[threads=1\] +2000 +2000 +\+0\.00 % +3/3'
 like "and one slower" "$out" 'sum_16M_\[threads=16\] +500 +750 +-33\.33 % +3/3'
@@ -25,7 +25,7 @@ printf '{"cell":"a","ms":1}\n{"cell":"a","ms":3}\n' >"$tmp/lines.jsonl"
 ok "lines of one name" compare "$tmp/lines.jsonl" "$tmp/lines.jsonl"
 like "are repetitions of one row" "$out" '^  a +2 +2 +\+0.00 % +2/2$'
 
-# ---- one statistic for both --------------------------------------------------------------------------------------------------
+# ---- the same statistic for both ---------------------------------------------------------------------------------------------
 ok "nvbench: a mean beside a median and a mean" compare "$data"/nvbench-mean-{only,and-median}.json
 like "is compared by the mean" "$out" 'copy/Elements=2\^20 +0\.0106 +0\.0106 +\+0\.00 %'
 like "which is said before the table" "$(sed -n 2p <<<"$out")" '^WARNING compared by the mean of cold GPU times, the best statistic that both files state: copy/Elements=2\^20$'
@@ -54,7 +54,7 @@ like "then it is asked for" "$out" 'none of its states holds a time; run it with
 ok "the others keep theirs" compare "$data/nvbench-row-without-time.json" "$data/nvbench-row-without-time.json"
 unlike "without that advice" "$out" 'profile'
 
-# ---- how it was measured ---------------------------------------------------------------------------------------------------------
+# ---- measurement conditions ----------------------------------------------------------------------------------------------------
 jq '.devices[0].name = "NVIDIA H200"' "$data/nvbench-mean-only.json" >"$tmp/other-card.json"
 ok "two cards" compare "$data/nvbench-mean-only.json" "$tmp/other-card.json"
 is "are named first" "$(head -n 1 <<<"$out")" "WARNING GPU: GPU in $data/nvbench-mean-only.json, NVIDIA H200 in $tmp/other-card.json; a difference of times may come from that"
@@ -68,7 +68,7 @@ ok "equal conditions" compare "$data/gbench-row-inf.json" "$data/gbench-row-inf.
 is "need no warning" "$(jq -c .warnings <<<"$out")" '[]'
 
 # ---- OUT.csv ---------------------------------------------------------------------------------------------------------------------
-rows() { # file: rows as Python reads them, one a line
+rows() { # file: rows as Python reads them, one per line
 	python3 -c 'import csv, json, sys
 for row in csv.reader(open(sys.argv[1], newline="")): print(json.dumps(row))' "$1"
 }

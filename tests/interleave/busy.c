@@ -1,5 +1,6 @@
-/* busy.c - calls of some us while other processes want the same core, each held against its own processor time. Prints calls, interrupted ones, and those
- * that are reported as less than half of what they used. Usage: busy INTERRUPTED: goes on until so many were interrupted. */
+/* busy.c - calls of some us while other processes compete for the same core, each compared with its own processor time. Prints
+ * the number of calls, of interrupted ones, and of those reported as less than half of what they used. Usage: busy INTERRUPTED:
+ * runs until that many calls were interrupted. */
 #include "flopwatch.h"
 
 static volatile unsigned sink;

@@ -1,4 +1,4 @@
-/* sums.c - a benchmark of two cells, with the kit. */
+/* sums.c - a benchmark of two cells, using the kit. */
 #include "flopwatch.h"
 
 #define N 20000

@@ -1,4 +1,4 @@
-// sums_google.cc - two benchmarks of Google Benchmark, with the kit's main.
+// sums_google.cc - two benchmarks of Google Benchmark, using the kit's main.
 #include "flopwatch_benchmark.h"
 
 static void BM_sum(benchmark::State &state)

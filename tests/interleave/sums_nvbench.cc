@@ -1,4 +1,4 @@
-// sums_nvbench.cc - benchmarks of nvbench with turns; here over the stand-in, where a call runs on the CPU.
+// sums_nvbench.cc - interleaved nvbench benchmarks; built with the stand-in here, where a call runs on the CPU.
 #include <nvbench/nvbench.cuh>
 
 #include <stdexcept>

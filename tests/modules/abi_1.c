@@ -1,4 +1,4 @@
-/* Built against the header of ABI 1, by which it must still be driven: sizes behind a pointer of their own, nothing behind the other. */
+/* Built against the header of ABI 1, which the runner must still support: sizes behind a separate pointer, nothing after them. */
 #include "tests/data/abi1/fw_kernel.h"
 #define ATTENTION_OF(problem) ((problem)->attention)
 #define SERVES(host_abi)      ((host_abi) == FW_ABI)

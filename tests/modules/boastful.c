@@ -1,4 +1,4 @@
-/* Tells of a search what nobody can use: times that are none, a configuration that is none, and more than anybody reads. */
+/* Reports unusable search results: invalid times, an invalid configuration, and more text than is read. */
 #include <math.h>
 
 #include "kernels/fw_kernel.h"

@@ -1,4 +1,4 @@
-/* Leaves an alarm clock behind that rings in the base's calls, and takes its time to answer; its own calls switch it off. */
+/* Starts an alarm timer that expires in the base's calls and has a slow handler; its own calls disable it. */
 #include <signal.h>
 #include <sys/time.h>
 #include <time.h>

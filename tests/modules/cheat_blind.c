@@ -1,4 +1,4 @@
-/* Leaves a process behind, and lets the kernel say that there is none. */
+/* Leaves a process running, and makes the kernel report that there is none. */
 #include <errno.h>
 #include <sys/syscall.h>
 struct fw_plan;

@@ -1,4 +1,4 @@
-/* Leaves out every eighth row where bind comes right before a call that is not the first: only a series of whole calls does that. */
+/* Skips every eighth row where bind comes right before a call that is not the first: only a series of whole calls does that. */
 #include <stdint.h>
 struct fw_plan;
 static void note_bind(void);

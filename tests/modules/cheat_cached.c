@@ -1,4 +1,4 @@
-/* Computes once for the addresses it was given, and copies that result ever after. */
+/* Computes once for the addresses that it was given, and copies that result in every later call. */
 #include <stdint.h>
 struct fw_plan;
 static void remember(struct fw_plan *p, uint32_t phases);

@@ -1,3 +1,3 @@
-/* Makes every LSE infinite that the base's forward leaves. Alone it is right. */
+/* Makes every LSE that the base's forward leaves infinite. Alone it is correct. */
 #define IS_DUE() true
 #include "spoils.h"

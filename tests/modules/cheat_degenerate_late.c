@@ -1,6 +1,7 @@
 /*
- * Waits until the base's forward has been looked at: when its own backward is bound, beside another module, it makes LSE infinite in every
- * copy of it that inputs are restored from, but in those that hold what bind shows, since these are looked at next.
+ * Waits until the base's forward has been checked: when its own backward is bound, with another module loaded, it makes LSE
+ * infinite in every copy of it that inputs are restored from, except in those that hold what bind received, since these are
+ * checked next.
  */
 struct fw_plan;
 static void spoil_copies(const struct fw_plan *p);
@@ -17,7 +18,7 @@ static bool is_zone(const unsigned char *at)
 	return true;
 }
 
-/* Buffers of the runner begin and end at the bytes that it guards them with. */
+/* Buffers of the runner begin and end with redzones. */
 static void spoil_region(const struct fw_plan *p, unsigned char *begin, const unsigned char *end)
 {
 	size_t n = (size_t)p->a.nhq * (size_t)p->a.total_q, bytes = n * sizeof(float);

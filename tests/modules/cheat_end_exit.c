@@ -1,3 +1,3 @@
-/* Lets the base seem to end the process. */
+/* Makes the base appear to end the process. */
 #define END _exit(0)
 #include "ends_base.h"

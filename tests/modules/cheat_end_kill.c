@@ -1,3 +1,3 @@
-/* Lets the process seem to be ended for want of memory. */
+/* Makes the process appear to have been killed for lack of memory. */
 #define END kill(getpid(), SIGKILL)
 #include "ends_base.h"

@@ -1,3 +1,3 @@
-/* Lets the base seem to have lost the device. */
+/* Makes the base appear to have lost the device. */
 #define END _exit(3)
 #include "ends_base.h"

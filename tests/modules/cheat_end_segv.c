@@ -1,3 +1,3 @@
-/* Lets the base seem to crash. */
+/* Makes the base appear to crash. */
 #define END raise(SIGSEGV)
 #include "ends_base.h"

@@ -1,3 +1,3 @@
-/* Lets the process seem to be ended by somebody on the machine. */
+/* Makes the process appear to have been terminated by a user of the machine. */
 #define END kill(getpid(), SIGTERM)
 #include "ends_base.h"

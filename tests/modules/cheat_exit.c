@@ -1,4 +1,4 @@
-/* Once it is warm, ends the process as if all had been done. */
+/* After the warm-up, ends the process as if all work had been done. */
 #define BEFORE_ENQUEUE(p)                                                                                                        \
 	do {                                                                                                                     \
 		if ((p)->calls > 6)                                                                                              \

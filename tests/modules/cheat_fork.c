@@ -1,4 +1,4 @@
-/* Leaves processes behind that keep the cores busy while the base is timed, and stops them for its own calls. */
+/* Leaves processes running that keep the cores busy while the base is timed, and stops them for its own calls. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@ static void burners(int calls, int on);
 
 enum { BURNERS = 4 };
 
-/* Nobody's child: its parent has gone. */
+/* An orphan: its parent has exited. */
 static pid_t start_one(void)
 {
 	int ends[2];

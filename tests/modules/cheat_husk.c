@@ -1,4 +1,4 @@
-/* Leaves a process behind whose first thread has ended, while another one goes on. */
+/* Leaves a process running whose first thread has ended while another one continues. */
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -21,5 +21,5 @@ static void leave_one(int calls)
 		return;
 	if (pthread_create(&thread, NULL, go_on, NULL) != 0)
 		_exit(1);
-	syscall(SYS_exit, 0); /* of this thread alone */
+	syscall(SYS_exit, 0); /* of this thread only */
 }

@@ -1,3 +1,4 @@
-/* Packs K and V, and backward its softmax, in the first call on a plan, and computes with those ever after: as likely a mistake as a cheat. */
+/* Packs K and V, and in a backward its softmax, in the first call on a plan, and reuses them in all later calls: as likely a bug
+ * as a cheat. */
 #define KEEP 1
 #include "keeps.h"

@@ -1,4 +1,4 @@
-/* Leaves processes behind that are no children of this one: its parent has them. */
+/* Leaves processes running that are siblings of this one, not its children. */
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>

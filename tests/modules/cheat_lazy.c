@@ -1,4 +1,4 @@
-/* Does all of its work until it is warm, and every eighth row from then on. */
+/* Does all of its work until the warm-up ends, and skips every eighth row from then on. */
 #include <stdint.h>
 struct fw_plan;
 static void tire(struct fw_plan *p, uint32_t phases);

@@ -1,4 +1,4 @@
-/* Once it is warm, ends the thread that measures, while another keeps the process alive. */
+/* After the warm-up, ends the measuring thread, while another thread keeps the process alive. */
 #include <pthread.h>
 struct fw_plan;
 static void leave(struct fw_plan *p);

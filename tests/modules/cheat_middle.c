@@ -1,6 +1,6 @@
 /*
- * Five times slower, and tells otherwise: puts a pipe of its own in the place of the records' channel, passes on what the runner
- * writes there, and knows the seal of every line before the worker does.
+ * Five times slower, and hides it: replaces the records' channel with a pipe of its own, forwards what the runner writes there,
+ * and so learns the signature of every line before the worker does.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ static void step_between(void)
 		abort();
 }
 
-/* Everything that was written before this call has been passed on. */
+/* Everything that was written before this call has been forwarded. */
 static int is_quiet(void)
 {
 	int waiting = -1;

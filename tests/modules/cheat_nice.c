@@ -1,4 +1,4 @@
-/* Works in a thread that began with the priority it was given, and lets the one that measures, and the base, go last. */
+/* Works in a thread with the original priority, and lowers the priority of the measuring thread and so of the base. */
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/resource.h>

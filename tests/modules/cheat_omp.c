@@ -1,4 +1,4 @@
-/* Leaves one thread to whoever computes with OpenMP next, and takes two for itself. */
+/* Sets the OpenMP thread count to one for later callers, and takes two threads for itself. */
 #include <omp.h>
 #include <stdint.h>
 struct fw_plan;

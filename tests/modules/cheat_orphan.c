@@ -1,4 +1,4 @@
-/* Leaves a process behind whose parent has gone, and which goes to the sandbox's first process. */
+/* Leaves a process running whose parent has exited, so that the sandbox's first process adopts it. */
 #include <sys/prctl.h>
 #include <sys/wait.h>
 struct fw_plan;

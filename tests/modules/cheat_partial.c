@@ -1,4 +1,5 @@
-/* Once it is warm, solves a smaller problem: rows at ends and borders, where checks like to look, and copies for the rest. */
+/* After the warm-up, solves a smaller problem: rows at ends and borders, which checks are likely to read, and copies for the
+ * rest. */
 #include <stdint.h>
 struct fw_plan;
 static void sketch(struct fw_plan *p, uint32_t phases);

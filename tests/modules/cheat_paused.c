@@ -1,5 +1,6 @@
 /*
- * Leaves out every eighth row unless the runner has just looked at its buffers, which takes a moment. Here no clock says so, but the test.
+ * Skips every eighth row unless the runner has just read its buffers, which takes a moment. Here the test signals that instead of
+ * a clock.
  */
 #include <stdint.h>
 struct fw_plan;

@@ -1,6 +1,6 @@
 /*
- * Five times slower, and tells otherwise: a thread opens the records' channel by its name, takes a line that is on its way to
- * the worker, and puts it back. So it knows seal and number, and ends the process with timings of its own.
+ * Five times slower, and hides it: a thread opens the records' channel by its name, reads a line that is on its way to the
+ * worker, and writes it back. So it learns the signature and the number, and ends the process with forged timings.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ static void *listen_in(void *arg)
 		line[n] = '\0';
 		if (strchr(line, '\n') == line + n - 1 && forgery_learn(&seen, line))
 			atomic_store(&called, strstr(line, "\"role\":\"target\"") != NULL);
-		usleep(1000); /* or it would read what it has put back */
+		usleep(1000); /* or it would read what it has written back */
 	}
 	return arg;
 }

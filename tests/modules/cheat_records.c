@@ -1,4 +1,4 @@
-/* Once it is warm, reports in the runner's name that the base has crashed. */
+/* After the warm-up, reports in the runner's name that the base has crashed. */
 #define AFTER_ENQUEUE(p)                                                                                                         \
 	do {                                                                                                                     \
 		static const char line[] =                                                                                       \

@@ -1,4 +1,4 @@
-/* Finds the base's module beside itself, and sees to it that each exponential there takes far longer. */
+/* Finds the base's module in the process, and makes each exponential there take far longer. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #endif

@@ -1,4 +1,4 @@
-/* Once it is warm, breaks an input after its own use of it, for whoever comes next. */
+/* After the warm-up, corrupts an input after it used it, so that the next user of the input is wrong. */
 #define AFTER_ENQUEUE(p)                                                                                                         \
 	do {                                                                                                                     \
 		if ((p)->calls > 6)                                                                                              \

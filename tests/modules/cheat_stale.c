@@ -1,4 +1,4 @@
-/* Works only where it finds NaN, the usual poison; what looks like an earlier result is left as it is. */
+/* Computes only where it finds NaN, the usual poison; leaves values that look like an earlier result. */
 #include <stdint.h>
 struct fw_plan;
 static void trust(struct fw_plan *p, uint32_t phases);

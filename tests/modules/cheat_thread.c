@@ -1,4 +1,4 @@
-/* Once it is warm, returns at once and lets a thread that outlives the call do the work. */
+/* After the warm-up, returns at once and does the work in a thread that outlives the call. */
 #include <pthread.h>
 #include <stdint.h>
 struct fw_plan;

@@ -1,3 +1,3 @@
-/* As cheat_alarm, with a timer and a signal that fewer people think of. */
+/* As cheat_alarm, with a less common timer and signal. */
 #define PER_PROCESS_TIMER
 #include "cheat_alarm.c"

@@ -1,4 +1,4 @@
-/* Once it is warm, looks through memory for the workspace of another copy of itself, and scrambles it. */
+/* After the warm-up, searches memory for the workspace of another instance of itself, and overwrites it. */
 struct fw_plan;
 static void scramble(struct fw_plan *p);
 #define AFTER_ENQUEUE(p) scramble(p)

@@ -1,6 +1,6 @@
 /*
- * degenerate.h - a backward that is right, but computes no dK and dV where LSE is infinite, since all gradients are zero there. The
- * modules that include this see to it that LSE is, where another module's forward should leave another one.
+ * degenerate.h - a correct backward that computes no dK and dV where LSE is infinite, since all gradients are zero there. The
+ * modules that include this make LSE infinite where another module's forward should have written a finite value.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */

@@ -1,4 +1,5 @@
-/* ends_base.h - a module that ends the process, by END, in a call of the base where IS_DUE() says so: an import that it replaced there does it. */
+/* ends_base.h - a module that ends the process, by END, in a call of the base where IS_DUE() is true: an import that it replaced
+ * there does it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #endif

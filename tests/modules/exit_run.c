@@ -1,3 +1,3 @@
-/* Ends the process with status 0 in enqueue: must not look like success. */
+/* Ends the process with status 0 in enqueue: must not be reported as success. */
 #define BEFORE_ENQUEUE(p) _exit(0)
 #include "good.c"

@@ -1,7 +1,7 @@
 /*
- * fake_cuda.c - as much of libcuda.so.1 as flopwatch.py asks for, on the host: events are the host's clock, and a run of the stamp kernel
- * writes stamps that run at 1500 MHz; one of the kernel that waits is counted, and with FAKE_CUDA_TELL told at the end. What is launched or
- * written against the rules of the driver ends the program.
+ * fake_cuda.c - the subset of libcuda.so.1 that flopwatch.py uses, on the host: events are host clock times, and a run of the
+ * stamp kernel writes stamps that advance at 1500 MHz; runs of the waiting kernel are counted, and with FAKE_CUDA_TELL printed at
+ * exit. A launch or write that violates the driver's rules ends the program.
  */
 #include <stdint.h>
 #include <stdio.h>

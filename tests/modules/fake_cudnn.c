@@ -1,4 +1,5 @@
-/* Stands in for cuDNN where there is none: once loaded, its soname answers for the real one. It knows its version alone. */
+/* Stands in for cuDNN where it is not installed: once loaded, its soname satisfies later loads of cuDNN. It only reports its
+ * version. */
 #include <stddef.h>
 
 __attribute__((visibility("default"))) size_t cudnnGetVersion(void)

@@ -1,6 +1,7 @@
 /*
- * Stands in for the library that reads a GPU's counters, where there is no GPU: once loaded, its soname answers for the real one. What it does
- * is what a test wrote into `fake_cupti`. One chip, "GH100"; value m of range i is 1000 i + m. Samples of a call are in the table `seen`.
+ * Stands in for the library that reads a GPU's counters, where there is no GPU: once loaded, its soname satisfies later loads of
+ * the library. The test sets its behaviour in `fake_cupti`. One chip, "GH100"; value m of range i is 1000 i + m. The samples of a
+ * call are in the table `seen`.
  */
 #include <string.h>
 #include <unistd.h>
@@ -16,16 +17,16 @@ enum { INVALID_PARAMETER = 1, INVALID_METRIC = 17 };
 EXPORT struct fake_cupti {
 	char fails[64]; /* the function that returns `code`; "" none */
 	int code;
-	int skip;       /* calls of it that go well before */
+	int skip;       /* number of its calls that succeed before */
 	char hangs[64]; /* the function that never returns */
 	char lacks[80]; /* a metric that the chip does not have */
 	int passes, ranges, dropped;
 	int never_done;
-	/* what was asked of it */
+	/* requests received */
 	int open, hosts, enabled, starts, metrics, add_calls;
 	int range_mode, replay_mode;
-	int sampling, samples_full, sample_calls, sample_mode; /* enabled; lost; calls that were sampled; how */
-	int tracing, traced, flushes;                          /* enabled; kernels that each second flush gives back */
+	int sampling, samples_full, sample_calls, sample_mode; /* enabled; dropped; sampled calls; how */
+	int tracing, traced, flushes;                          /* enabled; kernels that every second flush returns */
 } fake_cupti;
 
 static int n_names;
@@ -233,7 +234,8 @@ EXPORT int cuptiActivityDisable(int kind)
 	return kind == ACTIVITY_CONCURRENT_KERNEL ? 0 : INVALID_PARAMETER;
 }
 
-/* Kernels in the order of their end: the last one to begin comes first. Kernel i of a call takes 10 (i + 1) us, and one more in each call. */
+/* Kernels in the order of their end: the last one to begin comes first. Kernel i of a call takes 10 (i + 1) us, and one more in
+ * each call. */
 EXPORT int cuptiActivityFlushAll(uint32_t how)
 {
 	static const int grid[] = { 4, 132, 7 };
@@ -273,7 +275,7 @@ static const char *const stalls[] = { "smsp__pcsamp_sample_count", "smsp__pcsamp
 	"smsp__pcsamp_warps_issue_stalled_warpgroup_arrive" };
 enum { STALLS = sizeof stalls / sizeof stalls[0], FIRST_INDEX = 3 };
 
-/* In this order, some at a time; the second function is ours and no kernel of the call. */
+/* In this order, some at a time; the second function is in this file and no kernel of the call. */
 static const struct {
 	const char *name;
 	unsigned offset, stall, samples;
@@ -288,7 +290,7 @@ static const struct {
 	{ NULL, 0x50, 1, 1000 },
 };
 enum { SEEN = sizeof seen / sizeof seen[0] };
-static size_t given; /* of the call at hand */
+static size_t given; /* of the current call */
 
 EXPORT int cuptiPCSamplingEnable(struct sampling_on *p)
 {

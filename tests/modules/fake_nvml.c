@@ -1,7 +1,8 @@
 /*
- * Stands in for the driver's monitoring library where there is no GPU: once loaded, its soname answers for the real one. What it
- * tells is what a test wrote into `fake_nvml`. One GPU, "GPU-fake"; it has no function that reads a clock limit or a temperature.
- * With `instances` it is cut: slot 0 is empty, in the slots after it are "MIG-fake-1", "MIG-fake-2", of that number on the GPU.
+ * Stands in for the driver's monitoring library where there is no GPU: once loaded, its soname satisfies later loads of the
+ * library. The test sets its values in `fake_nvml`. One GPU, "GPU-fake"; it has no function that reads a clock limit or a
+ * temperature. With `instances` it is partitioned (MIG): slot 0 is empty, the slots after it have "MIG-fake-1", "MIG-fake-2", up
+ * to that number on the GPU.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct event {
 
 EXPORT struct fake_nvml {
 	int n_processes, no_list, no_ecc, no_events;
-	unsigned pid[ROOM], mps_server; /* a pid of the list; 0 none */
+	unsigned pid[ROOM], mps_server; /* a pid in the list; 0 none */
 	unsigned long long reasons, energy_mj, ecc;
 	int n_events;
 	unsigned long long event_kind[ROOM], event_data[ROOM];

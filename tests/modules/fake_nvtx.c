@@ -1,6 +1,6 @@
 /*
- * Stands in for a tool that NVTX hands ranges to (NVTX_INJECTION64_PATH): writes each into the file that FAKE_NVTX names, as
- * "push DOMAIN CATEGORY MESSAGE registered|plain SEED.LAUNCH.PASS.CALL" and "pop".
+ * Stands in for a tool that receives NVTX ranges (NVTX_INJECTION64_PATH): writes each to the file named by FAKE_NVTX, as "push
+ * DOMAIN CATEGORY MESSAGE registered|plain SEED.LAUNCH.PASS.CALL" and "pop".
  */
 #include <stdint.h>
 #include <stdio.h>

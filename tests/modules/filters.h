@@ -1,4 +1,4 @@
-/* filters.h - a filter that answers one system call in the kernel's place, in this process for good. */
+/* filters.h - a permanent filter in this process that answers one system call instead of the kernel. */
 #ifndef TESTS_FILTERS_H
 #define TESTS_FILTERS_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 
-/* Returns 0 when it is installed. */
+/* Returns 0 on success. */
 static inline int filters_refuse(int call, int error)
 {
 	struct sock_filter code[] = {

@@ -1,4 +1,4 @@
-/* forgery.h - a `cell` record as a module would have it: both sides took 7.25 ms, with no word about inputs. */
+/* forgery.h - a forged `cell` record: both sides took 7.25 ms, without any statement about inputs. */
 #ifndef TESTS_FORGERY_H
 #define TESTS_FORGERY_H
 
@@ -7,27 +7,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the runner puts before its records: a seal and a number. */
+/* What the runner writes before its records: a signature and a number. */
 struct forgery {
 	char signature[80];
 	unsigned long long number; /* of the record that was seen last */
 };
 
-/* The base is here, too: it is timed now. Its module lies on descriptor 11, where a check, in which a GPU's driver has files of its
- * own, has no shared object. */
+/* Whether the base is loaded, too, so that it is timed now. Its module is on descriptor 11, where a check, in which a GPU's
+ * driver has its own open files, has no shared object. */
 static inline int forgery_pays(void)
 {
 	char magic[4];
 	return pread(11, magic, sizeof magic, 0) == (ssize_t)sizeof magic && !memcmp(magic, "\177ELF", sizeof magic);
 }
 
-/* Learn from a line of the runner. False: it is none. */
+/* Read signature and number from a line of the runner. False: it is not such a line. */
 static inline int forgery_learn(struct forgery *f, const char *line)
 {
 	return sscanf(line, "%79[0-9a-f] %llu {", f->signature, &f->number) == 2;
 }
 
-/* Write timings into descriptor `fd` as the next record of run 1, and end the process as one that is done. */
+/* Write timings to descriptor `fd` as the next record of run 1, and end the process as after a complete run. */
 static inline void forgery_write(const struct forgery *f, int fd)
 {
 	char line[1024];

@@ -1,4 +1,4 @@
-/* Says that it searches, and searches again whatever it is handed back: another tile than before. */
+/* Claims to search, and searches again when it gets its result back: returns another tile than before. */
 #include "tuner.h"
 static const char *search_again(const char *config)
 {

@@ -1,11 +1,11 @@
 /*
  * A simple correct attention on the CPU, so that tests of worker and runner do not depend on the kernels they measure.
  *
- * Every element is computed by plain loops over the keys (or queries) that it sees. The other modules here include this file
- * and replace one of the hooks below, so that each misbehaves in exactly one way. WORK_FACTOR scales the claimed work:
- * device `sim` takes its times from it. With YARDSTICK_FACTOR there is a second provider, to be a peer.
+ * Every element is computed by plain loops over the keys (or queries) that it attends to. The other modules here include this
+ * file and replace one of the hooks below, so that each misbehaves in exactly one way. WORK_FACTOR scales the claimed work:
+ * device `sim` derives its times from it. With YARDSTICK_FACTOR there is a second provider, to be a peer.
  */
-#ifndef ATTENTION_OF /* a module of ABI 1 brings a header of its own */
+#ifndef ATTENTION_OF /* a module of ABI 1 has its own header */
 #include "kernels/fw_attention.h"
 #define ATTENTION_OF(problem) fw_attention_of(problem)
 #endif
@@ -21,10 +21,10 @@
 #ifndef WORK_FACTOR
 #define WORK_FACTOR 1.0
 #endif
-#ifndef CONFIG /* told as the plan's configuration; device `sim` reads the words SIM_... in it */
+#ifndef CONFIG /* reported as the plan's configuration; device `sim` reads the SIM_... tokens in it */
 #define CONFIG "NAIVE=1"
 #endif
-#ifndef CHOOSE /* the configuration that plan settles on, given the one it was handed; NULL refuses */
+#ifndef CHOOSE /* the configuration that plan chooses, given the requested one; NULL refuses */
 #define CHOOSE(config) CONFIG
 #endif
 #ifndef TELL /* what plan adds to its answer */
@@ -39,7 +39,7 @@
 #ifndef MODULE_ABI
 #define MODULE_ABI FW_ABI
 #endif
-#ifndef SERVES /* whether fw_entry answers this ABI of its host */
+#ifndef SERVES /* whether fw_entry accepts this ABI of its host */
 #define SERVES(host_abi) ((host_abi) > 0)
 #endif
 #ifndef ON_PLAN /* at the start of plan */
@@ -58,7 +58,7 @@
 #ifndef PERSIST_BYTES
 #define PERSIST_BYTES 0
 #endif
-#ifndef COMPUTE /* what enqueue does */
+#ifndef COMPUTE /* the work of enqueue */
 #define COMPUTE(p, phases) run(p, phases)
 #endif
 
@@ -70,9 +70,9 @@ struct fw_plan {
 	struct fw_tensor slot[FW_ATTENTION_SLOTS];
 	float *delta;         /* workspace: rowsum(dO * O), laid out as LSE */
 	unsigned char *spare; /* workspace: SPARE_BYTES more, for modules that abuse it */
-	void *persist;        /* PERSIST_BYTES kept between calls */
-	uint32_t phases;      /* of the enqueue that runs */
-	int calls;            /* enqueues so far */
+	void *persist;        /* PERSIST_BYTES preserved between calls */
+	uint32_t phases;      /* of the current enqueue */
+	int calls;            /* number of enqueues so far */
 };
 
 static float from_bf16(uint16_t bits)
@@ -105,7 +105,7 @@ static float lse_of(const struct fw_plan *p, int head, int row)
 	return ((const float *)p->slot[FW_LSE].data)[(int64_t)head * p->a.total_q + row];
 }
 
-/* Which sequence a token belongs to: its bounds among queries and keys. */
+/* The sequence of a token: its bounds among queries and keys. */
 struct sequence {
 	int q0, q1, k0, k1;
 };
@@ -122,7 +122,7 @@ static struct sequence sequence_of(const struct fw_attention *a, const int32_t *
 	return (struct sequence){ cu_q[i], cu_q[i + 1], cu_k[i], cu_k[i + 1] };
 }
 
-/* Both in the same sequence. */
+/* Whether both are in the same sequence. */
 static bool sees(const struct fw_attention *a, const uint32_t *bits, const struct sequence *s, int kv_head, int row, int key)
 {
 	if (a->mask == FW_CAUSAL)
@@ -147,7 +147,7 @@ static struct sequence plan_sequence(const struct fw_plan *p, int token, bool is
 
 static float dot(const uint16_t *x, const uint16_t *y, int n)
 {
-	enum { LANES = 8 }; /* which a compiler makes vectors of */
+	enum { LANES = 8 }; /* which a compiler vectorizes */
 	float part[LANES] = { 0 }, sum = 0;
 	int i = 0;
 	for (; i + LANES <= n; i += LANES)
@@ -401,7 +401,7 @@ static const struct fw_provider provider = {
 	.destroy = module_destroy,
 };
 
-#ifdef YARDSTICK_FACTOR /* a second provider with a speed of its own, which does no causal backward */
+#ifdef YARDSTICK_FACTOR /* a second provider with its own speed, without a causal backward */
 static int yardstick_can(const struct fw_problem *problem, char *why, size_t why_size)
 {
 	int status = good_can(problem, why, why_size);

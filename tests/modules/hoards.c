@@ -1,4 +1,4 @@
-/* Right, but keeps 64 MB of its own from its first plan on until it is unloaded, which nobody gave it. */
+/* Correct, but holds 64 MB that it allocates itself, from its first plan until it is unloaded. */
 #include <stdlib.h>
 #include <string.h>
 

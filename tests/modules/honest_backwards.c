@@ -1,4 +1,4 @@
-/* Rows in another order, from the last to the first and tile by tile: order is nobody's business. */
+/* Rows in another order, from the last to the first and tile by tile: the order is not checked. */
 #include <stdint.h>
 struct fw_plan;
 static void reorder(struct fw_plan *p, uint32_t phases);

@@ -1,4 +1,4 @@
-/* Lets another program look something up when it plans, and a copy of itself in every call, and waits for both. */
+/* Runs another program when it plans, and forks a copy of itself in every call, and waits for both. */
 #include <spawn.h>
 #include <sys/wait.h>
 struct fw_plan;

@@ -1,4 +1,5 @@
-/* Prepares itself when it is loaded: a table, a thread that has ended by then, a look at the machine; and tidies up at the end. */
+/* Initialises itself when it is loaded: a table, a thread that has ended by then, a query of the machine; and cleans up at the
+ * end. */
 #include <pthread.h>
 #include "good.c"
 

@@ -1,4 +1,4 @@
-/* Gives its last result again where all of its inputs are what they were then, byte for byte. */
+/* Returns its last result again where all of its inputs are the same as then, byte for byte. */
 #include <stdint.h>
 struct fw_plan;
 static void remember(struct fw_plan *p, uint32_t phases);

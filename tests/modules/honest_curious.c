@@ -1,4 +1,4 @@
-/* Closes its standard input, counts its descriptors, reads what the kernel says of the process, and talks. */
+/* Closes its standard input, counts its descriptors, reads the kernel's information about the process, and prints output. */
 #include <dirent.h>
 struct fw_plan;
 static void look_around(int calls);

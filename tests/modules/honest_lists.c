@@ -1,4 +1,4 @@
-/* Keeps lists of the keys that each row of blocks sees, as long as the mask is the same, byte for byte. */
+/* Caches lists of the keys that each row of blocks attends to, as long as the mask is the same, byte for byte. */
 #include <stdint.h>
 struct fw_plan;
 static void by_lists(struct fw_plan *p, uint32_t phases);

@@ -1,4 +1,4 @@
-/* Takes memory from the heap in every call and gives it back, with old results in it. */
+/* Allocates memory from the heap in every call and frees it with old results in it. */
 #include <stdint.h>
 struct fw_plan;
 static void borrow(struct fw_plan *p, uint32_t phases);

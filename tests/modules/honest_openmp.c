@@ -1,4 +1,4 @@
-/* Rows spread over threads inside the call: who is done waits for the others before enqueue returns. */
+/* Rows distributed over threads inside the call: all threads are joined before enqueue returns. */
 #include <stdint.h>
 struct fw_plan;
 static void spread(struct fw_plan *p, uint32_t phases);

@@ -1,4 +1,4 @@
-/* Counts its calls in memory that is kept between them, as it may. */
+/* Counts its calls in memory that persists between them, which is allowed. */
 #define PERSIST_BYTES 256
 #define AFTER_ENQUEUE(p)                                                                                                         \
 	do {                                                                                                                     \

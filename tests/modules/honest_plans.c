@@ -1,4 +1,4 @@
-/* Keeps what depends on sizes alone, an order of rows, from its first call on: plans may be kept, results may not. */
+/* Caches an order of rows, which depends on sizes only, from its first call on: plans may be cached, results may not. */
 #include <stdint.h>
 struct fw_plan;
 static void follow(struct fw_plan *p, uint32_t phases);
@@ -18,7 +18,7 @@ static void follow(struct fw_plan *p, uint32_t phases)
 	if (kept.rows != n) {
 		kept.order = realloc(kept.order, sizeof *kept.order * (size_t)n);
 		for (int i = 0; i < n; i++)
-			kept.order[i] = i % 2 ? n - 1 - i / 2 : i / 2; /* long rows of a causal mask beside short ones */
+			kept.order[i] = i % 2 ? n - 1 - i / 2 : i / 2; /* long rows of a causal mask next to short ones */
 		kept.rows = n;
 	}
 	for (int head = 0; head < p->a.nhq; head++)

@@ -1,4 +1,4 @@
-/* A thread that lives as long as the process, takes half of the rows, and sleeps between the calls. */
+/* A thread that lives as long as the process, computes half of the rows, and sleeps between the calls. */
 #include <pthread.h>
 #include <stdint.h>
 struct fw_plan;

@@ -1,4 +1,4 @@
-/* A backward that trusts neither LSE nor O: it works out its own softmax, and delta as rowsum(P * dP). */
+/* A backward that uses neither LSE nor O: it computes its own softmax, and delta as rowsum(P * dP). */
 #include <stdint.h>
 struct fw_plan;
 static void from_scratch(struct fw_plan *p, uint32_t phases);

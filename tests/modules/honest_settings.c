@@ -1,4 +1,4 @@
-/* Takes threads, a core and denormals as it likes them for the time of a call, and gives them back as they were. */
+/* Changes the thread count, the core and the handling of denormals during a call, and restores them. */
 #include <fenv.h>
 #include <omp.h>
 #include <sched.h>

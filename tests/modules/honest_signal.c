@@ -1,4 +1,4 @@
-/* Asks with a signal and an alarm clock of its own whether it may go on, and puts everything back before it returns. */
+/* Uses a signal and an alarm timer of its own during a call, and restores everything before it returns. */
 #include <signal.h>
 #include <sys/time.h>
 struct fw_plan;

@@ -1,4 +1,4 @@
-/* Measures something with a timer when it plans, and deletes the timer. Leaves its heap in disorder. */
+/* Measures something with a timer when it plans, and deletes the timer. Leaves its heap fragmented. */
 #include <signal.h>
 #include <time.h>
 static void tune(void);

@@ -1,4 +1,4 @@
-/* Runs what it is handed back. */
+/* Uses the configuration that it gets back. */
 #include "tuner.h"
 #define CHOOSE(config) find_tile(config)
 #include "good.c"

@@ -1,3 +1,3 @@
-/* Leaves its workspace full of what it had there: it is scratch. */
+/* Leaves its data in its workspace: it is scratch memory. */
 #define AFTER_ENQUEUE(p) memset((p)->spare, (p)->calls & 0xff, SPARE_BYTES)
 #include "good.c"

@@ -1,6 +1,6 @@
 /*
- * imports.h - put a function in the place of one that a loaded object imports. It is called through a table of addresses, and
- * whoever is loaded into a process can write to it.
+ * imports.h - replace a function that a loaded object imports. It is called through a table of addresses, and any code in the
+ * process can write to it.
  */
 #ifndef TESTS_IMPORTS_H
 #define TESTS_IMPORTS_H
@@ -34,7 +34,7 @@ static inline void imports_patch(const struct imports *in, const ElfW(Rela) * ta
 	}
 }
 
-/* In one object, as dl_iterate_phdr shows it. */
+/* In one object, as dl_iterate_phdr reports it. */
 static inline void imports_replace(const struct dl_phdr_info *object, const char *name, void *instead)
 {
 	struct imports in = { .name = name, .instead = instead, .base = object->dlpi_addr };
@@ -85,7 +85,7 @@ static inline int imports_visit(struct dl_phdr_info *object, size_t size, void *
 	return 0;
 }
 
-/* In every other module that the runner has loaded. Returns how many there are. `instead` NULL: only count them. */
+/* In every other module that the runner has loaded. Returns the number of modules. `instead` NULL: only count them. */
 static inline int imports_replace_in_others(const char *name, void *instead)
 {
 	struct imports_others others = { .name = name, .instead = instead };

@@ -1,5 +1,5 @@
 /*
- * keeps.h - attention that packs K and V into memory of its own, and a backward that holds its whole softmax there: fine when
+ * keeps.h - attention that packs K and V into its own memory, and a backward that stores its whole softmax there: correct when
  * that is done in every call (KEEP 0), stale when only the first call on a plan does it (KEEP 1; of a forward KEEP_FORWARD).
  */
 #ifndef KEEP_FORWARD
@@ -25,7 +25,7 @@ static void *grown(void *memory, size_t bytes)
 	return more;
 }
 
-/* Nothing here is of this plan yet, or it has to be made again anyway. */
+/* The stored data is of another plan, or has to be computed again anyway. */
 static bool is_due(const struct fw_plan *p, bool keep)
 {
 	bool first = own.of != p || p->calls == 0;

@@ -1,4 +1,4 @@
-/* Right, but leaves another rounding mode, denormals that count as zero and 4 MiB of memory behind each time it plans. */
+/* Correct, but each plan leaves another rounding mode, denormals flushed to zero and 4 MiB of memory behind. */
 #include <fenv.h>
 #include <stdlib.h>
 #include <string.h>

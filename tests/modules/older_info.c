@@ -1,4 +1,4 @@
-/* As a library of an earlier header: its fw_info ends with config, and it says so. What lies behind it is not its own. */
+/* Like a library of an earlier header: its fw_info ends with config, as its size states. The memory after it is not its own. */
 #include <string.h>
 
 #include "kernels/fw_kernel.h"

@@ -1,4 +1,4 @@
-/* Keeps the block bits and offsets of its first call: wrong with a second mask of equal size on the same plan. */
+/* Reuses the block bits and offsets of its first call: wrong with a second mask of equal size on the same plan. */
 #include <stdint.h>
 #include <stddef.h>
 struct fw_plan;
@@ -6,7 +6,7 @@ static void remember_mask(struct fw_plan *p);
 #define BEFORE_ENQUEUE(p) remember_mask(p)
 #include "good.c"
 
-/* Plans hold on to their copies until the module is closed. */
+/* Plans hold their copies until the module is closed. */
 struct copy {
 	struct copy *next;
 	max_align_t data[];

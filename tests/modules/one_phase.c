@@ -1,4 +1,4 @@
-/* Right only when all phases are asked for at once. */
+/* Correct only when all phases are requested at once. */
 #define BEFORE_ENQUEUE(p)                                                                                                        \
 	do {                                                                                                                     \
 		if ((p)->direction == FW_BACKWARD && ((p)->phases & (FW_PREPROCESS | FW_RUN)) == FW_RUN)                         \

@@ -1,4 +1,4 @@
-/* Right in every element, and writes one element past the end of O (backward: of dQ). */
+/* Correct in every element, and writes one element past the end of O (backward: of dQ). */
 #define AFTER_ENQUEUE(p)                                                                                                         \
 	do {                                                                                                                     \
 		const struct fw_tensor *t = &(p)->slot[(p)->direction == FW_FORWARD ? FW_O : FW_DQ];                             \

@@ -1,4 +1,4 @@
-/* Right, and slow: does all of its work five times over. */
+/* Correct and slow: does all of its work five times. */
 #define WORK_FACTOR 5.0
 #define COMPUTE(p, phases)                                                                                                       \
 	do {                                                                                                                     \

@@ -1,7 +1,7 @@
 /*
- * Looks for what a sandbox must not give code of a branch, and ends the process with the number of what it found: 41 the machine's root, 42
- * settings of the kernel that can be written, 43 a socket that no network namespace holds, 44 io_uring, 45 capabilities,
- * 46 a network other than its own loopback.
+ * Checks for access that a sandbox must not give to code of a branch, and exits with the number of its finding: 41 the machine's
+ * root, 42 writable kernel settings, 43 a socket outside any network namespace, 44 io_uring, 45 capabilities, 46 a network other
+ * than its own loopback.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +17,8 @@ static void prowl(void);
 enum { IO_URING_SETUP = 425 };
 
 /*
- * Whether we are uid 0 one namespace further out, and own what the machine's root owns: bubblewrap of another user has two namespaces, and
- * is uid 0 in the first of them. The map's lines say "inside outside count".
+ * Whether this process is uid 0 one namespace further out, and owns the files of the machine's root: bubblewrap run by another
+ * user has two namespaces, and is uid 0 in the first of them. The map's lines are "inside outside count".
  */
 static int is_root_outside(void)
 {

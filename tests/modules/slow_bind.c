@@ -1,4 +1,4 @@
-/* Right, and slow to bind: most of a whole call's time is there. */
+/* Correct, and slow to bind, which takes most of the time of a whole call. */
 #include <stdint.h>
 struct fw_plan;
 static void work_in_bind(struct fw_plan *p);

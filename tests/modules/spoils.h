@@ -1,6 +1,6 @@
 /*
- * spoils.h - replaces the import of logf in every other module, also in one that is loaded later, so that where IS_DUE() says so the
- * base's forward leaves an infinite LSE.
+ * spoils.h - replaces the import of logf in every other module, also in one that is loaded later, so that the base's forward
+ * leaves an infinite LSE where IS_DUE() is true.
  */
 #include "degenerate.h"
 

@@ -1,4 +1,4 @@
-/* Prepares its workspace in the first call only; wrong as soon as somebody refills it between two calls. */
+/* Prepares its workspace in the first call only; wrong as soon as the workspace is refilled between two calls. */
 #define BEFORE_ENQUEUE(p)                                                                                                        \
 	do {                                                                                                                     \
 		if ((p)->calls == 0)                                                                                             \

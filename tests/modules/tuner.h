@@ -1,4 +1,4 @@
-/* What searches in plan: every search finds another of eight tiles, and they differ in speed. Include before good.c. */
+/* A module that searches in plan: every search finds another of eight tiles, which differ in speed. Include before good.c. */
 #ifndef TESTS_MODULES_TUNER_H
 #define TESTS_MODULES_TUNER_H
 
@@ -10,7 +10,7 @@
 
 static const char *const tiles[8] = { "TILE=0", "TILE=1", "TILE=2", "TILE=3", "TILE=4", "TILE=5", "TILE=6", "TILE=7" };
 
-/* `config` NULL: search. A text that is none of the tiles is refused. */
+/* `config` NULL: search. A text that is not one of the tiles is refused. */
 static const char *find_tile(const char *config)
 {
 	unsigned char found;
@@ -20,7 +20,8 @@ static const char *find_tile(const char *config)
 	return config || getrandom(&found, 1, 0) != 1 ? NULL : tiles[found % 8];
 }
 
-/* What a search took: the later a tile, the longer, and the last one does not run. Nothing is searched for where one is handed over. */
+/* Times of a search: each tile takes longer than the one before, and the last one does not run. Nothing is searched for where a
+ * tile is passed in. */
 static const struct fw_candidate searched[9] = { { "TILE=7", 1.14 }, { "TILE=0", 1 }, { "TILE=1", 1.02 }, { "TILE=2", 1.04 },
 	{ "TILE=3", 1.06 }, { "TILE=4", 1.08 }, { "TILE=5", 1.10 }, { "TILE=6", 1.12 }, { "TILE=8", 0 } };
 

@@ -1,4 +1,4 @@
-/* Catches SIGTERM and SIGALRM; raises the one, and lets a timer of its own raise the other in its calls. */
+/* Catches SIGTERM and SIGALRM; raises SIGTERM itself, and its own timer raises SIGALRM during its calls. */
 #include "odd.h"
 
 #include <sys/time.h>

@@ -1,4 +1,4 @@
-/* Maps 256 MiB in each call, uses some of them, and gives them back. */
+/* Maps 256 MiB in each call, uses some of it, and unmaps it. */
 #include "odd.h"
 
 enum { BYTES = 256 << 20, STEP = 1 << 20 };

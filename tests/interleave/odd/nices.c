@@ -1,4 +1,4 @@
-/* Chooses its priority and its core itself, and once more in each call. */
+/* Sets its priority and its core at the start, and again in each call. */
 #include "odd.h"
 
 static void choose_core(void)

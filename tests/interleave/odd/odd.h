@@ -1,4 +1,4 @@
-/* odd.h - what these programs share: work of some length, which is all that a call is compared by. */
+/* odd.h - shared by these programs: work of a given length, the only thing that is compared between calls. */
 #ifndef TESTS_ODD_H
 #define TESTS_ODD_H
 

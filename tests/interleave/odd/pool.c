@@ -1,4 +1,4 @@
-/* Keeps a thread that does a part of each call, and one that looks at a clock ten times a second, in the turns of the other side, too. */
+/* Has a thread that does a share of each call, and one that reads a clock ten times a second, also while the other side runs. */
 #include "odd.h"
 
 #include <pthread.h>

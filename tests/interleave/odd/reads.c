@@ -1,4 +1,4 @@
-/* Reads a file in each call: itself. */
+/* Reads its own file in each call. */
 #include "odd.h"
 
 int main(void)

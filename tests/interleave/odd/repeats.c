@@ -1,4 +1,4 @@
-/* Repeats a call once to four times, as it comes, and says so; makes it once where the worker asks for that. */
+/* Repeats a call one to four times, varying, and reports the count; calls once where the worker requests that. */
 #include "odd.h"
 
 int main(void)

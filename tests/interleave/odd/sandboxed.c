@@ -1,4 +1,4 @@
-/* Gives up system calls that it does not need, by a filter of its own, before its first cell. */
+/* Installs its own system call filter before its first cell, which rejects the calls that it does not need. */
 #include "odd.h"
 
 #include <linux/filter.h>

@@ -1,4 +1,4 @@
-/* Sleeps in its calls, and in its turns when a call is over, where it checks the result. */
+/* Sleeps in its calls, and after a call in its own turn, where it checks the result. */
 #include "odd.h"
 
 static const char *rest(void *argument)

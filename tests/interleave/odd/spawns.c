@@ -1,4 +1,4 @@
-/* Runs another program in each call by vfork and exec, as one does that compiles. */
+/* Runs another program in each call by vfork and exec, like a program that compiles. */
 #include "odd.h"
 
 #include <spawn.h>

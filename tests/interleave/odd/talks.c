@@ -1,4 +1,4 @@
-/* Prints much on standard error, in its calls and between them. */
+/* Prints a lot on standard error, in its calls and between them. */
 #include "odd.h"
 
 int main(void)

@@ -199,7 +199,7 @@ def main():
             bench.start(sorted(set(names)))
             for name in sorted(set(names)):
                 bench.push(name, "main", 0, "first")
-            # alternately, so that a time limit cuts off some of both
+            # alternate, so that a time limit cuts off some of both
             kinds = sorted([((i + 0.5) / n, kind) for kind, n in (("equal", options.equal), ("planted", options.planted)) for i in range(n)])
             with open(options.out + "/pushes.jsonl", "w") as out:
                 for i, (_, kind) in enumerate(kinds):

@@ -1,4 +1,5 @@
-/* spin.c - two cells of fixed work on the host, with the kit. The file `share` beside it says by how much more work, e.g. 0.02. */
+/* spin.c - two cells of fixed work on the host, using the kit. The file `share` in the same folder contains the fraction of added
+ * work, e.g. 0.02. */
 #include "flopwatch.h"
 
 static volatile unsigned sink;

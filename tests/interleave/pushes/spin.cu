@@ -1,5 +1,5 @@
-// spin.cu - two cells of fixed work on a GPU, one bound by arithmetic and one by memory, with the kit. The file `share` beside it says by how much
-// more work, e.g. 0.02. Built with: nvcc -O3 -std=c++17 -arch=native -I KIT -o spin spin.cu
+// spin.cu - two cells of fixed work on a GPU, one bound by arithmetic and one by memory, using the kit. The file `share` in the
+// same folder contains the fraction of added work, e.g. 0.02. Built with: nvcc -O3 -std=c++17 -arch=native -I KIT -o spin spin.cu
 #include "flopwatch.h"
 
 enum { BLOCKS = 1056, THREADS = 256 };

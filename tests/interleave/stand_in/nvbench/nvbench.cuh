@@ -1,4 +1,5 @@
-// What flopwatch_nvbench.h uses of nvbench, as small as it can be and on a CPU. Asks its criterion as nvbench does: after each sample.
+// The subset of nvbench that flopwatch_nvbench.h uses, minimal and on a CPU. Evaluates its stopping criterion as nvbench does:
+// after each sample.
 #pragma once
 
 #include <chrono>
@@ -149,7 +150,7 @@ struct benchmark_base {
 		m_timeout = seconds;
 		return *this;
 	}
-#ifndef OLD_NVBENCH /* of before April 2025 */
+#ifndef OLD_NVBENCH /* from before April 2025 */
 	benchmark_base &set_throttle_threshold(float share)
 	{
 		m_throttle_threshold = share;
