@@ -1,6 +1,6 @@
 /*
- * Attention as it was before families were: keys, useful work and inputs, by their hashes. Histories hang on keys, and a base's
- * times on inputs: whatever moves in the sources, these stay. They were taken at 52a8aa6.
+ * Golden hashes of attention's keys, useful work and inputs, taken at 52a8aa6, before families existed. Histories are found by
+ * keys, and a base's times depend on inputs: these must not change when the sources do.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void load(const char *path, struct suite *s)
 	buf_fini(&text);
 }
 
-/* What a row of a comparison and a history are found by, and what its figures are made of. */
+/* What identifies a row of a comparison or a history, and what its results are computed from. */
 static void hash_cells(const struct suite *s, char hex[HASH_HEX])
 {
 	struct hash_state h;
@@ -95,7 +95,7 @@ static void keys_and_work(void **state)
 	}
 }
 
-/* The inputs themselves, offsets and block bits among them, and once more under the second mask of these sizes. */
+/* The inputs themselves, with offsets and block bits, and once more with the second mask of these sizes. */
 static void inputs(void **state)
 {
 	static const struct {

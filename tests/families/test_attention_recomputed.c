@@ -1,6 +1,6 @@
 /*
- * A backward may compute softmax and delta itself. O was rounded to bf16, so the delta of the given O is another one; where P is peaked,
- * dQ and dK show it. Such a result is right, and one that is further off is not.
+ * A backward may compute softmax and delta itself. O was rounded to bf16, so the delta of the given O differs; where P is peaked,
+ * dQ and dK show the difference. Such a result is correct, and one with a larger error is not.
  */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void backward(struct attention_run *r)
 	assert_int_equal(run_once(r, recomputes, NULL, 0), FW_OK);
 }
 
-/* Queries `times` as long make P more peaked. */
+/* Queries that are `times` as long make P more peaked. */
 static void accepts_inputs(int mask, int seqlen, int headdim, float times, int seeds)
 {
 	struct attention_run r;
@@ -92,7 +92,7 @@ static double norm_of(const float *x, int n)
 	return sqrt(sum);
 }
 
-/* Of all that a row may be off by beside its shift. */
+/* The largest error that is allowed in a row in addition to its shift. */
 static double noise_of(const struct reference_tensor *t, int row)
 {
 	double sum = 0;
@@ -121,7 +121,7 @@ static int most_shifted(const struct reference_tensor *t)
 	return found;
 }
 
-/* dQ of one row is what its own delta gives, then `times` as far off. */
+/* dQ of one row as its own delta gives it, then with `times` the error. */
 static bool accepts_shifted(const struct attention_run *r, const struct reference *reference, int row, double times)
 {
 	const struct reference_tensor *t = &reference->tensor[0];
@@ -152,7 +152,7 @@ static void a_greater_difference_shows(void **state)
 	run_fini(&r);
 }
 
-/* A row that sees one key has P = 1 and dS = 0 with either delta: nothing is to be allowed there. */
+/* A row that attends to one key has P = 1 and dS = 0 with either delta: no additional error is allowed there. */
 static void a_row_with_one_key_is_not_shifted(void **state)
 {
 	struct attention_run r;

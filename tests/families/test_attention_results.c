@@ -1,7 +1,7 @@
 /*
- * What attention's results have to be, as it was before families were: the reference's values at every place that it looks at, and what
- * the acceptance says of right and wrong results, by their hashes. They were taken at f4fe411; those of two backwards when the noise
- * of delta came into the ratios.
+ * Golden hashes of attention's results, from before families existed: the reference's values at every position that it checks,
+ * and the acceptance's messages for correct and wrong results. They were taken at f4fe411; those of two backwards when the noise
+ * of delta was included in the ratios.
  */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void add_line(struct hash_state *h, const char *line)
 	hash_update(h, line, strlen(line));
 }
 
-/* Places and values, to as many digits as no mathematical library disputes. */
+/* Positions and values, with only as many digits as all mathematical libraries agree on. */
 static void add_values(struct hash_state *h, const struct reference *reference)
 {
 	char line[64];
@@ -62,7 +62,7 @@ static void add_values(struct hash_state *h, const struct reference *reference)
 	}
 }
 
-/* Outputs as the reference has them where it looks, times `scale`; 0 elsewhere. */
+/* Outputs as in the reference at the positions that it checks, times `scale`; 0 elsewhere. */
 static void put_outputs(struct attention_run *r, const struct reference *reference, double scale)
 {
 	for (int i = 0; i < reference->n_tensors; i++) {
@@ -96,7 +96,7 @@ static void add_word(struct hash_state *h, struct attention_run *r, const struct
 	add_line(h, line);
 }
 
-/* The direction as it is: values, and the words for right, ten per cent too large and nothing at all. */
+/* One direction: values, and the messages for a correct result, one that is ten per cent too large, and an empty one. */
 static void hash_direction(struct attention_run *r, double visits, char hex[HASH_HEX])
 {
 	struct hash_state h;
@@ -169,7 +169,7 @@ static void results(void **state)
 	}
 }
 
-/* Where a problem is too large for every place, the same ones are drawn. */
+/* Where a problem is too large to check every position, the same ones are drawn. */
 static void positions(void **state)
 {
 	struct attention_run r;

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Layer normalisation from end to end on the CPU: equal modules are unchanged, more work is found in its cell, and a wrong element by its index; the
-# unit is GB/s. The CPU computes, the times are those of device sim.
+# Layer normalisation from end to end on the CPU: equal modules are unchanged, added work is found in its cell, and a wrong
+# element by its index; the unit is GB/s. The results are computed on the CPU, the times are those of device sim.
 . "$(dirname "$0")/../support/tap.sh"
 worker=$bin/flopwatch-worker
 cp -r "$root/kernels" "$tmp/kernels"
@@ -24,7 +24,7 @@ compare() { # target
 verdicts() { jq -r '[.cells[] | .verdict] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out.json"; }
 
 ok "the module for CPUs builds" build base
-cp "$tmp/base.so" "$tmp/same.so" && printf x >>"$tmp/same.so" # the same code, which is yet another file
+cp "$tmp/base.so" "$tmp/same.so" && printf x >>"$tmp/same.so" # the same code in another file
 compare same
 is "equal modules are unchanged in every cell" "$(verdicts)" "8 unchanged"
 is "whose keys say rows and columns" "$(jq -r '.cells[0].cell, .cells[-1].cell' "$tmp/out.json" | paste -sd' ')" \

@@ -12,14 +12,14 @@ suite() { # name, further lines
 }
 build() { # name, [file below kernels/linear, sed script]: the module with that change
 	[ $# = 1 ] || { sed -i "$3" "$tmp/kernels/linear/$2" && ! cmp -s "$tmp/kernels/linear/$2" "$root/kernels/linear/$2"; } || return 1
-	# The result of a changed one is checked, not its speed; -O1 compiles in half of the time.
+	# The result of a changed module is checked, not its speed; -O1 compiles in half of the time.
 	make -s -C "$tmp/kernels" DEVICE=cpu EXTRA="$([ $# = 1 ] || echo -O1)" "$module" && mv "$tmp/kernels/$module" "$tmp/$1.so"
 	[ $# = 1 ] || cp "$root/kernels/linear/$2" "$tmp/kernels/linear/$2"
 }
 compare() { # suite, target, options
 	"$worker" compare --suite "$tmp/$1.yaml" --device sim --base "$tmp/base.so" --target "$tmp/$2.so" --json "${@:3}" >"$tmp/out.json" 2>"$tmp/err"
 }
-look() { # suite, target: one run, which checks acceptance alone and decides nothing about speed
+look() { # suite, target: one run, which checks acceptance only and decides nothing about speed
 	compare "$@" --quick
 	sed -i -E 's/"(undecided|unchanged)"/"accepted"/g' "$tmp/out.json"
 }
@@ -30,7 +30,7 @@ ignores='s/const struct operand o = { slot, is_transposed, rows, depth, \*as };/
 at() { jq -r --arg cell "$1" ".cells[] | select(.cell == \$cell) | $2" "$tmp/out.json"; }
 
 ok "the module for CPUs builds" build base
-cp "$tmp/base.so" "$tmp/same.so" && printf x >>"$tmp/same.so" # the same code, which is yet another file
+cp "$tmp/base.so" "$tmp/same.so" && printf x >>"$tmp/same.so" # the same code in another file
 suite forward 'shapes: [{name: custom, shapes: [[1, 256, 24], [17, 512, 40]]}]
 recipes: [baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-tensor, float8dq-row]
 directions: [forward]'

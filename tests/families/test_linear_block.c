@@ -1,4 +1,4 @@
-/* The reference of transformer blocks, asked directly. */
+/* The reference of transformer blocks, called directly. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static uint16_t *drawn(int slot, int64_t n)
 	return out;
 }
 
-/* What `fits` refuses is no reason to write past a line. */
+/* Shapes that `fits` refuses must not cause a write past a line. */
 static void groups_end_with_the_line(void **state)
 {
 	const struct linear_case block = { .m = 1, .k = 296, .n = 296, .recipe = LINEAR_INT4WO_32, .model = LINEAR_BLOCK };

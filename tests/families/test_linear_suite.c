@@ -1,4 +1,4 @@
-/* Suites of linear layers: which shapes a set has, how cases are called, what is held against what. */
+/* Suites of linear layers: the shapes of a set, the names of cases, and what is compared with what. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -141,13 +141,13 @@ static void options_become_operands(void **state)
 
 	snprintf(wanted, sizeof wanted, key, "tensor-bf16w", "dgrad");
 	shape = first("dgrad", "scaling_type_weight: disabled", wanted, &flags, &s);
-	assert_int_equal(flags, 0); /* no product of two in fp8 */
+	assert_int_equal(flags, 0); /* not a product of two fp8 operands */
 	assert_int_equal(shape.w.dtype, 0);
 	assert_int_equal(shape.dy.dtype, FW_E5M2);
 	suite_fini(&s);
 }
 
-/* What quantises weights has a cell of its own, whose FLOPs say nothing; forward no longer moves what it read. */
+/* Quantising weights has its own cell, whose FLOPs are meaningless; forward no longer counts the bytes that it read. */
 static void work_that_is_done_once_has_cells(void **state)
 {
 	struct suite s;

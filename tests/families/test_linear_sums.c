@@ -1,4 +1,5 @@
-/* Products of e4m3 whose sums stay in the tensor core: what Hopper loses on the way is accepted, what loses more, or is something else, is not. */
+/* Products of e4m3 whose sums stay in the tensor core: Hopper's loss of precision is accepted; a larger loss or another error is
+ * not. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +62,7 @@ static void make(int k, bool is_exact)
 	take(layer.w, N, k, layer.scale_w, layer.values_w);
 }
 
-/* 32 products and the sum so far, cut to `bits` below the largest of them, then added. */
+/* 32 products and the sum so far, truncated to `bits` below the largest of them, then added. */
 static double sum_of(const float *x, const float *w, int k, int bits)
 {
 	double sum = 0;
@@ -124,7 +125,7 @@ static void what_loses_more_is_not(void **state)
 	suite_fini(&layer.suite);
 }
 
-/* Who asks for exact sums gets none that stayed in the tensor core. */
+/* A user who requests exact sums gets none that stayed in the tensor core. */
 static void exact_sums_are_requested_for(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* The CPU kernels, built as a branch's are, against the fp64 reference: every mask, both directions, odd sizes. */
+/* The CPU kernels, built like those of a branch, against the fp64 reference: every mask, both directions, odd sizes. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +105,7 @@ static void blocks(void **state)
 	}
 }
 
-/* Key blocks that nobody sees and rows that see nothing. */
+/* Key blocks that no query attends to and rows that attend to no key. */
 static void empty_blocks(void **state)
 {
 	(void)state;
@@ -167,7 +167,7 @@ static void run_unequal(const struct fw_provider *which, int total_q, int total_
 	}
 }
 
-/* The causal diagonal ends at the bottom right: with fewer keys than queries the first rows see nothing. */
+/* The causal diagonal ends at the bottom right: with fewer keys than queries the first rows attend to no key. */
 static void causal_with_unequal_lengths(void **state)
 {
 	(void)state;
@@ -414,7 +414,7 @@ static void refuses_what_it_cannot_do(void **state)
 	assert_int_equal(cpu->can(&p, why, sizeof why), FW_UNSUPPORTED);
 	run_fini(&r);
 
-	/* More blocks than the plan was told of: an error, not a write past the lists. */
+	/* More blocks than the plan was made for: an error, not a write past the lists. */
 	struct bound_plan b;
 	run_init(&r, FW_BLOCKS, 512, NULL, 1, 1, 1, 64, 64, 0.25);
 	assert_int_equal(plan_bind(&b, cpu, &r, NULL, 0), FW_OK);
@@ -426,7 +426,7 @@ static void refuses_what_it_cannot_do(void **state)
 	run_fini(&r);
 }
 
-/* Who was built before a struct grew says how much of it he has: no more is read, or written. */
+/* A caller that was built before a struct grew passes its own size: nothing beyond it is read or written. */
 static void structs_of_an_older_caller(void **state)
 {
 	(void)state;
@@ -489,7 +489,7 @@ static void strides_of_0_are_row_major(void **state)
 	run_fini(&r);
 }
 
-/* What the contract calls the caller's fault is told, not obeyed. */
+/* Calls that violate the contract are reported, not executed. */
 static void a_broken_contract_is_reported(void **state)
 {
 	(void)state;

@@ -1,4 +1,5 @@
-/* The layer normalisation module for CPUs, called directly: what bind takes and what it refuses. Its results are tests/family's. */
+/* The layer normalisation module for CPUs, called directly: what bind accepts and what it refuses. Its results are tested in
+ * tests/families. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* The linear family's CPU kernels, built as a branch's are, against a reference in fp64: every recipe, direction and activation. */
+/* The linear family's CPU kernels, built like those of a branch, against a reference in fp64: every recipe, direction and
+ * activation. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,8 +24,8 @@ static int load(void **state)
 
 /* ---- one problem in host memory ---- */
 
-enum { DEVICE_CHECK = 64 };                  /* elements behind every tensor, and what they hold */
-static const uint16_t device_check = 0x7fc1; /* a NaN, so that what is read there is seen */
+enum { DEVICE_CHECK = 64 };                  /* elements behind every tensor, and their value */
+static const uint16_t device_check = 0x7fc1; /* a NaN, so that reads of them are detected */
 
 struct run {
 	struct fw_linear_shape shape;
@@ -56,7 +57,7 @@ static struct fw_problem problem(const struct run *r)
 		.shape_size = sizeof r->shape };
 }
 
-/* Numbers of the size that weights and activations have, every row larger than the one before, and one far out. */
+/* Numbers as large as weights and activations usually are, every row larger than the one before, and one outlier. */
 static void fill(uint16_t *to, int64_t rows, int64_t columns, uint32_t seed)
 {
 	uint32_t state = seed * 2654435761u + 1;
@@ -278,16 +279,16 @@ static void values_that_are_hard_to_round(void **state)
 		struct run r;
 		start(&r, with(&recipes[i], 8, 12, 64), FW_FORWARD);
 		uint16_t *const x = r.tensor[FW_LINEAR_X], *const w = r.tensor[FW_LINEAR_W];
-		memset(x, 0, 64 * sizeof *x); /* a row of nothing */
+		memset(x, 0, 64 * sizeof *x); /* a row of zeros */
 		memset(w, 0, 64 * sizeof *w);
 		for (int k = 0; k < 64; k++) {
 			w[64 + k] = 0x3f80;                                    /* a row of ones, a group without a range */
 			w[128 + k] = (uint16_t)(k % 2 ? 0x42ff : 0xc2ff);      /* -127.5 and 127.5: q is -128 and 127 */
-			w[192 + k] = (uint16_t)(0x3f00 + k);                   /* 0.5 and a bit */
-			w[256 + k] = (uint16_t)(k == 3 ? 0x43e0 : 0x3c00 + k); /* 448 beside what an e4m3 has no bits for */
-			x[64 + k] = (uint16_t)(k == 9 ? 0x7000 : 0x0100 + k);  /* 1e29 beside almost nothing */
+			w[192 + k] = (uint16_t)(0x3f00 + k);                   /* slightly more than 0.5 */
+			w[256 + k] = (uint16_t)(k == 3 ? 0x43e0 : 0x3c00 + k); /* 448 next to values that e4m3 has no bits for */
+			x[64 + k] = (uint16_t)(k == 9 ? 0x7000 : 0x0100 + k);  /* 1e29 next to almost nothing */
 		}
-		x[128 + 3] = 0; /* and the 448 left out */
+		x[128 + 3] = 0; /* and without the 448 */
 		run_it(&r, NULL, 0);
 		judge(&r, recipes[i].name);
 		finish(&r);
@@ -343,7 +344,7 @@ static void weights_are_rounded_once_and_the_rest_in_every_call(void **state)
 		assert_int_equal(r.info.phases, FW_LINEAR_NORMALISE | FW_LINEAR_RUN | (rounds_w ? FW_LINEAR_QUANTISE_WEIGHT : 0) |
 							(rounds_x ? FW_LINEAR_QUANTISE_ACTIVATION : 0));
 		assert_int_equal(cpu->enqueue(r.plan, r.info.once, NULL), FW_OK);
-		for (int call = 0; call < 2; call++) { /* another X each time, and the workspace is anybody's in between */
+		for (int call = 0; call < 2; call++) { /* another X each time, and the workspace is overwritten in between */
 			fill(r.tensor[FW_LINEAR_X], 20, 64, 100 + (uint32_t)call);
 			memset(r.workspace, 0x11, r.info.workspace_bytes);
 			poison(&r);
@@ -365,7 +366,7 @@ static void total_is_its_three_parts(void **state)
 			struct run r;
 			start(&r, with(&recipes[i], 33, 47, 50), FW_TOTAL);
 			ready(&r, NULL, 0);
-			assert_int_equal(r.info.once, 0); /* weights are others after every step */
+			assert_int_equal(r.info.once, 0); /* weights differ after every step */
 			for (int j = 0; j < 3; j++) {
 				r.direction = parts[j];
 				poison(&r);
@@ -443,7 +444,7 @@ static void rows_may_lie_separate(void **state)
 	const struct fw_linear_shape s = with(&recipes[1], 6, 10, 40);
 	start(&r, s, FW_FORWARD);
 	run_it(&r, NULL, 0);
-	start(&separate, shape(6, 55, 55), FW_FORWARD); /* room for rows of 55 */
+	start(&separate, shape(6, 55, 55), FW_FORWARD); /* space for rows of 55 */
 	separate.shape = s;
 	ready(&separate, NULL, 0);
 	struct fw_tensor slot[FW_LINEAR_N_SLOTS] = { 0 };

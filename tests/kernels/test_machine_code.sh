@@ -46,7 +46,7 @@ extern "C" void start(float *p)
 	stays<<<1, 32>>>(p);
 }
 CU
-# Always at the same place, as builds of a branch are.
+# Always at the same path, like builds of a branch.
 build() { # name, arguments of nvcc
 	local name=$1
 	shift

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A build of kernels fails if ptxas reports lost optimisations that the source requires.
+# A build of kernels fails if ptxas reports that optimisations were disabled which the source requires.
 . "$(dirname "$0")/../support/tap.sh"
 check=$root/kernels/check-ptxas.sh
 

@@ -1,4 +1,4 @@
-/* Names of branches: keys that travel, texts that people read, and text of any bytes made visible. */
+/* Names of branches: keys for transfer, texts for people, and arbitrary bytes made visible. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void test_key(void **state)
 	is_key("\u00fc\xff", "%C3%BC%FF");
 	is_key("a%2Bb", "a%2Bb"); /* a key already */
 	is_key("100%25", "100%25");
-	is_key("100%", "100%25"); /* a name: no key ends so */
+	is_key("100%", "100%25"); /* a name: no key ends like this */
 	is_key("%", "%25");
 	is_key("%zz", "%25zz");
 	is_key("50%41", "50%2541"); /* of 50A the key is 50A */

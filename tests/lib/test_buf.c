@@ -1,4 +1,4 @@
-/* Buffers: the maximum holds, failure sticks, base64 goes both ways, descriptors are read to their end. */
+/* Buffers: the maximum is enforced, failure is permanent, base64 encodes and decodes, descriptors are read to their end. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* What changed around a device, in words. */
+/* Descriptions of what changed around a device. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Times as people write them: what is read is what is written, and nothing else is read. */
+/* Times as people write them: written times are parsed back, and nothing else is accepted. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Which cores are whose. */
+/* Which core is assigned to which device. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 #include "lib/lib.h"
 
-/* Cores from 64 on, of which no machine that runs this knows threads: each stands alone. */
+/* Cores from 64 on, whose threads no machine that runs this knows: each is on its own. */
 enum { FIRST = 512 };
 
 static cpu_set_t set_of(int first, int n)
@@ -42,7 +42,7 @@ static void test_cores_are_divided(void **state)
 static void test_each_takes_of_what_is_near(void **state)
 {
 	(void)state;
-	cpu_set_t all = set_of(1, 15); /* the first serves */
+	cpu_set_t all = set_of(1, 15); /* the first one is used */
 	cpu_set_t near[4] = { set_of(0, 8), set_of(8, 8), set_of(8, 8), set_of(0, 8) };
 	expect_share(&all, near, 4, 0, 1, 4);
 	expect_share(&all, near, 4, 3, 5, 3);
@@ -50,7 +50,7 @@ static void test_each_takes_of_what_is_near(void **state)
 	expect_share(&all, near, 4, 2, 12, 4);
 }
 
-/* What the system says is near to two devices may overlap and differ. */
+/* The cores that the system reports as near to two devices may overlap and differ. */
 static void test_no_core_is_shared_where_lists_overlap(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What a spreadsheet makes of a cell: text, never something that it runs. */
+/* Cells for spreadsheets: always text, never a formula. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

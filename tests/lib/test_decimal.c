@@ -56,7 +56,7 @@ static void test_many(void **state)
 		same_as_printf(round(unit * 1e6) / 1e4);  /* few digits: ends are frequent */
 		same_as_printf(round(unit * 1e6) / 1024); /* and here middles, exact ones */
 	}
-	assert_true(written > n * 30); /* not left to printf, as a rule */
+	assert_true(written > n * 30); /* usually not left to printf */
 }
 
 static void test_left_to_printf(void **state)

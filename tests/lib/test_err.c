@@ -1,4 +1,4 @@
-/* Errors: the first one stays, context goes in front, one line always. */
+/* Errors: the first one is preserved, context is prepended, always one line. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

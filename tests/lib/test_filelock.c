@@ -1,4 +1,4 @@
-/* Whose an open file is, when two have opened it and when it has lost its name. */
+/* Ownership of an open file that two processes have opened, or whose name was removed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void who_is_first_has_it_until_it_is_closed(void **state)
 	assert_int_equal(size_of(first), 0);
 	assert_int_equal(write(first, "mine", 4), 4);
 	assert_int_equal(filelock_claim(second, path, &err), 0);
-	assert_int_equal(size_of(first), 4); /* what another writes is not cut off */
+	assert_int_equal(size_of(first), 4); /* what another process writes is not truncated */
 	close(first);
 	assert_int_equal(filelock_claim(second, path, &err), 1);
 	assert_int_equal(size_of(second), 0);

@@ -1,4 +1,4 @@
-/* Hashes against published vectors, clocks, log quoting, UTF-8: the small parts of base. */
+/* Hashes against published vectors, clocks, log quoting, UTF-8: the small components of lib. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -112,7 +112,7 @@ static void times_are_utc(void **state)
 	assert_true(clock_utc_ms() > 1700000000000);
 }
 
-/* A reader that does not read must not stop who logs, and is told what it missed. */
+/* A reader that does not read must not block a process that logs, and is notified of what it missed. */
 static void nobody_waits_for_a_reader_of_the_log(void **state)
 {
 	static char text[1 << 17];

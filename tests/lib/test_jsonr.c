@@ -1,4 +1,4 @@
-/* JSON read in place: what jsonw wrote comes back equal; what is no JSON is found out, and nothing is read beyond its end. */
+/* JSON read in place: output of jsonw is read back equal; invalid JSON is detected, and nothing is read beyond its end. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -57,7 +57,7 @@ static const struct jsonr_field fields[] = { FIELD("name", JSONR_TEXT, name), FI
 
 static char room[4096];
 
-/* From memory of exactly its size, so that a sanitizer sees a byte too far. */
+/* From memory of exactly its size, so that a sanitizer reports a read beyond it. */
 static struct story read_story(const char *text, size_t len, bool *failed)
 {
 	struct story s = { .missing = "unset", .nothing = "unset", .words = "unset", .absent = NAN };
@@ -160,7 +160,7 @@ static void test_numbers(void **state)
 	}
 }
 
-/* Cut off anywhere, and with any byte turned into another: an answer, or `failed`, and never a byte outside. */
+/* Truncated anywhere, and with any byte replaced by another: an answer, or `failed`, and never a read outside. */
 static void test_broken(void **state)
 {
 	struct buf b;
@@ -187,7 +187,7 @@ static void test_broken(void **state)
 	buf_fini(&b);
 }
 
-/* What is stepped over ends where it ends, wherever in memory its quotes and brackets lie. */
+/* A skipped value ends at its end, wherever in memory its quotes and brackets are. */
 static void test_steps_over(void **state)
 {
 	static const char *const values[] = { "\"}]\\\"[{\"", "{\"a\":\"}\",\"b\":[[],{\"c\":\"\\\\\"}]}", "[\"]\",-1.5e3,null]",
@@ -206,7 +206,7 @@ static void test_steps_over(void **state)
 		}
 }
 
-/* As jansson reads it; cut off or with a byte turned, a tree or none, and never a byte outside. */
+/* The same result as jansson's; truncated or with a byte replaced, a tree or none, and never a read outside. */
 static void test_tree(void **state)
 {
 	static const char *const none[] = { "", "{", "[1,", "{\"a\"}", "{\"a\":}", "{1:2}", "[nil]", "{} {}", "\"a", "[1]]" };

@@ -1,4 +1,4 @@
-/* JSON out: what we write, another reader (jansson) reads back equal, whatever the bytes and numbers were. */
+/* JSON output: another reader (jansson) reads it back equal, whatever the bytes and numbers were. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void strings_escape(void **state)
 			"b\"" },
 		{ "\xc0\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },                 /* overlong */
 		{ "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" }, /* surrogate */
-		{ "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },                 /* cut */
+		{ "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },                 /* truncated */
 		{ "\xf4\x90\x80\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" } };
 	struct buf b;
 	struct jsonw j;
@@ -105,7 +105,7 @@ static void any_bytes_stay_valid(void **state)
 	buf_fini(&b);
 }
 
-/* Whatever stands wherever in a text that is otherwise plain. */
+/* Any byte at any position in a text that is otherwise plain. */
 static void each_character_at_each_position(void **state)
 {
 	struct buf b;
@@ -130,7 +130,7 @@ static void each_character_at_each_position(void **state)
 	buf_fini(&b);
 }
 
-/* Keys of long lists write what the others write, with memory to spare and with none. */
+/* Keys of long lists are written like the others, with enough memory and with none. */
 static void literals_are_keys(void **state)
 {
 	static const double figures[] = { 3.18, -0.0, 0.0004927793, 1e-9, 2.199023e12, NAN, 9999999.5 };

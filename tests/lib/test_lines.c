@@ -1,4 +1,4 @@
-/* Lines: any cutting of the stream gives the same lines and payloads; too long is refused wherever it stands. */
+/* Lines: any split of the stream gives the same lines and payloads; a line that is too long is refused at any position. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include "lib/lib.h"
 
-/* What came out: lines in [], payload bytes in (). */
+/* The output: lines in [], payload bytes in (). */
 static void drain(struct lines *l, struct buf *seen)
 {
 	char *line;
@@ -77,7 +77,7 @@ static void too_long_is_refused(void **state)
 	assert_int_equal(err.code, ERR_PROTOCOL);
 	lines_fini(&l);
 
-	/* behind a good line, complete, in one piece: kept back and refused at the next feed */
+	/* after a good line, complete, in one piece: buffered and refused at the next feed */
 	err_clear(&err);
 	buf_clear(&seen);
 	lines_init(&l, 5);

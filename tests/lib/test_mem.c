@@ -1,4 +1,4 @@
-/* Memory of our own sizes: zeroed, grown, copied; without it the program says so and aborts. */
+/* Memory of computed sizes: zeroed, grown, copied; the program reports a failed allocation and aborts. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Percent: every byte comes back from what it is written as, and what is no escape is told from one. */
+/* Percent: every byte is decoded from its encoded form, and invalid escapes are distinguished from valid ones. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Children: what they get (and do not get), how they end, and that nothing of them is left. */
+/* Child processes: what they get (and do not get), how they end, and that nothing remains of them. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void input_is_fed_and_arguments_are_no_shell(void **state)
 	assert_int_equal(how.status, 0);
 	assert_memory_equal(out.data, in.data, in.len);
 	assert_string_equal(out.data + in.len, "$(id) `id` ; 'q' \" *");
-	/* a child that does not read its input is no error and no SIGPIPE */
+	/* a child that does not read its input causes no error and no SIGPIPE */
 	spec.argv = (const char *const[]){ "true", NULL };
 	assert_int_equal(proc_run(&spec, &in, NULL, NULL, 20000, &how, &err), 0);
 	assert_int_equal(how.status, 0);
@@ -97,13 +97,13 @@ static void only_listed_descriptors(void **state)
 {
 	struct proc_exit how;
 	struct buf out;
-	int leaked = open("/dev/null", O_RDONLY); /* on purpose without O_CLOEXEC */
+	int leaked = open("/dev/null", O_RDONLY); /* intentionally without O_CLOEXEC */
 
 	(void)state;
 	assert_true(leaked >= 3);
 	buf_init(&out, 1000);
 	RUN(&out, &how, "sh", "-c", "for f in 3 4 5 6 7 8 9 10 11 100 101 102; do [ -e /proc/$$/fd/$f ] && echo $f; done; true");
-	/* dash may hold one of its own at 10 for a script; there is none here */
+	/* dash may open a descriptor at 10 for a script; there is none here */
 	assert_string_equal(out.data, "");
 	close(leaked);
 	buf_fini(&out);
@@ -130,7 +130,7 @@ static void descriptors_may_swap_positions(void **state)
 	a[0] = open(three, O_RDONLY);
 	b[0] = open(four, O_RDONLY);
 	a[1] = open(three, O_RDONLY);
-	/* each one's number is the other's target */
+	/* the number of each is the target of the other */
 	spec.fd[0] = (struct proc_fd){ a[0], b[0] };
 	spec.fd[1] = (struct proc_fd){ b[0], a[0] };
 	spec.fd[2] = (struct proc_fd){ a[1], 9 };
@@ -214,7 +214,7 @@ static void limits_hold(void **state)
 	buf_fini(&out);
 }
 
-/* Not SIGKILL, which would look like somebody else's doing. */
+/* Not SIGKILL, which could come from another process. */
 static void used_up_time_has_a_signal_of_its_own(void **state)
 {
 	struct proc_spec spec = { .argv = (const char *const[]){ "sh", "-c", "while :; do :; done", NULL }, .cpu_s = 1 };
@@ -227,11 +227,11 @@ static void used_up_time_has_a_signal_of_its_own(void **state)
 	assert_false(proc_is_outside(&how));
 	how.signal = SIGKILL;
 	assert_true(proc_is_outside(&how));
-	how.timed_out = true; /* by us */
+	how.timed_out = true; /* by this test */
 	assert_false(proc_is_outside(&how));
 }
 
-/* It may be in the middle of something that is not ours. */
+/* It may be in a system call that is not ours. */
 static void a_careful_child_is_requested_and_not_killed(void **state)
 {
 	struct proc_spec spec = { .argv = (const char *const[]){ "sh", "-c", "trap 'exit 7' TERM; echo; read x; sleep 1000",
@@ -299,7 +299,7 @@ static bool alive(pid_t pid)
 	return len > 0 && !strstr(text, ") Z ") && !strstr(text, ") X ");
 }
 
-/* A killed process is gone as soon as the kernel gets to it, which is not yet when kill returns. */
+/* A killed process is gone as soon as the kernel handles the signal, which may be after kill returns. */
 static void assert_ends(pid_t pid)
 {
 	int i;
@@ -336,7 +336,7 @@ static void leftovers_of_an_ended_child_go_with_it(void **state)
 
 	(void)state;
 	buf_init(&out, 1000);
-	/* the left-over keeps the pipe open: proc_run must not wait for it */
+	/* the remaining process holds the pipe open: proc_run must not wait for it */
 	RUN(&out, &how, "sh", "-c", "sleep 1000 & echo $!");
 	assert_int_equal(how.status, 0);
 	assert_true(atoi(out.data) > 1);

@@ -1,4 +1,4 @@
-/* Rates and times as people read them: no figure rounds to 0, and a table has one unit. */
+/* Rates and times in the form shown to people: no value rounds to 0, and a table has one unit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* YAML: every mistake of a file at once, with its place, its key and a remedy; values to their last character. */
+/* YAML: all mistakes of a file at once, with position, key and remedy; values to their last character. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -104,7 +104,7 @@ static void wrong_kinds_are_mistakes(void **state)
 	assert_int_equal(yaml_string(y, yaml_get(y, root, "d"), &text), -1);
 	assert_null(yaml_item(y, yaml_get(y, root, "e"), 0));
 	assert_null(yaml_get(y, yaml_get(y, root, "e"), "x"));
-	assert_int_equal(yaml_mistakes(y), 5); /* e complains once */
+	assert_int_equal(yaml_mistakes(y), 5); /* e is reported once */
 	yaml_mistake(y, yaml_get(y, root, "e"), "own words %d", 3);
 	assert_non_null(strstr(yaml_mistake_text(y), "f.yml:5:4: e: own words 3\n"));
 	yaml_free(y);
@@ -213,7 +213,7 @@ static void hostile_documents_are_mistakes(void **state)
 	assert_string_equal(yaml_mistake_text(y), "f.yml:1:1: is UTF-16; save it as UTF-8\n");
 	yaml_free(y);
 	y = doc("\xef\xbb\xbf"
-		"a: 1\nb\n"); /* a mark is passed over, and places are as in an editor */
+		"a: 1\nb\n"); /* a byte order mark is skipped, and positions are as in an editor */
 	assert_memory_equal(yaml_mistake_text(y), "f.yml:3:1: ", 11);
 	yaml_free(y);
 	y = doc("\xef\xbb\xbf"
@@ -226,7 +226,8 @@ static void hostile_documents_are_mistakes(void **state)
 	yaml_free(y);
 }
 
-/* Nobody reads the thousandth mistake, and looking for it would take the square of the keys: minutes for a file of a branch. */
+/* The thousandth mistake is of no use, and finding it would take quadratic time in the number of keys: minutes for a file of a
+ * branch. */
 static void a_long_file_of_unknown_keys_ends_soon(void **state)
 {
 	struct buf text;

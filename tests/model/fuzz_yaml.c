@@ -1,10 +1,12 @@
 /*
- * fuzz_yaml.c - the two YAML files that a branch may bring, its manifest and its suite, as any bytes.
+ * fuzz_yaml.c - the two YAML files that a branch may contain, its manifest and its suite, as arbitrary bytes.
  *
- * As a test it reads good files and mutates them, a fixed number of times from a fixed seed; a finding aborts. To search, in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- *     -o build/fuzz_yaml tests/model/fuzz_yaml.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
- *   mkdir -p build/corpus-yaml && build/fuzz_yaml -max_len=4096 build/corpus-yaml etc/suites
+ *
+ * As a test it reads good files and mutates them, a fixed number of times from a fixed seed; a finding aborts. To search, in
+ * bash:
+ * clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
+ * -o build/fuzz_yaml tests/model/fuzz_yaml.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
+ * mkdir -p build/corpus-yaml && build/fuzz_yaml -max_len=4096 build/corpus-yaml etc/suites
  */
 #include "fuzz_replay.h"
 #include "lib/lib.h"
@@ -70,7 +72,7 @@ static const char suite_text[] = "suite: s\nfamily: attention\ncommon: {nhq: 4, 
 				 "varlen: {full: [100, 156], causal: [56, 200]}\ndirections: [forward, backward]\nseed: 42\n"
 				 "threshold_pct: 1.5\nthresholds: [{cell: \"*/varlen_*/*\", pct: 2.5}]\nbudget_s: 60\n";
 
-/* Pieces that mean something to the reader. */
+/* Tokens that are meaningful to the reader. */
 static const char *const pieces[] = { "[", "]", "{", "}", ": ", "- ", "\n", "\n  ", "&a ", "*a", "!!str ", "---\n", "\"", "'",
 	"|\n", "-1", "1e308", "99999999999999999999", "nan", "..", "../", "/", "null", "~", "true", "\xff", "\xef\xbb\xbf", "%",
 	"#", "? ", "0" };
@@ -82,7 +84,7 @@ static size_t below(size_t n)
 	return n ? (size_t)rand_r(&seed) % n : 0;
 }
 
-/* One change: overwrite a byte, cut, insert a piece, repeat a stretch. Shape: text[ROOM]. */
+/* One mutation: overwrite a byte, truncate, insert a token, repeat a range. Shape: text[ROOM]. */
 static size_t mutate(char *text, size_t len)
 {
 	size_t at = below(len + 1), n;
@@ -144,7 +146,7 @@ int main(void)
 	static struct suite s;
 	struct fw_err err = { 0 };
 
-	/* mutations of what is refused as a whole would test little */
+	/* mutations of input that is refused as a whole would test little */
 	must(manifest_parse(manifest_text, sizeof manifest_text - 1, "m.yaml", &m, &err) == 0, err.text);
 	must(suite_parse(suite_text, sizeof suite_text - 1, "s.yaml", &s, &err) == 0, err.text);
 	suite_fini(&s);

@@ -1,4 +1,4 @@
-/* Cases: the names that history hangs on, exact areas and FLOPs, and what is refused. */
+/* Cases: the names that identify histories, exact areas and FLOPs, and what is refused. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -78,7 +78,7 @@ static void keys(void **state)
 	assert_string_equal(c.title, "varlen causal");
 }
 
-/* Pairs that a mask shows, counted one by one. */
+/* Pairs that a mask includes, counted one by one. */
 static double count_pairs(const struct attention_case *a)
 {
 	double pairs = 0;
@@ -101,7 +101,7 @@ static void areas_are_exact(void **state)
 
 	assert_int_equal(attention_kept_blocks(attention_of(&c)), 38); /* floor(0.1 * 384) */
 	assert_true(attention_area(attention_of(&c)) == 49152.0 * 38 * 128);
-	c = sparse(6400, 0.29, 64); /* 0.29 * 100 is a hair below 29 in doubles */
+	c = sparse(6400, 0.29, 64); /* 0.29 * 100 is slightly below 29 in doubles */
 	assert_int_equal(attention_kept_blocks(attention_of(&c)), 29);
 	assert_int_equal(attention_kept_blocks(attention_of(&cases[0])), 0);
 	for (int pattern = 0; pattern < PATTERNS; pattern++) {
@@ -183,7 +183,7 @@ static void bytes_count_what_nobody_can_leave_out(void **state)
 
 	(void)state;
 	assert_true(case_bytes(&c) == 2 * query + 2 * key + lse);
-	assert_true(case_bytes(&b) == 2 * query + lse); /* a key block may be kept nowhere */
+	assert_true(case_bytes(&b) == 2 * query + lse); /* a key block may be retained nowhere */
 	c.direction = b.direction = DIRECTION_BACKWARD;
 	assert_true(case_bytes(&c) == 3 * query + 4 * key);
 	assert_true(case_bytes(&b) == 3 * query + 2 * key);

@@ -49,7 +49,7 @@ static void check_blocks(enum pattern pattern, int rows, int blocks, int keep, c
 	char hex[HASH_HEX];
 
 	assert_non_null(bits);
-	memset(bits, 0xff, n * sizeof *bits); /* what was there must not matter */
+	memset(bits, 0xff, n * sizeof *bits); /* earlier contents must not matter */
 	pattern_bits(pattern, 42, 8, rows, blocks, keep, bits);
 	for (size_t row = 0; row < 8 * (size_t)rows; row++) {
 		int kept = 0;
@@ -79,7 +79,7 @@ static bool is_kept(const uint32_t *bits, int row, int block)
 	return bits[2 * row + block / 32] >> (block % 32) & 1;
 }
 
-/* 40 blocks of which each row keeps 8. */
+/* 40 blocks of which each row retains 8. */
 static void patterns_lie_as_they_are_named(void **state)
 {
 	uint32_t bits[40 * 2];
@@ -109,7 +109,7 @@ static void patterns_lie_as_they_are_named(void **state)
 	}
 }
 
-/* Few rows and few blocks, where little is left to draw. */
+/* Few rows and few blocks, where little remains to be drawn. */
 static void every_pattern_keeps_what_it_shall(void **state)
 {
 	(void)state;
@@ -133,7 +133,7 @@ static void every_pattern_keeps_what_it_shall(void **state)
 			}
 }
 
-/* Any window of a tensor is the same elements, so that a GPU may make them in any order. */
+/* A window of a tensor has the same elements as the whole, so that a GPU may generate them in any order. */
 static void windows_agree(void **state)
 {
 	uint16_t whole[300], part[100];

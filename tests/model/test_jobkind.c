@@ -1,4 +1,4 @@
-/* The kinds of jobs: every word reads back, and what is none of them says so. */
+/* The kinds of jobs: every name is parsed back, and other strings are rejected. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* The table of job states: what may follow what, and that nothing leaves an end. */
+/* The table of job states: the allowed transitions, and that no transition leaves a final state. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

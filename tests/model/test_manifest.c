@@ -1,4 +1,4 @@
-/* The manifest of a branch: defaults, a whole file, and every mistake at its place. */
+/* The manifest of a branch: defaults, a complete file, and every mistake at its position. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -121,7 +121,7 @@ static void programs(void **state)
 	if (manifest_parse(text, strlen(text), "m.yaml", &m, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(m.n_benchmarks, 2);
-	assert_string_equal(m.input[0], "."); /* what the file does not say suits a repository of scripts */
+	assert_string_equal(m.input[0], "."); /* the defaults suit a repository of scripts */
 	assert_string_equal(m.dir, ".");
 	assert_int_equal(m.n_command, 0);
 	assert_int_equal(m.n_suites, 2);
@@ -214,7 +214,7 @@ static void expand(void **state)
 	manifest_expand("{dev}{device", "cpu", out, sizeof out);
 	assert_string_equal(out, "{dev}{device");
 	manifest_expand("0123456789012345678901{device}", "cuda", out, sizeof out);
-	assert_string_equal(out, "0123456789012345678901c"); /* cut, never beyond */
+	assert_string_equal(out, "0123456789012345678901c"); /* truncated, never beyond */
 	manifest_expand("{device}", "a name that is longer than the room for it", out, sizeof out);
 	assert_int_equal(strlen(out), sizeof out - 1);
 	manifest_expand("", "cpu", out, sizeof out);

@@ -1,4 +1,4 @@
-/* Parts of a suite: every cell is in one, the same ones wherever it is asked, each beside what it is held against. */
+/* Parts of a suite: every cell is in one, always the same one, together with the cells that it is compared with. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static bool holds(const struct suite *s, const char *key)
 	return false;
 }
 
-/* Every cell of the sweep is in some part, none in two unless others of both are held against it. */
+/* Every cell of the sweep is in some part, and in two only if others of both are compared with it. */
 static void parts_are_the_whole(void **state)
 {
 	struct suite whole, part;
@@ -87,7 +87,7 @@ static void a_push_is_drawn_by_keys(void **state)
 		0, &more);
 	for (int i = 0; i < few.n_cells; i++)
 		same += holds(&more, few.cell[i].key);
-	assert_true(same >= 36); /* of a shape more, at most its nine cells push others out; mostly none */
+	assert_true(same >= 36); /* of a shape more, at most its nine cells displace others; mostly none */
 	suite_fini(&few);
 	suite_fini(&more);
 }
@@ -127,7 +127,7 @@ static void small_suites_have_one_part(void **state)
 	suite_fini(&s);
 }
 
-/* Parts are numbered by what a push measures, so that their histories may not be mixed up. */
+/* Parts are numbered by what a push measures, so that their histories are never mixed up. */
 static void the_hash_knows_the_parts(void **state)
 {
 	struct suite s;

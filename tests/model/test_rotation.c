@@ -1,4 +1,5 @@
-/* Nights of a large suite: every part within as many nights as the suite says, and beyond that what changed last. */
+/* Nights of a large suite: every part within as many nights as the suite specifies, and in the remaining time what changed
+ * last. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -9,7 +10,7 @@
 
 enum { PARTS = 30, NIGHTS = 7, SHARE = 5, DAY = 86400000 };
 
-/* Measure `many` parts in the night that began at `night_at`; all of them are to be measured anew. */
+/* Measure `many` parts in the night that began at `night_at`; all of them are due again. */
 static void pass_night(struct rotation_part *part, int64_t night_at, int many)
 {
 	for (int i = 0; i < PARTS; i++)
@@ -31,7 +32,7 @@ static void every_part_has_its_night(void **state)
 	(void)state;
 	for (int night = 1; night <= 40; night++) {
 		for (int i = 0; i < PARTS; i++)
-			part[i].is_alert_update = (i * 7 + night) % 3 != 0; /* much else to do, all the time */
+			part[i].is_alert_update = (i * 7 + night) % 3 != 0; /* much other work, all the time */
 		pass_night(part, (int64_t)night * DAY, night % 4 ? SHARE : SHARE + 4);
 		for (int i = 0; i < PARTS && night >= NIGHTS; i++)
 			assert_true(part[i].measured_at > (int64_t)(night - NIGHTS) * DAY);

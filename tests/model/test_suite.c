@@ -1,4 +1,4 @@
-/* Suites: the shipped files resolve to the cells they promise; every mistake is found at its place. */
+/* Suites: the shipped files resolve to the documented cells; every mistake is found at its position. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -99,7 +99,7 @@ static int count(const struct suite *s, const char *glob)
 	return n;
 }
 
-/* What stands in doc/suites.md of them: how many cells, of what, and that their budget holds 300 rounds of them. */
+/* The statements of doc/suites.md: how many cells, of what, and that their budget is enough for 300 rounds of them. */
 static void suites_of_public_systems(void **state)
 {
 	static const struct {
@@ -201,7 +201,7 @@ static void patterns_of_block_masks(void **state)
 	parse(HEAD "block_sparse: {seqlens: [512], sparsity_ratios: [0.5], block_sizes: [64], pattern: [uniform]}\n", &named);
 	suite_hash(&s, hex);
 	suite_hash(&named, named_hex);
-	assert_string_equal(hex, named_hex); /* uniform is what masks without a pattern always were */
+	assert_string_equal(hex, named_hex); /* masks without a pattern have always been uniform */
 	suite_fini(&s);
 	suite_fini(&named);
 }

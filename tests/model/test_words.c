@@ -1,4 +1,4 @@
-/* test_words.c - enums and the words that stand for them in lines, files and rows. */
+/* test_words.c - enums and their names in lines, files and rows. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include "model/internal.h"
 #include "model/model.h"
 
-/* Every value has a word of its own, and the list ends behind the last. */
+/* Every value has a name of its own, and the list ends after the last one. */
 static void assert_whole(const char *const *names, int n)
 {
 	for (int i = 0; i < n; i++) {
