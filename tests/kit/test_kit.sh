@@ -13,7 +13,7 @@ rows() { # of JSON lines on standard input: cells, with whether they have times
 	jq -r '.cell + " " + (if .error then .error else (.ms | length >= 10 | tostring) end)' | paste -sd';'
 }
 
-# ---- by themselves
+# ---- standalone
 for compiler in "gcc -std=c99 -pedantic" "gcc -std=gnu17" "g++ -x c++ -std=c++11" "g++ -x c++ -std=c++20"; do
 	ok "$compiler takes the header" $compiler -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -o "$tmp/sums" "$examples/sums.c" -lm
 done
@@ -84,7 +84,8 @@ FAKE_CUDA_TELL=1 on_device "$python" "$tmp/device.py" >"$tmp/said" 2>"$tmp/print
 is "calls on a device have its clock" "$(grep -c '^done [0-9.]* host_us=[0-9.]* mhz=1500 idle_us=' "$tmp/said")" 10
 is "and facts" "$(grep -cE '^fact (flops 1e\+09|first_ms)' "$tmp/said")" 2
 is "and an end" "$(tail -n 1 "$tmp/said")" "exit 0"
-# two turns of one call; those of a third are enqueued one behind the other. 2 ms of host time: so long the device is never held up
+# two turns of one call; those of a third are enqueued one after the other. 2 ms of host time: the device is never held up that
+# long
 is "it is held up before a call alone" "$(tail -n 1 "$tmp/printed")" "held 2 times, 300 us at most"
 
 # ---- interleaved, with a child that ends by itself
@@ -124,7 +125,7 @@ like "with what it prints beside them" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
 is "a search of a compiler is no cell" "$(grep -c searched "$tmp/said")" 0
 fails "without a script" 2 "$python" -m flopwatch
 
-# nvbench runs on GPUs alone: here a replacement provides the functions that the header uses
+# nvbench runs only on GPUs: here a replacement provides the functions that the header uses
 ok "g++ takes the header for nvbench" g++ -std=c++17 -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/interleave/stand_in" -o "$tmp/nvbench" "$examples/sums_nvbench.cc"
 ok "and for the oldest that it promises" g++ -std=c++17 -DOLD_NVBENCH -fsyntax-only -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/interleave/stand_in" "$examples/sums_nvbench.cc"
 is "by itself it is as it was" "$("$tmp/nvbench" | paste -sd';')" "ran sum/Device=0 N=1000;ran sum/Device=0 N=2000;ran sum/Device=1 N=4000;ran sum/Device=1 N=8000;results of 2 benchmarks"
@@ -153,7 +154,7 @@ else
 	skip "Google Benchmark" "it is not installed"
 fi
 
-# ---- by turns
+# ---- interleaved by turns
 interleave_repo one
 write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
 	"repos: [{name: one, url: $tmp/one.git}]"

@@ -12,10 +12,11 @@ for _ in 1 2 3 4; do
 	taskset -c "$core" sh -c 'while :; do :; done' &
 	busy_pids+=($!)
 done
-count() { # WORD: the number after it in the last line of the output
+count() { # LABEL: the number after it in the last line of the output
 	sed -n "\$s/.*\\<$1 \\([0-9]*\\).*/\\1/p" "$tmp/said"
 }
-# as many interrupted calls as show it: the kits that read the counter of waiting outside the clock reported 1e-06 ms for 5 % of them in C, 20 % in Python
+# enough interrupted calls: the kits that read the counter of waiting outside the clock reported 1e-06 ms for 5 % of them in C, 20
+# % in Python
 gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/busy" "$root/tests/interleave/busy.c" -lm
 taskset -c "$core" "$tmp/busy" 300 >"$tmp/said"
 is "calls in C are interrupted" "$(($(count interrupted) >= 300))" 1

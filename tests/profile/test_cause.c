@@ -1,4 +1,4 @@
-/* Causes: what profiles of planted losses name first, that equal modules name nothing, and what holds of any evidence. */
+/* Causes: the first cause in profiles of planted regressions, no cause for equal modules, and properties of all answers. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void show(const struct profile_case *c, const struct cause *of, size_t n)
 			cause_confidence_names[of[i].confidence], of[i].explained_ms, of[i].sentence);
 }
 
-/* What holds of every answer. */
+/* Properties of every answer. */
 static void is_sound(const struct cause_evidence *e, const struct cause *of, size_t n)
 {
 	double sum = 0, whole = e->target_ms - e->base_ms;
@@ -99,7 +99,7 @@ static void planted_losses_are_named(void **state)
 	assert_true(files.gl_pathc >= 12);
 }
 
-/* Without counters: times that an activity record has, or not even those. */
+/* Without counters: times from an activity record, or not even those. */
 static void machine_code_alone_names_what_it_can(void **state)
 {
 	struct cause of[CAUSE_MAX];
@@ -130,7 +130,7 @@ static void machine_code_alone_names_what_it_can(void **state)
 	assert_true(tried >= 5);
 }
 
-/* How far a value strays from one process to the next, where nothing changed. */
+/* How far a value varies from one process to the next, where nothing changed. */
 static double strays(const char *metric)
 {
 	if (strstr(metric, "inst_executed") || strstr(metric, "launched") || strstr(metric, "op_local"))
@@ -160,7 +160,7 @@ static void make_equal(struct profile_case *c, struct noise *noise)
 			k->of_target = copy % 2;
 			k->repeat = copy / 2;
 		}
-	/* each value is one of the file's arrays' still: give every copy its own */
+	/* the values are still those of the file's arrays: copy each of them */
 	for (size_t i = 0; i < c->e.n_kernels; i++) {
 		struct cause_value *own = malloc((c->kernel[i].n_values + 1) * sizeof *own);
 
@@ -187,7 +187,7 @@ static void equal_modules_name_nothing(void **state)
 			make_equal(c, &noise);
 			c->e.target_ms = c->e.base_ms + 0.9 * c->e.noise_ms;
 			assert_int_equal(cause_rank(&c->e, of, CAUSE_MAX), 0);
-			/* and where the verdict is wrong, nothing that differs by chance is made its reason */
+			/* and where the verdict is wrong, no random difference becomes its reason */
 			c->e.target_ms = 1.02 * c->e.base_ms;
 			size_t n = cause_rank(&c->e, of, CAUSE_MAX);
 
@@ -233,7 +233,7 @@ static void the_order_of_the_evidence_does_not_matter(void **state)
 		size_t n = cause_rank(&c->e, of, CAUSE_MAX);
 
 		for (int times = 0; times < 10; times++) {
-			/* the arrays of values stay the file's to free, by their place */
+			/* the file still frees the arrays of values, by their index */
 			for (size_t k = 0; k < c->e.n_kernels; k++)
 				shuffle((void *)(uintptr_t)c->kernel[k].value, c->kernel[k].n_values, sizeof(struct cause_value),
 					&noise);
@@ -367,7 +367,7 @@ static void clock_and_host_have_their_part(void **state)
 	is_sound(&c->e, of, n);
 	assert_int_equal(of[0].kind, CAUSE_CLOCK);
 	assert_float_equal(of[0].explained_ms, 0.8 * whole, 1e-9);
-	c->e.clock_ms = -0.5 * whole; /* it gives some back: that is no cause of a loss */
+	c->e.clock_ms = -0.5 * whole; /* it became faster: not a cause of a regression */
 	c->e.host_ms = 0.7 * whole;
 	n = cause_rank(&c->e, of, CAUSE_MAX);
 	is_sound(&c->e, of, n);
@@ -394,7 +394,7 @@ static void a_configuration_says_how_it_costs(void **state)
 	profile_case_free(c);
 }
 
-/* ptxas's own words of what it did to a kernel that lost. */
+/* ptxas's own messages about a kernel that became slower. */
 static size_t rank_with(struct profile_case *c, const struct cause_diagnostic *said, struct cause *of)
 {
 	c->e.diagnostic = said;
@@ -430,7 +430,7 @@ static void what_ptxas_says_is_named(void **state)
 	serial.kernel = "v2_backward_kernel<64, 128, 1>"; /* which this cell does not run */
 	assert_false(tells(of, rank_with(c, &serial, of), CAUSE_TENSOR_WAIT, "C7512"));
 	serial.kernel = "v2_backward_kernel<...>";
-	serial.is_worse = false; /* it is gone: no reason for a loss */
+	serial.is_worse = false; /* it is gone: no reason for a regression */
 	assert_false(tells(of, rank_with(c, &serial, of), CAUSE_TENSOR_WAIT, "C7512"));
 	serial.is_worse = true;
 	c->e.is_counted = false; /* without counters, without opcodes */

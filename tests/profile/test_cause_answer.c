@@ -1,4 +1,4 @@
-/* Every state of a profile as the sentence that people read below a loss: none says that nothing differs. */
+/* Every state of a profile as the sentence below a regression: none states that nothing differs. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Configurations key by key. */
+/* Configurations compared by key. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* What NVIDIA's assembler complains of: read out of logs as builds print them, and what two of them differ in. */
+/* Diagnostics of NVIDIA's assembler: parsed from build logs, and the differences between two of them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -52,7 +52,8 @@ static const char *line(const struct ptxas_change *c)
 
 #define BACKWARD "_Z18v2_backward_kernelILi128ELi128EL7queries1EEv6v2_job"
 
-/* Both are what ptxas 13.0 printed of kernels/attention/hopper/v2_backward.cu, as it is and with 232 registers for a consumer's thread. */
+/* Both were printed by ptxas 13.0 for kernels/attention/hopper/v2_backward.cu, unchanged and with 232 registers for a consumer's
+ * thread. */
 static void what_ptxas_prints_is_read(void **state)
 {
 	struct ptxaslog l;
@@ -166,7 +167,7 @@ static void what_a_log_does_not_hold_is_no_difference(void **state)
 		"ptxas warning : (C7510) wgmma.mma_async instructions are serialized due to a new reason in the function '_Z1kPf'\n");
 	read_text(&clean, HEAD
 		"    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 32 registers, x\n");
-	/* another compilation's line in between: whose these are is not known */
+	/* another compilation's line in between: it is unknown which of them these belong to */
 	read_text(&other, HEAD "cc -o other.o\n    8 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads\n");
 	assert_int_equal(ptxasdelta(&quiet, &spills, c, 4), 1);
 	assert_string_equal(line(&c[0]), "new serial C7510 [k] wgmma.mma_async instructions are serialized due to a new reason");
@@ -184,7 +185,7 @@ static void what_a_log_does_not_hold_is_no_difference(void **state)
 	ptxaslog_fini(&other);
 }
 
-/* Numbers that come from a file's contents do not make its kernels others. */
+/* Numbers that come from a file's contents do not make its kernels different ones. */
 static void kernels_private_to_a_file_are_found_again(void **state)
 {
 	struct ptxas_change c[2];

@@ -1,4 +1,4 @@
-/* Machine code as a disassembler prints it: what is an instruction, what of it counts, and what two functions differ in. */
+/* Machine code as a disassembler prints it: what is an instruction, which instructions count, and how two functions differ. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static const char *opcode(const struct sass *s, const struct sass_function *f, s
 	return sass_string(s, s->instruction[f->first + i].opcode);
 }
 
-/* Cut from what nvdisasm 13.0 printed of a kernel for an H200. */
+/* An excerpt of the output of nvdisasm 13.0 for a kernel for an H200. */
 static void what_nvdisasm_prints_is_read(void **state)
 {
 	(void)state;
@@ -55,9 +55,9 @@ static void what_nvdisasm_prints_is_read(void **state)
 	assert_string_equal(opcode(&s, f, 0), "LDC");
 	assert_string_equal(sass_string(&s, s.instruction[f->first + 4].text), "@P0 BRA `(.L_x_0)");
 	assert_string_equal(opcode(&s, f, 4), "BRA");
-	assert_string_equal(opcode(&s, f, f->n - 1), "BRA"); /* and no NOP of those that fill the last lines up */
+	assert_string_equal(opcode(&s, f, f->n - 1), "BRA"); /* and none of the NOPs that pad the last lines */
 	assert_int_equal(s.instruction[f->first + f->n - 1].address, 0x3170);
-	assert_int_equal(g->n, 14); /* with machine words beside them */
+	assert_int_equal(g->n, 14); /* with machine words next to them */
 	for (size_t i = 0; i < g->n; i++)
 		assert_string_equal(sass_string(&hex, hex.instruction[i].text), sass_string(&s, s.instruction[i].text));
 	sass_fini(&s);
@@ -202,7 +202,7 @@ static void what_is_too_different_is_only_counted(void **state)
 	buf_fini(&b);
 }
 
-/* Beside the table that every textbook fills. */
+/* Compared with the textbook table. */
 static void alignment_keeps_as_much_as_can_be_kept(void **state)
 {
 	(void)state;

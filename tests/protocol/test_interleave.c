@@ -1,4 +1,4 @@
-/* test_interleave.c - the lines of programs that take turns: what is read, what is refused, and what may be said when. */
+/* test_interleave.c - the lines of interleaved programs: what is accepted, what is refused, and which line is allowed when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

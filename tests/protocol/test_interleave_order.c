@@ -1,4 +1,5 @@
-/* test_interleave_order.c - the order of turns: what comes back every few calls, whichever side makes them, is no verdict. Sessions are made up and judged as real ones. */
+/* test_interleave_order.c - the order of turns: a periodic disturbance of calls, whichever side makes them, does not cause a
+ * verdict. Sessions are simulated and judged like real ones. */
 /* Left to `make check`: takes seconds. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,13 +15,13 @@
 
 enum { PAIRS = 20, SIDES = 2 };
 
-#define SLOW 1.49 /* times as long a call takes that is disturbed */
+#define SLOW 1.49 /* factor by which a disturbed call is longer */
 
 static struct noise dice = { .state = 1 };
 
 typedef int order_fn(int n, int first, int round, int k);
 
-/* What turns went by before: a period of four. */
+/* The earlier order of turns: a period of four. */
 static int abba(int n, int first, int round, int k)
 {
 	return (first + (round & 1 ? n - 1 - k : k)) % n;

@@ -1,4 +1,4 @@
-/* test_interleave_plan.c - which cells a session pairs, and when a program's times are not believed. */
+/* test_interleave_plan.c - which cells a session pairs, and when a program's times are rejected. */
 /* Left to `make check`: takes seconds. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,8 +64,8 @@ static void pairs_fill_a_budget(void **state)
 	assert_int_equal(interleave_warm(25), 0);
 }
 
-/* A cell of which runs cost `others_s` beside their pairs of 4 ms, and pairs vary by 2 % (what their
- * trimmed mean says). */
+/* A cell whose runs cost `others_s` in addition to their pairs of 4 ms, and whose pairs vary by 2 % (the deviation of their
+ * trimmed mean). */
 static int wanted(double others_s, double tau, int most)
 {
 	static const float base[8] = { 1, 1, 1, 1, 1, 1, 1, 1 },
@@ -88,13 +88,13 @@ static void runs_of_few_pairs_are_bought(void **state)
 	assert_int_equal(wanted(0, 0.004, 12), 12);    /* a long call has no more */
 	assert_int_equal(wanted(0.002, 0.004, 60), 8); /* a process that starts at once, */
 	assert_int_equal(wanted(0.2, 0.004, 60), 40);  /* one that takes 50 pairs for it: sqrt(50) * 0.021 / 0.004, */
-	assert_int_equal(wanted(20, 0.004, 60), 60);   /* and one that compiles for long */
-	assert_int_equal(wanted(0.2, 0.02, 60), 8);    /* runs that noise by percents are worth more than pairs */
+	assert_int_equal(wanted(20, 0.004, 60), 60);   /* and one that compiles for a long time */
+	assert_int_equal(wanted(0.2, 0.02, 60), 8);    /* runs that vary by percents are worth more than pairs */
 	interleave_cost_add(&untold, 3, 1, 1, NULL, NULL);
 	assert_int_equal(untold.runs, 0);
 }
 
-/* ---- made-up sessions ---------------------------------------------------------------------------------------------------- */
+/* ---- simulated sessions -------------------------------------------------------------------------------------------------- */
 
 static struct noise dice = { .state = 1 };
 
@@ -143,14 +143,14 @@ static void one_session_accuses_nobody(void **state)
 	interleave_evidence_add(&spins, &spin);
 	interleave_evidence_add(&other, &fine);
 	assert_null(interleave_is_caught(&spins, &other, why));
-	assert_true(interleave_may_go_on(&spins)); /* another run tells */
+	assert_true(interleave_may_go_on(&spins)); /* another run decides */
 	interleave_evidence_add(&spins, &spin);
 	interleave_evidence_add(&other, &fine);
 	assert_string_equal(interleave_is_caught(&spins, &other, why), "escaped");
 	assert_null(interleave_is_caught(&other, &spins, why));
 	assert_false(interleave_may_go_on(&other));
 
-	/* what sessions of few turns show is added up */
+	/* the evidence of sessions with few turns is added up */
 	memset(&spins, 0, sizeof spins);
 	assert_false(interleave_goes_on(&short_spin, &fine, why));
 	for (int i = 0; i < 5; i++) {
@@ -181,7 +181,7 @@ static void who_lies_and_escapes_by_interleave_is_caught(void **state)
 	assert_null(interleave_is_caught(&other, &liar, why));
 }
 
-/* Sessions that are left out do not thin a false gain of the others. */
+/* Excluded sessions do not dilute a false gain of the others. */
 static void sessions_that_do_not_count_hide_no_gain(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
@@ -189,7 +189,7 @@ static void sessions_that_do_not_count_hide_no_gain(void **state)
 	struct interleave_seen base = interleave(1, 2.3, 0), liar = interleave(0.7, 2.3, 0), honest = interleave(1, 2.3, 0);
 
 	(void)state;
-	for (int i = 0; i < 4; i++) { /* every second session shows something else, and its times are left out */
+	for (int i = 0; i < 4; i++) { /* every second session differs, and its times are excluded */
 		interleave_evidence_add(&b, &base);
 		interleave_evidence_add(&t, i % 2 ? &honest : &liar);
 		if (i % 2)
@@ -200,7 +200,7 @@ static void sessions_that_do_not_count_hide_no_gain(void **state)
 	assert_int_equal(interleave_gain(&b, &t, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
-/* What the worker's clock says of a gain after so many equal runs of so many turns a side. */
+/* The gain by the worker's clock after so many equal runs of so many turns per side. */
 static enum interleave_gain after(const struct interleave_seen *base, const struct interleave_seen *target, int runs, char *why)
 {
 	struct interleave_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
@@ -222,7 +222,7 @@ static void a_gain_is_received(void **state)
 	assert_int_equal(after(&base, &base, 2, why), INTERLEAVE_GAIN_NONE);
 	assert_int_equal(after(&base, &quick, 2, why), INTERLEAVE_GAIN_NONE);
 	assert_int_equal(after(&base, &close, 2, why), INTERLEAVE_GAIN_NONE);
-	assert_int_equal(after(&base, &liar, 1, why), INTERLEAVE_GAIN_UNHEARD); /* one run accuses nobody */
+	assert_int_equal(after(&base, &liar, 1, why), INTERLEAVE_GAIN_UNHEARD); /* one run is no ground to reject a program */
 	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_MISSING);
 	assert_non_null(strstr(
 		why, "calls of 0.5 instead of 1 ms are said to make a turn 1 ms shorter; by the worker's clock it became 0 ms"));
@@ -260,7 +260,7 @@ static void twenty_interleave_of_a_side_accuse(void **state)
 	assert_int_equal(after(&base, &liar, 3, why), INTERLEAVE_GAIN_MISSING);
 }
 
-/* A lie in as many calls as move a verdict, the others honest. */
+/* False times in just enough calls to change a verdict, the others correct. */
 static void who_lies_in_some_calls_is_seen(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
@@ -281,7 +281,7 @@ static struct interleave_seen repeated(double ms, double repeats, double turn_ms
 	return s;
 }
 
-/* ... and `n` turns of single calls, each repeated `repeats` times all the same. */
+/* ... and `n` turns of single calls, each still repeated `repeats` times. */
 static struct interleave_seen with_singles(struct interleave_seen s, int n, double ms, double repeats, double turn_ms)
 {
 	for (int i = 0; i < n; i++)
@@ -290,7 +290,7 @@ static struct interleave_seen with_singles(struct interleave_seen s, int n, doub
 	return s;
 }
 
-/* A framework that repeats short calls makes turns longer as calls become shorter: turns of single calls tell. */
+/* A framework that repeats short calls makes turns longer as calls become shorter: turns of single calls show it. */
 static void who_chooses_how_often_to_call_is_received_in_single_calls(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
@@ -300,12 +300,12 @@ static void who_chooses_how_often_to_call_is_received_in_single_calls(void **sta
 
 	(void)state;
 	assert_int_equal(after(&base_once, &quick_once, 2, why), INTERLEAVE_GAIN_NONE);
-	assert_int_equal(after(&untold, &quick, 2, why), INTERLEAVE_GAIN_MISSING); /* nobody begins to choose */
+	assert_int_equal(after(&untold, &quick, 2, why), INTERLEAVE_GAIN_MISSING); /* no choice to begin with */
 	assert_int_equal(after(&base, &once, 2, why), INTERLEAVE_GAIN_MISSING);
 	assert_false(interleave_overstates(&quick, why));
 	assert_true(interleave_overstates(&liar, why));
 
-	/* what cannot be checked is no gain: there are no such turns, or the sides repeat differently in them */
+	/* a gain that cannot be checked does not count: there are no such turns, or the sides repeat differently in them */
 	assert_int_equal(after(&base, &quick, 8, why), INTERLEAVE_GAIN_UNHEARD);
 	assert_non_null(strstr(why, "cannot be held against the worker's clock"));
 	struct interleave_seen stubborn = with_singles(quick, 16, 1.5, 2, 5);
@@ -320,7 +320,7 @@ static void who_chooses_how_often_to_call_is_received_in_single_calls(void **sta
 	assert_int_equal(after(&four, &four_false, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
-/* Both sides take 1 ms; the target says a quarter of that and repeats as fit. */
+/* Both sides take 1 ms; the target reports a quarter of that and repeats accordingly. */
 static void repeats_hide_no_gain(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
@@ -336,14 +336,15 @@ static void repeats_hide_no_gain(void **state)
 	}
 }
 
-/* A wait before the turn, in the turn of the other side or while the program checked a result, does not confirm that a call was interrupted. */
+/* A wait before the turn, in the turn of the other side or while the program checked a result, does not confirm that a call was
+ * interrupted. */
 static void only_waits_in_the_turn_confirm_that_a_call_was_cut(void **state)
 {
 	struct interleave_wait w = { .is_counted = false };
 
 	(void)state;
 	interleave_wait_begin(&w, 0);
-	assert_false(interleave_wait_end(&w, 5, 2)); /* the first time nobody knows how much of it was before */
+	assert_false(interleave_wait_end(&w, 5, 2)); /* the first time it is unknown how much of it was before */
 	assert_true(w.is_counted);
 	interleave_wait_begin(&w, 9); /* 4 s since then */
 	assert_false(interleave_wait_end(&w, 9.00001, 2));
@@ -368,8 +369,9 @@ static void who_is_honest_at_first_is_seen_later(void **state)
 }
 
 /*
- * Equal programs, of whose calls some have a time of nearly nothing (what a kit did that read the counter of waiting outside the clock), on a machine
- * that takes the processor from one turn in ten: a comparison of up to 12 runs, looked at after each. Returns how many were accused.
+ * Equal programs, some of whose calls have a time of nearly nothing (from a kit that read the counter of waiting outside the
+ * clock), on a machine that preempts one turn in ten: a comparison of up to 12 runs, evaluated after each. Returns the number of
+ * rejected programs.
  */
 static int accused(int comparisons, int interleave_of_a_side, double wrong, double speed)
 {
@@ -409,7 +411,7 @@ static void equal_programs_are_not_accused(void **state)
 	for (size_t i = 0; i < 3; i++)
 		for (size_t k = 0; k < 3; k++) {
 			assert_int_equal(accused(1000, sessions[k], wrong[i], 1), 0);
-			assert_int_equal(accused(300, sessions[k], wrong[i], 0.7), 0); /* nor is who became faster */
+			assert_int_equal(accused(300, sessions[k], wrong[i], 0.7), 0); /* nor is one that became faster */
 		}
 }
 
@@ -434,7 +436,7 @@ static void work_that_goes_on_is_seen(void **state)
 	assert_false(interleave_goes_on(&untold, &late, why));
 }
 
-/* Twelve runnable threads on two cores: one of them that never rests gets a sixth of a core. */
+/* Twelve runnable threads on two cores: one of them that never sleeps gets a sixth of a core. */
 static void work_that_waits_for_a_core_is_seen(void **state)
 {
 	const struct interleave_rest spinning = { 0.01, 0.0012, 0.0085 }, ticking = { 0.01, 0.0003, 0.0085 },

@@ -42,7 +42,7 @@ static void hello(void **state)
 	assert_string_equal(out.u.hello.read_only[0], "/opt/conda");
 	assert_true(out.u.hello.device[0].memory_bytes == INT64_C(150754820096));
 	assert_string_equal(out.u.hello.device[0].uuid, d[0].uuid);
-	assert_string_equal(out.u.hello.device[1].name, "line break  [31m"); /* nothing that moves a cursor gets through */
+	assert_string_equal(out.u.hello.device[1].name, "line break  [31m"); /* no cursor movement gets through */
 	msg_fini(&out);
 
 	in.u.hello.builds_only = true;
@@ -54,7 +54,7 @@ static void hello(void **state)
 	buf_fini(&line);
 }
 
-/* A cell alone, as people hand it to the runner. */
+/* A single cell, as a user passes it to the runner. */
 static void one_cell(void **state)
 {
 	struct cell in = a_cell(false), out;
@@ -293,7 +293,7 @@ static void build(void **state)
 	assert_int_equal(out.u.build.log.len, 7);
 	assert_memory_equal(out.u.build.log.data, "gcc \0\xff\n", 7);
 	msg_fini(&out);
-	/* a log that would not fit a line arrives as its end */
+	/* a log that would not fit into a line arrives as its end */
 	struct buf line;
 	struct fw_err err = { 0 };
 	char *much = malloc(2u << 20);
@@ -431,7 +431,7 @@ static void samples(void **state)
 	msg_fini(&out);
 }
 
-/* Of a module's, the worker knows which inputs were checked. */
+/* For a module, the worker knows which inputs were checked. */
 static void sustained_runs_of_a_program_name_no_inputs(void **state)
 {
 	float ms[] = { 1.5f, 1.25f };
@@ -472,7 +472,7 @@ static void rules(void **state)
 	assert_int_equal(protocol_parse_rule("{\"version\":6}", 13, &out, &err), -1);
 	assert_string_equal(err.text, "rule.version: 6 is outside 1..5");
 
-	/* a rule of before says nothing of clocks: its own noise for every cell, and what is known of branches today */
+	/* an earlier rule has no clocks: each cell's own noise, and what is known of branches today */
 	static const char before[] =
 		"{\"version\":2,\"tau0\":0.0025,\"nu0\":6,\"k\":3.5,\"se_max\":0.003,\"runs_ok_min\":2,"
 		"\"runs_regression_min\":4,\"runs_max\":12,\"pairs_min\":4,\"pairs_max\":32,\"pair_budget_s\":0.4,"
@@ -480,7 +480,7 @@ static void rules(void **state)
 	assert_int_equal(protocol_parse_rule(before, sizeof before - 1, &out, &err), 0);
 	assert_true(out.tau0_clocked == out.tau0 && out.nu0 == 6 && out.placement == 0 && out.pairs_short == 0);
 	assert_memory_equal(&out.clock, &in.clock, sizeof out.clock);
-	assert_true(out.p_look == 0 && !out.programs && out.cover.runs.nu0 == 0); /* nor of looks and of intervals */
+	assert_true(out.p_look == 0 && !out.programs && out.cover.runs.nu0 == 0); /* nor interim looks and intervals */
 	static const char of_programs[] =
 		"{\"version\":4,\"tau0\":0.0025,\"nu0\":3,\"k\":3.5,\"se_max\":0.003,\"runs_ok_min\":2,"
 		"\"runs_regression_min\":4,\"runs_max\":12,\"pairs_min\":2,\"pairs_max\":2,\"pair_budget_s\":0.4,"
@@ -488,7 +488,7 @@ static void rules(void **state)
 	assert_int_equal(protocol_parse_rule(of_programs, sizeof of_programs - 1, &out, &err), 0);
 	assert_true(out.p_look == 0 && out.programs);
 
-	/* one of today without looks is none */
+	/* a current one without interim looks has none */
 	char *version = strstr(text.data, "\"look\"");
 	assert_non_null(version);
 	version[1] = 'x';
@@ -567,7 +567,7 @@ static void a_profile(void **state)
 	msg_fini(&out);
 }
 
-/* The widest record there can be is one line. */
+/* The longest possible record is one line. */
 static void the_longest_profile_fits_a_line(void **state)
 {
 	struct msg_code *body = calloc(1, sizeof *body);

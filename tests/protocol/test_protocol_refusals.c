@@ -1,4 +1,4 @@
-/* What is no message of protocol 1 is refused by the key that is wrong; what is only more than we know is not. */
+/* Invalid messages of protocol 1 are refused with the name of the wrong key; unknown additional keys are accepted. */
 #include "attention_cell.h"
 #include "protocol_lines.h"
 
@@ -123,7 +123,7 @@ static void wrong_samples(void **state)
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"redo\":-1}", "cell.redo");
 }
 
-/* Every way to spoil a good job names its key. */
+/* Every way to make a good job invalid reports its key. */
 static void wrong_jobs(void **state)
 {
 	static const struct {
@@ -216,7 +216,7 @@ static void long_text_is_cut(void **state)
 		buf_puts(&line, "\xe2\x82\xac");
 	buf_puts(&line, "\"}");
 	assert_int_equal(protocol_parse(line.data, line.len, &out, &err), 0);
-	assert_int_equal(strlen(out.u.fault.detail), 1 + 3 * 170); /* 511 bytes are room, 511 = 1 + 3 * 170 */
+	assert_int_equal(strlen(out.u.fault.detail), 1 + 3 * 170); /* 511 bytes of space, 511 = 1 + 3 * 170 */
 	round_trip(&out, &in);
 	buf_fini(&line);
 }
@@ -235,7 +235,7 @@ static void too_long(void **state)
 	assert_true(cells && body && much);
 	fill_job(body, cells);
 	body->n_cells = JOB_CELLS_MAX;
-	for (int i = 0; i < JOB_CELLS_MAX; i++) { /* the longest cells there can be still fit */
+	for (int i = 0; i < JOB_CELLS_MAX; i++) { /* the longest possible cells still fit */
 		cells[i] = a_cell(false);
 		attention_of(&cells[i])->seqlen = 1000 * ATTENTION_SEQS_MAX;
 		attention_of(&cells[i])->n_seqs = ATTENTION_SEQS_MAX;

@@ -1,4 +1,4 @@
-/* sustained.c: whose sustained run is which, and which calls of it a record gets. */
+/* sustained.c: which side each sustained run belongs to, and which calls of it a record gets. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -19,7 +19,8 @@ static void letters_go_by_rounds(void **state)
 	assert_string_equal(order, "BAAB");
 }
 
-/* Sustained runs have unequally many calls; a record gets as many of each as the shortest has, from all over it. */
+/* Sustained runs have different numbers of calls; a record gets as many of each as the shortest has, distributed over the whole
+ * run. */
 static void calls_are_spread_evenly(void **state)
 {
 	static const int kept[SUSTAINED_RUNS_MAX] = { 4, 2, 5, 32 };

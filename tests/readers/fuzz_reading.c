@@ -1,11 +1,13 @@
 /*
- * fuzz_reading.c - any bytes through every reader of foreign benchmarks; what is accepted must keep its promises.
+ * fuzz_reading.c - arbitrary bytes through every reader of foreign benchmarks; accepted input must satisfy the readers' contract.
  *
- * As a test it replays the files and folders given as arguments (the readers' samples and tests/data/fuzz/reading by default). To search,
+ *
+ * As a test it replays the files and folders given as arguments (the readers' samples and tests/data/fuzz/reading by default). To
+ * search,
  * in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- *     -o build/fuzz_reading tests/readers/fuzz_reading.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
- *   mkdir -p build/corpus && build/fuzz_reading -max_len=4096 build/corpus tests/data/readers tests/data/fuzz/reading
+ * clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
+ * -o build/fuzz_reading tests/readers/fuzz_reading.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
+ * mkdir -p build/corpus && build/fuzz_reading -max_len=4096 build/corpus tests/data/readers tests/data/fuzz/reading
  */
 #include <math.h>
 
@@ -61,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			.time = size % 2 ? "cpu" : "real",
 			.metrics = size % 5 ? NULL : "*",
 			.warmup = size % 7 == 0,
-			.other = (const char *)data + size / 2, /* a file that is its end */
+			.other = (const char *)data + size / 2, /* an empty file after its header */
 			.other_len = size - size / 2 };
 
 		if (reading_parse(&how, (const char *)data, size, "input", &r, &err) == 0) {

@@ -1,4 +1,4 @@
-/* MagiAttention's CSV files: columns, what is absent, digits that keep a verdict, and two profiles beside each other. */
+/* MagiAttention's CSV files: columns, missing values, digits that preserve a verdict, and two profiles compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void test_row(void **state)
 	assert_int_equal(ffa_csv_phase("fill", 4, true), -1);
 }
 
-/* Four decimals of 0.0123 ms are one part in a hundred: enough to turn a verdict round. */
+/* Four decimals of 0.0123 ms are a resolution of one per cent: enough to reverse a verdict. */
 static void test_short_times(void **state)
 {
 	(void)state;
@@ -87,7 +87,7 @@ static void test_compare_dense(void **state)
 	"seqlen,sparsity_ratio,q_block_size,k_block_size,swap_ab,pack_gqa,sparse_load,kblockm,kblockn,direction,latency_ms,"     \
 	"tflops_per_sec\n"
 
-/* Two builds may choose tiles apart: the case is the same. Rows that only their tiles tell apart stay apart. */
+/* Two builds may choose different tiles: the case is the same. Rows that differ only in their tiles stay separate. */
 static void test_compare_sparse(void **state)
 {
 	(void)state;

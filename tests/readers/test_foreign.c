@@ -1,4 +1,5 @@
-/* Files of other programs in the shapes that they really have: each gives the values that it states, or a sentence that says why not. */
+/* Files of other programs in the forms in which they occur: each gives the values that it states, or a message with the reason
+ * why not. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -33,7 +34,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Two texts beside each other, as compare reads them. 0, or -1 with `err` of the first that is refused. */
+/* Two texts compared, as compare reads them. 0, or -1 with `err` of the first that is refused. */
 static int parse_two(struct reading_how how, const char *a, const char *b, struct fw_err *err)
 {
 	reading_fini(&base);
@@ -73,7 +74,7 @@ static void refused(struct reading_how how, const char *a, const char *b, const 
 		fail_msg("\"%s\" lacks \"%s\"", err.text, why);
 }
 
-/* Two files of tests/data/readers, of the format that both are taken for. */
+/* Two files of tests/data/readers, with the detected format of both. */
 static void files(const char *format, struct reading_how how, const char *a, const char *b)
 {
 	struct buf text[2];
@@ -122,7 +123,8 @@ static void rows(int n)
 static const struct reading_how ncu = { .format = "ncu" }, triton = { .format = "triton" }, torchao = { .format = "torchao" },
 				us = { .format = "triton", .unit = "us" };
 
-/* ---- ncu: marks of decimals and thousands ----------------------------------------------------------------------------------------- */
+/* ---- ncu: decimal marks and thousands separators
+ * ---------------------------------------------------------------------------------- */
 
 static void a_report_of_two_locales_has_the_same_times(void **state)
 {
@@ -254,7 +256,7 @@ static void launches_that_differ_stay_separate(void **state)
 	has("k/device=1", 1, 0.0025, 0.0025);
 	one(ncu, US ROW("0", "k", "1", "128", "8", "0") "\"1.5\"\n" ROW("1", "k", "2", "128", "16", "0") "\"2.5\"\n");
 	has("k/grid=16/context=2", 1, 0.0025, 0.0025);
-	/* other kernels keep their names */
+	/* other kernels retain their names */
 	one(ncu, US ROW("0", "k", "1", "128", "8", "0") "\"1.5\"\n" ROW("1", "k", "1", "128", "16", "0") "\"2.5\"\n" ONE(
 			 "2", "f") "\"3.5\"\n");
 	has("f", 1, 0.0035, 0.0035);
@@ -267,7 +269,7 @@ static void both_files_name_a_launch_alike(void **state)
 		US ROW("0", "k", "1", "128", "8", "0") "\"1.6\"\n");
 	reading_has_row(&base, "k/grid=8", 1, 0.0015, 1e-5);
 	reading_has_row(&target, "k/grid=8", 1, 0.0016, 1e-5);
-	/* one shape each: the same kernel, launched in another way, which is said */
+	/* one shape each: the same kernel with another launch configuration, which is reported */
 	both(ncu, US ROW("0", "k", "1", "128", "8", "0") "\"1.5\"\n", US ROW("0", "k", "1", "256", "8", "0") "\"1.6\"\n");
 	has("k", 1, 0.0015, 0.0016);
 	says("k has a block of 128 here and of 256 in the other file");
@@ -424,7 +426,7 @@ static void lines_of_the_program_lose_no_table(void **state)
 		rows(1);
 		has("k", 2, 0.002, 0.002);
 	}
-	/* printed without an end of line */
+	/* printed without a final newline */
 	one(ncu, US ONE("0", "k") "\"1.5\"\nworking... " ONE("1", "k") "\"2.5\"\n");
 	has("k", 2, 0.002, 0.002);
 	/* two runs into one file, the second with another column */
@@ -445,7 +447,7 @@ static void a_row_of_ncu_that_is_cut_is_not_passed_over(void **state)
 	says("line 4 is left out: it has 3 whole cells, the header has 9");
 }
 
-/* Whatever order the columns have, a row is read only where it has each cell that is needed. */
+/* Whatever the order of the columns, a row is read only where it has each cell that is needed. */
 static void a_short_row_of_ncu_lacks_its_kernel(void **state)
 {
 	static char text[70000];
@@ -470,16 +472,16 @@ static void columns_of_whole_numbers(void **state)
 	has("triton/M=2048/N=2048", 1, 0.048, 0.072);
 	has("torch/M=1024/N=1024", 1, 0.02, 0.02);
 	has("torch/M=2048/N=2048", 1, 0.08, 0.08);
-	/* names that say nothing: the two files do */
+	/* names that identify nothing: the two files do */
 	both(us, "M,E,mine,yours\n1024,8,12,20\n2048,8,48,80\n", "M,E,mine,yours\n1024,8,12,20\n2048,8,72,80\n");
 	rows(4);
 	has("mine/M=2048/E=8", 1, 0.048, 0.072);
 	has("yours/M=1024/E=8", 1, 0.02, 0.02);
-	/* in another order, and with a row that one file alone has */
+	/* in another order, and with a row that only one file has */
 	both(us, "M,mine\n1024,12\n2048,48\n", "M,mine\n4096,99\n2048,72\n1024,12\n");
 	reading_has_row(&base, "mine/M=2048", 1, 0.048, 1e-5);
 	reading_has_row(&target, "mine/M=2048", 1, 0.072, 1e-5);
-	/* a file that has more sizes says nothing of a column */
+	/* a file with more sizes does not identify a column */
 	both(us, "M,N,mine\n1024,512,1.5\n", "M,N,mine\n1024,512,2.5\n1024,1024,3.5\n");
 	reading_has_row(&base, "mine/M=1024/N=512", 1, 0.0015, 1e-5);
 	reading_has_row(&target, "mine/M=1024/N=1024", 1, 0.0035, 1e-5);
@@ -646,13 +648,14 @@ static void one_number_in_two_spellings_is_one_key(void **state)
 	rows(2);
 	one(torchao, "name,m,k,n,ref_time_s,time_s\na,1024.0,64,6.4e1,0.002,0.001\n");
 	has("a/m1024/k64/n64/ref", 1, 2, 2);
-	/* what is no number stays as it is */
+	/* what is not a number stays as it is */
 	one(triton, "layout,triton (ms)\n0x10,2.5\nv1.10,3.5\n");
 	has("triton/layout=0x10", 1, 2.5, 2.5);
 	has("triton/layout=v1.10", 1, 3.5, 3.5);
 }
 
-/* ---- what is no known format ---------------------------------------------------------------------------------------------------- */
+/* ---- unknown formats
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static void a_table_is_known_by_positive_marks(void **state)
 {
@@ -785,7 +788,7 @@ static void a_training_table_has_three_times_a_side(void **state)
 		has(full, 1, rows_of[i].ms, rows_of[i].ms);
 		assert_float_equal(reading_find(&base, full)->tflops, rows_of[i].tflops, 1e-6);
 	}
-	/* a case that failed says so, and has no time */
+	/* a failed case is reported, and has no time */
 	one(torchao, "name,m,k,n,forward_time_ms,total_time_ms,failure\na,8,8,8,0,0,out of memory\nb,8,8,8,1,3,\n");
 	has("b/m8/k8/n8/total", 1, 3, 3);
 	assert_string_equal(reading_find(&base, "a/m8/k8/n8/total")->failure, "out of memory");

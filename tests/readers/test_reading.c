@@ -1,4 +1,4 @@
-/* Readers of foreign benchmarks: what each format gives, and in which words each mistake is refused. */
+/* Readers of foreign benchmarks: the result of each format, and the message for each mistake. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static int parse(const char *format, const char *unit, const char *text, size_t 
 	return reading_parse(&(struct reading_how){ .format = format, .unit = unit, .time = "" }, text, len, file, out, err);
 }
 
-/* Read a sample by the format that it is taken for. */
+/* Read a sample in its detected format. */
 static void sample(const char *name, const char *format, const char *unit)
 {
 	struct fw_err err = { 0 };
@@ -62,7 +62,7 @@ static void own_lines(void **state)
 {
 	(void)state;
 	sample("flopwatch.jsonl", "flopwatch", "");
-	assert_int_equal(reading.n_rows, 3); /* a count is no time */
+	assert_int_equal(reading.n_rows, 3); /* a count is not a time */
 	has("vecsum/n1024", 3, 1.25, NAN);
 	has("vecsum/n2048", 1, 2.5, 1.5);
 	has("daemon.selfcheck.base_median/attention/forward", 1, 6.317056, NAN);
@@ -134,7 +134,7 @@ static void google_benchmark_of_2018(void **state)
 	(void)state;
 	sample("google-benchmark-2018.json", "google-benchmark", "");
 	assert_int_equal(reading.n_rows, 3);
-	has("BM_Sum/1024", 2, 415e-6, NAN); /* neither their mean nor a statistic of its own is a third repetition */
+	has("BM_Sum/1024", 2, 415e-6, NAN); /* neither their mean nor a user-defined statistic is a third repetition */
 	has("BM_Copy", 1, 7e-3, NAN);       /* a median, where there are no repetitions */
 	assert_string_equal(reading_find(&reading, "BM_Launch")->failure, "no kernel image for this device");
 	assert_int_equal(reading_find(&reading, "BM_Launch")->n, 0);
@@ -159,7 +159,7 @@ static void google_benchmark_by_cpu_time(void **state)
 	assert_false(format_has_times(format_from_name("nvbench")));
 }
 
-/* Whatever else the file holds of a benchmark: a repetition that failed, or took no time, spoils it. */
+/* A repetition that failed, or has no time, invalidates its benchmark, whatever else the file contains. */
 static void one_bad_repetition(void **state)
 {
 	static const char text[] =
@@ -190,7 +190,7 @@ static void hyperfine(void **state)
 	assert_int_equal(reading.n_rows, 2);
 	has("sort_data.txt", 3, 12, NAN);
 	has("work_[threads=4]", 1, 500, NAN);
-	assert_int_equal(reading.n_left, 2); /* one refused row refuses no file */
+	assert_int_equal(reading.n_left, 2); /* one refused row does not invalidate the file */
 	lacks("false", "it ended with a failure");
 	lacks("true", "a time of 0 s, less than starting the shell took; hyperfine -N starts none");
 }
@@ -252,7 +252,7 @@ static void torchao_training(void **state)
 	(void)state;
 	sample("torchao-training.csv", "torchao", "");
 	assert_int_equal(reading.n_rows, 3);
-	has(key, 1, 3, 962.072674304); /* forward and backward: 6 m k n, what the file's own tops column says, too */
+	has(key, 1, 3, 962.072674304); /* forward and backward: 6 m k n, as in the file's own tops column */
 	assert_int_equal(reading.n_left, 1);
 	reading_fini(&reading);
 	sample("torchao-matmul.csv", "torchao", "");
@@ -264,9 +264,9 @@ static void torchao_training(void **state)
 	has("b/transformer_block/m8/k8/n8", 1, 2, NAN); /* more work than that of one layer */
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------------------------- */
+/* ---- refused files --------------------------------------------------------------------------------------------------------- */
 
-/* What a benchmark says of itself is shown to people, too. */
+/* The benchmark's own error message is shown to people, too. */
 static void failures_show_all_they_are(void **state)
 {
 	(void)state;
@@ -296,7 +296,7 @@ static void refused(const char *format, const char *text, const char *why)
 	assert_null(r.row);
 }
 
-/* Google Benchmark writes what is no JSON, and one such row is no reason to lose the others. */
+/* Google Benchmark writes invalid JSON for such values, and one such row must not discard the others. */
 static void bare_numbers_that_are_none(void **state)
 {
 	static const char text[] =
@@ -319,7 +319,7 @@ static void bare_numbers_that_are_none(void **state)
 	assert_non_null(strstr(reported, "4 rows were left out: "));
 	assert_non_null(strstr(reported, "b (its real_time is NaN or infinite)"));
 	lacks("e", "its real_time is NaN or infinite");
-	/* what else is wrong keeps its place */
+	/* other mistakes retain their position */
 	refused("google-benchmark",
 		"{\"benchmarks\":[\n{\"name\":\"a\",\"real_time\":NaN},\n{\"name\":\"b\",\"real_time\":\"NaN\"}]}",
 		"2 rows were left out: a (its real_time is NaN or infinite), b (its real_time is no number)");
@@ -388,7 +388,7 @@ static void mistakes_have_a_position(void **state)
 		"holds no measured row; 1 row was left out: ffa/seqlen=1024/per-TFLOP (line 2: -1: out of memory, or not measured)");
 }
 
-/* A number that is cut is a number, too: 613.2 is then 61. */
+/* A truncated number is still a number: 613.2 becomes 61. */
 static void a_cut_number_is_none(void **state)
 {
 	static const char whole[] = "seqlen,mask_type,direction,latency_ms,tflops_per_sec\n8192,full,fwd,3.5861,613.2\n";
@@ -473,7 +473,7 @@ static void keys_are_clean(void **state)
 	assert_int_equal(parse("flopwatch", "", text.data, text.len, "out", &reading, &err), 0);
 	buf_fini(&text);
 	assert_int_equal(reading.n_rows, 2);
-	assert_string_equal(reading.row[0].key, "a_b_[31m"); /* a control character is a space before it is a key */
+	assert_string_equal(reading.row[0].key, "a_b_[31m"); /* a control character becomes a space before it becomes a key */
 	assert_true(strlen(reading.row[1].key) < CASE_KEY_SIZE);
 	assert_non_null(strchr(reading.row[1].key, '~'));
 }

@@ -1,4 +1,5 @@
-/* Two files beside each other: results of one name stay apart, both sides are read by one statistic, and what differs around them is said. */
+/* Two files compared: results of the same name stay separate, both sides are read by the same statistic, and differing conditions
+ * are reported. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -113,11 +114,11 @@ static void parameters_are_a_part_of_the_name(void **state)
 	both("sum_16M_[threads=1]", 3, 2000, 2000);
 	both("sum_16M_[threads=16]", 3, 500, 750);
 	says_nothing();
-	/* values that are numbers and booleans, beside each other's substrings */
+	/* values that are numbers and booleans, and substrings of each other */
 	static const char one[] = RESULTS(COMMAND("run", "1", ",\"parameters\":{\"n\":1,\"fast\":true}") "," COMMAND(
 		"run", "2", ",\"parameters\":{\"n\":11,\"fast\":true}") "," COMMAND("run", "3",
 		",\"parameters\":{\"n\":1,\"fast\":false}") "," COMMAND("run", "4", ",\"parameters\":{\"n\":null}"));
-	/* their order in the file is not a part of it, nor how a number is spelt */
+	/* their order in the file does not matter, nor how a number is written */
 	static const char two[] = RESULTS(COMMAND("run", "5", ",\"parameters\":{\"fast\":\"true\",\"n\":\"1.0\"}") "," COMMAND(
 		"run", "6", ",\"parameters\":{\"fast\":true,\"n\":11}") "," COMMAND("run", "7",
 		",\"parameters\":{\"fast\":false,\"n\":1e0}"));
@@ -141,20 +142,20 @@ static void equal_commands_are_two_results(void **state)
 	both("./run_kernels.bin#1", 3, 1000, 1000);
 	both("./run_kernels.bin#2", 3, 2000, 1000);
 	says_nothing();
-	/* one of them failed: it keeps its number */
+	/* one of them failed: it retains its number */
 	pair("hyperfine", RESULTS(COMMAND("a", "1", ",\"exit_codes\":[1]") "," COMMAND("a", "2,3", "") "," COMMAND("b", "9", "")),
 		RESULTS(COMMAND("a", "4", "") "," COMMAND("b", "9", "") "," COMMAND("a", "5,6", "")));
 	left(&base, "a#1", "it ended with a failure");
 	both("a#2", 2, 2500, 5500);
 	both("b", 1, 9000, 9000);
-	/* a command that is called as a number would call it */
+	/* a command with the name that numbering would give it */
 	pair("hyperfine", RESULTS(COMMAND("a", "1", "") "," COMMAND("a#1", "2", "") "," COMMAND("a", "3", "")),
 		RESULTS(COMMAND("a", "1", "") "," COMMAND("a#1", "2", "") "," COMMAND("a", "3", "")));
 	assert_int_equal(base.n_rows, 3);
 	both("a#1", 1, 2000, 2000);
 	both("a##1", 1, 1000, 1000);
 	both("a#2", 1, 3000, 3000);
-	/* every number is taken by another: keys stay unique, so the file is refused */
+	/* every number is already used by another command: keys must be unique, so the file is refused */
 	static const char taken[] = RESULTS(COMMAND("a", "1", "") "," COMMAND("a", "3", "") "," COMMAND(
 		"a#1", "2", "") "," COMMAND("a##1", "2", "") "," COMMAND("a###1", "2", "") "," COMMAND("a####1", "2",
 		"") "," COMMAND("a#####1", "2", "") "," COMMAND("a######1", "2", "") "," COMMAND("a#######1", "2",
@@ -166,7 +167,7 @@ static void equal_commands_are_two_results(void **state)
 		-1);
 	assert_non_null(strstr(err.text, "results called a cannot be numbered"));
 	reading_fini(&refused);
-	/* long names that are cut stay apart, too */
+	/* long names that are truncated stay separate, too */
 	char name[400], text[2000];
 	memset(name, 'x', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
@@ -192,7 +193,7 @@ static void uneven_numbers_of_one_name_are_not_compared(void **state)
 		RESULTS(COMMAND("a", "2", "") "," COMMAND("a", "3", "") "," COMMAND("a", "1", "")));
 	says("B has 3");
 	assert_int_equal(base.n_rows + target.n_rows, 0);
-	/* what only one file has is not there, and nothing else is said of it */
+	/* a row that only one file has is absent, and nothing else is reported about it */
 	pair("hyperfine", RESULTS(COMMAND("a", "1", "") "," COMMAND("a", "2", "") "," COMMAND("b", "3", "")),
 		RESULTS(COMMAND("b", "3", "")));
 	says_nothing();
@@ -251,7 +252,7 @@ static void families_are_results(void **state)
 	static const char instances[] = ITEMS(ITEM("a", "1", FAMILY("0", "0", "0")) "," ITEM("a", "5", FAMILY("0", "1", "0")));
 	pair("google-benchmark", instances, instances);
 	both("a#2", 1, 5, 5);
-	/* aggregates alone beside repetitions */
+	/* aggregates only, and aggregates with repetitions */
 	static const char beside[] = ITEMS(SUM("a", "mean", "7", ",\"family_index\":0,\"per_family_instance_index\":0") "," SUM(
 		"a", "median", "6", ",\"family_index\":0,\"per_family_instance_index\":0") "," ITEM("a", "1",
 		FAMILY("1", "0", "0")) "," ITEM("a", "2", FAMILY("1", "0", "1")) "," SUM("a", "median", "1.5",
@@ -265,7 +266,7 @@ static void families_are_results(void **state)
 static void families_of_old_versions(void **state)
 {
 	(void)state;
-	/* 2019: which repetition it is begins again */
+	/* 2019: the index of the repetition begins again */
 	static const char y2019[] =
 		ITEMS(ITEM("a", "1", ",\"repetition_index\":0") "," ITEM("a", "3", ",\"repetition_index\":1") "," ITEM(
 			"a", "10", ",\"repetition_index\":0") "," ITEM("a", "30", ",\"repetition_index\":1"));
@@ -276,7 +277,7 @@ static void families_of_old_versions(void **state)
 	static const char once[] = ITEMS(ITEM("a", "1", ",\"repetitions\":1") "," ITEM("a", "2", ",\"repetitions\":1"));
 	pair("google-benchmark", once, once);
 	both("a#2", 1, 2, 2);
-	/* before: aggregates end the repetitions of a benchmark, and without them nobody says that there are any */
+	/* before: aggregates end the repetitions of a benchmark, and without them the number of repetitions is not stated */
 	static const char y2017[] =
 		ITEMS(OLD("a", "1") "," OLD("a", "3") "," OLD("a_mean", "2") "," OLD("a_stddev", "1") "," OLD("a", "10") "," OLD(
 			"a", "30") "," OLD("a_mean", "20") "," OLD("a_stddev", "9") "," OLD("b", "5") "," OLD("b", "6"));
@@ -286,7 +287,7 @@ static void families_of_old_versions(void **state)
 	both("a#2", 2, 20, 20);
 	both("b#1", 1, 5, 5);
 	both("b#2", 1, 6, 6);
-	/* aggregates alone, twice */
+	/* aggregates only, twice */
 	static const char twice[] =
 		ITEMS(OLD("a_mean", "2") "," OLD("a_median", "1") "," OLD("a_mean", "20") "," OLD("a_median", "10"));
 	pair("google-benchmark", twice, twice);
@@ -307,7 +308,7 @@ static void names_of_google_benchmark(void **state)
 	pair("google-benchmark", text, text);
 	assert_int_equal(base.n_rows, 4);
 	both("a/threads:8", 1, 2, 2);
-	both("a_mean", 1, 4, 4); /* that is what it is called */
+	both("a_mean", 1, 4, 4); /* its actual name */
 	pair("google-benchmark", ITEMS("{\"name\":\"a\",\"run_type\":\"iteration\",\"real_time\":1500,\"time_unit\":\"us\"}"),
 		ITEMS("{\"name\":\"a\",\"run_type\":\"iteration\",\"real_time\":1500000}"));
 	both("a", 1, 1.5, 1.5);
@@ -377,17 +378,17 @@ static void both_sides_take_one_statistic(void **state)
 	pair_samples("nvbench-mean-and-median.json", "nvbench-mean-and-median.json");
 	both("copy/Elements=2^20", 1, 0.01, 0.01);
 	says_nothing();
-	/* cold beside batched */
+	/* cold and batched */
 	pair("nvbench", ONE("0", VALUE("batch/time/gpu/mean", "2e-3")),
 		ONE("0", VALUE("cold/time/gpu/mean", "1e-3") "," VALUE("batch/time/gpu/mean", "3e-3")));
 	both("b/N=1", 1, 2, 3);
 	says("mean of batched GPU times");
-	/* the clock of the CPU is all that both have */
+	/* the CPU's clock is the only one that both have */
 	pair("nvbench", ONE("0", VALUE("cold/time/cpu/mean", "5e-3")),
 		ONE("0", VALUE("cold/time/gpu/median", "1e-3") "," VALUE("cold/time/cpu/mean", "6e-3")));
 	both("b/N=1", 1, 5, 6);
 	says("mean of cold CPU times");
-	/* each state by itself */
+	/* each state on its own */
 	pair("nvbench",
 		FILE_OF("", BENCH("b", STATE("N=1", "0",
 					       VALUE("cold/time/gpu/mean", "1e-3") "," VALUE("cold/time/gpu/median",
@@ -399,7 +400,7 @@ static void both_sides_take_one_statistic(void **state)
 	both("b/N=1", 1, 2, 2);
 	both("b/N=2", 1, 3, 3);
 	says("compared by the mean of cold GPU times, the best statistic that both files state: b/N=2\n");
-	/* a title of 2021 and a tag of today are one statistic */
+	/* a title of 2021 and a tag of today are the same statistic */
 	pair("nvbench",
 		"{\"benchmarks\":[{\"name\":\"b\",\"states\":{\"Device=0 N=1\":{\"summaries\":{\"Average GPU Time (Cold)\":{\"value\":{\"value\":\"2e-3\"}}}}}}]}",
 		ONE("0", VALUE("cold/time/gpu/mean", "3e-3") "," VALUE("cold/time/gpu/median", "1e-3")));
@@ -428,7 +429,7 @@ static void cards_meet_by_name_and_order(void **state)
 	both("b/Device=H100(1)_N=1", 1, 1, 3);
 	both("b/Device=H100(2)_N=1", 1, 2, 4);
 	says_nothing();
-	/* without names their order says it */
+	/* without names the order identifies them */
 	pair("nvbench",
 		FILE_OF("", BENCH("b", STATE("Device=2 N=1", "2", VALUE("cold/time/gpu/median", "1e-3")) "," STATE(
 					       "Device=5 N=1", "5", VALUE("cold/time/gpu/median", "2e-3")))),
@@ -436,7 +437,7 @@ static void cards_meet_by_name_and_order(void **state)
 					       "Device=1 N=1", "1", VALUE("cold/time/gpu/median", "4e-3")))));
 	both("b/Device=0_N=1", 1, 1, 3);
 	both("b/Device=1_N=1", 1, 2, 4);
-	/* one beside several */
+	/* one compared with several */
 	forget();
 	read_as("nvbench",
 		FILE_OF(DEVICE("3", "H200"), BENCH("b", STATE("Device=3", "3", VALUE("cold/time/gpu/median", "1e-3")))), true,
@@ -466,7 +467,7 @@ static void states_without_a_time(void **state)
 	left(&base, "b/N=3", "its summaries hold no time");
 	left(&base, "b/N=4", "skipped: too large");
 	left(&base, "b/N=5", "its time is no time");
-	both("b/N=2#1", 1, 1, 1); /* two benchmarks of one name */
+	both("b/N=2#1", 1, 1, 1); /* two benchmarks of the same name */
 	both("b/N=2#2", 1, 4, 4);
 }
 
@@ -500,7 +501,8 @@ static void rows_of_lines_and_tables(void **state)
 	assert_int_equal(base.n_left, 2);
 }
 
-/* ---- how it was measured ------------------------------------------------------------------------------------------------------- */
+/* ---- measurement conditions
+ * ---------------------------------------------------------------------------------------------------- */
 
 #define CONTEXT(text) "{\"context\":{" text "},\"benchmarks\":[" ITEM("a", "1", "") "]}"
 
@@ -512,7 +514,7 @@ static void conditions_that_differ_are_said(void **state)
 		FILE_OF(DEVICE("0", "NVIDIA H200"), BENCH("b", STATE("Device=0", "0", VALUE("cold/time/gpu/median", "1e-3")))));
 	says("GPU: NVIDIA H100 in A, NVIDIA H200 in B; a difference of times may come from that\n");
 	both("b", 1, 1, 1);
-	/* the card that another state of the file could have run on is none */
+	/* a card that another state of the file could have used is not reported */
 	pair("nvbench",
 		FILE_OF(DEVICE("0", "H100") "," DEVICE("1", "H200"),
 			BENCH("b", STATE("Device=1", "1", VALUE("cold/time/gpu/median", "1e-3")))),
@@ -560,7 +562,7 @@ static void conditions_that_differ_are_said(void **state)
 	"\"0\",\"1\",\"k\",\"device__attribute_display_name\",\"\",\"" gpu "\"\n\"0\",\"1\",\"k\",\"Duration\",\"us\",\"5\"\n"
 	pair("ncu", DETAIL("H100"), DETAIL("H200"));
 	says("GPU: H100 in A, H200 in B;");
-	/* a sentence stays a line, whatever a file says */
+	/* a message stays one line, whatever a file contains */
 	pair("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"host\":\"x\\ny\"}\n", "{\"cell\":\"a\",\"ms\":1,\"host\":\"z\"}\n");
 	says("host: x y in A, z in B; a difference of times may come from that\n");
 }
