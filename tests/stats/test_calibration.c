@@ -1,4 +1,4 @@
-/* Pooled noise worked out by hand, what of it is learned, and cells that cannot see their threshold. */
+/* Pooled noise computed by hand, what is learned from it, and cells that are underpowered at their threshold. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@ static void near(double value, double wanted, double error)
 		fail_msg("%.12g is not %.12g +- %g", value, wanted, error);
 }
 
-/* A comparison of `n` runs that lie `spread` above and below their mean in turn. Shape: n even. */
+/* A comparison of `n` runs that alternate between `spread` above and below their mean. Shape: n even. */
 static void add(struct calibration *c, int n, double mean, double spread, double q)
 {
 	struct run_estimate e[12];
@@ -40,7 +40,7 @@ static void pooled_by_hand(void **state)
 	near(calibration_noise(&c), sqrt(12 * 9e-6 / 10), 1e-9);
 }
 
-/* Comparisons of six runs each, newest first: their noise as given. Shape: spread[n]. */
+/* Comparisons of six runs each, newest first, with the given noise. Shape: spread[n]. */
 static struct calibration remembered(const double *spread, int n)
 {
 	struct calibration part[32] = { 0 };
@@ -61,10 +61,10 @@ static void the_newest_comparisons_count(void **state)
 	for (int i = 0; i < 32; i++)
 		spread[i] = quiet;
 	c = remembered(spread, 32);
-	assert_int_equal(c.freedom, 40); /* eight of them: what is older is left out */
+	assert_int_equal(c.freedom, 40); /* eight of them: older ones are left out */
 	assert_int_equal(c.runs, 48);
 	near(calibration_noise(&c), one * quiet, 1e-9);
-	/* a first calibration beside other work, and quiet ones after it: the second of them ends it */
+	/* a first calibration with concurrent work, and quiet ones after it: the second of them ends it */
 	spread[0] = noisy;
 	c = remembered(spread, 1);
 	near(calibration_noise(&c), one * noisy, 1e-9);
@@ -77,11 +77,11 @@ static void the_newest_comparisons_count(void **state)
 	c = remembered(spread, 3);
 	near(calibration_noise(&c), one * quiet, 1e-9);
 	assert_int_equal(c.freedom, 10);
-	/* what is twice as noisy is no other hour */
+	/* noise that doubles is not the variation between hours */
 	spread[2] = 2 * quiet;
 	c = remembered(spread, 3);
 	near(calibration_noise(&c), one * quiet * sqrt((1 + 1 + 4) / 3.0), 1e-9);
-	/* a machine that became noisy is believed at once */
+	/* increased noise of a machine is accepted at once */
 	spread[0] = spread[1] = noisy;
 	spread[2] = quiet;
 	c = remembered(spread, 3);
@@ -96,11 +96,11 @@ static void what_is_learned(void **state)
 	(void)state;
 	assert_false(calibration_learned(&c, &tau0, &nu0));
 	add(&c, 4, 0, 0.001, 0);
-	assert_false(calibration_learned(&c, &tau0, &nu0)); /* three degrees of freedom are little */
+	assert_false(calibration_learned(&c, &tau0, &nu0)); /* three degrees of freedom are few */
 	c = (struct calibration){ 0 };
 	add(&c, 6, 0, 0.0040, 1e-6);
 	assert_true(calibration_learned(&c, &tau0, &nu0));
-	near(tau0, sqrt(6 * 0.004 * 0.004 / 5), 1e-9); /* the whole of it, what pairs explain too */
+	near(tau0, sqrt(6 * 0.004 * 0.004 / 5), 1e-9); /* all of it, including what pairs explain */
 	near(nu0, 5, 0);
 	add(&c, 6, 0, 0.0040, 1e-6);
 	add(&c, 12, 0, 0.0040, 1e-6);
@@ -125,7 +125,7 @@ static void underpowered_cells(void **state)
 	add(&c, 12, 0, 0.002, 0);
 	assert_true(calibration_sees(&c, &r, stats_theta(1.5), &mde));
 	assert_true(mde > 1.5 && mde < 2);
-	/* the same cell cannot see a loss of 0.1 % */
+	/* the same cell cannot detect a regression of 0.1 % */
 	assert_false(calibration_sees(&c, &r, stats_theta(0.1), &mde));
 	c = (struct calibration){ 0 };
 	add(&c, 12, 0, 0.02, 0);

@@ -1,4 +1,4 @@
-/* Which steps of a series are compared directly: not those of a slope, and seldom those of noise that wanders. */
+/* Which steps of a series are compared directly: not those of a slope, and seldom those of drifting noise. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ enum { CELLS = 20, POINTS = 90, SMALL_FOUND_MIN = 30, WALK_MAX = 24 };
 
 static struct noise dice;
 
-/** Ask after each point, as the daemon does, where no direct comparison confirms anything. Returns how often one was asked for. */
+/* Query after each point, as the daemon does, where no direct comparison confirms anything. Returns the number of candidates. */
 static int count_unconfirmed(const double *x, int n)
 {
 	struct candidate_past past = { .n = 0 };
@@ -75,7 +75,7 @@ static void wandering_noise_is_requested_about_seldom(void **state)
 		fail_msg("%d candidates of a random walk, %d of two machines by turns", of_walk, of_interleave);
 }
 
-/** The number of points at which a step at `at` is a candidate with its right place; 0 never. */
+/* The number of points at which a step at `at` is a candidate at its correct index; 0 never. */
 static int found_at(const double *x, int n, int at, const struct candidate_past *past)
 {
 	struct changepoint found;
@@ -100,7 +100,7 @@ static void clean_steps_are_found_at_once(void **state)
 	}
 }
 
-/* A line leaves little more than two levels do where the step is not much more than the noise of single points. */
+/* A line fits nearly as well as two levels do where the step is not much larger than the noise of single points. */
 static void small_steps_in_even_noise_are_found(void **state)
 {
 	static const struct candidate_past none;
@@ -117,7 +117,7 @@ static void small_steps_in_even_noise_are_found(void **state)
 		fail_msg("%d of %d small steps were found", found, 5 * CELLS);
 }
 
-/* The levels of the whole series lie further apart because of the slope, and elsewhere. */
+/* The levels of the whole series are further apart because of the slope, and at another index. */
 static void a_step_on_a_slope_is_found(void **state)
 {
 	static const struct candidate_past none;
@@ -172,13 +172,13 @@ static void pairs_are_those_where_the_step_may_be(void **state)
 		x[i] = (i % 2 ? SD : -SD) + (i >= 30 ? 0.01 : 0);
 	assert_true(candidate_pair(x, 40, 30, 0, &first));
 	assert_int_equal(first, 29);
-	assert_false(candidate_pair(x, 40, 30, 1, &first)); /* a split beside it leaves far more */
+	assert_false(candidate_pair(x, 40, 30, 1, &first)); /* a split next to it fits far worse */
 	assert_false(candidate_pair(x, 40, 30, 2, &first));
 	x[29] = 0.0052; /* between the levels: it may be the first of the new one */
 	assert_true(candidate_pair(x, 40, 30, 1, &first));
 	assert_int_equal(first, 28);
 	assert_false(candidate_pair(x, 32, 30, 0, &first)); /* two points of a new level are too few */
-	assert_false(candidate_pair(x, 40, -1, 0, &first)); /* a commit that is no point any more */
+	assert_false(candidate_pair(x, 40, -1, 0, &first)); /* a commit that is no longer a point */
 }
 
 int main(void)

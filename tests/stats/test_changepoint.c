@@ -1,4 +1,4 @@
-/* Steps and drift in series of ratios: worked out by hand, and on seeded noise with outliers. */
+/* Steps and drift in series of ratios: computed by hand, and on seeded noise with outliers. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void noise_by_hand(void **state)
 	double x[60] = { 0 };
 
 	(void)state;
-	near(changepoint_noise(x, 60), 0.0005, 1e-12); /* rounding is no noise */
+	near(changepoint_noise(x, 60), 0.0005, 1e-12); /* rounding is not noise */
 	near(changepoint_noise(x, 1), 0.0005, 1e-12);
 	zigzag(x, 60, 60, 0);
 	near(changepoint_noise(x, 60), 1.4826 * 0.002 / sqrt(2), 1e-9);
@@ -104,11 +104,11 @@ static void odd_points_are_named(void **state)
 	assert_false(changepoint_is_odd(x, 40));
 	x[39] = 0.02;
 	assert_true(changepoint_is_odd(x, 40));
-	x[38] = 0.02; /* its neighbour says the same */
+	x[38] = 0.02; /* its neighbour agrees */
 	assert_false(changepoint_is_odd(x, 40));
 	x[38] = 0;
 	assert_true(changepoint_is_odd(x + 28, 12));
-	assert_false(changepoint_is_odd(x + 29, 11)); /* too few to know */
+	assert_false(changepoint_is_odd(x + 29, 11)); /* too few points */
 }
 
 static void drift_by_hand(void **state)
@@ -117,7 +117,7 @@ static void drift_by_hand(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++)
-		x[i] = 0.001 * i; /* 0 .. 1.9 %: noise 0.105 %, so 0.141 % are taken off the last five */
+		x[i] = 0.001 * i; /* 0 .. 1.9 %: noise 0.105 %, so 0.141 % are subtracted from the last five */
 	assert_true(changepoint_drift(x, 20, 0.0155, &loss));
 	near(loss, 0.017, 1e-12);
 	assert_false(changepoint_drift(x, 20, 0.0156, &loss));
@@ -125,7 +125,7 @@ static void drift_by_hand(void **state)
 	assert_false(changepoint_drift(x, 4, 0.0001, &loss));
 }
 
-/* What five noisy points cannot say, twenty can. */
+/* Twenty noisy points decide what five cannot. */
 static void more_points_report_more(void **state)
 {
 	double x[20], loss;
@@ -136,7 +136,7 @@ static void more_points_report_more(void **state)
 	assert_false(changepoint_drift(x, 8, 0.015, &loss));
 	assert_true(changepoint_drift(x, 20, 0.015, &loss));
 	near(loss, 0.018, 1e-12);
-	x[19] = 0.001; /* whatever the level of those before: the newest commit has mended it */
+	x[19] = 0.001; /* whatever the level of those before: the newest commit has fixed it */
 	assert_false(changepoint_drift(x, 20, 0.015, &loss));
 }
 
@@ -157,7 +157,7 @@ static void neighbours_confirm_a_step(void **state)
 	assert_false(changepoint_confirms(0.004, 0.0029, 0.0001));
 }
 
-/* A slope is never a step: no neighbours lie as far apart as the levels. */
+/* A slope is never a step: no neighbours are as far apart as the levels. */
 static void a_slope_is_no_step(void **state)
 {
 	double x[60];
@@ -180,7 +180,7 @@ static void a_slope_is_no_step(void **state)
 	assert_true(candidates > 0);
 }
 
-/* A measurement of a commit; `wild`: now and then it is 1..3 % off. */
+/* A measurement of a commit; `wild`: occasionally it is 1..3 % off. */
 static double measure(struct noise *n, double truth, double sd, double wild)
 {
 	double v = truth + sd * noise_normal(n);
@@ -193,7 +193,7 @@ static double middle(double a, double b, double c)
 	return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* The next point of a series as the daemon takes it: an odd one is measured twice more. */
+/* The next point of a series as the daemon measures it: an outlier is measured twice more. */
 static void add_point(struct noise *n, double *x, int at, double truth, double wild)
 {
 	x[at] = measure(n, truth, 0.0015, wild);
@@ -216,7 +216,7 @@ static void silent_on_noise_with_outliers(void **state)
 			candidates += changepoint_find(x, i + 1, &c);
 		}
 	}
-	/* 6,000 points; one candidate in 139,000 is what longer runs of this rule show */
+	/* 6,000 points; longer runs of this rule show one candidate in 139,000 */
 	if (candidates > 1)
 		fail_msg("%d candidates in 6,000 points without a step", candidates);
 }

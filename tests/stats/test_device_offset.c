@@ -1,4 +1,4 @@
-/* Devices of a class beside each other: who does not keep the pace. */
+/* Devices of a class compared: which one is slower than the others. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static void of_many_the_median_is_the_class(void **state)
 	NEAR(off[2], 0.055);
 }
 
-/* Two cannot outvote each other: the slower one is the one that has something. */
+/* With two devices there is no majority: the slower one is reported. */
 static void of_two_the_slower_one_is_separate(void **state)
 {
 	(void)state;

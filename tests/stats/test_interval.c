@@ -1,4 +1,4 @@
-/* Intervals of a sum of Student's t and a mixture of normals, held against tables and against a convolution by brute force. */
+/* Intervals of a sum of Student's t and a mixture of normals, compared with tables and with a numeric convolution. */
 #include "near.h"
 
 #include "stats/stats.h"
@@ -29,7 +29,7 @@ static void ends_leave_2_5_percent(double scale, double degrees, const struct no
 	near(probability_below(high, scale, degrees, part, n), 0.975, 2e-5);
 }
 
-/* Nothing but one of the two: ends that are in every table. */
+/* Only one of the two: bounds that are in every table. */
 static void one_part_alone(void **state)
 {
 	static const double degrees[] = { 1, 2, 3, 4.5, 8, 30, 200 };
@@ -49,7 +49,7 @@ static void one_part_alone(void **state)
 	assert_true(low == 0.5 && high == 0.5);
 }
 
-/* Parts as comparisons have them: as wide as the t, far narrower, far wider, far away, and a weight of nothing. */
+/* Components as in comparisons: as wide as the t, far narrower, far wider, far away, and with a weight of zero. */
 static void sums_by_brute_force(void **state)
 {
 	static const struct normal_part mixtures[][2] = {
@@ -68,7 +68,7 @@ static void sums_by_brute_force(void **state)
 	}
 }
 
-/* A doubt on one side makes that side longer, and the mirror image is the mirror image. */
+/* Uncertainty on one side makes that side longer, and the mirrored input gives the mirrored interval. */
 static void sides_differ(void **state)
 {
 	const struct normal_part up[2] = { { 0.9, 0, 1e-6 }, { 0.1, 0.02, 1e-4 } },

@@ -1,4 +1,4 @@
-/* Where a level rose: worked out by hand, as a simulated device timed it, and on seeded noise. */
+/* Where a level rose: computed by hand, with times of a simulated device, and on seeded noise. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include "noise.h"
 #include "stats/stats.h"
 
-/* One commit a point, of which those in [begin, end) lose `each`. */
+/* One commit per point; those in [begin, end) become slower by `each`. */
 static void add_loss(double *x, int n, int begin, int end, double each)
 {
 	for (int i = begin; i < n; i++)
@@ -43,8 +43,8 @@ static void by_hand(void **state)
 	range_is(x, 20, 0.015, 9, 10, 0.02); /* at once */
 	add_loss(x, 20, 10, 11, -0.02);
 	add_loss(x, 20, 8, 16, 0.0025);
-	range_is(x, 20, 0.015, 7, 15, 0.02); /* bit by bit */
-	range_is(x, 16, 0.015, 7, 15, 0.02); /* and still at it */
+	range_is(x, 20, 0.015, 7, 15, 0.02); /* gradually */
+	range_is(x, 16, 0.015, 7, 15, 0.02); /* and still rising */
 	range_is(x, 2, 0, 0, 1, 0);
 }
 
@@ -57,7 +57,7 @@ static void drift_that_pauses(void **state)
 	range_is(x, 40, 0.015, 7, 33, 0.02);
 }
 
-/* A step that was told, taken out by a quarter of a percent too little, is no part of it. */
+/* A reported step, removed by a quarter of a percent too little, is not included. */
 static void reported_step_taken_out_badly(void **state)
 {
 	double x[36] = { 0 };
@@ -81,7 +81,7 @@ static void what_is_not_there(void **state)
 	assert_false(rise_find(x, position, 20, 0.01, &r)); /* it became faster */
 }
 
-/* Commits that nobody measured lie between points: a straight line goes by commits. */
+/* Unmeasured commits between points: a straight line is interpolated by commits. */
 static void unmeasured_commits(void **state)
 {
 	const int64_t position[] = { 1, 2, 3, 4, 5, 6, 14, 15, 16, 17, 18, 19 };
@@ -100,7 +100,7 @@ struct timed {
 
 static void as_a_device_timed_it(void **state)
 {
-	/* commits 45 to 52 lose 0.27 % each; points lie up to 0.3 % off, the newest well below the others */
+	/* commits 45 to 52 slow down by 0.27 % each; points are up to 0.3 % off, the newest well below the others */
 	static const struct timed a[] = { { 1, 0.00161 }, { 2, 0.00030 }, { 3, -0.00144 }, { 4, 0.00001 }, { 5, -0.00153 },
 		{ 13, -0.00040 }, { 19, -0.00108 }, { 27, 0.00196 }, { 34, 0.00129 }, { 44, 0.00205 }, { 45, 0.00349 },
 		{ 46, 0.00842 }, { 47, 0.01285 }, { 48, 0.01272 }, { 49, 0.01541 }, { 50, 0.01947 }, { 51, 0.02080 },
@@ -121,7 +121,8 @@ static void as_a_device_timed_it(void **state)
 	assert_true(fabs(r.step - 0.0217) < 0.002);
 }
 
-/* Of 200 series with losses in [begin, end) and, unless it is 0, in [again, again_end): of how many the range is right by one. */
+/* 200 series with regressions in [begin, end) and, unless it is 0, in [again, again_end): in how many the range is correct to one
+ * commit. */
 static int right_by_one(int n, int begin, int end, int again, int again_end, double each, double spread)
 {
 	struct noise noise = { .state = 11 };

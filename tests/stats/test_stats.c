@@ -1,4 +1,4 @@
-/* Estimates against values worked out by hand, the clock as control variate. */
+/* Estimates compared with values computed by hand, and the clock as control variate. */
 #include "near.h"
 
 #include <stdio.h>
@@ -37,18 +37,18 @@ static void pairs_follow_the_length(void **state)
 	(void)state;
 	rule_default(&r, 20);
 	assert_int_equal(stats_pairs(&r, 0.2, true, false), 4);  /* a 100 ms call */
-	assert_int_equal(stats_pairs(&r, 0.04, true, false), 8); /* 10 pairs fit: down to a multiple of 4 */
+	assert_int_equal(stats_pairs(&r, 0.04, true, false), 8); /* 10 pairs fit: rounded down to a multiple of 4 */
 	assert_int_equal(stats_pairs(&r, 0.02, true, false), 20);
 	assert_int_equal(stats_pairs(&r, 0.001, true, false), 32);
 	assert_int_equal(stats_pairs(&r, 1e-9, true, false), 32);
 	assert_int_equal(stats_pairs(&r, 0, true, false), 32);
 	assert_int_equal(stats_pairs(&r, 1000, true, false), 4);
-	assert_int_equal(stats_pairs(&r, 1000, false, false), 8);  /* no clock to take out: more pairs instead */
-	assert_int_equal(stats_pairs(&r, 50e-6, true, true), 128); /* short calls on a queue: their noise is what has to go */
+	assert_int_equal(stats_pairs(&r, 1000, false, false), 8);  /* no clock to correct for: more pairs instead */
+	assert_int_equal(stats_pairs(&r, 50e-6, true, true), 128); /* short calls on a queue: their noise has to be removed */
 	assert_int_equal(stats_pairs(&r, 170e-6, true, true), 116);
 	assert_int_equal(stats_pairs(&r, 900e-6, true, true), 32);
 	assert_int_equal(stats_pairs(&r, 0.2, true, true), 4);
-	r.pairs_short = 0; /* a rule from before them */
+	r.pairs_short = 0; /* a rule without them */
 	assert_int_equal(stats_pairs(&r, 50e-6, true, true), 32);
 	r.pairs_max = 6;
 	assert_int_equal(stats_pairs(&r, 1000, false, false), 6);
@@ -104,7 +104,7 @@ static void combined_by_hand(void **state)
 	assert_int_equal(all.runs, 2);
 	assert_int_equal(all.pairs, 24);
 	near(stats_mde_pct(stats_theta(1.5), &all), 100 * (1 - 0.985 * exp(-3.5 * all.se)), 1e-9);
-	/* two copies of one module never agree better than their placement */
+	/* two copies of one module never agree better than their placement does */
 	r.placement = 0.001;
 	stats_combine(&r, e, 2, &all);
 	near(all.se, sqrt(v / 2 + 1e-6), 1e-12);
@@ -115,7 +115,7 @@ static void combined_by_hand(void **state)
 	near(stats_mde_pct(stats_theta(1.5), &all), 100, 0);
 }
 
-/* A third run was asked for because two were too wide: that look at the width is paid for. */
+/* A third run was requested because two were too wide: the error rate accounts for that interim look at the width. */
 static void stopping_by_width_is_paid_for(void **state)
 {
 	const struct run_estimate e[] = { { .set = 1, .n = 8, .d = 0.01 }, { .set = 1, .n = 8, .d = 0.02 },
@@ -132,7 +132,7 @@ static void stopping_by_width_is_paid_for(void **state)
 	near(all.ci_high - all.m, 2.776445105 * sqrt(squares / 4 / 3), 1e-10);
 }
 
-/* What is learned of a cell is the whole of its noise, unless its pairs say far more this time. */
+/* The learned noise of a cell is its whole noise, unless its pairs show far more this time. */
 static void learned_noise(void **state)
 {
 	struct run_estimate e[] = { { .set = 1, .n = 8, .d = 0.01, .q = 1e-6 }, { .set = 1, .n = 8, .d = 0.01, .q = 1e-6 } };
@@ -144,7 +144,7 @@ static void learned_noise(void **state)
 	general.placement = 0;
 	r = stats_rule_of_cell(&general, 0, 0);
 	assert_memory_equal(&r, &general, sizeof r);
-	r = stats_rule_of_cell(&general, 0.004, 0); /* of an older result: a prior beside what pairs say */
+	r = stats_rule_of_cell(&general, 0.004, 0); /* of an older result: a prior combined with the pairs */
 	stats_combine(&r, e, 2, &all);
 	near(all.se, sqrt(3 * (1.6e-5 + 1e-6) / 4 / 2), 1e-12);
 	r = stats_rule_of_cell(&general, 0.004, 15);
@@ -161,7 +161,7 @@ static struct run_estimate with_clock(double d, double z, double z_sd)
 	return (struct run_estimate){ .set = 1, .n = 32, .d = d, .d_raw = d - z, .z = z, .z_q = z_sd * z_sd, .beta = -1 };
 }
 
-/* What the branch does to the clock is part of the change, as far as it can be told from what clocks do by themselves. */
+/* The branch's effect on the clock belongs to the change, as far as it can be distinguished from normal variation of clocks. */
 static void clock_is_part_of_the_change(void **state)
 {
 	struct run_estimate e[4];
@@ -171,20 +171,20 @@ static void clock_is_part_of_the_change(void **state)
 
 	(void)state;
 	rule_default(&r, 20);
-	/* a loss of 7 % at equal clocks, and a clock that is 0.9 % higher in every run */
+	/* a regression of 7 % at equal clocks, and a clock that is 0.9 % higher in every run */
 	for (int i = 0; i < 4; i++)
 		e[i] = with_clock(0.07, 0.009 + 0.0002 * (i % 2), 0.0004);
 	stats_combine(&r, e, 4, &all);
 	near(all.m_code, 0.07, 1e-12);
 	near(all.m, 0.0609, 0.0002);
 	assert_true(all.se_clock < 0.0004);
-	/* the same clocks by chance: runs that noise by 3 % say nothing */
+	/* the same clocks by chance: runs that vary by 3 % show nothing */
 	for (int i = 0; i < 4; i++)
 		e[i] = with_clock(0.07, 0.009 + (i % 2 ? 0.03 : -0.03), 0.03);
 	stats_combine(&r, e, 4, &all);
 	near(all.m, 0.07, 0.0005);
-	near(all.se_clock, 0.0015, 0.0005); /* what branches usually do stays in doubt */
-	/* a loss that comes with an equally lower clock is a loss */
+	near(all.se_clock, 0.0015, 0.0005); /* the usual effect of branches stays uncertain */
+	/* a regression that comes with an equally lower clock is a regression */
 	for (int i = 0; i < 4; i++)
 		e[i] = with_clock(0, -0.0202, 0.0004);
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &borderline), DECISION_REGRESSION);
@@ -194,7 +194,8 @@ static void clock_is_part_of_the_change(void **state)
 	near(all.m_separate, 0.0202, 1e-9);
 }
 
-/* Whose doing it is when clocks of long calls lie apart cannot be told early: the interval says so, and runs go on. */
+/* Whether the branch makes clocks of long calls differ cannot be determined early: the interval includes both, and runs
+ * continue. */
 static void clocks_that_may_be_either(void **state)
 {
 	struct run_estimate e[2] = { with_clock(0, -0.022, 0.007), with_clock(0, -0.024, 0.007) };
@@ -209,7 +210,8 @@ static void clocks_that_may_be_either(void **state)
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 2, &borderline), DECISION_MORE);
 }
 
-/* Long calls whose clocks tell nothing in two runs: a branch that moves the clock by 0.3 % is inside, whatever decides. */
+/* Long calls whose clocks show nothing in two runs: a branch that moves the clock by 0.3 % is inside the interval, whatever
+ * decides. */
 static void interval_of_a_clock_that_is_not_seen(void **state)
 {
 	struct run_estimate e[2] = { with_clock(0, 0.001, 0.015), with_clock(0, -0.001, 0.015) };
@@ -220,7 +222,7 @@ static void interval_of_a_clock_that_is_not_seen(void **state)
 	rule_default(&r, 20);
 	stats_combine(&r, e, 2, &now);
 	assert_true(now.ci_low < -0.0035 && now.ci_high > 0.0035);
-	assert_true(now.ci_high < 0.006); /* not the few odd branches */
+	assert_true(now.ci_high < 0.006); /* except for the few unusual branches */
 	r.cover = (struct cover_prior){ .odd = 0 };
 	stats_combine(&r, e, 2, &before);
 	assert_true(before.ci_high < 0.0035);
@@ -228,7 +230,8 @@ static void interval_of_a_clock_that_is_not_seen(void **state)
 	near(before.margin, now.margin, 0);
 }
 
-/* A clock that stands lower in every run, by some of its errors: the interval has the loss that it may be, and is not symmetric. */
+/* A clock that is lower in every run, by some of its standard errors: the interval includes the possible regression, and is not
+ * symmetric. */
 static void interval_of_a_clock_that_may_be_lower(void **state)
 {
 	struct run_estimate e[2] = { with_clock(0, -0.024, 0.01), with_clock(0, -0.016, 0.01) };
@@ -314,7 +317,8 @@ static void clock_is_taken_out(void **state)
 	assert_true(ratio / 300 < 4e-7 / PAIRS * 4);
 }
 
-/* Calls that take a quarter longer for a reason of their own, one in ten and mostly at a high clock: the slope is that of the others. */
+/* Calls that take a quarter longer for an unrelated reason, one in ten and mostly at a high clock: the slope is that of the
+ * others. */
 static void slow_calls_report_nothing_of_the_clock(void **state)
 {
 	struct noise n = { .state = 12, .white = 0.001, .process_run = 0.0005, .clock = 0.02 };
@@ -355,7 +359,7 @@ static void no_clock_no_beta(void **state)
 		near(e[i].d, e[i].d_raw, 0);
 }
 
-/* A clock that has nothing to do with the times costs next to nothing. */
+/* A clock that is unrelated to the times costs next to nothing. */
 static void unrelated_clock(void **state)
 {
 	struct rule r;
@@ -390,7 +394,7 @@ static void unrelated_clock(void **state)
 	assert_true(adjusted < 1.1 * raw);
 }
 
-/* All pairs of a run saw the same two clocks: whether the times followed them nobody can know, so nothing is called. */
+/* All pairs of a run saw the same two clocks: whether the times followed them cannot be known, so nothing is reported. */
 static void clocks_that_stood_separate(void **state)
 {
 	float base_ms[4] = { 38, 38, 38, 38 }, target_ms[4], base_mhz[4] = { 1500, 1500, 1500, 1500 }, target_mhz[4];
@@ -415,7 +419,7 @@ static void clocks_that_stood_separate(void **state)
 	assert_true(all.se > 0.01);
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 1, &borderline), DECISION_UNDECIDED);
 
-	/* a second run in which clocks moved tells */
+	/* a second run in which clocks moved decides */
 	static const double moved[4] = { -0.03, -0.01, 0.01, 0.03 };
 	float more_ms[4], more_mhz[4];
 	struct run_pairs both[2] = { p, { 1, 4, base_ms, more_ms, base_mhz, more_mhz } };
@@ -470,7 +474,7 @@ static void equal_values(void **state)
 	assert_int_equal(e.n, 8);
 }
 
-/* Runs that all say the same. */
+/* Runs that all agree. */
 static void runs_cannot_report_the_clock(void **state)
 {
 	struct run_estimate e[12];
@@ -489,7 +493,7 @@ static void runs_cannot_report_the_clock(void **state)
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &b), DECISION_OK);
 	assert_true(b);
 	for (int i = 0; i < 12; i++)
-		e[i].d = 0.0155; /* runs may still tell this */
+		e[i].d = 0.0155; /* runs may still decide this */
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &b), DECISION_MORE);
 	for (int i = 0; i < 12; i++)
 		e[i].d = 0.0195;

@@ -1,4 +1,4 @@
-/* The sequential rule at its edges: what is decided, when it is over, and what is known early. */
+/* The boundaries of the sequential rule: what is decided, when it ends, and what is known early. */
 #include "near.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void decisions(void **state)
 	assert_true(b);
 	assert_int_equal(decide(-0.0152, 0, 12, &b), DECISION_IMPROVEMENT);
 	assert_true(b);
-	assert_int_equal(decide(-0.0155, 1e-3, 12, &b), DECISION_OK); /* no loss, and too much noise for a gain */
+	assert_int_equal(decide(-0.0155, 1e-3, 12, &b), DECISION_OK); /* no regression, and too much noise for a gain */
 	assert_false(b);
 	assert_int_equal(decide(0.05, 0, 3, &b), DECISION_MORE); /* never a regression before four */
 	assert_int_equal(decide(0.05, 0, 4, &b), DECISION_REGRESSION);
@@ -97,7 +97,7 @@ static void what_cannot_be_decided_is_known_early(void **state)
 	assert_true(se > 0.004 && se < 0.02);
 	assert_false(stats_is_hopeless(&r, stats_theta(1.5), calm, 4, &se));
 	for (int i = 0; i < 4; i++)
-		wild[i].d += 0.3; /* a loss that is clear however they vary */
+		wild[i].d += 0.3; /* a regression that is clear however runs vary */
 	assert_false(stats_is_hopeless(&r, stats_theta(1.5), wild, 4, &se));
 	assert_false(stats_is_hopeless(&r, stats_theta(1.5), wild, 0, &se));
 }
@@ -126,8 +126,8 @@ static void a_clock_of_a_process_is_none_of_a_call(void **state)
 		stats_combine(&r, e, 2, &all);
 		se[i] = all.se_code;
 	}
-	assert_true(se[0] > 3 * se[2]); /* whole processes beside modules */
-	assert_true(se[1] > 3 * se[2]); /* the same program by turns, whose processes have a speed of their own as well */
+	assert_true(se[0] > 3 * se[2]); /* whole processes compared with modules */
+	assert_true(se[1] > 3 * se[2]); /* the same program interleaved, whose processes also differ in speed */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Slow calls: which are, at equal clocks, by how much, and when more of them are more than chance. */
+/* Slow calls: which ones are slow, at equal clocks, by how much, and when more of them are more than chance. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static void two_or_three_calls_have_no_typical_one(void **state)
 static void a_lower_clock_makes_no_slow_call(void **state)
 {
 	const float mhz[N] = { 1700, 1700, 1700, 1600, 1700, 1700, 1700, 1700 }, none[N] = { 0 };
-	const float calls[N] = { 100, 100, 125, 106.25f, 100, 100, 100, 100 }; /* one by its clock, one by itself */
+	const float calls[N] = { 100, 100, 125, 106.25f, 100, 100, 100, 100 }; /* one by its clock, one independently */
 	(void)state;
 	assert_int_equal(counted(N, even, calls, NULL, -1).side[TAIL_TARGET].slow, 2);
 	assert_int_equal(counted(N, even, calls, mhz, 0).side[TAIL_TARGET].slow, 2);
@@ -74,14 +74,14 @@ static void more_of_them_are_more_than_chance(void **state)
 	assert_true(tail_matters(&t, TAIL_TARGET, 0.015) && !tail_matters(&t, TAIL_BASE, 0.015));
 	t = of(10, 19, 192, 0.25);
 	assert_true(tail_p(&t, TAIL_TARGET) > 0.05);
-	/* two points of share matter where they cost enough */
+	/* two percentage points matter where they cost enough */
 	t = of(0, 400, 20000, 0.25);
 	assert_true(tail_p(&t, TAIL_TARGET) < 1e-6 && !tail_matters(&t, TAIL_TARGET, 0.015));
 	t = of(0, 400, 20000, 1.0);
 	assert_true(tail_matters(&t, TAIL_TARGET, 0.015));
 }
 
-/* Twelve runs of 8 calls, one of them slow in each, or all in one: the same share, not as well known. */
+/* Twelve runs of 8 calls, one of them slow in each, or all in one: the same share, with less certainty. */
 static void a_share_is_known_by_its_runs(void **state)
 {
 	struct tail even_ones = { .calls = 0 }, together = { .calls = 0 };
@@ -103,7 +103,7 @@ static void a_share_is_known_by_its_runs(void **state)
 	double by_chance = 0.125 * 0.875 / 96;
 	assert_true(tail_share_variance(&even_ones, TAIL_TARGET) < 0.6 * by_chance);
 	assert_true(tail_share_variance(&together, TAIL_TARGET) > 1.3 * by_chance);
-	assert_true(tail_share_variance(&even_ones, TAIL_BASE) > 0); /* none seen is not none at all */
+	assert_true(tail_share_variance(&even_ones, TAIL_BASE) > 0); /* none seen does not mean none at all */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* test_transient.c - what a process takes to settle is left out, and nothing else. */
+/* test_transient.c - only the start-up phase of a process, until it is steady, is excluded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What failed before what was measured, and what decides of the latter: as worker and daemon both ask it. */
+/* Which failure precedes a measurement, and what decides the measurement: the same for worker and daemon. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -36,7 +36,7 @@ static void a_failure_is_its_sides(void **state)
 	expect(t, VERDICT_FAILED, CELL_TARGET);
 	t.base = "wrong";
 	expect(t, VERDICT_FAILED, CELL_TARGET);
-	t.base = "crash"; /* what both share is the base's */
+	t.base = "crash"; /* a failure that both share is the base's */
 	expect(t, VERDICT_NOT_COMPARABLE, CELL_BASE);
 	t.is_itself = true; /* unless both are one commit */
 	expect(t, VERDICT_FAILED, CELL_TARGET);
@@ -54,7 +54,7 @@ static void absence_is_no_failure(void **state)
 	struct cell_failure t = clear;
 	(void)state;
 	t.base = "unsupported";
-	expect(t, VERDICT_NOT_COMPARABLE, CELL_BASE); /* nobody knows that the target does it */
+	expect(t, VERDICT_NOT_COMPARABLE, CELL_BASE); /* it is unknown whether the target fails */
 	t.target_does = true;
 	expect(t, VERDICT_ADDED, CELL_ABSENT);
 	t.target = "unsupported";
@@ -147,7 +147,7 @@ static void the_mean_decides_and_takes_flags_of_pairs_away(void **state)
 		.reason = "too close to call",
 		.all = { .runs = 16, .pairs = 512, .m = 0.0001, .se = 0.0002, .margin = 0.0007 } };
 	f.tail[0] = slow;
-	cell_decide(&rule, 1.5, &f, f.tail, &v); /* it has to show again in a second set */
+	cell_decide(&rule, 1.5, &f, f.tail, &v); /* it has to appear again in a second set */
 	assert_true(v.decider == DECIDER_PAIRS && v.verdict == VERDICT_UNDECIDED && v.mean.want_set == 2);
 	assert_int_equal(v.flags, FLAG_NOISY | FLAG_CALL | FLAG_TAIL);
 	assert_string_equal(v.reason, "too close to call");

@@ -96,10 +96,10 @@ static void the_worst_wins(void **state)
 		judged(3, 1, "third", VERDICT_IMPROVEMENT, 4));
 	ORDERS("failed final by a, worst b: a failed, b regression", judged(1, 1, "a", VERDICT_FAILED, NAN),
 		judged(2, 1, "b", VERDICT_REGRESSION, -3));
-	/* of two that say the same, the one that lost more */
+	/* of two with the same verdict, the one that became slower by more */
 	ORDERS("regression final by b, worst b: a regression, b regression", judged(1, 1, "a", VERDICT_REGRESSION, -2),
 		judged(2, 1, "b", VERDICT_REGRESSION, -3));
-	/* an improvement is told by what gained most, and nothing else is */
+	/* an improvement is represented by the largest gain, and no other verdict is */
 	ORDERS("improvement final by a, worst c, best b: a improvement, b improvement, c unchanged",
 		judged(1, 1, "a", VERDICT_IMPROVEMENT, 0.1), judged(2, 1, "b", VERDICT_IMPROVEMENT, 0.3),
 		judged(3, 1, "c", VERDICT_UNCHANGED, -0.2));
@@ -117,7 +117,7 @@ static void what_waits_is_named(void **state)
 	ORDERS("regression by gemm, worst gemm, 1 open: gemm regression, second -", judged(1, 1, "gemm", VERDICT_REGRESSION, -9),
 		job(2, 1, "second", COMMIT_OPEN));
 	ORDERS("none, 1 open: plan -", job(1, 1, "", COMMIT_OPEN));
-	/* measured again: the word of before holds until there is a newer one */
+	/* measured again: the earlier verdict applies until there is a newer one */
 	ORDERS("unchanged by gemm, worst gemm, 1 open: gemm unchanged, second unchanged",
 		judged(1, 1, "gemm", VERDICT_UNCHANGED, 0.1), judged(2, 1, "second", VERDICT_UNCHANGED, 0.2),
 		job(3, 0, "second", COMMIT_OPEN));
@@ -130,7 +130,7 @@ static void the_newest_word_of_a_suite_counts(void **state)
 	(void)state;
 	ORDERS("unchanged final by gemm, worst gemm: gemm unchanged", judged(1, 1, "gemm", VERDICT_REGRESSION, -9),
 		judged(2, 0, "gemm", VERDICT_UNCHANGED, 0.1));
-	/* what ended without a result takes nothing back */
+	/* a job that ended without a result changes nothing */
 	ORDERS("regression final by gemm, worst gemm: gemm regression", judged(1, 1, "gemm", VERDICT_REGRESSION, -9),
 		job(2, 0, "gemm", COMMIT_UNMEASURED), job(3, 0, "gemm", COMMIT_FAILED));
 	struct commit_job cpu = judged(2, 0, "gemm", VERDICT_UNCHANGED, 0.1);
@@ -157,7 +157,7 @@ static void plans_that_could_not_be_made(void **state)
 	(void)state;
 	ORDERS("failed final by : plan failed", job(1, 1, "", COMMIT_FAILED));
 	ORDERS("none final, 1 unmeasured: plan -", job(1, 1, "", COMMIT_UNMEASURED));
-	/* one suite that a person asked for does not make up for the plan */
+	/* one suite that a user requested does not replace the plan */
 	ORDERS("failed final by , worst gemm: plan failed, gemm unchanged", job(1, 1, "", COMMIT_FAILED),
 		judged(2, 0, "gemm", VERDICT_UNCHANGED, 0.1));
 	ORDERS("unchanged final by gemm, worst gemm: gemm unchanged", job(1, 1, "", COMMIT_FAILED),

@@ -1,4 +1,4 @@
-/* What is told beside time is a sentence. */
+/* Messages about costs other than time. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Sentences about the parts of a change, and about what sustained runs settle at. */
+/* Sentences about the components of a change, and about the level that sustained runs reach. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Words of flags, and the bounds from which on host time, clocks and sustained runs are worth one. */
+/* Names of flags, and the bounds above which host time, clocks and sustained runs set one. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -57,16 +57,16 @@ static void a_part_may_be_the_clocks(void **state)
 	e.m_code = stats_theta(1.2);
 	e.se_clock = 0.0006;
 	assert_int_equal(flag_clock(&e), FLAG_CLOCK);
-	e.se_clock = 0.0008; /* not three standard errors */
+	e.se_clock = 0.0008; /* less than three standard errors */
 	assert_int_equal(flag_clock(&e), 0);
-	e.m_code = stats_theta(0.92); /* too little to speak of */
+	e.m_code = stats_theta(0.92); /* too small to report */
 	e.se_clock = 0.0001;
 	assert_int_equal(flag_clock(&e), 0);
 	e.m_code = stats_theta(0.7);
 	assert_int_equal(flag_clock(&e), FLAG_CLOCK);
 }
 
-/* Runs that all say the same. */
+/* Runs that all agree. */
 static struct judgement judged(double loss_pct, int sets)
 {
 	struct run_estimate e[2 * STATS_RUNS_MAX];
@@ -74,7 +74,7 @@ static struct judgement judged(double loss_pct, int sets)
 	struct rule r;
 	int n = 0;
 	rule_default(&r, 20);
-	r.tau0 = 0.008; /* what is not confirmed is not overwhelming */
+	r.tau0 = 0.008; /* an unconfirmed value is not overwhelming */
 	for (int set = 1; set <= sets; set++)
 		for (int i = 0; i < 4; i++, n++)
 			e[n] = (struct run_estimate){
@@ -102,7 +102,7 @@ static void sustained_runs_make_a_regression_of_what_pairs_do_not_see(void **sta
 	pairs = judged(4, 2);
 	sustained_runs = judged(5, 2);
 	verdict_sustained(&pairs, &sustained_runs);
-	assert_int_equal(pairs.flags & FLAG_SUSTAINED, 0); /* the pairs say it by themselves */
+	assert_int_equal(pairs.flags & FLAG_SUSTAINED, 0); /* the pairs show it themselves */
 
 	struct judgement nothing = { .verdict = VERDICT_REGRESSION };
 	pairs = judged(0, 1);
@@ -110,7 +110,7 @@ static void sustained_runs_make_a_regression_of_what_pairs_do_not_see(void **sta
 	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
 }
 
-/* Sustained runs of 0.4 s, which an older flopwatch stored, noise more than those of a second. */
+/* Sustained runs of 0.4 s, which an older flopwatch stored, have more noise than those of a second. */
 static void older_sustained_runs_are_judged_as_they_were(void **state)
 {
 	struct rule rule;
@@ -130,12 +130,12 @@ static void sustained_runs_make_a_gain_of_what_pairs_do_not_see(void **state)
 	assert_int_equal(pairs.verdict, VERDICT_IMPROVEMENT);
 	assert_int_equal(pairs.flags & ~FLAG_OVERWHELMING, FLAG_SUSTAINED);
 
-	pairs = judged(-4, 2); /* the pairs say it by themselves */
+	pairs = judged(-4, 2); /* the pairs show it themselves */
 	verdict_sustained(&pairs, &sustained_runs);
 	assert_int_equal(pairs.verdict, VERDICT_IMPROVEMENT);
 	assert_int_equal(pairs.flags & ~FLAG_OVERWHELMING, 0);
 
-	pairs = judged(4, 2); /* a loss of the pairs is none the less one */
+	pairs = judged(4, 2); /* a regression of the pairs remains one */
 	verdict_sustained(&pairs, &sustained_runs);
 	assert_int_equal(pairs.verdict, VERDICT_REGRESSION);
 

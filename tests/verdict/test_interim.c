@@ -1,4 +1,5 @@
-/* Looks at all runs together: tails of t against known values, what is overwhelming, and how often chance is, on seeded noise. */
+/* Interim looks at all runs together: tails of t against known values, what is overwhelming, and how often chance is, on seeded
+ * noise. */
 /* Left to `make check`: takes seconds. */
 #include "near.h"
 
@@ -10,7 +11,7 @@
 #include "stats/stats.h"
 #include "verdict/verdict.h"
 
-/* Against values by other means: exact for 1, 2 and 4 degrees, the others from tables of t and the normal distribution. */
+/* Compared with independent values: exact for 1, 2 and 4 degrees, the others from tables of t and the normal distribution. */
 static void tails_of_t(void **state)
 {
 	(void)state;
@@ -66,12 +67,12 @@ static void evidence_by_hand(void **state)
 	assert_true(l.p_gain > 0.999999);
 	interim_look(&r, theta, e, 0, &l);
 	assert_true(l.p_loss == 1 && l.p_gain == 1 && isinf(l.se));
-	/* pairs that noise more than their runs: never below what they say of a run */
+	/* pairs with more noise than their runs: never below the noise of a run that they imply */
 	for (int i = 0; i < 2; i++)
 		e[i].q = 1e-4;
 	interim_look(&r, theta, e, 2, &l);
 	assert_true(l.se >= sqrt(1e-4 / 2));
-	/* what was learned is the whole noise of its cell */
+	/* the learned noise is the whole noise of its cell */
 	struct rule learned = stats_rule_of_cell(&r, 0.003, 20);
 	interim_look(&learned, theta, e, of_modules(e, 4, 0.03, 0), &l);
 	stats_combine(&learned, e, 4, &all);
@@ -115,8 +116,8 @@ static void looks_are_few(void **state)
 	assert_int_equal(decide(true, 0.2, 0.0003, 3, false), DECISION_REGRESSION);
 	assert_int_equal(decide(true, 0, 0.0003, 5, false), DECISION_MORE);
 	assert_int_equal(decide(true, 0, 0.0003, 6, false), DECISION_OK);
-	assert_int_equal(decide(false, 0, 0.0003, 6, false), DECISION_MORE); /* of modules stats_decide says that */
-	/* a loss that five runs show and four do not: the budget ended, or the sixth decides */
+	assert_int_equal(decide(false, 0, 0.0003, 6, false), DECISION_MORE); /* for modules stats_decide decides that */
+	/* a regression that five runs show and four do not: the budget ended, or the sixth decides */
 	for (double d = 0.016; d < 0.04; d += 0.00005)
 		if (decide(false, d, 0.0003, 4, false) == DECISION_MORE &&
 			decide(false, d, 0.0003, 5, true) == DECISION_REGRESSION) {
@@ -137,11 +138,12 @@ static void a_rule_that_wants_all_runs_gets_them(void **state)
 	r.runs_ok_min = r.runs_regression_min = 12;
 	assert_int_equal(interim_decide(&r, stats_theta(1.5), e, of_modules(e, 8, 0.04, 0.0003), false), DECISION_MORE);
 	assert_int_equal(interim_decide(&r, stats_theta(1.5), e, of_modules(e, 12, 0.04, 0.0003), false), DECISION_REGRESSION);
-	r.p_look = 0; /* a rule from before looks */
+	r.p_look = 0; /* a rule without interim looks */
 	assert_int_equal(interim_decide(&r, stats_theta(1.5), e, of_modules(e, 12, 0.04, 0.0003), true), DECISION_MORE);
 }
 
-/* A clock that may be the branch's doing or not, and a slope that the pairs leave open, are doubts of a look as of every decision. */
+/* A clock change that the branch may have caused, and a slope that the pairs leave open, are uncertainties of an interim look as
+ * of every decision. */
 static void a_clock_in_doubt_is_not_overwhelming(void **state)
 {
 	struct run_estimate e[STATS_RUNS_MAX];
@@ -151,7 +153,7 @@ static void a_clock_in_doubt_is_not_overwhelming(void **state)
 	(void)state;
 	rule_default(&r, 20);
 	n = of_modules(e, 4, 0.0, 0.0003);
-	for (int i = 0; i < n; i++) /* a loss by the clock alone that runs do not agree on */
+	for (int i = 0; i < n; i++) /* a regression by the clock alone that runs do not agree on */
 		e[i].z = -0.03 + (i % 2 ? 0.01 : -0.01), e[i].z_q = 1e-4;
 	assert_int_equal(interim_decide(&r, stats_theta(1.5), e, n, true), DECISION_MORE);
 	n = of_modules(e, 4, 0.034, 0.0001);
@@ -189,7 +191,7 @@ static void no_path_leaves_it_undecided(void **state)
 	verdict_of_cell(&r, &options, e, of_modules(e, 3, 0.04, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	r.confirm = true;
-	/* a cell that is underpowered to small losses */
+	/* a cell that is underpowered to small regressions */
 	options.underpowered_pct = 3;
 	verdict_of_cell(&r, &options, e, of_modules(e, 3, 0.028, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
@@ -199,7 +201,7 @@ static void no_path_leaves_it_undecided(void **state)
 	verdict_of_cell(&r, &options, e, of_modules(e, 4, 0.0166, 0.0003), none, 0, &j, &sustained);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 2);
-	/* and of sustained runs, where they lose by far more than sustained runs vary */
+	/* and of sustained runs, where they become slower by far more than sustained runs vary */
 	verdict_of_cell(&r, &options, e, of_modules(e, 2, 0, 0.0003), none, 0, &j, &sustained);
 	struct run_estimate sustained_runs[2] = { { .set = 1, .n = 8, .d = 0.5 }, { .set = 1, .n = 8, .d = 0.501 } };
 	verdict_of_cell(&r, &options, e, 2, sustained_runs, 2, &j, &sustained);
@@ -221,8 +223,8 @@ static void add(struct request_counter *t, const struct judgement *j)
 }
 
 /*
- * Programs of which each process keeps one of two speeds, `apart` from each other, and runs vary by `noise` beside that; `budget`: runs
- * after which it ends.
+ * Programs of which each process has one of two speeds, `apart` from each other, and whose runs additionally vary by `noise`;
+ * `budget`: runs after which it ends.
  */
 static struct request_counter run_programs(struct noise dice, double separate, double spread, double truth, int budget, int cells)
 {
@@ -268,7 +270,7 @@ static void programs_of_two_speeds(void **state)
 		assert_true((sign > 0 ? t.regression : t.improvement) >= 280);
 		assert_int_equal(sign > 0 ? t.improvement : t.regression, 0);
 		if (sign > 0)
-			assert_int_equal(t.unchanged, 0); /* a real loss is never unchanged without a flag */
+			assert_int_equal(t.unchanged, 0); /* a real regression is never unchanged without a flag */
 		/* nor where the budget ends early */
 		t = run_programs(seeded, 0.01, 0.002, sign * stats_theta(2), 5, 300);
 		assert_int_equal(sign > 0 ? t.improvement : t.regression, 0);
@@ -277,7 +279,7 @@ static void programs_of_two_speeds(void **state)
 	}
 }
 
-/* -39.7 % [-51, -25] was undecided, whatever the runs said. */
+/* -39.7 % [-51, -25] was undecided, whatever the runs showed. */
 static void runs_that_noise(void **state)
 {
 	struct request_counter t;
@@ -290,7 +292,7 @@ static void runs_that_noise(void **state)
 	assert_true(t.regression >= 297);
 	t = run_programs(seeded, 0, 0.2, stats_theta(40), 12, 300);
 	assert_true(t.regression >= 276);
-	int words = 0; /* the plain t test at the last run is wrong in 1e-4, at most, in each direction */
+	int words = 0; /* the plain t test at the last run is wrong in at most 1e-4, in each direction */
 
 	for (double spread = 0.01; spread < 0.5; spread *= 2)
 		for (int budget = 3; budget <= 12; budget += 3) {

@@ -1,4 +1,4 @@
-/* What slow calls make of the mean: of a cell alone, of a group together, in one set of runs and in two. */
+/* The effect of slow calls on the mean: of a cell alone, of a group together, in one set of runs and in two. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* So many runs of `per` calls, of which in all that many are slow, as evenly as they can be, and take `longer`. */
+/* So many runs of `per` calls, `many` of which in total are slow, distributed as evenly as possible, and take `longer`. */
 static struct tail of(int runs, int per, int base, int target, double longer)
 {
 	struct tail t = { .runs = runs, .calls = runs * per };
@@ -62,7 +62,7 @@ static void a_loss_of_the_mean_is_measured_twice(void **state)
 	assert_false(mean_decides(&j, &pairs));
 
 	j = alone(of(8, 32, 0, 26, 0.25), of(1, 32, 0, 3, 0.25));
-	assert_int_equal(j.want_set, 2); /* one process is none */
+	assert_int_equal(j.want_set, 2); /* one process is not enough */
 	j = alone(of(8, 32, 0, 26, 0.25), of(4, 32, 0, 13, 0.25));
 	assert_true(j.verdict == VERDICT_REGRESSION && j.is_tail && !j.borderline && j.want_set == 0);
 	assert_true(mean_decides(&j, &pairs) && j.reason[0] == '\0');
@@ -89,15 +89,15 @@ static void a_suspicion_asks_for_more(void **state)
 	assert_true(!j.is_tail && j.want_set == 1 && j.verdict == VERDICT_UNCHANGED && j.reason[0] == '\0');
 	assert_int_equal(alone(of(2, 16, 0, 1, 0.25), nothing).want_set, 0);   /* by chance */
 	assert_int_equal(alone(of(2, 16, 5, 6, 0.25), nothing).want_set, 0);   /* as the base's */
-	assert_int_equal(alone(of(12, 16, 4, 12, 0.25), nothing).want_set, 0); /* the last run, and no answer */
+	assert_int_equal(alone(of(12, 16, 4, 12, 0.25), nothing).want_set, 0); /* the last run, and no decision */
 	assert_int_equal(alone(of(12, 32, 0, 40, 0.06), nothing).want_set, 0); /* that cannot cost enough */
-	/* sure, but around the threshold */
+	/* certain, but around the threshold */
 	j = alone(of(8, 32, 0, 16, 0.25), nothing);
 	assert_true(j.is_tail && j.want_set == 1);
 	assert_non_null(strstr(j.reason, "has not settled against -1.50 %"));
 }
 
-/* A loss below the threshold is a flag; one that is rare and long counts as one that is frequent and short. */
+/* A regression below the threshold is a flag; a rare and long slow call counts like frequent short ones. */
 static void what_it_costs_decides(void **state)
 {
 	(void)state;
@@ -107,14 +107,14 @@ static void what_it_costs_decides(void **state)
 	assert_true(j.is_tail && j.verdict == VERDICT_REGRESSION);
 	j = alone(of(12, 32, 0, 26, 0.25), of(12, 32, 0, 27, 0.25)); /* 1.7 %: by sign */
 	assert_true(j.verdict == VERDICT_REGRESSION && j.borderline);
-	/* what the typical call gains is part of the mean */
+	/* a gain of the typical call is included in the mean */
 	pairs.all.m = -0.02;
 	pairs.verdict = VERDICT_IMPROVEMENT;
 	j = alone(of(8, 32, 0, 26, 0.25), of(8, 32, 0, 26, 0.25));
 	assert_true(j.is_tail && j.verdict == VERDICT_UNCHANGED && j.all.m < 0.006);
 }
 
-/* Six cells of 4 pairs and some runs, where every tenth call is slow: none shows it alone. */
+/* Six cells of 4 pairs and some runs, where every tenth call is slow: none of them shows it alone. */
 static void long_calls_show_it_together(void **state)
 {
 	struct tail group[MEAN_SETS] = { of(0, 4, 0, 0, 0), of(0, 4, 0, 0, 0) },
@@ -126,7 +126,7 @@ static void long_calls_show_it_together(void **state)
 	mean_judge(&rule, 1.5, &pairs, some, group, &j);
 	assert_true(j.is_tail && j.want_set == 2);
 	assert_true(fabs(j.all.share[TAIL_TARGET] - 20.0 / 192) < 1e-9);
-	/* one that has none of them so far is called again before anything is said of it */
+	/* one without any so far is run again before anything is reported about it */
 	mean_judge(&rule, 1.5, &pairs, quiet, group, &j);
 	assert_true(!j.is_tail && j.want_set == 1);
 	quiet[0] = of(12, 4, 0, 0, 0);
@@ -140,7 +140,7 @@ static void long_calls_show_it_together(void **state)
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 }
 
-/* A cell whose own calls deny what its group shows stands for itself. */
+/* A cell whose own calls contradict its group is judged alone. */
 static void a_cell_that_contradicts_its_group_is_left_alone(void **state)
 {
 	struct tail group[MEAN_SETS] = { of(32, 32, 0, 102, 0.25), of(16, 32, 0, 51, 0.25) },
@@ -149,7 +149,7 @@ static void a_cell_that_contradicts_its_group_is_left_alone(void **state)
 	(void)state;
 	mean_judge(&rule, 1.5, &pairs, clean, group, &j);
 	assert_true(!j.is_tail && j.verdict == VERDICT_UNCHANGED && j.want_set == 0);
-	/* and how much longer they take is each cell's own */
+	/* and how much longer they take differs by cell */
 	struct tail mild[MEAN_SETS] = { of(8, 32, 0, 26, 0.05), of(8, 32, 0, 26, 0.05) };
 	mean_judge(&rule, 1.5, &pairs, mild, group, &j);
 	assert_true(j.is_tail && j.verdict == VERDICT_UNCHANGED);
@@ -160,7 +160,7 @@ static void fewer_slow_calls_are_a_gain(void **state)
 	char words[EXPLAIN_SIZE];
 	(void)state;
 	struct mean_judgement j = alone(of(8, 32, 26, 0, 0.25), nothing);
-	assert_true(j.verdict == VERDICT_UNCHANGED && j.want_set == 2); /* confirmed as a loss is */
+	assert_true(j.verdict == VERDICT_UNCHANGED && j.want_set == 2); /* confirmed like a regression */
 	j = alone(of(8, 32, 26, 0, 0.25), of(8, 32, 0, 0, 0.25));
 	assert_true(j.verdict == VERDICT_UNCHANGED && j.want_set == 0);
 	j = alone(of(8, 32, 26, 0, 0.25), of(8, 32, 26, 0, 0.25));
@@ -171,10 +171,10 @@ static void fewer_slow_calls_are_a_gain(void **state)
 	assert_int_equal(alone(of(2, 16, 4, 0, 0.25), nothing).want_set, 1); /* worth more runs, too */
 	pairs.flags = FLAG_SUSTAINED;
 	pairs.verdict = VERDICT_IMPROVEMENT;
-	assert_false(mean_decides(&j, &pairs)); /* sustained runs tell another gain */
+	assert_false(mean_decides(&j, &pairs)); /* sustained runs show another gain */
 }
 
-/* A typical call that got slower is the news; where sustained runs lost, slow calls are a flag. */
+/* A slower typical call is the main result; where sustained runs became slower, slow calls are a flag. */
 static void other_losses_come_first(void **state)
 {
 	(void)state;

@@ -1,4 +1,5 @@
-/* What is remembered of a cell against the runs at hand: the F test by hand, losses in cells that were once noisy, equal builds that are. */
+/* Stored noise of a cell compared with the current runs: the F test by hand, regressions in cells that were once noisy, equal
+ * builds that are. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 #include "stats/stats.h"
 #include "verdict/verdict.h"
 
-/* Runs of both sets at `d`, `spread` above and below in turn. Shape: e[one + two]. */
+/* Runs of both sets alternating `spread` above and below `d`. Shape: e[one + two]. */
 static int runs(int one, int two, double d, double spread, struct run_estimate *e)
 {
 	for (int i = 0; i < one + two; i++) {
@@ -44,7 +45,7 @@ static struct judgement judge(const struct run_estimate *e, int n, double tau0, 
 static void variances_are_reported_separate(void **state)
 {
 	struct run_estimate e[STATS_RUNS_MAX];
-	int n = runs(3, 3, 0, 0.01, e); /* in each set the mean lies a third off: 4 degrees, variance 4/3 of 0.01 squared */
+	int n = runs(3, 3, 0, 0.01, e); /* in each set the mean is a third off: 4 degrees, variance 4/3 of 0.01 squared */
 	double sd = 0.01 * sqrt(4.0 / 3);
 
 	(void)state;
@@ -59,7 +60,7 @@ static void variances_are_reported_separate(void **state)
 	assert_false(memory_fits(sd / sqrt(0.0534), 10, e, n));
 	assert_true(memory_fits(sd / sqrt(9.8), 10, e, n));
 	assert_false(memory_fits(sd / sqrt(10.1), 10, e, n));
-	/* sets that differ say nothing of noise */
+	/* sets that differ show nothing about noise */
 	n = runs(3, 3, 0, 0.01, e);
 	for (int i = 3; i < 6; i++)
 		e[i].d += 1;
@@ -95,12 +96,12 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 	struct judgement j;
 
 	(void)state;
-	/* -9.56 %, two sets of four runs; the first calibration was made beside other work */
+	/* -9.56 %, two sets of four runs; the first calibration ran with concurrent work */
 	j = judge(e, runs(4, 0, loss, 0.0155, e), 0.26, 10, 27.9, 0);
-	assert_int_equal(j.want_set, 2); /* overwhelming beside these runs, not beside those before */
+	assert_int_equal(j.want_set, 2); /* overwhelming compared with these runs, not with those before */
 	j = judge(e, runs(4, 4, loss, 0.0155, e), 0.26, 10, 27.9, 0);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
-	assert_int_equal(j.flags, 0); /* runs at hand see what they see */
+	assert_int_equal(j.flags, 0); /* the current runs decide as before */
 	assert_true(stats_change_pct(j.all.ci_high) > -11.5 && stats_change_pct(j.all.ci_low) < -7.5);
 	/* and equal builds are unchanged after some runs, for the same reason */
 	j = judge(e, runs(2, 0, 0, 0.002, e), 0.26, 10, 27.9, 0);
@@ -108,7 +109,7 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 	j = judge(e, runs(4, 0, 0, 0.002, e), 0.26, 10, 27.9, 0);
 	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
 	assert_int_equal(j.flags, 0);
-	/* a cell that varies as it is known to: what is clear beside all of that is called, with the word */
+	/* a cell that varies as is known: a change that is clear in spite of that is reported, with the flag */
 	j = judge(e, runs(4, 4, stats_theta(30), 0.02, e), 0.02, 10, 4, 0);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 	assert_int_equal(j.flags, FLAG_UNDERPOWERED | FLAG_OVERWHELMING);
@@ -140,7 +141,7 @@ static void a_sign_is_no_evidence_where_cells_are_underpowered(void **state)
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
 }
 
-/* Equal builds whose runs vary by several per cent, as is known: of runs that lie close together by chance none is called. */
+/* Equal builds whose runs vary by several per cent, as is known: none is reported because runs agree by chance. */
 static void noise_that_is_known_raises_no_alarm(void **state)
 {
 	struct noise noise = { .state = 3 };

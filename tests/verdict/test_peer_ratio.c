@@ -1,4 +1,4 @@
-/* Percent of a peer's speed by three roads, names of peers, and times at another clock. */
+/* Percent of a peer's speed computed in three ways, names of peers, and times at another clock. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@ static void near(double got, double wanted)
 	assert_true(fabs(got - wanted) < 1e-9 * fabs(wanted));
 }
 
-/* A target that takes `times` as long as its base, known to `half` in the logarithm. */
+/* A target that takes `times` as long as its base, with a half-width of `half` in the logarithm. */
 static struct peer_ratio_pair pair(double times, double half)
 {
 	double m = log(times);

@@ -1,4 +1,4 @@
-/* What a mask leaves out beside what a module says of it: the words, and what cannot be. */
+/* What a mask excludes compared with what a module reports: the messages, and impossible values. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Verdicts: the words, two sets that must agree, and whole comparisons replayed on seeded noise. */
+/* Verdicts: their names, two sets that must agree, and whole comparisons replayed on seeded noise. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void words(void **state)
 	assert_int_equal(verdict_worse(VERDICT_UNDECIDED, VERDICT_IMPROVEMENT), VERDICT_UNDECIDED);
 }
 
-/* Rows that one side lacks, or both: no word of theirs changes what the others say. */
+/* Rows that one side lacks, or both: their verdict does not change those of the others. */
 static void rows_of_one_side(void **state)
 {
 	static const enum verdict rows[] = { VERDICT_REMOVED, VERDICT_ADDED, VERDICT_UNSUPPORTED };
@@ -45,7 +45,7 @@ static void rows_of_one_side(void **state)
 	assert_int_equal(verdict_of_absence("unsupported", "unsupported", false), VERDICT_UNSUPPORTED);
 	assert_int_equal(verdict_of_absence("unsupported", "", false), VERDICT_ADDED);
 	assert_int_equal(verdict_of_absence("", "unsupported", true), VERDICT_REMOVED);
-	assert_int_equal(verdict_of_absence("", "unsupported", false), VERDICT_NONE); /* a loss of function */
+	assert_int_equal(verdict_of_absence("", "unsupported", false), VERDICT_NONE); /* a functional regression */
 	assert_int_equal(verdict_of_absence("unsupported", "wrong", true), VERDICT_NONE);
 	assert_int_equal(verdict_of_absence("wrong", "unsupported", true), VERDICT_NONE);
 	assert_int_equal(verdict_of_absence("", "", true), VERDICT_NONE);
@@ -147,7 +147,7 @@ static void quick_is_a_look(void **state)
 	assert_non_null(strstr(j.reason, "quick look"));
 }
 
-/* A row shows one interval; its reason speaks of the same change and of what a decision still lacks. */
+/* A row shows one interval; its reason describes the same change and what a decision still requires. */
 static void reasons_have_no_interval(void **state)
 {
 	struct judgement j;
@@ -182,7 +182,8 @@ static void reasons_have_no_interval(void **state)
 		j.reason, "too close to call after the confirming set's 2 of at most 12 runs: 0.28 points from the threshold; "));
 }
 
-/* What another hour may decide: runs that do not agree, in one set or between the two. Not what the budget or a quick look left. */
+/* What a measurement at another hour may decide: runs that do not agree, in one set or between the two. Not what the budget or a
+ * quick job left open. */
 static void noise_has_a_word(void **state)
 {
 	struct run_estimate e[STATS_RUNS_MAX];
@@ -196,7 +197,7 @@ static void noise_has_a_word(void **state)
 	verdict_judge(&r, 1.5, false, e, 12, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_true(j.flags & FLAG_NOISY);
-	verdict_judge(&r, 1.5, false, e, 4, &j); /* more were wanted */
+	verdict_judge(&r, 1.5, false, e, 4, &j); /* more were requested */
 	assert_int_equal(j.want_set, 1);
 	assert_false(j.flags & FLAG_NOISY);
 	judge(&r, 4, 0.04, 4, 0, &j);
@@ -204,7 +205,7 @@ static void noise_has_a_word(void **state)
 	assert_true(j.flags & FLAG_NOISY);
 	judge(&r, 2, 0, 0, 0, &j);
 	assert_false(j.flags & FLAG_NOISY);
-	/* an underpowered cell is always so; and sustained runs may know */
+	/* an underpowered cell is always so; and sustained runs may decide */
 	judge(&r, 4, 0.04, 4, 0, &j);
 	verdict_underpowered(&r, 5, &none, &j);
 	assert_int_equal(j.flags & (FLAG_NOISY | FLAG_UNDERPOWERED), FLAG_UNDERPOWERED);
@@ -248,7 +249,7 @@ static void precision_while_budget_lasts(void **state)
 		e[i] = (struct run_estimate){ .set = 1, .n = 16, .d = i % 2 ? 0.001 : -0.001, .q = 4e-6 };
 	verdict_judge(&r, 1.5, false, e, 2, &j);
 	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
-	assert_true(j.want_precision); /* half-width 0.53 %, 0.4 % is wanted of a dense cell */
+	assert_true(j.want_precision); /* half-width 0.53 %, 0.4 % is required of a dense cell */
 	verdict_judge(&r, 1.5, true, e, 2, &j);
 	assert_false(j.want_precision); /* and 0.6 % of a sparse one */
 	r.half_width_dense_pct = 0;
@@ -300,9 +301,9 @@ static struct request_counter run_cells(struct noise n, double shift, int cells,
 	return t;
 }
 
-/* Noise as it was measured: calls 0.8 %, runs 0.25 %, one outlier in 200 calls. */
+/* Noise as measured: calls 0.8 %, runs 0.25 %, one outlier in 200 calls. */
 static const struct noise typical = { .state = 11, .white = 0.008, .process_run = 0.0025, .outlier = 0.005 };
-/* A power-limited device: the clock moves the times, a thousandth is left without it. */
+/* A power-limited device: the clock moves the times, a thousandth remains without it. */
 static const struct noise clocked = { .state = 12, .white = 0.001, .process_run = 0.001, .clock = 0.006, .outlier = 0.005 };
 
 static void identical_builds_raise_no_alarm(void **state)
@@ -349,7 +350,7 @@ static void small_changes_stay_silent(void **state)
 	assert_int_equal(t.improvement, 300);
 }
 
-/* The clock as control variate pays in runs. */
+/* The clock as control variate reduces the number of runs. */
 static void clocks_save_runs(void **state)
 {
 	struct noise underpowered = clocked;
