@@ -168,7 +168,7 @@ YAML
 cp "$examples"/sums.* "$tmp/one"
 start_daemon
 newest="SELECT max(id) FROM job WHERE target_sha = '%s' GROUP BY suite"
-verdicts() { # of a commit, WANTED: verdicts of its cells; a cell that a busy machine left undecided is measured once more, and then undecided is accepted
+verdicts() { # of a commit, WANTED: verdicts of its cells; undecided ones (busy machine) are measured once more, then accepted
 	local jobs text job n
 	# shellcheck disable=SC2059
 	jobs=$(printf "$newest" "$1")

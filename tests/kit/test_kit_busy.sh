@@ -15,8 +15,8 @@ done
 count() { # LABEL: the number after it in the last line of the output
 	sed -n "\$s/.*\\<$1 \\([0-9]*\\).*/\\1/p" "$tmp/said"
 }
-# enough interrupted calls: the kits that read the counter of waiting outside the clock reported 1e-06 ms for 5 % of them in C, 20
-# % in Python
+# enough interrupted calls: the kits that read the counter of waiting outside the clock reported 1e-06 ms for 5 % of them in C,
+# 20 % in Python
 gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/busy" "$root/tests/interleave/busy.c" -lm
 taskset -c "$core" "$tmp/busy" 300 >"$tmp/said"
 is "calls in C are interrupted" "$(($(count interrupted) >= 300))" 1

@@ -1,11 +1,14 @@
 /*
- * fuzz_kernelcode.c - any bytes as a module and as a piece of device code: reading stays inside them, ends, and tells only whole hashes.
+ * fuzz_kernelcode.c - arbitrary bytes as a module and as a piece of device code: reads stay inside them, end, and report only
+ * complete hashes.
+ *
  *
  * As a test it changes a good module 20,000 times (fixed seed). To search, in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/support \
- *     -o build/fuzz_kernelcode tests/worker/fuzz_kernelcode.c daemon/worker/sandbox/kernelcode.c daemon/profile/{fatbin,cubin,resources,occupancy}.c \
- *     daemon/lib/{elf,hash,err,buf}.c -llz4 -lnettle -lm
- *   mkdir -p build/corpus && build/fuzz_kernelcode -max_len=65536 build/corpus     # with a few of nvcc's .cubin files in it
+ * clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/support \
+ * -o build/fuzz_kernelcode tests/worker/fuzz_kernelcode.c daemon/worker/sandbox/kernelcode.c
+ * daemon/profile/{fatbin,cubin,resources,occupancy}.c \
+ * daemon/lib/{elf,hash,err,buf}.c -llz4 -lnettle -lm
+ * mkdir -p build/corpus && build/fuzz_kernelcode -max_len=65536 build/corpus     # with a few of nvcc's .cubin files in it
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -62,7 +65,7 @@ static int take_kernel(void *arg, int sm, const struct cubin_function *f, struct
 	return take_function(arg, f, err);
 }
 
-/* The whole way, with what is packed. */
+/* All steps, including packed code. */
 static void read_file(const uint8_t *data, size_t size)
 {
 	struct fw_err err = { 0 };
@@ -88,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifndef FUZZ_SEARCH
-/* Two kernels that call each other, with constants, relocations and names that hold a file's numbers. */
+/* Two kernels that call each other, with constants, relocations and names that contain a file's numbers. */
 static void write_code(struct buf *out)
 {
 	static const char body[128] = "instructions";
@@ -148,7 +151,7 @@ int main(void)
 		for (int changes = 1 + round % 4; changes > 0; changes--) {
 			uint64_t r = random = inputs_mix(random);
 			size_t wide = (size_t)1 << (r >> 60 & 3), at = r % (bad.len - 8);
-			if (r >> 50 & 1) /* fields lie at even places */
+			if (r >> 50 & 1) /* fields are at even offsets */
 				at &= ~(wide - 1);
 			uint64_t value = r >> 51 & 1 ? values[(r >> 40) % 9] : inputs_mix(r);
 			memcpy(bad.data + at, &value, wide);

@@ -1,9 +1,11 @@
 /*
- * fuzz_unpack.c - any bytes as an archive: nothing may appear beside the folder it is unpacked into, and no link in it may lead out.
+ * fuzz_unpack.c - arbitrary bytes as an archive: no file may appear outside the folder into which it is unpacked, and no link in
+ * it may lead out.
+ *
  *
  * As a test it changes a good archive 4,000 times (fixed seed). To search, in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- *     -o build/fuzz_unpack tests/worker/fuzz_unpack.c daemon/worker/{unpack,workdir}.c daemon/lib/[a-z]*.c -lyaml -lnettle
+ * clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
+ * -o build/fuzz_unpack tests/worker/fuzz_unpack.c daemon/worker/{unpack,workdir}.c daemon/lib/[a-z]*.c -lyaml -lnettle
  */
 /* Left to `make check`: takes seconds. */
 #include <dirent.h>
@@ -14,7 +16,7 @@
 #include "tmp_folder.h"
 #include "worker/sandbox/internal.h"
 
-/* Every link below `fd` ends inside `root`. Reading through one that leaves it is what a build could do. */
+/* Every link below `fd` ends inside `root`. A build could read through a link that does not. */
 static void check_links(int fd, const char *root, int depth)
 {
 	DIR *dir = fdopendir(dup(fd));

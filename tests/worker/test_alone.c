@@ -1,4 +1,4 @@
-/* Who is said to have slowed its base, and who never is, however busy the machine. */
+/* Which targets are reported to slow their base, and which never are, however busy the machine. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static void pairs_of_now_count_where_no_clock_is_known(void **state)
 	const struct estimate pairs = { .m = log(0.5), .m_code = log(0.5) };
 	struct alone_turn turn = { .alone = { { 2, 0 }, { 2, 0 } }, .beside = { { 2, 0 }, { 2, 0 } } };
 	(void)state;
-	assert_true(fabs(alone_turn_excess(&turn, &pairs)) < 1e-12); /* the pairs of then had a target that was twice as fast */
+	assert_true(fabs(alone_turn_excess(&turn, &pairs)) < 1e-12); /* measured with a target that was twice as fast */
 	turn.beside[BENCH_TARGET].ms = 1;
 	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
 	turn.beside[BENCH_TARGET].ms = 0.5; /* and no more than then */
@@ -48,7 +48,7 @@ static void one_turn_that_agrees_ends_it(void **state)
 	assert_int_equal(alone_judge(turn, ALONE_INTERLEAVE, 0.001), ALONE_SAME);
 }
 
-/* Turns that noise by `noise` around a base slowed by `factor`. */
+/* Turns with `noise` around a base that is slowed by `factor`. */
 static enum alone_word slowed(double factor, double noise, double se)
 {
 	static const double spread[ALONE_INTERLEAVE] = { 0.5, -1, 1.5, 0, -1.2, 0.2 };
@@ -62,11 +62,11 @@ static void a_slowed_base_is_reported(void **state)
 {
 	(void)state;
 	assert_int_equal(slowed(1.12, 0.001, 0.001), ALONE_SLOWED);
-	assert_int_equal(slowed(1.06, 0.001, 0.001), ALONE_SAME); /* too little to be sure of */
-	assert_int_equal(slowed(1.12, 0.001, 0.02), ALONE_SAME);  /* or too unsure */
+	assert_int_equal(slowed(1.06, 0.001, 0.001), ALONE_SAME); /* too small to be certain */
+	assert_int_equal(slowed(1.12, 0.001, 0.02), ALONE_SAME);  /* or too uncertain */
 	assert_int_equal(slowed(3, 0.2, 0.05), ALONE_SLOWED);
 	assert_int_equal(slowed(1.4, 0.2, 0.05), ALONE_SAME);
-	assert_int_equal(slowed(1 / 1.3, 0.001, 0.001), ALONE_SAME); /* a base that gained beside the target */
+	assert_int_equal(slowed(1 / 1.3, 0.001, 0.001), ALONE_SAME); /* a base that is faster with the target */
 }
 
 static void without_a_clock_it_takes_more_to_be_suspected(void **state)
@@ -95,7 +95,7 @@ static double draw(uint64_t *state)
 	return sum - 6;
 }
 
-/* One comparison of equal sides: pairs that noise by `pair` within each of a few runs, runs of one side by `alone`. */
+/* One comparison of equal sides: pairs that vary by `pair` within each of a few runs, runs of one side by `alone`. */
 static bool accuses(uint64_t *state, double alone, double pair)
 {
 	struct run_pairs process_run[3];
@@ -128,7 +128,7 @@ static void nobody_is_accused_on_a_busy_machine(void **state)
 	(void)state;
 	for (int i = 0; i < 20000; i++)
 		accused += accuses(&seed, 0.02 * (i % 40), 0.02 * (i / 40 % 40));
-	assert_in_range(accused, 0, 10); /* of varies that are mostly far beyond what a busy machine has */
+	assert_in_range(accused, 0, 10); /* of variations that mostly exceed those of a busy machine */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* What the supervisor's clock believes of an improvement. */
+/* When the supervisor's clock confirms an improvement. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include "worker/internal.h"
 
-/* Batches whose calls take base_ms and target_ms here, and `share` of that by the device, with `noise` ms on some of them. */
+/* Batches whose calls take base_ms and target_ms here, `share` of which is device time, with `noise` ms on some of them. */
 static struct audit batches(double base_ms, double target_ms, double share, double noise)
 {
 	struct audit a = { .n = { 2 * AUDIT_PAIRS, 2 * AUDIT_PAIRS } };
@@ -26,7 +26,7 @@ static struct audit batches(double base_ms, double target_ms, double share, doub
 	return a;
 }
 
-/* Pairs that say base_ms and target_ms of a call. */
+/* Pairs that report base_ms and target_ms per call. */
 static const struct audit_claim *gains(double base_ms, double target_ms)
 {
 	static struct audit_claim claim;
@@ -100,36 +100,36 @@ static struct audit_pool pooled(double base_ms, double target_ms, double share, 
 static void a_busy_machine_contradicts_nobody(void **state)
 {
 	(void)state;
-	/* nothing disturbs: half of the gain, no less */
+	/* no disturbance: half of the gain, no less */
 	struct audit_pool quiet = pooled(1, 0.7, 1, 0);
 	assert_false(audit_contradicts(&quiet, gains(1, 1 / 1.9)));
 	assert_true(audit_contradicts(&quiet, gains(1, 1 / 2.1)));
-	/* batches that lose up to two thirds to others: what a median has by chance is no proof */
+	/* batches that lose up to two thirds to other processes: a median that occurs by chance is no proof */
 	struct audit_pool busy = pooled(1, 0.7, 1, 0.66);
 	assert_false(audit_contradicts(&busy, gains(1, 1 / 2.1)));
-	/* and yet a clock that says ten times as fast is seen through it, and one that loses most of its ticks */
+	/* and still a clock that reports ten times the speed is detected, and one that drops most of its ticks */
 	struct audit_pool forged = pooled(1, 1, 1, 0.66);
 	assert_true(audit_contradicts(&forged, gains(1, 1 / 10)));
 	forged = pooled(1, 1, 0.3, 0.66);
 	assert_true(audit_contradicts(&forged, gains(1, 1 / 1.3)));
 }
 
-/* 4 us less of 20, as pairs have it; here each call costs 25 us more, in copies and runs. */
+/* 4 us less of 20, as in the pairs; here each call costs 25 us more, in copies and runs. */
 static void short_calls_are_not_drowned_in_what_is_side_by_side_them(void **state)
 {
 	char why[256];
 	(void)state;
 	struct audit a = batches(0.045, 0.041, 1, 0);
 	assert_true(audit_believes(&a, gains(0.020, 0.0157), why, sizeof why));
-	/* the host is what takes the time: nothing can be seen, and nobody is accused of it */
+	/* the host takes the time: nothing can be measured, and no module is accused */
 	a = batches(0.045, 0.045, 1, 0);
 	assert_false(audit_believes(&a, gains(0.020, 0.0157), why, sizeof why));
 	struct audit_pool pool = pooled(0.045, 0.045, 1, 0);
 	assert_false(audit_contradicts(&pool, gains(0.020, 0.0157)));
-	/* and yet a tenth of the time of a call that lasts is no matter of runs */
+	/* and still a tenth of the time of a long call is not caused by runs */
 	pool = pooled(0.225, 0.225, 1, 0);
 	assert_true(audit_contradicts(&pool, gains(0.200, 0.100)));
-	/* nor does what is beside a long call explain half of it */
+	/* nor does the overhead of a long call explain half of it */
 	pool = pooled(3, 3, 1, 0);
 	assert_true(audit_contradicts(&pool, gains(2, 1)));
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# O and LSE that a backward is timed on are right in the process that times it, and stay as accepted.
+# O and LSE that a backward is timed on are correct in the process that times it, and stay as accepted.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"

@@ -1,4 +1,4 @@
-/* beneath.c: what lies below a folder is opened, and nothing that a link or ".." leads to. */
+/* beneath.c: paths below a folder are opened, and nothing that a link or ".." leads to. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include "tmp_folder.h"
 #include "worker/sandbox/sandbox.h"
 
-/* root/sub/deep/file; links to each of them, one to "/" and one that leads to nothing. `secret` lies beside root. */
+/* root/sub/deep/file; links to each of them, one to "/" and one to a missing file. `secret` is next to root. */
 static int setup(void **state)
 {
 	struct tmp_folder *t = calloc(1, sizeof *t);
@@ -34,7 +34,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The errno of opening `path` below root; 0: it was opened. `text`: NULL, or what the file has to hold. */
+/* The errno of opening `path` below root; 0: it was opened. `text`: NULL, or the expected contents of the file. */
 static int opened(struct tmp_folder *t, const char *path, int flags, const char *text)
 {
 	int root = openat(t->fd, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, error;

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 
-# Found after each timed call, named, and set back: the times are right again, so nothing else is held against it.
+# Found after each timed call, reported, and set back: the times are correct again, so no other finding is reported.
 set_back() { # module, base, what
 	forward "$2" "$1"
 	like "$1: $3 is named and set back" "$(cat "$tmp/err")" "^note: target: changed $3, which was set back"
@@ -18,12 +18,13 @@ set_back cheat_omp honest_openmp 'OpenMP threads from 2 to 1'
 # Processes that run during the base's calls, with any parent.
 caught cheat_fork good 'rejected escaped' '^left process [0-9]+ running when its call was done'
 
-# Without the right to raise it again, a priority stays.
+# A priority stays where the process may not raise it again.
 forward good cheat_nice
 like "cheat_nice: a priority is set back, or its times are not believed" "$(cell '.role, .verdict, .class') $(cat "$tmp/err")" \
 	"(^target rejected slowed|nice value, which was set back)"
 
-# This leaves no state after a call. Only the base shows it, unless the machine is too busy for an accusation: then repeat once.
+# This leaves no state after a call. Only the base's times show it, unless the machine is too busy for a finding: then repeat
+# once.
 is_caught() {
 	forward good cheat_saboteur
 	[ "$(cell '.role, .verdict, .class')" = "target rejected slowed" ]
@@ -31,7 +32,7 @@ is_caught() {
 ok "cheat_saboteur is caught" await is_caught
 like "cheat_saboteur: the reason is named" "$(cell .detail)" "times the base's speed next to it, .* when each is alone: the base is slowed"
 
-# ---- honest ones that do the like of it ----
+# ---- honest ones with similar behaviour ----
 for module in lists pool signal constructor child settings curious content timer; do
 	believed good "honest_$module"
 	is "honest_$module: nothing is said of it" "$(grep -c '^note: target' "$tmp/err")" 0

@@ -1,4 +1,5 @@
-/* build.c: a module comes out and is found again; every way in which a build misbehaves ends with a sentence and nothing left. */
+/* build.c: a module is built and found again; every way in which a build misbehaves ends with a message and leaves nothing
+ * behind. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ static int open_scene(void **state, enum sandbox_want want)
 	if (cache_open(&s->cache, dir, &s->err) != 0)
 		return -1;
 	procs_adopt();
-	procs_end_all(); /* what the question for a sandbox started may still be ending */
+	procs_end_all(); /* processes started by the sandbox probe may still be ending */
 	peer_init(&s->peer, -1, -1);
 	buf_init(&s->tar, 1 << 20);
 	s->module = -1;
@@ -125,7 +126,7 @@ static void expect_failure(struct scene *s, const char *words)
 #define RULE "all:\n\tmkdir -p build/$(DEVICE)\n"
 #define LINK "\tgcc -g -shared -fPIC -o build/$(DEVICE)/libattention.so m.c\n"
 
-/* A library is no part of a build's name: beside the module of before a side is not that one again. */
+/* A library is not included in a build's name: combined with the earlier module a side is a different one. */
 static void beside_what_it_had_a_side_is_built_anew(void **state)
 {
 	struct scene *s = *state;
@@ -148,7 +149,7 @@ static void beside_what_it_had_a_side_is_built_anew(void **state)
 	snprintf(s->subject.tools.module, sizeof s->subject.tools.module, "%s", s->context.kept);
 	close(s->module);
 	buf_fini(&s->result.log);
-	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 1); /* the side that it is of */
+	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 1); /* the side that it belongs to */
 }
 
 static void ok_then_cached(void **state)
@@ -177,7 +178,7 @@ static void ok_then_cached(void **state)
 	assert_string_equal(s->result.module_sha256, first);
 	close(s->module);
 
-	/* built anew, in the same place, it is the same file */
+	/* rebuilt in the same folder, it is the same file */
 	build(s);
 	assert_string_equal(s->result.module_sha256, first);
 }
@@ -257,7 +258,7 @@ static void a_folder_of_compilers_comes_first(void **state)
 	const char *shown = s->folder.path;
 	if (chmod(s->folder.path, 0755) != 0 || sandbox_show(&s->sandbox, &shown, 1, NULL, &s->err) != 0)
 		fail_msg("%s", s->err.text);
-	procs_end_all(); /* what the question whether it can be read started may still be ending */
+	procs_end_all(); /* processes started by the check of its readability may still be ending */
 	expect_failure(s, "holds neither nvcc nor gcc");
 	int fd = open(gcc, O_WRONLY | O_CREAT, 0755);
 	static const char script[] = "#!/bin/sh\necho this gcc is ours; exit 7\n";
@@ -305,7 +306,7 @@ static void killed_command(void **state)
 
 	project(s, "all:\n\t@kill -KILL $$PPID\n");
 	assert_int_equal(build_make(&s->context, &s->subject, give_tree, s, &s->result, &s->module, &s->err), -1);
-	assert_int_equal(s->err.code, ERR_BUSY); /* nobody can tell this from want of memory */
+	assert_int_equal(s->err.code, ERR_BUSY); /* indistinguishable from lack of memory */
 	assert_string_equal(s->err.text,
 		"make DEVICE=cpu of the target: killed by SIGKILL; out of memory, or killed by another process on this machine");
 }
@@ -413,12 +414,13 @@ static void missing_tree_is_ours(void **state)
 	assert_int_equal(s->err.code, ERR_NOT_FOUND);
 }
 
-/* ---- programs of their own -------------------------------------------------------------------------------------------------- */
+/* ---- benchmark programs
+ * ----------------------------------------------------------------------------------------------------- */
 
 #define MAIN(words) "#include <stdio.h>\n" words "int main(void) { return puts(\"" ANSWER "\") < 0; }\n"
 #define ANSWER      "7"
 
-/* Build a program from `text`, and by which hash it is known. The folder stays in the cache as side-target. */
+/* Build a program from `text`; its hash is returned. The folder stays in the cache as side-target. */
 static void program(struct scene *s, const char *text, const char *data, char hash[HASH_HEX])
 {
 	static const char makefile[] = "all:\n\tgcc -g -O1 -o bench bench.c\n\tmkdir -p made\n\tcp data made/data\n";
@@ -469,7 +471,7 @@ static void artifacts_name_a_program(void **state)
 	assert_string_not_equal(other, "");
 	program(s, "int main(void) { return 1; }\n", "1", other);
 	assert_string_not_equal(other, first);
-	/* how it is run and read is part of what is measured */
+	/* the commands that run and parse it are included in the hash */
 	program(s, MAIN(""), "1", NULL);
 	s->subject.run.n_command = 2;
 	snprintf(s->subject.run.command[1], BENCHMARK_TEXT_SIZE, "--fast");
@@ -511,10 +513,10 @@ static void artifacts_that_are_none(void **state)
 	build(s);
 	assert_string_equal(s->result.detail,
 		"artifact made/bin lies behind a symbolic link after the build (see doc/troubleshooting.md#artifact)");
-	assert_false(is_there(s, "bench")); /* nothing is left of a side that failed */
+	assert_false(is_there(s, "bench")); /* nothing remains of a side that failed */
 }
 
-/* In the sandbox there is no network, no other folder of ours, and nothing can be written beside /job and /tmp. */
+/* In the sandbox there is no network, no other folder of ours, and only /job and /tmp are writable. */
 static void the_sandbox_holds(void **state)
 {
 	struct scene *s = *state;

@@ -1,4 +1,4 @@
-/* cache.c, sealed.c, workdir.c, buildlog.c: what a worker keeps on disk and in memory, and how it gets rid of it. */
+/* cache.c, sealed.c, workdir.c, buildlog.c: what a worker stores on disk and in memory, and how it removes it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -174,7 +174,7 @@ static void deep_and_locked_folders_go(void **state)
 	assert_int_equal(workdir_remove(s->folder.fd, "w", &s->err), 0);
 	assert_int_equal(fstatat(s->folder.fd, "w", &st, AT_SYMLINK_NOFOLLOW), -1);
 	assert_int_equal(errno, ENOENT);
-	assert_int_equal(workdir_remove(s->folder.fd, "w", &s->err), 0); /* absent is fine */
+	assert_int_equal(workdir_remove(s->folder.fd, "w", &s->err), 0); /* a missing file is no error */
 	assert_int_equal(symlinkat("/usr", s->folder.fd, "w"), 0);
 	assert_int_equal(workdir_remove(s->folder.fd, "w", &s->err), 0);
 	assert_int_equal(stat("/usr", &st), 0);
@@ -217,7 +217,7 @@ static void logs_keep_both_ends(void **state)
 
 enum { STRANGER = 31337 };
 
-/* What cache_open says to a user; "" when it opens. Shape: said[1024]. */
+/* The message of cache_open to a user; "" when it opens. Shape: said[1024]. */
 static void request_as(uid_t uid, const char *dir, char *said)
 {
 	int ends[2], status;
@@ -242,7 +242,8 @@ static void request_as(uid_t uid, const char *dir, char *said)
 	assert_int_equal(status, 0);
 }
 
-/* Root leaves nothing in a cache of the service's user by itself, and that user reads what it cannot use and whose it is. */
+/* Root leaves no files of its own in a cache of the service's user, and that user gets a message with the owner of a file that it
+ * cannot use. */
 static void each_user_has_a_cache(void **state)
 {
 	struct scene *s = *state;

@@ -11,7 +11,7 @@ caught cheat_lazy good 'failed wrong' '^(between|after) the timed calls: '
 caught cheat_partial good 'failed wrong' '^(between|after) the timed calls: '
 caught cheat_mode good 'failed wrong' '^(between|after) the timed calls: '
 # On a busy machine its thread may run in the base's calls: then no side is blamed, and the cell is rejected. A copy taken right
-# after a timed call may hold what the late thread has not written yet: then the result is wrong.
+# after a timed call may lack what the late thread has not written yet: then the result is wrong.
 late='(after the call was done: part of the work is not timed|^between the timed calls: )'
 caught cheat_thread good '(rejected escaped|failed wrong)' "$late" '(target|device)'
 caught cheat_exit good 'failed crash' 'ended the process \(exit 0\) before its (timings|result)'

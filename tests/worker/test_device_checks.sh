@@ -1,6 +1,6 @@
 #!/bin/bash
-# Readings of the device, from a script on device sim: times discarded and measured again, given up, waited for, a device that is quarantined and
-# returns through its health check. Then additions to a verdict: sustained runs, slow calls, host time.
+# Readings of the device, from a script on device sim: times discarded and measured again, given up, waited for, a device that is
+# quarantined and returns through its health check. Then additions to a verdict: sustained runs, slow calls, host time.
 # Starts early.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
@@ -57,7 +57,7 @@ ok "another process for a while" compare 'at=idle run=1-4 foreign=2' ../same --c
 like "is waited for, visibly" "$out" '^note: device: waiting for 2 other processes on sim-0; 0 of at most 600 s'
 like "and then measured" "$out" 'unchanged'
 
-# ---- a device that breaks ----
+# ---- a device that fails ----
 fails "an XID that means a broken device" 7 compare 'run=2 xid=79' ../same --cells "$cell"
 like "ends all work on it, visibly" "$out" '^note: device: the driver reported XID 79'
 fails "one that shows while whole calls decide" 1 calls_compare 'xid=79'

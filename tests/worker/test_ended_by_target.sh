@@ -1,6 +1,6 @@
 #!/bin/bash
-# A target that ends the process in its base's call is rejected, by any means; a base that crashes by itself, and a runner that another process on
-# this machine kills, blame no side.
+# A target that ends the process in its base's call is rejected, by any means; a base that crashes by itself, and a runner that
+# another process on this machine kills, blame no side.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
@@ -21,7 +21,7 @@ forward crash_run good
 is "a base that crashes alone is no yardstick" "$(cell '.role, .verdict, .class')" "base not_comparable crash"
 
 # ---- killed once, by this script
-runner_below() { # pid of a process: that of the runner that it has now
+runner_below() { # pid of a process: that of its current runner
 	local more=$1
 	while more=$(pgrep -d, -P "$more"); [ -n "$more" ]; do
 		pgrep -n -x flopwatch-runne -P "$more" && return

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Pushes of equal programs, in C and in Python, next to processes that use the same cores: none is accused, and none is slower or faster.
+# Pushes of equal programs, in C and in Python, next to processes that use the same cores: none is accused, and none is slower or
+# faster.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 mkdir -p "$tmp/bundle/share"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The guarantees of the sandbox, by the worker's user: root, a separate user, and root or a user in a container that permits no user namespaces. A
-# measured module is never the machine's root, writes no setting of the kernel and has no network, or the worker stops with one clear line.
+# The guarantees of the sandbox, by the worker's user: root, a separate user, and root or a user in a container that permits no
+# user namespaces. A measured module is never the machine's root, writes no setting of the kernel and has no network, or the
+# worker stops with one clear line.
 . "$(dirname "$0")/../support/tap.sh"
 if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
 	skip "workers of several users" "only root becomes another user"
@@ -14,7 +15,7 @@ cp "$bin"/flopwatch-worker "$bin"/flopwatch-runner "$tmp/bin/"
 cp "$modules"/good.so "$modules"/prowler.so "$tmp/modules/"
 chmod -R go+rX "$tmp"
 worker=$tmp/bin/flopwatch-worker modules=$tmp/modules
-measure() { # words before the worker, "--" and its options: a module that prowls, measured; its outcome on one line
+measure() { # command before the worker, "--" and its options: measures module prowler; its outcome on one line
 	local before=()
 	while [ "$1" != -- ]; do before+=("$1") && shift; done
 	shift
@@ -36,7 +37,7 @@ holds_or_refuses() { # name, exit status, reason
 	if [ "$2" = 0 ] || grep -q '"cells"' "$tmp/json"; then holds "$1"; else refuses "$@"; fi
 }
 
-# ---- without a sandbox the module sees that it is root: the prowler would find it ----
+# ---- without a sandbox the module would be root, and the prowler would report it ----
 measure -- --sandbox none
 like "without a sandbox it finds that it is root" "$(cell .detail)" 'exit 41'
 
@@ -51,7 +52,7 @@ if "$worker" probe --device cpu --sandbox required >/dev/null 2>&1; then
 	is "bubblewrap works here, so root is measured" "$(jq '.cells | length' "$tmp/json")" 1
 fi
 
-# ---- without permission for user namespaces: the limit applies to the namespace in which it is written, and to those below it ----
+# ---- without permission for user namespaces: the limit applies to the namespace in which it is written and those below it ----
 no_namespaces='echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
 if ! unshare --user --map-root-user sh -c 'echo 0 >/proc/sys/user/max_user_namespaces' 2>/dev/null; then
 	skip "a container without user namespaces" "none can be made here"

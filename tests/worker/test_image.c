@@ -1,4 +1,4 @@
-/* What the worker's system is called: distributions, their point releases, and none. */
+/* Names of the worker's system: distributions, their point releases, and none. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -29,7 +29,7 @@ is "an honest one is an improvement, whose turns become longer" \
 	"$(on_branch one "$says int main(void) { FLOPWATCH(\"a\", 1e6, 0) { int n = flopwatch_cell.is_single ? 1 : 4; double ms = 0; for (int i = 0; i < n; i++) ms += spend(2) / n; SAYS(ms, n); } return 0; }")" \
 	"done improvement"
 
-# ---- Google Benchmark, which repeats short calls more often: 2.5 ms once, 1.5 ms twice behind one that shows how long they are
+# ---- Google Benchmark, which repeats short calls more often: 2.5 ms once, 1.5 ms twice after one that shows how long they are
 if echo '#include <benchmark/benchmark.h>' | g++ -E -x c++ - >/dev/null 2>&1; then
 	sed -i 's/gcc -O1\(.*\)prog.c/g++ -O1\1prog.cc -lbenchmark/' "$tmp/google/.flopwatch.yaml"
 	program google ""

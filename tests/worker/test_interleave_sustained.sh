@@ -1,5 +1,6 @@
 #!/bin/bash
-# Interleaved programs whose calls take longer when one follows the other: found by sustained runs of turns, which alone make separate runs.
+# Interleaved programs whose calls take longer when one follows the other: detected only by the sustained runs of turns, which
+# are separate runs.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"

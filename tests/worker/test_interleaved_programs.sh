@@ -1,5 +1,6 @@
 #!/bin/bash
-# Interleaved programs: paired call by call, in any order of their cells; and programs that die, hang, report false times, send extra lines or none.
+# Interleaved programs: paired call by call, in any order of their cells; and programs that die, hang, report false times, send
+# extra lines or none.
 # Starts early.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
@@ -57,7 +58,7 @@ is "lies" "$(on_branch one "$helpers"'int main(void) { pthread_t t;
 	pthread_create(&t, NULL, spin, NULL);
 	FLOPWATCH("d", 1e6, 0) take(20000);
 	return 0; }')" "done rejected"
-# a machine that takes the processor from nearly every turn leaves too few to accuse by: then the gain is undecided, and never an improvement
+# a machine that preempts nearly every turn leaves too few for an accusation: then the gain is undecided, and never an improvement
 like "are held against the worker's clock" "$(cells | tr '\n' ';')" '^a rejected clock;b (rejected clock|undecided );c (rejected clock|undecided );d rejected escaped;e unchanged ;$'
 like "a call longer than its turn" "$(why a)" 'a call is said to have taken 2[0-9.]+ ms in a turn of [0-9.]+ ms, and so in [0-9]+ turns'
 like "a gain that nobody hears" "$(why b)" "ms shorter; by the worker's clock"
@@ -92,7 +93,7 @@ is "the device may be too small for two" "$(on_branch one 'int main(void) {
 	FLOPWATCH("b", 1e6, 0) take(2000); return 0; }')" "done regression"
 like "then one is timed after the other" "$(notes)" 'cannot be interleaved on this device, .*: target: .*out of memory'
 
-# ---- programs that take none
+# ---- programs that take no turns
 git init -q -b main "$tmp/plain"
 git -C "$tmp/plain" remote add origin "$tmp/plain.git"
 printf 'flopwatch: 1\nbenchmarks: {one: {command: [sh, bench.sh], reader: flopwatch, gpu: false, budget_s: 60}}\n' >"$tmp/plain/.flopwatch.yaml"
@@ -102,7 +103,7 @@ echo "{\"cell\":\"calm\",\"us\":[900,990,1000,1000,1001,1000,999,1000,1001,1000,
 echo "{\"cell\":\"wild\",\"us\":[$((1000 + wild % 300))]}"
 SH
 on_main plain first >"$tmp/verdict"
-for another in 1 2 3; do # by chance its runs lie far from the threshold for long
+for another in 1 2 3; do # by chance its runs are far from the threshold for long
 	echo "# $another" >>"$tmp/plain/bench.sh"
 	wild=$(on_main plain "another $another"; cells)
 	! notes | grep -q 'stopped after [4-9]' || break
@@ -121,7 +122,7 @@ sed -i 's/#define SLOW 0/#define SLOW 1/' "$tmp/one/prog.c"
 is "200 cells" "$(on_main one "one is slower")" "done regression"
 is "of which one is slower" "$(cells | grep regression)" "cell/77 regression "
 
-# ---- a daemon that goes and comes
+# ---- a daemon that restarts
 measures() {
 	[ "$(sql "SELECT count(*) FROM job WHERE state = 'measuring'")" = 1 ]
 }

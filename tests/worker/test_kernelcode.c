@@ -1,4 +1,4 @@
-/* Device code: what changes a kernel's hash and what does not, in which modules it is found, and what is refused. */
+/* Device code: which changes alter a kernel's hash and which do not, in which modules it is found, and what is refused. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static int add_kernel(struct elf_write *w, const char *symbol, char code)
 	snprintf(name, sizeof name, ".text.%s", symbol);
 	int text = elf_add(w, name, SHT_PROGBITS, 3, body, sizeof body);
 	elf_symbol(w, symbol, STT_FUNC, text);
-	/* its info holds numbers of symbols, which any other kernel moves */
+	/* its info contains numbers of symbols, which any other kernel changes */
 	snprintf(name, sizeof name, ".nv.info.%s", symbol);
 	snprintf(body, sizeof body, "symbol %zu", w->symbols.len);
 	elf_add(w, name, 0x70000000, text, body, sizeof body);
@@ -137,7 +137,7 @@ static void what_belongs_to_a_kernel_counts(void **state)
 	assert_false(same(&usual, &r, "alpha"));
 	r = usual, r.refers = "other_table";
 	assert_false(same(&usual, &r, "alpha"));
-	r = usual, r.called_code = 'C'; /* what it calls is its code, too */
+	r = usual, r.called_code = 'C'; /* the function that it calls is part of its code */
 	assert_false(same(&usual, &r, "alpha"));
 	assert_true(same(&usual, &r, "beta"));
 }
@@ -149,7 +149,7 @@ static void what_belongs_to_others_does_not(void **state)
 	r.beta_code = 'B';
 	assert_true(same(&usual, &r, "alpha"));
 	assert_false(same(&usual, &r, "beta"));
-	r = usual, r.beta_first = true; /* every number of a section and a symbol moves */
+	r = usual, r.beta_first = true; /* every number of a section and a symbol changes */
 	assert_true(same(&usual, &r, "alpha") && same(&usual, &r, "beta") && same(&usual, &r, "called"));
 	r = usual, r.debug = true;
 	assert_true(same(&usual, &r, "alpha"));
@@ -164,7 +164,7 @@ static void numbers_of_a_file_in_names_do_not_count(void **state)
 	assert_true(same(&a, &b, "alpha"));
 	b.refers = "_ZN34_INTERNAL_00000001_4_b_cu_0000000236_GLOBAL__N__00000001_4_b_cu_000000027counterE";
 	assert_false(same(&a, &b, "alpha"));                      /* of another file */
-	a.refers = "f_12345678_9_x", b.refers = "f_87654321_9_x"; /* looks so, and is none */
+	a.refers = "f_12345678_9_x", b.refers = "f_87654321_9_x"; /* looks like one, and is none */
 	assert_false(same(&a, &b, "alpha"));
 	a = usual, b = usual;
 	a.alpha = "_ZN36_GLOBAL__N__3c4aacd4_4_a_cu_73fc6ea75alphaE"; /* a kernel's own name never counts */
@@ -219,7 +219,7 @@ static void work_has_an_end(void **state)
 	buf_init(&file, 4 << 20);
 	elf_begin(&w);
 	int text = elf_add(&w, ".text.k", SHT_PROGBITS, 0, body, sizeof body);
-	/* sections that lie upon each other: a small file with much to hash */
+	/* overlapping sections: a small file with much to hash */
 	for (int i = 0; i < 50; i++) {
 		elf_add(&w, ".nv.constant2.k", SHT_PROGBITS, text, body, 0);
 		w.header[w.n - 1].sh_offset = w.header[text].sh_offset;
@@ -271,7 +271,7 @@ static void module_add_packed(struct module *m, int sm, const struct recipe *r)
 static void module_close_container(struct module *m)
 {
 	fatbin_container(&m->section, &m->entries);
-	buf_append(&m->section, "\0\0\0\0\0\0\0", 8); /* what a linker leaves between two */
+	buf_append(&m->section, "\0\0\0\0\0\0\0", 8); /* the linker's padding between two */
 	buf_clear(&m->entries);
 }
 
@@ -307,7 +307,7 @@ static struct kernelcode *open_module(struct module *m)
 	return k;
 }
 
-/* "" where it is not known. */
+/* "" if it is unknown. */
 static const char *find(const struct kernelcode *k, const char *symbol, int sm)
 {
 	static char code[HASH_HEX];
@@ -358,7 +358,7 @@ static void the_same_kernel_of_two_files_is_one_if_it_is_the_same(void **state)
 	struct kernelcode *k = open_module(&m);
 	struct codes old = read_recipe(&usual);
 	assert_string_equal(find(k, "alpha", 90), code_of(&old, "alpha"));
-	assert_string_equal(find(k, "beta", 90), ""); /* which of them runs is not known */
+	assert_string_equal(find(k, "beta", 90), ""); /* it is unknown which of them runs */
 	kernelcode_free(k);
 }
 
@@ -423,7 +423,7 @@ static void a_module_without_device_code_has_no_kernels(void **state)
 
 /* ---- LZ4 -------------------------------------------------------------------------------------------------------------- */
 
-/* Whether the kernels are known of a module whose device code is this block. */
+/* Whether the kernels of a module are known whose device code is this block. */
 static bool is_read(const struct buf *packed, size_t len, size_t full_len)
 {
 	struct module m;
@@ -458,7 +458,7 @@ static void a_block_fills_exactly_what_it_says(void **state)
 	buf_fini(&file);
 }
 
-/* Device code as literals; behind it, where nobody looks, `match` and ten literals more. */
+/* Device code as literals; after it, in an unused area, `match` and ten more literals. */
 static bool is_read_before(const char *match, size_t match_len, size_t n_matched)
 {
 	struct buf file, packed;
@@ -480,14 +480,14 @@ static bool is_read_before(const char *match, size_t match_len, size_t n_matched
 	return result;
 }
 
-/* The low half of a token, how far back the match begins, and what its length goes on with. */
+/* The low half of a token, the offset of the match, and the continuation of its length. */
 static void a_block_refers_to_nothing_beyond_itself(void **state)
 {
 	(void)state;
 	assert_true(is_read_before("\x04\x01\x00", 3, 8));
 	assert_true(is_read_before("\x0f\x01\x00\xff\x05", 5, 15 + 255 + 5 + 4));
 	assert_false(is_read_before("\x04\xff\xff", 3, 8));               /* from before its beginning */
-	assert_false(is_read_before("\x0f\x01\x00\xff\xff\x05", 6, 279)); /* more than there is room for */
+	assert_false(is_read_before("\x0f\x01\x00\xff\xff\x05", 6, 279)); /* more than fits */
 	assert_false(is_read_before("\x0f\x01\x00\xff\xff\xff\xff\xff\xff", 9, 279));
 	struct buf literals; /* more than there are */
 	buf_init(&literals, 64);

@@ -1,4 +1,4 @@
-/* loadable.c: what debuggers alone read leaves the hash as it is; everything else that a file holds changes it. */
+/* loadable.c: content that only debuggers read does not change the hash; all other content of a file does. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -113,7 +113,7 @@ static void the_rest_does(void **state)
 	differs(true, "an archive behind it");
 }
 
-/* Byte by byte: whatever is loaded counts, and no file is too broken to have a hash. */
+/* Byte by byte: all loaded bytes count, and every file has a hash, however broken. */
 static void every_loaded_byte(void **state)
 {
 	FILE *f = fopen(program, "re");

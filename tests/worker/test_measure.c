@@ -1,4 +1,4 @@
-/* measure.c, acceptance.c, bench.c with a runner made of shell: what is launched, how often, and what is made of it. */
+/* measure.c, acceptance.c, bench.c with a runner made of shell: the runs, how many, and the verdicts from them. */
 #include "measure_run.h"
 #include "protocol/protocol.h"
 
@@ -96,7 +96,7 @@ static void a_slower_target_is_confirmed(void **state)
 	assert_true(stats_change_pct(s->bench.cell[1].found.typical.all.m) < -1.8);
 }
 
-/* One cell loses and one gains by far more than runs vary: neither waits for a second set. */
+/* One cell becomes slower and one faster by far more than runs vary: neither waits for a second set. */
 static void what_is_overwhelming_is_not_measured_twice(void **state)
 {
 	struct scene *s = *state;
@@ -117,7 +117,7 @@ static void what_is_overwhelming_is_not_measured_twice(void **state)
 	assert_int_equal(runs_of(s, "phases"), 2); /* or no phase would have an interval */
 }
 
-/* The same where the budget ends before four runs: the evidence is what it is. */
+/* The same where the budget ends before four runs: the evidence stays as it is. */
 static void the_budget_does_not_hide_what_is_overwhelming(void **state)
 {
 	struct scene *s = *state;
@@ -129,7 +129,7 @@ static void the_budget_does_not_hide_what_is_overwhelming(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REGRESSION);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_IMPROVEMENT);
 
-	/* without the looks a loss of four runs at most is undecided */
+	/* without interim looks a regression after four runs at most is undecided */
 	s->bench.rule.p_look = 0;
 	bench_judge(&s->bench, 1);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
@@ -239,7 +239,7 @@ static void what_a_side_does_not_do_is_passed_over(void **state)
 	check_all(s);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNSUPPORTED);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_ADDED);
-	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_FAILED); /* a function that was lost */
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_FAILED); /* a functional regression */
 	snprintf(s->bench.subject[s->bench.base].provider, sizeof s->bench.subject[0].provider, "peer");
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_REMOVED);
 	measure_all(s);
@@ -260,7 +260,7 @@ static void a_cell_that_the_reference_does_not_do_costs_it_no_other(void **state
 	assert_true(b->subject[b->n_subjects - 1].dropped);
 }
 
-/* The worker judges a cell of which noise is remembered as the daemon will. */
+/* The worker judges a cell whose noise is stored like the daemon will. */
 static void memory_yields_to_clear_runs(void **state)
 {
 	struct scene *s = *state;
@@ -358,7 +358,8 @@ static void nothing_is_faster_than_the_device(void **state)
 
 	runner(s, "pass", "timings 0.1");
 	check_all(s);
-	/* the base's 1 ms is just possible, the target's 0.1 ms is not; backward takes 2.5 times as much and is not for either */
+	/* the base's 1 ms is just possible, the target's 0.1 ms is not; backward takes 2.5 times as much and is not possible for
+	 * either */
 	s->bench.device.peak_tflops = case_flops(c) / 1e9;
 	s->bench.cell[2].open = false;
 	measure_all(s);

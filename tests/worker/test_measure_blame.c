@@ -1,6 +1,6 @@
 /*
- * measure.c, acceptance.c, runner_child.c with a runner made of shell: who is blamed when a process dies, hangs, talks
- * nonsense, forges, or slows its neighbour.
+ * measure.c, acceptance.c, runner_child.c with a runner made of shell: which side is blamed when a process dies, hangs, sends
+ * invalid records, forges them, or slows the other side.
  */
 /* Left to `make check`: takes seconds. */
 #include "measure_run.h"
@@ -21,7 +21,7 @@ static void outcomes_are_kept_and_deaths_are_not(void **state)
 	s->checks = 0;
 	assert_int_equal(start_bench(s), 0);
 	runner(s, "pass", "");
-	/* the same runner, as the cache sees it: only the death is tried again */
+	/* the same runner, with the cache: only the crash is tried again */
 	snprintf(s->bench.runner_sha, sizeof s->bench.runner_sha, "%s", "");
 	check_all(s);
 	assert_int_equal(s->checks, 2 * CELLS);
@@ -70,10 +70,10 @@ static void a_runner_that_does_nothing(void **state)
 	assert_int_equal(acceptance_run(&s->bench, &s->err), -1);
 	assert_int_equal(s->err.code, ERR_BUSY);
 	assert_string_equal(s->err.text, "the runner: exit 1 before branch code ran; last words: \"no libraries\"");
-	assert_int_equal(s->faults, 0); /* a trouble of this machine says nothing of the two sides */
+	assert_int_equal(s->faults, 0); /* a failure of this machine does not blame the two sides */
 }
 
-/* Whoever killed it, it was neither side: the job is for another time. */
+/* Neither side killed it: the job is postponed. */
 static void a_runner_that_is_killed(void **state)
 {
 	static const char *const signals[] = { "KILL", "TERM", "HUP" };
@@ -94,7 +94,8 @@ static void a_runner_that_is_killed(void **state)
 	}
 }
 
-/* Runs in which cell 1 does `end` first: $module is what stands beside the base, $n the lines that `end` has written to "ended". */
+/* Runs in which cell 1 executes `end` first: $module is the module that runs with the base, $n the lines that `end` has written
+ * to "ended". */
 static void measure_ending(struct scene *s, const char *end)
 {
 	char script[1000];
@@ -111,7 +112,7 @@ static void measure_ending(struct scene *s, const char *end)
 	measure_all(s);
 }
 
-/* Each run beside the target ends in the base's call; beside a copy of itself the base is timed. */
+/* Each run with the target ends in the base's call; with a copy of itself the base is timed. */
 static void a_target_that_ends_the_process_in_the_bases_call_is_rejected(void **state)
 {
 	static const char *const ends[] = { "kill -SEGV $$", "kill -TERM $$", "kill -KILL $$", "exit 0", "exit 7",
@@ -132,7 +133,7 @@ static void a_target_that_ends_the_process_in_the_bases_call_is_rejected(void **
 	}
 }
 
-/* Whatever the runner says of the base in a run, a check has passed. */
+/* Whatever the runner reports about the base in a run, a check has passed. */
 static void any_fault_of_the_base_beside_the_target_is_the_targets(void **state)
 {
 	static const char *const classes[] = { "crash", "abi", "unsupported", "device", "timeout" };
@@ -157,7 +158,7 @@ static void a_base_that_ends_the_process_beside_itself_is_not_comparable(void **
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
 
-/* One death of the base beside the target is no proof: it may crash now and then. */
+/* One crash of the base in a run with the target is no proof: it may crash now and then. */
 static void a_base_that_crashes_once_accuses_nobody(void **state)
 {
 	static const char *const ends[] = { "kill -SEGV $$", "kill -KILL $$", "kill -TERM $$", "exit 0" };
@@ -186,7 +187,7 @@ static void a_target_that_is_killed_in_its_own_calls_has_failed(void **state)
 	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "SIGTERM"));
 }
 
-/* The runner asks the worker to look before there is a module, and when a call is done. */
+/* The runner requests an inspection by the worker before there is a module, and when a call is done. */
 #define LOOK(role)                                                                                                               \
 	"say \"{\\\"t\\\":\\\"at\\\",\\\"run\\\":$run,\\\"cell\\\":$i,\\\"role\\\":" role                                        \
 	",\\\"step\\\":\\\"look\\\"}\"; read -r -n1 -u3 -t 60"
@@ -229,7 +230,7 @@ static void none_shown(struct oomkills *out)
 	*out = (struct oomkills){ .machine = -1, .group = -1 };
 }
 
-/* The out-of-memory killer is the machine's, and so is a kill where the system does not count its own. */
+/* The out-of-memory killer belongs to the machine, and so does a kill where the system does not count its own. */
 static void want_of_memory_is_the_machines(void **state)
 {
 	static void (*const counters[])(struct oomkills *) = { more_each_time, none_shown };
@@ -249,7 +250,7 @@ static void want_of_memory_is_the_machines(void **state)
 	}
 }
 
-/* A copy that is killed as well: something on this machine ends runners. */
+/* A copy that is killed as well: a process of this machine ends runners. */
 static void a_base_that_is_killed_beside_itself_is_the_machines(void **state)
 {
 	struct scene *s = *state;
@@ -281,7 +282,7 @@ static void lines_without_the_seal_are_not_the_runners(void **state)
 {
 	struct scene *s = *state;
 
-	/* the key alone does not help without the number */
+	/* the key alone is useless without the number */
 	runner(s, "if [ $i$role = 1target ]; then number=5; fi; pass",
 		"if [ $i = 2 ]; then echo '{\"t\":\"ping\"}' >&3; sleep 100; else timings 1.0; fi");
 	check_all(s);
@@ -345,7 +346,7 @@ static void a_run_that_dies_is_blamed_by_solo_checks(void **state)
 	check_all(s);
 	assert_int_equal(tmp_folder_write(&s->folder, "armed", "", 0644), 0);
 	measure_all(s);
-	/* the last `at` named the target; alone it was the base that died */
+	/* the last `at` named the target; alone the base crashed */
 	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_BASE);
 	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "SIGBUS"));
 	assert_int_equal(s->faults, 1);

@@ -1,4 +1,4 @@
-/* measure_next: which runs slow calls ask for, of which cells, and in which set. */
+/* measure_next: which runs slow calls require, of which cells, and in which set. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -77,7 +77,7 @@ static void play(const int *list, int n, int set, int slow)
 	}
 }
 
-/* Until nothing more is asked for, at most `most` runs. The sets in their order. */
+/* Until no more runs are requested, at most `most` runs. The sets in their order. */
 static const char *sets(int slow_first, int slow_second, int most)
 {
 	static char order[64];
@@ -98,9 +98,9 @@ static void a_loss_of_the_mean_gets_a_second_set(void **state)
 	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_REGRESSION);
 	assert_int_equal(bench_verdict(&s.bench, OTHER_FORWARD), VERDICT_REGRESSION);
 	assert_int_equal(bench_verdict(&s.bench, BACKWARD), VERDICT_UNCHANGED);
-	assert_true(s.state[BACKWARD].n_runs < s.state[FORWARD].n_runs); /* the other direction is left alone */
+	assert_true(s.state[BACKWARD].n_runs < s.state[FORWARD].n_runs); /* the other direction is not run */
 	begin();
-	const char *order = sets(3, 0, 30); /* which shows none of it */
+	const char *order = sets(3, 0, 30); /* which has no slow calls */
 	assert_non_null(strchr(order, '2'));
 	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_UNCHANGED);
 }
@@ -117,7 +117,7 @@ static void none_asks_for_none(void **state)
 	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_UNCHANGED);
 }
 
-/* Where the budget ends before a second set, or nobody asked for one, it is said and not called. */
+/* Where the budget ends before a second set, or none was requested, slow calls are reported but do not decide the verdict. */
 static void what_is_not_confirmed_is_not_called(void **state)
 {
 	struct cell_verdict v;

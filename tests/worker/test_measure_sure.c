@@ -1,10 +1,10 @@
-/* Results that are doubted: a base that is slower beside its target than alone, a target that is too fast to be true. */
+/* Results that are verified: a base that is slower with its target than alone, a target that is implausibly fast. */
 /* Left to `make check`: takes seconds. */
 #include "measure_run.h"
 
 #include "worker/internal.h"
 
-/* Alone the target takes `alone` ms and the base 1; beside each other 0.5 and 1, and so in every run. */
+/* Alone the target takes `alone` ms and the base 1; together 0.5 and 1, in every run. */
 static void beside_and_alone(struct scene *s, const char *alone)
 {
 	char check[200], process_run[200];
@@ -31,10 +31,10 @@ static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state
 	assert_non_null(strstr(
 		bench_failure(&s->bench, 1)->detail, "2 times the base's speed next to it, 1.11 times when each is alone"));
 	assert_int_equal(runs_of(s, "alone"), 12);
-	assert_int_equal(s->bench.cell[1].n_runs, s->runs); /* nobody hears of the others */
+	assert_int_equal(s->bench.cell[1].n_runs, s->runs); /* the others are not reported */
 }
 
-/* Where the target is asked once more beside the base, it lets the base fail, or end the process. */
+/* When the target is run with the base once more, it makes the base fail, or ends the process. */
 static void a_base_that_fails_when_it_is_requested_again_is_no_yardstick(void **state)
 {
 	static const char *const ends[] = { "fault base wrong", "fault base crash", "at base time; kill -SEGV $$",
@@ -80,7 +80,8 @@ static void a_check_that_errs_costs_two_runs(void **state)
 	assert_int_equal(runs_of(s, "alone"), 2);
 }
 
-/* Two threads are faster than one on an idle machine, and were launched there; now it is busy, and they are not, beside or alone. */
+/* Two threads are faster than one on an idle machine, where they were started; now it is busy, and they are not, with the base or
+ * alone. */
 static void a_machine_that_became_busy_accuses_nobody(void **state)
 {
 	struct scene *s = *state;
@@ -96,7 +97,7 @@ static void a_machine_that_became_busy_accuses_nobody(void **state)
 	assert_int_equal(s->bench.cell[1].n_runs, s->runs);
 }
 
-/* Up to `run` the target's calls take 0.5 ms, then 1, and 0.03 s by the worker's clock, as the base's. */
+/* Up to `run` the target's calls take 0.5 ms, then 1, and 0.03 s by the worker's clock, like the base's. */
 static void fast_until(struct scene *s, int process_run)
 {
 	char text[100];
@@ -144,7 +145,7 @@ static void a_machine_that_is_another_since_is_reported_not_the_target(void **st
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
 }
 
-/* The device breaks in the run that was to make sure. */
+/* The device fails in the run for verification. */
 static int lose_it(void *arg, const struct msg *m, struct fw_err *err)
 {
 	struct scene *s = arg;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Honest programs that do odd things (tests/interleave/odd), each pushed against itself: none is accused, and none fails.
+# Honest programs with unusual behaviour (tests/interleave/odd), each pushed against itself: none is accused, and none fails.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"

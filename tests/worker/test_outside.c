@@ -1,4 +1,4 @@
-/* test_outside.c - what the worker sees of a process that changes what it sees itself. */
+/* test_outside.c - what the worker sees of a process that changes its own view. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "worker/internal.h"
 #include "worker/sandbox/sandbox.h"
 
-/* A child that does `act` when told to, answers with a byte, and goes on for as long as the test does. */
+/* A child that does `act` on request, answers with a byte, and continues for as long as the test does. */
 struct child {
 	pid_t pid;
 	int talk[2];

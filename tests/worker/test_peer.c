@@ -1,4 +1,5 @@
-/* peer.c, pump.c, procs.c: a child is watched while the daemon is heard, and nothing survives the end of either. */
+/* peer.c, pump.c, procs.c: a child is watched while messages of the daemon are received, and no process survives the end of
+ * either. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>

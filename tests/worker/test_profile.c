@@ -1,6 +1,6 @@
 /*
- * A profile from the worker's side: four processes and what is believed of them, machine code always, and the target with its base's
- * configuration. Runner and nvdisasm are scripts.
+ * A profile from the worker's side: four processes and which of their records are accepted, machine code always, and the target
+ * with its base's configuration. Runner and nvdisasm are scripts.
  */
 /* Left to `make check`: takes seconds. */
 #include <math.h>
@@ -43,7 +43,7 @@ static void machine_code_says_what_differs(void **state)
 	assert_null(find(4, "\"t\":\"code\"", "\"cell\":0", NULL));
 }
 
-/* What the runner does that samples: Python. */
+/* The sampling run of the runner: Python. */
 static void sampler(const char *body)
 {
 	assert_int_equal(tmp_folder_write(&scene.folder, "sample", body, 0644), 0);
@@ -64,13 +64,13 @@ static void warps_wait_beside_the_hunks(void **state)
 	sampler(SEEN);
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
 	assert_non_null(strstr(runs(), "base 1 counters [0, 1]\nbase samples [0, 1]\ntarget samples [0, 1]\n"));
-	/* the instruction that the target has more, and what its warps wait for there */
+	/* the instruction that only the target has, and the reason why its warps wait there */
 	HAS("\"t\":\"code\"", "\"base\":\"core()\"", "+ 0010  HGMMA.64x128x16.F32.BF16 R4, R2", "<- 90.0 % gmma", "  0020  EXIT",
-		"<- 9.0 % barrier, before: 90.0 % gmma\\n"); /* the same instruction, behind it */
+		"<- 9.0 % barrier, before: 90.0 % gmma\\n"); /* the same instruction, after it */
 	HAS("\"t\":\"code\"", "\"base\":\"core()\"",
 		"\"target_stalls\":{\"samples\":1000,\"lines\":[[16,900,\"gmma\",800,\"HGMMA.64x128x16.F32.BF16 R4, R2\"],"
 		"[32,90,\"barrier\",60,\"EXIT\"],[0,10,\"selected\",10,\"HGMMA.64x128x16.F32.BF16 R4, R2\"]]}");
-	/* a kernel whose code is the same is seen too; its disassembly has no such instruction */
+	/* a kernel with unchanged code is sampled too; its disassembly has no such instruction */
 	HAS("\"t\":\"code\"", "\"base\":\"same()\"", "\"what\":\"same\"",
 		"\"base_stalls\":{\"samples\":500,\"lines\":[[48,500,\"long_scoreboard\",500,\"\"]]}");
 	HAS_NOT("\"t\":\"code\"", "\"base\":\"shape<128>()\"", "_stalls");
@@ -99,7 +99,7 @@ static void samples_that_cannot_be_had_cost_nothing_else(void **state)
 		if (profile(EVIDENCE_RANGE) != 0)
 			fail_msg("%s", scene.err.text);
 		HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"range\"", "\"why\":\"\"", cases[i].why);
-		HAS_NOT("_stalls\":{"); /* half of a comparison is none */
+		HAS_NOT("_stalls\":{"); /* half of a comparison is invalid */
 		HAS("\"t\":\"kernel\"", "\"cell\":0", "dram__bytes_read");
 	}
 }
@@ -195,7 +195,7 @@ static void counters_that_are_refused_are_not_requested_for_again(void **state)
 			"base 0 counters [0, 1]\ntarget 0 kernels [0, 1]\ntarget 1 kernels [0, 1]\nbase 1 kernels [0, 1]\nrun"),
 		runs());
 	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"code\"", "administrators only", "\"passes\":0");
-	HAS("\"t\":\"code\"", "\"base\":\"core()\"", "\"what\":\"changed\""); /* that is known all the same */
+	HAS("\"t\":\"code\"", "\"base\":\"core()\"", "\"what\":\"changed\""); /* that is known nevertheless */
 	HAS("\"t\":\"kernel\"", "\"role\":\"target\"", "\"ms\":-1", "\"values\":{}");
 }
 
@@ -208,7 +208,7 @@ static void times_are_better_than_nothing(void **state)
 	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"activity\"", "no libcupti");
 	HAS("\"t\":\"kernel\"", "\"cell\":0", "\"role\":\"target\"", "\"repeat\":1", "\"ms\":1,");
 	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"code\"");
-	HAS_NOT("\"t\":\"kernel\"", "\"cell\":1", "\"ms\":1,"); /* of one side alone they say nothing */
+	HAS_NOT("\"t\":\"kernel\"", "\"cell\":1", "\"ms\":1,"); /* of one side alone they show nothing */
 }
 
 static void one_cell_may_be_counted_and_another_not(void **state)
@@ -221,7 +221,7 @@ static void one_cell_may_be_counted_and_another_not(void **state)
 	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"code\"", "counted 1 kernels");
 	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"range\"");
 	assert_non_null(strstr(runs(), "target 1 counters [1]\nbase 1 counters [1]\n"));
-	/* half of a comparison is none */
+	/* half of a comparison is invalid */
 	HAS_NOT("\"t\":\"kernel\"", "\"cell\":0", "dram__bytes_read");
 }
 
@@ -241,7 +241,7 @@ static void a_process_that_dies_costs_its_cell(void **state)
 static void kernels_that_hang_when_they_are_counted_are_given_up(void **state)
 {
 	(void)state;
-	scene.bench.limits.run_s = 10; /* of which only the one that hangs takes all */
+	scene.bench.limits.run_s = 10; /* only the one that hangs takes all of them */
 	runner("for c in cells:\n"
 	       "    say('at', run=0, cell=c, role=role, step='count')\n"
 	       "    if c == 1 and counters: time.sleep(600)\n"
@@ -275,7 +275,7 @@ static void whoever_forges_is_not_believed(void **state)
 	HAS_NOT("\"target_config\":\"forged\"");
 }
 
-/* ---- who may end it ---------------------------------------------------------------------------------------------------- */
+/* ---- which processes may end it ---------------------------------------------------------------------------------------- */
 
 static void a_push_ends_it_at_once(void **state)
 {

@@ -1,4 +1,4 @@
-/* What ncu counts and samples for a profile where the runner cannot: a script that prints what it printed on an H200. */
+/* What ncu counts and samples for a profile where the runner cannot: a script that prints the output of ncu on an H200. */
 /* Left to `make check`: takes seconds. */
 #include <math.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 #define REFUSED "for c in cells: kernels(c, {}); end(c, 'code', 'no libcupti')\n"
 
-/* What it is called with, then a table of so many runs for the role of the module. */
+/* Its arguments, then a table of so many runs for the role of the module. */
 static void ncu(const char *table)
 {
 	struct buf text;
@@ -59,7 +59,7 @@ static void ncu_counts_where_the_runner_cannot(void **state)
 	assert_non_null(strstr(runs(), "ncu base\nncu target\nncu target\nncu base\n"));
 }
 
-/* What it prints of instructions: Python. */
+/* Its output about instructions: Python. */
 static void source(const char *body)
 {
 	assert_int_equal(tmp_folder_write(&scene.folder, "source", body, 0644), 0);
@@ -102,7 +102,7 @@ static void ncu_that_does_not_sample_says_why(void **state)
 	}
 }
 
-/* As ncu 2025.3.1 printed it on an H200, most rows left out. It has no column for waits for wgmma. */
+/* Output of ncu 2025.3.1 on an H200, most rows left out. It has no column for waits for wgmma. */
 static void a_table_of_instructions_is_read(void **state)
 {
 	static char text[16384];
@@ -118,7 +118,7 @@ static void a_table_of_instructions_is_read(void **state)
 	fclose(file);
 	if (!ncu_stalls_take(&p, text, strlen(text), &s, why, sizeof why))
 		fail_msg("%s", why);
-	assert_int_equal(s.n, 1); /* nobody was seen in the first */
+	assert_int_equal(s.n, 1); /* the first has no samples */
 	assert_string_equal(s.kernel[0].symbol_sha256, "forward");
 	assert_int_equal(s.kernel[0].n, 5);
 	const struct evidence_stall *l = s.kernel[0].line + 1;

@@ -1,12 +1,12 @@
 #!/bin/bash
-# The suites for public systems, with few and narrow heads and at their shortest length, so that the plain C kernel runs them: every cell is
-# accepted and timed, and cells that a provider does not compute are unsupported, with its reason.
+# The suites for public systems, with few and narrow heads and at their shortest length, so that the plain C kernel runs them:
+# every cell is accepted and timed, and cells that a provider does not compute are unsupported, with its reason.
 . "$(dirname "$0")/../support/tap.sh"
 worker=$bin/flopwatch-worker
 module=$tmp/kernels/build/cpu/libattention.so
 cp -r "$root/kernels" "$tmp/kernels"
 make -s -C "$tmp/kernels" DEVICE=cpu || exit 1
-cp "$module" "$tmp/other.so" && printf x >>"$tmp/other.so" # the same code, which is yet another file
+cp "$module" "$tmp/other.so" && printf x >>"$tmp/other.so" # the same code in another file
 reduced() { # suite, common, cells
 	sed "s/^common: .*/common: {$2, dtype: bf16}/" "$root/etc/suites/$1.yaml" >"$tmp/$1.yaml"
 	"$worker" compare --suite "$tmp/$1.yaml" --cells "$3" --device cpu --base "$module" --target "$tmp/other.so" --quick --json \

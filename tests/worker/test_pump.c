@@ -1,4 +1,4 @@
-/* A child is read to its end, or until a reader has seen enough. */
+/* A child's output is read to its end, or until a reader has enough. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -21,11 +21,11 @@ static int take(void *arg, const char *data, size_t len, struct fw_err *err)
 	r->bytes += len;
 	if (!r->refuses)
 		return 0;
-	assert_int_equal(pump_sleep(&(struct peer){ .in = -1, .out = -1 }, 200, err), 0); /* meanwhile the child writes on */
+	assert_int_equal(pump_sleep(&(struct peer){ .in = -1, .out = -1 }, 200, err), 0); /* meanwhile the child writes */
 	return err_set(err, ERR_PROTOCOL, "enough");
 }
 
-/* A child that writes 60,000 bytes to stdout, and then again and again to descriptor 3. */
+/* A child that writes 60,000 bytes to stdout, and then repeatedly to descriptor 3. */
 static int watch(struct reading *out, struct reading *records, struct fw_err *err)
 {
 	static const char *const argv[] = { "/bin/bash", "-c",
@@ -61,7 +61,7 @@ static void a_reader_that_has_seen_enough_is_requested_no_more(void **state)
 	assert_int_equal(watch(&out, &records, &err), -1);
 	assert_string_equal(err.text, "enough");
 	assert_int_equal(records.calls, 1);
-	assert_int_equal(out.bytes, 60000); /* last words count */
+	assert_int_equal(out.bytes, 60000); /* the last message counts */
 }
 
 int main(void)

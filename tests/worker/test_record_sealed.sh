@@ -11,6 +11,6 @@ forward good cheat_middle
 is "cheat_middle: a seal that was seen seals nothing else" "$(cell '.role, .verdict, .class')" "target rejected forged"
 like "cheat_middle: the reason is named" "$(cell .detail)" "wrote into the runner's records"
 
-# With the seed at hand it would be four times as fast as its base.
+# With access to the seed it would be four times as fast as its base.
 forward good cheat_task
 like "cheat_task: neither task nor seed is found" "$(cell '.class, .change_pct < 100')" '^ true$'

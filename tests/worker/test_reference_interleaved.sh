@@ -26,7 +26,7 @@ int main(void) {
 	return 0; }'
 later='int main(void) { FLOPWATCH("a", 1e6, 0) take(1000); FLOPWATCH("b", 1e6, 0) take(1000); FLOPWATCH("c", 1e6, 0) take(1000); return 0; }'
 n=0
-beside() { # WORD: the reference commit does this, while another commit of main is measured with it
+beside() { # TOKEN: the reference commit does this, while another commit of main is measured with it
 	n=$((n + 1))
 	echo "// $n" >>"$tmp/one/prog.c"
 	printf '%s' "$1" >"$tmp/does"

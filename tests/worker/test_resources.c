@@ -1,4 +1,4 @@
-/* What a kernel takes of a multiprocessor: which attributes of device code are read, and how many blocks that lets in. */
+/* Resources of a kernel on a multiprocessor: which attributes of device code are read, and how many blocks fit. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -75,10 +75,10 @@ static void what_the_compiler_wrote_is_read(void **state)
 	put_words(&common, 0x11, 2, (const uint32_t[]){ 2, 48 });
 	put_words(&common, 0x2f, 2, (const uint32_t[]){ 2, 168 });
 	put_words(&common, 0x12, 2, (const uint32_t[]){ 2, 808 });
-	put_words(&common, 0x2f, 2, (const uint32_t[]){ 1, 255 }); /* a part of it is not it */
+	put_words(&common, 0x2f, 2, (const uint32_t[]){ 1, 255 }); /* a substring does not match */
 	put_words(&common, 0x2f, 2, (const uint32_t[]){ 99, 255 });
 	put(&own, 1, 0x5b, 0);
-	put_words(&own, 0x77, 1, (const uint32_t[]){ 4 }); /* of tomorrow */
+	put_words(&own, 0x77, 1, (const uint32_t[]){ 4 }); /* of a future format */
 	put_words(&own, 0x05, 3, (const uint32_t[]){ 128, 3, 1 });
 	put(&own, 3, 0x19, 16);
 	put(&own, 2, 0x4c, 2);
@@ -112,7 +112,7 @@ static void what_is_not_in_the_file_is_not_known(void **state)
 	buf_init(&common, 4096);
 	buf_init(&own, 4096);
 	put_words(&own, 0x05, 3, (const uint32_t[]){ 4096, 4096, 1 });
-	put(&own, 4, 0x05, 12); /* and its value is cut off */
+	put(&own, 4, 0x05, 12); /* and its value is truncated */
 	struct resources r = read_kernel(&common, &own, HOPPER, 0);
 	assert_int_equal(r.registers, -1);
 	assert_int_equal(r.stack_bytes, -1);
@@ -121,7 +121,7 @@ static void what_is_not_in_the_file_is_not_known(void **state)
 	assert_int_equal(r.barriers, -1);
 	assert_int_equal(r.shared_bytes, 0);
 	assert_false(occupancy_of(90, &r, &o));
-	put(&own, 9, 0, 0); /* behind a format that nobody knows */
+	put(&own, 9, 0, 0); /* after an unknown format */
 	put(&own, 3, 0x19, 16);
 	assert_int_equal(read_kernel(&common, &own, HOPPER, 0).parameter_bytes, -1);
 	buf_fini(&common);
@@ -140,7 +140,7 @@ static void blocks(int sm, int registers, int threads, int64_t shared_bytes, int
 	assert_int_equal(o.warps, ctas * ((threads + 31) / 32));
 }
 
-/* What cudaOccMaxActiveBlocksPerMultiprocessor says of the same. */
+/* The values of cudaOccMaxActiveBlocksPerMultiprocessor for the same kernels. */
 static void blocks_fit_as_the_toolkit_counts_them(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* sandbox.c: what is asked for is what is given, or one line says why not. */
+/* sandbox.c: the requested isolation is applied, or one line states why not. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -72,7 +72,7 @@ static void build_arguments(void **state)
 	free(v);
 }
 
-/* Folders of the machine are there, with a way to them that nobody may go, too; others are not. */
+/* Folders of the machine are visible, also if no other user may enter their parents; others are not. */
 static void folders_that_are_shown(void **state)
 {
 	struct sandbox *s = calloc(1, sizeof *s);
@@ -198,7 +198,7 @@ static void required_without_bubblewrap_says_so(void **state)
 	free(s);
 }
 
-/* A program of ours inside: sees itself and nothing else of ours; a signal that ends it is told as 128 + n. */
+/* A program of ours inside: it sees itself and no other process of ours; a signal that ends it is reported as 128 + n. */
 static void a_program_runs_inside(void **state)
 {
 	struct sandbox *s = calloc(1, sizeof *s);
@@ -249,7 +249,7 @@ static void compilers_have_versions(void **state)
 	assert_string_equal(text, "");
 }
 
-/* The driver believes only who has it outside of user namespaces. */
+/* The driver accepts only a process that has the capability outside of user namespaces. */
 static void who_counts_keeps_one_capability(void **state)
 {
 	struct sandbox s = { .active = true, .bwrap = "/usr/bin/bwrap", .drops_root = true, .keeps_counters = true };
@@ -260,7 +260,7 @@ static void who_counts_keeps_one_capability(void **state)
 
 	(void)state;
 	sandbox_run(&s, v, "/bin/sh", false);
-	assert_int_equal(position(v, "CAP_PERFMON"), -1); /* nobody else does */
+	assert_int_equal(position(v, "CAP_PERFMON"), -1); /* no other process does */
 	sandbox_count(&s, v, "/bin/sh", false);
 	assert_int_equal(position(v, "--unshare-all"), -1);
 	assert_true(
@@ -278,7 +278,7 @@ static void who_counts_keeps_one_capability(void **state)
 	sandbox_arg(v, "id -u; grep -E '^Cap(Prm|Eff|Bnd)' /proc/self/status | cut -f2 | sort -u");
 	assert_int_equal(proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, 60000, &how, &err), 0);
 	assert_string_equal(said.data, "65534\n0000004000000000\n");
-	/* also of a program that lies where nobody else has a way to, as one of a bundle does */
+	/* also of a program in a folder that no other user may enter, such as one of a bundle */
 	char folder[] = "/tmp/flopwatch-closed-XXXXXX", program[64];
 	assert_non_null(mkdtemp(folder));
 	snprintf(program, sizeof program, "%s/bin", folder);

@@ -1,4 +1,4 @@
-/* Two modules laid side by side: which functions belong together, what is said of each, and a disassembler that misbehaves. */
+/* Two modules compared: which functions correspond, what is reported of each, and a disassembler that misbehaves. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -18,9 +18,9 @@
 
 enum { FUNCTIONS = 6 };
 
-/* A cubin of functions; `code` is a byte of the instructions of each, 0: it has none such. */
+/* A cubin of functions; `code` is a byte of the instructions of each, 0: the function is absent. */
 struct side {
-	const char *name; /* of the file, and in it, where the disassembler that is made up sees it */
+	const char *name; /* of the file, and in it, where the fake disassembler finds it */
 	const char *private_symbol;
 	char code[FUNCTIONS];
 };
@@ -90,7 +90,7 @@ static void disassembler(const char *script)
 	assert_true(!script || tmp_folder_write(&folder, "nvdisasm", script, 0755) == 0);
 }
 
-/* It knows the two files of this test, however they are named. */
+/* It knows the two files of this test by any name. */
 static void good_disassembler(void)
 {
 	char script[1000];
@@ -152,7 +152,7 @@ static void each_function_gets_its_verdict(void **state)
 	assert_int_equal(verdict(&d, "changed"), SASSDIFF_CHANGED);
 	assert_int_equal(verdict(&d, "came"), SASSDIFF_ADDED);
 	assert_int_equal(verdict(&d, "went"), SASSDIFF_REMOVED);
-	/* its name holds numbers of a file that changed */
+	/* its name contains numbers of a file that changed */
 	assert_int_equal(verdict(&d, old_side.private_symbol), SASSDIFF_SAME);
 	assert_false(sassdiff_is_same(&d));
 	sassdiff_fini(&d);
@@ -209,7 +209,7 @@ static void programs_get_json(void **state)
 	buf_fini(&text);
 }
 
-/* The verdict stays within what is known, and the reason is said. */
+/* The verdict makes no claim beyond what is known, and states the reason. */
 static void not_compared(const char *why)
 {
 	struct sassdiff d;
@@ -228,7 +228,7 @@ static void without_a_disassembler_hashes_speak(void **state)
 {
 	(void)state;
 	disassembler(NULL);
-	not_compared("nvdisasm"); /* none, or one that cannot read what this test made up */
+	not_compared("nvdisasm"); /* none, or one that cannot read the files of this test */
 }
 
 static void a_disassembler_that_fails_is_reported(void **state)
@@ -240,7 +240,7 @@ static void a_disassembler_that_fails_is_reported(void **state)
 	not_compared("SIGSEGV");
 	disassembler("#!/bin/sh\necho nothing to see\n");
 	not_compared("printed no instructions of ");
-	disassembler("#!/bin/sh\nexec cat /dev/zero\n"); /* more than anybody reads */
+	disassembler("#!/bin/sh\nexec cat /dev/zero\n"); /* more than is read */
 	not_compared("printed more than ");
 }
 

@@ -59,7 +59,7 @@ none_is_left() {
 	pgrep -af "$tmp/bin/[f]lopwatch-runner"
 	return 1
 }
-clean() { # nothing is left behind: no work folder, no process in it
+clean() { # nothing remains: no work folder, no process in it
 	is "$1: the work folder is gone" "$(ls -A "$cache" | grep -cE '^(job|trees)$')" 0
 }
 
@@ -150,7 +150,7 @@ for case in no_entry:abi wrong_abi:abi crash_plan:crash crash_run:crash exit_run
 	is "$name: nothing is timed" "$(timed) $(done_)" "0 1"
 done
 
-# ---- where a crash was ----
+# ---- where a crash happened ----
 crash_place() { jq -rs '[.[] | select(.class == "crash") | .detail] | first' "$said"; }
 project nested good
 cat >"$tmp/nested/inner.h" <<'INNER'

@@ -13,7 +13,7 @@ is "cheat_keeps_softmax: a kept softmax is caught too" "$(cell '.role, .verdict,
 like "cheat_keeps_softmax: and the reason is named" "$(cell .detail)" '^with other K and V on the same plan: d[QKV]'
 caught cheat_keeps_late good 'failed wrong' '^(between|after) the timed calls: '
 
-# On the simulated device nothing computes while it is timed, but checks do.
+# On the simulated device nothing is computed while it is timed, but checks compute.
 compare good cheat_keeps --device sim --cells '*/forward' >"$tmp/json" 2>"$tmp/err"
 is "device sim: checks are the same" "$(cell '.verdict, .class')" "failed wrong"
 

@@ -1,4 +1,5 @@
-/* sustain.c: which cells run in sustained runs, by what the sustained runs of sentinels showed. Clocks and energies as GPUs gave them. */
+/* sustain.c: which cells run in sustained runs, by the results of the sentinels' sustained runs. Clocks and energies as measured
+ * on GPUs. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -99,10 +100,10 @@ static void add_timed(int cell, const float clock[2][2], const float time[2][2],
 	m.energy_j[0] = base_j;
 	m.energy_j[1] = target_j;
 	assert_int_equal(sustain_add(&s.bench, &m, &err), 1);
-	s.state[cell].found.typical.want_set = 0; /* as if its pairs were settled */
+	s.state[cell].found.typical.want_set = 0; /* as if its pairs were stable */
 }
 
-/* The sentinels' first look, A B: a call of each side. */
+/* The first sentinel run, A B: a call of each side. */
 static void add_brief(int cell, float base_mhz, float target_mhz)
 {
 	float ms[2] = { 3000 / base_mhz, 3000 / target_mhz }, mhz[2] = { base_mhz, target_mhz };
@@ -122,7 +123,7 @@ static void add_brief(int cell, float base_mhz, float target_mhz)
 	s.state[cell].found.typical.want_set = 0;
 }
 
-/* Times as the clocks make them, which is how they are where nothing but the clock moves. */
+/* Times that follow the clocks, as they do where nothing but the clock changes. */
 static void add(int cell, const float base[2], const float target[2], double base_j, double target_j)
 {
 	const float clock[2][2] = { { base[0], base[1] }, { target[0], target[1] } };
@@ -141,7 +142,7 @@ static void sentinels_are_the_longest(void **state)
 		assert_false(sustain_wants(&s.bench, i, 1));
 }
 
-/* Of a comparison over several devices each class is looked at on one; what came of it the daemon says. */
+/* Of a comparison over several devices each class has sentinel runs on one; the daemon passes on their result. */
 static void what_is_looked_at_elsewhere_has_no_sentinel(void **state)
 {
 	int list[CELLS], set;
@@ -160,7 +161,8 @@ static void what_is_looked_at_elsewhere_has_no_sentinel(void **state)
 	begin();
 }
 
-/* One kernel twice, on two H100: those of 80 sustained runs whose sides lay furthest apart, beside how far two of one side did, but one. */
+/* One kernel twice, on two H100: of 80 sustained runs those whose sides differed most, with the second largest difference within
+ * one side. */
 static void a_wandering_clock_is_nobodys(void **state)
 {
 	static const float base[][2] = { { 1546, 1552 }, { 1540, 1568 }, { 1561, 1560 }, { 1561, 1561 }, { 1544, 1548 },
@@ -204,7 +206,7 @@ static void two_runs_have_to_agree(void **state)
 	begin();
 }
 
-/* Somebody else was on the device: nothing was seen, neither of the branch nor of its being harmless. */
+/* Another process used the device: there is no evidence that the branch has an effect, nor that it has none. */
 static void a_first_look_that_was_spoiled_is_repeated(void **state)
 {
 	struct msg_cell m = { .process_run = 1, .set = 1, .cell = FORWARD_DENSE, .series = SERIES_SUSTAINED };
@@ -237,7 +239,7 @@ static void a_first_look_is_short(void **state)
 	add_brief(FORWARD_DENSE, 1665, 1635);
 	assert_int_equal(s.state[FORWARD_DENSE].leans, 1);
 	s.bench.set_begun[1] = true;
-	assert_true(sustain_wants(&s.bench, FORWARD_DENSE, 1)); /* and what is held against it is not */
+	assert_true(sustain_wants(&s.bench, FORWARD_DENSE, 1)); /* and its reference is not */
 	assert_int_equal(sustain_rounds(&s.bench, 1), 2);
 	assert_int_equal(sustain_rounds(&s.bench, 2), 2);
 	begin();
@@ -260,7 +262,8 @@ static void energy_counts_where_it_is_known(void **state)
 	begin();
 }
 
-/* K and V evicted first from L2, as an H200 at its power limit ran it: clocks 8 and 7 % lower, and sustained runs of one side up to 5 % apart. */
+/* K and V evicted first from L2, as measured on an H200 at its power limit: clocks 8 and 7 % lower, and sustained runs of one
+ * side up to 5 % apart. */
 static void a_large_loss_is_seen_through_the_wandering(void **state)
 {
 	static const float base[2][2] = { { 1376, 1405 }, { 1366, 1415 } }, target[2][2] = { { 1300, 1270 }, { 1331, 1268 } };
@@ -272,7 +275,7 @@ static void a_large_loss_is_seen_through_the_wandering(void **state)
 	begin();
 }
 
-/* Clocks that were read beside the calls wander and tell nothing, but sustained runs lose what pairs do not. */
+/* Clocks that were read next to the calls drift and show nothing, but sustained runs show a regression that pairs do not. */
 static void times_count_beside_the_pairs(void **state)
 {
 	static const float wandering[2][2] = { { 1575, 1650 }, { 1531, 1600 } },

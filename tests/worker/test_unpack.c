@@ -1,4 +1,4 @@
-/* unpack.c against archives that are good, broken and hostile: what comes out, and that nothing comes out beside it. */
+/* unpack.c with archives that are good, broken and hostile: the unpacked files, and that none is outside the folder. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -138,7 +138,7 @@ static void refuse_entry(struct scene *s, const char *name, char type, const cha
 		fail_msg("\"%s\" does not say \"%s\"", s->err.text, words);
 }
 
-/* What systemd's RestrictSUIDSGID does to a worker: openat2 is answered as if the kernel had none. */
+/* The effect of systemd's RestrictSUIDSGID on a worker: openat2 fails as if the kernel did not have it. */
 static int forbid_openat2(void)
 {
 	struct sock_filter lines[] = {
@@ -274,7 +274,7 @@ static void broken_archives_are_refused(void **state)
 	assert_int_equal(unpack(s, "/x"), -1);
 }
 
-/* Every byte of a good archive changed in turn: refused or unpacked, and always inside. */
+/* Every byte of a good archive changed, one at a time: refused or unpacked, and always inside. */
 static void no_mutation_escapes(void **state)
 {
 	struct scene *s = *state;

@@ -7,7 +7,7 @@ sed -i 's/^seed:/decide: call\nseed:/' "$tmp/suite.yaml"
 
 caught cheat_bound good 'failed wrong' '^between the timed calls: '
 
-# A gain of bind alone is one, and the audit has it, too.
+# A gain of bind alone counts, and the audit measures it, too.
 forward slow_bind good
 is "a target that binds sooner is far faster, and believed" "$(cell '.class, .change_pct > 100')" " true"
 

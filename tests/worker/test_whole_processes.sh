@@ -1,5 +1,6 @@
 #!/bin/bash
-# Programs that are not interleaved: the calls before a process is stable are no part of its time, and the effect of its clock is removed.
+# Programs that are not interleaved: the calls before a process is stable are excluded from its time, and the effect of its clock
+# is removed.
 # Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
@@ -31,7 +32,7 @@ like "how much is left out is said" "$(notes)" \
 is "about half of them" "$(notes | sed -nE 's/.*most of warms.up, ([0-9]+) of ([0-9]+)$/\1 \2/p' | awk '{ print ($1 * 16 / $2 >= 4 && $1 * 16 / $2 <= 8) }')" 1
 stop_daemon TERM
 
-# ---- several results of one name, and another number of them: the verdict is no word about the other rows alone
+# ---- several results of the same name, in different numbers: the verdict does not depend on the other rows only
 results() { # TIMES of results of one name, and a constant row: a benchmark that prints hyperfine's JSON
 	local list='{"command":"steady","times":[0.001,0.001,0.001]}' ms
 	for ms in "$@"; do list+=",{\"command\":\"twin\",\"times\":[0.00$ms,0.00$ms,0.00$ms]}"; done
