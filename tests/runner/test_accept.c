@@ -1,4 +1,4 @@
-/* The reference against hand-made cases, and what the acceptance accepts, rejects and says. */
+/* The reference compared with hand-made cases, and what the acceptance accepts, rejects and reports. */
 /* Left to `make check`: takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static struct reference reference_of(const struct attention_run *r, struct refer
 	return ref;
 }
 
-/* Whole check of the buffers as they are. */
+/* Complete check of the current buffers. */
 static struct accept_result judge(const struct attention_run *r, double visits)
 {
 	struct fw_err err = { 0 };
@@ -192,7 +192,7 @@ static void gradients_match_differences(void **state)
 				x[t][at] = kept - step;
 				double down = loss(&r, x[0], x[1], x[2]);
 				x[t][at] = kept;
-				/* O is rounded to bf16, so delta is a little off: hence not 1e-6. */
+				/* O is rounded to bf16, so delta is slightly off: hence not 1e-6. */
 				assert_true(fabs((up - down) / (2 * step) - tensor->exact[p * D + j]) < 0.05);
 			}
 	}
@@ -304,7 +304,7 @@ static void names_the_wrong_element(void **state)
 	run_fini(&r);
 }
 
-/* A lost block changes late rows only by little in absolute terms; the norm of the whole tensor barely moves. */
+/* A missing block changes late rows only by little in absolute terms; the norm of the whole tensor barely changes. */
 static void a_lost_block_shows(void **state)
 {
 	(void)state;
@@ -386,7 +386,7 @@ static int read_fails(void *arg, int slot, int64_t first, size_t n, void *out, s
 	return err_set(err, ERR_IO, "no such tensor today");
 }
 
-/* Few large errors of naive code must not pay for many small ones: only the share of elements that miss tells. */
+/* A few large errors of naive code must not hide many small ones: only the fraction of wrong elements shows them. */
 static void many_small_misses_show(void **state)
 {
 	enum { POSITIONS = 64, EARLY = 8, WIDTH = 64 };

@@ -1,4 +1,4 @@
-/* Mode check: good modules pass with their work told; each way of being wrong has its class and its words. */
+/* Mode check: good modules pass and their work is reported; each error has its class and its message. */
 /* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,12 +39,12 @@ static void good_ones_pass(void **state)
 	for (int i = 0; i < r.n; i++) {
 		if (r.record[i].t != MSG_WORK)
 			continue;
-		work += r.record[i].u.work.taken_bytes < 0; /* told again with what a call took */
+		work += r.record[i].u.work.taken_bytes < 0; /* reported again with the time of a call */
 		assert_true(r.record[i].u.work.flops_issued > 0);
 		assert_true(r.record[i].u.work.phases & FW_RUN);
 		const struct msg_work *w = &r.record[i].u.work;
 		bool blocks = w->cell == index[4] || w->cell == index[5];
-		assert_int_equal(w->mask_blocks, blocks ? 3 * 3 : 0); /* 48 tokens in blocks of 16, half of them kept */
+		assert_int_equal(w->mask_blocks, blocks ? 3 * 3 : 0); /* 48 tokens in blocks of 16, half of them retained */
 		assert_int_equal(w->mask_kept, blocks ? 3 : 0);
 		int64_t query = 48 * 2 * 16 * 2, key = query / 2, lse = 48 * 2 * 4, bits = 3 * 4;
 		bool backward = w->cell % 2 == 1, varlen = w->cell == index[2] || w->cell == index[3];
@@ -76,7 +76,7 @@ static void every_pattern_is_right_and_a_wrong_one_is_seen(void **state)
 			fail_msg(
 				"%s: %s", cell[i].key, find_check(&r, index[i]) ? find_check(&r, index[i])->detail : "no record");
 	run_result_fini(&r);
-	/* keeps the lists of the first mask that it saw */
+	/* caches the lists of the first mask that it saw */
 	run = small_run(RUN_CHECK, "cpu", one_mask, 1, cell, index, 2 * PATTERNS);
 	run_task(&run, &r);
 	for (int i = 0; i < 2 * PATTERNS; i += 2) {
@@ -214,7 +214,7 @@ static void what_a_search_tried_is_reported(void **state)
 	const struct tried *t = &work_reported(&r)->tried;
 	assert_int_equal(t->of, 9);
 	assert_int_equal(t->n, 9);
-	assert_string_equal(t->config[0].config, "TILE=0"); /* the fastest first, what does not run last */
+	assert_string_equal(t->config[0].config, "TILE=0"); /* the fastest first, failed ones last */
 	assert_true(t->config[0].ms == 1 && t->config[7].ms == 1.14);
 	assert_string_equal(t->config[8].config, "TILE=8");
 	assert_true(t->config[8].ms == 0);
@@ -263,7 +263,7 @@ static void a_search_is_not_reported_of_one_that_is_pinned(void **state)
 	run_result_fini(&r);
 }
 
-/* Whoever holds the task by another number, as the sandbox's first process does, holds an empty file. */
+/* A process that has the task under another number, as the sandbox's first process does, has an empty file. */
 static void a_task_is_taken_away(void **state)
 {
 	const char *const modules[] = { "good" };

@@ -1,4 +1,4 @@
-/* Counters as a library tells them that a test has written: replays, ranges, and what goes wrong at each of its functions. */
+/* Counters reported by a library that a test controls: replays, ranges, and failures of each of its functions. */
 /* Left to `make check`: loads test modules. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@ static const char *const names[] = { "gpu__time_duration.sum", "dram__bytes_read
 enum { NAMES = 3 };
 static int context;
 
-/* The whole of it, without the calls in between. */
+/* All steps, without the calls in between. */
 static int collect(struct counter *c, struct fw_err *err)
 {
 	int result = counter_open(c, &context, 0, 4, names, NAMES, err);
@@ -42,7 +42,7 @@ static void a_call_is_replayed_until_all_is_counted(void **state)
 	assert_int_equal(c.ranges, 2);
 	assert_int_equal(counter_read(&c, 1, value, &err), 0);
 	assert_true(value[0] == 1000 && value[2] == 1002);
-	assert_int_equal(fake->add_calls, 1); /* all metrics at once: apart they take more replays */
+	assert_int_equal(fake->add_calls, 1); /* all metrics at once: separately they take more replays */
 	assert_int_equal(fake->range_mode, CUPTI_AUTO_RANGE);
 	assert_int_equal(fake->replay_mode, CUPTI_USER_REPLAY);
 	counter_close(&c);
@@ -73,7 +73,7 @@ static void every_function_may_fail(void **state)
 		struct fw_err err = { 0 };
 		struct counter c;
 		fresh_fake(NULL);
-		fake_fails(functions[i], 35); /* privileges may be refused late */
+		fake_fails(functions[i], 35); /* missing privileges may be reported late */
 		assert_int_equal(collect(&c, &err), -1);
 		assert_int_equal(err.code, ERR_UNSUPPORTED);
 		assert_non_null(strstr(err.text, functions[i]));
@@ -108,7 +108,7 @@ static void people_are_reported_what_to_change(void **state)
 		assert_int_equal(collect(&c, &err), -1);
 		assert_non_null(strstr(err.text, expected[i].words));
 		assert_null(strchr(err.text, '\n'));
-		assert_true(strlen(err.text) < 400); /* it fits a record */
+		assert_true(strlen(err.text) < 400); /* it fits into a record */
 		counter_close(&c);
 	}
 }

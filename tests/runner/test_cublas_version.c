@@ -1,4 +1,4 @@
-/* The version of cuBLAS, where it is installed; and the way to the daemon of what is around a device. */
+/* The version of cuBLAS, where it is installed; and how the environment of a device is sent to the daemon. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* The version of cuDNN, asked of a library that stands in for it (tests/modules/fake_cudnn.c), and its way to the daemon. */
+/* The version of cuDNN, read from a library that stands in for it (tests/modules/fake_cudnn.c), and how it is sent to the
+ * daemon. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -24,7 +25,7 @@ static void the_library_is_requested(void **state)
 	assert_true(is_here ? strncmp(version, "9.", 2) == 0 && strspn(version, "0123456789.") == strlen(version) : !version[0]);
 	if (real) {
 		dlclose(real);
-		return; /* what stands in for it cannot take its place */
+		return; /* the stand-in cannot replace it */
 	}
 	void *fake = dlopen("build/tests/modules/fake_cudnn.so", RTLD_NOW | RTLD_LOCAL);
 	assert_non_null(fake);
@@ -33,7 +34,7 @@ static void the_library_is_requested(void **state)
 	dlclose(fake);
 }
 
-/* A hello of a worker that knows it, and of one that was built before it was asked for. */
+/* A hello of a worker that sends it, and of one that was built before it was requested. */
 static void hello_carries_it(void **state)
 {
 	static const char device[] = "{\"kind\":\"cuda\",\"uuid\":\"GPU-1\",\"name\":\"n\",\"driver\":\"d\",\"toolkit\":\"t\"%s}";

@@ -1,4 +1,5 @@
-/* The names of our counters and their replays against the real library, whose host half needs no GPU; skipped where it is not installed. */
+/* The names of our counters and their replays with the real library, whose host functions need no GPU; skipped where it is not
+ * installed. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -80,8 +81,8 @@ static void names_that_do_not_exist_are_left_out(void **state)
 }
 
 /*
- * A sampler has a name of its own for two of the stalls that counters name, and says each again for samples at which no warp issued. The library
- * names them on a GPU alone, so they are those that one told.
+ * A sampler has its own names for two of the stalls that counters name, and reports each again for samples at which no warp
+ * issued. The library names them only on a GPU, so these were recorded on one.
  */
 static void stalls_of_samples_are_those_of_counters(void **state)
 {
@@ -125,7 +126,7 @@ static void the_library_has_the_sampler_and_the_tracer(void **state)
 	assert_non_null(activity->next);
 }
 
-/* Our declarations are those of the toolkit. */
+/* Our declarations match those of the toolkit. */
 static void structs_are_those_of_the_header(void **state)
 {
 	(void)state;

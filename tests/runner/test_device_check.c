@@ -1,4 +1,4 @@
-/* Readings of a device: what voids times, how two are merged, and how a test writes them down. */
+/* Readings of a device: which of them void times, how two are merged, and how a test writes them. */
 /* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void reasons_that_void_times(void **state)
 	device_check_unknown(&g);
 	assert_false(device_check_discards(&g, why));
 	assert_string_equal(why, "");
-	g.reasons = DEVICE_CHECK_POWER_CAP | 0x1; /* idle and power cap are everyday */
+	g.reasons = DEVICE_CHECK_POWER_CAP | 0x1; /* idle and power cap are normal */
 	g.temp_c = 95;
 	g.foreign = 0;
 	assert_false(device_check_discards(&g, why));
@@ -130,14 +130,14 @@ static void a_bad_pass_is_taken_again(void **state)
 	assert_int_equal(m->redo, 2);
 	assert_false(device_check_discards(&m->device_check, why));
 	run_result_fini(&r);
-	process_run("reasons=0x40", &r); /* three times, then told as it is */
+	process_run("reasons=0x40", &r); /* three times, then reported as it is */
 	m = find_series(&r, 10, SERIES_DEVICE, "");
 	assert_int_equal(m->redo, 3);
 	assert_true(device_check_discards(&m->device_check, why));
 	run_result_fini(&r);
 }
 
-/* A runner whose device is lost ends with its process, and leaves what it has to that end. Here the process goes on. */
+/* A runner whose device is lost ends with its process, without cleanup. Here the process continues. */
 static void expect_leaks(bool expected)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -174,7 +174,7 @@ static void questions_about_the_device(void **state)
 		{ RUN_HEALTH_CHECK, "cpu", "", true },
 		{ RUN_HEALTH_CHECK, "sim", "at=health_check lost=1", false },
 		{ RUN_HEALTH_CHECK, "sim", "at=health_check pass=1 xid=79", false },
-		{ RUN_HEALTH_CHECK, "sim", "at=health_check foreign=2", true }, /* who shares a device does not make it unfit */
+		{ RUN_HEALTH_CHECK, "sim", "at=health_check foreign=2", true }, /* another process does not make it unfit */
 		{ RUN_HEALTH_CHECK, "sim", "at=health_check foreign=2 reasons=0x40", false },
 		{ RUN_HEALTH_CHECK, "cuda:99", "", false },
 		{ RUN_IDLE, "sim", "", true },
@@ -205,7 +205,7 @@ static void leftovers_are_named(void **state)
 	(void)state;
 	struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
-	expect_leaks(true); /* that is what the module is there for */
+	expect_leaks(true); /* the purpose of the module */
 	run_task(&run, &r);
 	expect_leaks(false);
 	for (int i = 0; i < r.n; i++) {

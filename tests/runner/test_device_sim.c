@@ -1,4 +1,4 @@
-/* The simulated device: its clock moves by work alone, with noise that the seed and the number of the call decide. */
+/* The simulated device: its clock advances by work alone, with noise determined by the seed and the number of the call. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -100,7 +100,7 @@ static void noise_is_that_of_a_gpu(void **state)
 	}
 	double sd = sqrt(squares / CALLS - sum / CALLS * (sum / CALLS));
 	assert_true(sd > 0.003 && sd < 0.05);
-	assert_true(near < far); /* neighbours share the clock of the moment */
+	assert_true(near < far); /* adjacent calls share the current clock */
 }
 
 static void only_work_and_scrub_pass_time(void **state)
@@ -116,7 +116,7 @@ static void only_work_and_scrub_pass_time(void **state)
 	assert_int_equal(ops->wait(d, &err), 0);
 	assert_true(!(ops->host_us(d) > start));
 	assert_int_equal(ops->mark(d, 3, &err), 0);
-	ops->work(d, &(struct device_work){ 0 }); /* even nothing takes its nanosecond */
+	ops->work(d, &(struct device_work){ 0 }); /* even empty work takes a nanosecond */
 	assert_int_equal(ops->mark(d, 4, &err), 0);
 	assert_true((double)ops->elapsed_ms(d, 3, 4) > 0);
 	assert_int_equal(ops->wait(d, &err), 0);

@@ -1,4 +1,4 @@
-/* Whether a plan runs what it was handed: every word of it, in whatever order. */
+/* Whether a plan runs the configuration that was passed in: every token of it, in any order. */
 #include "runner/internal.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* What a module leaves behind in its process is found, told once each, and gone; what was there before stays. */
+/* State that a module leaves in its process is found, reported once, and removed; earlier state is preserved. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -75,7 +75,7 @@ static void a_signal_on_its_way_is_dropped_with_its_handler(void **state)
 	sigemptyset(&one);
 	sigaddset(&one, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &one, NULL);
-	raise(SIGUSR1); /* pending, and deadly as soon as nobody handles it */
+	raise(SIGUSR1); /* pending, and deadly without a handler */
 	find(&s);
 	assert_non_null(strstr(reported, "the handler of signal 10"));
 	assert_string_equal(find(&s), "");
@@ -91,7 +91,7 @@ static void timers_are_stopped(void **state)
 	(void)state;
 	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &ours), 0);
 	hoststate_take(&s);
-	if (s.n_timers == 0) { /* this kernel does not tell */
+	if (s.n_timers == 0) { /* this kernel does not report it */
 		timer_delete(ours);
 		skip();
 	}
@@ -121,7 +121,7 @@ static void the_thread_keeps_its_cores(void **state)
 	assert_true(CPU_EQUAL(&now, &s.cores));
 }
 
-/* A child of the test changes what only a privileged one may change back. */
+/* A child of the test changes what only a privileged process may change back. */
 static void what_cannot_be_set_back_is_reported(void **state)
 {
 	int status;
@@ -140,7 +140,7 @@ static void what_cannot_be_set_back_is_reported(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* As a runner: nobody else's children are there. */
+/* As in a runner: there are no children of another process. */
 static int as_a_runner(int (*test)(void))
 {
 	int status;
@@ -166,7 +166,7 @@ static int ends_what_is_left(void)
 	if (hoststate_end_children() != child || hoststate_end_children() != 0)
 		return 2;
 	if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
-		return 3; /* it is still theirs to wait for */
+		return 3; /* the other process must still wait for it */
 	between = fork();
 	if (between == 0) {
 		if (fork() == 0)
@@ -176,7 +176,7 @@ static int ends_what_is_left(void)
 	}
 	if (waitpid(between, NULL, 0) != between)
 		return 4;
-	if (hoststate_end_children() <= 0) /* its parent has gone, and it is ours */
+	if (hoststate_end_children() <= 0) /* its parent has exited, and it is ours */
 		return 5;
 	return hoststate_end_children() != 0 ? 6 : 0;
 }
@@ -194,7 +194,7 @@ static int spares_what_has_ended(void)
 	return waitid(P_PID, (id_t)child, &about, WEXITED) == 0 && about.si_status == 7 ? 0 : 3;
 }
 
-/* A signal that another thread was chosen to take, and could not yet: the measuring thread does not see it as pending. */
+/* A signal that another thread was chosen to receive, and could not yet: the measuring thread does not see it as pending. */
 static void *set_back_while_it_waits(void *arg)
 {
 	struct hoststate s;
@@ -259,7 +259,7 @@ static int finds_threads_without_their_first(void)
 	if (child == 0) {
 		if (pthread_create(&thread, NULL, pause_for_ever, NULL) != 0)
 			_exit(1);
-		syscall(SYS_exit, 0); /* of the first thread alone */
+		syscall(SYS_exit, 0); /* of the first thread only */
 	}
 	for (int i = 0; i < 500 && !has_become(child, 'Z'); i++)
 		usleep(10000);
@@ -268,7 +268,7 @@ static int finds_threads_without_their_first(void)
 	return waitid(P_PID, (id_t)child, &about, WEXITED) == 0 && hoststate_end_children() == 0 ? 0 : 2;
 }
 
-/* ... in a process that has no alarm, which would be found, too. */
+/* ... in a process without an alarm, which would be found, too. */
 static void take_quietly(struct hoststate *s)
 {
 	alarm(0);
@@ -286,14 +286,14 @@ static int tells_of_filters(void)
 	if (!strstr(find(&s), "which system calls it may make (seccomp) (stays)"))
 		return 2;
 	hoststate_take(&s);
-	if (strcmp(find(&s), "") != 0) /* what was there before stays */
+	if (strcmp(find(&s), "") != 0) /* earlier state is preserved */
 		return 3;
 	if (filters_refuse(SYS_waitid, ECHILD) != 0)
 		return 77;
 	return strcmp(find(&s), "which system calls it may make (seccomp) (stays)") == 0 ? 0 : 4;
 }
 
-/* The one that counts filters is refused its file. */
+/* The process that counts filters may not open its file. */
 static int tells_of_what_hides_itself(void)
 {
 	struct hoststate s;

@@ -1,4 +1,4 @@
-/* GPUs that are cut into instances: who is listed, described, found and read (tests/modules/fake_nvml.c). */
+/* GPUs that are partitioned into instances: which are listed, described, found and read (tests/modules/fake_nvml.c). */
 /* Left to `make check`: loads test modules. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static int forget(void **state)
 	return unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
-/* What CUDA would do: it sees what it was shown when it was first called. */
+/* The behaviour of CUDA: it sees the devices that were visible at its first call. */
 static int describe(int index, struct msg_device *out, struct fw_err *err)
 {
 	memset(out, 0, sizeof *out);
@@ -113,7 +113,7 @@ static void one_is_found_by_number_and_name(void **state)
 	assert_int_equal(mig_enter(&names, 1, &err), 0);
 	assert_true(mig_own(own, sizeof own));
 	assert_string_equal(own, "MIG-fake-2");
-	mig_names(&names); /* from then on there is nothing else */
+	mig_names(&names); /* from then on there are no others */
 	assert_int_equal(names.n, 1);
 	assert_int_equal(mig_find(&names, "MIG-fake-2"), 0);
 	setenv("CUDA_VISIBLE_DEVICES", "MIG-fake-1,MIG-fake-2", 1);
@@ -149,7 +149,7 @@ static void an_instance_has_its_own_processes_and_its_gpus_clock(void **state)
 	fake->n_processes = 3;
 	nvml_read("MIG-fake-2", &r);
 	assert_true(r.sm_mhz == 1455 && r.ecc == 3 && r.reasons == 4);
-	assert_true(r.power_w < 0 && r.energy_j < 0); /* all instances' together */
+	assert_true(r.power_w < 0 && r.energy_j < 0); /* sum over all instances */
 	assert_true(nvml_energy_j("MIG-fake-2") < 0);
 	assert_int_equal(nvml_compute_pids("MIG-fake-2", pid, NVML_PIDS_MAX), 1);
 	assert_int_equal(pid[0], 102);

@@ -1,4 +1,4 @@
-/* Loading kernel libraries: what is accepted, what is refused and in which words. */
+/* Loading kernel libraries: what is accepted, what is refused and with which messages. */
 /* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void a_good_one(void **state)
 	module_close(&m);
 }
 
-/* It is accepted, counted and timed beside one of today's. */
+/* It is accepted, counted and timed next to a current one. */
 static void one_of_abi_1(void **state)
 {
 	static const char *const both[] = { "good", "abi_1" }, *const old[] = { "abi_1" };
@@ -84,7 +84,7 @@ static void one_of_abi_1(void **state)
 	run_result_fini(&result);
 }
 
-/* ABI 1 has attention alone. */
+/* ABI 1 has only attention. */
 static void abi_1_has_no_other_family(void **state)
 {
 	struct module m;

@@ -30,7 +30,7 @@ static void driver_and_library_agree(void **state)
 	(void)state;
 	nvml_driver(version, sizeof version);
 	assert_true((nvml_open() == 0) == (version[0] != '\0'));
-	assert_int_equal(nvml_open(), nvml_open()); /* looked for once */
+	assert_int_equal(nvml_open(), nvml_open()); /* searched for once */
 }
 
 static void listed_gpus_can_be_read(void **state)

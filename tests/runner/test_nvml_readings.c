@@ -1,4 +1,4 @@
-/* What is read from a driver's library, with one that a test fills (tests/modules/fake_nvml.c). */
+/* Readings from a driver's library, with one that a test controls (tests/modules/fake_nvml.c). */
 /* Left to `make check`: loads test modules. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ static void a_clock_while_something_computes(void **state)
 	assert_true(nvml_busy_mhz(gpu) < 0); /* cannot be read */
 	fake->sm_mhz = 1455;
 	assert_true(nvml_busy_mhz(gpu) == 1455);
-	fake->busy_pct = 20; /* what it idles at is nobody's clock */
+	fake->busy_pct = 20; /* its idle clock belongs to no process */
 	assert_true(nvml_busy_mhz(gpu) < 0);
 	assert_true(nvml_busy_mhz("GPU-other") < 0);
 }
@@ -91,7 +91,7 @@ static void processes_but_for_mps_servers(void **state)
 	fake->mps_server = 402;
 	assert_int_equal(nvml_compute_pids(gpu, pid, NVML_PIDS_MAX), 3);
 	assert_true(pid[0] == 400 && pid[1] == 0 && pid[2] == 403);
-	fake->n_processes = NVML_PIDS_MAX + 1; /* more than anybody listed: still somebody */
+	fake->n_processes = NVML_PIDS_MAX + 1; /* more processes than were listed: still another process */
 	assert_int_equal(nvml_compute_pids(gpu, pid, NVML_PIDS_MAX), NVML_PIDS_MAX);
 	fake->no_list = 1;
 	assert_int_equal(nvml_compute_pids(gpu, pid, NVML_PIDS_MAX), -1);
@@ -105,8 +105,8 @@ static void ourselves_among_processes(void **state)
 	assert_int_equal(nvml_own_pid(31, few, 2, with_us, 3), 31);
 	assert_int_equal(nvml_own_pid(31, few, 0, with_us, 3), 31);
 	assert_int_equal(nvml_own_pid(31, few, 2, with_host_number, 3), 90210);
-	assert_int_equal(nvml_own_pid(31, few, 2, two_more, 4), 0); /* somebody else came meanwhile */
-	assert_int_equal(nvml_own_pid(31, few, 2, few, 2), 0);      /* a container is not told about itself */
+	assert_int_equal(nvml_own_pid(31, few, 2, two_more, 4), 0); /* another process came meanwhile */
+	assert_int_equal(nvml_own_pid(31, few, 2, few, 2), 0);      /* a container does not see itself */
 	assert_int_equal(nvml_own_pid(31, namesake, 2, namesake_and_us, 3), 90210);
 	assert_int_equal(nvml_own_pid(31, few, -1, with_us, 3), 0);
 	assert_int_equal(nvml_own_pid(31, few, 2, with_us, -1), 0);
@@ -118,7 +118,7 @@ static void xids_since_the_last_look(void **state)
 	fake->n_events = 1;
 	fake->event_kind[0] = 8;
 	fake->event_data[0] = 79;
-	assert_int_equal(nvml_xid(gpu), 0); /* begins to listen: what was before is not ours */
+	assert_int_equal(nvml_xid(gpu), 0); /* begins to listen: earlier events are not ours */
 	fake->n_events = 2;
 	fake->event_kind[1] = 0x10; /* a change of clocks */
 	fake->event_data[1] = 5;

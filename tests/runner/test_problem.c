@@ -1,4 +1,4 @@
-/* A cell's buffers: which exist, what they hold, and whether a write into an input is noticed. */
+/* A cell's buffers: which exist, their contents, and whether a write into an input is detected. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static int close_device(void **state)
 	return 0;
 }
 
-/* Layer normalisation whose author left the strides to "all 0: row-major". */
+/* Layer normalisation whose author left the strides at "all 0: row-major". */
 static struct family bare;
 const struct family *__real_family_find(const char *name);
 const struct family *__wrap_family_find(const char *name);
@@ -126,7 +126,7 @@ static int make_forward(struct problem *p, int o, int lse, bool second)
 	return problem_copy_forward(p, second, &err) == 0 ? problem_sum_forward(p, second, &err) : -1;
 }
 
-/* Row i is row (i + by) of what the tensor was filled with. */
+/* Row i is row (i + by) of the tensor's original contents. */
 static void assert_rolled(const struct problem *p, int slot, int by)
 {
 	const struct problem_slot *s = &p->slot[slot];
@@ -173,7 +173,7 @@ static void inputs_are_arranged_and_watched(void **state)
 	problem_close(&p);
 }
 
-/* Every copy that inputs are restored from, of either forward, and nothing else. */
+/* Every copy from which inputs are restored, of either forward, and nothing else. */
 static void a_changed_copy_is_found(void **state)
 {
 	const int32_t length[] = { 10, 6 };
@@ -239,7 +239,7 @@ static void second_masks_have_equal_sizes(void **state)
 	assert_memory_equal(p.slot[FW_BLOCK_BITS].data, p.slot[FW_BLOCK_BITS].laid, sizeof bits);
 	problem_close(&p);
 
-	for (int i = 0; i < PATTERNS * 40; i++) { /* whatever a pattern leaves to be drawn */
+	for (int i = 0; i < PATTERNS * 40; i++) { /* however few blocks a pattern leaves to be drawn */
 		struct cell c = small_cell(FW_BLOCKS, DIRECTION_FORWARD, 1, many);
 		uint32_t before[12 * 6];
 		attention_of(&c)->pattern = (enum pattern)(i % PATTERNS);
@@ -291,7 +291,7 @@ static void the_name_of_the_inputs_follows_them(void **state)
 	problem_close(&p);
 }
 
-/* Rows roll by their stride: without one the runner would be killed by a division, and that told as a module's crash. */
+/* Rows shift by their stride: without one the runner would be killed by a division by zero, reported as a crash of the module. */
 static void a_family_without_strides_is_reported_so(void **state)
 {
 	const struct fw_layernorm shape = { sizeof shape, 4, 40, 1e-5f };

@@ -104,7 +104,7 @@ run time cpu good good
 ok "on the CPU times are its own, without a clock" records '[.[] | select(.t == "cell" and .series == "device")] |
 	length == 2 and all(all(.ms.base[]; . > 0) and (has("mhz") | not))'
 
-# Modules by descriptor, as the worker hands them over.
+# Modules by descriptor, as the worker passes them.
 task check cpu good | sed "s#$modules/good.so#/proc/self/fd/9#" >"$tmp/task"
 "$runner" <"$tmp/task" 3>"$tmp/records" 9<"$modules/good.so" 2>"$tmp/err"
 ok "a module can come as a descriptor" records '[.[] | select(.t == "check")] | length == 2 and all(.ok)'
@@ -112,7 +112,7 @@ ok "a module can come as a descriptor" records '[.[] | select(.t == "check")] | 
 "$runner" --list >"$tmp/list" 2>"$tmp/err"
 ok "--list is a hello line with cpu and sim" jq -e '.t == "hello" and ([.devices[].kind] | contains(["cpu", "sim"]))' "$tmp/list"
 
-usage() { # words that stderr must hold, arguments...
+usage() { # text that stderr must contain, arguments...
 	local words=$1 status
 	shift
 	"$runner" "$@" </dev/null 3>/dev/null >"$tmp/out" 2>"$tmp/err"
@@ -151,13 +151,13 @@ capture() {
 ok "capture runs a forward cell" capture $cell
 ok "capture runs a backward cell" capture ${cell%forward}backward
 json='{"key":"'$cell'","family":"attention","direction":"forward","threshold_pct":1.5,"shape":{"mask":"causal","seqlen":96,"nhq":4,"nhk":2,"headdim":32,"dtype":"bf16","lengths":[],"block":0,"sparsity_ratio":0},"seed":"42"}'
-alone() { # the environment, what the line must hold
+alone() { # the environment, the expected line
 	env $1 "$runner" --capture "$json" --module "$modules/good.so" --calls 2 --warmup 1 --device sim >"$tmp/out" 2>"$tmp/err" &&
 		grep -q "$2" "$tmp/out" && [ "$(wc -l <"$tmp/out")" = 1 ] || { cat "$tmp/out" "$tmp/err"; return 1; }
 }
 ok "a cell as JSON needs no suite" alone "" "^$cell .* 2 calls, median"
 ok "of a cell that is none the place is told" usage "cell.family: " --capture '{"key":"x"}' --module "$modules/good.so"
-# A tool that NVTX hands ranges to. It is asked only where the runner is built with CUDA's headers.
+# A tool that receives NVTX ranges. It is loaded only where the runner is built with CUDA's headers.
 ranges() {
 	rm -f "$tmp/ranges"
 	alone "FAKE_NVTX=$tmp/ranges NVTX_INJECTION64_PATH=$PWD/$modules/fake_nvtx.so $1" "2 calls" && cat "$tmp/ranges"

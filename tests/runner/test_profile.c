@@ -1,4 +1,4 @@
-/* Mode profile: kernels of a call with their counters, and every way of not getting them. The GPU is made of the CPU here. */
+/* Mode profile: kernels of a call with their counters, and all reasons for missing ones. The GPU is simulated on the CPU here. */
 /* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void *context_of(struct device *d, int *driver_index)
 	return &context_answer;
 }
 
-/* Forward has one phase: it holds all nodes, or fewer than the whole call. Backward has two, which then hold too many. */
+/* Forward has one phase: it contains all nodes, or fewer than the whole call. Backward has two, which then contain too many. */
 static int capture(struct device *d, int (*enqueue)(void *arg, void *stream), void *arg, device_node_fn *node, void *node_arg,
 	struct fw_err *err)
 {
@@ -62,7 +62,7 @@ static int capture(struct device *d, int (*enqueue)(void *arg, void *stream), vo
 	return 0;
 }
 
-/* Run the mode. Records come back parsed. */
+/* Run the mode. Records are returned parsed. */
 static bool wants_samples;
 static void profile(struct run_result *out, bool counters)
 {
@@ -181,7 +181,7 @@ static void a_range_too_many_or_too_few_voids_all(void **state)
 	assert_non_null(strstr(end->why, "counted 1 kernels where the call runs 2"));
 	assert_int_equal(kernel(&result, 10, 1)->n_values, 0);
 	assert_true(kernel(&result, 10, 1)->ms < 0);
-	assert_string_equal(kernel(&result, 10, 2)->kernel, "run"); /* what is known stays */
+	assert_string_equal(kernel(&result, 10, 2)->kernel, "run"); /* known values are preserved */
 }
 
 static void counters_that_are_refused_leave_kernels_and_a_reason(void **state)
@@ -205,11 +205,11 @@ static void a_kernel_that_is_alone_in_its_phase_is_timed(void **state)
 	assert_int_equal(end->path, EVIDENCE_ACTIVITY);
 	assert_non_null(strstr(end->why, "NVreg_RestrictProfilingToAdminUsers=0"));
 	assert_true(kernel(&result, 10, 0)->ms > 0 && kernel(&result, 10, 0)->n_values == 0);
-	assert_int_equal(end_of(&result, 11)->path, EVIDENCE_CODE); /* whose phases do not make the call */
+	assert_int_equal(end_of(&result, 11)->path, EVIDENCE_CODE); /* whose phases do not add up to the call */
 	assert_true(kernel(&result, 11, 0)->ms < 0);
 }
 
-/* What the driver's tracer tells anybody: kernels of one phase, too, in calls that had others before them. */
+/* The driver's tracer reports without counters: kernels of one phase, too, in calls that had others before them. */
 static void without_counters_every_kernel_is_traced(void **state)
 {
 	(void)state;
@@ -302,7 +302,7 @@ static void warps_are_seen_instruction_by_instruction(void **state)
 		assert_string_equal(end_of(&result, c)->why, "");
 		assert_non_null(run);
 		assert_int_equal(run->role, ROLE_BASE);
-		assert_int_equal(run->samples, 20 * 22); /* of 20 calls; what is counted again under another name is not */
+		assert_int_equal(run->samples, 20 * 22); /* of 20 calls; without samples under another name */
 		assert_int_equal(run->n, 3);
 		assert_int_equal(run->line[0].offset, 0x10);
 		assert_string_equal(run->line[0].reason, "selected"); /* nothing else was seen there */
@@ -365,7 +365,7 @@ static void a_call_of_unknown_kernels_is_not_sampled(void **state)
 	assert_int_equal(fake->sample_calls, 0);
 }
 
-/* Whoever waits for the process ends it; until then every record before is written. */
+/* The process that waits for this one ends it; until then every record before is written. */
 static void a_library_that_hangs_leaves_what_was_known(void **state)
 {
 	(void)state;
@@ -394,7 +394,7 @@ static void a_library_that_hangs_leaves_what_was_known(void **state)
 	close(records[1]);
 	char text[8192] = "";
 	size_t n = 0;
-	while (!strstr(text, "\"step\":\"count\"")) { /* that state, not a time, is waited for */
+	while (!strstr(text, "\"step\":\"count\"")) { /* wait for that state, not for a time */
 		ssize_t got = read(records[0], text + n, sizeof text - 1 - n);
 		assert_true(got > 0);
 		n += (size_t)got;
@@ -430,7 +430,7 @@ static void devices_without_counters_report_so(void **state)
 	}
 }
 
-/* What `flopwatch-runner --counters` asks. */
+/* The query of `flopwatch-runner --counters`. */
 static void a_device_is_tried_with_one_counter(void **state)
 {
 	struct device_ops ops = device_cpu;

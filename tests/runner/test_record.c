@@ -1,4 +1,4 @@
-/* Records reach their reader whole, at once, and in the protocol's form. */
+/* Records reach their reader complete, at once, and in the protocol's form. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* The reference on the GPU against the one on the host; skipped where there is no GPU. */
+/* The reference on the GPU compared with the one on the host; skipped where there is no GPU. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

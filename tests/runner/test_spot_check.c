@@ -12,9 +12,9 @@
 #include "runner/internal.h"
 #include "runner_run.h"
 
-/* Device cpu, but for what a test wants of it. */
+/* Device cpu, except for the behaviour that a test sets. */
 static struct {
-	int settles, late;     /* calls of settle so far; how many of the first say that something went on */
+	int settles, late;     /* calls of settle so far; how many of the first report that work continues */
 	int allocations, room; /* allowed; -1: any number */
 } odd;
 
@@ -32,9 +32,9 @@ static int odd_alloc(struct device *d, size_t bytes, void **out, struct fw_err *
 	return device_cpu.alloc(d, bytes, out, err);
 }
 
-enum { SPOILED = -1 }; /* for `late`: what V is restored from is another one by then */
+enum { SPOILED = -1 }; /* for `late`: the copy from which V is restored has changed by then */
 
-/* One forward of module good.c, watched, with records in `text`. Returns spot_check_call's. */
+/* One forward of module good.c, watched, with records in `text`. Returns the result of spot_check_call. */
 static int watch(int late, int room, struct failure *f, int *copies, char *text, size_t size)
 {
 	const int32_t one[] = { 32 };
@@ -91,7 +91,7 @@ static void one_interruption_is_nobodys_fault(void **state)
 		int copies;
 		assert_int_equal(watch(late, -1, &f, &copies, text, sizeof text), 0);
 		assert_string_equal(f.name, "");
-		assert_int_equal(odd.settles, late + 1); /* looked at again only where there is doubt */
+		assert_int_equal(odd.settles, late + 1); /* checked again only in case of doubt */
 		assert_int_equal(copies, 2);             /* O and LSE */
 		assert_null(strstr(text, "no memory"));
 	}
@@ -186,7 +186,7 @@ static void every_call_has_inputs_of_its_own(void **state)
 	}
 }
 
-/* Products have no rows that have to stay whole: one row of X, or of W, is another one in every call too. */
+/* Products have no rows that have to stay intact: one row of X, or of W, differs in every call, too. */
 static void few_rows_are_rolled_within(void **state)
 {
 	static const struct linear_case cases[] = { { .m = 1, .k = 64, .n = 40 }, { .m = 2, .k = 256, .n = 1 },
@@ -227,7 +227,7 @@ static void few_rows_are_rolled_within(void **state)
 	}
 }
 
-/* BETA of layer normalisation, which backward does not read: a second forward on the same would leave the same. */
+/* BETA of layer normalisation, which backward does not read: a second forward on the same inputs would give the same result. */
 static void what_the_forward_alone_reads_is_rolled_for_the_second(void **state)
 {
 	const char *const modules[] = { "good" };
@@ -257,7 +257,7 @@ static void what_the_forward_alone_reads_is_rolled_for_the_second(void **state)
 	assert_int_equal(variant_slot(&p, FW_LAYERNORM_BETA, &p.named, &err), 0);
 	assert_memory_equal(beta->data, beta->master, beta->bytes);
 	spot_check_names(&p, SPOT_CHECK_OTHERS, names, sizeof names);
-	assert_string_equal(names, "X and gamma"); /* as backward is told of */
+	assert_string_equal(names, "X and gamma"); /* as reported for backward */
 	problem_close(&p);
 	runner_close(&runner);
 	records_fini(&records);

@@ -1,4 +1,5 @@
-/* Sustained runs, which take one swing of a GPU's clock each, on the CPU: their calls are watched as those of other passes are. */
+/* Sustained runs, each as long as one oscillation of a GPU's clock, on the CPU: their calls are watched like those of other
+ * passes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,7 +9,7 @@
 #include "attention_cell.h"
 #include "runner_run.h"
 
-/* A run of one round of sustained runs alone, good.c beside `target`. */
+/* A run with one round of sustained runs only, good.c against `target`. */
 static void run_sustained_runs(const char *target, struct run_result *r, int *index)
 {
 	const char *const modules[] = { "good", target };

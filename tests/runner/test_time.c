@@ -148,7 +148,7 @@ static void the_cpu_is_timed_for_real(void **state)
 	assert_null(device->mhz[0]);
 	assert_null(find_series(&r, index[0], SERIES_CALL, ""));
 	assert_null(find_series(&r, index[0], SERIES_PHASE, "run"));
-	for (int i = 0; i < r.n; i++) /* a death can be put on a side, call by call */
+	for (int i = 0; i < r.n; i++) /* a crash can be attributed to a side, call by call */
 		said += r.record[i].t == MSG_AT && strcmp(r.record[i].u.at.step, "time") == 0 &&
 			r.record[i].u.at.role != ROLE_NONE;
 	assert_int_equal(said, 2 * device->n);

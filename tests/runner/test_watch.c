@@ -1,4 +1,4 @@
-/* Which calls of a pass are looked at: also some that nothing but their inputs tells from all others. */
+/* Which calls of a pass are checked: also some that differ from all others only in their inputs. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,10 +14,10 @@ enum { ROUNDS = 8 };
 static struct spot_check spot_check;
 static bool is_paused;
 
-/* Device cpu, which says of a call whether all buffers were looked at right before it. */
+/* Device cpu, which reports of a call whether all buffers were checked right before it. */
 static int odd_guards(struct device *d, void **which, struct fw_err *err)
 {
-	is_paused = spot_check.watching; /* it is not any more when they are looked at after the call */
+	is_paused = spot_check.watching; /* no longer true when they are checked after the call */
 	return device_cpu.guards(d, which, err);
 }
 
@@ -43,7 +43,7 @@ static int pass_call(struct timing *t, struct failure *f)
 	return timing_call(t, ROUNDS, TIMING_DECIDES, f);
 }
 
-/* good.c and `target` in one pass. Returns its result, with who is to blame. */
+/* good.c and `target` in one pass. Returns its result, with the side to blame. */
 static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struct failure *f)
 {
 	const char *const modules[] = { "good", target };
