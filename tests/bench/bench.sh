@@ -1,5 +1,6 @@
 #!/bin/bash
-# Results of the daemon, one a line: `bench NAME VALUE UNIT`. Real daemon, real database, real pushes, real connections.
+# Benchmarks of the daemon, one result per line: `bench NAME VALUE UNIT`. Real daemon, real database, real pushes, real
+# connections.
 set -eu
 cd "$(dirname "$0")/../.."
 export LC_ALL=C.UTF-8 GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
@@ -39,10 +40,10 @@ tests/bench/bench_sustained.py
 build/tests/bench/bench_flood
 target queue.flood_1000.single_p95 3 job_lengths
 
-# ---- a day of a fleet: time is simulated, deciding and storing are real
+# ---- a day of a fleet: time is simulated, decisions and storage are real
 build/tests/bench/bench_fleet tests/data/gpu/h200-2026-11-22-losses.jsonl "${BENCH_FLEET:-10000}"
 
-# ---- programs by turns, and one after the other, on a busy machine
+# ---- programs interleaved, and one after the other, on a busy machine
 tests/bench/bench_interleave.sh
 target interleave.more.called 1 of_1
 target interleave.same.called 0 of_1
@@ -57,10 +58,10 @@ target split.ratio 0.6 of_1
 build/tests/bench/bench_seed "$work/state/flopwatch.db" etc/suites/ffa.yaml "$n" >"$work/seed.txt"
 grep '^bench' "$work/seed.txt"
 cell=$(awk '/^cell/ { print $2 }' "$work/seed.txt")
-echo "bench store.comparison $(sqlite3 "$work/state/flopwatch.db" "SELECT sum(pgsize) / $n FROM dbstat") bytes" # with all that belongs to it
+echo "bench store.comparison $(sqlite3 "$work/state/flopwatch.db" "SELECT sum(pgsize) / $n FROM dbstat") bytes" # with all rows
 target store.comparison 60000 bytes
 
-# ---- numbers on pages: ours against printf's
+# ---- numbers on pages: our formatting against printf's
 build/tests/bench/bench_page "$work/state/flopwatch.db" "$n" "$cell"
 target emit.history_gain 1.3 times
 
@@ -95,7 +96,7 @@ sleep 2
 git -C "$work/tree" push -q "$work/kernels.git" HEAD:refs/heads/main
 "$bin/flopwatch" --server "$server" wait "$(git -C "$work/tree" rev-parse HEAD)" --timeout 300 >/dev/null || true
 
-# ---- what the device was held for in that comparison
+# ---- how long the device was held in that comparison
 newest=$(curl -s "$server/api/v1/comparisons?limit=1" | python3 -c "import sys, json; print(json.load(sys.stdin)['items'][0]['id'])")
 curl -s "$server/api/v1/comparisons/$newest" | python3 -c "
 import sys, json
@@ -127,7 +128,7 @@ for i in $(seq 12); do
 	echo "$i" >"$work/tree/README"
 	git -C "$work/tree" commit -qam "text $i"
 	sha=$(git -C "$work/tree" rev-parse HEAD)
-	git -C "$work/tree" push -q "$work/kernels.git" "HEAD:refs/heads/objects-$i" # objects travel first, so that only the ref's move is timed
+	git -C "$work/tree" push -q "$work/kernels.git" "HEAD:refs/heads/objects-$i" # only the ref's update is timed
 	sleep 0.5
 	start=$(now_ms)
 	git --git-dir "$work/kernels.git" update-ref "refs/heads/branch-$i" "$sha"
@@ -141,7 +142,7 @@ echo "bench push.to_queued $(median "${queued[@]}") ms"
 echo "bench push.to_identical $(median "${identical[@]}") ms"
 
 # ---- reading with 16 connections
-load() { # name, path, header; "{1-9}" in the path is another number at every request
+load() { # name, path, header; "{1-9}" in the path is another number in every request
 	build/tests/bench/bench_load "$1" "${server##*:}" 16 10 "$2" ${3:+"$3"}
 }
 json=/api/v1/comparisons/$((n / 2))
@@ -154,7 +155,7 @@ target http.not_modified_rate 50000 per_s
 load http.page "/comparisons/{1-$n}"
 target http.page_p99 3 ms
 target http.page_size 60000 bytes
-load http.page_lost "/comparisons/{1-$((n / 10))}0" # a lost cell's row is open
+load http.page_lost "/comparisons/{1-$((n / 10))}0" # the row of a cell with a regression is open
 load http.page_hot "/comparisons/$((n / 2))"
 load http.first_page /
 echo "bench daemon.loaded_resident $(awk '/VmRSS/ { print $2 * 1024 }' "/proc/$pid/status") bytes" # every cache is full
@@ -170,7 +171,7 @@ print('bench http.history_10000_max %.6g ms' % max(ms))"
 target http.history_10000 8 ms
 echo "bench http.history_points $(curl -s "$server$history" | grep -o '"comparison":' | wc -l) count"
 
-# ---- the first page with everything that it asks for, modules of its scripts included, as it travels
+# ---- the first page with all its requests, modules of its scripts included, with bytes as transferred
 first=$(curl -s "$server/" | grep -oE '(src|href)="?/static/[^" >]+' | grep -oE '/static/.*' | sort -u)
 modules=$(for asset in $first; do curl -s "$server$asset" | grep -oE 'from "\./[^"]+' | sed 's,.*\./,/static/,'; done)
 total=$(curl -s "$server/" | wc -c)
@@ -182,7 +183,8 @@ target http.first_page_total 150000 bytes
 tests/support/crowd.py "$server" --device cpu --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$pid/status")"
 target crowd.cells_separate 0 count
 
-# ---- years of data: a database of 50,000 comparisons over 500 days. How long until the daemon answers, and how fast pages are then
+# ---- years of data: a database of 50,000 comparisons over 500 days. How long until the daemon answers, and how fast pages
+# are then
 kill "$pid"
 wait "$pid" || true
 pid=

@@ -1,8 +1,8 @@
 /*
- * What the clock of each call is worth as a control variate: noise of pairs and of runs with and without it, and the device time
- * that a 95 % interval of the wanted half-width takes, on recorded A/A comparisons of our own kernels.
+ * The value of the clock of each call as a control variate: noise of pairs and of runs with and without it, and the device time
+ * that a 95 % interval of the required half-width takes, on recorded A/A comparisons of our own kernels.
  *
- * Input are the samples that tests/gpu/daemon.sh stores. A trial draws runs of a cell again and again until the interval is narrow.
+ * Input: the samples that tests/gpu/daemon.sh stores. A trial draws runs of a cell repeatedly until the interval is narrow.
  * Usage: bench_clock SAMPLES.jsonl
  */
 #include <math.h>
@@ -19,7 +19,7 @@ enum { RUNS_MAX = SAMPLES_RUNS_MAX, TRIALS = 400 };
 static struct samples recorded;
 static struct noise dice = { .state = 20261121 };
 
-/* Only comparisons of kernels with themselves: a planted slowdown is no noise. */
+/* Only comparisons of kernels with themselves: a planted slowdown is not noise. */
 static bool wants_equal(const char *comparison, const char *cell)
 {
 	(void)cell;
@@ -65,7 +65,7 @@ static double run_sd(const struct samples_cell *c, const struct rule *rule, bool
 	return 100 * sqrt(sum / (c->n_runs - 1));
 }
 
-/* Seconds of timed calls until the interval is as narrow as wanted, or the runs are used up; mean over trials. */
+/* Seconds of timed calls until the interval is as narrow as required, or the runs are used up; mean over trials. */
 static double seconds_to_width(const struct samples_cell *c, const struct rule *rule, bool clocked)
 {
 	const double wanted = (c->is_sparse ? rule->half_width_sparse_pct : rule->half_width_dense_pct) / 100;

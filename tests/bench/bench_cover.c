@@ -1,10 +1,11 @@
 /*
- * Whether 95 % means 95 %: how often the interval that a comparison ends with holds the truth, on runs recorded on H200s.
+ * Coverage of 95 % intervals: how often the interval at the end of a comparison contains the true value, on runs recorded on
+ * H200s.
  *
- * Two equal kernels were timed, so the truth is what is planted: times of the target multiplied, its clock moved and its times with it, as
- * a branch that draws another power would, or both. A comparison draws runs of one cell of one recording, none twice, with the sides
- * as recorded or all of them swapped, and goes on until the rule has its word and its width; where the recording ends first, that
- * is where it ends. Beside each figure stands that of the rule before it (version 4) on the same draws.
+ * Two equal kernels were timed, so the true value is the planted change: times of the target multiplied, its clock moved and its
+ * times with it, as by a branch that draws another power, or both. A comparison draws runs of one cell of one recording, none
+ * twice, with the sides as recorded or all of them swapped, and continues until the rule has decided and the interval is narrow
+ * enough, or the recording ends. Next to each number is that of the earlier rule (version 4) on the same draws.
  * `first`: nothing is known of the cell. `learned`: its noise is calibrated on runs that the comparison does not draw.
  * Usage: bench_cover GPU_RECORDED_DIR GPU_DIR TRIALS
  */
@@ -57,12 +58,12 @@ static void learn(const struct samples_cell *c, const int *order, int n, const s
 		*tau0 = *nu0 = 0;
 }
 
-/* What is compared, and how. */
+/* Inputs of a comparison. */
 struct setting {
 	struct replay_plant plant;
-	double beta; /* that the planted clock moves times by */
+	double beta; /* factor by which the planted clock changes times */
 	bool learned;
-	int runs; /* 0: as many as the rule wants */
+	int runs; /* 0: as many as the rule requests */
 };
 
 struct outcome {
@@ -122,7 +123,7 @@ static struct outcome compare(
 	return out;
 }
 
-/* ---- figures ---------------------------------------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------------------------------------- */
 
 struct request_counter {
 	int n, held, ran_out, regressions, unchanged;
@@ -186,7 +187,7 @@ static void draw(
 	}
 }
 
-/* Of all recordings together. */
+/* All recordings together. */
 static void pooled(int trials, const struct setting *set, const char *what, const char *who)
 {
 	struct request_counter request_counter[SERIES][RULES] = { 0 };
@@ -236,7 +237,7 @@ static void equal(int trials)
 	}
 }
 
-/* A branch that really moves the clock: a memset of O before the kernel. All runs of a cell together. */
+/* A branch that really changes the clock: a memset of O before the kernel. All runs of a cell together. */
 static void real_memset(void)
 {
 	for (int i = 0; i < memset_of_o.n; i++) {

@@ -1,11 +1,13 @@
 /*
- * What a rule says of cells whose truth is known: today's rule, version 5, beside version 4, on the same draws.
+ * Verdicts of a rule for cells whose true change is known: the current rule, version 5, compared with version 4, on the same
+ * draws.
  *
- * Modules: runs of equal kernels that an H200 timed on three days with the clock of each call, and of an older harness without it, are
- * drawn again and again, sides swapped by a coin, and a loss or a gain is multiplied into the target. A comparison takes runs until the rule
- * has its word. What is drawn from so few runs is resampled: it bounds no tail that the recordings do not have, and the output says so.
+ * Modules: runs of equal kernels that an H200 timed on three days with the clock of each call, and of an older harness without
+ * it, are drawn repeatedly, sides swapped at random, and a slowdown or a gain is multiplied into the target. A comparison takes
+ * runs until the rule decides. Draws from so few runs are resampled: they do not bound tails that the recordings lack, as the
+ * output states.
  *
- * Programs by turns: simulated. Each process keeps one of two speeds for its life, and clocks are known.
+ * Interleaved programs: simulated. Each process has one of two speeds for its lifetime, and clocks are known.
  * Usage: bench_decide GPU_RECORDED_DIR GPU_DIR
  */
 #include <math.h>
@@ -24,11 +26,11 @@ enum { SOURCES = 4, RULES = 2, EQUAL_CELLS = 172000, CHANGED_CELLS = 2000, PROGR
 static const double threshold_pct = 1.5;
 static const char *const rule_name[RULES] = { "version_4", "version_5" };
 static struct samples source[SOURCES];
-static struct samples first; /* h200-clock.csv, which is a part of the first source */
+static struct samples first; /* h200-clock.csv, which is included in the first source */
 static const char *const source_name[SOURCES] = { "h200_1", "h200_2", "h200_3", "h200_without_clocks" };
 static const int equal_share[SOURCES] = { 6, 4, 4, 3 }; /* of EQUAL_CELLS */
 
-/* What a rule said of the cells of one kind. */
+/* Verdicts of a rule for the cells of one kind. */
 struct request_counter {
 	int cells, regression, improvement, unchanged, flagged, undecided, early;
 	double runs;
@@ -87,7 +89,8 @@ static void draw(struct noise *dice, const struct samples_cell *c, bool swapped,
 	out->target_mhz = swapped ? l->base_mhz : l->target_mhz;
 }
 
-/* Whether a coin swaps the sides of a whole comparison, which then has what lies between them, or those of each run, which varies it. */
+/* Whether the sides of a whole comparison are swapped at random, which preserves the difference between them, or those of each
+ * run, which makes it vary. */
 enum swap { SWAP_COMPARISON, SWAP_RUN };
 
 static void judge_cell(const struct rule *r, const struct samples_cell *c, bool clocks, enum swap swap, double shift,
@@ -160,7 +163,7 @@ static void equal_modules(void)
 	}
 }
 
-/* Of cells with the clock of each call. `sign`: 1 a loss, -1 a gain. */
+/* Cells with the clock of each call. `sign`: 1 a regression, -1 a gain. */
 static void changed_modules(double pct, int sign)
 {
 	for (int which = 0; which < RULES; which++) {
@@ -210,7 +213,7 @@ static void judge_program(
 
 static void programs(double separate_pct, double loss_pct)
 {
-	double truth = loss_pct < 0 ? -stats_theta(-loss_pct) : stats_theta(loss_pct); /* a gain as far from 0 as a loss */
+	double truth = loss_pct < 0 ? -stats_theta(-loss_pct) : stats_theta(loss_pct); /* a gain as far from 0 as a regression */
 
 	for (int which = 0; which < RULES; which++) {
 		struct noise dice = { .state = 31 };
@@ -240,8 +243,8 @@ static void programs(double separate_pct, double loss_pct)
 }
 
 /*
- * The table that rule version 5 was chosen by was drawn from one recording alone, the first in which every call has its clock: 81 runs of 20
- * cells, four a cell. Draws from it alone, with both ways to swap sides, can be laid beside that table.
+ * The table by which rule version 5 was chosen was drawn from one recording only, the first in which every call has its clock: 81
+ * runs of 20 cells, four per cell. Draws from it alone, with both ways to swap sides, can be compared with that table.
  */
 static void losses_of_the_first_recording(double pct)
 {

@@ -1,10 +1,10 @@
 /*
- * A day of a fleet: 10,000 comparisons of 1,000 branches on 100 devices, through the real queue, the real judge and the real database;
- * at noon each branch is pushed at once. Usage: bench_fleet RECORDED [COMPARISONS]
+ * A day of a fleet: 10,000 comparisons of 1,000 branches on 100 devices, through the real queue, the real judge and the real
+ * database; at noon all branches are pushed at once. Usage: bench_fleet RECORDED [COMPARISONS]
  *
- * What is scaled: time is simulated, a comparison holds its device for as long as one did on an H200 (drawn from RECORDED, figures of
- * tests/data/gpu that end in .wall), and what a worker would have said of it is made from seeded noise. Builds, git and the lines
- * between daemon and worker are left out. Commits are by ten simulated minutes, so that no disk is measured.
+ * Simulated: time; the duration for which a comparison holds its device (drawn from RECORDED, the lines of tests/data/gpu that
+ * end in .wall, measured on an H200); and the worker's results, from seeded noise. Builds, git and the messages between daemon
+ * and worker are left out. Commits are by ten simulated minutes, so that no disk is measured.
  */
 #include "fixture_result.h"
 
@@ -156,7 +156,7 @@ static void end_job(struct day *d, struct running *device, int64_t now)
 	device->job = 0;
 }
 
-/** Give free devices jobs; the next moment at which something happens. */
+/* Assign jobs to free devices; returns the next time at which something happens. */
 static int64_t fill_devices(struct day *d, int64_t now)
 {
 	int64_t next = INT64_MAX;
@@ -210,7 +210,7 @@ static void reported(const char *name, double *s, int n)
 	printf("bench fleet.%s_most %.3g s\n", name, n ? s[n - 1] : 0);
 }
 
-/* ---- what it costs ------------------------------------------------------------------------------------------------------- */
+/* ---- cost ---------------------------------------------------------------------------------------------------------------- */
 
 static double cpu_s(void)
 {
@@ -297,7 +297,7 @@ int main(int argc, char **argv)
 	printf("bench fleet.resident %.6g bytes\n", 1024.0 * (double)u.ru_maxrss);
 	archive_day(d);
 	free_day(d);
-	/* the same day on a tenth of the devices: what waiting looks like where they are nearly all busy */
+	/* the same day on a tenth of the devices: waiting times where they are nearly all busy */
 	d = new_day(n, FEW_DEVICES, false);
 	run_day(d);
 	printf("bench fleet.few.busy_devices %.3g count\n", (double)d->busy_ms / DAY_MS);

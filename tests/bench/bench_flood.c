@@ -1,4 +1,5 @@
-/* How long a single push takes beside a thousand branches that were pushed at once; what it costs to look what allocations are for. */
+/* How long a single push takes next to a thousand branches that were pushed at once; the cost of finding the purpose of
+ * allocations. */
 #include "flood.h"
 
 #include "db/db.h"

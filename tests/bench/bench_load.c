@@ -1,7 +1,7 @@
 /*
- * Ask for pages over and over on several connections and print how long answers took: bench_load NAME PORT CONNECTIONS SECONDS
- * PATH [HEADER]. One "{1-10000}" in PATH stands for a number of that range, drawn anew for every request, so that what is
- * measured is not the one answer that every cache holds.
+ * Request pages repeatedly on several connections and print the response times: bench_load NAME PORT CONNECTIONS SECONDS PATH
+ * [HEADER]. One "{1-10000}" in PATH is replaced by a number of that range, drawn again for every request, so that not only one
+ * cached response is measured.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ struct client {
 	int64_t sent_ns;
 	char head[HEAD_MAX];
 	size_t head_len;
-	long left; /* bytes of the body still to come; -1: the head is not whole yet */
+	long left; /* bytes of the body still to come; -1: the header is incomplete */
 };
 
 static char before[HEAD_MAX], after[HEAD_MAX]; /* the request, around the drawn number */
@@ -66,7 +66,7 @@ static void answered(struct client *c)
 	ask(c);
 }
 
-/* The head is whole: how much follows. */
+/* The header is complete: the number of bytes that follow. */
 static void begin_body(struct client *c, const char *end)
 {
 	const char *length = strcasestr(c->head, "\r\nContent-Length: ");

@@ -1,7 +1,7 @@
 /*
- * What writing numbers without printf is worth: single numbers, and whole pages, drawn by emit_rawf as it is and by printf in its
- * place, by turns in one process. Usage: bench_page DB COMPARISONS CELL, of a database that bench_seed filled: the pages are those of
- * comparisons 1 to COMPARISONS and the history of CELL. A page that comes out with other bytes ends it. Linked with --wrap=emit_rawf.
+ * The gain from writing numbers without printf: single numbers, and whole pages, rendered with emit_rawf and with printf instead,
+ * alternating in one process. Usage: bench_page DB COMPARISONS CELL, of a database that bench_seed filled: the pages are those of
+ * comparisons 1 to COMPARISONS and the history of CELL. A page with different bytes ends it. Linked with --wrap=emit_rawf.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
- * Replay the rule on recorded runs of a GPU: how often it accuses identical builds, how much of a planted slowdown it finds, and what
- * that costs in device time; beside it what really happened to processes that ran one after the other.
+ * Replay the rule on recorded runs of a GPU: how often it reports identical builds, how many planted slowdowns it finds, and what
+ * that costs in device time; compared with real processes that ran one after the other.
  *
- * Two recordings (tests/data/gpu-recorded; its README says where they come from): the 20 cells of suite ffa, with the clock of each call;
- * and fourteen kernels from an older harness without it, among them a GEMM of 0.2 ms and a copy. A run of a comparison is one
- * recorded run of that cell, sides as recorded, none twice; the older recording has seven a kernel, which are drawn again once all were,
- * and for the confirming set. What to run next, when to confirm and when to stop is asked of the worker's own code; a
- * cell whose recording is used up is left as it stands.
+ * Two recordings (tests/data/gpu-recorded; its README states their origin): the 20 cells of suite ffa, with the clock of each
+ * call; and fourteen kernels from an older harness without it, among them a GEMM of 0.2 ms and a copy. A run of a comparison is
+ * one recorded run of that cell, sides as recorded, none twice; the older recording has seven per kernel, which are drawn again
+ * once all were, and for the confirming set. The worker's own code decides what to run next, when to confirm and when to stop; a
+ * cell whose recording is used up stays as it is.
  * Usage: bench_rule DIR SAMPLES.jsonl COMPARISONS
  */
 #include <stdio.h>
@@ -20,10 +20,11 @@
 enum { CALLS_MAX = 256, PROCESSES_MAX = 8 };
 
 static const double threshold_pct = 1.5, budget_s = 600;
-/* What a run costs beside its pairs: warm-up of the process and of each cell, as the worker asks the runner for. */
+/* The cost of a run in addition to its pairs: warm-up of the process and of each cell, as the worker requests them from the
+ * runner. */
 static const double warm_s = 1.5, cell_warm_s = 0.1;
 
-/* Processes that ran one variant after the other, or several variants in turn. */
+/* Processes that ran one variant after the other, or several variants alternately. */
 struct process {
 	int n;
 	float ms[CALLS_MAX];
@@ -39,7 +40,7 @@ static int draw(int n)
 
 /* ---- processes ------------------------------------------------------------------------------------------------------ */
 
-/* All processes of one variant. Shape: out[PROCESSES_MAX]. Returns how many. */
+/* All processes of one variant. Shape: out[PROCESSES_MAX]. Returns their number. */
 static int read_processes(const char *dir, const char *mode, const char *variant, struct process *out)
 {
 	char line[256], m[16], v[16];
@@ -69,11 +70,11 @@ static int read_processes(const char *dir, const char *mode, const char *variant
 struct outcome {
 	bool alarm;     /* any cell is a regression */
 	bool found;     /* the slowed cell is one */
-	bool undecided; /* any cell is, though its recording goes on */
+	bool undecided; /* any cell is, though its recording continues */
 	int runs;       /* processes */
 	int cell_runs, confirming;
 	double calls, gpu_s;           /* in all */
-	double calls_word, gpu_word_s; /* until every cell had its word: without the runs that only narrow intervals */
+	double calls_word, gpu_word_s; /* until every cell was decided: without the runs that only narrow intervals */
 };
 
 /* Which runs of a cell a comparison has drawn. */
@@ -178,7 +179,8 @@ static struct outcome compare(const struct samples *s, int slowed, double slower
 	return out;
 }
 
-/* ---- figures ---------------------------------------------------------------------------------------------------------------- */
+/* ---- results
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static void figure(const char *name, const char *who, double value, const char *unit)
 {
@@ -213,7 +215,7 @@ static void identical_builds(const struct samples *s, const char *who, int n)
 	figure("gpu_time.with_width", who, 1000 * sum.gpu_s / n, "ms");
 }
 
-/* One cell in turn is slower by `pct` in time. */
+/* One cell after the other is slower by `pct` in time. */
 static void planted(const struct samples *s, const char *who, int n, double pct, const char *level)
 {
 	int found = 0, others = 0, of_cell[SAMPLES_CELLS_MAX] = { 0 }, tried[SAMPLES_CELLS_MAX] = { 0 }, worst = 0;
@@ -270,8 +272,8 @@ static bool is_called(const struct process *base, const struct process *target, 
 }
 
 /*
- * Means of real processes, one after the other as they were recorded: every two processes of one kernel in either order, and each of
- * them before each of a kernel that takes 1.54 % longer.
+ * Means of real processes, one after the other as they were recorded: every two processes of one kernel in either order, and each
+ * of them before each of a kernel that takes 1.54 % longer.
  */
 static void sequential(const char *dir, int warm, int calls, const char *name)
 {

@@ -1,8 +1,8 @@
 /*
- * Fill a database for the benchmarks: N comparisons of 20 cells, each with 4 runs, the figures that a GPU's cell has and
- * its stored body, each in one transaction, as the daemon would store them; in every tenth one cell is lost, whose row is open
- * on the page. Prints how fast that went. With DAYS they have finished evenly over as many days until now, and are committed by the
- * hundred: a fixture for years, not a figure. Usage: bench_seed DB SUITE N [DAYS]
+ * Fill a database for the benchmarks: N comparisons of 20 cells, each with 4 runs, the metrics of a GPU's cell and its stored
+ * body, each in one transaction, as the daemon would store them; in every tenth one cell has a regression, whose row is open on
+ * the page. Prints the rate. With DAYS they have finished evenly over as many days until now, and are committed in hundreds: a
+ * fixture for years of data, not a measurement. Usage: bench_seed DB SUITE N [DAYS]
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void must(int result)
 	exit(1);
 }
 
-/* A value near 1 that is the same at every run. */
+/* A value near 1 that is the same in every run. */
 static double noise(uint64_t a, uint64_t b)
 {
 	return 1 + 0.01 * ((double)(inputs_mix(a * 1000003 + b) >> 11) / 9007199254740992.0 - 0.5);
@@ -45,7 +45,7 @@ static void sha_of(int64_t n, char sha[65])
 	snprintf(sha, 65, "%.40s", hex);
 }
 
-/* What a GPU's cell has beside its verdict: phases, clocks, host times, errors, work. */
+/* The values of a GPU's cell in addition to its verdict: phases, clocks, host times, errors, work. */
 static void add_figures(struct world *w, int64_t cell, double change)
 {
 	static const char *const phases[] = { "lists", "run", "combine" };
@@ -77,7 +77,7 @@ static void add_figures(struct world *w, int64_t cell, double change)
 	}
 }
 
-/* What an opened row shows beside. */
+/* What an opened row shows in addition. */
 static void add_kernels(struct world *w, int64_t cell)
 {
 	static const char node[] = "{\"phase\":\"run\",\"kernel\":\"attention_forward\",\"grid\":[132,1,1],\"block\":[384,1,1],"

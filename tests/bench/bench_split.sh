@@ -23,7 +23,7 @@ chmod +x "$tmp/worker"
 seconds() { sql "SELECT (ended_at - started_at) / 1e3 FROM job WHERE id = $1"; }
 newest() { sql "SELECT max(id) FROM job WHERE target_sha = '$sha'"; }
 ended() { [ "$(newest)" != "$1" ] && [ "$(sql "SELECT state FROM job WHERE id = $(newest)")" = done ]; }
-ask() { # by which branch; prints how long it took
+ask() { # branch; prints how long it took
 	local before
 	before=$(newest)
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" submit more --repo kernels >/dev/null

@@ -1,11 +1,12 @@
 /*
- * Slow calls: how often a kernel that takes 25 % longer in one call of ten is called for the change of its mean, and how often equal
- * kernels are, on runs recorded on an H200.
+ * Slow calls: how often a kernel that takes 25 % longer in one call of ten is reported for the change of its mean, and how often
+ * equal kernels are, on runs recorded on an H200.
  *
- * A comparison is the worker's own: its cells, its groups, its choice of what to run next. It draws runs of each cell, none twice, sides
- * as recorded; a cell whose recording ends has to do with what it has. Planted is in the target's calls of one direction, every tenth
- * of them from a random one on, or each with a chance of one in ten; `both_slow` plants the latter in all calls of both sides. `unclocked`: the same runs without the clocks of their calls, which
- * then look slow wherever the clock was low; `older`: a recording that never had any, seven runs a kernel.
+ * A comparison is the worker's own: its cells, its groups, its choice of what to run next. It draws runs of each cell, none
+ * twice, sides as recorded; a cell whose recording ends has no further runs. The slowdown is planted in the target's calls of one
+ * direction, in every tenth from a random one on, or in each with a probability of one in ten; `both_slow` plants the latter in
+ * all calls of both sides. `unclocked`: the same runs without the clocks of their calls, which then appear slow wherever the
+ * clock was low; `older`: a recording without clocks, seven runs per kernel.
  * Usage: bench_tail GPU_RECORDED_DIR SAMPLES.jsonl COMPARISONS
  */
 #include <math.h>
@@ -21,8 +22,8 @@ enum { KINDS = 4 }; /* dense forward, dense backward, sparse forward, sparse bac
 enum plant { PLANT_NONE, PLANT_EVERY_TENTH, PLANT_ONE_IN_TEN, PLANT_BOTH_SIDES };
 
 #define LONGER  1.25
-#define BUDGET  600.0 /* s of device time, as the suite says */
-#define OUTSIDE 1.3   /* of a run's time, beside the pairs: loading, warming up, resetting */
+#define BUDGET  600.0 /* s of device time, as in the suite */
+#define OUTSIDE 1.3   /* of a run's time, besides the pairs: loading, warming up, resetting */
 
 static const char *const kind_name[KINDS] = { "dense_forward", "dense_backward", "sparse_forward", "sparse_backward" };
 
@@ -96,7 +97,7 @@ static void slow_down(enum plant plant, float *ms, int n)
 			ms[i] *= (float)LONGER;
 }
 
-/* The next run of a cell; seconds that it held the device. */
+/* The next run of a cell; returns the seconds for which it held the device. */
 static double play(struct scene *s, int cell, int process_run, int set)
 {
 	const struct samples_cell *c = &s->from->cell[cell];
@@ -142,11 +143,11 @@ static void compare(struct scene *s)
 	}
 }
 
-/* ---- figures ----------------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------------- */
 
 struct request_counter {
 	int cells, called, flagged, borderline, ended;
-	int groups, groups_any, groups_most; /* groups with a called cell, and with more than half of their cells called */
+	int groups, groups_any, groups_most; /* groups with a reported cell, and with more than half of their cells reported */
 	double square, wide, runs;
 	int seen; /* cells whose mean is known */
 };

@@ -1,11 +1,11 @@
 /*
- * Operating characteristics of the history's method: simulated histories of main whose noise is that of recorded runs. How
- * often a step is confirmed that is none, how many planted steps are found, how late and where, and what becomes of drift.
+ * Operating characteristics of the history's method: simulated histories of main whose noise is that of recorded runs. How often
+ * a false step is confirmed, how many planted steps are found, how late and where, and how drift is reported.
  *
- * A commit is compared with its parent and with the reference commit by the sequential rule; what is out of line is measured again, the series is
- * scanned, a candidate's neighbours are compared directly, drift is looked for: core's own code, in the order in which the daemon
- * asks it. A run is drawn from tests/data/gpu-recorded, as in bench_rule. Then how many direct comparisons the history asks for
- * where series drift or wander, by the rule of candidate.c and by the one before it. Usage: bench_trend DIR HISTORIES (of each kind).
+ * A commit is compared with its parent and with the reference commit by the sequential rule; outliers are measured again, the
+ * series is scanned, a candidate's neighbours are compared directly, drift is tested: the product's own code, in the daemon's
+ * order. A run is drawn from tests/data/gpu-recorded, as in bench_rule. Then how many direct comparisons the history requests
+ * where series drift, by the rule of candidate.c and by the earlier one. Usage: bench_trend DIR HISTORIES (of each kind).
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const double threshold_pct = 1.5;
 static struct recording recording;
 static struct noise dice = { .state = 20261122 };
 
-/* The kernels of a suite: what is left out are a copy and a product of matrices. */
+/* The kernels of a suite: without a copy and a product of matrices. */
 static const char *const kernels[] = { "dense_full_forward", "dense_full_backward", "dense_causal_forward",
 	"dense_causal_backward", "varlen_full_forward", "varlen_full_backward", "varlen_causal_forward", "varlen_causal_backward",
 	"sparse_r0.1_b128_forward", "sparse_r0.1_b128_backward", "sparse_r0.2_b128_forward", "sparse_r0.2_b128_backward" };
@@ -40,23 +40,23 @@ struct found {
 struct history {
 	const struct recorded *kernel;
 	int n;                     /* commits so far */
-	double level[COMMITS_MAX]; /* the truth: log time against the reference commit, which is commit 0 */
+	double level[COMMITS_MAX]; /* true value: log time against the reference commit, which is commit 0 */
 	double x[COMMITS_MAX];     /* measured; the median of `measured` values */
 	int measured[COMMITS_MAX];
 	struct candidate_past past; /* what was not confirmed since `from` */
 	int from;                   /* the series begins again there */
 	int n_found;
 	struct found found[COMMITS_MAX];
-	int drift;      /* newest commit when drift was told; -1 never */
-	int candidates; /* steps that were looked into */
-	int runs;       /* of all that the history asked for by itself */
+	int drift;      /* newest commit when drift was reported; -1 never */
+	int candidates; /* number of steps that were examined */
+	int runs;       /* of all that the history requested */
 };
 
 /* ---- measuring ----------------------------------------------------------------------------------------------------------- */
 
 struct answer {
 	struct judgement judgement;
-	struct estimate reference; /* the third subject's, where one ran */
+	struct estimate reference; /* the reference's, where one ran */
 	int runs;
 };
 
@@ -110,7 +110,7 @@ static void measure_again(struct history *h, int i)
 	h->measured[i] = 3;
 }
 
-/* ---- looking back -------------------------------------------------------------------------------------------------------- */
+/* ---- scanning the history ------------------------------------------------------------------------------------------------ */
 
 static void note(struct history *h, int before, int commit, double step, bool at_once)
 {
@@ -156,7 +156,7 @@ static void find_drift(struct history *h)
 		h->drift = h->n - 1;
 }
 
-/* One commit more. */
+/* Add one commit. */
 static void grow(struct history *h)
 {
 	int i = h->n++;
@@ -181,7 +181,7 @@ static void begin(struct history *h, int which)
 		recorded_stop("is not in the recording", kernels[which % KERNELS]);
 }
 
-/* ---- figures ------------------------------------------------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------------------------------------------- */
 
 static void figure(const char *name, double value, const char *unit)
 {
@@ -256,7 +256,7 @@ static void planted(int histories, double pct, const char *name)
 	figure_of(name, "other_commit_accused", wrong, "count");
 }
 
-/* `commits` lose `pct` each; `before`: a step that comes, and is told, before them. */
+/* `commits` become slower by `pct` each; `before`: a step that comes, and is reported, before them. */
 static void drift(int histories, double before, double pct, int commits, const char *name)
 {
 	int reported = 0, late = 0, accused = 0, runs = 0, of_kernel[KERNELS] = { 0 }, tried[KERNELS] = { 0 };
@@ -290,9 +290,9 @@ static void drift(int histories, double before, double pct, int commits, const c
 	figure_of(name, "runs", (double)runs / histories, "count");
 }
 
-/* ---- how many jobs the history asks for ------------------------------------------------------------------------------------ */
+/* ---- how many jobs the history requests ------------------------------------------------------------------------------------ */
 
-/* A suite of 20 cells over 90 commits, the scan asked after each one. Simulated, because what wanders and drifts is not recorded. */
+/* A suite of 20 cells over 90 commits, scanned after each one. Simulated, because the recordings do not drift. */
 enum { CELLS = 20, COMMITS = 90, JUMP_AT = 45, JUMP_AGAIN_AT = 60, PERIOD = 12 };
 
 #define SD_OF_A_POINT 0.001
@@ -302,7 +302,7 @@ enum { CELLS = 20, COMMITS = 90, JUMP_AT = 45, JUMP_AGAIN_AT = 60, PERIOD = 12 }
 
 enum wander { STILL_NOISE, WALK, AUTOREGRESSIVE, SQUARE };
 
-/** What a cell's series does: its true level, and what moves the points although the code is the same. */
+/* Model of a cell's series: its true level, and the noise of its points while the code is the same. */
 struct course {
 	const char *name;
 	double drift; /* a commit ... */
@@ -332,7 +332,7 @@ static const struct course courses[] = {
 
 struct drifting_cell {
 	double level[COMMITS], x[COMMITS];
-	int from, found;            /* steps that are there, and were confirmed */
+	int from, found;            /* true steps, and confirmed ones */
 	struct candidate_past past; /* the new rule */
 	int dropped_at[COMMITS];    /* the old one: points when a step at this commit was not confirmed */
 };
@@ -375,7 +375,8 @@ static bool pair_confirms(struct drifting_cell *c, int n, int first)
 	return true;
 }
 
-/* The rule before candidate.c: each split that passes, three pairs, a job each; a split rests for three points. Returns its jobs. */
+/* The rule before candidate.c: each split that passes, three pairs, one job each; a split pauses for three points. Returns its
+ * jobs. */
 static int old_rule(struct drifting_cell *c, int n)
 {
 	struct changepoint found;
@@ -398,7 +399,7 @@ static int old_rule(struct drifting_cell *c, int n)
 	return jobs;
 }
 
-/* All cells after commit n - 1. Cells that ask for the same pair at the same time share a job. Returns the jobs. */
+/* All cells after commit n - 1. Cells that request the same pair at the same time share a job. Returns the jobs. */
 static int new_rule(struct drifting_cell *cell, int n)
 {
 	bool is_requested[CHANGEPOINT_PAIRS][COMMITS] = { { false } };
