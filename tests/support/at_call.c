@@ -1,11 +1,14 @@
 /*
- * at_call.c - a library to preload (LD_PRELOAD) that makes a program end, stop or fail at a chosen call, so that a test can try each of them.
+ * at_call.c - a library to preload (LD_PRELOAD) that makes a program end, stop or fail at a chosen call, so that a test can try
+ * each of them.
  *
- * AT_CALL="NAME N WHAT [PATH]": at the Nth call of NAME (open, link, rename, unlink, mkdir, write, fsync, or any of them; pwrite and fdatasync are
- * write and fsync), counting only calls that name PATH, or a descriptor of a file so named, where it is given (a part is enough):
+ * AT_CALL="NAME N WHAT [PATH]": at the Nth call of NAME (open, link, rename, unlink, mkdir, write, fsync, or any of them; pwrite
+ * and fdatasync count as write and fsync). If PATH is given, only calls with a path that contains it, or with a descriptor of
+ * such a file, are counted:
  *   KILL   SIGKILL before it        AFTER  SIGKILL after it
- *   STOP   SIGSTOP after it         ENOSPC, EIO, EDQUOT  it and all later ones fail so
- * AT_CALL=@FILE: as FILE says from the moment when a whole line of it is there; the first such line is the plan until the program ends.
+ *   STOP   SIGSTOP after it         ENOSPC, EIO, EDQUOT  it and all later ones fail with this errno
+ * AT_CALL=@FILE: the same text in FILE, used as soon as it contains a complete line; the first such line is the plan until the
+ * program ends.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,8 +29,8 @@ struct plan {
 	atomic_int seen;
 };
 
-static _Atomic(struct plan *) plan; /* NULL until there is one; any thread may bring it, the first one's holds */
-static const char *later;           /* file that will hold the plan */
+static _Atomic(struct plan *) plan; /* NULL until there is one; any thread may set it, the first one's is used */
+static const char *later;           /* file that will contain the plan */
 
 static void take_plan(const char *text)
 {
@@ -51,7 +54,7 @@ __attribute__((constructor)) static void read_plan(void)
 		take_plan(text);
 }
 
-/* Who writes the file has made it before its text is in it. */
+/* The process that writes the file creates it before its text is in it. */
 static void find_plan(void)
 {
 	char text[512] = "";
@@ -80,7 +83,7 @@ static int is_meant(const struct plan *p, const char *name, const char *path, in
 	return strstr(path ? path : target, p->path) != NULL;
 }
 
-/* Before a call. The errno it shall fail with, 0 none; `*after` is set when there is something to do afterwards. */
+/* Before a call. The errno with which it is to fail, 0 none; `*after` is set when there is something to do afterwards. */
 static int before(const char *name, const char *path, int fd, int *after)
 {
 	static const struct {

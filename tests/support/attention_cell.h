@@ -1,4 +1,4 @@
-/* attention_cell.h - a cell becomes one of attention, for tests that make cells without a suite. */
+/* attention_cell.h - make a cell one of attention, for tests that create cells without a suite. */
 #ifndef TESTS_ATTENTION_CELL_H
 #define TESTS_ATTENTION_CELL_H
 

@@ -29,7 +29,7 @@ static inline size_t run_bytes(const struct attention_run *r, int slot)
 	return (size_t)reference_slot_elements(&r->cell, slot) * (slot == FW_LSE ? sizeof(float) : sizeof(uint16_t));
 }
 
-/* Other places for the kept blocks of a block mask. */
+/* Other positions for the retained blocks of a block mask. */
 static inline void run_pattern(struct attention_run *r, enum pattern pattern)
 {
 	struct attention_case *a = attention_of(&r->cell);

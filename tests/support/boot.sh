@@ -1,19 +1,19 @@
 #!/bin/bash
-# boot.sh [--over FOLDER] ROOT PIDFILE - boot the Debian tree ROOT with its own systemd, in separate namespaces and a cgroup, until this script
-# ends.
+# boot.sh [--over FOLDER] ROOT PIDFILE - boot the Debian tree ROOT with its own systemd, in separate namespaces and a cgroup,
+# until this script ends.
 #
-# --over: the tree is this machine's, with the files of FOLDER laid over it, without the units that its administrator enabled and without data of an
-# installed flopwatch; ROOT is an empty folder to make it in. Changes are in memory and lost at the end.
+# --over: the tree is this machine's with the files of FOLDER as an overlay, without the units that its administrator enabled and
+# without data of an installed flopwatch; ROOT is an empty folder for it. Changes are in memory and discarded at the end.
 #
-# Needs root and cgroup v2. The first process of the tree, as this machine counts, is written into PIDFILE; `nsenter -a -t PID` goes in. The
-# tree has no network but a loopback. Mounts live in namespaces that end with the last process; the cgroup is removed at the end, or, where
-# this script was killed by SIGKILL, by the next one that starts.
+# Needs root and cgroup v2. The pid of the tree's first process, as seen by this machine, is written to PIDFILE; `nsenter -a -t
+# PID` enters the tree. The tree has only a loopback network. Mounts are in namespaces that end with the last process; the cgroup
+# is removed at the end, or, if this script was killed by SIGKILL, by the next one that starts.
 set -eu
 prefix=flopwatch-boot-
 
 if [ "${1-}" = inside ]; then # ROOT PIDFILE: the first process of the new namespaces
 	root=$2
-	read -r pid _ </proc/self/stat # /proc is the machine's yet
+	read -r pid _ </proc/self/stat # /proc is still the machine's
 	mount --make-rprivate /
 	mount --bind "$root" "$root"
 	cd "$root"

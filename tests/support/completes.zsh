@@ -1,12 +1,13 @@
 #!/usr/bin/env zsh
-# What zsh makes of command lines when Tab is pressed at their end, one a line of standard input: it is really typed, on a terminal.
-# Argument: the folder that holds _flopwatch. Prints the arguments of each line as they then are.
+# zsh's completions of command lines when Tab is pressed at their end, one line of standard input each: they are really typed, on
+# a terminal.
+# Argument: the folder with _flopwatch. Prints the resulting arguments of each line.
 emulate -R zsh
 zmodload zsh/zpty || exit 1
 folder=$1 answer=$(mktemp) || exit 1
 trap 'zpty -d shell 2>/dev/null; rm -f -- $answer' EXIT
 
-wait_for() { # until the shell has written to $answer; what it shows meanwhile has to be read
+wait_for() { # until the shell has written to $answer; its output meanwhile has to be read
 	local -i i
 	local shown
 	for ((i = 0; i < 600; i++)); do

@@ -1,4 +1,4 @@
-/* A flopwatchd.yml of a test's own: read, or refused with exactly these lines. Groups have make_folder and remove_folder. */
+/* A test's own flopwatchd.yml: accepted, or refused with exactly these lines. Groups have make_folder and remove_folder. */
 #ifndef TESTS_CONFIG_FILE_H
 #define TESTS_CONFIG_FILE_H
 
@@ -56,7 +56,7 @@ static inline struct config *good(const char *text)
 	return c;
 }
 
-/* `lines` without the "FILE:" in front of each. */
+/* `lines` without the "FILE:" prefix of each. */
 static inline void bad(const char *text, const char *lines)
 {
 	struct config *c = NULL;

@@ -108,7 +108,7 @@ def crowded(server, device, cores):
     return body, answers.get(timeout=30)
 
 
-# ---- figures
+# ---- results
 
 def compare(before, after):
     """Cells apart, cells outside the interval, widest shift of the change, and the median ratio of the times in per cent."""

@@ -1,4 +1,4 @@
-/* cubin_write.h - small device code and modules that carry it, put together by hand; tests of what reads them. */
+/* cubin_write.h - write small device code and modules that contain it, for tests of the readers. */
 #ifndef TESTS_CUBIN_WRITE_H
 #define TESTS_CUBIN_WRITE_H
 
@@ -13,7 +13,7 @@
 
 enum { ELF_SECTIONS_MAX = 64 };
 
-/* An ELF file on its way: sections in order, their names and symbols. */
+/* An ELF file under construction: sections in order, their names and symbols. */
 struct elf_write {
 	int n;
 	Elf64_Shdr header[ELF_SECTIONS_MAX];
@@ -34,7 +34,7 @@ static inline void elf_begin(struct elf_write *w)
 	buf_append(&w->symbols, &none, sizeof none);
 }
 
-/* Returns the section's number. `data` NULL: it takes memory only. `info`: whose it is. */
+/* Returns the section's number. `data` NULL: it takes memory only. `info`: the section it belongs to. */
 static inline int elf_add(struct elf_write *w, const char *name, uint32_t type, int info, const void *data, size_t len)
 {
 	Elf64_Shdr *h = &w->header[w->n];
@@ -104,7 +104,7 @@ static inline void elf_end(struct elf_write *w, struct buf *out)
 
 enum { FATBIN_KIND_PTX = 1, FATBIN_KIND_CODE = 2 };
 
-/* An entry of a container: device code of `len` bytes, which unpack to `full_len` where `flags` say that they are packed. */
+/* An entry of a container: device code of `len` bytes, which unpack to `full_len` where `flags` mark it as packed. */
 static inline void fatbin_entry(struct buf *out, int kind, int sm, uint64_t flags, const void *data, size_t len, size_t full_len)
 {
 	size_t padded = (len + 7) / 8 * 8;

@@ -1,21 +1,23 @@
 # daemon.sh - a real flopwatchd in a separate folder, for shell tests. Source it after tap.sh.
 #
 #   new_repo NAME             bare repository $tmp/NAME.git with a work tree $tmp/NAME and a first commit on main
-#   new_lines_repo            the same as $tmp/lines, with a benchmark `lines` that runs bench.sh, which the test writes; nothing is committed
+#   new_lines_repo            the same as $tmp/lines, with a benchmark `lines` that runs bench.sh, which the test writes; nothing
+#                             is committed
 #   push NAME BRANCH          push HEAD of the work tree to BRANCH
 #   commit NAME MESSAGE       commit everything
-#   write_config [YAML...]    $tmp/c.yml: state, cache, port 0, one sim worker, no profiles; lines given replace workers and repos
+#   write_config [YAML...]    $tmp/c.yml: state, cache, port 0, one sim worker, no profiles; given lines replace workers and repos
 #   start_daemon, stop_daemon [SIGNAL], daemon_is_up
 #   api PATH [curl options]   body of GET /api/v1/PATH
 #   job_field ID FIELD
 #   await SECONDS COMMAND...  until it succeeds
 #   sql TEXT                  queries the database directly
 #
-# The module under test is tests/modules/good.c, compiled with the work factor in kernels/factor: on device `sim` that
-# is its speed; kernels/flags has more compiler flags, e.g. a CONFIG that device `sim` reads. kernels/recipe is a shell command that the build runs first.
+# The module under test is tests/modules/good.c, compiled with the work factor in kernels/factor, which determines its speed on
+# device `sim`; kernels/flags has more compiler flags, e.g. a CONFIG that device `sim` reads. kernels/recipe is a shell command
+# that the build runs first.
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=tester GIT_AUTHOR_EMAIL=t@example.org
 export GIT_COMMITTER_NAME=tester GIT_COMMITTER_EMAIL=t@example.org
-export FLOPWATCH_SIM_SEED=${FLOPWATCH_SIM_SEED:-6} # the same noise at every run
+export FLOPWATCH_SIM_SEED=${FLOPWATCH_SIM_SEED:-6} # the same noise in every run
 daemon_pid=""
 
 new_repo() {
@@ -96,7 +98,7 @@ daemon_is_up() {
 }
 start_daemon() {
 	rm -f "$tmp/state/port"
-	# the log goes through a pipe, so that a limit on the daemon's files does not silence it
+	# the log goes through a pipe, so that a limit on the daemon's files does not suppress it
 	"$bin/flopwatchd" --config "$tmp/c.yml" > >(cat >>"$tmp/log") 2>&1 </dev/null &
 	daemon_pid=$!
 	cd "$tmp" || return 1 # commands inside this checkout would refer to its repository

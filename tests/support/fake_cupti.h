@@ -1,4 +1,4 @@
-/* fake_cupti.h - the library of counters that tests/modules/fake_cupti.c is, and its script. */
+/* fake_cupti.h - the script of the stand-in for the counter library, tests/modules/fake_cupti.c. */
 #ifndef TESTS_FAKE_CUPTI_H
 #define TESTS_FAKE_CUPTI_H
 

@@ -1,7 +1,7 @@
 /**
- * fixture_cluster.h - a queue whose workers ask a pretended Slurm: programs that do what srun, squeue and scancel do, over folders.
+ * fixture_cluster.h - a queue whose workers use a simulated Slurm: programs that act as srun, squeue and scancel, on folders.
  *
- * gpus/PARTITION/NODE/UUID is a GPU; while something has it, there is a folder `taken` in it. srun takes the first that is free, in the
+ * gpus/PARTITION/NODE/UUID is a GPU; while it is allocated, it contains a folder `taken`. srun takes the first free one, in the
  * order of their names, as Slurm does. A job holds its GPU as long as there is a file hold-UUID.
  */
 #ifndef TESTS_FIXTURE_CLUSTER_H
@@ -66,7 +66,7 @@ static inline void cluster_gpu(const char *gpu)
 	GITREPO_RUN(".", "mkdir", "-p", path);
 }
 
-/** Somebody else has it, or does not any more. */
+/** Another user has allocated it, or has released it. */
 static inline void cluster_take(const char *gpu, bool take)
 {
 	char path[256];
@@ -103,7 +103,7 @@ static inline void cluster_state(const char *uuid, enum devicestate state)
 	ok(devicestate_set(queue_txn(queue), uuid, state, "a test", "me", &err));
 }
 
-/** A device that was there once, on this node. */
+/** A device that once existed on this node. */
 static inline int64_t cluster_device(const char *worker, const char *node, const char *uuid)
 {
 	struct msg_device d = { .kind = DEVICE_SIM };
@@ -118,7 +118,7 @@ static inline int64_t cluster_device(const char *worker, const char *node, const
 	return id;
 }
 
-/** Queue a job for one device alone, or ("") for any. */
+/** Queue a job for one device only, or ("") for any. */
 static inline int64_t cluster_job(const char *branch, const char *sha, const char *uuid, int priority)
 {
 	struct store_job j = { .repo = repo_id, .kind = JOBKIND_COMPARE, .origin = "api", .priority = priority };
@@ -133,7 +133,7 @@ static inline int64_t cluster_job(const char *branch, const char *sha, const cha
 	return j.id;
 }
 
-/** What a file of the cluster holds, "" there is none; until the next call. */
+/** Contents of a file of the cluster, "" there is none; until the next call. */
 static inline const char *cluster_said(const char *file)
 {
 	int status;
@@ -147,7 +147,7 @@ static inline void cluster_note(void *to, const struct worker_status *w)
 	buf_printf(out, "%s %s%s%s | ", w->name, w->state, *w->why ? ": " : "", w->why);
 }
 
-/** How all slots stand. Own: a static buffer, until the next call. */
+/** The states of all slots. Own: a static buffer, until the next call. */
 static inline const char *cluster_workers(void)
 {
 	static char text[8192];
@@ -173,7 +173,7 @@ static inline void cluster_look(void *arg)
 		loop_after(loop, FIXTURE_TICK_MS, cluster_look, NULL, NULL);
 }
 
-/** Run the loop until it is so. */
+/** Run the loop until the condition is true. */
 static inline void cluster_until(bool (*is_so)(void), const char *what)
 {
 	cluster_goal.is_so = is_so;

@@ -1,4 +1,4 @@
-/** fixture_daemon.h - for tests of the daemon's parts: a real repository, database and loop in one temporary folder. */
+/** fixture_daemon.h - for tests of the daemon's components: a real repository, database and loop in one temporary folder. */
 #ifndef TESTS_FIXTURE_DAEMON_H
 #define TESTS_FIXTURE_DAEMON_H
 
@@ -40,10 +40,10 @@ static inline int fixture_setup(void **state)
 {
 	char path[PATH_MAX + 32];
 	mallopt(M_MMAP_THRESHOLD,
-		4096); /* larger blocks become mappings of their own, in which a use after free is a fault at once */
+		4096); /* larger blocks become separate mappings, in which a use after free is a fault at once */
 	if (gitrepo_setup(state) != 0)
 		return -1;
-	log_open("test", LOG_ERROR - 1); /* what goes wrong here is meant to */
+	log_open("test", LOG_ERROR - 1); /* errors here are intended */
 	config = calloc(1, sizeof *config);
 	if (!config)
 		return -1;
@@ -70,7 +70,7 @@ static inline int fixture_setup(void **state)
 	ok(db_begin(db, &err));
 	ok(store_repo_put(db, "kernels", r->url, true, "main", &repo_id, &err));
 	ok(db_commit(db, &err));
-	/* a repository whose inputs are one file, and which brings its suite */
+	/* a repository whose inputs are one file, and which contains its suite */
 	GIT(".", "init", "-q", "-b", "main", "w");
 	GITREPO_RUN("w", "mkdir", "-p", "kernels", "etc/suites");
 	gitrepo_write("w/kernels/code", "1\n");

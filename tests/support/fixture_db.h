@@ -1,4 +1,4 @@
-/** fixture_db.h - a migrated database in a folder of its own, with a repository, a device and a suite, for tests. */
+/** fixture_db.h - a migrated database in a separate folder, with a repository, a device and a suite, for tests. */
 #ifndef TESTS_FIXTURE_DB_H
 #define TESTS_FIXTURE_DB_H
 
@@ -73,7 +73,7 @@ static inline int fixture_setup(void **state)
 	return 0;
 }
 
-/** Remove the archive beside the database. */
+/** Remove the archive next to the database. */
 static inline void fixture_remove_archive(struct fixture *f)
 {
 	char path[512];
@@ -105,7 +105,8 @@ static inline int fixture_teardown(void **state)
 	return 0;
 }
 
-/** Move the single times of all that finished before `before` to the archive. Inside a transaction. Returns of how many. */
+/** Move the single times of all comparisons that finished before `before` to the archive. Inside a transaction. Returns their
+ * number. */
 static inline int fixture_archive(struct fixture *f, int64_t before)
 {
 	int n, all = 0;
@@ -116,7 +117,7 @@ static inline int fixture_archive(struct fixture *f, int64_t before)
 	return all;
 }
 
-/** And out of it: only what runs say of them is left. */
+/** And out of it: only the summaries of runs remain. */
 static inline void fixture_forget_times(struct fixture *f, int64_t before)
 {
 	char month[ARCHIVE_MONTH_SIZE];
@@ -127,7 +128,7 @@ static inline void fixture_forget_times(struct fixture *f, int64_t before)
 	while (n > 0);
 }
 
-/** The rows that everything else hangs on. Opens and commits a transaction. */
+/** The rows to which all others refer. Opens and commits a transaction. */
 static inline void fixture_ground(struct fixture *f)
 {
 	struct msg_device d = fixture_device();
@@ -227,7 +228,7 @@ static inline int64_t fixture_cell(struct fixture *f, int64_t comparison, int n,
 	return c.id;
 }
 
-/** One number that a query answers; for assertions about rows. */
+/** The number that a query returns; for assertions about rows. */
 #define fixture_number(f, sql)                                                                                                   \
 	({                                                                                                                       \
 		struct stmt *number_stmt = db_stmt((f)->db, sql, &err);                                                          \

@@ -1,4 +1,4 @@
-/** fixture_result.h - results of jobs as a worker would have told them, made from seeded noise. */
+/** fixture_result.h - results of jobs as a worker would have sent them, made from seeded noise. */
 #ifndef TESTS_FIXTURE_RESULT_H
 #define TESTS_FIXTURE_RESULT_H
 
@@ -22,7 +22,7 @@ static inline struct result *fixture_result_of(struct fixture *f, int64_t job, u
 	request->subject[1].role = ROLE_TARGET;
 	snprintf(request->subject[0].commit, 65, "%s", fixture_sha(base));
 	snprintf(request->subject[1].commit, 65, "%s", fixture_sha(target));
-	for (int i = 0; i < request->n_subjects; i++) { /* every commit has sources of its own */
+	for (int i = 0; i < request->n_subjects; i++) { /* every commit has different sources */
 		struct msg_subject *m = &request->subject[i];
 		m->n_inputs = 1;
 		snprintf(m->input[0].path, sizeof m->input[0].path, "attention.c");
@@ -172,12 +172,13 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int pro
 	fixture_add(r, &m);
 }
 
-/** What a worker does: 6 runs of set 1 and 6 of set 2 of every cell; cell i is shift[i] slower; calls in the first run, phases in that of each set. */
+/** The runs of a worker: 6 of set 1 and 6 of set 2 of every cell; cell i is shift[i] slower; calls in the first run, phases in
+ * that of each set. */
 static inline void fixture_measured(struct result *r, const double *shift)
 {
 	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	struct noise second =
-		noise; /* whatever has phases a second time, all other draws are the same: recorded histories depend on them */
+		noise; /* phases are drawn a second time, all other draws are the same: recorded histories depend on them */
 	second.state = 8;
 	fixture_accepted(r);
 	for (int process_run = 1; process_run <= 12; process_run++) {

@@ -1,4 +1,4 @@
-/* The ground rows, and a transaction that is open in each test and undone after it. */
+/* The base rows, and a transaction that is open in each test and rolled back after it. */
 #ifndef TESTS_FIXTURE_TRANSACTION_H
 #define TESTS_FIXTURE_TRANSACTION_H
 

@@ -1,4 +1,4 @@
-/* A database with a few comparisons, for the tests of what is read. */
+/* A database with a few comparisons, for the tests of queries. */
 #ifndef TESTS_FIXTURE_VIEWS_H
 #define TESTS_FIXTURE_VIEWS_H
 

@@ -1,4 +1,4 @@
-/** flood.h - a thousand branches pushed at once, and single pushes beside them, through the real queue on one simulated device. */
+/** flood.h - a thousand branches pushed at once, and single pushes among them, through the real queue on one simulated device. */
 #ifndef TESTS_FLOOD_H
 #define TESTS_FLOOD_H
 
@@ -32,7 +32,7 @@ static inline int64_t flood_push(struct fixture *f, const char *kind, int n, int
 	return j.id;
 }
 
-/* The next one that is waiting for that. False: none is. */
+/* The next one that waits for that. False: there is none. */
 static inline bool flood_resolve(struct fixture *f, struct store_job_turn *turn)
 {
 	struct store_job j;
@@ -52,7 +52,7 @@ struct flood_clock {
 	struct store_job_turn turn;
 };
 
-/* Whatever is pushed and resolved up to now. */
+/* Resolve everything that was pushed up to now. */
 static inline void flood_pass(struct fixture *f, struct flood_clock *c)
 {
 	while (c->next_resolve_ms <= c->now_ms) {
@@ -69,8 +69,8 @@ static inline void flood_pass(struct fixture *f, struct flood_clock *c)
 }
 
 /**
- * One device; a job takes FLOOD_JOB_MS, and another is resolved every FLOOD_RESOLVE_MS, so that the flood takes as long as 20 jobs to be;
- * a single push comes about every FLOOD_SEPARATE jobs, at any time of one.
+ * One device; a job takes FLOOD_JOB_MS, and another is resolved every FLOOD_RESOLVE_MS, so that the flood takes as long as 20
+ * jobs to resolve; a single push comes about every FLOOD_SEPARATE jobs, at any time during one.
  */
 static inline struct flood flood_run(struct fixture *f)
 {

@@ -1,4 +1,4 @@
-/** fuzz_replay.h - what the fuzzers share: a finding ends the program, and files or folders of inputs are run once more as a test. */
+/** fuzz_replay.h - shared by the fuzzers: a finding ends the program, and files or folders of inputs are replayed as a test. */
 #ifndef TESTS_FUZZ_REPLAY_H
 #define TESTS_FUZZ_REPLAY_H
 
@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/** A finding is what makes `good` false. */
+/** A finding: `good` is false. */
 static inline void must(bool good, const char *what)
 {
 	if (good)
@@ -29,7 +29,7 @@ struct fuzz_replay {
 	int failures, count;
 };
 
-/** Run one input. Reaching the next line at all is what is tested: a finding aborts. */
+/** Run one input. Reaching the next line is the test: a finding aborts. */
 static inline void fuzz_replay_file(struct fuzz_replay *f, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -84,7 +84,7 @@ static inline void fuzz_replay(struct fuzz_replay *f, const char *path)
 		free(entry);
 }
 
-/** main: the files and folders of the command line, else `folders` (NULL-ended). Returns the exit status. */
+/** main: the files and folders of the command line, else `folders` (NULL-terminated). Returns the exit status. */
 static inline int fuzz_replay_main(int argc, char **argv, const char *const *folders)
 {
 	struct fuzz_replay f = { 0 };

@@ -1,16 +1,17 @@
 # git_servers.sh - git servers with authentication, on this machine. Source it after tap.sh.
 #
-#   make_certificate          $tmp/tls/cert.pem for localhost, signed by itself, and its key
+#   make_certificate          $tmp/tls/cert.pem for localhost, self-signed, and its key
 #   start_https NAME FOLDER USER:PASSWORD    serve the repositories in FOLDER; sets $https_port; requests are logged in $tmp/tls/NAME.log
-#   start_redirect NAME URL   the same, but every request is sent on to URL
+#   start_redirect NAME URL   the same, but every request is redirected to URL
 #   can_start_sshd            whether this machine has the programs for start_sshd
-#   start_sshd                a server with host keys $tmp/ssh/host and $tmp/ssh/host_rsa that lets in $tmp/ssh/mine; sets $ssh_port
+#   start_sshd                a server with host keys $tmp/ssh/host and $tmp/ssh/host_rsa that accepts the key
+#                             $tmp/ssh/mine; sets $ssh_port
 make_certificate() {
 	mkdir -p "$tmp/tls"
 	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 \
 		-keyout "$tmp/tls/key.pem" -out "$tmp/tls/cert.pem" 2>/dev/null
 }
-start_server() { # name, arguments of git_https.py behind the log
+start_server() { # name, arguments of git_https.py after the log
 	rm -f "$tmp/tls/$1.port"
 	python3 "$root/tests/support/git_https.py" "$2" "$tmp/tls/cert.pem" "$tmp/tls/key.pem" "$tmp/tls/$1.port" "$tmp/tls/$1.log" "${@:3}" \
 		>/dev/null 2>&1 &
@@ -34,7 +35,7 @@ start_sshd() {
 	[ -e "$tmp/ssh/mine" ] || ssh-keygen -q -t ed25519 -N '' -f "$tmp/ssh/mine"
 	cp "$tmp/ssh/mine.pub" "$tmp/ssh/authorized"
 	ssh_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-	[ "$(id -u)" != 0 ] || mkdir -p /run/sshd # where sshd of a root gives up its rights
+	[ "$(id -u)" != 0 ] || mkdir -p /run/sshd # where sshd of a root drops its privileges
 	"$(command -v sshd)" -D -e -f /dev/null -p "$ssh_port" -h "$tmp/ssh/host" -o ListenAddress=127.0.0.1 -o PidFile=none \
 		-o StrictModes=no -o UsePAM=no -o PermitRootLogin=yes -o PasswordAuthentication=no \
 		-o AuthorizedKeysFile="$tmp/ssh/authorized" >"$tmp/ssh/log" 2>&1 &

@@ -13,7 +13,7 @@
 
 static char gitrepo_root[PATH_MAX]; /* the temporary folder */
 
-/* Programs of ours are found in FW_BIN (default build/bin) before anything else. */
+/* Programs of ours are found in FW_BIN (default build/bin) before any other folder. */
 static inline void gitrepo_use_our_programs(void)
 {
 	const char *bin = getenv("FW_BIN"), *path = getenv("PATH");
@@ -32,7 +32,8 @@ static inline int gitrepo_setup(void **state)
 	return mkdtemp(gitrepo_root) ? 0 : -1;
 }
 
-/* Run a program in root/`dir`; its output without the last LF, valid until the next call. Fails the test when it fails and `must`. */
+/* Run a program in root/`dir`; returns its output without the last LF, valid until the next call. A failure fails the test if
+ * `must`. */
 static inline const char *gitrepo_run_env(const char *dir, int must, int *status, const char *const *argv)
 {
 	static char text[1 << 16];

@@ -1,8 +1,8 @@
 # integrity.sh - comparisons of modules of tests/modules, one small cell, real processes, the real clock. Source it after tap.sh.
 #
 #   compare BASE TARGET [OPTIONS...]      flopwatch-worker compare, as JSON
-#   forward BASE TARGET [OPTIONS...]      its forward cell alone, into $tmp/json
-#   backward BASE TARGET [OPTIONS...]     its backward cell alone
+#   forward BASE TARGET [OPTIONS...]      only its forward cell, into $tmp/json
+#   backward BASE TARGET [OPTIONS...]     only its backward cell
 #   cell EXPRESSION                       of the cell in $tmp/json, values on one line
 #   caught MODULE BASE "VERDICT CLASS" REASON [ROLE]
 #   not_accused NAME                      the cell in $tmp/json is not accused; prints an accusation

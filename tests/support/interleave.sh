@@ -1,11 +1,12 @@
 # interleave.sh - interleaved programs, for shell tests. Source it after tap.sh and daemon.sh.
 #
 #   interleave_repo NAME [YAML]      a repository whose benchmark `one` is prog.c, built with the kit; YAML is added to the benchmark
-#   program NAME TEXT           prog.c becomes TEXT, which follows the kit, a function `work(units)`, and a call `take(units)` that lasts at least
-#                               0.2 us a unit and reports exactly that, so that the load of this machine has no effect on the comparison
+#   program NAME TEXT           prog.c becomes TEXT, which follows the kit, a function `work(units)`, and a call `take(units)`
+#                               that lasts at least 0.2 us per unit and reports exactly that, so that the load of this machine has
+#                               no effect on the comparison
 #   on_main NAME                commit, push to main: state and verdict
 #   on_branch NAME TEXT         the same for a program on a new branch, which begins at main
-#   cells                       of the newest comparison: key, verdict and class, one a line
+#   cells                       of the newest comparison: key, verdict and class, one per line
 #   why KEY                     the reason why that cell is undecided or failed
 interleave_repo() {
 	local dir=$tmp/$1
@@ -46,7 +47,7 @@ static inline double spend(double ms)
 C
 	printf '%s\n' "$2" >>"$tmp/$1/prog.c"
 }
-in_the_end() { # commit: as result_of, with patience for a busy machine
+in_the_end() { # commit: as result_of, with a longer limit for a busy machine
 	patience=400 await job_ended "$1"
 	result_of "$1"
 }

@@ -1,4 +1,4 @@
-/* What the tests of the judge share. */
+/* Shared by the tests of the judge. */
 #ifndef TESTS_JUDGE_RUN_H
 #define TESTS_JUDGE_RUN_H
 
@@ -60,7 +60,7 @@ static inline struct judge_outcome compare(
 	return judged(f, r, now_ms);
 }
 
-/** Commit `sha` is one of those of target that base does not hold. */
+/** Commit `sha` is one of those of target that base does not contain. */
 static inline void judge_range(struct fixture *f, unsigned base, unsigned target, unsigned sha)
 {
 	char shas[1][65];

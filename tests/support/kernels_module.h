@@ -1,4 +1,5 @@
-/* kernels_module.h - the module of one family from kernels/, built for CPUs as a branch's is, and with the sanitizers where the test is. */
+/* kernels_module.h - the module of one family from kernels/, built for CPUs like that of a branch, and with the sanitizers where
+ * the test is. */
 #ifndef TESTS_LIB_KERNELS_MODULE_H
 #define TESTS_LIB_KERNELS_MODULE_H
 
@@ -17,7 +18,7 @@
 #define KERNELS_EXTRA   "EXTRA="
 #endif
 
-/* Of the family of this name; NULL, and why on standard error. It stays loaded. */
+/* The module of the family of this name; NULL, and the reason on standard error. It stays loaded. */
 static inline const struct fw_module *kernels_module(const char *family)
 {
 	char folder[96], library[128], path[128];

@@ -1,6 +1,6 @@
 /*
- * What a linear problem's result must be, by the words of fw_linear.h and in fp64, an element at a time. Shares no arithmetic with the
- * kernels: 8-bit floats are looked for among all there are, sums are doubles. Plain C and C++.
+ * The expected result of a linear problem, as defined by fw_linear.h and in fp64, one element at a time. Shares no arithmetic
+ * with the kernels: 8-bit floats are searched among all values, sums are doubles. Plain C and C++.
  */
 #ifndef LINEAR_REFERENCE_H
 #define LINEAR_REFERENCE_H
@@ -12,7 +12,7 @@
 
 #include "kernels/fw_linear.h"
 
-/* The tensors of a problem as they lie in memory, packed, bf16; NULL where the direction reads none. */
+/* The tensors of a problem in memory, packed, bf16; NULL where the direction reads none. */
 struct linear_tensors {
 	const uint16_t *x, *w, *bias, *dy;
 };
@@ -35,7 +35,7 @@ static inline double linear_widen(uint16_t bf16)
 	return (double)v;
 }
 
-/* The nearest bf16, the even one of two, by looking at both neighbours. */
+/* The nearest bf16, the even one of two, by comparing both neighbours. */
 static inline double linear_to_bf16(double v)
 {
 	if (v == 0 || !isfinite(v))
@@ -58,7 +58,7 @@ static inline double linear_code(int dtype, int code)
 /* The nearest code, the even one of two; 0x7e and 0x7b are the largest finite ones. */
 static inline double linear_to_8bit_float(int dtype, double v)
 {
-	static double values[2][0x7f]; /* of every code, made when first asked for */
+	static double values[2][0x7f]; /* of every code, made at the first use */
 	const int last = dtype == FW_E4M3 ? 0x7e : 0x7b;
 	double *const value = values[dtype == FW_E4M3];
 	for (int code = 0; value[last] == 0 && code <= last; code++)
@@ -90,7 +90,7 @@ static inline double linear_element(const struct linear_side *s, int64_t row, in
 	return linear_widen(s->tensor[row * s->row_step + d * s->depth_step]);
 }
 
-/* (q - 8) s + zero of the element at `at` of W, whose group of neighbours in memory it belongs to. */
+/* (q - 8) s + zero of the element at `at` of W, with the scale of its group of adjacent elements. */
 static inline double linear_4bit(const uint16_t *w, int64_t at, int group)
 {
 	const uint16_t *const first = w + at / group * group; /* k is a multiple of the group */
@@ -208,8 +208,8 @@ static inline double linear_activate(int activation, double v)
 }
 
 /*
- * Whether `got` is epilogue(left . right) rounded to bf16. `slack`: how much of the sum of magnitudes sums in fp32 may lose; what may
- * be lost before an activation reaches the result at most 1.13 fold.
+ * Whether `got` is epilogue(left . right) rounded to bf16. `slack`: the error of sums in fp32, as a share of the sum of
+ * magnitudes; an error before an activation is multiplied by at most 1.13 in the result.
  */
 static inline int linear_is_right(
 	const double *left, const double *right, int depth, double bias, int activation, double slack, double got, double *wanted)

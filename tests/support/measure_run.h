@@ -1,4 +1,4 @@
-/* A bench whose runner is made of shell, for the tests of what the worker runs. */
+/* A bench whose runner is made of shell, for the tests of the worker's runs. */
 #ifndef TESTS_MEASURE_RUN_H
 #define TESTS_MEASURE_RUN_H
 
@@ -119,7 +119,7 @@ static inline int setup(void **state)
 			1);
 		case_name(&s->cell[i]);
 	}
-	/* any program of that name will do: each test writes its own */
+	/* any program of that name is enough: each test writes its own */
 	if (tmp_folder_write(&s->folder, "flopwatch-runner", "#!/bin/sh\n", 0755) != 0)
 		return -1;
 	snprintf(path, sizeof path, "%s:/usr/bin:/bin", s->folder.path);
@@ -140,8 +140,8 @@ static inline int teardown(void **state)
 }
 
 /*
- * The runner of a test. `check` and `run` are shell, run once per cell $i; $role is the first role, $both is there when there
- * are two. Helpers: at ROLE STEP, pass (with $alone as the time of a call), wrong, timings TARGET_MS, single MS. In an audit a call
+ * The runner of a test. `check` and `run` are shell, run once per cell $i; $role is the first role, $both is set when there are
+ * two. Helpers: at ROLE STEP, pass (with $alone as the time of a call), wrong, timings TARGET_MS, single MS. In an audit a call
  * of base takes base_s seconds by any clock, one of target target_s.
  */
 static inline void runner_audited(

@@ -1,8 +1,8 @@
 /**
  * noise.h - a seeded model of paired timings for tests of the rule.
  *
- * A pair's two calls share the device's slow drift and the run's own offset; each has white noise, now and then a slow
- * outlier, and a clock that wanders and divides the time. A run also shifts the ratio itself (what pairing cannot remove).
+ * A pair's two calls share the device's slow drift and the run's own offset; each has white noise, now and then a slow outlier,
+ * and a clock that wanders and divides the time. A run also shifts the ratio itself (what pairing cannot remove).
  */
 #ifndef TESTS_NOISE_H
 #define TESTS_NOISE_H

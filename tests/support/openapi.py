@@ -118,7 +118,7 @@ def describe(server):
     check(not wrong, "examples fit their schemas", "\n".join(wrong))
 
 
-# ---- asking ---------------------------------------------------------------------------------------------------------
+# ---- requests -------------------------------------------------------------------------------------------------------
 
 
 class Answer:
@@ -153,7 +153,7 @@ def ask(server, method, path, body=None, headers=None):
         body = json.dumps(body).encode()
     if body is not None:
         headers.setdefault("Content-Type", "application/json")
-    if "Content-Length" in headers:  # more than will come: it has to be refused before
+    if "Content-Length" in headers:  # more than is sent: it has to be refused before
         return announce(server, method, path, headers)
     request = urllib.request.Request(server + path, method=method.upper(), headers=headers, data=body)
     try:
@@ -424,7 +424,7 @@ class Replay:
         for verb in ("acknowledge", "accept", "resolve", "invalidate"):
             change("alert", verb, 409, reason="again")
             change("alert", verb, 400, reason=5)
-        self.expect("post", v1 + "tokens", status=409, body={"name": "ci", "scope": "read"})  # its maker is unknown here
+        self.expect("post", v1 + "tokens", status=409, body={"name": "ci", "scope": "read"})  # its author is unknown here
         self.expect("post", v1 + "tokens", status=400, body={"name": "a b", "scope": "read"})
         self.expect("post", v1 + "tokens", status=400, body={"name": "d", "scope": "read"}, headers={"Idempotency-Key": "x"})
         self.expect("post", v1 + "backup", body={})

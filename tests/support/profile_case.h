@@ -1,6 +1,6 @@
 /**
- * profile_case.h - a cell of a profile as a file of tests/data/profiles has it, as evidence for the causes; its README says what a
- * first line holds.
+ * profile_case.h - a cell of a profile from a file of tests/data/profiles, as evidence for the causes; its README describes the
+ * first line.
  */
 #ifndef TESTS_PROFILE_CASE_H
 #define TESTS_PROFILE_CASE_H
@@ -24,7 +24,7 @@ struct profile_case {
 	struct cause_evidence e;
 	struct cause_kernel kernel[PROFILE_CASE_LINES];
 	struct cause_code code[PROFILE_CASE_LINES];
-	/* what those point into */
+	/* the memory to which those point */
 	size_t n_lines;
 	struct msg line[PROFILE_CASE_LINES];
 	struct cause_value *value[PROFILE_CASE_LINES];
@@ -161,7 +161,7 @@ static inline void profile_case_free(struct profile_case *c)
 	free(c);
 }
 
-/** Whether the list `key` of the first line holds the word. */
+/** Whether the list `key` of the first line contains the string. */
 static inline bool profile_case_has(const struct profile_case *c, const char *key, const char *word)
 {
 	json_t *list = json_object_get(c->verdict, key);

@@ -1,4 +1,5 @@
-/* A profile whose runner is a script, for the tests of what the worker makes of it: two cells, two modules of which one kernel differs. */
+/* A profile whose runner is a script, for the tests of how the worker evaluates it: two cells, two modules of which one kernel
+ * differs. */
 #ifndef TESTS_PROFILE_SCENE_H
 #define TESTS_PROFILE_SCENE_H
 
@@ -25,7 +26,7 @@ static struct scene {
 	struct fw_err err;
 	int n;
 	char *record[RECORDS_MAX]; /* lines, as they were sent */
-	char cancel_at[40];        /* text of a record at which the daemon calls the job off */
+	char cancel_at[40];        /* text of a record at which the daemon cancels the job */
 } scene;
 
 /* ---- modules ----------------------------------------------------------------------------------------------------------- */
@@ -40,7 +41,7 @@ static inline void add_function(struct elf_write *w, const char *symbol, char co
 	((Elf64_Sym *)(void *)w->symbols.data)[entry].st_other = 0x10;
 }
 
-/* "same" is the same in both, "core" is not; each has a kernel of a shape of its own, of one name for people. */
+/* "same" is the same in both, "core" is not; each has a kernel with a different shape but the same readable name. */
 static inline int add_module(enum role role, bool is_new)
 {
 	struct elf_write w;

@@ -1,4 +1,4 @@
-/* What the tests of the lines share: a good cell, a good job, and a message that survives writing and reading. */
+/* Shared by the tests of the protocol's lines: a good cell, a good job, and a message that survives writing and reading. */
 #ifndef TESTS_PROTOCOL_LINES_H
 #define TESTS_PROTOCOL_LINES_H
 

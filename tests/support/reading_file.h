@@ -1,5 +1,5 @@
 /**
- * reading_file.h - samples of foreign benchmarks in tests/data/readers, and what a test expects of their rows.
+ * reading_file.h - samples of foreign benchmarks in tests/data/readers, and the expected contents of their rows.
  */
 #ifndef TESTS_READING_FILE_H
 #define TESTS_READING_FILE_H
@@ -41,7 +41,7 @@ static inline const struct reading_row *reading_has_row(const struct reading *r,
 	return row;
 }
 
-/** A row without a time, and why. */
+/** A row without a time, and the reason. */
 static inline void reading_lacks(const struct reading *r, const char *key, const char *why)
 {
 	const char *reason = reading_why(r, key);

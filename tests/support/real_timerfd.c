@@ -1,4 +1,5 @@
-/* real_timerfd.c - preloaded before libfaketime, which moves timers of the monotonic clock although it leaves that clock alone. */
+/* real_timerfd.c - preloaded before libfaketime, which moves timers of the monotonic clock although it does not change that
+ * clock. */
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>

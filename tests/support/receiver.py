@@ -38,7 +38,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         if self.path == "/flaky":
             return 500 if times == 1 else 204
         if self.path == "/stall":
-            if count("stalls") <= 2:  # the first may end with the daemon that asked
+            if count("stalls") <= 2:  # the first one may end with the daemon that requested it
                 time.sleep(60)
                 return 0
             return 204

@@ -1,6 +1,6 @@
 /**
  * recorded.h - the recorded runs of tests/data/gpu-recorded as a source of noise: every run is one process that timed the same
- * kernel as `a` and as `b`, pair by pair (the README there says where they come from). The clock of each call was not recorded.
+ * kernel as `a` and as `b`, pair by pair (the README there states their origin). The clock of each call was not recorded.
  */
 #ifndef TESTS_RECORDED_H
 #define TESTS_RECORDED_H
@@ -57,7 +57,7 @@ static inline FILE *recorded_open(const char *dir, const char *name, char line[2
 	return f;
 }
 
-/** Ends the program where the file is not as it should be. */
+/** Ends the program if the file is invalid. */
 static inline void recorded_read(const char *dir, struct recording *r)
 {
 	char line[256], name[48], first;

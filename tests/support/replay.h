@@ -1,5 +1,5 @@
 /**
- * replay.h - recorded runs as what a comparison draws from, sides as they were recorded.
+ * replay.h - recorded runs from which a comparison draws, sides as they were recorded.
  */
 #ifndef TESTS_REPLAY_H
 #define TESTS_REPLAY_H
@@ -52,7 +52,7 @@ static inline void replay_read_unclocked(const char *recorded_dir, struct sample
 	}
 }
 
-/** Makes a rule of today that of version 4, which figures of today's stand beside. */
+/** Changes a current rule to that of version 4, with whose results the current ones are compared. */
 static inline void replay_rule_before(struct rule *r)
 {
 	r->version = 4;
@@ -73,7 +73,8 @@ static inline void replay_shuffle(struct noise *dice, int *order, int n)
 	}
 }
 
-/** What is done to the target: its time is multiplied, and its clock moves by `clock`, which its time follows. Log ratios. */
+/** The change planted in the target: its time is multiplied, and its clock moves by `clock`, which its time follows. Log
+ * ratios. */
 struct replay_plant {
 	double time, clock;
 };

@@ -1,7 +1,8 @@
 /**
  * samples.h - timed calls of whole comparisons, recorded on a GPU with the clock of each call, as a source of runs.
  *
- * Two forms are read: the samples that tests/gpu/daemon.sh and verdicts.sh store (JSON lines), and a table of pairs (h200-clock.csv).
+ * Two formats are read: the samples that tests/gpu/daemon.sh and verdicts.sh store (JSON lines), and a table of pairs
+ * (h200-clock.csv).
  */
 #ifndef TESTS_SAMPLES_H
 #define TESTS_SAMPLES_H
@@ -33,10 +34,11 @@ struct samples {
 	struct samples_cell cell[SAMPLES_CELLS_MAX];
 };
 
-/** Whether a comparison's cell is wanted: of two equal kernels, say. */
+/** Whether a comparison's cell is selected: of two equal kernels, for example. */
 typedef bool samples_wants_fn(const char *comparison, const char *cell);
 
-/* "attention/block_sparse/s49152/r0.1/b64/hq64/hk8/d128/bf16/forward" -> "block_sparse_r0_1_b64_forward": what tells cells apart. */
+/* "attention/block_sparse/s49152/r0.1/b64/hq64/hk8/d128/bf16/forward" -> "block_sparse_r0_1_b64_forward": the components that
+ * distinguish cells. */
 static inline void samples_short_name(const char *key, char out[64])
 {
 	size_t n = 0;
@@ -52,7 +54,7 @@ static inline void samples_short_name(const char *key, char out[64])
 			*s = '_';
 }
 
-/** A new run of that cell; NULL where there is no room. */
+/** A new run of that cell; NULL where there is no space. */
 static inline struct samples_run *samples_open(struct samples *s, const char *key)
 {
 	char name[64] = "";

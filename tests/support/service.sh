@@ -1,16 +1,17 @@
 # service.sh - flopwatch as a service of a Debian tree that boots here. Source it after tap.sh and daemon.sh; as root.
 #
 #   cannot_boot               why no tree can boot here, as text; nothing where one can
-#   boot [OPTION] ROOT        boot.sh, until its systemd has started everything
+#   boot [OPTION] ROOT        run boot.sh, return when its systemd has started all units
 #   power_off                 end it
 #   inside COMMAND...         run in it, with its standard output
-#   watch_kernels             the repository $tmp/kernels of new_repo goes there, as /srv/kernels.git, and into its configuration, for device sim
+#   watch_kernels             copy the repository $tmp/kernels of new_repo there, as /srv/kernels.git, and add it to the
+#                             configuration, for device sim
 #   push_there BRANCH         push HEAD of $tmp/kernels
 #   verdict_of BRANCH         flopwatch wait: its exit status (0 unchanged, 3 regression, 7 nothing to compare with), or the error
 #   healthz                   answer of the daemon there: the status, and the text in a second line
 #   worker_processes          a line for each process of a worker there: user, name, effective capabilities, no_new_privs
 #   no_systemd                such lines without those of systemd before it becomes a worker
-#   exposure UNIT             the figure of systemd-analyze security
+#   exposure UNIT             the score of systemd-analyze security
 #   exposed_at_most UNIT FIGURE
 machine="" booting=""
 

@@ -1,4 +1,4 @@
-/* The database that the tests of the site read: two comparisons of a repository and what belongs to them. */
+/* The database that the tests of the site read: two comparisons of a repository and their rows. */
 #ifndef TESTS_SITE_FILL_H
 #define TESTS_SITE_FILL_H
 

@@ -1,4 +1,5 @@
-/** site_run.h - the whole site over a real database, asked by raw sockets from the same thread; and what it asked of the daemon. */
+/** site_run.h - the whole site over a real database, with requests through raw sockets from the same thread; and its calls of the
+ * daemon. */
 #ifndef TESTS_SITE_RUN_H
 #define TESTS_SITE_RUN_H
 
@@ -18,13 +19,13 @@
 #include "lib/lib.h"
 #include "web/web.h"
 
-/** The daemon as these tests have it: what the site asked, and what is to be answered. */
+/** The daemon in these tests: the site's calls, and the answers to them. */
 struct control {
-	char what[2048];      /* one line a call */
-	struct fw_err refuse; /* code set: every call fails so */
+	char what[2048];      /* one line per call */
+	struct fw_err refuse; /* code set: every call fails like this */
 	const char *secret;   /* of the repository "kernels" */
 	struct db *db;        /* where steps with alerts are written, as the daemon does */
-	char backup[160];     /* where a backup lies when backup_is_whole */
+	char backup[160];     /* where a backup is when backup_is_whole */
 	bool backup_is_whole;
 };
 
@@ -190,7 +191,7 @@ struct answer {
 	char *text;
 };
 
-/** A connection that does not wait. Own: the caller closes it. */
+/** A non-blocking connection. Own: the caller closes it. */
 static inline int dial(struct run *run)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
@@ -203,7 +204,7 @@ static inline int dial(struct run *run)
 	return fd;
 }
 
-/** Bytes as they are to the daemon; what it says until it closes. Closes `fd`. Own: answer_free. */
+/** Send bytes unchanged; returns the response until the daemon closes. Closes `fd`. Own: answer_free. */
 static inline struct answer request_on(struct run *run, int fd, const char *request, size_t len)
 {
 	struct answer a = { 0 };
@@ -270,7 +271,7 @@ static inline struct answer post(struct run *run, const char *target, const char
 	return request_with(run, "POST", target, "Content-Type: application/json\r\n", body, strlen(body));
 }
 
-/** How often `what` stands in `text`. */
+/** Number of occurrences of `what` in `text`. */
 static inline int count(const char *text, const char *what)
 {
 	int n = 0;
@@ -311,7 +312,7 @@ static inline json_t *json_of(struct answer *a)
 	return root;
 }
 
-/** The answer is a problem document of `status` whose detail holds `says`. Frees the answer. */
+/** The answer is a problem document of `status` whose detail contains `says`. Frees the answer. */
 static inline void assert_problem(struct answer a, int status, const char *says)
 {
 	if (a.status != status)

@@ -2,8 +2,8 @@
 #
 #   slurm_is_here             munge and Slurm are installed, and may be run like this
 #   slurm_start               munged, slurmctld and slurmd in the foreground; returns when the node is idle
-#   slurm_controller_restart  slurmctld is killed and started again; jobs go on
-#   slurm_jobs [STATE]        ids of jobs, those of a state
+#   slurm_controller_restart  slurmctld is killed and started again; jobs continue
+#   slurm_jobs [STATE]        ids of jobs, of one state if given
 #
 # All files are below $tmp/slurm, ports are free ones. Children of slurmd are the jobs; slurm_stop ends them with it.
 slurm_dir=$tmp/slurm
@@ -25,7 +25,7 @@ slurm_run() { # name, command...: in the background
 	local log=$slurm_dir/$1.log
 	shift
 	setsid "$@" >>"$log" 2>&1 </dev/null &
-	echo $! >>"$slurm_dir/pids" # in files: all this may run in a subshell
+	echo $! >>"$slurm_dir/pids" # in files: callers may run in a subshell
 	echo $! >"$slurm_dir/pid-${log##*/}"
 }
 slurm_start() {

@@ -59,7 +59,7 @@ def happen():
     ask("/api/v1/devices/sim-0/resume", "POST", "{}")
 
 
-# ---- where a reader goes on
+# ---- where a reader continues
 with stream(newest - 10) as s:
     got = read_until(s, b"id: %d\n" % newest)
     check(ids(got) == list(range(newest - 9, newest + 1)), "who comes back gets what he missed, in order, once", ids(got))
@@ -88,7 +88,7 @@ check(ids(got)[:15] == list(range(newest - 14, newest + 1)), "a slow reader read
 for s in readers[50:] + slow:
     s.close()
 
-# ---- clients that never finish their request: more than there are places
+# ---- clients that never finish their request: more than there are slots
 drips, stop = [], threading.Event()
 
 

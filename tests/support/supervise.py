@@ -146,7 +146,7 @@ def main():
         sys.exit("supervise.py: the parent has ended")
     begin = time.monotonic()
     with open(args.log, "wb") as log:
-        # signals that a background shell ignores are those of a fresh program again
+        # signals that a background shell ignores are reset to those of a fresh program
         child = subprocess.Popen(args.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                                  restore_signals=True)
         command.append(child)

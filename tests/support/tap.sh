@@ -10,8 +10,9 @@
 #   put   FILE TEXT              atomically: a concurrent reader of FILE sees the old content, or TEXT
 #   await COMMAND...             until it succeeds, also on a busy machine; fails after $patience seconds
 #
-# $bin has the programs (FW_BIN, default build/bin), $tmp is a folder that is removed at the end unless KEEP is set, $out is the last output of
-# ok and fails. on_exit COMMAND... runs before the folder is removed (stop a daemon). Ends with exit 1 if a test failed.
+# $bin has the programs (FW_BIN, default build/bin), $tmp is a folder that is removed at the end unless KEEP is set, $out is the
+# last output of ok and fails. on_exit COMMAND... runs before the folder is removed (stop a daemon). Ends with exit 1 if a test
+# failed.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=${FW_BIN:-$root/build/bin}

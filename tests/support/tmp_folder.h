@@ -1,4 +1,4 @@
-/* tmp_folder.h - a folder of its own for a test, gone afterwards. */
+/* tmp_folder.h - a separate folder for a test, removed afterwards. */
 #ifndef TESTS_TMP_FOLDER_H
 #define TESTS_TMP_FOLDER_H
 

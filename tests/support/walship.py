@@ -96,7 +96,7 @@ class Replica:
             self.lock.execute("ROLLBACK")
             self.begin_generation()
             return
-        if salt != self.salt:  # data between our last read and the new log is still behind it
+        if salt != self.salt:  # data between our last read and the new log is still after it
             self.append(wal[self.shipped:committed(wal, self.shipped, self.salt)[0]])
             self.index, self.shipped, self.salt = self.index + 1, 0, salt
         self.ship()

@@ -80,7 +80,7 @@ log = open(a.out, "w", buffering=1)
 with open(a.out + ".pid", "w") as f:
     f.write(str(child.pid))
 deadline = time.monotonic() + 240
-ended = None  # when we asked for the end
+ended = None  # when we requested the end
 dones = 0
 
 
