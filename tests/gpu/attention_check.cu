@@ -4,9 +4,10 @@
  *     attention_check MODULE.so [--quick | --time] [--only TEXT] [--provider NAME] [--config TEXT]
  *
  * Checks: small and odd problems against an fp64 reference on the CPU, by the criteria of attention_compare.cuh. Outputs and
- * workspace are poisoned before every call, the bytes behind each must survive, phases one by one must do what all at once does, a second
- * mask must work on the same plan, O, LSE, dK and dV must repeat bit by bit (dQ too where FW_DETERMINISTIC is taken), a call must be
- * capturable into a graph, and blocks that are all kept must give what the full mask gives. --quick: the small ones, for sanitizers.
+ * workspace are poisoned before every call, the bytes after each must survive, phases run one by one must give the same result as
+ * all at once, a second mask must work on the same plan, O, LSE, dK and dV must repeat bit by bit (dQ too where FW_DETERMINISTIC
+ * is supported), a call must be capturable into a graph, and a mask that retains all blocks must give the result of the full
+ * mask. --quick: the small ones, for sanitizers.
  * --time: the shapes of suite ffa, cold L2, median of several calls. Exit: 0 all passed, 1 some failed, 2 usage.
  *
  * `make gpu-check` builds and runs it; tests/gpu/sanitize.sh runs --quick under compute-sanitizer.
@@ -23,7 +24,7 @@
 static int passed, failed, repeats = 20;
 static std::map<std::string, int> skipped;
 
-/* Everything must be the same bits as in the first call; dQ only when the plan is deterministic. */
+/* All outputs must have the same bits as in the first call; dQ only when the plan is deterministic. */
 static void check_bits(struct outcome *o, const struct setup *u, int backward, bool deterministic,
 	const std::vector<uint16_t> first[], const char *what)
 {
@@ -106,7 +107,7 @@ static void store_forward(struct setup *u, const struct answer &exact)
 	CUDA(cudaDeviceSynchronize());
 }
 
-/* Its own config must be taken back, another text refused. */
+/* Its own config must be accepted, another text refused. */
 static void check_config(
 	struct outcome *o, const struct fw_provider *v, const struct setup *u, int backward, int flags, const std::string &config)
 {
@@ -126,7 +127,8 @@ static void check_config(
 	v->destroy(pinned);
 }
 
-/* `flags`: enum fw_problem_flag. Sets *refused when the provider takes the problem but finds no plan for it, which is fair. */
+/* `flags`: enum fw_problem_flag. Sets *refused when the provider accepts the problem but finds no plan for it, which is
+ * allowed. */
 static struct outcome check(const struct fw_provider *v, struct setup *u, int backward, int flags, const char *config,
 	const struct mask masks[2], const struct answer exact[2], const struct answer plain[2], cudaStream_t stream,
 	bool *refused)
@@ -170,7 +172,7 @@ static struct outcome check(const struct fw_provider *v, struct setup *u, int ba
 				o.failure = "second mask: " + o.failure;
 		}
 		check_count(&o, v, u, backward, made.info.config, masks[0]);
-		if (!(v->flags & FW_JIT)) /* a plan that compiles is too dear to make twice everywhere */
+		if (!(v->flags & FW_JIT)) /* a plan that compiles is too expensive to make twice everywhere */
 			check_config(&o, v, u, backward, flags, made.info.config);
 	}
 	v->destroy(made.plan);
@@ -190,7 +192,7 @@ static void report(
 		failed++;
 }
 
-/* A refusal is fair; each reason is shown once, with how often it was given. */
+/* A refusal is allowed; each reason is printed once, with its count. */
 static void skip(const struct fw_provider *v, const char *what, const char *why)
 {
 	skipped[std::string(v->name) + " " + what + ": " + why]++;
@@ -253,7 +255,7 @@ static void check_provider(const struct fw_provider *v, struct setup *u, const c
 
 typedef std::vector<const struct fw_provider *> provider_list;
 
-/* The reference is dear, so it is made once for all providers. */
+/* The reference is expensive, so it is computed once for all providers. */
 static void check_problem(const provider_list &providers, const struct problem &p, const char *config)
 {
 	struct setup u;
@@ -275,7 +277,7 @@ static void check_problem(const provider_list &providers, const struct problem &
 	cudaStream_t stream;
 	CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 	for (const struct fw_provider *v : providers)
-		if (!(v->flags & FW_JIT) || p.d == 128) /* half of the problems will do for what compiles every plan */
+		if (!(v->flags & FW_JIT) || p.d == 128) /* half of the problems are enough if each compiles */
 			check_provider(v, &u, config, masks, exact, plain, stream);
 	CUDA(cudaStreamDestroy(stream));
 	free_setup(&u);
@@ -293,7 +295,8 @@ static double distance(const std::vector<uint16_t> &a, const std::vector<uint16_
 	return norm > 0 ? sqrt(off / norm) : off > 0 ? INFINITY : 0;
 }
 
-/* Blocks that are all kept are the full mask: both of a provider's ways must agree, on more tokens than the reference could do. */
+/* A mask that retains all blocks is the full mask: both code paths of a provider must agree, on more tokens than the reference
+ * could compute. */
 static void check_all_kept(const struct fw_provider *v, int block, cudaStream_t stream)
 {
 	enum { TOKENS = 2048 };

@@ -1,8 +1,8 @@
 /**
  * attention_compare.cuh - how far outputs may be from the exact result, for attention_check.cu.
  *
- * X is what a kernel wrote, R the exact result, N a plain bf16 attention on the same inputs. Accepted is:
- *   max |X - R| <= 2 max |N - R| + 2 max |(R + 0.3) - 0.3 - R|, the last sum in bf16: a rounding that anybody may have;
+ * X is a kernel's output, R the exact result, N a plain bf16 attention on the same inputs. Accepted is:
+ *   max |X - R| <= 2 max |N - R| + 2 max |(R + 0.3) - 0.3 - R|, the last sum in bf16: an unavoidable rounding;
  *   |X - R| <= 1.1 |N - R| in the 2-norm, plus the noise of the final rounding;
  *   at most twice N's elements beyond a relative 5 % (O, dV), 15 % (dK), 30 % (dQ), plus the noise of such counts, never above 75 %;
  *   LSE to 1e-4; rows without keys exactly O 0, LSE -inf, gradients 0; no NaN or Inf anywhere.
@@ -63,7 +63,7 @@ static void compare(struct outcome *o, const char *name, const std::vector<uint1
 	if (!(sqrt(norm) <= norm_allowed))
 		fail(o, "%s is off by %.3g in the 2-norm, plain bf16 by %.3g, allowed %.3g", name, sqrt(norm), sqrt(plain_norm),
 			norm_allowed);
-	if (plain_norm >= 0.25 * exact_norm) /* the result is rounding noise, which has no relative error to speak of */
+	if (plain_norm >= 0.25 * exact_norm) /* the result is rounding noise, for which a relative error is meaningless */
 		return;
 	const double expected = (double)plain_misses;
 	double misses_allowed = mismatch_factor * expected + noise_factor * sqrt(2 * expected) + width / 8.0;
@@ -85,7 +85,8 @@ static void compare_lse(struct outcome *o, const std::vector<float> &got, const 
 	}
 }
 
-/* What belongs to a row without keys, or to a key that no row sees, is exactly 0. `empty`: whether a row of `got` is such a one. */
+/* Elements of a row without keys, or of a key that no row attends to, are exactly 0. `empty`: whether a row of `got` is one of
+ * these. */
 template <typename F>
 static void compare_zero(struct outcome *o, const char *name, const std::vector<uint16_t> &got, int width, F empty)
 {

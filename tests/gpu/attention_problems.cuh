@@ -59,7 +59,7 @@ static std::vector<struct problem> quick_problems(int d)
 	for (int block = 64; block <= 128; block += 64) {
 		list.push_back(blocks(600, 1111, block, 0.4, 3, 3, d));
 		list.push_back(blocks(129, 65, block, 0.9, 2, 2, d));
-		list.push_back(blocks(300, 300, block, 0.0, 4, 2, d)); /* nothing is kept: every row is empty */
+		list.push_back(blocks(300, 300, block, 0.0, 4, 2, d)); /* no block is retained: every row is empty */
 		list.push_back(blocks(300, 300, block, 1.0, 4, 2, d));
 	}
 	return list;
@@ -88,7 +88,7 @@ static std::vector<struct problem> small_problems(bool quick)
 		for (int block = 64; block <= 128; block += 64) {
 			list.push_back(blocks(1024, 1024, block, 0.3, 4, 2, d));
 			list.push_back(blocks(1000, 1000, block, 0.5, 8, 1, d));
-			list.push_back(blocks(1000, 1000, block, 0.9, 4, 2, d)); /* above the density where dense pays */
+			list.push_back(blocks(1000, 1000, block, 0.9, 4, 2, d)); /* above the density where dense wins */
 		}
 	}
 	if (quick)
@@ -97,7 +97,7 @@ static std::vector<struct problem> small_problems(bool quick)
 	for (int i = 0; i < 256; i++)
 		many.push_back(1 + (i * 37) % 11);
 	list.push_back(dense("varlen_causal", FW_CAUSAL, many, many, 2, 1, 128));
-	list.push_back(blocks(2300, 2300, 64, 0.25, 2, 1, 128)); /* more than 32 blocks a row */
+	list.push_back(blocks(2300, 2300, 64, 0.25, 2, 1, 128)); /* more than 32 blocks per row */
 	list.push_back(dense("full", FW_FULL, { 4097 }, { 4097 }, 2, 1, 64));
 	list.push_back(dense("full", FW_FULL, { 8191 }, { 8191 }, 1, 1, 128));
 	list.push_back(dense("causal", FW_CAUSAL, { 8191 }, { 8191 }, 1, 1, 128));

@@ -1,8 +1,8 @@
 /**
  * attention_reference.cuh - problems, masks and an fp64 attention on the CPU, for attention_check.cu.
  *
- * Beside the exact result it computes a plain bf16 attention on the same inputs: how far that one is off says how far a
- * kernel may be.
+ * In addition to the exact result it computes a plain bf16 attention on the same inputs, whose error determines the tolerance
+ * for a kernel.
  */
 #ifndef GPU_ATTENTION_REFERENCE_CUH
 #define GPU_ATTENTION_REFERENCE_CUH
@@ -17,18 +17,18 @@
 #include <string>
 #include <vector>
 
-/* What the inputs look like. Sharp: Q eight times as large, which finds errors of the running maximum. */
+/* Distribution of the inputs. Sharp: Q eight times as large, which finds errors of the running maximum. */
 enum input_kind { NORMAL, SHARP, OUTLIERS, EQUAL_KEYS };
 
 struct problem {
 	std::string name;
 	int nhq, nhk, d, mask, block;
 	std::vector<int> q_lens, k_lens;
-	double density; /* of blocks: 0 keeps none, 1 all */
+	double density; /* of blocks: 0 retains none, 1 all */
 	enum input_kind inputs;
 };
 
-/* A mask of some problem: what is device data. */
+/* The device data of a problem's mask. */
 struct mask {
 	std::vector<int32_t> cu_q, cu_k;
 	std::vector<uint32_t> bits;
@@ -95,7 +95,7 @@ static struct mask make_mask(const struct problem &p, int variant)
 		for (int q = 0; q < q_blocks; q++) {
 			uint64_t row =
 				inputs_mix(inputs_stream(42 + variant, PATTERN_STREAM + h) + (uint64_t)q * INPUTS_INCREMENT);
-			/* small masks vary the kept number from none to all, so that empty and full lists are met */
+			/* small masks vary the retained number from none to all, so that empty and full lists occur */
 			int kept = k_blocks > 64 ? keep : (int)(inputs_mix(row ^ 77) % (uint64_t)(2 * keep + 1));
 			if (kept > k_blocks || p.density >= 1.0)
 				kept = k_blocks;
@@ -111,7 +111,7 @@ static struct mask make_mask(const struct problem &p, int variant)
 	return m;
 }
 
-/* Pairs that count, for one query head of each key head, summed over key heads. */
+/* Pairs that the mask includes, for one query head of each key head, summed over key heads. */
 static double useful_pairs(const struct problem &p, const struct mask &m)
 {
 	double pairs = 0;
@@ -136,7 +136,7 @@ static double useful_pairs(const struct problem &p, const struct mask &m)
 
 /* ---- reference ---- */
 
-/* Whether row sees key, in words of the ABI. seq_of: sequence of each query row. */
+/* Whether row attends to key, in terms of the ABI. seq_of: sequence of each query row. */
 struct visibility {
 	const struct problem *p;
 	const struct mask *m;
@@ -163,7 +163,7 @@ struct visibility {
 		const int lq = m->cu_q[s + 1] - m->cu_q[s], lk = m->cu_k[s + 1] - m->cu_k[s];
 		return p->mask != FW_CAUSAL || key - m->cu_k[s] <= row - m->cu_q[s] + lk - lq;
 	}
-	/* Keys that may be seen by a row, and rows that may see a key. */
+	/* Keys that a row may attend to, and rows that may attend to a key. */
 	void keys(int row, int *from, int *to) const
 	{
 		*from = p->block ? 0 : m->cu_k[seq_q[row]];

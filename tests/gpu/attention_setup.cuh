@@ -66,7 +66,7 @@ static __global__ void fill_inputs(uint64_t seed, uint32_t tensor, uint16_t *out
 		out[i] = inputs_element(stream, i);
 }
 
-/* All buffers of one problem and what the ABI wants to know about them. */
+/* All buffers of one problem and its description for the ABI. */
 struct setup {
 	struct problem p;
 	int total_q, total_k;
@@ -94,7 +94,8 @@ template <typename T> static void store(const struct buffer &b, const std::vecto
 	CUDA(cudaMemcpy(b.data, values.data(), b.bytes, cudaMemcpyHostToDevice));
 }
 
-/* Turn normal inputs into the kind that the problem asks for. Outliers: one element in a thousand gets ten times another one on top. */
+/* Convert normal inputs to the distribution of the problem. Outliers: one element in a thousand gets ten times another one
+ * added. */
 static void shape_inputs(struct setup *u)
 {
 	const int slots[] = { FW_Q, FW_K, FW_V };
@@ -204,7 +205,7 @@ static void free_setup(struct setup *u)
 	CUDA(cudaFree(u->persist.data));
 }
 
-/* One outcome: the first failure in words, and the largest error in units of what is allowed. */
+/* One outcome: the first failure as text, and the largest error relative to the allowed one. */
 struct outcome {
 	std::string failure;
 	double error, allowed, ratio;
@@ -258,7 +259,7 @@ struct plan_of {
 	struct fw_info info;
 };
 
-/* `flags`: enum fw_problem_flag. A refusal leaves o->failure as the reason; the caller says whether that is fair. */
+/* `flags`: enum fw_problem_flag. A refusal leaves its reason in o->failure; the caller decides whether that is allowed. */
 static int make_plan(struct outcome *o, const struct fw_provider *v, struct setup *u, int backward, int flags, const char *config,
 	struct plan_of *out)
 {

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Providers and configurations of one commit through the daemon on this GPU: a requested one on each side, cuDNN against ours with the tried
-# ones, and every cell of a suite with its configuration, its counters and its gain (flopwatch profile --suite).
+# Providers and configurations of one commit through the daemon on this GPU: a requested one on each side, cuDNN against ours with
+# the tried ones, and every cell of a suite with its configuration, its counters and its gain (flopwatch profile --suite).
 # Usage: tests/gpu/configurations.sh BUNDLE OUT [SUITE]     default: ws
 #   MODULES: folder with base.so, stripped; without it the kernels of the bundle are built
 #   CELLS: only these of SUITE
-# OUT gets tables as they are printed, comparisons and profiles as the API serves them.
+# OUT gets the printed tables, and comparisons and profiles as the API serves them.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
@@ -23,7 +23,7 @@ printf 'all:\n\tmkdir -p build/$(DEVICE)\n\tcp libattention.so build/$(DEVICE)/\
 daemon_repository "$state/tree/kernels"
 daemon_start "$out/daemon.log" "ffa, traffic, $suite"
 
-asked() { # NAME WORD...: the command's output and, as JSON, the API's answer
+asked() { # NAME COMMAND...: the command's output and, as JSON, the API's answer
 	local name=$1 status=0
 	shift
 	"$@" >"$out/$name.txt" 2>&1 || status=$?

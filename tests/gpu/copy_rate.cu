@@ -1,7 +1,8 @@
 /*
- * How fast this GPU copies within its memory, GB/s read and written: the best of 20 copies of 1 GiB, or for each number of BYTES to copy the
- * median of 21, each from the state in which the daemon times a call: whatever the L2 cache held is displaced by a memset of twice its size.
- * Usage: copy_rate [BYTES...]     a line for each: bytes, GB/s; of 1 GiB the rate alone
+ * Rate at which this GPU copies within its memory, GB/s read and written: the best of 20 copies of 1 GiB, or for each number of
+ * BYTES to copy the median of 21, each from the state in which the daemon times a call: a memset of twice the size of the L2
+ * cache displaces its contents.
+ * Usage: copy_rate [BYTES...]     a line for each: bytes, GB/s; of 1 GiB only the rate
  */
 #include <cuda_runtime.h>
 

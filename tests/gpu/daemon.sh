@@ -2,8 +2,8 @@
 # The whole daemon on a GPU: a repository made from kernels/, a push whose forward kernel is really slower by a few percent, a
 # harmless push, both built and judged over suite ffa.
 # Usage: tests/gpu/daemon.sh BUNDLE OUT [SUITE] [NEEDLESS]
-#   OUT gets <device>-<date>-daemon.jsonl (figures, one a line), the comparisons as the API serves them, the tables that a
-#   person sees, and the database with every timed call.
+#   OUT gets <device>-<date>-daemon.jsonl (results, one per line), the comparisons as the API serves them, the printed
+#   tables, and the database with every timed call.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"

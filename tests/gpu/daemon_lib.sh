@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# daemon_lib.sh - sourced by the scripts that run the whole daemon on a GPU. Programs come from a bundle (`make bundle`), so nothing has
-# to be installed. Sets state (a folder that goes away at the end) and leaves flopwatchd running until then.
+# daemon_lib.sh - sourced by the scripts that run the whole daemon on a GPU. Programs come from a bundle (`make bundle`), so
+# nothing has to be installed. Sets state (a folder that is removed at the end) and leaves flopwatchd running until then.
 
 # BUNDLE: the programs. Sets bundle, state and the environment.
 daemon_prepare() {

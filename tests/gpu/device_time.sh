@@ -1,5 +1,6 @@
 #!/bin/bash
-# What the device is held for while equal modules are compared on this GPU: seconds by step, beside those of another build of flopwatch.
+# How long the device is held while equal modules are compared on this GPU: seconds by step, next to those of another build of
+# flopwatch.
 # Usage: tests/gpu/device_time.sh OUT MODULES NAME=BUNDLE[,NAME=BUNDLE...] SUITE...
 #   SUITE: name of a suite of etc/suites, or a file
 #   MODULES: folder with libFAMILY.so of each suite's family, built beforehand

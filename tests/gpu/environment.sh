@@ -1,14 +1,16 @@
 #!/bin/bash
-# One commit on a GPU under two toolchains, found by the real daemon: its worker is started again with another one, and the commit is built
-# again and compared with the module of the first one. Then the same on request.
+# One commit on a GPU under two toolchains, detected by the real daemon: its worker is restarted with another one, and the commit
+# is rebuilt and compared with the module of the first one. Then the same on request.
 # Usage: tests/gpu/environment.sh BUNDLE OUT [OLD NEW]
-#   OLD, NEW: folders of toolkits, e.g. /usr/local/cuda-12.9 /usr/local/cuda-13.0. If there is only one: two folders are made whose nvcc
-#   is that of this machine with -Xptxas -O3 and -Xptxas -O$LEVEL (default 1) as its last words, and by hand -O3 is held against -O2.
-#   FAMILY: attention (default) or layernorm, whose kernels are built in seconds. SUITE: of the bundle, such as ffa; default: four cells of the
-#   family, which are judged in a fraction of the time that builds take.
-#   ALERT=1: the loss must be beyond the threshold, and its alert must name both toolchains and the differences of machine code.
+#   OLD, NEW: folders of toolkits, e.g. /usr/local/cuda-12.9 /usr/local/cuda-13.0. If there is only one: two folders are made
+#   whose nvcc is that of this machine with -Xptxas -O3 and -Xptxas -O$LEVEL (default 1) as its last arguments, and on request -O3
+#   is compared with -O2.
+#   FAMILY: attention (default) or layernorm, whose kernels are built in seconds. SUITE: of the bundle, such as ffa; default: four
+#   cells of the family, which are judged in a fraction of the time that builds take.
+#   ALERT=1: the regression must be beyond the threshold, and its alert must name both toolchains and the differences of machine
+#   code.
 #   OUT gets the tables, both comparisons as the API serves them, the history, alerts, causes, and the differences of machine code.
-#   Exit 1 unless the change is found and named, with a figure for every cell.
+#   Exit 1 unless the change is detected and reported, with a result for every cell.
 # DEVICE=cpu does the same with gcc, to test the script; its times are meaningless.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -87,7 +89,7 @@ if [ -z "$new" ]; then
 	old=$state/toolchains/O3 new=$state/toolchains/O$level
 fi
 
-# ---- found ----
+# ---- detected ----
 worker "$old"
 daemon_start "$out/before.log" "$suite"
 git push -q origin main
@@ -118,7 +120,7 @@ cell=$(jq -r '[.cells[] | select(.change_pct != null)] | (min_by(.change_pct) //
 flopwatch history "$cell" | tee "$out/history.txt"
 api "history?repo=kernels&cell=$cell" >"$out/history.json"
 
-# ---- by hand ----
+# ---- on request ----
 status=0
 flopwatch compare main main "${by_hand[@]}" --quiet >"$out/by-hand.txt" || status=$?
 cat "$out/by-hand.txt"

@@ -26,7 +26,7 @@ class Shape(Structure):
 
 STRUCTS = {"fw_linear_operand": Operand, "fw_linear_shape": Shape}
 
-# recipe -> (X, W, flags of the problem); int4wo carries its group behind the last dash
+# recipe -> (X, W, flags of the problem); int4wo carries its group after the last dash
 RECIPES = {"baseline": ((), (), 0), "int8wo": ((), (I8, BY_ROW), 0), "float8wo": ((), (E4M3, BY_ROW), 0),
            "float8dq-tensor": ((E4M3, BY_TENSOR), (E4M3, BY_TENSOR), FAST_ACCUM),
            "float8dq-row": ((E4M3, BY_ROW), (E4M3, BY_ROW), FAST_ACCUM)}

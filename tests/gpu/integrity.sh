@@ -52,7 +52,7 @@ compare() { # MODULE CELLS
 	"$bundle/bin/flopwatch-worker" compare --suite "$work/$decides.yaml" --device cuda:0 $looks --json --cells "$2" \
 		--base "$modules/good.so" --target "$modules/$1.so" >"$out/$1.json" 2>"$out/$1.err"
 }
-# Without jq, which a GPU host need not have: of every cell "role verdict class detail".
+# Without jq, which may be missing on a GPU host: "role verdict class detail" of every cell.
 cells() {
 	python3 -c 'import json, sys
 for c in json.load(open(sys.argv[1]))["cells"]: print(c["role"], c["verdict"], c["class"], c["detail"])' "$out/$1.json" 2>&1
@@ -89,7 +89,7 @@ noted cheat_limits 'changed persisting L2 bytes from 0 to [0-9]+, which was set 
 noted cheat_alarm 'changed an interval timer, which was set back'
 for module in honest_packs honest_stream honest_thread; do believed "$module"; done
 
-# ---- calls are watched in whichever pass may decide, as its other calls are made ----
+# ---- calls are watched in every pass that may decide, and made like its other calls ----
 looks=
 caught cheat_sustained '*/full/*/forward' '^target failed wrong between the timed calls'
 for module in honest_packs honest_stream; do believed "$module"; done

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Interleaved programs on a GPU: the daemon's verdicts on equal ones, on one with 2 % more work in one cell, on a Triton kernel with other stages
-# through an unchanged script (and the pairs of one process for comparison), and on a PyTorch module.
+# Interleaved programs on a GPU: the daemon's verdicts on equal ones, on one with 2 % more work in one cell, on a Triton kernel
+# with other stages through an unchanged script (and the pairs of one process for comparison), and on a PyTorch module.
 # Usage: tests/gpu/interleave.sh BUNDLE OUT [PART...]       parts: gemm triton torch; all of them
-#   OUT gets interleave.jsonl (results, one a line), interleave.txt (the command's output), in_process.jsonl, daemon.log, interleave.db (every timed call). Each part
-#   ends for itself: one that fails, or runs out of its time, takes nothing from the others. It needs nvcc for gemm, and python3 with PyTorch and
-#   Triton for the other two; PYTHON=path of it. LIMIT=seconds for all (500): no part begins after that.
+#   OUT gets interleave.jsonl (results, one per line), interleave.txt (the command's output), in_process.jsonl, daemon.log,
+#   interleave.db (every timed call). The parts are independent: one that fails, or exceeds its time, does not affect the others.
+#   It needs nvcc for gemm, and python3 with PyTorch and Triton for the other two; PYTHON=path of it. LIMIT=seconds for all (500):
+#   no part begins after that.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
@@ -30,7 +31,7 @@ repository() {
 	printf 'flopwatch: 1\nbenchmarks:\n  %s: {command: [%s], reader: flopwatch, timeout_s: 120, budget_s: 220, pairs: %d}\n' "$name" "$(IFS=,; echo "$*")" "$pairs" \
 		>"$state/work/$name/.flopwatch.yaml"
 }
-# NAME BRANCH FILE TEXT [SECONDS]: a branch from main with one file changed; its verdict goes into the figures
+# NAME BRANCH FILE TEXT [SECONDS]: a branch from main with one file changed; its verdict is added to the results
 push() {
 	local at=$state/work/$1 began=$SECONDS sha
 	if [ $SECONDS -ge "$limit" ]; then

@@ -4,9 +4,10 @@
  *     layernorm_check MODULE.so [PROVIDER...]
  *
  * A problem that a provider refuses is counted, not judged. A configuration that it chose for one problem is tried on all.
- * Outputs are full of NaN before each of four calls: three in other workspaces, which have to give the same bits, and one a phase
- * at a time. Inputs, and what lies around tensors, workspace and persist, must stay. Tensors are row-major, as fw_layernorm.h has
- * it. Prints what is wrong and a line for each provider; exit status 1 then, or when nothing was judged. sanitize.sh runs it too.
+ * Outputs are full of NaN before each of four calls: three in other workspaces, which have to give the same bits, and one
+ * phase by phase. Inputs, and the memory around tensors, workspace and persist, must not change. Tensors are row-major, as
+ * defined in fw_layernorm.h. Prints errors and a line for each provider; exit status 1 after an error, or when nothing was
+ * judged. sanitize.sh runs it, too.
  */
 #include "kernels/fw_layernorm.h"
 #include "tests/support/linear_reference.h"
@@ -34,7 +35,7 @@ static const struct {
 	{ "DBETA", 2, false, { UNUSED, OUT } }, { "the workspace", 1, false, { SCRATCH, SCRATCH } },
 	{ "persist", 1, false, { KEPT, KEPT } } };
 
-/* What a sum in fp32 may lose, as a share of the sum of magnitudes: 256 roundings, all to one side, or thousands that are not. */
+/* The error of a sum in fp32, as a share of the sum of magnitudes: 256 roundings, all to one side, or thousands that are not. */
 static const double sum_slack = 256 / 16777216.0;
 
 #define CUDA(call)                                                                                                               \
@@ -48,7 +49,7 @@ static const double sum_slack = 256 / 16777216.0;
 
 struct buffer {
 	int role;
-	std::vector<double> value, slack;        /* what it is, or should be and how far from that it may be */
+	std::vector<double> value, slack;        /* actual or expected value, and the tolerance */
 	std::vector<unsigned char> host, result; /* with a guard at both ends, as on the device */
 	unsigned char *device;                   /* NULL: unused */
 };
@@ -57,10 +58,10 @@ struct trial {
 	struct fw_layernorm shape;
 	int direction;
 	uint32_t seed;
-	std::string chosen; /* the configuration that the provider takes by itself */
+	std::string chosen; /* the configuration that the provider chooses */
 };
 
-/* Values of the size that activations have, around 0. */
+/* Values as large as activations usually are, around 0. */
 static std::vector<double> numbers(const struct trial *t, int slot)
 {
 	const int64_t columns = t->shape.columns, n = about[slot].is_matrix ? t->shape.rows * columns : columns;
@@ -79,11 +80,11 @@ static std::vector<double> numbers(const struct trial *t, int slot)
 			v = column % 50 == 7 ? 0 : 1 + v;
 		else if ((slot == DY && kind == NO_DY) || (slot == X && kind == ZEROS))
 			v = 0;
-		else if (slot == X && kind == OFFSET) /* fp32 has not the bits to subtract MEAN's square from that of squares */
+		else if (slot == X && kind == OFFSET) /* fp32 has too few bits to subtract MEAN's square from that of squares */
 			v = 1000 + 4 * (double)(state >> 30);
 		else if (slot == X && kind == ONE_FAR_OUT && column == columns / 2)
 			v = 30000;
-		else if (slot == X && kind == TINY) /* epsilon is most of the variance, or its like */
+		else if (slot == X && kind == TINY) /* epsilon is most of the variance, or comparable */
 			v *= 1e-6;
 		all[(size_t)i] = linear_to_bf16(v);
 	}
@@ -98,7 +99,7 @@ template <class of_column> static double average(int columns, of_column f)
 	return sum / columns;
 }
 
-/* MEAN is off by what its sum loses, RSTD by what the sum of squares does, which has the square of MEAN's error in it. */
+/* MEAN has the error of its sum, RSTD that of the sum of squares, which includes the square of MEAN's error. */
 static void normalise(const struct trial *t, struct buffer *of)
 {
 	const int n = t->shape.columns;
@@ -178,7 +179,7 @@ static void fill(const struct trial *t, const struct fw_info *info, struct buffe
 	}
 }
 
-/* Rounding to bf16 keeps the order of numbers: what fp32 may come to lies from low to high, and once rounded between theirs. */
+/* Rounding to bf16 is monotonic: possible fp32 values are between low and high, and rounded ones between the rounded bounds. */
 static bool judge(const struct trial *t, const struct buffer *of, int slot)
 {
 	const size_t width = about[slot].width, columns = width == 4 ? 1 : (size_t)t->shape.columns;
@@ -197,7 +198,8 @@ static bool judge(const struct trial *t, const struct buffer *of, int slot)
 	return true;
 }
 
-/* All at once, or a phase after the other: those that there are not are to be passed over. Whether nothing else was written. */
+/* All phases at once, or one after the other: phases that do not exist must be skipped. Returns whether nothing else was
+ * written. */
 static bool call(const struct fw_provider *p, struct fw_plan *plan, bool want_phases, struct buffer *of)
 {
 	for (struct buffer *b = of; b < of + BUFFERS; b++)
@@ -250,7 +252,7 @@ static bool is_right(const struct trial *t, const struct fw_provider *p, struct 
 	return true;
 }
 
-/* 1 right, 0 refused, -1 wrong. `config` NULL: the provider's choice, which the trial remembers. */
+/* 1 correct, 0 refused, -1 wrong. `config` NULL: the provider's choice, which the trial stores. */
 static int check(struct trial *t, const struct fw_provider *p, const char *config)
 {
 	const struct fw_problem problem = { sizeof problem, FW_LAYERNORM, t->direction, FW_DETERMINISTIC, &t->shape,
@@ -275,7 +277,7 @@ static int check(struct trial *t, const struct fw_provider *p, const char *confi
 			slot[i].data = of[i].device ? of[i].device + REDZONE_BYTES : NULL;
 			slot[i].dtype = about[i].width == 4 ? FW_F32 : FW_BF16;
 			if (t->seed % 2 == 0)
-				continue; /* zeros say that it is row-major; else it is said as the runner does */
+				continue; /* zeros mean row-major; else it is specified as by the runner */
 			slot[i].stride[0] = about[i].is_matrix ? t->shape.columns : 1;
 			slot[i].stride[1] = about[i].is_matrix;
 		}
@@ -334,7 +336,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: no kernel module of ABI %u\n", argv[1], FW_ABI);
 		return 2;
 	}
-	CUDA(cudaSetDevice(0)); /* without a GPU everything ends here, in one line */
+	CUDA(cudaSetDevice(0)); /* without a GPU everything ends here, with one line */
 	int wrong_in_all = 0, ran = 0;
 	for (uint32_t i = 0; i < module->n_providers; i++) {
 		const struct fw_provider *p = module->provider[i];
@@ -354,7 +356,7 @@ int main(int argc, char **argv)
 		for (const std::string &config : configs)
 			for (struct trial &t : all) {
 				const int result = t.chosen.empty() || t.chosen == config ? 0 : check(&t, p, config.c_str());
-				if (result != 0) /* which configurations there are for a problem is the provider's affair */
+				if (result != 0) /* the provider decides which configurations exist for a problem */
 					count[result + 1]++;
 			}
 		printf("%s: %d right, %d refused, %d wrong\n", p->name, count[2], count[1], count[0]);

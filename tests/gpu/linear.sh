@@ -1,14 +1,14 @@
 #!/bin/bash
-# Two families of one commit on this GPU: a daemon judges a suite of linear layers of 40 cells, one of transformer blocks and one of attention,
-# whose modules are in one manifest. Main against itself is unchanged; a loss of some 2 % in one recipe is found in its cells alone; a wrong
-# scale of one group is found with its element; attention is unchanged by either. Then layer normalisation: accepted, and its share of the rate of a
-# copy.
+# Two families of one commit on this GPU: a daemon judges a suite of linear layers of 40 cells, one of transformer blocks and one
+# of attention, whose modules are in one manifest. Main against itself is unchanged; a regression of some 2 % in one recipe is
+# found only in its cells; a wrong scale of one group is found with its element; attention is unchanged by either. Then layer
+# normalisation: accepted, and its share of the rate of a copy.
 # Usage: tests/gpu/linear.sh BUNDLE OUT
 #   DEVICE: cuda (default), or sim: CPU kernels and small sizes, which tests/flopwatchd/test_families.sh runs where there is no GPU
 #   MODULES: folder with base.so, loss.so, group.so (linear), attention.so, layernorm.so, stripped; missing ones are built
 #   LIMIT_S: branches that are not judged by then are left out
-# OUT gets the database, the output of `flopwatch wait` for each branch, layernorm.json, copy_gb_s.txt (cuda: of 1 GiB, then of a matrix of each
-# size), summary.txt. Exit status 1: a check failed.
+# OUT gets the database, the output of `flopwatch wait` for each branch, layernorm.json, copy_gb_s.txt (cuda: of 1 GiB, then of a
+# matrix of each size), summary.txt. Exit status 1: a check failed.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"

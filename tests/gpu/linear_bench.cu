@@ -1,12 +1,14 @@
 /*
- * linear_bench.cu - a module of the linear family on its own: is it right, and how fast beside other providers, in one process.
+ * linear_bench.cu - a module of the linear family alone: is it correct, and how fast compared with other providers, in
+ * one process.
  *
  *     linear_bench MODULE.so check                 small and odd sizes against fp64, bits repeat, refusals have reasons
- *     linear_bench MODULE.so time CASES CONTENDER...   CASES: all, or part of a name; CONTENDER: provider or provider:config, the last
- *                                                  is what the others are measured against
+ *     linear_bench MODULE.so time CASES CONTENDER...   CASES: all, or part of a name; CONTENDER: provider or provider:config, the
+ *                                                  others are compared with the last one
  *
- * Inputs are random and normal. What is right is the product in fp64 of the operands as they are after quantisation, which is done here anew.
- * Timing: contenders in turns A B C, C B A, ..., a flush of the L2 cache before each call, every phase but the `once` ones.
+ * Inputs are random and normal. The expected result is the product in fp64 of the operands after quantisation, which is
+ * reimplemented here. Timing: contenders alternate A B C, C B A, ..., a flush of the L2 cache before each call, every phase
+ * except the `once` ones.
  */
 #include "linear_problem.cuh"
 
@@ -54,7 +56,7 @@ static const struct fw_module *open_module(const char *path)
 	return module;
 }
 
-/* One contender on one problem; empty `why` while all went well. */
+/* One contender on one problem; `why` is empty unless it failed. */
 struct contender {
 	std::string name, why, config;
 	const struct fw_provider *provider = NULL;

@@ -3,9 +3,9 @@
  *
  *     linear_check MODULE.so [PROVIDER...]
  *
- * A problem that a provider refuses is counted, not judged. Each is run in a fresh workspace full of NaN, twice in all phases and twice
- * without what is `once`, and has to give the same bits every time and to leave alone what lies behind its tensors. Prints what is wrong
- * and a line for each provider; exit status 1 then.
+ * A problem that a provider refuses is counted, not judged. Each is run in a fresh workspace full of NaN, twice in all phases and
+ * twice without the `once` phases, and has to give the same bits every time and to preserve the memory after its tensors. Prints
+ * errors and a line for each provider; exit status 1 after an error.
  */
 #include "tests/support/linear_reference.h"
 
@@ -61,7 +61,7 @@ static std::vector<struct recipe> all_recipes(void)
 	return r;
 }
 
-/* Numbers of the size that activations and weights have, rows of different size, a few far out, and a row of zeros. */
+/* Numbers as large as activations and weights usually are, rows of different magnitude, a few outliers, and a row of zeros. */
 static std::vector<uint16_t> numbers(int64_t rows, int64_t columns, uint32_t seed)
 {
 	std::vector<uint16_t> all((size_t)(rows * columns + DEVICE_CHECK), poison);
@@ -133,7 +133,8 @@ static bool call(
 	return true;
 }
 
-/* What sums that stay in the tensor core may lose, as a share of the sum of magnitudes: tests/families/test_linear_sums.c works it out. */
+/* The error of sums that stay in the tensor core, as a share of the sum of magnitudes: derived in
+ * tests/families/test_linear_sums.c. */
 static double fast_slack(const double *left, const double *right, int depth)
 {
 	double sum = 0, size = 0, square = 0;
@@ -152,7 +153,7 @@ static bool judge(const struct bench *b, const std::vector<uint16_t> &result)
 		b->host[FW_LINEAR_BIAS].data(), b->host[FW_LINEAR_DY].data() };
 	struct linear_side left, right;
 	linear_sides(&b->shape, b->direction, &t, &left, &right);
-	/* A layernorm in fp32 may round a few values the other way, each by one step of what it is rounded to. */
+	/* A layernorm in fp32 may round a few values to the other neighbour, each by one step of its format. */
 	double slack = 4e-6;
 	if (b->shape.prologue)
 		slack += (b->shape.x.dtype == FW_E4M3 ? 4.0 / 16 : 4.0 / 256) / left.depth;
@@ -176,7 +177,7 @@ static bool judge(const struct bench *b, const std::vector<uint16_t> &result)
 	return true;
 }
 
-/* 1 right, 0 refused, -1 wrong. */
+/* 1 correct, 0 refused, -1 wrong. */
 static int check(const struct fw_provider *p, const struct recipe &recipe, struct bench *b)
 {
 	const struct fw_problem problem = { sizeof problem, FW_LINEAR, b->direction, b->flags, &b->shape, sizeof b->shape };

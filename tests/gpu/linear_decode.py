@@ -18,7 +18,7 @@ import fw_linear as linear  # noqa: E402
 import fw_module as fw  # noqa: E402
 
 SETS, CALLS, GROUP = 8, 24, 128
-FOUR_BITS_OF = 4.26e12  # bytes a second
+FOUR_BITS_OF = 4.26e12  # bytes per second
 JOBS = {"int4wo-128": (4, 0.60, 0.80), "int8wo": (8, 0.65, 0.85), "float8wo": (8, 0.65, 0.85), "baseline": (16, None, None),
         "float8dq-row": (8, None, None), "float8dq-tensor": (8, None, None)}
 
@@ -116,7 +116,7 @@ def contenders(torch, module, job, x, weights, stream):
             if not far < 0.02:
                 print(f"  {job} {name}: is {far:.2g} away from ours: not the same result", flush=True)
             found.append(one)
-        except Exception as error:  # noqa: BLE001 - one peer's failure is one line
+        except Exception as error:  # noqa: BLE001 - the failure of one peer is one line
             print(f"  {job} {name}: {(str(error).strip() or type(error).__name__).splitlines()[0][:200]}", flush=True)
             torch.cuda.synchronize()
     return found

@@ -19,7 +19,7 @@ import fw_module as fw  # noqa: E402
 
 SHAPES = {"cube8192": (8192, 8192, 8192), "wqkv": (16384, 8192, 1280), "w0": (16384, 1024, 8192), "w13": (16384, 8192, 7168),
           "w2": (16384, 3584, 8192)}  # (m, k, n); the last four are a llama's at m = 16384
-# job -> (direction, recipe, required, hoped for), over the best peer; weight-only over our own bf16
+# job -> (direction, recipe, required, target), over the best peer; weight-only over our own bf16
 JOBS = {"bf16": ("forward", "baseline", 0.92, 1.0), "dgrad": ("dgrad", "baseline", 0.85, 1.0), "wgrad": ("wgrad", "baseline", 0.85, 1.0),
         "fp8-tensor": ("forward", "float8dq-tensor", 0.85, 1.0), "fp8-row": ("forward", "float8dq-row", 0.85, 1.0),
         "int8wo": ("forward", "int8wo", 0.75, 0.9), "float8wo": ("forward", "float8wo", 0.75, 0.9)}
@@ -118,7 +118,7 @@ def make_contenders(torch, module, job, shape, tensors, stream):
             if not float(far) < 0.02:
                 print(f"  {shape} {job} {name}: is {float(far):.2g} away from ours: not the same result", flush=True)
             found.append(contender)
-        except Exception as error:  # noqa: BLE001 - one peer's failure is one line
+        except Exception as error:  # noqa: BLE001 - the failure of one peer is one line
             print(f"  {shape} {job} {name}: {(str(error).strip() or type(error).__name__).splitlines()[0][:200]}", flush=True)
             torch.cuda.synchronize()
     return found
@@ -127,7 +127,7 @@ def make_contenders(torch, module, job, shape, tensors, stream):
 def measure(torch, found, rounds, scrub):
     for i in range(rounds + 2):
         marks = []
-        torch.cuda._sleep(2_000_000)  # the host gets ahead, so that no call waits for a run
+        torch.cuda._sleep(2_000_000)  # the host runs ahead, so that no call waits for a run
         for contender in found if i % 2 == 0 else found[::-1]:
             start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             scrub.fill_(i)

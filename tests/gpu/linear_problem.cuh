@@ -1,8 +1,9 @@
 /*
- * linear_problem.cuh - a problem of the linear family with random inputs on the device, and what is right, in fp64 on sampled rows.
+ * linear_problem.cuh - a problem of the linear family with random inputs on the device, and the expected results, in fp64 on
+ * sampled rows.
  *
- * An operand is kept as it is multiplied, q as float, beside its scales: quantised here by the words of fw_linear.h, not by a kernel that
- * is under test.
+ * An operand is stored as it is multiplied, q as float, with its scales: quantised here as defined by fw_linear.h, not by a
+ * kernel under test.
  */
 #ifndef LINEAR_PROBLEM_CUH
 #define LINEAR_PROBLEM_CUH
@@ -78,7 +79,7 @@ static __device__ float value_of(const __nv_bfloat16 *from, bool across, int row
 	return __bfloat162float(across ? from[(size_t)d * rows + r] : from[(size_t)r * depth + d]);
 }
 
-/* A block a row: the values as they are multiplied, and their scale; amax_of_all 0: of the row. */
+/* One block per row: the values as they are multiplied, and their scale; amax_of_all 0: of the row. */
 static __global__ void quantise_operand(const __nv_bfloat16 *from, bool across, int rows, int depth, struct fw_linear_operand as,
 	float amax_of_all, struct operand to)
 {
@@ -125,7 +126,7 @@ static __global__ void quantise_operand(const __nv_bfloat16 *from, bool across, 
 	}
 }
 
-/* A thread a row is enough here. */
+/* One thread per row is enough here. */
 static __global__ void normalise(const __nv_bfloat16 *from, int rows, int columns, __nv_bfloat16 *to)
 {
 	const int r = blockIdx.x * blockDim.x + threadIdx.x;
@@ -163,7 +164,7 @@ static __device__ double activate(double x, int activation)
 	}
 }
 
-/* A warp a sum. */
+/* One warp per sum. */
 static __global__ void product(
 	struct operand left, struct operand right, const int *rows, const __nv_bfloat16 *bias, int activation, double *to)
 {
@@ -253,7 +254,7 @@ static struct problem *problem_new(const struct request *request)
 	const int depth = forward ? r.k : wgrad ? r.m : r.n;
 	struct fw_linear_operand w_as = s->w;
 	if (w_as.dtype == FW_I4 && r.k % w_as.group)
-		w_as = {}; /* nobody can compute it */
+		w_as = {}; /* it cannot be computed */
 	__nv_bfloat16 *x = p->x;
 	if (r.prologue) {
 		CHECK(cudaMalloc(&x, (size_t)r.m * r.k * 2));
@@ -262,7 +263,7 @@ static struct problem *problem_new(const struct request *request)
 	}
 	p->left = operand_new(forward ? x : p->dy, wgrad, p->out_rows, depth, forward ? s->x : s->dy);
 	p->right = operand_new(wgrad ? p->x : p->w, !forward, p->out_columns, depth, wgrad ? s->x : w_as);
-	for (int i = 0; i < std::min((int)SAMPLES, p->out_rows); i++) /* spread over all tiles, other places in each */
+	for (int i = 0; i < std::min((int)SAMPLES, p->out_rows); i++) /* distributed over all tiles, at other positions in each */
 		p->rows.push_back((int)((long)i * p->out_rows / std::min((int)SAMPLES, p->out_rows)) +
 				  (p->out_rows > SAMPLES ? i * 7 % std::max(1, p->out_rows / SAMPLES) : 0));
 	int *rows;

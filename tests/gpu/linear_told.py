@@ -89,7 +89,7 @@ for cell in norm:
     rate = cell["base"].get("gb_s")
     rows, columns = (int(part[1:]) for part in cell["cell"].split("/")[1:3])
     shares = [f"{rate / long_copy:.2f} of a copy of 1 GiB"] if copies else []
-    if cell["cell"].endswith("/forward") and 2 * rows * columns in copy_of:  # which reads and writes a matrix, as a copy does
+    if cell["cell"].endswith("/forward") and 2 * rows * columns in copy_of:  # which reads and writes a matrix, like a copy
         shares.append(f"{rate / copy_of[2 * rows * columns]:.2f} of a copy of this matrix")
     print(f"#   {cell['cell']}: " + ", ".join([f"{rate:.0f} GB/s", *shares]))
 print(f"# {n - failed} ok, {failed} not ok")

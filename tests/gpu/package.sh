@@ -1,6 +1,6 @@
 #!/bin/bash
-# The units as the package has them, on a GPU machine without network and without systemd running: daemon and worker are started by hand with
-# the ExecStart of their units, each as a separate user, from a bundle. Two commits are pushed, the second is judged.
+# The units of the package, on a GPU machine without network and without systemd running: daemon and worker are started by hand
+# with the ExecStart of their units, each as a separate user, from a bundle. Two commits are pushed, the second is judged.
 # Usage, as root: tests/gpu/package.sh [BUNDLE] [OUT]     DEVICE=cpu: without a GPU, with gcc. Ends within 120 s.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -40,7 +40,7 @@ if command -v systemd-analyze >/dev/null; then
 else
 	say "ok - systemd-analyze verify # SKIP systemd-analyze is not installed"
 fi
-exec_start() { # unit: its command, with our places in place of the system's
+exec_start() { # unit: its command, with our folders instead of the system's
 	sed -n 's/^ExecStart=//p' "$root/systemd/$1" | sed "s,/usr/sbin/\|/usr/libexec/flopwatch/,$state/bundle/bin/,; s,/etc/flopwatch/,$state/,; s,/var/cache/flopwatch-worker,$state/worker,; s, \$OPTIONS,,"
 }
 
@@ -58,7 +58,7 @@ chown "$daemon:$daemon" "$state/daemon" "$state/push"
 chown "$worker:$worker" "$state/worker"
 chmod 700 "$state/worker"
 
-# ---- the worker's socket, as flopwatch-worker.socket has it: one process a connection, without network ----
+# ---- the worker's socket, as in flopwatch-worker.socket: one process per connection, without network ----
 cat >"$state/listen.py" <<'PYTHON'
 import os, socket, subprocess, sys
 path, owner, *command = sys.argv[1:]

@@ -30,7 +30,7 @@ VARLEN = {"full": [2150, 3051, 419, 356, 130, 895, 54, 1116, 14, 2, 2, 1, 1, 1],
 SPARSE_TOKENS, FALLBACK_TOKENS = 49152, 16384
 SCRUB_BYTES = 256 << 20
 ROUNDS_MIN, ROUNDS_MAX = 6, 60
-AGREE = 0.02  # relative distance of two right bf16 attentions is well below this
+AGREE = 0.02  # the relative distance of two correct bf16 attentions is well below this
 FORWARD, BACKWARD = "forward", "backward"
 
 
@@ -343,9 +343,9 @@ class Bench:
                     if ours is None and who == "ours":
                         ours = result
                     far = distance(torch, result, ours) if ours is not None and who != "ours" else None
-                except Exception as error:  # noqa: BLE001 - one peer's failure is one line
+                except Exception as error:  # noqa: BLE001 - the failure of one peer is one line
                     print(f"  {label}: {first_line(error)}", flush=True)
-                    torch.cuda.synchronize()  # raises again when the device itself is lost: then nothing can go on
+                    torch.cuda.synchronize()  # raises again when the device itself is lost: then the run cannot continue
                     continue
                 took = time.monotonic() - began
                 note = f" [{contender.provider}: {contender.config}]" if who == "ours" else ""

@@ -2,21 +2,22 @@
 # Change the CUDA kernels of a checkout as a branch might, so that the verdict can be compared with the known change:
 #   memset   O is set to zero before each forward kernel: more traffic, less power, so a higher clock
 #   tail     every tenth forward call sets O to zero 16 times: the typical call is as before
-#   evict    forward loads K and V as evicted first from L2: pairs see little of it in long calls, a GPU at its power limit settles at a
-#            lower clock
+#   evict    forward loads K and V as evicted first from L2: pairs show little of it in long calls, a GPU at its power limit
+#            stabilises at a lower clock
 # For tests/gpu/why.sh, one cause each:
 #   spills       forward stores a quarter of its scores in local memory for a while
 #   banks        forward moves a register through shared memory, all lanes of a warp in one bank
-#   order        without a causal mask all heads are processed concurrently: K and V come from DRAM, which costs time if each head has separate ones
+#   order        without a causal mask all heads are processed concurrently: K and V come from DRAM, which costs time if each head
+#                has separate ones
 #   balance      causal backward processes all parts of the query heads concurrently, which makes it faster
 #   twice        forward stores each tile of O twelve times
-#   parts        causal backward walks its query heads in one part
-#   overlap      forward waits for P V before it turns to the softmax, and its other group for its turn
+#   parts        causal backward processes its query heads in one part
+#   overlap      forward waits for P V before it starts the softmax, and its other group waits for it
 #   serial       backward has too few registers, and ptxas makes its products wait for each other
 #   barrier      a barrier of both compute groups in each step of forward
 #   exponentials half as many exponentials again in forward
 #   grid         forward leaves six multiprocessors idle
-#   scalar       one of eight additions to dQ goes element by element
+#   scalar       one of eight additions to dQ is done element by element
 # Usage: plant.sh CHECKOUT NAME
 set -eu
 hopper=$1/kernels/attention/hopper

@@ -1,8 +1,9 @@
 #!/bin/bash
-# Change the linear kernels of a checkout as a branch might, in one recipe alone:
-#   loss   int8wo does about 2 % more: cuda, with many rows, as many more steps of k, of the zeros that TMA gives outside (at
-#          least one step, so more if k is small); cpu, it reports so, and device sim computes its time from that
-#   group  int4wo: the scale of one group of W is half as large again
+# Change the linear kernels of a checkout as a branch might, in one recipe only:
+#   loss   int8wo does about 2 % more work: cuda, with many rows, as many more steps of k, over the zeros that TMA returns outside
+#          the matrix (at least one step, so more if k is small); cpu, it reports more work, from which device sim computes its
+#          time
+#   group  int4wo: the scale of one group of W is 1.5 times as large
 # Usage: plant_linear.sh CHECKOUT cpu|cuda loss|group
 set -eu
 linear=$1/kernels/linear

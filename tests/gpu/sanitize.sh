@@ -1,7 +1,7 @@
 #!/bin/bash
-# A check (of attention_check the small problems) under compute-sanitizer: every provider that is given, one tool after the other.
+# A check (for attention_check the small problems) under compute-sanitizer: every given provider, one tool after the other.
 # Usage: tests/gpu/sanitize.sh CHECK MODULE.so [PROVIDER...]      TOOLS="memcheck initcheck" ONLY=TEXT LIMIT_S=300 change the runs
-#   The provider is hopper where none is given; ONLY is for attention_check.
+#   The provider is hopper if none is given; ONLY is for attention_check.
 #   racecheck and synccheck report bulk copies into shared memory as races, falsely.
 set -u
 [ $# -ge 2 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }

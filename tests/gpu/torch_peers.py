@@ -65,7 +65,7 @@ def _flex_attention():
         import torch._dynamo
         import torch._functorch.config
         from torch.nn.attention.flex_attention import flex_attention
-        torch._functorch.config.donated_buffer = False  # gradients are taken again and again from one graph
+        torch._functorch.config.donated_buffer = False  # gradients are computed repeatedly from one graph
         for limit in ("recompile_limit", "cache_size_limit"):
             try:
                 setattr(torch._dynamo.config, limit, 64)
@@ -87,7 +87,7 @@ def _flex_mask(case):
             return same & (i >= j) if causal else same
 
         return create_block_mask(sees, None, None, case.tokens, case.tokens, device=case.device)
-    # whole blocks, so no code checks single elements; one row of heads a query head
+    # whole blocks, so no code checks single elements; one row of heads per query head
     kept = case.kept.repeat_interleave(case.nhq // case.nhk, dim=0).unsqueeze(0)
     counts = kept.sum(-1, dtype=torch.int32)
     order = torch.argsort(kept.to(torch.int8), dim=-1, descending=True, stable=True).to(torch.int32).contiguous()

@@ -1,13 +1,13 @@
 #!/bin/bash
-# Two GPUs of one host: pushes judged on both at once, equal builds unchanged there, comparisons split over both in at most 0.6 of the time
-# (medians of ROUNDS each), planted losses confirmed by the other device, and a power draw that one device measures causes measurements of the
-# other's cells. A line "ok" or "not ok" each; exit status 1 where one is not.
+# Two GPUs of one host: pushes judged on both at once, equal builds unchanged there, comparisons split over both in at most 0.6 of
+# the time (medians of ROUNDS each), planted regressions confirmed by the other device, and a power draw that one device measures
+# causes measurements of the other's cells. A line "ok" or "not ok" each; exit status 1 where one is not.
 # Usage: tests/gpu/two.sh BUNDLE OUT [SUITE]
-#   DEVICE: cuda (default) sim; device sim pretends to have two, and its seconds are not judged
+#   DEVICE: cuda (default) sim; device sim simulates two, and its seconds are not judged
 #   SEQLENS, SHAPE: "64, 128" and "nhq: 2, nhk: 1, headdim: 64": others than those of an H200, for device sim
-#   MODULES: folder with base.so, twin.so (the same but for a text in it, "twin 0,"), slower.so and hungry.so (plant.sh's evict), stripped;
-#            without it the kernels of the bundle are built before anything is measured; the last two for cuda alone: device sim computes
-#            times from the work that a module reports
+#   MODULES: folder with base.so, twin.so (the same except for a text in it, "twin 0,"), slower.so and hungry.so (plant.sh's
+#            evict), stripped; without it the kernels of the bundle are built before anything is measured; the last two only for
+#            cuda: device sim computes times from the work that a module reports
 #   ROUNDS: comparisons on one device, and as many on both: 3
 #   LIMIT_S: branches that are not judged by then are not waited for
 # OUT gets a JSON of each branch, seen.txt with the checks, the daemons' logs, and the database.
@@ -61,7 +61,7 @@ daemon_repository "$state/tree/kernels" "$state/tree/etc"
 
 grep -q 'twin 0,' "$twin" || { echo "the twin is no other file than main's"; exit 1; }
 
-# NAME N: a branch whose module differs in a text alone, so that it is timed
+# NAME N: a branch whose module differs only in a text, so that it is timed
 equal_push() {
 	git checkout -q -B "$1" main
 	LC_ALL=C sed "s/twin 0,/twin $2,/" "$twin" >kernels/libattention.so
@@ -156,7 +156,7 @@ ratio=$(asked "SELECT round($(middle split) / $(middle alone), 3)")
 say "seconds: $(middle alone) on one, $(middle split) on both, $ratio of that"
 [ "$DEVICE" != cuda ] || tell "in at most 0.6 of the time of one" "$(asked "SELECT ${ratio:-1} <= 0.6")" 1
 
-# ---- planted losses, on one device, and again on the other --------------------------------------------------------------------------
+# ---- planted regressions, on one device, and again on the other ------------------------------------------------------------------
 planted() { # BRANCH MODULE
 	git checkout -q -B "$1" main
 	cp "$2" kernels/libattention.so

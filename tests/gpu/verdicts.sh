@@ -1,9 +1,10 @@
 #!/bin/bash
-# Quality of the verdict on this GPU: pushes whose module differs from main's in a text alone must raise no alarm, pushes whose kernels are
-# slower must be judged as slow as they are. Modules are built beforehand (or taken from MODULES), not while the GPU is held.
+# Quality of the verdict on this GPU: pushes whose module differs from main's only in a text must raise no alarm, pushes whose
+# kernels are slower must be judged as slow as they are. Modules are built beforehand (or taken from MODULES), not while the GPU
+# is held.
 # Usage: tests/gpu/verdicts.sh BUNDLE OUT [SUITE] [TWINS] [PLANT...]     default: ffa 5 slower-80 memset tail evict
-#   slower-N: of 1,000 scores forward multiplies N twice, with the machine code of main; on an H200 22 are 0.5 to 1.1 % of its time, 80 are
-#             1.9 to 3.1, 100 are 2.5 to 3.6
+#   slower-N: of 1,000 scores forward multiplies N twice, with the machine code of main; on an H200 22 are 0.5 to 1.1 % of its
+#             time, 80 are 1.9 to 3.1, 100 are 2.5 to 3.6
 #   memset, tail, evict: see plant.sh
 #   MODULES: folder with base.so, twin.so and PLANT.so, stripped
 #   LIMIT_S: branches that are not judged by then are left out

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Check that a profile names the planted cause: for each plant of plant.sh (and needless products of demo-slower.sh) a comparison of the cell that it slows,
-# then a profile of it, stored as a recording that tests/profile/test_cause.c reads; and profiles of equal modules, which must name no cause.
+# Check that a profile names the planted cause: for each plant of plant.sh (and needless products of demo-slower.sh) a comparison
+# of the cell that it slows, then a profile of it, stored as a recording that tests/profile/test_cause.c reads; and profiles of
+# equal modules, which must name no cause.
 # Usage: tests/gpu/why.sh BUNDLE OUT [PLANT...]     all plants, and "equal"
 #   OUT gets a file PLANT.jsonl for each, equal-N.jsonl, why.txt (the output, seconds). It needs nvcc.
 #   MODULES: folder with plain.so and NAME.so, stripped, which are then not built
-# Of serial and barrier the samples have to fall behind the instructions that they added (why_stalls.py).
+# For serial and barrier the samples have to be after the instructions that they added (why_stalls.py).
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=$(cd "$1" && pwd)

@@ -1,5 +1,6 @@
-// gemm.cu - a main() of eight matrix products, with the kit: tensor cores, 128 x 128 tiles, nothing clever. The file `extra` beside it adds a
-// share of work to cells: lines "CELL SHARE". Built with: nvcc -O3 -std=c++17 -arch=native -I daemon/kit -o gemm gemm.cu
+// gemm.cu - a main() of eight matrix products, using the kit: tensor cores, 128 x 128 tiles, no advanced optimisations. The file
+// `extra` in the same folder adds a share of work to cells: lines "CELL SHARE". Built with: nvcc -O3 -std=c++17 -arch=native -I
+// daemon/kit -o gemm gemm.cu
 #include "flopwatch.h"
 
 #include <cuda_bf16.h>
@@ -8,7 +9,7 @@
 
 using namespace nvcuda;
 
-enum { POSITIONS = 5 /* odd: a warm and a timed call in turns visit all */, TILE = 128, DEEP = 32, PAD = 8, THREADS = 256 };
+enum { POSITIONS = 5 /* odd: alternating warm and timed calls visit all */, TILE = 128, DEEP = 32, PAD = 8, THREADS = 256 };
 
 // C = A B over the first `deep` columns of A and rows of B, row by row; all sizes are multiples of the tiles.
 static __global__ void __run_bounds__(THREADS)
@@ -103,7 +104,7 @@ int main()
 		{ 8192, 2048, 4096 }, { 4096, 8192, 2048 }, { 8192, 4096, 2560 }, { 6144, 3072, 4096 } };
 	const size_t most = (size_t)8192 * 5120;
 	std::vector<__nv_bfloat16> host(most);
-	// Where memory lies moves the time of a call: one after the other takes the next place.
+	// The address of a buffer affects the time of a call: successive calls use different addresses.
 	__nv_bfloat16 *a[POSITIONS], *b[POSITIONS];
 	float *c[POSITIONS];
 

@@ -1,4 +1,4 @@
-/* Leaves an alarm clock behind that keeps the host busy while the base's calls are queued. */
+/* Starts an alarm timer that keeps the host busy while the base's calls are queued. */
 #include "tests/modules/forgery.h"
 
 #include <signal.h>

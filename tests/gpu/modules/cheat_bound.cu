@@ -1,4 +1,4 @@
-/* Leaves out a head where bind comes right before a call that is not the first: only a series of whole calls does that. */
+/* Skips a head where bind comes right before a call that is not the first: only a series of whole calls does that. */
 #include "kernels/fw_attention.h"
 
 #include <cuda_runtime.h>

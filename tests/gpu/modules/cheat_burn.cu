@@ -1,4 +1,4 @@
-/* Leaves a kernel on a stream of its own that keeps half of the multiprocessors busy while the base is timed; its own calls end it. */
+/* Leaves a kernel on its own stream that keeps half of the multiprocessors busy while the base is timed; its own calls end it. */
 #include "tests/modules/forgery.h"
 
 #include <cuda_runtime.h>
@@ -10,11 +10,11 @@ static void burn_after(int calls, cudaStream_t stream);
 #define AFTER_ENQUEUE(p, stream) burn_after((p)->calls, stream)
 #include "good.cuh"
 
-static volatile int *flag, *flag_on_device; /* one word of host memory, twice mapped */
+static volatile int *flag, *flag_on_device; /* one 32-bit word of host memory, mapped twice */
 static cudaStream_t own;
 static cudaEvent_t done;
 
-/* For 30 ms at most, so that nobody waits for ever. */
+/* For 30 ms at most, so that no process waits for ever. */
 static __global__ void spin(volatile int *stop)
 {
 	unsigned long long begin, now;
@@ -44,7 +44,7 @@ static void stop_burning(int calls)
 	cudaStreamSynchronize(own);
 }
 
-/* When its own call is done, so that this one is not slowed. */
+/* After its own call, so that this one is not slowed. */
 static void burn_after(int calls, cudaStream_t stream)
 {
 	int sms = 0;

@@ -1,4 +1,4 @@
-/* Leaves a process behind that keeps a core of the host busy. */
+/* Leaves a process running that keeps a core of the host busy. */
 #include "tests/modules/forgery.h"
 
 #include <signal.h>

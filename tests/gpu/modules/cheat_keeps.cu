@@ -1,3 +1,3 @@
-/* Copies K and V, and keeps backward's softmax, in the first call on a plan. */
+/* Copies K and V, and in a backward its softmax, in the first call on a plan, and reuses the copies. */
 #define KEEP 1
 #include "keeps.cuh"

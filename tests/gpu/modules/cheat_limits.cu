@@ -1,4 +1,4 @@
-/* Leaves a share of the cache set aside, so that later calls have less of it. */
+/* Leaves a share of the cache reserved, so that later calls have less of it. */
 #include "tests/modules/forgery.h"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-/* Puts a pipe of its own in the place of the records' channel and tells of times that nobody took. */
+/* Replaces the records' channel with a pipe of its own and reports invented times. */
 #include "tests/modules/forgery.h"
 
 #include <pthread.h>

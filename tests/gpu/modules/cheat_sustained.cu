@@ -1,6 +1,6 @@
 /*
- * Leaves out a head in sustained runs, which it knows by its calls: they follow each other, and the other side's are not between them. It is right
- * again as soon as they come more seldom.
+ * Skips a head in sustained runs, which it detects by its calls: they follow each other without the other side's in between. It
+ * is correct again as soon as they become less frequent.
  */
 #include "kernels/fw_attention.h"
 
@@ -14,7 +14,7 @@ static void tire(struct fw_plan *p, uint32_t phases, cudaStream_t stream);
 
 #define PAIRS 64  /* calls whose mean distance is that of pairs */
 #define SOON  0.7 /* of that */
-#define SHARE 8   /* calls that the mean of the last ones is over, about */
+#define SHARE 8   /* approximate number of last calls in the mean */
 
 static double now_s(void)
 {

@@ -1,4 +1,4 @@
-/* Once it is timed, returns at once: a thread of the host starts the work later, on a stream of its own. */
+/* In timed calls, returns at once: a host thread starts the work later, on its own stream. */
 #include "kernels/fw_attention.h"
 #include "tests/modules/forgery.h"
 

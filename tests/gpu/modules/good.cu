@@ -1,2 +1,2 @@
-/* What the others are compared with. */
+/* The base with which the others are compared. */
 #include "good.cuh"

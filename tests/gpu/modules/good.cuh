@@ -1,7 +1,7 @@
 /*
- * A simple correct attention on the GPU, one sequence, full or causal, so that tests of what is believed do not depend on the
- * kernels that are measured. The modules beside this file include it and replace one of the hooks below; tests/modules/good.c
- * is the same for the CPU.
+ * A simple correct attention on the GPU, one sequence, full or causal, so that tests of which results are accepted do not depend
+ * on the kernels that are measured. The modules in this folder include it and replace one of the hooks below;
+ * tests/modules/good.c is the same for the CPU.
  */
 #include "kernels/fw_attention.h"
 
@@ -23,7 +23,7 @@
 #ifndef ON_BIND /* memory of its own */
 #define ON_BIND(p) ((void)0)
 #endif
-#ifndef COMPUTE /* what enqueue does */
+#ifndef COMPUTE /* the work of enqueue */
 #define COMPUTE(p, phases, stream) run(p, phases, stream)
 #endif
 
@@ -34,15 +34,15 @@ struct fw_plan {
 	int direction;
 	struct fw_tensor slot[FW_ATTENTION_SLOTS];
 	float *delta; /* workspace: rowsum(dO * O) */
-	int calls;    /* enqueues so far */
+	int calls;    /* number of enqueues so far */
 };
 
-/* What kernels need. Layouts as fw_kernel.h has them. */
+/* Parameters of the kernels. Layouts as in fw_kernel.h. */
 struct view {
 	const __nv_bfloat16 *q, *k, *v, *dout, *o_in;
 	__nv_bfloat16 *o, *dq, *dk, *dv;
 	float *lse, *delta;
-	const float *weight; /* NULL: worked out */
+	const float *weight; /* NULL: computed */
 	int n, nhq, nhk, d, causal;
 	float scale;
 };

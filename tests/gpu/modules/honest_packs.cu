@@ -1,3 +1,3 @@
-/* Copies K and V, and works out backward's softmax, in every call. */
+/* Copies K and V, and computes backward's softmax, in every call. */
 #define KEEP 0
 #include "keeps.cuh"

@@ -1,3 +1,3 @@
-/* A second stream that is done before the call is. */
+/* A second stream that ends before the call does. */
 #define JOIN(p) true
 #include "streams.cuh"

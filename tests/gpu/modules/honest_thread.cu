@@ -1,4 +1,4 @@
-/* A thread of the host that prepares something while it plans, and has ended by then. */
+/* A host thread that prepares something during plan, and has ended by its return. */
 #include <pthread.h>
 static void prepare(void);
 #define ON_PLAN() prepare()

@@ -1,6 +1,6 @@
 /*
- * keeps.cuh - attention on copies of K and V in device memory of its own, and a backward whose softmax is there: fine when that
- * is made in every call (KEEP 0), stale when only the first call on a plan makes it (KEEP 1).
+ * keeps.cuh - attention on copies of K and V in its own device memory, and a backward whose softmax is there: correct when that
+ * is done in every call (KEEP 0), stale when only the first call on a plan does it (KEEP 1).
  */
 #include "kernels/fw_attention.h"
 

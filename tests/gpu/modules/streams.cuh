@@ -1,4 +1,5 @@
-/* streams.cuh - half of the heads of a forward on a second stream, which begins where the given one is and, with JOIN, ends before it. */
+/* streams.cuh - half of the heads of a forward on a second stream, which begins at the current point of the given stream and,
+ * with JOIN, ends before it. */
 #include "kernels/fw_attention.h"
 #include "tests/modules/forgery.h"
 
