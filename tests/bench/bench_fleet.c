@@ -156,7 +156,7 @@ static void end_job(struct day *d, struct running *device, int64_t now)
 	device->job = 0;
 }
 
-/* Assign jobs to free devices; returns the next time at which something happens. */
+/** Assign jobs to free devices; returns the next time at which something happens. */
 static int64_t fill_devices(struct day *d, int64_t now)
 {
 	int64_t next = INT64_MAX;

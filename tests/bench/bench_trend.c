@@ -302,7 +302,7 @@ enum { CELLS = 20, COMMITS = 90, JUMP_AT = 45, JUMP_AGAIN_AT = 60, PERIOD = 12 }
 
 enum wander { STILL_NOISE, WALK, AUTOREGRESSIVE, SQUARE };
 
-/* Model of a cell's series: its true level, and the noise of its points while the code is the same. */
+/** Model of a cell's series: its true level, and the noise of its points while the code is the same. */
 struct course {
 	const char *name;
 	double drift; /* a commit ... */

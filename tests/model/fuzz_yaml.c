@@ -1,12 +1,11 @@
 /*
  * fuzz_yaml.c - the two YAML files that a branch may contain, its manifest and its suite, as arbitrary bytes.
  *
- *
  * As a test it reads good files and mutates them, a fixed number of times from a fixed seed; a finding aborts. To search, in
  * bash:
- * clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- * -o build/fuzz_yaml tests/model/fuzz_yaml.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
- * mkdir -p build/corpus-yaml && build/fuzz_yaml -max_len=4096 build/corpus-yaml etc/suites
+ *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
+ *     -o build/fuzz_yaml tests/model/fuzz_yaml.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
+ *   mkdir -p build/corpus-yaml && build/fuzz_yaml -max_len=4096 build/corpus-yaml etc/suites
  */
 #include "fuzz_replay.h"
 #include "lib/lib.h"

@@ -2,13 +2,12 @@
  * fuzz_ptxas.c - arbitrary bytes as a build log: reads stay inside the log, a log does not differ from itself, and its
  * diagnostics are new compared with an empty log and gone in the opposite comparison. Each line is read as a symbol, too.
  *
- *
  * As a test it runs the inputs under tests/data/fuzz/ptxas, and each of them with a hundred changes (fixed seed). To search, in
  * bash:
- * clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/support \
- * -o build/fuzz_ptxas tests/profile/fuzz_ptxas.c daemon/profile/{ptxas*,symbolname,cubin,resources}.c \
- * daemon/model/inputs.c daemon/lib/{err,buf,hash,elf}.c -lm -lnettle
- * mkdir -p build/corpus && build/fuzz_ptxas -max_len=4096 build/corpus tests/data/fuzz/ptxas
+ *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/support \
+ *     -o build/fuzz_ptxas tests/profile/fuzz_ptxas.c daemon/profile/{ptxas*,symbolname,cubin,resources}.c \
+ *     daemon/model/inputs.c daemon/lib/{err,buf,hash,elf}.c -lm -lnettle
+ *   mkdir -p build/corpus && build/fuzz_ptxas -max_len=4096 build/corpus tests/data/fuzz/ptxas
  */
 #include "fuzz_replay.h"
 #include "model/model.h"

@@ -19,7 +19,7 @@ enum { CELLS = 20, POINTS = 90, SMALL_FOUND_MIN = 30, WALK_MAX = 24 };
 
 static struct noise dice;
 
-/* Query after each point, as the daemon does, where no direct comparison confirms anything. Returns the number of candidates. */
+/** Query after each point, as the daemon does, where no direct comparison confirms anything. Returns the number of candidates. */
 static int count_unconfirmed(const double *x, int n)
 {
 	struct candidate_past past = { .n = 0 };
@@ -75,7 +75,7 @@ static void wandering_noise_is_requested_about_seldom(void **state)
 		fail_msg("%d candidates of a random walk, %d of two machines by turns", of_walk, of_interleave);
 }
 
-/* The number of points at which a step at `at` is a candidate at its correct index; 0 never. */
+/** The number of points at which a step at `at` is a candidate at its correct index; 0 never. */
 static int found_at(const double *x, int n, int at, const struct candidate_past *past)
 {
 	struct changepoint found;

@@ -2,13 +2,12 @@
  * fuzz_kernelcode.c - arbitrary bytes as a module and as a piece of device code: reads stay inside them, end, and report only
  * complete hashes.
  *
- *
  * As a test it changes a good module 20,000 times (fixed seed). To search, in bash:
- * clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/support \
- * -o build/fuzz_kernelcode tests/worker/fuzz_kernelcode.c daemon/worker/sandbox/kernelcode.c
- * daemon/profile/{fatbin,cubin,resources,occupancy}.c \
- * daemon/lib/{elf,hash,err,buf}.c -llz4 -lnettle -lm
- * mkdir -p build/corpus && build/fuzz_kernelcode -max_len=65536 build/corpus     # with a few of nvcc's .cubin files in it
+ *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/support \
+ *     -o build/fuzz_kernelcode tests/worker/fuzz_kernelcode.c daemon/worker/sandbox/kernelcode.c \
+ *     daemon/profile/{fatbin,cubin,resources,occupancy}.c \
+ *     daemon/lib/{elf,hash,err,buf}.c -llz4 -lnettle -lm
+ *   mkdir -p build/corpus && build/fuzz_kernelcode -max_len=65536 build/corpus     # with a few of nvcc's .cubin files in it
  */
 #include <sys/mman.h>
 #include <unistd.h>

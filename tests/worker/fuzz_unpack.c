@@ -2,10 +2,9 @@
  * fuzz_unpack.c - arbitrary bytes as an archive: no file may appear outside the folder into which it is unpacked, and no link in
  * it may lead out.
  *
- *
  * As a test it changes a good archive 4,000 times (fixed seed). To search, in bash:
- * clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- * -o build/fuzz_unpack tests/worker/fuzz_unpack.c daemon/worker/{unpack,workdir}.c daemon/lib/[a-z]*.c -lyaml -lnettle
+ *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
+ *     -o build/fuzz_unpack tests/worker/fuzz_unpack.c daemon/worker/{unpack,workdir}.c daemon/lib/[a-z]*.c -lyaml -lnettle
  */
 /* Left to `make check`: takes seconds. */
 #include <dirent.h>
