@@ -1,6 +1,6 @@
 #!/bin/bash
-# Print which tables of db/schema.sql refer to which, as Mermaid text, section by section; doc/schema.md has this output. With a file: exit 1 with a
-# message unless that file has it.
+# Print which tables of db/schema.sql refer to which, as Mermaid text, section by section; doc/schema.md contains this output. With
+# a file: exit 1 with a message unless that file contains it.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C.UTF-8

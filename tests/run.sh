@@ -1,11 +1,14 @@
 #!/bin/bash
-# Build what the tests need, run them, and end with "N passed, N failed, N skipped"; a skipped test is no passed one.
+# Build what the tests need, run them, and end with "N passed, N failed, N skipped"; a skipped test does not count as passed.
 #
-# run.sh [unit|integration|coverage] [PATTERN...]   only tests whose path contains one of the patterns, e.g. `tests/run.sh flopwatchd/ test_stats`
+# run.sh [unit|integration|coverage] [PATTERN...]   only tests whose path contains one of the patterns, e.g.
+#                                                   `tests/run.sh flopwatchd/ test_stats`
 #
-# A test is tests/FOLDER/test_NAME.c or fuzz_NAME.c, or tests/FOLDER/test_NAME.sh. Without a mode all run: those in C with ASan and UBSan.
-#   unit         those in C, compiled fast and without sanitizers, under build/unit. Unless a pattern fits their own name, tests with this line in
-#                their header are left out: "Left to `make check`: takes seconds." (or "starts our programs", "loads test modules")
+# A test is tests/FOLDER/test_NAME.c or fuzz_NAME.c, or tests/FOLDER/test_NAME.sh. Without a mode all run: those in C with ASan and
+# UBSan.
+#   unit         those in C, compiled fast and without sanitizers, under build/unit. Unless a pattern fits their own name, tests with
+#                this line in their header are left out: "Left to `make check`: takes seconds." (or "starts our programs",
+#                "loads test modules")
 #   integration  the scripts, which run the programs
 #   coverage     those in C, compiled with gcov, under build/coverage
 #
@@ -13,10 +16,11 @@
 #
 #   # Runs beside one other.   it asserts verdicts by the clock of this machine
 #   # Runs alone.
-#   # Starts early.            it computes for a minute or more: it runs with those, and no run waits for it at its end
+#   # Starts early.            it computes for a minute or more, so that the run need not wait for it at its end
 #
-# The first kind comes first, the second last. A test is reported when it has ended. Each runs under tests/support/supervise.py: a process that it
-# leaves running is a failure, and a killed run or test (SIGTERM, SIGINT, SIGHUP) leaves none.
+# The first kind is started first, the second last. A test is reported when it has ended. Each runs under
+# tests/support/supervise.py: a process that it leaves running is a failure, and a killed run or test (SIGTERM, SIGINT, SIGHUP)
+# leaves none.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C.UTF-8 FW_BIN="$PWD/build/bin"

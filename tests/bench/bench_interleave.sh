@@ -1,6 +1,6 @@
 #!/bin/bash
-# A planted 3 % in one of two cells of a CPU program, while eight other processes use the same cores: interleaved, and as alternating processes.
-# Prints `bench NAME VALUE UNIT`. BENCH_LOAD: number of other processes.
+# A planted 3 % in one of two cells of a CPU program, while eight other processes use the same cores: interleaved, and as
+# alternating processes. Prints `bench NAME VALUE UNIT`. BENCH_LOAD: number of other processes.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A comparison of 20 cells on one simulated device, and split over two: time from request to verdict, with cached builds. Prints `bench NAME VALUE
-# UNIT`.
+# A comparison of 20 cells on one simulated device, and split over two: time from request to verdict, with cached builds. Prints
+# `bench NAME VALUE UNIT`.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 trap - EXIT

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Linear layers from end to end on the CPU: every recipe in each of its directions is accepted, equal modules are unchanged, a wrong scale of one
-# group is found by its element, and unsuitable shapes of a recipe are unsupported. Times are those of device sim.
+# Linear layers from end to end on the CPU: every recipe in each of its directions is accepted, equal modules are unchanged, a wrong
+# scale of one group is found by its element, and unsuitable shapes of a recipe are unsupported. Times are those of device sim.
 # Starts early.
 . "$(dirname "$0")/../support/tap.sh"
 worker=$bin/flopwatch-worker

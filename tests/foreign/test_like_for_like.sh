@@ -67,7 +67,7 @@ like "too" "$(jq -r '.warnings[0]' <<<"$out")" '^library_build_type: release in 
 ok "equal conditions" compare "$data/gbench-row-inf.json" "$data/gbench-row-inf.json" --json
 is "need no warning" "$(jq -c .warnings <<<"$out")" '[]'
 
-# ---- OUT.csv ---------------------------------------------------------------------------------------------------------------------
+# ---- OUT.csv -------------------------------------------------------------------------------------------------------------------
 rows() { # file: rows as Python reads them, one per line
 	python3 -c 'import csv, json, sys
 for row in csv.reader(open(sys.argv[1], newline="")): print(json.dumps(row))' "$1"

@@ -29,7 +29,7 @@
 
 enum { REDZONE_BYTES = 4096, DEVICE_CHECK_VALUE = 0xa5, ALL_ONES = 0xff };
 
-/* A device buffer with a guard behind it. */
+/* A device buffer with a redzone after it. */
 struct buffer {
 	unsigned char *data;
 	size_t bytes;

@@ -50,7 +50,8 @@ YML
 	[ -n "$FLOPWATCH_SERVER" ]
 }
 
-# BRANCH OUT [SECONDS]: wait for its verdict; the command's output and the API's answer go to OUT/BRANCH.{txt,json}. 1: none came in time.
+# BRANCH OUT [SECONDS]: wait for its verdict; the command's output and the API's answer are written to OUT/BRANCH.{txt,json}.
+# Returns 1 if there is none in time.
 daemon_judge() {
 	local status=0
 	flopwatch wait "$1" --quiet --timeout "${3:-1500}" >"$2/$1.txt" || status=$?

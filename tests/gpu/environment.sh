@@ -9,7 +9,7 @@
 #   cells of the family, which are judged in a fraction of the time that builds take.
 #   ALERT=1: the regression must be beyond the threshold, and its alert must name both toolchains and the differences of machine
 #   code.
-#   OUT gets the tables, both comparisons as the API serves them, the history, alerts, causes, and the differences of machine code.
+#   OUT gets the tables, both comparisons as the API serves them, the history, alerts, causes, and differences of machine code.
 #   Exit 1 unless the change is detected and reported, with a result for every cell.
 # DEVICE=cpu does the same with gcc, to test the script; its times are meaningless.
 set -eu

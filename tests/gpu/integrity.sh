@@ -3,7 +3,8 @@
 # between calls costs almost nothing.
 # Usage: tests/gpu/integrity.sh BUNDLE OUT
 #   MODULES: folder with the output of `make gpu-modules`; else they are built here
-#   BASE: module to compare with itself for the cost (kernels/build/cuda/libattention.so of the bundle, built here, else); "none": no cost
+#   BASE: module to compare with itself for the cost (default: kernels/build/cuda/libattention.so of the bundle, built here);
+#     "none": no cost
 #   BEFORE: another bundle, whose device time of the same comparison is printed next to this one's
 #   SUITE: of that comparison; default ffa
 # OUT gets every comparison as JSON, the other output, and summary.txt. Exit status 1: a check failed.

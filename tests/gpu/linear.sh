@@ -4,7 +4,7 @@
 # found only in its cells; a wrong scale of one group is found with its element; attention is unchanged by either. Then layer
 # normalisation: accepted, and its share of the rate of a copy.
 # Usage: tests/gpu/linear.sh BUNDLE OUT
-#   DEVICE: cuda (default), or sim: CPU kernels and small sizes, which tests/flopwatchd/test_families.sh runs where there is no GPU
+#   DEVICE: cuda (default), or sim: CPU kernels and small sizes, which tests/flopwatchd/test_families.sh runs without a GPU
 #   MODULES: folder with base.so, loss.so, group.so (linear), attention.so, layernorm.so, stripped; missing ones are built
 #   LIMIT_S: branches that are not judged by then are left out
 # OUT gets the database, the output of `flopwatch wait` for each branch, layernorm.json, copy_gb_s.txt (cuda: of 1 GiB, then of a

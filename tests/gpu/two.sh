@@ -95,7 +95,7 @@ verdict_of() { asked "SELECT c.verdict FROM $(of_branch "$1") ORDER BY c.id DESC
 cells_of() { echo "FROM cell x WHERE x.comparison = (SELECT max(c.id) FROM $(of_branch "$1"))"; }
 furthest() { asked "SELECT round(max(abs(change_pct)), 3) || ' %' $(cells_of "$1")"; }
 
-# ---- two pushes at once, each on a separate device ------------------------------------------------------------------------------
+# ---- two pushes at once, each on a separate device -----------------------------------------------------------------------------
 daemon_start "$out/daemon.log" "$suite"
 git push -q origin main
 judge main
@@ -118,7 +118,7 @@ tell "at the same time, for so many ms" "$overlap" '[1-9][0-9]*'
 kill "$daemon_pid"
 wait "$daemon_pid" || true
 
-# ---- comparisons over both, and the same on one -----------------------------------------------------------------------------------
+# ---- comparisons over both, and the same on one --------------------------------------------------------------------------------
 rounds=${ROUNDS:-3}
 took() { asked "SELECT round(max(j.ended_at - j.started_at) / 1e3, 2) FROM $(of_branch "$1")"; }
 several() { # NAME: as many pushes, of equal builds, one after the other
@@ -156,7 +156,7 @@ ratio=$(asked "SELECT round($(middle split) / $(middle alone), 3)")
 say "seconds: $(middle alone) on one, $(middle split) on both, $ratio of that"
 [ "$DEVICE" != cuda ] || tell "in at most 0.6 of the time of one" "$(asked "SELECT ${ratio:-1} <= 0.6")" 1
 
-# ---- planted regressions, on one device, and again on the other ------------------------------------------------------------------
+# ---- planted regressions, on one device, and again on the other ----------------------------------------------------------------
 planted() { # BRANCH MODULE
 	git checkout -q -B "$1" main
 	cp "$2" kernels/libattention.so

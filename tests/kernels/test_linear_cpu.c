@@ -24,7 +24,7 @@ static int load(void **state)
 
 /* ---- one problem in host memory ---- */
 
-enum { DEVICE_CHECK = 64 };                  /* elements behind every tensor, and their value */
+enum { DEVICE_CHECK = 64 };                  /* elements after every tensor, and their value */
 static const uint16_t device_check = 0x7fc1; /* a NaN, so that reads of them are detected */
 
 struct run {

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Calls of the kit while other processes want the same core: none is reported below half of the processor time that it used itself. Runs beside one other.
+# Calls of the kit while other processes want the same core: none is reported below half of the processor time that
+# it used itself. Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 kit=$root/daemon/kit
 core=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
@@ -58,7 +59,8 @@ cat >"$tmp/cases" <<'CASES'
 0 0 0 0
 5000 4000 -1 100
 CASES
-# nothing; within; in a gap; half in a gap; asleep, and it may be either; asleep without a wait; shorter than its reading costs; a gap's processor time; no clock
+# nothing; within; in a gap; half in a gap; asleep, and it may be either; asleep without a wait; shorter than its reading costs;
+# a gap's processor time; no clock
 gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/off" "$tmp/off.c" -lm
 is "a wait is taken off where it was" "$("$tmp/off" <"$tmp/cases" | paste -sd';')" "13000 0;13000 3000000;13000 0;13000 3000000;0 995000;1000000 0;200 0;13000 0;0 0;5000 0"
 is "in Python as well" "$(PYTHONPATH=$kit PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$tmp/off.py" <"$tmp/cases")" "$("$tmp/off" <"$tmp/cases")"

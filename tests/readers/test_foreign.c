@@ -239,7 +239,7 @@ static void a_time_that_is_no_number_is_said(void **state)
 		"holds no measured row; 1 row was left out: k (none of its launches has a time)");
 }
 
-/* ---- ncu: launches ---------------------------------------------------------------------------------------------------------------- */
+/* ---- ncu: launches --------------------------------------------------------------------------------------------------------- */
 
 static void launches_that_differ_stay_separate(void **state)
 {
@@ -353,7 +353,7 @@ static void units_of_metrics_are_converted(void **state)
 	assert_float_equal(reading_unit_factor("", ""), 1, 0);
 }
 
-/* ---- ncu: tables ------------------------------------------------------------------------------------------------------------------ */
+/* ---- ncu: tables ----------------------------------------------------------------------------------------------------------- */
 
 #define DETAILS                                                                                                                  \
 	"\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\""
@@ -461,7 +461,7 @@ static void a_short_row_of_ncu_lacks_its_kernel(void **state)
 	has("k", 1, 0.005, 0.005);
 }
 
-/* ---- triton ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- triton ---------------------------------------------------------------------------------------------------------------- */
 
 static void columns_of_whole_numbers(void **state)
 {
@@ -733,7 +733,7 @@ static void bytes_and_ends_of_lines(void **state)
 	lacks("line_2", "a row is longer than 64 KiB", 2);
 }
 
-/* ---- torchao ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- torchao --------------------------------------------------------------------------------------------------------------- */
 
 static void a_ratio_is_no_time_however_its_name_ends(void **state)
 {

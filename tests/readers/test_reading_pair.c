@@ -221,7 +221,7 @@ static void times_that_were_taken_out_leave_a_mean(void **state)
 	left(&base, "c", "it has neither times nor a median or mean");
 }
 
-/* ---- Google Benchmark ---------------------------------------------------------------------------------------------------------- */
+/* ---- Google Benchmark ------------------------------------------------------------------------------------------------------ */
 
 #define ITEMS(list)          "{\"context\":{},\"benchmarks\":[" list "]}"
 #define ITEM(name, ms, more) "{\"name\":\"" name "\",\"run_type\":\"iteration\",\"time_unit\":\"ms\",\"real_time\":" ms more "}"
@@ -358,7 +358,7 @@ static void aggregates_beside_repetitions(void **state)
 	both("b", 1, 1, 1);
 }
 
-/* ---- nvbench ------------------------------------------------------------------------------------------------------------------- */
+/* ---- nvbench --------------------------------------------------------------------------------------------------------------- */
 
 #define VALUE(tag, s) "{\"tag\":\"nv/" tag "\",\"data\":[{\"name\":\"value\",\"value\":\"" s "\"}]}"
 #define STATE(name, device, summaries)                                                                                           \
@@ -471,7 +471,7 @@ static void states_without_a_time(void **state)
 	both("b/N=2#2", 1, 4, 4);
 }
 
-/* ---- lines, tables --------------------------------------------------------------------------------------------------------------- */
+/* ---- lines, tables --------------------------------------------------------------------------------------------------------- */
 
 static void rows_of_lines_and_tables(void **state)
 {

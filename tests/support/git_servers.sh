@@ -1,7 +1,7 @@
 # git_servers.sh - git servers with authentication, on this machine. Source it after tap.sh.
 #
 #   make_certificate          $tmp/tls/cert.pem for localhost, self-signed, and its key
-#   start_https NAME FOLDER USER:PASSWORD    serve the repositories in FOLDER; sets $https_port; requests are logged in $tmp/tls/NAME.log
+#   start_https NAME FOLDER USER:PASSWORD    serve the repositories in FOLDER; sets $https_port; logs requests in $tmp/tls/NAME.log
 #   start_redirect NAME URL   the same, but every request is redirected to URL
 #   can_start_sshd            whether this machine has the programs for start_sshd
 #   start_sshd                a server with host keys $tmp/ssh/host and $tmp/ssh/host_rsa that accepts the key

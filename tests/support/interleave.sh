@@ -1,6 +1,6 @@
 # interleave.sh - interleaved programs, for shell tests. Source it after tap.sh and daemon.sh.
 #
-#   interleave_repo NAME [YAML]      a repository whose benchmark `one` is prog.c, built with the kit; YAML is added to the benchmark
+#   interleave_repo NAME [YAML]      a repository with benchmark `one`: prog.c, built with the kit; YAML is added to the benchmark
 #   program NAME TEXT           prog.c becomes TEXT, which follows the kit, a function `work(units)`, and a call `take(units)`
 #                               that lasts at least 0.2 us per unit and reports exactly that, so that the load of this machine has
 #                               no effect on the comparison

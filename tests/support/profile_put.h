@@ -1,4 +1,4 @@
-/** profile_put.h - stores a cell of tests/data/profiles as the profile of a comparison, as the daemon does at the end of its job. */
+/** profile_put.h - store a cell of tests/data/profiles as the profile of a comparison, as the daemon does at the end of a job. */
 #ifndef TESTS_PROFILE_PUT_H
 #define TESTS_PROFILE_PUT_H
 

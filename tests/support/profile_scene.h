@@ -72,7 +72,8 @@ static const char new_text[] =
 
 /* ---- the runner -------------------------------------------------------------------------------------------------------- */
 
-/* `body` is Python, run once per process that profiles: run, role, repeat, counters, cells; say(t, ...), kernel(cell, n, symbol, ...), end(cell, ...). */
+/* `body` is Python, run once per profiling process: run, role, repeat, counters, cells; say(t, ...), kernel(cell, n, symbol, ...),
+ * end(cell, ...). */
 static const char runner_head[] =
 	"#!/usr/bin/env python3\n"
 	"import hashlib, hmac, json, os, sys, time\n"

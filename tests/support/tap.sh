@@ -1,4 +1,4 @@
-# tap.sh - the Test Anything Protocol for shell tests. Source it; each call of a function is a test; it prints the plan at the end.
+# tap.sh - the Test Anything Protocol for shell tests. Source it; each call of a function is a test; prints the plan at the end.
 #
 #   . "$(dirname "$0")/tap.sh"
 #   ok    NAME COMMAND...        the command succeeds

@@ -4,8 +4,8 @@
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 
-# A forward of the base that is wrong only next to its target: gradients of an infinite LSE are zeros, which are fast to write. An audit
-# takes a gain that a busy machine may hide: then once more.
+# A forward of the base that is wrong only next to its target: gradients of an infinite LSE are zeros, which are fast to write.
+# An audit needs a gain that a busy machine may hide: then repeat once.
 is_caught() { # module, base, class
 	backward "$2" "$1"
 	[ "$(cell '.role, .verdict, .class')" = "device rejected $3" ]

@@ -8,7 +8,7 @@
 for how in segv term kill exit lost thread; do
 	caught "cheat_end_$how" good 'rejected crash' '^base: .*alone both sides pass their check' device
 done
-# An audit takes a gain that a busy machine may hide: then once more.
+# An audit needs a gain that a busy machine may hide: then repeat once.
 is_caught() {
 	forward plodding "$1"
 	[ "$(cell '.role, .verdict, .class')" = "device rejected crash" ]

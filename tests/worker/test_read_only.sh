@@ -1,5 +1,6 @@
 #!/bin/bash
-# Folders of the machine that branch code may read in the sandbox: those of sandbox.read_only in the configuration, and never those of a branch.
+# Folders of the machine that branch code may read in the sandbox: those of sandbox.read_only in the configuration, and
+# never those of a branch.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
@@ -40,7 +41,7 @@ await job_ended "$(head_of tools)"
 like "without it the toolchain is not there" "$(why_of "$(head_of tools)")$(api comparisons/1 | jq -r '.cells[0].reason')" 'a program was not found|exit 127|No such file'
 stop_daemon
 
-# ---- shown -------------------------------------------------------------------------------------------------------------------------
+# ---- shown ---------------------------------------------------------------------------------------------------------------------
 write_config "sandbox: {mode: required, read_only: [$tmp/toolchain]}" \
 	'workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]' "repos: [{name: tools, url: $tmp/tools.git}]"
 ok "the configuration is accepted" "$bin/flopwatchd" --config "$tmp/c.yml" --check-config
@@ -63,7 +64,7 @@ await job_ended "$(head_of tools)"
 like "a branch has no say in it" "$(why_of "$(head_of tools)")" '\.flopwatch\.yaml:[0-9]+:[0-9]+: sandbox: unknown key'
 stop_daemon
 
-# ---- refused -----------------------------------------------------------------------------------------------------------------------
+# ---- refused -------------------------------------------------------------------------------------------------------------------
 write_config "sandbox: {read_only: [$tmp/state, /root]}" "repos: [{name: tools, url: $tmp/tools.git}]"
 fails "what may not be shown" 2 "$bin/flopwatchd" --config "$tmp/c.yml" --check-config
 like "is a mistake with its place" "$out" "c.yml:[0-9]+:[0-9]+: sandbox.read_only\\[0\\]: $tmp/state overlaps state_dir or cache_dir"
