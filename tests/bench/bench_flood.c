@@ -1,4 +1,4 @@
-/* How long a single push takes next to a thousand branches that were pushed at once; the cost of finding the purpose of
+/* How long a single push takes next to a thousand branches that were pushed at once; the cost of looking up the jobs of
  * allocations. */
 #include "flood.h"
 

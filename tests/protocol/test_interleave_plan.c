@@ -300,7 +300,7 @@ static void who_chooses_how_often_to_call_is_received_in_single_calls(void **sta
 
 	(void)state;
 	assert_int_equal(after(&base_once, &quick_once, 2, why), INTERLEAVE_GAIN_NONE);
-	assert_int_equal(after(&untold, &quick, 2, why), INTERLEAVE_GAIN_MISSING); /* no choice to begin with */
+	assert_int_equal(after(&untold, &quick, 2, why), INTERLEAVE_GAIN_MISSING); /* a target may not start to choose */
 	assert_int_equal(after(&base, &once, 2, why), INTERLEAVE_GAIN_MISSING);
 	assert_false(interleave_overstates(&quick, why));
 	assert_true(interleave_overstates(&liar, why));

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			.time = size % 2 ? "cpu" : "real",
 			.metrics = size % 5 ? NULL : "*",
 			.warmup = size % 7 == 0,
-			.other = (const char *)data + size / 2, /* an empty file after its header */
+			.other = (const char *)data + size / 2, /* the second half */
 			.other_len = size - size / 2 };
 
 		if (reading_parse(&how, (const char *)data, size, "input", &r, &err) == 0) {

@@ -209,7 +209,7 @@ static void a_kernel_that_is_alone_in_its_phase_is_timed(void **state)
 	assert_true(kernel(&result, 11, 0)->ms < 0);
 }
 
-/* The driver's tracer reports without counters: kernels of one phase, too, in calls that had others before them. */
+/* The driver's tracer needs no privileges: it reports kernels of one phase, too, in calls that had others before them. */
 static void without_counters_every_kernel_is_traced(void **state)
 {
 	(void)state;

@@ -210,8 +210,8 @@ static void clocks_that_may_be_either(void **state)
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 2, &borderline), DECISION_MORE);
 }
 
-/* Long calls whose clocks show nothing in two runs: a branch that moves the clock by 0.3 % is inside the interval, whatever
- * decides. */
+/* Long calls whose clocks show nothing in two runs: the interval covers a branch that moves the clock by 0.3 %, without an effect
+ * on the decision. */
 static void interval_of_a_clock_that_is_not_seen(void **state)
 {
 	struct run_estimate e[2] = { with_clock(0, 0.001, 0.015), with_clock(0, -0.001, 0.015) };

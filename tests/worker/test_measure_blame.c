@@ -21,7 +21,7 @@ static void outcomes_are_kept_and_deaths_are_not(void **state)
 	s->checks = 0;
 	assert_int_equal(start_bench(s), 0);
 	runner(s, "pass", "");
-	/* the same runner, with the cache: only the crash is tried again */
+	/* the same runner by the cache's key: only the crash is tried again */
 	snprintf(s->bench.runner_sha, sizeof s->bench.runner_sha, "%s", "");
 	check_all(s);
 	assert_int_equal(s->checks, 2 * CELLS);

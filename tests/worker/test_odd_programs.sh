@@ -17,7 +17,7 @@ benchmark() { # file of a program
 }
 programs=("$odd"/*.c "$odd"/*.py "$odd"/*.sh)
 names=() list=""
-for ((i = 0; i < ${#programs[@]}; i += 4)); do # a manifest names four
+for ((i = 0; i < ${#programs[@]}; i += 4)); do # four programs per manifest
 	repo=odd$i
 	git init -q --bare -b main "$tmp/$repo.git"
 	git init -q -b main "$tmp/$repo"

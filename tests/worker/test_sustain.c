@@ -239,7 +239,7 @@ static void a_first_look_is_short(void **state)
 	add_brief(FORWARD_DENSE, 1665, 1635);
 	assert_int_equal(s.state[FORWARD_DENSE].leans, 1);
 	s.bench.set_begun[1] = true;
-	assert_true(sustain_wants(&s.bench, FORWARD_DENSE, 1)); /* and its reference is not */
+	assert_true(sustain_wants(&s.bench, FORWARD_DENSE, 1)); /* the run that confirms it is not */
 	assert_int_equal(sustain_rounds(&s.bench, 1), 2);
 	assert_int_equal(sustain_rounds(&s.bench, 2), 2);
 	begin();
