@@ -1,4 +1,4 @@
-/* area.c - how many pairs of query and key a mask has. */
+/* area.c - number of query-key pairs of a mask. */
 #include <math.h>
 
 #include "families/attention/attention.h"
@@ -23,7 +23,7 @@ int attention_kept_blocks(const struct attention_case *a)
 
 	if (blocks == 0)
 		return 0;
-	/* 0.29 * 100 is 28.999999999999996: a person who writes 0.29 means 29 */
+	/* 0.29 * 100 is 28.999999999999996, but must give 29 blocks */
 	int kept = (int)floor(a->sparsity_ratio * blocks + 1e-9);
 
 	if (kept > blocks)

@@ -28,7 +28,7 @@ static void dense_key(const struct attention_case *a, const char *mask, char key
 static void label(const void *shape, struct family_label *out)
 {
 	const struct attention_case *a = shape;
-	/* uniform masks were there before patterns were, and histories hang on their keys; they go without saying */
+	/* keys of uniform masks do not name the pattern: stored histories use these keys */
 	bool is_sparse = a->mask == FW_BLOCKS, has_pattern = is_sparse && a->pattern != PATTERN_UNIFORM;
 	const char *pattern = has_pattern ? pattern_names[a->pattern] : "";
 
@@ -59,7 +59,7 @@ static double flops(const void *shape, enum direction d)
 	return d == DIRECTION_BACKWARD ? 2.5 * forward : forward;
 }
 
-/* Keys and values of a block mask, which may leave some out, are not counted. */
+/* Keys and values of a block mask are not counted, because the mask may skip some of them. */
 static double bytes(const void *shape, enum direction d)
 {
 	const struct attention_case *a = shape;

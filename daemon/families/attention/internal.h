@@ -1,4 +1,4 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - internal declarations of this folder. */
 #ifndef FAMILIES_ATTENTION_INTERNAL_H
 #define FAMILIES_ATTENTION_INTERNAL_H
 
@@ -16,31 +16,32 @@
 
 /*
  * ---- reference ----
- * The expected result of a kernel at chosen positions of one cell, computed in fp64 from the bf16 inputs.
+ * Expected result of a kernel at chosen positions of one cell, computed in fp64 from the bf16 inputs.
  *
- * A plan lists the positions: every one of a small problem, else seeded samples that include sequence ends, block borders, first
- * and last rows. For each position three values are computed: the exact result, what a naive bf16 implementation gives (S, P, dP
- * and dS rounded to bf16, sums in fp32), and the expected size of one bf16 rounding of P or dS. reference_check.c compares.
+ * A plan lists the positions: all of a small problem, else seeded samples that include sequence ends, block borders, first and
+ * last rows. Three values are computed for each position: the exact result, the result of a naive bf16 implementation (S, P, dP
+ * and dS rounded to bf16, sums in fp32), and the expected error of one bf16 rounding of P or dS. reference_check.c compares.
  *
- * Backward takes O and LSE as given: P = exp(scale * s - LSE), delta = rowsum(dO * O). A kernel may compute both itself, from
- * Q, K, V and dO, which no rounding of O shifts: what that changes is known for each dQ, and part of the noise of dK.
+ * Backward uses the given O and LSE: P = exp(scale * s - LSE), delta = rowsum(dO * O). A kernel may instead recompute both from
+ * Q, K, V and dO, which the rounding of O does not affect. The resulting difference is computed for each dQ, and is included in
+ * the noise of dK.
  *
- * Use: reference_plan_make, reference_compute with the ops of the device (reference_cpu always works), accept_check on as many
- * results as wanted, reference_fini, reference_plan_fini.
+ * Use: reference_plan_make, reference_compute with the ops of the device (reference_cpu always works), accept_check on any
+ * number of results, reference_fini, reference_plan_fini.
  */
 
 /**
- * Where one cell's tensors are. Layouts are those of fw_kernel.h, without gaps (Q (total_q, nhq, d), LSE (nhq, total_q), ...).
- * A tensor is taken from `host`, else, Q K V DO only, generated from the cell's seed, else read with `read`.
+ * Sources of one cell's tensors. Layouts are those of fw_kernel.h, without gaps (Q (total_q, nhq, d), LSE (nhq, total_q), ...).
+ * A tensor is taken from `host`; else, Q K V DO only, it is generated from the cell's seed; else it is read with `read`.
  * Own: borrows everything.
  */
 struct reference_io {
 	const struct cell *cell;
-	const int32_t *cu;                         /* cu[n_seqs + 1], for queries and keys alike; NULL: one sequence */
+	const int32_t *cu;                         /* cu[n_seqs + 1], for both queries and keys; NULL: one sequence */
 	const uint32_t *block_bits;                /* FW_BLOCK_BITS; NULL unless FW_BLOCKS */
 	const void *host[FW_ATTENTION_SLOTS];      /* whole tensor in host memory, or NULL */
 	const void *on_device[FW_ATTENTION_SLOTS]; /* device addresses, for reference_cuda */
-	/** Copy elements [first, first + n) of a slot to `out` (bf16 bits, LSE float). May be NULL when all is in `host`. */
+	/** Copy elements [first, first + n) of a slot to `out` (bf16 bits, LSE float). May be NULL if `host` has all tensors. */
 	int (*read)(void *arg, int slot, int64_t first, size_t n, void *out, struct fw_err *err);
 	void *arg;
 };
@@ -62,22 +63,22 @@ struct reference_plan {
 };
 
 /**
- * Choose positions. `visits` bounds the query-key-element products to compute, 0 for the default (about a second on two cores at
- * 49152 tokens); at least 64 rows and 16 keys are taken for any value. Block bits are not needed.
+ * Choose positions. `visits` limits the number of query-key-element products; 0: the default (about a second on two cores at
+ * 49152 tokens). At least 64 rows and 16 keys are chosen for any value. Block bits are not needed.
  * Own: reference_plan_fini frees.
  */
 int reference_plan_make(const struct cell *cell, uint64_t seed, double visits, struct reference_plan *out, struct fw_err *err);
 void reference_plan_fini(struct reference_plan *p);
 
-/** Values of one tensor at its positions. Shape: exact, naive, noise, shift [n][width]; LSE has width 1 and exact only. */
+/** Values of one tensor at its positions. Shape: exact, naive, noise, shift [n][width]; LSE has width 1 and only `exact`. */
 struct reference_tensor {
 	int slot; /* enum fw_attention_slot */
 	int n, width;
 	const struct reference_position *at; /* at[n], the plan's */
 	double *exact;
 	float *naive; /* already rounded to bf16 */
-	float *noise; /* standard deviation of what rounding each P (each dS) to bf16 does to this element */
-	float *shift; /* of DQ: what a softmax and a delta of the kernel's own add to exact; NULL of others */
+	float *noise; /* standard deviation of this element if each P (each dS) is rounded to bf16 */
+	float *shift; /* of DQ: change of `exact` if the kernel recomputes softmax and delta; NULL for others */
 };
 
 enum { REFERENCE_TENSORS_MAX = 3 };
@@ -90,35 +91,35 @@ struct reference {
 
 struct reference_ops {
 	const char *name;
-	/** Fill the values of `out`, whose memory reference_compute made. */
+	/** Fill the values of `out`, which reference_compute has allocated. */
 	int (*compute)(const struct reference_plan *, const struct reference_io *, struct reference *out, struct fw_err *err);
 	/**
-	 * Index of the first element of an output that is not finite, -1 if all are. -inf is finite enough for LSE.
+	 * Find the first element of an output that is not finite: its index, or -1. -inf is accepted in LSE.
 	 * Reads the whole tensor.
 	 */
 	int (*find_nonfinite)(const struct reference_io *, int slot, int64_t *index, struct fw_err *err);
 };
 
-/** On the host, all cores that OpenMP gives. Uses host, generated inputs and read. */
+/** On the host, with all cores of OpenMP. Uses `host`, generated inputs and `read`. */
 extern const struct reference_ops reference_cpu;
 #ifdef FW_HAVE_CUDA
 /**
- * On the GPU, headdim up to 256: reads Q K V, backward O LSE DO too, at their on_device addresses; masks from `cu` and
- * `block_bits`. Waits for the whole device first, since the tensors come from another stream.
+ * On the GPU, headdim up to 256. Reads Q K V, and O LSE DO for backward, at their on_device addresses; masks from `cu` and
+ * `block_bits`. Synchronises the device first, because another stream writes the tensors.
  */
 extern const struct reference_ops reference_cuda;
 #endif
 
-/** Own: `out` borrows the plan's positions and the cell; reference_fini frees the values. */
+/** Allocate and compute the values. Own: `out` borrows the plan's positions and the cell; reference_fini frees the values. */
 int reference_compute(const struct reference_ops *ops, const struct reference_plan *plan, const struct reference_io *io,
 	struct reference *out, struct fw_err *err);
 void reference_fini(struct reference *r);
 
-/** "O", "LSE", "dQ", "dK", "dV", ... */
+/** Return "O", "LSE", "dQ", "dK", "dV", ... */
 const char *reference_slot_name(int slot);
-/** Elements of a slot's tensor. */
+/** Return the number of elements of a slot's tensor. */
 int64_t reference_slot_elements(const struct cell *cell, int slot);
-/** Index of the first element of a position. */
+/** Return the index of the first element of a position. */
 int64_t reference_slot_offset(const struct cell *cell, int slot, struct reference_position at);
 
 /*
@@ -126,49 +127,50 @@ int64_t reference_slot_offset(const struct cell *cell, int slot, struct referenc
  * Compare a kernel's result with the reference at the planned positions.
  *
  * Every tensor must pass, with R the exact value, N the naive bf16 one and X the kernel's:
- *   every element finite (the caller poisons outputs with NaN before the call), in the whole tensor;
+ *   all elements of the whole tensor are finite (the caller fills outputs with NaN before the call);
  *   |X - R| <= 2 max|N - R| + 2 max|bf16(bf16(R + 0.3) - 0.3) - R|, maxima over the planned positions;
  *   ||X - R|| <= 1.1 ||N - R||, with a margin for the noise of a norm over few rows;
- *   no more than twice as many elements off by rtol |R| + 1e-8 (rtol 0.05 for O and dV, 0.15 dK, 0.3 dQ) as N has or its noise
- *   makes one expect, with a margin for noise, and never three quarters of them;
- *   each position's own ||X - R|| against its own noise, so that a dropped block shows in rows of small values too; a row of dQ
- *   may in addition be off by as much as the kernel's own softmax and delta shift it;
- *   LSE within 1e-3 relative (of 1 + |LSE|); positions that see nothing exactly 0, their LSE -inf.
+ *   at most twice as many mismatches (errors above rtol |R| + 1e-8; rtol 0.05 for O and dV, 0.15 dK, 0.3 dQ) as N has or as
+ *   its noise predicts, with a margin for noise, and at most three quarters of the elements;
+ *   ||X - R|| of each position within that position's noise, to detect a dropped block in rows of small values too; a row of dQ
+ *   may in addition differ by the shift of a recomputed softmax and delta;
+ *   LSE within 1e-3 relative (of 1 + |LSE|); positions without keys are exactly 0, with LSE -inf.
  */
 
 /**
- * Compare the outputs that `out` leads to (forward: O LSE; backward: DQ DK DV). `ops` may be NULL to skip the search for
- * non-finite elements outside the planned positions.
- * Err: -1 only when a tensor cannot be read; a wrong result returns 0 with result->ok false.
+ * Compare the outputs of `out` (forward: O LSE; backward: DQ DK DV). `ops` NULL skips the search for non-finite elements outside
+ * the planned positions.
+ * Err: -1 only if a tensor cannot be read; a wrong result returns 0 with result->ok false.
  */
 int accept_check(const struct reference *reference, const struct reference_ops *ops, const struct reference_io *out,
 	struct accept_result *result, struct fw_err *err);
 
-/* ---- reference_mask: Which keys a row sees and which rows see a key, as ranges of tokens. ---- */
+/* ---- reference_mask: Visible keys of a row, and rows that see a key, as ranges of tokens. ---- */
 
 /** Tokens [begin, end). */
 struct reference_range {
 	int32_t begin, end;
 };
 
-/** Most ranges that one row or key of this case can have. */
+/** Return the maximum number of ranges of one row or key of this case. */
 int reference_mask_room(const struct attention_case *a);
 
-/** Keys that query token `row` sees under key head `kv_head`, rising. Shape: out[reference_mask_room]. Returns how many. */
+/** List the keys that query token `row` sees in `kv_head`, ascending. Shape: out[reference_mask_room]. Returns their number. */
 int reference_mask_keys(const struct reference_io *io, int kv_head, int row, struct reference_range *out);
 
-/** Query tokens that see key token `key`. */
+/** List the query tokens that see key token `key`. Shape and result as above. */
 int reference_mask_rows(const struct reference_io *io, int kv_head, int key, struct reference_range *out);
 
-/* ---- reference_math: What one (query, key) pair contributes, exactly and as naive bf16 code sees it; for the CPU and the GPU. ---- */
+/* ---- reference_math: Contribution of one (query, key) pair, exact and in naive bf16; for the CPU and the GPU. ---- */
 
-/* Root mean square of the relative error of rounding to bf16 (half an ulp is at most 2^-9), and a generous one of fp32 sums. */
+/* Root mean square of the relative error of rounding to bf16 (half an ulp is at most 2^-9); upper estimate for fp32 sums. */
 #define REFERENCE_BF16_NOISE 0.0009765625
 #define REFERENCE_FP32_NOISE 9.5367431640625e-07
 
 /*
- * Of delta where O was rounded to bf16: half as much again, since all pairs of a row have one error. A key that one row sees has no
- * other error to even that out, and acceptance's four deviations would be passed in one of 16,000 such keys.
+ * Relative noise of delta after O was rounded to bf16. The factor 1.5 is a margin: all pairs of a row have the same error, which
+ * does not average out for a key that only one row sees. Without it, one of 16,000 such keys would exceed the check's four
+ * standard deviations.
  */
 #define REFERENCE_DELTA_NOISE (1.5 * REFERENCE_BF16_NOISE)
 
@@ -182,7 +184,7 @@ INPUTS_FN float reference_from_bf16(uint16_t bits)
 	return v.f;
 }
 
-/** The nearest bf16 value. */
+/** Return the nearest bf16 value. */
 INPUTS_FN float reference_round(float x)
 {
 	union {
@@ -200,13 +202,13 @@ INPUTS_FN float reference_round(float x)
 struct reference_pair {
 	double p, ds;
 	float naive_p, naive_ds;
-	double noise_p, noise_ds; /* standard deviation of p, ds when each is rounded to bf16 once */
+	double noise_p, noise_ds; /* standard deviations of p and ds if each is rounded to bf16 once */
 };
 
 /**
- * Backward: from q.k, dO.v, the row's LSE and delta = rowsum(dO * O). A row that sees nothing has LSE -inf and no pairs.
- * `delta_noise` is the standard deviation of delta where rows add up, whose errors differ. Within a row delta has one error, which
- * reference_own_shift knows: 0 there.
+ * Compute a pair for backward from q.k, dO.v, the row's LSE and delta = rowsum(dO * O). A row without keys has LSE -inf and no
+ * pairs. `delta_noise`: standard deviation of delta, for sums over rows, whose errors are independent. Pass 0 for sums within a
+ * row: there delta has a single error, which reference_own_shift accounts for.
  */
 INPUTS_FN struct reference_pair reference_backward_pair(
 	double score, double dp, double scale, double lse, double delta, double delta_noise)
@@ -223,14 +225,14 @@ INPUTS_FN struct reference_pair reference_backward_pair(
 	return r;
 }
 
-/** A row's sums of p and p * dP over its pairs, and the delta that it was given: O was rounded to bf16, so the two deltas differ. */
+/** Sums of p and p * dP over the pairs of a row, and its given delta, which differs because O was rounded to bf16. */
 struct reference_row {
 	double p, p_dp, delta;
 };
 
 /**
- * By how much an element of dQ moves when a kernel takes the softmax and delta = sum(P * dP) that it computes itself, and neither
- * LSE nor O. `ds_k` and `p_k` are the element's sums of ds * K and p * K.
+ * Return the change of an element of dQ if a kernel recomputes the softmax and delta = sum(P * dP) instead of using LSE and O.
+ * `ds_k` and `p_k` are the element's sums of ds * K and p * K.
  */
 INPUTS_FN double reference_own_shift(double ds_k, double p_k, struct reference_row row)
 {
@@ -239,7 +241,7 @@ INPUTS_FN double reference_own_shift(double ds_k, double p_k, struct reference_r
 	return (ds_k + (row.delta - row.p_dp / row.p) * p_k) / row.p - ds_k;
 }
 
-/* ---- reference_sums: The arithmetic and the reading of planned rows and keys. ---- */
+/* ---- reference_sums: Arithmetic and reading of planned rows and keys. ---- */
 
 enum { REFERENCE_HEADDIM_MAX = 1024 };
 
@@ -260,7 +262,7 @@ static inline double sums_dot(const float *x, const float *y, int n)
 /* Sums for one output row, finished by `finish`. */
 struct sums {
 	double *exact;
-	float *naive, *noise; /* noise holds variances until finished */
+	float *naive, *noise; /* noise: variances until `finish` */
 };
 
 static inline void sums_add(struct sums s, const float *x, int n, double factor, float naive_factor, double noise_factor)
@@ -283,7 +285,7 @@ static inline void sums_finish(struct sums s, int n, double scale)
 	}
 }
 
-/* Standard deviation of delta = rowsum(dO * O), each element of O rounded to bf16. */
+/* Return the standard deviation of delta = rowsum(dO * O) if each element of O is rounded to bf16. */
 static inline double delta_noise(const float *dout, const float *o, int n)
 {
 	double sum = 0;
@@ -299,7 +301,7 @@ static inline struct sums sums_of(const struct reference_tensor *t, int64_t i)
 	return (struct sums){ t->exact + at, t->naive + at, t->noise + at };
 }
 
-/* One vector of Q, K, V or dO, which are in host memory or generated: cannot fail, and any thread may. */
+/* Load one vector of Q, K, V or dO from host memory, or generate it. Cannot fail; thread-safe. */
 static inline void load_row(const struct reference_io *io, int slot, struct reference_position at, float *out)
 {
 	uint16_t bits[REFERENCE_HEADDIM_MAX] = { 0 };

@@ -1,4 +1,4 @@
-/* pattern.c - masks that are laid out by a rule; tests/support/inputs.py is an independent second version. */
+/* pattern.c - masks defined by a rule; tests/support/inputs.py is an independent second implementation. */
 #include "families/attention/attention.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 
 const char *const pattern_names[PATTERNS + 1] = { "uniform", "banded", "strided", "random_tokens", "bigbird", NULL };
 
-/* One row: the first `keep` places of a Fisher-Yates shuffle of 0..n-1. The rest of the shuffle is never needed. */
+/* Set the bits of one row: the first `keep` positions of a Fisher-Yates shuffle of 0..n-1. */
 static void shuffle_row(uint64_t row, int n, int keep, uint16_t *position, uint32_t *bits)
 {
 	for (int i = 0; i < n; i++)
@@ -72,7 +72,7 @@ static int keep_block(int block, int k_blocks, uint32_t *row)
 	return 1;
 }
 
-/* `number` begins the row's draws, the same that pattern_drawn_bits makes. */
+/* `number`: start of the row's random numbers, the same as in pattern_drawn_bits. */
 static void lay_bigbird(uint64_t number, int diagonal, int k_blocks, int keep, uint32_t *row)
 {
 	const int placed[PATTERN_BIGBIRD_PLACED] = { 0, k_blocks - 1, diagonal, diagonal - 1, diagonal + 1 };

@@ -1,6 +1,6 @@
 /*
- * Choice of the checked positions of a result, sources of tensors, and memory for reference values. The sums are computed in
- * reference_cpu.c and reference_cuda.cu.
+ * reference.c - choice of the checked positions, sources of tensors, memory of reference values. reference_cpu.c and
+ * reference_cuda.cu compute the sums.
  */
 #include "families/attention/internal.h"
 
@@ -11,12 +11,12 @@ enum {
 	ROWS_MAX = 512,
 	KEYS_MIN = 16,
 	KEYS_MAX = 128,
-	KEY_HEADS_MAX = 2, /* of a big problem: unpacking a head's tensors costs more than its samples */
-	SPECIAL_MAX = 4096 /* sequence ends and block borders to draw from */
+	KEY_HEADS_MAX = 2, /* of a large problem: unpacking the tensors of a head costs more than its samples */
+	SPECIAL_MAX = 4096 /* maximum number of listed sequence ends and block borders */
 };
 
 static const double visits_default = 268435456.0; /* 2^28 */
-static const double big_elements = 33554432.0;    /* of K; beyond it few key heads are checked */
+static const double big_elements = 33554432.0;    /* elements of K above which only KEY_HEADS_MAX heads are checked */
 
 const char *reference_slot_name(int slot)
 {
@@ -104,7 +104,7 @@ static void add_special(int32_t *list, int *n, int32_t seqlen, int32_t token)
 		list[(*n)++] = token;
 }
 
-/* Tokens where mistakes like to live: ends of sequences, borders of mask blocks and of likely tiles. */
+/* List tokens where errors are likely: ends of sequences, borders of mask blocks and of common tile sizes. */
 static int special_tokens(const struct attention_case *a, int32_t *list)
 {
 	int n = 0;
@@ -128,7 +128,10 @@ static int special_tokens(const struct attention_case *a, int32_t *list)
 	return n;
 }
 
-/* `n` draws, about a third of them special tokens, the first and last token always. `heads` of `heads_total` may be used. */
+/*
+ * Draw `n` positions in the heads `head`: the first and last token, then a third of them special tokens. Returns their number
+ * without duplicates.
+ */
 static int draw_positions(
 	const struct attention_case *a, struct draw *d, const int32_t *head, int heads, int n, struct reference_position *out)
 {

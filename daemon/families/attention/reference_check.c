@@ -7,19 +7,19 @@
  * ---- reference_accept ----
  * Compare a kernel's outputs with the reference, tensor by tensor, and record the worst position.
  *
- * A norm over a whole tensor hides a lost block in rows whose values are small (late rows of a causal mask), so each position is
- * also compared with its own noise: what naive bf16 code, one rounding of P or dS, and rounding the result do to it. In addition
- * it may be off by as much as a softmax and a delta of the kernel's own shift it.
+ * A norm over a whole tensor hides a missing block in rows with small values (late rows of a causal mask). So each position is
+ * also compared with its own noise: the errors of naive bf16 code, of one rounding of P or dS, and of rounding the result. A
+ * position of dQ may in addition differ by the shift of a recomputed softmax and delta.
  */
 
-/* The criteria's factors. */
+/* Factors of the criteria. */
 static const double max_factor = 2.0, floor_offset = 0.3, norm_factor = 1.1, noise_factor = 4.0, position_factor = 4.0,
 		    lse_tolerance = 1e-3, hopeless = 1e9;
 
-/* Of the mismatch fraction; relative tolerances are in relative_tolerance(). */
+/* Limits of the number of mismatches; relative tolerances are in relative_tolerance(). */
 static const double mismatch_factor = 2.0, mismatch_most = 0.75, absolute_tolerance = 1e-8;
 
-/* A tensor's outputs at its positions, with their reference. */
+/* Outputs of a tensor at its positions, with their reference. */
 struct compared {
 	const struct reference_tensor *t;
 	const char *name;
@@ -43,7 +43,7 @@ static void position_name(const struct compared *c, struct reference_position at
 		snprintf(out, size, "%s[%s %d, head %d, %d]", c->name, key ? "key" : "query", at.row, at.head, column);
 }
 
-/* Keep the finding if it is the worst so far. `place` indexes c->t->at, `column` the element in it. */
+/* Store the error if it is the worst so far. `position` indexes c->t->at, `column` is the element in it. */
 static void note(struct accept_result *r, const struct compared *c, double ratio, int position, int column, double allowed)
 {
 	if (r->detail[0] && ratio <= r->error_ratio)
@@ -102,20 +102,20 @@ static void compare_lse(const struct compared *c, struct accept_result *r)
 	}
 }
 
-/* What adding and taking away 0.3 in bf16 does to a value: the rounding that any implementation may have. */
+/* Return the error of adding and subtracting 0.3 in bf16: a rounding error that any implementation may have. */
 static double rounding_floor(double exact)
 {
 	float offset = (float)floor_offset;
 	return fabs((double)reference_round(reference_round((float)exact + offset) - offset) - exact);
 }
 
-/* What an element may be off by, relative to its value, before it counts as a mismatch: the gradients cancel more. */
+/* Relative error from which an element is a mismatch; larger for gradients, whose sums cancel more. */
 static double relative_tolerance(int slot)
 {
 	return slot == FW_DQ ? 0.3 : slot == FW_DK ? 0.15 : 0.05;
 }
 
-/* Elements off by more than their tolerance: the kernel's, naive bf16 code's, and how many its noise makes one expect. */
+/* Numbers of elements beyond their tolerance: of the kernel, of naive bf16 code, and expected from its noise. */
 struct mismatches {
 	int kernel, naive, worst, worst_column;
 	double expected, worst_excess;
@@ -139,11 +139,11 @@ static void count_mismatch(struct mismatches *m, const struct reference_tensor *
 		m->expected += erfc(tolerance / (noise * sqrt(2)));
 }
 
-/* Counts are coarse, so this criterion speaks only when it is broken and leaves the tracked ratio to the others. */
+/* Counts are coarse, so only a violation of this criterion is recorded; the other criteria determine the tracked ratio. */
 static void compare_mismatches(const struct compared *c, const struct mismatches *m, struct accept_result *r)
 {
 	double elements = (double)c->t->n * c->t->width, expected = fmax(m->naive, m->expected);
-	double spread = noise_factor * sqrt(2 * expected) + c->t->width / 8.0; /* elements of a position miss together */
+	double spread = noise_factor * sqrt(2 * expected) + c->t->width / 8.0; /* mismatches within one position are correlated */
 	double allowed = mismatch_factor * expected + spread;
 	allowed = fmin(allowed, mismatch_most * elements);
 	if (m->kernel > allowed)
@@ -212,7 +212,7 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 	compare_mismatches(c, &mismatches, r);
 }
 
-/* NaN and Inf outside the planned positions too. */
+/* Search the whole tensor for NaN and Inf, also outside the planned positions. */
 static int search_nonfinite(const struct compared *c, const struct reference_ops *ops, const struct reference_io *out,
 	struct accept_result *r, struct fw_err *err)
 {

@@ -1,17 +1,15 @@
-/*
- * The reference on the host: rows and keys have a file each; here is what is left, the search for NaN and Inf.
- */
+/* reference_cpu.c - reference values on the host, and the search for NaN and Inf. */
 #include "families/attention/internal.h"
 
 /*
  * ---- reference_keys ----
- * * dK and dV. One thread takes one query head: it walks that head's queries in chunks and adds up what they give to every
- * planned key of their key head. The heads of a group are added in the end, in order.
+ * dK and dV. Each thread processes one query head: it adds up the contributions of the head's queries, in chunks, to every
+ * planned key of its key head. The sums of the heads of a group are added at the end, in order.
  */
 
 enum { CHUNK = 256 };
 
-/* One query head's share of the work. */
+/* Work of one query head. */
 struct head_task {
 	int head;
 	int first, end; /* plan->key of its key head */
@@ -92,7 +90,7 @@ static int key_work_init(const struct reference_plan *plan, const struct referen
 	return 0;
 }
 
-/* LSE and delta of every query of the tasks' heads. O is read in whole tokens, once. */
+/* Read LSE and compute delta of every query of the tasks' heads. O is read once, in whole tokens. */
 static int read_statistics(const struct reference_io *io, struct key_work *w, struct fw_err *err)
 {
 	const struct attention_case *a = attention_in(io->cell);
@@ -125,7 +123,7 @@ static int read_statistics(const struct reference_io *io, struct key_work *w, st
 	return status;
 }
 
-/* What query `row` of task `t` gives to planned key `key`. */
+/* Add the contribution of query `row` of task `t` to planned key `key`. */
 static void add_pair(
 	const struct reference_io *io, struct key_work *w, int t, int key, int row, const float *q, const float *dout)
 {
@@ -137,7 +135,7 @@ static void add_pair(
 	sums_add(sums_of(&w->dv, at), dout, d, pair.p, pair.naive_p, pair.noise_p);
 }
 
-/* Shape: q, dout [CHUNK][d], room for the chunk. */
+/* Shape: q, dout [CHUNK][d], buffers of a chunk. */
 static void run_task(const struct reference_io *io, struct key_work *w, int t, float *q, float *dout)
 {
 	const struct attention_case *a = attention_in(io->cell);
@@ -223,7 +221,7 @@ static int reference_keys_compute(
 
 /*
  * ---- reference_rows ----
- * * O and LSE, or dQ: each planned row is a sum over the keys it sees. Keys of one head are unpacked once for all its rows.
+ * O and LSE, or dQ: each planned row is a sum over the keys it sees. The keys of a head are unpacked once for all of its rows.
  */
 
 static void load_head(const struct reference_io *io, int slot, int head, float *out)
@@ -234,7 +232,7 @@ static void load_head(const struct reference_io *io, int slot, int head, float *
 		load_row(io, slot, (struct reference_position){ head, row }, out + (int64_t)row * a->headdim);
 }
 
-/* What the rows of a plan need of Q, and backward of dO and O; read before threads start, because `read` may not be shared. */
+/* Rows of Q, and of dO and O for backward; read before threads start, because `read` is not thread-safe. */
 struct row_inputs {
 	float *q, *dout; /* [n][d] */
 	double *lse, *delta;
@@ -275,7 +273,7 @@ static int read_rows(const struct reference_io *io, const struct reference_plan 
 	return 0;
 }
 
-/* One row of O and its LSE from the scores of the keys it sees. Shape: score[n]. */
+/* Compute one row of O and its LSE from the scores of the keys it sees. Shape: score[n]. */
 static void forward_row(struct sums o, double *lse, int d, double scale, double *score, int n,
 	const struct reference_range *range, int ranges, const float *v)
 {
@@ -300,7 +298,7 @@ static void forward_row(struct sums o, double *lse, int d, double scale, double 
 	*lse = n > 0 ? top + log(sum) : -INFINITY;
 }
 
-/* One row of dQ from the scores of the keys it sees, and how far a softmax and a delta of the kernel's own would shift it. */
+/* Compute one row of dQ from the scores of the keys it sees, and its shift if a kernel recomputes softmax and delta. */
 static void backward_row(struct sums dq, float *shift, const struct row_inputs *in, int i, int d, double scale,
 	const double *score, const struct reference_range *range, int ranges, const float *k, const float *v)
 {
@@ -360,7 +358,7 @@ static int compute_head_rows(const struct reference_plan *plan, const struct ref
 	return failed ? -1 : 0;
 }
 
-/* Fill tensor 0 (O or DQ) and, forward, tensor 1 (LSE) of `out`. Err: -1 out of memory, or a tensor that cannot be read. */
+/* Fill tensor 0 (O or DQ) and, if forward, tensor 1 (LSE) of `out`. Err: -1 out of memory, or a tensor that cannot be read. */
 static int reference_rows_compute(
 	const struct reference_plan *plan, const struct reference_io *io, struct reference *out, struct fw_err *err)
 {

@@ -1,10 +1,9 @@
 /*
- * Reference values on the GPU, where the tensors are: one block for each planned position, sums in fp64.
+ * reference_cuda.cu - reference values on the GPU, where the tensors are: one block for each planned position, sums in fp64.
  *
- * The host turns masks into lists of tokens, so that the kernels know nothing of masks. A block walks its list in tiles: its
- * warps compute one pair each (the dot products and what follows from them), then its threads add the tile up, one column
- * each. Forward walks the list three times, for the maximum, the sum and the weights; computing scores again is cheaper than
- * storing them.
+ * The host converts masks to lists of tokens, so the kernels need no masks. A block processes its list in tiles: each warp
+ * computes one pair (the dot products and the factors), then each thread sums one column of the tile. Forward processes the
+ * list three times, for the maximum, the sum and the weights; recomputing scores is cheaper than storing them.
  */
 #ifdef FW_HAVE_CUDA
 
@@ -21,7 +20,7 @@ extern "C" {
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
 
-/* What a kernel needs of the problem. Tensors as fw_kernel.h lays them out. */
+/* Inputs of a kernel. Layouts are those of fw_kernel.h. */
 struct problem {
 	const uint16_t *q, *k, *v, *o, *dout;
 	const float *lse;
@@ -36,7 +35,7 @@ struct lists {
 	const int32_t *token;
 };
 
-/* Sums of one tensor, [blocks][headdim]; noise holds variances. */
+/* Sums of one tensor, [blocks][headdim]; noise: variances. */
 struct totals {
 	double *exact;
 	float *naive, *noise;
@@ -47,7 +46,7 @@ static __device__ const uint16_t *vector_of(const uint16_t *tensor, int heads, i
 	return tensor + (token * heads + head) * headdim;
 }
 
-/* Of one warp; every lane gets the sum. */
+/* Dot product by one warp; every lane receives the sum. */
 static __device__ double warp_dot(const uint16_t *x, const uint16_t *y, int n)
 {
 	double sum = 0;
@@ -58,7 +57,7 @@ static __device__ double warp_dot(const uint16_t *x, const uint16_t *y, int n)
 	return sum;
 }
 
-/* What delta_noise() of internal.h is, of one warp. */
+/* delta_noise() of internal.h, computed by one warp. */
 static __device__ double warp_delta_noise(const uint16_t *dout, const uint16_t *o, int n)
 {
 	double sum = 0;
@@ -71,7 +70,7 @@ static __device__ double warp_delta_noise(const uint16_t *dout, const uint16_t *
 	return REFERENCE_DELTA_NOISE * sqrt(sum);
 }
 
-/* Each warp brings one value, equal in all its lanes; every thread gets the sum, or the maximum. */
+/* Reduce one value per warp, equal in all its lanes; every thread receives the sum, or the maximum. */
 static __device__ double block_reduce(double value, bool maximum)
 {
 	__shared__ double part[WARPS];
@@ -91,7 +90,7 @@ struct factors {
 	float naive[THREADS], noise[THREADS];
 };
 
-/* A thread's share of one output row: column threadIdx.x % headdim, every `groups`-th pair. */
+/* Sums of one thread for an output row: column threadIdx.x % headdim, every `groups`-th pair. */
 struct column {
 	double exact;
 	float naive, noise;
@@ -116,7 +115,7 @@ static __device__ void add_tile(struct column *c, const struct factors *f, const
 	}
 }
 
-/* Add the groups' shares and store the block's row. Called by all threads. */
+/* Add the sums of the groups and store the block's row. All threads must call it. */
 static __device__ void store_row(struct column c, struct totals out, int64_t row, int headdim)
 {
 	__shared__ struct factors share;
@@ -190,7 +189,7 @@ static __device__ void store_factors(struct factors *f, int i, double exact, flo
 	f->noise[i] = (float)noise;
 }
 
-/* `p_k` gets each row's sums of p * K, exact only, and `row` what else reference_own_shift asks of it. */
+/* `p_k` receives the sums of p * K of each row, only `exact`; `row` receives the other arguments of reference_own_shift. */
 static __global__ void backward_rows(
 	struct problem p, struct lists l, struct totals dq, struct totals p_k, struct reference_row *row)
 {
@@ -280,6 +279,49 @@ static __global__ void find_bad(const void *data, int is_lse, int64_t n, unsigne
 
 /* ---- host -------------------------------------------------------------------------------------------------------- */
 
+/* Device memory of one computation. Stores the first failure; later calls do nothing. */
+struct memory {
+	void *owned[UPLOADS_MAX];
+	int n;
+	cudaError_t status;
+};
+
+static void *reserve(struct memory *m, size_t bytes)
+{
+	void *p = NULL;
+	if (m->status == cudaSuccess)
+		m->status = m->n < UPLOADS_MAX ? cudaMalloc(&p, bytes + 16) : cudaErrorInvalidValue;
+	if (m->status == cudaSuccess)
+		m->owned[m->n++] = p;
+	return m->status == cudaSuccess ? p : NULL;
+}
+
+static void *upload(struct memory *m, const void *from, size_t bytes)
+{
+	void *p = reserve(m, bytes);
+	if (p && bytes)
+		m->status = cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice);
+	return p;
+}
+
+static void download(struct memory *m, void *to, const void *from, size_t bytes)
+{
+	if (m->status == cudaSuccess && bytes)
+		m->status = cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost);
+}
+
+static int release(struct memory *m, struct fw_err *err)
+{
+	for (int i = 0; i < m->n; i++) {
+		cudaError_t freed = cudaFree(m->owned[i]);
+		if (m->status == cudaSuccess)
+			m->status = freed;
+	}
+	if (m->status == cudaSuccess)
+		return 0;
+	return err_set(err, ERR_INTERNAL, "reference: CUDA: %s", cudaGetErrorString(m->status));
+}
+
 static struct totals reserve_totals(struct memory *m, size_t elements)
 {
 	struct totals t;
@@ -289,7 +331,7 @@ static struct totals reserve_totals(struct memory *m, size_t elements)
 	return t;
 }
 
-/* Lists of the positions' tokens on the device. Err: -1 out of host memory. */
+/* Upload the token lists of the positions. Err: -1 out of host memory. */
 static int upload_lists(struct memory *m, const struct reference_io *io, const struct reference_position *at, int n, bool keys,
 	struct lists *out, struct fw_err *err)
 {
@@ -301,7 +343,7 @@ static int upload_lists(struct memory *m, const struct reference_io *io, const s
 	int32_t *token = NULL;
 	int status = range && first ? 0 : -1;
 
-	/* Once to count, once to fill. */
+	/* first count, then fill */
 	for (int pass = 0; status == 0 && pass < 2; pass++) {
 		int64_t used = 0;
 		for (int i = 0; i < n; i++) {
@@ -330,7 +372,7 @@ static int upload_lists(struct memory *m, const struct reference_io *io, const s
 	return status ? err_set(err, ERR_FULL, "reference: out of memory") : 0;
 }
 
-/* From sums to values, as cpu.c does. */
+/* Convert sums to values, as reference_cpu.c does. */
 static void finish(struct reference_tensor *t, double scale)
 {
 	for (size_t i = 0; i < (size_t)t->n * (size_t)t->width; i++) {
@@ -348,7 +390,7 @@ static void download_rows(struct memory *m, struct totals from, struct reference
 	memory_download(m, to->noise, from.noise, n * sizeof(float));
 }
 
-/* Before `finish`, from the sums of ds * K that `to` has by then. Err: -1 out of host memory. */
+/* Compute the shift from the sums of ds * K in `to`: call before `finish`. Err: -1 out of host memory. */
 static int download_shift(struct memory *m, struct totals p_k, const struct reference_row *rows, double scale,
 	struct reference_tensor *to, struct fw_err *err)
 {
@@ -367,7 +409,7 @@ static int download_shift(struct memory *m, struct totals p_k, const struct refe
 	return status ? err_set(err, ERR_FULL, "reference: out of memory") : 0;
 }
 
-/* Adds the partial sums of each key's query heads. Err: -1 out of host memory. */
+/* Add the partial sums of each key's query heads. Err: -1 out of host memory. */
 static int download_keys(struct memory *m, struct totals from, int group, struct reference_tensor *to, struct fw_err *err)
 {
 	size_t width = (size_t)to->width, n = (size_t)to->n * (size_t)group * width;
@@ -474,7 +516,7 @@ static int compute(const struct reference_plan *plan, const struct reference_io 
 	p.headdim = a->headdim;
 	p.scale = 1 / sqrt((double)a->headdim);
 
-	m.status = cudaDeviceSynchronize(); /* the tensors come from another stream */
+	m.status = cudaDeviceSynchronize(); /* another stream writes the tensors */
 	int status = compute_rows(&m, &p, plan, io, out, err);
 	if (status == 0 && backward)
 		status = compute_keys(&m, &p, plan, io, out, err);

@@ -1,6 +1,4 @@
-/*
- * The masks of fw_kernel.h in their plainest form: written from its text, not from any kernel's lists.
- */
+/* reference_mask.c - a direct implementation of the masks specified in fw_kernel.h, independent of the lists of kernels. */
 #include "families/attention/internal.h"
 
 int reference_mask_room(const struct attention_case *a)

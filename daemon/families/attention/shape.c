@@ -1,9 +1,9 @@
-/* shape.c - what a shape of attention may be, and how it is written and read. */
+/* shape.c - validation, writing and parsing of attention shapes. */
 #include <stdio.h>
 
 #include "families/attention/attention.h"
 
-/* Largest problem that is believed: beyond it a typing error is likelier than a wish. */
+/* Limits of a problem: larger values are probably typing errors. */
 enum { SEQLEN_MAX = 1 << 20, HEADS_MAX = 512, HEADDIM_MAX = 512 };
 #define ELEMENTS_MAX (INT64_C(1) << 32)
 
@@ -140,7 +140,7 @@ void attention_parse(struct fields *f, void *shape)
 		field_fail(f, "mask", "is %s by its lengths", attention_mask_name(a));
 }
 
-/* As it was before there were families: the hash of a suite stays. */
+/* The format is older than the families; it must not change, because the hash of a suite depends on it. */
 void attention_digest(const void *shape, uint64_t seed, struct buf *out)
 {
 	const struct attention_case *a = shape;

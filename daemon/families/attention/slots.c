@@ -1,4 +1,4 @@
-/* slots.c - the buffers of attention: which a direction has, how they lie, and what changes in them from call to call. */
+/* slots.c - buffers of attention: slots of each direction, their layout, and their changes between calls. */
 #include <math.h>
 
 #include "families/attention/attention.h"
@@ -39,7 +39,7 @@ enum slot_use attention_use(const void *shape, enum direction d, int slot)
 	}
 }
 
-/* Backward's K and V belong to its O and LSE: to change them takes another forward. Its Q is that of the forward. */
+/* K and V of backward must match its O and LSE, so changing them needs another forward. Q stays that of the forward. */
 enum slot_change attention_change(const void *shape, enum direction d, int slot)
 {
 	(void)shape;
@@ -97,7 +97,7 @@ bool attention_has_second(const void *shape)
 	return false;
 }
 
-/* Lengths in reverse order, other blocks; what a pattern draws may come out alike under two seeds. */
+/* Reverse the lengths, or draw other blocks. `attempt` changes the seed, because two seeds may give the same mask. */
 void attention_second(void *shape, int attempt)
 {
 	struct attention_case *a = shape;

@@ -1,4 +1,4 @@
-/* suite.c - the keys of a suite of attention: common, varlen, dense and block_sparse, whose lists are multiplied out. */
+/* suite.c - keys of an attention suite: common, varlen, dense and block_sparse, whose lists are combined into cases. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -6,13 +6,13 @@
 
 enum { PLAIN_MAX = 400 };
 
-/* What the file holds before it is multiplied out. */
+/* Values of the file, before they are combined into cases. */
 struct draft {
 	struct reader *r;
 	int64_t nhq, nhk, headdim;
 	int n_full, n_causal; /* 0: not given */
 	int32_t full[ATTENTION_SEQS_MAX], causal[ATTENTION_SEQS_MAX];
-	int n_plain; /* full masks of one sequence that are there */
+	int n_plain; /* listed cases with a full mask and one sequence */
 	int32_t plain[PLAIN_MAX];
 };
 
@@ -78,7 +78,7 @@ static struct attention_case start_case(const struct draft *d, int32_t mask, int
 	return a;
 }
 
-/* Give `a` the lengths of the varlen list that belongs to its mask. */
+/* Set the lengths of `a` from the varlen list for its mask. */
 static int use_lengths(struct draft *d, struct yaml_node *at, struct attention_case *a)
 {
 	bool causal = a->mask == FW_CAUSAL;
@@ -103,7 +103,7 @@ static int use_lengths(struct draft *d, struct yaml_node *at, struct attention_c
 	return 0;
 }
 
-/* Equally long sequences beside each other, each of the tokens that `a` has. Lengths that are too much are refused with the case. */
+/* Make a batch of equal sequences, each with the length of `a`. The check of the case rejects a total that is too long. */
 static void use_batch(struct attention_case *a, int32_t batch)
 {
 	for (int32_t i = 0; i < batch; i++)
@@ -146,7 +146,7 @@ static void read_dense(struct draft *d, struct yaml_node *root)
 	yaml_finish(d->r->y, map);
 }
 
-/* The full mask that sparse ones of this length are held against, unless it is there already. */
+/* Add the full mask with which sparse ones of this length are compared, unless it is listed already. */
 static void add_dense_reference(struct draft *d, struct yaml_node *at, int32_t seqlen)
 {
 	struct attention_case a = start_case(d, FW_FULL, seqlen);
@@ -157,7 +157,7 @@ static void add_dense_reference(struct draft *d, struct yaml_node *at, int32_t s
 	keep_case(d, at, &a);
 }
 
-/* Without a list every mask is uniform. Shape: out[PATTERNS]. Returns how many. */
+/* Without a list the pattern is uniform. Shape: out[PATTERNS]. Returns the number of patterns. */
 static int read_patterns(struct yaml *y, struct yaml_node *list, enum pattern *out)
 {
 	int n = 0,
@@ -212,7 +212,7 @@ static void read_sparse_map(struct draft *d, struct yaml_node *map)
 	yaml_finish(d->r->y, map);
 }
 
-/* One mapping, or several whose lists belong to each other. */
+/* One mapping, or a list of mappings; only lists within one mapping are combined. */
 static void read_block_sparse(struct draft *d, struct yaml_node *root)
 {
 	struct yaml_node *sparse = yaml_get(d->r->y, root, "block_sparse");
@@ -237,7 +237,7 @@ bool attention_read(struct reader *r, struct yaml_node *root)
 	d->r = r;
 	read_common(d, root);
 	read_varlen(d, root);
-	if (d->nhq && d->nhk && d->headdim) { /* else every case would repeat what common lacks */
+	if (d->nhq && d->nhk && d->headdim) { /* else every case would report the missing key of common */
 		read_dense(d, root);
 		read_block_sparse(d, root);
 		whole = true;
