@@ -1,9 +1,9 @@
-/* linear.c - the family of linear layers: names, sizes, recipes and useful work of its cases. */
+/* linear.c - the linear family: names, sizes, recipes and useful work of its cases. */
 #include "families/linear/linear.h"
 
 #include <stdio.h>
 
-/* An index into a tensor fits 32 bits. */
+/* an index into a tensor must fit 32 bits */
 #define ELEMENTS_MAX INT64_C(0x7fffffff)
 
 const char *const linear_recipes[LINEAR_RECIPES + 1] = { "baseline", "int8wo", "int4wo-32", "int4wo-64", "int4wo-128",
@@ -23,7 +23,7 @@ int linear_group(const struct linear_case *a)
 	return a->recipe >= LINEAR_INT4WO_32 && a->recipe <= LINEAR_INT4WO_256 ? 32 << (a->recipe - LINEAR_INT4WO_32) : 0;
 }
 
-/* Operands that a direction multiplies: X W, DY W, DY X. */
+/* Return the operands that a direction multiplies: X W, DY W, DY X. */
 static int32_t operands_of(enum direction d)
 {
 	return d == DIRECTION_FORWARD || d == DIRECTION_ONCE ? LINEAR_X | LINEAR_W
@@ -32,7 +32,7 @@ static int32_t operands_of(enum direction d)
 							     : LINEAR_X | LINEAR_W | LINEAR_DY;
 }
 
-/* Whether a direction has a product whose operands both are fp8: of three products, with one operand in bf16 one is left. */
+/* Whether a direction has a product of two fp8 operands. Of the three products of `total`, one remains if one operand is bf16. */
 static bool multiplies_fp8(const struct linear_case *a, enum direction d)
 {
 	return linear_is_fp8(a) &&
@@ -57,7 +57,7 @@ static int check_options(const struct linear_case *a, enum direction d, struct f
 	return 0;
 }
 
-/* Weights stay in inference alone: a step of training changes them. */
+/* Weights are constant in inference only: a training step changes them. */
 static uint32_t once(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;
@@ -116,7 +116,7 @@ static int fits(const void *shape, enum direction d, struct fw_err *err)
 	return 0;
 }
 
-/* The operands whose scaling is disabled, each with `before` in front. */
+/* Write the operands whose scaling is disabled, each with the prefix `before`. */
 static void plain_words(int32_t plain, const char *before, char out[24])
 {
 	size_t used = 0;
@@ -186,7 +186,7 @@ static void parse(struct fields *f, void *shape)
 	a->is_exact = !field_bool(f, "fast_accumulation") && linear_is_fp8(a);
 }
 
-/* The products of a block with its weights, and those of queries with keys and of what comes of it with values. */
+/* FLOPs of a block: its products with weights, queries by keys, and attention weights by values. */
 static double flops(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;
@@ -198,7 +198,7 @@ static double flops(const void *shape, enum direction d)
 	return 2.0 * (double)linear_tokens(a) * (12.0 * a->k * a->k + 2.0 * FW_LINEAR_BLOCK_TOKENS * a->k);
 }
 
-/* What is done once is no part of a call: forward reads W as it lies then. What else is read or written is bf16. */
+/* Direction once is not part of a call: forward reads W as quantised by it. All other tensors are bf16. */
 static double bytes(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;

@@ -1,4 +1,4 @@
-/* problem.c - a case as modules see it: its struct in the kernel ABI, and its buffers. */
+/* problem.c - struct of a case in the kernel ABI, and its buffers. */
 
 #include "families/linear/linear.h"
 
@@ -12,7 +12,7 @@ int64_t linear_tokens(const struct linear_case *a)
 	return (int64_t)a->m * (linear_is_block(a) ? FW_LINEAR_BLOCK_TOKENS : 1);
 }
 
-/* An operand of float8dq: e4m3, gradients by tensor e5m2; in training the scales of rows are powers of two. */
+/* Describe an operand of float8dq: e4m3, or e5m2 for gradients scaled by tensor; in training, row scales are powers of two. */
 static struct fw_linear_operand fp8(const struct linear_case *a, int32_t which, bool training)
 {
 	bool by_tensor = a->recipe == LINEAR_FLOAT8DQ_TENSOR;
@@ -70,7 +70,7 @@ enum slot_use linear_use(const void *shape, enum direction d, int slot)
 	}
 }
 
-/* W rolls too: neither its quantised copy nor the cache can be that of an earlier call. */
+/* W changes too, so that no call can reuse a quantised copy or cached data of an earlier call. */
 enum slot_change linear_change(const void *shape, enum direction d, int slot)
 {
 	bool gradient = d == DIRECTION_DGRAD || d == DIRECTION_WGRAD;

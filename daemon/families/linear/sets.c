@@ -1,4 +1,4 @@
-/* sets.c - documented in linear.h. */
+/* sets.c - shapes of the named sets. */
 #include "families/linear/linear.h"
 
 const char *const linear_sets[LINEAR_SETS + 1] = { "custom", "llama", "llama4", "deepseek_v3_236b", "deepseek_v3_671b",

@@ -1,4 +1,4 @@
-/* suite.c - the keys of a suite of linear layers: sets of shapes, crossed with recipes and model types. */
+/* suite.c - keys of a linear suite: sets of shapes, combined with recipes and model types. */
 
 #include <limits.h>
 
@@ -21,19 +21,19 @@ struct draft {
 	int n_blocks;
 	struct size {
 		int32_t m, k, n;
-	} block[BLOCKS_MAX]; /* sizes of blocks so far */
+	} block[BLOCKS_MAX]; /* blocks listed so far */
 };
 
-/* A set of shapes while it is multiplied out. */
+/* A set of shapes while its cases are listed. */
 struct set {
 	struct draft *draft;
 	struct yaml_node *at;
 	struct models models;
-	int n_rows; /* in the place of the set's m; 0: as the set has it */
+	int n_rows; /* values that replace the set's m; 0: m of the set */
 	int32_t row[ROWS_MAX];
 };
 
-/* Sizes that differ in n alone are one block. */
+/* A block ignores n, so sizes that differ only in n are the same block. */
 static bool is_known_block(struct draft *d, int32_t m, int32_t k, int32_t n)
 {
 	for (int i = 0; i < d->n_blocks; i++)
@@ -44,7 +44,7 @@ static bool is_known_block(struct draft *d, int32_t m, int32_t k, int32_t n)
 	return false;
 }
 
-/* A shape in every recipe and model type. */
+/* Add a shape in every recipe and model type. */
 static void add(const struct set *s, int32_t m, int32_t k, int32_t n)
 {
 	struct draft *d = s->draft;
@@ -97,7 +97,7 @@ static void add_custom(struct set *s, struct yaml_node *list)
 	}
 }
 
-/* Shape: out[max] places among `words`, each once. Returns how many; without a list the first word. */
+/* Read the list as indices of `words`; without a list, out[0] is 0. Shape: out[max]. Returns the number of indices. */
 static int read_words(struct reader *r, struct yaml_node *list, const char *const *words, const char *hint, int max, int32_t *out)
 {
 	int n = 0;
@@ -165,7 +165,7 @@ static bool has_fp8(const struct draft *d)
 	return false;
 }
 
-/* float8dq alone takes its granularity from a key of its own. */
+/* The recipe "float8dq" without a suffix takes its granularity from scaling_granularity. */
 static void read_recipes(struct draft *d, struct yaml_node *root)
 {
 	static const char *const granularities[] = { "tensor", "row", NULL };
@@ -189,7 +189,7 @@ static void read_recipes(struct draft *d, struct yaml_node *root)
 		yaml_mistake(y, granularity, "belongs to the recipe float8dq, which recipes do not have");
 }
 
-/* Operands that one of the suite's directions multiplies. */
+/* Return the operands that any direction of the suite multiplies. */
 static int32_t operands_read(struct yaml *y, struct yaml_node *root)
 {
 	static const struct {
@@ -213,7 +213,7 @@ static int32_t operands_read(struct yaml *y, struct yaml_node *root)
 	return found ? found : all;
 }
 
-/* How operands of float8dq are scaled and their products added up. */
+/* Read scaling and accumulation of float8dq. */
 static void read_options(struct draft *d, struct yaml_node *root)
 {
 	static const char *const types[] = { "dynamic", "disabled", NULL };

@@ -1,4 +1,4 @@
-/* torchao.c - documented in linear.h. Keys and what follows from them are those of its runner of benchmarks. */
+/* torchao.c - importer of torchao configurations. Keys and their effects are those of torchao's benchmark runner. */
 #include "families/linear/internal.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 #include "model/model.h"
 
-/* ---- torchao_options: Keys of a whole configuration: in which mode, in which recipes. ---- */
+/* ---- torchao_options: Keys of the whole configuration: mode and recipes. ---- */
 
 /* Append a comment with the position of `at`: "# line 3:5: what". */
 static void import_note(struct import *p, const struct yaml_node *at, const char *format, ...)
@@ -23,11 +23,11 @@ static void import_note(struct import *p, const struct yaml_node *at, const char
 	va_end(args);
 	for (char *c = text; *c; c++)
 		if (iscntrl((unsigned char)*c))
-			*c = ' '; /* it stays inside its comment */
+			*c = ' '; /* a line break would end the comment */
 	buf_printf(&p->notes, "# line %d:%d: %s\n", position.line, position.column, text);
 }
 
-/* The same where `key` is given and not off, of a key whose purpose has another place here; once, however many models have it. */
+/* Note once, for all models, that `key` has no meaning here, if it is given and not false. */
 static void import_note_key(struct import *p, struct yaml_node *map, const char *key, const char *why)
 {
 	struct yaml_node *n = yaml_get(p->y, map, key);
@@ -41,7 +41,7 @@ static void import_note_key(struct import *p, struct yaml_node *map, const char 
 		import_note(p, n, "%s has no meaning here: %s", key, why);
 }
 
-/* As YAML has it there, where yes and True are words for it. */
+/* Read a boolean as YAML 1.1 does, which also accepts "yes" and "True". */
 static void read_flag(struct import *p, struct yaml_node *n, bool *out)
 {
 	const char *text = NULL;
@@ -58,7 +58,7 @@ static void read_flag(struct import *p, struct yaml_node *n, bool *out)
 
 /* ---- recipes ------------------------------------------------------------------------------------------------------------ */
 
-/* Its place among ours; LINEAR_RECIPES: one of theirs that is not measured here, -1 none of theirs. */
+/* Return the recipe; LINEAR_RECIPES: a recipe of torchao that is not measured here; -1: unknown. */
 static int find_recipe(const struct import *p, const char *text)
 {
 	static const char *const theirs[] = { "int8dq", "int8adq", "int8_dynamic_activation_int", "autoquant", "gemlitewo",
@@ -82,7 +82,7 @@ static int find_recipe(const struct import *p, const char *text)
 	return -1;
 }
 
-/* In training rows have their scales where the configuration says so, whatever a recipe is called. */
+/* In training, scaling_granularity "row" overrides the recipe's name. Returns the recipe that is measured. */
 static int config_has_granularity(struct import *p, const struct yaml_node *n, int which)
 {
 	if (p->by_row && which == LINEAR_FLOAT8DQ_TENSOR) {
@@ -129,7 +129,7 @@ static void read_recipes(struct import *p, struct yaml_node *root)
 		yaml_mistake(p->y, list, "must be a list of recipes");
 	for (int i = 0; i < yaml_count(list) && yaml_is_list(list); i++)
 		read_recipe(p, yaml_item(p->y, list, i));
-	p->takes[LINEAR_BASELINE] = true; /* which theirs always measures */
+	p->takes[LINEAR_BASELINE] = true; /* torchao always measures it */
 }
 
 static void read_sparsity(struct import *p, struct yaml_node *root)
@@ -190,7 +190,7 @@ static void read_scaling(struct import *p, struct yaml_node *root)
 	import_note_key(p, root, "repeat_n", "how often a cell is timed follows from how much it varies");
 }
 
-/* What belongs to products of fp8 where there are none. */
+/* Note the options of fp8 products if no recipe has such products. */
 static void note_unused(struct import *p, struct yaml_node *root)
 {
 	static const char *const keys[] = { "scaling_type_input", "scaling_type_weight", "scaling_type_grad_output" };
@@ -207,7 +207,7 @@ static void note_unused(struct import *p, struct yaml_node *root)
 		import_note_key(p, root, "scaling_granularity", why);
 }
 
-/* Keys of the whole configuration: benchmark_mode, how operands are scaled, recipes, sparsities. */
+/* Read the keys of the whole configuration: benchmark_mode, scaling, recipes, sparsities. */
 static void import_read_options(struct import *p, struct yaml_node *root)
 {
 	read_mode(p, root);
@@ -221,12 +221,12 @@ static void import_read_options(struct import *p, struct yaml_node *root)
 
 enum { TEXT_MAX = 512 << 10, SHAPES_MAX = 8192 };
 
-/* One set while its shapes are gone through. */
+/* A set while its shapes are read. */
 struct found {
 	struct torchao_shapes *all;
 	struct yaml_node *at;
 	const bool *takes;
-	int model, first, again; /* `first` of its shapes in all->of; how many were there before */
+	int model, first, again; /* model type; index of its first shape in all->of; number of shapes listed earlier */
 	bool is_reported, is_block;
 };
 
@@ -252,7 +252,7 @@ static void mistake(struct found *f, const char *what)
 	f->is_reported = true;
 }
 
-/* Once of a set. */
+/* Note an unsupported recipe, once per set. */
 static void note_unsupported(struct found *f, const struct linear_case *a)
 {
 	struct yaml_position position = yaml_position(f->at);
@@ -293,7 +293,7 @@ static void add(void *arg, int32_t m, int32_t k, int32_t n)
 {
 	struct found *f = arg;
 	struct torchao_shapes *s = f->all;
-	bool is_block = f->model == LINEAR_BLOCK; /* whose n says nothing */
+	bool is_block = f->model == LINEAR_BLOCK; /* a block ignores n */
 	const struct torchao_shape shape = { m, k, is_block ? k : n, f->model };
 
 	if (f->model < 0)
@@ -335,7 +335,7 @@ static void read_custom(struct found *f, struct yaml_node *map, struct yaml_node
 	}
 }
 
-/* What is new of the set: by its name where all of it is, else shape by shape, as many in a set as one may have. */
+/* Write the new shapes of the set: by the set's name if all are new, else as custom sets of up to LINEAR_CUSTOM_MAX shapes. */
 static void write_set(const struct found *f, enum linear_set set, const int64_t *power)
 {
 	struct torchao_shapes *s = f->all;
@@ -359,7 +359,7 @@ static void write_set(const struct found *f, enum linear_set set, const int64_t 
 	}
 }
 
-/* What a set does not read, of those that there are. */
+/* Note a given key that the set does not read. */
 static void note_foreign(struct torchao_shapes *s, const struct yaml_node *n, const char *key, int set, bool is_foreign)
 {
 	struct yaml_position position = yaml_position(n);
@@ -370,8 +370,8 @@ static void note_foreign(struct torchao_shapes *s, const struct yaml_node *n, co
 }
 
 /*
- * Add one set in `model`, a place in linear_models; -1: it is only looked through for mistakes. A shape that was there before is left out and reported.
- * A shape that one of the recipes in `takes` cannot have is a mistake, reported once. Shape: takes[LINEAR_RECIPES].
+ * Add one set in `model`, an index of linear_models; -1: only check it for mistakes. A shape listed earlier is left out and
+ * reported. A shape that a recipe of `takes` does not allow is a mistake, reported once. Shape: takes[LINEAR_RECIPES].
  */
 static void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map, int model, const bool *takes)
 {
@@ -431,7 +431,7 @@ static void take_name(struct import *p, const char *text)
 
 /* ---- models -------------------------------------------------------------------------------------------------------------- */
 
-/* Its place in linear_models; -1 it is left out, or a mistake. */
+/* Return the index in linear_models; -1: left out, or a mistake. */
 static int read_model_type(struct import *p, struct yaml_node *n)
 {
 	const char *text = "linear";
@@ -500,7 +500,7 @@ static void read_models(struct import *p, struct yaml_node *root)
 	struct yaml_node *list = yaml_get(p->y, root, "model_params");
 
 	reader_require(p->y, root, list, "model_params");
-	if (yaml_is_map(list)) /* as the first version had it */
+	if (yaml_is_map(list)) /* format of torchao's first version */
 		read_model(p, list);
 	else if (list && (!yaml_is_list(list) || yaml_count(list) < 1))
 		yaml_mistake(p->y, list, "must be a list of {name: ..., matrix_shapes: [...]}");
