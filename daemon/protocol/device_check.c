@@ -1,4 +1,4 @@
-/* device_check.c - bounds of readings. Limit reasons are numbered by NVML, XIDs by the driver's catalogue. */
+/* device_check.c - limits of device readings. Limit reasons have the numbers of NVML, XIDs those of the driver's catalogue. */
 #include "protocol/protocol.h"
 
 #include <stdio.h>

@@ -17,7 +17,7 @@ static const struct {
 	[INTERLEAVE_OUTPUT] = { "output", true },
 	[INTERLEAVE_CONFIG] = { "config", true } };
 
-/* Next word, terminated in place. NULL none. */
+/* Return the next token, terminated in place; NULL: none. */
 static char *word(char **at)
 {
 	char *begin = *at, *space;
@@ -31,7 +31,7 @@ static char *word(char **at)
 	return begin;
 }
 
-/* The rest of the line, cleaned for display. Shape: out[size]. */
+/* Copy the rest of the line, cleaned for display. Shape: out[size]. */
 static void clean(const char *text, char *out, size_t size)
 {
 	struct buf shown;
@@ -57,7 +57,7 @@ static int read_number(const char *text, double above, double max, double *out, 
 	return 0;
 }
 
-/* A key must be visible text without spaces. */
+/* Copy a key, which must be printable text without spaces. */
 static int read_key(const char *text, char key[CASE_KEY_SIZE], struct fw_err *err)
 {
 	size_t len = text ? strlen(text) : 0, at = 0;

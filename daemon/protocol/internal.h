@@ -1,4 +1,4 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - internal declarations of this folder. */
 #ifndef PROTOCOL_INTERNAL_H
 #define PROTOCOL_INTERNAL_H
 
@@ -12,22 +12,22 @@
 
 /*
  * ---- table ----
- * A table describes a JSON object: an array of rows, one for each field, in the order of the line. One reader and one writer follow
- * it. The reader needs a zeroed struct.
+ * A table describes a JSON object: an array of rows, one for each field, in the order of the line. One reader and one writer
+ * process all tables. The reader needs a zeroed struct.
  *
- * Macros make rows: struct, member, key, whether it is required, bounds. Other rules are the check of the table's last row.
+ * Macros define rows: struct, member, key, whether it is required, bounds. The table's last row checks all other rules.
  */
 
 enum row_kind {
-	KIND_INT,    /* any integer, by its width; a bool is true or false */
-	KIND_ENUM,   /* one of `words`, as its position */
+	KIND_INT,    /* integer of any width, or bool */
+	KIND_ENUM,   /* one of `words`, stored as its index */
 	KIND_DOUBLE, /* a finite number */
-	KIND_SEED,   /* 64 bits as a decimal string, because JSON readers lose bits */
+	KIND_SEED,   /* 64 bits as a decimal string, because JSON readers round large numbers */
 	KIND_TOKEN,  /* exact text of `set`, of at least `least` bytes */
 	KIND_DIGEST, /* hex digits of a hash */
 	KIND_TEXT,   /* text for display, cut to its member; always optional */
 	KIND_LINES,  /* the same with line breaks */
-	KIND_WORD,   /* one of `words`, as text */
+	KIND_WORD,   /* one of `words`, stored as text */
 	KIND_INTS,   /* array of integers */
 	KIND_TEXTS,  /* array of texts */
 	KIND_LIST,   /* array of objects with their own table */
@@ -50,9 +50,9 @@ struct row {
 	enum row_need need;
 	enum row_width width;
 	size_t offset, size;       /* of the member; size of an item of an array */
-	int64_t min, max;          /* of integers; positions in `words` */
+	int64_t min, max;          /* of integers; indices of `words` */
 	double real_min, real_max; /* of a double */
-	double absent;             /* the number of a missing key */
+	double absent;             /* value for a missing key */
 	enum field_set set;
 	bool is_sha256, may_be_empty; /* of a digest */
 	const char *const *words;
@@ -64,8 +64,8 @@ struct row {
 	size_t gate;        /* offset of a number plus 1: the row is written if it is above zero, or `gate_value`; 0: none */
 	enum row_width gate_width;
 	int gate_value;
-	const char *(*wrong)(const char *text); /* the fault of a token, or of an item of texts, as a predicate; NULL: none */
-	/* Of a whole message; read returns 0, or -1 with a reason. `write` also writes the key. */
+	const char *(*wrong)(const char *text); /* reason why a token or an item of texts is invalid, a predicate; NULL: valid */
+	/* of the whole message; read returns 0, or -1 with a reason; `write` also writes the key */
 	int (*read)(struct fields *f, const struct row *r, void *message);
 	void (*write)(struct jsonw *j, const struct row *r, const void *message);
 	int (*check)(struct fields *f, void *message); /* of the last row: 0, or -1 with a reason */
@@ -94,7 +94,7 @@ struct row {
 	.most = sizeof(ROW_MEMBER(s, m)) / sizeof(ROW_MEMBER(s, m)[0])
 
 #define ROW_INT(s, m, name, how, from, to) ROW_AT(s, m, name, KIND_INT, how), .width = ROW_WIDTH(s, m), .min = from, .max = to
-/* The names from position `from` to `to` of a list are accepted. */
+/* Accepts the names with indices `from` to `to` of a list. */
 #define ROW_ENUM(s, m, name, how, list, from, to)                                                                                \
 	ROW_AT(s, m, name, KIND_ENUM, how), .width = ROW_WIDTH(s, m), .words = list, .min = from, .max = to
 #define ROW_DOUBLE(s, m, name, how, from, to)         ROW_OF(s, m, double, name, KIND_DOUBLE, how), .real_min = from, .real_max = to
@@ -121,7 +121,7 @@ struct row {
 #define ROW_PART(name, how, rows)                   .key = name, .kind = KIND_OBJECT, .need = how, .table = rows
 #define ROW_CUSTOM(s, m, name, how, reader, writer) ROW_AT(s, m, name, KIND_CUSTOM, how), .read = reader, .write = writer
 #define ROW_LOOK(s, m, name)                        ROW_CUSTOM(s, m, name, OPTIONAL, protocol_read_look, protocol_write_look)
-/* Behind another one: condition of writing. */
+/* Follows another macro: condition for writing the row. */
 #define ROW_IF(s, m) .gate = offsetof(s, m) + 1, .gate_width = ROW_WIDTH(s, m)
 
 /** Read the fields of f->object. Own: table_free, also after a failure. Err: ERR_PROTOCOL with the path of the key. */

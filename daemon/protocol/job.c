@@ -10,8 +10,8 @@
 /* ---- rule ---- */
 
 /*
- * Rules before version 3 have no clocks: they get today's values, and keep their own noise. Rules before version 5 have no interim
- * looks; programs are those without paired calls.
+ * Rules before version 3 have no clock values: use the defaults for them, and the rule's own noise. Rules before version 5 have
+ * no interim looks and no `programs`: they are for programs if they have no paired calls.
  */
 static int check_rule(struct fields *f, void *message)
 {
@@ -112,7 +112,7 @@ static void write_shape(struct jsonw *j, const struct row *r, const void *cell)
 	jsonw_object_end(j);
 }
 
-/* The fields determine the key; the received key must equal it, or sender and receiver mean different work. */
+/* The fields determine the key. A different received key means that sender and receiver disagree about the work. */
 static int check_cell(struct fields *f, void *message)
 {
 	struct cell *c = message;

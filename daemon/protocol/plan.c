@@ -5,7 +5,7 @@
 #define CELL_BUDGET_MS 500
 #define ALL_BUDGET_MS  12000
 
-/* place[side][cell]: position in the side's order, -1 none. */
+/* Shape: position[side][cell], the index in the side's order; -1: not in it. */
 static void find_positions(const struct interleave_order *side, int n_sides, int n_cells, int *position)
 {
 	for (int i = 0; i < n_sides * n_cells; i++)
@@ -48,7 +48,7 @@ int interleave_chain(const struct interleave_order *side, int n_sides, const boo
 	for (int i = 0; i < side[0].n; i++)
 		if (wanted[side[0].cell[i]] && has_all(position, n_sides, n_cells, side[0].cell[i]))
 			common[n++] = side[0].cell[i];
-	/* length of the longest chain that ends at each cell, and its predecessor */
+	/* length of the longest chain that ends at each cell, and the cell's predecessor in it */
 	for (int i = 0; i < n; i++) {
 		length[i] = 1;
 		before[i] = -1;
@@ -73,7 +73,7 @@ int interleave_warm(double call_ms)
 	return call_ms < WARM_BELOW_MS;
 }
 
-/* A cell with more pairs gets more time. */
+/* the time grows with the number of pairs */
 double interleave_budget_ms(int n_cells, int most)
 {
 	double share_ms = (double)ALL_BUDGET_MS / (n_cells > 0 ? n_cells : 1);

@@ -1,8 +1,8 @@
 /*
  * protocol.c - table of messages, entry of parser and writer, and ownership of message parts.
  *
- * The tables of tasks are in job.c, those of reports in record.c, those of profiles in profile.c; table.c reads and writes by
- * them. All received data passes protocol_parse; tests/protocol/fuzz_protocol.c tests it.
+ * The tables of tasks are in job.c, those of reports in record.c, those of profiles in profile.c; table.c reads and writes
+ * messages with them. protocol_parse parses all received data; tests/protocol/fuzz_protocol.c tests it.
  */
 #include "protocol/internal.h"
 
@@ -85,7 +85,7 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 		PROTOCOL_VERSION);
 }
 
-/* The struct of a message, in it or owned by it; NULL: the owned one is missing. */
+/* Return the struct of a message, embedded or owned; NULL: the owned one is missing. */
 static void *find_body(const struct msg *m)
 {
 	const void *body = &m->u;
@@ -126,7 +126,7 @@ int protocol_parse(const char *line, size_t len, struct msg *out, struct fw_err 
 	return result;
 }
 
-/* One object that is no message. */
+/* Parse one object that is not a message. */
 static int parse_part(const char *text, size_t len, const char *where, const struct row *table, void *out, struct fw_err *err)
 {
 	json_t *root = load(text, len, err);

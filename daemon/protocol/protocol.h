@@ -10,9 +10,9 @@
 #include "model/model.h"
 #include "stats/stats.h"
 
-/* ---- tried: Configurations that a provider tried before it chose one, as it reports them: unverified, decides nothing. ---- */
+/* ---- tried: Configurations that a provider reports to have tried before it chose one: unverified, no effect on verdicts. ---- */
 
-enum { TRIED_MAX = 64, TRIED_OF_MAX = 1 << 24 }; /* limits of the list, and of the number tried */
+enum { TRIED_MAX = 64, TRIED_OF_MAX = 1 << 24 }; /* limits of the list and of the number of tried configurations */
 
 struct tried_config {
 	char config[160];
@@ -32,8 +32,8 @@ void tried_write(struct jsonw *j, const struct tried *t);
 
 /*
  * ---- evidence ----
- * Evidence of a profile about two builds: counters of each kernel, differences of machine code, effect of a
- * configuration. Most of it comes from processes that run branch code, so it decides no verdict.
+ * Evidence of a profile of two builds: counters of each kernel, differences of machine code, effect of a configuration. Most of
+ * it comes from processes that run branch code, so it has no effect on verdicts.
  */
 
 enum {
@@ -142,7 +142,7 @@ struct msg_counterfactual {
 enum evidence_path {
 	EVIDENCE_RANGE,    /* counters by the range profiler in the runner */
 	EVIDENCE_NCU,      /* counters by ncu around it */
-	EVIDENCE_ACTIVITY, /* kernel times: by the driver's tracer, else of kernels that are alone in their phase */
+	EVIDENCE_ACTIVITY, /* kernel times: by the driver's tracer, or of the only kernel of a phase */
 	EVIDENCE_CODE,     /* machine code only */
 	EVIDENCE_PATHS
 };
@@ -154,7 +154,7 @@ extern const char *const evidence_path_names[EVIDENCE_PATHS + 1];
 struct msg_profile {
 	int cell;
 	enum evidence_path path;
-	char why[400]; /* one sentence: why no better path; "" for range */
+	char why[400]; /* one sentence: why no better path was used; "" for range */
 	char tool[64];
 	int passes;           /* replays of a call; 0: no counters */
 	char stalls_why[200]; /* why stalls are unknown; "" known, or nothing was counted either */
@@ -166,8 +166,8 @@ struct msg_profile {
 
 /*
  * ---- sentinel ----
- * Classes of cells by power draw. One cell, the sentinel, has sustained runs for all of its class: the regular or
- * the irregular cells of one direction. If a comparison uses several devices, each class has its sentinel on one of them.
+ * Classes of cells by power draw: the regular or the irregular cells of one direction. One cell of a class, the sentinel, has
+ * sustained runs on behalf of all others. If a comparison uses several devices, the sentinel of each class runs on one of them.
  */
 
 typedef unsigned sentinel_set;
@@ -179,8 +179,8 @@ sentinel_set sentinel_direction(enum direction d);
  * ---- signature ----
  * Authentication of the runner's lines against lines that branch code writes into the same channel.
  *
- * A signed line is "MAC NUMBER {record}": HMAC-SHA-256 over "NUMBER {record}", cut to SIGNATURE_MAC digits, under a key that
- * only worker and runner know; numbers count from 0. A reader of such lines cannot make another one.
+ * A signed line is "MAC NUMBER {record}": HMAC-SHA-256 over "NUMBER {record}", truncated to SIGNATURE_MAC digits, with a key that
+ * only worker and runner know; numbers count from 0. A reader of such lines cannot forge another one.
  */
 
 /** Hex digits of a key, and of a line's MAC; maximum bytes before a signed record. */
@@ -279,7 +279,7 @@ struct msg_hello {
 	struct msg_device device[PROTOCOL_DEVICES_MAX];
 };
 
-/** One side under test. In a job: sources to build. */
+/** One side of a comparison. In a job: sources to build. */
 struct msg_subject {
 	enum role role; /* of the side */
 	char commit[65];
@@ -297,7 +297,7 @@ struct msg_subject {
 
 struct msg_limits {
 	double build_s, check_s, run_s, budget_s;
-	double wait_s; /* wait for other processes to leave the device; default 600 */
+	double wait_s; /* limit of the wait until no other process uses the device; default 600 */
 	int64_t log_bytes;
 };
 
@@ -309,10 +309,10 @@ struct msg_job {
 	char device[64];
 	int n_beside;
 	char beside[PROTOCOL_DEVICES_MAX]
-		   [64]; /* devices that may have a concurrent job there, including its own; none: all of its kind */
+		   [64]; /* devices that may run concurrent jobs on that machine, including its own; none: all of its kind */
 	uint64_t seed;
 	bool quick;                    /* one run per cell without confirmation: no reliable verdict */
-	sentinel_set looked_elsewhere; /* classes of its cells whose sentinel another partition of the comparison runs */
+	sentinel_set looked_elsewhere; /* classes of its cells whose sentinel is in another partition of the comparison */
 	sentinel_set sustained_runs;   /* classes whose cells have sustained runs: their power draw is known to differ */
 	int n_subjects;
 	struct msg_subject subject[PROTOCOL_SUBJECTS_MAX];
@@ -443,7 +443,7 @@ struct msg_fault {
 };
 
 struct msg_cancel {
-	bool stays; /* and send hello again, for another job; a worker that does not know this key exits */
+	bool stays; /* send hello again, for another job; a worker that does not know this key exits */
 };
 
 struct msg_done {
@@ -454,7 +454,7 @@ struct msg_done {
 	double step_s[DEVICE_STEPS]; /* what gpu_s consists of; all 0: unknown */
 };
 
-/** Information that decides nothing: a wait, leaked state of a module. */
+/** Information without effect on verdicts: a wait, leaked state of a module. */
 struct msg_note {
 	int cell;       /* -1: no single cell */
 	enum role role; /* the side that caused it */
@@ -468,12 +468,12 @@ struct msg_state {
 	char detail[400]; /* its fault; "" when ok */
 };
 
-/** Daemon to worker instead of a job: test the device with a known computation. The answer is a state. */
+/** Daemon to worker, instead of a job: test the device with a known computation. The answer is a state message. */
 struct msg_health_check {
 	char device[64];
 };
 
-/** Runner to worker in an audit: a batch of calls is ready and waits for its go, or is done. */
+/** Runner to worker in an audit: a batch of calls is ready and waits for its go message, or is done. */
 struct msg_audit {
 	int cell;
 	enum role role;
@@ -482,7 +482,7 @@ struct msg_audit {
 	double ms; /* if done: device time of all its calls */
 };
 
-/** A configuration that a provider found by searching, passed back so that every process runs the same. */
+/** A configuration that a provider found by searching, passed to later processes so that all run the same one. */
 struct msg_pin {
 	int cell, subject; /* the cell's number in the job; position among the run's subjects */
 	char config[160];
@@ -565,8 +565,8 @@ void msg_fini(struct msg *m);
 double msg_cell_seconds(const struct msg_cell *m);
 
 /**
- * Append one line with its LF. Only the last PROTOCOL_LOG_MAX bytes of a build log are written. A line that would exceed
- * PROTOCOL_LINE_MAX is left out and sets out->failed.
+ * Append one line with its LF. Only the last PROTOCOL_LOG_MAX bytes of a build log are written. A line longer than
+ * PROTOCOL_LINE_MAX is omitted and sets out->failed.
  */
 void protocol_write(struct buf *out, const struct msg *m);
 
@@ -589,8 +589,8 @@ int protocol_parse_subjects(const char *text, size_t len, struct msg_job *out, s
 
 /*
  * ---- device_check ----
- * Judgement of times by device readings around them. Pure; runner, worker and daemon share it, so they discard
- * the same times.
+ * Validity of times according to the device readings before and after them. Pure. Runner, worker and daemon share it, so that
+ * they discard the same times.
  */
 
 /** Limit reasons of a GPU's clocks, in the driver's numbering. A power cap is normal and never discards times. */
@@ -605,35 +605,34 @@ enum {
 struct device_check_reason {
 	uint64_t bit;
 	const char *name, *words; /* "sw_thermal", "software thermal" */
-	bool limits;              /* clocks are below their possible values */
+	bool limits;              /* reduces the clocks */
 };
 enum { DEVICE_CHECK_REASONS = 9 };
 /** All of them, the worst first. */
 extern const struct device_check_reason device_check_reason[DEVICE_CHECK_REASONS];
 
 enum { DEVICE_CHECK_WHY_SIZE = 96 };
-/** Discarded runs of a cell, after which it gets no more. */
+/** Discarded runs of a cell after which it gets no further run. */
 enum { DEVICE_CHECK_DISCARDED_MAX = 3 };
 
 /** Set all fields to unknown. */
 void device_check_unknown(struct msg_device_check *g);
-/** Take the worse of two readings: either may affect the times between them; energy becomes the difference. */
+/** Combine two readings into the worse one, because either state may affect the times between them; energy is the difference. */
 void device_check_merge(struct msg_device_check *g, const struct msg_device_check *after);
 /**
- * Return whether times under this reading are invalid: hardware slowdown, heat, power brake, another process, an XID, an ECC
- * error. `why` receives the reason, "" else. Shape: why[DEVICE_CHECK_WHY_SIZE].
+ * Return whether this reading invalidates times: hardware slowdown, heat, power brake, another process, an XID, an ECC error.
+ * `why` receives the reason, else "". Shape: why[DEVICE_CHECK_WHY_SIZE].
  */
 bool device_check_discards(const struct msg_device_check *g, char why[DEVICE_CHECK_WHY_SIZE]);
-/** Return whether an XID means a broken device whatever ran on it (fallen off the bus, firmware, links): no job may follow. */
+/** Return whether an XID always means a broken device (fallen off the bus, firmware, links), so that no job may follow. */
 bool device_check_xid_breaks(int xid);
 
 /*
  * ---- interleave ----
- * The protocol between the worker and a benchmark program that is timed call by call (doc/interleave.md). Pure:
- * no I/O, no clock.
+ * Protocol between the worker and a benchmark program that is timed call by call (doc/interleave.md). Pure: no I/O, no clock.
  *
- * A program requests a turn of a cell, rests until it is granted, makes its calls, reports their times, and requests again. A
- * turn lasts from its `go` until the program rests again: it has no other program next to it in that time.
+ * A program requests a turn for a cell, rests until the turn is granted, makes its calls, reports their times, and requests the
+ * next turn. A turn lasts from `go` until the program rests again; meanwhile no other program computes.
  */
 
 #define INTERLEAVE_VERSION 1
@@ -644,7 +643,7 @@ enum {
 	INTERLEAVE_LINE_MAX = 4096,
 	INTERLEAVE_TEXT_SIZE = 400,
 	INTERLEAVE_CALLS_MAX = 1 << 16, /* of one turn */
-	INTERLEAVE_FACTS_MAX = 64       /* lines of a program in one turn in addition to its times */
+	INTERLEAVE_FACTS_MAX = 64       /* lines of a program in one turn, except times */
 };
 
 enum interleave_word { INTERLEAVE_HELLO, INTERLEAVE_TURN, INTERLEAVE_DONE, INTERLEAVE_FACT, INTERLEAVE_FAIL, INTERLEAVE_BYE };
@@ -662,26 +661,26 @@ struct interleave_line {
 	enum interleave_word word;
 	char text[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail: the reason; facts output and config: the value */
 	char key[CASE_KEY_SIZE];         /* turn: of the cell */
-	double ms, host_us, mhz;         /* done: of the call; ms 0: no time, and cut; host_us, mhz 0: unknown */
-	double repeats;                  /* done: number of calls chosen by the program, with mean `ms`; 0: not reported, one */
-	double idle_us;                  /* done: time until the device answered before the call; 0: not reported */
-	bool cut;                        /* done: an external interrupt during the call */
+	double ms, host_us, mhz;         /* done: of the call; ms 0: no time, and `cut`; host_us, mhz 0: unknown */
+	double repeats; /* done: calls that the program chose to make, with mean `ms`; 0: not reported, one */
+	double idle_us; /* done: time until the device answered before the call; 0: not reported */
+	bool cut;       /* done: an external interrupt during the call */
 	enum interleave_fact fact;
 	double value;     /* fact: of the others */
 	char failure[16]; /* fail: "wrong" "unsupported" "reported" */
 };
 
 /**
- * Parse one line, without its LF. Display text is cleaned, everything else must be exact; unknown words at the end of a `done`
- * are ignored. Err: ERR_PROTOCOL with a predicate of "the benchmark", `out` undefined.
+ * Parse one line, without its LF. Display text is cleaned, everything else must be exact; unknown tokens at the end of a `done`
+ * line are ignored. Err: ERR_PROTOCOL with a predicate whose subject is "the benchmark"; `out` is undefined.
  */
 int interleave_parse(const char *line, size_t len, struct interleave_line *out, struct fw_err *err);
 
 /** Write the worker's welcome. `is_list`: only list the cells, compare nothing. */
 void interleave_write_welcome(struct buf *out, bool is_list);
 /**
- * Write one turn: `warm` untimed calls, then `calls` timed ones, back to back if several. `is_single`: a program that repeats
- * calls must make each one once.
+ * Write one turn: `warm` untimed calls, then `calls` timed ones, back to back if several. `is_single`: a program that chooses
+ * repetitions must make each call once.
  */
 void interleave_write_go(struct buf *out, int warm, int calls, bool is_single);
 void interleave_write_next(struct buf *out);
@@ -689,44 +688,44 @@ void interleave_write_next(struct buf *out);
 enum interleave_state {
 	INTERLEAVE_STARTING, /* no line yet */
 	INTERLEAVE_BUSY,     /* between cells: may compute, concurrently with others */
-	INTERLEAVE_RESTING,  /* requested a turn, and waits */
-	INTERLEAVE_HOLDING,  /* has the turn, and calls to make */
+	INTERLEAVE_RESTING,  /* requested a turn and waits */
+	INTERLEAVE_HOLDING,  /* has the turn and calls left */
 	INTERLEAVE_AFTER,    /* has the turn, its calls are made */
 	INTERLEAVE_GONE      /* sent bye */
 };
 
-/** State of one program by its lines. Starts zeroed. */
+/** State of one program, as its lines imply. Starts zeroed. */
 struct interleave_side {
 	enum interleave_state state;
 	char key[CASE_KEY_SIZE]; /* of the last requested cell */
 	int calls_left, facts;   /* of this turn */
 };
 
-/** Apply a line to the state. Err: ERR_PROTOCOL the line is not allowed now; trust no further lines of the program. */
+/** Apply a line to the state. Err: ERR_PROTOCOL the line is not allowed now; do not trust further lines of the program. */
 int interleave_receive(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err);
 void interleave_granted(struct interleave_side *s, int calls);
 void interleave_sent_on(struct interleave_side *s);
-/** Return whether it computes, or may. */
+/** Return whether the program may compute. */
 bool interleave_holds(const struct interleave_side *s);
 
 /*
  * ---- order ----
- * Order of subjects in a run of a cell. A power limit makes the clock oscillate in step with a run, so the beginning
- * side gets other parts of it than the rest: base and target begin alternately, whatever other subjects run with them.
+ * Order of subjects in a run of a cell. A power limit makes the clock oscillate in step with a run, so the side that begins runs
+ * at other clocks than the others. Base and target therefore begin alternately, whatever other subjects run with them.
  */
 
-/** Range of a random turn: over so many turns every order of two to four subjects is equally frequent. */
+/** Range of a random `turn`: over this range every order of two to four subjects is equally frequent. */
 enum { ORDER_INTERLEAVE = 12 };
 
 /**
- * Return the one of `n` subjects that begins turn `turn`: in even turns base comes before target, in odd ones after it; others
- * rotate likewise. Shape: base and target are positions among the n >= 2.
+ * Return which of `n` subjects begins for the counter `turn`: if it is even, base comes before target, else after it; the other
+ * subjects rotate in the same way. Shape: base and target are indices of the n >= 2 subjects.
  */
 int order_first(int n, int base, int target, int turn);
 
 /**
- * Return the `k`-th of `n` subjects in round `round` of a run that `first` begins: A B, B A, B A, A B of two, so that neither a
- * drift nor a period of two or four calls favours one. With more, each is equally often at each position.
+ * Return the `k`-th of `n` subjects in round `round` of a run that `first` begins. Two subjects: A B, B A, B A, A B, so that
+ * neither a drift nor a period of two or four calls favours one. More subjects: each is equally often at each position.
  */
 int order_side(int n, int first, int round, int k);
 
@@ -745,18 +744,19 @@ struct interleave_order {
 };
 
 /**
- * Find the longest chain of wanted cells that every side reaches in the same order: the cells of one session. Empty only if no
- * wanted cell exists on all sides. Shape: side[n_sides], wanted[n_cells], out[n_cells]. Returns their number; -1 out of memory.
+ * Find the longest sequence of wanted cells that every side reaches in the same order: the cells of one session. It is empty only
+ * if no wanted cell exists on all sides. Returns its length; -1 out of memory. Shape: side[n_sides], wanted[n_cells],
+ * out[n_cells].
  */
 int interleave_chain(const struct interleave_order *side, int n_sides, const bool *wanted, int n_cells, int *out);
 
-/** Return the untimed calls before each timed call of a cell: 1, 0 for long ones. Units: ms of a call. */
+/** Return the number of untimed calls before each timed call of a cell: 1, or 0 for long calls. Units: ms of a call. */
 int interleave_warm(double call_ms);
 /** Return the time limit for pairs of a cell in a session of `n_cells` cells with `most` pairs each; 0: INTERLEAVE_PAIRS. */
 double interleave_budget_ms(int n_cells, int most);
 /**
- * Return the pairs of a cell in one session of `n_cells` cells, a multiple of four from 8 to `most`; 0: INTERLEAVE_PAIRS.
- * Units: ms of all turns of a pair.
+ * Return the pairs of a cell in one session of `n_cells` cells, a multiple of four from 8 to `most` (0: INTERLEAVE_PAIRS).
+ * Units: `pair_ms`, of all turns of a pair.
  */
 int interleave_pairs(double pair_ms, int n_cells, int most);
 
@@ -770,29 +770,28 @@ struct interleave_cost {
 void interleave_cost_add(
 	struct interleave_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms);
 /**
- * Return the pairs of the next run: sqrt(c_run / c_pair) sd_pair / tau, a multiple of four from 8 to 60 and at most `most`, so
- * that device time goes into runs if runs are noisy by `tau` (log ratio, > 0) and into pairs if pairs are.
- * INTERLEAVE_PAIRS_FIRST before the first run.
+ * Return the pairs of the next run: sqrt(c_run / c_pair) sd_pair / tau, a multiple of four from 8 to 60 and at most `most`. This
+ * spends device time on runs if the noise between runs, `tau` (log ratio, > 0), dominates, and on pairs otherwise. Before the
+ * first run: INTERLEAVE_PAIRS_FIRST.
  */
 int interleave_pairs_wanted(const struct interleave_cost *c, double tau, int most);
 
-/* ---- stalls: Writer of warp stalls (protocol/protocol.c). ---- */
+/* ---- stalls: Writer of warp stalls. ---- */
 
-/** Write it as one JSON object: {"samples":N,"lines":[[offset,samples,reason,of_reason,text],...]}. */
+/** Write one JSON object: {"samples":N,"lines":[[offset,samples,reason,of_reason,text],...]}. */
 void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h);
 
 /*
  * ---- sustained ----
- * Sustained runs of base and target, A B or A B B A: their length, their order, and the calls that a record
- * contains.
+ * Sustained runs of base and target, A B or A B B A: length, order, and recorded calls.
  *
- * A GPU at its power limit oscillates around its stable clock with a period of a second, by a tenth at first and by a hundredth
- * ten seconds later (tests/data/gpu/h100-2026-11-26-settle.txt): a sustained run takes one period, and its recorded calls are
- * spread evenly over it.
+ * The clock of a GPU at its power limit oscillates around its stable value with a period of one second, by a tenth at first and
+ * by a hundredth ten seconds later (tests/data/gpu/h100-2026-11-26-settle.txt). So a sustained run lasts one period, and its
+ * recorded calls are spread evenly over it.
  */
 
 #define SUSTAINED_S         1.0
-#define SUSTAINED_SETTLES_S 0.2 /* of that, before calls count */
+#define SUSTAINED_SETTLES_S 0.2 /* part of it before calls count */
 
 enum { SUSTAINED_RUNS_MAX = 4, SUSTAINED_KEPT_MAX = 32 };
 
@@ -802,26 +801,27 @@ struct sustained_calls {
 	float ms[SUSTAINED_KEPT_MAX], mhz[SUSTAINED_KEPT_MAX];
 };
 
-/** Recorded calls of one side: of its first sustained run, then of its second. */
+/** Recorded calls of one side: those of its first sustained run, then those of its second. */
 struct sustained_side {
 	float ms[2 * SUSTAINED_KEPT_MAX], mhz[2 * SUSTAINED_KEPT_MAX];
 };
 
-/** Return the side, 0 or 1, of sustained run `i` if side `first` begins: A B, and in a second round B A. */
+/** Return the side, 0 or 1, of sustained run `i` if side `first` begins: A B, then B A in a second round. */
 int sustained_side_of(int first, int i);
 /**
- * Take equally many calls of each sustained run, spread evenly. Returns the number of a side. Shape: b[2 * rounds], side[2].
+ * Select the same number of calls from each sustained run, spread evenly. Returns the number of calls of a side. Shape:
+ * b[2 * rounds], side[2].
  */
 int sustained_gather(const struct sustained_calls *b, int rounds, int first, struct sustained_side *side);
-/** Write the letters of a record of `n` calls a side, A for side 0. Shape: order[2 * n + 1]. */
+/** Write the order string of a record of `n` calls per side, A for side 0. Shape: order[2 * n + 1]. */
 void sustained_order(int n, int rounds, int first, char *order);
 
 /*
  * ---- trust ----
  * Comparison of a program's reports with the worker's observation of its turns. Pure.
  *
- * A turn is never shorter than the work in it, however busy the machine. But one session on a busy machine can show anything,
- * so an accusation takes two runs that show the same.
+ * A turn is never shorter than the work in it, even on a busy machine. But load can distort a single session in any way, so a
+ * side is accused only if two runs show the same.
  */
 
 enum { INTERLEAVE_SEEN_MAX = 160, INTERLEAVE_SINGLE_MAX = 64, INTERLEAVE_WHY_SIZE = 300 };
@@ -833,20 +833,20 @@ struct interleave_seen {
 	float turn_ms[INTERLEAVE_SEEN_MAX]; /* from go to done, by the worker's clock */
 	float idle_us[INTERLEAVE_SEEN_MAX];
 	bool cut[INTERLEAVE_SEEN_MAX]; /* another process took the processor during it */
-	bool chooses, repeats;         /* it reports repetitions; it repeated a call */
+	bool chooses, repeats;         /* the side reports repetitions; it repeated a call */
 	struct interleave_single {     /* last turns in which the worker requested single calls */
 		int n, next;
-		double repeats; /* repetitions of each call all the same; 0: no turn yet, below 0: not constant */
+		double repeats; /* repetitions of each call if constant; 0: no turn yet, below 0: not constant */
 		float turn_ms[INTERLEAVE_SINGLE_MAX];
 		bool cut[INTERLEAVE_SINGLE_MAX];
 	} single;
-	int too_long;             /* turns with reported calls longer than the turn, */
+	int too_long;             /* number of turns with reported calls longer than the turn, */
 	double said_ms, lived_ms; /* and the reported and actual time of the worst of them */
 	struct interleave_rest {
-		double s;        /* length of the turns of others, */
-		double cpu_s;    /* its processor time in them, */
-		double queued_s; /* and the time that its threads waited for a core; 0 if not read */
-	} rest, watched;         /* all of them; those with a read queue */
+		double s;        /* total length of the turns of other sides, */
+		double cpu_s;    /* processor time of this side in them, */
+		double queued_s; /* and time that its threads waited for a core; 0: not read */
+	} rest, watched;         /* all turns; turns in which the run queue was read */
 };
 
 /** One turn of one timed call, or of `repeats` calls with mean `ms`. */
@@ -857,14 +857,15 @@ struct interleave_one {
 };
 void interleave_see(struct interleave_seen *s, const struct interleave_one *turn);
 /**
- * Record a turn with requested single calls: its length shows the length of a call of a program that otherwise repeats calls.
+ * Record a turn with requested single calls. Its length is an upper bound of one call, also for a program that otherwise repeats
+ * calls.
  */
 void interleave_see_single(struct interleave_seen *s, const struct interleave_one *turn);
-/** Record a turn of another kind with `ms` reported for all calls: it shows only impossible times. */
+/** Record a turn of another kind with `ms` reported for all calls: it can only reveal impossible times. */
 void interleave_bound(struct interleave_seen *s, double ms, double turn_ms);
 
 /**
- * Return whether a session reports calls longer than they can have been, with `why` as text. Shape: why[INTERLEAVE_WHY_SIZE].
+ * Return whether a session reports calls longer than their turns, with the reason in `why`. Shape: why[INTERLEAVE_WHY_SIZE].
  */
 bool interleave_overstates(const struct interleave_seen *s, char *why);
 
@@ -874,7 +875,7 @@ enum { INTERLEAVE_HALVES = 2 };
 struct interleave_evidence {
 	struct interleave_seen half[INTERLEAVE_HALVES]; /* of all sessions */
 	int sessions;
-	struct interleave_seen timed[INTERLEAVE_HALVES]; /* of those whose times count */
+	struct interleave_seen timed[INTERLEAVE_HALVES]; /* of sessions whose times count */
 	int timed_sessions;
 };
 
@@ -882,55 +883,55 @@ void interleave_evidence_add(struct interleave_evidence *e, const struct interle
 /** Add a session whose times count, for interleave_gain. */
 void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_seen *s);
 /**
- * Return the failure class, "clock" or "escaped", if each half of the runs alone shows interleave_overstates or
- * interleave_goes_on; both need not show the same. NULL: not.
+ * Return the failure class, "clock" or "escaped", if interleave_overstates or interleave_goes_on is true in each half of the
+ * runs, not necessarily the same one in both. NULL: not.
  */
 const char *interleave_is_caught(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why);
-/** Return whether it computes in others' turns enough to be accused if those had lasted longer. */
+/** Return whether a side computes so much in others' turns that longer turns could lead to an accusation. */
 bool interleave_may_go_on(const struct interleave_evidence *e);
 
 /** Result of the worker's clock for a gain of the target. */
 enum interleave_gain {
-	INTERLEAVE_GAIN_NONE,    /* confirmed, or no audible gain is reported */
+	INTERLEAVE_GAIN_NONE,    /* confirmed, or no gain large enough to verify is reported */
 	INTERLEAVE_GAIN_UNHEARD, /* not confirmed, without an accusation */
-	INTERLEAVE_GAIN_MISSING  /* it does not exist */
+	INTERLEAVE_GAIN_MISSING  /* the gain does not exist */
 };
 /**
- * Test a reported gain of the target of 20 % or more by the worker's clock: turns of `calls` calls each, warm-up included, must
- * shrink by half of it, plus two standard errors. Changes too small against a turn's own cost are accepted. If the base chooses
- * its repetitions, and a side does repeat, turns of single calls must shrink instead; without such turns, or with unequal
- * repetitions in them, no gain is confirmed. If the base does not choose, the target may not. Both are means of the middle
- * half, as in a verdict, so a few calls with a wrong time do not matter. A gain is missing only if at least 20 uninterrupted
- * turns a side, and both halves of the runs alone, show by three standard errors that turns did not shrink by half of it. `why`
- * has the text unless INTERLEAVE_GAIN_NONE. Shape: why[INTERLEAVE_WHY_SIZE].
+ * Verify a reported gain of the target of 20 % or more by the worker's clock. Turns of `calls` calls each, warm-up included, must
+ * shrink by half of the gain, plus two standard errors. Changes that are small against the overhead of a turn are accepted. If
+ * the base chooses its repetitions and a side repeats calls, turns of single calls must shrink instead; without such turns, or
+ * with unequal repetitions in them, no gain is confirmed. If the base does not choose repetitions, the target must not either.
+ * Lengths and times are means of the middle half, as in a verdict, so a few wrong times have no effect. A gain is missing only if
+ * at least 20 uninterrupted turns per side, and each half of the runs separately, show by three standard errors that turns did
+ * not shrink by half of the gain. `why` receives the reason unless INTERLEAVE_GAIN_NONE. Shape: why[INTERLEAVE_WHY_SIZE].
  */
 enum interleave_gain interleave_gain(
 	const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why);
-/** Record the work of a side in a turn of another one. `is_watched`: its run queue was read. */
+/** Record the work of a side in another side's turn. `is_watched`: its run queue was read. */
 void interleave_rest_note(struct interleave_seen *s, const struct interleave_rest *rest, bool is_watched);
-/** Return whether a side uses enough of others' turns to read its run queue, which takes a read per thread. */
+/** Return whether a side computes enough in others' turns to justify reading its run queue, which takes a read per thread. */
 bool interleave_is_restless(const struct interleave_seen *s);
 /**
  * Return whether a side computes while the other one has the turn: by its processor time, or by a device that answers the other
- * one late. On a busy machine a thread that never rests gets little of a core and waits for one the rest of the time; both
- * together reveal it.
+ * side late. On a busy machine a thread that never rests gets a small share of a core and waits for one the rest of the time; the
+ * sum of both times reveals it.
  */
 bool interleave_goes_on(const struct interleave_seen *side, const struct interleave_seen *other, char *why);
 
 /**
- * Time for which the threads of a side wait for a core, by the system's counter: it confirms or refutes a reported interrupt.
- * It is read only for a side that has reported one before. Starts zeroed.
+ * Time for which the threads of a side wait for a core, from a counter of the system: it confirms or refutes a reported
+ * interrupt. It is read only for sides that have reported an interrupt before. Starts zeroed.
  */
 struct interleave_wait {
 	bool is_counted; /* the side has reported an interrupt before */
 	double before_s; /* counter at the start of the turn; below 0: not read */
 };
-/** Start of a turn. `queued_s`: the counter; unused unless is_counted. */
+/** Handle the start of a turn. `queued_s`: the counter; unused unless is_counted. */
 void interleave_wait_begin(struct interleave_wait *w, double queued_s);
 /**
- * End of a turn with a reported interrupt: return whether the threads waited that long within it. A turn without a reading at
- * its start does not count as interrupted; if the system does not count (`queued_s` 0), the report is accepted. Units:
- * `turn_ms` of the turn.
+ * Handle the end of a turn of `turn_ms` with a reported interrupt. Returns whether the threads waited long enough in it. A turn
+ * without a reading at its start does not count as interrupted; if the system has no counter (`queued_s` 0), the report is
+ * accepted.
  */
 bool interleave_wait_end(struct interleave_wait *w, double queued_s, double turn_ms);
 

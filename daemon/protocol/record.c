@@ -19,7 +19,7 @@ static const char *const failures[] = { "", "build", "abi", "unsupported", "prov
 
 #define ROW_ROLE(s, first) ROW_ENUM(s, role, "role", REQUIRED, role_names, first, ROLE_WORKER)
 #define ROW_CELL(s)        ROW_INT(s, cell, "cell", REQUIRED, 0, CELL_MAX)
-/* A null cell: the record belongs to no single cell. */
+/* null: the record belongs to no single cell */
 #define ROW_CELL_OR_NONE(s) ROW_INT(s, cell, "cell", NULLABLE, -1, CELL_MAX), .absent = -1
 
 static int need_digest(struct fields *f, const char *key, const char *digest)
@@ -290,7 +290,7 @@ const struct row protocol_device_check_rows[] = {
 
 /* ---- samples ---- */
 
-/* Shape: *out[n], freed by the caller also after a failure. The range excludes `above` and includes `max`. */
+/* Read floats above `above` and up to `max`. Shape: *out[n]. Own: the caller frees *out, also after a failure. */
 static int read_floats(struct fields *f, const char *key, json_t *list, int n, double above, double max, float **out)
 {
 	if (!json_is_array(list) || json_array_size(list) != (size_t)n)
@@ -311,7 +311,7 @@ static int read_floats(struct fields *f, const char *key, json_t *list, int n, d
 	return 0;
 }
 
-/* Its roles are those of the message. */
+/* Read "ms"; its roles become those of the message. */
 static int read_ms(struct fields *f, const struct row *r, void *message)
 {
 	struct msg_cell *m = message;
@@ -336,7 +336,7 @@ static int read_ms(struct fields *f, const struct row *r, void *message)
 	return 0;
 }
 
-/* An object of arrays under the roles of "ms"; a role may be absent. Zero means unknown. */
+/* Read an object with an array for each role of "ms"; a role may be absent. Zero means unknown. */
 static int read_column(struct fields *f, const struct row *r, void *message)
 {
 	const struct msg_cell *m = message;
@@ -352,7 +352,7 @@ static int read_column(struct fields *f, const struct row *r, void *message)
 	return column ? 0 : -1;
 }
 
-/* Columns that no subject has are left out. */
+/* Write a column unless no subject has it. */
 static void write_column(struct jsonw *j, const struct row *r, const void *message)
 {
 	const struct msg_cell *m = message;
@@ -378,7 +378,7 @@ static void write_column(struct jsonw *j, const struct row *r, const void *messa
 #define ROW_COLUMN(m, name, how, reader, to)                                                                                     \
 	ROW_CUSTOM(struct msg_cell, m, name, how, reader, write_column), .n_owned = PROTOCOL_SUBJECTS_MAX, .real_max = to
 
-/* A number under each role. */
+/* Read an object with a number for each role. */
 static int read_energy(struct fields *f, const struct row *r, void *message)
 {
 	struct msg_cell *m = message;

@@ -1,7 +1,7 @@
-/* stalls.c - stalls as lists: offset, samples, main reason, samples of that reason; the hottest with their instruction. */
+/* stalls.c - stalls as arrays: offset, samples, main reason, samples of that reason; with the instruction if most sampled. */
 #include "protocol/internal.h"
 
-/* Parse [offset, samples, reason, samples of it], and for the hottest the instruction. -1 malformed. */
+/* Parse [offset, samples, reason, samples of that reason], with an optional instruction. -1: malformed. */
 static int read_stall(const json_t *item, struct evidence_stall *s)
 {
 	const json_t *number[] = { json_array_get(item, 0), json_array_get(item, 1), json_array_get(item, 3) };

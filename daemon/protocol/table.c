@@ -75,7 +75,7 @@ void table_free(const struct row *table, void *message)
 
 /* ---- reader ---- */
 
-/* The values of a missing key, where they are not zero. */
+/* Set the value for a missing key if it is not zero. */
 static void set_absent(const struct row *r, char *to)
 {
 	if (r->kind == KIND_INT)
@@ -135,7 +135,7 @@ static int read_object_item(struct fields *f, const struct row *r, json_t *v, si
 	return table_read(&in, r->table, to);
 }
 
-/* Shape: n items, owned by the message at `offset`. NULL: out of memory. */
+/* Allocate n items, owned by the message at `offset`. NULL: out of memory. */
 static void *allocate(struct fields *f, char *message, size_t offset, size_t n, size_t size)
 {
 	void *items = calloc(n + 1, size);

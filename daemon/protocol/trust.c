@@ -1,10 +1,10 @@
-/* trust.c - statistics of turns, and the thresholds for rejecting reported times. */
+/* trust.c - statistics of turns, and thresholds for the rejection of reported times. */
 #include "protocol/protocol.h"
 
 #include <stdio.h>
 
 enum {
-	PROOFS = 2,  /* turns that must show the same */
+	PROOFS = 2,  /* turns required as evidence */
 	FEW = 4,     /* fewer turns prove nothing */
 	ENOUGH = 20, /* turns of a side required to accuse it of a false gain */
 };
@@ -12,14 +12,14 @@ enum {
 #define SLACK            1.02 /* between two clocks */
 #define SLACK_MS         0.02
 #define GAIN             0.8 /* gains from this ratio on are audited */
-#define RECEIVED         0.5 /* of the gain */
-#define SURE             3.0 /* standard errors of the missing part, in each half of the runs */
+#define RECEIVED         0.5 /* required share of the gain */
+#define SURE             3.0 /* standard errors of the missing reduction, in each half of the runs */
 #define CONFIRMED        2.0 /* standard errors of a confirmed gain, over all runs */
 #define AUDIBLE_MS       0.1 /* of a turn */
 #define REST_SHARE       0.2 /* of a core */
 #define REST_CPU_S       0.004
-#define RESTLESS_SHARE   0.02 /* of a core: from here on its run queue is read */
-#define CROWDED_SHARE    0.04 /* use of a core that accuses */
+#define RESTLESS_SHARE   0.02 /* share of a core from which the run queue is read */
+#define CROWDED_SHARE    0.04 /* share of a core that leads to an accusation */
 #define WANTED_SHARE     0.8  /* share of a core wanted by a thread that never rests */
 #define IDLE_TIMES       4.0
 #define IDLE_SEPARATE_US 500.0
@@ -155,10 +155,10 @@ bool interleave_may_go_on(const struct interleave_evidence *e)
 	return computes(&all) || never_rests(&watched);
 }
 
-/* How reported times are compared with turns. */
+/* Comparison of reported times with turns. */
 struct hearing {
-	bool single;  /* with turns of single calls, */
-	bool matches; /* which both sides repeated equally often */
+	bool single;  /* compares turns of single calls, */
+	bool matches; /* which both sides repeated the same number of times */
 	double calls; /* of a turn, warm-up and repeats included */
 };
 
@@ -214,7 +214,7 @@ static bool is_claimed(const struct middle *base, const struct middle *target, c
 	return base->n >= FEW && target->n >= FEW && target->ms <= GAIN * base->ms && claimed_ms(base, target, how) >= AUDIBLE_MS;
 }
 
-/* Missing reduction of the turns to confirm the gain; above 0: not confirmed. `error`: its standard error. */
+/* Return the reduction of the turns that is missing to confirm the gain; above 0: not confirmed. `error`: its standard error. */
 static double missing_ms(const struct middle *base, const struct middle *target, const struct hearing *how, double *error)
 {
 	double part = RECEIVED * how->calls;
@@ -230,7 +230,7 @@ static bool is_unheard(const struct middle *base, const struct middle *target, c
 	return base->interleave < FEW || target->interleave < FEW || missing > -CONFIRMED * error;
 }
 
-/* Whether each half alone misses the gain, by uninterrupted turns. */
+/* Whether the gain is missing in the uninterrupted turns of each half of the runs. */
 static bool is_missing(
 	const struct interleave_evidence *base, const struct interleave_evidence *target, const struct hearing *how)
 {
@@ -253,7 +253,7 @@ static bool is_any(const struct interleave_evidence *e, bool chooses)
 	return chooses ? e->timed[0].chooses || e->timed[1].chooses : e->timed[0].repeats || e->timed[1].repeats;
 }
 
-/* Repetitions of calls in turns of single calls; 0: none, or not constant. */
+/* Return the repetitions of calls in turns of single calls; 0: none, or not constant. */
 static double single_repeats(const struct interleave_evidence *e)
 {
 	double a = e->timed[0].single.repeats, b = e->timed[1].single.repeats;
@@ -261,7 +261,7 @@ static double single_repeats(const struct interleave_evidence *e)
 	return a < 0 || b < 0 || (a > 0 && b > 0 && a != b) ? 0 : fmax(a, b);
 }
 
-/* Write the reports of both sides: `why` for a gain that the turns do not show. */
+/* Write the reports of both sides to `why`, for a gain that the turns do not show. */
 static void explain(const struct middle *b, const struct middle *t, const struct hearing *how, char *why)
 {
 	if (b->interleave < FEW || t->interleave < FEW)
@@ -288,7 +288,7 @@ enum interleave_gain interleave_gain(
 
 	how.matches = single && repeats > 0 && repeats == single_repeats(target);
 	how.calls *= how.matches ? repeats : 1;
-	for (int i = 0; i < 2; i++) { /* without interrupted turns, which is less noisy, and with them, if there are few others */
+	for (int i = 0; i < 2; i++) { /* without interrupted turns, which are noisier, then with them, in case few others exist */
 		b = both(base, &how, i > 0);
 		t = both(target, &how, i > 0);
 		if (!is_claimed(&b, &t, &how))
