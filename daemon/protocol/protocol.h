@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "stats/stats.h"
 
-/* ---- tried: Configurations that a provider reports to have tried before it chose one: unverified, no effect on verdicts. ---- */
+/* ---- tried: Configurations that a provider reports to have tried before it chose one: unverified, they decide nothing. ---- */
 
 enum { TRIED_MAX = 64, TRIED_OF_MAX = 1 << 24 }; /* limits of the list and of the number of tried configurations */
 
@@ -662,9 +662,9 @@ struct interleave_line {
 	char text[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail: the reason; facts output and config: the value */
 	char key[CASE_KEY_SIZE];         /* turn: of the cell */
 	double ms, host_us, mhz;         /* done: of the call; ms 0: no time, and `cut`; host_us, mhz 0: unknown */
-	double repeats; /* done: calls that the program chose to make, with mean `ms`; 0: not reported, one */
-	double idle_us; /* done: time until the device answered before the call; 0: not reported */
-	bool cut;       /* done: an external interrupt during the call */
+	double repeats;                  /* done: calls that the program chose to make, with mean `ms`; 0: not reported, one */
+	double idle_us;                  /* done: time until the device answered before the call; 0: not reported */
+	bool cut;                        /* done: an external interrupt during the call */
 	enum interleave_fact fact;
 	double value;     /* fact: of the others */
 	char failure[16]; /* fail: "wrong" "unsupported" "reported" */

@@ -1,4 +1,4 @@
-/* acceptance.c - checks of each module, their cache and the classification of failures. */
+/* acceptance.c - checks of each module, their cache, and classification of failures. */
 #include "worker/internal.h"
 
 enum { ENTRY_MAX = 256 << 10 };
@@ -13,7 +13,7 @@ struct examination {
 	bool replay;       /* records come from the cache */
 };
 
-/* Cache key: hash of every input that an outcome depends on. */
+/* Compute the cache key: a hash of all inputs of an outcome. */
 static void entry_name(const struct examination *x, int cell, char name[HASH_HEX])
 {
 	const struct bench *b = x->bench;
@@ -44,7 +44,7 @@ static void cache_record(struct examination *x, int cell, const struct msg *m)
 		protocol_write(&x->entry[cell], m);
 }
 
-/* Outcomes that the same module would have again: only these are cached. */
+/* Whether the outcome is reproducible: only such outcomes are cached. */
 static bool repeatable(const struct msg_check *m)
 {
 	return m->ok || strcmp(m->failure, "wrong") == 0 || strcmp(m->failure, "oob") == 0 ||
@@ -57,7 +57,7 @@ static void finish_cell(struct examination *x, int cell)
 	x->done[cell] = true;
 }
 
-/* Store the inputs and the time of a check: runs are compared with them. */
+/* Store the input hash and the time of a check, for comparison with runs. */
 static void store_check_facts(const struct examination *x, const struct msg_check *check)
 {
 	const struct bench *b = x->bench;
@@ -100,7 +100,7 @@ static int take_check(struct examination *x, const struct msg *m, struct fw_err 
 		store_check_facts(x, check);
 	if (!x->replay && b->cache && repeatable(check) && !x->entry[check->cell].failed) {
 		entry_name(x, check->cell, name);
-		/* a cache that cannot be written costs time, not the result */
+		/* without the cache entry the next job only takes longer */
 		(void)cache_put(b->cache->checks_fd, name, x->entry[check->cell].data, x->entry[check->cell].len, NULL);
 	}
 	return bench_send(b, m, err);
@@ -198,7 +198,7 @@ static int fail_cell(struct examination *x, int cell, const char *failure, const
 	return take_check(x, &m, err);
 }
 
-/* Cells without an outcome. Shape: list[n_cells]. */
+/* List the cells without an outcome. Shape: list[n_cells]. */
 static int remaining(const struct examination *x, int *list)
 {
 	int n = 0, i;
@@ -209,7 +209,7 @@ static int remaining(const struct examination *x, int *list)
 	return n;
 }
 
-/* The process ended before every cell had an outcome. Give at least one cell an outcome, so that the loop ends. */
+/* Handle a process that ended before every cell had an outcome. Gives at least one cell an outcome, so that the loop ends. */
 static int blame_unfinished(struct examination *x, const struct runner_end *end, const int *list, int n, struct fw_err *err)
 {
 	int culprit = -1, i;

@@ -2,16 +2,16 @@
 #include "worker/internal.h"
 
 /*
- * Thresholds as time ratios. A check has few calls and may be a day old; a busy machine halves the speed of any process, and
- * without a clock reading that cannot be seen.
+ * Thresholds as time ratios. A check has few calls and may be a day old. A busy machine can halve the speed of any process,
+ * which is undetectable without a clock reading.
  */
 #define SUSPECT          1.12
 #define SUSPECT_NO_CLOCK 1.6
-#define SEPARATE         1.08 /* of runs made now */
+#define SEPARATE         1.08 /* for runs of this job */
 
 /*
- * Standard errors beyond which a cell is suspected, and is accused. Accusing takes more than a verdict does:
- * tests/worker/test_alone.c counts false ones.
+ * Standard errors beyond which a cell is suspected or accused. An accusation has a higher limit than a verdict;
+ * tests/worker/test_alone.c counts false accusations.
  */
 #define SUSPECT_K  2.0
 #define SEPARATE_K 5.0
@@ -100,7 +100,7 @@ static struct bench_alone typical(const struct msg_cell *m, int side)
 		.mhz = m->mhz[side] ? (double)stats_median(m->mhz[side], m->n) : 0 };
 }
 
-/* Store the times of a run in its turn. Returns false if a side is missing. */
+/* Store the times of a run. Returns false if a side is missing. */
 static bool take_times(struct alone_turn *turn, enum who who, const struct msg_cell *m)
 {
 	static const enum role ROLE[] = { [BENCH_BASE] = ROLE_BASE, [BENCH_TARGET] = ROLE_TARGET };
@@ -142,7 +142,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 						   : 0; /* the other records were sent by earlier runs */
 }
 
-/* A process of both sides that ended in the base's call, by exit too. Returns 0, or -1 on error. */
+/* Handle a process of both sides that ended in the base's call, also by exit. Returns 0, or -1 on error. */
 static int blame_end(struct interleave *x, struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = x->bench;
@@ -179,7 +179,7 @@ static int process_run(struct interleave *x, const int *list, int n, struct fw_e
 	return runner_child_run(b, &task, &end, err) != 0 ? -1 : blame_end(x, &end, err);
 }
 
-/* Excess of the complete turns of a cell. Shape: turn[ALONE_INTERLEAVE]. */
+/* Compute the excess of each complete turn of a cell. Shape: turn[ALONE_INTERLEAVE]. Returns their number. */
 static int turn_excesses(const struct cell_interleave *t, const struct estimate *pairs, double *turn)
 {
 	int n = ALONE_INTERLEAVE, who, i;
@@ -215,7 +215,7 @@ static int keep_undecided(struct interleave *x, int *list, int n, struct fw_err 
 
 		if (word == ALONE_SLOWED && report_slowed(x, list[i], turn, done, err) < 0)
 			return -1;
-		/* a device with repeated disturbances cannot decide */
+		/* stop after repeated disturbances of the device */
 		if (word == ALONE_MORE && b->cell[list[i]].open &&
 			t->n_runs < t->n[WHO_BASE] + t->n[WHO_TARGET] + t->n[WHO_BOTH] + FRUITLESS_MAX)
 			list[left++] = list[i];

@@ -37,7 +37,7 @@ static struct middle middle_of(const double *v, int n)
 	return m;
 }
 
-/* Return why an audit is unusable; NULL if it is complete. */
+/* Return the reason why an audit is unusable; NULL if it is complete. */
 static const char *flaw(const struct audit *a)
 {
 	int side, i;
@@ -75,7 +75,7 @@ static double host_overhead(double base_wall_ms, const struct audit_claim *claim
 	return fmin(fmax(base_wall_ms - claim->base_ms, 0), AUDIT_BESIDE_MS);
 }
 
-/* The gain by the supervisor's clock, if a call of the target may take up to `slack_ms` less. */
+/* Return the gain by the supervisor's clock if a call of the target may take up to `slack_ms` less. */
 static double gain_seen(const double wall_ms[2], double slack_ms, const struct audit_claim *claim)
 {
 	double extra = host_overhead(wall_ms[0], claim), target = wall_ms[1] - extra - slack_ms;
@@ -154,7 +154,7 @@ struct auditor {
 	struct bench *bench;
 	struct audit *audit; /* batches of this process. Shape: audit[n_cells of the bench], pool and suspicion as well */
 	struct audit_pool *pool;
-	struct msg_fault *suspicion; /* failures whose cause is still to be found. Shape: suspicion[n_cells]; failure "": none */
+	struct msg_fault *suspicion; /* failures of unknown cause. Shape: suspicion[n_cells]; failure "": none */
 	int go;                      /* descriptor of the go messages */
 	int64_t went_ns;             /* start of the current batch; 0: none */
 };
@@ -195,7 +195,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	if (m->t == MSG_FAULT)
 		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
 	if (m->t == MSG_NOTE)
-		return 0; /* runs sent these records */
+		return 0; /* earlier runs sent these records */
 	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err)
 						   : err_set(err, ERR_PROTOCOL, "the runner sent timings in an audit");
 }
@@ -244,7 +244,7 @@ static int blame_suspicions(struct auditor *x, const int *list, int n, struct fw
 	return 0;
 }
 
-/* A process that ended in the base's call, by exit too, or was killed outside any call. Returns 0, or -1 on error. */
+/* Handle a process that ended in the base's call, also by exit, or was killed outside any call. Returns 0, or -1 on error. */
 static int blame_end(struct auditor *x, struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = x->bench;
@@ -271,7 +271,7 @@ static struct audit_claim claim(const struct bench *b, int cell)
 	return (struct audit_claim){ .gain = -b->cell[cell].found.typical.all.m, .base_ms = bench_median_ms(b, cell, false) };
 }
 
-/* Reduce the list to the cells that are still in doubt, with the reason in `why` [n]. */
+/* Reduce the list to the cells with an unconfirmed gain; `why` [n] receives the reasons. Returns their number. */
 static int keep_doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 {
 	struct bench *b = x->bench;
@@ -289,7 +289,7 @@ static int keep_doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 	return left;
 }
 
-/* Run the listed cells again: a machine that changed shows in these runs, and the gain shrinks. Returns -1 on error. */
+/* Run the listed cells again: if the machine's state has changed, the gain shrinks in these runs. Returns -1 on error. */
 static int run_again(struct bench *b, const int *list, int n, struct fw_err *err)
 {
 	struct run_order o = { .n = n, .set = b->set_begun[2] ? 2 : 1, .cell = list };
@@ -302,7 +302,7 @@ static int run_again(struct bench *b, const int *list, int n, struct fw_err *err
 	return measure_process_run(b, &o, why, sizeof why, err) < 0 ? -1 : 0;
 }
 
-/* Whether the last run reports no such gain, or one that the audit confirms: earlier runs measured another machine state. */
+/* Whether the last run reports no such gain, or one that the audit confirms: then the machine's state has changed. */
 static bool has_changed(const struct auditor *x, int cell)
 {
 	const struct bench_cell *c = &x->bench->cell[cell];
@@ -315,7 +315,7 @@ static bool has_changed(const struct auditor *x, int cell)
 	return stats_change_pct(-claimed.gain) < AUDIT_CHANGE_PCT || audit_believes(&x->audit[cell], &claimed, why, sizeof why);
 }
 
-/* Report the remaining doubt as the target's fault unless another cause is possible. Returns 0, or -1 on error. */
+/* Report an unconfirmed gain as the target's fault unless another cause is possible. Returns 0, or -1 on error. */
 static int report_doubt(const struct auditor *x, int cell, const char *doubt, struct fw_err *err)
 {
 	struct audit_claim claimed = claim(x->bench, cell);

@@ -1,4 +1,4 @@
-/* bench.c - state of a comparison, without the steps that change it. */
+/* bench.c - state of a comparison. */
 #include "worker/internal.h"
 
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
@@ -165,7 +165,7 @@ void bench_note(struct bench *b, int cell, enum role role, const char *failure, 
 {
 	int first = cell < 0 ? 0 : cell, last = cell < 0 ? b->n_cells - 1 : cell, side = side_of(role), i;
 
-	/* an additional subject: the comparison continues without it, and its missing cells do not affect the others */
+	/* without an additional subject the comparison continues; its missing cells do not affect other subjects */
 	for (i = 0; i < b->n_subjects && side < 0; i++)
 		if (b->subject[i].role == role)
 			b->subject[i].dropped |= cell < 0 || strcmp(failure, "unsupported") != 0;
@@ -313,8 +313,7 @@ void bench_judge(struct bench *b, int cell)
 
 	take_runs(c->process_run, c->n_runs, &pairs);
 	take_runs(c->sustained_run, c->n_sustained_runs, &sustained_runs);
-	(void)cell_judge(
-		&b->rule, &options, &pairs, &sustained_runs, &c->found); /* all samples are present, so judging cannot fail */
+	(void)cell_judge(&b->rule, &options, &pairs, &sustained_runs, &c->found); /* cannot fail, since all samples are present */
 	c->judged = c->judged || c->n_runs > 0;
 }
 
@@ -342,7 +341,7 @@ bool bench_is_hopeless(const struct bench *b, int cell, double *se)
 	return stats_is_hopeless(&rule, stats_theta(b->cells[cell].threshold_pct), l.estimate, l.n, se);
 }
 
-/* A row of a benchmark program, or a cell of two providers: one side may do more work than the other. */
+/* Whether one side may do more work than the other: a row of a benchmark program, or a cell of two providers. */
 static bool may_differ(const struct bench *b, int cell)
 {
 	return b->cells[cell].decide == SERIES_PROCESS ||

@@ -1,7 +1,7 @@
 /*
- * collect.c - counting and sampling processes. One that dies loses the cell that it died in, and is started again for the
- * others. Sampling needs the same permissions as counters, so it is tried where they were read; a process that dies or hangs
- * then does not invalidate the counters.
+ * collect.c - counting and sampling processes. If a process dies, the current cell fails and another process continues with the
+ * other cells. Sampling needs the same permissions as counters, so it is tried only for cells with counters; a process that dies
+ * or hangs meanwhile does not invalidate them.
  */
 #include "worker/internal.h"
 
@@ -115,7 +115,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	return buffered_kernel(&c->process[t->side][t->repeat], &m->u.kernel, err);
 }
 
-/* The process ended before a cell's answer: blame the cell that it was at, else the first without an answer. */
+/* The process ended without all answers: blame its current cell, else the first one without an answer. */
 static void blame(struct turn *t, const struct runner_end *end, const int *list, int n)
 {
 	bool named = end->failure[0], hung = strcmp(end->failure, "timeout") == 0;
@@ -206,7 +206,7 @@ int collect_kernels(struct buffered *k, int repeat, struct fw_err *err)
 
 			t.want[i] = !buffered_is_counted(&k->cell[i]) && (!p->is_there || p->is_counted);
 			if (t.want[i])
-				buffered_clear(p); /* counted here but not in another process: no comparison */
+				buffered_clear(p); /* counted in this process but not in another one: no comparison */
 		}
 		if (run_turn(&t, err) != 0)
 			return -1;

@@ -53,7 +53,7 @@ static double flops_of(const struct reading_row *row)
 	return row && row->n > 0 && isfinite(row->tflops) ? row->tflops * 1e9 * row->median_ms : 0;
 }
 
-/* Returns 1, or 0 after a fault of the side: too many rows. */
+/* Returns 1, or 0 after reporting a fault of the side: too many rows. */
 static int add_row(struct command *m, int side, const char *key, double flops, struct msg_found *found, struct fw_err *err)
 {
 	if (found->n == JOB_CELLS_MAX)
@@ -64,7 +64,7 @@ static int add_row(struct command *m, int side, const char *key, double flops, s
 	return 1;
 }
 
-/* List base's rows in their order, then those that only the target has; the unpaired rows of each side come last. */
+/* List the rows of the base in order, then those that only the target has, and last the unpaired rows of each side. */
 static int collect(
 	struct command *m, const struct reading *base, const struct reading *target, struct msg_found *found, struct fw_err *err)
 {
@@ -107,9 +107,9 @@ static void make_cells(struct command *m, const struct msg_found *found, struct 
 }
 
 /*
- * A row that both sides may have but that has no pair counts as not comparable: the job's verdict must not rest on the other
- * rows only. As undecided it would keep later commits from being compared with this one, the only base that they have a pair
- * in. A key that only the base has is a missing row of the target.
+ * Mark a row that both sides may have but that has no pair as not comparable: the job's verdict must not depend on the other rows
+ * only. An undecided row would prevent comparisons of later commits with this one, although it is the only base with which they
+ * have a pair. A key that only the base has is a missing row of the target.
  */
 static int note_unpaired(struct command *m, int cell, const struct reading *target, struct fw_err *err)
 {
@@ -139,7 +139,7 @@ static int note_absent(struct command *m, const struct reading *base, const stru
 	return 0;
 }
 
-/* Report rows without a time on both sides, and columns without times: they become no cells. */
+/* Report rows without a time on both sides, and columns without times, which do not become cells. */
 static int note_rows_without_times(struct command *m, int side, const struct reading *r, struct fw_err *err)
 {
 	char text[sizeof((struct msg_note *)0)->text];
@@ -154,10 +154,10 @@ static int note_rows_without_times(struct command *m, int side, const struct rea
 	return bench_send_note(m->bench, -1, role, err, "%s", text);
 }
 
-/* Make base and target comparable; report each difference that prevents it in a note. */
+/* Make base and target comparable; send a note for each difference that prevents it. */
 static int note_incomparable(struct command *m, struct reading *base, struct reading *target, struct fw_err *err)
 {
-	/* as many rows as both outputs may have, each with its message */
+	/* one message for each possible row of both outputs */
 	enum { WARNINGS_MAX_BYTES = 2 * READING_ROWS_MAX * (3 * CASE_KEY_SIZE + 256), WARNINGS_SENT_MAX = 32 };
 	struct buf warnings;
 	int unpaired, result, n = 0;
@@ -174,7 +174,7 @@ static int note_incomparable(struct command *m, struct reading *base, struct rea
 	return result;
 }
 
-/* Run every side once. Returns 1 with the cells, 0 too many, -1. */
+/* Run every side once. Returns 1 with the cells, 0 if there are too many, -1 on error. */
 static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 {
 	struct reading reading[COMMAND_SIDES_MAX] = { 0 };
@@ -211,7 +211,7 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 	return status;
 }
 
-/* Hash the files that a side's build made, before any run in its folder. "" none, or unknown. */
+/* Hash the files that a side's build made, before any run in its folder. "": none, or unknown. */
 static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
 {
 	char name[128];
@@ -225,7 +225,7 @@ static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
 	fd_close(&fd);
 }
 
-/* Equal builds of different sources are measured, because the run may read the sources; the user can declare artifacts. */
+/* Note that equal builds of different sources are measured, because the run may read sources; declared artifacts avoid that. */
 static int note_sources_alone(struct command *m, struct fw_err *err)
 {
 	const struct benchmark *base = &m->side[BASE]->run, *target = &m->side[TARGET]->run;
@@ -243,7 +243,7 @@ static int note_sources_alone(struct command *m, struct fw_err *err)
 		base->name);
 }
 
-/* End cells that all allowed runs would leave undecided: only the user can change the benchmark. */
+/* Close cells that all allowed runs would leave undecided: only a change of the benchmark would help. */
 static int stop_hopeless(struct bench *b, const int *list, int n, struct fw_err *err)
 {
 	for (int i = 0; i < n; i++) {
@@ -262,7 +262,7 @@ static int stop_hopeless(struct bench *b, const int *list, int n, struct fw_err 
 	return 0;
 }
 
-/* Report the number of excluded warm-up calls, and the cell with most of them. */
+/* Report the number of excluded warm-up calls and the cell with the most of them. */
 static int note_excluded_calls(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;
@@ -290,7 +290,7 @@ static int measure_processes(struct command *m, struct fw_err *err)
 	m->settled = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *m->settled);
 	while (result == 0 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
-			break; /* open cells stay undecided and report that */
+			break; /* open cells remain undecided */
 		result = command_process_run(m, list, n, set, err) < 0 || stop_hopeless(b, list, n, err) != 0 ? -1 : 0;
 	}
 	if (result == 0)

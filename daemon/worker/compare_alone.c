@@ -1,4 +1,4 @@
-/* compare_alone.c - two shared objects to a verdict, without a daemon. */
+/* compare_alone.c - comparison of two shared objects without a daemon. */
 #include "worker/internal.h"
 
 enum { EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
@@ -31,7 +31,7 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	return 0;
 }
 
-/* Equal arguments give equal inputs of the procedure. */
+/* Derive the seed from the arguments, so that equal arguments give equal inputs. */
 static uint64_t seed_of(const struct bench *b)
 {
 	uint64_t seed = 0;

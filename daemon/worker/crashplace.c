@@ -35,7 +35,7 @@ void crashplace_take(struct crashplace *p, struct lastwords *words)
 	words->n = kept;
 }
 
-/* Run `addr2line` over the frames in one module; it prints two lines a frame, function and file:line. Returns 0 or -1. */
+/* Run `addr2line` for the frames in one module; it prints two lines per frame, function and file:line. Returns 0 or -1. */
 static int run_addr2line(
 	const struct bench *b, const char *addr2line, int names_fd, const struct crashplace *p, struct buf *printed)
 {
@@ -108,7 +108,7 @@ static void write_names(const struct crashplace *p, char *printed, bool is_exact
 		else
 			name_frame(function, position, is_exact, frame, sizeof frame);
 		int n = snprintf(out + used, CRASHPLACE_SIZE - used, "%s%s", used ? ", called from " : "", frame);
-		if (used + (size_t)n >= CRASHPLACE_SIZE) { /* drop a frame that does not fit whole */
+		if (used + (size_t)n >= CRASHPLACE_SIZE) { /* drop a frame that does not fit completely */
 			out[used] = '\0';
 			break;
 		}
@@ -117,8 +117,8 @@ static void write_names(const struct crashplace *p, char *printed, bool is_exact
 }
 
 /*
- * Return the module with symbols; -1: the cache has none. Any user can open the copy: addr2line runs as another user in the
- * sandbox.
+ * Open the module with symbols; -1: the cache has none. Any user can open the copy, because addr2line runs as another user in
+ * the sandbox.
  */
 static int open_names(const struct bench *b, const struct bench_subject *s)
 {

@@ -1,6 +1,6 @@
 /*
- * difference.c - machine code of a cell's kernels. Kernels of one name are compared as in sassdiff; kernels that only one side
- * launches are paired in order if they have the same name with other template arguments.
+ * difference.c - machine code of a cell's kernels. Kernels with the same name are compared as in sassdiff; kernels that only one
+ * side launches are paired in order if their names differ only in template arguments.
  */
 #include "worker/internal.h"
 
@@ -12,7 +12,7 @@
 #define NOTED_SHARE 0.002
 #define TRIFLE      0.02
 
-/* Find the samples of one kernel; NULL: not sampled. Own: borrowed from `s`. */
+/* Return the samples of one kernel; NULL: not sampled. Own: borrowed from `s`. */
 static const struct msg_stalls *hot_find(const struct buffered_stalls *s, const char *symbol_sha256)
 {
 	for (int i = 0; i < s->n && symbol_sha256[0]; i++)
@@ -21,7 +21,7 @@ static const struct msg_stalls *hot_find(const struct buffered_stalls *s, const 
 	return NULL;
 }
 
-/* Return whether its samples are a relevant share of all. */
+/* Return whether the kernel has a relevant share of all samples. */
 static bool hot_matters(const struct buffered_stalls *s, const struct msg_stalls *kernel)
 {
 	double sum = 0;
@@ -53,7 +53,7 @@ static const char *text_at(const struct sass *sass, const struct sass_function *
 	return "";
 }
 
-/* Fill in the instructions with the most samples; `sass` and `code` give their text, NULL none. */
+/* Fill in the instructions with the most samples; `sass` and `code` give their text, NULL: no text. */
 static void hot_fill(
 	struct evidence_hot *h, const struct msg_stalls *kernel, const struct sass *sass, const struct sass_function *code)
 {
@@ -251,7 +251,7 @@ static int send_same_names(struct difference *d, struct bench *b, const struct b
 	return 0;
 }
 
-/* "void forward<128>(job)" and "void forward<64>(job)" have the same base name. */
+/* Whether both have the same base name: "void forward<128>(job)" and "void forward<64>(job)". */
 static bool has_name_of(const struct launched *a, const struct launched *b)
 {
 	size_t n = strcspn(a->kernel->kernel, "<("), m = strcspn(b->kernel->kernel, "<(");

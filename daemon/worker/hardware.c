@@ -1,4 +1,4 @@
-/* hardware.c - devices as branch code will see them. */
+/* hardware.c - devices as branch code sees them. */
 #include "worker/internal.h"
 
 #include <gnu/libc-version.h>
@@ -46,7 +46,7 @@ static bool is_named(const struct msg_device *d, const char *name)
 	char address[32];
 
 	snprintf(address, sizeof address, "%s:%d", device_kind_name(d->kind), d->index);
-	if (strcmp(name, "auto") == 0) /* simulated times must be requested by name */
+	if (strcmp(name, "auto") == 0) /* the simulated device must be requested by name */
 		return d->kind != DEVICE_SIM;
 	return strcmp(name, device_kind_name(d->kind)) == 0 || strcmp(name, address) == 0 || strcmp(name, d->uuid) == 0;
 }
@@ -60,7 +60,7 @@ static int count_gpus(const struct msg_device *d, int n)
 	return found;
 }
 
-/* List devices inside the sandbox; where the GPU does not work inside and isolation is optional, outside. */
+/* List devices inside the sandbox, or outside if the GPU does not work inside and isolation is optional. */
 static int list(struct sandbox *s, enum sandbox_want want, struct msg_device *out, struct fw_err *err)
 {
 	struct msg_device outside[PROTOCOL_DEVICES_MAX];

@@ -1,4 +1,4 @@
-/* health_check.c - small runner processes without branch code, and the interpretation of their answers. */
+/* health_check.c - small runner processes without branch code, and interpretation of their answers. */
 #include "worker/internal.h"
 
 enum { TRIES = 3, AGAIN_MS = 1000, POLL_MS = 1000, PAUSE_SIM_MS = 20, REPORT_S = 60, QUESTION_S = 60 };
@@ -13,7 +13,7 @@ static int take_state(void *arg, struct msg *m, struct fw_err *err)
 	return 0;
 }
 
-/* Run one process. An end without an answer is an answer too. */
+/* Run one process. If it ends without an answer, `state` describes the end. */
 static int run_probe(struct bench *b, enum run_mode what, int number, int pass, struct msg_state *state, struct fw_err *err)
 {
 	struct runner_task task = { .mode = what,

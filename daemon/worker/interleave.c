@@ -1,4 +1,4 @@
-/* interleave.c - sessions of a run: their cells, their results, and the side at fault when one ends early. */
+/* interleave.c - sessions of a run: their cells, their results, and the side at fault if a session ends early. */
 #include "worker/internal.h"
 
 enum { REDO_MAX = 3, EMPTY_RUNS_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* runs */ };
@@ -124,8 +124,8 @@ static double alone_ms(const struct command *m, int n_sides, int cell)
 }
 
 /*
- * The manifest's number of pairs; without one, the number that narrows a cell's interval at the least cost. `call_ms`: all
- * calls of one pair.
+ * Return the manifest's number of pairs, or without one, the number that narrows a cell's interval at the lowest cost.
+ * `call_ms`: all calls of one pair.
  */
 static int pairs_of(const struct interleave_run *l, int cell, double call_ms, int most)
 {
@@ -159,7 +159,7 @@ static void request_cell(const struct interleave_run *l, struct interleave_sessi
 	}
 }
 
-/* Session time besides pairs and sustained runs: process starts, first calls, final checks. */
+/* Return the session time except pairs and sustained runs: process starts, first calls, final checks. */
 static double others_s(const struct interleave_session *s)
 {
 	double rest_s = s->all_s;
@@ -211,8 +211,8 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 }
 
 /*
- * The session ended because of the reference commit, or because memory was short with it: its remaining cells follow without the
- * reference commit.
+ * Handle a session that ended because of the reference commit, or because the device lacked memory for it: the remaining cells
+ * follow without the reference commit.
  */
 static int take_failure_of_reference(struct interleave_run *l, const struct interleave_session *s, struct fw_err *err)
 {
@@ -228,7 +228,7 @@ static int take_failure_of_reference(struct interleave_run *l, const struct inte
 	return 1;
 }
 
-/* A side ended the session. Returns 1 if other cells continue, 0 if nothing can be interleaved, -1. */
+/* Handle a session that a side ended. Returns 1 if other cells continue, 0 if nothing can be interleaved, -1 on error. */
 static int take_failure(struct interleave_run *l, struct interleave_session *s, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
@@ -264,7 +264,7 @@ static void forget_closed(struct interleave_run *l)
 		l->todo[i] = l->todo[i] && b->cell[i].open;
 }
 
-/* Run a session between two readings of the device, and repeat it while they discard it. */
+/* Run a session between two readings of the device; repeat it while the readings invalidate it. */
 static int run_guarded(struct interleave_run *l, struct interleave_session *s, struct msg_device_check *device_check, int *redo,
 	struct fw_err *err)
 {
@@ -291,7 +291,7 @@ static int run_guarded(struct interleave_run *l, struct interleave_session *s, s
 	}
 }
 
-/* Run one session over `n` cells of the chain. Returns 1 to continue, 0 when the run is over, -1. */
+/* Run one session over `n` cells of the chain. Returns 1 to continue, 0 if the run is over, -1 on error. */
 static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_err *err)
 {
 	struct command *m = l->all->command;
@@ -367,7 +367,7 @@ static int process_run(struct interleave_run *l, struct fw_err *err)
 	return result;
 }
 
-/* Whether more turns can decide if a gain exists by the worker's clock, or if a side computes in the turns of the other. */
+/* Whether more turns can show that a gain exists by the worker's clock, or that a side computes in the other's turns. */
 static bool wants_interleave(const struct bench *b, int cell, const struct interleave_known *k)
 {
 	const struct interleave_evidence *base = &k->evidence[COMMAND_BASE], *target = &k->evidence[COMMAND_TARGET];
@@ -380,7 +380,7 @@ static bool wants_interleave(const struct bench *b, int cell, const struct inter
 		       interleave_gain(base, target, k->calls, why) == INTERLEAVE_GAIN_UNHEARD);
 }
 
-/* List cells that have a verdict but are not yet trusted. Returns their number. */
+/* List cells with a verdict that is not yet trusted. Returns their number. */
 static int next_doubtful(struct interleave_run *l)
 {
 	const struct all_interleave *a = l->all;
@@ -394,7 +394,7 @@ static int next_doubtful(struct interleave_run *l)
 	return l->n;
 }
 
-/* Plan the next run: pairs, then sustained runs, then runs for width only. Returns the number of cells. */
+/* Plan the next run: for pairs, then for sustained runs, then only for width. Returns the number of cells. */
 static int plan_next(struct interleave_run *l)
 {
 	l->n = measure_plan(l->all->command->bench, l->list, &l->set, &l->only_sustained_runs);
@@ -411,7 +411,7 @@ static int run_all(struct interleave_run *l, struct fw_err *err)
 		int before = 0, after = 0;
 
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
-			break; /* open cells stay undecided and report that */
+			break; /* open cells remain undecided */
 		for (int i = 0; i < b->n_cells; i++)
 			before += b->cell[i].open;
 		status = process_run(l, err);
@@ -456,7 +456,7 @@ int interleave_measure(struct command *m, struct fw_err *err)
 		.sustained_run = mem_alloc_zero(room, sizeof *l.sustained_run) };
 	int status = 0;
 
-	/* pairs of calls vary far less than whole processes, and a run of them costs little */
+	/* pairs of calls are far less noisy than whole processes, and their runs are cheap */
 	m->bench->rule.half_width_dense_pct = fmin(m->bench->rule.half_width_dense_pct, HALF_WIDTH_PCT);
 	if (!m->list[COMMAND_REFERENCE].speaks)
 		status = command_drop_reference(

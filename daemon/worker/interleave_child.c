@@ -6,8 +6,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* Record a failure; the first one counts. */
-/* Record a failure; the first one counts. */
+/* Record a failure, unless there is one already. */
 static void blame(struct interleave_child *c, const char *failure, const char *what)
 {
 	if (!c->problem.failure[0])
@@ -71,7 +70,7 @@ void interleave_child_poll(const struct interleave_child *c, struct pollfd *fd)
 static void answer(struct interleave_child *c, struct buf *text)
 {
 	c->since_ns = clock_mono_ns();
-	/* the program waits, so the buffer has space; if it is gone, its end is seen next */
+	/* the program waits, so the buffer has space; if the program has exited, the next poll reports it */
 	if (c->lines_fd >= 0 && send(c->lines_fd, text->data, text->len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EAGAIN)
 		blame(c, "protocol", "does not read the answer that it requested");
 	buf_fini(text);
@@ -123,7 +122,7 @@ static void take_lines(struct interleave_child *c)
 		blame(c, "protocol", err.text);
 }
 
-/* Read the data in its pipes after its end, and no more. */
+/* After the program's end, read only the data that is already in its pipes. */
 static void drain(struct interleave_child *c)
 {
 	for (int i = 0; i < 64 && c->words_fd >= 0; i++)
@@ -200,7 +199,7 @@ void interleave_child_count(struct interleave_child *c)
 	c->n_pids = c->runs ? procs_below(c->proc.pid, c->pid, INTERLEAVE_CHILD_PIDS) : 0;
 }
 
-/* List the threads of a process. Returns their number; calls `each` for every one unless it is NULL. */
+/* Count the threads of a process; call `each` for every thread unless it is NULL. */
 static int threads_of(pid_t pid, void (*each)(pid_t thread, void *arg), void *arg)
 {
 	char path[64];

@@ -1,10 +1,10 @@
 /* interleave_list.c - listing of a program's cells. */
 #include "worker/internal.h"
 
-enum { CALLS = 4 /* of a cell, the first one cold */, UNTIMED_MAX = 60 /* calls without a time, which are repeated */ };
+enum { CALLS = 4 /* of a cell; the first one is cold */, UNTIMED_MAX = 60 /* calls without a time, which are repeated */ };
 
 #define SPENT_MS_MAX                                                                                                             \
-	2000 /* no further call after this time; compilation or tuning in the first call does not predict the others */
+	2000 /* no further call after this time, not counting the first call, which may include compilation or tuning */
 
 void interleave_list_begin(struct interleave_list *l, const int *fd)
 {
@@ -31,13 +31,13 @@ static int send(struct interleave_list *l, struct buf *text, struct fw_err *err)
 {
 	ssize_t n = write(*l->fd, text->data, text->len);
 
-	/* it waits for this answer, so the buffer has space; its exit shows if it is gone */
+	/* the program waits for this answer, so the buffer has space; if it has exited, the exit is reported later */
 	if (n >= 0 && n != (ssize_t)text->len)
 		return err_set(err, ERR_PROTOCOL, "does not read the answer that it requested");
 	return 0;
 }
 
-/* Start a cell; one that the program reached before is listed already. */
+/* Start a cell; a cell that the program reached before is listed already. */
 static int begin_cell(struct interleave_list *l, bool *is_new, struct fw_err *err)
 {
 	*is_new = l->n == 0 || strcmp(l->cell[l->n - 1].key, l->side.key) != 0;
@@ -125,7 +125,7 @@ static int take(struct interleave_list *l, const struct interleave_line *line, s
 	case INTERLEAVE_TURN:
 		return answer(l, err);
 	case INTERLEAVE_DONE:
-		if (line->ms <= 0) { /* interrupted so that it has no time: repeat it */
+		if (line->ms <= 0) { /* an interrupted call without a time: repeat it */
 			if (++l->untimed > UNTIMED_MAX && cell->ms <= 0 && !cell->failure[0]) {
 				snprintf(cell->failure, sizeof cell->failure, "reported");
 				snprintf(cell->detail, sizeof cell->detail,

@@ -2,7 +2,7 @@
 #include "worker/internal.h"
 
 /*
- * Reject a side. A reference commit is left out of the cell; one that computes in the turns of others is left out of all cells.
+ * Reject a side. A reference commit is excluded from this cell, or from all cells if it computes in the turns of others.
  */
 static enum interleave_belief refuse(
 	struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
@@ -15,8 +15,8 @@ static enum interleave_belief refuse(
 }
 
 /*
- * A side showed impossible times in this session. The machine may cause that once; a side that does so in both halves of the
- * runs is rejected.
+ * Handle impossible times of a side in this session. The machine may cause them once; a side with such times in both halves of
+ * the runs is rejected.
  */
 static enum interleave_belief doubt(
 	struct command *m, int side, int cell, const char *failure, const char *why, bool is_sure, struct fw_err *err)
@@ -30,7 +30,7 @@ static enum interleave_belief doubt(
 		       : INTERLEAVE_DOUBTED;
 }
 
-/* Test one side for impossible times. INTERLEAVE_BELIEVED: none. */
+/* Check one side for impossible times. INTERLEAVE_BELIEVED: none. */
 static enum interleave_belief check_side(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	int side, const struct interleave_evidence *evidence, char *why, struct fw_err *err)
 {
@@ -214,8 +214,8 @@ static int send_output_note(struct command *m, int cell, const struct interleave
 }
 
 /*
- * Late compilation or tuning happens in the very first call, which no pair contains. It varies: only changes to half or double
- * are reported.
+ * Report a change of the first call, which includes compilation or tuning and is in no pair. It is noisy, so only changes by a
+ * factor of two are reported.
  */
 static int send_first_call_note(struct command *m, int cell, const struct interleave_reported *base,
 	const struct interleave_reported *target, struct fw_err *err)

@@ -3,17 +3,17 @@
 
 enum {
 	WAIT_MS = 100,
-	BOUNDS = 3 /* turns without a warm-up call, which show bounds of a call's time */,
-	SINGLES = 8 /* turns of single calls, where programs choose the number of repetitions */,
+	BOUNDS = 3 /* turns without a warm-up call, which bound the time of a call */,
+	SINGLES = 8 /* turns of single calls, if programs choose the number of repetitions */,
 	SUSTAINED_CALLS_MIN = 2
 };
 
 #define CALL_LIMIT_S        30.0
 #define CALL_LIMIT_TIMES    100
-#define SUSTAINED_TURN_S    0.1 /* of its turns: the full time of a call shows in the first */
+#define SUSTAINED_TURN_S    0.1 /* of its turns; the first one shows the full time of a call */
 #define SUSTAINED_CALLS_MAX 4096
-#define CUT_TIMES           2 /* at most as many pairs are repeated after an interrupt, */
-#define UNTIMED_TIMES       4 /* and as many without a time: those never count */
+#define CUT_TIMES           2 /* limit of repeated pairs after an interrupt, as a multiple of the pairs */
+#define UNTIMED_TIMES       4 /* the same for pairs without a time, which never count */
 
 int interleave_session_side(const struct interleave_session *s, int pair, int k)
 {
@@ -80,7 +80,7 @@ static int on_line(void *arg, struct interleave_child *c, const struct interleav
 	return 0;
 }
 
-/* Time limit of a program's current step, and the name of the step. */
+/* Return the time limit of a program's current step; `what` receives the step's name. */
 static double limit_of(const struct interleave_session *s, const struct interleave_child *c, const char **what)
 {
 	double limit_s = c->subject->run.timeout_s;
@@ -105,7 +105,7 @@ static void watch_clocks(struct interleave_session *s)
 	}
 }
 
-/* The first failure ends the session; it belongs to the cell of the failed side's turn. */
+/* Whether the session has failed. The first failure ends it and belongs to the cell of the failed side's turn. */
 static bool in_failure(struct interleave_session *s)
 {
 	for (int k = 0; k < s->n_sides && s->failure_side < 0; k++) {
@@ -121,7 +121,7 @@ static bool in_failure(struct interleave_session *s)
 	return s->failure_side >= 0;
 }
 
-/* Wait for the next event. Returns 1; 0 when the session is over; -1. */
+/* Wait for the next event. Returns 1; 0 if the session is over; -1 on error. */
 static int attend(struct interleave_session *s, struct fw_err *err)
 {
 	struct pollfd fd[1 + INTERLEAVE_SIDES_MAX * INTERLEAVE_CHILD_FDS];
@@ -175,10 +175,10 @@ static void note_rest(struct interleave_session *s, int side, const struct resti
 
 struct order_of_turn {
 	int warm, calls;
-	bool is_single; /* a program that repeats calls must not do so */
+	bool is_single; /* a program that chooses repetitions must make each call once */
 };
 
-/* Give a turn and wait for its end. Returns 1 with times, *turn_ms until its last call was done; 0 without; -1. */
+/* Give a turn and wait for its end. Returns 1 with times, and *turn_ms until the end of its last call; 0 without; -1 on error. */
 static int give_turn(struct interleave_session *s, int side, const struct order_of_turn *o, double *turn_ms, struct fw_err *err)
 {
 	struct interleave_child *c = &s->child[side];
@@ -223,8 +223,8 @@ enum pair_result {
 };
 
 /*
- * Whether another process took the processor from this program in its turn, by the system's count of the time its threads
- * waited for one; otherwise an interrupt is only the program's claim.
+ * Whether another process took the processor from this program in its turn, by the system's counter of the time that its threads
+ * waited for a core. An interrupt that the counter does not confirm is only a claim of the program.
  */
 static bool was_cut(struct interleave_session *s, int side, double turn_ms)
 {
@@ -240,7 +240,7 @@ static struct interleave_one turn_of(struct interleave_session *s, int side, dou
 		.cut = was_cut(s, side, turn_ms) };
 }
 
-/* Take the next pair. It repeats an interrupted pair with the same order, so that each position has the order of its record. */
+/* Measure the next pair. An interrupted pair is repeated in the same order, which the record assigns to its position. */
 static enum pair_result take_pair(struct interleave_session *s, struct fw_err *err)
 {
 	struct interleave_cell *at = s->at;
@@ -273,7 +273,7 @@ static enum pair_result take_pair(struct interleave_session *s, struct fw_err *e
 	return pair;
 }
 
-/* Give turns whose times do not count: one of each side to start, and those without warm-up calls that bound a call's time. */
+/* Give turns whose times do not count: one to each side at the start, then those without warm-up that bound a call's time. */
 static int give_uncounted(struct interleave_session *s, int rounds, int warm, struct fw_err *err)
 {
 	int result = 1;
@@ -291,7 +291,7 @@ static int give_uncounted(struct interleave_session *s, int rounds, int warm, st
 	return result;
 }
 
-/* A side chooses how often it repeats a call, so its turns do not show the length of one call. */
+/* Whether a side chooses how often it repeats a call: then its turns do not show the length of one call. */
 static bool hides_calls(const struct interleave_cell *at)
 {
 	const struct interleave_seen *base = &at->seen[COMMAND_BASE], *target = &at->seen[COMMAND_TARGET];
@@ -299,7 +299,7 @@ static bool hides_calls(const struct interleave_cell *at)
 	return base->chooses && (base->repeats || target->repeats);
 }
 
-/* Give turns of single calls. Returns 1, 0, -1 as give_turn. */
+/* Give turns of single calls. Returns as give_turn. */
 static int give_singles(struct interleave_session *s, struct fw_err *err)
 {
 	const struct order_of_turn single = { .warm = s->at->warm, .calls = 1, .is_single = true };
@@ -320,12 +320,12 @@ static int give_singles(struct interleave_session *s, struct fw_err *err)
 	return result;
 }
 
-/* Take one sustained run, in turns of some calls each, until `until_ns`. Returns 1, 0, -1 as give_turn. */
+/* Make one sustained run, in turns of some calls each, until `until_ns`. Returns as give_turn. */
 static int take_sustained(
 	struct interleave_session *s, int side, int64_t until_ns, struct sustained_calls *out, struct fw_err *err)
 {
 	int64_t settled_ns = until_ns - (int64_t)((SUSTAINED_S - SUSTAINED_SETTLES_S) * 1e9);
-	int64_t last_ns = until_ns + (int64_t)(SUSTAINED_S * 1e9); /* a sustained run without a time by then is dropped */
+	int64_t last_ns = until_ns + (int64_t)(SUSTAINED_S * 1e9); /* a sustained run without any time by then is dropped */
 	int calls = SUSTAINED_CALLS_MIN, result;
 
 	struct interleave_sustained sustained_run = { .stride = 1, .calls = out };
@@ -345,7 +345,7 @@ static int take_sustained(
 	return out->kept > 0;
 }
 
-/* Run base and target without a rest, to measure them at stabilised clocks. */
+/* Run base and target without pauses, to measure them at stabilised clocks. */
 static int take_sustained_runs(struct interleave_session *s, struct fw_err *err)
 {
 	struct interleave_cell *at = s->at;
@@ -377,8 +377,8 @@ static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
 }
 
 /*
- * Place single-threaded programs on one common core, another in each run: on separate cores a third process on one of them
- * would slow down one side only. Programs with several threads get all cores.
+ * Pin single-threaded programs to one common core, a different one in each run: on separate cores, a third process could slow
+ * down one side only. Programs with several threads may use all cores.
  */
 static void position_programs(struct interleave_session *s)
 {
@@ -434,7 +434,7 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 	return status < 0 ? -1 : 0;
 }
 
-/* Send every program to cell `i`. Returns 1 when all are there, 0 when the session is over, -1; 2 when one skipped it. */
+/* Bring every program to cell `i`. Returns 1 if all reached it, 2 if one skipped it, 0 if the session is over, -1 on error. */
 static int gather(struct interleave_session *s, int i, struct fw_err *err)
 {
 	int result = 1;
@@ -446,7 +446,7 @@ static int gather(struct interleave_session *s, int i, struct fw_err *err)
 			struct interleave_child *c = &s->child[k];
 			int at = c->side.state == INTERLEAVE_RESTING ? index_of(s, c->side.key) : -1;
 
-			/* its exit shows whether it reached its end */
+			/* its exit status shows whether it ended well */
 			if ((c->side.state == INTERLEAVE_GONE && !c->runs) || at > i)
 				return 2;
 			here += at == i;

@@ -1,4 +1,4 @@
-/* kernels.c - list of kernels. A line begins with architecture, hash and symbol, so that programs that cut lines keep them. */
+/* kernels.c - list of kernels. Lines begin with architecture, hash and symbol, so that truncated lines still contain them. */
 #include "worker/internal.h"
 
 static int add_line(void *arg, int sm, const struct cubin_function *f, struct fw_err *err)

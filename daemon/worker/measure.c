@@ -3,7 +3,7 @@
 
 enum { EMPTY_RUNS_MAX = 3, ROUNDS_MAX = 3 };
 
-/* The set that slow calls, or the target width, still require of a cell whose pairs are decided; 0 none. */
+/* Return the set that slow calls or the target width still require for a cell with decided pairs; 0: none. */
 static int set_for_width(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
@@ -21,7 +21,7 @@ int measure_next(const struct bench *b, int *list, int *set)
 {
 	int want, n, i;
 
-	/* set 1 first, then confirmations */
+	/* first set 1, then confirmations */
 	for (want = 1; want <= 2; want++) {
 		for (n = 0, i = 0; i < b->n_cells; i++) {
 			const struct bench_cell *c = &b->cell[i];
@@ -84,7 +84,7 @@ static int run_all(struct bench *b, struct plan *p, struct fw_err *err)
 
 	while (status >= 0 && !b->lost && empty < EMPTY_RUNS_MAX && plan_next(b, p) > 0) {
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
-			break; /* open cells stay undecided and report that */
+			break; /* open cells remain undecided */
 		status = measure_process_run(b, o, why, sizeof why, err);
 		empty = status == 0 ? empty + 1 : 0;
 		for (i = 0; i < o->n && empty == EMPTY_RUNS_MAX && !o->only_sustained_runs && status >= 0; i++)
@@ -93,7 +93,7 @@ static int run_all(struct bench *b, struct plan *p, struct fw_err *err)
 	return status < 0 ? -1 : 0;
 }
 
-/* Run the checks of doubted results. Returns 1 if they may have reopened a cell. */
+/* Verify doubtful results. Returns 1 if that may have reopened a cell. */
 static int verify_results(struct bench *b, struct fw_err *err)
 {
 	int before = b->runs;

@@ -1,4 +1,4 @@
-/* modulecode.c - sorted functions of a module. Pieces are disassembled on demand: most code of two builds is equal. */
+/* modulecode.c - sorted functions of a module. Pieces are disassembled on demand, because most code of two builds is equal. */
 #include "worker/internal.h"
 
 #include <signal.h>
@@ -6,8 +6,8 @@
 
 /*
  * ---- nvdisasm ----
- * The disassembler's process. It reads input by name only, so the code is in a memory file with a name in /proc.
- * Output goes into another memory file with a size limit of the system, so that endless output ends before the deadline.
+ * Process of the disassembler. It reads only named files, so the code is in a memory file, named by its path in /proc. The output
+ * goes to another memory file with a size limit, so that endless output ends before the deadline.
  */
 
 enum { DEADLINE_MS = 120000, ERRORS_MAX = 4096, CODE_FD = 3 };
@@ -142,7 +142,7 @@ int modulecode_order(const struct modulecode_function *a, const struct modulecod
 	return order ? order : strcmp(a->steady, b->steady);
 }
 
-/* Sorts functions of one name by their code, so that equal ones meet. */
+/* Functions with the same name are sorted by their code, so that equal ones are paired. */
 static int by_name(const void *a, const void *b)
 {
 	const struct modulecode_function *x = a, *y = b;

@@ -57,7 +57,7 @@ static void forget_values(struct buffered_process *p)
 	}
 }
 
-/* Extract its error message. */
+/* Extract the error message of ncu. */
 static void write_error(const char *text, char *why, size_t size)
 {
 	const char *line = strstr(text, "==ERROR==");
@@ -149,7 +149,7 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 	return result != 0 ? -1 : !how.timed_out;
 }
 
-/* Returns 1 counted, 0 not, with `why`; -1 error. */
+/* Count one side with ncu. Returns 1; 0 if not counted, with the reason in `why`; -1 on error. */
 static int count(struct buffered *k, struct buffered_cell *c, const struct tool *tool, int side, struct buffered_process *p,
 	char *why, size_t size, struct fw_err *err)
 {
@@ -162,7 +162,7 @@ static int count(struct buffered *k, struct buffered_cell *c, const struct tool 
 	return result;
 }
 
-/* Count all four processes, or use none of them. */
+/* Count all four processes; if one fails, discard all. */
 static int count_cell(struct buffered *k, struct buffered_cell *c, const struct tool *tool, struct fw_err *err)
 {
 	static const struct {

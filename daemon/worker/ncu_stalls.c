@@ -1,6 +1,6 @@
 /*
- * ncu_stalls.c - stall samples by ncu. Instructions of one launch follow each other; repeated launches of a kernel are added
- * up.
+ * ncu_stalls.c - stall samples by ncu. The instructions of a launch are consecutive; the samples of repeated launches of a kernel
+ * are added up.
  */
 #include "worker/internal.h"
 
@@ -70,7 +70,7 @@ bool ncu_stalls_take(
 	return good;
 }
 
-/* Returns 1 sampled, 0 not, with a reason; -1 error. */
+/* Returns 1 if sampled, 0 if not, with a reason; -1 on error. */
 static int sample(struct buffered *k, struct buffered_cell *c, int side, struct fw_err *err)
 {
 	static const char *const options[] = { "--page", "source", "--section", "SourceCounters", NULL };

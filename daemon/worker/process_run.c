@@ -1,7 +1,7 @@
-/* process_run.c - records of a run, and the side to blame when it ends early. */
+/* process_run.c - records of a run, and the side at fault if it ends early. */
 #include "worker/internal.h"
 
-/* Early ends next to a target after which the target is at fault. */
+/* Number of early ends of runs with a target from which the target is at fault. */
 enum { ENDS_THAT_ACCUSE = 2 };
 
 struct run_state {
@@ -54,7 +54,7 @@ static int take_timings(struct run_state *l, const struct msg_cell *m, struct fw
 	return decides ? run_void(b, m->cell, why, err) : 0;
 }
 
-/* A module leaks its state at every plan: report it once. Numbers may differ. */
+/* Whether no note with the same text, except numbers, was sent: a module may leak state in every plan. */
 static bool is_new_note(struct bench *b, const struct msg_note *note)
 {
 	char gist[sizeof b->noted[0]];
@@ -70,8 +70,8 @@ static bool is_new_note(struct bench *b, const struct msg_note *note)
 }
 
 /*
- * Kernels of both sides were in flight; or the base, which passed its check, fails next to the target, which shares its memory
- * and may be the cause.
+ * Either kernels of both sides were in flight, or the base, which passed its check, fails in a process with the target, which
+ * shares its memory and may be the cause.
  */
 bool run_suspects(const struct msg_fault *f)
 {
@@ -128,7 +128,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	return bench_send(b, m, err);
 }
 
-/* Check each side alone once. Returns 1 if one failed, which is reported; 0 if both pass; -1. */
+/* Check each side alone once. Returns 1 if one failed, which is reported; 0 if both passed; -1 on error. */
 static int check_alone(struct bench *b, int cell, struct fw_err *err)
 {
 	char failure[16], detail[512];
@@ -144,7 +144,7 @@ static int check_alone(struct bench *b, int cell, struct fw_err *err)
 	return 0;
 }
 
-/* Find the side behind a failure in a process of both sides by one check of each alone. */
+/* Find the side that caused a failure in a process of both sides, by one check of each side alone. */
 static int blame(struct bench *b, int cell, enum role role, const char *what, const char *how, bool was_lost, struct fw_err *err)
 {
 	int status = check_alone(b, cell, err);
@@ -152,11 +152,11 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 	if (status != 0)
 		return status < 0 ? -1 : 0;
 	if (was_lost && ++b->cell[cell].discarded < DEVICE_CHECK_DISCARDED_MAX)
-		return 0; /* neither side made the device fail, and it works again: the next run decides */
+		return 0; /* neither side alone makes the device fail, and it works again: the next run decides */
 	return bench_fault(b, cell, role, what, err, "%.400s; alone both sides pass their check", how);
 }
 
-/* One early end is only logged. */
+/* Send a note for the first early end. */
 static int note_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
 {
 	return bench_send_note(b, cell, ROLE_DEVICE, err, "%s ended early and is repeated: %.300s",
@@ -206,7 +206,7 @@ static int handle_end(struct run_state *l, struct runner_end *end, const int *li
 		return 0; /* the device failed during the run; the next run takes the other cells */
 	runner_end_early(end);
 	if (end->role == ROLE_WORKER && !end->killed)
-		return 0; /* no side was named: counts as an empty run */
+		return 0; /* the failure names no side: counts as a run without results */
 	if (end->cell >= 0 && end->cell != missing)
 		return 0;
 	if (end->role == ROLE_BASE || (end->killed && end->role != ROLE_TARGET))
@@ -241,8 +241,8 @@ static int start_runner(struct run_state *state, struct runner_task *task, struc
 }
 
 /*
- * A phase has an interval from its second run on, and an alert names no phase without one. A sentinel's change has no second
- * set, so if the first run shows one, the second also times phases.
+ * A phase has an interval only from its second run on, and alerts name only phases with an interval. A sentinel's change has no
+ * second set, so if the first run shows a change, the second run also times phases.
  */
 static bool wants_phases(const struct bench *b, const struct run_order *o)
 {

@@ -1,4 +1,4 @@
-/* profile.c - order of a profile. Times come last and from a separate process without counters. */
+/* profile.c - order of a profile's steps. Times come last, from a separate process without counters. */
 #include "worker/internal.h"
 
 static int send_kernels(struct bench *b, struct buffered_cell *c, struct fw_err *err)
@@ -64,14 +64,14 @@ static int collect(struct buffered *k, enum evidence_path best, struct fw_err *e
 		return -1;
 	if (collect_kernels(k, 0, err) != 0 || (best <= EVIDENCE_NCU && ncu_counters(k, err) != 0))
 		return -1;
-	/* shows how far equal processes differ, in time at least */
+	/* shows the difference between equal processes, at least in times */
 	return k->bench->device.kind == DEVICE_CUDA ? collect_kernels(k, 1, err) : 0;
 }
 
-/* Pushes wait meanwhile. Counters and kernel times are always collected, and a step that has begun ends. */
+/* Jobs for pushes wait meanwhile. Counters and kernel times are always collected, and a started step is completed. */
 #define DEVICE_S 45.0
 
-/* Steps that refine the answer. They are left out once the device was held for DEVICE_S. */
+/* Run optional steps, until the device was held for DEVICE_S. */
 static int refine(struct buffered *k, struct fw_err *err)
 {
 	static const struct {

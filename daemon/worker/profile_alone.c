@@ -1,18 +1,18 @@
-/* profile_alone.c - a profile without a daemon: a few cells at a time, as in a job, each printed when complete. */
+/* profile_alone.c - a profile without a daemon: a few cells at a time, as in a job; each cell is printed when complete. */
 #include "worker/internal.h"
 
 /*
  * ---- profile_report ----
- * Text of a profile. Shows means of the two processes of a side; marks a difference larger than that between
- * equal processes.
+ * Text of a profile. It shows means of the two processes of a side, and marks a difference that exceeds the one between equal
+ * processes.
  */
 
 enum { WIDTH = 44, HUNK_LINES = 40, HOT_LINES = 5, TRIED_SHOWN = 8 };
 
-/* Required ratio of the difference between sides to that within a side. */
+/* Minimum ratio of the difference between sides to the difference within a side. */
 #define SEPARATE 3.0
 
-/* Store a copy. */
+/* Store a copy of the record. */
 static void profile_report_take(struct profile_report *r, const struct msg *m)
 {
 	if (m->t == MSG_KERNEL) {
@@ -221,7 +221,7 @@ static void print_tried(const char *side, const struct tried *t, const char *cho
 	buf_puts(out, t->n > TRIED_SHOWN ? ", ...\n" : "\n");
 }
 
-/* Print, once its `profile` record has arrived. */
+/* Print the cell. Call it after the cell's `profile` record arrived. */
 static void profile_report_print(const struct profile_report *r, const char *cell, struct buf *out)
 {
 	const struct msg_profile *end = &r->end;

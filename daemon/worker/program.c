@@ -3,7 +3,7 @@
 
 static const int64_t file_max_bytes = 2ll << 30;
 
-/* Idle threads must not appear as work that continues in the other side's turn. */
+/* Prevent idle threads from spinning, which would look like work in the other side's turn. */
 static const char *const interleave_env[] = { INTERLEAVE_VARIABLE "=3", "OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", NULL };
 _Static_assert(PROGRAM_INTERLEAVE_FD == 3, "interleave_env names it");
 
@@ -18,7 +18,7 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 	build_side(c, s, side);
 	snprintf(p->job, sizeof p->job, "%s/%s", c->cache->dir, side);
 	snprintf(p->cwd, sizeof p->cwd, "%s/%s", p->job, s->build.dir);
-	if (c->sandbox->kit[0]) { /* so that `python3 -m flopwatch` finds it */
+	if (c->sandbox->kit[0]) { /* for `python3 -m flopwatch` */
 		snprintf(p->path, sizeof p->path, "PYTHONPATH=%s", c->sandbox->kit);
 		more[n++] = p->path;
 	}

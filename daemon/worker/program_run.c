@@ -1,4 +1,4 @@
-/* process_run.c - order of processes, device readings around rounds, and the records of a run. */
+/* program_run.c - order of processes, device readings around rounds, and records of a run. */
 #include "worker/internal.h"
 
 /* ---- control: The control run and its outcome. ---- */
@@ -67,7 +67,7 @@ int control_run(struct bench *b, int cell, char failure[16], char detail[512], s
 
 static const double share = 0.9;
 
-/* Peaks are given for dense bf16. Return the factor for the multiplications of this cell. */
+/* Return the factor of the cell's peak over the device's peak, which is given for dense bf16. */
 static double times_bf16(const struct cell *c)
 {
 	const struct family *f = case_family(c);
@@ -164,7 +164,7 @@ int command_timed(struct command *m, int side, int cell, const struct reading *r
 		why ? why : "");
 }
 
-/* The k-th side: the second round runs the first one backwards, so that a drift cancels. */
+/* Return the k-th side of a round: the second round has the reverse order, so that a drift cancels. */
 static int side_at(const struct taken *l, int n, int round, int k)
 {
 	return (l->first + (round & 1 ? n - 1 - k : k)) % n;
@@ -178,7 +178,7 @@ static void drop_readings(struct taken *l, int round)
 	l->n_ran[round] = 0;
 }
 
-/* Run every side once. Returns 1, 0 if base or target failed, -1. */
+/* Run every side once. Returns 1; 0 if base or target failed; -1 on error. */
 static int run_sides(struct taken *l, int round, struct fw_err *err)
 {
 	struct command *m = l->command;
@@ -203,7 +203,7 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 	return 1;
 }
 
-/* Run a round between two readings, and repeat it while they discard it. */
+/* Run a round between two readings; repeat it while the readings invalidate it. */
 static int run_round(struct taken *l, int round, struct fw_err *err)
 {
 	struct bench *b = l->command->bench;
@@ -233,8 +233,8 @@ static int run_round(struct taken *l, int round, struct fw_err *err)
 }
 
 /*
- * Whether the reference commit's row matches the base's: several results of one name must have the same number, or they cannot
- * be assigned.
+ * Whether the reference commit's row matches the base's: several results with one name can be assigned only if both sides have
+ * the same number of them.
  */
 static bool has_time_like(const struct reading *reference, const struct reading *base, const char *key)
 {
@@ -243,7 +243,7 @@ static bool has_time_like(const struct reading *reference, const struct reading 
 	return row && row->n > 0 && (!like || row->twins == like->twins);
 }
 
-/* The reference commit's row may be missing, or it failed earlier: then this cell has base and target only. */
+/* Return the number of sides of a cell: only base and target if the reference commit's row is missing, or it failed earlier. */
 static int sides_with(const struct taken *l, const char *key)
 {
 	bool all = l->command->n_sides == COMMAND_SIDES_MAX;
@@ -263,7 +263,7 @@ static void fill_clocks(const struct taken *l, int side, struct msg_cell *c)
 		c->mhz[side][round] = (float)l->mhz[round][side];
 }
 
-/* Time of a cell in one process: the median of its calls without the warm-up ones. */
+/* Return the time of a cell in one process: the median of its calls after the warm-up. */
 static float time_of(struct command *m, int cell, const struct reading_row *row)
 {
 	int cut = 0;
@@ -277,8 +277,8 @@ static float time_of(struct command *m, int cell, const struct reading_row *row)
 }
 
 /*
- * Choose one statistic for all processes of the run, even if some report a better one. Returns NULL, or why they cannot be
- * compared.
+ * Choose one statistic for all processes of the run, even if some report a better one. Returns NULL, or the reason why they
+ * cannot be compared.
  */
 static const char *choose_statistic(struct taken *l, const char *key, int n_sides)
 {
@@ -303,7 +303,7 @@ static const char *choose_statistic(struct taken *l, const char *key, int n_side
 		       : "the processes of a run report no common statistic of this row: a mean here, a median there";
 }
 
-/* Fill in the times of one cell. Returns 1, 0 if a side did not write its row, -1. */
+/* Fill in the times of one cell. Returns 1; 0 if a side did not write its row; -1 on error. */
 static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_err *err)
 {
 	struct command *m = l->command;

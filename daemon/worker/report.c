@@ -53,7 +53,7 @@ enum verdict report_verdict(const struct bench *b)
 	return v;
 }
 
-/* Why a cell without a failure has no verdict of its runs; "" if it has one. */
+/* Return the reason why a cell without a failure has no verdict from its runs; "" if it has one. */
 static const char *reason_of(const struct figures *f)
 {
 	if (f->decision.reason[0])
@@ -128,7 +128,7 @@ static void table(const struct bench *b, const char *group, int width, struct bu
 		buf_putc(out, '\n');
 }
 
-/* Slow calls: their cost if too high, else their results. */
+/* Warn of slow calls: of their cost if it is too high, else of their results. */
 static void warn_of_tail(const struct bench *b, int cell, const struct figures *f, struct buf *out)
 {
 	const struct mean *mean = &f->decision.mean.all;
@@ -288,7 +288,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 
 	figures_of(b, cell, &f);
 	const struct mean *mean = f.decision.mean.is_known ? &f.decision.mean.all : NULL;
-	blamed = t && f.verdict != VERDICT_UNDECIDED; /* an unsure result is no side's fault */
+	blamed = t && f.verdict != VERDICT_UNDECIDED; /* no side is at fault for an unsure result */
 	flag_words(f.decision.flags, words);
 	jsonw_format(j, "{ cell=%s verdict=%s borderline=%i flags=%s", b->cells[cell].key, verdict_name(f.verdict),
 		*border(&f) != '\0', words);

@@ -37,7 +37,7 @@ static void mask_of(
 		.flops_issued = known(w->flops_issued) };
 }
 
-/* Speed of a cell over its dense baseline, and the ratio that less work would give; false: no baseline. */
+/* Compute the speedup of a cell over its dense baseline, and the ideal speedup for its work; false: no baseline. */
 static bool over_baseline(const struct bench *b, int cell, double over[2], double *ideal)
 {
 	for (int i = 0; i < b->n_cells && b->cells[cell].baseline[0]; i++) {

@@ -1,5 +1,5 @@
 /*
- * run.c - one process and its output. Paths inside the folder are never followed through links: the program may have made some.
+ * run.c - one process and its output. The program may have made links in the folder, so paths are never followed through links.
  */
 #include "worker/internal.h"
 
@@ -61,7 +61,7 @@ static int blame(struct command_failure *t, const struct running *r, const char 
 	return program_blame(t, &r->words, failure, what);
 }
 
-/* Returns 1 ended well, 0 not, -1 if the program is not at fault. */
+/* Run the process. Returns 1 if it ended well, 0 if not, -1 if the program is not at fault. */
 static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct running *r,
 	struct interleave_list *list, struct command_clock *clock, struct command_failure *problem, struct fw_err *err)
 {

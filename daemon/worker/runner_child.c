@@ -1,8 +1,8 @@
 /*
  * runner_child.c - the runner process: parsing of its records and classification of its end.
  *
- * Branch code runs in that process, so each record passes the parser and a check against the task. The end is classified from
- * outside: signal, exit, deadline, or missing records.
+ * Branch code runs in that process, so each record is parsed and checked against the task. The end of the process is classified
+ * by signal, exit status, deadline, or missing records.
  */
 #include "worker/internal.h"
 
@@ -96,14 +96,14 @@ struct child {
 	size_t bytes;
 	struct msg_at last;
 	struct lastwords words;
-	bool broken; /* it broke the protocol: the error is its own */
-	bool forged; /* ... by a line that the runner did not write */
+	bool broken; /* the process broke the protocol, so the error is its fault */
+	bool forged; /* ... with a line that the runner did not write */
 	char signature[SIGNATURE_KEY + 1];
 	unsigned long long n_lines;
 	struct oomkills oom_before;
 	struct pump *pump;      /* valid while it runs */
 	struct outside outside; /* its processes before a module was loaded */
-	const char *caught;     /* failure class that the worker saw from outside; NULL none */
+	const char *caught;     /* failure class that the worker detected from outside; NULL: none */
 };
 
 static int on_chatter(void *arg, const char *data, size_t len, struct fw_err *err)
@@ -145,20 +145,19 @@ static bool role_in_task(const struct child *c, enum role role)
 	return false;
 }
 
-/* Whether a record is allowed in this task. NULL: yes. */
-/* Cell and role of a record are of this task. */
+/* Whether cell and role of a record belong to this task. */
 static bool are_of(const struct child *c, int cell, enum role role)
 {
 	return in_task(c->task, cell) && role_in_task(c, role);
 }
 
-/* The same, or the record is of no cell, or of the role `other`. */
+/* The same, but also accepts a record without a cell, or with the role `other`. */
 static bool may_be_of(const struct child *c, int cell, enum role role, enum role other)
 {
 	return (cell < 0 || in_task(c->task, cell)) && (role == other || role_in_task(c, role));
 }
 
-/* Returns 1 if the record is allowed in this task, 0 not, -1 no runner sends such a message. */
+/* Returns 1 if the record is allowed in this task, 0 if not, -1 if no runner sends such a message. */
 static int fits(const struct child *c, const struct msg *m)
 {
 	const struct runner_task *t = c->task;
@@ -206,7 +205,7 @@ static int refuse(struct child *c, const struct msg *m, int fit, struct fw_err *
 	return err_set(err, ERR_PROTOCOL, "the runner sent %s `%s` record of another task", *name == 'a' ? "an" : "a", name);
 }
 
-/* Timings of a run name the inputs of the base's check. A line forged elsewhere need not know them. */
+/* Whether timings of a run have other inputs than the base's check. A forged line need not contain the right hash. */
 static bool of_other_inputs(const struct child *c, const struct msg *m)
 {
 	const char *known;
@@ -235,7 +234,7 @@ static void name_modules(const struct child *c, char *detail, size_t size)
 	free(rest);
 }
 
-/* The runner waits: compare its processes, and let it continue. */
+/* Compare the processes of the waiting runner, then let it continue. */
 static int compare_processes(struct child *c, const struct msg_at *at, struct fw_err *err)
 {
 	pid_t below = c->bench->sandbox->active ? c->pump->pid
@@ -251,12 +250,12 @@ static int compare_processes(struct child *c, const struct msg_at *at, struct fw
 		c->broken = true;
 		return err_set(err, ERR_PROTOCOL, "%s", why);
 	}
-	/* a process that does not read the answer was compared all the same */
+	/* the comparison counts even if the process does not read the answer */
 	(void)!send(c->pump->stream[1].fd, "l", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	return 0;
 }
 
-/* Tasks that are no timing of a comparison are one step. */
+/* Return the first step; tasks other than the timing of a comparison have only one. */
 static enum device_step first_step(enum run_mode mode)
 {
 	return mode == RUN_TIME || mode == RUN_CHECK ? DEVICE_STEP_START
@@ -265,7 +264,7 @@ static enum device_step first_step(enum run_mode mode)
 						     : DEVICE_STEP_SENTINEL;
 }
 
-/* Timed passes are `between` until the times of their calls are taken out. */
+/* Timed passes count as `between` until the times of their calls are subtracted. */
 static enum device_step step_from_record(const char *name)
 {
 	enum device_step step = device_step_from_name(name);
@@ -273,7 +272,7 @@ static enum device_step step_from_record(const char *name)
 	return step == DEVICE_STEPS ? DEVICE_STEP_BETWEEN : step;
 }
 
-/* Measured here, as the runner's process holds branch code. A task of one step stays in it. */
+/* The worker measures steps itself, because branch code runs in the runner. A task with one step stays in it. */
 static void begin_step(struct child *c, enum device_step step)
 {
 	int64_t now_ns = clock_mono_ns();
@@ -353,7 +352,7 @@ static void read_oom_kills(const struct bench *b, struct oomkills *out)
 }
 
 /*
- * Whether the system's counters show that the out-of-memory killer ended nothing since the process began. False also without
+ * Whether the system's counters show that the out-of-memory killer ended no process since this one began. False if there are no
  * counters.
  */
 static bool had_memory(const struct child *c)
@@ -366,8 +365,8 @@ static bool had_memory(const struct child *c)
 }
 
 /*
- * Ended by neither the module nor the device: the run proves nothing and may succeed later. The sender of a signal is unknown,
- * so a task that takes kills decides by running again.
+ * Whether neither the module nor the device ended the process: the run has no result and may succeed later. The sender of a
+ * signal is unknown, so a task that takes kills decides by another run.
  */
 static bool was_interrupted(struct child *c, const struct proc_exit *given, struct fw_err *err)
 {
@@ -419,7 +418,7 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	}
 }
 
-/* Readings that tests inject for devices without a driver (runner/device_check_script.c); no times. */
+/* Read the device readings, but no times, that tests inject for devices without a driver (runner/device_check_script.c). */
 static void read_guards(char *out, size_t size)
 {
 	const char *path = getenv("FLOPWATCH_SIM_DEVICE_CHECK");
@@ -491,7 +490,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	}
 }
 
-/* Key that branch code never sees. Shape: signature[SIGNATURE_KEY + 1]. */
+/* Make a random key, which branch code never sees. Shape: signature[SIGNATURE_KEY + 1]. */
 static int make_signature(char *signature, struct fw_err *err)
 {
 	unsigned char secret[SIGNATURE_KEY / 2];
@@ -502,7 +501,7 @@ static int make_signature(char *signature, struct fw_err *err)
 	return 0;
 }
 
-/* Write the run line to a file that the child reads and then empties, so that branch code in it cannot read the line. */
+/* Write the run line to a file that the child reads and empties before it loads branch code, which must not read the line. */
 static int task_file(const struct bench *b, const struct runner_task *t, const char *signature, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_RUN };
@@ -540,7 +539,7 @@ static void fill_environment(struct environment *e)
 	e->list[n++] = "HOME=/tmp";
 	e->list[n++] = "CUDA_CACHE_DISABLE=1";
 	e->list[n++] = "CUDA_MODULE_LOADING=EAGER";
-	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* idle threads must not appear as work that continues */
+	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* prevents idle threads from spinning, which would look like work */
 	if (libraries &&
 		(size_t)snprintf(e->libraries, sizeof e->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof e->libraries)
 		e->list[n++] = e->libraries;
@@ -626,7 +625,7 @@ void runner_end_early(struct runner_end *end)
 	snprintf(end->detail, sizeof end->detail, "ended the process (exit 0) before its timings");
 }
 
-/* Output can be large, so only its end is stored. */
+/* Store only the end of the output, which can be large. */
 static int on_output(void *arg, const char *data, size_t len, struct fw_err *err)
 {
 	struct buf *out = arg;

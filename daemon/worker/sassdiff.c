@@ -23,7 +23,7 @@ static int by_code(const struct modulecode_function *a, const struct modulecode_
 	return strcmp(a->code_sha256, b->code_sha256);
 }
 
-/* Pair the functions of one name, [a, a_end) and [b, b_end), each sorted by code: equal ones first, others in order. */
+/* Pair the functions with one name, [a, a_end) and [b, b_end), both sorted by code: first equal ones, then others in order. */
 static void name_pair(struct sassdiff *d, const struct modulecode_function *a, const struct modulecode_function *a_end,
 	const struct modulecode_function *b, const struct modulecode_function *b_end)
 {
@@ -42,7 +42,7 @@ static void name_pair(struct sassdiff *d, const struct modulecode_function *a, c
 		n_left += d->pair[i].verdict == SASSDIFF_REMOVED;
 		n_right += d->pair[i].verdict == SASSDIFF_ADDED;
 	}
-	/* each unpaired function of one side takes the next unpaired one of the other */
+	/* pair each unpaired function of one side with the next unpaired one of the other */
 	for (size_t i = first, j = first; i < d->n && n_left > 0 && n_right > 0; i++) {
 		if (d->pair[i].verdict != SASSDIFF_REMOVED)
 			continue;

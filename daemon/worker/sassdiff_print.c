@@ -1,6 +1,6 @@
 /*
- * sassdiff_print.c - text and JSON of a comparison. Differing numbers print as "before>after"; symbols and instructions come
- * from a branch and are shown as text.
+ * sassdiff_print.c - text and JSON of a comparison. Numbers that differ are printed as "before>after". Symbols and instructions
+ * come from branch code and are untrusted text.
  */
 #include "worker/internal.h"
 
@@ -122,7 +122,7 @@ static void print_lines(struct diff_lines *l, int side, size_t from, size_t n)
 	}
 }
 
-/* Added or removed instructions make warps wait a few instructions later: print those that have notes, on both sides. */
+/* Print the next instructions with notes on both sides, since added or removed instructions make warps wait a little later. */
 static void print_near(struct diff_lines *l, size_t base, size_t target, size_t n)
 {
 	for (size_t i = 0; i < n && i < NEAR && l->left > 0; i++) {

@@ -23,7 +23,7 @@ static int send_record(void *arg, const struct msg *m, struct fw_err *err)
 	return peer_send(arg, m, err);
 }
 
-/* Try to take a lock. Returns the descriptor, or -1 with ERR_BUSY. */
+/* Try to lock. Returns the descriptor, or -1 with ERR_BUSY. */
 typedef int lock_fn(struct job *j, const void *what, struct fw_err *err);
 
 static int try_device(struct job *j, const void *what, struct fw_err *err)
@@ -53,7 +53,7 @@ static int try_concurrent(struct job *j, const void *what, struct fw_err *err)
 	return -1;
 }
 
-/* Wait for a lock. Returns its descriptor; -1. Own: close. */
+/* Wait for a lock. Returns its descriptor, -1 on error. Own: close. */
 static int wait_for(struct job *j, lock_fn *try, const void *what, struct fw_err *err)
 {
 	bool said = false;
@@ -81,7 +81,7 @@ static int send_build(struct job *j, struct msg_build *b, struct fw_err *err)
 	return peer_send(j->peer, &m, err);
 }
 
-/* Add an existing module to the bench. Returns 1, -1 error. Own: takes over `fd`. */
+/* Add an existing module to the bench. Returns 1, or -1 on error. Own: takes over `fd`. */
 static int take_module(struct job *j, const struct msg_subject *s, int fd, const char *sha256, struct fw_err *err)
 {
 	char file[MANIFEST_TEXT_SIZE + 16];
@@ -93,7 +93,7 @@ static int take_module(struct job *j, const struct msg_subject *s, int fd, const
 	return 1;
 }
 
-/* Build one subject. Returns 1 its module is in the bench, 0 its build failed, -1 error. */
+/* Build one subject. Returns 1 if its module is in the bench, 0 if its build failed, -1 on error. */
 static int build_subject(struct job *j, const struct msg_subject *s, struct fw_err *err)
 {
 	struct msg_build result;
@@ -120,7 +120,7 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 	return take_module(j, s, fd, result.module_sha256, err);
 }
 
-/* If another worker builds the same sources now, wait and take its module from the cache. */
+/* As build_subject; if another worker is building the same sources, wait and use its module from the cache. */
 static int build_or_wait(struct job *j, const struct msg_subject *s, struct fw_err *err)
 {
 	char key[HASH_HEX], name[32];
@@ -151,11 +151,11 @@ static int clear_position(struct job *j, struct fw_err *err)
 	return 0;
 }
 
-/* Build all subjects in a slot. Returns 1 both sides are built, 0 one failed to build, -1 error. */
+/* Build all subjects in a slot. Returns 1 if both sides are built, 0 if one failed to build, -1 on error. */
 static int build_here(struct job *j, struct fw_err *err)
 {
 	int built = 1, i;
-	int result = clear_position(j, err); /* files of a worker that crashed */
+	int result = clear_position(j, err); /* may have files of a crashed worker */
 
 	if (result == 0)
 		result = trees_fetch(j->peer, j->cache, &j->build, j->request, &j->trees_fd, err);
@@ -173,8 +173,7 @@ static int build_here(struct job *j, struct fw_err *err)
 }
 
 /*
- * Take all subjects from the cache without waiting for concurrent builds of this or another machine. Returns 1, 0 if one must
- * be built, -1 error.
+ * Use cached modules for all subjects, without waiting for concurrent builds. Returns 1; 0 if one must be built; -1 on error.
  */
 static int take_cached(struct job *j, struct fw_err *err)
 {
@@ -232,7 +231,7 @@ static void device_lock_name(const struct msg_device *d, char *name, size_t size
 			name[i] = '_';
 }
 
-/* Profile a few cells at a time, so that damage by a process affects only them. */
+/* Profile a few cells at a time, so that a process that damages its state affects only them. */
 static int profile_cells(struct job *j, struct fw_err *err)
 {
 	int result = 0, all = j->bench.n_cells < EVIDENCE_SUITE_MAX ? j->bench.n_cells : EVIDENCE_SUITE_MAX;
@@ -278,7 +277,7 @@ static bool may_run_concurrently(const struct msg_job *request, const struct msg
 	return request->n_beside == 0;
 }
 
-/* Other jobs may run at the same time: restrict this job, builds included, to its share of the cores, near its device. */
+/* Restrict this job and its builds to its share of the cores, near its device, because other jobs may run concurrently. */
 static void restrict_to_share(const struct msg_hello *hello, const struct msg_device *device, const struct msg_job *request)
 {
 	cpu_set_t all, mine, near[PROTOCOL_DEVICES_MAX];
@@ -357,7 +356,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 		log_quote(status < 0 ? why->text : ""));
 	if (status < 0 && why->code == ERR_PROTOCOL)
 		return err_set(err, why->code, "%s", why->text);
-	/* an error of the worker is reported as such, and the job returns to the daemon; the daemon may be gone already */
+	/* report an error of the worker, so that the daemon queues the job again; the daemon may have disconnected already */
 	if (status < 0 && !j->peer->cancelled)
 		(void)bench_fault(
 			&j->bench, -1, ROLE_WORKER, why->code == ERR_FULL ? "full" : "interrupted", NULL, "%s", why->text);
@@ -444,7 +443,7 @@ static int serve_one(const struct serve_options *o, struct peer *peer, struct ca
 	return result;
 }
 
-/* Whether the daemon has another job. Its message may cross the end of this one. */
+/* Whether the daemon has another job. Its message may arrive while this job ends. */
 static bool has_another(struct peer *peer)
 {
 	struct fw_err e = { 0 };
@@ -455,7 +454,7 @@ static bool has_another(struct peer *peer)
 	return peer_go_on(peer);
 }
 
-/* Serve one job, or several until one is not cancelled in favour of another. */
+/* Serve one job; whenever a job is cancelled in favour of another one, serve that too. */
 static int session(const struct serve_options *o, struct peer *peer, struct cache *cache, struct sandbox *sandbox,
 	const struct msg_hello *hello, struct fw_err *err)
 {

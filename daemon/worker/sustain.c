@@ -1,10 +1,10 @@
 /* sustain.c - sustained runs of sentinels, then of whole directions. */
 #include "worker/internal.h"
 
-enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that must lean the same way */
+enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that must name the same side; limit of discarded runs */
 
-#define CLOCK_SEPARATE 0.01  /* of the clocks at which both sides stabilise */
-#define WANDER         0.004 /* deviation of the ratio without a difference, on two H100; its observations */
+#define CLOCK_SEPARATE 0.01  /* relative difference of the clocks at which both sides stabilise */
+#define WANDER         0.004 /* standard deviation of the ratio without a difference, on two H100; number of observations */
 #define WANDER_PRIOR   4
 #define WANDER_BRIEF   0.005 /* the same for A B without B A */
 #define BEYOND                                                                                                                   \
@@ -49,7 +49,7 @@ double sustain_s(const struct bench *b, const bool *sustained_run, int n, int se
 
 	for (int i = 0; sustained_run && i < n; i++)
 		s += sustained_run[i] ? SUSTAINED_S * (1 + 2 * sustain_rounds(b, set))
-				      : 0; /* before them both sides run in turns, for less than one */
+				      : 0; /* an interleaved run of both sides precedes them, shorter than one sustained run */
 	return s;
 }
 
@@ -58,7 +58,7 @@ static int sign_beyond(double log_ratio, double limit)
 	return log_ratio > limit ? 1 : log_ratio < -limit ? -1 : 0;
 }
 
-/* Mean log of a sustained run: a power limiter oscillates once in it, so its middle depends on its start. NAN: unknown. */
+/* Mean log of a sustained run. Not the median: it would depend on the phase of the power limiter's oscillation. NAN: unknown. */
 static double level(const float *v, int n)
 {
 	double sum = 0;
@@ -78,8 +78,8 @@ static bool is_brief(const struct msg_cell *m)
 }
 
 /*
- * Log ratio of the sides' sustained runs, b over a, and its standard deviation. Shape: a[n], b[n], of two sustained runs each,
- * the first in the first half.
+ * Log ratio of the sides' sustained runs, b over a, and its standard deviation. Shape: a[n], b[n], each of two sustained runs,
+ * one in each half.
  */
 struct separate {
 	double ratio, wander;
@@ -103,8 +103,8 @@ static bool is_enough(const struct msg_cell *m)
 }
 
 /*
- * The side that draws more power in these sustained runs: 1 target, -1 base, 0 neither. A difference counts only far beyond
- * that of two sustained runs of one side.
+ * Return the side that draws more power in these sustained runs: 1 target, -1 base, 0 neither. A difference counts only if it far
+ * exceeds the one between two sustained runs of one side.
  */
 static int draws_more(const struct msg_cell *m, int base, int target)
 {
@@ -121,8 +121,8 @@ static int draws_more(const struct msg_cell *m, int base, int target)
 }
 
 /*
- * The side that is slower in these sustained runs than in its pairs, by more than the regression threshold: 1 target, -1 base,
- * 0 neither. Drifting clocks can hide the effect of power, and not every device reports energy.
+ * Return the side that is slower in these sustained runs than in its pairs, by more than the regression threshold: 1 target, -1
+ * base, 0 neither. Needed because clock drift can hide the effect of power, and not every device reports energy.
  */
 static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m, int base, int target)
 {
@@ -135,7 +135,7 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
 }
 
-/* The device may cause one leaning run; a second must agree before a whole direction has sustained runs. */
+/* Whether all sustained runs so far name the same side. One may be chance; AGREE of them start sustained runs of the direction. */
 static bool leans(const struct bench_cell *c)
 {
 	return c->n_sustained_runs > 0 && abs(c->leans) == c->n_sustained_runs;
@@ -148,7 +148,7 @@ static bool wants_second(const struct bench *b, int cell)
 	return c->open && !is_in_sustained_runs(b, cell) && leans(c) && c->n_sustained_runs < AGREE;
 }
 
-/* A sentinel's first run was discarded because of the device. */
+/* Whether a sentinel's first run was discarded because of the device and must be repeated. */
 static bool wants_first_again(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
@@ -177,7 +177,7 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	return 1;
 }
 
-/* The set of the next run that a cell's sustained change needs; 0 none. */
+/* Return the set of the next run that a cell's sustained change needs; 0: none. */
 static int wanted_set(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
@@ -187,7 +187,7 @@ static int wanted_set(const struct bench *b, int cell)
 
 	bool requested = is_in_sustained_runs(b, cell) || c->found.typical.want_sustained_runs;
 
-	/* once the pairs are decided; a regression in pairs needs no further evidence */
+	/* wait until the pairs are decided; a regression in pairs needs no further evidence */
 	if (!c->open || !requested || c->found.typical.want_set != 0 || lost_in_pairs)
 		return 0;
 	return c->n_sustained_runs == 0 ? 1 : c->n_sustained_runs < STATS_RUNS_MAX ? c->found.sustained.want_set : 0;

@@ -1,4 +1,4 @@
-/* swap.c - a run with the target twice: the second one, in the role of the reference commit, has the base's configuration. */
+/* swap.c - a run with the target twice: the second time in the role of the reference commit, with the base's configuration. */
 #include "worker/internal.h"
 
 #define DEADLINE_S 60.0
@@ -24,7 +24,7 @@ static bool differs(const struct buffered_cell *c)
 	return config_of(c, 0)[0] && config_of(c, 1)[0] && strcmp(config_of(c, 0), config_of(c, 1)) != 0;
 }
 
-/* Send why a cell has no counterfactual, once; `cell` -1: all of them. */
+/* Send the reason why a cell has no counterfactual, once; `cell` -1: all cells. */
 static int send_reason(struct swapping *s, int cell, const char *what, const char *why, struct fw_err *err)
 {
 	struct buffered_cell *c = buffered_find(s->buffered, cell);
@@ -69,7 +69,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	return m->t == MSG_AT ? bench_send(s->buffered->bench, m, err) : 0;
 }
 
-/* Add the target again. Returns its position among the subjects, -1. */
+/* Add the target again. Returns its index among the subjects, -1 on error. */
 static int add_again(struct bench *b, struct fw_err *err)
 {
 	const struct bench_subject *target = &b->subject[b->target];

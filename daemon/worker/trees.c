@@ -1,4 +1,4 @@
-/* trees.c - receiving and storing of sources. */
+/* trees.c - reception and storage of sources. */
 #include "worker/internal.h"
 
 enum { TREE_WAIT_MS = 600 * 1000 };

@@ -1,4 +1,4 @@
-/* trial_build.c - a small module and program, built as a job builds. */
+/* trial_build.c - a small module and program, built like those of a job. */
 #include "worker/internal.h"
 
 enum { STEP_MS = 60000, SAID_MAX_BYTES = 64 << 10 };
@@ -66,7 +66,7 @@ int trial_build(enum sandbox_want want, struct fw_err *err)
 		return -1;
 	if (!mkdtemp(folder))
 		return err_sys(err, "cannot create a folder in /tmp");
-	/* Writable for all, since the sandbox builds as another user; the folder is removed below. */
+	/* writable for all, since the sandbox builds as another user; the folder is removed below */
 	int result = sandbox.drops_root && chmod(folder, 0777) < 0 ? err_sys(err, "cannot open %s to the sandbox", folder) : 0;
 	if (result == 0)
 		result = write_source(folder, err);
