@@ -135,7 +135,7 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
 }
 
-/* Whether all sustained runs so far name the same side. One may be chance; AGREE of them start sustained runs of the direction. */
+/* Whether all sustained runs so far name the same side. One may be chance: AGREE are needed for runs of the whole direction. */
 static bool leans(const struct bench_cell *c)
 {
 	return c->n_sustained_runs > 0 && abs(c->leans) == c->n_sustained_runs;

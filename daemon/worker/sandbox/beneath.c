@@ -1,7 +1,7 @@
 /* beneath.c - component-wise openat without links. */
 #include "worker/sandbox/sandbox.h"
 
-/* With O_NOFOLLOW, openat fails with ENOTDIR for a link where a folder is requested; O_PATH opens the link itself. */
+/* With O_NOFOLLOW, openat fails with ENOTDIR if a folder is requested and the name is a link; O_PATH opens the link itself. */
 static int open_part(int folder, const char *name, int flags)
 {
 	int fd = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC), error = errno;

@@ -6,13 +6,12 @@
 
 /*
  * ---- artifacts ----
- * Selection of a program's artifacts. The build has ended, but it may have left any link: no path is walked
- * through one.
+ * Selection of a program's artifacts. The build may have left links, so no path is resolved through one.
  */
 
 enum { PATH_SIZE = 3 * BENCHMARK_TEXT_SIZE };
 
-/* Path of an item, relative to the side's folder. */
+/* Write the path of an item, relative to the side's folder. */
 static void path_of(const struct build_context *c, const struct msg_subject *s, const char *item, char out[PATH_SIZE])
 {
 	char name[BENCHMARK_TEXT_SIZE + 16];
@@ -40,7 +39,7 @@ static int open_up(const struct build_context *c, int fd, struct fw_err *err)
 	return 0;
 }
 
-/* Make every folder above the last component of `path`, without following a link. */
+/* Create the parent folders of `path`, without following a link. */
 static int make_parents(const struct build_context *c, int root, const char *path, struct fw_err *err)
 {
 	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = fd < 0 ? err_sys(err, "open a folder") : 0;
@@ -65,7 +64,7 @@ static int make_parents(const struct build_context *c, int root, const char *pat
 	return result;
 }
 
-/* Returns 1, 0 with `detail`, -1. */
+/* Move one artifact. Returns 1; 0 with `detail`; -1 on error. */
 static int move_one(const struct build_context *c, int from, int to, const char *path, const char *shown, char *detail,
 	size_t size, struct fw_err *err)
 {
@@ -108,7 +107,7 @@ static int keep_all(const struct build_context *c, const struct msg_subject *s, 
 	}
 	for (int i = 0; i < s->run.n_outputs && result == 1; i++) {
 		path_of(c, s, s->run.output[i], path);
-		(void)make_parents(c, to, path, NULL); /* an obstacle is reported when the output is missing */
+		(void)make_parents(c, to, path, NULL); /* a failure is reported later, when the output is missing */
 	}
 	snprintf(path, sizeof path, "%s/", s->build.dir);
 	return result == 1 && make_parents(c, to, path, err) != 0 ? -1 : result;
@@ -116,7 +115,8 @@ static int keep_all(const struct build_context *c, const struct msg_subject *s, 
 
 /*
  * Reduce the folder `name` of the cache to the artifacts of `s`, at their paths, and the empty folders that its outputs need.
- * Returns 1 done; 0 an artifact is missing or neither file nor folder, see `detail` (detail[size]); -1 error of the worker.
+ * Returns 1; 0 if an artifact is missing or is neither file nor folder, see `detail` (detail[size]); -1 on an error of the
+ * worker.
  */
 static int artifacts_keep(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
 	struct fw_err *err)
@@ -140,8 +140,8 @@ static int artifacts_keep(const struct build_context *c, const struct msg_subjec
 }
 
 /*
- * Extend the hash of a side's folder by how the program is run and its output read: the identity of the side. Shape:
- * hex[HASH_HEX], in and out.
+ * Extend the hash of a side's folder by the program's command line and the format of its output: the identity of the side.
+ * Shape: hex[HASH_HEX], in and out.
  */
 static void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX])
 {
@@ -187,7 +187,7 @@ void buildlog_add(struct buildlog *l, const char *data, size_t len)
 	l->total += (int64_t)len;
 	for (data += first, len -= first; len > 0; len--) {
 		l->tail[l->at++ % l->half] = *data++;
-		if (l->at == 2 * l->half) /* between half and twice half once the ring is full */
+		if (l->at == 2 * l->half) /* keeps `at` between half and twice half once the ring is full */
 			l->at = l->half;
 	}
 }
@@ -225,7 +225,7 @@ struct run {
 	int process_max;
 	int threads_before; /* of the machine, before the build */
 	int64_t next_look_ns;
-	bool own_end; /* one of our limits ended it: the error is the build's detail */
+	bool own_end; /* a limit of the worker ended it: the error becomes the build's detail */
 	bool was_low;
 	struct room full; /* free space when the disk was full */
 };
@@ -311,7 +311,7 @@ int build_lookup(const struct build_context *c, const struct msg_subject *s, str
 
 	*module_fd = -1;
 	begin(c, s, out);
-	if (s->run.name[0]) { /* built again for every job: the result is a folder, which runs may change */
+	if (s->run.name[0]) { /* built for every job, because runs may change the resulting folder */
 		snprintf(out->state, sizeof out->state, "start");
 		return 0;
 	}
@@ -350,7 +350,7 @@ static int on_output(void *arg, const char *data, size_t len, struct fw_err *err
 	return err_set(err, ERR_FULL, "build printed more than %lld MiB and was ended", (long long)(r->print_max >> 20));
 }
 
-/* Whether the disk is full, or was: the file that filled it may be gone with its processes. */
+/* Whether the disk is or was full: the file that filled it may have been removed with its processes. */
 static bool is_disk_full(struct run *r)
 {
 	if (!r->was_low)
@@ -359,8 +359,8 @@ static bool is_disk_full(struct run *r)
 }
 
 /*
- * A fork bomb can fill the process table and end within a tenth of a second. So the machine's thread count is read every 10 ms;
- * our own processes are counted when it rises and, with the disk, ten times a second.
+ * A fork bomb can fill the process table and end within a tenth of a second. So the machine's thread count is read every 10 ms.
+ * The build's processes are counted when it rises, and ten times a second, as is the free space.
  */
 static int on_tick(void *arg, struct fw_err *err)
 {
@@ -448,7 +448,7 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	}
 	free(v);
 	if (result != 0 && e.code == ERR_NOT_FOUND && !c->sandbox->active)
-		r->own_end = true; /* the command itself is missing: the build's own fault */
+		r->own_end = true; /* the command is missing: the build is at fault */
 	if (result != 0 && (r->own_end || e.code == ERR_INVALID)) {
 		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, e.text);
 		out->exit = -1;
@@ -521,7 +521,7 @@ void build_output(const struct build_context *c, const struct msg_subject *s, ch
 		manifest_expand(s->build.output[which], device_kind_name(c->device), out, size);
 }
 
-/* Strip an output and cache it as the module of its family. Returns 1 done, 0 the build's fault, -1 ours. */
+/* Strip an output and cache it as the module of its family. Returns 1; 0 if the build is at fault; -1 if the worker is. */
 static int cache_output(
 	struct run *r, const struct msg_subject *s, int job_fd, int which, struct msg_build *out, struct fw_err *err)
 {
@@ -539,7 +539,8 @@ static int cache_output(
 	if (fd < 0)
 		return 0;
 	/*
-	 * strip parses hostile bytes, so it runs in the sandbox; names, build id and compiler notes differ between equal builds
+	 * strip parses hostile bytes, so it runs in the sandbox; it removes names, build id and notes, which differ in equal
+	 * builds
 	 */
 	result = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
 	if (result == 0 && out->exit > 0)
@@ -559,7 +560,7 @@ static int cache_output(
 	return result != 0 || cache_put(c->cache->builds_fd, key, out->module_sha256, HASH_HEX - 1, err) != 0 ? -1 : 1;
 }
 
-/* The outputs of other families are cached too, so that all suites of a commit share one build. A bad one fails when it is needed. */
+/* Cache the outputs of other families too, so that all suites of a commit share one build. An invalid output fails when used. */
 static void cache_other_outputs(struct run *r, const struct msg_subject *s, int job_fd, int taken)
 {
 	for (int i = 0; i < s->build.n_outputs; i++) {
@@ -571,7 +572,7 @@ static void cache_other_outputs(struct run *r, const struct msg_subject *s, int 
 	}
 }
 
-/* Cache the outputs, and seal that of the job's family. Returns 1 done, 0 the build's fault, -1 ours. */
+/* Cache the outputs, and seal that of the job's family. Returns as cache_output. */
 static int take_output(
 	struct run *r, const struct msg_subject *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
 {
@@ -595,8 +596,8 @@ static int take_output(
 }
 
 /*
- * Keep a benchmark program in its folder; its hash covers all files that it can see. Returns 1 done, 0 the build's fault, -1
- * ours.
+ * Hash the folder of a benchmark program, which is not removed; the hash covers all files that the program can see. Returns as
+ * cache_output.
  */
 static int take_program(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
 {
@@ -643,7 +644,7 @@ static int unpack_inputs(
 	return 1;
 }
 
-/* Returns 1 module made, 0 failed, -1 not the build's fault. */
+/* Run the build. Returns 1 if it made a module, 0 if it failed, -1 if the build is not at fault. */
 static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out,
 	int *module_fd, struct fw_err *err)
 {
@@ -696,7 +697,7 @@ void build_side(const struct build_context *c, const struct msg_subject *s, char
 }
 
 /*
- * A build failed on a full disk: find out whether the build filled it. Its files are gone by now. Returns 0 if it did, -1 if
+ * Find out whether a build that failed on a full disk has filled it. Its files are already removed. Returns 0 if it has, -1 if
  * not.
  */
 static int blame_for_space(
@@ -730,7 +731,7 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 
 	*module_fd = -1;
 	begin(c, s, out);
-	if (s->tools.module[0]) { /* its toolchain may be gone, and another one would build another module */
+	if (s->tools.module[0]) { /* its toolchain may no longer exist, and another one would build a different module */
 		snprintf(out->state, sizeof out->state, "failed");
 		snprintf(out->detail, sizeof out->detail,
 			"module %.12s, built by %.100s, is no longer in the cache of this worker and is not built again",

@@ -1,4 +1,4 @@
-/* cache.c - folders of small immutable files named by hashes. All of it can be rebuilt, and every file is checked when used. */
+/* cache.c - folders of small immutable files named by hashes. All files can be rebuilt, and every file is checked when used. */
 #include "worker/sandbox/sandbox.h"
 
 #include <dirent.h>
@@ -40,7 +40,7 @@ static int make_parents(char *path)
 	return mkdir(path, 0700) < 0 && errno != EEXIST ? -1 : 0;
 }
 
-/* "flopwatch-run", or a uid without a user. Shape: out[64]. */
+/* Return the user's name, such as "flopwatch-run", or the number if there is none. Shape: out[64]. */
 static const char *user_name(uid_t uid, char *out)
 {
 	const struct passwd *p = getpwuid(uid);
@@ -77,7 +77,7 @@ static int open_folder(const struct cache *c, const char *name, struct fw_err *e
 	return fd < 0 ? set_cache_error(c, name, err) : fd;
 }
 
-/* That user could not read files that root writes into the cache, and its service would not start again. */
+/* Check that root uses its own cache: another owner could not read files that root writes, and that user's service would fail. */
 static int check_owner(const struct cache *c, bool is_named, struct fw_err *err)
 {
 	char owner[64];
@@ -149,7 +149,7 @@ int cache_get(int folder_fd, const char *name, struct buf *out)
 	return result == 0 && !out->failed;
 }
 
-/* Names that begin with a dot are half written; cache_trim removes them. */
+/* Create a temporary file. Its name begins with a dot, so cache_trim removes it if it remains. */
 static int begin_file(int folder_fd, char tmp[64], struct fw_err *err)
 {
 	static unsigned counter;
@@ -160,7 +160,7 @@ static int begin_file(int folder_fd, char tmp[64], struct fw_err *err)
 	return fd < 0 ? err_sys(err, "cache: write") : fd;
 }
 
-/* Takes over `fd`. */
+/* Sync and rename the file, or remove it if not `good`. Own: takes over `fd`. */
 static int finish_file(int folder_fd, int fd, const char *tmp, const char *name, bool good, struct fw_err *err)
 {
 	int result = good ? 0 : -1;
@@ -192,7 +192,7 @@ void cache_forget(int folder_fd, const char *name)
 	unlinkat(folder_fd, name, 0);
 }
 
-/* Returns 1 copied, 0 larger than max_bytes, -1 failed. */
+/* Returns 1 if copied, 0 if larger than max_bytes, -1 on error. */
 static int copy_file(int out, int fd, int64_t max_bytes, struct hash_state *hash, struct fw_err *err)
 {
 	char *chunk = mem_alloc(1 << 16);
@@ -219,7 +219,7 @@ static int copy_file(int out, int fd, int64_t max_bytes, struct hash_state *hash
 	return result;
 }
 
-/* `name`: NULL: its hash. */
+/* Store a copy of `fd` as `name`; NULL: its hash. */
 static int put_copy(int folder_fd, const char *name, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err)
 {
 	char tmp[64], file[80];
@@ -357,7 +357,7 @@ static void trim_folder(int folder_fd, int keep)
 		struct stat st;
 
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof list->name) {
-			unlinkat(folder_fd, entry->d_name, 0); /* "." and ".." are folders: unlinkat refuses them */
+			unlinkat(folder_fd, entry->d_name, 0); /* unlinkat rejects "." and "..", which are folders */
 			continue;
 		}
 		if (fstatat(folder_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)

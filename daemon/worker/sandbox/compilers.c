@@ -4,7 +4,7 @@
 static const char folder_name[] = "compilers";
 static const char *const names[] = { "gcc", "g++", "cc", "c++" };
 
-/* The flags are in a variable, so that no foreign text becomes part of a script. */
+/* The flags are in a variable, so that no untrusted text is inserted into a script. */
 static const char script[] = "#!/bin/sh\n"
 			     "set -f\n"
 			     "PATH=$FLOPWATCH_COMPILERS\n"

@@ -1,4 +1,4 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - internal declarations of this folder. */
 #ifndef WORKER_SANDBOX_INTERNAL_H
 #define WORKER_SANDBOX_INTERNAL_H
 
@@ -11,8 +11,7 @@
  * ---- buildlog ----
  * Beginning and end of a build's output, in bounded memory.
  *
- * Users read the first error or the last line of a log, so the middle is dropped; the text contains the number of dropped
- * bytes.
+ * Users read the first error or the last line of a log, so the middle is dropped. The text reports the number of dropped bytes.
  */
 
 struct buildlog {
@@ -31,11 +30,11 @@ void buildlog_text(const struct buildlog *l, struct buf *out);
 
 /*
  * ---- loadable ----
- * Hash of the parts of a file that can affect its execution.
+ * Hash of the contents of a file that can affect its execution.
  *
- * For a program or library (ELF, 64 bit, little-endian) the hash excludes the parts that only debuggers read and that change
- * with every added comment line: debug sections, the unloaded symbol table, compiler notes, the build id. Segments, all other
- * sections and appended data count. Any other file, and one with malformed tables, is hashed whole.
+ * For a program or library (ELF, 64 bit, little-endian) the hash excludes data that only debuggers read and that changes with
+ * every added comment line: debug sections, the unloaded symbol table, compiler notes, the build id. It includes segments, all
+ * other sections and appended data. Other files, and files with malformed tables, are hashed completely.
  */
 
 /** Hash the regular file `fd` from its start. Err: the file cannot be read. */
@@ -43,14 +42,14 @@ int loadable_hash(int fd, char hex[HASH_HEX], struct fw_err *err);
 
 /*
  * ---- unpack ----
- * Reader of an untrusted ustar stream into a folder of ours.
+ * Extraction of an untrusted ustar stream into a folder of the worker.
  *
- * It makes only regular files, folders and symbolic links that stay inside. Any other entry is refused, never skipped, so a
- * build sees all of its inputs or none. No step below the root follows a link (beneath.c), so no entry can be written through a
- * link of an earlier entry. Files get one fixed time stamp, mode 0644 or 0755.
+ * It creates only regular files, folders, and symbolic links that stay inside. Any other entry is an error and is never skipped,
+ * so a build sees all of its inputs or none. No path component below the root is resolved through a link (beneath.c), so no entry
+ * can be written through a link of an earlier entry. Files get a fixed time stamp and mode 0644 or 0755.
  */
 
-/** Time stamp of every unpacked file: 2000-01-01. Files that a build makes have another one. */
+/** Time stamp of every unpacked file: 2000-01-01. Files that a build makes have a different one. */
 enum { UNPACK_TIME_S = 946684800 };
 
 struct unpack_limits {
@@ -61,8 +60,8 @@ struct unpack_limits {
 
 /**
  * Unpack `tar_fd`, from its current offset, at `path` (relative, no "..") below the folder `root_fd`; missing parents of `path`
- * are made. An archive of a single file named "blob" becomes the file `path` itself. Links may point anywhere inside root_fd.
- * `limits` NULL: 512 MiB a file, 1 GiB in all, 100,000 entries. Err: ERR_INVALID names the entry; earlier entries stay.
+ * are created. An archive of a single file named "blob" becomes the file `path` itself. Links may point anywhere inside root_fd.
+ * `limits` NULL: 512 MiB per file, 1 GiB in total, 100,000 entries. Err: ERR_INVALID names the entry; earlier entries remain.
  */
 int unpack_tar(int tar_fd, int root_fd, const char *path, const struct unpack_limits *limits, struct fw_err *err);
 

@@ -1,8 +1,8 @@
 /*
- * kernelcode.c - hashes of a module's device code; every piece is unpacked and read once, the results are a sorted list.
+ * kernelcode.c - hashes of a module's device code. Every piece is unpacked and read once; the results are a sorted list.
  *
- * liblz4 is linked, since nvcc compresses with it by default. libzstd is loaded at run time: it is on every Debian and Ubuntu,
- * and only modules compressed with it need it.
+ * liblz4 is linked, since nvcc compresses with it by default. libzstd is loaded at run time: every Debian and Ubuntu has it, and
+ * only modules compressed with it need it.
  */
 #include "worker/sandbox/sandbox.h"
 
@@ -69,13 +69,13 @@ static bool zstd_unpack(const void *in, size_t in_len, void *out, size_t out_len
 	size_t (*unpack)(void *, size_t, const void *, size_t) = NULL;
 	if (library)
 		*(void **)&unpack = dlsym(library, "ZSTD_decompress");
-	bool good = unpack && unpack(out, out_len, in, in_len) == out_len; /* errors are numbers beyond any size */
+	bool good = unpack && unpack(out, out_len, in, in_len) == out_len; /* error codes are larger than any size */
 	if (library)
 		dlclose(library);
 	return good;
 }
 
-/* out_len: up to unpacked_max_bytes. */
+/* `out_len` is at most unpacked_max_bytes. */
 static bool lz4_unpack(const void *in, size_t in_len, void *out, size_t out_len)
 {
 	return in_len <= INT_MAX && LZ4_decompress_safe(in, out, (int)in_len, (int)out_len) == (int)out_len;
@@ -87,7 +87,7 @@ static bool unpack(const struct fatbin_entry *e, void *full)
 					 : lz4_unpack(e->data, e->len, full, e->full_len);
 }
 
-/* An unreadable piece leaves only its own kernels unknown. */
+/* Read one piece. If it is unreadable, only its kernels are unknown. */
 static int take_piece(void *arg, int sm, const void *elf, size_t len, struct fw_err *err)
 {
 	struct walk *w = arg;

@@ -1,4 +1,4 @@
-/* keyring.c - a child that becomes the build user to clear its keyrings. */
+/* keyring.c - a child process that becomes the build user to clear its keyrings. */
 #include "worker/sandbox/sandbox.h"
 
 #include <linux/keyctl.h>
@@ -10,7 +10,7 @@ static long request(long what, long a, long b)
 	return syscall(SYS_keyctl, what, a, b, 0, 0);
 }
 
-/* Uses async-signal-safe calls only. A kernel without keyrings refuses them and has nothing to clear. */
+/* Uses only async-signal-safe calls. They fail on a kernel without keyrings, which has nothing to clear. */
 static void clear_as_nobody(void)
 {
 	long persistent;

@@ -1,5 +1,6 @@
 /*
- * loadable.c - ELF parser for the hash. A build wrote the file, so every offset is checked against the file's size before use.
+ * loadable.c - ELF parser for the hash. Branch code wrote the file, so every offset is checked against the file's size before
+ * use.
  */
 #include "worker/sandbox/internal.h"
 
@@ -14,7 +15,7 @@ struct mask {
 
 struct image {
 	int fd;
-	uint64_t size, end; /* of the file; of the parts that its tables describe */
+	uint64_t size, end; /* size of the file; end of the data that its tables describe */
 	Elf64_Ehdr head;
 	Elf64_Phdr segment[SEGMENTS_MAX];
 	Elf64_Shdr *section; /* section[head.e_shnum] */
@@ -29,7 +30,7 @@ static bool read_at(const struct image *m, uint64_t offset, void *out, size_t le
 	return offset <= m->size && len <= m->size - offset && pread(m->fd, out, len, (off_t)offset) == (ssize_t)len;
 }
 
-/* Whether [offset, offset + len) lies in the file. Extends the described end. */
+/* Whether [offset, offset + len) lies in the file. Extends m->end. */
 static bool covers(struct image *m, uint64_t offset, uint64_t len)
 {
 	if (offset > m->size || len > m->size - offset)
@@ -47,7 +48,7 @@ static bool add_mask(struct image *m, uint64_t from, uint64_t len)
 	return true;
 }
 
-/* A build id is a hash of the whole file, debug sections included. */
+/* Mask the build id, which is a hash of the whole file, including debug sections. */
 static bool mask_build_id(struct image *m, const Elf64_Phdr *notes)
 {
 	unsigned char *text;
@@ -71,7 +72,7 @@ static bool mask_build_id(struct image *m, const Elf64_Phdr *notes)
 	return good;
 }
 
-/* Read all tables. Returns false if the file must be hashed whole. */
+/* Read all tables. Returns false if the file must be hashed completely. */
 static bool open_image(struct image *m)
 {
 	const Elf64_Ehdr *h = &m->head;
@@ -102,7 +103,7 @@ static bool open_image(struct image *m)
 		names->sh_type == SHT_STRTAB && names->sh_size > 0 && names->sh_size <= NAMES_MAX ? malloc(names->sh_size) : NULL;
 	if (!m->names || !read_at(m, names->sh_offset, m->names, names->sh_size) || m->names[names->sh_size - 1])
 		return false;
-	/* the position of the section table depends on the sizes of the excluded sections */
+	/* the offset of the section table depends on the sizes of the excluded sections */
 	if (!add_mask(m, offsetof(Elf64_Ehdr, e_shoff), sizeof h->e_shoff) ||
 		!add_mask(m, offsetof(Elf64_Ehdr, e_shnum), sizeof h->e_shnum) ||
 		!add_mask(m, offsetof(Elf64_Ehdr, e_shstrndx), sizeof h->e_shstrndx))

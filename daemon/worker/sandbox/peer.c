@@ -22,7 +22,7 @@ void peer_signals(void)
 	sigaction(SIGPIPE, &ignore, NULL);
 }
 
-/* Only if no other process may share the open file: a terminal or file would become non-blocking for it too. */
+/* Make `fd` non-blocking if no other process may share it: a terminal or file would become non-blocking for that process too. */
 static void unblock(int fd)
 {
 	struct stat st;
@@ -116,7 +116,7 @@ int peer_send(struct peer *p, const struct msg *m, struct fw_err *err)
 void peer_poll(const struct peer *p, struct pollfd *fd, int *wait_ms)
 {
 	*fd = (struct pollfd){ .fd = p->in, .events = POLLIN };
-	/* a signal between the check and the poll is seen one tick later */
+	/* limits the delay for a signal that arrives between check and poll */
 	if (*wait_ms < 0 || *wait_ms > TICK_MS)
 		*wait_ms = TICK_MS;
 }

@@ -1,4 +1,4 @@
-/* procs.c - process descent from /proc/PID/stat: one pass reads all pairs, a second follows them. */
+/* procs.c - descendants from /proc/PID/stat: one pass reads all parents, another one follows them. */
 #include "worker/sandbox/sandbox.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@ enum { LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN = 400, PROCESSES_M
 
 struct process {
 	pid_t pid, parent;
-	bool ours, ended; /* all of its threads ended; it may have children */
+	bool ours, ended; /* `ended`: all threads ended; the process may still have children */
 };
 
 struct table {
@@ -26,7 +26,7 @@ void procs_adopt(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* Parse parent and state after the last ')': the name before it may hold any byte. */
+/* Parse parent and state after the last ')', because the name before it may contain any byte. */
 static bool read_stat(int proc_fd, const char *pid, struct process *out)
 {
 	char path[300], text[512], state;
@@ -81,7 +81,7 @@ static int by_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Mark descendants of `self` until a pass finds no more. Returns the number of those that live. */
+/* Mark descendants of `self` until a pass finds no more. Returns the number of living ones. */
 static int mark_below(struct table *t, pid_t self)
 {
 	bool more = true;
@@ -176,8 +176,8 @@ static int kill_round(void)
 }
 
 /*
- * Reap; true if no child is left. Orphans become children of this process, so no child means no descendant. The kernel knows
- * this reliably, while a process that forks and exits during the scan may be missing from the table.
+ * Reap children; true if none is left. Orphans become children of this process, so without a child there is no descendant. This
+ * is reliable, while the table may miss a process that forks and exits during the scan.
  */
 static bool none_left(void)
 {

@@ -1,8 +1,8 @@
 /*
- * sandbox.c - the only file that knows bubblewrap's arguments.
+ * sandbox.c - arguments of bubblewrap, which no other file contains.
  *
- * Started by root, bubblewrap would keep all capabilities, hence --cap-drop ALL. A child of a killed bwrap dies with its pid
- * namespace, so killing that one process ends all processes inside.
+ * If root starts bubblewrap, it retains all capabilities without --cap-drop ALL. Killing the bwrap process ends its pid namespace
+ * and with it all processes inside.
  */
 #include "worker/sandbox/internal.h"
 
@@ -20,7 +20,7 @@ static bool is_allowed(int family)
 	return family == AF_UNIX || family == AF_INET || family == AF_INET6 || family == AF_NETLINK;
 }
 
-/* A rule compares an argument once, so "none of these" takes a rule for each other family. */
+/* A rule can compare an argument only once, so each family that is not allowed needs a rule. */
 static int refuse_families(scmp_filter_ctx filter, int call)
 {
 	int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), call, 1, SCMP_A0(SCMP_CMP_GE, FAMILIES));
@@ -32,7 +32,7 @@ static int refuse_families(scmp_filter_ctx filter, int call)
 	return rc;
 }
 
-/* Programs of other word sizes that this kernel also runs. */
+/* Add the architectures of programs with other word sizes that this kernel also runs. */
 static int add_architectures(scmp_filter_ctx filter)
 {
 	static const uint32_t beside_x86_64[] = { SCMP_ARCH_X86, SCMP_ARCH_X32 }, beside_aarch64[] = { SCMP_ARCH_ARM };
@@ -50,7 +50,7 @@ static int fill(scmp_filter_ctx filter)
 {
 	int rc = add_architectures(filter);
 
-	/* 32-bit programs also have socketcall, whose family is in memory, which no filter reads */
+	/* 32-bit programs also have socketcall, whose family is in memory, where a filter cannot read it */
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socketcall), 0) : rc;
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(io_uring_setup), 0) : rc;
 	rc = rc == 0 ? refuse_families(filter, SCMP_SYS(socket)) : rc;
@@ -58,9 +58,9 @@ static int fill(scmp_filter_ctx filter)
 }
 
 /*
- * Install a seccomp filter in this process, inherited by its children and permanent: other families fail with EAFNOSUPPORT,
- * io_uring with ENOSYS. Sets no_new_privs. A second call does nothing. Err: ERR_UNSUPPORTED, the kernel has no seccomp filters,
- * or the filter does not know this architecture.
+ * Install a permanent seccomp filter in this process, which its children inherit: other families fail with EAFNOSUPPORT, io_uring
+ * with ENOSYS. Sets no_new_privs. A second call does nothing. Err: ERR_UNSUPPORTED the kernel has no seccomp filters, or
+ * libseccomp does not support this architecture.
  */
 static int sockets_limit(struct fw_err *err)
 {
@@ -94,7 +94,7 @@ enum { TRY_MS = 10000 };
 static const char prlimit_path[] = "/usr/bin/prlimit", setpriv[] = "/usr/bin/setpriv";
 static const char *const closed_proc[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi",
 	"/proc/scsi" };
-static const char tmp_bytes[] = "4294967296"; /* size limit of /tmp; memory is taken as used */
+static const char tmp_bytes[] = "4294967296"; /* size limit of /tmp; memory is allocated as it is used */
 
 const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES", "FLOPWATCH_SIM_ENVIRONMENT",
 	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
@@ -149,7 +149,7 @@ static void args(struct sandbox_argv *v, const char *a, const char *b, const cha
 		sandbox_arg(v, c);
 }
 
-/* Mount a system folder read-only; make a link (merged /usr) the same link. */
+/* Mount a system folder read-only; copy a link (merged /usr) as a link. */
 static void system_folder(struct sandbox_argv *v, const char *path)
 {
 	char target[PATH_MAX];
@@ -163,7 +163,7 @@ static void system_folder(struct sandbox_argv *v, const char *path)
 	}
 }
 
-/* Whether the path is already visible, also through a link: bubblewrap mounts nothing over a link such as /bin. */
+/* Whether the path is already visible, also through a link: bubblewrap cannot mount over a link such as /bin. */
 static bool below_usr(const char *path)
 {
 	char real[PATH_MAX];
@@ -185,7 +185,7 @@ bool sandbox_shows(const struct sandbox *s, const char *dir)
 	return below_usr(real) || (*s->cuda && readonly_lies_in(real, s->cuda));
 }
 
-/* Mount a folder of this machine, with parents that every user may enter. */
+/* Mount a folder of this machine, with parent folders that every user may enter. */
 static void show_folder(struct sandbox_argv *v, const char *path)
 {
 	char parent[READONLY_PATH_SIZE];
@@ -224,13 +224,16 @@ static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobod
 	system_folder(v, "/sbin");
 	system_folder(v, "/lib");
 	system_folder(v, "/lib64");
-	/* parents that bubblewrap creates are closed to all but root, and a CUDA toolkit may be found through here */
+	/* only root could enter parents that bubblewrap creates by itself, and a CUDA toolkit may be linked from here */
 	args(v, "--perms", "0755", NULL);
 	args(v, "--dir", "/etc", NULL);
 	system_folder(v, "/etc/alternatives");
 	system_folder(v, "/etc/ld.so.cache");
 	args(v, "--proc", "/proc", NULL);
-	/* these files belong to the machine's root, who a worker run by root is inside too if it cannot change its user */
+	/*
+	 * the machine's root can write these files, and the user inside is that root if the worker is root and cannot change its
+	 * user
+	 */
 	for (size_t i = 0; i < sizeof closed_proc / sizeof closed_proc[0]; i++)
 		if (access(closed_proc[i], F_OK) == 0)
 			args(v, "--ro-bind", closed_proc[i], closed_proc[i]);
@@ -258,8 +261,8 @@ static void environment(struct sandbox_argv *v, const char *const *env)
 }
 
 /*
- * A fork bomb must hit a limit of the kernel, not of a watchdog. The limit counts every process of the user, also elsewhere,
- * hence the machine's number is added. It does not limit root.
+ * Set a limit of the kernel against fork bombs, for which a watchdog is too slow. The limit counts all processes of the user on
+ * the machine, so their number is added. It does not limit root.
  */
 static void process_limit(struct sandbox_argv *v)
 {
@@ -277,7 +280,7 @@ static void process_limit(struct sandbox_argv *v)
 	args(v, prlimit_path, limit, NULL);
 }
 
-/* The GPU: device nodes, driver files in /sys, and libraries that a container mounted elsewhere. */
+/* Show the GPU: device nodes, driver files in /sys, and libraries that a container mounted at other paths. */
 static void gpu_arguments(struct sandbox_argv *v)
 {
 	const char *libraries = getenv("LD_LIBRARY_PATH");
@@ -400,7 +403,7 @@ static void show_program(struct sandbox_argv *v, const char *program)
 		show_folder(v, folder);
 }
 
-/* All arguments before the command. `tool`: NULL none. */
+/* Add all arguments before the command. `tool`: NULL: none. */
 static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *tool, const char *program, bool gpu, bool counts)
 {
 	bool with_perfmon = counts && s->keeps_counters;
@@ -413,8 +416,7 @@ static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *
 	show_program(v, program);
 	if (tool) {
 		show_program(v, tool);
-		args(v, "--ro-bind-try", "/opt/nvidia",
-			"/opt/nvidia"); /* NVIDIA's packages install files here that their scripts start */
+		args(v, "--ro-bind-try", "/opt/nvidia", "/opt/nvidia"); /* scripts of NVIDIA's packages run programs in it */
 	}
 	if (gpu)
 		gpu_arguments(v);
@@ -501,7 +503,7 @@ static void find_cuda(struct sandbox *s)
 		snprintf(s->cuda, sizeof s->cuda, "%s", path);
 }
 
-/* The kit is at its installed path, next to the bundle, or in the source tree of the build. */
+/* Find the kit: at its installed path, next to the bundle, or in the source tree of the build. */
 static void find_kit(struct sandbox *s)
 {
 	static const char *const positions[] = { "../../share/flopwatch/kit", "../share/kit", "../../daemon/kit" };
@@ -525,7 +527,7 @@ static void find_kit(struct sandbox *s)
 
 enum run_as { AS_BUILD, AS_RUN, AS_COUNT };
 
-/* Run the command `v`; returns whether it exits with status 0. `said`: its output; NULL: dropped. Own: frees `v`. */
+/* Run the command `v`; returns whether it exits with status 0. `said`: receives its output; NULL: dropped. Own: frees `v`. */
 static bool ends_well(struct sandbox_argv *v, struct buf *said, struct fw_err *err)
 {
 	struct proc_exit how;
@@ -536,7 +538,7 @@ static bool ends_well(struct sandbox_argv *v, struct buf *said, struct fw_err *e
 	return good;
 }
 
-/* Run /usr/bin/true as branch code would run. `said`: output of a failure. */
+/* Run /usr/bin/true like branch code. `said`: receives the output of a failure. */
 static bool works(struct sandbox *s, enum run_as as, struct buf *said, struct fw_err *err)
 {
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
@@ -550,7 +552,7 @@ static bool works(struct sandbox *s, enum run_as as, struct buf *said, struct fw
 	return ends_well(v, said, err);
 }
 
-/* Whether the driver was loaded so that counters need CAP_PERFMON, or CAP_SYS_ADMIN before version 565. */
+/* Whether the driver's settings restrict counters to CAP_PERFMON, or to CAP_SYS_ADMIN before version 565. */
 static bool counters_are_closed(void)
 {
 	FILE *f = fopen("/proc/driver/nvidia/params", "re");
@@ -564,7 +566,7 @@ static bool counters_are_closed(void)
 	return closed;
 }
 
-/* Root reads all files, the user nobody only public ones: a runner in a closed folder would fail in every job. */
+/* Check that the user nobody, who unlike root reads only public files, can start the runner: else every job would fail. */
 static int check_runner(const struct sandbox *s, struct fw_err *err)
 {
 	struct fw_err e = { 0 };
@@ -584,7 +586,7 @@ static int check_runner(const struct sandbox *s, struct fw_err *err)
 		runner);
 }
 
-/* The filter sets no_new_privs, which disables a bubblewrap that is setuid root: test it again. */
+/* Install the filter, then test bubblewrap again: no_new_privs disables a bubblewrap that is setuid root. */
 static void limit_sockets(struct sandbox *s, struct buf *said)
 {
 	struct fw_err e = { 0 };
@@ -636,8 +638,7 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	return s->drops_root ? check_runner(s, err) : 0;
 }
 
-/* Whether the build user can enter and list the folder inside. */
-/* Whether the build user can enter and list the folder inside. */
+/* Whether the build user can enter and list the folder inside the sandbox. */
 static bool can_read(const struct sandbox *s, const char *path, struct fw_err *err)
 {
 	struct sandbox_argv *v = mem_alloc(sizeof *v);

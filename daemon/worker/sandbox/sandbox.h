@@ -17,18 +17,18 @@
 
 /*
  * ---- beneath ----
- * Openat below an untrusted folder, without following links.
+ * openat below an untrusted folder, without following links.
  *
- * It opens one component after the other with O_NOFOLLOW. openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS would do the
- * same in one call, but systemd's RestrictSUIDSGID, which applies to our workers, answers every openat2 with ENOSYS because it
- * cannot read the mode in its arguments.
+ * beneath_open opens one component after the other with O_NOFOLLOW. openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS would do
+ * the same in one call, but systemd's RestrictSUIDSGID, which applies to the workers, makes every openat2 fail with ENOSYS
+ * because it cannot check the mode in its arguments.
  */
 
 /**
- * Open `path` below the folder `root`. `path` is relative; "." and empty components are ignored, and no component means `root`
- * itself. No component may be a symbolic link, including the last. `flags`: of openat, without O_CREAT; O_CLOEXEC and
- * O_NOFOLLOW are added. Returns a descriptor, or -1 with errno: ELOOP for a link, EXDEV for ".." and an absolute path, else
- * openat's.
+ * Open `path` below the folder `root`. `path` is relative; "." and empty components are ignored; without components, `root`
+ * itself is opened. No component, including the last, may be a symbolic link. `flags`: of openat, without O_CREAT; O_CLOEXEC and
+ * O_NOFOLLOW are added. Returns a descriptor, or -1 with errno: ELOOP for a link, EXDEV for ".." and an absolute path, else that
+ * of openat.
  */
 int beneath_open(int root, const char *path, int flags);
 
@@ -37,8 +37,8 @@ int beneath_open(int root, const char *path, int flags);
  * Files that a worker retains between jobs: builds/<key>, modules/<sha256>.so, names/<sha256>.so (the same with symbols
  * and lines), checks/<key>, and work folders.
  *
- * Every file is written under a temporary name, synced and renamed, so a crash leaves a whole file or none. Locks separate
- * workers that share a cache: build slots, one lock for each source, one per device for measuring.
+ * Every file is written under a temporary name, synced and renamed, so a crash leaves a complete file or none. Workers that share
+ * a cache use locks: build slots, one for each source, and one per device for measurements.
  */
 
 struct cache {
@@ -48,26 +48,25 @@ struct cache {
 };
 
 /**
- * Open (and create) the cache. `dir` NULL: $CACHE_DIRECTORY, $XDG_CACHE_HOME/flopwatch, /var/cache/flopwatch-worker for root,
- * ~/.cache/flopwatch. Root refuses another user's cache unless `dir` names it. Err: names the unusable folder and its owner.
- * Own: cache_close.
+ * Open the cache; create it if missing. `dir` NULL: the first of $CACHE_DIRECTORY, $XDG_CACHE_HOME/flopwatch,
+ * /var/cache/flopwatch-worker for root, ~/.cache/flopwatch. Root may use another user's cache only if `dir` names it. Err: names
+ * the unusable folder and its owner. Own: cache_close.
  */
 int cache_open(struct cache *c, const char *dir, struct fw_err *err);
 void cache_close(struct cache *c);
 
-/** Read an entry of builds_fd or checks_fd into `out`, and mark it as used. Returns 1 found, 0 missing or unreadable. */
+/** Read an entry of builds_fd or checks_fd into `out`, and mark it as used. Returns 1 if found, 0 if missing or unreadable. */
 int cache_get(int folder_fd, const char *name, struct buf *out);
 int cache_put(int folder_fd, const char *name, const void *data, size_t len, struct fw_err *err);
 void cache_forget(int folder_fd, const char *name);
 
 /**
- * Store a copy of `fd` (from offset 0) as modules/<sha256>.so. Units: max_bytes. Err: ERR_FULL when it is larger. Shape:
- * sha256[65].
+ * Store a copy of `fd` (from offset 0) as modules/<sha256>.so. Err: ERR_FULL if it exceeds `max_bytes`. Shape: sha256[65].
  */
 int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err);
 /** Open a cached module and mark it as used; -1 if missing. Own: close. */
 int cache_open_module(const struct cache *c, const char *sha256);
-/** Store `fd` as the unstripped copy of module `sha256`, unless it is larger. Units: max_bytes. */
+/** Store `fd` as the unstripped copy of module `sha256`, unless it exceeds `max_bytes`. */
 void cache_put_names(const struct cache *c, const char *sha256, int fd, int64_t max_bytes);
 /** Open the unstripped copy; -1 if missing. Own: close. */
 int cache_open_names(const struct cache *c, const char *sha256);
@@ -77,20 +76,20 @@ int cache_lock(const struct cache *c, const char *name, struct fw_err *err);
 /** Lock one of `n` build slots, each with its own folders. Returns as cache_lock. */
 int cache_lock_position(const struct cache *c, int n, int *position, struct fw_err *err);
 /**
- * Join the concurrent builds. `*alone`: there is no other, and none may start before cache_lock_share. Returns as cache_lock.
+ * Join the concurrent builds. `*alone`: there is no other one, and none may start before cache_lock_share. Returns as cache_lock.
  */
 int cache_lock_beside(const struct cache *c, bool *alone, struct fw_err *err);
 int cache_lock_share(int fd, struct fw_err *err);
-/** Remove the least recently used entries beyond `keep` per folder, and half-written files. Requires that no build runs. */
+/** Remove the least recently used entries beyond `keep` per folder, and incomplete files. Requires that no build runs. */
 void cache_trim(const struct cache *c, int keep);
 
 /*
  * ---- peer ----
  * The daemon at the other end of standard input and output.
  *
- * Every wait of the worker also waits for the daemon, which may cancel at any time. The daemon may send nothing for any time;
- * end of input means cancel. The worker sends a ping every 10 s. A worker without a daemon has a peer without descriptors; then
- * only a signal (SIGINT, SIGTERM) cancels.
+ * Every wait of the worker also polls the daemon's messages, because the daemon may cancel at any time. The daemon need not send
+ * anything; end of input means cancel. The worker sends a ping every 10 s. Without a daemon the peer has no descriptors, and only
+ * a signal (SIGINT, SIGTERM) cancels.
  */
 
 struct peer {
@@ -103,12 +102,12 @@ struct peer {
 	struct fw_err why; /* reason of the cancel */
 };
 
-/** Convert SIGTERM and SIGINT into a cancel, and SIGPIPE into an error of write. Call once per process, before peer_init. */
+/** Make SIGTERM and SIGINT cancel, and SIGPIPE an error of write. Call once per process, before peer_init. */
 void peer_signals(void);
-/** Initialise; `in` and `out` -1: no daemon. The peer does not close them. */
+/** Initialise; `in` and `out` -1: no daemon. The caller closes them. */
 void peer_init(struct peer *p, int in, int out);
 void peer_fini(struct peer *p);
-/** Return whether the daemon cancelled the job to send another and waits for a hello; if so, clear the cancel. */
+/** Return whether the daemon cancelled the job in favour of another one and waits for a hello; if so, clear the cancel. */
 bool peer_go_on(struct peer *p);
 
 /** Send one message. Err: the daemon is gone or has not read for 30 s; the job is then cancelled. */
@@ -118,7 +117,7 @@ int peer_receive(struct peer *p, int64_t timeout_ms, struct msg *out, struct fw_
 /** Write the `bytes` of payload that follow a tree line to `fd`. */
 int peer_payload(struct peer *p, int64_t bytes, int64_t timeout_ms, int fd, struct fw_err *err);
 
-/** Give other poll loops the descriptor to poll (fd -1 without a daemon) and the longest wait in ms. */
+/** Fill in the descriptor to poll (fd -1 without a daemon), and limit `*wait_ms`; for other poll loops. */
 void peer_poll(const struct peer *p, struct pollfd *fd, int *wait_ms);
 /**
  * After that poll, read pending data and send a ping when due. Err: ERR_CANCELLED when the job must end, from then on always.
@@ -129,11 +128,11 @@ int peer_attend(struct peer *p, const struct pollfd *fd, struct fw_err *err);
  * ---- sandbox ----
  * Isolation of branch code by bubblewrap.
  *
- * All namespaces are separate; there is no network, no socket of other families (sandbox.c), no capability, and never the
- * machine's root user. The system is read-only, and only named files of ours are visible.
+ * All namespaces are separate. Code inside has no network, no socket of other families (sandbox.c), no capability, and is never
+ * the machine's root user. The system is read-only, and only explicitly listed files of flopwatch are visible.
  *
- * There are two kinds: the build's (the work folder at /job, no GPU, compilers) and the runner's (our programs, the GPU's
- * nodes). A machine may forbid features that bubblewrap needs; sandbox_open tests it by running it once.
+ * There are two kinds: for builds (the work folder at /job, compilers, no GPU) and for the runner (flopwatch's programs, the
+ * GPU's device nodes). A machine may forbid features that bubblewrap needs, so sandbox_open runs it once as a test.
  */
 
 enum sandbox_want { SANDBOX_AUTO, SANDBOX_REQUIRED, SANDBOX_NONE };
@@ -143,11 +142,11 @@ enum { SANDBOX_NOBODY = 65534, SANDBOX_SPARE = 200 /* processes beyond those of 
 
 struct sandbox {
 	bool active;
-	bool drops_root; /* code inside runs as SANDBOX_NOBODY because the worker is root; the work folder must belong to that user */
-	bool keeps_counters; /* the driver shows counters to administrators only and the worker is root: add CAP_PERFMON */
+	bool drops_root;     /* the worker is root, so code inside runs as SANDBOX_NOBODY, who must own the work folder */
+	bool keeps_counters; /* the driver restricts counters to administrators and the worker is root: add CAP_PERFMON */
 	char bwrap[PATH_MAX];
 	char cuda[PATH_MAX]; /* CUDA toolkit folder with links resolved, if outside /usr; else "" */
-	char why[256];       /* why it is not active, or is active with the machine's root as the user inside */
+	char why[256];       /* reason why it is not active, or why the user inside is the machine's root */
 	char kit[PATH_MAX];  /* kit folder, readable inside; "" not found */
 	int n_shown;         /* folders of this machine that all code inside may read */
 	char shown[READONLY_MAX][READONLY_PATH_SIZE];
@@ -155,7 +154,7 @@ struct sandbox {
 
 #define SANDBOX_KIT_VARIABLE "FLOPWATCH_KIT"
 
-/** An argument vector under construction; it owns the strings that it makes. */
+/** An argument vector under construction; it owns the strings that it allocates. */
 struct sandbox_argv {
 	const char *arg[SANDBOX_ARGS_MAX];
 	int n;
@@ -171,12 +170,12 @@ struct sandbox_more {
 
 /** Parse "auto", "required", "none". Returns -1 for other text. */
 int sandbox_want(const char *word, enum sandbox_want *out);
-/** Find bubblewrap and test it. Err: ERR_UNSUPPORTED if required and not possible, naming the missing setting. */
+/** Find bubblewrap and test it. Err: ERR_UNSUPPORTED if it is required but does not work; names the missing setting. */
 int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err);
 /**
- * Let all code inside read `n` folders of this machine; requires sandbox_open, and tests the result. `cache` is the worker's
- * cache, which stays closed; NULL none. Err: ERR_INVALID a folder does not exist, may not be shown (model/readonly.c), or
- * cannot be read by the user inside.
+ * Let all code inside read `n` folders of this machine, and test the result; requires sandbox_open. `cache` is the worker's
+ * cache, which remains hidden; NULL: none. Err: ERR_INVALID a folder does not exist, may not be shown (model/readonly.c), or is
+ * unreadable for the user inside.
  */
 int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *cache, struct fw_err *err);
 /** Return whether all code inside may read `dir`: below /usr, or in a folder of sandbox_show. */
@@ -185,8 +184,8 @@ bool sandbox_shows(const struct sandbox *s, const char *dir);
 const char *sandbox_isolation(const struct sandbox *s);
 
 /**
- * Begin the vector for a build: `job_dir` (absolute) becomes /job, the command runs in `job_dir`/`dir`. Without isolation only
- * the number of processes is limited. Append the command with sandbox_arg, then sandbox_end.
+ * Begin the vector for a build: `job_dir` (absolute) is mounted as /job, the command runs in `job_dir`/`dir`. Without isolation
+ * only the number of processes is limited. Append the command with sandbox_arg, then call sandbox_end.
  */
 void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir);
 /** Begin the vector for a build with extras. */
@@ -199,25 +198,25 @@ void sandbox_build_with(
 void sandbox_benchmark(
 	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more);
 /**
- * Begin the vector for `program` of ours: its folder (and ../lib of a bundle) visible, /dev/nvidia* with `gpu`. Includes the
- * program as first argument.
+ * Begin the vector for a program of flopwatch: its folder (and ../lib of a bundle) is visible, with `gpu` also /dev/nvidia*. The
+ * vector includes `program` as the first argument.
  */
 void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu);
 /**
- * Begin the vector for a process that reads the GPU's counters. With keeps_counters it runs as SANDBOX_NOBODY with CAP_PERFMON
- * only and without a user namespace, whose capabilities the driver would not accept.
+ * Begin the vector for a process that reads the GPU's counters. With keeps_counters it runs as SANDBOX_NOBODY with only
+ * CAP_PERFMON and without a user namespace, because the driver does not accept capabilities of one.
  */
 void sandbox_count(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu);
 /**
- * Begin the vector for a program of this machine that starts `program`: `argv` (NULL-terminated) precedes it, and its folder is
- * visible too.
+ * Begin the vector for another program of this machine that starts `program`. Its command line `argv` (NULL-terminated) precedes
+ * `program`, and its folder is visible too.
  */
 void sandbox_run_under(const struct sandbox *s, struct sandbox_argv *v, const char *const *argv, const char *program, bool gpu);
 void sandbox_arg(struct sandbox_argv *v, const char *arg);
 /** Terminate argv with NULL. Err: too many or too long arguments. */
 int sandbox_end(struct sandbox_argv *v, struct fw_err *err);
 
-/** Translate the end of bubblewrap into that of the program inside: it reports signals as shells do. */
+/** Convert the exit status of bubblewrap, which reports signals as shells do, to that of the program inside. */
 struct proc_exit sandbox_exit(const struct sandbox *s, const struct proc_exit *how);
 
 /** Variables that a runner inherits from the worker: a scheduler assigns devices through them. */
@@ -240,14 +239,14 @@ void sandbox_environment(const struct sandbox *s, const char *const *more, struc
 
 /*
  * ---- build ----
- * The build of a side: from its sources to a module named by its hash.
+ * The build of a side, which makes a module, named by its hash, from sources.
  *
  * The cache key covers all inputs that can change the result: the inputs' object names, the command, the device kind, the
- * compilers, the system, the isolation. A side may name an earlier module instead, which is in the cache or gone. The key does
- * not cover external libraries: next to an earlier module, the other side is built again where the cache has that very module.
- * A miss unpacks the inputs into <cache>/job or job-N (shown as /job in the sandbox), runs the command, strips names and build
- * ids so that equal sources hash alike, and stores <cache>/modules/<sha256>.so. A failed build is a result, not an error:
- * struct msg_build has the reason.
+ * compilers, the system, the isolation. A side may name an earlier module instead, which is never rebuilt. The key does not cover
+ * external libraries. So if one side is an earlier module, the other side is built again if the cache has that same module for
+ * it. On a miss the inputs are unpacked into <cache>/job or job-N (shown as /job in the sandbox), the command runs, names and
+ * build ids are stripped so that equal sources have equal hashes, and the result is stored as <cache>/modules/<sha256>.so. A
+ * failed build is a result, not an error: struct msg_build has the reason.
  */
 
 struct build_context {
@@ -259,11 +258,11 @@ struct build_context {
 		[TOOLCHAIN_OVERRIDE_DIR_SIZE]; /* folder of the preferred compilers for a side without its own; "" the system's */
 	char toolchain[ROLES][TOOLCHAIN_TEXT_SIZE]; /* toolchain text of each role's side */
 	char image[64];                             /* operating system of the worker */
-	char kept[HASH_HEX]; /* earlier module of a side, next to which the other is built again; "" none */
+	char kept[HASH_HEX]; /* earlier module of one side, because of which the other is built again; "": none */
 	double timeout_s;    /* upper limit; the manifest may set less */
 	int64_t log_bytes;   /* stored bytes of the output */
-	int64_t print_max;   /* output bytes that end it; 0: 64 MiB */
-	int process_max;     /* concurrent processes that end it; 0: procs_of_a_build */
+	int64_t print_max;   /* output bytes beyond which it is ended; 0: 64 MiB */
+	int process_max;     /* concurrent processes beyond which it is ended; 0: procs_of_a_build */
 	char family[16];     /* required family of the module */
 	int position;        /* slot of this build among concurrent builds */
 	char sides[64];      /* benchmark programs are built and run in <cache>/<sides>-<role> */
@@ -277,23 +276,23 @@ void build_tools(struct build_context *c, const struct msg_job *job, const char 
 void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX]);
 
 /**
- * Look up a build. Returns 1: `out` is "cached" with the module's hash and `*module_fd` its sealed copy (own: close); 0: not
- * cached, or to be built again.
+ * Find a cached build. Returns 1 if `out` is "cached" with the module's hash and `*module_fd` is its sealed copy (own: close); 0
+ * if it is not cached, or must be built again.
  */
 int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd);
 
-/** Return the path of a side's module, as in its manifest; "" if it names none. */
+/** Write the path of a side's module, as in its manifest; "" if it names none. */
 void build_output(const struct build_context *c, const struct msg_subject *s, char *out, size_t size);
 
-/** Return the folder, below the cache, in which a benchmark program is built and run. Shape: name[128]. */
+/** Write the folder, below the cache, in which a benchmark program is built and run. Shape: name[128]. */
 void build_side(const struct build_context *c, const struct msg_subject *s, char name[128]);
 
-/** Return the name of a folder of this build's slot: "job", or with concurrent builds "job-2". Shape: name[128]. */
+/** Write the name of a folder of this build's slot: "job", or with concurrent builds "job-2". Shape: name[128]. */
 void build_folder(const struct build_context *c, const char *what, char name[128]);
 
 /**
  * Build. `out` becomes "ok" (then `*module_fd` is the sealed module) or "failed" with detail; the caller owns its log. The work
- * folder is removed. A benchmark program keeps its folder (build_side): *module_fd is -1, and the hash covers all its files.
+ * folder is removed, except that of a benchmark program (build_side): then *module_fd is -1, and the hash covers all its files.
  * Err: -1 only if the build is not at fault: cancelled, a full disk, a missing tree.
  */
 int build_make(const struct build_context *c, const struct msg_subject *s, build_tree_fn *tree, void *arg, struct msg_build *out,
@@ -301,7 +300,7 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 
 /*
  * ---- toolchain ----
- * The compilers' versions as one text: part of a device's description and of every build's cache key.
+ * Versions of the compilers as one text, for the description of a device and the cache key of every build.
  *
  * "gcc 12.2.0" for the CPU, "nvcc 13.0.88 gcc 12.2.0" for CUDA, with "ptxas 13.1.12" if it differs from its nvcc, "none"
  * without a compiler. " in DIR" and " with FLAGS" follow where a folder or flags were given.
@@ -321,10 +320,10 @@ void toolchain_nvcc_version(const char *text, char *out, size_t size);
 
 /*
  * ---- compilers ----
- * A side's own toolchain before the system's: a search path, and flags appended to each compiler call.
+ * A side's own toolchain, which precedes the system's: a search path, and flags appended to each compiler call.
  *
- * nvcc reads such flags from its own variable. gcc has none, so a folder of the cache holds a script under each of its names,
- * which starts the real compiler.
+ * nvcc reads such flags from an environment variable. gcc has no such variable, so a folder of the cache has a script with each
+ * of its names, which starts the real compiler.
  */
 
 /** Toolchain settings of a build's sandbox; it points into itself, so do not move it. */
@@ -337,7 +336,7 @@ struct compilers {
 		cuda[TOOLCHAIN_OVERRIDE_DIR_SIZE + 16];
 };
 
-/** Fill `out` for compilers of `dir` ("" the system's) and `flags`. Err: a file of the cache. */
+/** Fill `out` for compilers of `dir` ("" the system's) and `flags`. Err: a file of the cache cannot be written. */
 int compilers_prepare(const struct cache *cache, enum device_kind kind, const char *dir, const char *flags, struct compilers *out,
 	struct fw_err *err);
 /** Check that builds can see `dir`, below /usr or in a readable folder, and that it holds a compiler. Err: ERR_INVALID. */
@@ -347,8 +346,8 @@ int compilers_check(const struct sandbox *s, const char *dir, struct fw_err *err
  * ---- kernelcode ----
  * Hashes and resources of a module's compiled kernels, by symbol and architecture.
  *
- * The worker reads them from the sealed file, outside the runner, so that a module cannot falsify them. Modules may be hostile:
- * time and memory are bounded, and unreadable code is unknown rather than wrong.
+ * The worker reads them from the sealed file, outside the runner, so a module cannot falsify them. Modules may be hostile, so
+ * time and memory are limited, and unreadable code is reported as unknown.
  */
 
 /** Take one kernel, or another function with its own code, compiled for `sm` (90). Err: -1 stops. */
@@ -358,8 +357,8 @@ typedef int kernelcode_fn(void *arg, int sm, const struct cubin_function *f, str
 typedef int kernelcode_piece_fn(void *arg, int sm, const void *elf, size_t len, struct fw_err *err);
 
 /**
- * Visit all pieces of the module in `fd`, whose size must not change meanwhile. A module without device code has none; pieces
- * that cannot be unpacked are skipped. Err: no ELF file, broken containers, out of memory.
+ * Visit all pieces of the module in `fd`, whose size must not change meanwhile. A module without device code has none. Pieces
+ * that cannot be unpacked are skipped. Err: not an ELF file, broken containers, out of memory.
  */
 int kernelcode_pieces(int fd, kernelcode_piece_fn *piece, void *arg, struct fw_err *err);
 
@@ -389,7 +388,7 @@ bool kernelcode_find(const struct kernelcode *k, const char *symbol_sha256, int 
 /** Clear the keyrings of the build user, unless it is the worker's own user or the sandbox had separate ones. */
 void keyring_clear(const struct sandbox *s);
 
-/* ---- lastwords: The end of a process's output, often the reason for its end. ---- */
+/* ---- lastwords: The last output of a process, which often explains its exit. ---- */
 
 enum { LASTWORDS_KEPT = 4096, LASTWORDS_QUOTE = 216 };
 
@@ -399,9 +398,9 @@ struct lastwords {
 };
 
 void lastwords_keep(struct lastwords *w, const char *data, size_t len);
-/** Quote its last line, made printable, as the end of a message; "" if there is none. */
+/** Quote the last line, made printable, as the end of a message; "" if there is none. */
 void lastwords_quote(const struct lastwords *w, char out[LASTWORDS_QUOTE]);
-/** Return whether the device refused the process because its memory is full or because it admits one process only. */
+/** Return whether the device rejected the process because its memory is full or because it accepts only one process. */
 bool lastwords_of_no_room(const struct lastwords *w);
 
 /* ---- oomkills: Number of processes that the out-of-memory killer ended, on this machine and in this control group. ---- */
@@ -419,8 +418,9 @@ long oomkills_count(const char *text, const char *name);
  * ---- procs ----
  * All descendants of this process, found in /proc.
  *
- * A process group does not contain processes that call setsid, and RLIMIT_NPROC does not limit root. Counting descendants finds
- * a fork bomb; killing descendants leaves no process. procs_adopt makes orphans our children, so that none escapes the count.
+ * Processes leave their process group with setsid, and RLIMIT_NPROC does not limit root. Counting descendants detects a fork
+ * bomb, and killing descendants leaves no process. procs_adopt makes orphans children of the worker, so that none escapes the
+ * count.
  */
 
 void procs_adopt(void);
@@ -428,24 +428,25 @@ void procs_adopt(void);
 int procs_count(void);
 /** List `root` and its living descendants. Shape: out[max]. Returns their number, at most max. */
 int procs_below(pid_t root, pid_t *out, int max);
-/** Count as procs_count does; give more than `many` the lowest priority, so that the watching process does not starve. */
+/**
+ * Count as procs_count does; if there are more than `many`, give them the lowest priority, so that the worker does not starve.
+ */
 int procs_count_or_yield(int many);
 /**
- * Return the number of processes that one build may run at once: enough for a parallel build, and no more than this machine can
- * carry.
+ * Return the number of concurrent processes of one build: enough for a parallel build, and not too many for this machine.
  */
 int procs_of_a_build(void);
-/** Return the number of threads on the machine, from one small file: cheap enough for 100 calls a second. -1 unknown. */
+/** Return the number of threads on the machine; -1: unknown. Reads one small file: fast enough for 100 calls a second. */
 int procs_threads(void);
-/** Kill and reap all descendants, at most 3 s. Requires procs_adopt. Returns the least number that is left. */
+/** Kill and reap all descendants, for at most 3 s. Requires procs_adopt. Returns the minimum number that remains. */
 int procs_end_all(void);
 
 /*
  * ---- pump ----
- * The wait for one child: reads its output, serves the daemon, enforces deadlines.
+ * Wait for one child: reads its output, handles the daemon's messages, enforces deadlines.
  *
- * When pump_run returns, for any reason (end, deadline, cancel, a reader that stops), the child and all processes that it
- * started are gone, and its descriptors are drained and closed.
+ * When pump_run returns, for any reason (end, deadline, cancel, a reader that fails), the child and all processes that it started
+ * have ended, and its descriptors are drained and closed.
  */
 
 /** Take bytes of a stream. Err: -1 ends the child and the stream; the reader is not called again. */
@@ -455,7 +456,7 @@ struct pump_stream {
 	pump_read_fn *read;
 	void *arg;
 	int child_fd; /* descriptor number in the child */
-	bool socket;  /* not a pipe: no process can open it again through /proc and read the data */
+	bool socket;  /* not a pipe, which a process could open through /proc to read the data */
 	int fd;       /* set by pump_run */
 };
 
@@ -482,11 +483,11 @@ int pump_sleep(struct peer *peer, int ms, struct fw_err *err);
 
 /*
  * ---- room ----
- * Free space on the disk of the cache, and the process that used it up.
+ * Free space on the disk of the cache, and whether a build used it up.
  *
- * A reserve stays free, and a build starts only if a share for it is free beyond the reserve. A build that used more than its
- * share is at fault when the disk is full; any other build waits, because another process filled the disk. On small disks
- * reserve and share are fractions of the disk.
+ * A build starts only if its share of the disk is free in addition to a reserve. If the disk is full, a build that used more than
+ * its share is at fault; otherwise another process filled the disk, and the build is repeated later. On small disks reserve and
+ * share are fractions of the disk.
  */
 
 struct room {
@@ -509,22 +510,24 @@ void room_text(const struct room *r, const char *dir, char *text, int size);
 
 /*
  * ---- sealed ----
- * A module as a sealed memfd: the hashed bytes are the loaded bytes, even if the file changes. The runner opens it
- * as /proc/self/fd/N.
+ * A module as a sealed memfd, so that the loaded bytes are the hashed bytes, even if the file changes. The runner opens it as
+ * /proc/self/fd/N.
  */
 
 /** Copy `fd` from offset 0. Returns the memfd, sealed against every change, and its hash. Own: close. */
 int sealed_copy(int fd, const char *name, char sha256[HASH_HEX], struct fw_err *err);
 /** Copy the file at `path`, as sealed_copy does. */
 int sealed_open(const char *path, char sha256[HASH_HEX], struct fw_err *err);
-/** Make a memory file of these bytes, at offset 0. It is not sealed: a child writes it, or empties it for all holders. */
+/**
+ * Create a memory file of these bytes, at offset 0. It is not sealed, so that a child can write it, or empty it for all owners.
+ */
 int sealed_once(const char *name, const void *data, size_t len, struct fw_err *err);
 
 /*
  * ---- workdir ----
- * The work folder of a build: created empty, removed whole, whatever the build left in it.
+ * The work folder of a build: created empty, and removed with everything that the build left in it.
  *
- * Removal uses descriptors, never follows a link, makes unreadable folders readable first, and handles trees of any depth.
+ * Removal uses descriptors, never follows a link, makes unreadable folders readable, and handles trees of any depth.
  */
 
 /** Remove `name` below the folder `parent_fd` with all contents. A missing folder is no error. */
@@ -538,9 +541,11 @@ struct room_usage workdir_usage(int parent_fd, const char *name);
  * order. Links are hashed, not followed; programs hash as in loadable.c.
  */
 int workdir_hash(int fd, char sha256[65], struct fw_err *err);
-/** Compute the same over files that were not unpacked, or were written since; "" without such a file. */
+/** Compute the same over files that were not unpacked, or were written after unpacking; "" if there are none. */
 int workdir_hash_made(int fd, char sha256[65], struct fw_err *err);
-/** Give a tree that only the worker has written so far to another user, with read and enter permissions (needs root). */
+/**
+ * Make another user the owner of a tree that only the worker has written so far, with read and enter permissions (needs root).
+ */
 int workdir_give(const char *path, unsigned uid, struct fw_err *err);
 
 #endif

@@ -41,7 +41,7 @@ int sealed_copy(int fd, const char *name, char sha256[HASH_HEX], struct fw_err *
 	out = seal(out, name, err);
 	if (out < 0)
 		return -1;
-	/* hashed after sealing: from here on no process can change it */
+	/* hash after sealing, when no process can change it any more */
 	if (hash_fd(out, sha256, err) != 0 || lseek(out, 0, SEEK_SET) < 0) {
 		err_sys(err, "hash %s", name);
 		close(out);

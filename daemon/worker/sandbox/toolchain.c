@@ -1,6 +1,6 @@
 /*
- * toolchain.c - compiler versions. Two compilers of the same name give different machine code, so versions belong to every
- * result.
+ * toolchain.c - compiler versions. Compilers with the same name can generate different machine code, so versions are stored with
+ * every result.
  */
 #include "worker/sandbox/sandbox.h"
 
@@ -15,7 +15,7 @@ void toolchain_path(const char *dir, char *path)
 		snprintf(path, TOOLCHAIN_PATH_SIZE, "%s", sandbox_build_path);
 }
 
-/* Find the program in `dir`; "" if missing. Shape: path[PATH_MAX]. */
+/* Find the program in `dir`; `path` is "" if it is missing. Shape: path[PATH_MAX]. */
 static void find(const char *dir, const char *program, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/bin/%s", dir, program);
@@ -48,8 +48,8 @@ bool toolchain_is_in(const char *dir)
 }
 
 /*
- * Read the first line (or all) of a program's output; "" if it cannot run. Uses the build's environment, so that it finds the
- * build's program.
+ * Read the first line (or all) of a program's output; "" if it cannot run. Uses the build's environment, to find the same program
+ * as a build.
  */
 static void read_version(const char *dir, const char *program, const char *option, char *out, size_t size)
 {
@@ -86,7 +86,7 @@ void toolchain_nvcc_version(const char *text, char *out, size_t size)
 		snprintf(out, size, "%.*s", (int)strspn(version + 3, "0123456789."), version + 3);
 }
 
-/* "13.0.88", and ptxas if its version differs: nvcc starts the one in its own folder. */
+/* Find the version of nvcc, "13.0.88", and that of ptxas if it differs; nvcc runs the ptxas in its own folder. */
 static void describe_nvcc(const char *dir, char nvcc[32], char ptxas[32])
 {
 	char program[PATH_MAX], said[4096];

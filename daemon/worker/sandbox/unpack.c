@@ -1,12 +1,13 @@
 /*
- * unpack.c - a small ustar reader. The archive comes from a repository, so each byte may be hostile. It accepts only what a
- * tree needs, and none of the features that broke other tar readers (hard links, devices, pax paths, "..", links to follow).
+ * unpack.c - a small ustar reader. The archive comes from a repository, so it may be hostile. The reader accepts only the entries
+ * that a tree needs, and no features that caused vulnerabilities in other readers (hard links, devices, pax paths, "..", links in
+ * paths).
  */
 #include "worker/sandbox/internal.h"
 
 enum { BLOCK = 512, CHUNK = 64 << 10, PATH_SIZE = 1024, DEPTH_MAX = 64 };
 
-/* One time for all files: make must not see one source as newer than another, and __TIMESTAMP__ must not differ. */
+/* The same time for all files: no source may appear newer than another to make, and __TIMESTAMP__ must not differ. */
 static const struct timespec fixed_time = { .tv_sec = UNPACK_TIME_S };
 
 static const struct unpack_limits default_limits = { .file_bytes = 512ll << 20, .total_bytes = 1ll << 30, .entries = 100000 };
@@ -46,7 +47,7 @@ static int read_all(struct tar_reader *r, void *to, size_t n, struct fw_err *err
 	return 0;
 }
 
-/* Parse octal digits up to a space or NUL; -1 for other text, so base-256 and signed numbers are refused. */
+/* Parse octal digits up to a space or NUL; -1 for other text, including base-256 and signed numbers. */
 static int64_t octal(const unsigned char *field, size_t size)
 {
 	int64_t v = 0;
@@ -72,8 +73,7 @@ static bool checksum_ok(const unsigned char *h)
 }
 
 /*
- * Append `name` to `out` component by component; "." and empty ones are dropped, ".." and too deep or too long paths are
- * refused.
+ * Append `name` to `out` by components; "." and empty ones are dropped. Err: "..", or the path is too deep or too long.
  */
 static int clean_path(const char *name, char *out, size_t size, struct fw_err *err)
 {
@@ -106,8 +106,8 @@ static int clean_path(const char *name, char *out, size_t size, struct fw_err *e
 }
 
 /*
- * A link stays inside if it climbs no higher than the root and only at its beginning. It starts in a real folder (no entry is
- * made below a link), and the rest descends through folders or other such links.
+ * Check that a link stays inside: ".." only at its beginning, and not above the root. The link is in a real folder (no entry is
+ * created below a link), and the rest of its target descends through folders or other such links.
  */
 static int check_link(const struct entry *e, struct fw_err *err)
 {
@@ -174,7 +174,7 @@ static int read_header(struct tar_reader *r, const unsigned char *h, struct entr
 	return err_context(err, "archive entry \"%.200s\"", name);
 }
 
-/* Make all folders of `path` (which is changed and restored). Returns a descriptor of the last one. */
+/* Create all folders of `path` (which is changed and restored). Returns a descriptor of the last one. */
 static int make_folders(int root_fd, char *path, struct fw_err *err)
 {
 	char *slash = path;

@@ -1,4 +1,4 @@
-/* workdir.c - removal of folders that a hostile build could write to: no path is walked by name, depth takes no stack. */
+/* workdir.c - removal of folders that a hostile build could write to, by descriptors only and with limited stack depth. */
 #include "worker/sandbox/internal.h"
 
 #include <dirent.h>
@@ -7,8 +7,8 @@
 enum { DEPTH_MAX = 32 };
 
 struct removal {
-	int root;       /* the folder being removed; entries that lie too deep move up to it */
-	unsigned moved; /* names given there so far */
+	int root;       /* the folder being removed; entries at too great a depth are moved into it */
+	unsigned moved; /* number of moved entries, for their names */
 };
 
 static int open_folder(int parent, const char *name)
@@ -39,7 +39,7 @@ static int remove_entry(struct removal *r, int fd, const char *name, int depth)
 		if (renameat(fd, name, r->root, aside) == 0)
 			return 0;
 		return errno == ENOTEMPTY || errno == EEXIST ? 0
-							     : -1; /* the build used this name: the next round finds a free one */
+							     : -1; /* the build used this name: the next pass uses another one */
 	}
 	child = open_folder(fd, name);
 	if (child < 0)
@@ -50,7 +50,7 @@ static int remove_entry(struct removal *r, int fd, const char *name, int depth)
 	return result;
 }
 
-/* Takes over `fd`. */
+/* Remove all entries of a folder. Own: takes over `fd`. */
 static int empty_folder(struct removal *r, int fd, int depth)
 {
 	struct dirent *entry;
@@ -85,7 +85,7 @@ int workdir_remove(int parent_fd, const char *name, struct fw_err *err)
 	r.root = open_folder(parent_fd, name);
 	if (r.root < 0)
 		return err_sys(err, "remove folder %s", name);
-	/* Each round ends with less; entries that moved up in one are removed in the next. */
+	/* each pass removes entries; those that were moved up are removed by the next pass */
 	while (unlinkat(parent_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
 		int fd = errno == ENOTEMPTY || errno == EEXIST ? openat(r.root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
@@ -168,7 +168,7 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
 
 struct folder_hash {
 	struct hash_state state;
-	bool made_alone; /* leave out files unchanged since they were unpacked */
+	bool made_alone; /* exclude files unchanged since they were unpacked */
 	int n_files;
 };
 
