@@ -10,13 +10,13 @@
 
 /*
  * ---- bench ----
- * State of one comparison on one device: subjects, cells, results of each cell, and the sink of records.
+ * State of one comparison on one device: subjects, cells, results of each cell, and the receiver of records.
  *
  * serve fills it from a job and sends records to the daemon; compare fills it from its arguments and prints a table. Checks,
- * runs and the sequential procedure depend on this state only.
+ * runs and the sequential procedure depend only on this state.
  */
 
-/** Take one record. Err: -1 ends the job. */
+/** Receive one record. Err: -1 ends the job. */
 typedef int bench_emit_fn(void *arg, const struct msg *m, struct fw_err *err);
 
 struct bench_subject {
@@ -44,7 +44,7 @@ struct bench_failure {
 	char detail[512];
 };
 
-/** A configuration that a subject's provider receives: found by its search at the check, or requested by the user. */
+/** A configuration for a subject's provider: found by its search in the check, or requested by the user. */
 struct bench_pin {
 	int subject, cell;
 	char config[160];
@@ -54,13 +54,13 @@ enum { BENCH_NOTES_MAX = 32 };
 
 enum bench_side { BENCH_BASE, BENCH_TARGET, BENCH_OUTSIDE /* the worker or the device */, BENCH_SIDES };
 
-/** Time of a call with no other module loaded. */
+/** Time of a call without another loaded module. */
 struct bench_alone {
 	double ms, mhz; /* mhz: clock during the call; 0 unknown */
 };
 
 struct bench_cell {
-	bool open; /* accepted on both sides and not failed since: may be timed */
+	bool open; /* accepted on both sides and without a failure since: may be timed */
 	bool judged;
 	struct bench_failure problem[BENCH_SIDES];
 	bool target_passed; /* in its check */
@@ -76,9 +76,9 @@ struct bench_cell {
 	int n_void_sustained_runs;                      /* discarded because of device readings */
 	int leans; /* sustained runs in which target drew more power, minus those in which base did */
 	struct cell_finding found;
-	int discarded; /* runs discarded because of device readings, or lost through neither side */
+	int discarded; /* runs without a result because of device readings, or because of a failure of neither side */
 	int voided;    /* only those discarded because of device readings */
-	int ends;      /* early ends of the process, in runs that end well where the base runs against a copy of itself */
+	int ends;      /* early ends of the process in runs that end well if the base runs against a copy of itself */
 	int kills;     /* kills of the process in the target's calls, by a signal of another process */
 };
 
@@ -106,11 +106,11 @@ struct bench {
 	bool quick;
 	bool selfcheck;                /* equal modules are timed too */
 	sentinel_set looked_elsewhere; /* classes of cells whose sentinel runs elsewhere */
-	sentinel_set requested;        /* classes whose cells run in sustained runs, whatever pairs show */
-	sentinel_set sustained_runs;   /* classes in sustained runs: those requested, and those whose power draw differs */
+	sentinel_set requested;        /* classes whose cells have sustained runs independent of their pairs */
+	sentinel_set sustained_runs;   /* classes with sustained runs: those requested, and those whose power draw differs */
 	bool set_begun[3];
 	bool over;   /* no further run follows */
-	bool lost;   /* the device is broken: nothing more runs on it */
+	bool lost;   /* the device is broken: no further runs */
 	int n_noted; /* notes sent, each once */
 	char noted[BENCH_NOTES_MAX][64];
 	bool guarded;                /* health_check_device_check has read the device before */
@@ -118,7 +118,7 @@ struct bench {
 	int idle_looks;              /* checks for other processes on the device, so far */
 	int runs;                    /* so far */
 	double gpu_s;                /* time during which the device was held */
-	double step_s[DEVICE_STEPS]; /* what gpu_s consists of; timed calls are part of between or program until bench_steps */
+	double step_s[DEVICE_STEPS]; /* components of gpu_s; timed calls count as `between` or `program` until bench_steps */
 	double calls_s;              /* sum of all times that were sent */
 	double started_s;            /* monotonic */
 	int64_t timed_until_ns;      /* monotonic: end of the last runner process if it timed calls, else 0 */
@@ -132,11 +132,10 @@ int bench_subject(
 	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err);
 /** Pass this configuration to the last subject in every cell, unless it is "". */
 void bench_hand(struct bench *b, const char *config);
-/** Find base and target, after all subjects were added. Err: a side is missing. */
+/** Find base and target after all subjects were added. Err: a side is missing. */
 int bench_ready(struct bench *b, struct fw_err *err);
 /**
- * Return whether base and target are the same module with the same choice of provider, and this is no selfcheck: nothing to
- * time.
+ * Return whether there is nothing to time: base and target are the same module with the same provider, and it is no selfcheck.
  */
 bool bench_identical(const struct bench *b);
 
@@ -147,19 +146,19 @@ void bench_pin(struct bench *b, int subject, int cell, const char *config);
 const char *bench_pinned(const struct bench *b, int subject, int cell);
 
 /**
- * Return the hash of a kernel's code in the sealed module; "" if it cannot be read there. The worker never takes this hash from
- * a runner.
+ * Find the hash of a kernel's code in the sealed module; "" if it cannot be read. The worker never uses such a hash from a
+ * runner.
  */
 void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);
 
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
 /** Add time during which the device was held. Units: s. */
 void bench_hold(struct bench *b, enum device_step step, double seconds);
-/** Write what the device was held for so far. Units: s. Shape: out[DEVICE_STEPS]. */
+/** Write the times of the steps for which the device was held so far. Units: s. Shape: out[DEVICE_STEPS]. */
 void bench_steps(const struct bench *b, double *out);
 /**
- * Record a failure of a cell, close the cell, and send a fault record. Cell -1: all cells; if neither side caused it, cells
- * with times stay open.
+ * Record a failure of a cell, close the cell, and send a fault record. Cell -1: all cells; if neither side caused the failure,
+ * cells with times remain open.
  */
 int bench_fault(struct bench *b, int cell, enum role role, const char *failure, struct fw_err *err, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
@@ -168,17 +167,17 @@ int bench_send_note(struct bench *b, int cell, enum role role, struct fw_err *er
 	__attribute__((format(printf, 5, 6)));
 /** Announce the run b->runs with the cells that it times. Shape: list[n]. */
 int bench_announce(struct bench *b, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
-/** Record a failure as bench_fault does, without sending: the runner's record was forwarded. */
+/** Record a failure as bench_fault does, without sending it, because the runner's record was forwarded. */
 void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail);
 
-/** Return which side begins the current run, as a number from 1 on for order_first: random in the first run, then the next. */
+/** Return the `turn` of the current run for order_first, at least 1: random in the first run, then incremented by each run. */
 int bench_turn(const struct bench *b);
 /** Return the position of a role among the subjects of a record; -1 none. */
 int bench_role(const struct msg_cell *m, enum role role);
 bool bench_decides(const struct bench *b, const struct msg_cell *m);
 /** Append the timings of a record to a list, or replace those of the same run. Shape: list[STATS_RUNS_MAX]. */
 int bench_keep(struct bench_run *list, int *n, const struct msg_cell *m, struct fw_err *err);
-/** Store the timings of a `cell` record of the deciding series. Returns 1 stored; 0 discarded because of device readings. */
+/** Store the timings of a `cell` record of the deciding series. Returns 1; 0 if device readings invalidate them. */
 int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 void bench_judge(struct bench *b, int cell);
 void bench_end(struct bench *b);
@@ -197,17 +196,17 @@ double bench_median_ms(const struct bench *b, int cell, bool target);
  * ---- acceptance ----
  * Checks of every cell of every module, before any timing.
  *
- * One runner process holds one module. A process that dies fails the cell it died in; the next process checks the rest. The
- * cache stores outcomes by (module, provider, cell, device, runner). Deaths and timeouts are not cached: the machine may have
- * caused them.
+ * Each runner process loads one module. If it dies, its current cell fails, and the next process checks the remaining cells. The
+ * cache stores outcomes by (module, provider, cell, device, runner). Crashes and timeouts are not cached, because the machine may
+ * have caused them.
  */
 
-/** Check all subjects on all cells: send records to the bench's sink and close cells that fail. Err: cancelled, no runner. */
+/** Check all subjects on all cells; send the records and close the cells that fail. Err: cancelled, no runner. */
 int acceptance_run(struct bench *b, struct fw_err *err);
 
 /**
- * Check one subject on one cell without the cache, to see whether it fails alone. Returns 1 if it failed, with `failure` and
- * `detail`, 0 if not. Sends nothing. Shape: failure[16], detail[512].
+ * Check one subject on one cell without the cache, to find out whether it fails alone. Returns 1 if it failed, with `failure`
+ * and `detail`, 0 if not. Sends nothing. Shape: failure[16], detail[512].
  */
 int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], char detail[512], struct fw_err *err);
 
@@ -215,31 +214,33 @@ int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], ch
  * ---- alone ----
  * Comparison of both sides' times alone with their times in pairs.
  *
- * A target that shares a process with its base can slow the base down, from a thread, a signal or another process, and so look
- * faster or hide a regression. The check of each side, where no other module is loaded, times a call alone (stored with its
- * outcome). If the base is slower next to the target by far more than that explains, both sides run alone, in turns A B B A, on
- * the machine as it is now. If all turns contradict the pairs by more than the errors of both, the cell is rejected ("slowed").
- * On a busy machine the errors are large, and no side is accused.
+ * A target in the same process as its base can slow the base down, by a thread, a signal or another process, and so appear faster
+ * or hide a regression. The check of each side, without any other module, times a call alone (stored with the outcome). If the
+ * base is much slower in pairs than these times explain, both sides run alone, in turns A B B A, in the current state of the
+ * machine. If all turns contradict the pairs by more than the errors of both, the cell is rejected ("slowed"). On a busy machine
+ * the errors are large, so no side is accused.
  */
 
 enum alone_word { ALONE_SAME, ALONE_MORE, ALONE_SLOWED };
 enum { ALONE_INTERLEAVE = 6 };
 
-/** Times of one turn: each side alone, and both as a pair. Shape: by enum bench_side. */
+/** Times of one turn of the alternation: each side alone, and both in pairs. Shape: by enum bench_side. */
 struct alone_turn {
 	struct bench_alone alone[BENCH_OUTSIDE], beside[BENCH_OUTSIDE];
 };
 
 /**
- * Return ln of (target alone / base alone) / (ratio of the pairs): how much slower the target is alone. Takes the lower of time
- * and, where all clocks are known, cycles: a clock that differs between processes changes only one of them.
+ * Return ln of (target alone / base alone) / (ratio of the pairs): how much slower the target is alone. Uses the lower of the
+ * results by time and, if all clocks are known, by cycles: a clock that differs between processes changes only one of them.
  */
 double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
-/** Return the same for one turn; without clocks, the lower of that and the excess over the turn's own pairs. Pure. */
+/** Return the same for one turn; without clocks, the lower of it and the excess over the pairs of that turn. Pure. */
 double alone_turn_excess(const struct alone_turn *t, const struct estimate *pairs);
 /** Return whether the times of both checks justify runs alone. Pure. */
 bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
-/** Classify the excess of `n` turns over pairs with standard error `se`; one agreeing turn is ALONE_SAME. Shape: turn[n]. */
+/**
+ * Classify the excess of `n` turns over pairs with standard error `se`; one turn that agrees gives ALONE_SAME. Shape: turn[n].
+ */
 enum alone_word alone_judge(const double *turn, int n, double se);
 
 /** Test every timed cell; a slowed base is a fault of the target. Does nothing on sim or for equal modules. */
@@ -247,19 +248,19 @@ int alone_run(struct bench *b, struct fw_err *err);
 
 /*
  * ---- audit_belief ----
- * Judgement of a gain by batches timed with two clocks. Pure.
+ * Evaluation of a gain by batches timed with two clocks. Pure.
  *
- * Each pair of batches of one side, a short and a long one, gives a slope by either clock: the time of one more call. Besides
- * the call this includes the copy of its inputs and its launch, some 20 us on a GPU, which pairs leave out. The base's excess
- * over its pairs is therefore subtracted from both sides; otherwise the gain of a short call would vanish. A gain is confirmed
- * when the medians of one audit's slopes confirm it. It is contradicted when the slopes of all audits together contradict it by
- * AUDIT_ERRORS standard errors: a busy machine disturbs batches at random, so a single median proves little.
+ * Each pair of batches of one side, a short and a long one, gives a slope by either clock: the time of one additional call. It
+ * includes the copy of the inputs and the launch, about 20 us on a GPU, which pairs exclude. The base's excess over its pairs is
+ * therefore subtracted from both sides; otherwise the gain of a short call would disappear. A gain is confirmed if the medians of
+ * one audit's slopes confirm it. It is contradicted if the slopes of all audits together contradict it by AUDIT_ERRORS standard
+ * errors: a busy machine disturbs batches at random, so a single median is weak evidence.
  */
 
 enum { AUDIT_PAIRS = 5, AUDIT_TRIES = 6 };
 
-#define AUDIT_CLOCK_SHARE 0.8   /* minimum share of the supervisor's time that the device's clock must count */
-#define AUDIT_GAIN_SHARE  0.5   /* minimum share of a gain, as a log ratio, that the supervisor must see */
+#define AUDIT_CLOCK_SHARE 0.8   /* minimum ratio of the device's time to the supervisor's */
+#define AUDIT_GAIN_SHARE  0.5   /* minimum share of a gain, as a log ratio, by the supervisor's clock */
 #define AUDIT_SLACK_MS    0.005 /* a call: host cost of back-to-back launches */
 #define AUDIT_BESIDE_MS   0.1   /* a call: upper bound of copying and launching */
 #define AUDIT_ERRORS      3.0
@@ -272,11 +273,11 @@ struct audit_batch {
 
 /** The gain that the pairs report. */
 struct audit_claim {
-	double gain;    /* ln of how many times faster the target is */
+	double gain;    /* ln of the target's speedup */
 	double base_ms; /* of a call of the base */
 };
 
-/** Batches of one cell. Shape: [base, target][pair][short, long]. */
+/** The batches of one cell. Shape: [base, target][pair][short, long]. */
 struct audit {
 	int n[2]; /* batches so far of each side */
 	struct audit_batch batch[2][AUDIT_PAIRS][2];
@@ -301,27 +302,27 @@ bool audit_contradicts(const struct audit_pool *pool, const struct audit_claim *
  * ---- audit ----
  * Repeated measurement of large gains by a clock outside the runner process.
  *
- * Branch code in the runner can forge the clock there, but not the worker's clock. On each go the runner makes K or 3K calls of
- * one side, five pairs in all; the worker takes the time between go and done. audit.c judges the times. A busy machine
- * can fail an audit by chance, a forged clock always fails: there are up to AUDIT_TRIES attempts, with a run before each but
- * the first. These runs count as any other, so a gain that existed only while the machine was idle disappears.
+ * Branch code in the runner can forge the clock there, but not the worker's clock. On each go message the runner makes K or 3K
+ * calls of one side, five pairs in total; the worker measures the time between go and done. A busy machine can fail an audit by
+ * chance, while a forged clock always fails, so there are up to AUDIT_TRIES attempts, each except the first after another run.
+ * These runs count like all others, so a gain that existed only while the machine was idle disappears.
  */
 
 /** Improvements from this size on are audited. */
 #define AUDIT_CHANGE_PCT 20.0
 
 /**
- * Audit every cell with a large enough improvement. A contradicted gain becomes a fault of the target, class "clock"; a gain
+ * Audit every cell with a large improvement. A contradicted gain becomes a fault of the target, class "clock"; a gain that is
  * neither confirmed nor contradicted becomes "unsure", a fault of no side. Does nothing on sim.
  */
 int audit_run(struct bench *b, struct fw_err *err);
 
-/* ---- buffered: Records of a profile's processes, stored until it is known which of them are sent. ---- */
+/* ---- buffered: Records of a profile's processes, stored until the worker knows which of them to send. ---- */
 
 enum { BUFFERED_SIDES = 2, BUFFERED_WHY_SIZE = 400 };
 
 struct buffered_process {
-	bool is_there, is_counted, is_timed; /* its kernels are known; their counters too; or times only */
+	bool is_there, is_counted, is_timed; /* the kernels are known; their counters too; or only their times */
 	int passes, n;
 	struct msg_kernel *kernel; /* kernel[n], with their values */
 	char config[160], tool[64];
@@ -336,10 +337,10 @@ struct buffered_stalls {
 struct buffered_cell {
 	int cell; /* in the bench */
 	struct buffered_process process[BUFFERED_SIDES][EVIDENCE_REPEATS];
-	char why[BUFFERED_WHY_SIZE]; /* why counters are unknown, one reason after the other; "" they are known */
+	char why[BUFFERED_WHY_SIZE]; /* reasons why counters are unknown; "": they are known */
 	bool is_hung;                /* counted kernels do not end */
 	struct buffered_stalls stalls[BUFFERED_SIDES];
-	char stalls_why[BUFFERED_WHY_SIZE]; /* why stalls are unknown; "" they are known, or were not requested */
+	char stalls_why[BUFFERED_WHY_SIZE]; /* reasons why stalls are unknown; "": they are known, or were not requested */
 	double gpu_s;
 	struct tried tried[BUFFERED_SIDES]; /* of the process that searched; owned */
 	bool has_swap;
@@ -365,7 +366,7 @@ void buffered_copy(struct buffered_process *to, const struct buffered_process *f
 int buffered_add_stalls(struct buffered_stalls *s, struct msg_stalls *stalls, struct fw_err *err);
 void buffered_clear_stalls(struct buffered_stalls *s);
 void buffered_clear(struct buffered_process *p);
-/** Add a reason, once. */
+/** Add a reason, unless it is there already. */
 void buffered_why(struct buffered_cell *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Return whether all four processes counted the cell, or at least timed its kernels. */
 bool buffered_is_counted(const struct buffered_cell *c);
@@ -373,12 +374,12 @@ bool buffered_is_timed(const struct buffered_cell *c);
 
 /*
  * ---- runner_child ----
- * One flopwatch-runner process: started in its sandbox with the sealed modules, read record by record, ended
- * at its deadline, and classified by its last step when it died.
+ * One flopwatch-runner process: started in its sandbox with the sealed modules, read record by record, ended at its deadline, and
+ * classified by its last step if it dies.
  */
 
 /**
- * Take one record (at, check, work, node, cell, kernel, profile or fault); the callee may change it during the call. Err: -1
+ * Receive one record (at, check, work, node, cell, kernel, profile or fault); the callee may change it during the call. Err: -1
  * ends the process.
  */
 typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
@@ -388,7 +389,7 @@ struct runner_task {
 	int process_run, set;
 	int pass; /* device check: discarded times before; clocks: processes before this one */
 	uint64_t seed;
-	int turn; /* run: which side begins (bench_turn); 0 random */
+	int turn; /* run: determines the side that begins (bench_turn); 0: random */
 	int n_subjects;
 	int subject[PROTOCOL_SUBJECTS_MAX]; /* positions in the bench */
 	int n_cells;
@@ -402,12 +403,12 @@ struct runner_task {
 	bool samples;     /* profile: only sample warp stalls, which needs the same permissions */
 	int go_fd;        /* audit: descriptor from which the runner reads go messages */
 	int copy_fd;      /* run: copy of the base's module, used as second subject in the role of the target; 0 none */
-	bool takes_kills; /* a process ended by a signal of another process is an end like others (`killed`), no error */
+	bool takes_kills; /* a signal of another process is a normal end (`killed`), no error */
 	runner_record_fn *record;
 	void *arg;
 };
 
-/** End of a runner. `failure` is "" when the process exited with 0 (it may have sent faults, or fewer records than due). */
+/** End of a runner. `failure` is "" if the process exited with 0 (it may have sent faults, or fewer records than expected). */
 struct runner_end {
 	enum run_mode mode; /* of the task */
 	char failure[16];   /* "crash" "timeout" "protocol" "device" */
@@ -415,46 +416,46 @@ struct runner_end {
 	int cell;           /* named by the last `at`; -1 none */
 	char detail[512];
 	double wall_s;
-	int records; /* records taken */
+	int records; /* number of received records */
 	bool lost;   /* the device's context failed */
-	bool killed; /* ended by SIGKILL or SIGTERM, which no fault raises, and not by the out-of-memory killer */
+	bool killed; /* ended by SIGKILL or SIGTERM, which no fault raises, but not by the out-of-memory killer */
 };
 
 /**
- * Run one process. Adds its wall time to the bench. Err: -1 when cancelled, when it cannot start, when the machine ended it
- * (out of memory, a kill unless the task takes kills), or when the callback refused a record.
+ * Run one process. Adds its wall time to the bench. Err: -1 if cancelled, if it cannot start, if the machine ended it (out of
+ * memory, a kill unless the task takes kills), or if the callback failed.
  */
 int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err);
 
-/** Classify an end before all records were sent as a crash, unless another cause was seen. */
+/** Classify an end before all records were sent as a crash, unless another cause is known. */
 void runner_end_early(struct runner_end *end);
 
 /**
- * Run another program of this machine around the runner. `argv` is its command line up to the runner, `runner_argv` the
- * runner's options, both NULL-terminated. Module k of the task is /proc/self/fd/(10 + k) there. `out` receives stdout and
- * stderr, `how` the end. Adds its wall time to the bench. Err: -1 when cancelled or when it cannot start.
+ * Run another program of this machine, which starts the runner. `argv` is its command line up to the runner, `runner_argv` the
+ * runner's options, both NULL-terminated. The runner opens module k of the task as /proc/self/fd/(10 + k). `out` receives stdout
+ * and stderr, `how` the end. Adds its wall time to the bench. Err: -1 if cancelled or if it cannot start.
  */
 int runner_child_under(struct bench *b, const struct runner_task *t, const char *const *argv, const char *const *runner_argv,
 	struct buf *out, struct proc_exit *how, struct fw_err *err);
 
 /**
- * Start a runner that runs concurrently with another program: only mode, run, pass and seed of the task count. No branch code
- * is in it, so its records have no signature; they arrive on `*fd`, which never blocks. Own: proc_end, close.
+ * Start a runner that runs concurrently with another program; uses only mode, run, pass and seed of the task. It runs no branch
+ * code, so its records have no signature; they arrive on `*fd`, which is non-blocking. Own: proc_end, close.
  */
 int runner_child_beside(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err);
 
 /**
- * List the devices that the runner sees. Shape: out[max]. Returns their number, -1 with `err`. `isolated`: in the sandbox as
+ * List the devices that the runner sees. Shape: out[max]. Returns their number, -1 with `err`. `isolated`: in the sandbox, as
  * for jobs.
  */
 int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_device *out, int max, struct fw_err *err);
 
 /*
  * ---- clocks ----
- * The device's clock while a benchmark program runs, read from the driver by a separate process.
+ * Clock of the device while a benchmark program runs, read from the driver by a separate process.
  *
- * It is no clock of single calls. It keeps processes that ran at different clocks from being taken for different programs.
- * Where no driver reports a clock it is unknown, and nothing else changes.
+ * It is not the clock of single calls. It explains time differences between processes that ran at different clocks. If no driver
+ * reports a clock, it is unknown, with no other effect.
  */
 
 struct clocks {
@@ -466,14 +467,17 @@ struct clocks {
 	int n;
 };
 
-/** Start sampling; return when samples arrive. `process`: earlier processes of this run. Err: cancelled. Own: clocks_end. */
+/**
+ * Start sampling; returns when samples arrive. `process`: number of earlier processes of this run. Err: cancelled. Own:
+ * clocks_end.
+ */
 int clocks_begin(struct clocks *c, struct bench *b, int process, struct fw_err *err);
 /** Read the samples so far; call several times a second. Shape: arg is a struct clocks. Err: none. */
 int clocks_take(void *arg, struct fw_err *err);
 /** Stop sampling. Returns the mean clock under load; 0 unknown. Units: MHz. */
 double clocks_end(struct clocks *c);
 
-/* ---- collect: The runner's processes of a profile. Each counts one side's calls of all cells, and measures no times. ---- */
+/* ---- collect: The runner's processes of a profile. Each counts one side's calls of all cells and measures no times. ---- */
 
 /** Return the time limit of one process, hung kernels included: 30 s, or less if a run has less. */
 double collect_deadline_s(const struct bench *b);
@@ -483,11 +487,11 @@ double collect_deadline_s(const struct bench *b);
  * reason. Err: cancelled, no runner.
  */
 int collect_counters(struct buffered *k, struct fw_err *err);
-/** Run process `repeat` without counters for cells that are not counted and miss a side's kernels of that process. */
+/** Run process `repeat` without counters, for cells without counters and without the kernels of a side from that process. */
 int collect_kernels(struct buffered *k, int repeat, struct fw_err *err);
 /**
- * Sample warp stalls by instruction, in one process a side, of the cells that the runner counted on both sides; without samples
- * the cell has a reason. Err: cancelled, no runner.
+ * Sample warp stalls by instruction, in one process per side, for the cells that the runner counted on both sides. A cell without
+ * samples gets a reason. Err: cancelled, no runner.
  */
 int collect_stalls(struct buffered *k, struct fw_err *err);
 
@@ -495,21 +499,21 @@ int collect_stalls(struct buffered *k, struct fw_err *err);
  * ---- command ----
  * Comparison of two benchmark programs.
  *
- * First each side runs once: this warms caches, tests both, and lists their rows, which become the cells. Runs follow: four
- * processes A B B A, or B A A B, by the run's seed, whose medians are two pairs a cell; with a reference commit six, A B C C B
- * A. Noise between processes decides here, so pairs and runs are made of processes. Verdicts follow the usual rules.
+ * First each side runs once: this warms caches, tests both programs, and lists their rows, which become the cells. Then each run
+ * has four processes, A B B A or B A A B depending on its seed, whose medians are two pairs per cell; with a reference commit six
+ * processes, A B C C B A. Noise between processes dominates, so a pair consists of processes. Verdicts follow the usual rules.
  */
 
 bool command_is(const struct msg_job *request);
-/** Return a name for the folders of this worker's sides: build_context.sides. Shape: out[64]. */
+/** Write a name for the folders of this worker's sides: build_context.sides. Shape: out[64]. */
 void command_sides(char out[64]);
-/** Remove folders of workers that are gone from the cache. Call under the build lock. */
+/** Remove folders of ended workers from the cache. Call with the build lock. */
 void command_sweep(const struct cache *cache);
 void command_clear(const struct build_context *c, const struct msg_job *request);
 
 /**
- * Find the cells and time them until each is decided or the budget is spent. `*cells` become the bench's cells: the caller
- * frees them after the bench. Err: cancelled, or an error of the worker.
+ * Find the cells and time them until all are decided or the budget is spent. `*cells` become the bench's cells; the caller frees
+ * them after the bench. Err: cancelled, or an error of the worker.
  */
 int command_measure(
 	struct bench *b, const struct build_context *c, const struct msg_job *request, struct cell **cells, struct fw_err *err);
@@ -519,7 +523,7 @@ int command_measure(
 struct two_modules_options {
 	const char *suite, *base, *target;           /* files */
 	const char *provider_base, *provider_target; /* "" the module's default */
-	const char *config_base, *config_target;     /* passed to the provider's plan of every cell; "" it chooses */
+	const char *config_base, *config_target;     /* passed to the provider's plan of every cell; "": it chooses */
 	const char *device;                          /* "auto" */
 	const char *cells;                           /* glob, NULL all */
 	bool quick, json;
@@ -536,15 +540,14 @@ struct two_modules_task {
 };
 
 /**
- * Read the suite (its cells that match the glob), open the sandbox, find the device, and run the task on a bench of both
- * modules. Returns the result of its `run`. Err: ERR_INVALID no cell matches; the sandbox's, the device's.
+ * Read the suite (its cells that match the glob), open the sandbox, find the device, and run the task on a bench of both modules.
+ * Returns the result of its `run`. Err: ERR_INVALID no cell matches; errors of the sandbox and the device.
  */
 int two_modules_run(const struct two_modules_options *o, const struct two_modules_task *t, struct fw_err *err);
 
 /*
  * ---- compare_alone ----
- * `flopwatch-worker compare`: check, measure, judge and print two modules of the command line, without a
- * daemon.
+ * `flopwatch-worker compare`: checks, measures and judges two modules of the command line, without a daemon.
  */
 
 /**
@@ -555,10 +558,10 @@ int compare_alone_run(const struct two_modules_options *o, struct fw_err *err);
 
 /*
  * ---- control ----
- * Control of a run that ended early: the base against a copy of itself, over one cell.
+ * Control run after a run that ended early: the base against a copy of itself, over one cell.
  *
- * The control makes the same calls and takes as much memory, so if the run ends well with the copy and badly with the target,
- * the target is the cause.
+ * It makes the same calls and needs as much memory, so if the run ends well with the copy but not with the target, the target is
+ * the cause.
  */
 
 /**
@@ -569,9 +572,9 @@ int control_run(struct bench *b, int cell, char failure[16], char detail[512], s
 
 /*
  * ---- crashplace ----
- * Source position of a crash, from the lines that flopwatch-runner prints while it dies (runner/crash.c).
+ * Source position of a crash, from the lines that flopwatch-runner prints in a crash (runner/crash.c).
  *
- * A process with branch code printed them, so they are unverified: they explain a crash and blame no side.
+ * A process with branch code prints them, so they are unverified: they explain a crash but do not determine the side at fault.
  */
 
 enum { CRASHPLACE_FRAMES_MAX = 4, CRASHPLACE_SIZE = 320 };
@@ -587,13 +590,13 @@ struct crashplace {
 /** Remove those lines from the last output of a process. */
 void crashplace_take(struct crashplace *p, struct lastwords *words);
 /**
- * Write "sum_rows (kernel.c:42), called from run (kernel.c:80)", or the part that is known: names by eu-addr2line, or functions
- * only by addr2line, from the unstripped module, in the sandbox. `subject` [n]: positions in the bench of the task's subjects.
- * Shape: out[CRASHPLACE_SIZE], "" if nothing is known.
+ * Write "sum_rows (kernel.c:42), called from run (kernel.c:80)", or as much as is known. eu-addr2line gives functions and lines,
+ * addr2line only functions, from the unstripped module, in the sandbox. `subject` [n]: indices in the bench of the task's
+ * subjects. Shape: out[CRASHPLACE_SIZE], "" if nothing is known.
  */
 void crashplace_report(const struct bench *b, const int *subject, int n, const struct crashplace *p, char *out);
 
-/* ---- cudatool: Programs of NVIDIA's toolkit on this machine. ---- */
+/* ---- cudatool: Search for programs of NVIDIA's toolkit on this machine. ---- */
 
 /**
  * Find "nvdisasm", "ncu": in PATH, else next to the nvcc in PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin. Shape:
@@ -606,7 +609,7 @@ bool cudatool_find(const char *program, char *path, size_t size);
 struct modulecode_function {
 	int sm;
 	char *symbol; /* as in the file */
-	char *steady; /* without parts that change with the file: its name in the other module */
+	char *steady; /* without components that change with the file: the same in both modules */
 	char code_sha256[HASH_HEX];
 	struct resources resources;
 	size_t piece;
@@ -628,7 +631,7 @@ int modulecode_order(const struct modulecode_function *a, const struct modulecod
 
 /**
  * Return the instructions of a function; runs the disassembler `nvdisasm` once per piece. Own: borrowed from `m`. Err: -1 it
- * failed on that piece, or did not print this function.
+ * failed for that piece, or did not print this function.
  */
 int modulecode_sass(struct modulecode *m, const struct modulecode_function *f, const char *nvdisasm, const struct sass **sass,
 	const struct sass_function **function, struct fw_err *err);
@@ -658,12 +661,12 @@ struct sassdiff {
 	struct modulecode *base, *target;
 	size_t n;
 	struct sassdiff_pair *pair;
-	char note[1100]; /* why instructions were not compared, "" if they were or need not be */
+	char note[1100]; /* reason why instructions were not compared; "": they were, or need not be */
 };
 
 /** Compare the modules or cubins in two files. Own: sassdiff_fini, also after -1. Err: unreadable file or content. */
 int sassdiff_make(struct sassdiff *d, const char *base, const char *target, struct fw_err *err);
-/** Free it. Accepts a zeroed one. */
+/** Free the comparison. Accepts a zeroed struct. */
 void sassdiff_fini(struct sassdiff *d);
 
 /** Return "same code", "rescheduled", ... */
@@ -677,26 +680,26 @@ struct difference {
 	bool is_there;
 	struct sassdiff diff;
 	char (*symbol[BUFFERED_SIDES])[HASH_HEX]; /* of function i of base and target: SHA-256 of its symbol */
-	char note[BUFFERED_WHY_SIZE];             /* unknown parts of the code, and why; "" none */
+	char note[BUFFERED_WHY_SIZE];             /* unreadable code, and the reason; "": none */
 };
 
 /**
- * Compare the modules of base and target; `note` lists unreadable parts. Own: difference_close, also after -1. Err: out of
+ * Compare the modules of base and target; `note` lists unreadable code. Own: difference_close, also after -1. Err: out of
  * memory.
  */
 int difference_open(struct difference *d, const struct bench *b, struct fw_err *err);
-/** Free it. Accepts a zeroed one. */
+/** Free the comparison. Accepts a zeroed struct. */
 void difference_close(struct difference *d);
 
-/** Send a `code` record for each kernel that a side launches in this cell. Err: the sink's. */
+/** Send a `code` record for each kernel that a side launches in this cell. Err: that of bench_emit_fn. */
 int difference_send(struct difference *d, struct bench *b, const struct buffered_cell *c, struct fw_err *err);
 
 /*
  * ---- hardware ----
- * Devices that a worker offers, and the choice among them.
+ * Devices of a worker, and selection of one.
  *
- * The runner lists them, since only it may load CUDA. The worker adds the compilers of each kind, and may disable the sandbox
- * where the GPU does not work inside.
+ * The runner lists them, since only it may load CUDA. The worker adds the compilers of each kind, and may disable the sandbox if
+ * the GPU does not work inside.
  */
 
 /**
@@ -714,48 +717,48 @@ int hardware_builder(
 	const struct sandbox *s, const char *kind, const char *tools_dir, struct msg_hello *hello, struct fw_err *err);
 /** Find the device `name` (uuid, "cuda:0", "cuda"; "auto": the first). Returns NULL with `err`, which lists the devices. */
 const struct msg_device *hardware_find(const struct msg_hello *hello, const char *name, struct fw_err *err);
-/** Report where, and as which user, modules of this cache can be run by hand. Unknown parts stay empty. */
+/** Write where, and as which user, modules of this cache can be run by hand. Unknown members stay empty. */
 void hardware_location(const char *cache_dir, struct msg_location *out);
 
-/* ---- health_check: Probes of the device itself: whether it works, and whether other processes use it. ---- */
+/* ---- health_check: Probes of the device: whether it works, and whether other processes use it. ---- */
 
 /**
- * Run a small computation with a known result on the device and time it against itself; repeat it twice on failure. Returns 1
- * passed, 0 failed, with the reason in `state`; -1 error.
+ * Run a small computation with a known result on the device and compare its time with itself; repeat it twice on failure.
+ * Returns 1 if it passed; 0 if it failed, with the reason in `state`; -1 on error.
  */
 int health_check_run(struct bench *b, struct msg_state *state, struct fw_err *err);
 /**
- * Test the device after a process that may have damaged it. A broken device is reported as a fault of class "lost", closes
- * every cell and sets b->lost: nothing more is timed on it.
+ * Test the device after a process that may have damaged it. If it is broken, report a fault of class "lost", close every cell
+ * and set b->lost, which prevents further runs.
  */
 int health_check_after(struct bench *b, const struct runner_end *end, struct fw_err *err);
 /** Report the device as broken if this XID of the driver means broken hardware. 0: none. */
 int health_check_xid(struct bench *b, int xid, struct fw_err *err);
 
-/** Return whether the device has readable state. */
+/** Return whether the device's state can be read. */
 bool health_check_can_report(const struct bench *b);
 /**
- * Read the device's state from a process that is not on it; unknown where no driver reports. Call before and after times of
- * other programs. `pass`: number of discarded times before. Memory errors count since the last reading.
+ * Read the device's state in a process that does not use the device; unknown without a driver. Call before and after the times
+ * of other programs. `pass`: number of discarded times before. Memory errors count since the last reading.
  */
 int health_check_device_check(struct bench *b, int pass, struct msg_device_check *out, struct fw_err *err);
 /**
- * Wait until no other process computes on the device, with notes on the progress. Returns 1 free; 0 the limit wait_s ended, and
- * every open cell has its fault; -1 error.
+ * Wait until no other process computes on the device, with notes on the progress. Returns 1 if it is free; 0 if the limit wait_s
+ * was exceeded and every open cell got a fault; -1 on error.
  */
 int health_check_wait_idle(struct bench *b, struct fw_err *err);
 
 /* ---- sassdiff_print: Differences of two modules: a table and hunks as text, or one JSON object. ---- */
 
 /**
- * Write a note on the instruction of a side (0 base, 1 target) at that address. Shape: note[SASSDIFF_NOTE_SIZE]; stays ""
- * without one.
+ * Write a note on the instruction of a side (0 base, 1 target) at that address. Shape: note[SASSDIFF_NOTE_SIZE]; remains "" if
+ * there is none.
  */
 enum { SASSDIFF_NOTE_SIZE = 64 };
 typedef void sassdiff_note_fn(void *arg, int side, uint32_t address, char *note);
 /**
- * Print the hunks of one pair whose instructions were compared, up to `lines_max` lines of code, each with its `note` (NULL:
- * none), and after a hunk the next few instructions that have notes. Returns the number of lines in the hunks.
+ * Print the hunks of one pair whose instructions were compared, up to `lines_max` lines of code, each with its `note` (NULL: no
+ * notes), and after a hunk the next few instructions with notes. Returns the number of lines in the hunks.
  */
 size_t sassdiff_print_hunks(
 	const struct sassdiff_pair *p, size_t lines_max, sassdiff_note_fn *note, void *note_arg, struct buf *out);
@@ -773,7 +776,7 @@ struct hot_sides {
 	const struct msg_stalls *of[2]; /* base, target; NULL none */
 };
 
-/* ---- image: The worker's system as far as it can change times and builds: distribution and C library. ---- */
+/* ---- image: The software of the worker's machine that can change times and builds: distribution and C library. ---- */
 
 /**
  * Format "debian 12.5, glibc 2.36" from the text of /etc/os-release and, on Debian, /etc/debian_version ("" none). Shape:
@@ -785,14 +788,14 @@ void image_describe(char *out, size_t size);
 
 /*
  * ---- interleave_list ----
- * A solo run of an interleaved program through its cells: which cells, in which order, their properties,
- * and the time of a call. Compares nothing.
+ * A run of one interleaved program alone, which lists its cells, their order and properties, and the time of a call. Compares
+ * nothing.
  */
 
 /** A cell as its program reports it. Numbers 0 and texts "": not reported. */
 struct interleave_reported {
 	char key[CASE_KEY_SIZE];
-	double ms;       /* shortest call but the first; the first if it is the only one */
+	double ms;       /* shortest call except the first; the first if it is the only one */
 	double first_ms; /* of the very first call */
 	double flops, bytes, memory_bytes;
 	char output[96], config[160];
@@ -809,14 +812,14 @@ struct interleave_list {
 	struct lines lines;
 	const int *fd;
 	int calls, untimed, room;
-	double spent_ms;       /* in calls of this cell but the first, */
-	bool is_slow_to_begin; /* which took so long that it is not repeated to be timed warm */
+	double spent_ms;       /* in calls of this cell except the first, */
+	bool is_slow_to_begin; /* which took so long that no warm call follows */
 };
 
-/** Start empty. `fd`: descriptor for answers, set by the code that starts the program. */
+/** Initialise an empty list. `fd`: descriptor for answers, set by the code that starts the program. */
 void interleave_list_begin(struct interleave_list *l, const int *fd);
 void interleave_list_fini(struct interleave_list *l);
-/** Parse the program's lines and answer at once (a pump_read_fn). Err: an invalid line. */
+/** Parse the program's lines and answer immediately (a pump_read_fn). Err: an invalid line. */
 int interleave_list_read(void *arg, const char *data, size_t len, struct fw_err *err);
 /** Convert the list to a reading, as if from an output file. Own: reading_fini. Err: more cells than a benchmark may have. */
 int interleave_list_reading(const struct interleave_list *l, struct reading *out, struct fw_err *err);
@@ -827,10 +830,10 @@ const struct interleave_reported *interleave_list_find(const struct interleave_l
  * ---- run ----
  * One process of a benchmark program: its run in the sandbox and its parsed output.
  *
- * Old outputs are removed first, so every output was written by this process.
+ * Old outputs are removed first, so that all outputs are those of this process.
  */
 
-/** Why a process gave no times. */
+/** Reason why a process gave no times. */
 struct command_failure {
 	char failure[16]; /* "crash" "timeout" "abi" (its output cannot be read) */
 	char detail[512];
@@ -842,22 +845,22 @@ struct command_clock {
 };
 
 /**
- * Run subject `s` once. Returns 1: `out` holds its output (own: reading_fini); 0: its own fault, see `problem`; -1: cancelled,
- * or an error of the worker. Adds its wall time to the bench. With a `list` (else NULL) it may be interleaved; if it is, `out`
- * holds its list. `clock` (else NULL) receives its clock.
+ * Run subject `s` once. Returns 1 if `out` has its output (own: reading_fini); 0 if the subject is at fault, see `problem`; -1 if
+ * cancelled, or on an error of the worker. Adds its wall time to the bench. With a `list` (else NULL) the program may use the
+ * interleave protocol; then `out` has its list. `clock` (else NULL) receives the device's clock.
  */
 int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct interleave_list *list,
 	struct command_clock *clock, struct reading *out, struct command_failure *problem, struct fw_err *err);
 
 /*
  * ---- program_run ----
- * One run of benchmark programs: two rounds of processes, the second in the opposite order, with device
- * readings around each round on a GPU.
+ * One run of benchmark programs: two rounds of processes, the second in reverse order, with device readings around each round on
+ * a GPU.
  */
 
 enum { COMMAND_BASE, COMMAND_TARGET, COMMAND_REFERENCE, COMMAND_SIDES_MAX };
 
-/** Calls of a cell in whole processes, and the number excluded as warm-up. */
+/** Number of calls of a cell in whole processes, and of those excluded as warm-up. */
 struct command_settled {
 	int calls, cut;
 };
@@ -871,7 +874,9 @@ struct command {
 	struct command_settled *settled;                /* settled[n_cells] while whole processes are measured, else NULL */
 };
 
-/** Find the sides of a job; a reference commit only if it was built. Own: the job's. Err: base or target is missing. */
+/**
+ * Find the sides of a job, with a reference commit only if it was built. Own: borrows the job. Err: base or target is missing.
+ */
 int command_open(struct command *m, const struct msg_job *request, struct fw_err *err);
 int command_report(struct command *m, int side, const char *step, struct fw_err *err);
 /** Continue without the reference commit, with a note of the reason. Does nothing if it is excluded already. */
@@ -879,13 +884,13 @@ int command_drop_reference(struct command *m, const char *why, struct fw_err *er
 /** Report a side's process without times as its fault. A failed reference commit is excluded from then on. */
 int command_failed(struct command *m, int side, const struct command_failure *problem, struct fw_err *err);
 /**
- * Check whether a side's reading has a time for a cell. Returns 1 yes; 0 no, and its fault is reported: the benchmark's own
- * message, else that it was left out, else that it is missing, which has class `absent`. Err: -1 cancelled.
+ * Check whether a side's reading has a time for a cell. Returns 1 if so; 0 if not, after reporting a fault: the benchmark's
+ * message, else that the cell was skipped, else that it is missing, with class `absent`. Err: -1 cancelled.
  */
 int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err);
 /**
- * Make one run over the `n` listed cells and judge them. A round discarded by the device readings is repeated, up to three
- * times and while budget is left; if it stays discarded, the run is. Err: -1 cancelled, or an error of the worker.
+ * Make one run over the `n` listed cells and judge them. A round that device readings invalidate is repeated, up to three times
+ * and while budget is left; if no repetition is valid, the run is discarded. Err: -1 cancelled, or an error of the worker.
  */
 int command_process_run(struct command *m, const int *list, int n, int set, struct fw_err *err);
 
@@ -893,16 +898,16 @@ int command_process_run(struct command *m, const int *list, int n, int set, stru
  * ---- interleave ----
  * Measurement of interleaved programs: runs of sessions until each cell is decided.
  *
- * Their pairs are judged as those of modules; the worker's own clock decides whether the reported times are trusted.
+ * Their pairs are judged like those of modules; the worker's clock decides whether the reported times are trusted.
  */
 
-/** Return whether base and target can be interleaved, according to their lists. */
+/** Return whether base and target support the interleave protocol, according to their lists. */
 bool interleave_taken(const struct command *m);
-/** Check a side's cell in its program's list. Returns 1 with times; 0 without, and its fault is reported; -1. */
+/** Check a side's cell in its program's list. Returns 1 if it has times; 0 if not, after reporting a fault; -1 on error. */
 int interleave_listed(struct command *m, int side, int cell, struct fw_err *err);
 /**
- * Measure the open cells. Returns 1 done; 0 base and target do not fit on the device together, with a note: measure them one
- * after the other. Err: -1 cancelled, or an error of the worker.
+ * Measure the open cells. Returns 1; 0, with a note, if base and target do not fit on the device together and must run one after
+ * the other. Err: -1 cancelled, or an error of the worker.
  */
 int interleave_measure(struct command *m, struct fw_err *err);
 
@@ -910,7 +915,7 @@ int interleave_measure(struct command *m, struct fw_err *err);
 
 enum { PROGRAM_INTERLEAVE_FD = 3 /* descriptor of the interleave socket in the program */ };
 
-/** Arguments of proc_spawn. `spec` borrows from the rest: do not move it. */
+/** Arguments of proc_spawn. `spec` points to the other members: do not move the struct. */
 struct program {
 	struct proc_spec spec;
 	struct sandbox_argv words;
@@ -921,13 +926,13 @@ struct program {
 
 /**
  * Prepare subject `s` for a start. `interleave`: its environment names the socket, which the caller puts on descriptor
- * PROGRAM_INTERLEAVE_FD. Err: too many words.
+ * PROGRAM_INTERLEAVE_FD. Err: too many arguments.
  */
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
 	bool interleave, struct fw_err *err);
-/** Fill `t` with a failure of the program and its last words. Returns 0. */
+/** Fill `t` with a failure of the program and its last output. Returns 0. */
 int program_blame(struct command_failure *t, const struct lastwords *w, const char *failure, const char *what);
-/** Judge its end. Returns 1 if it ended well; 0: its own fault, see `t`; -1: not its fault. */
+/** Evaluate the end of the program. Returns 1 if it ended well; 0 if it is at fault, see `t`; -1 if not. */
 int program_end(const struct build_context *c, const struct msg_subject *s, const struct proc_exit *how,
 	const struct lastwords *w, struct command_failure *t, struct fw_err *err);
 
@@ -935,21 +940,22 @@ int program_end(const struct build_context *c, const struct msg_subject *s, cons
  * ---- interleave_child ----
  * One program of an interleaved session: its start, its lines, its end.
  *
- * Only lines that the protocol allows at that moment arrive; any other ends the program, with the reason in its problem.
+ * The callback receives only lines that the protocol allows at that moment. Any other line ends the program, with the reason in
+ * its problem.
  */
 
 enum { INTERLEAVE_CHILD_FDS = 3, INTERLEAVE_CHILD_PIDS = 64 };
 
 struct interleave_child;
-/** Take a line. Err: the program is ended, with the error as its problem. */
+/** Receive a line. Err: the program is ended, with the error as its problem. */
 typedef int interleave_line_fn(void *arg, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err);
 
 struct interleave_child {
 	const struct msg_subject *subject;
 	struct interleave_side side;
 	bool runs;                      /* started, and not known to have ended */
-	struct command_failure problem; /* why it can take no more answers; failure "" while it can */
-	int64_t since_ns;               /* start of a deadline: its start or the last answer to it */
+	struct command_failure problem; /* reason why it accepts no more answers; failure "": it does */
+	int64_t since_ns;               /* start of the deadline: start of the program, or the last answer to it */
 	interleave_line_fn *on_line;
 	void *arg;
 	/* internal */
@@ -967,35 +973,35 @@ struct interleave_child {
  */
 int interleave_child_start(struct interleave_child *c, const struct bench *b, const struct build_context *build,
 	const struct msg_subject *s, struct fw_err *err);
-/** Give the descriptors to poll. Shape: fd[INTERLEAVE_CHILD_FDS]; -1 unused. */
+/** Fill in the descriptors to poll. Shape: fd[INTERLEAVE_CHILD_FDS]; -1: unused. */
 void interleave_child_poll(const struct interleave_child *c, struct pollfd *fd);
 /**
- * After that poll, read its lines and notice its end. Err: it was ended from outside, or the machine has no memory left: no
- * side's fault.
+ * After that poll, read the program's lines and check whether it ended. Err: it was ended from outside, or the machine is out of
+ * memory: no side is at fault.
  */
 int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd, const struct bench *b,
 	const struct build_context *build, struct fw_err *err);
-/** Answer with a turn (interleave_write_go), or with the end of its cell. */
+/** Answer with a turn (interleave_write_go), or with the end of the cell (interleave_child_next). */
 void interleave_child_go(struct interleave_child *c, int warm, int calls, bool is_single);
 void interleave_child_next(struct interleave_child *c);
-/** Record the problem that it did not do `what` within `limit_s`. */
+/** Record the problem that the program did not do `what` within `limit_s`. */
 void interleave_child_late(struct interleave_child *c, const char *what, double limit_s);
 void interleave_child_count(struct interleave_child *c);
 bool interleave_child_is_single(const struct interleave_child *c);
 void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cores);
-/** Return its processor time so far. Units: s. */
+/** Return the program's processor time so far. Units: s. */
 double interleave_child_cpu_s(const struct interleave_child *c);
-/** Return the time for which its threads were ready to run and waited for a core; reads a file per thread. Units: s. */
+/** Return the time for which its threads were runnable and waited for a core; reads one file per thread. Units: s. */
 double interleave_child_queued_s(const struct interleave_child *c);
-/** Kill it and close all descriptors. Accepts one that was never started. */
+/** Kill the program and close all descriptors. Accepts one that was never started. */
 void interleave_child_end(struct interleave_child *c);
 
 /*
  * ---- interleave_session ----
- * A session of concurrent programs over some cells, in which one program at a time makes its calls.
+ * A session of concurrent programs over some cells, in which only one program at a time makes calls.
  *
- * Every cell waits until all sides have reached it; then pairs A B B A B A A B follow. A program that dies, does not return or
- * breaks the protocol ends the session; earlier pairs stay valid.
+ * A cell begins when all sides have reached it; then pairs A B B A B A A B follow. A program that dies, hangs or breaks the
+ * protocol ends the session; earlier pairs remain valid.
  */
 
 /** A sustained run in progress: every `stride`-th of its `n` calls is stored. */
@@ -1010,7 +1016,7 @@ struct interleave_cell {
 	const char *key;
 	int warm, pairs;
 	double alone_ms;      /* estimate of a call */
-	double budget_ms;     /* beyond twice that fewer pairs are enough: the machine is busy */
+	double budget_ms;     /* beyond twice this time, on a busy machine, fewer pairs are enough */
 	int sustained_rounds; /* 0: no sustained runs */
 	/* results */
 	bool reached, missed; /* all sides reached it; a side did not */
@@ -1038,7 +1044,7 @@ struct interleave_session {
 	uint64_t seed;     /* of the run */
 	struct interleave_cell *cell;
 	/* outcome */
-	int failure_side, failure_cell; /* side that ended it, -1 none; cell of the bench in whose turn, -1 none */
+	int failure_side, failure_cell; /* side that ended it, -1: none; cell of the bench at that turn, -1: none */
 	struct command_failure problem;
 	bool no_room; /* the sides do not fit on the device together */
 	double all_s; /* its duration */
@@ -1056,19 +1062,19 @@ struct interleave_session {
 	struct interleave_wait wait[INTERLEAVE_SIDES_MAX]; /* of the turn of a side */
 };
 
-/** Return the side of turn k in a pair, ordered as calls of modules (order.c). */
+/** Return the side of turn k in a pair, in the same order as calls of modules (order.c). */
 int interleave_session_side(const struct interleave_session *s, int pair, int k);
-/** Run it. Adds its wall time to the bench. Err: cancelled, or an error of the worker or the machine. */
+/** Run the session. Adds its wall time to the bench. Err: cancelled, or an error of the worker or the machine. */
 int interleave_session_run(struct interleave_session *s, struct fw_err *err);
 
-/* ---- interleave_record: Checks of a session's results for a cell, and the records made of them. ---- */
+/* ---- interleave_record: Checks of a session's results for a cell, and their records. ---- */
 
 enum interleave_belief {
 	INTERLEAVE_ERROR = -1,
-	INTERLEAVE_FAULTY,           /* the cell has its fault, which was sent */
+	INTERLEAVE_FAULTY,           /* the cell's fault was sent */
 	INTERLEAVE_BELIEVED,         /* its times are to be recorded */
 	INTERLEAVE_REFERENCE_FAULTY, /* the pairs with the reference commit are unusable: pair base and target without it */
-	INTERLEAVE_DOUBTED /* a side showed impossible times for the first time: they are discarded, and another session decides */
+	INTERLEAVE_DOUBTED           /* first impossible times of a side: discarded, another session decides */
 };
 /**
  * Compare the reports of all sides with the worker's observations in this session and before. `why` receives the reason for a
@@ -1077,11 +1083,11 @@ enum interleave_belief {
 enum interleave_belief interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	struct interleave_evidence *evidence, char *why, struct fw_err *err);
 /**
- * After the last run: a gain, from turns of `calls` calls, that the worker's clock does not confirm is no improvement and no
- * fault. Closes the cell as `unsure` and reports it. Err: -1.
+ * Verify a gain after the last run, by turns of `calls` calls. If the worker's clock does not confirm it, it is neither an
+ * improvement nor a fault: the cell is closed as `unsure` and reported. Err: -1.
  */
 int interleave_judge_gain(struct command *m, int cell, const struct interleave_evidence *evidence, int calls, struct fw_err *err);
-/** Judge the cell by its pairs, and its sustained runs if any, and send them. Err: -1. */
+/** Judge the cell by its pairs and any sustained runs, and send them. Err: -1. */
 int interleave_record(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
 	const struct msg_device_check *device_check, int redo, struct fw_err *err);
 /** Send the programs' reports from their lists: first calls, memory, configurations, and differing outputs. */
@@ -1094,35 +1100,34 @@ int kernels_list(const char *path, bool as_json, struct buf *out, struct fw_err 
 
 /*
  * ---- measure ----
- * Sequential procedure: runs over the open cells, judged after each, until every cell is decided or the budget is
- * spent.
+ * Sequential procedure: runs over the open cells, judged after each run, until every cell is decided or the budget is spent.
  *
- * Set 1 decides. A cell that would be a regression gets set 2, runs with their own seeds. A decided cell that is wide, or may
- * have more slow calls than before, gets more runs while budget is left, and set 2 where those cost too much of the mean. A
- * doubted result, because the base is slower than alone or the target too fast, is verified; if that reopens the cell, runs
+ * Set 1 decides. A possible regression must be confirmed by set 2, runs with separate seeds. A decided cell with a wide interval,
+ * or possibly with more slow calls than before, gets more runs while budget is left, and set 2 if slow calls increase the mean
+ * too much. A doubtful result (the base is slower than alone, or the target too fast) is verified; if that reopens the cell, runs
  * continue.
  */
 
-/** Time all open cells. Records go to the bench's sink, judgements stay in its cells. Err: cancelled, no runner. */
+/** Time all open cells. Sends records and stores judgements in the bench's cells. Err: cancelled, no runner. */
 int measure_run(struct bench *b, struct fw_err *err);
 
-/** Choose the cells of the next run and its set; 0 if nothing is left. Pure. Shape: list[n_cells]. */
+/** Choose the cells of the next run and its set. Returns their number, 0 if no run is needed. Pure. Shape: list[n_cells]. */
 int measure_next(const struct bench *b, int *list, int *set);
-/** Plan the next run, as measure_next: pairs, then sustained runs, then runs for width only. */
+/** Plan the next run, as measure_next: for pairs, then for sustained runs, then only for width. */
 int measure_plan(const struct bench *b, int *list, int *set, bool *only_sustained);
 
 /* ---- ncu: Counters by Nsight Compute around `flopwatch-runner --capture`, if the runner cannot read them itself. ---- */
 
 /**
- * Count the cells that have kernels but no counters yet: base, target, target, base, a process each. A failure is added to the
- * cell's reason. Err: cancelled, out of memory.
+ * Count the cells with kernels but without counters, in processes base, target, target, base. A failure is added to the cell's
+ * reasons. Err: cancelled, out of memory.
  */
 int ncu_counters(struct buffered *k, struct fw_err *err);
 
 /**
- * Run ncu around one call of a side; `options` (NULL-terminated) select the counters and the output. Returns 1: `said` has its
- * output; 0: ncu is missing or took too long, see `why`. Own: buf_fini of `said`, always. Shape: why[size]. Err: cancelled, out
- * of memory.
+ * Profile one call of a side with ncu; `options` (NULL-terminated) select the counters and the output. Returns 1 if `said` has
+ * its output; 0 if ncu is missing or took too long, see `why`. Own: buf_fini of `said`, always. Shape: why[size]. Err: cancelled,
+ * out of memory.
  */
 int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *said, char *why,
 	size_t size, struct fw_err *err);
@@ -1130,7 +1135,7 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 /* ---- ncu_stalls: Warp stalls by Nsight Compute, for cells that only ncu could count. ---- */
 
 /**
- * Sample the cells that ncu counted on both sides, one run a side. A failure becomes their reason. Err: cancelled, out of
+ * Sample the cells that ncu counted on both sides, one run per side. A failure is added to their reasons. Err: cancelled, out of
  * memory.
  */
 int ncu_stalls(struct buffered *k, struct fw_err *err);
@@ -1144,7 +1149,7 @@ bool ncu_stalls_take(
 
 /*
  * ---- outside ----
- * The runner's processes as the worker sees them.
+ * Processes of the runner, as the worker sees them.
  *
  * Branch code can hide processes from its own process, but not from the worker. The list before a module is loaded is compared
  * with the list after a call, while the runner waits.
@@ -1155,7 +1160,7 @@ enum { OUTSIDE_WHY_SIZE = 200, OUTSIDE_PIDS_MAX = 256 };
 /** A process, and the seccomp state of its first thread. */
 struct outside_process {
 	pid_t pid;
-	int filters, no_new_privs; /* -1: not shown by the system */
+	int filters, no_new_privs; /* -1: unknown */
 };
 
 /** Starts zeroed. Shape: process[n]. */
@@ -1167,8 +1172,8 @@ struct outside {
 /** Record `root` and its descendants. Own: outside_end. */
 void outside_begin(struct outside *o, pid_t root);
 /**
- * Find processes and system call filters that are new. Returns the failure class, "escaped" or "slowed"; NULL: none, or nothing
- * was recorded. Shape: why[OUTSIDE_WHY_SIZE].
+ * Find new processes and system call filters. Returns the failure class, "escaped" or "slowed"; NULL: nothing new, or nothing was
+ * recorded. Shape: why[OUTSIDE_WHY_SIZE].
  */
 const char *outside_compare(const struct outside *o, pid_t root, char *why);
 void outside_end(struct outside *o);
@@ -1177,10 +1182,10 @@ void outside_end(struct outside *o);
  * ---- process_run ----
  * One process that times both sides call by call over some cells; its timings are stored, judged and sent.
  *
- * A run that dies fails the cell it died in, after one check of each side alone has shown which side is at fault.
+ * If the process dies, its current cell fails, after one check of each side alone to find the side at fault.
  */
 
-/** Cells of a run and how they run. Shape: cell[n], sustained_run[n]. */
+/** Cells of a run and their options. Shape: cell[n], sustained_run[n]. */
 struct run_order {
 	int n, set;
 	const int *cell;
@@ -1188,48 +1193,49 @@ struct run_order {
 	bool only_sustained_runs;
 };
 
-/** Run it. Returns 1 with results, 0 without, -1 on error. `why` receives the last reason for no result. Shape: why[size]. */
+/** Run the process. Returns 1 with results, 0 without, -1 on error. `why`: the last reason for no result. Shape: why[size]. */
 int measure_process_run(struct bench *b, const struct run_order *o, char *why, size_t size, struct fw_err *err);
 
 /**
- * Return whether another side than the one that the runner names may have caused a failure: it names none, or the base, which
+ * Return whether a side other than the one that the runner names may have caused a failure: it names no side, or the base, which
  * passed its check.
  */
 bool run_suspects(const struct msg_fault *f);
 /**
- * Find the side behind a failure of cell f->cell by one check of each side alone, and send the fault. Returns 0, or -1 on
+ * Find the side that caused a failure of cell f->cell, by one check of each side alone, and send the fault. Returns 0, or -1 on
  * error.
  */
 int run_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct fw_err *err);
 /**
  * Handle a process of both sides that ended in the base's call, or by a signal from outside: the target shares the process and
- * may have raised the signal. The control run of the base against its copy decides (program_run.c). Two such ends make a fault, so
- * that neither a base with rare crashes nor a single kill by another process accuses the target. Returns 0, or -1 on error.
+ * may have raised the signal. The control run of the base against its copy decides (program_run.c). Only two such ends make a
+ * fault, so that neither a base with rare crashes nor a single kill by another process accuses the target. Returns 0, or -1 on
+ * error.
  */
 int run_blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err);
 
 /**
- * Count a discarded run of this cell, for `reason`. After the third the cell gets no more runs; without any run it is
+ * Count a discarded run of this cell, for `reason`. After the third one the cell gets no more runs; if it has no valid run, it is
  * unmeasured.
  */
 int run_void(struct bench *b, int cell, const char *reason, struct fw_err *err);
 
 /*
  * ---- profile ----
- * Explanation of a difference between two builds: counters of every kernel on both sides, their machine code, and
- * the effect of a configuration. Changes no verdict.
+ * Explanation of a difference between two builds: counters of every kernel on both sides, machine code, and effect of a
+ * configuration. Changes no verdict.
  */
 
 /**
  * Profile up to EVIDENCE_CELLS_MAX cells of the bench, whose base and target exist, and send for each its `kernel`, `code`,
- * `counterfactual` and `profile` records, the last one last. `best`: EVIDENCE_RANGE for the best available path, or a lesser
- * one to start with. A machine without counters is no error: the `profile` record states it. Err: cancelled, no runner.
+ * `counterfactual` and finally `profile` records. `best`: EVIDENCE_RANGE for the best available path, or a lower one to start
+ * with. Missing counters are no error: the `profile` record reports them. Err: cancelled, no runner.
  */
 int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best, struct fw_err *err);
 
-/* ---- profile_alone: `flopwatch-worker profile`: why two modules of the command line differ, without a daemon. ---- */
+/* ---- profile_alone: `flopwatch-worker profile`: differences of two modules of the command line, without a daemon. ---- */
 
-/** Run as compare does; `path`: the best way of counting to try. Returns the exit status: 0 printed, -1 with `err`. */
+/** Run like compare; `path`: the best path of counting to try. Returns the exit status: 0 if printed, -1 with `err`. */
 int profile_alone_run(const struct two_modules_options *o, enum evidence_path path, struct fw_err *err);
 
 /**
@@ -1257,18 +1263,18 @@ enum verdict report_verdict(const struct bench *b);
 int report_text(const struct bench *b, const char *suite, FILE *out);
 int report_json(const struct bench *b, const char *suite, FILE *out);
 
-/* ---- report_work: Output of `compare` besides times: bytes a second, memory, and work left out by masks. ---- */
+/* ---- report_work: Output of `compare` other than times: bytes a second, memory, and work skipped by masks. ---- */
 
-/** Print tables of the cells with reports of either side; claims and measurements are separate columns. */
+/** Print tables of the cells with reports of either side, with separate columns for claims and measurements. */
 void report_work_text(const struct bench *b, struct buf *out);
-/** Write "work" and "over_baseline" of a cell: members of the open object. */
+/** Write "work" and "over_baseline" of a cell as members of the open object. */
 void report_work_json(const struct bench *b, int cell, struct jsonw *j);
 
 /* ---- roofline: Lower bound of a call's time on a device. ---- */
 
 /**
- * Return the longer of useful FLOPs over peak and bytes over bandwidth, less a tenth for the uncertainty of the device's data.
- * Bytes that may stay in the last-level cache cost nothing. Units: ms; 0 unknown.
+ * Return the maximum of useful FLOPs over peak and bytes over bandwidth, less a tenth for the uncertainty of the device's data.
+ * Bytes that may remain in the last-level cache do not count. Units: ms; 0: unknown.
  */
 double roofline_floor_ms(const struct msg_device *d, const struct cell *c);
 
@@ -1276,8 +1282,8 @@ double roofline_floor_ms(const struct msg_device *d, const struct cell *c);
  * ---- serve ----
  * One job over standard input and output: hello, job, trees, builds, checks, runs, done.
  *
- * When serve_run returns, for any reason (done, cancel, end of input, an invalid line), all started processes have ended and
- * the work folder is removed.
+ * When serve_run returns, for any reason (done, cancel, end of input, an invalid line), all started processes have ended and the
+ * work folder is removed.
  */
 
 struct serve_options {
@@ -1299,58 +1305,62 @@ int serve_probe(const struct serve_options *o, int out, struct fw_err *err);
  * ---- sustain ----
  * Selection of the cells with sustained runs.
  *
- * A sentinel of each class (probe.c) runs briefly, in the first run. All cells of a direction follow if the sides of a sentinel
- * stabilise at different clocks or take different energy in two runs, until their sustained change is judged. So does any cell
- * whose sides' clocks differ in pairs by more than chance and by enough to hide a regression.
+ * The sentinel of each class (protocol/sentinel.c) has short sustained runs in the first run. If in two runs the sides of a
+ * sentinel stabilise at different clocks or use different energy, all cells of the direction have sustained runs, until their
+ * sustained change is judged. So does any cell whose sides' clocks differ in pairs by more than chance and by enough to hide a
+ * regression.
  */
 
 /**
- * Store a `cell` record of series sustained, judge the cell again, and note whether its direction needs sustained runs. Returns
- * 1 stored, 0 discarded.
+ * Store a `cell` record of series sustained, judge the cell again, and determine whether its direction needs sustained runs.
+ * Returns 1 if stored, 0 if discarded.
  */
 int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 /** Return whether cell `cell` has sustained runs in the next run of `set`. */
 bool sustain_wants(const struct bench *b, int cell, int set);
 /**
- * Return the number of rounds of sustained runs in a run of `set`: one for the sentinels' first run, two for runs that are
+ * Return the number of rounds of sustained runs in a run of `set`: one in the first run of sentinels, two in runs that are
  * compared with it.
  */
 int sustain_rounds(const struct bench *b, int set);
 /**
- * Return the longest time of its sustained runs alone on an undisturbed device. Units: s. Shape: sustained_run[n]; NULL: none.
+ * Return the maximum time of the sustained runs on an undisturbed device. Units: s. Shape: sustained_run[n]; NULL: none.
  */
 double sustain_s(const struct bench *b, const bool *sustained_run, int n, int set);
-/** Choose the cells and the set of a run of sustained runs only; 0: none is needed. Pure. Shape: list[n_cells]. */
+/**
+ * Choose the cells and the set of a run with only sustained runs. Returns their number; 0: none needed. Pure. Shape:
+ * list[n_cells].
+ */
 int sustain_next(const struct bench *b, int *list, int *set);
 
 /* ---- swap: The counterfactual: the target timed with the configuration that its base chose. ---- */
 
 /**
  * For cells whose sides chose different configurations, time base, target, and the target with the base's configuration,
- * interleaved, in one process without tools. A target that refuses it or runs another, or a disturbed device, leaves the cell
- * without one; a note gives the reason. Err: cancelled, no runner.
+ * interleaved, in one process without profiling tools. If the target rejects that configuration or runs another one, or if the
+ * device is disturbed, a note gives the reason, and the cell has no counterfactual. Err: cancelled, no runner.
  */
 int swap_run(struct buffered *k, struct fw_err *err);
 
-/* ---- takes: Resources that a kernel uses of a multiprocessor, as text and JSON. ---- */
+/* ---- takes: Multiprocessor resources of a kernel, as text and JSON. ---- */
 
 /** Append "13 registers, 4096 B shared, 0 B stack, 540 B constants, 2560 B code, at most 256 threads, 2 CTAs/SM (threads)". */
 void takes_text(struct buf *out, int sm, const struct resources *r);
 /** Write keys and values into the open object; null if the file has no value. */
 void takes_json(struct jsonw *j, int sm, const struct resources *r);
 
-/* ---- trees: Sources of a job's sides: requested if a build needs them, and stored as archives until it is done. ---- */
+/* ---- trees: Sources of a job's sides: requested if a build needs them, and stored as archives until the build is done. ---- */
 
 /**
- * Request each input that no cached build replaces, once, and wait for it. `*folder` holds the archives, -1 if none was
- * requested. Err: the daemon is gone, or sends another message; a tree is too large. Own: close `*folder`, also on -1.
+ * Request each input that is needed by a build that is not cached, once, and wait for it. `*folder` has the archives; -1: none
+ * was requested. Err: the daemon disconnected, or sent another message; a tree is too large. Own: close `*folder`, also on -1.
  */
 int trees_fetch(struct peer *peer, const struct cache *cache, const struct build_context *c, const struct msg_job *request,
 	int *folder, struct fw_err *err);
 /** Open the archive of `oid` (a build_tree_fn); `arg` points to the folder's descriptor. Own: close. Err: not received. */
 int trees_open(void *arg, const char *oid, struct fw_err *err);
 
-/* ---- trial_build: Test whether builds work on this machine: a program of a few lines is built and run in the sandbox. ---- */
+/* ---- trial_build: Test of builds on this machine: builds a program of a few lines and runs it in the sandbox. ---- */
 
 /** Build a module, load it, and print one line of JSON. Leaves no files. Err: the failed step and its output. */
 int trial_build(enum sandbox_want want, struct fw_err *err);
