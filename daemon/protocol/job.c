@@ -11,7 +11,7 @@
 
 /*
  * Rules before version 3 have no clock values: use the defaults for them, and the rule's own noise. Rules before version 5 have
- * no interim looks and no `programs`: they are for programs if they have no paired calls.
+ * no interim looks and no `programs`, which is true if the rule has no paired calls.
  */
 static int check_rule(struct fields *f, void *message)
 {

@@ -260,7 +260,7 @@ struct msg_device {
 	double peak_tflops, peak_gb_s; /* upper bounds: dense bf16, and memory; 0: unknown */
 };
 
-/** Location of a worker's builds, for runs by hand. Texts "": unknown. */
+/** Location of a worker's builds, for manual runs. Texts "": unknown. */
 struct msg_location {
 	char host[64], user[33];
 	bool is_system;                   /* a system account without login */
@@ -349,8 +349,8 @@ struct msg_check {
 	enum role role;
 	int cell;
 	bool ok;
-	char failure
-		[16]; /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "provider" (missing) "abi", or the class of a rejection */
+	/* "" or "wrong" "oob" "crash" "timeout" "unsupported" "provider" (missing) "abi", or the class of a rejection */
+	char failure[16];
 	double error_ratio; /* error over the allowed error; < 1 is accepted; -1 unknown */
 	double alone_ms;    /* shortest cold call alone in the check; 0 unknown */
 	double alone_mhz;   /* its clock; 0 unknown */
@@ -437,8 +437,8 @@ struct msg_node {
 struct msg_fault {
 	int cell; /* -1: no single cell */
 	enum role role;
-	char failure
-		[16]; /* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol" "reported", or of a rejection */
+	/* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol" "reported", or of a rejection */
+	char failure[16];
 	char detail[512];
 };
 
@@ -791,7 +791,7 @@ void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h);
  */
 
 #define SUSTAINED_S         1.0
-#define SUSTAINED_SETTLES_S 0.2 /* part of it before calls count */
+#define SUSTAINED_SETTLES_S 0.2 /* initial time of it in which calls do not count */
 
 enum { SUSTAINED_RUNS_MAX = 4, SUSTAINED_KEPT_MAX = 32 };
 
@@ -857,7 +857,7 @@ struct interleave_one {
 };
 void interleave_see(struct interleave_seen *s, const struct interleave_one *turn);
 /**
- * Record a turn with requested single calls. Its length is an upper bound of one call, also for a program that otherwise repeats
+ * Record a turn with requested single calls. Its length shows the time of one call, even of a program that otherwise repeats
  * calls.
  */
 void interleave_see_single(struct interleave_seen *s, const struct interleave_one *turn);

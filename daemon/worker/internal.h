@@ -717,7 +717,7 @@ int hardware_builder(
 	const struct sandbox *s, const char *kind, const char *tools_dir, struct msg_hello *hello, struct fw_err *err);
 /** Find the device `name` (uuid, "cuda:0", "cuda"; "auto": the first). Returns NULL with `err`, which lists the devices. */
 const struct msg_device *hardware_find(const struct msg_hello *hello, const char *name, struct fw_err *err);
-/** Write where, and as which user, modules of this cache can be run by hand. Unknown members stay empty. */
+/** Write where, and as which user, modules of this cache can be run manually. Unknown members stay empty. */
 void hardware_location(const char *cache_dir, struct msg_location *out);
 
 /* ---- health_check: Probes of the device: whether it works, and whether other processes use it. ---- */

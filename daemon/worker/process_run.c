@@ -156,7 +156,7 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 	return bench_fault(b, cell, role, what, err, "%.400s; alone both sides pass their check", how);
 }
 
-/* Send a note for the first early end. */
+/* Send a note that a run ended early and is repeated. */
 static int note_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
 {
 	return bench_send_note(b, cell, ROLE_DEVICE, err, "%s ended early and is repeated: %.300s",

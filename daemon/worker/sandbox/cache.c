@@ -77,7 +77,10 @@ static int open_folder(const struct cache *c, const char *name, struct fw_err *e
 	return fd < 0 ? set_cache_error(c, name, err) : fd;
 }
 
-/* Check that root uses its own cache: another owner could not read files that root writes, and that user's service would fail. */
+/*
+ * Reject another user's cache for root unless the caller named it: its owner could not read files that root writes, and that
+ * user's service would not start again.
+ */
 static int check_owner(const struct cache *c, bool is_named, struct fw_err *err)
 {
 	char owner[64];
