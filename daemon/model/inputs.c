@@ -13,4 +13,3 @@ void inputs_fill(uint64_t seed, uint32_t tensor, uint64_t first, size_t n, uint1
 	for (size_t i = 0; i < n; i++)
 		out[i] = inputs_element(stream, first + i);
 }
-

@@ -279,49 +279,6 @@ static __global__ void find_bad(const void *data, int is_lse, int64_t n, unsigne
 
 /* ---- host -------------------------------------------------------------------------------------------------------- */
 
-/* Device memory of one computation. Stores the first failure; later calls do nothing. */
-struct memory {
-	void *owned[UPLOADS_MAX];
-	int n;
-	cudaError_t status;
-};
-
-static void *reserve(struct memory *m, size_t bytes)
-{
-	void *p = NULL;
-	if (m->status == cudaSuccess)
-		m->status = m->n < UPLOADS_MAX ? cudaMalloc(&p, bytes + 16) : cudaErrorInvalidValue;
-	if (m->status == cudaSuccess)
-		m->owned[m->n++] = p;
-	return m->status == cudaSuccess ? p : NULL;
-}
-
-static void *upload(struct memory *m, const void *from, size_t bytes)
-{
-	void *p = reserve(m, bytes);
-	if (p && bytes)
-		m->status = cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice);
-	return p;
-}
-
-static void download(struct memory *m, void *to, const void *from, size_t bytes)
-{
-	if (m->status == cudaSuccess && bytes)
-		m->status = cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost);
-}
-
-static int release(struct memory *m, struct fw_err *err)
-{
-	for (int i = 0; i < m->n; i++) {
-		cudaError_t freed = cudaFree(m->owned[i]);
-		if (m->status == cudaSuccess)
-			m->status = freed;
-	}
-	if (m->status == cudaSuccess)
-		return 0;
-	return err_set(err, ERR_INTERNAL, "reference: CUDA: %s", cudaGetErrorString(m->status));
-}
-
 static struct totals reserve_totals(struct memory *m, size_t elements)
 {
 	struct totals t;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void all_words_that_were_requested_for_have_to_be_there(void **state)
+static void all_requested_tokens_must_be_present(void **state)
 {
 	(void)state;
 	assert_true(config_contains_all("TILE=3", "TILE=3"));
@@ -23,6 +23,6 @@ static void all_words_that_were_requested_for_have_to_be_there(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(all_words_that_were_requested_for_have_to_be_there) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(all_requested_tokens_must_be_present) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
