@@ -420,7 +420,7 @@ struct trend_metric {
 enum { TREND_METRICS = 6 };
 extern const struct trend_metric trend_metrics[TREND_METRICS];
 /** Names for ?metric=. */
-#define TREND_WORDS "tflops held reference commit peak change ms"
+#define TREND_WORDS "tflops held reference peak change ms"
 
 bool trend_needs_flops(const struct trend_metric *metric);
 /**
