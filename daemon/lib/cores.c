@@ -15,8 +15,7 @@ static int number(const char **at)
 	return v < CPU_SETSIZE ? (int)v : -1;
 }
 
-/* Parse "0,2-7" into a set. Returns false if it is no such list. */
-static bool read_list(const char *text, cpu_set_t *set)
+bool cores_read(const char *text, cpu_set_t *set)
 {
 	CPU_ZERO(set);
 	for (const char *at = text;;) {
@@ -39,7 +38,7 @@ static bool read_list(const char *text, cpu_set_t *set)
 bool cores_is_plan(const char *text)
 {
 	cpu_set_t ignored;
-	return strcmp(text, "auto") == 0 || strcmp(text, "shared") == 0 || read_list(text, &ignored);
+	return strcmp(text, "auto") == 0 || strcmp(text, "shared") == 0 || cores_read(text, &ignored);
 }
 
 /* Read a list of cores from a file of the system. Returns false if the file has none. */
@@ -52,7 +51,7 @@ static bool read_file(const char *path, cpu_set_t *set)
 	bool is_read = fgets(text, sizeof text, file) != NULL;
 	fclose(file);
 	text[strcspn(text, "\n")] = '\0';
-	return is_read && read_list(text, set);
+	return is_read && cores_read(text, set);
 }
 
 /* Add the hardware threads of a core. They share its execution units, so all must serve or all measure. Unknown: only `core`. */
@@ -95,7 +94,7 @@ int cores_plan(const char *how, struct cores *out, struct fw_err *err)
 		return 0;
 	if (strcmp(how, "auto") == 0)
 		return plan_auto(&allowed, out);
-	if (!read_list(how, &out->measure))
+	if (!cores_read(how, &out->measure))
 		return err_set(err, ERR_INVALID, "cores: %s is neither auto, shared nor a list as 2-7,10", how);
 	cores_text(&allowed, ours);
 	CPU_AND(&both, &out->measure, &allowed);

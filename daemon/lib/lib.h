@@ -373,6 +373,9 @@ void cores_share(const cpu_set_t *all, const cpu_set_t *near, int n, int k, cpu_
 /** Find the cores near a device by its address on the PCI bus, "0000:1b:00.0"; empty if the system does not report them. */
 void cores_near(const char *pci, cpu_set_t *out);
 
+/** Read a list as "0,2-7" into a set. Returns false if it is no such list. */
+bool cores_read(const char *text, cpu_set_t *set);
+
 /** True if `text` is a valid argument of cores_plan on some machine. */
 bool cores_is_plan(const char *text);
 

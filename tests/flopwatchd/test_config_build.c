@@ -32,8 +32,8 @@ static void test_builds_of_a_cluster(void **state)
 	assert_false(config_worker_same(&other, b));
 	assert_false(config_worker_same(w, b));
 	config_free(c);
-	bad("workers: [{name: a, command: [x], build: {partition: cpu}}]\n",
-		"1:42: workers[0].build: applies only to a worker with `slurm`: others build where they measure\n");
+	bad("workers: [{name: a, socket: /x, build: {partition: cpu}}]\n",
+		"1:40: workers[0].build: applies only to a worker with `slurm` or with only a `command`\n");
 	bad("workers: [{name: a, slurm: {partition: x}, build: {cpus: 0, gres: \"gpu:1\", partitoin: y}}]\n",
 		"1:58: workers[0].build.cpus: 0 is out of range; must be 1 to 4096\n"
 		"1:61: workers[0].build.gres: unknown key; did you mean `cpus`?\n"

@@ -85,10 +85,11 @@ struct config_worker {
 	char socket[108];                   /* or a Unix socket */
 	struct config_ssh ssh;
 	struct config_slurm slurm;
-	bool builds_separate;    /* its jobs are built in other allocations: the next entry, of the same name, requests them */
-	bool builds;             /* such an entry: only builds in its allocations */
-	enum device_kind device; /* DEVICE_ANY: "auto" */
-	int n_devices;           /* 0: all of this kind */
+	bool builds_separate; /* the next entry, of the same name, builds its jobs: in other allocations, or on build_cores */
+	bool builds;          /* such an entry: it only builds */
+	char build_cores[CORES_TEXT];         /* list of cores for its builds, which measurements do not use; "": none */
+	enum device_kind device;              /* DEVICE_ANY: "auto" */
+	int n_devices;                        /* 0: all of this kind */
 	char devices[CONFIG_DEVICES_MAX][64]; /* indices and UUIDs */
 	int max_jobs;                         /* concurrent jobs; 0: one for each device */
 	int build_jobs;                       /* concurrent build processes; 0: the worker decides */

@@ -79,23 +79,40 @@ static void read_slurm(struct yaml *y, struct yaml_node *map, struct config_work
 	read_allocation(y, map, s);
 }
 
-/* Append an entry for the builds of the previous one: other allocations of the same cluster, the same command. */
+/* Builds of a worker on this machine use these cores, its measurements the others. */
+static void read_build_cores(struct yaml *y, struct yaml_node *map, struct config_worker *w)
+{
+	cpu_set_t set;
+	if (!config_text(y, map, "cores", w->build_cores, sizeof w->build_cores))
+		yaml_mistake(y, map, "needs `cores`, a list of cores for builds; e.g. {cores: 8-15}");
+	else if (!cores_read(w->build_cores, &set))
+		yaml_mistake(y, yaml_get(y, map, "cores"), "is no list of cores as 8-15,20");
+	if (w->device == DEVICE_ANY)
+		yaml_mistake(y, map, "needs the `device` that modules are built for: cuda, cpu or sim");
+}
+
+/* Append an entry for the builds of the previous one, with the same command: in other allocations, or on other cores. */
 static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
 {
 	struct config_worker *w = &c->worker[c->n_workers - 1];
 	struct config_slurm s = { .exclusive = false };
 	if (!map)
 		return;
-	if (w->kind != WORKER_SLURM) {
-		yaml_mistake(y, map, "applies only to a worker with `slurm`: others build where they measure");
+	if (w->kind != WORKER_SLURM && w->kind != WORKER_COMMAND) {
+		yaml_mistake(y, map, "applies only to a worker with `slurm` or with only a `command`");
 		return;
 	}
 	if (!yaml_is_map(map)) {
-		yaml_mistake(y, map, "is not a mapping; e.g. {partition: cpu, cpus: 16}");
+		yaml_mistake(y, map,
+			w->kind == WORKER_SLURM ? "is not a mapping; e.g. {partition: cpu, cpus: 16}"
+						: "is not a mapping; e.g. {cores: 8-15}");
 		return;
 	}
-	read_allocation(y, map, &s);
-	if (!yaml_get(y, map, "account"))
+	if (w->kind == WORKER_SLURM)
+		read_allocation(y, map, &s);
+	else
+		read_build_cores(y, map, w);
+	if (w->kind == WORKER_SLURM && !yaml_get(y, map, "account"))
 		snprintf(s.account, sizeof s.account, "%s", w->slurm.account);
 	if (strcmp(w->command[w->n_command - 1], "serve") != 0)
 		yaml_mistake(y, map, "needs a command that ends in `serve`, so that --build-only can follow");
@@ -105,7 +122,7 @@ static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
 	builder->builds_separate = false;
 	builder->builds = true;
 	builder->slurm = s;
-	if (!builder->build_jobs) /* each allocation has its own cores, and all share one cache */
+	if (w->kind == WORKER_SLURM && !builder->build_jobs) /* each allocation has its own cores, and all share one cache */
 		builder->build_jobs = w->max_jobs < BUILDS_MAX ? w->max_jobs : BUILDS_MAX;
 }
 
@@ -215,8 +232,8 @@ bool config_worker_same(const struct config_worker *a, const struct config_worke
 	bool same = a->kind == b->kind && a->n_command == b->n_command && !strcmp(a->name, b->name) &&
 		    !strcmp(a->socket, b->socket) && a->device == b->device && a->max_jobs == b->max_jobs &&
 		    a->build_jobs == b->build_jobs && a->builds == b->builds && a->builds_separate == b->builds_separate &&
-		    !strcmp(a->cache, b->cache) && a->n_devices == b->n_devices && same_ssh(&a->ssh, &b->ssh) &&
-		    same_slurm(&a->slurm, &b->slurm);
+		    !strcmp(a->cache, b->cache) && !strcmp(a->build_cores, b->build_cores) && a->n_devices == b->n_devices &&
+		    same_ssh(&a->ssh, &b->ssh) && same_slurm(&a->slurm, &b->slurm);
 	for (int i = 0; same && i < a->n_command; i++)
 		same = !strcmp(a->command[i], b->command[i]);
 	for (int i = 0; same && i < a->n_devices; i++)

@@ -156,14 +156,35 @@ static int build_arguments(const struct config *c, const struct config_worker *w
 	return v->is_full ? err_set(err, ERR_FULL, "the command is too long") : 0;
 }
 
+/* Choose the cores of a worker's process: those of its builds, or those for measuring without them. Returns 1 chosen, 0 all, -1. */
+static int choose_cores(const struct config *c, const struct config_worker *w, cpu_set_t *out, struct fw_err *err)
+{
+	cpu_set_t builds, common;
+	*out = c->cores.measure;
+	if (!w->build_cores[0])
+		return c->cores.separate;
+	(void)cores_read(w->build_cores, &builds); /* the configuration has been checked */
+	if (w->builds) {
+		*out = builds;
+		return 1;
+	}
+	CPU_AND(&common, out, &builds);
+	CPU_XOR(out, out, &common);
+	if (CPU_COUNT(out) > 0)
+		return 1;
+	return err_set(err, ERR_INVALID, "worker %s: build.cores %s leaves no core to measure on (see `cores`)", w->name,
+		w->build_cores);
+}
+
 static int start_command(const struct config *c, const struct config_worker *w, const struct connect_as *as, int line, int errors,
 	struct connection *out, struct fw_err *err)
 {
 	const char *env[ENV_MAX];
 	char env_text[ENV_MAX][ENV_TEXT];
 	struct arguments *v = mem_alloc_zero(1, sizeof *v);
+	cpu_set_t cores;
 	connect_environment(env, env_text);
-	int result = build_arguments(c, w, as, v, err);
+	int chosen = choose_cores(c, w, &cores, err), result = chosen < 0 ? -1 : build_arguments(c, w, as, v, err);
 	if (result == 0) {
 		struct proc_spec spec = {
 			.argv = v->argv,
@@ -171,7 +192,7 @@ static int start_command(const struct config *c, const struct config_worker *w, 
 			.fd = { { line, 0 }, { line, 1 }, { errors, 2 } },
 			.n_fd = 3,
 			.is_careful = true,
-			.cores = c->cores.separate ? &c->cores.measure : NULL,
+			.cores = chosen ? &cores : NULL,
 		};
 		result = proc_spawn(&spec, &out->child, err);
 	}

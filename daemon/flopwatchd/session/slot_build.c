@@ -2,6 +2,7 @@
  * slot_build.c - builds in separate allocations: a built job returns to the queue and waits there for a device. Also handles
  * modules that are missing from the measuring worker's cache.
  */
+#include <limits.h>
 #include <stdio.h>
 
 #include "flopwatchd/session/session.h"
@@ -15,12 +16,16 @@ static void log_failure(const struct slot *s, const struct fw_err *err)
 int slot_claim_build(struct slot *s, struct fw_err *err)
 {
 	struct buf build_claims;
+	int room = INT_MAX, got = 0;
 	build_claims_begin(&build_claims);
-	int got = build_claims_for(s->host, s->worker, &build_claims, err);
+	if (!config_worker_is_slurm(s->worker)) /* allocations were requested only for jobs within the limit */
+		got = build_claims_room(s->host, s->worker, &room, err);
+	if (got == 0)
+		got = build_claims_for(s->host, s->worker, &build_claims, err);
 	build_claims_end(&build_claims);
 	const struct store_cached_build_request request = { s->worker->device, s->worker->name, s->host->held(s->host->arg),
 		build_claims.data, STORE_CACHED_BUILD_MISSING, 0 };
-	if (got == 0)
+	if (got == 0 && room > 0)
 		got = claim_build(s->host->txn, &request, &s->job, err);
 	buf_fini(&build_claims);
 	return got;
