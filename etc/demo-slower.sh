@@ -27,7 +27,7 @@ cuda)
 			places += sub(/struct progress at = \{ 0, 0 \};/, "struct progress at = { 0, 0, job.needless, 0 };")
 			places += sub(/v2_launch\(job,/, "v2_launch(\\&with,")
 		}
-		/^\/\* One step but the first/ {
+		/^template <int D, bool MASKED>$/ && !defined++ {
 			places++
 			print "/* Scores of one step, and of some steps a second time. */"
 			print "template <int D> SM90_DEVICE void needless_scores(struct progress &at, float (&s)[64], uint64_t rows, uint64_t keys)\n{"

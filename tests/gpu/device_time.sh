@@ -35,7 +35,7 @@ for suite in "$@"; do
 			    sys.exit(print(*sys.argv[1:3], "did not end"))
 			steps = ", ".join("%s %.1f" % s for s in sorted(c.get("steps", {}).items(), key=lambda s: -s[1]))
 			print("%s %s: %s, %d cells, %d runs, device held %.1f s, wall %.1f s; %s" % (
-			    sys.argv[1], sys.argv[2], c["verdict"], len(c["cells"]), c["runs"], c["gpu_s"], c["wall_s"], steps))
+			    sys.argv[1], sys.argv[2], c["verdict"], len(c["cells"]), c.get("runs", 0), c["gpu_s"], c["wall_s"], steps))
 		PY
 		tail -n 2 "$work/err"
 	done
