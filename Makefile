@@ -206,7 +206,7 @@ build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard test
 test-programs: $(TESTS) $(FUZZ) $(O)/tests/browser/pages_demo
 modules: $(MODULES)
 
-.PHONY: test deps check unit integration check-layers check-format format
+.PHONY: test deps check unit integration coverage check-layers check-format format
 # A killed make cannot stop its children: the run ends with its parent.
 RUN_TESTS := setpriv --pdeathsig TERM tests/run.sh
 test: ## install missing packages, build, run every test; T="history test_stats" those whose names contain one of these
@@ -221,6 +221,9 @@ unit: ## build fast and run the tests in C that take less than a second; T=stats
 	@$(RUN_TESTS) unit $(T)
 integration: ## build the programs and run the test scripts; T=push those whose names contain it
 	@$(RUN_TESTS) integration $(T)
+coverage: ## build the tests in C with gcov, run them, and print the share of source lines that ran, by folder; T= as above
+	@$(RUN_TESTS) coverage $(T)
+	@tests/coverage.py build/coverage
 check-layers: ## the includes of folders against tests/layers.txt; tests/layers.py --figures prints them
 	@tests/layers.py
 check-format: ## clang-format 14
