@@ -27,6 +27,11 @@ is "try runs what it says, and nothing is committed" "$status $(git log --onelin
 is "its cells have times" "$(of '[.cells[] | .cell, (.ms > 0)] | map(tostring) | join(" ")')" "sum/20000 true dot/20000 true"
 is "it says what a comparison costs" "$(of '(.comparison_s > 0) and (.comparison_max_s >= .comparison_s)')" true
 is "on what it ran" "$(of .device.kind)" cpu
+attempt --device cpu
+is "an unchanged program is not built again" "$status $(of .build.state)" "0 cached"
+echo "/* changed */" >>sums.c
+attempt --device cpu
+is "a changed one is" "$status $(of .build.state)" "0 ok"
 like "for people as a table" "$("$bin/flopwatch" try --device cpu)" 'sum/20000 +[0-9.]+ ms.*'
 is "a name that the manifest does not have is a suite, which is not there" "$("$bin/flopwatch" try --suite none >"$tmp/out" 2>&1; echo $?) $(cat "$tmp/out")" \
 	"4 flopwatch: there is no suite none: not at etc/suites/none.yaml of the checkout, and none is installed"

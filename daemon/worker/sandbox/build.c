@@ -4,6 +4,8 @@
  */
 #include "worker/sandbox/internal.h"
 
+#include <dirent.h>
+
 /*
  * ---- artifacts ----
  * Selection of a program's artifacts. The build may have left links, so no path is resolved through one.
@@ -311,7 +313,7 @@ int build_lookup(const struct build_context *c, const struct msg_subject *s, str
 
 	*module_fd = -1;
 	begin(c, s, out);
-	if (s->run.name[0]) { /* built for every job, because runs may change the resulting folder */
+	if (s->run.name[0]) { /* each job has its own copy of the built folder, because runs may change it */
 		snprintf(out->state, sizeof out->state, "start");
 		return 0;
 	}
@@ -644,6 +646,105 @@ static int unpack_inputs(
 	return 1;
 }
 
+/*
+ * ---- built programs ----
+ * Copies of the folders that builds of benchmark programs made, before any run in them: equal sources are built once.
+ */
+
+enum { PROGRAMS_MAX = 16 };
+
+static const int64_t program_max_bytes = 1ll << 30;
+
+static int open_programs(const struct cache *c)
+{
+	(void)mkdirat(c->fd, "programs", 0700);
+	return openat(c->fd, "programs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* A build without a sandbox may have written the path of its folder into its files, so only that folder reuses it. */
+static void program_key(const struct run *r, const struct msg_subject *s, char key[HASH_HEX])
+{
+	struct hash_state h;
+
+	key_of(r->context, s, "program", key);
+	hash_begin(&h);
+	hash_text(&h, key);
+	for (int i = 0; i < s->run.n_artifacts; i++)
+		hash_text(&h, s->run.artifact[i]);
+	for (int i = 0; i < s->run.n_outputs; i++)
+		hash_text(&h, s->run.output[i]);
+	hash_text(&h, r->context->sandbox->active ? "" : r->folder);
+	hash_end(&h, key);
+}
+
+/* Remove the oldest copies beyond the limit, and what a killed worker has left. */
+static void trim_programs(int programs)
+{
+	for (;;) {
+		char oldest[NAME_MAX + 1] = "";
+		struct timespec at = { 0 };
+		int n = 0, fd = openat(programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+		struct dirent *entry;
+		struct stat st;
+
+		while (dir && (entry = readdir(dir))) {
+			if (entry->d_name[0] == '.' || fstatat(programs, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+				continue;
+			n++;
+			if (!oldest[0] || st.st_mtim.tv_sec < at.tv_sec ||
+				(st.st_mtim.tv_sec == at.tv_sec && st.st_mtim.tv_nsec < at.tv_nsec)) {
+				snprintf(oldest, sizeof oldest, "%s", entry->d_name);
+				at = st.st_mtim;
+			}
+		}
+		if (dir)
+			closedir(dir);
+		if (n <= PROGRAMS_MAX || workdir_remove(programs, oldest, NULL) != 0)
+			return;
+	}
+}
+
+/* Store the built folder. A failure costs the next job a build. */
+static void store_program(const struct run *r, const struct msg_subject *s)
+{
+	char key[HASH_HEX], fresh[48];
+	struct room now;
+	int programs;
+
+	if (!room_look(r->context->cache->fd, &now) || now.free_bytes < 2 * program_max_bytes)
+		return;
+	programs = open_programs(r->context->cache);
+	if (programs < 0)
+		return;
+	program_key(r, s, key);
+	snprintf(fresh, sizeof fresh, "new-%d-%d", (int)getpid(), r->context->position);
+	if (workdir_copy(r->context->cache->fd, r->folder, programs, fresh, program_max_bytes) == 0 &&
+		(utimensat(programs, fresh, NULL, 0) < 0 || renameat(programs, fresh, programs, key) < 0))
+		(void)workdir_remove(programs, fresh, NULL);
+	trim_programs(programs);
+	close(programs);
+}
+
+/* Make the folder a copy of an earlier build of the same sources. Returns false if there is none. */
+static bool restore_program(const struct run *r, const struct msg_subject *s)
+{
+	char key[HASH_HEX];
+	int programs = open_programs(r->context->cache);
+	struct stat st;
+
+	if (programs < 0)
+		return false;
+	program_key(r, s, key);
+	bool is_there = !r->context->kept[0] && fstatat(programs, key, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			workdir_copy(programs, key, r->context->cache->fd, r->folder, program_max_bytes) == 0;
+
+	if (is_there)
+		(void)utimensat(programs, key, NULL, 0); /* used now */
+	close(programs);
+	return is_there;
+}
+
 /* Run the build. Returns 1 if it made a module, 0 if it failed, -1 if the build is not at fault. */
 static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out,
 	int *module_fd, struct fw_err *err)
@@ -678,9 +779,24 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 	}
 	command_text(c, s, name, sizeof name);
 	result = s->build.n_command == 0 ? 1 : run_in_sandbox(r, s, command, name, timeout_s, out, err);
-	if (result == 1 && s->run.name[0])
-		return take_program(r, s, out, err);
+	if (result == 1 && s->run.name[0]) {
+		result = take_program(r, s, out, err);
+		if (result == 1 && s->build.n_command > 0)
+			store_program(r, s);
+		return result;
+	}
 	return result <= 0 ? result : take_output(r, s, job_fd, out, module_fd, err);
+}
+
+/* The folder is a copy of an earlier build's. */
+static int take_copy(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
+{
+	char path[PATH_MAX + 136];
+
+	snprintf(path, sizeof path, "%s/%s", r->context->cache->dir, r->folder);
+	if (r->context->sandbox->drops_root && workdir_give(path, SANDBOX_NOBODY, err) != 0)
+		return -1;
+	return take_program(r, s, out, err);
 }
 
 void build_folder(const struct build_context *c, const char *what, char name[128])
@@ -744,9 +860,14 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 	build_folder(c, "job", r.folder);
 	if (s->run.name[0])
 		build_side(c, s, r.folder);
-	job_fd = workdir_fresh(c->cache->fd, r.folder, err);
-	result = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
-	fd_close(&job_fd);
+	bool is_copy = s->run.name[0] && s->build.n_command > 0 && restore_program(&r, s);
+	if (is_copy) {
+		result = take_copy(&r, s, out, err);
+	} else {
+		job_fd = workdir_fresh(c->cache->fd, r.folder, err);
+		result = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
+		fd_close(&job_fd);
+	}
 	bool stays = s->run.name[0] && result == 1, was_low = result == 0 && is_disk_full(&r);
 	struct room_usage took = was_low ? workdir_usage(c->cache->fd, r.folder) : (struct room_usage){ 0 };
 	if (!stays && workdir_remove(c->cache->fd, r.folder, result < 0 ? NULL : err) != 0)
@@ -756,7 +877,7 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 	buildlog_text(&r.log, &out->log);
 	buildlog_fini(&r.log);
 	out->duration_ms = (clock_mono_ns() - started) / 1000000;
-	snprintf(out->state, sizeof out->state, "%s", result == 1 ? "ok" : "failed");
+	snprintf(out->state, sizeof out->state, "%s", result != 1 ? "failed" : is_copy ? "cached" : "ok");
 	if (result != 1) {
 		out->module_sha256[0] = '\0';
 		if (*module_fd >= 0)

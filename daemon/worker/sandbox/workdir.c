@@ -252,3 +252,89 @@ int workdir_hash_made(int fd, char sha256[65], struct fw_err *err)
 		sha256[0] = '\0';
 	return result;
 }
+
+enum { COPY_DEPTH_MAX = 64 };
+
+static int copy_folder(int from, int to, int depth, int64_t *left);
+
+/* Copy the contents of one file. Own: closes both. */
+static int copy_file(int from, int to, int64_t *left)
+{
+	int result = from < 0 || to < 0 ? -1 : 0;
+	ssize_t n = 1;
+
+	while (result == 0 && n > 0 && *left >= 0) {
+		n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
+		if (n < 0)
+			result = -1;
+		else
+			*left -= n;
+	}
+	fd_close(&from);
+	fd_close(&to);
+	return result;
+}
+
+/* Mode and times are preserved, since programs such as make compare times. */
+static int copy_entry(int from, int to, const char *name, int depth, int64_t *left)
+{
+	struct stat st;
+	char target[PATH_MAX];
+
+	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	struct timespec times[2] = { st.st_atim, st.st_mtim };
+
+	if (S_ISLNK(st.st_mode)) {
+		ssize_t n = readlinkat(from, name, target, sizeof target - 1);
+
+		if (n < 0)
+			return -1;
+		target[n] = '\0';
+		return symlinkat(target, to, name);
+	}
+	if (S_ISREG(st.st_mode)) {
+		if (copy_file(openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC),
+			    openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), left) != 0)
+			return -1;
+	} else if (S_ISDIR(st.st_mode)) {
+		if (depth == COPY_DEPTH_MAX || mkdirat(to, name, 0700) < 0)
+			return -1;
+		if (copy_folder(openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+			    openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), depth + 1, left) != 0)
+			return -1;
+	} else {
+		return 0; /* a socket or pipe of the build has no other end any more */
+	}
+	return fchmodat(to, name, st.st_mode & 0777, 0) < 0 || utimensat(to, name, times, 0) < 0 ? -1 : 0;
+}
+
+/* Own: closes both. */
+static int copy_folder(int from, int to, int depth, int64_t *left)
+{
+	DIR *dir = from < 0 ? NULL : fdopendir(from);
+	int result = !dir || to < 0 ? -1 : 0;
+	struct dirent *entry;
+
+	if (!dir)
+		fd_close(&from);
+	while (result == 0 && *left >= 0 && (errno = 0, entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			result = copy_entry(dirfd(dir), to, entry->d_name, depth, left);
+	if (dir)
+		closedir(dir);
+	fd_close(&to);
+	return result;
+}
+
+int workdir_copy(int from_parent, const char *from, int to_parent, const char *to, int64_t max_bytes)
+{
+	int64_t left = max_bytes;
+	int target = workdir_fresh(to_parent, to, NULL);
+	int result = copy_folder(openat(from_parent, from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), target, 0, &left);
+
+	if (result == 0 && left >= 0)
+		return 0;
+	(void)workdir_remove(to_parent, to, NULL);
+	return -1;
+}
