@@ -37,7 +37,7 @@ is "a comparison" "$(api comparisons/5 | jq -c '[.kind, .verdict, .regressions, 
 	'["environment","regression",1,"regression",true,true,true,true]'
 is "none of its keys is an old one" "$(api comparisons/5 | jq '[.. | objects | keys[]] | map(select(IN("launches", "blind", "epoch", "scatter_pct", "launches_max"))) | length')" 0
 is "comparisons by kind" "$(api 'comparisons?limit=100' | jq -c '[.items[] | select(.id < 8) | .kind] | unique')" '["bisect","compare","environment","reference","selfcheck"]'
-is "alerts by kind" "$(api 'alerts?limit=100' | jq -c '[.items[] | {(.id | tostring): .kind}] | add')" \
+is "alerts by kind" "$(api 'alerts?limit=100' | jq -c '[.items[] | select(.id < 6) | {(.id | tostring): .kind}] | add')" \
 	"$(jq -nc '{"5": "device_offline", "4": "missing", "3": "failing", "2": "drift", "1": "environment"}')"
 is "the cell of one that is missing" "$(api alerts/4 | jq -r '.cells[0].verdict')" missing
 is "jobs whose target is missing" "$(job_field 8 state) $(job_field 8 kind)" "target_missing compare"
