@@ -27,8 +27,8 @@ for f in "$hopper"/v[0-9]*_forward.cu "$hopper"/v[0-9]*_backward.cu "$hopper"/v[
 	name=$(basename "$f") stage=$(basename "$f" | grep -oE '^v[0-9]+')
 	header=$(sed '/\*\//q' "$f")
 	case "$stage" in
-	v0) added='The first stage: ' ;;
-	*) added="Over v$((${stage#v} - 1)): " ;;
+	v0) added='The reference stage: ' ;;
+	*) added="Changes from v$((${stage#v} - 1)): " ;;
 	esac
 	like "$name says first what it adds" "$header" "^ \* $added"
 	like "$name says in one line what its threads sum up" "$header" \

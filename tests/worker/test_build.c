@@ -92,7 +92,8 @@ static int give_tree(void *arg, const char *requested, struct fw_err *err)
 	struct scene *s = arg;
 
 	s->trees_requested++;
-	return strcmp(requested, oid) == 0 ? tar_fd(&s->tar) : err_set(err, ERR_NOT_FOUND, "no tree %s", requested);
+	bool is_program = s->subject.run.name[0] && strcmp(requested, s->subject.input[0].oid) == 0;
+	return is_program || strcmp(requested, oid) == 0 ? tar_fd(&s->tar) : err_set(err, ERR_NOT_FOUND, "no tree %s", requested);
 }
 
 static void project(struct scene *s, const char *makefile)
@@ -420,16 +421,19 @@ static void missing_tree_is_ours(void **state)
 #define MAIN(words) "#include <stdio.h>\n" words "int main(void) { return puts(\"" ANSWER "\") < 0; }\n"
 #define ANSWER      "7"
 
-/* Build a program from `text`; its hash is returned. The folder stays in the cache as side-target. */
+/* Build a program from `text`; its hash is returned. The folder stays in the cache as side-target. Other contents have another name. */
 static void program(struct scene *s, const char *text, const char *data, char hash[HASH_HEX])
 {
 	static const char makefile[] = "all:\n\tgcc -g -O1 -o bench bench.c\n\tmkdir -p made\n\tcp data made/data\n";
+	char name[HASH_HEX];
 
 	buf_clear(&s->tar);
 	tar_file(&s->tar, "Makefile", makefile);
 	tar_file(&s->tar, "bench.c", text);
 	tar_file(&s->tar, "data", data);
 	tar_end(&s->tar);
+	hash_hex(s->tar.data, s->tar.len, name);
+	snprintf(s->subject.input[0].oid, sizeof s->subject.input[0].oid, "%.40s", name);
 	snprintf(s->context.sides, sizeof s->context.sides, "side");
 	s->subject.run =
 		(struct benchmark){ .name = "sums", .n_command = 1, .n_outputs = 1, .n_artifacts = 2, .reader = "flopwatch" };
@@ -488,6 +492,28 @@ static void artifacts_name_a_program(void **state)
 	build(s);
 	assert_string_equal(s->result.state, "ok");
 	assert_string_not_equal(s->result.module_sha256, other);
+}
+
+static void equal_sources_are_built_once(void **state)
+{
+	struct scene *s = *state;
+	char first[HASH_HEX], name[40];
+
+	program(s, MAIN(""), "1", first);
+	/* a run may change its folder */
+	assert_int_equal(unlinkat(s->cache.fd, "side-target/kernels/bench", 0), 0);
+	for (int i = 0; i < 2; i++) {
+		build(s);
+		assert_string_equal(s->result.state, "cached");
+		assert_string_equal(s->result.module_sha256, first);
+		assert_true(is_there(s, "bench") && is_there(s, "made/data") && is_there(s, "out"));
+		assert_int_equal(s->trees_requested, 1);
+	}
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof name, "%d", i + 2);
+		program(s, MAIN(""), name, first);
+	}
+	program(s, MAIN(""), "1", first); /* built: its copy was removed in favour of later ones */
 }
 
 static void artifacts_that_are_none(void **state)
@@ -573,6 +599,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_module_that_was_kept_is_not_built_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(hostile_archive_is_the_builds_fault, setup, teardown),
 		cmocka_unit_test_setup_teardown(missing_tree_is_ours, setup, teardown),
+		cmocka_unit_test_setup_teardown(equal_sources_are_built_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(artifacts_that_are_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_sandbox_holds, setup, teardown),
 	};
