@@ -90,8 +90,10 @@ static int take_rows(const struct check_io *io, const struct inputs *in, uint64_
 	int64_t columns = a->columns, many = BLOCK / columns + 1;
 	float *x = calloc((size_t)(2 * many * (columns + 1)), sizeof *x);
 	float *dy = x + many * columns, *mean = dy + many * columns, *rstd = mean + many;
-	int result = x ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+	int result = 0;
 
+	if (!x)
+		return err_set(err, ERR_FULL, "reference: out of memory");
 	for (int64_t row = 0; result == 0 && row < a->rows; row += many) {
 		int64_t n = a->rows - row < many ? a->rows - row : many;
 
