@@ -13,7 +13,7 @@
 
 static unsigned bucket_of(const char *text)
 {
-	uint64_t h = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ull;
+	uint64_t h = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ULL;
 	return (unsigned)(h >> 57) % STATEMENT_BUCKETS;
 }
 

@@ -189,7 +189,7 @@ static int header(struct tar *t, const char *path, char type, unsigned mode, siz
 	snprintf(h.mode, sizeof h.mode, "%07o", mode & 07777);
 	snprintf(h.uid, sizeof h.uid, "%07o", 0);
 	snprintf(h.gid, sizeof h.gid, "%07o", 0);
-	snprintf(h.size, sizeof h.size, "%011llo", (unsigned long long)size & 077777777777ull);
+	snprintf(h.size, sizeof h.size, "%011llo", (unsigned long long)size & 077777777777ULL);
 	snprintf(h.mtime, sizeof h.mtime, "%011o", 0);
 	memcpy(h.link, link, strlen(link));
 	memset(h.checksum, ' ', sizeof h.checksum);

@@ -478,14 +478,14 @@ struct foreign_figures {
 #define INPUTS_FN static inline
 #endif
 
-#define INPUTS_INCREMENT 0x9e3779b97f4a7c15ull /* K: 2^64 over the golden ratio */
+#define INPUTS_INCREMENT 0x9e3779b97f4a7c15ULL /* K: 2^64 over the golden ratio */
 
 /** Finaliser of splitmix64 after one increment: a bijection of 64 bits. */
 INPUTS_FN uint64_t inputs_mix(uint64_t x)
 {
 	x += INPUTS_INCREMENT;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
 	return x ^ (x >> 31);
 }
 
@@ -498,7 +498,7 @@ INPUTS_FN uint64_t inputs_summand(uint64_t bytes, uint64_t i)
 /** Return the start value of one tensor's stream. `tensor` is its slot number in the kernel ABI. */
 INPUTS_FN uint64_t inputs_stream(uint64_t seed, uint32_t tensor)
 {
-	return inputs_mix(seed ^ ((uint64_t)tensor + 1) * 0xd1342543de82ef95ull);
+	return inputs_mix(seed ^ ((uint64_t)tensor + 1) * 0xd1342543de82ef95ULL);
 }
 
 /** Return the bf16 bits of element `i` of a stream. */

@@ -155,7 +155,7 @@ int mode_look_run(const struct msg_run *run, struct records *records)
 
 int mode_clocks_run(const struct msg_run *run, struct records *records)
 {
-	const struct timespec separate = { .tv_nsec = CLOCKS_SEPARATE_MS * 1000000l };
+	const struct timespec separate = { .tv_nsec = CLOCKS_SEPARATE_MS * 1000000L };
 	const struct device_check_moment now = {
 		.at = DEVICE_CHECK_AT_CLOCKS, .process_run = run->process_run, .cell = -1, .pass = run->pass
 	};

@@ -5,7 +5,7 @@
 
 uint32_t runner_random(struct runner *r, uint32_t n)
 {
-	r->random += 0x9e3779b97f4a7c15ull;
+	r->random += 0x9e3779b97f4a7c15ULL;
 	return (uint32_t)(((inputs_mix(r->random) >> 32) * n) >> 32);
 }
 

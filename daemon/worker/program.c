@@ -1,7 +1,7 @@
 /* program.c - command line and environment of a benchmark program. */
 #include "worker/internal.h"
 
-static const int64_t file_max_bytes = 2ll << 30;
+static const int64_t file_max_bytes = 2LL << 30;
 
 /* Prevent idle threads from spinning, which would look like work in the other side's turn. */
 static const char *const interleave_env[] = { INTERLEAVE_VARIABLE "=3", "OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", NULL };

@@ -169,7 +169,7 @@ int reference_plan_make(const struct cell *cell, uint64_t seed, double visits, s
 	bool backward = cell->direction == DIRECTION_BACKWARD;
 	double area = attention_area(a), budget = visits > 0 ? visits : visits_default;
 	int group = a->nhq / a->nhk;
-	struct draw d = { inputs_mix(seed ^ 0x7265666572656e63ull) };
+	struct draw d = { inputs_mix(seed ^ 0x7265666572656e63ULL) };
 
 	memset(out, 0, sizeof *out);
 	out->complete = area * a->nhq * a->headdim * (backward ? 3 : 1) <= budget;

@@ -3,7 +3,7 @@
 
 #include "families/attention/attention.h"
 
-#define SECOND_MASK_SEED 0x5ec0d3a5cull
+#define SECOND_MASK_SEED 0x5ec0d3a5cULL
 
 static bool is_query(int slot)
 {

@@ -100,7 +100,7 @@ static int unschedulable_each(
 /* ---- queue ---- */
 
 enum { RESOLVES_MAX = 4, LOOK_AGAIN_FIRST_MS = 1000 /* doubled after each failure */, LOOK_AGAIN_MOST_MS = 30000 };
-static const unsigned long long disk_free_min_bytes = 64ull << 20, disk_free_min_files = 500;
+static const unsigned long long disk_free_min_bytes = 64ULL << 20, disk_free_min_files = 500;
 
 struct queue;
 

@@ -217,7 +217,7 @@ static const char bare_suffix[] = ".bare";
 enum { PRINT_MAX = 64 << 20, PROCESS_MANY = 100, STRIP_MS = 60000, TICK_MS = 10, LOOK_MS = 100, LOG_LINE_MAX = 700 << 10 };
 
 static const int64_t names_max_bytes = 64 << 20; /* a crash in a larger module is reported without source lines */
-static const int64_t module_max_bytes = 256ll << 20, file_max_bytes = 2ll << 30, memory_max_bytes = 32ll << 30;
+static const int64_t module_max_bytes = 256LL << 20, file_max_bytes = 2LL << 30, memory_max_bytes = 32LL << 30;
 
 struct run {
 	const struct build_context *context;
@@ -371,7 +371,7 @@ static int on_tick(void *arg, struct fw_err *err)
 
 	if (now < r->next_look_ns && procs_threads() <= r->threads_before + r->process_max)
 		return 0;
-	r->next_look_ns = now + LOOK_MS * 1000000ll;
+	r->next_look_ns = now + LOOK_MS * 1000000LL;
 	if (procs_count_or_yield(PROCESS_MANY) > r->process_max) {
 		r->own_end = true;
 		return err_set(err, ERR_FULL,
@@ -653,7 +653,7 @@ static int unpack_inputs(
 
 enum { PROGRAMS_MAX = 16 };
 
-static const int64_t program_max_bytes = 1ll << 30;
+static const int64_t program_max_bytes = 1LL << 30;
 
 static int open_programs(const struct cache *c)
 {

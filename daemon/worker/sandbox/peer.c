@@ -44,7 +44,7 @@ void peer_init(struct peer *p, int in, int out)
 	buf_init(&p->sending, PROTOCOL_LINE_MAX + 2);
 	unblock(in);
 	unblock(out);
-	p->next_ping_ns = clock_mono_ns() + PING_S * 1000000000ll;
+	p->next_ping_ns = clock_mono_ns() + PING_S * 1000000000LL;
 }
 
 void peer_fini(struct peer *p)
@@ -85,7 +85,7 @@ static int check_signal(struct peer *p, struct fw_err *err)
 
 int peer_send(struct peer *p, const struct msg *m, struct fw_err *err)
 {
-	int64_t deadline = clock_mono_ns() + STALL_MS * 1000000ll;
+	int64_t deadline = clock_mono_ns() + STALL_MS * 1000000LL;
 	size_t done = 0;
 
 	if (p->out < 0)
@@ -109,7 +109,7 @@ int peer_send(struct peer *p, const struct msg *m, struct fw_err *err)
 		if (clock_mono_ns() > deadline)
 			return cancel(p, ERR_CANCELLED, "the daemon has not read for 30 s", err);
 	}
-	p->next_ping_ns = clock_mono_ns() + PING_S * 1000000000ll;
+	p->next_ping_ns = clock_mono_ns() + PING_S * 1000000000LL;
 	return 0;
 }
 

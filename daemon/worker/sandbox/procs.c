@@ -190,7 +190,7 @@ static bool none_left(void)
 
 int procs_end_all(void)
 {
-	int64_t deadline = clock_mono_ns() + 3000000000ll;
+	int64_t deadline = clock_mono_ns() + 3000000000LL;
 	int left;
 
 	while (!none_left()) {

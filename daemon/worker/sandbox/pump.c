@@ -88,7 +88,7 @@ static int attend(struct pump *p, struct proc *child, struct proc_exit *how, str
 		if (p->tick && now >= next_tick) {
 			if (p->tick(p->tick_arg, err) < 0)
 				return -1;
-			next_tick = now + tick_ms * 1000000ll;
+			next_tick = now + tick_ms * 1000000LL;
 		}
 		if ((deadline - now) / 1000000 < wait_ms)
 			wait_ms = (int)((deadline - now) / 1000000) + 1;
@@ -129,7 +129,7 @@ int pump_run(struct pump *p, const struct proc_spec *spec, struct proc_exit *how
 
 int pump_sleep(struct peer *peer, int ms, struct fw_err *err)
 {
-	int64_t until = clock_mono_ns() + ms * 1000000ll;
+	int64_t until = clock_mono_ns() + ms * 1000000LL;
 	int64_t now;
 
 	while ((now = clock_mono_ns()) < until) {

@@ -3,7 +3,7 @@
 
 #include <sys/statvfs.h>
 
-static const int64_t reserve_max_bytes = 256ll << 20, share_max_bytes = 1ll << 30;
+static const int64_t reserve_max_bytes = 256LL << 20, share_max_bytes = 1LL << 30;
 enum { RESERVE_PART = 16, SHARE_PART = 4, RESERVE_FILES = 1000, BUILD_FILES = 5000, SHARE_FILES = 200000, FILES_PART = 20 };
 
 static int64_t least(int64_t a, int64_t b)

@@ -10,7 +10,7 @@ enum { BLOCK = 512, CHUNK = 64 << 10, PATH_SIZE = 1024, DEPTH_MAX = 64 };
 /* The same time for all files: no source may appear newer than another to make, and __TIMESTAMP__ must not differ. */
 static const struct timespec fixed_time = { .tv_sec = UNPACK_TIME_S };
 
-static const struct unpack_limits default_limits = { .file_bytes = 512ll << 20, .total_bytes = 1ll << 30, .entries = 100000 };
+static const struct unpack_limits default_limits = { .file_bytes = 512LL << 20, .total_bytes = 1LL << 30, .entries = 100000 };
 
 struct tar_reader {
 	int fd, root_fd;
