@@ -4,8 +4,6 @@
  */
 #include "worker/sandbox/internal.h"
 
-#include <dirent.h>
-
 /*
  * ---- artifacts ----
  * Selection of a program's artifacts. The build may have left links, so no path is resolved through one.
@@ -677,34 +675,6 @@ static void program_key(const struct run *r, const struct msg_subject *s, char k
 	hash_end(&h, key);
 }
 
-/* Remove the oldest copies beyond the limit, and what a killed worker has left. */
-static void trim_programs(int programs)
-{
-	for (;;) {
-		char oldest[NAME_MAX + 1] = "";
-		struct timespec at = { 0 };
-		int n = 0, fd = openat(programs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-		struct dirent *entry;
-		struct stat st;
-
-		while (dir && (entry = readdir(dir))) {
-			if (entry->d_name[0] == '.' || fstatat(programs, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-				continue;
-			n++;
-			if (!oldest[0] || st.st_mtim.tv_sec < at.tv_sec ||
-				(st.st_mtim.tv_sec == at.tv_sec && st.st_mtim.tv_nsec < at.tv_nsec)) {
-				snprintf(oldest, sizeof oldest, "%s", entry->d_name);
-				at = st.st_mtim;
-			}
-		}
-		if (dir)
-			closedir(dir);
-		if (n <= PROGRAMS_MAX || workdir_remove(programs, oldest, NULL) != 0)
-			return;
-	}
-}
-
 /* Store the built folder. A failure costs the next job a build. */
 static void store_program(const struct run *r, const struct msg_subject *s)
 {
@@ -722,7 +692,7 @@ static void store_program(const struct run *r, const struct msg_subject *s)
 	if (workdir_copy(r->context->cache->fd, r->folder, programs, fresh, program_max_bytes) == 0 &&
 		(utimensat(programs, fresh, NULL, 0) < 0 || renameat(programs, fresh, programs, key) < 0))
 		(void)workdir_remove(programs, fresh, NULL);
-	trim_programs(programs);
+	cache_trim_folder(programs, PROGRAMS_MAX);
 	close(programs);
 }
 

@@ -345,7 +345,7 @@ static int newest_first(const void *a, const void *b)
 	return (x->used.tv_nsec < y->used.tv_nsec) - (x->used.tv_nsec > y->used.tv_nsec);
 }
 
-static void trim_folder(int folder_fd, int keep)
+void cache_trim_folder(int folder_fd, int keep)
 {
 	int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0, room = 0, i;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -376,14 +376,14 @@ static void trim_folder(int folder_fd, int keep)
 	if (n > keep)
 		qsort(list, (size_t)n, sizeof *list, newest_first);
 	for (i = keep; i < n; i++)
-		unlinkat(folder_fd, list[i].name, 0);
+		(void)workdir_remove(folder_fd, list[i].name, NULL);
 	free(list);
 }
 
 void cache_trim(const struct cache *c, int keep)
 {
-	trim_folder(c->builds_fd, keep);
-	trim_folder(c->modules_fd, keep);
-	trim_folder(c->names_fd, keep);
-	trim_folder(c->checks_fd, 40 * keep); /* one file per cell */
+	cache_trim_folder(c->builds_fd, keep);
+	cache_trim_folder(c->modules_fd, keep);
+	cache_trim_folder(c->names_fd, keep);
+	cache_trim_folder(c->checks_fd, 40 * keep); /* one file per cell */
 }

@@ -82,6 +82,8 @@ int cache_lock_beside(const struct cache *c, bool *alone, struct fw_err *err);
 int cache_lock_share(int fd, struct fw_err *err);
 /** Remove the least recently used entries beyond `keep` per folder, and incomplete files. Requires that no build runs. */
 void cache_trim(const struct cache *c, int keep);
+/** The same for one folder, whose entries may be folders. Requires that no other process writes files into it. */
+void cache_trim_folder(int folder_fd, int keep);
 
 /*
  * ---- peer ----
