@@ -378,9 +378,11 @@ bool buffered_is_timed(const struct buffered_cell *c);
  * classified by its last step if it dies.
  */
 
+enum { RUNNER_STOP = 2 };
+
 /**
- * Receive one record (at, check, work, node, cell, kernel, profile or fault); the callee may change it during the call. Err: -1
- * ends the process.
+ * Receive one record (at, check, work, node, cell, kernel, profile or fault); the callee may change it during the call. Returns 0,
+ * or RUNNER_STOP to end the process, which is no failure (`stopped`). Err: -1 ends the process.
  */
 typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
 
@@ -416,9 +418,10 @@ struct runner_end {
 	int cell;           /* named by the last `at`; -1 none */
 	char detail[512];
 	double wall_s;
-	int records; /* number of received records */
-	bool lost;   /* the device's context failed */
-	bool killed; /* ended by SIGKILL or SIGTERM, which no fault raises, but not by the out-of-memory killer */
+	int records;  /* number of received records */
+	bool lost;    /* the device's context failed */
+	bool stopped; /* the receiver of the records ended it */
+	bool killed;  /* ended by SIGKILL or SIGTERM, which no fault raises, but not by the out-of-memory killer */
 };
 
 /**

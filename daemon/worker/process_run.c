@@ -96,11 +96,20 @@ static int refuse_impossible(struct bench *b, const struct msg_cell *m, struct f
 	return 0;
 }
 
+/* Whether the budget ends the run before its next cell. The first run is never cut short: every cell needs one. */
+static bool is_over_budget(const struct run_state *l, const struct msg *m)
+{
+	return m->t == MSG_AT && l->process_run > 1 && strcmp(m->u.at.step, "inputs") == 0 &&
+	       l->bench->gpu_s >= l->bench->limits.budget_s;
+}
+
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
 	struct run_state *l = arg;
 	struct bench *b = l->bench;
 
+	if (is_over_budget(l, m))
+		return RUNNER_STOP;
 	if (m->t == MSG_NOTE && !is_new_note(b, &m->u.note)) {
 		return 0;
 	} else if (m->t == MSG_CELL) {
@@ -200,7 +209,7 @@ static int handle_end(struct run_state *l, struct runner_end *end, const int *li
 	for (i = 0; i < n; i++)
 		if (!l->seen[list[i]] && b->cell[list[i]].open && (missing < 0 || list[i] == end->cell))
 			missing = list[i];
-	if (missing < 0)
+	if (missing < 0 || end->stopped)
 		return 0;
 	if (!end->failure[0] && l->faults > 0)
 		return 0; /* the device failed during the run; the next run takes the other cells */

@@ -97,6 +97,7 @@ struct child {
 	struct msg_at last;
 	struct lastwords words;
 	bool broken; /* the process broke the protocol, so the error is its fault */
+	bool stopped;
 	bool forged; /* ... with a line that the runner did not write */
 	char signature[SIGNATURE_KEY + 1];
 	unsigned long long n_lines;
@@ -301,7 +302,9 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 		name_modules(c, m->u.check.detail, sizeof m->u.check.detail);
 	}
 	c->end->records++;
-	return c->task->record(c->task->arg, m, err);
+	int status = c->task->record(c->task->arg, m, err);
+	c->stopped = status == RUNNER_STOP;
+	return c->stopped ? -1 : status;
 }
 
 static int on_records(void *arg, const char *data, size_t len, struct fw_err *err)
@@ -609,6 +612,9 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	begin_step(&c, DEVICE_STEP_END);
 	b->timed_until_ns = t->mode == RUN_TIME ? c.since_ns : 0;
 	end->wall_s = (double)(c.since_ns - started) * 1e-9;
+	end->stopped = c.stopped;
+	if (c.stopped)
+		return 0;
 	if (result != 0 && !c.broken)
 		return err_set(err, e.code, "%s", e.text);
 	if (result == 0 && was_interrupted(&c, &how, err))

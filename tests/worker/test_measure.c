@@ -158,6 +158,35 @@ static void the_budget_ends_it(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNDECIDED);
 }
 
+static int spend_the_budget(void *arg, const struct msg *m, struct fw_err *err)
+{
+	struct scene *s = arg;
+
+	if (m->t == MSG_CELL && m->u.cell->process_run == 2)
+		s->bench.limits.budget_s = 0;
+	return count(arg, m, err);
+}
+
+/* The second run ends before its second cell; the cells that it did not reach have the first one and no failure. */
+static void the_budget_ends_a_run_between_cells(void **state)
+{
+	struct scene *s = *state;
+	int with_two = 0;
+
+	runner(s, "pass", "at target inputs; timings 1.0");
+	check_all(s);
+	s->bench.emit = spend_the_budget;
+	measure_all(s);
+	assert_int_equal(s->runs, 2);
+	assert_int_equal(s->faults, 0);
+	for (int i = 0; i < CELLS; i++) {
+		assert_null(bench_failure(&s->bench, i));
+		assert_in_range(s->bench.cell[i].n_runs, 1, 2);
+		with_two += s->bench.cell[i].n_runs == 2;
+	}
+	assert_int_equal(with_two, 1);
+}
+
 static void wrong_results_are_not_timed(void **state)
 {
 	struct scene *s = *state;
@@ -419,6 +448,7 @@ int main(void)
 		T(the_budget_does_not_hide_what_is_overwhelming),
 		T(quick_is_one_run),
 		T(the_budget_ends_it),
+		T(the_budget_ends_a_run_between_cells),
 		T(wrong_results_are_not_timed),
 		T(what_both_sides_share_is_the_bases),
 		T(what_one_commit_fails_at_twice_is_its_own),
